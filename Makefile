@@ -1,0 +1,96 @@
+# A build and `make test` need Go and make, nothing else. A C compiler adds the
+# race detector. `make check` also fetches its two tools, as source, through the
+# module proxy, and builds them into bin/tools: once for each version of them
+# and of Go, and outside go.mod, so that what they require never moves a version
+# of ours.
+
+GOFUMPT_VERSION       := v0.12.0
+GOLANGCI_LINT_VERSION := v2.15.0
+
+GO    ?= go
+ARGS  ?=
+TOOLS  = bin/tools/$(shell $(GO) env GOVERSION)
+
+GOFUMPT       = $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)
+GOLANGCI_LINT = $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
+
+# A source archive has no git: its build calls itself unversioned.
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
+
+TEST_TIMEOUT ?= 5m
+FUZZTIME     ?= 30s
+
+.DEFAULT_GOAL := build
+.PHONY: build test check check-format check-vet check-lint check-layout fmt bench demo fuzz clean distclean
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
+
+# The detector needs cgo, and a compiler that can really build: one without the
+# C library's headers is found on the path and still fails.
+HAS_CC = [ "$$($(GO) env CGO_ENABLED)" = 1 ] && \
+	printf '\043include <stdlib.h>\nint main(void){return 0;}\n' | $$($(GO) env CC) -x c -o /dev/null - >/dev/null 2>&1
+
+# The detector allocates on its own account. Tests that count allocations skip
+# themselves under it and get a second pass, which is the last to print.
+test:
+	@if $(HAS_CC); then race=-race; else \
+		echo 'no C compiler that works: testing without the race detector'; race=; export CGO_ENABLED=0; fi; \
+	set -ex; \
+	$(GO) test $$race -timeout $(TEST_TIMEOUT) ./...; \
+	$(GO) test -timeout $(TEST_TIMEOUT) -run Alloc ./...
+
+# Each part stands alone; `make -k check` goes through all of them.
+check: check-format check-vet check-lint check-layout
+
+check-format: $(GOFUMPT)
+	@unformatted=$$($(GOFUMPT) -l .) || exit 1; \
+	if [ -n "$$unformatted" ]; then printf 'not formatted (make fmt mends it):\n%s\n' "$$unformatted"; exit 1; fi
+
+check-vet:
+	$(GO) vet ./...
+
+check-lint: $(GOLANGCI_LINT)
+	$(GOLANGCI_LINT) run ./...
+
+check-layout:
+	$(GO) test -run '^TestLayout' .
+
+fmt: $(GOFUMPT)
+	$(GOFUMPT) -w .
+
+bench:
+	$(GO) run ./loadtest/bench $(ARGS)
+
+demo: build
+	./bin/pingpost demo $(ARGS)
+
+# The go command fuzzes one target at a time, so each gets FUZZTIME in turn.
+fuzz:
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			(set -x; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg); \
+		done; \
+	done
+
+# The tools stay: they take a minute to build and depend on nothing here.
+clean:
+	rm -rf bin/pingpost tmp
+	find . -path ./.git -prune -o -type f \( -name '*.test' -o -name '*.prof' \) -exec rm -f {} +
+
+distclean: clean
+	rm -rf bin
+
+# $(call tool,package,version,name): built in a folder of its own and moved to
+# its place, so that neither a build cut short nor two at once leave half a tool.
+define tool
+	@mkdir -p $(TOOLS) && building=$$(mktemp -d $(CURDIR)/$(TOOLS)/building.XXXXXX) && set -x && \
+	CGO_ENABLED=0 GOFLAGS= GOBIN=$$building $(GO) install -trimpath -ldflags '-s -w' $(1)@$(2) && \
+	mv $$building/$(3) $@ && rmdir $$building
+endef
+
+$(GOFUMPT):
+	$(call tool,mvdan.cc/gofumpt,$(GOFUMPT_VERSION),gofumpt)
+
+$(GOLANGCI_LINT):
+	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION),golangci-lint)
