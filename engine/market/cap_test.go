@@ -1,0 +1,90 @@
+package market
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestCapNames(t *testing.T) {
+	for name, p := range map[string]Period{
+		"hour": PeriodHour, "day": PeriodDay, "week": PeriodWeek, "month": PeriodMonth, "total": PeriodTotal,
+	} {
+		if got, ok := ParsePeriod(name); got != p || !ok || p.String() != name {
+			t.Errorf("%s: %s, %t", name, got, ok)
+		}
+	}
+	for _, wrong := range []string{"", "unknown", "Day", "days", "year"} {
+		if p, ok := ParsePeriod(wrong); ok {
+			t.Errorf("%q is taken for %s", wrong, p)
+		}
+	}
+	for want, got := range map[string]string{
+		"count": UnitCount.String(), "money": UnitMoney.String(),
+		"campaign": ScopeCampaign.String(), "buyer": ScopeBuyer.String(), "pair": ScopePair.String(),
+	} {
+		if got != want {
+			t.Errorf("%s is called %s", want, got)
+		}
+	}
+	for _, got := range []string{Period(0).String(), Period(99).String(), Unit(0).String(), Scope(4).String()} {
+		if got != "unknown" {
+			t.Errorf("a number without a name is called %s", got)
+		}
+	}
+}
+
+// The log holds these numbers.
+func TestCapNumbersAreFrozen(t *testing.T) {
+	if PeriodHour != 1 || PeriodDay != 2 || PeriodWeek != 3 || PeriodMonth != 4 || PeriodTotal != 5 {
+		t.Error("a period has changed its number")
+	}
+	if UnitCount != 1 || UnitMoney != 2 || ScopeCampaign != 1 || ScopeBuyer != 2 || ScopePair != 3 {
+		t.Error("a unit or a scope has changed its number")
+	}
+}
+
+func TestCapAmount(t *testing.T) {
+	const price = Money(12_340_000)
+	if got := (&Cap{Unit: UnitCount}).Amount(price); got != 1 {
+		t.Errorf("a sale counts as %d leads", got)
+	}
+	if got := (&Cap{Unit: UnitMoney}).Amount(price); got != 12_340_000 {
+		t.Errorf("a sale at %s counts as %d millionths", price, got)
+	}
+}
+
+func TestCapKeyKeepsCountsOverLimits(t *testing.T) {
+	key := CapKey{Scope: ScopePair, Campaign: 1, Buyer: 2, Unit: UnitCount, Period: PeriodDay, Zone: "UTC"}
+	others := map[string]func(*CapKey){
+		"scope":    func(k *CapKey) { k.Scope = ScopeBuyer },
+		"campaign": func(k *CapKey) { k.Campaign = 3 },
+		"buyer":    func(k *CapKey) { k.Buyer = 3 },
+		"unit":     func(k *CapKey) { k.Unit = UnitMoney },
+		"period":   func(k *CapKey) { k.Period = PeriodHour },
+		"zone":     func(k *CapKey) { k.Zone = "America/New_York" },
+	}
+	for name, change := range others {
+		other := key
+		if change(&other); other == key {
+			t.Errorf("another %s is the same cap", name)
+		}
+	}
+}
+
+func TestTotalHasOneWindow(t *testing.T) {
+	for _, at := range []int64{0, 1, time.Now().UnixNano(), math.MaxInt64} {
+		if start, end := PeriodTotal.Window(at, time.UTC); start != 0 || end != math.MaxInt64 {
+			t.Errorf("at %d: %d to %d", at, start, end)
+		}
+	}
+}
+
+func TestUnknownPeriodIsABug(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	Period(0).Window(0, time.UTC)
+}

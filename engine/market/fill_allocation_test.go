@@ -1,0 +1,58 @@
+//go:build !race
+
+package market_test
+
+import (
+	"testing"
+
+	"pingpost/engine/market"
+)
+
+func ordinary(t testing.TB) (*market.Mapping, []market.Member) {
+	m := mappingOf(
+		t, market.UnknownKeep,
+		market.FieldSpec{Name: "homeowner", To: "owns_home", Type: market.TypeBoolean, Ping: true},
+		market.FieldSpec{Name: "vehicle_count", Type: market.TypeInteger, Min: text("0"), Max: text("20"), Ping: true},
+		market.FieldSpec{Name: "driver_age_band", Type: market.TypeEnum, Values: []string{"18-24", "25-34"}, Ping: true},
+		market.FieldSpec{Name: "town", To: "city", Type: market.TypeString, Transforms: []market.Transform{market.TransformTrim, market.TransformTitle}},
+	)
+	return m, person(`state="CA"`, `zip="94107"`, `source="search"`, `tcpa_consent=true`, `consent_cert_url="https://cert.example/1"`,
+		`ai_quality_score=0.82`, `homeowner=true`, `vehicle_count=2.0`, `driver_age_band="25-34"`, `town=" san josé"`, `more={"a":1}`)
+}
+
+// A valid lead is read and posted on without an allocation.
+func TestAnOrdinaryLeadAllocatesNothing(t *testing.T) {
+	m, list := ordinary(t)
+	campaign := &market.Campaign{Mapping: m, ConsentSources: map[string]struct{}{"facebook": {}}}
+	var l market.Lead
+	body := make([]byte, 0, 4096)
+	run := func() {
+		l.Reset(m.Slots())
+		failed := m.Fill(&l, list, nil)
+		failed = l.CheckConsent(campaign, failed, "consent_cert_url")
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		m.AppendPostLead(body, &l, market.LeadID{})
+	}
+	if n := testing.AllocsPerRun(100, run); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	phone, address := []byte("(415) 555-2671"), []byte("Ann@Example.com")
+	if n := testing.AllocsPerRun(100, func() {
+		market.ParsePhone(body, phone)
+		market.ParseEmail(body, address)
+	}); n != 0 {
+		t.Errorf("%v allocations by phone and email", n)
+	}
+}
+
+func BenchmarkFill(b *testing.B) {
+	m, list := ordinary(b)
+	var l market.Lead
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Reset(m.Slots())
+		m.Fill(&l, list, nil)
+	}
+}

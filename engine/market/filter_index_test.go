@@ -1,0 +1,209 @@
+package market
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Few values, so that sets and leads meet.
+var (
+	someTexts   = []string{"", "CA", "NV", "true", "false", "2", "2.0", "x"}
+	someNumbers = []string{"0", "-0", "1", "1.0", "1.5", "2", "2.0", "2e0", "-3", "100", "1e300", "-1e300"}
+)
+
+func someFilter(slots int) *rapid.Generator[Filter] {
+	return rapid.Custom(func(t *rapid.T) Filter {
+		bound := rapid.Custom(func(t *rapid.T) *string {
+			digits := strconv.Itoa(rapid.IntRange(-100, 100).Draw(t, "tenths")) + "e-1"
+			return &digits
+		})
+		var spec FilterSpec
+		list := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(someTexts), rapid.SampledFrom(someNumbers)), 1, 4)
+		switch rapid.IntRange(0, 5).Draw(t, "kind") {
+		case 0:
+			spec.Absent = true
+		case 1:
+			spec.In = list.Draw(t, "in")
+		case 2:
+			spec.NotIn = list.Draw(t, "not in")
+		case 3:
+			spec.Min = bound.Draw(t, "min")
+		case 4:
+			spec.Max = bound.Draw(t, "max")
+		case 5:
+			spec.In, spec.NotIn, spec.Min = list.Draw(t, "in"), list.Draw(t, "not in"), bound.Draw(t, "min")
+		}
+		return filterOn(t, Slot(rapid.IntRange(0, slots-1).Draw(t, "slot")), spec)
+	})
+}
+
+func someValue() *rapid.Generator[Value] {
+	return rapid.OneOf(
+		rapid.Just(Value{}),
+		rapid.Map(rapid.SampledFrom(someTexts), text),
+		rapid.Map(rapid.SampledFrom(someNumbers), number),
+		rapid.Map(rapid.IntRange(-10, 10), func(n int) Value { return integer(strconv.Itoa(n)) }),
+		rapid.Map(rapid.SampledFrom([]string{"true", "false"}), boolean),
+	)
+}
+
+func TestFilterIndexAnswersAsTheFiltersDo(t *testing.T) {
+	const slots = 3
+	rapid.Check(t, func(t *rapid.T) {
+		// Many sets of few kinds: enough to fill masks and blocks.
+		kinds := rapid.SliceOfN(rapid.SliceOfN(someFilter(slots), 0, 4), 1, 8).Draw(t, "kinds")
+		sets := make([][]Filter, rapid.IntRange(0, 300).Draw(t, "sets"))
+		step := rapid.IntRange(1, 7).Draw(t, "step")
+		for i := range sets {
+			sets[i] = kinds[i*step%len(kinds)]
+		}
+		index := NewFilterIndex(sets)
+		for range 5 {
+			l := Lead{Values: rapid.SliceOfN(someValue(), slots, slots).Draw(t, "lead")}
+			got := NewBits(len(sets))
+			got.Fill(len(sets))
+			out := -1 // a set that was out before
+			if len(sets) > 0 {
+				out = rapid.IntRange(0, len(sets)-1).Draw(t, "out")
+				got.Clear(out)
+			}
+			index.Pass(&l, got)
+			for i, filters := range sets {
+				want := i != out
+				for k := range filters {
+					want = want && filters[k].Pass(&l)
+				}
+				if got.Has(i) != want {
+					t.Fatalf("set %d passes: %t, by the index %t", i, want, got.Has(i))
+				}
+			}
+		}
+	})
+}
+
+// A buyer's filters and its seat's often speak of one field.
+func TestFilterIndexWithSeveralFiltersOnOneField(t *testing.T) {
+	one, three, five, nine := "1", "3", "5", "9"
+	set := []Filter{
+		filterOn(t, 0, FilterSpec{Min: &three, Max: &nine}),
+		filterOn(t, 0, FilterSpec{Min: &one, Max: &nine, In: []string{"2", "3", "4", "5", "6"}}),
+		filterOn(t, 0, FilterSpec{Max: &five, In: []string{"3", "4.0", "5", "6"}, NotIn: []string{"5"}}),
+		filterOn(t, 0, FilterSpec{Max: &nine, In: []string{"1", "2", "4", "5", "6"}, NotIn: []string{"6"}}),
+	}
+	for n := range 11 {
+		l := Lead{Values: []Value{integer(strconv.Itoa(n))}}
+		for i := range set {
+			for k := range set {
+				pair := []Filter{set[i], set[k]}
+				got := NewBits(1)
+				got.Fill(1)
+				NewFilterIndex([][]Filter{pair}).Pass(&l, got)
+				if want := pair[0].Pass(&l) && pair[1].Pass(&l); got.Has(0) != want {
+					t.Errorf("%d through %d and %d: %t, by the index %t", n, i, k, want, got.Has(0))
+				}
+			}
+		}
+		all := NewBits(1)
+		all.Fill(1)
+		NewFilterIndex([][]Filter{set}).Pass(&l, all)
+		if all.Has(0) != (n == 4) {
+			t.Errorf("%d through all: %t", n, all.Has(0))
+		}
+	}
+}
+
+func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
+	const sets = 500
+	var filters [][]Filter
+	for i := range sets {
+		low, high := strconv.Itoa(i*7%sets), strconv.Itoa(i*7%sets+50)
+		filters = append(filters, []Filter{filterOn(t, 0, FilterSpec{Min: &low, Max: &high})})
+	}
+	index := NewFilterIndex(filters)
+	for n := -2; n < sets+60; n++ {
+		l := Lead{Values: []Value{integer(strconv.Itoa(n))}}
+		got := NewBits(sets)
+		got.Fill(sets)
+		index.Pass(&l, got)
+		for i := range filters {
+			if want := filters[i][0].Pass(&l); got.Has(i) != want {
+				t.Fatalf("%d in set %d: %t, by the index %t", n, i, want, got.Has(i))
+			}
+		}
+	}
+}
+
+func TestFilterIndexWithoutFilters(t *testing.T) {
+	all := NewBits(3)
+	all.Fill(3)
+	NewFilterIndex(make([][]Filter, 3)).Pass(&Lead{}, all)
+	if all.Count() != 3 {
+		t.Errorf("%d of 3 sets without filters pass", all.Count())
+	}
+}
+
+func TestFilterIndexOfTooFewBitsIsABug(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	NewFilterIndex(make([][]Filter, 65)).Pass(&Lead{}, NewBits(64))
+}
+
+// postings of few sets stay lists, however many values there are.
+func TestFilterIndexIsSmallWhereListsAreLong(t *testing.T) {
+	const buyers, zips = 1000, 50
+	var sets [][]Filter
+	for b := range buyers {
+		var list []string
+		for z := range zips {
+			list = append(list, fmt.Sprintf("%05d", b*zips+z))
+		}
+		sets = append(sets, []Filter{filterOn(t, 0, FilterSpec{In: list})})
+	}
+	index := NewFilterIndex(sets)
+	for zip, p := range index.fields[0].in.texts {
+		if p.many != nil || len(p.few) != 1 {
+			t.Fatalf("the posting of %s has %d sets, a mask: %t", zip, len(p.few), p.many != nil)
+		}
+	}
+	everyone := make([][]Filter, buyers)
+	for b := range everyone {
+		everyone[b] = []Filter{filterOn(t, 0, FilterSpec{In: []string{"CA"}})}
+	}
+	if p := NewFilterIndex(everyone).fields[0].in.texts["CA"]; p.few != nil || p.many.Count() != buyers {
+		t.Errorf("a value that every set lists is kept as %d numbers", len(p.few))
+	}
+}
+
+func BenchmarkFilterIndex(b *testing.B) {
+	for _, buyers := range []int{10, 1000} {
+		b.Run(fmt.Sprintf("buyers=%d", buyers), func(b *testing.B) {
+			index, l := crowdedIndex(b, buyers)
+			dst := NewBits(buyers)
+			b.ReportAllocs()
+			for b.Loop() {
+				dst.Fill(buyers)
+				index.Pass(l, dst)
+			}
+		})
+	}
+}
+
+// crowdedIndex is a campaign in which each buyer has a list and a bound.
+func crowdedIndex(t interface{ Fatal(...any) }, buyers int) (*FilterIndex, *Lead) {
+	var sets [][]Filter
+	for i := range buyers {
+		low := strconv.Itoa(i % 20)
+		sets = append(sets, []Filter{
+			filterOn(t, 0, FilterSpec{Min: &low}),
+			filterOn(t, 1, FilterSpec{In: []string{"CA", someTexts[i%len(someTexts)]}}),
+			filterOn(t, 2, FilterSpec{NotIn: []string{strconv.Itoa(i)}}),
+		})
+	}
+	return NewFilterIndex(sets), &Lead{Values: []Value{integer("10"), text("NV"), integer("7")}}
+}

@@ -1,0 +1,113 @@
+package market
+
+import "encoding/binary"
+
+// Names that operators choose for what they configure.
+type (
+	SupplierID string
+	BuyerID    string
+	CampaignID string
+	ListID     string // a suppression list
+)
+
+// Ref is the permanent number of a configured name (or of a cap). It is given
+// at first sight, written to the log, and retired, never reused, when the name
+// leaves the configuration: old facts go on meaning what they meant. Zero is
+// no one.
+type Ref uint32
+
+// Identifiers that the exchange makes: 48 bits of milliseconds since 1970, so
+// that they sort by age, and 80 random bits, so that none can be guessed.
+type (
+	LeadID    [16]byte
+	AuctionID [16]byte
+	RequestID [16]byte
+)
+
+// The prefixes by which a reader tells identifiers apart.
+const (
+	leadPrefix    = "lead_"
+	auctionPrefix = "auc_"
+	requestPrefix = "req_"
+)
+
+// idText is the length of an identifier's 128 bits in base 32.
+const idText = 26
+
+// crockford is base 32 without the letters that are mistaken for digits. Its
+// order is ASCII's, so the text sorts as the bytes do.
+const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// MakeID composes an identifier's bytes from a time in Unix milliseconds and
+// ten random bytes.
+func MakeID(milliseconds int64, random [10]byte) [16]byte {
+	var id [16]byte
+	binary.BigEndian.PutUint64(id[:8], uint64(milliseconds)<<16)
+	copy(id[6:], random[:])
+	return id
+}
+
+// AppendTo appends the text form, such as lead_01jd….
+func (id LeadID) AppendTo(dst []byte) []byte { return appendID(append(dst, leadPrefix...), id) }
+func (id LeadID) String() string             { return string(id.AppendTo(nil)) }
+func (id LeadID) IsZero() bool               { return id == LeadID{} }
+
+// AppendTo appends the text form, such as auc_01jd….
+func (id AuctionID) AppendTo(dst []byte) []byte { return appendID(append(dst, auctionPrefix...), id) }
+func (id AuctionID) String() string             { return string(id.AppendTo(nil)) }
+
+// AppendTo appends the text form, such as req_01jd….
+func (id RequestID) AppendTo(dst []byte) []byte { return appendID(append(dst, requestPrefix...), id) }
+func (id RequestID) String() string             { return string(id.AppendTo(nil)) }
+func (id RequestID) IsZero() bool               { return id == RequestID{} }
+
+// ParseLeadID reads the text form; anything else is not ok.
+func ParseLeadID(s string) (id LeadID, ok bool) {
+	raw, ok := parseID(leadPrefix, s)
+	return LeadID(raw), ok
+}
+
+func appendID(dst []byte, id [16]byte) []byte {
+	high, low := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
+	for shift := 125; shift >= 0; shift -= 5 {
+		var digit uint64
+		switch {
+		case shift >= 64:
+			digit = high >> (shift - 64)
+		case shift > 59: // five bits that straddle the two halves
+			digit = high<<(64-shift) | low>>shift
+		default:
+			digit = low >> shift
+		}
+		dst = append(dst, crockford[digit&31])
+	}
+	return dst
+}
+
+func parseID(prefix, s string) (id [16]byte, ok bool) {
+	if len(s) != len(prefix)+idText || s[:len(prefix)] != prefix {
+		return id, false
+	}
+	var high, low uint64
+	for i := len(prefix); i < len(s); i++ {
+		digit := crockfordDigit(s[i])
+		if digit > 31 || (i == len(prefix) && digit > 7) {
+			return id, false
+		}
+		high = high<<5 | low>>59
+		low = low<<5 | uint64(digit)
+	}
+	binary.BigEndian.PutUint64(id[:8], high)
+	binary.BigEndian.PutUint64(id[8:], low)
+	return id, true
+}
+
+// crockfordDigit is the digit's value, or 255.
+func crockfordDigit(c byte) byte {
+	for i := range len(crockford) {
+		if crockford[i] == c {
+			return byte(i)
+		}
+	}
+	return 255
+}

@@ -1,0 +1,223 @@
+package market_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"pingpost/engine/market"
+)
+
+func mapping(t testing.TB, fields ...market.FieldSpec) *market.Mapping {
+	t.Helper()
+	return mappingOf(t, market.UnknownDrop, fields...)
+}
+
+func mappingOf(t testing.TB, unknown market.Unknown, fields ...market.FieldSpec) *market.Mapping {
+	t.Helper()
+	m, mistakes := market.NewMapping(market.MappingSpec{Fields: fields, Unknown: unknown})
+	for _, mistake := range mistakes {
+		t.Errorf("%v", &mistake)
+	}
+	if m == nil {
+		t.FailNow()
+	}
+	return m
+}
+
+func TestKnownFieldsNeedNoMapping(t *testing.T) {
+	m := mapping(t)
+	if m.Slots() != int(market.FirstCustom) {
+		t.Errorf("%d slots", m.Slots())
+	}
+	ping := map[string]bool{"state": true, "zip": true, "source": true, "tcpa_consent": true, "consent_cert_url": true, "ai_quality_score": true}
+	contact := map[string]bool{"first_name": true, "last_name": true, "phone": true, "email": true, "line1": true}
+	for slot, name := range map[market.Slot]string{
+		market.SlotFirstName: "first_name", market.SlotLastName: "last_name", market.SlotPhone: "phone", market.SlotEmail: "email",
+		market.SlotState: "state", market.SlotSource: "source", market.SlotTCPAConsent: "tcpa_consent",
+		market.SlotConsentCertURL: "consent_cert_url", market.SlotConsentText: "consent_text", market.SlotConsentTimestamp: "consent_timestamp",
+		market.SlotIPAddress: "ip_address", market.SlotLine1: "line1", market.SlotCity: "city", market.SlotZip: "zip", market.SlotQualityScore: "ai_quality_score",
+	} {
+		got, ok := m.SlotOf(name)
+		if !ok || got != slot || m.NameOf(slot) != name || m.To(slot) != name {
+			t.Errorf("%s is in slot %d, want %d", name, got, slot)
+		}
+		if m.Ping(slot) != ping[name] || m.Contact(slot) != contact[name] {
+			t.Errorf("%s: ping %v, contact %v", name, m.Ping(slot), m.Contact(slot))
+		}
+	}
+}
+
+func TestOwnFieldsFollowInOrder(t *testing.T) {
+	m := mapping(
+		t,
+		market.FieldSpec{Name: "homeowner", To: "owns_home", Type: market.TypeBoolean, Ping: true},
+		market.FieldSpec{Name: "zip", Required: true},
+		market.FieldSpec{Name: "ssn", Type: market.TypeString, Contact: true},
+		market.FieldSpec{Name: "postal_town", To: "city", Type: market.TypeString},
+	)
+	if m.Slots() != int(market.FirstCustom)+2 {
+		t.Errorf("%d slots", m.Slots())
+	}
+	slot, ok := m.SlotOf("owns_home")
+	if !ok || slot != market.FirstCustom || m.NameOf(slot) != "homeowner" || m.TypeOf(slot) != market.TypeBoolean || !m.Ping(slot) {
+		t.Errorf("owns_home is in slot %d", slot)
+	}
+	if _, ok := m.SlotOf("homeowner"); ok {
+		t.Error("homeowner is known by its arriving name")
+	}
+	if slot, _ := m.SlotOf("ssn"); slot != market.FirstCustom+1 || !m.Contact(slot) {
+		t.Errorf("ssn is in slot %d", slot)
+	}
+	if slot, _ := m.SlotOf("city"); slot != market.SlotCity || m.NameOf(slot) != "postal_town" {
+		t.Errorf("city is in slot %d, arriving as %s", slot, m.NameOf(slot))
+	}
+}
+
+func text(s string) *string { return &s }
+func length(n int) *int     { return &n }
+
+func TestMistakesInAMapping(t *testing.T) {
+	str, num, enum := market.TypeString, market.TypeInteger, market.TypeEnum
+	tests := []struct {
+		spec market.FieldSpec
+		key  string
+	}{
+		{market.FieldSpec{Type: str}, "name"},
+		{market.FieldSpec{Name: " x", Type: str}, "name"},
+		{market.FieldSpec{Name: "x\n", Type: str}, "name"},
+		{market.FieldSpec{Name: strings.Repeat("x", 65), Type: str}, "name"},
+		{market.FieldSpec{Name: "\xff", Type: str}, "name"},
+		{market.FieldSpec{Name: "flo_buyer_id", Type: str}, "name"},
+		{market.FieldSpec{Name: "x", To: "flo_ping_id", Type: str}, "to"},
+		{market.FieldSpec{Name: "x", To: "address", Type: str}, "to"},
+		{market.FieldSpec{Name: "zip3", Type: str}, "to"},
+		{market.FieldSpec{Name: "x", To: "email", Type: market.TypeEmail}, "to"},
+		{market.FieldSpec{Name: "zip", To: "postcode"}, "to"},
+		{market.FieldSpec{Name: "zip", To: "city"}, "to"},
+		{market.FieldSpec{Name: "x"}, "type"},
+		{market.FieldSpec{Name: "x", Type: 200}, "type"},
+		{market.FieldSpec{Name: "phone", Type: str}, "type"},
+		{market.FieldSpec{Name: "tcpa_consent", Type: str}, "type"},
+		{market.FieldSpec{Name: "state", Type: enum, Values: []string{"CA"}}, "type"},
+		{market.FieldSpec{Name: "phone", Ping: true}, "ping"},
+		{market.FieldSpec{Name: "x", Type: str, Ping: true, Contact: true}, "ping"},
+		{market.FieldSpec{Name: "x", Type: enum}, "values"},
+		{market.FieldSpec{Name: "x", Type: enum, Values: []string{"a", "a"}}, "values"},
+		{market.FieldSpec{Name: "x", Type: enum, Values: []string{" "}}, "values"},
+		{market.FieldSpec{Name: "x", Type: str, Values: []string{"a"}}, "values"},
+		{market.FieldSpec{Name: "x", Type: str, Min: text("1")}, "min"},
+		{market.FieldSpec{Name: "x", Type: str, Max: text("1")}, "max"},
+		{market.FieldSpec{Name: "x", Type: num, Min: text("1.5")}, "min"},
+		{market.FieldSpec{Name: "x", Type: num, Max: text("1e30")}, "max"},
+		{market.FieldSpec{Name: "x", Type: num, Max: text("many")}, "max"},
+		{market.FieldSpec{Name: "x", Type: num, Min: text("2"), Max: text("1")}, "max"},
+		{market.FieldSpec{Name: "x", Type: num, MinLength: length(1)}, "min_length"},
+		{market.FieldSpec{Name: "x", Type: num, MaxLength: length(1)}, "max_length"},
+		{market.FieldSpec{Name: "x", Type: str, MaxLength: length(0)}, "max_length"},
+		{market.FieldSpec{Name: "x", Type: str, MaxLength: length(4097)}, "max_length"},
+		{market.FieldSpec{Name: "x", Type: str, MinLength: length(-1)}, "min_length"},
+		{market.FieldSpec{Name: "x", Type: str, MinLength: length(3), MaxLength: length(2)}, "min_length"},
+		{market.FieldSpec{Name: "x", Type: str, Pattern: "("}, "pattern"},
+		{market.FieldSpec{Name: "x", Type: str, Pattern: `a)|(?:b`}, "pattern"},
+		{market.FieldSpec{Name: "x", Type: str, Pattern: `(?=a)`}, "pattern"},
+		{market.FieldSpec{Name: "x", Type: str, Pattern: strings.Repeat("a", 1001)}, "pattern"},
+		{market.FieldSpec{Name: "x", Type: num, Pattern: "1"}, "pattern"},
+		{market.FieldSpec{Name: "x", Type: num, Default: text("one")}, "default"},
+		{market.FieldSpec{Name: "x", Type: num, Default: text("3"), Max: text("2")}, "default"},
+		{market.FieldSpec{Name: "x", Type: num, Default: text("3"), DefaultKind: market.JSONString}, "default"},
+		{market.FieldSpec{Name: "x", Type: market.TypeBoolean, Default: text("yes")}, "default"},
+		{market.FieldSpec{Name: "x", Type: str, Default: text(" ")}, "default"},
+		{market.FieldSpec{Name: "x", Type: str, Transforms: []market.Transform{0}}, "transform"},
+		{market.FieldSpec{Name: "x", Type: num, Transforms: []market.Transform{market.TransformTrim}}, "transform"},
+		{market.FieldSpec{Name: "x", Type: num, Coerce: true, Transforms: []market.Transform{market.TransformSHA256}}, "transform"},
+		{market.FieldSpec{Name: "x", Type: market.TypeEmail, Transforms: []market.Transform{market.TransformE164}}, "transform"},
+		{market.FieldSpec{Name: "x", Type: market.TypePhone, Transforms: []market.Transform{market.TransformZIP3}}, "transform"},
+		{market.FieldSpec{Name: "email", Transforms: []market.Transform{market.TransformSHA256}}, "transform"},
+	}
+	for i, test := range tests {
+		m, mistakes := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{test.spec}})
+		if m != nil || len(mistakes) != 1 || mistakes[0].Field != 0 || mistakes[0].Key != test.key || mistakes[0].Message == "" {
+			t.Errorf("%d: %+v: %v, want one mistake in %s", i, test.spec, mistakes, test.key)
+		}
+	}
+}
+
+func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
+	_, mistakes := market.NewMapping(market.MappingSpec{Unknown: 9, Fields: []market.FieldSpec{
+		{Name: "a", Type: market.TypeString},
+		{Name: "a", To: "b", Type: market.TypeString},
+		{Name: "c", To: "b", Type: market.TypeString},
+		{Name: "d", Type: market.TypeInteger, Pattern: "x", Min: text("x")},
+		{Name: "zip"},
+		{Name: "postcode", To: "zip"},
+		{Name: "phone", Type: market.TypeString},
+	}})
+	var got []string
+	for _, mistake := range mistakes {
+		got = append(got, fmt.Sprintf("%d.%s", mistake.Field, mistake.Key))
+	}
+	want := "-1.unknown 1.name 2.to 3.min 3.pattern 5.name 6.type"
+	if strings.Join(got, " ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, " "), want)
+	}
+	if text := mistakes[0].Error() + mistakes[1].Error(); !strings.Contains(text, "unknown: ") || !strings.Contains(text, "fields[1].name: ") {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestTooManyFields(t *testing.T) {
+	fields := make([]market.FieldSpec, 257)
+	for i := range fields {
+		fields[i] = market.FieldSpec{Name: fmt.Sprintf("f%d", i), Type: market.TypeString}
+	}
+	if m, mistakes := market.NewMapping(market.MappingSpec{Fields: fields}); m != nil || len(mistakes) != 1 {
+		t.Errorf("%v", mistakes)
+	}
+	mapping(t, fields[:256]...)
+}
+
+// Whatever an operator writes is judged, not crashed on.
+func TestNewMappingNeverPanics(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	words := []string{"", "zip", "phone", "x", "source", "address", "(", "[a-z]+", "1", "-1", "1e5", "true", "\x00", "CA", "2026-02-30"}
+	word := func() string { return words[random.IntN(len(words))] }
+	optional := func() *string {
+		if random.IntN(2) == 0 {
+			return nil
+		}
+		return text(word())
+	}
+	for range 5000 {
+		spec := market.FieldSpec{
+			Name: word(), To: word(), Type: market.FieldType(random.IntN(16)), Required: random.IntN(2) == 0, Values: words[:random.IntN(4)],
+			Min: optional(), Max: optional(), Pattern: word(), Default: optional(), DefaultKind: market.JSONKind(random.IntN(8)),
+			Transforms: []market.Transform{market.Transform(random.IntN(10))}, Coerce: random.IntN(2) == 0,
+		}
+		if m, mistakes := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{spec}}); (m == nil) == (len(mistakes) == 0) {
+			t.Fatalf("%+v: %v %v", spec, m, mistakes)
+		}
+	}
+}
+
+func TestParseFieldTypeAndUnknown(t *testing.T) {
+	for _, name := range strings.Fields("string integer number boolean date email phone state zip enum url") {
+		if kind, err := market.ParseFieldType(name); err != nil || kind.String() != name {
+			t.Errorf("%s: %v %v", name, kind, err)
+		}
+	}
+	for _, name := range []string{"", "String", "int", "timestamp", "https url"} {
+		if _, err := market.ParseFieldType(name); err == nil {
+			t.Errorf("%q was taken", name)
+		}
+	}
+	for name, want := range map[string]market.Unknown{"": market.UnknownDrop, "drop": market.UnknownDrop, "keep": market.UnknownKeep, "reject": market.UnknownReject} {
+		if unknown, err := market.ParseUnknown(name); err != nil || unknown != want {
+			t.Errorf("%q: %v %v", name, unknown, err)
+		}
+	}
+	if _, err := market.ParseUnknown("ignore"); err == nil {
+		t.Error("ignore was taken")
+	}
+}

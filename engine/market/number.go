@@ -1,0 +1,95 @@
+package market
+
+import (
+	"math"
+	"strconv"
+)
+
+// maxNumberText is how long a number may be, in bytes.
+const maxNumberText = 128
+
+// maxInt64Digits is how many decimal digits the greatest int64 has.
+const maxInt64Digits = 19
+
+// readInteger takes a JSON number whose value is integral, however it is
+// written: 1000, 1e3 and 1000.0 are one. An empty code is success.
+func readInteger(text []byte) (n int64, code string) {
+	d, ok := splitDecimal(text)
+	if !ok {
+		return 0, CodeWrongType
+	}
+	count := len(d.whole) + len(d.fraction)
+	first := 0
+	for first < count && d.digit(first) == 0 {
+		first++
+	}
+	if first == count {
+		return 0, ""
+	}
+	scale := d.exponent - len(d.fraction) // the value is the digits × 10^scale
+	for ; scale < 0; scale++ {
+		count--
+		if count == first || d.digit(count) != 0 {
+			return 0, CodeWrongType
+		}
+	}
+	if count-first+scale > maxInt64Digits {
+		return 0, CodeOutOfRange
+	}
+	var magnitude uint64 // 19 digits fit
+	for i := first; i < count+scale; i++ {
+		magnitude *= 10
+		if i < count {
+			magnitude += uint64(d.digit(i))
+		}
+	}
+	switch {
+	case magnitude <= math.MaxInt64 && d.negative:
+		return -int64(magnitude), ""
+	case magnitude <= math.MaxInt64:
+		return int64(magnitude), ""
+	case d.negative && magnitude == math.MaxInt64+1:
+		return math.MinInt64, ""
+	}
+	return 0, CodeOutOfRange
+}
+
+// digit is the value of one digit of whole and fraction, counted from the left.
+func (d *decimal) digit(i int) byte {
+	if i < len(d.whole) {
+		return d.whole[i] - '0'
+	}
+	return d.fraction[i-len(d.whole)] - '0'
+}
+
+// readNumber takes any JSON number that a float64 can come near to. An empty
+// code is success.
+func readNumber(text []byte) (f float64, code string) {
+	if len(text) > maxNumberText {
+		return 0, CodeOutOfRange
+	}
+	if _, ok := splitDecimal(text); !ok {
+		return 0, CodeWrongType
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return 0, CodeOutOfRange
+	}
+	return f + 0, "" // -0 + 0 is 0
+}
+
+// plainInteger tells whether an integer is written as its digits alone, with no
+// minus before a zero.
+func plainInteger(text []byte) bool {
+	digits := text
+	if len(digits) > 1 && digits[0] == '-' && digits[1] != '0' {
+		digits = digits[1:]
+	}
+	return allDigits(digits)
+}
+
+func appendInteger(buf []byte, n int64) (text, grown []byte) {
+	start := len(buf)
+	buf = strconv.AppendInt(buf, n, 10)
+	return buf[start:len(buf):len(buf)], buf
+}

@@ -1,0 +1,82 @@
+package market
+
+import (
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestReadInteger(t *testing.T) {
+	for text, want := range map[string]int64{
+		"0": 0, "-0": 0, "0.000": 0, "0e999999999999999999999": 0, "-0.0e-5": 0,
+		"1": 1, "-17": -17, "1e3": 1000, "1E+3": 1000, "1000.0": 1000, "1.50e1": 15, "1200e-2": 12, "0.001e3": 1,
+		"9223372036854775807": math.MaxInt64, "-9223372036854775808": math.MinInt64, "9.223372036854775807e18": math.MaxInt64,
+		"0." + strings.Repeat("0", 60) + "7e61": 7,
+	} {
+		if got, code := readInteger([]byte(text)); got != want || code != "" {
+			t.Errorf("%s: %d %s, want %d", text, got, code, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"": CodeWrongType, "x": CodeWrongType, "01": CodeWrongType, "+1": CodeWrongType, "1.": CodeWrongType, " 1": CodeWrongType,
+		"0x10": CodeWrongType, "1_000": CodeWrongType, "NaN": CodeWrongType, "Infinity": CodeWrongType, "１": CodeWrongType,
+		"1.5": CodeWrongType, "1e-1": CodeWrongType, "15e-2": CodeWrongType, "1e-999999999999": CodeWrongType,
+		"9223372036854775808": CodeOutOfRange, "-9223372036854775809": CodeOutOfRange, "18446744073709551617": CodeOutOfRange,
+		"1e19": CodeOutOfRange, "1e999999999999999999999": CodeOutOfRange, strings.Repeat("9", 128): CodeOutOfRange,
+	} {
+		if got, code := readInteger([]byte(text)); code != want {
+			t.Errorf("%s: %d %q, want %q", text, got, code, want)
+		}
+	}
+}
+
+// readInteger against exact fractions.
+func TestReadIntegerIsExact(t *testing.T) {
+	low, high := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,12}0{0,4})?([eE][+-]?[0-9]{1,2})?`).Draw(t, "number")
+		exact, ok := new(big.Rat).SetString(text)
+		if !ok {
+			t.Fatalf("%s is no number", text)
+		}
+		got, code := readInteger([]byte(text))
+		want := ""
+		switch {
+		case !exact.IsInt():
+			want = CodeWrongType
+		case exact.Num().Cmp(low) < 0 || exact.Num().Cmp(high) > 0:
+			want = CodeOutOfRange
+		}
+		if code != want || want == "" && exact.Num().Cmp(big.NewInt(got)) != 0 {
+			t.Fatalf("%s: %d %q, exactly %s", text, got, code, exact)
+		}
+	})
+}
+
+func TestReadNumber(t *testing.T) {
+	for text, want := range map[string]float64{"0": 0, "-0": 0, "0.82": 0.82, "-1.5e3": -1500, "1e-400": 0} {
+		got, code := readNumber([]byte(text))
+		if got != want || code != "" || math.Signbit(got) != (want < 0) {
+			t.Errorf("%s: %v %s", text, got, code)
+		}
+	}
+	for text, want := range map[string]string{
+		"": CodeWrongType, "NaN": CodeWrongType, "Inf": CodeWrongType, "0x1p3": CodeWrongType, "1_0": CodeWrongType, ".5": CodeWrongType, "5.": CodeWrongType,
+		"1e400": CodeOutOfRange, "-1e400": CodeOutOfRange, strings.Repeat("1", 129): CodeOutOfRange,
+	} {
+		if got, code := readNumber([]byte(text)); code != want {
+			t.Errorf("%s: %v %q, want %q", text, got, code, want)
+		}
+	}
+}
+
+func TestPlainInteger(t *testing.T) {
+	for text, want := range map[string]bool{"0": true, "12": true, "-7": true, "-0": false, "1e3": false, "2.0": false, "-": false} {
+		if got := plainInteger([]byte(text)); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package market
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// postingOf is a sealed posting of a campaign with so many sets.
+func postingOf(sets int, named []int) *posting {
+	var p *posting
+	for _, set := range named {
+		p = p.with(set)
+	}
+	if p == nil {
+		return &unnamed
+	}
+	p.seal(len(NewBits(sets)))
+	return p
+}
+
+func TestPostingKeepsAndClears(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const sets = 200
+		some := func(name string) []int {
+			drawn := rapid.SliceOf(rapid.IntRange(0, sets-1)).Draw(t, name)
+			slices.Sort(drawn)
+			return drawn
+		}
+		bitsOf := func(members []int) Bits {
+			b := NewBits(sets)
+			for _, i := range members {
+				b.Set(i)
+			}
+			return b
+		}
+		named, asked, alive := some("named"), some("asked"), some("alive")
+		p := postingOf(sets, named)
+		kept, cleared := bitsOf(alive), bitsOf(alive)
+		p.keepOf(bitsOf(asked), kept)
+		p.clearFrom(cleared)
+		for i := range sets {
+			isNamed, isAlive := slices.Contains(named, i), slices.Contains(alive, i)
+			if want := isAlive && (isNamed || !slices.Contains(asked, i)); kept.Has(i) != want {
+				t.Fatalf("set %d is kept: %t", i, kept.Has(i))
+			}
+			if want := isAlive && !isNamed; cleared.Has(i) != want {
+				t.Fatalf("set %d is left: %t", i, cleared.Has(i))
+			}
+		}
+	})
+}
+
+func TestPostingTakesTheSmallerForm(t *testing.T) {
+	const sets = 640 // a mask of ten words, as large as twenty numbers
+	for n, wantMask := range map[int]bool{1: false, 20: false, 21: true, sets: true} {
+		var named []int
+		for i := range n {
+			named = append(named, i, i) // naming twice counts once
+		}
+		if p := postingOf(sets, named); (p.many != nil) != wantMask || !wantMask && len(p.few) != n {
+			t.Errorf("%d of %d sets: %d numbers, a mask: %t", n, sets, len(p.few), p.many != nil)
+		}
+	}
+}
+
+func TestValueIndexFollowsTheKindOfTheValue(t *testing.T) {
+	var x valueIndex
+	x.add(0, newValueSet([]string{"2.0"}))
+	x.add(1, newValueSet([]string{"2"}))
+	x.add(2, nil)
+	x.seal(1)
+	for _, c := range []struct {
+		name string
+		v    Value
+		want []uint32
+	}{
+		{"a number, however it is written", number("2e0"), []uint32{0, 1}},
+		{"a text, as it is written", text("2.0"), []uint32{0}},
+		{"a text that nobody lists", text("2e0"), nil},
+		{"a number that nobody lists", number("3"), nil},
+	} {
+		if got := x.at(&c.v).few; !slices.Equal(got, c.want) {
+			t.Errorf("%s: sets %v, want %v", c.name, got, c.want)
+		}
+	}
+	if v := text("x"); new(valueIndex).at(&v) != &unnamed {
+		t.Error("an index of nothing names a set")
+	}
+}

@@ -1,0 +1,132 @@
+package market
+
+// Reason says towards a supplier why a lead was not sold. The order is that of
+// the contract: of all the stages at which candidates fell, the furthest one
+// is told. Numbers are in the log and never change.
+type Reason uint8
+
+const (
+	ReasonNone              Reason = 0 // sold, or not yet decided
+	ReasonNoBuyer           Reason = 1
+	ReasonNoStateMatch      Reason = 2
+	ReasonFiltered          Reason = 3
+	ReasonOutsideSchedule   Reason = 4
+	ReasonCapsFull          Reason = 5
+	ReasonInsufficientFunds Reason = 6
+	ReasonRateLimited       Reason = 7
+	ReasonTimeout           Reason = 8
+	ReasonNoBid             Reason = 9
+	ReasonBelowFloor        Reason = 10
+	ReasonBidExpired        Reason = 11
+	ReasonPostRejected      Reason = 12
+	ReasonSuppressed        Reason = 13
+	ReasonDuplicate         Reason = 14
+	reasonEnd               Reason = 15
+)
+
+var reasonNames = [reasonEnd]string{
+	"", "no_buyer", "no_state_match", "filtered", "outside_schedule", "caps_full",
+	"insufficient_funds", "rate_limited", "timeout", "no_bid", "below_floor",
+	"bid_expired", "post_rejected", "suppressed", "duplicate",
+}
+
+// reasonRank orders the reasons by how far a lead came. What stops a lead at
+// one buyer because the buyer knows it (its own suppression list, a duplicate
+// of its own) stands beside its filters.
+var reasonRank = [reasonEnd]uint8{
+	ReasonNone: 0, ReasonNoBuyer: 1, ReasonNoStateMatch: 2, ReasonFiltered: 3,
+	ReasonSuppressed: 4, ReasonDuplicate: 5, ReasonOutsideSchedule: 6,
+	ReasonCapsFull: 7, ReasonInsufficientFunds: 8, ReasonRateLimited: 9,
+	ReasonTimeout: 10, ReasonNoBid: 11, ReasonBelowFloor: 12,
+	ReasonBidExpired: 13, ReasonPostRejected: 14,
+}
+
+// String is the reason as the wire has it; empty for ReasonNone.
+func (r Reason) String() string {
+	if r >= reasonEnd {
+		return "unknown"
+	}
+	return reasonNames[r]
+}
+
+// Further returns the reason that stands for the later stage.
+func (r Reason) Further(other Reason) Reason {
+	if reasonRank[other] > reasonRank[r] {
+		return other
+	}
+	return r
+}
+
+// Outcome is what became of one candidate in one decision: exactly one each.
+// It is the same enum in the record, the log line, the metric and the
+// dashboard. Numbers are in the log and never change.
+type Outcome uint8
+
+const (
+	OutcomeNone          Outcome = 0 // not asked: the lead was sold before its turn
+	OutcomeWon           Outcome = 1
+	OutcomeLost          Outcome = 2
+	OutcomeBelowFloor    Outcome = 3
+	OutcomeWrongCurrency Outcome = 4
+	OutcomeLate          Outcome = 5
+	OutcomeTimeout       Outcome = 6
+	OutcomeNoBid         Outcome = 7
+	OutcomeInvalid       Outcome = 8
+	OutcomeRateLimited   Outcome = 9
+	OutcomeCapped        Outcome = 10
+	OutcomeFiltered      Outcome = 11
+	OutcomeWrongState    Outcome = 12
+	OutcomeClosed        Outcome = 13
+	OutcomeNoFunds       Outcome = 14
+	OutcomeSuppressed    Outcome = 15
+	OutcomeUnhealthy     Outcome = 16
+	OutcomePaused        Outcome = 17
+	OutcomeError         Outcome = 18
+	OutcomePostRejected  Outcome = 19
+	OutcomePostPending   Outcome = 20
+	OutcomeDuplicate     Outcome = 21 // this buyer has the lead already (duplicates by buyer)
+	outcomeEnd           Outcome = 22
+)
+
+// Outcomes is how many outcomes there are, for arrays indexed by one.
+const Outcomes = int(outcomeEnd)
+
+var outcomeNames = [outcomeEnd]string{
+	"not_asked", "won", "lost", "below_floor", "wrong_currency", "late", "timeout",
+	"no_bid", "invalid", "rate_limited", "capped", "filtered", "wrong_state",
+	"closed", "no_funds", "suppressed", "unhealthy", "paused", "error",
+	"post_rejected", "post_pending", "duplicate",
+}
+
+// outcomeReasons is how a candidate's outcome looks to the supplier.
+var outcomeReasons = [outcomeEnd]Reason{
+	OutcomeBelowFloor:    ReasonBelowFloor,
+	OutcomeWrongCurrency: ReasonNoBid,
+	OutcomeLate:          ReasonNoBid,
+	OutcomeTimeout:       ReasonNoBid, // ReasonTimeout where all that were asked timed out
+	OutcomeNoBid:         ReasonNoBid,
+	OutcomeInvalid:       ReasonNoBid,
+	OutcomeRateLimited:   ReasonRateLimited,
+	OutcomeCapped:        ReasonCapsFull,
+	OutcomeFiltered:      ReasonFiltered,
+	OutcomeWrongState:    ReasonNoStateMatch,
+	OutcomeClosed:        ReasonOutsideSchedule,
+	OutcomeNoFunds:       ReasonInsufficientFunds,
+	OutcomeSuppressed:    ReasonSuppressed,
+	OutcomeUnhealthy:     ReasonNoBid,
+	OutcomePaused:        ReasonNoBid,
+	OutcomeError:         ReasonNoBid,
+	OutcomePostRejected:  ReasonPostRejected,
+	OutcomeDuplicate:     ReasonDuplicate,
+}
+
+func (o Outcome) String() string {
+	if o >= outcomeEnd {
+		return "unknown"
+	}
+	return outcomeNames[o]
+}
+
+// Reason is the outcome as a supplier is told of it. A timeout is a no_bid
+// here; it is the caller who knows whether all that were asked timed out.
+func (o Outcome) Reason() Reason { return outcomeReasons[o] }

@@ -1,0 +1,105 @@
+package market
+
+import (
+	"slices"
+	"testing"
+)
+
+// The log holds these numbers: a line here may be added, never changed.
+var frozenReasons = map[Reason]string{
+	0: "", 1: "no_buyer", 2: "no_state_match", 3: "filtered", 4: "outside_schedule", 5: "caps_full",
+	6: "insufficient_funds", 7: "rate_limited", 8: "timeout", 9: "no_bid", 10: "below_floor",
+	11: "bid_expired", 12: "post_rejected", 13: "suppressed", 14: "duplicate",
+}
+
+// The log holds these numbers: a line here may be added, never changed.
+var frozenOutcomes = map[Outcome]struct {
+	name   string
+	reason string // what a supplier is told
+}{
+	0:  {"not_asked", ""},
+	1:  {"won", ""},
+	2:  {"lost", ""},
+	3:  {"below_floor", "below_floor"},
+	4:  {"wrong_currency", "no_bid"},
+	5:  {"late", "no_bid"},
+	6:  {"timeout", "no_bid"},
+	7:  {"no_bid", "no_bid"},
+	8:  {"invalid", "no_bid"},
+	9:  {"rate_limited", "rate_limited"},
+	10: {"capped", "caps_full"},
+	11: {"filtered", "filtered"},
+	12: {"wrong_state", "no_state_match"},
+	13: {"closed", "outside_schedule"},
+	14: {"no_funds", "insufficient_funds"},
+	15: {"suppressed", "suppressed"},
+	16: {"unhealthy", "no_bid"},
+	17: {"paused", "no_bid"},
+	18: {"error", "no_bid"},
+	19: {"post_rejected", "post_rejected"},
+	20: {"post_pending", ""},
+	21: {"duplicate", "duplicate"},
+}
+
+func TestReasonsAreFrozen(t *testing.T) {
+	if len(frozenReasons) != int(reasonEnd) {
+		t.Errorf("%d reasons, %d of them frozen", reasonEnd, len(frozenReasons))
+	}
+	for number, name := range frozenReasons {
+		if number.String() != name {
+			t.Errorf("reason %d is %q, was %q", number, number, name)
+		}
+	}
+	if reasonEnd.String() != "unknown" {
+		t.Errorf("a number past the last is %q", reasonEnd)
+	}
+}
+
+func TestOutcomesAreFrozen(t *testing.T) {
+	if len(frozenOutcomes) != Outcomes {
+		t.Errorf("%d outcomes, %d of them frozen", Outcomes, len(frozenOutcomes))
+	}
+	seen := map[string]bool{}
+	for number, want := range frozenOutcomes {
+		if number.String() != want.name || number.Reason().String() != want.reason {
+			t.Errorf("outcome %d is %q, told as %q; was %q, told as %q", number, number, number.Reason(), want.name, want.reason)
+		}
+		seen[number.String()] = true
+	}
+	if len(seen) != Outcomes {
+		t.Errorf("%d outcomes have %d names", Outcomes, len(seen))
+	}
+	if Outcome(Outcomes).String() != "unknown" {
+		t.Errorf("a number past the last is %q", Outcome(Outcomes))
+	}
+}
+
+func TestFurthestReasonIsTold(t *testing.T) {
+	stages := []Reason{
+		ReasonNone, ReasonNoBuyer, ReasonNoStateMatch, ReasonFiltered, ReasonOutsideSchedule,
+		ReasonCapsFull, ReasonInsufficientFunds, ReasonRateLimited, ReasonTimeout, ReasonNoBid,
+		ReasonBelowFloor, ReasonBidExpired, ReasonPostRejected,
+	}
+	for i, early := range stages {
+		for _, late := range stages[i:] {
+			if early.Further(late) != late || late.Further(early) != late {
+				t.Errorf("of %q and %q, %q and %q are told", early, late, early.Further(late), late.Further(early))
+			}
+		}
+	}
+	// One buyer that knows the lead says less than another that would have
+	// taken it at a better hour.
+	for _, own := range []Reason{ReasonSuppressed, ReasonDuplicate} {
+		if own.Further(ReasonFiltered) != own || own.Further(ReasonOutsideSchedule) != ReasonOutsideSchedule {
+			t.Errorf("%q stands elsewhere than beside the filters", own)
+		}
+	}
+}
+
+func TestEveryReasonHasItsOwnRank(t *testing.T) {
+	ranks := slices.Clone(reasonRank[:])
+	slices.Sort(ranks)
+	if len(slices.Compact(ranks)) != int(reasonEnd) {
+		t.Errorf("two reasons share a rank: %v", reasonRank)
+	}
+}

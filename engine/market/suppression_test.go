@@ -1,0 +1,225 @@
+package market
+
+import (
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// personWith is a lead as mapping leaves it.
+func personWith(phone, email string) *Lead {
+	l := &Lead{Values: make([]Value, FirstCustom)}
+	if phone != "" {
+		l.Values[SlotPhone] = text(phone)
+	}
+	if email != "" {
+		l.Values[SlotEmail] = text(email)
+	}
+	return l
+}
+
+func md5Hex(s string) string    { sum := md5.Sum([]byte(s)); return hex.EncodeToString(sum[:]) }
+func sha256Hex(s string) string { sum := sha256.Sum256([]byte(s)); return hex.EncodeToString(sum[:]) }
+
+// suppressed looks a lead up in a list of one line.
+func suppressed(t interface{ Fatalf(string, ...any) }, list List, line string, l *Lead) bool {
+	entry, err := list.Entry([]byte(line), &testKey)
+	if err != nil {
+		t.Fatalf("%s %s list, line %q: %v", list.Hash, list.Field, line, err)
+	}
+	table := NewTable([]uint64{entry})
+	return slices.ContainsFunc(list.Probes(l, &testKey, nil), table.Has)
+}
+
+func TestSuppressedPhones(t *testing.T) {
+	const ours, london = "+12025550143", "+442071838750"
+	cases := []struct {
+		hash  Hash
+		line  string
+		phone string
+		want  bool
+	}{
+		{HashPlain, "+12025550143", ours, true},
+		{HashPlain, "12025550143", ours, true},
+		{HashPlain, "2025550143", ours, true},
+		{HashPlain, "(202) 555-0143", ours, true},
+		{HashPlain, "+1 202.555.0143", ours, true},
+		{HashPlain, " 1-202-555-0143\r\n", ours, true},
+		{HashPlain, "2025550144", ours, false},
+		{HashPlain, "+442071838750", london, true},
+		{HashPlain, "442071838750", london, true},
+		{HashPlain, "44 20 7183 8750", london, true},
+		{HashPlain, "2025550143", "+442025550143", false}, // national digits are those of +1
+		{HashPlain, "+4582123456", "+4582123456", true},
+		{HashPlain, "+4582123456", "+14582123456", false},
+		{HashPlain, "4582123456", "+4582123456", true}, // it may be either
+		{HashPlain, "4582123456", "+14582123456", true},
+
+		{HashMD5, md5Hex("+12025550143"), ours, true},
+		{HashMD5, md5Hex("12025550143"), ours, true},
+		{HashMD5, md5Hex("2025550143"), ours, true},
+		{HashMD5, strings.ToUpper(md5Hex("2025550143")), ours, true},
+		{HashMD5, md5Hex("(202) 555-0143"), ours, false},
+		{HashMD5, md5Hex("442071838750"), london, true},
+		{HashMD5, md5Hex("2071838750"), london, false},
+
+		{HashSHA256, sha256Hex("+12025550143"), ours, true},
+		{HashSHA256, sha256Hex("12025550143"), ours, true},
+		{HashSHA256, sha256Hex("2025550143") + "\r", ours, true},
+		{HashSHA256, strings.ToUpper(sha256Hex("2025550143")), ours, true},
+		{HashSHA256, sha256Hex("2025550144"), ours, false},
+		{HashSHA256, sha256Hex("2025550143"), "", false},
+		{HashPlain, "2025550143", "", false},
+	}
+	for _, c := range cases {
+		list := List{Field: ListPhone, Hash: c.hash}
+		// The email is another list's matter.
+		if got := suppressed(t, list, c.line, personWith(c.phone, "2025550143@example.com")); got != c.want {
+			t.Errorf("%s %q, lead %s: suppressed %t", c.hash, c.line, c.phone, got)
+		}
+	}
+}
+
+func TestSuppressedEmails(t *testing.T) {
+	cases := []struct {
+		hash  Hash
+		line  string
+		email string
+		want  bool
+	}{
+		{HashPlain, "jane@example.com", "jane@example.com", true},
+		{HashPlain, "Jane@Example.COM", "jane@example.com", true},
+		{HashPlain, "jane@example.com", "JANE@example.com", true},
+		{HashPlain, "jane@example.com ", "jane@example.com", true},
+		{HashPlain, "jane@example.com", "joan@example.com", false},
+		{HashPlain, "jane@example.com", "", false},
+		{HashMD5, md5Hex("jane@example.com"), "Jane@example.com", true},
+		{HashMD5, md5Hex("Jane@example.com"), "Jane@example.com", false}, // a list is hashed lowercased
+		{HashSHA256, sha256Hex("jane@example.com"), "Jane@example.com", true},
+		{HashSHA256, strings.ToUpper(sha256Hex("jane@example.com")), "jane@example.com", true},
+		{HashSHA256, sha256Hex(""), "", false},
+	}
+	for _, c := range cases {
+		list := List{Field: ListEmail, Hash: c.hash}
+		if got := suppressed(t, list, c.line, personWith("+12025550143", c.email)); got != c.want {
+			t.Errorf("%s %q, lead %s: suppressed %t", c.hash, c.line, c.email, got)
+		}
+	}
+}
+
+func TestListEntryRefusesWithoutRepeating(t *testing.T) {
+	cases := []struct {
+		list List
+		line string
+		want string
+	}{
+		{List{Field: ListPhone, Hash: HashPlain}, "", "the line is empty"},
+		{List{Field: ListPhone, Hash: HashPlain}, " \t\r\n", "the line is empty"},
+		{List{Field: ListPhone, Hash: HashPlain}, "202555014", "not a phone number"},
+		{List{Field: ListPhone, Hash: HashPlain}, "0000000000", "not a phone number"},
+		{List{Field: ListPhone, Hash: HashPlain}, "+0000000000", "not a phone number"},
+		{List{Field: ListPhone, Hash: HashPlain}, "++12025550143", "not a phone number"},
+		{List{Field: ListPhone, Hash: HashPlain}, "202555CALL", "not a phone number"},
+		{List{Field: ListPhone, Hash: HashPlain}, "jane@example.com", "not a phone number"},
+		{List{Field: ListEmail, Hash: HashPlain}, "2025550143", "not an email address"},
+		{List{Field: ListEmail, Hash: HashPlain}, "Jane <jane@example.com>", "not an email address"},
+		{List{Field: ListEmail, Hash: HashMD5}, "jane@example.com", "a md5 hash has 32 hexadecimal digits, the line has 16 bytes"},
+		{List{Field: ListEmail, Hash: HashMD5}, sha256Hex("jane@example.com"), "a md5 hash has 32 hexadecimal digits, the line has 64 bytes"},
+		{List{Field: ListPhone, Hash: HashSHA256}, md5Hex("2025550143"), "a sha256 hash has 64 hexadecimal digits, the line has 32 bytes"},
+		{List{Field: ListPhone, Hash: HashSHA256}, strings.Repeat("g", 64), "something other than hexadecimal digits"},
+		{List{Field: ListPhone, Hash: HashPlain}, strings.Repeat("2", 100_000), "not a phone number"},
+		{List{Field: ListEmail, Hash: HashPlain}, strings.Repeat("j", 300) + "@example.com", "not an email address"},
+	}
+	for _, c := range cases {
+		_, err := c.list.Entry([]byte(c.line), &testKey)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s, %.40q: %v; want …%s…", c.list.Hash, c.list.Field, c.line, err, c.want)
+		}
+		if value := strings.TrimSpace(c.line); err != nil && value != "" && strings.Contains(err.Error(), value) {
+			t.Errorf("the error repeats the value: %v", err)
+		}
+	}
+}
+
+func TestFingerprintsDependOnTheKey(t *testing.T) {
+	other := testKey
+	other[31]++
+	list := List{Field: ListPhone, Hash: HashPlain}
+	l := personWith("+12025550143", "")
+	ours, theirs := list.Probes(l, &testKey, nil), list.Probes(l, &other, nil)
+	for _, probe := range ours {
+		if slices.Contains(theirs, probe) {
+			t.Errorf("%x is the same under another key", probe)
+		}
+	}
+}
+
+func TestProbesAreAppended(t *testing.T) {
+	l := personWith("+12025550143", "jane@example.com")
+	for _, c := range []struct {
+		list List
+		l    *Lead
+		want int
+	}{
+		{List{Field: ListPhone, Hash: HashPlain}, l, 3},
+		{List{Field: ListPhone, Hash: HashSHA256}, l, 3},
+		{List{Field: ListPhone, Hash: HashPlain}, personWith("+442071838750", ""), 2},
+		{List{Field: ListEmail, Hash: HashMD5}, l, 1},
+		{List{Field: ListEmail, Hash: HashMD5}, personWith("", ""), 0},
+		{List{Field: ListPhone, Hash: HashMD5}, personWith("", ""), 0},
+	} {
+		probes := c.list.Probes(c.l, &testKey, []uint64{42})
+		if len(probes) != c.want+1 || probes[0] != 42 {
+			t.Errorf("%s %s: %d probes behind %d", c.list.Hash, c.list.Field, len(probes)-1, probes[0])
+		}
+	}
+}
+
+func TestListNames(t *testing.T) {
+	for name, h := range map[string]Hash{"plain": HashPlain, "md5": HashMD5, "sha256": HashSHA256} {
+		if got, ok := ParseHash(name); got != h || !ok || h.String() != name {
+			t.Errorf("%s: %s, %t", name, got, ok)
+		}
+	}
+	for name, f := range map[string]ListField{"phone": ListPhone, "email": ListEmail} {
+		if got, ok := ParseListField(name); got != f || !ok || f.String() != name {
+			t.Errorf("%s: %s, %t", name, got, ok)
+		}
+	}
+	for _, wrong := range []string{"", "sha1", "MD5", "zip"} {
+		if _, ok := ParseHash(wrong); ok {
+			t.Errorf("%q is taken for a hash", wrong)
+		}
+		if _, ok := ParseListField(wrong); ok {
+			t.Errorf("%q is taken for a list's field", wrong)
+		}
+	}
+}
+
+// Every way of writing one number down suppresses it; another's never does.
+func TestSuppressionInEveryForm(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		national := func(name string) string { return rapid.StringMatching(`2025550[0-9]{3}`).Draw(t, name) }
+		listed, asked := national("listed"), national("asked")
+		form := rapid.SampledFrom([]string{"+1", "1", ""}).Draw(t, "form") + listed
+		hash := rapid.SampledFrom([]Hash{HashPlain, HashMD5, HashSHA256}).Draw(t, "hash")
+		switch hash {
+		case HashMD5:
+			form = md5Hex(form)
+		case HashSHA256:
+			form = sha256Hex(form)
+		}
+		got := suppressed(t, List{Field: ListPhone, Hash: hash}, form, personWith("+1"+asked, ""))
+		if want := listed == asked; got != want {
+			t.Fatalf("listed %s as %s, asked for %s: %t", listed, form, asked, got)
+		}
+		if !suppressed(t, List{Field: ListPhone, Hash: hash}, form, personWith("+1"+listed, "")) {
+			t.Fatalf("listed %s as %s, and not found", listed, form)
+		}
+	})
+}

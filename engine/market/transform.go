@@ -1,0 +1,162 @@
+package market
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Transform rewrites the text of a field.
+//
+// The transforms of a field run in the order in which they are configured.
+// Those that clean (trim, lower, upper, digits, title, e164) run before the
+// value is checked, so that "ca" with upper is a state. Those that take
+// something away for good (zip3, sha256), and all that follow one of them, run
+// after the checks, which so judge what the supplier sent. Filters, pings and
+// posts see what comes out at the end.
+type Transform uint8
+
+const (
+	TransformTrim   Transform = 1 // white space and invisible characters at both ends
+	TransformLower  Transform = 2
+	TransformUpper  Transform = 3
+	TransformDigits Transform = 4 // only the digits 0 to 9 are left
+	TransformTitle  Transform = 5 // a capital at the start of each word, the rest small
+	TransformE164   Transform = 6 // a phone number as ParsePhone writes it
+	TransformZIP3   Transform = 7 // the first three digits of a ZIP code
+	TransformSHA256 Transform = 8 // lower-case hex of the hash
+	transforms      Transform = 9
+)
+
+var transformNames = [transforms]string{
+	"", "trim", "lower", "upper", "digits", "title", "e164", "zip3", "sha256",
+}
+
+func (t Transform) String() string {
+	if t >= transforms {
+		return ""
+	}
+	return transformNames[t]
+}
+
+// ParseTransform reads a configured transform.
+func ParseTransform(name string) (Transform, error) {
+	for t := TransformTrim; t < transforms; t++ {
+		if transformNames[t] == name {
+			return t, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not a transform: use trim, lower, upper, digits, title, e164, zip3 or sha256", name)
+}
+
+// splitTransforms parts those that run before the checks from those after.
+func splitTransforms(all []Transform) (before, after []Transform) {
+	for i, t := range all {
+		if t == TransformZIP3 || t == TransformSHA256 {
+			return all[:i], all[i:]
+		}
+	}
+	return all, nil
+}
+
+// apply rewrites the text. What is new is appended to buf, which belongs to the
+// lead, and may move it; earlier texts stay readable where they were. It is not
+// ok where the text does not have the form that the transform needs.
+func (t Transform) apply(text, buf []byte) (result, grown []byte, ok bool) {
+	start := len(buf)
+	switch t {
+	case TransformTrim:
+		return trim(text), buf, true
+	case TransformLower:
+		buf = appendRunes(buf, text, unicode.ToLower)
+	case TransformUpper:
+		buf = appendRunes(buf, text, unicode.ToUpper)
+	case TransformDigits:
+		for _, c := range text {
+			if isDigit(c) {
+				buf = append(buf, c)
+			}
+		}
+		ok = len(buf) > start
+		return buf[start:len(buf):len(buf)], buf, ok
+	case TransformTitle:
+		buf = appendTitle(buf, text)
+	case TransformE164:
+		if buf, ok = ParsePhone(buf, text); !ok {
+			return text, buf, false
+		}
+	case TransformZIP3:
+		zip3 := ZIP3(text)
+		return zip3, buf, zip3 != nil
+	case TransformSHA256:
+		sum := sha256.Sum256(text)
+		buf = hex.AppendEncode(buf, sum[:])
+	default:
+		panic(fmt.Sprintf("BUG: transform %d", t))
+	}
+	return buf[start:len(buf):len(buf)], buf, true
+}
+
+func appendRunes(dst, text []byte, change func(rune) rune) []byte {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		dst = utf8.AppendRune(dst, change(r))
+		text = text[size:]
+	}
+	return dst
+}
+
+// appendTitle takes letters, digits and apostrophes for parts of a word. An
+// apostrophe after the first letter begins a word of its own: O'Neil, but
+// Matt's.
+func appendTitle(dst, text []byte) []byte {
+	letters := 0 // of the word so far
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		apostrophe := r == '\'' || r == '\u2019'
+		switch {
+		case unicode.IsLetter(r) && letters == 0:
+			r = unicode.ToTitle(r)
+		default:
+			r = unicode.ToLower(r)
+		}
+		dst = utf8.AppendRune(dst, r)
+		switch {
+		case apostrophe && letters == 1:
+			letters = 0
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), apostrophe:
+			letters++
+		default:
+			letters = 0
+		}
+	}
+	return dst
+}
+
+// trim cuts white space, and characters that show nothing, from both ends.
+func trim(text []byte) []byte { return bytes.TrimFunc(text, invisible) }
+
+// blank tells whether nothing in the text can be seen.
+func blank(text []byte) bool {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if !invisible(r) {
+			return false
+		}
+		text = text[size:]
+	}
+	return true
+}
+
+// invisible is Unicode's white space and the characters of no width.
+func invisible(r rune) bool {
+	switch r {
+	case '\u180E', '\u200B', '\u200C', '\u200D', '\u2060', '\uFEFF':
+		return true
+	}
+	return unicode.IsSpace(r)
+}
