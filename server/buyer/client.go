@@ -1,0 +1,95 @@
+package buyer
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// What applies where Options say nothing.
+const (
+	defaultMaxConns       = 512
+	defaultMaxResponse    = 64 << 10
+	defaultConnectTimeout = 3 * time.Second
+	defaultConnWait       = time.Second
+	defaultIdle           = 30 * time.Second
+)
+
+// Options say what a Client needs. Only Secrets has no default.
+type Options struct {
+	// Secrets gives the present value of a named credential. It is asked
+	// before every attempt, from any goroutine.
+	Secrets func(name string) (value string, ok bool)
+
+	Trusted          []netip.Prefix // networks that private addresses and plain http are allowed in
+	MaxConnsPerBuyer int            // connections to one host; 512
+	MaxResponse      int            // bytes of an answer's body; 64 KiB
+	ConnectTimeout   time.Duration  // for name, TCP and TLS together; 3 s
+	ConnWait         time.Duration  // how long to wait where every connection to a host is in use; 1 s
+	Idle             time.Duration  // how long an unused connection is kept; 30 s
+	Roots            *x509.CertPool // authorities that are trusted; nil: the system's
+
+	// Now is the clock for Retry-After dates and for Elapsed; time.Now.
+	// Deadlines are the network's business and always real time.
+	Now func() time.Time
+}
+
+// Client speaks to every buyer. Its methods may be called from any goroutine.
+type Client struct {
+	options Options
+	dialer  *dialer
+	targets targets
+	closed  atomic.Bool
+}
+
+// New makes a client. It opens nothing yet.
+func New(options Options) *Client {
+	if options.Secrets == nil {
+		panic("BUG: a buyer.Client without Secrets")
+	}
+	setDefault(&options.MaxConnsPerBuyer, defaultMaxConns)
+	setDefault(&options.MaxResponse, defaultMaxResponse)
+	setDefault(&options.ConnectTimeout, defaultConnectTimeout)
+	setDefault(&options.ConnWait, defaultConnWait)
+	setDefault(&options.Idle, defaultIdle)
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	c := &Client{options: options}
+	c.dialer = newDialer(options.Trusted, options.ConnectTimeout, &tls.Config{
+		RootCAs:            options.Roots,
+		MinVersion:         tls.VersionTLS12,
+		NextProtos:         []string{"http/1.1"},
+		ClientSessionCache: tls.NewLRUClientSessionCache(0),
+	})
+	c.targets.open = c.openHost
+	return c
+}
+
+// Post makes one attempt to deliver a lead, and returns when its outcome is
+// known or the deadline has passed. It does not wait between sendings: at most
+// it sends the same bytes again at once, because a kept connection was found
+// closed, or because the credential had changed since it was read.
+func (c *Client) Post(p *market.PostRequest) market.PostResult {
+	begun := c.options.Now()
+	result := c.attempt(p)
+	result.Elapsed = c.options.Now().Sub(begun)
+	return result
+}
+
+// Close drops the connections that are idle. Attempts in flight go on to their
+// own end and keep no connection after it.
+func (c *Client) Close() {
+	c.closed.Store(true)
+	c.targets.closeIdle()
+}
+
+func setDefault[T int | time.Duration](value *T, fallback T) {
+	if *value <= 0 {
+		*value = fallback
+	}
+}
