@@ -1,0 +1,167 @@
+package refbuyer
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/market"
+)
+
+const owed = market.Money(12_000_000)
+
+func always(fails, taken bool) func(int) (bool, bool) {
+	return func(int) (bool, bool) { return fails, taken }
+}
+
+// TestLedger tells the fate of one lead after another.
+func TestLedger(t *testing.T) {
+	sound, lost, mute := always(false, false), always(true, false), always(true, true)
+	post := func(key, lead string, body byte, reject bool, fail func(int) (bool, bool)) attempt {
+		return attempt{key: key, lead: lead, id: "ref_" + key, body: [32]byte{body}, reject: reject, fail: fail}
+	}
+	rows := []struct {
+		name  string
+		posts []attempt
+		last  outcome
+		stats Stats
+	}{
+		{"taken", []attempt{post("k1", "l1", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k1", number: 1}, Stats{Posts: 1, Accepted: 1, Revenue: owed}},
+		{"taken once, told twice", []attempt{post("k1", "l1", 1, false, sound), post("k1", "l1", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k1", number: 2, replayed: true}, Stats{Posts: 2, Accepted: 1, Replayed: 1, Revenue: owed}},
+		{"refused for good", []attempt{post("k1", "l1", 1, true, sound), post("k1", "l1", 1, false, sound)}, outcome{fate: fateRejected, id: "ref_k1", number: 2, replayed: true}, Stats{Posts: 2, Rejected: 1, Replayed: 1}},
+		{"failed, then taken", []attempt{post("k1", "l1", 1, false, lost), post("k1", "l1", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k1", number: 2}, Stats{Posts: 2, Accepted: 1, Failed: 1, Revenue: owed}},
+		{"taken and failed", []attempt{post("k1", "l1", 1, false, mute)}, outcome{fate: fateAccepted, id: "ref_k1", number: 1, failed: true}, Stats{Posts: 1, Accepted: 1, Failed: 1, Revenue: owed}},
+		{"taken and failed, then told", []attempt{post("k1", "l1", 1, false, mute), post("k1", "l1", 1, false, mute)}, outcome{fate: fateAccepted, id: "ref_k1", number: 2, replayed: true}, Stats{Posts: 2, Accepted: 1, Failed: 1, Replayed: 1, Revenue: owed}},
+		{"another body under the key", []attempt{post("k1", "l1", 1, false, sound), post("k1", "l1", 2, false, sound)}, outcome{fate: fateReused}, Stats{Posts: 2, Accepted: 1, Invalid: 1, Revenue: owed}},
+		{"another body after a failure", []attempt{post("k1", "l1", 1, false, lost), post("k1", "l1", 2, false, sound)}, outcome{fate: fateReused}, Stats{Posts: 2, Failed: 1, Invalid: 1}},
+		{"sold twice", []attempt{post("k1", "l1", 1, false, sound), post("k2", "l1", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k2", number: 1}, Stats{Posts: 2, Accepted: 2, DoubleSold: 1, Revenue: 2 * owed}},
+		{"sold twice, the first in silence", []attempt{post("k1", "l1", 1, false, mute), post("k2", "l1", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k2", number: 1}, Stats{Posts: 2, Accepted: 2, Failed: 1, DoubleSold: 1, Revenue: 2 * owed}},
+		{"a failed sale is none", []attempt{post("k1", "l1", 1, false, lost), post("k2", "l1", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k2", number: 1}, Stats{Posts: 2, Accepted: 1, Failed: 1, Revenue: owed}},
+		{"a refused sale is none", []attempt{post("k1", "l1", 1, true, sound), post("k2", "l1", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k2", number: 1}, Stats{Posts: 2, Accepted: 1, Rejected: 1, Revenue: owed}},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			l := newLedger(10, owed)
+			var last outcome
+			for _, a := range row.posts {
+				last = l.post(a)
+			}
+			if last != row.last {
+				t.Errorf("last answer\n got %+v\nwant %+v", last, row.last)
+			}
+			if got := l.snapshot(); got != row.stats {
+				t.Errorf("stats\n got %+v\nwant %+v", got, row.stats)
+			}
+		})
+	}
+}
+
+// TestLedgerForgets: memory is bounded, and what is forgotten is forgotten
+// whole.
+func TestLedgerForgets(t *testing.T) {
+	const limit = 3
+	l := newLedger(limit, owed)
+	for i := range 10 {
+		l.post(attempt{key: fmt.Sprint("k", i), lead: fmt.Sprint("l", i), id: fmt.Sprint("r", i), fail: always(false, false)})
+	}
+	if len(l.byKey) != limit || len(l.byLead) != limit {
+		t.Errorf("%d keys and %d leads are remembered, want %d", len(l.byKey), len(l.byLead), limit)
+	}
+	got := l.accepted()
+	want := []Lead{{"k7", "l7", "r7"}, {"k8", "l8", "r8"}, {"k9", "l9", "r9"}}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if s := l.snapshot(); s.Forgotten != 7 || s.Accepted != 10 || s.DoubleSold != 0 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+// diary is a buyer that writes everything down and looks it up from the start.
+type diary struct {
+	notes []*note
+	stats Stats
+}
+
+type note struct {
+	key, lead string
+	body      byte
+	decided   bool
+	accepted  bool
+}
+
+// post settles an attempt as the ledger should.
+func (d *diary) post(n note, reject, fails, taken bool) outcome {
+	d.stats.Posts++
+	known := d.find(n)
+	switch {
+	case known.body != n.body:
+		d.stats.Invalid++
+		return outcome{fate: fateReused}
+	case known.decided:
+		d.stats.Replayed++
+		return outcome{fate: known.fate(), replayed: true}
+	}
+	if fails {
+		d.stats.Failed++
+	}
+	if fails && !taken {
+		return outcome{failed: true}
+	}
+	if known.decided = true; reject {
+		d.stats.Rejected++
+		return outcome{fate: known.fate(), failed: fails}
+	}
+	for _, other := range d.notes {
+		if other.accepted && other.lead == known.lead {
+			d.stats.DoubleSold++
+			break
+		}
+	}
+	known.accepted = true
+	d.stats.Accepted++
+	d.stats.Revenue += owed
+	return outcome{fate: known.fate(), failed: fails}
+}
+
+func (d *diary) find(n note) *note {
+	for _, old := range d.notes {
+		if old.key == n.key {
+			return old
+		}
+	}
+	d.notes = append(d.notes, &n)
+	return &n
+}
+
+func (n *note) fate() fate {
+	if n.accepted {
+		return fateAccepted
+	}
+	return fateRejected
+}
+
+// TestLedgerModel compares the ledger with the diary.
+func TestLedgerModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLedger(1000, owed)
+		var d diary
+		for range rapid.IntRange(1, 60).Draw(t, "posts") {
+			n := note{
+				key:  rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "key"),
+				lead: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "lead"),
+				body: rapid.SampledFrom([]byte{1, 1, 1, 2}).Draw(t, "body"),
+			}
+			reject, fails, taken := rapid.Bool().Draw(t, "reject"), rapid.Bool().Draw(t, "fails"), rapid.Bool().Draw(t, "taken")
+			got := l.post(attempt{key: n.key, lead: n.lead, body: [32]byte{n.body}, reject: reject, fail: always(fails, taken)})
+			got.number = 0
+			if want := d.post(n, reject, fails, taken); got != want {
+				t.Fatalf("%+v:\n got %+v\nwant %+v", n, got, want)
+			}
+		}
+		if got := l.snapshot(); got != d.stats {
+			t.Fatalf("stats\n got %+v\nwant %+v", got, d.stats)
+		}
+	})
+}

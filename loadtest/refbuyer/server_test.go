@@ -1,0 +1,331 @@
+package refbuyer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"pingpost/engine/market"
+)
+
+// start serves a buyer until the test ends, and sees that it leaves nothing
+// behind.
+func start(t *testing.T, options Options) (b *Buyer, base string) {
+	t.Helper()
+	before := goleak.IgnoreCurrent()
+	b, err := New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- b.Serve(ctx) }()
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		stop()
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+		// fasthttp's clock of the Date header, and its worker pool's sweeper, end with the process and with their next round.
+		goleak.VerifyNone(t, before,
+			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
+	})
+	return b, "http://" + b.Addr().String()
+}
+
+// send makes one request and returns the whole answer.
+func send(t *testing.T, method, url, body string, headers ...string) (status int, answer string, header http.Header) {
+	t.Helper()
+	r, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text), response.Header
+}
+
+func lead(uuid string) string {
+	return `{"auction_id":"auc_1","lead":{"lead_uuid":"` + uuid + `","first_name":"Ann","last_name":"Lee","email":"ann@example.com","phone":"+12125550123"}}`
+}
+
+func TestPing(t *testing.T) {
+	b, base := start(t, Options{Bid: 12_500_000})
+	status, text, _ := send(t, "POST", base+"/v1/ping", `{"auction_id":"auc_1","vertical":"auto","state":"CA","tcpa_consent":true}`, "Idempotency-Key", "p1")
+	var got struct {
+		AuctionID string `json:"auction_id"`
+		Bid       *struct {
+			Amount     json.Number `json:"amount"`
+			Currency   string      `json:"currency"`
+			BidToken   string      `json:"bid_token"`
+			ValidUntil time.Time   `json:"valid_until"`
+		} `json:"bid"`
+	}
+	if err := json.Unmarshal([]byte(text), &got); err != nil || status != 200 || got.Bid == nil {
+		t.Fatalf("%d %s", status, text)
+	}
+	if got.AuctionID != "auc_1" || got.Bid.Amount != "12.5" || got.Bid.Currency != "USD" || got.Bid.BidToken == "" || got.Bid.ValidUntil.IsZero() {
+		t.Errorf("got %s", text)
+	}
+
+	withToken := strings.Replace(lead("l1"), `"lead"`, `"bid_token":"`+got.Bid.BidToken+`","lead"`, 1)
+	if status, text, _ := send(t, "POST", base+"/v1/post", withToken, "Idempotency-Key", "k1"); status != 201 {
+		t.Errorf("the token of its own bid: %d %s", status, text)
+	}
+	otherAuction := strings.Replace(withToken, "auc_1", "auc_2", 1)
+	if status, text, _ := send(t, "POST", base+"/v1/post", otherAuction, "Idempotency-Key", "k2"); status != 422 || !strings.Contains(text, "invalid_bid_token") {
+		t.Errorf("the token in another auction: %d %s", status, text)
+	}
+	if s := b.Stats(); s.Pings != 1 || s.Bids != 1 || s.Accepted != 1 || s.Revenue != 12_500_000 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+func TestNoBid(t *testing.T) {
+	b, base := start(t, Options{})
+	status, text, _ := send(t, "POST", base+"/v1/ping", `{"auction_id":"auc_1"}`)
+	if status != 200 || !strings.Contains(text, `"bid":null`) || !strings.Contains(text, `"reject_reason":"no_bid"`) {
+		t.Errorf("%d %s", status, text)
+	}
+	if s := b.Stats(); s.Pings != 1 || s.Bids != 0 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+func TestPost(t *testing.T) {
+	b, base := start(t, Options{Bid: 1_000_000})
+	status, first, header := send(t, "POST", base+"/v1/post", lead("l1"), "Idempotency-Key", "k1")
+	if status != 201 || !strings.Contains(first, `"status":"accepted"`) || header.Get("Idempotent-Replayed") != "" {
+		t.Fatalf("%d %s", status, first)
+	}
+	status, again, header := send(t, "POST", base+"/v1/post", lead("l1"), "Idempotency-Key", `"k1"`)
+	if status != 201 || again != first || header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("again: %d %s, want %s", status, again, first)
+	}
+	if status, text, _ := send(t, "POST", base+"/v1/post", lead("l2"), "Idempotency-Key", "k1"); status != 422 || !strings.Contains(text, "idempotency_key_reused") {
+		t.Errorf("another body: %d %s", status, text)
+	}
+	if status, text, _ := send(t, "POST", base+"/v1/post", lead("l1"), "Idempotency-Key", "k2"); status != 201 || text == first {
+		t.Errorf("the lead under another key: %d %s", status, text)
+	}
+
+	_, text, _ := send(t, "GET", base+"/stats", "")
+	want := `{"pings":0,"bids":0,"posts":4,"accepted":2,"rejected":0,"failed":0,"replayed":1,"invalid":1,"double_sold":1,"forgotten":0,"revenue":2}`
+	if text != want {
+		t.Errorf("stats\n got %s\nwant %s", text, want)
+	}
+	_, text, _ = send(t, "GET", base+"/leads", "")
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	var one Lead
+	if err := json.Unmarshal([]byte(lines[0]), &one); err != nil || len(lines) != 2 || one != b.Leads()[0] || one.Key != "k1" || one.LeadUUID != "l1" || !strings.Contains(first, one.LeadID) {
+		t.Errorf("leads: %s", text)
+	}
+}
+
+// TestRefusals is every request that is refused for what it says.
+func TestRefusals(t *testing.T) {
+	b, base := start(t, Options{Token: "s3cret"})
+	good := lead("l1")
+	without := func(old, replacement string) string { return strings.Replace(good, old, replacement, 1) }
+	rows := []struct {
+		name                      string
+		method, path, token, body string
+		key                       string
+		status                    int
+		code, field, fieldCode    string
+	}{
+		{"no token", "POST", "/v1/post", "", good, "k", 401, "unauthorized", "", ""},
+		{"another token", "POST", "/v1/ping", "Bearer s3cre", good, "k", 401, "unauthorized", "", ""},
+		{"another scheme", "POST", "/v1/ping", "Basic s3cret", good, "k", 401, "unauthorized", "", ""},
+		{"no key", "POST", "/v1/post", "Bearer s3cret", good, "", 422, "invalid_payload", "Idempotency-Key", "missing_required"},
+		{"a key too long", "POST", "/v1/post", "Bearer s3cret", good, strings.Repeat("k", 256), 422, "invalid_payload", "Idempotency-Key", "missing_required"},
+		{"a key with a space", "POST", "/v1/post", "Bearer s3cret", good, "k 1", 422, "invalid_payload", "Idempotency-Key", "missing_required"},
+		{"no JSON", "POST", "/v1/post", "Bearer s3cret", good[1:], "k", 400, "malformed_json", "", ""},
+		{"no lead", "POST", "/v1/post", "Bearer s3cret", `{"auction_id":"a"}`, "k", 422, "invalid_payload", "lead", "missing_required"},
+		{"no auction", "POST", "/v1/post", "Bearer s3cret", without(`"auc_1"`, `null`), "k", 422, "invalid_payload", "auction_id", "missing_required"},
+		{"no uuid", "POST", "/v1/post", "Bearer s3cret", without("lead_uuid", "uuid"), "k", 422, "invalid_payload", "lead.lead_uuid", "missing_required"},
+		{"uuid too long", "POST", "/v1/post", "Bearer s3cret", without("l1", strings.Repeat("l", 65)), "k", 422, "invalid_payload", "lead.lead_uuid", "too_long"},
+		{"blank first name", "POST", "/v1/post", "Bearer s3cret", without("Ann", " "), "k", 422, "invalid_payload", "lead.first_name", "missing_required"},
+		{"no last name", "POST", "/v1/post", "Bearer s3cret", without("last_name", "x"), "k", 422, "invalid_payload", "lead.last_name", "missing_required"},
+		{"no e-mail address", "POST", "/v1/post", "Bearer s3cret", without("ann@", "ann"), "k", 422, "invalid_payload", "lead.email", "invalid_format"},
+		{"a national number", "POST", "/v1/post", "Bearer s3cret", without("+1", ""), "k", 422, "invalid_payload", "lead.phone", "invalid_format"},
+		{"letters in a number", "POST", "/v1/post", "Bearer s3cret", without("0123", "CALL"), "k", 422, "invalid_payload", "lead.phone", "invalid_format"},
+		{"a token of nobody", "POST", "/v1/post", "Bearer s3cret", without(`"lead"`, `"bid_token":"","lead"`), "k", 422, "invalid_bid_token", "", ""},
+		{"a ping of no auction", "POST", "/v1/ping", "Bearer s3cret", `{}`, "k", 422, "invalid_payload", "auction_id", "missing_required"},
+		{"a ping of no JSON", "POST", "/v1/ping", "Bearer s3cret", `[]`, "k", 400, "malformed_json", "", ""},
+		{"a body too large", "POST", "/v1/post", "Bearer s3cret", strings.Repeat(" ", maxBody+1), "k", 413, "payload_too_large", "", ""},
+		{"another method", "GET", "/v1/post", "Bearer s3cret", "", "k", 405, "method_not_allowed", "", ""},
+		{"another method", "POST", "/stats", "", "", "k", 405, "method_not_allowed", "", ""},
+		{"another path", "POST", "/v1/posts", "Bearer s3cret", "", "k", 404, "not_found", "", ""},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			status, text, header := send(t, row.method, base+row.path, row.body, "Authorization", row.token, "Idempotency-Key", row.key, "X-Request-Id", "req_7")
+			var got refusal
+			if err := json.Unmarshal([]byte(text), &got); err != nil {
+				t.Fatalf("%d %s", status, text)
+			}
+			if status != row.status || got.Error != row.code || got.Message == "" || got.RequestID == "" || header.Get("X-Request-Id") != got.RequestID {
+				t.Errorf("%d %s %v", status, text, header)
+			}
+			field := fieldError{}
+			if len(got.FieldErrors) > 0 {
+				field = got.FieldErrors[0]
+			}
+			if field.Field != row.field || field.Code != row.fieldCode || len(got.FieldErrors) > 1 {
+				t.Errorf("fields: %s", text)
+			}
+		})
+	}
+	if s := b.Stats(); s.Invalid != int64(len(rows)) || s.Posts != 0 || s.Pings != 0 {
+		t.Errorf("stats %+v", s)
+	}
+	if status, text, _ := send(t, "POST", base+"/v1/post", good, "Authorization", "bearer s3cret", "Idempotency-Key", "k"); status != 201 {
+		t.Errorf("the token: %d %s", status, text)
+	}
+}
+
+// TestSeed: the same posts meet the same fate under one seed, in any order and
+// side by side, and another one under another.
+func TestSeed(t *testing.T) {
+	const posts = 200
+	run := func(seed uint64, order func(i int) int) (fates string, s Stats) {
+		b, base := start(t, Options{Seed: seed, RejectRate: 0.3, FailRate: 0.4, Bid: 1_000_000})
+		var answers [posts]string
+		var sending sync.WaitGroup
+		for lane := range 4 {
+			sending.Go(func() {
+				for i := lane; i < posts; i += 4 {
+					n := order(i)
+					for range 3 {
+						status, text, _ := send(t, "POST", base+"/v1/post", lead(fmt.Sprint("l", n)), "Idempotency-Key", fmt.Sprint("k", n))
+						answers[n] += fmt.Sprint(status, " ")
+						if status == 201 {
+							answers[n] += text
+						}
+					}
+				}
+			})
+		}
+		sending.Wait()
+		return fmt.Sprint(answers), b.Stats()
+	}
+	forth, s := run(1, func(i int) int { return i })
+	back, sBack := run(1, func(i int) int { return posts - 1 - i })
+	if forth != back || s != sBack {
+		t.Errorf("one seed, two outcomes:\n%s %+v\n%s %+v", forth, s, back, sBack)
+	}
+	if other, _ := run(2, func(i int) int { return i }); other == forth {
+		t.Error("two seeds, one outcome")
+	}
+	// Shares, far outside of which chance would be no chance.
+	if s.Rejected < posts/5 || s.Rejected > posts/2 || s.Failed < posts/5 || s.DoubleSold != 0 || s.Posts != 3*posts {
+		t.Errorf("stats %+v", s)
+	}
+	if s.Revenue != market.Money(s.Accepted)*1_000_000 {
+		t.Errorf("revenue %v of %d leads", s.Revenue, s.Accepted)
+	}
+}
+
+// TestAmbiguity: about half of the failures have taken the lead, and the retry
+// of each tells.
+func TestAmbiguity(t *testing.T) {
+	b, base := start(t, Options{FailRate: 1})
+	const posts = 100
+	taken := 0
+	for i := range posts {
+		key := fmt.Sprint("k", i)
+		if status, text, _ := send(t, "POST", base+"/v1/post", lead(key), "Idempotency-Key", key); status != 500 || !strings.Contains(text, `"internal"`) {
+			t.Fatalf("%d %s", status, text)
+		}
+		before := b.Stats().Accepted
+		if int(before) > taken {
+			taken++
+			if status, _, header := send(t, "POST", base+"/v1/post", lead(key), "Idempotency-Key", key); status != 201 || header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("a lead that was taken: %d", status)
+			}
+		}
+	}
+	if taken < posts/4 || taken > posts*3/4 {
+		t.Errorf("%d of %d failed posts were taken", taken, posts)
+	}
+}
+
+// TestLatency: an answer waits, and a buyer that is told to stop lets it go,
+// and stops only then.
+func TestLatency(t *testing.T) {
+	b, err := New(Options{Latency: Uniform{maxLatency, maxLatency}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- b.Serve(ctx) }()
+	answered := make(chan int, 1)
+	go func() {
+		response, err := http.Post("http://"+b.Addr().String()+"/v1/ping", "application/json", strings.NewReader(`{"auction_id":"a"}`))
+		if err != nil {
+			answered <- 0
+			return
+		}
+		_ = response.Body.Close()
+		answered <- response.StatusCode
+	}()
+	for b.Stats().Pings == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	select {
+	case status := <-answered:
+		t.Errorf("answered %d at once", status)
+	default:
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	// fasthttp counts the listener as a connection, and leaves it out of the sum: -1 is none at all.
+	if n := b.server.GetOpenConnectionsCount(); n >= 0 {
+		t.Errorf("Serve returned with %d connections open", n+1)
+	}
+	if status := <-answered; status != 200 {
+		t.Errorf("answered %d", status)
+	}
+}
+
+// TestCloseUnserved: a buyer that never served gives its address back.
+func TestCloseUnserved(t *testing.T) {
+	b, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	again, err := New(Options{Listen: b.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}
