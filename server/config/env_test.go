@@ -1,0 +1,81 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestExpand(t *testing.T) {
+	env := lookup(map[string]string{"A": "1", "B_2": "two", "NEST": "${A}", "EMPTY": ""})
+	for _, c := range []struct{ in, out, err string }{
+		{"plain", "plain", ""},
+		{"${A}", "1", ""},
+		{"x${A}y${B_2}z", "x1ytwoz", ""},
+		{"$A {A} $", "$A {A} $", ""},
+		{"$${A}", "${A}", ""},
+		{"$$${A}", "$${A}", ""},
+		{"$${A}${A}", "${A}1", ""},
+		{"${NEST}", "${A}", ""}, // a value is not looked at again
+		{"[${EMPTY}]", "[]", ""},
+		{"é${A}", "é1", ""},
+		{"${C}", "", "variable C"},
+		{"${A", "", "closing brace"},
+		{"${}", "", "variable's name"},
+		{"${2A}", "", "variable's name"},
+		{"${A-B}", "", "variable's name"},
+	} {
+		out, _, err := expand(c.in, env)
+		if c.err == "" && (err != nil || out != c.out) {
+			t.Errorf("%q: %q, %v; want %q", c.in, out, err, c.out)
+		}
+		if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%q: %v; want an error with %q", c.in, err, c.err)
+		}
+	}
+}
+
+// A value goes through $${ and back unchanged: what Canonical rests on.
+func TestEscapedTextExpandsToItself(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.SampledFrom([]rune("$${}Aé \n"))).Draw(t, "text")
+		out, expanded, err := expand(strings.ReplaceAll(text, "${", "$${"), lookup(nil))
+		if err != nil || out != text || expanded {
+			t.Fatalf("%q became %q, %v", text, out, err)
+		}
+	})
+}
+
+// A reference keeps its place in YAML wherever a scalar may stand, and its
+// value cannot change the document's shape.
+func TestReferencesInYAML(t *testing.T) {
+	hostile := "x, tenant: evil}\n- \"'#"
+	text := `admin: {password: ${P}, listen: "a:1"}
+suppliers:
+- id: a
+  name: '${N} and ${N}'
+  oauth_clients: [{client_id: c, client_secret: ${P}}, {client_id: d, client_secret: "${P}"}]
+  api_key: ${P}   # ${NOT_SET} in a comment
+`
+	source, err := Parse("x", []byte(text), lookup(map[string]string{"P": hostile, "N": "n"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := source.Document
+	if d.Tenant != "production" || d.Admin.Listen != "a:1" || d.Suppliers[0].Name != "n and n" {
+		t.Errorf("the document's shape: %+v", d)
+	}
+	for i, s := range []Secret{d.Admin.Password, d.Suppliers[0].APIKey, d.Suppliers[0].OAuthClients[0].ClientSecret, d.Suppliers[0].OAuthClients[1].ClientSecret} {
+		if s.Reveal() != hostile {
+			t.Errorf("secret %d is %q", i, s.Reveal())
+		}
+	}
+}
+
+func TestPositionsBehindReferences(t *testing.T) {
+	_, err := Parse("x", []byte("admin: {password: \"é${P}\", lisen: a}\n"), lookup(map[string]string{"P": strings.Repeat("long", 100)}))
+	if err == nil || !strings.HasPrefix(err.Error(), "x:1:28: admin.lisen: unknown key") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,74 @@
+package config
+
+import "pingpost/engine/market"
+
+// Supplier is who sends leads.
+type Supplier struct {
+	ID                 string        `json:"id"`
+	Name               string        `json:"name"`
+	APIKey             Secret        `json:"api_key,omitzero"`
+	IngestRate         *int          `json:"ingest_rate"` // a second
+	PingRate           *int          `json:"ping_rate"`   // a second
+	ConcurrentAuctions *int          `json:"concurrent_auctions"`
+	OAuthClients       []OAuthClient `json:"oauth_clients,omitempty"`
+	BearerTokens       []BearerToken `json:"bearer_tokens,omitempty"`
+	Webhook            *Webhook      `json:"webhook,omitempty"`
+}
+
+const (
+	defaultRate     = 100
+	defaultAuctions = 1000
+)
+
+func (s *Supplier) fill() {
+	orElse(&s.Name, s.ID)
+	s.IngestRate = given(s.IngestRate, defaultRate)
+	s.PingRate = given(s.PingRate, defaultRate)
+	s.ConcurrentAuctions = given(s.ConcurrentAuctions, defaultAuctions)
+	fillClients(s.OAuthClients, ScopePing, ScopePost)
+	fillTokens(s.BearerTokens)
+}
+
+func (c *compiler) supplier(at place, s *Supplier) {
+	id := market.SupplierID(s.ID)
+	if c.id(at.key("id"), s.ID) {
+		if _, twice := c.out.Catalog.Suppliers[id]; twice {
+			c.fail(at.key("id"), "another supplier has this id; ids are unique")
+		}
+	}
+	c.label(at.key("name"), s.Name, maxLabel)
+	c.rate(at.key("ingest_rate"), *s.IngestRate)
+	c.rate(at.key("ping_rate"), *s.PingRate)
+	c.intIn(at.key("concurrent_auctions"), *s.ConcurrentAuctions, 1, maxRate)
+	c.apiKey(at.key("api_key"), s)
+	c.clients(at.key("oauth_clients"), OwnerSupplier, s.ID, s.OAuthClients)
+	c.tokens(at.key("bearer_tokens"), OwnerSupplier, s.ID, s.BearerTokens)
+	if s.Webhook != nil {
+		c.webhook(at.key("webhook"), s.ID, s.Webhook)
+	}
+	c.out.Catalog.Suppliers[id] = &market.Supplier{
+		ID: id, Name: s.Name,
+		IngestRate: *s.IngestRate, PingRate: *s.PingRate, ConcurrentAuctions: *s.ConcurrentAuctions,
+	}
+}
+
+func (c *compiler) apiKey(at place, s *Supplier) {
+	if !c.carried(at, s.APIKey) {
+		return
+	}
+	c.unique(at, "key", s.APIKey.Reveal())
+	c.first(FirstCredential{Owner: OwnerSupplier, OwnerID: s.ID, Kind: CredentialAPIKey, Value: s.APIKey})
+}
+
+// carried tells whether there is a secret that is known here and can be sent
+// in a header, and reports one that cannot.
+func (c *compiler) carried(at place, s Secret) bool {
+	if s.Reveal() == "" {
+		return false
+	}
+	if !s.visible() {
+		c.fail(at, "cannot be sent in a header: it is over 4096 bytes, or holds a space, a line break or another character that is not visible ASCII; check its ends")
+		return false
+	}
+	return true
+}
