@@ -3,6 +3,7 @@ module pingpost
 go 1.26.0
 
 require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
 	github.com/VictoriaMetrics/easyproto v1.1.3 // indirect
 	github.com/VictoriaMetrics/metrics v1.41.0 // indirect
 	github.com/alecthomas/kong v1.17.0 // indirect

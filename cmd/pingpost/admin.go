@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+)
+
+// adminFlags say how a running exchange's operator address is reached.
+type adminFlags struct {
+	Admin    string `default:"http://127.0.0.1:9090" help:"The exchange's admin address." placeholder:"URL"`
+	Password string `env:"PINGPOST_ADMIN_PASSWORD" help:"The operator's password; better in the environment variable PINGPOST_ADMIN_PASSWORD." placeholder:"TEXT"`
+}
+
+// call makes one request of the admin API.
+func (f *adminFlags) call(method, path string, body []byte) ([]byte, error) {
+	req, err := http.NewRequest(method, f.Admin+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a request to %q: %w", f.Admin, err)
+	}
+	req.SetBasicAuth("operator", f.Password)
+	client := http.Client{Timeout: time.Minute}
+	answer, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("cannot reach the exchange; is it running, and is --admin its admin address? %w", err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
+	}
+	if answer.StatusCode < 300 {
+		return text, nil
+	}
+	var said struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(text, &said) != nil || said.Message == "" {
+		said.Message = answer.Status
+	}
+	return nil, fmt.Errorf("the exchange says: %s", said.Message)
+}
+
+// putConfig sends a document and returns what it changes.
+func (f *adminFlags) putConfig(path string, dry bool) ([]string, error) {
+	document, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	query := ""
+	if dry {
+		query = "?" + url.Values{"dry": {"1"}}.Encode()
+	}
+	text, err := f.call("PUT", "/admin/v1/config"+query, document)
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Changes []string `json:"changes"`
+	}
+	if err := json.Unmarshal(text, &said); err != nil {
+		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
+	}
+	return said.Changes, nil
+}

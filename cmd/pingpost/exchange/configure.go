@@ -1,0 +1,170 @@
+package exchange
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+	"pingpost/server"
+	"pingpost/server/config"
+)
+
+// configure puts a configuration into force. Requests in flight end under the
+// one they began with; none is dropped.
+func (x *Exchange) configure(built *config.Exchange) error {
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	e := x.engine.Load()
+	wanted := engine.Configuration{Catalog: built.Catalog}
+	hash := sha256.Sum256(built.Canonical)
+	wanted.Document = hex.EncodeToString(hash[:])
+	if err := x.keepDocument(wanted.Document, built.Canonical); err != nil {
+		return err
+	}
+	x.firsts(&wanted, &built.Firsts)
+	if err := x.tables(&wanted, built); err != nil {
+		return err
+	}
+	if err := e.Configure(wanted); err != nil {
+		return err
+	}
+	x.doors.SetCatalog(built.Catalog)
+	x.canonical.Store(&built.Canonical)
+	return nil
+}
+
+// keepDocument writes the document beside the log, unless it is the one in
+// force.
+func (x *Exchange) keepDocument(hash string, canonical []byte) error {
+	if x.state.Catalog().Document == hash {
+		return nil
+	}
+	return writeDurably(filepath.Join(x.settings.DataDir, "catalogs", hash+".json"), canonical)
+}
+
+func (x *Exchange) firsts(c *engine.Configuration, firsts *config.Firsts) {
+	for i := range firsts.Credentials {
+		first := &firsts.Credentials[i]
+		if first.Kind != config.CredentialAPIKey || first.Owner != config.OwnerSupplier {
+			continue
+		}
+		key := first.Value.Reveal()
+		c.Firsts.Credentials = append(c.Firsts.Credentials, engine.FirstCredential{
+			Supplier: market.SupplierID(first.OwnerID), Hash: sha256.Sum256([]byte(key)), Hint: server.KeyHint(key),
+		})
+	}
+	for i := range firsts.Secrets {
+		first := &firsts.Secrets[i]
+		if _, ok := x.state.Secret(first.Name); !ok {
+			c.Firsts.Secrets = append(c.Firsts.Secrets, engine.FirstSecret{
+				Name: first.Name, Sealed: x.vault.Seal(first.Name, first.Value.Reveal()),
+			})
+		}
+	}
+	for _, first := range firsts.Balances {
+		c.Firsts.Balances = append(c.Firsts.Balances, engine.FirstBalance{Buyer: first.Buyer, Amount: first.Money})
+	}
+	c.Firsts.Campaigns, c.Firsts.Buyers = firsts.Paused.Campaigns, firsts.Paused.Buyers
+}
+
+// tables opens the contents of the configured lists, and imports those that
+// have none yet.
+func (x *Exchange) tables(c *engine.Configuration, built *config.Exchange) error {
+	dir, key := x.settings.DataDir, x.vault.Derive("hashes")
+	c.Tables = make(map[market.ListID]*market.Table)
+	c.Lists = make(map[market.ListID]state.ListFile)
+	var used []string
+	for id := range built.Catalog.Lists {
+		if known, ok := x.state.List(x.state.RefOf(event.NameList, string(id))); ok {
+			table, err := openList(dir, known)
+			if err != nil {
+				return fmt.Errorf("suppression list %q: %w", id, err)
+			}
+			c.Tables[id] = table
+			used = append(used, known.File)
+		}
+	}
+	if !x.ready.Load() {
+		if err := removeStrayLists(dir, used); err != nil {
+			return fmt.Errorf("cannot remove a stray suppression file: %w", err)
+		}
+	}
+	for _, first := range built.Firsts.Lists {
+		if c.Tables[first.ID] != nil {
+			continue
+		}
+		table, file, err := importList(dir, built.Catalog.Lists[first.ID], &key, first.Path)
+		if err != nil {
+			return &config.Problems{{File: first.Path, Message: err.Error()}}
+		}
+		c.Tables[first.ID], c.Lists[first.ID] = table, file
+	}
+	return nil
+}
+
+// Reload reads the configuration's file again. An error leaves the one in force.
+func (x *Exchange) Reload() error {
+	built, err := read(x.path, x.opt.Env)
+	if err != nil {
+		return err
+	}
+	x.warnRestart(&built.Settings)
+	before := x.Configuration()
+	if err := x.configure(built); err != nil {
+		return err
+	}
+	for _, change := range config.Diff(before, built.Canonical) {
+		x.logger.Info("configuration changed", "change", change.String())
+	}
+	return nil
+}
+
+// warnRestart says which changed settings wait for a restart.
+func (x *Exchange) warnRestart(now *config.Settings) {
+	old := &x.settings
+	if old.DataDir != now.DataDir || old.Listen != now.Listen || old.AdminListen != now.AdminListen ||
+		old.AdminPassword != now.AdminPassword || old.Tenant != now.Tenant || old.Limits != now.Limits || old.History != now.History || old.Idempotency != now.Idempotency ||
+		fmt.Sprint(old.TrustedNetworks) != fmt.Sprint(now.TrustedNetworks) {
+		x.logger.Warn("data_dir, addresses, the password, the tenant's name, limits, history, idempotency and trusted_networks take effect at the next start")
+	}
+}
+
+// Configuration is the one in force: canonical JSON without secrets.
+func (x *Exchange) Configuration() []byte {
+	if canonical := x.canonical.Load(); canonical != nil {
+		return *canonical
+	}
+	return nil
+}
+
+// Apply puts a document into force, in YAML or JSON, and says what changed. The
+// configuration's file is not written: where it says otherwise, it has the word
+// again at the next reload or start.
+func (x *Exchange) Apply(document []byte, dry bool) ([]string, error) {
+	if x.Ready() != nil {
+		return nil, errors.New("the exchange is not ready")
+	}
+	source, err := config.Parse(x.path, document, x.opt.Env)
+	if err != nil {
+		return nil, err
+	}
+	built, err := source.Compile()
+	if err != nil {
+		return nil, err
+	}
+	var changes []string
+	for _, change := range config.Diff(x.Configuration(), built.Canonical) {
+		changes = append(changes, change.String())
+	}
+	if dry {
+		return changes, nil
+	}
+	x.warnRestart(&built.Settings)
+	return changes, x.configure(built)
+}

@@ -1,0 +1,185 @@
+package exchange
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"pingpost/engine"
+	"pingpost/engine/state"
+	"pingpost/server"
+	"pingpost/server/buyer"
+	"pingpost/server/config"
+	"pingpost/server/vault"
+	"pingpost/wal"
+)
+
+// Options of an exchange.
+type Options struct {
+	Env         func(string) (string, bool)
+	Logger      *slog.Logger
+	AcceptClock bool // start although the clock is far past the log's last entry
+}
+
+// Exchange is one tenant, running.
+//
+// Start binds both addresses at once, so that a wrong one is told early, but
+// requests are taken only once the log has been replayed. Until then the admin
+// address answers that the exchange is not ready.
+type Exchange struct {
+	path   string // of the configuration
+	opt    Options
+	logger *slog.Logger
+	clock  *server.Clock
+	meter  *server.Meter
+
+	settings config.Settings
+	vault    *vault.Vault
+	log      *wal.Log
+	state    *state.State
+	engine   atomic.Pointer[engine.Engine]
+	buyers   *buyer.Client
+	doors    *server.Server
+	admin    *server.Admin
+
+	applying  sync.Mutex // one change of configuration at a time
+	canonical atomic.Pointer[[]byte]
+
+	public, private net.Listener
+	ready           atomic.Bool
+	draining        atomic.Bool
+	room            space
+	keeper          keeper
+	broken          chan error    // gets what ends the exchange: a log that failed, a listener that broke
+	gone            chan struct{} // closed when the exchange has ended
+	serving         sync.WaitGroup
+}
+
+var (
+	errStarting  = errors.New("starting: the log is being replayed")
+	errDraining  = errors.New("stopping: requests in flight are finished")
+	errLogFailed = errors.New("the log has failed")
+)
+
+// Start reads a configuration, opens its data directory, replays the log and
+// begins to serve. What it returns is serving; the error says what to mend.
+func Start(path string, opt Options) (*Exchange, error) {
+	built, err := read(path, opt.Env)
+	if err != nil {
+		return nil, err
+	}
+	x := newExchange(path, opt, built)
+	if err := x.bind(); err != nil {
+		return nil, err
+	}
+	if err := x.open(built); err != nil {
+		return nil, errors.Join(err, x.abandon())
+	}
+	x.begin()
+	return x, nil
+}
+
+func newExchange(path string, opt Options, built *config.Exchange) *Exchange {
+	x := &Exchange{
+		path: path, opt: opt, settings: built.Settings, clock: server.NewClock(),
+		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), gone: make(chan struct{}),
+	}
+	x.meter = server.NewMeter(metrics.NewSet(), func(what string, err error) {
+		x.logger.Error(what, "error", err)
+	})
+	return x
+}
+
+// begin takes requests.
+func (x *Exchange) begin() {
+	x.ready.Store(true)
+	x.serve("public", x.public, x.doors.Serve)
+	x.logger.Info("serving", "listen", x.public.Addr().String(), "admin", x.private.Addr().String(), "leads", x.state.Leads())
+}
+
+func read(path string, env func(string) (string, bool)) (*config.Exchange, error) {
+	source, err := config.Load(path, env)
+	if err != nil {
+		return nil, err
+	}
+	return source.Compile()
+}
+
+// bind takes both addresses and serves the admin one.
+func (x *Exchange) bind() (err error) {
+	if x.public, err = net.Listen("tcp", x.settings.Listen); err != nil {
+		return errors.Join(errors.New("cannot listen for requests; choose another address in listen"), err)
+	}
+	if x.private, err = net.Listen("tcp", x.settings.AdminListen); err != nil {
+		return errors.Join(errors.New("cannot listen for the operator; choose another address in admin.listen"), err, x.public.Close())
+	}
+	x.admin = server.NewAdmin(x, x.meter, x.settings.AdminPassword.Reveal(), x.logger)
+	x.serve("admin", x.private, x.admin.Serve)
+	return nil
+}
+
+func (x *Exchange) serve(name string, listener net.Listener, serve func(net.Listener) error) {
+	x.serving.Add(1)
+	go func() {
+		defer x.serving.Done()
+		if err := serve(listener); err != nil && !x.draining.Load() {
+			x.broken <- errors.Join(errors.New("the "+name+" address is no longer served"), err)
+		}
+	}()
+}
+
+// Addr is where requests are taken; Admin where operators are.
+func (x *Exchange) Addr() string  { return x.public.Addr().String() }
+func (x *Exchange) Admin() string { return x.private.Addr().String() }
+
+// Broken gets the error that ends the exchange by itself, if one does.
+func (x *Exchange) Broken() <-chan error { return x.broken }
+
+// Close ends the exchange in order: no new requests, those in flight answered,
+// the log synced, a snapshot written.
+func (x *Exchange) Close() error {
+	x.draining.Store(true)
+	began := time.Now()
+	err := x.doors.Shutdown()
+	x.engine.Load().Close()
+	x.keeper.stop()
+	if x.log.Err() == nil && !x.room.low.Load() {
+		err = errors.Join(err, x.snapshot())
+	}
+	err = errors.Join(err, x.log.Close(), x.admin.Shutdown())
+	x.hangUp()
+	x.buyers.Close()
+	x.logger.Info("stopped", "seconds", time.Since(began).Seconds(), "clean", err == nil)
+	return err
+}
+
+// hangUp closes the listeners and waits for those who serve them. A server that
+// was shut down before it began to serve knows of no listener to close.
+func (x *Exchange) hangUp() {
+	x.public.Close()
+	x.private.Close()
+	x.serving.Wait()
+	close(x.gone)
+}
+
+// abandon gives back what a start that failed had taken.
+func (x *Exchange) abandon() error {
+	x.draining.Store(true)
+	err := x.admin.Shutdown()
+	x.hangUp()
+	if e := x.engine.Load(); e != nil {
+		e.Close()
+	}
+	if x.log != nil {
+		err = errors.Join(err, x.log.Close())
+	}
+	if x.buyers != nil {
+		x.buyers.Close()
+	}
+	return err
+}

@@ -1,0 +1,104 @@
+package exchange
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const rated = head + `suppliers:
+  - {id: sup_acme, api_key: "${ACME_KEY}", ingest_rate: 5}
+  - {id: sup_other, api_key: "${OTHER_KEY}", ingest_rate: 1000000}
+`
+
+// TestRateLimitOnTheWire: the header lines are spelled as the contract spells
+// them, on the refusal and on what is let through.
+func TestRateLimitOnTheWire(t *testing.T) {
+	x := start(t, newPlace(t, strings.Replace(recorded, head+acme, rated, 1)))
+	w := dial(t, x.Addr())
+	ask := func() (a *answer, bytes string) {
+		before := w.heard.Len()
+		w.say(post(lead(1)))
+		a = w.next("POST")
+		return a, w.heard.String()[before:]
+	}
+	var told bool
+	for begun := time.Now(); ; {
+		a, bytes := ask()
+		for _, name := range []string{"X-RateLimit-Limit: 5\r\n", "X-RateLimit-Remaining: ", "X-RateLimit-Reset: ", "X-Request-Id: req_"} {
+			if !strings.Contains(bytes, "\r\n"+name) {
+				t.Fatalf("no line %q in %q", name, bytes)
+			}
+		}
+		left, err := strconv.Atoi(a.header.Get("X-Ratelimit-Remaining"))
+		if err != nil || left < 0 || left >= 5 {
+			t.Errorf("X-RateLimit-Remaining %d, %v", left, err)
+		}
+		reset, err := strconv.ParseInt(a.header.Get("X-Ratelimit-Reset"), 10, 64)
+		if err != nil || reset < begun.Unix() || reset > time.Now().Unix()+2 {
+			t.Errorf("X-RateLimit-Reset %d at %d, %v", reset, time.Now().Unix(), err)
+		}
+		if a.status == 201 {
+			if !told {
+				t.Error("the first one was let through: the bucket was not empty")
+			}
+			return // it has filled
+		}
+		a.mustFail(t, 429, "rate_limited")
+		told = true
+		if !strings.Contains(bytes, "\r\nRetry-After: 1\r\n") || left != 0 {
+			t.Fatalf("refused with %d left in %q", left, bytes)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// TestRateIsTheSuppliers: neither another key nor a restart gives a supplier a
+// second bucket, and one supplier's bucket is not another's.
+func TestRateIsTheSuppliers(t *testing.T) {
+	config := strings.Replace(recorded, head+acme, rated, 1)
+	x := start(t, newPlace(t, strings.Replace(config, "ingest_rate: 5}", "ingest_rate: 1}", 1)))
+	second := x.newKey("sup_acme")
+	limited := func(key string) bool {
+		return request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", "{", "X-Api-Key", key, "Content-Type", typeIsOwn).status == 429
+	}
+	// Of two keys asked in turn, many times within a second, both are refused.
+	refused := 0
+	for range 20 {
+		x.drain(acmeKey)
+		if limited(second) {
+			refused++
+		}
+	}
+	if refused < 10 {
+		t.Errorf("the second key was refused %d times of 20 right after the first one was", refused)
+	}
+	if limited(otherKey) {
+		t.Error("another supplier is refused")
+	}
+	x = x.again()
+	if !limited(second) {
+		t.Error("a restart gives a burst")
+	}
+}
+
+// TestRateFollowsTheConfiguration: a reload changes the rate and gives no burst.
+func TestRateFollowsTheConfiguration(t *testing.T) {
+	config := strings.Replace(recorded, head+acme, rated, 1)
+	p := newPlace(t, strings.Replace(config, "ingest_rate: 5}", "ingest_rate: 1}", 1))
+	x := start(t, p)
+	x.drain(acmeKey)
+	p.write(t, strings.Replace(config, "ingest_rate: 5}", "ingest_rate: 50000}", 1))
+	if err := x.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the new rate is told", func() bool {
+		a := x.ingest(lead(1))
+		return a.status == http.StatusCreated && a.header.Get("X-Ratelimit-Limit") == "50000"
+	})
+	if left, _ := strconv.Atoi(x.ingest(lead(1)).header.Get("X-RateLimit-Remaining")); left >= 49999 {
+		t.Errorf("%d left: the bucket was full at once", left)
+	}
+}

@@ -1,0 +1,120 @@
+package exchange
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// listPath is where a suppression list's contents lie, by their hash.
+func listPath(dir, hash string) string { return filepath.Join(dir, "lists", hash) }
+
+// openList reads a list's contents, which must be what their name says.
+func openList(dir string, file state.ListFile) (*market.Table, error) {
+	data, err := os.ReadFile(listPath(dir, file.File))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read a suppression list's contents: %w", err)
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != file.File {
+		return nil, fmt.Errorf("the suppression list's contents %q are damaged; put the file back from a backup", listPath(dir, file.File))
+	}
+	return market.OpenTable(data)
+}
+
+// maxLine bounds a line of a list's file.
+const maxLine = 4096
+
+// importList reads a file of one value or hash a line and keeps it as an
+// immutable file beside the log. The file is durable when it returns.
+func importList(dir string, list *market.List, key *[32]byte, path string) (*market.Table, state.ListFile, error) {
+	source, err := os.Open(path)
+	if err != nil {
+		return nil, state.ListFile{}, fmt.Errorf("cannot read suppression list %q: %w", list.ID, err)
+	}
+	defer source.Close()
+	sum := sha256.New()
+	lines := bufio.NewScanner(source)
+	lines.Buffer(make([]byte, 64<<10), maxLine)
+	var entries []uint64
+	for number := 1; lines.Scan(); number++ {
+		line := lines.Bytes()
+		_, _ = sum.Write(append(line, '\n'))
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		entry, err := list.Entry(line, key)
+		if err != nil {
+			return nil, state.ListFile{}, fmt.Errorf("suppression list %q, line %d: %w", list.ID, number, err)
+		}
+		entries = append(entries, entry)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, state.ListFile{}, fmt.Errorf("cannot read suppression list %q: %w", list.ID, err)
+	}
+	table := market.NewTable(entries)
+	data := table.AppendBinary(nil)
+	name := sha256.Sum256(data)
+	file := state.ListFile{
+		File: hex.EncodeToString(name[:]), Source: hex.EncodeToString(sum.Sum(nil)), Entries: uint64(table.Len()),
+	}
+	return table, file, writeDurably(listPath(dir, file.File), data)
+}
+
+// writeDurably writes a file under a temporary name and moves it into place.
+func writeDurably(path string, data []byte) error {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("cannot make the folder %q: %w", folder, err)
+	}
+	file, err := os.CreateTemp(folder, ".new-*")
+	if err != nil {
+		return fmt.Errorf("cannot write %q: %w", path, err)
+	}
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("cannot write %q: %w", path, err), os.Remove(file.Name()))
+	}
+	for _, dir := range []string{folder, filepath.Dir(folder)} {
+		if err := syncFolder(dir); err != nil {
+			return fmt.Errorf("cannot write %q: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func syncFolder(folder string) error {
+	f, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// removeStrayLists removes files that no list refers to: left by a crash
+// between their writing and their fact.
+func removeStrayLists(dir string, used []string) error {
+	files, err := os.ReadDir(filepath.Join(dir, "lists"))
+	if err != nil {
+		return nil //nolint:nilerr // no folder yet: nothing to remove
+	}
+	for _, file := range files {
+		if !slices.Contains(used, file.Name()) {
+			if err := os.Remove(listPath(dir, file.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package exchange
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/state"
+	"pingpost/server"
+	"pingpost/server/buyer"
+	"pingpost/server/config"
+	"pingpost/server/vault"
+	"pingpost/wal"
+)
+
+// clockLeap is how far the wall clock may be past the log's last entry at a
+// start. Time is logged and never goes back, so one start with a clock that is
+// wrong by years would let everything expire for good.
+const clockLeap = 7 * 24 * time.Hour
+
+// open brings the exchange to where it takes requests.
+func (x *Exchange) open(built *config.Exchange) error {
+	dir := x.settings.DataDir
+	if err := writable(dir); err != nil {
+		return err
+	}
+	x.state = state.New()
+	if err := x.openLog(dir); err != nil {
+		return err
+	}
+	if err := x.checkClock(); err != nil {
+		return err
+	}
+	founded := x.state.Founded().Epoch != [16]byte{}
+	var err error
+	if x.vault, err = vault.Open(dir, !founded); err != nil {
+		return err
+	}
+	x.watchLog()
+	x.room.begin(dir, x.gone)
+	x.buyers = buyer.New(buyer.Options{
+		Secrets: x.secret, Trusted: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
+	})
+	e := engine.New(engine.Options{
+		State: x.state, Log: x.log, Buyers: x.buyers, Clock: x.clock, Entropy: entropy,
+		Secret: x.vault.Derive("hashes"), Admit: x.admit, Note: x.meter,
+		Idempotency: x.settings.Idempotency, Keep: x.settings.History,
+	})
+	if err := e.Found(x.vault.Check()); err != nil {
+		return err
+	}
+	x.engine.Store(e)
+	limits := x.settings.Limits
+	x.doors = server.New(server.Options{
+		Engine: e, Clock: x.clock, Logger: x.logger, Meter: x.meter,
+		Body: limits.Body, Header: limits.Header,
+		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
+		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
+	})
+	if err := x.configure(built); err != nil {
+		return err
+	}
+	if err := e.Recover(); err != nil {
+		return err
+	}
+	x.gauges()
+	x.keeper.begin(x)
+	return nil
+}
+
+// openLog loads the newest snapshot, opens the log and replays what came after.
+func (x *Exchange) openLog(dir string) error {
+	newest, err := load(dir, x.state)
+	if err != nil {
+		return err
+	}
+	from, at := x.state.Position()
+	x.keeper.last.Store(newest)
+	x.keeper.needed[1].Store(from)
+	syncs := x.meter.Histogram(`pingpost_log_sync_seconds`)
+	x.log, err = wal.Open(dir, wal.Options{
+		From: from + 1, AtLeast: newest, NotBefore: at, Now: x.clock.Now, Logger: x.logger,
+		Observe: func(b wal.Batch) { syncs.Update(b.Sync.Seconds()) },
+	})
+	if err != nil {
+		return fmt.Errorf("cannot open the log in %q: %w", dir, err)
+	}
+	reader, err := x.log.NewReader(from + 1)
+	if err != nil {
+		return fmt.Errorf("cannot read the log from entry %d on: %w", from+1, err)
+	}
+	defer reader.Close()
+	began := time.Now()
+	applied, err := replay(reader, x.state, 0)
+	if err != nil {
+		return err
+	}
+	x.logger.Info("replayed", "snapshot", newest, "entries", applied, "seconds", time.Since(began).Seconds())
+	return nil
+}
+
+func (x *Exchange) checkClock() error {
+	seq, at := x.state.Position()
+	leap := time.Duration(x.clock.Now() - at)
+	if seq == 0 || leap < clockLeap || x.opt.AcceptClock {
+		return nil
+	}
+	return fmt.Errorf("the clock is %s past the log's last entry (%s); if it is right, start once with --accept-clock, if not, set it",
+		leap.Round(time.Hour), time.Unix(0, at).UTC().Format(time.RFC3339))
+}
+
+// writable makes the data directory and tries to write to it, so that a start
+// on one that is not fails with that word.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("cannot make data_dir %q: %w", dir, err)
+	}
+	probe := filepath.Join(dir, ".probe")
+	if err := os.WriteFile(probe, []byte("x"), 0o600); err != nil {
+		return fmt.Errorf("data_dir %q cannot be written: %w; give the process its own writable folder", dir, err)
+	}
+	return os.Remove(probe)
+}
+
+// watchLog ends the exchange when its log has failed.
+func (x *Exchange) watchLog() {
+	go func() {
+		select {
+		case <-x.log.Failed():
+			x.broken <- fmt.Errorf("the log failed and takes nothing more; nothing that was acknowledged is lost: %w", x.log.Err())
+		case <-x.gone:
+		}
+	}()
+}
+
+// secret opens a secret for the buyers' client. An OAuth client's secret is for
+// its token endpoint alone and is never presented to a buyer's.
+func (x *Exchange) secret(name string) (string, bool) {
+	if strings.HasSuffix(name, "/oauth") {
+		return "", false
+	}
+	sealed, ok := x.state.Secret(name)
+	if !ok {
+		return "", false
+	}
+	value, err := x.vault.Open(name, sealed)
+	if err != nil {
+		x.logger.Error("a secret cannot be opened", "error", err)
+		return "", false
+	}
+	return value, true
+}
+
+func entropy(p []byte) { _, _ = rand.Read(p) }
+
+// gauges are figures that are read when they are asked for.
+func (x *Exchange) gauges() {
+	e := x.engine.Load()
+	x.meter.Gauge(`pingpost_reservations`, func() float64 { return float64(x.state.Reservations()) })
+	x.meter.Gauge(`pingpost_leads_held`, func() float64 { return float64(x.state.Leads()) })
+	x.meter.Gauge(`pingpost_open_deliveries`, func() float64 { return float64(e.Deliveries()) })
+	x.meter.Gauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.Durable(); return float64(seq) })
+	x.meter.Gauge(`pingpost_log_queued`, func() float64 { return float64(x.log.Stats().Queued) })
+	x.meter.Gauge(`pingpost_log_bytes`, func() float64 { return float64(x.log.Stats().Bytes) })
+	x.meter.Gauge(`pingpost_log_segments`, func() float64 { return float64(x.log.Stats().Live) })
+	x.meter.Gauge(`pingpost_log_archived_segments`, func() float64 { return float64(x.log.Stats().Archived) })
+	x.meter.Gauge(`pingpost_disk_free_bytes`, func() float64 { return float64(x.room.free.Load()) })
+	x.meter.Gauge(`pingpost_snapshot_sequence`, func() float64 { return float64(x.keeper.last.Load()) })
+}

@@ -1,0 +1,36 @@
+package exchange
+
+import "pingpost/engine"
+
+// Ready is nil once requests are taken.
+func (x *Exchange) Ready() error {
+	switch {
+	case x.draining.Load():
+		return errDraining
+	case !x.ready.Load(): // before it is, nothing else of x may be looked at
+		return errStarting
+	case x.log.Err() != nil:
+		return errLogFailed
+	}
+	return nil
+}
+
+// Engine is nil until the log has been replayed, and once the exchange stops.
+func (x *Exchange) Engine() *engine.Engine {
+	if !x.ready.Load() || x.draining.Load() {
+		return nil
+	}
+	return x.engine.Load()
+}
+
+// Hash is the state's hash, taken between two batches of the log.
+func (x *Exchange) Hash() (seq, hash uint64, err error) {
+	if err := x.Ready(); err != nil {
+		return 0, 0, err
+	}
+	err = x.log.Do(func(uint64, int64) { seq, hash = x.state.Hash() })
+	return seq, hash, err
+}
+
+// Seal seals a secret that the exchange presents.
+func (x *Exchange) Seal(name, value string) []byte { return x.vault.Seal(name, value) }

@@ -1,0 +1,82 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"pingpost/engine/event"
+	"pingpost/engine/state"
+	"pingpost/wal"
+)
+
+// load reads the newest good snapshot of a data directory into an empty state.
+// Where there is none the state stays empty, and newest is zero.
+func load(dir string, s *state.State) (newest uint64, err error) {
+	snapshot, err := wal.OpenSnapshot(dir)
+	if errors.Is(err, wal.ErrNoSnapshot) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("cannot open a snapshot: %w", err)
+	}
+	defer snapshot.Close()
+	section, err := snapshot.Next()
+	if err != nil {
+		return 0, fmt.Errorf("cannot read a snapshot: %w", err)
+	}
+	return s.Load(section)
+}
+
+// source is where entries of a log come from.
+type source interface {
+	Next() (wal.Entry, error)
+}
+
+// replay applies entries up to the end, or up to and with entry last where that
+// is not zero. It returns how many it applied.
+func replay(entries source, s *state.State, last uint64) (applied uint64, err error) {
+	var decoder event.Decoder
+	for {
+		entry, err := entries.Next()
+		if errors.Is(err, io.EOF) || (err == nil && last != 0 && entry.Seq > last) {
+			return applied, nil
+		}
+		if err != nil {
+			return applied, fmt.Errorf("cannot read the log: %w", err)
+		}
+		fact, err := decoder.Decode(entry.Data)
+		if err != nil {
+			return applied, fmt.Errorf("cannot replay entry %d: %w", entry.Seq, err)
+		}
+		s.Apply(entry.Seq, entry.At, fact)
+		applied++
+	}
+}
+
+// Hash is the state's hash at an entry of a log that may be in use, or at its
+// end where at is zero.
+func Hash(dir string, at uint64) (seq, hash uint64, err error) {
+	s := state.New()
+	newest, err := load(dir, s)
+	if err != nil {
+		return 0, 0, err
+	}
+	if at != 0 && newest > at {
+		s = state.New() // the snapshot is of later: begin at the beginning
+	}
+	from, _ := s.Position()
+	reader, err := wal.NewReader(dir, from+1)
+	if err != nil {
+		return 0, 0, fmt.Errorf("cannot read the log from entry %d on: %w", from+1, err)
+	}
+	defer reader.Close()
+	if _, err := replay(reader, s, at); err != nil {
+		return 0, 0, err
+	}
+	seq, hash = s.Hash()
+	if seq < newest || (at != 0 && seq != at) {
+		return seq, hash, fmt.Errorf("the log ends at entry %d", seq)
+	}
+	return seq, hash, nil
+}

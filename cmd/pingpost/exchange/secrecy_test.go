@@ -1,0 +1,49 @@
+package exchange
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// spoken keeps every line that any exchange of this package's tests logged, at
+// every level.
+var spoken lines
+
+var logger = slog.New(slog.NewTextHandler(&spoken, &slog.HandlerOptions{Level: slog.LevelDebug}))
+
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// TestMain looks, when all tests are done, through all that was logged: no
+// person and no secret may be in it.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for line := range strings.Lines(spoken.String()) {
+		for _, canary := range canaries {
+			if strings.Contains(line, canary) {
+				fmt.Printf("a log line carries %q: %s", canary, line)
+				code = 1
+			}
+		}
+	}
+	os.Exit(code)
+}

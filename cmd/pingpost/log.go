@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"pingpost/cmd/pingpost/exchange"
+	"pingpost/engine/event"
+	"pingpost/wal"
+)
+
+type logCmd struct {
+	Dump   dumpCmd   `cmd:"" help:"Print the log's facts, one JSON object a line. Contact data is left out."`
+	Verify verifyCmd `cmd:"" help:"Check every byte of the log, the archive and the snapshots."`
+	Hash   hashCmd   `cmd:"" help:"Replay the log and print the state's hash. Equal logs have equal hashes."`
+	Accept acceptCmd `cmd:"" help:"Accept the loss of a damaged log's end: cut it at the damage, keeping a copy."`
+}
+
+type dumpCmd struct {
+	Dir  string `arg:"" type:"existingdir" help:"The exchange's data directory. It may be in use."`
+	From uint64 `help:"First entry; the oldest there is by default." placeholder:"SEQ"`
+	To   uint64 `help:"Last entry; the newest there is by default." placeholder:"SEQ"`
+}
+
+// Run prints the log.
+func (c *dumpCmd) Run() error {
+	reader, err := wal.NewReader(c.Dir, c.From)
+	if err != nil {
+		return fmt.Errorf("cannot read the log in %q: %w", c.Dir, err)
+	}
+	defer reader.Close()
+	out := bufio.NewWriter(os.Stdout)
+	return errors.Join(dump(reader, out, c.To), out.Flush())
+}
+
+func dump(reader *wal.Reader, out io.Writer, last uint64) error {
+	var decoder event.Decoder
+	for {
+		entry, err := reader.Next()
+		if errors.Is(err, io.EOF) || (err == nil && last != 0 && entry.Seq > last) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		fact, err := decoder.Decode(entry.Data)
+		if err != nil {
+			return fmt.Errorf("entry %d: %w", entry.Seq, err)
+		}
+		at := time.Unix(0, entry.At).UTC().Format(time.RFC3339Nano)
+		_, err = fmt.Fprintf(out, `{"seq":%d,"at":%q,"kind":%q,"fact":%s}`+"\n", entry.Seq, at, fact.Kind(), event.Describe(fact))
+		if err != nil {
+			return fmt.Errorf("cannot print: %w", err)
+		}
+	}
+}
+
+type verifyCmd struct {
+	Dir string `arg:"" type:"existingdir" help:"The exchange's data directory. It may be in use."`
+}
+
+// Run checks the log.
+func (c *verifyCmd) Run() error {
+	report, err := wal.Verify(c.Dir)
+	if err != nil {
+		return fmt.Errorf("cannot verify the log in %q: %w", c.Dir, err)
+	}
+	printReport(&report)
+	if !report.OK() {
+		return exitCode(1)
+	}
+	return nil
+}
+
+func printReport(r *wal.Report) {
+	fmt.Printf("entries    %d to %d (%d), %d bytes in %d segments, epoch %d\n", r.First, r.Last, r.Entries, r.Bytes, r.Segments, r.Epoch)
+	for _, snapshot := range r.Snapshots {
+		fmt.Printf("snapshot   of entry %d, %d bytes: good\n", snapshot.Newest, snapshot.Bytes)
+	}
+	for _, bad := range r.BadSnapshots {
+		fmt.Printf("snapshot   %s: %v\n", bad.Path, bad.Err)
+	}
+	if r.Torn != nil {
+		fmt.Println("torn end   (no loss: the next start cuts it): " + r.Torn.Reason)
+	}
+	for _, damage := range r.Damage {
+		fmt.Println("DAMAGE     " + damage.Error())
+	}
+	if r.OK() {
+		fmt.Println("good")
+	}
+}
+
+type hashCmd struct {
+	Dir string `arg:"" type:"existingdir" help:"The exchange's data directory. It may be in use."`
+	At  uint64 `help:"The entry to stop at; the newest by default." placeholder:"SEQ"`
+}
+
+// Run replays and hashes.
+func (c *hashCmd) Run() error {
+	seq, hash, err := exchange.Hash(c.Dir, c.At)
+	if err != nil {
+		return err
+	}
+	fmt.Printf(`{"seq":%d,"hash":"%016x"}`+"\n", seq, hash)
+	return nil
+}
+
+type acceptCmd struct {
+	Dir string `arg:"" type:"existingdir" help:"The exchange's data directory. The exchange must not run."`
+	Yes bool   `required:"true" help:"Say it: what is cut off was acknowledged and will be gone."`
+}
+
+// Run cuts a damaged log.
+func (c *acceptCmd) Run() error {
+	loss, err := wal.AcceptLoss(c.Dir, wal.Options{})
+	if err != nil {
+		return err
+	}
+	if loss.Damage == nil {
+		fmt.Println("the log is not damaged; nothing was changed")
+		return nil
+	}
+	fmt.Printf("cut; the log ends with entry %d now, in epoch %d; copies of what was cut are in %s\n", loss.Last, loss.Epoch, loss.Kept)
+	return nil
+}

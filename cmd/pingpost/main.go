@@ -1,0 +1,62 @@
+// Command pingpost is a lead exchange in one program: it serves one, checks and
+// applies its configuration, reads its log, and brings what is needed to try it
+// out: a reference buyer, a sender of leads, a demonstration.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	_ "time/tzdata" // zones and their rules, where the machine has none
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set when the program is built.
+var version = "unversioned"
+
+type commands struct {
+	Serve    serveCmd    `cmd:"" help:"Serve one or several exchanges."`
+	Validate validateCmd `cmd:"" help:"Check a configuration: every mistake at once, each with its line."`
+	Diff     diffCmd     `cmd:"" help:"Say what a configuration would change in a running exchange."`
+	Apply    applyCmd    `cmd:"" help:"Put a configuration into force in a running exchange."`
+	Export   exportCmd   `cmd:"" help:"Print a running exchange's configuration, without its secrets."`
+	Buyer    buyerCmd    `cmd:"" help:"Run a reference buyer's endpoint, to test an exchange against."`
+	Send     sendCmd     `cmd:"" help:"Send leads from a file to an exchange."`
+	Log      logCmd      `cmd:"" help:"Look into an exchange's log: dump, verify, hash."`
+	Demo     demoCmd     `cmd:"" help:"Start an exchange with three buyers, send it a thousand leads, show what became of them."`
+	Version  versionCmd  `cmd:"" help:"Print the program's version."`
+}
+
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run() error {
+	fmt.Println("pingpost " + version)
+	return nil
+}
+
+func main() {
+	var cli commands
+	ctx := kong.Parse(&cli,
+		kong.Name("pingpost"),
+		kong.Description("A lead exchange: takes sales leads, sells each to one buyer, loses none.\n\nBegin with: pingpost demo"),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	err := ctx.Run()
+	var quiet exitCode
+	switch {
+	case err == nil:
+	case errors.As(err, &quiet):
+		os.Exit(int(quiet))
+	default:
+		fmt.Fprintln(os.Stderr, "pingpost: "+err.Error())
+		os.Exit(1)
+	}
+}
+
+// exitCode ends the program with a code when all that had to be said was said.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }

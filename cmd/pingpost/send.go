@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/url"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// sendCmd sends a file of leads and says what became of them.
+type sendCmd struct {
+	File        string  `arg:"" help:"File with one JSON object a line; - is standard input."`
+	To          string  `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
+	APIKey      string  `required:"" name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"The supplier's API key; better in the environment variable PINGPOST_API_KEY."`
+	Rate        float64 `default:"0" placeholder:"NUMBER" help:"Leads a second; 0 sends as fast as --concurrency allows (${default})."`
+	Concurrency int     `default:"16" placeholder:"NUMBER" help:"Requests under way at once, at most (${default})."`
+	Idempotency bool    `default:"true" negatable:"" help:"Send an Idempotency-Key with each lead, made from the line and its number (on; --no-idempotency turns it off)."`
+	Out         string  `type:"path" placeholder:"FILE" help:"Write each answer to this file, one JSON object a line. The leads themselves are not in it."`
+}
+
+// Help is what --help says beyond the flags.
+func (*sendCmd) Help() string {
+	return `Answers of 429 and 5xx, and connections that fail, are tried again after 1, 2, 4,
+8 and 16 seconds, or after what Retry-After says; other answers are final. Every
+try of a line has the same idempotency key, so sending a file again after it was
+interrupted sells no lead twice: the exchange repeats its first answer. Without
+keys only what certainly was not taken is tried again: a 429, and a connection
+that could not be made.
+
+Latency counts from when a line's turn came, by --rate, to its final answer: if
+the exchange falls behind, the wait shows. Ctrl-C ends in order: what is under
+way is waited for, and the summary is of what was sent. A second one ends at
+once.
+
+The exit code is 0 when every line has a final answer, whatever it was, else 1.`
+}
+
+// maxSentLine bounds a line of the file.
+const maxSentLine = 1 << 20
+
+// Run sends.
+func (c *sendCmd) Run() error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	in, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := c.create()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the next signal is not caught any more
+
+	s := newSender(c.To, c.APIKey, c.Concurrency)
+	s.rate, s.keyed = c.Rate, c.Idempotency
+	summary := newTally()
+	shown := newProgress(os.Stderr)
+	scan := newLineScan(in)
+	took := s.send(ctx, scan.lines(), func(a *answer) {
+		summary.add(a)
+		out.add(a)
+		shown.show(summary.String())
+	})
+	shown.end()
+	fmt.Print(summary.table(took))
+	err = errors.Join(scan.err, out.close())
+	if err == nil && ctx.Err() != nil {
+		err = errors.New("interrupted: lines that were not sent have no answer")
+	}
+	if err == nil && summary.lost > 0 {
+		return exitCode(1)
+	}
+	return err
+}
+
+func (c *sendCmd) check() error {
+	to, err := url.Parse(c.To)
+	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {
+		return fmt.Errorf("--to %q is not an address; write such as http://127.0.0.1:8080", c.To)
+	}
+	if !(c.Rate >= 0 && c.Rate <= 1e6) {
+		return fmt.Errorf("--rate %v: give a number from 0 to 1000000", c.Rate)
+	}
+	if c.Concurrency < 1 || c.Concurrency > 10_000 {
+		return fmt.Errorf("--concurrency %d: give a number from 1 to 10000", c.Concurrency)
+	}
+	return nil
+}
+
+func (c *sendCmd) open() (io.ReadCloser, error) {
+	if c.File == "-" {
+		return io.NopCloser(os.Stdin), nil
+	}
+	return os.Open(c.File)
+}
+
+func (c *sendCmd) create() (*answerFile, error) {
+	if c.Out == "" {
+		return nil, nil //nolint:nilnil // no file: a nil answerFile takes answers and keeps none
+	}
+	file, err := os.Create(c.Out)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the answers: %w", err)
+	}
+	return newAnswerFile(file), nil
+}
+
+// line is one of a file; blank ones are left out, but counted.
+type line struct {
+	number int // from 1
+	text   []byte
+}
+
+// lineScan reads lines; err is set when the reading has ended too early.
+type lineScan struct {
+	scanner *bufio.Scanner
+	err     error
+}
+
+func newLineScan(in io.Reader) *lineScan {
+	scanner := bufio.NewScanner(in)
+	scanner.Buffer(make([]byte, 64<<10), maxSentLine)
+	return &lineScan{scanner: scanner}
+}
+
+func (l *lineScan) lines() iter.Seq[line] {
+	return func(yield func(line) bool) {
+		number := 0
+		for l.scanner.Scan() {
+			number++
+			text := trimLine(l.scanner.Bytes())
+			if len(text) > 0 && !yield(line{number, append([]byte(nil), text...)}) {
+				return
+			}
+		}
+		if err := l.scanner.Err(); err != nil {
+			l.err = fmt.Errorf("line %d cannot be read: %w", number+1, err)
+		}
+	}
+}

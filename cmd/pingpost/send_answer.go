@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// answer is what became of a line.
+type answer struct {
+	line  int
+	tries int
+	took  time.Duration // from the line's turn to the end of its last try
+
+	err        error // no answer came
+	unreached  bool  // and the request certainly did not arrive
+	status     int
+	retryAfter time.Duration // below zero: not said
+	replayed   bool
+	requestID  string
+	body       []byte
+
+	lead  soldLead // of a 201
+	fault fault    // of an error
+}
+
+// soldLead is the data of a 201, sold or not.
+type soldLead struct {
+	ID       string `json:"id"`
+	Status   string `json:"status"`
+	Buyer    string `json:"buyer_id"`
+	Campaign string `json:"campaign_id"`
+	Reason   string `json:"reason"`
+	Price    struct {
+		Amount   market.Money `json:"amount"`
+		Currency string       `json:"currency"`
+	} `json:"price"`
+}
+
+// fault is an error body.
+type fault struct {
+	Error       string `json:"error"`
+	FieldErrors []struct {
+		Field string `json:"field"`
+		Code  string `json:"code"`
+	} `json:"field_errors"`
+}
+
+const (
+	statusAccepted  = "ACCEPTED"
+	statusUnmatched = "UNMATCHED"
+)
+
+// read takes a response apart. A 201 that is not the interface's is no answer.
+func (a *answer) read(res *http.Response, body []byte) {
+	a.status, a.body = res.StatusCode, body
+	a.requestID = res.Header.Get("X-Request-Id")
+	a.replayed = res.Header.Get("Idempotent-Replayed") == "true"
+	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds >= 0 {
+		a.retryAfter = time.Duration(min(seconds, 86_400)) * time.Second
+	}
+	if a.status/100 != 2 {
+		if json.Unmarshal(body, &a.fault) != nil || a.fault.Error == "" {
+			a.fault.Error = "status " + strconv.Itoa(a.status)
+		}
+		return
+	}
+	var said struct {
+		Data soldLead `json:"data"`
+	}
+	err := json.Unmarshal(body, &said)
+	if a.lead = said.Data; err == nil && a.lead.Status != statusAccepted && a.lead.Status != statusUnmatched {
+		err = errors.New("it has no status of a lead")
+	}
+	if err != nil {
+		a.err = fmt.Errorf("the answer %d is not an exchange's: %w", a.status, err)
+	}
+}
+
+// final tells whether asking again could bring nothing else.
+func (a *answer) final() bool {
+	return a.err == nil && a.status != http.StatusTooManyRequests && a.status < 500
+}
+
+// answerFile keeps answers, one JSON object a line. A nil one keeps none.
+type answerFile struct {
+	file io.WriteCloser
+	out  *bufio.Writer
+	json *json.Encoder
+	err  error
+}
+
+func newAnswerFile(file io.WriteCloser) *answerFile {
+	out := bufio.NewWriter(file)
+	return &answerFile{file: file, out: out, json: json.NewEncoder(out)}
+}
+
+// keptAnswer is a line of the file.
+type keptAnswer struct {
+	Line      int             `json:"line"`
+	Status    int             `json:"status,omitempty"`
+	Tries     int             `json:"tries"`
+	Millis    float64         `json:"milliseconds"`
+	Replayed  bool            `json:"replayed,omitempty"`
+	RequestID string          `json:"request_id,omitempty"`
+	Answer    json.RawMessage `json:"answer,omitempty"`
+	Error     string          `json:"error,omitempty"`
+}
+
+func (f *answerFile) add(a *answer) {
+	if f == nil || f.err != nil {
+		return
+	}
+	kept := keptAnswer{
+		Line: a.line, Status: a.status, Tries: a.tries, Millis: float64(a.took.Microseconds()) / 1000,
+		Replayed: a.replayed, RequestID: a.requestID,
+	}
+	if json.Valid(a.body) {
+		kept.Answer = a.body
+	}
+	if a.err != nil {
+		kept.Error = a.err.Error()
+	}
+	f.err = f.json.Encode(kept)
+}
+
+func (f *answerFile) close() error {
+	if f == nil {
+		return nil
+	}
+	if err := errors.Join(f.err, f.out.Flush(), f.file.Close()); err != nil {
+		return fmt.Errorf("the answers are not all written: %w", err)
+	}
+	return nil
+}

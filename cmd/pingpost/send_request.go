@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// sender brings lines to an exchange. Lines come in their turn, at the rate,
+// and are shared out among so many workers; when all are busy the turn waits,
+// but the clock by which latency is counted does not.
+type sender struct {
+	url    string
+	apiKey string
+	rate   float64 // a second; 0: no limit
+	keyed  bool    // each line has an idempotency key
+	width  int     // requests under way at once
+	client *http.Client
+}
+
+// sendPauses are those between the tries of a line.
+var sendPauses = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
+
+const (
+	// sendTimeout is longer than an exchange takes for any answer.
+	sendTimeout = 30 * time.Second
+	// maxAnswer bounds what is read of an answer.
+	maxAnswer = 1 << 20
+	// longestPause bounds what a Retry-After can ask for.
+	longestPause = time.Minute
+)
+
+func newSender(base, apiKey string, width int) *sender {
+	transport := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		MaxIdleConns:        width,
+		MaxIdleConnsPerHost: width,
+		IdleConnTimeout:     10 * time.Second, // below any exchange's own, so that few connections are stale
+	}
+	return &sender{
+		url: strings.TrimRight(base, "/") + "/api/v1/ingest", apiKey: apiKey, keyed: true, width: width,
+		client: &http.Client{Transport: transport, Timeout: sendTimeout},
+	}
+}
+
+// turn is a line whose time has come.
+type turn struct {
+	line
+	due time.Time
+}
+
+// send sends all lines and returns how long that took. It calls done for each,
+// one after another. When the context ends no further line is begun and no try
+// is repeated, but those under way are waited for.
+func (s *sender) send(ctx context.Context, lines iter.Seq[line], done func(*answer)) time.Duration {
+	began := time.Now()
+	turns, answers := make(chan turn), make(chan *answer)
+	var workers sync.WaitGroup
+	for range s.width {
+		workers.Go(func() {
+			for t := range turns {
+				answers <- s.bring(ctx, &t)
+			}
+		})
+	}
+	go func() {
+		s.pace(ctx, lines, turns)
+		close(turns)
+		workers.Wait()
+		close(answers)
+	}()
+	for a := range answers {
+		done(a)
+	}
+	s.client.CloseIdleConnections()
+	return time.Since(began)
+}
+
+// pace gives each line its turn.
+func (s *sender) pace(ctx context.Context, lines iter.Seq[line], turns chan<- turn) {
+	began := time.Now()
+	given := 0
+	for l := range lines {
+		due := time.Now()
+		if s.rate > 0 {
+			due = began.Add(time.Duration(float64(given) / s.rate * float64(time.Second)))
+			if !pauseUntil(ctx, due) {
+				return
+			}
+		}
+		given++
+		select {
+		case turns <- turn{l, due}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// pauseUntil waits; false: the context ended first.
+func pauseUntil(ctx context.Context, due time.Time) bool {
+	wait := time.Until(due)
+	if wait <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// bring sends a line until it has a final answer.
+func (s *sender) bring(ctx context.Context, t *turn) *answer {
+	key := ""
+	if s.keyed {
+		key = lineKey(&t.line)
+	}
+	for tries := 1; ; tries++ {
+		a := s.try(t.text, key)
+		a.line, a.tries, a.took = t.number, tries, time.Since(t.due)
+		if a.final() || tries > len(sendPauses) || !s.mayRepeat(a) {
+			return a
+		}
+		pause := sendPauses[tries-1]
+		if a.retryAfter >= 0 {
+			pause = min(a.retryAfter, longestPause)
+		}
+		if !pauseUntil(ctx, time.Now().Add(pause)) {
+			return a
+		}
+	}
+}
+
+// mayRepeat tells whether another try could not become another lead.
+func (s *sender) mayRepeat(a *answer) bool {
+	return s.keyed || a.status == http.StatusTooManyRequests || a.unreached
+}
+
+// try makes one request. It does not end with the sender's context: what was
+// sent is to be heard.
+func (s *sender) try(text []byte, key string) *answer {
+	a := &answer{retryAfter: -1}
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.url, bytes.NewReader(text))
+	if err != nil {
+		a.err = err
+		return a
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("x-api-key", s.apiKey)
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	res, err := s.client.Do(req)
+	if err != nil {
+		var dial *net.OpError
+		a.err, a.unreached = err, errors.As(err, &dial) && dial.Op == "dial"
+		return a
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		a.err = err
+		return a
+	}
+	a.read(res, body)
+	return a
+}
+
+// lineKey is the same whenever the same file is sent.
+func lineKey(l *line) string {
+	h := sha256.New()
+	h.Write(strconv.AppendInt(nil, int64(l.number), 10))
+	h.Write([]byte{'\n'})
+	h.Write(l.text)
+	return "send_" + hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func trimLine(text []byte) []byte { return bytes.TrimSpace(text) }

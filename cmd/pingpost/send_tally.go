@@ -1,0 +1,130 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// tally adds answers up. It stays small however many there are.
+type tally struct {
+	sent, accepted, unmatched, refused int
+	lost                               int // without a final answer
+	replayed, repeated                 int // answers of an earlier time; tries after the first
+	reasons, errors                    map[string]int
+	causes                             map[string]int          // why lines are lost
+	revenue                            map[string]market.Money // by currency
+	latency                            latencies
+}
+
+// maxKinds bounds the words of an exchange that are counted apart.
+const (
+	maxKinds = 100
+	maxKind  = 60 // characters
+)
+
+func newTally() *tally {
+	return &tally{
+		reasons: map[string]int{}, errors: map[string]int{}, causes: map[string]int{},
+		revenue: map[string]market.Money{},
+	}
+}
+
+func (t *tally) add(a *answer) {
+	t.sent++
+	t.repeated += a.tries - 1
+	if !a.final() {
+		t.lost++
+		count(t.causes, cause(a))
+		return
+	}
+	t.latency.add(a.took)
+	if a.replayed {
+		t.replayed++
+	}
+	switch {
+	case a.status/100 != 2:
+		t.refused++
+		count(t.errors, a.fault.Error)
+	case a.lead.Status == statusAccepted:
+		t.accepted++
+		if len(t.revenue) < maxKinds {
+			t.revenue[a.lead.Price.Currency] += a.lead.Price.Amount
+		}
+	default:
+		t.unmatched++
+		count(t.reasons, a.lead.Reason)
+	}
+}
+
+func cause(a *answer) string {
+	if a.err != nil {
+		text := a.err.Error()
+		return text[strings.LastIndex(text, "\": ")+1:]
+	}
+	return a.fault.Error
+}
+
+// count counts a word of the other side, under its own name unless there are
+// too many.
+func count(words map[string]int, word string) {
+	word = strings.TrimLeft(word, ": ")
+	if _, known := words[word]; !known && len(words) >= maxKinds {
+		word = "other"
+	}
+	if len(word) > maxKind {
+		word = word[:maxKind]
+	}
+	words[word]++
+}
+
+// String is the account in one line.
+func (t *tally) String() string {
+	text := fmt.Sprintf("sent %s  accepted %s  unmatched %s  refused %s",
+		grouped(t.sent), grouped(t.accepted), grouped(t.unmatched), grouped(t.refused))
+	if t.lost > 0 {
+		text += "  no answer " + grouped(t.lost)
+	}
+	return text
+}
+
+// table is the whole account.
+func (t *tally) table(took time.Duration) string {
+	var out table
+	out.row("sent", grouped(t.sent), fmt.Sprintf("in %s, %.1f a second", rounded(took), float64(t.sent)/max(took.Seconds(), 1e-9)))
+	out.row("accepted", grouped(t.accepted), "")
+	out.row("unmatched", grouped(t.unmatched), "")
+	out.words(t.reasons)
+	out.row("refused", grouped(t.refused), "")
+	out.words(t.errors)
+	out.row("no answer", grouped(t.lost), "")
+	out.words(t.causes)
+	if t.replayed > 0 {
+		out.row("replayed", grouped(t.replayed), "answers that the exchange had given before")
+	}
+	if t.repeated > 0 {
+		out.row("tried again", grouped(t.repeated), "")
+	}
+	for _, currency := range slices.Sorted(maps.Keys(t.revenue)) {
+		out.row("revenue", amount(t.revenue[currency]), currency)
+	}
+	return out.String() + "latency  " + t.latency.String() + "\n"
+}
+
+// words adds a row for each word, the most frequent first.
+func (t *table) words(words map[string]int) {
+	for _, word := range byCount(words) {
+		t.row("  "+word, grouped(words[word]), "")
+	}
+}
+
+func byCount(words map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(words), func(a, b string) int {
+		return cmp.Or(cmp.Compare(words[b], words[a]), strings.Compare(a, b))
+	})
+}

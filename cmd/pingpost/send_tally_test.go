@@ -1,0 +1,120 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+func ingested(status, reason, currency string, price market.Money) *answer {
+	a := &answer{tries: 1, status: 201, took: time.Millisecond}
+	a.lead.Status, a.lead.Reason = status, reason
+	a.lead.Price.Amount, a.lead.Price.Currency = price, currency
+	return a
+}
+
+func refusal(status int, code string) *answer {
+	return &answer{tries: 1, status: status, fault: fault{Error: code}, took: 2 * time.Millisecond}
+}
+
+func TestTally(t *testing.T) {
+	sum := newTally()
+	for range 1200 {
+		sum.add(ingested(statusAccepted, "", "USD", 7_500_000))
+	}
+	sum.add(ingested(statusAccepted, "", "EUR", 1))
+	sum.add(ingested(statusUnmatched, "caps_full", "", 0))
+	sum.add(ingested(statusUnmatched, "caps_full", "", 0))
+	sum.add(ingested(statusUnmatched, "duplicate", "", 0))
+	again := ingested(statusAccepted, "", "USD", 0)
+	again.replayed, again.tries = true, 3
+	sum.add(again)
+	sum.add(refusal(422, "invalid_payload"))
+	sum.add(&answer{tries: 6, err: errors.New(`Post "http://127.0.0.1:1/api/v1/ingest": dial tcp 127.0.0.1:1: connect: connection refused`)})
+	sum.add(refusal(503, "unavailable"))
+
+	if want := "sent 1,208  accepted 1,202  unmatched 3  refused 1  no answer 2"; sum.String() != want {
+		t.Errorf("%s\nwant %s", sum, want)
+	}
+	if sum.latency.count != 1206 {
+		t.Errorf("%d latencies, want those of final answers", sum.latency.count)
+	}
+	got := sum.table(2 * time.Second)
+	want := `sent                                                              1,208  in 2s, 604.0 a second
+accepted                                                          1,202
+unmatched                                                             3
+  caps_full                                                           2
+  duplicate                                                           1
+refused                                                               1
+  invalid_payload                                                     1
+no answer                                                             2
+  dial tcp 127.0.0.1:1: connect: connection refused                   1
+  unavailable                                                         1
+replayed                                                              1  answers that the exchange had given before
+tried again                                                           7
+revenue                                                        0.000001  EUR
+revenue                                                        9,000.00  USD
+latency  p50 1.01ms   p90 1.01ms   p99 1.01ms   max 2ms
+`
+	if squeeze(got) != squeeze(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// squeeze leaves out how wide the columns are.
+func squeeze(text string) string {
+	var out strings.Builder
+	for l := range strings.Lines(text) {
+		out.WriteString(strings.Join(strings.Fields(l), " ") + "\n")
+	}
+	return out.String()
+}
+
+// TestTallyStaysSmall: an exchange that makes up words does not fill memory.
+func TestTallyStaysSmall(t *testing.T) {
+	sum := newTally()
+	for i := range 1000 {
+		sum.add(refusal(400, fmt.Sprintf("error %d %s", i, strings.Repeat("x", i))))
+		sum.add(ingested(statusAccepted, "", fmt.Sprintf("C%d", i), 1))
+	}
+	if len(sum.errors) > maxKinds+1 || len(sum.revenue) > maxKinds || sum.errors["other"] != 1000-maxKinds {
+		t.Errorf("%d errors, %d currencies, other %d", len(sum.errors), len(sum.revenue), sum.errors["other"])
+	}
+	for word := range sum.errors {
+		if len(word) > maxKind {
+			t.Errorf("a word of %d characters", len(word))
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	var out table
+	out.indent = "> "
+	out.row("buyer", "sold", "note")
+	out.row("buy_a", "7", "")
+	out.row("Zoë", "1,234", "fine")
+	out.row("buy_c", "-5", "12 left")
+	want := "> buyer   sold  note\n> buy_a      7\n> Zoë    1,234  fine\n> buy_c     -5  12 left\n"
+	if got := out.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestFigures(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", -1000: "-1,000", -999: "-999", 1234567: "1,234,567"} {
+		if got := grouped(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+	for m, want := range map[market.Money]string{
+		0: "0.00", 7_500_000: "7.50", 1: "0.000001", 1_234_567_890_000: "1,234,567.89", -500_000: "-0.50", -1_200_000_000: "-1,200.00",
+	} {
+		if got := amount(m); got != want {
+			t.Errorf("%d millionths are %s, want %s", m, got, want)
+		}
+	}
+}

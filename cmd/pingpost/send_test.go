@@ -1,0 +1,175 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// standIn answers by what the body says, over a real socket.
+func standIn(t *testing.T) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.URL.Path != "/api/v1/ingest" || r.Method != http.MethodPost ||
+			r.Header.Get("x-api-key") != "key_1" || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s %v %v", r.Method, r.URL, r.Header, err)
+		}
+		w.Header().Set("X-Request-Id", "req_"+r.Header.Get("Idempotency-Key")[:4])
+		switch text := string(body); {
+		case strings.Contains(text, "sell"):
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, saidAccepted)
+		case strings.Contains(text, "keep"):
+			w.Header().Set("Idempotent-Replayed", "true")
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, saidUnmatched)
+		case strings.Contains(text, "drop"):
+			panic(http.ErrAbortHandler)
+		default:
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":"malformed_json","message":"no","request_id":"req_1"}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func sendFile(t *testing.T, text string, change func(*sendCmd)) (answers []keptAnswer, err error) {
+	t.Helper()
+	dir := t.TempDir()
+	c := &sendCmd{
+		File: filepath.Join(dir, "leads.ndjson"), To: standIn(t).URL + "/", APIKey: "key_1",
+		Concurrency: 1, Idempotency: true, Out: filepath.Join(dir, "answers.ndjson"),
+	}
+	if err := os.WriteFile(c.File, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(c)
+	}
+	err = c.Run()
+	kept, readErr := os.ReadFile(filepath.Join(dir, "answers.ndjson"))
+	if readErr != nil && err == nil {
+		t.Fatal(readErr)
+	}
+	for l := range strings.Lines(string(kept)) {
+		var a keptAnswer
+		if err := json.Unmarshal([]byte(l), &a); err != nil {
+			t.Fatalf("%s: %v", l, err)
+		}
+		answers = append(answers, a)
+	}
+	return answers, err
+}
+
+func TestSendFile(t *testing.T) {
+	answers, err := sendFile(t, "\n {\"a\":\"sell\"} \r\n\n{\"a\":\"keep\"}\nnonsense", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(answers) != 3 {
+		t.Fatalf("%d answers: %+v", len(answers), answers)
+	}
+	for i, want := range []struct {
+		line, status int
+		replayed     bool
+		answer       string
+	}{{2, 201, false, saidAccepted}, {4, 201, true, saidUnmatched}, {5, 400, false, `{"error":"malformed_json","message":"no","request_id":"req_1"}`}} {
+		got := answers[i]
+		if got.Line != want.line || got.Status != want.status || got.Replayed != want.replayed || string(got.Answer) != want.answer ||
+			got.Tries != 1 || got.RequestID != "req_send" || got.Error != "" {
+			t.Errorf("answer %d: %+v %s", i, got, got.Answer)
+		}
+	}
+}
+
+func TestSendMistakes(t *testing.T) {
+	rows := []struct {
+		name, text string
+		change     func(*sendCmd)
+		says       string
+	}{
+		{"no file", "", func(c *sendCmd) { c.File += ".gone" }, "no such file"},
+		{"no address", "{}", func(c *sendCmd) { c.To = "127.0.0.1:8080" }, "is not an address"},
+		{"no web address", "{}", func(c *sendCmd) { c.To = "ftp://127.0.0.1" }, "is not an address"},
+		{"no requests at all", "{}", func(c *sendCmd) { c.Concurrency = 0 }, "--concurrency 0"},
+		{"a rate below zero", "{}", func(c *sendCmd) { c.Rate = -1 }, "--rate -1"},
+		{"nowhere to write", "{}", func(c *sendCmd) { c.Out = filepath.Join(c.File, "x") }, "cannot write the answers"},
+		{"a line without end", `{"a":"sell"}` + "\n" + strings.Repeat("x", maxSentLine+1), nil, "line 2 cannot be read"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			_, err := sendFile(t, row.text, row.change)
+			if err == nil || !strings.Contains(err.Error(), row.says) {
+				t.Errorf("%v, want %q", err, row.says)
+			}
+		})
+	}
+}
+
+// TestSendLost: a line without a final answer makes the exit code 1.
+func TestSendLost(t *testing.T) {
+	answers, err := sendFile(t, `{"a":"sell"}`+"\n"+`{"a":"drop"}`, func(c *sendCmd) { c.Idempotency = false; c.To = silent(t) })
+	var code exitCode
+	if !errors.As(err, &code) || code != 1 {
+		t.Errorf("%v, want exit 1", err)
+	}
+	if len(answers) != 2 || answers[0].Error == "" || answers[1].Error == "" || answers[1].Answer != nil {
+		t.Errorf("%+v", answers)
+	}
+}
+
+// silent is an exchange that hangs up on everybody.
+func silent(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+func (fullDisk) Close() error              { return nil }
+
+func TestAnswersThatCannotBeWritten(t *testing.T) {
+	f := newAnswerFile(fullDisk{})
+	for range 1000 {
+		f.add(ingested(statusAccepted, "", "USD", 1))
+	}
+	if err := f.close(); err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestNoTerminal(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, f := range []*os.File{null, file} {
+		if isTerminal(f) {
+			t.Errorf("%s is taken for a terminal", f.Name())
+		}
+	}
+	p := newProgress(file)
+	p.show("sent 1")
+	p.end()
+	if info, err := file.Stat(); err != nil || info.Size() != 0 {
+		t.Errorf("%v, %v bytes", err, info.Size())
+	}
+}

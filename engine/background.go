@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// goOn runs a courier to its end, in the background. Its lead is answered.
+func (e *Engine) goOn(c *courier) {
+	e.background.Add(1)
+	go func() {
+		defer e.background.Done()
+		defer e.couriers.close(c)
+		if err := c.finish(); err != nil {
+			e.opt.Note.Fault("a delivery could not be settled; the next start takes it up", err)
+		}
+	}()
+}
+
+// finish tries until the fate is known, or the exchange stops.
+func (c *courier) finish() error {
+	for {
+		if !c.running {
+			if !c.rest() {
+				return nil
+			}
+			c.try()
+		}
+		result := <-c.results
+		known := c.judge(&result)
+		if known == fateOpen && !c.doubtful {
+			known = fateRefused // busy, and the answer is out: there is no second chance to wait for
+		}
+		switch known {
+		case fateDelivered:
+			return c.engine.commit(c.settlement(event.SettledDelivered), nil)
+		case fateUnknown:
+			return c.engine.commit(c.settlement(event.SettledUnknown), nil)
+		case fateRefused:
+			fact := c.settlement(event.SettledRefused)
+			fact.Reason = market.ReasonPostRejected
+			return c.engine.commit(fact, nil)
+		}
+	}
+}
+
+// Recover takes up the intents that the last run left open. Whether their last
+// try reached the buyer is not known, so each lead is its buyer's: it is
+// ACCEPTED, and the tries go on where the schedule stood.
+func (e *Engine) Recover() error {
+	var open []*state.Post
+	e.state.Posts(func(p *state.Post) {
+		if !p.Unknown {
+			open = append(open, p)
+		}
+	})
+	for _, post := range open {
+		c := e.couriers.open(e, post.Lead)
+		c.take(post)
+		c.doubtful = true
+		if !post.Answered {
+			if err := e.commit(c.settlement(event.SettledPending), nil); err != nil {
+				return fmt.Errorf("cannot take up the post of lead %s: %w", post.Lead, err)
+			}
+		}
+		close(c.answered)
+		if post.Attempts > 0 {
+			due := post.Tried + int64(retryGaps[min(int(post.Attempts), len(retryGaps))-1])
+			c.pause = time.Duration(max(0, due-e.opt.Clock.Now()))
+		}
+		e.goOn(c)
+	}
+	return nil
+}

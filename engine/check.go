@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// The members of an ingest that the exchange itself reads.
+const (
+	memberCampaign = "flo_campaign_id"
+	memberSupplier = "flo_supplier_id"
+	memberPing     = "flo_ping_id"
+	memberBuyer    = "flo_buyer_id"
+)
+
+// check finds the campaign and maps the body, or says all that is wrong.
+func (in *ingest) check() error {
+	var campaign, supplier string
+	var chosen, chosenBuyer bool
+	for i := range in.req.Members {
+		member := &in.req.Members[i]
+		switch string(member.Name) {
+		case memberCampaign:
+			campaign = in.name(member)
+		case memberSupplier:
+			supplier = in.name(member)
+		case memberPing:
+			chosen = member.Kind != market.JSONNull
+		case memberBuyer:
+			chosenBuyer = member.Kind != market.JSONNull
+		}
+	}
+	if in.req.BadKey {
+		in.fault("Idempotency-Key", market.CodeInvalidFormat, "1 to 255 visible ASCII characters")
+	}
+	in.require(memberCampaign, campaign)
+	in.require(memberSupplier, supplier)
+	if chosen || chosenBuyer {
+		in.unknownChoice(chosen)
+	}
+	in.find(campaign)
+	if in.open != nil {
+		mapping := in.open.Campaign.Mapping
+		in.lead.Reset(mapping.Slots())
+		in.faults = mapping.Fill(&in.lead, in.req.Members, in.faults)
+		in.faults = in.lead.CheckConsent(in.open.Campaign, in.faults, "consent_cert_url")
+	}
+	if len(in.faults) > 0 {
+		return in.refuse(InvalidPayload)
+	}
+	if supplier != string(in.req.Supplier.ID) || !in.open.Campaign.Takes(in.req.Supplier.ID) {
+		return in.refuse(Forbidden)
+	}
+	return nil
+}
+
+// name reads a member that must be a string.
+func (in *ingest) name(member *market.Member) string {
+	switch member.Kind {
+	case market.JSONString:
+		return string(member.Text)
+	case market.JSONNull:
+	default:
+		in.fault(string(member.Name), market.CodeWrongType, "a string")
+	}
+	return ""
+}
+
+func (in *ingest) require(member, value string) {
+	if value != "" {
+		return
+	}
+	for i := range in.faults {
+		if in.faults[i].Field == member {
+			return
+		}
+	}
+	in.fault(member, market.CodeMissingRequired, "a string")
+}
+
+// unknownChoice refuses a chosen buyer: no ping that this supplier made has
+// the name.
+func (in *ingest) unknownChoice(pinged bool) {
+	member := memberPing
+	if pinged && !in.has(memberBuyer) {
+		member = memberBuyer
+	}
+	in.fault(member, market.CodeUnknown, "a ping of yours and a buyer that it offered, given together")
+}
+
+func (in *ingest) has(name string) bool {
+	for i := range in.req.Members {
+		if string(in.req.Members[i].Name) == name {
+			return in.req.Members[i].Kind != market.JSONNull
+		}
+	}
+	return false
+}
+
+// find looks the campaign up and sees whether it takes leads now.
+func (in *ingest) find(campaign string) {
+	if campaign == "" {
+		return
+	}
+	in.open = in.plan.campaigns[market.CampaignID(campaign)]
+	switch {
+	case in.open == nil:
+		in.fault(memberCampaign, market.CodeUnknown, "the id of a campaign")
+	case in.open.Campaign.Method == market.PingPost || in.paused():
+		in.fault(memberCampaign, market.CodeInactive, "the id of a campaign that takes leads now")
+	}
+}
+
+func (in *ingest) paused() bool {
+	paused, _ := in.engine.state.Paused(event.NameCampaign, in.open.Campaign.Ref)
+	return paused
+}
+
+func (in *ingest) fault(field, code, expected string) {
+	in.faults = append(in.faults, market.FieldError{Field: field, Code: code, Expected: expected})
+}
+
+func (in *ingest) refuse(code RefusalCode) error {
+	refusal := &Refusal{Code: code}
+	if code == InvalidPayload {
+		refusal.Fields = append([]market.FieldError(nil), in.faults...)
+	}
+	return refusal
+}

@@ -1,0 +1,100 @@
+package engine_test
+
+import (
+	"errors"
+	"testing"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// What a request may lack or have too much of, before anything is decided.
+func TestRequestsThatAreRefused(t *testing.T) {
+	tests := []struct {
+		what    string
+		request request
+		want    string
+	}{
+		{"no campaign", person(1, "flo_campaign_id", "-"), "invalid_payload flo_campaign_id:missing_required"},
+		{"an empty campaign", person(1, "flo_campaign_id", ""), "invalid_payload flo_campaign_id:missing_required"},
+		{"null for a campaign", person(1, "flo_campaign_id", "#null"), "invalid_payload flo_campaign_id:missing_required"},
+		{"a number for a campaign", person(1, "flo_campaign_id", "#7"), "invalid_payload flo_campaign_id:wrong_type"},
+		{"an unknown campaign", person(1, "flo_campaign_id", "boat"), "invalid_payload flo_campaign_id:unknown"},
+		{"no supplier", person(1, "flo_supplier_id", "-"), "invalid_payload flo_supplier_id:missing_required"},
+		{"a number for a supplier", person(1, "flo_supplier_id", "#7"), "invalid_payload flo_supplier_id:wrong_type"},
+		{"another's name", person(1, "flo_supplier_id", "other"), "forbidden"},
+		{"another's campaign", person(1, "flo_campaign_id", "closed"), "forbidden"},
+		{"a campaign of auctions", person(1, "flo_campaign_id", "auction"), "invalid_payload flo_campaign_id:inactive"},
+		{"neither", request{supplier: "acme"}, "invalid_payload flo_campaign_id:missing_required flo_supplier_id:missing_required"},
+		{"every field", person(1, "first_name", "-", "last_name", " ", "phone", "555", "email", "nobody", "state", "XX", "vehicles", "two"), "invalid_payload first_name:missing_required last_name:missing_required phone:invalid_format email:invalid_format state:invalid_format vehicles:wrong_type"},
+		{"fields before names", person(1, "flo_supplier_id", "other", "phone", "555"), "invalid_payload phone:invalid_format"},
+		{"a source without consent", person(1, "source", "Facebook "), "invalid_payload consent_cert_url:missing_required"},
+		{"a key that is none", func() request { r := person(1); r.badKey = true; return r }(), "invalid_payload Idempotency-Key:invalid_format"},
+		{"a ping without a buyer", person(1, "flo_ping_id", "ping_x"), "invalid_payload flo_buyer_id:unknown"},
+		{"a buyer without a ping", person(1, "flo_buyer_id", "blue"), "invalid_payload flo_ping_id:unknown"},
+		{"a ping that never was", person(1, "flo_ping_id", "ping_x", "flo_buyer_id", "blue"), "invalid_payload flo_ping_id:unknown"},
+		{"neither of them", person(1, "flo_ping_id", "#null", "flo_buyer_id", "#null"), "blue"},
+		{"with consent", person(1, "source", "facebook", "consent_cert_url", "https://cert.example/1"), "blue"},
+	}
+	bubble(t, "all", func(t *testing.T) {
+		r := three(market.Waterfall)
+		r.suppliers = []string{"other"}
+		r.campaigns[0].consent = []string{"facebook"}
+		r.campaigns = append(r.campaigns,
+			campaign{id: "closed", method: market.Waterfall, suppliers: []string{"other"}},
+			campaign{id: "auction", method: market.PingPost})
+		x := begin(t, r)
+		for _, test := range tests {
+			entries := x.log.len()
+			got := x.tell(test.request)
+			if got != test.want {
+				t.Errorf("%s:\n%s, want\n%s", test.what, got, test.want)
+			}
+			if got != "blue" && x.log.len() != entries {
+				t.Errorf("%s: was logged", test.what)
+			}
+		}
+	})
+}
+
+func TestExchangeThatTakesNothing(t *testing.T) {
+	lead := person(1)
+	bubble(t, "without a catalog", func(t *testing.T) {
+		e := engine.New(engine.Options{Clock: bubbleClock{}})
+		if _, err := e.Ingest(&engine.IngestRequest{Members: lead.members}); !errors.Is(err, engine.ErrUnavailable) {
+			t.Error(err)
+		}
+		if e.Catalog() != nil {
+			t.Error("a catalog from nowhere")
+		}
+	})
+	bubble(t, "stopped", func(t *testing.T) {
+		x := begin(t, three(market.Waterfall))
+		x.engine.Close()
+		if _, err := x.send(lead); !errors.Is(err, engine.ErrUnavailable) {
+			t.Error(err)
+		}
+	})
+	bubble(t, "refusing ahead of trouble", func(t *testing.T) {
+		full := errors.New("the disk is nearly full")
+		x := begin(t, three(market.Waterfall), func(opt *engine.Options) { opt.Admit = func() error { return full } })
+		if _, err := x.send(lead); !errors.Is(err, full) {
+			t.Error(err)
+		}
+	})
+	bubble(t, "with too many deliveries", func(t *testing.T) {
+		x := begin(t, three(market.Waterfall).posting(), func(opt *engine.Options) { opt.MaxPosts = 2 })
+		x.world.script("blue", accepts.in(1e9))
+		first, second := x.goSend(person(1)), x.goSend(person(2))
+		at(t, "2000-01-01 00:00:00.5")
+		if x.engine.Deliveries() != 2 {
+			t.Errorf("%d deliveries", x.engine.Deliveries())
+		}
+		if _, err := x.send(person(3)); !errors.Is(err, engine.ErrUnavailable) {
+			t.Error(err)
+		}
+		if got := first.wait() + " " + second.wait() + " " + x.tell(person(3)); got != "blue blue blue" {
+			t.Error(got)
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/state"
+)
+
+// pending is a fact on its way through the log, with the reservations it was
+// decided under. From the moment it is queued the committer alone ends those:
+// it applies the fact and then releases them, so that at no instant is room
+// counted neither as reserved nor as taken.
+//
+// It belongs to the verb that waits for it, and goes back to the pool when the
+// verb has heard.
+type pending struct {
+	engine *Engine
+	fact   event.Event
+	hold   *state.Hold
+	buf    []byte
+	done   chan error
+}
+
+// commit makes a fact durable and applies it, and returns when both are done.
+// An error means that it is not, and never will be as far as anyone is told.
+// The hold, which may be nil, is released either way.
+func (e *Engine) commit(fact event.Event, hold *state.Hold) error {
+	p := e.waits.Get().(*pending)
+	p.fact, p.hold = fact, hold
+	p.buf = event.Append(p.buf[:0], fact)
+	err := e.opt.Log.Append(p.buf, p)
+	if err == nil {
+		err = <-p.done
+	} else {
+		p.release()
+	}
+	p.fact, p.hold = nil, nil
+	e.waits.Put(p)
+	return err
+}
+
+// Committed applies the fact; the log calls it.
+func (p *pending) Committed(seq uint64, at int64) {
+	p.engine.state.Apply(seq, at, p.fact)
+	p.release()
+	p.done <- nil
+}
+
+// Failed is the log's word that the fact is not durable.
+func (p *pending) Failed(err error) {
+	p.release()
+	p.done <- err
+}
+
+func (p *pending) release() {
+	if p.hold != nil {
+		p.engine.state.Release(p.hold)
+	}
+}

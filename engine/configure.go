@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"fmt"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// Configuration is a catalog to be put into force, with what a configuration
+// file may only give the first value of.
+type Configuration struct {
+	Catalog  *market.Catalog // without numbers; the engine gives them and keeps it
+	Document string          // hex SHA-256 of its canonical document, which is kept beside the log
+	Firsts   Firsts
+	Tables   map[market.ListID]*market.Table // contents of suppression lists
+	Lists    map[market.ListID]state.ListFile
+}
+
+// Firsts are first values of state. What has a value already keeps it.
+type Firsts struct {
+	Credentials []FirstCredential
+	Secrets     []FirstSecret
+	Balances    []FirstBalance
+	Campaigns   []market.CampaignID // to be paused at first
+	Buyers      []market.BuyerID    // to be paused at first
+}
+
+// FirstCredential is a supplier's first API key, as a hash.
+type FirstCredential struct {
+	Supplier market.SupplierID
+	Hash     [32]byte
+	Hint     string
+}
+
+// FirstSecret is the first value of a secret that the exchange presents.
+type FirstSecret struct {
+	Name   string
+	Sealed []byte
+}
+
+// FirstBalance is a buyer's opening balance.
+type FirstBalance struct {
+	Buyer  market.BuyerID
+	Amount market.Money
+}
+
+// Configure puts a configuration into force: what is new in it is logged, then
+// requests see it. Those in flight end under the one they began with. Where
+// nothing changed nothing is logged.
+func (e *Engine) Configure(c Configuration) error {
+	e.configuring.Lock()
+	defer e.configuring.Unlock()
+	if err := e.logCatalog(&c); err != nil {
+		return fmt.Errorf("cannot put the configuration into force: %w", err)
+	}
+	if err := e.logFirsts(&c); err != nil {
+		return fmt.Errorf("cannot keep the configuration's first values: %w", err)
+	}
+	tables := make(map[market.Ref]*market.Table, len(c.Tables))
+	for id, table := range c.Tables {
+		if list := c.Catalog.Lists[id]; list != nil {
+			tables[list.Ref] = table
+		}
+	}
+	e.plan.Store(newPlan(c.Catalog, tables))
+	return nil
+}
+
+// logCatalog numbers what the catalog names and logs it where it differs from
+// the one in force.
+func (e *Engine) logCatalog(c *Configuration) error {
+	in := e.state.Catalog()
+	n := newNumbering(e.state)
+	n.number(c.Catalog)
+	for _, fact := range n.facts {
+		if err := e.commit(fact, nil); err != nil {
+			return err
+		}
+	}
+	c.Catalog.Version = in.Version
+	if in.Document == c.Document {
+		return nil
+	}
+	c.Catalog.Version++
+	return e.commit(&event.CatalogSet{Version: c.Catalog.Version, Document: c.Document}, nil)
+}
+
+func (e *Engine) logFirsts(c *Configuration) error {
+	var facts []event.Event
+	now := e.opt.Clock.Now()
+	s := e.state
+	for _, first := range c.Firsts.Credentials {
+		ref := s.RefOf(event.NameSupplier, string(first.Supplier))
+		if !s.HadCredential(event.CredentialAPIKey, event.NameSupplier, ref) {
+			facts = append(facts, &event.CredentialSet{
+				Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: ref,
+				Hash: first.Hash, Hint: first.Hint, At: now,
+			})
+		}
+	}
+	for _, first := range c.Firsts.Secrets {
+		if _, ok := s.Secret(first.Name); !ok {
+			facts = append(facts, &event.SecretSet{Name: first.Name, Sealed: first.Sealed, At: now})
+		}
+	}
+	for _, first := range c.Firsts.Balances {
+		if ref := s.RefOf(event.NameBuyer, string(first.Buyer)); !s.Opened(ref) {
+			facts = append(facts, &event.FundsMoved{Buyer: ref, Amount: first.Amount, Opening: true, At: now})
+		}
+	}
+	for _, id := range c.Firsts.Campaigns {
+		facts = e.firstPause(facts, event.NameCampaign, string(id), now)
+	}
+	for _, id := range c.Firsts.Buyers {
+		facts = e.firstPause(facts, event.NameBuyer, string(id), now)
+	}
+	for id, file := range c.Lists {
+		ref := s.RefOf(event.NameList, string(id))
+		if _, ok := s.List(ref); !ok {
+			facts = append(facts, &event.ListLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now})
+		}
+	}
+	for _, fact := range facts {
+		if err := e.commit(fact, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Engine) firstPause(facts []event.Event, door event.NameKind, id string, now int64) []event.Event {
+	ref := e.state.RefOf(door, id)
+	if _, seen := e.state.Paused(door, ref); seen {
+		return facts
+	}
+	return append(facts, &event.DoorSet{Door: door, Ref: ref, Paused: true, At: now})
+}

@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// retryGaps are the pauses between a try that may have reached the buyer and
+// the next one.
+var retryGaps = [...]time.Duration{1 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
+
+// A courier brings one lead to one buyer's endpoint. There is at most one a
+// lead, and everyone who waits for that lead's answer waits with it.
+//
+// The verb that made it runs it until the answer is due; from then on a
+// goroutine of its own does. It never touches the verb's workspace: what it
+// sends is the logged intent.
+//
+// What it must never get wrong is doubt. As long as every try has certainly
+// not reached the buyer, the lead may go to another. After one that may have,
+// it never leaves this buyer, and a refusal counts only where the buyer would
+// have recognised the key.
+type courier struct {
+	engine   *Engine
+	lead     market.LeadID
+	answered chan struct{} // closed when the lead's answer is settled
+	results  chan market.PostResult
+
+	post     *state.Post
+	attempts uint32
+	doubtful bool
+	running  bool          // a try is under way
+	pause    time.Duration // before the next try
+	last     market.PostResult
+}
+
+// fate is what is known of a delivery.
+type fate uint8
+
+const (
+	fateOpen      fate = iota // not known yet; the next try follows
+	fateDelivered             // the buyer has the lead
+	fateRefused               // the buyer certainly has it not
+	fateUnknown               // no try is left, or none would tell
+)
+
+// couriers are those at work, by lead.
+type couriers struct {
+	mu     sync.Mutex
+	byLead map[market.LeadID]*courier
+	count  atomic.Int64
+}
+
+func (cs *couriers) open(e *Engine, lead market.LeadID) *courier {
+	c := &courier{engine: e, lead: lead, answered: make(chan struct{}), results: make(chan market.PostResult, 1)}
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if cs.byLead[lead] != nil {
+		panic("BUG: a lead has two couriers")
+	}
+	cs.byLead[lead] = c
+	cs.count.Add(1)
+	return c
+}
+
+func (cs *couriers) close(c *courier) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	delete(cs.byLead, c.lead)
+	cs.count.Add(-1)
+}
+
+// answered is closed when the lead's answer is settled; nil where no courier
+// is at work for it.
+func (cs *couriers) answered(lead market.LeadID) <-chan struct{} {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if c := cs.byLead[lead]; c != nil {
+		return c.answered
+	}
+	return nil
+}
+
+// take gives the courier the intent to carry out.
+func (c *courier) take(post *state.Post) {
+	c.post, c.attempts, c.doubtful, c.pause = post, post.Attempts, post.Attempts > 0, 0
+}
+
+// try starts an attempt; its result comes on results.
+func (c *courier) try() {
+	e, post := c.engine, c.post
+	c.running = true
+	now := e.opt.Clock.Now()
+	req := &market.PostRequest{
+		Endpoint: market.Endpoint{
+			URL: post.Intent.URL, Credential: post.Intent.Credential,
+			Header: post.Intent.Header, Scheme: post.Intent.Scheme,
+		},
+		Key:       postKey(post.Lead, post.Lead, e.state.NameOf(event.NameBuyer, post.Sale.Buyer)),
+		RequestID: market.RequestID(e.newID(now)),
+		Body:      event.ContactBody(post.Body),
+		Deadline:  time.Unix(0, now+post.Intent.Timeout),
+	}
+	go func() { c.results <- e.opt.Buyers.Post(req) }()
+}
+
+// postKey is the idempotency key of a post: the same for every try, another
+// for every other buyer.
+func postKey(auction, lead [16]byte, buyer string) string {
+	h := sha256.New()
+	h.Write(auction[:])
+	h.Write(lead[:])
+	h.Write([]byte(buyer))
+	return "post_" + hex.EncodeToString(h.Sum(nil)[:20])
+}
+
+// until tries until the fate is known or the time comes; then it is open.
+func (c *courier) until(deadline int64) fate {
+	clock := c.engine.opt.Clock
+	fired, stop := clock.Timer(time.Duration(deadline - clock.Now()))
+	defer stop()
+	for {
+		c.try()
+		select {
+		case result := <-c.results:
+			if known := c.judge(&result); known != fateOpen {
+				return known
+			}
+		case <-fired:
+			return fateOpen
+		}
+		if clock.Now()+int64(c.pause) >= deadline {
+			return c.outOfTime()
+		}
+		if !c.rest() {
+			return fateOpen
+		}
+	}
+}
+
+// outOfTime is the fate when the next try would come too late for the answer: a
+// buyer that was only busy has not got the lead.
+func (c *courier) outOfTime() fate {
+	if c.doubtful {
+		return fateOpen
+	}
+	return fateRefused
+}
+
+// rest waits before the next try; false: the exchange stops.
+func (c *courier) rest() bool {
+	if c.pause <= 0 {
+		return !c.engine.stopped.Load()
+	}
+	fired, stop := c.engine.opt.Clock.Timer(c.pause)
+	defer stop()
+	select {
+	case <-fired:
+		c.pause = 0
+		return true
+	case <-c.engine.stop:
+		return false
+	}
+}
+
+// judge reads a result. Where it stays open, pause says when to try again.
+func (c *courier) judge(result *market.PostResult) fate {
+	c.running, c.last = false, *result
+	c.engine.opt.Note.Posted(c.engine.state.NameOf(event.NameBuyer, c.post.Sale.Buyer), result)
+	switch result.Verdict {
+	case market.VerdictAccepted:
+		return fateDelivered
+	case market.VerdictRefused:
+		if !c.doubtful || (result.Final && c.post.Intent.Idempotent) {
+			return fateRefused
+		}
+		return fateUnknown
+	case market.VerdictUnreached:
+		if !c.doubtful {
+			return fateRefused
+		}
+	case market.VerdictBusy:
+		if !c.doubtful {
+			c.pause = max(result.RetryAfter, 50*time.Millisecond)
+			return fateOpen
+		}
+	}
+	return c.failed(result)
+}
+
+// failed counts a try that may have reached the buyer, or that follows such a
+// one.
+func (c *courier) failed(result *market.PostResult) fate {
+	c.doubtful = true
+	c.attempts++
+	if int(c.attempts) > len(retryGaps) || !c.post.Intent.Idempotent {
+		return fateUnknown
+	}
+	c.pause = max(retryGaps[c.attempts-1], result.RetryAfter)
+	err := c.engine.commit(&event.PostTried{
+		Lead: c.lead, Attempt: c.attempts, At: c.engine.opt.Clock.Now(), Status: uint32(max(0, result.Status)),
+	}, nil)
+	if err != nil {
+		c.engine.opt.Note.Fault("a post's failed try could not be logged", err)
+	}
+	return fateOpen
+}
+
+// Deliveries is how many leads are being brought to buyers' endpoints now.
+func (e *Engine) Deliveries() int64 { return e.couriers.count.Load() }

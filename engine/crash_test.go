@@ -1,0 +1,219 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// A drama is what happens to an exchange until its process dies, and after:
+// the same requests, the same buyers, the same operator, with the power cut at
+// another entry of the log each time.
+type drama struct {
+	rig    rig
+	people []history
+	every  time.Duration // between two people
+	acts   func(x *exchange)
+}
+
+// played is one performance.
+type played struct {
+	*exchange
+	drama    drama
+	requests []request
+	heard    []*sent
+}
+
+// perform plays a drama with the power cut once the log has n entries; unheard:
+// before anybody hears of the last. A log that never gets there is not cut.
+func perform(t *testing.T, d drama, n int, unheard bool) (cut bool) {
+	x := &exchange{t: t, rig: d.rig, log: newMemoryLog(t), world: newWorld(t)}
+	p := &played{exchange: x, drama: d}
+	x.world.behave = p.behave
+	x.start()
+	life := x.life
+	x.log.die(n, life.die)
+	x.log.unheard = unheard
+	if x.engine.Configure(x.configuration(d.rig)) == nil {
+		p.firstAct()
+	}
+	cut = x.log.died()
+	x.life.die()
+	x.bury()
+	x.rise()
+	p.secondAct()
+	x.finish()
+	return cut
+}
+
+// behave finds what the person's history has for this try.
+func (p *played) behave(post *post) reply {
+	for i, h := range p.drama.people {
+		if phoneOf(i) != post.person {
+			continue
+		}
+		replies := h.blue
+		if post.buyer == "gold" {
+			replies = h.gold
+		}
+		if len(replies) > 0 {
+			return replies[min(post.try, len(replies))-1]
+		}
+	}
+	return accepts
+}
+
+func (p *played) firstAct() {
+	for i := range p.drama.people {
+		request := person(i).withKey(fmt.Sprint("k", i))
+		p.requests = append(p.requests, request)
+		p.heard = append(p.heard, p.goSend(request))
+		time.Sleep(p.drama.every)
+	}
+	if p.drama.acts != nil {
+		p.drama.acts(p.exchange)
+	}
+	for _, s := range p.heard {
+		<-s.done
+	}
+	time.Sleep(2 * time.Minute)
+	p.resolve()
+	time.Sleep(2 * time.Minute)
+}
+
+// resolve is an operator who deals with what is unknown, each in another way.
+func (p *played) resolve() {
+	ways := []event.Settlement{event.SettledResent, event.SettledConfirmed, event.SettledReleased}
+	p.state.Posts(func(post *state.Post) {
+		if post.Unknown {
+			how := ways[int(post.Lead[15])%len(ways)]
+			if how == event.SettledReleased && post.Sale.Buyer != 0 {
+				how = event.SettledResent // releasing what a buyer has would sell it twice, by the operator's word
+			}
+			_ = p.engine.Resolve(post.Lead, how) // the log may have died
+		}
+	})
+}
+
+func (p *played) secondAct() {
+	t := p.t
+	time.Sleep(time.Hour)
+	if n := p.engine.Deliveries(); n != 0 {
+		t.Errorf("%d deliveries go on an hour after the start", n)
+	}
+	p.state.Posts(func(post *state.Post) {
+		if !post.Unknown {
+			t.Errorf("lead %s is still open", post.Lead)
+		}
+	})
+	for i, request := range p.requests {
+		first := p.heard[i]
+		again, err := p.send(request)
+		switch {
+		case err != nil:
+			t.Errorf("person %d, sent again: %v", i, err)
+		case first.err == nil:
+			if !again.Replayed {
+				t.Errorf("person %d was answered, and the answer is lost", i)
+			}
+			again.Replayed = first.answer.Replayed
+			if again != first.answer {
+				t.Errorf("person %d: first %+v, after the restart %+v", i, first.answer, again)
+			}
+		case !errors.Is(first.err, errDead) && !errors.Is(first.err, engine.ErrUnavailable):
+			t.Errorf("person %d: %v", i, first.err)
+		}
+	}
+	time.Sleep(time.Hour)
+	for person, buyers := range p.world.takers() {
+		if len(buyers) > 1 {
+			t.Errorf("%s was sold to %v", person, buyers)
+		}
+	}
+}
+
+// everyCut performs a drama with the power cut at every entry.
+func everyCut(t *testing.T, d drama) {
+	t.Helper()
+	for n := 1; ; n++ {
+		cut := false
+		for _, unheard := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				cut = perform(t, d, n, unheard)
+			})
+			if t.Failed() {
+				t.Fatalf("cut at entry %d, unheard=%v", n, unheard)
+			}
+		}
+		if !cut {
+			return
+		}
+	}
+}
+
+// Each delivery alone.
+func TestPowerCutAtEveryEntryOfADelivery(t *testing.T) {
+	for _, h := range histories {
+		t.Run(h.what, func(t *testing.T) { everyCut(t, drama{rig: two(), people: []history{h}}) })
+	}
+}
+
+// Many at once, with caps and money that do not suffice for all.
+func TestPowerCutAtEveryEntryOfADay(t *testing.T) {
+	r := two()
+	r.buyers = []buyer{
+		{id: "blue", posts: true, funds: "60", caps: []string{"day 7", "hour $70"}},
+		{id: "gold", posts: true, funds: "40", credit: "10", caps: []string{"day 9"}},
+		{id: "red", caps: []string{"total 3"}},
+	}
+	r.campaigns[0].method = market.RoundRobin
+	r.campaigns[0].caps = []string{"week 12"}
+	r.campaigns[0].seats = []seat{{buyer: "blue", caps: []string{"hour 6"}}, {buyer: "gold", price: "4"}, {buyer: "red"}}
+	var people []history
+	for i := 0; i < len(histories); i += 3 {
+		people = append(people, histories[i])
+	}
+	acts := func(x *exchange) {
+		for _, err := range []error{
+			x.engine.Pause(event.NameBuyer, "gold", true), x.engine.TopUp("blue", 5_000_000, "more"), x.engine.Pause(event.NameBuyer, "gold", false),
+		} {
+			if err != nil && !errors.Is(err, errDead) {
+				x.t.Error(err)
+			}
+		}
+	}
+	everyCut(t, drama{rig: r, people: people, every: 300 * time.Millisecond, acts: acts})
+}
+
+// A process that dies again and again.
+func TestPowerThatFailsOften(t *testing.T) {
+	for seed := range uint64(40) {
+		chance := rand.New(rand.NewPCG(seed, 1))
+		bubble(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			h := histories[chance.IntN(len(histories))]
+			x := begin(t, two())
+			p := &played{exchange: x, drama: drama{people: []history{h, h, h}}}
+			x.world.behave = p.behave
+			for i := range 3 {
+				p.requests = append(p.requests, person(i).withKey(fmt.Sprint("k", i)))
+				p.heard = append(p.heard, x.goSend(p.requests[i]))
+			}
+			for range 6 {
+				time.Sleep(time.Duration(chance.IntN(6000)) * ms)
+				x.crash()
+			}
+			for _, s := range p.heard {
+				<-s.done
+			}
+			p.secondAct()
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// deliver posts the lead to the buyer that was chosen, and to the next one
+// after a refusal, while the ceiling allows. The intent is durable before
+// anything is sent. At the ceiling the answer goes; the attempt goes on.
+func (in *ingest) deliver() (Answer, error) {
+	e := in.engine
+	in.intend(&in.fact.Post)
+	in.candidates.DropOne(in.picked.seat, market.OutcomePostPending)
+	in.trail()
+	in.seal(in.postBody())
+	in.hold.MoveDups(&in.posting)
+	c := e.couriers.open(e, in.id)
+	if err := in.commit(); err != nil {
+		return in.abandon(c, err)
+	}
+	for {
+		c.take(e.state.Post(in.id))
+		var answer Answer
+		var err error
+		more := false
+		switch c.until(in.ceiling()) {
+		case fateDelivered:
+			answer, err = in.delivered(c)
+		case fateRefused:
+			answer, more, err = in.refused(c)
+		case fateUnknown:
+			answer, err = in.settleOpen(c, event.SettledUnknown)
+		default:
+			return in.leave(c)
+		}
+		if err != nil {
+			return in.abandon(c, err)
+		}
+		if !more {
+			in.dismiss(c)
+			return answer, nil
+		}
+	}
+}
+
+// intend writes how the chosen buyer is reached.
+func (in *ingest) intend(post *event.Post) {
+	buyer := in.seat().Buyer
+	*post = event.Post{
+		URL: buyer.Post.URL, Credential: buyer.Post.Credential, Header: buyer.Post.Header, Scheme: buyer.Post.Scheme,
+		Timeout: int64(buyer.PostTimeout), Idempotent: true,
+	}
+}
+
+// postBody writes the body of a post without an auction.
+func (in *ingest) postBody() []byte {
+	body := append(in.body[:0], `{"auction_id":"`...)
+	body = in.id.AppendTo(body)
+	body = append(body, `","lead":`...)
+	body = in.open.Campaign.Mapping.AppendPostLead(body, &in.lead, in.id)
+	in.body = append(body, '}')
+	return in.body
+}
+
+func (in *ingest) delivered(c *courier) (Answer, error) {
+	fact := c.settlement(event.SettledDelivered)
+	if err := in.engine.commit(fact, nil); err != nil {
+		return Answer{}, err
+	}
+	return in.sold(), nil
+}
+
+// refused goes on to the next candidate, in the same frame; or ends the matter,
+// as it must after doubt: a refusal then settles what became of the lead here,
+// and the lead still never leaves this buyer.
+func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
+	e := in.engine
+	in.candidates.Move(in.picked.seat, market.OutcomePostPending, market.OutcomePostRejected)
+	fact := c.settlement(event.SettledRefused)
+	reason := market.ReasonPostRejected
+	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.ceiling() && !c.doubtful {
+		reason = in.again()
+	}
+	if reason != market.ReasonNone {
+		fact.Reason = reason.Further(market.ReasonPostRejected)
+		fact.Trail = appendTrail(fact.Trail, in)
+		if err := e.commit(fact, &in.hold); err != nil {
+			return Answer{}, false, err
+		}
+		return in.answered(Answer{Reason: fact.Reason}), false, nil
+	}
+	fact.Next.Dups = append(fact.Next.Dups, in.fact.Sale.Dups...)
+	fact.Next.Turn = in.fact.Sale.Turn
+	in.sell(&fact.Next)
+	outcome := market.OutcomeWon
+	if in.seat().Buyer.Post != nil {
+		in.intend(&fact.Post)
+		outcome, more = market.OutcomePostPending, true
+		in.contact.Fields = in.contact.Fields[:0] // the first intent has them
+		in.contact.Body = in.postBody()
+		fact.Sealed = in.contact.AppendTo(nil)
+	}
+	in.candidates.DropOne(in.picked.seat, outcome)
+	fact.Trail = appendTrail(fact.Trail, in)
+	if in.open.Campaign.Duplicates.PerBuyer {
+		e.state.ReleaseDups(&in.posting)
+		in.hold.MoveDups(&in.posting)
+	}
+	if err := e.commit(fact, &in.hold); err != nil {
+		return Answer{}, false, err
+	}
+	if !more {
+		answer = in.sold()
+	}
+	return answer, more, nil
+}
+
+// settleOpen tells the supplier ACCEPTED while the delivery is not settled.
+func (in *ingest) settleOpen(c *courier, how event.Settlement) (Answer, error) {
+	if err := in.engine.commit(c.settlement(how), nil); err != nil {
+		return Answer{}, err
+	}
+	return in.sold(), nil
+}
+
+// leave answers at the ceiling and lets the courier go on alone.
+func (in *ingest) leave(c *courier) (Answer, error) {
+	answer, err := in.settleOpen(c, event.SettledPending)
+	if err != nil {
+		return in.abandon(c, err)
+	}
+	close(c.answered)
+	in.engine.goOn(c)
+	return answer, nil
+}
+
+// dismiss ends a courier whose lead is settled.
+func (in *ingest) dismiss(c *courier) {
+	in.engine.couriers.close(c)
+	close(c.answered)
+}
+
+// abandon ends a courier whose facts can no longer be logged.
+func (in *ingest) abandon(c *courier, err error) (Answer, error) {
+	in.dismiss(c)
+	return Answer{}, err
+}
+
+// settlement begins the fact that the intent has come to something.
+func (c *courier) settlement(how event.Settlement) *event.PostSettled {
+	fact := &event.PostSettled{
+		Lead: c.lead, Settlement: how, Attempts: c.attempts,
+		BuyerLead: c.last.BuyerLeadID, Code: c.last.Code, Status: uint32(max(0, c.last.Status)), Elapsed: int64(c.last.Elapsed),
+	}
+	fact.Sale.CopyFrom(&c.post.Sale)
+	if lead, ok := c.engine.state.Lead(c.lead); ok {
+		fact.Campaign = lead.Campaign
+	}
+	return fact
+}

@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// pick is the seat that a lead goes to, with the terms of the sale.
+type pick struct {
+	seat   int
+	price  market.Money
+	payout market.Money
+}
+
+// distribute finds a buyer for the lead and gives it the lead.
+func (in *ingest) distribute() (Answer, error) {
+	reason := in.choose()
+	if reason != market.ReasonNone {
+		return in.unmatched(reason)
+	}
+	in.fact.Decided = in.now
+	in.sell(&in.fact.Sale)
+	seat := in.seat()
+	if seat.Buyer.Post == nil {
+		in.candidates.DropOne(in.picked.seat, market.OutcomeWon)
+		in.trail()
+		in.seal(nil)
+		if err := in.commit(); err != nil {
+			return Answer{}, err
+		}
+		return in.sold(), nil
+	}
+	return in.deliver()
+}
+
+func (in *ingest) seat() *market.Seat { return &in.open.Campaign.Lineup[in.picked.seat] }
+
+// sold is the answer of a lead that its buyer has.
+func (in *ingest) sold() Answer {
+	return in.answered(Answer{
+		Accepted: true, Buyer: string(in.seat().Buyer.ID),
+		Payout: in.picked.payout, Currency: in.open.Campaign.Currency,
+	})
+}
+
+// choose picks a seat and reserves all that a sale to it takes. A refusal rests
+// on facts: where only another request's reservation stands in the way it waits
+// for that to end, and looks at everything again.
+func (in *ingest) choose() market.Reason {
+	for {
+		in.candidates.Begin(in.open.Lineup)
+		in.open.Screen(&in.lead, &in.candidates)
+		in.open.Suppress(&in.candidates, in.listed)
+		doorsOf(in.open, in.engine.state, in.now).Pass(&in.candidates)
+		reason, wait := in.tryEach()
+		if wait == nil {
+			return reason
+		}
+		if !in.wait(wait) {
+			return market.ReasonTimeout
+		}
+	}
+}
+
+// again resumes after a refusal, with the candidates that are left.
+func (in *ingest) again() market.Reason {
+	for {
+		reason, wait := in.tryEach()
+		if wait == nil {
+			return reason
+		}
+		if !in.wait(wait) {
+			return market.ReasonTimeout
+		}
+	}
+}
+
+// tryEach tries the candidates in the method's order until one has room. A
+// channel says that there may be room when something in flight has ended.
+func (in *ingest) tryEach() (market.Reason, <-chan struct{}) {
+	for in.candidates.In.Next(0) >= 0 {
+		seat := in.turn()
+		outcome, wait := in.reserve(seat)
+		if wait != nil {
+			in.engine.state.ReleaseSale(&in.hold)
+			return market.ReasonNone, wait
+		}
+		if outcome == market.OutcomeWon {
+			return market.ReasonNone, nil
+		}
+		in.engine.state.ReleaseSale(&in.hold)
+		in.candidates.DropOne(seat, outcome)
+	}
+	return in.candidates.Reason(), nil
+}
+
+// turn is the seat to try next: the first one by priority, or the one whose
+// turn it is, which is reserved.
+func (in *ingest) turn() int {
+	campaign := in.open.Campaign
+	if campaign.Method == market.Waterfall {
+		return in.candidates.In.Next(0)
+	}
+	in.members, in.weights = in.members[:0], in.weights[:0]
+	for i := in.candidates.In.Next(0); i >= 0; i = in.candidates.In.Next(i + 1) {
+		in.members = append(in.members, int32(i))
+		in.weights = append(in.weights, in.open.Weights[i])
+	}
+	in.fact.Sale.Turn = in.engine.state.TakeTurn(&in.hold, campaign.Ref, in.open.Set(in.candidates.In), in.weights)
+	return int(in.members[in.fact.Sale.Turn.Member])
+}
+
+// reserve takes room in the caps and money for a sale to the seat.
+func (in *ingest) reserve(seat int) (market.Outcome, <-chan struct{}) {
+	e, campaign := in.engine, in.open.Campaign
+	terms := &campaign.Lineup[seat]
+	payout, ok := campaign.Payout.Of(terms.Price)
+	if !ok {
+		return market.OutcomeBelowFloor, nil
+	}
+	in.picked = pick{seat: seat, price: terms.Price, payout: payout}
+	if rule := &campaign.Duplicates; rule.PerBuyer && rule.Window > 0 {
+		outcome, wait := in.claimBuyerDups(terms.Buyer)
+		if outcome != market.OutcomeWon || wait != nil {
+			return outcome, wait
+		}
+	}
+	if room, wait := e.state.TakeCaps(&in.hold, in.open.Caps[seat], terms.Price, in.now); room != state.RoomTaken {
+		return market.OutcomeCapped, wait
+	}
+	if room, wait := e.state.TakeFunds(&in.hold, terms.Buyer, terms.Price); room != state.RoomTaken {
+		return market.OutcomeNoFunds, wait
+	}
+	return market.OutcomeWon, nil
+}
+
+// claimBuyerDups claims the lead's values towards one buyer alone.
+func (in *ingest) claimBuyerDups(buyer *market.Buyer) (market.Outcome, <-chan struct{}) {
+	e, campaign := in.engine, in.open.Campaign
+	e.state.ReleaseDups(&in.hold)
+	scope := uint64(campaign.Ref)<<32 | uint64(buyer.Ref)
+	in.dupKeys = campaign.Duplicates.Keys(&in.lead, scope, &e.opt.Secret, in.dupKeys[:0])
+	room, _, wait := e.state.ClaimDups(&in.hold, in.dupKeys, in.now)
+	switch room {
+	case state.RoomTaken:
+		in.rememberDups(campaign.Duplicates.Window)
+		return market.OutcomeWon, nil
+	case state.RoomFull:
+		return market.OutcomeDuplicate, nil
+	}
+	return market.OutcomeDuplicate, wait
+}
+
+// sell writes the terms of the sale into a fact.
+func (in *ingest) sell(sale *event.Sale) {
+	seat := in.seat()
+	sale.Buyer, sale.Seat = seat.Buyer.Ref, uint32(in.picked.seat)
+	sale.Price, sale.Payout, sale.Currency = in.picked.price, in.picked.payout, in.open.Campaign.Currency
+	sale.Charges = append(sale.Charges[:0], in.hold.Charges()...)
+	if in.open.Campaign.Method == market.Waterfall {
+		sale.Turn = event.Turn{}
+	}
+}

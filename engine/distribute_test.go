@@ -1,0 +1,269 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"pingpost/engine/market"
+)
+
+// three buyers who only have leads recorded, in one campaign.
+func three(method market.Method) rig {
+	return rig{
+		buyers:    []buyer{{id: "blue"}, {id: "gold"}, {id: "red"}},
+		campaigns: []campaign{{method: method, seats: []seat{{buyer: "blue"}, {buyer: "gold"}, {buyer: "red"}}}},
+	}
+}
+
+// posting gives every buyer an endpoint.
+func (r rig) posting() rig {
+	buyers := append([]buyer(nil), r.buyers...)
+	for i := range buyers {
+		buyers[i].posts = true
+	}
+	r.buyers = buyers
+	return r
+}
+
+// told sends so many people, one after the other, and lists what came of each.
+func (x *exchange) told(first, n int, pairs ...string) string {
+	var list []string
+	for i := range n {
+		list = append(list, x.tell(person(first+i, pairs...)))
+	}
+	return strings.Join(list, " ")
+}
+
+func TestWaterfallGoesByPriority(t *testing.T) {
+	tests := []struct {
+		what string
+		rig  func() rig
+		want string
+	}{
+		{"the first one, as long as it takes leads", func() rig { return three(market.Waterfall) }, "blue blue blue"},
+		{"a full one is passed over, until all are", func() rig {
+			r := three(market.Waterfall)
+			r.buyers[0].caps = []string{"day 2"}
+			r.buyers[1].caps = []string{"total 1"}
+			r.buyers[2].caps = []string{"hour 1"}
+			return r
+		}, "blue blue gold red caps_full caps_full"},
+		{"a buyer's cap in this campaign alone", func() rig {
+			r := three(market.Waterfall)
+			r.campaigns[0].seats[0].caps = []string{"month 1"}
+			return r
+		}, "blue gold gold"},
+		{"the campaign's cap is everybody's", func() rig {
+			r := three(market.Waterfall)
+			r.campaigns[0].caps = []string{"week 3"}
+			r.buyers[0].caps = []string{"day 1"}
+			return r
+		}, "blue gold gold caps_full"},
+		{"the first cap reached shuts the door", func() rig {
+			r := three(market.Waterfall)
+			r.buyers[0].caps = []string{"hour 9", "day 3", "total $15"}
+			return r
+		}, "blue gold gold"},
+		{"a cap on money counts the buyer's price", func() rig {
+			r := three(market.Waterfall)
+			r.buyers[0].caps = []string{"day $25"}
+			r.campaigns[0].payout = "0.1"
+			return r
+		}, "blue blue gold"},
+		{"a cap of nothing", func() rig {
+			r := three(market.Waterfall)
+			r.buyers[0].caps = []string{"day 0"}
+			return r
+		}, "gold gold"},
+		{"money that runs out, to the millionth", func() rig {
+			r := three(market.Waterfall)
+			r.buyers[0].funds = "20"
+			r.buyers[1].funds = "9.999999"
+			return r
+		}, "blue blue red red"},
+		{"and credit", func() rig {
+			r := three(market.Waterfall)
+			r.buyers[0].funds, r.buyers[0].credit = "5", "15"
+			return r
+		}, "blue blue gold"},
+	}
+	for _, test := range tests {
+		for _, posts := range []bool{false, true} {
+			bubble(t, fmt.Sprintf("%s/posts=%v", test.what, posts), func(t *testing.T) {
+				r := test.rig()
+				if posts {
+					r = r.posting()
+				}
+				x := begin(t, r)
+				if got := x.told(1, len(strings.Fields(test.want))); got != test.want {
+					t.Errorf("%s, want %s", got, test.want)
+				}
+			})
+		}
+	}
+}
+
+// runs counts, in every window of n answers, how often each buyer stands there.
+func runs(t *testing.T, answers string, n int, want map[string]int) {
+	t.Helper()
+	list := strings.Fields(answers)
+	for i := 0; i+n <= len(list); i++ {
+		got := map[string]int{}
+		for _, buyer := range list[i : i+n] {
+			got[buyer]++
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("leads %d to %d went to %v, want %v; in all %s", i, i+n-1, got, want, answers)
+		}
+	}
+}
+
+func TestTurnsAreFairInEveryStretch(t *testing.T) {
+	for _, posts := range []bool{false, true} {
+		rigged := func(method market.Method) rig {
+			r := three(method)
+			r.campaigns[0].seats[0].weight = 3
+			r.campaigns[0].seats[2].weight = 2
+			if posts {
+				r = r.posting()
+			}
+			return r
+		}
+		bubble(t, fmt.Sprintf("round robin, posts=%v", posts), func(t *testing.T) {
+			x := begin(t, rigged(market.RoundRobin))
+			runs(t, x.told(1, 30), 3, map[string]int{"blue": 1, "gold": 1, "red": 1})
+		})
+		bubble(t, fmt.Sprintf("weighted, posts=%v", posts), func(t *testing.T) {
+			x := begin(t, rigged(market.Weighted))
+			runs(t, x.told(1, 36), 6, map[string]int{"blue": 3, "gold": 1, "red": 2})
+		})
+	}
+}
+
+// A buyer that could not take its turn loses nothing and owes nothing, and
+// those that could are served exactly among themselves.
+func TestTurnsOfThoseThatComeAndGo(t *testing.T) {
+	bubble(t, "states", func(t *testing.T) {
+		r := three(market.Weighted)
+		r.campaigns[0].seats[0].weight = 4
+		r.campaigns[0].seats[1].states = "CA"
+		x := begin(t, r)
+		var california, nevada []string
+		for i := range 40 {
+			if i%3 == 0 {
+				california = append(california, x.tell(person(i, "state", "CA")))
+			} else {
+				nevada = append(nevada, x.tell(person(i, "state", "NV")))
+			}
+		}
+		runs(t, strings.Join(california, " "), 6, map[string]int{"blue": 4, "gold": 1, "red": 1})
+		runs(t, strings.Join(nevada, " "), 5, map[string]int{"blue": 4, "red": 1})
+	})
+	bubble(t, "a cap that fills", func(t *testing.T) {
+		r := three(market.RoundRobin)
+		r.buyers[1].caps = []string{"day 2"}
+		x := begin(t, r)
+		all := x.told(1, 16)
+		fills := strings.LastIndex(all, "gold") + len("gold")
+		runs(t, all[:fills], 3, map[string]int{"blue": 1, "gold": 1, "red": 1})
+		runs(t, all[fills:], 2, map[string]int{"blue": 1, "red": 1})
+		at(t, "2000-01-02 00:00:00")
+		runs(t, x.told(20, 6), 3, map[string]int{"blue": 1, "gold": 1, "red": 1})
+	})
+	bubble(t, "a turn survives a restart", func(t *testing.T) {
+		r := three(market.Weighted)
+		r.campaigns[0].seats[1].weight = 5
+		x := begin(t, r)
+		var all []string
+		for i := range 28 {
+			all = append(all, x.tell(person(i)))
+			if i%5 == 2 {
+				x.crash()
+			}
+		}
+		runs(t, strings.Join(all, " "), 7, map[string]int{"blue": 1, "gold": 5, "red": 1})
+	})
+	bubble(t, "a refusal passes the turn on, to the others alone", func(t *testing.T) {
+		x := begin(t, three(market.RoundRobin).posting())
+		x.world.script("gold", refuses)
+		if got := x.told(1, 12); strings.Contains(got, "gold") || strings.Contains(got, "post_rejected") {
+			t.Error(got)
+		}
+	})
+}
+
+// What the buyer is charged and the supplier paid.
+func TestPriceAndPayout(t *testing.T) {
+	tests := []struct {
+		what, price, payout, floor string
+		want                       string // answer, then payout
+		balance                    string // of 100
+	}{
+		{"all of it", "10", "", "", "blue 10", "90"},
+		{"a share, cut at the millionth", "10.000001", "0.333333", "", "blue 3.33333", "89.999999"},
+		{"a fixed one", "10", "$6.50", "", "blue 6.5", "90"},
+		{"a fixed one of the whole price", "6.5", "$6.50", "", "blue 6.5", "93.5"},
+		{"a fixed one over the price", "6.499999", "$6.50", "", "below_floor 0", "100"},
+		{"a price at the floor", "8", "", "8", "blue 8", "92"},
+		{"a price under the floor", "7.999999", "", "8", "below_floor 0", "100"},
+		{"for nothing", "0", "", "", "blue 0", "100"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := begin(t, rig{
+				buyers: []buyer{{id: "blue", funds: "100"}},
+				campaigns: []campaign{{
+					method: market.Waterfall, payout: test.payout, floor: test.floor,
+					seats: []seat{{buyer: "blue", price: test.price}},
+				}},
+			})
+			answer, err := x.send(person(1))
+			if got := said(answer, err) + " " + answer.Payout.String(); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			if answer.Accepted && answer.Currency.String() != "USD" {
+				t.Errorf("in %s", answer.Currency)
+			}
+			if balance, held := x.state.Balance(1); balance.String() != test.balance || held != 0 {
+				t.Errorf("the buyer has %s, want %s, and %s is held", balance, test.balance, held)
+			}
+		})
+	}
+}
+
+// What is held for a post that is under way counts as taken.
+func TestHeldRoomIsTaken(t *testing.T) {
+	r := three(market.Waterfall).posting()
+	r.buyers[0].funds, r.buyers[0].caps = "15", []string{"day 1"}
+	r.buyers[1].caps = []string{"day $10"}
+	r.buyers[2].funds = "0"
+	bubble(t, "until it is refused", func(t *testing.T) {
+		x := begin(t, r)
+		x.world.behave = func(p *post) reply {
+			if p.person == phoneOf(1) {
+				return refuses.in(1e9)
+			}
+			return accepts.in(2e9)
+		}
+		first := x.goSend(person(1))
+		synctest.Wait()
+		balance, held := x.state.Balance(1)
+		if balance.String() != "15" || held.String() != "10" {
+			t.Errorf("%s, %s held", balance, held)
+		}
+		second := x.goSend(person(2))
+		synctest.Wait()
+		third := x.tell(person(3))
+		if third != "insufficient_funds" {
+			t.Errorf("the third: %s", third)
+		}
+		if got := first.wait() + " " + second.wait(); got != "post_rejected gold" {
+			t.Error(got)
+		}
+		if got := x.told(4, 2); got != "blue insufficient_funds" {
+			t.Errorf("after the refusal: %s", got)
+		}
+	})
+}

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"math"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/route"
+	"pingpost/engine/state"
+)
+
+// doorsOf says which seats are shut at now. The answer is kept until a fact may
+// have changed it or an hour has struck, so that a lead does not ask a thousand
+// caps whether they are full.
+func doorsOf(o *open, s *state.State, now int64) *route.Doors {
+	version := s.DoorVersion() // before looking: a fact that comes while we look is looked at again
+	if doors := o.doors.Load(); doors != nil && doors.Version == version && now < doors.Until {
+		return doors
+	}
+	doors := route.NewDoors(o.Lineup)
+	doors.Version, doors.Until = version, math.MaxInt64
+	for i := range o.Campaign.Lineup {
+		look(o, i, s, now, doors)
+	}
+	o.doors.Store(doors)
+	return doors
+}
+
+func look(o *open, i int, s *state.State, now int64, doors *route.Doors) {
+	seat := &o.Campaign.Lineup[i]
+	if !withinHours(seat.Buyer.Schedule, now, doors) || !withinHours(seat.Schedule, now, doors) {
+		doors.Closed.Set(i)
+	}
+	for _, limit := range o.Caps[i] {
+		full, until := s.CapFull(limit, seat.Price, now)
+		doors.Until = min(doors.Until, until)
+		if full {
+			doors.Capped.Set(i)
+		}
+	}
+	if s.FundsShort(seat.Buyer, seat.Price) {
+		doors.NoFunds.Set(i)
+	}
+	if paused, _ := s.Paused(event.NameBuyer, seat.Buyer.Ref); paused {
+		doors.Paused.Set(i)
+	}
+	if _, ok := o.Campaign.Payout.Of(seat.Price); !ok || seat.Price < o.Campaign.Floor {
+		doors.BelowFloor.Set(i)
+	}
+}
+
+func withinHours(s *market.Schedule, now int64, doors *route.Doors) bool {
+	if s == nil {
+		return true
+	}
+	within, until := s.Open(now)
+	doors.Until = min(doors.Until, until)
+	return within
+}

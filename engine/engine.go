@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// Options are the engine's ports and settings.
+type Options struct {
+	State   *state.State // replayed up to the end of the log
+	Log     Log
+	Buyers  Buyers
+	Clock   Clock
+	Entropy Entropy
+	Secret  [32]byte // keys the hashes of phone numbers, e-mail addresses and idempotency keys
+
+	// Admit refuses intake ahead of trouble: a full disk, a long queue. It is
+	// asked before anything is reserved. Nil admits all.
+	Admit func() error
+	// Note is told of every decision and settlement, for metrics and log lines.
+	// It must not keep what it is given. Nil: nobody.
+	Note Note
+
+	Ceiling     time.Duration // from a request's arrival to its answer; default 5 s
+	Idempotency time.Duration // how long an answer can be had again; default 30 days
+	Keep        time.Duration // how long a lead stays in memory; default 45 days
+	MaxPosts    int           // intents open at once; default 20,000
+}
+
+// Note is where decisions are noted.
+type Note interface {
+	Decided(campaign *market.Campaign, supplier *market.Supplier, a *Answer)
+	Posted(buyer string, result *market.PostResult)
+	Fault(what string, err error)
+}
+
+// Engine is the exchange without its doors to the world. Its methods are safe
+// for many goroutines.
+type Engine struct {
+	opt   Options
+	state *state.State
+	plan  atomic.Pointer[plan]
+	rooms sync.Pool // *ingest
+	waits sync.Pool // *pending
+
+	configuring sync.Mutex // one change of configuration at a time
+
+	couriers   couriers
+	background sync.WaitGroup
+	stop       chan struct{}
+	stopped    atomic.Bool
+}
+
+// New returns an engine over a replayed state. It has no catalog yet and
+// refuses leads until SetCatalog; Recover takes up what a crash left open.
+func New(opt Options) *Engine {
+	setDefault(&opt.Ceiling, 5*time.Second)
+	setDefault(&opt.Idempotency, 30*24*time.Hour)
+	setDefault(&opt.Keep, 45*24*time.Hour)
+	if opt.MaxPosts == 0 {
+		opt.MaxPosts = 20_000
+	}
+	if opt.Note == nil {
+		opt.Note = silent{}
+	}
+	e := &Engine{opt: opt, state: opt.State, stop: make(chan struct{})}
+	e.couriers.byLead = make(map[market.LeadID]*courier)
+	e.rooms.New = func() any { return new(ingest) }
+	e.waits.New = func() any { return &pending{engine: e, done: make(chan error, 1)} }
+	return e
+}
+
+func setDefault(d *time.Duration, value time.Duration) {
+	if *d == 0 {
+		*d = value
+	}
+}
+
+// State is the exchange's memory, for those who only look.
+func (e *Engine) State() *state.State { return e.state }
+
+// Close ends what goes on in the background. Attempts that are under way are
+// waited for; posts between two tries are left to the next start. The log must
+// stay open until Close returns.
+func (e *Engine) Close() {
+	if e.stopped.CompareAndSwap(false, true) {
+		close(e.stop)
+	}
+	e.background.Wait()
+}
+
+// admit tells whether a request may be taken now.
+func (e *Engine) admit() error {
+	if e.stopped.Load() || e.couriers.count.Load() >= int64(e.opt.MaxPosts) {
+		return ErrUnavailable
+	}
+	if e.opt.Admit != nil {
+		return e.opt.Admit()
+	}
+	return nil
+}
+
+// newID draws an identifier.
+func (e *Engine) newID(now int64) [16]byte {
+	var random [10]byte
+	e.opt.Entropy(random[:])
+	return market.MakeID(now/int64(time.Millisecond), random)
+}
+
+// NewRequestID draws the identifier of a request.
+func (e *Engine) NewRequestID() market.RequestID {
+	return market.RequestID(e.newID(e.opt.Clock.Now()))
+}
+
+type silent struct{}
+
+func (silent) Decided(*market.Campaign, *market.Supplier, *Answer) {}
+func (silent) Posted(string, *market.PostResult)                   {}
+func (silent) Fault(string, error)                                 {}

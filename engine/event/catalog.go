@@ -1,0 +1,164 @@
+package event
+
+import (
+	"github.com/VictoriaMetrics/easyproto"
+
+	"pingpost/engine/market"
+)
+
+// Founded begins a log: which exchange it is of, and a check on the key that
+// its hashes are made with, so that a log is never opened with another's key.
+type Founded struct {
+	Epoch    [16]byte // drawn at random; a restored copy gets a new one
+	KeyCheck [16]byte
+	At       int64
+}
+
+func (*Founded) Kind() Kind { return KindFounded }
+func (f *Founded) reset()   { *f = Founded{} }
+
+func (f *Founded) marshal(mm *easyproto.MessageMarshaler) {
+	putID(mm, 1, f.Epoch)
+	putID(mm, 2, f.KeyCheck)
+	putFixed(mm, 3, uint64(f.At))
+}
+
+func (f *Founded) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getID(fc, &f.Epoch)
+	case 2:
+		return getID(fc, &f.KeyCheck)
+	case 3:
+		return getFixed(fc, &f.At)
+	}
+	return true
+}
+
+// NameKind is what a configured name is the name of.
+type NameKind uint8
+
+const (
+	NameSupplier NameKind = 1
+	NameBuyer    NameKind = 2
+	NameCampaign NameKind = 3
+	NameList     NameKind = 4
+)
+
+// Name gives a configured name its permanent number. Numbers count up within
+// a kind, from 1.
+type Name struct {
+	Kind NameKind
+	Ref  market.Ref
+	ID   string
+}
+
+// CapName gives a cap its permanent number.
+type CapName struct {
+	Ref market.Ref
+	Key market.CapKey
+}
+
+// CatalogSet puts a configuration into force: an immutable file beside the log,
+// without secrets, known by the hash of its bytes. A catalog of ten thousand
+// campaigns is too large for a frame.
+type CatalogSet struct {
+	Version  uint32
+	Document string // hex SHA-256 of the file
+}
+
+func (*CatalogSet) Kind() Kind { return KindCatalogSet }
+func (c *CatalogSet) reset()   { *c = CatalogSet{} }
+
+func (c *CatalogSet) marshal(mm *easyproto.MessageMarshaler) {
+	putUint(mm, 1, uint64(c.Version))
+	putString(mm, 2, c.Document)
+}
+
+func (c *CatalogSet) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getUint32(fc, &c.Version)
+	case 2:
+		return getString(fc, &c.Document)
+	}
+	return true
+}
+
+// NamesGiven numbers names and caps that were not known before, some at a time.
+// It precedes the catalog that has them; without that catalog it does no harm.
+type NamesGiven struct {
+	Names []Name
+	Caps  []CapName
+}
+
+func (*NamesGiven) Kind() Kind { return KindNamesGiven }
+func (c *NamesGiven) reset()   { *c = NamesGiven{Names: c.Names[:0], Caps: c.Caps[:0]} }
+
+func (c *NamesGiven) marshal(mm *easyproto.MessageMarshaler) {
+	for i := range c.Names {
+		inner := mm.AppendMessage(1)
+		putUint(inner, 1, uint64(c.Names[i].Kind))
+		putUint(inner, 2, uint64(c.Names[i].Ref))
+		putString(inner, 3, c.Names[i].ID)
+	}
+	for i := range c.Caps {
+		inner := mm.AppendMessage(2)
+		key := &c.Caps[i].Key
+		putUint(inner, 1, uint64(c.Caps[i].Ref))
+		putUint(inner, 2, uint64(key.Scope))
+		putUint(inner, 3, uint64(key.Campaign))
+		putUint(inner, 4, uint64(key.Buyer))
+		putUint(inner, 5, uint64(key.Unit))
+		putUint(inner, 6, uint64(key.Period))
+		putString(inner, 7, key.Zone)
+	}
+}
+
+func (c *NamesGiven) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		var name *Name
+		c.Names, name = grow(c.Names)
+		*name = Name{}
+		return getMessage(fc, name.field)
+	case 2:
+		var name *CapName
+		c.Caps, name = grow(c.Caps)
+		*name = CapName{}
+		return getMessage(fc, name.field)
+	}
+	return true
+}
+
+func (n *Name) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getByte(fc, &n.Kind)
+	case 2:
+		return getRef(fc, &n.Ref)
+	case 3:
+		return getString(fc, &n.ID)
+	}
+	return true
+}
+
+func (n *CapName) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getRef(fc, &n.Ref)
+	case 2:
+		return getByte(fc, &n.Key.Scope)
+	case 3:
+		return getRef(fc, &n.Key.Campaign)
+	case 4:
+		return getRef(fc, &n.Key.Buyer)
+	case 5:
+		return getByte(fc, &n.Key.Unit)
+	case 6:
+		return getByte(fc, &n.Key.Period)
+	case 7:
+		return getString(fc, &n.Key.Zone)
+	}
+	return true
+}

@@ -1,0 +1,49 @@
+package event
+
+import "github.com/VictoriaMetrics/easyproto"
+
+// Contact is the part of a lead that is a person: the fields that tell who it
+// is, and the body that is posted to the buyer. It travels in the log as one
+// field, so that it can be sealed and dropped as one.
+type Contact struct {
+	Fields []Field
+	Body   []byte
+}
+
+// AppendTo appends c's encoding to dst.
+func (c *Contact) AppendTo(dst []byte) []byte {
+	m := marshalers.Get()
+	mm := m.MessageMarshaler()
+	for i := range c.Fields {
+		c.Fields[i].marshal(mm.AppendMessage(1))
+	}
+	putBytes(mm, 2, c.Body)
+	dst = m.Marshal(dst)
+	marshalers.Put(m)
+	return dst
+}
+
+// Decode reads a contact part; the result aliases data.
+func (c *Contact) Decode(data []byte) error {
+	c.Fields, c.Body = c.Fields[:0], nil
+	var fields easyproto.FieldContext
+	return eachField(&fields, data, func(fc *easyproto.FieldContext) bool {
+		switch fc.FieldNum {
+		case 1:
+			return getField(fc, &c.Fields)
+		case 2:
+			return getBytes(fc, &c.Body)
+		}
+		return true
+	})
+}
+
+// ContactBody finds the body in a contact part without decoding the rest; nil
+// where there is none. The result aliases data.
+func ContactBody(data []byte) []byte {
+	body, _, err := easyproto.GetBytes(data, 2)
+	if err != nil {
+		return nil
+	}
+	return body
+}

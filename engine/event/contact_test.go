@@ -1,0 +1,41 @@
+package event
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestContactsComeBackAsTheyWere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var read Contact
+		for _, c := range rapid.SliceOfN(rapid.Make[Contact](), 1, 5).Draw(t, "contacts") {
+			data := c.AppendTo([]byte("before"))[len("before"):]
+			if err := read.Decode(data); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.EqualFunc(read.Fields, c.Fields, func(a, b Field) bool {
+				return a.Name == b.Name && a.Kind == b.Kind && bytes.Equal(a.Text, b.Text)
+			}) || !bytes.Equal(read.Body, c.Body) {
+				t.Fatalf("wrote %+v\nread  %+v", c, read)
+			}
+			if !bytes.Equal(ContactBody(data), c.Body) {
+				t.Fatalf("body %q, found alone %q", c.Body, ContactBody(data))
+			}
+		}
+	})
+}
+
+func TestNoBodyInWhatIsNoContact(t *testing.T) {
+	for _, data := range [][]byte{nil, {}, {0xff}, []byte("no contact at all"), {0x12, 200}} {
+		if body := ContactBody(data); len(body) != 0 {
+			t.Errorf("%q has the body %q", data, body)
+		}
+	}
+	var c Contact
+	if err := c.Decode([]byte{0x12, 200}); err == nil {
+		t.Error("a contact part that is cut short is read")
+	}
+}

@@ -1,0 +1,88 @@
+package event
+
+import (
+	"github.com/VictoriaMetrics/easyproto"
+
+	"pingpost/engine/market"
+)
+
+// CredentialKind is what a credential opens. Numbers are in the log.
+type CredentialKind uint8
+
+const (
+	CredentialAPIKey CredentialKind = 1 // a supplier's, for the ingest paths
+)
+
+// CredentialSet adds a credential, or revokes one. Only its hash is kept.
+type CredentialSet struct {
+	Credential CredentialKind
+	Owner      NameKind
+	OwnerRef   market.Ref
+	Hash       [32]byte
+	Hint       string // the first characters, by which an operator knows it
+	Revoked    bool
+	At         int64
+}
+
+func (*CredentialSet) Kind() Kind { return KindCredentialSet }
+func (c *CredentialSet) reset()   { *c = CredentialSet{} }
+
+func (c *CredentialSet) marshal(mm *easyproto.MessageMarshaler) {
+	putUint(mm, 1, uint64(c.Credential))
+	putUint(mm, 2, uint64(c.Owner))
+	putUint(mm, 3, uint64(c.OwnerRef))
+	mm.AppendBytes(4, c.Hash[:])
+	putString(mm, 5, c.Hint)
+	putBool(mm, 6, c.Revoked)
+	putFixed(mm, 7, uint64(c.At))
+}
+
+func (c *CredentialSet) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getByte(fc, &c.Credential)
+	case 2:
+		return getByte(fc, &c.Owner)
+	case 3:
+		return getRef(fc, &c.OwnerRef)
+	case 4:
+		hash, ok := fc.Bytes()
+		return ok && copy(c.Hash[:], hash) == len(c.Hash) && len(hash) == len(c.Hash)
+	case 5:
+		return getString(fc, &c.Hint)
+	case 6:
+		return getBool(fc, &c.Revoked)
+	case 7:
+		return getFixed(fc, &c.At)
+	}
+	return true
+}
+
+// SecretSet keeps a secret that the exchange itself presents, to a buyer's
+// endpoint say. It is sealed with the exchange's own key.
+type SecretSet struct {
+	Name   string // such as buyer/buy_blue/bearer
+	Sealed []byte
+	At     int64
+}
+
+func (*SecretSet) Kind() Kind { return KindSecretSet }
+func (s *SecretSet) reset()   { *s = SecretSet{} }
+
+func (s *SecretSet) marshal(mm *easyproto.MessageMarshaler) {
+	putString(mm, 1, s.Name)
+	putBytes(mm, 2, s.Sealed)
+	putFixed(mm, 3, uint64(s.At))
+}
+
+func (s *SecretSet) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getString(fc, &s.Name)
+	case 2:
+		return getBytes(fc, &s.Sealed)
+	case 3:
+		return getFixed(fc, &s.At)
+	}
+	return true
+}

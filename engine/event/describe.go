@@ -1,0 +1,143 @@
+package event
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"pingpost/engine/market"
+)
+
+// Describe renders a fact as a JSON object for a person who reads a log. What
+// would tell who a lead is, or a secret, is left out: sealed parts show their
+// length, hashes their first bytes.
+func Describe(e Event) string {
+	d := describer{}
+	switch e := e.(type) {
+	case *Founded:
+		d.hex("epoch", e.Epoch[:])
+	case *NamesGiven:
+		d.names(e)
+	case *CatalogSet:
+		d.uint("version", uint64(e.Version))
+		d.text("document", e.Document)
+	case *CredentialSet:
+		d.uint("owner", uint64(e.OwnerRef))
+		d.text("hint", e.Hint)
+		d.flag("revoked", e.Revoked)
+	case *SecretSet:
+		d.text("name", e.Name)
+		d.uint("sealed_bytes", uint64(len(e.Sealed)))
+	case *LeadDecided:
+		d.lead(e)
+	case *PostTried:
+		d.text("lead", e.Lead.String())
+		d.uint("attempt", uint64(e.Attempt))
+		d.uint("status", uint64(e.Status))
+	case *PostSettled:
+		d.settled(e)
+	case *FundsMoved:
+		d.uint("buyer", uint64(e.Buyer))
+		d.text("amount", e.Amount.String())
+		d.flag("opening", e.Opening)
+	case *DoorSet:
+		d.uint("door", uint64(e.Door))
+		d.uint("ref", uint64(e.Ref))
+		d.flag("paused", e.Paused)
+	case *ListLoaded:
+		d.uint("list", uint64(e.List))
+		d.text("file", e.File)
+		d.uint("entries", e.Entries)
+	}
+	return "{" + strings.Join(d, ",") + "}"
+}
+
+// describer collects members.
+type describer []string
+
+func (d *describer) add(name, value string) { *d = append(*d, strconv.Quote(name)+":"+value) }
+
+func (d *describer) uint(name string, v uint64) {
+	if v != 0 {
+		d.add(name, strconv.FormatUint(v, 10))
+	}
+}
+
+func (d *describer) text(name, v string) {
+	if v != "" {
+		d.add(name, string(market.AppendJSONString(nil, []byte(v))))
+	}
+}
+
+func (d *describer) hex(name string, v []byte) { d.text(name, hex.EncodeToString(v)) }
+
+func (d *describer) flag(name string, v bool) {
+	if v {
+		d.add(name, "true")
+	}
+}
+
+func (d *describer) names(e *NamesGiven) {
+	given := make([]string, 0, len(e.Names))
+	for i := range e.Names {
+		given = append(given, fmt.Sprintf(`{"kind":%d,"ref":%d,"id":%s}`,
+			e.Names[i].Kind, e.Names[i].Ref, market.AppendJSONString(nil, []byte(e.Names[i].ID))))
+	}
+	d.add("names", "["+strings.Join(given, ",")+"]")
+	d.uint("caps", uint64(len(e.Caps)))
+}
+
+func (d *describer) lead(e *LeadDecided) {
+	d.text("lead", e.Lead.String())
+	d.text("request", e.Request.String())
+	d.uint("campaign", uint64(e.Campaign))
+	d.uint("supplier", uint64(e.Supplier))
+	d.uint("catalog", uint64(e.Catalog))
+	d.text("reason", e.Reason.String())
+	d.trail(e.Trail)
+	d.sale("sale", &e.Sale)
+	d.text("post", e.Post.URL)
+	d.uint("sealed_bytes", uint64(len(e.Sealed)))
+}
+
+func (d *describer) settled(e *PostSettled) {
+	d.text("lead", e.Lead.String())
+	d.text("settlement", e.Settlement.String())
+	d.sale("sale", &e.Sale)
+	d.uint("status", uint64(e.Status))
+	d.uint("attempts", uint64(e.Attempts))
+	d.text("buyer_lead", e.BuyerLead)
+	d.text("code", e.Code)
+	d.text("reason", e.Reason.String())
+	d.trail(e.Trail)
+	d.sale("next", &e.Next)
+}
+
+func (d *describer) trail(trail []Step) {
+	steps := make([]string, 0, len(trail))
+	for i := range trail {
+		var seats []string
+		for seat := trail[i].Seats.Next(0); seat >= 0; seat = trail[i].Seats.Next(seat + 1) {
+			seats = append(seats, strconv.Itoa(seat))
+		}
+		steps = append(steps, fmt.Sprintf("%q:[%s]", trail[i].Outcome, strings.Join(seats, ",")))
+	}
+	if len(steps) > 0 {
+		d.add("trail", "{"+strings.Join(steps, ",")+"}")
+	}
+}
+
+func (d *describer) sale(name string, s *Sale) {
+	if s.Buyer == 0 {
+		return
+	}
+	inner := describer{}
+	inner.uint("buyer", uint64(s.Buyer))
+	inner.add("seat", strconv.Itoa(int(s.Seat)))
+	inner.add("price", s.Price.String())
+	inner.add("payout", s.Payout.String())
+	inner.text("currency", s.Currency.String())
+	inner.uint("caps", uint64(len(s.Charges)))
+	d.add(name, "{"+strings.Join(inner, ",")+"}")
+}

@@ -1,0 +1,92 @@
+package event
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/market"
+)
+
+const canary = "CANARY"
+
+// hide puts the canary where a person or a secret may be.
+func hide(e Event) {
+	fields := []Field{{Name: "first_name", Kind: market.KindString, Text: []byte(canary)}}
+	contact := Contact{Fields: fields, Body: []byte(canary)}
+	switch e := e.(type) {
+	case *LeadDecided:
+		e.Fields, e.Sealed = fields, contact.AppendTo(nil)
+		copy(e.Idempotency.Key[:], canary)
+		e.Sale.Dups = append(e.Sale.Dups, Dup{})
+		copy(e.Sale.Dups[0].Key[:], canary)
+	case *PostSettled:
+		e.Sealed = contact.AppendTo(nil)
+		e.Sale.Dups = append(e.Sale.Dups, Dup{})
+		copy(e.Sale.Dups[0].Key[:], canary)
+	case *SecretSet:
+		e.Sealed = []byte(canary)
+	case *CredentialSet:
+		copy(e.Hash[:], canary)
+	case *Founded:
+		copy(e.KeyCheck[:], canary)
+	}
+}
+
+func TestADescriptionIsJSONAndTellsNoPerson(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := someFact().Draw(t, "fact")
+		hide(e)
+		text := Describe(e)
+		var object map[string]any
+		if err := json.Unmarshal([]byte(text), &object); err != nil {
+			t.Fatalf("%s: %v in %s", e.Kind(), err, text)
+		}
+		hidden := strings.ToLower(text)
+		for _, form := range []string{canary, "43414e415259", "Q0FOQVJZ"} { // as it is, in hex, in base 64
+			if strings.Contains(hidden, strings.ToLower(form)) {
+				t.Fatalf("%s tells %s", e.Kind(), text)
+			}
+		}
+	})
+}
+
+func TestDescriptions(t *testing.T) {
+	sale := Sale{
+		Buyer: 3, Seat: 0, Price: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'},
+		Charges: []Charge{{Cap: 1, Amount: 1}, {Cap: 2, Amount: 1}},
+	}
+	trail := []Step{{market.OutcomeWon, market.Bits{1}}, {market.OutcomeCapped, market.Bits{6, 1}}}
+	tests := []struct {
+		e    Event
+		want string
+	}{
+		{&LeadDecided{Campaign: 1, Supplier: 2, Catalog: 7, Trail: trail, Sale: sale, Sealed: make([]byte, 90)}, `{
+			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000","campaign":1,"supplier":2,"catalog":7,
+			"trail":{"won":[0],"capped":[1,2,64]},
+			"sale":{"buyer":3,"seat":0,"price":12.5,"payout":10,"currency":"USD","caps":2},"sealed_bytes":90}`},
+		{&LeadDecided{Reason: market.ReasonCapsFull}, `{
+			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000","reason":"caps_full"}`},
+		{&PostSettled{Settlement: SettledRefused, Status: 422, Attempts: 1, Code: `said "no"`, Next: sale}, `{
+			"lead":"lead_00000000000000000000000000","settlement":"refused","status":422,"attempts":1,"code":"said \"no\"",
+			"next":{"buyer":3,"seat":0,"price":12.5,"payout":10,"currency":"USD","caps":2}}`},
+		{&PostTried{Attempt: 2}, `{"lead":"lead_00000000000000000000000000","attempt":2}`},
+		{&FundsMoved{Buyer: 4, Amount: -1, Opening: true}, `{"buyer":4,"amount":"-0.000001","opening":true}`},
+		{&CredentialSet{OwnerRef: 5, Hint: "pk_1", Revoked: true}, `{"owner":5,"hint":"pk_1","revoked":true}`},
+		{&SecretSet{Name: "buyer/b/bearer", Sealed: []byte("xyz")}, `{"name":"buyer/b/bearer","sealed_bytes":3}`},
+		{&DoorSet{Door: NameBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
+		{&ListLoaded{List: 1, File: "ab", Entries: 10}, `{"list":1,"file":"ab","entries":10}`},
+		{&CatalogSet{Version: 2, Document: "cd"}, `{"version":2,"document":"cd"}`},
+		{&Founded{Epoch: [16]byte{1, 255}}, `{"epoch":"01ff0000000000000000000000000000"}`},
+		{&NamesGiven{Names: []Name{{NameBuyer, 1, "b\x01\"\xff"}}, Caps: make([]CapName, 3)}, `{
+			"names":[{"kind":2,"ref":1,"id":"b\u0001\"` + "\uFFFD" + `"}],"caps":3}`},
+	}
+	unfold := strings.NewReplacer("\n", "", "\t", "")
+	for _, test := range tests {
+		if got, want := Describe(test.e), unfold.Replace(test.want); got != want {
+			t.Errorf("%s\nwant %s\ngot  %s", test.e.Kind(), want, got)
+		}
+	}
+}

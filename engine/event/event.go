@@ -1,0 +1,185 @@
+package event
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/VictoriaMetrics/easyproto"
+)
+
+// Kind numbers the facts. A number is never used again.
+type Kind uint32
+
+const (
+	KindFounded       Kind = 1
+	KindCatalogSet    Kind = 2
+	KindCredentialSet Kind = 3
+	KindSecretSet     Kind = 4
+	KindLeadDecided   Kind = 5
+	KindPostTried     Kind = 6
+	KindPostSettled   Kind = 7
+	KindFundsMoved    Kind = 8
+	KindDoorSet       Kind = 9
+	KindListLoaded    Kind = 10
+	KindNamesGiven    Kind = 11
+)
+
+func (k Kind) String() string {
+	switch k {
+	case KindFounded:
+		return "founded"
+	case KindCatalogSet:
+		return "catalog_set"
+	case KindCredentialSet:
+		return "credential_set"
+	case KindSecretSet:
+		return "secret_set"
+	case KindLeadDecided:
+		return "lead_decided"
+	case KindPostTried:
+		return "post_tried"
+	case KindPostSettled:
+		return "post_settled"
+	case KindFundsMoved:
+		return "funds_moved"
+	case KindDoorSet:
+		return "door_set"
+	case KindListLoaded:
+		return "list_loaded"
+	case KindNamesGiven:
+		return "names_given"
+	}
+	return fmt.Sprintf("kind_%d", uint32(k))
+}
+
+// version is the version of every kind that this program writes.
+const version = 1
+
+// Event is one fact.
+type Event interface {
+	Kind() Kind
+	reset()
+	marshal(mm *easyproto.MessageMarshaler)
+	field(fc *easyproto.FieldContext) bool
+}
+
+// ErrUnknown is returned for a kind or version that this program does not
+// know: a newer one wrote the log.
+var ErrUnknown = errors.New("unknown kind or version of event; the log was written by a newer program: run that one")
+
+// The envelope's fields: kind, version, and the fact itself as a message.
+const (
+	envelopeKind    = 1
+	envelopeVersion = 2
+	envelopeFact    = 3
+)
+
+var marshalers easyproto.MarshalerPool
+
+// Append appends e's encoding to dst.
+func Append(dst []byte, e Event) []byte {
+	m := marshalers.Get()
+	mm := m.MessageMarshaler()
+	mm.AppendUint32(envelopeKind, uint32(e.Kind()))
+	mm.AppendUint32(envelopeVersion, version)
+	e.marshal(mm.AppendMessage(envelopeFact))
+	dst = m.Marshal(dst)
+	marshalers.Put(m)
+	return dst
+}
+
+// Decoder decodes events one after the other, into one value a kind, so that a
+// replay allocates nothing. Not for use by two goroutines.
+type Decoder struct {
+	fields        easyproto.FieldContext
+	founded       Founded
+	catalogSet    CatalogSet
+	credentialSet CredentialSet
+	secretSet     SecretSet
+	leadDecided   LeadDecided
+	postTried     PostTried
+	postSettled   PostSettled
+	fundsMoved    FundsMoved
+	doorSet       DoorSet
+	listLoaded    ListLoaded
+	namesGiven    NamesGiven
+}
+
+// Decode reads one event. The result and all it refers to are good until the
+// next call, and no longer than data.
+func (d *Decoder) Decode(data []byte) (Event, error) {
+	var kind Kind
+	var written uint32
+	var fact []byte
+	err := eachField(&d.fields, data, func(fc *easyproto.FieldContext) (ok bool) {
+		switch fc.FieldNum {
+		case envelopeKind:
+			var number uint32
+			number, ok = fc.Uint32()
+			kind = Kind(number)
+		case envelopeVersion:
+			written, ok = fc.Uint32()
+		case envelopeFact:
+			fact, ok = fc.MessageData()
+		default:
+			return true
+		}
+		return ok
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot decode an event's envelope: %w", err)
+	}
+	e := d.of(kind)
+	if e == nil || written != version {
+		return nil, fmt.Errorf("%w (%s, version %d)", ErrUnknown, kind, written)
+	}
+	e.reset()
+	if err := eachField(&d.fields, fact, e.field); err != nil {
+		return nil, fmt.Errorf("cannot decode a %s event: %w", kind, err)
+	}
+	return e, nil
+}
+
+func (d *Decoder) of(kind Kind) Event {
+	switch kind {
+	case KindFounded:
+		return &d.founded
+	case KindCatalogSet:
+		return &d.catalogSet
+	case KindCredentialSet:
+		return &d.credentialSet
+	case KindSecretSet:
+		return &d.secretSet
+	case KindLeadDecided:
+		return &d.leadDecided
+	case KindPostTried:
+		return &d.postTried
+	case KindPostSettled:
+		return &d.postSettled
+	case KindFundsMoved:
+		return &d.fundsMoved
+	case KindDoorSet:
+		return &d.doorSet
+	case KindListLoaded:
+		return &d.listLoaded
+	case KindNamesGiven:
+		return &d.namesGiven
+	}
+	return nil
+}
+
+// eachField hands every field of a message to take, which tells whether the
+// field has the form it should have. A message within a message is read with the
+// same fc: take is done with it by then, and one of its own would be allocated.
+func eachField(fc *easyproto.FieldContext, src []byte, take func(fc *easyproto.FieldContext) bool) error {
+	for len(src) > 0 {
+		var err error
+		if src, err = fc.NextField(src); err != nil {
+			return err
+		}
+		if number := fc.FieldNum; !take(fc) {
+			return fmt.Errorf("field %d has the wrong form", number)
+		}
+	}
+	return nil
+}

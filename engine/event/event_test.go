@@ -1,0 +1,218 @@
+package event
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/VictoriaMetrics/easyproto"
+	"pgregory.net/rapid"
+)
+
+// What is read is what was written, by one decoder for a whole log: nothing of
+// a fact is left over in the next one of its kind.
+func TestFactsComeBackAsTheyWere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var d Decoder
+		for _, e := range rapid.SliceOfN(someFact(), 1, 12).Draw(t, "log") {
+			back, err := d.Decode(Append(nil, e))
+			if err != nil {
+				t.Fatalf("%s: %v", e.Kind(), err)
+			}
+			if !same(e, back) {
+				t.Fatalf("wrote %+v\nread  %+v", e, back)
+			}
+		}
+	})
+}
+
+// A full fact and then an empty one of the same kind, and the full one again.
+func TestADecoderIsEmptiedBetweenFacts(t *testing.T) {
+	var d Decoder
+	empties := everyKind()
+	for i, full := range everyKind() {
+		fill(full)
+		for _, e := range []Event{full, empties[i], full} {
+			back, err := d.Decode(Append(nil, e))
+			if err != nil || !same(e, back) {
+				t.Errorf("wrote %+v\nread  %+v, %v", e, back, err)
+			}
+		}
+	}
+}
+
+func TestAppendKeepsWhatIsThere(t *testing.T) {
+	for _, e := range everyKind() {
+		fill(e)
+		if got := Append([]byte("before"), e); string(got) != "before"+string(Append(nil, e)) {
+			t.Errorf("%s: appended as %q", e.Kind(), got)
+		}
+	}
+}
+
+func envelope(kind, written uint32, fact []byte) []byte {
+	var m easyproto.Marshaler
+	mm := m.MessageMarshaler()
+	mm.AppendUint32(envelopeKind, kind)
+	mm.AppendUint32(envelopeVersion, written)
+	mm.AppendBytes(envelopeFact, fact)
+	return m.Marshal(nil)
+}
+
+func TestWhatANewerProgramWroteIsRefused(t *testing.T) {
+	last := uint32(len(everyKind()))
+	tests := []struct {
+		what string
+		data []byte
+	}{
+		{"nothing", nil},
+		{"kind zero", envelope(0, version, nil)},
+		{"the next kind", envelope(last+1, version, nil)},
+		{"a kind far away", envelope(1<<32-1, version, nil)},
+		{"no version", envelope(1, 0, nil)},
+		{"the next version", envelope(1, version+1, nil)},
+	}
+	for _, test := range tests {
+		var d Decoder
+		if e, err := d.Decode(test.data); !errors.Is(err, ErrUnknown) || e != nil {
+			t.Errorf("%s: %v, %v", test.what, e, err)
+		}
+	}
+}
+
+// A later program may add a field without a new version.
+func TestAFieldOfTheFutureIsPassedOver(t *testing.T) {
+	var d Decoder
+	for _, e := range everyKind() {
+		fill(e)
+		var m easyproto.Marshaler
+		mm := m.MessageMarshaler()
+		mm.AppendUint32(envelopeKind, uint32(e.Kind()))
+		mm.AppendString(9, "of the envelope")
+		mm.AppendUint32(envelopeVersion, version)
+		fact := mm.AppendMessage(envelopeFact)
+		fact.AppendUint64(200, 1)
+		e.marshal(fact)
+		fact.AppendString(201, "new")
+		back, err := d.Decode(m.Marshal(nil))
+		if err != nil || !same(e, back) {
+			t.Errorf("%s: %+v, %v", e.Kind(), back, err)
+		}
+	}
+}
+
+// factOf cuts the fact out of an envelope.
+func factOf(t testing.TB, data []byte) []byte {
+	fact, ok, err := easyproto.GetMessageData(data, envelopeFact)
+	if err != nil || !ok {
+		t.Fatalf("no fact in an envelope: %v", err)
+	}
+	return fact
+}
+
+// A fact is cut at every byte, in an envelope that is whole. Where the cut falls
+// between two fields it is a smaller fact; elsewhere it is refused.
+func TestACutFactIsSmallerOrRefused(t *testing.T) {
+	for _, e := range everyKind() {
+		fact := factOf(t, Append(nil, fill(e)))
+		whole := []int{0}
+		for rest := fact; len(rest) > 0; {
+			var fc easyproto.FieldContext
+			rest, _ = fc.NextField(rest)
+			whole = append(whole, len(fact)-len(rest))
+		}
+		for n := range fact {
+			var d Decoder
+			_, err := d.Decode(envelope(uint32(e.Kind()), version, fact[:n]))
+			if (err == nil) != slices.Contains(whole, n) {
+				t.Errorf("%s cut to %d of %d bytes: %v", e.Kind(), n, len(fact), err)
+			}
+		}
+	}
+}
+
+// Every field is tried in every wire form that is not its own.
+func TestAFieldOfTheWrongFormIsRefused(t *testing.T) {
+	forms := map[string]func(mm *easyproto.MessageMarshaler, field uint32){
+		"a number":         func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendUint64(field, 1) },
+		"a huge number":    func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendUint64(field, 1<<63) },
+		"eight bytes":      func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendFixed64(field, 1) },
+		"four bytes":       func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendFixed32(field, 1) },
+		"a torn message":   func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, []byte{0xff}) },
+		"seventeen bytes":  func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, make([]byte, 17)) },
+		"bytes, too many":  func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, make([]byte, 33)) },
+		"bytes, too few":   func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, make([]byte, 2)) },
+		"nothing in bytes": func(mm *easyproto.MessageMarshaler, field uint32) { mm.AppendBytes(field, nil) },
+	}
+	var d Decoder
+	for _, e := range everyKind() {
+		for field := range fieldsOf(t, e) {
+			refused := 0
+			for _, form := range forms {
+				var m easyproto.Marshaler
+				form(m.MessageMarshaler(), field)
+				_, err := d.Decode(envelope(uint32(e.Kind()), version, m.Marshal(nil)))
+				if err != nil && !strings.Contains(err.Error(), e.Kind().String()) {
+					t.Errorf("%s: the error names no kind: %v", e.Kind(), err)
+				}
+				if err != nil {
+					refused++
+				}
+			}
+			if refused == 0 {
+				t.Errorf("%s: field %d is taken in any form", e.Kind(), field)
+			}
+		}
+	}
+}
+
+func fieldsOf(t testing.TB, e Event) map[uint32]bool {
+	fields := map[uint32]bool{}
+	for rest := factOf(t, Append(nil, fill(e))); len(rest) > 0; {
+		var fc easyproto.FieldContext
+		var err error
+		if rest, err = fc.NextField(rest); err != nil {
+			t.Fatal(err)
+		}
+		fields[fc.FieldNum] = true
+	}
+	return fields
+}
+
+func TestCodesAndHashesHaveTheirLength(t *testing.T) {
+	tests := []struct {
+		what string
+		kind Kind
+		into func(mm *easyproto.MessageMarshaler, value []byte)
+		size int
+	}{
+		{"a lead's id", KindPostTried, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(1, v) }, 16},
+		{"a credential's hash", KindCredentialSet, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(4, v) }, 32},
+		{"a sale's currency", KindLeadDecided, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(12).AppendBytes(5, v) }, 3},
+		{"a duplicate's key", KindLeadDecided, func(mm *easyproto.MessageMarshaler, v []byte) {
+			mm.AppendMessage(12).AppendMessage(9).AppendBytes(1, v)
+		}, 16},
+	}
+	for _, test := range tests {
+		for _, n := range []int{0, test.size - 1, test.size, test.size + 1, 100} {
+			var m easyproto.Marshaler
+			test.into(m.MessageMarshaler(), make([]byte, n))
+			var d Decoder
+			if _, err := d.Decode(envelope(uint32(test.kind), version, m.Marshal(nil))); (err == nil) != (n == test.size) {
+				t.Errorf("%s of %d bytes: %v", test.what, n, err)
+			}
+		}
+	}
+}
+
+func TestSmallEnumsAreNotCutShort(t *testing.T) {
+	var d Decoder
+	for number, want := range map[uint64]bool{255: true, 256: false, 1 << 40: false} {
+		var m easyproto.Marshaler
+		m.MessageMarshaler().AppendUint64(2, number)
+		if _, err := d.Decode(envelope(uint32(KindPostSettled), version, m.Marshal(nil))); (err == nil) != want {
+			t.Errorf("settlement %d: %v", number, err)
+		}
+	}
+}

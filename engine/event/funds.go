@@ -1,0 +1,114 @@
+package event
+
+import (
+	"github.com/VictoriaMetrics/easyproto"
+
+	"pingpost/engine/market"
+)
+
+// FundsMoved is an operator's entry in a buyer's account: the opening balance,
+// written once, and every top-up after it. What sales take and give back is in
+// the sales' own facts.
+type FundsMoved struct {
+	Buyer   market.Ref
+	Amount  market.Money
+	Opening bool
+	Note    string
+	At      int64
+}
+
+func (*FundsMoved) Kind() Kind { return KindFundsMoved }
+func (f *FundsMoved) reset()   { *f = FundsMoved{} }
+
+func (f *FundsMoved) marshal(mm *easyproto.MessageMarshaler) {
+	putUint(mm, 1, uint64(f.Buyer))
+	putSint(mm, 2, int64(f.Amount))
+	putBool(mm, 3, f.Opening)
+	putString(mm, 4, f.Note)
+	putFixed(mm, 5, uint64(f.At))
+}
+
+func (f *FundsMoved) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getRef(fc, &f.Buyer)
+	case 2:
+		return getMoney(fc, &f.Amount)
+	case 3:
+		return getBool(fc, &f.Opening)
+	case 4:
+		return getString(fc, &f.Note)
+	case 5:
+		return getFixed(fc, &f.At)
+	}
+	return true
+}
+
+// DoorSet pauses a campaign or a buyer, or opens it again.
+type DoorSet struct {
+	Door   NameKind // campaign or buyer
+	Ref    market.Ref
+	Paused bool
+	At     int64
+}
+
+func (*DoorSet) Kind() Kind { return KindDoorSet }
+func (d *DoorSet) reset()   { *d = DoorSet{} }
+
+func (d *DoorSet) marshal(mm *easyproto.MessageMarshaler) {
+	putUint(mm, 1, uint64(d.Door))
+	putUint(mm, 2, uint64(d.Ref))
+	putBool(mm, 3, d.Paused)
+	putFixed(mm, 4, uint64(d.At))
+}
+
+func (d *DoorSet) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getByte(fc, &d.Door)
+	case 2:
+		return getRef(fc, &d.Ref)
+	case 3:
+		return getBool(fc, &d.Paused)
+	case 4:
+		return getFixed(fc, &d.At)
+	}
+	return true
+}
+
+// ListLoaded puts new contents into a suppression list: an immutable file
+// beside the log, known by the hash of its bytes.
+type ListLoaded struct {
+	List    market.Ref
+	File    string // hex SHA-256 of the file
+	Entries uint64
+	Source  string // hex SHA-256 of the lines it was made from
+	At      int64
+}
+
+func (*ListLoaded) Kind() Kind { return KindListLoaded }
+func (l *ListLoaded) reset()   { *l = ListLoaded{} }
+
+func (l *ListLoaded) marshal(mm *easyproto.MessageMarshaler) {
+	putUint(mm, 1, uint64(l.List))
+	putString(mm, 2, l.File)
+	putUint(mm, 3, l.Entries)
+	putString(mm, 4, l.Source)
+	putFixed(mm, 5, uint64(l.At))
+}
+
+func (l *ListLoaded) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getRef(fc, &l.List)
+	case 2:
+		return getString(fc, &l.File)
+	case 3:
+		return getUint(fc, &l.Entries)
+	case 4:
+		return getString(fc, &l.Source)
+	case 5:
+		return getFixed(fc, &l.At)
+	}
+	return true
+}

@@ -1,0 +1,141 @@
+package event
+
+import (
+	"github.com/VictoriaMetrics/easyproto"
+
+	"pingpost/engine/market"
+)
+
+// LeadDecided is a lead and what was decided of it: sold and recorded (Sale),
+// to be posted to a buyer (Sale and Post), or not sold (Reason).
+type LeadDecided struct {
+	Lead     market.LeadID
+	Request  market.RequestID // of the call that brought it; a replay repeats it
+	Campaign market.Ref
+	Supplier market.Ref
+	Catalog  uint32 // version whose lineup the seats are of
+	Decided  int64  // Unix nanoseconds; the windows of caps are those of this instant
+
+	Idempotency Idempotency
+	Reason      market.Reason
+	Trail       []Step
+	Sale        Sale
+	Post        Post
+	Keep        int64 // the lead leaves memory at this time, Unix nanoseconds
+
+	Fields []Field // without contact fields
+	Sealed []byte  // Contact
+}
+
+// Idempotency is the key under which the answer is found again. The zero Key
+// is none.
+type Idempotency struct {
+	Key   [16]byte // hash of owner, endpoint and key
+	Print uint64   // hash of the body
+	Until int64    // Unix nanoseconds
+}
+
+// Field is one value of a lead, under the name it arrived with.
+type Field struct {
+	Name string
+	Kind market.Kind
+	Text []byte
+}
+
+func (*LeadDecided) Kind() Kind { return KindLeadDecided }
+func (l *LeadDecided) reset()   { l.Reset() }
+
+// Reset empties l and keeps its capacity.
+func (l *LeadDecided) Reset() {
+	sale, trail, fields, sealed := l.Sale, l.Trail[:0], l.Fields[:0], l.Sealed[:0]
+	sale.Reset()
+	*l = LeadDecided{Sale: sale, Trail: trail, Fields: fields, Sealed: sealed}
+}
+
+func (l *LeadDecided) marshal(mm *easyproto.MessageMarshaler) {
+	putID(mm, 1, l.Lead)
+	putID(mm, 2, l.Request)
+	putUint(mm, 3, uint64(l.Campaign))
+	putUint(mm, 4, uint64(l.Supplier))
+	putUint(mm, 5, uint64(l.Catalog))
+	putFixed(mm, 6, uint64(l.Decided))
+	putID(mm, 7, l.Idempotency.Key)
+	putFixed(mm, 8, l.Idempotency.Print)
+	putFixed(mm, 9, uint64(l.Idempotency.Until))
+	putUint(mm, 10, uint64(l.Reason))
+	putTrail(mm, 11, l.Trail)
+	if l.Sale.Buyer != 0 {
+		l.Sale.marshal(mm.AppendMessage(12))
+	}
+	if l.Post.URL != "" {
+		l.Post.marshal(mm.AppendMessage(13))
+	}
+	putFixed(mm, 14, uint64(l.Keep))
+	for i := range l.Fields {
+		l.Fields[i].marshal(mm.AppendMessage(15))
+	}
+	putBytes(mm, 16, l.Sealed)
+}
+
+func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getID(fc, (*[16]byte)(&l.Lead))
+	case 2:
+		return getID(fc, (*[16]byte)(&l.Request))
+	case 3:
+		return getRef(fc, &l.Campaign)
+	case 4:
+		return getRef(fc, &l.Supplier)
+	case 5:
+		return getUint32(fc, &l.Catalog)
+	case 6:
+		return getFixed(fc, &l.Decided)
+	case 7:
+		return getID(fc, &l.Idempotency.Key)
+	case 8:
+		fingerprint, ok := fc.Fixed64()
+		l.Idempotency.Print = fingerprint
+		return ok
+	case 9:
+		return getFixed(fc, &l.Idempotency.Until)
+	case 10:
+		return getByte(fc, &l.Reason)
+	case 11:
+		return getStep(fc, &l.Trail)
+	case 12:
+		return getMessage(fc, l.Sale.field)
+	case 13:
+		return getMessage(fc, l.Post.field)
+	case 14:
+		return getFixed(fc, &l.Keep)
+	case 15:
+		return getField(fc, &l.Fields)
+	case 16:
+		return getBytes(fc, &l.Sealed)
+	}
+	return true
+}
+
+func (f *Field) marshal(mm *easyproto.MessageMarshaler) {
+	putString(mm, 1, f.Name)
+	putUint(mm, 2, uint64(f.Kind))
+	putBytes(mm, 3, f.Text)
+}
+
+func getField(fc *easyproto.FieldContext, fields *[]Field) bool {
+	var f *Field
+	*fields, f = grow(*fields)
+	*f = Field{}
+	return getMessage(fc, func(fc *easyproto.FieldContext) bool {
+		switch fc.FieldNum {
+		case 1:
+			return getString(fc, &f.Name)
+		case 2:
+			return getByte(fc, &f.Kind)
+		case 3:
+			return getBytes(fc, &f.Text)
+		}
+		return true
+	})
+}

@@ -1,0 +1,183 @@
+package event
+
+import (
+	"github.com/VictoriaMetrics/easyproto"
+
+	"pingpost/engine/market"
+)
+
+// Post is the intent to send a lead to a buyer's endpoint: all that a restart
+// needs to send it again. The body is the contact part's (see Contact); every
+// try sends those very bytes.
+type Post struct {
+	URL        string // empty: the lead is recorded alone
+	Credential string // name of the secret; the secret itself is never in an intent
+	Header     string
+	Scheme     string
+	Timeout    int64 // of one attempt, nanoseconds
+	Idempotent bool  // whether a later 4xx may be read as a refusal
+}
+
+func (p *Post) marshal(mm *easyproto.MessageMarshaler) {
+	putString(mm, 1, p.URL)
+	putString(mm, 2, p.Credential)
+	putString(mm, 3, p.Header)
+	putString(mm, 4, p.Scheme)
+	putSint(mm, 5, p.Timeout)
+	putBool(mm, 6, p.Idempotent)
+}
+
+func (p *Post) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getString(fc, &p.URL)
+	case 2:
+		return getString(fc, &p.Credential)
+	case 3:
+		return getString(fc, &p.Header)
+	case 4:
+		return getString(fc, &p.Scheme)
+	case 5:
+		return getSint(fc, &p.Timeout)
+	case 6:
+		return getBool(fc, &p.Idempotent)
+	}
+	return true
+}
+
+// PostTried notes an attempt whose result is not known. Its number and time
+// let a restart go on with the schedule where it stood.
+type PostTried struct {
+	Lead    market.LeadID
+	Attempt uint32 // from 1
+	At      int64  // when it ended, Unix nanoseconds
+	Status  uint32 // HTTP status, zero where none came
+}
+
+func (*PostTried) Kind() Kind { return KindPostTried }
+func (t *PostTried) reset()   { *t = PostTried{} }
+
+func (t *PostTried) marshal(mm *easyproto.MessageMarshaler) {
+	putID(mm, 1, t.Lead)
+	putUint(mm, 2, uint64(t.Attempt))
+	putFixed(mm, 3, uint64(t.At))
+	putUint(mm, 4, uint64(t.Status))
+}
+
+func (t *PostTried) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getID(fc, (*[16]byte)(&t.Lead))
+	case 2:
+		return getUint32(fc, &t.Attempt)
+	case 3:
+		return getFixed(fc, &t.At)
+	case 4:
+		return getUint32(fc, &t.Status)
+	}
+	return true
+}
+
+// Settlement is what an open intent came to. Numbers are in the log.
+type Settlement uint8
+
+const (
+	SettledDelivered Settlement = 1 // the buyer took it
+	SettledRefused   Settlement = 2 // the buyer certainly has it not; Next or Reason says how it goes on
+	SettledPending   Settlement = 3 // not settled, but the supplier was told ACCEPTED
+	SettledUnknown   Settlement = 4 // the tries are used up; the hold stays, an operator decides
+	SettledConfirmed Settlement = 5 // an operator: the buyer has it
+	SettledReleased  Settlement = 6 // an operator: the buyer has it not
+	SettledResent    Settlement = 7 // an operator: try again
+)
+
+func (s Settlement) String() string {
+	names := [...]string{"", "delivered", "refused", "pending", "unknown", "confirmed", "released", "resent"}
+	if int(s) >= len(names) {
+		return "invalid"
+	}
+	return names[s]
+}
+
+// PostSettled ends an open intent, or changes how it stands. After a refusal
+// inside the ceiling it carries the next intent in the same frame, so that a
+// lead is never between two buyers.
+type PostSettled struct {
+	Lead       market.LeadID
+	Campaign   market.Ref
+	Settlement Settlement
+	Sale       Sale // as in the intent
+	BuyerLead  string
+	Code       string // the buyer's own word for a refusal
+	Status     uint32 // HTTP status, zero where none came
+	Attempts   uint32
+	Elapsed    int64 // of the last attempt, nanoseconds
+
+	Reason market.Reason // of a refusal that ends the matter
+	Trail  []Step
+	Next   Sale // of a refusal that does not
+	Post   Post
+	Sealed []byte // Contact of the next intent: its body alone
+}
+
+func (*PostSettled) Kind() Kind { return KindPostSettled }
+
+func (s *PostSettled) reset() {
+	sale, next, trail := s.Sale, s.Next, s.Trail[:0]
+	sale.Reset()
+	next.Reset()
+	*s = PostSettled{Sale: sale, Next: next, Trail: trail}
+}
+
+func (s *PostSettled) marshal(mm *easyproto.MessageMarshaler) {
+	putID(mm, 1, s.Lead)
+	putUint(mm, 2, uint64(s.Settlement))
+	s.Sale.marshal(mm.AppendMessage(3))
+	putString(mm, 4, s.BuyerLead)
+	putString(mm, 5, s.Code)
+	putUint(mm, 6, uint64(s.Status))
+	putUint(mm, 7, uint64(s.Attempts))
+	putSint(mm, 8, s.Elapsed)
+	putUint(mm, 9, uint64(s.Reason))
+	putTrail(mm, 10, s.Trail)
+	if s.Next.Buyer != 0 {
+		s.Next.marshal(mm.AppendMessage(11))
+		s.Post.marshal(mm.AppendMessage(12))
+	}
+	putBytes(mm, 13, s.Sealed)
+	putUint(mm, 14, uint64(s.Campaign))
+}
+
+func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getID(fc, (*[16]byte)(&s.Lead))
+	case 2:
+		return getByte(fc, &s.Settlement)
+	case 3:
+		return getMessage(fc, s.Sale.field)
+	case 4:
+		return getString(fc, &s.BuyerLead)
+	case 5:
+		return getString(fc, &s.Code)
+	case 6:
+		return getUint32(fc, &s.Status)
+	case 7:
+		return getUint32(fc, &s.Attempts)
+	case 8:
+		return getSint(fc, &s.Elapsed)
+	case 9:
+		return getByte(fc, &s.Reason)
+	case 10:
+		return getStep(fc, &s.Trail)
+	case 11:
+		return getMessage(fc, s.Next.field)
+	case 12:
+		return getMessage(fc, s.Post.field)
+	case 13:
+		return getBytes(fc, &s.Sealed)
+	case 14:
+		return getRef(fc, &s.Campaign)
+	}
+	return true
+}

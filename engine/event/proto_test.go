@@ -1,0 +1,212 @@
+package event
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
+)
+
+var (
+	protoBlock = regexp.MustCompile(`^(message|enum) (\w+) \{$`)
+	protoField = regexp.MustCompile(`^(repeated )?(\w+) (\w+) = (\d+);$`)
+	protoValue = regexp.MustCompile(`^(\w+) = (\d+);$`)
+)
+
+var protoScalars = map[string]descriptorpb.FieldDescriptorProto_Type{
+	"bool": descriptorpb.FieldDescriptorProto_TYPE_BOOL, "bytes": descriptorpb.FieldDescriptorProto_TYPE_BYTES,
+	"string": descriptorpb.FieldDescriptorProto_TYPE_STRING, "sint64": descriptorpb.FieldDescriptorProto_TYPE_SINT64,
+	"uint32": descriptorpb.FieldDescriptorProto_TYPE_UINT32, "uint64": descriptorpb.FieldDescriptorProto_TYPE_UINT64,
+	"fixed64": descriptorpb.FieldDescriptorProto_TYPE_FIXED64, "sfixed64": descriptorpb.FieldDescriptorProto_TYPE_SFIXED64,
+}
+
+// readProto reads the part of the language that event.proto is written in: one
+// statement a line, nothing nested.
+func readProto(t *testing.T) protoreflect.FileDescriptor {
+	text, err := os.ReadFile("event.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := &descriptorpb.FileDescriptorProto{
+		Name: proto.String("event.proto"), Package: proto.String("pingpost.event"), Syntax: proto.String("proto3"),
+	}
+	enums := map[string]bool{}
+	for _, found := range regexp.MustCompile(`(?m)^enum (\w+)`).FindAllStringSubmatch(string(text), -1) {
+		enums[found[1]] = true
+	}
+	within := ""
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, "//")
+		line = strings.TrimSpace(line)
+		block, field, value := protoBlock.FindStringSubmatch(line), protoField.FindStringSubmatch(line), protoValue.FindStringSubmatch(line)
+		switch {
+		case line == "", line == `syntax = "proto3";`, line == "package pingpost.event;":
+		case line == "}":
+			within = ""
+		case block != nil && block[1] == "message":
+			within = block[1]
+			file.MessageType = append(file.MessageType, &descriptorpb.DescriptorProto{Name: &block[2]})
+		case block != nil:
+			within = block[1]
+			file.EnumType = append(file.EnumType, &descriptorpb.EnumDescriptorProto{Name: &block[2]})
+		case field != nil && within == "message":
+			message := file.MessageType[len(file.MessageType)-1]
+			message.Field = append(message.Field, protoFieldOf(field, enums))
+		case value != nil && within == "enum":
+			number, _ := strconv.ParseInt(value[2], 10, 32)
+			enum := file.EnumType[len(file.EnumType)-1]
+			enum.Value = append(enum.Value, &descriptorpb.EnumValueDescriptorProto{Name: &value[1], Number: proto.Int32(int32(number))})
+		default:
+			t.Fatalf("event.proto: this test cannot read %q", line)
+		}
+	}
+	read, err := protodesc.NewFile(file, nil)
+	if err != nil {
+		t.Fatalf("event.proto: %v", err)
+	}
+	return read
+}
+
+func protoFieldOf(statement []string, enums map[string]bool) *descriptorpb.FieldDescriptorProto {
+	number, _ := strconv.ParseInt(statement[4], 10, 32)
+	f := &descriptorpb.FieldDescriptorProto{
+		Name: &statement[3], Number: proto.Int32(int32(number)), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
+	}
+	if statement[1] != "" {
+		f.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
+	}
+	scalar, ok := protoScalars[statement[2]]
+	switch {
+	case ok:
+		f.Type = scalar.Enum()
+	case enums[statement[2]]:
+		f.Type, f.TypeName = descriptorpb.FieldDescriptorProto_TYPE_ENUM.Enum(), proto.String(".pingpost.event."+statement[2])
+	default:
+		f.Type, f.TypeName = descriptorpb.FieldDescriptorProto_TYPE_MESSAGE.Enum(), proto.String(".pingpost.event."+statement[2])
+	}
+	return f
+}
+
+// differences lists what the bytes have and the description has not, and the
+// other way round, of a message all of whose fields are filled.
+func differences(path string, m protoreflect.Message) (found []string) {
+	if unknown := m.GetUnknown(); len(unknown) > 0 {
+		found = append(found, fmt.Sprintf("%s: not described, or in another form: %x", path, unknown))
+	}
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		at := fmt.Sprintf("%s.%s = %d", path, field.Name(), field.Number())
+		switch {
+		case !m.Has(field):
+			found = append(found, at+": described, not written")
+		case field.IsList() && field.Message() != nil:
+			for k := range m.Get(field).List().Len() {
+				found = append(found, differences(at, m.Get(field).List().Get(k).Message())...)
+			}
+		case field.Message() != nil:
+			found = append(found, differences(at, m.Get(field).Message())...)
+		}
+	}
+	return found
+}
+
+func protoName(kind Kind) protoreflect.Name {
+	name := ""
+	for word := range strings.SplitSeq(kind.String(), "_") {
+		name += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return protoreflect.Name(name)
+}
+
+// The description is read by a protobuf library, which then reads and writes
+// what the code does.
+func TestTheDescriptionIsWhatTheCodeWrites(t *testing.T) {
+	file := readProto(t)
+	for _, e := range everyKind() {
+		fill(e)
+		wrapped := dynamicpb.NewMessage(file.Messages().ByName("Envelope"))
+		if err := proto.Unmarshal(Append(nil, e), wrapped); err != nil {
+			t.Fatal(err)
+		}
+		for _, difference := range differences("Envelope", wrapped) {
+			t.Error(difference)
+		}
+		fields := wrapped.Descriptor().Fields()
+		name := protoreflect.Name("KIND_" + strings.ToUpper(e.Kind().String()))
+		if value := file.Enums().ByName("Kind").Values().ByName(name); value == nil || Kind(value.Number()) != e.Kind() {
+			t.Errorf("kind %d is not described as %s", e.Kind(), name)
+		}
+		described := file.Messages().ByName(protoName(e.Kind()))
+		if described == nil {
+			t.Errorf("there is no message %s", protoName(e.Kind()))
+			continue
+		}
+		fact := dynamicpb.NewMessage(described)
+		if err := proto.Unmarshal(wrapped.Get(fields.ByName("fact")).Bytes(), fact); err != nil {
+			t.Errorf("%s: %v", described.Name(), err)
+			continue
+		}
+		for _, difference := range differences(string(described.Name()), fact) {
+			t.Error(difference)
+		}
+		written, err := proto.Marshal(fact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d Decoder
+		if back, err := d.Decode(envelope(uint32(e.Kind()), version, written)); err != nil || !same(e, back) {
+			t.Errorf("another encoder wrote %+v\nread %+v, %v", e, back, err)
+		}
+	}
+}
+
+func TestTheContactPartIsDescribed(t *testing.T) {
+	contact := Contact{Fields: []Field{{"phone", 1, []byte("+14155550123")}}, Body: []byte("{}")}
+	described := dynamicpb.NewMessage(readProto(t).Messages().ByName("Contact"))
+	if err := proto.Unmarshal(contact.AppendTo(nil), described); err != nil {
+		t.Fatal(err)
+	}
+	for _, difference := range differences("Contact", described) {
+		t.Error(difference)
+	}
+}
+
+// Every number of an enum is described, under the name that the code has.
+func TestEnumsAreDescribed(t *testing.T) {
+	want := map[string]map[int32]string{
+		"Kind": {0: "KIND_UNSPECIFIED"}, "Settlement": {0: "SETTLEMENT_UNSPECIFIED"},
+		"NameKind": {
+			0: "NAME_UNSPECIFIED", int32(NameSupplier): "NAME_SUPPLIER", int32(NameBuyer): "NAME_BUYER",
+			int32(NameCampaign): "NAME_CAMPAIGN", int32(NameList): "NAME_LIST",
+		},
+		"CredentialKind": {0: "CREDENTIAL_UNSPECIFIED", int32(CredentialAPIKey): "CREDENTIAL_API_KEY"},
+	}
+	for _, e := range everyKind() {
+		want["Kind"][int32(e.Kind())] = "KIND_" + strings.ToUpper(e.Kind().String())
+	}
+	for s := SettledDelivered; s.String() != "invalid"; s++ {
+		want["Settlement"][int32(s)] = "SETTLEMENT_" + strings.ToUpper(s.String())
+	}
+	enums := readProto(t).Enums()
+	for i := range enums.Len() {
+		enum := enums.Get(i)
+		names := want[string(enum.Name())]
+		if enum.Values().Len() != len(names) {
+			t.Errorf("%s has %d values, %d are described", enum.Name(), len(names), enum.Values().Len())
+		}
+		for k := range enum.Values().Len() {
+			if value := enum.Values().Get(k); names[int32(value.Number())] != string(value.Name()) {
+				t.Errorf("%s %d is %q, described as %s", enum.Name(), value.Number(), names[int32(value.Number())], value.Name())
+			}
+		}
+	}
+}

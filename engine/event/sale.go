@@ -1,0 +1,148 @@
+package event
+
+import (
+	"github.com/VictoriaMetrics/easyproto"
+
+	"pingpost/engine/market"
+)
+
+// Sale is a buyer found for a lead and all that the sale takes: room in caps,
+// money, a turn, and the values by which a duplicate would be known. An intent
+// carries it as a hold; its outcome carries the same again, to settle the hold
+// or to give it back.
+type Sale struct {
+	Buyer    market.Ref // zero: no sale
+	Seat     uint32     // position in the lineup of the catalog's version
+	Price    market.Money
+	Payout   market.Money
+	Currency market.Currency
+	Charges  []Charge
+	Turn     Turn
+	Dups     []Dup
+}
+
+// Charge takes Amount (leads, or millionths) of a cap in the window that began
+// at Window, in Unix nanoseconds. What is given back goes back there.
+type Charge struct {
+	Cap    market.Ref
+	Window int64
+	Amount int64
+}
+
+// Turn is a turn that was taken among the seats that were eligible together.
+// Set names those seats and their weights, Member is the taker's place among
+// them; Phase is where in its cycle a set starts that was not known before. A
+// zero Set is no turn.
+type Turn struct {
+	Set    uint64
+	Phase  uint32
+	Member uint32
+}
+
+// Dup is a value that is remembered once the lead is accepted: until Until, in
+// Unix nanoseconds.
+type Dup struct {
+	Key   market.DupKey
+	Until int64
+}
+
+// Reset empties s and keeps its capacity.
+func (s *Sale) Reset() {
+	*s = Sale{Charges: s.Charges[:0], Dups: s.Dups[:0]}
+}
+
+// CopyFrom makes s equal to other without sharing memory with it.
+func (s *Sale) CopyFrom(other *Sale) {
+	charges, dups := s.Charges[:0], s.Dups[:0]
+	*s = *other
+	s.Charges = append(charges, other.Charges...)
+	s.Dups = append(dups, other.Dups...)
+}
+
+func (s *Sale) marshal(mm *easyproto.MessageMarshaler) {
+	putUint(mm, 1, uint64(s.Buyer))
+	putUint(mm, 2, uint64(s.Seat))
+	putSint(mm, 3, int64(s.Price))
+	putSint(mm, 4, int64(s.Payout))
+	if s.Currency != (market.Currency{}) {
+		mm.AppendBytes(5, s.Currency[:])
+	}
+	for i := range s.Charges {
+		charge := &s.Charges[i]
+		inner := mm.AppendMessage(6)
+		putUint(inner, 1, uint64(charge.Cap))
+		putFixed(inner, 2, uint64(charge.Window))
+		putSint(inner, 3, charge.Amount)
+	}
+	putFixed(mm, 7, s.Turn.Set)
+	putUint(mm, 8, uint64(s.Turn.Phase))
+	putUint(mm, 10, uint64(s.Turn.Member))
+	for i := range s.Dups {
+		inner := mm.AppendMessage(9)
+		putID(inner, 1, s.Dups[i].Key)
+		putFixed(inner, 2, uint64(s.Dups[i].Until))
+	}
+}
+
+func (s *Sale) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getRef(fc, &s.Buyer)
+	case 2:
+		return getUint32(fc, &s.Seat)
+	case 3:
+		return getMoney(fc, &s.Price)
+	case 4:
+		return getMoney(fc, &s.Payout)
+	case 5:
+		code, ok := fc.Bytes()
+		return ok && copy(s.Currency[:], code) == len(s.Currency) && len(code) == len(s.Currency)
+	case 6:
+		var charge *Charge
+		s.Charges, charge = grow(s.Charges)
+		*charge = Charge{}
+		return getMessage(fc, charge.field)
+	case 7:
+		set, ok := fc.Fixed64()
+		s.Turn.Set = set
+		return ok
+	case 8:
+		return getUint32(fc, &s.Turn.Phase)
+	case 10:
+		return getUint32(fc, &s.Turn.Member)
+	case 9:
+		var dup *Dup
+		s.Dups, dup = grow(s.Dups)
+		*dup = Dup{}
+		return getMessage(fc, dup.field)
+	}
+	return true
+}
+
+func (c *Charge) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getRef(fc, &c.Cap)
+	case 2:
+		return getFixed(fc, &c.Window)
+	case 3:
+		return getSint(fc, &c.Amount)
+	}
+	return true
+}
+
+func (d *Dup) field(fc *easyproto.FieldContext) bool {
+	switch fc.FieldNum {
+	case 1:
+		return getID(fc, (*[16]byte)(&d.Key))
+	case 2:
+		return getFixed(fc, &d.Until)
+	}
+	return true
+}
+
+// getMessage reads an embedded message's fields.
+func getMessage(fc *easyproto.FieldContext, take func(*easyproto.FieldContext) bool) bool {
+	data, ok := fc.MessageData()
+	return ok && eachField(fc, data, take) == nil
+}

@@ -1,0 +1,310 @@
+package engine_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // zones with their clock changes, wherever the test runs
+
+	"pingpost/engine/market"
+)
+
+// rig describes a market in few words; what is left out is the ordinary case.
+type rig struct {
+	buyers    []buyer
+	campaigns []campaign
+	lists     []list
+	suppliers []string // besides "acme"
+}
+
+type buyer struct {
+	id       string
+	posts    bool   // has an endpoint; else leads are recorded
+	funds    string // opening balance; empty: its money is not limited
+	credit   string
+	caps     []string // "day 5", "total $20", "hour 3 America/New_York"
+	schedule string   // "America/New_York Mon-Fri 08:00-18:00, Sat 10:00-12:00"
+	refuses  []string // suppression lists
+	timeout  time.Duration
+}
+
+type campaign struct {
+	id         string // empty: "auto"
+	method     market.Method
+	floor      string
+	payout     string // "0.8" or "$6.50"; empty: all of the price
+	suppliers  []string
+	caps       []string
+	filters    []market.FilterSpec
+	suppress   []string
+	duplicates market.DuplicateRule
+	consent    []string
+	unknown    market.Unknown
+	seats      []seat
+}
+
+type seat struct {
+	buyer    string
+	price    string // empty: 10
+	weight   int
+	states   string // empty: all
+	filters  []market.FilterSpec
+	caps     []string
+	schedule string
+}
+
+type list struct {
+	id      string
+	field   market.ListField
+	hash    market.Hash
+	entries []string
+}
+
+// fields are those of every campaign here.
+var fields = []market.FieldSpec{
+	{Name: "vehicles", Type: market.TypeInteger},
+	{Name: "homeowner", Type: market.TypeBoolean, To: "owns_home"},
+}
+
+func must[T any](t testing.TB) func(T, error) T {
+	return func(value T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+func money(t testing.TB, text string) market.Money {
+	t.Helper()
+	if text == "" {
+		return 0
+	}
+	return must[market.Money](t)(market.ParseMoney([]byte(text)))
+}
+
+func zone(t testing.TB, name string) *time.Location {
+	t.Helper()
+	return must[*time.Location](t)(time.LoadLocation(name))
+}
+
+// catalog builds the market anew: the engine numbers and keeps what it is given.
+func (r rig) catalog(t testing.TB) *market.Catalog {
+	t.Helper()
+	c := &market.Catalog{
+		Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{},
+		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.List{},
+	}
+	for _, id := range append([]string{"acme"}, r.suppliers...) {
+		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id)}
+	}
+	for _, l := range r.lists {
+		c.Lists[market.ListID(l.id)] = &market.List{ID: market.ListID(l.id), Field: l.field, Hash: l.hash}
+	}
+	for _, b := range r.buyers {
+		c.Buyers[market.BuyerID(b.id)] = b.build(t, c)
+	}
+	for _, form := range r.campaigns {
+		built := form.build(t, c)
+		c.Campaigns[built.ID] = built
+	}
+	return c
+}
+
+func (b buyer) build(t testing.TB, c *market.Catalog) *market.Buyer {
+	t.Helper()
+	built := &market.Buyer{
+		ID: market.BuyerID(b.id), Name: b.id, Zone: time.UTC,
+		Funded: b.funds != "", Credit: money(t, b.credit),
+		Schedule: schedule(t, b.schedule), Caps: caps(t, market.ScopeBuyer, b.caps),
+		Suppression: listsOf(t, c, b.refuses),
+		PostTimeout: cmp.Or(b.timeout, 10*time.Second),
+	}
+	if b.posts {
+		built.Post = &market.Endpoint{URL: endpointOf(b.id), Credential: b.id + "/auth", Header: "Authorization", Scheme: "Bearer "}
+	}
+	return built
+}
+
+func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
+	t.Helper()
+	mapping, mistakes := market.NewMapping(market.MappingSpec{Fields: fields, Unknown: form.unknown})
+	if len(mistakes) > 0 {
+		t.Fatalf("mapping: %v", mistakes)
+	}
+	built := &market.Campaign{
+		ID: market.CampaignID(cmp.Or(form.id, "auto")), Method: form.method, Currency: market.Currency{'U', 'S', 'D'},
+		Zone: time.UTC, Floor: money(t, form.floor), Payout: payout(t, form.payout),
+		Suppliers: map[market.SupplierID]struct{}{}, ConsentSources: map[string]struct{}{},
+		Suppression: listsOf(t, c, form.suppress), Duplicates: form.duplicates, Mapping: mapping,
+		Filters: filters(t, mapping, form.filters), Caps: caps(t, market.ScopeCampaign, form.caps),
+	}
+	for _, id := range form.suppliers {
+		built.Suppliers[market.SupplierID(id)] = struct{}{}
+	}
+	for _, source := range form.consent {
+		built.ConsentSources[source] = struct{}{}
+	}
+	for i, s := range form.seats {
+		states := market.AllStates
+		if s.states != "" {
+			states = must[market.StateSet](t)(market.ParseStates(strings.Fields(s.states)))
+		}
+		named := c.Buyers[market.BuyerID(s.buyer)]
+		if named == nil {
+			t.Fatalf("a seat for %q, who is no buyer", s.buyer)
+		}
+		built.Lineup = append(built.Lineup, market.Seat{
+			Buyer: named, Priority: i, Weight: cmp.Or(s.weight, 1), Price: money(t, cmp.Or(s.price, "10")),
+			States: states, Filters: filters(t, mapping, s.filters), Schedule: schedule(t, s.schedule),
+			Caps: caps(t, market.ScopePair, s.caps),
+		})
+	}
+	return built
+}
+
+func listsOf(t testing.TB, c *market.Catalog, ids []string) (lists []*market.List) {
+	t.Helper()
+	for _, id := range ids {
+		if c.Lists[market.ListID(id)] == nil {
+			t.Fatalf("no list %q", id)
+		}
+		lists = append(lists, c.Lists[market.ListID(id)])
+	}
+	return lists
+}
+
+func payout(t testing.TB, text string) market.Payout {
+	t.Helper()
+	if fixed, ok := strings.CutPrefix(text, "$"); ok {
+		return market.Payout{IsFixed: true, Fixed: money(t, fixed)}
+	}
+	return market.Payout{Share: must[market.Share](t)(market.ParseShare([]byte(cmp.Or(text, "1"))))}
+}
+
+func filters(t testing.TB, mapping *market.Mapping, specs []market.FilterSpec) (built []market.Filter) {
+	t.Helper()
+	for _, spec := range specs {
+		built = append(built, must[market.Filter](t)(market.NewFilter(spec, mapping)))
+	}
+	return built
+}
+
+func schedule(t testing.TB, text string) *market.Schedule {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	name, hours, _ := strings.Cut(text, " ")
+	return must[*market.Schedule](t)(market.ParseSchedule(zone(t, name), strings.Split(hours, ", ")))
+}
+
+func caps(t testing.TB, scope market.Scope, texts []string) (built []*market.Cap) {
+	t.Helper()
+	for _, text := range texts {
+		words := strings.Fields(text)
+		period, ok := market.ParsePeriod(words[0])
+		if !ok {
+			t.Fatalf("cap %q", text)
+		}
+		limit := &market.Cap{Scope: scope, Unit: market.UnitCount, Period: period, Zone: time.UTC}
+		if amount, ok := strings.CutPrefix(words[1], "$"); ok {
+			limit.Unit, limit.Limit = market.UnitMoney, int64(money(t, amount))
+		} else {
+			limit.Limit = int64(must[int](t)(strconv.Atoi(words[1])))
+		}
+		if len(words) > 2 {
+			limit.Zone = zone(t, words[2])
+		}
+		built = append(built, limit)
+	}
+	return built
+}
+
+// tables reads the lists' entries.
+func (r rig) tables(t testing.TB, c *market.Catalog) map[market.ListID]*market.Table {
+	t.Helper()
+	tables := map[market.ListID]*market.Table{}
+	for _, l := range r.lists {
+		var prints []uint64
+		for _, line := range l.entries {
+			prints = append(prints, must[uint64](t)(c.Lists[market.ListID(l.id)].Entry([]byte(line), &secret)))
+		}
+		tables[market.ListID(l.id)] = market.NewTable(prints)
+	}
+	return tables
+}
+
+// allCaps lists a catalog's caps by number.
+func allCaps(c *market.Catalog) map[market.Ref]*market.Cap {
+	all := map[market.Ref]*market.Cap{}
+	add := func(limits []*market.Cap) {
+		for _, limit := range limits {
+			all[limit.Ref] = limit
+		}
+	}
+	for _, b := range c.Buyers {
+		add(b.Caps)
+	}
+	for _, built := range c.Campaigns {
+		add(built.Caps)
+		for i := range built.Lineup {
+			add(built.Lineup[i].Caps)
+		}
+	}
+	return all
+}
+
+// person is a lead as a supplier sends it: number n, with what the pairs of
+// name and value change. A value is a JSON literal where it begins like one.
+func person(n int, pairs ...string) request {
+	values := map[string]string{
+		"flo_campaign_id": "auto", "flo_supplier_id": "acme",
+		"first_name": "Pat", "last_name": "Doe",
+		"phone": fmt.Sprintf("415%07d", 2_000_000+n), "email": fmt.Sprintf("p%d@example.com", n),
+		"state": "CA",
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		values[pairs[i]] = pairs[i+1]
+	}
+	r := request{supplier: "acme"}
+	var body strings.Builder
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range values {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		value := values[name]
+		fmt.Fprintf(&body, "%s=%s;", name, value)
+		if value != "-" {
+			r.members = append(r.members, member(name, value))
+		}
+	}
+	r.body = []byte(body.String())
+	return r
+}
+
+// member reads "-" as absent, and numbers, booleans and null as such after #.
+func member(name, value string) market.Member {
+	m := market.Member{Name: []byte(name), Kind: market.JSONString, Text: []byte(value)}
+	if literal, ok := strings.CutPrefix(value, "#"); ok {
+		m.Text, m.Kind = []byte(literal), market.JSONNumber
+		switch literal {
+		case "true", "false":
+			m.Kind = market.JSONBoolean
+		case "null":
+			m.Kind = market.JSONNull
+		}
+	}
+	return m
+}
+
+// phoneOf is the phone of person n as it is stored.
+func phoneOf(n int) string { return fmt.Sprintf("+1415%07d", 2_000_000+n) }

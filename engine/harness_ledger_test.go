@@ -1,0 +1,195 @@
+package engine_test
+
+import (
+	"math"
+	"sort"
+	"testing"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// ledger is a naive sum over the facts, written without a look at how the state
+// does it.
+type ledger struct {
+	caps     map[capWindow]int64
+	balance  map[market.Ref]market.Money
+	held     map[market.Ref]market.Money
+	open     map[market.LeadID]event.Sale
+	status   map[market.LeadID]market.Status
+	sold     map[market.Ref]int // leads by buyer, of those that stand
+	campaign map[market.Ref]int
+	limits   map[market.Ref]*market.Cap
+	keys     map[[16]byte]int64 // until when an idempotency key is known
+}
+
+type capWindow struct {
+	cap   market.Ref
+	start int64
+}
+
+// addUp goes through a log. Anything that no log may say is an error: more in a
+// cap than its limit, a balance below the credit, a settlement of what is not
+// open.
+func addUp(t testing.TB, entries []entry, catalog *market.Catalog) *ledger {
+	t.Helper()
+	l := &ledger{
+		caps: map[capWindow]int64{}, balance: map[market.Ref]market.Money{}, held: map[market.Ref]market.Money{},
+		open: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.Status{},
+		sold: map[market.Ref]int{}, campaign: map[market.Ref]int{},
+		limits: allCaps(catalog), keys: map[[16]byte]int64{},
+	}
+	var decoder event.Decoder
+	for i, e := range entries {
+		fact, err := decoder.Decode(e.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch fact := fact.(type) {
+		case *event.FundsMoved:
+			l.balance[fact.Buyer] += fact.Amount
+		case *event.LeadDecided:
+			l.decided(t, fact)
+		case *event.PostSettled:
+			l.settled(t, fact)
+		}
+		l.withinLimits(t, i+1, catalog)
+	}
+	return l
+}
+
+func (l *ledger) decided(t testing.TB, fact *event.LeadDecided) {
+	t.Helper()
+	if _, known := l.status[fact.Lead]; known {
+		t.Errorf("lead %s was decided twice", fact.Lead)
+	}
+	if (fact.Sale.Buyer == 0) == (fact.Reason == market.ReasonNone) {
+		t.Errorf("lead %s has buyer %d and reason %q", fact.Lead, fact.Sale.Buyer, fact.Reason)
+	}
+	if key := fact.Idempotency.Key; key != [16]byte{} {
+		if l.keys[key] > fact.Decided {
+			t.Errorf("lead %s was decided under a key that has one", fact.Lead)
+		}
+		l.keys[key] = fact.Idempotency.Until
+	}
+	l.status[fact.Lead] = market.StatusUnmatched
+	if fact.Sale.Buyer != 0 {
+		l.sell(fact.Lead, fact.Campaign, &fact.Sale, fact.Post.URL != "")
+	}
+}
+
+func (l *ledger) sell(lead market.LeadID, campaign market.Ref, sale *event.Sale, posted bool) {
+	l.charge(sale, 1)
+	l.sold[sale.Buyer]++
+	l.campaign[campaign]++
+	if posted {
+		l.held[sale.Buyer] += sale.Price
+		var kept event.Sale
+		kept.CopyFrom(sale)
+		l.open[lead] = kept
+		if l.status[lead] != market.StatusAccepted {
+			l.status[lead] = market.StatusOpen
+		}
+		return
+	}
+	l.balance[sale.Buyer] -= sale.Price
+	l.status[lead] = market.StatusAccepted
+}
+
+func (l *ledger) charge(sale *event.Sale, sign int64) {
+	for _, c := range sale.Charges {
+		l.caps[capWindow{c.Cap, c.Window}] += sign * c.Amount
+	}
+}
+
+func (l *ledger) settled(t testing.TB, fact *event.PostSettled) {
+	t.Helper()
+	sale, ok := l.open[fact.Lead]
+	if !ok || sale.Buyer != fact.Sale.Buyer || sale.Price != fact.Sale.Price || len(sale.Charges) != len(fact.Sale.Charges) {
+		t.Errorf("lead %s: %s settles %+v, open is %+v", fact.Lead, fact.Settlement, fact.Sale, sale)
+		return
+	}
+	switch fact.Settlement {
+	case event.SettledPending, event.SettledUnknown, event.SettledResent:
+		l.status[fact.Lead] = market.StatusAccepted
+	case event.SettledDelivered, event.SettledConfirmed:
+		l.status[fact.Lead] = market.StatusAccepted
+		l.balance[sale.Buyer] -= sale.Price
+		l.held[sale.Buyer] -= sale.Price
+		delete(l.open, fact.Lead)
+	case event.SettledRefused, event.SettledReleased:
+		l.charge(&sale, -1)
+		l.held[sale.Buyer] -= sale.Price
+		l.sold[sale.Buyer]--
+		l.campaign[fact.Campaign]--
+		delete(l.open, fact.Lead)
+		if fact.Next.Buyer == 0 {
+			l.status[fact.Lead] = market.StatusUnmatched
+			return
+		}
+		l.sell(fact.Lead, fact.Campaign, &fact.Next, fact.Post.URL != "")
+	default:
+		t.Errorf("settlement %d", fact.Settlement)
+	}
+}
+
+func (l *ledger) withinLimits(t testing.TB, position int, catalog *market.Catalog) {
+	t.Helper()
+	for w, used := range l.caps {
+		if limit := l.limits[w.cap]; limit != nil && used > limit.Limit {
+			t.Errorf("entry %d: %d in the %s cap %d of %d", position, used, limit.Period, w.cap, limit.Limit)
+		}
+		if used < 0 {
+			t.Errorf("entry %d: cap %d has %d", position, w.cap, used)
+		}
+	}
+	for _, b := range catalog.Buyers {
+		if free := l.balance[b.Ref] - l.held[b.Ref] + b.Credit; b.Funded && free < 0 {
+			t.Errorf("entry %d: buyer %s is %s over its money", position, b.ID, -free)
+		}
+	}
+}
+
+// compare holds the state to the sum.
+func (l *ledger) compare(t testing.TB, s *state.State) {
+	t.Helper()
+	for ref, balance := range l.balance {
+		if got, held := s.Balance(ref); got != balance || held != l.held[ref] {
+			t.Errorf("buyer %d has %s and holds %s, by the facts %s and %s", ref, got, held, balance, l.held[ref])
+		}
+	}
+	_, now := s.Position()
+	for ref, limit := range l.limits {
+		start, _ := limit.Period.Window(now, limit.Zone)
+		if got, want := used(s, limit, now), l.caps[capWindow{ref, start}]; got != want {
+			t.Errorf("cap %d (%s) has %d in its window at %s, by the facts %d", ref, limit.Period, got, time.Unix(0, now).UTC(), want)
+		}
+	}
+	for lead, status := range l.status {
+		if got, ok := s.Lead(lead); ok && got.Status != status {
+			t.Errorf("lead %s is %s, by the facts %s", lead, got.Status, status)
+		}
+	}
+	open := 0
+	s.Posts(func(p *state.Post) {
+		open++
+		if _, ok := l.open[p.Lead]; !ok {
+			t.Errorf("lead %s has an open intent, by the facts none", p.Lead)
+		}
+	})
+	if open != len(l.open) {
+		t.Errorf("%d intents are open, by the facts %d", open, len(l.open))
+	}
+}
+
+// used is what a cap has counted, found by asking what limit would not be full.
+func used(s *state.State, limit *market.Cap, now int64) int64 {
+	probe := *limit
+	return int64(sort.Search(math.MaxInt64>>1, func(n int) bool {
+		probe.Limit = int64(n) + 1
+		full, _ := s.CapFull(&probe, 1, now)
+		return !full
+	}))
+}

@@ -1,0 +1,288 @@
+package engine_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// secret keys the hashes of these tests.
+var secret = [32]byte{1, 2, 3}
+
+// bubbleClock is the clock of package time: virtual inside a synctest bubble.
+type bubbleClock struct{}
+
+func (bubbleClock) Now() int64 { return time.Now().UnixNano() }
+
+func (bubbleClock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
+	timer := time.NewTimer(d)
+	return timer.C, timer.Stop
+}
+
+// exchange is an engine with everything around it, and its end: whatever a test
+// does with it, when the test is over nothing may be reserved, the facts must
+// add up, and a replay must come to the same state.
+type exchange struct {
+	t      testing.TB
+	rig    rig
+	log    *memoryLog
+	world  *world
+	life   *life
+	state  *state.State
+	engine *engine.Engine
+	tune   func(*engine.Options)
+	drawn  atomic.Uint64
+	noted  noted
+}
+
+type request struct {
+	supplier string
+	members  []market.Member
+	body     []byte
+	key      string
+	badKey   bool
+}
+
+// withKey is the same request under an idempotency key.
+func (r request) withKey(key string) request { r.key = key; return r }
+
+// by is the same request with another supplier's credential.
+func (r request) by(supplier string) request { r.supplier = supplier; return r }
+
+// noted counts what the engine notes.
+type noted struct {
+	decided atomic.Int64
+	posted  atomic.Int64
+	faults  atomic.Int64
+}
+
+func (n *noted) Decided(*market.Campaign, *market.Supplier, *engine.Answer) { n.decided.Add(1) }
+func (n *noted) Posted(string, *market.PostResult)                          { n.posted.Add(1) }
+func (n *noted) Fault(string, error)                                        { n.faults.Add(1) }
+
+// begin starts an exchange on an empty log. It ends with the test.
+func begin(t testing.TB, r rig, tune ...func(*engine.Options)) *exchange {
+	t.Helper()
+	x := &exchange{t: t, rig: r, log: newMemoryLog(t), world: newWorld(t)}
+	if len(tune) > 0 {
+		x.tune = tune[0]
+	}
+	x.start()
+	x.configure(r)
+	t.Cleanup(x.finish)
+	return x
+}
+
+// start is a process that comes up on what the log has.
+func (x *exchange) start() {
+	x.t.Helper()
+	number := 1
+	if x.life != nil {
+		number = x.life.number + 1
+	}
+	x.life = &life{world: x.world, log: x.log, number: number}
+	x.state = replayed(x.t, x.log.durable())
+	opt := engine.Options{
+		State: x.state, Log: x.life, Buyers: x.life, Clock: bubbleClock{}, Secret: secret,
+		Entropy: x.entropy, Note: &x.noted,
+	}
+	if x.tune != nil {
+		x.tune(&opt)
+	}
+	x.engine = engine.New(opt)
+}
+
+// entropy gives ever new bytes, spread as shards expect them.
+func (x *exchange) entropy(p []byte) {
+	n := x.drawn.Add(1) * 0x9e3779b97f4a7c15
+	for i := range p {
+		p[i] = byte(n >> (8 * (i % 8)))
+		if i%8 == 7 {
+			n *= 0xd6e8feb86659fd93
+		}
+	}
+}
+
+func (x *exchange) configure(r rig) {
+	x.t.Helper()
+	x.rig = r
+	if err := x.engine.Configure(x.configuration(r)); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// configuration is the rig as a document would give it; equal rigs give equal
+// documents.
+func (x *exchange) configuration(r rig) engine.Configuration {
+	x.t.Helper()
+	c := engine.Configuration{Catalog: r.catalog(x.t), Document: fmt.Sprintf("%+v", r)}
+	c.Tables = r.tables(x.t, c.Catalog)
+	for _, b := range r.buyers {
+		if b.funds != "" {
+			c.Firsts.Balances = append(c.Firsts.Balances, engine.FirstBalance{Buyer: market.BuyerID(b.id), Amount: money(x.t, b.funds)})
+		}
+	}
+	return c
+}
+
+// crash ends the process as a power cut does, and starts the next one on what
+// the log has. Inside a bubble only.
+func (x *exchange) crash() {
+	x.t.Helper()
+	x.life.die()
+	x.log.die(x.log.len(), nil)
+	x.bury()
+	x.rise()
+}
+
+// bury lets what is left of a dead process end.
+func (x *exchange) bury() {
+	x.engine.Close()
+	x.log.close()
+}
+
+// rise starts the next process after a death.
+func (x *exchange) rise() {
+	x.t.Helper()
+	x.log.reopen()
+	x.start()
+	x.configure(x.rig)
+	if err := x.engine.Recover(); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// send ingests a request that has just arrived.
+func (x *exchange) send(r request) (engine.Answer, error) {
+	var id market.RequestID
+	binary.BigEndian.PutUint64(id[8:], x.drawn.Add(1))
+	id[0] = 1
+	return x.engine.Ingest(&engine.IngestRequest{
+		Supplier: x.engine.Catalog().Suppliers[market.SupplierID(r.supplier)],
+		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey,
+		Request: id, Received: time.Now().UnixNano(),
+	})
+}
+
+// sent is what became of a request that is under way.
+type sent struct {
+	answer engine.Answer
+	err    error
+	took   time.Duration
+	done   chan struct{}
+}
+
+// goSend ingests on a goroutine of its own.
+func (x *exchange) goSend(r request) *sent {
+	s := &sent{done: make(chan struct{})}
+	start := time.Now()
+	go func() {
+		defer close(s.done)
+		s.answer, s.err = x.send(r)
+		s.took = time.Since(start)
+	}()
+	return s
+}
+
+// wait is the request's end, in the words of said.
+func (s *sent) wait() string {
+	<-s.done
+	return said(s.answer, s.err)
+}
+
+// tell ingests and says what came of it: the buyer, or why none.
+func (x *exchange) tell(r request) string { return said(x.send(r)) }
+
+// said is an answer in a word: the buyer's name, a reason, or an error's code
+// with the failing fields.
+func said(a engine.Answer, err error) string {
+	var refusal *engine.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		text := string(refusal.Code)
+		for _, f := range refusal.Fields {
+			text += " " + f.Field + ":" + f.Code
+		}
+		return text
+	case err != nil:
+		return "error: " + err.Error()
+	case a.Accepted:
+		return a.Buyer
+	}
+	return a.Reason.String()
+}
+
+// lead is what memory has of a lead.
+func (x *exchange) lead(a engine.Answer) state.Lead {
+	x.t.Helper()
+	lead, ok := x.state.Lead(a.Lead)
+	if !ok {
+		x.t.Fatalf("lead %s is not in memory", a.Lead)
+	}
+	return lead
+}
+
+// stands is where a lead stands: status and delivery.
+func (x *exchange) stands(a engine.Answer) string {
+	x.t.Helper()
+	lead := x.lead(a)
+	text := lead.Status.String() + " " + lead.Delivery.String()
+	if lead.Status == market.StatusUnmatched {
+		text += " " + lead.Reason.String()
+	}
+	return text
+}
+
+// finish ends the exchange and holds it to what is always true.
+func (x *exchange) finish() {
+	x.t.Helper()
+	x.engine.Close()
+	x.log.close()
+	x.audit()
+}
+
+// audit holds an exchange that is idle to what is always true.
+func (x *exchange) audit() {
+	x.t.Helper()
+	if n := x.state.Reservations(); n != 0 {
+		x.t.Errorf("%d reservations are out while nothing is under way", n)
+	}
+	if x.log.failure != nil {
+		return // memory was left behind: it knows less than the log may have
+	}
+	entries := x.log.durable()
+	seq, live := x.state.Hash()
+	again, replay := replayed(x.t, entries).Hash()
+	if seq != again || live != replay {
+		x.t.Errorf("live state %x at %d, replayed state %x at %d", live, seq, replay, again)
+	}
+	addUp(x.t, entries, x.engine.Catalog()).compare(x.t, x.state)
+}
+
+// bubble runs a test in virtual time.
+func bubble(t *testing.T, name string, f func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Helper()
+		synctest.Test(t, f)
+	})
+}
+
+// at waits until a moment of virtual time, in UTC.
+func at(t testing.TB, text string) {
+	t.Helper()
+	moment := must[time.Time](t)(time.Parse("2006-01-02 15:04:05.999999999", text))
+	if d := time.Until(moment); d > 0 {
+		time.Sleep(d)
+	} else if d < 0 {
+		t.Fatalf("%s is past", text)
+	}
+}

@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// What an operator asks for and cannot have.
+var (
+	ErrNotFound = errors.New("there is no such thing")
+	ErrConflict = errors.New("that cannot be done as things stand")
+)
+
+// Pause shuts a campaign or a buyer, or opens it again.
+func (e *Engine) Pause(door event.NameKind, id string, paused bool) error {
+	ref := e.state.RefOf(door, id)
+	if ref == 0 {
+		return fmt.Errorf("%w: no campaign or buyer %q was ever configured", ErrNotFound, id)
+	}
+	if now, _ := e.state.Paused(door, ref); now == paused {
+		return nil
+	}
+	return e.commit(&event.DoorSet{Door: door, Ref: ref, Paused: paused, At: e.opt.Clock.Now()}, nil)
+}
+
+// liveKeys is how many API keys of a supplier may be good at once: two, so that
+// one can be rotated without a gap.
+const liveKeys = 2
+
+// AddKey adds an API key of a supplier, by its hash. The oldest is revoked
+// where there would be more than two.
+func (e *Engine) AddKey(supplier market.SupplierID, hash [32]byte, hint string) error {
+	e.configuring.Lock()
+	defer e.configuring.Unlock()
+	ref := e.state.RefOf(event.NameSupplier, string(supplier))
+	if ref == 0 {
+		return fmt.Errorf("%w: no supplier %q was ever configured", ErrNotFound, supplier)
+	}
+	live := e.state.CredentialsOf(event.CredentialAPIKey, event.NameSupplier, ref)
+	fact := event.CredentialSet{
+		Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: ref,
+		Hash: hash, Hint: hint, At: e.opt.Clock.Now(),
+	}
+	if err := e.commit(&fact, nil); err != nil {
+		return err
+	}
+	for i := range max(0, len(live)+1-liveKeys) {
+		if err := e.revoke(ref, live[i].Hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RevokeKey ends an API key of a supplier, known by its hint, at once.
+func (e *Engine) RevokeKey(supplier market.SupplierID, hint string) error {
+	e.configuring.Lock()
+	defer e.configuring.Unlock()
+	ref := e.state.RefOf(event.NameSupplier, string(supplier))
+	for _, key := range e.state.CredentialsOf(event.CredentialAPIKey, event.NameSupplier, ref) {
+		if key.Hint == hint {
+			return e.revoke(ref, key.Hash)
+		}
+	}
+	return fmt.Errorf("%w: supplier %q has no API key that begins with %q", ErrNotFound, supplier, hint)
+}
+
+func (e *Engine) revoke(owner market.Ref, hash [32]byte) error {
+	return e.commit(&event.CredentialSet{
+		Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: owner,
+		Hash: hash, Revoked: true, At: e.opt.Clock.Now(),
+	}, nil)
+}
+
+// SetSecret replaces a secret that the exchange presents.
+func (e *Engine) SetSecret(name string, sealed []byte) error {
+	return e.commit(&event.SecretSet{Name: name, Sealed: sealed, At: e.opt.Clock.Now()}, nil)
+}
+
+// TopUp adds to a buyer's money; a negative amount takes from it.
+func (e *Engine) TopUp(buyer market.BuyerID, amount market.Money, note string) error {
+	ref := e.state.RefOf(event.NameBuyer, string(buyer))
+	if ref == 0 {
+		return fmt.Errorf("%w: no buyer %q was ever configured", ErrNotFound, buyer)
+	}
+	return e.commit(&event.FundsMoved{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now()}, nil)
+}
+
+// Resolve is an operator's word on a delivery whose fate is unknown: the buyer
+// has the lead (SettledConfirmed), has it not (SettledReleased), or it is to be
+// sent again (SettledResent).
+func (e *Engine) Resolve(lead market.LeadID, how event.Settlement) error {
+	e.configuring.Lock()
+	defer e.configuring.Unlock()
+	post := e.state.Post(lead)
+	if post == nil {
+		return fmt.Errorf("%w: lead %s has no open delivery", ErrNotFound, lead)
+	}
+	if !post.Unknown {
+		return fmt.Errorf("%w: the delivery of lead %s is still being tried", ErrConflict, lead)
+	}
+	c := e.couriers.open(e, lead)
+	c.take(post)
+	fact := c.settlement(how)
+	if how == event.SettledReleased {
+		fact.Reason = market.ReasonPostRejected
+	}
+	err := e.commit(fact, nil)
+	close(c.answered)
+	if err != nil || how != event.SettledResent {
+		e.couriers.close(c)
+		return err
+	}
+	c.take(e.state.Post(lead))
+	c.doubtful = true
+	e.goOn(c)
+	return nil
+}
+
+// Found begins an empty log: it names the exchange's epoch and checks the key
+// that its hashes are made with. On a log that has been begun it only checks.
+func (e *Engine) Found(keyCheck [16]byte) error {
+	founded := e.state.Founded()
+	if founded.Epoch == [16]byte{} {
+		fact := event.Founded{KeyCheck: keyCheck, At: e.opt.Clock.Now()}
+		e.opt.Entropy(fact.Epoch[:])
+		return e.commit(&fact, nil)
+	}
+	if founded.KeyCheck != keyCheck {
+		return errors.New("the exchange's key file is not the one that this log was begun with; put the right one back")
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// Waiter is told what became of an entry of the log: on the committer's own
+// goroutine, in the order of the log. It is an alias of an unnamed type so that
+// the log and the engine agree on it without one importing the other.
+type Waiter = interface {
+	// Committed says that the entry is durable, at this place in the log and
+	// in a batch of this time, in Unix nanoseconds.
+	Committed(seq uint64, at int64)
+	// Failed says that the entry never will be.
+	Failed(err error)
+}
+
+// Log makes facts durable. Append queues data, which must stay as it is until
+// the waiter is told; an error means that nothing was queued and the waiter is
+// never told.
+type Log interface {
+	Append(data []byte, w Waiter) error
+}
+
+// Buyers speaks to buyers' endpoints. Post makes one attempt and returns by the
+// request's deadline.
+type Buyers interface {
+	Post(req *market.PostRequest) market.PostResult
+}
+
+// Clock tells the time and waits. Now is in Unix nanoseconds and never goes
+// back.
+type Clock interface {
+	Now() int64
+	// Timer's channel gets one value after d; stop releases what it uses.
+	Timer(d time.Duration) (fired <-chan time.Time, stop func() bool)
+}
+
+// Entropy fills p with random bytes that nobody can guess.
+type Entropy func(p []byte)

@@ -1,0 +1,135 @@
+package state
+
+import (
+	"fmt"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// Apply makes a fact part of the state. It is the only thing that changes the
+// state, called for every fact in the order of the log, the same while serving
+// and in replay. It decides nothing and cannot fail. The event is the caller's
+// again when it returns.
+func (s *State) Apply(seq uint64, at int64, e event.Event) {
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	if seq != s.seq+1 {
+		panic(fmt.Sprintf("BUG: fact %d applied after fact %d", seq, s.seq))
+	}
+	switch e := e.(type) {
+	case *event.LeadDecided:
+		s.applyLead(seq, at, e)
+	case *event.PostTried:
+		s.applyTried(seq, e)
+	case *event.PostSettled:
+		s.applySettled(seq, at, e)
+	default:
+		if seq > s.loaded {
+			s.applyLedger(e)
+		}
+	}
+	s.seq, s.at = seq, at
+}
+
+// applyLedger applies what does not concern a single lead.
+func (s *State) applyLedger(e event.Event) {
+	switch e := e.(type) {
+	case *event.Founded:
+		s.founded = *e
+	case *event.CatalogSet:
+		s.catalog = Catalog{Version: e.Version, Document: clone(e.Document)}
+	case *event.NamesGiven:
+		for i := range e.Names {
+			s.names.add(e.Names[i].Kind, e.Names[i].Ref, e.Names[i].ID)
+		}
+		for i := range e.Caps {
+			key := e.Caps[i].Key
+			key.Zone = clone(key.Zone)
+			s.caps.add(e.Caps[i].Ref, key)
+		}
+	case *event.CredentialSet:
+		s.access.setCredential(e)
+	case *event.SecretSet:
+		s.access.setSecret(e)
+	case *event.DoorSet:
+		s.access.setDoor(e)
+	case *event.ListLoaded:
+		s.access.setList(e)
+	case *event.FundsMoved:
+		s.accounts.apply(e)
+	default:
+		panic(fmt.Sprintf("BUG: no rule to apply a %s event", e.Kind()))
+	}
+	s.doors.Add(1)
+}
+
+func (a *accounts) apply(e *event.FundsMoved) {
+	a.move(e.Buyer, e.Amount, 0)
+	if e.Opening {
+		a.mu.Lock()
+		a.getLocked(e.Buyer).opened = true
+		a.mu.Unlock()
+	}
+}
+
+func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
+	lead := Lead{
+		ID: e.Lead, Request: e.Request, Decided: e.Decided, Seq: seq, Keep: seconds(e.Keep),
+		Campaign: e.Campaign, Supplier: e.Supplier, Reason: e.Reason,
+	}
+	posted := e.Post.URL != ""
+	switch {
+	case e.Sale.Buyer == 0:
+		lead.Status, lead.Answer = market.StatusUnmatched, AnswerUnmatched
+	case posted:
+		lead.assign(&e.Sale)
+		lead.Status, lead.Delivery = market.StatusOpen, market.DeliveryPending
+	default:
+		lead.assign(&e.Sale)
+		lead.Status, lead.Answer = market.StatusAccepted, AnswerAccepted
+	}
+	shard := s.leadShard(&e.Lead)
+	shard.mu.Lock()
+	if seq > shard.loaded {
+		shard.table.put(&lead, wholeSeconds(at))
+		if posted {
+			shard.openPost(e.Lead, &e.Post, &e.Sale, e.Sealed, e.Decided)
+		}
+	}
+	shard.mu.Unlock()
+	s.rememberKey(&e.Idempotency, e.Lead, seq, at)
+	if e.Sale.Buyer == 0 {
+		return
+	}
+	if !posted {
+		s.rememberDups(e.Sale.Dups, e.Lead, seq, at)
+	}
+	s.applySale(seq, e.Campaign, &e.Sale, posted)
+}
+
+// applySale takes from caps, money and turns what a sale takes; a sale that is
+// posted holds its money until it is settled.
+func (s *State) applySale(seq uint64, campaign market.Ref, sale *event.Sale, held bool) {
+	if seq <= s.loaded {
+		return
+	}
+	s.turns.apply(campaign, sale.Turn, seq)
+	crossed := s.caps.charge(sale.Charges, 1)
+	if held {
+		s.doorMoved(s.accounts.move(sale.Buyer, 0, sale.Price) || crossed)
+	} else {
+		s.doorMoved(s.accounts.move(sale.Buyer, -sale.Price, 0) || crossed)
+	}
+}
+
+// doorMoved makes everyone look at the doors again.
+func (s *State) doorMoved(moved bool) {
+	if moved {
+		s.doors.Add(1)
+	}
+}
+
+func (l *Lead) assign(sale *event.Sale) {
+	l.Buyer, l.Price, l.Payout, l.Currency = sale.Buyer, sale.Price, sale.Payout, sale.Currency
+}

@@ -1,0 +1,205 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// capModel is a cap by its definition: what was sold and what is out, by window.
+type capModel struct {
+	sold   map[int64]int64
+	out    map[int64]int64
+	newest int64 // window that anybody asked in
+}
+
+// windowOf is the window that a request at now counts in: never one that has
+// passed for others.
+func (m *capModel) windowOf(now int64) int64 { return max(now-now%hour, m.newest) }
+
+// The cell, asked and told in any order that requests and facts may come, by
+// clocks that disagree, promises exactly what the definition has room for.
+func TestCapKeepsToItsDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld()
+		unit := market.Unit(rapid.IntRange(1, 2).Draw(t, "unit"))
+		limit := &market.Cap{Ref: 2, Unit: unit, Period: market.PeriodHour, Zone: time.UTC, Limit: int64(rapid.IntRange(0, 6).Draw(t, "limit"))}
+		m := capModel{sold: map[int64]int64{}, out: map[int64]int64{}}
+		var holds []*Hold
+		var sales []event.Charge
+		now := monday
+		take := func(from int) *Hold {
+			h := holds[from]
+			holds = append(holds[:from], holds[from+1:]...)
+			return h
+		}
+		for range rapid.IntRange(1, 80).Draw(t, "steps") {
+			switch step := rapid.IntRange(0, 9).Draw(t, "step"); {
+			case step == 0:
+				now += int64(rapid.IntRange(1, 70).Draw(t, "minutes")) * int64(time.Minute)
+			case step == 1:
+				limit.Limit = int64(rapid.IntRange(0, 6).Draw(t, "limit"))
+			case step == 2 && len(sales) > 0: // a sale comes back
+				charge := sales[len(sales)-1]
+				sales = sales[:len(sales)-1]
+				m.sold[charge.Window] -= charge.Amount
+				w.caps.charge([]event.Charge{charge}, -1)
+			case step <= 4 && len(holds) > 0: // one is given up
+				h := take(rapid.IntRange(0, len(holds)-1).Draw(t, "given up"))
+				m.out[h.Charges()[0].Window] -= h.Charges()[0].Amount
+				w.Release(h)
+			case step <= 6 && len(holds) > 0: // one becomes a fact
+				h := take(rapid.IntRange(0, len(holds)-1).Draw(t, "sold"))
+				charge := h.Charges()[0]
+				m.sold[charge.Window] += charge.Amount
+				m.out[charge.Window] -= charge.Amount
+				sales = append(sales, charge)
+				w.caps.charge(h.Charges(), 1)
+				w.Release(h)
+			default:
+				h := new(Hold)
+				price := market.Money(rapid.IntRange(0, 3).Draw(t, "price"))
+				asked := now - int64(rapid.IntRange(0, 1).Draw(t, "late"))*hour/2
+				window, amount := m.windowOf(asked), limit.Amount(price)
+				want := RoomTaken
+				if m.sold[window]+amount > limit.Limit {
+					want = RoomFull
+				} else if m.sold[window]+m.out[window]+amount > limit.Limit {
+					want = RoomBlocked
+				}
+				room, wait := w.TakeCaps(h, []*market.Cap{limit}, price, asked)
+				if room != want || (wait != nil) != (room == RoomBlocked) {
+					t.Fatalf("room %d (wait %t), want %d: limit %d, sold %d, out %d, amount %d",
+						room, wait != nil, want, limit.Limit, m.sold[window], m.out[window], amount)
+				}
+				if room == RoomTaken {
+					if charge := h.Charges()[0]; charge != (event.Charge{Cap: 2, Window: window, Amount: amount}) {
+						t.Fatalf("charged %+v, want window %d and amount %d", charge, window, amount)
+					}
+					m.newest = window
+					m.out[window] += amount
+					holds = append(holds, h)
+				}
+			}
+			if got := w.Reservations(); got != int64(len(holds)) {
+				t.Fatalf("%d reservations out, %d holds", got, len(holds))
+			}
+		}
+	})
+}
+
+// A request from before the hour struck asks beside those from after it.
+func TestASlowRequestJoinsTheWindowOfOthers(t *testing.T) {
+	w := newWorld()
+	limits := []*market.Cap{{Ref: 2, Unit: market.UnitCount, Period: market.PeriodHour, Zone: time.UTC, Limit: 1}}
+	before, after := monday+hour-1, monday+hour
+	var first, slow, third Hold
+	if room, _ := w.TakeCaps(&first, limits, 0, after); room != RoomTaken {
+		t.Fatal("no room in an empty cap")
+	}
+	if room, _ := w.TakeCaps(&slow, limits, 0, before); room != RoomBlocked {
+		t.Errorf("a slow request got %d, and the only place is taken", room)
+	}
+	if room, _ := w.TakeCaps(&third, limits, 0, after); room != RoomBlocked {
+		t.Errorf("after a slow request another got %d, and the only place is taken", room)
+	}
+}
+
+func TestAChargeOfAClosedWindowGoesToNone(t *testing.T) {
+	w := newWorld()
+	limit := &market.Cap{Ref: 2, Unit: market.UnitCount, Period: market.PeriodHour, Zone: time.UTC, Limit: 2}
+	charge := func(window, amount int64) {
+		w.caps.charge([]event.Charge{{Cap: 2, Window: window, Amount: amount}}, 1)
+	}
+	used := func(now int64) int64 {
+		for room := int64(0); ; room++ {
+			if full, _ := w.caps.cell(2).full(limit, limit.Limit-room+1, now); !full {
+				t.Fatal("a cap that is never full")
+			}
+			if full, _ := w.caps.cell(2).full(limit, limit.Limit-room, now); !full {
+				return room
+			}
+		}
+	}
+	charge(monday, 1)
+	charge(monday+hour, 1)
+	charge(monday, 1)  // decided before the hour, logged after one of the next hour
+	charge(monday, -1) // and one of the old hour that comes back
+	if got := used(monday + hour); got != 1 {
+		t.Errorf("%d used in the new hour, want 1", got)
+	}
+	charge(monday+hour, -1)
+	if got := used(monday + hour); got != 0 {
+		t.Errorf("%d used after the sale came back, want 0", got)
+	}
+	charge(monday+5*hour, -1) // what nobody sold there
+	if got := used(monday + 5*hour); got != 0 {
+		t.Errorf("%d used in an hour without sales", got)
+	}
+}
+
+func TestALimitThatChangesKeepsTheCount(t *testing.T) {
+	w := newWorld()
+	limit := &market.Cap{Ref: 1, Unit: market.UnitCount, Period: market.PeriodDay, Zone: time.UTC, Limit: 5}
+	for range 4 {
+		w.caps.charge([]event.Charge{{Cap: 1, Window: monday, Amount: 1}}, 1)
+	}
+	for _, test := range []struct {
+		limit int64
+		full  bool
+	}{{5, false}, {4, true}, {1, true}, {0, true}, {6, false}} {
+		limit.Limit = test.limit
+		if full, until := w.CapFull(limit, 0, monday+hour); full != test.full || until != monday+day {
+			t.Errorf("limit %d, 4 sold: full %t until %d", test.limit, full, until)
+		}
+	}
+}
+
+func TestCapsAreTakenAllOrNone(t *testing.T) {
+	w := newWorld()
+	of := func(ref market.Ref, limit int64) *market.Cap {
+		return &market.Cap{Ref: ref, Unit: market.UnitCount, Period: market.PeriodDay, Zone: time.UTC, Limit: limit}
+	}
+	var h Hold
+	if room, wait := w.TakeCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 0)}, 0, monday); room != RoomFull || wait != nil {
+		t.Errorf("room %d with a cap of nothing", room)
+	}
+	if len(h.Charges()) != 0 || w.Reservations() != 0 {
+		t.Errorf("%d charges held after a refusal, %d reservations", len(h.Charges()), w.Reservations())
+	}
+	if room, _ := w.TakeCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 1)}, 0, monday); room != RoomTaken || len(h.Charges()) != 3 {
+		t.Errorf("room %d, charges %v", room, h.Charges())
+	}
+	w.Release(&h)
+	if w.Reservations() != 0 {
+		t.Errorf("%d reservations out", w.Reservations())
+	}
+}
+
+func TestCapsThatNoCatalogNumberedAreABug(t *testing.T) {
+	for what, f := range map[string]func(w *world){
+		"cap zero":           func(w *world) { w.caps.cell(0) },
+		"a cap too far":      func(w *world) { w.caps.cell(99) },
+		"a gap":              func(w *world) { w.caps.add(99, market.CapKey{}) },
+		"a number again":     func(w *world) { w.caps.add(1, market.CapKey{}) },
+		"a double release":   func(w *world) { w.caps.cell(1).release(0, 1) },
+		"a name's gap":       func(w *world) { w.names.add(event.NameBuyer, 99, "x") },
+		"funds let go twice": func(w *world) { w.accounts.release(1, 1) },
+		"a claim let go":     func(w *world) { w.dropKey([16]byte{1}) },
+		"a fact left out":    func(w *world) { w.Apply(w.seq+2, w.at, &event.DoorSet{}) },
+		"a fact again":       func(w *world) { w.Apply(w.seq, w.at, &event.DoorSet{}) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			f(newWorld())
+		})
+	}
+}

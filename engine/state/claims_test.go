@@ -1,0 +1,250 @@
+package state
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// accept makes a lead an accepted one that is remembered by its values.
+func (w *world) accept(lead market.LeadID, until int64, keys ...market.DupKey) {
+	sale := event.Sale{Buyer: 3, Price: dollar}
+	for _, key := range keys {
+		sale.Dups = append(sale.Dups, event.Dup{Key: key, Until: until})
+	}
+	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Supplier: 1, Keep: w.at + 90*day, Sale: sale})
+}
+
+func TestADuplicateIsOneOfAnAcceptedLead(t *testing.T) {
+	w := newWorld()
+	phone, mail, other := market.DupKey{1}, market.DupKey{2}, market.DupKey{3}
+	first := market.LeadID{9}
+	w.accept(first, w.at+30*day, phone, mail)
+	tests := []struct {
+		what string
+		keys []market.DupKey
+		now  int64
+		room Room
+	}{
+		{"nothing to know it by", nil, w.at, RoomTaken},
+		{"another person", []market.DupKey{other}, w.at, RoomTaken},
+		{"the same phone", []market.DupKey{other, phone}, w.at, RoomFull},
+		{"the same mail, a second before the window ends", []market.DupKey{mail}, w.at + 30*day - second, RoomFull},
+		{"the same mail when the window has ended", []market.DupKey{mail, other}, w.at + 30*day, RoomTaken},
+		{"one value in both fields", []market.DupKey{other, other}, w.at, RoomTaken},
+	}
+	for _, test := range tests {
+		var h Hold
+		room, lead, wait := w.ClaimDups(&h, test.keys, test.now)
+		if room != test.room || wait != nil || (room == RoomFull) != (lead == first) {
+			t.Errorf("%s: room %d, first %s", test.what, room, lead)
+		}
+		if room == RoomFull && w.Reservations() != 0 {
+			t.Errorf("%s: %d claims are left", test.what, w.Reservations())
+		}
+		w.Release(&h)
+		if w.Reservations() != 0 {
+			t.Errorf("%s: %d reservations after the release", test.what, w.Reservations())
+		}
+	}
+}
+
+func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
+	w := newWorld()
+	a, b, c := market.DupKey{1}, market.DupKey{2}, market.DupKey{3}
+	var first, second, third Hold
+	w.ClaimDups(&first, []market.DupKey{b}, w.at)
+	room, _, wait := w.ClaimDups(&second, []market.DupKey{a, b}, w.at)
+	if room != RoomBlocked || closed(wait) {
+		t.Fatalf("room %d, woken at once %t", room, closed(wait))
+	}
+	if room, _, _ := w.ClaimDups(&third, []market.DupKey{a, c}, w.at); room != RoomTaken {
+		t.Error("a claim of all or none has kept one")
+	}
+	w.Release(&third)
+	if closed(wait) {
+		t.Error("woken by the end of another claim")
+	}
+	w.Release(&first)
+	if !closed(wait) {
+		t.Error("not woken by the end of the claim")
+	}
+	if room, _, _ := w.ClaimDups(&second, []market.DupKey{a, b}, w.at); room != RoomTaken {
+		t.Error("after the wait there is no room")
+	}
+	w.ReleaseDups(&second)
+	if w.Reservations() != 0 {
+		t.Errorf("%d reservations", w.Reservations())
+	}
+}
+
+// The claims of a lead that is posted outlive the fact that logged it.
+func TestClaimsMoveToAnotherHold(t *testing.T) {
+	w := newWorld()
+	var h, posting Hold
+	w.ClaimDups(&h, []market.DupKey{{1}, {2}}, w.at)
+	w.TakeTurn(&h, 1, 7, []int32{1})
+	h.MoveDups(&posting)
+	w.Release(&h)
+	if room, _, _ := w.ClaimDups(&h, []market.DupKey{{2}}, w.at); room != RoomBlocked {
+		t.Error("the claim ended with the hold that it had left")
+	}
+	w.Release(&posting)
+	w.Release(&posting) // nothing is left to release
+	if w.Reservations() != 0 {
+		t.Errorf("%d reservations", w.Reservations())
+	}
+}
+
+// What is taken back is what this lead is remembered by, not what another has
+// been remembered by since.
+func TestOnlyItsOwnValuesAreForgotten(t *testing.T) {
+	w := newWorld()
+	key := market.DupKey{1}
+	older, newer := market.LeadID{8}, market.LeadID{9}
+	w.accept(older, w.at+day, key)
+	w.at += 2 * day
+	w.accept(newer, w.at+day, key)
+	w.fact(&event.PostSettled{Lead: older, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Dups: []event.Dup{{Key: key}}}})
+	if room, first, _ := w.ClaimDups(new(Hold), []market.DupKey{key}, w.at); room != RoomFull || first != newer {
+		t.Errorf("room %d, first %s: the newer lead was forgotten", room, first)
+	}
+	w.fact(&event.PostSettled{Lead: newer, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Dups: []event.Dup{{Key: key}, {Key: market.DupKey{77}}}}})
+	if room, _, _ := w.ClaimDups(new(Hold), []market.DupKey{key}, w.at); room != RoomTaken {
+		t.Errorf("room %d: a lead that was taken back is remembered", room)
+	}
+}
+
+
+func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
+	w := newWorld()
+	key, lead := [16]byte{1}, market.LeadID{9}
+	var h, later Hold
+	if keyed := w.ClaimKey(&h, key, 5, w.at); keyed != (Keyed{}) {
+		t.Fatalf("a new key is %+v", keyed)
+	}
+	keyed := w.ClaimKey(&later, key, 5, w.at)
+	if keyed.Wait == nil || closed(keyed.Wait) {
+		t.Fatalf("a key that is being worked on is %+v", keyed)
+	}
+	w.fact(&event.LeadDecided{Lead: lead, Campaign: 1, Keep: w.at + day, Idempotency: event.Idempotency{Key: key, Print: 5, Until: w.at + day}})
+	w.Release(&h)
+	if !closed(keyed.Wait) {
+		t.Error("the second is not woken")
+	}
+	for _, test := range []struct {
+		what  string
+		print uint64
+		now   int64
+		want  Keyed
+	}{
+		{"the same body", 5, w.at, Keyed{Lead: lead, Same: true}},
+		{"another body", 6, w.at, Keyed{Lead: lead}},
+		{"a second before the end", 5, w.at + day - second, Keyed{Lead: lead, Same: true}},
+		{"after the end", 5, w.at + day, Keyed{}},
+	} {
+		if got := w.ClaimKey(&later, key, test.print, test.now); got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.what, got, test.want)
+		}
+		w.ReleaseKey(&later)
+	}
+	if w.Reservations() != 0 {
+		t.Errorf("%d reservations", w.Reservations())
+	}
+}
+
+// 64 requests with one key and one phone: one at a time works on it, the others
+// are woken, and when its lead is logged all of them are told of that one.
+func TestOf64RequestsOneWins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		var committer sync.Mutex
+		var working, wins, told atomic.Int64
+		var all sync.WaitGroup
+		for g := range 64 {
+			all.Go(func() {
+				var h Hold
+				for try := 0; ; try++ {
+					keyed := w.ClaimKey(&h, [16]byte{1}, 5, w.at)
+					if keyed.Wait != nil {
+						<-keyed.Wait
+						continue
+					}
+					if !keyed.Lead.IsZero() {
+						told.Add(1)
+						return
+					}
+					if room, _, _ := w.ClaimDups(&h, []market.DupKey{{1}, {2}}, w.at); room != RoomTaken {
+						t.Errorf("the holder of the key found room %d for its values", room)
+					}
+					if working.Add(1) > 1 {
+						t.Error("two work on one key")
+					}
+					time.Sleep(time.Millisecond)
+					working.Add(-1)
+					if g%8 > 0 && try == 0 { // refused: uses up no key
+						w.Release(&h)
+						time.Sleep(time.Second)
+						continue
+					}
+					wins.Add(1)
+					committer.Lock()
+					w.fact(&event.LeadDecided{
+						Lead: market.LeadID{byte(g), 1}, Campaign: 1, Keep: monday + day,
+						Idempotency: event.Idempotency{Key: [16]byte{1}, Print: 5, Until: monday + day},
+					})
+					committer.Unlock()
+					w.Release(&h)
+					return
+				}
+			})
+		}
+		all.Wait()
+		if wins.Load() != 1 || told.Load() != 63 || w.Reservations() != 0 {
+			t.Errorf("%d leads, %d told of it, %d reservations", wins.Load(), told.Load(), w.Reservations())
+		}
+	})
+}
+
+// Requests that share values pairwise, in every order: none waits for ever.
+func TestClaimsInEveryOrderEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		orders := [][]market.DupKey{{{1}, {2}}, {{2}, {1}}, {{2}, {3}}, {{3}, {1}}, {{1}, {2}, {3}}, {{3}, {2}, {1}}}
+		var all sync.WaitGroup
+		for g := range 64 {
+			all.Go(func() {
+				var h Hold
+				for range 50 {
+					for {
+						room, _, wait := w.ClaimDups(&h, orders[g%len(orders)], w.at)
+						if room == RoomTaken {
+							break
+						}
+						<-wait
+					}
+					time.Sleep(time.Microsecond)
+					w.ReleaseDups(&h)
+				}
+			})
+		}
+		all.Wait()
+		if w.Reservations() != 0 {
+			t.Errorf("%d reservations", w.Reservations())
+		}
+	})
+}

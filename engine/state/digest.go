@@ -1,0 +1,41 @@
+package state
+
+import "math/bits"
+
+// digest hashes a sequence of words. It is the same in every process and on
+// every machine: the state's hash is compared across them. It guards against
+// faults, not against malice.
+type digest uint64
+
+const (
+	digestSeed = 0x9e3779b97f4a7c15
+	digestMul  = 0xd6e8feb86659fd93
+)
+
+func newDigest(kind uint64) digest { return digest(digestSeed).word(kind) }
+
+func (d digest) word(w uint64) digest {
+	high, low := bits.Mul64(uint64(d)^w^digestSeed, digestMul)
+	return digest(high ^ low ^ bits.RotateLeft64(w, 32))
+}
+
+func (d digest) bytes(b []byte) digest {
+	d = d.word(uint64(len(b)))
+	for len(b) >= 8 {
+		d = d.word(uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56)
+		b = b[8:]
+	}
+	var last uint64
+	for i, c := range b {
+		last |= uint64(c) << (8 * i)
+	}
+	return d.word(last)
+}
+
+func (d digest) sum() uint64 {
+	x := uint64(d)
+	x ^= x >> 32
+	x *= digestMul
+	return x ^ x>>29
+}

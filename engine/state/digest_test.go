@@ -1,0 +1,62 @@
+package state
+
+import (
+	"reflect"
+)
+
+// blindSpots changes each field of an empty value, those within others too, and
+// lists the ones whose change the digest does not see.
+func blindSpots[T any](digest func(*T) uint64) (blind []string) {
+	var empty T
+	base := digest(&empty)
+	eachLeaf(reflect.TypeFor[T](), "", nil, func(name string, path []int) {
+		var changed T
+		v := reflect.ValueOf(&changed).Elem()
+		for _, i := range path {
+			switch v.Kind() {
+			case reflect.Slice:
+				v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+				v = v.Index(0)
+			case reflect.Array:
+				v = v.Index(i)
+			default:
+				v = v.Field(i)
+			}
+		}
+		setLeaf(v)
+		if digest(&changed) == base {
+			blind = append(blind, name)
+		}
+	})
+	return blind
+}
+
+// eachLeaf visits every field that is no struct; of a list and of an array the
+// last element stands for all.
+func eachLeaf(t reflect.Type, name string, path []int, visit func(name string, path []int)) {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			eachLeaf(t.Field(i).Type, name+"."+t.Field(i).Name, append(path[:len(path):len(path)], i), visit)
+		}
+	case reflect.Array:
+		eachLeaf(t.Elem(), name, append(path[:len(path):len(path)], t.Len()-1), visit)
+	case reflect.Slice:
+		eachLeaf(t.Elem(), name, append(path[:len(path):len(path)], 0), visit)
+	default:
+		visit(name, path)
+	}
+}
+
+func setLeaf(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int64:
+		v.SetInt(1)
+	default:
+		v.SetUint(1)
+	}
+}

@@ -1,0 +1,106 @@
+package state
+
+import (
+	"sync"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// leadShard keeps leads, and the posts of those among them that are open.
+type leadShard struct {
+	mu     sync.Mutex
+	table  table[Lead, *Lead]
+	posts  map[market.LeadID]*Post
+	loaded uint64
+}
+
+// Post is an open intent: a lead that is on its way to a buyer's endpoint, or
+// whose tries are used up. It is written by Apply alone and replaced, never
+// changed, so a reader may keep the pointer.
+type Post struct {
+	Lead     market.LeadID
+	Intent   event.Post
+	Sale     event.Sale
+	Body     []byte // sealed: a Contact whose body is posted
+	Attempts uint32
+	Tried    int64 // when the last attempt ended, Unix nanoseconds
+	Decided  int64
+	Answered bool // the supplier was told ACCEPTED
+	Unknown  bool // the tries are used up
+}
+
+// digest hashes what a snapshot has of the post, so that it leaves nothing out.
+func (p *Post) digest() uint64 {
+	var all writer
+	p.write(&all)
+	return newDigest(8).bytes(all.buf).sum()
+}
+
+func (s *State) leadShard(id *market.LeadID) *leadShard {
+	return &s.leads[shardOf((*[16]byte)(id))]
+}
+
+// Lead finds a lead that memory still has.
+func (s *State) Lead(id market.LeadID) (Lead, bool) {
+	shard := s.leadShard(&id)
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if _, position, ok := shard.table.find((*[16]byte)(&id)); ok {
+		return shard.table.rows[position], true
+	}
+	return Lead{}, false
+}
+
+// Post finds a lead's open intent, or nil.
+func (s *State) Post(id market.LeadID) *Post {
+	shard := s.leadShard(&id)
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	return shard.posts[id]
+}
+
+// Posts calls f with every open intent.
+func (s *State) Posts(f func(*Post)) {
+	for i := range s.leads {
+		shard := &s.leads[i]
+		shard.mu.Lock()
+		open := make([]*Post, 0, len(shard.posts))
+		for _, post := range shard.posts {
+			open = append(open, post)
+		}
+		shard.mu.Unlock()
+		for _, post := range open {
+			f(post)
+		}
+	}
+}
+
+// changePost replaces a lead's open intent by an edited copy.
+func (shard *leadShard) changePost(id market.LeadID, edit func(*Post)) {
+	old := shard.posts[id]
+	if old == nil {
+		return
+	}
+	edited := *old
+	edit(&edited)
+	shard.posts[id] = &edited
+}
+
+// openPost enters an intent. What it keeps is copied out of the event.
+func (shard *leadShard) openPost(id market.LeadID, intent *event.Post, sale *event.Sale, sealed []byte, decided int64) {
+	post := &Post{Lead: id, Decided: decided, Body: append([]byte(nil), sealed...)}
+	post.Intent = event.Post{
+		URL: clone(intent.URL), Credential: clone(intent.Credential),
+		Header: clone(intent.Header), Scheme: clone(intent.Scheme),
+		Timeout: intent.Timeout, Idempotent: intent.Idempotent,
+	}
+	post.Sale.CopyFrom(sale)
+	if shard.posts == nil {
+		shard.posts = make(map[market.LeadID]*Post)
+	}
+	shard.posts[id] = post
+}
+
+// clone copies a string that may alias a frame.
+func clone(s string) string { return string([]byte(s)) }

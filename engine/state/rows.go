@@ -1,0 +1,92 @@
+package state
+
+import (
+	"encoding/binary"
+	"math"
+
+	"pingpost/engine/market"
+)
+
+// Answer is what the supplier was told; it never changes, whatever becomes of
+// the lead later.
+type Answer uint8
+
+const (
+	AnswerNone      Answer = 0 // nothing yet: the lead is open
+	AnswerAccepted  Answer = 1
+	AnswerUnmatched Answer = 2
+)
+
+// Lead is what memory keeps of a lead. Its fields are in the log, at Seq.
+type Lead struct {
+	ID       market.LeadID
+	Request  market.RequestID
+	Price    market.Money
+	Payout   market.Money
+	Decided  int64  // Unix nanoseconds
+	Seq      uint64 // of the frame that brought it
+	Keep     uint32 // Unix seconds
+	Campaign market.Ref
+	Supplier market.Ref
+	Buyer    market.Ref
+	Currency market.Currency
+	Status   market.Status
+	Delivery market.Delivery
+	Reason   market.Reason
+	Answer   Answer
+}
+
+func (l *Lead) key() *[16]byte  { return (*[16]byte)(&l.ID) }
+func (l *Lead) expires() uint32 { return l.Keep }
+
+func (l *Lead) digest() uint64 {
+	small := uint64(l.Currency[0]) | uint64(l.Currency[1])<<8 | uint64(l.Currency[2])<<16 |
+		uint64(l.Status)<<24 | uint64(l.Delivery)<<32 | uint64(l.Reason)<<40 | uint64(l.Answer)<<48
+	return words(1, l.ID).wordsOf(l.Request).
+		word(uint64(l.Price)).word(uint64(l.Payout)).word(uint64(l.Decided)).word(l.Seq).
+		word(uint64(l.Keep) | uint64(l.Campaign)<<32).word(uint64(l.Supplier) | uint64(l.Buyer)<<32).
+		word(small).sum()
+}
+
+// keyRow finds the lead that answered an idempotency key.
+type keyRow struct {
+	Key   [16]byte
+	Lead  market.LeadID
+	Print uint64
+	Until uint32
+}
+
+func (k *keyRow) key() *[16]byte  { return &k.Key }
+func (k *keyRow) expires() uint32 { return k.Until }
+func (k *keyRow) digest() uint64 {
+	return words(2, k.Key).wordsOf(k.Lead).word(k.Print).word(uint64(k.Until)).sum()
+}
+
+// dupRow remembers a value of an accepted lead.
+type dupRow struct {
+	Key   market.DupKey
+	Lead  market.LeadID
+	Until uint32
+}
+
+func (d *dupRow) key() *[16]byte  { return (*[16]byte)(&d.Key) }
+func (d *dupRow) expires() uint32 { return d.Until }
+func (d *dupRow) digest() uint64 {
+	return words(3, d.Key).wordsOf(d.Lead).word(uint64(d.Until)).sum()
+}
+
+func words[T ~[16]byte](kind uint64, id T) digest { return newDigest(kind).wordsOf([16]byte(id)) }
+
+func (d digest) wordsOf(id [16]byte) digest {
+	return d.word(binary.LittleEndian.Uint64(id[:8])).word(binary.LittleEndian.Uint64(id[8:]))
+}
+
+// seconds rounds a time in Unix nanoseconds up to whole seconds. What a row's
+// 32 bits cannot say, in 2106 and later, is as late as they can.
+func seconds(nanos int64) uint32 {
+	whole := nanos / 1_000_000_000
+	if nanos%1_000_000_000 > 0 {
+		whole++
+	}
+	return uint32(min(max(whole, 0), math.MaxUint32))
+}

@@ -1,0 +1,111 @@
+package state
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+func (s *State) applyTried(seq uint64, e *event.PostTried) {
+	shard := s.leadShard(&e.Lead)
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if seq > shard.loaded {
+		shard.changePost(e.Lead, func(p *Post) { p.Attempts, p.Tried = e.Attempt, e.At })
+	}
+}
+
+func (s *State) applySettled(seq uint64, at int64, e *event.PostSettled) {
+	shard := s.leadShard(&e.Lead)
+	shard.mu.Lock()
+	if seq > shard.loaded {
+		shard.table.change((*[16]byte)(&e.Lead), func(l *Lead) { l.settle(e) })
+		shard.settlePost(e)
+	}
+	shard.mu.Unlock()
+	switch e.Settlement {
+	case event.SettledPending, event.SettledUnknown:
+		s.rememberDups(e.Sale.Dups, e.Lead, seq, at)
+	case event.SettledDelivered, event.SettledConfirmed:
+		s.rememberDups(e.Sale.Dups, e.Lead, seq, at)
+		if seq > s.loaded {
+			s.doorMoved(s.accounts.move(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
+		}
+	case event.SettledRefused, event.SettledReleased:
+		if seq > s.loaded {
+			crossed := s.caps.charge(e.Sale.Charges, -1)
+			s.doorMoved(s.accounts.move(e.Sale.Buyer, 0, -e.Sale.Price) || crossed)
+		}
+		s.forgetDups(e.Sale.Dups, e.Lead, seq)
+		if e.Next.Buyer != 0 {
+			s.applySale(seq, e.Campaign, &e.Next, e.Post.URL != "")
+			if e.Post.URL == "" {
+				s.rememberDups(e.Next.Dups, e.Lead, seq, at)
+			}
+		}
+	}
+}
+
+// settle changes where a lead stands; what its supplier was told stays told.
+func (l *Lead) settle(e *event.PostSettled) {
+	switch e.Settlement {
+	case event.SettledDelivered:
+		l.accept(market.DeliveryDone)
+	case event.SettledConfirmed:
+		l.accept(market.DeliveryConfirmed)
+	case event.SettledPending:
+		l.accept(market.DeliveryPending)
+	case event.SettledUnknown:
+		l.accept(market.DeliveryUnknown)
+	case event.SettledResent:
+		l.Delivery = market.DeliveryPending
+	case event.SettledReleased:
+		l.fail(market.DeliveryReleased, e.Reason)
+	case event.SettledRefused:
+		switch {
+		case e.Next.Buyer == 0:
+			l.fail(market.DeliveryFailed, e.Reason)
+		case e.Post.URL == "":
+			l.assign(&e.Next)
+			l.accept(market.DeliveryNone)
+		default:
+			l.assign(&e.Next)
+		}
+	}
+}
+
+func (l *Lead) accept(delivery market.Delivery) {
+	l.Status, l.Delivery = market.StatusAccepted, delivery
+	if l.Answer == AnswerNone {
+		l.Answer = AnswerAccepted
+	}
+}
+
+func (l *Lead) fail(delivery market.Delivery, reason market.Reason) {
+	l.Status, l.Delivery, l.Reason = market.StatusUnmatched, delivery, reason
+	if l.Answer == AnswerNone {
+		l.Answer = AnswerUnmatched
+		l.Buyer, l.Price, l.Payout, l.Currency = 0, 0, 0, market.Currency{}
+	}
+}
+
+func (shard *leadShard) settlePost(e *event.PostSettled) {
+	switch e.Settlement {
+	case event.SettledPending:
+		shard.changePost(e.Lead, func(p *Post) { p.Answered = true })
+	case event.SettledUnknown:
+		shard.changePost(e.Lead, func(p *Post) { p.Answered, p.Unknown, p.Attempts = true, true, e.Attempts })
+	case event.SettledResent:
+		shard.changePost(e.Lead, func(p *Post) { p.Unknown, p.Attempts = false, 0 })
+	case event.SettledRefused:
+		decided := int64(0)
+		if old := shard.posts[e.Lead]; old != nil {
+			decided = old.Decided
+		}
+		delete(shard.posts, e.Lead)
+		if e.Next.Buyer != 0 && e.Post.URL != "" {
+			shard.openPost(e.Lead, &e.Post, &e.Next, e.Sealed, decided)
+		}
+	default:
+		delete(shard.posts, e.Lead)
+	}
+}

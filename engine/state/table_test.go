@@ -1,0 +1,268 @@
+package state
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// crowdedKey is one of few keys, several of which have one home.
+func crowdedKey(n int) (key [16]byte) {
+	key[0] = byte(n)
+	binary.LittleEndian.PutUint32(key[8:], uint32(n/3*5))
+	return key
+}
+
+// check panics with what is wrong with a table.
+func (t *table[R, P]) check() error {
+	taken := 0
+	seen := make([]bool, len(t.rows))
+	for _, entry := range t.index {
+		if entry == 0 {
+			continue
+		}
+		taken++
+		if int(entry) > len(t.rows) || seen[entry-1] {
+			return fmt.Errorf("the index has row %d of %d, or has it twice", entry-1, len(t.rows))
+		}
+		seen[entry-1] = true
+	}
+	var sum uint64
+	for position := range t.rows {
+		sum += P(&t.rows[position]).digest()
+		if _, found, ok := t.find(P(&t.rows[position]).key()); !ok || found != position {
+			return fmt.Errorf("row %d is not reached from its home", position)
+		}
+	}
+	size := len(t.index)
+	switch {
+	case taken != len(t.rows):
+		return fmt.Errorf("%d rows, %d entries", len(t.rows), taken)
+	case size&(size-1) != 0, taken*4 > size*3:
+		return fmt.Errorf("%d rows in an index of %d", taken, size)
+	case sum != t.sum:
+		return fmt.Errorf("the sum of digests is off by %d", t.sum-sum)
+	}
+	return nil
+}
+
+// naive is what a table is, kept as a map. The sweep's choice is the table's
+// own: what has expired may be there or not.
+type naive map[[16]byte]keyRow
+
+func (m naive) compare(t *table[keyRow, *keyRow], now uint32) error {
+	for key, want := range m {
+		got := t.get(&key, now)
+		switch {
+		case want.Until <= now && got != nil:
+			return fmt.Errorf("%x has expired and is found", key)
+		case want.Until > now && (got == nil || *got != want):
+			return fmt.Errorf("%x is %+v, want %+v", key, got, want)
+		}
+	}
+	for i := range t.rows {
+		if want, ok := m[t.rows[i].Key]; !ok || want != t.rows[i] {
+			return fmt.Errorf("row %d is %+v, which nobody put", i, t.rows[i])
+		}
+	}
+	return nil
+}
+
+func TestTableIsAMapThatForgets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var rows table[keyRow, *keyRow]
+		model := naive{}
+		now := uint32(1000)
+		keys := rapid.SampledFrom([]int{4, 40, 255}).Draw(t, "keys")
+		for range rapid.IntRange(1, 300).Draw(t, "steps") {
+			n := rapid.IntRange(0, keys).Draw(t, "key")
+			key := crowdedKey(n)
+			switch rapid.IntRange(0, 9).Draw(t, "step") {
+			default:
+				row := keyRow{Key: key, Print: uint64(n), Until: now + uint32(rapid.IntRange(0, 60).Draw(t, "life"))}
+				rows.put(&row, now)
+				model[key] = row
+			case 0:
+				_, there := model[key]
+				changed := rows.change(&key, func(k *keyRow) { k.Print += 1000 })
+				if changed && !there {
+					t.Fatal("changed what is not there")
+				}
+				if row := model[key]; changed {
+					row.Print += 1000
+					model[key] = row
+				} else if there && row.Until > now {
+					t.Fatal("a row that is there was not changed")
+				} else {
+					delete(model, key)
+				}
+			case 1:
+				if _, position, ok := rows.find(&key); ok {
+					rows.remove(position)
+				}
+				delete(model, key)
+			case 2:
+				now += uint32(rapid.IntRange(0, 30).Draw(t, "later"))
+			}
+			if err := rows.check(); err != nil {
+				t.Fatal(err)
+			}
+			if err := model.compare(&rows, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// A row that was swept stays away; so a change of it must not bring it back.
+func TestTableSweepsWhatExpired(t *testing.T) {
+	var rows table[keyRow, *keyRow]
+	put := func(n int, until, now uint32) { rows.put(&keyRow{Key: crowdedKey(n), Until: until}, now) }
+	for n := range 100 {
+		put(n, 10, 0)
+	}
+	if len(rows.rows) != 100 {
+		t.Fatalf("%d rows of 100 before any expired", len(rows.rows))
+	}
+	for n := range 100 {
+		put(100+n, 30, 20)
+	}
+	if err := rows.check(); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(rows.rows); got != 100 {
+		t.Errorf("%d rows, 100 of them have expired and as many were put since", got)
+	}
+	key := crowdedKey(3)
+	if rows.get(&key, 20) != nil || rows.change(&key, func(*keyRow) {}) {
+		t.Error("a swept row is there")
+	}
+}
+
+// An exchange that is asked less needs less.
+func TestTableGivesMemoryBack(t *testing.T) {
+	var rows table[keyRow, *keyRow]
+	key := func(n int) (k [16]byte) {
+		binary.LittleEndian.PutUint64(k[4:], uint64(n)*0x9e3779b97f4a7c15)
+		return k
+	}
+	for n := range 10_000 {
+		rows.put(&keyRow{Key: key(n), Until: 10}, 0)
+	}
+	for n := range 9000 {
+		rows.put(&keyRow{Key: key(20_000 + n%10), Until: 1000}, 100)
+	}
+	if err := rows.check(); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows.rows) != 10 || cap(rows.rows) > 64 || len(rows.index) > 128 {
+		t.Errorf("%d rows, room for %d, an index of %d", len(rows.rows), cap(rows.rows), len(rows.index))
+	}
+}
+
+// Two tables with the same rows in another order sweep differently; so the order
+// and the cursor are part of a snapshot.
+func TestTableIsTheSameAfterASnapshot(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var rows table[keyRow, *keyRow]
+		now := uint32(1000)
+		step := func(tables ...*table[keyRow, *keyRow]) {
+			n := rapid.IntRange(0, 60).Draw(t, "key")
+			key, until := crowdedKey(n), now+uint32(rapid.IntRange(0, 40).Draw(t, "life"))
+			remove := rapid.IntRange(0, 4).Draw(t, "remove") == 0
+			for _, table := range tables {
+				if _, position, ok := table.find(&key); ok && remove {
+					table.remove(position)
+				} else {
+					table.put(&keyRow{Key: key, Until: until}, now)
+				}
+			}
+			now += uint32(rapid.IntRange(0, 3).Draw(t, "later"))
+		}
+		for range rapid.IntRange(0, 100).Draw(t, "before") {
+			step(&rows)
+		}
+		var body writer
+		var scratch []keyRow
+		copyTable(&rows, &body, &scratch)()
+		var loaded table[keyRow, *keyRow]
+		from := reader{buf: body.buf}
+		loadTable(&loaded, &from)
+		if from.err != nil || len(from.buf) > 0 {
+			t.Fatalf("%v, %d bytes left over", from.err, len(from.buf))
+		}
+		for range 100 {
+			if err := loaded.check(); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(loaded.rows, rows.rows) || loaded.sum != rows.sum {
+				t.Fatalf("after the snapshot %+v\nwithout it %+v", loaded.rows, rows.rows)
+			}
+			step(&rows, &loaded)
+		}
+	})
+}
+
+// Every field of a row counts in its digest, and comes back from a snapshot.
+func TestRowsAreWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lead, key, dup := rapid.Make[Lead]().Draw(t, "lead"), rapid.Make[keyRow]().Draw(t, "key"), rapid.Make[dupRow]().Draw(t, "dup")
+		var body writer
+		lead.write(&body)
+		key.write(&body)
+		dup.write(&body)
+		var leadBack Lead
+		var keyBack keyRow
+		var dupBack dupRow
+		from := reader{buf: body.buf}
+		leadBack.read(&from)
+		keyBack.read(&from)
+		dupBack.read(&from)
+		if from.err != nil || len(from.buf) > 0 || leadBack != lead || keyBack != key || dupBack != dup {
+			t.Fatalf("%v: %+v %+v %+v", from.err, leadBack, keyBack, dupBack)
+		}
+	})
+}
+
+// countedIn changes a value's fields one by one and lists those whose change the
+// digest does not see.
+func TestRowDigestsCountEveryField(t *testing.T) {
+	for name, blind := range map[string][]string{
+		"Lead":   blindSpots(func(l *Lead) uint64 { return l.digest() }),
+		"keyRow": blindSpots(func(k *keyRow) uint64 { return k.digest() }),
+		"dupRow": blindSpots(func(d *dupRow) uint64 { return d.digest() }),
+		"Post":   blindSpots(func(p *Post) uint64 { return p.digest() }),
+	} {
+		if len(blind) > 0 {
+			t.Errorf("%s: the digest does not see %v", name, blind)
+		}
+	}
+}
+
+func TestDigestsDiffer(t *testing.T) {
+	seen := map[uint64]string{}
+	note := func(d digest, what string) {
+		if other, ok := seen[d.sum()]; ok {
+			t.Errorf("%s and %s have one digest", what, other)
+		}
+		seen[d.sum()] = what
+	}
+	for kind := range uint64(16) {
+		for a := range uint64(16) {
+			note(newDigest(kind).word(a), fmt.Sprintf("%d: %d", kind, a))
+			for b := range uint64(16) {
+				note(newDigest(kind).word(a).word(b), fmt.Sprintf("%d: %d %d", kind, a, b))
+			}
+		}
+	}
+	for n := range 20 {
+		note(newDigest(20).bytes(make([]byte, n)), fmt.Sprintf("%d zero bytes", n))
+	}
+	if len(slices.Collect(maps.Keys(seen))) != 16*16*17+20 {
+		t.Errorf("%d digests", len(seen))
+	}
+}

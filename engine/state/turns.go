@@ -1,0 +1,238 @@
+package state
+
+import (
+	"math/bits"
+	"sync"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// turns keeps whose turn it is, for round robin and weighted campaigns.
+//
+// Turns are smooth weighted turns: of weights 3, 1, 1 the order is a b a c a,
+// never a a a b c. With T turns taken among members of weight w(i) and total
+// weight W, of which member i took n(i), the next one goes to the member with
+// the greatest (T+1)·w(i) − W·n(i), the first of equals. That is a function of
+// the counts alone, so turns may be applied in any order and given back one by
+// one; and from counts of zero it repeats after W turns, so any W turns in a row
+// split exactly by weight.
+//
+// Exactness must survive buyers that come and go. So each set of members that
+// were eligible together has counts of its own, and a change of eligibility is a
+// change of set: no stretch without a change is disturbed by what went before,
+// and a buyer that was out neither catches up nor pays back. A set that was not
+// seen before begins somewhere in its cycle (its phase, chosen by a hash), so
+// that many sets seen once each do not all begin with the same buyer.
+//
+// (Rejected: one set of credits a campaign, as web proxies keep: a buyer that
+// returns has stale credit, and any subset is split unevenly for a while.
+// Rejected: virtual time a buyer, which owes a returning buyer its backlog.)
+//
+// A campaign remembers at most maxSets sets, the least recently used goes. What
+// requests have reserved stands beside the counts, and a set that only
+// reservations know is not part of the facts.
+type turns struct {
+	mu         sync.Mutex
+	byCampaign map[market.Ref]*campaignTurns
+}
+
+const maxSets = 1024
+
+type campaignTurns struct {
+	sets  map[uint64]*turnSet
+	known int    // how many sets facts know
+	taken uint64 // turns ever, by facts
+}
+
+type turnSet struct {
+	phase   uint32
+	known   bool   // facts know it
+	last    uint64 // sequence of the last turn
+	counts  []uint32
+	pending []int32 // reserved turns by member
+	open    int     // sum of pending
+	start   []uint32
+}
+
+// reserve takes the next turn among members, whose weights are given in their
+// fixed order; set names members and weights.
+func (t *turns) reserve(campaign market.Ref, set uint64, weights []int32) event.Turn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.ofLocked(campaign)
+	s := c.sets[set]
+	if s == nil {
+		s = &turnSet{phase: uint32(newDigest(set).word(c.taken).sum())}
+		c.sets[set] = s
+	}
+	member := s.next(weights)
+	for len(s.pending) <= member {
+		s.pending = append(s.pending, 0)
+	}
+	s.pending[member]++
+	s.open++
+	return event.Turn{Set: set, Phase: s.phase, Member: uint32(member)}
+}
+
+func (t *turns) release(campaign market.Ref, turn event.Turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.ofLocked(campaign)
+	s := c.sets[turn.Set]
+	if s == nil || int(turn.Member) >= len(s.pending) || s.pending[turn.Member] == 0 {
+		return // the set was forgotten and begun anew meanwhile
+	}
+	s.pending[turn.Member]--
+	s.open--
+	if s.open == 0 && !s.known {
+		delete(c.sets, turn.Set)
+	}
+}
+
+// apply counts a turn that a fact took.
+func (t *turns) apply(campaign market.Ref, turn event.Turn, seq uint64) {
+	if turn.Set == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.ofLocked(campaign)
+	s := c.sets[turn.Set]
+	if s == nil {
+		s = &turnSet{}
+		c.sets[turn.Set] = s
+	}
+	if !s.known {
+		s.known, s.phase, s.start = true, turn.Phase, nil
+		c.known++
+		if c.known > maxSets {
+			c.forgetOldest()
+		}
+	}
+	s.count(turn.Member)
+	s.last = seq
+	c.taken++
+}
+
+func (s *turnSet) count(member uint32) {
+	for len(s.counts) <= int(member) {
+		s.counts = append(s.counts, 0)
+	}
+	s.counts[member]++
+}
+
+// forgetOldest drops the known set whose last turn is longest ago. A fresh set
+// has last zero and is the one being added: it stays.
+func (c *campaignTurns) forgetOldest() {
+	var oldest uint64
+	var victim *turnSet
+	for set, s := range c.sets {
+		if s.known && s.last != 0 && (victim == nil || s.last < victim.last) {
+			oldest, victim = set, s
+		}
+	}
+	if victim == nil {
+		return
+	}
+	c.known--
+	if victim.open == 0 {
+		delete(c.sets, oldest)
+		return
+	}
+	victim.known, victim.counts, victim.last = false, nil, 0
+}
+
+func (t *turns) ofLocked(campaign market.Ref) *campaignTurns {
+	c := t.byCampaign[campaign]
+	if c == nil {
+		c = &campaignTurns{sets: make(map[uint64]*turnSet)}
+		t.byCampaign[campaign] = c
+	}
+	return c
+}
+
+// next is the member whose turn it is by what is applied and what is reserved.
+func (s *turnSet) next(weights []int32) int {
+	if s.start == nil {
+		s.start = startCounts(weights, s.phase)
+	}
+	var total, sum int64
+	for i, w := range weights {
+		total += s.taken(i)
+		sum += int64(w)
+	}
+	best, most := 0, int64(0)
+	for i, w := range weights {
+		credit := (total+1)*int64(w) - sum*s.taken(i)
+		if i == 0 || credit > most {
+			best, most = i, credit
+		}
+	}
+	return best
+}
+
+func (s *turnSet) taken(member int) int64 {
+	n := int64(0)
+	if member < len(s.start) {
+		n += int64(s.start[member])
+	}
+	if member < len(s.counts) {
+		n += int64(s.counts[member])
+	}
+	if member < len(s.pending) {
+		n += int64(s.pending[member])
+	}
+	return n
+}
+
+// startWork bounds the steps spent on finding the start of a set's cycle.
+const startWork = 1 << 16
+
+// startCounts are the counts after the first turns of the cycle, as many as
+// phase says, modulo the cycle's length.
+func startCounts(weights []int32, phase uint32) []uint32 {
+	counts := make([]uint32, len(weights))
+	var sum int64
+	equal := true
+	for _, w := range weights {
+		sum += int64(w)
+		equal = equal && w == weights[0]
+	}
+	if equal {
+		high, _ := bits.Mul64(uint64(phase)<<32, uint64(len(weights)))
+		for i := range int(high) {
+			counts[i] = 1
+		}
+		return counts
+	}
+	steps := min(sum, max(1, startWork/int64(len(weights))))
+	high, _ := bits.Mul64(uint64(phase)<<32, uint64(steps))
+	s := turnSet{start: counts}
+	for range int(high) {
+		counts[s.next(weights)]++
+	}
+	return counts
+}
+
+func (t *turns) digest() (sum uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for campaign, c := range t.byCampaign {
+		if c.taken == 0 {
+			continue
+		}
+		sum += newDigest(6).word(uint64(campaign)).word(c.taken).sum()
+		for set, s := range c.sets {
+			if !s.known {
+				continue
+			}
+			d := newDigest(7).word(uint64(campaign)).word(set).word(uint64(s.phase)).word(s.last)
+			for _, n := range s.counts {
+				d = d.word(uint64(n))
+			}
+			sum += d.sum()
+		}
+	}
+	return sum
+}

@@ -1,0 +1,224 @@
+//go:build unix
+
+package crash
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// Leads that are let in before each death, at least and at most, and the kills
+// of a whole run and of a short one.
+const (
+	fewest, most = 120, 240
+	allKills     = 20
+	shortKills   = 5
+)
+
+// scene is all that takes part.
+type scene struct {
+	*killer
+	buyers *buyers
+	crowd  *crowd
+	added  []market.Money // top-ups that were acknowledged
+	seen   []string       // the log's dump, as it was last
+	hashes []position     // of the live exchange
+	asked  int            // top-ups
+}
+
+// TestKilledUnderLoad kills the exchange twenty times under load, restarts it
+// each time, and audits it: nothing that was acknowledged is lost or told
+// otherwise, nothing is sold twice, no cap and no account is exceeded, and the
+// log replays to the very state that the live exchange has.
+func TestKilledUnderLoad(t *testing.T) {
+	s, kills := newScene(t)
+	for s.kills < kills {
+		for _, how := range deck(s.chance) {
+			if s.kills >= kills {
+				break
+			}
+			s.round(how)
+			if t.Failed() {
+				t.Fatalf("after %d kills, the last of them %s; the exchange's last words:\n%s", s.kills, how, s.life.lines())
+			}
+		}
+	}
+	s.rest()
+	p := s.picture()
+	s.check(p)
+	for _, live := range s.hashes {
+		s.replays(live)
+	}
+	s.farewell()
+	t.Logf("%d kills in %d lives, %d leads, %d answers only by asking again, %d log entries", s.kills, s.lives, len(p.answers), s.crowd.ledger.lost, len(s.seen))
+	for _, idle := range p.unfilled() {
+		t.Errorf("the run is too small to show much: %s", idle)
+	}
+}
+
+func newScene(t *testing.T) (s *scene, kills int) {
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("SEED: %v", err)
+		}
+	}
+	t.Logf("SEED=%d repeats this run", seed)
+	if kills = allKills; testing.Short() {
+		kills = shortKills
+	}
+	hourly, daily := zonesAt(time.Now())
+	terms := newTerms(int64(kills*(fewest+most)/2), hourly, daily)
+	program := build(t)
+	x := &exchange{t: t, program: program, dir: t.ArtifactDir(), door: newDoor()}
+	b := startBuyers(t, program, terms, seed)
+	k := &killer{exchange: x, terms: terms, endpoints: b.endpoints, chance: rand.New(rand.NewPCG(seed, 1<<32))}
+	x.configure(terms.document(b.endpoints, 0))
+	x.start()
+	s = &scene{killer: k, buyers: b, crowd: gather(terms, x.door, seed)}
+	t.Cleanup(s.crowd.dismiss)
+	return s, kills
+}
+
+// round lets leads in, ends the exchange's life somewhere among them, begins
+// the next one and audits it while the suppliers go on.
+func (s *scene) round(how manner) {
+	s.t.Helper()
+	leads := fewest + s.chance.IntN(most-fewest)
+	until := s.crowd.answered() + s.chance.IntN(leads*3/4)
+	s.crowd.grant(leads)
+	await(s.t, "suppliers are answered", func() bool {
+		if end := s.life.ended(); end != "" {
+			s.t.Fatal(end)
+		}
+		return s.crowd.answered() >= until
+	})
+	s.topUp()
+	s.within(15 * time.Millisecond)
+	s.end(how)
+	s.start()
+	s.check(s.picture())
+	s.hashes = append(s.hashes, s.hash())
+	s.replays(s.hashes[len(s.hashes)-1])
+	s.verify()
+	if how == orderly || how == again {
+		s.idle()
+	}
+	s.crowd.askAgain(10, s.chance)
+}
+
+// topUp adds to an account, by an amount that never comes again.
+func (s *scene) topUp() {
+	s.asked++
+	amount := market.Money(s.asked)
+	status, _, err := s.operate("POST", "/admin/v1/buyers/"+toppedUp+"/funds", fmt.Sprintf(`{"amount":%v,"note":"top-up %d"}`, amount, s.asked))
+	if err == nil && status == 200 {
+		s.added = append(s.added, amount)
+	}
+}
+
+// idle waits until no request is under way: then nothing may be reserved.
+func (s *scene) idle() {
+	s.t.Helper()
+	await(s.t, "every lead is answered", func() bool {
+		if end := s.life.ended(); end != "" {
+			s.t.Fatal(end)
+		}
+		return s.crowd.isIdle()
+	})
+	if left := s.metric("pingpost_reservations"); left != "0" {
+		s.t.Errorf("nothing is under way, and %s reservations are out", left)
+	}
+}
+
+// rest waits until all deliveries have come to their end, too.
+func (s *scene) rest() {
+	s.t.Helper()
+	s.idle()
+	await(s.t, "every delivery is settled, or waits for the operator", func() bool {
+		var all struct {
+			Total      int `json:"total"`
+			Deliveries []struct {
+				State string `json:"state"`
+			} `json:"deliveries"`
+		}
+		s.ask("/admin/v1/deliveries", &all)
+		waiting := 0
+		for _, d := range all.Deliveries {
+			if d.State == "unknown" {
+				waiting++
+			}
+		}
+		return waiting == all.Total
+	})
+	if left := s.metric("pingpost_open_deliveries"); left != "0" {
+		s.t.Errorf("every delivery is settled, and %s couriers are at work", left)
+	}
+	s.crowd.askAgain(0, s.chance)
+}
+
+// picture asks all witnesses, in the order that a picture needs.
+func (s *scene) picture() *picture {
+	s.t.Helper()
+	p := &picture{terms: s.terms, atRest: s.crowd.isIdle() && s.metric("pingpost_open_deliveries") == "0"}
+	p.added = slices.Clone(s.added)
+	p.answers, _ = s.crowd.ledger.page()
+	p.before = s.buyers.leads()
+	dump := s.dump()
+	p.after, p.stats = s.buyers.leads(), s.buyers.stats()
+	p.book = readBook(s.terms, dump)
+	if p.atRest {
+		p.funds = map[string]account{}
+		for i := range s.terms.buyers {
+			var booked account
+			s.ask("/admin/v1/buyers/"+s.terms.buyers[i].id+"/funds", &booked)
+			p.funds[s.terms.buyers[i].id] = booked
+		}
+	}
+	return p
+}
+
+// reported is how many findings of one audit are shown.
+const reported = 20
+
+func (s *scene) check(p *picture) {
+	s.t.Helper()
+	found := p.audit()
+	_, told := s.crowd.ledger.page()
+	found = append(append(found, told...), s.errors()...)
+	if !grew(s.seen, p.book.lines) {
+		found = append(found, "the log has lost entries, or changed them")
+	}
+	s.seen = p.book.lines
+	for _, text := range found[:min(len(found), reported)] {
+		s.t.Error(text)
+	}
+	if len(found) > reported {
+		s.t.Errorf("and %d findings more", len(found)-reported)
+	}
+}
+
+// farewell stops the exchange in order and starts it once more, from the
+// snapshot that it left: it must be as if nothing had been.
+func (s *scene) farewell() {
+	s.t.Helper()
+	before := s.hash()
+	s.stop()
+	s.verify()
+	s.replays(before)
+	s.start()
+	if after := s.hash(); after != before {
+		s.t.Errorf("the state was %+v before an orderly stop, and is %+v after it", before, after)
+	}
+	s.crowd.askAgain(200, s.chance)
+	s.check(s.picture())
+	s.stop()
+}

@@ -1,0 +1,29 @@
+// Package crash kills an exchange under load, again and again, and audits what
+// is left of it.
+//
+// The exchange is the real program in a process of its own, and so are the
+// buyers that it posts to. Suppliers send leads over HTTP as a careful client
+// does: one idempotency key a lead, the same key and body again after anything
+// that is no answer, however often the exchange dies in between. The killer
+// picks its instants by chance: between two acknowledgements, while the log is
+// replayed, while a configuration is reloaded, while the exchange stops or its
+// snapshot is written, after a pause of the whole process.
+//
+// # Three witnesses
+//
+// Nothing is believed because the exchange says so. The suppliers keep a ledger
+// of every answer they were given. The buyers keep what they took. The log's
+// dump is walked from its first entry by a bookkeeper that knows the
+// configuration and none of the exchange's code for state. After every restart,
+// and once more when all has come to rest, the auditor holds the three against
+// each other and against what the live exchange says of itself.
+//
+// The auditor is tested too: each of its findings is provoked by a forged
+// dump, a forged ledger or a forged buyer.
+//
+// # Chance
+//
+// SEED=n repeats the choices of a run: the leads, the manner of each death and
+// its place among the acknowledgements. What the machine does between two
+// choices it cannot repeat.
+package crash

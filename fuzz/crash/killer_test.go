@@ -1,0 +1,109 @@
+//go:build unix
+
+package crash
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// manner is a way to end a life of the exchange.
+type manner string
+
+const (
+	plainly   manner = "plainly"
+	again     manner = "again while it replays"
+	frozen    manner = "while it is stopped"
+	thawed    manner = "just after it was stopped for a while"
+	reloading manner = "while it reloads"
+	stopping  manner = "while it stops"
+	writing   manner = "while it writes a snapshot"
+	orderly   manner = "not at all: it is stopped in order"
+)
+
+// deck has every manner once. Decks are shuffled and dealt until the exchange
+// was killed often enough.
+func deck(chance *rand.Rand) []manner {
+	cards := []manner{plainly, again, frozen, thawed, reloading, stopping, writing, orderly}
+	chance.Shuffle(len(cards), func(i, j int) { cards[i], cards[j] = cards[j], cards[i] })
+	return cards
+}
+
+// killer ends the exchange's lives.
+type killer struct {
+	*exchange
+	terms     *terms
+	endpoints map[string]string
+	chance    *rand.Rand
+	kills     int
+	revision  int // of the configuration
+}
+
+// within is some instant of a span.
+func (k *killer) within(span time.Duration) {
+	time.Sleep(time.Duration(k.chance.Int64N(int64(span))))
+}
+
+// end ends the present life. Where the exchange was faster, and has stopped in
+// order before it was killed, that is no kill.
+func (k *killer) end(how manner) {
+	switch how {
+	case orderly:
+		k.stop()
+		return
+	case again:
+		k.slay()
+		for range 1 + k.chance.IntN(2) {
+			k.begin()
+			k.within(max(k.startup, time.Millisecond))
+			k.slay()
+		}
+		return
+	case frozen:
+		k.life.signal(syscall.SIGSTOP)
+		k.within(100 * time.Millisecond)
+	case thawed:
+		k.life.signal(syscall.SIGSTOP)
+		k.within(300 * time.Millisecond)
+		k.life.signal(syscall.SIGCONT)
+		k.within(20 * time.Millisecond)
+	case reloading:
+		k.revision++
+		k.configure(k.terms.document(k.endpoints, k.revision))
+		k.life.signal(syscall.SIGHUP)
+		k.within(15 * time.Millisecond)
+	case stopping:
+		k.life.signal(syscall.SIGTERM)
+		k.within(200 * time.Millisecond)
+	case writing:
+		k.life.signal(syscall.SIGTERM)
+		k.untilWriting()
+	}
+	k.slay()
+}
+
+// slay kills, and counts it where there was somebody to kill.
+func (k *killer) slay() {
+	alive := k.life.ended() == ""
+	k.kill()
+	if status, ok := k.life.cmd.ProcessState.Sys().(syscall.WaitStatus); alive && ok && status.Signaled() {
+		k.kills++
+		return
+	}
+	if k.life.err != nil {
+		k.t.Error(k.life.ended())
+	}
+}
+
+// untilWriting waits until a snapshot's temporary file is there, or it is too
+// late for one.
+func (k *killer) untilWriting() {
+	await(k.t, "the exchange writes a snapshot", func() bool {
+		_, err := os.Stat(filepath.Join(k.data(), "snapshot", "next.tmp"))
+		return err == nil || k.life.ended() != ""
+	})
+	k.within(4 * time.Millisecond)
+}

@@ -1,0 +1,277 @@
+package crash
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// client is every request's but the suppliers' own.
+var client = &http.Client{Timeout: 30 * time.Second}
+
+// door is where the exchange can be found now.
+type door struct {
+	mu      sync.Mutex
+	address string
+	changed chan struct{}
+}
+
+func newDoor() *door { return &door{changed: make(chan struct{})} }
+
+func (d *door) open(address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.address = address
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+func (d *door) shut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.address = ""
+}
+
+func (d *door) isOpen() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.address != ""
+}
+
+// find waits until there is an address; "": the context has ended.
+func (d *door) find(ctx context.Context) string {
+	for {
+		d.mu.Lock()
+		address, changed := d.address, d.changed
+		d.mu.Unlock()
+		if address != "" {
+			return address
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ""
+		}
+	}
+}
+
+// caller sends orders and takes no failure for an answer.
+type caller struct {
+	door   *door
+	client http.Client
+	chance *rand.Rand // of how long it waits before it tries again
+}
+
+// send sends an order until it is answered; false: the context has ended.
+func (c *caller) send(ctx context.Context, o *order) (answer, bool) {
+	for {
+		address := c.door.find(ctx)
+		if address == "" {
+			return answer{}, false
+		}
+		a, err := c.try(ctx, address, o)
+		if err == nil && a.status != http.StatusTooManyRequests && a.status < 500 {
+			return a, true
+		}
+		pause := time.NewTimer(time.Duration(2+c.chance.IntN(40)) * time.Millisecond)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return answer{}, false
+		}
+	}
+}
+
+func (c *caller) try(ctx context.Context, address string, o *order) (a answer, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address+"/api/v1/ingest", bytes.NewReader(o.body))
+	if err != nil {
+		return a, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("x-api-key", apiKey)
+	req.Header.Set("Idempotency-Key", o.key)
+	response, err := c.client.Do(req)
+	if err != nil {
+		return a, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return answer{
+		status: response.StatusCode, request: response.Header.Get("X-Request-Id"),
+		replayed: response.Header.Get("Idempotent-Replayed") == "true", text: string(body),
+	}, err
+}
+
+// crowd is all suppliers' desks: they share one account, one ledger, and the
+// permits without which nobody sends a lead.
+type crowd struct {
+	terms   *terms
+	ledger  ledger
+	door    *door
+	permits chan struct{}
+	stop    context.CancelFunc
+	desks   sync.WaitGroup
+
+	mu      sync.Mutex
+	granted int
+	done    int // permits that came to an answer
+	people  int
+	last    *order // that was made
+}
+
+const (
+	desks       = 24
+	repeatShare = 8 // of a hundred leads, about somebody who came before
+	askedShare  = 10
+)
+
+func gather(t *terms, d *door, seed uint64) *crowd {
+	ctx, stop := context.WithCancel(context.Background())
+	c := &crowd{terms: t, door: d, permits: make(chan struct{}, 1<<16), stop: stop}
+	for i := range desks {
+		c.desks.Add(1)
+		go func() {
+			defer c.desks.Done()
+			c.work(ctx, i, rand.New(rand.NewPCG(seed, uint64(i))))
+		}()
+	}
+	return c
+}
+
+func (c *crowd) dismiss() {
+	c.stop()
+	c.desks.Wait()
+}
+
+// grant lets so many leads be sent.
+func (c *crowd) grant(n int) {
+	c.mu.Lock()
+	c.granted += n
+	c.mu.Unlock()
+	for range n {
+		c.permits <- struct{}{}
+	}
+}
+
+func (c *crowd) answered() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.done
+}
+
+// isIdle: all that may be sent was sent and answered.
+func (c *crowd) isIdle() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.done == c.granted
+}
+
+// work is one desk's: for each permit a lead, and at times an old one again.
+func (c *crowd) work(ctx context.Context, desk int, chance *rand.Rand) {
+	call := caller{door: c.door, client: http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{}}, chance: chance}
+	defer call.client.CloseIdleConnections()
+	for number := 0; ; number++ {
+		select {
+		case <-c.permits:
+		case <-ctx.Done():
+			return
+		}
+		o := c.order(fmt.Sprintf("desk-%d-%d", desk, number), chance)
+		a, ok := call.send(ctx, o)
+		if !ok {
+			return
+		}
+		c.ledger.enter(o, a)
+		if old := c.ledger.pick(chance); old != nil && chance.IntN(100) < askedShare {
+			if a, ok = call.send(ctx, old.order); !ok {
+				return
+			}
+			c.ledger.compare(old, a)
+		}
+		c.mu.Lock()
+		c.done++
+		c.mu.Unlock()
+	}
+}
+
+// askAgain asks for so many answers again, all of them where n is zero.
+func (c *crowd) askAgain(n int, chance *rand.Rand) {
+	asked, _ := c.ledger.page()
+	chance.Shuffle(len(asked), func(i, j int) { asked[i], asked[j] = asked[j], asked[i] })
+	if n != 0 {
+		asked = asked[:min(n, len(asked))]
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var askers sync.WaitGroup
+	queue := make(chan *told)
+	for range desks {
+		call := caller{door: c.door, client: http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{}}, chance: rand.New(rand.NewPCG(chance.Uint64(), 0))}
+		askers.Add(1)
+		go func() {
+			defer askers.Done()
+			defer call.client.CloseIdleConnections()
+			for old := range queue {
+				if a, ok := call.send(ctx, old.order); ok {
+					c.ledger.compare(old, a)
+				} else {
+					c.ledger.compare(old, answer{text: "no answer at all"})
+				}
+			}
+		}()
+	}
+	for _, old := range asked {
+		queue <- old
+	}
+	close(queue)
+	askers.Wait()
+}
+
+// order makes up a lead. A share of them is about somebody who came before in
+// the campaign, known by phone or e-mail; half of these about whoever came last,
+// whose own lead is most likely still under way.
+func (c *crowd) order(key string, chance *rand.Rand) *order {
+	o := &order{key: key}
+	share := chance.IntN(100)
+	for i := range c.terms.campaigns {
+		if share -= c.terms.campaigns[i].share; share < 0 {
+			o.campaign = c.terms.campaigns[i].id
+			break
+		}
+	}
+	repeats, latest, byPhone := chance.IntN(100) < repeatShare, chance.IntN(2) == 0, chance.IntN(2) == 0
+	settled := c.ledger.pick(chance)
+	c.mu.Lock()
+	c.people++
+	o.phone = fmt.Sprintf("+1415%03d%04d", 230+c.people/10_000, c.people%10_000)
+	o.email = fmt.Sprintf("person%d@example.com", c.people)
+	known := c.last
+	if !latest && settled != nil {
+		known = settled.order
+	}
+	switch {
+	case !repeats || known == nil:
+	case byPhone:
+		o.campaign, o.phone = known.campaign, known.phone
+	default:
+		o.campaign, o.email = known.campaign, known.email
+	}
+	c.last = o
+	c.mu.Unlock()
+	body, err := json.Marshal(map[string]string{
+		"flo_campaign_id": o.campaign, "flo_supplier_id": supplier, "state": "CA",
+		"first_name": "Ann", "last_name": "Example", "phone": o.phone, "email": o.email,
+	})
+	if err != nil {
+		panic(err)
+	}
+	o.body = body
+	return o
+}

@@ -1,0 +1,219 @@
+package crash
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// terms are what the exchange is configured with. The configuration's document
+// is written from them, and the auditor counts by them.
+type terms struct {
+	campaigns []campaignTerms
+	buyers    []buyerTerms
+	caps      []capTerms
+}
+
+type campaignTerms struct {
+	id     string
+	method string
+	share  int // of all leads, in percent
+	seats  []seatTerms
+}
+
+type seatTerms struct {
+	buyer  string
+	price  market.Money
+	weight int
+}
+
+// buyerTerms are a buyer's. One that is posted to pays the same price in every
+// campaign, since that is what its process owes for each lead.
+type buyerTerms struct {
+	id          string
+	args        []string // of its process; none: leads are only recorded
+	bid         market.Money
+	postTimeout string
+	funded      bool
+	balance     market.Money
+	credit      market.Money
+}
+
+func (b *buyerTerms) posting() bool { return len(b.args) > 0 }
+
+// capTerms are one cap: a campaign's, a buyer's, or with both a pair's. It
+// limits count or money.
+type capTerms struct {
+	campaign, buyer string
+	per, zone       string
+	count           int64
+	money           market.Money
+}
+
+func (c *capTerms) String() string {
+	return fmt.Sprintf("cap of %q and %q a %s (%d leads, %v)", c.campaign, c.buyer, c.per, c.count, c.money)
+}
+
+const unit = market.Money(1_000_000)
+
+// newTerms are fit for so many leads: every cap and every account is used up
+// well before the last one.
+func newTerms(leads int64, hourly, daily string) *terms {
+	part := func(thousandths int64) int64 { return max(2, leads*thousandths/1000) }
+	worth := func(thousandths int64, price market.Money) market.Money {
+		return market.Money(part(thousandths)) * price
+	}
+	slow, fussy, flaky := 11*unit, 12*unit+unit/2, 9*unit+unit/4
+	return &terms{
+		campaigns: []campaignTerms{
+			{"cmp_fall", "waterfall", 30, []seatTerms{{"buy_fussy", fussy, 1}, {"buy_flaky", flaky, 1}, {"rec_alpha", 5 * unit, 1}}},
+			{"cmp_round", "round_robin", 25, []seatTerms{
+				{"buy_slow", slow, 1}, {"buy_flaky", flaky, 1}, {"rec_beta", 8 * unit, 1}, {"rec_gamma", 7 * unit, 1},
+			}},
+			{"cmp_weight", "weighted", 25, []seatTerms{
+				{"buy_slow", slow, 3}, {"rec_alpha", 6 * unit, 2}, {"buy_fussy", fussy, 1}, {"rec_gamma", 6 * unit, 1},
+			}},
+			{"cmp_open", "round_robin", 20, []seatTerms{{"buy_slow", slow, 1}, {"rec_delta", 3*unit + 1, 1}}},
+		},
+		buyers: []buyerTerms{
+			{id: "buy_slow", bid: slow, postTimeout: "100ms", args: []string{"--latency", "1ms-120ms", "--reject-rate", "0.05", "--fail-rate", "0.05"}},
+			{id: "buy_fussy", bid: fussy, postTimeout: "5s", args: []string{"--latency", "1ms-20ms", "--reject-rate", "0.25", "--fail-rate", "0.1"}, funded: true, balance: worth(30, fussy), credit: worth(5, fussy)},
+			{id: "buy_flaky", bid: flaky, postTimeout: "5s", args: []string{"--latency", "5ms", "--fail-rate", "0.2"}},
+			{id: "rec_alpha"},
+			{id: "rec_beta", funded: true, balance: worth(20, 8*unit), credit: worth(10, 8*unit)},
+			{id: "rec_gamma"},
+			{id: "rec_delta"},
+		},
+		caps: []capTerms{
+			{campaign: "cmp_fall", per: "day", zone: daily, count: part(100)},
+			{campaign: "cmp_round", per: "total", zone: "UTC", money: worth(1000, unit)},
+			{buyer: "rec_alpha", per: "hour", zone: hourly, count: part(50)},
+			{buyer: "buy_flaky", per: "week", zone: daily, money: worth(60, flaky)},
+			{campaign: "cmp_fall", buyer: "buy_fussy", per: "month", zone: daily, count: part(20)},
+			{campaign: "cmp_round", buyer: "buy_slow", per: "day", zone: daily, count: part(20)},
+			{campaign: "cmp_weight", buyer: "rec_gamma", per: "day", zone: daily, money: worth(15, 6*unit)},
+		},
+	}
+}
+
+// zonesAt are time zones in which no hour, and no day, ends soon: a cap has one
+// window in the whole run, and what it took is one sum.
+func zonesAt(now time.Time) (hourly, daily string) {
+	hourly = "UTC"
+	if now.UTC().Minute() > 30 {
+		hourly = "Asia/Kolkata" // half an hour off
+	}
+	east := 12 - now.UTC().Hour() // from -11 to 12
+	return hourly, fmt.Sprintf("Etc/GMT%+d", -east)
+}
+
+func (t *terms) buyer(id string) *buyerTerms {
+	for i := range t.buyers {
+		if t.buyers[i].id == id {
+			return &t.buyers[i]
+		}
+	}
+	return nil
+}
+
+func (t *terms) price(campaign, buyer string) (market.Money, bool) {
+	for i := range t.campaigns {
+		for _, seat := range t.campaigns[i].seats {
+			if t.campaigns[i].id == campaign && seat.buyer == buyer {
+				return seat.price, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// payout is what the supplier is paid of a price.
+func payout(price market.Money) market.Money { return price * 4 / 5 }
+
+const (
+	supplier      = "sup_acme"
+	apiKey        = "key-of-acme-that-suppliers-send"
+	adminPassword = "password-of-the-operator"
+	buyerToken    = "token-that-buyers-ask-for"
+)
+
+// object is a JSON object that is written here.
+type object map[string]any
+
+// document is the configuration. A later revision differs from an earlier one
+// in names alone, and in campaigns and buyers that nobody sends leads to.
+func (t *terms) document(endpoints map[string]string, revision int) []byte {
+	var buyers, campaigns []object
+	for i := range t.buyers {
+		buyers = append(buyers, t.buyerDocument(&t.buyers[i], endpoints))
+	}
+	for i := range t.campaigns {
+		campaigns = append(campaigns, t.campaignDocument(&t.campaigns[i], revision))
+	}
+	for n := range revision {
+		buyer := fmt.Sprintf("rec_spare_%d", n)
+		buyers = append(buyers, object{"id": buyer, "caps": []object{{"per": "day", "count": 1}}})
+		campaigns = append(campaigns, object{
+			"id": fmt.Sprintf("cmp_spare_%d", n), "method": "waterfall", "payout": object{"share": 0.8},
+			"buyers": []object{{"buyer": buyer, "price": 1}},
+		})
+	}
+	text, err := json.MarshalIndent(object{
+		"data_dir": "data", "listen": "127.0.0.1:0",
+		"admin":            object{"listen": "127.0.0.1:0", "password": adminPassword},
+		"trusted_networks": []string{"127.0.0.0/8"},
+		"suppliers":        []object{{"id": supplier, "api_key": apiKey, "ingest_rate": 1_000_000}},
+		"buyers":           buyers, "campaigns": campaigns,
+	}, "", " ")
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func (t *terms) buyerDocument(b *buyerTerms, endpoints map[string]string) object {
+	out := object{"id": b.id, "caps": t.capDocuments("", b.id)}
+	if b.posting() {
+		out["endpoint"], out["auth"] = endpoints[b.id], object{"bearer": buyerToken}
+		out["post_timeout"] = b.postTimeout
+	}
+	if b.funded {
+		out["funds"] = object{"balance": b.balance, "credit": b.credit}
+	}
+	return out
+}
+
+func (t *terms) campaignDocument(c *campaignTerms, revision int) object {
+	var seats []object
+	for i, seat := range c.seats {
+		seats = append(seats, object{
+			"buyer": seat.buyer, "priority": i + 1, "weight": seat.weight, "price": seat.price,
+			"caps": t.capDocuments(c.id, seat.buyer),
+		})
+	}
+	return object{
+		"id": c.id, "name": fmt.Sprintf("%s, revision %d", c.id, revision), "method": c.method,
+		"payout": object{"share": 0.8}, "caps": t.capDocuments(c.id, ""), "buyers": seats,
+		"duplicates": object{"fields": []string{"phone", "email"}, "match": "any", "window": "30d"},
+	}
+}
+
+func (t *terms) capDocuments(campaign, buyer string) []object {
+	out := []object{}
+	for i := range t.caps {
+		c := &t.caps[i]
+		if c.campaign != campaign || c.buyer != buyer {
+			continue
+		}
+		limit := object{"per": c.per, "time_zone": c.zone}
+		if c.money != 0 {
+			limit["money"] = c.money
+		} else {
+			limit["count"] = c.count
+		}
+		out = append(out, limit)
+	}
+	return out
+}

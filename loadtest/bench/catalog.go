@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+)
+
+const (
+	supplierID = "sup_bench"
+	apiKey     = "bench-key-of-no-value"
+)
+
+// document is as much of a configuration as the bench needs. It is written as
+// JSON; the exchange reads it like any other.
+type document struct {
+	DataDir   string          `json:"data_dir"`
+	Listen    string          `json:"listen"`
+	Admin     map[string]any  `json:"admin"`
+	Suppliers []any           `json:"suppliers"`
+	Buyers    []buyerForm     `json:"buyers"`
+	Lists     []any           `json:"suppression_lists,omitempty"`
+	Campaigns []*campaignForm `json:"campaigns"`
+}
+
+type buyerForm struct {
+	ID      string   `json:"id"`
+	States  []string `json:"states,omitempty"`
+	Filters []any    `json:"filters,omitempty"`
+	Caps    []any    `json:"caps,omitempty"`
+}
+
+type campaignForm struct {
+	ID          string   `json:"id"`
+	Method      string   `json:"method"`
+	Payout      any      `json:"payout"`
+	Suppression []string `json:"suppression,omitempty"`
+	Fields      []any    `json:"fields"`
+	Caps        []any    `json:"caps"`
+	Buyers      []any    `json:"buyers"`
+}
+
+type object map[string]any
+
+// unreachable is a cap that is counted and never met.
+var unreachable = []any{object{"per": "day", "count": 1_000_000_000}}
+
+func newDocument() *document {
+	return &document{
+		Listen: "127.0.0.1:0", Admin: object{"listen": "127.0.0.1:0", "password": apiKey},
+		Suppliers: []any{object{"id": supplierID, "api_key": apiKey, "ingest_rate": 1_000_000}},
+	}
+}
+
+var fields = []any{
+	object{"name": "homeowner", "type": "boolean", "to": "owns_home"},
+	object{"name": "vehicle_count", "type": "integer", "min": 0, "max": 20},
+	object{"name": "driver_age_band", "type": "enum", "values": []string{"18-24", "25-34", "35-44", "45-54", "55+"}},
+}
+
+// addBuyers adds buyers with mixed states and filters. One in four takes any
+// lead, so that every lead is sold.
+func (d *document) addBuyers(n int) {
+	for i := range n {
+		buyer := buyerForm{ID: fmt.Sprintf("buy_%05d", i), Caps: unreachable}
+		switch i % 4 {
+		case 0:
+			buyer.States = statesFrom(i)
+		case 1:
+			buyer.Filters = []any{object{"field": "vehicle_count", "min": i / 4 % 3}}
+		case 2:
+			buyer.States = statesFrom(i)
+			buyer.Filters = []any{object{"field": "driver_age_band", "in": []string{"25-34", "35-44"}}}
+		}
+		d.Buyers = append(d.Buyers, buyer)
+	}
+}
+
+// statesFrom is twelve states, others for each i.
+func statesFrom(i int) []string {
+	all := strings.Fields("AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY")
+	states := make([]string, 12)
+	for k := range states {
+		states[k] = all[(i*7+k*4)%len(all)]
+	}
+	return states
+}
+
+// addCampaign adds a campaign with seats for some buyers, from one on.
+func (d *document) addCampaign(id, method string, from, seats int) *campaignForm {
+	c := &campaignForm{ID: id, Method: method, Payout: object{"share": 0.8}, Fields: fields, Caps: unreachable}
+	for i := range seats {
+		c.Buyers = append(c.Buyers, object{"buyer": d.Buyers[(from+i)%len(d.Buyers)].ID, "price": 10 + i%5})
+	}
+	d.Campaigns = append(d.Campaigns, c)
+	return c
+}
+
+const (
+	waterfall  = "waterfall"
+	roundRobin = "round_robin"
+)
+
+// catalogOf is a catalog of so many campaigns, in turn waterfall and round
+// robin, with four of forty buyers each.
+func catalogOf(campaigns int) *document {
+	d := newDocument()
+	d.addBuyers(40)
+	for i := range campaigns {
+		method := waterfall
+		if i%2 == 1 {
+			method = roundRobin
+		}
+		d.addCampaign(fmt.Sprintf("cmp_%05d", i), method, 4*i, 4)
+	}
+	return d
+}
+
+// crowded is a catalog of two campaigns with so many buyers each.
+func crowded(buyers int) *document {
+	d := newDocument()
+	d.addBuyers(buyers)
+	d.addCampaign("cmp_waterfall", waterfall, 0, buyers)
+	d.addCampaign("cmp_round_robin", roundRobin, 0, buyers)
+	return d
+}
+
+// suppress makes every campaign look at a list of phone numbers.
+func (d *document) suppress(file string) {
+	d.Lists = []any{object{"id": "dnc", "field": "phone", "hash": "plain", "file": file}}
+	for _, c := range d.Campaigns {
+		c.Suppression = []string{"dnc"}
+	}
+}
+
+// writeList writes a list of phone numbers that no lead has: theirs are in
+// other areas.
+func writeList(path string, entries int) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(file)
+	for i := range entries {
+		fmt.Fprintf(out, "+1%d%d%04d\n", 901+i/7_000_000%4, 200+i/10_000%700, i%10_000)
+	}
+	if err := out.Flush(); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}
+
+// names are the campaigns of one method, or of all.
+func (d *document) names(method string) (names []string) {
+	for _, c := range d.Campaigns {
+		if method == "" || c.Method == method {
+			names = append(names, c.ID)
+		}
+	}
+	return names
+}

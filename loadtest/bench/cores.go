@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// cores says which of the machine's cores servers and the client get. Both are
+// empty where there are not enough to share, or where processes cannot be
+// pinned.
+type cores struct {
+	servers, client []int
+}
+
+func allCores() cores { return shareCores(availableCores()) }
+
+// shareCores gives the client one core in four, and at least one.
+func shareCores(available []int) cores {
+	n := len(available)
+	if n < 2 {
+		return cores{}
+	}
+	client := max(1, n/4)
+	return cores{servers: available[:n-client], client: available[n-client:]}
+}
+
+func (c *cores) String() string {
+	if len(c.servers) == 0 {
+		return fmt.Sprintf("Nothing is pinned: client and server share %d cores.", runtime.NumCPU())
+	}
+	return fmt.Sprintf("Servers are pinned to core %s, the client, a process of its own, to core %s.", ranged(c.servers), ranged(c.client))
+}
+
+func ranged(list []int) string {
+	if len(list) == 1 {
+		return fmt.Sprint(list[0])
+	}
+	return fmt.Sprintf("%d-%d", list[0], list[len(list)-1])
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// flags are the command line.
+type flags struct {
+	Only    []string `placeholder:"NAME" enum:"ingest,commit,replay,memory,growth" help:"Measure only this: ingest, commit, replay, memory or growth. May be repeated."`
+	Runs    int      `default:"5" help:"How often each pair is run (${default})."`
+	Seconds float64  `default:"4" help:"How long each run lasts, after its warm-up (${default})."`
+	Dir     string   `placeholder:"DIR" help:"Where data goes; a folder in it is made and removed. By default tmp/ of the repository, since /tmp is often memory and not a disk."`
+	Out     string   `placeholder:"FILE" help:"Where the table goes besides the terminal. By default BENCHMARKS.md of the repository, or nowhere with --only or --quick."`
+	Quick   bool     `help:"Everything in about a minute, with sizes that show that it works and nothing else."`
+	Noise   float64  `default:"0.04" help:"Share of the machine's time that other programs may use during a run before it is thrown away (${default})."`
+	Profile string   `placeholder:"FILE" help:"Write a CPU profile of the exchange under load (256 connections) to this file."`
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is the whole program; children come in here too.
+func run(args []string, in io.Reader, out, progress io.Writer) int {
+	if len(args) > 0 {
+		if play, ok := roles[args[0]]; ok {
+			return code(progress, play(in, out))
+		}
+	}
+	var f flags
+	parser, err := kong.New(&f, kong.Name("bench"), kong.Writers(out, progress),
+		kong.Description("Measures the exchange on this machine against ceilings, and writes a table."))
+	if err == nil {
+		_, err = parser.Parse(args)
+	}
+	if err == nil {
+		err = f.run(out, progress)
+	}
+	return code(progress, err)
+}
+
+func code(progress io.Writer, err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(progress, "bench: "+err.Error())
+	return 1
+}
+
+func (f *flags) run(out, progress io.Writer) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	b, err := newBench(ctx, f, progress)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if removing := b.close(); err == nil {
+			err = removing
+		}
+	}()
+	t := table{machine: b.machine(), conditions: b.conditions()}
+	for _, m := range measurements {
+		if !f.wants(m.name) {
+			continue
+		}
+		began := time.Now()
+		rows, err := m.measure(b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		b.say("%s: done in %s", m.name, time.Since(began).Round(time.Second))
+		t.rows = append(t.rows, rows...)
+	}
+	t.notes = b.guard.notes()
+	text := t.markdown()
+	fmt.Fprint(out, text)
+	if path := f.target(b.root); path != "" {
+		return os.WriteFile(path, []byte(text), 0o644)
+	}
+	return nil
+}
+
+// measurement gives some rows of the table.
+type measurement struct {
+	name    string
+	measure func(*bench) ([]row, error)
+}
+
+var measurements = []measurement{
+	{"ingest", (*bench).ingest},
+	{"commit", (*bench).commit},
+	{"replay", (*bench).replay},
+	{"memory", (*bench).memory},
+	{"growth", (*bench).growth},
+}
+
+func (f *flags) wants(name string) bool {
+	return len(f.Only) == 0 || strings.Contains(","+strings.Join(f.Only, ",")+",", ","+name+",")
+}
+
+// target is the file that the table is written to, or none.
+func (f *flags) target(root string) string {
+	switch {
+	case f.Out != "":
+		return f.Out
+	case len(f.Only) > 0 || f.Quick:
+		return ""
+	}
+	return root + "/BENCHMARKS.md"
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// roleVariable is set in the environment of children, so that a test's binary
+// knows when it is one.
+const roleVariable = "PINGPOST_BENCH_ROLE"
+
+// roles are what this program can be started as by itself.
+var roles = map[string]func(in io.Reader, out io.Writer) error{
+	"role-ceiling": serveCeiling,
+	"role-client":  play(drive),
+	"role-write":   play(writeLog),
+	"role-replay":  play(replayLog),
+	"role-scan":    play(scanLog),
+	"role-memory":  play(weigh),
+	"role-commit":  play(commitPair),
+}
+
+// play makes a role of a function from a specification to a result.
+func play[S, R any](f func(*S) (*R, error)) func(io.Reader, io.Writer) error {
+	return func(in io.Reader, out io.Writer) error {
+		var spec S
+		if err := json.NewDecoder(in).Decode(&spec); err != nil {
+			return fmt.Errorf("cannot read the specification: %w", err)
+		}
+		result, err := f(&spec)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(out).Encode(result)
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// availableCores are the cores that this process may use.
+func availableCores() (list []int) {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return nil
+	}
+	for core := range len(set) * 64 {
+		if set.IsSet(core) {
+			list = append(list, core)
+		}
+	}
+	return list
+}
+
+// startOn starts a command on some cores, or on any where there are none. A
+// child has the cores of the thread that starts it, so that thread is pinned
+// for the moment. The child dies with us.
+func startOn(cmd *exec.Cmd, list []int) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if len(list) == 0 {
+		return cmd.Start()
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var before, set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &before); err != nil {
+		return os.NewSyscallError("sched_getaffinity", err)
+	}
+	for _, core := range list {
+		set.Set(core)
+	}
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return os.NewSyscallError("sched_setaffinity", err)
+	}
+	started := cmd.Start()
+	if err := unix.SchedSetaffinity(0, &before); err != nil {
+		return os.NewSyscallError("sched_setaffinity", err)
+	}
+	return started
+}
+
+// halt and proceed stop a process where it is, and let it go on.
+func halt(p *os.Process) error    { return p.Signal(syscall.SIGSTOP) }
+func proceed(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
+
+// nap sleeps more exactly than the runtime's timers, which round to
+// milliseconds.
+func nap(d time.Duration) {
+	if d > 0 {
+		t := unix.NsecToTimespec(int64(d))
+		_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &t, nil) // woken early is early enough
+	}
+}

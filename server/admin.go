@@ -1,0 +1,145 @@
+package server
+
+import (
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http/pprof"
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttpadaptor"
+
+	"pingpost/engine"
+)
+
+// Operator is what the admin address steers beside the engine: what belongs to
+// the process rather than to the exchange.
+type Operator interface {
+	// Ready is nil once requests are taken; else it says why they are not.
+	Ready() error
+	// Engine is nil until the log has been replayed.
+	Engine() *engine.Engine
+	// Hash is the state's hash, at a position of the log.
+	Hash() (seq, hash uint64, err error)
+	// Configuration is the one in force: canonical JSON without secrets.
+	Configuration() []byte
+	// Apply puts a document into force, in YAML or JSON, and says what changed.
+	// With dry it only says.
+	Apply(document []byte, dry bool) (changes []string, err error)
+	// Seal seals a secret that the exchange presents.
+	Seal(name, value string) []byte
+}
+
+// Admin answers operators. Its address is never public by default; all of it
+// but /healthz, /readyz and /metrics asks for the password.
+type Admin struct {
+	operator Operator
+	meter    *Meter
+	password [32]byte // hash; of nothing where none is configured
+	locked   bool     // no password is configured: nothing that is guarded opens
+	http     *fasthttp.Server
+	logger   *slog.Logger
+}
+
+// maxDocument bounds a configuration that is sent.
+const maxDocument = 16 << 20
+
+// maxOperators bounds the connections open at once.
+const maxOperators = 1000
+
+// NewAdmin returns an admin server.
+func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Logger) *Admin {
+	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", logger: logger}
+	routes := router.New()
+	routes.RedirectTrailingSlash, routes.RedirectFixedPath = false, false
+	routes.NotFound = a.guard(func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultNotFound) })
+	routes.MethodNotAllowed = a.guard(func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultMethod) })
+	routes.GET("/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") })
+	routes.GET("/readyz", a.ready)
+	routes.GET("/metrics", a.metrics)
+	a.guarded(routes)
+	a.http = &fasthttp.Server{
+		Handler: a.counted(routes.Handler), ErrorHandler: a.unreadable, Name: "pingpost", NoDefaultServerHeader: true, Logger: discard{},
+		MaxRequestBodySize: maxDocument, ReadTimeout: slowest, IdleTimeout: slowest, WriteTimeout: 2 * slowest,
+		SecureErrorLogMessage: true, CloseOnShutdown: true, Concurrency: 2 * maxOperators,
+	}
+	return a
+}
+
+func (a *Admin) guarded(routes *router.Router) {
+	add := func(method, path string, h fasthttp.RequestHandler) {
+		routes.Handle(method, path, a.guard(h))
+	}
+	add("GET", "/admin/v1/hash", a.hash)
+	add("GET", "/admin/v1/config", a.config)
+	add("PUT", "/admin/v1/config", a.apply)
+	add("GET", "/admin/v1/deliveries", a.deliveries)
+	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.resolve)
+	add("GET", "/admin/v1/suppliers/{id}/keys", a.keys)
+	add("POST", "/admin/v1/suppliers/{id}/keys", a.rotate)
+	add("DELETE", "/admin/v1/suppliers/{id}/keys/{hint}", a.revoke)
+	add("GET", "/admin/v1/buyers/{id}/funds", a.funds)
+	add("POST", "/admin/v1/buyers/{id}/funds", a.topUp)
+	add("PUT", "/admin/v1/secrets/{name:*}", a.secret)
+	for _, what := range []string{"campaigns", "buyers"} {
+		add("POST", "/admin/v1/"+what+"/{id}/pause", a.pause(what, true))
+		add("POST", "/admin/v1/"+what+"/{id}/resume", a.pause(what, false))
+	}
+	add("GET", "/debug/pprof/{name:*}", profile)
+}
+
+func (a *Admin) counted(h fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		begun := time.Now()
+		h(ctx)
+		a.meter.request(routeAdmin, ctx.Response.StatusCode(), int64(time.Since(begun)))
+	}
+}
+
+// unreadable answers what the HTTP library could not read.
+func (a *Admin) unreadable(ctx *fasthttp.RequestCtx, err error) {
+	if errors.Is(err, fasthttp.ErrBodyTooLarge) {
+		a.fail(ctx, faultTooLarge)
+		return
+	}
+	a.fail(ctx, unread(err))
+}
+
+// Serve answers on the listener until Shutdown.
+func (a *Admin) Serve(listener net.Listener) error {
+	return a.http.Serve(newCrowd(listener, maxOperators, maxOperators, newRequestID))
+}
+
+// Shutdown ends it.
+func (a *Admin) Shutdown() error { return a.http.Shutdown() }
+
+func (a *Admin) ready(ctx *fasthttp.RequestCtx) {
+	if err := a.operator.Ready(); err != nil {
+		ctx.SetStatusCode(fasthttp.StatusServiceUnavailable)
+		ctx.SetBodyString(err.Error() + "\n")
+		return
+	}
+	ctx.SetBodyString("ready\n")
+}
+
+func (a *Admin) metrics(ctx *fasthttp.RequestCtx) {
+	ctx.SetContentType("text/plain; version=0.0.4; charset=utf-8")
+	a.meter.Print(ctx)
+}
+
+// profile serves Go's profiles.
+func profile(ctx *fasthttp.RequestCtx) {
+	switch name, _ := ctx.UserValue("name").(string); name {
+	case "profile":
+		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Profile)(ctx)
+	case "trace":
+		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Trace)(ctx)
+	case "cmdline", "symbol":
+		ctx.SetStatusCode(fasthttp.StatusNotFound)
+	default:
+		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Index)(ctx)
+	}
+}

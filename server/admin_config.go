@@ -1,0 +1,163 @@
+package server
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/server/config"
+	"pingpost/server/strictjson"
+)
+
+// slowest is how long an operator's request or answer may take on the wire.
+const slowest = 30 * time.Second
+
+// fail answers with an error in the interface's form.
+func (a *Admin) fail(ctx *fasthttp.RequestCtx, f fault, fields ...market.FieldError) {
+	fail(ctx, newRequestID(), f, fields...)
+}
+
+// newRequestID draws one where there may be no engine yet.
+func newRequestID() market.RequestID {
+	var random [10]byte
+	_, _ = rand.Read(random[:])
+	return market.RequestID(market.MakeID(time.Now().UnixMilli(), random))
+}
+
+// failWith answers with what the engine said.
+func (a *Admin) failWith(ctx *fasthttp.RequestCtx, err error) {
+	var problems *config.Problems
+	switch {
+	case errors.Is(err, engine.ErrNotFound):
+		a.fail(ctx, fault{404, "not_found", err.Error()})
+	case errors.Is(err, engine.ErrConflict):
+		a.fail(ctx, fault{409, "invalid_transition", err.Error()})
+	case errors.As(err, &problems):
+		a.fail(ctx, fault{422, "invalid_payload", err.Error()}, mistakes(*problems)...)
+	default:
+		a.fail(ctx, fault{503, "unavailable", err.Error()})
+	}
+}
+
+// mistakes are a document's problems as the interface lists them.
+func mistakes(problems config.Problems) []market.FieldError {
+	var list []market.FieldError
+	for _, problem := range problems[:min(len(problems), maxMistakes)] {
+		field := problem.Path
+		if field == "" {
+			field = "document"
+		}
+		list = append(list, market.FieldError{Field: field, Code: market.CodeInvalidFormat, Expected: problem.Message})
+	}
+	return list
+}
+
+// maxMistakes bounds a list of them.
+const maxMistakes = 200
+
+// engineOr503 is the engine, once there is one.
+func (a *Admin) engineOr503(ctx *fasthttp.RequestCtx) *engine.Engine {
+	e := a.operator.Engine()
+	if e == nil {
+		a.fail(ctx, faultUnavailable)
+	}
+	return e
+}
+
+// hash gives the state's hash and the position of the log it stands at.
+func (a *Admin) hash(ctx *fasthttp.RequestCtx) {
+	seq, hash, err := a.operator.Hash()
+	if err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	ctx.SetContentType(typeJSON)
+	ctx.SetBodyString(fmt.Sprintf(`{"seq":%d,"hash":"%016x"}`+"\n", seq, hash))
+}
+
+func (a *Admin) config(ctx *fasthttp.RequestCtx) {
+	document := a.operator.Configuration()
+	if document == nil {
+		a.fail(ctx, faultUnavailable)
+		return
+	}
+	ctx.SetContentType(typeJSON)
+	ctx.SetBody(document)
+}
+
+// apply puts a document into force; with ?dry=1 it says what would change.
+func (a *Admin) apply(ctx *fasthttp.RequestCtx) {
+	changes, err := a.operator.Apply(ctx.Request.Body(), isDry(ctx.QueryArgs()))
+	if err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	body := []byte(`{"changes":[`)
+	for i, change := range changes {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = market.AppendJSONString(body, []byte(change))
+	}
+	ctx.SetContentType(typeJSON)
+	ctx.SetBody(append(body, "]}\n"...))
+}
+
+// isDry takes any word for yes but those that clearly say no: a document must
+// not come into force because the word was another.
+func isDry(query *fasthttp.Args) bool {
+	if !query.Has("dry") {
+		return false
+	}
+	switch string(query.Peek("dry")) {
+	case "0", "false", "no":
+		return false
+	}
+	return true
+}
+
+// document reads a small JSON body; false: it was answered already.
+func (a *Admin) document(ctx *fasthttp.RequestCtx, into any) bool {
+	err := strictjson.Unmarshal(ctx.Request.Body(), into)
+	var syntax *strictjson.SyntaxError
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &syntax):
+		a.fail(ctx, malformed(explain(err)))
+	default:
+		a.fail(ctx, faultPayload, market.FieldError{
+			Field: "body", Code: market.CodeWrongType, Expected: "an object whose members have their types and ranges",
+		})
+	}
+	return false
+}
+
+func (a *Admin) secret(ctx *fasthttp.RequestCtx) {
+	var body struct {
+		Value string `json:"value"`
+	}
+	e := a.engineOr503(ctx)
+	if e == nil || !a.document(ctx, &body) {
+		return
+	}
+	name, _ := ctx.UserValue("name").(string)
+	if _, ok := e.State().Secret(name); !ok {
+		a.fail(ctx, fault{404, "not_found", "There is no secret of this name; it is named in the configuration first."})
+		return
+	}
+	if body.Value == "" {
+		a.fail(ctx, faultPayload, market.FieldError{Field: "value", Code: market.CodeMissingRequired, Expected: "the new secret"})
+		return
+	}
+	if err := e.SetSecret(name, a.operator.Seal(name, body.Value)); err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+}

@@ -1,0 +1,95 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/valyala/fasthttp"
+)
+
+// drained is how much of a body over the limit is read and thrown away, so that
+// its sender is done sending and hears the refusal. What is longer is cut off.
+const drained = 1 << 20
+
+// readBody reads the body into r. Where something is wrong with it the
+// connection ends after the answer: nobody knows where a next request would
+// begin. A body over the limit is a fault that the route is told of, so that a
+// stranger is told 401 and not how much is allowed.
+func (s *Server) readBody(ctx *fasthttp.RequestCtx, r *room) fault {
+	r.body = r.body[:0]
+	stream := ctx.RequestBodyStream()
+	if stream == nil {
+		return fault{}
+	}
+	length, limit := ctx.Request.Header.ContentLength(), s.opt.Body
+	if length > limit {
+		return tooLarge(ctx, stream)
+	}
+	r.body = slices.Grow(r.body, max(length, leastBody)+1)
+	for {
+		if len(r.body) == cap(r.body) {
+			r.body = slices.Grow(r.body, cap(r.body))
+		}
+		n, err := stream.Read(r.body[len(r.body):cap(r.body)])
+		r.body = r.body[:len(r.body)+n]
+		switch {
+		case len(r.body) > limit:
+			return tooLarge(ctx, stream)
+		case err == nil:
+		case errors.Is(err, io.EOF) && (length < 0 || len(r.body) == length):
+			return fault{}
+		default:
+			ctx.SetConnectionClose()
+			return unread(err)
+		}
+	}
+}
+
+// leastBody is room for an ordinary lead.
+const leastBody = 1 << 10
+
+func tooLarge(ctx *fasthttp.RequestCtx, stream io.Reader) fault {
+	_, _ = io.CopyN(io.Discard, stream, drained)
+	ctx.SetConnectionClose()
+	return faultTooLarge
+}
+
+// checkBody makes the checks of a body that come before its text: 413, 415.
+func (s *Server) checkBody(ctx *fasthttp.RequestCtx, read fault) fault {
+	if read.status != 0 {
+		return read
+	}
+	if !isJSON(ctx.Request.Header.ContentType()) || len(ctx.Request.Header.ContentEncoding()) > 0 {
+		return faultMediaType
+	}
+	return fault{}
+}
+
+// isJSON takes application/json with or without parameters, such as a charset.
+func isJSON(contentType []byte) bool {
+	kind, _, _ := bytes.Cut(contentType, []byte{';'})
+	return bytes.EqualFold(bytes.TrimSpace(kind), []byte(typeJSON))
+}
+
+// idempotencyKey reads the header; quotes around a key are not part of it. Not
+// ok: it is there and is no key.
+func idempotencyKey(header *fasthttp.RequestHeader) (key []byte, ok bool) {
+	key = bytes.TrimSpace(header.Peek("Idempotency-Key"))
+	if len(key) == 0 {
+		return nil, true
+	}
+	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
+		key = key[1 : len(key)-1]
+	}
+	if len(key) == 0 || len(key) > 255 {
+		return nil, false
+	}
+	for _, c := range key {
+		if c < '!' || c > '~' {
+			return nil, false
+		}
+	}
+	return key, true
+}

@@ -1,0 +1,34 @@
+package server
+
+// fault is an error of the HTTP layer: its status, its code on the wire, and
+// what a person is told.
+type fault struct {
+	status  int
+	code    string
+	message string
+}
+
+var (
+	faultNotFound     = fault{404, "not_found", "There is nothing at this path. The interface's paths are listed in the documentation."}
+	faultMethod       = fault{405, "method_not_allowed", "This path does not take this method; the Allow header says which it takes."}
+	faultNoKey        = fault{401, "unauthorized", "The x-api-key header is missing. Send the supplier's API key in it."}
+	faultBadKey       = fault{401, "unauthorized", "The API key in x-api-key is not known, or no longer good. Use a current key of the supplier."}
+	faultForbidden    = fault{403, "forbidden", "This API key may not send leads for this supplier into this campaign."}
+	faultLimited      = fault{429, "rate_limited", "Too many requests at once. Send this one again after the time in Retry-After."}
+	faultTooLarge     = fault{413, "payload_too_large", "The body is over the limit, which is 64 KiB by default."}
+	faultMediaType    = fault{415, "unsupported_media_type", "The body must be JSON, sent as Content-Type: application/json."}
+	faultFraming      = fault{400, "malformed_request", "The request is not well-formed HTTP: its length must be given once, in one way, and its header lines must be valid."}
+	faultSlow         = fault{408, "request_timeout", "The request did not arrive in time. Send it again in one piece."}
+	faultHeader       = fault{431, "header_too_large", "The request's header lines are over the limit."}
+	faultPayload      = fault{422, "invalid_payload", "The payload does not fit; field_errors says which fields, and what is expected."}
+	faultKeyReused    = fault{422, "idempotency_key_reused", "This Idempotency-Key came with another body before. Use a new key for a new request."}
+	faultInternal     = fault{500, "internal", "Something went wrong here. The request may be sent again; request_id helps to find out what it was."}
+	faultUnavailable  = fault{503, "unavailable", "The exchange takes no requests right now. Send this one again after the time in Retry-After."}
+	faultCrowded      = fault{503, "unavailable", "Too many connections are open. Use fewer and keep them, and try again after the time in Retry-After."}
+	faultAdminMissing = fault{401, "unauthorized", "This address asks for the operator's password, by HTTP Basic with any user name."}
+)
+
+// malformed is a body that is not the JSON object it should be.
+func malformed(what string) fault {
+	return fault{400, "malformed_json", what}
+}

@@ -1,0 +1,95 @@
+package server
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/server/strictjson"
+)
+
+// room is what one request needs of memory, kept from call to call. The body is
+// read into it: the request's own memory goes back to the connection when a
+// handler is done, and what waits for the log must not change.
+type room struct {
+	body   []byte
+	key    []byte
+	out    []byte
+	object strictjson.Object
+	req    engine.IngestRequest
+}
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
+func takeRoom() *room { return rooms.Get().(*room) }
+
+// keptBody is how large a body's memory may be to be kept.
+const keptBody = 256 << 10
+
+func (r *room) giveBack() {
+	r.object.Release()
+	if cap(r.body) > keptBody {
+		r.body = nil
+	}
+	rooms.Put(r)
+}
+
+// ingest takes a lead: POST /api/v1/ingest.
+func (s *Server) ingest(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) {
+	received := s.clock.Now()
+	supplier, bad := s.supplierOf(ctx)
+	if bad.status != 0 {
+		fail(ctx, id, bad)
+		return
+	}
+	if !s.ingestLimits.take(ctx, supplier, time.Unix(0, received)) {
+		fail(ctx, id, faultLimited)
+		return
+	}
+	if bad := s.checkBody(ctx, read); bad.status != 0 {
+		fail(ctx, id, bad)
+		return
+	}
+	if err := r.object.Parse(r.body); err != nil {
+		fail(ctx, id, malformed(explain(err)))
+		return
+	}
+	key, ok := idempotencyKey(&ctx.Request.Header)
+	r.key = append(r.key[:0], key...)
+	r.req = engine.IngestRequest{
+		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: !ok,
+		Request: id, Received: received,
+	}
+	answer, err := s.engine.Ingest(&r.req)
+	if err != nil {
+		failWith(ctx, id, err)
+		return
+	}
+	r.out = appendAnswer(r.out[:0], &answer)
+	s.answer(ctx, &answer, r.out)
+}
+
+// answer sends a 201; a replayed one has the first one's request id.
+func (s *Server) answer(ctx *fasthttp.RequestCtx, a *engine.Answer, body []byte) {
+	ctx.SetStatusCode(fasthttp.StatusCreated)
+	ctx.SetContentType(typeJSON)
+	var text [64]byte
+	ctx.Response.Header.SetBytesV(headerRequestID, a.Request.AppendTo(text[:0]))
+	if a.Replayed {
+		ctx.Response.Header.Set(headerReplayed, "true")
+	}
+	ctx.SetBody(body)
+}
+
+// explain says what is wrong with a body, without its content.
+func explain(err error) string {
+	var syntax *strictjson.SyntaxError
+	if errors.As(err, &syntax) {
+		return "The body is not the JSON object it should be: " + syntax.Error() + "."
+	}
+	return "The body is not one JSON object."
+}

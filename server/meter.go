@@ -1,0 +1,113 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// route is a path family, as metrics label it.
+type route uint8
+
+const (
+	routeNone route = iota
+	routeIngest
+	routeAdmin
+	routes
+)
+
+var routeNames = [routes]string{"other", "/api/v1/ingest", "admin"}
+
+// statuses are those that are counted one by one; the others are counted together.
+var statuses = [...]int{200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431, 500, 503}
+
+// Meter counts for Prometheus. All handles are made at the start: labels are
+// bounded, and nothing is formatted while serving. It is the engine's Note.
+type Meter struct {
+	set      *metrics.Set
+	requests [routes][len(statuses) + 1]*metrics.Counter
+	seconds  [routes]*metrics.PrometheusHistogram
+	accepted *metrics.Counter
+	reasons  [32]*metrics.Counter
+	posts    [8]*metrics.Counter
+	postTime *metrics.PrometheusHistogram
+	faults   *metrics.Counter
+	fault    func(what string, err error)
+}
+
+// NewMeter returns a meter; fault is told what the engine could not do.
+func NewMeter(set *metrics.Set, fault func(what string, err error)) *Meter {
+	m := &Meter{set: set, fault: fault}
+	for r := range routes {
+		for i := range m.requests[r] {
+			m.requests[r][i] = set.NewCounter(fmt.Sprintf(`pingpost_requests_total{path=%q,status=%q}`, routeNames[r], statusLabel(i)))
+		}
+		m.seconds[r] = set.NewPrometheusHistogramExt(fmt.Sprintf(`pingpost_request_seconds{path=%q}`, routeNames[r]), buckets)
+	}
+	m.accepted = set.NewCounter(`pingpost_leads_total{status="ACCEPTED",reason=""}`)
+	for reason := market.ReasonNoBuyer; reason <= market.ReasonDuplicate; reason++ {
+		m.reasons[reason] = set.NewCounter(fmt.Sprintf(`pingpost_leads_total{status="UNMATCHED",reason=%q}`, reason))
+	}
+	for verdict := market.VerdictAccepted; verdict <= market.VerdictBusy; verdict++ {
+		m.posts[verdict] = set.NewCounter(fmt.Sprintf(`pingpost_post_attempts_total{verdict=%q}`, verdict))
+	}
+	m.postTime = set.NewPrometheusHistogramExt(`pingpost_post_attempt_seconds`, buckets)
+	m.faults = set.NewCounter(`pingpost_faults_total`)
+	return m
+}
+
+// buckets are the histograms' upper bounds, in seconds.
+var buckets = []float64{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10}
+
+func statusLabel(i int) string {
+	if i < len(statuses) {
+		return strconv.Itoa(statuses[i])
+	}
+	return "other"
+}
+
+func (m *Meter) request(r route, status int, elapsed int64) {
+	i := 0
+	for i < len(statuses) && statuses[i] != status {
+		i++
+	}
+	m.requests[r][i].Inc()
+	m.seconds[r].Update(float64(elapsed) / 1e9)
+}
+
+// Decided counts a lead that was answered.
+func (m *Meter) Decided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer) {
+	if a.Accepted {
+		m.accepted.Inc()
+		return
+	}
+	m.reasons[a.Reason].Inc()
+}
+
+// Posted counts an attempt to post.
+func (m *Meter) Posted(_ string, result *market.PostResult) {
+	m.posts[result.Verdict].Inc()
+	m.postTime.Update(result.Elapsed.Seconds())
+}
+
+// Fault counts what should not happen, and tells it on.
+func (m *Meter) Fault(what string, err error) {
+	m.faults.Inc()
+	m.fault(what, err)
+}
+
+// Gauge adds a figure that is read when it is asked for.
+func (m *Meter) Gauge(name string, read func() float64) { m.set.NewGauge(name, read) }
+
+// Histogram adds a histogram of seconds.
+func (m *Meter) Histogram(name string) *metrics.PrometheusHistogram {
+	return m.set.NewPrometheusHistogramExt(name, buckets)
+}
+
+// Print writes all figures in Prometheus's text form.
+func (m *Meter) Print(w io.Writer) { m.set.WritePrometheus(w) }

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+)
+
+// handle answers one request.
+func (s *Server) handle(ctx *fasthttp.RequestCtx) {
+	begun, id := s.clock.Now(), s.engine.NewRequestID()
+	ctx.Response.Header.DisableNormalizing() // names go out as the contract spells them
+	on := routeNone
+	r := takeRoom()
+	defer r.giveBack()
+	if misframed(&ctx.Request.Header) {
+		fail(ctx, id, faultFraming)
+		ctx.SetConnectionClose()
+	} else if read := s.readBody(ctx, r); read.status != 0 && read != faultTooLarge {
+		fail(ctx, id, read)
+	} else {
+		on = s.route(ctx, id, r, read)
+	}
+	s.opt.Meter.request(on, ctx.Response.StatusCode(), s.clock.Now()-begun)
+}
+
+// route is a switch on the path: there are few, and each lead passes here.
+func (s *Server) route(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) route {
+	switch string(ctx.Path()) {
+	case "/api/v1/ingest":
+		if s.allow(ctx, id, fasthttp.MethodPost) {
+			s.ingest(ctx, id, r, read)
+		}
+		return routeIngest
+	default:
+		fail(ctx, id, faultNotFound)
+		return routeNone
+	}
+}
+
+func (s *Server) allow(ctx *fasthttp.RequestCtx, id market.RequestID, method string) bool {
+	if string(ctx.Method()) == method {
+		return true
+	}
+	fail(ctx, id, faultMethod)
+	ctx.Response.Header.Set("Allow", method)
+	return false
+}
+
+// unreadable answers what the HTTP library could not read; it closes the
+// connection after.
+func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
+	ctx.Response.Header.DisableNormalizing()
+	what := unread(err)
+	fail(ctx, s.engine.NewRequestID(), what)
+	s.opt.Meter.request(routeNone, what.status, 0)
+}

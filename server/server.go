@@ -1,0 +1,93 @@
+package server
+
+import (
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// Options of a Server.
+type Options struct {
+	Engine *engine.Engine
+	Clock  *Clock
+	Logger *slog.Logger
+	Meter  *Meter
+
+	Body, Header                           int // bytes
+	Connections, MaxConnsPerIP             int
+	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
+}
+
+// Server answers suppliers.
+type Server struct {
+	opt          Options
+	engine       *engine.Engine
+	clock        *Clock
+	http         *fasthttp.Server
+	suppliers    atomic.Pointer[map[market.Ref]*market.Supplier]
+	ingestLimits limits
+	draining     atomic.Bool
+}
+
+// New returns a server that takes no requests until SetCatalog and Serve.
+func New(opt Options) *Server {
+	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock}
+	s.http = &fasthttp.Server{
+		Handler:               s.handle,
+		ErrorHandler:          s.unreadable,
+		Name:                  "pingpost",
+		Concurrency:           2 * opt.Connections, // crowd counts; a worker may outlast its connection
+		ReadBufferSize:        opt.Header,
+		MaxRequestBodySize:    opt.Body,
+		ReadTimeout:           opt.ReadTimeout,
+		WriteTimeout:          opt.WriteTimeout,
+		IdleTimeout:           opt.IdleTimeout,
+		NoDefaultContentType:  true,
+		NoDefaultServerHeader: true,
+		SecureErrorLogMessage: true,
+		CloseOnShutdown:       true,
+		Logger:                discard{},
+
+		// Bodies are read by readBody: the library would forget the head of a
+		// request whose body is wrong, and so whom and what to answer.
+		StreamRequestBody:            true,
+		DisablePreParseMultipartForm: true,
+	}
+	s.suppliers.Store(&map[market.Ref]*market.Supplier{})
+	return s
+}
+
+// SetCatalog makes a catalog's suppliers known. It is called each time one has
+// come into force.
+func (s *Server) SetCatalog(catalog *market.Catalog) {
+	byRef := make(map[market.Ref]*market.Supplier, len(catalog.Suppliers))
+	for _, supplier := range catalog.Suppliers {
+		byRef[supplier.Ref] = supplier
+	}
+	now := time.Unix(0, s.clock.Now())
+	s.ingestLimits.configure(catalog, now, func(supplier *market.Supplier) int { return supplier.IngestRate })
+	s.suppliers.Store(&byRef)
+}
+
+// Serve answers on the listener until Shutdown.
+func (s *Server) Serve(listener net.Listener) error {
+	return s.http.Serve(newCrowd(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.engine.NewRequestID))
+}
+
+// Shutdown ends accepting, waits for the requests in flight, and closes idle
+// connections.
+func (s *Server) Shutdown() error {
+	s.draining.Store(true)
+	return s.http.Shutdown()
+}
+
+// discard keeps the HTTP library's own log lines out: they may quote a request.
+type discard struct{}
+
+func (discard) Printf(string, ...any) {}

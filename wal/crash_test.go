@@ -1,0 +1,95 @@
+package wal
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestCrashLosesNothingAcknowledgedAndInventsNothing appends random batches, lets a
+// crash leave any part of what was not acknowledged, and opens again, many times over
+// one folder. The model is a list of what was appended.
+func TestCrashLosesNothingAcknowledgedAndInventsNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		size := rapid.SampledFrom([]int{1, 200, 1000, 1 << 20}).Draw(rt, "segment size")
+		var history []string // what the log holds
+		for range rapid.IntRange(1, 5).Draw(rt, "crashes") {
+			var lost []string
+			history, lost = crashOnce(t, rt, dir, size, history)
+			l, err := Open(dir, Options{SegmentSize: size})
+			if err != nil {
+				rt.Fatalf("Open after a crash: %v", err)
+			}
+			seq, _ := l.Durable()
+			l.Close()
+			found := int(seq)
+			if found < len(history) {
+				rt.Fatalf("%d entries are left of %d acknowledged", found, len(history))
+			}
+			if found > len(history)+len(lost) {
+				rt.Fatalf("%d entries are there, %d were appended", found, len(history)+len(lost))
+			}
+			history = append(history, lost[:found-len(history)]...)
+			got, err := drain(NewReader(dir, 0))
+			if err != nil || fmt.Sprint(got) != fmt.Sprint(history) {
+				rt.Fatalf("got %q, %v; want %q", got, err, history)
+			}
+		}
+	})
+}
+
+// crashOnce appends acknowledged batches, then one whose fsync never returns, and
+// leaves of it what a crash might: bytes up to anywhere, with holes of zeros, and
+// zeros behind.
+func crashOnce(t *testing.T, rt *rapid.T, dir string, size int, history []string) (acked, lost []string) {
+	f := new(fault)
+	l, err := Open(dir, Options{SegmentSize: size, Faults: Faults{Sync: f.strike}})
+	if err != nil {
+		rt.Fatalf("Open: %v", err)
+	}
+	draw := func() []string {
+		batch := make([]string, rapid.IntRange(1, 4).Draw(rt, "entries"))
+		for i := range batch {
+			batch[i] = rapid.StringN(1, 100, -1).Draw(rt, "entry")
+		}
+		return batch
+	}
+	for range rapid.IntRange(0, 4).Draw(rt, "batches") {
+		batch := draw()
+		putBatch(t, l, batch...)
+		history = append(history, batch...)
+	}
+	var whole position
+	lost = draw()
+	if err := l.Do(func(uint64, int64) {
+		whole = l.position()
+		f.armed.Store(true)
+		for _, e := range lost {
+			if err := l.Append([]byte(e), nil); err != nil {
+				rt.Error(err)
+			}
+		}
+	}); err != nil {
+		rt.Fatal(err)
+	}
+	<-l.Failed()
+	l.Close()
+	l.disk.log.Close()
+	path := livePath(dir, whole.seg)
+	b := mustRead(t, path)
+	cut := rapid.IntRange(int(whole.off), len(b)).Draw(rt, "cut")
+	b = b[:cut]
+	if rapid.Bool().Draw(rt, "a hole") && cut > int(whole.off) {
+		from := rapid.IntRange(int(whole.off), cut).Draw(rt, "from")
+		clear(b[from:rapid.IntRange(from, cut).Draw(rt, "to")])
+	}
+	b = append(b, make([]byte, rapid.IntRange(0, 100).Draw(rt, "zeros"))...)
+	mustWrite(t, path, b)
+	return history, lost
+}

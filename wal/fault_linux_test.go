@@ -1,0 +1,63 @@
+package wal
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// onDevice puts a device under the file that tidwall's log writes to, so that the
+// kernel itself fails what it does next.
+func onDevice(t *testing.T, path, device string) {
+	t.Helper()
+	dev, err := os.OpenFile(device, os.O_WRONLY, 0)
+	if err != nil {
+		t.Skipf("no %s here", device)
+	}
+	defer dev.Close()
+	links, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil || len(links) == 0 {
+		t.Skip("no /proc here")
+	}
+	for _, link := range links {
+		to, err := os.Readlink(link)
+		var fd int
+		if _, serr := fmt.Sscan(filepath.Base(link), &fd); err != nil || serr != nil || to != path {
+			continue
+		}
+		if err := syscall.Dup3(int(dev.Fd()), fd, syscall.O_CLOEXEC); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatalf("nobody has %s open", path)
+}
+
+func TestKernelsErrorsPoisonTheLog(t *testing.T) {
+	for device, want := range map[string]error{
+		"/dev/full": syscall.ENOSPC, // fails the write
+		"/dev/null": syscall.EINVAL, // takes the write and fails the fsync
+	} {
+		for name, size := range map[string]int{"in a segment": 1 << 20, "in a rotation": 3 * recordSize(12)} {
+			t.Run(device+" "+name, func(t *testing.T) {
+				dir := t.TempDir()
+				l := mustOpen(t, dir, Options{SegmentSize: size})
+				put(t, l, numbered(2)...)
+				onDevice(t, livePath(dir, 1), device)
+				w := newTold()
+				if err := l.Append([]byte("lost"), w); err != nil {
+					t.Fatal(err)
+				}
+				_, err := w.wait()
+				wantError(t, err, ErrFailed)
+				wantError(t, err, want)
+				wantError(t, l.Append([]byte("later"), nil), ErrFailed)
+				wantError(t, l.Close(), want)
+				mustOpen(t, dir, Options{})
+				equal(t, "entries after a restart", all(t, dir, 0), numbered(2))
+			})
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package wal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
+// MaxEntry is the largest entry in bytes.
+const MaxEntry = 1 << 20
+
+const (
+	frameVersion = 1
+	headerSize   = 40
+	crcOffset    = 36
+	// maxRecord is a whole record: the uvarint of a frame takes three bytes at most.
+	maxRecord = 3 + headerSize + MaxEntry
+)
+
+// magic begins with a byte that UTF-8 never has. What strangers send is text, so
+// none of it can pass for a frame when a damaged file is searched for one.
+var magic = [3]byte{0xFF, 'W', 'L'}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// errShort means that the bytes end before the record does.
+var errShort = errors.New("the file ends inside this record")
+
+// A badFrame is why bytes are not a frame of ours.
+type badFrame string
+
+func (b badFrame) Error() string { return string(b) }
+
+const (
+	badLength   = badFrame("the record's length is out of bounds")
+	badMagic    = badFrame("no frame begins here")
+	badMismatch = badFrame("the frame's length contradicts the record's")
+	badChecksum = badFrame("the checksum does not match")
+)
+
+// An unknownVersion is the version of a frame that this program cannot read.
+type unknownVersion byte
+
+func (v unknownVersion) Error() string {
+	return fmt.Sprintf("the frame has version %d, and this program reads version %d", byte(v), frameVersion)
+}
+
+// A header is a frame without its data.
+type header struct {
+	seq   uint64
+	batch uint64
+	at    int64
+	epoch uint32
+}
+
+// recordSize is how many bytes n bytes of data take in a segment.
+func recordSize(n int) int {
+	return uvarintSize(uint64(headerSize+n)) + headerSize + n
+}
+
+func uvarintSize(x uint64) int {
+	n := 1
+	for ; x >= 0x80; x >>= 7 {
+		n++
+	}
+	return n
+}
+
+// appendFrame appends the frame alone; tidwall's length is not part of it.
+func appendFrame(dst []byte, h header, data []byte) []byte {
+	at := len(dst)
+	dst = append(dst, magic[0], magic[1], magic[2], frameVersion)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(data)))
+	dst = binary.LittleEndian.AppendUint64(dst, h.seq)
+	dst = binary.LittleEndian.AppendUint64(dst, h.batch)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(h.at))
+	dst = binary.LittleEndian.AppendUint32(dst, h.epoch)
+	dst = binary.LittleEndian.AppendUint32(dst, checksum(dst[at:], data))
+	return append(dst, data...)
+}
+
+// appendRecord appends a record as it stands in a segment.
+func appendRecord(dst []byte, h header, data []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(headerSize+len(data)))
+	return appendFrame(dst, h, data)
+}
+
+// parseRecord reads the record that b begins with. data aliases b; n is the size
+// of the record. The error is errShort, a badFrame or an unknownVersion.
+func parseRecord(b []byte) (h header, data []byte, n int, err error) {
+	size, w := binary.Uvarint(b)
+	if w < 0 || (w == 0 && len(b) >= binary.MaxVarintLen64) {
+		return h, nil, 0, badLength
+	}
+	if w == 0 {
+		return h, nil, 0, errShort
+	}
+	if size <= headerSize || size > headerSize+MaxEntry || w != uvarintSize(size) {
+		return h, nil, 0, badLength
+	}
+	if len(b) < w+int(size) {
+		return h, nil, 0, errShort
+	}
+	h, data, err = parseFrame(b[w:])
+	if err == nil && headerSize+len(data) != int(size) {
+		err = badMismatch
+	}
+	return h, data, w + int(size), err
+}
+
+// parseFrame reads the frame that b begins with.
+func parseFrame(b []byte) (h header, data []byte, err error) {
+	if len(b) < headerSize {
+		return h, nil, errShort
+	}
+	if [3]byte(b[:3]) != magic {
+		return h, nil, badMagic
+	}
+	length := binary.LittleEndian.Uint32(b[4:])
+	if length == 0 || length > MaxEntry {
+		err = badLength
+	} else if len(b) < headerSize+int(length) {
+		err = badMismatch
+	} else if data = b[headerSize : headerSize+int(length)]; !checksumHolds(b, data) {
+		err = badChecksum
+	}
+	if b[3] == 0 {
+		return h, nil, badMagic // no version is zero: the rest of the frame never reached the disk
+	}
+	if b[3] != frameVersion && !(err == badChecksum && isFlippedVersion(b, data)) {
+		return h, nil, unknownVersion(b[3])
+	}
+	if err != nil {
+		return h, nil, err
+	}
+	h.seq = binary.LittleEndian.Uint64(b[8:])
+	h.batch = binary.LittleEndian.Uint64(b[16:])
+	h.at = int64(binary.LittleEndian.Uint64(b[24:]))
+	h.epoch = binary.LittleEndian.Uint32(b[32:])
+	return h, data, nil
+}
+
+func checksumHolds(frame, data []byte) bool {
+	return checksum(frame[:crcOffset], data) == binary.LittleEndian.Uint32(frame[crcOffset:])
+}
+
+func checksum(head, data []byte) uint32 {
+	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, data)
+}
+
+// isFlippedVersion tells a damaged version byte from a frame that a later program
+// wrote: with the byte put right, the checksum holds.
+func isFlippedVersion(frame, data []byte) bool {
+	var head [headerSize]byte
+	copy(head[:], frame)
+	head[3] = frameVersion
+	return checksumHolds(head[:], data)
+}
+
+// A chain checks that each frame follows from the one before it.
+type chain struct {
+	header
+	any bool // a frame has been seen, or the place before the first is known
+}
+
+// follow takes the next frame. startsSegment says that it stands first in its file.
+func (c *chain) follow(h header, startsSegment bool) error {
+	switch {
+	case c.any && h.seq != c.seq+1:
+		return badFrame(fmt.Sprintf("entry %d stands where %d is due", h.seq, c.seq+1))
+	case startsSegment && h.batch != h.seq:
+		return badFrame(fmt.Sprintf("the segment begins inside batch %d", h.batch))
+	case h.batch == h.seq:
+		if c.any && h.at < c.at {
+			return badFrame("the batch's time goes back")
+		}
+		if c.any && h.epoch < c.epoch {
+			return badFrame("the epoch goes back")
+		}
+	case !c.any || h.batch != c.batch || h.at != c.at || h.epoch != c.epoch:
+		return badFrame(fmt.Sprintf("entry %d claims batch %d, which is not the one it stands in", h.seq, h.batch))
+	}
+	c.header, c.any = h, true
+	return nil
+}

@@ -1,0 +1,279 @@
+package wal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv("WAL_TEST_CHILD"); role != "" {
+		os.Exit(child(role, os.Getenv("WAL_TEST_DIR")))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// told is a Waiter that keeps what it was told.
+type told struct {
+	seq  uint64
+	at   int64
+	err  error
+	done chan struct{}
+}
+
+func newTold() *told { return &told{done: make(chan struct{})} }
+
+func (w *told) Committed(seq uint64, at int64) { w.seq, w.at = seq, at; close(w.done) }
+func (w *told) Failed(err error)               { w.err = err; close(w.done) }
+
+// wait returns what became of the entry.
+func (w *told) wait() (uint64, error) {
+	<-w.done
+	return w.seq, w.err
+}
+
+// mustOpen opens a log that ends with the test.
+func mustOpen(t testing.TB, dir string, opt Options) *Log {
+	t.Helper()
+	l, err := Open(dir, opt)
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// put appends the entries one batch each and fails the test unless all are durable.
+func put(t testing.TB, l *Log, entries ...string) {
+	t.Helper()
+	for _, e := range entries {
+		w := newTold()
+		if err := l.Append([]byte(e), w); err != nil {
+			t.Fatalf("Append: %v", err)
+		}
+		if _, err := w.wait(); err != nil {
+			t.Fatalf("entry %q: %v", e, err)
+		}
+	}
+}
+
+// putBatch appends the entries as one batch: they queue while Do holds the committer.
+func putBatch(t testing.TB, l *Log, entries ...string) {
+	t.Helper()
+	waiters := make([]*told, len(entries))
+	err := l.Do(func(uint64, int64) {
+		for i, e := range entries {
+			waiters[i] = newTold()
+			if err := l.Append([]byte(e), waiters[i]); err != nil {
+				t.Errorf("Append: %v", err)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatalf("Do: %v", err)
+	}
+	for _, w := range waiters {
+		if _, err := w.wait(); err != nil {
+			t.Fatalf("batch: %v", err)
+		}
+	}
+}
+
+func mustClose(t testing.TB, l *Log) {
+	t.Helper()
+	if err := l.Close(); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+}
+
+// numbered makes n entries that can be told apart, of 12 bytes each.
+func numbered(n int) []string {
+	entries := make([]string, n)
+	for i := range entries {
+		entries[i] = fmt.Sprintf("entry-%06d", i+1)
+	}
+	return entries
+}
+
+// written makes a closed log with n entries, a batch each, in small segments.
+func written(t testing.TB, dir string, n int, opt Options) {
+	t.Helper()
+	l := mustOpen(t, dir, opt)
+	put(t, l, numbered(n)...)
+	mustClose(t, l)
+}
+
+// all reads a folder from entry `from` to its end.
+func all(t testing.TB, dir string, from uint64) []string {
+	t.Helper()
+	entries, err := drain(NewReader(dir, from))
+	if err != nil {
+		t.Fatalf("reading: %v", err)
+	}
+	return entries
+}
+
+func drain(r *Reader, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var entries []string
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return entries, nil
+		}
+		if err != nil {
+			return entries, err
+		}
+		entries = append(entries, string(e.Data))
+	}
+}
+
+func equal(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Fatalf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// wantError fails unless err is want, or an error of the type that want points to.
+func wantError(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("got error %v, want one that is %v", err, want)
+	}
+}
+
+func mustSegments(t testing.TB, dir string) []Segment {
+	t.Helper()
+	segments, err := Segments(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return segments
+}
+
+// records returns where each record of a segment file begins, and its end.
+func records(t testing.TB, path string) []int {
+	t.Helper()
+	b := mustRead(t, path)
+	at := []int{0}
+	for off := 0; off < len(b); {
+		size, w := binary.Uvarint(b[off:])
+		off += w + int(size)
+		at = append(at, off)
+	}
+	return at
+}
+
+func mustRead(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func mustWrite(t testing.TB, path string, b []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), dirPerm); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, filePerm); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// edit changes a file in place.
+func edit(t testing.TB, path string, change func([]byte) []byte) {
+	t.Helper()
+	mustWrite(t, path, change(mustRead(t, path)))
+}
+
+// tree returns the contents of all files of a folder but LOCK.
+func tree(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "LOCK" {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		files[rel] = string(mustRead(t, path))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// clone copies a folder, as it would be found after a crash of the machine in which
+// every write so far has reached the disk.
+func clone(t testing.TB, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// journal is a logger whose text can be searched.
+type journal struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.buf.Write(p)
+}
+
+func (j *journal) contains(text string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return bytes.Contains(j.buf.Bytes(), []byte(text))
+}
+
+func (j *journal) logger() *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
+
+// waitFor waits for another goroutine of the log; it has no limit but the test's.
+func waitFor(t testing.TB, holds func() bool) {
+	t.Helper()
+	for !holds() {
+		if t.Context().Err() != nil {
+			t.Fatal("it never came")
+		}
+		runtime.Gosched()
+	}
+}
+
+// takeSnapshot writes a small snapshot at once.
+func takeSnapshot(t testing.TB, dir string, oldest, newest uint64) SnapshotInfo {
+	t.Helper()
+	w, err := CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(w, "state at %d", newest)
+	info, err := w.Commit(oldest, newest, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}

@@ -1,0 +1,191 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestQueueGivesWhatBelongsInOneBatch(t *testing.T) {
+	one := recordSize(10)
+	for name, c := range map[string]struct {
+		queued, maxItems, maxBytes, room, want int
+	}{
+		"all of it":                          {queued: 5, maxItems: 256, maxBytes: 1 << 20, room: 1 << 20, want: 5},
+		"as many as may be":                  {queued: 5, maxItems: 3, maxBytes: 1 << 20, room: 1 << 20, want: 3},
+		"as much as may be":                  {queued: 5, maxItems: 256, maxBytes: 2*one + 1, room: 1 << 20, want: 2},
+		"exactly as much as may be":          {queued: 5, maxItems: 256, maxBytes: 2 * one, room: 1 << 20, want: 2},
+		"one that is more than may be":       {queued: 5, maxItems: 256, maxBytes: 1, room: 1 << 20, want: 1},
+		"up to the one that fills a segment": {queued: 5, maxItems: 256, maxBytes: 1 << 20, room: one + 1, want: 2},
+		"the one that just fills a segment":  {queued: 5, maxItems: 256, maxBytes: 1 << 20, room: one, want: 1},
+	} {
+		q := newQueue(8, 1<<20)
+		for range c.queued {
+			if err := q.put(make([]byte, 10), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, _ := q.take(nil, c.maxItems, c.maxBytes, c.room)
+		if len(got) != c.want {
+			t.Errorf("%s: took %d of %d, want %d", name, len(got), c.queued, c.want)
+		}
+		if n, bytes, _ := q.load(); n != c.queued-c.want || bytes != 10*n {
+			t.Errorf("%s: %d entries and %d bytes are left", name, n, bytes)
+		}
+	}
+}
+
+func TestQueueRefusesWhatItCannotHold(t *testing.T) {
+	q := newQueue(3, 100)
+	for i, c := range []struct {
+		bytes int
+		want  error
+	}{
+		{300, nil}, // an entry over the limit is taken where it is alone
+		{1, ErrBusy},
+	} {
+		if err := q.put(make([]byte, c.bytes), nil); !errors.Is(err, c.want) {
+			t.Errorf("entry %d: got %v, want %v", i, err, c.want)
+		}
+	}
+	q.take(nil, 10, 1000, 1000)
+	for i, want := range []error{nil, nil, nil, ErrBusy} {
+		if err := q.put([]byte("x"), nil); !errors.Is(err, want) {
+			t.Errorf("entry %d of the second round: got %v, want %v", i, err, want)
+		}
+	}
+}
+
+func TestQueueAgreesWithASlice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const size = 5
+		q := newQueue(size, 1<<20)
+		var model []string
+		next := 0
+		t.Repeat(map[string]func(*rapid.T){
+			"put": func(t *rapid.T) {
+				next++
+				e := fmt.Sprint(next)
+				err := q.put([]byte(e), nil)
+				if (err == nil) != (len(model) < size) {
+					t.Fatalf("with %d queued: %v", len(model), err)
+				}
+				if err == nil {
+					model = append(model, e)
+				}
+			},
+			"take": func(t *rapid.T) {
+				if len(model) == 0 {
+					t.Skip("it would wait")
+				}
+				most := rapid.IntRange(1, size).Draw(t, "most")
+				got, _ := q.take(nil, most, 1<<20, 1<<20)
+				if len(got) != min(most, len(model)) {
+					t.Fatalf("took %d of %d, at most %d", len(got), len(model), most)
+				}
+				for i, it := range got {
+					if string(it.data) != model[i] {
+						t.Fatalf("took %s where %s was first", it.data, model[i])
+					}
+				}
+				model = model[len(got):]
+			},
+		})
+	})
+}
+
+func TestQueueKeepsNoEntryAlive(t *testing.T) {
+	q := newQueue(4, 1000)
+	for range 4 {
+		q.put([]byte("x"), newTold())
+	}
+	q.take(nil, 4, 1000, 1000)
+	for i, it := range q.ring {
+		if it.data != nil || it.waiter != nil {
+			t.Errorf("slot %d still holds an entry", i)
+		}
+	}
+}
+
+func TestQueueEnds(t *testing.T) {
+	q := newQueue(4, 1000)
+	q.put([]byte("before"), nil)
+	q.close()
+	wantError(t, q.put([]byte("after"), nil), ErrClosed)
+	_, err := q.call(nil)
+	wantError(t, err, ErrClosed)
+	got, _ := q.take(nil, 10, 1000, 1000)
+	equal(t, "entries taken after close", len(got), 1)
+	got, calls := q.take(nil, 10, 1000, 1000)
+	equal(t, "entries and calls after the last", len(got)+len(calls), 0)
+}
+
+func TestFailedQueueHandsBackWhatWaits(t *testing.T) {
+	q := newQueue(4, 1000)
+	q.put([]byte("a"), nil)
+	q.put([]byte("b"), nil)
+	if _, err := q.call(func(uint64, int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	cause := errors.New("disk on fire")
+	items, calls := q.fail(cause)
+	equal(t, "entries and calls handed back", []int{len(items), len(calls)}, []int{2, 1})
+	wantError(t, q.put([]byte("c"), nil), cause)
+	n, bytes, delay := q.load()
+	equal(t, "load", []any{n, bytes, delay}, []any{0, 0, time.Duration(0)})
+}
+
+func TestQueueDelayIsThatOfTheOldest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(8, 1000)
+		delay := func() time.Duration { _, _, d := q.load(); return d }
+		equal(t, "idle", delay(), time.Duration(0))
+		q.put([]byte("a"), nil)
+		time.Sleep(3 * time.Millisecond)
+		q.put([]byte("b"), nil)
+		equal(t, "queued", delay(), 3*time.Millisecond)
+		q.take(nil, 1, 1000, 1000)
+		time.Sleep(2 * time.Millisecond)
+		equal(t, "being written", delay(), 5*time.Millisecond)
+		q.landed()
+		equal(t, "the next one", delay(), 2*time.Millisecond)
+	})
+}
+
+func TestSleepingCommitterIsWoken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(8, 1000)
+		for round := range 3 {
+			got := make(chan int)
+			go func() {
+				items, calls := q.take(nil, 10, 1000, 1000)
+				got <- len(items) + 10*len(calls)
+			}()
+			synctest.Wait() // it sleeps
+			want := 1
+			if round == 1 {
+				want = 10
+				q.call(func(uint64, int64) {})
+			} else {
+				q.put([]byte("x"), nil)
+			}
+			equal(t, fmt.Sprintf("round %d", round), <-got, want)
+		}
+	})
+}
+
+func TestAppendAllocatesNothing(t *testing.T) {
+	q := newQueue(4096, 1<<20)
+	data := []byte("entry")
+	var w Waiter = newTold()
+	batch := make([]item, 0, 256)
+	got := testing.AllocsPerRun(1000, func() {
+		q.put(data, w)
+		batch, _ = q.take(batch[:0], 256, 1<<20, 1<<20)
+	})
+	equal(t, "allocations", got, 0)
+}

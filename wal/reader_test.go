@@ -1,0 +1,175 @@
+package wal
+
+import (
+	"errors"
+	"io"
+	"os"
+	"testing"
+)
+
+func TestReaderBeginsWhereItIsTold(t *testing.T) {
+	dir, opt := threeAFile(t)
+	l := mustOpen(t, dir, opt)
+	for from, want := range map[uint64][]string{
+		0: numbered(10), 1: numbered(10), 2: numbered(10)[1:], 3: numbered(10)[2:], 4: numbered(10)[3:],
+		9: numbered(10)[8:], 10: numbered(10)[9:], 11: nil, 12: nil,
+	} {
+		equal(t, "of the folder", all(t, dir, from), want)
+		got, err := drain(l.NewReader(from))
+		equal(t, "of the log", []any{got, err}, []any{want, nil})
+	}
+}
+
+func TestReaderGoesOnWhenThereIsMore(t *testing.T) {
+	dir := t.TempDir()
+	l := mustOpen(t, dir, Options{SegmentSize: 2 * recordSize(12)})
+	ours, err := l.NewReader(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ours.Close()
+	theirs, err := NewReader(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	for i, want := range numbered(7) {
+		for name, r := range map[string]*Reader{"of the log": ours, "of the folder": theirs} {
+			if _, err := r.Next(); !errors.Is(err, io.EOF) {
+				t.Fatalf("%s, before entry %d: %v", name, i+1, err)
+			}
+		}
+		put(t, l, want)
+		for name, r := range map[string]*Reader{"of the log": ours, "of the folder": theirs} {
+			e, err := r.Next()
+			if err != nil || string(e.Data) != want || e.Seq != uint64(i+1) {
+				t.Fatalf("%s: got %d %q, %v", name, e.Seq, e.Data, err)
+			}
+		}
+	}
+	seg, off := ours.Position()
+	equal(t, "position", []any{seg, off}, []any{7, recordSize(12)})
+	mustClose(t, l)
+	if _, err := ours.Next(); !errors.Is(err, io.EOF) {
+		t.Errorf("after Close of the log: %v", err)
+	}
+	ours.Close()
+	if _, err := ours.Next(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+func TestReaderCrossesIntoTheArchiveAndBack(t *testing.T) {
+	dir, _ := threeAFile(t)
+	r, err := NewReader(dir, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	next := func() string {
+		e, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(e.Data)
+	}
+	equal(t, "before the move", next(), "entry-000002")
+	if err := os.MkdirAll(archiveDir(dir), dirPerm); err != nil {
+		t.Fatal(err)
+	}
+	for _, first := range []uint64{1, 4} { // the one it reads, and the next
+		if err := moveFile(livePath(dir, first), archivePath(dir, first)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range numbered(10)[2:] {
+		equal(t, "after the move", next(), want)
+	}
+	equal(t, "from the beginning", all(t, dir, 0), numbered(10))
+	segments := mustSegments(t, dir)
+	equal(t, "archived", []bool{segments[0].Archived, segments[1].Archived, segments[2].Archived}, "[true true false]")
+}
+
+func TestReaderIsToldWhatHistoryNoLongerHolds(t *testing.T) {
+	dir, _ := threeAFile(t)
+	r, err := NewReader(dir, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := r.Next(); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(livePath(dir, 1))
+	os.Remove(livePath(dir, 4))
+	for range 2 { // what it has open, it reads to the end
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = r.Next()
+	wantError(t, err, ErrGone)
+	_, err = NewReader(dir, 3)
+	wantError(t, err, ErrGone)
+	equal(t, "the oldest there is", all(t, dir, 0), numbered(10)[6:])
+	_, err = NewReader(t.TempDir(), 0)
+	wantError(t, err, os.ErrNotExist)
+}
+
+func TestReaderStopsBeforeATornEnd(t *testing.T) {
+	dir := t.TempDir()
+	written(t, dir, 3, Options{})
+	whole := mustRead(t, lastPath(t, dir))
+	at := records(t, lastPath(t, dir))
+	for cut := at[2]; cut < at[3]; cut++ {
+		mustWrite(t, lastPath(t, dir), whole[:cut])
+		equal(t, "entries", all(t, dir, 0), numbered(2))
+	}
+	mustWrite(t, lastPath(t, dir), append(whole[:at[2]:at[2]], make([]byte, 500)...))
+	equal(t, "entries before zeros", all(t, dir, 0), numbered(2))
+}
+
+func TestReaderOutlivesARestartOfTheWriter(t *testing.T) {
+	dir := t.TempDir()
+	written(t, dir, 3, Options{})
+	edit(t, lastPath(t, dir), func(b []byte) []byte { return append(b, 44, 0xFF, 'W') })
+	r, err := NewReader(dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var got []string
+	read := func() {
+		for {
+			e, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, string(e.Data))
+		}
+	}
+	read()
+	for round := range 3 { // each puts a new file in the last segment's place
+		l := mustOpen(t, dir, Options{SegmentSize: 4 * recordSize(12)})
+		put(t, l, numbered(3 + 2*round + 2)[3+2*round:]...)
+		if round != 1 {
+			read()
+		}
+		mustClose(t, l)
+		read()
+	}
+	equal(t, "entries", got, numbered(9))
+}
+
+func TestOwnReaderReportsDamageWithinWhatIsDurable(t *testing.T) {
+	dir := t.TempDir()
+	l := mustOpen(t, dir, Options{})
+	put(t, l, numbered(3)...)
+	edit(t, lastPath(t, dir), func(b []byte) []byte { b[len(b)-1] ^= 1; return b })
+	got, err := drain(l.NewReader(0))
+	wantError(t, err, ErrDamaged)
+	equal(t, "entries before the damage", got, numbered(2))
+}

@@ -1,0 +1,65 @@
+package wal
+
+import (
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestHistoryIsCheckedInTheBackground(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage  func(t *testing.T, dir string)
+		checked int
+		damaged int
+		names   uint64
+	}{
+		"whole": {func(*testing.T, string) {}, 2, 0, 0},
+		"a flipped bit": {func(t *testing.T, dir string) {
+			edit(t, livePath(dir, 4), func(b []byte) []byte { b[9] ^= 4; return b })
+		}, 2, 1, 4},
+		"a lost record": {func(t *testing.T, dir string) {
+			at := records(t, livePath(dir, 1))
+			edit(t, livePath(dir, 1), func(b []byte) []byte { return b[:at[2]] })
+		}, 2, 1, 1},
+		"moved to the archive": {func(t *testing.T, dir string) {
+			if err := os.MkdirAll(archiveDir(dir), dirPerm); err != nil {
+				t.Fatal(err)
+			}
+			if err := moveFile(livePath(dir, 1), archivePath(dir, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}, 2, 0, 0},
+		"past its history": {func(_ *testing.T, dir string) { os.Remove(livePath(dir, 1)) }, 1, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir, opt := threeAFile(t)
+				c.damage(t, dir)
+				j := new(journal)
+				opt.From, opt.Logger = 8, j.logger()
+				l := mustOpen(t, dir, opt)
+				time.Sleep(time.Minute)
+				st := l.Stats()
+				equal(t, "checked and damaged", []uint64{st.Scrubbed, st.Damaged}, []int{c.checked, c.damaged})
+				if c.names > 0 && !j.contains(segmentName(c.names)) {
+					t.Error("the damage was not told")
+				}
+				mustClose(t, l)
+			})
+		})
+	}
+}
+
+func TestScrubIsSlowAndEndsWithTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPacer(1 << 20)
+		equal(t, "after a mebibyte", p.delay(1<<20), time.Second)
+		time.Sleep(time.Second)
+		equal(t, "after half of one", p.delay(1<<19), time.Second/2)
+		time.Sleep(time.Hour)
+		equal(t, "after a pause", p.delay(1), time.Duration(0))
+		equal(t, "no burst after it", p.delay(1<<20), time.Second)
+		equal(t, "without a limit", newPacer(-1).delay(1<<40), time.Duration(0))
+	})
+}

@@ -1,0 +1,153 @@
+package wal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A snapshot file is a run of blocks, the last one a trailer. Integers are
+// little-endian.
+//
+//	 0       3   4    5    6       8       12      16
+//	+-------+---+----+----+-------+-------+-------+-----------+
+//	| magic |ver|kind|ends|   0   | index | length|  payload  | crc (4 bytes)
+//	+-------+---+----+----+-------+-------+-------+-----------+
+//
+//	magic   FF 53 4E
+//	ver     1
+//	kind    1 data, 2 trailer
+//	ends    1 where a section ends with this block
+//	index   of the block, from 0
+//	length  of the payload, at most 1 MiB
+//	crc     CRC-32C of all bytes of the block before it
+//
+//	trailer: oldest stamp, newest stamp, sections, bytes of data (8 bytes each), meta
+//
+// The file ends with the trailer: one without it is unfinished.
+const (
+	snapshotSuffix  = ".snap"
+	snapshotVersion = 1
+	blockHeader     = 16
+	blockData       = 1 << 20
+	trailerFixed    = 32
+	maxMeta         = blockData - trailerFixed
+	kindData        = 1
+	kindTrailer     = 2
+)
+
+var snapshotMagic = [3]byte{0xFF, 'S', 'N'}
+
+// SnapshotInfo is what a snapshot's trailer says.
+type SnapshotInfo struct {
+	Path     string
+	Oldest   uint64 // every section has seen this entry: replay goes on behind it
+	Newest   uint64 // no section has seen a later one; the name of the file
+	Sections uint64
+	Bytes    uint64 // of data
+	Meta     []byte
+}
+
+// A BadSnapshot is a file that does not verify.
+type BadSnapshot struct {
+	Path string
+	Err  error
+}
+
+// A block is one block of the file.
+type block struct {
+	kind    byte
+	ends    bool
+	index   uint32
+	payload []byte
+}
+
+// appendBlock appends the block's bytes to dst.
+func appendBlock(dst []byte, b block) []byte {
+	at := len(dst)
+	dst = append(dst, snapshotMagic[0], snapshotMagic[1], snapshotMagic[2], snapshotVersion, b.kind, 0, 0, 0)
+	if b.ends {
+		dst[at+5] = 1
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, b.index)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(b.payload)))
+	dst = append(dst, b.payload...)
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[at:], castagnoli))
+}
+
+// parseBlockHeader reads the first blockHeader bytes; size is of what follows.
+func parseBlockHeader(head []byte, index uint32) (b block, size int, err error) {
+	if [3]byte(head[:3]) != snapshotMagic {
+		return b, 0, errors.New("no block begins here")
+	}
+	if head[3] != snapshotVersion {
+		return b, 0, fmt.Errorf("the block has version %d, and this program reads version %d", head[3], snapshotVersion)
+	}
+	b = block{kind: head[4], ends: head[5] == 1, index: binary.LittleEndian.Uint32(head[8:])}
+	length := binary.LittleEndian.Uint32(head[12:])
+	switch {
+	case b.kind != kindData && b.kind != kindTrailer, length > blockData:
+		return b, 0, errors.New("the block's header is damaged")
+	case b.index != index:
+		return b, 0, fmt.Errorf("block %d stands where %d is due", b.index, index)
+	}
+	return b, int(length) + 4, nil
+}
+
+// appendTrailer appends what the trailer's payload holds.
+func appendTrailer(dst []byte, info SnapshotInfo) []byte {
+	for _, v := range []uint64{info.Oldest, info.Newest, info.Sections, info.Bytes} {
+		dst = binary.LittleEndian.AppendUint64(dst, v)
+	}
+	return append(dst, info.Meta...)
+}
+
+func parseTrailer(path string, payload []byte) (SnapshotInfo, error) {
+	if len(payload) < trailerFixed {
+		return SnapshotInfo{}, errors.New("the trailer is too short")
+	}
+	return SnapshotInfo{
+		Path:     path,
+		Oldest:   binary.LittleEndian.Uint64(payload),
+		Newest:   binary.LittleEndian.Uint64(payload[8:]),
+		Sections: binary.LittleEndian.Uint64(payload[16:]),
+		Bytes:    binary.LittleEndian.Uint64(payload[24:]),
+		Meta:     slices.Clone(payload[trailerFixed:]),
+	}, nil
+}
+
+// Snapshots lists the files by name, the newest first; Path and Newest alone are set.
+func Snapshots(dir string) ([]SnapshotInfo, error) {
+	newest, err := list(snapshotDir(dir), snapshotSuffix)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot list the snapshots in %q: %w", snapshotDir(dir), err)
+	}
+	infos := make([]SnapshotInfo, 0, len(newest))
+	for _, seq := range slices.Backward(newest) {
+		infos = append(infos, SnapshotInfo{Path: snapshotPath(dir, seq), Newest: seq})
+	}
+	return infos, nil
+}
+
+func snapshotPath(dir string, newest uint64) string {
+	return filepath.Join(snapshotDir(dir), segmentName(newest)+snapshotSuffix)
+}
+
+// removeOldSnapshots keeps the newest two: one to load, one to fall back on.
+func removeOldSnapshots(dir string) error {
+	infos, err := Snapshots(dir)
+	if err != nil || len(infos) <= 2 {
+		return err
+	}
+	for _, info := range infos[2:] {
+		if err := os.Remove(info.Path); err != nil {
+			return err
+		}
+	}
+	return syncDir(snapshotDir(dir))
+}

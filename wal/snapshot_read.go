@@ -1,0 +1,184 @@
+package wal
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"time"
+)
+
+// A Snapshot is open for reading. It has been verified as a whole, so an owner never
+// loads half of a bad one. One goroutine uses it.
+type Snapshot struct {
+	SnapshotInfo
+	// Bad lists newer snapshots that did not verify.
+	Bad []BadSnapshot
+
+	f      *os.File
+	blocks blockReader
+	left   []byte // of the present block
+	ends   bool   // the section ends with it
+	done   bool   // the section, or the file before its first, has been read
+}
+
+// OpenSnapshot opens the newest snapshot in the folder that verifies: every block is
+// read and checked first. Where none does the error is ErrNoSnapshot, and names what
+// is wrong with each that there is. Such files are left where they are.
+func OpenSnapshot(dir string) (*Snapshot, error) {
+	infos, err := Snapshots(dir)
+	if err != nil {
+		return nil, err
+	}
+	var bad []BadSnapshot
+	for _, info := range infos {
+		s, err := openSnapshotFile(info)
+		if err == nil {
+			s.Bad = bad
+			return s, nil
+		}
+		bad = append(bad, BadSnapshot{Path: info.Path, Err: err})
+	}
+	err = fmt.Errorf("%w in %q", ErrNoSnapshot, snapshotDir(dir))
+	for _, b := range bad {
+		err = fmt.Errorf("%w; %w", err, b.Err)
+	}
+	return nil, err
+}
+
+func openSnapshotFile(want SnapshotInfo) (*Snapshot, error) {
+	info, err := verifySnapshot(want.Path, newPacer(0))
+	if err != nil {
+		return nil, err
+	}
+	if info.Newest != want.Newest {
+		return nil, fmt.Errorf("snapshot %q is named wrongly: its newest stamp is %d", want.Path, info.Newest)
+	}
+	f, err := os.Open(want.Path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open snapshot: %w", err)
+	}
+	return &Snapshot{SnapshotInfo: info, f: f, blocks: newBlockReader(f), done: true}, nil
+}
+
+// Next returns the next section, which is valid until the call after; io.EOF behind
+// the last. What was not read of the section before is skipped.
+func (s *Snapshot) Next() (io.Reader, error) {
+	if !s.done {
+		if _, err := io.Copy(io.Discard, section{s}); err != nil {
+			return nil, err
+		}
+	}
+	b, err := s.blocks.next()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read snapshot %q: %w", s.Path, err)
+	}
+	if b.kind == kindTrailer {
+		return nil, io.EOF
+	}
+	s.left, s.ends, s.done = b.payload, b.ends, false
+	return section{s}, nil
+}
+
+// Close gives the file back.
+func (s *Snapshot) Close() error { return s.f.Close() }
+
+// A section reads the data of the snapshot's present section.
+type section struct{ s *Snapshot }
+
+func (r section) Read(p []byte) (int, error) {
+	s := r.s
+	for len(s.left) == 0 {
+		if s.ends || s.done {
+			s.done = true
+			return 0, io.EOF
+		}
+		b, err := s.blocks.next()
+		if err != nil {
+			return 0, fmt.Errorf("cannot read snapshot %q: %w", s.Path, err)
+		}
+		s.left, s.ends = b.payload, b.ends
+	}
+	n := copy(p, s.left)
+	s.left = s.left[n:]
+	return n, nil
+}
+
+// A blockReader reads blocks in order. A block's payload is valid until the next.
+type blockReader struct {
+	r     *bufio.Reader
+	index uint32
+	buf   []byte
+}
+
+func newBlockReader(f *os.File) blockReader {
+	return blockReader{r: bufio.NewReaderSize(f, 64<<10), buf: make([]byte, blockHeader+blockData+4)}
+}
+
+func (r *blockReader) next() (block, error) {
+	head := r.buf[:blockHeader]
+	if _, err := io.ReadFull(r.r, head); err != nil {
+		return block{}, fmt.Errorf("the file ends before its trailer: %w", err)
+	}
+	b, size, err := parseBlockHeader(head, r.index)
+	if err != nil {
+		return b, err
+	}
+	whole := r.buf[:blockHeader+size]
+	if _, err := io.ReadFull(r.r, whole[blockHeader:]); err != nil {
+		return b, fmt.Errorf("the file ends inside block %d: %w", r.index, err)
+	}
+	body, sum := whole[:len(whole)-4], whole[len(whole)-4:]
+	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(sum) {
+		return b, fmt.Errorf("the checksum of block %d does not match", r.index)
+	}
+	b.payload = body[blockHeader:]
+	r.index++
+	return b, nil
+}
+
+// verifySnapshot reads a whole file, at the pace given.
+func verifySnapshot(path string, pace *pacer) (SnapshotInfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return SnapshotInfo{}, fmt.Errorf("cannot open snapshot: %w", err)
+	}
+	defer f.Close()
+	r := newBlockReader(f)
+	info, err := checkBlocks(path, &r, pace)
+	if err != nil {
+		return info, fmt.Errorf("snapshot %q is damaged: %w", path, err)
+	}
+	return info, nil
+}
+
+func checkBlocks(path string, r *blockReader, pace *pacer) (SnapshotInfo, error) {
+	var sections, bytes uint64
+	for {
+		b, err := r.next()
+		if err != nil {
+			return SnapshotInfo{}, err
+		}
+		if b.kind == kindTrailer {
+			info, err := parseTrailer(path, b.payload)
+			if err != nil {
+				return info, err
+			}
+			if _, err := r.r.ReadByte(); !errors.Is(err, io.EOF) {
+				return info, errors.New("there are bytes behind the trailer")
+			}
+			if info.Sections != sections || info.Bytes != bytes {
+				return info, fmt.Errorf("it has %d sections of %d bytes, and its trailer counts %d of %d", sections, bytes, info.Sections, info.Bytes)
+			}
+			return info, nil
+		}
+		bytes += uint64(len(b.payload))
+		if b.ends {
+			sections++
+		}
+		time.Sleep(pace.delay(len(b.payload)))
+	}
+}

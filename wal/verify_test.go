@@ -1,0 +1,56 @@
+package wal
+
+import (
+	"os"
+	"testing"
+)
+
+func TestVerifyCountsWhatIsThere(t *testing.T) {
+	dir := t.TempDir()
+	at := int64(0)
+	l := mustOpen(t, dir, Options{SegmentSize: 3 * recordSize(12), Now: func() int64 { at += 100; return at }})
+	put(t, l, numbered(10)...)
+	if err := l.shelf.archive(1); err != nil {
+		t.Fatal(err)
+	}
+	takeSnapshot(t, dir, 4, 6)
+	takeSnapshot(t, dir, 8, 9)
+	r, err := Verify(dir) // while it is in use
+	if err != nil || !r.OK() || r.Torn != nil {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	equal(t, "report",
+		[]any{r.Segments, r.Entries, r.Bytes, r.First, r.Last, r.FirstAt, r.LastAt, r.Epoch, len(r.Snapshots), r.Snapshots[0].Newest},
+		[]any{4, 10, 10 * recordSize(12), 1, 10, 100, 1000, 1, 2, 9})
+}
+
+func TestVerifyChangesNothingAndFindsAll(t *testing.T) {
+	dir, _ := threeAFile(t)
+	takeSnapshot(t, dir, 1, 2)
+	edit(t, takeSnapshot(t, dir, 2, 3).Path, func(b []byte) []byte { b[20] ^= 1; return b })
+	edit(t, livePath(dir, 1), func(b []byte) []byte { b[len(b)-1] ^= 1; return b })
+	os.Remove(livePath(dir, 7))
+	edit(t, livePath(dir, 10), func(b []byte) []byte { return append(b, 0) })
+	before := tree(t, dir)
+	r, err := Verify(dir)
+	if err != nil || r.OK() {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	equal(t, "damage", []any{len(r.Damage), r.Damage[0].Segment, r.Damage[0].Seq, r.Damage[1].Segment}, []any{2, 1, 3, 7})
+	equal(t, "torn end", []any{r.Torn.Segment, r.Torn.Offset}, []any{10, recordSize(12)})
+	equal(t, "entries", r.Entries, 2+3+1)
+	equal(t, "snapshots", []any{len(r.Snapshots), len(r.BadSnapshots)}, []any{1, 1})
+	equal(t, "files", tree(t, dir), before)
+	if _, err := Verify(t.TempDir()); err == nil {
+		t.Error("a folder without a log was verified")
+	}
+}
+
+func TestTornEndIsNoLoss(t *testing.T) {
+	dir, _ := threeAFile(t)
+	edit(t, livePath(dir, 10), func(b []byte) []byte { return b[:5] })
+	r, err := Verify(dir)
+	if err != nil || !r.OK() || r.Torn == nil || !r.Torn.Torn {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
