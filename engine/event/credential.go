@@ -10,8 +10,22 @@ import (
 type CredentialKind uint8
 
 const (
-	CredentialAPIKey CredentialKind = 1 // a supplier's, for the ingest paths
+	CredentialAPIKey      CredentialKind = 1 // a supplier's, for the ingest paths
+	CredentialOAuthClient CredentialKind = 2 // a client's secret, for which it gets tokens
+	CredentialBearer      CredentialKind = 3 // a sandbox's static token
 )
+
+func (k CredentialKind) String() string {
+	switch k {
+	case CredentialAPIKey:
+		return "api_key"
+	case CredentialOAuthClient:
+		return "oauth_client"
+	case CredentialBearer:
+		return "bearer"
+	}
+	return "invalid"
+}
 
 // CredentialSet adds a credential, or revokes one. Only its hash is kept.
 type CredentialSet struct {
@@ -22,6 +36,8 @@ type CredentialSet struct {
 	Hint       string // the first characters, by which an operator knows it
 	Revoked    bool
 	At         int64
+	Client     string // of an OAuth client's secret: whose
+	Scopes     Scopes // none for an API key
 }
 
 func (*CredentialSet) Kind() Kind { return KindCredentialSet }
@@ -35,6 +51,8 @@ func (c *CredentialSet) marshal(mm *easyproto.MessageMarshaler) {
 	putString(mm, 5, c.Hint)
 	putBool(mm, 6, c.Revoked)
 	putFixed(mm, 7, uint64(c.At))
+	putString(mm, 8, c.Client)
+	putUint(mm, 9, uint64(c.Scopes))
 }
 
 func (c *CredentialSet) field(fc *easyproto.FieldContext) bool {
@@ -54,6 +72,10 @@ func (c *CredentialSet) field(fc *easyproto.FieldContext) bool {
 		return getBool(fc, &c.Revoked)
 	case 7:
 		return getFixed(fc, &c.At)
+	case 8:
+		return getString(fc, &c.Client)
+	case 9:
+		return getByte(fc, &c.Scopes)
 	}
 	return true
 }

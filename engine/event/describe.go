@@ -23,7 +23,11 @@ func Describe(e Event) string {
 		d.uint("version", uint64(e.Version))
 		d.text("document", e.Document)
 	case *CredentialSet:
+		d.text("credential", e.Credential.String())
+		d.uint("owner_kind", uint64(e.Owner))
 		d.uint("owner", uint64(e.OwnerRef))
+		d.text("client", e.Client)
+		d.text("scopes", e.Scopes.String())
 		d.text("hint", e.Hint)
 		d.flag("revoked", e.Revoked)
 	case *SecretSet:

@@ -74,7 +74,10 @@ func TestDescriptions(t *testing.T) {
 			"next":{"buyer":3,"seat":0,"price":12.5,"payout":10,"currency":"USD","caps":2}}`},
 		{&PostTried{Attempt: 2}, `{"lead":"lead_00000000000000000000000000","attempt":2}`},
 		{&FundsMoved{Buyer: 4, Amount: -1, Opening: true}, `{"buyer":4,"amount":"-0.000001","opening":true}`},
-		{&CredentialSet{OwnerRef: 5, Hint: "pk_1", Revoked: true}, `{"owner":5,"hint":"pk_1","revoked":true}`},
+		{&CredentialSet{Credential: CredentialAPIKey, Owner: NameSupplier, OwnerRef: 5, Hint: "pk_1", Revoked: true}, `{
+			"credential":"api_key","owner_kind":1,"owner":5,"hint":"pk_1","revoked":true}`},
+		{&CredentialSet{Credential: CredentialOAuthClient, Owner: NameBuyer, OwnerRef: 6, Client: "blue", Scopes: ScopePost | ScopeWebhook, Hint: "sec"}, `{
+			"credential":"oauth_client","owner_kind":2,"owner":6,"client":"blue","scopes":"post webhook","hint":"sec"}`},
 		{&SecretSet{Name: "buyer/b/bearer", Sealed: []byte("xyz")}, `{"name":"buyer/b/bearer","sealed_bytes":3}`},
 		{&DoorSet{Door: NameBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
 		{&ListLoaded{List: 1, File: "ab", Entries: 10}, `{"list":1,"file":"ab","entries":10}`},

@@ -188,7 +188,10 @@ func TestEnumsAreDescribed(t *testing.T) {
 			0: "NAME_UNSPECIFIED", int32(NameSupplier): "NAME_SUPPLIER", int32(NameBuyer): "NAME_BUYER",
 			int32(NameCampaign): "NAME_CAMPAIGN", int32(NameList): "NAME_LIST",
 		},
-		"CredentialKind": {0: "CREDENTIAL_UNSPECIFIED", int32(CredentialAPIKey): "CREDENTIAL_API_KEY"},
+		"CredentialKind": {
+			0: "CREDENTIAL_UNSPECIFIED", int32(CredentialAPIKey): "CREDENTIAL_API_KEY",
+			int32(CredentialOAuthClient): "CREDENTIAL_OAUTH_CLIENT", int32(CredentialBearer): "CREDENTIAL_BEARER",
+		},
 	}
 	for _, e := range everyKind() {
 		want["Kind"][int32(e.Kind())] = "KIND_" + strings.ToUpper(e.Kind().String())

@@ -1,0 +1,49 @@
+package token
+
+import (
+	"encoding/hex"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Hashes are in the log: they are the same for ever.
+func TestHashesAreFrozen(t *testing.T) {
+	for what, row := range map[string]struct {
+		got  [32]byte
+		want string
+	}{
+		"a client": {mint.HashClient([]byte("acme"), []byte("secret")), "0ca9d53b999e620450ef2de3f1d8fc0c42150eeed07c64036cdab3587e1c11b7"},
+		"a token":  {mint.HashBearer([]byte("token")), "af791feae22c5063d9a8fed267a2b33dc0b3e1c74eaa7835f2bc54d170c01671"},
+	} {
+		if got := hex.EncodeToString(row.got[:]); got != row.want {
+			t.Errorf("%s: %s, was %s", what, got, row.want)
+		}
+	}
+}
+
+// Nobody's words can be arranged into another's: only the same id with the same
+// secret has the same hash, and a token has no client's.
+func TestHashesTellApart(t *testing.T) {
+	words := rapid.SliceOfN(rapid.SampledFrom([]byte{0, 1, 2, 'a'}), 0, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		id, secret := words.Draw(t, "id"), words.Draw(t, "secret")
+		id2, secret2 := words.Draw(t, "another id"), words.Draw(t, "another secret")
+		same := string(id) == string(id2) && string(secret) == string(secret2)
+		if (mint.HashClient(id, secret) == mint.HashClient(id2, secret2)) != same {
+			t.Fatalf("%q %q and %q %q", id, secret, id2, secret2)
+		}
+		if mint.HashClient(id, secret) == mint.HashBearer(append(id, secret...)) {
+			t.Fatal("a token has a client's hash")
+		}
+		if mint.HashClient(id, secret) == other.HashClient(id, secret) {
+			t.Fatal("the hash is not keyed")
+		}
+	})
+	if mint.HashClient([]byte("ab"), []byte("c")) == mint.HashClient([]byte("a"), []byte("bc")) {
+		t.Error("where the id ends does not matter")
+	}
+	if mint.HashClient([]byte("a"), nil) == mint.HashBearer([]byte("a")) {
+		t.Error("a client without a secret is a token")
+	}
+}
