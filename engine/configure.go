@@ -20,18 +20,11 @@ type Configuration struct {
 
 // Firsts are first values of state. What has a value already keeps it.
 type Firsts struct {
-	Credentials []FirstCredential
+	Credentials []Credential
 	Secrets     []FirstSecret
 	Balances    []FirstBalance
 	Campaigns   []market.CampaignID // to be paused at first
 	Buyers      []market.BuyerID    // to be paused at first
-}
-
-// FirstCredential is a supplier's first API key, as a hash.
-type FirstCredential struct {
-	Supplier market.SupplierID
-	Hash     [32]byte
-	Hint     string
 }
 
 // FirstSecret is the first value of a secret that the exchange presents.
@@ -91,13 +84,9 @@ func (e *Engine) logFirsts(c *Configuration) error {
 	var facts []event.Event
 	now := e.opt.Clock.Now()
 	s := e.state
-	for _, first := range c.Firsts.Credentials {
-		ref := s.RefOf(event.NameSupplier, string(first.Supplier))
-		if !s.HadCredential(event.CredentialAPIKey, event.NameSupplier, ref) {
-			facts = append(facts, &event.CredentialSet{
-				Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: ref,
-				Hash: first.Hash, Hint: first.Hint, At: now,
-			})
+	for i := range c.Firsts.Credentials {
+		if fact := e.adding(&c.Firsts.Credentials[i]); !s.HadCredential(fact) {
+			facts = append(facts, fact)
 		}
 	}
 	for _, first := range c.Firsts.Secrets {

@@ -26,55 +26,6 @@ func (e *Engine) Pause(door event.NameKind, id string, paused bool) error {
 	return e.commit(&event.DoorSet{Door: door, Ref: ref, Paused: paused, At: e.opt.Clock.Now()}, nil)
 }
 
-// liveKeys is how many API keys of a supplier may be good at once: two, so that
-// one can be rotated without a gap.
-const liveKeys = 2
-
-// AddKey adds an API key of a supplier, by its hash. The oldest is revoked
-// where there would be more than two.
-func (e *Engine) AddKey(supplier market.SupplierID, hash [32]byte, hint string) error {
-	e.configuring.Lock()
-	defer e.configuring.Unlock()
-	ref := e.state.RefOf(event.NameSupplier, string(supplier))
-	if ref == 0 {
-		return fmt.Errorf("%w: no supplier %q was ever configured", ErrNotFound, supplier)
-	}
-	live := e.state.CredentialsOf(event.CredentialAPIKey, event.NameSupplier, ref)
-	fact := event.CredentialSet{
-		Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: ref,
-		Hash: hash, Hint: hint, At: e.opt.Clock.Now(),
-	}
-	if err := e.commit(&fact, nil); err != nil {
-		return err
-	}
-	for i := range max(0, len(live)+1-liveKeys) {
-		if err := e.revoke(ref, live[i].Hash); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// RevokeKey ends an API key of a supplier, known by its hint, at once.
-func (e *Engine) RevokeKey(supplier market.SupplierID, hint string) error {
-	e.configuring.Lock()
-	defer e.configuring.Unlock()
-	ref := e.state.RefOf(event.NameSupplier, string(supplier))
-	for _, key := range e.state.CredentialsOf(event.CredentialAPIKey, event.NameSupplier, ref) {
-		if key.Hint == hint {
-			return e.revoke(ref, key.Hash)
-		}
-	}
-	return fmt.Errorf("%w: supplier %q has no API key that begins with %q", ErrNotFound, supplier, hint)
-}
-
-func (e *Engine) revoke(owner market.Ref, hash [32]byte) error {
-	return e.commit(&event.CredentialSet{
-		Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: owner,
-		Hash: hash, Revoked: true, At: e.opt.Clock.Now(),
-	}, nil)
-}
-
 // SetSecret replaces a secret that the exchange presents.
 func (e *Engine) SetSecret(name string, sealed []byte) error {
 	return e.commit(&event.SecretSet{Name: name, Sealed: sealed, At: e.opt.Clock.Now()}, nil)

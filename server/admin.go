@@ -13,6 +13,8 @@ import (
 	"github.com/valyala/fasthttp/fasthttpadaptor"
 
 	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/server/token"
 )
 
 // Operator is what the admin address steers beside the engine: what belongs to
@@ -31,6 +33,11 @@ type Operator interface {
 	Apply(document []byte, dry bool) (changes []string, err error)
 	// Seal seals a secret that the exchange presents.
 	Seal(name, value string) []byte
+	// Tokens hashes the secrets that are presented to the exchange. There is one
+	// whenever there is an engine.
+	Tokens() *token.Mint
+	// Sandbox tells whether the exchange is one, where static tokens are good.
+	Sandbox() bool
 }
 
 // Admin answers operators. Its address is never public by default; all of it
@@ -87,6 +94,16 @@ func (a *Admin) guarded(routes *router.Router) {
 	for _, what := range []string{"campaigns", "buyers"} {
 		add("POST", "/admin/v1/"+what+"/{id}/pause", a.pause(what, true))
 		add("POST", "/admin/v1/"+what+"/{id}/resume", a.pause(what, false))
+	}
+	for what, owner := range map[string]event.NameKind{"suppliers": event.NameSupplier, "buyers": event.NameBuyer} {
+		at := "/admin/v1/" + what + "/{id}"
+		add("GET", at+"/clients", a.owned(owner, a.clients))
+		add("DELETE", at+"/clients/{client}", a.owned(owner, a.revokeClient))
+		add("POST", at+"/clients/{client}/secrets", a.owned(owner, a.addSecret))
+		add("DELETE", at+"/clients/{client}/secrets/{hint}", a.owned(owner, a.revokeSecret))
+		add("GET", at+"/tokens", a.owned(owner, a.inSandbox(a.tokens)))
+		add("POST", at+"/tokens", a.owned(owner, a.inSandbox(a.addToken)))
+		add("DELETE", at+"/tokens/{token}", a.owned(owner, a.inSandbox(a.revokeToken)))
 	}
 	add("GET", "/debug/pprof/{name:*}", profile)
 }

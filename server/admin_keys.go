@@ -4,11 +4,13 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"net/url"
 	"slices"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
@@ -28,29 +30,48 @@ func (a *Admin) rotate(ctx *fasthttp.RequestCtx) {
 	if e == nil {
 		return
 	}
-	id, _ := ctx.UserValue("id").(string)
-	key := newKey(e.State().CredentialsOf(event.CredentialAPIKey, event.NameSupplier, e.State().RefOf(event.NameSupplier, id)))
-	if err := e.AddKey(market.SupplierID(id), sha256.Sum256([]byte(key)), KeyHint(key)); err != nil {
+	id := parameter(ctx, "id")
+	key := newSecret("key_", e.State().CredentialsOf(event.CredentialAPIKey, event.NameSupplier, e.State().RefOf(event.NameSupplier, id)))
+	err := e.AddCredential(&engine.Credential{
+		Kind: event.CredentialAPIKey, Owner: event.NameSupplier, ID: id,
+		Hash: sha256.Sum256([]byte(key)), Hint: KeyHint(key),
+	})
+	if err != nil {
 		a.failWith(ctx, err)
 		return
 	}
+	sendSecret(ctx, []byte(`{"api_key":"`+key+`","hint":"`+KeyHint(key)+`"}`))
+}
+
+// sendSecret answers with a secret that was just made. It is never told again.
+func sendSecret(ctx *fasthttp.RequestCtx, body []byte) {
 	ctx.SetStatusCode(fasthttp.StatusCreated)
 	ctx.SetContentType(typeJSON)
 	ctx.Response.Header.Set("Cache-Control", "no-store")
-	ctx.SetBodyString(`{"api_key":"` + key + `","hint":"` + KeyHint(key) + `"}` + "\n")
+	ctx.SetBody(append(body, '\n'))
 }
 
-// newKey draws a key that begins like none of the live ones: by its beginning
-// an operator names it.
-func newKey(live []state.Credential) string {
+// newSecret draws a secret that begins like none of the live ones: by its
+// beginning an operator names it.
+func newSecret(prefix string, live []state.Credential) string {
 	for {
 		var random [24]byte
 		_, _ = rand.Read(random[:])
-		key := "key_" + hex.EncodeToString(random[:])
-		if !slices.ContainsFunc(live, func(c state.Credential) bool { return c.Hint == KeyHint(key) }) {
-			return key
+		secret := prefix + hex.EncodeToString(random[:])
+		if !slices.ContainsFunc(live, func(c state.Credential) bool { return c.Hint == KeyHint(secret) }) {
+			return secret
 		}
 	}
+}
+
+// parameter is a part of the path that the route has a name for, as it was
+// before it was percent-encoded.
+func parameter(ctx *fasthttp.RequestCtx, name string) string {
+	raw, _ := ctx.UserValue(name).(string)
+	if plain, err := url.PathUnescape(raw); err == nil {
+		return plain
+	}
+	return raw
 }
 
 // keys lists a supplier's live keys: how each begins, and since when it is good.
@@ -70,12 +91,17 @@ func (a *Admin) keys(ctx *fasthttp.RequestCtx) {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = market.AppendJSONString(append(body, `{"hint":`...), []byte(key.Hint))
-		body = time.Unix(0, key.At).UTC().AppendFormat(append(body, `,"since":"`...), time.RFC3339)
-		body = append(body, `"}`...)
+		body = append(appendSecret(append(body, '{'), &key), '}')
 	}
 	ctx.SetContentType(typeJSON)
 	ctx.SetBody(append(body, "]}\n"...))
+}
+
+// appendSecret writes what an operator sees again of a secret.
+func appendSecret(body []byte, c *state.Credential) []byte {
+	body = market.AppendJSONString(append(body, `"hint":`...), []byte(c.Hint))
+	body = time.Unix(0, c.At).UTC().AppendFormat(append(body, `,"since":"`...), time.RFC3339)
+	return append(body, '"')
 }
 
 func (a *Admin) revoke(ctx *fasthttp.RequestCtx) {
@@ -83,14 +109,32 @@ func (a *Admin) revoke(ctx *fasthttp.RequestCtx) {
 	if e == nil {
 		return
 	}
-	id, _ := ctx.UserValue("id").(string)
-	hint, _ := ctx.UserValue("hint").(string)
-	if err := e.RevokeKey(market.SupplierID(id), hint); err != nil {
-		a.failWith(ctx, err)
+	hint := parameter(ctx, "hint")
+	live := e.State().CredentialsOf(event.CredentialAPIKey, event.NameSupplier, e.State().RefOf(event.NameSupplier, parameter(ctx, "id")))
+	a.revokeAll(ctx, e, live, func(c *state.Credential) bool { return c.Hint == hint })
+}
+
+// revokeAll revokes those of an owner's credentials that are meant.
+func (a *Admin) revokeAll(ctx *fasthttp.RequestCtx, e *engine.Engine, live []state.Credential, meant func(*state.Credential) bool) {
+	found := false
+	for i := range live {
+		if !meant(&live[i]) {
+			continue
+		}
+		found = true
+		if err := e.RevokeCredential(&live[i]); err != nil {
+			a.failWith(ctx, err)
+			return
+		}
+	}
+	if !found {
+		a.fail(ctx, faultNoCredential)
 		return
 	}
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
+
+var faultNoCredential = fault{404, "not_found", "There is no such credential, or it is revoked already. A listing shows those that are good."}
 
 // funds is a buyer's money: its balance, and what of it open posts hold.
 func (a *Admin) funds(ctx *fasthttp.RequestCtx) {

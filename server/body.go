@@ -68,9 +68,11 @@ func (s *Server) checkBody(ctx *fasthttp.RequestCtx, read fault) fault {
 }
 
 // isJSON takes application/json with or without parameters, such as a charset.
-func isJSON(contentType []byte) bool {
+func isJSON(contentType []byte) bool { return isOfType(contentType, typeJSON) }
+
+func isOfType(contentType []byte, want string) bool {
 	kind, _, _ := bytes.Cut(contentType, []byte{';'})
-	return bytes.EqualFold(bytes.TrimSpace(kind), []byte(typeJSON))
+	return bytes.EqualFold(bytes.TrimSpace(kind), []byte(want))
 }
 
 // idempotencyKey reads the header; quotes around a key are not part of it. Not

@@ -17,11 +17,12 @@ type route uint8
 const (
 	routeNone route = iota
 	routeIngest
+	routeToken
 	routeAdmin
 	routes
 )
 
-var routeNames = [routes]string{"other", "/api/v1/ingest", "admin"}
+var routeNames = [routes]string{"other", "/api/v1/ingest", "/oauth/token", "admin"}
 
 // statuses are those that are counted one by one; the others are counted together.
 var statuses = [...]int{200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431, 500, 503}

@@ -32,6 +32,11 @@ func (s *Server) route(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, r
 			s.ingest(ctx, id, r, read)
 		}
 		return routeIngest
+	case "/oauth/token":
+		if s.allow(ctx, id, fasthttp.MethodPost) {
+			s.giveToken(ctx, id, r, read)
+		}
+		return routeToken
 	default:
 		fail(ctx, id, faultNotFound)
 		return routeNone

@@ -10,6 +10,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/server/token"
 )
 
 // Options of a Server.
@@ -19,18 +20,23 @@ type Options struct {
 	Logger *slog.Logger
 	Meter  *Meter
 
+	Tokens        *token.Mint
+	TokenLifetime time.Duration // of an access token
+	Sandbox       bool          // static bearer tokens are good here
+
 	Body, Header                           int // bytes
 	Connections, MaxConnsPerIP             int
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 }
 
-// Server answers suppliers.
+// Server answers suppliers and buyers.
 type Server struct {
 	opt          Options
 	engine       *engine.Engine
 	clock        *Clock
 	http         *fasthttp.Server
 	suppliers    atomic.Pointer[map[market.Ref]*market.Supplier]
+	buyers       atomic.Pointer[map[market.Ref]*market.Buyer]
 	ingestLimits limits
 	draining     atomic.Bool
 }
@@ -60,19 +66,25 @@ func New(opt Options) *Server {
 		DisablePreParseMultipartForm: true,
 	}
 	s.suppliers.Store(&map[market.Ref]*market.Supplier{})
+	s.buyers.Store(&map[market.Ref]*market.Buyer{})
 	return s
 }
 
-// SetCatalog makes a catalog's suppliers known. It is called each time one has
-// come into force.
+// SetCatalog makes a catalog's suppliers and buyers known. It is called each
+// time one has come into force.
 func (s *Server) SetCatalog(catalog *market.Catalog) {
 	byRef := make(map[market.Ref]*market.Supplier, len(catalog.Suppliers))
 	for _, supplier := range catalog.Suppliers {
 		byRef[supplier.Ref] = supplier
 	}
+	buyers := make(map[market.Ref]*market.Buyer, len(catalog.Buyers))
+	for _, buyer := range catalog.Buyers {
+		buyers[buyer.Ref] = buyer
+	}
 	now := time.Unix(0, s.clock.Now())
 	s.ingestLimits.configure(catalog, now, func(supplier *market.Supplier) int { return supplier.IngestRate })
 	s.suppliers.Store(&byRef)
+	s.buyers.Store(&buyers)
 }
 
 // Serve answers on the listener until Shutdown.

@@ -9,12 +9,14 @@ import (
 
 // Credential is what opens the exchange to someone. Only its hash is known.
 type Credential struct {
-	Kind  event.CredentialKind
-	Owner event.NameKind
-	Ref   market.Ref // the owner's number
-	Hash  [32]byte
-	Hint  string
-	At    int64
+	Kind   event.CredentialKind
+	Owner  event.NameKind
+	Ref    market.Ref // the owner's number
+	Client string     // the OAuth client that it is a secret of
+	Scopes event.Scopes
+	Hash   [32]byte
+	Hint   string
+	At     int64
 }
 
 // access keeps credentials by their hash, the secrets that the exchange itself
@@ -23,16 +25,30 @@ type Credential struct {
 type access struct {
 	mu      sync.RWMutex
 	byHash  map[[32]byte]Credential
-	ever    map[ownerKey]bool // had a credential of this kind once: a file's first value is spent
+	ever    map[firstKey]bool // was there once: a file's first value is spent
 	secrets map[string][]byte // sealed, by name
 	paused  map[doorKey]bool
 	lists   map[market.Ref]ListFile
 }
 
-type ownerKey struct {
+// firstKey is what a file gives the first value of: a supplier's API key, the
+// secret of each client, each static token.
+type firstKey struct {
 	credential event.CredentialKind
 	owner      event.NameKind
 	ref        market.Ref
+	name       string // the client's, or the token's own hash
+}
+
+func firstOf(e *event.CredentialSet) firstKey {
+	key := firstKey{credential: e.Credential, owner: e.Owner, ref: e.OwnerRef}
+	switch e.Credential {
+	case event.CredentialOAuthClient:
+		key.name = clone(e.Client)
+	case event.CredentialBearer:
+		key.name = string(e.Hash[:])
+	}
+	return key
 }
 
 type doorKey struct {
@@ -49,7 +65,7 @@ type ListFile struct {
 
 func newAccess() access {
 	return access{
-		byHash: make(map[[32]byte]Credential), ever: make(map[ownerKey]bool),
+		byHash: make(map[[32]byte]Credential), ever: make(map[firstKey]bool),
 		secrets: make(map[string][]byte), paused: make(map[doorKey]bool), lists: make(map[market.Ref]ListFile),
 	}
 }
@@ -62,11 +78,24 @@ func (s *State) Credential(hash [32]byte) (Credential, bool) {
 	return c, ok
 }
 
-// HadCredential tells whether the owner ever had a credential of the kind.
-func (s *State) HadCredential(kind event.CredentialKind, owner event.NameKind, ref market.Ref) bool {
+// HadCredential tells whether the first value that this fact would give is
+// spent: a supplier had a key once, a client a secret, or there was this token.
+func (s *State) HadCredential(e *event.CredentialSet) bool {
 	s.access.mu.RLock()
 	defer s.access.mu.RUnlock()
-	return s.access.ever[ownerKey{kind, owner, ref}]
+	return s.access.ever[firstOf(e)]
+}
+
+// OwnerOfClient finds who has a live secret of an OAuth client.
+func (s *State) OwnerOfClient(client string) (owner event.NameKind, ref market.Ref, ok bool) {
+	s.access.mu.RLock()
+	defer s.access.mu.RUnlock()
+	for _, c := range s.access.byHash {
+		if c.Kind == event.CredentialOAuthClient && c.Client == client {
+			return c.Owner, c.Ref, true
+		}
+	}
+	return 0, 0, false
 }
 
 // CredentialsOf lists an owner's live credentials of a kind, oldest first.
@@ -119,13 +148,14 @@ func (s *State) Opened(buyer market.Ref) bool {
 func (a *access) setCredential(e *event.CredentialSet) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.ever[ownerKey{e.Credential, e.Owner, e.OwnerRef}] = true
+	a.ever[firstOf(e)] = true
 	if e.Revoked {
 		delete(a.byHash, e.Hash)
 		return
 	}
 	a.byHash[e.Hash] = Credential{
-		Kind: e.Credential, Owner: e.Owner, Ref: e.OwnerRef, Hash: e.Hash, Hint: clone(e.Hint), At: e.At,
+		Kind: e.Credential, Owner: e.Owner, Ref: e.OwnerRef, Client: clone(e.Client), Scopes: e.Scopes,
+		Hash: e.Hash, Hint: clone(e.Hint), At: e.At,
 	}
 }
 
@@ -150,12 +180,11 @@ func (a *access) setList(e *event.ListLoaded) {
 func (a *access) digest() (sum uint64) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	for hash, c := range a.byHash {
-		sum += newDigest(10).bytes(hash[:]).word(uint64(c.Kind)).word(uint64(c.Owner)).word(uint64(c.Ref)).
-			bytes([]byte(c.Hint)).word(uint64(c.At)).sum()
+	for _, c := range a.byHash {
+		sum += c.digest()
 	}
 	for key := range a.ever {
-		sum += newDigest(11).word(uint64(key.credential)).word(uint64(key.owner)).word(uint64(key.ref)).sum()
+		sum += key.digest()
 	}
 	for name, sealed := range a.secrets {
 		sum += newDigest(12).bytes([]byte(name)).bytes(sealed).sum()
@@ -167,4 +196,13 @@ func (a *access) digest() (sum uint64) {
 		sum += newDigest(14).word(uint64(ref)).bytes([]byte(file.File)).bytes([]byte(file.Source)).word(file.Entries).sum()
 	}
 	return sum
+}
+
+func (c *Credential) digest() uint64 {
+	return newDigest(10).bytes(c.Hash[:]).word(uint64(c.Kind)).word(uint64(c.Owner)).word(uint64(c.Ref)).
+		bytes([]byte(c.Hint)).word(uint64(c.At)).bytes([]byte(c.Client)).word(uint64(c.Scopes)).sum()
+}
+
+func (k *firstKey) digest() uint64 {
+	return newDigest(11).word(uint64(k.credential)).word(uint64(k.owner)).word(uint64(k.ref)).bytes([]byte(k.name)).sum()
 }

@@ -152,6 +152,8 @@ func (a *access) write(w *writer) {
 		w.uint(uint64(c.Kind))
 		w.uint(uint64(c.Owner))
 		w.uint(uint64(c.Ref))
+		w.string(c.Client)
+		w.uint(uint64(c.Scopes))
 		w.string(c.Hint)
 		w.int(c.At)
 	}
@@ -160,6 +162,7 @@ func (a *access) write(w *writer) {
 		w.uint(uint64(key.credential))
 		w.uint(uint64(key.owner))
 		w.uint(uint64(key.ref))
+		w.string(key.name)
 	}
 	w.uint(uint64(len(a.secrets)))
 	for name, sealed := range a.secrets {
@@ -188,11 +191,13 @@ func (a *access) read(r *reader) {
 		var c Credential
 		copy(c.Hash[:], r.raw(32))
 		c.Kind, c.Owner, c.Ref = event.CredentialKind(r.uint()), event.NameKind(r.uint()), market.Ref(r.uint())
+		c.Client, c.Scopes = r.string(), event.Scopes(r.uint())
 		c.Hint, c.At = r.string(), r.int()
 		a.byHash[c.Hash] = c
 	}
 	for range r.count() {
-		a.ever[ownerKey{event.CredentialKind(r.uint()), event.NameKind(r.uint()), market.Ref(r.uint())}] = true
+		key := firstKey{event.CredentialKind(r.uint()), event.NameKind(r.uint()), market.Ref(r.uint()), r.string()}
+		a.ever[key] = true
 	}
 	for range r.count() {
 		name := r.string()

@@ -19,7 +19,7 @@ import (
 // so that what is swept later is the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
-	snapshotVersion = 1
+	snapshotVersion = 2
 
 	sectionLeads  = 1
 	sectionDups   = 2

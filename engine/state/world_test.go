@@ -237,10 +237,7 @@ func (w *trader) operate() {
 	case 2:
 		w.fact(&event.ListLoaded{List: 1, File: string(rune('a' + w.draw(9))), Source: "s", Entries: uint64(w.draw(9)), At: w.at})
 	case 3:
-		w.fact(&event.CredentialSet{
-			Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: 1,
-			Hash: [32]byte{byte(w.draw(4))}, Hint: "pk", Revoked: w.draw(3) == 0, At: w.at,
-		})
+		w.fact(w.credential())
 	case 4:
 		w.fact(&event.SecretSet{Name: string(rune('a' + w.draw(3))), Sealed: []byte{byte(w.draw(200))}, At: w.at})
 	case 5:
@@ -254,6 +251,22 @@ func (w *trader) operate() {
 			Ref: market.Ref(len(refs) + 1), Key: market.CapKey{Scope: market.ScopePair, Campaign: 9, Buyer: market.Ref(len(refs)), Zone: "UTC"},
 		}}})
 	}
+}
+
+func (w *trader) credential() *event.CredentialSet {
+	fact := &event.CredentialSet{
+		Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: 1,
+		Hash: [32]byte{byte(w.draw(4))}, Hint: "pk", Revoked: w.draw(3) == 0, At: w.at,
+	}
+	switch w.draw(3) {
+	case 1:
+		fact.Credential, fact.Client, fact.Scopes = event.CredentialOAuthClient, string(rune('a'+w.draw(2))), event.ScopePing
+		fact.Hash[1] = 1
+	case 2:
+		fact.Credential, fact.Owner, fact.Scopes = event.CredentialBearer, event.NameBuyer, event.Scopes(1+w.draw(7))
+		fact.Hash[1] = 2
+	}
+	return fact
 }
 
 func TestTheTraderTradesInEveryWay(t *testing.T) {

@@ -50,14 +50,7 @@ func (x *Exchange) keepDocument(hash string, canonical []byte) error {
 
 func (x *Exchange) firsts(c *engine.Configuration, firsts *config.Firsts) {
 	for i := range firsts.Credentials {
-		first := &firsts.Credentials[i]
-		if first.Kind != config.CredentialAPIKey || first.Owner != config.OwnerSupplier {
-			continue
-		}
-		key := first.Value.Reveal()
-		c.Firsts.Credentials = append(c.Firsts.Credentials, engine.FirstCredential{
-			Supplier: market.SupplierID(first.OwnerID), Hash: sha256.Sum256([]byte(key)), Hint: server.KeyHint(key),
-		})
+		c.Firsts.Credentials = append(c.Firsts.Credentials, x.credential(&firsts.Credentials[i]))
 	}
 	for i := range firsts.Secrets {
 		first := &firsts.Secrets[i]
@@ -71,6 +64,31 @@ func (x *Exchange) firsts(c *engine.Configuration, firsts *config.Firsts) {
 		c.Firsts.Balances = append(c.Firsts.Balances, engine.FirstBalance{Buyer: first.Buyer, Amount: first.Money})
 	}
 	c.Firsts.Campaigns, c.Firsts.Buyers = firsts.Paused.Campaigns, firsts.Paused.Buyers
+}
+
+// credential is a first value as the engine keeps it.
+func (x *Exchange) credential(first *config.FirstCredential) engine.Credential {
+	value := []byte(first.Value.Reveal())
+	c := engine.Credential{Owner: event.NameSupplier, ID: first.OwnerID, Client: first.ClientID, Hint: server.KeyHint(string(value))}
+	if first.Owner == config.OwnerBuyer {
+		c.Owner = event.NameBuyer
+	}
+	for _, name := range first.Scopes {
+		scope, ok := event.ParseScope(name)
+		if !ok {
+			panic("BUG: a configuration with a scope that is none was compiled: " + name)
+		}
+		c.Scopes |= scope
+	}
+	switch first.Kind {
+	case config.CredentialAPIKey:
+		c.Kind, c.Hash = event.CredentialAPIKey, sha256.Sum256(value)
+	case config.CredentialOAuthClient:
+		c.Kind, c.Hash = event.CredentialOAuthClient, x.tokens.HashClient([]byte(first.ClientID), value)
+	case config.CredentialBearer:
+		c.Kind, c.Hash = event.CredentialBearer, x.tokens.HashBearer(value)
+	}
+	return c
 }
 
 // tables opens the contents of the configured lists, and imports those that
@@ -129,9 +147,10 @@ func (x *Exchange) Reload() error {
 func (x *Exchange) warnRestart(now *config.Settings) {
 	old := &x.settings
 	if old.DataDir != now.DataDir || old.Listen != now.Listen || old.AdminListen != now.AdminListen ||
-		old.AdminPassword != now.AdminPassword || old.Tenant != now.Tenant || old.Limits != now.Limits || old.History != now.History || old.Idempotency != now.Idempotency ||
+		old.AdminPassword != now.AdminPassword || old.Tenant != now.Tenant || old.Sandbox != now.Sandbox ||
+		old.TokenLifetime != now.TokenLifetime || old.Limits != now.Limits || old.History != now.History || old.Idempotency != now.Idempotency ||
 		fmt.Sprint(old.TrustedNetworks) != fmt.Sprint(now.TrustedNetworks) {
-		x.logger.Warn("data_dir, addresses, the password, the tenant's name, limits, history, idempotency and trusted_networks take effect at the next start")
+		x.logger.Warn("data_dir, addresses, the password, the tenant's name, sandbox, limits, history, idempotency, token_lifetime and trusted_networks take effect at the next start")
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"pingpost/server"
 	"pingpost/server/buyer"
 	"pingpost/server/config"
+	"pingpost/server/token"
 	"pingpost/server/vault"
 	"pingpost/wal"
 )
@@ -40,6 +41,7 @@ type Exchange struct {
 
 	settings config.Settings
 	vault    *vault.Vault
+	tokens   *token.Mint
 	log      *wal.Log
 	state    *state.State
 	engine   atomic.Pointer[engine.Engine]

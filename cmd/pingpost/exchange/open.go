@@ -13,6 +13,7 @@ import (
 	"pingpost/server"
 	"pingpost/server/buyer"
 	"pingpost/server/config"
+	"pingpost/server/token"
 	"pingpost/server/vault"
 	"pingpost/wal"
 )
@@ -40,6 +41,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 	if x.vault, err = vault.Open(dir, !founded); err != nil {
 		return err
 	}
+	x.tokens = token.New(x.vault.Derive("tokens"))
 	x.watchLog()
 	x.room.begin(dir, x.gone)
 	x.buyers = buyer.New(buyer.Options{
@@ -57,6 +59,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 	limits := x.settings.Limits
 	x.doors = server.New(server.Options{
 		Engine: e, Clock: x.clock, Logger: x.logger, Meter: x.meter,
+		Tokens: x.tokens, TokenLifetime: x.settings.TokenLifetime, Sandbox: x.settings.Sandbox,
 		Body: limits.Body, Header: limits.Header,
 		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
 		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,

@@ -1,6 +1,9 @@
 package exchange
 
-import "pingpost/engine"
+import (
+	"pingpost/engine"
+	"pingpost/server/token"
+)
 
 // Ready is nil once requests are taken.
 func (x *Exchange) Ready() error {
@@ -34,3 +37,9 @@ func (x *Exchange) Hash() (seq, hash uint64, err error) {
 
 // Seal seals a secret that the exchange presents.
 func (x *Exchange) Seal(name, value string) []byte { return x.vault.Seal(name, value) }
+
+// Tokens hashes the secrets that are presented to the exchange.
+func (x *Exchange) Tokens() *token.Mint { return x.tokens }
+
+// Sandbox tells whether this is one.
+func (x *Exchange) Sandbox() bool { return x.settings.Sandbox }

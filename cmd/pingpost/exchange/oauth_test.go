@@ -1,0 +1,307 @@
+package exchange
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+
+	"pingpost/engine/event"
+)
+
+// What clients of these tests show; the second one's name and secret have all
+// that a form, a header and JSON must encode.
+const (
+	acmeSecret = "canary-of-a-client/1"
+	blueID     = "blue/x+y%"
+	blueSecret = `canary+100%&more="x"\y`
+	asForm     = "application/x-www-form-urlencoded"
+)
+
+// traded is an exchange with an OAuth client of a supplier and one of a buyer.
+const traded = head + `token_lifetime: 30m
+suppliers:
+  - id: sup_acme
+    api_key: "${ACME_KEY}"
+    ingest_rate: 1000000
+    oauth_clients: [{client_id: acme, client_secret: "` + acmeSecret + `"}]
+  - {id: sup_other, api_key: "${OTHER_KEY}", ingest_rate: 1000000}
+buyers:
+  - id: buy_blue
+    oauth_clients: [{client_id: "` + blueID + `", client_secret: '` + blueSecret + `', scopes: [webhook, post]}]
+campaigns:
+  - id: cmp
+    method: waterfall
+    duplicates: {window: 0s}
+    buyers: [{buyer: buy_blue, price: 12.05}]
+`
+
+// grant asks for a token, by a form.
+func (r *running) grant(id, secret, scope string) *answer {
+	r.t.Helper()
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}, "scope": {scope}}
+	return request(r.t, "POST", "http://"+r.Addr()+"/oauth/token", form.Encode(), "Content-Type", asForm)
+}
+
+// token gets one that must be given.
+func (r *running) token(id, secret string) string {
+	r.t.Helper()
+	a := r.grant(id, secret, "")
+	if a.status != 200 {
+		r.t.Fatalf("no token for %s: %d %s", id, a.status, a.body)
+	}
+	return decode[struct {
+		Token string `json:"access_token"`
+	}](r.t, a).Token
+}
+
+// knows tells whether a client's secret is good.
+func (r *running) knows(id, secret string) bool {
+	r.t.Helper()
+	a := r.grant(id, secret, "")
+	if a.status != 200 {
+		a.mustRefuse(r.t, 401, "invalid_client")
+	}
+	return a.status == 200
+}
+
+// mustRefuse sees that an answer is an error as OAuth's clients read it.
+func (a *answer) mustRefuse(t testing.TB, status int, code string) {
+	t.Helper()
+	f := decode[struct {
+		fault
+		Description string `json:"error_description"`
+	}](t, a)
+	if a.status != status || f.Error != code || f.Message == "" || f.Description != f.Message || f.RequestID != a.id() || !requestID.MatchString(a.id()) {
+		t.Errorf("got %d %s, want %d %s", a.status, a.body, status, code)
+	}
+	if got := a.header.Get("WWW-Authenticate"); (status == 401) != (got == `Basic realm="pingpost"`) {
+		t.Errorf("status %d with WWW-Authenticate %q", status, got)
+	}
+	if a.header.Get("Cache-Control") != "no-store" || a.header.Get("Content-Type") != typeIsOwn {
+		t.Errorf("%v", a.header)
+	}
+}
+
+// good tells whether a token is: it is one of this exchange's, and the secret
+// that it was given for is live.
+func (r *running) good(token string) bool {
+	r.t.Helper()
+	claims, ok := r.tokens.Read([]byte(token), r.clock.Now())
+	if !ok {
+		return false
+	}
+	c, live := r.state.Credential(claims.Secret)
+	return live && c.Kind == event.CredentialOAuthClient && c.Owner == claims.Owner && c.Ref == claims.Ref
+}
+
+// TestStockClient: the client library that everybody uses gets tokens, in both of
+// its styles and in the one that it finds out.
+func TestStockClient(t *testing.T) {
+	x := start(t, newPlace(t, traded))
+	for _, row := range []struct {
+		id, secret string
+		asked      []string
+		want       string
+	}{
+		{"acme", acmeSecret, nil, "ping post"},
+		{"acme", acmeSecret, []string{"post"}, "post"},
+		{blueID, blueSecret, []string{"webhook", "post"}, "post webhook"},
+	} {
+		for name, style := range map[string]oauth2.AuthStyle{
+			"in the form": oauth2.AuthStyleInParams, "in the header": oauth2.AuthStyleInHeader, "found out": oauth2.AuthStyleAutoDetect,
+		} {
+			config := clientcredentials.Config{
+				ClientID: row.id, ClientSecret: row.secret, Scopes: row.asked, AuthStyle: style,
+				TokenURL: "http://" + x.Addr() + "/oauth/token",
+			}
+			before := time.Now()
+			token, err := config.Token(context.Background())
+			if err != nil {
+				t.Errorf("%s, %s: %v", row.id, name, err)
+				continue
+			}
+			left := token.Expiry.Sub(before)
+			if token.Type() != "Bearer" || !x.good(token.AccessToken) || token.Extra("scope") != row.want || left < 30*time.Minute || left > 30*time.Minute+patience {
+				t.Errorf("%s, %s: %s for %s, scope %v", row.id, name, token.Type(), left, token.Extra("scope"))
+			}
+		}
+	}
+	config := clientcredentials.Config{ClientID: "acme", ClientSecret: "wrong", TokenURL: "http://" + x.Addr() + "/oauth/token"}
+	_, err := config.Token(context.Background())
+	var refused *oauth2.RetrieveError
+	if !errors.As(err, &refused) || refused.ErrorCode != "invalid_client" || refused.ErrorDescription == "" || refused.Response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a wrong secret: %v", err)
+	}
+	config.ClientSecret, config.Scopes = acmeSecret, []string{"webhook"}
+	if _, err := config.Token(context.Background()); !errors.As(err, &refused) || refused.ErrorCode != "invalid_scope" {
+		t.Errorf("a scope that it lacks: %v", err)
+	}
+	// Its transport adds the token to each request, and fetches it once.
+	config.Scopes = nil
+	seen := make(chan string, 2)
+	probe := http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- r.Header.Get("Authorization") })}
+	listener := listen(t)
+	go probe.Serve(listener)
+	defer probe.Close()
+	client := config.Client(context.Background())
+	for range 2 {
+		response, err := client.Get("http://" + listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+	}
+	first, second := <-seen, <-seen
+	if token, ok := strings.CutPrefix(first, "Bearer "); !ok || first != second || !x.good(token) {
+		t.Errorf("requests carry %q and %q", first, second)
+	}
+}
+
+func TestTokenWire(t *testing.T) {
+	x := start(t, newPlace(t, traded))
+	at := "http://" + x.Addr() + "/oauth/token"
+	const grant = "grant_type=client_credentials"
+	body := grant + "&client_id=acme&client_secret=" + url.QueryEscape(acmeSecret)
+	a := request(t, "GET", at, "", "Content-Type", asForm)
+	a.mustFail(t, 405, "method_not_allowed")
+	if a.header.Get("Allow") != "POST" {
+		t.Errorf("Allow %q", a.header.Get("Allow"))
+	}
+	request(t, "POST", at, body, "Content-Type", "text/plain").mustFail(t, 415, "unsupported_media_type")
+	request(t, "POST", at, body).mustFail(t, 415, "unsupported_media_type")
+	request(t, "POST", at, body+"&x="+strings.Repeat("x", 64<<10), "Content-Type", asForm).mustFail(t, 413, "payload_too_large")
+	request(t, "POST", at+"/", body, "Content-Type", asForm).mustFail(t, 404, "not_found")
+	request(t, "POST", at, "{", "Content-Type", typeIsOwn).mustRefuse(t, 400, "invalid_request")
+	request(t, "POST", at, body+"&"+grant, "Content-Type", asForm).mustRefuse(t, 400, "invalid_request")
+	request(t, "POST", at+"?"+body, grant, "Content-Type", asForm).mustRefuse(t, 401, "invalid_client")
+	request(t, "POST", at, strings.Replace(body, "client_credentials", "password", 1), "Content-Type", asForm).mustRefuse(t, 400, "unsupported_grant_type")
+	request(t, "POST", at, body+"&scope=admin", "Content-Type", asForm).mustRefuse(t, 400, "invalid_scope")
+	if a := request(t, "POST", at, fmt.Sprintf(`{"grant_type":"client_credentials","client_id":"acme","client_secret":%q,"scope":"ping"}`, acmeSecret), "Content-Type", typeIsOwn); a.status != 200 ||
+		a.header.Get("Cache-Control") != "no-store" || a.header.Get("Pragma") != "no-cache" || !requestID.MatchString(a.id()) || !strings.HasSuffix(a.body, `,"token_type":"Bearer","expires_in":1800,"scope":"ping"}`) {
+		t.Errorf("%d %v %s", a.status, a.header, a.body)
+	}
+	// In chunks, and two on one connection.
+	w := dial(t, x.Addr())
+	for range 2 {
+		w.say("POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: " + asForm + "\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(body, 7))
+		if a := w.next("POST"); a.status != 200 {
+			t.Errorf("in chunks: %d %s", a.status, a.body)
+		}
+	}
+	if !strings.Contains(w.heard.String(), "\r\nX-Request-Id: req_") || !strings.Contains(w.heard.String(), "\r\nCache-Control: no-store\r\n") {
+		t.Errorf("the lines are spelled in another way: %q", w.heard.String())
+	}
+	metrics := request(t, "GET", "http://"+x.Admin()+"/metrics", "").body
+	for _, want := range []string{`{path="/oauth/token",status="200"} 3`, `{path="/oauth/token",status="401"} 1`, `{path="/oauth/token",status="415"} 2`} {
+		if !strings.Contains(metrics, "pingpost_requests_total"+want+"\n") {
+			t.Errorf("no line %s", want)
+		}
+	}
+}
+
+// TestTokensSurvive: a token is good after a restart, a crash, and a snapshot
+// with a crash, without an entry of the log.
+func TestTokensSurvive(t *testing.T) {
+	x := start(t, newPlace(t, traded))
+	token := x.token("acme", acmeSecret)
+	before, _, err := x.Hash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.token("acme", acmeSecret)
+	if after, _, _ := x.Hash(); after != before {
+		t.Errorf("a token took %d entries of the log", after-before)
+	}
+	x.good(token)
+	if crashed := start(t, x.copy(t)); !crashed.good(token) || !crashed.knows("acme", acmeSecret) {
+		t.Error("it is not good after a crash")
+	}
+	if err := x.snapshot(); err != nil {
+		t.Fatal(err)
+	}
+	if crashed := start(t, x.copy(t)); !crashed.good(token) {
+		t.Error("it is not good after a snapshot and a crash")
+	}
+	x = x.again().again()
+	if !x.good(token) || !x.knows("acme", acmeSecret) || !x.knows(blueID, blueSecret) {
+		t.Error("it is not good after two restarts")
+	}
+}
+
+// TestTokensOfATenant: of two exchanges with one configuration, neither takes the
+// other's tokens.
+func TestTokensOfATenant(t *testing.T) {
+	one, two := start(t, newPlace(t, traded)), start(t, newPlace(t, traded))
+	a, b := one.token("acme", acmeSecret), two.token("acme", acmeSecret)
+	if !one.good(a) || !two.good(b) || one.good(b) || two.good(a) {
+		t.Errorf("at home %v %v, abroad %v %v", one.good(a), two.good(b), one.good(b), two.good(a))
+	}
+}
+
+// TestReloadKeepsTokens: no reload ends a token, and the lifetime in the file
+// waits for a restart.
+func TestReloadKeepsTokens(t *testing.T) {
+	p := newPlace(t, traded)
+	x := start(t, p)
+	token := x.token("acme", acmeSecret)
+	p.write(t, strings.Replace(traded, "30m", "2h", 1))
+	if err := x.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	lifetime := func() int {
+		return decode[struct {
+			ExpiresIn int `json:"expires_in"`
+		}](t, x.grant("acme", acmeSecret, "")).ExpiresIn
+	}
+	if !x.good(token) || lifetime() != 1800 {
+		t.Errorf("after a reload good: %v, lifetime %d", x.good(token), lifetime())
+	}
+	x = x.again()
+	if !x.good(token) || lifetime() != 7200 {
+		t.Errorf("after a restart good: %v, lifetime %d", x.good(token), lifetime())
+	}
+}
+
+// TestNoClientSecretAnywhere: not in a file, a metric, the configuration as it is
+// given out, or the log as it is shown to a person. Lines of the program's own
+// log are looked at when all tests are done.
+func TestNoClientSecretAnywhere(t *testing.T) {
+	x := start(t, newPlace(t, "sandbox: true\n"+strings.Replace(traded, "    ingest_rate", "    bearer_tokens: [{token: canary-static-token}]\n    ingest_rate", 1)))
+	made := decode[struct {
+		Secret string `json:"client_secret"`
+	}](t, x.must(201, "POST", "/admin/v1/suppliers/sup_acme/clients/acme/secrets", "")).Secret
+	static := decode[struct{ Token string }](t, x.must(201, "POST", "/admin/v1/buyers/buy_blue/tokens", "")).Token
+	token := x.token("acme", made)
+	x.grant("acme", "canary-guess", "").mustRefuse(t, 401, "invalid_client")
+	secrets := []string{made, static, token, "canary"}
+	look := func(where, text string) {
+		for _, secret := range secrets {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s holds %q", where, secret)
+			}
+		}
+	}
+	look("the metrics page", request(t, "GET", "http://"+x.Admin()+"/metrics", "").body)
+	look("the configuration", string(x.Configuration()))
+	x.stop()
+	for path, data := range files(t, x.data()) {
+		look(path, string(data))
+	}
+	for _, line := range described(t, x.data()) {
+		look("the log as it is shown", line)
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line that is no JSON: %s", line)
+		}
+	}
+	secrets = secrets[:3]
+	look("the program's log", spoken.String())
+}

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"fmt"
+
+	"pingpost/engine/event"
+	"pingpost/engine/state"
+)
+
+// Credential is one by which a supplier or a buyer shows who it is. The engine
+// is given its hash and never itself.
+type Credential struct {
+	Kind   event.CredentialKind
+	Owner  event.NameKind // a supplier or a buyer
+	ID     string         // the owner's
+	Client string         // of an OAuth client's secret: whose
+	Scopes event.Scopes   // none for an API key
+	Hash   [32]byte
+	Hint   string
+}
+
+// liveSecrets is how many of one client's secrets, or of one supplier's API
+// keys, may be good at once: two, so that one can be rotated without a gap.
+const liveSecrets = 2
+
+// adding is the fact that adds a credential.
+func (e *Engine) adding(c *Credential) *event.CredentialSet {
+	return &event.CredentialSet{
+		Credential: c.Kind, Owner: c.Owner, OwnerRef: e.state.RefOf(c.Owner, c.ID), Client: c.Client,
+		Scopes: c.Scopes, Hash: c.Hash, Hint: c.Hint, At: e.opt.Clock.Now(),
+	}
+}
+
+// AddCredential makes a credential good. Where that is one secret of a client,
+// or one API key, too many, the oldest is revoked. A client whose name is that of
+// another owner's good one is refused.
+func (e *Engine) AddCredential(c *Credential) error {
+	e.configuring.Lock()
+	defer e.configuring.Unlock()
+	fact := e.adding(c)
+	if fact.OwnerRef == 0 {
+		return fmt.Errorf("%w: no supplier or buyer %q was ever configured", ErrNotFound, c.ID)
+	}
+	if c.Kind == event.CredentialOAuthClient {
+		owner, ref, taken := e.state.OwnerOfClient(c.Client)
+		if taken && (owner != fact.Owner || ref != fact.OwnerRef) {
+			return fmt.Errorf("%w: the client %q is another's; revoke it there, or choose another name", ErrConflict, c.Client)
+		}
+	}
+	rivals := e.rivals(fact)
+	if err := e.commit(fact, nil); err != nil {
+		return err
+	}
+	for i := range max(0, len(rivals)+1-liveSecrets) {
+		if err := e.revoke(&rivals[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rivals are the live credentials that a new one may push out, oldest first.
+func (e *Engine) rivals(fact *event.CredentialSet) (rivals []state.Credential) {
+	if fact.Credential == event.CredentialBearer {
+		return nil // each stands for itself
+	}
+	for _, c := range e.state.CredentialsOf(fact.Credential, fact.Owner, fact.OwnerRef) {
+		if c.Client == fact.Client {
+			rivals = append(rivals, c)
+		}
+	}
+	return rivals
+}
+
+// RevokeCredential ends a credential at once, and with it every token that was
+// given for it. One that is revoked already stays so.
+func (e *Engine) RevokeCredential(c *state.Credential) error {
+	e.configuring.Lock()
+	defer e.configuring.Unlock()
+	return e.revoke(c)
+}
+
+func (e *Engine) revoke(c *state.Credential) error {
+	return e.commit(&event.CredentialSet{
+		Credential: c.Kind, Owner: c.Owner, OwnerRef: c.Ref, Client: c.Client,
+		Hash: c.Hash, Hint: c.Hint, Revoked: true, At: e.opt.Clock.Now(),
+	}, nil)
+}

@@ -1,0 +1,138 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+)
+
+// secretOf is a client's secret; its hint is its number.
+func secretOf(owner event.NameKind, id, client string, number byte) *engine.Credential {
+	return &engine.Credential{
+		Kind: event.CredentialOAuthClient, Owner: owner, ID: id, Client: client,
+		Scopes: event.ScopePing, Hash: [32]byte{number}, Hint: fmt.Sprint(number),
+	}
+}
+
+// live says which credentials an owner has, oldest first.
+func (x *exchange) live(kind event.CredentialKind, owner event.NameKind, id string) (hints string) {
+	for _, c := range x.state.CredentialsOf(kind, owner, x.state.RefOf(owner, id)) {
+		hints += c.Client + "/" + c.Hint + " "
+	}
+	return hints
+}
+
+func TestTwoSecretsOfAClientAreLive(t *testing.T) {
+	bubble(t, "rotation", func(t *testing.T) {
+		x := begin(t, rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}})
+		add := func(c *engine.Credential) {
+			t.Helper()
+			time.Sleep(time.Second)
+			if err := x.engine.AddCredential(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		supplier, client := event.NameSupplier, event.CredentialOAuthClient
+		want := func(kind event.CredentialKind, id, hints string) {
+			t.Helper()
+			if got := x.live(kind, supplier, id); got != hints {
+				t.Errorf("%s has %q, want %q", id, got, hints)
+			}
+		}
+		add(secretOf(supplier, "acme", "one", 1))
+		add(secretOf(supplier, "acme", "one", 2))
+		add(secretOf(supplier, "acme", "two", 3))
+		add(secretOf(supplier, "zeta", "zeta", 4))
+		want(client, "acme", "one/1 one/2 two/3 ")
+		add(secretOf(supplier, "acme", "one", 5))
+		want(client, "acme", "one/2 two/3 one/5 ")
+		for n := range byte(4) {
+			token := secretOf(supplier, "acme", "", 10+n)
+			token.Kind = event.CredentialBearer
+			add(token)
+			key := secretOf(supplier, "acme", "", 20+n)
+			key.Kind = event.CredentialAPIKey
+			add(key)
+		}
+		want(event.CredentialBearer, "acme", "/10 /11 /12 /13 ")
+		want(event.CredentialAPIKey, "acme", "/22 /23 ")
+		want(client, "zeta", "zeta/4 ")
+
+		for _, c := range x.state.CredentialsOf(client, supplier, x.state.RefOf(supplier, "acme")) {
+			for range 2 { // once more does no harm
+				if err := x.engine.RevokeCredential(&c); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		x.crash()
+		want(client, "acme", "")
+		want(client, "zeta", "zeta/4 ")
+		want(event.CredentialAPIKey, "acme", "/22 /23 ")
+	})
+}
+
+func TestAClientHasOneOwner(t *testing.T) {
+	bubble(t, "owners", func(t *testing.T) {
+		x := begin(t, rig{buyers: []buyer{{id: "acme"}}, suppliers: []string{"zeta"}})
+		for _, row := range []struct {
+			what string
+			c    *engine.Credential
+			want error
+		}{
+			{"nobody's", secretOf(event.NameSupplier, "none", "one", 1), engine.ErrNotFound},
+			{"a supplier's", secretOf(event.NameSupplier, "acme", "one", 1), nil},
+			{"once more", secretOf(event.NameSupplier, "acme", "one", 2), nil},
+			{"another supplier's", secretOf(event.NameSupplier, "zeta", "one", 3), engine.ErrConflict},
+			{"a buyer's of the same id and number", secretOf(event.NameBuyer, "acme", "one", 3), engine.ErrConflict},
+			{"a buyer's of another name", secretOf(event.NameBuyer, "acme", "two", 3), nil},
+		} {
+			if err := x.engine.AddCredential(row.c); !errors.Is(err, row.want) {
+				t.Errorf("%s: %v, want %v", row.what, err, row.want)
+			}
+		}
+	})
+}
+
+// TestFirstCredentials: what a configuration gives the first value of is given
+// once, for each owner, client and token by itself.
+func TestFirstCredentials(t *testing.T) {
+	bubble(t, "firsts", func(t *testing.T) {
+		r := rig{buyers: []buyer{{id: "red"}}}
+		x := begin(t, r)
+		give := func(firsts ...engine.Credential) {
+			t.Helper()
+			c := x.configuration(r)
+			c.Firsts.Credentials = firsts
+			if err := x.engine.Configure(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first := *secretOf(event.NameSupplier, "acme", "one", 1)
+		give(first, *secretOf(event.NameBuyer, "red", "red", 2))
+		changed := first
+		changed.Hash, changed.Hint = [32]byte{9}, "changed"
+		give(changed, *secretOf(event.NameSupplier, "acme", "two", 3))
+		want := func(hints string) {
+			t.Helper()
+			if got := x.live(event.CredentialOAuthClient, event.NameSupplier, "acme"); got != hints {
+				t.Errorf("acme has %q, want %q", got, hints)
+			}
+		}
+		want("one/1 two/3 ")
+		for _, c := range x.state.CredentialsOf(event.CredentialOAuthClient, event.NameSupplier, x.state.RefOf(event.NameSupplier, "acme")) {
+			if err := x.engine.RevokeCredential(&c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		give(first, changed)
+		want("")
+		if got := x.live(event.CredentialOAuthClient, event.NameBuyer, "red"); got != "red/2 " {
+			t.Errorf("red has %q", got)
+		}
+	})
+}
