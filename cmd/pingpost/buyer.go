@@ -8,52 +8,64 @@ import (
 	"os/signal"
 	"syscall"
 
-	"pingpost/engine/market"
 	"pingpost/loadtest/refbuyer"
 )
 
 // buyerCmd runs the reference buyer until it is interrupted, and then says what
 // it bought.
 type buyerCmd struct {
-	Listen     string  `default:"127.0.0.1:8090" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
-	Latency    string  `default:"0s" placeholder:"TIME" help:"How long each answer takes: a time such as 20ms, or a range such as 10ms-50ms to spread evenly (${default})."`
-	RejectRate float64 `default:"0" placeholder:"SHARE" help:"Share of posts to refuse for good, from 0 to 1 (${default})."`
-	FailRate   float64 `default:"0" placeholder:"SHARE" help:"Share of attempts to post to answer with 500, from 0 to 1 (${default}). Half of these take the lead first, so that the seller cannot know."`
-	Token      string  `env:"PINGPOST_BUYER_TOKEN" placeholder:"TOKEN" help:"Bearer token that sellers have to present. Without one anybody may sell."`
-	Bid        string  `default:"10" placeholder:"AMOUNT" help:"What to bid for every ping, in USD; 0 bids for none (${default})."`
-	Seed       uint64  `default:"1" placeholder:"NUMBER" help:"Seed of all chance: under the same one the same posts meet the same fate (${default})."`
-	Quiet      bool    `short:"q" help:"Print neither the address at the start nor the account at the end."`
+	Listen string `default:"127.0.0.1:8090" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
+	Seed   uint64 `default:"1" placeholder:"NUMBER" help:"Seed of all chance: under the same one the same requests meet the same fate (${default})."`
+	Quiet  bool   `short:"q" help:"Print neither the address at the start nor the account at the end."`
+	Chaos  bool   `help:"A little of everything that can go wrong, where no other flag says more."`
+
+	Bid       string   `group:"Bidding" default:"10" placeholder:"PRICES" help:"What to bid: 12.50, or 8-20 to spread evenly, or either by state: CA=20,TX=10-15,*=9. 0 is no bid (${default})."`
+	Currency  string   `group:"Bidding" default:"USD" placeholder:"CODE" help:"Currency of the bids (${default})."`
+	Valid     string   `group:"Bidding" default:"5s" placeholder:"TIME" help:"How long a bid stands; a post after that is answered 410 (${default})."`
+	States    []string `group:"Bidding" placeholder:"CODE" help:"States to buy in. Everywhere by default."`
+	NoBidRate float64  `group:"Bidding" default:"0" placeholder:"SHARE" help:"Share of pings to pass all the same, from 0 to 1 (${default})."`
+
+	Latency           string  `group:"Answering" placeholder:"TIMES" help:"How long each answer takes: 20ms, 10ms-50ms, exp:20ms or lognormal:20ms,0.5; with +hang:0.01 after it, one in a hundred never comes. At once by default."`
+	PostLatency       string  `group:"Answering" placeholder:"TIMES" help:"Likewise, for posts alone. That of --latency by default."`
+	RejectRate        float64 `group:"Answering" default:"0" placeholder:"SHARE" help:"Share of posts to refuse for good (${default})."`
+	FailRate          float64 `group:"Answering" default:"0" placeholder:"SHARE" help:"Share of attempts to post to answer with 500 (${default}). Half of these take the lead first, so that the seller cannot know."`
+	MalformedRate     float64 `group:"Answering" default:"0" placeholder:"SHARE" help:"Share of pings to answer with nonsense (${default})."`
+	MalformedPostRate float64 `group:"Answering" default:"0" placeholder:"SHARE" help:"Share of attempts to post to take and answer with nonsense (${default})."`
+	Rate              int     `group:"Answering" default:"0" placeholder:"NUMBER" help:"Pings to take a second; more are answered 429 with Retry-After. 0 is no limit (${default})."`
+
+	Token           string  `group:"Who may sell" env:"PINGPOST_BUYER_TOKEN" placeholder:"TOKEN" help:"Bearer token that sellers have to present. Without one, and without --oauth, anybody may sell."`
+	OAuth           string  `name:"oauth" group:"Who may sell" env:"PINGPOST_BUYER_OAUTH" placeholder:"CLIENT:SECRET" help:"Client that may fetch access tokens at POST /oauth/token, and has to present them."`
+	TokenLifetime   string  `group:"Who may sell" default:"1h" placeholder:"TIME" help:"How long an access token is good (${default})."`
+	ExpireEarlyRate float64 `group:"Who may sell" default:"0" placeholder:"SHARE" help:"Share of access tokens to refuse before their time, after 10 to 100 uses (${default})."`
 }
 
 // Help is what --help says beyond the flags.
 func (*buyerCmd) Help() string {
-	return `A buyer's endpoint to try an exchange against: it bids for every ping on
-/v1/ping, takes leads on /v1/post, and remembers every idempotency key, so that
-a lead sent again is not bought again.
+	return `A buyer's endpoint to try an exchange against: it bids for pings on /v1/ping,
+takes leads on /v1/post, and remembers every idempotency key, so that a ping
+sent again gets the same bid, and a lead sent again is not bought again.
 
-GET /stats tells how many came and what became of them; double_sold in it must
-stay 0. GET /leads lists every lead taken, one JSON object a line.`
+  pingpost buyer --bid 8-20 --latency lognormal:20ms,0.5
+  pingpost buyer --bid CA=20,TX=10-15,*=9 --states CA,TX,NY --no-bid-rate 0.2
+  pingpost buyer --oauth acme:s3cret --token-lifetime 30s --rate 100
+  pingpost buyer --latency 10ms-50ms+hang:0.01 --post-latency exp:20ms
+  pingpost buyer --chaos --seed 7
+
+GET /stats tells what came and what became of it. double_sold and contact_seen
+in it must stay 0: no lead is sold under two keys, and no ping carries a person.
+GET /leads lists every lead taken, one JSON object a line.
+
+Nonsense is one of: ` + refbuyer.Malformations() + `.
+Posts get those alone that leave open whether the lead was taken. It was.`
 }
 
 // Run serves until SIGINT or SIGTERM.
 func (c *buyerCmd) Run() error {
-	latency, err := refbuyer.ParseLatency(c.Latency)
+	options, err := c.options()
 	if err != nil {
 		return err
 	}
-	bid, err := market.ParseMoney([]byte(c.Bid))
-	if err != nil {
-		return fmt.Errorf("bid %q: %w", c.Bid, err)
-	}
-	buyer, err := refbuyer.New(refbuyer.Options{
-		Listen:     c.Listen,
-		Bid:        bid,
-		Token:      c.Token,
-		Latency:    latency,
-		RejectRate: c.RejectRate,
-		FailRate:   c.FailRate,
-		Seed:       c.Seed,
-	})
+	buyer, err := refbuyer.New(options)
 	if err != nil {
 		return err
 	}

@@ -36,19 +36,14 @@ func fail(r *fasthttp.RequestCtx, status int, code, message string, fields ...fi
 
 // requestID is the caller's own, where it gave a proper one.
 func requestID(r *fasthttp.RequestCtx) string {
-	if id := string(r.Request.Header.Peek("X-Request-Id")); id != "" && len(id) <= 64 && visible(id) {
-		return id
+	if id := r.Request.Header.Peek("X-Request-Id"); len(id) > 0 && len(id) <= maxID && visible(id) {
+		return string(id)
 	}
 	return chance(r.ID()).name("req_", r.RemoteAddr().String())
 }
 
-func (b *Buyer) methodNotAllowed(r *fasthttp.RequestCtx, allow string) {
-	r.Response.Header.Set("Allow", allow)
-	b.refuse(r, fasthttp.StatusMethodNotAllowed, "method_not_allowed", "use "+allow)
-}
-
-// malformed answers what fasthttp could not read as a request.
-func (b *Buyer) malformed(r *fasthttp.RequestCtx, err error) {
+// unreadable answers what fasthttp could not read as a request.
+func (b *Buyer) unreadable(r *fasthttp.RequestCtx, err error) {
 	if errors.Is(err, fasthttp.ErrBodyTooLarge) {
 		b.refuse(r, fasthttp.StatusRequestEntityTooLarge, "payload_too_large", "a body is 64 KiB at most")
 		return
@@ -63,26 +58,15 @@ func answer(r *fasthttp.RequestCtx, status int, body any) {
 	}
 	r.SetStatusCode(status)
 	r.SetContentType("application/json")
-	r.SetBody(text)
+	r.Response.SetBodyRaw(text)
 }
 
 // visible tells whether the text is visible ASCII throughout.
-func visible(s string) bool {
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] > '~' {
+func visible(text []byte) bool {
+	for _, c := range text {
+		if c <= ' ' || c > '~' {
 			return false
 		}
 	}
 	return true
-}
-
-// listLeads answers one JSON object a line.
-func (b *Buyer) listLeads(r *fasthttp.RequestCtx) {
-	r.SetContentType("application/x-ndjson")
-	lines := json.NewEncoder(r)
-	for _, lead := range b.Leads() {
-		if err := lines.Encode(lead); err != nil {
-			panic("BUG: a lead that is no JSON: " + err.Error())
-		}
-	}
 }

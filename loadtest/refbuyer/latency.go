@@ -1,8 +1,7 @@
 package refbuyer
 
 import (
-	"fmt"
-	"strings"
+	"math"
 	"time"
 )
 
@@ -12,6 +11,9 @@ type Latency interface {
 	At(quantile float64) time.Duration
 }
 
+// maxLatency is longer than any caller waits.
+const maxLatency = time.Minute
+
 // Uniform spreads times evenly from Min to Max. The two may be the same.
 type Uniform struct{ Min, Max time.Duration }
 
@@ -20,26 +22,42 @@ func (u Uniform) At(quantile float64) time.Duration {
 	return u.Min + time.Duration(quantile*float64(u.Max-u.Min))
 }
 
-// maxLatency is longer than any caller waits.
-const maxLatency = time.Minute
+// Exponential has many short times and few long ones, around a mean.
+type Exponential struct{ Mean time.Duration }
 
-// ParseLatency reads a fixed time, such as 20ms, or a range that times are
-// spread over evenly, such as 10ms-50ms.
-func ParseLatency(text string) (Latency, error) {
-	low, high, spread := strings.Cut(text, "-")
-	if !spread {
-		high = low
+// At is at most maxLatency.
+func (e Exponential) At(quantile float64) time.Duration {
+	return bounded(-math.Log1p(-quantile) * float64(e.Mean))
+}
+
+// LogNormal is how networks and databases answer: half of the times are below
+// the median, and Sigma says how long the tail is.
+type LogNormal struct {
+	Median time.Duration
+	Sigma  float64
+}
+
+// At is at most maxLatency.
+func (l LogNormal) At(quantile float64) time.Duration {
+	deviations := math.Sqrt2 * math.Erfinv(max(2*quantile-1, -1+1e-15)) // at 0 it has no end
+	return bounded(float64(l.Median) * math.Exp(l.Sigma*deviations))
+}
+
+func bounded(nanoseconds float64) time.Duration {
+	return time.Duration(min(nanoseconds, float64(maxLatency)))
+}
+
+// Hanging is a distribution of which a share never ends, as far as a caller
+// waits.
+type Hanging struct {
+	Share float64 // from 0 to 1
+	Latency
+}
+
+// At hangs at the lowest quantiles; the others are the distribution's own.
+func (h Hanging) At(quantile float64) time.Duration {
+	if quantile < h.Share {
+		return maxLatency
 	}
-	least, err := time.ParseDuration(low)
-	if err != nil {
-		return nil, fmt.Errorf("latency %q: give a time such as 20ms, or a range such as 10ms-50ms", text)
-	}
-	most, err := time.ParseDuration(high)
-	if err != nil {
-		return nil, fmt.Errorf("latency %q: give a time such as 20ms, or a range such as 10ms-50ms", text)
-	}
-	if least < 0 || most < least || most > maxLatency {
-		return nil, fmt.Errorf("latency %q: give times from 0 to %v, the smaller one first", text, maxLatency)
-	}
-	return Uniform{least, most}, nil
+	return h.Latency.At((quantile - h.Share) / (1 - h.Share))
 }

@@ -6,23 +6,6 @@ import (
 	"pingpost/engine/market"
 )
 
-// Stats is what has come, and what became of it. A post is counted in posts,
-// and in at most one of accepted, rejected and replayed; an attempt that was
-// answered 500 is counted as failed, beside accepted where it was taken first.
-type Stats struct {
-	Pings      int64        `json:"pings"`       // well-formed ones
-	Bids       int64        `json:"bids"`        // pings that were answered with a bid
-	Posts      int64        `json:"posts"`       // well-formed attempts
-	Accepted   int64        `json:"accepted"`    // leads taken: once a key
-	Rejected   int64        `json:"rejected"`    // keys refused for good
-	Failed     int64        `json:"failed"`      // attempts answered 500
-	Replayed   int64        `json:"replayed"`    // attempts that got the answer of an earlier one
-	Invalid    int64        `json:"invalid"`     // requests refused for what they said, or for their credential
-	DoubleSold int64        `json:"double_sold"` // leads taken that were taken under another key before
-	Forgotten  int64        `json:"forgotten"`   // posts dropped from memory to stay within its limit
-	Revenue    market.Money `json:"revenue"`     // owed for what was accepted
-}
-
 // fate is what became of a post.
 type fate uint8
 
@@ -31,6 +14,7 @@ const (
 	fateAccepted             // taken: every attempt from now on gets the same answer
 	fateRejected             // refused: likewise
 	fateReused               // the key has come with another body
+	fateExpired              // the bid had run out when the key first came
 )
 
 // entry is one idempotency key and what is known of it.
@@ -47,8 +31,6 @@ type entry struct {
 // room for the newest, and two indexes into it. One lock guards all of it,
 // since nothing under it waits.
 type ledger struct {
-	bid market.Money
-
 	mu     sync.Mutex
 	stats  Stats
 	ring   []*entry
@@ -57,9 +39,8 @@ type ledger struct {
 	byLead map[string]string // the key under which a lead was accepted first
 }
 
-func newLedger(limit int, bid market.Money) *ledger {
+func newLedger(limit int) *ledger {
 	return &ledger{
-		bid:    bid,
 		ring:   make([]*entry, limit),
 		byKey:  map[string]*entry{},
 		byLead: map[string]string{},
@@ -70,6 +51,9 @@ func newLedger(limit int, bid market.Money) *ledger {
 type attempt struct {
 	key, lead, id string
 	body          [32]byte
+	price         market.Money
+	bid           bool // the price is that of a bid
+	expired       bool // which has run out
 	reject        bool
 	fail          func(attempt int) (fails, taken bool)
 }
@@ -83,13 +67,17 @@ type outcome struct {
 	replayed bool
 }
 
-// post settles an attempt.
+// post settles an attempt. A key that first came while its bid stood is never
+// too late: its retries are of a sale that was in time.
 func (l *ledger) post(a attempt) outcome {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stats.Posts++
 	e := l.byKey[a.key]
 	switch {
+	case e == nil && a.expired:
+		l.stats.Expired++
+		return outcome{fate: fateExpired}
 	case e == nil:
 		e = l.enterLocked(a)
 	case e.body != a.body:
@@ -111,15 +99,18 @@ func (l *ledger) post(a attempt) outcome {
 		e.fate = fateRejected
 		l.stats.Rejected++
 	default:
-		l.acceptLocked(e)
+		l.acceptLocked(e, &a)
 	}
 	return outcome{fate: e.fate, id: e.id, number: e.attempts, failed: fails}
 }
 
-func (l *ledger) acceptLocked(e *entry) {
+func (l *ledger) acceptLocked(e *entry, a *attempt) {
 	e.fate = fateAccepted
 	l.stats.Accepted++
-	l.stats.Revenue += l.bid
+	l.stats.Revenue += a.price
+	if a.bid {
+		l.stats.Won++
+	}
 	if _, sold := l.byLead[e.lead]; sold {
 		l.stats.DoubleSold++
 		return
@@ -143,20 +134,16 @@ func (l *ledger) enterLocked(a attempt) *entry {
 	return e
 }
 
-// ping counts one, and whether it was bid for.
-func (l *ledger) ping(bid bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stats.Pings++
-	if bid {
-		l.stats.Bids++
-	}
-}
-
 func (l *ledger) invalid() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stats.Invalid++
+}
+
+func (l *ledger) malformed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stats.Malformed++
 }
 
 func (l *ledger) snapshot() Stats {

@@ -19,7 +19,15 @@ func always(fails, taken bool) func(int) (bool, bool) {
 func TestLedger(t *testing.T) {
 	sound, lost, mute := always(false, false), always(true, false), always(true, true)
 	post := func(key, lead string, body byte, reject bool, fail func(int) (bool, bool)) attempt {
-		return attempt{key: key, lead: lead, id: "ref_" + key, body: [32]byte{body}, reject: reject, fail: fail}
+		return attempt{key: key, lead: lead, id: "ref_" + key, body: [32]byte{body}, price: owed, reject: reject, fail: fail}
+	}
+	late := func(a attempt) attempt {
+		a.bid, a.expired = true, true
+		return a
+	}
+	won := func(a attempt, price market.Money) attempt {
+		a.bid, a.price = true, price
+		return a
 	}
 	rows := []struct {
 		name  string
@@ -38,11 +46,17 @@ func TestLedger(t *testing.T) {
 		{"sold twice", []attempt{post("k1", "l1", 1, false, sound), post("k2", "l1", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k2", number: 1}, Stats{Posts: 2, Accepted: 2, DoubleSold: 1, Revenue: 2 * owed}},
 		{"sold twice, the first in silence", []attempt{post("k1", "l1", 1, false, mute), post("k2", "l1", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k2", number: 1}, Stats{Posts: 2, Accepted: 2, Failed: 1, DoubleSold: 1, Revenue: 2 * owed}},
 		{"a failed sale is none", []attempt{post("k1", "l1", 1, false, lost), post("k2", "l1", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k2", number: 1}, Stats{Posts: 2, Accepted: 1, Failed: 1, Revenue: owed}},
+		{"won at its bid's price", []attempt{won(post("k1", "l1", 1, false, sound), 7), post("k2", "l2", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k2", number: 1}, Stats{Posts: 2, Accepted: 2, Won: 1, Revenue: owed + 7}},
+		{"too late", []attempt{late(post("k1", "l1", 1, false, sound))}, outcome{fate: fateExpired}, Stats{Posts: 1, Expired: 1}},
+		{"too late for ever", []attempt{late(post("k1", "l1", 1, false, sound)), late(post("k1", "l1", 1, false, sound))}, outcome{fate: fateExpired}, Stats{Posts: 2, Expired: 2}},
+		{"in time, and told again later", []attempt{post("k1", "l1", 1, false, sound), late(post("k1", "l1", 1, false, sound))}, outcome{fate: fateAccepted, id: "ref_k1", number: 2, replayed: true}, Stats{Posts: 2, Accepted: 1, Replayed: 1, Revenue: owed}},
+		{"failed in time, and taken later", []attempt{won(post("k1", "l1", 1, false, lost), owed), late(post("k1", "l1", 1, false, sound))}, outcome{fate: fateAccepted, id: "ref_k1", number: 2}, Stats{Posts: 2, Accepted: 1, Won: 1, Failed: 1, Revenue: owed}},
+		{"too late and another body", []attempt{post("k1", "l1", 1, false, sound), late(post("k1", "l1", 2, false, sound))}, outcome{fate: fateReused}, Stats{Posts: 2, Accepted: 1, Invalid: 1, Revenue: owed}},
 		{"a refused sale is none", []attempt{post("k1", "l1", 1, true, sound), post("k2", "l1", 1, false, sound)}, outcome{fate: fateAccepted, id: "ref_k2", number: 1}, Stats{Posts: 2, Accepted: 1, Rejected: 1, Revenue: owed}},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			l := newLedger(10, owed)
+			l := newLedger(10)
 			var last outcome
 			for _, a := range row.posts {
 				last = l.post(a)
@@ -61,7 +75,7 @@ func TestLedger(t *testing.T) {
 // whole.
 func TestLedgerForgets(t *testing.T) {
 	const limit = 3
-	l := newLedger(limit, owed)
+	l := newLedger(limit)
 	for i := range 10 {
 		l.post(attempt{key: fmt.Sprint("k", i), lead: fmt.Sprint("l", i), id: fmt.Sprint("r", i), fail: always(false, false)})
 	}
@@ -145,7 +159,7 @@ func (n *note) fate() fate {
 // TestLedgerModel compares the ledger with the diary.
 func TestLedgerModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := newLedger(1000, owed)
+		l := newLedger(1000)
 		var d diary
 		for range rapid.IntRange(1, 60).Draw(t, "posts") {
 			n := note{
@@ -154,7 +168,7 @@ func TestLedgerModel(t *testing.T) {
 				body: rapid.SampledFrom([]byte{1, 1, 1, 2}).Draw(t, "body"),
 			}
 			reject, fails, taken := rapid.Bool().Draw(t, "reject"), rapid.Bool().Draw(t, "fails"), rapid.Bool().Draw(t, "taken")
-			got := l.post(attempt{key: n.key, lead: n.lead, body: [32]byte{n.body}, reject: reject, fail: always(fails, taken)})
+			got := l.post(attempt{key: n.key, lead: n.lead, body: [32]byte{n.body}, price: owed, reject: reject, fail: always(fails, taken)})
 			got.number = 0
 			if want := d.post(n, reject, fails, taken); got != want {
 				t.Fatalf("%+v:\n got %+v\nwant %+v", n, got, want)

@@ -5,37 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"pingpost/engine/market"
 )
-
-func TestParseLatency(t *testing.T) {
-	rows := []struct {
-		text          string
-		low, mid, top time.Duration // at 0, a half, and close to 1
-	}{
-		{"20ms", 20 * time.Millisecond, 20 * time.Millisecond, 20 * time.Millisecond},
-		{"0s", 0, 0, 0},
-		{"10ms-50ms", 10 * time.Millisecond, 30 * time.Millisecond, 50 * time.Millisecond},
-		{"0s-1s", 0, 500 * time.Millisecond, time.Second},
-	}
-	for _, row := range rows {
-		got, err := ParseLatency(row.text)
-		if err != nil {
-			t.Errorf("%s: %v", row.text, err)
-			continue
-		}
-		almost := got.At(1 - 1e-9)
-		if got.At(0) != row.low || got.At(0.5) != row.mid || almost > row.top || row.top-almost > time.Microsecond {
-			t.Errorf("%s: from %v over %v to %v", row.text, got.At(0), got.At(0.5), almost)
-		}
-	}
-	for _, wrong := range []string{"", "20", "fast", "-5ms", "50ms-10ms", "10ms-", "10ms-2h", "1ms-2ms-3ms", "2m"} {
-		if got, err := ParseLatency(wrong); err == nil || !strings.Contains(err.Error(), wrong) {
-			t.Errorf("%q: got %v, %v", wrong, got, err)
-		}
-	}
-}
 
 func TestOptions(t *testing.T) {
 	rows := []struct {
@@ -45,9 +15,20 @@ func TestOptions(t *testing.T) {
 		{Options{RejectRate: -0.1}, "reject rate"},
 		{Options{RejectRate: math.NaN()}, "reject rate"},
 		{Options{FailRate: 1.1}, "fail rate"},
-		{Options{Bid: -1}, "bid"},
-		{Options{Bid: market.MaxMoney + 1}, "bid"},
+		{Options{NoBidRate: 1.1}, "no-bid rate"},
+		{Options{ExpireEarly: -1}, "expire-early rate"},
+		{Options{MalformedRate: 2}, "malformed rate"},
+		{Options{MalformedPostRate: 2}, "malformed post rate"},
+		{Options{Currency: "usd"}, "currency"},
+		{Options{Valid: -1}, "valid for"},
+		{Options{Valid: 25 * time.Hour}, "valid for"},
+		{Options{TokenLifetime: time.Millisecond}, "token lifetime"},
+		{Options{TokenLifetime: 1500 * time.Millisecond}, "token lifetime"},
+		{Options{OAuth: OAuth{Client: "acme"}}, "oauth"},
+		{Options{PingsASecond: -1}, "rate of"},
+		{Options{PingsASecond: maxRate + 1}, "rate of"},
 		{Options{Remember: -1}, "remember"},
+		{Options{RememberPings: maxRemember + 1}, "remember"},
 		{Options{Listen: "nowhere.invalid:0"}, "cannot listen"},
 		{Options{Listen: "127.0.0.1"}, "cannot listen"},
 	}
@@ -68,33 +49,29 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestChance: draws are spread evenly, and depend on everything they should.
-func TestChance(t *testing.T) {
-	const draws = 20_000
-	below := 0
-	for i := range draws {
-		if p := chance(1).draw(drawFail, "key", i); p < 0 || p >= 1 {
-			t.Fatalf("draw %v", p)
-		} else if p < 0.25 {
-			below++
-		}
+// TestDisturb: chaos sets what nobody else has set, and nothing that a buyer
+// could not do.
+func TestDisturb(t *testing.T) {
+	mine := Options{NoBidRate: 0.5, PingsASecond: 7, Latency: Uniform{}, PostLatency: Exponential{}}
+	mine.Disturb()
+	if mine.NoBidRate != 0.5 || mine.PingsASecond != 7 || mine.Latency != (Uniform{}) || mine.PostLatency != (Exponential{}) {
+		t.Errorf("chaos has changed what was asked for: %+v", mine)
 	}
-	if below < draws/4-500 || below > draws/4+500 {
-		t.Errorf("%d of %d draws below a quarter", below, draws)
-	}
-	one := chance(1).draw(drawFail, "key", 1)
-	for name, other := range map[string]float64{
-		"seed":    chance(2).draw(drawFail, "key", 1),
-		"what":    chance(1).draw(drawTaken, "key", 1),
-		"key":     chance(1).draw(drawFail, "kez", 1),
-		"attempt": chance(1).draw(drawFail, "key", 2),
-		"border":  chance(1).draw(drawFail+"k", "ey", 1),
+	var all Options
+	all.Disturb()
+	for name, share := range map[string]float64{
+		"no-bid": all.NoBidRate, "reject": all.RejectRate, "fail": all.FailRate, "malformed": all.MalformedRate,
+		"malformed post": all.MalformedPostRate, "expire early": all.ExpireEarly,
 	} {
-		if other == one {
-			t.Errorf("another %s, the same draw", name)
+		if share <= 0 || share > 0.3 {
+			t.Errorf("a %s rate of %v is no small share", name, share)
 		}
 	}
-	if chance(1).draw(drawFail, "key", 1) != one {
-		t.Error("the same draw twice is two numbers")
+	if all.PingsASecond == 0 || all.Latency == nil || all.PostLatency == nil {
+		t.Errorf("chaos leaves something out: %+v", all)
+	}
+	all.complete()
+	if err := all.check(); err != nil {
+		t.Error(err)
 	}
 }

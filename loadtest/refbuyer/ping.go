@@ -1,62 +1,126 @@
 package refbuyer
 
 import (
-	"encoding/json"
+	"bytes"
+	"strconv"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
-	"pingpost/engine/market"
+	"pingpost/server/strictjson"
 )
 
-const (
-	currency  = "USD"
-	bidWindow = 5 * time.Second
-)
-
-// pingBody is what is looked at in a ping.
-type pingBody struct {
-	AuctionID *string `json:"auction_id"`
+// room is what one ping needs while it is read. The buyer's pool owns it; what
+// the answer takes from it is copied.
+type room struct {
+	object  strictjson.Object
+	request request
+	wrong   []fieldError
+	answer  []byte
 }
 
-type bid struct {
-	Amount     market.Money `json:"amount"`
-	Currency   string       `json:"currency"`
-	BidToken   string       `json:"bid_token"`
-	ValidUntil time.Time    `json:"valid_until"`
-}
-
-type bidResponse struct {
-	AuctionID     string   `json:"auction_id"`
-	Bid           *bid     `json:"bid"`
-	FiltersPassed []string `json:"buyer_filters_passed"`
-	RejectReason  string   `json:"reject_reason,omitempty"`
-	RejectDetail  string   `json:"reject_detail,omitempty"`
-}
-
-// ping bids the one amount for everything. Nothing is remembered of it: the
-// token is a hash of the auction, and known again when a post brings it.
+// ping answers what a lead is worth, or why nothing.
 func (b *Buyer) ping(r *fasthttp.RequestCtx) {
-	var body pingBody
-	if err := json.Unmarshal(r.PostBody(), &body); err != nil {
-		b.refuse(r, fasthttp.StatusBadRequest, "malformed_json", "the body is no JSON object of the expected types")
+	now := b.now()
+	b.book.arrive(now)
+	if !b.allowed(r, now) {
 		return
 	}
-	if wrong := checkText(nil, "auction_id", body.AuctionID, maxID); wrong != nil {
-		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the ping is incomplete", wrong...)
+	key, ok := b.key(r)
+	if !ok {
 		return
 	}
-	auction := *body.AuctionID
-	reply := bidResponse{AuctionID: auction, FiltersPassed: []string{}}
-	if b.options.Bid > 0 {
-		reply.Bid = &bid{b.options.Bid, currency, b.token(auction), time.Now().Add(bidWindow).UTC()}
-	} else {
-		reply.RejectReason, reply.RejectDetail = "no_bid", "this buyer was started without a bid"
-	}
-	b.ledger.ping(reply.Bid != nil)
-	b.dawdle(auction, 1)
-	answer(r, fasthttp.StatusOK, reply)
+	space := b.rooms.Get().(*room)
+	nonsense := b.bid(r, space, key, now)
+	space.object.Release()
+	space.wrong, space.request = space.wrong[:0], request{}
+	b.rooms.Put(space)
+	b.dawdle(b.options.Latency, key, 1)
+	nonsense.ruin(b, r)
 }
 
-// token is the bid token of an auction.
-func (b *Buyer) token(auction string) string { return b.chance.name("bid_", auction) }
+// bid writes the answer, and gives the nonsense that is to become of it.
+func (b *Buyer) bid(r *fasthttp.RequestCtx, space *room, key []byte, now time.Time) malformation {
+	body := r.PostBody()
+	if err := space.object.Parse(body); err != nil {
+		b.refuse(r, fasthttp.StatusBadRequest, "malformed_json", err.Error())
+		return sound
+	}
+	space.wrong = space.request.read(space.object.Members(), now, space.wrong)
+	if len(space.wrong) > 0 {
+		b.refusePing(r, space.wrong)
+		return sound
+	}
+	o := b.weigh(&space.request, key)
+	nonsense := b.chance.nonsense(b.options.MalformedRate, key, 0, len(malformations))
+	as := toBid
+	switch {
+	case nonsense != sound:
+		as = toBabble
+	case o.noBid != "":
+		as = toPass
+	}
+	until, stands := b.book.note(key, body, now.Add(b.options.Valid).UnixMilli(), as)
+	switch stands {
+	case standsReused:
+		b.refuseReused(r)
+		return sound
+	case standsRepeated:
+		r.Response.Header.Set("Idempotent-Replayed", "true")
+	}
+	o.until = until
+	space.answer = b.compose(space.answer[:0], &o, nonsense)
+	r.SetContentType("application/json")
+	r.SetBody(space.answer)
+	return nonsense
+}
+
+// refusePing tells what is wrong with a ping.
+func (b *Buyer) refusePing(r *fasthttp.RequestCtx, wrong []fieldError) {
+	for i := range wrong {
+		if wrong[i].Code == codeContact {
+			b.book.contact()
+			break
+		}
+	}
+	b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the ping is not as it should be", wrong...)
+}
+
+// allowed asks the limiter, where there is one, and tells the caller of it.
+func (b *Buyer) allowed(r *fasthttp.RequestCtx, now time.Time) bool {
+	if b.limiter.rate == 0 {
+		return true
+	}
+	a := b.limiter.take(now)
+	h := &r.Response.Header
+	var digits [20]byte
+	h.SetBytesV("X-RateLimit-Limit", strconv.AppendInt(digits[:0], int64(b.limiter.rate), 10))
+	h.SetBytesV("X-RateLimit-Remaining", strconv.AppendInt(digits[:0], int64(a.remaining), 10))
+	h.SetBytesV("X-RateLimit-Reset", strconv.AppendInt(digits[:0], a.reset, 10))
+	if !a.granted {
+		h.SetBytesV("Retry-After", strconv.AppendInt(digits[:0], int64(a.retryAfter), 10))
+		fail(r, fasthttp.StatusTooManyRequests, "rate_limited", "this buyer takes "+strconv.Itoa(b.limiter.rate)+" pings a second")
+	}
+	return a.granted
+}
+
+// key is the request's idempotency key, which must be there, as must the type
+// of its body. The key aliases the request.
+func (b *Buyer) key(r *fasthttp.RequestCtx) (key []byte, ok bool) {
+	kind, _, _ := bytes.Cut(r.Request.Header.ContentType(), []byte(";"))
+	if !bytes.EqualFold(bytes.TrimSpace(kind), []byte("application/json")) {
+		b.refuse(r, fasthttp.StatusUnsupportedMediaType, "unsupported_media_type", "send application/json")
+		return nil, false
+	}
+	key = bytes.Trim(r.Request.Header.Peek("Idempotency-Key"), `"`)
+	if len(key) == 0 || len(key) > maxKey || !visible(key) {
+		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "there is no proper idempotency key",
+			fieldError{"Idempotency-Key", "missing_required", "1 to 255 visible ASCII characters"})
+		return nil, false
+	}
+	return key, true
+}
+
+func (b *Buyer) refuseReused(r *fasthttp.RequestCtx) {
+	fail(r, fasthttp.StatusUnprocessableEntity, "idempotency_key_reused", "this key came with another body before")
+}

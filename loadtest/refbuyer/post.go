@@ -1,31 +1,15 @@
 package refbuyer
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"strings"
 
 	"github.com/valyala/fasthttp"
-)
 
-const (
-	maxKey   = 255
-	maxID    = 64  // characters of an identifier
-	maxField = 512 // characters of any other text
+	"pingpost/engine/market"
+	"pingpost/server/strictjson"
 )
-
-// postBody is what is looked at in a post.
-type postBody struct {
-	AuctionID *string `json:"auction_id"`
-	BidToken  *string `json:"bid_token"` // absent where there was no auction
-	Lead      *struct {
-		LeadUUID  *string `json:"lead_uuid"`
-		FirstName *string `json:"first_name"`
-		LastName  *string `json:"last_name"`
-		Email     *string `json:"email"`
-		Phone     *string `json:"phone"`
-	} `json:"lead"`
-}
 
 // receipt acknowledges a lead.
 type receipt struct {
@@ -36,14 +20,12 @@ type receipt struct {
 // post takes a lead, or does not. The ledger decides before the answer is held
 // back: a caller that gives up waiting has sold it nevertheless.
 func (b *Buyer) post(r *fasthttp.RequestCtx) {
-	key := strings.Trim(string(r.Request.Header.Peek("Idempotency-Key")), `"`)
-	if key == "" || len(key) > maxKey || !visible(key) {
-		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the post has no proper idempotency key",
-			fieldError{"Idempotency-Key", "missing_required", "1 to 255 visible ASCII characters"})
+	key, ok := b.key(r)
+	if !ok {
 		return
 	}
 	var body postBody
-	if err := json.Unmarshal(r.PostBody(), &body); err != nil {
+	if err := strictjson.Unmarshal(r.PostBody(), &body); err != nil {
 		b.refuse(r, fasthttp.StatusBadRequest, "malformed_json", "the body is no JSON object of the expected types")
 		return
 	}
@@ -51,22 +33,51 @@ func (b *Buyer) post(r *fasthttp.RequestCtx) {
 		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the post is incomplete", wrong...)
 		return
 	}
-	if body.BidToken != nil && *body.BidToken != b.token(*body.AuctionID) {
+	a, ok := b.attemptOf(r, key, &body)
+	if !ok {
 		b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_bid_token", "this buyer gave no such token in this auction")
 		return
 	}
-	result := b.ledger.post(attempt{
-		key:    key,
-		lead:   *body.Lead.LeadUUID,
-		id:     b.chance.name("ref_", key),
-		body:   sha256.Sum256(r.PostBody()),
-		reject: b.chance.draw(drawReject, key, 0) < b.options.RejectRate,
-		fail: func(n int) (fails, taken bool) {
-			return b.chance.draw(drawFail, key, n) < b.options.FailRate, b.chance.draw(drawTaken, key, n) < 0.5
-		},
-	})
-	b.dawdle(key, result.number)
+	result := b.ledger.post(a)
+	b.dawdle(b.options.PostLatency, key, result.number)
 	b.acknowledge(r, result)
+	if result.fate == fateAccepted && !result.failed {
+		b.babble(r, key, result.number)
+	}
+}
+
+// attemptOf is what the ledger has to know of a post. It is not one where its
+// bid token is nobody's.
+func (b *Buyer) attemptOf(r *fasthttp.RequestCtx, key []byte, body *postBody) (a attempt, ok bool) {
+	a = attempt{
+		key:    string(key),
+		lead:   *body.Lead.LeadUUID,
+		id:     b.chance.name("ref_", string(key)),
+		body:   sha256.Sum256(r.PostBody()),
+		bid:    body.BidToken != nil,
+		reject: b.chance.happens(b.options.RejectRate, drawReject, key, 0),
+	}
+	a.fail = func(n int) (fails, taken bool) {
+		fails = b.chance.happens(b.options.FailRate, drawFail, []byte(a.key), n)
+		return fails, fails && b.chance.draw(drawTaken, []byte(a.key), n) < 0.5
+	}
+	if !a.bid {
+		a.price = b.priceOf(body.state(), key)
+		return a, true
+	}
+	promised, known := b.chance.readToken(*body.BidToken, *body.AuctionID)
+	a.price, a.expired = promised.amount, promised.expired(b.now())
+	return a, known
+}
+
+// babble makes nonsense of a receipt. The next attempt gets a proper one, or
+// has luck as bad.
+func (b *Buyer) babble(r *fasthttp.RequestCtx, key []byte, attempt int) {
+	nonsense := b.chance.nonsense(b.options.MalformedPostRate, key, attempt, len(malformations)-int(notJSON))
+	if nonsense != sound {
+		b.ledger.malformed()
+		nonsense.ruin(b, r)
+	}
 }
 
 func (b *Buyer) acknowledge(r *fasthttp.RequestCtx, result outcome) {
@@ -74,51 +85,36 @@ func (b *Buyer) acknowledge(r *fasthttp.RequestCtx, result outcome) {
 		r.Response.Header.Set("Idempotent-Replayed", "true")
 	}
 	switch {
+	case result.fate == fateReused:
+		b.refuseReused(r)
+	case result.fate == fateExpired:
+		fail(r, fasthttp.StatusGone, "bid_expired", "the bid of this token has run out")
 	case result.failed || result.fate == fateOpen:
 		fail(r, fasthttp.StatusInternalServerError, "internal", "this buyer was told to fail at times")
 	case result.fate == fateAccepted:
 		answer(r, fasthttp.StatusCreated, receipt{result.id, "accepted"})
-	case result.fate == fateReused:
-		fail(r, fasthttp.StatusUnprocessableEntity, "idempotency_key_reused", "this key came with another body before")
 	default:
 		fail(r, fasthttp.StatusUnprocessableEntity, "post_rejected", "this buyer was told to reject at times")
 	}
 }
 
-// check names every field that is missing or wrong.
-func (p *postBody) check() []fieldError {
-	wrong := checkText(nil, "auction_id", p.AuctionID, maxID)
-	if p.Lead == nil {
-		return append(wrong, fieldError{"lead", "missing_required", "an object"})
+// listLeads answers one JSON object a line.
+func (b *Buyer) listLeads(r *fasthttp.RequestCtx) {
+	var lines bytes.Buffer
+	encoder := json.NewEncoder(&lines)
+	for _, lead := range b.Leads() {
+		if err := encoder.Encode(lead); err != nil {
+			panic("BUG: a lead that is no JSON: " + err.Error())
+		}
 	}
-	wrong = checkText(wrong, "lead.lead_uuid", p.Lead.LeadUUID, maxID)
-	wrong = checkText(wrong, "lead.first_name", p.Lead.FirstName, maxField)
-	wrong = checkText(wrong, "lead.last_name", p.Lead.LastName, maxField)
-	wrong = checkText(wrong, "lead.email", p.Lead.Email, maxField)
-	if p.Lead.Email != nil && *p.Lead.Email != "" && !strings.Contains(*p.Lead.Email, "@") {
-		wrong = append(wrong, fieldError{"lead.email", "invalid_format", "an e-mail address"})
-	}
-	wrong = checkText(wrong, "lead.phone", p.Lead.Phone, maxField)
-	if p.Lead.Phone != nil && *p.Lead.Phone != "" && !isE164(*p.Lead.Phone) {
-		wrong = append(wrong, fieldError{"lead.phone", "invalid_format", "a number as E.164: + and 7 to 15 digits"})
-	}
-	return wrong
+	r.SetContentType("application/x-ndjson")
+	r.Response.SetBodyRaw(lines.Bytes())
 }
 
-func checkText(wrong []fieldError, field string, text *string, limit int) []fieldError {
-	switch {
-	case text == nil || strings.TrimSpace(*text) == "":
-		return append(wrong, fieldError{field, "missing_required", "a text"})
-	case len(*text) > limit:
-		return append(wrong, fieldError{field, "too_long", "a shorter text"})
+// state is where the lead lives, as far as it is known.
+func (p *postBody) state() market.State {
+	if p.Lead.Address == nil || p.Lead.Address.State == nil {
+		return market.NoState
 	}
-	return wrong
-}
-
-func isE164(s string) bool {
-	digits, plus := strings.CutPrefix(s, "+")
-	if !plus || len(digits) < 7 || len(digits) > 15 || digits[0] == '0' {
-		return false
-	}
-	return strings.Trim(digits, "0123456789") == ""
+	return market.StateOf([]byte(*p.Lead.Address.State))
 }

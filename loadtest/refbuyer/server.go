@@ -2,12 +2,11 @@ package refbuyer
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -25,7 +24,15 @@ const (
 type Buyer struct {
 	options Options
 	chance  chance
+	now     func() time.Time
+	limiter *limiter
+	access  *access
+	book    *pingBook
 	ledger  *ledger
+
+	unauthorized atomic.Int64
+	rooms        sync.Pool // of *room
+	timers       sync.Pool // of *time.Timer that are stopped
 
 	listener net.Listener
 	server   *fasthttp.Server
@@ -35,6 +42,7 @@ type Buyer struct {
 
 // New makes a buyer and opens its address; it answers once Serve is called.
 func New(options Options) (*Buyer, error) {
+	options.complete()
 	if err := options.check(); err != nil {
 		return nil, err
 	}
@@ -45,14 +53,22 @@ func New(options Options) (*Buyer, error) {
 	b := &Buyer{
 		options:  options,
 		chance:   chance(options.Seed),
-		ledger:   newLedger(options.Remember, options.Bid),
+		now:      time.Now,
+		limiter:  newLimiter(options.PingsASecond),
+		access:   &access{static: []byte(options.Token), early: options.ExpireEarly, chance: chance(options.Seed), known: map[string]*accessToken{}},
+		book:     newPingBook(options.RememberPings),
+		ledger:   newLedger(options.Remember),
 		listener: listener,
 		closing:  make(chan struct{}),
 	}
+	if options.OAuth != (OAuth{}) {
+		b.access.lifetime = options.TokenLifetime
+	}
+	b.rooms.New = func() any { return new(room) }
 	b.server = &fasthttp.Server{
 		Name:                  "refbuyer",
 		Handler:               b.handle,
-		ErrorHandler:          b.malformed,
+		ErrorHandler:          b.unreadable,
 		Concurrency:           maxConns,
 		MaxRequestBodySize:    maxBody,
 		ReadTimeout:           readTimeout,
@@ -67,9 +83,6 @@ func New(options Options) (*Buyer, error) {
 
 // Addr is where the buyer listens.
 func (b *Buyer) Addr() net.Addr { return b.listener.Addr() }
-
-// Stats is what has come so far.
-func (b *Buyer) Stats() Stats { return b.ledger.snapshot() }
 
 // Leads is what was accepted and is remembered, oldest first.
 func (b *Buyer) Leads() []Lead { return b.ledger.accepted() }
@@ -96,59 +109,6 @@ func (b *Buyer) Close() error {
 		}
 	})
 	return err
-}
-
-func (b *Buyer) handle(r *fasthttp.RequestCtx) {
-	switch path := string(r.Path()); path {
-	case "/v1/ping", "/v1/post":
-		switch {
-		case !r.IsPost():
-			b.methodNotAllowed(r, fasthttp.MethodPost)
-		case !b.authorized(r):
-			r.Response.Header.Set("WWW-Authenticate", "Bearer")
-			b.refuse(r, fasthttp.StatusUnauthorized, "unauthorized", "this buyer asks for a bearer token")
-		case path == "/v1/ping":
-			b.ping(r)
-		default:
-			b.post(r)
-		}
-	case "/stats", "/leads":
-		switch {
-		case !r.IsGet():
-			b.methodNotAllowed(r, fasthttp.MethodGet)
-		case path == "/stats":
-			answer(r, fasthttp.StatusOK, b.Stats())
-		default:
-			b.listLeads(r)
-		}
-	default:
-		b.refuse(r, fasthttp.StatusNotFound, "not_found", "there are /v1/ping, /v1/post, /stats and /leads")
-	}
-}
-
-func (b *Buyer) authorized(r *fasthttp.RequestCtx) bool {
-	if b.options.Token == "" {
-		return true
-	}
-	scheme, token, _ := strings.Cut(string(r.Request.Header.Peek("Authorization")), " ")
-	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(token), []byte(b.options.Token)) == 1
-}
-
-// dawdle holds an answer back for as long as chance says.
-func (b *Buyer) dawdle(key string, attempt int) {
-	if b.options.Latency == nil {
-		return
-	}
-	delay := b.options.Latency.At(b.chance.draw(drawDelay, key, attempt))
-	if delay <= 0 {
-		return
-	}
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-b.closing:
-	}
 }
 
 // silence is a log that nobody reads: what goes wrong with a connection is its

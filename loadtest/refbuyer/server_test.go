@@ -49,6 +49,7 @@ func send(t *testing.T, method, url, body string, headers ...string) (status int
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
@@ -68,51 +69,8 @@ func lead(uuid string) string {
 	return `{"auction_id":"auc_1","lead":{"lead_uuid":"` + uuid + `","first_name":"Ann","last_name":"Lee","email":"ann@example.com","phone":"+12125550123"}}`
 }
 
-func TestPing(t *testing.T) {
-	b, base := start(t, Options{Bid: 12_500_000})
-	status, text, _ := send(t, "POST", base+"/v1/ping", `{"auction_id":"auc_1","vertical":"auto","state":"CA","tcpa_consent":true}`, "Idempotency-Key", "p1")
-	var got struct {
-		AuctionID string `json:"auction_id"`
-		Bid       *struct {
-			Amount     json.Number `json:"amount"`
-			Currency   string      `json:"currency"`
-			BidToken   string      `json:"bid_token"`
-			ValidUntil time.Time   `json:"valid_until"`
-		} `json:"bid"`
-	}
-	if err := json.Unmarshal([]byte(text), &got); err != nil || status != 200 || got.Bid == nil {
-		t.Fatalf("%d %s", status, text)
-	}
-	if got.AuctionID != "auc_1" || got.Bid.Amount != "12.5" || got.Bid.Currency != "USD" || got.Bid.BidToken == "" || got.Bid.ValidUntil.IsZero() {
-		t.Errorf("got %s", text)
-	}
-
-	withToken := strings.Replace(lead("l1"), `"lead"`, `"bid_token":"`+got.Bid.BidToken+`","lead"`, 1)
-	if status, text, _ := send(t, "POST", base+"/v1/post", withToken, "Idempotency-Key", "k1"); status != 201 {
-		t.Errorf("the token of its own bid: %d %s", status, text)
-	}
-	otherAuction := strings.Replace(withToken, "auc_1", "auc_2", 1)
-	if status, text, _ := send(t, "POST", base+"/v1/post", otherAuction, "Idempotency-Key", "k2"); status != 422 || !strings.Contains(text, "invalid_bid_token") {
-		t.Errorf("the token in another auction: %d %s", status, text)
-	}
-	if s := b.Stats(); s.Pings != 1 || s.Bids != 1 || s.Accepted != 1 || s.Revenue != 12_500_000 {
-		t.Errorf("stats %+v", s)
-	}
-}
-
-func TestNoBid(t *testing.T) {
-	b, base := start(t, Options{})
-	status, text, _ := send(t, "POST", base+"/v1/ping", `{"auction_id":"auc_1"}`)
-	if status != 200 || !strings.Contains(text, `"bid":null`) || !strings.Contains(text, `"reject_reason":"no_bid"`) {
-		t.Errorf("%d %s", status, text)
-	}
-	if s := b.Stats(); s.Pings != 1 || s.Bids != 0 {
-		t.Errorf("stats %+v", s)
-	}
-}
-
 func TestPost(t *testing.T) {
-	b, base := start(t, Options{Bid: 1_000_000})
+	b, base := start(t, Options{Bid: Fixed(1_000_000)})
 	status, first, header := send(t, "POST", base+"/v1/post", lead("l1"), "Idempotency-Key", "k1")
 	if status != 201 || !strings.Contains(first, `"status":"accepted"`) || header.Get("Idempotent-Replayed") != "" {
 		t.Fatalf("%d %s", status, first)
@@ -129,7 +87,8 @@ func TestPost(t *testing.T) {
 	}
 
 	_, text, _ := send(t, "GET", base+"/stats", "")
-	want := `{"pings":0,"bids":0,"posts":4,"accepted":2,"rejected":0,"failed":0,"replayed":1,"invalid":1,"double_sold":1,"forgotten":0,"revenue":2}`
+	want := `{"pings":0,"bids":0,"no_bids":0,"pings_replayed":0,"peak_pings_per_second":0,"limited":0,"contact_seen":0,"malformed":0,"tokens":0,"unauthorized":0,` +
+		`"posts":4,"accepted":2,"won":0,"rejected":0,"expired":0,"failed":0,"replayed":1,"invalid":1,"double_sold":1,"forgotten":0,"revenue":2}`
 	if text != want {
 		t.Errorf("stats\n got %s\nwant %s", text, want)
 	}
@@ -169,13 +128,17 @@ func TestRefusals(t *testing.T) {
 		{"no e-mail address", "POST", "/v1/post", "Bearer s3cret", without("ann@", "ann"), "k", 422, "invalid_payload", "lead.email", "invalid_format"},
 		{"a national number", "POST", "/v1/post", "Bearer s3cret", without("+1", ""), "k", 422, "invalid_payload", "lead.phone", "invalid_format"},
 		{"letters in a number", "POST", "/v1/post", "Bearer s3cret", without("0123", "CALL"), "k", 422, "invalid_payload", "lead.phone", "invalid_format"},
+		{"a lead in a list", "POST", "/v1/post", "Bearer s3cret", `{"auction_id":"a","lead":[]}`, "k", 400, "malformed_json", "", ""},
+		{"a member twice", "POST", "/v1/post", "Bearer s3cret", without(`"lead"`, `"auction_id":"auc_1","lead"`), "k", 400, "malformed_json", "", ""},
 		{"a token of nobody", "POST", "/v1/post", "Bearer s3cret", without(`"lead"`, `"bid_token":"","lead"`), "k", 422, "invalid_bid_token", "", ""},
-		{"a ping of no auction", "POST", "/v1/ping", "Bearer s3cret", `{}`, "k", 422, "invalid_payload", "auction_id", "missing_required"},
+		{"a ping of no auction", "POST", "/v1/ping", "Bearer s3cret", `{"vertical":"auto","state":"CA","tcpa_consent":true}`, "k", 422, "invalid_payload", "auction_id", "missing_required"},
+		{"a ping without a key", "POST", "/v1/ping", "Bearer s3cret", good, "", 422, "invalid_payload", "Idempotency-Key", "missing_required"},
 		{"a ping of no JSON", "POST", "/v1/ping", "Bearer s3cret", `[]`, "k", 400, "malformed_json", "", ""},
 		{"a body too large", "POST", "/v1/post", "Bearer s3cret", strings.Repeat(" ", maxBody+1), "k", 413, "payload_too_large", "", ""},
 		{"another method", "GET", "/v1/post", "Bearer s3cret", "", "k", 405, "method_not_allowed", "", ""},
 		{"another method", "POST", "/stats", "", "", "k", 405, "method_not_allowed", "", ""},
 		{"another path", "POST", "/v1/posts", "Bearer s3cret", "", "k", 404, "not_found", "", ""},
+		{"no clients", "POST", "/oauth/token", "", "{}", "k", 404, "not_found", "", ""},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -196,7 +159,7 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	if s := b.Stats(); s.Invalid != int64(len(rows)) || s.Posts != 0 || s.Pings != 0 {
+	if s := b.Stats(); s.Invalid != int64(len(rows)) || s.Unauthorized != 3 || s.Posts != 0 || s.Pings != 0 {
 		t.Errorf("stats %+v", s)
 	}
 	if status, text, _ := send(t, "POST", base+"/v1/post", good, "Authorization", "bearer s3cret", "Idempotency-Key", "k"); status != 201 {
@@ -209,7 +172,7 @@ func TestRefusals(t *testing.T) {
 func TestSeed(t *testing.T) {
 	const posts = 200
 	run := func(seed uint64, order func(i int) int) (fates string, s Stats) {
-		b, base := start(t, Options{Seed: seed, RejectRate: 0.3, FailRate: 0.4, Bid: 1_000_000})
+		b, base := start(t, Options{Seed: seed, RejectRate: 0.3, FailRate: 0.4, Bid: Fixed(1_000_000)})
 		var answers [posts]string
 		var sending sync.WaitGroup
 		for lane := range 4 {
@@ -273,7 +236,7 @@ func TestAmbiguity(t *testing.T) {
 // TestLatency: an answer waits, and a buyer that is told to stop lets it go,
 // and stops only then.
 func TestLatency(t *testing.T) {
-	b, err := New(Options{Latency: Uniform{maxLatency, maxLatency}})
+	b, err := New(Options{Latency: Hanging{1, Uniform{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,13 +246,8 @@ func TestLatency(t *testing.T) {
 	go func() { served <- b.Serve(ctx) }()
 	answered := make(chan int, 1)
 	go func() {
-		response, err := http.Post("http://"+b.Addr().String()+"/v1/ping", "application/json", strings.NewReader(`{"auction_id":"a"}`))
-		if err != nil {
-			answered <- 0
-			return
-		}
-		_ = response.Body.Close()
-		answered <- response.StatusCode
+		status, _, _ := send(t, "POST", "http://"+b.Addr().String()+"/v1/ping", pingOf("a"), "Idempotency-Key", "k")
+		answered <- status
 	}()
 	for b.Stats().Pings == 0 {
 		time.Sleep(time.Millisecond)

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/loadtest/refbuyer"
+)
+
+// options are what the flags say, or every flag that cannot be understood.
+func (c *buyerCmd) options() (refbuyer.Options, error) {
+	o := refbuyer.Options{
+		Listen:            c.Listen,
+		Seed:              c.Seed,
+		Currency:          c.Currency,
+		NoBidRate:         c.NoBidRate,
+		Token:             c.Token,
+		ExpireEarly:       c.ExpireEarlyRate,
+		PingsASecond:      c.Rate,
+		RejectRate:        c.RejectRate,
+		FailRate:          c.FailRate,
+		MalformedRate:     c.MalformedRate,
+		MalformedPostRate: c.MalformedPostRate,
+	}
+	var wrong [7]error
+	o.Bid, wrong[0] = refbuyer.ParsePricing(c.Bid)
+	o.Valid, wrong[1] = positive("valid", c.Valid)
+	if o.States, wrong[2] = market.ParseStates(c.States); wrong[2] != nil {
+		wrong[2] = fmt.Errorf("states: %w", wrong[2])
+	}
+	o.Latency, wrong[3] = latencyOf(c.Latency)
+	o.PostLatency, wrong[4] = latencyOf(c.PostLatency)
+	o.TokenLifetime, wrong[5] = positive("token lifetime", c.TokenLifetime)
+	if c.OAuth != "" {
+		client, secret, _ := strings.Cut(c.OAuth, ":")
+		if o.OAuth = (refbuyer.OAuth{Client: client, Secret: secret}); client == "" || secret == "" {
+			wrong[6] = errors.New("oauth: give the client and its secret, as client:secret")
+		}
+	}
+	if c.Chaos {
+		o.Disturb()
+	}
+	return o, errors.Join(wrong[:]...)
+}
+
+// latencyOf gives none for an empty text.
+func latencyOf(text string) (refbuyer.Latency, error) {
+	if text == "" {
+		return nil, nil
+	}
+	return refbuyer.ParseLatency(text)
+}
+
+func positive(what, text string) (time.Duration, error) {
+	t, err := time.ParseDuration(text)
+	if err != nil || t <= 0 {
+		return 0, fmt.Errorf("%s %q: give a time above 0, such as 5s", what, text)
+	}
+	return t, nil
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"pingpost/engine/market"
+	"pingpost/loadtest/refbuyer"
+)
+
+// parseBuyer reads a command line as main does.
+func parseBuyer(t *testing.T, line string) (*buyerCmd, error) {
+	t.Helper()
+	t.Setenv("PINGPOST_BUYER_TOKEN", "")
+	t.Setenv("PINGPOST_BUYER_OAUTH", "")
+	var cli commands
+	parser, err := kong.New(&cli, kong.Name("pingpost"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = parser.Parse(strings.Fields(line))
+	return &cli.Buyer, err
+}
+
+// plain is the buyer that no flag has changed, but for what change does.
+func plain(t *testing.T, change func(o *refbuyer.Options)) refbuyer.Options {
+	t.Helper()
+	o := refbuyer.Options{
+		Listen: "127.0.0.1:8090", Seed: 1, Currency: "USD", Valid: 5 * time.Second, States: market.AllStates,
+		Bid: refbuyer.Fixed(10_000_000), TokenLifetime: time.Hour,
+	}
+	change(&o)
+	return o
+}
+
+func TestBuyerFlags(t *testing.T) {
+	texas, err := market.ParseStates([]string{"TX", "CA"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byState, err := refbuyer.ParsePricing("CA=20,TX=10-15,*=9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ms = time.Millisecond
+	rows := []struct {
+		line   string
+		change func(o *refbuyer.Options)
+	}{
+		{"", func(*refbuyer.Options) {}},
+		{"-q --listen 127.0.0.1:0 --seed 7", func(o *refbuyer.Options) { o.Listen, o.Seed = "127.0.0.1:0", 7 }},
+		{"--bid 12.50 --token t", func(o *refbuyer.Options) { o.Bid, o.Token = refbuyer.Fixed(12_500_000), "t" }},
+		{"--bid CA=20,TX=10-15,*=9 --states CA,TX --currency EUR", func(o *refbuyer.Options) { o.Bid, o.States, o.Currency = byState, texas, "EUR" }},
+		{"--valid 750ms --no-bid-rate 0.2", func(o *refbuyer.Options) { o.Valid, o.NoBidRate = 750*ms, 0.2 }},
+		{"--latency 10ms-50ms --reject-rate 0.1 --fail-rate 0.05", func(o *refbuyer.Options) {
+			o.Latency, o.RejectRate, o.FailRate = refbuyer.Uniform{Min: 10 * ms, Max: 50 * ms}, 0.1, 0.05
+		}},
+		{"--latency lognormal:20ms,0.5+hang:0.01 --post-latency exp:20ms", func(o *refbuyer.Options) {
+			o.Latency = refbuyer.Hanging{Share: 0.01, Latency: refbuyer.LogNormal{Median: 20 * ms, Sigma: 0.5}}
+			o.PostLatency = refbuyer.Exponential{Mean: 20 * ms}
+		}},
+		{"--malformed-rate 0.1 --malformed-post-rate 0.2 --rate 100", func(o *refbuyer.Options) { o.MalformedRate, o.MalformedPostRate, o.PingsASecond = 0.1, 0.2, 100 }},
+		{"--oauth acme:s3:cret --token-lifetime 30s --expire-early-rate 0.5", func(o *refbuyer.Options) {
+			o.OAuth, o.TokenLifetime, o.ExpireEarly = refbuyer.OAuth{Client: "acme", Secret: "s3:cret"}, 30*time.Second, 0.5
+		}},
+		{"--chaos --fail-rate 0.5", func(o *refbuyer.Options) {
+			o.FailRate = 0.5
+			o.Disturb()
+		}},
+	}
+	for _, row := range rows {
+		t.Run(row.line, func(t *testing.T) {
+			c, err := parseBuyer(t, "buyer "+row.line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := c.options()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := plain(t, row.change); !reflect.DeepEqual(got, want) {
+				t.Errorf("\n got %+v\nwant %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestBuyerFlagsAtFault(t *testing.T) {
+	rows := []struct{ line, says string }{
+		{"--bid ten", `bid "ten"`},
+		{"--bid 20-8", `bid "20-8"`},
+		{"--bid ZZ=5", `"ZZ" is not a state`},
+		{"--states ZZ", "states: "},
+		{"--states CA,CA", "CA is listed twice"},
+		{"--valid 0s", `valid "0s"`},
+		{"--valid soon", `valid "soon"`},
+		{"--latency fast", `latency "fast"`},
+		{"--post-latency 20ms+hang:2", `latency "20ms+hang:2"`},
+		{"--token-lifetime -1h", `token lifetime "-1h"`},
+		{"--oauth acme", "client:secret"},
+		{"--oauth :secret", "client:secret"},
+		{"--oauth acme:", "client:secret"},
+	}
+	for _, row := range rows {
+		c, err := parseBuyer(t, "buyer "+strings.Replace(row.line, " ", "=", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.options(); err == nil || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v", row.line, err)
+		}
+	}
+	c, err := parseBuyer(t, "buyer --bid=x --valid=y --oauth=z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.options(); err == nil || strings.Count(err.Error(), "\n") != 2 {
+		t.Errorf("three mistakes at once: %v", err)
+	} else if strings.Contains(err.Error(), `"z"`) {
+		t.Errorf("a secret is repeated: %v", err)
+	}
+}
+
+// TestBuyerExamples: what the help shows can be run.
+func TestBuyerExamples(t *testing.T) {
+	help, examples := new(buyerCmd).Help(), 0
+	for line := range strings.Lines(help) {
+		command, ok := strings.CutPrefix(line, "  pingpost ")
+		if !ok {
+			continue
+		}
+		examples++
+		c, err := parseBuyer(t, command+" --listen 127.0.0.1:0")
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		o, err := c.options()
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		b, err := refbuyer.New(o)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if examples < 5 {
+		t.Errorf("%d examples were found in:\n%s", examples, help)
+	}
+	for _, name := range []string{"/stats", "/leads", "double_sold", "contact_seen", "a redirect"} {
+		if !strings.Contains(help, name) {
+			t.Errorf("the help does not speak of %s", name)
+		}
+	}
+}
+
+// TestBuyerSecretsFromOutside: what nobody should see in a list of processes
+// can come by the environment.
+func TestBuyerSecretsFromOutside(t *testing.T) {
+	var cli commands
+	parser, err := kong.New(&cli, kong.Name("pingpost"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PINGPOST_BUYER_TOKEN", "tok")
+	t.Setenv("PINGPOST_BUYER_OAUTH", "acme:s3cret")
+	if _, err := parser.Parse([]string{"buyer"}); err != nil {
+		t.Fatal(err)
+	}
+	o, err := cli.Buyer.options()
+	if err != nil || o.Token != "tok" || o.OAuth != (refbuyer.OAuth{Client: "acme", Secret: "s3cret"}) {
+		t.Errorf("%+v %v", o, err)
+	}
+}

@@ -1,0 +1,79 @@
+package refbuyer
+
+import (
+	"crypto/subtle"
+	"encoding/base64"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// A bid token says what was bid, and nobody has to remember it:
+//
+//	"bid_" base64url( amount:6 valid until:6 signature:12 )
+//
+// The amount is in millionths, the time in milliseconds since 1970, both
+// big-endian. The signature is over both and the auction, so a token is good
+// in its own auction alone.
+const (
+	tokenPrefix    = "bid_"
+	tokenNumber    = 6
+	tokenTerms     = 2 * tokenNumber
+	tokenSignature = 12
+	tokenSize      = len(tokenPrefix) + (tokenTerms+tokenSignature)*4/3
+)
+
+// terms are what a bid promises.
+type terms struct {
+	amount market.Money
+	until  int64 // milliseconds since 1970
+}
+
+func (t terms) validUntil() time.Time { return time.UnixMilli(t.until).UTC() }
+
+// expired tells whether the moment after which a bid is void has passed.
+func (t terms) expired(now time.Time) bool { return now.UnixMilli() > t.until }
+
+func (c chance) appendToken(dst, auction []byte, t terms) []byte {
+	var raw [tokenTerms + tokenSignature]byte
+	putNumber(raw[:tokenNumber], uint64(t.amount))
+	putNumber(raw[tokenNumber:tokenTerms], uint64(t.until))
+	c.signToken(&raw, auction)
+	dst = append(dst, tokenPrefix...)
+	return base64.RawURLEncoding.AppendEncode(dst, raw[:])
+}
+
+func (c chance) signToken(raw *[tokenTerms + tokenSignature]byte, auction []byte) {
+	var room [tokenTerms + maxID]byte
+	sum := c.sign(tokenPrefix, append(append(room[:0], raw[:tokenTerms]...), auction...))
+	copy(raw[tokenTerms:], sum[:tokenSignature])
+}
+
+// readToken tells what a token of this auction promises, or that there was no
+// such bid.
+func (c chance) readToken(token, auction string) (t terms, ok bool) {
+	var raw, proper [tokenTerms + tokenSignature]byte
+	if len(token) != tokenSize || token[:len(tokenPrefix)] != tokenPrefix {
+		return t, false
+	}
+	if _, err := base64.RawURLEncoding.Decode(raw[:], []byte(token[len(tokenPrefix):])); err != nil {
+		return t, false
+	}
+	proper = raw
+	c.signToken(&proper, []byte(auction))
+	t = terms{market.Money(number(raw[:tokenNumber])), int64(number(raw[tokenNumber:tokenTerms]))}
+	return t, subtle.ConstantTimeCompare(raw[:], proper[:]) == 1
+}
+
+func putNumber(dst []byte, n uint64) {
+	for i := range tokenNumber {
+		dst[i] = byte(n >> (8 * (tokenNumber - 1 - i)))
+	}
+}
+
+func number(src []byte) (n uint64) {
+	for _, b := range src {
+		n = n<<8 | uint64(b)
+	}
+	return n
+}

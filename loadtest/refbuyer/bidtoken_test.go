@@ -1,0 +1,60 @@
+package refbuyer
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/market"
+)
+
+// TestBidToken: a token tells what was bid, in its own auction and under its own
+// seed alone, and no byte of it can be another.
+func TestBidToken(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed := chance(rapid.Uint64().Draw(t, "seed"))
+		auction := rapid.StringN(1, maxID, maxID).Draw(t, "auction")
+		promised := terms{market.Money(rapid.Int64Range(0, int64(market.MaxMoney)).Draw(t, "amount")), rapid.Int64Range(0, 1<<42).Draw(t, "until")}
+		token := string(seed.appendToken(nil, []byte(auction), promised))
+		if len(token) != tokenSize || len(token) > maxID || !visible([]byte(token)) {
+			t.Fatalf("token %q", token)
+		}
+		if got, ok := seed.readToken(token, auction); !ok || got != promised {
+			t.Fatalf("%q: got %+v, %v, want %+v", token, got, ok, promised)
+		}
+		if _, ok := seed.readToken(token, auction+"x"); ok {
+			t.Fatal("good in another auction")
+		}
+		if _, ok := (seed + 1).readToken(token, auction); ok {
+			t.Fatal("good under another seed")
+		}
+		at := rapid.IntRange(0, len(token)-1).Draw(t, "at")
+		other := rapid.SampledFrom([]byte("AZaz09-_=+/ \x00")).Draw(t, "other")
+		changed := token[:at] + string(other) + token[at+1:]
+		if _, ok := seed.readToken(changed, auction); ok && changed != token {
+			t.Fatalf("%q is as good as %q", changed, token)
+		}
+	})
+}
+
+func TestNoBidToken(t *testing.T) {
+	token := string(chance(1).appendToken(nil, []byte("auc_1"), terms{10, 1}))
+	for _, other := range []string{"", "bid_", token[:len(token)-1], token + "A", strings.ToUpper(token), "tok_" + token[4:], " " + token, strings.Repeat("A", tokenSize)} {
+		if got, ok := chance(1).readToken(other, "auc_1"); ok {
+			t.Errorf("%q: %+v", other, got)
+		}
+	}
+}
+
+func TestBidExpires(t *testing.T) {
+	at := time.UnixMilli(1_700_000_000_123)
+	promised := terms{1, at.UnixMilli()}
+	if promised.expired(at) || promised.expired(at.Add(-time.Hour)) || !promised.expired(at.Add(time.Millisecond)) {
+		t.Error("a bid stands up to and including its last millisecond")
+	}
+	if got := string(appendTime(nil, promised.validUntil())); got != "2023-11-14T22:13:20.123Z" {
+		t.Errorf("valid until %s", got)
+	}
+}

@@ -1,0 +1,89 @@
+package refbuyer
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const latencyForms = "give a time such as 20ms, a range such as 10ms-50ms, exp:MEAN, or lognormal:MEDIAN,SIGMA, and after it +hang:SHARE where some never end"
+
+// ParseLatency reads a distribution:
+//
+//	20ms                 always that
+//	10ms-50ms            spread evenly
+//	exp:20ms             exponential, of that mean
+//	lognormal:20ms,0.5   log-normal, of that median and sigma
+//	20ms+hang:0.01       any of them; one answer in a hundred never comes
+func ParseLatency(text string) (Latency, error) {
+	form, tail, hangs := strings.Cut(text, "+")
+	latency, err := parseForm(form)
+	if err != nil {
+		return nil, fmt.Errorf("latency %q: %w", text, err)
+	}
+	if !hangs {
+		return latency, nil
+	}
+	share, known := strings.CutPrefix(tail, "hang:")
+	rate, err := strconv.ParseFloat(share, 64)
+	if !known || err != nil || !isShare(rate) {
+		return nil, fmt.Errorf("latency %q: after the + give hang: and a share from 0 to 1", text)
+	}
+	return Hanging{rate, latency}, nil
+}
+
+func parseForm(text string) (Latency, error) {
+	kind, rest, named := strings.Cut(text, ":")
+	switch {
+	case !named:
+		return parseRange(text)
+	case kind == "exp":
+		mean, err := parseTime(rest)
+		return Exponential{mean}, err
+	case kind == "lognormal":
+		middle, spread, _ := strings.Cut(rest, ",")
+		median, err := parseTime(middle)
+		if err != nil {
+			return nil, err
+		}
+		sigma, err := strconv.ParseFloat(spread, 64)
+		if err != nil || !(sigma >= 0 && sigma <= maxSigma) {
+			return nil, fmt.Errorf("give a sigma from 0 to %d after the median and a comma", maxSigma)
+		}
+		return LogNormal{median, sigma}, nil
+	}
+	return nil, fmt.Errorf("there is no distribution %q; %s", kind, latencyForms)
+}
+
+const maxSigma = 5
+
+func parseRange(text string) (Latency, error) {
+	low, high, spread := strings.Cut(text, "-")
+	if !spread {
+		high = low
+	}
+	least, err := parseTime(low)
+	if err != nil {
+		return nil, err
+	}
+	most, err := parseTime(high)
+	if err != nil {
+		return nil, err
+	}
+	if most < least {
+		return nil, fmt.Errorf("give the smaller time first")
+	}
+	return Uniform{least, most}, nil
+}
+
+func parseTime(text string) (time.Duration, error) {
+	t, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%q is no time; %s", text, latencyForms)
+	case t < 0 || t > maxLatency:
+		return 0, fmt.Errorf("give times from 0 to %v", maxLatency)
+	}
+	return t, nil
+}

@@ -1,0 +1,109 @@
+package refbuyer
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseLatency(t *testing.T) {
+	const ms = time.Millisecond
+	rows := []struct {
+		text          string
+		low, mid, top time.Duration // at 0, a half, and 0.99
+	}{
+		{"20ms", 20 * ms, 20 * ms, 20 * ms},
+		{"0s", 0, 0, 0},
+		{"10ms-50ms", 10 * ms, 30 * ms, 49600 * time.Microsecond},
+		{"0s-1s", 0, 500 * ms, 990 * ms},
+		{"exp:20ms", 0, 13863 * time.Microsecond, 92103 * time.Microsecond},
+		{"exp:0s", 0, 0, 0},
+		{"exp:1m", 0, 41589 * ms, maxLatency},
+		{"lognormal:20ms,0.5", 0, 20 * ms, 64001 * time.Microsecond},
+		{"lognormal:20ms,0", 20 * ms, 20 * ms, 20 * ms},
+		{"lognormal:30s,5", 0, 30 * time.Second, maxLatency},
+		{"20ms+hang:0.01", maxLatency, 20 * ms, 20 * ms},
+		{"10ms-50ms+hang:0.5", maxLatency, 10 * ms, 49200 * time.Microsecond},
+		{"lognormal:20ms,0.5+hang:0.2", maxLatency, 17061 * time.Microsecond, 61280 * time.Microsecond},
+		{"exp:20ms+hang:0", 0, 13863 * time.Microsecond, 92103 * time.Microsecond},
+		{"20ms+hang:1", maxLatency, maxLatency, maxLatency},
+	}
+	for _, row := range rows {
+		got, err := ParseLatency(row.text)
+		if err != nil {
+			t.Errorf("%s: %v", row.text, err)
+			continue
+		}
+		for quantile, want := range map[float64]time.Duration{0: row.low, 0.5: row.mid, 0.99: row.top} {
+			if at := got.At(quantile); math.Abs(float64(at-want)) > max(float64(want)*0.002, float64(ms)/2) {
+				t.Errorf("%s at %v: %v, want %v", row.text, quantile, at, want)
+			}
+		}
+	}
+}
+
+func TestNoLatency(t *testing.T) {
+	rows := []struct{ text, says string }{
+		{"", "is no time"},
+		{"20", "is no time"},
+		{"fast", "is no time"},
+		{"10ms-", "is no time"},
+		{"1ms-2ms-3ms", "is no time"},
+		{"-5ms", "is no time"},
+		{"50ms-10ms", "smaller time first"},
+		{"10ms-2h", "from 0 to 1m0s"},
+		{"2m", "from 0 to 1m0s"},
+		{"exp:", "is no time"},
+		{"exp:-1s", "from 0 to"},
+		{"exp:10ms-20ms", "is no time"},
+		{"gauss:20ms", `no distribution "gauss"`},
+		{"lognormal:20ms", "sigma"},
+		{"lognormal:20ms,", "sigma"},
+		{"lognormal:20ms,-1", "sigma"},
+		{"lognormal:20ms,NaN", "sigma"},
+		{"lognormal:20ms,5.1", "sigma"},
+		{"lognormal:x,1", "is no time"},
+		{"20ms+", "hang:"},
+		{"20ms+hang", "hang:"},
+		{"20ms+hang:", "hang:"},
+		{"20ms+hang:2", "hang:"},
+		{"20ms+hang:NaN", "hang:"},
+		{"20ms+0.01", "hang:"},
+		{"+hang:0.1", "is no time"},
+		{"20ms+hang:0.1+hang:0.1", "hang:"},
+	}
+	for _, row := range rows {
+		got, err := ParseLatency(row.text)
+		if err == nil || !strings.Contains(err.Error(), `latency "`+row.text+`"`) || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%q: got %v, %v", row.text, got, err)
+		}
+	}
+}
+
+// TestLatencies: no quantile of any distribution is below 0 or longer than
+// anybody waits, and where nothing hangs a higher one is never shorter.
+func TestLatencies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		times := rapid.Int64Range(0, int64(maxLatency))
+		least := time.Duration(times.Draw(t, "least"))
+		most := max(least, time.Duration(times.Draw(t, "most")))
+		latency := rapid.SampledFrom([]Latency{
+			Uniform{least, most}, Exponential{most}, LogNormal{most, rapid.Float64Range(0, maxSigma).Draw(t, "sigma")},
+		}).Draw(t, "latency")
+		quantiles := rapid.Float64Range(0, 1-1e-16)
+		low, high := quantiles.Draw(t, "low"), quantiles.Draw(t, "high")
+		if low > high {
+			low, high = high, low
+		}
+		if a, b := latency.At(low), latency.At(high); a < 0 || a > b || b > maxLatency {
+			t.Fatalf("%#v: %v at %v, %v at %v", latency, a, low, b, high)
+		}
+		hanging := Hanging{rapid.Float64Range(0, 1).Draw(t, "share"), latency}
+		if at := hanging.At(low); at < 0 || at > maxLatency || low < hanging.Share && at != maxLatency {
+			t.Fatalf("%#v: %v at %v", hanging, at, low)
+		}
+	})
+}

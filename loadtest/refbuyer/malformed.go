@@ -1,0 +1,142 @@
+package refbuyer
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// malformation is one way to answer badly. Those that could be understood, but
+// must not be, come first; they are for pings alone. An answer to a post is
+// ruined so that nobody can tell what became of it.
+type malformation int
+
+const sound malformation = -1
+
+const (
+	wrongTypes malformation = iota
+	negativeAmount
+	hugeAmount
+	missingToken
+	wrongAuction
+	alreadyExpired
+	repeatedMembers
+	redirect
+
+	notJSON
+	truncated
+	oversized
+	reset
+	noContent
+	trickle
+)
+
+// malformations are their names, as the help and the tests have them.
+var malformations = [...]string{
+	wrongTypes: "wrong types", negativeAmount: "a negative amount", hugeAmount: "a huge amount",
+	missingToken: "no bid token", wrongAuction: "another auction's id", alreadyExpired: "a bid that has run out",
+	repeatedMembers: "a member given twice", redirect: "a redirect",
+	notJSON: "no JSON", truncated: "half an answer", oversized: "a megabyte", reset: "a connection reset midway",
+	noContent: "204", trickle: "a byte every tenth of a second",
+}
+
+// Malformations says in words what the malformed answers are.
+func Malformations() string { return strings.Join(malformations[:], ", ") }
+
+const (
+	oversize = 1 << 20
+	trickled = 100 * time.Millisecond // between two bytes
+)
+
+// nonsense draws one of the last n malformations, or sound.
+func (c chance) nonsense(rate float64, key []byte, attempt, n int) malformation {
+	if !c.happens(rate, drawMalformed, key, attempt) {
+		return sound
+	}
+	which := int(c.draw(drawMalformation, key, attempt) * float64(n))
+	return malformation(len(malformations) - n + which)
+}
+
+// compose writes the answer to a ping, with a wrong word in it where the
+// malformation is one. Such an answer always looks like a bid.
+func (b *Buyer) compose(dst []byte, o *offer, nonsense malformation) []byte {
+	if nonsense == sound {
+		return o.append(dst, b.chance)
+	}
+	o.noBid, o.amount = "", max(o.amount, cent)
+	expired := *o
+	expired.until -= time.Hour.Milliseconds()
+	switch auction := appendText(nil, o.auction); nonsense {
+	case wrongTypes:
+		return fmt.Appendf(dst, `{"auction_id":%s,"bid":{"amount":"12.50","currency":840,"bid_token":["bid"],"valid_until":0},"buyer_filters_passed":"all"}`, auction)
+	case negativeAmount:
+		return o.replace(dst, b.chance, `"amount":`, `"amount":-`)
+	case hugeAmount:
+		return o.replace(dst, b.chance, `"amount":`, `"amount":99999999999999999999`)
+	case missingToken:
+		return o.replace(dst, b.chance, `"bid_token":`, `"bid_coupon":`)
+	case wrongAuction:
+		return o.replace(dst, b.chance, `"auction_id":"`, `"auction_id":"x`)
+	case alreadyExpired:
+		return expired.append(dst, b.chance)
+	case repeatedMembers:
+		return o.replace(dst, b.chance, `"bid":`, `"bid":{"amount":0.01},"bid":`)
+	}
+	return o.append(dst, b.chance)
+}
+
+func (o *offer) replace(dst []byte, c chance, old, replacement string) []byte {
+	return append(dst, bytes.Replace(o.append(nil, c), []byte(old), []byte(replacement), 1)...)
+}
+
+// ruin spoils an answer that was written, in a way that has nothing to do with
+// what it says.
+func (m malformation) ruin(b *Buyer, r *fasthttp.RequestCtx) {
+	switch m {
+	case redirect:
+		r.Response.ResetBody()
+		r.Response.Header.Set("Location", string(r.Path()))
+		r.SetStatusCode(fasthttp.StatusFound)
+	case notJSON:
+		r.SetContentType("text/html")
+		r.SetBodyString("<html><body>All our agents are busy.</body></html>")
+	case truncated:
+		r.SetBody(r.Response.Body()[:len(r.Response.Body())/2])
+	case oversized:
+		body := bytes.Repeat([]byte{' '}, oversize)
+		copy(body, r.Response.Body())
+		r.Response.SetBodyRaw(body)
+	case noContent:
+		r.Response.ResetBody()
+		r.SetStatusCode(fasthttp.StatusNoContent)
+	case reset, trickle:
+		b.speakRaw(r, m)
+	default:
+	}
+}
+
+// speakRaw writes to the connection past the server, which then closes it.
+func (b *Buyer) speakRaw(r *fasthttp.RequestCtx, m malformation) {
+	conn, body := r.Conn(), r.Response.Body()
+	_ = conn.SetWriteDeadline(time.Time{}) // what the server set for its last answer may be near
+	head := fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nConnection: close\r\n", r.Response.StatusCode(), fasthttp.StatusMessage(r.Response.StatusCode()))
+	if m == reset {
+		_, _ = conn.Write(append(append(head, "\r\n"...), body[:len(body)/2]...))
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+	} else if _, err := conn.Write(fmt.Appendf(head, "Content-Length: %d\r\n\r\n", len(body))); err == nil {
+		for len(body) > 0 && b.pause(trickled) {
+			if _, err := conn.Write(body[:1]); err != nil {
+				break
+			}
+			body = body[1:]
+		}
+	}
+	r.HijackSetNoResponse(true)
+	r.Hijack(func(net.Conn) {})
+}

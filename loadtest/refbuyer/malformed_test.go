@@ -1,0 +1,273 @@
+package refbuyer
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/server/strictjson"
+)
+
+// keysOf finds a key for each malformation that an attempt can meet.
+func keysOf(t *testing.T, seed chance, attempt, n int) map[malformation]string {
+	t.Helper()
+	keys := map[malformation]string{}
+	for i := 0; len(keys) < n; i++ {
+		if i > 10_000 {
+			t.Fatalf("of %d malformations %d are never drawn", n, n-len(keys))
+		}
+		key := fmt.Sprint("k", i)
+		keys[seed.nonsense(1, []byte(key), attempt, n)] = key
+	}
+	return keys
+}
+
+// heard is what came over a connection, up to its end.
+type heard struct {
+	status int
+	header http.Header
+	body   []byte
+	err    error
+}
+
+// listen sends one request over a connection of its own.
+func listen(t *testing.T, b *Buyer, path, key, body string) heard {
+	t.Helper()
+	conn, err := net.Dial("tcp", b.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: buyer\r\nContent-Type: application/json\r\nConnection: close\r\nIdempotency-Key: %s\r\nContent-Length: %d\r\n\r\n%s", path, key, len(body), body)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return heard{err: err}
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return heard{response.StatusCode, response.Header, text, err}
+}
+
+// TestMalformedPings: each way to answer badly is as bad as it is called, and
+// bad in that way alone.
+func TestMalformedPings(t *testing.T) {
+	b, _ := start(t, Options{Bid: Fixed(12_500_000), MalformedRate: 1})
+	keys := keysOf(t, 0, 0, len(malformations))
+	for m, name := range malformations {
+		if malformation(m) == trickle {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			body := pingOf("auc_" + fmt.Sprint(m))
+			got := listen(t, b, "/v1/ping", keys[malformation(m)], body)
+			if problem := judgeMalformed(malformation(m), "auc_"+fmt.Sprint(m), got); problem != "" {
+				t.Errorf("%s: %d %v %.300q %v", problem, got.status, got.header, got.body, got.err)
+			}
+			again := listen(t, b, "/v1/ping", keys[malformation(m)], body)
+			if malformation(m) != reset && (again.status != got.status || string(again.body) != string(got.body)) {
+				t.Errorf("again: %d %.300q", again.status, again.body)
+			}
+		})
+	}
+	ways := int64(len(malformations) - 1)
+	if s := b.Stats(); s.Malformed != ways || s.PingsReplayed != ways || s.Bids != 0 || s.NoBids != 0 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+func judgeMalformed(m malformation, auction string, got heard) string {
+	var bid bidAnswer
+	loose := json.Unmarshal(got.body, &bid)
+	strict := new(strictjson.Object).Parse(got.body)
+	switch {
+	case m == reset:
+		if got.err == nil {
+			return "the answer has an end"
+		}
+		return ""
+	case got.err != nil:
+		return "the connection broke"
+	case m == redirect:
+		if got.status != 302 || got.header.Get("Location") != "/v1/ping" || len(got.body) > 0 {
+			return "no redirect"
+		}
+		return ""
+	case m == noContent:
+		if got.status != 204 || len(got.body) > 0 {
+			return "no 204"
+		}
+		return ""
+	case got.status != 200:
+		return "not 200"
+	case m == notJSON || m == truncated:
+		if strict == nil || loose == nil {
+			return "this is JSON"
+		}
+		return ""
+	case m == repeatedMembers:
+		if strict == nil || loose != nil {
+			return "it is JSON with no member twice"
+		}
+		return ""
+	case m == wrongTypes:
+		if strict != nil || loose == nil {
+			return "the types are right"
+		}
+		return ""
+	case strict != nil || loose != nil || bid.Bid == nil:
+		return "this cannot be read"
+	}
+	sane := bid.AuctionID == auction && bid.Bid.Amount == "12.5" && bid.Bid.BidToken != "" && bid.Bid.ValidUntil.After(time.Now()) && len(got.body) < maxBody
+	wrong := map[malformation]bool{
+		negativeAmount: bid.Bid.Amount == "-12.5",
+		hugeAmount:     len(bid.Bid.Amount) > 20,
+		missingToken:   bid.Bid.BidToken == "",
+		wrongAuction:   bid.AuctionID == "x"+auction,
+		alreadyExpired: bid.Bid.ValidUntil.Before(time.Now().Add(-time.Minute)),
+		oversized:      len(got.body) == oversize,
+	}[m]
+	if sane || !wrong {
+		return "it is not wrong as it should be"
+	}
+	return ""
+}
+
+// TestTrickle: the answer comes a byte at a time, until the buyer is closed.
+func TestTrickle(t *testing.T) {
+	b, _ := start(t, Options{Bid: Fixed(1), MalformedRate: 1})
+	conn, err := net.Dial("tcp", b.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := pingOf("auc_1")
+	fmt.Fprintf(conn, "POST /v1/ping HTTP/1.1\r\nHost: buyer\r\nContent-Type: application/json\r\nIdempotency-Key: %s\r\nContent-Length: %d\r\n\r\n%s",
+		keysOf(t, 0, 0, len(malformations))[trickle], len(body), body)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || response.StatusCode != http.StatusOK || response.ContentLength < 100 {
+		t.Fatalf("%v %v", response, err)
+	}
+	defer response.Body.Close()
+	var begin [2]byte
+	if _, err := io.ReadFull(response.Body, begin[:]); err != nil || string(begin[:]) != `{"` {
+		t.Fatalf("%q %v", begin, err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if rest, err := io.ReadAll(response.Body); !errors.Is(err, io.ErrUnexpectedEOF) || len(rest) > 50 {
+		t.Errorf("%q %v", rest, err)
+	}
+}
+
+// TestMalformedPosts: whatever is answered, the lead was taken once, and an
+// attempt that has better luck hears of it.
+func TestMalformedPosts(t *testing.T) {
+	b, _ := start(t, Options{Bid: Fixed(1_000_000), MalformedPostRate: 1})
+	kinds := len(malformations) - int(notJSON)
+	for m, key := range keysOf(t, 0, 1, kinds) {
+		if m == trickle {
+			continue
+		}
+		t.Run(malformations[m], func(t *testing.T) {
+			before := b.Stats()
+			got := listen(t, b, "/v1/post", key, lead(key))
+			var taken struct {
+				LeadID string `json:"lead_id"`
+			}
+			readable := got.err == nil && got.status == 201 && json.Unmarshal(got.body, &taken) == nil && len(got.body) < maxBody
+			if readable || got.status >= 300 {
+				t.Errorf("an answer that settles it: %d %.200q", got.status, got.body)
+			}
+			after := b.Stats()
+			if after.Accepted != before.Accepted+1 || after.Malformed != before.Malformed+1 {
+				t.Errorf("stats %+v", after)
+			}
+		})
+	}
+}
+
+func TestMalformedPostHeals(t *testing.T) {
+	b, base := start(t, Options{MalformedPostRate: 0.5})
+	bad := 0
+	for i := range 30 {
+		key := fmt.Sprint("k", i)
+		if b.chance.nonsense(0.5, []byte(key), 1, len(malformations)-int(notJSON)) == trickle {
+			continue
+		}
+		if got := listen(t, b, "/v1/post", key, lead(key)); got.status == 201 && strings.Contains(string(got.body), `"accepted"`) && len(got.body) < maxBody && got.err == nil {
+			continue
+		}
+		bad++
+		for attempt := 2; ; attempt++ {
+			switch b.chance.nonsense(0.5, []byte(key), attempt, len(malformations)-int(notJSON)) {
+			case sound:
+			default:
+				b.ledger.post(attempt2(b, key)) // an attempt whose answer nobody reads
+				continue
+			}
+			break
+		}
+		if status, text, header := send(t, "POST", base+"/v1/post", lead(key), "Idempotency-Key", key); status != 201 || header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("%s: %d %s", key, status, text)
+		}
+	}
+	if s := b.Stats(); bad < 5 || s.DoubleSold != 0 || int(s.Malformed) != bad {
+		t.Errorf("%d bad answers, stats %+v", bad, s)
+	}
+}
+
+// TestFailedIsNotRuined: a 500 is bad enough.
+func TestFailedIsNotRuined(t *testing.T) {
+	b, base := start(t, Options{FailRate: 1, MalformedPostRate: 1})
+	for i := range 20 {
+		key := fmt.Sprint("k", i)
+		if status, text, _ := send(t, "POST", base+"/v1/post", lead(key), "Idempotency-Key", key); status != 500 || !strings.Contains(text, `"internal"`) {
+			t.Errorf("%s: %d %s", key, status, text)
+		}
+	}
+	if s := b.Stats(); s.Malformed != 0 || s.Failed != 20 || s.Accepted == 0 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+// attempt2 is another attempt under a key that is known.
+func attempt2(b *Buyer, key string) attempt {
+	b.ledger.mu.Lock()
+	defer b.ledger.mu.Unlock()
+	return attempt{key: key, body: b.ledger.byKey[key].body}
+}
+
+func TestNonsense(t *testing.T) {
+	const keys = 10_000
+	var drawn [len(malformations)]int
+	none := 0
+	for i := range keys {
+		switch m := chance(5).nonsense(0.5, fmt.Append(nil, "k", i), 0, len(malformations)); m {
+		case sound:
+			none++
+		default:
+			drawn[m]++
+		}
+	}
+	if none < keys*48/100 || none > keys*52/100 {
+		t.Errorf("%d of %d answers are sound, of a share of a half", none, keys)
+	}
+	for m, n := range drawn {
+		if n < keys/2/len(malformations)/2 || n > keys/len(malformations) {
+			t.Errorf("%s: %d times of %d", malformations[m], n, keys)
+		}
+	}
+	for _, name := range malformations {
+		if name == "" || !strings.Contains(Malformations(), name) {
+			t.Errorf("%q is not told", name)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package refbuyer
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/url"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/server/strictjson"
+)
+
+// OAuth is a client that may ask for access tokens by its credentials. The zero
+// value is nobody.
+type OAuth struct{ Client, Secret string }
+
+// grant is a request for a token.
+type grant struct {
+	Type   string `json:"grant_type"`
+	Client string `json:"client_id"`
+	Secret string `json:"client_secret"`
+	Scope  string `json:"scope"`
+}
+
+// granted is the answer to it.
+type granted struct {
+	Token     string `json:"access_token"`
+	Type      string `json:"token_type"`
+	ExpiresIn int64  `json:"expires_in"` // seconds
+	Scope     string `json:"scope"`
+}
+
+// token gives out an access token by the client credentials grant of RFC 6749.
+// The request is JSON or a form, and the credentials are in it or in a Basic
+// header.
+func (b *Buyer) token(r *fasthttp.RequestCtx) {
+	r.Response.Header.Set("Cache-Control", "no-store")
+	g, ok := readGrant(r)
+	if !ok {
+		b.refuseGrant(r, fasthttp.StatusBadRequest, "invalid_request", "send JSON or a form with grant_type, client_id, client_secret and scope, each once")
+		return
+	}
+	client, secret := b.options.OAuth.Client, b.options.OAuth.Secret
+	if same(g.Client, client)&same(g.Secret, secret) == 0 {
+		r.Response.Header.Set("WWW-Authenticate", "Basic")
+		b.unauthorized.Add(1)
+		b.refuseGrant(r, fasthttp.StatusUnauthorized, "invalid_client", "no such client, or another secret")
+		return
+	}
+	if g.Type != "client_credentials" {
+		b.refuseGrant(r, fasthttp.StatusBadRequest, "unsupported_grant_type", "there is client_credentials alone")
+		return
+	}
+	s, ok := parseScope(g.Scope)
+	if !ok {
+		b.refuseGrant(r, fasthttp.StatusBadRequest, "invalid_scope", "the scopes are ping, post and webhook")
+		return
+	}
+	answer(r, fasthttp.StatusOK, granted{b.access.issue(s, b.now()), "Bearer", int64(b.options.TokenLifetime / time.Second), s.String()})
+}
+
+func readGrant(r *fasthttp.RequestCtx) (g grant, ok bool) {
+	kind, _, _ := bytes.Cut(r.Request.Header.ContentType(), []byte(";"))
+	switch string(bytes.ToLower(bytes.TrimSpace(kind))) {
+	case "application/json":
+		if strictjson.Unmarshal(r.PostBody(), &g) != nil {
+			return g, false
+		}
+	case "application/x-www-form-urlencoded":
+		form, err := url.ParseQuery(string(r.PostBody()))
+		if err != nil {
+			return g, false
+		}
+		for _, values := range form {
+			if len(values) > 1 {
+				return g, false
+			}
+		}
+		g = grant{form.Get("grant_type"), form.Get("client_id"), form.Get("client_secret"), form.Get("scope")}
+	default:
+		return g, false
+	}
+	if header := r.Request.Header.Peek("Authorization"); len(header) > 0 {
+		g.Client, g.Secret = basic(header)
+	}
+	return g, true
+}
+
+// basic reads a Basic header, in which RFC 6749 has both parts encoded as in a
+// form. What is none gives nobody.
+func basic(header []byte) (client, secret string) {
+	scheme, encoded, _ := bytes.Cut(header, []byte(" "))
+	text, err := base64.StdEncoding.DecodeString(string(encoded))
+	if err != nil || !bytes.EqualFold(scheme, []byte("Basic")) {
+		return "", ""
+	}
+	name, password, _ := bytes.Cut(text, []byte(":"))
+	client, errClient := url.QueryUnescape(string(name))
+	secret, errSecret := url.QueryUnescape(string(password))
+	if errClient != nil || errSecret != nil {
+		return "", ""
+	}
+	return client, secret
+}
+
+func same(given, wanted string) int {
+	return subtle.ConstantTimeCompare([]byte(given), []byte(wanted))
+}
+
+// oauthRefusal is the error body of RFC 6749 and the interface's in one.
+type oauthRefusal struct {
+	refusal
+	Description string `json:"error_description"`
+}
+
+func (b *Buyer) refuseGrant(r *fasthttp.RequestCtx, status int, code, message string) {
+	b.ledger.invalid()
+	id := requestID(r)
+	r.Response.Header.Set("X-Request-Id", id)
+	answer(r, status, oauthRefusal{refusal{Error: code, Message: message, RequestID: id}, message})
+}

@@ -1,0 +1,122 @@
+package refbuyer
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/market"
+	"pingpost/server/strictjson"
+)
+
+// anyOffer draws an answer to a ping.
+func anyOffer(t *rapid.T) offer {
+	o := offer{
+		auction:  []byte(rapid.StringN(1, 20, maxID).Draw(t, "auction")),
+		terms:    terms{market.Money(rapid.Int64Range(1, int64(market.MaxMoney)).Draw(t, "amount")), rapid.Int64Range(0, 1<<42).Draw(t, "until")},
+		passed:   filters{rapid.Bool().Draw(t, "state"), rapid.Bool().Draw(t, "tcpa")},
+		currency: rapid.StringMatching(`[A-Z]{3}`).Draw(t, "currency"),
+	}
+	if rapid.Bool().Draw(t, "no bid") {
+		o.noBid, o.detail = "no_bid", "this buyer was told to pass at times"
+	}
+	return o
+}
+
+// TestOfferIsJSON: what is written by hand says what was meant, to a strict
+// reader and to a loose one.
+func TestOfferIsJSON(t *testing.T) {
+	const seed = chance(3)
+	rapid.Check(t, func(t *rapid.T) {
+		o := anyOffer(t)
+		text := o.append([]byte("before"), seed)[len("before"):]
+		if err := new(strictjson.Object).Parse(text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		var got bidAnswer
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got.AuctionID != string(o.auction) || got.Reason != o.noBid || got.Detail != o.detail || (got.Bid == nil) != (o.noBid != "") {
+			t.Fatalf("%+v is %s", o, text)
+		}
+		if !slices.Contains(got.Passed, "vertical") || slices.Contains(got.Passed, "state") != o.passed.state || slices.Contains(got.Passed, "tcpa") != o.passed.tcpa {
+			t.Fatalf("%+v is %s", o, text)
+		}
+		if got.Bid == nil {
+			return
+		}
+		if got.Bid.Amount.String() != o.amount.String() || got.Bid.Currency != o.currency || got.Bid.ValidUntil.UnixMilli() != o.until || got.Bid.ValidUntil.Location() != time.UTC {
+			t.Fatalf("%+v is %s", o, text)
+		}
+		if promised, ok := seed.readToken(got.Bid.BidToken, got.AuctionID); !ok || promised != o.terms {
+			t.Fatalf("the token of %+v promises %+v, %v", o, promised, ok)
+		}
+	})
+}
+
+// TestNonsenseOfAnyOffer: an answer is ruined whatever it was to say, a no-bid
+// too, and a sound one is left alone.
+func TestNonsenseOfAnyOffer(t *testing.T) {
+	b := &Buyer{chance: 3}
+	rapid.Check(t, func(t *rapid.T) {
+		o := anyOffer(t)
+		if proper, got := string(o.append(nil, b.chance)), string(b.compose(nil, &o, sound)); got != proper {
+			t.Fatalf("%s has become %s", proper, got)
+		}
+		bid := o
+		bid.noBid = ""
+		proper := string(bid.append(nil, b.chance))
+		for _, m := range []malformation{wrongTypes, negativeAmount, hugeAmount, missingToken, wrongAuction, alreadyExpired, repeatedMembers} {
+			o := o
+			got := string(b.compose([]byte("before"), &o, m))[len("before"):]
+			if got == proper || !json.Valid([]byte(got)) {
+				t.Fatalf("%s: %s", malformations[m], got)
+			}
+		}
+	})
+}
+
+// TestNonsenseOfNothing: a buyer that would bid nothing ruins a bid of a cent.
+func TestNonsenseOfNothing(t *testing.T) {
+	b := &Buyer{chance: 3}
+	o := offer{auction: []byte("a"), noBid: "no_bid", currency: "USD"}
+	if got := string(b.compose(nil, &o, negativeAmount)); !strings.Contains(got, `"amount":-0.01,`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestWorth: what a buyer bids hangs on the seed, the key and the state, and on
+// nothing else.
+func TestWorth(t *testing.T) {
+	spread, err := ParsePricing("CA=8-20,*=1-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	california, texas := market.StateOf([]byte("CA")), market.StateOf([]byte("TX"))
+	one := &Buyer{options: Options{Bid: spread}, chance: 1}
+	two := &Buyer{options: Options{Bid: spread, FailRate: 1, NoBidRate: 1, MalformedRate: 1}, chance: 1}
+	three := &Buyer{options: Options{Bid: spread}, chance: 2}
+	same, other := 0, 0
+	for i := range 200 {
+		key := []byte{byte(i)}
+		if one.priceOf(california, key) != two.priceOf(california, key) {
+			t.Fatal("another setting, another price")
+		}
+		if one.priceOf(texas, key) > 2_000_000 || one.priceOf(california, key) < 8_000_000 {
+			t.Fatal("the price of another state")
+		}
+		if one.priceOf(california, key) == three.priceOf(california, key) {
+			same++
+		} else {
+			other++
+		}
+	}
+	if same > other {
+		t.Errorf("under two seeds %d prices are the same, %d are not", same, other)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package refbuyer
+
+const raceDetector = false

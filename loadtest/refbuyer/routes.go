@@ -1,0 +1,60 @@
+package refbuyer
+
+import "github.com/valyala/fasthttp"
+
+func (b *Buyer) handle(r *fasthttp.RequestCtx) {
+	switch string(r.Path()) {
+	case "/v1/ping":
+		if b.method(r, fasthttp.MethodPost) && b.admits(r, scopePing) {
+			b.ping(r)
+		}
+	case "/v1/post":
+		if b.method(r, fasthttp.MethodPost) && b.admits(r, scopePost) {
+			b.post(r)
+		}
+	case "/stats":
+		if b.method(r, fasthttp.MethodGet) {
+			answer(r, fasthttp.StatusOK, b.Stats())
+		}
+	case "/leads":
+		if b.method(r, fasthttp.MethodGet) {
+			b.listLeads(r)
+		}
+	case "/oauth/token":
+		if b.access.lifetime > 0 {
+			if b.method(r, fasthttp.MethodPost) {
+				b.token(r)
+			}
+			return
+		}
+		fallthrough
+	default:
+		b.refuse(r, fasthttp.StatusNotFound, "not_found", "there are /v1/ping, /v1/post, /stats and /leads, and /oauth/token where clients are known")
+	}
+}
+
+func (b *Buyer) method(r *fasthttp.RequestCtx, allowed string) bool {
+	if string(r.Method()) == allowed {
+		return true
+	}
+	r.Response.Header.Set("Allow", allowed)
+	b.refuse(r, fasthttp.StatusMethodNotAllowed, "method_not_allowed", "use "+allowed)
+	return false
+}
+
+func (b *Buyer) admits(r *fasthttp.RequestCtx, wanted scope) bool {
+	if b.access.open() {
+		return true
+	}
+	switch b.access.judge(r.Request.Header.Peek("Authorization"), wanted, b.now()) {
+	case admitted:
+		return true
+	case outOfScope:
+		b.refuse(r, fasthttp.StatusForbidden, "insufficient_scope", "this takes a token of scope "+wanted.String())
+	default:
+		b.unauthorized.Add(1)
+		r.Response.Header.Set("WWW-Authenticate", "Bearer")
+		b.refuse(r, fasthttp.StatusUnauthorized, "unauthorized", "this buyer asks for a bearer token")
+	}
+	return false
+}

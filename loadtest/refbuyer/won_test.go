@@ -1,0 +1,108 @@
+package refbuyer
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// TestWon: a lead costs what was bid for it, in its own auction and in time.
+func TestWon(t *testing.T) {
+	spread, err := ParsePricing("CA=8-20,*=3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, base := start(t, Options{Bid: spread, Valid: 2 * time.Second})
+	var at atomic.Int64
+	at.Store(noon.UnixMilli())
+	b.now = func() time.Time { return time.UnixMilli(at.Load()) }
+	bid, _, _ := ask(t, base, "p1", pingOf("auc_1"))
+	price, err := market.ParseMoney([]byte(bid.Bid.Amount))
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := func(key, body string) (int, string) {
+		status, text, _ := send(t, "POST", base+"/v1/post", body, "Idempotency-Key", key)
+		return status, text
+	}
+	won := func(n int) string { return withToken(lead(fmt.Sprint("l", n)), bid.Bid.BidToken) }
+
+	if status, text := post("k1", won(1)); status != 201 {
+		t.Fatalf("the token of its own bid: %d %s", status, text)
+	}
+	if status, text := post("k2", strings.Replace(won(2), "auc_1", "auc_2", 1)); status != 422 || !strings.Contains(text, "invalid_bid_token") {
+		t.Errorf("in another auction: %d %s", status, text)
+	}
+	at.Add(2000)
+	if status, text := post("k3", won(3)); status != 201 {
+		t.Errorf("in its last millisecond: %d %s", status, text)
+	}
+	at.Add(1)
+	if status, text := post("k4", won(4)); status != 410 || !strings.Contains(text, "bid_expired") {
+		t.Errorf("a millisecond too late: %d %s", status, text)
+	}
+	if status, text := post("k3", won(3)); status != 201 {
+		t.Errorf("the retry of what was in time: %d %s", status, text)
+	}
+	want := Stats{Posts: 4, Accepted: 2, Won: 2, Expired: 1, Replayed: 1, Invalid: 1, Revenue: 2 * price, Pings: 1, Bids: 1, PeakPings: 1}
+	if got := b.Stats(); got != want {
+		t.Errorf("stats\n got %+v\nwant %+v", got, want)
+	}
+
+	before := b.Stats().Revenue
+	if status, text := post("k5", lead("l5")); status != 201 || b.Stats().Revenue-before != 3_000_000 {
+		t.Errorf("without a bid, from nowhere: %d %s, %v", status, text, b.Stats().Revenue-before)
+	}
+	before = b.Stats().Revenue
+	atHome := strings.Replace(lead("l6"), `"lead_uuid"`, `"address":{"state":"CA"},"lead_uuid"`, 1)
+	if status, text := post("k6", atHome); status != 201 || b.Stats().Revenue-before < 8_000_000 {
+		t.Errorf("without a bid, from California: %d %s, %v", status, text, b.Stats().Revenue-before)
+	}
+}
+
+// TestTokenOfAnotherBuyer: two buyers of different seeds do not honour each
+// other's bids.
+func TestTokenOfAnotherBuyer(t *testing.T) {
+	var body string
+	t.Run("the one that bids", func(t *testing.T) {
+		_, one := start(t, Options{Bid: Fixed(1), Seed: 1})
+		bid, _, _ := ask(t, one, "p1", pingOf("auc_1"))
+		body = withToken(lead("l1"), bid.Bid.BidToken)
+	})
+	_, two := start(t, Options{Bid: Fixed(1), Seed: 2})
+	if status, text, _ := send(t, "POST", two+"/v1/post", body, "Idempotency-Key", "k1"); status != 422 || !strings.Contains(text, "invalid_bid_token") {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
+// TestPostLatency: posts take their own time, and pings theirs.
+func TestPostLatency(t *testing.T) {
+	o := Options{Latency: Uniform{1, 1}}
+	o.complete()
+	if o.PostLatency != o.Latency {
+		t.Errorf("posts take %v by default", o.PostLatency)
+	}
+	posts := make(chan struct{})
+	t.Cleanup(func() { <-posts }) // once the buyer is closed
+	_, base := start(t, Options{Bid: Fixed(1), Latency: Uniform{}, PostLatency: Hanging{1, Uniform{}}})
+	ask(t, base, "p1", pingOf("auc_1"))
+	go func() {
+		defer close(posts)
+		send(t, "POST", base+"/v1/post", lead("l1"), "Idempotency-Key", "k1")
+	}()
+	for {
+		if _, text, _ := send(t, "GET", base+"/stats", ""); strings.Contains(text, `"accepted":1`) {
+			break // taken, and not answered
+		}
+		time.Sleep(time.Millisecond)
+	}
+	select {
+	case <-posts:
+		t.Error("answered at once")
+	default:
+	}
+}
