@@ -10,6 +10,7 @@ type Buyer struct {
 	ID   BuyerID
 	Name string
 
+	Ping        *Endpoint // nil: it cannot be asked for bids
 	Post        *Endpoint // nil: leads are recorded for it, nothing is sent
 	PostTimeout time.Duration
 
@@ -27,6 +28,18 @@ type Buyer struct {
 type Endpoint struct {
 	URL        string
 	Credential string // name of the secret; empty: none
-	Header     string // header that carries it
-	Scheme     string // what stands before it, such as "Bearer "
+	Header     string // header that carries it, or the token that it is changed for
+	Scheme     string // what stands before that, such as "Bearer "
+
+	// OAuth says that the secret is an OAuth client's and is changed for
+	// tokens, which are presented in its place. Nil: it is presented itself.
+	OAuth *OAuthClient
+}
+
+// OAuthClient is who the exchange is at a token endpoint (RFC 6749, 4.4: client
+// credentials). Its secret is the endpoint's Credential.
+type OAuthClient struct {
+	TokenURL string
+	ClientID string
+	Scope    string // names with spaces between; empty: what the client has
 }

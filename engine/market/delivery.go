@@ -61,7 +61,7 @@ type Fault uint8
 const (
 	FaultNone       Fault = 0
 	FaultEndpoint   Fault = 1  // the configured address cannot be used
-	FaultCredential Fault = 2  // the credential is missing, or cannot stand in a header
+	FaultCredential Fault = 2  // the credential is missing, cannot stand in a header, or no token was to be had for it
 	FaultResolve    Fault = 3  // the name has no address
 	FaultForbidden  Fault = 4  // the address is in a network that is not trusted
 	FaultConnect    Fault = 5  // no connection
@@ -71,12 +71,13 @@ const (
 	FaultBroken     Fault = 9  // the connection broke
 	FaultTooLarge   Fault = 10 // the answer is over the limit
 	FaultUnreadable Fault = 11 // the answer is no HTTP, or no JSON object where one is owed
-	faultEnd        Fault = 12
+	FaultMalformed  Fault = 12 // the answer is a JSON object, but not what is owed
+	faultEnd        Fault = 13
 )
 
 var faultNames = [faultEnd]string{
 	"none", "endpoint", "credential", "resolve", "forbidden", "connect", "tls",
-	"crowded", "timeout", "broken", "too_large", "unreadable",
+	"crowded", "timeout", "broken", "too_large", "unreadable", "malformed",
 }
 
 func (f Fault) String() string {

@@ -39,7 +39,8 @@ func TestDeliveryNames(t *testing.T) {
 		{FaultBroken, 9, "broken"},
 		{FaultTooLarge, 10, "too_large"},
 		{FaultUnreadable, 11, "unreadable"},
-		{faultEnd, 12, "unknown_fault"},
+		{FaultMalformed, 12, "malformed"},
+		{faultEnd, 13, "unknown_fault"},
 	}
 	for _, row := range faults {
 		if uint8(row.fault) != row.number || row.fault.String() != row.name {

@@ -47,6 +47,7 @@ func (m *Mapping) FillPost(l *Lead, members []Member, ping *Lead, dst []FieldErr
 }
 
 func (m *Mapping) fill(l *Lead, members []Member, f filling, dst []FieldError) []FieldError {
+	l.searched = f.ping
 	unknowns, zip3 := false, -1
 	for i := range members {
 		slot, ok := m.arrive[string(members[i].Name)]

@@ -63,6 +63,8 @@ type Lead struct {
 
 	buf  []byte  // what mapping had to rewrite: phone, email, transforms
 	from []int32 // while filling, by slot: 1 + the member it comes from, or 0
+
+	searched bool // filled from a ping: its extras hold no contact details
 }
 
 // Reset empties the lead for a mapping of so many slots and keeps its memory.
@@ -73,6 +75,7 @@ func (l *Lead) Reset(slots int) {
 	clear(l.Extras)
 	l.Extras = l.Extras[:0]
 	l.buf = l.buf[:0]
+	l.searched = false
 }
 
 func cleared[T any](s []T, n int) []T {
