@@ -99,10 +99,7 @@ func (c *courier) try() {
 	c.running = true
 	now := e.opt.Clock.Now()
 	req := &market.PostRequest{
-		Endpoint: market.Endpoint{
-			URL: post.Intent.URL, Credential: post.Intent.Credential,
-			Header: post.Intent.Header, Scheme: post.Intent.Scheme,
-		},
+		Endpoint:  post.Intent.Endpoint(),
 		Key:       postKey(post.Lead, post.Lead, e.state.NameOf(event.NameBuyer, post.Sale.Buyer)),
 		RequestID: market.RequestID(e.newID(now)),
 		Body:      event.ContactBody(post.Body),

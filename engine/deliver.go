@@ -47,10 +47,7 @@ func (in *ingest) deliver() (Answer, error) {
 // intend writes how the chosen buyer is reached.
 func (in *ingest) intend(post *event.Post) {
 	buyer := in.seat().Buyer
-	*post = event.Post{
-		URL: buyer.Post.URL, Credential: buyer.Post.Credential, Header: buyer.Post.Header, Scheme: buyer.Post.Scheme,
-		Timeout: int64(buyer.PostTimeout), Idempotent: true,
-	}
+	*post = event.PostTo(buyer.Post, int64(buyer.PostTimeout), true)
 }
 
 // postBody writes the body of a post without an auction.

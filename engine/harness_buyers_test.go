@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync"
@@ -77,7 +78,14 @@ func (w *world) script(buyer string, replies ...reply) {
 	w.scripts[buyer] = replies
 }
 
-func endpointOf(buyer string) string { return "https://" + buyer + ".example/v1/post" }
+// endpointOf is where a buyer takes leads, with something in every field.
+func endpointOf(buyer string) *market.Endpoint {
+	at := "https://" + buyer + ".example/"
+	return &market.Endpoint{
+		URL: at + "v1/post", Credential: buyer + "/auth", Header: "Authorization", Scheme: "Bearer ",
+		OAuth: &market.OAuthClient{TokenURL: at + "oauth/token", ClientID: buyer, Scope: "post"},
+	}
+}
 
 var (
 	leadInBody   = regexp.MustCompile(`^\{"auction_id":"(lead_[0-9a-z]{26})","lead":\{"lead_uuid":"(lead_[0-9a-z]{26})"`)
@@ -90,6 +98,9 @@ func (w *world) enter(life int, req *market.PostRequest) *post {
 	defer w.mu.Unlock()
 	p := &post{life: life, at: time.Since(began), key: req.Key, body: bytes.Clone(req.Body), try: 1}
 	p.buyer = strings.TrimSuffix(strings.TrimPrefix(req.Endpoint.URL, "https://"), ".example/v1/post")
+	if !reflect.DeepEqual(&req.Endpoint, endpointOf(p.buyer)) {
+		w.t.Errorf("a post to an endpoint that nobody has: %+v", req.Endpoint)
+	}
 	ids := leadInBody.FindSubmatch(req.Body)
 	person := personInBody.FindSubmatch(req.Body)
 	if ids == nil || person == nil || !bytes.Equal(ids[1], ids[2]) {

@@ -126,7 +126,7 @@ func (b buyer) build(t testing.TB, c *market.Catalog) *market.Buyer {
 		PostTimeout: cmp.Or(b.timeout, 10*time.Second),
 	}
 	if b.posts {
-		built.Post = &market.Endpoint{URL: endpointOf(b.id), Credential: b.id + "/auth", Header: "Authorization", Scheme: "Bearer "}
+		built.Post = endpointOf(b.id)
 	}
 	return built
 }

@@ -16,6 +16,33 @@ type Post struct {
 	Scheme     string
 	Timeout    int64 // of one attempt, nanoseconds
 	Idempotent bool  // whether a later 4xx may be read as a refusal
+
+	// Where the secret is changed for tokens; all empty where it is presented
+	// itself.
+	TokenURL string
+	ClientID string
+	Scope    string
+}
+
+// PostTo is the intent to send to an endpoint.
+func PostTo(to *market.Endpoint, timeout int64, idempotent bool) Post {
+	p := Post{
+		URL: to.URL, Credential: to.Credential, Header: to.Header, Scheme: to.Scheme,
+		Timeout: timeout, Idempotent: idempotent,
+	}
+	if to.OAuth != nil {
+		p.TokenURL, p.ClientID, p.Scope = to.OAuth.TokenURL, to.OAuth.ClientID, to.OAuth.Scope
+	}
+	return p
+}
+
+// Endpoint is where the intent goes, as it was when it was logged.
+func (p *Post) Endpoint() market.Endpoint {
+	to := market.Endpoint{URL: p.URL, Credential: p.Credential, Header: p.Header, Scheme: p.Scheme}
+	if p.TokenURL != "" {
+		to.OAuth = &market.OAuthClient{TokenURL: p.TokenURL, ClientID: p.ClientID, Scope: p.Scope}
+	}
+	return to
 }
 
 func (p *Post) marshal(mm *easyproto.MessageMarshaler) {
@@ -25,6 +52,9 @@ func (p *Post) marshal(mm *easyproto.MessageMarshaler) {
 	putString(mm, 4, p.Scheme)
 	putSint(mm, 5, p.Timeout)
 	putBool(mm, 6, p.Idempotent)
+	putString(mm, 7, p.TokenURL)
+	putString(mm, 8, p.ClientID)
+	putString(mm, 9, p.Scope)
 }
 
 func (p *Post) field(fc *easyproto.FieldContext) bool {
@@ -41,6 +71,12 @@ func (p *Post) field(fc *easyproto.FieldContext) bool {
 		return getSint(fc, &p.Timeout)
 	case 6:
 		return getBool(fc, &p.Idempotent)
+	case 7:
+		return getString(fc, &p.TokenURL)
+	case 8:
+		return getString(fc, &p.ClientID)
+	case 9:
+		return getString(fc, &p.Scope)
 	}
 	return true
 }

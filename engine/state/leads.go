@@ -94,6 +94,7 @@ func (shard *leadShard) openPost(id market.LeadID, intent *event.Post, sale *eve
 		URL: clone(intent.URL), Credential: clone(intent.Credential),
 		Header: clone(intent.Header), Scheme: clone(intent.Scheme),
 		Timeout: intent.Timeout, Idempotent: intent.Idempotent,
+		TokenURL: clone(intent.TokenURL), ClientID: clone(intent.ClientID), Scope: clone(intent.Scope),
 	}
 	post.Sale.CopyFrom(sale)
 	if shard.posts == nil {

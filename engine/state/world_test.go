@@ -141,7 +141,10 @@ func (w *trader) lead() {
 	}
 	if w.draw(4) > 0 && w.sale(&h, fact.Campaign, &fact.Sale) {
 		if w.draw(2) == 0 {
-			fact.Post = event.Post{URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s", Timeout: 5, Idempotent: true}
+			fact.Post = event.Post{
+				URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s", Timeout: 5, Idempotent: true,
+				TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post",
+			}
 		}
 	} else {
 		fact.Reason = market.ReasonCapsFull

@@ -56,6 +56,7 @@ func (c *compiler) auth(at place, buyer string, a *Auth, endpoint *market.Endpoi
 	switch {
 	case a.OAuth != nil:
 		endpoint.Credential = c.oauth(at.key("oauth"), name+"oauth", a.OAuth)
+		endpoint.OAuth = &market.OAuthClient{TokenURL: a.OAuth.TokenURL, ClientID: a.OAuth.ClientID, Scope: a.OAuth.Scope}
 	case a.Bearer.IsSet():
 		c.carried(at.key("bearer"), a.Bearer)
 		endpoint.Credential = c.keep(name+"bearer", a.Bearer)

@@ -84,9 +84,11 @@ func (c *compiler) buyer(at place, b *Buyer) {
 	c.spanIn(at.key("post_timeout"), b.PostTimeout, 100*time.Millisecond, 5*time.Minute)
 	c.clients(at.key("oauth_clients"), OwnerBuyer, b.ID, b.OAuthClients)
 	zone := c.zone(at.key("time_zone"), b.TimeZone)
+	ping, post := c.endpoints(at, b)
 	buyer := &market.Buyer{
 		ID: id, Name: b.Name,
-		Post:        c.endpoint(at, b),
+		Ping:        ping,
+		Post:        post,
 		PostTimeout: b.PostTimeout.span(),
 		PingRate:    *b.PingRate,
 		Schedule:    c.schedule(at.key("schedule"), b.Schedule, zone),

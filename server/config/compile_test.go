@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -108,11 +109,15 @@ func TestFormsOfAuth(t *testing.T) {
 		{"auth: {api_key: key}", market.Endpoint{Credential: "buyer/buy_a/api_key", Header: "x-api-key"}, "key"},
 		{"auth: {api_key: key, header: X-Other}", market.Endpoint{Credential: "buyer/buy_a/api_key", Header: "X-Other"}, "key"},
 		{"auth: {api_key: key, header: Authorization}", market.Endpoint{Credential: "buyer/buy_a/api_key", Header: "Authorization"}, "key"},
-		{`auth: {oauth: {token_url: "https://t.example", client_id: c, client_secret: "a b"}}`, market.Endpoint{Credential: "buyer/buy_a/oauth", Header: "Authorization", Scheme: "Bearer "}, "a b"},
+		{
+			`auth: {oauth: {token_url: "https://t.example", client_id: c, client_secret: "a b"}}`,
+			market.Endpoint{Credential: "buyer/buy_a/oauth", Header: "Authorization", Scheme: "Bearer ", OAuth: &market.OAuthClient{TokenURL: "https://t.example", ClientID: "c"}},
+			"a b",
+		},
 	} {
 		exchange := compiled(t, buyerWith(c.auth), nil)
 		c.post.URL = "https://a.example/v1/post"
-		if got := *exchange.Catalog.Buyers["buy_a"].Post; got != c.post {
+		if got := exchange.Catalog.Buyers["buy_a"].Post; !reflect.DeepEqual(got, &c.post) {
 			t.Errorf("%s: %+v", c.auth, got)
 		}
 		if got := exchange.Firsts.Secrets; len(got) != 1 || got[0].Name != c.post.Credential || got[0].Value.Reveal() != c.secret {
@@ -136,6 +141,9 @@ func TestAddressesOfBuyers(t *testing.T) {
 		}
 		if (buyer.Post == nil) != (c.post == "") || buyer.Post != nil && buyer.Post.URL != c.post {
 			t.Errorf("%s: %+v", c.form, buyer.Post)
+		}
+		if (buyer.Ping == nil) != (c.ping == "") || buyer.Ping != nil && buyer.Ping.URL != c.ping {
+			t.Errorf("%s: %+v", c.form, buyer.Ping)
 		}
 	}
 }

@@ -6,9 +6,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// endpoint judges where a buyer is spoken to and builds its post endpoint, or
-// nil for one that is only recorded.
-func (c *compiler) endpoint(at place, b *Buyer) *market.Endpoint {
+// endpoints judges where a buyer is spoken to and builds its two endpoints: that
+// of pings is nil for one that cannot be asked for bids, that of posts for one
+// that is only recorded.
+func (c *compiler) endpoints(at place, b *Buyer) (ping, post *market.Endpoint) {
 	if b.Endpoint != "" {
 		c.url(at.key("endpoint"), b.Endpoint, false)
 		for _, other := range [...]struct{ key, url string }{{"ping_url", b.PingURL}, {"post_url", b.PostURL}} {
@@ -33,16 +34,21 @@ func (c *compiler) endpoint(at place, b *Buyer) *market.Endpoint {
 	address := b.PostAddress()
 	if address == "" && b.Auth != nil {
 		c.fail(at.key("auth"), "there is no endpoint to use it at; give endpoint, or remove auth")
-		return nil
+		return nil, nil
 	}
 	endpoint := market.Endpoint{URL: address}
 	if b.Auth != nil {
 		c.auth(at.key("auth"), b.ID, b.Auth, &endpoint)
 	}
 	if address == "" {
-		return nil
+		return nil, nil
 	}
-	return &endpoint
+	if b.Pings() {
+		asked := endpoint
+		asked.URL = b.PingAddress()
+		ping = &asked
+	}
+	return ping, &endpoint
 }
 
 func joinPath(base, path string) string { return strings.TrimRight(base, "/") + path }

@@ -130,15 +130,17 @@ func TestExampleCampaign(t *testing.T) {
 func TestExampleBuyer(t *testing.T) {
 	exchange := example(t)
 	buyer := exchange.Catalog.Buyers["buy_blue"]
-	wantPost := market.Endpoint{
+	want := market.Endpoint{
 		URL: "https://blue.example/v1/post", Credential: "buyer/buy_blue/oauth",
 		Header: "Authorization", Scheme: "Bearer ",
+		OAuth: &market.OAuthClient{TokenURL: "https://blue.example/oauth/token", ClientID: "x", Scope: "ping post"},
 	}
-	if buyer.Post == nil || *buyer.Post != wantPost {
-		t.Errorf("endpoint: %+v", buyer.Post)
+	if !reflect.DeepEqual(buyer.Post, &want) {
+		t.Errorf("post: %+v", buyer.Post)
 	}
-	if got := exchange.Document.Buyers[0].PingAddress(); got != "https://blue.example/v1/ping" {
-		t.Errorf("ping address: %q", got)
+	want.URL = "https://blue.example/v1/ping"
+	if !reflect.DeepEqual(buyer.Ping, &want) {
+		t.Errorf("ping: %+v", buyer.Ping)
 	}
 	if buyer.PingRate != 100 || buyer.PostTimeout != 10*time.Second || buyer.Zone.String() != "UTC" {
 		t.Errorf("buyer: %+v", buyer)

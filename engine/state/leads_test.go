@@ -1,0 +1,36 @@
+package state
+
+import (
+	"reflect"
+	"testing"
+
+	"pingpost/engine/event"
+)
+
+// What a restart needs to send a lead again is there: the next time the facts
+// are read, and after a snapshot.
+func TestAnOpenIntentIsKeptWhole(t *testing.T) {
+	want := event.Post{
+		URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s ", Timeout: 5, Idempotent: true,
+		TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post",
+	}
+	if v := reflect.ValueOf(want); !everyFieldSet(v) {
+		t.Fatalf("a field of an intent is missing here: %+v", want)
+	}
+	w := newWorld()
+	w.fact(decided(red, want, 0))
+	for name, s := range map[string]*State{"replayed": w.State, "loaded": loaded(t, w.State)} {
+		if post := s.Post(history); post == nil || post.Intent != want {
+			t.Errorf("%s: %+v", name, post)
+		}
+	}
+}
+
+func everyFieldSet(v reflect.Value) bool {
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() {
+			return false
+		}
+	}
+	return true
+}
