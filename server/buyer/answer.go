@@ -20,9 +20,10 @@ const (
 // before the response that it points into.
 var answerPool = sync.Pool{New: func() any { return new(answer) }}
 
-// answer is the body of a buyer's answer to a post. Names are taken exactly,
-// and values of whatever kind they come in: a buyer that adds to the contract,
-// or gives an id as a number, is still understood.
+// answer is the body of a buyer's answer. Names are taken exactly; and, where it
+// is to a post, values of whatever kind they come in: a buyer that adds to the
+// contract, or gives an id as a number, is still understood. A bid is held to
+// the contract.
 type answer struct {
 	whole strictjson.Object
 	data  strictjson.Object

@@ -6,72 +6,22 @@ import (
 	"pingpost/engine/market"
 )
 
-// attempt sends the request until there is an outcome: once, and once more for
-// each of two reasons at most.
-//
-// A connection kept from before was found closed: the buyer, most likely, had
-// ended it for being idle while our request was on its way. The other idle ones
-// have probably met the same end, so they are dropped and the second sending
-// goes over a new connection. It is made only under an idempotency key, unless
-// not a byte had left: the buyer may have read the request and died.
-//
-// The buyer answered 401: the credential is asked for anew, and where it is
-// another one now, that is tried. A 401 took nothing, so no key is needed.
+// attempt delivers a lead and says what came of it.
 func (c *Client) attempt(p *market.PostRequest) market.PostResult {
-	target, fault := c.targets.find(p.Endpoint.URL)
-	if fault == market.FaultNone {
-		fault = checkHeader(&p.Endpoint)
-	}
+	a, fault := c.accounts.find(&p.Endpoint)
 	if fault != market.FaultNone {
-		return unreached(fault)
+		return c.judge(trip{fault: fault}, nil)
 	}
-
 	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(request)
 	defer fasthttp.ReleaseResponse(response)
 
-	auth := c.authorizerOf(&p.Endpoint)
-	doubt, redialed, renewed := false, false, false
-	for {
-		credential, fault := auth.present(p.Deadline)
-		if fault != market.FaultNone {
-			return settle(unreached(fault), doubt)
-		}
-		compose(request, target, p, credential)
-		trip := target.host.exchange(request, response, p.Deadline)
-		switch {
-		case trip.stale && !redialed && (!trip.sent || p.Key != ""):
-			redialed, doubt = true, doubt || trip.sent
-			target.host.pool.CloseIdleConnections()
-		case trip.status == fasthttp.StatusUnauthorized && !renewed && auth.renew(credential, p.Deadline):
-			renewed = true
-		default:
-			return settle(c.judge(trip, response), doubt)
-		}
+	s := sending{
+		account: a, key: p.Key, requestID: p.RequestID, body: p.Body, deadline: p.Deadline,
+		repeatable: p.Key != "",
 	}
-}
-
-// compose writes the whole request anew. Host and path go out as configured:
-// fasthttp rewrites neither as long as nobody asks it for the parsed URI.
-func compose(r *fasthttp.Request, t *target, p *market.PostRequest, credential string) {
-	r.Reset()
-	r.Header.DisableNormalizing()
-	r.Header.SetMethod(fasthttp.MethodPost)
-	r.Header.SetHost(t.authority)
-	r.Header.SetRequestURI(t.path)
-	r.Header.SetUserAgent("pingpost")
-	r.Header.SetContentType("application/json")
-	r.Header.Set("Accept", "application/json")
-	if p.Key != "" {
-		r.Header.Set("Idempotency-Key", p.Key)
-	}
-	if !p.RequestID.IsZero() {
-		r.Header.Set("X-Request-Id", p.RequestID.String())
-	}
-	if credential != "" {
-		r.Header.Set(p.Endpoint.Header, p.Endpoint.Scheme+credential)
-	}
-	r.SetBodyRaw(p.Body)
+	done, doubt := s.send(request, response)
+	return settle(c.judge(done, response), doubt)
 }
 
 // settle takes into account that an earlier sending of the same attempt may
@@ -90,8 +40,4 @@ func settle(r market.PostResult, doubt bool) market.PostResult {
 		}
 	}
 	return r
-}
-
-func unreached(fault market.Fault) market.PostResult {
-	return market.PostResult{Verdict: market.VerdictUnreached, Fault: fault}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // authorizer proves to one buyer who is calling. There is one file for each
-// kind of proof; the kind is the endpoint's choice (see authorizerOf). Both
+// kind of proof; the kind is the endpoint's choice (see openAccount). Both
 // methods may take until the deadline, and are called from any goroutine.
 type authorizer interface {
 	// present gives the credential to send now, without its scheme. A fault
@@ -18,13 +18,6 @@ type authorizer interface {
 	// renew is told that the buyer answered 401 to this credential, and tells
 	// whether present would give another one now.
 	renew(refused string, deadline time.Time) bool
-}
-
-func (c *Client) authorizerOf(e *market.Endpoint) authorizer {
-	if e.Credential == "" {
-		return anonymous{}
-	}
-	return static{secrets: c.options.Secrets, name: e.Credential}
 }
 
 // anonymous is for an endpoint that asks for no credential.
@@ -37,7 +30,7 @@ func (anonymous) renew(string, time.Time) bool             { return false }
 var ownHeaders = map[string]struct{}{
 	"accept": {}, "connection": {}, "content-length": {}, "content-type": {}, "host": {},
 	"idempotency-key": {}, "te": {}, "trailer": {}, "transfer-encoding": {}, "upgrade": {},
-	"user-agent": {}, "x-request-id": {},
+	"user-agent": {}, "x-pingpost-hops": {}, "x-request-id": {},
 }
 
 // checkHeader refuses an endpoint whose credential could not be put into its

@@ -33,17 +33,26 @@ type Options struct {
 	Idle             time.Duration  // how long an unused connection is kept; 30 s
 	Roots            *x509.CertPool // authorities that are trusted; nil: the system's
 
-	// Now is the clock for Retry-After dates and for Elapsed; time.Now.
-	// Deadlines are the network's business and always real time.
+	// TokenFailed is told why a token was not to be had, once for each request
+	// for one: by the name of the client's secret, what went wrong (credential:
+	// the status says it), and the status of the answer, zero without one. It
+	// is called from any goroutine. Nil: nobody is told.
+	TokenFailed func(secret string, fault market.Fault, status int)
+
+	// Now is the clock for Retry-After, for the lives of tokens and for
+	// Elapsed; time.Now. Deadlines are the network's business and always real
+	// time.
 	Now func() time.Time
 }
 
 // Client speaks to every buyer. Its methods may be called from any goroutine.
 type Client struct {
-	options Options
-	dialer  *dialer
-	targets targets
-	closed  atomic.Bool
+	options  Options
+	dialer   *dialer
+	targets  targets
+	accounts accounts
+	grants   grants
+	closed   atomic.Bool
 }
 
 // New makes a client. It opens nothing yet.
@@ -67,6 +76,8 @@ func New(options Options) *Client {
 		ClientSessionCache: tls.NewLRUClientSessionCache(0),
 	})
 	c.targets.open = c.openHost
+	c.accounts.open = c.openAccount
+	c.grants.fetch, c.grants.now = c.fetchToken, options.Now
 	return c
 }
 

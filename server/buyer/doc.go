@@ -12,6 +12,9 @@
 //   - Once one sending of an attempt may have arrived, no later failure of the
 //     same attempt takes that back (see settle).
 //
+// A ping buys nothing, so there the question is only whether a bid came in time
+// and can be believed: see Client.Ping. It travels by the same means.
+//
 // # Why HostClient is used as a pool, and not through DoDeadline
 //
 // fasthttp.HostClient.Do answers ErrTimeout for "waited for a connection",
@@ -29,5 +32,13 @@
 // connecting to it, so that no second look-up can give another answer. Only
 // public unicast addresses pass, and those in the trusted networks; plain http
 // passes only inside the trusted networks. Redirects are not followed and
-// proxies of the environment are not used, so there is no way around it.
+// proxies of the environment are not used, so there is no way around it. All of
+// it holds for token endpoints as well.
+//
+// # Who the exchange is there
+//
+// An account is the exchange at one endpoint. Its authorizer proves who it is:
+// by nothing, by a secret that is sent as it is, or by a token that an OAuth
+// client's secret was changed for, which all accounts of that client share (see
+// grant).
 package buyer

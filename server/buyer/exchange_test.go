@@ -68,7 +68,7 @@ func TestSent(t *testing.T) {
 			client := newClient(t, nil)
 			var request fasthttp.Request
 			var response fasthttp.Response
-			compose(&request, &target{authority: "blue.example", path: "/"}, leadTo("", ample), "")
+			anySending(time.Now().Add(ample)).compose(&request, "")
 			row.line.kept = row.kept
 			got, keep := client.openHost(origin{}).converse(row.line, &request, &response, time.Now().Add(ample))
 			if got != row.want || keep {
@@ -87,12 +87,17 @@ func TestDeadline(t *testing.T) {
 	w := &wire{Conn: brittle{deadlines: &got}}
 	var request fasthttp.Request
 	var response fasthttp.Response
-	p := leadTo("", ample)
-	compose(&request, &target{authority: "blue.example", path: "/"}, p, "")
-	newClient(t, nil).openHost(origin{}).converse(&line{Conn: w, wire: w}, &request, &response, p.Deadline)
-	if len(got) != 1 || !got[0].Equal(p.Deadline) {
-		t.Errorf("deadlines %v, want %v alone", got, p.Deadline)
+	deadline := time.Now().Add(ample)
+	anySending(deadline).compose(&request, "")
+	newClient(t, nil).openHost(origin{}).converse(&line{Conn: w, wire: w}, &request, &response, deadline)
+	if len(got) != 1 || !got[0].Equal(deadline) {
+		t.Errorf("deadlines %v, want %v alone", got, deadline)
 	}
+}
+
+func anySending(deadline time.Time) *sending {
+	at := &account{target: &target{authority: "blue.example", path: "/"}}
+	return &sending{account: at, body: []byte("{}"), deadline: deadline}
 }
 
 // TestFaults: an error of the pool is no error of dialing, and the cause of one

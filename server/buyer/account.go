@@ -1,0 +1,114 @@
+package buyer
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// maxAccounts bounds how many are remembered, for the reason that maxTargets
+// has.
+const maxAccounts = 4096
+
+// longestRest is how long a 429 keeps pings away at most, so that a slip in a
+// header does not cost a buyer its day. Then one ping asks again.
+const longestRest = time.Hour
+
+// account is the exchange at one endpoint: where that is, who it is there, and
+// whether it has been told to wait. Two buyers may share an address and differ
+// in the credential; then they are two accounts, and a limit of one is none of
+// the other's.
+type account struct {
+	*target
+	auth           authorizer
+	header, scheme string
+
+	// rest is until when a 429 keeps pings away, in Unix nanoseconds by the
+	// client's clock. It only grows: of several answers the longest wait holds.
+	rest atomic.Int64
+}
+
+// accountKey is an endpoint in a form that compares by what it says.
+type accountKey struct {
+	url, credential, header, scheme string
+	oauth                           market.OAuthClient
+}
+
+// accounts remembers them by what their endpoints say. The same endpoint out of
+// the catalog and out of an old intent is one account.
+type accounts struct {
+	open func(*market.Endpoint) (*account, market.Fault)
+
+	mu    sync.RWMutex // guards byKey
+	byKey map[accountKey]*account
+}
+
+// find gives the account at an endpoint. Forgotten ones, when there are too
+// many, lose nothing but a rest.
+func (as *accounts) find(e *market.Endpoint) (*account, market.Fault) {
+	key := accountKey{url: e.URL, credential: e.Credential, header: e.Header, scheme: e.Scheme}
+	if e.OAuth != nil {
+		key.oauth = *e.OAuth
+	}
+	as.mu.RLock()
+	a := as.byKey[key]
+	as.mu.RUnlock()
+	if a != nil {
+		return a, market.FaultNone
+	}
+	a, fault := as.open(e)
+	if fault != market.FaultNone {
+		return nil, fault
+	}
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	if known := as.byKey[key]; known != nil {
+		return known, market.FaultNone
+	}
+	if as.byKey == nil || len(as.byKey) >= maxAccounts {
+		as.byKey = map[accountKey]*account{}
+	}
+	as.byKey[key] = a
+	return a, market.FaultNone
+}
+
+// openAccount makes an account. Its fault is FaultEndpoint: the endpoint was
+// checked when it was configured, but a logged intent may be older than the
+// check.
+func (c *Client) openAccount(e *market.Endpoint) (*account, market.Fault) {
+	if fault := checkHeader(e); fault != market.FaultNone {
+		return nil, fault
+	}
+	at, fault := c.targets.find(e.URL)
+	if fault != market.FaultNone {
+		return nil, fault
+	}
+	a := &account{target: at, header: e.Header, scheme: e.Scheme}
+	switch {
+	case e.Credential == "":
+		a.auth = anonymous{}
+	case e.OAuth == nil:
+		a.auth = static{secrets: c.options.Secrets, name: e.Credential}
+	default:
+		a.auth = c.grants.of(grantKey{*e.OAuth, e.Credential})
+	}
+	return a, market.FaultNone
+}
+
+// resting is for how long pings are to stay away; zero: they are welcome.
+func (a *account) resting(now time.Time) time.Duration {
+	return max(0, time.Duration(a.rest.Load()-now.UnixNano()))
+}
+
+// restFor keeps pings away for a while.
+func (a *account) restFor(wait time.Duration, now time.Time) {
+	until := now.Add(min(wait, longestRest)).UnixNano()
+	for {
+		known := a.rest.Load()
+		if known >= until || a.rest.CompareAndSwap(known, until) {
+			return
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package buyer
+
+import (
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+)
+
+// Ping asks a buyer for its bid, and returns when it has answered or the
+// deadline has passed, in the caller's goroutine. It asks once: what fails, fails
+// for this auction. The same bytes go out again only as those of a post do, at
+// once, because a kept connection was found closed or a credential had changed.
+//
+// A buyer that has answered 429 is not asked again until the time that it named
+// (an hour at most) has passed; until then Ping returns rate_limited and calls
+// nobody.
+func (c *Client) Ping(p *market.PingRequest) market.PingResult {
+	begun := c.options.Now()
+	result := c.ask(p, begun)
+	result.Elapsed = c.options.Now().Sub(begun)
+	return result
+}
+
+func (c *Client) ask(p *market.PingRequest, now time.Time) market.PingResult {
+	a, fault := c.accounts.find(&p.Endpoint)
+	if fault != market.FaultNone {
+		return market.PingResult{Outcome: market.OutcomeError, Fault: fault}
+	}
+	if wait := a.resting(now); wait > 0 {
+		return market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: wait}
+	}
+	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(request)
+	defer fasthttp.ReleaseResponse(response)
+
+	s := sending{
+		account: a, key: p.Key, requestID: p.RequestID, hops: p.Hops, body: p.Body, deadline: p.Deadline,
+		repeatable: p.Key != "",
+	}
+	done, _ := s.send(request, response)
+	return c.hear(p, a, done, response)
+}
+
+// hear says what one trip came to. Only a 200 is an answer to a ping; every
+// other status is an error but 429.
+func (c *Client) hear(p *market.PingRequest, a *account, done trip, response *fasthttp.Response) market.PingResult {
+	r := market.PingResult{Status: done.status, Fault: done.fault}
+	switch {
+	case done.status == fasthttp.StatusTooManyRequests:
+		now := c.options.Now()
+		r.Outcome, r.RetryAfter = market.OutcomeRateLimited, retryAfter(response.Header.Peek("Retry-After"), now)
+		a.restFor(r.RetryAfter, now)
+		return r
+	case done.fault != market.FaultNone && (done.status == 0 || done.status == fasthttp.StatusOK):
+		r.Outcome = unheard(done.fault, p.Deadline)
+		return r
+	}
+	body, _ := answerPool.Get().(*answer)
+	defer body.release()
+	readable := done.fault == market.FaultNone && body.whole.Parse(response.Body()) == nil
+	switch {
+	case done.status != fasthttp.StatusOK:
+		r.Outcome = market.OutcomeError
+		_, r.Reason = body.refusal()
+	case !readable:
+		r.Outcome, r.Fault = market.OutcomeInvalid, market.FaultUnreadable
+	default:
+		body.readBid(&r, p.Auction)
+	}
+	return r
+}
+
+// unheard is the outcome where no whole answer came. Whatever held it up until
+// the deadline, a name that was not resolved or a token that was not had, it is
+// a timeout: the buyer was asked in vain for as long as there was.
+func unheard(fault market.Fault, deadline time.Time) market.Outcome {
+	switch {
+	case fault == market.FaultTooLarge, fault == market.FaultUnreadable:
+		return market.OutcomeInvalid
+	case fault == market.FaultTimeout, !time.Now().Before(deadline):
+		return market.OutcomeTimeout
+	}
+	return market.OutcomeError
+}
