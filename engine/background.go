@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,9 +12,7 @@ import (
 
 // goOn runs a courier to its end, in the background. Its lead is answered.
 func (e *Engine) goOn(c *courier) {
-	e.background.Add(1)
 	go func() {
-		defer e.background.Done()
 		defer e.couriers.close(c)
 		if err := c.finish(); err != nil {
 			e.opt.Note.Fault("a delivery could not be settled; the next start takes it up", err)
@@ -59,7 +58,13 @@ func (e *Engine) Recover() error {
 		}
 	})
 	for _, post := range open {
-		c := e.couriers.open(e, post.Lead)
+		c, err := e.couriers.open(e, post.Lead)
+		if errors.Is(err, ErrConflict) {
+			continue // an operator was here first
+		}
+		if err != nil {
+			return err
+		}
 		c.take(post)
 		c.doubtful = true
 		if !post.Answered {

@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,26 +56,43 @@ const (
 type couriers struct {
 	mu     sync.Mutex
 	byLead map[market.LeadID]*courier
+	shut   bool
 	count  atomic.Int64
+	atWork sync.WaitGroup // grows only under mu, and no more once shut
 }
 
-func (cs *couriers) open(e *Engine, lead market.LeadID) *courier {
+// open takes a courier on for a lead. ErrUnavailable: the exchange stops.
+// ErrConflict: the lead has a courier, who may be just about to leave.
+func (cs *couriers) open(e *Engine, lead market.LeadID) (*courier, error) {
 	c := &courier{engine: e, lead: lead, answered: make(chan struct{}), results: make(chan market.PostResult, 1)}
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	if cs.byLead[lead] != nil {
-		panic("BUG: a lead has two couriers")
+	switch {
+	case cs.shut:
+		return nil, ErrUnavailable
+	case cs.byLead[lead] != nil:
+		return nil, fmt.Errorf("%w: the delivery of lead %s is still being tried", ErrConflict, lead)
 	}
 	cs.byLead[lead] = c
 	cs.count.Add(1)
-	return c
+	cs.atWork.Add(1)
+	return c, nil
 }
 
 func (cs *couriers) close(c *courier) {
 	cs.mu.Lock()
-	defer cs.mu.Unlock()
 	delete(cs.byLead, c.lead)
+	cs.mu.Unlock()
 	cs.count.Add(-1)
+	cs.atWork.Done()
+}
+
+// end takes no more couriers on and waits for those at work.
+func (cs *couriers) end() {
+	cs.mu.Lock()
+	cs.shut = true
+	cs.mu.Unlock()
+	cs.atWork.Wait()
 }
 
 // answered is closed when the lead's answer is settled; nil where no courier

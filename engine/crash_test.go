@@ -95,9 +95,6 @@ func (p *played) resolve() {
 	p.state.Posts(func(post *state.Post) {
 		if post.Unknown {
 			how := ways[int(post.Lead[15])%len(ways)]
-			if how == event.SettledReleased && post.Sale.Buyer != 0 {
-				how = event.SettledResent // releasing what a buyer has would sell it twice, by the operator's word
-			}
 			_ = p.engine.Resolve(post.Lead, how) // the log may have died
 		}
 	})

@@ -15,7 +15,10 @@ func (in *ingest) deliver() (Answer, error) {
 	in.trail()
 	in.seal(in.postBody())
 	in.hold.MoveDups(&in.posting)
-	c := e.couriers.open(e, in.id)
+	c, err := e.couriers.open(e, in.id)
+	if err != nil {
+		return Answer{}, err
+	}
 	if err := in.commit(); err != nil {
 		return in.abandon(c, err)
 	}

@@ -15,7 +15,10 @@ type pick struct {
 
 // distribute finds a buyer for the lead and gives it the lead.
 func (in *ingest) distribute() (Answer, error) {
-	reason := in.choose()
+	reason, err := in.choose()
+	if err != nil {
+		return Answer{}, err
+	}
 	if reason != market.ReasonNone {
 		return in.unmatched(reason)
 	}
@@ -47,7 +50,7 @@ func (in *ingest) sold() Answer {
 // choose picks a seat and reserves all that a sale to it takes. A refusal rests
 // on facts: where only another request's reservation stands in the way it waits
 // for that to end, and looks at everything again.
-func (in *ingest) choose() market.Reason {
+func (in *ingest) choose() (market.Reason, error) {
 	for {
 		in.candidates.Begin(in.open.Lineup)
 		in.open.Screen(&in.lead, &in.candidates)
@@ -55,10 +58,10 @@ func (in *ingest) choose() market.Reason {
 		doorsOf(in.open, in.engine.state, in.now).Pass(&in.candidates)
 		reason, wait := in.tryEach()
 		if wait == nil {
-			return reason
+			return reason, nil
 		}
-		if !in.wait(wait) {
-			return market.ReasonTimeout
+		if err := in.wait(wait); err != nil {
+			return late(err)
 		}
 	}
 }
@@ -70,7 +73,7 @@ func (in *ingest) again() market.Reason {
 		if wait == nil {
 			return reason
 		}
-		if !in.wait(wait) {
+		if in.wait(wait) != nil {
 			return market.ReasonTimeout
 		}
 	}

@@ -41,6 +41,8 @@ type exchange struct {
 	tune   func(*engine.Options)
 	drawn  atomic.Uint64
 	noted  noted
+
+	highest map[market.Ref]int64 // limit that each cap ever had
 }
 
 type request struct {
@@ -114,8 +116,15 @@ func (x *exchange) entropy(p []byte) {
 func (x *exchange) configure(r rig) {
 	x.t.Helper()
 	x.rig = r
-	if err := x.engine.Configure(x.configuration(r)); err != nil {
+	c := x.configuration(r)
+	if err := x.engine.Configure(c); err != nil {
 		x.t.Fatal(err)
+	}
+	if x.highest == nil {
+		x.highest = map[market.Ref]int64{}
+	}
+	for ref, limit := range allCaps(c.Catalog) {
+		x.highest[ref] = max(x.highest[ref], limit.Limit)
 	}
 }
 
@@ -264,7 +273,7 @@ func (x *exchange) audit() {
 	if seq != again || live != replay {
 		x.t.Errorf("live state %x at %d, replayed state %x at %d", live, seq, replay, again)
 	}
-	addUp(x.t, entries, x.engine.Catalog()).compare(x.t, x.state)
+	addUp(x.t, entries, x.engine.Catalog(), x.highest).compare(x.t, x.state)
 }
 
 // bubble runs a test in virtual time.

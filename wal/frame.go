@@ -128,7 +128,7 @@ func parseFrame(b []byte) (h header, data []byte, err error) {
 	if b[3] == 0 {
 		return h, nil, badMagic // no version is zero: the rest of the frame never reached the disk
 	}
-	if b[3] != frameVersion && !(err == badChecksum && isFlippedVersion(b, data)) {
+	if b[3] != frameVersion && !(errors.Is(err, badChecksum) && isFlippedVersion(b, data)) {
 		return h, nil, unknownVersion(b[3])
 	}
 	if err != nil {

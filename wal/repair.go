@@ -51,7 +51,8 @@ func recovered(dir string, opt Options) (tail, error) {
 	if err := replaceFile(t.seg.Path, t.seg.Path, t.size); err != nil {
 		return t, fmt.Errorf("cannot rewrite the last log segment: %w", err)
 	}
-	return t, beginNext(dir, &t, opt.SegmentSize)
+	err = beginNext(dir, &t, opt.SegmentSize)
+	return t, err
 }
 
 // ensureFirst makes the first segment of a new log.

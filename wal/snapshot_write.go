@@ -147,7 +147,7 @@ func (w *SnapshotWriter) Abort() {
 	}
 	w.ended, w.err = true, os.ErrClosed
 	w.f.Close()
-	os.Remove(w.tmp) // where it stays, the next writer replaces it
+	_ = os.Remove(w.tmp) // where it stays, the next writer replaces it
 }
 
 // flush writes the block and waits, for the disk and for its turn.

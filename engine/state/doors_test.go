@@ -21,7 +21,9 @@ type door struct {
 	known   bool
 }
 
-func (d *door) stands(version uint64, now int64) bool { return d.known && d.version == version && now < d.until }
+func (d *door) stands(version uint64, now int64) bool {
+	return d.known && d.version == version && now < d.until
+}
 
 // look asks as the engine does: the version first, then everything.
 func (d *door) look(w *world, caps []*market.Cap, price market.Money) {

@@ -47,6 +47,10 @@ func (n *names) write(w *writer) {
 func (n *names) read(r *reader) {
 	for range r.count() {
 		kind := event.NameKind(r.uint())
+		if n.ids[kind] != nil {
+			r.fail()
+			return
+		}
 		for i := range r.count() {
 			n.add(kind, market.Ref(i+1), r.string())
 		}

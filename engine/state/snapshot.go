@@ -126,19 +126,30 @@ func (s *State) Load(r io.Reader) (newest uint64, err error) {
 	if err := in.header(); err != nil {
 		return 0, err
 	}
-	for range 3*shards + 1 {
+	for i := range 3*shards + 1 {
 		if err := in.next(); err != nil {
 			return 0, err
+		}
+		if kind, shard := sectionAt(i); in.kind != kind || in.shard != shard {
+			return 0, fmt.Errorf("a snapshot has section %d of shard %d where section %d of shard %d belongs", in.kind, in.shard, kind, shard)
 		}
 		if err := s.loadSection(&in); err != nil {
 			return 0, fmt.Errorf("cannot load a snapshot's section %d of shard %d: %w", in.kind, in.shard, err)
 		}
-		if s.seq == 0 || in.stamp < s.seq {
+		if i == 0 || in.stamp < s.seq {
 			s.seq, s.at = in.stamp, in.at
 		}
 		newest = max(newest, in.stamp)
 	}
 	return newest, nil
+}
+
+// sectionAt is the section that WriteSnapshot writes as the i-th.
+func sectionAt(i int) (kind byte, shard int) {
+	if i == 0 {
+		return sectionLedger, 0
+	}
+	return [...]byte{sectionLeads, sectionDups, sectionKeys}[(i-1)%3], (i - 1) / 3
 }
 
 func (s *State) loadSection(in *sectionReader) error {
@@ -151,29 +162,47 @@ func (s *State) loadSection(in *sectionReader) error {
 		shard := &s.leads[in.shard]
 		shard.loaded = in.stamp
 		loadTable(&shard.table, &body)
-		for range body.count() {
-			post := new(Post)
-			post.read(&body)
-			if shard.posts == nil {
-				shard.posts = make(map[market.LeadID]*Post)
-			}
-			shard.posts[post.Lead] = post
-		}
+		shard.loadPosts(&body)
 	case sectionDups:
 		s.dups[in.shard].loaded = in.stamp
 		loadTable(&s.dups[in.shard].table, &body)
 	case sectionKeys:
 		s.keys[in.shard].loaded = in.stamp
 		loadTable(&s.keys[in.shard].table, &body)
-	default:
-		return fmt.Errorf("unknown kind of section; a newer program wrote this snapshot")
+	}
+	if len(body.buf) > 0 {
+		body.fail()
 	}
 	return body.err
 }
 
+func (shard *leadShard) loadPosts(body *reader) {
+	for range body.count() {
+		post := new(Post)
+		if post.read(body); body.err != nil {
+			return
+		}
+		if shard.posts == nil {
+			shard.posts = make(map[market.LeadID]*Post)
+		}
+		shard.posts[post.Lead] = post
+	}
+}
+
+// rowLeast is a lower bound of a row's bytes in a section: two identifiers. It
+// keeps a damaged count from asking for memory that no file could fill.
+const rowLeast = 32
+
 func loadTable[R any, P rowCodec[R]](t *table[R, P], body *reader) {
-	t.cursor = int(body.uint())
+	cursor := body.uint()
 	n := body.count()
+	if n*rowLeast > len(body.buf) {
+		body.fail()
+		return
+	}
+	if cursor < uint64(n) { // past the end is the beginning
+		t.cursor = int(cursor)
+	}
 	t.rows = make([]R, n)
 	for i := range t.rows {
 		P(&t.rows[i]).read(body)

@@ -44,9 +44,13 @@ func newWorld() *world {
 	w := &world{State: New(), at: monday, limits: make(map[market.Ref][]*market.Cap), campaigns: []market.Ref{1, 2}}
 	w.fact(&event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{2}, At: w.at})
 	w.fact(&event.NamesGiven{Names: []event.Name{
-		{Kind: event.NameSupplier, Ref: 1, ID: "sup"}, {Kind: event.NameList, Ref: 1, ID: "dnc"},
-		{Kind: event.NameBuyer, Ref: 1, ID: "red"}, {Kind: event.NameBuyer, Ref: 2, ID: "green"}, {Kind: event.NameBuyer, Ref: 3, ID: "blue"},
-		{Kind: event.NameCampaign, Ref: 1, ID: "auto"}, {Kind: event.NameCampaign, Ref: 2, ID: "home"},
+		{Kind: event.NameSupplier, Ref: 1, ID: "sup"},
+		{Kind: event.NameList, Ref: 1, ID: "dnc"},
+		{Kind: event.NameBuyer, Ref: 1, ID: "red"},
+		{Kind: event.NameBuyer, Ref: 2, ID: "green"},
+		{Kind: event.NameBuyer, Ref: 3, ID: "blue"},
+		{Kind: event.NameCampaign, Ref: 1, ID: "auto"},
+		{Kind: event.NameCampaign, Ref: 2, ID: "home"},
 	}})
 	of := []*market.Cap{
 		{Scope: market.ScopeCampaign, Unit: market.UnitCount, Period: market.PeriodDay, Limit: 40},

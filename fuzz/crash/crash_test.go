@@ -76,7 +76,7 @@ func newScene(t *testing.T) (s *scene, kills int) {
 		kills = shortKills
 	}
 	hourly, daily := zonesAt(time.Now())
-	terms := newTerms(int64(kills*(fewest+most)/2), hourly, daily)
+	terms := newTerms(int64(kills*(fewest+most)*3/8), hourly, daily)
 	program := build(t)
 	x := &exchange{t: t, program: program, dir: t.ArtifactDir(), door: newDoor()}
 	b := startBuyers(t, program, terms, seed)

@@ -87,10 +87,10 @@ func newTerms(leads int64, hourly, daily string) *terms {
 			{id: "rec_delta"},
 		},
 		caps: []capTerms{
-			{campaign: "cmp_fall", per: "day", zone: daily, count: part(100)},
+			{campaign: "cmp_fall", per: "day", zone: daily, count: part(60)},
 			{campaign: "cmp_round", per: "total", zone: "UTC", money: worth(1000, unit)},
 			{buyer: "rec_alpha", per: "hour", zone: hourly, count: part(50)},
-			{buyer: "buy_flaky", per: "week", zone: daily, money: worth(60, flaky)},
+			{buyer: "buy_flaky", per: "week", zone: daily, money: worth(50, flaky)},
 			{campaign: "cmp_fall", buyer: "buy_fussy", per: "month", zone: daily, count: part(20)},
 			{campaign: "cmp_round", buyer: "buy_slow", per: "day", zone: daily, count: part(20)},
 			{campaign: "cmp_weight", buyer: "rec_gamma", per: "day", zone: daily, money: worth(15, 6*unit)},

@@ -42,7 +42,7 @@ func importList(dir string, list *market.List, key *[32]byte, path string) (*mar
 	defer source.Close()
 	sum := sha256.New()
 	lines := bufio.NewScanner(source)
-	lines.Buffer(make([]byte, 64<<10), maxLine)
+	lines.Buffer(make([]byte, maxLine), maxLine) // the larger of the two counts
 	var entries []uint64
 	for number := 1; lines.Scan(); number++ {
 		line := lines.Bytes()

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,6 +87,9 @@ func (x *Exchange) openLog(dir string) error {
 		From: from + 1, AtLeast: newest, NotBefore: at, Now: x.clock.Now, Logger: x.logger,
 		Observe: func(b wal.Batch) { syncs.Update(b.Sync.Seconds()) },
 	})
+	if errors.Is(err, wal.ErrDamaged) {
+		return fmt.Errorf("%w; the command that accepts the loss is: pingpost log accept %s --yes", err, dir)
+	}
 	if err != nil {
 		return fmt.Errorf("cannot open the log in %q: %w", dir, err)
 	}

@@ -63,7 +63,7 @@ func Hash(dir string, at uint64) (seq, hash uint64, err error) {
 		return 0, 0, err
 	}
 	if at != 0 && newest > at {
-		s = state.New() // the snapshot is of later: begin at the beginning
+		s, newest = state.New(), 0 // the snapshot is of later: begin at the beginning
 	}
 	from, _ := s.Position()
 	reader, err := wal.NewReader(dir, from+1)
