@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"runtime"
 	"sync"
 	"time"
 )
@@ -131,6 +132,9 @@ func (q *queue) take(dst []item, maxItems, maxBytes, room int) ([]item, []call) 
 		q.idle = true
 		q.mu.Unlock()
 		<-q.wake
+		// The first to bring something wakes this goroutine ahead of those that are
+		// about to: let them in, or on one processor each fsync covers one entry.
+		runtime.Gosched()
 		q.mu.Lock()
 	}
 	calls := q.calls

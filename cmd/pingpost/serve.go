@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"pingpost/cmd/pingpost/exchange"
@@ -30,15 +29,9 @@ The exit code is 0 after an orderly stop, and 1 when the exchange could not
 start or its log has failed.`
 }
 
-// collectorDefault trades memory for time: an exchange's live heap is small and
-// pointer-free for the most part.
-const collectorDefault = 400
-
 // Run serves until a signal comes or an exchange breaks.
 func (c *serveCmd) Run() error {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectorDefault)
-	}
+	tune()
 	logger := c.logger()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, os.Interrupt)
