@@ -69,6 +69,7 @@ func (e *Engine) Recover() error {
 		c.doubtful = true
 		if !post.Answered {
 			if err := e.commit(c.settlement(event.SettledPending), nil); err != nil {
+				e.couriers.close(c)
 				return fmt.Errorf("cannot take up the post of lead %s: %w", post.Lead, err)
 			}
 		}

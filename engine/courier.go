@@ -122,7 +122,7 @@ func (c *courier) try() {
 			Header: post.Intent.Header, Scheme: post.Intent.Scheme,
 		},
 		Key:       postKey(post.Lead, post.Lead, e.state.NameOf(event.NameBuyer, post.Sale.Buyer)),
-		RequestID: market.RequestID(e.newID(now)),
+		RequestID: market.RequestID(e.newID(now, new([10]byte))),
 		Body:      event.ContactBody(post.Body),
 		Deadline:  time.Unix(0, now+post.Intent.Timeout),
 	}

@@ -103,16 +103,16 @@ func (e *Engine) admit() error {
 	return nil
 }
 
-// newID draws an identifier.
-func (e *Engine) newID(now int64) [16]byte {
-	var random [10]byte
+// newID draws an identifier; what is drawn passes through random, which is the
+// caller's because a port's argument lives on the heap.
+func (e *Engine) newID(now int64, random *[10]byte) [16]byte {
 	e.opt.Entropy(random[:])
-	return market.MakeID(now/int64(time.Millisecond), random)
+	return market.MakeID(now/int64(time.Millisecond), *random)
 }
 
 // NewRequestID draws the identifier of a request.
 func (e *Engine) NewRequestID() market.RequestID {
-	return market.RequestID(e.newID(e.opt.Clock.Now()))
+	return market.RequestID(e.newID(e.opt.Clock.Now(), new([10]byte)))
 }
 
 type silent struct{}

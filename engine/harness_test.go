@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -40,6 +41,7 @@ type exchange struct {
 	engine *engine.Engine
 	tune   func(*engine.Options)
 	drawn  atomic.Uint64
+	graves sync.WaitGroup // dead processes on their way out
 	noted  noted
 
 	highest map[market.Ref]int64 // limit that each cap ever had
@@ -152,9 +154,10 @@ func (x *exchange) crash() {
 	x.rise()
 }
 
-// bury lets what is left of a dead process end.
+// bury leaves what is left of a dead process to end by itself: nobody waits for
+// it, and it reaches neither the log nor the buyers any more.
 func (x *exchange) bury() {
-	x.engine.Close()
+	x.graves.Go(x.engine.Close)
 	x.log.close()
 }
 
@@ -255,6 +258,8 @@ func (x *exchange) finish() {
 	x.t.Helper()
 	x.engine.Close()
 	x.log.close()
+	x.graves.Wait()
+	x.world.end()
 	x.audit()
 }
 

@@ -46,8 +46,9 @@ func (a *Admin) failWith(ctx *fasthttp.RequestCtx, err error) {
 
 // mistakes are a document's problems as the interface lists them.
 func mistakes(problems config.Problems) []market.FieldError {
-	var list []market.FieldError
-	for _, problem := range problems[:min(len(problems), maxMistakes)] {
+	problems = problems[:min(len(problems), maxMistakes)]
+	list := make([]market.FieldError, 0, len(problems))
+	for _, problem := range problems {
 		field := problem.Path
 		if field == "" {
 			field = "document"

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
 
@@ -73,6 +74,7 @@ func TestKeptAnswersAreRightWhileTheVersionStands(t *testing.T) {
 	moved, stood := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := newTrader(t)
+		w.fact(&event.FundsMoved{Buyer: 1, Amount: -470 * dollar}) // so that it runs out
 		prices := []market.Money{0, 1 * dollar, 7 * dollar}
 		other := *w.limits[1][0]
 		other.Limit = 3

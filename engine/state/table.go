@@ -69,18 +69,31 @@ func (t *table[R, P]) get(key *[16]byte, now uint32) P {
 // put adds a row or replaces the one with its key, and sweeps a little.
 func (t *table[R, P]) put(value *R, now uint32) {
 	t.sweep(now)
-	added := P(value)
+	if len(t.rows) == cap(t.rows) {
+		t.grow()
+	}
+	t.rows = append(t.rows, *value) // at once: a value whose methods are called here would move to the heap
+	last := len(t.rows) - 1
+	added := P(&t.rows[last])
 	t.sum += added.digest()
 	if _, position, ok := t.find(added.key()); ok {
 		t.sum -= P(&t.rows[position]).digest()
-		t.rows[position] = *value
+		t.rows[position] = t.rows[last]
+		t.rows = t.rows[:last]
 		return
 	}
-	if (len(t.rows)+1)*4 > len(t.index)*3 {
+	if len(t.rows)*4 > len(t.index)*3 {
 		t.reindex(max(8, 2*len(t.index)))
+	} else {
+		t.link(last)
 	}
-	t.rows = append(t.rows, *value)
-	t.link(len(t.rows) - 1)
+}
+
+// grow makes room for an eighth more rows. Left to itself append doubles a slab
+// of a shard's size, and memory for leads is what an exchange has least of.
+func (t *table[R, P]) grow() {
+	room := append([]R(nil), make([]R, len(t.rows)+max(8, len(t.rows)/8))...)
+	t.rows = room[:copy(room, t.rows)]
 }
 
 // change lets edit rewrite the row with this key; false where there is none.

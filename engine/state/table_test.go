@@ -164,6 +164,20 @@ func TestTableGivesMemoryBack(t *testing.T) {
 	}
 }
 
+func TestTableGrowsByLittle(t *testing.T) {
+	var rows table[keyRow, *keyRow]
+	for n := range 5000 {
+		key := [16]byte{byte(n), byte(n >> 8), 8: byte(n), 9: byte(n >> 8)}
+		rows.put(&keyRow{Key: key, Until: 10}, 0)
+		if free := cap(rows.rows) - len(rows.rows); free > 16+len(rows.rows)/4 {
+			t.Fatalf("%d rows and room for %d more", len(rows.rows), free)
+		}
+	}
+	if err := rows.check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Two tables with the same rows in another order sweep differently; so the order
 // and the cursor are part of a snapshot.
 func TestTableIsTheSameAfterASnapshot(t *testing.T) {

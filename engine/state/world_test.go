@@ -138,7 +138,7 @@ func (w *trader) lead() {
 		Sealed: []byte("sealed"), Trail: []event.Step{{Outcome: market.OutcomeCapped, Seats: market.Bits{5, 0}}},
 	}
 	if w.draw(2) == 0 {
-		keyed := w.ClaimKey(&h, [16]byte{5, 15: byte(w.draw(3))}, 1, w.at)
+		keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 1, w.at)
 		if keyed.Lead.IsZero() && keyed.Wait == nil {
 			fact.Idempotency = event.Idempotency{Key: h.key, Print: 1, Until: w.at + 10*hour}
 		}
@@ -194,7 +194,7 @@ func (w *trader) settleOne() {
 			post = p
 		}
 	}
-	fact := &event.PostSettled{Lead: post.Lead, Attempts: post.Attempts}
+	fact := &event.PostSettled{Lead: post.Lead, Attempts: post.Attempts, Status: 200}
 	if lead, ok := w.Lead(post.Lead); ok {
 		fact.Campaign = lead.Campaign
 	}
@@ -223,6 +223,7 @@ func (w *trader) refuse(fact *event.PostSettled, post *Post) {
 	fact.Settlement, fact.Reason = event.SettledRefused, market.ReasonPostRejected
 	if !post.Answered && w.draw(2) == 0 && w.sale(&h, fact.Campaign, &fact.Next) {
 		fact.Reason = market.ReasonNone
+		fact.Next.Dups = append(fact.Next.Dups, post.Sale.Dups...) // it is known by the same values to whoever buys it
 		if w.draw(2) == 0 {
 			fact.Post, fact.Sealed = post.Intent, []byte("sealed again")
 		}

@@ -1,0 +1,102 @@
+package exchange
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestFullDisk: leads are refused before the disk is full, and taken again by
+// itself once there is room. Nothing that was acknowledged is lost.
+func TestFullDisk(t *testing.T) {
+	p := newPlace(t, recorded)
+	mount(t, p.data(), "size=128m")
+	x := start(t, p)
+	first := x.sold(lead(1), "Idempotency-Key", "k")
+	ballast := filepath.Join(p.data(), "ballast")
+	fill := func(t *testing.T, size int) {
+		t.Helper()
+		if err := os.WriteFile(ballast, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("little is left", func(t *testing.T) {
+		fill(t, 80<<20)
+		var refused *answer
+		eventually(t, "leads are refused", func() bool {
+			refused = x.ingest(lead(2))
+			return refused.status != 201
+		})
+		refused.mustFail(t, 503, "unavailable")
+		x.ingest(lead(1), "Idempotency-Key", "k").mustFail(t, 503, "unavailable")
+		if x.Ready() != nil {
+			t.Errorf("readyz: %v", x.Ready())
+		}
+		x.must(204, "POST", "/admin/v1/campaigns/cmp_other/pause", "") // operators still act
+		if m := x.must(200, "GET", "/metrics", "").body; !strings.Contains(m, "pingpost_disk_free_bytes ") {
+			t.Error("no figure for the free disk")
+		}
+	})
+	t.Run("there is room again", func(t *testing.T) {
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "leads are taken", func() bool { return x.ingest(lead(3)).status == 201 })
+		x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
+	})
+	t.Run("a stop with nothing left", func(t *testing.T) {
+		fill(t, 80<<20)
+		eventually(t, "leads are refused", func() bool { return x.ingest(lead(2)).status == 503 })
+		if err := os.WriteFile(ballast, make([]byte, 128<<20), 0o600); err == nil {
+			t.Fatal("the disk is not full")
+		}
+		x.stop() // clean, though there is no room for a snapshot
+		refuses(t, p, "cannot be written")
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		x = start(t, p)
+		x.sold(lead(4))
+		x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
+	})
+}
+
+// TestLogFails: on a disk that is full to the last byte the log fails, and with
+// it the exchange: it says so everywhere and acknowledges nothing more.
+func TestLogFails(t *testing.T) {
+	p := newPlace(t, recorded)
+	mount(t, p.data(), "size=80m")
+	x := start(t, p)
+	x.sold(lead(1), "Idempotency-Key", "k")
+	if err := os.WriteFile(filepath.Join(p.data(), "ballast"), make([]byte, 90<<20), 0o600); err == nil {
+		t.Fatal("the disk is not full")
+	}
+	// Leads are refused, so what is written is an operator's.
+	eventually(t, "the log fails", func() bool {
+		x.operate("POST", "/admin/v1/buyers/buy_blue/funds", fmt.Sprintf(`{"amount":1,"note":%q}`, strings.Repeat("n", 256)))
+		return x.log.Err() != nil
+	})
+	err := <-x.Broken()
+	if err == nil || !strings.Contains(err.Error(), "the log failed") || !strings.Contains(err.Error(), "no space") {
+		t.Errorf("broken: %v", err)
+	}
+	if a := x.operate("GET", "/readyz", ""); a.status != 503 || !strings.Contains(a.body, "failed") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	x.ingest(lead(2)).mustFail(t, 503, "unavailable")
+	x.operate("POST", "/admin/v1/campaigns/cmp/pause", "").mustFail(t, 503, "unavailable")
+	x.operate("GET", "/admin/v1/hash", "").mustFail(t, 503, "unavailable")
+	if err := x.Close(); err == nil {
+		t.Error("it stopped as if nothing had been")
+	}
+	x.closed = true
+	if err := os.Remove(filepath.Join(p.data(), "ballast")); err != nil {
+		t.Fatal(err)
+	}
+	y := start(t, p)
+	if a := y.ingest(lead(1), "Idempotency-Key", "k"); a.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
