@@ -85,7 +85,8 @@ func (x *Exchange) openLog(dir string) error {
 	syncs := x.meter.Histogram(`pingpost_log_sync_seconds`)
 	x.log, err = wal.Open(dir, wal.Options{
 		From: from + 1, AtLeast: newest, NotBefore: at, Now: x.clock.Now, Logger: x.logger,
-		Observe: func(b wal.Batch) { syncs.Update(b.Sync.Seconds()) },
+		QueueLen: queueLength,
+		Observe:  func(b wal.Batch) { syncs.Update(b.Sync.Seconds()) },
 	})
 	if errors.Is(err, wal.ErrDamaged) {
 		return fmt.Errorf("%w; the command that accepts the loss is: pingpost log accept %s --yes", err, dir)

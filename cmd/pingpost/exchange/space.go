@@ -22,8 +22,13 @@ const (
 	reserve = 64 << 20
 	// lookEvery bounds how much can be written between two looks.
 	lookEvery = 250 * time.Millisecond
-	// longestDelay is how long the log's queue may be before leads are refused.
+	// longestDelay and longestQueue are how far behind the log may be before
+	// leads are refused.
 	longestDelay = time.Second
+	longestQueue = 4096
+	// queueLength is what the log's queue holds: all that is admitted, and the
+	// outcome of every delivery that may be open, which is never refused.
+	queueLength = 40_000
 )
 
 func (s *space) begin(dir string, gone <-chan struct{}) {
@@ -55,8 +60,13 @@ func (s *space) look(dir string) {
 // admit refuses intake ahead of trouble: too little disk, or a log that is far
 // behind. The engine asks it before it reserves anything.
 func (x *Exchange) admit() error {
-	if x.room.low.Load() || x.draining.Load() || x.log.Stats().QueueDelay > longestDelay {
+	if x.room.low.Load() || x.draining.Load() || behind(x.log.Stats()) {
 		return engine.ErrUnavailable
 	}
 	return nil
+}
+
+// behind tells whether the log has more to do than it should be given more.
+func behind(log wal.Stats) bool {
+	return log.QueueDelay > longestDelay || log.Queued > longestQueue
 }
