@@ -44,8 +44,8 @@ type capCell struct {
 	shuts, opens int64
 }
 
-// caps holds the cells by the cap's Ref. The slice is replaced, never written,
-// when caps are added.
+// caps holds the cells by the cap's Ref. The slice only grows, beyond the end
+// that those who have it already know of.
 type caps struct {
 	cells  atomic.Pointer[[]*capCell]
 	keysMu sync.RWMutex
@@ -75,7 +75,7 @@ func (c *caps) add(ref market.Ref, key market.CapKey) {
 	if int(ref) != len(cells) {
 		panic("BUG: caps are numbered one after the other")
 	}
-	grown := append(cells[:len(cells):len(cells)], &capCell{shuts: math.MaxInt64, opens: math.MinInt64})
+	grown := append(cells, &capCell{shuts: math.MaxInt64, opens: math.MinInt64})
 	c.keys = append(c.keys, key)
 	c.cells.Store(&grown)
 }

@@ -15,7 +15,7 @@ import (
 //	header   "PPST" | version u8 | shards uvarint
 //	section  kind u8 | shard uvarint | stamp uvarint | at varint | length u32 | body
 //
-// A shard's rows are written in the order they lie in, with the sweep's cursor,
+// A shard's rows are written in the order they lie in, with the sweep's cursor and bounds,
 // so that what is swept later is the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
@@ -94,9 +94,11 @@ type rowCodec[R any] interface {
 
 func copyTable[R any, P rowCodec[R]](t *table[R, P], body *writer, scratch *[]R) func() {
 	*scratch = append((*scratch)[:0], t.rows...)
-	cursor := t.cursor
+	cursor, soonest, passed := t.cursor, t.soonest, t.passed
 	return func() {
 		body.uint(uint64(cursor))
+		body.uint(uint64(soonest))
+		body.uint(uint64(passed))
 		body.uint(uint64(len(*scratch)))
 		for i := range *scratch {
 			P(&(*scratch)[i]).write(body)
@@ -195,14 +197,13 @@ const rowLeast = 32
 
 func loadTable[R any, P rowCodec[R]](t *table[R, P], body *reader) {
 	cursor := body.uint()
+	t.soonest, t.passed = uint32(body.uint()), uint32(body.uint())
 	n := body.count()
 	if n*rowLeast > len(body.buf) {
 		body.fail()
 		return
 	}
-	if cursor < uint64(n) { // past the end is the beginning
-		t.cursor = int(cursor)
-	}
+	t.cursor = int(min(cursor, uint64(n)))
 	t.rows = make([]R, n)
 	for i := range t.rows {
 		P(&t.rows[i]).read(body)

@@ -113,7 +113,7 @@ func (k *killer) untilWriting() {
 	k.life.signal(syscall.SIGTERM)
 	await(k.t, "the exchange writes a snapshot", func() bool {
 		at := begun()
-		return (!at.IsZero() && at != before) || k.life.ended() != ""
+		return (!at.IsZero() && !at.Equal(before)) || k.life.ended() != ""
 	})
 	k.within(4 * time.Millisecond)
 }
