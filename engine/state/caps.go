@@ -69,7 +69,7 @@ func (c *caps) add(ref market.Ref, key market.CapKey) {
 		cells = *now
 	}
 	if len(cells) == 0 {
-		cells = make([]*capCell, 1)
+		cells = []*capCell{nil} // no cap has number zero
 		c.keys = make([]market.CapKey, 1)
 	}
 	if int(ref) != len(cells) {
