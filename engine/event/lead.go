@@ -77,6 +77,14 @@ func (l *LeadDecided) marshal(mm *easyproto.MessageMarshaler) {
 	putBytes(mm, 16, l.Sealed)
 }
 
+// fieldToApply is field without the trail and the lead's fields.
+func (l *LeadDecided) fieldToApply(fc *easyproto.FieldContext) bool {
+	if fc.FieldNum == 11 || fc.FieldNum == 15 {
+		return true
+	}
+	return l.field(fc)
+}
+
 func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:

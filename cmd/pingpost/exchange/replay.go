@@ -36,7 +36,7 @@ type source interface {
 // replay applies entries up to the end, or up to and with entry last where that
 // is not zero. It returns how many it applied.
 func replay(entries source, s *state.State, last uint64) (applied uint64, err error) {
-	var decoder event.Decoder
+	decoder := event.Decoder{Brief: true}
 	for {
 		entry, err := entries.Next()
 		if errors.Is(err, io.EOF) || (err == nil && last != 0 && entry.Seq > last) {
