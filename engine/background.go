@@ -36,13 +36,13 @@ func (c *courier) finish() error {
 		}
 		switch known {
 		case fateDelivered:
-			return c.engine.commit(c.settlement(event.SettledDelivered), nil)
+			return c.engine.conclude(c.settlement(event.SettledDelivered), nil)
 		case fateUnknown:
-			return c.engine.commit(c.settlement(event.SettledUnknown), nil)
+			return c.engine.conclude(c.settlement(event.SettledUnknown), nil)
 		case fateRefused:
 			fact := c.settlement(event.SettledRefused)
 			fact.Reason = market.ReasonPostRejected
-			return c.engine.commit(fact, nil)
+			return c.engine.conclude(fact, nil)
 		}
 	}
 }
@@ -68,15 +68,16 @@ func (e *Engine) Recover() error {
 		c.take(post)
 		c.doubtful = true
 		if !post.Answered {
-			if err := e.commit(c.settlement(event.SettledPending), nil); err != nil {
+			if err := e.conclude(c.settlement(event.SettledPending), nil); err != nil {
 				e.couriers.close(c)
 				return fmt.Errorf("cannot take up the post of lead %s: %w", post.Lead, err)
 			}
 		}
 		close(c.answered)
 		if post.Attempts > 0 {
-			due := post.Tried + int64(retryGaps[min(int(post.Attempts), len(retryGaps))-1])
-			c.pause = time.Duration(max(0, due-e.opt.Clock.Now()))
+			gap := retryGaps[min(int(post.Attempts), len(retryGaps))-1]
+			due := post.Tried + int64(gap)
+			c.pause = min(gap, time.Duration(max(0, due-e.opt.Clock.Now())))
 		}
 		e.goOn(c)
 	}

@@ -73,12 +73,13 @@ func (in *ingest) claimDups(scope uint64) (market.Reason, error) {
 	rule := &in.open.Campaign.Duplicates
 	in.dupKeys = rule.Keys(&in.lead, scope, &e.opt.Secret, in.dupKeys[:0])
 	for {
-		room, _, wait := e.state.ClaimDups(&in.hold, in.dupKeys, in.now)
+		room, first, wait := e.state.ClaimDups(&in.hold, in.dupKeys, in.now)
 		switch room {
 		case state.RoomTaken:
 			in.rememberDups(rule.Window)
 			return market.ReasonNone, nil
 		case state.RoomFull:
+			in.fact.DuplicateOf = first
 			return market.ReasonDuplicate, nil
 		}
 		if err := in.wait(wait); err != nil {

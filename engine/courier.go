@@ -17,6 +17,9 @@ import (
 // the next one.
 var retryGaps = [...]time.Duration{1 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
 
+// longestAsked is how long a buyer may put such a try off; some ask for days.
+const longestAsked = 30 * time.Second
+
 // A courier brings one lead to one buyer's endpoint. There is at most one a
 // lead, and everyone who waits for that lead's answer waits with it.
 //
@@ -109,6 +112,7 @@ func (cs *couriers) answered(lead market.LeadID) <-chan struct{} {
 // take gives the courier the intent to carry out.
 func (c *courier) take(post *state.Post) {
 	c.post, c.attempts, c.doubtful, c.pause = post, post.Attempts, post.Attempts > 0, 0
+	c.last = market.PostResult{}
 }
 
 // try starts an attempt; its result comes on results.
@@ -221,8 +225,8 @@ func (c *courier) failed(result *market.PostResult) fate {
 	if int(c.attempts) > len(retryGaps) || !c.post.Intent.Idempotent {
 		return fateUnknown
 	}
-	c.pause = max(retryGaps[c.attempts-1], result.RetryAfter)
-	err := c.engine.commit(&event.PostTried{
+	c.pause = max(retryGaps[c.attempts-1], min(result.RetryAfter, longestAsked))
+	err := c.engine.conclude(&event.PostTried{
 		Lead: c.lead, Attempt: c.attempts, At: c.engine.opt.Clock.Now(), Status: uint32(max(0, result.Status)),
 	}, nil)
 	if err != nil {

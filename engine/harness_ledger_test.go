@@ -24,6 +24,7 @@ type ledger struct {
 	limits   map[market.Ref]*market.Cap
 	highest  map[market.Ref]int64 // limit that each cap ever had
 	keys     map[[16]byte]int64   // until when an idempotency key is known
+	opened   map[market.Ref]bool
 }
 
 type capWindow struct {
@@ -40,7 +41,7 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[m
 		caps: map[capWindow]int64{}, balance: map[market.Ref]market.Money{}, held: map[market.Ref]market.Money{},
 		open: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.Status{},
 		sold: map[market.Ref]int{}, campaign: map[market.Ref]int{},
-		limits: allCaps(catalog), highest: highest, keys: map[[16]byte]int64{},
+		opened: map[market.Ref]bool{}, limits: allCaps(catalog), highest: highest, keys: map[[16]byte]int64{},
 	}
 	var decoder event.Decoder
 	for i, e := range entries {
@@ -50,6 +51,9 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[m
 		}
 		switch fact := fact.(type) {
 		case *event.FundsMoved:
+			if fact.Opening { // what was bought before is not on account
+				l.opened[fact.Buyer], l.balance[fact.Buyer] = true, 0
+			}
 			l.balance[fact.Buyer] += fact.Amount
 		case *event.LeadDecided:
 			l.decided(t, fact)
@@ -147,7 +151,7 @@ func (l *ledger) withinLimits(t testing.TB, position int, catalog *market.Catalo
 		}
 	}
 	for _, b := range catalog.Buyers {
-		if free := l.balance[b.Ref] - l.held[b.Ref] + b.Credit; b.Funded && free < 0 {
+		if free := l.balance[b.Ref] - l.held[b.Ref] + b.Credit; b.Funded && l.opened[b.Ref] && free < 0 {
 			t.Errorf("entry %d: buyer %s is %s over its money", position, b.ID, -free)
 		}
 	}

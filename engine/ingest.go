@@ -43,6 +43,7 @@ type ingest struct {
 	members    []int32 // seats of the set that takes turns
 	weights    []int32
 	listed     func(*market.List) bool // in.onList, made once
+	back       []event.Charge          // what the refused intent holds, while the next buyer is sought
 	random     [10]byte
 	answer     Answer // while it is noted
 }
@@ -71,7 +72,7 @@ func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan) {
 	in.now = req.Received
 	in.fact.Reset()
 	in.candidates.Forget()
-	in.faults = in.faults[:0]
+	in.faults, in.back = in.faults[:0], nil
 	if in.listed == nil {
 		in.listed = in.onList
 	}

@@ -91,8 +91,9 @@ func TestACandidateComesToOneThing(t *testing.T) {
 					c.Drop(bits, outcome)
 					set(bits, true, outcome)
 				case 4:
-					c.DropAll(outcome)
-					set(market.NewBits(n), false, outcome)
+					none := market.NewBits(n)
+					c.Keep(none, outcome)
+					set(none, false, outcome)
 				case 5, 6:
 					if seat := c.In.Next(0); seat >= 0 {
 						c.DropOne(seat, outcome)

@@ -141,7 +141,7 @@ func BenchmarkTakeRoom(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		w.ClaimDups(&h, keys, monday)
-		w.TakeCaps(&h, w.limits[1], dollar, monday)
+		w.TakeCaps(&h, w.limits[1], dollar, nil, monday)
 		w.TakeFunds(&h, w.buyers[0], dollar)
 		w.Release(&h)
 	}

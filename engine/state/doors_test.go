@@ -108,7 +108,7 @@ func TestTheVersionMovesOnlyWhenADoorMay(t *testing.T) {
 	w := newWorld()
 	sell := func() {
 		h := new(Hold)
-		w.TakeCaps(h, w.limits[1][:1], dollar, w.at)
+		w.TakeCaps(h, w.limits[1][:1], dollar, nil, w.at)
 		w.applySale(w.seq+1, 1, saleOf(1, dollar, h.Charges()), false)
 		w.Release(h)
 	}

@@ -54,7 +54,7 @@ func TestReadersBesideApply(t *testing.T) {
 		"room": func() {
 			var h Hold
 			live.TakeTurn(&h, 1, 7, []int32{1, 2, 3})
-			live.TakeCaps(&h, w.limits[1], dollar, monday)
+			live.TakeCaps(&h, w.limits[1], dollar, nil, monday)
 			live.TakeFunds(&h, w.buyers[0], dollar)
 			live.Release(&h)
 		},

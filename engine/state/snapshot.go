@@ -164,7 +164,7 @@ func (s *State) loadSection(in *sectionReader) error {
 		shard := &s.leads[in.shard]
 		shard.loaded = in.stamp
 		loadTable(&shard.table, &body)
-		shard.loadPosts(&body)
+		s.loadPosts(shard, &body)
 	case sectionDups:
 		s.dups[in.shard].loaded = in.stamp
 		loadTable(&s.dups[in.shard].table, &body)
@@ -178,7 +178,7 @@ func (s *State) loadSection(in *sectionReader) error {
 	return body.err
 }
 
-func (shard *leadShard) loadPosts(body *reader) {
+func (s *State) loadPosts(shard *leadShard, body *reader) {
 	for range body.count() {
 		post := new(Post)
 		if post.read(body); body.err != nil {
@@ -188,6 +188,9 @@ func (shard *leadShard) loadPosts(body *reader) {
 			shard.posts = make(map[market.LeadID]*Post)
 		}
 		shard.posts[post.Lead] = post
+		if post.Unknown {
+			s.countUnknown(post.Sale.Buyer, 1)
+		}
 	}
 }
 

@@ -21,9 +21,10 @@ type State struct {
 	turns    turns
 	names    names
 	access   access
+	unknowns unknowns
 
 	reservations atomic.Int64
-	doors        atomic.Uint64 // counts what may open or shut a door; see Doors
+	doors        atomic.Uint64 // see DoorVersion
 
 	// applying excludes Apply from copies of the state: a copy sees whole facts.
 	applying sync.Mutex

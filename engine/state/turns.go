@@ -84,17 +84,26 @@ func (t *turns) release(campaign market.Ref, turn event.Turn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.sets[turn.Set]
-	if s == nil || int(turn.Member) >= len(s.pending) || s.pending[turn.Member] == 0 {
-		return // the set was forgotten and begun anew meanwhile
+	if s == nil || !s.endLocked(turn.Member) {
+		return
 	}
-	s.pending[turn.Member]--
-	s.open--
 	if s.open == 0 && !s.known {
 		delete(c.sets, turn.Set)
 	}
 }
 
-// apply counts a turn that a fact took.
+// endLocked ends a reserved turn of the member; false where there is none: in a
+// replay, or when the set was forgotten and begun anew meanwhile.
+func (s *turnSet) endLocked(member uint32) bool {
+	if int(member) >= len(s.pending) || s.pending[member] == 0 {
+		return false
+	}
+	s.pending[member]--
+	s.open--
+	return true
+}
+
+// apply counts a turn that a fact took, and ends its reservation.
 func (t *turns) apply(campaign market.Ref, turn event.Turn, seq uint64) {
 	if turn.Set == 0 {
 		return
@@ -115,6 +124,7 @@ func (t *turns) apply(campaign market.Ref, turn event.Turn, seq uint64) {
 		}
 	}
 	s.count(turn.Member)
+	s.endLocked(turn.Member)
 	s.last = seq
 	c.taken++
 }

@@ -162,7 +162,7 @@ func (w *trader) sale(h *Hold, campaign market.Ref, sale *event.Sale) bool {
 	price := market.Money(1+w.draw(12)) * dollar
 	keys := []market.DupKey{{byte(w.draw(50)), 15: byte(w.draw(2))}, {byte(w.draw(50)), 15: 2}}
 	dups, _, _ := w.ClaimDups(h, keys, w.at)
-	caps, _ := w.TakeCaps(h, w.limits[buyer.Ref], price, w.at)
+	caps, _ := w.TakeCaps(h, w.limits[buyer.Ref], price, nil, w.at)
 	funds := RoomTaken
 	if caps == RoomTaken {
 		funds, _ = w.TakeFunds(h, buyer, price)
