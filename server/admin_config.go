@@ -93,7 +93,7 @@ func (a *Admin) config(ctx *fasthttp.RequestCtx) {
 
 // apply puts a document into force; with ?dry=1 it says what would change.
 func (a *Admin) apply(ctx *fasthttp.RequestCtx) {
-	changes, err := a.operator.Apply(ctx.Request.Body(), isDry(ctx.QueryArgs()))
+	changes, err := a.operator.Apply(bodyOf(ctx), isDry(ctx.QueryArgs()))
 	if err != nil {
 		a.failWith(ctx, err)
 		return
@@ -124,7 +124,7 @@ func isDry(query *fasthttp.Args) bool {
 
 // document reads a small JSON body; false: it was answered already.
 func (a *Admin) document(ctx *fasthttp.RequestCtx, into any) bool {
-	err := strictjson.Unmarshal(ctx.Request.Body(), into)
+	err := strictjson.Unmarshal(bodyOf(ctx), into)
 	var syntax *strictjson.SyntaxError
 	switch {
 	case err == nil:

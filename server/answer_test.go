@@ -30,6 +30,8 @@ func TestFaults(t *testing.T) {
 		{&engine.Refusal{Code: "new"}, 500, "internal"},
 		{engine.ErrUnavailable, 503, "unavailable"},
 		{fmt.Errorf("wrapped: %w", engine.ErrUnavailable), 503, "unavailable"},
+		{ErrTooLarge, 413, "payload_too_large"},
+		{fmt.Errorf("wrapped: %w", ErrTooLarge), 413, "payload_too_large"},
 		{errors.New("disk /dev/secret is full"), 503, "unavailable"},
 	} {
 		var ctx fasthttp.RequestCtx

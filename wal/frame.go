@@ -80,12 +80,6 @@ func appendFrame(dst []byte, h header, data []byte) []byte {
 	return append(dst, data...)
 }
 
-// appendRecord appends a record as it stands in a segment.
-func appendRecord(dst []byte, h header, data []byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(headerSize+len(data)))
-	return appendFrame(dst, h, data)
-}
-
 // parseRecord reads the record that b begins with. data aliases b; n is the size
 // of the record. The error is errShort, a badFrame or an unknownVersion.
 func parseRecord(b []byte) (h header, data []byte, n int, err error) {

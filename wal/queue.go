@@ -9,7 +9,7 @@ import (
 // A queue holds entries between Append and the committer: first come, first served,
 // in a ring that is made once, so that Append allocates nothing.
 //
-// mu guards all fields but wake. The committer alone calls take and done; when it
+// mu guards all fields but wake. The committer alone calls take and landed; when it
 // finds nothing it sets idle and sleeps on wake, and the first to bring something
 // clears idle and wakes it. So there is at most one token in wake, and no Append
 // pays for a channel while the committer is busy.

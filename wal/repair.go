@@ -61,7 +61,7 @@ func ensureFirst(dir string, segments *[]Segment, opt Options) error {
 	if n > 0 && !(*segments)[n-1].Archived {
 		return nil
 	}
-	if n > 0 || max(opt.From, 1) > 1 || opt.AtLeast > 0 {
+	if n > 0 || !opt.isOfNewLog() {
 		return &DamageError{
 			Segment: max(opt.From, 1), Seq: max(opt.From, 1),
 			Reason: fmt.Sprintf("the folder %q is empty, though there is an archive or a snapshot", logDir(dir)),

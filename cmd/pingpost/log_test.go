@@ -160,6 +160,29 @@ func TestDamage(t *testing.T) {
 	mustSell(t, public, "ACCEPTED")
 }
 
+// TestLogShorterThanItsSnapshot: what serve refuses, accept mends.
+func TestLogShorterThanItsSnapshot(t *testing.T) {
+	dir, _ := lived(t, 20)
+	segment := filepath.Join(dir, "log", "00000000000000000001")
+	data, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(segment, data[:len(data)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(filepath.Dir(dir), "exchange.yaml")
+	if s := run(t, "serve", "-c", path); s.code != 1 || !strings.Contains(s.err, "log accept") {
+		t.Errorf("exit %d, and no word of what to do: %s", s.code, s.err)
+	}
+	if out := must(t, "log", "accept", "--yes", dir); !strings.Contains(out, "cut; the log ends with entry") {
+		t.Error(out)
+	}
+	s := serve(t, "-c", path)
+	public, _ := s.addresses("production")
+	mustSell(t, public, "ACCEPTED")
+}
+
 func TestLogOfNothing(t *testing.T) {
 	for _, command := range []string{"dump", "verify", "hash"} {
 		if r := run(t, "log", command, filepath.Join(t.TempDir(), "none")); r.code == 0 {

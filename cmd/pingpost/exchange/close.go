@@ -13,13 +13,24 @@ func (x *Exchange) Close() error {
 	err := x.doors.Shutdown()
 	x.engine.Load().Close()
 	x.keeper.stop()
-	if x.log.Err() == nil && !x.room.low.Load() {
-		err = errors.Join(err, x.snapshot())
+	if x.log.Err() == nil {
+		err = errors.Join(err, x.lastSnapshot())
 	}
 	err = errors.Join(err, x.log.Close(), x.admin.Shutdown())
 	x.hangUp()
 	x.buyers.Close()
 	x.logger.Info("stopped", "seconds", time.Since(began).Seconds(), "clean", err == nil)
+	return err
+}
+
+// lastSnapshot spares the next start its replay. Without room for it the stop is
+// no less orderly.
+func (x *Exchange) lastSnapshot() error {
+	err := x.snapshot()
+	if errors.Is(err, errNoRoom) {
+		x.logger.Warn("no snapshot was written; the next start replays the log", "error", err)
+		return nil
+	}
 	return err
 }
 

@@ -231,6 +231,32 @@ func TestSuppressionLists(t *testing.T) {
 	check("after the file was put back")
 }
 
+// TestListThatComesBack: what a list had is kept while it is out of the
+// configuration, whatever is done to its file meanwhile.
+func TestListThatComesBack(t *testing.T) {
+	with := strings.Replace(recorded, "    payout: {share: 0.8}", "    suppression: [dnc]\n    payout: {share: 0.8}", 1) +
+		"suppression_lists: [{id: dnc, field: phone, file: dnc.txt}]\n"
+	p := newPlace(t, with)
+	p.beside(t, "dnc.txt", "+1"+areaCode+"0001\n")
+	suppressed := func(x *running) bool { return strings.Contains(x.ingest(lead(1)).body, `"reason":"suppressed"`) }
+	x := start(t, p)
+	if !suppressed(x) {
+		t.Fatal("the list has no say")
+	}
+	x.stop()
+	p.write(t, recorded)
+	x = start(t, p)
+	if suppressed(x) {
+		t.Error("a list that is out of the configuration has a say")
+	}
+	x.stop()
+	p.write(t, with)
+	p.beside(t, "dnc.txt", "")
+	if !suppressed(start(t, p)) {
+		t.Error("it came back without its contents")
+	}
+}
+
 func TestListsWithMistakes(t *testing.T) {
 	for name, row := range map[string]struct{ text, want string }{
 		"letters":     {"+1" + areaCode + "0666\nnot a number\n", "line 2"},

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -98,5 +99,81 @@ func TestLogFails(t *testing.T) {
 	y := start(t, p)
 	if a := y.ingest(lead(1), "Idempotency-Key", "k"); a.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
+// heavy starts an exchange on a disk of its own, with a state of so many MiB in
+// large secrets, which stand for leads.
+func heavy(t *testing.T, disk string, size int) *running {
+	t.Helper()
+	p := newPlace(t, recorded)
+	mount(t, p.data(), disk)
+	x := start(t, p)
+	for i := range size {
+		if err := x.engine.Load().SetSecret(fmt.Sprint("pad/", i), make([]byte, 1000<<10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return x
+}
+
+// leave fills the disk but for so many MiB.
+func (r *running) leave(t *testing.T, free int) {
+	t.Helper()
+	r.room.look()
+	if err := os.WriteFile(filepath.Join(r.data(), "ballast"), make([]byte, int(r.room.free.Load())-free<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSnapshotGivesWay: one that turns out larger than it was thought, or whose room
+// others take, ends before it touches the log's. The log goes on.
+func TestSnapshotGivesWay(t *testing.T) {
+	x := heavy(t, "size=200m", 30)
+	x.leave(t, 80)
+	if err := x.snapshot(); !errors.Is(err, errNoRoom) {
+		t.Errorf("a snapshot of 30 MiB where 16 are to be had: %v", err)
+	}
+	if x.room.look(); x.room.free.Load() < 70<<20 {
+		t.Errorf("only %d bytes are free after it", x.room.free.Load())
+	}
+	if left, err := os.ReadDir(filepath.Join(x.data(), "snapshot")); err != nil || len(left) != 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+	x.sold(lead(1))
+	if err := x.log.Err(); err != nil {
+		t.Error(err)
+	}
+	x.stop() // clean, though without a snapshot
+	start(t, x.place).sold(lead(2))
+}
+
+// TestSnapshotDoesNotBeginWithoutRoom: neither with the size of the last one, nor
+// over a restart, nor with what the leads of now take.
+func TestSnapshotDoesNotBeginWithoutRoom(t *testing.T) {
+	x := heavy(t, "size=300m", 20)
+	if needs := x.room.needs(); needs != reserve+2*restBytes {
+		t.Errorf("a first snapshot needs %d", needs)
+	}
+	if err := x.snapshot(); err != nil {
+		t.Fatal(err)
+	}
+	size := x.room.last.Load()
+	if size < 19<<20 || x.room.needs() != reserve+2*size {
+		t.Errorf("after one of %d bytes %d are needed", size, x.room.needs())
+	}
+	x = x.again()
+	if x.room.needs() != reserve+2*size {
+		t.Errorf("after a restart %d are needed", x.room.needs())
+	}
+	x.leave(t, 80)
+	if err := x.snapshot(); !errors.Is(err, errNoRoom) {
+		t.Errorf("with 80 MiB free: %v", err)
+	}
+	eventually(t, "leads are refused", func() bool { return x.ingest(lead(1)).status == 503 })
+	remove(t, filepath.Join(x.data(), "ballast"))
+	eventually(t, "leads are taken", func() bool { return x.ingest(lead(1)).status == 201 })
+	if err := x.snapshot(); err != nil {
+		t.Error(err)
 	}
 }

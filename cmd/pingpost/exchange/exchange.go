@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Env         func(string) (string, bool)
 	Logger      *slog.Logger
-	AcceptClock bool // start although the clock is far past the log's last entry
+	AcceptClock bool // start although the clock is far from the log's last entry
 }
 
 // Exchange is one tenant, running.
@@ -73,20 +73,28 @@ func Start(path string, opt Options) (*Exchange, error) {
 		return nil, err
 	}
 	x := newExchange(path, opt, built)
-	if err := x.bind(); err != nil {
+	if err := x.run(built); err != nil {
 		return nil, err
 	}
+	return x, nil
+}
+
+func (x *Exchange) run(built *config.Exchange) error {
+	if err := x.bind(); err != nil {
+		return err
+	}
 	if err := x.open(built); err != nil {
-		return nil, errors.Join(err, x.abandon())
+		return errors.Join(err, x.abandon())
 	}
 	x.begin()
-	return x, nil
+	return nil
 }
 
 func newExchange(path string, opt Options, built *config.Exchange) *Exchange {
 	x := &Exchange{
 		path: path, opt: opt, settings: built.Settings, clock: server.NewClock(),
 		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), gone: make(chan struct{}),
+		keeper: keeper{every: snapshotEvery, looks: keeperLooks},
 	}
 	x.meter = server.NewMeter(metrics.NewSet(), func(what string, err error) {
 		x.logger.Error(what, "error", err)

@@ -31,6 +31,26 @@ func TestPostByContract(t *testing.T) {
 	}
 }
 
+// TestLargestLead: a body of the largest limit there is fits into the log, as it
+// came and as it is posted.
+func TestLargestLead(t *testing.T) {
+	blue := newTaker(t)
+	text := strings.Replace(delivered(blue, newTaker(t)), "    method: waterfall", "    unknown: keep\n    method: waterfall", 1)
+	x := start(t, newPlace(t, text+"limits: {body: 400KiB}\n"))
+	var extra []string
+	for i := range 98 {
+		extra = append(extra, fmt.Sprint("x", i), `"`+strings.Repeat("v", 4000)+`"`)
+	}
+	body := lead(1, extra...)
+	if len(body) < 380<<10 {
+		t.Fatalf("%d bytes are no large lead", len(body))
+	}
+	x.sold(body)
+	if posts := blue.got(); len(posts) != 1 || len(posts[0].body) < len(body)/2 {
+		t.Errorf("%d posts", len(posts))
+	}
+}
+
 // TestRefusedGoesOn: the next buyer gets the lead, under a key of its own, and
 // the first one's cap and money are free again.
 func TestRefusedGoesOn(t *testing.T) {

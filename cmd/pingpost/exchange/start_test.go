@@ -6,11 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"pingpost/engine/event"
-	"pingpost/server/vault"
-	"pingpost/wal"
 )
 
 // refuses sees that an exchange does not start, says why, and leaves nothing
@@ -98,43 +93,6 @@ func TestKeyFile(t *testing.T) {
 	}
 	x = start(t, p)
 	x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
-}
-
-// TestClockLeap: a log that ends long ago is not gone on with by chance.
-func TestClockLeap(t *testing.T) {
-	begun := func(t *testing.T, ago time.Duration) place {
-		p := newPlace(t, recorded)
-		if err := os.Mkdir(p.data(), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		key, err := vault.Open(p.data(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := time.Now().Add(-ago).UnixNano()
-		log, err := wal.Open(p.data(), wal.Options{Now: func() int64 { return at }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		founded := event.Founded{Epoch: [16]byte{1}, KeyCheck: key.Check(), At: at}
-		if err := log.Append(event.Append(nil, &founded), nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := log.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	p := begun(t, 8*24*time.Hour)
-	refuses(t, p, "--accept-clock")
-	x, err := Start(p.config(), Options{Env: env, Logger: logger, AcceptClock: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	(&running{Exchange: x, place: p, t: t}).stop()
-	start(t, p).sold(lead(1)) // once is enough
-	start(t, begun(t, 6*24*time.Hour)).sold(lead(1))
-	start(t, begun(t, -30*24*time.Hour)).sold(lead(1)) // a clock that went back: time stands still
 }
 
 func TestPortInUse(t *testing.T) {
