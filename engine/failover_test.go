@@ -210,6 +210,9 @@ func TestBuyerWithTooManyUnknownLeads(t *testing.T) {
 		if got := x.tell(person(1000)); got != "gold" {
 			t.Errorf("the thousand-and-first went to %s", got)
 		}
+		if n := x.state.AllUnknown(); n != 1000 {
+			t.Errorf("%d leads of unknown fate", n)
+		}
 		x.crash()
 		if got := x.tell(person(1001)); got != "gold" {
 			t.Errorf("after a restart one went to %s", got)

@@ -139,3 +139,13 @@ func (s *State) Unknown(buyer market.Ref) int {
 	defer s.unknowns.mu.Unlock()
 	return s.unknowns.byBuyer[buyer]
 }
+
+// AllUnknown is how many leads nobody knows the fate of.
+func (s *State) AllUnknown() (n int) {
+	s.unknowns.mu.Lock()
+	defer s.unknowns.mu.Unlock()
+	for _, count := range s.unknowns.byBuyer {
+		n += count
+	}
+	return n
+}

@@ -52,11 +52,11 @@ func (k *keeper) run(x *Exchange) {
 		case <-ticker.C:
 		}
 		x.room.expect(x.snapshotSize())
-		if written := x.log.Stats().Bytes; k.replayed+written-k.written >= k.every && !x.room.low.Load() {
+		if written := x.log.Stats().Bytes; k.due(written) && !x.room.low.Load() {
 			if err := x.snapshot(); err != nil {
 				x.logger.Error("a snapshot could not be written; the log is kept", "error", err)
 			}
-			k.replayed, k.written = 0, written
+			k.taken(written)
 		}
 		if time.Since(swept) > archiveLooks {
 			swept = time.Now()
@@ -64,6 +64,14 @@ func (k *keeper) run(x *Exchange) {
 		}
 	}
 }
+
+// due tells whether a start would have much to replay, with so much written by
+// this process.
+func (k *keeper) due(written uint64) bool { return k.replayed+written-k.written >= k.every }
+
+// taken counts from here. After a snapshot that failed it does so too: what it
+// failed for is not tried again with every look.
+func (k *keeper) taken(written uint64) { k.replayed, k.written = 0, written }
 
 func (k *keeper) stop() {
 	if k.quit != nil {

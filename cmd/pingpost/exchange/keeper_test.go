@@ -23,38 +23,36 @@ func hurried(t testing.TB, p place, every uint64) *running {
 	return r
 }
 
-// TestSnapshotAfterSoMuchLog counts what a start would have to replay: what this
-// process has written, and what it had to replay itself.
-func TestSnapshotAfterSoMuchLog(t *testing.T) {
-	const every = 40_000
-	x := hurried(t, newPlace(t, recorded), every)
-	sell := func(x *running, until func() bool) {
-		t.Helper()
-		for n := 0; !until(); n++ {
-			if n > 1000 {
-				t.Fatal("no end of it")
-			}
-			x.sold(lead(n))
+// TestSnapshotIsDue counts what a start would have to replay: what this one had to,
+// and what was written since the last snapshot.
+func TestSnapshotIsDue(t *testing.T) {
+	k := keeper{every: 100}
+	k.loaded(&basis{}, 30)
+	for _, row := range []struct {
+		written uint64
+		due     bool
+	}{
+		{0, false},
+		{69, false},
+		{70, true},
+		{71, false},
+		{169, false},
+		{170, true},
+		{269, false},
+		{300, true},
+		{399, false},
+	} {
+		if due := k.due(row.written); due != row.due {
+			t.Errorf("with %d written: %v", row.written, due)
+		}
+		if row.due {
+			k.taken(row.written)
 		}
 	}
-	half := func() bool { return x.log.Stats().Bytes > every/2 }
-	sell(x, half)
-	if x.keeper.last.Load() != 0 {
-		t.Fatal("a snapshot too early")
+	k.loaded(&basis{}, 100)
+	if k.written = 0; !k.due(0) {
+		t.Error("a start that had all of it to replay does it again")
 	}
-	p := x.copy(t) // a crash
-	x = hurried(t, p, every)
-	if x.keeper.replayed < every/2 {
-		t.Errorf("%d bytes were replayed", x.keeper.replayed)
-	}
-	sell(x, func() bool { return x.log.Stats().Bytes > every*6/10 })
-	eventually(t, "there is a snapshot", func() bool { return x.keeper.last.Load() != 0 })
-	last := x.keeper.last.Load()
-	time.Sleep(20 * time.Millisecond) // twenty looks, at which there is nothing to do
-	if again := x.keeper.last.Load(); again != last {
-		t.Errorf("another one at %d after %d", again, last)
-	}
-	sell(x, func() bool { return x.keeper.last.Load() != last })
 }
 
 // TestCrashesInARow: though no run writes much, there is a snapshot in the end.

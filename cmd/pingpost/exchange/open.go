@@ -160,6 +160,7 @@ func (x *Exchange) gauges() {
 	x.meter.Gauge(`pingpost_reservations`, func() float64 { return float64(x.state.Reservations()) })
 	x.meter.Gauge(`pingpost_leads_held`, func() float64 { return float64(x.state.Leads()) })
 	x.meter.Gauge(`pingpost_open_deliveries`, func() float64 { return float64(e.Deliveries()) })
+	x.meter.Gauge(`pingpost_unknown_deliveries`, func() float64 { return float64(x.state.AllUnknown()) })
 	x.meter.Gauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.Durable(); return float64(seq) })
 	x.meter.Gauge(`pingpost_log_queued`, func() float64 { return float64(x.log.Stats().Queued) })
 	x.meter.Gauge(`pingpost_log_bytes`, func() float64 { return float64(x.log.Stats().Bytes) })
