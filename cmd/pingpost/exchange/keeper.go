@@ -16,7 +16,7 @@ type keeper struct {
 
 	last     atomic.Uint64    // newest entry that the last snapshot has seen
 	needed   [2]atomic.Uint64 // entries after which the last but one, and the last, need the log
-	replayed uint64           // bytes of log that this start had to read; 0 once a snapshot stands behind them
+	replayed atomic.Uint64    // bytes of log that this start had to read; 0 once a snapshot stands behind them
 	written  uint64           // bytes of log that this process had written when the last snapshot was taken
 	quit     chan struct{}
 	done     chan struct{}
@@ -32,7 +32,7 @@ const (
 func (k *keeper) loaded(b *basis, replayed uint64) {
 	k.last.Store(b.Newest)
 	k.needed[1].Store(b.Oldest)
-	k.replayed = replayed
+	k.replayed.Store(replayed)
 }
 
 func (k *keeper) begin(x *Exchange) {
@@ -67,11 +67,14 @@ func (k *keeper) run(x *Exchange) {
 
 // due tells whether a start would have much to replay, with so much written by
 // this process.
-func (k *keeper) due(written uint64) bool { return k.replayed+written-k.written >= k.every }
+func (k *keeper) due(written uint64) bool { return k.replayed.Load()+written-k.written >= k.every }
 
 // taken counts from here. After a snapshot that failed it does so too: what it
 // failed for is not tried again with every look.
-func (k *keeper) taken(written uint64) { k.replayed, k.written = 0, written }
+func (k *keeper) taken(written uint64) {
+	k.replayed.Store(0)
+	k.written = written
+}
 
 func (k *keeper) stop() {
 	if k.quit != nil {

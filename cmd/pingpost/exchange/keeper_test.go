@@ -61,7 +61,7 @@ func TestCrashesInARow(t *testing.T) {
 	p := newPlace(t, recorded)
 	for range 10 {
 		x := hurried(t, p, every)
-		if x.keeper.replayed >= every {
+		if x.keeper.replayed.Load() >= every {
 			eventually(t, "there is a snapshot", func() bool { return x.keeper.last.Load() != 0 })
 			return
 		}
