@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,9 +12,7 @@ import (
 
 // goOn runs a courier to its end, in the background. Its lead is answered.
 func (e *Engine) goOn(c *courier) {
-	e.background.Add(1)
 	go func() {
-		defer e.background.Done()
 		defer e.couriers.close(c)
 		if err := c.finish(); err != nil {
 			e.opt.Note.Fault("a delivery could not be settled; the next start takes it up", err)
@@ -37,13 +36,13 @@ func (c *courier) finish() error {
 		}
 		switch known {
 		case fateDelivered:
-			return c.engine.commit(c.settlement(event.SettledDelivered), nil)
+			return c.engine.conclude(c.settlement(event.SettledDelivered), nil)
 		case fateUnknown:
-			return c.engine.commit(c.settlement(event.SettledUnknown), nil)
+			return c.engine.conclude(c.settlement(event.SettledUnknown), nil)
 		case fateRefused:
 			fact := c.settlement(event.SettledRefused)
 			fact.Reason = market.ReasonPostRejected
-			return c.engine.commit(fact, nil)
+			return c.engine.conclude(fact, nil)
 		}
 	}
 }
@@ -59,18 +58,26 @@ func (e *Engine) Recover() error {
 		}
 	})
 	for _, post := range open {
-		c := e.couriers.open(e, post.Lead)
+		c, err := e.couriers.open(e, post.Lead)
+		if errors.Is(err, ErrConflict) {
+			continue // an operator was here first
+		}
+		if err != nil {
+			return err
+		}
 		c.take(post)
 		c.doubtful = true
 		if !post.Answered {
-			if err := e.commit(c.settlement(event.SettledPending), nil); err != nil {
+			if err := e.conclude(c.settlement(event.SettledPending), nil); err != nil {
+				e.couriers.close(c)
 				return fmt.Errorf("cannot take up the post of lead %s: %w", post.Lead, err)
 			}
 		}
 		close(c.answered)
 		if post.Attempts > 0 {
-			due := post.Tried + int64(retryGaps[min(int(post.Attempts), len(retryGaps))-1])
-			c.pause = time.Duration(max(0, due-e.opt.Clock.Now()))
+			gap := retryGaps[min(int(post.Attempts), len(retryGaps))-1]
+			due := post.Tried + int64(gap)
+			c.pause = min(gap, time.Duration(max(0, due-e.opt.Clock.Now())))
 		}
 		e.goOn(c)
 	}

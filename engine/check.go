@@ -15,7 +15,7 @@ const (
 
 // check finds the campaign and maps the body, or says all that is wrong.
 func (in *ingest) check() error {
-	var campaign, supplier string
+	var campaign, supplier []byte
 	var chosen, chosenBuyer bool
 	for i := range in.req.Members {
 		member := &in.req.Members[i]
@@ -48,26 +48,26 @@ func (in *ingest) check() error {
 	if len(in.faults) > 0 {
 		return in.refuse(InvalidPayload)
 	}
-	if supplier != string(in.req.Supplier.ID) || !in.open.Campaign.Takes(in.req.Supplier.ID) {
+	if string(supplier) != string(in.req.Supplier.ID) || !in.open.Campaign.Takes(in.req.Supplier.ID) {
 		return in.refuse(Forbidden)
 	}
 	return nil
 }
 
 // name reads a member that must be a string.
-func (in *ingest) name(member *market.Member) string {
+func (in *ingest) name(member *market.Member) []byte {
 	switch member.Kind {
 	case market.JSONString:
-		return string(member.Text)
+		return member.Text
 	case market.JSONNull:
 	default:
 		in.fault(string(member.Name), market.CodeWrongType, "a string")
 	}
-	return ""
+	return nil
 }
 
-func (in *ingest) require(member, value string) {
-	if value != "" {
+func (in *ingest) require(member string, value []byte) {
+	if len(value) > 0 {
 		return
 	}
 	for i := range in.faults {
@@ -98,8 +98,8 @@ func (in *ingest) has(name string) bool {
 }
 
 // find looks the campaign up and sees whether it takes leads now.
-func (in *ingest) find(campaign string) {
-	if campaign == "" {
+func (in *ingest) find(campaign []byte) {
+	if len(campaign) == 0 {
 		return
 	}
 	in.open = in.plan.campaigns[market.CampaignID(campaign)]

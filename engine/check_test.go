@@ -57,6 +57,16 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	})
 }
 
+func TestRequestIDs(t *testing.T) {
+	bubble(t, "draw", func(t *testing.T) {
+		x := begin(t, three(market.Waterfall))
+		first, second := x.engine.NewRequestID(), x.engine.NewRequestID()
+		if first == second || first.IsZero() || x.engine.State() != x.state {
+			t.Errorf("%s, %s", first, second)
+		}
+	})
+}
+
 func TestExchangeThatTakesNothing(t *testing.T) {
 	lead := person(1)
 	bubble(t, "without a catalog", func(t *testing.T) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"time"
 
 	"pingpost/engine/event"
@@ -22,7 +23,7 @@ func (in *ingest) claimKey() (answer Answer, found bool, err error) {
 		keyed := e.state.ClaimKey(&in.hold, key, fingerprint, in.now)
 		switch {
 		case keyed.Wait != nil:
-			if !in.wait(keyed.Wait) {
+			if in.wait(keyed.Wait) != nil {
 				return Answer{}, true, ErrUnavailable
 			}
 		case keyed.Lead.IsZero():
@@ -55,7 +56,7 @@ func (in *ingest) hashKey() (key [16]byte, fingerprint uint64) {
 // still waiting for its buyer, this one waits with it.
 func (in *ingest) repeat(id market.LeadID) (Answer, error) {
 	e := in.engine
-	if answered := e.couriers.answered(id); answered != nil && !in.wait(answered) {
+	if answered := e.couriers.answered(id); answered != nil && in.wait(answered) != nil {
 		return Answer{}, ErrUnavailable
 	}
 	lead, ok := e.state.Lead(id)
@@ -72,16 +73,17 @@ func (in *ingest) claimDups(scope uint64) (market.Reason, error) {
 	rule := &in.open.Campaign.Duplicates
 	in.dupKeys = rule.Keys(&in.lead, scope, &e.opt.Secret, in.dupKeys[:0])
 	for {
-		room, _, wait := e.state.ClaimDups(&in.hold, in.dupKeys, in.now)
+		room, first, wait := e.state.ClaimDups(&in.hold, in.dupKeys, in.now)
 		switch room {
 		case state.RoomTaken:
 			in.rememberDups(rule.Window)
 			return market.ReasonNone, nil
 		case state.RoomFull:
+			in.fact.DuplicateOf = first
 			return market.ReasonDuplicate, nil
 		}
-		if !in.wait(wait) {
-			return market.ReasonTimeout, nil
+		if err := in.wait(wait); err != nil {
+			return late(err)
 		}
 	}
 }
@@ -94,24 +96,37 @@ func (in *ingest) rememberDups(window int64) {
 	}
 }
 
+// errCeiling says that the answer is due.
+var errCeiling = errors.New("the ceiling came first")
+
+// late is what a wait that failed means for the lead. When the exchange stops
+// there is no decision: the lead may be sent again to one that runs.
+func late(err error) (market.Reason, error) {
+	if errors.Is(err, errCeiling) {
+		return market.ReasonTimeout, nil
+	}
+	return market.ReasonNone, err
+}
+
 // wait waits for something in flight to end, within the ceiling, and sets the
-// decision's time anew. False: the ceiling came first, or the exchange stops.
-func (in *ingest) wait(ended <-chan struct{}) bool {
+// decision's time anew. The error is errCeiling, or ErrUnavailable where the
+// exchange stops.
+func (in *ingest) wait(ended <-chan struct{}) error {
 	e := in.engine
 	left := in.ceiling() - e.opt.Clock.Now()
 	if left <= 0 {
-		return false
+		return errCeiling
 	}
 	fired, stop := e.opt.Clock.Timer(time.Duration(left))
 	defer stop()
 	select {
 	case <-ended:
 		in.now = max(in.now, e.opt.Clock.Now())
-		return true
+		return nil
 	case <-fired:
-		return false
+		return errCeiling
 	case <-e.stop:
-		return false
+		return ErrUnavailable
 	}
 }
 

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"errors"
+	"time"
+
 	"pingpost/engine/event"
 	"pingpost/engine/state"
 )
@@ -24,13 +27,41 @@ type pending struct {
 // An error means that it is not, and never will be as far as anyone is told.
 // The hold, which may be nil, is released either way.
 func (e *Engine) commit(fact event.Event, hold *state.Hold) error {
+	err := e.offer(fact, hold)
+	if errors.Is(err, ErrBusy) && hold != nil {
+		e.state.Release(hold)
+	}
+	return err
+}
+
+// busyPause is between two offers of an outcome to a log whose queue is full.
+const busyPause = 5 * time.Millisecond
+
+// conclude commits what has become of an open intent. A buyer may have the lead
+// by now, so a full queue is no reason to let go: the fact is offered until it
+// is taken, or the log has failed.
+func (e *Engine) conclude(fact event.Event, hold *state.Hold) error {
+	for {
+		err := e.offer(fact, hold)
+		if !errors.Is(err, ErrBusy) {
+			return err
+		}
+		fired, stop := e.opt.Clock.Timer(busyPause)
+		<-fired
+		stop()
+	}
+}
+
+// offer is commit, but where the log's queue is full the hold is kept.
+func (e *Engine) offer(fact event.Event, hold *state.Hold) error {
 	p := e.waits.Get().(*pending)
 	p.fact, p.hold = fact, hold
 	p.buf = event.Append(p.buf[:0], fact)
 	err := e.opt.Log.Append(p.buf, p)
-	if err == nil {
+	switch {
+	case err == nil:
 		err = <-p.done
-	} else {
+	case !errors.Is(err, ErrBusy):
 		p.release()
 	}
 	p.fact, p.hold = nil, nil
@@ -41,7 +72,9 @@ func (e *Engine) commit(fact event.Event, hold *state.Hold) error {
 // Committed applies the fact; the log calls it.
 func (p *pending) Committed(seq uint64, at int64) {
 	p.engine.state.Apply(seq, at, p.fact)
-	p.release()
+	if p.hold != nil {
+		p.engine.state.Settled(p.hold)
+	}
 	p.done <- nil
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,9 @@ import (
 // retryGaps are the pauses between a try that may have reached the buyer and
 // the next one.
 var retryGaps = [...]time.Duration{1 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
+
+// longestAsked is how long a buyer may put such a try off; some ask for days.
+const longestAsked = 30 * time.Second
 
 // A courier brings one lead to one buyer's endpoint. There is at most one a
 // lead, and everyone who waits for that lead's answer waits with it.
@@ -55,26 +59,43 @@ const (
 type couriers struct {
 	mu     sync.Mutex
 	byLead map[market.LeadID]*courier
+	shut   bool
 	count  atomic.Int64
+	atWork sync.WaitGroup // grows only under mu, and no more once shut
 }
 
-func (cs *couriers) open(e *Engine, lead market.LeadID) *courier {
+// open takes a courier on for a lead. ErrUnavailable: the exchange stops.
+// ErrConflict: the lead has a courier, who may be just about to leave.
+func (cs *couriers) open(e *Engine, lead market.LeadID) (*courier, error) {
 	c := &courier{engine: e, lead: lead, answered: make(chan struct{}), results: make(chan market.PostResult, 1)}
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	if cs.byLead[lead] != nil {
-		panic("BUG: a lead has two couriers")
+	switch {
+	case cs.shut:
+		return nil, ErrUnavailable
+	case cs.byLead[lead] != nil:
+		return nil, fmt.Errorf("%w: the delivery of lead %s is still being tried", ErrConflict, lead)
 	}
 	cs.byLead[lead] = c
 	cs.count.Add(1)
-	return c
+	cs.atWork.Add(1)
+	return c, nil
 }
 
 func (cs *couriers) close(c *courier) {
 	cs.mu.Lock()
-	defer cs.mu.Unlock()
 	delete(cs.byLead, c.lead)
+	cs.mu.Unlock()
 	cs.count.Add(-1)
+	cs.atWork.Done()
+}
+
+// end takes no more couriers on and waits for those at work.
+func (cs *couriers) end() {
+	cs.mu.Lock()
+	cs.shut = true
+	cs.mu.Unlock()
+	cs.atWork.Wait()
 }
 
 // answered is closed when the lead's answer is settled; nil where no courier
@@ -91,6 +112,7 @@ func (cs *couriers) answered(lead market.LeadID) <-chan struct{} {
 // take gives the courier the intent to carry out.
 func (c *courier) take(post *state.Post) {
 	c.post, c.attempts, c.doubtful, c.pause = post, post.Attempts, post.Attempts > 0, 0
+	c.last = market.PostResult{}
 }
 
 // try starts an attempt; its result comes on results.
@@ -101,7 +123,7 @@ func (c *courier) try() {
 	req := &market.PostRequest{
 		Endpoint:  post.Intent.Endpoint(),
 		Key:       postKey(post.Lead, post.Lead, e.state.NameOf(event.NameBuyer, post.Sale.Buyer)),
-		RequestID: market.RequestID(e.newID(now)),
+		RequestID: market.RequestID(e.newID(now, new([10]byte))),
 		Body:      event.ContactBody(post.Body),
 		Deadline:  time.Unix(0, now+post.Intent.Timeout),
 	}
@@ -200,8 +222,8 @@ func (c *courier) failed(result *market.PostResult) fate {
 	if int(c.attempts) > len(retryGaps) || !c.post.Intent.Idempotent {
 		return fateUnknown
 	}
-	c.pause = max(retryGaps[c.attempts-1], result.RetryAfter)
-	err := c.engine.commit(&event.PostTried{
+	c.pause = max(retryGaps[c.attempts-1], min(result.RetryAfter, longestAsked))
+	err := c.engine.conclude(&event.PostTried{
 		Lead: c.lead, Attempt: c.attempts, At: c.engine.opt.Clock.Now(), Status: uint32(max(0, result.Status)),
 	}, nil)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,9 +96,6 @@ func (p *played) resolve() {
 	p.state.Posts(func(post *state.Post) {
 		if post.Unknown {
 			how := ways[int(post.Lead[15])%len(ways)]
-			if how == event.SettledReleased && post.Sale.Buyer != 0 {
-				how = event.SettledResent // releasing what a buyer has would sell it twice, by the operator's word
-			}
 			_ = p.engine.Resolve(post.Lead, how) // the log may have died
 		}
 	})
@@ -216,4 +214,65 @@ func TestPowerThatFailsOften(t *testing.T) {
 			p.secondAct()
 		})
 	}
+}
+
+// What was under way when the power went may have reached its buyer: the lead is
+// that buyer's from then on, and only a word that settles it takes it back.
+func TestRecoveryIsInDoubt(t *testing.T) {
+	tests := []struct {
+		what   string
+		first  reply // under way when the power goes
+		script []reply
+		tried  string
+		stands string
+	}{
+		{"taken", accepts.in(time.Minute), []reply{accepts}, "blue@0s blue@1s", "ACCEPTED delivered"},
+		{"refused for good", refuses.in(time.Minute), []reply{refuses}, "blue@0s blue@1s", "UNMATCHED failed post_rejected"},
+		{"refused in a way that says nothing", hangs, []reply{forbids}, "blue@0s blue@1s", "ACCEPTED unknown"},
+		{"unreached, then taken", hangs, []reply{unreached, accepts}, "blue@0s blue@1s blue@2s", "ACCEPTED delivered"},
+		{"busy, then taken", hangs, []reply{busy(7 * time.Second), accepts}, "blue@0s blue@1s blue@8s", "ACCEPTED delivered"},
+		{"in vain", hangs, []reply{breaks}, "blue@0s blue@1s blue@2s blue@4s blue@8s blue@16s blue@32s", "ACCEPTED unknown"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := begin(t, two())
+			x.world.script("blue", append([]reply{test.first}, test.script...)...)
+			request := person(1).withKey("k")
+			first := x.goSend(request)
+			time.Sleep(time.Second)
+			x.crash()
+			answer, err := x.send(request)
+			if got := said(answer, err); got != "blue" || !answer.Replayed {
+				t.Errorf("the supplier is told %s", got)
+			}
+			<-first.done
+			time.Sleep(10 * time.Minute)
+			if got := strings.Join(x.world.tried(), " "); got != test.tried {
+				t.Errorf("tried %s, want %s", got, test.tried)
+			}
+			if got := x.stands(answer); got != test.stands {
+				t.Errorf("stands %s, want %s", got, test.stands)
+			}
+		})
+	}
+	bubble(t, "on a log that fails at once", func(t *testing.T) {
+		x := begin(t, two())
+		x.world.script("blue", hangs)
+		first := x.goSend(person(1))
+		time.Sleep(time.Second)
+		x.life.die()
+		x.bury()
+		<-first.done
+		x.log.reopen()
+		x.start()
+		x.configure(x.rig)
+		x.log.die(x.log.len(), nil)
+		if err := x.engine.Recover(); !errors.Is(err, errDead) {
+			t.Error(err)
+		}
+		x.engine.Close()
+		if err := x.engine.Recover(); !errors.Is(err, engine.ErrUnavailable) {
+			t.Error(err)
+		}
+	})
 }

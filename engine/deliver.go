@@ -15,7 +15,10 @@ func (in *ingest) deliver() (Answer, error) {
 	in.trail()
 	in.seal(in.postBody())
 	in.hold.MoveDups(&in.posting)
-	c := e.couriers.open(e, in.id)
+	c, err := e.couriers.open(e, in.id)
+	if err != nil {
+		return Answer{}, err
+	}
 	if err := in.commit(); err != nil {
 		return in.abandon(c, err)
 	}
@@ -62,7 +65,7 @@ func (in *ingest) postBody() []byte {
 
 func (in *ingest) delivered(c *courier) (Answer, error) {
 	fact := c.settlement(event.SettledDelivered)
-	if err := in.engine.commit(fact, nil); err != nil {
+	if err := in.engine.conclude(fact, nil); err != nil {
 		return Answer{}, err
 	}
 	return in.sold(), nil
@@ -77,12 +80,18 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 	fact := c.settlement(event.SettledRefused)
 	reason := market.ReasonPostRejected
 	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.ceiling() && !c.doubtful {
-		reason = in.again()
+		if in.open.Campaign.Duplicates.PerBuyer {
+			e.state.ReleaseDups(&in.posting) // this buyer certainly has it not; another lead may be waiting to know
+		}
+		in.back = c.post.Sale.Charges
+		if reason, err = in.again(); err != nil {
+			return Answer{}, false, err
+		}
 	}
 	if reason != market.ReasonNone {
 		fact.Reason = reason.Further(market.ReasonPostRejected)
 		fact.Trail = appendTrail(fact.Trail, in)
-		if err := e.commit(fact, &in.hold); err != nil {
+		if err := e.conclude(fact, &in.hold); err != nil {
 			return Answer{}, false, err
 		}
 		return in.answered(Answer{Reason: fact.Reason}), false, nil
@@ -101,10 +110,9 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 	in.candidates.DropOne(in.picked.seat, outcome)
 	fact.Trail = appendTrail(fact.Trail, in)
 	if in.open.Campaign.Duplicates.PerBuyer {
-		e.state.ReleaseDups(&in.posting)
 		in.hold.MoveDups(&in.posting)
 	}
-	if err := e.commit(fact, &in.hold); err != nil {
+	if err := e.conclude(fact, &in.hold); err != nil {
 		return Answer{}, false, err
 	}
 	if !more {
@@ -115,7 +123,7 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 
 // settleOpen tells the supplier ACCEPTED while the delivery is not settled.
 func (in *ingest) settleOpen(c *courier, how event.Settlement) (Answer, error) {
-	if err := in.engine.commit(c.settlement(how), nil); err != nil {
+	if err := in.engine.conclude(c.settlement(how), nil); err != nil {
 		return Answer{}, err
 	}
 	return in.sold(), nil

@@ -167,6 +167,49 @@ func TestPostsContent(t *testing.T) {
 	})
 }
 
+// What a campaign keeps of members that it does not know goes to the buyer, and
+// into the sealed part of the record alone.
+func TestKeptMembers(t *testing.T) {
+	bubble(t, "keep", func(t *testing.T) {
+		r := two()
+		r.campaigns[0].unknown = market.UnknownKeep
+		x := begin(t, r)
+		entries := x.log.len()
+		if got := x.tell(person(1, "nickname", "Patty", "age", "#41")); got != "blue" {
+			t.Fatal(got)
+		}
+		if body := string(x.world.posts[0].body); !strings.Contains(body, `"age":41`) || !strings.Contains(body, `"nickname":"Patty"`) {
+			t.Error(body)
+		}
+		var decoder event.Decoder
+		fact, err := decoder.Decode(x.log.durable()[entries].data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lead := fact.(*event.LeadDecided)
+		var contact event.Contact
+		if err := contact.Decode(lead.Sealed); err != nil {
+			t.Fatal(err)
+		}
+		open, sealed := texts(lead.Fields), texts(contact.Fields)
+		for _, private := range []string{"Patty", "Doe", "+14152000001", "p1@example.com"} {
+			if strings.Contains(open, private) || !strings.Contains(sealed, private) {
+				t.Errorf("%s: open %s, sealed %s", private, open, sealed)
+			}
+		}
+		if !strings.Contains(open, "CA") || string(contact.Body) != string(x.world.posts[0].body) {
+			t.Errorf("open %s; sealed body %s", open, contact.Body)
+		}
+	})
+}
+
+func texts(fields []event.Field) (all string) {
+	for _, f := range fields {
+		all += fmt.Sprintf("%s=%s ", f.Name, f.Text)
+	}
+	return all
+}
+
 // Every buyer in turn, until nobody is left or one has no endpoint.
 func TestCascade(t *testing.T) {
 	tests := []struct {
@@ -200,10 +243,32 @@ func TestCascade(t *testing.T) {
 				if method == market.Waterfall && posts != test.posts {
 					t.Errorf("%d posts, want %d", posts, test.posts)
 				}
+				x.nextIntentsHoldBodiesAlone(entries)
 				if got := x.log.len() - entries; got != posts+1 && test.recorded == "" || got != max(1, posts+1) {
 					t.Errorf("%d entries for %d posts: a refusal and the next intent are one", got, posts)
 				}
 			})
+		}
+	}
+}
+
+// nextIntentsHoldBodiesAlone: the first intent has the person's fields, so that
+// there is one place to forget them in.
+func (x *exchange) nextIntentsHoldBodiesAlone(from int) {
+	x.t.Helper()
+	var decoder event.Decoder
+	for _, e := range x.log.durable()[from:] {
+		fact, err := decoder.Decode(e.data)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		settled, ok := fact.(*event.PostSettled)
+		if !ok || settled.Post.URL == "" {
+			continue
+		}
+		var contact event.Contact
+		if err := contact.Decode(settled.Sealed); err != nil || len(contact.Fields) > 0 || len(contact.Body) == 0 {
+			x.t.Errorf("the next intent's sealed part: %v, %s, %s", err, texts(contact.Fields), contact.Body)
 		}
 	}
 }

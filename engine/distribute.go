@@ -15,7 +15,10 @@ type pick struct {
 
 // distribute finds a buyer for the lead and gives it the lead.
 func (in *ingest) distribute() (Answer, error) {
-	reason := in.choose()
+	reason, err := in.choose()
+	if err != nil {
+		return Answer{}, err
+	}
 	if reason != market.ReasonNone {
 		return in.unmatched(reason)
 	}
@@ -47,7 +50,7 @@ func (in *ingest) sold() Answer {
 // choose picks a seat and reserves all that a sale to it takes. A refusal rests
 // on facts: where only another request's reservation stands in the way it waits
 // for that to end, and looks at everything again.
-func (in *ingest) choose() market.Reason {
+func (in *ingest) choose() (market.Reason, error) {
 	for {
 		in.candidates.Begin(in.open.Lineup)
 		in.open.Screen(&in.lead, &in.candidates)
@@ -55,23 +58,26 @@ func (in *ingest) choose() market.Reason {
 		doorsOf(in.open, in.engine.state, in.now).Pass(&in.candidates)
 		reason, wait := in.tryEach()
 		if wait == nil {
-			return reason
+			return reason, nil
 		}
-		if !in.wait(wait) {
-			return market.ReasonTimeout
+		if err := in.wait(wait); err != nil {
+			return late(err)
 		}
 	}
 }
 
-// again resumes after a refusal, with the candidates that are left.
-func (in *ingest) again() market.Reason {
+// again resumes after a refusal, with the candidates that are left and whose
+// doors are open now. What the refused intent holds in caps counts as free: the
+// fact that takes the next buyer gives it back.
+func (in *ingest) again() (market.Reason, error) {
 	for {
+		doorsOf(in.open, in.engine.state, in.now).PassAgain(&in.candidates)
 		reason, wait := in.tryEach()
 		if wait == nil {
-			return reason
+			return reason, nil
 		}
-		if !in.wait(wait) {
-			return market.ReasonTimeout
+		if err := in.wait(wait); err != nil {
+			return late(err)
 		}
 	}
 }
@@ -126,7 +132,7 @@ func (in *ingest) reserve(seat int) (market.Outcome, <-chan struct{}) {
 			return outcome, wait
 		}
 	}
-	if room, wait := e.state.TakeCaps(&in.hold, in.open.Caps[seat], terms.Price, in.now); room != state.RoomTaken {
+	if room, wait := e.state.TakeCaps(&in.hold, in.open.Caps[seat], terms.Price, in.back, in.now); room != state.RoomTaken {
 		return market.OutcomeCapped, wait
 	}
 	if room, wait := e.state.TakeFunds(&in.hold, terms.Buyer, terms.Price); room != state.RoomTaken {
@@ -141,12 +147,13 @@ func (in *ingest) claimBuyerDups(buyer *market.Buyer) (market.Outcome, <-chan st
 	e.state.ReleaseDups(&in.hold)
 	scope := uint64(campaign.Ref)<<32 | uint64(buyer.Ref)
 	in.dupKeys = campaign.Duplicates.Keys(&in.lead, scope, &e.opt.Secret, in.dupKeys[:0])
-	room, _, wait := e.state.ClaimDups(&in.hold, in.dupKeys, in.now)
+	room, first, wait := e.state.ClaimDups(&in.hold, in.dupKeys, in.now)
 	switch room {
 	case state.RoomTaken:
 		in.rememberDups(campaign.Duplicates.Window)
 		return market.OutcomeWon, nil
 	case state.RoomFull:
+		in.fact.DuplicateOf = first
 		return market.OutcomeDuplicate, nil
 	}
 	return market.OutcomeDuplicate, wait

@@ -72,6 +72,12 @@ func TestWaterfallGoesByPriority(t *testing.T) {
 			r.campaigns[0].payout = "0.1"
 			return r
 		}, "blue blue gold"},
+		{"caps on leads and on money over the same time", func() rig {
+			r := three(market.Waterfall)
+			r.buyers[0].caps = []string{"day 2", "day $1000"}
+			r.campaigns[0].caps = []string{"day $50", "day 4"}
+			return r
+		}, "blue blue gold gold caps_full"},
 		{"a cap of nothing", func() rig {
 			r := three(market.Waterfall)
 			r.buyers[0].caps = []string{"day 0"}
@@ -188,8 +194,8 @@ func TestTurnsOfThoseThatComeAndGo(t *testing.T) {
 	bubble(t, "a refusal passes the turn on, to the others alone", func(t *testing.T) {
 		x := begin(t, three(market.RoundRobin).posting())
 		x.world.script("gold", refuses)
-		if got := x.told(1, 12); strings.Contains(got, "gold") || strings.Contains(got, "post_rejected") {
-			t.Error(got)
+		for i := range 3 { // 4 of 12 leads come by way of gold, and those are shared in turns too
+			runs(t, x.told(100*i, 12), 12, map[string]int{"blue": 6, "red": 6})
 		}
 	})
 }

@@ -26,6 +26,11 @@ func doorsOf(o *open, s *state.State, now int64) *route.Doors {
 	return doors
 }
 
+// maxUnknown is how many leads of a buyer may wait for an operator to find out
+// whether it has them. Each is kept, with its body; and a buyer that has lost
+// track of a thousand leads should not be sent more.
+const maxUnknown = 1000
+
 func look(o *open, i int, s *state.State, now int64, doors *route.Doors) {
 	seat := &o.Campaign.Lineup[i]
 	if !withinHours(seat.Buyer.Schedule, now, doors) || !withinHours(seat.Schedule, now, doors) {
@@ -43,6 +48,9 @@ func look(o *open, i int, s *state.State, now int64, doors *route.Doors) {
 	}
 	if paused, _ := s.Paused(event.NameBuyer, seat.Buyer.Ref); paused {
 		doors.Paused.Set(i)
+	}
+	if s.Unknown(seat.Buyer.Ref) >= maxUnknown {
+		doors.Unhealthy.Set(i)
 	}
 	if _, ok := o.Campaign.Payout.Of(seat.Price); !ok || seat.Price < o.Campaign.Floor {
 		doors.BelowFloor.Set(i)

@@ -170,6 +170,31 @@ func TestDuplicateInFlight(t *testing.T) {
 			t.Error(all)
 		}
 	})
+	bubble(t, "towards each buyer, as it goes from one to the next", func(t *testing.T) {
+		r := duplicates(byBuyer, true)
+		r.campaigns[0].seats[0].states = "CA"
+		x := begin(t, r)
+		x.world.script("blue", refuses.in(time.Second))
+		x.world.script("gold", accepts.in(time.Second))
+		first := x.goSend(person(1))
+		time.Sleep(1500 * ms)
+		second := x.goSend(person(1, "state", "NV"))
+		if got := first.wait() + " " + second.wait(); got != "gold duplicate" || second.took != 500*ms {
+			t.Errorf("%s after %s", got, second.took)
+		}
+	})
+	bubble(t, "towards each buyer: one stands in no other's way", func(t *testing.T) {
+		r := duplicates(byBuyer, true)
+		r.campaigns[0].seats[0].states = "CA"
+		x := begin(t, r)
+		x.world.script("blue", accepts.in(time.Second))
+		first := x.goSend(person(1))
+		synctest.Wait()
+		second := x.goSend(person(1, "state", "NV"))
+		if got := first.wait() + " " + second.wait(); got != "blue gold" || second.took != 0 {
+			t.Errorf("%s after %s", got, second.took)
+		}
+	})
 	bubble(t, "a log that is slow", func(t *testing.T) {
 		x := begin(t, duplicates(anyOf, false))
 		x.log.slow(time.Second)

@@ -49,10 +49,9 @@ type Engine struct {
 
 	configuring sync.Mutex // one change of configuration at a time
 
-	couriers   couriers
-	background sync.WaitGroup
-	stop       chan struct{}
-	stopped    atomic.Bool
+	couriers couriers
+	stop     chan struct{}
+	stopped  atomic.Bool
 }
 
 // New returns an engine over a replayed state. It has no catalog yet and
@@ -83,14 +82,14 @@ func setDefault(d *time.Duration, value time.Duration) {
 // State is the exchange's memory, for those who only look.
 func (e *Engine) State() *state.State { return e.state }
 
-// Close ends what goes on in the background. Attempts that are under way are
-// waited for; posts between two tries are left to the next start. The log must
-// stay open until Close returns.
+// Close ends every delivery, also those whose lead is not answered yet. Attempts
+// that are under way are waited for; posts between two tries are left to the
+// next start. The log must stay open until Close returns.
 func (e *Engine) Close() {
 	if e.stopped.CompareAndSwap(false, true) {
 		close(e.stop)
 	}
-	e.background.Wait()
+	e.couriers.end()
 }
 
 // admit tells whether a request may be taken now.
@@ -104,16 +103,16 @@ func (e *Engine) admit() error {
 	return nil
 }
 
-// newID draws an identifier.
-func (e *Engine) newID(now int64) [16]byte {
-	var random [10]byte
+// newID draws an identifier; what is drawn passes through random, which is the
+// caller's because a port's argument lives on the heap.
+func (e *Engine) newID(now int64, random *[10]byte) [16]byte {
 	e.opt.Entropy(random[:])
-	return market.MakeID(now/int64(time.Millisecond), random)
+	return market.MakeID(now/int64(time.Millisecond), *random)
 }
 
 // NewRequestID draws the identifier of a request.
 func (e *Engine) NewRequestID() market.RequestID {
-	return market.RequestID(e.newID(e.opt.Clock.Now()))
+	return market.RequestID(e.newID(e.opt.Clock.Now(), new([10]byte)))
 }
 
 type silent struct{}

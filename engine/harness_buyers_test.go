@@ -48,6 +48,8 @@ type world struct {
 	scripts map[string][]reply // by buyer; the last one repeats
 	behave  func(p *post) reply
 	posts   []*post
+
+	underway sync.WaitGroup // grows under mu
 }
 
 // post is one attempt as the buyer sees it.
@@ -96,6 +98,7 @@ var (
 func (w *world) enter(life int, req *market.PostRequest) *post {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.underway.Add(1)
 	p := &post{life: life, at: time.Since(began), key: req.Key, body: bytes.Clone(req.Body), try: 1}
 	p.buyer = strings.TrimSuffix(strings.TrimPrefix(req.Endpoint.URL, "https://"), ".example/v1/post")
 	if !reflect.DeepEqual(&req.Endpoint, endpointOf(p.buyer)) {
@@ -207,6 +210,7 @@ func (l *life) Post(req *market.PostRequest) market.PostResult {
 		return unreached.result
 	}
 	p := l.enter(l.number, req)
+	defer l.underway.Done()
 	left := time.Until(req.Deadline)
 	if wait := min(p.answer.after, left); wait > 0 {
 		time.Sleep(wait)
@@ -222,6 +226,17 @@ func (w *world) tried() (list []string) {
 		list = append(list, p.buyer+"@"+p.at.String())
 	}
 	return list
+}
+
+// end waits for the attempts that are still under way.
+func (w *world) end() {
+	w.mu.Lock()
+	n := len(w.posts)
+	w.mu.Unlock()
+	w.underway.Wait()
+	if len(w.posts) != n {
+		w.t.Errorf("%d posts after the end", len(w.posts)-n)
+	}
 }
 
 // takers lists, by person, the buyers that have them.

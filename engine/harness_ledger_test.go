@@ -22,7 +22,9 @@ type ledger struct {
 	sold     map[market.Ref]int // leads by buyer, of those that stand
 	campaign map[market.Ref]int
 	limits   map[market.Ref]*market.Cap
-	keys     map[[16]byte]int64 // until when an idempotency key is known
+	highest  map[market.Ref]int64 // limit that each cap ever had
+	keys     map[[16]byte]int64   // until when an idempotency key is known
+	opened   map[market.Ref]bool
 }
 
 type capWindow struct {
@@ -33,13 +35,13 @@ type capWindow struct {
 // addUp goes through a log. Anything that no log may say is an error: more in a
 // cap than its limit, a balance below the credit, a settlement of what is not
 // open.
-func addUp(t testing.TB, entries []entry, catalog *market.Catalog) *ledger {
+func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[market.Ref]int64) *ledger {
 	t.Helper()
 	l := &ledger{
 		caps: map[capWindow]int64{}, balance: map[market.Ref]market.Money{}, held: map[market.Ref]market.Money{},
 		open: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.Status{},
 		sold: map[market.Ref]int{}, campaign: map[market.Ref]int{},
-		limits: allCaps(catalog), keys: map[[16]byte]int64{},
+		opened: map[market.Ref]bool{}, limits: allCaps(catalog), highest: highest, keys: map[[16]byte]int64{},
 	}
 	var decoder event.Decoder
 	for i, e := range entries {
@@ -49,6 +51,9 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog) *ledger {
 		}
 		switch fact := fact.(type) {
 		case *event.FundsMoved:
+			if fact.Opening { // what was bought before is not on account
+				l.opened[fact.Buyer], l.balance[fact.Buyer] = true, 0
+			}
 			l.balance[fact.Buyer] += fact.Amount
 		case *event.LeadDecided:
 			l.decided(t, fact)
@@ -138,15 +143,15 @@ func (l *ledger) settled(t testing.TB, fact *event.PostSettled) {
 func (l *ledger) withinLimits(t testing.TB, position int, catalog *market.Catalog) {
 	t.Helper()
 	for w, used := range l.caps {
-		if limit := l.limits[w.cap]; limit != nil && used > limit.Limit {
-			t.Errorf("entry %d: %d in the %s cap %d of %d", position, used, limit.Period, w.cap, limit.Limit)
+		if limit, ok := l.highest[w.cap]; ok && used > limit {
+			t.Errorf("entry %d: %d in cap %d of %d", position, used, w.cap, limit)
 		}
 		if used < 0 {
 			t.Errorf("entry %d: cap %d has %d", position, w.cap, used)
 		}
 	}
 	for _, b := range catalog.Buyers {
-		if free := l.balance[b.Ref] - l.held[b.Ref] + b.Credit; b.Funded && free < 0 {
+		if free := l.balance[b.Ref] - l.held[b.Ref] + b.Credit; b.Funded && l.opened[b.Ref] && free < 0 {
 			t.Errorf("entry %d: buyer %s is %s over its money", position, b.ID, -free)
 		}
 	}

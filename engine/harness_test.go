@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -40,7 +41,10 @@ type exchange struct {
 	engine *engine.Engine
 	tune   func(*engine.Options)
 	drawn  atomic.Uint64
+	graves sync.WaitGroup // dead processes on their way out
 	noted  noted
+
+	highest map[market.Ref]int64 // limit that each cap ever had
 }
 
 type request struct {
@@ -114,8 +118,15 @@ func (x *exchange) entropy(p []byte) {
 func (x *exchange) configure(r rig) {
 	x.t.Helper()
 	x.rig = r
-	if err := x.engine.Configure(x.configuration(r)); err != nil {
+	c := x.configuration(r)
+	if err := x.engine.Configure(c); err != nil {
 		x.t.Fatal(err)
+	}
+	if x.highest == nil {
+		x.highest = map[market.Ref]int64{}
+	}
+	for ref, limit := range allCaps(c.Catalog) {
+		x.highest[ref] = max(x.highest[ref], limit.Limit)
 	}
 }
 
@@ -143,9 +154,10 @@ func (x *exchange) crash() {
 	x.rise()
 }
 
-// bury lets what is left of a dead process end.
+// bury leaves what is left of a dead process to end by itself: nobody waits for
+// it, and it reaches neither the log nor the buyers any more.
 func (x *exchange) bury() {
-	x.engine.Close()
+	x.graves.Go(x.engine.Close)
 	x.log.close()
 }
 
@@ -246,6 +258,8 @@ func (x *exchange) finish() {
 	x.t.Helper()
 	x.engine.Close()
 	x.log.close()
+	x.graves.Wait()
+	x.world.end()
 	x.audit()
 }
 
@@ -264,7 +278,7 @@ func (x *exchange) audit() {
 	if seq != again || live != replay {
 		x.t.Errorf("live state %x at %d, replayed state %x at %d", live, seq, replay, again)
 	}
-	addUp(x.t, entries, x.engine.Catalog()).compare(x.t, x.state)
+	addUp(x.t, entries, x.engine.Catalog(), x.highest).compare(x.t, x.state)
 }
 
 // bubble runs a test in virtual time.

@@ -43,6 +43,9 @@ type ingest struct {
 	members    []int32 // seats of the set that takes turns
 	weights    []int32
 	listed     func(*market.List) bool // in.onList, made once
+	back       []event.Charge          // what the refused intent holds, while the next buyer is sought
+	random     [10]byte
+	answer     Answer // while it is noted
 }
 
 // Ingest takes a lead: checks it, finds a buyer and delivers it. It returns
@@ -69,7 +72,7 @@ func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan) {
 	in.now = req.Received
 	in.fact.Reset()
 	in.candidates.Forget()
-	in.faults = in.faults[:0]
+	in.faults, in.back = in.faults[:0], nil
 	if in.listed == nil {
 		in.listed = in.onList
 	}
@@ -94,7 +97,7 @@ func (in *ingest) run() (Answer, error) {
 	if err := in.check(); err != nil {
 		return Answer{}, err
 	}
-	in.id = market.LeadID(e.newID(in.now))
+	in.id = market.LeadID(e.newID(in.now, &in.random))
 	in.describe()
 	reason, err := in.inbound()
 	if err != nil {
@@ -169,6 +172,7 @@ func (in *ingest) commit() error { return in.engine.commit(&in.fact, &in.hold) }
 func (in *ingest) answered(answer Answer) Answer {
 	answer.Lead, answer.Request = in.id, in.req.Request
 	answer.Campaign = string(in.open.Campaign.ID)
-	in.engine.opt.Note.Decided(in.open.Campaign, in.req.Supplier, &answer)
+	in.answer = answer
+	in.engine.opt.Note.Decided(in.open.Campaign, in.req.Supplier, &in.answer)
 	return answer
 }

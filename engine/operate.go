@@ -31,7 +31,7 @@ func (e *Engine) SetSecret(name string, sealed []byte) error {
 	return e.commit(&event.SecretSet{Name: name, Sealed: sealed, At: e.opt.Clock.Now()}, nil)
 }
 
-// TopUp adds to a buyer's money; a negative amount takes from it.
+// TopUp adds to a buyer's money.
 func (e *Engine) TopUp(buyer market.BuyerID, amount market.Money, note string) error {
 	ref := e.state.RefOf(event.NameBuyer, string(buyer))
 	if ref == 0 {
@@ -53,13 +53,16 @@ func (e *Engine) Resolve(lead market.LeadID, how event.Settlement) error {
 	if !post.Unknown {
 		return fmt.Errorf("%w: the delivery of lead %s is still being tried", ErrConflict, lead)
 	}
-	c := e.couriers.open(e, lead)
+	c, err := e.couriers.open(e, lead)
+	if err != nil {
+		return err
+	}
 	c.take(post)
 	fact := c.settlement(how)
 	if how == event.SettledReleased {
 		fact.Reason = market.ReasonPostRejected
 	}
-	err := e.commit(fact, nil)
+	err = e.commit(fact, nil)
 	close(c.answered)
 	if err != nil || how != event.SettledResent {
 		e.couriers.close(c)

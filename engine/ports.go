@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"time"
 
 	"pingpost/engine/market"
@@ -16,6 +17,10 @@ type Waiter = interface {
 	// Failed says that the entry never will be.
 	Failed(err error)
 }
+
+// ErrBusy is what Append returns while the log's queue is full: nothing was
+// queued, and the same may be offered again.
+var ErrBusy = errors.New("the log's queue is full")
 
 // Log makes facts durable. Append queues data, which must stay as it is until
 // the waiter is told; an error means that nothing was queued and the waiter is

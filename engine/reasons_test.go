@@ -16,7 +16,6 @@ import (
 type stage struct {
 	reason string
 	rig    func(b *buyer, s *seat)
-	lead   []string
 	before func(x *exchange, buyer string)
 }
 
@@ -121,6 +120,8 @@ func TestInboundEndsTheMatter(t *testing.T) {
 				},
 				campaigns: []campaign{{method: market.Waterfall, suppress: []string{"phones", "emails"}, seats: []seat{{buyer: "blue"}}}},
 			})
+			begun := x.log.len()
+			defer func() { x.inboundTrails(begun) }()
 			if got := x.told(0, 6); got != "blue suppressed suppressed suppressed suppressed blue" {
 				t.Error(got)
 			}
@@ -149,6 +150,20 @@ func TestInboundEndsTheMatter(t *testing.T) {
 			}
 		}
 	})
+}
+
+// inboundTrails sees that what never came to a buyer says nothing of buyers.
+func (x *exchange) inboundTrails(from int) {
+	var decoder event.Decoder
+	for _, e := range x.log.durable()[from:] {
+		fact, err := decoder.Decode(e.data)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		if lead, ok := fact.(*event.LeadDecided); ok && lead.Reason == market.ReasonSuppressed && len(lead.Trail) > 0 {
+			x.t.Errorf("a suppressed lead has a trail: %v", lead.Trail)
+		}
+	}
 }
 
 // A list may be changed by a new configuration's tables at any time.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,5 +36,78 @@ func TestSlowRequestAtTheTurnOfTheHour(t *testing.T) {
 		if got[0] != "blue" || got[1] != "caps_full" || got[2] != "caps_full" {
 			t.Errorf("%q: the hour has room for one", got)
 		}
+	})
+}
+
+// A lead that had to wait is decided by the time at which it goes on: caps that
+// rolled over meanwhile are empty, and doors that opened are open.
+func TestWaitingLeadIsDecidedLater(t *testing.T) {
+	tests := []struct {
+		what string
+		rig  func(b *buyer)
+		want string
+	}{
+		{"a cap rolled over", func(b *buyer) { b.caps = []string{"hour 1"} }, "gold"},
+		{"a door opened", func(b *buyer) { b.schedule = "UTC Sat 01:00-02:00" }, "gold"},
+		{"a door shut", func(b *buyer) { b.schedule = "UTC Sat 00:00-01:00" }, "outside_schedule"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			r := duplicates(anyOf, true)
+			r.campaigns[0].seats[0].states, r.campaigns[0].seats[1].states = "NV", "CA"
+			r.buyers[1].posts = false
+			test.rig(&r.buyers[1])
+			x := begin(t, r)
+			x.world.script("blue", refuses.in(4*time.Second))
+			at(t, "2000-01-01 00:59:58")
+			x.tell(person(9))
+			first := x.goSend(person(1, "state", "NV"))
+			synctest.Wait()
+			second := x.goSend(person(1))
+			if got := first.wait() + " " + second.wait(); got != "post_rejected "+test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// A lead that comes to a full door only because of what others have reserved
+// waits for them, in a cascade too, and no longer than the ceiling.
+func TestRoomThatOthersReserve(t *testing.T) {
+	r := two()
+	r.campaigns[0].seats[1].states = "CA"
+	r.campaigns = append(r.campaigns, campaign{id: "home", method: market.Waterfall, seats: []seat{{buyer: "gold"}}})
+	tests := []struct {
+		what  string
+		after time.Duration // until blue refuses
+		want  string
+	}{
+		{"in time", time.Second, "post_rejected@1.7s gold"}, // gold's room is taken by then, as a fact
+		{"too late", 4900 * ms, "post_rejected@5.6s gold"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := begin(t, r)
+			x.world.script("blue", refuses.in(test.after))
+			first := x.goSend(person(1))
+			time.Sleep(test.after - 300*ms)
+			x.log.slow(time.Second)
+			other := x.goSend(person(2, "flo_campaign_id", "home"))
+			time.Sleep(ms)
+			x.log.slow(0)
+			if got := fmt.Sprintf("%s@%s %s", first.wait(), first.took, other.wait()); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
+	}
+	bubble(t, "a request that took too long to arrive", func(t *testing.T) {
+		x := begin(t, duplicates(anyOf, true))
+		x.world.script("blue", accepts.in(time.Second))
+		first := x.goSend(person(1))
+		synctest.Wait()
+		if got := said(x.late(person(1), 6*time.Second)); got != "timeout" {
+			t.Error(got)
+		}
+		first.wait()
 	})
 }

@@ -1,11 +1,13 @@
 package server
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http/pprof"
+	"sync"
 	"time"
 
 	"github.com/fasthttp/router"
@@ -45,23 +47,27 @@ type Operator interface {
 type Admin struct {
 	operator Operator
 	meter    *Meter
-	password [32]byte // hash; of nothing where none is configured
-	locked   bool     // no password is configured: nothing that is guarded opens
+	password [32]byte   // hash; of nothing where none is configured
+	locked   bool       // no password is configured: nothing that is guarded opens
+	wrong    brake      // on those who guess it
+	applying sync.Mutex // one configuration is read and judged at a time
 	http     *fasthttp.Server
 	logger   *slog.Logger
 }
 
-// maxDocument bounds a configuration that is sent.
-const maxDocument = 16 << 20
+const (
+	maxDocument = 4 << 20  // bytes of a configuration that is sent
+	maxBody     = 64 << 10 // bytes of any other body
 
-// maxOperators bounds the connections open at once.
-const maxOperators = 1000
+	maxOperators     = 1000 // connections open at once
+	maxOperatorsFrom = 50   // of them from one address
+)
 
 // NewAdmin returns an admin server.
 func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Logger) *Admin {
-	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", logger: logger}
+	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", wrong: newBrake(), logger: logger}
 	routes := router.New()
-	routes.RedirectTrailingSlash, routes.RedirectFixedPath = false, false
+	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
 	routes.NotFound = a.guard(func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultNotFound) })
 	routes.MethodNotAllowed = a.guard(func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultMethod) })
 	routes.GET("/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") })
@@ -69,20 +75,23 @@ func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Log
 	routes.GET("/metrics", a.metrics)
 	a.guarded(routes)
 	a.http = &fasthttp.Server{
-		Handler: a.counted(routes.Handler), ErrorHandler: a.unreadable, Name: "pingpost", NoDefaultServerHeader: true, Logger: discard{},
+		Handler: a.counted(a.judged(routes.Handler, routes.NotFound)), ErrorHandler: a.unreadable, Name: "pingpost", NoDefaultServerHeader: true, Logger: discard{},
 		MaxRequestBodySize: maxDocument, ReadTimeout: slowest, IdleTimeout: slowest, WriteTimeout: 2 * slowest,
 		SecureErrorLogMessage: true, CloseOnShutdown: true, Concurrency: 2 * maxOperators,
+
+		// Bodies are read once the password was right.
+		StreamRequestBody: true, DisablePreParseMultipartForm: true,
 	}
 	return a
 }
 
 func (a *Admin) guarded(routes *router.Router) {
 	add := func(method, path string, h fasthttp.RequestHandler) {
-		routes.Handle(method, path, a.guard(h))
+		routes.Handle(method, path, a.guard(a.withBody(maxBody, faultTooLarge, h)))
 	}
+	routes.PUT("/admin/v1/config", a.guard(a.alone(a.withBody(maxDocument, faultDocument, a.apply))))
 	add("GET", "/admin/v1/hash", a.hash)
 	add("GET", "/admin/v1/config", a.config)
-	add("PUT", "/admin/v1/config", a.apply)
 	add("GET", "/admin/v1/deliveries", a.deliveries)
 	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.resolve)
 	add("GET", "/admin/v1/suppliers/{id}/keys", a.keys)
@@ -111,8 +120,32 @@ func (a *Admin) guarded(routes *router.Router) {
 func (a *Admin) counted(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		begun := time.Now()
+		defer func() {
+			if cause := recover(); cause != nil {
+				panicked(ctx, newRequestID(), cause, a.logger)
+			}
+			if ctx.Request.Header.ContentLength() != 0 && ctx.RequestBodyStream() != nil && ctx.UserValue(bodyRead) == nil {
+				ctx.SetConnectionClose() // the next request would be looked for in this one's body
+			}
+			dismiss(ctx)
+			a.meter.request(routeAdmin, ctx.Response.StatusCode(), int64(time.Since(begun)))
+		}()
 		h(ctx)
-		a.meter.request(routeAdmin, ctx.Response.StatusCode(), int64(time.Since(begun)))
+	}
+}
+
+// judged refuses what could be read in two ways.
+func (a *Admin) judged(h, notFound fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		switch bad := judgeHead(&ctx.Request.Header); {
+		case bad.status != 0:
+			a.fail(ctx, bad)
+			ctx.SetConnectionClose()
+		case !bytes.Equal(exactPath(&ctx.Request.Header), ctx.Path()):
+			notFound(ctx)
+		default:
+			h(ctx)
+		}
 	}
 }
 
@@ -127,7 +160,7 @@ func (a *Admin) unreadable(ctx *fasthttp.RequestCtx, err error) {
 
 // Serve answers on the listener until Shutdown.
 func (a *Admin) Serve(listener net.Listener) error {
-	return a.http.Serve(newCrowd(listener, maxOperators, maxOperators, newRequestID))
+	return a.http.Serve(newCrowd(listener, maxOperators, maxOperatorsFrom, newRequestID, a.meter.notAccepted))
 }
 
 // Shutdown ends it.

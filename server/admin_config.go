@@ -46,8 +46,9 @@ func (a *Admin) failWith(ctx *fasthttp.RequestCtx, err error) {
 
 // mistakes are a document's problems as the interface lists them.
 func mistakes(problems config.Problems) []market.FieldError {
-	var list []market.FieldError
-	for _, problem := range problems[:min(len(problems), maxMistakes)] {
+	problems = problems[:min(len(problems), maxMistakes)]
+	list := make([]market.FieldError, 0, len(problems))
+	for _, problem := range problems {
 		field := problem.Path
 		if field == "" {
 			field = "document"
@@ -92,7 +93,7 @@ func (a *Admin) config(ctx *fasthttp.RequestCtx) {
 
 // apply puts a document into force; with ?dry=1 it says what would change.
 func (a *Admin) apply(ctx *fasthttp.RequestCtx) {
-	changes, err := a.operator.Apply(ctx.Request.Body(), isDry(ctx.QueryArgs()))
+	changes, err := a.operator.Apply(bodyOf(ctx), isDry(ctx.QueryArgs()))
 	if err != nil {
 		a.failWith(ctx, err)
 		return
@@ -123,7 +124,7 @@ func isDry(query *fasthttp.Args) bool {
 
 // document reads a small JSON body; false: it was answered already.
 func (a *Admin) document(ctx *fasthttp.RequestCtx, into any) bool {
-	err := strictjson.Unmarshal(ctx.Request.Body(), into)
+	err := strictjson.Unmarshal(bodyOf(ctx), into)
 	var syntax *strictjson.SyntaxError
 	switch {
 	case err == nil:

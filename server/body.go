@@ -17,32 +17,37 @@ const drained = 1 << 20
 // connection ends after the answer: nobody knows where a next request would
 // begin. A body over the limit is a fault that the route is told of, so that a
 // stranger is told 401 and not how much is allowed.
-func (s *Server) readBody(ctx *fasthttp.RequestCtx, r *room) fault {
-	r.body = r.body[:0]
+func (s *Server) readBody(ctx *fasthttp.RequestCtx, r *room) (bad fault) {
+	r.body, bad = readBody(ctx, r.body[:0], s.opt.Body)
+	return bad
+}
+
+// readBody appends the body to memory.
+func readBody(ctx *fasthttp.RequestCtx, memory []byte, limit int) ([]byte, fault) {
 	stream := ctx.RequestBodyStream()
 	if stream == nil {
-		return fault{}
+		return memory, fault{}
 	}
-	length, limit := ctx.Request.Header.ContentLength(), s.opt.Body
+	length := ctx.Request.Header.ContentLength()
 	if length > limit {
-		return tooLarge(ctx, stream)
+		return memory, tooLarge(ctx, stream)
 	}
-	r.body = slices.Grow(r.body, max(length, leastBody)+1)
+	memory = slices.Grow(memory, max(length, leastBody)+1)
 	for {
-		if len(r.body) == cap(r.body) {
-			r.body = slices.Grow(r.body, cap(r.body))
+		if len(memory) == cap(memory) {
+			memory = slices.Grow(memory, cap(memory))
 		}
-		n, err := stream.Read(r.body[len(r.body):cap(r.body)])
-		r.body = r.body[:len(r.body)+n]
+		n, err := stream.Read(memory[len(memory):cap(memory)])
+		memory = memory[:len(memory)+n]
 		switch {
-		case len(r.body) > limit:
-			return tooLarge(ctx, stream)
+		case len(memory) > limit:
+			return memory, tooLarge(ctx, stream)
 		case err == nil:
-		case errors.Is(err, io.EOF) && (length < 0 || len(r.body) == length):
-			return fault{}
+		case errors.Is(err, io.EOF) && (length < 0 || len(memory) == length):
+			return memory, fault{}
 		default:
 			ctx.SetConnectionClose()
-			return unread(err)
+			return memory, unread(err)
 		}
 	}
 }

@@ -1,16 +1,44 @@
 package server
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
-// Clock is the engine's clock: the wall clock at the start of the process plus
+// Clock is the exchange's clock: the wall clock at the start of the process plus
 // what the monotonic clock has counted since, so that it never goes back.
-type Clock struct{ start time.Time }
+//
+// Nor does it over a restart: where the wall clock is behind what was logged, the
+// exchange moves its own to there. What is then measured from it, to expire, is
+// swept by the log's time, and would be gone at once where the two differed.
+type Clock struct {
+	start time.Time
+	base  atomic.Int64 // what Now was at start, in Unix nanoseconds
+}
 
 // NewClock starts a clock.
-func NewClock() *Clock { return &Clock{start: time.Now()} }
+func NewClock() *Clock {
+	c := &Clock{start: time.Now()}
+	c.base.Store(c.start.UnixNano())
+	return c
+}
 
 // Now is in Unix nanoseconds.
-func (c *Clock) Now() int64 { return c.start.UnixNano() + int64(time.Since(c.start)) }
+func (c *Clock) Now() int64 { return c.base.Load() + int64(time.Since(c.start)) }
+
+// Forward moves the clock to at, in Unix nanoseconds, where it is behind, and
+// returns by how much it was. The one who starts the exchange calls it, once.
+func (c *Clock) Forward(at int64) (behind time.Duration) {
+	behind = max(0, time.Duration(at-c.Now()))
+	c.base.Add(int64(behind))
+	return behind
+}
+
+// Real is when the machine's clock will show what this one shows at t: what goes
+// by the machine's, as the network does, is to be given that.
+func (c *Clock) Real(t time.Time) time.Time {
+	return time.Now().Add(time.Duration(t.UnixNano() - c.Now()))
+}
 
 // Timer fires once after d.
 func (c *Clock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {

@@ -1,68 +1,173 @@
 package server
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"strconv"
 	"sync"
-	"sync/atomic"
+	"syscall"
 	"time"
 
 	"pingpost/engine/market"
 )
 
 // crowd bounds the connections that are open at once, in all and from one
-// address. Who is too many hears so in the interface's form, and is let go.
-// (The HTTP library bounds them too, but tells it in a text of its own.)
+// address. Who is too many from one address hears so in the interface's form,
+// and is let go. (The HTTP library bounds them too, but tells it in a text of
+// its own.)
+//
+// A connection is a stranger until a good credential has come over it. Where
+// the house is full a newcomer takes the place of a stranger that has been idle
+// for long; only where every guest is known the newcomer is sent away. So those
+// who have no credential may fill the house, but cannot keep it. A place kept
+// for each supplier was rejected: a connection says whose it is only after it
+// has been let in.
 //
 // Accept has one caller; connections leave from any goroutine.
 type crowd struct {
 	net.Listener
 	most, mostFrom int
 	newID          func() market.RequestID
+	tell           func(error) // hears why connections are not accepted for a while
+	told           time.Time   // when it last did; Accept's alone
 
-	mu   sync.Mutex // guards open and from
-	open int
-	from map[netip.Prefix]int
+	mu        sync.Mutex // guards the rest
+	open      int
+	from      map[netip.Prefix]int
+	strangers map[*guest]struct{}
 }
 
-func newCrowd(listener net.Listener, most, mostFrom int, newID func() market.RequestID) *crowd {
-	return &crowd{Listener: listener, most: most, mostFrom: mostFrom, newID: newID, from: make(map[netip.Prefix]int)}
+func newCrowd(listener net.Listener, most, mostFrom int, newID func() market.RequestID, tell func(error)) *crowd {
+	return &crowd{
+		Listener: listener, most: most, mostFrom: mostFrom, newID: newID, tell: tell,
+		from: make(map[netip.Prefix]int), strangers: make(map[*guest]struct{}),
+	}
 }
 
-// Accept returns the next connection that there is room for.
+// The pause after an error that passes by itself.
+const (
+	leastPause = 5 * time.Millisecond
+	mostPause  = time.Second
+	tellEvery  = time.Minute
+)
+
+// Accept returns the next connection that there is room for. An error is final:
+// what may pass by itself is waited for.
 func (c *crowd) Accept() (net.Conn, error) {
+	pause := leastPause
 	for {
 		conn, err := c.Listener.Accept()
 		if err != nil {
-			return nil, err
+			if !passing(err) {
+				return nil, err
+			}
+			if now := time.Now(); now.Sub(c.told) >= tellEvery {
+				c.told = now
+				c.tell(err)
+			}
+			c.evict()
+			time.Sleep(pause)
+			pause = min(2*pause, mostPause)
+			continue
 		}
-		guest := &guest{Conn: conn, crowd: c, from: origin(conn)}
-		if c.enter(guest.from) {
+		pause = leastPause
+		guest := newGuest(conn, c)
+		in, evicted := c.enter(guest)
+		if evicted != nil {
+			_ = evicted.Conn.Close()
+		}
+		if in {
 			return guest, nil
 		}
 		c.refuse(conn)
 	}
 }
 
-func (c *crowd) enter(from netip.Prefix) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.open >= c.most || c.from[from] >= c.mostFrom {
-		return false
+// passing tells whether Accept may succeed later: the system has run out of
+// something, or the error was that of the one connection.
+func passing(err error) bool {
+	for _, one := range [...]error{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.ECONNRESET,
+		syscall.EPROTO, syscall.EPERM, syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ETIMEDOUT,
+	} {
+		if errors.Is(err, one) {
+			return true
+		}
 	}
-	c.open++
-	c.from[from]++
-	return true
+	return false
 }
 
-func (c *crowd) leave(from netip.Prefix) {
+// enter counts a guest in. The one that was evicted for it is counted out, and
+// is the caller's to close.
+func (c *crowd) enter(g *guest) (in bool, evicted *guest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.open--
-	if c.from[from]--; c.from[from] == 0 {
-		delete(c.from, from)
+	if c.from[g.from] >= c.mostFrom {
+		return false, nil
 	}
+	if c.open >= c.most {
+		if evicted = c.evictLocked(); evicted == nil {
+			return false, nil
+		}
+	}
+	c.open++
+	c.from[g.from]++
+	c.strangers[g] = struct{}{}
+	return true, evicted
+}
+
+func (c *crowd) leave(g *guest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leaveLocked(g)
+}
+
+func (c *crowd) leaveLocked(g *guest) {
+	c.open--
+	if c.from[g.from]--; c.from[g.from] == 0 {
+		delete(c.from, g.from)
+	}
+	delete(c.strangers, g)
+}
+
+// evict makes room where the system has none.
+func (c *crowd) evict() {
+	c.mu.Lock()
+	evicted := c.evictLocked()
+	c.mu.Unlock()
+	if evicted != nil {
+		_ = evicted.Conn.Close()
+	}
+}
+
+// sampled bounds how many strangers are looked at to find an idle one.
+const sampled = 64
+
+// evictLocked counts out the stranger that has been idle longest, among some of
+// them taken at random where they are many; nil where there is none.
+func (c *crowd) evictLocked() (idlest *guest) {
+	seen := 0
+	for g := range c.strangers {
+		if idlest == nil || g.used.Load() < idlest.used.Load() {
+			idlest = g
+		}
+		if seen++; seen == sampled {
+			break
+		}
+	}
+	if idlest == nil || !idlest.gone.CompareAndSwap(false, true) {
+		return nil
+	}
+	c.leaveLocked(idlest)
+	return idlest
+}
+
+// packed tells whether more than half of the places are taken.
+func (c *crowd) packed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return 2*c.open > c.most
 }
 
 // refuse writes what fits any connection's empty buffer, so it does not wait.
@@ -76,36 +181,4 @@ func (c *crowd) refuse(conn net.Conn) {
 	text := id.AppendTo([]byte("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: " +
 		retryAfterBusy + "\r\nConnection: close\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n" + headerRequestID + ": "))
 	_, _ = conn.Write(append(append(text, "\r\n\r\n"...), body...))
-}
-
-// origin is whose connection it is: an address, or for IPv6 the network that
-// one customer is given whole.
-func origin(conn net.Conn) netip.Prefix {
-	tcp, ok := conn.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return netip.Prefix{}
-	}
-	address := tcp.AddrPort().Addr().Unmap()
-	bits := address.BitLen()
-	if address.Is6() {
-		bits = 64
-	}
-	prefix, _ := address.WithZone("").Prefix(bits)
-	return prefix
-}
-
-// guest is a connection that is counted until it is closed.
-type guest struct {
-	net.Conn
-	crowd *crowd
-	from  netip.Prefix
-	gone  atomic.Bool
-}
-
-// Close ends the connection and makes room for another.
-func (g *guest) Close() error {
-	if g.gone.CompareAndSwap(false, true) {
-		g.crowd.leave(g.from)
-	}
-	return g.Conn.Close()
 }

@@ -16,8 +16,11 @@ var (
 	faultForbidden    = fault{403, "forbidden", "This API key may not send leads for this supplier into this campaign."}
 	faultLimited      = fault{429, "rate_limited", "Too many requests at once. Send this one again after the time in Retry-After."}
 	faultTooLarge     = fault{413, "payload_too_large", "The body is over the limit, which is 64 KiB by default."}
+	faultTooLong      = fault{413, "payload_too_large", "The lead is larger than the exchange can keep. Send fewer or shorter fields."}
 	faultMediaType    = fault{415, "unsupported_media_type", "The body must be JSON, sent as Content-Type: application/json."}
 	faultFraming      = fault{400, "malformed_request", "The request is not well-formed HTTP: its length must be given once, in one way, and its header lines must be valid."}
+	faultRepeated     = fault{400, "malformed_request", "x-api-key, Idempotency-Key or Authorization is there more than once. Send each once."}
+	faultVersion      = fault{505, "http_version_not_supported", "HTTP/1.1 and HTTP/1.0 are spoken here. Send the request in one of them."}
 	faultSlow         = fault{408, "request_timeout", "The request did not arrive in time. Send it again in one piece."}
 	faultHeader       = fault{431, "header_too_large", "The request's header lines are over the limit."}
 	faultPayload      = fault{422, "invalid_payload", "The payload does not fit; field_errors says which fields, and what is expected."}
@@ -25,6 +28,9 @@ var (
 	faultInternal     = fault{500, "internal", "Something went wrong here. The request may be sent again; request_id helps to find out what it was."}
 	faultUnavailable  = fault{503, "unavailable", "The exchange takes no requests right now. Send this one again after the time in Retry-After."}
 	faultCrowded      = fault{503, "unavailable", "Too many connections are open. Use fewer and keep them, and try again after the time in Retry-After."}
+	faultDocument     = fault{413, "payload_too_large", "A configuration that is sent may have 4 MiB. Put a larger one into the file, and send SIGHUP."}
+	faultApplying     = fault{409, "conflict", "Another configuration is being put into force. Look at what it changed, then send this one again."}
+	faultForeign      = fault{403, "forbidden", "A page of another origin made a browser send this. Send it from a page of this address, or without a browser."}
 	faultAdminMissing = fault{401, "unauthorized", "This address asks for the operator's password, by HTTP Basic with any user name."}
 )
 

@@ -16,11 +16,13 @@ import (
 // read into it: the request's own memory goes back to the connection when a
 // handler is done, and what waits for the log must not change.
 type room struct {
-	body   []byte
-	key    []byte
-	out    []byte
-	object strictjson.Object
-	req    engine.IngestRequest
+	credential []byte // the API key that came
+	key        []byte // the idempotency key
+	badKey     bool   // what came for one is none
+	body       []byte
+	out        []byte
+	object     strictjson.Object
+	req        engine.IngestRequest
 }
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
@@ -38,14 +40,25 @@ func (r *room) giveBack() {
 	rooms.Put(r)
 }
 
+// readHead takes from the head what the request is judged by. That is done
+// before its body is read: behind a body in chunks more header lines may come,
+// and the library lays them over those of the head.
+func (r *room) readHead(header *fasthttp.RequestHeader) {
+	credential := header.Peek("x-api-key")
+	r.credential = append(r.credential[:0], credential[:min(len(credential), maxKey+1)]...)
+	key, ok := idempotencyKey(header)
+	r.key, r.badKey = append(r.key[:0], key...), !ok
+}
+
 // ingest takes a lead: POST /api/v1/ingest.
 func (s *Server) ingest(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) {
 	received := s.clock.Now()
-	supplier, bad := s.supplierOf(ctx)
+	supplier, bad := s.supplierOf(r.credential)
 	if bad.status != 0 {
 		fail(ctx, id, bad)
 		return
 	}
+	recognize(ctx)
 	if !s.ingestLimits.take(ctx, supplier, time.Unix(0, received)) {
 		fail(ctx, id, faultLimited)
 		return
@@ -58,10 +71,8 @@ func (s *Server) ingest(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, 
 		fail(ctx, id, malformed(explain(err)))
 		return
 	}
-	key, ok := idempotencyKey(&ctx.Request.Header)
-	r.key = append(r.key[:0], key...)
 	r.req = engine.IngestRequest{
-		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: !ok,
+		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
 		Request: id, Received: received,
 	}
 	answer, err := s.engine.Ingest(&r.req)

@@ -25,7 +25,7 @@ const (
 var routeNames = [routes]string{"other", "/api/v1/ingest", "/oauth/token", "admin"}
 
 // statuses are those that are counted one by one; the others are counted together.
-var statuses = [...]int{200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431, 500, 503}
+var statuses = [...]int{200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431, 500, 503, 505}
 
 // Meter counts for Prometheus. All handles are made at the start: labels are
 // bounded, and nothing is formatted while serving. It is the engine's Note.
@@ -100,6 +100,11 @@ func (m *Meter) Posted(_ string, result *market.PostResult) {
 func (m *Meter) Fault(what string, err error) {
 	m.faults.Inc()
 	m.fault(what, err)
+}
+
+// notAccepted tells that connections wait outside for now.
+func (m *Meter) notAccepted(err error) {
+	m.Fault("connections cannot be accepted for now; where the limit of open files is the cause, raise it (ulimit -n) or lower limits.connections", err)
 }
 
 // Gauge adds a figure that is read when it is asked for.

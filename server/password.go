@@ -13,7 +13,11 @@ import (
 // what there is.
 func (a *Admin) guard(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		if a.allowed(ctx) {
+		switch {
+		case !a.allowed(ctx):
+		case foreign(&ctx.Request.Header):
+			a.fail(ctx, faultForeign)
+		default:
 			h(ctx)
 		}
 	}
@@ -24,11 +28,37 @@ func (a *Admin) allowed(ctx *fasthttp.RequestCtx) bool {
 	_, password, ok := basicAuth(string(ctx.Request.Header.Peek("Authorization")))
 	given := sha256.Sum256([]byte(password))
 	if ok && !a.locked && subtle.ConstantTimeCompare(given[:], a.password[:]) == 1 {
+		recognize(ctx)
 		return true
 	}
+	if ok && !a.locked {
+		a.wrong.press()
+		ctx.SetConnectionClose()
+	}
+	ctx.Response.Header.Del("Allow")
 	a.fail(ctx, faultAdminMissing)
 	ctx.Response.Header.Set("WWW-Authenticate", `Basic realm="pingpost"`)
 	return false
+}
+
+// foreign tells whether a browser sends this for a page that is not this
+// address's own. Browsers add the password to whatever a page makes them send;
+// what only reads is of no use to the page, since it does not see the answer.
+func foreign(header *fasthttp.RequestHeader) bool {
+	if header.IsGet() || header.IsHead() {
+		return false
+	}
+	switch string(header.Peek("Sec-Fetch-Site")) {
+	case "", "same-origin", "none":
+	default:
+		return true
+	}
+	origin := string(header.Peek("Origin"))
+	if origin == "" {
+		return false
+	}
+	_, host, whole := strings.Cut(origin, "://")
+	return !whole || !strings.EqualFold(host, string(header.Host()))
 }
 
 func basicAuth(header string) (user, password string, ok bool) {

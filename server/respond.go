@@ -54,10 +54,18 @@ func appendFields(body []byte, fields []market.FieldError) []byte {
 	return append(body, ']')
 }
 
+// ErrTooLarge is what the engine's log returns for a fact that it can never hold.
+// Sending the request again would not help, so it is the request's fault.
+var ErrTooLarge = errors.New("the lead is larger than an entry of the log can be")
+
 // failWith answers with what the engine returned instead of an answer.
 func failWith(ctx *fasthttp.RequestCtx, id market.RequestID, err error) {
 	var refusal *engine.Refusal
-	if !errors.As(err, &refusal) {
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		fail(ctx, id, faultTooLong)
+		return
+	case !errors.As(err, &refusal):
 		fail(ctx, id, faultUnavailable)
 		return
 	}

@@ -11,22 +11,30 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	begun, id := s.clock.Now(), s.engine.NewRequestID()
 	ctx.Response.Header.DisableNormalizing() // names go out as the contract spells them
 	on := routeNone
+	defer func() {
+		if cause := recover(); cause != nil {
+			panicked(ctx, id, cause, s.opt.Logger)
+			s.opt.Meter.request(on, ctx.Response.StatusCode(), s.clock.Now()-begun)
+		}
+	}()
 	r := takeRoom()
-	defer r.giveBack()
-	if misframed(&ctx.Request.Header) {
-		fail(ctx, id, faultFraming)
+	r.readHead(&ctx.Request.Header)
+	if bad := judgeHead(&ctx.Request.Header); bad.status != 0 {
+		fail(ctx, id, bad)
 		ctx.SetConnectionClose()
 	} else if read := s.readBody(ctx, r); read.status != 0 && read != faultTooLarge {
 		fail(ctx, id, read)
 	} else {
 		on = s.route(ctx, id, r, read)
 	}
+	r.giveBack() // unless its handling panicked: then who knows who still holds it
+	dismiss(ctx)
 	s.opt.Meter.request(on, ctx.Response.StatusCode(), s.clock.Now()-begun)
 }
 
 // route is a switch on the path: there are few, and each lead passes here.
 func (s *Server) route(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) route {
-	switch string(ctx.Path()) {
+	switch string(exactPath(&ctx.Request.Header)) {
 	case "/api/v1/ingest":
 		if s.allow(ctx, id, fasthttp.MethodPost) {
 			s.ingest(ctx, id, r, read)

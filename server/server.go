@@ -43,6 +43,7 @@ type Server struct {
 
 // New returns a server that takes no requests until SetCatalog and Serve.
 func New(opt Options) *Server {
+	opt.Connections = affordable(opt.Connections, descriptors(), opt.Logger)
 	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock}
 	s.http = &fasthttp.Server{
 		Handler:               s.handle,
@@ -89,7 +90,7 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 
 // Serve answers on the listener until Shutdown.
 func (s *Server) Serve(listener net.Listener) error {
-	return s.http.Serve(newCrowd(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.engine.NewRequestID))
+	return s.http.Serve(newCrowd(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.engine.NewRequestID, s.opt.Meter.notAccepted))
 }
 
 // Shutdown ends accepting, waits for the requests in flight, and closes idle

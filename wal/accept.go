@@ -19,7 +19,11 @@ type Loss struct {
 // refuses, so that Open succeeds again. Everything behind is lost to the log,
 // acknowledged entries too. What is cut is kept under damage/, and so are snapshots
 // that have seen what is now lost. The epoch rises, since the lost sequences will be
-// given again. opt.From says where the replay begins, as for Open.
+// given again.
+//
+// opt.From and opt.AtLeast are those of the Open that refused: only then is the log
+// cut where that one stopped, and not at older damage that no replay meets. A cut
+// behind which nothing could be replayed is refused; then only a backup helps.
 func AcceptLoss(dir string, opt Options) (Loss, error) {
 	opt = opt.withDefaults()
 	if _, err := os.Stat(logDir(dir)); err != nil {
@@ -37,22 +41,62 @@ func AcceptLoss(dir string, opt Options) (Loss, error) {
 	if err != nil {
 		return Loss{}, fmt.Errorf("cannot list the log: %w", err)
 	}
-	t, err := scan(segments, opt.From, nil)
-	var damage *DamageError
-	if !errors.As(err, &damage) && err != nil {
+	t, damage, err := damaged(dir, segments, opt)
+	if err != nil || damage == nil {
+		return Loss{Last: t.chain.seq}, err
+	}
+	if err := replayable(dir, segments, t.chain.seq); err != nil {
 		return Loss{}, err
 	}
-	if t.seg.First == 0 {
-		return Loss{}, err // the log begins behind the snapshot: only a backup helps
+	return cutAt(dir, t, damage, segments, opt)
+}
+
+// damaged is the damage for which Open refuses, nil where it does not, and how far
+// the log is whole before it.
+func damaged(dir string, segments []Segment, opt Options) (t tail, damage *DamageError, err error) {
+	if len(segments) == 0 {
+		if !opt.isOfNewLog() {
+			err = fmt.Errorf("nothing was cut: %q is empty, and a snapshot has seen entry %d; restore a backup", logDir(dir), opt.AtLeast)
+		}
+		return t, nil, err
+	}
+	t, err = scan(segments, opt.From, nil)
+	if !errors.As(err, &damage) && err != nil {
+		return t, nil, err
 	}
 	known := max(opt.AtLeast, max(1, opt.From)-1)
-	if (damage == nil || damage.Torn) && t.chain.seq >= known {
-		return Loss{Last: t.chain.seq}, nil // Open cuts a torn tail by itself
+	switch {
+	case t.seg.First == 0:
+		return t, nil, fmt.Errorf("nothing was cut: the log begins with entry %d, and a start needs it from entry %d on; restore a backup",
+			segments[0].First, max(1, opt.From))
+	case damage != nil && (!damage.Torn || t.chain.seq < known):
+		return t, damage, nil
+	case t.chain.seq >= known && !t.seg.Archived:
+		return t, nil, nil // Open cuts a torn tail by itself
 	}
-	if damage == nil {
-		damage = &DamageError{Segment: t.seg.First, Path: t.seg.Path, Offset: t.size, Seq: t.chain.seq + 1, Reason: "the log ends before a snapshot does"}
+	damage = &DamageError{Segment: t.seg.First, Path: t.seg.Path, Offset: t.size, Seq: t.chain.seq + 1, Reason: "the log ends here, before a snapshot does or in the archive"}
+	return t, damage, nil
+}
+
+// replayable refuses a cut behind entry last that would leave a log without its
+// beginning and no snapshot that makes up for it.
+func replayable(dir string, segments []Segment, last uint64) error {
+	first := segments[0].First
+	if first == 1 {
+		return nil
 	}
-	return cutAt(dir, t, damage, segments, opt)
+	snapshots, err := Snapshots(dir)
+	if err != nil {
+		return err
+	}
+	for _, s := range snapshots {
+		info, err := verifySnapshot(s.Path, newPacer(0))
+		if err == nil && info.Newest == s.Newest && info.Newest <= last && info.Oldest+1 >= first {
+			return nil
+		}
+	}
+	return fmt.Errorf("nothing was cut: the log would end with entry %d, its history begins only with entry %d, "+
+		"and no good snapshot lies between them; restore a backup", last, first)
 }
 
 // cutAt ends the log at t. The epoch comes first and the cut segment last, so that a

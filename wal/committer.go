@@ -58,13 +58,14 @@ func (l *Log) commit(batch []item) (full bool, err error) {
 	h := header{seq: l.end.seq, batch: l.end.seq + 1, at: max(l.opt.Now(), l.at), epoch: l.epoch}
 	l.encode(h, batch)
 	b := Batch{Entries: len(batch), Bytes: len(l.encoded)}
-	if b.Write, full, err = l.disk.write(l.encoded, len(batch)); err != nil {
+	took, full, err := l.disk.write(l.encoded, len(batch))
+	if err != nil {
 		return full, err
 	}
-	if !full {
-		if b.Sync, err = l.disk.sync(); err != nil {
-			return full, err
-		}
+	if b.Write = took; full {
+		b.Write, b.Sync = 0, took
+	} else if b.Sync, err = l.disk.sync(); err != nil {
+		return full, err
 	}
 	l.at = h.at
 	l.publish(b)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -120,6 +121,21 @@ func TestBatchesHaveOneTimeThatNeverGoesBack(t *testing.T) {
 	}
 	equal(t, "entries", fmt.Sprintf("%q", got), `["a: entry 1 of batch 1 at 100" "b: entry 2 of batch 1 at 100" `+
 		`"c: entry 3 of batch 3 at 100" "d: entry 4 of batch 4 at 110" "e: entry 5 of batch 5 at 110" "f: entry 6 of batch 6 at 200"]`)
+}
+
+// What an fsync takes is told of every batch, also of one that ends its segment.
+func TestFsyncOfARotationIsTimed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var took []time.Duration
+		l := mustOpen(t, t.TempDir(), Options{
+			SegmentSize: 2 * recordSize(12),
+			Faults:      Faults{Sync: func() error { time.Sleep(time.Second); return nil }},
+			Observe:     func(b Batch) { took = append(took, b.Sync, b.Write) },
+		})
+		put(t, l, numbered(3)...) // the second ends a segment
+		mustClose(t, l)
+		equal(t, "fsync and write", took, "[1s 0s 1s 0s 1s 0s]")
+	})
 }
 
 func TestBatchEndsWithItsSegment(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // one folder. The model is a list of what was appended.
 func TestCrashLosesNothingAcknowledgedAndInventsNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(t.TempDir(), "")
+		dir, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // one folder a run of the property, gone with the test
 		if err != nil {
 			rt.Fatal(err)
 		}

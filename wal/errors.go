@@ -55,6 +55,29 @@ func (e *DamageError) Error() string {
 // Unwrap makes errors.Is(err, ErrDamaged) hold.
 func (e *DamageError) Unwrap() error { return ErrDamaged }
 
+// A NoSnapshotError is ErrNoSnapshot, and says what is wrong with each that there is.
+type NoSnapshotError struct {
+	Dir string
+	Bad []BadSnapshot // none: there are no files
+}
+
+func (e *NoSnapshotError) Error() string {
+	text := fmt.Sprintf("%v in %q", ErrNoSnapshot, e.Dir)
+	for _, b := range e.Bad {
+		text += "; " + b.Err.Error()
+	}
+	return text
+}
+
+// Unwrap makes errors.Is hold for ErrNoSnapshot and for each cause.
+func (e *NoSnapshotError) Unwrap() []error {
+	causes := append(make([]error, 0, 1+len(e.Bad)), ErrNoSnapshot)
+	for _, b := range e.Bad {
+		causes = append(causes, b.Err)
+	}
+	return causes
+}
+
 // A VersionError means that a later program has written to this log.
 type VersionError struct {
 	Path    string

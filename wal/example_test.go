@@ -2,6 +2,7 @@ package wal_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,7 +43,7 @@ func Example() {
 	defer r.Close()
 	for {
 		e, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		fmt.Printf("%d: %s\n", e.Seq, e.Data)
@@ -78,7 +79,7 @@ func ExampleOpenSnapshot() {
 	defer s.Close()
 	for {
 		section, err := s.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		b, _ := io.ReadAll(section)

@@ -80,12 +80,6 @@ func appendFrame(dst []byte, h header, data []byte) []byte {
 	return append(dst, data...)
 }
 
-// appendRecord appends a record as it stands in a segment.
-func appendRecord(dst []byte, h header, data []byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(headerSize+len(data)))
-	return appendFrame(dst, h, data)
-}
-
 // parseRecord reads the record that b begins with. data aliases b; n is the size
 // of the record. The error is errShort, a badFrame or an unknownVersion.
 func parseRecord(b []byte) (h header, data []byte, n int, err error) {
@@ -128,7 +122,7 @@ func parseFrame(b []byte) (h header, data []byte, err error) {
 	if b[3] == 0 {
 		return h, nil, badMagic // no version is zero: the rest of the frame never reached the disk
 	}
-	if b[3] != frameVersion && !(err == badChecksum && isFlippedVersion(b, data)) {
+	if b[3] != frameVersion && !(errors.Is(err, badChecksum) && isFlippedVersion(b, data)) {
 		return h, nil, unknownVersion(b[3])
 	}
 	if err != nil {

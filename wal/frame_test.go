@@ -18,6 +18,12 @@ func drawHeader(t *rapid.T) header {
 	}
 }
 
+// appendRecord appends a record as it stands in a segment.
+func appendRecord(dst []byte, h header, data []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(headerSize+len(data)))
+	return appendFrame(dst, h, data)
+}
+
 func TestRecordComesBackAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want, data := drawHeader(t), rapid.SliceOfN(rapid.Byte(), 1, 300).Draw(t, "data")

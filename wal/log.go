@@ -13,7 +13,7 @@ import (
 // writes; the sweeper (archive.go), which moves and removes old segments; and the
 // scrubber (scrub.go), which ends by itself. Close ends them.
 //
-// Locks: queue.mu, mu and shelf.mu are each held for a few lines, never two at once,
+// Locks: queue.mu, mu, shelf.mu and good.mu are each held for a few lines, never two at once,
 // and never across a call to the disk.
 type Log struct {
 	dir      string
@@ -22,6 +22,7 @@ type Log struct {
 	lockFile *os.File
 	queue    *queue
 	shelf    *shelf
+	good     *goodSnapshots
 	epoch    uint32
 
 	// The committer's own.
@@ -100,7 +101,7 @@ func openLocked(dir string, opt Options) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{
-		dir: dir, opt: opt, log: opt.Logger, disk: disk, shelf: shelf,
+		dir: dir, opt: opt, log: opt.Logger, disk: disk, shelf: shelf, good: new(goodSnapshots),
 		queue:     newQueue(opt.QueueLen, opt.QueueBytes),
 		epoch:     max(epoch, t.chain.epoch),
 		at:        max(t.chain.at, opt.NotBefore),
@@ -109,6 +110,7 @@ func openLocked(dir string, opt Options) (*Log, error) {
 		stop:      make(chan struct{}),
 		done:      make(chan struct{}),
 	}
+	l.good.add(opt.AtLeast)
 	l.end = position{seq: t.chain.seq, at: l.at, seg: t.seg.First, off: t.size}
 	return l, nil
 }

@@ -27,7 +27,7 @@ type model struct {
 // compares it with a list after each step.
 func TestLogAgreesWithAList(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(t.TempDir(), "")
+		dir, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // one folder a run of the property, gone with the test
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -34,7 +34,7 @@ type Options struct {
 	// oldest stamp. What comes before is checked in the background. Zero means all.
 	From uint64
 	// AtLeast is the newest sequence that a snapshot has seen. A log that ends before
-	// it has lost entries, and refuses to open.
+	// it has lost entries, and refuses to open. That snapshot has verified.
 	AtLeast uint64
 	// NotBefore is a time that no batch may precede, in unix nanoseconds, for a log
 	// that is empty behind a snapshot.
@@ -52,11 +52,13 @@ type Options struct {
 	reopenAfter int // segments after which tidwall's log is opened anew
 }
 
-// A Batch is what one fsync covered.
+// A Batch is what one fsync covered. One that ended a segment was written, fsynced
+// and followed by the next file in one call of the library: that is all Sync, and
+// Write is 0.
 type Batch struct {
 	Entries int
-	Bytes   int           // of records
-	Write   time.Duration // write, and rotation where the batch ended a segment
+	Bytes   int // of records
+	Write   time.Duration
 	Sync    time.Duration
 }
 
@@ -71,6 +73,9 @@ type Faults struct {
 	// SyncDir is asked before the log's folder is fsynced.
 	SyncDir func() error
 }
+
+// isOfNewLog says that the caller knows of no entry.
+func (o Options) isOfNewLog() bool { return o.From <= 1 && o.AtLeast == 0 }
 
 func (o Options) withDefaults() Options {
 	setDefault(&o.SegmentSize, 2<<20)

@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"runtime"
 	"sync"
 	"time"
 )
@@ -8,7 +9,7 @@ import (
 // A queue holds entries between Append and the committer: first come, first served,
 // in a ring that is made once, so that Append allocates nothing.
 //
-// mu guards all fields but wake. The committer alone calls take and done; when it
+// mu guards all fields but wake. The committer alone calls take and landed; when it
 // finds nothing it sets idle and sleeps on wake, and the first to bring something
 // clears idle and wakes it. So there is at most one token in wake, and no Append
 // pays for a channel while the committer is busy.
@@ -131,6 +132,9 @@ func (q *queue) take(dst []item, maxItems, maxBytes, room int) ([]item, []call) 
 		q.idle = true
 		q.mu.Unlock()
 		<-q.wake
+		// The first to bring something wakes this goroutine ahead of those that are
+		// about to: let them in, or on one processor each fsync covers one entry.
+		runtime.Gosched()
 		q.mu.Lock()
 	}
 	calls := q.calls

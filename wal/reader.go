@@ -86,6 +86,10 @@ func (r *Reader) Next() (Entry, error) {
 // Position says where Next goes on: the segment's name, and bytes into it.
 func (r *Reader) Position() (segment uint64, offset int64) { return r.cur.seg, r.cur.off }
 
+// Bytes is how many bytes of records were read, those before the first that was
+// asked for included.
+func (r *Reader) Bytes() int64 { return r.read }
+
 // Close gives the file back.
 func (r *Reader) Close() { r.cur.close(); r.fail = fs.ErrClosed }
 

@@ -51,7 +51,8 @@ func recovered(dir string, opt Options) (tail, error) {
 	if err := replaceFile(t.seg.Path, t.seg.Path, t.size); err != nil {
 		return t, fmt.Errorf("cannot rewrite the last log segment: %w", err)
 	}
-	return t, beginNext(dir, &t, opt.SegmentSize)
+	err = beginNext(dir, &t, opt.SegmentSize)
+	return t, err
 }
 
 // ensureFirst makes the first segment of a new log.
@@ -60,7 +61,7 @@ func ensureFirst(dir string, segments *[]Segment, opt Options) error {
 	if n > 0 && !(*segments)[n-1].Archived {
 		return nil
 	}
-	if n > 0 || max(opt.From, 1) > 1 || opt.AtLeast > 0 {
+	if n > 0 || !opt.isOfNewLog() {
 		return &DamageError{
 			Segment: max(opt.From, 1), Seq: max(opt.From, 1),
 			Reason: fmt.Sprintf("the folder %q is empty, though there is an archive or a snapshot", logDir(dir)),

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 )
@@ -136,18 +135,4 @@ func Snapshots(dir string) ([]SnapshotInfo, error) {
 
 func snapshotPath(dir string, newest uint64) string {
 	return filepath.Join(snapshotDir(dir), segmentName(newest)+snapshotSuffix)
-}
-
-// removeOldSnapshots keeps the newest two: one to load, one to fall back on.
-func removeOldSnapshots(dir string) error {
-	infos, err := Snapshots(dir)
-	if err != nil || len(infos) <= 2 {
-		return err
-	}
-	for _, info := range infos[2:] {
-		if err := os.Remove(info.Path); err != nil {
-			return err
-		}
-	}
-	return syncDir(snapshotDir(dir))
 }

@@ -26,8 +26,8 @@ type Snapshot struct {
 }
 
 // OpenSnapshot opens the newest snapshot in the folder that verifies: every block is
-// read and checked first. Where none does the error is ErrNoSnapshot, and names what
-// is wrong with each that there is. Such files are left where they are.
+// read and checked first. Where none does the error is a *NoSnapshotError. Files that
+// do not verify are left where they are: see Log.SetAside.
 func OpenSnapshot(dir string) (*Snapshot, error) {
 	infos, err := Snapshots(dir)
 	if err != nil {
@@ -42,11 +42,7 @@ func OpenSnapshot(dir string) (*Snapshot, error) {
 		}
 		bad = append(bad, BadSnapshot{Path: info.Path, Err: err})
 	}
-	err = fmt.Errorf("%w in %q", ErrNoSnapshot, snapshotDir(dir))
-	for _, b := range bad {
-		err = fmt.Errorf("%w; %w", err, b.Err)
-	}
-	return nil, err
+	return nil, &NoSnapshotError{Dir: snapshotDir(dir), Bad: bad}
 }
 
 func openSnapshotFile(want SnapshotInfo) (*Snapshot, error) {

@@ -31,6 +31,7 @@ type SnapshotWriter struct {
 	f     *os.File
 	pace  *pacer
 	rate  int64
+	good  *goodSnapshots
 	block []byte // data of the block that is being filled
 	out   []byte // a block's bytes
 	index uint32
@@ -57,14 +58,18 @@ func CreateSnapshot(dir string, opt SnapshotOptions) (*SnapshotWriter, error) {
 		return nil, fmt.Errorf("cannot create a snapshot: %w", err)
 	}
 	return &SnapshotWriter{
-		dir: dir, tmp: tmp, f: f, rate: rate, pace: newPacer(rate),
+		dir: dir, tmp: tmp, f: f, rate: rate, pace: newPacer(rate), good: new(goodSnapshots),
 		block: make([]byte, 0, blockData),
 	}, nil
 }
 
 // CreateSnapshot begins a snapshot beside this log.
 func (l *Log) CreateSnapshot(opt SnapshotOptions) (*SnapshotWriter, error) {
-	return CreateSnapshot(l.dir, opt)
+	w, err := CreateSnapshot(l.dir, opt)
+	if err == nil {
+		w.good = l.good
+	}
+	return w, err
 }
 
 // Write adds to the present section, beginning one where there is none. It is slow
@@ -94,7 +99,7 @@ func (w *SnapshotWriter) EndSection() error {
 
 // Commit finishes the snapshot: every section has seen the entries up to oldest, and
 // none has seen one after newest. meta is the owner's, at most 1 MB. When it returns
-// nil the snapshot is on the disk, and all but the one before it have been removed.
+// nil the snapshot is on the disk, and of those before it the newest good one is left.
 func (w *SnapshotWriter) Commit(oldest, newest uint64, meta []byte) (SnapshotInfo, error) {
 	if newest == 0 || oldest > newest || len(meta) > maxMeta {
 		w.Abort()
@@ -137,7 +142,8 @@ func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 	if err := syncDir(snapshotDir(w.dir)); err != nil {
 		return info, err
 	}
-	return info, removeOldSnapshots(w.dir)
+	w.good.add(newest)
+	return info, w.removeOld(newest)
 }
 
 // Abort gives up, and leaves nothing. After Commit it does nothing.
@@ -147,7 +153,7 @@ func (w *SnapshotWriter) Abort() {
 	}
 	w.ended, w.err = true, os.ErrClosed
 	w.f.Close()
-	os.Remove(w.tmp) // where it stays, the next writer replaces it
+	_ = os.Remove(w.tmp) // where it stays, the next writer replaces it
 }
 
 // flush writes the block and waits, for the disk and for its turn.

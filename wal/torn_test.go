@@ -161,7 +161,7 @@ func TestLaterBatchIsFoundAcrossWindows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close()
+		t.Cleanup(func() { f.Close() })
 		for due, found := range map[uint64]bool{8: true, 9: false} {
 			_, at, err := laterBatch(f, 0, int64(before+len(rec)), due)
 			if err != nil || (at == int64(before)) != found {

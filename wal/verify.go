@@ -52,11 +52,12 @@ func Verify(dir string) (Report, error) {
 		return r, err
 	}
 	for _, info := range snapshots {
-		if _, err := verifySnapshot(info.Path, newPacer(0)); err != nil {
+		whole, err := verifySnapshot(info.Path, newPacer(0))
+		if err != nil {
 			r.BadSnapshots = append(r.BadSnapshots, BadSnapshot{Path: info.Path, Err: err})
 			continue
 		}
-		r.Snapshots = append(r.Snapshots, info)
+		r.Snapshots = append(r.Snapshots, whole)
 	}
 	return r, nil
 }

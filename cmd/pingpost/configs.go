@@ -74,7 +74,7 @@ func (c *applyCmd) Run() error {
 	for _, change := range changes {
 		fmt.Println(change)
 	}
-	fmt.Printf("applied: %d changes\n", len(changes))
+	fmt.Println("applied")
 	return nil
 }
 

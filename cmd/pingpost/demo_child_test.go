@@ -97,14 +97,14 @@ func TestChildrenEndInOrder(t *testing.T) {
 func TestLinesOfAChild(t *testing.T) {
 	h := &household{dir: t.TempDir()}
 	c := &child{name: "it", log: filepath.Join(h.dir, "it.log"), done: make(chan struct{})}
-	if err := os.WriteFile(c.log, []byte("one\nserving here\nserving ther"), 0o600); err != nil {
+	if err := os.WriteFile(c.log, []byte("one\nserving here\nserving th"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := c.says(t.Context(), "serving"); err != nil || got != "serving here\n" {
 		t.Errorf("%q, %v", got, err)
 	}
 	close(c.done)
-	if _, err := c.says(t.Context(), "serving ther"+"e"); err == nil {
+	if _, err := c.says(t.Context(), "serving th"); err == nil {
 		t.Error("half a line was taken for one")
 	}
 }

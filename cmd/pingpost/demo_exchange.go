@@ -54,7 +54,10 @@ func (h *household) move(ctx context.Context, set *demoSet) (*demoExchange, erro
 		return nil, fmt.Errorf("cannot read where the exchange serves: %w", err)
 	}
 	x := &demoExchange{public: "http://" + serving.Listen, private: "http://" + serving.Admin, set: set, log: exchange.log}
-	return x, x.ready(ctx)
+	if err := x.ready(ctx); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // buyer starts a buyer's process on a free port.

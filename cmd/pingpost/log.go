@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"time"
 
@@ -117,7 +118,7 @@ type acceptCmd struct {
 
 // Run cuts a damaged log.
 func (c *acceptCmd) Run() error {
-	loss, err := wal.AcceptLoss(c.Dir, wal.Options{})
+	loss, err := exchange.AcceptLoss(c.Dir, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
 		return err
 	}

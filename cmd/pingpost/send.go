@@ -17,7 +17,7 @@ import (
 type sendCmd struct {
 	File        string  `arg:"" help:"File with one JSON object a line; - is standard input."`
 	To          string  `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
-	APIKey      string  `required:"" name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"The supplier's API key; better in the environment variable PINGPOST_API_KEY."`
+	APIKey      string  `required:"true" name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"The supplier's API key; better in the environment variable PINGPOST_API_KEY."`
 	Rate        float64 `default:"0" placeholder:"NUMBER" help:"Leads a second; 0 sends as fast as --concurrency allows (${default})."`
 	Concurrency int     `default:"16" placeholder:"NUMBER" help:"Requests under way at once, at most (${default})."`
 	Idempotency bool    `default:"true" negatable:"" help:"Send an Idempotency-Key with each lead, made from the line and its number (on; --no-idempotency turns it off)."`
@@ -107,7 +107,7 @@ func (c *sendCmd) open() (io.ReadCloser, error) {
 
 func (c *sendCmd) create() (*answerFile, error) {
 	if c.Out == "" {
-		return nil, nil //nolint:nilnil // no file: a nil answerFile takes answers and keeps none
+		return nil, nil // a nil answerFile takes answers and keeps none
 	}
 	file, err := os.Create(c.Out)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // latencies counts durations in buckets that are each at most a 64th wider than
-// they begin: any share of them can be told to 1.6 percent, in 32 KB however
+// they begin: any share of them can be told to 1.6 percent, in 10 KB however
 // many there are. Below 64 microseconds each has its own.
 type latencies struct {
 	buckets [latencyOctaves * latencyParts]uint32
@@ -54,7 +54,7 @@ func (l *latencies) at(share float64) time.Duration {
 	}
 	rank := max(1, int(share*float64(l.count)+0.999999))
 	seen := 0
-	for i, n := range l.buckets {
+	for i, n := range &l.buckets {
 		if seen += int(n); seen >= rank {
 			return min(time.Duration(topOf(i))*time.Microsecond, l.longest)
 		}

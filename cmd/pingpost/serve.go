@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"pingpost/cmd/pingpost/exchange"
@@ -16,7 +15,7 @@ type serveCmd struct {
 	Config      []string `required:"true" short:"c" type:"path" help:"Configuration file, YAML or JSON. Give it again for each further tenant: each has its own addresses, data and credentials." placeholder:"FILE"`
 	LogLevel    string   `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
 	LogFormat   string   `default:"text" enum:"text,json" help:"How: text or json."`
-	AcceptClock bool     `help:"Start although the clock is more than seven days past the log's last entry. Only when the clock is right."`
+	AcceptClock bool     `help:"Start although the clock is more than seven days past the log's last entry, or more than an hour behind it. Only when the clock is right."`
 }
 
 // Help is the long form.
@@ -30,15 +29,11 @@ The exit code is 0 after an orderly stop, and 1 when the exchange could not
 start or its log has failed.`
 }
 
-// collectorDefault trades memory for time: an exchange's live heap is small and
-// pointer-free for the most part.
-const collectorDefault = 400
-
-// Run serves until a signal comes or an exchange breaks.
+// Run serves until a signal comes or an exchange breaks. Reloads have a
+// goroutine of their own, one at a time: however long a file takes, the signal
+// to stop is heard.
 func (c *serveCmd) Run() error {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectorDefault)
-	}
+	tune()
 	logger := c.logger()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, os.Interrupt)
@@ -52,6 +47,13 @@ func (c *serveCmd) Run() error {
 		running = append(running, x)
 		go func() { broken <- <-x.Broken() }()
 	}
+	reload := make(chan struct{}, 1)
+	defer close(reload)
+	go func() {
+		for range reload {
+			reloadAll(running, c.Config, logger)
+		}
+	}()
 	for {
 		select {
 		case err := <-broken:
@@ -61,7 +63,10 @@ func (c *serveCmd) Run() error {
 				logger.Info("stopping", "signal", got.String())
 				return stopAll(running)
 			}
-			reloadAll(running, c.Config, logger)
+			select {
+			case reload <- struct{}{}:
+			default: // one that has yet to begin will read the same files
+			}
 		}
 	}
 }

@@ -99,6 +99,9 @@ func (d *describer) lead(e *LeadDecided) {
 	d.uint("supplier", uint64(e.Supplier))
 	d.uint("catalog", uint64(e.Catalog))
 	d.text("reason", e.Reason.String())
+	if !e.DuplicateOf.IsZero() {
+		d.text("duplicate_of", e.DuplicateOf.String())
+	}
 	d.trail(e.Trail)
 	d.sale("sale", &e.Sale)
 	d.text("post", e.Post.URL)

@@ -12,8 +12,10 @@ import (
 // remember, and a trail over a few seats.
 func typical() *LeadDecided {
 	contact := Contact{Fields: []Field{
-		{"first_name", market.KindString, []byte("Ann")}, {"last_name", market.KindString, []byte("Example")},
-		{"phone", market.KindString, []byte("+14155550123")}, {"email", market.KindString, []byte("ann@example.com")},
+		{"first_name", market.KindString, []byte("Ann")},
+		{"last_name", market.KindString, []byte("Example")},
+		{"phone", market.KindString, []byte("+14155550123")},
+		{"email", market.KindString, []byte("ann@example.com")},
 	}}
 	lead := &LeadDecided{
 		Lead: [16]byte{1, 2, 3}, Request: [16]byte{4, 5, 6}, Campaign: 3, Supplier: 2, Catalog: 9, Decided: 1_800_000_000e9,

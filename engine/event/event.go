@@ -91,6 +91,10 @@ func Append(dst []byte, e Event) []byte {
 // Decoder decodes events one after the other, into one value a kind, so that a
 // replay allocates nothing. Not for use by two goroutines.
 type Decoder struct {
+	// Brief leaves out what applying a fact does not need: a lead's fields and
+	// its trail, which are half of a lead's frame. For replay.
+	Brief bool
+
 	fields        easyproto.FieldContext
 	founded       Founded
 	catalogSet    CatalogSet
@@ -134,7 +138,11 @@ func (d *Decoder) Decode(data []byte) (Event, error) {
 		return nil, fmt.Errorf("%w (%s, version %d)", ErrUnknown, kind, written)
 	}
 	e.reset()
-	if err := eachField(&d.fields, fact, e.field); err != nil {
+	take := e.field
+	if d.Brief && kind == KindLeadDecided {
+		take = d.leadDecided.fieldToApply
+	}
+	if err := eachField(&d.fields, fact, take); err != nil {
 		return nil, fmt.Errorf("cannot decode a %s event: %w", kind, err)
 	}
 	return e, nil

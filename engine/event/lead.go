@@ -25,6 +25,8 @@ type LeadDecided struct {
 
 	Fields []Field // without contact fields
 	Sealed []byte  // Contact
+
+	DuplicateOf market.LeadID // of a duplicate: the accepted lead that has the value
 }
 
 // Idempotency is the key under which the answer is found again. The zero Key
@@ -75,6 +77,15 @@ func (l *LeadDecided) marshal(mm *easyproto.MessageMarshaler) {
 		l.Fields[i].marshal(mm.AppendMessage(15))
 	}
 	putBytes(mm, 16, l.Sealed)
+	putID(mm, 17, l.DuplicateOf)
+}
+
+// fieldToApply is field without the trail and the lead's fields.
+func (l *LeadDecided) fieldToApply(fc *easyproto.FieldContext) bool {
+	if fc.FieldNum == 11 || fc.FieldNum == 15 {
+		return true
+	}
+	return l.field(fc)
 }
 
 func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
@@ -113,6 +124,8 @@ func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
 		return getField(fc, &l.Fields)
 	case 16:
 		return getBytes(fc, &l.Sealed)
+	case 17:
+		return getID(fc, (*[16]byte)(&l.DuplicateOf))
 	}
 	return true
 }

@@ -51,12 +51,12 @@ func readProto(t *testing.T) protoreflect.FileDescriptor {
 		case line == "", line == `syntax = "proto3";`, line == "package pingpost.event;":
 		case line == "}":
 			within = ""
-		case block != nil && block[1] == "message":
-			within = block[1]
-			file.MessageType = append(file.MessageType, &descriptorpb.DescriptorProto{Name: &block[2]})
 		case block != nil:
-			within = block[1]
-			file.EnumType = append(file.EnumType, &descriptorpb.EnumDescriptorProto{Name: &block[2]})
+			if within = block[1]; within == "message" {
+				file.MessageType = append(file.MessageType, &descriptorpb.DescriptorProto{Name: &block[2]})
+			} else {
+				file.EnumType = append(file.EnumType, &descriptorpb.EnumDescriptorProto{Name: &block[2]})
+			}
 		case field != nil && within == "message":
 			message := file.MessageType[len(file.MessageType)-1]
 			message.Field = append(message.Field, protoFieldOf(field, enums))

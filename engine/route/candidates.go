@@ -65,12 +65,6 @@ func (c *Candidates) DropOne(seat int, outcome market.Outcome) {
 	c.out(outcome).Set(seat)
 }
 
-// DropAll takes every seat out that is still in.
-func (c *Candidates) DropAll(outcome market.Outcome) {
-	copy(c.scratch, c.In)
-	c.Drop(c.scratch, outcome)
-}
-
 // Move gives a seat that came to one outcome another one.
 func (c *Candidates) Move(seat int, from, to market.Outcome) {
 	c.Out[from].Clear(seat)

@@ -104,8 +104,10 @@ func (l *Lineup) Set(seats market.Bits) uint64 {
 	name := l.key
 	for _, word := range seats {
 		name ^= word
-		name *= 0x9fb21c651e98df25
-		name ^= name >> 29
+		for range 2 { // one round leaves a change of a high bit where the next word can undo it
+			name = (name ^ name>>32) * 0xd6e8feb86659fd93
+		}
+		name ^= name >> 32
 	}
 	return name | 1
 }

@@ -38,6 +38,7 @@ type Doors struct {
 	Capped     market.Bits
 	NoFunds    market.Bits
 	Paused     market.Bits
+	Unhealthy  market.Bits // too many leads whose fate at the buyer nobody knows
 
 	Version uint64 // of the facts that were looked at
 	Until   int64  // Unix nanoseconds: good before that
@@ -48,7 +49,7 @@ func NewDoors(l *Lineup) *Doors {
 	n := l.Seats()
 	return &Doors{
 		BelowFloor: market.NewBits(n), Closed: market.NewBits(n), Capped: market.NewBits(n),
-		NoFunds: market.NewBits(n), Paused: market.NewBits(n),
+		NoFunds: market.NewBits(n), Paused: market.NewBits(n), Unhealthy: market.NewBits(n),
 	}
 }
 
@@ -56,7 +57,19 @@ func NewDoors(l *Lineup) *Doors {
 func (d *Doors) Pass(c *Candidates) {
 	c.Drop(d.Closed, market.OutcomeClosed)
 	c.Drop(d.Capped, market.OutcomeCapped)
+	d.passMoney(c)
+}
+
+// PassAgain is Pass for a lead that holds room in caps itself: those are asked
+// one by one, for they may be full by that hold alone.
+func (d *Doors) PassAgain(c *Candidates) {
+	c.Drop(d.Closed, market.OutcomeClosed)
+	d.passMoney(c)
+}
+
+func (d *Doors) passMoney(c *Candidates) {
 	c.Drop(d.NoFunds, market.OutcomeNoFunds)
 	c.Drop(d.Paused, market.OutcomePaused)
+	c.Drop(d.Unhealthy, market.OutcomeUnhealthy)
 	c.Drop(d.BelowFloor, market.OutcomeBelowFloor)
 }

@@ -64,13 +64,16 @@ func (s *State) applyLedger(e event.Event) {
 	s.doors.Add(1)
 }
 
+// apply enters an operator's word. The opening balance is the balance: what the
+// buyer bought while its money was not limited is not on account.
 func (a *accounts) apply(e *event.FundsMoved) {
-	a.move(e.Buyer, e.Amount, 0)
 	if e.Opening {
 		a.mu.Lock()
-		a.getLocked(e.Buyer).opened = true
+		acc := a.getLocked(e.Buyer)
+		acc.opened, acc.balance = true, 0
 		a.mu.Unlock()
 	}
+	a.move(e.Buyer, e.Amount, 0)
 }
 
 func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
@@ -115,12 +118,16 @@ func (s *State) applySale(seq uint64, campaign market.Ref, sale *event.Sale, hel
 		return
 	}
 	s.turns.apply(campaign, sale.Turn, seq)
-	crossed := s.caps.charge(sale.Charges, 1)
+	s.doorMoved(s.caps.charge(sale.Charges))
+	s.doorMoved(s.accounts.sell(sale, held))
+}
+
+// sell takes a sale's price from the buyer's money, or holds it.
+func (a *accounts) sell(sale *event.Sale, held bool) (crossed bool) {
 	if held {
-		s.doorMoved(s.accounts.move(sale.Buyer, 0, sale.Price) || crossed)
-	} else {
-		s.doorMoved(s.accounts.move(sale.Buyer, -sale.Price, 0) || crossed)
+		return a.move(sale.Buyer, 0, sale.Price)
 	}
+	return a.move(sale.Buyer, -sale.Price, 0)
 }
 
 // doorMoved makes everyone look at the doors again.

@@ -168,9 +168,30 @@ func TestHistoriesOfALead(t *testing.T) {
 				if got := again.standing(); got != step.want {
 					t.Fatalf("%s, replayed:\n%s, want\n%s", step.what, got, step.want)
 				}
+				restarted := &world{State: rowsAhead(t, w), at: w.at}
+				if got := restarted.standing(); got != step.want {
+					t.Fatalf("%s, after a snapshot:\n%s, want\n%s", step.what, got, step.want)
+				}
 			}
 		})
 	}
+}
+
+// rowsAhead is the world after a restart from a snapshot whose ledger was copied
+// before the lead came and whose rows after all that became of it.
+func rowsAhead(t *testing.T, w *world) *State {
+	const before = 4
+	first, second := New(), New()
+	replay(first, w.log, before)
+	file := goingOn{during: map[int]func(){1: func() { replay(first, w.log, w.seq) }}}
+	if oldest, newest, err := first.WriteSnapshot(&file); err != nil || oldest != before || newest != w.seq {
+		t.Fatalf("from %d to %d: %v", oldest, newest, err)
+	}
+	if _, err := second.Load(&file); err != nil {
+		t.Fatal(err)
+	}
+	replay(second, w.log, w.seq)
+	return second
 }
 
 // The terms that a supplier was told stand, whatever becomes of the lead.

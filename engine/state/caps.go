@@ -44,8 +44,8 @@ type capCell struct {
 	shuts, opens int64
 }
 
-// caps holds the cells by the cap's Ref. The slice is replaced, never written,
-// when caps are added.
+// caps holds the cells by the cap's Ref. The slice only grows, beyond the end
+// that those who have it already know of.
 type caps struct {
 	cells  atomic.Pointer[[]*capCell]
 	keysMu sync.RWMutex
@@ -69,24 +69,28 @@ func (c *caps) add(ref market.Ref, key market.CapKey) {
 		cells = *now
 	}
 	if len(cells) == 0 {
-		cells = make([]*capCell, 1)
+		cells = []*capCell{nil} // no cap has number zero
 		c.keys = make([]market.CapKey, 1)
 	}
 	if int(ref) != len(cells) {
 		panic("BUG: caps are numbered one after the other")
 	}
-	grown := append(cells[:len(cells):len(cells)], &capCell{shuts: math.MaxInt64, opens: math.MinInt64})
+	grown := append(cells, &capCell{shuts: math.MaxInt64, opens: math.MinInt64})
 	c.keys = append(c.keys, key)
 	c.cells.Store(&grown)
 }
 
-// reserve asks for amount in the window that now lies in, and returns the
-// window's start. Where it is blocked it returns the channel to wait on, made
-// before anyone can end what blocks it.
-func (c *capCell) reserve(limit *market.Cap, amount, now int64) (room Room, window int64, wait <-chan struct{}) {
+// reserve asks for amount in the window that now lies in. What of it the fact
+// gives back itself (credit, in its own window) needs no room. It returns what
+// it reserved and the window's start; where it is blocked, the channel to wait
+// on, made before anyone can end what blocks it.
+func (c *capCell) reserve(limit *market.Cap, amount int64, credit event.Charge, now int64) (room Room, held event.Charge, wait <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	window = max(c.windowAt(limit, now), c.window, c.heldWindow)
+	window := max(c.windowAt(limit, now), c.window, c.heldWindow)
+	if credit.Window == window {
+		amount -= credit.Amount
+	}
 	var used, reserved int64
 	if c.window == window {
 		used = c.used
@@ -96,12 +100,13 @@ func (c *capCell) reserve(limit *market.Cap, amount, now int64) (room Room, wind
 	}
 	switch {
 	case used+amount > limit.Limit:
-		return RoomFull, 0, nil
+		return RoomFull, held, nil
 	case used+reserved+amount > limit.Limit:
-		return RoomBlocked, 0, c.waitLocked()
+		return RoomBlocked, held, c.waitLocked()
 	}
-	c.heldWindow, c.reserved = window, reserved+amount
-	return RoomTaken, window, nil
+	held = event.Charge{Cap: limit.Ref, Window: window, Amount: max(0, amount)}
+	c.heldWindow, c.reserved = window, reserved+held.Amount
+	return RoomTaken, held, nil
 }
 
 // full tells whether facts alone leave no room for amount at now.
@@ -178,13 +183,33 @@ func (c *capCell) waitLocked() <-chan struct{} {
 	return c.changed
 }
 
-func (c *caps) charge(charges []event.Charge, sign int64) (crossed bool) {
-	for i := range charges {
-		if c.cell(charges[i].Cap).charge(charges[i].Window, sign*charges[i].Amount) {
-			crossed = true
+// charge applies a sale's charges.
+func (c *caps) charge(charges []event.Charge) (crossed bool) { return c.swap(nil, charges) }
+
+// swap gives back what one sale took and takes what the next one takes. Where
+// both charge one window of one cap that is a single change: in between, the
+// room would be free for anyone, though it was never given up.
+func (c *caps) swap(back, take []event.Charge) (crossed bool) {
+	for i := range take {
+		amount := take[i].Amount - chargeOf(back, &take[i]).Amount
+		crossed = c.cell(take[i].Cap).charge(take[i].Window, amount) || crossed
+	}
+	for i := range back {
+		if chargeOf(take, &back[i]).Cap == 0 {
+			crossed = c.cell(back[i].Cap).charge(back[i].Window, -back[i].Amount) || crossed
 		}
 	}
 	return crossed
+}
+
+// chargeOf finds the charge of the same window of the same cap.
+func chargeOf(charges []event.Charge, like *event.Charge) event.Charge {
+	for _, charge := range charges {
+		if charge.Cap == like.Cap && charge.Window == like.Window {
+			return charge
+		}
+	}
+	return event.Charge{}
 }
 
 func (c *caps) digest() (sum uint64) {

@@ -47,7 +47,7 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 				charge := sales[len(sales)-1]
 				sales = sales[:len(sales)-1]
 				m.sold[charge.Window] -= charge.Amount
-				w.caps.charge([]event.Charge{charge}, -1)
+				w.caps.swap([]event.Charge{charge}, nil)
 			case step <= 4 && len(holds) > 0: // one is given up
 				h := take(rapid.IntRange(0, len(holds)-1).Draw(t, "given up"))
 				m.out[h.Charges()[0].Window] -= h.Charges()[0].Amount
@@ -58,7 +58,7 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 				m.sold[charge.Window] += charge.Amount
 				m.out[charge.Window] -= charge.Amount
 				sales = append(sales, charge)
-				w.caps.charge(h.Charges(), 1)
+				w.caps.charge(h.Charges())
 				w.Release(h)
 			default:
 				h := new(Hold)
@@ -71,7 +71,7 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 				} else if m.sold[window]+m.out[window]+amount > limit.Limit {
 					want = RoomBlocked
 				}
-				room, wait := w.TakeCaps(h, []*market.Cap{limit}, price, asked)
+				room, wait := w.TakeCaps(h, []*market.Cap{limit}, price, nil, asked)
 				if room != want || (wait != nil) != (room == RoomBlocked) {
 					t.Fatalf("room %d (wait %t), want %d: limit %d, sold %d, out %d, amount %d",
 						room, wait != nil, want, limit.Limit, m.sold[window], m.out[window], amount)
@@ -98,13 +98,13 @@ func TestASlowRequestJoinsTheWindowOfOthers(t *testing.T) {
 	limits := []*market.Cap{{Ref: 2, Unit: market.UnitCount, Period: market.PeriodHour, Zone: time.UTC, Limit: 1}}
 	before, after := monday+hour-1, monday+hour
 	var first, slow, third Hold
-	if room, _ := w.TakeCaps(&first, limits, 0, after); room != RoomTaken {
+	if room, _ := w.TakeCaps(&first, limits, 0, nil, after); room != RoomTaken {
 		t.Fatal("no room in an empty cap")
 	}
-	if room, _ := w.TakeCaps(&slow, limits, 0, before); room != RoomBlocked {
+	if room, _ := w.TakeCaps(&slow, limits, 0, nil, before); room != RoomBlocked {
 		t.Errorf("a slow request got %d, and the only place is taken", room)
 	}
-	if room, _ := w.TakeCaps(&third, limits, 0, after); room != RoomBlocked {
+	if room, _ := w.TakeCaps(&third, limits, 0, nil, after); room != RoomBlocked {
 		t.Errorf("after a slow request another got %d, and the only place is taken", room)
 	}
 }
@@ -113,7 +113,7 @@ func TestAChargeOfAClosedWindowGoesToNone(t *testing.T) {
 	w := newWorld()
 	limit := &market.Cap{Ref: 2, Unit: market.UnitCount, Period: market.PeriodHour, Zone: time.UTC, Limit: 2}
 	charge := func(window, amount int64) {
-		w.caps.charge([]event.Charge{{Cap: 2, Window: window, Amount: amount}}, 1)
+		w.caps.charge([]event.Charge{{Cap: 2, Window: window, Amount: amount}})
 	}
 	used := func(now int64) int64 {
 		for room := int64(0); ; room++ {
@@ -146,7 +146,7 @@ func TestALimitThatChangesKeepsTheCount(t *testing.T) {
 	w := newWorld()
 	limit := &market.Cap{Ref: 1, Unit: market.UnitCount, Period: market.PeriodDay, Zone: time.UTC, Limit: 5}
 	for range 4 {
-		w.caps.charge([]event.Charge{{Cap: 1, Window: monday, Amount: 1}}, 1)
+		w.caps.charge([]event.Charge{{Cap: 1, Window: monday, Amount: 1}})
 	}
 	for _, test := range []struct {
 		limit int64
@@ -165,13 +165,13 @@ func TestCapsAreTakenAllOrNone(t *testing.T) {
 		return &market.Cap{Ref: ref, Unit: market.UnitCount, Period: market.PeriodDay, Zone: time.UTC, Limit: limit}
 	}
 	var h Hold
-	if room, wait := w.TakeCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 0)}, 0, monday); room != RoomFull || wait != nil {
+	if room, wait := w.TakeCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 0)}, 0, nil, monday); room != RoomFull || wait != nil {
 		t.Errorf("room %d with a cap of nothing", room)
 	}
 	if len(h.Charges()) != 0 || w.Reservations() != 0 {
 		t.Errorf("%d charges held after a refusal, %d reservations", len(h.Charges()), w.Reservations())
 	}
-	if room, _ := w.TakeCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 1)}, 0, monday); room != RoomTaken || len(h.Charges()) != 3 {
+	if room, _ := w.TakeCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 1)}, 0, nil, monday); room != RoomTaken || len(h.Charges()) != 3 {
 		t.Errorf("room %d, charges %v", room, h.Charges())
 	}
 	w.Release(&h)

@@ -129,7 +129,6 @@ func TestOnlyItsOwnValuesAreForgotten(t *testing.T) {
 	}
 }
 
-
 func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
 	w := newWorld()
 	key, lead := [16]byte{1}, market.LeadID{9}

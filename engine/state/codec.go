@@ -25,7 +25,7 @@ func (w *writer) string(s string) {
 }
 func (w *writer) bool(b bool) { w.uint(flag(b)) }
 
-var errShort = errors.New("a snapshot's section ends too early")
+var errDamaged = errors.New("it is cut short or damaged; take the snapshot before this one")
 
 // reader reads them back. After an error every result is zero and err is set,
 // so a caller checks once.
@@ -105,7 +105,7 @@ func (r *reader) count() int {
 
 func (r *reader) fail() {
 	if r.err == nil {
-		r.err = errShort
+		r.err = errDamaged
 	}
 	r.buf = nil
 }

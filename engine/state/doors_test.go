@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
 
@@ -21,7 +22,9 @@ type door struct {
 	known   bool
 }
 
-func (d *door) stands(version uint64, now int64) bool { return d.known && d.version == version && now < d.until }
+func (d *door) stands(version uint64, now int64) bool {
+	return d.known && d.version == version && now < d.until
+}
 
 // look asks as the engine does: the version first, then everything.
 func (d *door) look(w *world, caps []*market.Cap, price market.Money) {
@@ -71,6 +74,7 @@ func TestKeptAnswersAreRightWhileTheVersionStands(t *testing.T) {
 	moved, stood := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := newTrader(t)
+		w.fact(&event.FundsMoved{Buyer: 1, Amount: -470 * dollar}) // so that it runs out
 		prices := []market.Money{0, 1 * dollar, 7 * dollar}
 		other := *w.limits[1][0]
 		other.Limit = 3
@@ -104,7 +108,7 @@ func TestTheVersionMovesOnlyWhenADoorMay(t *testing.T) {
 	w := newWorld()
 	sell := func() {
 		h := new(Hold)
-		w.TakeCaps(h, w.limits[1][:1], dollar, w.at)
+		w.TakeCaps(h, w.limits[1][:1], dollar, nil, w.at)
 		w.applySale(w.seq+1, 1, saleOf(1, dollar, h.Charges()), false)
 		w.Release(h)
 	}

@@ -74,11 +74,21 @@ func (s *State) rememberDups(dups []event.Dup, lead market.LeadID, seq uint64, a
 	for i := range dups {
 		shard := &s.dups[shardOf((*[16]byte)(&dups[i].Key))]
 		shard.mu.Lock()
-		if seq > shard.loaded {
+		if seq > shard.loaded && !shard.keepsLocked(&dups[i], lead, at) {
 			shard.table.put(&dupRow{Key: dups[i].Key, Lead: lead, Until: seconds(dups[i].Until)}, wholeSeconds(at))
 		}
 		shard.mu.Unlock()
 	}
+}
+
+// keepsLocked tells whether the shard has better to remember than this value of
+// a lead that was decided long ago: it has expired, or a later lead has it.
+func (shard *dupShard) keepsLocked(dup *event.Dup, lead market.LeadID, at int64) bool {
+	if dup.Until <= at {
+		return true
+	}
+	known := shard.table.get((*[16]byte)(&dup.Key), wholeSeconds(at))
+	return known != nil && known.Lead != lead && known.Until >= seconds(dup.Until)
 }
 
 // forgetDups takes back what was remembered for a lead that came back.

@@ -17,7 +17,8 @@ type Hold struct {
 
 // saleHold is what a sale to one buyer has reserved.
 type saleHold struct {
-	charges  []event.Charge
+	charges  []event.Charge // what the fact will charge
+	held     []event.Charge // what of it is reserved, one for one
 	buyer    market.Ref
 	price    market.Money // reserved of the buyer's money; none where the buyer is not limited
 	campaign market.Ref
@@ -25,33 +26,42 @@ type saleHold struct {
 }
 
 // TakeCaps reserves room for one lead at price in each of caps, in their order,
-// which is campaign, buyer, pair. It takes all or none; what it took is appended
-// to charges, for the event. RoomBlocked comes with the channel to wait on.
-func (s *State) TakeCaps(h *Hold, limits []*market.Cap, price market.Money, now int64) (Room, <-chan struct{}) {
-	mark := len(h.sale.charges)
+// which is campaign, buyer, pair. It takes all or none. What the lead's own open
+// intent holds (back, which the same fact gives back) counts as free for it.
+// RoomBlocked comes with the channel to wait on.
+func (s *State) TakeCaps(h *Hold, limits []*market.Cap, price market.Money, back []event.Charge, now int64) (Room, <-chan struct{}) {
 	for _, limit := range limits {
 		amount := limit.Amount(price)
-		room, window, wait := s.caps.cell(limit.Ref).reserve(limit, amount, now)
-		if room == RoomTaken {
-			h.sale.charges = append(h.sale.charges, event.Charge{Cap: limit.Ref, Window: window, Amount: amount})
-			s.reservations.Add(1)
-			continue
+		room, held, wait := s.caps.cell(limit.Ref).reserve(limit, amount, creditOf(back, limit.Ref), now)
+		if room != RoomTaken {
+			s.releaseCharges(h)
+			return room, wait
 		}
-		s.releaseCharges(h, mark)
-		return room, wait
+		h.sale.charges = append(h.sale.charges, event.Charge{Cap: limit.Ref, Window: held.Window, Amount: amount})
+		h.sale.held = append(h.sale.held, held)
+		s.reservations.Add(1)
 	}
 	return RoomTaken, nil
+}
+
+func creditOf(back []event.Charge, ref market.Ref) event.Charge {
+	for _, charge := range back {
+		if charge.Cap == ref {
+			return charge
+		}
+	}
+	return event.Charge{}
 }
 
 // Charges are the caps that h holds, as the event names them.
 func (h *Hold) Charges() []event.Charge { return h.sale.charges }
 
-func (s *State) releaseCharges(h *Hold, from int) {
-	for _, charge := range h.sale.charges[from:] {
-		s.caps.cell(charge.Cap).release(charge.Window, charge.Amount)
+func (s *State) releaseCharges(h *Hold) {
+	for _, held := range h.sale.held {
+		s.caps.cell(held.Cap).release(held.Window, held.Amount)
 		s.reservations.Add(-1)
 	}
-	h.sale.charges = h.sale.charges[:from]
+	h.sale.charges, h.sale.held = h.sale.charges[:0], h.sale.held[:0]
 }
 
 // TakeFunds reserves price of the buyer's money.
@@ -77,7 +87,7 @@ func (s *State) TakeTurn(h *Hold, campaign market.Ref, set uint64, weights []int
 
 // ReleaseSale ends what h holds for a sale and keeps the rest.
 func (s *State) ReleaseSale(h *Hold) {
-	s.releaseCharges(h, 0)
+	s.releaseCharges(h)
 	if h.sale.price != 0 {
 		s.accounts.release(h.sale.buyer, h.sale.price)
 		s.reservations.Add(-1)
@@ -86,7 +96,7 @@ func (s *State) ReleaseSale(h *Hold) {
 		s.turns.release(h.sale.campaign, h.sale.turn)
 		s.reservations.Add(-1)
 	}
-	h.sale = saleHold{charges: h.sale.charges}
+	h.sale = saleHold{charges: h.sale.charges, held: h.sale.held}
 }
 
 // ReleaseKey ends the claim on the idempotency key.
@@ -105,6 +115,17 @@ func (s *State) ReleaseDups(h *Hold) {
 		s.reservations.Add(-int64(len(h.dups)))
 		h.dups = h.dups[:0]
 	}
+}
+
+// Settled ends all that h holds, when the fact it was taken for has been
+// applied. That has ended the turn already: between the two it would count
+// twice, and whoever picks in between would pass its taker over.
+func (s *State) Settled(h *Hold) {
+	if h.sale.turn.Set != 0 {
+		h.sale.turn = event.Turn{}
+		s.reservations.Add(-1)
+	}
+	s.Release(h)
 }
 
 // Release ends all that h holds.

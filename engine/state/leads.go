@@ -105,3 +105,48 @@ func (shard *leadShard) openPost(id market.LeadID, intent *event.Post, sale *eve
 
 // clone copies a string that may alias a frame.
 func clone(s string) string { return string([]byte(s)) }
+
+// unknownLocked is 1 where the lead's post waits for an operator.
+func (shard *leadShard) unknownLocked(lead market.LeadID) int {
+	if post := shard.posts[lead]; post != nil && post.Unknown {
+		return 1
+	}
+	return 0
+}
+
+// unknowns counts, by buyer, the posts that wait for an operator. It is derived
+// from the posts, and in no snapshot or hash.
+type unknowns struct {
+	mu      sync.Mutex
+	byBuyer map[market.Ref]int
+}
+
+func (s *State) countUnknown(buyer market.Ref, change int) {
+	if change == 0 {
+		return
+	}
+	s.unknowns.mu.Lock()
+	defer s.unknowns.mu.Unlock()
+	if s.unknowns.byBuyer == nil {
+		s.unknowns.byBuyer = make(map[market.Ref]int)
+	}
+	s.unknowns.byBuyer[buyer] += change
+	s.doors.Add(1)
+}
+
+// Unknown is how many of a buyer's leads nobody knows the fate of.
+func (s *State) Unknown(buyer market.Ref) int {
+	s.unknowns.mu.Lock()
+	defer s.unknowns.mu.Unlock()
+	return s.unknowns.byBuyer[buyer]
+}
+
+// AllUnknown is how many leads nobody knows the fate of.
+func (s *State) AllUnknown() (n int) {
+	s.unknowns.mu.Lock()
+	defer s.unknowns.mu.Unlock()
+	for _, count := range s.unknowns.byBuyer {
+		n += count
+	}
+	return n
+}

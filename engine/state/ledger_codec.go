@@ -47,6 +47,10 @@ func (n *names) write(w *writer) {
 func (n *names) read(r *reader) {
 	for range r.count() {
 		kind := event.NameKind(r.uint())
+		if n.ids[kind] != nil {
+			r.fail()
+			return
+		}
 		for i := range r.count() {
 			n.add(kind, market.Ref(i+1), r.string())
 		}
@@ -109,28 +113,32 @@ func (t *turns) write(w *writer) {
 	w.uint(uint64(len(t.byCampaign)))
 	for campaign, c := range t.byCampaign {
 		w.uint(uint64(campaign))
-		w.uint(c.taken)
-		w.uint(uint64(c.known))
-		for set, s := range c.sets {
-			if !s.known {
-				continue
-			}
-			w.fixed(set)
-			w.uint(uint64(s.phase))
-			w.uint(s.last)
-			w.uint(uint64(len(s.counts)))
-			for _, n := range s.counts {
-				w.uint(uint64(n))
-			}
+		c.mu.Lock()
+		c.writeLocked(w)
+		c.mu.Unlock()
+	}
+}
+
+func (c *campaignTurns) writeLocked(w *writer) {
+	w.uint(c.taken)
+	w.uint(uint64(c.known))
+	for set, s := range c.sets {
+		if !s.known {
+			continue
+		}
+		w.fixed(set)
+		w.uint(uint64(s.phase))
+		w.uint(s.last)
+		w.uint(uint64(len(s.counts)))
+		for _, n := range s.counts {
+			w.uint(uint64(n))
 		}
 	}
 }
 
 func (t *turns) read(r *reader) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	for range r.count() {
-		c := t.ofLocked(market.Ref(r.uint()))
+		c := t.of(market.Ref(r.uint()))
 		c.taken, c.known = r.uint(), r.count()
 		for range c.known {
 			set := r.fixed()

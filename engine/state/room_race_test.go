@@ -57,7 +57,7 @@ func (m *market64) request(t *testing.T, id uint64, dice *rand.Rand) {
 	now := m.clock.Add(int64(dice.IntN(3)) * int64(time.Minute))
 	time.Sleep(time.Duration(dice.IntN(5)) * time.Millisecond) // a slow request: its hour may be over
 	for {
-		room, wait := m.TakeCaps(&h, m.limits[1], price, now)
+		room, wait := m.TakeCaps(&h, m.limits[1], price, nil, now)
 		if room == RoomTaken {
 			room, wait = m.TakeFunds(&h, buyer, price)
 		}
@@ -144,7 +144,7 @@ func TestWhoIsBlockedIsWoken(t *testing.T) {
 		limit := []*market.Cap{{Ref: 3, Unit: market.UnitCount, Period: market.PeriodTotal, Zone: time.UTC, Limit: 1}}
 		buyer := &market.Buyer{Ref: 2, Funded: true, Credit: dollar}
 		takes := []func(h *Hold) (Room, <-chan struct{}){
-			func(h *Hold) (Room, <-chan struct{}) { return w.TakeCaps(h, limit, 0, monday) },
+			func(h *Hold) (Room, <-chan struct{}) { return w.TakeCaps(h, limit, 0, nil, monday) },
 			func(h *Hold) (Room, <-chan struct{}) { return w.TakeFunds(h, buyer, dollar) },
 		}
 		for round := range 20_000 {

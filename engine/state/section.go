@@ -18,7 +18,7 @@ type sectionReader struct {
 	one   [1]byte
 }
 
-// maxSection bounds what is read into memory at once.
+// maxSection bounds a section's body.
 const maxSection = 1 << 30
 
 // ReadByte reads one byte, for the variable-length numbers of a section's head.
@@ -63,12 +63,20 @@ func (in *sectionReader) next() error {
 		return fmt.Errorf("a snapshot's section is out of bounds (shard %d, %d bytes)", shard, size)
 	}
 	in.kind, in.shard, in.stamp, in.at = kind, int(shard), stamp, at
-	if uint32(cap(in.body)) < size {
-		in.body = make([]byte, size)
-	}
-	in.body = in.body[:size]
-	if _, err := io.ReadFull(in.r, in.body); err != nil {
-		return fmt.Errorf("a snapshot's section is cut short: %w", err)
+	return in.fill(int(size))
+}
+
+// fill reads a section's body step by step, so that a length that is damaged
+// costs no more memory than there are bytes.
+func (in *sectionReader) fill(size int) error {
+	const step = 1 << 20
+	in.body = in.body[:0]
+	for len(in.body) < size {
+		have := len(in.body)
+		in.body = append(in.body, make([]byte, min(step, size-have))...)
+		if _, err := io.ReadFull(in.r, in.body[have:]); err != nil {
+			return fmt.Errorf("a snapshot's section is cut short: %w", err)
+		}
 	}
 	return nil
 }

@@ -18,8 +18,10 @@ func (s *State) applySettled(seq uint64, at int64, e *event.PostSettled) {
 	shard := s.leadShard(&e.Lead)
 	shard.mu.Lock()
 	if seq > shard.loaded {
+		before := shard.unknownLocked(e.Lead)
 		shard.table.change((*[16]byte)(&e.Lead), func(l *Lead) { l.settle(e) })
 		shard.settlePost(e)
+		s.countUnknown(e.Sale.Buyer, shard.unknownLocked(e.Lead)-before)
 	}
 	shard.mu.Unlock()
 	switch e.Settlement {
@@ -32,16 +34,23 @@ func (s *State) applySettled(seq uint64, at int64, e *event.PostSettled) {
 		}
 	case event.SettledRefused, event.SettledReleased:
 		if seq > s.loaded {
-			crossed := s.caps.charge(e.Sale.Charges, -1)
-			s.doorMoved(s.accounts.move(e.Sale.Buyer, 0, -e.Sale.Price) || crossed)
+			s.giveBack(seq, e)
 		}
 		s.forgetDups(e.Sale.Dups, e.Lead, seq)
-		if e.Next.Buyer != 0 {
-			s.applySale(seq, e.Campaign, &e.Next, e.Post.URL != "")
-			if e.Post.URL == "" {
-				s.rememberDups(e.Next.Dups, e.Lead, seq, at)
-			}
+		if e.Next.Buyer != 0 && e.Post.URL == "" {
+			s.rememberDups(e.Next.Dups, e.Lead, seq, at)
 		}
+	}
+}
+
+// giveBack returns what a sale held that came to nothing, and takes what the
+// next one takes, if there is one.
+func (s *State) giveBack(seq uint64, e *event.PostSettled) {
+	s.doorMoved(s.caps.swap(e.Sale.Charges, e.Next.Charges))
+	s.doorMoved(s.accounts.move(e.Sale.Buyer, 0, -e.Sale.Price))
+	if e.Next.Buyer != 0 {
+		s.turns.apply(e.Campaign, e.Next.Turn, seq)
+		s.doorMoved(s.accounts.sell(&e.Next, e.Post.URL != ""))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 //	header   "PPST" | version u8 | shards uvarint
 //	section  kind u8 | shard uvarint | stamp uvarint | at varint | length u32 | body
 //
-// A shard's rows are written in the order they lie in, with the sweep's cursor,
+// A shard's rows are written in the order they lie in, with the sweep's cursor and bounds,
 // so that what is swept later is the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
@@ -94,9 +94,11 @@ type rowCodec[R any] interface {
 
 func copyTable[R any, P rowCodec[R]](t *table[R, P], body *writer, scratch *[]R) func() {
 	*scratch = append((*scratch)[:0], t.rows...)
-	cursor := t.cursor
+	cursor, soonest, passed := t.cursor, t.soonest, t.passed
 	return func() {
 		body.uint(uint64(cursor))
+		body.uint(uint64(soonest))
+		body.uint(uint64(passed))
 		body.uint(uint64(len(*scratch)))
 		for i := range *scratch {
 			P(&(*scratch)[i]).write(body)
@@ -126,19 +128,30 @@ func (s *State) Load(r io.Reader) (newest uint64, err error) {
 	if err := in.header(); err != nil {
 		return 0, err
 	}
-	for range 3*shards + 1 {
+	for i := range 3*shards + 1 {
 		if err := in.next(); err != nil {
 			return 0, err
+		}
+		if kind, shard := sectionAt(i); in.kind != kind || in.shard != shard {
+			return 0, fmt.Errorf("a snapshot has section %d of shard %d where section %d of shard %d belongs", in.kind, in.shard, kind, shard)
 		}
 		if err := s.loadSection(&in); err != nil {
 			return 0, fmt.Errorf("cannot load a snapshot's section %d of shard %d: %w", in.kind, in.shard, err)
 		}
-		if s.seq == 0 || in.stamp < s.seq {
+		if i == 0 || in.stamp < s.seq {
 			s.seq, s.at = in.stamp, in.at
 		}
 		newest = max(newest, in.stamp)
 	}
 	return newest, nil
+}
+
+// sectionAt is the section that WriteSnapshot writes as the i-th.
+func sectionAt(i int) (kind byte, shard int) {
+	if i == 0 {
+		return sectionLedger, 0
+	}
+	return [...]byte{sectionLeads, sectionDups, sectionKeys}[(i-1)%3], (i - 1) / 3
 }
 
 func (s *State) loadSection(in *sectionReader) error {
@@ -151,29 +164,49 @@ func (s *State) loadSection(in *sectionReader) error {
 		shard := &s.leads[in.shard]
 		shard.loaded = in.stamp
 		loadTable(&shard.table, &body)
-		for range body.count() {
-			post := new(Post)
-			post.read(&body)
-			if shard.posts == nil {
-				shard.posts = make(map[market.LeadID]*Post)
-			}
-			shard.posts[post.Lead] = post
-		}
+		s.loadPosts(shard, &body)
 	case sectionDups:
 		s.dups[in.shard].loaded = in.stamp
 		loadTable(&s.dups[in.shard].table, &body)
 	case sectionKeys:
 		s.keys[in.shard].loaded = in.stamp
 		loadTable(&s.keys[in.shard].table, &body)
-	default:
-		return fmt.Errorf("unknown kind of section; a newer program wrote this snapshot")
+	}
+	if len(body.buf) > 0 {
+		body.fail()
 	}
 	return body.err
 }
 
+func (s *State) loadPosts(shard *leadShard, body *reader) {
+	for range body.count() {
+		post := new(Post)
+		if post.read(body); body.err != nil {
+			return
+		}
+		if shard.posts == nil {
+			shard.posts = make(map[market.LeadID]*Post)
+		}
+		shard.posts[post.Lead] = post
+		if post.Unknown {
+			s.countUnknown(post.Sale.Buyer, 1)
+		}
+	}
+}
+
+// rowLeast is a lower bound of a row's bytes in a section: two identifiers. It
+// keeps a damaged count from asking for memory that no file could fill.
+const rowLeast = 32
+
 func loadTable[R any, P rowCodec[R]](t *table[R, P], body *reader) {
-	t.cursor = int(body.uint())
+	cursor := body.uint()
+	t.soonest, t.passed = uint32(body.uint()), uint32(body.uint())
 	n := body.count()
+	if n*rowLeast > len(body.buf) {
+		body.fail()
+		return
+	}
+	t.cursor = int(min(cursor, uint64(n)))
 	t.rows = make([]R, n)
 	for i := range t.rows {
 		P(&t.rows[i]).read(body)

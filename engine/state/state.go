@@ -21,9 +21,10 @@ type State struct {
 	turns    turns
 	names    names
 	access   access
+	unknowns unknowns
 
 	reservations atomic.Int64
-	doors        atomic.Uint64 // counts what may open or shut a door; see Doors
+	doors        atomic.Uint64 // see DoorVersion
 
 	// applying excludes Apply from copies of the state: a copy sees whole facts.
 	applying sync.Mutex
@@ -76,7 +77,7 @@ func (s *State) Hash() (seq uint64, hash uint64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	sum := newDigest(15).wordsOf(s.founded.Epoch).wordsOf(s.founded.KeyCheck).
-		word(uint64(s.catalog.Version)).bytes([]byte(s.catalog.Document)).sum()
+		word(uint64(s.founded.At)).word(uint64(s.catalog.Version)).bytes([]byte(s.catalog.Document)).sum()
 	for i := range shards {
 		sum += s.leads[i].sum() + s.dups[i].sum() + s.keys[i].sum()
 	}

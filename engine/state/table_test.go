@@ -13,6 +13,7 @@ import (
 // crowdedKey is one of few keys, several of which have one home.
 func crowdedKey(n int) (key [16]byte) {
 	key[0] = byte(n)
+	key[7] = byte(n%2) << 7 // one tag for many, another for as many
 	binary.LittleEndian.PutUint32(key[8:], uint32(n/3*5))
 	return key
 }
@@ -26,14 +27,21 @@ func (t *table[R, P]) check() error {
 			continue
 		}
 		taken++
-		if int(entry) > len(t.rows) || seen[entry-1] {
-			return fmt.Errorf("the index has row %d of %d, or has it twice", entry-1, len(t.rows))
+		named := int(entry) & (len(t.index) - 1)
+		if named == 0 || named > len(t.rows) || seen[named-1] {
+			return fmt.Errorf("the index has row %d of %d, or has it twice", named-1, len(t.rows))
 		}
-		seen[entry-1] = true
+		seen[named-1] = true
+		if key := P(&t.rows[named-1]).key(); t.tag(key)|uint32(named) != entry {
+			return fmt.Errorf("row %d has another key's tag", named-1)
+		}
 	}
 	var sum uint64
 	for position := range t.rows {
 		sum += P(&t.rows[position]).digest()
+		if soonest := P(&t.rows[position]).expires(); soonest < t.soonest {
+			return fmt.Errorf("row %d expires at %d, before the soonest, %d: the sweep would pass it over", position, soonest, t.soonest)
+		}
 		if _, found, ok := t.find(P(&t.rows[position]).key()); !ok || found != position {
 			return fmt.Errorf("row %d is not reached from its home", position)
 		}
@@ -161,6 +169,20 @@ func TestTableGivesMemoryBack(t *testing.T) {
 	}
 	if len(rows.rows) != 10 || cap(rows.rows) > 64 || len(rows.index) > 128 {
 		t.Errorf("%d rows, room for %d, an index of %d", len(rows.rows), cap(rows.rows), len(rows.index))
+	}
+}
+
+func TestTableGrowsByLittle(t *testing.T) {
+	var rows table[keyRow, *keyRow]
+	for n := range 5000 {
+		key := [16]byte{byte(n), byte(n >> 8), 8: byte(n), 9: byte(n >> 8)}
+		rows.put(&keyRow{Key: key, Until: 10}, 0)
+		if free := cap(rows.rows) - len(rows.rows); free > 16+len(rows.rows)/4 {
+			t.Fatalf("%d rows and room for %d more", len(rows.rows), free)
+		}
+	}
+	if err := rows.check(); err != nil {
+		t.Fatal(err)
 	}
 }
 

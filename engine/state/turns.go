@@ -32,6 +32,9 @@ import (
 // A campaign remembers at most maxSets sets, the least recently used goes. What
 // requests have reserved stands beside the counts, and a set that only
 // reservations know is not part of the facts.
+//
+// Each campaign's turns have a lock of their own; that of the map is held only
+// to find them.
 type turns struct {
 	mu         sync.Mutex
 	byCampaign map[market.Ref]*campaignTurns
@@ -40,6 +43,7 @@ type turns struct {
 const maxSets = 1024
 
 type campaignTurns struct {
+	mu    sync.Mutex
 	sets  map[uint64]*turnSet
 	known int    // how many sets facts know
 	taken uint64 // turns ever, by facts
@@ -58,9 +62,9 @@ type turnSet struct {
 // reserve takes the next turn among members, whose weights are given in their
 // fixed order; set names members and weights.
 func (t *turns) reserve(campaign market.Ref, set uint64, weights []int32) event.Turn {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c := t.ofLocked(campaign)
+	c := t.of(campaign)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	s := c.sets[set]
 	if s == nil {
 		s = &turnSet{phase: uint32(newDigest(set).word(c.taken).sum())}
@@ -76,28 +80,37 @@ func (t *turns) reserve(campaign market.Ref, set uint64, weights []int32) event.
 }
 
 func (t *turns) release(campaign market.Ref, turn event.Turn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c := t.ofLocked(campaign)
+	c := t.of(campaign)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	s := c.sets[turn.Set]
-	if s == nil || int(turn.Member) >= len(s.pending) || s.pending[turn.Member] == 0 {
-		return // the set was forgotten and begun anew meanwhile
+	if s == nil || !s.endLocked(turn.Member) {
+		return
 	}
-	s.pending[turn.Member]--
-	s.open--
 	if s.open == 0 && !s.known {
 		delete(c.sets, turn.Set)
 	}
 }
 
-// apply counts a turn that a fact took.
+// endLocked ends a reserved turn of the member; false where there is none: in a
+// replay, or when the set was forgotten and begun anew meanwhile.
+func (s *turnSet) endLocked(member uint32) bool {
+	if int(member) >= len(s.pending) || s.pending[member] == 0 {
+		return false
+	}
+	s.pending[member]--
+	s.open--
+	return true
+}
+
+// apply counts a turn that a fact took, and ends its reservation.
 func (t *turns) apply(campaign market.Ref, turn event.Turn, seq uint64) {
 	if turn.Set == 0 {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c := t.ofLocked(campaign)
+	c := t.of(campaign)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	s := c.sets[turn.Set]
 	if s == nil {
 		s = &turnSet{}
@@ -111,6 +124,7 @@ func (t *turns) apply(campaign market.Ref, turn event.Turn, seq uint64) {
 		}
 	}
 	s.count(turn.Member)
+	s.endLocked(turn.Member)
 	s.last = seq
 	c.taken++
 }
@@ -143,7 +157,9 @@ func (c *campaignTurns) forgetOldest() {
 	victim.known, victim.counts, victim.last = false, nil, 0
 }
 
-func (t *turns) ofLocked(campaign market.Ref) *campaignTurns {
+func (t *turns) of(campaign market.Ref) *campaignTurns {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	c := t.byCampaign[campaign]
 	if c == nil {
 		c = &campaignTurns{sets: make(map[uint64]*turnSet)}
@@ -219,20 +235,27 @@ func (t *turns) digest() (sum uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for campaign, c := range t.byCampaign {
-		if c.taken == 0 {
+		c.mu.Lock()
+		sum += c.digestLocked(campaign)
+		c.mu.Unlock()
+	}
+	return sum
+}
+
+func (c *campaignTurns) digestLocked(campaign market.Ref) (sum uint64) {
+	if c.taken == 0 {
+		return 0
+	}
+	sum = newDigest(6).word(uint64(campaign)).word(c.taken).sum()
+	for set, s := range c.sets {
+		if !s.known {
 			continue
 		}
-		sum += newDigest(6).word(uint64(campaign)).word(c.taken).sum()
-		for set, s := range c.sets {
-			if !s.known {
-				continue
-			}
-			d := newDigest(7).word(uint64(campaign)).word(set).word(uint64(s.phase)).word(s.last)
-			for _, n := range s.counts {
-				d = d.word(uint64(n))
-			}
-			sum += d.sum()
+		d := newDigest(7).word(uint64(campaign)).word(set).word(uint64(s.phase)).word(s.last)
+		for _, n := range s.counts {
+			d = d.word(uint64(n))
 		}
+		sum += d.sum()
 	}
 	return sum
 }

@@ -200,9 +200,9 @@ func TestTurnsInFlight(t *testing.T) {
 			if rapid.Bool().Draw(t, "land") && len(flying) > 0 {
 				i := rapid.IntRange(0, len(flying)-1).Draw(t, "which")
 				w.seq++
-				w.turns.apply(1, flying[i].sale.turn, w.seq)
 				applied[flying[i].sale.turn.Member]++
-				w.Release(flying[i])
+				w.turns.apply(1, flying[i].sale.turn, w.seq)
+				w.Settled(flying[i])
 				flying = append(flying[:i], flying[i+1:]...)
 			} else {
 				h := new(Hold)
@@ -252,11 +252,12 @@ func TestTurnsGivenBackDoNotAddUp(t *testing.T) {
 				continue
 			}
 			i := rapid.IntRange(0, len(flying)-1).Draw(t, "which")
-			if rapid.Bool().Draw(t, "given back") {
+			if rapid.Bool().Draw(t, "taken") {
 				w.seq++
-				w.turns.apply(1, flying[i].sale.turn, w.seq)
 				applied[flying[i].sale.turn.Member]++
 				turns++
+				w.turns.apply(1, flying[i].sale.turn, w.seq)
+				w.Settled(flying[i])
 			}
 			w.Release(flying[i])
 			flying = append(flying[:i], flying[i+1:]...)
@@ -373,5 +374,23 @@ func BenchmarkTakeTurn(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// Between a fact's application and the end of its hold a turn counts once.
+func TestTurnCountsOnceWhileItsFactIsApplied(t *testing.T) {
+	w := newWorld()
+	var first, second, third Hold
+	even := []int32{1, 1}
+	taken := w.TakeTurn(&first, 1, 7, even)
+	w.turns.apply(1, taken, 1)
+	if a, b := w.TakeTurn(&second, 1, 7, even), w.TakeTurn(&third, 1, 7, even); a.Member == taken.Member || b.Member != taken.Member {
+		t.Errorf("turns went to %d, %d, %d", taken.Member, a.Member, b.Member)
+	}
+	w.Settled(&first)
+	w.Release(&second)
+	w.Release(&third)
+	if n := w.Reservations(); n != 0 {
+		t.Errorf("%d reservations are out", n)
 	}
 }

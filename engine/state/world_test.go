@@ -44,9 +44,13 @@ func newWorld() *world {
 	w := &world{State: New(), at: monday, limits: make(map[market.Ref][]*market.Cap), campaigns: []market.Ref{1, 2}}
 	w.fact(&event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{2}, At: w.at})
 	w.fact(&event.NamesGiven{Names: []event.Name{
-		{Kind: event.NameSupplier, Ref: 1, ID: "sup"}, {Kind: event.NameList, Ref: 1, ID: "dnc"},
-		{Kind: event.NameBuyer, Ref: 1, ID: "red"}, {Kind: event.NameBuyer, Ref: 2, ID: "green"}, {Kind: event.NameBuyer, Ref: 3, ID: "blue"},
-		{Kind: event.NameCampaign, Ref: 1, ID: "auto"}, {Kind: event.NameCampaign, Ref: 2, ID: "home"},
+		{Kind: event.NameSupplier, Ref: 1, ID: "sup"},
+		{Kind: event.NameList, Ref: 1, ID: "dnc"},
+		{Kind: event.NameBuyer, Ref: 1, ID: "red"},
+		{Kind: event.NameBuyer, Ref: 2, ID: "green"},
+		{Kind: event.NameBuyer, Ref: 3, ID: "blue"},
+		{Kind: event.NameCampaign, Ref: 1, ID: "auto"},
+		{Kind: event.NameCampaign, Ref: 2, ID: "home"},
 	}})
 	of := []*market.Cap{
 		{Scope: market.ScopeCampaign, Unit: market.UnitCount, Period: market.PeriodDay, Limit: 40},
@@ -134,7 +138,7 @@ func (w *trader) lead() {
 		Sealed: []byte("sealed"), Trail: []event.Step{{Outcome: market.OutcomeCapped, Seats: market.Bits{5, 0}}},
 	}
 	if w.draw(2) == 0 {
-		keyed := w.ClaimKey(&h, [16]byte{5, 15: byte(w.draw(3))}, 1, w.at)
+		keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 1, w.at)
 		if keyed.Lead.IsZero() && keyed.Wait == nil {
 			fact.Idempotency = event.Idempotency{Key: h.key, Print: 1, Until: w.at + 10*hour}
 		}
@@ -161,7 +165,7 @@ func (w *trader) sale(h *Hold, campaign market.Ref, sale *event.Sale) bool {
 	price := market.Money(1+w.draw(12)) * dollar
 	keys := []market.DupKey{{byte(w.draw(50)), 15: byte(w.draw(2))}, {byte(w.draw(50)), 15: 2}}
 	dups, _, _ := w.ClaimDups(h, keys, w.at)
-	caps, _ := w.TakeCaps(h, w.limits[buyer.Ref], price, w.at)
+	caps, _ := w.TakeCaps(h, w.limits[buyer.Ref], price, nil, w.at)
 	funds := RoomTaken
 	if caps == RoomTaken {
 		funds, _ = w.TakeFunds(h, buyer, price)
@@ -193,7 +197,7 @@ func (w *trader) settleOne() {
 			post = p
 		}
 	}
-	fact := &event.PostSettled{Lead: post.Lead, Attempts: post.Attempts}
+	fact := &event.PostSettled{Lead: post.Lead, Attempts: post.Attempts, Status: 200}
 	if lead, ok := w.Lead(post.Lead); ok {
 		fact.Campaign = lead.Campaign
 	}
@@ -222,6 +226,7 @@ func (w *trader) refuse(fact *event.PostSettled, post *Post) {
 	fact.Settlement, fact.Reason = event.SettledRefused, market.ReasonPostRejected
 	if !post.Answered && w.draw(2) == 0 && w.sale(&h, fact.Campaign, &fact.Next) {
 		fact.Reason = market.ReasonNone
+		fact.Next.Dups = append(fact.Next.Dups, post.Sale.Dups...) // it is known by the same values to whoever buys it
 		if w.draw(2) == 0 {
 			fact.Post, fact.Sealed = post.Intent, []byte("sealed again")
 		}

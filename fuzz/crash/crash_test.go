@@ -17,7 +17,7 @@ import (
 // Leads that are let in before each death, at least and at most, and the kills
 // of a whole run and of a short one.
 const (
-	fewest, most = 120, 240
+	fewest, most = 100, 200
 	allKills     = 20
 	shortKills   = 5
 )
@@ -53,13 +53,14 @@ func TestKilledUnderLoad(t *testing.T) {
 	s.rest()
 	p := s.picture()
 	s.check(p)
-	for _, live := range s.hashes {
-		s.replays(live)
+	for i := 0; i < len(s.hashes); i += 3 {
+		s.replays(s.hashes[i]) // of before the newest snapshot, too
 	}
 	s.farewell()
+	t.Logf("killed: %v", s.tally)
 	t.Logf("%d kills in %d lives, %d leads, %d answers only by asking again, %d log entries", s.kills, s.lives, len(p.answers), s.crowd.ledger.lost, len(s.seen))
-	for _, idle := range p.unfilled() {
-		t.Errorf("the run is too small to show much: %s", idle)
+	if idle := p.unfilled(); len(idle) > 0 && !testing.Short() {
+		t.Errorf("what was not used up cannot have been exceeded: %q", idle)
 	}
 }
 
@@ -76,11 +77,11 @@ func newScene(t *testing.T) (s *scene, kills int) {
 		kills = shortKills
 	}
 	hourly, daily := zonesAt(time.Now())
-	terms := newTerms(int64(kills*(fewest+most)/2), hourly, daily)
+	terms := newTerms(int64(kills*(fewest+most)*3/8), hourly, daily)
 	program := build(t)
 	x := &exchange{t: t, program: program, dir: t.ArtifactDir(), door: newDoor()}
 	b := startBuyers(t, program, terms, seed)
-	k := &killer{exchange: x, terms: terms, endpoints: b.endpoints, chance: rand.New(rand.NewPCG(seed, 1<<32))}
+	k := &killer{exchange: x, terms: terms, endpoints: b.endpoints, chance: rand.New(rand.NewPCG(seed, 1<<32)), tally: map[manner]int{}}
 	x.configure(terms.document(b.endpoints, 0))
 	x.start()
 	s = &scene{killer: k, buyers: b, crowd: gather(terms, x.door, seed)}
@@ -93,7 +94,7 @@ func newScene(t *testing.T) (s *scene, kills int) {
 func (s *scene) round(how manner) {
 	s.t.Helper()
 	leads := fewest + s.chance.IntN(most-fewest)
-	until := s.crowd.answered() + s.chance.IntN(leads*3/4)
+	until := s.crowd.answered() + s.chance.IntN(leads/2)
 	s.crowd.grant(leads)
 	await(s.t, "suppliers are answered", func() bool {
 		if end := s.life.ended(); end != "" {
@@ -101,15 +102,20 @@ func (s *scene) round(how manner) {
 		}
 		return s.crowd.answered() >= until
 	})
-	s.topUp()
-	s.within(15 * time.Millisecond)
+	added := make(chan struct{})
+	go func() {
+		s.topUp()
+		close(added)
+	}()
+	s.within(8 * time.Millisecond)
 	s.end(how)
+	<-added
 	s.start()
 	s.check(s.picture())
 	s.hashes = append(s.hashes, s.hash())
 	s.replays(s.hashes[len(s.hashes)-1])
 	s.verify()
-	if how == orderly || how == again {
+	if how == orderly || how == thawed {
 		s.idle()
 	}
 	s.crowd.askAgain(10, s.chance)

@@ -24,10 +24,10 @@ const (
 	orderly   manner = "not at all: it is stopped in order"
 )
 
-// deck has every manner once. Decks are shuffled and dealt until the exchange
-// was killed often enough.
+// deck has every manner, and the one that hits recovery twice. Decks are
+// shuffled and dealt until the exchange was killed often enough.
 func deck(chance *rand.Rand) []manner {
-	cards := []manner{plainly, again, frozen, thawed, reloading, stopping, writing, orderly}
+	cards := []manner{plainly, again, again, frozen, thawed, reloading, stopping, writing, orderly}
 	chance.Shuffle(len(cards), func(i, j int) { cards[i], cards[j] = cards[j], cards[i] })
 	return cards
 }
@@ -39,7 +39,8 @@ type killer struct {
 	endpoints map[string]string
 	chance    *rand.Rand
 	kills     int
-	revision  int // of the configuration
+	tally     map[manner]int // of the kills
+	revision  int            // of the configuration
 }
 
 // within is some instant of a span.
@@ -55,11 +56,11 @@ func (k *killer) end(how manner) {
 		k.stop()
 		return
 	case again:
-		k.slay()
+		k.slay(plainly)
 		for range 1 + k.chance.IntN(2) {
 			k.begin()
 			k.within(max(k.startup, time.Millisecond))
-			k.slay()
+			k.slay(again)
 		}
 		return
 	case frozen:
@@ -79,18 +80,18 @@ func (k *killer) end(how manner) {
 		k.life.signal(syscall.SIGTERM)
 		k.within(200 * time.Millisecond)
 	case writing:
-		k.life.signal(syscall.SIGTERM)
 		k.untilWriting()
 	}
-	k.slay()
+	k.slay(how)
 }
 
 // slay kills, and counts it where there was somebody to kill.
-func (k *killer) slay() {
+func (k *killer) slay(how manner) {
 	alive := k.life.ended() == ""
 	k.kill()
 	if status, ok := k.life.cmd.ProcessState.Sys().(syscall.WaitStatus); alive && ok && status.Signaled() {
 		k.kills++
+		k.tally[how]++
 		return
 	}
 	if k.life.err != nil {
@@ -98,12 +99,21 @@ func (k *killer) slay() {
 	}
 }
 
-// untilWriting waits until a snapshot's temporary file is there, or it is too
-// late for one.
+// untilWriting has the exchange stop, and waits until it writes its snapshot, or
+// it is too late for one. A temporary file may lie there from an earlier death:
+// the writer begins it anew.
 func (k *killer) untilWriting() {
+	begun := func() (at time.Time) {
+		if info, err := os.Stat(filepath.Join(k.data(), "snapshot", "next.tmp")); err == nil {
+			at = info.ModTime()
+		}
+		return at
+	}
+	before := begun()
+	k.life.signal(syscall.SIGTERM)
 	await(k.t, "the exchange writes a snapshot", func() bool {
-		_, err := os.Stat(filepath.Join(k.data(), "snapshot", "next.tmp"))
-		return err == nil || k.life.ended() != ""
+		at := begun()
+		return (!at.IsZero() && !at.Equal(before)) || k.life.ended() != ""
 	})
 	k.within(4 * time.Millisecond)
 }

@@ -81,12 +81,6 @@ func (l *ledger) compare(first *told, again answer) {
 		first.key, first.status, first.text, first.request, again.status, again.text, again.request, again.replayed))
 }
 
-func (l *ledger) count() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.told)
-}
-
 // page is a copy of all that was told so far.
 func (l *ledger) page() (answers []*told, breaches []string) {
 	l.mu.Lock()

@@ -16,6 +16,7 @@ func (x *exchange) run(args ...string) string {
 	x.t.Helper()
 	var out, complaints bytes.Buffer
 	cmd := exec.Command(x.program, args...)
+	cmd.Env = environment()
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {
 		x.t.Errorf("pingpost %s: %v\n%s%s", strings.Join(args, " "), err, out.String(), complaints.String())

@@ -78,7 +78,7 @@ func newTerms(leads int64, hourly, daily string) *terms {
 			{"cmp_open", "round_robin", 20, []seatTerms{{"buy_slow", slow, 1}, {"rec_delta", 3*unit + 1, 1}}},
 		},
 		buyers: []buyerTerms{
-			{id: "buy_slow", bid: slow, postTimeout: "100ms", args: []string{"--latency", "1ms-120ms", "--reject-rate", "0.05", "--fail-rate", "0.05"}},
+			{id: "buy_slow", bid: slow, postTimeout: "120ms", args: []string{"--latency", "1ms-130ms", "--reject-rate", "0.05", "--fail-rate", "0.03"}},
 			{id: "buy_fussy", bid: fussy, postTimeout: "5s", args: []string{"--latency", "1ms-20ms", "--reject-rate", "0.25", "--fail-rate", "0.1"}, funded: true, balance: worth(30, fussy), credit: worth(5, fussy)},
 			{id: "buy_flaky", bid: flaky, postTimeout: "5s", args: []string{"--latency", "5ms", "--fail-rate", "0.2"}},
 			{id: "rec_alpha"},
@@ -87,10 +87,10 @@ func newTerms(leads int64, hourly, daily string) *terms {
 			{id: "rec_delta"},
 		},
 		caps: []capTerms{
-			{campaign: "cmp_fall", per: "day", zone: daily, count: part(100)},
+			{campaign: "cmp_fall", per: "day", zone: daily, count: part(60)},
 			{campaign: "cmp_round", per: "total", zone: "UTC", money: worth(1000, unit)},
 			{buyer: "rec_alpha", per: "hour", zone: hourly, count: part(50)},
-			{buyer: "buy_flaky", per: "week", zone: daily, money: worth(60, flaky)},
+			{buyer: "buy_flaky", per: "week", zone: daily, money: worth(50, flaky)},
 			{campaign: "cmp_fall", buyer: "buy_fussy", per: "month", zone: daily, count: part(20)},
 			{campaign: "cmp_round", buyer: "buy_slow", per: "day", zone: daily, count: part(20)},
 			{campaign: "cmp_weight", buyer: "rec_gamma", per: "day", zone: daily, money: worth(15, 6*unit)},

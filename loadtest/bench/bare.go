@@ -39,7 +39,7 @@ func serveCeiling(in io.Reader, out io.Writer) error {
 	}
 	server := ceiling.New(ceiling.Options{
 		Log: log, Entry: spec.Entry, Answer: spec.Answer,
-		Body: 64 << 10, Header: 16 << 10, Connections: 10_000, MaxConnsPerIP: 1_000,
+		Body: 64 << 10, Header: 16 << 10, Connections: 10_000,
 		ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 	})
 	if err := json.NewEncoder(out).Encode(serving{Listen: listener.Addr().String()}); err != nil {
@@ -67,6 +67,7 @@ func startCeiling(ctx context.Context, list []int, spec bareSpec) (*process, err
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, self, "role-ceiling")
-	cmd.Env = append(os.Environ(), roleVariable+"=1", collector)
+	// The exchange gives itself a processor more than it has cores; see its own reasons.
+	cmd.Env = append(os.Environ(), roleVariable+"=1", collector, fmt.Sprintf("GOMAXPROCS=%d", len(list)+1))
 	return startServer(cmd, list, bytes.TrimSpace(text), time.Minute)
 }

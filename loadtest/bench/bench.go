@@ -48,8 +48,8 @@ var full = sizes{
 }
 
 var quick = sizes{
-	warmup: 200 * time.Millisecond, campaigns: 200, buyers: 100, suppressed: 20_000, replayed: 50_000,
-	leads: 20_000, smallest: 20_000, largest: 40_000, commitRate: 1_000, idle: 500 * time.Millisecond,
+	warmup: 200 * time.Millisecond, campaigns: 200, buyers: 100, suppressed: 20_000, replayed: 20_000,
+	leads: 10_000, smallest: 20_000, largest: 40_000, commitRate: 1_000, idle: 500 * time.Millisecond,
 	connections: []int{64, 256}, growthConnections: 64, calibration: 300 * time.Millisecond,
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -66,19 +67,18 @@ func (b *bench) commit() ([]row, error) {
 
 // commitPair fills a state, opens a log and commits, first alone, then while
 // snapshots are written one after the other.
-func commitPair(spec *commitSpec) (*commitResult, error) {
+func commitPair(spec *commitSpec) (result *commitResult, err error) {
 	c := &committing{state: state.New(), facts: newFacts(time.Now().UnixNano())}
 	c.state.Apply(1, c.facts.now, c.facts.names())
 	for i := range spec.Leads {
 		c.state.Apply(uint64(i+2), c.facts.now, c.facts.lead(i))
 	}
 	c.before = uint64(spec.Leads + 1)
-	var err error
 	if c.log, err = wal.Open(spec.Dir, wal.Options{}); err != nil {
 		return nil, err
 	}
-	defer c.log.Close()
-	result := new(commitResult)
+	defer func() { err = errors.Join(err, c.log.Close()) }()
+	result = new(commitResult)
 	if result.Alone, err = c.run(spec.Rate, spec.Lasting, func(time.Time) error { return nil }); err != nil {
 		return nil, err
 	}

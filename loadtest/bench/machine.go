@@ -26,7 +26,7 @@ func (b *bench) conditions() []string {
 		fmt.Sprintf("Each pair was run %d times, the two sides in turn, %s each after %s to warm up. Measured is the median of the pairs' ratios, range their least and greatest.",
 			b.size.runs, b.size.lasting, b.size.warmup),
 		b.cores.String(),
-		"Servers run with " + collector + ", the exchange's default. The ceiling has the same timeouts and limits, decodes the same body into a struct, commits as many bytes a lead through the same log, and answers as many.",
+		"Servers run with " + collector + ", the exchange's default, and a processor more than cores. The ceiling has the same timeouts and limits, decodes the same body into a struct, commits as many bytes a lead through the same log, and answers as many.",
 		"Leads are about 500 bytes of JSON, each with a phone number, an e-mail address and an Idempotency-Key of its own; buyers are recorded alone.",
 	}
 	if b.flags.Quick {

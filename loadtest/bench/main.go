@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
+	"slices"
 	"syscall"
 	"time"
 
@@ -103,7 +103,7 @@ var measurements = []measurement{
 }
 
 func (f *flags) wants(name string) bool {
-	return len(f.Only) == 0 || strings.Contains(","+strings.Join(f.Only, ",")+",", ","+name+",")
+	return len(f.Only) == 0 || slices.Contains(f.Only, name)
 }
 
 // target is the file that the table is written to, or none.

@@ -28,13 +28,13 @@ type guard struct {
 // f starts and waits for are known by themselves.
 func (g *guard) measure(own []*process, f func() error) error {
 	for try := 0; ; try++ {
-		before, errBefore := look(own)
+		before, seen := look(own)
 		if err := f(); err != nil {
 			return err
 		}
-		after, errAfter := look(own)
+		after, seenAfter := look(own)
 		g.runs++
-		if errBefore != nil || errAfter != nil {
+		if !seen || !seenAfter {
 			g.blind = true
 			return nil
 		}
@@ -74,25 +74,26 @@ func (m *moment) others(before *moment) float64 {
 	return max(0, float64((m.busy-before.busy)-(m.own-before.own))/float64(total))
 }
 
-func look(own []*process) (m moment, err error) {
+// look is not seen where there is no /proc, or none that this program reads.
+func look(own []*process) (m moment, seen bool) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		return m, err
+		return m, false
 	}
 	if m.total, m.busy, err = machineTicks(string(text)); err != nil {
-		return m, err
+		return m, false
 	}
 	if m.own, err = ticksOf("/proc/self/stat", true); err != nil {
-		return m, err
+		return m, false
 	}
 	for _, p := range own {
 		ticks, err := p.ticks()
 		if err != nil {
-			return m, err
+			return m, false
 		}
 		m.own += ticks
 	}
-	return m, nil
+	return m, true
 }
 
 var errProc = errors.New("a file of /proc is not as expected")
@@ -129,12 +130,12 @@ func ticksOf(path string, children bool) (int64, error) {
 }
 
 func processTicks(text string, children bool) (sum int64, err error) {
-	_, rest, found := strings.Cut(text, ") ") // the name may hold anything
-	fields := strings.Fields(rest)
-	if !found || len(fields) < 15 {
+	name := strings.LastIndexByte(text, ')') // the name before may hold anything
+	fields := strings.Fields(text[name+1:])
+	if name < 0 || len(fields) < 15 {
 		return 0, errProc
 	}
-	last := 12 // utime and stime are the fields 14 and 15, two before are cut off
+	last := 12 // fields are those from the third on: utime and stime are the 14th and 15th
 	if children {
 		last = 14
 	}

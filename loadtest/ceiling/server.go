@@ -19,7 +19,7 @@ type Options struct {
 	Answer int // bytes of an answer's body
 
 	Body, Header                           int // bytes
-	Connections, MaxConnsPerIP             int
+	Connections                            int
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 }
 
@@ -51,7 +51,6 @@ func New(opt Options) *Server {
 	s.http = &fasthttp.Server{
 		Handler:               s.handle,
 		Concurrency:           opt.Connections,
-		MaxConnsPerIP:         opt.MaxConnsPerIP,
 		ReadBufferSize:        opt.Header,
 		MaxRequestBodySize:    opt.Body,
 		ReadTimeout:           opt.ReadTimeout,

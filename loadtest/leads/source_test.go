@@ -113,7 +113,7 @@ func TestIdentities(t *testing.T) {
 		opt.Mistakes = 0
 		opt.Repeats = rapid.IntRange(0, 500).Draw(t, "repeats")
 		seen := map[string]bool{}
-		for i, lead := range New(opt).Take(400) {
+		for i, lead := range New(opt).Take(120) {
 			var body struct{ Phone, Email string }
 			if err := json.Unmarshal(lead.Body, &body); err != nil {
 				t.Fatal(err)

@@ -111,10 +111,10 @@ func (a *answer) refusal() (refused bool, code string) {
 		}
 		refused = true
 		if code == "" {
-			code = printable(scalar(m))
+			code = codeIn(scalar(m))
 		}
 	}
-	return refused, code[:min(len(code), maxCode)]
+	return refused, code
 }
 
 func forForm(m market.Member) bool {
@@ -144,7 +144,7 @@ func (a *answer) leadID() string {
 
 func usableID(object *strictjson.Object, name string) string {
 	m, _ := object.Lookup(name)
-	if id := scalar(m); len(id) <= maxLeadID && isPrintable(id) {
+	if id := scalar(m); len(id) <= maxLeadID && isID(id) {
 		return id
 	}
 	return ""
@@ -158,16 +158,29 @@ func scalar(m market.Member) string {
 	return string(m.Text)
 }
 
-// printable drops everything but printable ASCII.
-func printable(s string) string {
-	if isPrintable(s) {
-		return s
+// codeIn is the text where it is a code that a program made. What a person may
+// have written, and may have written of a person, is dropped: codes are logged.
+func codeIn(text string) string {
+	if len(text) > maxCode || text == "" || text[0] < 'a' || text[0] > 'z' {
+		return ""
 	}
-	kept := make([]byte, 0, len(s))
-	for i := range len(s) {
-		if isPrintable(s[i : i+1]) {
-			kept = append(kept, s[i])
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '_', c == '.', c == '-':
+		default:
+			return ""
 		}
 	}
-	return string(kept)
+	return text
+}
+
+// isID tells whether the text may be an id and is no address: visible ASCII
+// without an @.
+func isID(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c <= ' ' || c > '~' || c == '@' {
+			return false
+		}
+	}
+	return true
 }

@@ -43,6 +43,9 @@ var accepting = []answerRow{
 	{"an id too long is dropped", answers("201 Created", `{"lead_id":"`+long+`"}`), market.PostResult{Verdict: accepted, Status: 201}},
 	{"128 bytes are not too long", answers("201 Created", `{"lead_id":"`+long[1:]+`"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: long[1:]}},
 	{"an unprintable id is dropped", answers("201 Created", `{"lead_id":"a\nb"}`), market.PostResult{Verdict: accepted, Status: 201}},
+	{"an id with a space is dropped", answers("201 Created", `{"lead_id":"Ann Lee"}`), market.PostResult{Verdict: accepted, Status: 201}},
+	{"so is an address", answers("201 Created", `{"lead_id":"ann@example.com","id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"every letter of an id", answers("201 Created", `{"lead_id":"!A~9/+="}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "!A~9/+="}},
 	{"data that is no object", answers("201 Created", `{"data":[1]}`), market.PostResult{Verdict: accepted, Status: 201}},
 	{"empty errors are none", answers("201 Created", `{"lead_id":"b1","error":null,"reject_reason":""}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b1"}},
 	{"chunked", breaksOff("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n6\r\n:\"b2\"}\r\n0\r\n\r\n"), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
@@ -57,8 +60,16 @@ var declining = []answerRow{
 	{"an error that is an object", answers("200 OK", `{"error":{"code":1},"reject_reason":"capped"}`), market.PostResult{Verdict: refused, Status: 200, Code: "capped", Final: true}},
 	{"error true has no code", answers("200 OK", `{"error":true}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
 	{"a reused key in a 200", answers("200 OK", `{"error":"idempotency_key_reused"}`), market.PostResult{Verdict: refused, Status: 200, Code: "idempotency_key_reused"}},
-	{"a code is cut", answers("200 OK", `{"error":"`+long+`"}`), market.PostResult{Verdict: refused, Status: 200, Code: long[:64], Final: true}},
-	{"a code is made printable", answers("200 OK", `{"error":"a\u0000\n\u00e9b"}`), market.PostResult{Verdict: refused, Status: 200, Code: "ab", Final: true}},
+	{"a code of 64 bytes", answers("200 OK", `{"error":"`+long[:64]+`"}`), market.PostResult{Verdict: refused, Status: 200, Code: long[:64], Final: true}},
+	{"a code too long is none", answers("200 OK", `{"error":"`+long[:65]+`"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"every letter of a code", answers("200 OK", `{"error":"a.b_c-d9"}`), market.PostResult{Verdict: refused, Status: 200, Code: "a.b_c-d9", Final: true}},
+	{"a sentence is no code", answers("200 OK", `{"error":"ann lee is known"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"nor is an address", answers("200 OK", `{"error":"ann@example.com"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"nor a name", answers("200 OK", `{"error":"Ann"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"nor a phone number", answers("200 OK", `{"error":"+12125550123"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"nor a number", answers("200 OK", `{"error":2125550123}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"nor what is not printable", answers("200 OK", `{"error":"a\u0000\u00e9b"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"a code behind a sentence", answers("422 Unprocessable Content", `{"error":"Ann Lee","reject_reason":"capped"}`), market.PostResult{Verdict: refused, Status: 422, Code: "capped", Final: true}},
 }
 
 // What is neither leaves open whether the lead was taken.

@@ -12,7 +12,7 @@ import (
 // trip is what is certain after one request over one connection.
 type trip struct {
 	sent   bool         // at least a byte was given to the network
-	stale  bool         // a kept connection was closed before a byte of an answer
+	stale  bool         // a kept connection was closed, or spoiled, before a byte of an answer
 	status int          // of an answer whose head was read whole, else 0
 	fault  market.Fault // none: the body was read whole, too
 }
@@ -48,6 +48,9 @@ func (h *host) converse(conn *line, request *fasthttp.Request, response *fasthtt
 	kept := conn.begin()
 	if err := conn.SetDeadline(deadline); err != nil {
 		return trip{fault: market.FaultBroken, stale: kept}, false
+	}
+	if kept && conn.spoiled() {
+		return trip{fault: market.FaultBroken, stale: true}, false
 	}
 	writer := h.pool.AcquireWriter(conn)
 	err := request.Write(writer)

@@ -1,6 +1,13 @@
 package buyer
 
-import "net"
+import (
+	"errors"
+	"net"
+	"os"
+	"syscall"
+)
+
+var errUnasked = errors.New("something came that nobody asked for")
 
 // wire is the bare connection, below TLS. It counts what the network was given,
 // in the only place where that is certain: TLS seals a record, sends a part of
@@ -9,6 +16,33 @@ import "net"
 type wire struct {
 	net.Conn
 	given int64 // bytes
+	dry   bool  // reads look at what is there and wait for nothing
+}
+
+// Read of a dry wire never takes a byte.
+func (w *wire) Read(p []byte) (int, error) {
+	if !w.dry {
+		return w.Conn.Read(p)
+	}
+	if pending(w.Conn) {
+		return 0, errUnasked
+	}
+	return 0, os.ErrDeadlineExceeded
+}
+
+// pending tells whether a byte or the end of the connection has come. One that
+// is no socket, or that cannot be looked at, counts as quiet: reading will tell.
+func pending(conn net.Conn) (something bool) {
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return false
+	}
+	err = raw.Control(func(descriptor uintptr) { something = peek(descriptor) })
+	return err == nil && something
 }
 
 func (w *wire) Write(p []byte) (int, error) {
@@ -23,6 +57,7 @@ type line struct {
 	net.Conn
 	wire *wire
 
+	probe [1]byte
 	kept  bool  // it has carried a request before
 	mark  int64 // what the wire had been given when the present one began
 	heard int64 // bytes of answer to the present one
@@ -33,6 +68,20 @@ func (l *line) begin() (kept bool) {
 	kept = l.kept
 	l.kept, l.mark, l.heard = true, l.wire.given, 0
 	return kept
+}
+
+// spoiled tells whether something lies on the line before a request: it would
+// be taken for the answer. The reading goes through TLS, since that may have
+// taken more from the wire than the answer before; with the wire dry it ends
+// there, in a way that TLS takes for a timeout and survives.
+//
+// What comes between this look and the request is not seen. HTTP/1.1 has no way
+// to.
+func (l *line) spoiled() bool {
+	l.wire.dry = true
+	n, err := l.Conn.Read(l.probe[:])
+	l.wire.dry = false
+	return n > 0 || !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // sent tells whether a byte of the present request may be on its way.

@@ -29,6 +29,10 @@ func (r *reader) bind(n *node, at place, v reflect.Value) {
 		}
 		return
 	}
+	if _, secret := v.Addr().Interface().(*Secret); r.sent && n.expanded && !secret {
+		r.fail(n.position, at, "the environment is for secrets here; write the value itself, or put ${...} into the file")
+		return
+	}
 	if reads, ok := v.Addr().Interface().(scalar); ok {
 		r.check(n, at, reads.read(n))
 		return

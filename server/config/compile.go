@@ -61,6 +61,9 @@ func (s *Source) Compile() (*Exchange, error) {
 		return nil, err
 	}
 	c.out.Canonical = canonical(s.Document)
+	if message := oversize(c.out.Canonical); message != "" {
+		return nil, Problems{{File: s.Path, Message: "with its defaults written out the document " + message}}.err()
+	}
 	return c.out, nil
 }
 

@@ -1,6 +1,9 @@
 package config
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Limits are those of the process and its addresses. The limits of one supplier
 // or buyer stand beside it.
@@ -15,6 +18,10 @@ type Limits struct {
 	IdleTimeout   *Duration `json:"idle_timeout"`     // of a connection between requests
 }
 
+// maxBody leaves room in an entry of the log for a lead twice, under other names
+// for its fields, and for the decision.
+const maxBody = 400 * kibibyte
+
 func (l *Limits) fill() {
 	l.Body = given(l.Body, 64*kibibyte)
 	l.Answer = given(l.Answer, 64*kibibyte)
@@ -27,7 +34,12 @@ func (l *Limits) fill() {
 }
 
 func (c *compiler) limits(at place, l *Limits) LimitSettings {
-	c.sizeIn(at.key("body"), *l.Body, kibibyte, 16*mebibyte)
+	if *l.Body > maxBody {
+		c.fail(at.key("body"), fmt.Sprintf("is over %s: a lead is logged as it came and once more as it is posted, "+
+			"both in one entry, and an entry of the log holds 1MiB; give %s to %s", maxBody, kibibyte, maxBody))
+	} else {
+		c.sizeIn(at.key("body"), *l.Body, kibibyte, maxBody)
+	}
 	c.sizeIn(at.key("answer"), *l.Answer, kibibyte, 16*mebibyte)
 	c.sizeIn(at.key("header"), *l.Header, kibibyte, mebibyte)
 	c.intIn(at.key("connections"), *l.Connections, 1, 1_000_000)

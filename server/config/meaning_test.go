@@ -30,7 +30,9 @@ func TestMistakesInSettings(t *testing.T) {
 		{"network", "trusted_networks: [10.0.0.0/33]\n", "trusted_networks[0]", "no network"},
 		{"network with host bits", "trusted_networks: [10.0.0.1/8]\n", "trusted_networks[0]", "past the network"},
 		{"proxy by name", "trusted_proxies: [proxy.example]\n", "trusted_proxies[0]", "no network"},
-		{"body", "limits: {body: 1MiB, header: 2MiB}\n", "limits.header", "1KiB to 1MiB"},
+		{"header", "limits: {body: 400KiB, header: 2MiB}\n", "limits.header", "1KiB to 1MiB"},
+		{"body that no entry of the log holds", "limits: {body: 409601}\n", "limits.body", "an entry of the log holds 1MiB; give 1KiB to 400KiB"},
+		{"body", "limits: {body: 1000}\n", "limits.body", "1KiB to 400KiB"},
 		{"connections", "limits: {connections: 0}\n", "limits.connections", "1 to 1000000"},
 		{"token lifetime", "token_lifetime: 1s\n", "token_lifetime", "1m to 30d"},
 	})

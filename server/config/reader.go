@@ -21,6 +21,7 @@ const (
 type reader struct {
 	file     string
 	env      func(string) (string, bool)
+	sent     bool // the environment is for secrets alone
 	problems Problems
 }
 
@@ -31,15 +32,12 @@ func (r *reader) fail(at position, path place, message string) {
 // read is the document's root, or nil where it has no shape at all.
 func (r *reader) read(data []byte) *node {
 	start := position{1, 1}
-	switch {
-	case len(data) > maxDocument:
-		r.fail(start, "", "the document is over 16 MB; split it into several exchanges")
+	if message := oversize(data); message != "" {
+		r.fail(start, "", "the document "+message)
 		return nil
-	case !utf8.Valid(data):
+	}
+	if !utf8.Valid(data) {
 		r.fail(start, "", "the document is not UTF-8 text; save it as UTF-8")
-		return nil
-	case marks(data) > maxMarks:
-		r.fail(start, "", "the document has over 4 million marks of punctuation; it is not a configuration")
 		return nil
 	}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
@@ -47,6 +45,17 @@ func (r *reader) read(data []byte) *node {
 		return r.readJSON(data)
 	}
 	return r.readYAML(data)
+}
+
+// oversize says which limit a text is over; empty: none.
+func oversize(data []byte) string {
+	switch {
+	case len(data) > maxDocument:
+		return "is over 16 MB; split it into several exchanges"
+	case marks(data) > maxMarks:
+		return "has over 4 million marks of punctuation; it is not a configuration"
+	}
+	return ""
 }
 
 func marks(data []byte) (n int) {

@@ -53,15 +53,25 @@ const manyMistakes = 100
 // The error is *Problems: the mistakes in form, and those in meaning that are
 // not mere echoes of them.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Source, error) {
-	if env == nil {
-		env = func(string) (string, bool) { return "", false }
+	return parse(&reader{file: name, env: env}, data)
+}
+
+// ParseSent is Parse for a document that came over the network: in it ${NAME}
+// may stand for a secret and for nothing else, since all else can be read out
+// again, and whoever sends documents need not know the whole environment.
+func ParseSent(name string, data []byte, env func(string) (string, bool)) (*Source, error) {
+	return parse(&reader{file: name, env: env, sent: true}, data)
+}
+
+func parse(r *reader, data []byte) (*Source, error) {
+	if r.env == nil {
+		r.env = func(string) (string, bool) { return "", false }
 	}
-	r := &reader{file: name, env: env}
 	root := r.read(data)
 	if root == nil {
 		return nil, r.problems.err()
 	}
-	s := &Source{Path: name, Document: new(Document), root: root}
+	s := &Source{Path: r.file, Document: new(Document), root: root}
 	if root.kind == nullKind {
 		r.fail(root.position, "", "the document is empty")
 		return nil, r.problems.err()

@@ -51,20 +51,25 @@ func Open(dir string, create bool) (*Vault, error) {
 	return of([32]byte(raw))
 }
 
-// found makes a key and its file, durably.
+// found makes a key and its file, durably. It is written under another name
+// first: half a key, left by a crash, would be refused for good. The caller
+// holds the folder's lock.
 func found(dir string) (*Vault, error) {
 	var root [32]byte
 	_, _ = rand.Read(root[:])
-	folder := filepath.Dir(path(dir))
+	folder, unfinished := filepath.Dir(path(dir)), path(dir)+".new"
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the folder of the exchange's key: %w", err)
 	}
-	file, err := os.OpenFile(path(dir), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("cannot make the exchange's key: %w", err)
 	}
 	_, err = file.WriteString(hex.EncodeToString(root[:]) + "\n")
-	if err = errors.Join(err, file.Sync(), file.Close(), syncFolder(folder), syncFolder(dir)); err != nil {
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = errors.Join(os.Rename(unfinished, path(dir)), syncFolder(folder), syncFolder(dir))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("cannot write the exchange's key: %w", err)
 	}
 	return of(root)

@@ -97,7 +97,6 @@ func (x *Exchange) tables(c *engine.Configuration, built *config.Exchange) error
 	dir, key := x.settings.DataDir, x.vault.Derive("hashes")
 	c.Tables = make(map[market.ListID]*market.Table)
 	c.Lists = make(map[market.ListID]state.ListFile)
-	var used []string
 	for id := range built.Catalog.Lists {
 		if known, ok := x.state.List(x.state.RefOf(event.NameList, string(id))); ok {
 			table, err := openList(dir, known)
@@ -105,11 +104,10 @@ func (x *Exchange) tables(c *engine.Configuration, built *config.Exchange) error
 				return fmt.Errorf("suppression list %q: %w", id, err)
 			}
 			c.Tables[id] = table
-			used = append(used, known.File)
 		}
 	}
 	if !x.ready.Load() {
-		if err := removeStrayLists(dir, used); err != nil {
+		if err := removeStrayLists(dir, x.state.ListFiles()); err != nil {
 			return fmt.Errorf("cannot remove a stray suppression file: %w", err)
 		}
 	}
@@ -169,7 +167,7 @@ func (x *Exchange) Apply(document []byte, dry bool) ([]string, error) {
 	if x.Ready() != nil {
 		return nil, errors.New("the exchange is not ready")
 	}
-	source, err := config.Parse(x.path, document, x.opt.Env)
+	source, err := config.ParseSent(x.path, document, x.opt.Env)
 	if err != nil {
 		return nil, err
 	}

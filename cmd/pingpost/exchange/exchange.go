@@ -6,7 +6,6 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/VictoriaMetrics/metrics"
 
@@ -24,7 +23,7 @@ import (
 type Options struct {
 	Env         func(string) (string, bool)
 	Logger      *slog.Logger
-	AcceptClock bool // start although the clock is far past the log's last entry
+	AcceptClock bool // start although the clock is far from the log's last entry
 }
 
 // Exchange is one tenant, running.
@@ -76,20 +75,28 @@ func Start(path string, opt Options) (*Exchange, error) {
 		return nil, err
 	}
 	x := newExchange(path, opt, built)
-	if err := x.bind(); err != nil {
+	if err := x.run(built); err != nil {
 		return nil, err
 	}
+	return x, nil
+}
+
+func (x *Exchange) run(built *config.Exchange) error {
+	if err := x.bind(); err != nil {
+		return err
+	}
 	if err := x.open(built); err != nil {
-		return nil, errors.Join(err, x.abandon())
+		return errors.Join(err, x.abandon())
 	}
 	x.begin()
-	return x, nil
+	return nil
 }
 
 func newExchange(path string, opt Options, built *config.Exchange) *Exchange {
 	x := &Exchange{
 		path: path, opt: opt, settings: built.Settings, clock: server.NewClock(),
 		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), gone: make(chan struct{}),
+		keeper: keeper{every: snapshotEvery, looks: keeperLooks},
 	}
 	x.meter = server.NewMeter(metrics.NewSet(), func(what string, err error) {
 		x.logger.Error(what, "error", err)
@@ -141,47 +148,3 @@ func (x *Exchange) Admin() string { return x.private.Addr().String() }
 
 // Broken gets the error that ends the exchange by itself, if one does.
 func (x *Exchange) Broken() <-chan error { return x.broken }
-
-// Close ends the exchange in order: no new requests, those in flight answered,
-// the log synced, a snapshot written.
-func (x *Exchange) Close() error {
-	x.draining.Store(true)
-	began := time.Now()
-	err := x.doors.Shutdown()
-	x.engine.Load().Close()
-	x.keeper.stop()
-	if x.log.Err() == nil && !x.room.low.Load() {
-		err = errors.Join(err, x.snapshot())
-	}
-	err = errors.Join(err, x.log.Close(), x.admin.Shutdown())
-	x.hangUp()
-	x.buyers.Close()
-	x.logger.Info("stopped", "seconds", time.Since(began).Seconds(), "clean", err == nil)
-	return err
-}
-
-// hangUp closes the listeners and waits for those who serve them. A server that
-// was shut down before it began to serve knows of no listener to close.
-func (x *Exchange) hangUp() {
-	x.public.Close()
-	x.private.Close()
-	x.serving.Wait()
-	close(x.gone)
-}
-
-// abandon gives back what a start that failed had taken.
-func (x *Exchange) abandon() error {
-	x.draining.Store(true)
-	err := x.admin.Shutdown()
-	x.hangUp()
-	if e := x.engine.Load(); e != nil {
-		e.Close()
-	}
-	if x.log != nil {
-		err = errors.Join(err, x.log.Close())
-	}
-	if x.buyers != nil {
-		x.buyers.Close()
-	}
-	return err
-}

@@ -134,8 +134,10 @@ func TestInvalidPayloads(t *testing.T) {
 		{"a number for a campaign", lead(1, "flo_campaign_id", "1"), nil, "flo_campaign_id wrong_type"},
 		{"no supplier", lead(1, "flo_supplier_id", ""), nil, "flo_supplier_id missing_required"},
 		{"all that is required", "{}", nil, "flo_campaign_id missing_required, flo_supplier_id missing_required"},
-		{"all that the campaign requires", `{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme"}`, nil,
-			"first_name missing_required, last_name missing_required, phone missing_required, email missing_required"},
+		{
+			"all that the campaign requires", `{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme"}`, nil,
+			"first_name missing_required, last_name missing_required, phone missing_required, email missing_required",
+		},
 		{"a phone of letters", lead(1, "phone", `"`+areaCode+`CALL"`), nil, "phone invalid_format"},
 		{"a phone of a number", lead(1, "phone", areaCode+`1234`), nil, "phone wrong_type"},
 		{"an e-mail without a host", lead(1, "email", `"ann@"`), nil, "email invalid_format"},
@@ -164,9 +166,9 @@ func TestInvalidPayloads(t *testing.T) {
 		})
 	}
 	for name, body := range map[string]string{
-		"another's id":           lead(1, "flo_supplier_id", `"sup_other"`),
-		"an id that nobody has":  lead(1, "flo_supplier_id", `"sup_none"`),
-		"another's campaign":     lead(1, "flo_campaign_id", `"cmp_other"`),
+		"another's id":            lead(1, "flo_supplier_id", `"sup_other"`),
+		"an id that nobody has":   lead(1, "flo_supplier_id", `"sup_none"`),
+		"another's campaign":      lead(1, "flo_campaign_id", `"cmp_other"`),
 		"another's id and theirs": lead(1, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
 	} {
 		t.Run(name, func(t *testing.T) { x.ingest(body).mustFail(t, 403, "forbidden") })

@@ -8,32 +8,41 @@ import (
 	"pingpost/wal"
 )
 
-// keeper writes a snapshot whenever the log has grown enough since the last
-// one, and lets go of the log behind it.
+// keeper writes a snapshot whenever a start would have much to replay, and lets go
+// of the log behind it.
 type keeper struct {
-	last   atomic.Uint64    // newest entry that the last snapshot has seen
-	needed [2]atomic.Uint64 // entries after which the last but one, and the last, need the log
-	bytes  uint64           // of the log when it was taken
-	quit   chan struct{}
-	done   chan struct{}
+	every uint64        // bytes of log that a start may have to replay
+	looks time.Duration // between two looks at how many there are
+
+	last     atomic.Uint64    // newest entry that the last snapshot has seen
+	needed   [2]atomic.Uint64 // entries after which the last but one, and the last, need the log
+	replayed atomic.Uint64    // bytes of log that this start had to read; 0 once a snapshot stands behind them
+	written  uint64           // bytes of log that this process had written when the last snapshot was taken
+	quit     chan struct{}
+	done     chan struct{}
 }
 
 const (
-	// snapshotEvery is how many bytes of log a start may have to replay.
 	snapshotEvery = 256 << 20
 	keeperLooks   = 5 * time.Second
 	archiveLooks  = time.Minute
 )
 
+// loaded tells what the start built on, and how much it had to replay.
+func (k *keeper) loaded(b *basis, replayed uint64) {
+	k.last.Store(b.Newest)
+	k.needed[1].Store(b.Oldest)
+	k.replayed.Store(replayed)
+}
+
 func (k *keeper) begin(x *Exchange) {
 	k.quit, k.done = make(chan struct{}), make(chan struct{})
-	k.bytes = x.log.Stats().Bytes
 	go k.run(x)
 }
 
 func (k *keeper) run(x *Exchange) {
 	defer close(k.done)
-	ticker := time.NewTicker(keeperLooks)
+	ticker := time.NewTicker(k.looks)
 	defer ticker.Stop()
 	var swept time.Time
 	for {
@@ -42,17 +51,29 @@ func (k *keeper) run(x *Exchange) {
 			return
 		case <-ticker.C:
 		}
-		if x.log.Stats().Bytes-k.bytes >= snapshotEvery && !x.room.low.Load() {
+		x.room.expect(x.snapshotSize())
+		if written := x.log.Stats().Bytes; k.due(written) && !x.room.low.Load() {
 			if err := x.snapshot(); err != nil {
 				x.logger.Error("a snapshot could not be written; the log is kept", "error", err)
 			}
-			k.bytes = x.log.Stats().Bytes
+			k.taken(written)
 		}
 		if time.Since(swept) > archiveLooks {
 			swept = time.Now()
 			x.sweep()
 		}
 	}
+}
+
+// due tells whether a start would have much to replay, with so much written by
+// this process.
+func (k *keeper) due(written uint64) bool { return k.replayed.Load()+written-k.written >= k.every }
+
+// taken counts from here. After a snapshot that failed it does so too: what it
+// failed for is not tried again with every look.
+func (k *keeper) taken(written uint64) {
+	k.replayed.Store(0)
+	k.written = written
 }
 
 func (k *keeper) stop() {
@@ -62,36 +83,41 @@ func (k *keeper) stop() {
 	}
 }
 
-// sweep lets go of what is behind the older of the two snapshots that are kept:
-// the newest one may yet turn out to be damaged.
+// sweep archives what the snapshot before the newest does not need: the newest one
+// may yet turn out to be damaged. Which that is, a start knows only when it has
+// written one more; until then nothing moves. What is archived can be replayed all
+// the same, until its history ends.
 func (x *Exchange) sweep() {
 	x.log.Archive(x.keeper.needed[0].Load(), x.clock.Now()-int64(x.settings.History))
 }
 
-// snapshot writes the state aside, while it goes on changing.
+// snapshot writes the state aside, while it goes on changing. The entries that it
+// has seen are durable: the state knows no others.
 func (x *Exchange) snapshot() error {
 	began := time.Now()
+	size := x.snapshotSize()
+	if x.room.expect(size); !x.room.holds(size) {
+		return errNoRoom
+	}
 	w, err := x.log.CreateSnapshot(wal.SnapshotOptions{})
 	if err != nil {
 		return fmt.Errorf("cannot begin a snapshot: %w", err)
 	}
 	defer w.Abort()
-	oldest, newest, err := x.state.WriteSnapshot(w)
+	oldest, newest, err := x.state.WriteSnapshot(&yielding{to: w, room: &x.room})
 	if err != nil {
 		return fmt.Errorf("cannot write a snapshot: %w", err)
-	}
-	// Whoever loads the snapshot must find the log at least as long.
-	if err := x.log.Do(func(uint64, int64) {}); err != nil {
-		return fmt.Errorf("cannot wait for the log: %w", err)
 	}
 	info, err := w.Commit(oldest, newest, nil)
 	if err != nil {
 		return fmt.Errorf("cannot finish a snapshot: %w", err)
 	}
-	x.keeper.last.Store(newest)
-	x.keeper.needed[0].Store(x.keeper.needed[1].Load())
+	if x.keeper.last.Swap(newest) != newest { // else the same file was written anew
+		x.keeper.needed[0].Store(x.keeper.needed[1].Load())
+	}
 	x.keeper.needed[1].Store(oldest)
-	x.room.needs.Store(reserve + 2*info.Bytes)
+	x.room.last.Store(info.Bytes)
+	x.room.expect(x.snapshotSize())
 	x.logger.Info("snapshot written", "entry", newest, "bytes", info.Bytes, "seconds", time.Since(began).Seconds())
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"pingpost/engine/market"
 	"pingpost/engine/state"
@@ -35,14 +36,14 @@ const maxLine = 4096
 // importList reads a file of one value or hash a line and keeps it as an
 // immutable file beside the log. The file is durable when it returns.
 func importList(dir string, list *market.List, key *[32]byte, path string) (*market.Table, state.ListFile, error) {
-	source, err := os.Open(path)
+	source, err := openRegular(path)
 	if err != nil {
 		return nil, state.ListFile{}, fmt.Errorf("cannot read suppression list %q: %w", list.ID, err)
 	}
 	defer source.Close()
 	sum := sha256.New()
 	lines := bufio.NewScanner(source)
-	lines.Buffer(make([]byte, 64<<10), maxLine)
+	lines.Buffer(make([]byte, maxLine), maxLine) // the larger of the two counts
 	var entries []uint64
 	for number := 1; lines.Scan(); number++ {
 		line := lines.Bytes()
@@ -66,6 +67,23 @@ func importList(dir string, list *market.List, key *[32]byte, path string) (*mar
 		File: hex.EncodeToString(name[:]), Source: hex.EncodeToString(sum.Sum(nil)), Entries: uint64(table.Len()),
 	}
 	return table, file, writeDurably(listPath(dir, file.File), data)
+}
+
+// openRegular opens a file that has an end. Opening a pipe would wait for who
+// writes to it, and reading a device might never be over.
+func openRegular(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	about, err := file.Stat()
+	if err == nil && !about.Mode().IsRegular() {
+		err = fmt.Errorf("%q is no regular file; name one that has a value or hash a line", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // writeDurably writes a file under a temporary name and moves it into place.
@@ -102,8 +120,9 @@ func syncFolder(folder string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// removeStrayLists removes files that no list refers to: left by a crash
-// between their writing and their fact.
+// removeStrayLists removes files that are no list's contents: left by a crash
+// between their writing and their fact, or replaced since. What a list had that is
+// out of the configuration stays: it may come back.
 func removeStrayLists(dir string, used []string) error {
 	files, err := os.ReadDir(filepath.Join(dir, "lists"))
 	if err != nil {

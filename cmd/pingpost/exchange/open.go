@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,11 +19,6 @@ import (
 	"pingpost/wal"
 )
 
-// clockLeap is how far the wall clock may be past the log's last entry at a
-// start. Time is logged and never goes back, so one start with a clock that is
-// wrong by years would let everything expire for good.
-const clockLeap = 7 * 24 * time.Hour
-
 // open brings the exchange to where it takes requests.
 func (x *Exchange) open(built *config.Exchange) error {
 	dir := x.settings.DataDir
@@ -33,7 +29,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 	if err := x.openLog(dir); err != nil {
 		return err
 	}
-	if err := x.checkClock(); err != nil {
+	if err := x.setClock(); err != nil {
 		return err
 	}
 	founded := x.state.Founded().Epoch != [16]byte{}
@@ -43,14 +39,15 @@ func (x *Exchange) open(built *config.Exchange) error {
 	}
 	x.tokens = token.New(x.vault.Derive("tokens"))
 	x.watchLog()
+	x.room.expect(x.snapshotSize())
 	x.room.begin(dir, x.gone)
 	x.buyers = buyer.New(buyer.Options{
 		Secrets: x.secret, Trusted: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
 	})
 	e := engine.New(engine.Options{
-		State: x.state, Log: x.log, Buyers: x.buyers, Clock: x.clock, Entropy: entropy,
+		State: x.state, Log: journal{x.log}, Buyers: mail{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,
 		Secret: x.vault.Derive("hashes"), Admit: x.admit, Note: x.meter,
-		Idempotency: x.settings.Idempotency, Keep: x.settings.History,
+		Idempotency: x.settings.Idempotency, Keep: x.settings.History, MaxPosts: openPosts,
 	})
 	if err := e.Found(x.vault.Check()); err != nil {
 		return err
@@ -77,20 +74,28 @@ func (x *Exchange) open(built *config.Exchange) error {
 
 // openLog loads the newest snapshot, opens the log and replays what came after.
 func (x *Exchange) openLog(dir string) error {
-	newest, err := load(dir, x.state)
+	b, err := load(dir, x.state)
 	if err != nil {
 		return err
 	}
+	if err := b.check(dir); err != nil {
+		return err
+	}
 	from, at := x.state.Position()
-	x.keeper.last.Store(newest)
-	x.keeper.needed[1].Store(from)
+	opt := b.options()
+	opt.NotBefore, opt.Now, opt.Logger = at, x.clock.Now, x.logger
+	opt.QueueLen, opt.QueueBytes = queueFor(&x.settings.Limits)
 	syncs := x.meter.Histogram(`pingpost_log_sync_seconds`)
-	x.log, err = wal.Open(dir, wal.Options{
-		From: from + 1, AtLeast: newest, NotBefore: at, Now: x.clock.Now, Logger: x.logger,
-		Observe: func(b wal.Batch) { syncs.Update(b.Sync.Seconds()) },
-	})
+	opt.Observe = func(b wal.Batch) { syncs.Update(b.Sync.Seconds()) }
+	x.log, err = wal.Open(dir, opt)
+	if errors.Is(err, wal.ErrDamaged) {
+		return b.blame(fmt.Errorf("%w; the command that accepts the loss is: pingpost log accept %s --yes", err, dir))
+	}
 	if err != nil {
 		return fmt.Errorf("cannot open the log in %q: %w", dir, err)
+	}
+	if err := x.log.SetAside(b.bad); err != nil {
+		return err
 	}
 	reader, err := x.log.NewReader(from + 1)
 	if err != nil {
@@ -102,18 +107,10 @@ func (x *Exchange) openLog(dir string) error {
 	if err != nil {
 		return err
 	}
-	x.logger.Info("replayed", "snapshot", newest, "entries", applied, "seconds", time.Since(began).Seconds())
+	x.keeper.loaded(&b, uint64(reader.Bytes()))
+	x.room.last.Store(b.Bytes)
+	x.logger.Info("replayed", "snapshot", b.Newest, "entries", applied, "seconds", time.Since(began).Seconds())
 	return nil
-}
-
-func (x *Exchange) checkClock() error {
-	seq, at := x.state.Position()
-	leap := time.Duration(x.clock.Now() - at)
-	if seq == 0 || leap < clockLeap || x.opt.AcceptClock {
-		return nil
-	}
-	return fmt.Errorf("the clock is %s past the log's last entry (%s); if it is right, start once with --accept-clock, if not, set it",
-		leap.Round(time.Hour), time.Unix(0, at).UTC().Format(time.RFC3339))
 }
 
 // writable makes the data directory and tries to write to it, so that a start
@@ -166,6 +163,7 @@ func (x *Exchange) gauges() {
 	x.meter.Gauge(`pingpost_reservations`, func() float64 { return float64(x.state.Reservations()) })
 	x.meter.Gauge(`pingpost_leads_held`, func() float64 { return float64(x.state.Leads()) })
 	x.meter.Gauge(`pingpost_open_deliveries`, func() float64 { return float64(e.Deliveries()) })
+	x.meter.Gauge(`pingpost_unknown_deliveries`, func() float64 { return float64(x.state.AllUnknown()) })
 	x.meter.Gauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.Durable(); return float64(seq) })
 	x.meter.Gauge(`pingpost_log_queued`, func() float64 { return float64(x.log.Stats().Queued) })
 	x.meter.Gauge(`pingpost_log_bytes`, func() float64 { return float64(x.log.Stats().Bytes) })

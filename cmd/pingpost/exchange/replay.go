@@ -11,21 +11,19 @@ import (
 )
 
 // load reads the newest good snapshot of a data directory into an empty state.
-// Where there is none the state stays empty, and newest is zero.
-func load(dir string, s *state.State) (newest uint64, err error) {
-	snapshot, err := wal.OpenSnapshot(dir)
-	if errors.Is(err, wal.ErrNoSnapshot) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("cannot open a snapshot: %w", err)
+// Where there is none the state stays empty.
+func load(dir string, s *state.State) (basis, error) {
+	snapshot, b, err := openBasis(dir)
+	if err != nil || snapshot == nil {
+		return b, err
 	}
 	defer snapshot.Close()
 	section, err := snapshot.Next()
 	if err != nil {
-		return 0, fmt.Errorf("cannot read a snapshot: %w", err)
+		return b, fmt.Errorf("cannot read a snapshot: %w", err)
 	}
-	return s.Load(section)
+	_, err = s.Load(section)
+	return b, err
 }
 
 // source is where entries of a log come from.
@@ -36,7 +34,7 @@ type source interface {
 // replay applies entries up to the end, or up to and with entry last where that
 // is not zero. It returns how many it applied.
 func replay(entries source, s *state.State, last uint64) (applied uint64, err error) {
-	var decoder event.Decoder
+	decoder := event.Decoder{Brief: true}
 	for {
 		entry, err := entries.Next()
 		if errors.Is(err, io.EOF) || (err == nil && last != 0 && entry.Seq > last) {
@@ -58,12 +56,13 @@ func replay(entries source, s *state.State, last uint64) (applied uint64, err er
 // end where at is zero.
 func Hash(dir string, at uint64) (seq, hash uint64, err error) {
 	s := state.New()
-	newest, err := load(dir, s)
+	b, err := load(dir, s)
 	if err != nil {
 		return 0, 0, err
 	}
+	newest := b.Newest
 	if at != 0 && newest > at {
-		s = state.New() // the snapshot is of later: begin at the beginning
+		s, newest = state.New(), 0 // the snapshot is of later: begin at the beginning
 	}
 	from, _ := s.Position()
 	reader, err := wal.NewReader(dir, from+1)

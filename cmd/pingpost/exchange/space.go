@@ -1,20 +1,29 @@
 package exchange
 
 import (
+	"errors"
+	"io"
+	"math"
 	"sync/atomic"
 	"time"
 
 	"pingpost/engine"
+	"pingpost/server/config"
 	"pingpost/wal"
 )
 
 // space watches the disk. A full one is seen ahead: leads are refused while
-// less is free than the next snapshot and a reserve, so that what was begun can
-// always be finished and logged. All resumes by itself.
+// less is free than twice the next snapshot and a reserve, so that what was begun
+// can always be finished and logged. All resumes by itself.
+//
+// The reserve is the log's. A snapshot never touches it: none begins that would,
+// and one under way gives way, as other programs and the log go on meanwhile.
 type space struct {
-	free  atomic.Uint64
-	needs atomic.Uint64
-	low   atomic.Bool
+	dir      string
+	last     atomic.Uint64 // bytes of the newest snapshot
+	expected atomic.Uint64
+	free     atomic.Uint64
+	low      atomic.Bool
 }
 
 const (
@@ -22,20 +31,25 @@ const (
 	reserve = 64 << 20
 	// lookEvery bounds how much can be written between two looks.
 	lookEvery = 250 * time.Millisecond
-	// longestDelay is how long the log's queue may be before leads are refused.
-	longestDelay = time.Second
+	// A snapshot has about so many bytes for each lead, and for all the rest.
+	leadBytes, restBytes = 220, 1 << 20
+	// yieldEvery is how much a snapshot writes between two looks.
+	yieldEvery = 4 << 20
 )
 
+// errNoRoom ends a snapshot. The log is then kept, and does in its place.
+var errNoRoom = errors.New("there is too little room on the disk for a snapshot")
+
 func (s *space) begin(dir string, gone <-chan struct{}) {
-	s.needs.Store(reserve)
-	s.look(dir)
+	s.dir = dir
+	s.look()
 	go func() {
 		ticker := time.NewTicker(lookEvery)
 		defer ticker.Stop()
 		for {
 			select {
 			case <-ticker.C:
-				s.look(dir)
+				s.look()
 			case <-gone:
 				return
 			}
@@ -43,20 +57,92 @@ func (s *space) begin(dir string, gone <-chan struct{}) {
 	}()
 }
 
-func (s *space) look(dir string) {
-	free, err := wal.Free(dir)
+// expect says how large the next snapshot may become.
+func (s *space) expect(bytes uint64) { s.expected.Store(bytes) }
+
+func (s *space) look() {
+	free, err := wal.Free(s.dir)
 	if err != nil {
 		return // the log itself will say so, in its own words
 	}
 	s.free.Store(free)
-	s.low.Store(free < s.needs.Load())
+	s.low.Store(free < s.needs())
+}
+
+// needs is what must be free for leads to be taken.
+func (s *space) needs() uint64 { return reserve + 2*s.expected.Load() }
+
+// holds looks, and tells whether so much can be written without the reserve.
+func (s *space) holds(bytes uint64) bool {
+	s.look()
+	return s.free.Load() >= reserve+bytes
+}
+
+// snapshotSize is how large the next snapshot may become: no smaller than the
+// last one, and no smaller than what the leads of now take.
+func (x *Exchange) snapshotSize() uint64 {
+	return max(x.room.last.Load(), uint64(x.state.Leads())*leadBytes+restBytes)
+}
+
+// yielding is a snapshot's writer that gives way to the log: it fails once the
+// reserve is touched.
+type yielding struct {
+	to     io.Writer
+	room   *space
+	unseen int // bytes since the last look
+}
+
+func (y *yielding) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		if y.unseen >= yieldEvery {
+			if y.unseen = 0; !y.room.holds(0) {
+				return n, errNoRoom
+			}
+		}
+		m, err := y.to.Write(p[n:min(len(p), n+yieldEvery-y.unseen)])
+		n, y.unseen = n+m, y.unseen+m
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// longestDelay, longestQueue and longestBytes are how far behind the log may be
+// before leads are refused.
+const (
+	longestDelay = time.Second
+	longestQueue = 4096
+	longestBytes = 16 << 20
+	// openPosts is how many deliveries may be open.
+	openPosts = 20_000
+	// outcomeBytes bounds what is logged of an outcome: ids, codes and charges.
+	outcomeBytes = 16 << 10
+)
+
+// queueFor is what the log's queue holds. An outcome that found it full would have
+// to wait, so it has room for what was queued when leads began to be refused, and
+// beyond it for all that may come still: for each connection one lead that had
+// been admitted before, as it came and as it is posted, and for each open delivery
+// its outcome. Neither has two facts under way at once. What is queued is memory
+// of those who wait, which they have in any case: the queue adds a slot for each.
+func queueFor(l *config.LimitSettings) (entries, bytes int) {
+	entries = longestQueue + l.Connections + openPosts
+	lead := min(2*int64(l.Body)+outcomeBytes, wal.MaxEntry)
+	all := longestBytes + int64(l.Connections)*lead + openPosts*outcomeBytes
+	return entries, int(min(all, math.MaxInt))
 }
 
 // admit refuses intake ahead of trouble: too little disk, or a log that is far
 // behind. The engine asks it before it reserves anything.
 func (x *Exchange) admit() error {
-	if x.room.low.Load() || x.draining.Load() || x.log.Stats().QueueDelay > longestDelay {
+	if x.room.low.Load() || x.draining.Load() || behind(x.log.Stats()) {
 		return engine.ErrUnavailable
 	}
 	return nil
+}
+
+// behind tells whether the log has more to do than it should be given more.
+func behind(log wal.Stats) bool {
+	return log.QueueDelay > longestDelay || log.Queued > longestQueue || log.QueuedBytes > longestBytes
 }

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestAdminSays: whatever is at the other end, the program says what it is, in
+// one line, with its own words or the exchange's.
+func TestAdminSays(t *testing.T) {
+	s := serve(t, "-c", configuration(t, served))
+	public, admin := s.addresses("production")
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such page", http.StatusNotFound) }))
+	defer plain.Close()
+	nonsense := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer nonsense.Close()
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	file := configuration(t, served)
+	for name, row := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a wrong password":  {[]string{"export", "--admin", admin, "--password", "wrong"}, "password"},
+		"no password":       {[]string{"export", "--admin", admin, "--password", ""}, "password"},
+		"the other address": {[]string{"export", "--admin", public}, "nothing at this path"},
+		"a page":            {[]string{"export", "--admin", plain.URL}, "404"},
+		"nobody":            {[]string{"export", "--admin", gone.URL}, "cannot reach the exchange"},
+		"no address":        {[]string{"export", "--admin", "nowhere at all"}, "nowhere"},
+		"nonsense":          {[]string{"diff", "--admin", nonsense.URL, file}, "cannot read the exchange's answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := run(t, row.args...)
+			if r.code != 1 || !strings.Contains(r.err, row.want) || !strings.HasPrefix(r.err, "pingpost: ") || r.out != "" {
+				t.Errorf("exit %d, %q, %q; want %q", r.code, r.out, r.err, row.want)
+			}
+		})
+	}
+}

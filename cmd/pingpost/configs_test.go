@@ -1,0 +1,86 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestValidate(t *testing.T) {
+	for name, row := range map[string]struct {
+		text     string
+		code     int
+		out, err string
+	}{
+		"good":         {served, 0, "exchange.yaml: good\n", ""},
+		"one mistake":  {strings.Replace(served, "12.05", "dear", 1), 1, "", "exchange.yaml:10:"},
+		"two mistakes": {strings.Replace(strings.Replace(served, "12.05", "dear", 1), "method", "mehtod", 1), 1, "", "exchange.yaml:8:"},
+		"nothing":      {"", 1, "", "empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := run(t, "validate", configuration(t, row.text))
+			if s.code != row.code || !strings.HasSuffix(s.out, row.out) || row.out == "" && s.out != "" || !strings.Contains(s.err, row.err) {
+				t.Errorf("exit %d, %q, %q", s.code, s.out, s.err)
+			}
+			if row.err == "" && s.err != "" {
+				t.Errorf("said %q", s.err)
+			}
+		})
+	}
+	if s := run(t, "validate", filepath.Join(t.TempDir(), "none.yaml")); s.code != 1 || !strings.Contains(s.err, "none.yaml") {
+		t.Errorf("exit %d, %q", s.code, s.err)
+	}
+}
+
+// TestDiffApplyExport: a running exchange's configuration is compared, replaced
+// and printed, and what was printed is no change.
+func TestDiffApplyExport(t *testing.T) {
+	path := configuration(t, served)
+	s := serve(t, "-c", path)
+	public, admin := s.addresses("production")
+	if d := run(t, "diff", "--admin", admin, path); d.code != 0 || d.out != "no difference\n" {
+		t.Errorf("exit %d, %q %q", d.code, d.out, d.err)
+	}
+	other := configuration(t, strings.Replace(served, "12.05", "20", 1))
+	d := run(t, "diff", "--admin", admin, other)
+	if d.code != 2 || strings.Count(d.out, "\n") != 1 || !strings.Contains(d.out, "price") || d.err != "" {
+		t.Errorf("exit %d, %q %q", d.code, d.out, d.err)
+	}
+	mustSell(t, public, `"amount":12.05,`)
+	if out := must(t, "apply", "--admin", admin, other); out != d.out+"applied\n" {
+		t.Errorf("%q", out)
+	}
+	mustSell(t, public, `"amount":20,`)
+	exported := must(t, "export", "--admin", admin)
+	if !strings.Contains(exported, "price: 20") {
+		t.Errorf("%s", exported)
+	}
+	back := configuration(t, exported)
+	if d := run(t, "diff", "--admin", admin, back); d.code != 0 {
+		t.Errorf("the export differs: exit %d, %s %s", d.code, d.out, d.err)
+	}
+	if v := run(t, "validate", back); v.code != 0 {
+		t.Errorf("the export is not good: %s", v.err)
+	}
+	wrong := configuration(t, strings.Replace(served, "12.05", "dear", 1))
+	for _, command := range []string{"diff", "apply"} {
+		if r := run(t, command, "--admin", admin, wrong); r.code != 1 || !strings.Contains(r.err, ":10:") {
+			t.Errorf("%s: exit %d, %s", command, r.code, r.err)
+		}
+	}
+	mustSell(t, public, `"amount":20,`)
+}
+
+func TestApplyReadsWhatItIsGiven(t *testing.T) {
+	if s := run(t, "apply", filepath.Join(t.TempDir(), "none.yaml")); s.code == 0 {
+		t.Error("a file that is not there was applied")
+	}
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "f.yaml"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if s := run(t, "apply", filepath.Join(folder, "f.yaml")); s.code == 0 {
+		t.Error("a folder was applied")
+	}
+}

@@ -1,0 +1,61 @@
+package exchange
+
+import (
+	"errors"
+	"time"
+)
+
+// Close ends the exchange in order: no new requests, those in flight answered,
+// the log synced, a snapshot written.
+func (x *Exchange) Close() error {
+	x.draining.Store(true)
+	began := time.Now()
+	err := x.doors.Shutdown()
+	x.engine.Load().Close()
+	x.keeper.stop()
+	if x.log.Err() == nil {
+		err = errors.Join(err, x.lastSnapshot())
+	}
+	err = errors.Join(err, x.log.Close(), x.admin.Shutdown())
+	x.hangUp()
+	x.buyers.Close()
+	x.logger.Info("stopped", "seconds", time.Since(began).Seconds(), "clean", err == nil)
+	return err
+}
+
+// lastSnapshot spares the next start its replay. Without room for it the stop is
+// no less orderly.
+func (x *Exchange) lastSnapshot() error {
+	err := x.snapshot()
+	if errors.Is(err, errNoRoom) {
+		x.logger.Warn("no snapshot was written; the next start replays the log", "error", err)
+		return nil
+	}
+	return err
+}
+
+// hangUp closes the listeners and waits for those who serve them. A server that
+// was shut down before it began to serve knows of no listener to close.
+func (x *Exchange) hangUp() {
+	x.public.Close()
+	x.private.Close()
+	x.serving.Wait()
+	close(x.gone)
+}
+
+// abandon gives back what a start that failed had taken.
+func (x *Exchange) abandon() error {
+	x.draining.Store(true)
+	err := x.admin.Shutdown()
+	x.hangUp()
+	if e := x.engine.Load(); e != nil {
+		e.Close()
+	}
+	if x.log != nil {
+		err = errors.Join(err, x.log.Close())
+	}
+	if x.buyers != nil {
+		x.buyers.Close()
+	}
+	return err
+}

@@ -1,0 +1,110 @@
+package exchange
+
+import (
+	"testing"
+	"time"
+)
+
+// hurried starts an exchange that takes a snapshot after so many bytes of log, and
+// looks all the time.
+func hurried(t testing.TB, p place, every uint64) *running {
+	t.Helper()
+	built, err := read(p.config(), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newExchange(p.config(), Options{Env: env, Logger: logger}, built)
+	x.keeper.every, x.keeper.looks = every, time.Millisecond
+	if err := x.run(built); err != nil {
+		t.Fatal(err)
+	}
+	r := &running{Exchange: x, place: p, t: t}
+	t.Cleanup(r.stop)
+	return r
+}
+
+// TestSnapshotIsDue counts what a start would have to replay: what this one had to,
+// and what was written since the last snapshot.
+func TestSnapshotIsDue(t *testing.T) {
+	k := keeper{every: 100}
+	k.loaded(&basis{}, 30)
+	for _, row := range []struct {
+		written uint64
+		due     bool
+	}{
+		{0, false},
+		{69, false},
+		{70, true},
+		{71, false},
+		{169, false},
+		{170, true},
+		{269, false},
+		{300, true},
+		{399, false},
+	} {
+		if due := k.due(row.written); due != row.due {
+			t.Errorf("with %d written: %v", row.written, due)
+		}
+		if row.due {
+			k.taken(row.written)
+		}
+	}
+	k.loaded(&basis{}, 100)
+	if k.written = 0; !k.due(0) {
+		t.Error("a start that had all of it to replay does it again")
+	}
+}
+
+// TestCrashesInARow: though no run writes much, there is a snapshot in the end.
+func TestCrashesInARow(t *testing.T) {
+	const every = 12_000
+	p := newPlace(t, recorded)
+	for range 10 {
+		x := hurried(t, p, every)
+		if x.keeper.replayed.Load() >= every {
+			eventually(t, "there is a snapshot", func() bool { return x.keeper.last.Load() != 0 })
+			return
+		}
+		for n := range 10 {
+			x.sold(lead(n))
+		}
+		if written := x.log.Stats().Bytes; written >= every {
+			t.Fatalf("%d bytes in one run", written)
+		}
+		p = x.copy(t)
+		x.stop()
+	}
+	t.Error("there never was a snapshot")
+}
+
+// TestLogBehindTheFallbackIsKept: of two snapshots the older one says which part of
+// the log may go. One that was written anew under the same name is no second one.
+func TestLogBehindTheFallbackIsKept(t *testing.T) {
+	x := start(t, newPlace(t, recorded))
+	snapshot := func() uint64 {
+		t.Helper()
+		if err := x.snapshot(); err != nil {
+			t.Fatal(err)
+		}
+		return x.keeper.last.Load()
+	}
+	needed := func(want uint64) {
+		t.Helper()
+		if got := x.keeper.needed[0].Load(); got != want {
+			t.Errorf("the log is let go up to entry %d, want %d", got, want)
+		}
+	}
+	x.sold(lead(1))
+	first := snapshot()
+	needed(0)
+	x.sold(lead(2))
+	second := snapshot()
+	needed(first)
+	snapshot()
+	needed(first)
+	x = x.again()
+	needed(0) // the older one was not looked at
+	x.sold(lead(3))
+	snapshot()
+	needed(second)
+}

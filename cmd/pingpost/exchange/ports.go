@@ -1,0 +1,42 @@
+package exchange
+
+import (
+	"errors"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/server"
+	"pingpost/server/buyer"
+	"pingpost/wal"
+)
+
+// journal is the log as the engine knows it.
+type journal struct{ log *wal.Log }
+
+// Append gives the log's errors the names that engine and server go by.
+func (j journal) Append(data []byte, w engine.Waiter) error {
+	err := j.log.Append(data, w)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, wal.ErrBusy):
+		return engine.ErrBusy
+	case errors.Is(err, wal.ErrTooLarge):
+		return server.ErrTooLarge
+	}
+	return err
+}
+
+// mail is the buyers' client as the engine knows it: a deadline is by the
+// exchange's clock here, and by the machine's there.
+type mail struct {
+	client *buyer.Client
+	clock  *server.Clock
+}
+
+// Post makes one attempt.
+func (m mail) Post(req *market.PostRequest) market.PostResult {
+	theirs := *req
+	theirs.Deadline = m.clock.Real(req.Deadline)
+	return m.client.Post(&theirs)
+}

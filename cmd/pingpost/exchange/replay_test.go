@@ -1,0 +1,45 @@
+package exchange
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestHashAt holds what a replay comes to against the live exchange, at
+// positions before and behind a snapshot.
+func TestHashAt(t *testing.T) {
+	x := start(t, newPlace(t, recorded))
+	type position struct{ seq, hash uint64 }
+	var lived []position
+	note := func() {
+		seq, hash, err := x.Hash()
+		if err != nil {
+			t.Fatal(err)
+		}
+		lived = append(lived, position{seq, hash})
+	}
+	for n := range 6 {
+		if n == 3 {
+			x = x.again() // which leaves a snapshot
+		}
+		x.sold(lead(n))
+		note()
+	}
+	x = x.again()
+	note()
+	for i, want := range lived {
+		t.Run(fmt.Sprintf("position %d", i), func(t *testing.T) {
+			seq, hash, err := Hash(x.data(), want.seq)
+			if err != nil || (position{seq, hash}) != want {
+				t.Errorf("the log replays to %x at %d (%v), the live state was %x at %d", hash, seq, err, want.hash, want.seq)
+			}
+		})
+	}
+	last := lived[len(lived)-1]
+	if seq, hash, err := Hash(x.data(), 0); err != nil || (position{seq, hash}) != last {
+		t.Errorf("the whole log replays to %x at %d (%v), the live state is %x at %d", hash, seq, err, last.hash, last.seq)
+	}
+	if _, _, err := Hash(x.data(), last.seq+1); err == nil {
+		t.Error("a position after the log's end has a hash")
+	}
+}

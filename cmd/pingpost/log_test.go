@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// lived serves, sells some leads, and stops; it returns the data directory.
+func lived(t testing.TB, leads int) (dir, hash string) {
+	t.Helper()
+	path := configuration(t, served)
+	s := serve(t, "-c", path)
+	public, admin := s.addresses("production")
+	for range leads {
+		mustSell(t, public, "ACCEPTED")
+	}
+	dir = filepath.Join(filepath.Dir(path), "data")
+	flags := adminFlags{Admin: admin, Password: adminPassword}
+	said, err := flags.call(http.MethodGet, "/admin/v1/hash", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash = string(said)
+	if out := must(t, "log", "hash", dir); out != hash {
+		t.Errorf("in use: %q, the exchange says %q", out, hash)
+	}
+	must(t, "log", "verify", dir)
+	must(t, "log", "dump", dir)
+	if r := run(t, "log", "accept", "--yes", dir); r.code != 1 || !strings.Contains(r.err, "another process") {
+		t.Errorf("in use: exit %d, %s", r.code, r.err)
+	}
+	s.signal(syscall.SIGTERM)
+	if code := s.ends(); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	return dir, hash
+}
+
+func TestLog(t *testing.T) {
+	dir, hash := lived(t, 5)
+	if out := must(t, "log", "hash", dir); out != hash {
+		t.Errorf("%q, it was %q", out, hash)
+	}
+	verified := must(t, "log", "verify", dir)
+	if !strings.HasSuffix(verified, "good\n") || !strings.Contains(verified, "snapshot ") {
+		t.Error(verified)
+	}
+	if out := must(t, "log", "accept", "--yes", dir); !strings.Contains(out, "not damaged") {
+		t.Error(out)
+	}
+	if r := run(t, "log", "accept", dir); r.code == 0 {
+		t.Error("accepted without --yes")
+	}
+	var at struct{ Seq uint64 }
+	if err := json.Unmarshal([]byte(hash), &at); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, "log", "hash", "--at", fmt.Sprint(at.Seq+1), dir); r.code != 1 || !strings.Contains(r.err, "ends at entry") {
+		t.Errorf("exit %d %s %s", r.code, r.out, r.err)
+	}
+	if out := must(t, "log", "hash", "--at", fmt.Sprint(at.Seq-1), dir); out == hash || !strings.Contains(out, fmt.Sprint(at.Seq-1)) {
+		t.Error(out)
+	}
+}
+
+// TestDump: each line is an entry, in order, whole JSON, and nobody is in it
+// (which run looks for).
+func TestDump(t *testing.T) {
+	dir, _ := lived(t, 5)
+	type entry struct {
+		Seq  uint64
+		At   string
+		Kind string
+		Fact json.RawMessage
+	}
+	dump := func(args ...string) (entries []entry) {
+		t.Helper()
+		out := must(t, append([]string{"log", "dump", dir}, args...)...)
+		decoder := json.NewDecoder(strings.NewReader(out))
+		for decoder.More() {
+			var e entry
+			if err := decoder.Decode(&e); err != nil {
+				t.Fatalf("%v in %s", err, out)
+			}
+			entries = append(entries, e)
+		}
+		if strings.Count(out, "\n") != len(entries) {
+			t.Error("an entry is not a line")
+		}
+		return entries
+	}
+	all := dump()
+	leads := 0
+	for i, e := range all {
+		if e.Seq != uint64(i+1) || e.At == "" || e.Kind == "" || !bytes.HasPrefix(e.Fact, []byte("{")) {
+			t.Errorf("entry %d: %+v", i, e)
+		}
+		if strings.Contains(string(e.Fact), "lead_") {
+			leads++
+		}
+	}
+	if leads != 5 {
+		t.Errorf("%d leads of 5", leads)
+	}
+	last := uint64(len(all))
+	for _, row := range []struct{ from, to, first, count uint64 }{
+		{3, 0, 3, last - 2}, {3, 5, 3, 3}, {last, 0, last, 1}, {0, 2, 1, 2}, {5, 3, 0, 0},
+	} {
+		var args []string
+		if row.from != 0 {
+			args = append(args, "--from", fmt.Sprint(row.from))
+		}
+		if row.to != 0 {
+			args = append(args, "--to", fmt.Sprint(row.to))
+		}
+		got := dump(args...)
+		if uint64(len(got)) != row.count || row.count > 0 && got[0].Seq != row.first {
+			t.Errorf("%v: %d entries", args, len(got))
+		}
+	}
+}
+
+// TestDamage: a flipped byte is found, keeps the exchange from starting, and is
+// cut away only by word.
+func TestDamage(t *testing.T) {
+	dir, _ := lived(t, 20)
+	segment := filepath.Join(dir, "log", "00000000000000000001")
+	data, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 0x40
+	if err := os.WriteFile(segment, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "snapshot")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(filepath.Dir(dir), "exchange.yaml")
+	verified := run(t, "log", "verify", dir)
+	if verified.code != 1 || !strings.Contains(verified.out, "DAMAGE") {
+		t.Errorf("exit %d, %s", verified.code, verified.out)
+	}
+	if s := run(t, "serve", "-c", path); s.code != 1 || !strings.Contains(s.err, "log accept") {
+		t.Errorf("exit %d, and no word of what to do: %s", s.code, s.err)
+	}
+	if out := must(t, "log", "accept", "--yes", dir); !strings.Contains(out, "cut; the log ends with entry") {
+		t.Error(out)
+	}
+	must(t, "log", "verify", dir)
+	s := serve(t, "-c", path)
+	public, _ := s.addresses("production")
+	mustSell(t, public, "ACCEPTED")
+}
+
+// TestLogShorterThanItsSnapshot: what serve refuses, accept mends.
+func TestLogShorterThanItsSnapshot(t *testing.T) {
+	dir, _ := lived(t, 20)
+	segment := filepath.Join(dir, "log", "00000000000000000001")
+	data, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(segment, data[:len(data)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(filepath.Dir(dir), "exchange.yaml")
+	if s := run(t, "serve", "-c", path); s.code != 1 || !strings.Contains(s.err, "log accept") {
+		t.Errorf("exit %d, and no word of what to do: %s", s.code, s.err)
+	}
+	if out := must(t, "log", "accept", "--yes", dir); !strings.Contains(out, "cut; the log ends with entry") {
+		t.Error(out)
+	}
+	s := serve(t, "-c", path)
+	public, _ := s.addresses("production")
+	mustSell(t, public, "ACCEPTED")
+}
+
+func TestLogOfNothing(t *testing.T) {
+	for _, command := range []string{"dump", "verify", "hash"} {
+		if r := run(t, "log", command, filepath.Join(t.TempDir(), "none")); r.code == 0 {
+			t.Errorf("%s of a folder that is not there ends well", command)
+		}
+	}
+}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	adminPassword = "password-of-a-canary"
+	apiKey        = "key-of-a-canary"
+	person        = "Quetzalcott"
+)
+
+const served = `data_dir: data
+listen: 127.0.0.1:0
+admin: {listen: 127.0.0.1:0, password: "${ADMIN_PASSWORD}"}
+suppliers: [{id: sup, api_key: "${SUP_API_KEY}", ingest_rate: 1000000}]
+buyers: [{id: buy}]
+campaigns:
+  - id: cmp
+    method: waterfall
+    duplicates: {window: 0s}
+    buyers: [{buyer: buy, price: 12.05}]
+`
+
+func configuration(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "exchange.yaml")
+	rewrite(t, path, text)
+	return path
+}
+
+func rewrite(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// program is a command line to be run as the program.
+func program(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1", "ADMIN_PASSWORD="+adminPassword, "PINGPOST_ADMIN_PASSWORD="+adminPassword, "SUP_API_KEY="+apiKey)
+	return cmd
+}
+
+// said is what a program printed and how it ended.
+type said struct {
+	out, err string
+	code     int
+}
+
+func run(t testing.TB, args ...string) said {
+	t.Helper()
+	cmd := program(t, args...)
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	s := said{out.String(), libraries.ReplaceAllString(errs.String(), ""), cmd.ProcessState.ExitCode()}
+	s.isDiscreet(t)
+	return s
+}
+
+// libraries is what a library says of the machine before the program begins.
+var libraries = regexp.MustCompile(`(?m)^.*PSI metrics.*\n`)
+
+// must is a run that has to end well.
+func must(t testing.TB, args ...string) string {
+	t.Helper()
+	s := run(t, args...)
+	if s.code != 0 {
+		t.Fatalf("%v: exit %d: %s", args, s.code, s.err)
+	}
+	return s.out
+}
+
+func (s *said) isDiscreet(t testing.TB) {
+	t.Helper()
+	for _, secret := range []string{"canary", person} {
+		if strings.Contains(s.out+s.err, secret) {
+			t.Errorf("printed %q:\n%s\n%s", secret, s.out, s.err)
+		}
+	}
+}
+
+// service is a program that serves.
+type service struct {
+	*exec.Cmd
+	t     testing.TB
+	mu    sync.Mutex // guards lines
+	lines bytes.Buffer
+	ended chan error
+}
+
+func (s *service) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lines.Write(p)
+}
+
+func (s *service) said() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lines.String()
+}
+
+func serve(t testing.TB, args ...string) *service {
+	t.Helper()
+	s := &service{Cmd: program(t, append([]string{"serve"}, args...)...), t: t, ended: make(chan error, 1)}
+	s.Stderr = s
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { s.ended <- s.Wait() }()
+	t.Cleanup(func() {
+		_ = s.Process.Kill()
+		log := said{err: s.said()}
+		log.isDiscreet(t)
+	})
+	return s
+}
+
+// hears waits until the program has logged what the pattern says.
+func (s *service) hears(pattern string) []string {
+	s.t.Helper()
+	compiled := regexp.MustCompile(pattern)
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if found := compiled.FindStringSubmatch(s.said()); found != nil {
+			return found
+		}
+	}
+	s.t.Fatalf("never said %s:\n%s", pattern, s.said())
+	return nil
+}
+
+// addresses are those of the tenant, once it serves.
+func (s *service) addresses(tenant string) (public, admin string) {
+	s.t.Helper()
+	found := s.hears(`msg=serving tenant=` + tenant + ` listen=(\S+) admin=(\S+)`)
+	return "http://" + found[1], "http://" + found[2]
+}
+
+func (s *service) signal(what syscall.Signal) {
+	s.t.Helper()
+	if err := s.Process.Signal(what); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// ends waits for the program's end and returns its code.
+func (s *service) ends() int {
+	s.t.Helper()
+	select {
+	case err := <-s.ended:
+		s.ended <- err
+		return s.ProcessState.ExitCode()
+	case <-time.After(30 * time.Second):
+		s.t.Fatalf("it does not end:\n%s", s.said())
+		return -1
+	}
+}
+
+func sell(t testing.TB, public string) (status int, body string) {
+	t.Helper()
+	lead := `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"` + person + `","phone":"2125550123","email":"ann@example.com"}`
+	req, err := http.NewRequest(http.MethodPost, public+"/api/v1/ingest", strings.NewReader(lead))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = http.Header{"X-Api-Key": {apiKey}, "Content-Type": {"application/json"}, "Connection": {"close"}}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+func mustSell(t testing.TB, public, want string) {
+	t.Helper()
+	if status, body := sell(t, public); status != 201 || !strings.Contains(body, want) {
+		t.Errorf("%d %s, want 201 with %s", status, body, want)
+	}
+}
+
+// TestServe: one process from its start over reloads to its end, and again.
+func TestServe(t *testing.T) {
+	path := configuration(t, served)
+	s := serve(t, "-c", path)
+	public, _ := s.addresses("production")
+	mustSell(t, public, `"amount":12.05,`)
+	rewrite(t, path, strings.Replace(served, "12.05", "20", 1))
+	s.signal(syscall.SIGHUP)
+	s.hears(`msg="configuration reloaded"`)
+	mustSell(t, public, `"amount":20,`)
+	rewrite(t, path, strings.Replace(served, "12.05", "dear", 1))
+	s.signal(syscall.SIGHUP)
+	s.hears(`stays in force".*exchange\.yaml:10:`)
+	mustSell(t, public, `"amount":20,`)
+	s.signal(syscall.SIGTERM)
+	if code := s.ends(); code != 0 {
+		t.Errorf("exit %d after SIGTERM:\n%s", code, s.said())
+	}
+	if !strings.Contains(s.said(), "msg=stopped") || !strings.Contains(s.said(), "clean=true") {
+		t.Errorf("no word of the end:\n%s", s.said())
+	}
+	rewrite(t, path, served)
+	s = serve(t, "-c", path, "--log-format", "json")
+	s.hears(`"msg":"serving".*"leads":3`)
+	s.signal(syscall.SIGINT)
+	if code := s.ends(); code != 0 {
+		t.Errorf("exit %d after SIGINT", code)
+	}
+}
+
+func TestServeTwoTenants(t *testing.T) {
+	first, second := configuration(t, "tenant: one\n"+served), configuration(t, "tenant: two\n"+served)
+	s := serve(t, "-c", first, "-c", second)
+	for _, tenant := range []string{"one", "two"} {
+		public, _ := s.addresses(tenant)
+		mustSell(t, public, "ACCEPTED")
+	}
+	s.signal(syscall.SIGTERM)
+	if code := s.ends(); code != 0 || strings.Count(s.said(), "clean=true") != 2 {
+		t.Errorf("exit %d:\n%s", code, s.said())
+	}
+}
+
+// TestServeRefuses: what keeps a program from serving is told, and ends it with
+// 1; tenants that had begun are stopped in order.
+func TestServeRefuses(t *testing.T) {
+	good := configuration(t, served)
+	for name, row := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no file":          {[]string{"-c", good + ".none"}, "exchange.yaml.none"},
+		"a mistake":        {[]string{"-c", configuration(t, strings.Replace(served, "12.05", "dear", 1))}, "exchange.yaml:10:"},
+		"no variable":      {[]string{"-c", configuration(t, strings.Replace(served, "SUP_API_KEY", "NOBODYS_KEY", 1))}, "NOBODYS_KEY"},
+		"a second mistake": {[]string{"-c", good, "-c", configuration(t, "campaigns: 7\n")}, "clean=true"},
+		"the same twice":   {[]string{"-c", good, "-c", good}, "another process"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := run(t, append([]string{"serve"}, row.args...)...)
+			if s.code != 1 || !strings.Contains(s.err, row.want) {
+				t.Errorf("exit %d, want 1 and %q:\n%s", s.code, row.want, s.err)
+			}
+		})
+	}
+	if s := run(t, "serve"); s.code == 0 {
+		t.Error("it serves nothing, and ends well")
+	}
+	s := serve(t, "-c", good)
+	s.addresses("production")
+	if second := run(t, "serve", "-c", good); second.code != 1 || !strings.Contains(second.err, "another process") {
+		t.Errorf("exit %d: %s", second.code, second.err)
+	}
+}

@@ -1,0 +1,31 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+	"testing"
+)
+
+// TestServeStopsWhileReloading: a file that cannot be read to its end keeps
+// nobody from stopping the program.
+func TestServeStopsWhileReloading(t *testing.T) {
+	path := configuration(t, served)
+	s := serve(t, "-c", path)
+	public, _ := s.addresses("production")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skipf("no pipe in the file system: %v", err)
+	}
+	for range 3 {
+		s.signal(syscall.SIGHUP)
+	}
+	mustSell(t, public, "ACCEPTED")
+	s.signal(syscall.SIGTERM)
+	if code := s.ends(); code != 0 {
+		t.Errorf("exit %d:\n%s", code, s.said())
+	}
+}

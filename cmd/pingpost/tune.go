@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+)
+
+// collectorDefault trades memory for time: an exchange's live heap is small and
+// pointer-free for the most part.
+const collectorDefault = 400
+
+// tune sets what the environment (GOMAXPROCS, GOGC, GOMEMLIMIT) leaves open.
+//
+// The committer's fsync occupies one of the runtime's processors until the
+// runtime notices, so there is one more than cores: on a single core requests
+// would otherwise wait for the disk. The collector may let the heap grow to five
+// times what lives, but works harder where that would pass four fifths of the
+// memory there is.
+func tune() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectorDefault)
+	}
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	limit := min(memoryIn("/proc/meminfo", meminfoTotal), memoryIn("/sys/fs/cgroup/memory.max", plainBytes))
+	if limit != math.MaxInt64 {
+		debug.SetMemoryLimit(limit / 5 * 4)
+	}
+}
+
+// memoryIn reads a limit in bytes from a file of the system's; none is
+// math.MaxInt64.
+func memoryIn(path string, parse func([]byte) (int64, bool)) int64 {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return math.MaxInt64
+	}
+	limit, ok := parse(text)
+	if !ok || limit <= 0 {
+		return math.MaxInt64
+	}
+	return limit
+}
+
+func plainBytes(text []byte) (int64, bool) {
+	n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
+	return n, err == nil
+}
+
+// meminfoTotal reads the line "MemTotal:  24617736 kB".
+func meminfoTotal(text []byte) (int64, bool) {
+	_, rest, found := bytes.Cut(text, []byte("MemTotal:"))
+	fields := bytes.Fields(rest)
+	if !found || len(fields) < 2 {
+		return 0, false
+	}
+	kilobytes, err := strconv.ParseInt(string(fields[0]), 10, 64)
+	return kilobytes << 10, err == nil && kilobytes < math.MaxInt64>>10
+}

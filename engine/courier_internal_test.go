@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// lineLog applies each entry where it is appended: one after the other.
+type lineLog struct{ seq uint64 }
+
+func (l *lineLog) Append(_ []byte, w Waiter) error {
+	l.seq++
+	w.Committed(l.seq, time.Now().UnixNano())
+	return nil
+}
+
+type timePorts struct{}
+
+func (timePorts) Now() int64 { return time.Now().UnixNano() }
+func (timePorts) Timer(d time.Duration) (<-chan time.Time, func() bool) {
+	timer := time.NewTimer(d)
+	return timer.C, timer.Stop
+}
+
+func (timePorts) Post(*market.PostRequest) market.PostResult {
+	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}
+}
+
+// withUnknown is an engine with one delivery whose fate is unknown.
+func withUnknown(t *testing.T) (*Engine, market.LeadID) {
+	t.Helper()
+	e, id := withOpen(t)
+	if err := e.commit(&event.PostSettled{Lead: id, Settlement: event.SettledUnknown, Sale: event.Sale{Buyer: 1}, Attempts: 6}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return e, id
+}
+
+// withOpen is an engine with one open intent that nobody has taken up.
+func withOpen(t *testing.T) (*Engine, market.LeadID) {
+	t.Helper()
+	e := New(Options{State: state.New(), Log: new(lineLog), Buyers: timePorts{}, Clock: timePorts{}, Entropy: func([]byte) {}})
+	id := market.LeadID{7}
+	for _, fact := range []event.Event{
+		&event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: 1, ID: "blue"}}},
+		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.Post{URL: "https://blue.example", Timeout: 1e9, Idempotent: true}, Keep: 1 << 60},
+	} {
+		if err := e.commit(fact, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e, id
+}
+
+// The fact that a fate is unknown can be seen before the courier who settled it
+// has gone. An operator who is so quick is told to wait, no more.
+func TestOperatorMeetsTheCourier(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, id := withUnknown(t)
+		c, err := e.couriers.open(e, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, how := range []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent} {
+			if err := e.Resolve(id, how); !errors.Is(err, ErrConflict) {
+				t.Errorf("%s: %v", how, err)
+			}
+		}
+		e.couriers.close(c)
+		if err := e.Resolve(id, event.SettledConfirmed); err != nil {
+			t.Error(err)
+		}
+		e.Close()
+		if err := e.Resolve(id, event.SettledConfirmed); !errors.Is(err, ErrNotFound) {
+			t.Error(err)
+		}
+	})
+}
+
+// Before the start has taken up what is open, that is no operator's matter.
+func TestOperatorComesBeforeRecovery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, id := withOpen(t)
+		if err := e.Resolve(id, event.SettledReleased); !errors.Is(err, ErrConflict) {
+			t.Error(err)
+		}
+		e.Close()
+	})
+}
+
+// A stop comes between two tries, also where there is no pause between them.
+func TestCourierStopsBeforeATry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, _ := withOpen(t)
+		for _, pause := range []time.Duration{0, time.Hour} {
+			c := &courier{engine: e, pause: pause}
+			if pause == 0 && !c.rest() {
+				t.Error("stopped while the exchange runs")
+			}
+			e.Close()
+			if c.rest() {
+				t.Errorf("goes on after %s", pause)
+			}
+		}
+	})
+}
+
+// An operator may have sent a delivery again before the start takes up what
+// is open.
+func TestRecoveryLeavesWhatIsTakenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, id := withUnknown(t)
+		if err := e.Resolve(id, event.SettledResent); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Recover(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if lead, _ := e.state.Lead(id); lead.Delivery != market.DeliveryDone {
+			t.Errorf("delivery %s", lead.Delivery)
+		}
+		e.Close()
+	})
+}

@@ -1,0 +1,249 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+const crowdSize = 64
+
+// crowd sends leads from many goroutines at once, in real time, and counts what
+// they were told.
+func (x *exchange) crowd(each int, request func(worker, i int) request) map[string]int {
+	var mu sync.Mutex
+	told := map[string]int{}
+	var wg sync.WaitGroup
+	for worker := range crowdSize {
+		wg.Go(func() {
+			for i := range each {
+				got := x.tell(request(worker, i))
+				mu.Lock()
+				told[got]++
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return told
+}
+
+func strangers(worker, i int) request { return person(worker*1000 + i) }
+
+// idle waits, without a clock, until what goes on in the background is over.
+func (x *exchange) idle() {
+	x.engine.Close()
+	if n := x.state.Reservations(); n != 0 {
+		x.t.Errorf("%d reservations", n)
+	}
+}
+
+// When more want to buy than there is room for, exactly the room is sold: not
+// one lead more, and none is turned away while there is room for it.
+func TestCrowdSellsExactlyTheRoom(t *testing.T) {
+	tests := []struct {
+		what string
+		rig  func(r *rig)
+		want map[string]int
+	}{
+		{"buyers' caps", func(r *rig) {
+			r.buyers[0].caps, r.buyers[1].caps, r.buyers[2].caps = []string{"total 50"}, []string{"month 30", "total 200"}, []string{"total 17"}
+		}, map[string]int{"blue": 50, "gold": 30, "red": 17, "caps_full": 223}},
+		{
+			"a cap of the campaign", func(r *rig) { r.campaigns[0].caps = []string{"total 99"} },
+			map[string]int{"sold": 99, "caps_full": 221},
+		},
+		{"caps of the pair and of the campaign", func(r *rig) {
+			r.campaigns[0].caps = []string{"total 60"}
+			for i := range r.campaigns[0].seats {
+				r.campaigns[0].seats[i].caps = []string{"total 25"}
+			}
+		}, map[string]int{"sold": 60, "caps_full": 260}},
+		{"caps on money", func(r *rig) {
+			r.buyers[0].caps, r.buyers[1].caps, r.buyers[2].caps = []string{"total $105"}, []string{"total $100"}, []string{"total $99.99"}
+		}, map[string]int{"blue": 10, "gold": 10, "red": 9, "caps_full": 291}},
+		{"money", func(r *rig) {
+			r.buyers[0].funds, r.buyers[1].funds, r.buyers[2].funds, r.buyers[2].credit = "500", "109.999999", "0", "70"
+		}, map[string]int{"blue": 50, "gold": 10, "red": 7, "insufficient_funds": 253}},
+	}
+	for _, method := range []market.Method{market.Waterfall, market.RoundRobin, market.Weighted} {
+		for _, posts := range []bool{false, true} {
+			for _, test := range tests {
+				t.Run(fmt.Sprintf("%s/%s/posts=%v", test.what, method, posts), func(t *testing.T) {
+					r := three(method)
+					if posts {
+						r = r.posting()
+					}
+					test.rig(&r)
+					x := begin(t, r)
+					told := x.crowd(5, strangers)
+					x.idle()
+					if _, summed := test.want["sold"]; summed {
+						told["sold"] = told["blue"] + told["gold"] + told["red"]
+						delete(told, "blue")
+						delete(told, "gold")
+						delete(told, "red")
+					}
+					if fmt.Sprint(told) != fmt.Sprint(test.want) {
+						t.Errorf("%v, want %v", told, test.want)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Where room comes back, it is never oversold, and all of it can be sold again.
+func TestCrowdWithRefusals(t *testing.T) {
+	for _, method := range []market.Method{market.Waterfall, market.Weighted} {
+		t.Run(method.String(), func(t *testing.T) {
+			r := three(method).posting()
+			r.buyers[0].caps, r.buyers[1].funds, r.buyers[2].caps = []string{"total 40"}, "300", []string{"total $200"}
+			x := begin(t, r)
+			x.world.behave = func(p *post) reply {
+				if strings.HasSuffix(p.person, "3") || p.buyer == "gold" && strings.HasSuffix(p.person, "1") {
+					return refuses
+				}
+				return accepts
+			}
+			told := x.crowd(6, strangers)
+			for i := range 90 {
+				told[x.tell(person(100_000+10*i))]++
+			}
+			x.idle()
+			if told["blue"] != 40 || told["gold"] != 30 || told["red"] != 20 {
+				t.Errorf("%v", told)
+			}
+		})
+	}
+}
+
+func TestCrowdOfDuplicates(t *testing.T) {
+	for _, posts := range []bool{false, true} {
+		t.Run(fmt.Sprintf("posts=%v", posts), func(t *testing.T) {
+			x := begin(t, duplicates(anyOf, posts))
+			told := x.crowd(20, func(_, i int) request {
+				return person(i, "email", fmt.Sprintf("p%d@example.com", i+i%2)) // pairs share an address
+			})
+			x.idle()
+			if told["duplicate"]+told["blue"] != 20*crowdSize || told["blue"] < 10 || told["blue"] > 20 {
+				t.Errorf("%v", told)
+			}
+		})
+	}
+	t.Run("towards each buyer", func(t *testing.T) {
+		x := begin(t, duplicates(byBuyer, false))
+		told := x.crowd(20, func(_, i int) request { return person(i) })
+		x.idle()
+		if told["blue"] != 20 || told["gold"] != 20 || told["duplicate"] != 20*crowdSize-40 {
+			t.Errorf("%v", told)
+		}
+	})
+}
+
+func TestCrowdUnderOneKey(t *testing.T) {
+	for _, posts := range []bool{false, true} {
+		t.Run(fmt.Sprintf("posts=%v", posts), func(t *testing.T) {
+			r := three(market.RoundRobin)
+			if posts {
+				r = r.posting()
+			}
+			x := begin(t, r)
+			var mu sync.Mutex
+			leads := map[int]engine.Answer{}
+			var firsts atomic.Int64
+			var wg sync.WaitGroup
+			for range crowdSize {
+				wg.Go(func() {
+					for i := range 10 {
+						answer, err := x.send(person(i).withKey(fmt.Sprint(i)))
+						if err != nil {
+							t.Error(err)
+						}
+						if !answer.Replayed {
+							firsts.Add(1)
+						}
+						answer.Replayed = false
+						mu.Lock()
+						if known, ok := leads[i]; ok && known != answer {
+							t.Errorf("key %d: %+v and %+v", i, known, answer)
+						}
+						leads[i] = answer
+						mu.Unlock()
+					}
+				})
+			}
+			wg.Wait()
+			x.idle()
+			if firsts.Load() != 10 {
+				t.Errorf("%d leads for 10 keys", firsts.Load())
+			}
+		})
+	}
+}
+
+// Turns are exact in number whoever takes them.
+func TestCrowdTakesTurns(t *testing.T) {
+	for _, posts := range []bool{false, true} {
+		t.Run(fmt.Sprintf("posts=%v", posts), func(t *testing.T) {
+			r := three(market.Weighted)
+			if posts {
+				r = r.posting()
+			}
+			r.campaigns[0].seats[0].weight, r.campaigns[0].seats[1].weight = 5, 2
+			x := begin(t, r)
+			told := x.crowd(8, strangers)
+			x.idle()
+			if fmt.Sprint(told) != "map[blue:320 gold:128 red:64]" {
+				t.Errorf("%v", told)
+			}
+		})
+	}
+}
+
+// Putting another catalog into force disturbs nobody.
+func TestCrowdWhileTheCatalogChanges(t *testing.T) {
+	one := three(market.RoundRobin)
+	one.buyers[0].caps = []string{"total 100"}
+	other := three(market.Waterfall)
+	other.buyers[0].caps = []string{"total 100", "hour 1000"}
+	other.buyers = append(other.buyers, buyer{id: "green"})
+	other.campaigns[0].seats = append([]seat{{buyer: "green", price: "3", states: "CA"}}, other.campaigns[0].seats[1:]...)
+	x := begin(t, one)
+	stop := make(chan struct{})
+	var changing sync.WaitGroup
+	changing.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			r := one
+			if i%2 == 0 {
+				r = other
+			}
+			if err := x.engine.Configure(x.configuration(r)); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	})
+	told := x.crowd(20, strangers)
+	close(stop)
+	changing.Wait()
+	x.idle()
+	sold := 0
+	for _, n := range told {
+		sold += n
+	}
+	if sold != 20*crowdSize || told["blue"]+told["gold"]+told["red"]+told["green"] != sold {
+		t.Errorf("%v", told)
+	}
+}

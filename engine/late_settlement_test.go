@@ -1,0 +1,91 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// An operator's late word about an old lead does not overwrite what is
+// remembered of a newer one.
+func TestLateSettlementKeepsTheNewerDuplicate(t *testing.T) {
+	for _, how := range []event.Settlement{event.SettledConfirmed, event.SettledReleased} {
+		bubble(t, how.String(), func(t *testing.T) {
+			hour := anyOf
+			hour.Window = int64(time.Hour)
+			x := begin(t, rig{
+				buyers:    []buyer{{id: "blue", posts: true}},
+				campaigns: []campaign{{method: market.Waterfall, duplicates: hour, seats: []seat{{buyer: "blue"}}}},
+			})
+			x.world.script("blue", breaks)
+			old, _ := x.send(person(1))
+			time.Sleep(2 * time.Hour)
+			x.world.script("blue", accepts)
+			if got := x.tell(person(1)); got != "blue" {
+				t.Fatalf("two hours later: %s", got)
+			}
+			if err := x.engine.Resolve(old.Lead, how); err != nil {
+				t.Fatal(err)
+			}
+			if got := x.tell(person(1)); got != "duplicate" {
+				t.Errorf("at once after the newer one: %s", got)
+			}
+		})
+	}
+}
+
+// Retries after a restart are never further away than the schedule has them,
+// whatever the clock did.
+func TestRetryAfterAClockThatWentBack(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, rig{
+			buyers:    []buyer{{id: "blue", posts: true}},
+			campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}},
+		})
+		x.world.script("blue", breaks, breaks, breaks, accepts)
+		s := x.goSend(person(1))
+		s.wait()
+		time.Sleep(500 * ms)
+		by := -48 * time.Hour
+		x.tune = shiftClock(&by)
+		x.crash()
+		time.Sleep(time.Minute)
+		if got := strings.Join(x.world.tried(), " "); !strings.HasPrefix(got, "blue@0s blue@1s blue@3s blue@7.5s") {
+			t.Errorf("tried %s", got)
+		}
+	})
+}
+
+// What a buyer bought while its money was not limited is not on account.
+func TestOpeningBalanceIsTheBalance(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		r := rig{buyers: []buyer{{id: "blue"}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue", price: "10"}}}}}
+		x := begin(t, r)
+		for i := range 10 {
+			x.tell(person(i))
+		}
+		r.buyers = []buyer{{id: "blue", funds: "50"}}
+		x.configure(r)
+		for i, want := range []string{"blue", "blue", "blue", "blue", "blue", "insufficient_funds"} {
+			if got := x.tell(person(100 + i)); got != want {
+				t.Errorf("lead %d: %s, want %s", i, got, want)
+			}
+		}
+	})
+}
+
+// shiftedClock is off by so much.
+type shiftedClock struct {
+	bubbleClock
+	by *time.Duration
+}
+
+func (c shiftedClock) Now() int64 { return c.bubbleClock.Now() + int64(*c.by) }
+
+func shiftClock(by *time.Duration) func(*engine.Options) {
+	return func(o *engine.Options) { o.Clock = shiftedClock{by: by} }
+}

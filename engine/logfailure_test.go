@@ -1,0 +1,190 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// When the log fails, everyone who waits hears of it, whatever they wait for;
+// nothing that was not durable is in memory, and nothing is taken afterwards.
+func TestLogThatFails(t *testing.T) {
+	r := two()
+	r.buyers = append(r.buyers, buyer{id: "red", caps: []string{"total 1"}})
+	r.campaigns = append(r.campaigns, campaign{
+		id: "home", method: market.RoundRobin, duplicates: anyOf, seats: []seat{{buyer: "red"}},
+	})
+	home := func(n int) request { return person(n, "flo_campaign_id", "home") }
+	bubble(t, "with requests at every stage", func(t *testing.T) {
+		x := begin(t, r)
+		x.world.script("blue", accepts.in(2*time.Second))
+		waiting := map[string]*sent{"for its buyer": x.goSend(person(1).withKey("buyer"))}
+		time.Sleep(time.Second)
+		x.log.slow(time.Second) // a batch is on its way until the log fails
+		x.log.die(x.log.len(), nil)
+		waiting["for the log"] = x.goSend(home(2).withKey("log"))
+		synctest.Wait()
+		waiting["for room"] = x.goSend(home(3))
+		waiting["for a lead like it"] = x.goSend(home(2))
+		waiting["for the one with its key"] = x.goSend(home(2).withKey("log"))
+		waiting["for a lead at its buyer"] = x.goSend(person(1))
+		waiting["with it, for its buyer"] = x.goSend(person(1).withKey("buyer"))
+		waiting["in the queue, refused"] = x.goSend(person(4, "state", "-", "flo_campaign_id", "home").withKey("q"))
+		synctest.Wait()
+		seq, hash := x.state.Hash()
+		entries := x.log.len()
+		for where, s := range waiting {
+			if got := s.wait(); !errors.Is(s.err, errDead) && !errors.Is(s.err, engine.ErrUnavailable) {
+				t.Errorf("waiting %s: %s", where, got)
+			}
+			if s.took > 5*time.Second {
+				t.Errorf("waiting %s: heard after %s", where, s.took)
+			}
+		}
+		time.Sleep(time.Minute)
+		for i := range 3 {
+			if _, err := x.send(home(10 + i)); !errors.Is(err, errDead) {
+				t.Errorf("a lead after the failure: %v", err)
+			}
+		}
+		for _, err := range []error{
+			x.engine.TopUp("blue", 1, ""), x.engine.Pause(event.NameBuyer, "red", true),
+			x.engine.AddCredential(keyOf("acme", 1)), x.engine.SetSecret("s", nil),
+			x.engine.Configure(x.configuration(three(market.Waterfall))),
+		} {
+			if !errors.Is(err, errDead) {
+				t.Errorf("an operator after the failure: %v", err)
+			}
+		}
+		if again, now := x.state.Hash(); again != seq || now != hash || x.log.len() != entries {
+			t.Error("something was applied that is not durable")
+		}
+	})
+	bubble(t, "with deliveries in the background", func(t *testing.T) {
+		x := begin(t, r)
+		x.world.script("blue", hangs, breaks, accepts)
+		if got := x.tell(person(1)); got != "blue" {
+			t.Fatal(got)
+		}
+		x.log.die(x.log.len(), nil)
+		time.Sleep(time.Hour)
+		if x.engine.Deliveries() != 0 || x.noted.faults.Load() == 0 {
+			t.Errorf("%d deliveries go on, %d faults were told", x.engine.Deliveries(), x.noted.faults.Load())
+		}
+		x.bury()
+		x.rise()
+		x.world.script("blue", accepts)
+		time.Sleep(time.Hour)
+		if n := len(x.world.takers()); n != 1 {
+			t.Errorf("%d people were sold", n)
+		}
+	})
+}
+
+// A log that is full for a moment takes no intake, and what was refused so can
+// be sent again.
+func TestLogThatIsBusy(t *testing.T) {
+	bubble(t, "refused, and sent again", func(t *testing.T) {
+		crowded := errors.New("the queue is full")
+		var l *busyLog
+		x := begin(t, three(market.Waterfall), func(opt *engine.Options) {
+			l = &busyLog{Log: opt.Log, err: crowded}
+			opt.Log = l
+		})
+		l.full = true
+		if _, err := x.send(person(1).withKey("k")); !errors.Is(err, crowded) {
+			t.Error(err)
+		}
+		if n := x.state.Reservations(); n != 0 {
+			t.Errorf("%d reservations", n)
+		}
+		l.full = false
+		if got := x.tell(person(1).withKey("k")); got != "blue" {
+			t.Error(got)
+		}
+	})
+}
+
+type busyLog struct {
+	engine.Log
+	err  error
+	full bool
+}
+
+func (l *busyLog) Append(data []byte, w engine.Waiter) error {
+	if l.full {
+		return l.err
+	}
+	return l.Log.Append(data, w)
+}
+
+// When the exchange stops, who waits is told to come again: no lead is refused
+// for a reason that is none.
+func TestStopDecidesNothing(t *testing.T) {
+	bubble(t, "waiting", func(t *testing.T) {
+		r := duplicates(anyOf, true)
+		r.buyers[0].caps = []string{"day 9"}
+		r.campaigns = append(r.campaigns, campaign{id: "home", method: market.Waterfall, caps: []string{"day 1"}, seats: []seat{{buyer: "gold"}}})
+		r.buyers[1].posts = false
+		x := begin(t, r)
+		x.world.script("blue", accepts.in(3*time.Second))
+		first := x.goSend(person(1).withKey("k"))
+		synctest.Wait()
+		x.log.slow(2 * time.Second)
+		taken := x.goSend(person(2, "flo_campaign_id", "home"))
+		synctest.Wait()
+		waiting := []*sent{
+			x.goSend(person(1)), x.goSend(person(1).withKey("k")), x.goSend(person(3, "flo_campaign_id", "home")),
+		}
+		synctest.Wait()
+		entries := x.log.len()
+		x.engine.Close()
+		for i, s := range waiting {
+			<-s.done
+			if !errors.Is(s.err, engine.ErrUnavailable) && !(i == 1 && s.wait() == "blue") {
+				t.Errorf("request %d: %s", i, s.wait())
+			}
+		}
+		if got := first.wait() + " " + taken.wait(); got != "blue gold" {
+			t.Errorf("those that were decided: %s", got)
+		}
+		if got := x.log.len() - entries; got != 2 {
+			t.Errorf("%d entries, want the sale and the settlement", got)
+		}
+	})
+	bubble(t, "a delivery begun too late", func(t *testing.T) {
+		var x *exchange
+		x = begin(t, two(), func(opt *engine.Options) {
+			opt.Admit = func() error { x.engine.Close(); return nil } // between the door and the courier
+		})
+		if _, err := x.send(person(1).withKey("k")); !errors.Is(err, engine.ErrUnavailable) {
+			t.Error(err)
+		}
+		if len(x.world.tried()) != 0 {
+			t.Error("it was posted")
+		}
+	})
+	bubble(t, "again and again", func(t *testing.T) {
+		for i := range 20 {
+			x := begin(t, two())
+			x.world.script("blue", accepts.in(time.Second))
+			s := x.goSend(person(1))
+			synctest.Wait()
+			time.Sleep(time.Duration(i) * 70 * ms)
+			x.engine.Close()
+			x.engine.Close()
+			if n := x.engine.Deliveries(); n != 0 {
+				t.Errorf("%d deliveries after the end", n)
+			}
+			if got := s.wait(); got != "blue" {
+				t.Error(fmt.Sprint(i, " ", got))
+			}
+		}
+	})
+}

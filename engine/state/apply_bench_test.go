@@ -1,0 +1,148 @@
+package state
+
+import (
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// soldLead is the n-th of many leads: recorded, with an idempotency key, two
+// values to remember, two caps and a turn.
+func soldLead(n uint64) *event.LeadDecided {
+	var id [16]byte
+	binary.BigEndian.PutUint64(id[:], uint64(monday/1_000_000)<<16)
+	binary.BigEndian.PutUint64(id[6:], n*0x9e3779b97f4a7c15)
+	binary.BigEndian.PutUint16(id[14:], uint16(n*40503))
+	hash := func(kind byte) (key [16]byte) {
+		key = [16]byte{kind}
+		binary.LittleEndian.PutUint64(key[1:], (n+1)*0xd6e8feb86659fd93)
+		binary.LittleEndian.PutUint64(key[8:], (n+uint64(kind))*0x9e3779b97f4a7c15)
+		return key
+	}
+	fact := &event.LeadDecided{
+		Lead: id, Request: id, Campaign: 1, Supplier: 1, Catalog: 1, Decided: monday, Keep: monday + 45*day,
+		Idempotency: event.Idempotency{Key: hash(1), Print: n, Until: monday + 30*day},
+		Fields: []event.Field{
+			{Name: "state", Kind: market.KindString, Text: []byte("CA")},
+			{Name: "vehicle_count", Kind: market.KindInteger, Text: []byte("2")},
+		},
+		Sealed: make([]byte, 120),
+		Trail:  []event.Step{{Outcome: market.OutcomeWon, Seats: market.Bits{4}}},
+		Sale: event.Sale{
+			Buyer: 1, Seat: 2, Price: dollar, Payout: dollar / 2, Currency: market.Currency{'U', 'S', 'D'},
+			Charges: []event.Charge{{Cap: 1, Window: monday, Amount: 1}, {Cap: 2, Window: monday, Amount: int64(dollar)}},
+			Turn:    event.Turn{Set: 7, Member: uint32(n % 3)},
+			Dups:    []event.Dup{{Key: hash(2), Until: monday + 30*day}, {Key: hash(3), Until: monday + 30*day}},
+		},
+	}
+	return fact
+}
+
+// BenchmarkReplayLeads is what a restart does with a lead's frame: decode, apply.
+func BenchmarkReplayLeads(b *testing.B) {
+	const many = 100_000
+	var frames [][]byte
+	size := 0
+	for n := range uint64(many) {
+		frames = append(frames, event.Append(nil, soldLead(n)))
+		size += len(frames[n])
+	}
+	var d event.Decoder
+	w := newWorld()
+	seq := w.seq
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		if n == many {
+			b.StopTimer()
+			w, n = newWorld(), 0
+			seq = w.seq
+			b.StartTimer()
+		}
+		e, err := d.Decode(frames[n])
+		if err != nil {
+			b.Fatal(err)
+		}
+		seq++
+		n++
+		w.Apply(seq, monday, e)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "leads/s")
+	b.ReportMetric(float64(size)/many, "B/frame")
+}
+
+// BenchmarkMemoryOfLeads fills a state and weighs it: an accepted lead with its
+// idempotency key and two values.
+//
+// The tables grow in steps, so the figure depends on how many there are.
+func BenchmarkMemoryOfLeads(b *testing.B) {
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	for _, many := range []uint64{300_000, 400_000, 500_000, 700_000, 1_000_000} {
+		b.Run(fmt.Sprintf("%d leads", many), func(b *testing.B) {
+			for b.Loop() {
+				before := heap()
+				w := newWorld()
+				for n := range many {
+					w.Apply(w.seq+n+1, monday, soldLead(n))
+				}
+				b.ReportMetric(float64(heap()-before)/float64(many), "B/lead")
+				if got := w.Leads(); uint64(got) != many {
+					b.Fatalf("%d leads", got)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkWriteSnapshot(b *testing.B) {
+	w := newWorld()
+	for n := range uint64(200_000) {
+		w.Apply(w.seq+n+1, monday, soldLead(n))
+	}
+	b.ReportAllocs()
+	var file counter
+	for b.Loop() {
+		file = 0
+		if _, _, err := w.WriteSnapshot(&file); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(file)/200_000, "B/lead")
+}
+
+// counter counts what is written to it.
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+func BenchmarkHash(b *testing.B) {
+	w := newWorld()
+	for b.Loop() {
+		w.Hash()
+	}
+}
+
+func BenchmarkTakeRoom(b *testing.B) {
+	w := newWorld()
+	var h Hold
+	keys := []market.DupKey{{1}, {2}}
+	b.ReportAllocs()
+	for b.Loop() {
+		w.ClaimDups(&h, keys, monday)
+		w.TakeCaps(&h, w.limits[1], dollar, nil, monday)
+		w.TakeFunds(&h, w.buyers[0], dollar)
+		w.Release(&h)
+	}
+}

@@ -1,0 +1,392 @@
+package state
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// trade makes a history of some steps and notes the hash at every position.
+func trade(t *rapid.T) (w *trader, hashes map[uint64]uint64) {
+	w, hashes = newTrader(t), make(map[uint64]uint64)
+	for range rapid.IntRange(0, 40).Draw(t, "steps") {
+		w.step()
+		_, hashes[w.seq] = w.Hash()
+	}
+	return w, hashes
+}
+
+// sameAsThen compares a state with what the history was at its position.
+func sameAsThen(t *rapid.T, what string, s *State, hashes map[uint64]uint64) {
+	seq, hash := s.Hash()
+	if then, ok := hashes[seq]; ok && then != hash {
+		t.Fatalf("%s: at %d another state than it was", what, seq)
+	}
+}
+
+// What was applied while serving, fact by fact as the engine made it, comes out
+// of the log's bytes again.
+func TestALogReplaysToTheStateThatWroteIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, hashes := trade(t)
+		again := New()
+		for seq := uint64(1); seq < w.seq; seq += 3 {
+			replay(again, w.log, seq)
+			sameAsThen(t, "replayed", again, hashes)
+		}
+		replay(again, w.log, w.seq)
+		sameAsThen(t, "replayed", again, hashes)
+		if again.Founded() != w.Founded() || again.Catalog() != w.Catalog() || again.Leads() != w.Leads() {
+			t.Fatalf("replayed %+v %+v, %d leads", again.Founded(), again.Catalog(), again.Leads())
+		}
+	})
+}
+
+// goingOn is a file that a snapshot goes to while facts are applied.
+type goingOn struct {
+	bytes.Buffer
+	writes int
+	during map[int]func()
+}
+
+func (g *goingOn) Write(p []byte) (int, error) {
+	if f := g.during[g.writes]; f != nil {
+		f()
+	}
+	g.writes++
+	return g.Buffer.Write(p)
+}
+
+// A snapshot is taken at any position while the log goes on between any two of
+// its sections; what it says with the rest of the log is the same state, and so
+// is a snapshot of that.
+func TestASnapshotAndTheRestOfTheLogAreTheState(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, hashes := trade(t)
+		at := func(most uint64, what string) uint64 { return rapid.Uint64Range(0, most).Draw(t, what) }
+		first := New()
+		replay(first, w.log, at(w.seq, "position"))
+		var busy Hold // a request in flight; it is in no snapshot
+		first.TakeTurn(&busy, 1, 99, []int32{1, 2})
+		first.ClaimDups(&busy, []market.DupKey{{250}}, monday)
+		before, _ := first.Position()
+
+		file := goingOn{during: map[int]func(){}}
+		for range rapid.IntRange(0, 20).Draw(t, "facts meanwhile") {
+			// After the header, the ledger is the first section; the histories' rows are in the first shards.
+			file.during[rapid.IntRange(1, 24).Draw(t, "write")] = func() {
+				seq, _ := first.Position()
+				replay(first, w.log, min(seq+1+at(2, "more"), w.seq))
+			}
+		}
+		oldest, newest, err := first.WriteSnapshot(&file)
+		if err != nil || oldest != before {
+			t.Fatalf("oldest %d, at first %d: %v", oldest, before, err)
+		}
+		second := New()
+		loaded, err := second.Load(bytes.NewReader(file.Bytes()))
+		if position, _ := second.Position(); err != nil || loaded != newest || position != oldest {
+			t.Fatalf("from %d to %d, loaded from %d to %d: %v", oldest, newest, position, loaded, err)
+		}
+		replay(second, w.log, newest)
+		replay(first, w.log, newest)
+		if second.Reservations() != 0 {
+			t.Fatal("a reservation came with the snapshot")
+		}
+		for seq := newest; seq <= w.seq; seq += max(1, min(5, w.seq-seq)) {
+			replay(first, w.log, seq)
+			replay(second, w.log, seq)
+			sameAsThen(t, "the first", first, hashes)
+			sameAsThen(t, "from its snapshot", second, hashes)
+		}
+		third := New()
+		file = goingOn{}
+		if _, _, err := second.WriteSnapshot(&file); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := third.Load(&file); err != nil {
+			t.Fatal(err)
+		}
+		sameAsThen(t, "from the second's snapshot", third, hashes)
+		if file.Len() > 0 {
+			t.Fatalf("%d bytes of the snapshot were not read", file.Len())
+		}
+	})
+}
+
+// The same with a long history, from every position, and several facts between
+// any two writes.
+func TestASnapshotOfABusyExchange(t *testing.T) {
+	w := rich()
+	_, right := w.Hash()
+	for from := uint64(5); from < w.seq; from += 25 {
+		for _, pace := range []uint64{1, 4, w.seq} { // with the last, every row is newer than the ledger
+			first := New()
+			replay(first, w.log, from)
+			file := goingOn{during: map[int]func(){}}
+			for write := range 24 {
+				file.during[write+1] = func() {
+					seq, _ := first.Position()
+					replay(first, w.log, min(seq+pace, w.seq))
+				}
+			}
+			if _, _, err := first.WriteSnapshot(&file); err != nil {
+				t.Fatal(err)
+			}
+			second := New()
+			if _, err := second.Load(&file); err != nil {
+				t.Fatal(err)
+			}
+			replay(second, w.log, w.seq)
+			if _, hash := second.Hash(); hash != right {
+				t.Fatalf("from %d, %d at a time: another state", from, pace)
+			}
+		}
+	}
+}
+
+// Turns go on where they stood: the next after a restart is the one that would
+// have been next without.
+func TestTurnsGoOnAfterASnapshot(t *testing.T) {
+	w := newWorld()
+	weights := []int32{5, 3, 1, 1}
+	for range 7 {
+		w.takeTurn(7, weights)
+	}
+	var file bytes.Buffer
+	if _, _, err := w.WriteSnapshot(&file); err != nil {
+		t.Fatal(err)
+	}
+	again := &world{State: New(), seq: w.seq}
+	if _, err := again.Load(&file); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if a, b := w.takeTurn(7, weights), again.takeTurn(7, weights); a != b {
+			t.Fatalf("the turn is %d's, after a restart %d's", a, b)
+		}
+	}
+}
+
+// failing is a file on a disk that is full after so many bytes.
+type failing struct{ room int }
+
+var errFull = errors.New("the disk is full")
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.room -= len(p); f.room < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+func TestASnapshotThatCannotBeWrittenSaysSo(t *testing.T) {
+	w := newWorld()
+	var whole bytes.Buffer
+	if _, _, err := w.WriteSnapshot(&whole); err != nil {
+		t.Fatal(err)
+	}
+	for _, room := range []int{0, 4, 5, 10, 100, 1000, whole.Len() - 1} {
+		if _, _, err := w.WriteSnapshot(&failing{room}); !errors.Is(err, errFull) {
+			t.Errorf("room for %d bytes: %v", room, err)
+		}
+	}
+}
+
+func snapshotOf(t testing.TB, w *world) []byte {
+	var file bytes.Buffer
+	if _, _, err := w.WriteSnapshot(&file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// rich is a world with something in every part of a snapshot.
+func rich() *world {
+	w := newWorld()
+	dice := uint64(1)
+	trader := trader{w, func(n int) int {
+		dice = dice*6364136223846793005 + 1442695040888963407
+		return int(dice>>33) % n
+	}}
+	for range 600 {
+		trader.step()
+	}
+	return w
+}
+
+func TestASnapshotThatIsCutIsRefused(t *testing.T) {
+	file := snapshotOf(t, rich())
+	for _, n := range append([]int{0, 3, 4, 5, 6, 7, 8, 20, len(file) - 1}, 100, 1000, len(file)/2) {
+		if _, err := New().Load(bytes.NewReader(file[:n])); err == nil {
+			t.Errorf("%d of %d bytes are loaded", n, len(file))
+		}
+	}
+}
+
+// A flipped bit is the file's checksum's to find. Here it must not crash, and
+// what is loaded in spite of it can be looked at.
+func TestASnapshotWithAFlippedBitNeverPanics(t *testing.T) {
+	file := snapshotOf(t, rich())
+	_, right := func() (uint64, uint64) { s := New(); _, _ = s.Load(bytes.NewReader(file)); return s.Hash() }()
+	refused, other := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		damaged := slices.Clone(file)
+		at := rapid.IntRange(0, len(file)-1).Draw(t, "byte")
+		if rapid.Bool().Draw(t, "at the front") {
+			at %= 2000
+		}
+		damaged[at] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
+		s := New()
+		if _, err := s.Load(bytes.NewReader(damaged)); err != nil {
+			refused++
+			return
+		}
+		if _, hash := s.Hash(); hash != right {
+			other++
+		}
+		if _, _, err := s.WriteSnapshot(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if refused == 0 || other == 0 {
+		t.Errorf("%d were refused, %d were another state", refused, other)
+	}
+}
+
+func TestSnapshotsOfAnotherKindAreRefused(t *testing.T) {
+	good := snapshotOf(t, newWorld())
+	change := func(at int, b byte) []byte {
+		file := slices.Clone(good)
+		file[at] = b
+		return file
+	}
+	ledger := 7 + 1 + 1 + 1 + 10 // the header, and a section's head up to about its length
+	for what, file := range map[string][]byte{
+		"something else":        []byte("not a snapshot at all"),
+		"another magic":         change(0, 'Q'),
+		"a newer version":       change(4, snapshotVersion+1),
+		"another shard count":   change(5, 1),
+		"a kind of the future":  change(7, 9),
+		"a shard out of range":  append(append(slices.Clone(good[:7]), 1, 0xff, 0xff, 0x7f), good[ledger:]...),
+		"a section twice":       append(slices.Clone(good[:7]), bytes.Repeat(good[7:], 2)...),
+		"the ledger once again": withSectionTwice(good),
+	} {
+		s := New()
+		if _, err := s.Load(bytes.NewReader(file)); err == nil && what != "a section twice" {
+			t.Errorf("%s is loaded", what)
+		}
+	}
+}
+
+// withSectionTwice puts the first section, the ledger, in the place of the next
+// but one too.
+func withSectionTwice(file []byte) []byte {
+	in := sectionReader{r: bytes.NewReader(file)}
+	if err := in.header(); err != nil {
+		panic(err)
+	}
+	head := len(file) - in.r.(*bytes.Reader).Len()
+	if err := in.next(); err != nil {
+		panic(err)
+	}
+	ledger := file[head : len(file)-in.r.(*bytes.Reader).Len()]
+	return slices.Concat(file[:head], ledger, ledger, file[head+len(ledger):])
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add(snapshotOf(f, &world{State: New()}))
+	f.Add(snapshotOf(f, newWorld()))
+	f.Add(snapshotOf(f, rich()))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		s := New()
+		if _, err := s.Load(bytes.NewReader(file)); err != nil {
+			return
+		}
+		s.Hash()
+		if _, _, err := s.WriteSnapshot(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Every fact that is not of a lead leaves its mark on the hash.
+func TestTheHashSeesEveryFact(t *testing.T) {
+	for what, fact := range map[string]event.Event{
+		"a founding's time":  &event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{2}, At: 3},
+		"a founding's epoch": &event.Founded{Epoch: [16]byte{9}, KeyCheck: [16]byte{2}, At: monday},
+		"a founding's key":   &event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{9}, At: monday},
+		"a catalog":          &event.CatalogSet{Version: 1, Document: "d"},
+		"a name":             &event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: 4, ID: "x"}}},
+		"a cap":              &event.NamesGiven{Caps: []event.CapName{{Ref: 4}}},
+		"a credential":       &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1},
+		"a revoked one":      &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1, Revoked: true},
+		"a secret":           &event.SecretSet{Name: "x"},
+		"a door":             &event.DoorSet{Door: event.NameBuyer, Ref: 1},
+		"a list":             &event.ListLoaded{List: 1},
+		"a top-up":           &event.FundsMoved{Buyer: 1, Amount: 1},
+		"an empty account":   &event.FundsMoved{Buyer: 3, Opening: true},
+	} {
+		w := newWorld()
+		_, before := w.Hash()
+		w.fact(fact)
+		_, after := w.Hash()
+		if before == after {
+			t.Errorf("%s: the hash is the same", what)
+		}
+	}
+	w := newWorld()
+	_, before := w.Hash()
+	w.takeTurn(7, []int32{1, 2})
+	if _, after := w.Hash(); before == after {
+		t.Error("a turn: the hash is the same")
+	}
+}
+
+// A snapshot of an exchange that has not begun, while it begins.
+func TestASnapshotOfNothingWhileSomethingBegins(t *testing.T) {
+	w := newWorld()
+	s := New()
+	file := goingOn{during: map[int]func(){5: func() { replay(s, w.log, w.seq) }}}
+	oldest, newest, err := s.WriteSnapshot(&file)
+	if err != nil || oldest != 0 || newest != w.seq {
+		t.Fatalf("from %d to %d: %v", oldest, newest, err)
+	}
+	again := New()
+	if _, err := again.Load(&file); err != nil {
+		t.Fatal(err)
+	}
+	if position, _ := again.Position(); position != 0 {
+		t.Fatalf("the log would be replayed from after %d, the ledger knows nothing of it", position)
+	}
+	replay(again, w.log, w.seq)
+	if _, hash := again.Hash(); hash != func() uint64 { _, h := w.Hash(); return h }() {
+		t.Error("another state")
+	}
+	if again.RefOf(event.NameBuyer, "blue") != 3 {
+		t.Error("the names are lost")
+	}
+}
+
+// A length that is damaged asks for a gigabyte that the file does not have.
+func TestADamagedLengthCostsNoMemory(t *testing.T) {
+	head := append([]byte(snapshotMagic), snapshotVersion)
+	head = binary.AppendUvarint(head, shards)
+	head = append(head, sectionLedger, 0, 1, 0)
+	head = binary.LittleEndian.AppendUint32(head, maxSection)
+	in := sectionReader{r: bytes.NewReader(head)}
+	if err := in.header(); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.next(); err == nil || cap(in.body) > 2<<20 {
+		t.Errorf("%d bytes for a file of %d: %v", cap(in.body), len(head), err)
+	}
+}

@@ -1,0 +1,112 @@
+package state
+
+import (
+	"slices"
+	"testing"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+func TestNamesKeepTheirNumbers(t *testing.T) {
+	w := newWorld()
+	for _, test := range []struct {
+		kind event.NameKind
+		id   string
+		ref  market.Ref
+	}{
+		{event.NameBuyer, "red", 1},
+		{event.NameBuyer, "blue", 3},
+		{event.NameCampaign, "home", 2},
+		{event.NameSupplier, "red", 0},
+		{event.NameBuyer, "", 0},
+		{99, "red", 0},
+	} {
+		if ref := w.RefOf(test.kind, test.id); ref != test.ref {
+			t.Errorf("%q of kind %d has number %d, want %d", test.id, test.kind, ref, test.ref)
+		}
+		if test.ref > 0 && w.NameOf(test.kind, test.ref) != test.id {
+			t.Errorf("number %d of kind %d is %q", test.ref, test.kind, w.NameOf(test.kind, test.ref))
+		}
+	}
+	if w.NameOf(event.NameBuyer, 0) != "" || w.NameOf(event.NameBuyer, 4) != "" || w.NameOf(99, 1) != "" {
+		t.Error("a number that nobody has is somebody's")
+	}
+	if n := w.Names(event.NameBuyer); n != 3 || w.Names(99) != 0 {
+		t.Errorf("%d buyers, %d of a kind that is none", n, w.Names(99))
+	}
+	refs := w.CapRefs()
+	if want := (market.CapKey{Scope: market.ScopeBuyer, Campaign: 1, Buyer: 1, Unit: market.UnitMoney, Period: market.PeriodHour, Zone: "UTC"}); len(refs) != 3 || refs[want] != 2 {
+		t.Errorf("caps %v", refs)
+	}
+	refs[market.CapKey{}] = 9 // the caller's own
+	if len(w.CapRefs()) != 3 || New().CapRefs() == nil {
+		t.Error("the register of caps was handed out")
+	}
+}
+
+func TestCredentialsAndDoors(t *testing.T) {
+	w := newWorld()
+	key := func(hash byte, at int64, revoked bool) *event.CredentialSet {
+		return &event.CredentialSet{
+			Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: 1,
+			Hash: [32]byte{hash}, Hint: "pk", At: at, Revoked: revoked,
+		}
+	}
+	if w.HadCredential(key(0, 0, false)) {
+		t.Error("a credential before the first")
+	}
+	w.fact(key(2, 20, false))
+	w.fact(key(1, 20, false))
+	w.fact(key(3, 10, false))
+	var order []byte
+	for _, c := range w.CredentialsOf(event.CredentialAPIKey, event.NameSupplier, 1) {
+		order = append(order, c.Hash[0])
+	}
+	if !slices.Equal(order, []byte{3, 1, 2}) {
+		t.Errorf("oldest first: %v", order)
+	}
+	for _, hash := range []byte{1, 2, 3, 4} {
+		w.fact(key(hash, 30, true))
+		if _, ok := w.Credential([32]byte{hash}); ok {
+			t.Errorf("%d is revoked and opens", hash)
+		}
+	}
+	if !w.HadCredential(key(0, 0, false)) || w.HadCredential(&event.CredentialSet{Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: 2}) {
+		t.Error("that there was one is forgotten")
+	}
+	if paused, seen := w.Paused(event.NameBuyer, 1); paused || seen {
+		t.Error("a door nobody touched is shut")
+	}
+	w.fact(&event.DoorSet{Door: event.NameBuyer, Ref: 1, Paused: true})
+	w.fact(&event.DoorSet{Door: event.NameCampaign, Ref: 1})
+	if paused, seen := w.Paused(event.NameBuyer, 1); !paused || !seen {
+		t.Error("a paused buyer is open")
+	}
+	if paused, seen := w.Paused(event.NameCampaign, 1); paused || !seen {
+		t.Error("a campaign with a buyer's number is paused")
+	}
+	w.fact(&event.SecretSet{Name: "buyer/red", Sealed: []byte{1}})
+	w.fact(&event.SecretSet{Name: "buyer/red", Sealed: []byte{2}})
+	if sealed, ok := w.Secret("buyer/red"); !ok || sealed[0] != 2 {
+		t.Errorf("secret %v, %t", sealed, ok)
+	}
+	if _, ok := w.Secret("buyer/blue"); ok {
+		t.Error("a secret nobody set")
+	}
+	w.fact(&event.ListLoaded{List: 1, File: "f", Source: "s", Entries: 3})
+	if file, ok := w.List(1); !ok || file != (ListFile{File: "f", Source: "s", Entries: 3}) {
+		t.Errorf("list %+v, %t", file, ok)
+	}
+}
+
+// What was applied holds no part of the frame that it was read from.
+func TestNothingOfAFrameIsKept(t *testing.T) {
+	w := rich()
+	_, right := w.Hash()
+	again := New()
+	replay(again, w.log, w.seq) // overwrites every frame once it is applied
+	if _, hash := again.Hash(); hash != right {
+		t.Error("a part of a frame is in the state")
+	}
+}

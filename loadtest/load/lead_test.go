@@ -1,0 +1,105 @@
+package load
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/market"
+)
+
+var someone = Leads{Supplier: "sup_bench", Campaigns: []string{"cmp_a", "cmp_b", "cmp_c"}}
+
+// person is what of a body must be nobody else's, and what the exchange checks.
+type person struct {
+	Campaign string `json:"flo_campaign_id"`
+	Supplier string `json:"flo_supplier_id"`
+	First    string `json:"first_name"`
+	Last     string `json:"last_name"`
+	Phone    string `json:"phone"`
+	Email    string `json:"email"`
+	State    string `json:"state"`
+	Vehicles int    `json:"vehicle_count"`
+	Age      string `json:"driver_age_band"`
+}
+
+func personOf(t interface{ Fatal(...any) }, n uint64) (p person) {
+	if err := json.Unmarshal(someone.AppendBody(nil, n), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestEveryLeadIsOneThatAnExchangeTakes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Uint64Range(0, MaxLeads-1).Draw(t, "n")
+		p := personOf(t, n)
+		if _, ok := market.ParsePhone(nil, []byte(p.Phone)); !ok {
+			t.Fatalf("phone %q", p.Phone)
+		}
+		if _, ok := market.ParseEmail(nil, []byte(p.Email)); !ok {
+			t.Fatalf("email %q", p.Email)
+		}
+		if p.Supplier != someone.Supplier || p.Campaign != someone.Campaigns[n%3] || p.First == "" || p.Last == "" || len(p.State) != 2 {
+			t.Fatalf("%+v", p)
+		}
+	})
+}
+
+func TestNoTwoLeadsAreOnePerson(t *testing.T) {
+	key := func(n uint64) string { return string(someone.AppendKey(nil, n)) }
+	rapid.Check(t, func(t *rapid.T) {
+		a := rapid.Uint64Range(0, MaxLeads-1).Draw(t, "a")
+		z := rapid.Uint64Range(0, MaxLeads-1).Draw(t, "z")
+		one, other := personOf(t, a), personOf(t, z)
+		if same := a == z; (one.Phone == other.Phone) != same || (one.Email == other.Email) != same || (key(a) == key(z)) != same {
+			t.Fatalf("%d is %+v, %d is %+v", a, one, z, other)
+		}
+	})
+	phones := map[string]bool{}
+	for n := range uint64(30_000) {
+		phones[personOf(t, n).Phone] = true
+	}
+	if len(phones) != 30_000 {
+		t.Errorf("30,000 leads in a row have %d phone numbers", len(phones))
+	}
+}
+
+func TestLeadsDifferInWhatBuyersChooseBy(t *testing.T) {
+	states, ages, vehicles := map[string]int{}, map[string]int{}, map[int]int{}
+	for n := range uint64(1000) {
+		p := personOf(t, n)
+		states[p.State]++
+		ages[p.Age]++
+		vehicles[p.Vehicles]++
+	}
+	if len(states) != len(places) || len(ages) != 5 || len(vehicles) != 4 {
+		t.Errorf("states %v, ages %v, vehicles %v", states, ages, maps.Keys(vehicles))
+	}
+}
+
+func TestTheSameNumberIsTheSameLead(t *testing.T) {
+	if a, z := someone.AppendBody(nil, 77), someone.AppendBody([]byte("x"), 77); !bytes.Equal(a, z[1:]) {
+		t.Errorf("%s and %s", a, z)
+	}
+}
+
+func TestRequestIsOneOfTheInterface(t *testing.T) {
+	i := Ingest{Leads: someone, Host: "127.0.0.1:8080", Key: "secret"}
+	const head = "POST /api/v1/ingest HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nX-Api-Key: secret\r\nIdempotency-Key: lead-5\r\n" +
+		"Content-Type: application/json\r\nContent-Length: "
+	for range 2 { // the second reuses the first one's memory
+		request := i.Append(nil, 5)
+		rest, found := bytes.CutPrefix(request, []byte(head))
+		if !found {
+			t.Fatalf("%s", request)
+		}
+		_, body, _ := bytes.Cut(rest, []byte("\r\n\r\n"))
+		if !bytes.Equal(body, someone.AppendBody(nil, 5)) {
+			t.Errorf("%s", body)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package server
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestClockIsMovedForwardAndNeverBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, wall := NewClock(), time.Now()
+		shows := func(want time.Duration) {
+			t.Helper()
+			if got := time.Duration(c.Now() - wall.UnixNano()); got != want {
+				t.Errorf("the clock is %v past its start, want %v", got, want)
+			}
+		}
+		shows(0)
+		time.Sleep(3 * time.Second)
+		shows(3 * time.Second)
+		at := func(d time.Duration) int64 { return wall.Add(d).UnixNano() }
+		for _, row := range []struct{ to, behind, then time.Duration }{
+			{-time.Hour, 0, 3 * time.Second},
+			{3 * time.Second, 0, 3 * time.Second},
+			{time.Hour, time.Hour - 3*time.Second, time.Hour},
+			{time.Minute, 0, time.Hour},
+		} {
+			if behind := c.Forward(at(row.to)); behind != row.behind {
+				t.Errorf("to %v: it was %v behind, want %v", row.to, behind, row.behind)
+			}
+			shows(row.then)
+		}
+		time.Sleep(time.Second)
+		shows(time.Hour + time.Second)
+	})
+}
+
+// A deadline by this clock is as far off by the machine's.
+func TestClockTellsWhenItReallyIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewClock()
+		c.Forward(time.Now().Add(time.Hour).UnixNano())
+		deadline := time.Unix(0, c.Now()).Add(3 * time.Second)
+		if left := time.Until(c.Real(deadline)); left != 3*time.Second {
+			t.Errorf("%v are left of 3 s", left)
+		}
+	})
+}
+
+func TestTimerFires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, begun := NewClock(), time.Now()
+		fired, _ := c.Timer(time.Minute)
+		<-fired
+		if took := time.Since(begun); took != time.Minute {
+			t.Errorf("it fired after %v", took)
+		}
+		_, stop := c.Timer(time.Minute)
+		if !stop() {
+			t.Error("it could not be stopped")
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package server
+
+import (
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// guest is a connection that is counted until it is closed.
+type guest struct {
+	net.Conn
+	crowd *crowd
+	from  netip.Prefix
+	used  atomic.Int64 // Unix nanoseconds: when a byte last went over it
+	known atomic.Bool  // a good credential has come over it
+	gone  atomic.Bool  // counted out already
+}
+
+func newGuest(conn net.Conn, c *crowd) *guest {
+	g := &guest{Conn: conn, crowd: c, from: origin(conn)}
+	g.touch()
+	return g
+}
+
+func (g *guest) touch() { g.used.Store(time.Now().UnixNano()) }
+
+func (g *guest) Read(p []byte) (int, error) {
+	n, err := g.Conn.Read(p)
+	if n > 0 {
+		g.touch()
+	}
+	return n, err
+}
+
+func (g *guest) Write(p []byte) (int, error) {
+	n, err := g.Conn.Write(p)
+	if n > 0 {
+		g.touch()
+	}
+	return n, err
+}
+
+// Close ends the connection and makes room for another.
+func (g *guest) Close() error {
+	if g.gone.CompareAndSwap(false, true) {
+		g.crowd.leave(g)
+	}
+	return g.Conn.Close()
+}
+
+// recognize makes the guest one that nobody's coming evicts.
+func (g *guest) recognize() {
+	if g.known.Swap(true) {
+		return
+	}
+	g.crowd.mu.Lock()
+	defer g.crowd.mu.Unlock()
+	delete(g.crowd.strangers, g)
+}
+
+// recognize notes that a good credential came over the request's connection.
+func recognize(ctx *fasthttp.RequestCtx) {
+	if g, ok := ctx.Conn().(*guest); ok {
+		g.recognize()
+	}
+}
+
+// dismiss ends the connection of a stranger whose request was refused, where
+// places are scarce.
+func dismiss(ctx *fasthttp.RequestCtx) {
+	if status := ctx.Response.StatusCode(); status < 400 || status > 499 {
+		return
+	}
+	if g, ok := ctx.Conn().(*guest); ok && !g.known.Load() && g.crowd.packed() {
+		ctx.SetConnectionClose()
+	}
+}
+
+// origin is whose connection it is: an address, or for IPv6 the network that
+// one customer is given whole.
+func origin(conn net.Conn) netip.Prefix {
+	tcp, ok := conn.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.Prefix{}
+	}
+	address := tcp.AddrPort().Addr().Unmap()
+	bits := address.BitLen()
+	if address.Is6() {
+		bits = 64
+	}
+	prefix, _ := address.WithZone("").Prefix(bits)
+	return prefix
+}

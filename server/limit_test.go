@@ -1,0 +1,71 @@
+package server
+
+import (
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+)
+
+// TestLimit walks through one bucket's life, at times that are told.
+func TestLimit(t *testing.T) {
+	slow := &market.Supplier{ID: "slow", Ref: 1, IngestRate: 2}
+	other := &market.Supplier{ID: "other", Ref: 2, IngestRate: 1}
+	of := func(suppliers ...*market.Supplier) *market.Catalog {
+		c := &market.Catalog{Suppliers: map[market.SupplierID]*market.Supplier{}}
+		for _, s := range suppliers {
+			c.Suppliers[s.ID] = s
+		}
+		return c
+	}
+	rate := func(s *market.Supplier) int { return s.IngestRate }
+	begin := time.Unix(1_000_000, 0)
+	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
+	var l limits
+	l.configure(of(slow, other), begin, rate)
+	for _, step := range []struct {
+		ms                      int
+		supplier                *market.Supplier
+		ok                      bool
+		limit, left, reset, try string
+	}{
+		{0, slow, false, "2", "0", "1000001", "1"}, // empty at first
+		{499, slow, false, "2", "0", "1000001", "1"},
+		{500, slow, true, "2", "0", "1000002", ""},
+		{501, slow, false, "2", "0", "1000002", "1"},
+		{999, other, false, "1", "0", "1000001", "1"}, // its own bucket
+		{1000, other, true, "1", "0", "1000002", ""},
+		{9000, slow, true, "2", "1", "1000010", ""}, // no more than full
+		{9000, slow, true, "2", "0", "1000010", ""},
+		{9000, slow, false, "2", "0", "1000010", "1"},
+		{9000, &market.Supplier{Ref: 9}, true, "", "", "", ""}, // of no catalog: whoever took it out has the last word
+	} {
+		var ctx fasthttp.RequestCtx
+		ctx.Response.Header.DisableNormalizing()
+		ok := l.take(&ctx, step.supplier, at(step.ms))
+		get := func(name string) string { return string(ctx.Response.Header.Peek(name)) }
+		got := [4]string{get("X-RateLimit-Limit"), get("X-RateLimit-Remaining"), get("X-RateLimit-Reset"), get("Retry-After")}
+		if want := [4]string{step.limit, step.left, step.reset, step.try}; ok != step.ok || got != want {
+			t.Errorf("%s at %d ms: %v %v, want %v %v", step.supplier.ID, step.ms, ok, got, step.ok, want)
+		}
+	}
+	// A reload with the same rate keeps the bucket; another rate gives no burst;
+	// who has gone and come back begins empty.
+	l.configure(of(slow, other), at(9000), rate)
+	var ctx fasthttp.RequestCtx
+	if l.take(&ctx, slow, at(9000)) {
+		t.Error("a reload fills the bucket")
+	}
+	slow.IngestRate = 1000
+	l.configure(of(slow), at(9000), rate)
+	if l.take(&ctx, slow, at(9000)) || !l.take(&ctx, slow, at(9001)) {
+		t.Error("the new rate does not count from the reload on")
+	}
+	l.configure(of(other), at(9001), rate)
+	l.configure(of(slow, other), at(60_000), rate)
+	if l.take(&ctx, slow, at(60_000)) {
+		t.Error("who comes back has a burst")
+	}
+}

@@ -1,0 +1,171 @@
+package vault
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func mustOpen(t testing.TB, dir string, create bool) *Vault {
+	t.Helper()
+	v, err := Open(dir, create)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestKeyIsMadeOnce(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Open(dir, false); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "exchange.key") {
+		t.Errorf("none is there: %v", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("asking for it made something: %v, %v", entries, err)
+	}
+	first := mustOpen(t, dir, true)
+	again, other := mustOpen(t, dir, true), mustOpen(t, t.TempDir(), true)
+	if first.root != again.root || first.Check() != again.Check() || first.root != mustOpen(t, dir, false).root {
+		t.Error("opened again it is another")
+	}
+	if first.root == other.root || first.Check() == other.Check() || first.Derive("hashes") == other.Derive("hashes") {
+		t.Error("two folders have one key")
+	}
+	if first.root == [32]byte{} {
+		t.Error("the key is nothing")
+	}
+	for path, want := range map[string]os.FileMode{"keys": 0o700 | os.ModeDir, "keys/exchange.key": 0o600} {
+		info, err := os.Stat(filepath.Join(dir, path))
+		if err != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Join(dir, "keys")); err != nil || len(entries) != 1 {
+		t.Errorf("beside the key lie %v, %v", entries, err)
+	}
+}
+
+// TestKeyIsWhole: until all of it is on the disk there is none.
+func TestKeyIsWhole(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(path(dir)+".new", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, true); err == nil {
+		t.Error("a key without a place to write it")
+	}
+	if _, err := os.Stat(path(dir)); !os.IsNotExist(err) {
+		t.Errorf("there is something in the key's place: %v", err)
+	}
+}
+
+// TestCrashWhileMaking: what a crash leaves of a key that was being made is no
+// key, and is in nobody's way.
+func TestCrashWhileMaking(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "keys"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path(dir)+".new", []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := mustOpen(t, dir, true)
+	if mustOpen(t, dir, false).root != v.root {
+		t.Error("opened again it is another")
+	}
+}
+
+func TestFilesThatAreNoKey(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing": "", "too short": strings.Repeat("a", 63), "too long": strings.Repeat("a", 66), "no digits": strings.Repeat("z", 64),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			mustOpen(t, dir, true)
+			if err := os.WriteFile(path(dir), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, create := range []bool{true, false} {
+				if _, err := Open(dir, create); err == nil || !strings.Contains(err.Error(), "backup") || text != "" && strings.Contains(err.Error(), text) {
+					t.Errorf("%v", err)
+				}
+			}
+			if kept, err := os.ReadFile(path(dir)); err != nil || string(kept) != text {
+				t.Errorf("the file is now %q, %v", kept, err)
+			}
+		})
+	}
+	t.Run("a folder", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.MkdirAll(path(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir, true); err == nil {
+			t.Error("opened")
+		}
+	})
+	t.Run("a file in the folder's way", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "keys"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir, true); err == nil {
+			t.Error("opened")
+		}
+	})
+}
+
+// TestDerivedKeysAreFixed: what the log's hashes and secrets are made with may
+// never come out otherwise.
+func TestDerivedKeysAreFixed(t *testing.T) {
+	v, err := of([32]byte{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for purpose, want := range map[string]string{
+		"hashes": "65318066744a268f64e45819873c2bb2e3ed7241030695cfccc19952a934a221", "secrets": "26268590566a9957c312e16601e86d3b87d2ddda266eac57bffd06463e488c93", "check": "2a835e0dba946333fb6eeb22dbb1304e2b0a1d5e0eeb10b45969259a96489cb7",
+	} {
+		key := v.Derive(purpose)
+		if got := hex.EncodeToString(key[:]); got != want {
+			t.Errorf("%s: %s, want %s", purpose, got, want)
+		}
+	}
+	if check := v.Check(); bytes.Contains(v.root[:], check[:]) {
+		t.Error("the check is the key")
+	}
+}
+
+func TestSeal(t *testing.T) {
+	v, other := mustOpen(t, t.TempDir(), true), mustOpen(t, t.TempDir(), true)
+	for _, secret := range []string{"", "s", strings.Repeat("secret", 1000), "ü\x00"} {
+		sealed := v.Seal("name", secret)
+		if got, err := v.Open("name", sealed); err != nil || got != secret {
+			t.Errorf("%q, %v, want %q", got, err, secret)
+		}
+		if len(secret) > 3 && bytes.Contains(sealed, []byte(secret)) {
+			t.Error("it lies open")
+		}
+		if bytes.Equal(sealed, v.Seal("name", secret)) {
+			t.Error("sealed twice it is the same")
+		}
+		refuse := func(what string, v *Vault, name string, sealed []byte) {
+			t.Helper()
+			if got, err := v.Open(name, sealed); err == nil || got != "" || secret != "" && strings.Contains(err.Error(), secret) && len(secret) > 3 {
+				t.Errorf("%s: %q, %v", what, got, err)
+			}
+		}
+		refuse("under another name", v, "name2", sealed)
+		refuse("with another key", other, "name", sealed)
+		refuse("nothing", v, "name", nil)
+		for cut := range min(len(sealed), 64) {
+			refuse("cut", v, "name", sealed[:cut])
+			flipped := bytes.Clone(sealed)
+			flipped[cut] ^= 1
+			refuse("flipped", v, "name", flipped)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+)
+
+// spoil damages a snapshot.
+func spoil(t testing.TB, dir string, newest uint64) {
+	t.Helper()
+	edit(t, snapshotPath(dir, newest), func(b []byte) []byte { b[20] ^= 1; return b })
+}
+
+func names(t testing.TB, dir string) (newest []uint64) {
+	t.Helper()
+	infos, err := Snapshots(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range infos {
+		newest = append(newest, info.Newest)
+	}
+	return newest
+}
+
+// A good snapshot is not removed for a bad one's sake, whichever of them is bad.
+func TestGoodSnapshotIsKeptToFallBackOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		bad     []uint64
+		written uint64
+		kept    string
+	}{
+		"all are good":                   {nil, 9, "[9 5]"},
+		"the newest is bad":              {[]uint64{5}, 9, "[9 5 4]"},
+		"the newest two are":             {[]uint64{4, 5}, 9, "[9 5 4 3]"},
+		"all are":                        {[]uint64{3, 4, 5}, 9, "[9 5 4 3]"},
+		"a bad one is of later":          {[]uint64{5}, 4, "[5 4 3]"},
+		"the one before is bad, and old": {[]uint64{4}, 9, "[9 5]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, other := t.TempDir(), t.TempDir()
+			for _, newest := range []uint64{3, 4, 5} {
+				from := takeSnapshot(t, other, newest, newest).Path
+				mustWrite(t, snapshotPath(dir, newest), mustRead(t, from))
+			}
+			for _, newest := range c.bad {
+				spoil(t, dir, newest)
+			}
+			takeSnapshot(t, dir, c.written, c.written)
+			equal(t, "kept", names(t, dir), c.kept)
+			equal(t, "the newest good one", mustSnapshot(t, dir).Newest, c.written)
+		})
+	}
+}
+
+// What this process has loaded or written is not read again.
+func TestKnownSnapshotIsNotReadAgain(t *testing.T) {
+	dir := t.TempDir()
+	written(t, dir, 9, Options{})
+	takeSnapshot(t, dir, 3, 3)
+	takeSnapshot(t, dir, 5, 5)
+	l := mustOpen(t, dir, Options{From: 6, AtLeast: 5})
+	take := func(newest uint64) {
+		t.Helper()
+		w, err := l.CreateSnapshot(SnapshotOptions{BytesPerSecond: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Commit(newest, newest, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spoil(t, dir, 5) // which would be seen
+	take(7)
+	equal(t, "after the first", names(t, dir), "[7 5]")
+	spoil(t, dir, 7)
+	take(9)
+	take(9)
+	equal(t, "after the third, of the same name as the second", names(t, dir), "[9 7]")
+}
+
+func TestBadSnapshotsAreSetAside(t *testing.T) {
+	dir := t.TempDir()
+	takeSnapshot(t, dir, 3, 3)
+	takeSnapshot(t, dir, 5, 5)
+	spoil(t, dir, 5)
+	spoilt := mustRead(t, snapshotPath(dir, 5))
+	s := mustSnapshot(t, dir)
+	j := new(journal)
+	l := mustOpen(t, dir, Options{Logger: j.logger()})
+	gone := BadSnapshot{Path: snapshotPath(dir, 4)}
+	_, gone.Err = verifySnapshot(gone.Path, newPacer(0))
+	if err := l.SetAside(append(s.Bad, gone)); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "snapshots", names(t, dir), "[3]")
+	kept, err := filepath.Glob(filepath.Join(dir, "damage", "*.bad"))
+	if err != nil || len(kept) != 1 || string(mustRead(t, kept[0])) != string(spoilt) {
+		t.Errorf("kept: %v, %v", kept, err)
+	}
+	if !j.contains("level=ERROR") || !j.contains("set aside") || !j.contains("checksum") {
+		t.Error("it was not told")
+	}
+}
+
+func TestWhyThereIsNoSnapshotIsSaid(t *testing.T) {
+	dir := t.TempDir()
+	var none *NoSnapshotError
+	if _, err := OpenSnapshot(dir); !errors.As(err, &none) || len(none.Bad) != 0 {
+		t.Errorf("an empty folder: %v", err)
+	}
+	takeSnapshot(t, dir, 3, 3)
+	takeSnapshot(t, dir, 5, 5)
+	spoil(t, dir, 3)
+	spoil(t, dir, 5)
+	_, err := OpenSnapshot(dir)
+	if !errors.As(err, &none) || len(none.Bad) != 2 {
+		t.Fatal(err)
+	}
+	wantError(t, err, none.Bad[1].Err)
+	equal(t, "order", fmt.Sprint(none.Bad[0].Path, none.Bad[1].Path), snapshotPath(dir, 5)+snapshotPath(dir, 3))
+}
