@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"log/slog"
@@ -141,7 +140,7 @@ func (a *Admin) judged(h, notFound fasthttp.RequestHandler) fasthttp.RequestHand
 		case bad.status != 0:
 			a.fail(ctx, bad)
 			ctx.SetConnectionClose()
-		case !bytes.Equal(exactPath(&ctx.Request.Header), ctx.Path()):
+		case !plainPath(ctx):
 			notFound(ctx)
 		default:
 			h(ctx)

@@ -137,7 +137,7 @@ func (a *Admin) scopes(ctx *fasthttp.RequestCtx, otherwise event.Scopes) (scopes
 	var body struct {
 		Scopes *[]string `json:"scopes"`
 	}
-	if len(ctx.Request.Body()) == 0 {
+	if len(bodyOf(ctx)) == 0 {
 		return otherwise, true
 	}
 	if !a.document(ctx, &body) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"net/url"
 
 	"github.com/valyala/fasthttp"
 )
@@ -24,4 +25,11 @@ func exactPath(header *fasthttp.RequestHeader) []byte {
 		path = path[:end]
 	}
 	return path
+}
+
+// plainPath tells whether the path was sent without dots or double slashes to
+// resolve. Escapes are fine on the admin address: a client's name may need them.
+func plainPath(ctx *fasthttp.RequestCtx) bool {
+	path, err := url.PathUnescape(string(exactPath(&ctx.Request.Header)))
+	return err == nil && path == string(ctx.Path())
 }

@@ -198,7 +198,7 @@ func TestClientsAreMadeAsAsked(t *testing.T) {
 		{"suppliers/sup_other", "other", `{"scopes":null}`, "ping webhook"},
 		{"buyers/buy_blue", "green", "", "webhook"},
 		{"buyers/buy_blue", blueID, "", "post webhook"},
-		{"buyers/buy_blue", `a"b\c/../d?e=f#g`, "", "webhook"},
+		{"buyers/buy_blue", `a"b\c/d?e=f#g`, "", "webhook"},
 		{"buyers/buy_blue", strings.Repeat("x", 128), "", "webhook"},
 	} {
 		secret, _ := x.newSecret(row.owner, row.id, row.body)
