@@ -120,16 +120,17 @@ func (l *Log) turn() error {
 	return nil
 }
 
-// fail ends the log for good: the batch in hand, then all that is queued, is told,
-// and nothing is called on the disk again.
+// fail ends the log for good: the queue takes nothing more before anyone can hear
+// of the failure; then the batch in hand, and all that was queued, is told. Nothing
+// is called on the disk again.
 func (l *Log) fail(cause error, batch []item) {
 	err := fmt.Errorf("%w: %w", ErrFailed, cause)
 	l.mu.Lock()
 	l.failure = err
 	l.mu.Unlock()
+	items, calls := l.queue.fail(err)
 	close(l.failed)
 	l.log.Error("the log has failed; nothing more will be acknowledged", "error", cause)
-	items, calls := l.queue.fail(err)
 	for _, it := range append(batch, items...) {
 		if it.waiter != nil {
 			it.waiter.Failed(err)

@@ -2,6 +2,7 @@ package wal
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"sync/atomic"
 	"syscall"
@@ -141,4 +142,32 @@ func TestFolderThatCannotBeFsyncedFailsTheLog(t *testing.T) {
 	<-l.Failed()
 	wantError(t, l.Err(), os.ErrNotExist)
 	wantError(t, l.Append([]byte("next"), nil), ErrFailed)
+}
+
+// onWrite is a logger's output that runs a function at each line.
+type onWrite func()
+
+func (f onWrite) Write(line []byte) (int, error) { f(); return len(line), nil }
+
+func TestWhoHearsOfTheFailureFindsALogThatTakesNothing(t *testing.T) {
+	var l *Log
+	heard := make(chan error, 1)
+	l = mustOpen(t, t.TempDir(), Options{
+		Faults: Faults{Sync: func() error { return syscall.EIO }},
+		Logger: slog.New(slog.NewTextHandler(onWrite(func() {
+			select {
+			case <-l.Failed():
+				heard <- l.Append([]byte("next"), nil)
+			default:
+				heard <- errors.New("told of a failure that is not there")
+			}
+		}), nil)),
+	})
+	w := newTold()
+	if err := l.Append([]byte("first"), w); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.wait()
+	wantError(t, err, syscall.EIO)
+	wantError(t, <-heard, ErrFailed)
 }
