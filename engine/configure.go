@@ -45,6 +45,11 @@ type FirstBalance struct {
 func (e *Engine) Configure(c Configuration) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
+	for i := range c.Firsts.Credentials {
+		if err := e.foreign(&c.Firsts.Credentials[i]); err != nil {
+			return err
+		}
+	}
 	if err := e.logCatalog(&c); err != nil {
 		return fmt.Errorf("cannot put the configuration into force: %w", err)
 	}

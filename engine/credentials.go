@@ -47,6 +47,9 @@ func (e *Engine) AddCredential(c *Credential) error {
 			return fmt.Errorf("%w: the client %q is another's; revoke it there, or choose another name", ErrConflict, c.Client)
 		}
 	}
+	if err := e.foreign(c); err != nil {
+		return err
+	}
 	rivals := e.rivals(fact)
 	if err := e.commit(fact, nil); err != nil {
 		return err
@@ -57,6 +60,17 @@ func (e *Engine) AddCredential(c *Credential) error {
 		}
 	}
 	return nil
+}
+
+// foreign refuses a credential that opens the exchange to someone else already:
+// entered again it would change hands.
+func (e *Engine) foreign(c *Credential) error {
+	known, ok := e.state.Credential(c.Hash)
+	if !ok || (known.Owner == c.Owner && known.Ref == e.state.RefOf(c.Owner, c.ID)) {
+		return nil
+	}
+	return fmt.Errorf("%w: a key, secret or token that is given for %q is %q's already; give each its own",
+		ErrConflict, c.ID, e.state.NameOf(known.Owner, known.Ref))
 }
 
 // rivals are the live credentials that a new one may push out, oldest first.

@@ -136,3 +136,36 @@ func TestFirstCredentials(t *testing.T) {
 		}
 	})
 }
+
+func TestACredentialDoesNotChangeHands(t *testing.T) {
+	bubble(t, "hands", func(t *testing.T) {
+		x := begin(t, rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}})
+		if err := x.engine.AddCredential(secretOf(event.NameSupplier, "acme", "one", 1)); err != nil {
+			t.Fatal(err)
+		}
+		for _, thief := range []*engine.Credential{
+			secretOf(event.NameSupplier, "zeta", "two", 1),
+			secretOf(event.NameBuyer, "red", "two", 1),
+		} {
+			if err := x.engine.AddCredential(thief); !errors.Is(err, engine.ErrConflict) {
+				t.Errorf("given to %s: %v", thief.ID, err)
+			}
+			c := x.configuration(x.rig)
+			c.Firsts.Credentials = []engine.Credential{*thief}
+			if err := x.engine.Configure(c); !errors.Is(err, engine.ErrConflict) {
+				t.Errorf("configured for %s: %v", thief.ID, err)
+			}
+		}
+		newcomer := x.configuration(rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta", "late"}})
+		newcomer.Firsts.Credentials = []engine.Credential{*secretOf(event.NameSupplier, "late", "late", 1)}
+		if err := x.engine.Configure(newcomer); !errors.Is(err, engine.ErrConflict) {
+			t.Errorf("configured for one who is new: %v", err)
+		}
+		if got := x.live(event.CredentialOAuthClient, event.NameSupplier, "acme"); got != "one/1 " {
+			t.Errorf("acme has %q", got)
+		}
+		if ref := x.state.RefOf(event.NameSupplier, "late"); ref != 0 {
+			t.Error("a configuration that was refused came into force in part")
+		}
+	})
+}

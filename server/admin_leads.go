@@ -23,6 +23,12 @@ func (a *Admin) deliveries(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	only := string(ctx.QueryArgs().Peek("state"))
+	switch only {
+	case "", market.DeliveryPending.String(), market.DeliveryUnknown.String():
+	default:
+		a.fail(ctx, faultPayload, market.FieldError{Field: "state", Code: market.CodeNotAllowedValue, Expected: "pending or unknown"})
+		return
+	}
 	var open []*state.Post
 	e.State().Posts(func(p *state.Post) {
 		if only == "" || only == stateOf(p) {

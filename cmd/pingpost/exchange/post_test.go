@@ -224,6 +224,7 @@ func TestDeliveries(t *testing.T) {
 		})
 	}
 	x := start(t, newPlace(t, recorded))
+	x.operate("GET", "/admin/v1/deliveries?state=lost", "").mustFail(t, 422, "invalid_payload")
 	x.operate("POST", "/admin/v1/deliveries/nobody/confirm", "").mustFail(t, 404, "not_found")
 	x.operate("POST", "/admin/v1/deliveries/lead_00000000000000000000000000/sell", "").mustFail(t, 404, "not_found")
 }
