@@ -14,7 +14,7 @@ import (
 // follows it in the outer one, and writing to the outer one ends it.
 //
 // Rejected: the library that decodes (easyproto). It keeps a tree of all fields
-// and walks it twice: for a lead that is six times the lead's own memory, and
+// and walks it twice: for a lead that is several times the lead's own memory, and
 // twice the time with all of it in the cache, where for a server it hardly is.
 type writer struct {
 	buf  []byte
