@@ -55,9 +55,8 @@ func (e *Engine) conclude(fact event.Event, hold *state.Hold) error {
 // offer is commit, but where the log's queue is full the hold is kept.
 func (e *Engine) offer(fact event.Event, hold *state.Hold) error {
 	p := e.waits.Get().(*pending)
-	p.fact, p.hold = fact, hold
-	p.buf = event.Append(p.buf[:0], fact)
-	err := e.opt.Log.Append(p.buf, p)
+	p.encode(fact, hold)
+	err := p.send()
 	switch {
 	case err == nil:
 		err = <-p.done
@@ -68,6 +67,15 @@ func (e *Engine) offer(fact event.Event, hold *state.Hold) error {
 	e.waits.Put(p)
 	return err
 }
+
+// encode takes a fact and its hold, which may be nil.
+func (p *pending) encode(fact event.Event, hold *state.Hold) {
+	p.fact, p.hold = fact, hold
+	p.buf = event.Append(p.buf[:0], fact)
+}
+
+// send queues what was encoded. Without an error the outcome comes on done.
+func (p *pending) send() error { return p.engine.opt.Log.Append(p.buf, p) }
 
 // Committed applies the fact; the log calls it.
 func (p *pending) Committed(seq uint64, at int64) {

@@ -29,7 +29,7 @@ func (in *ingest) distribute() (Answer, error) {
 		in.candidates.DropOne(in.picked.seat, market.OutcomeWon)
 		in.trail()
 		in.seal(nil)
-		if err := in.commit(); err != nil {
+		if err := in.queue(); err != nil {
 			return Answer{}, err
 		}
 		return in.sold(), nil

@@ -47,6 +47,8 @@ type Engine struct {
 	rooms sync.Pool // *ingest
 	waits sync.Pool // *pending
 
+	decisions sync.Pool // *Decision
+
 	configuring sync.Mutex // one change of configuration at a time
 
 	couriers couriers
@@ -70,6 +72,7 @@ func New(opt Options) *Engine {
 	e.couriers.byLead = make(map[market.LeadID]*courier)
 	e.rooms.New = func() any { return new(ingest) }
 	e.waits.New = func() any { return &pending{engine: e, done: make(chan error, 1)} }
+	e.decisions.New = func() any { return &Decision{way: pending{engine: e, done: make(chan error, 1)}} }
 	return e
 }
 

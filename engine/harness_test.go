@@ -173,15 +173,18 @@ func (x *exchange) rise() {
 }
 
 // send ingests a request that has just arrived.
-func (x *exchange) send(r request) (engine.Answer, error) {
+func (x *exchange) send(r request) (engine.Answer, error) { return x.engine.Ingest(x.ingestOf(r)) }
+
+// ingestOf is the request as the server would hand it over.
+func (x *exchange) ingestOf(r request) *engine.IngestRequest {
 	var id market.RequestID
 	binary.BigEndian.PutUint64(id[8:], x.drawn.Add(1))
 	id[0] = 1
-	return x.engine.Ingest(&engine.IngestRequest{
+	return &engine.IngestRequest{
 		Supplier: x.engine.Catalog().Suppliers[market.SupplierID(r.supplier)],
 		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey,
 		Request: id, Received: time.Now().UnixNano(),
-	})
+	}
 }
 
 // sent is what became of a request that is under way.

@@ -22,20 +22,22 @@ type IngestRequest struct {
 // ingest is the workspace of one call: kept in a pool, so that a lead in the
 // ordinary way allocates next to nothing. It belongs to one goroutine.
 type ingest struct {
-	engine *Engine
-	req    *IngestRequest
-	plan   *plan
-	open   *open
-	id     market.LeadID
-	now    int64 // of the decision
+	*Decision // what is being decided
+	engine    *Engine
+	req       *IngestRequest
+	plan      *plan
+	open      *open
+	id        market.LeadID
+	now       int64 // of the decision
 
 	lead       market.Lead
 	faults     []market.FieldError
 	candidates route.Candidates
 	picked     pick
-	hold       state.Hold
-	posting    state.Hold // the claims that outlive the commit, while a post is open
-	fact       event.LeadDecided
+	posting    state.Hold    // the claims that outlive the commit, while a post is open
+	fields     []event.Field // memory for the fact's lists, between two facts
+	steps      []event.Step
+	sealed     []byte
 	contact    event.Contact
 	body       []byte
 	dupKeys    []market.DupKey
@@ -45,32 +47,50 @@ type ingest struct {
 	listed     func(*market.List) bool // in.onList, made once
 	back       []event.Charge          // what the refused intent holds, while the next buyer is sought
 	random     [10]byte
-	answer     Answer // while it is noted
 }
 
 // Ingest takes a lead: checks it, finds a buyer and delivers it. It returns
 // once the decision is durable, at the latest at the ceiling. Errors are a
 // *Refusal, ErrUnavailable, or the log's failure; none of them leaves a lead.
 func (e *Engine) Ingest(req *IngestRequest) (Answer, error) {
-	if err := e.admit(); err != nil {
+	decision, err := e.Decide(req)
+	if err != nil {
 		return Answer{}, err
+	}
+	return decision.Wait()
+}
+
+// Decide is Ingest up to where a lead that is recorded, or not sold, waits for
+// the log and for nothing else. The request is the caller's again; errors are
+// those of Ingest.
+func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
+	if err := e.admit(); err != nil {
+		return nil, err
 	}
 	p := e.plan.Load()
 	if p == nil {
-		return Answer{}, ErrUnavailable
+		return nil, ErrUnavailable
 	}
 	in := e.rooms.Get().(*ingest)
-	in.begin(e, req, p)
+	d := e.decisions.Get().(*Decision)
+	in.begin(e, req, p, d)
 	answer, err := in.run()
+	d.answer = answer
 	in.end()
 	e.rooms.Put(in)
-	return answer, err
+	if err != nil {
+		e.decisions.Put(d)
+		return nil, err
+	}
+	return d, nil
 }
 
-func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan) {
+func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
 	in.engine, in.req, in.plan, in.open = e, req, p, nil
+	in.Decision, d.queued = d, false
 	in.now = req.Received
 	in.fact.Reset()
+	in.lendLists()
 	in.candidates.Forget()
 	in.faults, in.back = in.faults[:0], nil
 	if in.listed == nil {
@@ -79,10 +99,12 @@ func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan) {
 }
 
 func (in *ingest) end() {
-	in.engine.state.Release(&in.hold)
+	if !in.queued {
+		in.takeLists()
+		in.engine.state.Release(&in.hold)
+	}
 	in.engine.state.Release(&in.posting)
-	in.req, in.plan, in.open = nil, nil, nil
-	clear(in.fact.Fields)
+	in.Decision, in.req, in.plan, in.open = nil, nil, nil, nil
 	clear(in.contact.Fields)
 }
 
@@ -159,7 +181,7 @@ func (in *ingest) unmatched(reason market.Reason) (Answer, error) {
 	in.fact.Decided = in.now
 	in.trail()
 	in.seal(nil)
-	if err := in.commit(); err != nil {
+	if err := in.queue(); err != nil {
 		return Answer{}, err
 	}
 	return in.answered(Answer{Reason: reason}), nil
@@ -168,11 +190,10 @@ func (in *ingest) unmatched(reason market.Reason) (Answer, error) {
 // commit logs the fact; every reservation goes with it.
 func (in *ingest) commit() error { return in.engine.commit(&in.fact, &in.hold) }
 
-// answered completes an answer and notes it.
+// answered completes an answer.
 func (in *ingest) answered(answer Answer) Answer {
+	in.campaign, in.supplier = in.open.Campaign, in.req.Supplier
 	answer.Lead, answer.Request = in.id, in.req.Request
 	answer.Campaign = string(in.open.Campaign.ID)
-	in.answer = answer
-	in.engine.opt.Note.Decided(in.open.Campaign, in.req.Supplier, &in.answer)
 	return answer
 }

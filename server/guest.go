@@ -17,6 +17,8 @@ type guest struct {
 	used  atomic.Int64 // Unix nanoseconds: when a byte last went over it
 	known atomic.Bool  // a good credential has come over it
 	gone  atomic.Bool  // counted out already
+
+	reading, writing patience
 }
 
 func newGuest(conn net.Conn, c *crowd) *guest {
@@ -27,7 +29,30 @@ func newGuest(conn net.Conn, c *crowd) *guest {
 
 func (g *guest) touch() { g.used.Store(time.Now().UnixNano()) }
 
+// SetReadDeadline holds from the next Read on.
+func (g *guest) SetReadDeadline(t time.Time) error {
+	g.reading.wanted = t
+	return nil
+}
+
+// SetWriteDeadline holds from the next Write on.
+func (g *guest) SetWriteDeadline(t time.Time) error {
+	g.writing.wanted = t
+	return nil
+}
+
+// SetDeadline is both.
+func (g *guest) SetDeadline(t time.Time) error {
+	g.reading.wanted, g.writing.wanted = t, t
+	return nil
+}
+
 func (g *guest) Read(p []byte) (int, error) {
+	if deadline, due := g.reading.due(); due {
+		if err := g.Conn.SetReadDeadline(deadline); err != nil {
+			return 0, err
+		}
+	}
 	n, err := g.Conn.Read(p)
 	if n > 0 {
 		g.touch()
@@ -36,6 +61,11 @@ func (g *guest) Read(p []byte) (int, error) {
 }
 
 func (g *guest) Write(p []byte) (int, error) {
+	if deadline, due := g.writing.due(); due {
+		if err := g.Conn.SetWriteDeadline(deadline); err != nil {
+			return 0, err
+		}
+	}
 	n, err := g.Conn.Write(p)
 	if n > 0 {
 		g.touch()

@@ -12,9 +12,9 @@ import (
 	"pingpost/server/strictjson"
 )
 
-// room is what one request needs of memory, kept from call to call. The body is
-// read into it: the request's own memory goes back to the connection when a
-// handler is done, and what waits for the log must not change.
+// room is what one request needs of memory until it is decided, kept from call
+// to call. The body is read into it: the library reads it from the connection
+// where it is read to, and so it is read once.
 type room struct {
 	credential []byte // the API key that came
 	key        []byte // the idempotency key
@@ -50,38 +50,58 @@ func (r *room) readHead(header *fasthttp.RequestHeader) {
 	r.key, r.badKey = append(r.key[:0], key...), !ok
 }
 
-// ingest takes a lead: POST /api/v1/ingest.
+// ingest takes a lead: POST /api/v1/ingest. It gives the room back before it
+// waits for the log.
 func (s *Server) ingest(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) {
+	decision := s.decide(ctx, id, r, read)
+	r.giveBack()
+	if decision == nil {
+		return
+	}
+	answer, err := decision.Wait()
+	if err != nil {
+		failWith(ctx, id, err)
+		return
+	}
+	var text [usualAnswer]byte
+	s.answer(ctx, &answer, appendAnswer(text[:0], &answer))
+}
+
+// usualAnswer is room for most answers.
+const usualAnswer = 384
+
+// decide has a lead decided, or says why not: then the answer is written, and
+// there is no decision.
+func (s *Server) decide(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) *engine.Decision {
 	received := s.clock.Now()
 	supplier, bad := s.supplierOf(r.credential)
 	if bad.status != 0 {
 		fail(ctx, id, bad)
-		return
+		return nil
 	}
 	recognize(ctx)
 	if !s.ingestLimits.take(ctx, supplier, time.Unix(0, received)) {
 		fail(ctx, id, faultLimited)
-		return
+		return nil
 	}
 	if bad := s.checkBody(ctx, read); bad.status != 0 {
 		fail(ctx, id, bad)
-		return
+		return nil
 	}
 	if err := r.object.Parse(r.body); err != nil {
 		fail(ctx, id, malformed(explain(err)))
-		return
+		return nil
 	}
 	r.req = engine.IngestRequest{
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
 		Request: id, Received: received,
 	}
-	answer, err := s.engine.Ingest(&r.req)
+	decision, err := s.engine.Decide(&r.req)
 	if err != nil {
 		failWith(ctx, id, err)
-		return
+		return nil
 	}
-	r.out = appendAnswer(r.out[:0], &answer)
-	s.answer(ctx, &answer, r.out)
+	return decision
 }
 
 // answer sends a 201; a replayed one has the first one's request id.

@@ -20,32 +20,39 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	r := takeRoom()
 	r.readHead(&ctx.Request.Header)
 	if bad := judgeHead(&ctx.Request.Header); bad.status != 0 {
+		r.giveBack()
 		fail(ctx, id, bad)
 		ctx.SetConnectionClose()
 	} else if read := s.readBody(ctx, r); read.status != 0 && read != faultTooLarge {
+		r.giveBack()
 		fail(ctx, id, read)
 	} else {
 		on = s.route(ctx, id, r, read)
 	}
-	r.giveBack() // unless its handling panicked: then who knows who still holds it
 	dismiss(ctx)
 	s.opt.Meter.request(on, ctx.Response.StatusCode(), s.clock.Now()-begun)
 }
 
-// route is a switch on the path: there are few, and each lead passes here.
+// route is a switch on the path: there are few, and each lead passes here. The
+// room is given back in it, unless the handling panics: then who knows who still
+// holds it.
 func (s *Server) route(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) route {
 	switch string(exactPath(&ctx.Request.Header)) {
 	case "/api/v1/ingest":
 		if s.allow(ctx, id, fasthttp.MethodPost) {
 			s.ingest(ctx, id, r, read)
+		} else {
+			r.giveBack()
 		}
 		return routeIngest
 	case "/oauth/token":
 		if s.allow(ctx, id, fasthttp.MethodPost) {
 			s.giveToken(ctx, id, r, read)
 		}
+		r.giveBack()
 		return routeToken
 	default:
+		r.giveBack()
 		fail(ctx, id, faultNotFound)
 		return routeNone
 	}

@@ -17,7 +17,7 @@ type Founded struct {
 func (*Founded) Kind() Kind { return KindFounded }
 func (f *Founded) reset()   { *f = Founded{} }
 
-func (f *Founded) marshal(mm *easyproto.MessageMarshaler) {
+func (f *Founded) marshal(mm message) {
 	putID(mm, 1, f.Epoch)
 	putID(mm, 2, f.KeyCheck)
 	putFixed(mm, 3, uint64(f.At))
@@ -70,7 +70,7 @@ type CatalogSet struct {
 func (*CatalogSet) Kind() Kind { return KindCatalogSet }
 func (c *CatalogSet) reset()   { *c = CatalogSet{} }
 
-func (c *CatalogSet) marshal(mm *easyproto.MessageMarshaler) {
+func (c *CatalogSet) marshal(mm message) {
 	putUint(mm, 1, uint64(c.Version))
 	putString(mm, 2, c.Document)
 }
@@ -95,7 +95,7 @@ type NamesGiven struct {
 func (*NamesGiven) Kind() Kind { return KindNamesGiven }
 func (c *NamesGiven) reset()   { *c = NamesGiven{Names: c.Names[:0], Caps: c.Caps[:0]} }
 
-func (c *NamesGiven) marshal(mm *easyproto.MessageMarshaler) {
+func (c *NamesGiven) marshal(mm message) {
 	for i := range c.Names {
 		inner := mm.AppendMessage(1)
 		putUint(inner, 1, uint64(c.Names[i].Kind))

@@ -12,15 +12,13 @@ type Contact struct {
 
 // AppendTo appends c's encoding to dst.
 func (c *Contact) AppendTo(dst []byte) []byte {
-	m := marshalers.Get()
-	mm := m.MessageMarshaler()
+	w := beginWriting(dst)
+	mm := w.message()
 	for i := range c.Fields {
 		c.Fields[i].marshal(mm.AppendMessage(1))
 	}
 	putBytes(mm, 2, c.Body)
-	dst = m.Marshal(dst)
-	marshalers.Put(m)
-	return dst
+	return w.done()
 }
 
 // Decode reads a contact part; the result aliases data.

@@ -43,7 +43,7 @@ type CredentialSet struct {
 func (*CredentialSet) Kind() Kind { return KindCredentialSet }
 func (c *CredentialSet) reset()   { *c = CredentialSet{} }
 
-func (c *CredentialSet) marshal(mm *easyproto.MessageMarshaler) {
+func (c *CredentialSet) marshal(mm message) {
 	putUint(mm, 1, uint64(c.Credential))
 	putUint(mm, 2, uint64(c.Owner))
 	putUint(mm, 3, uint64(c.OwnerRef))
@@ -91,7 +91,7 @@ type SecretSet struct {
 func (*SecretSet) Kind() Kind { return KindSecretSet }
 func (s *SecretSet) reset()   { *s = SecretSet{} }
 
-func (s *SecretSet) marshal(mm *easyproto.MessageMarshaler) {
+func (s *SecretSet) marshal(mm message) {
 	putString(mm, 1, s.Name)
 	putBytes(mm, 2, s.Sealed)
 	putFixed(mm, 3, uint64(s.At))

@@ -59,7 +59,7 @@ const version = 1
 type Event interface {
 	Kind() Kind
 	reset()
-	marshal(mm *easyproto.MessageMarshaler)
+	marshal(mm message)
 	field(fc *easyproto.FieldContext) bool
 }
 
@@ -74,18 +74,14 @@ const (
 	envelopeFact    = 3
 )
 
-var marshalers easyproto.MarshalerPool
-
 // Append appends e's encoding to dst.
 func Append(dst []byte, e Event) []byte {
-	m := marshalers.Get()
-	mm := m.MessageMarshaler()
-	mm.AppendUint32(envelopeKind, uint32(e.Kind()))
-	mm.AppendUint32(envelopeVersion, version)
+	w := beginWriting(dst)
+	mm := w.message()
+	mm.AppendUint64(envelopeKind, uint64(e.Kind()))
+	mm.AppendUint64(envelopeVersion, version)
 	e.marshal(mm.AppendMessage(envelopeFact))
-	dst = m.Marshal(dst)
-	marshalers.Put(m)
-	return dst
+	return w.done()
 }
 
 // Decoder decodes events one after the other, into one value a kind, so that a

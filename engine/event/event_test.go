@@ -86,16 +86,16 @@ func TestAFieldOfTheFutureIsPassedOver(t *testing.T) {
 	var d Decoder
 	for _, e := range everyKind() {
 		fill(e)
-		var m easyproto.Marshaler
-		mm := m.MessageMarshaler()
-		mm.AppendUint32(envelopeKind, uint32(e.Kind()))
+		w := beginWriting(nil)
+		mm := w.message()
+		mm.AppendUint64(envelopeKind, uint64(e.Kind()))
 		mm.AppendString(9, "of the envelope")
-		mm.AppendUint32(envelopeVersion, version)
+		mm.AppendUint64(envelopeVersion, version)
 		fact := mm.AppendMessage(envelopeFact)
 		fact.AppendUint64(200, 1)
 		e.marshal(fact)
 		fact.AppendString(201, "new")
-		back, err := d.Decode(m.Marshal(nil))
+		back, err := d.Decode(w.done())
 		if err != nil || !same(e, back) {
 			t.Errorf("%s: %+v, %v", e.Kind(), back, err)
 		}

@@ -20,7 +20,7 @@ type FundsMoved struct {
 func (*FundsMoved) Kind() Kind { return KindFundsMoved }
 func (f *FundsMoved) reset()   { *f = FundsMoved{} }
 
-func (f *FundsMoved) marshal(mm *easyproto.MessageMarshaler) {
+func (f *FundsMoved) marshal(mm message) {
 	putUint(mm, 1, uint64(f.Buyer))
 	putSint(mm, 2, int64(f.Amount))
 	putBool(mm, 3, f.Opening)
@@ -55,7 +55,7 @@ type DoorSet struct {
 func (*DoorSet) Kind() Kind { return KindDoorSet }
 func (d *DoorSet) reset()   { *d = DoorSet{} }
 
-func (d *DoorSet) marshal(mm *easyproto.MessageMarshaler) {
+func (d *DoorSet) marshal(mm message) {
 	putUint(mm, 1, uint64(d.Door))
 	putUint(mm, 2, uint64(d.Ref))
 	putBool(mm, 3, d.Paused)
@@ -89,7 +89,7 @@ type ListLoaded struct {
 func (*ListLoaded) Kind() Kind { return KindListLoaded }
 func (l *ListLoaded) reset()   { *l = ListLoaded{} }
 
-func (l *ListLoaded) marshal(mm *easyproto.MessageMarshaler) {
+func (l *ListLoaded) marshal(mm message) {
 	putUint(mm, 1, uint64(l.List))
 	putString(mm, 2, l.File)
 	putUint(mm, 3, l.Entries)

@@ -49,12 +49,14 @@ func (l *LeadDecided) reset()   { l.Reset() }
 
 // Reset empties l and keeps its capacity.
 func (l *LeadDecided) Reset() {
-	sale, trail, fields, sealed := l.Sale, l.Trail[:0], l.Fields[:0], l.Sealed[:0]
-	sale.Reset()
-	*l = LeadDecided{Sale: sale, Trail: trail, Fields: fields, Sealed: sealed}
+	charges, dups := l.Sale.Charges[:0], l.Sale.Dups[:0]
+	trail, fields, sealed := l.Trail[:0], l.Fields[:0], l.Sealed[:0]
+	*l = LeadDecided{} // in its place: a literal with fields is made elsewhere and copied
+	l.Sale.Charges, l.Sale.Dups = charges, dups
+	l.Trail, l.Fields, l.Sealed = trail, fields, sealed
 }
 
-func (l *LeadDecided) marshal(mm *easyproto.MessageMarshaler) {
+func (l *LeadDecided) marshal(mm message) {
 	putID(mm, 1, l.Lead)
 	putID(mm, 2, l.Request)
 	putUint(mm, 3, uint64(l.Campaign))
@@ -130,7 +132,7 @@ func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-func (f *Field) marshal(mm *easyproto.MessageMarshaler) {
+func (f *Field) marshal(mm message) {
 	putString(mm, 1, f.Name)
 	putUint(mm, 2, uint64(f.Kind))
 	putBytes(mm, 3, f.Text)

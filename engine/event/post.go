@@ -45,7 +45,7 @@ func (p *Post) Endpoint() market.Endpoint {
 	return to
 }
 
-func (p *Post) marshal(mm *easyproto.MessageMarshaler) {
+func (p *Post) marshal(mm message) {
 	putString(mm, 1, p.URL)
 	putString(mm, 2, p.Credential)
 	putString(mm, 3, p.Header)
@@ -93,7 +93,7 @@ type PostTried struct {
 func (*PostTried) Kind() Kind { return KindPostTried }
 func (t *PostTried) reset()   { *t = PostTried{} }
 
-func (t *PostTried) marshal(mm *easyproto.MessageMarshaler) {
+func (t *PostTried) marshal(mm message) {
 	putID(mm, 1, t.Lead)
 	putUint(mm, 2, uint64(t.Attempt))
 	putFixed(mm, 3, uint64(t.At))
@@ -165,7 +165,7 @@ func (s *PostSettled) reset() {
 	*s = PostSettled{Sale: sale, Next: next, Trail: trail}
 }
 
-func (s *PostSettled) marshal(mm *easyproto.MessageMarshaler) {
+func (s *PostSettled) marshal(mm message) {
 	putID(mm, 1, s.Lead)
 	putUint(mm, 2, uint64(s.Settlement))
 	s.Sale.marshal(mm.AppendMessage(3))

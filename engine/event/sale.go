@@ -59,7 +59,7 @@ func (s *Sale) CopyFrom(other *Sale) {
 	s.Dups = append(dups, other.Dups...)
 }
 
-func (s *Sale) marshal(mm *easyproto.MessageMarshaler) {
+func (s *Sale) marshal(mm message) {
 	putUint(mm, 1, uint64(s.Buyer))
 	putUint(mm, 2, uint64(s.Seat))
 	putSint(mm, 3, int64(s.Price))

@@ -8,43 +8,43 @@ import (
 
 // Zero values are not written, as in proto3.
 
-func putUint(mm *easyproto.MessageMarshaler, field uint32, v uint64) {
+func putUint(mm message, field uint32, v uint64) {
 	if v != 0 {
 		mm.AppendUint64(field, v)
 	}
 }
 
-func putSint(mm *easyproto.MessageMarshaler, field uint32, v int64) {
+func putSint(mm message, field uint32, v int64) {
 	if v != 0 {
 		mm.AppendSint64(field, v)
 	}
 }
 
-func putFixed(mm *easyproto.MessageMarshaler, field uint32, v uint64) {
+func putFixed(mm message, field uint32, v uint64) {
 	if v != 0 {
 		mm.AppendFixed64(field, v)
 	}
 }
 
-func putString(mm *easyproto.MessageMarshaler, field uint32, v string) {
+func putString(mm message, field uint32, v string) {
 	if v != "" {
 		mm.AppendString(field, v)
 	}
 }
 
-func putBytes(mm *easyproto.MessageMarshaler, field uint32, v []byte) {
+func putBytes(mm message, field uint32, v []byte) {
 	if len(v) != 0 {
 		mm.AppendBytes(field, v)
 	}
 }
 
-func putID(mm *easyproto.MessageMarshaler, field uint32, id [16]byte) {
+func putID(mm message, field uint32, id [16]byte) {
 	if id != [16]byte{} {
 		mm.AppendBytes(field, id[:])
 	}
 }
 
-func putBool(mm *easyproto.MessageMarshaler, field uint32, v bool) {
+func putBool(mm message, field uint32, v bool) {
 	if v {
 		mm.AppendBool(field, v)
 	}

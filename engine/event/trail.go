@@ -16,7 +16,7 @@ type Step struct {
 
 // putTrail writes each step's seats as words of 64, lowest seat first, without
 // the empty ones at the end.
-func putTrail(mm *easyproto.MessageMarshaler, field uint32, trail []Step) {
+func putTrail(mm message, field uint32, trail []Step) {
 	for i := range trail {
 		inner := mm.AppendMessage(field)
 		putUint(inner, 1, uint64(trail[i].Outcome))

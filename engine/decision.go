@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// A Decision is a lead that was decided: its answer, and as much of its fact as
+// the committer still applies. It may be on its way through the log; only Wait
+// tells.
+//
+// It is all that stays of a lead while an fsync runs. The request and the
+// workspace, ten times as large, are free by then and serve the next lead. With
+// hundreds of leads in the log's queue what each of them kept would fill the
+// processor's cache, and the next lead would find nothing of its own there.
+type Decision struct {
+	way      pending // its fact and its hold are those below
+	fact     event.LeadDecided
+	hold     state.Hold
+	answer   Answer
+	campaign *market.Campaign
+	supplier *market.Supplier
+	queued   bool // the log has it, and the committer ends the hold
+}
+
+// Wait returns the answer, once it may be told: the decision is durable and
+// applied. An error means that it never will be. Called once; the Decision is
+// the engine's again from then on.
+func (d *Decision) Wait() (Answer, error) {
+	e := d.way.engine
+	if d.queued {
+		if err := <-d.way.done; err != nil {
+			e.decisions.Put(d)
+			return Answer{}, err
+		}
+	}
+	if !d.answer.Replayed {
+		e.opt.Note.Decided(d.campaign, d.supplier, &d.answer)
+	}
+	answer := d.answer
+	e.decisions.Put(d)
+	return answer, nil
+}
+
+// queue hands the fact to the log, and every reservation with it, without
+// waiting. What is not applied is encoded and stays with the workspace. After an
+// error the reservations are still the lead's.
+func (in *ingest) queue() error {
+	d := in.Decision
+	d.way.encode(&d.fact, &d.hold)
+	in.takeLists()
+	err := d.way.send()
+	d.queued = err == nil
+	return err
+}
+
+// lendLists gives the fact the workspace's memory for its lists.
+func (in *ingest) lendLists() {
+	in.fact.Fields, in.fact.Trail, in.fact.Sealed = in.fields[:0], in.steps[:0], in.sealed[:0]
+}
+
+// takeLists takes it back, and lets go of what it referred to.
+func (in *ingest) takeLists() {
+	in.fields, in.steps, in.sealed = in.fact.Fields, in.fact.Trail, in.fact.Sealed
+	in.fact.Fields, in.fact.Trail, in.fact.Sealed = nil, nil, nil
+	clear(in.fields)
+}
