@@ -134,7 +134,7 @@ func replayLog(spec *logSpec) (*logResult, error) {
 	}
 	defer reader.Close()
 	s := state.New()
-	var decoder event.Decoder
+	decoder := event.Decoder{Brief: true}
 	for {
 		entry, err := reader.Next()
 		if errors.Is(err, io.EOF) {
