@@ -111,7 +111,7 @@ func (s *State) Leads() (n int) {
 	for i := range s.leads {
 		shard := &s.leads[i]
 		shard.mu.Lock()
-		n += len(shard.table.rows)
+		n += shard.table.rows.n
 		shard.mu.Unlock()
 	}
 	return n
