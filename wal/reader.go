@@ -36,7 +36,7 @@ type Reader struct {
 // record, which it makes durable itself before handing it out. The error is ErrGone
 // where history no longer holds from, fs.ErrNotExist where there is no log.
 func NewReader(dir string, from uint64) (*Reader, error) {
-	return openReader(dir, from, folder{dir})
+	return openReader(dir, from, &folder{dir: dir})
 }
 
 // NewReader reads this log up to Durable, from entry `from` on; 0 means the oldest
