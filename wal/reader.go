@@ -83,6 +83,10 @@ func (r *Reader) Next() (Entry, error) {
 	}
 }
 
+// Ready tells whether the next entry is in memory already: then Next leaves the data
+// of those before it as it is.
+func (r *Reader) Ready() bool { return r.cur.ready() }
+
 // Position says where Next goes on: the segment's name, and bytes into it.
 func (r *Reader) Position() (segment uint64, offset int64) { return r.cur.seg, r.cur.off }
 

@@ -88,3 +88,11 @@ func (s *slab[R]) appendTo(dst []R) []R {
 	}
 	return dst
 }
+
+// prepare clears the place of the next row, which brings it near.
+func (s *slab[R]) prepare() {
+	if s.n < s.room() {
+		var none R
+		*s.at(s.n) = none
+	}
+}

@@ -87,6 +87,16 @@ func (t *table[R, P]) get(key *[16]byte, now uint32) P {
 	return nil
 }
 
+// look brings near what a put of key needs: the index where its search begins and
+// the place of the next row. What it returns means nothing.
+func (t *table[R, P]) look(key *[16]byte) uint32 {
+	if len(t.index) == 0 {
+		return 0
+	}
+	t.rows.prepare()
+	return t.index[t.home(key)]
+}
+
 // put adds a row or replaces the one with its key, and sweeps a little.
 func (t *table[R, P]) put(value *R, now uint32) {
 	t.sweep(now)

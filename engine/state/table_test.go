@@ -113,6 +113,8 @@ func TestTableIsAMapThatForgets(t *testing.T) {
 					rows.remove(position)
 				}
 				delete(model, key)
+			case 3:
+				rows.look(&key) // which changes nothing
 			case 2:
 				now += uint32(rapid.IntRange(0, 30).Draw(t, "later"))
 			}
