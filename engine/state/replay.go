@@ -61,10 +61,11 @@ func (r *Replay) Flush() {
 	for i := range r.waiting[:r.n] {
 		r.seen += r.state.look(r.waiting[i].fact)
 	}
+	r.state.applying.Lock()
+	defer r.state.applying.Unlock()
 	for i := range r.waiting[:r.n] {
 		w := &r.waiting[i]
-		r.state.Apply(w.seq, w.at, w.fact)
-		w.fact = nil
+		r.state.applyLocked(w.seq, w.at, w.fact)
 	}
 	r.n = 0
 }

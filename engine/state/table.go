@@ -57,7 +57,8 @@ func (t *table[R, P]) home(key *[16]byte) uint32 {
 	return binary.LittleEndian.Uint32(key[8:12]) & uint32(len(t.index)-1)
 }
 
-// find returns the index entry and the row's position, or false.
+// find returns the index entry and the row's position; or false, and the entry
+// where the key would go.
 func (t *table[R, P]) find(key *[16]byte) (entry uint32, position int, ok bool) {
 	if len(t.index) == 0 {
 		return 0, 0, false
@@ -72,7 +73,7 @@ func (t *table[R, P]) find(key *[16]byte) (entry uint32, position int, ok bool) 
 			return entry, position, true
 		}
 	}
-	return 0, 0, false
+	return entry, 0, false
 }
 
 // get returns the row, or nil where there is none that is good at now.
@@ -107,7 +108,8 @@ func (t *table[R, P]) put(value *R, now uint32) {
 		t.cursor, t.soonest, t.passed = 0, added.expires(), added.expires()
 	}
 	t.soonest, t.passed = min(t.soonest, added.expires()), min(t.passed, added.expires())
-	if _, position, ok := t.find(added.key()); ok {
+	entry, position, ok := t.find(added.key())
+	if ok {
 		known := t.rows.at(position)
 		t.sum -= P(known).digest()
 		*known = *added
@@ -117,7 +119,7 @@ func (t *table[R, P]) put(value *R, now uint32) {
 	if t.rows.n*4 > len(t.index)*3 {
 		t.reindex(max(8, 2*len(t.index)))
 	} else {
-		t.link(last)
+		t.index[entry] = t.tag(added.key()) | uint32(last+1)
 	}
 }
 
