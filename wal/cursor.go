@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -80,6 +81,12 @@ func (c *cursor) next() (h header, data []byte, err error) {
 	c.start += n
 	c.off += int64(n)
 	return h, data, nil
+}
+
+// ready tells whether the next record is in the buffer whole.
+func (c *cursor) ready() bool {
+	size, w := binary.Uvarint(c.buf[c.start:c.end])
+	return w > 0 && size <= uint64(c.end-c.start-w)
 }
 
 // fill moves what is left to the front of the buffer and reads on, up to limit.

@@ -36,7 +36,7 @@ type Reader struct {
 // record, which it makes durable itself before handing it out. The error is ErrGone
 // where history no longer holds from, fs.ErrNotExist where there is no log.
 func NewReader(dir string, from uint64) (*Reader, error) {
-	return openReader(dir, from, folder{dir})
+	return openReader(dir, from, &folder{dir: dir})
 }
 
 // NewReader reads this log up to Durable, from entry `from` on; 0 means the oldest
@@ -82,6 +82,10 @@ func (r *Reader) Next() (Entry, error) {
 		}
 	}
 }
+
+// Ready tells whether the next entry is in memory already: then Next leaves the data
+// of those before it as it is.
+func (r *Reader) Ready() bool { return r.cur.ready() }
 
 // Position says where Next goes on: the segment's name, and bytes into it.
 func (r *Reader) Position() (segment uint64, offset int64) { return r.cur.seg, r.cur.off }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -172,4 +173,46 @@ func TestOwnReaderReportsDamageWithinWhatIsDurable(t *testing.T) {
 	got, err := drain(l.NewReader(0))
 	wantError(t, err, ErrDamaged)
 	equal(t, "entries before the damage", got, numbered(2))
+}
+
+// While the next entry is ready, the data of those before it stays as it is; a caller
+// that gathers entries for as long sees each whole.
+func TestReaderSaysHowLongDataStays(t *testing.T) {
+	dir := t.TempDir()
+	const size, many = 100 << 10, 40
+	l := mustOpen(t, dir, Options{SegmentSize: many / 2 * recordSize(size)})
+	for n := range many {
+		put(t, l, strings.Repeat(string(rune('A'+n)), size))
+	}
+	r, err := l.NewReader(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.Ready() {
+		t.Error("an entry is ready, and nothing was read yet")
+	}
+	var gathered []Entry
+	stretches, longest := 0, 0
+	for range many {
+		e, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gathered = append(gathered, e); r.Ready() {
+			continue
+		}
+		for _, e := range gathered {
+			if string(e.Data) != strings.Repeat(string(rune('A'+e.Seq-1)), size) {
+				t.Errorf("entry %d was overwritten while others were ready", e.Seq)
+			}
+		}
+		stretches, longest, gathered = stretches+1, max(longest, len(gathered)), nil
+	}
+	if stretches < 4 || longest < 5 {
+		t.Errorf("%d stretches of %d entries at most: they do not show anything", stretches, longest)
+	}
+	if _, err := r.Next(); !errors.Is(err, io.EOF) || r.Ready() {
+		t.Errorf("at the end: %v, ready: %v", err, r.Ready())
+	}
 }

@@ -40,14 +40,18 @@ func (s ownLog) end(c *cursor) (sealed bool, err error) {
 func (s ownLog) settle(d *DamageError) error { return d }
 
 // folder is a log that another process may be writing, or none.
-type folder struct{ dir string }
+type folder struct {
+	dir    string
+	newest uint64 // live segment that was seen; there is one no older from then on
+}
 
-func (s folder) end(c *cursor) (sealed bool, err error) {
-	live, err := list(logDir(s.dir), "")
-	if err != nil {
-		return false, fmt.Errorf("cannot read the log in %q: %w", s.dir, err)
+func (s *folder) end(c *cursor) (sealed bool, err error) {
+	if s.newest <= c.seg {
+		if err := s.look(); err != nil {
+			return false, err
+		}
 	}
-	sealed = len(live) > 0 && live[len(live)-1] > c.seg
+	sealed = s.newest > c.seg
 	if err := s.renew(c); err != nil {
 		return false, err
 	}
@@ -64,9 +68,22 @@ func (s folder) end(c *cursor) (sealed bool, err error) {
 	return sealed, nil
 }
 
+// look lists the live segments. A reader behind many looks once for all of them:
+// a look for each would cost the square of their number.
+func (s *folder) look() error {
+	live, err := list(logDir(s.dir), "")
+	if err != nil {
+		return fmt.Errorf("cannot read the log in %q: %w", s.dir, err)
+	}
+	if len(live) > 0 {
+		s.newest = max(s.newest, live[len(live)-1])
+	}
+	return nil
+}
+
 // renew goes on in the file that a restarted writer has put in this one's place. Up
 // to where the cursor stands they are the same.
-func (s folder) renew(c *cursor) error {
+func (s *folder) renew(c *cursor) error {
 	f, err := openSegment(s.dir, c.seg)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // past its history; what is open can be read to its end
@@ -85,7 +102,7 @@ func (s folder) renew(c *cursor) error {
 	return nil
 }
 
-func (s folder) settle(d *DamageError) error {
+func (s *folder) settle(d *DamageError) error {
 	if err := classify(d); err != nil {
 		return err
 	}

@@ -134,11 +134,12 @@ func (d *Decoder) Decode(data []byte) (Event, error) {
 		return nil, fmt.Errorf("%w (%s, version %d)", ErrUnknown, kind, written)
 	}
 	e.reset()
-	take := e.field
 	if d.Brief && kind == KindLeadDecided {
-		take = d.leadDecided.fieldToApply
+		err = d.leadDecided.toApply(&d.fields, fact)
+	} else {
+		err = eachField(&d.fields, fact, e.field)
 	}
-	if err := eachField(&d.fields, fact, take); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("cannot decode a %s event: %w", kind, err)
 	}
 	return e, nil

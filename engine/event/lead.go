@@ -82,14 +82,6 @@ func (l *LeadDecided) marshal(mm message) {
 	putID(mm, 17, l.DuplicateOf)
 }
 
-// fieldToApply is field without the trail and the lead's fields.
-func (l *LeadDecided) fieldToApply(fc *easyproto.FieldContext) bool {
-	if fc.FieldNum == 11 || fc.FieldNum == 15 {
-		return true
-	}
-	return l.field(fc)
-}
-
 func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:

@@ -14,6 +14,10 @@ import (
 func (s *State) Apply(seq uint64, at int64, e event.Event) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
+	s.applyLocked(seq, at, e)
+}
+
+func (s *State) applyLocked(seq uint64, at int64, e event.Event) {
 	if seq != s.seq+1 {
 		panic(fmt.Sprintf("BUG: fact %d applied after fact %d", seq, s.seq))
 	}

@@ -97,7 +97,7 @@ func (s *State) forgetDups(dups []event.Dup, lead market.LeadID, seq uint64) {
 		key := (*[16]byte)(&dups[i].Key)
 		shard := &s.dups[shardOf(key)]
 		shard.mu.Lock()
-		if _, position, ok := shard.table.find(key); ok && seq > shard.loaded && shard.table.rows[position].Lead == lead {
+		if _, position, ok := shard.table.find(key); ok && seq > shard.loaded && shard.table.rows.at(position).Lead == lead {
 			shard.table.remove(position)
 		}
 		shard.mu.Unlock()

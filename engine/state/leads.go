@@ -47,7 +47,7 @@ func (s *State) Lead(id market.LeadID) (Lead, bool) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if _, position, ok := shard.table.find((*[16]byte)(&id)); ok {
-		return shard.table.rows[position], true
+		return *shard.table.rows.at(position), true
 	}
 	return Lead{}, false
 }

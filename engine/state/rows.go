@@ -42,7 +42,7 @@ func (l *Lead) expires() uint32 { return l.Keep }
 func (l *Lead) digest() uint64 {
 	small := uint64(l.Currency[0]) | uint64(l.Currency[1])<<8 | uint64(l.Currency[2])<<16 |
 		uint64(l.Status)<<24 | uint64(l.Delivery)<<32 | uint64(l.Reason)<<40 | uint64(l.Answer)<<48
-	return words(1, l.ID).wordsOf(l.Request).
+	return newDigest(1).wordsOf((*[16]byte)(&l.ID)).wordsOf((*[16]byte)(&l.Request)).
 		word(uint64(l.Price)).word(uint64(l.Payout)).word(uint64(l.Decided)).word(l.Seq).
 		word(uint64(l.Keep) | uint64(l.Campaign)<<32).word(uint64(l.Supplier) | uint64(l.Buyer)<<32).
 		word(small).sum()
@@ -59,7 +59,7 @@ type keyRow struct {
 func (k *keyRow) key() *[16]byte  { return &k.Key }
 func (k *keyRow) expires() uint32 { return k.Until }
 func (k *keyRow) digest() uint64 {
-	return words(2, k.Key).wordsOf(k.Lead).word(k.Print).word(uint64(k.Until)).sum()
+	return newDigest(2).wordsOf(&k.Key).wordsOf((*[16]byte)(&k.Lead)).word(k.Print).word(uint64(k.Until)).sum()
 }
 
 // dupRow remembers a value of an accepted lead.
@@ -72,12 +72,10 @@ type dupRow struct {
 func (d *dupRow) key() *[16]byte  { return (*[16]byte)(&d.Key) }
 func (d *dupRow) expires() uint32 { return d.Until }
 func (d *dupRow) digest() uint64 {
-	return words(3, d.Key).wordsOf(d.Lead).word(uint64(d.Until)).sum()
+	return newDigest(3).wordsOf((*[16]byte)(&d.Key)).wordsOf((*[16]byte)(&d.Lead)).word(uint64(d.Until)).sum()
 }
 
-func words[T ~[16]byte](kind uint64, id T) digest { return newDigest(kind).wordsOf([16]byte(id)) }
-
-func (d digest) wordsOf(id [16]byte) digest {
+func (d digest) wordsOf(id *[16]byte) digest {
 	return d.word(binary.LittleEndian.Uint64(id[:8])).word(binary.LittleEndian.Uint64(id[8:]))
 }
 

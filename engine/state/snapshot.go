@@ -93,7 +93,7 @@ type rowCodec[R any] interface {
 }
 
 func copyTable[R any, P rowCodec[R]](t *table[R, P], body *writer, scratch *[]R) func() {
-	*scratch = append((*scratch)[:0], t.rows...)
+	*scratch = t.rows.appendTo((*scratch)[:0])
 	cursor, soonest, passed := t.cursor, t.soonest, t.passed
 	return func() {
 		body.uint(uint64(cursor))
@@ -207,10 +207,11 @@ func loadTable[R any, P rowCodec[R]](t *table[R, P], body *reader) {
 		return
 	}
 	t.cursor = int(min(cursor, uint64(n)))
-	t.rows = make([]R, n)
-	for i := range t.rows {
-		P(&t.rows[i]).read(body)
-		t.sum += P(&t.rows[i]).digest()
+	for range n {
+		var empty R
+		added := P(t.rows.push(&empty))
+		added.read(body)
+		t.sum += added.digest()
 	}
 	if body.err != nil || n == 0 {
 		return

@@ -76,7 +76,7 @@ func (s *State) Catalog() Catalog {
 func (s *State) Hash() (seq uint64, hash uint64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	sum := newDigest(15).wordsOf(s.founded.Epoch).wordsOf(s.founded.KeyCheck).
+	sum := newDigest(15).wordsOf(&s.founded.Epoch).wordsOf(&s.founded.KeyCheck).
 		word(uint64(s.founded.At)).word(uint64(s.catalog.Version)).bytes([]byte(s.catalog.Document)).sum()
 	for i := range shards {
 		sum += s.leads[i].sum() + s.dups[i].sum() + s.keys[i].sum()
@@ -111,7 +111,7 @@ func (s *State) Leads() (n int) {
 	for i := range s.leads {
 		shard := &s.leads[i]
 		shard.mu.Lock()
-		n += len(shard.table.rows)
+		n += shard.table.rows.n
 		shard.mu.Unlock()
 	}
 	return n

@@ -29,7 +29,7 @@ type row[R any] interface {
 // A table is guarded by its shard's lock; a pointer that get returns is good
 // while that is held.
 type table[R any, P row[R]] struct {
-	rows  []R
+	rows  slab[R]
 	index []uint32
 	sum   uint64
 
@@ -57,7 +57,8 @@ func (t *table[R, P]) home(key *[16]byte) uint32 {
 	return binary.LittleEndian.Uint32(key[8:12]) & uint32(len(t.index)-1)
 }
 
-// find returns the index entry and the row's position, or false.
+// find returns the index entry and the row's position; or false, and the entry
+// where the key would go.
 func (t *table[R, P]) find(key *[16]byte) (entry uint32, position int, ok bool) {
 	if len(t.index) == 0 {
 		return 0, 0, false
@@ -68,54 +69,58 @@ func (t *table[R, P]) find(key *[16]byte) (entry uint32, position int, ok bool) 
 			continue
 		}
 		position = int(t.index[entry]&mask) - 1
-		if *P(&t.rows[position]).key() == *key {
+		if *P(t.rows.at(position)).key() == *key {
 			return entry, position, true
 		}
 	}
-	return 0, 0, false
+	return entry, 0, false
 }
 
 // get returns the row, or nil where there is none that is good at now.
 func (t *table[R, P]) get(key *[16]byte, now uint32) P {
 	_, position, ok := t.find(key)
-	if !ok || P(&t.rows[position]).expires() <= now {
+	if !ok {
 		return nil
 	}
-	return &t.rows[position]
+	if found := P(t.rows.at(position)); found.expires() > now {
+		return found
+	}
+	return nil
+}
+
+// look brings near what a put of key needs: the index where its search begins and
+// the place of the next row. What it returns means nothing.
+func (t *table[R, P]) look(key *[16]byte) uint32 {
+	if len(t.index) == 0 {
+		return 0
+	}
+	t.rows.prepare()
+	return t.index[t.home(key)]
 }
 
 // put adds a row or replaces the one with its key, and sweeps a little.
 func (t *table[R, P]) put(value *R, now uint32) {
 	t.sweep(now)
-	if len(t.rows) == cap(t.rows) {
-		t.grow()
-	}
-	t.rows = append(t.rows, *value) // at once: a value whose methods are called here would move to the heap
-	last := len(t.rows) - 1
-	added := P(&t.rows[last])
+	added := P(t.rows.push(value)) // at once: a value whose methods are called here would move to the heap
+	last := t.rows.n - 1
 	t.sum += added.digest()
 	if last == 0 {
 		t.cursor, t.soonest, t.passed = 0, added.expires(), added.expires()
 	}
 	t.soonest, t.passed = min(t.soonest, added.expires()), min(t.passed, added.expires())
-	if _, position, ok := t.find(added.key()); ok {
-		t.sum -= P(&t.rows[position]).digest()
-		t.rows[position] = t.rows[last]
-		t.rows = t.rows[:last]
+	entry, position, ok := t.find(added.key())
+	if ok {
+		known := t.rows.at(position)
+		t.sum -= P(known).digest()
+		*known = *added
+		t.rows.pop()
 		return
 	}
-	if len(t.rows)*4 > len(t.index)*3 {
+	if t.rows.n*4 > len(t.index)*3 {
 		t.reindex(max(8, 2*len(t.index)))
 	} else {
-		t.link(last)
+		t.index[entry] = t.tag(added.key()) | uint32(last+1)
 	}
-}
-
-// grow makes room for an eighth more rows. Left to itself append doubles a slab
-// of a shard's size, and memory for leads is what an exchange has least of.
-func (t *table[R, P]) grow() {
-	room := append([]R(nil), make([]R, len(t.rows)+max(8, len(t.rows)/8))...)
-	t.rows = room[:copy(room, t.rows)]
 }
 
 // change lets edit rewrite the row with this key; false where there is none.
@@ -124,7 +129,7 @@ func (t *table[R, P]) change(key *[16]byte, edit func(P)) bool {
 	if !ok {
 		return false
 	}
-	found := P(&t.rows[position])
+	found := P(t.rows.at(position))
 	t.sum -= found.digest()
 	edit(found)
 	t.sum += found.digest()
@@ -134,7 +139,7 @@ func (t *table[R, P]) change(key *[16]byte, edit func(P)) bool {
 // link enters the row at position, which is not yet reachable.
 func (t *table[R, P]) link(position int) {
 	mask := uint32(len(t.index) - 1)
-	key := P(&t.rows[position]).key()
+	key := P(t.rows.at(position)).key()
 	entry := t.home(key)
 	for t.index[entry] != 0 {
 		entry = (entry + 1) & mask
@@ -144,27 +149,27 @@ func (t *table[R, P]) link(position int) {
 
 func (t *table[R, P]) reindex(size int) {
 	t.index = make([]uint32, size)
-	for position := range t.rows {
+	for position := range t.rows.n {
 		t.link(position)
 	}
 }
 
 // sweep removes what has expired among the next few rows.
 func (t *table[R, P]) sweep(now uint32) {
-	for range min(sweepStep, len(t.rows)) {
-		if t.cursor >= len(t.rows) {
+	for range min(sweepStep, t.rows.n) {
+		if t.cursor >= t.rows.n {
 			t.cursor, t.soonest, t.passed = 0, t.passed, math.MaxUint32
 		}
 		if now < t.soonest {
 			return
 		}
-		if expires := P(&t.rows[t.cursor]).expires(); expires > now {
+		if expires := P(t.rows.at(t.cursor)).expires(); expires > now {
 			t.passed = min(t.passed, expires)
 			t.cursor++
 			continue
 		}
 		t.remove(t.cursor)
-		if len(t.rows) == 0 {
+		if t.rows.n == 0 {
 			return
 		}
 	}
@@ -172,29 +177,29 @@ func (t *table[R, P]) sweep(now uint32) {
 
 // remove takes the row at position out; the last row takes its place.
 func (t *table[R, P]) remove(position int) {
-	gone := P(&t.rows[position])
+	gone := P(t.rows.at(position))
 	t.sum -= gone.digest()
-	entry, _, ok := t.find(gone.key())
+	t.unlink(t.entryOf(gone))
+	last := t.rows.n - 1
+	if position != last {
+		moved := P(t.rows.at(last))
+		t.index[t.entryOf(moved)] = t.tag(moved.key()) | uint32(position+1)
+		t.passed = min(t.passed, moved.expires())
+		*gone = *moved
+	}
+	t.rows.pop()
+	if len(t.index) > 64 && t.rows.n < len(t.index)/8 {
+		t.reindex(len(t.index) / 2)
+	}
+}
+
+// entryOf is the index entry of a row that is in the table.
+func (t *table[R, P]) entryOf(known P) uint32 {
+	entry, _, ok := t.find(known.key())
 	if !ok {
 		panic("BUG: a row that its index does not reach")
 	}
-	t.unlink(entry)
-	last := len(t.rows) - 1
-	if position != last {
-		moved := P(&t.rows[last])
-		entry, _, ok = t.find(moved.key())
-		if !ok {
-			panic("BUG: a row that its index does not reach")
-		}
-		t.index[entry] = t.tag(moved.key()) | uint32(position+1)
-		t.passed = min(t.passed, moved.expires())
-		t.rows[position] = t.rows[last]
-	}
-	t.rows = t.rows[:last]
-	if cap(t.rows) > 64 && len(t.rows) < cap(t.rows)/4 {
-		t.rows = append(make([]R, 0, 2*len(t.rows)), t.rows...)
-		t.reindex(max(8, len(t.index)/2))
-	}
+	return entry
 }
 
 // unlink frees an entry and moves the following ones up, so that none is cut
@@ -203,7 +208,7 @@ func (t *table[R, P]) unlink(entry uint32) {
 	mask := uint32(len(t.index) - 1)
 	hole := entry
 	for next := (hole + 1) & mask; t.index[next] != 0; next = (next + 1) & mask {
-		home := t.home(P(&t.rows[int(t.index[next]&mask)-1]).key())
+		home := t.home(P(t.rows.at(int(t.index[next]&mask) - 1)).key())
 		if (next-home)&mask >= (next-hole)&mask {
 			t.index[hole] = t.index[next]
 			hole = next

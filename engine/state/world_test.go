@@ -90,20 +90,30 @@ func (w *world) id() (id [16]byte) {
 }
 
 // replay applies a log's entries after the state's position, up to the one of
-// that sequence.
+// that sequence, as a start does.
 func replay(s *State, log []entry, upTo uint64) {
-	var d event.Decoder
+	waiting := s.NewReplay()
+	var lent [][]byte
+	flush := func() {
+		waiting.Flush()
+		for _, data := range lent { // whoever kept a part of a frame now has something else
+			for i := range data {
+				data[i] = 0xee
+			}
+		}
+		lent = lent[:0]
+	}
 	for position, _ := s.Position(); position < upTo; position++ {
 		data := append([]byte(nil), log[position].data...)
-		e, err := d.Decode(data)
+		more, err := waiting.Add(position+1, log[position].at, data)
 		if err != nil {
 			panic(err)
 		}
-		s.Apply(position+1, log[position].at, e)
-		for i := range data { // whoever kept a part of the frame now has something else
-			data[i] = 0xee
+		if lent = append(lent, data); !more {
+			flush()
 		}
 	}
+	flush()
 }
 
 // trader makes random facts as the engine would: it reserves, logs and releases,

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -34,6 +35,10 @@ type stretch struct {
 	Commits        int64
 }
 
+// processors is the exchange's own default too: one more than cores, since an
+// fsync occupies one until the runtime notices.
+var processors = fmt.Sprintf("GOMAXPROCS=%d", runtime.NumCPU()+1)
+
 // commit compares the commits' p99 while a snapshot is written with the one
 // without.
 func (b *bench) commit() ([]row, error) {
@@ -45,7 +50,7 @@ func (b *bench) commit() ([]row, error) {
 				return err
 			}
 			results[i] = commitResult{}
-			return child(b.ctx, nil, []string{collector}, "role-commit", commitSpec{
+			return child(b.ctx, nil, []string{collector, processors}, "role-commit", commitSpec{
 				Dir: dir, Leads: b.size.leads, Rate: b.size.commitRate, Lasting: b.size.lasting,
 			}, &results[i])
 		})

@@ -134,7 +134,7 @@ func replayLog(spec *logSpec) (*logResult, error) {
 	}
 	defer reader.Close()
 	s := state.New()
-	var decoder event.Decoder
+	waiting := s.NewReplay()
 	for {
 		entry, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -143,12 +143,15 @@ func replayLog(spec *logSpec) (*logResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		fact, err := decoder.Decode(entry.Data)
+		more, err := waiting.Add(entry.Seq, entry.At, entry.Data)
 		if err != nil {
 			return nil, err
 		}
-		s.Apply(entry.Seq, entry.At, fact)
+		if !more || !reader.Ready() {
+			waiting.Flush()
+		}
 	}
+	waiting.Flush()
 	took := time.Since(began).Seconds()
 	if s.Leads() != spec.Leads {
 		return nil, fmt.Errorf("%d leads were replayed of %d", s.Leads(), spec.Leads)

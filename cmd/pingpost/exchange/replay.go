@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"pingpost/engine/event"
 	"pingpost/engine/state"
 	"pingpost/wal"
 )
@@ -29,26 +28,31 @@ func load(dir string, s *state.State) (basis, error) {
 // source is where entries of a log come from.
 type source interface {
 	Next() (wal.Entry, error)
+	// Ready tells whether Next leaves the data of earlier entries as it is.
+	Ready() bool
 }
 
 // replay applies entries up to the end, or up to and with entry last where that
 // is not zero. It returns how many it applied.
 func replay(entries source, s *state.State, last uint64) (applied uint64, err error) {
-	decoder := event.Decoder{Brief: true}
+	waiting := s.NewReplay()
 	for {
 		entry, err := entries.Next()
 		if errors.Is(err, io.EOF) || (err == nil && last != 0 && entry.Seq > last) {
+			waiting.Flush()
 			return applied, nil
 		}
 		if err != nil {
 			return applied, fmt.Errorf("cannot read the log: %w", err)
 		}
-		fact, err := decoder.Decode(entry.Data)
+		more, err := waiting.Add(entry.Seq, entry.At, entry.Data)
 		if err != nil {
-			return applied, fmt.Errorf("cannot replay entry %d: %w", entry.Seq, err)
+			return applied, err
 		}
-		s.Apply(entry.Seq, entry.At, fact)
 		applied++
+		if !more || !entries.Ready() {
+			waiting.Flush()
+		}
 	}
 }
 

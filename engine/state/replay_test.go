@@ -1,0 +1,78 @@
+package state
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// That a replay comes to what serving came to is what every test of a history
+// shows: they all replay through it.
+
+// What is gathered is applied in the log's order, whatever is looked at before:
+// two leads of one batch may have one key.
+func TestReplayGathersWhatConcernsOneRow(t *testing.T) {
+	w := newWorld()
+	for n := range uint64(3 * replayAhead) {
+		lead := soldLead(n)
+		lead.Idempotency.Key = [16]byte{byte(n % 5)}
+		lead.Sale.Dups[0].Key = market.DupKey{byte(n % 7)}
+		w.fact(lead)
+	}
+	again := New()
+	replay(again, w.log, w.seq)
+	seq, hash := again.Hash()
+	if wantSeq, want := w.Hash(); seq != wantSeq || hash != want {
+		t.Errorf("at %d another state than the one that was served at %d", seq, wantSeq)
+	}
+}
+
+// An entry counts when it is flushed, and not before.
+func TestReplayAppliesAtFlush(t *testing.T) {
+	w := newWorld()
+	again := New()
+	waiting := again.NewReplay()
+	for i, entry := range w.log {
+		if more, err := waiting.Add(uint64(i+1), entry.at, entry.data); err != nil || !more {
+			t.Fatalf("entry %d: %v, room for more: %v", i+1, err, more)
+		}
+		if seq, _ := again.Position(); seq != 0 {
+			t.Fatalf("entry %d was applied before its flush", seq)
+		}
+	}
+	waiting.Flush()
+	waiting.Flush() // has nothing to do
+	if seq, _ := again.Position(); seq != w.seq {
+		t.Errorf("at %d, want %d", seq, w.seq)
+	}
+}
+
+func TestReplayHasRoomForSoMany(t *testing.T) {
+	s := New()
+	waiting := s.NewReplay()
+	data := event.Append(nil, soldLead(1))
+	for n := range replayAhead {
+		more, err := waiting.Add(uint64(n+1), monday, data)
+		if err != nil || more != (n+1 < replayAhead) {
+			t.Errorf("after %d of %d entries: %v, %v", n+1, replayAhead, more, err)
+		}
+	}
+}
+
+func TestReplayNamesTheEntryThatIsBad(t *testing.T) {
+	s := New()
+	waiting := s.NewReplay()
+	for data, want := range map[string]error{"\xff\xff": nil, "\x08\x7f\x10\x01": event.ErrUnknown} {
+		_, err := waiting.Add(71, monday, []byte(data))
+		if err == nil || !strings.Contains(err.Error(), "entry 71") || (want != nil && !errors.Is(err, want)) {
+			t.Errorf("%x: %v", data, err)
+		}
+	}
+	waiting.Flush()
+	if seq, _ := s.Position(); seq != 0 {
+		t.Errorf("a bad entry was applied: at %d", seq)
+	}
+}

@@ -1,0 +1,98 @@
+package state
+
+// A slab is a list of rows that grows without moving them: rows lie in chunks
+// of one size, and a full slab gets another chunk. Only the first chunk is
+// smaller to begin with, and is moved as it doubles; so a thousand tables with a
+// few rows each cost little.
+//
+// Invariants: position n is in chunk n/chunkRows; all chunks but the first have
+// room for chunkRows; at most one chunk stands empty at the end, so that a slab
+// whose length swings around a chunk's border neither frees nor makes one each
+// time.
+//
+// (Rejected: one slice that append grows, which zeroes, copies and leaves to the
+// collector each row several times over; a replay spent a fifth of its time on
+// it.)
+type slab[R any] struct {
+	chunks [][]R // each with all its room in its length
+	n      int
+}
+
+const (
+	chunkBits  = 6
+	chunkRows  = 1 << chunkBits
+	firstChunk = 8
+)
+
+// at is the row at a position, which must be taken. The pointer is good until
+// the next push or pop.
+func (s *slab[R]) at(position int) *R {
+	return &s.chunks[position>>chunkBits][position&(chunkRows-1)]
+}
+
+// push adds a row at the end.
+func (s *slab[R]) push(row *R) *R {
+	if s.n == s.room() {
+		s.grow()
+	}
+	added := s.at(s.n)
+	*added = *row
+	s.n++
+	return added
+}
+
+// pop removes the last row.
+func (s *slab[R]) pop() {
+	s.n--
+	if spare := s.n>>chunkBits + 2; len(s.chunks) > spare {
+		clear(s.chunks[spare:])
+		s.chunks = s.chunks[:spare]
+	}
+}
+
+// room is how many rows there can be without another chunk.
+func (s *slab[R]) room() int {
+	if len(s.chunks) < 2 {
+		return s.first()
+	}
+	return len(s.chunks) << chunkBits
+}
+
+// first is the room of the first chunk.
+func (s *slab[R]) first() int {
+	if len(s.chunks) == 0 {
+		return 0
+	}
+	return len(s.chunks[0])
+}
+
+func (s *slab[R]) grow() {
+	switch first := s.first(); first {
+	case 0:
+		s.chunks = append(s.chunks, make([]R, firstChunk))
+	case chunkRows:
+		s.chunks = append(s.chunks, make([]R, chunkRows))
+	default:
+		larger := make([]R, min(2*first, chunkRows))
+		copy(larger, s.chunks[0])
+		s.chunks[0] = larger
+	}
+}
+
+// appendTo appends all rows to dst, in their order.
+func (s *slab[R]) appendTo(dst []R) []R {
+	for left, i := s.n, 0; left > 0; i++ {
+		taken := min(left, len(s.chunks[i]))
+		dst = append(dst, s.chunks[i][:taken]...)
+		left -= taken
+	}
+	return dst
+}
+
+// prepare clears the place of the next row, which brings it near.
+func (s *slab[R]) prepare() {
+	if s.n < s.room() {
+		var none R
+		*s.at(s.n) = none
+	}
+}
