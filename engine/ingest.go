@@ -32,6 +32,9 @@ type ingest struct {
 	lead       market.Lead
 	faults     []market.FieldError
 	candidates route.Candidates
+	auction    auction // of a ping_post campaign
+	bought     bought
+	promise    promise
 	picked     pick
 	hold       state.Hold
 	posting    state.Hold // the claims that outlive the commit, while a post is open
@@ -72,6 +75,9 @@ func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan) {
 	in.now = req.Received
 	in.fact.Reset()
 	in.candidates.Forget()
+	in.auction.reset()
+	in.promise.reset()
+	in.bought = bought{}
 	in.faults, in.back = in.faults[:0], nil
 	if in.listed == nil {
 		in.listed = in.onList
@@ -84,6 +90,9 @@ func (in *ingest) end() {
 	in.req, in.plan, in.open = nil, nil, nil
 	clear(in.fact.Fields)
 	clear(in.contact.Fields)
+	clear(in.fact.Auction.Bids)
+	in.promise.reset()
+	in.auction.reset()
 }
 
 func (in *ingest) run() (Answer, error) {
@@ -99,6 +108,9 @@ func (in *ingest) run() (Answer, error) {
 	}
 	in.id = market.LeadID(e.newID(in.now, &in.random))
 	in.describe()
+	if in.promise.bid != nil {
+		return in.takeUp()
+	}
 	reason, err := in.inbound()
 	if err != nil {
 		return Answer{}, err

@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -11,44 +10,6 @@ import (
 	"pingpost/engine/market"
 	"pingpost/server/strictjson"
 )
-
-// room is what one request needs of memory, kept from call to call. The body is
-// read into it: the request's own memory goes back to the connection when a
-// handler is done, and what waits for the log must not change.
-type room struct {
-	credential []byte // the API key that came
-	key        []byte // the idempotency key
-	badKey     bool   // what came for one is none
-	body       []byte
-	out        []byte
-	object     strictjson.Object
-	req        engine.IngestRequest
-}
-
-var rooms = sync.Pool{New: func() any { return new(room) }}
-
-func takeRoom() *room { return rooms.Get().(*room) }
-
-// keptBody is how large a body's memory may be to be kept.
-const keptBody = 256 << 10
-
-func (r *room) giveBack() {
-	r.object.Release()
-	if cap(r.body) > keptBody {
-		r.body = nil
-	}
-	rooms.Put(r)
-}
-
-// readHead takes from the head what the request is judged by. That is done
-// before its body is read: behind a body in chunks more header lines may come,
-// and the library lays them over those of the head.
-func (r *room) readHead(header *fasthttp.RequestHeader) {
-	credential := header.Peek("x-api-key")
-	r.credential = append(r.credential[:0], credential[:min(len(credential), maxKey+1)]...)
-	key, ok := idempotencyKey(header)
-	r.key, r.badKey = append(r.key[:0], key...), !ok
-}
 
 // ingest takes a lead: POST /api/v1/ingest.
 func (s *Server) ingest(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) {
@@ -59,41 +20,38 @@ func (s *Server) ingest(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, 
 		return
 	}
 	recognize(ctx)
-	if !s.ingestLimits.take(ctx, supplier, time.Unix(0, received)) {
-		fail(ctx, id, faultLimited)
+	if !s.admit(ctx, id, r, read, &s.ingestLimits, supplier, received) {
 		return
 	}
-	if bad := s.checkBody(ctx, read); bad.status != 0 {
-		fail(ctx, id, bad)
-		return
-	}
-	if err := r.object.Parse(r.body); err != nil {
-		fail(ctx, id, malformed(explain(err)))
-		return
-	}
-	r.req = engine.IngestRequest{
+	r.ingest = engine.IngestRequest{
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
 		Request: id, Received: received,
 	}
-	answer, err := s.engine.Ingest(&r.req)
+	answer, err := s.engine.Ingest(&r.ingest)
 	if err != nil {
 		failWith(ctx, id, err)
 		return
 	}
 	r.out = appendAnswer(r.out[:0], &answer)
-	s.answer(ctx, &answer, r.out)
+	answerWith(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, r.out)
 }
 
-// answer sends a 201; a replayed one has the first one's request id.
-func (s *Server) answer(ctx *fasthttp.RequestCtx, a *engine.Answer, body []byte) {
-	ctx.SetStatusCode(fasthttp.StatusCreated)
-	ctx.SetContentType(typeJSON)
-	var text [64]byte
-	ctx.Response.Header.SetBytesV(headerRequestID, a.Request.AppendTo(text[:0]))
-	if a.Replayed {
-		ctx.Response.Header.Set(headerReplayed, "true")
+// admit makes the checks that come after the credential and before what a body
+// means: 429, 413, 415, 400. False: one of them was answered.
+func (s *Server) admit(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault, of *limits, supplier *market.Supplier, now int64) bool {
+	if !of.take(ctx, supplier, time.Unix(0, now)) {
+		fail(ctx, id, faultLimited)
+		return false
 	}
-	ctx.SetBody(body)
+	if bad := s.checkBody(ctx, read); bad.status != 0 {
+		fail(ctx, id, bad)
+		return false
+	}
+	if err := r.object.Parse(r.body); err != nil {
+		fail(ctx, id, malformed(explain(err)))
+		return false
+	}
+	return true
 }
 
 // explain says what is wrong with a body, without its content.

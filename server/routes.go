@@ -40,6 +40,21 @@ func (s *Server) route(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, r
 			s.ingest(ctx, id, r, read)
 		}
 		return routeIngest
+	case "/v1/ping":
+		if s.allow(ctx, id, fasthttp.MethodPost) {
+			s.ping(ctx, id, r, read)
+		}
+		return routePing
+	case "/v1/post":
+		if s.allow(ctx, id, fasthttp.MethodPost) {
+			s.post(ctx, id, r, read)
+		}
+		return routePost
+	case "/api/v1/ping":
+		if s.allow(ctx, id, fasthttp.MethodPost) {
+			s.availability(ctx, id, r, read)
+		}
+		return routeAvailability
 	case "/oauth/token":
 		if s.allow(ctx, id, fasthttp.MethodPost) {
 			s.giveToken(ctx, id, r, read)

@@ -22,6 +22,7 @@ const (
 	KindDoorSet       Kind = 9
 	KindListLoaded    Kind = 10
 	KindNamesGiven    Kind = 11
+	KindAuctionHeld   Kind = 12
 )
 
 func (k Kind) String() string {
@@ -48,6 +49,8 @@ func (k Kind) String() string {
 		return "list_loaded"
 	case KindNamesGiven:
 		return "names_given"
+	case KindAuctionHeld:
+		return "auction_held"
 	}
 	return fmt.Sprintf("kind_%d", uint32(k))
 }
@@ -91,8 +94,9 @@ func Append(dst []byte, e Event) []byte {
 // Decoder decodes events one after the other, into one value a kind, so that a
 // replay allocates nothing. Not for use by two goroutines.
 type Decoder struct {
-	// Brief leaves out what applying a fact does not need: a lead's fields and
-	// its trail, which are half of a lead's frame. For replay.
+	// Brief leaves out what applying a fact does not need: the fields and the
+	// trail of a lead or an auction, and the bids, which are more than half of
+	// the frame. For replay.
 	Brief bool
 
 	fields        easyproto.FieldContext
@@ -107,6 +111,7 @@ type Decoder struct {
 	doorSet       DoorSet
 	listLoaded    ListLoaded
 	namesGiven    NamesGiven
+	auctionHeld   AuctionHeld
 }
 
 // Decode reads one event. The result and all it refers to are good until the
@@ -138,14 +143,23 @@ func (d *Decoder) Decode(data []byte) (Event, error) {
 		return nil, fmt.Errorf("%w (%s, version %d)", ErrUnknown, kind, written)
 	}
 	e.reset()
-	take := e.field
-	if d.Brief && kind == KindLeadDecided {
-		take = d.leadDecided.fieldToApply
-	}
-	if err := eachField(&d.fields, fact, take); err != nil {
+	if err := eachField(&d.fields, fact, d.taker(e)); err != nil {
 		return nil, fmt.Errorf("cannot decode a %s event: %w", kind, err)
 	}
 	return e, nil
+}
+
+// taker is what takes the fields of a fact.
+func (d *Decoder) taker(e Event) func(*easyproto.FieldContext) bool {
+	if d.Brief {
+		switch e := e.(type) {
+		case *LeadDecided:
+			return e.fieldToApply
+		case *AuctionHeld:
+			return e.fieldToApply
+		}
+	}
+	return e.field
 }
 
 func (d *Decoder) of(kind Kind) Event {
@@ -172,6 +186,8 @@ func (d *Decoder) of(kind Kind) Event {
 		return &d.listLoaded
 	case KindNamesGiven:
 		return &d.namesGiven
+	case KindAuctionHeld:
+		return &d.auctionHeld
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ type LeadDecided struct {
 	Sealed []byte  // Contact
 
 	DuplicateOf market.LeadID // of a duplicate: the accepted lead that has the value
+	Auction     Auction       // in which it was sold, or not; the zero one: there was none
 }
 
 // Idempotency is the key under which the answer is found again. The zero Key
@@ -50,8 +51,9 @@ func (l *LeadDecided) reset()   { l.Reset() }
 // Reset empties l and keeps its capacity.
 func (l *LeadDecided) Reset() {
 	sale, trail, fields, sealed := l.Sale, l.Trail[:0], l.Fields[:0], l.Sealed[:0]
+	bids := l.Auction.Bids[:0]
 	sale.Reset()
-	*l = LeadDecided{Sale: sale, Trail: trail, Fields: fields, Sealed: sealed}
+	*l = LeadDecided{Sale: sale, Trail: trail, Fields: fields, Sealed: sealed, Auction: Auction{Bids: bids}}
 }
 
 func (l *LeadDecided) marshal(mm *easyproto.MessageMarshaler) {
@@ -78,11 +80,15 @@ func (l *LeadDecided) marshal(mm *easyproto.MessageMarshaler) {
 	}
 	putBytes(mm, 16, l.Sealed)
 	putID(mm, 17, l.DuplicateOf)
+	if !l.Auction.ID.IsZero() {
+		l.Auction.marshal(mm.AppendMessage(18))
+	}
 }
 
-// fieldToApply is field without the trail and the lead's fields.
+// fieldToApply is field without the trail, the lead's fields and its auction.
 func (l *LeadDecided) fieldToApply(fc *easyproto.FieldContext) bool {
-	if fc.FieldNum == 11 || fc.FieldNum == 15 {
+	switch fc.FieldNum {
+	case 11, 15, 18:
 		return true
 	}
 	return l.field(fc)
@@ -126,6 +132,8 @@ func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
 		return getBytes(fc, &l.Sealed)
 	case 17:
 		return getID(fc, (*[16]byte)(&l.DuplicateOf))
+	case 18:
+		return getMessage(fc, l.Auction.field)
 	}
 	return true
 }
