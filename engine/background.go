@@ -31,7 +31,7 @@ func (c *courier) finish() error {
 		}
 		result := <-c.results
 		known := c.judge(&result)
-		if known == fateOpen && !c.doubtful {
+		if known == fateOpen && !c.doubtful && result.Verdict == market.VerdictBusy {
 			known = fateRefused // busy, and the answer is out: there is no second chance to wait for
 		}
 		switch known {

@@ -16,7 +16,6 @@ const (
 // check finds the campaign and maps the body, or says all that is wrong.
 func (in *ingest) check() error {
 	var campaign, supplier []byte
-	var chosen, chosenBuyer bool
 	for i := range in.req.Members {
 		member := &in.req.Members[i]
 		switch string(member.Name) {
@@ -24,10 +23,6 @@ func (in *ingest) check() error {
 			campaign = in.name(member)
 		case memberSupplier:
 			supplier = in.name(member)
-		case memberPing:
-			chosen = member.Kind != market.JSONNull
-		case memberBuyer:
-			chosenBuyer = member.Kind != market.JSONNull
 		}
 	}
 	if in.req.BadKey {
@@ -35,15 +30,12 @@ func (in *ingest) check() error {
 	}
 	in.require(memberCampaign, campaign)
 	in.require(memberSupplier, supplier)
-	if chosen || chosenBuyer {
-		in.unknownChoice(chosen)
-	}
 	in.find(campaign)
+	if err := in.findChoice(); err != nil {
+		return err
+	}
 	if in.open != nil {
-		mapping := in.open.Campaign.Mapping
-		in.lead.Reset(mapping.Slots())
-		in.faults = mapping.Fill(&in.lead, in.req.Members, in.faults)
-		in.faults = in.lead.CheckConsent(in.open.Campaign, in.faults, "consent_cert_url")
+		in.fill()
 	}
 	if len(in.faults) > 0 {
 		return in.refuse(InvalidPayload)
@@ -78,25 +70,6 @@ func (in *ingest) require(member string, value []byte) {
 	in.fault(member, market.CodeMissingRequired, "a string")
 }
 
-// unknownChoice refuses a chosen buyer: no ping that this supplier made has
-// the name.
-func (in *ingest) unknownChoice(pinged bool) {
-	member := memberPing
-	if pinged && !in.has(memberBuyer) {
-		member = memberBuyer
-	}
-	in.fault(member, market.CodeUnknown, "a ping of yours and a buyer that it offered, given together")
-}
-
-func (in *ingest) has(name string) bool {
-	for i := range in.req.Members {
-		if string(in.req.Members[i].Name) == name {
-			return in.req.Members[i].Kind != market.JSONNull
-		}
-	}
-	return false
-}
-
 // find looks the campaign up and sees whether it takes leads now.
 func (in *ingest) find(campaign []byte) {
 	if len(campaign) == 0 {
@@ -106,7 +79,7 @@ func (in *ingest) find(campaign []byte) {
 	switch {
 	case in.open == nil:
 		in.fault(memberCampaign, market.CodeUnknown, "the id of a campaign")
-	case in.open.Campaign.Method == market.PingPost || in.paused():
+	case in.paused():
 		in.fault(memberCampaign, market.CodeInactive, "the id of a campaign that takes leads now")
 	}
 }

@@ -24,7 +24,6 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"a number for a supplier", person(1, "flo_supplier_id", "#7"), "invalid_payload flo_supplier_id:wrong_type"},
 		{"another's name", person(1, "flo_supplier_id", "other"), "forbidden"},
 		{"another's campaign", person(1, "flo_campaign_id", "closed"), "forbidden"},
-		{"a campaign of auctions", person(1, "flo_campaign_id", "auction"), "invalid_payload flo_campaign_id:inactive"},
 		{"neither", request{supplier: "acme"}, "invalid_payload flo_campaign_id:missing_required flo_supplier_id:missing_required"},
 		{"every field", person(1, "first_name", "-", "last_name", " ", "phone", "555", "email", "nobody", "state", "XX", "vehicles", "two"), "invalid_payload first_name:missing_required last_name:missing_required phone:invalid_format email:invalid_format state:invalid_format vehicles:wrong_type"},
 		{"fields before names", person(1, "flo_supplier_id", "other", "phone", "555"), "invalid_payload phone:invalid_format"},

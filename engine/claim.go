@@ -11,45 +11,67 @@ import (
 	"pingpost/engine/state"
 )
 
-// Idempotency keys are known by owner and endpoint; this is the ingest's.
-const endpointIngest = 1
+// Idempotency keys are known by owner and endpoint. The numbers are hashed into
+// keys that the log has, so none is ever used again.
+const (
+	endpointIngest       = 1
+	endpointPing         = 2 // POST /v1/ping
+	endpointAvailability = 3 // POST /api/v1/ping
+	endpointPost         = 4 // POST /v1/post
+)
 
 // claimKey looks the idempotency key up. Where it was used it returns the first
 // answer, waiting for one that is under way; where it is new it is claimed.
 func (in *ingest) claimKey() (answer Answer, found bool, err error) {
+	lead, err := in.useKey(endpointIngest)
+	if err != nil || lead.IsZero() {
+		return Answer{}, err != nil, err
+	}
+	answer, err = in.repeat(lead)
+	return answer, true, err
+}
+
+// useKey is the lead that the key's first use made, once that is decided; zero
+// where the key is new, and claimed from now on.
+func (in *ingest) useKey(endpoint byte) (first market.LeadID, err error) {
 	e := in.engine
-	key, fingerprint := in.hashKey()
+	key, fingerprint := in.hashKey(endpoint)
 	for {
 		keyed := e.state.ClaimKey(&in.hold, key, fingerprint, in.now)
 		switch {
 		case keyed.Wait != nil:
 			if in.wait(keyed.Wait) != nil {
-				return Answer{}, true, ErrUnavailable
+				return first, ErrUnavailable
 			}
 		case keyed.Lead.IsZero():
 			in.fact.Idempotency = event.Idempotency{Key: key, Print: fingerprint, Until: in.now + int64(e.opt.Idempotency)}
-			return Answer{}, false, nil
+			return first, nil
 		case !keyed.Same:
-			return Answer{}, true, &Refusal{Code: KeyReused}
+			return first, &Refusal{Code: KeyReused}
 		default:
-			answer, err = in.repeat(keyed.Lead)
-			return answer, true, err
+			return keyed.Lead, nil
 		}
 	}
 }
 
-// hashKey hashes the key with its owner and endpoint, and the body.
-func (in *ingest) hashKey() (key [16]byte, fingerprint uint64) {
-	buf := append(in.body[:0], in.engine.opt.Secret[:]...)
-	buf = append(buf, 'k', endpointIngest)
-	buf = binary.BigEndian.AppendUint32(buf, uint32(in.req.Supplier.Ref))
-	buf = append(buf, in.req.Key...)
-	sum := sha256.Sum256(buf)
-	copy(key[:], sum[:])
-	buf = append(append(buf[:len(in.engine.opt.Secret)], 'b'), in.req.Body...)
-	sum = sha256.Sum256(buf)
-	in.body = buf[:0]
-	return key, binary.LittleEndian.Uint64(sum[:])
+func (in *ingest) hashKey(endpoint byte) (key [16]byte, fingerprint uint64) {
+	req := in.req
+	key, fingerprint, in.body = in.engine.hashKey(in.body, endpoint, req.Supplier, req.Key, req.Body)
+	return key, fingerprint
+}
+
+// hashKey hashes a key with its owner and endpoint, and the body that came under
+// it. The room is for it to write in; it comes back, maybe grown.
+func (e *Engine) hashKey(room []byte, endpoint byte, owner *market.Supplier, key, body []byte) (hash [16]byte, fingerprint uint64, grown []byte) {
+	room = append(room[:0], e.opt.Secret[:]...)
+	room = append(room, 'k', endpoint)
+	room = binary.BigEndian.AppendUint32(room, uint32(owner.Ref))
+	room = append(room, key...)
+	sum := sha256.Sum256(room)
+	copy(hash[:], sum[:])
+	room = append(append(room[:len(e.opt.Secret)], 'b'), body...)
+	sum = sha256.Sum256(room)
+	return hash, binary.LittleEndian.Uint64(sum[:]), room[:0]
 }
 
 // repeat is the answer that the key's first use was given. Where that use is
@@ -112,8 +134,17 @@ func late(err error) (market.Reason, error) {
 // decision's time anew. The error is errCeiling, or ErrUnavailable where the
 // exchange stops.
 func (in *ingest) wait(ended <-chan struct{}) error {
-	e := in.engine
-	left := in.ceiling() - e.opt.Clock.Now()
+	err := in.engine.await(ended, in.ceiling())
+	if err == nil {
+		in.now = max(in.now, in.engine.opt.Clock.Now())
+	}
+	return err
+}
+
+// await waits for something in flight to end, until a time in Unix nanoseconds.
+// The error is errCeiling, or ErrUnavailable where the exchange stops.
+func (e *Engine) await(ended <-chan struct{}, until int64) error {
+	left := until - e.opt.Clock.Now()
 	if left <= 0 {
 		return errCeiling
 	}
@@ -121,7 +152,6 @@ func (in *ingest) wait(ended <-chan struct{}) error {
 	defer stop()
 	select {
 	case <-ended:
-		in.now = max(in.now, e.opt.Clock.Now())
 		return nil
 	case <-fired:
 		return errCeiling

@@ -62,7 +62,7 @@ func (e *Engine) Configure(c Configuration) error {
 			tables[list.Ref] = table
 		}
 	}
-	e.plan.Store(newPlan(c.Catalog, tables))
+	e.plan.Store(newPlan(c.Catalog, tables, e.askers, e.opt.Clock.Now()))
 	return nil
 }
 

@@ -31,18 +31,28 @@ const longestAsked = 30 * time.Second
 // not reached the buyer, the lead may go to another. After one that may have,
 // it never leaves this buyer, and a refusal counts only where the buyer would
 // have recognised the key.
+//
+// A lead that is sold at a bid which was told to its supplier is promised: there
+// is no other buyer for it. So a try that certainly did not reach the buyer is
+// made again, by the same schedule as one in doubt; only when all have failed
+// like that has the buyer not got it.
 type courier struct {
 	engine   *Engine
 	lead     market.LeadID
 	answered chan struct{} // closed when the lead's answer is settled
+	ended    chan struct{} // closed when nothing is tried any more
 	results  chan market.PostResult
 
 	post     *state.Post
 	attempts uint32
 	doubtful bool
+	promised bool
+	patient  bool          // of a promised lead: the answer is no word on it, so it is tried on past the ceiling although nobody was reached
 	running  bool          // a try is under way
 	pause    time.Duration // before the next try
 	last     market.PostResult
+
+	hangs atomic.Bool // a try is under way, or the last one timed out: for those who wait with it
 }
 
 // fate is what is known of a delivery.
@@ -67,7 +77,10 @@ type couriers struct {
 // open takes a courier on for a lead. ErrUnavailable: the exchange stops.
 // ErrConflict: the lead has a courier, who may be just about to leave.
 func (cs *couriers) open(e *Engine, lead market.LeadID) (*courier, error) {
-	c := &courier{engine: e, lead: lead, answered: make(chan struct{}), results: make(chan market.PostResult, 1)}
+	c := &courier{
+		engine: e, lead: lead,
+		answered: make(chan struct{}), ended: make(chan struct{}), results: make(chan market.PostResult, 1),
+	}
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	switch {
@@ -86,6 +99,7 @@ func (cs *couriers) close(c *courier) {
 	cs.mu.Lock()
 	delete(cs.byLead, c.lead)
 	cs.mu.Unlock()
+	close(c.ended)
 	cs.count.Add(-1)
 	cs.atWork.Done()
 }
@@ -101,17 +115,24 @@ func (cs *couriers) end() {
 // answered is closed when the lead's answer is settled; nil where no courier
 // is at work for it.
 func (cs *couriers) answered(lead market.LeadID) <-chan struct{} {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	if c := cs.byLead[lead]; c != nil {
+	if c := cs.of(lead); c != nil {
 		return c.answered
 	}
 	return nil
 }
 
+// of is the courier at work for a lead, or nil. Strangers to it read its
+// channels and hangs, and nothing else.
+func (cs *couriers) of(lead market.LeadID) *courier {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	return cs.byLead[lead]
+}
+
 // take gives the courier the intent to carry out.
 func (c *courier) take(post *state.Post) {
 	c.post, c.attempts, c.doubtful, c.pause = post, post.Attempts, post.Attempts > 0, 0
+	c.promised = post.Sale.Ping != [16]byte{}
 	c.last = market.PostResult{}
 }
 
@@ -119,10 +140,19 @@ func (c *courier) take(post *state.Post) {
 func (c *courier) try() {
 	e, post := c.engine, c.post
 	c.running = true
+	c.hangs.Store(true)
 	now := e.opt.Clock.Now()
+	auction := [16]byte(post.Intent.Auction)
+	if auction == [16]byte{} {
+		auction = post.Lead
+	}
+	var key string
+	if dialect := &post.Intent.Dialect; *dialect == (market.Dialect{}) || dialect.KeyHeader != "" {
+		key = postKey(auction, post.Lead, e.state.NameOf(event.NameBuyer, post.Sale.Buyer))
+	}
 	req := &market.PostRequest{
 		Endpoint:  post.Intent.Endpoint(),
-		Key:       postKey(post.Lead, post.Lead, e.state.NameOf(event.NameBuyer, post.Sale.Buyer)),
+		Key:       key,
 		RequestID: market.RequestID(e.newID(now, new([10]byte))),
 		Body:      event.ContactBody(post.Body),
 		Deadline:  time.Unix(0, now+post.Intent.Timeout),
@@ -131,7 +161,8 @@ func (c *courier) try() {
 }
 
 // postKey is the idempotency key of a post: the same for every try, another
-// for every other buyer.
+// for every other buyer. Where there was no auction the lead's id stands for
+// the auction's.
 func postKey(auction, lead [16]byte, buyer string) string {
 	h := sha256.New()
 	h.Write(auction[:])
@@ -165,9 +196,10 @@ func (c *courier) until(deadline int64) fate {
 }
 
 // outOfTime is the fate when the next try would come too late for the answer: a
-// buyer that was only busy has not got the lead.
+// buyer that was only busy, or that nobody waits for any more, has not got the
+// lead.
 func (c *courier) outOfTime() fate {
-	if c.doubtful {
+	if c.doubtful || c.patient && c.last.Verdict == market.VerdictUnreached {
 		return fateOpen
 	}
 	return fateRefused
@@ -192,6 +224,7 @@ func (c *courier) rest() bool {
 // judge reads a result. Where it stays open, pause says when to try again.
 func (c *courier) judge(result *market.PostResult) fate {
 	c.running, c.last = false, *result
+	c.hangs.Store(result.Fault == market.FaultTimeout)
 	c.engine.opt.Note.Posted(c.engine.state.NameOf(event.NameBuyer, c.post.Sale.Buyer), result)
 	switch result.Verdict {
 	case market.VerdictAccepted:
@@ -202,8 +235,11 @@ func (c *courier) judge(result *market.PostResult) fate {
 		}
 		return fateUnknown
 	case market.VerdictUnreached:
-		if !c.doubtful {
+		if !c.doubtful && !c.promised {
 			return fateRefused
+		}
+		if !c.doubtful {
+			return c.missed(result)
 		}
 	case market.VerdictBusy:
 		if !c.doubtful {
@@ -222,6 +258,23 @@ func (c *courier) failed(result *market.PostResult) fate {
 	if int(c.attempts) > len(retryGaps) || !c.post.Intent.Idempotent {
 		return fateUnknown
 	}
+	c.schedule(result)
+	return fateOpen
+}
+
+// missed counts a try that certainly did not reach the buyer, like those before
+// it.
+func (c *courier) missed(result *market.PostResult) fate {
+	c.attempts++
+	if int(c.attempts) > len(retryGaps) {
+		return fateRefused
+	}
+	c.schedule(result)
+	return fateOpen
+}
+
+// schedule notes the try that failed, and when the next one is due.
+func (c *courier) schedule(result *market.PostResult) {
 	c.pause = max(retryGaps[c.attempts-1], min(result.RetryAfter, longestAsked))
 	err := c.engine.conclude(&event.PostTried{
 		Lead: c.lead, Attempt: c.attempts, At: c.engine.opt.Clock.Now(), Status: uint32(max(0, result.Status)),
@@ -229,7 +282,6 @@ func (c *courier) failed(result *market.PostResult) fate {
 	if err != nil {
 		c.engine.opt.Note.Fault("a post's failed try could not be logged", err)
 	}
-	return fateOpen
 }
 
 // Deliveries is how many leads are being brought to buyers' endpoints now.

@@ -32,6 +32,10 @@ func (timePorts) Post(*market.PostRequest) market.PostResult {
 	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}
 }
 
+func (timePorts) Ping(*market.PingRequest) market.PingResult {
+	return market.PingResult{Outcome: market.OutcomeNoBid, Status: 200}
+}
+
 // withUnknown is an engine with one delivery whose fate is unknown.
 func withUnknown(t *testing.T) (*Engine, market.LeadID) {
 	t.Helper()

@@ -28,19 +28,26 @@ type Decision struct {
 // applied. An error means that it never will be. Called once; the Decision is
 // the engine's again from then on.
 func (d *Decision) Wait() (Answer, error) {
-	e := d.way.engine
+	err := d.landed()
+	answer := d.answer
+	d.way.engine.decisions.Put(d)
+	if err != nil {
+		return Answer{}, err
+	}
+	return answer, nil
+}
+
+// landed returns once what was queued is durable, and then notes the decision.
+func (d *Decision) landed() error {
 	if d.queued {
 		if err := <-d.way.done; err != nil {
-			e.decisions.Put(d)
-			return Answer{}, err
+			return err
 		}
 	}
 	if !d.answer.Replayed {
-		e.opt.Note.Decided(d.campaign, d.supplier, &d.answer)
+		d.way.engine.opt.Note.Decided(d.campaign, d.supplier, &d.answer)
 	}
-	answer := d.answer
-	e.decisions.Put(d)
-	return answer, nil
+	return nil
 }
 
 // queue hands the fact to the log, and every reservation with it, without
@@ -58,11 +65,14 @@ func (in *ingest) queue() error {
 // lendLists gives the fact the workspace's memory for its lists.
 func (in *ingest) lendLists() {
 	in.fact.Fields, in.fact.Trail, in.fact.Sealed = in.fields[:0], in.steps[:0], in.sealed[:0]
+	in.fact.Auction.Bids = in.bids[:0]
 }
 
 // takeLists takes it back, and lets go of what it referred to.
 func (in *ingest) takeLists() {
 	in.fields, in.steps, in.sealed = in.fact.Fields, in.fact.Trail, in.fact.Sealed
-	in.fact.Fields, in.fact.Trail, in.fact.Sealed = nil, nil, nil
+	in.bids = in.fact.Auction.Bids
+	in.fact.Fields, in.fact.Trail, in.fact.Sealed, in.fact.Auction.Bids = nil, nil, nil, nil
 	clear(in.fields)
+	clear(in.bids)
 }

@@ -13,7 +13,7 @@ func (in *ingest) deliver() (Answer, error) {
 	in.intend(&in.fact.Post)
 	in.candidates.DropOne(in.picked.seat, market.OutcomePostPending)
 	in.trail()
-	in.seal(in.postBody())
+	in.seal(in.body)
 	in.hold.MoveDups(&in.posting)
 	c, err := e.couriers.open(e, in.id)
 	if err != nil {
@@ -22,6 +22,7 @@ func (in *ingest) deliver() (Answer, error) {
 	if err := in.commit(); err != nil {
 		return in.abandon(c, err)
 	}
+	c.patient, in.promise.courier = in.promise.post != nil, c
 	for {
 		c.take(e.state.Post(in.id))
 		var answer Answer
@@ -50,17 +51,44 @@ func (in *ingest) deliver() (Answer, error) {
 // intend writes how the chosen buyer is reached.
 func (in *ingest) intend(post *event.Post) {
 	buyer := in.seat().Buyer
-	*post = event.PostTo(buyer.Post, int64(buyer.PostTimeout), true)
+	*post = event.PostTo(buyer.Post, int64(buyer.PostTimeout), buyer.Post.Idempotent())
+	post.Auction = in.bought.auction
 }
 
-// postBody writes the body of a post without an auction.
-func (in *ingest) postBody() []byte {
+// bought names the bid by which a lead is sold.
+type bought struct {
+	auction market.AuctionID // ours; zero: there was no auction
+	token   string           // the buyer's
+}
+
+// writePost writes the body of a post to the seat that was picked; false: its
+// adapter can write none. Without an auction the lead's id stands for the
+// auction's, and there is no token.
+func (in *ingest) writePost() bool {
+	to, campaign := in.seat().Buyer.Post, in.open.Campaign
+	if to == nil {
+		return true
+	}
+	if to.Adapter != nil {
+		body, ok := to.Adapter.AppendPost(in.body[:0], campaign.Mapping, &in.lead, market.PostHead{
+			Auction: in.bought.auction, Lead: in.id, Token: in.bought.token,
+			Vertical: campaign.Vertical, SubVertical: campaign.SubVertical,
+			Price: in.picked.price, Currency: campaign.Currency,
+		})
+		in.body = body
+		return ok
+	}
 	body := append(in.body[:0], `{"auction_id":"`...)
-	body = in.id.AppendTo(body)
-	body = append(body, `","lead":`...)
-	body = in.open.Campaign.Mapping.AppendPostLead(body, &in.lead, in.id)
+	if in.bought.auction.IsZero() {
+		body = append(in.id.AppendTo(body), '"')
+	} else {
+		body = append(in.bought.auction.AppendTo(body), `","bid_token":`...)
+		body = market.AppendJSONString(body, []byte(in.bought.token))
+	}
+	body = append(body, `,"lead":`...)
+	body = campaign.Mapping.AppendPostLead(body, &in.lead, in.id)
 	in.body = append(body, '}')
-	return in.body
+	return true
 }
 
 func (in *ingest) delivered(c *courier) (Answer, error) {
@@ -68,6 +96,7 @@ func (in *ingest) delivered(c *courier) (Answer, error) {
 	if err := in.engine.conclude(fact, nil); err != nil {
 		return Answer{}, err
 	}
+	in.promise.delivered, in.promise.theirs = true, c.last.BuyerLeadID
 	return in.sold(), nil
 }
 
@@ -79,7 +108,7 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 	in.candidates.Move(in.picked.seat, market.OutcomePostPending, market.OutcomePostRejected)
 	fact := c.settlement(event.SettledRefused)
 	reason := market.ReasonPostRejected
-	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.ceiling() && !c.doubtful {
+	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.ceiling() && !c.doubtful && !c.promised {
 		if in.open.Campaign.Duplicates.PerBuyer {
 			e.state.ReleaseDups(&in.posting) // this buyer certainly has it not; another lead may be waiting to know
 		}
@@ -104,7 +133,7 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 		in.intend(&fact.Post)
 		outcome, more = market.OutcomePostPending, true
 		in.contact.Fields = in.contact.Fields[:0] // the first intent has them
-		in.contact.Body = in.postBody()
+		in.contact.Body = in.body
 		fact.Sealed = in.contact.AppendTo(nil)
 	}
 	in.candidates.DropOne(in.picked.seat, outcome)

@@ -22,6 +22,11 @@ func (in *ingest) distribute() (Answer, error) {
 	if reason != market.ReasonNone {
 		return in.unmatched(reason)
 	}
+	return in.giveAway()
+}
+
+// giveAway sells the lead to the seat that was picked, for which all is reserved.
+func (in *ingest) giveAway() (Answer, error) {
 	in.fact.Decided = in.now
 	in.sell(&in.fact.Sale)
 	seat := in.seat()
@@ -51,6 +56,9 @@ func (in *ingest) sold() Answer {
 // on facts: where only another request's reservation stands in the way it waits
 // for that to end, and looks at everything again.
 func (in *ingest) choose() (market.Reason, error) {
+	if in.open.Campaign.Method == market.PingPost {
+		return in.bargain()
+	}
 	for {
 		in.candidates.Begin(in.open.Lineup)
 		in.open.Screen(&in.lead, &in.candidates)
@@ -66,8 +74,8 @@ func (in *ingest) choose() (market.Reason, error) {
 	}
 }
 
-// again resumes after a refusal, with the candidates that are left and whose
-// doors are open now. What the refused intent holds in caps counts as free: the
+// again resumes after an auction or a refusal, with the candidates that are left
+// and whose doors are open now. What the refused intent holds in caps counts as free: the
 // fact that takes the next buyer gives it back.
 func (in *ingest) again() (market.Reason, error) {
 	for {
@@ -87,6 +95,9 @@ func (in *ingest) again() (market.Reason, error) {
 func (in *ingest) tryEach() (market.Reason, <-chan struct{}) {
 	for in.candidates.In.Next(0) >= 0 {
 		seat := in.turn()
+		if seat < 0 {
+			return in.auction.reason(), nil
+		}
 		outcome, wait := in.reserve(seat)
 		if wait != nil {
 			in.engine.state.ReleaseSale(&in.hold)
@@ -98,15 +109,21 @@ func (in *ingest) tryEach() (market.Reason, <-chan struct{}) {
 		in.engine.state.ReleaseSale(&in.hold)
 		in.candidates.DropOne(seat, outcome)
 	}
+	if in.auction.wasHeld() {
+		return in.auction.reason(), nil
+	}
 	return in.candidates.Reason(), nil
 }
 
-// turn is the seat to try next: the first one by priority, or the one whose
-// turn it is, which is reserved.
+// turn is the seat to try next: the first one by priority, the one whose turn it
+// is, which is reserved, or the best bidder's; -1 where no bid is good any more.
 func (in *ingest) turn() int {
 	campaign := in.open.Campaign
-	if campaign.Method == market.Waterfall {
+	switch campaign.Method {
+	case market.Waterfall:
 		return in.candidates.In.Next(0)
+	case market.PingPost:
+		return in.auction.next(in.now)
 	}
 	in.members, in.weights = in.members[:0], in.weights[:0]
 	for i := in.candidates.In.Next(0); i >= 0; i = in.candidates.In.Next(i + 1) {
@@ -119,24 +136,40 @@ func (in *ingest) turn() int {
 
 // reserve takes room in the caps and money for a sale to the seat.
 func (in *ingest) reserve(seat int) (market.Outcome, <-chan struct{}) {
-	e, campaign := in.engine, in.open.Campaign
+	campaign := in.open.Campaign
 	terms := &campaign.Lineup[seat]
-	payout, ok := campaign.Payout.Of(terms.Price)
+	price := terms.Price
+	if in.auction.wasHeld() {
+		bid := in.auction.bid(seat)
+		price, in.bought = bid.Amount, bought{auction: in.auction.id, token: bid.Token}
+	}
+	payout, ok := campaign.Payout.Of(price)
 	if !ok {
 		return market.OutcomeBelowFloor, nil
 	}
-	in.picked = pick{seat: seat, price: terms.Price, payout: payout}
+	in.picked = pick{seat: seat, price: price, payout: payout}
+	return in.take()
+}
+
+// take reserves what a sale to the seat that was picked takes, at the price of
+// the pick, and writes what is posted to its buyer.
+func (in *ingest) take() (market.Outcome, <-chan struct{}) {
+	e, campaign, seat, price := in.engine, in.open.Campaign, in.picked.seat, in.picked.price
+	terms := &campaign.Lineup[seat]
 	if rule := &campaign.Duplicates; rule.PerBuyer && rule.Window > 0 {
 		outcome, wait := in.claimBuyerDups(terms.Buyer)
 		if outcome != market.OutcomeWon || wait != nil {
 			return outcome, wait
 		}
 	}
-	if room, wait := e.state.TakeCaps(&in.hold, in.open.Caps[seat], terms.Price, in.back, in.now); room != state.RoomTaken {
+	if room, wait := e.state.TakeCaps(&in.hold, in.open.Caps[seat], price, in.back, in.now); room != state.RoomTaken {
 		return market.OutcomeCapped, wait
 	}
-	if room, wait := e.state.TakeFunds(&in.hold, terms.Buyer, terms.Price); room != state.RoomTaken {
+	if room, wait := e.state.TakeFunds(&in.hold, terms.Buyer, price); room != state.RoomTaken {
 		return market.OutcomeNoFunds, wait
+	}
+	if !in.writePost() {
+		return market.OutcomeError, nil
 	}
 	return market.OutcomeWon, nil
 }

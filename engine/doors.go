@@ -33,17 +33,18 @@ const maxUnknown = 1000
 
 func look(o *open, i int, s *state.State, now int64, doors *route.Doors) {
 	seat := &o.Campaign.Lineup[i]
+	price := leastPrice(o.Campaign, seat)
 	if !withinHours(seat.Buyer.Schedule, now, doors) || !withinHours(seat.Schedule, now, doors) {
 		doors.Closed.Set(i)
 	}
 	for _, limit := range o.Caps[i] {
-		full, until := s.CapFull(limit, seat.Price, now)
+		full, until := s.CapFull(limit, price, now)
 		doors.Until = min(doors.Until, until)
 		if full {
 			doors.Capped.Set(i)
 		}
 	}
-	if s.FundsShort(seat.Buyer, seat.Price) {
+	if s.FundsShort(seat.Buyer, price) {
 		doors.NoFunds.Set(i)
 	}
 	if paused, _ := s.Paused(event.NameBuyer, seat.Buyer.Ref); paused {
@@ -52,9 +53,22 @@ func look(o *open, i int, s *state.State, now int64, doors *route.Doors) {
 	if s.Unknown(seat.Buyer.Ref) >= maxUnknown {
 		doors.Unhealthy.Set(i)
 	}
-	if _, ok := o.Campaign.Payout.Of(seat.Price); !ok || seat.Price < o.Campaign.Floor {
+	if _, ok := o.Campaign.Payout.Of(price); !ok || price < o.Campaign.Floor {
 		doors.BelowFloor.Set(i)
 	}
+}
+
+// leastPrice is what a lead costs the seat's buyer at least. An auction's price
+// is not known before there are bids: a buyer is asked where there is room for
+// the least bid that could stand.
+func leastPrice(c *market.Campaign, seat *market.Seat) market.Money {
+	if c.Method != market.PingPost {
+		return seat.Price
+	}
+	if c.Payout.IsFixed {
+		return max(c.Floor, c.Payout.Fixed, 1)
+	}
+	return max(c.Floor, 1)
 }
 
 func withinHours(s *market.Schedule, now int64, doors *route.Doors) bool {

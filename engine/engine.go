@@ -13,6 +13,7 @@ import (
 type Options struct {
 	State   *state.State // replayed up to the end of the log
 	Log     Log
+	History History // of that log
 	Buyers  Buyers
 	Clock   Clock
 	Entropy Entropy
@@ -29,12 +30,19 @@ type Options struct {
 	Idempotency time.Duration // how long an answer can be had again; default 30 days
 	Keep        time.Duration // how long a lead stays in memory; default 45 days
 	MaxPosts    int           // intents open at once; default 20,000
+	MaxPings    int           // pings under way at which no auction begins; default 100,000
+
+	// PingIdempotency is Idempotency of pings, and for how long an auction is
+	// known by its name; default 30 days.
+	PingIdempotency time.Duration
 }
 
 // Note is where decisions are noted.
 type Note interface {
 	Decided(campaign *market.Campaign, supplier *market.Supplier, a *Answer)
 	Posted(buyer string, result *market.PostResult)
+	// Held is an auction's end; campaign is nil where a ping found none.
+	Held(campaign *market.Campaign, supplier *market.Supplier, h *Held)
 	Fault(what string, err error)
 }
 
@@ -47,9 +55,16 @@ type Engine struct {
 	rooms sync.Pool // *ingest
 	waits sync.Pool // *pending
 
-	decisions sync.Pool // *Decision
+	decisions  sync.Pool // *Decision
+	pings      sync.Pool // *ping
+	gatherings sync.Pool // *gathering
+	sellers    sellers
+	pinging    atomic.Int64 // pings under way
+	recent     recent
+	reading    chan struct{} // a place for each fact that is read back
 
 	configuring sync.Mutex // one change of configuration at a time
+	askers      askers     // written under configuring
 
 	couriers couriers
 	stop     chan struct{}
@@ -61,16 +76,24 @@ type Engine struct {
 func New(opt Options) *Engine {
 	setDefault(&opt.Ceiling, 5*time.Second)
 	setDefault(&opt.Idempotency, 30*24*time.Hour)
+	setDefault(&opt.PingIdempotency, 30*24*time.Hour)
 	setDefault(&opt.Keep, 45*24*time.Hour)
 	if opt.MaxPosts == 0 {
 		opt.MaxPosts = 20_000
+	}
+	if opt.MaxPings == 0 {
+		opt.MaxPings = 100_000
 	}
 	if opt.Note == nil {
 		opt.Note = silent{}
 	}
 	e := &Engine{opt: opt, state: opt.State, stop: make(chan struct{})}
 	e.couriers.byLead = make(map[market.LeadID]*courier)
+	e.askers = make(askers)
+	e.reading = make(chan struct{}, maxReading)
 	e.rooms.New = func() any { return new(ingest) }
+	e.pings.New = func() any { return new(ping) }
+	e.gatherings.New = func() any { return newGathering(e) }
 	e.waits.New = func() any { return &pending{engine: e, done: make(chan error, 1)} }
 	e.decisions.New = func() any { return &Decision{way: pending{engine: e, done: make(chan error, 1)}} }
 	return e
@@ -122,4 +145,5 @@ type silent struct{}
 
 func (silent) Decided(*market.Campaign, *market.Supplier, *Answer) {}
 func (silent) Posted(string, *market.PostResult)                   {}
+func (silent) Held(*market.Campaign, *market.Supplier, *Held)      {}
 func (silent) Fault(string, error)                                 {}

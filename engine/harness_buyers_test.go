@@ -49,6 +49,10 @@ type world struct {
 	behave  func(p *post) reply
 	posts   []*post
 
+	bidding map[string][]offer // by buyer; the last one repeats
+	asked   map[string]int     // how often since then
+	pings   []*pinged
+
 	underway sync.WaitGroup // grows under mu
 }
 
@@ -70,7 +74,7 @@ type post struct {
 var began = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func newWorld(t testing.TB) *world {
-	return &world{t: t, scripts: map[string][]reply{}}
+	return &world{t: t, scripts: map[string][]reply{}, asked: map[string]int{}}
 }
 
 // script sets what a buyer answers to the tries of each lead.
@@ -90,7 +94,7 @@ func endpointOf(buyer string) *market.Endpoint {
 }
 
 var (
-	leadInBody   = regexp.MustCompile(`^\{"auction_id":"(lead_[0-9a-z]{26})","lead":\{"lead_uuid":"(lead_[0-9a-z]{26})"`)
+	leadInBody   = regexp.MustCompile(`^\{"auction_id":"((?:lead|auc)_[0-9a-z]{26})"(?:,"bid_token":"([^"]*)")?,"lead":\{"lead_uuid":"(lead_[0-9a-z]{26})"`)
 	personInBody = regexp.MustCompile(`"phone":"(\+\d+)"`)
 )
 
@@ -106,11 +110,18 @@ func (w *world) enter(life int, req *market.PostRequest) *post {
 	}
 	ids := leadInBody.FindSubmatch(req.Body)
 	person := personInBody.FindSubmatch(req.Body)
-	if ids == nil || person == nil || !bytes.Equal(ids[1], ids[2]) {
+	if ids == nil || person == nil {
 		w.t.Errorf("a body that is no post: %s", req.Body)
 		return p
 	}
-	p.lead, p.person = string(ids[1]), string(person[1])
+	p.lead, p.person = string(ids[3]), string(person[1])
+	token := ""
+	if auction := string(ids[1]); auction != p.lead {
+		token = w.tokenOf(p.buyer, auction)
+	}
+	if (token == "") != bytes.Equal(ids[1], ids[3]) || string(ids[2]) != token {
+		w.t.Errorf("%s gets a post by a bid that it did not make: %s", p.buyer, req.Body)
+	}
 	if req.RequestID.IsZero() || !strings.HasPrefix(req.Key, "post_") {
 		w.t.Errorf("a post without a request id or key: %+v", req)
 	}

@@ -19,12 +19,17 @@ type rig struct {
 	campaigns []campaign
 	lists     []list
 	suppliers []string // besides "acme"
+	auctions  int      // of a supplier at once; zero: the default
 }
 
 type buyer struct {
 	id       string
-	posts    bool   // has an endpoint; else leads are recorded
-	funds    string // opening balance; empty: its money is not limited
+	posts    bool // has an endpoint; else leads are recorded
+	pings    bool // can be asked for bids
+	rate     int  // of pings a second; zero: any
+	adapter  *market.Adapter
+	dialect  *market.Dialect // of its pings
+	funds    string          // opening balance; empty: its money is not limited
 	credit   string
 	caps     []string // "day 5", "total $20", "hour 3 America/New_York"
 	schedule string   // "America/New_York Mon-Fri 08:00-18:00, Sat 10:00-12:00"
@@ -45,6 +50,11 @@ type campaign struct {
 	consent    []string
 	unknown    market.Unknown
 	seats      []seat
+
+	vertical string        // empty: auto_insurance
+	sub      string        // line of business
+	timeout  time.Duration // of auctions; zero: 2 s
+	reserve  time.Duration // for the post; zero: 1 s
 }
 
 type seat struct {
@@ -55,6 +65,7 @@ type seat struct {
 	filters  []market.FilterSpec
 	caps     []string
 	schedule string
+	priority *int // nil: its place
 }
 
 type list struct {
@@ -101,7 +112,7 @@ func (r rig) catalog(t testing.TB) *market.Catalog {
 		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.List{},
 	}
 	for _, id := range append([]string{"acme"}, r.suppliers...) {
-		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id)}
+		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), ConcurrentAuctions: r.auctions}
 	}
 	for _, l := range r.lists {
 		c.Lists[market.ListID(l.id)] = &market.List{ID: market.ListID(l.id), Field: l.field, Hash: l.hash}
@@ -128,6 +139,10 @@ func (b buyer) build(t testing.TB, c *market.Catalog) *market.Buyer {
 	if b.posts {
 		built.Post = endpointOf(b.id)
 	}
+	if b.pings {
+		built.Ping, built.PingRate = pingEndpointOf(b.id), b.rate
+		built.Ping.Adapter, built.Ping.Dialect = b.adapter, b.dialect
+	}
 	return built
 }
 
@@ -143,6 +158,8 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 		Suppliers: map[market.SupplierID]struct{}{}, ConsentSources: map[string]struct{}{},
 		Suppression: listsOf(t, c, form.suppress), Duplicates: form.duplicates, Mapping: mapping,
 		Filters: filters(t, mapping, form.filters), Caps: caps(t, market.ScopeCampaign, form.caps),
+		Vertical: cmp.Or(form.vertical, "auto_insurance"), SubVertical: form.sub,
+		BidTimeout: cmp.Or(form.timeout, 2*time.Second), PostReserve: cmp.Or(form.reserve, time.Second),
 	}
 	for _, id := range form.suppliers {
 		built.Suppliers[market.SupplierID(id)] = struct{}{}
@@ -159,8 +176,12 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 		if named == nil {
 			t.Fatalf("a seat for %q, who is no buyer", s.buyer)
 		}
+		priority := i
+		if s.priority != nil {
+			priority = *s.priority
+		}
 		built.Lineup = append(built.Lineup, market.Seat{
-			Buyer: named, Priority: i, Weight: cmp.Or(s.weight, 1), Price: money(t, cmp.Or(s.price, "10")),
+			Buyer: named, Priority: priority, Weight: cmp.Or(s.weight, 1), Price: money(t, cmp.Or(s.price, "10")),
 			States: states, Filters: filters(t, mapping, s.filters), Schedule: schedule(t, s.schedule),
 			Caps: caps(t, market.ScopePair, s.caps),
 		})
@@ -272,6 +293,19 @@ func person(n int, pairs ...string) request {
 	for i := 0; i < len(pairs); i += 2 {
 		values[pairs[i]] = pairs[i+1]
 	}
+	return of(values)
+}
+
+// composed is a request of these pairs alone; a later one replaces an earlier.
+func composed(pairs []string) request {
+	values := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		values[pairs[i]] = pairs[i+1]
+	}
+	return of(values)
+}
+
+func of(values map[string]string) request {
 	r := request{supplier: "acme"}
 	var body strings.Builder
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
@@ -301,6 +335,9 @@ func member(name, value string) market.Member {
 			m.Kind = market.JSONBoolean
 		case "null":
 			m.Kind = market.JSONNull
+		}
+		if literal != "" && (literal[0] == '{' || literal[0] == '[') {
+			m.Kind = market.JSONObject
 		}
 	}
 	return m

@@ -16,7 +16,7 @@ import (
 type ledger struct {
 	caps     map[capWindow]int64
 	balance  map[market.Ref]market.Money
-	held     map[market.Ref]market.Money
+	onHold   map[market.Ref]market.Money
 	open     map[market.LeadID]event.Sale
 	status   map[market.LeadID]market.Status
 	sold     map[market.Ref]int // leads by buyer, of those that stand
@@ -25,6 +25,7 @@ type ledger struct {
 	highest  map[market.Ref]int64 // limit that each cap ever had
 	keys     map[[16]byte]int64   // until when an idempotency key is known
 	opened   map[market.Ref]bool
+	book     auctionBook
 }
 
 type capWindow struct {
@@ -38,10 +39,11 @@ type capWindow struct {
 func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[market.Ref]int64) *ledger {
 	t.Helper()
 	l := &ledger{
-		caps: map[capWindow]int64{}, balance: map[market.Ref]market.Money{}, held: map[market.Ref]market.Money{},
+		caps: map[capWindow]int64{}, balance: map[market.Ref]market.Money{}, onHold: map[market.Ref]market.Money{},
 		open: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.Status{},
 		sold: map[market.Ref]int{}, campaign: map[market.Ref]int{},
 		opened: map[market.Ref]bool{}, limits: allCaps(catalog), highest: highest, keys: map[[16]byte]int64{},
+		book: newAuctionBook(),
 	}
 	var decoder event.Decoder
 	for i, e := range entries {
@@ -59,6 +61,8 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[m
 			l.decided(t, fact)
 		case *event.PostSettled:
 			l.settled(t, fact)
+		case *event.AuctionHeld:
+			l.held(t, fact)
 		}
 		l.withinLimits(t, i+1, catalog)
 	}
@@ -80,7 +84,9 @@ func (l *ledger) decided(t testing.TB, fact *event.LeadDecided) {
 		l.keys[key] = fact.Idempotency.Until
 	}
 	l.status[fact.Lead] = market.StatusUnmatched
+	l.auctioned(t, fact)
 	if fact.Sale.Buyer != 0 {
+		l.uses(t, &fact.Sale, fact.Lead, false)
 		l.sell(fact.Lead, fact.Campaign, &fact.Sale, fact.Post.URL != "")
 	}
 }
@@ -90,7 +96,7 @@ func (l *ledger) sell(lead market.LeadID, campaign market.Ref, sale *event.Sale,
 	l.sold[sale.Buyer]++
 	l.campaign[campaign]++
 	if posted {
-		l.held[sale.Buyer] += sale.Price
+		l.onHold[sale.Buyer] += sale.Price
 		var kept event.Sale
 		kept.CopyFrom(sale)
 		l.open[lead] = kept
@@ -122,18 +128,20 @@ func (l *ledger) settled(t testing.TB, fact *event.PostSettled) {
 	case event.SettledDelivered, event.SettledConfirmed:
 		l.status[fact.Lead] = market.StatusAccepted
 		l.balance[sale.Buyer] -= sale.Price
-		l.held[sale.Buyer] -= sale.Price
+		l.onHold[sale.Buyer] -= sale.Price
 		delete(l.open, fact.Lead)
 	case event.SettledRefused, event.SettledReleased:
 		l.charge(&sale, -1)
-		l.held[sale.Buyer] -= sale.Price
+		l.onHold[sale.Buyer] -= sale.Price
 		l.sold[sale.Buyer]--
 		l.campaign[fact.Campaign]--
 		delete(l.open, fact.Lead)
+		l.uses(t, &fact.Sale, fact.Lead, true)
 		if fact.Next.Buyer == 0 {
 			l.status[fact.Lead] = market.StatusUnmatched
 			return
 		}
+		l.uses(t, &fact.Next, fact.Lead, false)
 		l.sell(fact.Lead, fact.Campaign, &fact.Next, fact.Post.URL != "")
 	default:
 		t.Errorf("settlement %d", fact.Settlement)
@@ -151,7 +159,7 @@ func (l *ledger) withinLimits(t testing.TB, position int, catalog *market.Catalo
 		}
 	}
 	for _, b := range catalog.Buyers {
-		if free := l.balance[b.Ref] - l.held[b.Ref] + b.Credit; b.Funded && l.opened[b.Ref] && free < 0 {
+		if free := l.balance[b.Ref] - l.onHold[b.Ref] + b.Credit; b.Funded && l.opened[b.Ref] && free < 0 {
 			t.Errorf("entry %d: buyer %s is %s over its money", position, b.ID, -free)
 		}
 	}
@@ -161,8 +169,8 @@ func (l *ledger) withinLimits(t testing.TB, position int, catalog *market.Catalo
 func (l *ledger) compare(t testing.TB, s *state.State) {
 	t.Helper()
 	for ref, balance := range l.balance {
-		if got, held := s.Balance(ref); got != balance || held != l.held[ref] {
-			t.Errorf("buyer %d has %s and holds %s, by the facts %s and %s", ref, got, held, balance, l.held[ref])
+		if got, held := s.Balance(ref); got != balance || held != l.onHold[ref] {
+			t.Errorf("buyer %d has %s and holds %s, by the facts %s and %s", ref, got, held, balance, l.onHold[ref])
 		}
 	}
 	_, now := s.Position()
@@ -177,6 +185,7 @@ func (l *ledger) compare(t testing.TB, s *state.State) {
 			t.Errorf("lead %s is %s, by the facts %s", lead, got.Status, status)
 		}
 	}
+	l.compareAuctions(t, s)
 	open := 0
 	s.Posts(func(p *state.Post) {
 		open++

@@ -53,6 +53,7 @@ type request struct {
 	body     []byte
 	key      string
 	badKey   bool
+	hops     int // of a ping
 }
 
 // withKey is the same request under an idempotency key.
@@ -66,11 +67,28 @@ type noted struct {
 	decided atomic.Int64
 	posted  atomic.Int64
 	faults  atomic.Int64
+	held    atomic.Int64
+	wrong   atomic.Int64 // auctions whose outcomes do not add up
+
+	outcomes [market.Outcomes]atomic.Int64
 }
 
 func (n *noted) Decided(*market.Campaign, *market.Supplier, *engine.Answer) { n.decided.Add(1) }
 func (n *noted) Posted(string, *market.PostResult)                          { n.posted.Add(1) }
 func (n *noted) Fault(string, error)                                        { n.faults.Add(1) }
+
+// Held sees that every seat is accounted for, once.
+func (n *noted) Held(campaign *market.Campaign, _ *market.Supplier, h *engine.Held) {
+	n.held.Add(1)
+	seats := 0
+	for outcome, count := range h.Outcomes {
+		seats += count
+		n.outcomes[outcome].Add(int64(count))
+	}
+	if campaign != nil && seats != 0 && seats != len(campaign.Lineup) || len(h.Pings) > seats {
+		n.wrong.Add(1)
+	}
+}
 
 // begin starts an exchange on an empty log. It ends with the test.
 func begin(t testing.TB, r rig, tune ...func(*engine.Options)) *exchange {
@@ -95,7 +113,7 @@ func (x *exchange) start() {
 	x.life = &life{world: x.world, log: x.log, number: number}
 	x.state = replayed(x.t, x.log.durable())
 	opt := engine.Options{
-		State: x.state, Log: x.life, Buyers: x.life, Clock: bubbleClock{}, Secret: secret,
+		State: x.state, Log: x.life, History: x.life, Buyers: x.life, Clock: bubbleClock{}, Secret: secret,
 		Entropy: x.entropy, Note: &x.noted,
 	}
 	if x.tune != nil {
@@ -271,6 +289,12 @@ func (x *exchange) audit() {
 	x.t.Helper()
 	if n := x.state.Reservations(); n != 0 {
 		x.t.Errorf("%d reservations are out while nothing is under way", n)
+	}
+	if n := x.engine.Auctions(); n != 0 {
+		x.t.Errorf("%d auctions are open while nothing is under way", n)
+	}
+	if n := x.noted.wrong.Load(); n != 0 {
+		x.t.Errorf("%d auctions were noted whose outcomes do not add up to the lineup", n)
 	}
 	if x.log.failure != nil {
 		return // memory was left behind: it knows less than the log may have

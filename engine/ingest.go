@@ -33,10 +33,14 @@ type ingest struct {
 	lead       market.Lead
 	faults     []market.FieldError
 	candidates route.Candidates
+	auction    auction // of a ping_post campaign
+	bought     bought
+	promise    promise
 	picked     pick
 	posting    state.Hold    // the claims that outlive the commit, while a post is open
 	fields     []event.Field // memory for the fact's lists, between two facts
 	steps      []event.Step
+	bids       []event.Bid
 	sealed     []byte
 	contact    event.Contact
 	body       []byte
@@ -92,6 +96,9 @@ func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
 	in.fact.Reset()
 	in.lendLists()
 	in.candidates.Forget()
+	in.auction.reset()
+	in.promise.reset()
+	in.bought = bought{}
 	in.faults, in.back = in.faults[:0], nil
 	if in.listed == nil {
 		in.listed = in.onList
@@ -106,6 +113,8 @@ func (in *ingest) end() {
 	in.engine.state.Release(&in.posting)
 	in.Decision, in.req, in.plan, in.open = nil, nil, nil, nil
 	clear(in.contact.Fields)
+	in.promise.reset()
+	in.auction.reset()
 }
 
 func (in *ingest) run() (Answer, error) {
@@ -121,6 +130,9 @@ func (in *ingest) run() (Answer, error) {
 	}
 	in.id = market.LeadID(e.newID(in.now, &in.random))
 	in.describe()
+	if in.promise.bid != nil {
+		return in.takeUp()
+	}
 	reason, err := in.inbound()
 	if err != nil {
 		return Answer{}, err

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"sync/atomic"
 
+	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/route"
 )
@@ -14,23 +17,63 @@ type plan struct {
 	catalog   *market.Catalog
 	campaigns map[market.CampaignID]*open
 	tables    map[market.Ref]*market.Table // of suppression lists, by the list's number
+	lines     map[line][]*open             // ping_post campaigns, by line of business, then id
 }
+
+// line is a line of business, as pings name it.
+type line struct{ vertical, subVertical string }
 
 // open is a campaign ready for leads.
 type open struct {
 	*route.Lineup
 	doors atomic.Pointer[route.Doors]
+
+	// Of ping_post campaigns alone, by seat: how its buyer is asked, and which
+	// seats have a buyer that can be.
+	askers    []*asker
+	reachable market.Bits
 }
 
-func newPlan(catalog *market.Catalog, tables map[market.Ref]*market.Table) *plan {
+func newPlan(catalog *market.Catalog, tables map[market.Ref]*market.Table, all askers, now int64) *plan {
 	p := &plan{
 		catalog: catalog, tables: tables,
 		campaigns: make(map[market.CampaignID]*open, len(catalog.Campaigns)),
+		lines:     make(map[line][]*open),
 	}
-	for id, campaign := range catalog.Campaigns {
-		p.campaigns[id] = &open{Lineup: route.Compile(campaign)}
+	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
+		o := &open{Lineup: route.Compile(catalog.Campaigns[id])}
+		p.campaigns[id] = o
+		if o.Campaign.Method != market.PingPost {
+			continue
+		}
+		o.prepare(all, now)
+		of := line{o.Campaign.Vertical, o.Campaign.SubVertical}
+		p.lines[of] = append(p.lines[of], o)
 	}
 	return p
+}
+
+func (o *open) prepare(all askers, now int64) {
+	o.reachable = market.NewBits(o.Seats())
+	for i := range o.Campaign.Lineup {
+		buyer := o.Campaign.Lineup[i].Buyer
+		o.askers = append(o.askers, all.of(buyer, now))
+		if buyer.Ping != nil {
+			o.reachable.Set(i)
+		}
+	}
+}
+
+// auctioning is the campaign that a supplier's ping of this line of business
+// goes to, or nil. Paused ones do not count; of several that a configuration
+// should not have, it is the first by id.
+func (e *Engine) auctioning(p *plan, supplier market.SupplierID, vertical, subVertical []byte) *open {
+	for _, o := range p.lines[line{string(vertical), string(subVertical)}] {
+		if paused, _ := e.state.Paused(event.NameCampaign, o.Campaign.Ref); !paused && o.Campaign.Takes(supplier) {
+			return o
+		}
+	}
+	return nil
 }
 
 // Catalog is the configuration in force, or nil.

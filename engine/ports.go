@@ -29,10 +29,21 @@ type Log interface {
 	Append(data []byte, w Waiter) error
 }
 
-// Buyers speaks to buyers' endpoints. Post makes one attempt and returns by the
-// request's deadline.
+// ErrGone is what At returns where history no longer holds the fact.
+var ErrGone = errors.New("the log's history no longer holds this fact")
+
+// History reads facts back. At returns the bytes of one durable entry, as Append
+// was given them; it is for the few answers that memory does not have. The bytes
+// are the caller's. The error is ErrGone, or of the disk.
+type History interface {
+	At(seq uint64) ([]byte, error)
+}
+
+// Buyers speaks to buyers' endpoints. Post makes one attempt, Ping asks for one
+// bid; each returns by the request's deadline.
 type Buyers interface {
 	Post(req *market.PostRequest) market.PostResult
+	Ping(req *market.PingRequest) market.PingResult
 }
 
 // Clock tells the time and waits. Now is in Unix nanoseconds and never goes

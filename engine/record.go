@@ -3,6 +3,7 @@ package engine
 import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/route"
 )
 
 // recordFields enters the lead's values into the fact: those that tell who it
@@ -36,13 +37,25 @@ func (in *ingest) seal(body []byte) {
 	in.fact.Sealed = in.contact.AppendTo(in.fact.Sealed[:0])
 }
 
-// trail enters into the fact what became of each candidate.
+// trail enters into the fact what became of each candidate, and of what it bid.
 func (in *ingest) trail() {
 	in.fact.Trail = appendTrail(in.fact.Trail[:0], in)
+	if a := &in.auction; a.wasHeld() {
+		record := &in.fact.Auction
+		record.ID, record.Began, record.Deadline = a.id, a.began, a.deadline
+		record.Bids = a.appendBids(record.Bids[:0])
+	}
 }
 
 func appendTrail(trail []event.Step, in *ingest) []event.Step {
-	in.candidates.Each(func(outcome market.Outcome, seats market.Bits) {
+	if in.auction.wasHeld() {
+		return in.auction.appendTrail(trail)
+	}
+	return appendSteps(trail, &in.candidates)
+}
+
+func appendSteps(trail []event.Step, candidates *route.Candidates) []event.Step {
+	candidates.Each(func(outcome market.Outcome, seats market.Bits) {
 		trail = append(trail, event.Step{Outcome: outcome, Seats: seats})
 	})
 	return trail

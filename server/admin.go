@@ -39,6 +39,7 @@ type Operator interface {
 	Tokens() *token.Mint
 	// Sandbox tells whether the exchange is one, where static tokens are good.
 	Sandbox() bool
+	Explainer
 }
 
 // Admin answers operators. Its address is never public by default; all of it
@@ -92,6 +93,7 @@ func (a *Admin) guarded(routes *router.Router) {
 	add("GET", "/admin/v1/hash", a.hash)
 	add("GET", "/admin/v1/config", a.config)
 	add("GET", "/admin/v1/deliveries", a.deliveries)
+	add("GET", "/admin/v1/explain/{id}", a.explainer())
 	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.resolve)
 	add("GET", "/admin/v1/suppliers/{id}/keys", a.keys)
 	add("POST", "/admin/v1/suppliers/{id}/keys", a.rotate)

@@ -5,8 +5,14 @@ package server
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
 )
 
 // TestAllocOfAnIngest: an accepted lead, from the request as the HTTP library
@@ -38,6 +44,56 @@ func TestAllocOfAnIngest(t *testing.T) {
 	t.Logf("%.1f allocations", allocations)
 	if allocations > 15 {
 		t.Errorf("%.1f allocations for an accepted lead, at most 15", allocations)
+	}
+}
+
+// TestAllocOfAPing: an auction with two bids, from the request to the answer, with
+// the log in memory and buyers that answer at once.
+func TestAllocOfAPing(t *testing.T) {
+	h := holding(t)
+	bearer := h.token("acme", "ping")
+	const runs = 2000
+	pings := make([]string, runs+2)
+	for i := range pings {
+		pings[i] = with(aPing, "auction_id", fmt.Sprintf(`"auction-%06d"`, i))
+	}
+	head := func(i int) string {
+		return fmt.Sprintf("POST /v1/ping HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nIdempotency-Key: key-%06d\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+			bearer, i, len(pings[i]))
+	}
+	var c call
+	c.make(h.Server, head(0), pings[0])
+	number := 0
+	allocations := testing.AllocsPerRun(runs, func() {
+		number++
+		c.ctx.Response.Reset()
+		c.ctx.Request.Header.SetBytesV("Idempotency-Key", strconv.AppendInt(nil, int64(number), 10))
+		c.body.Reset([]byte(pings[number]))
+		c.ctx.Request.SetBodyStream(&c.body, len(pings[number]))
+		h.handle(&c.ctx)
+	})
+	if c.ctx.Response.StatusCode() != 200 || !bytes.Contains(c.ctx.Response.Body(), []byte(`"bid":{`)) {
+		t.Fatalf("%d %s", c.ctx.Response.StatusCode(), c.ctx.Response.Body())
+	}
+	t.Logf("%.1f allocations", allocations)
+	if allocations > 40 {
+		t.Errorf("%.1f allocations for a ping, at most 40", allocations)
+	}
+}
+
+// TestAllocOfCounting: once their counters are there, an auction and a post are
+// counted without memory.
+func TestAllocOfCounting(t *testing.T) {
+	m := NewMeter(metrics.NewSet(), func(string, error) {})
+	cars := &market.Campaign{ID: "cars"}
+	held := &engine.Held{Elapsed: 30e6, Pings: []engine.Pinged{{Buyer: &market.Buyer{ID: "buy_a"}, Elapsed: 10e6}}}
+	held.Outcomes[market.OutcomeWon] = 1
+	down := &market.PostResult{Verdict: market.VerdictUnknown}
+	if n := testing.AllocsPerRun(100, func() {
+		m.Held(cars, nil, held)
+		m.Posted("buy_a", down)
+	}); n > 0 {
+		t.Errorf("%.0f allocations", n)
 	}
 }
 

@@ -25,6 +25,15 @@ var (
 	faultHeader       = fault{431, "header_too_large", "The request's header lines are over the limit."}
 	faultPayload      = fault{422, "invalid_payload", "The payload does not fit; field_errors says which fields, and what is expected."}
 	faultKeyReused    = fault{422, "idempotency_key_reused", "This Idempotency-Key came with another body before. Use a new key for a new request."}
+	faultBuyersToken  = fault{403, "forbidden", "The token is a buyer's, and only sellers ping and post here. Use a token of a supplier's client."}
+	faultAuctionKnown = fault{409, "auction_exists", "This auction_id came before, under another Idempotency-Key. Send it under that key to hear its answer again, or take a new auction_id."}
+	faultSold         = fault{409, "already_sold", "This auction's bid was taken already, under another Idempotency-Key. Send the post under that key to hear its answer again."}
+	faultExpired      = fault{410, "bid_expired", "The bid is no longer open. Send a new ping."}
+	faultBidToken     = fault{422, "invalid_bid_token", "The bid_token is not one of this auction and this seller. Send the auction_id and the bid_token of one answer to a ping."}
+	faultRejected     = fault{422, "post_rejected", "The lead was not taken; reason says why. The bid brings nothing for it."}
+	faultAuctions     = fault{429, "rate_limited", "Too many auctions of this seller are open at once. Send this one again after the time in Retry-After."}
+	faultUnreachable  = fault{502, "buyer_unavailable", "The buyer could not be reached in time; the delivery goes on. Send the same request under the same Idempotency-Key to hear what became of it."}
+	faultNoAnswer     = fault{504, "buyer_timeout", "The buyer did not answer in time; the delivery goes on. Send the same request under the same Idempotency-Key to hear what became of it."}
 	faultInternal     = fault{500, "internal", "Something went wrong here. The request may be sent again; request_id helps to find out what it was."}
 	faultUnavailable  = fault{503, "unavailable", "The exchange takes no requests right now. Send this one again after the time in Retry-After."}
 	faultCrowded      = fault{503, "unavailable", "Too many connections are open. Use fewer and keep them, and try again after the time in Retry-After."}

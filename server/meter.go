@@ -3,7 +3,9 @@ package server
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/VictoriaMetrics/metrics"
 
@@ -17,15 +19,18 @@ type route uint8
 const (
 	routeNone route = iota
 	routeIngest
+	routePing
+	routePost
+	routeAvailability
 	routeToken
 	routeAdmin
 	routes
 )
 
-var routeNames = [routes]string{"other", "/api/v1/ingest", "/oauth/token", "admin"}
+var routeNames = [routes]string{"other", "/api/v1/ingest", "/v1/ping", "/v1/post", "/api/v1/ping", "/oauth/token", "admin"}
 
 // statuses are those that are counted one by one; the others are counted together.
-var statuses = [...]int{200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431, 500, 503, 505}
+var statuses = [...]int{200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 431, 500, 502, 503, 504, 505}
 
 // Meter counts for Prometheus. All handles are made at the start: labels are
 // bounded, and nothing is formatted while serving. It is the engine's Note.
@@ -34,16 +39,24 @@ type Meter struct {
 	requests [routes][len(statuses) + 1]*metrics.Counter
 	seconds  [routes]*metrics.PrometheusHistogram
 	accepted *metrics.Counter
-	reasons  [32]*metrics.Counter
-	posts    [8]*metrics.Counter
+	reasons  [reasons]*metrics.Counter
+	posts    [verdicts]*metrics.Counter
 	postTime *metrics.PrometheusHistogram
+	auctions *metrics.PrometheusHistogram
 	faults   *metrics.Counter
 	fault    func(what string, err error)
+
+	campaigns family[campaignMeter]
+	buyers    family[buyerMeter]
+	logger    atomic.Pointer[slog.Logger]
 }
 
 // NewMeter returns a meter; fault is told what the engine could not do.
 func NewMeter(set *metrics.Set, fault func(what string, err error)) *Meter {
 	m := &Meter{set: set, fault: fault}
+	m.tellTo(slog.New(slog.DiscardHandler))
+	m.campaigns.newOne = func(id string) *campaignMeter { return &campaignMeter{set: set, id: id} }
+	m.buyers.newOne = func(id string) *buyerMeter { return newBuyerMeter(set, id) }
 	for r := range routes {
 		for i := range m.requests[r] {
 			m.requests[r][i] = set.NewCounter(fmt.Sprintf(`pingpost_requests_total{path=%q,status=%q}`, routeNames[r], statusLabel(i)))
@@ -51,16 +64,21 @@ func NewMeter(set *metrics.Set, fault func(what string, err error)) *Meter {
 		m.seconds[r] = set.NewPrometheusHistogramExt(fmt.Sprintf(`pingpost_request_seconds{path=%q}`, routeNames[r]), buckets)
 	}
 	m.accepted = set.NewCounter(`pingpost_leads_total{status="ACCEPTED",reason=""}`)
-	for reason := market.ReasonNoBuyer; reason <= market.ReasonDuplicate; reason++ {
+	for reason := market.ReasonNoBuyer; reason < reasons; reason++ {
 		m.reasons[reason] = set.NewCounter(fmt.Sprintf(`pingpost_leads_total{status="UNMATCHED",reason=%q}`, reason))
 	}
-	for verdict := market.VerdictAccepted; verdict <= market.VerdictBusy; verdict++ {
+	for verdict := market.VerdictAccepted; verdict < verdicts; verdict++ {
 		m.posts[verdict] = set.NewCounter(fmt.Sprintf(`pingpost_post_attempts_total{verdict=%q}`, verdict))
 	}
 	m.postTime = set.NewPrometheusHistogramExt(`pingpost_post_attempt_seconds`, buckets)
+	m.auctions = set.NewPrometheusHistogramExt(`pingpost_auction_seconds`, buckets)
 	m.faults = set.NewCounter(`pingpost_faults_total`)
 	return m
 }
+
+// tellTo says where buyers that fail are told of; New does. Before it is said,
+// nowhere.
+func (m *Meter) tellTo(logger *slog.Logger) { m.logger.Store(logger) }
 
 // buckets are the histograms' upper bounds, in seconds.
 var buckets = []float64{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10}
@@ -91,9 +109,10 @@ func (m *Meter) Decided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer
 }
 
 // Posted counts an attempt to post.
-func (m *Meter) Posted(_ string, result *market.PostResult) {
+func (m *Meter) Posted(buyer string, result *market.PostResult) {
 	m.posts[result.Verdict].Inc()
 	m.postTime.Update(result.Elapsed.Seconds())
+	m.buyers.of(buyer).posted(buyer, result, m.logger.Load())
 }
 
 // Fault counts what should not happen, and tells it on.

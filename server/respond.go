@@ -23,7 +23,7 @@ func fail(ctx *fasthttp.RequestCtx, id market.RequestID, f fault, fields ...mark
 	ctx.SetStatusCode(f.status)
 	ctx.SetContentType(typeJSON)
 	ctx.Response.Header.SetBytesV(headerRequestID, id.AppendTo(text[:0]))
-	if f.status == fasthttp.StatusServiceUnavailable {
+	if f.status > fasthttp.StatusInternalServerError && f.status <= fasthttp.StatusGatewayTimeout || f == faultAuctions {
 		ctx.Response.Header.Set("Retry-After", retryAfterBusy)
 	}
 	ctx.SetBody(appendFault(nil, id, f, fields...))
@@ -69,16 +69,54 @@ func failWith(ctx *fasthttp.RequestCtx, id market.RequestID, err error) {
 		fail(ctx, id, faultUnavailable)
 		return
 	}
-	switch refusal.Code {
-	case engine.InvalidPayload:
-		fail(ctx, id, faultPayload, refusal.Fields...)
-	case engine.KeyReused:
-		fail(ctx, id, faultKeyReused)
-	case engine.Forbidden:
-		fail(ctx, id, faultForbidden)
-	default:
-		fail(ctx, id, faultInternal)
+	if !refusal.Request.IsZero() {
+		id = refusal.Request
 	}
+	what, known := refusals[refusal.Code]
+	if !known {
+		what = faultInternal
+	}
+	fail(ctx, id, what, refusal.Fields...)
+	if refusal.Replayed {
+		ctx.Response.Header.Set(headerReplayed, "true")
+	}
+	if refusal.Code == engine.PostRejected {
+		ctx.SetBody(appendReason(ctx.Response.Body(), refusal.Reason))
+	}
+}
+
+// refusals are the engine's, as they are told.
+var refusals = map[engine.RefusalCode]fault{
+	engine.InvalidPayload:   faultPayload,
+	engine.KeyReused:        faultKeyReused,
+	engine.Forbidden:        faultForbidden,
+	engine.AuctionExists:    faultAuctionKnown,
+	engine.AlreadySold:      faultSold,
+	engine.BidExpired:       faultExpired,
+	engine.InvalidBidToken:  faultBidToken,
+	engine.PostRejected:     faultRejected,
+	engine.RateLimited:      faultAuctions,
+	engine.BuyerUnavailable: faultUnreachable,
+	engine.BuyerTimeout:     faultNoAnswer,
+}
+
+// appendReason adds a reason to an error's body.
+func appendReason(body []byte, reason market.Reason) []byte {
+	body = append(body[:len(body)-1], `,"reason":"`...)
+	return append(append(body, reason.String()...), `"}`...)
+}
+
+// answerWith sends an answer that rests on a logged fact: a replayed one has the
+// first one's request id.
+func answerWith(ctx *fasthttp.RequestCtx, status int, id market.RequestID, replayed bool, body []byte) {
+	ctx.SetStatusCode(status)
+	ctx.SetContentType(typeJSON)
+	var text [64]byte
+	ctx.Response.Header.SetBytesV(headerRequestID, id.AppendTo(text[:0]))
+	if replayed {
+		ctx.Response.Header.Set(headerReplayed, "true")
+	}
+	ctx.SetBody(body)
 }
 
 // appendAnswer writes the answer to an ingest.
@@ -91,13 +129,17 @@ func appendAnswer(body []byte, a *engine.Answer) []byte {
 	}
 	body = market.AppendJSONString(append(body, `,"campaign_id":`...), []byte(a.Campaign))
 	if a.Accepted {
-		body = a.Payout.AppendJSON(append(body, `,"price":{"amount":`...))
-		body = append(body, `,"currency":"`...)
-		body = append(body, a.Currency[:]...)
-		body = append(body, `"}}}`...)
-		return body
+		body = append(body, `,"price":{`...)
+		return append(appendPrice(body, a.Payout, a.Currency), "}}}"...)
 	}
 	body = append(body, `,"reason":"`...)
 	body = append(body, a.Reason.String()...)
 	return append(body, `"}}`...)
+}
+
+// appendPrice writes an amount and its currency.
+func appendPrice(body []byte, amount market.Money, currency market.Currency) []byte {
+	body = amount.AppendJSON(append(body, `"amount":`...))
+	body = append(append(body, `,"currency":"`...), currency[:]...)
+	return append(body, '"')
 }

@@ -45,6 +45,24 @@ func (s *Server) route(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, r
 			r.giveBack()
 		}
 		return routeIngest
+	case "/v1/ping":
+		if s.allow(ctx, id, fasthttp.MethodPost) {
+			s.ping(ctx, id, r, read)
+		}
+		r.giveBack()
+		return routePing
+	case "/v1/post":
+		if s.allow(ctx, id, fasthttp.MethodPost) {
+			s.post(ctx, id, r, read)
+		}
+		r.giveBack()
+		return routePost
+	case "/api/v1/ping":
+		if s.allow(ctx, id, fasthttp.MethodPost) {
+			s.availability(ctx, id, r, read)
+		}
+		r.giveBack()
+		return routeAvailability
 	case "/oauth/token":
 		if s.allow(ctx, id, fasthttp.MethodPost) {
 			s.giveToken(ctx, id, r, read)

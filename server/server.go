@@ -38,12 +38,15 @@ type Server struct {
 	suppliers    atomic.Pointer[map[market.Ref]*market.Supplier]
 	buyers       atomic.Pointer[map[market.Ref]*market.Buyer]
 	ingestLimits limits
+	pingLimits   limits // of /v1/ping and /api/v1/ping together
+	postLimits   limits
 	draining     atomic.Bool
 }
 
 // New returns a server that takes no requests until SetCatalog and Serve.
 func New(opt Options) *Server {
 	opt.Connections = affordable(opt.Connections, descriptors(), opt.Logger)
+	opt.Meter.tellTo(opt.Logger)
 	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock}
 	s.http = &fasthttp.Server{
 		Handler:               s.handle,
@@ -83,7 +86,10 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 		buyers[buyer.Ref] = buyer
 	}
 	now := time.Unix(0, s.clock.Now())
-	s.ingestLimits.configure(catalog, now, func(supplier *market.Supplier) int { return supplier.IngestRate })
+	ingestRate := func(supplier *market.Supplier) int { return supplier.IngestRate }
+	s.ingestLimits.configure(catalog, now, ingestRate)
+	s.postLimits.configure(catalog, now, ingestRate)
+	s.pingLimits.configure(catalog, now, func(supplier *market.Supplier) int { return supplier.PingRate })
 	s.suppliers.Store(&byRef)
 	s.buyers.Store(&buyers)
 }

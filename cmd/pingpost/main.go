@@ -23,6 +23,8 @@ type commands struct {
 	Export   exportCmd   `cmd:"" help:"Print a running exchange's configuration, without its secrets."`
 	Buyer    buyerCmd    `cmd:"" help:"Run a reference buyer's endpoint, to test an exchange against."`
 	Send     sendCmd     `cmd:"" help:"Send leads from a file to an exchange."`
+	Ping     pingCmd     `cmd:"" help:"Ask an exchange what it bids for a lead."`
+	Post     postCmd     `cmd:"" help:"Post a lead to an exchange that has bid for it."`
 	Log      logCmd      `cmd:"" help:"Look into an exchange's log: dump, verify, hash."`
 	Demo     demoCmd     `cmd:"" help:"Start an exchange with three buyers, send it a thousand leads, show what became of them."`
 	Version  versionCmd  `cmd:"" help:"Print the program's version."`

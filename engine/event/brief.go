@@ -65,7 +65,7 @@ func (l *LeadDecided) toApply(fc *easyproto.FieldContext, src []byte) error {
 		case 14<<3 | asFixed:
 			l.Keep = w.fixed()
 		default:
-			w.other(fc, l)
+			w.other(fc, l.fieldToApply)
 		}
 	}
 	return w.err()
@@ -104,7 +104,7 @@ func (s *Sale) toApply(fc *easyproto.FieldContext, src []byte) error {
 				return err
 			}
 		default:
-			w.other(fc, s)
+			w.other(fc, s.field)
 		}
 	}
 	return w.err()
@@ -121,7 +121,7 @@ func (c *Charge) toApply(fc *easyproto.FieldContext, src []byte) error {
 		case 3<<3 | asVarint:
 			c.Amount = w.sint()
 		default:
-			w.other(fc, c)
+			w.other(fc, c.field)
 		}
 	}
 	return w.err()
@@ -136,19 +136,16 @@ func (d *Dup) toApply(fc *easyproto.FieldContext, src []byte) error {
 		case 2<<3 | asFixed:
 			d.Until = w.fixed()
 		default:
-			w.other(fc, d)
+			w.other(fc, d.field)
 		}
 	}
 	return w.err()
 }
 
 // other leaves one field to the reader of all kinds.
-func (w *wire) other(fc *easyproto.FieldContext, to interface {
-	field(fc *easyproto.FieldContext) bool
-},
-) {
+func (w *wire) other(fc *easyproto.FieldContext, take func(*easyproto.FieldContext) bool) {
 	rest, err := fc.NextField(w.src)
-	if err != nil || !to.field(fc) {
+	if err != nil || !take(fc) {
 		w.fail()
 		return
 	}

@@ -35,6 +35,8 @@ func Describe(e Event) string {
 		d.uint("sealed_bytes", uint64(len(e.Sealed)))
 	case *LeadDecided:
 		d.lead(e)
+	case *AuctionHeld:
+		d.auction(e)
 	case *PostTried:
 		d.text("lead", e.Lead.String())
 		d.uint("attempt", uint64(e.Attempt))
@@ -105,6 +107,10 @@ func (d *describer) lead(e *LeadDecided) {
 	d.trail(e.Trail)
 	d.sale("sale", &e.Sale)
 	d.text("post", e.Post.URL)
+	if !e.Auction.ID.IsZero() {
+		d.text("auction", e.Auction.ID.String())
+		d.bids(e.Auction.Bids)
+	}
 	d.uint("sealed_bytes", uint64(len(e.Sealed)))
 }
 
@@ -146,5 +152,6 @@ func (d *describer) sale(name string, s *Sale) {
 	inner.add("payout", s.Payout.String())
 	inner.text("currency", s.Currency.String())
 	inner.uint("caps", uint64(len(s.Charges)))
+	inner.name("ping", s.Ping)
 	d.add(name, "{"+strings.Join(inner, ",")+"}")
 }

@@ -22,6 +22,12 @@ func hide(e Event) {
 		copy(e.Idempotency.Key[:], canary)
 		e.Sale.Dups = append(e.Sale.Dups, Dup{})
 		copy(e.Sale.Dups[0].Key[:], canary)
+		e.Auction = Auction{ID: [16]byte{1}, Bids: []Bid{{Token: canary}}}
+	case *AuctionHeld:
+		e.Fields = fields
+		copy(e.Idempotency.Key[:], canary)
+		copy(e.Token[:], canary)
+		e.Bids = append(e.Bids, Bid{Token: canary})
 	case *PostSettled:
 		e.Sealed = contact.AppendTo(nil)
 		e.Sale.Dups = append(e.Sale.Dups, Dup{})
@@ -72,6 +78,25 @@ func TestDescriptions(t *testing.T) {
 		{&PostSettled{Settlement: SettledRefused, Status: 422, Attempts: 1, Code: `said "no"`, Next: sale}, `{
 			"lead":"lead_00000000000000000000000000","settlement":"refused","status":422,"attempts":1,"code":"said \"no\"",
 			"next":{"buyer":3,"seat":0,"price":12.5,"payout":10,"currency":"USD","caps":2}}`},
+		{&AuctionHeld{
+			Supplier: 2, Catalog: 7, Hops: 1, Name: [16]byte{0xab, 5: 1, 6: 9}, Theirs: "a-1", Trail: trail, Fields: make([]Field, 4),
+			Bids: []Bid{
+				{Buyer: 3, Seat: 1, Outcome: market.OutcomeWon, Amount: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Elapsed: 120_000_999, Status: 200, Token: "t"},
+				{Buyer: 4, Outcome: market.OutcomeNoBid, Elapsed: 5_000, Status: 200, Reason: "score"},
+				{Buyer: 5, Seat: 2, Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout},
+			},
+		}, `{
+			"auction":"auc_00000000000000000000000000","request":"req_00000000000000000000000000","supplier":2,"catalog":7,"hops":1,
+			"name":"ab0000000001","theirs":"a-1","trail":{"won":[0],"capped":[1,2,64]},"bids":[
+			{"buyer":3,"seat":1,"outcome":"won","amount":12.5,"payout":10,"currency":"USD","elapsed_us":120000,"status":200},
+			{"buyer":4,"outcome":"no_bid","elapsed_us":5,"status":200,"reason":"score"},
+			{"buyer":5,"seat":2,"outcome":"timeout","fault":"timeout"}],"fields":4}`},
+		{&AuctionHeld{Auction: [16]byte{15: 1}, Reason: market.ReasonNoCampaign}, `{
+			"auction":"auc_00000000000000000000000001","request":"req_00000000000000000000000000","reason":"no_campaign"}`},
+		{&LeadDecided{Auction: Auction{ID: [16]byte{15: 2}, Bids: []Bid{{Buyer: 3, Outcome: market.OutcomeLost}}}, Sale: Sale{Buyer: 1, Ping: [16]byte{1}}}, `{
+			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000",
+			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"ping":"010000000000"},
+			"auction":"auc_00000000000000000000000002","bids":[{"buyer":3,"outcome":"lost"}]}`},
 		{&PostTried{Attempt: 2}, `{"lead":"lead_00000000000000000000000000","attempt":2}`},
 		{&FundsMoved{Buyer: 4, Amount: -1, Opening: true}, `{"buyer":4,"amount":"-0.000001","opening":true}`},
 		{&CredentialSet{Credential: CredentialAPIKey, Owner: NameSupplier, OwnerRef: 5, Hint: "pk_1", Revoked: true}, `{

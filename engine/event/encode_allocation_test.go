@@ -2,25 +2,50 @@
 
 package event
 
-import "testing"
+import (
+	"testing"
+
+	"pingpost/engine/market"
+)
+
+// typicalAuction has three buyers that were asked, and one bid that stands.
+func typicalAuction() *AuctionHeld {
+	usd := market.Currency{'U', 'S', 'D'}
+	return &AuctionHeld{
+		Auction: [16]byte{1, 2, 3}, Request: [16]byte{4, 5, 6}, Campaign: 3, Supplier: 2, Catalog: 9,
+		Began: 1_800_000_000e9, Deadline: 1_800_000_002e9, Name: [16]byte{9}, Theirs: "auc-2026-11-20-000001", Token: [16]byte{8},
+		Until: 1_800_000_005e9, Keep: 1_802_592_000e9, Idempotency: Idempotency{Key: [16]byte{7}, Print: 8, Until: 1_802_592_000e9},
+		Trail: []Step{{market.OutcomeWon, market.Bits{4}}, {market.OutcomeNoBid, market.Bits{1}}, {market.OutcomeBelowFloor, market.Bits{2}}},
+		Bids: []Bid{
+			{2, 5, market.OutcomeWon, 40e6, 12_000_000, 9_600_000, usd, "tok_0123456789abcdef", 1_800_000_005e9, 200, 0, ""},
+			{0, 3, market.OutcomeNoBid, 30e6, 0, 0, market.Currency{}, "", 0, 200, 0, "score_threshold"},
+			{1, 4, market.OutcomeBelowFloor, 35e6, 1_000_000, 0, usd, "tok_fedcba9876543210", 1_800_000_005e9, 200, 0, ""},
+		},
+		Fields: []Field{{"state", market.KindString, []byte("CA")}, {"vehicle_count", market.KindInteger, []byte("2")}},
+	}
+}
 
 func TestEncodingAllocatesNothing(t *testing.T) {
-	lead := typical()
-	buf := Append(nil, lead)
-	if n := testing.AllocsPerRun(1000, func() { buf = Append(buf[:0], lead) }); n != 0 {
-		t.Errorf("%v allocations to encode a lead of %d bytes", n, len(buf))
+	for _, e := range []Event{typical(), typicalAuction()} {
+		buf := Append(nil, e)
+		if n := testing.AllocsPerRun(1000, func() { buf = Append(buf[:0], e) }); n != 0 {
+			t.Errorf("%v allocations to encode a %s of %d bytes", n, e.Kind(), len(buf))
+		}
 	}
 }
 
 func TestDecodingAllocatesNothing(t *testing.T) {
-	data := Append(nil, typical())
-	for name, d := range map[string]*Decoder{"whole": {}, "brief": {Brief: true}} {
-		if n := testing.AllocsPerRun(1000, func() {
-			if _, err := d.Decode(data); err != nil {
-				t.Fatal(err)
+	for _, e := range []Event{typical(), typicalAuction()} {
+		data := Append(nil, e)
+		for _, brief := range []bool{false, true} {
+			d := Decoder{Brief: brief}
+			if n := testing.AllocsPerRun(1000, func() {
+				if _, err := d.Decode(data); err != nil {
+					t.Fatal(err)
+				}
+			}); n != 0 {
+				t.Errorf("%v allocations to decode a %s, brief: %t", n, e.Kind(), brief)
 			}
-		}); n != 0 {
-			t.Errorf("%s: %v allocations to decode a lead", name, n)
 		}
 	}
 }

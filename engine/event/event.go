@@ -22,6 +22,7 @@ const (
 	KindDoorSet       Kind = 9
 	KindListLoaded    Kind = 10
 	KindNamesGiven    Kind = 11
+	KindAuctionHeld   Kind = 12
 )
 
 func (k Kind) String() string {
@@ -48,6 +49,8 @@ func (k Kind) String() string {
 		return "list_loaded"
 	case KindNamesGiven:
 		return "names_given"
+	case KindAuctionHeld:
+		return "auction_held"
 	}
 	return fmt.Sprintf("kind_%d", uint32(k))
 }
@@ -87,8 +90,9 @@ func Append(dst []byte, e Event) []byte {
 // Decoder decodes events one after the other, into one value a kind, so that a
 // replay allocates nothing. Not for use by two goroutines.
 type Decoder struct {
-	// Brief leaves out what applying a fact does not need: a lead's fields and
-	// its trail, which are half of a lead's frame. For replay.
+	// Brief leaves out what applying a fact does not need: the fields and the
+	// trail of a lead or an auction, and the bids, which are more than half of
+	// the frame. For replay.
 	Brief bool
 
 	fields        easyproto.FieldContext
@@ -103,6 +107,7 @@ type Decoder struct {
 	doorSet       DoorSet
 	listLoaded    ListLoaded
 	namesGiven    NamesGiven
+	auctionHeld   AuctionHeld
 }
 
 // Decode reads one event. The result and all it refers to are good until the
@@ -134,9 +139,12 @@ func (d *Decoder) Decode(data []byte) (Event, error) {
 		return nil, fmt.Errorf("%w (%s, version %d)", ErrUnknown, kind, written)
 	}
 	e.reset()
-	if d.Brief && kind == KindLeadDecided {
+	switch {
+	case d.Brief && kind == KindLeadDecided:
 		err = d.leadDecided.toApply(&d.fields, fact)
-	} else {
+	case d.Brief && kind == KindAuctionHeld:
+		err = eachField(&d.fields, fact, d.auctionHeld.fieldToApply)
+	default:
 		err = eachField(&d.fields, fact, e.field)
 	}
 	if err != nil {
@@ -169,6 +177,8 @@ func (d *Decoder) of(kind Kind) Event {
 		return &d.listLoaded
 	case KindNamesGiven:
 		return &d.namesGiven
+	case KindAuctionHeld:
+		return &d.auctionHeld
 	}
 	return nil
 }

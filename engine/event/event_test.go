@@ -193,6 +193,10 @@ func TestCodesAndHashesHaveTheirLength(t *testing.T) {
 		{"a duplicate's key", KindLeadDecided, func(mm *easyproto.MessageMarshaler, v []byte) {
 			mm.AppendMessage(12).AppendMessage(9).AppendBytes(1, v)
 		}, 16},
+		{"the auction that a sale uses up", KindPostSettled, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(3).AppendBytes(11, v) }, 16},
+		{"an auction's name", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(9, v) }, 16},
+		{"an auction's token", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(11, v) }, 16},
+		{"a bid's currency", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(19).AppendBytes(7, v) }, 3},
 	}
 	for _, test := range tests {
 		for _, n := range []int{0, test.size - 1, test.size, test.size + 1, 100} {

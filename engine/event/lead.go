@@ -27,6 +27,7 @@ type LeadDecided struct {
 	Sealed []byte  // Contact
 
 	DuplicateOf market.LeadID // of a duplicate: the accepted lead that has the value
+	Auction     Auction       // in which it was sold, or not; the zero one: there was none
 }
 
 // Idempotency is the key under which the answer is found again. The zero Key
@@ -49,10 +50,10 @@ func (l *LeadDecided) reset()   { l.Reset() }
 
 // Reset empties l and keeps its capacity.
 func (l *LeadDecided) Reset() {
-	charges, dups := l.Sale.Charges[:0], l.Sale.Dups[:0]
+	charges, dups, bids := l.Sale.Charges[:0], l.Sale.Dups[:0], l.Auction.Bids[:0]
 	trail, fields, sealed := l.Trail[:0], l.Fields[:0], l.Sealed[:0]
 	*l = LeadDecided{} // in its place: a literal with fields is made elsewhere and copied
-	l.Sale.Charges, l.Sale.Dups = charges, dups
+	l.Sale.Charges, l.Sale.Dups, l.Auction.Bids = charges, dups, bids
 	l.Trail, l.Fields, l.Sealed = trail, fields, sealed
 }
 
@@ -80,6 +81,14 @@ func (l *LeadDecided) marshal(mm message) {
 	}
 	putBytes(mm, 16, l.Sealed)
 	putID(mm, 17, l.DuplicateOf)
+	if !l.Auction.ID.IsZero() {
+		l.Auction.marshal(mm.AppendMessage(18))
+	}
+}
+
+// fieldToApply is field without the record of the lead's auction.
+func (l *LeadDecided) fieldToApply(fc *easyproto.FieldContext) bool {
+	return fc.FieldNum == 18 || l.field(fc)
 }
 
 func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
@@ -120,6 +129,8 @@ func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
 		return getBytes(fc, &l.Sealed)
 	case 17:
 		return getID(fc, (*[16]byte)(&l.DuplicateOf))
+	case 18:
+		return getMessage(fc, l.Auction.field)
 	}
 	return true
 }

@@ -22,6 +22,9 @@ type Post struct {
 	TokenURL string
 	ClientID string
 	Scope    string
+
+	Auction market.AuctionID // that the buyer was asked in; zero: it was not asked
+	Dialect market.Dialect   // how the endpoint is spoken to; zero: it speaks the contract
 }
 
 // PostTo is the intent to send to an endpoint.
@@ -33,6 +36,9 @@ func PostTo(to *market.Endpoint, timeout int64, idempotent bool) Post {
 	if to.OAuth != nil {
 		p.TokenURL, p.ClientID, p.Scope = to.OAuth.TokenURL, to.OAuth.ClientID, to.OAuth.Scope
 	}
+	if to.Dialect != nil {
+		p.Dialect = *to.Dialect
+	}
 	return p
 }
 
@@ -41,6 +47,10 @@ func (p *Post) Endpoint() market.Endpoint {
 	to := market.Endpoint{URL: p.URL, Credential: p.Credential, Header: p.Header, Scheme: p.Scheme}
 	if p.TokenURL != "" {
 		to.OAuth = &market.OAuthClient{TokenURL: p.TokenURL, ClientID: p.ClientID, Scope: p.Scope}
+	}
+	if p.Dialect != (market.Dialect{}) {
+		dialect := p.Dialect
+		to.Dialect = &dialect
 	}
 	return to
 }
@@ -55,6 +65,10 @@ func (p *Post) marshal(mm message) {
 	putString(mm, 7, p.TokenURL)
 	putString(mm, 8, p.ClientID)
 	putString(mm, 9, p.Scope)
+	putID(mm, 10, p.Auction)
+	if p.Dialect != (market.Dialect{}) {
+		putDialect(mm.AppendMessage(11), &p.Dialect)
+	}
 }
 
 func (p *Post) field(fc *easyproto.FieldContext) bool {
@@ -77,6 +91,10 @@ func (p *Post) field(fc *easyproto.FieldContext) bool {
 		return getString(fc, &p.ClientID)
 	case 9:
 		return getString(fc, &p.Scope)
+	case 10:
+		return getID(fc, (*[16]byte)(&p.Auction))
+	case 11:
+		return getDialect(fc, &p.Dialect)
 	}
 	return true
 }
@@ -133,6 +151,16 @@ func (s Settlement) String() string {
 		return "invalid"
 	}
 	return names[s]
+}
+
+// Ends tells whether the intent is closed by it: what became of the lead at this
+// buyer is known.
+func (s Settlement) Ends() bool {
+	switch s {
+	case SettledDelivered, SettledRefused, SettledConfirmed, SettledReleased:
+		return true
+	}
+	return false
 }
 
 // PostSettled ends an open intent, or changes how it stands. After a refusal

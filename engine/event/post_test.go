@@ -12,14 +12,24 @@ import (
 // An intent that comes out of the log goes where it was meant to go.
 func TestAnIntentKeepsItsEndpoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		to := rapid.Make[market.Endpoint]().Draw(t, "endpoint")
-		if to.OAuth != nil && to.OAuth.TokenURL == "" {
-			to.OAuth = nil // it cannot be configured
+		text := rapid.String()
+		to := market.Endpoint{
+			URL: "https://" + text.Draw(t, "url"), Credential: text.Draw(t, "credential"),
+			Header: text.Draw(t, "header"), Scheme: text.Draw(t, "scheme"),
 		}
-		fact := LeadDecided{Post: PostTo(&to, 7, true)}
-		if to.URL == "" {
-			return // no intent
+		if rapid.Bool().Draw(t, "oauth") {
+			oauth := rapid.Make[market.OAuthClient]().Draw(t, "client")
+			oauth.TokenURL = "https://" + oauth.TokenURL
+			to.OAuth = &oauth
 		}
+		if rapid.Bool().Draw(t, "adapter") {
+			dialect := rapid.Make[market.Dialect]().Draw(t, "dialect")
+			dialect.Method = "PUT"
+			to.Dialect = &dialect
+		}
+		configured := to
+		configured.Adapter = new(market.Adapter) // what writes bodies; they are written
+		fact := LeadDecided{Post: PostTo(&configured, 7, true)}
 		var d Decoder
 		read, err := d.Decode(Append(nil, &fact))
 		if err != nil {

@@ -19,6 +19,7 @@ type Sale struct {
 	Charges  []Charge
 	Turn     Turn
 	Dups     []Dup
+	Ping     [16]byte // name of the auction that the sale uses up; zero: none
 }
 
 // Charge takes Amount (leads, or millionths) of a cap in the window that began
@@ -64,9 +65,7 @@ func (s *Sale) marshal(mm message) {
 	putUint(mm, 2, uint64(s.Seat))
 	putSint(mm, 3, int64(s.Price))
 	putSint(mm, 4, int64(s.Payout))
-	if s.Currency != (market.Currency{}) {
-		mm.AppendBytes(5, s.Currency[:])
-	}
+	putCurrency(mm, 5, s.Currency)
 	for i := range s.Charges {
 		charge := &s.Charges[i]
 		inner := mm.AppendMessage(6)
@@ -82,6 +81,7 @@ func (s *Sale) marshal(mm message) {
 		putID(inner, 1, s.Dups[i].Key)
 		putFixed(inner, 2, uint64(s.Dups[i].Until))
 	}
+	putID(mm, 11, s.Ping)
 }
 
 func (s *Sale) field(fc *easyproto.FieldContext) bool {
@@ -95,8 +95,7 @@ func (s *Sale) field(fc *easyproto.FieldContext) bool {
 	case 4:
 		return getMoney(fc, &s.Payout)
 	case 5:
-		code, ok := fc.Bytes()
-		return ok && copy(s.Currency[:], code) == len(s.Currency) && len(code) == len(s.Currency)
+		return getCurrency(fc, &s.Currency)
 	case 6:
 		var charge *Charge
 		s.Charges, charge = grow(s.Charges)
@@ -115,6 +114,8 @@ func (s *Sale) field(fc *easyproto.FieldContext) bool {
 		s.Dups, dup = grow(s.Dups)
 		*dup = Dup{}
 		return getMessage(fc, dup.field)
+	case 11:
+		return getID(fc, &s.Ping)
 	}
 	return true
 }

@@ -50,6 +50,17 @@ func putBool(mm message, field uint32, v bool) {
 	}
 }
 
+func putCurrency(mm message, field uint32, c market.Currency) {
+	if c != (market.Currency{}) {
+		mm.AppendBytes(field, c[:])
+	}
+}
+
+func getCurrency(fc *easyproto.FieldContext, c *market.Currency) bool {
+	code, ok := fc.Bytes()
+	return ok && copy(c[:], code) == len(c) && len(code) == len(c)
+}
+
 func getID(fc *easyproto.FieldContext, id *[16]byte) bool {
 	data, ok := fc.Bytes()
 	return ok && copy(id[:], data) == len(id) && len(data) == len(id)

@@ -34,7 +34,18 @@ type Endpoint struct {
 	// OAuth says that the secret is an OAuth client's and is changed for
 	// tokens, which are presented in its place. Nil: it is presented itself.
 	OAuth *OAuthClient
+
+	// Dialect is how the endpoint is spoken to where it does not speak the
+	// contract; nil: it does. Adapter writes the bodies of that dialect. An
+	// endpoint out of a logged intent has the dialect alone, since its body is
+	// written already.
+	Dialect *Dialect
+	Adapter *Adapter
 }
+
+// Idempotent tells whether a post that may have arrived can be sent again, and
+// a refusal of the second one believed. The contract promises it.
+func (e *Endpoint) Idempotent() bool { return e.Dialect == nil || e.Dialect.Idempotent }
 
 // OAuthClient is who the exchange is at a token endpoint (RFC 6749, 4.4: client
 // credentials). Its secret is the endpoint's Credential.

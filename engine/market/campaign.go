@@ -45,6 +45,7 @@ type Campaign struct {
 	BidTimeout     time.Duration // of an auction: 2 to 5 s
 	PostReserve    time.Duration // of the ceiling, kept for the post
 	ConsentSources map[string]struct{}
+	ConsentHosts   []string // of certificates; *.name: those below the name; empty: any
 	Suppression    []*List
 	Duplicates     DuplicateRule
 	Mapping        *Mapping

@@ -11,9 +11,17 @@ import (
 // case and to the spaces around them: writing one differently is no way round.
 //
 // Whether a certificate that is there is an https address, Fill has judged; a
-// field that it has reported already is not reported again.
+// field that it has reported already is not reported again. One whose host is
+// none of those that the campaign knows is reported whatever the source: a
+// certificate from elsewhere proves nothing.
 func (l *Lead) CheckConsent(c *Campaign, dst []FieldError, path string) []FieldError {
-	if l.Values[SlotConsentCertURL].Kind != KindAbsent || !c.needsConsent(l.Values[SlotSource].Text) {
+	var failed FieldError
+	switch certificate := &l.Values[SlotConsentCertURL]; {
+	case certificate.Kind == KindAbsent && c.needsConsent(l.Values[SlotSource].Text):
+		failed = FieldError{Field: path, Code: CodeMissingRequired, Expected: "an https address, which this source requires"}
+	case certificate.Kind != KindAbsent && !c.knowsConsentHost(certificate.Text):
+		failed = FieldError{Field: path, Code: CodeNotAllowedValue, Expected: "an https address at " + listHosts(c.ConsentHosts)}
+	default:
 		return dst
 	}
 	for i := range dst {
@@ -21,7 +29,42 @@ func (l *Lead) CheckConsent(c *Campaign, dst []FieldError, path string) []FieldE
 			return dst
 		}
 	}
-	return append(dst, FieldError{Field: path, Code: CodeMissingRequired, Expected: "an https address, which this source requires"})
+	return append(dst, failed)
+}
+
+// knowsConsentHost tells whether an address that Fill has passed is at one of
+// the campaign's hosts. The port does not count.
+func (c *Campaign) knowsConsentHost(address []byte) bool {
+	if len(c.ConsentHosts) == 0 {
+		return true
+	}
+	rest, ok := cutScheme(address, true)
+	if !ok {
+		return false
+	}
+	if end := bytes.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	if port := bytes.LastIndexByte(rest, ':'); port >= 0 && !bytes.HasSuffix(rest, []byte("]")) {
+		rest = rest[:port]
+	}
+	host := lower(string(bytes.TrimSuffix(rest, []byte("."))))
+	for _, known := range c.ConsentHosts {
+		if host == known {
+			return true
+		}
+		if parent, ok := strings.CutPrefix(known, "*"); ok && len(host) > len(parent) && strings.HasSuffix(host, parent) {
+			return true
+		}
+	}
+	return false
+}
+
+func listHosts(hosts []string) string {
+	if len(hosts) > 5 {
+		return "a host that the campaign lists"
+	}
+	return strings.Join(hosts, " or ")
 }
 
 func (c *Campaign) needsConsent(source []byte) bool {

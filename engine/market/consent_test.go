@@ -52,3 +52,48 @@ func TestNoConsentWhereNoSourceRequiresIt(t *testing.T) {
 		t.Errorf("%v", failed)
 	}
 }
+
+// TestCertificatesAreAtKnownHosts: a campaign may say who certifies, and then no
+// other address counts, whatever the source.
+func TestCertificatesAreAtKnownHosts(t *testing.T) {
+	m := mapping(t)
+	campaign := &market.Campaign{Mapping: m, ConsentHosts: []string{"*.proof.example", "cert.example"}}
+	const path = "consent_cert_url"
+	for address, known := range map[string]bool{
+		"https://cert.example/1":                       true,
+		"https://CERT.example/1":                       true,
+		"HTTPS://cert.example:8443/1":                  true,
+		"https://cert.example?id=1":                    true,
+		"https://a.proof.example/1":                    true,
+		"https://a.b.proof.example/1":                  true,
+		"https://proof.example/1":                      false,
+		"https://aproof.example/1":                     false,
+		"https://sub.cert.example/1":                   false,
+		"https://cert.example.evil.example/1":          false,
+		"https://evil.example/cert.example":            false,
+		"https://evil.example/?https://cert.example/1": false,
+		"https://evil.example/#.proof.example":         false,
+		"https://evilcert.example/1":                   false,
+		"https://203.0.113.7/1":                        false,
+		"https://[2001:db8::1]:443/1":                  false,
+	} {
+		var l market.Lead
+		l.Reset(m.Slots())
+		failed := m.Fill(&l, person(`consent_cert_url="`+address+`"`), nil)
+		if failed != nil {
+			t.Fatalf("%s: %v", address, failed)
+		}
+		failed = l.CheckConsent(campaign, nil, path)
+		if got := strings.Join(codes(failed), "; "); (got == "") != known || !known && got != path+" not_allowed_value" {
+			t.Errorf("%s: %q", address, got)
+		}
+		if failed = l.CheckConsent(&market.Campaign{}, nil, path); failed != nil {
+			t.Errorf("%s, where any host will do: %v", address, failed)
+		}
+	}
+	var l market.Lead
+	l.Reset(m.Slots())
+	if failed := l.CheckConsent(campaign, nil, path); failed != nil {
+		t.Errorf("no certificate, and none required: %v", failed)
+	}
+}

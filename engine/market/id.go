@@ -24,11 +24,22 @@ type (
 	RequestID [16]byte
 )
 
+// PingID is an auction's identifier as a supplier is told it who asked who is
+// there to buy: the same 128 bits, under a prefix of their own, because buyers
+// are told the other form.
+type PingID AuctionID
+
+// BidToken is what a seller shows to sell at the bid that it was made: 128
+// random bits. It says nothing of what it stands for.
+type BidToken [16]byte
+
 // The prefixes by which a reader tells identifiers apart.
 const (
 	leadPrefix    = "lead_"
 	auctionPrefix = "auc_"
 	requestPrefix = "req_"
+	pingPrefix    = "ping_"
+	bidPrefix     = "bid_"
 )
 
 // idText is the length of an identifier's 128 bits in base 32.
@@ -55,6 +66,7 @@ func (id LeadID) IsZero() bool               { return id == LeadID{} }
 // AppendTo appends the text form, such as auc_01jd….
 func (id AuctionID) AppendTo(dst []byte) []byte { return appendID(append(dst, auctionPrefix...), id) }
 func (id AuctionID) String() string             { return string(id.AppendTo(nil)) }
+func (id AuctionID) IsZero() bool               { return id == AuctionID{} }
 
 // AppendTo appends the text form, such as req_01jd….
 func (id RequestID) AppendTo(dst []byte) []byte { return appendID(append(dst, requestPrefix...), id) }
@@ -65,6 +77,32 @@ func (id RequestID) IsZero() bool               { return id == RequestID{} }
 func ParseLeadID(s string) (id LeadID, ok bool) {
 	raw, ok := parseID(leadPrefix, s)
 	return LeadID(raw), ok
+}
+
+// AppendTo appends the text form, such as ping_01jd….
+func (id PingID) AppendTo(dst []byte) []byte { return appendID(append(dst, pingPrefix...), id) }
+func (id PingID) String() string             { return string(id.AppendTo(nil)) }
+
+// AppendTo appends the text form, such as bid_1h6k….
+func (b BidToken) AppendTo(dst []byte) []byte { return appendID(append(dst, bidPrefix...), b) }
+func (b BidToken) IsZero() bool               { return b == BidToken{} }
+
+// ParseAuctionID reads the text form; anything else is not ok.
+func ParseAuctionID(s string) (id AuctionID, ok bool) {
+	raw, ok := parseID(auctionPrefix, s)
+	return AuctionID(raw), ok
+}
+
+// ParsePingID reads the text form; anything else is not ok.
+func ParsePingID(s string) (id PingID, ok bool) {
+	raw, ok := parseID(pingPrefix, s)
+	return PingID(raw), ok
+}
+
+// ParseBidToken reads the text form; anything else is not ok.
+func ParseBidToken(s string) (b BidToken, ok bool) {
+	raw, ok := parseID(bidPrefix, s)
+	return BidToken(raw), ok
 }
 
 func appendID(dst []byte, id [16]byte) []byte {

@@ -25,13 +25,16 @@ func TestIDText(t *testing.T) {
 		{LeadID{15: 32}.String(), "lead_00000000000000000000000010"},
 		{AuctionID{7: 1}.String(), "auc_0000000000000g000000000000"},
 		{RequestID{0: 0x80}.String(), "req_40000000000000000000000000"},
+		{PingID(AuctionID{7: 1}).String(), "ping_0000000000000g000000000000"},
+		{string(BidToken(highest).AppendTo([]byte("x"))), "xbid_7zzzzzzzzzzzzzzzzzzzzzzzzz"},
 		{LeadID(MakeID(1_700_000_000_000, [10]byte{})).String(), "lead_01hf7yat000000000000000000"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)
 		}
 	}
-	if !(LeadID{}).IsZero() || LeadID(highest).IsZero() || !(RequestID{}).IsZero() || RequestID(highest).IsZero() {
+	if !(LeadID{}).IsZero() || LeadID(highest).IsZero() || !(RequestID{}).IsZero() || RequestID(highest).IsZero() ||
+		!(AuctionID{}).IsZero() || AuctionID(highest).IsZero() || !(BidToken{}).IsZero() || BidToken(highest).IsZero() {
 		t.Error("only the zero identifier is zero")
 	}
 }
@@ -103,6 +106,38 @@ func TestParseLeadIDRefusesEverythingElse(t *testing.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`lead_[0-9a-z]{24,28}`)).Draw(t, "text")
 		if id, ok := ParseLeadID(text); ok && id.String() != text {
 			t.Fatalf("%q is taken for %s", text, id)
+		}
+	})
+}
+
+// Each kind of text is read by its own reader, and by no other.
+func TestEveryIDIsReadByItsPrefix(t *testing.T) {
+	readers := map[string]func(string) ([16]byte, bool){
+		"lead_": func(s string) ([16]byte, bool) { id, ok := ParseLeadID(s); return id, ok },
+		"auc_":  func(s string) ([16]byte, bool) { id, ok := ParseAuctionID(s); return id, ok },
+		"ping_": func(s string) ([16]byte, bool) { id, ok := ParsePingID(s); return id, ok },
+		"bid_":  func(s string) ([16]byte, bool) { id, ok := ParseBidToken(s); return id, ok },
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		id := anyID().Draw(t, "id")
+		texts := map[string]string{
+			"lead_": LeadID(id).String(), "auc_": AuctionID(id).String(), "ping_": PingID(id).String(),
+			"bid_": string(BidToken(id).AppendTo(nil)),
+		}
+		for prefix, text := range texts {
+			for other, read := range readers {
+				back, ok := read(text)
+				if ok != (prefix == other) || (ok && back != id) {
+					t.Fatalf("%s, read as %s…: %x, %t", text, other, back, ok)
+				}
+			}
+			if len(text) > 64 {
+				t.Fatalf("%s is longer than clients are told", text)
+			}
+		}
+		// A supplier's name of an auction and a buyer's differ by the prefix alone.
+		if texts["auc_"][len("auc_"):] != texts["ping_"][len("ping_"):] {
+			t.Fatalf("%s and %s are two auctions", texts["auc_"], texts["ping_"])
 		}
 	})
 }

@@ -21,24 +21,29 @@ const (
 	ReasonPostRejected      Reason = 12
 	ReasonSuppressed        Reason = 13
 	ReasonDuplicate         Reason = 14
-	reasonEnd               Reason = 15
+	ReasonNoCampaign        Reason = 15 // of a ping: none of the seller's campaigns takes it
+	ReasonLoop              Reason = 16 // of a ping: it has been through too many exchanges
+	reasonEnd               Reason = 17
 )
 
 var reasonNames = [reasonEnd]string{
 	"", "no_buyer", "no_state_match", "filtered", "outside_schedule", "caps_full",
 	"insufficient_funds", "rate_limited", "timeout", "no_bid", "below_floor",
 	"bid_expired", "post_rejected", "suppressed", "duplicate",
+	"no_campaign", "loop",
 }
 
 // reasonRank orders the reasons by how far a lead came. What stops a lead at
 // one buyer because the buyer knows it (its own suppression list, a duplicate
-// of its own) stands beside its filters.
+// of its own) stands beside its filters. Two reasons stand apart and before all
+// others: they end the matter before there is any candidate.
 var reasonRank = [reasonEnd]uint8{
-	ReasonNone: 0, ReasonNoBuyer: 1, ReasonNoStateMatch: 2, ReasonFiltered: 3,
-	ReasonSuppressed: 4, ReasonDuplicate: 5, ReasonOutsideSchedule: 6,
-	ReasonCapsFull: 7, ReasonInsufficientFunds: 8, ReasonRateLimited: 9,
-	ReasonTimeout: 10, ReasonNoBid: 11, ReasonBelowFloor: 12,
-	ReasonBidExpired: 13, ReasonPostRejected: 14,
+	ReasonNone: 0, ReasonLoop: 1, ReasonNoCampaign: 2,
+	ReasonNoBuyer: 3, ReasonNoStateMatch: 4, ReasonFiltered: 5,
+	ReasonSuppressed: 6, ReasonDuplicate: 7, ReasonOutsideSchedule: 8,
+	ReasonCapsFull: 9, ReasonInsufficientFunds: 10, ReasonRateLimited: 11,
+	ReasonTimeout: 12, ReasonNoBid: 13, ReasonBelowFloor: 14,
+	ReasonBidExpired: 15, ReasonPostRejected: 16,
 }
 
 // String is the reason as the wire has it; empty for ReasonNone.

@@ -10,6 +10,7 @@ var frozenReasons = map[Reason]string{
 	0: "", 1: "no_buyer", 2: "no_state_match", 3: "filtered", 4: "outside_schedule", 5: "caps_full",
 	6: "insufficient_funds", 7: "rate_limited", 8: "timeout", 9: "no_bid", 10: "below_floor",
 	11: "bid_expired", 12: "post_rejected", 13: "suppressed", 14: "duplicate",
+	15: "no_campaign", 16: "loop",
 }
 
 // The log holds these numbers: a line here may be added, never changed.
@@ -92,6 +93,29 @@ func TestFurthestReasonIsTold(t *testing.T) {
 	for _, own := range []Reason{ReasonSuppressed, ReasonDuplicate} {
 		if own.Further(ReasonFiltered) != own || own.Further(ReasonOutsideSchedule) != ReasonOutsideSchedule {
 			t.Errorf("%q stands elsewhere than beside the filters", own)
+		}
+	}
+}
+
+// What ends a ping before there is any candidate is told where there is nothing
+// else to tell, and no candidate's outcome is told as it.
+func TestAPingThatFindsNoCampaignStandsApart(t *testing.T) {
+	for _, apart := range []Reason{ReasonNoCampaign, ReasonLoop} {
+		if ReasonNone.Further(apart) != apart {
+			t.Errorf("%q is not told at all", apart)
+		}
+		for other := range reasonEnd {
+			if other == ReasonNone || other == ReasonNoCampaign || other == ReasonLoop {
+				continue
+			}
+			if got := apart.Further(other); got != other {
+				t.Errorf("of %q and %q, %q is told", apart, other, got)
+			}
+		}
+		for outcome := range outcomeEnd {
+			if outcome.Reason() == apart {
+				t.Errorf("a candidate that is %q is told as %q", outcome, apart)
+			}
 		}
 	}
 }

@@ -71,6 +71,16 @@ func (c *Candidates) Move(seat int, from, to market.Outcome) {
 	c.out(to).Set(seat)
 }
 
+// Of is what a seat came to, or OutcomeNone: it is still in.
+func (c *Candidates) Of(seat int) market.Outcome {
+	for outcome, used := range c.used {
+		if used && c.Out[outcome].Has(seat) {
+			return market.Outcome(outcome)
+		}
+	}
+	return market.OutcomeNone
+}
+
 func (c *Candidates) out(outcome market.Outcome) market.Bits {
 	if !c.used[outcome] {
 		c.used[outcome] = true

@@ -31,6 +31,9 @@ func compare(t *rapid.T, c *route.Candidates, want []market.Outcome) {
 		if !slices.Equal(got[seat], []market.Outcome{outcome}) {
 			t.Fatalf("seat %d is in %v, want %s alone", seat, got[seat], outcome)
 		}
+		if is := c.Of(seat); is != outcome {
+			t.Fatalf("seat %d came to %s, want %s", seat, is, outcome)
+		}
 	}
 	if reason := furthest(want); c.Reason() != reason {
 		t.Fatalf("reason %q, the furthest stage is %q", c.Reason(), reason)

@@ -28,6 +28,8 @@ func (s *State) applyLocked(seq uint64, at int64, e event.Event) {
 		s.applyTried(seq, e)
 	case *event.PostSettled:
 		s.applySettled(seq, at, e)
+	case *event.AuctionHeld:
+		s.applyAuction(seq, at, e)
 	default:
 		if seq > s.loaded {
 			s.applyLedger(e)
@@ -105,13 +107,14 @@ func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
 		}
 	}
 	shard.mu.Unlock()
-	s.rememberKey(&e.Idempotency, e.Lead, seq, at)
+	s.rememberKey(&e.Idempotency, byLeadOf(e.Lead), seq, at)
 	if e.Sale.Buyer == 0 {
 		return
 	}
 	if !posted {
 		s.rememberDups(e.Sale.Dups, e.Lead, seq, at)
 	}
+	s.sellPing(seq, e.Sale.Ping, e.Lead)
 	s.applySale(seq, e.Campaign, &e.Sale, posted)
 }
 

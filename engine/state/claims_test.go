@@ -151,9 +151,9 @@ func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
 		now   int64
 		want  Keyed
 	}{
-		{"the same body", 5, w.at, Keyed{Lead: lead, Same: true}},
-		{"another body", 6, w.at, Keyed{Lead: lead}},
-		{"a second before the end", 5, w.at + day - second, Keyed{Lead: lead, Same: true}},
+		{"the same body", 5, w.at, Keyed{Lead: lead, Seq: w.seq, Same: true}},
+		{"another body", 6, w.at, Keyed{Lead: lead, Seq: w.seq}},
+		{"a second before the end", 5, w.at + day - second, Keyed{Lead: lead, Seq: w.seq, Same: true}},
 		{"after the end", 5, w.at + day, Keyed{}},
 	} {
 		if got := w.ClaimKey(&later, key, test.print, test.now); got != test.want {

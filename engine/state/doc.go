@@ -7,9 +7,10 @@
 // they were taken for is applied or given up, and are not in any snapshot or
 // hash. Their sum is zero when the exchange is idle.
 //
-// Rows that grow with the number of leads (leads, idempotency keys, duplicate
-// values) are kept in pointer-free slabs in shards chosen by the key's bytes, so
-// the collector does not walk them and a shard can be copied at once. What Apply
-// does to a shard depends on that shard and the event alone; so a snapshot may
-// take its shards at different positions of the log, each with its stamp.
+// Rows that grow with the number of leads and auctions (those, idempotency keys,
+// duplicate values) are kept in pointer-free slabs in shards chosen by the key's
+// bytes, so the collector does not walk them and a shard can be copied at once.
+// What Apply does to a shard depends on that shard and the event alone; so a
+// snapshot may take its shards at different positions of the log, each with its
+// stamp.
 package state

@@ -65,6 +65,10 @@ func (g *goingOn) Write(p []byte) (int, error) {
 	return g.Buffer.Write(p)
 }
 
+// rowWrites is how many writes of a snapshot come until it is through the shards
+// that histories have their rows in: two for each of a shard's sections.
+const rowWrites = 3*2*sectionsAShard + 8
+
 // A snapshot is taken at any position while the log goes on between any two of
 // its sections; what it says with the rest of the log is the same state, and so
 // is a snapshot of that.
@@ -82,7 +86,7 @@ func TestASnapshotAndTheRestOfTheLogAreTheState(t *testing.T) {
 		file := goingOn{during: map[int]func(){}}
 		for range rapid.IntRange(0, 20).Draw(t, "facts meanwhile") {
 			// After the header, the ledger is the first section; the histories' rows are in the first shards.
-			file.during[rapid.IntRange(1, 24).Draw(t, "write")] = func() {
+			file.during[rapid.IntRange(1, rowWrites).Draw(t, "write")] = func() {
 				seq, _ := first.Position()
 				replay(first, w.log, min(seq+1+at(2, "more"), w.seq))
 			}
@@ -132,7 +136,7 @@ func TestASnapshotOfABusyExchange(t *testing.T) {
 			first := New()
 			replay(first, w.log, from)
 			file := goingOn{during: map[int]func(){}}
-			for write := range 24 {
+			for write := range rowWrites {
 				file.during[write+1] = func() {
 					seq, _ := first.Position()
 					replay(first, w.log, min(seq+pace, w.seq))
@@ -318,7 +322,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// Every fact that is not of a lead leaves its mark on the hash.
+// Every fact that is not of a lead, and every use of an auction, leaves its mark on the hash.
 func TestTheHashSeesEveryFact(t *testing.T) {
 	for what, fact := range map[string]event.Event{
 		"a founding's time":  &event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{2}, At: 3},
@@ -334,6 +338,8 @@ func TestTheHashSeesEveryFact(t *testing.T) {
 		"a list":             &event.ListLoaded{List: 1},
 		"a top-up":           &event.FundsMoved{Buyer: 1, Amount: 1},
 		"an empty account":   &event.FundsMoved{Buyer: 3, Opening: true},
+		"an auction":         held(monday + day),
+		"an auction's key":   &event.AuctionHeld{Idempotency: event.Idempotency{Key: [16]byte{1}, Until: monday + day}},
 	} {
 		w := newWorld()
 		_, before := w.Hash()
@@ -348,6 +354,16 @@ func TestTheHashSeesEveryFact(t *testing.T) {
 	w.takeTurn(7, []int32{1, 2})
 	if _, after := w.Hash(); before == after {
 		t.Error("a turn: the hash is the same")
+	}
+	sold := func(sale event.Sale) uint64 {
+		w := newWorld()
+		w.fact(held(monday + day))
+		w.fact(decided(sale, event.Post{}, 0))
+		_, hash := w.Hash()
+		return hash
+	}
+	if sold(red) == sold(atItsBid(red)) {
+		t.Error("an auction that is used up: the hash is the same")
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 type Hold struct {
 	key   [16]byte
 	keyed bool
+	name  [16]byte // of an auction
+	named bool
 	dups  []market.DupKey
 	sale  saleHold
 }
@@ -132,6 +134,7 @@ func (s *State) Settled(h *Hold) {
 func (s *State) Release(h *Hold) {
 	s.ReleaseSale(h)
 	s.ReleaseDups(h)
+	s.ReleaseName(h)
 	s.ReleaseKey(h)
 }
 

@@ -95,6 +95,7 @@ func (shard *leadShard) openPost(id market.LeadID, intent *event.Post, sale *eve
 		Header: clone(intent.Header), Scheme: clone(intent.Scheme),
 		Timeout: intent.Timeout, Idempotent: intent.Idempotent,
 		TokenURL: clone(intent.TokenURL), ClientID: clone(intent.ClientID), Scope: clone(intent.Scope),
+		Auction: intent.Auction, Dialect: cloneDialect(intent.Dialect),
 	}
 	post.Sale.CopyFrom(sale)
 	if shard.posts == nil {

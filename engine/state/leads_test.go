@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pingpost/engine/event"
+	"pingpost/engine/market"
 )
 
 // What a restart needs to send a lead again is there: the next time the facts
@@ -13,6 +14,12 @@ func TestAnOpenIntentIsKeptWhole(t *testing.T) {
 	want := event.Post{
 		URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s ", Timeout: 5, Idempotent: true,
 		TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post",
+		Auction: market.AuctionID{7}, Dialect: market.Dialect{
+			Method: "PUT", ContentType: "application/xml", Headers: "X-A: 1\n", KeyHeader: "X-Key", Idempotent: true,
+			Reading: market.Reading{
+				Format: market.FormatXML, Accepted: "a", Yes: "y", No: "n", Price: "p", Currency: "c", Token: "t", ID: "i", Reason: "r",
+			},
+		},
 	}
 	if v := reflect.ValueOf(want); !everyFieldSet(v) {
 		t.Fatalf("a field of an intent is missing here: %+v", want)
@@ -28,7 +35,7 @@ func TestAnOpenIntentIsKeptWhole(t *testing.T) {
 
 func everyFieldSet(v reflect.Value) bool {
 	for i := range v.NumField() {
-		if v.Field(i).IsZero() {
+		if field := v.Field(i); field.IsZero() || (field.Kind() == reflect.Struct && !everyFieldSet(field)) {
 			return false
 		}
 	}

@@ -65,6 +65,15 @@ func TestReadersBesideApply(t *testing.T) {
 			live.ClaimKey(&h, [16]byte{5, 15: 1}, 1, monday)
 			live.Release(&h)
 		},
+		"auctions": func() {
+			var h Hold
+			live.Auction([16]byte{1, 15: 1}, monday)
+			live.Auctions()
+			live.ClaimName(&h, [16]byte{99, 15: 1}, monday)
+			live.Release(&h)
+			live.ClaimPing(&h, [16]byte{1, 15: 1}, monday)
+			live.Release(&h)
+		},
 	}
 	var done atomic.Bool
 	var all sync.WaitGroup

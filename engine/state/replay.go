@@ -82,6 +82,9 @@ func (s *State) look(e event.Event) (seen uint32) {
 	case *event.PostSettled:
 		seen = s.leadShard(&e.Lead).table.look((*[16]byte)(&e.Lead))
 		seen += s.lookDups(e.Sale.Dups)
+	case *event.AuctionHeld:
+		seen = s.auctionShard(&e.Name).table.look(&e.Name)
+		seen += s.keys[shardOf(&e.Idempotency.Key)].table.look(&e.Idempotency.Key)
 	}
 	return seen
 }

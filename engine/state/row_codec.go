@@ -9,6 +9,7 @@ func (l *Lead) write(w *writer) {
 	w.int(int64(l.Payout))
 	w.fixed(uint64(l.Decided))
 	w.uint(l.Seq)
+	w.uint(l.Settled)
 	w.uint(uint64(l.Keep))
 	w.uint(uint64(l.Campaign))
 	w.uint(uint64(l.Supplier))
@@ -21,7 +22,7 @@ func (l *Lead) read(r *reader) {
 	copy(l.ID[:], r.raw(16))
 	copy(l.Request[:], r.raw(16))
 	l.Price, l.Payout = market.Money(r.int()), market.Money(r.int())
-	l.Decided, l.Seq, l.Keep = int64(r.fixed()), r.uint(), uint32(r.uint())
+	l.Decided, l.Seq, l.Settled, l.Keep = int64(r.fixed()), r.uint(), r.uint(), uint32(r.uint())
 	l.Campaign, l.Supplier, l.Buyer = market.Ref(r.uint()), market.Ref(r.uint()), market.Ref(r.uint())
 	copy(l.Currency[:], r.raw(3))
 	if small := r.raw(4); len(small) == 4 {
@@ -32,15 +33,16 @@ func (l *Lead) read(r *reader) {
 
 func (k *keyRow) write(w *writer) {
 	w.raw(k.Key[:])
-	w.raw(k.Lead[:])
+	w.raw(k.By[:])
 	w.fixed(k.Print)
 	w.uint(uint64(k.Until))
+	w.uint(uint64(k.Kind))
 }
 
 func (k *keyRow) read(r *reader) {
 	copy(k.Key[:], r.raw(16))
-	copy(k.Lead[:], r.raw(16))
-	k.Print, k.Until = r.fixed(), uint32(r.uint())
+	copy(k.By[:], r.raw(16))
+	k.Print, k.Until, k.Kind = r.fixed(), uint32(r.uint()), answerKind(r.uint())
 }
 
 func (d *dupRow) write(w *writer) {
@@ -66,6 +68,8 @@ func (p *Post) write(w *writer) {
 	w.string(p.Intent.TokenURL)
 	w.string(p.Intent.ClientID)
 	w.string(p.Intent.Scope)
+	w.raw(p.Intent.Auction[:])
+	writeDialect(w, &p.Intent.Dialect)
 	writeSale(w, p)
 	w.bytes(p.Body)
 	w.uint(uint64(p.Attempts))
@@ -81,6 +85,8 @@ func (p *Post) read(r *reader) {
 	p.Intent.Header, p.Intent.Scheme = r.string(), r.string()
 	p.Intent.Timeout, p.Intent.Idempotent = r.int(), r.bool()
 	p.Intent.TokenURL, p.Intent.ClientID, p.Intent.Scope = r.string(), r.string(), r.string()
+	copy(p.Intent.Auction[:], r.raw(16))
+	readDialect(r, &p.Intent.Dialect)
 	readSale(r, p)
 	p.Body = r.bytes()
 	p.Attempts, p.Tried, p.Decided = uint32(r.uint()), r.int(), r.int()

@@ -25,6 +25,7 @@ type Lead struct {
 	Payout   market.Money
 	Decided  int64  // Unix nanoseconds
 	Seq      uint64 // of the frame that brought it
+	Settled  uint64 // of the frame in which its last post came to an end; zero: none has
 	Keep     uint32 // Unix seconds
 	Campaign market.Ref
 	Supplier market.Ref
@@ -43,23 +44,36 @@ func (l *Lead) digest() uint64 {
 	small := uint64(l.Currency[0]) | uint64(l.Currency[1])<<8 | uint64(l.Currency[2])<<16 |
 		uint64(l.Status)<<24 | uint64(l.Delivery)<<32 | uint64(l.Reason)<<40 | uint64(l.Answer)<<48
 	return newDigest(1).wordsOf((*[16]byte)(&l.ID)).wordsOf((*[16]byte)(&l.Request)).
-		word(uint64(l.Price)).word(uint64(l.Payout)).word(uint64(l.Decided)).word(l.Seq).
+		word(uint64(l.Price)).word(uint64(l.Payout)).word(uint64(l.Decided)).word(l.Seq).word(l.Settled).
 		word(uint64(l.Keep) | uint64(l.Campaign)<<32).word(uint64(l.Supplier) | uint64(l.Buyer)<<32).
 		word(small).sum()
 }
 
-// keyRow finds the lead that answered an idempotency key.
+// keyRow finds what answered an idempotency key.
 type keyRow struct {
 	Key   [16]byte
-	Lead  market.LeadID
+	By    answerer
 	Print uint64
 	Until uint32
+	Kind  answerKind
 }
+
+// An answerer is a lead's identifier, or the sequence of an auction's fact: an
+// auction that has no name can be found by nothing else, and a row of every key
+// should not pay for both.
+type answerer [16]byte
+
+type answerKind uint8
+
+const (
+	byLead    answerKind = 1
+	byAuction answerKind = 2
+)
 
 func (k *keyRow) key() *[16]byte  { return &k.Key }
 func (k *keyRow) expires() uint32 { return k.Until }
 func (k *keyRow) digest() uint64 {
-	return newDigest(2).wordsOf(&k.Key).wordsOf((*[16]byte)(&k.Lead)).word(k.Print).word(uint64(k.Until)).sum()
+	return newDigest(2).wordsOf(&k.Key).wordsOf((*[16]byte)(&k.By)).word(k.Print).word(uint64(k.Until) | uint64(k.Kind)<<32).sum()
 }
 
 // dupRow remembers a value of an accepted lead.

@@ -26,6 +26,7 @@ func writeSale(w *writer, p *Post) {
 		w.raw(sale.Dups[i].Key[:])
 		w.int(sale.Dups[i].Until)
 	}
+	w.raw(sale.Ping[:])
 }
 
 func readSale(r *reader, p *Post) {
@@ -43,4 +44,5 @@ func readSale(r *reader, p *Post) {
 		dup.Until = r.int()
 		sale.Dups = append(sale.Dups, dup)
 	}
+	copy(sale.Ping[:], r.raw(16))
 }

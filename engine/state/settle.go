@@ -19,7 +19,7 @@ func (s *State) applySettled(seq uint64, at int64, e *event.PostSettled) {
 	shard.mu.Lock()
 	if seq > shard.loaded {
 		before := shard.unknownLocked(e.Lead)
-		shard.table.change((*[16]byte)(&e.Lead), func(l *Lead) { l.settle(e) })
+		shard.table.change((*[16]byte)(&e.Lead), func(l *Lead) { l.settle(e, seq) })
 		shard.settlePost(e)
 		s.countUnknown(e.Sale.Buyer, shard.unknownLocked(e.Lead)-before)
 	}
@@ -37,6 +37,7 @@ func (s *State) applySettled(seq uint64, at int64, e *event.PostSettled) {
 			s.giveBack(seq, e)
 		}
 		s.forgetDups(e.Sale.Dups, e.Lead, seq)
+		s.swapPing(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
 		if e.Next.Buyer != 0 && e.Post.URL == "" {
 			s.rememberDups(e.Next.Dups, e.Lead, seq, at)
 		}
@@ -55,7 +56,10 @@ func (s *State) giveBack(seq uint64, e *event.PostSettled) {
 }
 
 // settle changes where a lead stands; what its supplier was told stays told.
-func (l *Lead) settle(e *event.PostSettled) {
+func (l *Lead) settle(e *event.PostSettled, seq uint64) {
+	if e.Settlement.Ends() {
+		l.Settled = seq
+	}
 	switch e.Settlement {
 	case event.SettledDelivered:
 		l.accept(market.DeliveryDone)

@@ -19,12 +19,15 @@ import (
 // so that what is swept later is the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
-	snapshotVersion = 2
+	snapshotVersion = 3
 
-	sectionLeads  = 1
-	sectionDups   = 2
-	sectionKeys   = 3
-	sectionLedger = 4
+	sectionLeads    = 1
+	sectionDups     = 2
+	sectionKeys     = 3
+	sectionLedger   = 4
+	sectionAuctions = 5
+
+	sectionsAShard = 4
 )
 
 // WriteSnapshot writes the state to w while it goes on changing. It returns
@@ -40,10 +43,12 @@ func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 	var leads []Lead
 	var dups []dupRow
 	var keys []keyRow
+	var auctions []AuctionRow
 	for i := range shards {
 		out.write(s, sectionLeads, i, func(body *writer) func() { return s.leads[i].copyTo(body, &leads) })
 		out.write(s, sectionDups, i, func(body *writer) func() { return copyTable(&s.dups[i].table, body, &dups) })
 		out.write(s, sectionKeys, i, func(body *writer) func() { return copyTable(&s.keys[i].table, body, &keys) })
+		out.write(s, sectionAuctions, i, func(body *writer) func() { return copyTable(&s.auctions[i].table, body, &auctions) })
 	}
 	return out.oldest, out.newest, out.err
 }
@@ -128,7 +133,7 @@ func (s *State) Load(r io.Reader) (newest uint64, err error) {
 	if err := in.header(); err != nil {
 		return 0, err
 	}
-	for i := range 3*shards + 1 {
+	for i := range sectionsAShard*shards + 1 {
 		if err := in.next(); err != nil {
 			return 0, err
 		}
@@ -151,7 +156,8 @@ func sectionAt(i int) (kind byte, shard int) {
 	if i == 0 {
 		return sectionLedger, 0
 	}
-	return [...]byte{sectionLeads, sectionDups, sectionKeys}[(i-1)%3], (i - 1) / 3
+	kinds := [sectionsAShard]byte{sectionLeads, sectionDups, sectionKeys, sectionAuctions}
+	return kinds[(i-1)%sectionsAShard], (i - 1) / sectionsAShard
 }
 
 func (s *State) loadSection(in *sectionReader) error {
@@ -171,6 +177,9 @@ func (s *State) loadSection(in *sectionReader) error {
 	case sectionKeys:
 		s.keys[in.shard].loaded = in.stamp
 		loadTable(&s.keys[in.shard].table, &body)
+	case sectionAuctions:
+		s.auctions[in.shard].loaded = in.stamp
+		loadTable(&s.auctions[in.shard].table, &body)
 	}
 	if len(body.buf) > 0 {
 		body.fail()

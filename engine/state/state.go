@@ -16,6 +16,7 @@ type State struct {
 	leads    [shards]leadShard
 	dups     [shards]dupShard
 	keys     [shards]keyShard
+	auctions [shards]auctionShard
 	caps     caps
 	accounts accounts
 	turns    turns
@@ -79,7 +80,7 @@ func (s *State) Hash() (seq uint64, hash uint64) {
 	sum := newDigest(15).wordsOf(&s.founded.Epoch).wordsOf(&s.founded.KeyCheck).
 		word(uint64(s.founded.At)).word(uint64(s.catalog.Version)).bytes([]byte(s.catalog.Document)).sum()
 	for i := range shards {
-		sum += s.leads[i].sum() + s.dups[i].sum() + s.keys[i].sum()
+		sum += s.leads[i].sum() + s.dups[i].sum() + s.keys[i].sum() + s.auctions[i].sum()
 	}
 	return s.seq, sum + s.caps.digest() + s.accounts.digest() + s.turns.digest() + s.names.digest() + s.access.digest()
 }

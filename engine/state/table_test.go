@@ -235,19 +235,23 @@ func TestTableIsTheSameAfterASnapshot(t *testing.T) {
 func TestRowsAreWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lead, key, dup := rapid.Make[Lead]().Draw(t, "lead"), rapid.Make[keyRow]().Draw(t, "key"), rapid.Make[dupRow]().Draw(t, "dup")
+		auction := rapid.Make[AuctionRow]().Draw(t, "auction")
 		var body writer
 		lead.write(&body)
+		auction.write(&body)
 		key.write(&body)
 		dup.write(&body)
 		var leadBack Lead
 		var keyBack keyRow
 		var dupBack dupRow
+		var auctionBack AuctionRow
 		from := reader{buf: body.buf}
 		leadBack.read(&from)
+		auctionBack.read(&from)
 		keyBack.read(&from)
 		dupBack.read(&from)
-		if from.err != nil || len(from.buf) > 0 || leadBack != lead || keyBack != key || dupBack != dup {
-			t.Fatalf("%v: %+v %+v %+v", from.err, leadBack, keyBack, dupBack)
+		if from.err != nil || len(from.buf) > 0 || leadBack != lead || keyBack != key || dupBack != dup || auctionBack != auction {
+			t.Fatalf("%v: %+v %+v %+v %+v", from.err, leadBack, keyBack, dupBack, auctionBack)
 		}
 	})
 }
@@ -256,10 +260,11 @@ func TestRowsAreWhole(t *testing.T) {
 // digest does not see.
 func TestRowDigestsCountEveryField(t *testing.T) {
 	for name, blind := range map[string][]string{
-		"Lead":   blindSpots(func(l *Lead) uint64 { return l.digest() }),
-		"keyRow": blindSpots(func(k *keyRow) uint64 { return k.digest() }),
-		"dupRow": blindSpots(func(d *dupRow) uint64 { return d.digest() }),
-		"Post":   blindSpots(func(p *Post) uint64 { return p.digest() }),
+		"Lead":       blindSpots(func(l *Lead) uint64 { return l.digest() }),
+		"keyRow":     blindSpots(func(k *keyRow) uint64 { return k.digest() }),
+		"dupRow":     blindSpots(func(d *dupRow) uint64 { return d.digest() }),
+		"AuctionRow": blindSpots(func(a *AuctionRow) uint64 { return a.digest() }),
+		"Post":       blindSpots(func(p *Post) uint64 { return p.digest() }),
 	} {
 		if len(blind) > 0 {
 			t.Errorf("%s: the digest does not see %v", name, blind)
@@ -275,7 +280,7 @@ func TestDigestsDiffer(t *testing.T) {
 		}
 		seen[d.sum()] = what
 	}
-	for kind := range uint64(16) {
+	for kind := range uint64(17) {
 		for a := range uint64(16) {
 			note(newDigest(kind).word(a), fmt.Sprintf("%d: %d", kind, a))
 			for b := range uint64(16) {
@@ -286,7 +291,7 @@ func TestDigestsDiffer(t *testing.T) {
 	for n := range 20 {
 		note(newDigest(20).bytes(make([]byte, n)), fmt.Sprintf("%d zero bytes", n))
 	}
-	if len(slices.Collect(maps.Keys(seen))) != 16*16*17+20 {
+	if len(slices.Collect(maps.Keys(seen))) != 17*16*17+20 {
 		t.Errorf("%d digests", len(seen))
 	}
 }

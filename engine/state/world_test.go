@@ -128,13 +128,15 @@ func newTrader(t *rapid.T) *trader {
 }
 
 func (w *trader) step() {
-	switch w.draw(10) {
+	switch w.draw(12) {
 	case 0:
 		w.at += int64(w.draw(7)) * hour
 	case 1, 2, 3:
 		w.settleOne()
 	case 4:
 		w.operate()
+	case 5, 6:
+		w.auction()
 	default:
 		w.lead()
 	}
@@ -149,15 +151,21 @@ func (w *trader) lead() {
 	}
 	if w.draw(2) == 0 {
 		keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 1, w.at)
-		if keyed.Lead.IsZero() && keyed.Wait == nil {
+		if !keyed.Used() && keyed.Wait == nil {
 			fact.Idempotency = event.Idempotency{Key: h.key, Print: 1, Until: w.at + 10*hour}
 		}
+	}
+	if w.draw(4) == 0 {
+		fact.Auction = event.Auction{ID: w.id(), Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}}}
 	}
 	if w.draw(4) > 0 && w.sale(&h, fact.Campaign, &fact.Sale) {
 		if w.draw(2) == 0 {
 			fact.Post = event.Post{
 				URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s", Timeout: 5, Idempotent: true,
-				TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post",
+				TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post", Auction: w.id(),
+			}
+			if w.draw(2) == 0 {
+				fact.Post.Dialect = market.Dialect{Method: "PUT", Reading: market.Reading{Format: market.FormatForm, ID: "id"}}
 			}
 		}
 	} else {
@@ -166,6 +174,31 @@ func (w *trader) lead() {
 	w.fact(fact)
 	w.Release(&h)
 }
+
+// auction holds one, most times under a name by which sales find it.
+func (w *trader) auction() {
+	var h Hold
+	fact := &event.AuctionHeld{
+		Auction: w.id(), Request: w.id(), Supplier: 1, Campaign: 1, Began: w.at, Deadline: w.at + 2*second,
+		Theirs: "theirs", Keep: w.at + int64(1+w.draw(30))*hour, Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}},
+	}
+	if w.draw(4) > 0 {
+		if found, wait := w.ClaimName(&h, w.auctionName(), w.at); !found && wait == nil {
+			fact.Name = h.name
+		}
+	}
+	if w.draw(2) == 0 {
+		keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 2, w.at)
+		if !keyed.Used() && keyed.Wait == nil {
+			fact.Idempotency = event.Idempotency{Key: h.key, Print: 2, Until: w.at + 10*hour}
+		}
+	}
+	w.fact(fact)
+	w.Release(&h)
+}
+
+// auctionName is one of a few, so that they are met again.
+func (w *trader) auctionName() [16]byte { return [16]byte{1, 15: byte(w.draw(3))} }
 
 // sale finds a buyer with room, in turns, and takes what the sale takes.
 func (w *trader) sale(h *Hold, campaign market.Ref, sale *event.Sale) bool {
@@ -180,9 +213,15 @@ func (w *trader) sale(h *Hold, campaign market.Ref, sale *event.Sale) bool {
 	if caps == RoomTaken {
 		funds, _ = w.TakeFunds(h, buyer, price)
 	}
+	if w.draw(4) > 0 {
+		if row, found, wait := w.ClaimPing(h, w.auctionName(), w.at); found && !row.Sold() && wait == nil {
+			sale.Ping = row.Name
+		}
+	}
 	if dups != RoomTaken || caps != RoomTaken || funds != RoomTaken {
 		w.ReleaseSale(h)
 		w.ReleaseDups(h)
+		w.ReleaseName(h)
 		*sale = event.Sale{}
 		return false
 	}
@@ -237,6 +276,9 @@ func (w *trader) refuse(fact *event.PostSettled, post *Post) {
 	if !post.Answered && w.draw(2) == 0 && w.sale(&h, fact.Campaign, &fact.Next) {
 		fact.Reason = market.ReasonNone
 		fact.Next.Dups = append(fact.Next.Dups, post.Sale.Dups...) // it is known by the same values to whoever buys it
+		if w.draw(2) == 0 {
+			fact.Next.Ping = post.Sale.Ping
+		}
 		if w.draw(2) == 0 {
 			fact.Post, fact.Sealed = post.Intent, []byte("sealed again")
 		}
@@ -302,6 +344,9 @@ func TestTheTraderTradesInEveryWay(t *testing.T) {
 			}
 			switch e := e.(type) {
 			case *event.LeadDecided:
+				if e.Sale.Ping != [16]byte{} {
+					seen["sold at a bid"]++
+				}
 				switch {
 				case e.Post.URL != "":
 					seen["posted"]++
@@ -312,6 +357,9 @@ func TestTheTraderTradesInEveryWay(t *testing.T) {
 				}
 			case *event.PostSettled:
 				seen[e.Settlement.String()]++
+				if e.Sale.Ping != [16]byte{} && e.Settlement == event.SettledRefused {
+					seen["bid given back"]++
+				}
 				if e.Next.Buyer != 0 && e.Post.URL != "" {
 					seen["next posted"]++
 				} else if e.Next.Buyer != 0 {
@@ -328,6 +376,7 @@ func TestTheTraderTradesInEveryWay(t *testing.T) {
 	for _, way := range []string{
 		"posted", "recorded", "unmatched", "delivered", "refused", "pending", "unknown", "confirmed", "released", "resent",
 		"next posted", "next recorded", "post_tried", "funds_moved", "door_set", "list_loaded", "credential_set", "secret_set", "catalog_set", "names_given",
+		"auction_held", "sold at a bid", "bid given back",
 	} {
 		if seen[way] == 0 {
 			t.Errorf("never %s in %v", way, seen)

@@ -15,13 +15,23 @@ import (
 	"pingpost/wal"
 )
 
-// bareSpec describes the bare server.
+// bareSpec describes a bare server: of auctions where there are buyers, else of
+// ingest.
 type bareSpec struct {
 	Dir           string
 	Entry, Answer int
+
+	Buyers  []string
+	Timeout time.Duration
 }
 
-// serveCeiling is the bare server, with the limits that the exchange has by
+// bareServer is either.
+type bareServer interface {
+	Serve(net.Listener) error
+	Shutdown() error
+}
+
+// serveCeiling is a bare server, with the limits that the exchange has by
 // default. It ends when its standard input does.
 func serveCeiling(in io.Reader, out io.Writer) error {
 	var spec bareSpec
@@ -29,7 +39,7 @@ func serveCeiling(in io.Reader, out io.Writer) error {
 	if err := input.Decode(&spec); err != nil {
 		return fmt.Errorf("cannot read the specification: %w", err)
 	}
-	log, err := wal.Open(spec.Dir, wal.Options{})
+	server, closing, err := spec.open()
 	if err != nil {
 		return err
 	}
@@ -37,12 +47,11 @@ func serveCeiling(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	server := ceiling.New(ceiling.Options{
-		Log: log, Entry: spec.Entry, Answer: spec.Answer,
-		Body: 64 << 10, Header: 16 << 10, Connections: 10_000,
-		ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,
-	})
-	if err := json.NewEncoder(out).Encode(serving{Listen: listener.Addr().String()}); err != nil {
+	inside, err := listenInside()
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(out).Encode(serving{Listen: listener.Addr().String(), Admin: inside}); err != nil {
 		return err
 	}
 	ended := make(chan error, 1)
@@ -54,7 +63,30 @@ func serveCeiling(in io.Reader, out io.Writer) error {
 	if err := <-ended; err != nil {
 		return err
 	}
-	return log.Close()
+	return closing()
+}
+
+func (s *bareSpec) open() (server bareServer, closing func() error, err error) {
+	const (
+		body, header, connections = 64 << 10, 16 << 10, 10_000
+		patience, idle            = 10 * time.Second, time.Minute
+	)
+	if len(s.Buyers) > 0 {
+		return ceiling.NewAuction(&ceiling.AuctionOptions{
+			Buyers: s.Buyers, Timeout: s.Timeout,
+			Body: body, Header: header, Connections: connections,
+			ReadTimeout: patience, WriteTimeout: patience, IdleTimeout: idle,
+		}), func() error { return nil }, nil
+	}
+	log, err := wal.Open(s.Dir, wal.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return ceiling.New(ceiling.Options{
+		Log: log, Entry: s.Entry, Answer: s.Answer,
+		Body: body, Header: header, Connections: connections,
+		ReadTimeout: patience, WriteTimeout: patience, IdleTimeout: idle,
+	}), log.Close, nil
 }
 
 func startCeiling(ctx context.Context, list []int, spec bareSpec) (*process, error) {

@@ -39,18 +39,26 @@ type sizes struct {
 	growthConnections int
 	calibration       time.Duration
 	retries           int // of a run that other load has spoiled
+
+	auctionBuyers []int // of the auctions whose processor time is measured
+	openBuyers    int   // of those that come at a rate
+	postBuyers    int   // of those that end in a sale
+	openLasting   time.Duration
+	postsLasting  time.Duration
 }
 
 var full = sizes{
 	warmup: time.Second, campaigns: 10_000, buyers: 1_000, suppressed: 10_000_000, replayed: 2_000_000,
 	leads: 1_000_000, smallest: 500_000, largest: 2_000_000, commitRate: 5_000, idle: 5 * time.Second,
 	connections: []int{64, 256}, growthConnections: 64, calibration: time.Second, retries: 3,
+	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, postBuyers: 10, openLasting: 10 * time.Second, postsLasting: time.Minute,
 }
 
 var quick = sizes{
 	warmup: 200 * time.Millisecond, campaigns: 200, buyers: 100, suppressed: 20_000, replayed: 20_000,
 	leads: 10_000, smallest: 20_000, largest: 40_000, commitRate: 1_000, idle: 500 * time.Millisecond,
 	connections: []int{64, 256}, growthConnections: 64, calibration: 300 * time.Millisecond,
+	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, postBuyers: 10, openLasting: 2 * time.Second, postsLasting: 2 * time.Second,
 }
 
 func newBench(ctx context.Context, f *flags, progress io.Writer) (*bench, error) {

@@ -18,6 +18,7 @@ type document struct {
 	DataDir   string          `json:"data_dir"`
 	Listen    string          `json:"listen"`
 	Admin     map[string]any  `json:"admin"`
+	Trusted   []string        `json:"trusted_networks,omitempty"`
 	Suppliers []any           `json:"suppliers"`
 	Buyers    []buyerForm     `json:"buyers"`
 	Lists     []any           `json:"suppression_lists,omitempty"`
@@ -25,15 +26,20 @@ type document struct {
 }
 
 type buyerForm struct {
-	ID      string   `json:"id"`
-	States  []string `json:"states,omitempty"`
-	Filters []any    `json:"filters,omitempty"`
-	Caps    []any    `json:"caps,omitempty"`
+	ID       string   `json:"id"`
+	Endpoint string   `json:"endpoint,omitempty"`
+	PingRate int      `json:"ping_rate,omitempty"`
+	States   []string `json:"states,omitempty"`
+	Filters  []any    `json:"filters,omitempty"`
+	Caps     []any    `json:"caps,omitempty"`
 }
 
 type campaignForm struct {
 	ID          string   `json:"id"`
 	Method      string   `json:"method"`
+	Vertical    string   `json:"vertical,omitempty"`
+	SubVertical string   `json:"sub_vertical,omitempty"`
+	Floor       int      `json:"floor,omitempty"`
 	Payout      any      `json:"payout"`
 	Suppression []string `json:"suppression,omitempty"`
 	Fields      []any    `json:"fields"`

@@ -53,7 +53,7 @@ func drive(spec *clientSpec) (*clientResult, error) {
 		return nil, err
 	}
 	result := &clientResult{
-		Rate: measured.Rate(), Done: measured.Done, Next: measured.Next, Sent: measured.Next - spec.From,
+		Rate: measured.Rate(), Done: measured.Done, Next: measured.Next, Sent: measured.Sent,
 		P50: int64(measured.At(50)), P90: int64(measured.At(90)), P99: int64(measured.At(99)), Max: int64(measured.At(100)),
 		Busy: (processorTime() - used).Seconds() / time.Since(began).Seconds(),
 	}

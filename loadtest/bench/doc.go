@@ -18,8 +18,25 @@
 // must not be charged to the other. What it owes then, it pays in its own next
 // run.
 //
+// The buyers of auctions are one process with a port for each, on the client's
+// cores. Each is a reference buyer as anybody can run it. What they and the
+// seller use of those cores is in the table: near all of them, and the servers
+// are waiting for their company, not working.
+//
 // Replay, memory and the commits beside a snapshot are measured in child
 // processes too, so that each begins with an empty heap.
+//
+// # Auctions
+//
+// What an auction costs is the server's processor time for it, under as many
+// auctions as a fixed number of connections carries: of the ceiling's, a
+// multiple. How long one takes is asked at a rate that leaves the machine idle
+// most of the time, with buyers that take their time: of the ceiling's, a
+// difference. A closed loop is right for the first and wrong for the second.
+//
+// Where auctions end in a sale, the seller writes down each 201 with the
+// buyer's own id of the lead, and the buyers are asked afterwards what they took
+// and when they said so. Both must tell the same.
 //
 // # Other load
 //

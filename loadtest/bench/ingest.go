@@ -1,11 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"os"
 	"time"
 )
 
@@ -25,18 +21,25 @@ func (b *bench) turns(p pair, connections int) (ours, theirs []clientResult, err
 		})
 		return r, err
 	}
-	for range b.size.runs {
-		a, err := one(p.ours)
+	return alternate(b.size.runs,
+		func() (clientResult, error) { return one(p.ours) },
+		func() (clientResult, error) { return one(p.theirs) })
+}
+
+// alternate runs two sides in turn.
+func alternate[R any](runs int, ours, theirs func() (R, error)) (a, z []R, err error) {
+	for range runs {
+		one, err := ours()
 		if err != nil {
 			return nil, nil, err
 		}
-		z, err := one(p.theirs)
+		other, err := theirs()
 		if err != nil {
 			return nil, nil, fmt.Errorf("the ceiling: %w", err)
 		}
-		ours, theirs = append(ours, a), append(theirs, z)
+		a, z = append(a, one), append(z, other)
 	}
-	return ours, theirs, nil
+	return a, z, nil
 }
 
 // ingest compares durable ingest with the bare server.
@@ -76,7 +79,10 @@ func (b *bench) ingest() (rows []row, err error) {
 		rows = append(rows, ingestRows(connections, ours, theirs)...)
 	}
 	if b.flags.Profile != "" {
-		return rows, b.profile(exchange)
+		return rows, b.profile(exchange.process, b.flags.Profile, func() error {
+			_, err := b.send(exchange, 256, 0, b.size.lasting+2*time.Second)
+			return err
+		})
 	}
 	return rows, nil
 }
@@ -109,33 +115,4 @@ func ingestRows(connections int, ours, theirs []clientResult) []row {
 			spread: pick(ours, spent).spread("%.1f"),
 		},
 	}
-}
-
-// profile asks the exchange for a profile of its processor time while the
-// client runs.
-func (b *bench) profile(s *seller) error {
-	done := make(chan error, 1)
-	go func() { done <- b.fetchProfile(s) }()
-	_, err := b.send(s, 256, 0, b.size.lasting+2*time.Second)
-	return errors.Join(err, <-done)
-}
-
-func (b *bench) fetchProfile(s *seller) error {
-	url := fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", s.Admin, int(b.size.lasting.Seconds()))
-	request, err := http.NewRequestWithContext(b.ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return err
-	}
-	request.SetBasicAuth("operator", apiKey)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	file, err := os.Create(b.flags.Profile)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, response.Body)
-	return errors.Join(err, file.Close())
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -15,14 +16,14 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Only    []string `placeholder:"NAME" enum:"ingest,commit,replay,memory,growth" help:"Measure only this: ingest, commit, replay, memory or growth. May be repeated."`
+	Only    []string `placeholder:"NAME" enum:"ingest,auction,auction-cpu,auction-latency,auction-posts,commit,replay,memory,growth" help:"Measure only this: ingest, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), commit, replay, memory or growth. May be repeated."`
 	Runs    int      `default:"5" help:"How often each pair is run (${default})."`
 	Seconds float64  `default:"4" help:"How long each run lasts, after its warm-up (${default})."`
 	Dir     string   `placeholder:"DIR" help:"Where data goes; a folder in it is made and removed. By default tmp/ of the repository, since /tmp is often memory and not a disk."`
 	Out     string   `placeholder:"FILE" help:"Where the table goes besides the terminal. By default BENCHMARKS.md of the repository, or nowhere with --only or --quick."`
 	Quick   bool     `help:"Everything in about a minute, with sizes that show that it works and nothing else."`
 	Noise   float64  `default:"0.04" help:"Share of the machine's time that other programs may use during a run before it is thrown away (${default})."`
-	Profile string   `placeholder:"FILE" help:"Write a CPU profile of the exchange under load (256 connections) to this file."`
+	Profile string   `placeholder:"FILE" help:"Write a CPU profile of the exchange under load to this file (ingest, 256 connections), and to FILE.auction (most buyers)."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -96,14 +97,20 @@ type measurement struct {
 
 var measurements = []measurement{
 	{"ingest", (*bench).ingest},
+	{"auction-cpu", (*bench).auctionTime},
+	{"auction-latency", (*bench).auctionLatency},
+	{"auction-posts", (*bench).auctionPosts},
 	{"commit", (*bench).commit},
 	{"replay", (*bench).replay},
 	{"memory", (*bench).memory},
 	{"growth", (*bench).growth},
 }
 
+// wants tells whether a measurement was asked for by its name or as a part of
+// what is named.
 func (f *flags) wants(name string) bool {
-	return len(f.Only) == 0 || slices.Contains(f.Only, name)
+	whole, _, _ := strings.Cut(name, "-")
+	return len(f.Only) == 0 || slices.Contains(f.Only, name) || slices.Contains(f.Only, whole)
 }
 
 // target is the file that the table is written to, or none.

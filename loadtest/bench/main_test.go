@@ -53,6 +53,15 @@ func TestOnlyChooses(t *testing.T) {
 	if !two.wants("replay") || !two.wants("memory") || two.wants("ingest") {
 		t.Error("--only does not choose")
 	}
+	whole, part := flags{Only: []string{"auction"}}, flags{Only: []string{"auction-cpu"}}
+	for _, m := range measurements {
+		if is := strings.HasPrefix(m.name, "auction"); whole.wants(m.name) != is {
+			t.Errorf("--only auction wants %s: %v", m.name, !is)
+		}
+		if is := m.name == "auction-cpu"; part.wants(m.name) != is {
+			t.Errorf("--only auction-cpu wants %s: %v", m.name, !is)
+		}
+	}
 }
 
 func TestMistakesAreTold(t *testing.T) {

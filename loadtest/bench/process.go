@@ -28,8 +28,9 @@ type process struct {
 
 // serving is what a server's log line says once it takes requests.
 type serving struct {
-	Listen string `json:"listen"`          // where it takes them
-	Admin  string `json:"admin,omitempty"` // where its operator does
+	Listen string   `json:"listen"`           // where it takes them
+	Admin  string   `json:"admin,omitempty"`  // where its operator does
+	Buyers []string `json:"buyers,omitempty"` // of the buyers' process: where each listens, Listen the first
 }
 
 // startServer starts a server and waits until it says where it listens: a line

@@ -13,7 +13,9 @@ const roleVariable = "PINGPOST_BENCH_ROLE"
 // roles are what this program can be started as by itself.
 var roles = map[string]func(in io.Reader, out io.Writer) error{
 	"role-ceiling": serveCeiling,
+	"role-buyers":  serveBuyers,
 	"role-client":  play(drive),
+	"role-seller":  play(sell),
 	"role-write":   play(writeLog),
 	"role-replay":  play(replayLog),
 	"role-scan":    play(scanLog),

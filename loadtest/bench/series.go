@@ -46,3 +46,12 @@ func pick[R any](results []R, figure func(*R) float64) series {
 	}
 	return s
 }
+
+// less subtracts another series pair by pair.
+func (s series) less(other series) series {
+	rest := make(series, len(s))
+	for i := range s {
+		rest[i] = s[i] - other[i]
+	}
+	return rest
+}

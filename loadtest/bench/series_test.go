@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -43,5 +45,36 @@ func TestRatiosAreTakenPairByPair(t *testing.T) {
 	}
 	if got := (series{7}).spread("%.1f"); got != "" {
 		t.Errorf("the spread of one: %q", got)
+	}
+}
+
+func TestDifferencesAreTakenPairByPair(t *testing.T) {
+	ours, theirs := series{2, 9, 5}, series{1, 3, 10}
+	if more := ours.less(theirs); !slices.Equal(more, series{1, 6, -5}) {
+		t.Errorf("%v", more)
+	}
+	if !slices.Equal(ours, series{2, 9, 5}) || !slices.Equal(theirs, series{1, 3, 10}) {
+		t.Errorf("what was compared is now %v and %v", ours, theirs)
+	}
+}
+
+func TestSidesTakeTurns(t *testing.T) {
+	var order string
+	one := func(name string) func() (int, error) {
+		return func() (int, error) {
+			order += name
+			return len(order), nil
+		}
+	}
+	ours, theirs, err := alternate(3, one("a"), one("z"))
+	if err != nil || order != "azazaz" || !slices.Equal(ours, []int{1, 3, 5}) || !slices.Equal(theirs, []int{2, 4, 6}) {
+		t.Errorf("%s: %v, %v, %v", order, ours, theirs, err)
+	}
+	broken := func() (int, error) { return 0, errors.New("gone") }
+	if _, _, err := alternate(2, broken, one("z")); err == nil || strings.Contains(err.Error(), "ceiling") {
+		t.Errorf("ours was gone: %v", err)
+	}
+	if _, _, err := alternate(2, one("a"), broken); err == nil || !strings.Contains(err.Error(), "the ceiling: gone") {
+		t.Errorf("the ceiling was gone: %v", err)
 	}
 }

@@ -16,14 +16,9 @@ var built string
 // small is a bench with real processes, and sizes that only show that it works.
 func small(t *testing.T) *bench {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds the exchange and starts it")
-	}
-	b, err := newBench(t.Context(), &flags{Quick: true, Dir: t.TempDir(), Noise: 1}, testWriter{t})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := unbuilt(t)
 	if built == "" {
+		var err error
 		if built, err = b.build(); err != nil {
 			t.Fatal(err)
 		}
@@ -33,10 +28,25 @@ func small(t *testing.T) *bench {
 		built = builtPath
 	}
 	b.exchange = built
+	return b
+}
+
+// unbuilt is a small bench that has no exchange yet.
+func unbuilt(t *testing.T) *bench {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes, the exchange among them")
+	}
+	b, err := newBench(t.Context(), &flags{Quick: true, Dir: t.TempDir(), Noise: 1}, testWriter{t})
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.size.warmup, b.size.lasting, b.size.calibration, b.size.idle = 0, 100*time.Millisecond, 50*time.Millisecond, 0
 	b.size.connections, b.size.growthConnections = []int{4}, 4
 	b.size.campaigns, b.size.buyers, b.size.suppressed = 30, 20, 1000
 	b.size.smallest, b.size.largest, b.size.leads, b.size.commitRate = 1000, 1200, 1000, 200
+	b.size.auctionBuyers, b.size.openBuyers, b.size.postBuyers = []int{1, 2}, 2, 3
+	b.size.openLasting, b.size.postsLasting = 200*time.Millisecond, 300*time.Millisecond
 	return b
 }
 

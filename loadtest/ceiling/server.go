@@ -48,20 +48,8 @@ func (r *room) Failed(err error) { r.done <- err }
 func New(opt Options) *Server {
 	s := &Server{log: opt.Log, answer: answerOf(opt.Answer)}
 	s.rooms.New = func() any { return &room{entry: make([]byte, opt.Entry), done: make(chan error, 1)} }
-	s.http = &fasthttp.Server{
-		Handler:               s.handle,
-		Concurrency:           opt.Connections,
-		ReadBufferSize:        opt.Header,
-		MaxRequestBodySize:    opt.Body,
-		ReadTimeout:           opt.ReadTimeout,
-		WriteTimeout:          opt.WriteTimeout,
-		IdleTimeout:           opt.IdleTimeout,
-		NoDefaultContentType:  true,
-		NoDefaultServerHeader: true,
-		CloseOnShutdown:       true,
-
-		DisablePreParseMultipartForm: true,
-	}
+	s.http = bareServer(s.handle, opt.Body, opt.Header, opt.Connections)
+	s.http.ReadTimeout, s.http.WriteTimeout, s.http.IdleTimeout = opt.ReadTimeout, opt.WriteTimeout, opt.IdleTimeout
 	return s
 }
 

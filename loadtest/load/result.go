@@ -11,6 +11,7 @@ import (
 type Result struct {
 	Done    uint64  // good answers in the measured time
 	Bytes   uint64  // of their bodies
+	Sent    uint64  // requests, at any time
 	Seconds float64 // measured
 	Refused uint64  // answers that were not good, at any time
 	Broken  uint64  // connections that ended early
@@ -52,6 +53,7 @@ func (r *Result) fail(trouble string) {
 func (r *Result) add(other *Result) {
 	r.Done += other.Done
 	r.Bytes += other.Bytes
+	r.Sent += other.Sent
 	r.Refused += other.Refused
 	r.Broken += other.Broken
 	if r.Trouble == "" {

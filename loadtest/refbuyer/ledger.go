@@ -2,6 +2,7 @@ package refbuyer
 
 import (
 	"sync"
+	"time"
 
 	"pingpost/engine/market"
 )
@@ -25,6 +26,7 @@ type entry struct {
 	body     [32]byte
 	attempts int
 	fate     fate
+	answered time.Time // when the first 201 went out; zero: none has
 }
 
 // ledger is the buyer's memory: a ring of entries, the oldest of which makes
@@ -152,11 +154,21 @@ func (l *ledger) snapshot() Stats {
 	return l.stats
 }
 
+// answered notes when the receipt of a lead went out, the first time.
+func (l *ledger) answered(key string, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.byKey[key]; e != nil && e.answered.IsZero() {
+		e.answered = now.UTC().Round(0) // a time of the wall clock, as others read it
+	}
+}
+
 // Lead is one that was accepted.
 type Lead struct {
-	Key      string `json:"key"`
-	LeadUUID string `json:"lead_uuid"`
-	LeadID   string `json:"lead_id"`
+	Key        string    `json:"key"`
+	LeadUUID   string    `json:"lead_uuid"`
+	LeadID     string    `json:"lead_id"`
+	AnsweredAt time.Time `json:"answered_at,omitzero"` // when its first 201 was written; absent: it has had none
 }
 
 // accepted lists what was accepted and is remembered, in the order in which the
@@ -167,7 +179,7 @@ func (l *ledger) accepted() []Lead {
 	leads := make([]Lead, 0, len(l.byLead))
 	for i := range l.ring {
 		if e := l.ring[(l.next+i)%len(l.ring)]; e != nil && e.fate == fateAccepted {
-			leads = append(leads, Lead{e.key, e.lead, e.id})
+			leads = append(leads, Lead{e.key, e.lead, e.id, e.answered})
 		}
 	}
 	return leads

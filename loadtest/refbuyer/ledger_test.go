@@ -3,6 +3,7 @@ package refbuyer
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -83,12 +84,29 @@ func TestLedgerForgets(t *testing.T) {
 		t.Errorf("%d keys and %d leads are remembered, want %d", len(l.byKey), len(l.byLead), limit)
 	}
 	got := l.accepted()
-	want := []Lead{{"k7", "l7", "r7"}, {"k8", "l8", "r8"}, {"k9", "l9", "r9"}}
+	want := []Lead{{Key: "k7", LeadUUID: "l7", LeadID: "r7"}, {Key: "k8", LeadUUID: "l8", LeadID: "r8"}, {Key: "k9", LeadUUID: "l9", LeadID: "r9"}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if s := l.snapshot(); s.Forgotten != 7 || s.Accepted != 10 || s.DoubleSold != 0 {
 		t.Errorf("stats %+v", s)
+	}
+}
+
+// TestLedgerTellsWhenItFirstAnswered: of a lead that is sent again, the first
+// answer counts; of a key that nobody knows there is nothing to tell.
+func TestLedgerTellsWhenItFirstAnswered(t *testing.T) {
+	l := newLedger(2)
+	l.post(attempt{key: "k", lead: "l", fail: always(false, false)})
+	if at := l.accepted()[0].AnsweredAt; !at.IsZero() {
+		t.Errorf("answered at %v before it was", at)
+	}
+	first := time.Unix(1_800_000_000, 5)
+	l.answered("k", first)
+	l.answered("k", first.Add(time.Second))
+	l.answered("another", first)
+	if at := l.accepted()[0].AnsweredAt; !at.Equal(first) {
+		t.Errorf("answered at %v, want %v", at, first)
 	}
 }
 

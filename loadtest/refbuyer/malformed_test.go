@@ -190,6 +190,11 @@ func TestMalformedPosts(t *testing.T) {
 			if after.Accepted != before.Accepted+1 || after.Malformed != before.Malformed+1 {
 				t.Errorf("stats %+v", after)
 			}
+			for _, lead := range b.Leads() {
+				if !lead.AnsweredAt.IsZero() {
+					t.Errorf("%+v has had no answer worth the name", lead)
+				}
+			}
 		})
 	}
 }

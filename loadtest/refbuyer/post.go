@@ -41,8 +41,8 @@ func (b *Buyer) post(r *fasthttp.RequestCtx) {
 	result := b.ledger.post(a)
 	b.dawdle(b.options.PostLatency, key, result.number)
 	b.acknowledge(r, result)
-	if result.fate == fateAccepted && !result.failed {
-		b.babble(r, key, result.number)
+	if result.fate == fateAccepted && !result.failed && !b.babbles(r, key, result.number) {
+		b.ledger.answered(a.key, b.now())
 	}
 }
 
@@ -70,14 +70,15 @@ func (b *Buyer) attemptOf(r *fasthttp.RequestCtx, key []byte, body *postBody) (a
 	return a, known
 }
 
-// babble makes nonsense of a receipt. The next attempt gets a proper one, or
-// has luck as bad.
-func (b *Buyer) babble(r *fasthttp.RequestCtx, key []byte, attempt int) {
+// babbles may make nonsense of a receipt, and tells. The next attempt gets a
+// proper one, or has luck as bad.
+func (b *Buyer) babbles(r *fasthttp.RequestCtx, key []byte, attempt int) bool {
 	nonsense := b.chance.nonsense(b.options.MalformedPostRate, key, attempt, len(malformations)-int(notJSON))
 	if nonsense != sound {
 		b.ledger.malformed()
 		nonsense.ruin(b, r)
 	}
+	return nonsense != sound
 }
 
 func (b *Buyer) acknowledge(r *fasthttp.RequestCtx, result outcome) {

@@ -71,6 +71,7 @@ func lead(uuid string) string {
 
 func TestPost(t *testing.T) {
 	b, base := start(t, Options{Bid: Fixed(1_000_000)})
+	begun := time.Now()
 	status, first, header := send(t, "POST", base+"/v1/post", lead("l1"), "Idempotency-Key", "k1")
 	if status != 201 || !strings.Contains(first, `"status":"accepted"`) || header.Get("Idempotent-Replayed") != "" {
 		t.Fatalf("%d %s", status, first)
@@ -93,6 +94,9 @@ func TestPost(t *testing.T) {
 		t.Errorf("stats\n got %s\nwant %s", text, want)
 	}
 	_, text, _ = send(t, "GET", base+"/leads", "")
+	if at := b.Leads()[0].AnsweredAt; at.Before(begun) || at.After(time.Now()) {
+		t.Errorf("the lead was answered at %v", at)
+	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	var one Lead
 	if err := json.Unmarshal([]byte(lines[0]), &one); err != nil || len(lines) != 2 || one != b.Leads()[0] || one.Key != "k1" || one.LeadUUID != "l1" || !strings.Contains(first, one.LeadID) {

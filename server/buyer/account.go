@@ -24,6 +24,7 @@ type account struct {
 	*target
 	auth           authorizer
 	header, scheme string
+	dialect        *dialect // nil: the contract
 
 	// rest is until when a 429 keeps pings away, in Unix nanoseconds by the
 	// client's clock. It only grows: of several answers the longest wait holds.
@@ -34,6 +35,7 @@ type account struct {
 type accountKey struct {
 	url, credential, header, scheme string
 	oauth                           market.OAuthClient
+	dialect                         market.Dialect
 }
 
 // accounts remembers them by what their endpoints say. The same endpoint out of
@@ -51,6 +53,9 @@ func (as *accounts) find(e *market.Endpoint) (*account, market.Fault) {
 	key := accountKey{url: e.URL, credential: e.Credential, header: e.Header, scheme: e.Scheme}
 	if e.OAuth != nil {
 		key.oauth = *e.OAuth
+	}
+	if e.Dialect != nil {
+		key.dialect = *e.Dialect
 	}
 	as.mu.RLock()
 	a := as.byKey[key]
@@ -86,6 +91,11 @@ func (c *Client) openAccount(e *market.Endpoint) (*account, market.Fault) {
 		return nil, fault
 	}
 	a := &account{target: at, header: e.Header, scheme: e.Scheme}
+	if e.Dialect != nil {
+		if a.dialect, fault = openDialect(e); fault != market.FaultNone {
+			return nil, fault
+		}
+	}
 	switch {
 	case e.Credential == "":
 		a.auth = anonymous{}

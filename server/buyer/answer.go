@@ -39,7 +39,9 @@ func (a *answer) release() {
 // and 201: only a whole JSON object in them is an acceptance, since only that
 // was made by a program that speaks the contract and not by something in front
 // of it.
-func (c *Client) judge(t trip, response *fasthttp.Response) market.PostResult {
+//
+// In a dialect any 2xx is read, by the dialect's own rules.
+func (c *Client) judge(a *account, t trip, response *fasthttp.Response) market.PostResult {
 	r := market.PostResult{Status: t.status, Fault: t.fault}
 	if t.status == 0 {
 		r.Verdict = market.VerdictUnknown
@@ -48,23 +50,44 @@ func (c *Client) judge(t trip, response *fasthttp.Response) market.PostResult {
 		}
 		return r
 	}
+	if a != nil && a.dialect != nil {
+		return c.judgeDialect(&a.dialect.reading, r, response)
+	}
 	body, _ := answerPool.Get().(*answer)
 	defer body.release()
 	readable := t.fault == market.FaultNone && body.whole.Parse(response.Body()) == nil
-	_, code := body.refusal()
-	switch status := t.status; {
-	case status == fasthttp.StatusOK || status == fasthttp.StatusCreated:
+	if t.status == fasthttp.StatusOK || t.status == fasthttp.StatusCreated {
 		return judgeTaken(r, body, readable)
+	}
+	_, r.Code = body.refusal()
+	return c.judgeStatus(r, response)
+}
+
+// judgeDialect is judge for an endpoint that does not speak the contract.
+func (c *Client) judgeDialect(rules *reading, r market.PostResult, response *fasthttp.Response) market.PostResult {
+	whole := r.Fault == market.FaultNone
+	if r.Status >= 200 && r.Status <= 299 {
+		return rules.judgeTaken(r, response.Body(), whole)
+	}
+	if whole {
+		r.Code = rules.codeOf(response.Body())
+	}
+	return c.judgeStatus(r, response)
+}
+
+// judgeStatus judges an answer by its status, where that is not one that its
+// body decides.
+func (c *Client) judgeStatus(r market.PostResult, response *fasthttp.Response) market.PostResult {
+	switch status := r.Status; {
 	case status == fasthttp.StatusTooManyRequests:
 		r.Verdict, r.RetryAfter = market.VerdictBusy, retryAfter(response.Header.Peek("Retry-After"), c.options.Now())
 	case status >= 300 && status <= 499 && status != fasthttp.StatusRequestTimeout:
 		r.Verdict = market.VerdictRefused
 		// A code that did not arrive may be the one that settles nothing.
-		r.Final = finalStatus(status) && t.fault == market.FaultNone && code != reusedKey
+		r.Final = finalStatus(status) && r.Fault == market.FaultNone && r.Code != reusedKey
 	default:
 		r.Verdict = market.VerdictUnknown
 	}
-	r.Code = code
 	return r
 }
 

@@ -10,7 +10,7 @@ import (
 func (c *Client) attempt(p *market.PostRequest) market.PostResult {
 	a, fault := c.accounts.find(&p.Endpoint)
 	if fault != market.FaultNone {
-		return c.judge(trip{fault: fault}, nil)
+		return c.judge(nil, trip{fault: fault}, nil)
 	}
 	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(request)
@@ -18,10 +18,19 @@ func (c *Client) attempt(p *market.PostRequest) market.PostResult {
 
 	s := sending{
 		account: a, key: p.Key, requestID: p.RequestID, body: p.Body, deadline: p.Deadline,
-		repeatable: p.Key != "",
+		repeatable: a.repeats(p.Key),
 	}
 	done, doubt := s.send(request, response)
-	return settle(c.judge(done, response), doubt)
+	return settle(c.judge(a, done, response), doubt)
+}
+
+// repeats tells whether a post may be sent twice: the contract knows it by its
+// key, and a dialect says so itself.
+func (a *account) repeats(key string) bool {
+	if a.dialect != nil {
+		return a.dialect.idempotent
+	}
+	return key != ""
 }
 
 // settle takes into account that an earlier sending of the same attempt may

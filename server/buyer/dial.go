@@ -53,7 +53,7 @@ func (d *dialer) dial(o origin, limit time.Duration) (net.Conn, error) {
 	if err != nil {
 		return nil, &dialError{connectFault(err), err}
 	}
-	bare := &wire{Conn: conn}
+	bare := newWire(conn)
 	if !o.secure {
 		return &line{Conn: bare, wire: bare}, nil
 	}

@@ -74,7 +74,7 @@ func TestSent(t *testing.T) {
 			if got != row.want || keep {
 				t.Errorf("got %+v, keep %v, want %+v", got, keep, row.want)
 			}
-			if r := client.judge(got, &response); r.Verdict != row.verdict {
+			if r := client.judge(nil, got, &response); r.Verdict != row.verdict {
 				t.Errorf("got %v, want %v", r.Verdict, row.verdict)
 			}
 		})

@@ -17,6 +17,23 @@ type wire struct {
 	net.Conn
 	given int64 // bytes
 	dry   bool  // reads look at what is there and wait for nothing
+
+	// How a look is taken at the socket: kept, since each look would otherwise
+	// make them anew. Raw is nil for what is no socket.
+	raw  syscall.RawConn
+	look func(descriptor uintptr)
+	came bool // what the last look saw
+}
+
+func newWire(conn net.Conn) *wire {
+	w := &wire{Conn: conn}
+	if socket, ok := conn.(syscall.Conn); ok {
+		if raw, err := socket.SyscallConn(); err == nil {
+			w.raw = raw
+		}
+	}
+	w.look = func(descriptor uintptr) { w.came = peek(descriptor) }
+	return w
 }
 
 // Read of a dry wire never takes a byte.
@@ -24,7 +41,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	if !w.dry {
 		return w.Conn.Read(p)
 	}
-	if pending(w.Conn) {
+	if w.pending() {
 		return 0, errUnasked
 	}
 	return 0, os.ErrDeadlineExceeded
@@ -32,17 +49,12 @@ func (w *wire) Read(p []byte) (int, error) {
 
 // pending tells whether a byte or the end of the connection has come. One that
 // is no socket, or that cannot be looked at, counts as quiet: reading will tell.
-func pending(conn net.Conn) (something bool) {
-	socket, ok := conn.(syscall.Conn)
-	if !ok {
+func (w *wire) pending() bool {
+	if w.raw == nil {
 		return false
 	}
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return false
-	}
-	err = raw.Control(func(descriptor uintptr) { something = peek(descriptor) })
-	return err == nil && something
+	w.came = false
+	return w.raw.Control(w.look) == nil && w.came
 }
 
 func (w *wire) Write(p []byte) (int, error) {

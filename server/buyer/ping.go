@@ -37,7 +37,7 @@ func (c *Client) ask(p *market.PingRequest, now time.Time) market.PingResult {
 
 	s := sending{
 		account: a, key: p.Key, requestID: p.RequestID, hops: p.Hops, body: p.Body, deadline: p.Deadline,
-		repeatable: p.Key != "",
+		repeatable: p.Key != "" || a.dialect != nil, // a ping buys nothing
 	}
 	done, _ := s.send(request, response)
 	return c.hear(p, a, done, response)
@@ -53,8 +53,12 @@ func (c *Client) hear(p *market.PingRequest, a *account, done trip, response *fa
 		r.Outcome, r.RetryAfter = market.OutcomeRateLimited, retryAfter(response.Header.Peek("Retry-After"), now)
 		a.restFor(r.RetryAfter, now)
 		return r
-	case done.fault != market.FaultNone && (done.status == 0 || done.status == fasthttp.StatusOK):
+	case done.fault != market.FaultNone && (done.status == 0 || a.answersPing(done.status)):
 		r.Outcome = unheard(done.fault, p.Deadline)
+		return r
+	}
+	if a.dialect != nil {
+		a.dialect.reading.hear(&r, response.Body(), p.Auction)
 		return r
 	}
 	body, _ := answerPool.Get().(*answer)
@@ -70,6 +74,15 @@ func (c *Client) hear(p *market.PingRequest, a *account, done trip, response *fa
 		body.readBid(&r, p.Auction)
 	}
 	return r
+}
+
+// answersPing tells whether the body of an answer with this status is one to a
+// ping.
+func (a *account) answersPing(status int) bool {
+	if a.dialect != nil {
+		return status >= 200 && status <= 299
+	}
+	return status == fasthttp.StatusOK
 }
 
 // unheard is the outcome where no whole answer came. Whatever held it up until

@@ -63,24 +63,34 @@ func (s *sending) send(request *fasthttp.Request, response *fasthttp.Response) (
 func (s *sending) compose(r *fasthttp.Request, credential string) {
 	r.Reset()
 	r.Header.DisableNormalizing()
-	r.Header.SetMethod(fasthttp.MethodPost)
 	r.Header.SetHost(s.account.authority)
 	r.Header.SetRequestURI(s.account.path)
 	r.Header.SetUserAgent("pingpost")
-	r.Header.SetContentType("application/json")
-	r.Header.Set("Accept", "application/json")
-	if s.key != "" {
-		r.Header.Set("Idempotency-Key", s.key)
+	if d := s.account.dialect; d != nil {
+		d.write(r, s)
+	} else {
+		s.writeContract(r)
 	}
 	var text [512]byte // a longer one costs an allocation
 	if !s.requestID.IsZero() {
 		r.Header.SetBytesV("X-Request-Id", s.requestID.AppendTo(text[:0]))
 	}
-	if s.hops > 0 {
-		r.Header.SetBytesV("X-Pingpost-Hops", strconv.AppendInt(text[:0], int64(s.hops), 10))
-	}
 	if credential != "" {
 		r.Header.SetBytesV(s.account.header, append(append(text[:0], s.account.scheme...), credential...))
+	}
+}
+
+// writeContract writes what the contract has and dialects do not.
+func (s *sending) writeContract(r *fasthttp.Request) {
+	r.Header.SetMethod(fasthttp.MethodPost)
+	r.Header.SetContentType("application/json")
+	r.Header.Set("Accept", "application/json")
+	if s.key != "" {
+		r.Header.Set("Idempotency-Key", s.key)
+	}
+	if s.hops > 0 {
+		var text [20]byte
+		r.Header.SetBytesV("X-Pingpost-Hops", strconv.AppendInt(text[:0], int64(s.hops), 10))
 	}
 	r.SetBodyRaw(s.body)
 }

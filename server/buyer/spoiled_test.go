@@ -21,7 +21,7 @@ func waitsFor(t *testing.T, client *Client, url string) {
 		t.Fatal(err)
 	}
 	conn := held.Conn().(*line)
-	for deadline := time.Now().Add(ample); !pending(conn.wire.Conn); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(ample); !newWire(conn.wire.Conn).pending(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("nothing came")
 		}

@@ -15,6 +15,7 @@ type Buyer struct {
 	PingURL      string        `json:"ping_url,omitempty"`
 	PostURL      string        `json:"post_url,omitempty"`
 	Auth         *Auth         `json:"auth,omitempty"`
+	Adapter      *Adapter      `json:"adapter,omitempty"`
 	PingRate     *int          `json:"ping_rate"` // a second
 	States       []string      `json:"states,omitempty"`
 	Filters      []Filter      `json:"filters,omitempty"`
@@ -36,6 +37,7 @@ func (b *Buyer) fill() {
 	orElse(&b.TimeZone, "UTC")
 	b.PostTimeout = b.PostTimeout.orElse(defaultPostTimeout)
 	b.Auth.fill()
+	b.Adapter.fill()
 	b.Funds.fill()
 	fillClients(b.OAuthClients, ScopeWebhook)
 }
@@ -85,6 +87,7 @@ func (c *compiler) buyer(at place, b *Buyer) {
 	c.clients(at.key("oauth_clients"), OwnerBuyer, b.ID, b.OAuthClients)
 	zone := c.zone(at.key("time_zone"), b.TimeZone)
 	ping, post := c.endpoints(at, b)
+	c.adapter(at.key("adapter"), b, ping, post)
 	buyer := &market.Buyer{
 		ID: id, Name: b.Name,
 		Ping:        ping,

@@ -22,6 +22,7 @@ type Campaign struct {
 	PostReserve    *Duration    `json:"post_reserve"`
 	Payout         Payout       `json:"payout"`
 	ConsentSources []string     `json:"consent_required_sources,omitempty"`
+	ConsentHosts   []string     `json:"consent_hosts,omitempty"` // of certificates; empty: any
 	Suppression    []string     `json:"suppression,omitempty"`
 	Duplicates     Duplicates   `json:"duplicates"`
 	Returns        Returns      `json:"returns"`
@@ -90,6 +91,7 @@ func (c *compiler) campaign(at place, form *Campaign) {
 	if len(form.ConsentSources) > 0 {
 		campaign.ConsentSources = setOf[string](form.ConsentSources)
 	}
+	campaign.ConsentHosts = c.consentHosts(at.key("consent_hosts"), form.ConsentHosts)
 	campaign.Filters = c.filters(at.key("filters"), form.Filters, campaign.Mapping)
 	campaign.Lineup = c.lineup(at.key("buyers"), form, campaign)
 	if form.Paused {

@@ -49,6 +49,7 @@ func canonical(d *Document) []byte {
 func sortedCampaign(c Campaign) Campaign {
 	c.Suppliers = sortedSet(c.Suppliers)
 	c.ConsentSources = sortedSet(c.ConsentSources)
+	c.ConsentHosts = sortedSet(c.ConsentHosts)
 	c.Suppression = sortedSet(c.Suppression)
 	c.Duplicates.Fields = sortedSet(c.Duplicates.Fields)
 	c.Returns.Reasons = sortedSet(c.Returns.Reasons)

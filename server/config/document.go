@@ -15,9 +15,10 @@ type Document struct {
 	Tenant  string `json:"tenant"`
 	Sandbox bool   `json:"sandbox"`
 
-	History       *Duration `json:"history"`        // how far back the log is kept
-	Idempotency   *Duration `json:"idempotency"`    // how long a key is remembered
-	TokenLifetime *Duration `json:"token_lifetime"` // of an OAuth access token
+	History       *Duration `json:"history"`          // how far back the log is kept
+	Idempotency   *Duration `json:"idempotency"`      // how long a key is remembered
+	PingKeys      *Duration `json:"ping_idempotency"` // how long that of a ping is
+	TokenLifetime *Duration `json:"token_lifetime"`   // of an OAuth access token
 	Limits        Limits    `json:"limits"`
 
 	Suppliers []Supplier `json:"suppliers,omitempty"`
@@ -36,6 +37,7 @@ type Admin struct {
 const (
 	defaultHistory       = 45 * day
 	defaultIdempotency   = 30 * day
+	defaultPingKeys      = 30 * day
 	defaultTokenLifetime = time.Hour
 )
 
@@ -50,6 +52,7 @@ func (d *Document) fill() {
 	orElse(&d.Tenant, "production")
 	d.History = d.History.orElse(defaultHistory)
 	d.Idempotency = d.Idempotency.orElse(defaultIdempotency)
+	d.PingKeys = d.PingKeys.orElse(min(defaultPingKeys, d.History.span()))
 	d.TokenLifetime = d.TokenLifetime.orElse(defaultTokenLifetime)
 	d.Limits.fill()
 	for i := range d.Suppliers {

@@ -88,12 +88,42 @@ func (e *exporter) block(n *node, indent int) {
 		case m.value.isBlock():
 			e.out.WriteByte('\n')
 			e.nested(m.value, indent+2)
+		case m.value.isLines():
+			e.lines(m.value.text, indent+2)
 		default:
 			e.out.WriteByte(' ')
 			e.flow(m.value)
 			e.out.WriteByte('\n')
 		}
 	}
+}
+
+// lines writes a text line by line, as it was most likely written.
+func (e *exporter) lines(text string, indent int) {
+	e.out.WriteString(" |\n")
+	for line := range strings.Lines(strings.ReplaceAll(text, "${", "$${")) {
+		if line != "\n" {
+			e.indent(indent)
+		}
+		e.out.WriteString(line)
+	}
+}
+
+// isLines tells whether the node is a text that reads back the same from lines
+// of its own: it has several, the last one ended and none empty at either end,
+// and nothing in it needs an escape.
+func (n *node) isLines() bool {
+	if n.kind != textKind || n.expanded || strings.Count(n.text, "\n") < 2 ||
+		!strings.HasSuffix(n.text, "\n") || strings.HasSuffix(n.text, "\n\n") || strings.ContainsAny(n.text[:1], " \n") {
+		return false
+	}
+	for line := range strings.Lines(n.text) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.TrimRight(line, " ") != line || strings.Contains(strings.Trim(quoteText(line), `"`), `\u`) {
+			return false
+		}
+	}
+	return true
 }
 
 func (e *exporter) nested(n *node, indent int) {
@@ -141,7 +171,7 @@ func (n *node) isBlock() bool {
 			return true
 		}
 		for _, m := range n.members {
-			if m.value.expanded || m.value.isBlock() {
+			if m.value.expanded || m.value.isBlock() || m.value.isLines() {
 				return true
 			}
 		}

@@ -40,6 +40,7 @@ type node struct {
 	position
 	kind     kind
 	expanded bool   // holds something from the environment
+	block    bool   // text whose lines are the document's, from the one after the position on
 	text     string // of a scalar, expanded; a number's digits as written
 	members  []member
 	items    []*node

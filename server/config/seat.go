@@ -90,6 +90,7 @@ func (c *compiler) sits(at place, buyer *buyerEntry, s *Seat, form *Campaign, bu
 	if mapping == nil {
 		return
 	}
+	c.fits(buyer, form, mapping)
 	for i := range buyer.form.Filters {
 		f := &buyer.form.Filters[i]
 		if f.Field == "" {
@@ -106,6 +107,17 @@ func (c *compiler) sits(at place, buyer *buyerEntry, s *Seat, form *Campaign, bu
 			buyer.fault(i)
 			c.failQuoting(buyer.place.key("filters").at(i), "in campaign "+quote(form.ID)+": "+cause(err))
 		}
+	}
+}
+
+// fits judges a buyer's templates by the fields of a campaign that it sits in.
+func (c *compiler) fits(buyer *buyerEntry, form *Campaign, mapping *market.Mapping) {
+	at := buyer.place.key("adapter")
+	if to := buyer.Ping; to != nil && to.Adapter != nil && form.Method == "ping_post" {
+		c.template(at.key("ping").key("body"), form.ID, to.Adapter.Check(mapping))
+	}
+	if to := buyer.Post; to != nil && to.Adapter != nil {
+		c.template(at.key("post").key("body"), form.ID, to.Adapter.Check(mapping))
 	}
 }
 

@@ -20,6 +20,7 @@ type Settings struct {
 	Sandbox         bool
 	History         time.Duration
 	Idempotency     time.Duration
+	PingIdempotency time.Duration // how long a ping's answer and its name are kept
 	TokenLifetime   time.Duration
 	Limits          LimitSettings
 }
@@ -43,9 +44,13 @@ func (c *compiler) settings(d *Document) {
 	}
 	c.spanIn("history", d.History, day, 3650*day)
 	c.spanIn("idempotency", d.Idempotency, time.Hour, 3650*day)
+	c.spanIn("ping_idempotency", d.PingKeys, time.Minute, 3650*day)
 	c.spanIn("token_lifetime", d.TokenLifetime, time.Minute, 30*day)
 	if d.History.span() < d.Idempotency.span() {
 		c.fail("history", "is shorter than idempotency ("+d.Idempotency.String()+"), but keys are rebuilt from the log; raise history or lower idempotency")
+	}
+	if d.History.span() < d.PingKeys.span() {
+		c.fail("history", "is shorter than ping_idempotency ("+d.PingKeys.String()+"), but what a ping was answered is read back from the log; raise history or lower ping_idempotency")
 	}
 	c.networks = c.prefixes("trusted_networks", d.TrustedNetworks)
 	c.out.Settings = Settings{
@@ -59,6 +64,7 @@ func (c *compiler) settings(d *Document) {
 		Sandbox:         d.Sandbox,
 		History:         d.History.span(),
 		Idempotency:     d.Idempotency.span(),
+		PingIdempotency: d.PingKeys.span(),
 		TokenLifetime:   d.TokenLifetime.span(),
 		Limits:          c.limits("limits", &d.Limits),
 	}

@@ -86,7 +86,9 @@ func (r *reader) yamlNode(n ast.Node, path place) *node {
 		}
 		return list
 	case *ast.LiteralNode:
-		return r.text(positionOf(n.Start), path, showReferences(n.Value.Value))
+		text := r.text(positionOf(n.Start), path, showReferences(n.Value.Value))
+		text.block = strings.HasPrefix(n.Start.Value, "|")
+		return text
 	case *ast.NullNode:
 		return &node{position: positionOf(n.Token), kind: nullKind}
 	case *ast.BoolNode:

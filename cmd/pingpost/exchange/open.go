@@ -44,7 +44,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 		Secrets: x.secret, Trusted: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
 	})
 	e := engine.New(engine.Options{
-		State: x.state, Log: journal{x.log}, Buyers: mail{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,
+		State: x.state, Log: journal{x.log}, History: journal{x.log}, Buyers: mail{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,
 		Secret: x.vault.Derive("hashes"), Admit: x.admit, Note: x.meter,
 		Idempotency: x.settings.Idempotency, Keep: x.settings.History, MaxPosts: openPosts,
 	})
@@ -158,6 +158,7 @@ func (x *Exchange) gauges() {
 	e := x.engine.Load()
 	x.meter.Gauge(`pingpost_reservations`, func() float64 { return float64(x.state.Reservations()) })
 	x.meter.Gauge(`pingpost_leads_held`, func() float64 { return float64(x.state.Leads()) })
+	x.meter.Gauge(`pingpost_auctions_held`, func() float64 { return float64(x.state.Auctions()) })
 	x.meter.Gauge(`pingpost_open_deliveries`, func() float64 { return float64(e.Deliveries()) })
 	x.meter.Gauge(`pingpost_unknown_deliveries`, func() float64 { return float64(x.state.AllUnknown()) })
 	x.meter.Gauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.Durable(); return float64(seq) })

@@ -169,7 +169,7 @@ func TestMethods(t *testing.T) {
 
 func TestPaths(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
-	for _, path := range []string{"/", "/api/v1/ingest/", "/api/v1/ingestx", "/api/v1", "/v1/post", "/v1/ping", "/oauth/token/", "/oauth", "/admin/v1/config", "/metrics", "/API/V1/INGEST", "/%00", "*"} {
+	for _, path := range []string{"/", "/api/v1/ingest/", "/api/v1/ingestx", "/api/v1", "/v1", "/v1/post/", "/v1/pings", "/api/v1/post", "/oauth/token/", "/oauth", "/admin/v1/config", "/metrics", "/API/V1/INGEST", "/%00", "*"} {
 		w := dial(t, x.Addr())
 		w.say(strings.Replace(post(lead(1)), "/api/v1/ingest", path, 1))
 		w.next("POST").mustFail(t, 404, "not_found")

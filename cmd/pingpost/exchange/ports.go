@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"errors"
+	"fmt"
 
 	"pingpost/engine"
 	"pingpost/engine/market"
@@ -27,6 +28,15 @@ func (j journal) Append(data []byte, w engine.Waiter) error {
 	return err
 }
 
+// At reads a fact back.
+func (j journal) At(seq uint64) ([]byte, error) {
+	entry, err := j.log.At(seq)
+	if errors.Is(err, wal.ErrGone) {
+		return nil, fmt.Errorf("%w: %w", engine.ErrGone, err)
+	}
+	return entry.Data, err
+}
+
 // mail is the buyers' client as the engine knows it: a deadline is by the
 // exchange's clock here, and by the machine's there.
 type mail struct {
@@ -39,4 +49,11 @@ func (m mail) Post(req *market.PostRequest) market.PostResult {
 	theirs := *req
 	theirs.Deadline = m.clock.Real(req.Deadline)
 	return m.client.Post(&theirs)
+}
+
+// Ping asks for one bid.
+func (m mail) Ping(req *market.PingRequest) market.PingResult {
+	theirs := *req
+	theirs.Deadline = m.clock.Real(req.Deadline)
+	return m.client.Ping(&theirs)
 }

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"errors"
+	"os"
 	"sync"
 	"testing"
 
@@ -45,3 +46,44 @@ func TestJournalNamesAFullQueue(t *testing.T) {
 		t.Errorf("an empty entry: %v", err)
 	}
 }
+
+// An answer is had from the log again; where it is too old the engine must know
+// that from a disk that fails.
+func TestJournalReadsFactsBack(t *testing.T) {
+	dir := t.TempDir()
+	log, err := wal.Open(dir, wal.Options{SegmentSize: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	var port engine.History = journal{log}
+	for _, fact := range []string{"first", "second", "third"} {
+		done := make(chan struct{})
+		if err := log.Append([]byte(fact), committed(func() { close(done) })); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+	}
+	if data, err := port.At(2); err != nil || string(data) != "second" {
+		t.Errorf("got %q, %v", data, err)
+	}
+	if data, err := port.At(4); err == nil || errors.Is(err, engine.ErrGone) || data != nil {
+		t.Errorf("a fact to come: got %q, %v", data, err)
+	}
+	segments, err := wal.Segments(dir)
+	if err != nil || len(segments) < 2 {
+		t.Fatalf("%d segments, %v", len(segments), err)
+	}
+	if err := os.Remove(segments[0].Path); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := port.At(1); !errors.Is(err, engine.ErrGone) || data != nil {
+		t.Errorf("past its history: got %q, %v", data, err)
+	}
+}
+
+// committed is called when an entry is durable.
+type committed func()
+
+func (c committed) Committed(uint64, int64) { c() }
+func (c committed) Failed(error)            {}

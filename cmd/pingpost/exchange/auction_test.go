@@ -1,0 +1,228 @@
+package exchange
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pingpost/loadtest/refbuyer"
+)
+
+// Two reference buyers bid here, each behind OAuth.
+const (
+	buyerClient = "exchange/1"
+	buyerSecret = "canary-secret+of the exchange"
+)
+
+// reference is a reference buyer that listens.
+func reference(t testing.TB, bid string, change ...func(*refbuyer.Options)) *refbuyer.Buyer {
+	t.Helper()
+	price, err := refbuyer.ParsePricing(bid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := refbuyer.Options{Bid: price, OAuth: refbuyer.OAuth{Client: buyerClient, Secret: buyerSecret}}
+	for _, do := range change {
+		do(&options)
+	}
+	b, err := refbuyer.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error)
+	go func() { served <- b.Serve(t.Context()) }()
+	t.Cleanup(func() {
+		b.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// trading is an exchange that sells to reference buyers, by a method.
+func trading(method string, buyers ...*refbuyer.Buyer) string {
+	var them, seats strings.Builder
+	for i, b := range buyers {
+		fmt.Fprintf(&them, `  - id: buy_%d
+    endpoint: http://%s
+    ping_rate: 1000000
+    auth: {oauth: {token_url: "http://%[2]s/oauth/token", client_id: "%s", client_secret: "%s", scope: ping post}}
+`, i+1, b.Addr(), buyerClient, buyerSecret)
+		fmt.Fprintf(&seats, "      - {buyer: buy_%d, price: 10}\n", i+1)
+	}
+	return head + `suppliers:
+  - id: sup_acme
+    api_key: "${ACME_KEY}"
+    ingest_rate: 1000000
+    ping_rate: 1000000
+    oauth_clients: [{client_id: acme, client_secret: "` + acmeSecret + `"}]
+buyers:
+` + them.String() + `campaigns:
+  - id: cmp
+    vertical: auto
+    method: ` + method + `
+    payout: {share: 0.8}
+    duplicates: {window: 0s}
+    buyers:
+` + seats.String()
+}
+
+// TestPostToAnOAuthBuyer: the exchange changes its client's secret for a token,
+// keeps that over leads, and gets another where it is refused: no lead is lost
+// to that.
+func TestPostToAnOAuthBuyer(t *testing.T) {
+	b := reference(t, "10", func(o *refbuyer.Options) { o.ExpireEarly = 1 })
+	x := start(t, newPlace(t, trading("waterfall", b)))
+	sold := int64(0)
+	for b.Stats().Unauthorized == 0 {
+		if tokens := b.Stats().Tokens; sold > 0 && tokens != 1 || sold > 1000 {
+			t.Fatalf("%d tokens for %d leads, and none refused", tokens, sold)
+		}
+		if a := x.sold(lead(int(sold))); !strings.Contains(a.body, `"buyer_id":"buy_1"`) || !strings.Contains(a.body, `"amount":8,`) {
+			t.Error(a.body)
+		}
+		sold++
+	}
+	x.sold(lead(int(sold)))
+	if s := b.Stats(); sold < 2 || s.Accepted != sold+1 || s.DoubleSold != 0 || s.Tokens != 2 || s.Unauthorized != 1 {
+		t.Errorf("%d leads and one more: %+v", sold, s)
+	}
+}
+
+// TestSecretOfAnOAuthBuyer: without a token nothing is posted, and a secret that
+// is replaced counts from then on, also over a restart.
+func TestSecretOfAnOAuthBuyer(t *testing.T) {
+	b := reference(t, "10")
+	x := start(t, newPlace(t, strings.Replace(trading("waterfall", b), buyerSecret, "canary-wrong", 1)))
+	if a := x.ingest(lead(1)); a.status != 201 || !strings.Contains(a.body, `"reason":"post_rejected"`) || b.Stats().Posts != 0 {
+		t.Errorf("%d %s, %d posts", a.status, a.body, b.Stats().Posts)
+	}
+	value, err := json.Marshal(map[string]string{"value": buyerSecret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.must(204, "PUT", "/admin/v1/secrets/buyer/buy_1/oauth", string(value))
+	eventually(t, "a token is asked for anew", func() bool { return strings.Contains(x.ingest(lead(2)).body, `"ACCEPTED"`) })
+	x = x.again()
+	x.sold(lead(3))
+	if s := b.Stats(); s.Accepted != 2 || s.Tokens != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// seller makes a request as one; it is repeated under its key.
+func (r *running) seller(path, key, body string) *answer {
+	r.t.Helper()
+	return request(r.t, "POST", "http://"+r.Addr()+path, body,
+		"Authorization", "Bearer "+r.token("acme", acmeSecret), "Content-Type", typeIsOwn, "Idempotency-Key", key)
+}
+
+// TestAuction: from a seller's ping to the buyer that bid most, each answer the
+// same after a restart, and what the buyers count is what the exchange says.
+func TestAuction(t *testing.T) {
+	low, high := reference(t, "9"), reference(t, "12.5")
+	x := start(t, newPlace(t, trading("ping_post", low, high)))
+	const ping = `{"auction_id":"theirs-1","vertical":"auto","state":"CA","zip3":"941","tcpa_consent":true}`
+	bid := x.seller("/v1/ping", "k1", ping)
+	said := decode[struct {
+		Auction string `json:"auction_id"`
+		Bid     struct {
+			Amount json.Number `json:"amount"`
+			Token  string      `json:"bid_token"`
+		} `json:"bid"`
+	}](t, bid)
+	if bid.status != 200 || said.Auction != "theirs-1" || said.Bid.Amount != "10" {
+		t.Fatalf("%d %s", bid.status, bid.body)
+	}
+	post := fmt.Sprintf(`{"auction_id":"theirs-1","bid_token":%q,"lead":{"lead_uuid":"u1","first_name":"Ann","last_name":%q,"email":"ann@%s","phone":"+1%s0001","address":{"zip":"94105"}}}`,
+		said.Bid.Token, lastName, mailHost, areaCode)
+	sale := x.seller("/v1/post", "k1", post)
+	if sale.status != 201 || !strings.Contains(sale.body, `"buyer_id":"buy_2"`) || !strings.Contains(sale.body, `"price":{"amount":10,"currency":"USD"}`) {
+		t.Fatalf("%d %s", sale.status, sale.body)
+	}
+	question := x.ask(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`, "Idempotency-Key", "k1")
+	if !strings.Contains(question.body, `"buyers":[{"buyer_id":"buy_2","amount":10,`) {
+		t.Errorf("%d %s", question.status, question.body)
+	}
+	again := func(x *running) {
+		t.Helper()
+		x.seller("/v1/ping", "k1", ping).isReplayOf(t, bid)
+		x.seller("/v1/post", "k1", post).isReplayOf(t, sale)
+		x.ask(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`, "Idempotency-Key", "k1").isReplayOf(t, question)
+		x.seller("/v1/post", "k2", post).mustFail(t, 409, "already_sold")
+		x.seller("/v1/ping", "k2", ping).mustFail(t, 409, "auction_exists")
+	}
+	again(x)
+	again(start(t, x.copy(t)))
+	x = x.again()
+	again(x)
+	if err := x.snapshot(); err != nil {
+		t.Fatal(err)
+	}
+	again(start(t, x.copy(t)))
+	s, lost := high.Stats(), low.Stats()
+	if s.Won != 1 || s.Accepted != 1 || s.Revenue != 12_500_000 || s.Invalid+s.DoubleSold+s.ContactSeen != 0 || s.Pings != 2 || s.Tokens != 1 {
+		t.Errorf("the winner: %+v", s)
+	}
+	if lost.Pings != 2 || lost.Posts != 0 || lost.ContactSeen != 0 {
+		t.Errorf("the other: %+v", lost)
+	}
+	if n := x.state.Reservations(); n != 0 {
+		t.Errorf("%d reservations when idle", n)
+	}
+	metrics := request(t, "GET", "http://"+x.Admin()+"/metrics", "").body
+	for _, want := range []string{`pingpost_requests_total{path="/v1/ping",status="200"} 1`, `pingpost_requests_total{path="/v1/post",status="409"} 1`} {
+		if !strings.Contains(metrics, want+"\n") {
+			t.Errorf("no line %s", want)
+		}
+	}
+}
+
+// ask asks who would buy, under acme's key.
+func (r *running) ask(body string, headers ...string) *answer {
+	r.t.Helper()
+	headers = append([]string{"X-Api-Key", acmeKey, "Content-Type", typeIsOwn}, headers...)
+	return request(r.t, "POST", "http://"+r.Addr()+"/api/v1/ping", body, headers...)
+}
+
+// TestAuctionOfAnIngest: a lead of a ping_post campaign goes to who bids most,
+// and to the next best where that one refuses.
+func TestAuctionOfAnIngest(t *testing.T) {
+	high := reference(t, "12.5", func(o *refbuyer.Options) { o.RejectRate = 1 })
+	low := reference(t, "9")
+	x := start(t, newPlace(t, trading("ping_post", high, low)))
+	a := x.sold(lead(1))
+	if !strings.Contains(a.body, `"buyer_id":"buy_2"`) || !strings.Contains(a.body, `"amount":7.2,`) {
+		t.Error(a.body)
+	}
+	if s := high.Stats(); s.Rejected != 1 || s.ContactSeen != 0 || s.Accepted != 0 {
+		t.Errorf("%+v", s)
+	}
+	if s := low.Stats(); s.Won != 1 || s.Revenue != 9_000_000 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestChosenBuyer: who was told the bids chooses one by its name.
+func TestChosenBuyer(t *testing.T) {
+	high, low := reference(t, "12.5"), reference(t, "9")
+	x := start(t, newPlace(t, trading("ping_post", high, low)))
+	ping := decode[struct {
+		Data struct {
+			Ping string `json:"ping_id"`
+		}
+	}](t, x.ask(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)).Data.Ping
+	if _, err := url.Parse(ping); err != nil || len(ping) > 64 || !strings.HasPrefix(ping, "ping_") {
+		t.Fatalf("ping id %q", ping)
+	}
+	chosen := lead(1, "flo_ping_id", `"`+ping+`"`, "flo_buyer_id", `"buy_2"`)
+	if a := x.sold(chosen); !strings.Contains(a.body, `"buyer_id":"buy_2"`) || !strings.Contains(a.body, `"amount":7.2,`) {
+		t.Error(a.body)
+	}
+	if high.Stats().Posts != 0 || low.Stats().Won != 1 {
+		t.Errorf("%+v, %+v", high.Stats(), low.Stats())
+	}
+}

@@ -1,0 +1,161 @@
+package exchange
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// Explanation is what became of a lead or an auction, as the log tells it: what
+// the admin API answers, and what pingpost explain prints. Both the buyers'
+// prices and the sellers' payouts are in it, and no contact data.
+type Explanation struct {
+	Kind      string `json:"kind"`        // ingest, post, ping or availability
+	ID        string `json:"id"`          // of the lead, or of the auction where that is all there is
+	LeadID    string `json:"lead_id"`     // empty: it was asked about, and no lead came
+	AuctionID string `json:"auction_id"`  // empty: there was no auction
+	SellerID  string `json:"seller_id"`   // the seller's own: of its auction in a ping, of its lead in a post
+	RequestID string `json:"request_id"`  // of the call that brought it
+	Supplier  string `json:"supplier_id"` //
+	Campaign  string `json:"campaign_id"` // empty: none was found
+	Method    string `json:"method"`      // empty where the configuration of that time cannot be had
+	Catalog   uint32 `json:"catalog_version"`
+	Hops      uint32 `json:"hops,omitempty"` // exchanges that a ping had been through before
+
+	Received Instant `json:"received_at"`
+	Decided  Instant `json:"decided_at"`           // when the decision was durable
+	BidsDue  Instant `json:"bids_due_at,omitzero"` // of an auction
+	Until    Instant `json:"valid_until,omitzero"` // of our bid to the seller
+	Settled  Instant `json:"settled_at,omitzero"`  // when what became of the delivery was known
+
+	Status      string `json:"status"`             // of a lead OPEN, ACCEPTED or UNMATCHED; of a ping NO_BID, BID or SOLD
+	Delivery    string `json:"delivery,omitempty"` // of a lead that was to be sold
+	Reason      string `json:"reason,omitempty"`   // as the seller was told it
+	Why         string `json:"why"`                // in words
+	DuplicateOf string `json:"duplicate_of,omitempty"`
+
+	Buyer  string  `json:"buyer_id,omitempty"`
+	Price  *Amount `json:"price,omitempty"`
+	Payout *Amount `json:"payout,omitempty"`
+	Margin *Amount `json:"margin,omitempty"`
+
+	Fields     map[string]json.RawMessage `json:"fields"` // what was said of the lead, contact fields aside
+	Candidates []Candidate                `json:"candidates"`
+	Posts      []Post                     `json:"posts"`
+
+	Auction   *Explanation   `json:"auction,omitempty"`   // of a lead sold at the bid of an earlier ping: that ping
+	Leads     []*Explanation `json:"leads,omitempty"`     // of a ping: those that were posted at its bids
+	Truncated bool           `json:"truncated,omitempty"` // the log was not searched to its end: later tries may be missing
+}
+
+// Candidate is one seat of the campaign's lineup and what became of it.
+type Candidate struct {
+	Buyer   string       `json:"buyer_id"` // empty where the configuration of that time cannot be had
+	Seat    uint32       `json:"seat"`
+	Outcome string       `json:"outcome"`
+	Asked   bool         `json:"asked"`               // it was pinged
+	Elapsed Milliseconds `json:"elapsed_ms,omitzero"` // from the auction's beginning to its answer
+	Bid     *Amount      `json:"bid,omitempty"`       // also where it does not stand
+	Payout  *Amount      `json:"payout,omitempty"`
+	Until   Instant      `json:"valid_until,omitzero"`
+	Status  uint32       `json:"status,omitempty"` // HTTP
+	Fault   string       `json:"fault,omitempty"`
+	Reason  string       `json:"reason,omitempty"` // its own word
+}
+
+// Post is the way of a lead to one buyer's endpoint.
+type Post struct {
+	Buyer       string       `json:"buyer_id"`
+	Intended    Instant      `json:"intended_at"` // when the intent was durable, before the first try
+	Price       *Amount      `json:"price"`
+	Payout      *Amount      `json:"payout"`
+	Tries       []Try        `json:"tries"` // those that left it open
+	Settlements []Settlement `json:"settlements"`
+}
+
+// Try is an attempt whose result is not known, or that never reached the buyer.
+type Try struct {
+	Attempt uint32  `json:"attempt"`
+	Ended   Instant `json:"ended_at"`
+	Status  uint32  `json:"status,omitempty"`
+}
+
+// Settlement is what a post came to, one after the other: delivered, refused,
+// pending, unknown, confirmed, released or resent.
+type Settlement struct {
+	At        Instant      `json:"at"`
+	Came      string       `json:"settlement"`
+	Status    uint32       `json:"status,omitempty"`
+	Failed    uint32       `json:"failed_attempts,omitempty"`
+	Elapsed   Milliseconds `json:"elapsed_ms,omitzero"` // of the last attempt
+	Code      string       `json:"code,omitempty"`      // the buyer's own word
+	BuyerLead string       `json:"buyer_lead_id,omitempty"`
+	Reason    string       `json:"reason,omitempty"`
+	Next      string       `json:"next_buyer_id,omitempty"` // to whom the lead went then
+}
+
+// Amount is money and its currency. It may be below nothing: a margin.
+type Amount struct {
+	Amount   Millionths `json:"amount"`
+	Currency string     `json:"currency"`
+}
+
+// Millionths is an amount that is read back with its sign.
+type Millionths market.Money
+
+// MarshalJSON writes the shortest number.
+func (m Millionths) MarshalJSON() ([]byte, error) { return market.Money(m).MarshalJSON() }
+
+// UnmarshalJSON reads a number of at most six decimals.
+func (m *Millionths) UnmarshalJSON(text []byte) error {
+	digits, negative := bytes.CutPrefix(text, []byte("-"))
+	read, err := market.ParseMoney(digits)
+	if err != nil {
+		return err
+	}
+	if negative {
+		read = -read
+	}
+	*m = Millionths(read)
+	return nil
+}
+
+// Instant is a time in Unix nanoseconds, and RFC 3339 with milliseconds outside.
+type Instant int64
+
+const instantForm = "2006-01-02T15:04:05.000Z07:00"
+
+// MarshalJSON writes the time in UTC.
+func (i Instant) MarshalJSON() ([]byte, error) {
+	return strconv.AppendQuote(nil, time.Unix(0, int64(i)).UTC().Format(instantForm)), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (i *Instant) UnmarshalJSON(text []byte) error {
+	at, err := time.Parse(`"`+instantForm+`"`, string(text))
+	if err != nil {
+		return fmt.Errorf("not a time: %w", err)
+	}
+	*i = Instant(at.UnixNano())
+	return nil
+}
+
+// Milliseconds is a duration in nanoseconds, and milliseconds outside, down to
+// the microsecond.
+type Milliseconds int64
+
+// MarshalJSON writes a number.
+func (m Milliseconds) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(int64(m)/int64(time.Microsecond))/1000, 'f', -1, 64), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *Milliseconds) UnmarshalJSON(text []byte) error {
+	read, err := strconv.ParseFloat(string(text), 64)
+	*m = Milliseconds(read * float64(time.Millisecond))
+	return err
+}

@@ -1,0 +1,189 @@
+package exchange
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/wal"
+)
+
+// entry is one fact out of the log, with what it refers to.
+type entry struct {
+	seq  uint64
+	at   int64 // when it was durable, Unix nanoseconds
+	fact event.Event
+}
+
+func (f *entry) lead() *event.LeadDecided {
+	decided, ok := f.fact.(*event.LeadDecided)
+	if !ok {
+		panic("BUG: an entry was taken for a lead's, and is " + f.fact.Kind().String())
+	}
+	return decided
+}
+
+func (f *entry) held() *event.AuctionHeld {
+	held, ok := f.fact.(*event.AuctionHeld)
+	if !ok {
+		panic("BUG: an entry was taken for an auction's, and is " + f.fact.Kind().String())
+	}
+	return held
+}
+
+// factOf reads an entry into memory of its own.
+func factOf(found *wal.Entry) (*entry, error) {
+	fact, err := new(event.Decoder).Decode(bytes.Clone(found.Data))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read entry %d of the log: %w", found.Seq, err)
+	}
+	return &entry{seq: found.Seq, at: found.At, fact: fact}, nil
+}
+
+func isGone(err error) bool {
+	return errors.Is(err, wal.ErrGone) || errors.Is(err, engine.ErrNotFound)
+}
+
+// at reads one entry.
+func (e *explainer) at(seq uint64) (*entry, error) {
+	found, err := e.log.At(seq)
+	if errors.Is(err, wal.ErrGone) {
+		return nil, notFound("the log's history no longer holds it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return factOf(&found)
+}
+
+// search finds the fact that an identifier was drawn for.
+func (e *explainer) search(id [16]byte, is func(event.Event) bool) (found *entry, err error) {
+	drawn := drawnAt(id)
+	truncated, err := e.each(id, drawn-int64(e.reach.before), drawn+int64(e.reach.after), func(has *entry) bool {
+		if is(has.fact) {
+			found = has
+		}
+		return found == nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case found != nil:
+		return found, nil
+	case truncated:
+		return nil, notFound("it is not among what the log holds first of its time, and the search ends there")
+	}
+	return nil, notFound("the log's history has no lead and no auction of this id")
+}
+
+// drawnAt is an identifier's time in Unix nanoseconds.
+func drawnAt(id [16]byte) int64 {
+	var milliseconds int64
+	for _, b := range id[:6] {
+		milliseconds = milliseconds<<8 | int64(b)
+	}
+	return milliseconds * int64(time.Millisecond)
+}
+
+// each takes every entry of a time that has an identifier's bytes somewhere, in
+// the log's order, until take has enough. truncated says that it ended before the
+// time did.
+func (e *explainer) each(id [16]byte, from, until int64, take func(*entry) bool) (truncated bool, err error) {
+	reader, err := e.log.ReadSince(from)
+	if err != nil {
+		return false, fmt.Errorf("cannot search the log: %w", err)
+	}
+	defer reader.Close()
+	end, err := e.read(reader, id, from, until, take)
+	return end == endOfReach, err
+}
+
+// end is why a search ended.
+type end uint8
+
+const (
+	endOfLog   end = iota
+	endOfTime      // what follows is later
+	endOfReach     // more was not to be read
+	endEnough      // what was wanted is found
+)
+
+func (e *explainer) read(reader *wal.Reader, id [16]byte, from, until int64, take func(*entry) bool) (end, error) {
+	for n := 0; ; n++ {
+		next, err := reader.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return endOfLog, nil
+		case err != nil:
+			return endOfLog, fmt.Errorf("cannot search the log: %w", err)
+		case next.At > until:
+			return endOfTime, nil
+		case n >= e.reach.entries || reader.Bytes() > e.reach.bytes:
+			return endOfReach, nil
+		case next.At < from || !bytes.Contains(next.Data, id[:]):
+			continue
+		}
+		found, err := factOf(&next)
+		if err != nil {
+			return endOfLog, err
+		}
+		if !take(found) {
+			return endEnough, nil
+		}
+	}
+}
+
+// maxFacts bounds how many facts of one lead are kept: a buyer is tried six times,
+// but an operator may have it tried again and again.
+const maxFacts = 1000
+
+// afterwards is what followed a lead's decision: its tries and what its posts
+// came to, up to the entry in which the last one ended where memory knows that,
+// else to the log's end. Where that entry is out of reach it is read by itself.
+func (e *explainer) afterwards(decided *entry) (facts []*entry, truncated bool, err error) {
+	lead := decided.lead().Lead
+	row, _ := e.state.Lead(lead)
+	reader, err := e.log.NewReader(decided.seq + 1)
+	if err != nil {
+		return nil, false, fmt.Errorf("cannot search the log: %w", err)
+	}
+	defer reader.Close()
+	seen := false
+	ended, err := e.read(reader, lead, 0, decided.at+int64(e.reach.later), func(after *entry) bool {
+		if isOf(after.fact, lead) {
+			facts = append(facts, after)
+			seen = seen || after.seq == row.Settled
+		}
+		return !seen && len(facts) < maxFacts
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if seen || ended == endOfLog {
+		return facts, false, nil
+	}
+	if row.Settled == 0 {
+		return facts, true, nil
+	}
+	last, err := e.at(row.Settled)
+	if err != nil {
+		return nil, false, err
+	}
+	return append(facts, last), true, nil
+}
+
+// isOf tells whether a fact is of the delivery of a lead.
+func isOf(fact event.Event, lead market.LeadID) bool {
+	switch fact := fact.(type) {
+	case *event.PostTried:
+		return fact.Lead == lead
+	case *event.PostSettled:
+		return fact.Lead == lead
+	}
+	return false
+}

@@ -1,0 +1,198 @@
+package exchange
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"pingpost/engine/market"
+)
+
+// unsold says in words why nobody bought, by the reason that the seller was told:
+// with no candidate at all, and with some, of which none came further.
+var unsold = map[market.Reason]struct{ outright, furthest string }{
+	market.ReasonNoBuyer: {
+		"The campaign had no buyer to offer it to.",
+		"None of the campaign's buyers was left to offer it to.",
+	},
+	market.ReasonNoStateMatch: {
+		"It names no state that a buyer takes.",
+		"No buyer takes leads of its state, or it names none.",
+	},
+	market.ReasonFiltered: {
+		"The campaign's own filters do not take such a lead.",
+		"No buyer came further than its filters, which do not take such a lead.",
+	},
+	market.ReasonSuppressed: {
+		"The person is on a suppression list of the campaign.",
+		"The person is on a suppression list of the buyers that would have taken it.",
+	},
+	market.ReasonDuplicate: {
+		"The campaign had taken a lead of the same person already.",
+		"The buyers that would have taken it have a lead of the same person already.",
+	},
+	market.ReasonOutsideSchedule: {
+		"It was outside of the hours in which leads are bought.",
+		"The buyers that would have taken it were closed at that hour.",
+	},
+	market.ReasonCapsFull: {
+		"A cap was reached.",
+		"The buyers that would have taken it had reached a cap, their own or the campaign's.",
+	},
+	market.ReasonInsufficientFunds: {
+		"There was no money left to pay for it.",
+		"The buyers that would have taken it had no money left for it.",
+	},
+	market.ReasonRateLimited: {
+		"The buyers were asked as often as their ping rate allows already.",
+		"The buyers that would have been asked had been asked as often as their ping rate allows.",
+	},
+	market.ReasonTimeout: {
+		"The time for an answer was over before there was room: other leads held it.",
+		"Nobody that was asked answered before the deadline.",
+	},
+	market.ReasonNoBid: {
+		"Nobody made a bid that counts.",
+		"Nobody made a bid that counts: those that were asked passed or failed, or could not be asked.",
+	},
+	market.ReasonBelowFloor: {
+		"What was offered is below the floor.",
+		"What was offered is below the campaign's floor, or less than it pays the supplier.",
+	},
+	market.ReasonBidExpired: {
+		"The bid was no longer open: its time was over, it was used already, or there was no room at its buyer any more.",
+		"There were bids, but their time was over before one could be taken up.",
+	},
+	market.ReasonPostRejected: {
+		"The buyer could not be sent the lead.",
+		"Whoever it was posted to refused it, or could not be reached, and nobody else could take it.",
+	},
+	market.ReasonNoCampaign: {
+		"None of the supplier's ping_post campaigns takes this vertical.",
+		"None of the supplier's ping_post campaigns takes this vertical.",
+	},
+	market.ReasonLoop: {
+		"The ping has been through too many exchanges; it may be going round in circles.",
+		"The ping has been through too many exchanges; it may be going round in circles.",
+	},
+}
+
+// because is the sentence for a reason, and how many candidates came to what.
+func because(told *Explanation) string {
+	for reason, words := range unsold {
+		if reason.String() != told.Reason {
+			continue
+		}
+		if len(told.Candidates) == 0 {
+			return words.outright
+		}
+		return words.furthest + " " + tally(told.Candidates)
+	}
+	return "The reason is not known to this program."
+}
+
+// tally counts outcomes, the most frequent first.
+func tally(candidates []Candidate) string {
+	counts := make(map[string]int)
+	for i := range candidates {
+		counts[candidates[i].Outcome]++
+	}
+	outcomes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
+	})
+	words := make([]string, 0, len(outcomes))
+	for _, outcome := range outcomes {
+		words = append(words, fmt.Sprint(counts[outcome], " ", outcome))
+	}
+	if len(candidates) == 1 {
+		return "Of 1 candidate: " + words[0] + "."
+	}
+	return fmt.Sprintf("Of %d candidates: %s.", len(candidates), strings.Join(words, ", "))
+}
+
+// whyLead answers why the lead was sold, or was not.
+func whyLead(told *Explanation) string {
+	if told.Status == market.StatusUnmatched.String() {
+		why := because(told)
+		switch told.Delivery {
+		case market.DeliveryReleased.String():
+			why = "An operator took it back: the buyer has not got it."
+		case market.DeliveryFailed.String():
+			why += refusal(told)
+		}
+		return why
+	}
+	why := fmt.Sprintf("Sold to %s for %s", told.Buyer, told.Price)
+	if told.Status == market.StatusOpen.String() {
+		return fmt.Sprintf("It is being posted to %s, for %s.", told.Buyer, told.Price)
+	}
+	switch told.Delivery {
+	case market.DeliveryNone.String():
+		why += ". The sale is recorded; the buyer has no endpoint"
+	case market.DeliveryDone.String():
+		why += ", which has acknowledged it"
+	case market.DeliveryPending.String():
+		why += ", which has not acknowledged it yet; the post is tried on"
+	case market.DeliveryUnknown.String():
+		why += ", of which no try could tell whether it has the lead; an operator may resend, confirm or release it"
+	case market.DeliveryConfirmed.String():
+		why += "; an operator found that it has the lead"
+	}
+	if refused := refusals(told.Posts); refused > 0 {
+		why += fmt.Sprintf(". Refused before: %d", refused)
+	}
+	return why + "."
+}
+
+// refusal is the last buyer's own word.
+func refusal(told *Explanation) string {
+	if len(told.Posts) == 0 {
+		return ""
+	}
+	post := &told.Posts[len(told.Posts)-1]
+	if n := len(post.Settlements); n > 0 && post.Settlements[n-1].Status != 0 {
+		return fmt.Sprintf(" The last, %s, answered %d %s", post.Buyer, post.Settlements[n-1].Status, post.Settlements[n-1].Code)
+	}
+	return fmt.Sprintf(" The last, %s, was not reached.", post.Buyer)
+}
+
+// refusals is how many buyers had the lead no longer when the next one got it.
+func refusals(posts []Post) (n int) {
+	for i := range posts {
+		if last := len(posts[i].Settlements) - 1; last >= 0 && posts[i].Settlements[last].Next != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// whyAuction answers what a ping was answered, and what came of it.
+func whyAuction(told *Explanation) string {
+	if told.Status == statusNoBid {
+		return because(told)
+	}
+	standing := 0
+	for i := range told.Candidates {
+		if told.Candidates[i].Payout != nil {
+			standing++
+		}
+	}
+	why := fmt.Sprintf("%s bid the most, %s, of %d whose bids stand; the seller was offered %s.", told.Buyer, told.Price, standing, told.Payout)
+	for _, lead := range told.Leads {
+		why += fmt.Sprintf(" %s was posted at it: %s.", lead.ID, lead.Status)
+	}
+	if told.Status == statusBid && len(told.Leads) == 0 {
+		why += " No lead was posted at it."
+	}
+	return why
+}
+
+// String is the amount and its currency, as a person writes it.
+func (a *Amount) String() string {
+	if a == nil {
+		return "nothing"
+	}
+	return market.Money(a.Amount).String() + " " + a.Currency
+}

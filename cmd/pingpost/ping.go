@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+
+	"pingpost/engine/market"
+)
+
+// pingCmd asks for a bid, as a seller with a token or as a supplier with an API
+// key.
+type pingCmd struct {
+	sellerFlags
+	APIKey string   `name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"A supplier's API key, without a token: asks at /api/v1/ping who would buy, and for how much; better in the environment variable PINGPOST_API_KEY."`
+	Fields []string `arg:"" optional:"" name:"field" help:"What the ping says: NAME=VALUE, NAME:=JSON, @FILE with a JSON object, - for one on standard input."`
+}
+
+// Help is what --help says beyond the flags.
+func (*pingCmd) Help() string {
+	return `For example:
+
+  pingpost ping --client-id acme --client-secret S \
+    vertical=auto_insurance state=CA zip3=941 tcpa_consent=true
+
+` + fieldsHelp + `
+
+Where auction_id is not given it is the idempotency key, so the same --key asks
+the same again and hears the same answer. What was answered is told on standard
+error; standard output has the answer itself, for pingpost post:
+
+  pingpost ping … vertical=auto_insurance state=CA tcpa_consent=true |
+    pingpost post … - lead.first_name=Ann lead.last_name=Lee \
+      lead.email=ann@example.com lead.phone=4155550132
+
+The exit code is 0 when there is an answer, a bid or none, and 1 for an error.`
+}
+
+// Run pings.
+func (c *pingCmd) Run() error {
+	return c.run(context.Background(), os.Stdin, os.Stdout, os.Stderr)
+}
+
+func (c *pingCmd) run(ctx context.Context, in io.Reader, out, tell io.Writer) error {
+	fields, err := parseFields(c.Fields, in)
+	if err != nil {
+		return err
+	}
+	call := sellerCall{flags: &c.sellerFlags, path: "/v1/ping", scope: "ping", fields: fields, in: "auction_id"}
+	show := showBid
+	if c.Token == "" && c.ClientID == "" {
+		call = sellerCall{flags: &c.sellerFlags, path: "/api/v1/ping", apiKey: c.APIKey, fields: fields}
+		show = showOffers
+	}
+	said, err := call.make(ctx)
+	if err != nil {
+		return err
+	}
+	return said.tell(out, tell, show)
+}
+
+// price is an amount as the wire has it.
+type price struct {
+	Amount   market.Money `json:"amount"`
+	Currency string       `json:"currency"`
+}
+
+func (p *price) String() string { return amount(p.Amount) + " " + p.Currency }
+
+// bidAnswer is the answer to a seller's ping.
+type bidAnswer struct {
+	Auction string `json:"auction_id"`
+	Bid     *struct {
+		price
+		Token string `json:"bid_token"`
+		Until string `json:"valid_until"`
+	} `json:"bid"`
+	Reason string `json:"reject_reason"`
+	Detail string `json:"reject_detail"`
+}
+
+func showBid(body []byte, t *table) error {
+	var a bidAnswer
+	if err := json.Unmarshal(body, &a); err != nil {
+		return err
+	}
+	t.row("auction_id", a.Auction)
+	if a.Bid == nil {
+		if a.Reason == "" {
+			return errors.New("it has neither a bid nor a reason")
+		}
+		t.row("no bid", a.Reason+": "+a.Detail)
+		return nil
+	}
+	t.row("bid", a.Bid.String())
+	t.row("bid_token", a.Bid.Token)
+	t.row("open until", a.Bid.Until)
+	return nil
+}
+
+// showOffers shows who would buy, best first.
+func showOffers(body []byte, t *table) error {
+	var a struct {
+		Data struct {
+			Ping     string `json:"ping_id"`
+			Campaign string `json:"campaign_id"`
+			Reason   string `json:"reason"`
+			Buyers   []struct {
+				Buyer string `json:"buyer_id"`
+				price
+				Until string `json:"valid_until"`
+			} `json:"buyers"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &a); err != nil {
+		return err
+	}
+	t.row("flo_ping_id", a.Data.Ping)
+	t.row("flo_campaign_id", a.Data.Campaign)
+	if len(a.Data.Buyers) == 0 {
+		t.row("nobody", a.Data.Reason)
+	}
+	for i := range a.Data.Buyers {
+		b := &a.Data.Buyers[i]
+		t.row("flo_buyer_id", b.Buyer+", "+b.String()+", open until "+b.Until)
+	}
+	return nil
+}

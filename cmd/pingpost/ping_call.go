@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+)
+
+// sellerFlags say to which exchange a ping or a post goes, and as whom.
+type sellerFlags struct {
+	URL          string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
+	Token        string `env:"PINGPOST_TOKEN" placeholder:"TOKEN" help:"A bearer token; better in the environment variable PINGPOST_TOKEN."`
+	ClientID     string `name:"client-id" env:"PINGPOST_CLIENT_ID" placeholder:"ID" help:"An OAuth client, to which the exchange gives a token."`
+	ClientSecret string `name:"client-secret" env:"PINGPOST_CLIENT_SECRET" placeholder:"SECRET" help:"Its secret; better in the environment variable PINGPOST_CLIENT_SECRET."`
+	Key          string `placeholder:"TEXT" help:"The Idempotency-Key; where it is absent one is made, and told."`
+}
+
+// sellerCall is one request as a seller.
+type sellerCall struct {
+	flags  *sellerFlags
+	path   string
+	scope  string // of the token; empty: the API key is shown
+	apiKey string
+	fields map[string]any
+	in     string // the field that is the key where it is not given; empty: none
+}
+
+// heard is what was answered.
+type heard struct {
+	status int
+	header http.Header
+	body   []byte
+	key    string
+}
+
+// make makes the request, once.
+func (c *sellerCall) make(ctx context.Context) (*heard, error) {
+	f := c.flags
+	to, err := url.Parse(f.URL)
+	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {
+		return nil, fmt.Errorf("--url %q is not an address; write such as http://127.0.0.1:8080", f.URL)
+	}
+	key := f.Key
+	if key == "" {
+		key = "cli_" + strings.ToLower(rand.Text())
+	}
+	if c.in != "" && !hasField(c.fields, c.in) {
+		if err := setField(c.fields, c.in, key); err != nil {
+			return nil, err
+		}
+	}
+	body, err := json.Marshal(c.fields)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the body: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(f.URL, "/")+c.path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", key)
+	client, err := c.client(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, unheard(err, key)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, unheard(err, key)
+	}
+	return &heard{res.StatusCode, res.Header, text, key}, nil
+}
+
+// client gives the request its credential, or is one that does. A redirect is
+// not followed: where it leads, nobody has said that a credential may go.
+func (c *sellerCall) client(ctx context.Context, req *http.Request) (*http.Client, error) {
+	f, client := c.flags, &http.Client{}
+	switch {
+	case c.scope == "" && c.apiKey != "":
+		req.Header.Set("x-api-key", c.apiKey)
+	case c.scope == "":
+		return nil, errors.New("say who pings: --token, --client-id with --client-secret, or --api-key")
+	case f.Token != "":
+		req.Header.Set("Authorization", "Bearer "+f.Token)
+	case f.ClientID != "" && f.ClientSecret != "":
+		config := clientcredentials.Config{
+			ClientID: f.ClientID, ClientSecret: f.ClientSecret, Scopes: []string{c.scope},
+			TokenURL: strings.TrimRight(f.URL, "/") + "/oauth/token",
+		}
+		client = config.Client(ctx)
+	default:
+		return nil, errors.New("say who sells: --token, or --client-id and --client-secret")
+	}
+	client.Timeout = sendTimeout
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return client, nil
+}
+
+// unheard is the error of a request without an answer.
+func unheard(err error, key string) error {
+	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) {
+		return fmt.Errorf("the exchange gives no token: %s: %s", refused.ErrorCode, refused.ErrorDescription)
+	}
+	return fmt.Errorf("no answer; the same again with --key %s hears what became of it: %w", key, err)
+}

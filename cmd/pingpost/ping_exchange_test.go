@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pingpost/cmd/pingpost/exchange"
+	"pingpost/loadtest/refbuyer"
+)
+
+// newMarket is an exchange and a reference buyer, both running.
+func newMarket(t *testing.T) (url string, buyer *refbuyer.Buyer) {
+	t.Helper()
+	buyer, err := refbuyer.New(refbuyer.Options{Bid: refbuyer.Fixed(10_000_000), Token: "buyers-token"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error)
+	go func() { served <- buyer.Serve(t.Context()) }()
+	path := filepath.Join(t.TempDir(), "exchange.yaml")
+	document := fmt.Sprintf(`data_dir: data
+listen: 127.0.0.1:0
+admin: {listen: 127.0.0.1:0}
+trusted_networks: [127.0.0.0/8]
+suppliers:
+  - id: sup_acme
+    api_key: the-api-key
+    ping_rate: 1000000
+    ingest_rate: 1000000
+    oauth_clients: [{client_id: acme, client_secret: the-secret, scopes: [ping, post]}]
+buyers: [{id: buy_blue, endpoint: "http://%s", ping_rate: 1000000, auth: {bearer: buyers-token}}]
+campaigns: [{id: cmp_auto, vertical: auto, method: ping_post, payout: {share: 0.8}, buyers: [{buyer: buy_blue}]}]
+`, buyer.Addr())
+	if err := os.WriteFile(path, []byte(document), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x, err := exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+		buyer.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + x.Addr(), buyer
+}
+
+// TestPingAndPostAnExchange: the two commands as README has them, in a row.
+func TestPingAndPostAnExchange(t *testing.T) {
+	url, buyer := newMarket(t)
+	as := " --client-id acme --client-secret the-secret --key k1 --url " + url
+	ping := "ping vertical=auto state=CA zip3=941 tcpa_consent=true" + as
+	bid, told, err := command(t, ping, "")
+	if err != nil || !strings.Contains(flat(told), "bid 8.00 USD\n") {
+		t.Fatalf("%v, %s", err, told)
+	}
+	if again, told, err := command(t, ping, ""); again != bid || err != nil || !strings.Contains(told, "repeated") {
+		t.Errorf("%v, %s, %s", err, again, told)
+	}
+	post := "post - lead.first_name=Ann lead.last_name=Lee lead.email=ann@example.com lead.phone=4155550132 lead.address.zip=94105" + as
+	sale, told, err := command(t, post, bid)
+	if err != nil || !strings.Contains(flat(told), "sold 8.00 USD\n") || !strings.Contains(flat(told), "buyer_id buy_blue\n") {
+		t.Fatalf("%v, %s", err, told)
+	}
+	var sold struct {
+		Lead string `json:"lead_id"`
+	}
+	if err := json.Unmarshal([]byte(sale), &sold); err != nil || sold.Lead == "" {
+		t.Errorf("%s: %v", sale, err)
+	}
+	if again, _, err := command(t, post, bid); again != sale || err != nil {
+		t.Errorf("%v, %s", err, again)
+	}
+	if _, told, err = command(t, strings.Replace(post, "k1", "k2", 1), bid); err == nil || !strings.Contains(told, "already_sold") {
+		t.Errorf("%v, %s", err, told)
+	}
+	_, told, err = command(t, "ping --api-key the-api-key flo_campaign_id=cmp_auto flo_supplier_id=sup_acme state=CA --url "+url, "")
+	if err != nil || !strings.Contains(flat(told), "flo_buyer_id buy_blue, 8.00 USD") {
+		t.Errorf("%v, %s", err, told)
+	}
+	_, told, err = command(t, "ping --api-key the-api-key flo_campaign_id=cmp_auto flo_supplier_id=sup_acme phone=4155550132 --url "+url, "")
+	if err == nil || !strings.Contains(flat(told), "phone contact_field_not_allowed") {
+		t.Errorf("%v, %s", err, told)
+	}
+	if s := buyer.Stats(); s.Won != 1 || s.Accepted != 1 || s.Pings != 2 || s.Revenue != 10_000_000 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+const fieldsHelp = `A VALUE that is true, false or a number is sent as that, except where the field
+is known to be text, such as zip; NAME:=JSON sends exactly what is written, so
+NAME:='"12"' is a text. A dot in a NAME leads into an object. What stands further
+right wins.`
+
+// maxFieldFile bounds a file of fields; no exchange takes a body as large.
+const maxFieldFile = 1 << 20
+
+// parseFields makes a body's members of the arguments.
+func parseFields(args []string, in io.Reader) (map[string]any, error) {
+	fields := map[string]any{}
+	for _, arg := range args {
+		var err error
+		switch name, value, ok := strings.Cut(arg, "="); {
+		case arg == "-":
+			err = readFields(fields, "standard input", in)
+		case strings.HasPrefix(arg, "@"):
+			err = openFields(fields, arg[1:])
+		case !ok || strings.Trim(name, ":") == "":
+			err = fmt.Errorf("%q is no field: write NAME=VALUE, NAME:=JSON, @FILE or -", arg)
+		case strings.HasSuffix(name, ":"):
+			if !json.Valid([]byte(value)) {
+				return nil, fmt.Errorf("%s is not JSON; write %[1]sVALUE for a text", name+"=")
+			}
+			err = setField(fields, name[:len(name)-1], json.RawMessage(value))
+		default:
+			err = setField(fields, name, valueOf(name, value))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return fields, nil
+}
+
+func openFields(fields map[string]any, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return readFields(fields, path, file)
+}
+
+// readFields adds the members of a JSON object.
+func readFields(fields map[string]any, name string, in io.Reader) error {
+	text, err := io.ReadAll(io.LimitReader(in, maxFieldFile+1))
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: %w", name, err)
+	}
+	if len(text) > maxFieldFile {
+		return fmt.Errorf("%s is larger than a body can be", name)
+	}
+	var members map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber() // digits as they are written
+	if err := decoder.Decode(&members); err != nil || members == nil {
+		return fmt.Errorf("%s is not one JSON object", name)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s has something after its JSON object", name)
+	}
+	merge(fields, members)
+	return nil
+}
+
+// merge puts members over others; objects are merged in turn.
+func merge(into, members map[string]any) {
+	for name, value := range members {
+		inner, ok := value.(map[string]any)
+		if old, both := into[name].(map[string]any); ok && both {
+			merge(old, inner)
+		} else {
+			into[name] = value
+		}
+	}
+}
+
+// setField sets a member, on its way making the objects that it stands in.
+func setField(fields map[string]any, path string, value any) error {
+	for {
+		name, rest, deeper := strings.Cut(path, ".")
+		if name == "" {
+			return fmt.Errorf("a field's name is missing before or after a dot")
+		}
+		if !deeper {
+			fields[name] = value
+			return nil
+		}
+		inner, ok := fields[name].(map[string]any)
+		if _, other := fields[name]; other && !ok {
+			return fmt.Errorf("%s is given as a value and as an object", name)
+		}
+		if !ok {
+			inner = map[string]any{}
+			fields[name] = inner
+		}
+		fields, path = inner, rest
+	}
+}
+
+// hasField tells whether a member is there.
+func hasField(fields map[string]any, path string) bool {
+	name, rest, deeper := strings.Cut(path, ".")
+	value, ok := fields[name]
+	if !deeper {
+		return ok
+	}
+	inner, _ := value.(map[string]any)
+	return hasField(inner, rest)
+}
+
+// textFields are those whose values look like numbers and are none.
+var textFields = map[string]bool{
+	"zip": true, "zip3": true, "phone": true, "auction_id": true, "bid_token": true, "lead_uuid": true, "source": true,
+	"first_name": true, "last_name": true, "line1": true, "city": true, "consent_text": true, "sub_vertical": true, "vertical": true,
+}
+
+// valueOf reads a value as the field's name and its own form suggest.
+func valueOf(name, value string) any {
+	if textFields[name[strings.LastIndexByte(name, '.')+1:]] || value == "" {
+		return value
+	}
+	number := strings.IndexByte("-0123456789", value[0]) >= 0 && json.Valid([]byte(value))
+	if number || value == "true" || value == "false" {
+		return json.RawMessage(value)
+	}
+	return value
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+)
+
+// postCmd posts a lead to the exchange whose bid a seller has.
+type postCmd struct {
+	sellerFlags
+	Fields []string `arg:"" optional:"" name:"field" help:"What the post says: NAME=VALUE, NAME:=JSON, @FILE with a JSON object or an answer to a ping, - for one on standard input."`
+}
+
+// Help is what --help says beyond the flags.
+func (*postCmd) Help() string {
+	return `For example, with the answer of pingpost ping in bid.json:
+
+  pingpost post --client-id acme --client-secret S @bid.json \
+    lead.first_name=Ann lead.last_name=Lee lead.email=ann@example.com \
+    lead.phone=4155550132 lead.address.state=CA lead.address.zip=94105
+
+` + fieldsHelp + `
+
+Of an answer to a ping, auction_id and the bid's token are taken. Where
+lead.lead_uuid is not given it is the idempotency key, so the same --key sends
+the same again: that is how to hear what became of a post whose answer was lost,
+or was 502 or 504.
+
+The exit code is 0 when the lead is sold, and 1 for any other answer.`
+}
+
+// Run posts.
+func (c *postCmd) Run() error {
+	return c.run(context.Background(), os.Stdin, os.Stdout, os.Stderr)
+}
+
+func (c *postCmd) run(ctx context.Context, in io.Reader, out, tell io.Writer) error {
+	fields, err := parseFields(c.Fields, in)
+	if err != nil {
+		return err
+	}
+	if err := takeBid(fields); err != nil {
+		return err
+	}
+	call := sellerCall{flags: &c.sellerFlags, path: "/v1/post", scope: "post", fields: fields, in: "lead.lead_uuid"}
+	said, err := call.make(ctx)
+	if err != nil {
+		return err
+	}
+	return said.tell(out, tell, showSale)
+}
+
+// takeBid makes of a ping's answer among the fields what a post says of it.
+func takeBid(fields map[string]any) error {
+	if _, ok := fields["data"].(map[string]any); ok {
+		return errors.New("this is the answer to a ping by API key; send its lead to /api/v1/ingest, with flo_ping_id and flo_buyer_id")
+	}
+	bid, answered := fields["bid"]
+	if !answered {
+		return nil
+	}
+	offer, _ := bid.(map[string]any)
+	if offer == nil {
+		reason, _ := fields["reject_reason"].(string)
+		return errors.New("the ping got no bid to post to: " + reason)
+	}
+	if _, ok := fields["bid_token"]; !ok {
+		fields["bid_token"] = offer["bid_token"]
+	}
+	delete(fields, "bid")
+	return nil
+}
+
+func showSale(body []byte, t *table) error {
+	var a struct {
+		ID    string `json:"id"`
+		Lead  string `json:"lead_id"`
+		Buyer string `json:"buyer_id"`
+		Price price  `json:"price"`
+	}
+	if err := json.Unmarshal(body, &a); err != nil {
+		return err
+	}
+	t.row("sold", a.Price.String())
+	t.row("id", a.ID)
+	t.row("buyer_id", a.Buyer)
+	t.row("lead_id", a.Lead)
+	return nil
+}

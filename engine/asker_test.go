@@ -1,0 +1,199 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// A buyer that keeps failing is asked one time in ten, and comes back by itself;
+// a new configuration does not forget it, a restart does.
+func TestAFailingBuyerIsAskedLess(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, auctions("sick", "well"))
+		n := 0
+		asked := func(auctions int) (asked int) {
+			before := len(facts[*event.AuctionHeld](x))
+			for range auctions {
+				n++
+				x.pingAll(t, inquiry(n))
+			}
+			for _, held := range facts[*event.AuctionHeld](x)[before:] {
+				asked += len(held.Bids) - 1
+			}
+			return asked
+		}
+		x.world.offers("sick", fails)
+		asked(300)
+		if got := asked(100); got < 10 || got > 12 {
+			t.Errorf("asked %d times of 100", got)
+		}
+		if got := x.noted.outcomes[market.OutcomeUnhealthy].Load(); got < 88 {
+			t.Errorf("spared %d times", got)
+		}
+		x.configure(x.rig)
+		if got := asked(10); got > 2 {
+			t.Errorf("after a new configuration asked %d times of 10", got)
+		}
+		x.world.offers("sick", passes)
+		asked(60)
+		if got := asked(20); got != 20 {
+			t.Errorf("well again, asked %d times of 20", got)
+		}
+		x.world.offers("sick", sleeps)
+		asked(60)
+		x.crash()
+		if got := asked(3); got != 3 {
+			t.Errorf("after a restart asked %d times of 3", got)
+		}
+		asked(60)
+		time.Sleep(2 * time.Minute)
+		if got := asked(2); got != 2 {
+			t.Errorf("after two minutes asked %d times of 2", got)
+		}
+	})
+}
+
+// A buyer gets so many pings a second, its burst the same, and none at first
+// after a start; over it, it is left out of the auction.
+func TestPingRateOfABuyer(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		r := auctions("slow", "other")
+		r.buyers[0].rate = 3
+		r.campaigns[0].floor = "11"
+		x := begin(t, r)
+		n := 0
+		burst := func() string {
+			before := len(x.world.pings)
+			for range 10 {
+				n++
+				x.pingAll(t, inquiry(n))
+			}
+			limited := 0
+			for _, held := range facts[*event.AuctionHeld](x) {
+				for _, step := range held.Trail {
+					if step.Outcome == market.OutcomeRateLimited && step.Seats.Has(0) {
+						limited++
+					}
+				}
+			}
+			return fmt.Sprint(len(x.world.pings)-before-10, "/", limited)
+		}
+		if got := burst(); got != "0/10" {
+			t.Errorf("at the start %s", got)
+		}
+		time.Sleep(time.Second)
+		if got := burst(); got != "3/17" {
+			t.Errorf("after a second %s", got)
+		}
+		time.Sleep(time.Minute)
+		if got := burst(); got != "3/24" {
+			t.Errorf("after a minute %s", got)
+		}
+		r.buyers[0].rate = 5
+		x.configure(r)
+		time.Sleep(time.Second)
+		if got := burst(); got != "5/29" {
+			t.Errorf("at a new rate %s", got)
+		}
+		r.buyers[0].rate = 0
+		x.configure(r)
+		if got := burst(); got != "10/29" {
+			t.Errorf("without a limit %s", got)
+		}
+	})
+	bubble(t, "whatever order they come in", func(t *testing.T) {
+		r := auctions("slow")
+		r.buyers[0].rate = 10
+		x := begin(t, r)
+		time.Sleep(time.Minute)
+		for n := range 100 { // those that came a second ago, and those that come now, by turns
+			request := x.pingRequest(inquiry(n))
+			request.Received -= int64(n%2) * int64(time.Second)
+			if _, err := x.engine.Ping(request); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := len(x.world.pings); got != 10 {
+			t.Errorf("%d pings of 10 in a second", got)
+		}
+	})
+	bubble(t, "nobody else is left", func(t *testing.T) {
+		r := auctions("slow")
+		r.buyers[0].rate = 1
+		x := begin(t, r)
+		if got := heard(x.ping(inquiry(1))) + " " + x.tell(person(1)); got != "rate_limited rate_limited" {
+			t.Error(got)
+		}
+	})
+}
+
+// A seller has so many auctions at once; the next is refused, uses up no key,
+// and each that ends makes room. Ingests count with the rest.
+func TestAuctionsOfOneSellerAtOnce(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		r := auctions("blue")
+		r.auctions, r.suppliers = 3, []string{"other"}
+		x := begin(t, r)
+		x.world.offers("blue", bids("10").in(time.Second))
+		first := []*pinging{x.goPing(inquiry(1)), x.goPing(inquiry(2))}
+		lead := x.goSend(person(1))
+		time.Sleep(500 * ms)
+		if n := x.engine.Auctions(); n != 3 {
+			t.Errorf("%d auctions are open", n)
+		}
+		begun := x.log.len()
+		for _, got := range []string{heard(x.ping(inquiry(3))), heard(x.available(availability())), x.tell(person(2).withKey("k"))} {
+			if got != "rate_limited" {
+				t.Errorf("one too many: %s", got)
+			}
+		}
+		if got := heard(x.ping(inquiry(9, "vertical", "boats"))); got != "no_campaign" {
+			t.Errorf("what is no auction: %s", got)
+		}
+		if got := x.log.len(); got != begun+1 {
+			t.Errorf("%d entries more", got-begun)
+		}
+		other := x.goPing(inquiry(1).by("other"))
+		if got := first[0].wait() + first[1].wait() + lead.wait() + other.wait(); got != "1010blue10" {
+			t.Error(got)
+		}
+		if got := heard(x.ping(inquiry(3))) + " " + x.tell(person(2).withKey("k")); got != "10 blue" {
+			t.Errorf("afterwards %s", got)
+		}
+	})
+}
+
+// Where too many pings are under way no auction begins, and what is no auction
+// goes on.
+func TestPingsAtOnce(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		r := auctions("blue", "gold")
+		r.campaigns = append(r.campaigns, campaign{id: "fall", method: market.Waterfall, seats: []seat{{buyer: "blue"}}})
+		x := begin(t, r, func(o *engine.Options) { o.MaxPings = 2 })
+		x.world.offers("blue", bids("10").in(time.Second))
+		first := x.goPing(inquiry(1))
+		synctest.Wait()
+		if n := x.engine.Pings(); n != 1 {
+			t.Errorf("%d pings are under way", n)
+		}
+		second := x.goPing(inquiry(2))
+		synctest.Wait()
+		for _, got := range []string{heard(x.ping(inquiry(3))), x.tell(person(1))} {
+			if got != "error: "+engine.ErrUnavailable.Error() {
+				t.Errorf("one too many: %s", got)
+			}
+		}
+		if got := x.tell(person(1, "flo_campaign_id", "fall")); got != "blue" {
+			t.Error(got)
+		}
+		if got := first.wait() + second.wait() + heard(x.ping(inquiry(3))); got != "101010" || x.engine.Pings() != 0 {
+			t.Errorf("%s, %d pings are under way", got, x.engine.Pings())
+		}
+	})
+}

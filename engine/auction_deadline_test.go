@@ -1,0 +1,112 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"pingpost/engine"
+)
+
+// lateClock starts timers that fire so much later, as on a machine that is busy.
+type lateClock struct {
+	bubbleClock
+	by time.Duration
+}
+
+func (c lateClock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
+	return c.bubbleClock.Timer(d + c.by)
+}
+
+// One deadline for all, to the nanosecond: what comes at it counts, what comes
+// after it does not, whether the auction has noticed the end already or not.
+func TestDeadlineOfAnAuction(t *testing.T) {
+	tests := []struct {
+		what  string
+		offer offer
+		busy  time.Duration // by which our timers are late
+		want  string
+		took  time.Duration
+	}{
+		{"at once", bids("10"), 0, "10 blue:won", 0},
+		{"just before", bids("10").in(2000*ms - 1), 0, "10 blue:won", 2000*ms - 1},
+		{"at the deadline", bids("10").in(2000 * ms), 0, "10 blue:won", 2000 * ms},
+		{"a millisecond after", bids("10").late(2001 * ms), 0, "timeout blue:timeout", 2000*ms + 1},
+		{"a millisecond after, noticed", bids("10").late(2001 * ms), 10 * ms, "timeout blue:late", 2001 * ms},
+		{"a no-bid after, noticed", passes.late(2001 * ms), 10 * ms, "no_bid blue:no_bid", 2001 * ms},
+		{"much later", bids("10").late(time.Minute), 0, "timeout blue:timeout", 2000*ms + 1},
+		{"never", sleeps, 0, "timeout blue:timeout", 2000 * ms},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := begin(t, auctions("blue"), func(o *engine.Options) { o.Clock = lateClock{by: test.busy} })
+			x.world.offers("blue", test.offer)
+			p := x.goPing(inquiry(1))
+			if got := p.wait() + " " + x.came(); got != test.want || p.took != test.took {
+				t.Errorf("%s after %s, want %s after %s", got, p.took, test.want, test.took)
+			}
+			time.Sleep(2 * time.Minute)
+		})
+	}
+}
+
+// The deadline is the least of the campaign's, the caller's less 50 ms, and in
+// an ingest what the post leaves; buyers are told it.
+func TestLimitsOfTheDeadline(t *testing.T) {
+	tests := []struct {
+		what    string
+		timeout time.Duration
+		reserve time.Duration
+		expires time.Duration // of the ping, from its arrival; negative: nothing said
+		ingest  bool
+		want    time.Duration
+	}{
+		{"the campaign's", 2 * time.Second, 0, -1, false, 2000 * ms},
+		{"a long one", 5 * time.Second, 0, -1, false, 4950 * ms},
+		{"the caller's", 2 * time.Second, 0, 1000 * ms, false, 950 * ms},
+		{"the caller's, far off", 5 * time.Second, 0, time.Hour, false, 4950 * ms},
+		{"the caller's, near", 2 * time.Second, 0, 51 * ms, false, 1 * ms},
+		{"the caller's, at the margin", 2 * time.Second, 0, 50 * ms, false, 0},
+		{"the caller's, within the margin", 2 * time.Second, 0, 20 * ms, false, 0},
+		{"an ingest's", 2 * time.Second, 0, -1, true, 2000 * ms},
+		{"less what the post needs", 5 * time.Second, 0, -1, true, 4000 * ms},
+		{"less what a slow post needs", 5 * time.Second, 3500 * ms, -1, true, 1500 * ms},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			r := auctions("blue", "gold")
+			r.campaigns[0].timeout, r.campaigns[0].reserve = test.timeout, test.reserve
+			x := begin(t, r)
+			x.world.offers("blue", sleeps)
+			x.world.offers("gold", passes)
+			start, want := time.Now(), "no_bid"
+			if test.ingest {
+				if got := x.tell(person(1)); got != want {
+					t.Errorf("told %s", got)
+				}
+			} else {
+				request := inquiry(1)
+				if test.expires >= 0 {
+					zone := time.FixedZone("", 5*3600)
+					request = inquiry(1, "expires_at", start.Add(test.expires).In(zone).Format(time.RFC3339Nano))
+				}
+				if test.want == 0 {
+					want = "timeout"
+				}
+				if got := heard(x.ping(request)); got != want {
+					t.Errorf("told %s", got)
+				}
+			}
+			if took := time.Since(start); took != test.want {
+				t.Errorf("it took %s, want %s", took, test.want)
+			}
+			for _, p := range x.world.pings {
+				if got := p.expires.Sub(start); got != test.want {
+					t.Errorf("%s was told to answer in %s, want %s", p.buyer, got, test.want)
+				}
+			}
+			if asked := len(x.world.pings); (asked == 0) != (test.want == 0) {
+				t.Errorf("%d were asked", asked)
+			}
+		})
+	}
+}

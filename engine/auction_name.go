@@ -1,0 +1,28 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"pingpost/engine/market"
+)
+
+// naming says by whose identifier an auction is found again. The letters are
+// hashed into names that the log has.
+type naming byte
+
+const (
+	bySellersID naming = 'a' // the seller's own, of POST /v1/ping
+	byPingID    naming = 'p' // ours, that POST /api/v1/ping told: the 16 bytes
+)
+
+// auctionName hashes an auction's identifier with its supplier: what a stranger
+// sends is bounded in memory, and no supplier can name another's auction.
+func (e *Engine) auctionName(by naming, supplier *market.Supplier, id []byte) (name [16]byte) {
+	buf := append(make([]byte, 0, 128), e.opt.Secret[:]...)
+	buf = append(buf, byte(by))
+	buf = binary.BigEndian.AppendUint32(buf, uint32(supplier.Ref))
+	sum := sha256.Sum256(append(buf, id...))
+	copy(name[:], sum[:])
+	return name
+}

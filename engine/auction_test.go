@@ -1,0 +1,265 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// facts are all facts of one kind so far.
+func facts[T event.Event](x *exchange) (all []T) {
+	x.t.Helper()
+	for _, e := range x.log.durable() {
+		fact, err := new(event.Decoder).Decode(e.data)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		if fact, ok := fact.(T); ok {
+			all = append(all, fact)
+		}
+	}
+	return all
+}
+
+func last[T any](t testing.TB, all []T) T {
+	t.Helper()
+	if len(all) == 0 {
+		t.Fatal("there is no such fact")
+	}
+	return all[len(all)-1]
+}
+
+// outcomes are a trail's, by the buyers of the rig's first campaign, as
+// "blue:won gold:lost".
+func (x *exchange) outcomes(trail []event.Step) string {
+	seats := x.rig.campaigns[0].seats
+	words := make([]string, len(seats))
+	for _, step := range trail {
+		for i := step.Seats.Next(0); i >= 0; i = step.Seats.Next(i + 1) {
+			words[i] = seats[i].buyer + ":" + step.Outcome.String()
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// came is what became of everyone in the last auction of a ping.
+func (x *exchange) came() string {
+	x.t.Helper()
+	return x.outcomes(last(x.t, facts[*event.AuctionHeld](x)).Trail)
+}
+
+// every outcome that a ping can end in, side by side.
+func everyOutcome() rig {
+	few := "5"
+	r := auctions(
+		"won", "lost", "below_floor", "wrong_currency", "timeout", "no_bid", "invalid", "rate_limited",
+		"capped", "dear", "filtered", "wrong_state", "closed", "no_funds", "poor", "paused", "error", "mute",
+	)
+	r.campaigns[0].floor = "8"
+	for i := range r.buyers {
+		b, s := &r.buyers[i], &r.campaigns[0].seats[i]
+		switch b.id {
+		case "capped":
+			b.caps = []string{"day 0"}
+		case "dear": // there is room for the floor, not for its bid
+			b.caps = []string{"day $8.50"}
+		case "filtered":
+			s.filters = []market.FilterSpec{{Field: "vehicles", Min: &few}}
+		case "wrong_state":
+			s.states = "NY"
+		case "closed":
+			b.schedule = "UTC Mon 08:00-18:00"
+		case "no_funds":
+			b.funds = "7.999999"
+		case "poor":
+			b.funds = "8"
+		case "mute":
+			b.pings = false
+		}
+	}
+	return r
+}
+
+func (x *exchange) scriptOutcomes() {
+	x.t.Helper()
+	for buyer, o := range map[string]offer{
+		"won": bids("12"), "lost": bids("11.999999"), "below_floor": bids("7.999999"), "wrong_currency": bids("20").of("EUR"),
+		"timeout": sleeps, "no_bid": passes, "invalid": garbles, "rate_limited": throttles, "error": fails,
+		"dear": bids("9"), "poor": bids("8.000001"),
+	} {
+		x.world.offers(buyer, o)
+	}
+	if err := x.engine.Pause(event.NameBuyer, "paused", true); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// Every candidate comes to exactly one outcome; the harness adds them up.
+func TestOutcomesOfAnAuction(t *testing.T) {
+	const want = "won:won lost:lost below_floor:below_floor wrong_currency:wrong_currency timeout:timeout no_bid:no_bid " +
+		"invalid:invalid rate_limited:rate_limited capped:capped dear:capped filtered:filtered wrong_state:wrong_state " +
+		"closed:closed no_funds:no_funds poor:no_funds paused:paused error:error mute:error"
+	bubble(t, "of a ping", func(t *testing.T) {
+		x := begin(t, everyOutcome())
+		x.scriptOutcomes()
+		if got := heard(x.ping(inquiry(1, "vehicles", "#2"))); got != "12" {
+			t.Errorf("bid %s", got)
+		}
+		if got := x.came(); got != want {
+			t.Errorf("%s, want\n%s", got, want)
+		}
+		fact := last(t, facts[*event.AuctionHeld](x))
+		if len(fact.Bids) != 11 || len(x.world.rang()) != 11 {
+			t.Errorf("%d bids of %v", len(fact.Bids), x.world.rang())
+		}
+		for _, bid := range fact.Bids {
+			if stands := bid.Outcome == market.OutcomeWon || bid.Outcome == market.OutcomeLost; stands != (bid.Token != "") || stands != (bid.Payout != 0) {
+				t.Errorf("a bid that stands or not, with a token and a payout or not: %+v", bid)
+			}
+		}
+	})
+	bubble(t, "of an ingest", func(t *testing.T) {
+		r := everyOutcome()
+		r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain, entries: []string{"415-200-0001"}}}
+		r.buyers = append(r.buyers, buyer{id: "suppressed", posts: true, pings: true, refuses: []string{"dnc"}})
+		r.campaigns[0].seats = append(r.campaigns[0].seats, seat{buyer: "suppressed"})
+		x := begin(t, r)
+		x.scriptOutcomes()
+		x.world.script("won", refuses)
+		x.world.script("lost", accepts.in(7*time.Second))
+		if got := x.tell(person(1, "vehicles", "#2")); got != "lost" {
+			t.Errorf("sold to %s", got)
+		}
+		decided := last(t, facts[*event.LeadDecided](x))
+		if got := x.outcomes(decided.Trail); got != strings.Replace(want, "won:won", "won:post_pending", 1)+" suppressed:suppressed" {
+			t.Errorf("at first %s", got)
+		}
+		moved := facts[*event.PostSettled](x)[0]
+		if got := x.outcomes(moved.Trail); got != strings.Replace(want, "won:won lost:lost", "won:post_rejected lost:post_pending", 1)+" suppressed:suppressed" {
+			t.Errorf("then %s", got)
+		}
+	})
+}
+
+// Of equal bids the rule picks one, whoever came first into the list.
+func TestTies(t *testing.T) {
+	tests := []struct {
+		what              string
+		blue, gold, tan   offer
+		bluePrio, others  int
+		want, second, all string
+	}{
+		{"the highest", bids("9"), bids("10"), bids("9.999999"), 0, 0, "gold", "tan", "gold tan blue"},
+		{"the lower priority", bids("10"), bids("10"), bids("9"), 2, 1, "gold", "blue", "gold blue tan"},
+		{"the earlier answer", bids("10").in(2 * ms), bids("10").in(ms), bids("10").in(3 * ms), 1, 1, "gold", "blue", "gold blue tan"},
+		{"the name", bids("10"), bids("10"), bids("10"), 1, 1, "blue", "gold", "blue gold tan"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			r := auctions("blue", "gold", "tan")
+			for i := range r.campaigns[0].seats {
+				r.campaigns[0].seats[i].priority = &test.others
+			}
+			r.campaigns[0].seats[0].priority = &test.bluePrio
+			x := begin(t, r)
+			x.world.offers("blue", test.blue)
+			x.world.offers("gold", test.gold)
+			x.world.offers("tan", test.tan)
+			if _, err := x.ping(inquiry(1)); err != nil {
+				t.Fatal(err)
+			}
+			var ranked []string
+			for _, bid := range last(t, facts[*event.AuctionHeld](x)).Bids {
+				ranked = append(ranked, x.state.NameOf(event.NameBuyer, bid.Buyer))
+			}
+			if got := strings.Join(ranked, " "); got != test.all {
+				t.Errorf("ranked %s, want %s", got, test.all)
+			}
+			x.world.script(test.want, refuses)
+			if got := x.tell(person(1)); got != test.second {
+				t.Errorf("after a refusal it went to %s, want %s", got, test.second)
+			}
+		})
+	}
+}
+
+// Floors, payouts and windows, each at its edge. One buyer, whose bid is 10
+// unless the row says otherwise.
+func TestBidsAtTheEdge(t *testing.T) {
+	tests := []struct {
+		what, floor, payout string
+		offer               offer
+		want                string // outcome and what the seller is told
+		until               time.Duration
+	}{
+		{"at the floor", "10", "", bids("10"), "won 10", 5000 * ms},
+		{"a millionth under it", "10", "", bids("9.999999"), "below_floor below_floor", 0},
+		{"nothing, without a floor", "", "", bids("0"), "won 0", 5000 * ms},
+		{"a share, cut at the millionth", "", "0.333333", bids("10.000001"), "won 3.33333", 5000 * ms},
+		{"a fixed payout of all of it", "", "$10", bids("10"), "won 10", 5000 * ms},
+		{"a fixed payout over it", "", "$10.000001", bids("10"), "below_floor below_floor", 0},
+		{"the floor looks at the bid, not at the payout", "10", "0.5", bids("10"), "won 5", 5000 * ms},
+		{"in the campaign's currency", "", "", bids("10").of("USD"), "won 10", 5000 * ms},
+		{"in another", "", "", bids("10").of("CAD"), "wrong_currency no_bid", 0},
+		{"good for a second", "", "", bids("10").until(time.Second), "won 10", 1000 * ms},
+		{"good for long", "", "", bids("10").until(time.Hour), "won 10", 5000 * ms},
+		{"over by a clock that is behind", "", "", bids("10").until(-1999 * ms), "won 10", -1999 * ms},
+		{"over by more than that", "", "", bids("10").until(-2000 * ms), "invalid no_bid", 0},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			r := auctions("blue")
+			r.campaigns[0].floor, r.campaigns[0].payout = test.floor, test.payout
+			x := begin(t, r)
+			x.world.offers("blue", test.offer)
+			answer, err := x.ping(inquiry(1))
+			got := strings.TrimPrefix(x.came(), "blue:") + " " + heard(answer, err)
+			if got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			if answer.Bid && (answer.ValidUntil != began.Add(test.until).UnixNano() || answer.Currency.String() != "USD" || answer.Token.IsZero()) {
+				t.Errorf("%+v", answer)
+			}
+		})
+	}
+}
+
+// A reason is the furthest stage of any candidate; timeout where all that were
+// asked timed out, whoever was not asked.
+func TestReasonsOfAPing(t *testing.T) {
+	tests := []struct {
+		what   string
+		offers map[string]offer
+		pause  string
+		want   string
+	}{
+		{"all timed out", map[string]offer{"blue": sleeps, "gold": sleeps, "tan": sleeps}, "", "timeout"},
+		{"all that were asked", map[string]offer{"blue": sleeps, "gold": sleeps}, "tan", "timeout"},
+		{"one answered", map[string]offer{"blue": sleeps, "gold": passes, "tan": sleeps}, "", "no_bid"},
+		{"one failed", map[string]offer{"blue": sleeps, "gold": fails, "tan": sleeps}, "", "no_bid"},
+		{"one was limited", map[string]offer{"blue": sleeps, "gold": throttles, "tan": sleeps}, "", "no_bid"},
+		{"all were limited", map[string]offer{"blue": throttles, "gold": throttles, "tan": throttles}, "", "rate_limited"},
+		{"one bid too little", map[string]offer{"blue": bids("1"), "gold": passes, "tan": sleeps}, "", "below_floor"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			r := auctions("blue", "gold", "tan")
+			r.campaigns[0].floor = "2"
+			x := begin(t, r)
+			for name, o := range test.offers {
+				x.world.offers(name, o)
+			}
+			if test.pause != "" {
+				if err := x.engine.Pause(event.NameBuyer, test.pause, true); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := heard(x.ping(inquiry(1))) + " " + x.tell(person(1)); got != test.want+" "+test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,38 @@
+package event
+
+import (
+	"github.com/VictoriaMetrics/easyproto"
+
+	"pingpost/engine/market"
+)
+
+// dialectText is the texts of a dialect; the i-th has field i+1.
+func dialectText(d *market.Dialect) [13]*string {
+	return [...]*string{
+		&d.Method, &d.ContentType, &d.Headers, &d.KeyHeader,
+		&d.Reading.Format, &d.Reading.Accepted, &d.Reading.Yes, &d.Reading.No,
+		&d.Reading.Price, &d.Reading.Currency, &d.Reading.Token, &d.Reading.ID, &d.Reading.Reason,
+	}
+}
+
+const dialectIdempotent = 14
+
+func putDialect(mm message, d *market.Dialect) {
+	for i, text := range dialectText(d) {
+		putString(mm, uint32(i+1), *text)
+	}
+	putBool(mm, dialectIdempotent, d.Idempotent)
+}
+
+func getDialect(fc *easyproto.FieldContext, d *market.Dialect) bool {
+	text := dialectText(d)
+	return getMessage(fc, func(fc *easyproto.FieldContext) bool {
+		switch {
+		case fc.FieldNum == dialectIdempotent:
+			return getBool(fc, &d.Idempotent)
+		case fc.FieldNum > 0 && fc.FieldNum <= uint32(len(text)):
+			return getString(fc, text[fc.FieldNum-1])
+		}
+		return true
+	})
+}

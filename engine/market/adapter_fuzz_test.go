@@ -1,0 +1,66 @@
+package market_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"pingpost/engine/market"
+)
+
+// FuzzTemplate: whatever is configured and whatever a lead says, nothing panics
+// and no body is over the limit; and what Check has passed is well formed, where
+// no if or map makes the parts of the body a matter of what a value says.
+func FuzzTemplate(f *testing.F) {
+	for _, seed := range []struct{ format, template string }{
+		{"json", `{"a": {{.note}}, "b": "x{{.note | upper}}", "c": {{if .cars}}{{.cars}}{{else}}null{{end}}}`},
+		{"json", `[{{auction}}, {{token}}, {{.note | default 5}}, {{.born | date "YYYY-MM-DD"}}]`},
+		{"xml", `<?xml version="1.0"?><a b="{{.note}}">{{.note}}<!-- x --><![CDATA[y]]></a>`},
+		{"xml", `<a{{if .note}} b='{{.note | first 3}}'{{end}}/>`},
+		{"form", "a={{.note}}&\nb={{.note | digits}}"},
+	} {
+		f.Add(seed.format, seed.template, "a\"'\\<>&={{x}}\n")
+	}
+	m := adapted(f)
+	f.Fuzz(func(t *testing.T, format, template, note string) {
+		lead, failed := fill(m, append(person(`cars=2`, `born="1980-02-29"`), market.Member{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
+		if failed != nil {
+			return
+		}
+		if ping, _ := market.NewPingAdapter(format, template); ping != nil {
+			body, _ := ping.AppendPing(nil, m, lead, pingHead)
+			if len(body) > market.MaxAdapterBody || !strings.Contains(template, "O'Neil") && bytes.Contains(body, []byte("O'Neil")) {
+				t.Fatalf("%s", body)
+			}
+		}
+		a, mistakes := market.NewPostAdapter(format, template)
+		if a == nil {
+			if len(mistakes) == 0 {
+				t.Fatal("refused without a reason")
+			}
+			return
+		}
+		passes := a.Check(m) == nil
+		body, ok := a.AppendPost(nil, m, lead, adapterPost)
+		switch {
+		case !ok && body != nil, len(body) > market.MaxAdapterBody:
+			t.Fatalf("%d bytes", len(body))
+		case !ok, !passes, strings.Contains(template, "if"), strings.Contains(template, "map"):
+		case format == "json" && !json.Valid(body), format == "xml" && !isXML(body):
+			t.Fatalf("%s gave %s", template, body)
+		}
+	})
+}
+
+func isXML(body []byte) bool {
+	decoder := xml.NewDecoder(bytes.NewReader(body))
+	for {
+		if _, err := decoder.Token(); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
+}

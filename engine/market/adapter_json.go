@@ -1,0 +1,60 @@
+package market
+
+import "errors"
+
+var errJSONRun = errors.New("a value runs into what stands beside it; put a comma, a colon or quotes between them")
+
+// afterJSON follows the author's text from one byte to the next. It is no
+// parser: that the whole is JSON, Check proves with samples. What it does hold
+// is that a value stands where JSON has one, and runs into nothing.
+func (c context) afterJSON(text []byte) (context, error) {
+	for _, b := range text {
+		switch c {
+		case jsonEscape:
+			c = jsonText
+			continue
+		case jsonText:
+			switch b {
+			case '\\':
+				c = jsonEscape
+			case '"':
+				c = jsonDone
+			}
+			continue
+		}
+		switch b {
+		case ' ', '\t', '\r', '\n':
+			if c == jsonWord {
+				c = jsonDone
+			}
+		case '{', '[', ',', ':':
+			c = jsonValue
+		case '}', ']':
+			c = jsonDone
+		default:
+			if c == jsonDone {
+				return 0, errJSONRun
+			}
+			c = jsonWord
+			if b == '"' {
+				c = jsonText
+			}
+		}
+	}
+	return c, nil
+}
+
+// joined is the context behind an if whose branches ended in c and other. Where
+// one of them ended with a value and the other did not, nothing but a comma or a
+// bracket may follow.
+func (c context) joined(other context) (context, bool) {
+	switch {
+	case c == other:
+		return c, true
+	case c.outsideJSONText() && other.outsideJSONText():
+		return jsonDone, true
+	}
+	return 0, false
+}
+
+func (c context) outsideJSONText() bool { return c == jsonValue || c == jsonWord || c == jsonDone }

@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"bytes"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"pingpost/engine/market"
+)
+
+// The members of a ping that are no field of a lead.
+const (
+	memberAuction     = "auction_id"
+	memberVertical    = "vertical"
+	memberSubVertical = "sub_vertical"
+	memberExpires     = "expires_at"
+)
+
+// maxFrameText is how many characters a ping's own names may have.
+const maxFrameText = 255
+
+// unmapped reads a ping for which there is no campaign: what everybody knows is
+// checked, and a person is kept out, all the same.
+var unmapped = func() *market.Mapping {
+	mapping, mistakes := market.NewMapping(market.MappingSpec{Unknown: market.UnknownKeep})
+	if len(mistakes) > 0 {
+		panic("BUG: the mapping without fields is wrong")
+	}
+	return mapping
+}()
+
+// signals are the fields of a seller's ping that have a type although no
+// campaign may name them.
+var signals = [...]struct {
+	name     string
+	kind     market.JSONKind
+	expected string
+}{
+	{"currently_insured", market.JSONBoolean, "true or false"},
+	{"vehicle_count", market.JSONNumber, "an integer"},
+	{"driver_age_band", market.JSONString, "a string, such as 25-34"},
+}
+
+// checkSellers reads a seller's ping and finds its campaign, or says all that is
+// wrong.
+func (p *ping) checkSellers() error {
+	switch {
+	case p.req.BadKey:
+		p.fault("Idempotency-Key", market.CodeInvalidFormat, "1 to 255 visible ASCII characters")
+	case len(p.req.Key) == 0:
+		p.fault("Idempotency-Key", market.CodeMissingRequired, "1 to 255 visible ASCII characters")
+	}
+	p.theirs = p.frame(memberAuction, true)
+	p.vertical = p.frame(memberVertical, true)
+	p.subVertical = p.frame(memberSubVertical, false)
+	p.readExpiry()
+	p.open = p.engine.auctioning(p.plan, p.req.Supplier.ID, p.vertical, p.subVertical)
+	mapping := p.mapping()
+	p.lead.Reset(mapping.Slots())
+	p.faults = mapping.FillPing(&p.lead, p.req.Members, market.UnknownKeep, p.faults)
+	p.faults = mapping.Require(&p.lead, p.faults, market.SlotState, market.SlotTCPAConsent)
+	p.checkSignals(mapping)
+	return p.verdict()
+}
+
+// mapping is the campaign's, or the one without fields of its own.
+func (p *ping) mapping() *market.Mapping {
+	if p.open == nil {
+		return unmapped
+	}
+	return p.open.Campaign.Mapping
+}
+
+// verdict is a refusal where anything was found to be wrong.
+func (p *ping) verdict() error {
+	if len(p.faults) == 0 {
+		return nil
+	}
+	return &Refusal{Code: InvalidPayload, Fields: append([]market.FieldError(nil), p.faults...)}
+}
+
+func (p *ping) fault(field, code, expected string) {
+	p.faults = append(p.faults, market.FieldError{Field: field, Code: code, Expected: expected})
+}
+
+// member finds a member that says something.
+func (p *ping) member(name string) *market.Member {
+	for i := range p.req.Members {
+		if m := &p.req.Members[i]; string(m.Name) == name && m.Kind != market.JSONNull {
+			return m
+		}
+	}
+	return nil
+}
+
+// frame reads a member that is a name: printable, and not blank.
+func (p *ping) frame(name string, required bool) []byte {
+	const expected = "a string of 1 to 255 printable characters"
+	m := p.member(name)
+	switch {
+	case m != nil && m.Kind != market.JSONString:
+		p.fault(name, market.CodeWrongType, expected)
+	case m == nil || len(bytes.TrimSpace(m.Text)) == 0:
+		if required {
+			p.fault(name, market.CodeMissingRequired, expected)
+		}
+	case utf8.RuneCount(m.Text) > maxFrameText:
+		p.fault(name, market.CodeTooLong, expected)
+	case bytes.ContainsFunc(m.Text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		p.fault(name, market.CodeInvalidFormat, expected)
+	default:
+		return m.Text
+	}
+	return nil
+}
+
+// readExpiry reads until when the seller listens; no longer than a bid's window.
+func (p *ping) readExpiry() {
+	const expected = "a time to come, as RFC 3339 has it, such as 2026-01-31T09:30:00Z"
+	m := p.member(memberExpires)
+	if m == nil || m.Kind == market.JSONString && len(bytes.TrimSpace(m.Text)) == 0 {
+		return
+	}
+	if m.Kind != market.JSONString {
+		p.fault(memberExpires, market.CodeWrongType, expected)
+		return
+	}
+	at, ok := market.ParseTimestamp(m.Text)
+	switch {
+	case !ok:
+		p.fault(memberExpires, market.CodeInvalidFormat, expected)
+	case at <= p.now:
+		p.fault(memberExpires, market.CodeExpired, expected)
+	default:
+		p.expires = min(p.expires, at)
+	}
+}
+
+// checkSignals holds the signals that the campaign does not map to their types.
+func (p *ping) checkSignals(mapping *market.Mapping) {
+	for i := range signals {
+		signal := &signals[i]
+		m := p.member(signal.name)
+		if m == nil || hasOwn(mapping, signal.name) {
+			continue
+		}
+		ok := m.Kind == signal.kind
+		if ok && m.Kind == market.JSONNumber {
+			_, err := strconv.ParseInt(string(m.Text), 10, 64)
+			ok = err == nil
+		}
+		if !ok {
+			p.fault(signal.name, market.CodeWrongType, signal.expected)
+		}
+	}
+}
+
+// hasOwn tells whether the campaign has a field of its own that arrives so.
+func hasOwn(mapping *market.Mapping, name string) bool {
+	for slot := market.FirstCustom; int(slot) < mapping.Slots(); slot++ {
+		if mapping.NameOf(slot) == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,354 @@
+package engine_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// All that is wrong with a ping is said at once, and nothing is logged of it.
+func TestPingsThatAreRefused(t *testing.T) {
+	long := strings.Repeat("é", 256)
+	tests := []struct {
+		what    string
+		request request
+		want    string
+	}{
+		{"nothing in it", request{supplier: "acme", key: "k"}, "auction_id:missing_required vertical:missing_required state:missing_required tcpa_consent:missing_required"},
+		{"no key", inquiry(1).withKey(""), "Idempotency-Key:missing_required"},
+		{"a key that is none", func() request { r := inquiry(1).withKey(""); r.badKey = true; return r }(), "Idempotency-Key:invalid_format"},
+		{"blank names", inquiry(1, "auction_id", " ", "vertical", "#null"), "auction_id:missing_required vertical:missing_required"},
+		{"numbers for names", inquiry(1, "auction_id", "#7", "vertical", "#true", "sub_vertical", "#1"), "auction_id:wrong_type vertical:wrong_type sub_vertical:wrong_type"},
+		{"names too long", inquiry(1, "auction_id", long, "vertical", long, "sub_vertical", long), "auction_id:too_long vertical:too_long sub_vertical:too_long"},
+		{"names that cannot be printed", inquiry(1, "auction_id", "a\x00", "vertical", "a\u200b"), "auction_id:invalid_format vertical:invalid_format"},
+		{"a time that is none", inquiry(1, "expires_at", "soon"), "expires_at:invalid_format"},
+		{"a number for a time", inquiry(1, "expires_at", "#5"), "expires_at:wrong_type"},
+		{"a time that is past", inquiry(1, "expires_at", "1999-12-31T23:59:59Z"), "expires_at:expired"},
+		{"a time that is now", inquiry(1, "expires_at", "2000-01-01T02:00:00+02:00"), "expires_at:expired"},
+		{"fields of the wrong type", inquiry(1, "state", "ZZ", "tcpa_consent", "yes", "source", "#1", "ai_quality_score", "high", "zip3", "94", "consent_cert_url", "http://x.example"), "state:invalid_format source:wrong_type tcpa_consent:wrong_type consent_cert_url:invalid_format zip3:invalid_format ai_quality_score:wrong_type"},
+		{"signals of the wrong type", inquiry(1, "currently_insured", "yes", "vehicle_count", "#1.5", "driver_age_band", "#30"), "currently_insured:wrong_type vehicle_count:wrong_type driver_age_band:wrong_type"},
+		{"a field of the campaign's", inquiry(1, "vehicles", "two"), "vehicles:wrong_type"},
+		{"a person", inquiry(1, "first_name", "Pat", "EMAIL", "p@example.com", "street", "1 Main St"), "first_name:contact_field_not_allowed EMAIL:contact_field_not_allowed street:contact_field_not_allowed"},
+		{"a person deep down", inquiry(1, "extra", `#{"a":[{"Phone":"1"}]}`), "extra.a.0.Phone:contact_field_not_allowed"},
+		{"a person where there is no campaign", inquiry(1, "vertical", "boats", "extra", `#{"last_name":"Doe"}`, "vehicle_count", "two"), "extra.last_name:contact_field_not_allowed vehicle_count:wrong_type"},
+	}
+	bubble(t, "all", func(t *testing.T) {
+		r := auctions("blue")
+		x := begin(t, r)
+		begun := x.log.len()
+		for _, test := range tests {
+			if got := heard(x.ping(test.request)); got != "invalid_payload "+test.want {
+				t.Errorf("%s:\n%s, want\n%s", test.what, got, test.want)
+			}
+			if x.log.len() != begun {
+				t.Fatalf("%s: was logged", test.what)
+			}
+		}
+		if got := x.world.rang(); len(got) > 0 {
+			t.Errorf("asked %v", got)
+		}
+	})
+}
+
+// What nobody has to say is passed over.
+func TestPingsThatAreTaken(t *testing.T) {
+	for _, r := range []request{
+		inquiry(1), inquiry(2, "sub_vertical", " "), inquiry(3, "expires_at", "#null"), inquiry(4, "expires_at", " "),
+		inquiry(5, "expires_at", "2000-01-01T00:00:04Z"), inquiry(6, "currently_insured", "#true", "vehicle_count", "#2", "driver_age_band", "25-34"),
+		inquiry(7, "vehicle_count", "#null", "zip3", "941", "ai_quality_score", "#0.5", "source", "search"),
+		inquiry(8, "auction_id", strings.Repeat("é", 255)), inquiry(9, "vehicles", "#2", "homeowner", "#true"),
+	} {
+		bubble(t, r.key, func(t *testing.T) {
+			x := begin(t, auctions("blue"))
+			if got := heard(x.ping(r)); got != "10" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// Which campaign a ping goes to: by supplier and line of business, among those
+// that hold auctions and are not paused.
+func TestCampaignOfAPing(t *testing.T) {
+	r := auctions("blue", "gold", "tan", "red", "grey")
+	seats := r.campaigns[0].seats
+	r.suppliers = []string{"other", "third"}
+	r.campaigns = []campaign{
+		{id: "cars", method: market.PingPost, vertical: "auto", seats: seats[:1], suppliers: []string{"acme"}},
+		{id: "cars2", method: market.PingPost, vertical: "auto", seats: seats[1:2], suppliers: []string{"other"}},
+		{id: "sports", method: market.PingPost, vertical: "auto", sub: "sports", seats: seats[2:3]},
+		{id: "flats", method: market.Waterfall, vertical: "home", seats: seats[3:4]},
+		{id: "houses", method: market.PingPost, vertical: "home", sub: "house", seats: seats[4:]},
+	}
+	tests := []struct{ vertical, sub, supplier, want string }{
+		{"auto", "", "acme", "blue"},
+		{"auto", "", "other", "gold"},
+		{"auto", "", "third", "no_campaign"},
+		{"auto", "sports", "third", "tan"},
+		{"auto", "Sports", "acme", "no_campaign"},
+		{"auto", "trucks", "acme", "no_campaign"},
+		{"home", "", "acme", "no_campaign"},
+		{"home", "house", "acme", "grey"},
+		{"boats", "", "acme", "no_campaign"},
+	}
+	bubble(t, "by line and supplier", func(t *testing.T) {
+		x := begin(t, r)
+		for i, test := range tests {
+			answer, err := x.ping(inquiry(i, "vertical", test.vertical, "sub_vertical", test.sub).by(test.supplier))
+			got := heard(answer, err)
+			if held := last(t, facts[*event.AuctionHeld](x)); answer.Bid {
+				got = x.state.NameOf(event.NameBuyer, held.Bids[0].Buyer)
+			} else if held.Campaign != 0 || len(held.Bids)+len(held.Trail) > 0 {
+				t.Errorf("%+v: %+v", test, held)
+			}
+			if got != test.want {
+				t.Errorf("%+v: %s", test, got)
+			}
+		}
+	})
+	bubble(t, "a paused one does not count", func(t *testing.T) {
+		x := begin(t, r)
+		for i, paused := range []bool{true, false} {
+			if err := x.engine.Pause(event.NameCampaign, "cars", paused); err != nil {
+				t.Fatal(err)
+			}
+			want := map[bool]string{true: "no_campaign", false: "10"}[paused]
+			if got := heard(x.ping(inquiry(i, "vertical", "auto"))); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+	})
+}
+
+// What ends the matter before anybody is asked is an answer like any other.
+func TestNoBidsBeforeAnybodyIsAsked(t *testing.T) {
+	four := "4"
+	tests := []struct {
+		what    string
+		request request
+		want    string
+	}{
+		{"no campaign", inquiry(1, "vertical", "boats"), "no_campaign"},
+		{"the campaign's filter", inquiry(1, "vehicles", "#5"), "filtered"},
+		{"a filter on what is not told", inquiry(1), "filtered"},
+		{"a loop", func() request { r := inquiry(1, "vehicles", "#2"); r.hops = 4; return r }(), "loop"},
+		{"nearly a loop", func() request { r := inquiry(1, "vehicles", "#2"); r.hops = 3; return r }(), "10"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			r := auctions("blue")
+			r.campaigns[0].filters = []market.FilterSpec{{Field: "vehicles", Max: &four}}
+			x := begin(t, r)
+			first, err := x.ping(test.request)
+			if got := heard(first, err); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			again, err := x.ping(test.request)
+			if first.Replayed = true; err != nil || !reflect.DeepEqual(first, again) {
+				t.Errorf("first %+v, then %+v %v", first, again, err)
+			}
+			if got := heard(x.ping(test.request.withKey("another"))); got != "auction_exists" {
+				t.Errorf("under another key: %s", got)
+			}
+			if asked := len(x.world.pings); (asked == 1) != (test.want == "10") {
+				t.Errorf("%d were asked", asked)
+			}
+			for _, p := range x.world.pings {
+				if p.hops != 4 {
+					t.Errorf("told of %d hops", p.hops)
+				}
+			}
+		})
+	}
+}
+
+// A key gives its first answer for as long as it is kept, over restarts, at any
+// time; an auction's name is taken for as long.
+func TestKeysAndNamesOfPings(t *testing.T) {
+	bubble(t, "replayed", func(t *testing.T) {
+		x := begin(t, auctions("blue", "gold"))
+		x.world.offers("blue", bids("9.5").in(300*ms), bids("1"))
+		first, err := x.ping(inquiry(1))
+		if err != nil || first.Amount.String() != "10" || first.Theirs != "a1" || first.Request.IsZero() {
+			t.Fatalf("%+v %v", first, err)
+		}
+		first.Replayed = true
+		for range 3 {
+			again, err := x.ping(inquiry(1))
+			if err != nil || !reflect.DeepEqual(first, again) {
+				t.Errorf("first\n%+v, then\n%+v %v", first, again, err)
+			}
+			time.Sleep(9 * 24 * time.Hour)
+			x.crash()
+		}
+		if got := heard(x.ping(inquiry(1, "vehicles", "#2"))); got != "idempotency_key_reused" {
+			t.Errorf("another body: %s", got)
+		}
+		if got := heard(x.ping(inquiry(2, "auction_id", "a1"))); got != "auction_exists" {
+			t.Errorf("another key: %s", got)
+		}
+		if n := len(x.world.pings); n != 2 {
+			t.Errorf("%d pings", n)
+		}
+		time.Sleep(4 * 24 * time.Hour)
+		if got := heard(x.ping(inquiry(1))); got != "10" || len(x.world.pings) != 4 {
+			t.Errorf("after 30 days: %s, %d pings", got, len(x.world.pings))
+		}
+	})
+	bubble(t, "each seller has its own", func(t *testing.T) {
+		r := auctions("blue")
+		r.suppliers = []string{"other"}
+		x := begin(t, r)
+		x.pingAll(t, inquiry(1), inquiry(1).by("other"))
+		if n := len(facts[*event.AuctionHeld](x)); n != 2 {
+			t.Errorf("%d auctions", n)
+		}
+	})
+	bubble(t, "an ingest's key is another", func(t *testing.T) {
+		x := begin(t, auctions("blue"))
+		if got := heard(x.ping(inquiry(1).withKey("k"))) + " " + x.tell(person(1).withKey("k")) + " " + heard(x.available(availability().withKey("k"))); got != "10 blue blue:10" {
+			t.Error(got)
+		}
+	})
+	bubble(t, "a refusal uses neither up", func(t *testing.T) {
+		x := begin(t, auctions("blue"))
+		if got := heard(x.ping(inquiry(1, "state", "-"))); !strings.HasPrefix(got, "invalid_payload") {
+			t.Error(got)
+		}
+		if got := heard(x.ping(inquiry(1))); got != "10" {
+			t.Error(got)
+		}
+	})
+}
+
+// Two at once are one auction: the second waits for the first one's fact.
+func TestPingsAtTheSameInstant(t *testing.T) {
+	bubble(t, "one key", func(t *testing.T) {
+		x := begin(t, auctions("blue"))
+		x.world.offers("blue", bids("7").in(300*ms))
+		all := []*pinging{x.goPing(inquiry(1)), x.goPing(inquiry(1)), x.goPing(inquiry(1))}
+		replays := 0
+		for _, p := range all {
+			if got := fmt.Sprint(p.wait(), " ", p.took); got != "7 300ms" || p.answer.Token != all[0].answer.Token {
+				t.Errorf("%s with %v", got, p.answer.Token)
+			}
+			if p.answer.Replayed {
+				replays++
+			}
+		}
+		if replays != 2 || len(x.world.pings) != 1 {
+			t.Errorf("%d replays, %d pings", replays, len(x.world.pings))
+		}
+	})
+	bubble(t, "one auction id", func(t *testing.T) {
+		x := begin(t, auctions("blue"))
+		x.world.offers("blue", bids("7").in(300*ms))
+		first := x.goPing(inquiry(1))
+		synctest.Wait()
+		second := x.goPing(inquiry(2, "auction_id", "a1"))
+		if got := first.wait() + " " + second.wait() + " " + second.took.String(); got != "7 auction_exists 300ms" {
+			t.Error(got)
+		}
+	})
+	bubble(t, "the first one fails", func(t *testing.T) {
+		x := begin(t, auctions("blue"), func(o *engine.Options) { o.Log = &brokenOnce{Log: o.Log} })
+		x.world.offers("blue", bids("7").in(300*ms))
+		first := x.goPing(inquiry(1))
+		synctest.Wait()
+		second, third := x.goPing(inquiry(1)), x.goPing(inquiry(2, "auction_id", "a1"))
+		words := second.wait() + " " + third.wait()
+		if got := first.wait(); got != "error: "+engine.ErrBusy.Error() {
+			t.Errorf("the first: %s", got)
+		}
+		if words != "7 auction_exists" && words != "auction_exists 7" {
+			t.Errorf("the others: %s", words)
+		}
+	})
+	bubble(t, "the first one takes too long", func(t *testing.T) {
+		x := begin(t, auctions("blue"))
+		x.log.slow(10 * time.Second)
+		first := x.goPing(inquiry(1))
+		synctest.Wait()
+		second := x.goPing(inquiry(1))
+		if got := second.wait(); got != "error: "+engine.ErrUnavailable.Error() || second.took > 5*time.Second {
+			t.Errorf("%s after %s", got, second.took)
+		}
+		first.wait()
+		x.log.slow(0)
+	})
+}
+
+// brokenOnce takes no auction the first time.
+type brokenOnce struct {
+	engine.Log
+	broken bool
+}
+
+func (l *brokenOnce) Append(data []byte, w engine.Waiter) error {
+	fact, err := new(event.Decoder).Decode(data)
+	if err == nil && fact.Kind() == event.KindAuctionHeld && !l.broken {
+		l.broken = true
+		return engine.ErrBusy
+	}
+	return l.Log.Append(data, w)
+}
+
+// A power cut before the auction is durable, or after it and before anybody
+// hears: the same key gets one answer, and it is the fact's.
+func TestPowerCutAtAnAuction(t *testing.T) {
+	for _, unheard := range []bool{false, true} {
+		bubble(t, fmt.Sprintf("durable=%v", unheard), func(t *testing.T) {
+			x := begin(t, auctions("blue"))
+			x.world.offers("blue", bids("7"), bids("8"))
+			n := x.log.len()
+			if unheard {
+				n++
+			}
+			x.log.die(n, x.life.die)
+			x.log.unheard = unheard
+			if got := heard(x.ping(inquiry(1))); got != "error: "+errDead.Error() {
+				t.Fatalf("told %s", got)
+			}
+			x.life.die()
+			x.bury()
+			x.rise()
+			want, replayed := "8", false
+			if unheard {
+				want, replayed = "7", true
+			}
+			answer, err := x.ping(inquiry(1))
+			if got := heard(answer, err); got != want || answer.Replayed != replayed {
+				t.Errorf("%s, replayed=%v, want %s", got, answer.Replayed, want)
+			}
+			again, err := x.ping(inquiry(1))
+			if answer.Replayed = true; err != nil || !reflect.DeepEqual(again, answer) {
+				t.Errorf("then %+v %v", again, err)
+			}
+		})
+	}
+}
+
+// Where the log no longer has the fact, nothing is made up.
+func TestAnAnswerThatHistoryHasLost(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, auctions("blue"), func(o *engine.Options) { o.History = goneHistory{} })
+		x.pingAll(t, inquiry(1))
+		if got := heard(x.ping(inquiry(1))); got != "error: "+engine.ErrUnavailable.Error() {
+			t.Error(got)
+		}
+		if n := x.noted.faults.Load(); n != 1 {
+			t.Errorf("%d faults were told", n)
+		}
+	})
+}
+
+type goneHistory struct{}
+
+func (goneHistory) At(uint64) ([]byte, error) { return nil, engine.ErrGone }

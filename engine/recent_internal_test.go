@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+func held(n int, until int64, text int) *event.AuctionHeld {
+	return &event.AuctionHeld{
+		Auction: market.AuctionID{byte(n), byte(n >> 8), byte(n >> 16)}, Name: [16]byte{byte(n), byte(n >> 8), byte(n >> 16), 1},
+		Bids: []event.Bid{
+			{Buyer: 1, Outcome: market.OutcomeWon, Amount: 2, Token: "a", ValidUntil: until - 1},
+			{Buyer: 2, Outcome: market.OutcomeLost, Amount: 1, Token: "b", ValidUntil: until},
+			{Buyer: 3, Outcome: market.OutcomeLost, Amount: 1, ValidUntil: until},
+			{Buyer: 4, Outcome: market.OutcomeBelowFloor, Token: "d", ValidUntil: until},
+			{Buyer: 5, Outcome: market.OutcomeNoBid},
+		},
+		Fields: []event.Field{{Name: "state", Kind: market.KindString, Text: make([]byte, text)}},
+	}
+}
+
+// What a sale needs is taken from the fact, and the fact can be written over.
+func TestOfferedIsItsOwn(t *testing.T) {
+	fact := held(7, 100, 2)
+	copy(fact.Fields[0].Text, "CA")
+	token := []byte("token")
+	fact.Bids[0].Token = string(token)
+	a := offeredBy(fact)
+	copy(fact.Fields[0].Text, "NV")
+	fact.Bids[0].Amount, fact.Bids[0].Token = 99, "other"
+	if len(a.bids) != 2 || a.until != 100 || string(a.fields[0].Text) != "CA" || a.bids[0].Token != "token" || a.bids[0].Amount != 2 {
+		t.Errorf("%+v", a)
+	}
+	for buyer, want := range map[market.Ref]bool{1: true, 2: true, 3: false, 4: false, 5: false, 0: false} {
+		if bid := a.of(buyer); (bid != nil) != want || bid != nil && bid.Buyer != buyer {
+			t.Errorf("buyer %d: %+v", buyer, bid)
+		}
+	}
+	if won := a.winner(); won == nil || won.Buyer != 1 {
+		t.Errorf("won by %+v", won)
+	}
+	fact.Bids = fact.Bids[1:]
+	if won := offeredBy(fact).winner(); won != nil {
+		t.Errorf("won by %+v, where nobody has", won)
+	}
+}
+
+func TestRecentIsBounded(t *testing.T) {
+	t.Run("in number", func(t *testing.T) {
+		var r recent
+		for i := range maxRecent + 10 {
+			r.keep(offeredBy(held(i, 1000, 0)), 1)
+		}
+		if len(r.byName) != maxRecent || len(r.queue) != maxRecent || r.find(held(9, 0, 0).Name) != nil || r.find(held(10, 0, 0).Name) == nil {
+			t.Errorf("%d by name, %d in the queue", len(r.byName), len(r.queue))
+		}
+	})
+	t.Run("in bytes", func(t *testing.T) {
+		var r recent
+		for i := range 100 {
+			r.keep(offeredBy(held(i, 1000, 1<<20)), 1)
+		}
+		if r.bytes > maxRecentBytes || len(r.queue) < 30 || len(r.byName) != len(r.queue) {
+			t.Errorf("%d bytes of %d auctions", r.bytes, len(r.queue))
+		}
+	})
+	t.Run("in time", func(t *testing.T) {
+		var r recent
+		for i := range 10 {
+			r.keep(offeredBy(held(i, int64(10*i), 0)), 1)
+		}
+		r.keep(offeredBy(held(99, 1000, 0)), 60)
+		if len(r.queue) != 4 || r.find(held(6, 0, 0).Name) != nil || r.find(held(7, 0, 0).Name) == nil {
+			t.Errorf("%d are left", len(r.queue))
+		}
+	})
+	t.Run("without a name", func(t *testing.T) {
+		var r recent
+		fact := held(1, 1000, 0)
+		fact.Name = [16]byte{}
+		r.keep(offeredBy(fact), 1)
+		if len(r.queue) != 0 {
+			t.Error("an auction that nothing finds was kept")
+		}
+	})
+}
+
+// Against a list that is gone through from the beginning: what is found is what
+// was put in, and the sums are those of what is there.
+func TestRecentAgainstAList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var r recent
+		now := int64(0)
+		in := map[[16]byte]*offered{}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			now += rapid.Int64Range(0, 5).Draw(t, "later")
+			a := offeredBy(held(rapid.IntRange(0, 20).Draw(t, "auction"), now+rapid.Int64Range(-1, 9).Draw(t, "window"), rapid.IntRange(0, 40).Draw(t, "text")))
+			r.keep(a, now)
+			if r.find(a.name) == a {
+				in[a.name] = a
+			} else if a.until > now && r.find(a.name) == nil {
+				t.Fatal("an auction that can sell was not kept")
+			}
+			bytes := 0
+			for _, kept := range r.queue {
+				bytes += kept.size()
+				if r.byName[kept.name] != kept || in[kept.name] != kept {
+					t.Fatalf("%v is in the queue, and by name it is another", kept.name)
+				}
+			}
+			if bytes != r.bytes || len(r.queue) != len(r.byName) {
+				t.Fatalf("%d bytes, by the queue %d; %d in the queue, %d by name", r.bytes, bytes, len(r.queue), len(r.byName))
+			}
+			if r.find(a.name) == a && r.queue[0].until <= now {
+				t.Fatal("the oldest is over and is kept")
+			}
+		}
+	})
+}
+
+// The value of a field survives the record, unless the field has become another.
+func TestValueOfAField(t *testing.T) {
+	tests := []struct {
+		kind market.Kind
+		text string
+		as   market.FieldType
+		want string
+	}{
+		{market.KindString, "CA", market.TypeState, "CA 0"},
+		{market.KindString, "CA", market.TypeInteger, "absent"},
+		{market.KindInteger, "12", market.TypeInteger, "12 12"},
+		{market.KindInteger, "12", market.TypeNumber, "absent"},
+		{market.KindNumber, "1.5", market.TypeNumber, "1.5 1.5"},
+		{market.KindNumber, "x", market.TypeNumber, "absent"},
+		{market.KindBoolean, "true", market.TypeBoolean, "true 0"},
+		{market.KindBoolean, "true", market.TypeString, "absent"},
+		{market.KindRaw, "[1]", market.TypeString, "absent"},
+	}
+	for _, test := range tests {
+		value := valueOf(&event.Field{Kind: test.kind, Text: []byte(test.text)}, test.as)
+		got := fmt.Sprintf("%s %g", value.Text, value.Num)
+		if value.Kind == market.KindAbsent {
+			got = "absent"
+		}
+		if got != test.want {
+			t.Errorf("%s as %s: %s, want %s", test.text, test.as, got, test.want)
+		}
+	}
+}

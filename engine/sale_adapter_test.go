@@ -1,0 +1,71 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// speaking puts the template into the place of the contract for blue's posts.
+func (x *exchange) speaking(template string) {
+	x.t.Helper()
+	adapter, mistakes := market.NewPostAdapter(market.FormatJSON, template)
+	if len(mistakes) > 0 {
+		x.t.Fatal(mistakes)
+	}
+	c := x.configuration(x.rig)
+	c.Document += template
+	c.Catalog.Buyers["blue"].Post.Adapter = adapter
+	if err := x.engine.Configure(c); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// A buyer's template is written with the terms of the promise: the auction, the
+// token and the price of its bid.
+func TestPostByATemplate(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := opened(t, bidders())
+		x.speaking(`{"auction_id":"{{auction}}","bid_token":"{{token}}","lead":{"lead_uuid":"{{lead_id}}","phone":"{{.phone}}"},"price": {{price}}}`)
+		a := x.quoted(inquiry(1))
+		answer, err := x.sell(postOf(1, a))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"auction_id":"` + a.ours.String() + `","bid_token":"` + x.world.tokenOf("blue", a.ours.String()) + `",` +
+			`"lead":{"lead_uuid":"` + answer.Lead.String() + `","phone":"+14152000001"},"price": 10}`
+		if got := string(x.world.posts[0].body); got != want {
+			t.Errorf("\n%s, want\n%s", got, want)
+		}
+	})
+}
+
+// A lead for which a template writes too much goes to nobody; its room, its money
+// and its bid are free.
+func TestPostThatNoTemplateCanWrite(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		r := bidders()
+		r.buyers[0].caps = []string{"day 1"}
+		x := opened(t, r)
+		x.speaking(`{"auction_id":"{{auction}}","bid_token":"{{token}}","lead":{"lead_uuid":"{{lead_id}}","phone":"{{.phone}}"},"city":"` +
+			strings.Repeat("{{.city}}", 100) + `"}`)
+		a := x.quoted(inquiry(1))
+		p := postOf(1, a, "city", strings.Repeat("x", 2000))
+		for range 2 {
+			if got := x.posted(p); got != rejected {
+				t.Errorf("%s, want %s", got, rejected)
+			}
+		}
+		if len(x.world.tried()) > 0 || x.state.Reservations() != 0 {
+			t.Errorf("posts %v, %d reservations", x.world.tried(), x.state.Reservations())
+		}
+		if balance, held := x.state.Balance(x.state.RefOf(event.NameBuyer, "blue")); balance != 100_000_000 || held != 0 {
+			t.Errorf("the buyer has %s and %s held", balance, held)
+		}
+		if got := x.posted(postOf(2, a)); got != taken {
+			t.Errorf("another lead: %s", got)
+		}
+	})
+}

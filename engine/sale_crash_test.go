@@ -1,0 +1,189 @@
+package engine_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// rush is what comes in for one auction: the post, the same again, another lead
+// by the same bid, each a while after the one before.
+type rush struct {
+	d     delivery
+	every time.Duration
+}
+
+// rushed performs it with the power cut once the log has n entries.
+func rushed(t *testing.T, r rush, n int, unheard bool) (cut bool) {
+	x := &exchange{t: t, rig: bidders(), log: newMemoryLog(t), world: newWorld(t)}
+	x.start()
+	x.log.die(n, x.life.die)
+	x.log.unheard = unheard
+	x.world.script("blue", r.d.blue...)
+	x.world.offers("gold", passes)
+	var posts []posting
+	var heard []*sale
+	if x.engine.Configure(x.configuration(bidders())) == nil {
+		if a, err := x.ping(inquiry(1)); err == nil {
+			quote := told{id: a.Theirs, ours: a.Auction, token: string(a.Token.AppendTo(nil))}
+			posts = []posting{postOf(1, quote), postOf(1, quote), postOf(2, quote)}
+		}
+	}
+	for _, p := range posts {
+		heard = append(heard, x.goSell(p))
+		time.Sleep(r.every)
+	}
+	for _, s := range heard {
+		<-s.done
+	}
+	time.Sleep(2 * time.Minute)
+	cut = x.log.died()
+	x.life.die()
+	x.bury()
+	x.rise()
+	for i, p := range posts {
+		heard = append(heard, x.goSell(p))
+		posts = append(posts, posts[i])
+	}
+	time.Sleep(time.Hour)
+	for i, p := range posts[:min(3, len(posts))] {
+		heard = append(heard, x.goSell(p))
+		posts = append(posts, posts[i])
+	}
+	oneAnswerAKey(t, posts, heard)
+	time.Sleep(time.Hour)
+	x.finish()
+	keptPromises(t, x.log.durable())
+	took := map[string]bool{}
+	for _, p := range x.world.posts {
+		if p.answer.took {
+			took[p.lead] = true
+		}
+	}
+	if len(took) > 1 {
+		t.Errorf("by one auction the buyer got %d leads", len(took))
+	}
+	return cut
+}
+
+// oneAnswerAKey holds what was heard under each key, in time, to one final answer:
+// nothing else after it.
+func oneAnswerAKey(t *testing.T, posts []posting, heard []*sale) {
+	t.Helper()
+	final := map[string]string{}
+	for i, s := range heard {
+		got := s.wire()
+		if !isFinal(got) {
+			if first := final[posts[i].key]; first != "" {
+				t.Errorf("call %d hears %s, after %s was told", i, got, first)
+			}
+			continue
+		}
+		if first := final[posts[i].key]; first == "" {
+			final[posts[i].key] = got
+		} else if got != first {
+			t.Errorf("call %d hears %s, before it was %s", i, got, first)
+		}
+	}
+}
+
+// isFinal tells whether an answer rests on a fact, and stays.
+func isFinal(wire string) bool {
+	for _, passing := range []string{"buyer_", "already_sold", "bid_expired", "the log has failed", "no requests right now"} {
+		if strings.Contains(wire, passing) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestPowerCutAtEveryEntryOfAPost(t *testing.T) {
+	for _, d := range deliveries {
+		for _, every := range []time.Duration{0, 400 * ms} {
+			t.Run(fmt.Sprintf("%s/%s", d.what, every), func(t *testing.T) {
+				for n, cut := 1, true; cut; n++ {
+					for _, unheard := range []bool{false, true} {
+						synctest.Test(t, func(t *testing.T) { cut = rushed(t, rush{d, every}, n, unheard) })
+						if t.Failed() {
+							t.Fatalf("cut at entry %d, unheard=%v", n, unheard)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// A restart goes on with the schedule where it stood, also where nobody was
+// reached. That the try under way, if any, reached nobody is not known then.
+func TestScheduleOfAPromiseOverARestart(t *testing.T) {
+	tests := []struct {
+		blue   []reply
+		crash  time.Duration
+		tried  string
+		answer string
+	}{
+		{[]reply{unreached}, 4 * time.Second, whole, "buyer_unavailable"},
+		{[]reply{unreached, unreached, unreached, accepts}, 4 * time.Second, "blue@0s blue@1s blue@3s blue@7s", taken},
+		{[]reply{unreached, unreached, unreached, refuses}, 10 * ms, "blue@0s blue@1s blue@3s blue@7s", rejected},
+		{[]reply{hangs, unreached, forbids}, 4 * time.Second, "blue@0s blue@4s blue@5s", "buyer_unavailable"},
+	}
+	for _, test := range tests {
+		bubble(t, test.answer+" "+test.crash.String(), func(t *testing.T) {
+			x := opened(t, bidders())
+			x.world.script("blue", test.blue...)
+			p := postOf(1, x.quoted(inquiry(1)))
+			first := x.goSell(p)
+			time.Sleep(test.crash)
+			x.crash()
+			<-first.done
+			time.Sleep(5 * time.Minute)
+			if got := strings.Join(x.world.tried(), " "); got != test.tried {
+				t.Errorf("tried %s, want %s", got, test.tried)
+			}
+			if got := x.posted(p); got != test.answer {
+				t.Errorf("%s, want %s", got, test.answer)
+			}
+		})
+	}
+}
+
+// A process that dies again and again, and suppliers who ask again and again.
+func TestPostsThroughPowerThatFailsOften(t *testing.T) {
+	for seed := range uint64(60) {
+		chance := rand.New(rand.NewPCG(seed, 2))
+		bubble(t, fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			x := opened(t, bidders())
+			x.world.script("blue", deliveries[chance.IntN(len(deliveries))].blue...)
+			var quotes []told
+			for i := range 3 {
+				quotes = append(quotes, x.quoted(inquiry(i)))
+			}
+			var posts []posting
+			var heard []*sale
+			ask := func() {
+				n := chance.IntN(6)
+				posts = append(posts, postOf(n, quotes[n%3]))
+				heard = append(heard, x.goSell(posts[len(posts)-1]))
+			}
+			for range 5 {
+				for range 4 {
+					ask()
+					time.Sleep(time.Duration(chance.IntN(900)) * ms)
+				}
+				x.crash()
+			}
+			time.Sleep(time.Hour)
+			asked := len(heard)
+			for i := range asked {
+				posts = append(posts, posts[i])
+				heard = append(heard, x.goSell(posts[i]))
+				<-heard[len(heard)-1].done
+			}
+			oneAnswerAKey(t, posts, heard)
+		})
+	}
+}

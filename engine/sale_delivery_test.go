@@ -1,0 +1,319 @@
+package engine_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// delivery is one post on its way to the buyer that bid: what that one answers to
+// each try, what the seller hears and when, when the tries were, where the lead
+// stands in the end, and what the same key hears then.
+type delivery struct {
+	what   string
+	blue   []reply
+	want   string
+	tried  string
+	stands string
+	again  string // empty: the same
+}
+
+const (
+	taken    = "blue theirs 8"
+	rejected = "post_rejected post_rejected"
+	whole    = "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s"
+)
+
+var deliveries = []delivery{
+	{"taken", []reply{accepts.in(120 * ms)}, taken + "@120ms", "blue@0s", "ACCEPTED delivered", ""},
+	{"refused", []reply{refuses.in(300 * ms)}, rejected + "@300ms", "blue@0s", "UNMATCHED failed post_rejected", ""},
+	{"refused without a final word", []reply{forbids}, rejected + "@0s", "blue@0s", "UNMATCHED failed post_rejected", ""},
+	{"refused a moment before the ceiling", []reply{refuses.in(4999 * ms)}, rejected + "@4.999s", "blue@0s", "UNMATCHED failed post_rejected", ""},
+
+	{"unreached once", []reply{unreached, accepts}, taken + "@1s", "blue@0s blue@1s", "ACCEPTED delivered", ""},
+	{"unreached twice", []reply{unreached, unreached, accepts}, taken + "@3s", "blue@0s blue@1s blue@3s", "ACCEPTED delivered", ""},
+	{"unreached for longer than the answer waits", []reply{unreached, unreached, unreached, accepts}, "buyer_unavailable@3s", "blue@0s blue@1s blue@3s blue@7s", "ACCEPTED delivered", taken},
+	{"never reached", []reply{unreached}, "buyer_unavailable@3s", whole, "UNMATCHED failed post_rejected", rejected},
+	{"reached at the last try", []reply{unreached, unreached, unreached, unreached, unreached, accepts}, "buyer_unavailable@3s", whole, "ACCEPTED delivered", taken},
+	{"unreached, then refused", []reply{unreached, refuses}, rejected + "@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected", ""},
+	{"unreached, then refused in a way that says nothing", []reply{unreached, forbids}, rejected + "@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected", ""},
+	{"unreached, then in doubt, then never reached", []reply{unreached, breaks, unreached}, "buyer_unavailable@3s", whole, "ACCEPTED unknown", "buyer_unavailable"},
+	{"unreached, then in doubt, then refused for good", []reply{unreached, breaks, refuses}, rejected + "@3s", "blue@0s blue@1s blue@3s", "UNMATCHED failed post_rejected", ""},
+	{"unreached past the ceiling, then refused", []reply{unreached, unreached, unreached, refuses}, "buyer_unavailable@3s", "blue@0s blue@1s blue@3s blue@7s", "UNMATCHED failed post_rejected", rejected},
+	{"unreached after the ceiling", []reply{unreached.in(8 * time.Second), accepts}, "buyer_timeout@5s", "blue@0s blue@9s", "ACCEPTED delivered", taken},
+	{"slow to be unreached, again and again", []reply{unreached.in(2 * time.Second)}, "buyer_timeout@5s", "blue@0s blue@3s blue@7s blue@13s blue@23s blue@41s", "UNMATCHED failed post_rejected", rejected},
+
+	{"busy, with time to wait", []reply{busy(2 * time.Second), accepts}, taken + "@2s", "blue@0s blue@2s", "ACCEPTED delivered", ""},
+	{"busy for too long", []reply{busy(9 * time.Second)}, rejected + "@0s", "blue@0s", "UNMATCHED failed post_rejected", ""},
+	{"busy, then unreached", []reply{busy(time.Second), unreached, accepts}, taken + "@2s", "blue@0s blue@1s blue@2s", "ACCEPTED delivered", ""},
+	{"unreached, then busy for too long", []reply{unreached, busy(9 * time.Second)}, rejected + "@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected", ""},
+	{"unreached past the ceiling, then busy", []reply{unreached, unreached, unreached, busy(time.Second)}, "buyer_unavailable@3s", "blue@0s blue@1s blue@3s blue@7s", "UNMATCHED failed post_rejected", rejected},
+
+	{"broken once", []reply{breaks, accepts}, taken + "@1s", "blue@0s blue@1s", "ACCEPTED delivered", ""},
+	{"broken, then refused for good", []reply{breaks, refuses}, rejected + "@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected", ""},
+	{"broken, then refused in a way that says nothing", []reply{breaks, forbids}, "buyer_unavailable@1s", "blue@0s blue@1s", "ACCEPTED unknown", "buyer_unavailable"},
+	{"broken for good", []reply{breaks}, "buyer_unavailable@3s", whole, "ACCEPTED unknown", "buyer_unavailable"},
+	{"broken but for the last try", []reply{breaks, breaks, breaks, breaks, breaks, accepts}, "buyer_unavailable@3s", whole, "ACCEPTED delivered", taken},
+
+	{"hangs, then takes it", []reply{accepts.in(8 * time.Second)}, "buyer_timeout@5s", "blue@0s", "ACCEPTED delivered", taken},
+	{"hangs, then refuses", []reply{refuses.in(8 * time.Second)}, "buyer_timeout@5s", "blue@0s", "UNMATCHED failed post_rejected", rejected},
+	{"hangs to the end, then takes it", []reply{hangs, accepts}, "buyer_timeout@5s", "blue@0s blue@11s", "ACCEPTED delivered", taken},
+	{"hangs each time", []reply{hangs}, "buyer_timeout@5s", "blue@0s blue@11s blue@23s blue@37s blue@55s blue@1m21s", "ACCEPTED unknown", "buyer_unavailable"},
+}
+
+func TestPostDelivery(t *testing.T) {
+	for _, d := range deliveries {
+		bubble(t, d.what, func(t *testing.T) {
+			x := opened(t, bidders())
+			x.world.script("blue", d.blue...)
+			p := postOf(1, x.quoted(inquiry(1)))
+			first := x.goSell(p)
+			if got := fmt.Sprintf("%s@%s", first.wait(), first.took); got != d.want {
+				t.Errorf("the seller hears %s, want %s", got, d.want)
+			}
+			time.Sleep(5 * time.Minute)
+			if got := strings.Join(x.world.tried(), " "); got != d.tried {
+				t.Errorf("tried %s, want %s", got, d.tried)
+			}
+			lead := x.onlyLead()
+			if got := x.stands(engine.Answer{Lead: lead}); got != d.stands {
+				t.Errorf("stands %s, want %s", got, d.stands)
+			}
+			want := d.again
+			if want == "" {
+				want, _, _ = strings.Cut(d.want, "@")
+			}
+			if got := x.posted(p); got != want {
+				t.Errorf("the same key hears %s, want %s", got, want)
+			}
+			x.soldOrFree(d)
+		})
+	}
+}
+
+// onlyLead is the lead of the log's only sale, or of its only decision.
+func (x *exchange) onlyLead() (id market.LeadID) {
+	x.t.Helper()
+	for _, e := range x.log.durable() {
+		fact, err := new(event.Decoder).Decode(e.data)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		if lead, ok := fact.(*event.LeadDecided); ok {
+			if !id.IsZero() {
+				x.t.Fatal("two leads")
+			}
+			id = lead.Lead
+		}
+	}
+	return id
+}
+
+// soldOrFree looks at money, at duplicates, and at the auction: used up where the
+// buyer has the lead or may have it, given back where it has not.
+func (x *exchange) soldOrFree(d delivery) {
+	x.t.Helper()
+	balance, held := x.state.Balance(x.state.RefOf(event.NameBuyer, "blue"))
+	money, person, auction := "90 0", "post_rejected duplicate", "already_sold"
+	switch {
+	case strings.HasSuffix(d.stands, "unknown"):
+		money = "100 10"
+	case strings.HasPrefix(d.stands, "UNMATCHED"):
+		money, person, auction = "100 0", taken, "bid_expired"
+	}
+	if got := balance.String() + " " + held.String(); got != money {
+		x.t.Errorf("the buyer has %s, want %s", got, money)
+	}
+	a := told{id: "a1", token: string(x.tokenFor("a1"))}
+	if got := x.posted(postOf(2, a)); got != auction {
+		x.t.Errorf("another lead by the same bid: %s, want %s", got, auction)
+	}
+	x.world.script("blue", accepts)
+	if got := x.posted(postOf(1, x.quoted(inquiry(2))).withKey("next")); got != person {
+		x.t.Errorf("the same person by another bid: %s, want %s", got, person)
+	}
+}
+
+// Whatever the first one is told, the answer under its key is one and the same
+// once there is one: while the delivery goes on, after it, and after restarts.
+func TestPostIsAnsweredOnce(t *testing.T) {
+	for _, d := range deliveries {
+		for _, crashes := range []int{0, 1, 3} {
+			bubble(t, fmt.Sprintf("%s/%d crashes", d.what, crashes), func(t *testing.T) {
+				x := opened(t, bidders())
+				x.world.script("blue", d.blue...)
+				p := postOf(1, x.quoted(inquiry(1)))
+				first := x.goSell(p)
+				var others []*sale
+				for range 5 {
+					time.Sleep(700 * ms)
+					others = append(others, x.goSell(p))
+				}
+				first.wait()
+				for range crashes {
+					time.Sleep(1700 * ms)
+					x.crash()
+					others = append(others, x.goSell(p))
+				}
+				time.Sleep(5 * time.Minute)
+				others = append(others, x.goSell(p))
+				time.Sleep(time.Hour)
+				others = append(others, x.goSell(p))
+				final := ""
+				for i, s := range append([]*sale{first}, others...) {
+					got := s.wire()
+					if strings.Contains(got, "buyer_") || strings.Contains(got, "the log has failed") || strings.Contains(got, "no requests right now") {
+						if final != "" {
+							t.Errorf("call %d hears %s after %s was told", i, got, final)
+						}
+						continue
+					}
+					if final == "" {
+						final = got
+					}
+					if got != final {
+						t.Errorf("call %d hears %s, before it was %s", i, got, final)
+					}
+				}
+				for i, p := range x.world.posts[1:] {
+					if p.key != x.world.posts[0].key || !bytes.Equal(p.body, x.world.posts[0].body) {
+						t.Errorf("try %d is another than the first", i+2)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A repetition comes while the delivery goes on: it waits with it, inside its own
+// ceiling.
+func TestPostRepeatedMeanwhile(t *testing.T) {
+	tests := []struct {
+		what  string
+		blue  []reply
+		after time.Duration
+		want  string
+	}{
+		{"at the same instant", []reply{accepts.in(time.Second)}, 0, taken + "@1s"},
+		{"before the answer", []reply{accepts.in(3 * time.Second)}, time.Second, taken + "@2s"},
+		{"and it is refused", []reply{refuses.in(3 * time.Second)}, time.Second, rejected + "@2s"},
+		{"after the first one's ceiling, and it is taken", []reply{accepts.in(8 * time.Second)}, 6 * time.Second, taken + "@2s"},
+		{"after the first one's ceiling, and it is refused", []reply{refuses.in(8 * time.Second)}, 6 * time.Second, rejected + "@2s"},
+		{"across the first one's ceiling", []reply{accepts.in(8 * time.Second)}, 4 * time.Second, taken + "@4s"},
+		{"and its own ceiling comes, under a try", []reply{accepts.in(9 * time.Second)}, 2 * time.Second, "buyer_timeout@5s"},
+		{"and its own ceiling comes, after a timeout", []reply{hangs, accepts}, 5500 * ms, "buyer_timeout@5s"},
+		{"and its own ceiling comes, between two tries", []reply{unreached}, 8 * time.Second, "buyer_unavailable@5s"},
+		{"between two tries, and the next one is taken", []reply{unreached, unreached, unreached, accepts}, 4 * time.Second, taken + "@3s"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := opened(t, bidders())
+			x.world.script("blue", test.blue...)
+			p := postOf(1, x.quoted(inquiry(1)))
+			first := x.goSell(p)
+			time.Sleep(test.after)
+			again := x.goSell(p)
+			if got := fmt.Sprintf("%s@%s", again.wait(), again.took); got != test.want {
+				t.Errorf("it hears %s, want %s", got, test.want)
+			}
+			first.wait()
+			if again.answer.Replayed == first.answer.Replayed && first.err == nil {
+				t.Error("both or neither is a repetition")
+			}
+			other := p
+			other.own = "another body"
+			if got := x.posted(other); got != "idempotency_key_reused" {
+				t.Errorf("another body: %s", got)
+			}
+			time.Sleep(time.Minute)
+		})
+	}
+}
+
+// Every row of an auction's way back: refused, it may be posted again; released by
+// an operator, it is nobody's.
+func TestAuctionIsGivenBack(t *testing.T) {
+	bubble(t, "after a refusal", func(t *testing.T) {
+		x := opened(t, bidders())
+		x.world.script("blue", refuses.in(time.Second))
+		a := x.quoted(inquiry(1))
+		if got := x.posted(postOf(1, a)); got != rejected {
+			t.Fatal(got)
+		}
+		x.world.script("blue", accepts)
+		if got := x.posted(postOf(1, a).withKey("again")); got != taken {
+			t.Errorf("again: %s", got)
+		}
+		if got := x.posted(postOf(1, a)); got != rejected {
+			t.Errorf("under the first key: %s", got)
+		}
+		if got := x.posted(postOf(2, a)); got != "already_sold" {
+			t.Errorf("a third one: %s", got)
+		}
+	})
+	unknown := func(t *testing.T) (*exchange, told) {
+		t.Helper()
+		x := opened(t, bidders())
+		x.world.script("blue", breaks, forbids)
+		a := x.quoted(inquiry(1))
+		if got := x.posted(postOf(1, a)); got != "buyer_unavailable" {
+			t.Fatal(got)
+		}
+		if got := x.posted(postOf(2, a)); got != "already_sold" {
+			t.Errorf("while it is not known: %s", got)
+		}
+		synctest.Wait()
+		x.world.script("blue", accepts)
+		return x, a
+	}
+	bubble(t, "by an operator, in its window", func(t *testing.T) {
+		x, a := unknown(t)
+		if err := x.engine.Resolve(x.onlyLead(), event.SettledReleased); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.posted(postOf(3, a)); got != taken {
+			t.Errorf("another lead: %s", got)
+		}
+		if got := x.posted(postOf(1, a)); got != rejected {
+			t.Errorf("under the first key: %s", got)
+		}
+	})
+	for _, row := range []struct {
+		how                   event.Settlement
+		first, another, money string
+	}{
+		{event.SettledReleased, rejected, "bid_expired", "100 0"},
+		{event.SettledConfirmed, "blue  8", "already_sold", "90 0"},
+		{event.SettledResent, taken, "already_sold", "90 0"},
+	} {
+		bubble(t, "as an operator says: "+row.how.String(), func(t *testing.T) {
+			x, a := unknown(t)
+			if err := x.engine.Resolve(x.onlyLead(), row.how); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			for _, restart := range []bool{false, true} {
+				if restart {
+					x.crash()
+				}
+				if got := x.posted(postOf(1, a)); got != row.first {
+					t.Errorf("restart=%v: %s, want %s", restart, got, row.first)
+				}
+				if got := x.posted(postOf(2, a)); got != row.another {
+					t.Errorf("restart=%v: another: %s, want %s", restart, got, row.another)
+				}
+				balance, held := x.state.Balance(x.state.RefOf(event.NameBuyer, "blue"))
+				if got := balance.String() + " " + held.String(); got != row.money {
+					t.Errorf("restart=%v: money %s, want %s", restart, got, row.money)
+				}
+			}
+		})
+	}
+}

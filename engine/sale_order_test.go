@@ -1,0 +1,335 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// What is wrong with a post, whatever its auction has come to: all of it at once.
+func TestPostFaults(t *testing.T) {
+	long := strings.Repeat("x", 256)
+	tests := []struct {
+		what string
+		ping []string
+		lead []string
+		edit func(p *posting)
+		want string // after invalid_payload
+	}{
+		{"no key", nil, nil, func(p *posting) { p.key = "" }, "Idempotency-Key:missing_required"},
+		{"a key that is none", nil, nil, func(p *posting) { p.key, p.badKey = "", true }, "Idempotency-Key:invalid_format"},
+		{"no auction, no token", nil, nil, func(p *posting) { p.auction, p.token = "-", "-" }, "auction_id:missing_required bid_token:missing_required"},
+		{"blank ones", nil, nil, func(p *posting) { p.auction, p.token = " ", "" }, "auction_id:missing_required bid_token:missing_required"},
+		{"numbers", nil, nil, func(p *posting) { p.auction, p.token = "#1", "#2" }, "auction_id:wrong_type bid_token:wrong_type"},
+		{"null", nil, nil, func(p *posting) { p.auction = "#null" }, "auction_id:missing_required"},
+		{"no id of its own", nil, nil, func(p *posting) { p.own = "-" }, "lead.lead_uuid:missing_required"},
+		{"a number for it", nil, nil, func(p *posting) { p.own = "#7" }, "lead.lead_uuid:wrong_type"},
+		{"a long one", nil, nil, func(p *posting) { p.own = long }, "lead.lead_uuid:too_long"},
+		{"one that cannot be printed", nil, nil, func(p *posting) { p.own = "a\x00b" }, "lead.lead_uuid:invalid_format"},
+		{"one of a broken character", nil, nil, func(p *posting) { p.own = "a\xffb" }, "lead.lead_uuid:invalid_format"},
+		{"what the body had", nil, nil, func(p *posting) {
+			p.faults = []market.FieldError{{Field: "lead.address", Code: market.CodeWrongType}}
+		}, "lead.address:wrong_type"},
+		{
+			"nobody", nil,
+			[]string{"first_name", "-", "last_name", " ", "phone", "-", "email", "#null"},
+			nil,
+			"lead.first_name:missing_required lead.last_name:missing_required lead.phone:missing_required lead.email:missing_required",
+		},
+		{
+			"nothing right", nil,
+			[]string{"phone", "none", "zip", "9411", "consent_cert_url", "http://a.example", "vehicles", "two"},
+			func(p *posting) { p.own, p.token = "-", "-" },
+			"bid_token:missing_required lead.lead_uuid:missing_required lead.phone:invalid_format lead.tcpa.consent_cert_url:invalid_format lead.address.zip:invalid_format lead.vehicles:wrong_type",
+		},
+		{"another state", nil, []string{"state", "NV"}, nil, "lead.address.state:ping_mismatch"},
+		{"another zip", []string{"zip3", "941"}, []string{"zip", "94203"}, nil, "lead.address.zip:ping_mismatch"},
+		{"both", []string{"zip3", "941"}, []string{"zip", "89501-1234", "state", "NV"}, nil, "lead.address.state:ping_mismatch lead.address.zip:ping_mismatch"},
+		{"a state that is none is no contradiction", nil, []string{"state", "XX"}, nil, "lead.address.state:invalid_format"},
+		{"no consent for the ping's source", []string{"source", "paid"}, nil, nil, "lead.tcpa.consent_cert_url:missing_required"},
+		{"no consent for its own", nil, []string{"source", "Paid "}, nil, "lead.tcpa.consent_cert_url:missing_required"},
+		{"consent that is no address", []string{"source", "paid"}, []string{"consent_cert_url", "yes"}, nil, "lead.tcpa.consent_cert_url:invalid_format"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			r := bidders()
+			r.campaigns[0].consent = []string{"paid"}
+			x := opened(t, r)
+			p := postOf(1, x.quoted(inquiry(1, test.ping...)), test.lead...)
+			if test.edit != nil {
+				test.edit(&p)
+			}
+			entries := x.log.len()
+			if got := x.posted(p); got != "invalid_payload "+test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			if x.log.len() != entries {
+				t.Error("it was logged")
+			}
+		})
+	}
+}
+
+// What contradicts nothing.
+func TestPostFitsItsPing(t *testing.T) {
+	tests := []struct {
+		what       string
+		ping, lead []string
+	}{
+		{"the same place", []string{"zip3", "941"}, []string{"state", "CA", "zip", "94110"}},
+		{"ZIP+4", []string{"zip3", "941"}, []string{"zip", "94110-0001"}},
+		{"a place that only the ping has", []string{"zip3", "941"}, nil},
+		{"a zip that only the lead has", nil, []string{"zip", "89501"}},
+		{"consent of the ping", []string{"source", "paid", "consent_cert_url", "https://cert.example/1"}, nil},
+		{"consent of the lead", []string{"source", "paid"}, []string{"consent_cert_url", "https://cert.example/1"}},
+		{"another source", []string{"source", "paid"}, []string{"source", "own"}},
+		{"an id of 255 characters", nil, []string{"nickname", strings.Repeat("é", 10)}},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			r := bidders()
+			r.campaigns[0].consent = []string{"paid"}
+			x := opened(t, r)
+			p := postOf(1, x.quoted(inquiry(1, test.ping...)), test.lead...)
+			p.own = strings.Repeat("é", 255)
+			if got := x.posted(p); got != "blue theirs 8" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// hurdles are what a post has to get over, in their order: each makes it fail
+// there, and not before.
+var hurdles = []struct {
+	what    string
+	spoil   func(x *exchange, p *posting)
+	want    string
+	entries int // that it logs
+}{
+	{"a payload that is none", func(_ *exchange, p *posting) { p.own = "-" }, "invalid_payload lead.lead_uuid:missing_required", 0},
+	{"a token that is another's", func(_ *exchange, p *posting) { p.token = "bid_00000000000000000000000001" }, "invalid_bid_token", 0},
+	{"sold already", func(x *exchange, p *posting) {
+		if got := x.posted(postOf(77, told{id: p.auction, token: string(x.tokenFor(p.auction))})); got != "blue theirs 8" {
+			x.t.Errorf("the sale before: %s", got)
+		}
+	}, "already_sold", 0},
+	{"its window is over", func(*exchange, *posting) { time.Sleep(5 * time.Second) }, "bid_expired", 0},
+	{"on a list", func(_ *exchange, p *posting) { p.lead = postOf(5, told{}).lead }, "post_rejected suppressed", 1},
+	{"no money left", func(x *exchange, _ *posting) {
+		balance, _ := x.state.Balance(x.state.RefOf(event.NameBuyer, "blue"))
+		if err := x.engine.TopUp("blue", 9_000_000-balance, ""); err != nil {
+			x.t.Error(err)
+		}
+	}, "bid_expired", 0},
+	{"refused", func(x *exchange, _ *posting) { x.world.script("blue", refuses) }, "post_rejected post_rejected", 2},
+}
+
+// tokenFor is the token of the seller's auction, by the log.
+func (x *exchange) tokenFor(theirs string) []byte {
+	for _, e := range x.log.durable() {
+		fact, err := new(event.Decoder).Decode(e.data)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		if held, ok := fact.(*event.AuctionHeld); ok && held.Theirs == theirs {
+			return held.Token.AppendTo(nil)
+		}
+	}
+	return nil
+}
+
+// Of any two things that stand against a post, the one that comes first in the
+// order is told.
+func TestPostOrder(t *testing.T) {
+	for i, first := range hurdles {
+		for k := i; k < len(hurdles); k++ {
+			second := hurdles[k]
+			bubble(t, first.what+", "+second.what, func(t *testing.T) {
+				r := bidders()
+				r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain, entries: []string{phoneOf(5)}}}
+				r.campaigns[0].suppress = []string{"dnc"}
+				x := opened(t, r)
+				p := postOf(1, x.quoted(inquiry(1)))
+				first.spoil(x, &p)
+				if k > i {
+					second.spoil(x, &p)
+				}
+				entries := x.log.len()
+				if got := x.posted(p); got != first.want {
+					t.Errorf("%s, want %s", got, first.want)
+				}
+				if got := x.log.len() - entries; got != first.entries {
+					t.Errorf("%d entries, want %d", got, first.entries)
+				}
+				time.Sleep(time.Minute)
+			})
+		}
+	}
+}
+
+// A token is good for its own auction alone, and for its own seller.
+func TestForeignTokens(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := opened(t, bidders())
+		mine := x.quoted(inquiry(1))
+		next := x.quoted(inquiry(2))
+		theirs := x.quoted(inquiry(1).by("other"))
+		x.world.offers("blue", passes)
+		x.world.offers("gold", passes)
+		nobody := x.quoted(inquiry(3))
+		entries := x.log.len()
+		for _, row := range []struct {
+			what  string
+			a     told
+			token string
+		}{
+			{"of another auction", mine, next.token},
+			{"of another seller's auction of that id", mine, theirs.token},
+			{"of an auction that nobody won", nobody, nobody.token},
+			{"of zeros for one that nobody won", nobody, "bid_00000000000000000000000000"},
+			{"in another form", mine, strings.ToUpper(mine.token)},
+			{"with a space", mine, " " + mine.token},
+			{"the buyer's own", mine, x.world.tokenOf("blue", mine.ours.String())},
+			{"for an auction that was never held", told{id: "a99"}, mine.token},
+			{"for our own id of it", told{id: mine.ours.String()}, mine.token},
+		} {
+			p := postOf(1, told{id: row.a.id, token: row.token})
+			if got := x.posted(p); got != "invalid_bid_token" {
+				t.Errorf("%s: %s", row.what, got)
+			}
+		}
+		p := postOf(1, mine)
+		p.supplier = "other"
+		if got := x.posted(p); got != "invalid_bid_token" {
+			t.Errorf("a stranger with the right one: %s", got)
+		}
+		if x.log.len() != entries || len(x.world.tried()) > 0 {
+			t.Error("something was logged or posted")
+		}
+		if got := x.posted(postOf(1, mine)) + ", " + x.posted(postOf(2, next)); got != "blue theirs 8, blue theirs 8" {
+			t.Errorf("the right ones: %s", got)
+		}
+	})
+}
+
+// A bid is good before the end of its window, and no more at it: the buyer's own
+// end, or 5 s after the ping.
+func TestBidEndsAtTheInstant(t *testing.T) {
+	tests := []struct {
+		what  string
+		blue  offer
+		after time.Duration
+		want  string
+	}{
+		{"a moment before the ceiling", bids("10"), 5*time.Second - 1, "blue theirs 8"},
+		{"at the ceiling", bids("10"), 5 * time.Second, "bid_expired"},
+		{"a moment before its own end", bids("10").until(3 * time.Second), 3*time.Second - 1, "blue theirs 8"},
+		{"at its own end", bids("10").until(3 * time.Second), 3 * time.Second, "bid_expired"},
+		{"its own end is no later than the ceiling", bids("10").until(time.Hour), 5 * time.Second, "bid_expired"},
+		{"days later", bids("10"), 29 * 24 * time.Hour, "bid_expired"},
+		{"when nobody knows the auction any more", bids("10"), 31 * 24 * time.Hour, "invalid_bid_token"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := opened(t, bidders())
+			x.world.offers("blue", test.blue)
+			a := x.quoted(inquiry(1))
+			time.Sleep(test.after)
+			entries := x.log.len()
+			if got := x.posted(postOf(1, a)); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			if test.want == "bid_expired" && x.log.len() != entries {
+				t.Error("it was logged")
+			}
+		})
+	}
+}
+
+// The bid is for a lead in a campaign to a buyer; where one of them is not to be
+// had any more it is over. What only changes the price does not touch it.
+func TestBidOutlivesWhatItCan(t *testing.T) {
+	pause := func(door event.NameKind, id string) func(*exchange) {
+		return func(x *exchange) {
+			if err := x.engine.Pause(door, id, true); err != nil {
+				x.t.Error(err)
+			}
+		}
+	}
+	configure := func(edit func(r *rig)) func(*exchange) {
+		return func(x *exchange) {
+			r := bidders()
+			edit(&r)
+			x.configure(r)
+		}
+	}
+	tests := []struct {
+		what string
+		then func(x *exchange)
+		want string
+	}{
+		{"the campaign is paused", pause(event.NameCampaign, "auto"), "bid_expired"},
+		{"the buyer is paused", pause(event.NameBuyer, "blue"), "bid_expired"},
+		{"another buyer is paused", pause(event.NameBuyer, "gold"), "blue theirs 8"},
+		{"the campaign is gone", configure(func(r *rig) { r.campaigns[0].id = "home" }), "bid_expired"},
+		{"the seat is gone", configure(func(r *rig) { r.campaigns[0].seats = r.campaigns[0].seats[1:] }), "bid_expired"},
+		{"the seller may not send there", configure(func(r *rig) { r.campaigns[0].suppliers = []string{"other"} }), "bid_expired"},
+		{"the seat has another place", configure(func(r *rig) {
+			r.campaigns[0].seats[0], r.campaigns[0].seats[1] = r.campaigns[0].seats[1], r.campaigns[0].seats[0]
+		}), "blue theirs 8"},
+		{"the floor is over it", configure(func(r *rig) { r.campaigns[0].floor = "50" }), "blue theirs 8"},
+		{"the supplier would get less", configure(func(r *rig) { r.campaigns[0].payout = "0.1" }), "blue theirs 8"},
+		{"the payout is over the price", configure(func(r *rig) { r.campaigns[0].payout = "$11" }), "blue theirs 8"},
+		{"the buyer has no endpoint any more", configure(func(r *rig) { r.buyers[0].posts = false }), "blue  8"},
+		{"the campaign counts in other money", func(x *exchange) {
+			c := x.configuration(bidders())
+			c.Document += " in euros"
+			c.Catalog.Campaigns["auto"].Currency = market.Currency{'E', 'U', 'R'}
+			if err := x.engine.Configure(c); err != nil {
+				x.t.Error(err)
+			}
+		}, "bid_expired"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := opened(t, bidders())
+			a := x.quoted(inquiry(1))
+			test.then(x)
+			p := postOf(1, a)
+			if got := x.posted(p); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			if got := x.posted(p); got != test.want {
+				t.Errorf("again: %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// A buyer that has lost track of a thousand leads gets no more, whatever it bid
+// for the next.
+func TestBidOfABuyerWithTooManyUnknownLeads(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		r := bidders()
+		r.buyers[0].funds = ""
+		x := opened(t, r)
+		x.world.script("blue", breaks, forbids)
+		var last told
+		for i := range 1000 {
+			a := x.quoted(inquiry(100 + i))
+			if i == 999 {
+				last = x.quoted(inquiry(1))
+			}
+			if got := x.posted(postOf(100+i, a)); got != "buyer_unavailable" {
+				t.Fatalf("lead %d: %s", i, got)
+			}
+		}
+		if got := x.posted(postOf(1, last)); got != "bid_expired" {
+			t.Errorf("the next one: %s", got)
+		}
+	})
+}

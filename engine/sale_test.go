@@ -1,0 +1,271 @@
+package engine_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// What the buyer gets, and what the record has.
+func TestSaleContent(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		r := bidders()
+		r.campaigns[0].unknown = market.UnknownKeep
+		x := opened(t, r)
+		a := x.quoted(inquiry(1, "zip3", "941", "source", "own", "vehicles", "#2"))
+		p := postOf(1, a, "zip", "94110", "city", "Rome", "vehicles", "#3", "nickname", "Patty")
+		p.lead.members = append([]market.Member{member("city", "Paris"), member("nickname", "Old")}, p.lead.members...)
+		answer, err := x.sell(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := answer.Lead.String()
+		want := `{"auction_id":"` + a.ours.String() + `","bid_token":"` + x.world.tokenOf("blue", a.ours.String()) + `","lead":{"lead_uuid":"` + id + `",` +
+			`"first_name":"Pat","last_name":"Doe","email":"p1@example.com","phone":"+14152000001",` +
+			`"address":{"city":"Rome","state":"CA","zip":"94110"},"tcpa":{},"source":"own","tcpa_consent":true,"vehicles":3,"nickname":"Patty"}}`
+		if got := string(x.world.posts[0].body); got != want {
+			t.Errorf("\n%s, want\n%s", got, want)
+		}
+		if answer.Theirs != "a1" || answer.Buyer != "blue" || answer.BuyerLead != "theirs" || answer.Payout != 8_000_000 || answer.Currency.String() != "USD" || answer.Replayed {
+			t.Errorf("%+v", answer)
+		}
+		key := sha256.Sum256(slices.Concat(a.ours[:], answer.Lead[:], []byte("blue")))
+		if got := x.world.posts[0].key; got != "post_"+hex.EncodeToString(key[:20]) {
+			t.Errorf("the key %s is not that of auction, lead and buyer", got)
+		}
+		lead := x.decided(answer.Lead)
+		if open := texts(lead.Fields); !strings.Contains(open, "lead_uuid=theirs-1 ") || strings.Contains(open, "Pat") {
+			t.Errorf("open: %s", open)
+		}
+		if lead.Sale.Price != 10_000_000 || lead.Sale.Payout != 8_000_000 || len(lead.Trail) != 1 || lead.Trail[0].Outcome != market.OutcomePostPending {
+			t.Errorf("%+v", lead)
+		}
+	})
+}
+
+// decided is the fact of a lead.
+func (x *exchange) decided(id market.LeadID) *event.LeadDecided {
+	x.t.Helper()
+	for _, e := range x.log.durable() {
+		fact, err := new(event.Decoder).Decode(e.data)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		if lead, ok := fact.(*event.LeadDecided); ok && lead.Lead == id {
+			return lead
+		}
+	}
+	x.t.Fatalf("lead %s is in no fact", id)
+	return nil
+}
+
+// Of posts for one bid at the same instant one sells. Under one key all hear of
+// it; under keys of their own the others are too late, once it stands.
+func TestPostsAtTheSameInstant(t *testing.T) {
+	tests := []struct {
+		what string
+		blue []reply
+		keys bool // each its own
+		want string
+		took time.Duration // of the last
+	}{
+		{"one key", []reply{accepts.in(time.Second)}, false, "5 " + taken, time.Second},
+		{"one key, refused", []reply{refuses.in(time.Second)}, false, "5 " + rejected, time.Second},
+		{"one key, never answered", []reply{hangs}, false, "5 buyer_timeout", 5 * time.Second},
+		{"keys of their own", []reply{accepts.in(time.Second)}, true, "4 already_sold, 1 " + taken, time.Second},
+		{"keys of their own, each refused", []reply{refuses.in(900 * ms)}, true, "5 " + rejected, 4500 * ms},
+		{"keys of their own, never answered", []reply{hangs}, true, "4 already_sold, 1 buyer_timeout", 5 * time.Second},
+	}
+	for _, test := range tests {
+		for _, sync := range []time.Duration{0, 30 * ms} {
+			bubble(t, fmt.Sprintf("%s/%s", test.what, sync), func(t *testing.T) {
+				x := opened(t, bidders())
+				x.world.script("blue", test.blue...)
+				a := x.quoted(inquiry(1))
+				x.log.slow(sync)
+				var all []*sale
+				for i := range 5 {
+					p := postOf(1, a)
+					if test.keys {
+						p = postOf(i, a)
+					}
+					all = append(all, x.goSell(p))
+				}
+				var took time.Duration
+				counts := map[string]int{}
+				for _, s := range all {
+					counts[s.wait()]++
+					took = max(took, s.took)
+				}
+				if got := counted(counts); got != test.want {
+					t.Errorf("%s, want %s", got, test.want)
+				}
+				if sync == 0 && took != test.took {
+					t.Errorf("the last hears after %s, want %s", took, test.took)
+				}
+				x.log.slow(0)
+				time.Sleep(5 * time.Minute)
+			})
+		}
+	}
+}
+
+// counted lists what was heard and how often, the frequent first.
+func counted(counts map[string]int) string {
+	var list []string
+	for n := 9; n > 0; n-- {
+		for what, times := range counts {
+			if times == n {
+				list = append(list, fmt.Sprint(n, " ", what))
+			}
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// A lead that the exchange takes from nobody is recorded, with its reason; the
+// bid is still there for another.
+func TestPostThatReachesNobody(t *testing.T) {
+	tests := []struct {
+		what string
+		rig  func(r *rig)
+		lead []string
+		want string
+	}{
+		{"on the campaign's list", func(r *rig) { r.campaigns[0].suppress = []string{"dnc"} }, nil, "suppressed"},
+		{"on the buyer's list", func(r *rig) { r.buyers[0].refuses = []string{"dnc"} }, nil, "suppressed"},
+		{"a duplicate", func(r *rig) {}, []string{"phone", "415 200 0009"}, "duplicate"},
+		{"a duplicate of the buyer's", func(r *rig) { r.campaigns[0].duplicates = byBuyer }, []string{"phone", "415 200 0009"}, "duplicate"},
+		{"not as the ping said, to the campaign", func(r *rig) {
+			r.campaigns[0].filters = []market.FilterSpec{{Field: "vehicles", In: []string{"2"}}}
+		}, []string{"vehicles", "#1"}, "filtered"},
+		{"not as the ping said, to the buyer", func(r *rig) {
+			r.campaigns[0].seats[0].filters = []market.FilterSpec{{Field: "vehicles", In: []string{"2"}}}
+		}, []string{"vehicles", "#1"}, "filtered"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			r := bidders()
+			r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain, entries: []string{phoneOf(1)}}}
+			test.rig(&r)
+			x := opened(t, r)
+			if got := x.posted(postOf(9, x.quoted(inquiry(9, "vehicles", "#2")))); got != taken {
+				t.Fatal(got)
+			}
+			a := x.quoted(inquiry(1, "vehicles", "#2"))
+			p := postOf(1, a, test.lead...)
+			entries := x.log.len()
+			first := x.goSell(p)
+			if got := first.wait(); got != "post_rejected "+test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			x.crash()
+			again := x.goSell(p)
+			if again.wire() != first.wire() {
+				t.Errorf("after a restart: %s, before: %s", again.wire(), first.wire())
+			}
+			if x.log.len() != entries+1 || len(x.world.tried()) != 1 {
+				t.Errorf("%d entries and %d posts", x.log.len()-entries, len(x.world.tried())-1)
+			}
+			if got := x.posted(postOf(2, a)); got != taken {
+				t.Errorf("another lead by that bid: %s", got)
+			}
+		})
+	}
+}
+
+// A stop decides nothing and settles nothing.
+func TestPostIsNotDecidedByAStop(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := opened(t, bidders())
+		x.world.script("blue", unreached, accepts)
+		p := postOf(1, x.quoted(inquiry(1)))
+		first := x.goSell(p)
+		time.Sleep(500 * ms)
+		x.engine.Close()
+		if got := first.wait(); got != "buyer_unavailable" {
+			t.Errorf("a stop told %s", got)
+		}
+		if got := x.posted(p); !strings.Contains(got, "no requests") {
+			t.Errorf("one that stops told %s", got)
+		}
+		x.crash()
+		time.Sleep(time.Minute)
+		if got := x.posted(p); got != taken {
+			t.Errorf("after the restart: %s", got)
+		}
+	})
+}
+
+// A configuration that comes between two tries changes nothing of what is sent.
+func TestPostIsSentAsItWas(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := opened(t, bidders())
+		x.world.script("blue", unreached, breaks, accepts)
+		p := postOf(1, x.quoted(inquiry(1)))
+		first := x.goSell(p)
+		time.Sleep(500 * ms)
+		r := bidders()
+		r.buyers[0].posts, r.buyers[0].timeout = false, time.Second
+		r.campaigns[0].payout, r.campaigns[0].floor, r.campaigns[0].seats = "0.1", "99", r.campaigns[0].seats[1:]
+		x.configure(r)
+		if got := first.wait(); got != taken || len(x.world.posts) != 3 {
+			t.Errorf("%s after %v", got, x.world.tried())
+		}
+		x.crash()
+		if got := x.posted(p); got != taken {
+			t.Errorf("again: %s", got)
+		}
+	})
+}
+
+// An answer needs a fact of the log. Where the log does not give it, there is
+// none, and never another.
+func TestHistoryIsGone(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		lost := &lostHistory{}
+		x := opened(t, bidders(), func(o *engine.Options) { lost.History = o.History; o.History = lost })
+		a, b := x.quoted(inquiry(1)), x.quoted(inquiry(2))
+		p := postOf(1, a)
+		if got := x.posted(p); got != taken {
+			t.Fatal(got)
+		}
+		x.crash()
+		lost.gone = true
+		if got := x.posted(p); !strings.Contains(got, "no requests") || x.noted.faults.Load() != 1 {
+			t.Errorf("%s, %d faults", got, x.noted.faults.Load())
+		}
+		if got := x.posted(postOf(2, b)); !strings.Contains(got, "no requests") {
+			t.Errorf("an auction that memory has forgotten: %s", got)
+		}
+		lost.gone = false
+		if got := x.posted(p) + ", " + x.posted(postOf(2, b)); got != taken+", "+taken {
+			t.Errorf("when it is back: %s", got)
+		}
+		lost.gone = true
+		if got := x.posted(postOf(3, b)); got != "already_sold" {
+			t.Errorf("an auction that was read a moment ago: %s", got)
+		}
+	})
+}
+
+type lostHistory struct {
+	engine.History
+	gone bool
+}
+
+func (l *lostHistory) At(seq uint64) ([]byte, error) {
+	if l.gone {
+		return nil, errors.New("the segment is gone")
+	}
+	return l.History.At(seq)
+}

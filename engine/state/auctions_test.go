@@ -1,0 +1,379 @@
+package state
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// ping is the name of the auction that the histories below are about.
+var ping = [16]byte{4, 15: 5}
+
+// atItsBid is a sale that uses the auction up.
+func atItsBid(sale event.Sale) event.Sale {
+	sale.Ping = ping
+	return sale
+}
+
+func held(keep int64) *event.AuctionHeld {
+	return &event.AuctionHeld{Auction: market.AuctionID{3}, Supplier: 1, Name: ping, Keep: keep}
+}
+
+// of makes a fact one of another lead.
+func of(lead market.LeadID, e event.Event) event.Event {
+	switch e := e.(type) {
+	case *event.LeadDecided:
+		e.Lead = lead
+	case *event.PostSettled:
+		e.Lead = lead
+	}
+	return e
+}
+
+func TestWhatBecomesOfAnAuction(t *testing.T) {
+	other, nobody := market.LeadID{2, 15: 3}, market.LeadID{}
+	sale := atItsBid(red)
+	type step struct {
+		what string
+		fact event.Event
+		lead market.LeadID // to which it is sold then
+	}
+	auction := step{"it is held", held(monday + 30*day), nobody}
+	sent := step{"the lead is on its way", decided(sale, way, 0), history}
+	refusal := func(next event.Sale, post event.Post) event.Event {
+		fact := refused(next, post).(*event.PostSettled)
+		fact.Sale = sale
+		return fact
+	}
+	settledAs := func(how event.Settlement) event.Event { return settled(how, sale) }
+	pending := step{"the buyer is slow", settledAs(event.SettledPending), history}
+	unknown := step{"the last try failed", settledAs(event.SettledUnknown), history}
+	givenBack := step{"the buyer refuses", refusal(event.Sale{}, event.Post{}), nobody}
+
+	for name, steps := range map[string][]step{
+		"nobody posts":   {auction},
+		"recorded":       {auction, {"sold and recorded", decided(sale, event.Post{}, 0), history}},
+		"delivered":      {auction, sent, {"delivered", settledAs(event.SettledDelivered), history}},
+		"late":           {auction, sent, pending, unknown, {"confirmed", settledAs(event.SettledConfirmed), history}},
+		"released":       {auction, sent, pending, unknown, {"released", settledAs(event.SettledReleased), nobody}},
+		"resent":         {auction, sent, unknown, {"resent", settledAs(event.SettledResent), history}},
+		"refused":        {auction, sent, givenBack},
+		"a lead unsold":  {auction, {"a duplicate", decided(event.Sale{}, event.Post{}, market.ReasonDuplicate), nobody}},
+		"another sale":   {auction, {"sold by turns", decided(red, way, 0), nobody}, {"and refused", refused(event.Sale{}, event.Post{}), nobody}},
+		"never heard of": {{"sold", decided(sale, way, 0), nobody}, {"refused", refusal(event.Sale{}, event.Post{}), nobody}},
+		"sold twice, one after the other": {
+			auction, sent, givenBack,
+			{"another lead is sold", of(other, decided(sale, way, 0)), other},
+			{"and the first is released once more", settledAs(event.SettledReleased), other},
+		},
+		"the next buyer at another auction": {auction, sent, {"refused, green buys", refusal(green, way), nobody}},
+		"the next buyer at the same one":    {auction, sent, {"refused, green buys", refusal(atItsBid(green), way), history}},
+		"a fallback at its bid": {
+			auction,
+			{"sent by turns", decided(red, way, 0), nobody},
+			{"refused, green buys at the bid", refused(atItsBid(green), way), history},
+		},
+		"held anew after its time": {
+			{"it is held", held(monday + hour), nobody},
+			{"sold", decided(sale, way, 0), history},
+			{"held anew", held(monday + 60*day), nobody},
+			{"the first is refused", refusal(event.Sale{}, event.Post{}), nobody},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			for _, step := range steps {
+				w.fact(step.fact)
+				again := New()
+				replay(again, w.log, w.seq)
+				for how, s := range map[string]*State{
+					"live": w.State, "replayed": again, "after a snapshot": loaded(t, w.State), "with rows ahead": rowsAhead(t, w),
+				} {
+					row, found := s.Auction(ping, w.at)
+					if row.Lead != step.lead || row.Sold() != (step.lead != nobody) || found == (name == "never heard of") {
+						t.Fatalf("%s, %s: %+v, found %t, want it sold to %s", step.what, how, row, found, step.lead)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A shard that was copied later than the ledger knows more than the facts that are
+// replayed; they do not take it back to what it was, not even for a moment.
+func TestAnAuctionThatIsAheadStaysAhead(t *testing.T) {
+	w := newWorld()
+	ledger := w.seq
+	w.fact(held(monday + 30*day))
+	w.fact(decided(atItsBid(red), way, 0))
+	w.fact(settled(event.SettledDelivered, atItsBid(red)))
+	first, second := New(), New()
+	replay(first, w.log, ledger)
+	file := goingOn{during: map[int]func(){1: func() { replay(first, w.log, w.seq) }}}
+	if _, _, err := first.WriteSnapshot(&file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.Load(&file); err != nil {
+		t.Fatal(err)
+	}
+	for seq := ledger; seq <= w.seq; seq++ {
+		replay(second, w.log, seq)
+		if row, found := second.Auction(ping, w.at); !found || row.Lead != history {
+			t.Errorf("replayed up to %d: %+v, found %t", seq, row, found)
+		}
+	}
+}
+
+// The settlement by which a lead's post came to an end can be read from the log.
+func TestALeadKnowsWhatEndedItsPost(t *testing.T) {
+	w := newWorld()
+	settledAt := func() uint64 {
+		lead, _ := w.Lead(history)
+		return lead.Settled
+	}
+	for _, step := range []struct {
+		what string
+		fact event.Event
+		ends bool
+	}{
+		{"sent", decided(red, way, 0), false},
+		{"refused, on to green", refused(green, way), true},
+		{"slow", settled(event.SettledPending, green), false},
+		{"unknown", settled(event.SettledUnknown, green), false},
+		{"resent", settled(event.SettledResent, green), false},
+		{"delivered", settled(event.SettledDelivered, green), true},
+	} {
+		before := settledAt()
+		w.fact(step.fact)
+		want := before
+		if step.ends {
+			want = w.seq
+		}
+		if got := settledAt(); got != want {
+			t.Errorf("%s by fact %d: settled at %d, want %d", step.what, w.seq, got, want)
+		}
+	}
+}
+
+func TestAnAuctionsNameIsGivenOnce(t *testing.T) {
+	w := newWorld()
+	var one, two Hold
+	if found, wait := w.ClaimName(&one, ping, w.at); found || wait != nil {
+		t.Fatalf("a new name: found %t, wait %v", found, wait)
+	}
+	found, wait := w.ClaimName(&two, ping, w.at)
+	if found || wait == nil || closed(wait) {
+		t.Fatalf("a name in flight: found %t, wait %v", found, wait)
+	}
+	if row, found, wait := w.ClaimPing(&two, ping, w.at); found || wait != nil {
+		t.Fatalf("an auction in flight is sold: %+v, found %t, wait %v", row, found, wait)
+	}
+	w.fact(held(w.at + day))
+	w.Settled(&one)
+	if !closed(wait) {
+		t.Error("the second is not woken")
+	}
+	for _, test := range []struct {
+		what  string
+		now   int64
+		found bool
+	}{
+		{"at once", w.at, true},
+		{"a second before its end", w.at + day - second, true},
+		{"after its end", w.at + day, false},
+	} {
+		if found, wait := w.ClaimName(&two, ping, test.now); found != test.found || wait != nil {
+			t.Errorf("%s: found %t, wait %v", test.what, found, wait)
+		}
+		w.ReleaseName(&two)
+		if row, found := w.Auction(ping, test.now); found != test.found || (found && row.Seq != w.seq) {
+			t.Errorf("%s: %+v, found %t", test.what, row, found)
+		}
+	}
+	if w.Reservations() != 0 {
+		t.Errorf("%d reservations", w.Reservations())
+	}
+}
+
+func TestASoldAuctionIsNotClaimed(t *testing.T) {
+	w := newWorld()
+	var one, two Hold
+	w.fact(held(w.at + day))
+	row, found, wait := w.ClaimPing(&one, ping, w.at)
+	if !found || wait != nil || row != (AuctionRow{Name: ping, Seq: w.seq, Keep: seconds(w.at + day)}) {
+		t.Fatalf("an auction that is there: %+v, found %t, wait %v", row, found, wait)
+	}
+	_, found, wait = w.ClaimPing(&two, ping, w.at)
+	if !found || wait == nil || closed(wait) {
+		t.Fatalf("with another at work: found %t, wait %v", found, wait)
+	}
+	w.fact(decided(atItsBid(red), way, 0))
+	w.Settled(&one)
+	if !closed(wait) {
+		t.Error("the second is not woken")
+	}
+	row, found, wait = w.ClaimPing(&two, ping, w.at)
+	if !found || !row.Sold() || row.Lead != history || wait != nil {
+		t.Fatalf("a sold one: %+v, found %t, wait %v", row, found, wait)
+	}
+	if w.Reservations() != 0 {
+		t.Errorf("%d reservations, a sold auction was claimed", w.Reservations())
+	}
+	if _, found, wait := w.ClaimPing(&two, [16]byte{99}, w.at); found || wait != nil {
+		t.Errorf("one that never was: found %t, wait %v", found, wait)
+	}
+	w.Release(&two)
+	w.Release(&two) // nothing is left to release
+}
+
+func TestARequestIsAtWorkWithOneAuction(t *testing.T) {
+	w := newWorld()
+	var h Hold
+	w.ClaimName(&h, ping, w.at)
+	defer func() {
+		if recover() == nil {
+			t.Error("a hold has claimed two auctions, and would release one")
+		}
+	}()
+	w.ClaimName(&h, [16]byte{8}, w.at)
+}
+
+// 64 posts at one bid: one at a time is at work with it, a refusal hands it on,
+// and once it is delivered the rest are told that it is sold.
+func TestOf64PostsAtOneBidOneSells(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.fact(held(w.at + day))
+		var committer sync.Mutex
+		commit := func(e event.Event) {
+			committer.Lock()
+			defer committer.Unlock()
+			w.fact(e)
+		}
+		var working, delivered, late atomic.Int64
+		var all sync.WaitGroup
+		for g := range 64 {
+			all.Go(func() {
+				lead := market.LeadID{byte(g), 1}
+				var h Hold
+				for {
+					row, found, wait := w.ClaimPing(&h, ping, w.at)
+					if wait != nil {
+						<-wait
+						continue
+					}
+					if !found || row.Sold() {
+						late.Add(1)
+						return
+					}
+					break
+				}
+				if working.Add(1) > 1 {
+					t.Error("two work on one auction")
+				}
+				time.Sleep(time.Millisecond)
+				working.Add(-1)
+				if g%3 == 0 { // no room in a cap: nothing is logged
+					w.Release(&h)
+					return
+				}
+				commit(of(lead, decided(atItsBid(red), way, 0)))
+				w.Settled(&h)
+				outcome := settled(event.SettledRefused, atItsBid(red))
+				if delivered.Load() == 0 && g%3 == 1 {
+					outcome = settled(event.SettledDelivered, atItsBid(red))
+					delivered.Add(1)
+				}
+				commit(of(lead, outcome))
+			})
+		}
+		all.Wait()
+		row, _ := w.Auction(ping, w.at)
+		if delivered.Load() != 1 || !row.Sold() || w.Reservations() != 0 {
+			t.Errorf("delivered %d times, %d came late, sold to %s, %d reservations", delivered.Load(), late.Load(), row.Lead, w.Reservations())
+		}
+	})
+}
+
+// A key tells what answered it, and where in the log that is.
+func TestAKeyTellsALeadFromAnAuction(t *testing.T) {
+	w := newWorld()
+	ofLead, ofAuction := [16]byte{1}, [16]byte{2}
+	use := func(key [16]byte) event.Idempotency {
+		return event.Idempotency{Key: key, Print: 5, Until: w.at + 40*day}
+	}
+	lead := decided(event.Sale{}, event.Post{}, market.ReasonNoBuyer).(*event.LeadDecided)
+	lead.Idempotency, lead.Keep = use(ofLead), w.at+day
+	w.fact(lead)
+	leadSeq := w.seq
+	w.fact(&event.AuctionHeld{Auction: market.AuctionID{3}, Idempotency: use(ofAuction)}) // without a name
+	auctionSeq := w.seq
+	for how, s := range map[string]*State{"live": w.State, "after a snapshot": loaded(t, w.State)} {
+		for _, test := range []struct {
+			what string
+			key  [16]byte
+			want Keyed
+		}{
+			{"a lead's", ofLead, Keyed{Lead: history, Seq: leadSeq, Same: true}},
+			{"an auction's", ofAuction, Keyed{Seq: auctionSeq, Same: true}},
+		} {
+			var h Hold
+			if got := s.ClaimKey(&h, test.key, 5, w.at); got != test.want || !got.Used() {
+				t.Errorf("%s, %s key: %+v, want %+v", how, test.what, got, test.want)
+			}
+		}
+	}
+	if s := w.State; s.Auctions() != 0 {
+		t.Errorf("%d auctions, and none has a name", s.Auctions())
+	}
+	// The lead leaves memory before its key does.
+	w.at += 2 * day
+	w.fact(of(market.LeadID{9, 15: 3}, decided(event.Sale{}, event.Post{}, market.ReasonNoBuyer)))
+	var h Hold
+	if got := w.ClaimKey(&h, ofLead, 5, w.at); got != (Keyed{Lead: history, Same: true}) || !got.Used() {
+		t.Errorf("a forgotten lead's key: %+v", got)
+	}
+	if got := w.ClaimKey(&h, [16]byte{3}, 5, w.at); got.Used() {
+		t.Errorf("a new key: %+v", got)
+	}
+	w.Release(&h)
+}
+
+func TestAuctionsLeaveMemoryInTheirTime(t *testing.T) {
+	w := newWorld()
+	hold := func(n, kind int) {
+		w.fact(&event.AuctionHeld{Auction: market.AuctionID{byte(n)}, Name: [16]byte{byte(n + 1), byte(kind)}, Keep: w.at + day})
+	}
+	for n := range 100 {
+		hold(n, 0)
+	}
+	if w.Auctions() != 100 {
+		t.Fatalf("%d auctions of 100", w.Auctions())
+	}
+	w.at += 2 * day
+	for n := range 100 {
+		hold(n, 1)
+	}
+	if w.Auctions() > 101 {
+		t.Errorf("%d auctions, 100 of 200 have left", w.Auctions())
+	}
+}
+
+// What an auction and a lead cost is mostly these.
+func TestRowsStaySmall(t *testing.T) {
+	for name, size := range map[string][2]uintptr{
+		"an auction": {unsafe.Sizeof(AuctionRow{}), 48},
+		"a key":      {unsafe.Sizeof(keyRow{}), 48},
+		"a lead":     {unsafe.Sizeof(Lead{}), 96},
+	} {
+		if size[0] > size[1] {
+			t.Errorf("%s takes %d bytes, took %d", name, size[0], size[1])
+		}
+	}
+}

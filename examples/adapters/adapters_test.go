@@ -1,0 +1,137 @@
+// Package adapters holds the examples to what they promise: each is a valid
+// configuration, and speaks to a server that behaves like the endpoint it is
+// for.
+package adapters_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/server/buyer"
+	"pingpost/server/config"
+	"pingpost/server/strictjson"
+)
+
+const secret = "s3cret-of-the-example"
+
+func environment(name string) (string, bool) {
+	if name == "ACME_API_KEY" {
+		return "key-of-acme", true
+	}
+	return secret, strings.HasSuffix(name, "_KEY")
+}
+
+// opened is an example with its one buyer and its one campaign.
+type opened struct {
+	campaign *market.Campaign
+	buyer    *market.Buyer
+	lead     market.Lead
+}
+
+func open(t *testing.T, file, lead string) *opened {
+	t.Helper()
+	source, err := config.Load(file, environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exchange, err := source.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(exchange.Canonical), secret) {
+		t.Error("the canonical document tells the secret")
+	}
+	o := &opened{}
+	for _, o.campaign = range exchange.Catalog.Campaigns {
+		o.buyer = o.campaign.Lineup[0].Buyer
+	}
+	o.fill(t, lead)
+	return o
+}
+
+func (o *opened) fill(t *testing.T, lead string) {
+	t.Helper()
+	var body strictjson.Object
+	if err := body.Parse([]byte(lead)); err != nil {
+		t.Fatal(err)
+	}
+	o.lead.Reset(o.campaign.Mapping.Slots())
+	if failed := o.campaign.Mapping.Fill(&o.lead, body.Members(), nil); failed != nil {
+		t.Fatal(failed)
+	}
+}
+
+var (
+	auction = market.AuctionID(market.MakeID(1_770_000_000_000, [10]byte{1}))
+	leadID  = market.LeadID(market.MakeID(1_770_000_000_000, [10]byte{2}))
+	window  = time.Date(2026, 3, 2, 12, 0, 5, 0, time.UTC)
+)
+
+// at is the endpoint, moved to a local address with its own path.
+func at(e *market.Endpoint, server *httptest.Server) market.Endpoint {
+	moved := *e
+	_, path, _ := strings.Cut(strings.TrimPrefix(e.URL, "https://"), "/")
+	moved.URL = server.URL + "/" + path
+	return moved
+}
+
+func client(t *testing.T) *buyer.Client {
+	t.Helper()
+	c := buyer.New(buyer.Options{
+		Secrets: func(string) (string, bool) { return secret, true },
+		Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	})
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (o *opened) ping(t *testing.T, c *buyer.Client, server *httptest.Server) market.PingResult {
+	t.Helper()
+	body, ok := o.buyer.Ping.Adapter.AppendPing(nil, o.campaign.Mapping, &o.lead, market.PingHead{
+		Auction: auction, Vertical: o.campaign.Vertical, ExpiresAt: window.UnixNano(),
+	})
+	if !ok {
+		t.Fatal("no ping was written")
+	}
+	return c.Ping(&market.PingRequest{
+		Endpoint: at(o.buyer.Ping, server), Key: "ping-1", Body: body, Auction: auction.AppendTo(nil),
+		Deadline: time.Now().Add(20 * time.Second),
+	})
+}
+
+func (o *opened) post(t *testing.T, c *buyer.Client, server *httptest.Server, bid market.Bid) market.PostResult {
+	t.Helper()
+	body, ok := o.buyer.Post.Adapter.AppendPost(nil, o.campaign.Mapping, &o.lead, market.PostHead{
+		Auction: auction, Lead: leadID, Token: bid.Token, Vertical: o.campaign.Vertical,
+		Price: bid.Amount, Currency: o.campaign.Currency,
+	})
+	if !ok {
+		t.Fatal("no post was written")
+	}
+	return c.Post(&market.PostRequest{
+		Endpoint: at(o.buyer.Post, server), Key: "post-1", Body: body, Deadline: time.Now().Add(20 * time.Second),
+	})
+}
+
+// endpoint serves one example's buyer; answer is given the request and its body.
+func endpoint(t *testing.T, answer func(r *http.Request, body string) (status int, kind, text string)) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		status, kind, text := answer(r, string(body))
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, text)
+	}))
+	t.Cleanup(server.Close)
+	return server
+}

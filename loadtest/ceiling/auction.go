@@ -1,0 +1,146 @@
+package ceiling
+
+import (
+	"net"
+	"sync"
+	"time"
+
+	"github.com/goccy/go-json"
+	"github.com/valyala/fasthttp"
+)
+
+// AuctionOptions of an Auction. Limits are the exchange's own.
+type AuctionOptions struct {
+	Buyers  []string      // addresses, all asked in every auction
+	Timeout time.Duration // for their bids
+
+	Body, Header                           int // bytes
+	Connections                            int // to this server, and to each buyer
+	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
+}
+
+// Auction is the bare server of auctions: it decodes a ping into a struct, asks
+// every buyer at once by sending it on, decodes what they bid, and answers with
+// the best. It chooses nobody, judges nothing, and keeps no record.
+//
+// A ballot is what one auction needs. Its goroutines write to seats of their
+// own, and the handler waits for all of them, so it can go back to the pool:
+// a bare server has no laggards, since each ping ends by the deadline.
+type Auction struct {
+	buyers  []*fasthttp.HostClient
+	timeout time.Duration
+	http    *fasthttp.Server
+	ballots sync.Pool // *ballot
+}
+
+type ballot struct {
+	ping     Ping
+	seats    []seat
+	asked    sync.WaitGroup
+	deadline time.Time
+}
+
+// seat is one buyer's ping and answer.
+type seat struct {
+	buyer    *fasthttp.HostClient
+	request  fasthttp.Request
+	response fasthttp.Response
+	answer   Answer
+	bids     bool
+}
+
+// NewAuction returns a server for Serve.
+func NewAuction(opt *AuctionOptions) *Auction {
+	a := &Auction{timeout: opt.Timeout}
+	for _, addr := range opt.Buyers {
+		a.buyers = append(a.buyers, &fasthttp.HostClient{
+			Addr: addr, MaxConns: opt.Connections, ReadBufferSize: opt.Header,
+			MaxIdleConnDuration: opt.IdleTimeout, ConnPoolStrategy: fasthttp.LIFO,
+			NoDefaultUserAgentHeader: true,
+		})
+	}
+	a.ballots.New = func() any { return a.newBallot() }
+	a.http = bareServer(a.handle, opt.Body, opt.Header, opt.Connections)
+	a.http.ReadTimeout, a.http.WriteTimeout, a.http.IdleTimeout = opt.ReadTimeout, opt.WriteTimeout, opt.IdleTimeout
+	return a
+}
+
+func (a *Auction) newBallot() *ballot {
+	b := &ballot{seats: make([]seat, len(a.buyers))}
+	for i, buyer := range a.buyers {
+		s := &b.seats[i]
+		s.buyer = buyer
+		s.request.Header.SetMethod(fasthttp.MethodPost)
+		s.request.Header.SetContentType("application/json")
+		s.request.SetRequestURI("http://" + buyer.Addr + "/v1/ping")
+	}
+	return b
+}
+
+// Serve answers on the listener until Shutdown.
+func (a *Auction) Serve(listener net.Listener) error { return a.http.Serve(listener) }
+
+// Shutdown waits for what is under way and drops the connections to buyers.
+func (a *Auction) Shutdown() error {
+	err := a.http.Shutdown()
+	for _, buyer := range a.buyers {
+		buyer.CloseIdleConnections()
+	}
+	return err
+}
+
+func (a *Auction) handle(ctx *fasthttp.RequestCtx) {
+	b := a.ballots.Get().(*ballot)
+	defer a.ballots.Put(b)
+	b.ping = Ping{}
+	body := ctx.Request.Body()
+	if err := json.Unmarshal(body, &b.ping); err != nil || !b.ping.complete() {
+		ctx.Error("not a ping", fasthttp.StatusBadRequest)
+		return
+	}
+	b.deadline = time.Now().Add(a.timeout)
+	b.ask(ctx.Request.Header.Peek("Idempotency-Key"), body)
+	ctx.SetContentType("application/json")
+	ctx.Response.SetBody(b.appendAnswer(ctx.Response.Body()[:0]))
+}
+
+// ask sends the ping to every buyer and waits for all. The last is asked on the
+// caller's goroutine, which has nothing else to do.
+func (b *ballot) ask(key, body []byte) {
+	last := len(b.seats) - 1
+	for i := range b.seats {
+		s := &b.seats[i]
+		s.request.Header.SetBytesV("Idempotency-Key", key)
+		s.request.SetBodyRaw(body)
+		if i < last {
+			b.asked.Go(func() { s.ask(b.deadline) })
+		} else {
+			s.ask(b.deadline)
+		}
+	}
+	b.asked.Wait()
+}
+
+// ask leaves an answer without a bid where there was none in time.
+func (s *seat) ask(deadline time.Time) {
+	s.bids, s.answer = false, Answer{}
+	if s.buyer.DoDeadline(&s.request, &s.response, deadline) != nil || s.response.StatusCode() != fasthttp.StatusOK {
+		return
+	}
+	s.bids = json.Unmarshal(s.response.Body(), &s.answer) == nil && s.answer.Bid != nil
+}
+
+// bareServer is a server with nothing that costs time and need not.
+func bareServer(handle fasthttp.RequestHandler, body, header, connections int) *fasthttp.Server {
+	return &fasthttp.Server{
+		Handler:               handle,
+		Concurrency:           connections,
+		ReadBufferSize:        header,
+		MaxRequestBodySize:    body,
+		NoDefaultContentType:  true,
+		NoDefaultServerHeader: true,
+		CloseOnShutdown:       true,
+
+		DisablePreParseMultipartForm: true,
+	}
+}

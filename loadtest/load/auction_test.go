@@ -1,0 +1,111 @@
+package load
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/market"
+)
+
+var auctions = Auctions{Host: "127.0.0.1:8080", Token: "secret", Vertical: "auto"}
+
+// sentPing and sentPost are what the interface says of the two.
+type sentPing struct {
+	Auction   string    `json:"auction_id"`
+	Vertical  string    `json:"vertical"`
+	State     string    `json:"state"`
+	Zip3      string    `json:"zip3"`
+	Insured   *bool     `json:"currently_insured"`
+	Vehicles  *int      `json:"vehicle_count"`
+	AgeBand   string    `json:"driver_age_band"`
+	Quality   float64   `json:"ai_quality_score"`
+	Consent   bool      `json:"tcpa_consent"`
+	URL       string    `json:"consent_cert_url"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+type sentPost struct {
+	Auction string `json:"auction_id"`
+	Token   string `json:"bid_token"`
+	Lead    struct {
+		UUID    string `json:"lead_uuid"`
+		First   string `json:"first_name"`
+		Last    string `json:"last_name"`
+		Email   string `json:"email"`
+		Phone   string `json:"phone"`
+		Address struct {
+			Line1, City, State, Zip string
+		} `json:"address"`
+		TCPA struct {
+			URL string `json:"consent_cert_url"`
+		} `json:"tcpa"`
+	} `json:"lead"`
+}
+
+// bodyOf takes a request apart; what stands before the body must be as given.
+func bodyOf(t interface{ Fatalf(string, ...any) }, request []byte, head string, into any) {
+	before, body, _ := bytes.Cut(request, []byte("\r\n\r\n"))
+	if want := head + "\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)); string(before) != want {
+		t.Fatalf("got  %q\nwant %q", before, want)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+}
+
+func headOf(verb string, n uint64) string {
+	return "POST /v1/" + verb + " HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nAuthorization: Bearer secret\r\nIdempotency-Key: " + verb + "-" + strconv.FormatUint(n, 10)
+}
+
+// A post is of the person whose ping it was: what the two have in common agrees.
+func TestPingAndPostAreOfOneLead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Uint64Range(0, MaxLeads-1).Draw(t, "n")
+		var ping sentPing
+		var post sentPost
+		begun := time.Now()
+		bodyOf(t, auctions.AppendPing(nil, n), headOf("ping", n), &ping)
+		bodyOf(t, auctions.AppendPost(nil, n, []byte("bid_X")), headOf("post", n), &post)
+		if ping.Auction != post.Auction || ping.Auction == "" || len(ping.Auction) > 64 || post.Token != "bid_X" {
+			t.Errorf("auction %q and %q, token %q", ping.Auction, post.Auction, post.Token)
+		}
+		if a := post.Lead.Address; a.State != ping.State || !strings.HasPrefix(a.Zip, ping.Zip3) || len(ping.Zip3) != 3 || a.Line1 == "" || a.City == "" {
+			t.Errorf("%+v of a ping of %s %s", a, ping.State, ping.Zip3)
+		}
+		if left := ping.ExpiresAt.Sub(begun); left < window-time.Millisecond || left > window+time.Minute {
+			t.Errorf("expires in %s", left)
+		}
+		if ping.Vertical != "auto" || ping.Insured == nil || ping.Vehicles == nil || ping.AgeBand == "" || ping.Quality <= 0 || ping.Quality >= 1 ||
+			!ping.Consent || ping.URL == "" || ping.URL != post.Lead.TCPA.URL {
+			t.Errorf("%+v", ping)
+		}
+		if _, ok := market.ParsePhone(nil, []byte(post.Lead.Phone)); !ok {
+			t.Errorf("phone %q", post.Lead.Phone)
+		}
+		if _, ok := market.ParseEmail(nil, []byte(post.Lead.Email)); !ok {
+			t.Errorf("email %q", post.Lead.Email)
+		}
+	})
+}
+
+func TestNoTwoAuctionsAreOne(t *testing.T) {
+	seen := map[string]uint64{}
+	for n := range uint64(2000) {
+		var ping sentPing
+		var post sentPost
+		bodyOf(t, auctions.AppendPing(nil, n), headOf("ping", n), &ping)
+		bodyOf(t, auctions.AppendPost(nil, n, nil), headOf("post", n), &post)
+		for _, text := range []string{ping.Auction, post.Lead.UUID, post.Lead.Phone, post.Lead.Email} {
+			if other, twice := seen[text]; twice {
+				t.Fatalf("%d and %d share %q", other, n, text)
+			}
+			seen[text] = n
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package load
+
+import (
+	"net"
+	"time"
+)
+
+// Line is a connection that carries one request after the other. It connects
+// when it has to, so one that broke is made anew by the next request.
+type Line struct {
+	addr    string
+	conn    net.Conn
+	answers answerReader
+}
+
+// Trip is a request and its answer.
+type Trip struct {
+	Answer
+	Sent, Came time.Time
+}
+
+// Ask sends a request and waits for the answer, whose body is good until the
+// next one. After an error the line is down, and nobody knows what has become
+// of the request.
+func (l *Line) Ask(request []byte) (t Trip, err error) {
+	if l.conn == nil {
+		if l.conn, err = net.DialTimeout("tcp", l.addr, patience); err != nil {
+			l.conn = nil
+			return t, err
+		}
+		l.answers.from = l.conn
+	}
+	t.Sent = time.Now()
+	if err = l.conn.SetDeadline(t.Sent.Add(patience)); err == nil {
+		if _, err = l.conn.Write(request); err == nil {
+			t.Answer, err = l.answers.next()
+		}
+	}
+	t.Came = time.Now()
+	if err != nil {
+		l.close()
+	}
+	return t, err
+}
+
+func (l *Line) close() {
+	if l.conn != nil {
+		l.conn.Close()
+		l.conn = nil
+	}
+}

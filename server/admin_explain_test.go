@@ -1,0 +1,141 @@
+package server
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// A desk has no log.
+func (desk) ExplainLead(market.LeadID) ([]byte, error)       { return nil, engine.ErrNotFound }
+func (desk) ExplainAuction(market.AuctionID) ([]byte, error) { return nil, engine.ErrNotFound }
+
+// library is a desk with a log in which everything is found by this.
+type library struct {
+	desk
+	find func(what string) ([]byte, error)
+}
+
+func (l library) ExplainLead(id market.LeadID) ([]byte, error)       { return l.find(id.String()) }
+func (l library) ExplainAuction(id market.AuctionID) ([]byte, error) { return l.find(id.String()) }
+
+// explained asks at an admin address and returns the answer's status, Retry-After
+// and body.
+func explained(t *testing.T, address, id string, header ...string) (status int, later, body string) {
+	t.Helper()
+	if len(header) == 0 {
+		header = []string{"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("operator:"+secretWord))}
+	}
+	conn := speak(t, address)
+	fmt.Fprintf(conn, "GET /admin/v1/explain/%s HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", id, strings.Join(header, "\r\n"))
+	response, err := http.ReadResponse(conn.answer, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text := make([]byte, 1<<16)
+	n, _ := response.Body.Read(text)
+	return response.StatusCode, response.Header.Get("Retry-After"), string(text[:n])
+}
+
+func shelved(t *testing.T, find func(string) ([]byte, error)) string {
+	t.Helper()
+	a := NewAdmin(library{find: find}, NewMeter(metrics.NewSet(), func(what string, err error) { t.Errorf("%s: %v", what, err) }), secretWord, slog.New(slog.DiscardHandler))
+	return listen(t, a.Serve, a.Shutdown)
+}
+
+// TestExplainIDs: each kind of id is looked up as what it is, and what is none is
+// told apart from one that nothing has.
+func TestExplainIDs(t *testing.T) {
+	const digits = "01jd0000000000000000000000"
+	address := shelved(t, func(what string) ([]byte, error) {
+		if !strings.HasSuffix(what, digits) {
+			return nil, fmt.Errorf("%w: nowhere", engine.ErrNotFound)
+		}
+		return []byte(`{"found":"` + what + `"}`), nil
+	})
+	for id, want := range map[string]string{
+		"lead_" + digits:                    `200 {"found":"lead_` + digits + `"}`,
+		"auc_" + digits:                     `200 {"found":"auc_` + digits + `"}`,
+		"ping_" + digits:                    `200 {"found":"auc_` + digits + `"}`,
+		"lead_01jd0000000000000000000001":   `404 {"error":"not_found"`,
+		"auc_01jd0000000000000000000001":    `404 {"error":"not_found"`,
+		"lead_00000000000000000000000000":   `404 {"error":"not_found"`,
+		"bid_" + digits:                     `422 {"error":"invalid_payload"`,
+		"req_" + digits:                     `422 {"error":"invalid_payload"`,
+		digits:                              `422 {"error":"invalid_payload"`,
+		"lead_":                             `422 {"error":"invalid_payload"`,
+		"lead_" + digits + "0":              `422 {"error":"invalid_payload"`,
+		"LEAD_" + strings.ToUpper(digits):   `422 {"error":"invalid_payload"`,
+		"lead_01jd000000000000000000000%20": `422 {"error":"invalid_payload"`,
+		"":                                  `404 {"error":"not_found"`,
+	} {
+		status, _, body := explained(t, address, id)
+		if got := fmt.Sprint(status, " ", body); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s, want %s", id, got, want)
+		}
+		if status >= 400 && !strings.Contains(body, `"request_id":"req_`) {
+			t.Errorf("%q: %s", id, body)
+		}
+	}
+	if status, _, _ := explained(t, address, "lead_"+digits, "X-None: 1"); status != 401 {
+		t.Errorf("without the password: %d", status)
+	}
+}
+
+// TestExplainFails: what the log says goes to the operator, as one to ask again.
+func TestExplainFails(t *testing.T) {
+	address := shelved(t, func(string) ([]byte, error) { return nil, errors.New("the disk says no") })
+	status, later, body := explained(t, address, "lead_01jd0000000000000000000000")
+	if status != 503 || later == "" || !strings.Contains(body, "the disk says no") {
+		t.Errorf("%d, Retry-After %q, %s", status, later, body)
+	}
+}
+
+// TestExplainSomeAtOnce: one more than may is told to come again, and may once
+// another has gone.
+func TestExplainSomeAtOnce(t *testing.T) {
+	begun, end := make(chan struct{}), make(chan struct{})
+	address := shelved(t, func(string) ([]byte, error) {
+		begun <- struct{}{}
+		<-end
+		return []byte("{}"), nil
+	})
+	const id = "auc_01jd0000000000000000000000"
+	statuses := make(chan int, maxExplained)
+	ask := func() {
+		status, _, _ := explained(t, address, id)
+		statuses <- status
+	}
+	for range maxExplained {
+		go ask()
+		<-begun
+	}
+	status, later, body := explained(t, address, id)
+	if status != 503 || later == "" || !strings.Contains(body, `"error":"unavailable"`) {
+		t.Errorf("one too many: %d, Retry-After %q, %s", status, later, body)
+	}
+	if status, _, _ := explained(t, address, "nothing"); status != 422 {
+		t.Errorf("what is no id while others are looked up: %d", status)
+	}
+	close(end)
+	for range maxExplained {
+		if status := <-statuses; status != 200 {
+			t.Errorf("one that was looked up: %d", status)
+		}
+	}
+	go ask()
+	<-begun
+	if status := <-statuses; status != 200 {
+		t.Errorf("after the others: %d", status)
+	}
+}

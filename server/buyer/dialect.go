@@ -1,0 +1,96 @@
+package buyer
+
+import (
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+)
+
+// dialect is how an endpoint is spoken to that does not speak the contract:
+// market.Dialect, judged and taken apart. An account that speaks the contract
+// has none.
+type dialect struct {
+	method, contentType, accept string
+	headers                     []header
+	keyHeader                   string
+	idempotent                  bool
+	reading                     reading
+}
+
+type header struct{ name, value string }
+
+// openDialect takes a dialect apart. It was judged when it was configured, but a
+// logged intent may be older than the check; the fault is FaultEndpoint.
+func openDialect(e *market.Endpoint) (*dialect, market.Fault) {
+	from := e.Dialect
+	d := &dialect{
+		method: from.Method, contentType: from.ContentType,
+		keyHeader: from.KeyHeader, idempotent: from.Idempotent,
+	}
+	switch from.Method {
+	case fasthttp.MethodPost, fasthttp.MethodPut, fasthttp.MethodGet:
+	default:
+		return nil, market.FaultEndpoint
+	}
+	if from.ContentType == "" || !isPrintable(from.ContentType) {
+		return nil, market.FaultEndpoint
+	}
+	for line := range strings.Lines(from.Headers) {
+		name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		if !ok || !fixable(name, e) || !isPrintable(value) {
+			return nil, market.FaultEndpoint
+		}
+		d.headers = append(d.headers, header{name, value})
+	}
+	if k := from.KeyHeader; k != "" && !strings.EqualFold(k, "Idempotency-Key") && !fixable(k, e) {
+		return nil, market.FaultEndpoint
+	}
+	var ok bool
+	if d.reading, ok = openReading(&from.Reading); !ok {
+		return nil, market.FaultEndpoint
+	}
+	d.accept = accepts[from.Reading.Format]
+	return d, market.FaultNone
+}
+
+var accepts = map[string]string{
+	market.FormatJSON: "application/json",
+	market.FormatForm: "application/x-www-form-urlencoded, text/plain",
+	market.FormatXML:  "application/xml, text/xml",
+}
+
+// fixable tells whether a dialect may set the header: it means nothing to HTTP
+// itself, and is not the one that shows who the exchange is.
+func fixable(name string, e *market.Endpoint) bool {
+	_, own := ownHeaders[strings.ToLower(name)]
+	return !own && isToken(name) && !(e.Credential != "" && strings.EqualFold(name, e.Header))
+}
+
+// write puts a request into the dialect: all of it but the credential.
+func (d *dialect) write(r *fasthttp.Request, s *sending) {
+	r.Header.SetMethod(d.method)
+	r.Header.Set("Accept", d.accept)
+	for i := range d.headers {
+		r.Header.Set(d.headers[i].name, d.headers[i].value)
+	}
+	if d.keyHeader != "" && s.key != "" {
+		r.Header.Set(d.keyHeader, s.key)
+	}
+	if d.method == fasthttp.MethodGet {
+		r.Header.SetRequestURIBytes(withQuery(s.account.path, s.body))
+		return
+	}
+	r.Header.SetContentType(d.contentType)
+	r.SetBodyRaw(s.body)
+}
+
+// withQuery adds a form to an address's own query.
+func withQuery(path string, form []byte) []byte {
+	joint := byte('?')
+	if strings.Contains(path, "?") {
+		joint = '&'
+	}
+	return append(append(append(make([]byte, 0, len(path)+1+len(form)), path...), joint), form...)
+}

@@ -1,0 +1,46 @@
+package buyer
+
+import (
+	"testing"
+
+	"pingpost/engine/market"
+)
+
+// FuzzReading: whatever an endpoint answers and wherever the rules look, nothing
+// panics; a bid is one that the contract could have carried, and what is logged
+// of an answer is a code or an id.
+func FuzzReading(f *testing.F) {
+	for _, seed := range []struct{ format, place, body string }{
+		{"json", "a.b", `{"a":{"b":"1"}}`},
+		{"json", "a.0.1", `{"a":[[1,"x\"]",{"b":null}]]}`},
+		{"form", "a", "a=1&b=%20"},
+		{"xml", "a/b", `<a><b>1</b></a>`},
+		{"xml", "a/@b", "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><a b='1'>\xe9</a>"},
+	} {
+		f.Add(seed.format, seed.place, seed.body)
+	}
+	f.Fuzz(func(t *testing.T, format, place, body string) {
+		for _, rules := range []market.Reading{
+			{Format: format, Price: place, Reason: place, Currency: place},
+			{Format: format, Price: place, Token: place, Accepted: place, Yes: "1\n"},
+			{Format: format, Accepted: place, Yes: "1\n", No: "0\n", ID: place, Reason: place},
+		} {
+			r, ok := openReading(&rules)
+			if !ok {
+				return
+			}
+			result := market.PingResult{Status: 200}
+			r.hear(&result, []byte(body), []byte("auc_1"))
+			if bid := result.Bid; result.Outcome == market.OutcomeNone && (bid.Amount < 0 || bid.Amount > market.MaxMoney || bid.Token == "" || len(bid.Token) > market.MaxBidToken || !isVisible([]byte(bid.Token))) {
+				t.Fatalf("%+v", bid)
+			}
+			if result.Outcome != market.OutcomeNone && result.Bid != (market.Bid{}) || result.Outcome == market.OutcomeNoBid && codeIn(result.Reason) != result.Reason {
+				t.Fatalf("%+v", result)
+			}
+			taken := r.judgeTaken(market.PostResult{Status: 200}, []byte(body), true)
+			if taken.Verdict == 0 || codeIn(taken.Code) != taken.Code || !isID(taken.BuyerLeadID) || len(taken.BuyerLeadID) > maxLeadID {
+				t.Fatalf("%+v", taken)
+			}
+		}
+	})
+}

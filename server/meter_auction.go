@@ -1,0 +1,53 @@
+package server
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// campaignMeter is what is counted of one campaign's auctions. A campaign that
+// knows few outcomes has few lines, so a counter is made when it is first used.
+type campaignMeter struct {
+	set      *metrics.Set
+	id       string
+	auctions [reasons]atomic.Pointer[metrics.Counter] // by why there was no bid
+	outcomes [market.Outcomes]atomic.Pointer[metrics.Counter]
+}
+
+const reasons = market.ReasonLoop + 1
+
+// count adds to a counter that may be there yet or not.
+func (c *campaignMeter) count(counter *atomic.Pointer[metrics.Counter], n int, name, label string, value fmt.Stringer) {
+	known := counter.Load()
+	if known == nil {
+		known = c.set.GetOrCreateCounter(fmt.Sprintf(`%s{campaign=%q,%s=%q}`, name, c.id, label, value))
+		counter.Store(known)
+	}
+	known.Add(n)
+}
+
+// Held counts an auction: how it ended, what its candidates came to, and how
+// long each buyer took that was asked. A ping that found no campaign is counted
+// under an empty one.
+func (m *Meter) Held(campaign *market.Campaign, _ *market.Supplier, h *engine.Held) {
+	id := ""
+	if campaign != nil {
+		id = string(campaign.ID)
+	}
+	c := m.campaigns.of(id)
+	c.count(&c.auctions[h.Reason], 1, "pingpost_auctions_total", "reason", h.Reason)
+	for outcome, n := range h.Outcomes {
+		if n > 0 {
+			c.count(&c.outcomes[outcome], n, "pingpost_auction_candidates_total", "outcome", market.Outcome(outcome))
+		}
+	}
+	m.auctions.Update(float64(h.Elapsed) / 1e9)
+	for i := range h.Pings {
+		m.buyers.of(string(h.Pings[i].Buyer.ID)).pingTime.Update(float64(h.Pings[i].Elapsed) / 1e9)
+	}
+}

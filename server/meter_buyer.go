@@ -1,0 +1,66 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+)
+
+// buyerMeter is what is counted of one buyer.
+type buyerMeter struct {
+	posts    [verdicts]*metrics.Counter
+	pingTime *metrics.PrometheusHistogram
+	untold   atomic.Int64 // failures since the last line about them
+	told     atomic.Int64 // Unix nanoseconds: when that line was written
+}
+
+const verdicts = market.VerdictBusy + 1
+
+func newBuyerMeter(set *metrics.Set, id string) *buyerMeter {
+	b := &buyerMeter{pingTime: set.NewPrometheusHistogramExt(fmt.Sprintf(`pingpost_ping_seconds{buyer=%q}`, id), buckets)}
+	for verdict := market.VerdictAccepted; verdict < verdicts; verdict++ {
+		b.posts[verdict] = set.NewCounter(fmt.Sprintf(`pingpost_buyer_post_attempts_total{buyer=%q,verdict=%q}`, id, verdict))
+	}
+	return b
+}
+
+// posted counts an attempt. One that fails is told in the log, at most once a
+// minute for each buyer: thousands a second may fail in the same way.
+func (b *buyerMeter) posted(id string, result *market.PostResult, logger *slog.Logger) {
+	b.posts[result.Verdict].Inc()
+	if !failing(result) {
+		return
+	}
+	b.untold.Add(1)
+	now, last := time.Now().UnixNano(), b.told.Load()
+	if now-last < int64(tellEvery) || !b.told.CompareAndSwap(last, now) {
+		return
+	}
+	logger.Warn("posts to a buyer fail", "buyer_id", id, "failures", b.untold.Swap(0), "verdict", result.Verdict.String(),
+		"fault", result.Fault.String(), "status", result.Status, "code", result.Code)
+}
+
+// failing tells whether an attempt shows that something is wrong with the way to
+// the buyer. To refuse a lead is a buyer's right, and none of that; to refuse
+// the caller, or not to know the path, is.
+func failing(result *market.PostResult) bool {
+	switch result.Verdict {
+	case market.VerdictUnreached, market.VerdictUnknown:
+		return true
+	case market.VerdictRefused:
+		switch status := result.Status; status {
+		case fasthttp.StatusUnauthorized, fasthttp.StatusForbidden, fasthttp.StatusNotFound,
+			fasthttp.StatusMethodNotAllowed, fasthttp.StatusUnsupportedMediaType:
+			return true
+		default:
+			return status >= 300 && status <= 399
+		}
+	}
+	return false
+}

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// post completes a seller's auction: POST /v1/post.
+func (s *Server) post(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) {
+	received := s.clock.Now()
+	seller, ok := s.sellerOf(ctx, id, event.ScopePost)
+	if !ok || !s.admit(ctx, id, r, read, &s.postLimits, seller, received) {
+		return
+	}
+	r.posted(seller, id, received)
+	answer, err := s.engine.Post(&r.post)
+	if err != nil {
+		failWith(ctx, id, err)
+		return
+	}
+	r.out = appendSale(r.out[:0], &answer)
+	answerWith(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, r.out)
+}
+
+func (r *room) posted(seller *market.Supplier, id market.RequestID, received int64) {
+	r.lead.open(&r.object)
+	r.post = engine.PostRequest{
+		Supplier: seller, Lead: r.lead.flat, Faults: r.lead.faults, Body: r.body, Key: r.key, BadKey: r.badKey,
+		Request: id, Received: received,
+	}
+	r.post.Auction, _ = r.object.Lookup("auction_id")
+	r.post.Token, _ = r.object.Lookup("bid_token")
+	r.post.LeadUUID, _ = r.lead.lead.Lookup("lead_uuid")
+}
+
+// appendSale writes the answer to a post. The buyer's own id of the lead is null
+// where the buyer told none.
+func appendSale(body []byte, a *engine.SaleAnswer) []byte {
+	body = market.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.Theirs))
+	if a.BuyerLead == "" {
+		body = append(body, `,"lead_id":null`...)
+	} else {
+		body = market.AppendJSONString(append(body, `,"lead_id":`...), []byte(a.BuyerLead))
+	}
+	body = a.Lead.AppendTo(append(body, `,"id":"`...))
+	body = market.AppendJSONString(append(body, `","status":"ACCEPTED","buyer_id":`...), []byte(a.Buyer))
+	body = appendPrice(append(body, `,"price":{`...), a.Payout, a.Currency)
+	return append(body, "}}"...)
+}
