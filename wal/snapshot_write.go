@@ -13,11 +13,6 @@ import (
 // as slow.
 const SnapshotRate = 64 << 20
 
-// blockFill is how much is written at a time, and fills a block: what the disk is busy
-// with when the committer's fsync comes, that fsync waits for. The blocks of a file may
-// be of any length up to blockData.
-const blockFill = 128 << 10
-
 // SnapshotOptions of CreateSnapshot. The zero value is good.
 type SnapshotOptions struct {
 	BytesPerSecond int64 // 0: SnapshotRate; negative: no limit
@@ -64,7 +59,7 @@ func CreateSnapshot(dir string, opt SnapshotOptions) (*SnapshotWriter, error) {
 	}
 	return &SnapshotWriter{
 		dir: dir, tmp: tmp, f: f, rate: rate, pace: newPacer(rate), good: new(goodSnapshots),
-		block: make([]byte, 0, blockFill),
+		block: make([]byte, 0, blockData),
 	}, nil
 }
 
@@ -83,10 +78,10 @@ func (w *SnapshotWriter) Write(p []byte) (int, error) {
 	written := len(p)
 	w.open = true
 	for len(p) > 0 && w.err == nil {
-		if len(w.block) == blockFill {
+		if len(w.block) == blockData {
 			w.flush(kindData, false)
 		}
-		n := min(len(p), blockFill-len(w.block))
+		n := min(len(p), blockData-len(w.block))
 		w.block = append(w.block, p[:n]...)
 		w.info.Bytes += uint64(n)
 		p = p[n:]
