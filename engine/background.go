@@ -36,9 +36,9 @@ func (c *courier) finish() error {
 		}
 		switch known {
 		case fateDelivered:
-			return c.engine.conclude(c.settlement(event.SettledDelivered), nil)
+			return c.settle(event.SettledDelivered)
 		case fateUnknown:
-			return c.engine.conclude(c.settlement(event.SettledUnknown), nil)
+			return c.settle(event.SettledUnknown)
 		case fateRefused:
 			fact := c.settlement(event.SettledRefused)
 			fact.Reason = market.ReasonPostRejected

@@ -152,7 +152,7 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 
 // settleOpen tells the supplier ACCEPTED while the delivery is not settled.
 func (in *ingest) settleOpen(c *courier, how event.Settlement) (Answer, error) {
-	if err := in.engine.conclude(c.settlement(how), nil); err != nil {
+	if err := c.settle(how); err != nil {
 		return Answer{}, err
 	}
 	return in.sold(), nil
@@ -179,6 +179,15 @@ func (in *ingest) dismiss(c *courier) {
 func (in *ingest) abandon(c *courier, err error) (Answer, error) {
 	in.dismiss(c)
 	return Answer{}, err
+}
+
+// settle logs what the intent has come to, where that is all there is to say.
+func (c *courier) settle(how event.Settlement) error {
+	err := c.engine.conclude(c.settlement(how), nil)
+	if err == nil && how == event.SettledUnknown {
+		c.engine.opt.Note.Unknown(c.lead, c.engine.state.NameOf(event.NameBuyer, c.post.Sale.Buyer))
+	}
+	return err
 }
 
 // settlement begins the fact that the intent has come to something.

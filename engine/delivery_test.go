@@ -119,6 +119,13 @@ func TestDelivery(t *testing.T) {
 // it, free where none has.
 func (x *exchange) settled(t *testing.T, h history, s *sent) {
 	t.Helper()
+	noted := int64(0)
+	if strings.HasSuffix(h.stands, "unknown") {
+		noted = 1
+	}
+	if got := x.noted.unknown.Load(); got != noted {
+		t.Errorf("noted as unknown %d times, want %d", got, noted)
+	}
 	owner := s.answer.Buyer
 	if strings.HasPrefix(h.stands, "UNMATCHED") {
 		owner = ""

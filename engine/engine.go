@@ -41,6 +41,9 @@ type Options struct {
 type Note interface {
 	Decided(campaign *market.Campaign, supplier *market.Supplier, a *Answer)
 	Posted(buyer string, result *market.PostResult)
+	// Unknown is a delivery whose tries are used up: nobody knows whether the
+	// buyer has the lead.
+	Unknown(lead market.LeadID, buyer string)
 	// Held is an auction's end; campaign is nil where a ping found none.
 	Held(campaign *market.Campaign, supplier *market.Supplier, h *Held)
 	Fault(what string, err error)
@@ -145,5 +148,6 @@ type silent struct{}
 
 func (silent) Decided(*market.Campaign, *market.Supplier, *Answer) {}
 func (silent) Posted(string, *market.PostResult)                   {}
+func (silent) Unknown(market.LeadID, string)                       {}
 func (silent) Held(*market.Campaign, *market.Supplier, *Held)      {}
 func (silent) Fault(string, error)                                 {}

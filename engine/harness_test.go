@@ -67,6 +67,7 @@ type noted struct {
 	decided atomic.Int64
 	posted  atomic.Int64
 	faults  atomic.Int64
+	unknown atomic.Int64
 	held    atomic.Int64
 	wrong   atomic.Int64 // auctions whose outcomes do not add up
 
@@ -74,6 +75,7 @@ type noted struct {
 }
 
 func (n *noted) Decided(*market.Campaign, *market.Supplier, *engine.Answer) { n.decided.Add(1) }
+func (n *noted) Unknown(market.LeadID, string)                              { n.unknown.Add(1) }
 func (n *noted) Posted(string, *market.PostResult)                          { n.posted.Add(1) }
 func (n *noted) Fault(string, error)                                        { n.faults.Add(1) }
 

@@ -80,7 +80,7 @@ func (r *flawed) limit() {
 func (h *house) drain() {
 	ref := h.ref("sup_slow")
 	for _, l := range []*limits{&h.pingLimits, &h.postLimits} {
-		(*l.buckets.Load())[ref].AllowN(time.Unix(0, h.clock.Now()), 1)
+		(*l.buckets.Load())[ref].take(time.Unix(0, h.clock.Now()))
 	}
 }
 

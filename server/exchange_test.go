@@ -110,7 +110,7 @@ func filled(t testing.TB, s *Server) {
 	t.Helper()
 	supplier := (*s.suppliers.Load())[market.Ref(1)]
 	bucket := (*s.ingestLimits.buckets.Load())[supplier.Ref]
-	for bucket.Tokens() < 100_000 {
-		bucket.SetBurst(bucket.Burst())
+	for bucket.limiter.Tokens() < 100_000 {
+		bucket.limiter.SetBurst(bucket.limiter.Burst())
 	}
 }

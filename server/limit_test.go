@@ -69,3 +69,28 @@ func TestLimit(t *testing.T) {
 		t.Error("who comes back has a burst")
 	}
 }
+
+// Requests side by side come with their times in any order. The second pass of
+// one stretch of time brings no tokens.
+func TestTimeFillsABucketOnce(t *testing.T) {
+	begin := time.Unix(1_000_000, 0)
+	b := newBucket(1000, begin)
+	taken := 0
+	for range 50 {
+		for _, ms := range []int{200, 100} {
+			if ok, _ := b.take(begin.Add(time.Duration(ms) * time.Millisecond)); ok {
+				taken++
+			}
+		}
+	}
+	for {
+		ok, _ := b.take(begin.Add(200 * time.Millisecond))
+		if !ok {
+			break
+		}
+		taken++
+	}
+	if taken != 200 {
+		t.Errorf("%d tokens in a fifth of a second, at a thousand a second", taken)
+	}
+}

@@ -115,6 +115,13 @@ func (m *Meter) Posted(buyer string, result *market.PostResult) {
 	m.buyers.of(buyer).posted(buyer, result, m.logger.Load())
 }
 
+// Unknown tells of a delivery that waits for an operator. One line each: a buyer
+// that has a thousand of them is sent no more.
+func (m *Meter) Unknown(lead market.LeadID, buyer string) {
+	m.logger.Load().Warn("nobody knows whether a buyer has a lead; ask it, then confirm, release or resend the delivery",
+		"lead_id", lead.String(), "buyer_id", buyer)
+}
+
 // Fault counts what should not happen, and tells it on.
 func (m *Meter) Fault(what string, err error) {
 	m.faults.Inc()

@@ -99,8 +99,9 @@ func (p *Post) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// PostTried notes an attempt whose result is not known. Its number and time
-// let a restart go on with the schedule where it stood.
+// PostTried notes an attempt after which the next one follows: its result is not
+// known, or it certainly reached nobody and the buyer was promised. Its number and
+// time let a restart go on with the schedule where it stood.
 type PostTried struct {
 	Lead    market.LeadID
 	Attempt uint32 // from 1

@@ -46,7 +46,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 	e := engine.New(engine.Options{
 		State: x.state, Log: journal{x.log}, History: journal{x.log}, Buyers: mail{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,
 		Secret: x.vault.Derive("hashes"), Admit: x.admit, Note: x.meter,
-		Idempotency: x.settings.Idempotency, Keep: x.settings.History, MaxPosts: openPosts,
+		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: openPosts,
 	})
 	if err := e.Found(x.vault.Check()); err != nil {
 		return err
