@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -87,7 +88,8 @@ func TestAGuestsDeadlines(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := test.wait(make([]byte, 1))
-			timeout, ok := err.(net.Error)
+			var timeout net.Error
+			ok := errors.As(err, &timeout)
 			if took := time.Since(start); !ok || !timeout.Timeout() || took < 8*time.Second || took > 8500*time.Millisecond {
 				t.Errorf("%s: %v after %s", test.what, err, took)
 			}
