@@ -133,8 +133,13 @@ func TestExplainSomeAtOnce(t *testing.T) {
 			t.Errorf("one that was looked up: %d", status)
 		}
 	}
-	go ask()
-	<-begun
+	go func() {
+		for range begun {
+			continue
+		}
+	}()
+	defer close(begun)
+	ask()
 	if status := <-statuses; status != 200 {
 		t.Errorf("after the others: %d", status)
 	}

@@ -25,6 +25,7 @@ type commands struct {
 	Send     sendCmd     `cmd:"" help:"Send leads from a file to an exchange."`
 	Ping     pingCmd     `cmd:"" help:"Ask an exchange what it bids for a lead."`
 	Post     postCmd     `cmd:"" help:"Post a lead to an exchange that has bid for it."`
+	Explain  explainCmd  `cmd:"" help:"Tell what became of a lead or an auction, and why: every candidate, every try."`
 	Log      logCmd      `cmd:"" help:"Look into an exchange's log: dump, verify, hash."`
 	Demo     demoCmd     `cmd:"" help:"Start an exchange with three buyers, send it a thousand leads, show what became of them."`
 	Version  versionCmd  `cmd:"" help:"Print the program's version."`

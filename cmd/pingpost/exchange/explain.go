@@ -35,11 +35,12 @@ type reach struct {
 	later         time.Duration // from a lead's decision on, for the tries of its delivery
 	entries       int           // in one search
 	bytes         int64         // in one search
+	facts         int           // of one delivery: an operator may have it tried again and again
 }
 
 var usualReach = reach{
 	before: time.Second, after: time.Minute, later: time.Hour,
-	entries: 1_000_000, bytes: 1 << 30,
+	entries: 1_000_000, bytes: 1 << 30, facts: 1000,
 }
 
 func (x *Exchange) explainer() (*explainer, error) {
@@ -155,9 +156,7 @@ func (e *explainer) earlier(name [16]byte, sold *entry) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := e.tellAuction(found)
-	told.Status = statusSold
-	return told, nil
+	return e.tellAuction(found), nil
 }
 
 // maxPosted bounds how many leads of one ping are told of: each may be refused,
@@ -168,7 +167,7 @@ const maxPosted = 16
 // open.
 func (e *explainer) posted(told *Explanation, found *entry) error {
 	held := found.held()
-	if held.Name == [16]byte{} || len(held.Bids) == 0 {
+	if held.Name == [16]byte{} || held.Reason != market.ReasonNone {
 		return nil
 	}
 	var sales []*entry
@@ -190,11 +189,8 @@ func (e *explainer) posted(told *Explanation, found *entry) error {
 		}
 		discreet(sold, lead, told)
 		told.Leads = append(told.Leads, lead)
-		if lead.Status == market.StatusAccepted.String() {
-			told.Status = statusSold
-		}
 	}
-	told.Why = whyAuction(told)
+	told.Why += whatCame(told)
 	return nil
 }
 

@@ -34,6 +34,9 @@ func (e *explainer) tellAuction(found *entry) *Explanation {
 		told.Status, told.Buyer = statusBid, e.state.NameOf(event.NameBuyer, best.Buyer)
 		told.Price, told.Payout = amountOf(best.Amount, best.Currency), amountOf(best.Payout, best.Currency)
 		told.Margin = amountOf(best.Amount-best.Payout, best.Currency)
+		if row, ok := e.state.Auction(held.Name, held.Began); ok && row.Sold() {
+			told.Status = statusSold
+		}
 	}
 	lineup := e.lineup(held.Catalog, told.Campaign, found.seq)
 	told.Method = lineup.method

@@ -138,16 +138,20 @@ func (e *explainer) read(reader *wal.Reader, id [16]byte, from, until int64, tak
 	}
 }
 
-// maxFacts bounds how many facts of one lead are kept: a buyer is tried six times,
-// but an operator may have it tried again and again.
-const maxFacts = 1000
-
 // afterwards is what followed a lead's decision: its tries and what its posts
 // came to, up to the entry in which the last one ended where memory knows that,
 // else to the log's end. Where that entry is out of reach it is read by itself.
+//
+// Memory knows it of a lead without an open post; of one with, it knows the end of
+// the post before. So it is asked for the open post first: a lead that has none
+// gets none any more.
 func (e *explainer) afterwards(decided *entry) (facts []*entry, truncated bool, err error) {
 	lead := decided.lead().Lead
-	row, _ := e.state.Lead(lead)
+	last := uint64(0) // not known
+	if e.state.Post(lead) == nil {
+		row, _ := e.state.Lead(lead)
+		last = row.Settled
+	}
 	reader, err := e.log.NewReader(decided.seq + 1)
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot search the log: %w", err)
@@ -157,9 +161,9 @@ func (e *explainer) afterwards(decided *entry) (facts []*entry, truncated bool, 
 	ended, err := e.read(reader, lead, 0, decided.at+int64(e.reach.later), func(after *entry) bool {
 		if isOf(after.fact, lead) {
 			facts = append(facts, after)
-			seen = seen || after.seq == row.Settled
+			seen = seen || after.seq == last
 		}
-		return !seen && len(facts) < maxFacts
+		return !seen && len(facts) < e.reach.facts
 	})
 	if err != nil {
 		return nil, false, err
@@ -167,14 +171,14 @@ func (e *explainer) afterwards(decided *entry) (facts []*entry, truncated bool, 
 	if seen || ended == endOfLog {
 		return facts, false, nil
 	}
-	if row.Settled == 0 {
+	if last == 0 {
 		return facts, true, nil
 	}
-	last, err := e.at(row.Settled)
+	end, err := e.at(last)
 	if err != nil {
 		return nil, false, err
 	}
-	return append(facts, last), true, nil
+	return append(facts, end), true, nil
 }
 
 // isOf tells whether a fact is of the delivery of a lead.

@@ -27,6 +27,7 @@ func (r *running) explain(id string) *Explanation {
 var (
 	anID       = regexp.MustCompile(`\b(lead|auc|ping|req|bid)_[0-9a-hj-km-np-tv-z]{26}\b`)
 	aTime      = regexp.MustCompile(`"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`)
+	theirID    = regexp.MustCompile(`"ref_[0-9a-f]+"`)
 	someMillis = regexp.MustCompile(`("elapsed_ms":) ?[0-9.]+`)
 )
 
@@ -43,6 +44,7 @@ func plain(t testing.TB, document string) string {
 		}
 		return kind + "_" + name
 	})
+	text = theirID.ReplaceAllString(text, `"(theirs)"`)
 	text = someMillis.ReplaceAllString(aTime.ReplaceAllString(text, `"(time)"`), `${1}0`)
 	var out bytes.Buffer
 	if err := json.Indent(&out, []byte(text), "", "  "); err != nil {
@@ -110,4 +112,117 @@ func TestExplainPost(t *testing.T) {
 	x.golden(t, "ping", auction)
 	x = x.again()
 	x.golden(t, "ping", auction)
+}
+
+// TestExplainChoice: who asked who would buy, and then had the lead go to one of
+// them.
+func TestExplainChoice(t *testing.T) {
+	high, low := reference(t, "12.5"), reference(t, "9")
+	x := start(t, newPlace(t, trading("ping_post", high, low)))
+	ping := decode[struct {
+		Data struct {
+			Ping string `json:"ping_id"`
+		}
+	}](t, x.ask(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)).Data.Ping
+	if before := x.explain(ping); before.Kind != "availability" || before.ID != ping || before.Status != "BID" || !strings.HasSuffix(before.Why, "No lead was posted at it.") {
+		t.Errorf("before: %+v", before)
+	}
+	id := x.sold(lead(1, "flo_ping_id", `"`+ping+`"`, "flo_buyer_id", `"buy_2"`)).leadID()
+	told := x.explain(id)
+	if told.Kind != "ingest" || told.Buyer != "buy_2" || told.outcomes() != "buy_2 won" || told.Auction == nil || told.Auction.ID != ping || told.Auction.Status != "SOLD" {
+		t.Errorf("the lead: %+v", told)
+	}
+	for _, name := range []string{ping, "auc_" + strings.TrimPrefix(ping, "ping_")} {
+		if after := x.explain(name); after.Status != "SOLD" || len(after.Leads) != 1 || after.Leads[0].ID != id || after.outcomes() != "buy_1 won, buy_2 lost" {
+			t.Errorf("%s: %+v", name, after)
+		}
+	}
+}
+
+// everyWay is a campaign without an auction in which each buyer stays out in its
+// own way, until one buys; the last is not needed.
+const everyWay = head + acme + `suppression_lists: [{id: nobody, field: phone, file: nobody.txt}]
+buyers:
+  - {id: buy_away, states: [NV]}
+  - {id: buy_choosy}
+  - {id: buy_poor, funds: {balance: 1}}
+  - {id: buy_wary, suppression: [nobody]}
+  - {id: buy_paused, paused: true}
+  - {id: buy_takes}
+  - {id: buy_last}
+campaigns:
+  - id: cmp
+    method: waterfall
+    floor: 2
+    duplicates: {window: 0s}
+    fields: [{name: rooms, type: integer}]
+    buyers:
+      - {buyer: buy_away, price: 9}
+      - {buyer: buy_choosy, price: 9, filters: [{field: rooms, min: 3}]}
+      - {buyer: buy_poor, price: 9}
+      - {buyer: buy_wary, price: 9}
+      - {buyer: buy_paused, price: 9}
+      - {buyer: buy_takes, price: 9}
+      - {buyer: buy_last, price: 9}
+`
+
+// TestExplainWaterfall: a method without an auction is told as well, and a lead
+// that nobody takes.
+func TestExplainWaterfall(t *testing.T) {
+	p := newPlace(t, everyWay)
+	p.beside(t, "nobody.txt", "+1"+areaCode+"0001\n")
+	x := start(t, p)
+	sold := x.sold(lead(1, "rooms", "2")).leadID()
+	const others = "buy_away wrong_state, buy_choosy filtered, buy_poor no_funds, buy_wary suppressed, buy_paused paused, "
+	told := x.explain(sold)
+	if told.outcomes() != others+"buy_takes won, buy_last not_asked" || told.Method != "waterfall" || told.Delivery != "none" {
+		t.Errorf("%s, %s: %s", told.Method, told.Delivery, told.outcomes())
+	}
+	x.golden(t, "waterfall", sold)
+	for _, buyer := range []string{"buy_takes", "buy_last"} {
+		x.must(204, "POST", "/admin/v1/buyers/"+buyer+"/pause", "")
+	}
+	unsold := x.explain(x.ingest(lead(1, "rooms", "2")).leadID())
+	if unsold.outcomes() != others+"buy_takes paused, buy_last paused" || unsold.Status != "UNMATCHED" || unsold.Price != nil || !strings.Contains(unsold.Why, "Of 7 candidates: 3 paused, 1 filtered,") {
+		t.Errorf("%s %s: %s", unsold.Status, unsold.Why, unsold.outcomes())
+	}
+}
+
+// TestExplainIsDiscreet: a buyer that answers with the person is not quoted. (Every
+// answer that these tests get is searched for the person as well.)
+func TestExplainIsDiscreet(t *testing.T) {
+	blue := newTaker(t, says(422, `{"error":"seen_`+areaCode+`0001"}`), says(201, `{"lead_id":"`+areaCode+`0002"}`))
+	red := newTaker(t, says(422, `{"error":"no.`+strings.ToLower(lastName)+`"}`))
+	x := start(t, newPlace(t, delivered(blue, red)))
+	refused := x.explain(x.ingest(lead(1)).leadID())
+	for i := range refused.Posts {
+		if code := refused.Posts[i].Settlements[0].Code; code != withheld {
+			t.Errorf("post %d: %q", i, code)
+		}
+	}
+	if !strings.Contains(refused.Why, "answered 422 "+withheld) {
+		t.Error(refused.Why)
+	}
+	taken := x.explain(x.sold(lead(2)).leadID())
+	if id := taken.Posts[0].Settlements[0].BuyerLead; id != withheld {
+		t.Errorf("their id %q", id)
+	}
+	plain := x.explain(x.sold(lead(3)).leadID())
+	if id := plain.Posts[0].Settlements[0].BuyerLead; id != "theirs" {
+		t.Errorf("their id %q, which is nobody's", id)
+	}
+}
+
+// TestExplainUnknown: what is no id, what nothing has, and who may not ask.
+func TestExplainUnknown(t *testing.T) {
+	x := start(t, newPlace(t, recorded))
+	x.sold(lead(1))
+	for _, id := range []string{"lead_01jd0000000000000000000000", "auc_01jd0000000000000000000000", "ping_7zzzzzzzzzzzzzzzzzzzzzzzzz", "lead_00000000000000000000000000"} {
+		x.operate("GET", "/admin/v1/explain/"+id, "").mustFail(t, 404, "not_found")
+	}
+	x.operate("GET", "/admin/v1/explain/42", "").mustFail(t, 422, "invalid_payload")
+	request(t, "GET", "http://"+x.Admin()+"/admin/v1/explain/lead_01jd0000000000000000000000", "").mustFail(t, 401, "unauthorized")
+	x.operate("POST", "/admin/v1/explain/lead_01jd0000000000000000000000", "").mustFail(t, 405, "method_not_allowed")
+	x.draining.Store(true)
+	x.operate("GET", "/admin/v1/explain/lead_01jd0000000000000000000000", "").mustFail(t, 503, "unavailable")
 }

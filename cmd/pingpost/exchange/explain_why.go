@@ -168,7 +168,7 @@ func refusals(posts []Post) (n int) {
 	return n
 }
 
-// whyAuction answers what a ping was answered, and what came of it.
+// whyAuction answers what a ping was answered.
 func whyAuction(told *Explanation) string {
 	if told.Status == statusNoBid {
 		return because(told)
@@ -180,11 +180,17 @@ func whyAuction(told *Explanation) string {
 		}
 	}
 	why := fmt.Sprintf("%s bid the most, %s, of %d whose bids stand; the seller was offered %s.", told.Buyer, told.Price, standing, told.Payout)
+	return why
+}
+
+// whatCame adds to a bid what was posted at it.
+func whatCame(told *Explanation) string {
+	why := ""
 	for _, lead := range told.Leads {
 		why += fmt.Sprintf(" %s was posted at it: %s.", lead.ID, lead.Status)
 	}
-	if told.Status == statusBid && len(told.Leads) == 0 {
-		why += " No lead was posted at it."
+	if why == "" {
+		return " No lead was posted at it."
 	}
 	return why
 }

@@ -1,0 +1,189 @@
+package exchange
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// TestExplainDelivery: what a post comes to, fact by fact, and where the lead then
+// stands.
+func TestExplainDelivery(t *testing.T) {
+	type step struct {
+		how    event.Settlement
+		change func(*event.PostSettled)
+	}
+	toNext := func(url string) func(*event.PostSettled) {
+		return func(s *event.PostSettled) {
+			s.Next, s.Post.URL = saleTo(3), url
+			s.Trail = []event.Step{{Outcome: market.OutcomePostRejected, Seats: market.Bits{1}}, {Outcome: market.OutcomeCapped, Seats: market.Bits{2}}}
+			taken := market.OutcomePostPending
+			if url == "" {
+				taken = market.OutcomeWon
+			}
+			s.Trail = append(s.Trail, event.Step{Outcome: taken, Seats: market.Bits{4}})
+		}
+	}
+	rejected := func(s *event.PostSettled) { s.Reason, s.Status, s.Code = market.ReasonPostRejected, 422, "score" }
+	for name, row := range map[string]struct {
+		steps    []step
+		status   string // and delivery, and reason
+		outcomes string
+		why      string
+	}{
+		"on its way":         {nil, "OPEN pending ", "buy_1 post_pending, buy_2 capped", "It is being posted to buy_1, for 12.5 USD."},
+		"delivered":          {[]step{{event.SettledDelivered, nil}}, "ACCEPTED delivered ", "buy_1 won, buy_2 capped", "Sold to buy_1 for 12.5 USD, which has acknowledged it."},
+		"answered meanwhile": {[]step{{event.SettledPending, nil}}, "ACCEPTED pending ", "buy_1 post_pending, buy_2 capped", "not acknowledged it yet"},
+		"delivered later":    {[]step{{event.SettledPending, nil}, {event.SettledDelivered, nil}}, "ACCEPTED delivered ", "buy_1 won, buy_2 capped", "has acknowledged it"},
+		"refused":            {[]step{{event.SettledRefused, rejected}}, "UNMATCHED failed post_rejected", "buy_1 post_rejected, buy_2 capped", "Whoever it was posted to refused it, or could not be reached, and nobody else could take it. Of 3 candidates: 1 capped, 1 not_asked, 1 post_rejected. The last, buy_1, answered 422 score"},
+		"not reached":        {[]step{{event.SettledRefused, func(s *event.PostSettled) { s.Reason = market.ReasonPostRejected }}}, "UNMATCHED failed post_rejected", "buy_1 post_rejected, buy_2 capped", "The last, buy_1, was not reached."},
+		"unknown":            {[]step{{event.SettledPending, nil}, {event.SettledUnknown, nil}}, "ACCEPTED unknown ", "buy_1 post_pending, buy_2 capped", "an operator may resend, confirm or release it"},
+		"resent":             {[]step{{event.SettledUnknown, nil}, {event.SettledResent, nil}}, "ACCEPTED pending ", "buy_1 post_pending, buy_2 capped", "tried on"},
+		"confirmed":          {[]step{{event.SettledUnknown, nil}, {event.SettledConfirmed, nil}}, "ACCEPTED confirmed ", "buy_1 won, buy_2 capped", "an operator found that it has the lead"},
+		"released":           {[]step{{event.SettledUnknown, nil}, {event.SettledReleased, rejected}}, "UNMATCHED released post_rejected", "buy_1 post_rejected, buy_2 capped", "An operator took it back"},
+		"to the next":        {[]step{{event.SettledRefused, toNext("https://next.example")}}, "OPEN pending ", "buy_1 post_rejected, buy_2 capped, buy_3 post_pending", "posted to buy_3"},
+		"by the next": {
+			[]step{{event.SettledRefused, toNext("https://next.example")}, {event.SettledDelivered, func(s *event.PostSettled) { s.Sale = saleTo(3) }}},
+			"ACCEPTED delivered ", "buy_1 post_rejected, buy_2 capped, buy_3 won", "Sold to buy_3 for 12.5 USD, which has acknowledged it. Refused before: 1.",
+		},
+		"answered at the next": {
+			[]step{{event.SettledRefused, toNext("https://next.example")}, {event.SettledPending, func(s *event.PostSettled) { s.Sale = saleTo(3) }}},
+			"ACCEPTED pending ", "buy_1 post_rejected, buy_2 capped, buy_3 post_pending", "Sold to buy_3 for 12.5 USD, which has not acknowledged it yet; the post is tried on. Refused before: 1.",
+		},
+		"recorded then": {[]step{{event.SettledRefused, toNext("")}}, "ACCEPTED none ", "buy_1 post_rejected, buy_2 capped, buy_3 won", "recorded; the buyer has no endpoint. Refused before: 1."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newChronicle(t)
+			c.configured(1, "buy_1", "buy_2", "buy_3")
+			id := c.draw(1)
+			c.posted(id)
+			for _, step := range row.steps {
+				if step.change == nil {
+					step.change = func(*event.PostSettled) {}
+				}
+				c.later(time.Second)
+				c.settled(id, step.how, step.change)
+			}
+			told := c.told(id)
+			if got := told.Status + " " + told.Delivery + " " + told.Reason; got != row.status {
+				t.Errorf("it stands at %q, want %q", got, row.status)
+			}
+			if got := strings.TrimSuffix(told.outcomes(), ", buy_3 not_asked"); got != row.outcomes {
+				t.Errorf("candidates %q, want %q", got, row.outcomes)
+			}
+			if !strings.Contains(told.Why, row.why) {
+				t.Errorf("why: %q, want %q", told.Why, row.why)
+			}
+			if sold := told.Status != "UNMATCHED"; sold != (told.Price != nil) || sold != (told.Buyer != "") {
+				t.Errorf("price %v, buyer %q", told.Price, told.Buyer)
+			}
+			if told.Truncated || told.Method != "waterfall" || told.Supplier != "sup" || told.Campaign != "cmp" {
+				t.Errorf("%+v", told)
+			}
+		})
+	}
+}
+
+// TestExplainTries: each try and each settlement, in order, with its time.
+func TestExplainTries(t *testing.T) {
+	c := newChronicle(t)
+	id, other := c.draw(1), c.draw(2)
+	c.posted(id)
+	c.posted(other)
+	c.later(time.Second)
+	c.add(&event.PostTried{Lead: id, Attempt: 1, At: c.now, Status: 503})
+	c.add(&event.PostTried{Lead: other, Attempt: 1, At: c.now, Status: 500})
+	c.add(&event.LeadDecided{Lead: c.draw(3), DuplicateOf: id, Reason: market.ReasonDuplicate})
+	c.later(2 * time.Second)
+	c.add(&event.PostTried{Lead: id, Attempt: 2, At: c.now})
+	c.settled(other, event.SettledDelivered)
+	c.settled(id, event.SettledDelivered, func(s *event.PostSettled) {
+		s.Attempts, s.Status, s.Elapsed, s.BuyerLead = 2, 201, 31_500_000, "L-1"
+	})
+	told := c.told(id)
+	if len(told.Posts) != 1 || len(told.Posts[0].Tries) != 2 || len(told.Posts[0].Settlements) != 1 {
+		t.Fatalf("%+v", told.Posts)
+	}
+	post := told.Posts[0]
+	at := func(d time.Duration) Instant { return Instant(dawn + int64(d)) }
+	if post.Intended != at(0) || post.Tries[0] != (Try{1, at(time.Second), 503}) || post.Tries[1] != (Try{2, at(3 * time.Second), 0}) {
+		t.Errorf("%+v", post)
+	}
+	want := Settlement{At: at(3 * time.Second), Came: "delivered", Status: 201, Failed: 2, Elapsed: 31_500_000, BuyerLead: "L-1"}
+	if post.Settlements[0] != want || told.Settled != want.At {
+		t.Errorf("%+v, want %+v", post.Settlements[0], want)
+	}
+	if told.Margin.String() != "2.5 USD" || told.Received != at(0) {
+		t.Errorf("margin %s, received %d", told.Margin, told.Received)
+	}
+}
+
+// TestExplainAgreesWithMemory: through any facts that an exchange could write of a
+// lead, it stands where memory has it, and every seat has one outcome.
+func TestExplainAgreesWithMemory(t *testing.T) {
+	c := newChronicle(t)
+	c.configured(1, "buy_1", "buy_2", "buy_3", "buy_4", "buy_5", "buy_6", "buy_7", "buy_8", "buy_9")
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		id := market.LeadID(market.MakeID(c.now/int64(time.Millisecond), [10]byte{8: byte(n >> 8), 9: byte(n)}))
+		c.posted(id)
+		buyer, unknown := 1, false
+		for open := true; open && rapid.IntRange(0, 9).Draw(rt, "the end") > 0; {
+			c.later(time.Duration(rapid.IntRange(0, 5).Draw(rt, "seconds")) * time.Second)
+			ways := []event.Settlement{event.SettledDelivered, event.SettledRefused, event.SettledPending, event.SettledUnknown}
+			if unknown {
+				ways = []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
+			}
+			fact := &event.PostSettled{Lead: id, Campaign: 1, Settlement: rapid.SampledFrom(ways).Draw(rt, "how"), Sale: saleTo(buyer)}
+			open, unknown = !fact.Settlement.Ends(), fact.Settlement == event.SettledUnknown
+			switch {
+			case fact.Settlement == event.SettledReleased:
+				fact.Reason = market.ReasonPostRejected
+			case fact.Settlement == event.SettledRefused && buyer < 9 && rapid.Bool().Draw(rt, "another"):
+				rejected := market.Bits{1<<buyer - 1}
+				buyer++
+				fact.Next = saleTo(buyer)
+				taken := market.OutcomeWon
+				if open = rapid.Bool().Draw(rt, "has an endpoint"); open {
+					fact.Post.URL, taken = "https://next.example", market.OutcomePostPending
+				}
+				fact.Trail = []event.Step{{Outcome: market.OutcomePostRejected, Seats: rejected}, {Outcome: taken, Seats: market.Bits{1 << (buyer - 1)}}}
+			case fact.Settlement == event.SettledRefused:
+				fact.Reason = market.ReasonPostRejected
+			}
+			c.add(fact)
+		}
+		told, row := c.told(id), mustRow(rt, c, id)
+		if told.Status != row.Status.String() || told.Delivery != row.Delivery.String() || told.Reason != row.Reason.String() {
+			rt.Fatalf("told %s %s %q, memory has %s %s %q", told.Status, told.Delivery, told.Reason, row.Status, row.Delivery, row.Reason)
+		}
+		if name := c.state.NameOf(event.NameBuyer, row.Buyer); told.Status != "UNMATCHED" && told.Buyer != name {
+			rt.Fatalf("told %q, memory has %q", told.Buyer, name)
+		}
+		seen := map[uint32]bool{}
+		for _, candidate := range told.Candidates {
+			if seen[candidate.Seat] || candidate.Outcome == "post_pending" && told.Delivery != "pending" && told.Delivery != "unknown" {
+				rt.Fatalf("%s at %s: %s", told.Status, told.Delivery, told.outcomes())
+			}
+			seen[candidate.Seat] = true
+		}
+		if len(seen) != 9 {
+			rt.Fatalf("%d seats of 9", len(seen))
+		}
+	})
+}
+
+func mustRow(t *rapid.T, c *chronicle, id market.LeadID) state.Lead {
+	row, ok := c.state.Lead(id)
+	if !ok {
+		t.Fatal("memory has forgotten the lead")
+	}
+	return row
+}

@@ -1,0 +1,136 @@
+package exchange
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// TestEveryReasonHasItsWords: with candidates and without; no two reasons have the
+// same, and one that a later program has written is admitted not to be known.
+func TestEveryReasonHasItsWords(t *testing.T) {
+	said := map[string]market.Reason{}
+	some := []Candidate{{Outcome: "capped"}, {Outcome: "filtered"}, {Outcome: "capped"}}
+	reason := market.ReasonNoBuyer
+	for ; reason.String() != "unknown"; reason++ {
+		for _, candidates := range [][]Candidate{nil, some} {
+			why := because(&Explanation{Reason: reason.String(), Candidates: candidates})
+			if other, taken := said[why]; taken && other != reason {
+				t.Errorf("%s and %s: %s", other, reason, why)
+			}
+			said[why] = reason
+			if !strings.Contains(why, ".") || strings.Contains(why, "not known") || candidates != nil && !strings.HasSuffix(why, "Of 3 candidates: 2 capped, 1 filtered.") {
+				t.Errorf("%s: %s", reason, why)
+			}
+		}
+	}
+	if len(unsold) != int(reason)-1 {
+		t.Errorf("words for %d reasons, and there are %d", len(unsold), reason-1)
+	}
+	if why := because(&Explanation{Reason: "unknown"}); !strings.Contains(why, "not known") {
+		t.Error(why)
+	}
+}
+
+func TestPersonsAreSeen(t *testing.T) {
+	var p person
+	p.add("first_name", "Ann")
+	p.add("last_name", "de la Cruz")
+	p.add("phone", "+12125550142")
+	p.add("email", "ann.c@mail.example")
+	p.add("utm", "facebook")
+	p.add("backup", "other@mail.example")
+	p.add("line1", "7")
+	for text, want := range map[string]bool{
+		"":                          false,
+		"Ann":                       true,
+		"dear ann, no":              true,
+		"planned":                   false,
+		"annex":                     false,
+		"ann_1":                     true,
+		"mr DE LA CRUZ":             true,
+		"cruz":                      false,
+		"2125550142":                true,
+		"(212) 555-0142":            true,
+		"id 12125550142x":           true,
+		"125550142":                 false,
+		"lead_212555014":            false,
+		"ANN.C@MAIL.EXAMPLE":        true,
+		"<other@mail.example>":      true,
+		"facebook":                  false,
+		"7":                         false,
+		"planned annex, then ann":   true,
+		"score_too_low":             false,
+		"ref_2a0f2838350d4c44083fd": false,
+	} {
+		if got := p.isIn(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+// TestWithholding: whatever others wrote, a seller's ids, a ping's fields and a buyer's
+// words, is held against the contact part of the lead.
+func TestWithholding(t *testing.T) {
+	contact := event.Contact{Fields: []event.Field{
+		{Name: "phone", Kind: market.KindString, Text: []byte("+12125550142")},
+		{Name: "last_name", Kind: market.KindString, Text: []byte("Cruz")},
+	}, Body: []byte("Cruz")}
+	found := &entry{fact: &event.LeadDecided{Sealed: contact.AppendTo(nil)}}
+	write := func(person string) *Explanation {
+		return &Explanation{
+			LeadID: "lead_1", SellerID: "u" + person, Status: "OPEN", Buyer: "b", Price: amountOf(1, market.Currency{'U', 'S', 'D'}),
+			Fields:     map[string]json.RawMessage{"note": json.RawMessage(`"call ` + person + `"`), "rooms": json.RawMessage("2")},
+			Candidates: []Candidate{{Reason: "r-" + person}},
+			Posts:      []Post{{Settlements: []Settlement{{Code: "c-" + person, BuyerLead: "b-" + person}}}},
+			Auction:    &Explanation{SellerID: "a-" + person, Fields: map[string]json.RawMessage{"n": json.RawMessage(`["` + person + `"]`)}},
+		}
+	}
+	for person, times := range map[string]int{"2125550142": 7, "-cruz-": 7, "nobody": 0} {
+		told := write(person)
+		discreet(found, told)
+		text, err := document(told, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), withheld); n != times || (n > 0) == strings.Contains(string(text), person) {
+			t.Errorf("%s: withheld %d times of %d: %s", person, n, times, text)
+		}
+	}
+	discreet(&entry{fact: &event.LeadDecided{Sealed: []byte{0xff}}}, write("nobody"))
+}
+
+// TestDocumentReadsBack: every form that the document has of its own, both ways.
+func TestDocumentReadsBack(t *testing.T) {
+	told := &Explanation{
+		Received: 1_795_183_200_123_000_000, Settled: 1_795_183_200_000_000_000, Margin: &Amount{-1_500_001, "USD"}, Price: &Amount{0, "EUR"},
+		Candidates: []Candidate{{Elapsed: 12_345_000}, {Elapsed: 1_000}},
+	}
+	text, err := document(told, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"received_at":"2026-11-20T14:00:00.123Z"`, `"settled_at":"2026-11-20T14:00:00.000Z"`, `"margin":{"amount":-1.500001,"currency":"USD"}`,
+		`"price":{"amount":0,"currency":"EUR"}`, `"elapsed_ms":12.345`, `"elapsed_ms":0.001`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+	var read Explanation
+	if err := json.Unmarshal(text, &read); err != nil {
+		t.Fatal(err)
+	}
+	if read.Received != told.Received || *read.Margin != *told.Margin || read.Candidates[0].Elapsed != told.Candidates[0].Elapsed {
+		t.Errorf("%+v", read)
+	}
+	for _, bad := range []string{`{"received_at":5}`, `{"received_at":"soon"}`, `{"margin":{"amount":"5"}}`, `{"margin":{"amount":--5}}`, `{"candidates":[{"elapsed_ms":"x"}]}`} {
+		if json.Unmarshal([]byte(bad), new(Explanation)) == nil {
+			t.Errorf("%s was read", bad)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pingpost/cmd/pingpost/exchange"
+)
+
+// sendOne sends a lead to an exchange and returns its id.
+func sendOne(t *testing.T, public string) string {
+	t.Helper()
+	body := `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"` + person + `","phone":"+12125550100","email":"ann@` + person + `.example"}`
+	req, err := http.NewRequest(http.MethodPost, public+"/api/v1/ingest", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", apiKey)
+	req.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var said struct {
+		Data struct{ ID, Status string }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&said); err != nil || said.Data.Status != "ACCEPTED" {
+		t.Fatalf("%d %+v %v", response.StatusCode, said, err)
+	}
+	return said.Data.ID
+}
+
+// TestExplainCommand: the whole way, from a lead that a running exchange took to
+// what a person reads of it; run looks that the person who the lead is about is
+// not in it.
+func TestExplainCommand(t *testing.T) {
+	s := serve(t, "-c", configuration(t, served))
+	public, admin := s.addresses("production")
+	id := sendOne(t, public)
+	text := must(t, "explain", id, "--admin", admin)
+	for _, pattern := range []string{
+		`^` + id + `\n`, `status +ACCEPTED\n`, `kind +ingest for cmp, waterfall, configuration 1`, `money +price 12\.05 USD, payout 12\.05 USD, margin 0 USD`,
+		`Sold to buy for 12\.05 USD\. The sale is recorded; the buyer has no endpoint\.`,
+		`\n +0\.0 +arrived +20\d\d-`, `\n +\d+\.0  buy  won`, `\n +\d+\.0 +decided +sold to buy\n`,
+	} {
+		if !regexp.MustCompile(pattern).MatchString(text) {
+			t.Errorf("no %s in\n%s", pattern, text)
+		}
+	}
+	var told exchange.Explanation
+	if err := json.Unmarshal([]byte(must(t, "explain", "--json", id, "--admin", admin)), &told); err != nil || told.ID != id || explained(&told) != text {
+		t.Errorf("%v, and of the document\n%s\nof the text\n%s", err, explained(&told), text)
+	}
+	for _, row := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"explain", "lead_01jd0000000000000000000000", "--admin", admin}, "there is no such thing"},
+		{[]string{"explain", "auc_01jd0000000000000000000000", "--admin", admin}, "there is no such thing"},
+		{[]string{"explain", "no id/at all?", "--admin", admin}, "The payload does not fit"},
+		{[]string{"explain", id, "--admin", admin, "--password", "wrong"}, "password"},
+		{[]string{"explain", id, "--admin", public}, "nothing at this path"},
+	} {
+		if r := run(t, row.args...); r.code != 1 || !strings.Contains(r.err, row.want) || r.out != "" {
+			t.Errorf("%v: exit %d, %q, %q; want %q", row.args, r.code, r.out, r.err, row.want)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"pingpost/cmd/pingpost/exchange"
+)
+
+// columns is how wide an explanation may be.
+const columns = 100
+
+// explained is the whole explanation: of a lead, then of the ping whose bid it
+// was sold at; of a ping, then of the leads that were posted at its bid.
+func explained(told *exchange.Explanation) string {
+	text := section(told)
+	if told.Auction != nil {
+		text += "\nTHE PING BEFORE\n\n" + section(told.Auction)
+	}
+	for _, lead := range told.Leads {
+		text += "\nPOSTED AT ITS BID\n\n" + section(lead)
+	}
+	return text
+}
+
+func section(told *exchange.Explanation) string {
+	text := told.ID + "\n" + summary(told) + "\n" + paragraph(told.Why, columns) + "\n" + timeline(told)
+	if told.Truncated {
+		text += "\n" + paragraph("The log goes on, and was not searched to its end: later tries may be missing here.", columns)
+	}
+	return text
+}
+
+// summary is what stands above the timeline.
+func summary(told *exchange.Explanation) string {
+	t := table{indent: "  "}
+	add := func(name, text string) {
+		for i, line := range wrapped(text, columns-len("  supplier  ")) {
+			if i > 0 {
+				name = ""
+			}
+			t.row(name, line)
+		}
+	}
+	status := told.Status
+	if told.Delivery != "" && told.Delivery != "none" {
+		status += ", " + told.Delivery
+	}
+	if told.Reason != "" {
+		status += ", " + told.Reason
+	}
+	add("status", status)
+	add("kind", kindOf(told))
+	add("supplier", told.Supplier)
+	add("money", moneyOf(told))
+	add("auction", told.AuctionID)
+	add("theirs", told.SellerID)
+	add("request", told.RequestID)
+	add("same as", told.DuplicateOf)
+	add("fields", fieldsOf(told))
+	return t.String()
+}
+
+func kindOf(told *exchange.Explanation) string {
+	if told.Campaign == "" {
+		return told.Kind + ", for no campaign"
+	}
+	text := told.Kind + " for " + told.Campaign
+	if told.Method != "" {
+		text += ", " + told.Method
+	}
+	text += fmt.Sprintf(", configuration %d", told.Catalog)
+	if told.Hops > 0 {
+		text += fmt.Sprintf(", hops %d", told.Hops)
+	}
+	return text
+}
+
+func moneyOf(told *exchange.Explanation) string {
+	if told.Price == nil || told.Payout == nil || told.Margin == nil {
+		return ""
+	}
+	return fmt.Sprintf("price %s, payout %s, margin %s", told.Price, told.Payout, told.Margin)
+}
+
+func fieldsOf(told *exchange.Explanation) string {
+	words := make([]string, 0, len(told.Fields))
+	for _, name := range slices.Sorted(maps.Keys(told.Fields)) {
+		words = append(words, name+"="+string(told.Fields[name]))
+	}
+	return strings.Join(words, " ")
+}
+
+// paragraph is text in lines of at most so many characters.
+func paragraph(text string, width int) string {
+	return strings.Join(wrapped(text, width), "\n") + "\n"
+}
+
+// wrapped breaks text at its spaces, and a word that is longer than a line
+// anywhere. Empty text has no lines. What others wrote is in it, so whatever a
+// terminal could take for a command is taken out.
+func wrapped(text string, width int) (lines []string) {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+	line := ""
+	for _, word := range strings.Fields(text) {
+		for utf8.RuneCountInString(word) > width {
+			if line != "" {
+				lines, line = append(lines, line), ""
+			}
+			runes := []rune(word)
+			lines, word = append(lines, string(runes[:width])), string(runes[width:])
+		}
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// cut shortens text to so many characters.
+func cut(text string, width int) string {
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	return string([]rune(text)[:width-1]) + "…"
+}

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"pingpost/cmd/pingpost/exchange"
+)
+
+// moment is one line of a timeline.
+type moment struct {
+	at     exchange.Instant
+	who    string
+	what   string
+	bar    string
+	detail string
+}
+
+const (
+	barWidth   = 10
+	whoWidth   = 28
+	whatWidth  = 18
+	leastRoom  = 20 // for details
+	unaskedMax = 10 // that came to one outcome and are told one by one
+)
+
+// timeline tells an explanation line by line, in order. Instants are rounded to
+// the millisecond and answer times are not, so what must have come before the
+// decision may seem to be a little later: then the decision is told with it.
+func timeline(told *exchange.Explanation) string {
+	moments := []moment{{at: told.Received, what: "arrived", detail: dateOf(told.Received)}}
+	moments = append(moments, unasked(told)...)
+	moments = append(moments, asked(told)...)
+	if told.BidsDue != 0 && told.BidsDue > told.Received && told.BidsDue <= told.Decided {
+		moments = append(moments, moment{at: told.BidsDue, what: "deadline", detail: "for bids"})
+	}
+	decided := told.Decided
+	for i := range moments {
+		decided = max(decided, moments[i].at)
+	}
+	moments = append(moments, moment{at: decided, what: "decided", detail: decisionOf(told)})
+	for i := range told.Posts {
+		for _, m := range posted(&told.Posts[i]) {
+			m.at = max(m.at, decided)
+			moments = append(moments, m)
+		}
+	}
+	slices.SortStableFunc(moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
+	return laid(moments, told.Received)
+}
+
+// laid puts moments into columns; details that are too long go on below.
+func laid(moments []moment, from exchange.Instant) string {
+	t := table{indent: "  "}
+	used := len(t.indent)
+	widths := [4]int{len("ms")}
+	rows := make([][4]string, 0, len(moments))
+	for _, m := range moments {
+		row := [4]string{milliseconds(int64(m.at - from)), cut(m.who, whoWidth), cut(m.what, whatWidth), m.bar}
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+		rows = append(rows, row)
+	}
+	for _, width := range widths {
+		used += width + len("  ")
+	}
+	t.row("ms")
+	for i, row := range rows {
+		lines := wrapped(moments[i].detail, max(leastRoom, columns-used))
+		if len(lines) == 0 {
+			lines = []string{""}
+		}
+		for j, line := range lines {
+			if j > 0 {
+				row = [4]string{}
+			}
+			t.row(row[0], row[1], row[2], row[3], line)
+		}
+	}
+	return t.String()
+}
+
+func milliseconds(nanoseconds int64) string { return fmt.Sprintf("%.1f", float64(nanoseconds)/1e6) }
+
+// dateOf is a time as the document has it.
+func dateOf(at exchange.Instant) string {
+	text, err := at.MarshalJSON()
+	if err != nil {
+		return ""
+	}
+	return strings.Trim(string(text), `"`)
+}
+
+// asked are the buyers that were pinged, each when it answered.
+func asked(told *exchange.Explanation) (moments []moment) {
+	for i := range told.Candidates {
+		if c := &told.Candidates[i]; c.Asked {
+			moments = append(moments, moment{
+				at: told.Received + exchange.Instant(c.Elapsed), who: nameOf(c), what: c.Outcome,
+				bar: bar(int64(c.Elapsed), int64(told.BidsDue-told.Received)), detail: answerOf(c),
+			})
+		}
+	}
+	return moments
+}
+
+// bar is a share of the time that there was.
+func bar(of, whole int64) string {
+	filled := barWidth
+	if whole > 0 {
+		filled = int(min(barWidth, max(1, (of*barWidth+whole-1)/whole)))
+	}
+	return strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled)
+}
+
+// answerOf is what a buyer answered to a ping.
+func answerOf(c *exchange.Candidate) string {
+	var words []string
+	if c.Bid != nil {
+		bid := "bid " + c.Bid.String()
+		if c.Payout != nil {
+			bid += ", payout " + c.Payout.String()
+		}
+		words = append(words, bid)
+	}
+	if c.Status != 0 && c.Status != 200 {
+		words = append(words, fmt.Sprintf("HTTP %d", c.Status))
+	}
+	if c.Fault != "" && c.Fault != c.Outcome {
+		words = append(words, c.Fault)
+	}
+	if c.Reason != "" {
+		words = append(words, c.Reason)
+	}
+	return strings.Join(words, ", ")
+}
+
+// unasked are the candidates that were not pinged: one by one, or, where many came
+// to the same, some of them and a count.
+func unasked(told *exchange.Explanation) (moments []moment) {
+	at := told.Decided
+	if told.BidsDue != 0 {
+		at = told.Received
+	}
+	counts := make(map[string]int)
+	var outcomes []string
+	for i := range told.Candidates {
+		c := &told.Candidates[i]
+		if c.Asked {
+			continue
+		}
+		if counts[c.Outcome]++; counts[c.Outcome] == 1 {
+			outcomes = append(outcomes, c.Outcome)
+		}
+		if counts[c.Outcome] <= unaskedMax {
+			moments = append(moments, moment{at: at, who: nameOf(c), what: c.Outcome})
+		}
+	}
+	for _, outcome := range outcomes {
+		if more := counts[outcome] - unaskedMax; more > 0 {
+			moments = append(moments, moment{at: at, who: "and " + grouped(more) + " more", what: outcome, detail: "all with --json"})
+		}
+	}
+	return moments
+}
+
+// nameOf is a candidate's buyer, or where it sat.
+func nameOf(c *exchange.Candidate) string {
+	if c.Buyer == "" {
+		return fmt.Sprintf("seat %d", c.Seat)
+	}
+	return c.Buyer
+}
+
+// decisionOf is what was decided at first, once it was durable.
+func decisionOf(told *exchange.Explanation) string {
+	switch {
+	case told.LeadID == "" && told.Price != nil:
+		return "the seller is offered " + told.Payout.String()
+	case told.LeadID == "":
+		return "no bid: " + told.Reason
+	case len(told.Posts) > 0:
+		return "to be posted"
+	case told.Price != nil:
+		return "sold to " + told.Buyer
+	}
+	return "not sold: " + told.Reason
+}
+
+// posted is the way of a lead to one buyer.
+func posted(post *exchange.Post) []moment {
+	moments := append(make([]moment, 0, 1+len(post.Tries)+len(post.Settlements)), moment{
+		at: post.Intended, who: post.Buyer, what: "post",
+		detail: fmt.Sprintf("for %s, payout %s", post.Price, post.Payout),
+	})
+	for i := range post.Tries {
+		try := &post.Tries[i]
+		detail := "no answer"
+		if try.Status != 0 {
+			detail = fmt.Sprintf("HTTP %d", try.Status)
+		}
+		moments = append(moments, moment{at: try.Ended, who: post.Buyer, what: fmt.Sprintf("try %d failed", try.Attempt), detail: detail})
+	}
+	for i := range post.Settlements {
+		s := &post.Settlements[i]
+		moments = append(moments, moment{at: s.At, who: post.Buyer, what: s.Came, detail: settlementOf(s)})
+	}
+	return moments
+}
+
+func settlementOf(s *exchange.Settlement) string {
+	var words []string
+	if s.Came == "pending" {
+		words = append(words, "the supplier is told ACCEPTED, the tries go on")
+	}
+	if s.Status != 0 {
+		words = append(words, fmt.Sprintf("HTTP %d after %s ms", s.Status, milliseconds(int64(s.Elapsed))))
+	}
+	for _, word := range []struct{ says, text string }{
+		{"", s.Code}, {"their id ", s.BuyerLead}, {"", s.Reason}, {"then to ", s.Next},
+	} {
+		if word.text != "" {
+			words = append(words, word.says+word.text)
+		}
+	}
+	return strings.Join(words, ", ")
+}
