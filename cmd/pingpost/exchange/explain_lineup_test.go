@@ -81,9 +81,11 @@ func TestExplainWithoutLineup(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func() error{
-		"another's text": func() error { return os.WriteFile(old, []byte(strings.Replace(string(text), "buy_1", "buy_5", 1)), 0o600) },
-		"half a text":    func() error { return os.WriteFile(old, text[:len(text)/2], 0o600) },
-		"no file":        func() error { return os.Remove(old) },
+		"another's text": func() error {
+			return os.WriteFile(old, []byte(strings.Replace(string(text), "buy_1", "buy_5", 1)), 0o600)
+		},
+		"half a text": func() error { return os.WriteFile(old, text[:len(text)/2], 0o600) },
+		"no file":     func() error { return os.Remove(old) },
 	} {
 		if err := change(); err != nil && name != "no file" {
 			t.Fatal(err)
