@@ -89,6 +89,10 @@ const maxReading = 4
 // read the log. It is a cache and decides nothing: what is not in it is read
 // back, and comes to the same.
 //
+// A name is used again once memory has forgotten the auction that had it, and the
+// cache may have that one still: it is emptied only while it is filled. The later
+// auction takes its place.
+//
 // Whatever is put in goes first in, first out. A window is about as long as every
 // other, so that is nearly the order in which they end; an auction that outlives
 // the one before it by a little waits for it, and both limits hold meanwhile.
@@ -106,7 +110,7 @@ func (r *recent) keep(a *offered, now int64) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.byName[a.name] != nil {
+	if known := r.byName[a.name]; known != nil && bytes.Compare(known.id[:], a.id[:]) >= 0 {
 		return
 	}
 	size := a.size()
@@ -114,7 +118,9 @@ func (r *recent) keep(a *offered, now int64) {
 		oldest := r.queue[0]
 		r.queue[0], r.queue = nil, r.queue[1:]
 		r.bytes -= oldest.size()
-		delete(r.byName, oldest.name)
+		if r.byName[oldest.name] == oldest {
+			delete(r.byName, oldest.name)
+		}
 	}
 	if r.byName == nil {
 		r.byName = make(map[[16]byte]*offered)
