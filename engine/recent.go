@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -144,13 +145,12 @@ func (e *Engine) remember(fact *event.AuctionHeld) {
 	}
 }
 
-// recall is an auction that facts have given a name. The error is
-// ErrUnavailable, and the reason is noted.
-func (e *Engine) recall(row *state.AuctionRow) (*offered, error) {
+// recall is an auction that facts have given a name, as readBack has it.
+func (e *Engine) recall(row *state.AuctionRow, until int64) (*offered, error) {
 	if a := e.recent.find(row.Name); a != nil {
 		return a, nil
 	}
-	fact, err := e.readBack(row.Seq)
+	fact, err := e.readBack(row.Seq, until)
 	if err != nil {
 		return nil, err
 	}
@@ -163,12 +163,11 @@ func (e *Engine) recall(row *state.AuctionRow) (*offered, error) {
 	return a, nil
 }
 
-// readBack reads a fact from the log. The error is ErrUnavailable, and the
-// reason is noted.
-func (e *Engine) readBack(seq uint64) (event.Event, error) {
-	select {
-	case e.reading <- struct{}{}:
-	case <-e.stop:
+// readBack reads a fact from the log. It waits for its turn until a time in Unix
+// nanoseconds. The error is ErrUnavailable; where the log is the reason, that is
+// noted.
+func (e *Engine) readBack(seq uint64, until int64) (event.Event, error) {
+	if !e.takeReading(until) {
 		return nil, ErrUnavailable
 	}
 	defer func() { <-e.reading }()
@@ -181,4 +180,23 @@ func (e *Engine) readBack(seq uint64) (event.Event, error) {
 	}
 	e.opt.Note.Fault("a fact could not be read back from the log; the request may be sent again", fmt.Errorf("entry %d: %w", seq, err))
 	return nil, ErrUnavailable
+}
+
+// takeReading takes a place among those who read the log; false: none came free
+// in time.
+func (e *Engine) takeReading(until int64) bool {
+	select {
+	case e.reading <- struct{}{}:
+		return true
+	default:
+	}
+	fired, stop := e.opt.Clock.Timer(time.Duration(until - e.opt.Clock.Now()))
+	defer stop()
+	select {
+	case e.reading <- struct{}{}:
+		return true
+	case <-fired:
+	case <-e.stop:
+	}
+	return false
 }

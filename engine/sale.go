@@ -5,6 +5,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/state"
 )
 
 // PostRequest is a lead that a seller sends for the bid that its ping was
@@ -148,8 +149,7 @@ func (in *ingest) findAuction() error {
 	if !ok {
 		return nil
 	}
-	var err error
-	if p.auction, err = e.recall(&row); err != nil {
+	if err := in.recall(&row); err != nil {
 		return err
 	}
 	in.open = in.offering()
@@ -158,6 +158,14 @@ func (in *ingest) findAuction() error {
 		p.bid = p.auction.winner()
 	}
 	return nil
+}
+
+// recall recalls the auction whose bid is to be taken up. That may take a while,
+// so the decision's time is set anew: a bid can end meanwhile.
+func (in *ingest) recall(row *state.AuctionRow) (err error) {
+	in.promise.auction, err = in.engine.recall(row, in.ceiling())
+	in.now = max(in.now, in.engine.opt.Clock.Now())
+	return err
 }
 
 // offering is the campaign whose auction it was, as it is configured now; nil
