@@ -104,9 +104,16 @@ func (e *Engine) auctioned(req *PingRequest, endpoint byte) (PingAnswer, error) 
 		return PingAnswer{}, ErrUnavailable
 	}
 	p, _ := e.pings.Get().(*ping)
+	over := false
+	defer func() {
+		if !over {
+			e.state.Release(&p.hold) // it has panicked, and the process goes on
+		}
+	}()
 	p.begin(e, req, plan, endpoint)
 	answer, err := p.run()
 	p.end()
+	over = true
 	e.pings.Put(p)
 	return answer, err
 }

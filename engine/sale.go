@@ -84,6 +84,12 @@ func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
 		return SaleAnswer{}, ErrUnavailable
 	}
 	in, d := e.rooms.Get().(*ingest), e.decisions.Get().(*Decision)
+	over := false
+	defer func() {
+		if !over {
+			in.collapse()
+		}
+	}()
 	in.begin(e, &IngestRequest{
 		Supplier: req.Supplier, Members: req.Lead, Body: req.Body, Key: req.Key, BadKey: req.BadKey,
 		Request: req.Request, Received: req.Received,
@@ -91,6 +97,7 @@ func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
 	in.promise.post = req
 	answer, err := in.post()
 	in.end()
+	over = true
 	e.rooms.Put(in)
 	e.decisions.Put(d)
 	return answer, err
