@@ -37,16 +37,15 @@ func (in *ingest) findOffer(ping, buyer *market.Member) error {
 		in.unknownChoice(memberPing)
 		return nil
 	}
-	auction, err := e.recall(&row)
-	switch {
-	case err != nil:
+	if err := in.recall(&row); err != nil {
 		return err
-	case auction.campaign != in.open.Campaign.Ref:
+	}
+	if p.auction.campaign != in.open.Campaign.Ref {
+		p.auction = nil
 		in.unknownChoice(memberPing)
 		return nil
 	}
-	p.auction = auction
-	if p.bid = auction.of(e.state.RefOf(event.NameBuyer, textOf(buyer))); p.bid == nil {
+	if p.bid = p.auction.of(e.state.RefOf(event.NameBuyer, textOf(buyer))); p.bid == nil {
 		in.unknownChoice(memberBuyer)
 	}
 	return nil

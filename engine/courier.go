@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -157,7 +158,20 @@ func (c *courier) try() {
 		Body:      event.ContactBody(post.Body),
 		Deadline:  time.Unix(0, now+post.Intent.Timeout),
 	}
-	go func() { c.results <- e.opt.Buyers.Post(req) }()
+	go func() { c.results <- c.send(req) }()
+}
+
+// send makes the attempt. A panic there is one try that may have reached the
+// buyer, and told: it would end the process, and every next one that takes the
+// post up again.
+func (c *courier) send(req *market.PostRequest) (result market.PostResult) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			result = market.PostResult{Verdict: market.VerdictUnknown}
+			c.engine.opt.Note.Fault("a post panicked; please report it", fmt.Errorf("%T at %s", cause, debug.Stack()))
+		}
+	}()
+	return c.engine.opt.Buyers.Post(req)
 }
 
 // postKey is the idempotency key of a post: the same for every try, another

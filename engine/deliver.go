@@ -19,6 +19,7 @@ func (in *ingest) deliver() (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	in.courier = c
 	if err := in.commit(); err != nil {
 		return in.abandon(c, err)
 	}
@@ -164,6 +165,7 @@ func (in *ingest) leave(c *courier) (Answer, error) {
 	if err != nil {
 		return in.abandon(c, err)
 	}
+	in.courier = nil
 	close(c.answered)
 	in.engine.goOn(c)
 	return answer, nil
@@ -171,6 +173,7 @@ func (in *ingest) leave(c *courier) (Answer, error) {
 
 // dismiss ends a courier whose lead is settled.
 func (in *ingest) dismiss(c *courier) {
+	in.courier = nil
 	in.engine.couriers.close(c)
 	close(c.answered)
 }

@@ -37,6 +37,7 @@ type ingest struct {
 	bought     bought
 	promise    promise
 	picked     pick
+	courier    *courier      // at work for the lead, as long as this call runs it
 	posting    state.Hold    // the claims that outlive the commit, while a post is open
 	fields     []event.Field // memory for the fact's lists, between two facts
 	steps      []event.Step
@@ -77,10 +78,17 @@ func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 	}
 	in := e.rooms.Get().(*ingest)
 	d := e.decisions.Get().(*Decision)
+	over := false
+	defer func() {
+		if !over {
+			in.collapse()
+		}
+	}()
 	in.begin(e, req, p, d)
 	answer, err := in.run()
 	d.answer = answer
 	in.end()
+	over = true
 	e.rooms.Put(in)
 	if err != nil {
 		e.decisions.Put(d)
@@ -99,7 +107,7 @@ func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
 	in.auction.reset()
 	in.promise.reset()
 	in.bought = bought{}
-	in.faults, in.back = in.faults[:0], nil
+	in.faults, in.back, in.courier = in.faults[:0], nil, nil
 	if in.listed == nil {
 		in.listed = in.onList
 	}
@@ -115,6 +123,19 @@ func (in *ingest) end() {
 	clear(in.contact.Fields)
 	in.promise.reset()
 	in.auction.reset()
+}
+
+// collapse ends what a call that has panicked holds, unless the committer has it:
+// the process goes on, and nobody else would. An intent that it leaves open is for
+// the next start. The workspace is used no more.
+func (in *ingest) collapse() {
+	if in.courier != nil {
+		in.dismiss(in.courier)
+	}
+	if !in.queued {
+		in.engine.state.Release(&in.hold)
+	}
+	in.engine.state.Release(&in.posting)
 }
 
 func (in *ingest) run() (Answer, error) {

@@ -104,9 +104,16 @@ func (e *Engine) auctioned(req *PingRequest, endpoint byte) (PingAnswer, error) 
 		return PingAnswer{}, ErrUnavailable
 	}
 	p, _ := e.pings.Get().(*ping)
+	over := false
+	defer func() {
+		if !over {
+			e.state.Release(&p.hold) // it has panicked, and the process goes on
+		}
+	}()
 	p.begin(e, req, plan, endpoint)
 	answer, err := p.run()
 	p.end()
+	over = true
 	e.pings.Put(p)
 	return answer, err
 }
@@ -176,7 +183,7 @@ func (p *ping) claimKey() (answer PingAnswer, found bool, err error) {
 		case !keyed.Same:
 			return answer, true, &Refusal{Code: KeyReused}
 		default:
-			answer, err = e.repeatAuction(keyed.Seq)
+			answer, err = e.repeatAuction(keyed.Seq, p.ceiling())
 			return answer, true, err
 		}
 	}
@@ -185,12 +192,15 @@ func (p *ping) claimKey() (answer PingAnswer, found bool, err error) {
 // wait waits for another request, and sets the time anew. The error is
 // ErrUnavailable: whatever this one was to learn is not known in time.
 func (p *ping) wait(ended <-chan struct{}) error {
-	if p.engine.await(ended, p.req.Received+int64(p.engine.opt.Ceiling)) != nil {
+	if p.engine.await(ended, p.ceiling()) != nil {
 		return ErrUnavailable
 	}
 	p.now = max(p.now, p.engine.opt.Clock.Now())
 	return nil
 }
+
+// ceiling is when the answer is due.
+func (p *ping) ceiling() int64 { return p.req.Received + int64(p.engine.opt.Ceiling) }
 
 // claimName gives the auction its name. A seller's own id names one auction and
 // no other; of two pings with one id the second waits for the first one's fact.
@@ -217,8 +227,8 @@ func (p *ping) claimName() error {
 }
 
 // repeatAuction is the answer that an auction was given, from its fact alone.
-func (e *Engine) repeatAuction(seq uint64) (PingAnswer, error) {
-	fact, err := e.readBack(seq)
+func (e *Engine) repeatAuction(seq uint64, until int64) (PingAnswer, error) {
+	fact, err := e.readBack(seq, until)
 	if err != nil {
 		return PingAnswer{}, err
 	}

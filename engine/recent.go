@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -89,6 +90,10 @@ const maxReading = 4
 // read the log. It is a cache and decides nothing: what is not in it is read
 // back, and comes to the same.
 //
+// A name is used again once memory has forgotten the auction that had it, and the
+// cache may have that one still: it is emptied only while it is filled. The later
+// auction takes its place.
+//
 // Whatever is put in goes first in, first out. A window is about as long as every
 // other, so that is nearly the order in which they end; an auction that outlives
 // the one before it by a little waits for it, and both limits hold meanwhile.
@@ -106,7 +111,7 @@ func (r *recent) keep(a *offered, now int64) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.byName[a.name] != nil {
+	if known := r.byName[a.name]; known != nil && bytes.Compare(known.id[:], a.id[:]) >= 0 {
 		return
 	}
 	size := a.size()
@@ -114,7 +119,9 @@ func (r *recent) keep(a *offered, now int64) {
 		oldest := r.queue[0]
 		r.queue[0], r.queue = nil, r.queue[1:]
 		r.bytes -= oldest.size()
-		delete(r.byName, oldest.name)
+		if r.byName[oldest.name] == oldest {
+			delete(r.byName, oldest.name)
+		}
 	}
 	if r.byName == nil {
 		r.byName = make(map[[16]byte]*offered)
@@ -138,13 +145,12 @@ func (e *Engine) remember(fact *event.AuctionHeld) {
 	}
 }
 
-// recall is an auction that facts have given a name. The error is
-// ErrUnavailable, and the reason is noted.
-func (e *Engine) recall(row *state.AuctionRow) (*offered, error) {
+// recall is an auction that facts have given a name, as readBack has it.
+func (e *Engine) recall(row *state.AuctionRow, until int64) (*offered, error) {
 	if a := e.recent.find(row.Name); a != nil {
 		return a, nil
 	}
-	fact, err := e.readBack(row.Seq)
+	fact, err := e.readBack(row.Seq, until)
 	if err != nil {
 		return nil, err
 	}
@@ -157,12 +163,11 @@ func (e *Engine) recall(row *state.AuctionRow) (*offered, error) {
 	return a, nil
 }
 
-// readBack reads a fact from the log. The error is ErrUnavailable, and the
-// reason is noted.
-func (e *Engine) readBack(seq uint64) (event.Event, error) {
-	select {
-	case e.reading <- struct{}{}:
-	case <-e.stop:
+// readBack reads a fact from the log. It waits for its turn until a time in Unix
+// nanoseconds. The error is ErrUnavailable; where the log is the reason, that is
+// noted.
+func (e *Engine) readBack(seq uint64, until int64) (event.Event, error) {
+	if !e.takeReading(until) {
 		return nil, ErrUnavailable
 	}
 	defer func() { <-e.reading }()
@@ -175,4 +180,23 @@ func (e *Engine) readBack(seq uint64) (event.Event, error) {
 	}
 	e.opt.Note.Fault("a fact could not be read back from the log; the request may be sent again", fmt.Errorf("entry %d: %w", seq, err))
 	return nil, ErrUnavailable
+}
+
+// takeReading takes a place among those who read the log; false: none came free
+// in time.
+func (e *Engine) takeReading(until int64) bool {
+	select {
+	case e.reading <- struct{}{}:
+		return true
+	default:
+	}
+	fired, stop := e.opt.Clock.Timer(time.Duration(until - e.opt.Clock.Now()))
+	defer stop()
+	select {
+	case e.reading <- struct{}{}:
+		return true
+	case <-fired:
+	case <-e.stop:
+	}
+	return false
 }

@@ -90,6 +90,24 @@ func TestRecentIsBounded(t *testing.T) {
 	})
 }
 
+// A name that is used again is the later auction's, whichever was put in last,
+// and stays so when the earlier one leaves the queue.
+func TestRecentNameUsedAgain(t *testing.T) {
+	var r recent
+	first, second := held(1, 100, 0), held(1, 200, 0)
+	first.Auction, second.Auction = market.AuctionID{1}, market.AuctionID{2}
+	r.keep(offeredBy(first), 1)
+	r.keep(offeredBy(second), 50)
+	r.keep(offeredBy(first), 50)
+	if got := r.find(first.Name); got == nil || got.id != second.Auction {
+		t.Errorf("found %+v", got)
+	}
+	r.keep(offeredBy(held(2, 300, 0)), 150)
+	if got := r.find(first.Name); got == nil || got.id != second.Auction || len(r.queue) != 2 || len(r.byName) != 2 {
+		t.Errorf("found %+v, %d are left", got, len(r.queue))
+	}
+}
+
 // Against a list that is gone through from the beginning: what is found is what
 // was put in, and the sums are those of what is there.
 func TestRecentAgainstAList(t *testing.T) {

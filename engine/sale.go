@@ -5,6 +5,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/state"
 )
 
 // PostRequest is a lead that a seller sends for the bid that its ping was
@@ -83,6 +84,12 @@ func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
 		return SaleAnswer{}, ErrUnavailable
 	}
 	in, d := e.rooms.Get().(*ingest), e.decisions.Get().(*Decision)
+	over := false
+	defer func() {
+		if !over {
+			in.collapse()
+		}
+	}()
 	in.begin(e, &IngestRequest{
 		Supplier: req.Supplier, Members: req.Lead, Body: req.Body, Key: req.Key, BadKey: req.BadKey,
 		Request: req.Request, Received: req.Received,
@@ -90,6 +97,7 @@ func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
 	in.promise.post = req
 	answer, err := in.post()
 	in.end()
+	over = true
 	e.rooms.Put(in)
 	e.decisions.Put(d)
 	return answer, err
@@ -148,8 +156,7 @@ func (in *ingest) findAuction() error {
 	if !ok {
 		return nil
 	}
-	var err error
-	if p.auction, err = e.recall(&row); err != nil {
+	if err := in.recall(&row); err != nil {
 		return err
 	}
 	in.open = in.offering()
@@ -158,6 +165,14 @@ func (in *ingest) findAuction() error {
 		p.bid = p.auction.winner()
 	}
 	return nil
+}
+
+// recall recalls the auction whose bid is to be taken up. That may take a while,
+// so the decision's time is set anew: a bid can end meanwhile.
+func (in *ingest) recall(row *state.AuctionRow) (err error) {
+	in.promise.auction, err = in.engine.recall(row, in.ceiling())
+	in.now = max(in.now, in.engine.opt.Clock.Now())
+	return err
 }
 
 // offering is the campaign whose auction it was, as it is configured now; nil

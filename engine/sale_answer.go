@@ -69,7 +69,7 @@ func (in *ingest) buyersID(lead *state.Lead) (string, error) {
 	if in.promise.delivered {
 		return in.promise.theirs, nil
 	}
-	fact, err := in.engine.readBack(lead.Settled)
+	fact, err := in.engine.readBack(lead.Settled, in.ceiling())
 	if err != nil {
 		return "", err
 	}

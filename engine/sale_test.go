@@ -269,3 +269,17 @@ func (l *lostHistory) At(seq uint64) ([]byte, error) {
 	}
 	return l.History.At(seq)
 }
+
+// An auction that has been forgotten gives its id free, and what sells by that id
+// from then on is the next one.
+func TestAuctionIDUsedAgain(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := opened(t, bidders(), func(o *engine.Options) { o.PingIdempotency = time.Minute })
+		before := x.quoted(inquiry(1))
+		time.Sleep(2 * time.Minute)
+		after := x.quoted(inquiry(1).withKey("another"))
+		if got := x.posted(postOf(1, before)) + ", " + x.posted(postOf(2, after)); got != "invalid_bid_token, "+taken {
+			t.Error(got)
+		}
+	})
+}
