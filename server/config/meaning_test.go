@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -248,6 +249,35 @@ func TestWhatIsAllowed(t *testing.T) {
 	} {
 		if problems := problemsOf(t, text); problems != nil {
 			t.Errorf("%s: %v", name, problems)
+		}
+	}
+}
+
+func TestAnAuctionAsksOnlySoMany(t *testing.T) {
+	text := func(method string, n int) string {
+		var buyers, seats strings.Builder
+		for i := range n {
+			fmt.Fprintf(&buyers, "  - {id: b%d, endpoint: \"https://b%d.example\"}\n", i, i)
+			fmt.Fprintf(&seats, "{buyer: b%d, price: 1},", i)
+		}
+		return "buyers:\n" + buyers.String() + "campaigns:\n  - id: cmp\n    method: " + method +
+			"\n    vertical: auto\n    buyers: [" + seats.String() + "]\n"
+	}
+	for _, row := range []struct {
+		method string
+		buyers int
+		good   bool
+	}{
+		{"ping_post", maxBidders, true},
+		{"ping_post", maxBidders + 1, false},
+		{"waterfall", maxBidders + 1, true},
+	} {
+		problems := problemsOf(t, text(row.method, row.buyers))
+		if row.good && problems != nil {
+			t.Errorf("%s with %d buyers: %v", row.method, row.buyers, problems)
+		}
+		if !row.good && (len(problems) != 1 || problems[0].Path != "campaigns[0].buyers") {
+			t.Errorf("%s with %d buyers: %v", row.method, row.buyers, problems)
 		}
 	}
 }

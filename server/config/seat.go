@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"pingpost/engine/market"
 )
@@ -23,6 +24,10 @@ type Seat struct {
 const (
 	maxPriority = 1_000_000
 	maxWeight   = 1_000_000
+
+	// maxBidders keeps the record of an auction that asks everyone, with the
+	// longest reasons, within an entry of the log (1 MiB).
+	maxBidders = 4000
 )
 
 func (s *Seat) fill(index int) {
@@ -34,6 +39,9 @@ func (s *Seat) fill(index int) {
 func (c *compiler) lineup(at place, form *Campaign, campaign *market.Campaign) []market.Seat {
 	out := make([]market.Seat, 0, len(form.Buyers))
 	seen := make(map[string]place, len(form.Buyers))
+	if form.Method == "ping_post" && len(form.Buyers) > maxBidders {
+		c.fail(at, "has "+strconv.Itoa(len(form.Buyers))+" buyers, and an auction asks at most "+strconv.Itoa(maxBidders)+"; make several campaigns of it, each with its own suppliers or sub_vertical")
+	}
 	for i := range form.Buyers {
 		here, seat := at.at(i), &form.Buyers[i]
 		buyer, ok := c.buyers[seat.Buyer]
