@@ -39,7 +39,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 	x.tokens = token.New(x.vault.Derive("tokens"))
 	x.watchLog()
 	x.room.expect(x.snapshotSize())
-	x.room.begin(dir, x.gone)
+	x.room.begin(dir, x.logger, x.gone)
 	x.buyers = buyer.New(buyer.Options{
 		Secrets: x.secret, Trusted: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
 	})
