@@ -26,6 +26,7 @@ func (r *running) explain(id string) *Explanation {
 // What differs from run to run, in the document's text.
 var (
 	anID       = regexp.MustCompile(`\b(lead|auc|ping|req|bid)_[0-9a-hj-km-np-tv-z]{26}\b`)
+	theirID    = regexp.MustCompile(`"ref_[0-9a-f]{24}"`) // of the reference buyer, made from our key
 	aTime      = regexp.MustCompile(`"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`)
 	someMillis = regexp.MustCompile(`("elapsed_ms":) ?[0-9.]+`)
 )
@@ -43,6 +44,7 @@ func plain(t testing.TB, document string) string {
 		}
 		return kind + "_" + name
 	})
+	text = theirID.ReplaceAllString(text, `"ref_(theirs)"`)
 	text = someMillis.ReplaceAllString(aTime.ReplaceAllString(text, `"(time)"`), `${1}0`)
 	var out bytes.Buffer
 	if err := json.Indent(&out, []byte(text), "", "  "); err != nil {
