@@ -31,7 +31,7 @@ func TestAvailabilityThatIsRefused(t *testing.T) {
 		{"another's campaign", availability("flo_campaign_id", "closed"), "forbidden"},
 		{"another's name", availability("flo_supplier_id", "other"), "forbidden"},
 		{"a person", availability("phone", "4155550100", "line1", "1 Main St"), "invalid_payload phone:contact_field_not_allowed line1:contact_field_not_allowed"},
-		{"a person deep down", availability("about", `#{"E-Mail":1,"email":2}`), "invalid_payload about.email:contact_field_not_allowed"},
+		{"a person deep down", availability("about", `#{"mailing":1,"E-Mail":2}`), "invalid_payload about.E-Mail:contact_field_not_allowed"},
 		{"a person where there is no campaign", availability("flo_campaign_id", "boats", "email", "p@example.com"), "invalid_payload flo_campaign_id:unknown email:contact_field_not_allowed"},
 		{"fields", availability("state", "ZZ", "vehicles", "two"), "invalid_payload state:invalid_format vehicles:wrong_type"},
 		{"what the campaign does not know", availability("flo_campaign_id", "strict", "mood", "good"), "invalid_payload mood:unknown_field"},

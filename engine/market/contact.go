@@ -3,16 +3,14 @@ package market
 import (
 	"bytes"
 	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // isContact tells whether a member of this name would carry a person.
 func (m *Mapping) isContact(name []byte) bool {
-	if len(name) > maxFieldName {
-		return false
-	}
-	var room [maxFieldName]byte
-	_, ok := m.contact[string(AppendLower(room[:0], name))]
+	var room [longestContact + utf8.UTFMax]byte
+	_, ok := m.contact[string(appendPlain(room[:0], name))]
 	return ok
 }
 
@@ -133,14 +131,47 @@ func (s *contactSearch) text() {
 			return
 		case c != '\\':
 			s.name = append(s.name, c)
-		case i+5 < len(s.rest) && s.rest[i+1] == 'u':
-			r, _ := strconv.ParseUint(string(s.rest[i+2:i+6]), 16, 16)
-			s.name = utf8.AppendRune(s.name, rune(r)) // half a surrogate pair is no part of a contact field's name
+		case i+1 < len(s.rest) && s.rest[i+1] == 'u':
+			r := unitAt(s.rest, i)
 			i += 5
+			if utf16.IsSurrogate(r) {
+				r = utf16.DecodeRune(r, unitAt(s.rest, i+1))
+				i += 6
+			}
+			s.name = utf8.AppendRune(s.name, r)
 		default:
-			i++ // \n and its like are in no field's name either; \/ \" and \\ stand for themselves
-			s.name = append(s.name, s.rest[min(i, len(s.rest)-1)])
+			i++
+			s.name = append(s.name, unescaped(s.rest[min(i, len(s.rest)-1)]))
 		}
 	}
 	s.rest = nil
+}
+
+// unitAt is the \uXXXX at a place of the text, or nothing that is in any name.
+func unitAt(text []byte, at int) rune {
+	if at+6 > len(text) || text[at] != '\\' {
+		return utf8.RuneError
+	}
+	unit, err := strconv.ParseUint(string(text[at+2:at+6]), 16, 16)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return rune(unit)
+}
+
+// unescaped is the character that a letter behind a backslash stands for.
+func unescaped(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
 }

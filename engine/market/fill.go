@@ -27,7 +27,7 @@ func (m *Mapping) Fill(l *Lead, members []Member, dst []FieldError) []FieldError
 }
 
 // FillPing reads a ping: no member may be a contact field, at any depth and
-// under whatever case of letters; only ping fields can be required; and zip3
+// however its name is spelt; only ping fields can be required; and zip3
 // stands for the zip where that is not told. The rule for unknown members is
 // the caller's, or with zero the mapping's own. The members that frame a ping
 // (auction_id, vertical, sub_vertical, expires_at) are passed over.

@@ -62,9 +62,3 @@ func framesPing(name []byte) bool {
 	}
 	return addressing(name)
 }
-
-// contactNames are further names under which contact details are known to
-// travel; a ping must not carry them either.
-var contactNames = []string{
-	"full_name", "phone_number", "email_address", "street", "street_address", "address_line1",
-}

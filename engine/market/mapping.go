@@ -79,17 +79,22 @@ func NewMapping(spec MappingSpec) (*Mapping, []SpecError) {
 	return c.mapping, nil
 }
 
-// listContacts collects, in lower case, the names that no ping may carry.
+// listContacts collects the names that no ping may carry, as plainName writes
+// them. What the campaign itself calls a field, and no contact field, may come.
 func (m *Mapping) listContacts() {
+	taken := make(map[string]struct{}, len(m.arrive))
+	for name := range m.arrive {
+		taken[plainName(name)] = struct{}{}
+	}
 	for _, name := range contactNames {
-		if _, taken := m.arrive[name]; !taken {
-			m.contact[name] = struct{}{}
+		if _, ok := taken[plainName(name)]; !ok {
+			m.contact[plainName(name)] = struct{}{}
 		}
 	}
 	for slot := range m.rules {
 		if r := &m.rules[slot]; r.contact {
-			m.contact[lower(r.name)] = struct{}{}
-			m.contact[lower(r.to)] = struct{}{}
+			m.contact[plainName(r.name)] = struct{}{}
+			m.contact[plainName(r.to)] = struct{}{}
 		}
 	}
 }

@@ -7,17 +7,28 @@ import (
 	"pingpost/engine/market"
 )
 
-// isContact tells whether a member of this name would say who a person is. The
+// isContact tells whether a member of this name would say who a person is,
+// however its words are put together: first_name, firstName, First-Name. The
 // list is the buyer's own: a witness does not ask the accused.
 func isContact(name []byte) bool {
-	const longest = len("street_address")
-	if len(name) > longest {
-		return false
-	}
+	const longest = len("streetaddress")
 	var room [longest]byte
-	switch string(market.AppendLower(room[:0], name)) {
-	case "first_name", "last_name", "full_name", "phone", "phone_number", "email", "email_address",
-		"line1", "street", "street_address", "address_line1":
+	words := room[:0]
+	for _, c := range name {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			c |= 0x20
+		case c == '_' || c == '-' || c == ' ' || c == '.':
+			continue
+		}
+		if len(words) == longest {
+			return false
+		}
+		words = append(words, c)
+	}
+	switch string(words) {
+	case "firstname", "lastname", "fullname", "phone", "phonenumber", "email", "emailaddress",
+		"line1", "street", "streetaddress", "addressline1":
 		return true
 	}
 	return false

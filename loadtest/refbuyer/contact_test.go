@@ -21,7 +21,12 @@ func TestIsContact(t *testing.T) {
 		if !isContact([]byte(name)) || !isContact([]byte(strings.ToUpper(name))) || !isContact([]byte(strings.ToUpper(name[:1])+name[1:])) {
 			t.Errorf("%s is no contact field", name)
 		}
-		for _, other := range []string{"x" + name, name + "x", name[1:], " " + name} {
+		for _, spelt := range []string{" " + name, strings.ReplaceAll(name, "_", ""), strings.ReplaceAll(name, "_", "-") + "."} {
+			if !isContact([]byte(spelt)) {
+				t.Errorf("%q is no contact field", spelt)
+			}
+		}
+		for _, other := range []string{"x" + name, name + "x", name[1:], name + "\u00a0"} {
 			if isContact([]byte(other)) && other != "hone" {
 				t.Errorf("%q is a contact field", other)
 			}

@@ -24,6 +24,7 @@ var (
 // there are no entities but the five of XML itself. The answer is read to its
 // end, since half of one was not meant to be believed.
 func (f *found) readXML(body []byte, places *[findings]string) error {
+	body = bytes.TrimPrefix(body, []byte("\ufeff")) // of UTF-8: it is no text
 	decoder := xml.NewDecoder(bytes.NewReader(body))
 	decoder.CharsetReader = latin
 	walk := xmlWalk{found: f, places: places}
@@ -66,6 +67,9 @@ func (w *xmlWalk) take(token xml.Token) error {
 	case xml.EndElement:
 		w.path = w.path[:len(w.path)-1]
 	case xml.CharData:
+		if len(w.path) == 0 && len(bytes.TrimLeft(token, " \t\r\n")) > 0 {
+			return errRoot
+		}
 		for i, place := range w.places {
 			if place != "" && w.stands(place) {
 				w.found[i] += string(token)
@@ -91,10 +95,15 @@ func (w *xmlWalk) enter(attributes []xml.Attr) error {
 		if !isAttribute {
 			continue
 		}
+		there := false
 		for _, a := range attributes {
-			if a.Name.Local == name {
-				w.found[i] = a.Value
+			if a.Name.Local != name {
+				continue
 			}
+			if there {
+				return errAmbiguous
+			}
+			w.found[i], there = a.Value, true
 		}
 	}
 	return nil

@@ -96,9 +96,13 @@ func TestPostToAnOAuthBuyer(t *testing.T) {
 // is replaced counts from then on, also over a restart.
 func TestSecretOfAnOAuthBuyer(t *testing.T) {
 	b := reference(t, "10")
+	before := len(spoken.String())
 	x := start(t, newPlace(t, strings.Replace(trading("waterfall", b), buyerSecret, "canary-wrong", 1)))
 	if a := x.ingest(lead(1)); a.status != 201 || !strings.Contains(a.body, `"reason":"post_rejected"`) || b.Stats().Posts != 0 {
 		t.Errorf("%d %s, %d posts", a.status, a.body, b.Stats().Posts)
+	}
+	if said := spoken.String()[before:]; !strings.Contains(said, "gives no token") || !strings.Contains(said, "secret=buyer/buy_1/oauth fault=credential status=401") {
+		t.Error("the log does not tell why")
 	}
 	value, err := json.Marshal(map[string]string{"value": buyerSecret})
 	if err != nil {

@@ -16,6 +16,8 @@ func TestFullDisk(t *testing.T) {
 	mount(t, p.data(), "size=128m")
 	x := start(t, p)
 	first := x.sold(lead(1), "Idempotency-Key", "k")
+	before := len(spoken.String())
+	said := func(line string) int { return strings.Count(spoken.String()[before:], line) }
 	ballast := filepath.Join(p.data(), "ballast")
 	fill := func(t *testing.T, size int) {
 		t.Helper()
@@ -39,6 +41,7 @@ func TestFullDisk(t *testing.T) {
 		if m := x.must(200, "GET", "/metrics", "").body; !strings.Contains(m, "pingpost_disk_free_bytes ") {
 			t.Error("no figure for the free disk")
 		}
+		eventually(t, "the log says so", func() bool { return said("little room on the disk") > 0 })
 	})
 	t.Run("there is room again", func(t *testing.T) {
 		if err := os.Remove(ballast); err != nil {
@@ -46,6 +49,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		eventually(t, "leads are taken", func() bool { return x.ingest(lead(3)).status == 201 })
 		x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
+		eventually(t, "the log says so", func() bool { return said("room on the disk again") > 0 })
 	})
 	t.Run("a stop with nothing left", func(t *testing.T) {
 		fill(t, 80<<20)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pingpost/engine"
+	"pingpost/engine/market"
 	"pingpost/engine/state"
 	"pingpost/server"
 	"pingpost/server/buyer"
@@ -39,9 +40,10 @@ func (x *Exchange) open(built *config.Exchange) error {
 	x.tokens = token.New(x.vault.Derive("tokens"))
 	x.watchLog()
 	x.room.expect(x.snapshotSize())
-	x.room.begin(dir, x.gone)
+	x.room.begin(dir, x.logger, x.gone)
 	x.buyers = buyer.New(buyer.Options{
 		Secrets: x.secret, Trusted: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
+		TokenFailed: x.tokenFailed,
 	})
 	e := engine.New(engine.Options{
 		State: x.state, Log: journal{x.log}, History: journal{x.log}, Buyers: mail{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,
@@ -149,6 +151,12 @@ func (x *Exchange) secret(name string) (string, bool) {
 		return "", false
 	}
 	return value, true
+}
+
+// tokenFailed tells operators why a buyer hears nothing. The client waits longer
+// after each failure, and so do the lines.
+func (x *Exchange) tokenFailed(secret string, fault market.Fault, status int) {
+	x.logger.Warn("a buyer's token endpoint gives no token; without one the buyer is sent nothing", "secret", secret, "fault", fault, "status", status)
 }
 
 func entropy(p []byte) { _, _ = rand.Read(p) }

@@ -3,6 +3,7 @@ package exchange
 import (
 	"errors"
 	"io"
+	"log/slog"
 	"math"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,9 @@ type space struct {
 	expected atomic.Uint64
 	free     atomic.Uint64
 	low      atomic.Bool
+	logger   *slog.Logger
+	told     atomic.Int64 // Unix nanoseconds: when it was last told that there is little
+	warned   atomic.Bool  // and not yet that there is room again
 }
 
 const (
@@ -31,6 +35,8 @@ const (
 	reserve = 64 << 20
 	// lookEvery bounds how much can be written between two looks.
 	lookEvery = 250 * time.Millisecond
+	// tellEvery is how often the log tells that leads are refused.
+	tellEvery = time.Minute
 	// A snapshot has about so many bytes for each lead, and for all the rest.
 	leadBytes, restBytes = 220, 1 << 20
 	// yieldEvery is how much a snapshot writes between two looks.
@@ -40,8 +46,8 @@ const (
 // errNoRoom ends a snapshot. The log is then kept, and does in its place.
 var errNoRoom = errors.New("there is too little room on the disk for a snapshot")
 
-func (s *space) begin(dir string, gone <-chan struct{}) {
-	s.dir = dir
+func (s *space) begin(dir string, logger *slog.Logger, gone <-chan struct{}) {
+	s.dir, s.logger = dir, logger
 	s.look()
 	go func() {
 		ticker := time.NewTicker(lookEvery)
@@ -66,7 +72,24 @@ func (s *space) look() {
 		return // the log itself will say so, in its own words
 	}
 	s.free.Store(free)
-	s.low.Store(free < s.needs())
+	needs := s.needs()
+	s.low.Store(free < needs)
+	s.tell(time.Now(), free, needs)
+}
+
+// tell writes into the log that leads are refused, at most once a minute however
+// often that changes, and after it that they are taken again.
+func (s *space) tell(at time.Time, free, needs uint64) {
+	now, told := at.UnixNano(), s.told.Load()
+	switch {
+	case free >= needs:
+		if s.warned.Swap(false) {
+			s.logger.Info("there is room on the disk again; leads are taken", "free", free)
+		}
+	case now-told >= int64(tellEvery) && s.told.CompareAndSwap(told, now):
+		s.warned.Store(true)
+		s.logger.Warn("there is little room on the disk; leads are refused until there is more", "free", free, "needed", needs)
+	}
 }
 
 // needs is what must be free for leads to be taken.

@@ -3,7 +3,9 @@ package exchange
 import (
 	"bytes"
 	"errors"
+	"log/slog"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,7 +120,7 @@ func TestLogsErrors(t *testing.T) {
 
 // TestYieldingWritesAll, in pieces, as long as there is room.
 func TestYieldingWritesAll(t *testing.T) {
-	room := &space{dir: t.TempDir()}
+	room := &space{dir: t.TempDir(), logger: logger}
 	for _, size := range []int{0, 1, yieldEvery - 1, yieldEvery, yieldEvery + 1, 3*yieldEvery + 5} {
 		want := bytes.Repeat([]byte("0123456"), size/7+1)[:size]
 		var got bytes.Buffer
@@ -127,6 +129,37 @@ func TestYieldingWritesAll(t *testing.T) {
 		m, errMore := y.Write([]byte("more"))
 		if err != nil || errMore != nil || n != size || m != 4 || !bytes.Equal(got.Bytes(), append(want, "more"...)) {
 			t.Errorf("%d bytes: %d, %v", size, n, err)
+		}
+	}
+}
+
+// TestTheLogTellsOfLittleRoom: a disk that is at the edge does not fill the log.
+func TestTheLogTellsOfLittleRoom(t *testing.T) {
+	var told lines
+	room := &space{logger: slog.New(slog.NewTextHandler(&told, nil))}
+	noon, at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), 0
+	for _, row := range []struct {
+		after time.Duration
+		free  uint64
+		want  string // nothing: not a line
+	}{
+		{0, 10, ""},
+		{time.Second, 9, "level=WARN"},
+		{2 * time.Second, 9, ""},
+		{3 * time.Second, 10, "level=INFO"},
+		{4 * time.Second, 9, ""},
+		{5 * time.Second, 10, ""},
+		{60 * time.Second, 9, ""},
+		{61 * time.Second, 9, "level=WARN"},
+		{122 * time.Second, 9, "level=WARN"},
+		{123 * time.Second, 11, "level=INFO"},
+		{124 * time.Second, 11, ""},
+	} {
+		room.tell(noon.Add(row.after), row.free, 10)
+		said := told.String()[at:]
+		at += len(said)
+		if (said != "") != (row.want != "") || !strings.Contains(said, row.want) {
+			t.Errorf("%d free at %v: %q, want %q", row.free, row.after, said, row.want)
 		}
 	}
 }
