@@ -29,7 +29,7 @@ func auctioned() *forged {
 		atRest: true, before: map[string][]refbuyer.Lead{}, after: map[string][]refbuyer.Lead{},
 	}}
 	f.log("names_given", `"names":[{"kind":3,"ref":1,"id":"cmp"},{"kind":2,"ref":1,"id":"blue"},{"kind":2,"ref":2,"id":"red"}]`)
-	for _, name := range []string{"a", "b", "let go", "late"} {
+	for _, name := range []string{"a", "b", "letgo", "late"} {
 		f.auction(name, bidOfBlue+","+bidOfRed)
 		f.pinged(name, 8*unit, "")
 	}
@@ -112,7 +112,7 @@ func TestAuditOfAuctionsSees(t *testing.T) {
 		{"a lead too many", "sells the leads one and four", func(f *forged) { f.posted("four", "a", "delivered", "") }},
 		{"a sale in no auction", "which nobody held", func(f *forged) { f.posted("four", "x", "", "") }},
 		{"a sale below the promise", "10 was promised", func(f *forged) {
-			f.decided("four", `"sale":{"buyer":2,"price":5,"payout":4,"ping":"let go"},"post":"http://red"`)
+			f.decided("four", `"sale":{"buyer":2,"price":5,"payout":4,"ping":"letgo"},"post":"http://red"`)
 		}},
 		{"a price that nobody bid", "is sold to", func(f *forged) {
 			f.decided("four", `"bids":[`+bidOfRed+`],"sale":{"buyer":2,"price":6,"payout":4.8},"post":"http://red"`)
@@ -121,7 +121,7 @@ func TestAuditOfAuctionsSees(t *testing.T) {
 			f.decided("four", `"bids":[`+bidOfBlue+`],"sale":`+soldRed+`,"post":"http://red"`)
 		}},
 		{"another buyer than was promised", "whose bid was promised", func(f *forged) {
-			f.posted("four", "let go", "refused", `,"next":`+soldRed)
+			f.posted("four", "letgo", "refused", `,"next":`+soldRed)
 		}},
 		{"sold though it was too late", "was told that its bid is over", func(f *forged) { f.posted("four", "late", "delivered", "") }},
 		{"less than was promised", "was promised 8", func(f *forged) { f.answers[0].said.Data.Price.Amount-- }},

@@ -1,7 +1,7 @@
 package crash
 
 import (
-	"strings"
+	"slices"
 
 	"pingpost/engine/market"
 )
@@ -35,7 +35,7 @@ func (p *picture) priceOf(t *told) (market.Money, bool) {
 func (p *picture) offered() (found findings) {
 	promised := map[string]market.Money{}
 	for _, t := range p.pings {
-		promised[strings.TrimPrefix(t.key, "ping-")] = t.bid
+		promised[offerOf(t.key)] = t.bid
 		a := p.book.asked[t.request]
 		switch {
 		case a == nil:
@@ -45,7 +45,7 @@ func (p *picture) offered() (found findings) {
 		}
 	}
 	for _, t := range p.answers {
-		if bid := promised[strings.TrimPrefix(t.key, "post-")]; t.path == pathPost && (bid != t.said.Data.Price.Amount || !t.accepted()) {
+		if bid := promised[offerOf(t.key)]; t.path == pathPost && (bid != t.said.Data.Price.Amount || !t.accepted()) {
 			found.add("%s was promised %v, and told %s, %v", t.key, bid, t.said.Data.Status, t.said.Data.Price.Amount)
 		}
 	}
@@ -60,17 +60,23 @@ func (p *picture) offered() (found findings) {
 	return found
 }
 
+// rivals tells whether more than one lead was posted at a bid.
+func (p *picture) rivals(offer string) bool {
+	is := func(t *told) bool { return t.rival && offerOf(t.key) == offer }
+	return slices.ContainsFunc(p.answers, is) || slices.ContainsFunc(p.refused, is) || slices.Contains(p.late, "post-"+offer+rivalMark)
+}
+
 // heard, at rest: every auction in the log is some seller's, and one whose post
 // came too late was not sold.
 func (p *picture) heard() (found findings) {
 	told, late := map[string]bool{}, map[string]bool{}
 	for _, key := range p.late {
-		late[strings.TrimPrefix(key, "post-")] = true
+		late[key] = true
 	}
 	for _, t := range p.pings {
 		told[t.request] = true
 		a := p.book.asked[t.request]
-		if a != nil && a.lead != nil && late[strings.TrimPrefix(t.key, "ping-")] {
+		if a != nil && a.lead != nil && late["post-"+offerOf(t.key)] && !p.rivals(offerOf(t.key)) {
 			found.add("%s was told that its bid is over, and lead %s is sold at it", t.key, a.lead.id)
 		}
 	}

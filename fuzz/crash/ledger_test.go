@@ -15,6 +15,7 @@ import (
 type order struct {
 	path          string // empty: of an ingest
 	key, campaign string
+	rival         bool // another lead is posted at the same bid
 	phone, email  string
 	body          []byte
 }
@@ -57,7 +58,7 @@ func (t *told) accepted() bool { return t.said.Data.Status == "ACCEPTED" }
 type ledger struct {
 	mu       sync.Mutex
 	told     []*told
-	expired  []string // auctions whose posts came too late
+	expired  []string // keys of posts that came too late
 	breaches []string
 	lost     int // answers that only a second sending brought
 }

@@ -37,15 +37,56 @@ func (c *crowd) offer(ctx context.Context, call *caller, name string, chance *ra
 	if heard == nil || heard.bid == 0 {
 		return true
 	}
-	post := &order{path: pathPost, key: "post-" + name, campaign: campaign.id, phone: person.phone, email: person.email}
-	post.body = encode(object{"auction_id": name, "bid_token": tokenIn(a.text), "lead": object{
-		"lead_uuid": "of " + name, "first_name": "Ann", "last_name": "Example", "phone": person.phone, "email": person.email,
+	rivals := []*order{c.post(ping, "", tokenIn(a.text), person)}
+	if chance.IntN(100) < rivalShare {
+		rivals = append(rivals, c.post(ping, rivalMark, tokenIn(a.text), c.order("", chance)))
+		rivals[0].rival, rivals[1].rival = true, true
+	}
+	return c.race(ctx, call, rivals)
+}
+
+// rivalShare of the bids, in percent, get two leads at once, of two people. One at
+// most is sold; where the buyer refuses the first the second may be.
+const (
+	rivalShare = 15
+	rivalMark  = "-rival"
+)
+
+func (c *crowd) post(ping *order, mark, token string, person *order) *order {
+	name := strings.TrimPrefix(ping.key, "ping-")
+	post := &order{path: pathPost, key: "post-" + name + mark, campaign: ping.campaign, phone: person.phone, email: person.email}
+	post.body = encode(object{"auction_id": name, "bid_token": token, "lead": object{
+		"lead_uuid": "of " + name + mark, "first_name": "Ann", "last_name": "Example", "phone": person.phone, "email": person.email,
 		"address": object{"state": "CA"}, "tcpa": object{},
 	}})
-	if a, ok = call.send(ctx, post); ok {
-		c.ledger.enter(post, a)
+	return post
+}
+
+// offerOf is the name under which a ping or a post was made.
+func offerOf(key string) string {
+	_, name, _ := strings.Cut(key, "-")
+	return strings.TrimSuffix(name, rivalMark)
+}
+
+// race sends posts at the same time, until each is answered.
+func (c *crowd) race(ctx context.Context, call *caller, posts []*order) bool {
+	answered := make(chan bool, len(posts))
+	for i, post := range posts {
+		one := *call
+		one.chance = rand.New(rand.NewPCG(call.chance.Uint64(), uint64(i)))
+		go func() {
+			a, ok := one.send(ctx, post)
+			if ok {
+				c.ledger.enter(post, a)
+			}
+			answered <- ok
+		}()
 	}
-	return ok
+	all := true
+	for range posts {
+		all = <-answered && all
+	}
+	return all
 }
 
 func encode(value object) []byte {
@@ -89,8 +130,8 @@ func (t *told) readPing() error {
 	return nil
 }
 
-// readRefusal reads why a post was not sold. A bid that has run out is nothing
-// that is kept; what a fact says is.
+// readRefusal reads why a post was not sold. That a bid has run out, or was taken
+// up by a rival, is nothing that is kept; what a fact says is.
 func (t *told) readRefusal() (final bool, err error) {
 	var said struct {
 		Error  string `json:"error"`
@@ -100,7 +141,7 @@ func (t *told) readRefusal() (final bool, err error) {
 		return false, err
 	}
 	switch {
-	case t.status == http.StatusGone && said.Error == "bid_expired":
+	case t.status == http.StatusGone && said.Error == "bid_expired", t.status == http.StatusConflict && said.Error == "already_sold" && t.rival:
 		return false, nil
 	case t.status == http.StatusUnprocessableEntity && said.Error == "post_rejected":
 		t.refused, t.said.Data.Reason = true, said.Reason
