@@ -101,7 +101,7 @@ func (c *demoCmd) show(ctx context.Context) (err error) {
 		}
 		return nil
 	}
-	fmt.Print(x.invitation())
+	fmt.Print(x.invitation(account.example()))
 	select {
 	case <-ctx.Done():
 		fmt.Println("\nstopping")

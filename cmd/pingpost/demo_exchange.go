@@ -143,8 +143,9 @@ func (x *demoExchange) where(dir string) string {
 
 func bare(url string) string { return strings.TrimPrefix(url, "http://") }
 
-// invitation is what to try next.
-func (x *demoExchange) invitation() string {
+// invitation is what to try next. No lead of ours has such a phone number, nor
+// the suppression list. sold is the id of a lead, if there is one.
+func (x *demoExchange) invitation(sold string) string {
 	return fmt.Sprintf(`
 Everything runs on. Send a lead yourself:
 
@@ -152,23 +153,23 @@ Everything runs on. Send a lead yourself:
     -H 'Content-Type: application/json' -d '{
     "flo_campaign_id": "cmp_auto", "flo_supplier_id": "%[3]s",
     "first_name": "Ada", "last_name": "Moore", "email": "ada@example.com",
-    "phone": "212-555-0199", "state": "NY", "vehicle_count": 2}'
+    "phone": "907-555-0199", "state": "NY", "vehicle_count": 2}'
 
 Or ask for a bid, and post the lead to whoever makes it:
 
   export PINGPOST_CLIENT_ID=%[6]s PINGPOST_CLIENT_SECRET=%[7]s
-  pingpost ping --url %[1]s \
+  %[9]s ping --url %[1]s \
     vertical=%[8]s state=CA zip3=941 tcpa_consent=true |
-  pingpost post --url %[1]s - \
+  %[9]s post --url %[1]s - \
     lead.first_name=Ann lead.last_name=Lee lead.email=ann@example.com \
-    lead.phone=4155550132 lead.address.zip=94105
+    lead.phone=9075550132 lead.address.zip=94105
 
 Operators (any user name, password %[4]s):
 
   curl -s -u op:%[4]s %[5]s/admin/v1/deliveries
-  curl -s -u op:%[4]s %[5]s/admin/v1/explain/ID   # of a lead or an auction
+  curl -s -u op:%[4]s %[5]s/admin/v1/explain/%[10]s
   curl -s %[5]s/metrics
 
 Ctrl-C stops it.
-`, x.public, x.set.apiKey, demoSupplier, x.set.password, x.private, demoClient, x.set.secret, demoVertical)
+`, x.public, x.set.apiKey, demoSupplier, x.set.password, x.private, demoClient, x.set.secret, demoVertical, os.Args[0], sold)
 }

@@ -12,11 +12,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// What is shown of auctions, and how many are looked at to find them.
-const (
-	auctionsShown  = 3
-	auctionsLooked = 80 // of each kind
-)
+// auctionsLooked is how many auctions are looked at, of leads that were ingested
+// and of those that were posted, to find some that show much.
+const auctionsLooked = 80
 
 // explain asks the exchange what happened in some auctions, and keeps the most
 // telling ones: of each kind of call one, and one in which a buyer refused.
@@ -33,8 +31,7 @@ func (a *account) explain(ctx context.Context, x *demoExchange) error {
 	slices.SortStableFunc(told, func(a, b *exchange.Explanation) int { return cmp.Compare(telling(b), telling(a)) })
 	seen := map[string]bool{}
 	for _, one := range told {
-		kind := fmt.Sprint(one.Kind, len(one.Posts))
-		if len(a.shown) < auctionsShown && !seen[kind] {
+		if kind := fmt.Sprint(one.Kind, len(one.Posts) > 1); !seen[kind] {
 			seen[kind] = true
 			a.shown = append(a.shown, timelineOf(one))
 		}
@@ -62,6 +59,14 @@ func telling(e *exchange.Explanation) int {
 		}
 	}
 	return points
+}
+
+// example is a lead to ask about.
+func (a *account) example() string {
+	if len(a.shown) == 0 {
+		return "LEAD"
+	}
+	return a.shown[0].id
 }
 
 // timelineOf takes out of an explanation what is drawn.

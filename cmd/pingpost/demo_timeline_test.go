@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -104,5 +107,43 @@ func TestTellingAuctions(t *testing.T) {
 	}
 	if many, few, waited := of("won", "lost", "no_bid"), of("won", "lost", "lost", "lost"), of("won", "lost", "timeout"); many <= few || few <= waited {
 		t.Error(many, few, waited)
+	}
+}
+
+// TestOneAuctionOfEachKind: however much the others show, one that was posted at
+// a bid is among them, and one in which a buyer refused.
+func TestOneAuctionOfEachKind(t *testing.T) {
+	posts := map[string]string{"once": `{}`, "plain": `{}`, "twice": `{},{}`, "thrice": `{},{},{}`, "bid": `{}`}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, kind, ends := strings.TrimPrefix(r.URL.Path, "/admin/v1/explain/"), "ingest", `{"outcome":"won","asked":true}`
+		switch id {
+		case "bid":
+			kind = "post"
+		case "plain":
+		default:
+			ends += `,{"outcome":"lost","asked":true}`
+		}
+		fmt.Fprintf(w, `{"id":%q,"kind":%q,"posts":[%s],"candidates":[%s]}`, id, kind, posts[id], ends)
+	}))
+	defer server.Close()
+	set := &demoSet{}
+	a := newAccount(set)
+	if a.example() == "" {
+		t.Error("nothing to ask about")
+	}
+	a.ingested, a.posted = []string{"plain", "once", "twice", "thrice"}, []string{"bid"}
+	if err := a.explain(t.Context(), &demoExchange{private: server.URL, set: set}); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, shown := range a.shown {
+		ids = append(ids, shown.id)
+	}
+	if strings.Join(ids, " ") != "once twice bid" || a.example() != "once" {
+		t.Errorf("%q are shown", ids)
+	}
+	server.Close()
+	if a.explain(t.Context(), &demoExchange{private: server.URL, set: set}) == nil {
+		t.Error("an exchange that does not answer was taken for one that explains")
 	}
 }
