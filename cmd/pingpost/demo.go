@@ -23,10 +23,15 @@ type demoCmd struct {
 
 // Help is what --help says beyond the flags.
 func (*demoCmd) Help() string {
-	return `Starts an exchange and three reference buyers, each a process of its own on a
-free port of 127.0.0.1, sends leads into three campaigns over HTTP, and prints
+	return `Starts an exchange and nine reference buyers, each a process of its own on a
+free port of 127.0.0.1, sends leads into four campaigns over HTTP, and prints
 what became of them: by campaign, by buyer beside what the buyer itself counted,
 by reason, in money and in milliseconds.
+
+Three campaigns know their prices; the fourth holds an auction for each lead,
+among six buyers: one is slow, one takes only so many pings a second, one answers
+nonsense at times. A seller comes to it in two steps besides: it pings for a bid,
+and posts the lead to whoever made it. Some of the auctions are drawn at the end.
 
 The leads are made up, but as varied as real ones: some lack what the campaign
 asks for, some repeat a person, some are on a suppression list, some are for
@@ -38,7 +43,8 @@ All of it stays up for you to try until Ctrl-C. The folder is kept.`
 const (
 	// demoWidth is how many requests are under way at once, at most.
 	demoWidth = 64
-	// demoAgain is how many of the first leads are sent a second time.
+	// demoAgain is how many of the first leads, and of the first offers, are sent a
+	// second time.
 	demoAgain = 50
 )
 
@@ -68,13 +74,14 @@ func (c *demoCmd) show(ctx context.Context) (err error) {
 	set := newDemoSet(c.Leads, c.Seed)
 	house := &household{dir: dir}
 	defer func() { err = errors.Join(err, house.stop()) }()
-	fmt.Printf("pingpost demo: %s leads, %d campaigns, %d buyers with an endpoint\n\n", grouped(c.Leads), len(demoCampaigns), len(demoPosted()))
+	fmt.Printf("pingpost demo: %s leads and %s offers, %d campaigns, %d buyers with an endpoint\n\n",
+		grouped(c.Leads), grouped(len(set.offers)), len(demoCampaigns), len(demoPosted()))
 	x, err := house.move(ctx, set)
 	if err != nil {
 		return err
 	}
 	fmt.Print(x.where(dir))
-	fmt.Printf("\nsending %s leads, %v a second\n", grouped(c.Leads), c.Rate)
+	fmt.Printf("\nsending %s leads, %v a second, and offering %s by ping and post\n", grouped(c.Leads), c.Rate, grouped(len(set.offers)))
 	account, err := c.send(ctx, house, x, set)
 	if err != nil {
 		return err
@@ -94,7 +101,7 @@ func (c *demoCmd) show(ctx context.Context) (err error) {
 		}
 		return nil
 	}
-	fmt.Print(x.invitation())
+	fmt.Print(x.invitation(account.example()))
 	select {
 	case <-ctx.Done():
 		fmt.Println("\nstopping")
@@ -140,12 +147,21 @@ func (c *demoCmd) send(ctx context.Context, house *household, x *demoExchange, s
 	s.rate = c.Rate
 	a := newAccount(set)
 	shown := newProgress(os.Stderr)
+	seller, dealt := newDemoSeller(x), make(chan []*deal, 1)
+	over := time.Duration(float64(len(set.leads)) / c.Rate * float64(time.Second))
+	go func() { dealt <- seller.sell(ctx, set.offers, over) }()
 	a.took = s.send(ctx, set.lines(len(set.leads)), func(answer *answer) {
 		a.add(answer)
 		shown.show(a.total.String())
 	})
 	shown.end()
+	for _, d := range <-dealt {
+		a.deal(d)
+	}
 	s.send(ctx, set.lines(demoAgain), a.repeat)
+	for _, d := range seller.sell(ctx, set.offers[:min(demoAgain, len(set.offers))], 0) {
+		a.dealAgain(d)
+	}
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("after %s of %s leads: %w", grouped(a.total.sent), grouped(c.Leads), context.Cause(ctx))
 	}

@@ -27,6 +27,11 @@ type account struct {
 	again     int            // of these, how many were answered as before
 	wrong     []string       // answers that do not fit their leads
 
+	deals    *deals
+	ingested []string    // ids of leads that were sold in an auction of their own
+	posted   []string    // and of those that were posted at a bid
+	shown    []*timeline // some of these auctions
+
 	stats   map[string]refbuyer.Stats // of those with an endpoint
 	unknown map[string]int            // deliveries whose fate is not known
 	pending int
@@ -37,7 +42,7 @@ func newAccount(set *demoSet) *account {
 	return &account{
 		set: set, total: newTally(), campaigns: map[string]*tally{}, sold: map[string]int{},
 		payout: map[string]market.Money{}, leadIDs: map[string]bool{}, first: map[int]string{},
-		stats: map[string]refbuyer.Stats{}, unknown: map[string]int{},
+		stats: map[string]refbuyer.Stats{}, unknown: map[string]int{}, deals: newDeals(),
 	}
 }
 
@@ -70,6 +75,9 @@ func (a *account) add(got *answer) {
 	if got.lead.Status == statusAccepted {
 		a.sold[got.lead.Buyer]++
 		a.payout[got.lead.Buyer] += got.lead.Price.Amount
+		if lead.Campaign == demoAuctions {
+			a.ingested = append(a.ingested, got.lead.ID)
+		}
 	}
 }
 
@@ -132,7 +140,7 @@ func (a *account) gather(ctx context.Context, x *demoExchange) error {
 		return err
 	}
 	a.vault = funds.Balance
-	return nil
+	return a.explain(ctx, x)
 }
 
 // longestSettling is longer than all the tries of a post together.

@@ -212,3 +212,36 @@ func TestSettling(t *testing.T) {
 		t.Error("an interrupt was not heard")
 	}
 }
+
+// TestAccountOfBids: what a bidder owes is told by its payouts, to the millionth.
+func TestAccountOfBids(t *testing.T) {
+	rows := map[string]struct {
+		own    refbuyer.Stats
+		agrees bool
+	}{
+		"the same":      {refbuyer.Stats{Accepted: 2, Revenue: 30_010_000}, true},
+		"another price": {refbuyer.Stats{Accepted: 2, Revenue: 30_000_000}, false},
+		"one fewer":     {refbuyer.Stats{Accepted: 1, Revenue: 15_000_000}, false},
+		"a person told": {refbuyer.Stats{Accepted: 2, Revenue: 30_010_000, ContactSeen: 1}, false},
+	}
+	for name, row := range rows {
+		a := settled(t)
+		a.sold["bid_range"], a.payout["bid_range"] = 2, 24_008_000
+		a.deals.offered, a.deals.sold = 2, 2
+		a.set.offers = make([]leads.Lead, 2)
+		a.stats["bid_range"] = row.own
+		if a.good() != row.agrees {
+			t.Errorf("%s:\n%s", name, a.report())
+		}
+	}
+	for name, change := range map[string]func(*account){
+		"an offer too few":      func(a *account) { a.set.offers = make([]leads.Lead, 1) },
+		"another deal again":    func(a *account) { a.deals.repeated++ },
+		"an offer without fate": func(a *account) { a.deals.offered++; a.set.offers = make([]leads.Lead, 1) },
+	} {
+		a := settled(t)
+		if change(a); a.good() {
+			t.Errorf("%s: not seen", name)
+		}
+	}
+}

@@ -15,7 +15,10 @@ import (
 // fills within a second.
 const demoIngestRate = 5000
 
-const demoSupplier = "sup_acme"
+const (
+	demoSupplier = "sup_acme"
+	demoClient   = "acme" // its OAuth client
+)
 
 // demoCampaign is a campaign of the demonstration, as its leads see it.
 type demoCampaign struct {
@@ -27,15 +30,45 @@ var demoCampaigns = []demoCampaign{
 	{leads.Campaign{ID: "cmp_auto", Vertical: leads.Auto, Weight: 5, Certified: "facebook"}, "waterfall"},
 	{leads.Campaign{ID: "cmp_solar", Vertical: leads.Solar, Weight: 3}, "round_robin"},
 	{leads.Campaign{ID: "cmp_life", Vertical: leads.Life, Weight: 4}, "weighted"},
+	{leads.Campaign{ID: demoAuctions, Vertical: leads.Auto, Weight: 4}, "ping_post"},
 }
 
+const (
+	demoAuctions = "cmp_bids"
+	// demoVertical is what the seller's pings name: that campaign's.
+	demoVertical = "auto_insurance"
+	demoFloor    = 500 * cents
+	// demoShare of a price, in percent, is the payout in auctions. All bids are
+	// whole cents, so a payout tells its price to the millionth.
+	demoShare = 80
+)
+
 // demoBuyer is a buyer of the demonstration. It pays the same in every campaign,
-// so that its own account can be compared with ours.
+// or what it has bid, so that its own account can be compared with ours.
 type demoBuyer struct {
 	ID    string
-	Price market.Money
+	Price market.Money // zero: it bids
+	bid   string
 	args  []string // of its process; nil: leads are only recorded
 	URL   string   // once it runs
+}
+
+func (b *demoBuyer) bids() bool { return b.Price == 0 }
+
+// flags are what its process is told of how to behave.
+func (b *demoBuyer) flags() []string {
+	if b.bids() {
+		return append([]string{"--bid", b.bid}, b.args...)
+	}
+	return b.args
+}
+
+// owes is what it owes for so many leads with these payouts.
+func (b *demoBuyer) owes(sold int, payout market.Money) market.Money {
+	if b.bids() {
+		return payout * 100 / demoShare
+	}
+	return market.Money(sold) * b.Price
 }
 
 const cents market.Money = 10_000 // millionths
@@ -50,6 +83,13 @@ func demoBuyers() []*demoBuyer {
 		{ID: "buy_shaky", Price: 1100 * cents, args: []string{"--latency", "30ms-120ms", "--fail-rate", "0.05"}},
 		{ID: "buy_vault", Price: 950 * cents},
 		{ID: "buy_later", Price: 2000 * cents},
+
+		{ID: "bid_fixed", bid: "12.50", args: []string{"--latency", "5ms-30ms", "--reject-rate", "0.1"}},
+		{ID: "bid_range", bid: "6-19", args: []string{"--latency", "20ms-60ms", "--reject-rate", "0.1"}},
+		{ID: "bid_state", bid: "CA=17,TX=16,NY=15,*=7", args: []string{"--latency", "10ms-40ms"}},
+		{ID: "bid_slow", bid: "8-18", args: []string{"--latency", "300ms+hang:0.02", "--post-latency", "50ms"}},
+		{ID: "bid_quota", bid: "10-17", args: []string{"--latency", "10ms", "--rate", "30"}},
+		{ID: "bid_wild", bid: "4-18", args: []string{"--latency", "10ms-90ms", "--malformed-rate", "0.2"}},
 	}
 }
 
@@ -77,12 +117,18 @@ func demoConfig(set *demoSet) ([]byte, error) {
 	values := map[string]any{
 		"IngestRate": demoIngestRate, "Supplier": demoSupplier, "Funds": vaultFunds.String(),
 		"APIKey": set.apiKey, "Password": set.password, "Token": set.token,
+		"Client": demoClient, "ClientSecret": set.secret, "Floor": demoFloor.String(), "Share": fmt.Sprintf("0.%d", demoShare),
 		"Bands": strings.Join(quoted(leads.AgeBands), ", "), "Roofs": strings.Join(leads.Roofs, ", "),
 		"OtherDay": time.Now().UTC().AddDate(0, 0, 3).Weekday().String()[:3],
 	}
+	var bidders []*demoBuyer
 	for _, b := range set.buyers {
+		if b.bids() {
+			bidders = append(bidders, b)
+		}
 		values[strings.TrimPrefix(b.ID, "buy_")] = b
 	}
+	values["Bidders"] = bidders
 	var out strings.Builder
 	if err := demoConfigTemplate.Execute(&out, values); err != nil {
 		return nil, fmt.Errorf("cannot write the demonstration's configuration: %w", err)

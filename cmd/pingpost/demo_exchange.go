@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -22,11 +23,11 @@ type demoExchange struct {
 
 // move starts the buyers and then the exchange, and returns once it is ready.
 func (h *household) move(ctx context.Context, set *demoSet) (*demoExchange, error) {
-	for _, b := range set.buyers {
+	for i, b := range set.buyers {
 		if b.args == nil {
 			continue
 		}
-		if err := h.buyer(ctx, b, set.token); err != nil {
+		if err := h.buyer(ctx, b, set.token, i+1); err != nil {
 			return nil, err
 		}
 	}
@@ -60,9 +61,14 @@ func (h *household) move(ctx context.Context, set *demoSet) (*demoExchange, erro
 	return x, nil
 }
 
-// buyer starts a buyer's process on a free port.
-func (h *household) buyer(ctx context.Context, b *demoBuyer, token string) error {
-	args := append([]string{"buyer", "--listen", "127.0.0.1:0", "--bid", b.Price.String()}, b.args...)
+// buyer starts a buyer's process on a free port. Each has a seed of its own, or
+// all would have their bad moments in the same auctions.
+func (h *household) buyer(ctx context.Context, b *demoBuyer, token string, seed int) error {
+	args := []string{"buyer", "--listen", "127.0.0.1:0", "--seed", strconv.Itoa(seed)}
+	if !b.bids() {
+		args = append(args, "--bid", b.Price.String())
+	}
+	args = append(args, b.flags()...)
 	process, err := h.start(b.ID, []string{"PINGPOST_BUYER_TOKEN=" + token}, args...)
 	if err != nil {
 		return err
@@ -125,32 +131,45 @@ func (x *demoExchange) ask(ctx context.Context, url string, into any) error {
 // where says what runs and where.
 func (x *demoExchange) where(dir string) string {
 	t := table{indent: "  "}
-	t.row("exchange", x.public, "log in "+filepath.Base(x.log))
-	t.row("operators", x.private)
+	t.row("exchange", bare(x.public), "log in "+filepath.Base(x.log))
+	t.row("operators", bare(x.private))
 	for _, b := range x.set.buyers {
 		if b.args != nil {
-			t.row(b.ID, b.URL, strings.ReplaceAll(strings.Join(b.args, " "), "--", ""))
+			t.row(b.ID, bare(b.URL), strings.ReplaceAll(strings.Join(b.flags(), " "), "--", ""))
 		}
 	}
 	return "  " + dir + "\n" + t.String()
 }
 
-// invitation is what to try next.
-func (x *demoExchange) invitation() string {
+func bare(url string) string { return strings.TrimPrefix(url, "http://") }
+
+// invitation is what to try next. No lead of ours has such a phone number, nor
+// the suppression list. sold is the id of a lead, if there is one.
+func (x *demoExchange) invitation(sold string) string {
 	return fmt.Sprintf(`
 Everything runs on. Send a lead yourself:
 
-  curl -s %s/api/v1/ingest -H 'x-api-key: %s' \
+  curl -s %[1]s/api/v1/ingest -H 'x-api-key: %[2]s' \
     -H 'Content-Type: application/json' -d '{
-    "flo_campaign_id": "cmp_auto", "flo_supplier_id": "%s",
+    "flo_campaign_id": "cmp_auto", "flo_supplier_id": "%[3]s",
     "first_name": "Ada", "last_name": "Moore", "email": "ada@example.com",
-    "phone": "212-555-0199", "state": "NY", "vehicle_count": 2}'
+    "phone": "907-555-0199", "state": "NY", "vehicle_count": 2}'
 
-Operators (any user name, password %s):
+Or ask for a bid, and post the lead to whoever makes it:
 
-  curl -s -u op:%[4]s %s/admin/v1/deliveries
+  export PINGPOST_CLIENT_ID=%[6]s PINGPOST_CLIENT_SECRET=%[7]s
+  %[9]s ping --url %[1]s \
+    vertical=%[8]s state=CA zip3=941 tcpa_consent=true |
+  %[9]s post --url %[1]s - \
+    lead.first_name=Ann lead.last_name=Lee lead.email=ann@example.com \
+    lead.phone=9075550132 lead.address.zip=94105
+
+Operators (any user name, password %[4]s):
+
+  curl -s -u op:%[4]s %[5]s/admin/v1/deliveries
+  curl -s -u op:%[4]s %[5]s/admin/v1/explain/%[10]s
   curl -s %[5]s/metrics
 
 Ctrl-C stops it.
-`, x.public, x.set.apiKey, demoSupplier, x.set.password, x.private)
+`, x.public, x.set.apiKey, demoSupplier, x.set.password, x.private, demoClient, x.set.secret, demoVertical, os.Args[0], sold)
 }

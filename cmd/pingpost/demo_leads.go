@@ -13,12 +13,14 @@ import (
 
 // demoSet is all that is made up before anything is started.
 type demoSet struct {
-	leads      []leads.Lead
+	leads      []leads.Lead // that are sent to be sold
+	offers     []leads.Lead // that the seller pings for, and posts; good ones, of one campaign
 	buyers     []*demoBuyer
 	suppressed []byte // file of the suppression list
 	apiKey     string
 	password   string
 	token      string
+	secret     string // of the seller's OAuth client
 }
 
 // Of a thousand leads, so many are wrong, and so many repeat a person; one in
@@ -30,16 +32,26 @@ const (
 	listNoise    = 5000
 )
 
+// offerEvery is for how many leads that are sent the seller offers one.
+const offerEvery = 10
+
 func newDemoSet(n int, seed uint64) *demoSet {
 	opt := leads.Options{Seed: seed, Supplier: demoSupplier, Mistakes: demoMistakes, Repeats: demoRepeats}
 	for i := range demoCampaigns {
 		opt.Campaigns = append(opt.Campaigns, demoCampaigns[i].Campaign)
 	}
+	source := leads.New(opt)
 	set := &demoSet{
-		leads: leads.New(opt).Take(n), buyers: demoBuyers(),
-		apiKey: "key_" + randomText(), password: randomText(), token: randomText(),
+		leads: source.Take(n), buyers: demoBuyers(),
+		apiKey: "key_" + randomText(), password: randomText(), token: randomText(), secret: randomText(),
 	}
-	set.suppressed = suppressionFile(set.leads, seed)
+	for len(set.offers) < max(1, n/offerEvery) {
+		next := source.Next()
+		if next.Campaign == demoAuctions && next.Mistake == leads.None && !next.Repeat && next.State != "" {
+			set.offers = append(set.offers, next)
+		}
+	}
+	set.suppressed = suppressionFile(append(set.leads[:n:n], set.offers...), seed)
 	return set
 }
 

@@ -16,11 +16,13 @@ const (
 // report is the account for a terminal of 80 columns.
 func (a *account) report() string {
 	return "\nBY CAMPAIGN\n" + a.byCampaign() +
+		"\nBY PING AND POST, into " + demoAuctions + "\n" + a.deals.byOffer() +
 		"\nBY BUYER\n" + a.byBuyer() +
+		"\nBUYERS WITH AN ENDPOINT, by their own word\n" + a.byWord() +
 		"\nBY REASON\n" + a.byReason() +
 		"\nMONEY\n" + a.money() +
-		"\nLATENCY, from a lead's turn to its answer\n  " + a.total.latency.String() + "\n" +
-		"  A post that buy_shaky answers with an error is tried again after 1 s.\n" +
+		"\nLATENCY, from a lead's turn to its answer\n" + a.latency() +
+		"\nAUCTIONS, a few of them\n" + a.drawn() +
 		"\nACCOUNTED FOR\n" + a.verdict()
 }
 
@@ -46,20 +48,60 @@ func (a *account) byBuyer() string {
 	t.row("buyer", "sold", "price", "revenue", "payout", "it counts", "")
 	for _, b := range a.set.buyers {
 		sold := a.sold[b.ID]
-		own, word := "recorded", ""
+		own, word, price := "", "recorded", ""
 		if b.args != nil {
 			own, word = grouped(int(a.stats[b.ID].Accepted)), verdictOf(a.buyerAgrees(b))
 		}
-		t.row(b.ID, grouped(sold), amount(b.Price), amount(market.Money(sold)*b.Price), amount(a.payout[b.ID]), own, word)
-	}
-	out := t.String()
-	for _, b := range a.set.buyers {
-		if s := a.stats[b.ID]; b.args != nil {
-			out += fmt.Sprintf("  %s: %s posts, %s rejected, %s failed, %s repeated answers\n",
-				b.ID, grouped(int(s.Posts)), grouped(int(s.Rejected)), grouped(int(s.Failed)), grouped(int(s.Replayed)))
+		if !b.bids() {
+			price = amount(b.Price)
 		}
+		t.row(b.ID, grouped(sold), price, amount(a.owed(b)), amount(a.payout[b.ID]), own, word)
 	}
-	return out
+	return t.String()
+}
+
+// byWord shows what the buyers were asked, and how they behaved.
+func (a *account) byWord() string {
+	t := table{indent: "  "}
+	t.row("buyer", "pings", "bids", "no bid", "garbled", "limit", "posts", "refused", "failed", "again")
+	for _, b := range a.set.buyers {
+		if b.args == nil {
+			continue
+		}
+		s := a.stats[b.ID]
+		row := []string{b.ID}
+		for _, n := range []int64{s.Pings, s.Bids, s.NoBids, s.Malformed, s.Limited, s.Posts, s.Rejected, s.Failed, s.Replayed} {
+			text := ""
+			if n != 0 {
+				text = grouped(int(n))
+			}
+			row = append(row, text)
+		}
+		t.row(row...)
+	}
+	return t.String()
+}
+
+func (a *account) latency() string {
+	auctions := newTally()
+	if counted := a.campaigns[demoAuctions]; counted != nil {
+		auctions = counted
+	}
+	return "  all leads   " + a.total.latency.String() + "\n" +
+		"  auctions    " + auctions.latency.String() + "\n" +
+		"  A post that buy_shaky answers with an error is tried again after 1 s, and an\n" +
+		"  auction waits for its last bid, but no longer than 2 s.\n"
+}
+
+func (a *account) drawn() string {
+	var out strings.Builder
+	for i, auction := range a.shown {
+		if i > 0 {
+			out.WriteString("\n")
+		}
+		out.WriteString(auction.String())
+	}
+	return out.String()
 }
 
 func (a *account) byReason() string {
@@ -87,10 +129,13 @@ func (a *account) money() string {
 
 func (a *account) revenue() (sum market.Money) {
 	for _, b := range a.set.buyers {
-		sum += market.Money(a.sold[b.ID]) * b.Price
+		sum += a.owed(b)
 	}
 	return sum
 }
+
+// owed is what a buyer owes by our account.
+func (a *account) owed(b *demoBuyer) market.Money { return b.owes(a.sold[b.ID], a.payout[b.ID]) }
 
 func (a *account) paid() (sum market.Money) {
 	for _, paid := range a.payout {
@@ -106,30 +151,36 @@ type check struct {
 }
 
 func (a *account) checks() []check {
-	t := a.total
+	t, s := a.total, a.deals
 	list := []check{
 		{
 			t.sent == len(a.set.leads) && t.sent == t.accepted+t.unmatched+t.refused,
 			fmt.Sprintf("%s sent = %s accepted + %s unmatched + %s refused", grouped(t.sent), grouped(t.accepted), grouped(t.unmatched), grouped(t.refused)),
 		},
 		{len(a.wrong) == 0, "every lead with a mistake was refused for it, and no other"},
+		{
+			s.offered == len(a.set.offers) && s.lost == 0 && s.offered == s.sold+s.refused+s.noBid,
+			fmt.Sprintf("%s offered = %s sold + %s refused + %s without a bid", grouped(s.offered), grouped(s.sold), grouped(s.refused), grouped(s.noBid)),
+		},
 		{a.again == a.repeated, fmt.Sprintf("%d leads sent again under their keys: the same %d answers", a.repeated, a.again)},
+		{s.again == s.repeated, fmt.Sprintf("%d offers made again under their keys: the same %d answers", s.repeated, s.again)},
 		{a.pending == 0, "no delivery is open"},
 	}
 	sold := 0
 	for _, b := range a.set.buyers {
 		sold += a.sold[b.ID]
 		if b.args != nil {
-			s := a.stats[b.ID]
+			own := a.stats[b.ID]
 			list = append(list, check{a.buyerAgrees(b), fmt.Sprintf("%s: sold %s, it counts %s; owes %s, it counts %s",
-				b.ID, grouped(a.sold[b.ID]), grouped(int(s.Accepted)), amount(market.Money(a.sold[b.ID])*b.Price), amount(s.Revenue))})
+				b.ID, grouped(a.sold[b.ID]), grouped(int(own.Accepted)), amount(a.owed(b)), amount(own.Revenue))})
 		}
 	}
 	spent := market.Money(a.sold["buy_vault"]) * a.buyer("buy_vault").Price
 	return append(list,
-		check{sold == t.accepted, fmt.Sprintf("%s sold to buyers that exist = %s accepted", grouped(sold), grouped(t.accepted))},
+		check{sold == t.accepted+s.sold, fmt.Sprintf("%s sold to buyers that exist = %s accepted + %s of the offers", grouped(sold), grouped(t.accepted), grouped(s.sold))},
 		check{a.vault == vaultFunds-spent, fmt.Sprintf("buy_vault: %s paid in - %s spent = %s left", amount(vaultFunds), amount(spent), amount(a.vault))},
-		check{a.soldOnce(), "no lead was sold twice"})
+		check{a.soldOnce(), "no lead was sold twice"},
+		check{a.discreet(), "no ping said who the person is"})
 }
 
 func (a *account) buyer(id string) *demoBuyer {
@@ -145,12 +196,27 @@ func (a *account) buyer(id string) *demoBuyer {
 // not known the buyer may have the lead or not.
 func (a *account) buyerAgrees(b *demoBuyer) bool {
 	own, sold, unknown := a.stats[b.ID], int64(a.sold[b.ID]), int64(a.unknown[b.ID])
-	return own.Accepted <= sold && own.Accepted >= sold-unknown && own.Revenue == market.Money(own.Accepted)*b.Price
+	if own.Accepted > sold || own.Accepted < sold-unknown {
+		return false
+	}
+	if b.bids() {
+		return own.Revenue <= a.owed(b) && (own.Revenue == a.owed(b)) == (own.Accepted == sold)
+	}
+	return own.Revenue == market.Money(own.Accepted)*b.Price
 }
 
 func (a *account) soldOnce() bool {
 	for _, s := range a.stats {
 		if s.DoubleSold != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *account) discreet() bool {
+	for _, s := range a.stats {
+		if s.ContactSeen != 0 {
 			return false
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // sales are those that somebody other than the exchange can tell of: the
 // suppliers of leads that are only recorded, the buyers of the others.
-func (p *picture) sales(each func(campaign, buyer string)) {
+func (p *picture) sales(each func(campaign, buyer string, price market.Money)) {
 	held := map[string]bool{}
 	for _, leads := range p.before {
 		for _, lead := range leads {
@@ -18,7 +18,8 @@ func (p *picture) sales(each func(campaign, buyer string)) {
 	for _, t := range p.answers {
 		said := &t.said.Data
 		if b := p.terms.buyer(said.BuyerID); t.accepted() && b != nil && (!b.posting() || held[said.ID]) {
-			each(t.campaign, said.BuyerID)
+			price, _ := p.priceOf(t)
+			each(t.campaign, said.BuyerID, price)
 		}
 	}
 }
@@ -27,8 +28,7 @@ func (p *picture) sales(each func(campaign, buyer string)) {
 func (p *picture) counted() (found findings) {
 	sold := make([]market.Money, len(p.terms.caps))
 	spent := map[string]market.Money{}
-	p.sales(func(campaign, buyer string) {
-		price, _ := p.terms.price(campaign, buyer)
+	p.sales(func(campaign, buyer string, price market.Money) {
 		spent[buyer] += price
 		for i := range p.terms.caps {
 			c := &p.terms.caps[i]
@@ -92,6 +92,10 @@ func (p *picture) complete() (found findings) {
 	for _, t := range p.answers {
 		asked[t.said.Data.ID] = true
 	}
+	for _, t := range p.refused {
+		asked[p.book.requests[t.request]] = true
+	}
+	found = append(found, p.heard()...)
 	for id, e := range p.book.leads {
 		if !asked[id] {
 			found.add("lead %s is in the log, and no supplier knows of it", id)
@@ -122,11 +126,11 @@ func (p *picture) owed() (found findings) {
 	}
 	for _, b := range p.terms.buyers {
 		booked := p.funds[b.id]
-		if market.Money(booked.Balance) != p.book.balance[b.id] || booked.Held != p.book.held[b.id] {
-			found.add("%s has %v, of which %v is held, and by the log %v and %v", b.id, market.Money(booked.Balance), booked.Held, p.book.balance[b.id], p.book.held[b.id])
+		if market.Money(booked.Balance) != p.book.balance[b.id] || booked.Held != p.book.taken[b.id] {
+			found.add("%s has %v, of which %v is held, and by the log %v and %v", b.id, market.Money(booked.Balance), booked.Held, p.book.balance[b.id], p.book.taken[b.id])
 		}
-		if p.book.held[b.id] != doubtful[b.id] {
-			found.add("%v of %s's money is held for %v of uncertain leads", p.book.held[b.id], b.id, doubtful[b.id])
+		if p.book.taken[b.id] != doubtful[b.id] {
+			found.add("%v of %s's money is held for %v of uncertain leads", p.book.taken[b.id], b.id, doubtful[b.id])
 		}
 	}
 	slices.Sort(found)

@@ -14,7 +14,10 @@ import (
 // what an earlier one knows a later one must know.
 type picture struct {
 	terms   *terms
-	answers []*told                    // the suppliers
+	answers []*told                    // the suppliers: of leads that they were given an id of
+	pings   []*told                    // likewise: of bids, or that there is none
+	refused []*told                    // likewise: of posts that were not sold
+	late    []string                   // likewise: keys of posts that came too late
 	before  map[string][]refbuyer.Lead // the buyers
 	book    *book                      // the log
 	after   map[string][]refbuyer.Lead // the buyers again
@@ -53,6 +56,7 @@ func (p *picture) audit() []string {
 	found = append(found, p.bought()...)
 	found = append(found, p.counted()...)
 	found = append(found, p.topUps()...)
+	found = append(found, p.offered()...)
 	if p.atRest {
 		found = append(found, p.complete()...)
 		found = append(found, p.owed()...)
@@ -102,7 +106,7 @@ func (p *picture) agrees(t *told, e *entry) (found findings) {
 	case e.last != said.BuyerID || (e.buyer == "" && !e.promised):
 		found.add("lead %s was told ACCEPTED with %s, and is %s with %q", e.id, said.BuyerID, e.standing, e.buyer)
 	}
-	if price, ok := p.terms.price(t.campaign, said.BuyerID); t.accepted() && (!ok || payout(price) != said.Price.Amount || said.Price.Currency != "USD") {
+	if price, ok := p.priceOf(t); t.accepted() && (!ok || price != e.paid && e.paid != 0 || payout(price) != said.Price.Amount || said.Price.Currency != "USD") {
 		found.add("lead %s of %s with %s was told to pay %v %s", e.id, t.campaign, said.BuyerID, said.Price.Amount, said.Price.Currency)
 	}
 	return found
@@ -142,8 +146,9 @@ func (p *picture) bought() (found findings) {
 		}
 	}
 	for buyer, stats := range p.stats {
-		if stats.DoubleSold != 0 || stats.Invalid != 0 || stats.Forgotten != 0 {
-			found.add("%s was sold %d leads twice, got %d wrong requests, has forgotten %d leads", buyer, stats.DoubleSold, stats.Invalid, stats.Forgotten)
+		if stats.DoubleSold != 0 || stats.Invalid != 0 || stats.Forgotten != 0 || stats.ContactSeen != 0 {
+			found.add("%s was sold %d leads twice, got %d wrong requests, has forgotten %d leads, was told %d persons in pings",
+				buyer, stats.DoubleSold, stats.Invalid, stats.Forgotten, stats.ContactSeen)
 		}
 	}
 	at := map[string]string{}

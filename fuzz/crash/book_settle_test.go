@@ -20,7 +20,7 @@ func (b *book) settle(f *fact) {
 	switch f.Settlement {
 	case "delivered", "confirmed":
 		e.standing = delivered
-		b.held[e.buyer] -= e.price
+		b.taken[e.buyer] -= e.price
 		b.balance[e.buyer] -= e.price
 	case "pending", "resent":
 		e.standing, e.promised = pending, true
@@ -48,7 +48,8 @@ func mayFollow(now standing, settlement string) bool {
 // where the fact names one. A buyer that may have the lead already keeps it.
 func (b *book) refuse(e *entry, f *fact) {
 	b.charge(e, -1)
-	b.held[e.buyer] -= e.price
+	b.taken[e.buyer] -= e.price
+	b.giveBack(e, f.Next != nil)
 	switch {
 	case f.Next == nil:
 		e.buyer, e.price, e.standing, e.reason = "", 0, unsold, f.Reason

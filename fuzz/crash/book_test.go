@@ -28,6 +28,9 @@ type entry struct {
 	buyer                 string // that holds it; none: unsold
 	last                  string // that held it last
 	price                 market.Money
+	paid                  market.Money // the price that it was sold at last
+	ping                  string       // name of the auction that it was posted in
+	bids                  bids         // where it was sold in one
 	standing              standing
 	tried                 bool // by the present buyer, which may have it since
 	promised              bool // the supplier was told ACCEPTED, with this buyer
@@ -41,12 +44,15 @@ type book struct {
 	lines    []string
 	names    map[uint64]string // by kind and ref
 	leads    map[string]*entry
-	requests map[string]string // lead by request
-	sold     []market.Money    // of each cap: leads, or money
+	requests map[string]string   // lead by request
+	held     map[string]*auction // by its name
+	asked    map[string]*auction // by its request
+	theirs   map[string]bool     // names that the sellers gave
+	sold     []market.Money      // of each cap: leads, or money
 	peak     []market.Money
 	balance  map[string]market.Money
-	held     map[string]market.Money
-	moved    []market.Money // top-ups
+	taken    map[string]market.Money // by open posts
+	moved    []market.Money          // top-ups
 	breaches []string
 	seq      uint64
 }
@@ -62,6 +68,7 @@ type saleFact struct {
 	Buyer  uint64       `json:"buyer"`
 	Price  market.Money `json:"price"`
 	Payout market.Money `json:"payout"`
+	Ping   string       `json:"ping"`
 }
 
 // fact has the members of all kinds.
@@ -82,14 +89,18 @@ type fact struct {
 	Buyer      uint64    `json:"buyer"`
 	Amount     string    `json:"amount"`
 	Opening    bool      `json:"opening"`
+	Name       string    `json:"name"`
+	Theirs     string    `json:"theirs"`
+	Bids       []bidFact `json:"bids"`
 }
 
 // readBook walks a dump.
 func readBook(t *terms, dump string) *book {
 	b := &book{
 		terms: t, names: map[uint64]string{}, leads: map[string]*entry{}, requests: map[string]string{},
+		held: map[string]*auction{}, asked: map[string]*auction{}, theirs: map[string]bool{},
 		sold: make([]market.Money, len(t.caps)), peak: make([]market.Money, len(t.caps)),
-		balance: map[string]market.Money{}, held: map[string]market.Money{},
+		balance: map[string]market.Money{}, taken: map[string]market.Money{},
 	}
 	b.lines = strings.Split(strings.TrimSuffix(dump, "\n"), "\n")
 	for _, text := range b.lines {
@@ -126,6 +137,8 @@ func (b *book) enter(kind string, f *fact) {
 		}
 	case "funds_moved":
 		b.fund(f)
+	case "auction_held":
+		b.hold(f)
 	case "lead_decided":
 		b.decide(f)
 	case "post_tried":
@@ -165,6 +178,7 @@ func (b *book) decide(f *fact) {
 	b.leads[f.Lead], b.requests[f.Request] = e, f.Lead
 	switch {
 	case f.Sale != nil:
+		b.bid(e, f)
 		b.sell(e, f.Sale)
 		if posted := b.terms.buyer(e.buyer); posted != nil && posted.posting() != (f.Post != "") {
 			b.breach("lead %s of %s has the intent %q", e.id, e.buyer, f.Post)
@@ -177,14 +191,14 @@ func (b *book) decide(f *fact) {
 // sell takes all that a sale takes.
 func (b *book) sell(e *entry, sale *saleFact) {
 	e.buyer, e.price, e.tried = b.name(event.NameBuyer, sale.Buyer), sale.Price, false
-	e.last, e.reason = e.buyer, ""
-	if price, seated := b.terms.price(e.campaign, e.buyer); !seated || price != sale.Price || payout(price) != sale.Payout {
+	e.last, e.reason, e.paid = e.buyer, "", e.price
+	if price, seated := b.priceOf(e); !seated || price != sale.Price || payout(price) != sale.Payout {
 		b.breach("lead %s of %s is sold to %q at %v, the supplier getting %v", e.id, e.campaign, e.buyer, sale.Price, sale.Payout)
 	}
 	b.charge(e, 1)
 	if buyer := b.terms.buyer(e.buyer); buyer != nil && buyer.posting() {
 		e.standing = open
-		b.held[e.buyer] += e.price
+		b.taken[e.buyer] += e.price
 	} else {
 		e.standing = recorded
 		b.balance[e.buyer] -= e.price
@@ -212,7 +226,7 @@ func (b *book) charge(e *entry, sign market.Money) {
 }
 
 func (b *book) afford(id string) {
-	if buyer := b.terms.buyer(id); buyer != nil && buyer.funded && b.balance[id]+buyer.credit < b.held[id] {
-		b.breach("%s is overdrawn: %v, %v held, %v credit", id, b.balance[id], b.held[id], buyer.credit)
+	if buyer := b.terms.buyer(id); buyer != nil && buyer.funded && b.balance[id]+buyer.credit < b.taken[id] {
+		b.breach("%s is overdrawn: %v, %v held, %v credit", id, b.balance[id], b.taken[id], buyer.credit)
 	}
 }

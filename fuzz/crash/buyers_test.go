@@ -33,7 +33,11 @@ func startBuyers(t *testing.T, program string, terms *terms, seed uint64) *buyer
 			continue
 		}
 		posting++
-		args := append([]string{"buyer", "--listen", "127.0.0.1:0", "--bid", buyer.bid.String(), "--seed", fmt.Sprint(seed)}, buyer.args...)
+		bids := buyer.bids
+		if bids == "" {
+			bids = buyer.bid.String()
+		}
+		args := append([]string{"buyer", "--listen", "127.0.0.1:0", "--bid", bids, "--seed", fmt.Sprint(seed + uint64(i))}, buyer.args...)
 		b.processes = append(b.processes, spawn(t, buyer.id, func(line string) {
 			if _, address, ok := strings.Cut(line, "reference buyer on "); ok {
 				mu.Lock()

@@ -19,12 +19,12 @@ import (
 // it: a machine that is slow makes the test slow.
 const patience = 90 * time.Second
 
-// build makes the program once, with the race detector where the test has it.
-func build(t *testing.T) string {
+// build makes the program, with the race detector or without.
+func build(t *testing.T, detector bool) string {
 	t.Helper()
 	path := t.TempDir() + "/pingpost"
 	args := []string{"build", "-o", path}
-	if raceDetector {
+	if detector {
 		args = append(args, "-race")
 	}
 	cmd := exec.Command("go", append(args, "pingpost/cmd/pingpost")...)

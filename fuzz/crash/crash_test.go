@@ -31,6 +31,7 @@ type scene struct {
 	seen   []string       // the log's dump, as it was last
 	hashes []position     // of the live exchange
 	asked  int            // top-ups
+	enough int            // kills
 }
 
 // TestKilledUnderLoad kills the exchange twenty times under load, restarts it
@@ -38,10 +39,35 @@ type scene struct {
 // otherwise, nothing is sold twice, no cap and no account is exceeded, and the
 // log replays to the very state that the live exchange has.
 func TestKilledUnderLoad(t *testing.T) {
-	s, kills := newScene(t)
-	for s.kills < kills {
+	newScene(t, newTerms, raceDetector).play()
+}
+
+// TestKilledUnderAuctions does the same where every price is a bid, and most leads
+// come by a ping and a post: answers to pings are as good as those to leads, each
+// auction sells one lead at most, at the price that was promised and to the buyer
+// that made it. The program is built without the race detector, which the other
+// test has it under.
+func TestKilledUnderAuctions(t *testing.T) {
+	p := newScene(t, newAuctionTerms, false).play()
+	sold := 0
+	for _, told := range p.answers {
+		if told.path == pathPost {
+			sold++
+		}
+	}
+	t.Logf("%d pings, %d of them sold, %d refused, %d too late", len(p.pings), sold, len(p.refused), len(p.late))
+	if sold == 0 || len(p.refused) == 0 || len(p.answers) == sold {
+		t.Error("leads did not come, or end, in every way")
+	}
+}
+
+// play kills, restarts and audits, to the last act, and returns the picture of all
+// at rest.
+func (s *scene) play() *picture {
+	t := s.t
+	for s.kills < s.enough {
 		for _, how := range deck(s.chance) {
-			if s.kills >= kills {
+			if s.kills >= s.enough {
 				break
 			}
 			s.round(how)
@@ -62,9 +88,11 @@ func TestKilledUnderLoad(t *testing.T) {
 	if idle := p.unfilled(); len(idle) > 0 && !testing.Short() {
 		t.Errorf("what was not used up cannot have been exceeded: %q", idle)
 	}
+	return p
 }
 
-func newScene(t *testing.T) (s *scene, kills int) {
+// newScene sets the stage for terms; detector: the program is to look for races.
+func newScene(t *testing.T, termsFor func(leads int64, hourly, daily string) *terms, detector bool) *scene {
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("SEED"); text != "" {
 		var err error
@@ -73,20 +101,25 @@ func newScene(t *testing.T) (s *scene, kills int) {
 		}
 	}
 	t.Logf("SEED=%d repeats this run", seed)
-	if kills = allKills; testing.Short() {
+	kills := allKills
+	if testing.Short() {
 		kills = shortKills
 	}
 	hourly, daily := zonesAt(time.Now())
-	terms := newTerms(int64(kills*(fewest+most)*3/8), hourly, daily)
-	program := build(t)
+	terms := termsFor(int64(kills*(fewest+most)*3/8), hourly, daily)
+	program := build(t, detector)
 	x := &exchange{t: t, program: program, dir: t.ArtifactDir(), door: newDoor()}
 	b := startBuyers(t, program, terms, seed)
 	k := &killer{exchange: x, terms: terms, endpoints: b.endpoints, chance: rand.New(rand.NewPCG(seed, 1<<32)), tally: map[manner]int{}}
 	x.configure(terms.document(b.endpoints, 0))
 	x.start()
-	s = &scene{killer: k, buyers: b, crowd: gather(terms, x.door, seed)}
+	token := ""
+	if terms.auctioned(terms.campaigns[0].id) {
+		token = x.token()
+	}
+	s := &scene{killer: k, buyers: b, crowd: gather(terms, x.door, token, seed), enough: kills}
 	t.Cleanup(s.crowd.dismiss)
-	return s, kills
+	return s
 }
 
 // round lets leads in, ends the exchange's life somewhere among them, begins
@@ -176,7 +209,8 @@ func (s *scene) picture() *picture {
 	s.t.Helper()
 	p := &picture{terms: s.terms, atRest: s.crowd.isIdle() && s.metric("pingpost_open_deliveries") == "0"}
 	p.added = slices.Clone(s.added)
-	p.answers, _ = s.crowd.ledger.page()
+	answers, _ := s.crowd.ledger.page()
+	p.sort(answers, s.crowd.ledger.tooLate())
 	p.before = s.buyers.leads()
 	dump := s.dump()
 	p.after, p.stats = s.buyers.leads(), s.buyers.stats()

@@ -9,6 +9,13 @@
 // replayed, while a configuration is reloaded, while the exchange stops or its
 // snapshot is written, after a pause of the whole process.
 //
+// It dies twenty times where prices are fixed, with the race detector in it where
+// the test has that, and twenty times where every price is a bid, without. There
+// leads come by ingest, and by sellers that ping and then post; at times two leads
+// are posted at one bid. A seller's answers count as a supplier's do: a bid that
+// was told is in the log and told again to the byte, and a lead that was sold at
+// it went to the buyer that made it, at that price, alone.
+//
 // # Three witnesses
 //
 // Nothing is believed because the exchange says so. The suppliers keep a ledger

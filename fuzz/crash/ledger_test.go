@@ -2,6 +2,7 @@ package crash
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -10,9 +11,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// order is a lead as a supplier sends it: always the same bytes under the key.
+// order is a request as a supplier sends it: always the same bytes under the key.
 type order struct {
+	path          string // empty: of an ingest
 	key, campaign string
+	rival         bool // another lead is posted at the same bid
 	phone, email  string
 	body          []byte
 }
@@ -25,23 +28,28 @@ type answer struct {
 	text     string
 }
 
-// told is an answer that counts: a lead that was acknowledged.
+// told is an answer that counts: what it says is never to be said otherwise.
 type told struct {
 	*order
 	answer
 	said struct {
-		Data struct {
-			ID         string `json:"id"`
-			Status     string `json:"status"`
-			BuyerID    string `json:"buyer_id"`
-			CampaignID string `json:"campaign_id"`
-			Reason     string `json:"reason"`
-			Price      struct {
-				Amount   market.Money `json:"amount"`
-				Currency string       `json:"currency"`
-			} `json:"price"`
-		} `json:"data"`
+		Data lead `json:"data"`
 	}
+	bid     market.Money // that a ping was told; zero: none
+	refused bool         // a post that was
+}
+
+// lead is one that was acknowledged.
+type lead struct {
+	ID         string `json:"id"`
+	Status     string `json:"status"`
+	BuyerID    string `json:"buyer_id"`
+	CampaignID string `json:"campaign_id"`
+	Reason     string `json:"reason"`
+	Price      struct {
+		Amount   market.Money `json:"amount"`
+		Currency string       `json:"currency"`
+	} `json:"price"`
 }
 
 func (t *told) accepted() bool { return t.said.Data.Status == "ACCEPTED" }
@@ -50,24 +58,45 @@ func (t *told) accepted() bool { return t.said.Data.Status == "ACCEPTED" }
 type ledger struct {
 	mu       sync.Mutex
 	told     []*told
+	expired  []string // keys of posts that came too late
 	breaches []string
 	lost     int // answers that only a second sending brought
 }
 
-// enter takes the first answer under a key.
-func (l *ledger) enter(o *order, a answer) {
+// enter takes the first answer under a key, and tells what it was.
+func (l *ledger) enter(o *order, a answer) *told {
 	t := &told{order: o, answer: a}
-	err := json.Unmarshal([]byte(a.text), &t.said)
+	final, err := t.read()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if a.status != http.StatusCreated || err != nil {
+	switch {
+	case err != nil:
 		l.breaches = append(l.breaches, fmt.Sprintf("key %s: status %d, %v: %s", o.key, a.status, err, a.text))
-		return
-	}
-	if a.replayed {
+		return nil
+	case !final:
+		l.expired = append(l.expired, o.key)
+		return nil
+	case a.replayed:
 		l.lost++
 	}
 	l.told = append(l.told, t)
+	return t
+}
+
+// read takes an answer apart. One that is not final uses up no key.
+func (t *told) read() (final bool, err error) {
+	switch {
+	case t.path == pathPing && t.status == http.StatusOK:
+		return true, t.readPing()
+	case t.path == pathPost && t.status == http.StatusCreated:
+		t.said.Data.CampaignID = t.campaign
+		return true, json.Unmarshal([]byte(t.text), &t.said.Data)
+	case t.path == pathPost:
+		return t.readRefusal()
+	case t.path == "" && t.status == http.StatusCreated:
+		return true, json.Unmarshal([]byte(t.text), &t.said)
+	}
+	return false, errors.New("no answer to such a request")
 }
 
 // compare takes a later answer under the same key.
@@ -88,7 +117,14 @@ func (l *ledger) page() (answers []*told, breaches []string) {
 	return append(answers, l.told...), append(breaches, l.breaches...)
 }
 
-// pick is some acknowledged lead, or nil where there is none.
+// tooLate lists the posts that were told so.
+func (l *ledger) tooLate() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.expired...)
+}
+
+// pick is some answer that was given, or nil where there is none.
 func (l *ledger) pick(chance *rand.Rand) *told {
 	l.mu.Lock()
 	defer l.mu.Unlock()

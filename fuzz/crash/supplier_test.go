@@ -3,7 +3,6 @@ package crash
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -64,6 +63,7 @@ func (d *door) find(ctx context.Context) string {
 // caller sends orders and takes no failure for an answer.
 type caller struct {
 	door   *door
+	token  string // of a seller
 	client http.Client
 	chance *rand.Rand // of how long it waits before it tries again
 }
@@ -90,12 +90,20 @@ func (c *caller) send(ctx context.Context, o *order) (answer, bool) {
 }
 
 func (c *caller) try(ctx context.Context, address string, o *order) (a answer, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address+"/api/v1/ingest", bytes.NewReader(o.body))
+	path := o.path
+	if path == "" {
+		path = "/api/v1/ingest"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address+path, bytes.NewReader(o.body))
 	if err != nil {
 		return a, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("x-api-key", apiKey)
+	if o.path == "" {
+		req.Header.Set("x-api-key", apiKey)
+	} else {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	req.Header.Set("Idempotency-Key", o.key)
 	response, err := c.client.Do(req)
 	if err != nil {
@@ -115,6 +123,7 @@ type crowd struct {
 	terms   *terms
 	ledger  ledger
 	door    *door
+	token   string // with which some of them sell by ping and post; empty: none does
 	permits chan struct{}
 	stop    context.CancelFunc
 	desks   sync.WaitGroup
@@ -132,9 +141,9 @@ const (
 	askedShare  = 10
 )
 
-func gather(t *terms, d *door, seed uint64) *crowd {
+func gather(t *terms, d *door, token string, seed uint64) *crowd {
 	ctx, stop := context.WithCancel(context.Background())
-	c := &crowd{terms: t, door: d, permits: make(chan struct{}, 1<<16), stop: stop}
+	c := &crowd{terms: t, door: d, token: token, permits: make(chan struct{}, 1<<16), stop: stop}
 	for i := range desks {
 		c.desks.Add(1)
 		go func() {
@@ -175,7 +184,7 @@ func (c *crowd) isIdle() bool {
 
 // work is one desk's: for each permit a lead, and at times an old one again.
 func (c *crowd) work(ctx context.Context, desk int, chance *rand.Rand) {
-	call := caller{door: c.door, client: http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{}}, chance: chance}
+	call := c.caller(chance)
 	defer call.client.CloseIdleConnections()
 	for number := 0; ; number++ {
 		select {
@@ -183,14 +192,12 @@ func (c *crowd) work(ctx context.Context, desk int, chance *rand.Rand) {
 		case <-ctx.Done():
 			return
 		}
-		o := c.order(fmt.Sprintf("desk-%d-%d", desk, number), chance)
-		a, ok := call.send(ctx, o)
-		if !ok {
+		if name := fmt.Sprintf("desk-%d-%d", desk, number); !c.sell(ctx, call, name, chance) {
 			return
 		}
-		c.ledger.enter(o, a)
 		if old := c.ledger.pick(chance); old != nil && chance.IntN(100) < askedShare {
-			if a, ok = call.send(ctx, old.order); !ok {
+			a, ok := call.send(ctx, old.order)
+			if !ok {
 				return
 			}
 			c.ledger.compare(old, a)
@@ -199,6 +206,23 @@ func (c *crowd) work(ctx context.Context, desk int, chance *rand.Rand) {
 		c.done++
 		c.mu.Unlock()
 	}
+}
+
+func (c *crowd) caller(chance *rand.Rand) *caller {
+	return &caller{door: c.door, token: c.token, client: http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{}}, chance: chance}
+}
+
+// sell brings one lead to its end; false: the context has ended.
+func (c *crowd) sell(ctx context.Context, call *caller, name string, chance *rand.Rand) bool {
+	if c.token != "" && chance.IntN(100) < offerShare {
+		return c.offer(ctx, call, name, chance)
+	}
+	o := c.order(name, chance)
+	a, ok := call.send(ctx, o)
+	if ok {
+		c.ledger.enter(o, a)
+	}
+	return ok
 }
 
 // askAgain asks for so many answers again, all of them where n is zero.
@@ -213,7 +237,7 @@ func (c *crowd) askAgain(n int, chance *rand.Rand) {
 	var askers sync.WaitGroup
 	queue := make(chan *told)
 	for range desks {
-		call := caller{door: c.door, client: http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{}}, chance: rand.New(rand.NewPCG(chance.Uint64(), 0))}
+		call := c.caller(rand.New(rand.NewPCG(chance.Uint64(), 0)))
 		askers.Add(1)
 		go func() {
 			defer askers.Done()
@@ -253,7 +277,7 @@ func (c *crowd) order(key string, chance *rand.Rand) *order {
 	o.phone = fmt.Sprintf("+1415%03d%04d", 230+c.people/10_000, c.people%10_000)
 	o.email = fmt.Sprintf("person%d@example.com", c.people)
 	known := c.last
-	if !latest && settled != nil {
+	if !latest && settled != nil && settled.phone != "" {
 		known = settled.order
 	}
 	switch {
@@ -265,13 +289,9 @@ func (c *crowd) order(key string, chance *rand.Rand) *order {
 	}
 	c.last = o
 	c.mu.Unlock()
-	body, err := json.Marshal(map[string]string{
+	o.body = encode(object{
 		"flo_campaign_id": o.campaign, "flo_supplier_id": supplier, "state": "CA",
 		"first_name": "Ann", "last_name": "Example", "phone": o.phone, "email": o.email,
 	})
-	if err != nil {
-		panic(err)
-	}
-	o.body = body
 	return o
 }

@@ -17,11 +17,15 @@ type terms struct {
 }
 
 type campaignTerms struct {
-	id     string
-	method string
-	share  int // of all leads, in percent
-	seats  []seatTerms
+	id       string
+	method   string
+	share    int // of all leads, in percent
+	seats    []seatTerms
+	vertical string // that sellers ping for; empty: there is no auction
+	floor    market.Money
 }
+
+func (c *campaignTerms) auctions() bool { return c.vertical != "" }
 
 type seatTerms struct {
 	buyer  string
@@ -30,11 +34,12 @@ type seatTerms struct {
 }
 
 // buyerTerms are a buyer's. One that is posted to pays the same price in every
-// campaign, since that is what its process owes for each lead.
+// campaign, since that is what its process owes for each lead, or what it bid.
 type buyerTerms struct {
 	id          string
 	args        []string // of its process; none: leads are only recorded
 	bid         market.Money
+	bids        string // in auctions, and then no price of its own
 	postTimeout string
 	funded      bool
 	balance     market.Money
@@ -68,14 +73,14 @@ func newTerms(leads int64, hourly, daily string) *terms {
 	slow, fussy, flaky := 11*unit, 12*unit+unit/2, 9*unit+unit/4
 	return &terms{
 		campaigns: []campaignTerms{
-			{"cmp_fall", "waterfall", 30, []seatTerms{{"buy_fussy", fussy, 1}, {"buy_flaky", flaky, 1}, {"rec_alpha", 5 * unit, 1}}},
-			{"cmp_round", "round_robin", 25, []seatTerms{
+			{id: "cmp_fall", method: "waterfall", share: 30, seats: []seatTerms{{"buy_fussy", fussy, 1}, {"buy_flaky", flaky, 1}, {"rec_alpha", 5 * unit, 1}}},
+			{id: "cmp_round", method: "round_robin", share: 25, seats: []seatTerms{
 				{"buy_slow", slow, 1}, {"buy_flaky", flaky, 1}, {"rec_beta", 8 * unit, 1}, {"rec_gamma", 7 * unit, 1},
 			}},
-			{"cmp_weight", "weighted", 25, []seatTerms{
+			{id: "cmp_weight", method: "weighted", share: 25, seats: []seatTerms{
 				{"buy_slow", slow, 3}, {"rec_alpha", 6 * unit, 2}, {"buy_fussy", fussy, 1}, {"rec_gamma", 6 * unit, 1},
 			}},
-			{"cmp_open", "round_robin", 20, []seatTerms{{"buy_slow", slow, 1}, {"rec_delta", 3*unit + 1, 1}}},
+			{id: "cmp_open", method: "round_robin", share: 20, seats: []seatTerms{{"buy_slow", slow, 1}, {"rec_delta", 3*unit + 1, 1}}},
 		},
 		buyers: []buyerTerms{
 			{id: "buy_slow", bid: slow, postTimeout: "120ms", args: []string{"--latency", "1ms-130ms", "--reject-rate", "0.05", "--fail-rate", "0.03"}},
@@ -118,6 +123,21 @@ func (t *terms) buyer(id string) *buyerTerms {
 	return nil
 }
 
+func (t *terms) campaign(id string) *campaignTerms {
+	for i := range t.campaigns {
+		if t.campaigns[i].id == id {
+			return &t.campaigns[i]
+		}
+	}
+	return nil
+}
+
+// auctioned tells whether a campaign's prices are bids.
+func (t *terms) auctioned(campaign string) bool {
+	c := t.campaign(campaign)
+	return c != nil && c.auctions()
+}
+
 func (t *terms) price(campaign, buyer string) (market.Money, bool) {
 	for i := range t.campaigns {
 		for _, seat := range t.campaigns[i].seats {
@@ -129,14 +149,19 @@ func (t *terms) price(campaign, buyer string) (market.Money, bool) {
 	return 0, false
 }
 
-// payout is what the supplier is paid of a price.
+// payout is what the supplier is paid of a price, and priceOf the price of which
+// that is paid. Prices are whole cents, so neither rounds.
 func payout(price market.Money) market.Money { return price * 4 / 5 }
+
+func priceOf(payout market.Money) market.Money { return payout * 5 / 4 }
 
 const (
 	supplier      = "sup_acme"
 	apiKey        = "key-of-acme-that-suppliers-send"
 	adminPassword = "password-of-the-operator"
 	buyerToken    = "token-that-buyers-ask-for"
+	clientID      = "acme"
+	clientSecret  = "secret-of-acme-that-sellers-show"
 )
 
 // object is a JSON object that is written here.
@@ -164,8 +189,11 @@ func (t *terms) document(endpoints map[string]string, revision int) []byte {
 		"data_dir": "data", "listen": "127.0.0.1:0",
 		"admin":            object{"listen": "127.0.0.1:0", "password": adminPassword},
 		"trusted_networks": []string{"127.0.0.0/8"},
-		"suppliers":        []object{{"id": supplier, "api_key": apiKey, "ingest_rate": 1_000_000}},
-		"buyers":           buyers, "campaigns": campaigns,
+		"suppliers": []object{{
+			"id": supplier, "api_key": apiKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
+			"oauth_clients": []object{{"client_id": clientID, "client_secret": clientSecret}},
+		}},
+		"buyers": buyers, "campaigns": campaigns,
 	}, "", " ")
 	if err != nil {
 		panic(err)
@@ -177,7 +205,7 @@ func (t *terms) buyerDocument(b *buyerTerms, endpoints map[string]string) object
 	out := object{"id": b.id, "caps": t.capDocuments("", b.id)}
 	if b.posting() {
 		out["endpoint"], out["auth"] = endpoints[b.id], object{"bearer": buyerToken}
-		out["post_timeout"] = b.postTimeout
+		out["post_timeout"], out["ping_rate"] = b.postTimeout, 1_000_000
 	}
 	if b.funded {
 		out["funds"] = object{"balance": b.balance, "credit": b.credit}
@@ -188,16 +216,25 @@ func (t *terms) buyerDocument(b *buyerTerms, endpoints map[string]string) object
 func (t *terms) campaignDocument(c *campaignTerms, revision int) object {
 	var seats []object
 	for i, seat := range c.seats {
-		seats = append(seats, object{
+		one := object{
 			"buyer": seat.buyer, "priority": i + 1, "weight": seat.weight, "price": seat.price,
 			"caps": t.capDocuments(c.id, seat.buyer),
-		})
+		}
+		if c.auctions() {
+			delete(one, "price")
+			delete(one, "weight")
+		}
+		seats = append(seats, one)
 	}
-	return object{
+	out := object{
 		"id": c.id, "name": fmt.Sprintf("%s, revision %d", c.id, revision), "method": c.method,
 		"payout": object{"share": 0.8}, "caps": t.capDocuments(c.id, ""), "buyers": seats,
 		"duplicates": object{"fields": []string{"phone", "email"}, "match": "any", "window": "30d"},
 	}
+	if c.auctions() {
+		out["vertical"], out["floor"] = c.vertical, c.floor
+	}
+	return out
 }
 
 func (t *terms) capDocuments(campaign, buyer string) []object {
