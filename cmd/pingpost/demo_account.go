@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"pingpost/cmd/pingpost/exchange"
 	"pingpost/engine/market"
 	"pingpost/loadtest/leads"
 	"pingpost/loadtest/refbuyer"
@@ -28,9 +29,9 @@ type account struct {
 	wrong     []string       // answers that do not fit their leads
 
 	deals    *deals
-	ingested []string    // ids of leads that were sold in an auction of their own
-	posted   []string    // and of those that were posted at a bid
-	shown    []*timeline // some of these auctions
+	ingested []string                // ids of leads that were sold in an auction of their own
+	posted   []string                // and of those that were posted at a bid
+	shown    []*exchange.Explanation // some of these auctions
 
 	stats   map[string]refbuyer.Stats // of those with an endpoint
 	unknown map[string]int            // deliveries whose fate is not known

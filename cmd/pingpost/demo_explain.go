@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"pingpost/cmd/pingpost/exchange"
 	"pingpost/engine/market"
@@ -33,7 +32,7 @@ func (a *account) explain(ctx context.Context, x *demoExchange) error {
 	for _, one := range told {
 		if kind := fmt.Sprint(one.Kind, len(one.Posts) > 1); !seen[kind] {
 			seen[kind] = true
-			a.shown = append(a.shown, timelineOf(one))
+			a.shown = append(a.shown, one)
 		}
 	}
 	return nil
@@ -66,40 +65,21 @@ func (a *account) example() string {
 	if len(a.shown) == 0 {
 		return "LEAD"
 	}
-	return a.shown[0].id
+	return a.shown[0].ID
 }
 
-// timelineOf takes out of an explanation what is drawn.
-func timelineOf(e *exchange.Explanation) *timeline {
-	auction := e
+// demoColumns is how wide a terminal the demonstration is for.
+const demoColumns = 80
+
+// drawn is one of them: what came of it in a line, then the auction, and of a lead
+// that was posted at the bid of an earlier ping, what followed.
+func drawn(e *exchange.Explanation) string {
+	text := "  " + e.ID + "\n  " + story(e) + "\n"
 	if e.Auction != nil {
-		auction = e.Auction
+		text += timeline(e.Auction, demoColumns)
 	}
-	began := auction.Received
-	l := &timeline{id: e.ID, lasts: since(began, auction.Decided), story: story(e)}
-	for i := range auction.Candidates {
-		c := &auction.Candidates[i]
-		if !c.Asked {
-			continue
-		}
-		asked := askedBuyer{name: c.Buyer, outcome: c.Outcome, elapsed: time.Duration(c.Elapsed)}
-		if c.Bid != nil {
-			asked.amount = market.Money(c.Bid.Amount)
-		}
-		l.asked = append(l.asked, asked)
-	}
-	for i := range e.Posts {
-		p := &e.Posts[i]
-		post := timelinePost{buyer: p.Buyer, came: "open", from: since(began, p.Intended), until: since(began, p.Intended)}
-		if n := len(p.Settlements); n > 0 {
-			post.came, post.until = p.Settlements[n-1].Came, since(began, p.Settlements[n-1].At)
-		}
-		l.posts = append(l.posts, post)
-	}
-	return l
+	return text + timeline(e, demoColumns)
 }
-
-func since(began, at exchange.Instant) time.Duration { return time.Duration(at - began) }
 
 func story(e *exchange.Explanation) string {
 	way := "ingest"

@@ -99,7 +99,7 @@ func (a *account) drawn() string {
 		if i > 0 {
 			out.WriteString("\n")
 		}
-		out.WriteString(auction.String())
+		out.WriteString(drawn(auction))
 	}
 	return out.String()
 }

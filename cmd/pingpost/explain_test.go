@@ -190,7 +190,7 @@ func TestTheDecisionFollowsTheAnswers(t *testing.T) {
 	told.BidsDue, told.Decided = after(2000), after(3)
 	told.Posts = told.Posts[:1]
 	told.Posts[0].Intended = after(3)
-	text := timeline(told)
+	text := timeline(told, columns)
 	answer, decided, post := strings.Index(text, "post_rejected"), strings.Index(text, "decided"), strings.Index(text, "buy_red  post ")
 	if answer < 0 || decided < answer || post < decided {
 		t.Errorf("answer at %d, decision at %d, post at %d of\n%s", answer, decided, post, text)

@@ -28,7 +28,7 @@ func explained(told *exchange.Explanation) string {
 }
 
 func section(told *exchange.Explanation) string {
-	text := told.ID + "\n" + summary(told) + "\n" + paragraph(told.Why, columns) + "\n" + timeline(told)
+	text := told.ID + "\n" + summary(told) + "\n" + paragraph(told.Why, columns) + "\n" + timeline(told, columns)
 	if told.Truncated {
 		text += "\n" + paragraph("The log goes on, and was not searched to its end: later tries may be missing here.", columns)
 	}

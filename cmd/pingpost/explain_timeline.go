@@ -27,10 +27,10 @@ const (
 	unaskedMax = 10 // that came to one outcome and are told one by one
 )
 
-// timeline tells an explanation line by line, in order. Instants are rounded to
+// timeline tells an explanation line by line, in order, width columns wide at most. Instants are rounded to
 // the millisecond and answer times are not, so what must have come before the
 // decision may seem to be a little later: then the decision is told with it.
-func timeline(told *exchange.Explanation) string {
+func timeline(told *exchange.Explanation, width int) string {
 	moments := []moment{{at: told.Received, what: "arrived", detail: dateOf(told.Received)}}
 	moments = append(moments, unasked(told)...)
 	moments = append(moments, asked(told)...)
@@ -49,11 +49,11 @@ func timeline(told *exchange.Explanation) string {
 		}
 	}
 	slices.SortStableFunc(moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
-	return laid(moments, told.Received)
+	return laid(moments, told.Received, width)
 }
 
 // laid puts moments into columns; details that are too long go on below.
-func laid(moments []moment, from exchange.Instant) string {
+func laid(moments []moment, from exchange.Instant, width int) string {
 	t := table{indent: "  "}
 	used := len(t.indent)
 	widths := [4]int{len("ms")}
@@ -70,7 +70,7 @@ func laid(moments []moment, from exchange.Instant) string {
 	}
 	t.row("ms")
 	for i, row := range rows {
-		lines := wrapped(moments[i].detail, max(leastRoom, columns-used))
+		lines := wrapped(moments[i].detail, max(leastRoom, width-used))
 		if len(lines) == 0 {
 			lines = []string{""}
 		}
