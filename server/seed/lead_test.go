@@ -195,8 +195,10 @@ func TestTimes(t *testing.T) {
 func TestIngestsAreGood(t *testing.T) {
 	fields := map[string][]market.FieldSpec{
 		"auto_insurance": {
-			{Name: "vehicle_count", Type: market.TypeInteger, Required: true}, {Name: "homeowner", Type: market.TypeBoolean, Required: true},
-			{Name: "driver_age_band", Type: market.TypeEnum, Values: AgeBands, Required: true}, {Name: "birth_date", Type: market.TypeDate, Required: true},
+			{Name: "vehicle_count", Type: market.TypeInteger, Required: true},
+			{Name: "homeowner", Type: market.TypeBoolean, Required: true},
+			{Name: "driver_age_band", Type: market.TypeEnum, Values: AgeBands, Required: true},
+			{Name: "birth_date", Type: market.TypeDate, Required: true},
 		},
 		"solar": {
 			{Name: "monthly_bill", Type: market.TypeInteger, Required: true}, {Name: "roof", Type: market.TypeEnum, Values: Roofs, Required: true},
