@@ -22,7 +22,7 @@ type Options struct {
 
 	Tokens        *token.Mint
 	TokenLifetime time.Duration // of an access token
-	Sandbox       bool          // static bearer tokens are good here
+	Sandbox       bool          // static bearer tokens are good here, and leads are made up
 
 	Body, Header                           int // bytes
 	Connections, MaxConnsPerIP             int
@@ -40,6 +40,8 @@ type Server struct {
 	ingestLimits limits
 	pingLimits   limits // of /v1/ping and /api/v1/ping together
 	postLimits   limits
+	seedLimits   limits
+	runs         atomic.Int32 // of seeded leads through campaigns
 	draining     atomic.Bool
 }
 
@@ -89,6 +91,7 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 	ingestRate := func(supplier *market.Supplier) int { return supplier.IngestRate }
 	s.ingestLimits.configure(catalog, now, ingestRate)
 	s.postLimits.configure(catalog, now, ingestRate)
+	s.seedLimits.configure(catalog, now, ingestRate)
 	s.pingLimits.configure(catalog, now, func(supplier *market.Supplier) int { return supplier.PingRate })
 	s.suppliers.Store(&byRef)
 	s.buyers.Store(&buyers)

@@ -51,7 +51,7 @@ func (m Mistake) possible(c *Campaign) bool {
 	case None:
 		return false
 	case TextForNumber:
-		return c.Vertical.counted() != ""
+		return c.Vertical.Counted() != ""
 	case NoCertificate:
 		return c.Certified != ""
 	}
@@ -81,7 +81,7 @@ func (m Mistake) spoil(c *Campaign, members map[string]any) {
 	case NoSuchState:
 		members["state"] = "ZZ"
 	case TextForNumber:
-		members[c.Vertical.counted()] = "two or three"
+		members[c.Vertical.Counted()] = "two or three"
 	case NoCertificate:
 		members["source"] = c.Certified
 		delete(members, "consent_cert_url")

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"pingpost/server/seed"
 )
 
 // Campaign is where leads go.
@@ -42,6 +44,7 @@ type Source struct {
 	opt     Options
 	rand    *rand.Rand
 	shares  int
+	places  []seed.Place
 	weights int               // of all places
 	turns   []int             // phone numbers given out, by place
 	known   map[string]memory // by campaign
@@ -50,7 +53,7 @@ type Source struct {
 
 // memory is the last people of a campaign, in a ring.
 type memory struct {
-	people []person
+	people []seed.Person
 	next   int
 }
 
@@ -65,7 +68,7 @@ var began = time.Date(2026, 3, 2, 14, 0, 0, 0, time.UTC)
 func New(opt Options) *Source {
 	s := &Source{
 		opt: opt, rand: rand.New(rand.NewPCG(opt.Seed, 0x6c65616473)),
-		turns: make([]int, len(places)), known: make(map[string]memory),
+		places: seed.Places(), turns: make([]int, len(seed.Places())), known: make(map[string]memory),
 	}
 	for i := range opt.Campaigns {
 		if opt.Campaigns[i].Weight < 1 {
@@ -76,8 +79,8 @@ func New(opt Options) *Source {
 	if s.shares == 0 {
 		panic("BUG: leads for no campaign")
 	}
-	for i := range places {
-		s.weights += places[i].weight
+	for i := range s.places {
+		s.weights += s.places[i].Weight
 	}
 	return s
 }
@@ -86,7 +89,7 @@ func New(opt Options) *Source {
 func (s *Source) Next() Lead {
 	campaign := s.pickCampaign()
 	lead := Lead{Campaign: campaign.ID}
-	var who person
+	var who seed.Person
 	known := s.known[campaign.ID]
 	switch {
 	case s.chance(s.opt.Mistakes):
@@ -94,7 +97,7 @@ func (s *Source) Next() Lead {
 		who = s.newPerson()
 	case len(known.people) > 0 && s.chance(s.opt.Repeats):
 		lead.Repeat = true
-		who = s.again(pick(s, known.people))
+		who = s.again(seed.Pick(s.rand, known.people))
 	default:
 		who = s.newPerson()
 		s.remember(campaign.ID, known, who)
@@ -105,7 +108,7 @@ func (s *Source) Next() Lead {
 	if err != nil {
 		panic("BUG: a lead that is no JSON: " + err.Error())
 	}
-	lead.Body, lead.Phone = lead.Mistake.cut(text), who.phone
+	lead.Body, lead.Phone = lead.Mistake.cut(text), who.Phone
 	lead.State, _ = members["state"].(string)
 	return lead
 }
@@ -131,17 +134,17 @@ func (s *Source) pickCampaign() *Campaign {
 
 // again is the same person with a new phone number or a new e-mail address: one
 // of the two is enough to know somebody by.
-func (s *Source) again(who person) person {
+func (s *Source) again(who seed.Person) seed.Person {
 	other := s.newPerson()
 	if s.chance(500) {
-		who.phone = other.phone
+		who.Phone = other.Phone
 	} else {
-		who.email = other.email
+		who.Email = other.Email
 	}
 	return who
 }
 
-func (s *Source) remember(campaign string, m memory, who person) {
+func (s *Source) remember(campaign string, m memory, who seed.Person) {
 	if len(m.people) < remembered {
 		m.people = append(m.people, who)
 	} else {
@@ -154,22 +157,22 @@ func (s *Source) remember(campaign string, m memory, who person) {
 var sources = []string{"search", "search", "partner", "email", "radio"}
 
 // members are a lead's names and values. What is optional is there at times.
-func (s *Source) members(c *Campaign, who *person) map[string]any {
+func (s *Source) members(c *Campaign, who *seed.Person) map[string]any {
 	members := map[string]any{
 		"flo_campaign_id": c.ID, "flo_supplier_id": s.opt.Supplier,
-		"first_name": who.first, "last_name": who.last,
-		"phone": s.written(who.phone), "email": who.email,
-		"source": pick(s, sources), "tcpa_consent": s.chance(950),
+		"first_name": who.First, "last_name": who.Last,
+		"phone": s.written(who.Phone), "email": who.Email,
+		"source": seed.Pick(s.rand, sources), "tcpa_consent": s.chance(950),
 	}
 	if s.chance(975) {
-		members["state"] = who.state
+		members["state"] = who.State
 	}
 	if s.chance(900) {
-		members["line1"], members["city"], members["zip"] = who.line1, who.town.name, who.town.zip
+		members["line1"], members["city"], members["zip"] = who.Line1, who.Town.Name, who.Town.Zip
 	}
 	if s.chance(800) {
 		members["ip_address"] = fmt.Sprintf("198.51.100.%d", s.rand.IntN(256))
-		members["consent_timestamp"] = began.Add(time.Duration(s.people) * 7 * time.Second).Format(time.RFC3339)
+		members["consent_timestamp"] = s.asked().Format(time.RFC3339)
 		members["consent_text"] = "I agree to be called about offers."
 	}
 	if s.chance(600) {
@@ -181,9 +184,14 @@ func (s *Source) members(c *Campaign, who *person) map[string]any {
 	if s.chance(100) {
 		members["landing_page"] = "spring-offer" // no campaign has a field for it
 	}
-	c.Vertical.describe(s, members)
+	for _, field := range c.Vertical.Fields(s.rand, s.asked()) {
+		members[field.Name] = field.Value
+	}
 	return members
 }
 
+// asked is when the last person asked for offers.
+func (s *Source) asked() time.Time { return began.Add(time.Duration(s.people) * 7 * time.Second) }
+
 // chance is true so many times in a thousand.
-func (s *Source) chance(thousandths int) bool { return s.rand.IntN(1000) < thousandths }
+func (s *Source) chance(thousandths int) bool { return seed.Chance(s.rand, thousandths) }

@@ -157,9 +157,9 @@ func TestRingForgetsTheOldest(t *testing.T) {
 	}
 	oldest := s.people
 	for _, p := range known.people {
-		number := strings.Trim(p.email[:strings.IndexByte(p.email, '@')], "abcdefghijklmnopqrstuvwxyz.")
+		number := strings.Trim(p.Email[:strings.IndexByte(p.Email, '@')], "abcdefghijklmnopqrstuvwxyz.")
 		if len(number) == 0 {
-			t.Fatalf("%s has no number", p.email)
+			t.Fatalf("%s has no number", p.Email)
 		}
 		n := 0
 		for _, c := range number {
@@ -195,9 +195,9 @@ func TestVerticalFields(t *testing.T) {
 	}
 	own := map[Vertical][]string{
 		Plain: nil,
-		Auto:  {"vehicle_count", "driver_age_band", "currently_insured", "homeowner"},
+		Auto:  {"vehicle_count", "driver_age_band", "currently_insured", "homeowner", "birth_date", "vehicles"},
 		Solar: {"homeowner", "monthly_bill", "roof", "shaded"},
-		Life:  {"birth_date", "tobacco", "coverage"},
+		Life:  {"birth_date", "age_band", "tobacco", "coverage"},
 	}
 	for vertical, names := range own {
 		seen := map[string]bool{}

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+	"pingpost/server/seed"
+)
+
+var (
+	faultBuyersSeed   = fault{403, "forbidden", "The token is a buyer's, and leads are made for suppliers. Use a token of a supplier."}
+	faultSeedCampaign = fault{403, "forbidden", "This supplier may not send leads into this campaign. Name one of its own, or none."}
+	faultRuns         = fault{429, "rate_limited", "Too many runs through campaigns are under way here. Send this one again after the time in Retry-After."}
+)
+
+// seed makes up leads for a supplier of a sandbox: POST /v1/dev/seed. Any token
+// of a supplier opens it, whatever its scopes. The answer depends on the body
+// alone, and where it names a campaign on what became of the leads there: see
+// seedRun.
+func (s *Server) seed(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) {
+	received := s.clock.Now()
+	who, bad := s.bearerOf(ctx, 0)
+	if bad.status == 0 && who.supplier == nil {
+		bad = faultBuyersSeed
+	}
+	if bad.status != 0 {
+		fail(ctx, id, bad)
+		return
+	}
+	recognize(ctx)
+	if !s.admit(ctx, id, r, read, &s.seedLimits, who.supplier, received) {
+		return
+	}
+	order, faults := readSeedOrder(&r.object)
+	if len(faults) > 0 {
+		fail(ctx, id, faultPayload, faults...)
+		return
+	}
+	leads := seed.Make(order.Request)
+	var results []seedResult
+	if order.campaign != "" {
+		run := &seedRun{server: s, supplier: who.supplier, order: &order, leads: leads, until: received + int64(seedTime)}
+		if !run.sell(ctx, id) {
+			return
+		}
+		results = run.results
+	}
+	answerWith(ctx, fasthttp.StatusCreated, id, false, appendSeed(&order, leads, results))
+}
+
+// seededLead is room for what is told of one lead, mostly.
+const seededLead = 1536
+
+// appendSeed writes the answer: what was asked for, the leads, and what became of
+// each where they went through a campaign.
+func appendSeed(order *seedOrder, leads []seed.Lead, results []seedResult) []byte {
+	body := make([]byte, 0, len(leads)*seededLead)
+	body = strconv.AppendInt(append(body, `{"count":`...), int64(order.Count), 10)
+	body = market.AppendJSONString(append(body, `,"vertical":`...), []byte(order.Vertical))
+	body = append(append(body, `,"state":"`...), order.State.String()...)
+	body = strconv.AppendInt(append(body, `","seed":`...), order.Seed, 10)
+	body = append(body, `,"leads":[`...)
+	for i := range leads {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = leads[i].AppendPing(append(body, `{"ping":`...))
+		body = leads[i].AppendLead(append(body, `,"lead":`...))
+		body = append(body, '}')
+	}
+	body = append(body, ']')
+	if order.campaign == "" {
+		return append(body, '}')
+	}
+	body = market.AppendJSONString(append(body, `,"campaign_id":`...), []byte(order.campaign))
+	body = append(body, `,"results":[`...)
+	for i := range results {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = results[i].appendTo(body)
+	}
+	return append(body, "]}"...)
+}
