@@ -76,3 +76,22 @@ func TestReplayNamesTheEntryThatIsBad(t *testing.T) {
 		t.Errorf("a bad entry was applied: at %d", seq)
 	}
 }
+
+// To look changes nothing: neither what there is, nor what comes of later facts.
+func TestLookChangesNothing(t *testing.T) {
+	w, looked := newWorld(), newWorld()
+	for n := range uint64(300) {
+		lead, settled := soldLead(n), &event.PostSettled{Lead: soldLead(n / 2).Lead, Settlement: event.SettledDelivered}
+		for range 3 {
+			looked.Look(lead)
+			looked.Look(settled)
+			looked.Look(&event.DoorSet{})
+		}
+		w.fact(lead)
+		looked.fact(lead)
+		_, want := w.Hash()
+		if _, hash := looked.Hash(); hash != want {
+			t.Fatalf("after %d leads another state where facts were looked at", n+1)
+		}
+	}
+}
