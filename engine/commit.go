@@ -77,6 +77,9 @@ func (p *pending) encode(fact event.Event, hold *state.Hold) {
 // send queues what was encoded. Without an error the outcome comes on done.
 func (p *pending) send() error { return p.engine.opt.Log.Append(p.buf, p) }
 
+// Prepare brings near what the fact will change; the log calls it.
+func (p *pending) Prepare() { p.engine.state.Look(p.fact) }
+
 // Committed applies the fact; the log calls it.
 func (p *pending) Committed(seq uint64, at int64) {
 	p.engine.state.Apply(seq, at, p.fact)

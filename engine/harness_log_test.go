@@ -138,6 +138,9 @@ func (l *memoryLog) commitBatch() (more bool) {
 		l.fail(batch) // also those that became durable
 		return false
 	}
+	for _, a := range batch {
+		a.waiter.(interface{ Prepare() }).Prepare()
+	}
 	for i, a := range batch {
 		a.waiter.Committed(uint64(first+i), at)
 	}

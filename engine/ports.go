@@ -9,7 +9,9 @@ import (
 
 // Waiter is told what became of an entry of the log: on the committer's own
 // goroutine, in the order of the log. It is an alias of an unnamed type so that
-// the log and the engine agree on it without one importing the other.
+// the log and the engine agree on it without one importing the other. The
+// engine's have a method more, Prepare, that a log may call on the same goroutine
+// for some entries that are durable, before the first of them is told.
 type Waiter = interface {
 	// Committed says that the entry is durable, at this place in the log and
 	// in a batch of this time, in Unix nanoseconds.

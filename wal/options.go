@@ -18,6 +18,11 @@ type Waiter = interface {
 	Failed(err error)
 }
 
+// preparer is a Waiter that has to fetch from afar what Committed works on. Some
+// of a batch are called one after the other, before Committed of the first, so
+// that the processor fetches for all of them at once.
+type preparer interface{ Prepare() }
+
 // Options of Open. The zero value is good.
 type Options struct {
 	// SegmentSize is the size in bytes at which a segment ends; 2 MiB by default.

@@ -20,7 +20,6 @@ type Replay struct {
 	state   *State
 	waiting [replayAhead]waiting
 	n       int
-	seen    uint32 // of the places; keeps the looks from being left out
 }
 
 type waiting struct {
@@ -59,7 +58,7 @@ func (r *Replay) Add(seq uint64, at int64, data []byte) (more bool, err error) {
 // Flush applies all that Add has taken.
 func (r *Replay) Flush() {
 	for i := range r.waiting[:r.n] {
-		r.seen += r.state.look(r.waiting[i].fact)
+		r.state.Look(r.waiting[i].fact)
 	}
 	r.state.applying.Lock()
 	defer r.state.applying.Unlock()
@@ -70,9 +69,13 @@ func (r *Replay) Flush() {
 	r.n = 0
 }
 
-// look reads the index where a fact's rows are found, and clears the places that
-// new ones take. It takes no lock: tables are changed by Apply alone, which is its
-// caller's, and a place that is free is nobody's.
+// Look brings near what Apply of a fact will change: it reads the index where the
+// fact's rows are found, and clears the places that new ones take. To look for some
+// facts before the first of them is applied lets their cache misses overlap. It is
+// for Apply's own goroutine, and takes no lock: tables are changed by Apply alone,
+// and a place that is free is nobody's.
+func (s *State) Look(e event.Event) { s.seen += s.look(e) }
+
 func (s *State) look(e event.Event) (seen uint32) {
 	switch e := e.(type) {
 	case *event.LeadDecided:

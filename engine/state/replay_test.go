@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -74,5 +75,37 @@ func TestReplayNamesTheEntryThatIsBad(t *testing.T) {
 	waiting.Flush()
 	if seq, _ := s.Position(); seq != 0 {
 		t.Errorf("a bad entry was applied: at %d", seq)
+	}
+}
+
+// To look changes nothing: neither what there is, nor what comes of later facts.
+func TestLookChangesNothing(t *testing.T) {
+	w, looked := newWorld(), newWorld()
+	for n := range uint64(300) {
+		lead := soldLead(n)
+		for _, key := range []*[16]byte{(*[16]byte)(&lead.Lead), &lead.Idempotency.Key, (*[16]byte)(&lead.Sale.Dups[0].Key)} {
+			key[14], key[15] = 0, 1 // one shard for all: slabs of some chunks
+		}
+		settled := &event.PostSettled{Lead: lead.Lead, Settlement: event.SettledDelivered}
+		for range 3 {
+			looked.Look(lead)
+			looked.Look(settled)
+			looked.Look(&event.DoorSet{})
+		}
+		w.fact(lead)
+		looked.fact(lead)
+		_, want := w.Hash()
+		if _, hash := looked.Hash(); hash != want {
+			t.Fatalf("after %d leads another state where facts were looked at", n+1)
+		}
+		if got, _ := looked.Lead(lead.Lead); got.Seq != looked.seq || got.ID != lead.Lead {
+			t.Fatalf("lead %d is not what it was", n)
+		}
+	}
+	var rows, lookedRows bytes.Buffer
+	_, _, err := w.WriteSnapshot(&rows)
+	_, _, err2 := looked.WriteSnapshot(&lookedRows)
+	if errors.Join(err, err2) != nil || !bytes.Equal(rows.Bytes(), lookedRows.Bytes()) {
+		t.Error("other rows where facts were looked at", err, err2)
 	}
 }

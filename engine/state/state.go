@@ -34,6 +34,8 @@ type State struct {
 	loaded   uint64 // facts up to this one came with the snapshot's ledger
 	founded  event.Founded
 	catalog  Catalog
+
+	seen uint32 // by Look; keeps the looks from being left out
 }
 
 // Catalog is the configuration in force: its version, and the hash of its

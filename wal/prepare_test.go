@@ -1,0 +1,69 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// A script is what the waiters of a batch hear, in its order.
+type script struct{ lines []string }
+
+// actor is a waiter that prepares.
+type actor struct {
+	script *script
+	name   int
+}
+
+func (a *actor) Prepare() { a.script.lines = append(a.script.lines, fmt.Sprint("prepare ", a.name)) }
+func (a *actor) Failed(error) {
+	a.script.lines = append(a.script.lines, fmt.Sprint("failed ", a.name))
+}
+
+func (a *actor) Committed(seq uint64, at int64) {
+	a.script.lines = append(a.script.lines, fmt.Sprint("committed ", a.name, " as ", seq, " at ", at))
+}
+
+// plain is a waiter that has nothing to prepare.
+type plain struct{ *actor }
+
+func (plain) Prepare(notAsAWaiterDoes int) {}
+
+func TestSomePrepareBeforeTheFirstOfThemIsTold(t *testing.T) {
+	const first, at = 70, 9
+	for _, n := range []int{0, 1, prepared - 1, prepared, prepared + 1, 3*prepared + 2} {
+		var heard, want script
+		var batch []item
+		for i := range n {
+			batch = append(batch, item{waiter: &actor{&heard, i}})
+		}
+		for from := 0; from < n; from += prepared {
+			for i := from; i < min(from+prepared, n); i++ {
+				(&actor{&want, i}).Prepare()
+			}
+			for i := from; i < min(from+prepared, n); i++ {
+				(&actor{&want, i}).Committed(first+uint64(i), at)
+			}
+		}
+		tell(batch, first, at)
+		equal(t, fmt.Sprintf("what %d waiters hear", n), heard.lines, want.lines)
+	}
+}
+
+func TestWaitersNeedNotPrepareNorBe(t *testing.T) {
+	var heard script
+	tell([]item{{waiter: plain{&actor{&heard, 1}}}, {}, {waiter: &actor{&heard, 3}}}, 4, 5)
+	equal(t, "what was heard", heard.lines, []string{"prepare 3", "committed 1 as 4 at 5", "committed 3 as 6 at 5"})
+}
+
+// Nobody prepares for what does not become durable.
+func TestWaitersOfABatchThatFailedDoNotPrepare(t *testing.T) {
+	l := mustOpen(t, t.TempDir(), Options{Faults: Faults{Sync: func() error { return errors.New("disk on fire") }}})
+	var heard script
+	if err := l.Append([]byte("entry"), &actor{&heard, 1}); err != nil {
+		t.Fatal(err)
+	}
+	<-l.Failed()
+	l.Close()
+	equal(t, "what was heard", heard.lines, []string{"failed 1"})
+}
