@@ -61,6 +61,7 @@ type Engine struct {
 	decisions  sync.Pool // *Decision
 	pings      sync.Pool // *ping
 	gatherings sync.Pool // *gathering
+	crew       crew
 	sellers    sellers
 	pinging    atomic.Int64 // pings under way
 	recent     recent
@@ -117,6 +118,7 @@ func (e *Engine) State() *state.State { return e.state }
 func (e *Engine) Close() {
 	if e.stopped.CompareAndSwap(false, true) {
 		close(e.stop)
+		e.crew.close()
 	}
 	e.couriers.end()
 }
