@@ -25,6 +25,7 @@ type account struct {
 	auth           authorizer
 	header, scheme string
 	dialect        *dialect // nil: the contract
+	address, head  []byte   // what requests begin with: see writeHead
 
 	// rest is until when a 429 keeps pings away, in Unix nanoseconds by the
 	// client's clock. It only grows: of several answers the longest wait holds.
@@ -96,6 +97,7 @@ func (c *Client) openAccount(e *market.Endpoint) (*account, market.Fault) {
 			return nil, fault
 		}
 	}
+	a.writeHead()
 	switch {
 	case e.Credential == "":
 		a.auth = anonymous{}

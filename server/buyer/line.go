@@ -23,6 +23,8 @@ type wire struct {
 	raw  syscall.RawConn
 	look func(descriptor uintptr)
 	came bool // what the last look saw
+
+	turn turn
 }
 
 func newWire(conn net.Conn) *wire {
@@ -33,6 +35,7 @@ func newWire(conn net.Conn) *wire {
 		}
 	}
 	w.look = func(descriptor uintptr) { w.came = peek(descriptor) }
+	w.turn.step = w.take
 	return w
 }
 
@@ -55,6 +58,20 @@ func (w *wire) pending() bool {
 	}
 	w.came = false
 	return w.raw.Control(w.look) == nil && w.came
+}
+
+// ask writes the request of a line that is begun. Errors are errUnasked, where
+// the line was kept and something lies on it already: nothing was sent then; or
+// of the network.
+func (l *line) ask(request []byte, kept bool) error {
+	if net.Conn(l.wire) == l.Conn && l.wire.raw != nil && pushes {
+		return l.wire.ask(request, kept)
+	}
+	if kept && l.spoiled() {
+		return errUnasked
+	}
+	_, err := l.Conn.Write(request)
+	return err
 }
 
 func (w *wire) Write(p []byte) (int, error) {

@@ -31,15 +31,14 @@ func (c *Client) ask(p *market.PingRequest, now time.Time) market.PingResult {
 	if wait := a.resting(now); wait > 0 {
 		return market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: wait}
 	}
-	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	defer fasthttp.ReleaseRequest(request)
+	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
 	s := sending{
 		account: a, key: p.Key, requestID: p.RequestID, hops: p.Hops, body: p.Body, deadline: p.Deadline,
 		repeatable: p.Key != "" || a.dialect != nil, // a ping buys nothing
 	}
-	done, _ := s.send(request, response)
+	done, _ := s.send(response)
 	return c.hear(p, a, done, response)
 }
 
