@@ -21,7 +21,7 @@ type trip struct {
 // exchange sends one request and reads its answer into response. A connection
 // that saw anything but one clean answer is closed, never kept: what is left on
 // it would be taken for the answer to the next lead.
-func (h *host) exchange(request []byte, response *fasthttp.Response, deadline time.Time) trip {
+func (h *host) exchange(request []byte, response *fasthttp.Response, deadline time.Time, ping bool) trip {
 	left := time.Until(deadline)
 	if left <= 0 {
 		return trip{fault: market.FaultTimeout}
@@ -34,7 +34,7 @@ func (h *host) exchange(request []byte, response *fasthttp.Response, deadline ti
 	if !ok {
 		panic("BUG: a connection in the pool that dial did not make")
 	}
-	done, keep := h.converse(conn, request, response, deadline)
+	done, keep := h.converse(conn, request, response, deadline, ping)
 	if keep && !h.closed.Load() {
 		h.pool.ReleaseConn(held)
 	} else {
@@ -43,11 +43,11 @@ func (h *host) exchange(request []byte, response *fasthttp.Response, deadline ti
 	return done
 }
 
-// converse is the request and the answer, under one deadline that nothing
-// extends: an answer that trickles in runs into it like one that never comes.
-func (h *host) converse(conn *line, request []byte, response *fasthttp.Response, deadline time.Time) (done trip, keep bool) {
+// converse is the request and the answer, under one deadline that nothing of
+// them extends: an answer that trickles in runs into it like one that never comes.
+func (h *host) converse(conn *line, request []byte, response *fasthttp.Response, deadline time.Time, ping bool) (done trip, keep bool) {
 	kept := conn.begin()
-	if err := conn.SetDeadline(deadline); err != nil {
+	if err := conn.until(deadline, ping); err != nil {
 		return trip{fault: market.FaultBroken, stale: kept}, false
 	}
 	err := conn.ask(request, kept)

@@ -69,7 +69,7 @@ func TestSent(t *testing.T) {
 			var response fasthttp.Response
 			request := anySending(time.Now().Add(ample)).compose(nil, "")
 			row.line.kept = row.kept
-			got, keep := client.openHost(origin{}).converse(row.line, request, &response, time.Now().Add(ample))
+			got, keep := client.openHost(origin{}).converse(row.line, request, &response, time.Now().Add(ample), false)
 			if got != row.want || keep {
 				t.Errorf("got %+v, keep %v, want %+v", got, keep, row.want)
 			}
@@ -87,7 +87,7 @@ func TestDeadline(t *testing.T) {
 	var response fasthttp.Response
 	deadline := time.Now().Add(ample)
 	request := anySending(deadline).compose(nil, "")
-	newClient(t, nil).openHost(origin{}).converse(&line{Conn: w, wire: w}, request, &response, deadline)
+	newClient(t, nil).openHost(origin{}).converse(&line{Conn: w, wire: w}, request, &response, deadline, false)
 	if len(got) != 1 || !got[0].Equal(deadline) {
 		t.Errorf("deadlines %v, want %v alone", got, deadline)
 	}

@@ -127,7 +127,7 @@ func TestSilenceEndsAtTheDeadline(t *testing.T) {
 		var response fasthttp.Response
 		deadline := time.Now().Add(row.deadline)
 		s := sending{account: a, body: []byte("{}"), deadline: deadline}
-		got, keep := at.host.converse(conn.(*line), s.compose(nil, ""), &response, deadline)
+		got, keep := at.host.converse(conn.(*line), s.compose(nil, ""), &response, deadline, false)
 		if got != row.want || keep {
 			t.Errorf("%v: got %+v, keep %v, want %+v", row.deadline, got, keep, row.want)
 		}

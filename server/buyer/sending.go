@@ -18,6 +18,7 @@ type sending struct {
 	hops      int
 	body      []byte
 	deadline  time.Time
+	ping      bool // asks for a bid: what comes after the deadline is not heard
 
 	// repeatable says that a second one can do no harm: it carries a key, or
 	// asks for nothing that is done but once.
@@ -47,7 +48,7 @@ func (s *sending) send(response *fasthttp.Response) (done trip, doubt bool) {
 			return trip{fault: fault}, doubt
 		}
 		request.text = s.compose(request.text[:0], credential)
-		done = a.host.exchange(request.text, response, s.deadline)
+		done = a.host.exchange(request.text, response, s.deadline, s.ping)
 		switch {
 		case done.stale && !redialed && (!done.sent || s.repeatable):
 			redialed, doubt = true, doubt || done.sent
