@@ -96,7 +96,7 @@ func New(opt Options) *Engine {
 	e.askers = make(askers)
 	e.reading = make(chan struct{}, maxReading)
 	e.rooms.New = func() any { return new(ingest) }
-	e.pings.New = func() any { return new(ping) }
+	e.pings.New = func() any { return &ping{way: pending{engine: e, done: make(chan error, 1)}} }
 	e.gatherings.New = func() any { return newGathering(e) }
 	e.waits.New = func() any { return &pending{engine: e, done: make(chan error, 1)} }
 	e.decisions.New = func() any { return &Decision{way: pending{engine: e, done: make(chan error, 1)}} }
