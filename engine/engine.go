@@ -61,6 +61,7 @@ type Engine struct {
 	decisions  sync.Pool // *Decision
 	pings      sync.Pool // *ping
 	gatherings sync.Pool // *gathering
+	crew       crew
 	sellers    sellers
 	pinging    atomic.Int64 // pings under way
 	recent     recent
@@ -95,7 +96,7 @@ func New(opt Options) *Engine {
 	e.askers = make(askers)
 	e.reading = make(chan struct{}, maxReading)
 	e.rooms.New = func() any { return new(ingest) }
-	e.pings.New = func() any { return new(ping) }
+	e.pings.New = func() any { return &ping{way: pending{engine: e, done: make(chan error, 1)}} }
 	e.gatherings.New = func() any { return newGathering(e) }
 	e.waits.New = func() any { return &pending{engine: e, done: make(chan error, 1)} }
 	e.decisions.New = func() any { return &Decision{way: pending{engine: e, done: make(chan error, 1)}} }
@@ -117,6 +118,7 @@ func (e *Engine) State() *state.State { return e.state }
 func (e *Engine) Close() {
 	if e.stopped.CompareAndSwap(false, true) {
 		close(e.stop)
+		e.crew.close()
 	}
 	e.couriers.end()
 }

@@ -13,7 +13,7 @@ import (
 // gathering asks many buyers at once and takes their answers until the last has
 // come or the deadline has.
 //
-// One goroutine a ping, and no more pings than there are seats. How many there
+// One goroutine a ping (see crew), and no more pings than there are seats. How many there
 // are at once in all is bounded by Options.MaxPings and one auction's seats, and
 // long before by each buyer's ping rate, times the few seconds that a ping lasts.
 //
@@ -88,7 +88,7 @@ func (g *gathering) run(deadline int64) error {
 	g.users.Add(int32(len(g.pings)))
 	g.engine.pinging.Add(int64(len(g.pings)))
 	for i := range g.pings {
-		go g.ask(i)
+		g.engine.crew.send(job{g, i})
 	}
 	// A nanosecond later, so that an answer of the deadline itself is in.
 	fired, stop := clock.Timer(time.Duration(deadline + 1 - clock.Now()))
@@ -106,7 +106,7 @@ func (g *gathering) run(deadline int64) error {
 	return err
 }
 
-// ask sends one ping, on a goroutine of its own.
+// ask sends one ping, on a hand of the crew.
 func (g *gathering) ask(i int) {
 	defer g.release()
 	defer g.engine.pinging.Add(-1)

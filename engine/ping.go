@@ -74,6 +74,7 @@ type ping struct {
 	auction    auction
 	hold       state.Hold
 	fact       event.AuctionHeld
+	way        pending // of the fact and the hold, through the log
 	room       []byte
 }
 
@@ -156,11 +157,21 @@ func (p *ping) run() (PingAnswer, error) {
 		return PingAnswer{}, err
 	}
 	p.describe()
-	if err := p.engine.commit(&p.fact, &p.hold); err != nil {
+	if err := p.commit(); err != nil {
 		return PingAnswer{}, err
 	}
-	p.engine.remember(&p.fact)
+	p.engine.remember(&p.fact, p.way.buf)
 	return p.engine.answerOfAuction(&p.fact), nil
+}
+
+// commit makes the fact durable and applies it, and returns when both are done.
+// After an error the hold is the ping's still, or released.
+func (p *ping) commit() error {
+	p.way.encode(&p.fact, &p.hold)
+	if err := p.way.send(); err != nil {
+		return err
+	}
+	return <-p.way.done
 }
 
 // claimKey looks the idempotency key up. Where it was used it returns the first

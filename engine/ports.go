@@ -42,7 +42,8 @@ type History interface {
 }
 
 // Buyers speaks to buyers' endpoints. Post makes one attempt, Ping asks for one
-// bid; each returns by the request's deadline.
+// bid; each returns by the request's deadline, a Ping perhaps a little later:
+// what it brings then is not heard.
 type Buyers interface {
 	Post(req *market.PostRequest) market.PostResult
 	Ping(req *market.PingRequest) market.PingResult

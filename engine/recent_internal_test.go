@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/state"
 )
 
 func held(n int, until int64, text int) *event.AuctionHeld {
@@ -24,16 +26,29 @@ func held(n int, until int64, text int) *event.AuctionHeld {
 	}
 }
 
-// What a sale needs is taken from the fact, and the fact can be written over.
-func TestOfferedIsItsOwn(t *testing.T) {
+// put keeps a fact as remember does.
+func (r *recent) put(fact *event.AuctionHeld, now int64) window {
+	data := event.Append(nil, fact)
+	w := windowOf(fact, len(data))
+	r.keep(w, data, now)
+	return w
+}
+
+// What a sale needs is taken from what is kept, and the fact and its encoding
+// can be written over.
+func TestWhatIsKeptIsItsOwn(t *testing.T) {
 	fact := held(7, 100, 2)
 	copy(fact.Fields[0].Text, "CA")
-	token := []byte("token")
-	fact.Bids[0].Token = string(token)
-	a := offeredBy(fact)
-	copy(fact.Fields[0].Text, "NV")
-	fact.Bids[0].Amount, fact.Bids[0].Token = 99, "other"
-	if len(a.bids) != 2 || a.until != 100 || string(a.fields[0].Text) != "CA" || a.bids[0].Token != "token" || a.bids[0].Amount != 2 {
+	fact.Bids[0].Token = "token"
+	data := event.Append(nil, fact)
+	var e Engine
+	e.recent.keep(windowOf(fact, len(data)), data, 1)
+	clear(data)
+	a, err := e.recall(&state.AuctionRow{Name: fact.Name, Seq: 3}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.bids) != 2 || a.id != fact.Auction || string(a.fields[0].Text) != "CA" || a.bids[0].Token != "token" || a.bids[0].Amount != 2 {
 		t.Errorf("%+v", a)
 	}
 	for buyer, want := range map[market.Ref]bool{1: true, 2: true, 3: false, 4: false, 5: false, 0: false} {
@@ -54,7 +69,7 @@ func TestRecentIsBounded(t *testing.T) {
 	t.Run("in number", func(t *testing.T) {
 		var r recent
 		for i := range maxRecent + 10 {
-			r.keep(offeredBy(held(i, 1000, 0)), 1)
+			r.put(held(i, 1000, 0), 1)
 		}
 		if len(r.byName) != maxRecent || len(r.queue) != maxRecent || r.find(held(9, 0, 0).Name) != nil || r.find(held(10, 0, 0).Name) == nil {
 			t.Errorf("%d by name, %d in the queue", len(r.byName), len(r.queue))
@@ -63,7 +78,7 @@ func TestRecentIsBounded(t *testing.T) {
 	t.Run("in bytes", func(t *testing.T) {
 		var r recent
 		for i := range 100 {
-			r.keep(offeredBy(held(i, 1000, 1<<20)), 1)
+			r.put(held(i, 1000, 1<<20), 1)
 		}
 		if r.bytes > maxRecentBytes || len(r.queue) < 30 || len(r.byName) != len(r.queue) {
 			t.Errorf("%d bytes of %d auctions", r.bytes, len(r.queue))
@@ -72,9 +87,9 @@ func TestRecentIsBounded(t *testing.T) {
 	t.Run("in time", func(t *testing.T) {
 		var r recent
 		for i := range 10 {
-			r.keep(offeredBy(held(i, int64(10*i), 0)), 1)
+			r.put(held(i, int64(10*i), 0), 1)
 		}
-		r.keep(offeredBy(held(99, 1000, 0)), 60)
+		r.put(held(99, 1000, 0), 60)
 		if len(r.queue) != 4 || r.find(held(6, 0, 0).Name) != nil || r.find(held(7, 0, 0).Name) == nil {
 			t.Errorf("%d are left", len(r.queue))
 		}
@@ -83,7 +98,7 @@ func TestRecentIsBounded(t *testing.T) {
 		var r recent
 		fact := held(1, 1000, 0)
 		fact.Name = [16]byte{}
-		r.keep(offeredBy(fact), 1)
+		r.put(fact, 1)
 		if len(r.queue) != 0 {
 			t.Error("an auction that nothing finds was kept")
 		}
@@ -96,15 +111,16 @@ func TestRecentNameUsedAgain(t *testing.T) {
 	var r recent
 	first, second := held(1, 100, 0), held(1, 200, 0)
 	first.Auction, second.Auction = market.AuctionID{1}, market.AuctionID{2}
-	r.keep(offeredBy(first), 1)
-	r.keep(offeredBy(second), 50)
-	r.keep(offeredBy(first), 50)
-	if got := r.find(first.Name); got == nil || got.id != second.Auction {
-		t.Errorf("found %+v", got)
+	r.put(first, 1)
+	r.put(second, 50)
+	r.put(first, 50)
+	later := event.Append(nil, second)
+	if got := r.find(first.Name); !bytes.Equal(got, later) {
+		t.Errorf("found %x", got)
 	}
-	r.keep(offeredBy(held(2, 300, 0)), 150)
-	if got := r.find(first.Name); got == nil || got.id != second.Auction || len(r.queue) != 2 || len(r.byName) != 2 {
-		t.Errorf("found %+v, %d are left", got, len(r.queue))
+	r.put(held(2, 300, 0), 150)
+	if got := r.find(first.Name); !bytes.Equal(got, later) || len(r.queue) != 2 || len(r.byName) != 2 {
+		t.Errorf("found %x, %d are left", got, len(r.queue))
 	}
 }
 
@@ -114,27 +130,35 @@ func TestRecentAgainstAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r recent
 		now := int64(0)
-		in := map[[16]byte]*offered{}
+		in := map[[16]byte][]byte{}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			now += rapid.Int64Range(0, 5).Draw(t, "later")
-			a := offeredBy(held(rapid.IntRange(0, 20).Draw(t, "auction"), now+rapid.Int64Range(-1, 9).Draw(t, "window"), rapid.IntRange(0, 40).Draw(t, "text")))
-			r.keep(a, now)
-			if r.find(a.name) == a {
-				in[a.name] = a
-			} else if a.until > now && r.find(a.name) == nil {
+			fact := held(rapid.IntRange(0, 20).Draw(t, "auction"), now+rapid.Int64Range(-1, 9).Draw(t, "window"), rapid.IntRange(0, 40).Draw(t, "text"))
+			known := r.find(fact.Name)
+			w := r.put(fact, now)
+			switch found := r.find(w.name); {
+			case known != nil && found != nil:
+				if !bytes.Equal(known, found) {
+					t.Fatal("an auction that was kept has become another")
+				}
+			case found != nil:
+				if in[w.name] = found; !bytes.Equal(found, event.Append(nil, fact)) {
+					t.Fatal("what is found is not what was put in")
+				}
+			case w.until > now:
 				t.Fatal("an auction that can sell was not kept")
 			}
-			bytes := 0
+			size := 0
 			for _, kept := range r.queue {
-				bytes += kept.size()
-				if r.byName[kept.name] != kept || in[kept.name] != kept {
+				size += kept.size
+				if data := r.byName[kept.name].data; data == nil || !bytes.Equal(data, in[kept.name]) || kept.size != len(data)+perAuction {
 					t.Fatalf("%v is in the queue, and by name it is another", kept.name)
 				}
 			}
-			if bytes != r.bytes || len(r.queue) != len(r.byName) {
-				t.Fatalf("%d bytes, by the queue %d; %d in the queue, %d by name", r.bytes, bytes, len(r.queue), len(r.byName))
+			if size != r.bytes || len(r.queue) != len(r.byName) {
+				t.Fatalf("%d bytes, by the queue %d; %d in the queue, %d by name", r.bytes, size, len(r.queue), len(r.byName))
 			}
-			if r.find(a.name) == a && r.queue[0].until <= now {
+			if known == nil && r.find(w.name) != nil && r.queue[0].until <= now {
 				t.Fatal("the oldest is over and is kept")
 			}
 		}

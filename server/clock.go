@@ -1,6 +1,7 @@
 package server
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -14,11 +15,14 @@ import (
 type Clock struct {
 	start time.Time
 	base  atomic.Int64 // what Now was at start, in Unix nanoseconds
+
+	alarms sync.Pool // *alarm
 }
 
 // NewClock starts a clock.
 func NewClock() *Clock {
 	c := &Clock{start: time.Now()}
+	c.alarms.New = c.newAlarm
 	c.base.Store(c.start.UnixNano())
 	return c
 }
@@ -40,8 +44,27 @@ func (c *Clock) Real(t time.Time) time.Time {
 	return time.Now().Add(time.Duration(t.UnixNano() - c.Now()))
 }
 
-// Timer fires once after d.
+// Timer fires once after d, unless stop was called; that is called once, and
+// then the channel gives nothing more.
 func (c *Clock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
-	t := time.NewTimer(d)
-	return t.C, t.Stop
+	a, _ := c.alarms.Get().(*alarm)
+	a.timer.Reset(d)
+	return a.timer.C, a.stop
+}
+
+// alarm is a timer that is kept from use to use. Reset and Stop leave no old
+// value in its channel.
+type alarm struct {
+	timer *time.Timer
+	stop  func() bool
+}
+
+func (c *Clock) newAlarm() any {
+	a := &alarm{timer: time.NewTimer(time.Hour)}
+	a.stop = func() bool {
+		early := a.timer.Stop()
+		c.alarms.Put(a)
+		return early
+	}
+	return a
 }

@@ -61,3 +61,34 @@ func TestTimerFires(t *testing.T) {
 		}
 	})
 }
+
+// A timer that was stopped, or has fired unheard, leaves nothing to the next that
+// uses it.
+func TestTimersAreUsedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewClock()
+		for _, slept := range []time.Duration{0, time.Second, time.Minute, time.Hour} {
+			fired, stop := c.Timer(time.Minute)
+			time.Sleep(slept)
+			stop()
+			time.Sleep(time.Hour)
+			select {
+			case <-fired:
+				t.Errorf("after %v: it fired when it had been stopped", slept)
+			default:
+			}
+			begun := time.Now()
+			fired, stop = c.Timer(2 * time.Minute)
+			select {
+			case <-fired:
+				t.Errorf("after %v: the next fired at once", slept)
+			default:
+			}
+			<-fired
+			if took := time.Since(begun); took != 2*time.Minute {
+				t.Errorf("after %v: the next fired after %v", slept, took)
+			}
+			stop()
+		}
+	})
+}

@@ -25,6 +25,7 @@ type account struct {
 	auth           authorizer
 	header, scheme string
 	dialect        *dialect // nil: the contract
+	address, head  []byte   // what requests begin with: see writeHead
 
 	// rest is until when a 429 keeps pings away, in Unix nanoseconds by the
 	// client's clock. It only grows: of several answers the longest wait holds.
@@ -38,18 +39,36 @@ type accountKey struct {
 	dialect                         market.Dialect
 }
 
+// plainKey is all that there is to an endpoint that speaks the contract and has
+// a fixed credential, as most have. It is looked for with each ping, and to hash
+// what they lack took longer than all the rest of it.
+type plainKey struct {
+	url, credential, header, scheme string
+}
+
 // accounts remembers them by what their endpoints say. The same endpoint out of
 // the catalog and out of an old intent is one account.
 type accounts struct {
 	open func(*market.Endpoint) (*account, market.Fault)
 
-	mu    sync.RWMutex // guards byKey
+	mu    sync.RWMutex // guards what follows
 	byKey map[accountKey]*account
+	plain map[plainKey]*account // of those in byKey, the ones that this describes
 }
 
 // find gives the account at an endpoint. Forgotten ones, when there are too
 // many, lose nothing but a rest.
 func (as *accounts) find(e *market.Endpoint) (*account, market.Fault) {
+	plain := plainKey{e.URL, e.Credential, e.Header, e.Scheme}
+	isPlain := e.OAuth == nil && e.Dialect == nil
+	if isPlain {
+		as.mu.RLock()
+		a := as.plain[plain]
+		as.mu.RUnlock()
+		if a != nil {
+			return a, market.FaultNone
+		}
+	}
 	key := accountKey{url: e.URL, credential: e.Credential, header: e.Header, scheme: e.Scheme}
 	if e.OAuth != nil {
 		key.oauth = *e.OAuth
@@ -63,7 +82,8 @@ func (as *accounts) find(e *market.Endpoint) (*account, market.Fault) {
 	if a != nil {
 		return a, market.FaultNone
 	}
-	a, fault := as.open(e)
+	own := *e // the caller's stays where it is
+	a, fault := as.open(&own)
 	if fault != market.FaultNone {
 		return nil, fault
 	}
@@ -73,9 +93,12 @@ func (as *accounts) find(e *market.Endpoint) (*account, market.Fault) {
 		return known, market.FaultNone
 	}
 	if as.byKey == nil || len(as.byKey) >= maxAccounts {
-		as.byKey = map[accountKey]*account{}
+		as.byKey, as.plain = map[accountKey]*account{}, map[plainKey]*account{}
 	}
 	as.byKey[key] = a
+	if isPlain {
+		as.plain[plain] = a
+	}
 	return a, market.FaultNone
 }
 
@@ -96,6 +119,7 @@ func (c *Client) openAccount(e *market.Endpoint) (*account, market.Fault) {
 			return nil, fault
 		}
 	}
+	a.writeHead()
 	switch {
 	case e.Credential == "":
 		a.auth = anonymous{}

@@ -12,15 +12,14 @@ func (c *Client) attempt(p *market.PostRequest) market.PostResult {
 	if fault != market.FaultNone {
 		return c.judge(nil, trip{fault: fault}, nil)
 	}
-	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	defer fasthttp.ReleaseRequest(request)
+	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
 	s := sending{
 		account: a, key: p.Key, requestID: p.RequestID, body: p.Body, deadline: p.Deadline,
 		repeatable: a.repeats(p.Key),
 	}
-	done, doubt := s.send(request, response)
+	done, doubt := s.send(response)
 	return settle(c.judge(a, done, response), doubt)
 }
 

@@ -337,3 +337,28 @@ func TestTargets(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyWaitsForAFreeConnection: whoever asks for a connection in the instant
+// in which the last one is given back gets it, and does not wait for another to
+// be given back, which may never be.
+func TestNobodyWaitsForAFreeConnection(t *testing.T) {
+	buyer := listen(t, answers("201 Created", `{}`))
+	client := newClient(t, func(o *Options) {
+		o.MaxConnsPerBuyer = 1
+		o.ConnWait = ample
+	})
+	for range 4000 {
+		var posting sync.WaitGroup
+		for range 2 {
+			posting.Go(func() {
+				if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+					t.Errorf("got %+v", got)
+				}
+			})
+		}
+		posting.Wait()
+		if t.Failed() {
+			return
+		}
+	}
+}

@@ -68,29 +68,11 @@ func fixable(name string, e *market.Endpoint) bool {
 	return !own && isToken(name) && !(e.Credential != "" && strings.EqualFold(name, e.Header))
 }
 
-// write puts a request into the dialect: all of it but the credential.
-func (d *dialect) write(r *fasthttp.Request, s *sending) {
-	r.Header.SetMethod(d.method)
-	r.Header.Set("Accept", d.accept)
-	for i := range d.headers {
-		r.Header.Set(d.headers[i].name, d.headers[i].value)
-	}
-	if d.keyHeader != "" && s.key != "" {
-		r.Header.Set(d.keyHeader, s.key)
-	}
-	if d.method == fasthttp.MethodGet {
-		r.Header.SetRequestURIBytes(withQuery(s.account.path, s.body))
-		return
-	}
-	r.Header.SetContentType(d.contentType)
-	r.SetBodyRaw(s.body)
-}
-
-// withQuery adds a form to an address's own query.
-func withQuery(path string, form []byte) []byte {
+// appendQuery appends a form to an address's own query.
+func appendQuery(dst []byte, path string, form []byte) []byte {
 	joint := byte('?')
 	if strings.Contains(path, "?") {
 		joint = '&'
 	}
-	return append(append(append(make([]byte, 0, len(path)+1+len(form)), path...), joint), form...)
+	return append(append(dst, joint), form...)
 }

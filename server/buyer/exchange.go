@@ -2,6 +2,7 @@ package buyer
 
 import (
 	"bufio"
+	"errors"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -20,12 +21,12 @@ type trip struct {
 // exchange sends one request and reads its answer into response. A connection
 // that saw anything but one clean answer is closed, never kept: what is left on
 // it would be taken for the answer to the next lead.
-func (h *host) exchange(request *fasthttp.Request, response *fasthttp.Response, deadline time.Time) trip {
+func (h *host) exchange(request []byte, response *fasthttp.Response, deadline time.Time, ping bool) trip {
 	left := time.Until(deadline)
 	if left <= 0 {
 		return trip{fault: market.FaultTimeout}
 	}
-	held, err := h.pool.AcquireConn(left, false)
+	held, err := inStretches(h.pool.AcquireConn, left, h.wait)
 	if err != nil {
 		return trip{fault: dialFault(err)}
 	}
@@ -33,7 +34,7 @@ func (h *host) exchange(request *fasthttp.Request, response *fasthttp.Response, 
 	if !ok {
 		panic("BUG: a connection in the pool that dial did not make")
 	}
-	done, keep := h.converse(conn, request, response, deadline)
+	done, keep := h.converse(conn, request, response, deadline, ping)
 	if keep && !h.closed.Load() {
 		h.pool.ReleaseConn(held)
 	} else {
@@ -42,23 +43,18 @@ func (h *host) exchange(request *fasthttp.Request, response *fasthttp.Response, 
 	return done
 }
 
-// converse is the request and the answer, under one deadline that nothing
-// extends: an answer that trickles in runs into it like one that never comes.
-func (h *host) converse(conn *line, request *fasthttp.Request, response *fasthttp.Response, deadline time.Time) (done trip, keep bool) {
+// converse is the request and the answer, under one deadline that nothing of
+// them extends: an answer that trickles in runs into it like one that never comes.
+func (h *host) converse(conn *line, request []byte, response *fasthttp.Response, deadline time.Time, ping bool) (done trip, keep bool) {
 	kept := conn.begin()
-	if err := conn.SetDeadline(deadline); err != nil {
+	if err := conn.until(deadline, ping); err != nil {
 		return trip{fault: market.FaultBroken, stale: kept}, false
 	}
-	if kept && conn.spoiled() {
+	err := conn.ask(request, kept)
+	done.sent = conn.sent()
+	if errors.Is(err, errUnasked) {
 		return trip{fault: market.FaultBroken, stale: true}, false
 	}
-	writer := h.pool.AcquireWriter(conn)
-	err := request.Write(writer)
-	if err == nil {
-		err = writer.Flush()
-	}
-	h.pool.ReleaseWriter(writer)
-	done.sent = conn.sent()
 	if err != nil {
 		done.fault = tripFault(err)
 		done.stale = kept && done.fault != market.FaultTimeout

@@ -66,11 +66,10 @@ func TestSent(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			client := newClient(t, nil)
-			var request fasthttp.Request
 			var response fasthttp.Response
-			anySending(time.Now().Add(ample)).compose(&request, "")
+			request := anySending(time.Now().Add(ample)).compose(nil, "")
 			row.line.kept = row.kept
-			got, keep := client.openHost(origin{}).converse(row.line, &request, &response, time.Now().Add(ample))
+			got, keep := client.openHost(origin{}).converse(row.line, request, &response, time.Now().Add(ample), false)
 			if got != row.want || keep {
 				t.Errorf("got %+v, keep %v, want %+v", got, keep, row.want)
 			}
@@ -85,11 +84,10 @@ func TestSent(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	var got []time.Time
 	w := &wire{Conn: brittle{deadlines: &got}}
-	var request fasthttp.Request
 	var response fasthttp.Response
 	deadline := time.Now().Add(ample)
-	anySending(deadline).compose(&request, "")
-	newClient(t, nil).openHost(origin{}).converse(&line{Conn: w, wire: w}, &request, &response, deadline)
+	request := anySending(deadline).compose(nil, "")
+	newClient(t, nil).openHost(origin{}).converse(&line{Conn: w, wire: w}, request, &response, deadline, false)
 	if len(got) != 1 || !got[0].Equal(deadline) {
 		t.Errorf("deadlines %v, want %v alone", got, deadline)
 	}
@@ -97,6 +95,7 @@ func TestDeadline(t *testing.T) {
 
 func anySending(deadline time.Time) *sending {
 	at := &account{target: &target{authority: "blue.example", path: "/"}}
+	at.writeHead()
 	return &sending{account: at, body: []byte("{}"), deadline: deadline}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"syscall"
+	"time"
 )
 
 var errUnasked = errors.New("something came that nobody asked for")
@@ -23,6 +24,8 @@ type wire struct {
 	raw  syscall.RawConn
 	look func(descriptor uintptr)
 	came bool // what the last look saw
+
+	turn turn
 }
 
 func newWire(conn net.Conn) *wire {
@@ -33,6 +36,7 @@ func newWire(conn net.Conn) *wire {
 		}
 	}
 	w.look = func(descriptor uintptr) { w.came = peek(descriptor) }
+	w.turn.step = w.take
 	return w
 }
 
@@ -57,6 +61,20 @@ func (w *wire) pending() bool {
 	return w.raw.Control(w.look) == nil && w.came
 }
 
+// ask writes the request of a line that is begun. Errors are errUnasked, where
+// the line was kept and something lies on it already: nothing was sent then; or
+// of the network.
+func (l *line) ask(request []byte, kept bool) error {
+	if net.Conn(l.wire) == l.Conn && l.wire.raw != nil && pushes {
+		return l.wire.ask(request, kept)
+	}
+	if kept && l.spoiled() {
+		return errUnasked
+	}
+	_, err := l.Conn.Write(request)
+	return err
+}
+
 func (w *wire) Write(p []byte) (int, error) {
 	n, err := w.Conn.Write(p)
 	w.given += int64(n)
@@ -68,6 +86,8 @@ func (w *wire) Write(p []byte) (int, error) {
 type line struct {
 	net.Conn
 	wire *wire
+
+	first, last time.Time // deadlines that the one given serves for; last is that one itself
 
 	probe [1]byte
 	kept  bool  // it has carried a request before
@@ -95,6 +115,26 @@ func (l *line) spoiled() bool {
 	l.wire.dry = false
 	return n > 0 || !errors.Is(err, os.ErrDeadlineExceeded)
 }
+
+// until gives the line a deadline, for reading and writing. For a ping it is
+// given a little late, by a sixteenth of the time at most and by lateness, so
+// that it serves for the pings that follow as well: each costs two changes of
+// the runtime's timers. It never comes early. Nothing of an auction hangs on it:
+// what a ping brings after the deadline is not heard.
+func (l *line) until(deadline time.Time, ping bool) error {
+	last := deadline
+	if ping {
+		if !deadline.Before(l.first) && !deadline.After(l.last) {
+			return nil
+		}
+		last = deadline.Add(min(max(0, time.Until(deadline)/16), lateness))
+	}
+	l.first, l.last = deadline, last
+	return l.SetDeadline(last)
+}
+
+// lateness bounds how late a ping's deadline is given.
+const lateness = time.Second
 
 // sent tells whether a byte of the present request may be on its way.
 func (l *line) sent() bool { return l.wire.given > l.mark }

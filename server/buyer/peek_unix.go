@@ -17,3 +17,21 @@ func peek(descriptor uintptr) bool {
 		}
 	}
 }
+
+// pushes tells whether push can be used.
+const pushes = true
+
+// push writes as much to a socket as it takes without blocking.
+func push(descriptor uintptr, p []byte) (n int, err error) {
+	for {
+		n, err = syscall.Write(int(descriptor), p)
+		switch {
+		case err == nil:
+			return n, nil
+		case errors.Is(err, syscall.EAGAIN):
+			return 0, nil
+		case !errors.Is(err, syscall.EINTR):
+			return 0, err
+		}
+	}
+}

@@ -9,7 +9,8 @@ import (
 )
 
 // Ping asks a buyer for its bid, and returns when it has answered or the
-// deadline has passed, in the caller's goroutine. It asks once: what fails, fails
+// deadline has passed (by a sixteenth of the time at most: see line.until), in
+// the caller's goroutine. It asks once: what fails, fails
 // for this auction. The same bytes go out again only as those of a post do, at
 // once, because a kept connection was found closed or a credential had changed.
 //
@@ -31,15 +32,14 @@ func (c *Client) ask(p *market.PingRequest, now time.Time) market.PingResult {
 	if wait := a.resting(now); wait > 0 {
 		return market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: wait}
 	}
-	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	defer fasthttp.ReleaseRequest(request)
+	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
 	s := sending{
-		account: a, key: p.Key, requestID: p.RequestID, hops: p.Hops, body: p.Body, deadline: p.Deadline,
+		account: a, key: p.Key, requestID: p.RequestID, hops: p.Hops, body: p.Body, deadline: p.Deadline, ping: true,
 		repeatable: p.Key != "" || a.dialect != nil, // a ping buys nothing
 	}
-	done, _ := s.send(request, response)
+	done, _ := s.send(response)
 	return c.hear(p, a, done, response)
 }
 

@@ -112,6 +112,37 @@ func TestAccounts(t *testing.T) {
 	if post == ping || post.auth != ping.auth {
 		t.Error("pings and posts of one client share its token")
 	}
+	plain := func(header string, change func(*market.Endpoint)) *account {
+		e := &market.Endpoint{URL: "https://blue.example/v1/ping", Credential: "c", Header: header}
+		if change != nil {
+			change(e)
+		}
+		a, fault := client.accounts.find(e)
+		if fault != market.FaultNone {
+			t.Fatal(fault)
+		}
+		return a
+	}
+	secret := plain("Authorization", nil)
+	if plain("Authorization", nil) != secret || plain("X-Key", nil) == secret || secret == ping {
+		t.Error("one account for what an endpoint without more to it says")
+	}
+	if plain("Authorization", func(e *market.Endpoint) {
+		e.OAuth = &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x"}
+	}) == secret {
+		t.Error("a client's token is no fixed secret")
+	}
+	if plain("Authorization", func(e *market.Endpoint) {
+		e.Dialect = &market.Dialect{Method: "PUT", ContentType: "text/xml", Reading: market.Reading{Format: market.FormatXML}}
+	}) == secret {
+		t.Error("a dialect is not the contract")
+	}
+	for i := range 2 * maxAccounts {
+		client.accounts.find(&market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
+		if n, p := len(client.accounts.byKey), len(client.accounts.plain); n > maxAccounts || p > n {
+			t.Fatalf("%d accounts are remembered, %d of them plain", n, p)
+		}
+	}
 	for i := range 2 * maxAccounts {
 		client.accounts.find(&market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OAuthClient{ClientID: "x"}})
 		if n, g := len(client.accounts.byKey), len(client.grants.byKey); n > maxAccounts || g > maxGrants {

@@ -18,6 +18,7 @@ type sending struct {
 	hops      int
 	body      []byte
 	deadline  time.Time
+	ping      bool // asks for a bid: what comes after the deadline is not heard
 
 	// repeatable says that a second one can do no harm: it carries a key, or
 	// asks for nothing that is done but once.
@@ -36,16 +37,18 @@ type sending struct {
 //
 // The buyer answered 401: the credential is asked for anew, and where it is
 // another one now, that is tried. A 401 took nothing, so no key is needed.
-func (s *sending) send(request *fasthttp.Request, response *fasthttp.Response) (done trip, doubt bool) {
+func (s *sending) send(response *fasthttp.Response) (done trip, doubt bool) {
 	a := s.account
+	request, _ := letters.Get().(*letter)
+	defer request.giveBack()
 	redialed, renewed := false, false
 	for {
 		credential, fault := a.auth.present(s.deadline)
 		if fault != market.FaultNone {
 			return trip{fault: fault}, doubt
 		}
-		s.compose(request, credential)
-		done = a.host.exchange(request, response, s.deadline)
+		request.text = s.compose(request.text[:0], credential)
+		done = a.host.exchange(request.text, response, s.deadline, s.ping)
 		switch {
 		case done.stale && !redialed && (!done.sent || s.repeatable):
 			redialed, doubt = true, doubt || done.sent
@@ -58,39 +61,40 @@ func (s *sending) send(request *fasthttp.Request, response *fasthttp.Response) (
 	}
 }
 
-// compose writes the whole request anew. Host and path go out as configured:
-// fasthttp rewrites neither as long as nobody asks it for the parsed URI.
-func (s *sending) compose(r *fasthttp.Request, credential string) {
-	r.Reset()
-	r.Header.DisableNormalizing()
-	r.Header.SetHost(s.account.authority)
-	r.Header.SetRequestURI(s.account.path)
-	r.Header.SetUserAgent("pingpost")
-	if d := s.account.dialect; d != nil {
-		d.write(r, s)
-	} else {
-		s.writeContract(r)
+// compose appends the whole request, with all that changes from one to the next
+// behind what the account has ready.
+//
+// Rejected: fasthttp's Request. It is filled member by member, each looked for
+// among those before, only to be read out again.
+func (s *sending) compose(dst []byte, credential string) []byte {
+	a := s.account
+	keyHeader, query := "Idempotency-Key", false
+	if a.dialect != nil {
+		keyHeader, query = a.dialect.keyHeader, a.dialect.method == fasthttp.MethodGet
 	}
-	var text [512]byte // a longer one costs an allocation
+	dst = append(dst, a.address...)
+	if query {
+		dst = appendQuery(dst, a.path, s.body)
+	}
+	dst = append(dst, a.head...)
+	if !query {
+		dst = append(strconv.AppendInt(append(dst, "Content-Length: "...), int64(len(s.body)), 10), "\r\n"...)
+	}
+	if s.key != "" && keyHeader != "" {
+		dst = appendLine(dst, keyHeader, "", s.key)
+	}
+	if s.hops > 0 && a.dialect == nil {
+		dst = append(strconv.AppendInt(append(dst, "X-Pingpost-Hops: "...), int64(s.hops), 10), "\r\n"...)
+	}
 	if !s.requestID.IsZero() {
-		r.Header.SetBytesV("X-Request-Id", s.requestID.AppendTo(text[:0]))
+		dst = append(s.requestID.AppendTo(append(dst, "X-Request-Id: "...)), "\r\n"...)
 	}
 	if credential != "" {
-		r.Header.SetBytesV(s.account.header, append(append(text[:0], s.account.scheme...), credential...))
+		dst = appendLine(dst, a.header, a.scheme, credential)
 	}
-}
-
-// writeContract writes what the contract has and dialects do not.
-func (s *sending) writeContract(r *fasthttp.Request) {
-	r.Header.SetMethod(fasthttp.MethodPost)
-	r.Header.SetContentType("application/json")
-	r.Header.Set("Accept", "application/json")
-	if s.key != "" {
-		r.Header.Set("Idempotency-Key", s.key)
+	dst = append(dst, "\r\n"...)
+	if query {
+		return dst
 	}
-	if s.hops > 0 {
-		var text [20]byte
-		r.Header.SetBytesV("X-Pingpost-Hops", strconv.AppendInt(text[:0], int64(s.hops), 10))
-	}
-	r.SetBodyRaw(s.body)
+	return append(dst, s.body...)
 }

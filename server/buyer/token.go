@@ -43,12 +43,11 @@ func (c *Client) askForToken(key grantKey) (got granted, status int, fault marke
 	if fault != market.FaultNone {
 		return granted{}, 0, fault
 	}
-	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	defer fasthttp.ReleaseRequest(request)
+	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
 	s := sending{account: a, body: tokenRequest(&key.client, secret), deadline: deadline, repeatable: true}
-	done, _ := s.send(request, response)
+	done, _ := s.send(response)
 	switch {
 	case done.fault != market.FaultNone:
 		return granted{}, done.status, done.fault
