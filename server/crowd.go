@@ -163,6 +163,22 @@ func (c *crowd) evictLocked() (idlest *guest) {
 	return idlest
 }
 
+// hush closes the connections over which nothing has come yet: who leaves is not
+// kept waiting for a request that may never be sent.
+func (c *crowd) hush() {
+	var silent []*guest
+	c.mu.Lock()
+	for g := range c.strangers {
+		if !g.spoke.Load() {
+			silent = append(silent, g)
+		}
+	}
+	c.mu.Unlock()
+	for _, g := range silent {
+		_ = g.Close()
+	}
+}
+
 // packed tells whether more than half of the places are taken.
 func (c *crowd) packed() bool {
 	c.mu.Lock()

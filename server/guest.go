@@ -17,6 +17,7 @@ type guest struct {
 	used  atomic.Int64 // Unix nanoseconds: when a byte last went over it
 	known atomic.Bool  // a good credential has come over it
 	gone  atomic.Bool  // counted out already
+	spoke atomic.Bool  // a byte has come over it
 
 	reading, writing patience
 }
@@ -56,6 +57,9 @@ func (g *guest) Read(p []byte) (int, error) {
 	n, err := g.Conn.Read(p)
 	if n > 0 {
 		g.touch()
+		if !g.spoke.Load() {
+			g.spoke.Store(true)
+		}
 	}
 	return n, err
 }

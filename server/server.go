@@ -43,6 +43,7 @@ type Server struct {
 	seedLimits   limits
 	runs         atomic.Int32 // of seeded leads through campaigns
 	draining     atomic.Bool
+	crowd        atomic.Pointer[crowd]
 }
 
 // New returns a server that takes no requests until SetCatalog and Serve.
@@ -99,14 +100,34 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 
 // Serve answers on the listener until Shutdown.
 func (s *Server) Serve(listener net.Listener) error {
-	return s.http.Serve(newCrowd(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.engine.NewRequestID, s.opt.Meter.notAccepted))
+	c := newCrowd(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.engine.NewRequestID, s.opt.Meter.notAccepted)
+	s.crowd.Store(c)
+	return s.http.Serve(c)
 }
 
+// hushEvery is how often a server that stops looks for silent connections: one may
+// have been on its way in.
+const hushEvery = 50 * time.Millisecond
+
 // Shutdown ends accepting, waits for the requests in flight, and closes idle
-// connections.
+// connections. The library does not count those as idle that have never sent
+// anything, and would wait for them as long as for a request to arrive.
 func (s *Server) Shutdown() error {
 	s.draining.Store(true)
-	return s.http.Shutdown()
+	ended := make(chan error, 1)
+	go func() { ended <- s.http.Shutdown() }()
+	tick := time.NewTicker(hushEvery)
+	defer tick.Stop()
+	for {
+		if c := s.crowd.Load(); c != nil {
+			c.hush()
+		}
+		select {
+		case err := <-ended:
+			return err
+		case <-tick.C:
+		}
+	}
 }
 
 // discard keeps the HTTP library's own log lines out: they may quote a request.

@@ -16,6 +16,7 @@ type actor struct {
 }
 
 func (a *actor) Prepare() { a.script.lines = append(a.script.lines, fmt.Sprint("prepare ", a.name)) }
+
 func (a *actor) Failed(error) {
 	a.script.lines = append(a.script.lines, fmt.Sprint("failed ", a.name))
 }

@@ -32,30 +32,42 @@ func TestCompose(t *testing.T) {
 		want    string
 	}{
 		{
-			"the contract", nil, "/v1/ping?a=b", sending{key: "k1", hops: 2, body: []byte(`{"a":1}`)}, "s3cret",
+			"the contract", nil, "/v1/ping?a=b",
+			sending{key: "k1", hops: 2, body: []byte(`{"a":1}`)},
+			"s3cret",
 			"POST /v1/ping?a=b HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 7\r\n" +
 				"Idempotency-Key: k1\r\nX-Pingpost-Hops: 2\r\nAuthorization: Bearer s3cret\r\n\r\n" + `{"a":1}`,
 		},
 		{
-			"as little as there can be", nil, "/", sending{}, "",
+			"as little as there can be", nil, "/",
+			sending{},
+			"",
 			"POST / HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 0\r\n\r\n",
 		},
 		{
-			"no line ends early", nil, "/", sending{key: "k\r\nX-Evil: 1"}, "s\nX-Evil: 2",
+			"no line ends early", nil, "/",
+			sending{key: "k\r\nX-Evil: 1"},
+			"s\nX-Evil: 2",
 			"POST / HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 0\r\n" +
 				"Idempotency-Key: k  X-Evil: 1\r\nAuthorization: Bearer s X-Evil: 2\r\n\r\n",
 		},
 		{
-			"a dialect", post, "/in", sending{key: "k1", hops: 2, body: []byte("<a/>")}, "",
+			"a dialect", post, "/in",
+			sending{key: "k1", hops: 2, body: []byte("<a/>")},
+			"",
 			"PUT /in HTTP/1.1\r\n" + own + "Content-Type: text/xml\r\nAccept: application/x-www-form-urlencoded, text/plain\r\n" +
 				"X-Fixed: a b\r\nX-Too: c\r\nContent-Length: 4\r\nX-Key: k1\r\n\r\n<a/>",
 		},
 		{
-			"a form in the query", get, "/in", sending{key: "k1", body: []byte("a=1&b=2")}, "s3cret",
+			"a form in the query", get, "/in",
+			sending{key: "k1", body: []byte("a=1&b=2")},
+			"s3cret",
 			"GET /in?a=1&b=2 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\nAuthorization: Bearer s3cret\r\n\r\n",
 		},
 		{
-			"a form behind a query", get, "/in?x=y", sending{body: []byte("a=1")}, "",
+			"a form behind a query", get, "/in?x=y",
+			sending{body: []byte("a=1")},
+			"",
 			"GET /in?x=y&a=1 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\n\r\n",
 		},
 	}

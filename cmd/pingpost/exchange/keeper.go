@@ -10,8 +10,13 @@ import (
 
 // keeper writes a snapshot whenever a start would have much to replay, and lets go
 // of the log behind it.
+//
+// Much is at least every, and at least as much as the last snapshot was large: a
+// snapshot writes all that memory holds, so one at a fixed distance would cost the
+// more for each lead, the more leads are held. This way the disk writes at most
+// about twice what the log has, and a start reads at most about twice the snapshot.
 type keeper struct {
-	every uint64        // bytes of log that a start may have to replay
+	every uint64        // bytes of log that a start may have to replay in any case
 	looks time.Duration // between two looks at how many there are
 
 	last     atomic.Uint64    // newest entry that the last snapshot has seen
@@ -52,7 +57,7 @@ func (k *keeper) run(x *Exchange) {
 		case <-ticker.C:
 		}
 		x.room.expect(x.snapshotSize())
-		if written := x.log.Stats().Bytes; k.due(written) && !x.room.low.Load() {
+		if written := x.log.Stats().Bytes; k.due(written, x.room.last.Load()) && !x.room.low.Load() {
 			if err := x.snapshot(); err != nil {
 				x.logger.Error("a snapshot could not be written; the log is kept", "error", err)
 			}
@@ -66,8 +71,10 @@ func (k *keeper) run(x *Exchange) {
 }
 
 // due tells whether a start would have much to replay, with so much written by
-// this process.
-func (k *keeper) due(written uint64) bool { return k.replayed.Load()+written-k.written >= k.every }
+// this process, and beside a last snapshot of so many bytes.
+func (k *keeper) due(written, snapshot uint64) bool {
+	return k.replayed.Load()+written-k.written >= max(k.every, snapshot)
+}
 
 // taken counts from here. After a snapshot that failed it does so too: what it
 // failed for is not tried again with every look.

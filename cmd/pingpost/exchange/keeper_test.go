@@ -29,28 +29,30 @@ func TestSnapshotIsDue(t *testing.T) {
 	k := keeper{every: 100}
 	k.loaded(&basis{}, 30)
 	for _, row := range []struct {
-		written uint64
-		due     bool
+		written, snapshot uint64
+		due               bool
 	}{
-		{0, false},
-		{69, false},
-		{70, true},
-		{71, false},
-		{169, false},
-		{170, true},
-		{269, false},
-		{300, true},
-		{399, false},
+		{0, 0, false},
+		{69, 0, false},
+		{70, 0, true},
+		{71, 0, false},
+		{169, 0, false},
+		{170, 99, true},
+		{269, 0, false},
+		{300, 0, true},
+		{399, 0, false},
+		{400, 101, false}, // as much as the last one was large
+		{401, 101, true},
 	} {
-		if due := k.due(row.written); due != row.due {
-			t.Errorf("with %d written: %v", row.written, due)
+		if due := k.due(row.written, row.snapshot); due != row.due {
+			t.Errorf("with %d written beside a snapshot of %d: %v", row.written, row.snapshot, due)
 		}
 		if row.due {
 			k.taken(row.written)
 		}
 	}
 	k.loaded(&basis{}, 100)
-	if k.written = 0; !k.due(0) {
+	if k.written = 0; !k.due(0, 0) {
 		t.Error("a start that had all of it to replay does it again")
 	}
 }
