@@ -63,3 +63,21 @@ func TestScrubIsSlowAndEndsWithTheLog(t *testing.T) {
 		equal(t, "without a limit", newPacer(-1).delay(1<<40), time.Duration(0))
 	})
 }
+
+// Whoever waits for its turn, or would, is let go when there is a hurry.
+func TestHurryEndsTheWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hurry := make(chan struct{})
+		p := newPacer(1)
+		p.hurry = hurry
+		begun := time.Now()
+		p.wait(10)
+		equal(t, "at its pace", time.Since(begun), 10*time.Second)
+		time.AfterFunc(time.Minute, func() { close(hurry) })
+		begun = time.Now()
+		p.wait(3600)
+		equal(t, "until the hurry", time.Since(begun), time.Minute)
+		p.wait(3600)
+		equal(t, "in a hurry", time.Since(begun), time.Minute)
+	})
+}

@@ -41,7 +41,7 @@ func (w *SnapshotWriter) verifies(s SnapshotInfo) bool {
 	if w.good.has(s.Newest) {
 		return true
 	}
-	info, err := verifySnapshot(s.Path, newPacer(w.rate))
+	info, err := verifySnapshot(s.Path, w.reading())
 	return err == nil && info.Newest == s.Newest
 }
 

@@ -8,7 +8,6 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
-	"time"
 )
 
 // A Snapshot is open for reading. It has been verified as a whole, so an owner never
@@ -175,6 +174,6 @@ func checkBlocks(path string, r *blockReader, pace *pacer) (SnapshotInfo, error)
 		if b.ends {
 			sections++
 		}
-		time.Sleep(pace.delay(len(b.payload)))
+		pace.wait(len(b.payload))
 	}
 }

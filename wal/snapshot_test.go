@@ -54,7 +54,7 @@ func TestSnapshotComesBackAsItWas(t *testing.T) {
 			rt.Fatal(err)
 		}
 		for range rapid.IntRange(0, 4).Draw(rt, "sections") {
-			size := rapid.SampledFrom([]int{0, 1, 100, blockData - 1, blockData, blockData + 1, 2 * blockData}).Draw(rt, "size")
+			size := rapid.SampledFrom([]int{0, 1, 100, blockFill - 1, blockFill, blockFill + 1, 2 * blockFill, blockData}).Draw(rt, "size")
 			data := bytes.Repeat([]byte{rapid.Byte().Draw(rt, "byte")}, size)
 			for rest := data; len(rest) > 0; {
 				n := min(len(rest), rapid.IntRange(1, 1<<20).Draw(rt, "write"))

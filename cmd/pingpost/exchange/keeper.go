@@ -106,7 +106,7 @@ func (x *Exchange) snapshot() error {
 	if x.room.expect(size); !x.room.holds(size) {
 		return errNoRoom
 	}
-	w, err := x.log.CreateSnapshot(wal.SnapshotOptions{})
+	w, err := x.log.CreateSnapshot(wal.SnapshotOptions{Hurry: x.keeper.quit})
 	if err != nil {
 		return fmt.Errorf("cannot begin a snapshot: %w", err)
 	}
