@@ -39,9 +39,16 @@ func (f *adminFlags) call(method, path string, body []byte) ([]byte, error) {
 	}
 	var said struct {
 		Message string `json:"message"`
+		Fields  []struct {
+			Field    string `json:"field"`
+			Expected string `json:"expected"`
+		} `json:"field_errors"`
 	}
 	if json.Unmarshal(text, &said) != nil || said.Message == "" {
 		said.Message = answer.Status
+	}
+	for _, f := range said.Fields {
+		said.Message += fmt.Sprintf("\n  %s: expected %s", f.Field, f.Expected)
 	}
 	return nil, fmt.Errorf("the exchange says: %s", said.Message)
 }

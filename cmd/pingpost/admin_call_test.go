@@ -1,0 +1,34 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestWhatTheExchangeSays: of a payload that does not fit, also which fields, and
+// what is expected of them.
+func TestWhatTheExchangeSays(t *testing.T) {
+	for _, row := range []struct {
+		status     int
+		body, want string
+	}{
+		{404, `{"message":"There is nothing."}`, "the exchange says: There is nothing."},
+		{502, `<html>`, "the exchange says: 502 Bad Gateway"},
+		{
+			422, `{"message":"It does not fit.","field_errors":[{"field":"id","code":"invalid_format","expected":"the id of a lead"},{"field":"b","expected":"c"}]}`,
+			"the exchange says: It does not fit.\n  id: expected the id of a lead\n  b: expected c",
+		},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(row.status)
+			_, _ = w.Write([]byte(row.body))
+		}))
+		_, err := (&adminFlags{Admin: server.URL}).call("GET", "/x", nil)
+		server.Close()
+		if err == nil || strings.TrimSpace(err.Error()) != row.want {
+			t.Errorf("%d: %v, want %s", row.status, err, row.want)
+		}
+	}
+}
