@@ -35,7 +35,8 @@ type compiler struct {
 	zones    map[string]*time.Location // nil value: known to be no zone
 
 	buyers      map[string]*buyerEntry
-	credentials map[string]place // where a client id, key or token was first seen
+	credentials map[string]place           // where a client id, key or token was first seen
+	mappings    map[string]*market.Mapping // by the fields that they were compiled from
 }
 
 // Compile judges the document and builds the exchange. The error is *Problems,
@@ -55,6 +56,7 @@ func (s *Source) Compile() (*Exchange, error) {
 		zones:       make(map[string]*time.Location),
 		buyers:      make(map[string]*buyerEntry, len(s.Document.Buyers)),
 		credentials: make(map[string]place),
+		mappings:    make(map[string]*market.Mapping),
 	}
 	c.document(s.Document)
 	if err := c.problems.err(); err != nil {

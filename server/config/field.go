@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"strconv"
 
 	"pingpost/engine/market"
@@ -39,7 +40,7 @@ func (c *compiler) mapping(at place, campaign *Campaign) *market.Mapping {
 	for i := range campaign.Fields {
 		good = c.field(at.key("fields").at(i), &campaign.Fields[i], &spec.Fields[i]) && good
 	}
-	mapping, mistakes := market.NewMapping(spec)
+	mapping, mistakes := c.mapped(&spec)
 	for _, mistake := range mistakes {
 		if mistake.Key == "type" && mistake.Field >= 0 && campaign.Fields[mistake.Field].Type != "" && spec.Fields[mistake.Field].Type == 0 {
 			continue // its unknown name is reported already
@@ -54,6 +55,24 @@ func (c *compiler) mapping(at place, campaign *Campaign) *market.Mapping {
 		return nil
 	}
 	return mapping
+}
+
+// mapped compiles fields once for all the campaigns that have the same ones: with
+// thousands of campaigns each lead would otherwise find a mapping that no processor's
+// cache has seen lately.
+func (c *compiler) mapped(spec *market.MappingSpec) (*market.Mapping, []market.SpecError) {
+	key, err := json.Marshal(spec)
+	if err != nil {
+		panic("BUG: fields of a document cannot be written as JSON: " + err.Error())
+	}
+	if same := c.mappings[string(key)]; same != nil {
+		return same, nil
+	}
+	mapping, mistakes := market.NewMapping(*spec)
+	if mapping != nil {
+		c.mappings[string(key)] = mapping
+	}
+	return mapping, mistakes
 }
 
 func (c *compiler) field(at place, f *Field, spec *market.FieldSpec) (good bool) {
