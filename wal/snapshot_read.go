@@ -142,6 +142,11 @@ func verifySnapshot(path string, pace *pacer) (SnapshotInfo, error) {
 		return SnapshotInfo{}, fmt.Errorf("cannot open snapshot: %w", err)
 	}
 	defer f.Close()
+	if pace.rate > 0 {
+		if err := noReadAhead(f); err != nil {
+			return SnapshotInfo{}, fmt.Errorf("cannot read snapshot in pieces: %w", err)
+		}
+	}
 	r := newBlockReader(f)
 	info, err := checkBlocks(path, &r, pace)
 	if err != nil {

@@ -33,6 +33,12 @@ func forget(f *os.File) error {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
 
+// noReadAhead keeps the kernel from reading more of the file than it is asked for: the
+// committer's fsync would wait behind that.
+func noReadAhead(f *os.File) error {
+	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM)
+}
+
 // Free returns how many bytes an unprivileged process can still write to the file
 // system that holds dir.
 func Free(dir string) (uint64, error) {
