@@ -183,6 +183,8 @@ type PostSettled struct {
 	Next   Sale // of a refusal that does not
 	Post   Post
 	Sealed []byte // Contact of the next intent: its body alone
+
+	Hook market.HookType // that this owes the supplier; none: none
 }
 
 func (*PostSettled) Kind() Kind { return KindPostSettled }
@@ -211,6 +213,7 @@ func (s *PostSettled) marshal(mm message) {
 	}
 	putBytes(mm, 13, s.Sealed)
 	putUint(mm, 14, uint64(s.Campaign))
+	putUint(mm, 15, uint64(s.Hook))
 }
 
 func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
@@ -243,6 +246,8 @@ func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
 		return getBytes(fc, &s.Sealed)
 	case 14:
 		return getRef(fc, &s.Campaign)
+	case 15:
+		return getByte(fc, &s.Hook)
 	}
 	return true
 }
