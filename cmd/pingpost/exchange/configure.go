@@ -131,10 +131,11 @@ func (x *Exchange) Reload() error {
 		return err
 	}
 	x.warnRestart(&built.Settings)
-	before := x.Configuration()
+	before, unapplied := x.Configuration(), x.unapplied(built)
 	if err := x.configure(built); err != nil {
 		return err
 	}
+	x.warnUnapplied(unapplied)
 	for _, change := range config.Diff(before, built.Canonical) {
 		x.logger.Info("configuration changed", "change", change.String())
 	}
@@ -160,28 +161,33 @@ func (x *Exchange) Configuration() []byte {
 	return nil
 }
 
-// Apply puts a document into force, in YAML or JSON, and says what changed. The
-// configuration's file is not written: where it says otherwise, it has the word
-// again at the next reload or start.
-func (x *Exchange) Apply(document []byte, dry bool) ([]string, error) {
+// Apply puts a document into force, in YAML or JSON, and says what changed, and
+// what of it is not applied: see unapplied. The configuration's file is not
+// written: where it says otherwise, it has the word again at the next reload or
+// start.
+func (x *Exchange) Apply(document []byte, dry bool) (changes, unapplied []string, err error) {
 	if x.Ready() != nil {
-		return nil, errors.New("the exchange is not ready")
+		return nil, nil, errors.New("the exchange is not ready")
 	}
 	source, err := config.ParseSent(x.path, document, x.opt.Env)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	built, err := source.Compile()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var changes []string
 	for _, change := range config.Diff(x.Configuration(), built.Canonical) {
 		changes = append(changes, change.String())
 	}
+	unapplied = x.unapplied(built)
 	if dry {
-		return changes, nil
+		return changes, unapplied, nil
 	}
 	x.warnRestart(&built.Settings)
-	return changes, x.configure(built)
+	if err := x.configure(built); err != nil {
+		return changes, unapplied, err
+	}
+	x.warnUnapplied(unapplied)
+	return changes, unapplied, nil
 }
