@@ -56,7 +56,7 @@ type promise struct {
 	post    *PostRequest // nil: an ingest
 	auction *offered     // nil: none is known by the name
 	bid     *event.Bid   // nil: none of its bids is meant
-	gone    bool         // the auction is past the log's history, and so is its window; of it nothing is known but
+	gone    bool         // the auction is past the log's history: its window is over, and all that is known of it is
 	soldTo  market.LeadID
 	seller  []byte      // the seller's own id of the lead
 	earlier market.Lead // what the ping said

@@ -69,24 +69,17 @@ func (x *Exchange) firsts(c *engine.Configuration, firsts *config.Firsts) {
 // credential is a first value as the engine keeps it.
 func (x *Exchange) credential(first *config.FirstCredential) engine.Credential {
 	value := []byte(first.Value.Reveal())
-	c := engine.Credential{Owner: event.NameSupplier, ID: first.OwnerID, Client: first.ClientID, Hint: server.KeyHint(string(value))}
-	if first.Owner == config.OwnerBuyer {
-		c.Owner = event.NameBuyer
-	}
-	for _, name := range first.Scopes {
-		scope, ok := event.ParseScope(name)
-		if !ok {
-			panic("BUG: a configuration with a scope that is none was compiled: " + name)
-		}
-		c.Scopes |= scope
+	c := engine.Credential{
+		Kind: first.Kind, Owner: first.Owner, ID: first.OwnerID, Client: first.ClientID, Scopes: first.Scopes,
+		Hint: server.KeyHint(string(value)),
 	}
 	switch first.Kind {
-	case config.CredentialAPIKey:
-		c.Kind, c.Hash = event.CredentialAPIKey, sha256.Sum256(value)
-	case config.CredentialOAuthClient:
-		c.Kind, c.Hash = event.CredentialOAuthClient, x.tokens.HashClient([]byte(first.ClientID), value)
-	case config.CredentialBearer:
-		c.Kind, c.Hash = event.CredentialBearer, x.tokens.HashBearer(value)
+	case event.CredentialAPIKey:
+		c.Hash = sha256.Sum256(value)
+	case event.CredentialOAuthClient:
+		c.Hash = x.tokens.HashClient([]byte(first.ClientID), value)
+	case event.CredentialBearer:
+		c.Hash = x.tokens.HashBearer(value)
 	}
 	return c
 }

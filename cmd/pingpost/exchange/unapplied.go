@@ -90,16 +90,19 @@ func named(list, id string) string {
 func (u *unapplied) credential(first *config.FirstCredential) {
 	s := u.exchange.state
 	c := u.exchange.credential(first)
-	owners := first.Owner.String() + "s"
+	owners := "suppliers"
+	if first.Owner == event.NameBuyer {
+		owners = "buyers"
+	}
 	at, request := named(owners, first.OwnerID), "POST /admin/v1/"+owners+"/"+first.OwnerID
 	stands := ""
 	switch first.Kind {
-	case config.CredentialAPIKey:
+	case event.CredentialAPIKey:
 		at, stands, request = at+".api_key", "this key is none of those that are live", request+"/keys"
-	case config.CredentialOAuthClient:
+	case event.CredentialOAuthClient:
 		at, request = named(at+".oauth_clients", first.ClientID), request+"/clients/"+first.ClientID+"/secrets"
 		stands = "this secret is none of those that are live"
-	case config.CredentialBearer:
+	case event.CredentialBearer:
 		n := u.tokens[first.OwnerID]
 		u.tokens[first.OwnerID]++
 		at, stands, request = at+".bearer_tokens["+strconv.Itoa(n)+"]", "this token was revoked", request+"/tokens"
@@ -112,7 +115,7 @@ func (u *unapplied) credential(first *config.FirstCredential) {
 			u.add(at+".scopes", "they are "+string(live.Scopes.AppendTo(nil)), request+" for a new one with others")
 		}
 	case s.HadCredential(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.Client, Hash: c.Hash}):
-		if first.Kind == config.CredentialOAuthClient {
+		if first.Kind == event.CredentialOAuthClient {
 			at += ".client_secret"
 		}
 		u.add(at, stands, request)
