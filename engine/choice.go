@@ -37,7 +37,7 @@ func (in *ingest) findOffer(ping, buyer *market.Member) error {
 		in.unknownChoice(memberPing)
 		return nil
 	}
-	if err := in.recall(&row); err != nil {
+	if err := in.recall(&row); err != nil || p.gone {
 		return err
 	}
 	if p.auction.campaign != in.open.Campaign.Ref {

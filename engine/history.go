@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,20 +17,27 @@ const maxReading = 4
 // noted.
 func (e *Engine) readBack(seq uint64, until int64) (event.Event, error) {
 	data, err := e.readEntry(seq, until)
+	if errors.Is(err, ErrGone) {
+		err = e.unread(seq, err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return e.decode(seq, data)
 }
 
-// readEntry reads a fact's encoding from the log. The error is as readBack's.
+// readEntry reads a fact's encoding from the log. The error is as readBack's, or
+// ErrGone, which is not noted: to some that is an answer.
 func (e *Engine) readEntry(seq uint64, until int64) ([]byte, error) {
 	if !e.takeReading(until) {
 		return nil, ErrUnavailable
 	}
 	defer func() { <-e.reading }()
 	data, err := e.opt.History.At(seq)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrGone):
+		return nil, ErrGone
+	case err != nil:
 		return nil, e.unread(seq, err)
 	}
 	return data, nil

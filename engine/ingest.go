@@ -151,7 +151,7 @@ func (in *ingest) run() (Answer, error) {
 	}
 	in.id = market.LeadID(e.newID(in.now, &in.random))
 	in.describe()
-	if in.promise.bid != nil {
+	if in.promise.bid != nil || in.promise.gone {
 		return in.takeUp()
 	}
 	reason, err := in.inbound()

@@ -56,7 +56,7 @@ func (a *offered) of(buyer market.Ref) *event.Bid {
 }
 
 // recall is an auction that facts have given a name. The wait and the error are
-// readBack's.
+// readEntry's.
 func (e *Engine) recall(row *state.AuctionRow, until int64) (*offered, error) {
 	data := e.recent.find(row.Name)
 	kept := data != nil

@@ -31,7 +31,8 @@ type Log interface {
 	Append(data []byte, w Waiter) error
 }
 
-// ErrGone is what At returns where history no longer holds the fact.
+// ErrGone is what At returns where history no longer holds the fact. History is
+// days long: whatever was open for seconds when the fact was logged is over.
 var ErrGone = errors.New("the log's history no longer holds this fact")
 
 // History reads facts back. At returns the bytes of one durable entry, as Append

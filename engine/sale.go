@@ -56,8 +56,10 @@ type promise struct {
 	post    *PostRequest // nil: an ingest
 	auction *offered     // nil: none is known by the name
 	bid     *event.Bid   // nil: none of its bids is meant
-	seller  []byte       // the seller's own id of the lead
-	earlier market.Lead  // what the ping said
+	gone    bool         // the auction is past the log's history: its window is over, and all that is known of it is
+	soldTo  market.LeadID
+	seller  []byte      // the seller's own id of the lead
+	earlier market.Lead // what the ping said
 
 	courier   *courier // at work for the lead, or done; of that, only what a stranger may read
 	delivered bool     // by this very call
@@ -120,7 +122,7 @@ func (in *ingest) post() (SaleAnswer, error) {
 	if err := in.checkPost(); err != nil {
 		return SaleAnswer{}, err
 	}
-	if in.promise.bid == nil {
+	if in.promise.bid == nil && !in.promise.gone {
 		return SaleAnswer{}, &Refusal{Code: InvalidBidToken}
 	}
 	code, reason, err := in.redeem()
@@ -156,7 +158,7 @@ func (in *ingest) findAuction() error {
 	if !ok {
 		return nil
 	}
-	if err := in.recall(&row); err != nil {
+	if err := in.recall(&row); err != nil || p.gone {
 		return err
 	}
 	in.open = in.offering()
@@ -170,7 +172,11 @@ func (in *ingest) findAuction() error {
 // recall recalls the auction whose bid is to be taken up. That may take a while,
 // so the decision's time is set anew: a bid can end meanwhile.
 func (in *ingest) recall(row *state.AuctionRow) (err error) {
-	in.promise.auction, err = in.engine.recall(row, in.ceiling())
+	p := &in.promise
+	p.auction, err = in.engine.recall(row, in.ceiling())
+	if errors.Is(err, ErrGone) {
+		p.gone, p.soldTo, err = true, row.Lead, nil
+	}
 	in.now = max(in.now, in.engine.opt.Clock.Now())
 	return err
 }

@@ -83,3 +83,72 @@ func TestReadingBackEndsAtTheCeiling(t *testing.T) {
 		}
 	})
 }
+
+// shortHistory has nothing of before a moment that the test names.
+type shortHistory struct {
+	engine.History
+	cut *bool
+}
+
+func (h shortHistory) At(seq uint64) ([]byte, error) {
+	if *h.cut {
+		return nil, engine.ErrGone
+	}
+	return h.History.At(seq)
+}
+
+// An auction of which history has nothing left, while memory has its name still,
+// as after history was shortened: its window is long over, and that is an answer.
+// It is no fault, and a refused post uses up no key.
+func TestHistoryIsShorterThanMemory(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		var cut bool
+		x := opened(t, bidders(), func(o *engine.Options) { o.History = shortHistory{o.History, &cut} })
+		open, sold, refused := x.quoted(inquiry(1)), x.quoted(inquiry(2)), x.quoted(inquiry(3))
+		choice := x.offered(availability())
+		if got := x.posted(postOf(2, sold)); got != "blue theirs 8" {
+			t.Fatal(got)
+		}
+		x.world.script("blue", refuses)
+		if got := x.posted(postOf(3, refused)); got != "post_rejected post_rejected" {
+			t.Fatal(got)
+		}
+		x.crash() // what it remembered of them is gone
+		time.Sleep(25 * time.Hour)
+		cut = true
+		entries := x.log.len()
+		for _, row := range []struct {
+			what string
+			post posting
+			want string
+		}{
+			{"one that nobody took up", postOf(11, open), "bid_expired"},
+			{"the same again", postOf(11, open), "bid_expired"},
+			{"by a token that cannot be judged any more", func() posting { p := postOf(12, open); p.token = "bid_x"; return p }(), "bid_expired"},
+			{"one that was sold", postOf(13, sold), "already_sold"},
+			{"one whose sale was refused", postOf(14, refused), "bid_expired"},
+			{"another supplier's", func() posting { p := postOf(15, open); p.supplier = "other"; return p }(), "invalid_bid_token"},
+		} {
+			if got := x.posted(row.post); got != row.want {
+				t.Errorf("%s: %s, want %s", row.what, got, row.want)
+			}
+		}
+		if got := x.posted(postOf(16, open, "phone", "1")); got != "invalid_payload lead.phone:invalid_format" {
+			t.Errorf("a lead with a fault: %s", got)
+		}
+		if x.log.len() != entries {
+			t.Errorf("%d entries", x.log.len()-entries)
+		}
+		if got := x.tell(person(17, "flo_ping_id", choice.id, "flo_buyer_id", "blue")); got != "bid_expired" {
+			t.Errorf("a lead for a buyer: %s", got)
+		}
+		if n := x.noted.faults.Load(); n != 0 {
+			t.Errorf("%d faults", n)
+		}
+		// The answer to the ping itself is what cannot be had again.
+		if _, err := x.ping(inquiry(1)); !errors.Is(err, engine.ErrUnavailable) || x.noted.faults.Load() != 1 {
+			t.Errorf("the ping again: %v, %d faults", err, x.noted.faults.Load())
+		}
+		x.noted.faults.Store(0)
+	})
+}

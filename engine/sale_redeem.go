@@ -12,6 +12,10 @@ import (
 // is not wanted. errCeiling says that only reservations of others are in the way.
 // Without any of them the lead can be sold.
 func (in *ingest) redeem() (code RefusalCode, reason market.Reason, err error) {
+	if in.promise.gone {
+		code, err = in.longOver()
+		return code, market.ReasonNone, err
+	}
 	if code, err = in.claimAuction(); err != nil || code != "" {
 		return code, market.ReasonNone, err
 	}
@@ -24,6 +28,18 @@ func (in *ingest) redeem() (code RefusalCode, reason market.Reason, err error) {
 		return "", reason, err
 	}
 	return in.takeRoom()
+}
+
+// longOver is what is said of an auction that is past the log's history: that it
+// was sold, where it was, and else that its window is over. Whether the token was
+// its own cannot be known any more.
+func (in *ingest) longOver() (RefusalCode, error) {
+	if lead := in.promise.soldTo; !lead.IsZero() {
+		if sold, err := in.waitForSale(lead); sold || err != nil {
+			return AlreadySold, err
+		}
+	}
+	return BidExpired, nil
 }
 
 // claimAuction claims the auction. A sale of it that is under way is waited for:

@@ -29,9 +29,10 @@ type Operator interface {
 	Hash() (seq, hash uint64, err error)
 	// Configuration is the one in force: canonical JSON without secrets.
 	Configuration() []byte
-	// Apply puts a document into force, in YAML or JSON, and says what changed.
-	// With dry it only says.
-	Apply(document []byte, dry bool) (changes []string, err error)
+	// Apply puts a document into force, in YAML or JSON, and says what changed,
+	// and which of its values are not applied, since they are first values and
+	// others are in force. With dry it only says.
+	Apply(document []byte, dry bool) (changes, unapplied []string, err error)
 	// Seal seals a secret that the exchange presents.
 	Seal(name, value string) []byte
 	// Tokens hashes the secrets that are presented to the exchange. There is one

@@ -93,20 +93,26 @@ func (a *Admin) config(ctx *fasthttp.RequestCtx) {
 
 // apply puts a document into force; with ?dry=1 it says what would change.
 func (a *Admin) apply(ctx *fasthttp.RequestCtx) {
-	changes, err := a.operator.Apply(bodyOf(ctx), isDry(ctx.QueryArgs()))
+	changes, unapplied, err := a.operator.Apply(bodyOf(ctx), isDry(ctx.QueryArgs()))
 	if err != nil {
 		a.failWith(ctx, err)
 		return
 	}
-	body := []byte(`{"changes":[`)
-	for i, change := range changes {
+	body := appendTexts([]byte(`{"changes":[`), changes)
+	body = appendTexts(append(body, `],"unapplied":[`...), unapplied)
+	ctx.SetContentType(typeJSON)
+	ctx.SetBody(append(body, "]}\n"...))
+}
+
+// appendTexts writes a list's texts.
+func appendTexts(body []byte, texts []string) []byte {
+	for i, text := range texts {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = market.AppendJSONString(body, []byte(change))
+		body = market.AppendJSONString(body, []byte(text))
 	}
-	ctx.SetContentType(typeJSON)
-	ctx.SetBody(append(body, "]}\n"...))
+	return body
 }
 
 // isDry takes any word for yes but those that clearly say no: a document must

@@ -32,7 +32,10 @@ func (desk) Seal(string, string) []byte          { return nil }
 func (desk) Tokens() *token.Mint                 { return nil }
 func (desk) Sandbox() bool                       { return false }
 
-func (d desk) Apply(document []byte, dry bool) ([]string, error) { return d.apply(document, dry) }
+func (d desk) Apply(document []byte, dry bool) (changes, unapplied []string, err error) {
+	changes, err = d.apply(document, dry)
+	return changes, []string{"b: first", `"c"`}, err
+}
 
 const secretWord = "the-password"
 
@@ -177,7 +180,7 @@ func TestAdminBodies(t *testing.T) {
 	k := speak(t, address)
 	for range 2 {
 		status, _, body := k.ask("PUT /admin/v1/config HTTP/1.1\r\nHost: x\r\n" + right + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
-		if status != 200 || string(got) != "abc" || body != `{"changes":["~ a"]}`+"\n" {
+		if status != 200 || string(got) != "abc" || body != `{"changes":["~ a"],"unapplied":["b: first","\"c\""]}`+"\n" {
 			t.Errorf("in chunks: %d %s, %q", status, body, got)
 		}
 	}

@@ -113,7 +113,7 @@ func holding(t *testing.T, tune ...func(*engine.Options)) *house {
 	e := engine.New(opt)
 	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
 	for _, first := range built.Firsts.Credentials {
-		wanted.Firsts.Credentials = append(wanted.Firsts.Credentials, credentialOf(t, mint, &first))
+		wanted.Firsts.Credentials = append(wanted.Firsts.Credentials, credentialOf(mint, &first))
 	}
 	if err := e.Configure(wanted); err != nil {
 		t.Fatal(err)
@@ -131,21 +131,13 @@ func holding(t *testing.T, tune ...func(*engine.Options)) *house {
 	return h
 }
 
-func credentialOf(t *testing.T, mint *token.Mint, first *config.FirstCredential) engine.Credential {
+func credentialOf(mint *token.Mint, first *config.FirstCredential) engine.Credential {
 	value := []byte(first.Value.Reveal())
-	c := engine.Credential{Owner: event.NameSupplier, ID: first.OwnerID, Client: first.ClientID, Kind: event.CredentialAPIKey, Hash: sha256.Sum256(value)}
-	if first.Owner == config.OwnerBuyer {
-		c.Owner = event.NameBuyer
+	c := engine.Credential{
+		Owner: first.Owner, ID: first.OwnerID, Client: first.ClientID, Kind: first.Kind, Scopes: first.Scopes, Hash: sha256.Sum256(value),
 	}
-	if first.Kind == config.CredentialOAuthClient {
-		c.Kind, c.Hash = event.CredentialOAuthClient, mint.HashClient([]byte(first.ClientID), value)
-	}
-	for _, name := range first.Scopes {
-		scope, ok := event.ParseScope(name)
-		if !ok {
-			t.Fatalf("no scope %s", name)
-		}
-		c.Scopes |= scope
+	if first.Kind == event.CredentialOAuthClient {
+		c.Hash = mint.HashClient([]byte(first.ClientID), value)
 	}
 	return c
 }

@@ -79,9 +79,14 @@ func (r *room) pinged(supplier *market.Supplier, id market.RequestID, received i
 // sellerOf finds the seller whose token opens a scope. Not ok: it was answered
 // why there is none. Buyers have tokens too, but nothing to sell.
 func (s *Server) sellerOf(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.Scopes) (seller *market.Supplier, ok bool) {
+	return s.supplierBy(ctx, id, scope, faultBuyersToken)
+}
+
+// supplierBy finds the supplier whose token opens a scope; a buyer's is a fault.
+func (s *Server) supplierBy(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.Scopes, buyers fault) (supplier *market.Supplier, ok bool) {
 	who, bad := s.bearerOf(ctx, scope)
 	if bad.status == 0 && who.supplier == nil {
-		bad = faultBuyersToken
+		bad = buyers
 	}
 	if bad.status != 0 {
 		fail(ctx, id, bad)

@@ -33,63 +33,63 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	s.opt.Meter.request(on, ctx.Response.StatusCode(), s.clock.Now()-begun)
 }
 
-// route is a switch on the path: there are few, and each lead passes here. The
-// room is given back in it, unless the handling panics: then who knows who still
-// holds it.
-func (s *Server) route(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) route {
-	switch string(exactPath(&ctx.Request.Header)) {
+// routeOf is a switch on the path: there are few, and each lead passes here.
+func (s *Server) routeOf(header *fasthttp.RequestHeader) route {
+	switch string(exactPath(header)) {
 	case "/api/v1/ingest":
-		if s.allow(ctx, id, fasthttp.MethodPost) {
-			s.ingest(ctx, id, r, read)
-		} else {
-			r.giveBack()
-		}
 		return routeIngest
 	case "/v1/ping":
-		if s.allow(ctx, id, fasthttp.MethodPost) {
-			s.ping(ctx, id, r, read)
-		}
-		r.giveBack()
 		return routePing
 	case "/v1/post":
-		if s.allow(ctx, id, fasthttp.MethodPost) {
-			s.post(ctx, id, r, read)
-		}
-		r.giveBack()
 		return routePost
 	case "/api/v1/ping":
-		if s.allow(ctx, id, fasthttp.MethodPost) {
-			s.availability(ctx, id, r, read)
-		}
-		r.giveBack()
 		return routeAvailability
 	case "/oauth/token":
-		if s.allow(ctx, id, fasthttp.MethodPost) {
-			s.giveToken(ctx, id, r, read)
-		}
-		r.giveBack()
 		return routeToken
 	case "/v1/dev/seed":
-		if !s.opt.Sandbox { // in earnest there is no such path
-			break
+		if s.opt.Sandbox { // in earnest there is no such path
+			return routeSeed
 		}
-		if s.allow(ctx, id, fasthttp.MethodPost) {
-			s.seed(ctx, id, r, read)
-		}
-		r.giveBack()
-		return routeSeed
 	}
-	r.giveBack()
-	fail(ctx, id, faultNotFound)
 	return routeNone
 }
 
-func (s *Server) allow(ctx *fasthttp.RequestCtx, id market.RequestID, method string) bool {
-	if string(ctx.Method()) == method {
+// route has the request handled. The room is given back in it, unless the handling
+// panics: then who knows who still holds it.
+func (s *Server) route(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) route {
+	on := s.routeOf(&ctx.Request.Header)
+	switch {
+	case !isOpen(ctx, id, on): // answered
+	case on == routeIngest:
+		s.ingest(ctx, id, r, read)
+		return on
+	case on == routePing:
+		s.ping(ctx, id, r, read)
+	case on == routePost:
+		s.post(ctx, id, r, read)
+	case on == routeAvailability:
+		s.availability(ctx, id, r, read)
+	case on == routeToken:
+		s.giveToken(ctx, id, r, read)
+	case on == routeSeed:
+		s.seed(ctx, id, r, read)
+	}
+	r.giveBack()
+	return on
+}
+
+// isOpen tells whether there is something at the path that takes the method; where
+// not, that was answered.
+func isOpen(ctx *fasthttp.RequestCtx, id market.RequestID, on route) bool {
+	switch {
+	case on == routeNone:
+		fail(ctx, id, faultNotFound)
+	case string(ctx.Method()) != fasthttp.MethodPost:
+		fail(ctx, id, faultMethod)
+		ctx.Response.Header.Set("Allow", fasthttp.MethodPost)
+	default:
 		return true
 	}
-	fail(ctx, id, faultMethod)
-	ctx.Response.Header.Set("Allow", method)
 	return false
 }
 

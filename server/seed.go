@@ -21,16 +21,8 @@ var (
 // seedRun.
 func (s *Server) seed(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) {
 	received := s.clock.Now()
-	who, bad := s.bearerOf(ctx, 0)
-	if bad.status == 0 && who.supplier == nil {
-		bad = faultBuyersSeed
-	}
-	if bad.status != 0 {
-		fail(ctx, id, bad)
-		return
-	}
-	recognize(ctx)
-	if !s.admit(ctx, id, r, read, &s.seedLimits, who.supplier, received) {
+	supplier, ok := s.seederOf(ctx, id)
+	if !ok || !s.admit(ctx, id, r, read, &s.seedLimits, supplier, received) {
 		return
 	}
 	order, faults := readSeedOrder(&r.object)
@@ -41,13 +33,18 @@ func (s *Server) seed(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, re
 	leads := seed.Make(order.Request)
 	var results []seedResult
 	if order.campaign != "" {
-		run := &seedRun{server: s, supplier: who.supplier, order: &order, leads: leads, until: received + int64(seedTime)}
+		run := &seedRun{server: s, supplier: supplier, order: &order, leads: leads, until: received + int64(seedTime)}
 		if !run.sell(ctx, id) {
 			return
 		}
 		results = run.results
 	}
 	answerWith(ctx, fasthttp.StatusCreated, id, false, appendSeed(&order, leads, results))
+}
+
+// seederOf finds the supplier who asks. Not ok: it was answered why there is none.
+func (s *Server) seederOf(ctx *fasthttp.RequestCtx, id market.RequestID) (*market.Supplier, bool) {
+	return s.supplierBy(ctx, id, 0, faultBuyersSeed)
 }
 
 // seededLead is room for what is told of one lead, mostly.

@@ -54,6 +54,7 @@ func New(opt Options) *Server {
 	s.http = &fasthttp.Server{
 		Handler:               s.handle,
 		ErrorHandler:          s.unreadable,
+		ExpectHandler:         s.expected,
 		Name:                  "pingpost",
 		Concurrency:           2 * opt.Connections, // crowd counts; a worker may outlast its connection
 		ReadBufferSize:        opt.Header,

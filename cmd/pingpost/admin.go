@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -53,8 +54,26 @@ func (f *adminFlags) call(method, path string, body []byte) ([]byte, error) {
 	return nil, fmt.Errorf("the exchange says: %s", said.Message)
 }
 
-// putConfig sends a document and returns what it changes.
-func (f *adminFlags) putConfig(path string, dry bool) ([]string, error) {
+// verdict is what a document changes, and what of it is not applied.
+type verdict struct {
+	Changes   []string `json:"changes"`
+	Unapplied []string `json:"unapplied"`
+}
+
+// String is a line for each, those of the second kind with a mark.
+func (v *verdict) String() string {
+	var b strings.Builder
+	for _, change := range v.Changes {
+		b.WriteString(change + "\n")
+	}
+	for _, value := range v.Unapplied {
+		b.WriteString("! " + value + "\n")
+	}
+	return b.String()
+}
+
+// putConfig sends a document and returns what it comes to.
+func (f *adminFlags) putConfig(path string, dry bool) (*verdict, error) {
 	document, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -67,11 +86,9 @@ func (f *adminFlags) putConfig(path string, dry bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var said struct {
-		Changes []string `json:"changes"`
-	}
+	var said verdict
 	if err := json.Unmarshal(text, &said); err != nil {
 		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}
-	return said.Changes, nil
+	return &said, nil
 }

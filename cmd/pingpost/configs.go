@@ -37,16 +37,23 @@ type diffCmd struct {
 	File string `arg:"" type:"existingfile" help:"Configuration file, YAML or JSON."`
 }
 
+// Help is the long form.
+func (diffCmd) Help() string {
+	return `Lines begin with + for what is new, - for what is gone and ~ for what changes. !
+marks what apply would not change either: values that a file gives the first of,
+such as secrets and balances, where the exchange has others by now.
+
+The exit code is 2 when there are lines without a !, and 0 when there are none.`
+}
+
 // Run says what the file would change; exit 2 when it would change something.
 func (c *diffCmd) Run() error {
-	changes, err := c.putConfig(c.File, true)
+	would, err := c.putConfig(c.File, true)
 	if err != nil {
 		return err
 	}
-	for _, change := range changes {
-		fmt.Println(change)
-	}
-	if len(changes) > 0 {
+	fmt.Print(would)
+	if len(would.Changes) > 0 {
 		return exitCode(2)
 	}
 	fmt.Println("no difference")
@@ -62,18 +69,17 @@ type applyCmd struct {
 func (applyCmd) Help() string {
 	return `The exchange reads the variables that the file names (${NAME}) from its own
 environment. The file it was started with is not written: make the same change
-there, or it has the word again at the next start.`
+there, or it has the word again at the next start. Lines are those of pingpost
+diff.`
 }
 
 // Run puts the file into force.
 func (c *applyCmd) Run() error {
-	changes, err := c.putConfig(c.File, false)
+	did, err := c.putConfig(c.File, false)
 	if err != nil {
 		return err
 	}
-	for _, change := range changes {
-		fmt.Println(change)
-	}
+	fmt.Print(did)
 	fmt.Println("applied")
 	return nil
 }

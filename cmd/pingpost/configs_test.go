@@ -72,6 +72,21 @@ func TestDiffApplyExport(t *testing.T) {
 	mustSell(t, public, `"amount":20,`)
 }
 
+// TestFirstValuesAreMarked: what apply leaves as it is stands behind a mark, and is
+// no difference.
+func TestFirstValuesAreMarked(t *testing.T) {
+	s := serve(t, "-c", configuration(t, served))
+	_, admin := s.addresses("production")
+	other := configuration(t, strings.Replace(served, `"${SUP_API_KEY}"`, "another-key", 1))
+	const mark = "! suppliers[sup].api_key: first value only; not applied: "
+	if d := run(t, "diff", "--admin", admin, other); d.code != 0 || !strings.HasPrefix(d.out, mark) || !strings.HasSuffix(d.out, "\nno difference\n") {
+		t.Errorf("exit %d, %q %q", d.code, d.out, d.err)
+	}
+	if out := must(t, "apply", "--admin", admin, other); !strings.HasPrefix(out, mark) || !strings.HasSuffix(out, "\napplied\n") {
+		t.Errorf("%q", out)
+	}
+}
+
 func TestApplyReadsWhatItIsGiven(t *testing.T) {
 	if s := run(t, "apply", filepath.Join(t.TempDir(), "none.yaml")); s.code == 0 {
 		t.Error("a file that is not there was applied")

@@ -27,7 +27,7 @@ type commands struct {
 	Post     postCmd     `cmd:"" help:"Post a lead to an exchange that has bid for it."`
 	Explain  explainCmd  `cmd:"" help:"Tell what became of a lead or an auction, and why: every candidate, every try."`
 	Log      logCmd      `cmd:"" help:"Look into an exchange's log: dump, verify, hash."`
-	Demo     demoCmd     `cmd:"" help:"Start an exchange with three buyers, send it a thousand leads, show what became of them."`
+	Demo     demoCmd     `cmd:"" help:"Start an exchange and nine buyers, sell leads, show what became of them."`
 	Version  versionCmd  `cmd:"" help:"Print the program's version."`
 }
 

@@ -14,8 +14,8 @@ import (
 // key.
 type pingCmd struct {
 	sellerFlags
-	APIKey string   `name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"A supplier's API key, without a token: asks at /api/v1/ping who would buy, and for how much; better in the environment variable PINGPOST_API_KEY."`
-	Fields []string `arg:"" optional:"" name:"field" help:"What the ping says: NAME=VALUE, NAME:=JSON, @FILE with a JSON object, - for one on standard input."`
+	APIKey string    `name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"A supplier's API key, instead of a token or a client: asks at /api/v1/ping who would buy, and for how much; better in the environment variable PINGPOST_API_KEY."`
+	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"What the ping says: NAME=VALUE, NAME:=JSON, @FILE with a JSON object, - for one on standard input."`
 }
 
 // Help is what --help says beyond the flags.
@@ -26,6 +26,9 @@ func (*pingCmd) Help() string {
     vertical=auto_insurance state=CA zip3=941 tcpa_consent=true
 
 ` + fieldsHelp + `
+
+` + credentialHelp + ` An API key comes last; it
+asks who would buy, and pingpost post takes none.
 
 Where auction_id is not given it is the idempotency key, so the same --key asks
 the same again and hears the same answer. What was answered is told on standard
@@ -50,8 +53,13 @@ func (c *pingCmd) run(ctx context.Context, in io.Reader, out, tell io.Writer) er
 	}
 	call := sellerCall{flags: &c.sellerFlags, path: "/v1/ping", scope: "ping", fields: fields, in: "auction_id"}
 	show := showBid
-	if c.Token == "" && c.ClientID == "" {
-		call = sellerCall{flags: &c.sellerFlags, path: "/api/v1/ping", apiKey: c.APIKey, fields: fields}
+	switch call.as, err = c.credential(c.APIKey); {
+	case err != nil:
+		return err
+	case call.as.way == byNothing:
+		return errors.New("say who pings: --token, --client-id with --client-secret, or --api-key")
+	case call.as.way == byKey:
+		call.path, call.scope, call.in, call.apiKey = "/api/v1/ping", "", "", c.APIKey
 		show = showOffers
 	}
 	said, err := call.make(ctx)

@@ -23,13 +23,16 @@ type sellerFlags struct {
 	ClientID     string `name:"client-id" env:"PINGPOST_CLIENT_ID" placeholder:"ID" help:"An OAuth client, to which the exchange gives a token."`
 	ClientSecret string `name:"client-secret" env:"PINGPOST_CLIENT_SECRET" placeholder:"SECRET" help:"Its secret; better in the environment variable PINGPOST_CLIENT_SECRET."`
 	Key          string `placeholder:"TEXT" help:"The Idempotency-Key; where it is absent one is made, and told."`
+
+	written []string // names of the flags that the command line has; what else there is comes from the environment
 }
 
 // sellerCall is one request as a seller.
 type sellerCall struct {
 	flags  *sellerFlags
 	path   string
-	scope  string // of the token; empty: the API key is shown
+	as     identity
+	scope  string // of a token
 	apiKey string
 	fields map[string]any
 	in     string // the field that is the key where it is not given; empty: none
@@ -41,6 +44,7 @@ type heard struct {
 	header http.Header
 	body   []byte
 	key    string
+	as     string // whose request it was, where there was a choice
 }
 
 // make makes the request, once.
@@ -82,21 +86,19 @@ func (c *sellerCall) make(ctx context.Context) (*heard, error) {
 	if err != nil {
 		return nil, unheard(err, key)
 	}
-	return &heard{res.StatusCode, res.Header, text, key}, nil
+	return &heard{res.StatusCode, res.Header, text, key, c.as.why}, nil
 }
 
 // client gives the request its credential, or is one that does. A redirect is
 // not followed: where it leads, nobody has said that a credential may go.
 func (c *sellerCall) client(ctx context.Context, req *http.Request) (*http.Client, error) {
 	f, client := c.flags, &http.Client{}
-	switch {
-	case c.scope == "" && c.apiKey != "":
+	switch way := c.as.way; {
+	case way == byKey && c.apiKey != "":
 		req.Header.Set("x-api-key", c.apiKey)
-	case c.scope == "":
-		return nil, errors.New("say who pings: --token, --client-id with --client-secret, or --api-key")
-	case f.Token != "":
+	case way == byToken && f.Token != "":
 		req.Header.Set("Authorization", "Bearer "+f.Token)
-	case f.ClientID != "" && f.ClientSecret != "":
+	case way == byClient && f.ClientID != "" && f.ClientSecret != "":
 		config := clientcredentials.Config{
 			ClientID: f.ClientID, ClientSecret: f.ClientSecret, Scopes: []string{c.scope},
 			TokenURL: strings.TrimRight(f.URL, "/") + "/oauth/token",

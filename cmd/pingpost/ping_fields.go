@@ -7,13 +7,47 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+
+	"github.com/alecthomas/kong"
 )
 
 const fieldsHelp = `A VALUE that is true, false or a number is sent as that, except where the field
 is known to be text, such as zip; NAME:=JSON sends exactly what is written, so
 NAME:='"12"' is a text. A dot in a NAME leads into an object. What stands further
-right wins.`
+right wins. Flags may stand before the fields, behind them and between them.`
+
+// fieldArgs are the arguments that are no flags, wherever those stand.
+type fieldArgs []string
+
+// Decode takes all that is left of the line but the flags, which it puts back: to
+// the parser a list of arguments ends at the first flag. Every flag of these
+// commands has a value, but for --help.
+func (f *fieldArgs) Decode(ctx *kong.DecodeContext) error {
+	var flags []kong.Token
+	for !ctx.Scan.Peek().IsEOL() {
+		token := ctx.Scan.Pop()
+		text := token.String()
+		switch {
+		case token.IsValue():
+			*f = append(*f, text)
+		case text == "--":
+			for !ctx.Scan.Peek().IsEOL() {
+				*f = append(*f, ctx.Scan.Pop().String())
+			}
+		default:
+			flags = append(flags, token)
+			if !strings.Contains(text, "=") && text != "--help" && text != "-h" && !ctx.Scan.Peek().IsEOL() {
+				flags = append(flags, ctx.Scan.Pop())
+			}
+		}
+	}
+	for _, token := range slices.Backward(flags) {
+		ctx.Scan.PushToken(token)
+	}
+	return nil
+}
 
 // maxFieldFile bounds a file of fields; no exchange takes a body as large.
 const maxFieldFile = 1 << 20
@@ -59,6 +93,9 @@ func readFields(fields map[string]any, name string, in io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(in, maxFieldFile+1))
 	if err != nil {
 		return fmt.Errorf("%s cannot be read: %w", name, err)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return fmt.Errorf("%s is empty, where a JSON object should be; pingpost ping writes one only when it has an answer", name)
 	}
 	if len(text) > maxFieldFile {
 		return fmt.Errorf("%s is larger than a body can be", name)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 )
 
 func TestFields(t *testing.T) {
@@ -57,9 +59,10 @@ func TestWrongFields(t *testing.T) {
 		{"a.=1", "", "name is missing"},
 		{"a..b=1", "", "name is missing"},
 		{"a=1 a.b=2", "", "a is given as a value and as an object"},
-		{"-", "", "standard input is not one JSON object"},
+		{"-", "", "standard input is empty, where a JSON object should be"},
+		{"-", " \n", "standard input is empty"},
 		{"-", "null", "standard input is not one JSON object"},
-		{"-", strings.Repeat(" ", maxFieldFile+1), "larger than a body can be"},
+		{"-", strings.Repeat("1", maxFieldFile+1), "larger than a body can be"},
 		{"@" + list, "", "is not one JSON object"},
 		{"@" + two, "", "something after its JSON object"},
 		{"@" + filepath.Join(dir, "none.json"), "", "none.json"},
@@ -67,6 +70,44 @@ func TestWrongFields(t *testing.T) {
 		_, err := parseFields(strings.Fields(row.args), strings.NewReader(row.in))
 		if err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v, want %q", row.args, err, row.want)
+		}
+	}
+}
+
+// TestFlagsAndFieldsMix: a flag with its value stands anywhere among the fields,
+// and what only looks like one behind --.
+func TestFlagsAndFieldsMix(t *testing.T) {
+	for _, row := range []struct{ line, fields, key, url string }{
+		{"ping", "", "", "http://127.0.0.1:8080"},
+		{"ping --key k --url u a=1 b=2", "a=1 b=2", "k", "u"},
+		{"ping a=1 b=2 --key k --url u", "a=1 b=2", "k", "u"},
+		{"ping a=1 --key k b=2 --url=u - c=3", "a=1 b=2 - c=3", "k", "u"},
+		{"ping --key k a=1 --url u", "a=1", "k", "u"},
+		{"ping - --key=a=b x=--y", "- x=--y", "a=b", "http://127.0.0.1:8080"},
+		{"ping --key k -- --a=1 -", "--a=1 -", "k", "http://127.0.0.1:8080"},
+		{"ping a=1 -- --b=1 --key k", "a=1 --b=1 --key k", "", "http://127.0.0.1:8080"},
+	} {
+		var cli commands
+		parser, err := kong.New(&cli)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range []string{"ping", "post"} {
+			cli = commands{}
+			_, err := parser.Parse(strings.Fields(strings.Replace(row.line, "ping", command, 1)))
+			fields, flags := cli.Ping.Fields, cli.Ping.sellerFlags
+			if command == "post" {
+				fields, flags = cli.Post.Fields, cli.Post.sellerFlags
+			}
+			if got := strings.Join(fields, " "); err != nil || got != row.fields || flags.Key != row.key || flags.URL != row.url {
+				t.Errorf("%s %s: %v, fields %s, key %s, url %s", command, row.line, err, got, flags.Key, flags.URL)
+			}
+		}
+	}
+	for _, line := range []string{"ping a=1 --nonsense x b=2", "ping a=1 --key", "post a=1 -x"} {
+		parser, _ := kong.New(new(commands))
+		if _, err := parser.Parse(strings.Fields(line)); err == nil {
+			t.Errorf("%s is taken", line)
 		}
 	}
 }

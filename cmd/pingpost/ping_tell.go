@@ -58,6 +58,9 @@ func (h *heard) fault(t *table) {
 
 // frame shows what stands around an answer.
 func (h *heard) frame(t *table) {
+	if h.as != "" {
+		t.row("sent as", h.as)
+	}
 	t.row("key", h.key)
 	t.row("request_id", h.header.Get("X-Request-Id"))
 	if h.header.Get("Idempotent-Replayed") == "true" {

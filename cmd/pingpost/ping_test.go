@@ -57,23 +57,30 @@ func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, c.body)
 }
 
-// command runs a line as main does, without the environment's credentials.
+// command runs a line as main does, without the environment's credentials but for
+// those that stand before the command, as NAME=VALUE.
 func command(t *testing.T, line, in string) (out, told string, err error) {
 	t.Helper()
 	for _, name := range []string{"PINGPOST_TOKEN", "PINGPOST_CLIENT_ID", "PINGPOST_CLIENT_SECRET", "PINGPOST_API_KEY"} {
 		t.Setenv(name, "")
+	}
+	words := strings.Fields(line)
+	for strings.HasPrefix(words[0], "PINGPOST_") {
+		name, value, _ := strings.Cut(words[0], "=")
+		t.Setenv(name, value)
+		words = words[1:]
 	}
 	var cli commands
 	parser, err := kong.New(&cli, kong.Name("pingpost"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := parser.Parse(strings.Fields(line))
+	run, err := parser.Parse(words)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var output, tell strings.Builder
-	if run.Command() == "post <field>" || run.Command() == "post" {
+	if strings.HasPrefix(run.Command(), "post") {
 		err = cli.Post.run(t.Context(), strings.NewReader(in), &output, &tell)
 	} else {
 		err = cli.Ping.run(t.Context(), strings.NewReader(in), &output, &tell)
@@ -107,8 +114,8 @@ func TestPingIsMade(t *testing.T) {
 			[]string{"acme grant_type=client_credentials&scope=ping", `POST /v1/ping Bearer given {"auction_id":"k1","state":"CA"}`},
 		},
 		{
-			"a token goes before the rest", "ping --token T --client-id acme --client-secret s --api-key K --key k1",
-			[]string{`POST /v1/ping Bearer T {"auction_id":"k1"}`},
+			"with flags on all sides", "ping a=1 --token=T b=2 --key k1 c=3",
+			[]string{`POST /v1/ping Bearer T {"a":1,"auction_id":"k1","b":2,"c":3}`},
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -204,6 +211,11 @@ func TestNothingIsSent(t *testing.T) {
 		{"ping --client-id acme --url " + x.URL, "say who sells"},
 		{"ping --client-id acme --client-secret wrong --url " + x.URL, "gives no token: invalid_client: no such client"},
 		{"post --client-secret s --url " + x.URL, "say who sells"},
+		{"PINGPOST_API_KEY=K post --url " + x.URL, "say who sells"},
+		{"ping --token T state=CA --api-key K --url " + x.URL, "--token and --api-key say in two ways who you are"},
+		{"PINGPOST_TOKEN=T ping --client-secret s --api-key K --url " + x.URL, "--client-secret and --api-key say in two ways who you are"},
+		{"post --client-id acme --token T --url " + x.URL, "--token and --client-id say in two ways who you are"},
+		{"PINGPOST_TOKEN=T ping --client-id acme --url " + x.URL, "say who sells"},
 		{"post --token T lead=1 --url " + x.URL, "lead is given as a value and as an object"},
 		{"ping --token T --key k1 --url http://127.0.0.1:1", "with --key k1"},
 	} {

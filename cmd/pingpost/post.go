@@ -11,7 +11,7 @@ import (
 // postCmd posts a lead to the exchange whose bid a seller has.
 type postCmd struct {
 	sellerFlags
-	Fields []string `arg:"" optional:"" name:"field" help:"What the post says: NAME=VALUE, NAME:=JSON, @FILE with a JSON object or an answer to a ping, - for one on standard input."`
+	Fields fieldArgs `arg:"" optional:"" name:"field..." help:"What the post says: NAME=VALUE, NAME:=JSON, @FILE with a JSON object or an answer to a ping, - for one on standard input."`
 }
 
 // Help is what --help says beyond the flags.
@@ -23,6 +23,8 @@ func (*postCmd) Help() string {
     lead.phone=4155550132 lead.address.state=CA lead.address.zip=94105
 
 ` + fieldsHelp + `
+
+` + credentialHelp + `
 
 Of an answer to a ping, auction_id and the bid's token are taken. Where
 lead.lead_uuid is not given it is the idempotency key, so the same --key sends
@@ -46,6 +48,9 @@ func (c *postCmd) run(ctx context.Context, in io.Reader, out, tell io.Writer) er
 		return err
 	}
 	call := sellerCall{flags: &c.sellerFlags, path: "/v1/post", scope: "post", fields: fields, in: "lead.lead_uuid"}
+	if call.as, err = c.credential(""); err != nil {
+		return err
+	}
 	said, err := call.make(ctx)
 	if err != nil {
 		return err

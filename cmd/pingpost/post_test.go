@@ -55,7 +55,7 @@ func TestNoPostWithoutABid(t *testing.T) {
 		`{"data":{"ping_id":"p"}}`:    "send its lead to /api/v1/ingest",
 		`{"bid":"x"}`:                 "no bid to post to",
 		`{"auction_id":"a","bid":[]}`: "no bid to post to",
-		"":                            "standard input is not one JSON object",
+		"":                            "standard input is empty",
 	} {
 		if _, _, err := command(t, "post --token T - --url "+x.URL, in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", in, err, want)

@@ -3,7 +3,6 @@ package market
 import (
 	"bytes"
 	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -123,55 +122,14 @@ func (s *contactSearch) space() { s.rest = bytes.TrimLeft(s.rest, " \t\r\n") }
 
 // text passes a string and keeps its characters.
 func (s *contactSearch) text() {
-	s.name = s.name[:0]
-	for i := 1; i < len(s.rest); i++ {
-		switch c := s.rest[i]; {
-		case c == '"':
-			s.rest = s.rest[i+1:]
-			return
-		case c != '\\':
-			s.name = append(s.name, c)
-		case i+1 < len(s.rest) && s.rest[i+1] == 'u':
-			r := unitAt(s.rest, i)
-			i += 5
-			if utf16.IsSurrogate(r) {
-				r = utf16.DecodeRune(r, unitAt(s.rest, i+1))
-				i += 6
-			}
-			s.name = utf8.AppendRune(s.name, r)
-		default:
-			i++
-			s.name = append(s.name, unescaped(s.rest[min(i, len(s.rest)-1)]))
+	end := 1
+	for end < len(s.rest) && s.rest[end] != '"' {
+		if s.rest[end] == '\\' {
+			end++
 		}
+		end++
 	}
-	s.rest = nil
-}
-
-// unitAt is the \uXXXX at a place of the text, or nothing that is in any name.
-func unitAt(text []byte, at int) rune {
-	if at+6 > len(text) || text[at] != '\\' {
-		return utf8.RuneError
-	}
-	unit, err := strconv.ParseUint(string(text[at+2:at+6]), 16, 16)
-	if err != nil {
-		return utf8.RuneError
-	}
-	return rune(unit)
-}
-
-// unescaped is the character that a letter behind a backslash stands for.
-func unescaped(c byte) byte {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return c
+	end = min(end, len(s.rest))
+	s.name = AppendUnescaped(s.name[:0], s.rest[min(1, end):end])
+	s.rest = s.rest[min(end+1, len(s.rest)):]
 }

@@ -17,12 +17,7 @@ func soldLead(n uint64) *event.LeadDecided {
 	binary.BigEndian.PutUint64(id[:], uint64(monday/1_000_000)<<16)
 	binary.BigEndian.PutUint64(id[6:], n*0x9e3779b97f4a7c15)
 	binary.BigEndian.PutUint16(id[14:], uint16(n*40503))
-	hash := func(kind byte) (key [16]byte) {
-		key = [16]byte{kind}
-		binary.LittleEndian.PutUint64(key[1:], (n+1)*0xd6e8feb86659fd93)
-		binary.LittleEndian.PutUint64(key[8:], (n+uint64(kind))*0x9e3779b97f4a7c15)
-		return key
-	}
+	hash := func(kind byte) [16]byte { return keyOf(n, kind) }
 	fact := &event.LeadDecided{
 		Lead: id, Request: id, Campaign: 1, Supplier: 1, Catalog: 1, Decided: monday, Keep: monday + 45*day,
 		Idempotency: event.Idempotency{Key: hash(1), Print: n, Until: monday + 30*day},
@@ -42,20 +37,30 @@ func soldLead(n uint64) *event.LeadDecided {
 	return fact
 }
 
+// keyOf makes the n-th of many keys of a kind, as hashes lie.
+func keyOf(n uint64, kind byte) (key [16]byte) {
+	key = [16]byte{kind}
+	binary.LittleEndian.PutUint64(key[1:], (n+1)*0xd6e8feb86659fd93)
+	binary.LittleEndian.PutUint64(key[8:], (n+uint64(kind))*0x9e3779b97f4a7c15)
+	return key
+}
+
 // BenchmarkReplayLeads is what a restart does with a lead's frame: decode, apply.
 func BenchmarkReplayLeads(b *testing.B) {
+	replayMany(b, "leads", new(event.Decoder), func(n uint64) event.Event { return soldLead(n) })
+}
+
+func replayMany(b *testing.B, what string, d *event.Decoder, fact func(n uint64) event.Event) {
 	const many = 100_000
 	var frames [][]byte
 	size := 0
 	for n := range uint64(many) {
-		frames = append(frames, event.Append(nil, soldLead(n)))
+		frames = append(frames, event.Append(nil, fact(n)))
 		size += len(frames[n])
 	}
-	var d event.Decoder
-	w := newWorld()
+	w, n := newWorld(), 0
 	seq := w.seq
 	b.ReportAllocs()
-	n := 0
 	for b.Loop() {
 		if n == many {
 			b.StopTimer()
@@ -71,15 +76,19 @@ func BenchmarkReplayLeads(b *testing.B) {
 		n++
 		w.Apply(seq, monday, e)
 	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "leads/s")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), what+"/s")
 	b.ReportMetric(float64(size)/many, "B/frame")
 }
 
 // BenchmarkMemoryOfLeads fills a state and weighs it: an accepted lead with its
 // idempotency key and two values.
-//
-// The tables grow in steps, so the figure depends on how many there are.
 func BenchmarkMemoryOfLeads(b *testing.B) {
+	weigh(b, "lead", func(w *world, n uint64) { w.Apply(w.seq+n+1, monday, soldLead(n)) }, (*world).Leads)
+}
+
+// weigh fills states and weighs them. The tables grow in steps, so the figure
+// depends on how many there are.
+func weigh(b *testing.B, what string, fill func(w *world, n uint64), count func(*world) int) {
 	heap := func() uint64 {
 		runtime.GC()
 		var m runtime.MemStats
@@ -87,16 +96,16 @@ func BenchmarkMemoryOfLeads(b *testing.B) {
 		return m.HeapAlloc
 	}
 	for _, many := range []uint64{300_000, 400_000, 500_000, 700_000, 1_000_000} {
-		b.Run(fmt.Sprintf("%d leads", many), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%d %ss", many, what), func(b *testing.B) {
 			for b.Loop() {
 				before := heap()
 				w := newWorld()
 				for n := range many {
-					w.Apply(w.seq+n+1, monday, soldLead(n))
+					fill(w, n)
 				}
-				b.ReportMetric(float64(heap()-before)/float64(many), "B/lead")
-				if got := w.Leads(); uint64(got) != many {
-					b.Fatalf("%d leads", got)
+				b.ReportMetric(float64(heap()-before)/float64(many), "B/"+what)
+				if got := count(w); uint64(got) != many {
+					b.Fatalf("%d %ss", got, what)
 				}
 			}
 		})

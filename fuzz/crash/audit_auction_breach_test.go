@@ -2,8 +2,6 @@ package crash
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"pingpost/engine/market"
@@ -90,10 +88,7 @@ func TestAuditOfAuctionsHonest(t *testing.T) {
 
 // TestAuditOfAuctionsSees tells one lie at a time.
 func TestAuditOfAuctionsSees(t *testing.T) {
-	tests := []struct {
-		lie, finding string
-		tell         func(f *forged)
-	}{
+	foundOut(t, auctioned, []lie{
 		{"a bid that is lost", "was given and is lost", func(f *forged) { f.pinged("gone", 8*unit, "") }},
 		{"another bid told", "was told 7", func(f *forged) { f.pings[0].bid = 7 * unit }},
 		{"another reason told", `was told 0, "timeout"`, func(f *forged) { f.pings[4].said.Data.Reason = "timeout" }},
@@ -129,17 +124,7 @@ func TestAuditOfAuctionsSees(t *testing.T) {
 		{"refused, and sold", "post-a was refused", func(f *forged) { f.refusal("a", "one", "post_rejected") }},
 		{"refused for another reason", "was refused, duplicate", func(f *forged) { f.refused[0].said.Data.Reason = "duplicate" }},
 		{"a person in a ping", "told 1 persons", func(f *forged) { f.stats["blue"] = refbuyer.Stats{Revenue: 10 * unit, ContactSeen: 1} }},
-	}
-	for _, test := range tests {
-		t.Run(test.lie, func(t *testing.T) {
-			f := auctioned()
-			test.tell(f)
-			found := f.findings()
-			if !slices.ContainsFunc(found, func(s string) bool { return strings.Contains(s, test.finding) }) {
-				t.Errorf("found %q, nothing with %q", found, test.finding)
-			}
-		})
-	}
+	})
 }
 
 // TestLedgerReadsAuctions: what is final, what uses up no key, and what is no

@@ -16,6 +16,27 @@ type forged struct {
 	lines []string
 }
 
+// lie is what a forged world is told, and a word of the finding that it must be
+// found out by.
+type lie struct {
+	what, finding string
+	tell          func(f *forged)
+}
+
+// foundOut tells each lie to a world that is honest otherwise.
+func foundOut(t *testing.T, world func() *forged, lies []lie) {
+	for _, lie := range lies {
+		t.Run(lie.what, func(t *testing.T) {
+			f := world()
+			lie.tell(f)
+			found := f.findings()
+			if !slices.ContainsFunc(found, func(s string) bool { return strings.Contains(s, lie.finding) }) {
+				t.Errorf("found %q, nothing with %q", found, lie.finding)
+			}
+		})
+	}
+}
+
 // plain terms: one buyer with an endpoint, one without, one cap of each sort.
 func plain() *terms {
 	return &terms{
@@ -108,10 +129,7 @@ func TestAuditSees(t *testing.T) {
 	offered := func(f *forged, lead string) {
 		f.decided(lead, `"sale":`+toBlue+`,"post":"http://blue/v1/post"`)
 	}
-	tests := []struct {
-		lie, finding string
-		tell         func(f *forged)
-	}{
+	foundOut(t, honest, []lie{
 		{"a lost acknowledgement", "acknowledged and is lost", func(f *forged) { f.told("four", "UNMATCHED", "", 0, "caps_full") }},
 		{"a lead nobody sent", "no supplier knows of it", func(f *forged) { f.decided("four", `"reason":"caps_full"`) }},
 		{"a lead decided twice", "is decided twice", func(f *forged) { f.decided("three", `"reason":"caps_full"`) }},
@@ -178,17 +196,7 @@ func TestAuditSees(t *testing.T) {
 		{"still on its way, at rest", "still on its way", func(f *forged) { offered(f, "four") }},
 		{"a gap in the log", "follows entry", func(f *forged) { f.lines = slices.Delete(f.lines, 5, 6) }},
 		{"a line that is none", "no entry", func(f *forged) { f.lines = append(f.lines, "{") }},
-	}
-	for _, test := range tests {
-		t.Run(test.lie, func(t *testing.T) {
-			f := honest()
-			test.tell(f)
-			found := f.findings()
-			if !slices.ContainsFunc(found, func(s string) bool { return strings.Contains(s, test.finding) }) {
-				t.Errorf("found %q, nothing with %q", found, test.finding)
-			}
-		})
-	}
+	})
 }
 
 // TestLedgerCompares asks again, and is told something else.

@@ -81,7 +81,9 @@ const maxInterim = 8
 // cannot tell the two apart, since a head that failed counts as 200 there.
 func (h *host) read(reader *bufio.Reader, response *fasthttp.Response) (status int, err error) {
 	response.Reset()
+	var head []byte
 	for range maxInterim {
+		head = wholeHead(reader)
 		if err := response.Header.Read(reader); err != nil {
 			return 0, err
 		}
@@ -95,6 +97,8 @@ func (h *host) read(reader *bufio.Reader, response *fasthttp.Response) (status i
 		return 0, errInterim
 	case status < 200, status == fasthttp.StatusNoContent, status == fasthttp.StatusNotModified:
 		return status, nil
+	case response.Header.ContentLength() == chunked && givesLength(head):
+		return status, errLengths
 	}
 	if err := response.ReadBody(reader, h.maxResponse); err != nil {
 		return status, err

@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
 
@@ -84,7 +85,7 @@ func (c *compiler) buyer(at place, b *Buyer) {
 	c.label(at.key("name"), b.Name, maxLabel)
 	c.rate(at.key("ping_rate"), *b.PingRate)
 	c.spanIn(at.key("post_timeout"), b.PostTimeout, 100*time.Millisecond, 5*time.Minute)
-	c.clients(at.key("oauth_clients"), OwnerBuyer, b.ID, b.OAuthClients)
+	c.clients(at.key("oauth_clients"), event.NameBuyer, b.ID, b.OAuthClients)
 	zone := c.zone(at.key("time_zone"), b.TimeZone)
 	ping, post := c.endpoints(at, b)
 	c.adapter(at.key("adapter"), b, ping, post)

@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"pingpost/engine/event"
+)
 
 // OAuthClient is a pair of names by which a supplier or buyer gets tokens.
 type OAuthClient struct {
@@ -40,7 +44,7 @@ func fillTokens(tokens []BearerToken) {
 	}
 }
 
-func (c *compiler) clients(at place, owner Owner, ownerID string, clients []OAuthClient) {
+func (c *compiler) clients(at place, owner event.NameKind, ownerID string, clients []OAuthClient) {
 	for i := range clients {
 		here, client := at.at(i), &clients[i]
 		switch {
@@ -51,12 +55,12 @@ func (c *compiler) clients(at place, owner Owner, ownerID string, clients []OAut
 		default:
 			c.unique(here.key("client_id"), "client", client.ClientID)
 		}
-		c.scopes(here.key("scopes"), client.Scopes)
+		scopes := c.scopes(here.key("scopes"), client.Scopes)
 		c.needed(here.key("client_secret"), client.ClientSecret)
 		if c.carried(here.key("client_secret"), client.ClientSecret) {
 			c.first(FirstCredential{
-				Owner: owner, OwnerID: ownerID, Kind: CredentialOAuthClient,
-				ClientID: client.ClientID, Value: client.ClientSecret, Scopes: client.Scopes,
+				Owner: owner, OwnerID: ownerID, Kind: event.CredentialOAuthClient,
+				ClientID: client.ClientID, Value: client.ClientSecret, Scopes: scopes,
 			})
 		}
 	}
@@ -64,19 +68,19 @@ func (c *compiler) clients(at place, owner Owner, ownerID string, clients []OAut
 
 func notInClientID(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
 
-func (c *compiler) tokens(at place, owner Owner, ownerID string, tokens []BearerToken) {
+func (c *compiler) tokens(at place, owner event.NameKind, ownerID string, tokens []BearerToken) {
 	if len(tokens) > 0 && !c.source.Document.Sandbox {
 		c.fail(at, "static tokens belong to a sandbox; say sandbox: true, or use oauth_clients")
 	}
 	for i := range tokens {
 		here, token := at.at(i), &tokens[i]
-		c.scopes(here.key("scopes"), token.Scopes)
+		scopes := c.scopes(here.key("scopes"), token.Scopes)
 		c.needed(here.key("token"), token.Token)
 		if c.carried(here.key("token"), token.Token) {
 			c.unique(here.key("token"), "token", token.Token.Reveal())
 			c.first(FirstCredential{
-				Owner: owner, OwnerID: ownerID, Kind: CredentialBearer,
-				Value: token.Token, Scopes: token.Scopes,
+				Owner: owner, OwnerID: ownerID, Kind: event.CredentialBearer,
+				Value: token.Token, Scopes: scopes,
 			})
 		}
 	}
@@ -88,13 +92,16 @@ func (c *compiler) needed(at place, s Secret) {
 	}
 }
 
-func (c *compiler) scopes(at place, scopes []string) {
-	seen := make(map[string]place, len(scopes))
-	for i, scope := range scopes {
-		if c.oneOf(at.at(i), scope, ScopePing, ScopePost, ScopeWebhook) {
-			c.once(at.at(i), seen, scope)
+func (c *compiler) scopes(at place, names []string) (scopes event.Scopes) {
+	seen := make(map[string]place, len(names))
+	for i, name := range names {
+		if c.oneOf(at.at(i), name, ScopePing, ScopePost, ScopeWebhook) {
+			c.once(at.at(i), seen, name)
 		}
+		scope, _ := event.ParseScope(name)
+		scopes |= scope
 	}
+	return scopes
 }
 
 // unique reports a credential by which two owners could not be told apart.

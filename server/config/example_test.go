@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
 
@@ -172,10 +173,11 @@ func TestExampleBuyer(t *testing.T) {
 
 func TestExampleFirsts(t *testing.T) {
 	got := example(t).Firsts
+	owners := map[event.NameKind]string{event.NameSupplier: "supplier", event.NameBuyer: "buyer"}
 	var credentials []string
 	for _, c := range got.Credentials {
 		credentials = append(credentials, strings.Join([]string{
-			c.Owner.String(), c.OwnerID, c.Kind.String(), c.ClientID, c.Value.Reveal(), strings.Join(c.Scopes, " "),
+			owners[c.Owner], c.OwnerID, c.Kind.String(), c.ClientID, c.Value.Reveal(), c.Scopes.String(),
 		}, "|"))
 	}
 	want := []string{

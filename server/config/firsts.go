@@ -1,6 +1,9 @@
 package config
 
-import "pingpost/engine/market"
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
 
 // Firsts is what a document gives only the first value of. Each is applied
 // where nothing of its name is known yet, and never takes anything back.
@@ -13,56 +16,15 @@ type Firsts struct {
 	Lists       []FirstList
 }
 
-// Owner is whose a credential is.
-type Owner uint8
-
-// Who may have credentials.
-const (
-	OwnerSupplier Owner = 1
-	OwnerBuyer    Owner = 2
-)
-
-func (o Owner) String() string {
-	switch o {
-	case OwnerSupplier:
-		return "supplier"
-	case OwnerBuyer:
-		return "buyer"
-	}
-	return "unknown"
-}
-
-// CredentialKind is what a caller shows.
-type CredentialKind uint8
-
-// The kinds of credentials.
-const (
-	CredentialAPIKey      CredentialKind = 1 // in x-api-key
-	CredentialOAuthClient CredentialKind = 2 // a client id and secret
-	CredentialBearer      CredentialKind = 3 // a sandbox's static token
-)
-
-func (k CredentialKind) String() string {
-	switch k {
-	case CredentialAPIKey:
-		return "api_key"
-	case CredentialOAuthClient:
-		return "oauth_client"
-	case CredentialBearer:
-		return "bearer_token"
-	}
-	return "unknown"
-}
-
 // FirstCredential is one by which callers show who they are. Only its hash is
 // to be stored.
 type FirstCredential struct {
-	Owner    Owner
+	Owner    event.NameKind // a supplier or a buyer
 	OwnerID  string
-	Kind     CredentialKind
+	Kind     event.CredentialKind
 	ClientID string // of an OAuth client
 	Value    Secret
-	Scopes   []string // none for an API key
+	Scopes   event.Scopes // none for an API key
 }
 
 // FirstSecret is one that the exchange shows to others: it is needed in the

@@ -1,6 +1,9 @@
 package config
 
-import "pingpost/engine/market"
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
 
 // Supplier is who sends leads.
 type Supplier struct {
@@ -41,8 +44,8 @@ func (c *compiler) supplier(at place, s *Supplier) {
 	c.rate(at.key("ping_rate"), *s.PingRate)
 	c.intIn(at.key("concurrent_auctions"), *s.ConcurrentAuctions, 1, maxRate)
 	c.apiKey(at.key("api_key"), s)
-	c.clients(at.key("oauth_clients"), OwnerSupplier, s.ID, s.OAuthClients)
-	c.tokens(at.key("bearer_tokens"), OwnerSupplier, s.ID, s.BearerTokens)
+	c.clients(at.key("oauth_clients"), event.NameSupplier, s.ID, s.OAuthClients)
+	c.tokens(at.key("bearer_tokens"), event.NameSupplier, s.ID, s.BearerTokens)
 	if s.Webhook != nil {
 		c.webhook(at.key("webhook"), s.ID, s.Webhook)
 	}
@@ -57,7 +60,7 @@ func (c *compiler) apiKey(at place, s *Supplier) {
 		return
 	}
 	c.unique(at, "key", s.APIKey.Reveal())
-	c.first(FirstCredential{Owner: OwnerSupplier, OwnerID: s.ID, Kind: CredentialAPIKey, Value: s.APIKey})
+	c.first(FirstCredential{Owner: event.NameSupplier, OwnerID: s.ID, Kind: event.CredentialAPIKey, Value: s.APIKey})
 }
 
 // carried tells whether there is a secret that is known here and can be sent

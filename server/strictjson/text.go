@@ -3,6 +3,8 @@ package strictjson
 import (
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"pingpost/engine/market"
 )
 
 // plain marks the bytes that a string can hold as they are and that need no
@@ -56,41 +58,20 @@ func (s *scanner) escape() *SyntaxError {
 	default:
 		return s.fail(badEscape)
 	}
-	r, ok := unit(s.body[s.at:])
+	r, ok := market.JSONUnit(s.body[s.at:])
 	if !ok {
 		return s.fail(badEscape)
 	}
 	if !utf16.IsSurrogate(r) {
-		s.at += unitSize
+		s.at += market.JSONUnitSize
 		return nil
 	}
-	low, ok := unit(s.body[s.at+unitSize:])
+	low, ok := market.JSONUnit(s.body[s.at+market.JSONUnitSize:])
 	if !ok || utf16.DecodeRune(r, low) == utf8.RuneError {
 		return s.fail(loneSurrogate)
 	}
-	s.at += 2 * unitSize
+	s.at += 2 * market.JSONUnitSize
 	return nil
-}
-
-const unitSize = len(`\u0000`)
-
-// unit reads \uXXXX at the head of the text.
-func unit(text []byte) (r rune, ok bool) {
-	if len(text) < unitSize || text[0] != '\\' || text[1] != 'u' {
-		return 0, false
-	}
-	for _, c := range text[2:unitSize] {
-		switch {
-		case c-'0' <= 9:
-			c -= '0'
-		case (c|0x20)-'a' <= 'f'-'a':
-			c = (c | 0x20) - 'a' + 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
 }
 
 // unquoted is the string that began at the quote at start and has just been
@@ -101,47 +82,6 @@ func (s *scanner) unquoted(start int, escaped bool) []byte {
 		return raw
 	}
 	first := len(s.buf)
-	s.buf = appendUnescaped(s.buf, raw)
+	s.buf = market.AppendUnescaped(s.buf, raw)
 	return s.buf[first:len(s.buf):len(s.buf)]
-}
-
-// appendUnescaped resolves the escapes of a string that was walked before.
-func appendUnescaped(dst, raw []byte) []byte {
-	for i := 0; i < len(raw); {
-		if raw[i] != '\\' {
-			dst = append(dst, raw[i])
-			i++
-			continue
-		}
-		if raw[i+1] != 'u' {
-			dst = append(dst, unescaped(raw[i+1]))
-			i += 2
-			continue
-		}
-		r, _ := unit(raw[i:])
-		i += unitSize
-		if utf16.IsSurrogate(r) {
-			low, _ := unit(raw[i:])
-			r = utf16.DecodeRune(r, low)
-			i += unitSize
-		}
-		dst = utf8.AppendRune(dst, r)
-	}
-	return dst
-}
-
-func unescaped(c byte) byte {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return c // the quote and both slashes
 }

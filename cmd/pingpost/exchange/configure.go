@@ -69,24 +69,17 @@ func (x *Exchange) firsts(c *engine.Configuration, firsts *config.Firsts) {
 // credential is a first value as the engine keeps it.
 func (x *Exchange) credential(first *config.FirstCredential) engine.Credential {
 	value := []byte(first.Value.Reveal())
-	c := engine.Credential{Owner: event.NameSupplier, ID: first.OwnerID, Client: first.ClientID, Hint: server.KeyHint(string(value))}
-	if first.Owner == config.OwnerBuyer {
-		c.Owner = event.NameBuyer
-	}
-	for _, name := range first.Scopes {
-		scope, ok := event.ParseScope(name)
-		if !ok {
-			panic("BUG: a configuration with a scope that is none was compiled: " + name)
-		}
-		c.Scopes |= scope
+	c := engine.Credential{
+		Kind: first.Kind, Owner: first.Owner, ID: first.OwnerID, Client: first.ClientID, Scopes: first.Scopes,
+		Hint: server.KeyHint(string(value)),
 	}
 	switch first.Kind {
-	case config.CredentialAPIKey:
-		c.Kind, c.Hash = event.CredentialAPIKey, sha256.Sum256(value)
-	case config.CredentialOAuthClient:
-		c.Kind, c.Hash = event.CredentialOAuthClient, x.tokens.HashClient([]byte(first.ClientID), value)
-	case config.CredentialBearer:
-		c.Kind, c.Hash = event.CredentialBearer, x.tokens.HashBearer(value)
+	case event.CredentialAPIKey:
+		c.Hash = sha256.Sum256(value)
+	case event.CredentialOAuthClient:
+		c.Hash = x.tokens.HashClient([]byte(first.ClientID), value)
+	case event.CredentialBearer:
+		c.Hash = x.tokens.HashBearer(value)
 	}
 	return c
 }
@@ -131,10 +124,11 @@ func (x *Exchange) Reload() error {
 		return err
 	}
 	x.warnRestart(&built.Settings)
-	before := x.Configuration()
+	before, unapplied := x.Configuration(), x.unapplied(built)
 	if err := x.configure(built); err != nil {
 		return err
 	}
+	x.warnUnapplied(unapplied)
 	for _, change := range config.Diff(before, built.Canonical) {
 		x.logger.Info("configuration changed", "change", change.String())
 	}
@@ -160,28 +154,33 @@ func (x *Exchange) Configuration() []byte {
 	return nil
 }
 
-// Apply puts a document into force, in YAML or JSON, and says what changed. The
-// configuration's file is not written: where it says otherwise, it has the word
-// again at the next reload or start.
-func (x *Exchange) Apply(document []byte, dry bool) ([]string, error) {
+// Apply puts a document into force, in YAML or JSON, and says what changed, and
+// what of it is not applied: see unapplied. The configuration's file is not
+// written: where it says otherwise, it has the word again at the next reload or
+// start.
+func (x *Exchange) Apply(document []byte, dry bool) (changes, unapplied []string, err error) {
 	if x.Ready() != nil {
-		return nil, errors.New("the exchange is not ready")
+		return nil, nil, errors.New("the exchange is not ready")
 	}
 	source, err := config.ParseSent(x.path, document, x.opt.Env)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	built, err := source.Compile()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var changes []string
 	for _, change := range config.Diff(x.Configuration(), built.Canonical) {
 		changes = append(changes, change.String())
 	}
+	unapplied = x.unapplied(built)
 	if dry {
-		return changes, nil
+		return changes, unapplied, nil
 	}
 	x.warnRestart(&built.Settings)
-	return changes, x.configure(built)
+	if err := x.configure(built); err != nil {
+		return changes, unapplied, err
+	}
+	x.warnUnapplied(unapplied)
+	return changes, unapplied, nil
 }

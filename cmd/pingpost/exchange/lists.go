@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,32 +42,44 @@ func importList(dir string, list *market.List, key *[32]byte, path string) (*mar
 		return nil, state.ListFile{}, fmt.Errorf("cannot read suppression list %q: %w", list.ID, err)
 	}
 	defer source.Close()
-	sum := sha256.New()
-	lines := bufio.NewScanner(source)
-	lines.Buffer(make([]byte, maxLine), maxLine) // the larger of the two counts
 	var entries []uint64
-	for number := 1; lines.Scan(); number++ {
-		line := lines.Bytes()
-		_, _ = sum.Write(append(line, '\n'))
-		if len(line) == 0 || line[0] == '#' {
-			continue
-		}
+	sum, err := eachLine(source, func(number int, line []byte) error {
 		entry, err := list.Entry(line, key)
 		if err != nil {
-			return nil, state.ListFile{}, fmt.Errorf("suppression list %q, line %d: %w", list.ID, number, err)
+			return fmt.Errorf("line %d: %w", number, err)
 		}
 		entries = append(entries, entry)
-	}
-	if err := lines.Err(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, state.ListFile{}, fmt.Errorf("cannot read suppression list %q: %w", list.ID, err)
 	}
 	table := market.NewTable(entries)
 	data := table.AppendBinary(nil)
 	name := sha256.Sum256(data)
 	file := state.ListFile{
-		File: hex.EncodeToString(name[:]), Source: hex.EncodeToString(sum.Sum(nil)), Entries: uint64(table.Len()),
+		File: hex.EncodeToString(name[:]), Source: sum, Entries: uint64(table.Len()),
 	}
 	return table, file, writeDurably(listPath(dir, file.File), data)
+}
+
+// eachLine goes through the lines that are values or hashes, and gives the hex
+// SHA-256 of all lines, whatever ends them.
+func eachLine(source io.Reader, take func(number int, line []byte) error) (sum string, err error) {
+	hash := sha256.New()
+	lines := bufio.NewScanner(source)
+	lines.Buffer(make([]byte, maxLine), maxLine) // the larger of the two counts
+	for number := 1; lines.Scan(); number++ {
+		line := lines.Bytes()
+		_, _ = hash.Write(append(line, '\n'))
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		if err := take(number, line); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil)), lines.Err()
 }
 
 // openRegular opens a file that has an end. Opening a pipe would wait for who

@@ -62,9 +62,11 @@ func (x *Exchange) open(built *config.Exchange) error {
 		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
 		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
 	})
+	unapplied := x.unapplied(built)
 	if err := x.configure(built); err != nil {
 		return err
 	}
+	x.warnUnapplied(unapplied)
 	if err := e.Recover(); err != nil {
 		return err
 	}

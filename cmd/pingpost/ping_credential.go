@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+const credentialHelp = `Who you are is said in one way; two among the flags are refused. A flag goes
+before what the environment has, and of that a token before a client. Where there
+was a choice, standard error says what it came to.`
+
+// way is how a caller shows who it is.
+type way uint8
+
+const (
+	byNothing way = iota
+	byToken
+	byClient
+	byKey
+)
+
+// identity is the way that was chosen.
+type identity struct {
+	way way
+	why string // where the environment has another one as well
+}
+
+// AfterApply notes which flags are written on the command line.
+func (f *sellerFlags) AfterApply(ctx *kong.Context) error {
+	f.written = f.written[:0]
+	for _, step := range ctx.Path {
+		if step.Flag != nil {
+			f.written = append(f.written, step.Flag.Name)
+		}
+	}
+	return nil
+}
+
+// credential chooses how the caller shows who it is. The API key is empty where
+// the command takes none. What is chosen may yet lack its other half.
+func (f *sellerFlags) credential(apiKey string) (identity, error) {
+	ways := [...]struct {
+		way      way
+		given    bool
+		flags    []string
+		variable string
+	}{
+		{byToken, f.Token != "", []string{"token"}, "PINGPOST_TOKEN"},
+		{byClient, f.ClientID != "", []string{"client-id", "client-secret"}, "PINGPOST_CLIENT_ID"},
+		{byKey, apiKey != "", []string{"api-key"}, "PINGPOST_API_KEY"},
+	}
+	var flags, unused []string
+	var chosen identity
+	by := ""
+	for _, w := range ways {
+		if i := slices.IndexFunc(w.flags, f.isWritten); i >= 0 {
+			flags = append(flags, "--"+w.flags[i])
+			chosen.way, by = w.way, "--"+w.flags[i]
+		}
+	}
+	if len(flags) > 1 {
+		return identity{}, errors.New(strings.Join(flags, " and ") + " say in two ways who you are; give one of them")
+	}
+	for _, w := range ways {
+		switch {
+		case !w.given || w.way == chosen.way:
+		case chosen.way == byNothing:
+			chosen.way, by = w.way, w.variable
+		default:
+			unused = append(unused, w.variable)
+		}
+	}
+	if len(unused) > 0 {
+		chosen.why = f.nameOf(chosen.way) + ", by " + by + "; left unused: " + strings.Join(unused, ", ")
+	}
+	return chosen, nil
+}
+
+func (f *sellerFlags) isWritten(flag string) bool { return slices.Contains(f.written, flag) }
+
+// nameOf says who it is, as far as that is no secret.
+func (f *sellerFlags) nameOf(w way) string {
+	switch w {
+	case byToken:
+		return "the token's owner"
+	case byClient:
+		return "client " + f.ClientID
+	case byKey:
+		return "the API key's supplier"
+	}
+	return "nobody"
+}

@@ -1,0 +1,63 @@
+package server
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// expected says to a client that waits with its body (Expect: 100-continue)
+// whether to send it: StatusContinue, or the status of an answer that is written
+// already. Refused is what the head alone is refused for: a path, a method, a
+// credential, a size. A body that would only be refused is not asked for.
+//
+// The library wants no response changed here. It means one that the handler is
+// to write after: where the body is refused it sends what it finds, and closes.
+func (s *Server) expected(ctx *fasthttp.RequestCtx) (status int) {
+	begun, id := s.clock.Now(), s.engine.NewRequestID()
+	ctx.Response.Header.DisableNormalizing()
+	on := routeNone
+	defer func() {
+		if cause := recover(); cause != nil {
+			panicked(ctx, id, cause, s.opt.Logger)
+			status = ctx.Response.StatusCode()
+		}
+		if status != fasthttp.StatusContinue {
+			s.opt.Meter.request(on, status, s.clock.Now()-begun)
+		}
+	}()
+	if bad := judgeHead(&ctx.Request.Header); bad.status != 0 {
+		fail(ctx, id, bad)
+		return bad.status
+	}
+	if on = s.routeOf(&ctx.Request.Header); !isOpen(ctx, id, on) || !s.mayEnter(ctx, id, on) {
+		return ctx.Response.StatusCode()
+	}
+	if ctx.Request.Header.ContentLength() > s.opt.Body {
+		fail(ctx, id, faultTooLarge)
+		return faultTooLarge.status
+	}
+	return fasthttp.StatusContinue
+}
+
+// mayEnter tells whether the head's credential opens the path; where not, that was
+// answered. An OAuth client may show its own in the body.
+func (s *Server) mayEnter(ctx *fasthttp.RequestCtx, id market.RequestID, on route) (ok bool) {
+	switch on {
+	case routeIngest, routeAvailability:
+		_, bad := s.supplierOf(ctx.Request.Header.Peek("x-api-key"))
+		if ok = bad.status == 0; !ok {
+			fail(ctx, id, bad)
+		}
+	case routePing:
+		_, ok = s.sellerOf(ctx, id, event.ScopePing)
+	case routePost:
+		_, ok = s.sellerOf(ctx, id, event.ScopePost)
+	case routeSeed:
+		_, ok = s.seederOf(ctx, id)
+	case routeToken:
+		ok = true
+	}
+	return ok
+}
