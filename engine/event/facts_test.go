@@ -47,11 +47,12 @@ func fill(e Event) Event {
 var addedLater = map[string]int{
 	"Post.TokenURL": 1, "Post.ClientID": 1, "Post.Scope": 1,
 	"Post.Auction": 2, "Post.Dialect": 2, "Sale.Ping": 2, "LeadDecided.Auction": 2,
+	"PostSettled.Fault": 3,
 }
 
 type filler struct {
 	given uint64
-	later [2][]reflect.Value
+	later [3][]reflect.Value
 }
 
 func (f *filler) next() uint64 {
