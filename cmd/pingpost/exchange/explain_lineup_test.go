@@ -70,11 +70,11 @@ func TestExplainWithoutLineup(t *testing.T) {
 	if got := c.told(first).outcomes(); got != "buy_1 capped, buy_2 wrong_state" {
 		t.Error(got)
 	}
-	if got := c.told(second).outcomes(); got != "buy_3 capped, buy_4 wrong_state" {
-		t.Error(got)
+	if told := c.told(second); told.outcomes() != "buy_3 capped, buy_4 wrong_state" || len(told.Notes) != 0 {
+		t.Errorf("%s, %q", told.outcomes(), told.Notes)
 	}
-	if told := c.told(unknown); told.outcomes() != numbers || told.Method != "" {
-		t.Errorf("of no version: %s", told.outcomes())
+	if told := c.told(unknown); told.outcomes() != numbers || told.Method != "" || len(told.Notes) != 1 || !strings.Contains(told.Notes[0], "configuration 9,") {
+		t.Errorf("of no version: %s, %q", told.outcomes(), told.Notes)
 	}
 	text, err := os.ReadFile(old)
 	if err != nil {
@@ -90,8 +90,8 @@ func TestExplainWithoutLineup(t *testing.T) {
 		if err := change(); err != nil && name != "no file" {
 			t.Fatal(err)
 		}
-		if got := c.told(first).outcomes(); got != numbers {
-			t.Errorf("%s: %s", name, got)
+		if told := c.told(first); told.outcomes() != numbers || len(told.Notes) != 1 || !strings.Contains(told.Notes[0], "configuration 1,") {
+			t.Errorf("%s: %s, %q", name, told.outcomes(), told.Notes)
 		}
 	}
 }
