@@ -109,10 +109,15 @@ func (e *explainer) candidates(l lineup, trail []event.Step, bids []event.Bid, a
 	return list
 }
 
+// asked tells of a candidate whose turn it was to be pinged. One that has asked for a
+// pause, by the 429 to an earlier ping, was sent nothing.
 func (e *explainer) asked(bid *event.Bid, outcome market.Outcome) Candidate {
 	c := Candidate{
 		Buyer: e.state.NameOf(event.NameBuyer, bid.Buyer), Seat: bid.Seat, Outcome: outcome.String(), Asked: true,
 		Elapsed: Milliseconds(bid.Elapsed), Status: bid.Status, Fault: faultOf(bid.Fault), Reason: bid.Reason,
+	}
+	if outcome == market.OutcomeRateLimited && bid.Status == 0 && bid.Fault == market.FaultNone {
+		c.Asked, c.Elapsed = false, 0
 	}
 	if bid.Currency != (market.Currency{}) {
 		c.Bid, c.Until = amountOf(bid.Amount, bid.Currency), Instant(bid.ValidUntil)
