@@ -26,3 +26,9 @@ func (e *Engine) auctionName(by naming, supplier *market.Supplier, id []byte) (n
 	copy(name[:], sum[:])
 	return name
 }
+
+// SellersAuction is the name of the auction to which a seller gave an identifier
+// of its own, whether there is one or not.
+func (e *Engine) SellersAuction(supplier market.Ref, theirs string) (name [16]byte) {
+	return e.auctionName(bySellersID, &market.Supplier{Ref: supplier}, []byte(theirs))
+}

@@ -291,7 +291,7 @@ func (c *courier) missed(result *market.PostResult) fate {
 func (c *courier) schedule(result *market.PostResult) {
 	c.pause = max(retryGaps[c.attempts-1], min(result.RetryAfter, longestAsked))
 	err := c.engine.conclude(&event.PostTried{
-		Lead: c.lead, Attempt: c.attempts, At: c.engine.opt.Clock.Now(), Status: uint32(max(0, result.Status)),
+		Lead: c.lead, Attempt: c.attempts, At: c.engine.opt.Clock.Now(), Status: uint32(max(0, result.Status)), Fault: result.Fault,
 	}, nil)
 	if err != nil {
 		c.engine.opt.Note.Fault("a post's failed try could not be logged", err)

@@ -23,7 +23,7 @@ func (in *ingest) deliver() (Answer, error) {
 	if err := in.commit(); err != nil {
 		return in.abandon(c, err)
 	}
-	c.patient, in.promise.courier = in.promise.post != nil, c
+	c.patient = in.promise.post != nil
 	for {
 		c.take(e.state.Post(in.id))
 		var answer Answer
@@ -153,6 +153,7 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 
 // settleOpen tells the supplier ACCEPTED while the delivery is not settled.
 func (in *ingest) settleOpen(c *courier, how event.Settlement) (Answer, error) {
+	in.promise.hangs = c.hangs.Load()
 	if err := c.settle(how); err != nil {
 		return Answer{}, err
 	}
@@ -193,11 +194,16 @@ func (c *courier) settle(how event.Settlement) error {
 	return err
 }
 
-// settlement begins the fact that the intent has come to something.
+// settlement begins the fact that the intent has come to something. Of a try that
+// is under way there is one thing to say: that it has not answered.
 func (c *courier) settlement(how event.Settlement) *event.PostSettled {
+	last := c.last
+	if c.running {
+		last = market.PostResult{Fault: market.FaultTimeout}
+	}
 	fact := &event.PostSettled{
-		Lead: c.lead, Decided: c.post.Decided, Settlement: how, Attempts: c.attempts,
-		BuyerLead: c.last.BuyerLeadID, Code: c.last.Code, Status: uint32(max(0, c.last.Status)), Elapsed: int64(c.last.Elapsed),
+		Lead: c.lead, Decided: c.post.Decided, Settlement: how, Attempts: c.attempts, Fault: last.Fault,
+		BuyerLead: last.BuyerLeadID, Code: last.Code, Status: uint32(max(0, last.Status)), Elapsed: int64(last.Elapsed),
 	}
 	fact.Sale.CopyFrom(&c.post.Sale)
 	if lead, ok := c.engine.state.Lead(c.lead); ok {

@@ -61,9 +61,9 @@ type promise struct {
 	seller  []byte      // the seller's own id of the lead
 	earlier market.Lead // what the ping said
 
-	courier   *courier // at work for the lead, or done; of that, only what a stranger may read
-	delivered bool     // by this very call
-	theirs    string   // then, the buyer's own id of the lead
+	hangs     bool   // when the answer was due a try was under way, or the last one had timed out
+	delivered bool   // by this very call
+	theirs    string // then, the buyer's own id of the lead
 }
 
 // reset forgets the promise and keeps its memory.
@@ -144,7 +144,7 @@ func (in *ingest) post() (SaleAnswer, error) {
 	if err != nil {
 		return SaleAnswer{}, err
 	}
-	return in.became(in.id, in.promise.courier)
+	return in.became(in.id, in.promise.hangs)
 }
 
 // findAuction finds the auction that a post names, and its bid where the token

@@ -18,7 +18,7 @@ func (in *ingest) repeatPost(first market.LeadID) (SaleAnswer, error) {
 			return SaleAnswer{}, err
 		}
 	}
-	answer, err := in.became(first, c)
+	answer, err := in.became(first, c != nil && c.hangs.Load())
 	var refusal *Refusal
 	if errors.As(err, &refusal) && !refusal.Request.IsZero() {
 		refusal.Replayed = true
@@ -28,10 +28,9 @@ func (in *ingest) repeatPost(first market.LeadID) (SaleAnswer, error) {
 }
 
 // became is the answer to a post by what has become of its lead. It is read from
-// facts alone, the first time as any later time, so that it is the same then: c,
-// who is or was at work for the lead, may be nil, and only tells how a delivery
-// that is still open goes.
-func (in *ingest) became(id market.LeadID, c *courier) (SaleAnswer, error) {
+// facts alone, the first time as any later time, so that it is the same then;
+// hangs only tells how a delivery that is still open goes.
+func (in *ingest) became(id market.LeadID, hangs bool) (SaleAnswer, error) {
 	e := in.engine
 	lead, ok := e.state.Lead(id)
 	if !ok {
@@ -45,7 +44,7 @@ func (in *ingest) became(id market.LeadID, c *courier) (SaleAnswer, error) {
 	case market.DeliveryFailed, market.DeliveryReleased:
 		return SaleAnswer{}, &Refusal{Code: PostRejected, Reason: lead.Reason, Request: lead.Request}
 	case market.DeliveryPending, market.DeliveryUnknown:
-		if c != nil && c.hangs.Load() {
+		if hangs {
 			return SaleAnswer{}, &Refusal{Code: BuyerTimeout}
 		}
 		return SaleAnswer{}, &Refusal{Code: BuyerUnavailable}

@@ -82,6 +82,7 @@ func TestPostDelivery(t *testing.T) {
 			if got := strings.Join(x.world.tried(), " "); got != d.tried {
 				t.Errorf("tried %s, want %s", got, d.tried)
 			}
+			x.toldAsLogged(first.wait())
 			lead := x.onlyLead()
 			if got := x.stands(engine.Answer{Lead: lead}); got != d.stands {
 				t.Errorf("stands %s, want %s", got, d.stands)
@@ -114,6 +115,32 @@ func (x *exchange) onlyLead() (id market.LeadID) {
 		}
 	}
 	return id
+}
+
+// toldAsLogged sees that the log tells which of the two a seller heard whose answer
+// was due before its buyer's: by the fault of what left the delivery open.
+func (x *exchange) toldAsLogged(heard string) {
+	x.t.Helper()
+	logged := ""
+	for _, e := range x.log.durable() {
+		fact, err := new(event.Decoder).Decode(e.data)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		if settled, ok := fact.(*event.PostSettled); ok && logged == "" {
+			switch {
+			case settled.Settlement != event.SettledPending && settled.Settlement != event.SettledUnknown:
+				return
+			case settled.Fault == market.FaultTimeout:
+				logged = "buyer_timeout"
+			case settled.Fault != market.FaultNone || settled.Status != 0:
+				logged = "buyer_unavailable"
+			}
+		}
+	}
+	if heard != logged {
+		x.t.Errorf("the seller heard %s, and the log says %q", heard, logged)
+	}
 }
 
 // soldOrFree looks at money, at duplicates, and at the auction: used up where the

@@ -1,8 +1,12 @@
 package server
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/valyala/fasthttp"
 
+	"pingpost/engine"
 	"pingpost/engine/market"
 )
 
@@ -12,22 +16,43 @@ import (
 type Explainer interface {
 	ExplainLead(id market.LeadID) (document []byte, err error)
 	ExplainAuction(id market.AuctionID) (document []byte, err error)
+	// ExplainRequest takes the id of the call that had it decided.
+	ExplainRequest(id market.RequestID) (document []byte, err error)
+	// ExplainSellers takes the id that a seller gave its auction. Without a supplier
+	// all of them are looked up; the error is a *SeveralSuppliers where more than one
+	// has such an auction.
+	ExplainSellers(supplier, theirs string) (document []byte, err error)
+}
+
+// SeveralSuppliers have an auction of the same id: it is to be said whose is meant.
+type SeveralSuppliers struct{ Names []string }
+
+func (e *SeveralSuppliers) Error() string {
+	return "several suppliers have an auction of this id: " + strings.Join(e.Names, ", ")
 }
 
 // maxExplained is how many are looked up at once: each reads files, and may read
 // a second's worth of them.
 const maxExplained = 2
 
+// maxSellersID bounds what is looked for as a seller's own id, in bytes.
+const maxSellersID = 1024
+
 var faultExplaining = fault{503, "unavailable", "Others are being looked up in the log. Ask again after the time in Retry-After."}
 
-// explainer answers what became of the lead, auction or ping of an id.
+// explainer answers what became of what an id names. It stands in the path, or, where
+// it has characters that a path has not, in the query.
 func (a *Admin) explainer() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxExplained)
 	return func(ctx *fasthttp.RequestCtx) {
-		look := a.lookUp(parameter(ctx, "id"))
-		if look == nil {
+		id, query := parameter(ctx, "id"), ctx.QueryArgs()
+		if id == "" {
+			id = string(query.Peek("id"))
+		}
+		if id == "" || len(id) > maxSellersID {
 			a.fail(ctx, faultPayload, market.FieldError{
-				Field: "id", Code: market.CodeInvalidFormat, Expected: "the id of a lead (lead_…), an auction (auc_…) or a ping (ping_…)",
+				Field: "id", Code: market.CodeInvalidFormat,
+				Expected: "the id of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…), or a seller's own id of its auction",
 			})
 			return
 		}
@@ -38,17 +63,40 @@ func (a *Admin) explainer() fasthttp.RequestHandler {
 			a.fail(ctx, faultExplaining)
 			return
 		}
-		document, err := look()
-		if err != nil {
+		document, err := a.explain(id, string(query.Peek("supplier")))
+		var several *SeveralSuppliers
+		switch {
+		case errors.As(err, &several):
+			a.fail(ctx, faultPayload, market.FieldError{
+				Field: "supplier", Code: market.CodeMissingRequired, Expected: "whose auction is meant: " + strings.Join(several.Names, ", "),
+			})
+		case err != nil:
 			a.failWith(ctx, err)
-			return
+		default:
+			ctx.SetContentType(typeJSON)
+			ctx.SetBody(document)
 		}
-		ctx.SetContentType(typeJSON)
-		ctx.SetBody(document)
 	}
 }
 
-// lookUp is how what an id names is looked up; nil: it is no id.
+// explain looks up what an id names: with a supplier that one's auction, else what
+// the form of the id says. An exchange that sells here gives its auctions ids of our
+// own form, so what is not ours may be a seller's.
+func (a *Admin) explain(id, supplier string) ([]byte, error) {
+	look := a.lookUp(id)
+	if supplier != "" || look == nil {
+		return a.operator.ExplainSellers(supplier, id)
+	}
+	document, err := look()
+	if errors.Is(err, engine.ErrNotFound) {
+		if theirs, other := a.operator.ExplainSellers("", id); !errors.Is(other, engine.ErrNotFound) {
+			return theirs, other
+		}
+	}
+	return document, err
+}
+
+// lookUp is how what an id of ours names is looked up; nil: it is none.
 func (a *Admin) lookUp(text string) func() ([]byte, error) {
 	if id, ok := market.ParseLeadID(text); ok {
 		return func() ([]byte, error) { return a.operator.ExplainLead(id) }
@@ -58,6 +106,9 @@ func (a *Admin) lookUp(text string) func() ([]byte, error) {
 	}
 	if id, ok := market.ParsePingID(text); ok {
 		return func() ([]byte, error) { return a.operator.ExplainAuction(market.AuctionID(id)) }
+	}
+	if id, ok := market.ParseRequestID(text); ok {
+		return func() ([]byte, error) { return a.operator.ExplainRequest(id) }
 	}
 	return nil
 }

@@ -18,6 +18,8 @@ import (
 // A desk has no log.
 func (desk) ExplainLead(market.LeadID) ([]byte, error)       { return nil, engine.ErrNotFound }
 func (desk) ExplainAuction(market.AuctionID) ([]byte, error) { return nil, engine.ErrNotFound }
+func (desk) ExplainRequest(market.RequestID) ([]byte, error) { return nil, engine.ErrNotFound }
+func (desk) ExplainSellers(_, _ string) ([]byte, error)      { return nil, engine.ErrNotFound }
 
 // library is a desk with a log in which everything is found by this.
 type library struct {
@@ -27,8 +29,12 @@ type library struct {
 
 func (l library) ExplainLead(id market.LeadID) ([]byte, error)       { return l.find(id.String()) }
 func (l library) ExplainAuction(id market.AuctionID) ([]byte, error) { return l.find(id.String()) }
+func (l library) ExplainRequest(id market.RequestID) ([]byte, error) { return l.find(id.String()) }
+func (l library) ExplainSellers(supplier, theirs string) ([]byte, error) {
+	return l.find(supplier + " of " + theirs)
+}
 
-// explained asks at an admin address and returns the answer's status, Retry-After
+// explained asks at an admin address, below its path, and returns the answer's status, Retry-After
 // and body.
 func explained(t *testing.T, address, id string, header ...string) (status int, later, body string) {
 	t.Helper()
@@ -36,7 +42,7 @@ func explained(t *testing.T, address, id string, header ...string) (status int, 
 		header = []string{"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("operator:"+secretWord))}
 	}
 	conn := speak(t, address)
-	fmt.Fprintf(conn, "GET /admin/v1/explain/%s HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", id, strings.Join(header, "\r\n"))
+	fmt.Fprintf(conn, "GET /admin/v1/explain%s HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", id, strings.Join(header, "\r\n"))
 	response, err := http.ReadResponse(conn.answer, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -53,8 +59,8 @@ func shelved(t *testing.T, find func(string) ([]byte, error)) string {
 	return listen(t, a.Serve, a.Shutdown)
 }
 
-// TestExplainIDs: each kind of id is looked up as what it is, and what is none is
-// told apart from one that nothing has.
+// TestExplainIDs: each kind of id is looked up as what it is, and what is none of ours
+// as a seller's own.
 func TestExplainIDs(t *testing.T) {
 	const digits = "01jd0000000000000000000000"
 	address := shelved(t, func(what string) ([]byte, error) {
@@ -64,22 +70,25 @@ func TestExplainIDs(t *testing.T) {
 		return []byte(`{"found":"` + what + `"}`), nil
 	})
 	for id, want := range map[string]string{
-		"lead_" + digits:                    `200 {"found":"lead_` + digits + `"}`,
-		"auc_" + digits:                     `200 {"found":"auc_` + digits + `"}`,
-		"ping_" + digits:                    `200 {"found":"auc_` + digits + `"}`,
-		"lead_01jd0000000000000000000001":   `404 {"error":"not_found"`,
-		"auc_01jd0000000000000000000001":    `404 {"error":"not_found"`,
-		"lead_00000000000000000000000000":   `404 {"error":"not_found"`,
-		"bid_" + digits:                     `422 {"error":"invalid_payload"`,
-		"req_" + digits:                     `422 {"error":"invalid_payload"`,
-		digits:                              `422 {"error":"invalid_payload"`,
-		"lead_":                             `422 {"error":"invalid_payload"`,
-		"lead_" + digits + "0":              `422 {"error":"invalid_payload"`,
-		"LEAD_" + strings.ToUpper(digits):   `422 {"error":"invalid_payload"`,
-		"lead_01jd000000000000000000000%20": `422 {"error":"invalid_payload"`,
-		"":                                  `404 {"error":"not_found"`,
+		"lead_" + digits:                     `200 {"found":"lead_` + digits + `"}`,
+		"auc_" + digits:                      `200 {"found":"auc_` + digits + `"}`,
+		"ping_" + digits:                     `200 {"found":"auc_` + digits + `"}`,
+		"req_" + digits:                      `200 {"found":"req_` + digits + `"}`,
+		"bid_" + digits:                      `200 {"found":" of bid_` + digits + `"}`,
+		digits:                               `200 {"found":" of ` + digits + `"}`,
+		"a%20b-" + digits:                    `200 {"found":" of a b-` + digits + `"}`,
+		digits + "?supplier=sup_x":           `200 {"found":"sup_x of ` + digits + `"}`,
+		"lead_" + digits + "?supplier=sup_x": `200 {"found":"sup_x of lead_` + digits + `"}`,
+		"lead_01jd0000000000000000000001":    `404 {"error":"not_found"`,
+		"auc_01jd0000000000000000000001":     `404 {"error":"not_found"`,
+		"lead_00000000000000000000000000":    `404 {"error":"not_found"`,
+		"LEAD_" + strings.ToUpper(digits):    `404 {"error":"not_found"`,
+		strings.Repeat("x", maxSellersID):    `404 {"error":"not_found"`,
+		strings.Repeat("x", maxSellersID+1):  `422 {"error":"invalid_payload"`,
+		"":                                   `404 {"error":"not_found"`,
+		"?id=" + digits:                      `404 {"error":"not_found"`,
 	} {
-		status, _, body := explained(t, address, id)
+		status, _, body := explained(t, address, "/"+id)
 		if got := fmt.Sprint(status, " ", body); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %s, want %s", id, got, want)
 		}
@@ -87,15 +96,57 @@ func TestExplainIDs(t *testing.T) {
 			t.Errorf("%q: %s", id, body)
 		}
 	}
-	if status, _, _ := explained(t, address, "lead_"+digits, "X-None: 1"); status != 401 {
+	for query, want := range map[string]string{
+		"?id=a%2Fb-" + digits:              `200 {"found":" of a/b-` + digits + `"}`,
+		"?supplier=sup_x&id=a%3F" + digits: `200 {"found":"sup_x of a?` + digits + `"}`,
+		"?id=req_" + digits:                `200 {"found":"req_` + digits + `"}`,
+		"?supplier=sup_x":                  `422 {"error":"invalid_payload"`,
+		"?id=":                             `422 {"error":"invalid_payload"`,
+		"":                                 `422 {"error":"invalid_payload"`,
+		"?id=" + strings.Repeat("x", 2*maxSellersID): `422 {"error":"invalid_payload"`,
+	} {
+		if status, _, body := explained(t, address, query); !strings.HasPrefix(fmt.Sprint(status, " ", body), want) {
+			t.Errorf("%q: %d %s, want %s", query, status, body, want)
+		}
+	}
+	if status, _, _ := explained(t, address, "/lead_"+digits, "X-None: 1"); status != 401 {
 		t.Errorf("without the password: %d", status)
+	}
+}
+
+// TestExplainAnothersID: an exchange that sells here gives its auctions ids of our
+// form. What is not ours is looked for among those too; what is ours is ours.
+func TestExplainAnothersID(t *testing.T) {
+	const ours, theirs, nobodys = "auc_01jd0000000000000000000001", "auc_01jd0000000000000000000002", "auc_01jd0000000000000000000003"
+	address := shelved(t, func(what string) ([]byte, error) {
+		switch what {
+		case ours, " of " + ours, " of " + theirs:
+			return []byte(`{"found":"` + what + `"}`), nil
+		}
+		return nil, fmt.Errorf("%w: no %s", engine.ErrNotFound, what)
+	})
+	for id, want := range map[string]string{
+		ours: `{"found":"` + ours + `"}`, theirs: `{"found":" of ` + theirs + `"}`, nobodys: `no ` + nobodys,
+	} {
+		if _, _, body := explained(t, address, "/"+id); !strings.Contains(body, want) {
+			t.Errorf("%s: %s", id, body)
+		}
+	}
+}
+
+// TestExplainOfSeveral: who has to say whose auction is meant hears whose it may be.
+func TestExplainOfSeveral(t *testing.T) {
+	address := shelved(t, func(string) ([]byte, error) { return nil, &SeveralSuppliers{[]string{"sup_a", "sup_b"}} })
+	status, _, body := explained(t, address, "/a-1")
+	if status != 422 || !strings.Contains(body, `[{"field":"supplier","code":"missing_required","expected":"whose auction is meant: sup_a, sup_b"}]`) {
+		t.Errorf("%d %s", status, body)
 	}
 }
 
 // TestExplainFails: what the log says goes to the operator, as one to ask again.
 func TestExplainFails(t *testing.T) {
 	address := shelved(t, func(string) ([]byte, error) { return nil, errors.New("the disk says no") })
-	status, later, body := explained(t, address, "lead_01jd0000000000000000000000")
+	status, later, body := explained(t, address, "/lead_01jd0000000000000000000000")
 	if status != 503 || later == "" || !strings.Contains(body, "the disk says no") {
 		t.Errorf("%d, Retry-After %q, %s", status, later, body)
 	}
@@ -110,7 +161,7 @@ func TestExplainSomeAtOnce(t *testing.T) {
 		<-end
 		return []byte("{}"), nil
 	})
-	const id = "auc_01jd0000000000000000000000"
+	const id = "/auc_01jd0000000000000000000000"
 	statuses := make(chan int, maxExplained)
 	ask := func() {
 		status, _, _ := explained(t, address, id)
@@ -124,7 +175,7 @@ func TestExplainSomeAtOnce(t *testing.T) {
 	if status != 503 || later == "" || !strings.Contains(body, `"error":"unavailable"`) {
 		t.Errorf("one too many: %d, Retry-After %q, %s", status, later, body)
 	}
-	if status, _, _ := explained(t, address, "nothing"); status != 422 {
+	if status, _, _ := explained(t, address, ""); status != 422 {
 		t.Errorf("what is no id while others are looked up: %d", status)
 	}
 	close(end)

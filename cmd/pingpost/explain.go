@@ -10,19 +10,21 @@ import (
 	"pingpost/cmd/pingpost/exchange"
 )
 
-// explainCmd tells what became of a lead or an auction.
+// explainCmd tells what became of a lead, an auction or a request.
 type explainCmd struct {
 	adminFlags
-	ID   string `arg:"" help:"Of a lead (lead_…), an auction (auc_…) or a ping (ping_…)."`
-	JSON bool   `name:"json" help:"Print what the admin API answers, as it is."`
+	ID       string `arg:"" help:"Of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…, as every answer's X-Request-Id has it), or a seller's own id of its auction."`
+	Supplier string `help:"Whose auction it is, where ID is a seller's own and several have one of that id." placeholder:"ID"`
+	JSON     bool   `name:"json" help:"Print what the admin API answers, as it is."`
 }
 
 // Help is what --help says beyond the flags.
 func (*explainCmd) Help() string {
 	return `Prints a timeline, in milliseconds from the request's arrival: who was not
 asked and why, what each buyer answered and how long that took (the bar is full
-at the deadline), each try to post the lead, and what came of it. Above it
-stands why the lead was sold, or was not.
+at the deadline), each try to post the lead, what came of it, and what the
+supplier was told. Above it stands why the lead was sold, or was not, and of a
+ping what it offered and who took that up.
 
 The exchange reads it from its log, as far back as that goes (history). Contact
 data is in none of it.`
@@ -32,7 +34,11 @@ data is in none of it.`
 func (c *explainCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *explainCmd) run(out io.Writer) error {
-	document, err := c.call("GET", "/admin/v1/explain/"+url.PathEscape(c.ID), nil)
+	query := url.Values{"id": {c.ID}}
+	if c.Supplier != "" {
+		query.Set("supplier", c.Supplier)
+	}
+	document, err := c.call("GET", "/admin/v1/explain?"+query.Encode(), nil)
 	if err != nil {
 		return err
 	}

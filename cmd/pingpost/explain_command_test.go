@@ -45,7 +45,7 @@ func TestExplainCommand(t *testing.T) {
 	for _, pattern := range []string{
 		`^` + id + `\n`, `status +ACCEPTED\n`, `kind +ingest for cmp, waterfall, configuration 1`, `money +price 12\.05 USD, payout 12\.05 USD, margin 0 USD`,
 		`Sold to buy for 12\.05 USD\. The sale is recorded; the buyer has no endpoint\.`,
-		`\n +0\.0 +arrived +20\d\d-`, `\n +\d+\.0  buy  won`, `\n +\d+\.0 +decided +sold to buy\n`,
+		`\n +0\.0 +arrived +20\d\d-`, `\n +\d+\.0  buy  won`, `\n +\d+\.0 +decided +sold to buy\n`, `\n +\d+\.0  sup  is answered +HTTP 201, ACCEPTED\n`,
 	} {
 		if !regexp.MustCompile(pattern).MatchString(text) {
 			t.Errorf("no %s in\n%s", pattern, text)
@@ -55,13 +55,19 @@ func TestExplainCommand(t *testing.T) {
 	if err := json.Unmarshal([]byte(must(t, "explain", "--json", id, "--admin", admin)), &told); err != nil || told.ID != id || explained(&told) != text {
 		t.Errorf("%v, and of the document\n%s\nof the text\n%s", err, explained(&told), text)
 	}
+	if again := must(t, "explain", told.RequestID, "--admin", admin); again != text {
+		t.Errorf("by the request's id:\n%s", again)
+	}
 	for _, row := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"explain", "lead_01jd0000000000000000000000", "--admin", admin}, "there is no such thing"},
 		{[]string{"explain", "auc_01jd0000000000000000000000", "--admin", admin}, "there is no such thing"},
-		{[]string{"explain", "no id/at all?", "--admin", admin}, "The payload does not fit"},
+		{[]string{"explain", "no id/at all?", "--admin", admin}, "to which a seller gave this id"},
+		{[]string{"explain", "a-1", "--supplier", "sup_nobody", "--admin", admin}, `no supplier "sup_nobody"`},
+		{[]string{"explain", "", "--admin", admin}, "id: expected the id of a lead"},
+		{[]string{"explain", "req_01jd0000000000000000000000", "--admin", admin}, "what is refused before anything is decided"},
 		{[]string{"explain", id, "--admin", admin, "--password", "wrong"}, "password"},
 		{[]string{"explain", id, "--admin", public}, "nothing at this path"},
 	} {

@@ -2,18 +2,14 @@ package main
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"pingpost/cmd/pingpost/exchange"
+	"pingpost/cmd/pingpost/exchange/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // began is when everything in these tests arrives.
 const began exchange.Instant = 1_795_183_200_000_000_000
@@ -35,8 +31,9 @@ func auctioned() *exchange.Explanation {
 		Supplier: "sup_acme", Campaign: "cmp_auto", Method: "ping_post", Catalog: 3,
 		Received: began, Decided: after(2003), BidsDue: after(2000), Settled: after(5250),
 		Status: "ACCEPTED", Delivery: "delivered",
-		Why:   "Sold to buy_blue for 9 USD, which has acknowledged it. Refused before: 1.",
-		Buyer: "buy_blue", Price: dollars(900), Payout: dollars(720), Margin: dollars(180),
+		Answer: &exchange.Answer{At: after(5000), Status: 201, Says: "ACCEPTED"},
+		Why:    "Sold to buy_blue for 9 USD, which has acknowledged it. Before that buy_red did not take it: HTTP 422 score_too_low.",
+		Buyer:  "buy_blue", Price: dollars(900), Payout: dollars(720), Margin: dollars(180),
 		Fields: map[string]json.RawMessage{"state": json.RawMessage(`"CA"`), "vehicle_count": json.RawMessage("2"), "tcpa_consent": json.RawMessage("true")},
 		Candidates: []exchange.Candidate{
 			{Buyer: "buy_red", Seat: 1, Outcome: "post_rejected", Asked: true, Elapsed: 120_000_000, Bid: dollars(1250), Payout: dollars(1000), Until: after(5000), Status: 200},
@@ -53,9 +50,9 @@ func auctioned() *exchange.Explanation {
 			}},
 			{
 				Buyer: "buy_blue", Intended: after(2090), Price: dollars(900), Payout: dollars(720),
-				Tries: []exchange.Try{{Attempt: 1, Ended: after(2140), Status: 503}, {Attempt: 2, Ended: after(3160)}},
+				Tries: []exchange.Try{{Attempt: 1, Ended: after(2140), Status: 503}, {Attempt: 2, Ended: after(3160), Fault: "connect"}},
 				Settlements: []exchange.Settlement{
-					{At: after(5000), Came: "pending"},
+					{At: after(5000), Came: "pending", Fault: "connect"},
 					{At: after(5250), Came: "delivered", Status: 201, Failed: 2, Elapsed: 88_000_000, BuyerLead: "L-77"},
 				},
 			},
@@ -63,51 +60,96 @@ func auctioned() *exchange.Explanation {
 	}
 }
 
-// golden compares with a file of testdata, whose lines must be readable at the
+// readable compares with a file of testdata, whose lines must be readable at the
 // width that is promised.
-func golden(t *testing.T, name, got string) {
+func readable(t *testing.T, name, got string) {
 	t.Helper()
 	for line := range strings.Lines(got) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
 			t.Errorf("a line of %d characters: %s", n, line)
 		}
 	}
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s: -update writes it anew; got\n%s", path, got)
-	}
+	golden.Compare(t, name, got)
 }
 
-func TestExplainedAuction(t *testing.T) { golden(t, "explain_auction", explained(auctioned())) }
+func TestExplainedAuction(t *testing.T) { readable(t, "explain_auction", explained(auctioned())) }
 
-// TestExplainedPing: a ping and the lead that was posted at its bid, both ways
-// round.
-func TestExplainedPing(t *testing.T) {
+// pinged is a seller's ping, whose best bid refuses the lead: so it is nobody's.
+func pinged() *exchange.Explanation {
 	ping := auctioned()
 	ping.Kind, ping.ID, ping.LeadID, ping.SellerID = "ping", ping.AuctionID, "", "theirs-1"
-	ping.Status, ping.Delivery, ping.Posts, ping.Hops = "SOLD", "", nil, 1
-	ping.Why = "buy_red bid the most, 12.5 USD, of 2 whose bids stand; the seller was offered 10 USD."
+	ping.Status, ping.Delivery, ping.Posts, ping.Hops = "BID", "", nil, 1
+	ping.Buyer, ping.Price, ping.Payout, ping.Margin = "", nil, nil, nil
+	ping.Candidates[0].Outcome, ping.Candidates[1].Outcome = "won", "lost"
+	ping.Answer = &exchange.Answer{At: after(2003), Status: 200, Says: "bid"}
+	ping.Offers = []exchange.Offer{{Buyer: "buy_red", Price: dollars(1250), Payout: dollars(1000), Until: after(5000)}}
+	ping.Why = "buy_red bid the most, 12.5 USD, of 2 bids that stand; the seller was offered 10 USD. No lead took it up."
+	ping.Notes = []string{"What is not listed here is found by the request id of its answer."}
+	return ping
+}
+
+// postedAt is a lead that came for the best bid of that ping, when its buyer had gone
+// away: the seller was told 502, and it goes on.
+func postedAt(ping *exchange.Explanation) *exchange.Explanation {
 	lead := auctioned()
-	lead.Kind, lead.SellerID, lead.BidsDue, lead.Received, lead.Decided = "post", "u-1", 0, after(3000), after(3001)
-	lead.Candidates = []exchange.Candidate{{Buyer: "buy_blue", Seat: 1, Outcome: "won"}}
-	lead.Posts = lead.Posts[1:]
+	lead.Kind, lead.SellerID, lead.BidsDue, lead.Received, lead.Decided, lead.Settled = "post", "u-1", 0, after(3000), after(3001), 0
+	lead.Delivery, lead.Buyer, lead.Price, lead.Payout, lead.Margin = "pending", "buy_red", dollars(1250), dollars(1000), dollars(250)
+	lead.Candidates = []exchange.Candidate{{Buyer: "buy_red", Seat: 1, Outcome: "post_pending"}}
+	lead.Posts = []exchange.Post{{
+		Buyer: "buy_red", Intended: after(3001), Price: dollars(1250), Payout: dollars(1000),
+		Tries: []exchange.Try{
+			{Attempt: 1, Ended: after(3002), Fault: "connect"}, {Attempt: 2, Ended: after(4003), Fault: "broken"}, {Attempt: 3, Ended: after(6004), Status: 200, Fault: "malformed"},
+		},
+		Settlements: []exchange.Settlement{{At: after(6004), Came: "pending", Status: 200, Fault: "malformed"}},
+	}}
+	lead.Answer = &exchange.Answer{At: after(6004), Status: 502, Says: "buyer_unavailable"}
+	lead.Why = "It is buy_red's, for 12.5 USD, but not acknowledged yet; the post is tried on. When the answer was due the buyer had not " +
+		"acknowledged it: the seller was answered 502 buyer_unavailable, and the delivery went on."
 	lead.Truncated = true
+	ping.Status, ping.Notes = "TAKEN", nil
+	ping.Buyer, ping.Price, ping.Payout, ping.Margin = lead.Buyer, lead.Price, lead.Payout, lead.Margin
+	ping.Offers[0].Taken = []exchange.Taken{{Lead: lead.ID, Status: "ACCEPTED", Delivery: "pending"}}
+	ping.Why = strings.Replace(ping.Why, "No lead took it up.", lead.ID+" took it up: ACCEPTED, pending.", 1)
+	return lead
+}
+
+// TestExplainedPing: a ping that nobody has used, with what it does not tell; and one
+// with the lead that was posted at its bid, both ways round.
+func TestExplainedPing(t *testing.T) {
+	ping := pinged()
+	readable(t, "explain_bid", explained(ping))
+	lead := postedAt(ping)
 	lead.Auction = ping
-	golden(t, "explain_post", explained(lead))
+	readable(t, "explain_post", explained(lead))
 	lead.Auction, ping.Leads = nil, []*exchange.Explanation{lead}
-	golden(t, "explain_ping", explained(ping))
+	readable(t, "explain_ping", explained(ping))
+}
+
+// TestExplainedChoice: who asked who would buy was offered every bid that stands, so
+// none of them won or lost; of one a lead was refused, and another is the sale.
+func TestExplainedChoice(t *testing.T) {
+	ping := pinged()
+	ping.Kind, ping.ID, ping.SellerID, ping.Hops, ping.Notes = "availability", "ping_01jd0000000000000000000002", "", 0, nil
+	ping.Status, ping.Buyer, ping.Price, ping.Payout, ping.Margin = "SOLD", "buy_blue", dollars(900), dollars(720), dollars(180)
+	ping.Offers = append(ping.Offers, exchange.Offer{Buyer: "buy_blue", Price: dollars(900), Payout: dollars(720), Until: after(4500)})
+	ping.Offers[0].Taken = []exchange.Taken{{Lead: "lead_01jd0000000000000000000003", Status: "UNMATCHED", Delivery: "failed", Reason: "post_rejected"}}
+	ping.Offers[1].Taken = []exchange.Taken{{Lead: "lead_01jd0000000000000000000001", Status: "ACCEPTED", Delivery: "none"}}
+	ping.Why = "The supplier could choose among 2 bids that stand."
+	readable(t, "explain_choice", explained(ping))
+}
+
+// TestExplainedCrash: what a restart took up was answered to nobody.
+func TestExplainedCrash(t *testing.T) {
+	told := auctioned()
+	told.Answer, told.Notes = nil, []string{"The exchange stopped before the call was answered."}
+	told.Posts = told.Posts[1:]
+	told.Posts[0].Tries = nil
+	told.Posts[0].Settlements[0].Fault = ""
+	text := explained(told)
+	if !strings.Contains(text, "  5000.0  buy_blue    pending                    taken up after a restart; the tries go on\n") ||
+		strings.Contains(text, "is answered") || !strings.HasSuffix(text, "\n\nThe exchange stopped before the call was answered.\n") {
+		t.Error(text)
+	}
 }
 
 // TestExplainedUnsold: a lead that nobody bought, out of more buyers than anyone
@@ -127,16 +169,17 @@ func TestExplainedUnsold(t *testing.T) {
 	told.Candidates = append(told.Candidates, exchange.Candidate{
 		Buyer: long, Outcome: "wrong_currency", Asked: true, Elapsed: 3_000_000, Bid: dollars(99_999_999), Reason: strings.Repeat("r", 64), Fault: "unreadable", Status: 599,
 	})
-	golden(t, "explain_unsold", explained(told))
+	readable(t, "explain_unsold", explained(told))
 }
 
 // TestExplainedNothing: what little a ping without a campaign leaves.
 func TestExplainedNothing(t *testing.T) {
-	golden(t, "explain_no_campaign", explained(&exchange.Explanation{
+	readable(t, "explain_no_campaign", explained(&exchange.Explanation{
 		Kind: "ping", ID: "auc_01jd0000000000000000000002", AuctionID: "auc_01jd0000000000000000000002", SellerID: "theirs-2",
 		RequestID: "req_01jd0000000000000000000003", Supplier: "sup_acme", Catalog: 1,
 		Received: began, Decided: began, BidsDue: began, Status: "NO_BID", Reason: "no_campaign",
-		Why: "None of the supplier's ping_post campaigns takes this vertical.",
+		Answer: &exchange.Answer{At: began, Status: 200, Says: "no_bid", Reason: "no_campaign"},
+		Why:    "None of the supplier's ping_post campaigns takes this vertical.",
 	}))
 }
 
@@ -191,7 +234,7 @@ func TestTheDecisionFollowsTheAnswers(t *testing.T) {
 	told.Posts = told.Posts[:1]
 	told.Posts[0].Intended = after(3)
 	text := timeline(told, columns)
-	answer, decided, post := strings.Index(text, "post_rejected"), strings.Index(text, "decided"), strings.Index(text, "buy_red  post ")
+	answer, decided, post := strings.Index(text, "post_rejected  "), strings.Index(text, "decided"), strings.Index(text, "buy_red   post ")
 	if answer < 0 || decided < answer || post < decided {
 		t.Errorf("answer at %d, decision at %d, post at %d of\n%s", answer, decided, post, text)
 	}

@@ -22,15 +22,23 @@ func explained(told *exchange.Explanation) string {
 		text += "\nTHE PING BEFORE\n\n" + section(told.Auction)
 	}
 	for _, lead := range told.Leads {
-		text += "\nPOSTED AT ITS BID\n\n" + section(lead)
+		text += "\nTAKEN UP BY\n\n" + section(lead)
 	}
 	return text
 }
 
 func section(told *exchange.Explanation) string {
-	text := told.ID + "\n" + summary(told) + "\n" + paragraph(told.Why, columns) + "\n" + timeline(told, columns)
+	text := told.ID + "\n" + summary(told) + "\n" + paragraph(told.Why, columns)
+	if len(told.Offers) > 0 {
+		text += "\n" + offers(told, columns)
+	}
+	text += "\n" + timeline(told, columns)
+	notes := told.Notes
 	if told.Truncated {
-		text += "\n" + paragraph("The log goes on, and was not searched to its end: later tries may be missing here.", columns)
+		notes = append(slices.Clip(notes), "The log goes on, and was not searched to its end: later tries may be missing here.")
+	}
+	for _, note := range notes {
+		text += "\n" + paragraph(note, columns)
 	}
 	return text
 }
@@ -84,7 +92,11 @@ func moneyOf(told *exchange.Explanation) string {
 	if told.Price == nil || told.Payout == nil || told.Margin == nil {
 		return ""
 	}
-	return fmt.Sprintf("price %s, payout %s, margin %s", told.Price, told.Payout, told.Margin)
+	text := fmt.Sprintf("price %s, payout %s, margin %s", told.Price, told.Payout, told.Margin)
+	if told.Status == "OPEN" || told.Status == "TAKEN" || told.Delivery == "pending" || told.Delivery == "unknown" {
+		text += "; held, not settled"
+	}
+	return text
 }
 
 func fieldsOf(told *exchange.Explanation) string {

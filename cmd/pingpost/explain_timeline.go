@@ -48,6 +48,9 @@ func timeline(told *exchange.Explanation, width int) string {
 			moments = append(moments, m)
 		}
 	}
+	if told.Answer != nil {
+		moments = append(moments, moment{at: max(told.Answer.At, decided), who: told.Supplier, what: "is answered", detail: answered(told)})
+	}
 	slices.SortStableFunc(moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
 	return laid(moments, told.Received, width)
 }
@@ -100,7 +103,7 @@ func asked(told *exchange.Explanation) (moments []moment) {
 	for i := range told.Candidates {
 		if c := &told.Candidates[i]; c.Asked {
 			moments = append(moments, moment{
-				at: told.Received + exchange.Instant(c.Elapsed), who: nameOf(c), what: c.Outcome,
+				at: told.Received + exchange.Instant(c.Elapsed), who: nameOf(c), what: offered(told, c),
 				bar: bar(int64(c.Elapsed), int64(told.BidsDue-told.Received)), detail: answerOf(c),
 			})
 		}
@@ -130,8 +133,8 @@ func answerOf(c *exchange.Candidate) string {
 	if c.Status != 0 && c.Status != 200 {
 		words = append(words, fmt.Sprintf("HTTP %d", c.Status))
 	}
-	if c.Fault != "" && c.Fault != c.Outcome {
-		words = append(words, c.Fault)
+	if c.Fault != "" && string(c.Fault) != c.Outcome {
+		words = append(words, c.Fault.Words())
 	}
 	if c.Reason != "" {
 		words = append(words, c.Reason)
@@ -140,7 +143,8 @@ func answerOf(c *exchange.Candidate) string {
 }
 
 // unasked are the candidates that were not pinged: one by one, or, where many came
-// to the same, some of them and a count.
+// to the same, some of them and a count. Those that were posted to are told of by
+// their posts.
 func unasked(told *exchange.Explanation) (moments []moment) {
 	at := told.Decided
 	if told.BidsDue != 0 {
@@ -150,7 +154,7 @@ func unasked(told *exchange.Explanation) (moments []moment) {
 	var outcomes []string
 	for i := range told.Candidates {
 		c := &told.Candidates[i]
-		if c.Asked {
+		if c.Asked || slices.ContainsFunc(told.Posts, func(p exchange.Post) bool { return p.Buyer == c.Buyer }) {
 			continue
 		}
 		if counts[c.Outcome]++; counts[c.Outcome] == 1 {
@@ -174,58 +178,4 @@ func nameOf(c *exchange.Candidate) string {
 		return fmt.Sprintf("seat %d", c.Seat)
 	}
 	return c.Buyer
-}
-
-// decisionOf is what was decided at first, once it was durable.
-func decisionOf(told *exchange.Explanation) string {
-	switch {
-	case told.LeadID == "" && told.Price != nil:
-		return "the seller is offered " + told.Payout.String()
-	case told.LeadID == "":
-		return "no bid: " + told.Reason
-	case len(told.Posts) > 0:
-		return "to be posted"
-	case told.Price != nil:
-		return "sold to " + told.Buyer
-	}
-	return "not sold: " + told.Reason
-}
-
-// posted is the way of a lead to one buyer.
-func posted(post *exchange.Post) []moment {
-	moments := append(make([]moment, 0, 1+len(post.Tries)+len(post.Settlements)), moment{
-		at: post.Intended, who: post.Buyer, what: "post",
-		detail: fmt.Sprintf("for %s, payout %s", post.Price, post.Payout),
-	})
-	for i := range post.Tries {
-		try := &post.Tries[i]
-		detail := "no answer"
-		if try.Status != 0 {
-			detail = fmt.Sprintf("HTTP %d", try.Status)
-		}
-		moments = append(moments, moment{at: try.Ended, who: post.Buyer, what: fmt.Sprintf("try %d failed", try.Attempt), detail: detail})
-	}
-	for i := range post.Settlements {
-		s := &post.Settlements[i]
-		moments = append(moments, moment{at: s.At, who: post.Buyer, what: s.Came, detail: settlementOf(s)})
-	}
-	return moments
-}
-
-func settlementOf(s *exchange.Settlement) string {
-	var words []string
-	if s.Came == "pending" {
-		words = append(words, "the supplier is told ACCEPTED, the tries go on")
-	}
-	if s.Status != 0 {
-		words = append(words, fmt.Sprintf("HTTP %d after %s ms", s.Status, milliseconds(int64(s.Elapsed))))
-	}
-	for _, word := range []struct{ says, text string }{
-		{"", s.Code}, {"their id ", s.BuyerLead}, {"", s.Reason}, {"then to ", s.Next},
-	} {
-		if word.text != "" {
-			words = append(words, word.says+word.text)
-		}
-	}
-	return strings.Join(words, ", ")
 }

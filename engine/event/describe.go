@@ -41,6 +41,7 @@ func Describe(e Event) string {
 		d.text("lead", e.Lead.String())
 		d.uint("attempt", uint64(e.Attempt))
 		d.uint("status", uint64(e.Status))
+		d.fault(e.Fault)
 	case *PostSettled:
 		d.settled(e)
 	case *FundsMoved:
@@ -91,6 +92,12 @@ func (d *describer) flag(name string, v bool) {
 	}
 }
 
+func (d *describer) fault(f market.Fault) {
+	if f != market.FaultNone {
+		d.text("fault", f.String())
+	}
+}
+
 func (d *describer) names(e *NamesGiven) {
 	given := make([]string, 0, len(e.Names))
 	for i := range e.Names {
@@ -127,6 +134,7 @@ func (d *describer) settled(e *PostSettled) {
 	d.text("settlement", e.Settlement.String())
 	d.sale("sale", &e.Sale)
 	d.uint("status", uint64(e.Status))
+	d.fault(e.Fault)
 	d.uint("attempts", uint64(e.Attempts))
 	d.text("buyer_lead", e.BuyerLead)
 	d.text("code", e.Code)

@@ -101,6 +101,9 @@ func TestDescriptions(t *testing.T) {
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"ping":"010000000000"},
 			"auction":"auc_00000000000000000000000002","bids":[{"buyer":3,"outcome":"lost"}]}`},
 		{&PostTried{Attempt: 2}, `{"lead":"lead_00000000000000000000000000","attempt":2}`},
+		{&PostTried{Attempt: 1, Status: 200, Fault: market.FaultUnreadable}, `{"lead":"lead_00000000000000000000000000","attempt":1,"status":200,"fault":"unreadable"}`},
+		{&PostSettled{Settlement: SettledPending, Fault: market.FaultConnect, Attempts: 3}, `{
+			"lead":"lead_00000000000000000000000000","settlement":"pending","fault":"connect","attempts":3}`},
 		{&FundsMoved{Buyer: 4, Amount: -1, Opening: true}, `{"buyer":4,"amount":"-0.000001","opening":true}`},
 		{&CredentialSet{Credential: CredentialAPIKey, Owner: NameSupplier, OwnerRef: 5, Hint: "pk_1", Revoked: true}, `{
 			"credential":"api_key","owner_kind":1,"owner":5,"hint":"pk_1","revoked":true}`},

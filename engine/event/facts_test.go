@@ -49,11 +49,12 @@ var addedLater = map[string]int{
 	"Post.Auction": 2, "Post.Dialect": 2, "Sale.Ping": 2, "LeadDecided.Auction": 2,
 	"Sale.Test": 3, "LeadDecided.Theirs": 3, "LeadDecided.Hook": 3,
 	"PostSettled.Hook": 3, "PostSettled.Supplier": 3, "PostSettled.Decided": 3,
+	"PostSettled.Fault": 4,
 }
 
 type filler struct {
 	given uint64
-	later [3][]reflect.Value
+	later [4][]reflect.Value
 }
 
 func (f *filler) next() uint64 {

@@ -107,6 +107,7 @@ type PostTried struct {
 	Attempt uint32 // from 1
 	At      int64  // when it ended, Unix nanoseconds
 	Status  uint32 // HTTP status, zero where none came
+	Fault   market.Fault
 }
 
 func (*PostTried) Kind() Kind { return KindPostTried }
@@ -117,6 +118,7 @@ func (t *PostTried) marshal(mm message) {
 	putUint(mm, 2, uint64(t.Attempt))
 	putFixed(mm, 3, uint64(t.At))
 	putUint(mm, 4, uint64(t.Status))
+	putUint(mm, 5, uint64(t.Fault))
 }
 
 func (t *PostTried) field(fc *easyproto.FieldContext) bool {
@@ -129,6 +131,8 @@ func (t *PostTried) field(fc *easyproto.FieldContext) bool {
 		return getFixed(fc, &t.At)
 	case 4:
 		return getUint32(fc, &t.Status)
+	case 5:
+		return getByte(fc, &t.Fault)
 	}
 	return true
 }
@@ -139,7 +143,7 @@ type Settlement uint8
 const (
 	SettledDelivered Settlement = 1 // the buyer took it
 	SettledRefused   Settlement = 2 // the buyer certainly has it not; Next or Reason says how it goes on
-	SettledPending   Settlement = 3 // not settled, but the supplier was told ACCEPTED
+	SettledPending   Settlement = 3 // not settled when the answer was due; the tries go on
 	SettledUnknown   Settlement = 4 // the tries are used up; the hold stays, an operator decides
 	SettledConfirmed Settlement = 5 // an operator: the buyer has it
 	SettledReleased  Settlement = 6 // an operator: the buyer has it not
@@ -187,6 +191,8 @@ type PostSettled struct {
 	Hook     market.HookType // that this owes the supplier; none: none
 	Supplier market.Ref      // of the lead
 	Decided  int64           // when the lead was, Unix nanoseconds: the month in which it counts as sold
+
+	Fault market.Fault // of the last attempt; of SettledPending a timeout where that is still under way
 }
 
 func (*PostSettled) Kind() Kind { return KindPostSettled }
@@ -218,6 +224,7 @@ func (s *PostSettled) marshal(mm message) {
 	putUint(mm, 15, uint64(s.Hook))
 	putUint(mm, 16, uint64(s.Supplier))
 	putFixed(mm, 17, uint64(s.Decided))
+	putUint(mm, 18, uint64(s.Fault))
 }
 
 func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
@@ -256,6 +263,8 @@ func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
 		return getRef(fc, &s.Supplier)
 	case 17:
 		return getFixed(fc, &s.Decided)
+	case 18:
+		return getByte(fc, &s.Fault)
 	}
 	return true
 }

@@ -93,6 +93,12 @@ func ParseAuctionID(s string) (id AuctionID, ok bool) {
 	return AuctionID(raw), ok
 }
 
+// ParseRequestID reads the text form; anything else is not ok.
+func ParseRequestID(s string) (id RequestID, ok bool) {
+	raw, ok := parseID(requestPrefix, s)
+	return RequestID(raw), ok
+}
+
 // ParsePingID reads the text form; anything else is not ok.
 func ParsePingID(s string) (id PingID, ok bool) {
 	raw, ok := parseID(pingPrefix, s)

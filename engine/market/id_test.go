@@ -116,13 +116,14 @@ func TestEveryIDIsReadByItsPrefix(t *testing.T) {
 		"lead_": func(s string) ([16]byte, bool) { id, ok := ParseLeadID(s); return id, ok },
 		"auc_":  func(s string) ([16]byte, bool) { id, ok := ParseAuctionID(s); return id, ok },
 		"ping_": func(s string) ([16]byte, bool) { id, ok := ParsePingID(s); return id, ok },
+		"req_":  func(s string) ([16]byte, bool) { id, ok := ParseRequestID(s); return id, ok },
 		"bid_":  func(s string) ([16]byte, bool) { id, ok := ParseBidToken(s); return id, ok },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		id := anyID().Draw(t, "id")
 		texts := map[string]string{
 			"lead_": LeadID(id).String(), "auc_": AuctionID(id).String(), "ping_": PingID(id).String(),
-			"bid_": string(BidToken(id).AppendTo(nil)),
+			"req_": RequestID(id).String(), "bid_": string(BidToken(id).AppendTo(nil)),
 		}
 		for prefix, text := range texts {
 			for other, read := range readers {

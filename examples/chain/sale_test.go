@@ -26,6 +26,7 @@ func (c *chain) sums(lead string) {
 		c.t.Fatalf("the buyer has %d leads", len(held))
 	}
 	front, back := explain(c.t, c.front, lead), explain(c.t, c.back, held[0].LeadUUID)
+	c.isKnownBehind(front, back)
 	for _, told := range []*exchange.Explanation{front, back} {
 		if told.Status != "ACCEPTED" || told.Delivery != "delivered" || told.Price == nil {
 			c.t.Fatalf("%+v", told)
@@ -191,5 +192,20 @@ func TestLoop(t *testing.T) {
 	}
 	if hops, reasons, _ := round.seen(); !slices.Equal(hops, []string{"2", "4"}) || !slices.Equal(reasons, []string{"loop", "no_bid"}) {
 		t.Errorf("from the second to the first: %q, %q", hops, reasons)
+	}
+}
+
+// isKnownBehind sees that the back finds the auction by the id that the front, its
+// seller, gave it: the front's own.
+func (c *chain) isKnownBehind(front, back *exchange.Explanation) {
+	c.t.Helper()
+	text, err := c.back.ExplainSellers("", front.AuctionID)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var told exchange.Explanation
+	read(c.t, string(text), &told)
+	if told.SellerID != front.AuctionID || told.AuctionID != back.AuctionID || len(told.Leads) != 1 || told.Leads[0].ID != back.ID {
+		c.t.Errorf("%s is known as %s, with %d leads", front.AuctionID, told.AuctionID, len(told.Leads))
 	}
 }

@@ -214,11 +214,7 @@ func TestAuctionOfAnIngest(t *testing.T) {
 func TestChosenBuyer(t *testing.T) {
 	high, low := reference(t, "12.5"), reference(t, "9")
 	x := start(t, newPlace(t, trading("ping_post", high, low)))
-	ping := decode[struct {
-		Data struct {
-			Ping string `json:"ping_id"`
-		}
-	}](t, x.ask(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)).Data.Ping
+	ping := x.choices("cmp")
 	if _, err := url.Parse(ping); err != nil || len(ping) > 64 || !strings.HasPrefix(ping, "ping_") {
 		t.Fatalf("ping id %q", ping)
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"pingpost/engine"
-	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 	"pingpost/wal"
@@ -20,7 +18,8 @@ import (
 type explainer struct {
 	log   *wal.Log
 	state *state.State
-	dir   string // data directory
+	named func(supplier market.Ref, theirs string) [16]byte // the name of a seller's auction
+	dir   string                                            // data directory
 	reach reach
 }
 
@@ -47,7 +46,9 @@ func (x *Exchange) explainer() (*explainer, error) {
 	if err := x.Ready(); err != nil {
 		return nil, err
 	}
-	return &explainer{log: x.log, state: x.state, dir: x.settings.DataDir, reach: usualReach}, nil
+	return &explainer{
+		log: x.log, state: x.state, named: x.engine.Load().SellersAuction, dir: x.settings.DataDir, reach: usualReach,
+	}, nil
 }
 
 // ExplainLead tells what became of a lead, as JSON (see Explanation). The error
@@ -70,6 +71,27 @@ func (x *Exchange) ExplainAuction(id market.AuctionID) ([]byte, error) {
 	return document(e.auction(id))
 }
 
+// ExplainRequest is ExplainLead for what a call left in the log, by the id that
+// every answer and every error carries.
+func (x *Exchange) ExplainRequest(id market.RequestID) ([]byte, error) {
+	e, err := x.explainer()
+	if err != nil {
+		return nil, err
+	}
+	return document(e.request(id))
+}
+
+// ExplainSellers is ExplainAuction by a seller's own id of its auction. Without a
+// supplier all of them are looked up; the error is a *server.SeveralSuppliers where
+// more than one has such an auction.
+func (x *Exchange) ExplainSellers(supplier, theirs string) ([]byte, error) {
+	e, err := x.explainer()
+	if err != nil {
+		return nil, err
+	}
+	return document(e.sellers(supplier, theirs))
+}
+
 func document(told *Explanation, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
@@ -81,119 +103,4 @@ func document(told *Explanation, err error) ([]byte, error) {
 		return nil, fmt.Errorf("cannot write an explanation: %w", err)
 	}
 	return out.Bytes(), nil
-}
-
-// lead finds a lead by memory's row of it, else by its time.
-func (e *explainer) lead(id market.LeadID) (*Explanation, error) {
-	found, err := e.decision(id)
-	if err != nil {
-		return nil, err
-	}
-	told, sale, err := e.tellLead(found)
-	if err != nil {
-		return nil, err
-	}
-	if sale.Ping != [16]byte{} {
-		if told.Auction, err = e.earlier(sale.Ping, found); err != nil {
-			return nil, err
-		}
-	}
-	discreet(found, told)
-	return told, nil
-}
-
-func (e *explainer) decision(id market.LeadID) (*entry, error) {
-	if row, ok := e.state.Lead(id); ok {
-		return e.at(row.Seq)
-	}
-	return e.search(id, func(fact event.Event) bool {
-		lead, ok := fact.(*event.LeadDecided)
-		return ok && lead.Lead == id
-	})
-}
-
-func (e *explainer) auction(id market.AuctionID) (*Explanation, error) {
-	found, err := e.search(id, func(fact event.Event) bool {
-		switch fact := fact.(type) {
-		case *event.AuctionHeld:
-			return fact.Auction == id
-		case *event.LeadDecided:
-			return fact.Auction.ID == id
-		}
-		return false
-	})
-	if err != nil {
-		return nil, err
-	}
-	if decided, ok := found.fact.(*event.LeadDecided); ok {
-		return e.lead(decided.Lead)
-	}
-	told := e.tellAuction(found)
-	if err := e.posted(told, found); err != nil {
-		return nil, err
-	}
-	return told, nil
-}
-
-// earlier is the ping whose bid a lead was sold at; nil where history no longer
-// has it.
-func (e *explainer) earlier(name [16]byte, sold *entry) (*Explanation, error) {
-	decided := sold.lead()
-	row, ok := e.state.Auction(name, decided.Decided)
-	var found *entry
-	var err error
-	if ok {
-		found, err = e.at(row.Seq)
-	} else {
-		found, err = e.search(decided.Post.Auction, func(fact event.Event) bool {
-			held, ok := fact.(*event.AuctionHeld)
-			return ok && held.Name == name
-		})
-	}
-	if isGone(err) {
-		return nil, nil //nolint:nilnil // the lead is told of without it
-	}
-	if err != nil {
-		return nil, err
-	}
-	return e.tellAuction(found), nil
-}
-
-// maxPosted bounds how many leads of one ping are told of: each may be refused,
-// and another posted.
-const maxPosted = 16
-
-// posted adds to a ping the leads that were posted at its bids while they were
-// open.
-func (e *explainer) posted(told *Explanation, found *entry) error {
-	held := found.held()
-	if held.Name == [16]byte{} || held.Reason != market.ReasonNone {
-		return nil
-	}
-	var sales []*entry
-	truncated, err := e.each(held.Name, found.at, found.at+int64(e.reach.after), func(after *entry) bool {
-		decided, ok := after.fact.(*event.LeadDecided)
-		if ok && decided.Sale.Ping == held.Name {
-			sales = append(sales, after)
-		}
-		return len(sales) < maxPosted
-	})
-	if err != nil {
-		return err
-	}
-	told.Truncated = truncated
-	for _, sold := range sales {
-		lead, _, err := e.tellLead(sold)
-		if err != nil {
-			return err
-		}
-		discreet(sold, lead, told)
-		told.Leads = append(told.Leads, lead)
-	}
-	told.Why += whatCame(told)
-	return nil
-}
-
-func notFound(what string) error {
-	return fmt.Errorf("%w: %s", engine.ErrNotFound, what)
 }

@@ -1,6 +1,10 @@
 package exchange
 
 import (
+	"cmp"
+	"fmt"
+	"net/http"
+
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -8,7 +12,8 @@ import (
 // How a ping stands.
 const (
 	statusNoBid = "NO_BID"
-	statusBid   = "BID"
+	statusBid   = "BID"   // nothing is sold at it
+	statusTaken = "TAKEN" // a lead is for the buyer of an offer, which has not acknowledged it
 	statusSold  = "SOLD"
 )
 
@@ -29,20 +34,43 @@ func (e *explainer) tellAuction(found *entry) *Explanation {
 	if held.Theirs == "" {
 		told.Kind, told.ID = kindAvailability, market.PingID(held.Auction).String()
 	}
-	if len(held.Bids) > 0 && held.Bids[0].Outcome == market.OutcomeWon {
-		best := &held.Bids[0]
-		told.Status, told.Buyer = statusBid, e.state.NameOf(event.NameBuyer, best.Buyer)
-		told.Price, told.Payout = amountOf(best.Amount, best.Currency), amountOf(best.Payout, best.Currency)
-		told.Margin = amountOf(best.Amount-best.Payout, best.Currency)
-		if row, ok := e.state.Auction(held.Name, held.Began); ok && row.Sold() {
-			told.Status = statusSold
-		}
+	told.Answer = &Answer{At: told.Decided, Status: http.StatusOK, Says: saysNoBid, Reason: told.Reason}
+	if told.Offers = e.offers(held); len(told.Offers) > 0 {
+		told.Status, told.Answer.Says = statusBid, saysBid
 	}
 	lineup := e.lineup(held.Catalog, told.Campaign, found.seq)
 	told.Method = lineup.method
+	told.threeDigits(cmp.Or(lineup.zip, zipField))
 	told.Candidates = e.candidates(lineup, held.Trail, held.Bids, len(held.Trail) > 0)
+	told.nameless(&lineup)
 	told.Why = whyAuction(told)
 	return told
+}
+
+// zip3 is how a ping calls the beginning of a ZIP code.
+const zip3 = "zip3"
+
+// threeDigits calls the start of a ZIP code by its name: the log has it where the
+// whole one would be.
+func (x *Explanation) threeDigits(zip string) {
+	if value, ok := x.Fields[zip]; ok && len(value) == len(`"941"`) {
+		delete(x.Fields, zip)
+		x.Fields[zip3] = value
+	}
+}
+
+// nameless says why seats have numbers where buyers should be named.
+func (x *Explanation) nameless(l *lineup) {
+	if l.known {
+		return
+	}
+	for i := range x.Candidates {
+		if x.Candidates[i].Buyer == "" {
+			x.Notes = append(x.Notes, fmt.Sprintf("Buyers that were not asked are told by their seats: configuration %d, by which it was decided, "+
+				"is no longer in the log's history, or its file in catalogs/ is gone.", x.Catalog))
+			return
+		}
+	}
 }
 
 // candidates are all seats of a lineup, each with its one outcome, which the trail
@@ -81,13 +109,15 @@ func (e *explainer) candidates(l lineup, trail []event.Step, bids []event.Bid, a
 	return list
 }
 
+// asked tells of a candidate whose turn it was to be pinged. One that has asked for a
+// pause, by the 429 to an earlier ping, was sent nothing.
 func (e *explainer) asked(bid *event.Bid, outcome market.Outcome) Candidate {
 	c := Candidate{
 		Buyer: e.state.NameOf(event.NameBuyer, bid.Buyer), Seat: bid.Seat, Outcome: outcome.String(), Asked: true,
-		Elapsed: Milliseconds(bid.Elapsed), Status: bid.Status, Reason: bid.Reason,
+		Elapsed: Milliseconds(bid.Elapsed), Status: bid.Status, Fault: faultOf(bid.Fault), Reason: bid.Reason,
 	}
-	if bid.Fault != market.FaultNone {
-		c.Fault = bid.Fault.String()
+	if outcome == market.OutcomeRateLimited && bid.Status == 0 && bid.Fault == market.FaultNone {
+		c.Asked, c.Elapsed = false, 0
 	}
 	if bid.Currency != (market.Currency{}) {
 		c.Bid, c.Until = amountOf(bid.Amount, bid.Currency), Instant(bid.ValidUntil)

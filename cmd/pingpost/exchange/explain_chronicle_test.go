@@ -30,19 +30,26 @@ type chronicle struct {
 // dawn is when chronicles begin.
 const dawn = 1_795_183_200_000 * int64(time.Millisecond)
 
-// newChronicle begins one in which buyers 1 to 9 are known, a supplier, and the
+// newChronicle begins one in which buyers 1 to 9 are known, two suppliers, and the
 // campaign "cmp". Its segments have a few entries each.
 func newChronicle(t testing.TB) *chronicle {
 	t.Helper()
 	c := &chronicle{t: t, now: dawn, done: make(chan error, 1)}
-	c.explainer = &explainer{state: state.New(), dir: t.TempDir(), reach: usualReach}
+	c.explainer = &explainer{state: state.New(), named: called, dir: t.TempDir(), reach: usualReach}
 	c.open()
-	given := &event.NamesGiven{Names: []event.Name{{Kind: event.NameSupplier, Ref: 1, ID: "sup"}, {Kind: event.NameCampaign, Ref: 1, ID: "cmp"}}}
+	given := &event.NamesGiven{Names: []event.Name{{Kind: event.NameSupplier, Ref: 1, ID: "sup"}, {Kind: event.NameSupplier, Ref: 2, ID: "sup_other"}, {Kind: event.NameCampaign, Ref: 1, ID: "cmp"}}}
 	for n := range market.Ref(9) {
 		given.Names = append(given.Names, event.Name{Kind: event.NameBuyer, Ref: n + 1, ID: fmt.Sprint("buy_", n+1)})
 	}
 	c.add(given)
 	return c
+}
+
+// called is the name of a seller's auction.
+func called(supplier market.Ref, theirs string) (name [16]byte) {
+	sum := sha256.Sum256(fmt.Append(nil, supplier, theirs))
+	copy(name[:], sum[:])
+	return name
 }
 
 func (c *chronicle) open() {
@@ -91,7 +98,12 @@ func (c *chronicle) draw(n byte) market.LeadID {
 // configured puts a document into force in which the campaign has these buyers.
 func (c *chronicle) configured(version uint32, buyers ...string) (path string) {
 	c.t.Helper()
-	text := `{"campaigns":[{"id":"other","method":"weighted","buyers":[]},{"id":"cmp","method":"waterfall","buyers":[{"buyer":"` + strings.Join(buyers, `"},{"buyer":"`) + `"}]}]}`
+	return c.document(version, `{"campaigns":[{"id":"other","method":"weighted","buyers":[]},{"id":"cmp","method":"waterfall","buyers":[{"buyer":"`+strings.Join(buyers, `"},{"buyer":"`)+`"}]}]}`)
+}
+
+// document puts a document into force.
+func (c *chronicle) document(version uint32, text string) (path string) {
+	c.t.Helper()
 	sum := sha256.Sum256([]byte(text))
 	hash := hex.EncodeToString(sum[:])
 	path = filepath.Join(c.dir, "catalogs", hash+".json")
@@ -130,6 +142,54 @@ func (c *chronicle) settled(id market.LeadID, how event.Settlement, change ...fu
 		do(fact)
 	}
 	c.add(fact)
+}
+
+// offering is an auction in which the first two buyers bid 12.5 and 9; theirs is
+// empty where it was held for who asked who would buy.
+func (c *chronicle) offering(n byte, theirs string) *event.AuctionHeld {
+	usd := market.Currency{'U', 'S', 'D'}
+	held := &event.AuctionHeld{
+		Auction: market.AuctionID(c.draw(n)), Request: market.RequestID{n}, Campaign: 1, Supplier: 1, Catalog: 1,
+		Began: c.now, Deadline: c.now + 2e9, Until: c.now + 5e9, Keep: c.now + int64(30*24*time.Hour), Theirs: theirs, Name: [16]byte{n, 7, 7},
+		Trail: []event.Step{{Outcome: market.OutcomeWon, Seats: market.Bits{1}}, {Outcome: market.OutcomeLost, Seats: market.Bits{2}}},
+		Bids: []event.Bid{
+			{Buyer: 1, Token: "t", Outcome: market.OutcomeWon, Amount: 12_500_000, Payout: 10_000_000, Currency: usd, ValidUntil: c.now + 5e9, Elapsed: 1e6, Status: 200},
+			{Seat: 1, Buyer: 2, Token: "u", Outcome: market.OutcomeLost, Amount: 9_000_000, Payout: 7_200_000, Currency: usd, ValidUntil: c.now + 4e9, Elapsed: 2e6, Status: 200},
+		},
+	}
+	if theirs != "" {
+		held.Token, held.Name = market.BidToken{n}, called(held.Supplier, theirs)
+	}
+	return held
+}
+
+// takenUp writes that a lead is to go to a buyer at an auction's bid, and what that
+// came to; zero: nothing yet.
+func (c *chronicle) takenUp(id market.LeadID, at *event.AuctionHeld, buyer int, came event.Settlement, change ...func(*event.PostSettled)) {
+	c.t.Helper()
+	decided := &event.LeadDecided{
+		Lead: id, Request: market.RequestID{99, id[15]}, Campaign: 1, Supplier: at.Supplier, Catalog: 1, Decided: c.now, Keep: c.now + int64(45*24*time.Hour),
+		Sale: atBid(at, buyer), Post: event.Post{URL: "https://buyer.example", Timeout: 1e9, Idempotent: true, Auction: at.Auction},
+		Trail: []event.Step{{Outcome: market.OutcomePostPending, Seats: market.Bits{1 << (buyer - 1)}}},
+	}
+	if at.Theirs != "" {
+		decided.Fields = []event.Field{{Name: sellersLead, Kind: market.KindString, Text: []byte("u-1")}}
+	}
+	c.add(decided)
+	if came == 0 {
+		return
+	}
+	c.settled(id, came, append([]func(*event.PostSettled){func(s *event.PostSettled) {
+		if s.Sale = atBid(at, buyer); came == event.SettledRefused || came == event.SettledReleased {
+			s.Reason = market.ReasonPostRejected
+		}
+	}}, change...)...)
+}
+
+// atBid is a sale at what a buyer bid in an auction.
+func atBid(at *event.AuctionHeld, buyer int) event.Sale {
+	bid := at.Bids[buyer-1]
+	return event.Sale{Buyer: bid.Buyer, Seat: bid.Seat, Price: bid.Amount, Payout: bid.Payout, Currency: bid.Currency, Ping: at.Name}
 }
 
 // told explains a lead that must be there.

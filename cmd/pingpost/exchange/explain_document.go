@@ -1,14 +1,6 @@
 package exchange
 
-import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"strconv"
-	"time"
-
-	"pingpost/engine/market"
-)
+import "encoding/json"
 
 // Explanation is what became of a lead or an auction, as the log tells it: what
 // the admin API answers, and what pingpost explain prints. Both the buyers'
@@ -32,12 +24,15 @@ type Explanation struct {
 	Until    Instant `json:"valid_until,omitzero"` // of our bid to the seller
 	Settled  Instant `json:"settled_at,omitzero"`  // when what became of the delivery was known
 
-	Status      string `json:"status"`             // of a lead OPEN, ACCEPTED or UNMATCHED; of a ping NO_BID, BID or SOLD
-	Delivery    string `json:"delivery,omitempty"` // of a lead that was to be sold
-	Reason      string `json:"reason,omitempty"`   // as the seller was told it
-	Why         string `json:"why"`                // in words
-	DuplicateOf string `json:"duplicate_of,omitempty"`
+	Status      string  `json:"status"`             // of a lead OPEN, ACCEPTED or UNMATCHED; of a ping NO_BID, BID, TAKEN (by a lead that is not acknowledged) or SOLD
+	Delivery    string  `json:"delivery,omitempty"` // of a lead that was to be sold
+	Reason      string  `json:"reason,omitempty"`   // as the seller was told it
+	Answer      *Answer `json:"answer,omitempty"`   // what the call was answered; absent where that is not known, or nobody was left to be answered
+	Why         string  `json:"why"`                // in words
+	DuplicateOf string  `json:"duplicate_of,omitempty"`
 
+	// Of the sale that stands, or is under way; a ping's is that of the lead which
+	// took one of its offers up. Absent where there is none.
 	Buyer  string  `json:"buyer_id,omitempty"`
 	Price  *Amount `json:"price,omitempty"`
 	Payout *Amount `json:"payout,omitempty"`
@@ -45,11 +40,38 @@ type Explanation struct {
 
 	Fields     map[string]json.RawMessage `json:"fields"` // what was said of the lead, contact fields aside
 	Candidates []Candidate                `json:"candidates"`
+	Offers     []Offer                    `json:"offers,omitempty"` // of a ping: what its seller was told, best first
 	Posts      []Post                     `json:"posts"`
 
 	Auction   *Explanation   `json:"auction,omitempty"`   // of a lead sold at the bid of an earlier ping: that ping
-	Leads     []*Explanation `json:"leads,omitempty"`     // of a ping: those that were posted at its bids
+	Leads     []*Explanation `json:"leads,omitempty"`     // of a ping: those that took its offers up, in order
 	Truncated bool           `json:"truncated,omitempty"` // the log was not searched to its end: later tries may be missing
+	Notes     []string       `json:"notes,omitempty"`     // in words, what cannot be told, and why
+}
+
+// Answer is what a call was answered, the first time.
+type Answer struct {
+	At     Instant `json:"at"`     // when it was settled
+	Status int     `json:"status"` // HTTP
+	Says   string  `json:"says"`   // a lead's status, or bid or no_bid of a ping; of an error its code
+	Reason string  `json:"reason,omitempty"`
+}
+
+// Offer is a bid that a supplier was told of.
+type Offer struct {
+	Buyer  string  `json:"buyer_id"`
+	Price  *Amount `json:"price"`  // that the buyer bid
+	Payout *Amount `json:"payout"` // that the supplier was told
+	Until  Instant `json:"valid_until"`
+	Taken  []Taken `json:"taken_by,omitempty"` // in order; all but the last were refused
+}
+
+// Taken is a lead that took an offer up, and how it stands.
+type Taken struct {
+	Lead     string `json:"lead_id"`
+	Status   string `json:"status"`
+	Delivery string `json:"delivery"`
+	Reason   string `json:"reason,omitempty"`
 }
 
 // Candidate is one seat of the campaign's lineup and what became of it.
@@ -63,7 +85,7 @@ type Candidate struct {
 	Payout  *Amount      `json:"payout,omitempty"`
 	Until   Instant      `json:"valid_until,omitzero"`
 	Status  uint32       `json:"status,omitempty"` // HTTP
-	Fault   string       `json:"fault,omitempty"`
+	Fault   Fault        `json:"fault,omitempty"`
 	Reason  string       `json:"reason,omitempty"` // its own word
 }
 
@@ -82,6 +104,7 @@ type Try struct {
 	Attempt uint32  `json:"attempt"`
 	Ended   Instant `json:"ended_at"`
 	Status  uint32  `json:"status,omitempty"`
+	Fault   Fault   `json:"fault,omitempty"`
 }
 
 // Settlement is what a post came to, one after the other: delivered, refused,
@@ -90,72 +113,11 @@ type Settlement struct {
 	At        Instant      `json:"at"`
 	Came      string       `json:"settlement"`
 	Status    uint32       `json:"status,omitempty"`
+	Fault     Fault        `json:"fault,omitempty"` // of the last attempt; a timeout where one was under way
 	Failed    uint32       `json:"failed_attempts,omitempty"`
 	Elapsed   Milliseconds `json:"elapsed_ms,omitzero"` // of the last attempt
 	Code      string       `json:"code,omitempty"`      // the buyer's own word
 	BuyerLead string       `json:"buyer_lead_id,omitempty"`
 	Reason    string       `json:"reason,omitempty"`
 	Next      string       `json:"next_buyer_id,omitempty"` // to whom the lead went then
-}
-
-// Amount is money and its currency. It may be below nothing: a margin.
-type Amount struct {
-	Amount   Millionths `json:"amount"`
-	Currency string     `json:"currency"`
-}
-
-// Millionths is an amount that is read back with its sign.
-type Millionths market.Money
-
-// MarshalJSON writes the shortest number.
-func (m Millionths) MarshalJSON() ([]byte, error) { return market.Money(m).MarshalJSON() }
-
-// UnmarshalJSON reads a number of at most six decimals.
-func (m *Millionths) UnmarshalJSON(text []byte) error {
-	digits, negative := bytes.CutPrefix(text, []byte("-"))
-	read, err := market.ParseMoney(digits)
-	if err != nil {
-		return err
-	}
-	if negative {
-		read = -read
-	}
-	*m = Millionths(read)
-	return nil
-}
-
-// Instant is a time in Unix nanoseconds, and RFC 3339 with milliseconds outside.
-type Instant int64
-
-const instantForm = "2006-01-02T15:04:05.000Z07:00"
-
-// MarshalJSON writes the time in UTC.
-func (i Instant) MarshalJSON() ([]byte, error) {
-	return strconv.AppendQuote(nil, time.Unix(0, int64(i)).UTC().Format(instantForm)), nil
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (i *Instant) UnmarshalJSON(text []byte) error {
-	at, err := time.Parse(`"`+instantForm+`"`, string(text))
-	if err != nil {
-		return fmt.Errorf("not a time: %w", err)
-	}
-	*i = Instant(at.UnixNano())
-	return nil
-}
-
-// Milliseconds is a duration in nanoseconds, and milliseconds outside, down to
-// the microsecond.
-type Milliseconds int64
-
-// MarshalJSON writes a number.
-func (m Milliseconds) MarshalJSON() ([]byte, error) {
-	return strconv.AppendFloat(nil, float64(int64(m)/int64(time.Microsecond))/1000, 'f', -1, 64), nil
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (m *Milliseconds) UnmarshalJSON(text []byte) error {
-	read, err := strconv.ParseFloat(string(text), 64)
-	*m = Milliseconds(read * float64(time.Millisecond))
-	return err
 }

@@ -29,6 +29,8 @@ type course struct {
 	status   market.Status
 	delivery market.Delivery
 	reason   market.Reason
+
+	unanswered bool // there was nobody left to be answered
 }
 
 // names finds the names of what facts have numbers of.
@@ -36,9 +38,8 @@ type names interface {
 	NameOf(kind event.NameKind, ref market.Ref) string
 }
 
-// tellLead tells of a lead without the ping whose bid it was sold at; sale is the
-// one that the lead came to, or was on its way to.
-func (e *explainer) tellLead(found *entry) (told *Explanation, sale *event.Sale, err error) {
+// tellLead tells of a lead without the ping whose bid it was sold at.
+func (e *explainer) tellLead(found *entry) (told *Explanation, err error) {
 	decided := found.lead()
 	told = e.describeLead(found)
 	c := course{
@@ -51,22 +52,29 @@ func (e *explainer) tellLead(found *entry) (told *Explanation, sale *event.Sale,
 	if decided.Post.URL != "" {
 		c.status, c.delivery = market.StatusOpen, market.DeliveryPending
 		c.intend(&decided.Sale, found.at)
-		facts, truncated, err := e.afterwards(found)
+		after, err := e.afterwards(found)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		told.Truncated = truncated
-		for _, after := range facts {
-			c.follow(after)
+		told.Truncated = after.truncated
+		for _, next := range after.facts {
+			c.follow(next)
+			c.answer(next)
 		}
+		if after.end != nil {
+			c.follow(after.end)
+		}
+	} else {
+		c.answerAtOnce(found.at)
 	}
 	c.conclude(decided.Reason == market.ReasonNone)
 	lineup := e.lineup(decided.Catalog, told.Campaign, found.seq)
 	told.Method = lineup.method
 	told.Candidates = e.candidates(lineup, c.trail, decided.Auction.Bids, decided.Sale.Ping == [16]byte{})
 	c.crown()
+	told.nameless(&lineup)
 	told.Why = whyLead(told)
-	return told, &decided.Sale, nil
+	return told, nil
 }
 
 // describeLead tells what is certain from the beginning.
@@ -120,10 +128,10 @@ func (c *course) follow(after *entry) {
 	post := &c.told.Posts[len(c.told.Posts)-1]
 	switch fact := after.fact.(type) {
 	case *event.PostTried:
-		post.Tries = append(post.Tries, Try{Attempt: fact.Attempt, Ended: Instant(fact.At), Status: fact.Status})
+		post.Tries = append(post.Tries, Try{Attempt: fact.Attempt, Ended: Instant(fact.At), Status: fact.Status, Fault: faultOf(fact.Fault)})
 	case *event.PostSettled:
 		post.Settlements = append(post.Settlements, Settlement{
-			At: Instant(after.at), Came: fact.Settlement.String(), Status: fact.Status, Failed: fact.Attempts,
+			At: Instant(after.at), Came: fact.Settlement.String(), Status: fact.Status, Fault: faultOf(fact.Fault), Failed: fact.Attempts,
 			Elapsed: Milliseconds(fact.Elapsed), Code: fact.Code, BuyerLead: fact.BuyerLead, Reason: fact.Reason.String(),
 			Next: c.state.NameOf(event.NameBuyer, fact.Next.Buyer),
 		})

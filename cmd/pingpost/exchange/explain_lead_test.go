@@ -39,10 +39,10 @@ func TestExplainDelivery(t *testing.T) {
 	}{
 		"on its way":         {nil, "OPEN pending ", "buy_1 post_pending, buy_2 capped", "It is being posted to buy_1, for 12.5 USD."},
 		"delivered":          {[]step{{event.SettledDelivered, nil}}, "ACCEPTED delivered ", "buy_1 won, buy_2 capped", "Sold to buy_1 for 12.5 USD, which has acknowledged it."},
-		"answered meanwhile": {[]step{{event.SettledPending, nil}}, "ACCEPTED pending ", "buy_1 post_pending, buy_2 capped", "not acknowledged it yet"},
+		"answered meanwhile": {[]step{{event.SettledPending, nil}}, "ACCEPTED pending ", "buy_1 post_pending, buy_2 capped", "It is buy_1's, for 12.5 USD, but not acknowledged yet; the post is tried on."},
 		"delivered later":    {[]step{{event.SettledPending, nil}, {event.SettledDelivered, nil}}, "ACCEPTED delivered ", "buy_1 won, buy_2 capped", "has acknowledged it"},
-		"refused":            {[]step{{event.SettledRefused, rejected}}, "UNMATCHED failed post_rejected", "buy_1 post_rejected, buy_2 capped", "Whoever it was posted to refused it, or could not be reached, and nobody else could take it. Of 3 candidates: 1 capped, 1 not_asked, 1 post_rejected. The last, buy_1, answered 422 score"},
-		"not reached":        {[]step{{event.SettledRefused, func(s *event.PostSettled) { s.Reason = market.ReasonPostRejected }}}, "UNMATCHED failed post_rejected", "buy_1 post_rejected, buy_2 capped", "The last, buy_1, was not reached."},
+		"refused":            {[]step{{event.SettledRefused, rejected}}, "UNMATCHED failed post_rejected", "buy_1 post_rejected, buy_2 capped", "Whoever it was posted to refused it, or could not be reached, and nobody else could take it. Of 3 candidates: 1 capped, 1 not_asked, 1 post_rejected. The last, buy_1, did not take it: HTTP 422 score."},
+		"not reached":        {[]step{{event.SettledRefused, func(s *event.PostSettled) { s.Reason, s.Fault = market.ReasonPostRejected, market.FaultResolve }}}, "UNMATCHED failed post_rejected", "buy_1 post_rejected, buy_2 capped", "The last, buy_1, did not take it: its name has no address."},
 		"unknown":            {[]step{{event.SettledPending, nil}, {event.SettledUnknown, nil}}, "ACCEPTED unknown ", "buy_1 post_pending, buy_2 capped", "an operator may resend, confirm or release it"},
 		"resent":             {[]step{{event.SettledUnknown, nil}, {event.SettledResent, nil}}, "ACCEPTED pending ", "buy_1 post_pending, buy_2 capped", "tried on"},
 		"confirmed":          {[]step{{event.SettledUnknown, nil}, {event.SettledConfirmed, nil}}, "ACCEPTED confirmed ", "buy_1 won, buy_2 capped", "an operator found that it has the lead"},
@@ -50,13 +50,13 @@ func TestExplainDelivery(t *testing.T) {
 		"to the next":        {[]step{{event.SettledRefused, toNext("https://next.example")}}, "OPEN pending ", "buy_1 post_rejected, buy_2 capped, buy_3 post_pending", "posted to buy_3"},
 		"by the next": {
 			[]step{{event.SettledRefused, toNext("https://next.example")}, {event.SettledDelivered, func(s *event.PostSettled) { s.Sale = saleTo(3) }}},
-			"ACCEPTED delivered ", "buy_1 post_rejected, buy_2 capped, buy_3 won", "Sold to buy_3 for 12.5 USD, which has acknowledged it. Refused before: 1.",
+			"ACCEPTED delivered ", "buy_1 post_rejected, buy_2 capped, buy_3 won", "Sold to buy_3 for 12.5 USD, which has acknowledged it. Before that buy_1 did not take it: it was not reached.",
 		},
 		"answered at the next": {
 			[]step{{event.SettledRefused, toNext("https://next.example")}, {event.SettledPending, func(s *event.PostSettled) { s.Sale = saleTo(3) }}},
-			"ACCEPTED pending ", "buy_1 post_rejected, buy_2 capped, buy_3 post_pending", "Sold to buy_3 for 12.5 USD, which has not acknowledged it yet; the post is tried on. Refused before: 1.",
+			"ACCEPTED pending ", "buy_1 post_rejected, buy_2 capped, buy_3 post_pending", "It is buy_3's, for 12.5 USD, but not acknowledged yet; the post is tried on. Before that buy_1 did not take it: it was not reached.",
 		},
-		"recorded then": {[]step{{event.SettledRefused, toNext("")}}, "ACCEPTED none ", "buy_1 post_rejected, buy_2 capped, buy_3 won", "recorded; the buyer has no endpoint. Refused before: 1."},
+		"recorded then": {[]step{{event.SettledRefused, toNext("")}}, "ACCEPTED none ", "buy_1 post_rejected, buy_2 capped, buy_3 won", "recorded; the buyer has no endpoint. Before that buy_1 did not take it: it was not reached."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newChronicle(t)
@@ -101,7 +101,7 @@ func TestExplainTries(t *testing.T) {
 	c.add(&event.PostTried{Lead: other, Attempt: 1, At: c.now, Status: 500})
 	c.add(&event.LeadDecided{Lead: c.draw(3), DuplicateOf: id, Reason: market.ReasonDuplicate})
 	c.later(2 * time.Second)
-	c.add(&event.PostTried{Lead: id, Attempt: 2, At: c.now})
+	c.add(&event.PostTried{Lead: id, Attempt: 2, At: c.now, Fault: market.FaultConnect})
 	c.settled(other, event.SettledDelivered)
 	c.settled(id, event.SettledDelivered, func(s *event.PostSettled) {
 		s.Attempts, s.Status, s.Elapsed, s.BuyerLead = 2, 201, 31_500_000, "L-1"
@@ -112,7 +112,7 @@ func TestExplainTries(t *testing.T) {
 	}
 	post := told.Posts[0]
 	at := func(d time.Duration) Instant { return Instant(dawn + int64(d)) }
-	if post.Intended != at(0) || post.Tries[0] != (Try{1, at(time.Second), 503}) || post.Tries[1] != (Try{2, at(3 * time.Second), 0}) {
+	if post.Intended != at(0) || post.Tries[0] != (Try{1, at(time.Second), 503, ""}) || post.Tries[1] != (Try{2, at(3 * time.Second), 0, "connect"}) {
 		t.Errorf("%+v", post)
 	}
 	want := Settlement{At: at(3 * time.Second), Came: "delivered", Status: 201, Failed: 2, Elapsed: 31_500_000, BuyerLead: "L-1"}

@@ -14,12 +14,18 @@ import (
 	"pingpost/wal"
 )
 
-// lineup is a campaign's as a version of the configuration had it. The zero one
-// is of a configuration that cannot be had.
+// lineup is a campaign's as a version of the configuration had it. One that is not
+// known is of a configuration that cannot be had.
 type lineup struct {
+	known  bool
 	method string
 	buyers []string // by seat
+	zip    string   // the field that has the ZIP code
 }
+
+// zipField is what buyers call the field, and suppliers too where no mapping says
+// otherwise.
+const zipField = "zip"
 
 func (l *lineup) buyer(seat uint32) string {
 	if int(seat) < len(l.buyers) {
@@ -43,6 +49,10 @@ func (e *explainer) lineup(version uint32, campaign string, seq uint64) lineup {
 			Buyers []struct {
 				Buyer string `json:"buyer"`
 			} `json:"buyers"`
+			Fields []struct {
+				Name string `json:"name"`
+				To   string `json:"to"`
+			} `json:"fields"`
 		} `json:"campaigns"`
 	}
 	if json.Unmarshal(text, &document) != nil {
@@ -50,9 +60,14 @@ func (e *explainer) lineup(version uint32, campaign string, seq uint64) lineup {
 	}
 	for i := range document.Campaigns {
 		if c := &document.Campaigns[i]; c.ID == campaign {
-			found := lineup{method: c.Method}
+			found := lineup{known: true, method: c.Method, zip: zipField}
 			for _, seat := range c.Buyers {
 				found.buyers = append(found.buyers, seat.Buyer)
+			}
+			for _, field := range c.Fields {
+				if field.To == zipField {
+					found.zip = field.Name
+				}
 			}
 			return found
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,11 +71,11 @@ func TestExplainWithoutLineup(t *testing.T) {
 	if got := c.told(first).outcomes(); got != "buy_1 capped, buy_2 wrong_state" {
 		t.Error(got)
 	}
-	if got := c.told(second).outcomes(); got != "buy_3 capped, buy_4 wrong_state" {
-		t.Error(got)
+	if told := c.told(second); told.outcomes() != "buy_3 capped, buy_4 wrong_state" || len(told.Notes) != 0 {
+		t.Errorf("%s, %q", told.outcomes(), told.Notes)
 	}
-	if told := c.told(unknown); told.outcomes() != numbers || told.Method != "" {
-		t.Errorf("of no version: %s", told.outcomes())
+	if told := c.told(unknown); told.outcomes() != numbers || told.Method != "" || len(told.Notes) != 1 || !strings.Contains(told.Notes[0], "configuration 9,") {
+		t.Errorf("of no version: %s, %q", told.outcomes(), told.Notes)
 	}
 	text, err := os.ReadFile(old)
 	if err != nil {
@@ -90,8 +91,8 @@ func TestExplainWithoutLineup(t *testing.T) {
 		if err := change(); err != nil && name != "no file" {
 			t.Fatal(err)
 		}
-		if got := c.told(first).outcomes(); got != numbers {
-			t.Errorf("%s: %s", name, got)
+		if told := c.told(first); told.outcomes() != numbers || len(told.Notes) != 1 || !strings.Contains(told.Notes[0], "configuration 1,") {
+			t.Errorf("%s: %s, %q", name, told.outcomes(), told.Notes)
 		}
 	}
 }
@@ -137,7 +138,7 @@ func TestEveryOutcomeIsNamed(t *testing.T) {
 		seats.Set(unasked)
 		seats.Set(asked)
 		trail = append(trail, event.Step{Outcome: outcome, Seats: seats})
-		bids = append(bids, event.Bid{Seat: uint32(asked), Buyer: 1, Outcome: market.OutcomeLost, Elapsed: 1e6})
+		bids = append(bids, event.Bid{Seat: uint32(asked), Buyer: 1, Outcome: market.OutcomeLost, Elapsed: 1e6, Status: 200})
 	}
 	seen := map[uint32]bool{}
 	for _, candidate := range c.candidates(lineup{}, trail, bids, true) {
@@ -152,5 +153,31 @@ func TestEveryOutcomeIsNamed(t *testing.T) {
 	}
 	if len(seen) != 2*market.Outcomes {
 		t.Errorf("%d seats of %d", len(seen), 2*market.Outcomes)
+	}
+}
+
+// TestWhoAskedForAPauseIsNotAsked: a buyer whose 429 holds it back was sent nothing;
+// one that has just answered 429 was.
+func TestWhoAskedForAPauseIsNotAsked(t *testing.T) {
+	c := newChronicle(t)
+	held := c.offering(1, "theirs")
+	held.Trail = append(held.Trail, event.Step{Outcome: market.OutcomeRateLimited, Seats: market.Bits{0b11100}})
+	held.Bids = append(held.Bids,
+		event.Bid{Seat: 2, Buyer: 3, Outcome: market.OutcomeRateLimited, Elapsed: 7e6, Status: 429},
+		event.Bid{Seat: 3, Buyer: 4, Outcome: market.OutcomeRateLimited, Elapsed: 1e3})
+	c.add(held)
+	told, err := c.explainer.auction(held.Auction)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []bool
+	for _, candidate := range told.Candidates {
+		asked = append(asked, candidate.Asked)
+		if candidate.Asked != (candidate.Elapsed != 0) {
+			t.Errorf("%+v", candidate)
+		}
+	}
+	if !slices.Equal(asked, []bool{true, true, true, false, false}) {
+		t.Errorf("%v: %s", asked, told.outcomes())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"pingpost/engine"
@@ -61,10 +62,11 @@ func (e *explainer) at(seq uint64) (*entry, error) {
 	return factOf(&found)
 }
 
-// search finds the fact that an identifier was drawn for.
-func (e *explainer) search(id [16]byte, is func(event.Event) bool) (found *entry, err error) {
+// search finds the fact that an identifier was drawn for; else the error says what
+// is not there.
+func (e *explainer) search(id [16]byte, none string, is func(event.Event) bool) (found *entry, err error) {
 	drawn := drawnAt(id)
-	truncated, err := e.each(id, drawn-int64(e.reach.before), drawn+int64(e.reach.after), func(has *entry) bool {
+	truncated, err := e.each(id[:], drawn-int64(e.reach.before), drawn+int64(e.reach.after), func(has *entry) bool {
 		if is(has.fact) {
 			found = has
 		}
@@ -78,7 +80,7 @@ func (e *explainer) search(id [16]byte, is func(event.Event) bool) (found *entry
 	case truncated:
 		return nil, notFound("it is not among what the log holds first of its time, and the search ends there")
 	}
-	return nil, notFound("the log's history has no lead and no auction of this id")
+	return nil, notFound(none)
 }
 
 // drawnAt is an identifier's time in Unix nanoseconds.
@@ -90,16 +92,18 @@ func drawnAt(id [16]byte) int64 {
 	return milliseconds * int64(time.Millisecond)
 }
 
-// each takes every entry of a time that has an identifier's bytes somewhere, in
-// the log's order, until take has enough. truncated says that it ended before the
-// time did.
-func (e *explainer) each(id [16]byte, from, until int64, take func(*entry) bool) (truncated bool, err error) {
+// forEver is the end of a search that goes on to the log's.
+const forEver = math.MaxInt64
+
+// each takes every entry of a time that has these bytes somewhere, in the log's
+// order, until take has enough. truncated says that it ended before the time did.
+func (e *explainer) each(mark []byte, from, until int64, take func(*entry) bool) (truncated bool, err error) {
 	reader, err := e.log.ReadSince(from)
 	if err != nil {
 		return false, fmt.Errorf("cannot search the log: %w", err)
 	}
 	defer reader.Close()
-	end, err := e.read(reader, id, from, until, take)
+	end, err := e.read(reader, mark, from, until, take)
 	return end == endOfReach, err
 }
 
@@ -113,7 +117,7 @@ const (
 	endEnough      // what was wanted is found
 )
 
-func (e *explainer) read(reader *wal.Reader, id [16]byte, from, until int64, take func(*entry) bool) (end, error) {
+func (e *explainer) read(reader *wal.Reader, mark []byte, from, until int64, take func(*entry) bool) (end, error) {
 	for n := 0; ; n++ {
 		next, err := reader.Next()
 		switch {
@@ -125,7 +129,7 @@ func (e *explainer) read(reader *wal.Reader, id [16]byte, from, until int64, tak
 			return endOfTime, nil
 		case n >= e.reach.entries || reader.Bytes() > e.reach.bytes:
 			return endOfReach, nil
-		case next.At < from || !bytes.Contains(next.Data, id[:]):
+		case next.At < from || !bytes.Contains(next.Data, mark):
 			continue
 		}
 		found, err := factOf(&next)
@@ -138,14 +142,20 @@ func (e *explainer) read(reader *wal.Reader, id [16]byte, from, until int64, tak
 	}
 }
 
-// afterwards is what followed a lead's decision: its tries and what its posts
-// came to, up to the entry in which the last one ended where memory knows that,
-// else to the log's end. Where that entry is out of reach it is read by itself.
+// aftermath is what followed a lead's decision: its tries and what its posts came to.
+type aftermath struct {
+	facts     []*entry // in order, without a gap
+	end       *entry   // where they end too early: the one in which the last post ended, read by itself
+	truncated bool     // there may be more than these
+}
+
+// afterwards reads on from a lead's decision, up to the entry in which its last post
+// ended where memory knows that, else to the log's end.
 //
 // Memory knows it of a lead without an open post; of one with, it knows the end of
 // the post before. So it is asked for the open post first: a lead that has none
 // gets none any more.
-func (e *explainer) afterwards(decided *entry) (facts []*entry, truncated bool, err error) {
+func (e *explainer) afterwards(decided *entry) (after aftermath, err error) {
 	lead := decided.lead().Lead
 	last := uint64(0) // not known
 	if e.state.Post(lead) == nil {
@@ -154,31 +164,25 @@ func (e *explainer) afterwards(decided *entry) (facts []*entry, truncated bool, 
 	}
 	reader, err := e.log.NewReader(decided.seq + 1)
 	if err != nil {
-		return nil, false, fmt.Errorf("cannot search the log: %w", err)
+		return after, fmt.Errorf("cannot search the log: %w", err)
 	}
 	defer reader.Close()
 	seen := false
-	ended, err := e.read(reader, lead, 0, decided.at+int64(e.reach.later), func(after *entry) bool {
-		if isOf(after.fact, lead) {
-			facts = append(facts, after)
-			seen = seen || after.seq == last
+	ended, err := e.read(reader, lead[:], 0, decided.at+int64(e.reach.later), func(next *entry) bool {
+		if isOf(next.fact, lead) {
+			after.facts = append(after.facts, next)
+			seen = seen || next.seq == last
 		}
-		return !seen && len(facts) < e.reach.facts
+		return !seen && len(after.facts) < e.reach.facts
 	})
-	if err != nil {
-		return nil, false, err
+	if err != nil || seen || ended == endOfLog {
+		return after, err
 	}
-	if seen || ended == endOfLog {
-		return facts, false, nil
+	after.truncated = true
+	if last != 0 {
+		after.end, err = e.at(last)
 	}
-	if last == 0 {
-		return facts, true, nil
-	}
-	end, err := e.at(last)
-	if err != nil {
-		return nil, false, err
-	}
-	return append(facts, end), true, nil
+	return after, err
 }
 
 // isOf tells whether a fact is of the delivery of a lead.

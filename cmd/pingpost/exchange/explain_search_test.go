@@ -224,26 +224,16 @@ func TestExplainIgnoresDuplicates(t *testing.T) {
 // the other, the first are told of; and those of other bids are not.
 func TestExplainManyPosted(t *testing.T) {
 	c := newChronicle(t)
-	auction := market.AuctionID(c.draw(1))
-	name := [16]byte{7, 7, 7}
-	c.add(&event.AuctionHeld{
-		Auction: auction, Campaign: 1, Supplier: 1, Catalog: 1, Began: c.now, Deadline: c.now + 2e9, Name: name, Theirs: "theirs", Keep: c.now + 1e15,
-		Trail: []event.Step{{Outcome: market.OutcomeWon, Seats: market.Bits{1}}},
-		Bids:  []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon, Amount: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Elapsed: 1e6, Status: 200}},
-	})
-	post := func(n byte, ping [16]byte) {
-		id := c.draw(n)
-		sale := saleTo(1)
-		sale.Ping = ping
-		c.add(&event.LeadDecided{Lead: id, Campaign: 1, Supplier: 1, Catalog: 1, Sale: sale, Post: event.Post{URL: "https://b.example", Auction: auction}, Keep: c.now + 1e15})
-		c.settled(id, event.SettledRefused, func(s *event.PostSettled) { s.Sale, s.Reason = sale, market.ReasonPostRejected })
-	}
-	for n := range byte(maxPosted + 2) {
-		post(10+n, name)
-		post(100+n, [16]byte{1})
+	held := c.offering(1, "theirs")
+	auction := held.Auction
+	c.add(held)
+	other := c.offering(2, "")
+	for n := range byte(maxClaimants + 2) {
+		c.takenUp(c.draw(10+n), held, 1, event.SettledRefused)
+		c.takenUp(c.draw(100+n), other, 1, event.SettledRefused)
 	}
 	told, err := c.explainer.auction(auction)
-	if err != nil || len(told.Leads) != maxPosted || told.Status != "BID" {
+	if err != nil || len(told.Leads) != maxClaimants || told.Status != "BID" {
 		t.Fatalf("%+v, %v", told, err)
 	}
 	for i, lead := range told.Leads {

@@ -3,18 +3,14 @@ package exchange
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"pingpost/cmd/pingpost/exchange/golden"
 	"pingpost/loadtest/refbuyer"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // explain asks the admin address what became of something.
 func (r *running) explain(id string) *Explanation {
@@ -53,30 +49,9 @@ func plain(t testing.TB, document string) string {
 	return out.String()
 }
 
-// golden compares with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s: -update writes it anew; got\n%s", path, got)
-	}
-}
-
 func (r *running) golden(t *testing.T, name, id string) {
 	t.Helper()
-	golden(t, name, plain(t, r.must(200, "GET", "/admin/v1/explain/"+id, "").body))
+	golden.Compare(t, name, plain(t, r.must(200, "GET", "/admin/v1/explain/"+id, "").body))
 }
 
 // TestExplainIngest: an auction over a lead, whose winner refuses it, so that the
@@ -98,45 +73,12 @@ func TestExplainIngest(t *testing.T) {
 func TestExplainPost(t *testing.T) {
 	low, high := reference(t, "9"), reference(t, "12.5")
 	x := start(t, newPlace(t, trading("ping_post", low, high)))
-	const ping = `{"auction_id":"theirs-1","vertical":"auto","state":"CA","zip3":"941","tcpa_consent":true,"vehicle_count":2}`
-	token := decode[struct {
-		Bid struct {
-			Token string `json:"bid_token"`
-		}
-	}](t, x.seller("/v1/ping", "k1", ping)).Bid.Token
-	post := fmt.Sprintf(`{"auction_id":"theirs-1","bid_token":%q,"lead":{"lead_uuid":"u1","first_name":"Ann","last_name":%q,"email":"ann@%s","phone":"+1%s0001","address":{"zip":"94105"}}}`,
-		token, lastName, mailHost, areaCode)
-	id := x.seller("/v1/post", "k1", post).leadID()
+	id := x.postAt("theirs-1", x.bidFor("auto", "theirs-1"), 1).leadID()
 	x.golden(t, "post", id)
 	auction := x.explain(id).Auction.ID
 	x.golden(t, "ping", auction)
 	x = x.again()
 	x.golden(t, "ping", auction)
-}
-
-// TestExplainChoice: who asked who would buy, and then had the lead go to one of
-// them.
-func TestExplainChoice(t *testing.T) {
-	high, low := reference(t, "12.5"), reference(t, "9")
-	x := start(t, newPlace(t, trading("ping_post", high, low)))
-	ping := decode[struct {
-		Data struct {
-			Ping string `json:"ping_id"`
-		}
-	}](t, x.ask(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)).Data.Ping
-	if before := x.explain(ping); before.Kind != "availability" || before.ID != ping || before.Status != "BID" || !strings.HasSuffix(before.Why, "No lead was posted at it.") {
-		t.Errorf("before: %+v", before)
-	}
-	id := x.sold(lead(1, "flo_ping_id", `"`+ping+`"`, "flo_buyer_id", `"buy_2"`)).leadID()
-	told := x.explain(id)
-	if told.Kind != "ingest" || told.Buyer != "buy_2" || told.outcomes() != "buy_2 won" || told.Auction == nil || told.Auction.ID != ping || told.Auction.Status != "SOLD" {
-		t.Errorf("the lead: %+v", told)
-	}
-	for _, name := range []string{ping, "auc_" + strings.TrimPrefix(ping, "ping_")} {
-		if after := x.explain(name); after.Status != "SOLD" || len(after.Leads) != 1 || after.Leads[0].ID != id || after.outcomes() != "buy_1 won, buy_2 lost" {
-			t.Errorf("%s: %+v", name, after)
-		}
-	}
 }
 
 // everyWay is a campaign without an auction in which each buyer stays out in its
@@ -200,7 +142,7 @@ func TestExplainIsDiscreet(t *testing.T) {
 			t.Errorf("post %d: %q", i, code)
 		}
 	}
-	if !strings.Contains(refused.Why, "answered 422 "+withheld) {
+	if !strings.Contains(refused.Why, "HTTP 422 "+withheld) {
 		t.Error(refused.Why)
 	}
 	taken := x.explain(x.sold(lead(2)).leadID())
@@ -220,7 +162,7 @@ func TestExplainUnknown(t *testing.T) {
 	for _, id := range []string{"lead_01jd0000000000000000000000", "auc_01jd0000000000000000000000", "ping_7zzzzzzzzzzzzzzzzzzzzzzzzz", "lead_00000000000000000000000000"} {
 		x.operate("GET", "/admin/v1/explain/"+id, "").mustFail(t, 404, "not_found")
 	}
-	x.operate("GET", "/admin/v1/explain/42", "").mustFail(t, 422, "invalid_payload")
+	x.operate("GET", "/admin/v1/explain", "").mustFail(t, 422, "invalid_payload")
 	request(t, "GET", "http://"+x.Admin()+"/admin/v1/explain/lead_01jd0000000000000000000000", "").mustFail(t, 401, "unauthorized")
 	x.operate("POST", "/admin/v1/explain/lead_01jd0000000000000000000000", "").mustFail(t, 405, "method_not_allowed")
 	x.draining.Store(true)

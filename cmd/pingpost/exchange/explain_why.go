@@ -62,7 +62,7 @@ var unsold = map[market.Reason]struct{ outright, furthest string }{
 		"What was offered is below the campaign's floor, or less than it pays the supplier.",
 	},
 	market.ReasonBidExpired: {
-		"The bid was no longer open: its time was over, it was used already, or there was no room at its buyer any more.",
+		"The bid was no longer open: its time was over, it was used already, or its buyer could not take it any more.",
 		"There were bids, but their time was over before one could be taken up.",
 	},
 	market.ReasonPostRejected: {
@@ -110,95 +110,4 @@ func tally(candidates []Candidate) string {
 		return "Of 1 candidate: " + words[0] + "."
 	}
 	return fmt.Sprintf("Of %d candidates: %s.", len(candidates), strings.Join(words, ", "))
-}
-
-// whyLead answers why the lead was sold, or was not.
-func whyLead(told *Explanation) string {
-	if told.Status == market.StatusUnmatched.String() {
-		why := because(told)
-		switch told.Delivery {
-		case market.DeliveryReleased.String():
-			why = "An operator took it back: the buyer has not got it."
-		case market.DeliveryFailed.String():
-			why += refusal(told)
-		}
-		return why
-	}
-	why := fmt.Sprintf("Sold to %s for %s", told.Buyer, told.Price)
-	if told.Status == market.StatusOpen.String() {
-		return fmt.Sprintf("It is being posted to %s, for %s.", told.Buyer, told.Price)
-	}
-	switch told.Delivery {
-	case market.DeliveryNone.String():
-		why += ". The sale is recorded; the buyer has no endpoint"
-	case market.DeliveryDone.String():
-		why += ", which has acknowledged it"
-	case market.DeliveryPending.String():
-		why += ", which has not acknowledged it yet; the post is tried on"
-	case market.DeliveryUnknown.String():
-		why += ", of which no try could tell whether it has the lead; an operator may resend, confirm or release it"
-	case market.DeliveryConfirmed.String():
-		why += "; an operator found that it has the lead"
-	}
-	if refused := refusals(told.Posts); refused > 0 {
-		why += fmt.Sprintf(". Refused before: %d", refused)
-	}
-	return why + "."
-}
-
-// refusal is the last buyer's own word.
-func refusal(told *Explanation) string {
-	if len(told.Posts) == 0 {
-		return ""
-	}
-	post := &told.Posts[len(told.Posts)-1]
-	if n := len(post.Settlements); n > 0 && post.Settlements[n-1].Status != 0 {
-		return fmt.Sprintf(" The last, %s, answered %d %s", post.Buyer, post.Settlements[n-1].Status, post.Settlements[n-1].Code)
-	}
-	return fmt.Sprintf(" The last, %s, was not reached.", post.Buyer)
-}
-
-// refusals is how many buyers had the lead no longer when the next one got it.
-func refusals(posts []Post) (n int) {
-	for i := range posts {
-		if last := len(posts[i].Settlements) - 1; last >= 0 && posts[i].Settlements[last].Next != "" {
-			n++
-		}
-	}
-	return n
-}
-
-// whyAuction answers what a ping was answered.
-func whyAuction(told *Explanation) string {
-	if told.Status == statusNoBid {
-		return because(told)
-	}
-	standing := 0
-	for i := range told.Candidates {
-		if told.Candidates[i].Payout != nil {
-			standing++
-		}
-	}
-	why := fmt.Sprintf("%s bid the most, %s, of %d whose bids stand; the seller was offered %s.", told.Buyer, told.Price, standing, told.Payout)
-	return why
-}
-
-// whatCame adds to a bid what was posted at it.
-func whatCame(told *Explanation) string {
-	why := ""
-	for _, lead := range told.Leads {
-		why += fmt.Sprintf(" %s was posted at it: %s.", lead.ID, lead.Status)
-	}
-	if why == "" {
-		return " No lead was posted at it."
-	}
-	return why
-}
-
-// String is the amount and its currency, as a person writes it.
-func (a *Amount) String() string {
-	if a == nil {
-		return "nothing"
-	}
-	return market.Money(a.Amount).String() + " " + a.Currency
 }

@@ -1,0 +1,169 @@
+package exchange
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/loadtest/refbuyer"
+	"pingpost/server"
+)
+
+// lookUp asks the admin address by what may stand in a query.
+func (r *running) lookUp(id, supplier string) *answer {
+	r.t.Helper()
+	query := url.Values{"id": {id}}
+	if supplier != "" {
+		query.Set("supplier", supplier)
+	}
+	return r.operate("GET", "/admin/v1/explain?"+query.Encode(), "")
+}
+
+// TestExplainByASellersID: a seller that knows nothing but its own id of an auction is
+// answered by it, whatever characters that has, also after a restart; an id that it
+// never used is nobody's.
+func TestExplainByASellersID(t *testing.T) {
+	high := reference(t, "12.5")
+	x := start(t, newPlace(t, trading("ping_post", high)))
+	ids := []string{"a-123", "a/b ?&%2F", "größe 7", "auc_01jd0000000000000000000000", strings.Repeat("x", 200)}
+	leads := map[string]string{}
+	for i, id := range ids {
+		leads[id] = x.postAt(id, x.bidFor("auto", id), i).leadID()
+	}
+	for range 2 {
+		for id, lead := range leads {
+			for _, supplier := range []string{"", "sup_acme"} {
+				told := decode[Explanation](t, x.lookUp(id, supplier))
+				if told.SellerID != id || len(told.Leads) != 1 || told.Leads[0].ID != lead {
+					t.Errorf("%q of %q: %+v", id, supplier, told)
+				}
+			}
+		}
+		x.operate("GET", "/admin/v1/explain/a-123", "").is(t, 200)
+		x.lookUp("a-124", "").mustFail(t, 404, "not_found")
+		x.lookUp("a-123", "sup_nobody").mustFail(t, 404, "not_found")
+		x.lookUp("auc_01jd0000000000000000000001", "").mustFail(t, 404, "not_found")
+		x = x.again()
+	}
+}
+
+func (a *answer) is(t testing.TB, status int) {
+	t.Helper()
+	if a.status != status {
+		t.Errorf("%d %s, want %d", a.status, a.body, status)
+	}
+}
+
+// TestExplainByARequestsID: the request id of any answer leads to what it was about:
+// of a ping, of a sale, of a lead that was turned away with an error that names no
+// lead, and of a repeat, whose answer has the first one's. What decided nothing is
+// not found, and it is said why.
+func TestExplainByARequestsID(t *testing.T) {
+	choosy := reference(t, "12.5", func(o *refbuyer.Options) { o.RejectRate = 1 })
+	low := reference(t, "9")
+	x := start(t, newPlace(t, strings.Replace(trading("ping_post", choosy, low), "    duplicates: {window: 0s}\n", "", 1)))
+	unsold := x.postAt("a-1", x.bidFor("auto", "a-1"), 1)
+	if told := x.explain(decode[fault](t, unsold).RequestID); told.Kind != "post" || told.Status != "UNMATCHED" || told.answered()[:17] != "422 post_rejected" || told.Auction.SellerID != "a-1" {
+		t.Errorf("%+v", told)
+	}
+	sold := x.sold(lead(2))
+	if told := x.explain(sold.id()); told.ID != sold.leadID() || told.Kind != "ingest" {
+		t.Errorf("%+v", told)
+	}
+	again := x.ingest(lead(2))
+	if told := x.explain(again.id()); told.Reason != "duplicate" || told.DuplicateOf != sold.leadID() {
+		t.Errorf("%+v", told)
+	}
+	twin := x.postAt("a-2", x.bidFor("auto", "a-2"), 2)
+	if told := x.explain(twin.id()); told.Kind != "post" || told.DuplicateOf != sold.leadID() || told.answered()[:27] != "422 post_rejected duplicate" {
+		t.Errorf("%+v", told)
+	}
+	asked := x.ask(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)
+	if told := x.explain(asked.id()); told.Kind != "availability" || !strings.Contains(asked.body, told.ID) {
+		t.Errorf("%+v", told)
+	}
+	repeated := x.postAt("a-1", x.bidFor("auto", "a-1"), 1)
+	if told := x.explain(repeated.id()); repeated.header.Get("Idempotent-Replayed") != "true" || told.ID != x.explain(unsold.id()).ID {
+		t.Errorf("%v: %+v", repeated.header, told)
+	}
+	invalid := x.ingest(lead(3, "phone", "7")).mustFail(t, 422, "invalid_payload")
+	if said := x.operate("GET", "/admin/v1/explain/"+invalid.RequestID, "").mustFail(t, 404, "not_found"); !strings.Contains(said.Message, noSuchRequest) {
+		t.Error(said.Message)
+	}
+}
+
+// sellersAuction writes an auction under a seller's own id.
+func (c *chronicle) sellersAuction(n byte, supplier market.Ref, theirs string) *event.AuctionHeld {
+	c.t.Helper()
+	held := c.offering(n, theirs)
+	held.Supplier, held.Name = supplier, called(supplier, theirs)
+	c.add(held)
+	return held
+}
+
+// TestExplainWhose: one id of two sellers is either's; without a word whose is meant
+// it is nobody's, and both are named. Memory and log say the same.
+func TestExplainWhose(t *testing.T) {
+	c := newChronicle(t)
+	c.sellersAuction(1, 1, "both")
+	c.among(20)
+	c.sellersAuction(2, 2, "both")
+	mine := c.sellersAuction(3, 2, "mine")
+	forgetful := c.forgetting()
+	forgetful.named = called
+	for name, e := range map[string]*explainer{"memory": c.explainer, "log": forgetful} {
+		for _, row := range []struct{ supplier, id, want string }{
+			{"sup", "both", "sup"},
+			{"sup_other", "both", "sup_other"},
+			{"", "mine", "sup_other"},
+			{"sup_other", "mine", "sup_other"},
+		} {
+			if told, err := e.sellers(row.supplier, row.id); err != nil || told.Supplier != row.want || told.SellerID != row.id {
+				t.Errorf("%s, %q of %q: %+v, %v", name, row.id, row.supplier, told, err)
+			}
+		}
+		var several *server.SeveralSuppliers
+		if told, err := e.sellers("", "both"); !errors.As(err, &several) || strings.Join(several.Names, " ") != "sup sup_other" {
+			t.Errorf("%s: %+v, %v", name, told, err)
+		}
+		for _, row := range [][2]string{{"", "bot"}, {"sup", "mine"}, {"nobody", "mine"}, {"", ""}, {"", mine.Auction.String()}} {
+			if told, err := e.sellers(row[0], row[1]); !errors.Is(err, engine.ErrNotFound) {
+				t.Errorf("%s, %q: %+v, %v", name, row, told, err)
+			}
+		}
+	}
+}
+
+// TestExplainTheLaterOfOneID: a seller may use an id again once memory has forgotten
+// it; by then the later auction is meant.
+func TestExplainTheLaterOfOneID(t *testing.T) {
+	c := newChronicle(t)
+	c.sellersAuction(1, 1, "again")
+	c.later(31 * 24 * time.Hour)
+	later := c.sellersAuction(2, 1, "again")
+	if told, err := c.explainer.sellers("", "again"); err != nil || told.AuctionID != later.Auction.String() {
+		t.Errorf("%+v, %v", told, err)
+	}
+}
+
+// TestExplainFarBack: what memory has forgotten is looked for from the log's
+// beginning on, and no further than a search goes.
+func TestExplainFarBack(t *testing.T) {
+	c := newChronicle(t)
+	c.among(20)
+	c.sellersAuction(1, 1, "old")
+	e := c.forgetting()
+	e.named = called
+	if told, err := e.sellers("", "old"); err != nil || told.SellerID != "old" {
+		t.Errorf("%+v, %v", told, err)
+	}
+	e.reach.entries = 20
+	if told, err := e.sellers("", "old"); !errors.Is(err, engine.ErrNotFound) || !strings.Contains(err.Error(), "the search ends there") {
+		t.Errorf("%+v, %v", told, err)
+	}
+}

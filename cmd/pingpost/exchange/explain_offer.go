@@ -1,0 +1,110 @@
+package exchange
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// offers are what a seller was told: the best bid by its token, or every bid that
+// stands to who asked who would buy. It goes by the same rule as the answer to the
+// ping (engine.PingAnswer).
+func (e *explainer) offers(held *event.AuctionHeld) (list []Offer) {
+	for i := range held.Bids {
+		bid := &held.Bids[i]
+		if bid.Token == "" || !held.Token.IsZero() && bid.Outcome != market.OutcomeWon {
+			continue
+		}
+		list = append(list, Offer{
+			Buyer: e.state.NameOf(event.NameBuyer, bid.Buyer), Until: Instant(bid.ValidUntil),
+			Price: amountOf(bid.Amount, bid.Currency), Payout: amountOf(bid.Payout, bid.Currency),
+		})
+	}
+	return list
+}
+
+// claimant is a lead that took up an offer of an auction.
+type claimant struct {
+	decided *entry
+	told    *Explanation
+}
+
+// maxClaimants bounds how many leads of one auction are told of: each may be refused,
+// and another taken.
+const maxClaimants = 16
+
+// claimants are the leads that were sold, or were to be, at the offers of an auction.
+// Whoever bought by it in the end is among them, as far as memory knows: it may
+// have come after many that were refused.
+func (e *explainer) claimants(found *entry) (list []claimant, truncated bool, err error) {
+	held := found.held()
+	if held.Name == [16]byte{} || held.Reason != market.ReasonNone {
+		return nil, false, nil
+	}
+	var decided []*entry
+	truncated, err = e.each(held.Name[:], found.at, found.at+int64(e.reach.after), func(after *entry) bool {
+		lead, ok := after.fact.(*event.LeadDecided)
+		if ok && lead.Sale.Ping == held.Name {
+			decided = append(decided, after)
+		}
+		return len(decided) < maxClaimants
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if row, ok := e.state.Auction(held.Name, held.Began); ok && row.Sold() && !among(decided, row.Lead) {
+		last, err := e.decision(row.Lead)
+		if err != nil && !isGone(err) {
+			return nil, false, err
+		}
+		if err == nil {
+			decided = append(decided, last)
+		}
+	}
+	for _, one := range decided {
+		told, err := e.tellLead(one)
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, claimant{one, told})
+	}
+	return list, truncated, nil
+}
+
+func among(decided []*entry, lead market.LeadID) bool {
+	for _, one := range decided {
+		if one.lead().Lead == lead {
+			return true
+		}
+	}
+	return false
+}
+
+// take enters into an auction who took up which offer. The money of the one whose
+// sale stands, or is under way, is the auction's.
+func (e *explainer) take(told *Explanation, held *event.AuctionHeld, claimants []claimant) {
+	for _, one := range claimants {
+		lead, buyer := one.told, e.state.NameOf(event.NameBuyer, one.decided.lead().Sale.Buyer)
+		for i := range told.Offers {
+			if offer := &told.Offers[i]; offer.Buyer == buyer {
+				offer.Taken = append(offer.Taken, Taken{Lead: lead.ID, Status: lead.Status, Delivery: lead.Delivery, Reason: lead.Reason})
+			}
+		}
+		switch {
+		case lead.Status == market.StatusUnmatched.String():
+			continue
+		case lead.Delivery == market.DeliveryPending.String(), lead.Delivery == market.DeliveryUnknown.String():
+			told.Status = statusTaken
+		default:
+			told.Status = statusSold
+		}
+		told.Buyer, told.Price, told.Payout, told.Margin = lead.Buyer, lead.Price, lead.Payout, lead.Margin
+	}
+	if told.Status == statusBid {
+		told.Notes = append(told.Notes, notListed)
+	}
+	told.Why = whyAuction(told)
+}
+
+// notListed is what a ping without a sale does not tell.
+const notListed = "Listed with a ping are the leads that were to be sold at it. A call that was refused before (by a used or expired bid, as a " +
+	"duplicate, for faults in its payload) is not; if it left a lead, that is found by the request id of its answer."

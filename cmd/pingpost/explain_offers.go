@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"pingpost/cmd/pingpost/exchange"
+)
+
+// offers are what a ping's seller was told, one a line, and below each the leads
+// that took it up.
+func offers(told *exchange.Explanation, width int) string {
+	t := table{indent: "    "}
+	for i := range told.Offers {
+		o := &told.Offers[i]
+		t.row(cut(o.Buyer, whoWidth), "bid "+o.Price.String(), "payout "+o.Payout.String(), "open to "+milliseconds(int64(o.Until-told.Received))+" ms")
+	}
+	var text strings.Builder
+	text.WriteString("  offered\n")
+	i := 0
+	for line := range strings.Lines(t.String()) {
+		text.WriteString(line)
+		for _, taken := range told.Offers[i].Taken {
+			const indent = "      "
+			for _, part := range wrapped("taken up by "+taken.Lead+": "+taken.Stands(), width-len(indent)) {
+				text.WriteString(indent + part + "\n")
+			}
+		}
+		i++
+	}
+	return text.String()
+}
+
+// offered is what a candidate's bid came to, as its seller saw it: who asks who
+// would buy is offered every bid that stands, so none of them has won or lost.
+func offered(told *exchange.Explanation, c *exchange.Candidate) string {
+	for i := range told.Offers {
+		if told.Kind == "availability" && told.Offers[i].Buyer == c.Buyer {
+			return "offered"
+		}
+	}
+	return c.Outcome
+}
+
+// answered is what the call was answered, in a line of the timeline.
+func answered(told *exchange.Explanation) string {
+	text := fmt.Sprintf("HTTP %d, %s", told.Answer.Status, told.Answer.Says)
+	switch {
+	case told.Answer.Says == "bid" && len(told.Offers) > 1:
+		text += fmt.Sprint("s: ", len(told.Offers))
+	case told.Answer.Says == "bid" && len(told.Offers) == 1:
+		text += " " + told.Offers[0].Payout.String()
+	case told.Answer.Reason != "":
+		text += ", " + told.Answer.Reason
+	case told.Answer.Status >= 500:
+		text += "; the delivery goes on"
+	}
+	return text
+}
