@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"syscall"
 	"time"
 
@@ -32,8 +31,6 @@ type clientResult struct {
 	ServerTime float64 // seconds that the server used; the bench fills it in
 }
 
-var accepted = []byte(`"ACCEPTED"`)
-
 // drive is the client.
 func drive(spec *clientSpec) (*clientResult, error) {
 	loop := load.Closed{
@@ -45,7 +42,7 @@ func drive(spec *clientSpec) (*clientResult, error) {
 			}
 			return ingest.Append
 		},
-		Good: func(a load.Answer) bool { return a.Status == 201 && bytes.Contains(a.Body, accepted) },
+		Good: load.Accepted,
 	}
 	began, used := time.Now(), processorTime()
 	measured, err := loop.Run()

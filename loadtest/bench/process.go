@@ -31,6 +31,7 @@ type serving struct {
 	Listen string   `json:"listen"`           // where it takes them
 	Admin  string   `json:"admin,omitempty"`  // where its operator does
 	Buyers []string `json:"buyers,omitempty"` // of the buyers' process: where each listens, Listen the first
+	Hooked []string `json:"hooked,omitempty"` // of the webhook endpoints' process: where each listens
 }
 
 // startServer starts a server and waits until it says where it listens: a line

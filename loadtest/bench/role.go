@@ -14,7 +14,9 @@ const roleVariable = "PINGPOST_BENCH_ROLE"
 var roles = map[string]func(in io.Reader, out io.Writer) error{
 	"role-ceiling": serveCeiling,
 	"role-buyers":  serveBuyers,
+	"role-hooked":  serveHooked,
 	"role-client":  play(drive),
+	"role-steady":  play(supply),
 	"role-seller":  play(sell),
 	"role-write":   play(writeLog),
 	"role-replay":  play(replayLog),

@@ -13,6 +13,9 @@ type Line struct {
 	answers answerReader
 }
 
+// To makes a line to an address.
+func To(addr string) *Line { return &Line{addr: addr} }
+
 // Trip is a request and its answer.
 type Trip struct {
 	Answer
@@ -38,12 +41,13 @@ func (l *Line) Ask(request []byte) (t Trip, err error) {
 	}
 	t.Came = time.Now()
 	if err != nil {
-		l.close()
+		l.Close()
 	}
 	return t, err
 }
 
-func (l *Line) close() {
+// Close hangs up; the next request connects again.
+func (l *Line) Close() {
 	if l.conn != nil {
 		l.conn.Close()
 		l.conn = nil

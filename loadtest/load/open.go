@@ -49,7 +49,7 @@ func (o *Open) Run() uint64 {
 		lines[i].addr = o.Addr
 		visit := o.Visit(i)
 		running.Go(func() {
-			defer lines[i].close()
+			defer lines[i].Close()
 			for arrival := range queue {
 				visit(&lines[i], arrival)
 			}

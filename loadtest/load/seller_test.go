@@ -32,7 +32,7 @@ func shop(t *testing.T, ping, post func(*fasthttp.RequestCtx)) (*Line, *Seller) 
 		}
 	})
 	line := &Line{addr: addr}
-	t.Cleanup(line.close)
+	t.Cleanup(line.Close)
 	return line, sellerOf(addr, true)
 }
 

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"time"
+
+	"pingpost/loadtest/load"
+)
+
+// supplySpec is one run of a supplier whose leads come at a rate.
+type supplySpec struct {
+	Addr             string
+	Lines            int
+	Rate             float64 // leads a second, as a Poisson process
+	Warmup, Lasting  time.Duration
+	From             uint64
+	Supplier, APIKey string
+	Campaigns        []string
+}
+
+// supplyResult is what it measured. Times are in nanoseconds.
+type supplyResult struct {
+	Done uint64
+	Next uint64 // number of the next lead
+	Took quantiles
+}
+
+// supply is the supplier.
+func supply(spec *supplySpec) (*supplyResult, error) {
+	suppliers := make([]*load.Supplier, spec.Lines)
+	loop := load.Open{
+		Addr: spec.Addr, Lines: spec.Lines, Arrivals: load.Poisson(spec.Rate, spec.From), Warmup: spec.Warmup, Duration: spec.Lasting,
+		From: spec.From, Sleep: nap,
+		Visit: func(line int) func(*load.Line, load.Arrival) {
+			suppliers[line] = load.NewSupplier(load.Ingest{
+				Leads: load.Leads{Supplier: spec.Supplier, Campaigns: spec.Campaigns}, Host: spec.Addr, Key: spec.APIKey,
+			})
+			return suppliers[line].Visit
+		},
+	}
+	sent := loop.Run()
+	all := load.Suppliers(suppliers)
+	return &supplyResult{
+		Done: all.Done, Next: spec.From + sent,
+		Took: quantiles{int64(all.At(50)), int64(all.At(99)), int64(all.At(100))},
+	}, all.Err()
+}
