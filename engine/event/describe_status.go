@@ -26,6 +26,9 @@ func (d *describer) changes(e *StatusChanged) {
 			inner.add("reverse", c.Return.Reverse.String())
 		}
 		inner.uint("caps", uint64(len(c.Return.Charges)))
+		for _, objection := range c.Objections {
+			inner.uint("objection", uint64(objection))
+		}
 		all = append(all, "{"+strings.Join(inner, ",")+"}")
 	}
 	d.add("changes", "["+strings.Join(all, ",")+"]")

@@ -18,6 +18,7 @@ type StatusChanged struct {
 	At          int64 // Unix nanoseconds
 	Idempotency Idempotency
 	Changes     []Change // no lead twice among those that change anything
+	Note        string   // the operator's
 }
 
 // Change is what became of one lead.
@@ -29,6 +30,8 @@ type Change struct {
 	Occurred int64  // when it happened, by the reporter's word; Unix nanoseconds, zero: no word
 	Return   Return
 	Hook     market.HookType // that this change owes the supplier; none: none
+
+	Objections []market.Objection // with ChangeNotNow and ChangeInvalid
 }
 
 // ChangeResult is what a change came to. Numbers are in the log.
@@ -53,7 +56,8 @@ func (r ChangeResult) String() string {
 	return names[r]
 }
 
-// Return is what a return gives back, with ChangeDone; with ChangeWaits and
+// Return is what a return gives back. That is so with ChangeDone alone; with
+// ChangeWaits it is what it would, by the rules at that time, and with
 // ChangeRefused it says nothing but Month.
 type Return struct {
 	Campaign market.Ref
@@ -78,6 +82,7 @@ func (s *StatusChanged) marshal(mm message) {
 	for i := range s.Changes {
 		s.Changes[i].marshal(mm.AppendMessage(7))
 	}
+	putString(mm, 8, s.Note)
 }
 
 func (s *StatusChanged) field(fc *easyproto.FieldContext) bool {
@@ -101,6 +106,8 @@ func (s *StatusChanged) field(fc *easyproto.FieldContext) bool {
 		s.Changes, c = grow(s.Changes)
 		*c = Change{}
 		return getMessage(fc, c.field)
+	case 8:
+		return getString(fc, &s.Note)
 	}
 	return true
 }
@@ -116,6 +123,9 @@ func (c *Change) marshal(mm message) {
 		c.Return.marshal(mm.AppendMessage(7))
 	}
 	putUint(mm, 8, uint64(c.Hook))
+	for _, objection := range c.Objections {
+		putUint(mm, 9, uint64(objection))
+	}
 }
 
 func (c *Change) field(fc *easyproto.FieldContext) bool {
@@ -136,6 +146,11 @@ func (c *Change) field(fc *easyproto.FieldContext) bool {
 		return getMessage(fc, c.Return.field)
 	case 8:
 		return getByte(fc, &c.Hook)
+	case 9:
+		var objection market.Objection
+		ok := getByte(fc, &objection)
+		c.Objections = append(c.Objections, objection)
+		return ok
 	}
 	return true
 }
