@@ -30,6 +30,8 @@ type Change struct {
 	Occurred int64  // when it happened, by the reporter's word; Unix nanoseconds, zero: no word
 	Return   Return
 	Hook     market.HookType // that this change owes the supplier; none: none
+	Supplier market.Ref      // of the lead
+	Waited   bool            // of a return: it has waited for the operator, who decides it now
 
 	Objections []market.Objection // with ChangeNotNow and ChangeInvalid
 }
@@ -58,7 +60,8 @@ func (r ChangeResult) String() string {
 
 // Return is what a return gives back. That is so with ChangeDone alone; with
 // ChangeWaits it is what it would, by the rules at that time, and with
-// ChangeRefused it says nothing but Month.
+// ChangeRefused it says nothing but Campaign and Month. Without a Month it is
+// none: a test lead that comes back gives nothing back, and counts in no month.
 type Return struct {
 	Campaign market.Ref
 	Credit   market.Money // to the buyer's account
@@ -123,9 +126,9 @@ func (c *Change) marshal(mm message) {
 		c.Return.marshal(mm.AppendMessage(7))
 	}
 	putUint(mm, 8, uint64(c.Hook))
-	for _, objection := range c.Objections {
-		putUint(mm, 9, uint64(objection))
-	}
+	putUint(mm, 9, uint64(c.Supplier))
+	putBool(mm, 10, c.Waited)
+	putObjections(mm, 11, c.Objections)
 }
 
 func (c *Change) field(fc *easyproto.FieldContext) bool {
@@ -147,12 +150,30 @@ func (c *Change) field(fc *easyproto.FieldContext) bool {
 	case 8:
 		return getByte(fc, &c.Hook)
 	case 9:
-		var objection market.Objection
-		ok := getByte(fc, &objection)
-		c.Objections = append(c.Objections, objection)
-		return ok
+		return getRef(fc, &c.Supplier)
+	case 10:
+		return getBool(fc, &c.Waited)
+	case 11:
+		return getObjections(fc, &c.Objections)
 	}
 	return true
+}
+
+// putObjections writes a byte for each.
+func putObjections(mm message, field uint32, objections []market.Objection) {
+	numbers := make([]byte, len(objections))
+	for i, objection := range objections {
+		numbers[i] = byte(objection)
+	}
+	putBytes(mm, field, numbers)
+}
+
+func getObjections(fc *easyproto.FieldContext, objections *[]market.Objection) bool {
+	numbers, ok := fc.Bytes()
+	for _, number := range numbers {
+		*objections = append(*objections, market.Objection(number))
+	}
+	return ok
 }
 
 func (r *Return) marshal(mm message) {
