@@ -31,7 +31,8 @@ func (s *Server) expected(ctx *fasthttp.RequestCtx) (status int) {
 		fail(ctx, id, bad)
 		return bad.status
 	}
-	if on = s.routeOf(&ctx.Request.Header); !isOpen(ctx, id, on) || !s.mayEnter(ctx, id, on) {
+	to := s.find(exactPath(&ctx.Request.Header))
+	if on = to.on; !isOpen(ctx, id, &to) || !s.mayEnter(ctx, id, on) {
 		return ctx.Response.StatusCode()
 	}
 	if ctx.Request.Header.ContentLength() > s.opt.Body {
@@ -56,6 +57,8 @@ func (s *Server) mayEnter(ctx *fasthttp.RequestCtx, id market.RequestID, on rout
 		_, ok = s.sellerOf(ctx, id, event.ScopePost)
 	case routeSeed:
 		_, ok = s.seederOf(ctx, id)
+	case routeStatus, routeStatuses:
+		_, ok = s.reporterOf(ctx, id)
 	case routeToken:
 		ok = true
 	}

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
@@ -33,64 +35,97 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	s.opt.Meter.request(on, ctx.Response.StatusCode(), s.clock.Now()-begun)
 }
 
-// routeOf is a switch on the path: there are few, and each lead passes here.
-func (s *Server) routeOf(header *fasthttp.RequestHeader) route {
-	switch string(exactPath(header)) {
-	case "/api/v1/ingest":
-		return routeIngest
-	case "/v1/ping":
-		return routePing
-	case "/v1/post":
-		return routePost
-	case "/api/v1/ping":
-		return routeAvailability
-	case "/oauth/token":
-		return routeToken
-	case "/v1/dev/seed":
-		if s.opt.Sandbox { // in earnest there is no such path
-			return routeSeed
-		}
-	}
-	return routeNone
+// handler answers a request on one path. The room stays the caller's, but for
+// ingest, which gives it back itself: before it waits for the log.
+type handler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault)
+
+// target is what a path leads to. A lead's own path has what stands there for its id
+// as its subject, which is the library's memory: that it is no id is for the handler
+// to say, as of one that nobody knows.
+type target struct {
+	on      route
+	method  string
+	answer  handler
+	subject []byte
 }
 
-// route has the request handled. The room is given back in it, unless the handling
+// route has a request answered. The room is given back in it, unless the handling
 // panics: then who knows who still holds it.
 func (s *Server) route(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) route {
-	on := s.routeOf(&ctx.Request.Header)
-	switch {
-	case !isOpen(ctx, id, on): // answered
-	case on == routeIngest:
-		s.ingest(ctx, id, r, read)
-		return on
-	case on == routePing:
-		s.ping(ctx, id, r, read)
-	case on == routePost:
-		s.post(ctx, id, r, read)
-	case on == routeAvailability:
-		s.availability(ctx, id, r, read)
-	case on == routeToken:
-		s.giveToken(ctx, id, r, read)
-	case on == routeSeed:
-		s.seed(ctx, id, r, read)
+	to := s.find(exactPath(&ctx.Request.Header))
+	if isOpen(ctx, id, &to) {
+		r.subject = to.subject
+		to.answer(s, ctx, id, r, read)
+		if to.on == routeIngest {
+			return to.on
+		}
 	}
 	r.giveBack()
-	return on
+	return to.on
 }
 
 // isOpen tells whether there is something at the path that takes the method; where
 // not, that was answered.
-func isOpen(ctx *fasthttp.RequestCtx, id market.RequestID, on route) bool {
+func isOpen(ctx *fasthttp.RequestCtx, id market.RequestID, to *target) bool {
 	switch {
-	case on == routeNone:
+	case to.on == routeNone:
 		fail(ctx, id, faultNotFound)
-	case string(ctx.Method()) != fasthttp.MethodPost:
+	case string(ctx.Method()) != to.method:
 		fail(ctx, id, faultMethod)
-		ctx.Response.Header.Set("Allow", fasthttp.MethodPost)
+		ctx.Response.Header.Set("Allow", to.method)
 	default:
 		return true
 	}
 	return false
+}
+
+// find is a switch on the path: there are few, and each lead passes here.
+func (s *Server) find(path []byte) target {
+	switch string(path) {
+	case "/api/v1/ingest":
+		return target{on: routeIngest, method: fasthttp.MethodPost, answer: (*Server).ingest}
+	case "/v1/ping":
+		return target{on: routePing, method: fasthttp.MethodPost, answer: (*Server).ping}
+	case "/v1/post":
+		return target{on: routePost, method: fasthttp.MethodPost, answer: (*Server).post}
+	case "/api/v1/ping":
+		return target{on: routeAvailability, method: fasthttp.MethodPost, answer: (*Server).availability}
+	case "/oauth/token":
+		return target{on: routeToken, method: fasthttp.MethodPost, answer: (*Server).giveToken}
+	case pathStatuses:
+		return target{on: routeStatuses, method: fasthttp.MethodPost, answer: (*Server).reportMany}
+	case "/v1/dev/seed":
+		if s.opt.Sandbox { // in earnest there is no such path
+			return target{on: routeSeed, method: fasthttp.MethodPost, answer: (*Server).seed}
+		}
+		return target{}
+	}
+	return findLead(path)
+}
+
+// The paths below which each lead has one of its own, and what follows its id where
+// its status is reported.
+const (
+	pathLeads          = "/v1/leads/"
+	pathSuppliersLeads = "/api/v1/leads/"
+	pathStatuses       = "/v1/leads/status"
+	pathStatus         = "/status"
+)
+
+// findLead finds a lead's own path.
+func findLead(path []byte) (to target) {
+	if subject, ok := bytes.CutPrefix(path, []byte(pathSuppliersLeads)); ok {
+		to = target{routeSuppliersLead, fasthttp.MethodGet, (*Server).lookAsSupplier, subject}
+	} else if subject, ok := bytes.CutPrefix(path, []byte(pathLeads)); ok {
+		to = target{routeLead, fasthttp.MethodGet, (*Server).look, subject}
+		if subject, ok := bytes.CutSuffix(subject, []byte(pathStatus)); ok {
+			to = target{routeStatus, fasthttp.MethodPost, (*Server).report, subject}
+		}
+	}
+	if len(to.subject) == 0 || bytes.IndexByte(to.subject, '/') >= 0 {
+		return target{}
+	}
+	return to
 }
 
 // unreadable answers what the HTTP library could not read; it closes the
