@@ -13,7 +13,8 @@ type Webhook struct {
 	Secret Secret `json:"secret,omitzero"` // whsec_ and base64
 }
 
-const webhookSecret = "whsec_"
+// WebhookSecretPrefix is how every webhook secret begins.
+const WebhookSecretPrefix = "whsec_"
 
 // webhook judges a supplier's webhook and builds its endpoint, whose credential is
 // never sent: it signs. Nil: the supplier has none.
@@ -37,9 +38,13 @@ func (c *compiler) webhook(at place, supplier string, w *Webhook) *market.Endpoi
 // WebhookSecretName is the name of the secret that signs what a supplier is told.
 func WebhookSecretName(supplier string) string { return "supplier/" + supplier + "/webhook" }
 
+// PreviousSecretName is the name of the one before it, which signs as well while
+// a supplier changes over.
+func PreviousSecretName(supplier string) string { return WebhookSecretName(supplier) + "/previous" }
+
 // Signs tells whether a text is a webhook secret: there are bytes in it to sign with.
 func Signs(secret string) bool {
-	encoded, ok := strings.CutPrefix(secret, webhookSecret)
+	encoded, ok := strings.CutPrefix(secret, WebhookSecretPrefix)
 	if !ok || len(secret) > maxSecret {
 		return false
 	}
