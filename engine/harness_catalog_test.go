@@ -116,7 +116,7 @@ func (r rig) catalog(t testing.TB) *market.Catalog {
 	for _, id := range append([]string{"acme"}, r.suppliers...) {
 		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), ConcurrentAuctions: r.auctions}
 		if r.told {
-			c.Suppliers[market.SupplierID(id)].Hooks = &market.Endpoint{URL: "https://" + id + ".example/hooks"}
+			c.Suppliers[market.SupplierID(id)].Hooks = hookOf(id)
 		}
 	}
 	for _, l := range r.lists {
