@@ -40,6 +40,7 @@ type Operator interface {
 	// Sandbox tells whether the exchange is one, where static tokens are good.
 	Sandbox() bool
 	Explainer
+	Bookkeeper
 }
 
 // Admin answers operators. Its address is never public by default; all of it
@@ -94,6 +95,7 @@ func (a *Admin) guarded(routes *router.Router) {
 	add("GET", "/admin/v1/config", a.config)
 	add("GET", "/admin/v1/deliveries", a.deliveries)
 	add("GET", "/admin/v1/explain/{id}", a.explainer())
+	add("GET", "/admin/v1/statement", a.statements())
 	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.resolve)
 	add("GET", "/admin/v1/suppliers/{id}/keys", a.keys)
 	add("POST", "/admin/v1/suppliers/{id}/keys", a.rotate)

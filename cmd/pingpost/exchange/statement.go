@@ -1,0 +1,104 @@
+package exchange
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/server"
+)
+
+// Statement adds up a party's money in a period. Where From or To is zero it is
+// the running month's beginning or end. The error is a *engine.PastHistory where
+// the log does not go back so far.
+//
+// It looks at the live balance and reads all that came since the period began up
+// to there, so it costs the same for a day a month ago as for the whole month.
+// Nothing is held while it reads.
+func (x *Exchange) Statement(party engine.Party, period engine.Period) (*engine.Statement, error) {
+	if err := x.Ready(); err != nil {
+		return nil, err
+	}
+	var buyer market.Ref // none, for a supplier: only the position counts
+	if party.Buys() {
+		buyer = party.Ref
+	}
+	live := x.state.Account(buyer)
+	tally := engine.NewTally(party, month(period, x.clock.Now()), live)
+	read, err := x.readMoney(tally.Period().From, live.Seq)
+	if err != nil {
+		return nil, err
+	}
+	defer read.close()
+	for {
+		seq, at, fact, err := read.next()
+		if err == io.EOF {
+			return tally.Statement(), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot add up a statement: %w", err)
+		}
+		tally.Add(seq, at, fact)
+	}
+}
+
+// month fills in what a period leaves open. What ends at the beginning of a month
+// begins with the month before.
+func month(period engine.Period, now int64) engine.Period {
+	if period.From == 0 {
+		last := now
+		if period.To != 0 {
+			last = period.To - 1
+		}
+		period.From, _ = monthOf(last)
+	}
+	if period.To == 0 {
+		_, period.To = monthOf(max(now, period.From))
+	}
+	return period
+}
+
+func monthOf(at int64) (from, to int64) {
+	year, month, _ := time.Unix(0, at).UTC().Date()
+	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
+	return first.UnixNano(), first.AddDate(0, 1, 0).UnixNano()
+}
+
+// Entries lists a statement's entries, read from the log one after the other.
+func (x *Exchange) Entries(s *engine.Statement) (server.Entries, error) {
+	read, err := x.readMoney(s.From, s.Seq)
+	if err != nil {
+		return nil, err
+	}
+	return &entries{read: read, lines: s.Lines(), until: s.To}, nil
+}
+
+// entries are a statement's, and the part of one fact's that is still to be told.
+type entries struct {
+	read  *moneyReader
+	lines *engine.Lines
+	until int64
+	of    []engine.Entry
+}
+
+// Next is the next entry, good until the call after it; io.EOF follows the last.
+func (e *entries) Next() (*engine.Entry, error) {
+	for len(e.of) == 0 {
+		seq, at, fact, err := e.read.next()
+		if err != nil {
+			return nil, err
+		}
+		if at >= e.until {
+			return nil, io.EOF
+		}
+		e.of = e.lines.Of(seq, at, fact)
+	}
+	next := &e.of[0]
+	e.of = e.of[1:]
+	return next, nil
+}
+
+// Close ends the reading.
+func (e *entries) Close() { e.read.close() }
