@@ -1,40 +1,65 @@
 package exchange
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/engine/state"
 	"pingpost/server"
+	"pingpost/wal"
 )
+
+// bookkeeper reads statements from the log.
+type bookkeeper struct {
+	log   *wal.Log
+	state *state.State
+	now   func() int64
+	stops *atomic.Bool // once the exchange does
+}
 
 // Statement adds up a party's money in a period. Where From or To is zero it is
 // the running month's beginning or end. The error is a *engine.PastHistory where
 // the log does not go back so far.
-//
-// It looks at the live balance and reads all that came since the period began up
-// to there, so it costs the same for a day a month ago as for the whole month.
-// Nothing is held while it reads.
 func (x *Exchange) Statement(party engine.Party, period engine.Period) (*engine.Statement, error) {
 	if err := x.Ready(); err != nil {
 		return nil, err
 	}
+	return x.bookkeeper().statement(party, period)
+}
+
+// Entries lists a statement's entries, read from the log one after the other.
+func (x *Exchange) Entries(s *engine.Statement) (server.Entries, error) {
+	return x.bookkeeper().entries(s)
+}
+
+func (x *Exchange) bookkeeper() *bookkeeper {
+	return &bookkeeper{log: x.log, state: x.state, now: x.clock.Now, stops: &x.draining}
+}
+
+// statement looks at the live balance and reads all that came since the period
+// began up to there, so a day of a month ago costs as much as the whole month.
+// Nothing is held while it reads.
+func (b *bookkeeper) statement(party engine.Party, period engine.Period) (*engine.Statement, error) {
 	var buyer market.Ref // none, for a supplier: only the position counts
 	if party.Buys() {
 		buyer = party.Ref
 	}
-	live := x.state.Account(buyer)
-	tally := engine.NewTally(party, month(period, x.clock.Now()), live)
-	read, err := x.readMoney(tally.Period().From, live.Seq)
+	period = running(period, b.now())
+	live := b.state.Account(buyer)
+	tally := engine.NewTally(party, period, live)
+	read, err := b.read(period.From, live.Seq)
 	if err != nil {
 		return nil, err
 	}
 	defer read.close()
 	for {
 		seq, at, fact, err := read.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return tally.Statement(), nil
 		}
 		if err != nil {
@@ -44,9 +69,17 @@ func (x *Exchange) Statement(party engine.Party, period engine.Period) (*engine.
 	}
 }
 
-// month fills in what a period leaves open. What ends at the beginning of a month
-// begins with the month before.
-func month(period engine.Period, now int64) engine.Period {
+func (b *bookkeeper) entries(s *engine.Statement) (*entries, error) {
+	read, err := b.read(s.From, s.Seq)
+	if err != nil {
+		return nil, err
+	}
+	return &entries{read: read, lines: s.Lines(), until: s.To}, nil
+}
+
+// running fills in what a period leaves open with the running month. What ends at
+// the beginning of a month begins with the month before.
+func running(period engine.Period, now int64) engine.Period {
 	if period.From == 0 {
 		last := now
 		if period.To != 0 {
@@ -64,15 +97,6 @@ func monthOf(at int64) (from, to int64) {
 	year, month, _ := time.Unix(0, at).UTC().Date()
 	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 	return first.UnixNano(), first.AddDate(0, 1, 0).UnixNano()
-}
-
-// Entries lists a statement's entries, read from the log one after the other.
-func (x *Exchange) Entries(s *engine.Statement) (server.Entries, error) {
-	read, err := x.readMoney(s.From, s.Seq)
-	if err != nil {
-		return nil, err
-	}
-	return &entries{read: read, lines: s.Lines(), until: s.To}, nil
 }
 
 // entries are a statement's, and the part of one fact's that is still to be told.

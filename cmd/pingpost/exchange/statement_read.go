@@ -16,7 +16,7 @@ import (
 // each for as long as that one took: serving has the other half of that core, and
 // the disk in between. It ends with the exchange.
 type moneyReader struct {
-	x       *Exchange
+	books   *bookkeeper
 	log     *wal.Reader
 	decoder event.Decoder
 	from    int64
@@ -33,12 +33,12 @@ const (
 
 var errStopped = errors.New("the exchange stops")
 
-func (x *Exchange) readMoney(from int64, last uint64) (*moneyReader, error) {
-	log, err := x.log.ReadSince(from)
+func (b *bookkeeper) read(from int64, last uint64) (*moneyReader, error) {
+	log, err := b.log.ReadSince(from)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the log: %w", err)
 	}
-	return &moneyReader{x: x, log: log, decoder: event.Decoder{Brief: true}, from: from, last: last, woke: time.Now()}, nil
+	return &moneyReader{books: b, log: log, decoder: event.Decoder{Brief: true}, from: from, last: last, woke: time.Now()}, nil
 }
 
 func (r *moneyReader) close() { r.log.Close() }
@@ -77,7 +77,7 @@ func (r *moneyReader) rest() error {
 	if r.log.Bytes()-r.read < piece {
 		return nil
 	}
-	if r.x.draining.Load() {
+	if r.books.stops.Load() {
 		return errStopped
 	}
 	time.Sleep(min(time.Since(r.woke), restMost))
@@ -92,7 +92,7 @@ func (r *moneyReader) attribute(fact event.Event) {
 	if !ok || settled.Supplier != 0 {
 		return
 	}
-	if lead, known := r.x.state.Lead(settled.Lead); known {
+	if lead, known := r.books.state.Lead(settled.Lead); known {
 		settled.Supplier = lead.Supplier
 	}
 }
