@@ -56,11 +56,11 @@ func (b *books) fact(fact event.Event) {
 func (b *books) sale() event.Sale {
 	n := 1 + b.draw(2)
 	price := market.Money(b.draw(30_000_000))
-	return event.Sale{Buyer: market.Ref(n), Price: price, Payout: price * 4 / 5, Currency: someCampaigns[n], Test: b.draw(8) < 0}
+	return event.Sale{Buyer: market.Ref(n), Price: price, Payout: price * 4 / 5, Currency: someCampaigns[n], Test: b.draw(8) == 0}
 }
 
 func (b *books) step() {
-	switch b.draw(8) {
+	switch b.draw(9) {
 	case 0:
 		b.at += int64(b.draw(30)) * int64(time.Hour)
 	case 1:
@@ -127,6 +127,7 @@ func (b *books) settle() {
 		}
 		next := fact
 		next.Sale = b.sale()
+		next.Sale.Test = fact.Sale.Test
 		next.Campaign = next.Sale.Buyer
 		fact.Next = next.Sale
 		if b.draw(2) == 0 {

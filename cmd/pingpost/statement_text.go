@@ -182,4 +182,3 @@ func tellEntries(decoder *json.Decoder, sum *statementSum, out io.Writer) error 
 	}
 	return nil
 }
-

@@ -20,6 +20,7 @@ type bookkeeper struct {
 	state *state.State
 	now   func() int64
 	stops *atomic.Bool // once the exchange does
+	piece int64        // bytes that are read between two rests
 }
 
 // Statement adds up a party's money in a period. Where From or To is zero it is
@@ -38,7 +39,7 @@ func (x *Exchange) Entries(s *engine.Statement) (server.Entries, error) {
 }
 
 func (x *Exchange) bookkeeper() *bookkeeper {
-	return &bookkeeper{log: x.log, state: x.state, now: x.clock.Now, stops: &x.draining}
+	return &bookkeeper{log: x.log, state: x.state, now: x.clock.Now, stops: &x.draining, piece: usualPiece}
 }
 
 // statement looks at the live balance and reads all that came since the period
@@ -49,7 +50,7 @@ func (b *bookkeeper) statement(party engine.Party, period engine.Period) (*engin
 	if party.Buys() {
 		buyer = party.Ref
 	}
-	period = running(period, b.now())
+	period = runningMonth(period, b.now())
 	live := b.state.Account(buyer)
 	tally := engine.NewTally(party, period, live)
 	read, err := b.read(period.From, live.Seq)
@@ -77,9 +78,9 @@ func (b *bookkeeper) entries(s *engine.Statement) (*entries, error) {
 	return &entries{read: read, lines: s.Lines(), until: s.To}, nil
 }
 
-// running fills in what a period leaves open with the running month. What ends at
+// runningMonth fills in what a period leaves open with the running month. What ends at
 // the beginning of a month begins with the month before.
-func running(period engine.Period, now int64) engine.Period {
+func runningMonth(period engine.Period, now int64) engine.Period {
 	if period.From == 0 {
 		last := now
 		if period.To != 0 {

@@ -27,8 +27,8 @@ type moneyReader struct {
 }
 
 const (
-	piece    = 1 << 20               // bytes that are read between two rests
-	restMost = 20 * time.Millisecond // a piece took longer only where its reader did
+	usualPiece = 1 << 20               // bytes
+	restMost   = 20 * time.Millisecond // a piece took longer only where its reader did
 )
 
 var errStopped = errors.New("the exchange stops")
@@ -74,7 +74,7 @@ func (r *moneyReader) next() (seq uint64, at int64, fact event.Event, err error)
 
 // rest lets others work after each piece.
 func (r *moneyReader) rest() error {
-	if r.log.Bytes()-r.read < piece {
+	if r.log.Bytes()-r.read < r.books.piece {
 		return nil
 	}
 	if r.books.stops.Load() {
