@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -136,49 +137,90 @@ func clockTime(t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// tellEntries writes a line for each entry. What it is to be as wide as, it knows
-// before the first: names from the sums, amounts at most as long as the longest.
+// tellEntries writes a line for each entry, as they come.
 func tellEntries(decoder *json.Decoder, sum *statementSum, out io.Writer) error {
-	if _, err := decoder.Token(); err != nil {
+	switch bracket, err := decoder.Token(); {
+	case err != nil:
 		return err
+	case bracket != json.Delim('['):
+		return errors.New("its entries are no list")
 	}
-	campaigns, amounts := len("CAMPAIGN"), len("-100,000.00")
-	for i := range sum.Totals {
-		campaigns = max(campaigns, utf8.RuneCountInString(sum.Totals[i].Campaign))
-		amounts = max(amounts, len(amountOf(sum.Totals[i].Amount.String())))
+	lines := newEntryLines(sum, out)
+	if decoder.More() {
+		_, lines.err = io.WriteString(out, "\n")
+		lines.write("TIME (UTC)", "KIND", lines.place("CAMPAIGN", "LEAD"), "AMOUNT", "", "BALANCE")
 	}
-	line := func(cells ...string) error {
-		text := fmt.Sprintf("%-19s  %-8s  %-*s  %-31s  %*s  %-3s  %*s  %s",
-			cells[0], cells[1], campaigns, cells[2], cells[3], amounts, cells[4], cells[5], amounts, cells[6], cells[7])
-		_, err := io.WriteString(out, strings.TrimRight(text, " ")+"\n")
-		return err
-	}
-	for first := true; decoder.More(); first = false {
-		if first {
-			if _, err := io.WriteString(out, "\n"); err != nil {
-				return err
-			}
-			if err := line("TIME (UTC)", "KIND", "CAMPAIGN", "LEAD", "AMOUNT", "", "BALANCE", ""); err != nil {
-				return err
-			}
-		}
+	for decoder.More() && lines.err == nil {
 		var e statementEntry
 		if err := decoder.Decode(&e); err != nil {
 			return err
 		}
-		balance := ""
-		if e.Balance != nil {
-			balance = amountOf(e.Balance.String())
-		}
-		note := strings.Join(wrapped(e.Note, columns), " ")
-		if err := line(e.At.UTC().Format(time.DateTime), e.Kind, e.Campaign, e.Lead, amountOf(e.Amount.String()), e.Currency, balance, note); err != nil {
-			return err
-		}
+		lines.entry(&e)
 	}
 	for range 2 { // of the entries, and of the document
 		if _, err := decoder.Token(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return lines.err
+}
+
+// entryLines are the entries' lines. How wide their columns are is known before the
+// first: names and amounts are no longer than those of the sums.
+type entryLines struct {
+	out       io.Writer
+	err       error
+	campaigns int
+	amounts   int
+	several   bool // currencies
+}
+
+func newEntryLines(sum *statementSum, out io.Writer) *entryLines {
+	l := &entryLines{out: out, campaigns: len("CAMPAIGN"), amounts: len("BALANCE")}
+	amounts := []json.Number{}
+	for i := range sum.Totals {
+		t := &sum.Totals[i]
+		l.campaigns = max(l.campaigns, utf8.RuneCountInString(t.Campaign))
+		l.several = l.several || t.Currency != sum.Totals[0].Currency
+		amounts = append(amounts, t.Amount)
+	}
+	if sum.Opening != nil && sum.Closing != nil {
+		amounts = append(amounts, sum.Opening.Balance, sum.Closing.Balance)
+	}
+	for _, m := range amounts {
+		l.amounts = max(l.amounts, len(amountOf(m.String())))
+	}
+	return l
+}
+
+const leadWidth = len("lead_01jd0000000000000000000000")
+
+func (l *entryLines) place(campaign, lead string) string {
+	return fmt.Sprintf("%-*s  %-*s", l.campaigns, campaign, leadWidth, lead)
+}
+
+func (l *entryLines) write(at, kind, place, amount, currency, balance string) {
+	if l.err != nil {
+		return
+	}
+	text := fmt.Sprintf("%-19s  %-8s  %s  %*s", at, kind, place, l.amounts, amount)
+	if l.several {
+		text += fmt.Sprintf("  %-3s", currency)
+	}
+	text = strings.TrimRight(fmt.Sprintf("%s  %*s", text, l.amounts, balance), " ")
+	_, l.err = io.WriteString(l.out, text+"\n")
+}
+
+// entry writes a line. A top-up has a note where others have a lead; what of it
+// does not fit, the other formats have.
+func (l *entryLines) entry(e *statementEntry) {
+	place, balance := l.place(e.Campaign, e.Lead), ""
+	if e.Note != "" {
+		width := utf8.RuneCountInString(place)
+		place = fmt.Sprintf("%-*s", width, cut(strings.Join(wrapped(e.Note, columns), " "), width))
+	}
+	if e.Balance != nil {
+		balance = amountOf(e.Balance.String())
+	}
+	l.write(e.At.UTC().Format(time.DateTime), e.Kind, place, amountOf(e.Amount.String()), e.Currency, balance)
 }
