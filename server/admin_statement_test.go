@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/state"
 )
 
 // A desk has no books.
@@ -259,6 +261,10 @@ func TestStatementQueries(t *testing.T) {
 	if status, _, body := statementOf(t, address, "buyer=buy_blue"); status != 503 || !strings.Contains(body, "the disk says no") {
 		t.Errorf("a log that cannot be read: %d %s", status, body)
 	}
+	o.add = of
+	if status, _, body := statementOf(t, address, "buyer=buy_blue"); status != 200 {
+		t.Errorf("after as many that failed as may be read at once: %d %s", status, body)
+	}
 	o.engine = nil
 	if status, _, _ := statementOf(t, address, "buyer=buy_blue"); status != 503 {
 		t.Errorf("without an engine: %d", status)
@@ -331,5 +337,40 @@ func TestStatementGoesAsItIsRead(t *testing.T) {
 	o.list = func() Entries { return &endless{1, io.EOF, closed} }
 	if status, _, body := statementOf(t, address, "buyer=buy_blue"); status != 200 {
 		t.Errorf("after them: %d %s", status, body)
+	}
+}
+
+// slow is a connection that takes a little at a time.
+type slow struct {
+	net.Conn
+	deadlines int
+}
+
+func (s *slow) SetWriteDeadline(at time.Time) error {
+	if time.Until(at) > slowest {
+		s.deadlines++
+	}
+	return nil
+}
+
+// TestStatementTakesItsTime: as long as it moves, a statement may take longer than
+// any other answer.
+func TestStatementTakesItsTime(t *testing.T) {
+	conn := new(slow)
+	list := &listed{blues, io.EOF, new(atomic.Int64)}
+	b := newStatementBody(conn, formCSV, statementWords{names: state.New(), currency: usd}, &bluesSum, list, slog.New(slog.DiscardHandler))
+	reads, p := 0, make([]byte, 64)
+	for {
+		n, err := b.Read(p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || n == 0 {
+			t.Fatalf("%d bytes, %v", n, err)
+		}
+		reads++
+	}
+	if reads < 4 || conn.deadlines != reads {
+		t.Errorf("%d pieces, and %d times more time", reads, conn.deadlines)
 	}
 }
