@@ -97,6 +97,8 @@ func (a *Admin) guarded(routes *router.Router) {
 	add("GET", "/admin/v1/explain/{id}", a.explainer())
 	add("GET", "/admin/v1/statement", a.statements())
 	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.resolve)
+	add("GET", "/admin/v1/returns", a.returns)
+	add("POST", "/admin/v1/returns/{lead}", a.decideReturn)
 	add("GET", "/admin/v1/suppliers/{id}/keys", a.keys)
 	add("POST", "/admin/v1/suppliers/{id}/keys", a.rotate)
 	add("DELETE", "/admin/v1/suppliers/{id}/keys/{hint}", a.revoke)

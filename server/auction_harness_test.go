@@ -17,7 +17,6 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/state"
 	"pingpost/server/config"
 	"pingpost/server/token"
 )
@@ -89,11 +88,17 @@ type house struct {
 // holding starts a house. Blue bids ten, red nine.
 func holding(t *testing.T, tune ...func(*engine.Options)) *house {
 	t.Helper()
+	return keeping(t, auctions, new(memoryLog), tune...)
+}
+
+// keeping starts a house by a document, on what the log has.
+func keeping(t *testing.T, document string, log *memoryLog, tune ...func(*engine.Options)) *house {
+	t.Helper()
 	h := &house{
-		t: t, log: new(memoryLog), client: &http.Client{Transport: new(http.Transport)},
+		t: t, log: log, client: &http.Client{Transport: new(http.Transport)},
 		buyers: &bidders{bids: map[string]market.Money{"blue.example": 10_000_000, "red.example": 9_000_000}},
 	}
-	source, err := config.Parse("exchange.yaml", []byte(auctions), nil)
+	source, err := config.Parse("exchange.yaml", []byte(document), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +109,7 @@ func holding(t *testing.T, tune ...func(*engine.Options)) *house {
 	clock, mint := NewClock(), token.New([32]byte{7})
 	meter := NewMeter(metrics.NewSet(), func(what string, err error) { t.Errorf("%s: %v", what, err) })
 	opt := engine.Options{
-		State: state.New(), Log: h.log, History: h.log, Buyers: h.buyers, Clock: clock, Note: meter,
+		State: log.replayed(t), Log: h.log, History: h.log, Buyers: h.buyers, Clock: clock, Note: meter,
 		Entropy: func(p []byte) { _, _ = rand.Read(p) },
 	}
 	for _, change := range tune {

@@ -62,9 +62,13 @@ func (s *Server) reportMany(ctx *fasthttp.RequestCtx, id market.RequestID, r *ro
 // the request. False: one of them was answered.
 func (s *Server) reporting(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) bool {
 	received := s.clock.Now()
-	who, bad := s.bearerOf(ctx, event.ScopeWebhook)
-	if bad.status == 0 && who.buyer == nil {
+	who, bad := s.bearerOf(ctx, 0)
+	switch {
+	case bad.status != 0:
+	case who.buyer == nil: // whatever its scopes
 		bad = faultSellersToken
+	default:
+		who, bad = s.bearerOf(ctx, event.ScopeWebhook)
 	}
 	if bad.status != 0 {
 		fail(ctx, id, bad)
