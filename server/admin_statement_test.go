@@ -43,14 +43,14 @@ func (o *office) Statement(party engine.Party, period engine.Period) (*engine.St
 }
 func (o *office) Entries(*engine.Statement) (Entries, error) { return o.list(), nil }
 
-// listed are entries that are known beforehand, and then an end.
-type listed struct {
+// booked are entries that are known beforehand, and then an end.
+type booked struct {
 	entries []engine.Entry
 	end     error
 	closed  *atomic.Int64
 }
 
-func (l *listed) Next() (*engine.Entry, error) {
+func (l *booked) Next() (*engine.Entry, error) {
 	if len(l.entries) == 0 {
 		return nil, l.end
 	}
@@ -58,7 +58,7 @@ func (l *listed) Next() (*engine.Entry, error) {
 	l.entries = l.entries[1:]
 	return next, nil
 }
-func (l *listed) Close() { l.closed.Add(1) }
+func (l *booked) Close() { l.closed.Add(1) }
 
 var usd = market.Currency{'U', 'S', 'D'}
 
@@ -101,7 +101,7 @@ func newOffice(t *testing.T) (o *office, closed *atomic.Int64) {
 		}
 		return &sum, nil
 	}
-	o.list = func() Entries { return &listed{blues, io.EOF, closed} }
+	o.list = func() Entries { return &booked{blues, io.EOF, closed} }
 	return o, closed
 }
 
@@ -188,7 +188,7 @@ func TestStatementWithoutAnAccount(t *testing.T) {
 	o.add = func(party engine.Party, _ engine.Period) (*engine.Statement, error) {
 		return &engine.Statement{Party: party, Period: bluesSum.Period, Entries: 1, Totals: bluesSum.Totals[2:3]}, nil
 	}
-	o.list = func() Entries { return &listed{blues[:1], io.EOF, closed} }
+	o.list = func() Entries { return &booked{blues[:1], io.EOF, closed} }
 	address := o.serve(t)
 	_, _, buyers := statementOf(t, address, "buyer=buy_blue")
 	_, _, suppliers := statementOf(t, address, "supplier=sup_acme")
@@ -357,7 +357,7 @@ func (s *slow) SetWriteDeadline(at time.Time) error {
 // any other answer.
 func TestStatementTakesItsTime(t *testing.T) {
 	conn := new(slow)
-	list := &listed{blues, io.EOF, new(atomic.Int64)}
+	list := &booked{blues, io.EOF, new(atomic.Int64)}
 	b := newStatementBody(conn, formCSV, statementWords{names: state.New(), currency: usd}, &bluesSum, list, slog.New(slog.DiscardHandler))
 	reads, p := 0, make([]byte, 64)
 	for {
