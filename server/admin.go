@@ -43,6 +43,7 @@ type Operator interface {
 	// Sandbox tells whether the exchange is one, where static tokens are good.
 	Sandbox() bool
 	Explainer
+	Bookkeeper
 }
 
 // Admin answers operators. Its address is never public by default; all of it
@@ -100,6 +101,7 @@ func (a *Admin) guarded(routes *router.Router) {
 	explain := a.explainer()
 	add("GET", "/admin/v1/explain", explain)
 	add("GET", "/admin/v1/explain/{id}", explain)
+	add("GET", "/admin/v1/statement", a.statements())
 	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.resolve)
 	add("GET", "/admin/v1/returns", a.returns)
 	add("POST", "/admin/v1/returns/{lead}", a.decideReturn)

@@ -2,7 +2,6 @@ package server
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -89,10 +88,6 @@ func (a *Admin) appendWebhook(body []byte, o *owner, standing *state.HookStandin
 	}
 	body = strconv.AppendBool(append(body, `,"off":`...), standing.Off)
 	return append(a.appendHints(append(body, `,"secrets":[`...), o), "]}"...)
-}
-
-func appendInstant(body []byte, at int64) []byte {
-	return append(time.Unix(0, at).UTC().AppendFormat(append(body, '"'), time.RFC3339), '"')
 }
 
 // How many dead letters a page has.

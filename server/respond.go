@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -155,4 +156,9 @@ func appendPrice(body []byte, amount market.Money, currency market.Currency) []b
 	body = amount.AppendJSON(append(body, `"amount":`...))
 	body = append(append(body, `,"currency":"`...), currency[:]...)
 	return append(body, '"')
+}
+
+// appendInstant writes a time, in Unix nanoseconds, as a JSON string.
+func appendInstant(body []byte, at int64) []byte {
+	return append(time.Unix(0, at).UTC().AppendFormat(append(body, '"'), time.RFC3339Nano), '"')
 }

@@ -20,24 +20,42 @@ type adminFlags struct {
 
 // call makes one request of the admin API.
 func (f *adminFlags) call(method, path string, body []byte) ([]byte, error) {
-	req, err := http.NewRequest(method, f.Admin+path, bytes.NewReader(body))
+	answer, err := f.send(&http.Client{Timeout: time.Minute}, method, path, body)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a request to %q: %w", f.Admin, err)
-	}
-	req.SetBasicAuth("operator", f.Password)
-	client := http.Client{Timeout: time.Minute}
-	answer, err := client.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("cannot reach the exchange; is it running, and is --admin its admin address? %w", err)
+		return nil, err
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}
-	if answer.StatusCode < 300 {
-		return text, nil
+	return text, nil
+}
+
+// send makes one request and returns an answer that is good, to be read and closed.
+func (f *adminFlags) send(client *http.Client, method, path string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequest(method, f.Admin+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a request to %q: %w", f.Admin, err)
 	}
+	req.SetBasicAuth("operator", f.Password)
+	answer, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("cannot reach the exchange; is it running, and is --admin its admin address? %w", err)
+	}
+	if answer.StatusCode < 300 {
+		return answer, nil
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
+	}
+	return nil, whatItSays(answer.Status, text)
+}
+
+// whatItSays is an error of the admin API in words.
+func whatItSays(status string, text []byte) error {
 	var said struct {
 		Message string `json:"message"`
 		Fields  []struct {
@@ -46,12 +64,12 @@ func (f *adminFlags) call(method, path string, body []byte) ([]byte, error) {
 		} `json:"field_errors"`
 	}
 	if json.Unmarshal(text, &said) != nil || said.Message == "" {
-		said.Message = answer.Status
+		said.Message = status
 	}
 	for _, f := range said.Fields {
 		said.Message += fmt.Sprintf("\n  %s: expected %s", f.Field, f.Expected)
 	}
-	return nil, fmt.Errorf("the exchange says: %s", said.Message)
+	return fmt.Errorf("the exchange says: %s", said.Message)
 }
 
 // verdict is what a document changes, and what of it is not applied.

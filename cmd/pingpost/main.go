@@ -16,19 +16,20 @@ import (
 var version = "unversioned"
 
 type commands struct {
-	Serve    serveCmd    `cmd:"" help:"Serve one or several exchanges."`
-	Validate validateCmd `cmd:"" help:"Check a configuration: every mistake at once, each with its line."`
-	Diff     diffCmd     `cmd:"" help:"Say what a configuration would change in a running exchange."`
-	Apply    applyCmd    `cmd:"" help:"Put a configuration into force in a running exchange."`
-	Export   exportCmd   `cmd:"" help:"Print a running exchange's configuration, without its secrets."`
-	Buyer    buyerCmd    `cmd:"" help:"Run a reference buyer's endpoint, to test an exchange against."`
-	Send     sendCmd     `cmd:"" help:"Send leads from a file to an exchange."`
-	Ping     pingCmd     `cmd:"" help:"Ask an exchange what it bids for a lead."`
-	Post     postCmd     `cmd:"" help:"Post a lead to an exchange that has bid for it."`
-	Explain  explainCmd  `cmd:"" help:"Tell what became of a lead or an auction, and why: every candidate, every try."`
-	Log      logCmd      `cmd:"" help:"Look into an exchange's log: dump, verify, hash."`
-	Demo     demoCmd     `cmd:"" help:"Start an exchange and nine buyers, sell leads, show what became of them."`
-	Version  versionCmd  `cmd:"" help:"Print the program's version."`
+	Serve     serveCmd     `cmd:"" help:"Serve one or several exchanges."`
+	Validate  validateCmd  `cmd:"" help:"Check a configuration: every mistake at once, each with its line."`
+	Diff      diffCmd      `cmd:"" help:"Say what a configuration would change in a running exchange."`
+	Apply     applyCmd     `cmd:"" help:"Put a configuration into force in a running exchange."`
+	Export    exportCmd    `cmd:"" help:"Print a running exchange's configuration, without its secrets."`
+	Buyer     buyerCmd     `cmd:"" help:"Run a reference buyer's endpoint, to test an exchange against."`
+	Send      sendCmd      `cmd:"" help:"Send leads from a file to an exchange."`
+	Ping      pingCmd      `cmd:"" help:"Ask an exchange what it bids for a lead."`
+	Post      postCmd      `cmd:"" help:"Post a lead to an exchange that has bid for it."`
+	Explain   explainCmd   `cmd:"" help:"Tell what became of a lead or an auction, and why: every candidate, every try."`
+	Statement statementCmd `cmd:"" help:"Say what became of a buyer's or a supplier's money in a period."`
+	Log       logCmd       `cmd:"" help:"Look into an exchange's log: dump, verify, hash."`
+	Demo      demoCmd      `cmd:"" help:"Start an exchange and nine buyers, sell leads, show what became of them."`
+	Version   versionCmd   `cmd:"" help:"Print the program's version."`
 }
 
 type versionCmd struct{}

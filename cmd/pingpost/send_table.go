@@ -73,14 +73,17 @@ func grouped(n int) string {
 }
 
 // amount writes money with two decimals at least, and grouped.
-func amount(m market.Money) string {
-	whole, fraction, _ := strings.Cut(m.String(), ".")
+func amount(m market.Money) string { return amountOf(m.String()) }
+
+// amountOf does so with an amount's digits.
+func amountOf(digits string) string {
+	whole, fraction, _ := strings.Cut(digits, ".")
 	for len(fraction) < 2 {
 		fraction += "0"
 	}
 	n, err := strconv.Atoi(whole)
 	if err != nil {
-		return m.String()
+		return digits
 	}
 	text := grouped(n)
 	if n == 0 && strings.HasPrefix(whole, "-") {

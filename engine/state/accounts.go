@@ -131,3 +131,24 @@ func flag(b bool) uint64 {
 	}
 	return 0
 }
+
+// Account is a buyer's money as it stands after one fact.
+type Account struct {
+	Seq           uint64 // of the fact
+	At            int64  // its batch's time, Unix nanoseconds
+	Balance, Held market.Money
+	Opened        bool // the opening balance was written
+}
+
+// Account looks at a buyer's money between two facts.
+func (s *State) Account(buyer market.Ref) Account {
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	a := Account{Seq: s.seq, At: s.at}
+	s.accounts.mu.Lock()
+	defer s.accounts.mu.Unlock()
+	if acc := s.accounts.byRef[buyer]; acc != nil {
+		a.Balance, a.Held, a.Opened = acc.balance, acc.held, acc.opened
+	}
+	return a
+}

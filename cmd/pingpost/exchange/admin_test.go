@@ -16,6 +16,7 @@ var guardedPaths = []struct{ method, path string }{
 	{"GET", "/admin/v1/config"},
 	{"PUT", "/admin/v1/config"},
 	{"GET", "/admin/v1/deliveries"},
+	{"GET", "/admin/v1/statement?buyer=buy_blue"},
 	{"POST", "/admin/v1/deliveries/lead_00000000000000000000000000/confirm"},
 	{"GET", "/admin/v1/suppliers/sup_acme/keys"},
 	{"POST", "/admin/v1/suppliers/sup_acme/keys"},

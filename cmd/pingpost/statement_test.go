@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestStatementCommand: the whole way, from leads that a running exchange sold to
+// what a person reads of the money.
+func TestStatementCommand(t *testing.T) {
+	s := serve(t, "-c", configuration(t, strings.Replace(served, "{id: buy}", "{id: buy, funds: {balance: 1000}}", 1)))
+	public, admin := s.addresses("production")
+	id := sendOne(t, public)
+	for _, row := range []struct {
+		args     []string
+		patterns []string
+	}{
+		{[]string{"--buyer", "buy"}, []string{
+			`^buy, from 20\d\d-\d\d-01 to 20\d\d-\d\d-01 UTC\nread from the log up to entry \d+, of 20`,
+			`\nopening balance +0\.00  USD\n  opening +1 +1,000\.00  USD\n  sale +cmp +1 +-12\.05  USD\nclosing balance +987\.95  USD\n\n`,
+			`\nTIME \(UTC\) +KIND +CAMPAIGN +LEAD +AMOUNT +BALANCE\n20\S+ \S+  opening +1,000\.00 +1,000\.00\n20\S+ \S+  sale      cmp       ` + id + ` +-12\.05 +987\.95\n$`,
+		}},
+		{[]string{"--supplier", "sup", "--from", "2026-01-01", "--to", "2150-06-01T12:00:00+02:00"}, []string{
+			`^sup, from 2026-01-01 to 2150-06-01 10:00:00 UTC\n`, `\n\n  sale  cmp  1  12\.05  USD\n\n`, ` ` + id + ` +12\.05\n$`,
+		}},
+		{[]string{"--buyer", "buy", "--to", "2020-01-01"}, []string{`\nopening balance +0\.00 +USD\nclosing balance +0\.00 +USD\nnothing came and nothing went\n$`}},
+		{[]string{"--buyer", "buy", "--format", "csv"}, []string{`^at,entry,kind,`, `,sale,` + id + `,cmp,USD,-12\.05,987\.95,\r\n$`}},
+	} {
+		text := must(t, append([]string{"statement", "--admin", admin}, row.args...)...)
+		for _, pattern := range row.patterns {
+			if !regexp.MustCompile(pattern).MatchString(text) {
+				t.Errorf("%v: no %s in\n%s", row.args, pattern, text)
+			}
+		}
+	}
+	var told struct {
+		Buyer   string `json:"buyer_id"`
+		Entries []any
+	}
+	if err := json.Unmarshal([]byte(must(t, "statement", "--buyer", "buy", "--format", "json", "--admin", admin)), &told); err != nil || told.Buyer != "buy" || len(told.Entries) != 2 {
+		t.Errorf("%+v %v", told, err)
+	}
+	for _, row := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--admin", admin}, "--buyer"},
+		{[]string{"--buyer", "a", "--supplier", "b", "--admin", admin}, "--buyer"},
+		{[]string{"--buyer", "none", "--admin", admin}, "ever configured"},
+		{[]string{"--buyer", "buy", "--from", "yesterday", "--admin", admin}, "from: expected a day"},
+		{[]string{"--buyer", "buy", "--format", "xml", "--admin", admin}, "--format"},
+		{[]string{"--buyer", "buy", "--admin", admin, "--password", "wrong"}, "password"},
+	} {
+		if r := run(t, append([]string{"statement"}, row.args...)...); r.code == 0 || !strings.Contains(r.err, row.want) {
+			t.Errorf("%v: exit %d, %q, %q; want %q", row.args, r.code, r.out, r.err, row.want)
+		}
+	}
+	if help := must(t, "statement", "--help"); !strings.Contains(help, "pingpost statement --buyer buy_vault") {
+		t.Error(help)
+	}
+}
+
+// A statement with all that one may have: an account that began in the middle,
+// open posts, and a note that means harm.
+const fullStatement = `{"buyer_id":"buy_vault","from":"2026-11-01T00:00:00Z","to":"2026-11-19T08:30:00Z","as_of":{"entry":1234,"at":"2026-11-20T09:15:00.123456789Z"},
+"currency":"USD","opening":{"balance":0,"held":0},"closing":{"balance":204987.96,"held":24.1},"totals":[
+{"kind":"opening","currency":"USD","in_account":true,"count":1,"amount":205000},
+{"kind":"top_up","currency":"USD","in_account":true,"count":1,"amount":0.01},
+{"kind":"sale","campaign_id":"auto_west","currency":"USD","in_account":true,"count":1,"amount":-12.05},
+{"kind":"sale","campaign_id":"auto_west","currency":"USD","in_account":false,"count":2000,"amount":-24100}],"count":2003,"later":{"a":[1]},"entries":[
+{"at":"2026-11-02T10:00:00.5Z","entry":7,"kind":"sale","lead_id":"lead_01jd0000000000000000000000","campaign_id":"auto_west","currency":"USD","amount":-12.05,"balance":null},
+{"at":"2026-11-03T10:00:00Z","entry":8,"kind":"opening","currency":"USD","amount":205000,"balance":205000},
+{"at":"2026-11-03T10:00:00Z","entry":9,"kind":"top_up","currency":"USD","amount":0.01,"balance":205000.01,"note":"wire\u001b[2J 17"},
+{"at":"2026-11-04T10:00:00Z","entry":10,"kind":"sale","lead_id":"lead_01jd0000000000000000000001","campaign_id":"auto_west","currency":"USD","amount":-12.05,"balance":204987.96}]}
+`
+
+func TestStatementText(t *testing.T) {
+	var out bytes.Buffer
+	if err := tellStatement(strings.NewReader(fullStatement), &out); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "statement", out.String())
+}
+
+// TestStatementIsWholeOrSaysSo: whatever is missing of an answer, and wherever the
+// connection breaks, the command says that it is not whole.
+func TestStatementIsWholeOrSaysSo(t *testing.T) {
+	for n := range len(strings.TrimSpace(fullStatement)) {
+		if err := tellStatement(strings.NewReader(fullStatement[:n]), io.Discard); err == nil {
+			t.Fatalf("nothing is missing of %q", fullStatement[max(0, n-40):n])
+		}
+	}
+	for _, text := range []string{`[]`, `{}`, `{"count":1}`, `{"entries":{}}`, `{"from":5,"entries":[]}`, `{"entries":[{"at":5}]}`, `<html>`} {
+		if err := tellStatement(strings.NewReader(text), io.Discard); err == nil {
+			t.Errorf("%s is a statement", text)
+		}
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, fullStatement[:len(fullStatement)*3/4])
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	defer server.Close()
+	for _, format := range []string{"text", "json", "csv"} {
+		var out bytes.Buffer
+		c := statementCmd{adminFlags: adminFlags{Admin: server.URL}, Buyer: "b", Format: format}
+		if err := c.run(&out); err == nil || !strings.Contains(err.Error(), "not whole") || out.Len() == 0 {
+			t.Errorf("%s: %v, %d bytes", format, err, out.Len())
+		}
+	}
+}
+
+// TestStatementAsks: what the flags ask the exchange for.
+func TestStatementAsks(t *testing.T) {
+	var asked string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.RequestURI()
+		_, _ = io.WriteString(w, fullStatement)
+	}))
+	defer server.Close()
+	for want, c := range map[string]statementCmd{
+		"/admin/v1/statement?buyer=b":                                    {Buyer: "b", Format: "text"},
+		"/admin/v1/statement?from=2026-11-01&supplier=s+1&to=2026-12-01": {Supplier: "s 1", From: "2026-11-01", To: "2026-12-01", Format: "json"},
+		"/admin/v1/statement?buyer=b&format=csv":                         {Buyer: "b", Format: "csv"},
+	} {
+		c.adminFlags = adminFlags{Admin: server.URL}
+		if err := c.run(io.Discard); err != nil || asked != want {
+			t.Errorf("%v: asked for %s, want %s", err, asked, want)
+		}
+	}
+}
+
+func TestClockTime(t *testing.T) {
+	for text, want := range map[string]string{
+		"2026-11-01T00:00:00Z": "2026-11-01", "2026-11-01T00:00:00.5Z": "2026-11-01 00:00:00", "2026-11-01T00:00:00+02:00": "2026-10-31 22:00:00",
+	} {
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil || clockTime(at) != want {
+			t.Errorf("%s: %s, %v", text, clockTime(at), err)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// statementSum is what a statement says before its entries.
+type statementSum struct {
+	Buyer    string    `json:"buyer_id"`
+	Supplier string    `json:"supplier_id"`
+	From     time.Time `json:"from"`
+	To       time.Time `json:"to"`
+	AsOf     struct {
+		Entry uint64    `json:"entry"`
+		At    time.Time `json:"at"`
+	} `json:"as_of"`
+	Currency string             `json:"currency"`
+	Opening  *statementStanding `json:"opening"`
+	Closing  *statementStanding `json:"closing"`
+	Totals   []statementTotal   `json:"totals"`
+	Count    int                `json:"count"`
+}
+
+type statementStanding struct {
+	Balance json.Number `json:"balance"`
+	Held    json.Number `json:"held"`
+}
+
+type statementTotal struct {
+	Kind      string      `json:"kind"`
+	Campaign  string      `json:"campaign_id"`
+	Currency  string      `json:"currency"`
+	InAccount bool        `json:"in_account"`
+	Count     int         `json:"count"`
+	Amount    json.Number `json:"amount"`
+}
+
+type statementEntry struct {
+	At       time.Time    `json:"at"`
+	Kind     string       `json:"kind"`
+	Lead     string       `json:"lead_id"`
+	Campaign string       `json:"campaign_id"`
+	Currency string       `json:"currency"`
+	Amount   json.Number  `json:"amount"`
+	Balance  *json.Number `json:"balance"`
+	Note     string       `json:"note"`
+}
+
+// tellStatement writes a statement's document for people, entry by entry: it may
+// have a million.
+func tellStatement(document io.Reader, out io.Writer) error {
+	decoder := json.NewDecoder(document)
+	members := map[string]json.RawMessage{}
+	if _, err := decoder.Token(); err != nil {
+		return err
+	}
+	for {
+		name, err := decoder.Token()
+		if err != nil {
+			return err
+		}
+		if name == "entries" {
+			break
+		}
+		key, ok := name.(string)
+		if !ok {
+			return fmt.Errorf("it has %v where its entries should come", name)
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return err
+		}
+		members[key] = value
+	}
+	var sum statementSum
+	text, err := json.Marshal(members)
+	if err == nil {
+		err = json.Unmarshal(text, &sum)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(out, sum.String()); err != nil {
+		return err
+	}
+	return tellEntries(decoder, &sum, out)
+}
+
+// String is the sum in a few lines.
+func (s *statementSum) String() string {
+	whose := s.Buyer + s.Supplier
+	text := fmt.Sprintf("%s, from %s to %s UTC\nread from the log up to entry %d, of %s\n\n",
+		whose, clockTime(s.From), clockTime(s.To), s.AsOf.Entry, clockTime(s.AsOf.At))
+	var t, outside table
+	if s.Opening != nil {
+		t.row("opening balance", "", "", amountOf(s.Opening.Balance.String()), s.Currency, heldOf(s.Opening))
+	}
+	for i := range s.Totals {
+		total := &s.Totals[i]
+		into := &t
+		if s.Buyer != "" && s.Opening != nil && !total.InAccount {
+			into = &outside
+		}
+		into.row("  "+total.Kind, total.Campaign, grouped(total.Count), amountOf(total.Amount.String()), total.Currency)
+	}
+	if s.Closing != nil {
+		t.row("closing balance", "", "", amountOf(s.Closing.Balance.String()), s.Currency, heldOf(s.Closing))
+	}
+	text += t.String()
+	if len(outside.rows) > 0 {
+		text += "\nbefore the account began, and not in it\n" + outside.String()
+	}
+	if s.Count == 0 {
+		text += "nothing came and nothing went\n"
+	}
+	return text
+}
+
+func heldOf(s *statementStanding) string {
+	if s.Held == "0" {
+		return ""
+	}
+	return "of it held for open posts " + amountOf(s.Held.String())
+}
+
+// clockTime is a time to the second, or a day where it is the day's beginning.
+func clockTime(t time.Time) string {
+	if t = t.UTC(); t.Equal(t.Truncate(24 * time.Hour)) {
+		return t.Format(time.DateOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+// tellEntries writes a line for each entry, as they come.
+func tellEntries(decoder *json.Decoder, sum *statementSum, out io.Writer) error {
+	switch bracket, err := decoder.Token(); {
+	case err != nil:
+		return err
+	case bracket != json.Delim('['):
+		return errors.New("its entries are no list")
+	}
+	lines := newEntryLines(sum, out)
+	if decoder.More() {
+		_, lines.err = io.WriteString(out, "\n")
+		lines.write("TIME (UTC)", "KIND", lines.place("CAMPAIGN", "LEAD"), "AMOUNT", "", "BALANCE")
+	}
+	for decoder.More() && lines.err == nil {
+		var e statementEntry
+		if err := decoder.Decode(&e); err != nil {
+			return err
+		}
+		lines.entry(&e)
+	}
+	for range 2 { // of the entries, and of the document
+		if _, err := decoder.Token(); err != nil {
+			return err
+		}
+	}
+	return lines.err
+}
+
+// entryLines are the entries' lines. How wide their columns are is known before the
+// first: names and amounts are no longer than those of the sums.
+type entryLines struct {
+	out       io.Writer
+	err       error
+	campaigns int
+	amounts   int
+	several   bool // currencies
+}
+
+func newEntryLines(sum *statementSum, out io.Writer) *entryLines {
+	l := &entryLines{out: out, campaigns: len("CAMPAIGN"), amounts: len("BALANCE")}
+	amounts := []json.Number{}
+	for i := range sum.Totals {
+		t := &sum.Totals[i]
+		l.campaigns = max(l.campaigns, utf8.RuneCountInString(t.Campaign))
+		l.several = l.several || t.Currency != sum.Totals[0].Currency
+		amounts = append(amounts, t.Amount)
+	}
+	if sum.Opening != nil && sum.Closing != nil {
+		amounts = append(amounts, sum.Opening.Balance, sum.Closing.Balance)
+	}
+	for _, m := range amounts {
+		l.amounts = max(l.amounts, len(amountOf(m.String())))
+	}
+	return l
+}
+
+const leadWidth = len("lead_01jd0000000000000000000000")
+
+func (l *entryLines) place(campaign, lead string) string {
+	return fmt.Sprintf("%-*s  %-*s", l.campaigns, campaign, leadWidth, lead)
+}
+
+func (l *entryLines) write(at, kind, place, amount, currency, balance string) {
+	if l.err != nil {
+		return
+	}
+	text := fmt.Sprintf("%-19s  %-8s  %s  %*s", at, kind, place, l.amounts, amount)
+	if l.several {
+		text += fmt.Sprintf("  %-3s", currency)
+	}
+	text = strings.TrimRight(fmt.Sprintf("%s  %*s", text, l.amounts, balance), " ")
+	_, l.err = io.WriteString(l.out, text+"\n")
+}
+
+// entry writes a line. A top-up has a note where others have a lead; what of it
+// does not fit, the other formats have.
+func (l *entryLines) entry(e *statementEntry) {
+	place, balance := l.place(e.Campaign, e.Lead), ""
+	if e.Note != "" {
+		width := utf8.RuneCountInString(place)
+		place = fmt.Sprintf("%-*s", width, cut(strings.Join(wrapped(e.Note, columns), " "), width))
+	}
+	if e.Balance != nil {
+		balance = amountOf(e.Balance.String())
+	}
+	l.write(e.At.UTC().Format(time.DateTime), e.Kind, place, amountOf(e.Amount.String()), e.Currency, balance)
+}
