@@ -20,6 +20,7 @@ type rig struct {
 	lists     []list
 	suppliers []string // besides "acme"
 	auctions  int      // of a supplier at once; zero: the default
+	hooks     []string // suppliers that have a webhook
 }
 
 type buyer struct {
@@ -113,6 +114,9 @@ func (r rig) catalog(t testing.TB) *market.Catalog {
 	}
 	for _, id := range append([]string{"acme"}, r.suppliers...) {
 		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), ConcurrentAuctions: r.auctions}
+	}
+	for _, id := range r.hooks {
+		c.Suppliers[market.SupplierID(id)].Hooks = hookOf(id)
 	}
 	for _, l := range r.lists {
 		c.Lists[market.ListID(l.id)] = &market.List{ID: market.ListID(l.id), Field: l.field, Hash: l.hash}

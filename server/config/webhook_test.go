@@ -38,7 +38,8 @@ func TestWebhookIsCompiled(t *testing.T) {
 		},
 		"a secret that is known elsewhere": {
 			`{url: "https://a.example", secret: {set: true}}`,
-			market.Endpoint{URL: "https://a.example", Credential: "supplier/sup/webhook"}, nil,
+			market.Endpoint{URL: "https://a.example", Credential: "supplier/sup/webhook"},
+			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
