@@ -161,3 +161,22 @@ func TestKeep(t *testing.T) {
 		t.Errorf("%d connections are kept by hosts that are closed, %d are open", n, hosts.dialer.open.Load())
 	}
 }
+
+// TestNameTurns: an address is judged when it is connected to. A name that was at
+// a permitted one before, and passed whatever looked at it then, is of no use
+// afterwards.
+func TestNameTurns(t *testing.T) {
+	e := dialtest.Listen(t, dialtest.Answers("200 OK", ``, "Connection: close"))
+	_, port, _ := net.SplitHostPort(e.Address)
+	hosts := open(t, func(o *Options) {
+		o.Trusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+		o.Resolver = dialtest.Names(t, "127.0.0.1", "127.0.0.2")
+	})
+	target := find(t, hosts, "http://hooks.example:"+port+"/")
+	if done, _ := send(target, true); done != (Trip{Sent: true, Status: 200}) {
+		t.Errorf("at the first address: %+v", done)
+	}
+	if done, _ := send(target, true); done != (Trip{Fault: market.FaultForbidden}) {
+		t.Errorf("at the second one: %+v", done)
+	}
+}
