@@ -12,6 +12,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/server/config"
+	"pingpost/server/webhook/signature"
 )
 
 // hookSecretBytes is how many random bytes a webhook's secret has: as many as the
@@ -22,13 +23,13 @@ const hookSecretBytes = 32
 func newHookSecret() string {
 	var random [hookSecretBytes]byte
 	_, _ = rand.Read(random[:])
-	return config.WebhookSecretPrefix + base64.StdEncoding.EncodeToString(random[:])
+	return signature.Prefix + base64.StdEncoding.EncodeToString(random[:])
 }
 
 // HookHint is the part of a webhook's secret by which an operator knows it.
 func HookHint(secret string) string {
-	key := strings.TrimPrefix(secret, config.WebhookSecretPrefix)
-	return config.WebhookSecretPrefix + key[:min(4, len(key)/4)]
+	key := strings.TrimPrefix(secret, signature.Prefix)
+	return signature.Prefix + key[:min(4, len(key)/4)]
 }
 
 // appendHints writes how the secrets begin that sign what a supplier is told, the

@@ -86,7 +86,7 @@ func TestStatementText(t *testing.T) {
 	if err := tellStatement(strings.NewReader(fullStatement), &out); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "statement", out.String())
+	readable(t, "statement", out.String())
 }
 
 // TestStatementIsWholeOrSaysSo: whatever is missing of an answer, and wherever the

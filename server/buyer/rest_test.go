@@ -34,8 +34,8 @@ func TestRest(t *testing.T) {
 			if row.rests > 0 {
 				now = noon.Add(row.rests - time.Millisecond)
 				want := market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: time.Millisecond}
-				if got := heardNothing(client.Ping(pingOf(buyer.ping(), ample))); got != want || len(buyer.got()) != 1 {
-					t.Errorf("a millisecond before the end: %+v, %d requests", got, len(buyer.got()))
+				if got := heardNothing(client.Ping(pingOf(buyer.ping(), ample))); got != want || len(buyer.Got()) != 1 {
+					t.Errorf("a millisecond before the end: %+v, %d requests", got, len(buyer.Got()))
 				}
 			}
 			now = noon.Add(row.rests)
@@ -102,7 +102,7 @@ func TestAccounts(t *testing.T) {
 	if ping != again || ping == other {
 		t.Error("one account for each endpoint")
 	}
-	if ping.target != other.target || ping.auth == other.auth {
+	if ping.Target != other.Target || ping.auth == other.auth {
 		t.Error("one address, and a token for each scope")
 	}
 	post, _ := client.accounts.find(&market.Endpoint{

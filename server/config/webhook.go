@@ -1,20 +1,34 @@
 package config
 
 import (
-	"encoding/base64"
-	"strings"
-
 	"pingpost/engine/market"
+	"pingpost/server/webhook/signature"
 )
+
+// Webhooks are settings of what is told to all suppliers.
+type Webhooks struct {
+	InFlight *int `json:"in_flight"` // attempts under way to one endpoint
+}
+
+// mostInFlight is how many attempts one endpoint may be worth: an exchange makes
+// 256 at once, to all of them.
+const mostInFlight = 64
+
+func (w *Webhooks) fill() { w.InFlight = given(w.InFlight, 8) }
+
+// WebhookSettings are the same, judged.
+type WebhookSettings struct{ InFlight int }
+
+func (c *compiler) webhooks(at place, w *Webhooks) WebhookSettings {
+	c.intIn(at.key("in_flight"), *w.InFlight, 1, mostInFlight)
+	return WebhookSettings{InFlight: *w.InFlight}
+}
 
 // Webhook is where a supplier hears of its leads.
 type Webhook struct {
 	URL    string `json:"url"`
 	Secret Secret `json:"secret,omitzero"` // whsec_ and base64
 }
-
-// WebhookSecretPrefix is how every webhook secret begins.
-const WebhookSecretPrefix = "whsec_"
 
 // webhook judges a supplier's webhook and builds its endpoint, whose credential is
 // never sent: it signs. Nil: the supplier has none.
@@ -44,13 +58,6 @@ func PreviousSecretName(supplier string) string { return WebhookSecretName(suppl
 
 // Signs tells whether a text is a webhook secret: there are bytes in it to sign with.
 func Signs(secret string) bool {
-	encoded, ok := strings.CutPrefix(secret, WebhookSecretPrefix)
-	if !ok || len(secret) > maxSecret {
-		return false
-	}
-	key, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		key, err = base64.RawStdEncoding.DecodeString(encoded)
-	}
-	return err == nil && len(key) > 0
+	_, ok := signature.ParseSecret(secret)
+	return ok && len(secret) <= maxSecret
 }
