@@ -72,7 +72,7 @@ func (l *LeadDecided) marshal(mm message) {
 	putFixed(mm, 9, uint64(l.Idempotency.Until))
 	putUint(mm, 10, uint64(l.Reason))
 	putTrail(mm, 11, l.Trail)
-	if l.Sale.Buyer != 0 {
+	if l.Sale.Buyer != 0 || l.Sale.Test {
 		l.Sale.marshal(mm.AppendMessage(12))
 	}
 	if l.Post.URL != "" {

@@ -20,7 +20,7 @@ type Sale struct {
 	Turn     Turn
 	Dups     []Dup
 	Ping     [16]byte // name of the auction that the sale uses up; zero: none
-	Test     bool     // of a test lead: it takes and holds nothing
+	Test     bool     // of a test lead, sold or not: it takes and holds nothing
 }
 
 // Charge takes Amount (leads, or millionths) of a cap in the window that began

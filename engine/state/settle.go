@@ -21,7 +21,7 @@ func (s *State) applySettled(seq uint64, at int64, e *event.PostSettled) {
 		before := shard.unknownLocked(e.Lead)
 		shard.table.change((*[16]byte)(&e.Lead), func(l *Lead) { l.settle(e, seq) })
 		shard.settlePost(e)
-		s.countUnknown(e.Sale.Buyer, shard.unknownLocked(e.Lead)-before)
+		s.countUnknown(&e.Sale, shard.unknownLocked(e.Lead)-before)
 	}
 	shard.mu.Unlock()
 	switch e.Settlement {
