@@ -54,10 +54,15 @@ type request struct {
 	key      string
 	badKey   bool
 	hops     int // of a ping
+	test     bool
+	badTest  bool
 }
 
 // withKey is the same request under an idempotency key.
 func (r request) withKey(key string) request { r.key = key; return r }
+
+// asTest is the same request as a test.
+func (r request) asTest() request { r.test = true; return r }
 
 // by is the same request with another supplier's credential.
 func (r request) by(supplier string) request { r.supplier = supplier; return r }
@@ -202,7 +207,7 @@ func (x *exchange) ingestOf(r request) *engine.IngestRequest {
 	id[0] = 1
 	return &engine.IngestRequest{
 		Supplier: x.engine.Catalog().Suppliers[market.SupplierID(r.supplier)],
-		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey,
+		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey, Test: r.test, BadTest: r.badTest,
 		Request: id, Received: time.Now().UnixNano(),
 	}
 }
