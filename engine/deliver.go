@@ -196,12 +196,12 @@ func (c *courier) settle(how event.Settlement) error {
 // settlement begins the fact that the intent has come to something.
 func (c *courier) settlement(how event.Settlement) *event.PostSettled {
 	fact := &event.PostSettled{
-		Lead: c.lead, Settlement: how, Attempts: c.attempts,
+		Lead: c.lead, Decided: c.post.Decided, Settlement: how, Attempts: c.attempts,
 		BuyerLead: c.last.BuyerLeadID, Code: c.last.Code, Status: uint32(max(0, c.last.Status)), Elapsed: int64(c.last.Elapsed),
 	}
 	fact.Sale.CopyFrom(&c.post.Sale)
 	if lead, ok := c.engine.state.Lead(c.lead); ok {
-		fact.Campaign = lead.Campaign
+		fact.Campaign, fact.Supplier = lead.Campaign, lead.Supplier
 	}
 	return fact
 }

@@ -160,6 +160,7 @@ func (d *describer) trail(trail []Step) {
 
 func (d *describer) sale(name string, s *Sale) {
 	if s.Buyer == 0 {
+		d.flag("test", s.Test)
 		return
 	}
 	inner := describer{}

@@ -18,6 +18,7 @@ func (d *describer) changes(e *StatusChanged) {
 		inner.text("result", c.Result.String())
 		inner.text("from", c.From.String())
 		inner.text("to", c.To.String())
+		inner.flag("waited", c.Waited)
 		inner.owes(c.Hook)
 		if c.Return.Credit != 0 {
 			inner.add("credit", c.Return.Credit.String())

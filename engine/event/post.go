@@ -184,7 +184,9 @@ type PostSettled struct {
 	Post   Post
 	Sealed []byte // Contact of the next intent: its body alone
 
-	Hook market.HookType // that this owes the supplier; none: none
+	Hook     market.HookType // that this owes the supplier; none: none
+	Supplier market.Ref      // of the lead
+	Decided  int64           // when the lead was, Unix nanoseconds: the month in which it counts as sold
 }
 
 func (*PostSettled) Kind() Kind { return KindPostSettled }
@@ -214,6 +216,8 @@ func (s *PostSettled) marshal(mm message) {
 	putBytes(mm, 13, s.Sealed)
 	putUint(mm, 14, uint64(s.Campaign))
 	putUint(mm, 15, uint64(s.Hook))
+	putUint(mm, 16, uint64(s.Supplier))
+	putFixed(mm, 17, uint64(s.Decided))
 }
 
 func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
@@ -248,6 +252,10 @@ func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
 		return getRef(fc, &s.Campaign)
 	case 15:
 		return getByte(fc, &s.Hook)
+	case 16:
+		return getRef(fc, &s.Supplier)
+	case 17:
+		return getFixed(fc, &s.Decided)
 	}
 	return true
 }

@@ -29,6 +29,8 @@ type Change struct {
 	Occurred int64  // when it happened, by the reporter's word; Unix nanoseconds, zero: no word
 	Return   Return
 	Hook     market.HookType // that this change owes the supplier; none: none
+	Supplier market.Ref      // of the lead
+	Waited   bool            // of a return: it has waited for the operator, who decides it now
 }
 
 // ChangeResult is what a change came to. Numbers are in the log.
@@ -54,7 +56,8 @@ func (r ChangeResult) String() string {
 }
 
 // Return is what a return gives back, with ChangeDone; with ChangeWaits and
-// ChangeRefused it says nothing but Month.
+// ChangeRefused it says nothing but Campaign and Month. Without a Month it is
+// none: a test lead that comes back gives nothing back, and counts in no month.
 type Return struct {
 	Campaign market.Ref
 	Credit   market.Money // to the buyer's account
@@ -116,6 +119,8 @@ func (c *Change) marshal(mm message) {
 		c.Return.marshal(mm.AppendMessage(7))
 	}
 	putUint(mm, 8, uint64(c.Hook))
+	putUint(mm, 9, uint64(c.Supplier))
+	putBool(mm, 10, c.Waited)
 }
 
 func (c *Change) field(fc *easyproto.FieldContext) bool {
@@ -136,6 +141,10 @@ func (c *Change) field(fc *easyproto.FieldContext) bool {
 		return getMessage(fc, c.Return.field)
 	case 8:
 		return getByte(fc, &c.Hook)
+	case 9:
+		return getRef(fc, &c.Supplier)
+	case 10:
+		return getBool(fc, &c.Waited)
 	}
 	return true
 }

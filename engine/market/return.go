@@ -32,3 +32,30 @@ func (r *ReturnRule) Fits(returned, sold int64) bool {
 	}
 	return (returned+1)*int64(WholeShare) <= int64(r.MaxShare)*sold
 }
+
+// ReturnState is where a lead's return stands. Numbers are in snapshots and never
+// change.
+type ReturnState uint8
+
+const (
+	ReturnNone     ReturnState = 0 // nobody asked for one
+	ReturnWaits    ReturnState = 1 // for the operator
+	ReturnApproved ReturnState = 2 // the lead went back
+	ReturnRefused  ReturnState = 3 // by the operator; it cannot be asked for again
+	returnStateEnd ReturnState = 4
+)
+
+func (r ReturnState) String() string {
+	names := [returnStateEnd]string{"none", "waiting", "approved", "refused"}
+	if r >= returnStateEnd {
+		return "invalid"
+	}
+	return names[r]
+}
+
+// MonthOf is the beginning of the month in UTC in which at lies; both in Unix
+// nanoseconds.
+func MonthOf(at int64) int64 {
+	month, _ := PeriodMonth.Window(at, time.UTC)
+	return month
+}

@@ -19,7 +19,7 @@ import (
 // so that what is swept later is the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
-	snapshotVersion = 3
+	snapshotVersion = 4
 
 	sectionLeads    = 1
 	sectionDups     = 2
