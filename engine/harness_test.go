@@ -77,16 +77,26 @@ type noted struct {
 	wrong   atomic.Int64 // auctions whose outcomes do not add up
 
 	outcomes [market.Outcomes]atomic.Int64
+
+	testLeads, testAuctions atomic.Int64
 }
 
-func (n *noted) Decided(*market.Campaign, *market.Supplier, *engine.Answer) { n.decided.Add(1) }
-func (n *noted) Unknown(market.LeadID, string)                              { n.unknown.Add(1) }
-func (n *noted) Posted(string, *market.PostResult)                          { n.posted.Add(1) }
-func (n *noted) Fault(string, error)                                        { n.faults.Add(1) }
+func (n *noted) Decided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer) {
+	n.decided.Add(1)
+	if a.Test {
+		n.testLeads.Add(1)
+	}
+}
+func (n *noted) Unknown(market.LeadID, string)     { n.unknown.Add(1) }
+func (n *noted) Posted(string, *market.PostResult) { n.posted.Add(1) }
+func (n *noted) Fault(string, error)               { n.faults.Add(1) }
 
 // Held sees that every seat is accounted for, once.
 func (n *noted) Held(campaign *market.Campaign, _ *market.Supplier, h *engine.Held) {
 	n.held.Add(1)
+	if h.Test {
+		n.testAuctions.Add(1)
+	}
 	seats := 0
 	for outcome, count := range h.Outcomes {
 		seats += count

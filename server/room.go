@@ -17,6 +17,8 @@ type room struct {
 	key        []byte // the idempotency key
 	badKey     bool   // what came for one is none
 	hops       int    // through how many exchanges a ping has come
+	test       bool   // it says that it is a test
+	badTest    bool   // what it says of that is neither yes nor no
 	body       []byte
 	out        []byte
 
@@ -52,4 +54,5 @@ func (r *room) readHead(header *fasthttp.RequestHeader) {
 	key, ok := idempotencyKey(header)
 	r.key, r.badKey = append(r.key[:0], key...), !ok
 	r.hops = hopsOf(header)
+	r.test, r.badTest = testOf(header)
 }

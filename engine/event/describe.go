@@ -112,7 +112,6 @@ func (d *describer) lead(e *LeadDecided) {
 		d.text("duplicate_of", e.DuplicateOf.String())
 	}
 	d.trail(e.Trail)
-	d.flag("test", e.Sale.Test)
 	d.sale("sale", &e.Sale)
 	d.text("post", e.Post.URL)
 	if !e.Auction.ID.IsZero() {
@@ -171,5 +170,6 @@ func (d *describer) sale(name string, s *Sale) {
 	inner.text("currency", s.Currency.String())
 	inner.uint("caps", uint64(len(s.Charges)))
 	inner.name("ping", s.Ping)
+	inner.flag("test", s.Test)
 	d.add(name, "{"+strings.Join(inner, ",")+"}")
 }
