@@ -45,6 +45,8 @@ type sizes struct {
 	postBuyers    int   // of those that end in a sale
 	openLasting   time.Duration
 	postsLasting  time.Duration
+
+	seedCalls int // of a run
 }
 
 var full = sizes{
@@ -52,6 +54,7 @@ var full = sizes{
 	leads: 1_000_000, smallest: 500_000, largest: 2_000_000, commitRate: 5_000, idle: 5 * time.Second,
 	connections: []int{64, 256}, growthConnections: 64, calibration: time.Second, retries: 3,
 	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, postBuyers: 10, openLasting: 10 * time.Second, postsLasting: time.Minute,
+	seedCalls: 200,
 }
 
 var quick = sizes{
@@ -59,6 +62,7 @@ var quick = sizes{
 	leads: 10_000, smallest: 20_000, largest: 40_000, commitRate: 1_000, idle: 500 * time.Millisecond,
 	connections: []int{64, 256}, growthConnections: 64, calibration: 300 * time.Millisecond,
 	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, postBuyers: 10, openLasting: 2 * time.Second, postsLasting: 2 * time.Second,
+	seedCalls: 20,
 }
 
 func newBench(ctx context.Context, f *flags, progress io.Writer) (*bench, error) {
