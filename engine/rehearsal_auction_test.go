@@ -170,6 +170,23 @@ func TestATestPostOverACrash(t *testing.T) {
 	})
 }
 
+// A test that its buyer refuses gives its auction back, as any lead does; and what
+// is lost of tests counts against tests.
+func TestARefusedTestGivesItsAuctionBack(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := opened(t, bidders().testable())
+		x.world.script("blue.test", refuses)
+		tested := x.quoted(inquiry(1).asTest())
+		if got := x.posted(postOf(1, tested).asTest()); got != "post_rejected post_rejected" {
+			t.Errorf("refused: %s", got)
+		}
+		x.world.script("blue.test", accepts)
+		if got := x.posted(postOf(2, tested).asTest()); got != "blue theirs 8" {
+			t.Errorf("the next one: %s", got)
+		}
+	})
+}
+
 // What the metrics are told of tests says so.
 func TestTestsAreNotedAsTests(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
