@@ -93,9 +93,10 @@ func (m *model) of(supplier market.Ref, dead bool) (hooks []Hook) {
 
 // ready are those that may be taken, the earliest first.
 func (m *model) ready(supplier market.Ref) (hooks []Hook) {
-	for _, h := range m.of(supplier, false) {
+	pending := m.of(supplier, false)
+	for _, h := range pending {
 		free := !m.out[hookName{h.Lead, h.Type}]
-		for _, other := range m.of(supplier, false) {
+		for _, other := range pending {
 			if other.Lead == h.Lead && byCause(other, h) < 0 && other.Attempts < 2 {
 				free = false
 			}
