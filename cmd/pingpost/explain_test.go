@@ -108,6 +108,10 @@ func TestExplainedPing(t *testing.T) {
 	golden(t, "explain_post", explained(lead))
 	lead.Auction, ping.Leads = nil, []*exchange.Explanation{lead}
 	golden(t, "explain_ping", explained(ping))
+	lead.Test = true
+	if text := explained(lead); !strings.Contains(text, "post for "+lead.Campaign+", ping_post, configuration 3, a test\n") {
+		t.Errorf("it does not say that it is a test:\n%s", text)
+	}
 }
 
 // TestExplainedUnsold: a lead that nobody bought, out of more buyers than anyone

@@ -112,8 +112,18 @@ func tally(candidates []Candidate) string {
 	return fmt.Sprintf("Of %d candidates: %s.", len(candidates), strings.Join(words, ", "))
 }
 
+// tested says what it means that it was a test.
+func tested(told *Explanation) string {
+	if !told.Test {
+		return ""
+	}
+	return "A test: it takes no cap, money or turn, and a buyer with an endpoint but none for tests is filtered. "
+}
+
 // whyLead answers why the lead was sold, or was not.
-func whyLead(told *Explanation) string {
+func whyLead(told *Explanation) string { return tested(told) + whySold(told) }
+
+func whySold(told *Explanation) string {
 	if told.Status == market.StatusUnmatched.String() {
 		why := because(told)
 		switch told.Delivery {
@@ -169,7 +179,9 @@ func refusals(posts []Post) (n int) {
 }
 
 // whyAuction answers what a ping was answered.
-func whyAuction(told *Explanation) string {
+func whyAuction(told *Explanation) string { return tested(told) + whyBid(told) }
+
+func whyBid(told *Explanation) string {
 	if told.Status == statusNoBid {
 		return because(told)
 	}
@@ -179,8 +191,7 @@ func whyAuction(told *Explanation) string {
 			standing++
 		}
 	}
-	why := fmt.Sprintf("%s bid the most, %s, of %d whose bids stand; the seller was offered %s.", told.Buyer, told.Price, standing, told.Payout)
-	return why
+	return fmt.Sprintf("%s bid the most, %s, of %d whose bids stand; the seller was offered %s.", told.Buyer, told.Price, standing, told.Payout)
 }
 
 // whatCame adds to a bid what was posted at it.
