@@ -42,7 +42,7 @@ func (c *courier) finish() error {
 		case fateRefused:
 			fact := c.settlement(event.SettledRefused)
 			fact.Reason = market.ReasonPostRejected
-			return c.engine.conclude(fact, nil)
+			return c.conclude(fact, nil)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func (e *Engine) Recover() error {
 		c.take(post)
 		c.doubtful = true
 		if !post.Answered {
-			if err := e.conclude(c.settlement(event.SettledPending), nil); err != nil {
+			if err := c.conclude(c.settlement(event.SettledPending), nil); err != nil {
 				e.couriers.close(c)
 				return fmt.Errorf("cannot take up the post of lead %s: %w", post.Lead, err)
 			}

@@ -45,6 +45,7 @@ type courier struct {
 	results  chan market.PostResult
 
 	post     *state.Post
+	told     bool // the supplier has been told ACCEPTED; as settlement found it
 	attempts uint32
 	doubtful bool
 	promised bool

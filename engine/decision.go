@@ -55,6 +55,7 @@ func (d *Decision) landed() error {
 // error the reservations are still the lead's.
 func (in *ingest) queue() error {
 	d := in.Decision
+	in.owe()
 	d.way.encode(&d.fact, &d.hold)
 	in.takeLists()
 	err := d.way.send()

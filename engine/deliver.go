@@ -3,6 +3,7 @@ package engine
 import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/state"
 )
 
 // deliver posts the lead to the buyer that was chosen, and to the next one
@@ -20,6 +21,7 @@ func (in *ingest) deliver() (Answer, error) {
 		return Answer{}, err
 	}
 	in.courier = c
+	in.owe()
 	if err := in.commit(); err != nil {
 		return in.abandon(c, err)
 	}
@@ -94,7 +96,7 @@ func (in *ingest) writePost() bool {
 
 func (in *ingest) delivered(c *courier) (Answer, error) {
 	fact := c.settlement(event.SettledDelivered)
-	if err := in.engine.conclude(fact, nil); err != nil {
+	if err := c.conclude(fact, nil); err != nil {
 		return Answer{}, err
 	}
 	in.promise.delivered, in.promise.theirs = true, c.last.BuyerLeadID
@@ -121,7 +123,7 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 	if reason != market.ReasonNone {
 		fact.Reason = reason.Further(market.ReasonPostRejected)
 		fact.Trail = appendTrail(fact.Trail, in)
-		if err := e.conclude(fact, &in.hold); err != nil {
+		if err := c.conclude(fact, &in.hold); err != nil {
 			return Answer{}, false, err
 		}
 		return in.answered(Answer{Reason: fact.Reason}), false, nil
@@ -142,7 +144,7 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 	if in.open.Campaign.Duplicates.PerBuyer {
 		in.hold.MoveDups(&in.posting)
 	}
-	if err := e.conclude(fact, &in.hold); err != nil {
+	if err := c.conclude(fact, &in.hold); err != nil {
 		return Answer{}, false, err
 	}
 	if !more {
@@ -186,7 +188,7 @@ func (in *ingest) abandon(c *courier, err error) (Answer, error) {
 
 // settle logs what the intent has come to, where that is all there is to say.
 func (c *courier) settle(how event.Settlement) error {
-	err := c.engine.conclude(c.settlement(how), nil)
+	err := c.conclude(c.settlement(how), nil)
 	if err == nil && how == event.SettledUnknown && !c.post.Sale.Test {
 		c.engine.opt.Note.Unknown(c.lead, c.engine.state.NameOf(event.NameBuyer, c.post.Sale.Buyer))
 	}
@@ -202,6 +204,7 @@ func (c *courier) settlement(how event.Settlement) *event.PostSettled {
 	fact.Sale.CopyFrom(&c.post.Sale)
 	if lead, ok := c.engine.state.Lead(c.lead); ok {
 		fact.Campaign, fact.Supplier = lead.Campaign, lead.Supplier
+		c.told = lead.Answer == state.AnswerAccepted
 	}
 	return fact
 }

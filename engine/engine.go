@@ -71,6 +71,7 @@ type Engine struct {
 	askers      askers     // written under configuring
 
 	couriers couriers
+	hooks    hooks
 	stop     chan struct{}
 	stopped  atomic.Bool
 }
@@ -95,6 +96,10 @@ func New(opt Options) *Engine {
 	e.couriers.byLead = make(map[market.LeadID]*courier)
 	e.askers = make(askers)
 	e.reading = make(chan struct{}, maxReading)
+	e.hooks.reading, e.hooks.note = make(chan struct{}, maxTelling), silentHooks{}
+	if note, ok := opt.Note.(HookNote); ok {
+		e.hooks.note = note
+	}
 	e.rooms.New = func() any { return new(ingest) }
 	e.pings.New = func() any { return &ping{way: pending{engine: e, done: make(chan error, 1)}} }
 	e.gatherings.New = func() any { return newGathering(e) }

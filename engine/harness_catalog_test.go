@@ -21,6 +21,7 @@ type rig struct {
 	suppliers []string // besides "acme"
 	testers   []string // suppliers whose every lead is a test
 	auctions  int      // of a supplier at once; zero: the default
+	hooks     []string // suppliers that have a webhook
 }
 
 type buyer struct {
@@ -118,6 +119,9 @@ func (r rig) catalog(t testing.TB) *market.Catalog {
 	}
 	for _, id := range r.testers {
 		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), Test: true}
+	}
+	for _, id := range r.hooks {
+		c.Suppliers[market.SupplierID(id)].Hooks = hookOf(id)
 	}
 	for _, l := range r.lists {
 		c.Lists[market.ListID(l.id)] = &market.List{ID: market.ListID(l.id), Field: l.field, Hash: l.hash}

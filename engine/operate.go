@@ -62,6 +62,7 @@ func (e *Engine) Resolve(lead market.LeadID, how event.Settlement) error {
 	if how == event.SettledReleased {
 		fact.Reason = market.ReasonPostRejected
 	}
+	c.owe(fact)
 	err = e.commit(fact, nil)
 	close(c.answered)
 	if err != nil || how != event.SettledResent {

@@ -16,8 +16,9 @@ import (
 type plan struct {
 	catalog   *market.Catalog
 	campaigns map[market.CampaignID]*open
-	tables    map[market.Ref]*market.Table // of suppression lists, by the list's number
-	lines     map[line][]*open             // ping_post campaigns, by line of business, then id
+	tables    map[market.Ref]*market.Table    // of suppression lists, by the list's number
+	lines     map[line][]*open                // ping_post campaigns, by line of business, then id
+	hooks     map[market.Ref]*market.Endpoint // of the suppliers that have a webhook
 }
 
 // line is a line of business, as pings name it.
@@ -43,6 +44,12 @@ func newPlan(catalog *market.Catalog, tables map[market.Ref]*market.Table, all a
 		catalog: catalog, tables: tables,
 		campaigns: make(map[market.CampaignID]*open, len(catalog.Campaigns)),
 		lines:     make(map[line][]*open),
+		hooks:     make(map[market.Ref]*market.Endpoint),
+	}
+	for _, supplier := range catalog.Suppliers {
+		if supplier.Hooks != nil {
+			p.hooks[supplier.Ref] = supplier.Hooks
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
 		o := &open{Lineup: route.Compile(catalog.Campaigns[id])}

@@ -48,8 +48,10 @@ type Meter struct {
 	faults   *metrics.Counter
 	fault    func(what string, err error)
 
+	hooks     hookMeter
 	campaigns family[campaignMeter]
 	buyers    family[buyerMeter]
+	endpoints family[rarely] // of suppliers
 	logger    atomic.Pointer[slog.Logger]
 }
 
@@ -58,6 +60,7 @@ func NewMeter(set *metrics.Set, fault func(what string, err error)) *Meter {
 	m := &Meter{set: set, fault: fault}
 	m.tellTo(slog.New(slog.DiscardHandler))
 	m.campaigns.newOne = func(id string) *campaignMeter { return &campaignMeter{set: set, id: id} }
+	m.endpoints.newOne = func(string) *rarely { return new(rarely) }
 	m.buyers.newOne = func(id string) *buyerMeter { return newBuyerMeter(set, id) }
 	for r := range routes {
 		for i := range m.requests[r] {
@@ -75,6 +78,7 @@ func NewMeter(set *metrics.Set, fault func(what string, err error)) *Meter {
 	}
 	m.postTime = set.NewPrometheusHistogramExt(`pingpost_post_attempt_seconds`, buckets)
 	m.auctions = set.NewPrometheusHistogramExt(`pingpost_auction_seconds`, buckets)
+	m.hooks = newHookMeter(set)
 	m.faults = set.NewCounter(`pingpost_faults_total`)
 	return m
 }

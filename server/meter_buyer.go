@@ -3,8 +3,6 @@ package server
 import (
 	"fmt"
 	"log/slog"
-	"sync/atomic"
-	"time"
 
 	"github.com/VictoriaMetrics/metrics"
 	"github.com/valyala/fasthttp"
@@ -16,8 +14,7 @@ import (
 type buyerMeter struct {
 	posts    [verdicts]*metrics.Counter
 	pingTime *metrics.PrometheusHistogram
-	untold   atomic.Int64 // failures since the last line about them
-	told     atomic.Int64 // Unix nanoseconds: when that line was written
+	failures rarely
 }
 
 const verdicts = market.VerdictBusy + 1
@@ -37,13 +34,10 @@ func (b *buyerMeter) posted(id string, result *market.PostResult, logger *slog.L
 	if !failing(result) {
 		return
 	}
-	b.untold.Add(1)
-	now, last := time.Now().UnixNano(), b.told.Load()
-	if now-last < int64(tellEvery) || !b.told.CompareAndSwap(last, now) {
-		return
+	if failures, tell := b.failures.again(); tell {
+		logger.Warn("posts to a buyer fail", "buyer_id", id, "failures", failures, "verdict", result.Verdict.String(),
+			"fault", result.Fault.String(), "status", result.Status, "code", result.Code)
 	}
-	logger.Warn("posts to a buyer fail", "buyer_id", id, "failures", b.untold.Swap(0), "verdict", result.Verdict.String(),
-		"fault", result.Fault.String(), "status", result.Status, "code", result.Code)
 }
 
 // failing tells whether an attempt shows that something is wrong with the way to

@@ -88,6 +88,18 @@ func (o *outboxes) digest() (sum uint64) {
 // changes are one signal, so there should be one receiver.
 func (s *State) HooksChanged() <-chan struct{} { return s.outboxes.changed }
 
+// HookTotals is how it goes with all suppliers' hooks together: numbers alone.
+func (s *State) HookTotals() (all HookStanding) {
+	for _, b := range s.outboxes.all() {
+		one := s.HookStanding(b.supplier)
+		all.Pending += one.Pending
+		all.Out += one.Out
+		all.Dead += one.Dead
+		all.Dropped += one.Dropped
+	}
+	return all
+}
+
 // HookSuppliers are the suppliers with hooks that are not dead, in their order.
 func (s *State) HookSuppliers() (suppliers []market.Ref) {
 	for _, b := range s.outboxes.all() {

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial"
 )
 
-// maxAccounts bounds how many are remembered, for the reason that maxTargets
-// has.
+// maxAccounts bounds how many are remembered. A catalog names far fewer; this
+// many are met only by years of changes to it.
 const maxAccounts = 4096
 
 // longestRest is how long a 429 keeps pings away at most, so that a slip in a
@@ -21,7 +22,7 @@ const longestRest = time.Hour
 // in the credential; then they are two accounts, and a limit of one is none of
 // the other's.
 type account struct {
-	*target
+	*dial.Target
 	auth           authorizer
 	header, scheme string
 	dialect        *dialect // nil: the contract
@@ -109,11 +110,11 @@ func (c *Client) openAccount(e *market.Endpoint) (*account, market.Fault) {
 	if fault := checkHeader(e); fault != market.FaultNone {
 		return nil, fault
 	}
-	at, fault := c.targets.find(e.URL)
+	at, fault := c.hosts.Find(e.URL)
 	if fault != market.FaultNone {
 		return nil, fault
 	}
-	a := &account{target: at, header: e.Header, scheme: e.Scheme}
+	a := &account{Target: at, header: e.Header, scheme: e.Scheme}
 	if e.Dialect != nil {
 		if a.dialect, fault = openDialect(e); fault != market.FaultNone {
 			return nil, fault

@@ -6,6 +6,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial"
 	"pingpost/server/strictjson"
 )
 
@@ -41,11 +42,11 @@ func (a *answer) release() {
 // of it.
 //
 // In a dialect any 2xx is read, by the dialect's own rules.
-func (c *Client) judge(a *account, t trip, response *fasthttp.Response) market.PostResult {
-	r := market.PostResult{Status: t.status, Fault: t.fault}
-	if t.status == 0 {
+func (c *Client) judge(a *account, t dial.Trip, response *fasthttp.Response) market.PostResult {
+	r := market.PostResult{Status: t.Status, Fault: t.Fault}
+	if t.Status == 0 {
 		r.Verdict = market.VerdictUnknown
-		if !t.sent {
+		if !t.Sent {
 			r.Verdict = market.VerdictUnreached
 		}
 		return r
@@ -55,8 +56,8 @@ func (c *Client) judge(a *account, t trip, response *fasthttp.Response) market.P
 	}
 	body, _ := answerPool.Get().(*answer)
 	defer body.release()
-	readable := t.fault == market.FaultNone && body.whole.Parse(response.Body()) == nil
-	if t.status == fasthttp.StatusOK || t.status == fasthttp.StatusCreated {
+	readable := t.Fault == market.FaultNone && body.whole.Parse(response.Body()) == nil
+	if t.Status == fasthttp.StatusOK || t.Status == fasthttp.StatusCreated {
 		return judgeTaken(r, body, readable)
 	}
 	_, r.Code = body.refusal()

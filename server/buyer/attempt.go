@@ -4,13 +4,14 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial"
 )
 
 // attempt delivers a lead and says what came of it.
 func (c *Client) attempt(p *market.PostRequest) market.PostResult {
 	a, fault := c.accounts.find(&p.Endpoint)
 	if fault != market.FaultNone {
-		return c.judge(nil, trip{fault: fault}, nil)
+		return c.judge(nil, dial.Trip{Fault: fault}, nil)
 	}
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
@@ -19,8 +20,8 @@ func (c *Client) attempt(p *market.PostRequest) market.PostResult {
 		account: a, key: p.Key, requestID: p.RequestID, body: p.Body, deadline: p.Deadline, test: p.Test,
 		repeatable: a.repeats(p.Key),
 	}
-	done, doubt := s.send(response)
-	return settle(c.judge(a, done, response), doubt)
+	done := s.send(response)
+	return settle(c.judge(a, done, response), done.Doubt)
 }
 
 // repeats tells whether a post may be sent twice: the contract knows it by its

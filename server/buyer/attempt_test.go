@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial/dialtest"
 )
 
 // TestRequest is what a buyer gets to see.
@@ -19,7 +20,7 @@ func TestRequest(t *testing.T) {
 	client := newClient(t, func(o *Options) {
 		o.Secrets = func(name string) (string, bool) { return "s3cret", name == "blue" }
 	})
-	p := leadTo("http://"+buyer.address+"/a//b/../post?x=%20", ample)
+	p := leadTo("http://"+buyer.Address+"/a//b/../post?x=%20", ample)
 	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue", "Authorization", "Bearer "
 	if got := client.Post(p); got.Verdict != accepted {
 		t.Fatalf("got %+v", got)
@@ -29,13 +30,13 @@ func TestRequest(t *testing.T) {
 		t.Fatalf("got %+v", got)
 	}
 
-	requests := buyer.got()
+	requests := buyer.Got()
 	first, second := requests[0], requests[1]
-	if first.target != "/a//b/../post?x=%20" || first.host != buyer.address {
-		t.Errorf("address was rewritten: %s %s", first.host, first.target)
+	if first.Target != "/a//b/../post?x=%20" || first.Host != buyer.Address {
+		t.Errorf("address was rewritten: %s %s", first.Host, first.Target)
 	}
-	if first.body != string(p.Body) || second.body != string(p.Body) {
-		t.Errorf("body: %q, %q", first.body, second.body)
+	if first.Body != string(p.Body) || second.Body != string(p.Body) {
+		t.Errorf("body: %q, %q", first.Body, second.Body)
 	}
 	rows := []struct{ header, first, second string }{
 		{"Content-Type", "application/json", "application/json"},
@@ -49,14 +50,14 @@ func TestRequest(t *testing.T) {
 		{"Connection", "", ""},
 	}
 	for _, row := range rows {
-		if a, b := first.header.Get(row.header), second.header.Get(row.header); a != row.first || b != row.second {
+		if a, b := first.Header.Get(row.header), second.Header.Get(row.header); a != row.first || b != row.second {
 			t.Errorf("%s: got %q and %q, want %q and %q", row.header, a, b, row.first, row.second)
 		}
 	}
-	if !strings.Contains(second.raw, "\r\nx-api-key: s3cret\r\n") {
-		t.Errorf("the header's name was rewritten: %q", second.raw)
+	if !strings.Contains(second.Raw, "\r\nx-api-key: s3cret\r\n") {
+		t.Errorf("the header's name was rewritten: %q", second.Raw)
 	}
-	if first.conn != second.conn {
+	if first.Conn != second.Conn {
 		t.Error("the connection was not kept")
 	}
 }
@@ -66,7 +67,7 @@ func TestRequest(t *testing.T) {
 // so that there is a kept connection.
 func TestResend(t *testing.T) {
 	taken := answers("201 Created", `{"lead_id":"b1"}`)
-	silence := breaksOff("") // reads the request, and closes: to the caller it looks like a stale connection
+	silence := dialtest.BreaksOff("") // reads the request, and closes: to the caller it looks like a stale connection
 	rows := []struct {
 		name    string
 		key     string
@@ -75,10 +76,10 @@ func TestResend(t *testing.T) {
 		sent    int // of the lead in question
 	}{
 		{"stale", "key-1", []reply{silence, taken}, market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b1"}, 2},
-		{"stale, by a reset", "key-1", []reply{resets(""), taken}, market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b1"}, 2},
+		{"stale, by a reset", "key-1", []reply{dialtest.Resets(""), taken}, market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b1"}, 2},
 		{"stale, without a key", "", []reply{silence, taken}, market.PostResult{Verdict: unknown, Fault: market.FaultBroken}, 1},
 		{"only once", "key-1", []reply{silence, silence, taken}, market.PostResult{Verdict: unknown, Fault: market.FaultBroken}, 2},
-		{"not after the first byte of an answer", "key-1", []reply{breaksOff("H"), taken}, market.PostResult{Verdict: unknown, Fault: market.FaultBroken}, 1},
+		{"not after the first byte of an answer", "key-1", []reply{dialtest.BreaksOff("H"), taken}, market.PostResult{Verdict: unknown, Fault: market.FaultBroken}, 1},
 		{"refused by the second", "key-1", []reply{silence, answers("422 Unprocessable Content", `{"error":"post_rejected"}`)}, market.PostResult{Verdict: refused, Status: 422, Code: "post_rejected", Final: true}, 2},
 		{"a conflict may be with the first", "key-1", []reply{silence, answers("409 Conflict", `{"error":"already_sold"}`)}, market.PostResult{Verdict: unknown, Status: 409, Code: "already_sold"}, 2},
 		{"so may a reused key", "key-1", []reply{silence, answers("422 Unprocessable Content", `{"error":"idempotency_key_reused"}`)}, market.PostResult{Verdict: unknown, Status: 422, Code: "idempotency_key_reused"}, 2},
@@ -97,11 +98,11 @@ func TestResend(t *testing.T) {
 			if got := withoutElapsed(client.Post(p)); got != row.want {
 				t.Errorf("\n got %+v\nwant %+v", got, row.want)
 			}
-			requests := buyer.got()[1:]
+			requests := buyer.Got()[1:]
 			if len(requests) != row.sent {
 				t.Fatalf("sent %d times, want %d", len(requests), row.sent)
 			}
-			if len(requests) == 2 && (requests[0].body != requests[1].body || requests[1].header.Get("Idempotency-Key") != row.key) {
+			if len(requests) == 2 && (requests[0].Body != requests[1].Body || requests[1].Header.Get("Idempotency-Key") != row.key) {
 				t.Errorf("the second sending is another: %+v", requests)
 			}
 		})
@@ -117,14 +118,14 @@ func TestStale(t *testing.T) {
 		if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
 			t.Fatalf("post %d: %+v", i, got)
 		}
-		buyer.hangUp()
+		buyer.HangUp()
 	}
 
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaving := serveOn(t, ln, answers("201 Created", `{}`), breaksOff(""))
+	leaving := serveOn(t, ln, answers("201 Created", `{}`), dialtest.BreaksOff(""))
 	if got := client.Post(leadTo(leaving.post(), ample)); got.Verdict != accepted {
 		t.Fatalf("got %+v", got)
 	}
@@ -139,14 +140,14 @@ func TestStale(t *testing.T) {
 // over a new one. A timeout says nothing of the others.
 func TestStaleTogether(t *testing.T) {
 	client := newClient(t, nil)
-	buyer := listen(t, append(together(3), answers("201 Created", `{}`))...)
+	buyer := listen(t, append(dialtest.Together(3), answers("201 Created", `{}`))...)
 	warm(t, client, buyer, 3)
-	buyer.hangUp()
+	buyer.HangUp()
 	if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
 		t.Errorf("got %+v", got)
 	}
 
-	slow := listen(t, append(together(3), hangs(""))...)
+	slow := listen(t, append(dialtest.Together(3), dialtest.Hangs(""))...)
 	warm(t, client, slow, 3)
 	if got := client.Post(leadTo(slow.post(), soon)); got.Verdict != unknown || got.Fault != market.FaultTimeout {
 		t.Errorf("got %+v", got)
@@ -172,7 +173,7 @@ func TestConnectionClose(t *testing.T) {
 // TestUnasked: bytes after an answer belong to nobody, and must not become the
 // answer to the next lead.
 func TestUnasked(t *testing.T) {
-	extra := message("201 Created", `{"lead_id":"b1"}`) + message("201 Created", `{"lead_id":"not yours"}`)
+	extra := dialtest.Message("201 Created", `{"lead_id":"b1"}`) + dialtest.Message("201 Created", `{"lead_id":"not yours"}`)
 	buyer := listen(t, func(c net.Conn) bool {
 		_, err := c.Write([]byte(extra))
 		return err == nil
@@ -183,8 +184,8 @@ func TestUnasked(t *testing.T) {
 			t.Errorf("post %d: got %+v", i, got)
 		}
 	}
-	if requests := buyer.got(); requests[2].conn != 2 {
-		t.Errorf("a connection with bytes left on it was kept: %d", requests[2].conn)
+	if requests := buyer.Got(); requests[2].Conn != 2 {
+		t.Errorf("a connection with bytes left on it was kept: %d", requests[2].Conn)
 	}
 }
 
@@ -221,8 +222,8 @@ func TestRotation(t *testing.T) {
 				t.Errorf("got %+v, want %v", got, row.verdict)
 			}
 			var sent []string
-			for _, r := range buyer.got() {
-				sent = append(sent, r.header.Get("X-Api-Key"))
+			for _, r := range buyer.Got() {
+				sent = append(sent, r.Header.Get("X-Api-Key"))
 			}
 			if !slices.Equal(sent, row.sent) {
 				t.Errorf("sent %q, want %q", sent, row.sent)
@@ -235,7 +236,7 @@ func TestRotation(t *testing.T) {
 // its callers their deadline, and leaves nothing behind.
 func TestHangingEndpoint(t *testing.T) {
 	const callers, conns = 40, 4
-	buyer := listen(t, hangs(""))
+	buyer := listen(t, dialtest.Hangs(""))
 	client := newClient(t, func(o *Options) {
 		o.MaxConnsPerBuyer = conns
 		o.ConnWait = soon / 4
@@ -256,8 +257,8 @@ func TestHangingEndpoint(t *testing.T) {
 	}
 	posting.Wait()
 	// What arrived is unknown. What is unknown may still be on its way to be read.
-	if counts[unknown] < len(buyer.got()) || counts[unknown]+counts[market.VerdictUnreached] != callers {
-		t.Errorf("%d requests arrived; verdicts: %v", len(buyer.got()), counts)
+	if counts[unknown] < len(buyer.Got()) || counts[unknown]+counts[market.VerdictUnreached] != callers {
+		t.Errorf("%d requests arrived; verdicts: %v", len(buyer.Got()), counts)
 	}
 	if counts[unknown] == 0 || counts[unknown] == callers {
 		t.Errorf("%d connections allowed, and %d requests of %d got one", conns, counts[unknown], callers)
@@ -288,9 +289,9 @@ func TestWaitForConnection(t *testing.T) {
 		})
 	}
 	posting.Wait()
-	for _, r := range buyer.got() {
-		if r.conn > 1 {
-			t.Fatalf("connection %d was opened, 2 are allowed", r.conn)
+	for _, r := range buyer.Got() {
+		if r.Conn > 1 {
+			t.Fatalf("connection %d was opened, 2 are allowed", r.Conn)
 		}
 	}
 }
@@ -307,7 +308,7 @@ func TestClose(t *testing.T) {
 	client.Post(leadTo(buyer.post(), ample))
 	late := make(chan market.PostResult)
 	go func() { late <- client.Post(leadTo(buyer.post(), ample)) }()
-	for len(buyer.got()) < 2 {
+	for len(buyer.Got()) < 2 {
 		time.Sleep(time.Millisecond)
 	}
 	client.Close()
@@ -315,26 +316,9 @@ func TestClose(t *testing.T) {
 	if got := <-late; got.Verdict != accepted {
 		t.Errorf("an attempt in flight: %+v", got)
 	}
-	target, _ := client.targets.find(buyer.post())
-	if n := target.host.pool.ConnsCount(); n != 0 {
-		t.Errorf("%d connections are open", n)
-	}
-}
-
-// TestTargets: what is remembered has a limit, and hosts are shared.
-func TestTargets(t *testing.T) {
-	client := newClient(t, nil)
-	ping, _ := client.targets.find("https://blue.example/v1/ping")
-	post, _ := client.targets.find("https://BLUE.example:443/v1/post")
-	plain, _ := client.targets.find("http://blue.example/v1/post")
-	if ping.host != post.host || ping.host == plain.host {
-		t.Error("one host for each origin")
-	}
-	for i := range 2 * maxTargets {
-		client.targets.find("https://blue.example/" + strconv.Itoa(i))
-		if n := len(client.targets.byURL); n > maxTargets {
-			t.Fatalf("%d targets are remembered", n)
-		}
+	target, _ := client.hosts.Find(buyer.post())
+	if all, _ := target.Connections(); all != 0 {
+		t.Errorf("%d connections are open", all)
 	}
 }
 

@@ -1,13 +1,12 @@
 package buyer
 
 import (
-	"crypto/tls"
 	"crypto/x509"
 	"net/netip"
-	"sync/atomic"
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial"
 )
 
 // What applies where Options say nothing.
@@ -48,11 +47,9 @@ type Options struct {
 // Client speaks to every buyer. Its methods may be called from any goroutine.
 type Client struct {
 	options  Options
-	dialer   *dialer
-	targets  targets
+	hosts    *dial.Hosts
 	accounts accounts
 	grants   grants
-	closed   atomic.Bool
 }
 
 // New makes a client. It opens nothing yet.
@@ -68,14 +65,10 @@ func New(options Options) *Client {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	c := &Client{options: options}
-	c.dialer = newDialer(options.Trusted, options.ConnectTimeout, &tls.Config{
-		RootCAs:            options.Roots,
-		MinVersion:         tls.VersionTLS12,
-		NextProtos:         []string{"http/1.1"},
-		ClientSessionCache: tls.NewLRUClientSessionCache(0),
-	})
-	c.targets.open = c.openHost
+	c := &Client{options: options, hosts: dial.New(dial.Options{
+		Trusted: options.Trusted, MaxConnsPerHost: options.MaxConnsPerBuyer, MaxResponse: options.MaxResponse,
+		ConnectTimeout: options.ConnectTimeout, ConnWait: options.ConnWait, Idle: options.Idle, Roots: options.Roots,
+	})}
 	c.accounts.open = c.openAccount
 	c.grants.fetch, c.grants.now = c.fetchToken, options.Now
 	return c
@@ -94,10 +87,7 @@ func (c *Client) Post(p *market.PostRequest) market.PostResult {
 
 // Close drops the connections that are idle. Attempts in flight go on to their
 // own end and keep no connection after it.
-func (c *Client) Close() {
-	c.closed.Store(true)
-	c.targets.closeIdle()
-}
+func (c *Client) Close() { c.hosts.Close() }
 
 func setDefault[T int | time.Duration](value *T, fallback T) {
 	if *value <= 0 {

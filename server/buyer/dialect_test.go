@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial/dialtest"
 )
 
 // foreign is a dialect that speaks and hears JSON of another shape.
@@ -61,11 +62,11 @@ func TestRequestsInADialect(t *testing.T) {
 			if got := verdict(client.Ping(p)); got != "no_bid" {
 				t.Fatal(got)
 			}
-			got := buyer.got()[0]
-			head, _, _ := strings.Cut(got.raw, "\r\n\r\n")
+			got := buyer.Got()[0]
+			head, _, _ := strings.Cut(got.Raw, "\r\n\r\n")
 			head = strings.ReplaceAll(head, "\r\n", "\n") + "\n"
-			if !strings.HasPrefix(head, row.line+"\n") || got.body != row.body {
-				t.Errorf("%s%s", head, got.body)
+			if !strings.HasPrefix(head, row.line+"\n") || got.Body != row.body {
+				t.Errorf("%s%s", head, got.Body)
 			}
 			for line := range strings.Lines(row.header + "X-Key: s3cret\nX-Request-Id: " + market.RequestID{1}.String() + "\n") {
 				if strings.Count(head, "\n"+line) != 1 {
@@ -73,7 +74,7 @@ func TestRequestsInADialect(t *testing.T) {
 				}
 			}
 			for _, name := range strings.Fields(row.none) {
-				if got.header.Get(name) != "" {
+				if got.Header.Get(name) != "" {
 					t.Errorf("%s was sent:\n%s", name, head)
 				}
 			}
@@ -110,8 +111,8 @@ func TestDialectsThatAreNotSpoken(t *testing.T) {
 			p := postIn(foreign(change), buyer.post())
 			p.Endpoint.Credential, p.Endpoint.Header = "blue", "X-Key"
 			got := withoutElapsed(client.Post(p))
-			if want := (market.PostResult{Verdict: market.VerdictUnreached, Fault: market.FaultEndpoint}); got != want || len(buyer.got()) != 0 {
-				t.Errorf("%+v, %d requests", got, len(buyer.got()))
+			if want := (market.PostResult{Verdict: market.VerdictUnreached, Fault: market.FaultEndpoint}); got != want || len(buyer.Got()) != 0 {
+				t.Errorf("%+v, %d requests", got, len(buyer.Got()))
 			}
 		})
 	}
@@ -154,13 +155,13 @@ func TestWhoIsSentTwice(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			buyer := listen(t, answers("200 OK", bid), breaksOff(""), answers("200 OK", bid))
+			buyer := listen(t, answers("200 OK", bid), dialtest.BreaksOff(""), answers("200 OK", bid))
 			client := newClient(t, nil)
 			client.Post(postIn(idempotent, buyer.post()))
 			if got := row.call(client, buyer); got != row.want {
 				t.Errorf("%s, want %s", got, row.want)
 			}
-			if sent := len(buyer.got()) - 1; sent != row.sent {
+			if sent := len(buyer.Got()) - 1; sent != row.sent {
 				t.Errorf("sent %d times, want %d", sent, row.sent)
 			}
 		})

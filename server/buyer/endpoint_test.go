@@ -1,19 +1,14 @@
 package buyer
 
 import (
-	"bufio"
-	"bytes"
-	"io"
 	"net"
-	"net/http"
 	"net/netip"
-	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial/dialtest"
 )
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -25,168 +20,23 @@ const (
 	ample = 20 * time.Second
 )
 
-// heard is a request as the endpoint got it.
-type heard struct {
-	conn   int // which of the connections, from 0
-	header http.Header
-	target string
-	host   string
-	body   string
-	raw    string // as it came over the wire
-}
+// endpoint is a buyer made of sockets.
+type endpoint struct{ *dialtest.Endpoint }
 
-// reply answers one request on a bare connection; keep leaves it open for the
-// next.
-type reply func(c net.Conn) (keep bool)
-
-// endpoint is a buyer made of sockets: it gives its replies in their order, and
-// the last one for ever.
-type endpoint struct {
-	address string
-
-	mu       sync.Mutex
-	requests []heard
-	conns    int
-	replies  []reply
-	open     []net.Conn
-}
+type reply = dialtest.Reply
 
 func listen(t *testing.T, replies ...reply) *endpoint {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return serveOn(t, ln, replies...)
+	return &endpoint{dialtest.Listen(t, replies...)}
 }
 
 func serveOn(t *testing.T, ln net.Listener, replies ...reply) *endpoint {
 	t.Helper()
-	e := &endpoint{address: ln.Addr().String(), replies: replies}
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			serving.Go(func() { e.serve(conn) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = ln.Close()
-		e.hangUp()
-		serving.Wait()
-	})
-	return e
+	return &endpoint{dialtest.ServeOn(t, ln, replies...)}
 }
 
-func (e *endpoint) serve(conn net.Conn) {
-	defer conn.Close()
-	e.mu.Lock()
-	number := e.conns
-	e.conns++
-	e.open = append(e.open, conn)
-	e.mu.Unlock()
-	var raw bytes.Buffer
-	in := bufio.NewReader(io.TeeReader(conn, &raw))
-	for {
-		raw.Reset()
-		r, err := http.ReadRequest(in)
-		if err != nil {
-			return
-		}
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
-		if !e.next(heard{number, r.Header, r.RequestURI, r.Host, string(body), raw.String()})(conn) {
-			return
-		}
-	}
-}
-
-func (e *endpoint) next(h heard) reply {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.requests = append(e.requests, h)
-	return e.replies[min(len(e.requests), len(e.replies))-1]
-}
-
-func (e *endpoint) got() []heard {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return append([]heard(nil), e.requests...)
-}
-
-// hangUp closes every connection from the buyer's side.
-func (e *endpoint) hangUp() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, c := range e.open {
-		_ = c.Close()
-	}
-}
-
-// answers writes a whole answer and keeps the connection.
 func answers(status, body string, headers ...string) reply {
-	return func(c net.Conn) bool {
-		_, err := io.WriteString(c, message(status, body, headers...))
-		return err == nil
-	}
-}
-
-// breaksOff writes what it is given and closes.
-func breaksOff(raw string) reply {
-	return func(c net.Conn) bool {
-		_, _ = io.WriteString(c, raw)
-		return false
-	}
-}
-
-// resets writes what it is given and ends with a TCP reset.
-func resets(raw string) reply {
-	return func(c net.Conn) bool {
-		_, _ = io.WriteString(c, raw)
-		if tcp, ok := c.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0)
-		}
-		return false
-	}
-}
-
-// hangs writes what it is given, and then nothing until the caller hangs up.
-func hangs(raw string) reply {
-	return func(c net.Conn) bool {
-		_, _ = io.WriteString(c, raw)
-		_, _ = c.Read(make([]byte, 1))
-		return false
-	}
-}
-
-// trickles writes a byte at a time until the caller hangs up.
-func trickles(raw string) reply {
-	return func(c net.Conn) bool {
-		for {
-			for i := range len(raw) {
-				if _, err := c.Write([]byte{raw[i]}); err != nil {
-					return false
-				}
-				time.Sleep(5 * time.Millisecond)
-			}
-		}
-	}
-}
-
-func message(status, body string, headers ...string) string {
-	var b bytes.Buffer
-	b.WriteString("HTTP/1.1 " + status + "\r\n")
-	for _, h := range headers {
-		b.WriteString(h + "\r\n")
-	}
-	b.WriteString("Content-Type: application/json\r\nContent-Length: ")
-	b.WriteString(strconv.Itoa(len(body)) + "\r\n\r\n" + body)
-	return b.String()
+	return dialtest.Answers(status, body, headers...)
 }
 
 // newClient makes a client that trusts loopback and knows no secret.
@@ -215,7 +65,7 @@ func leadTo(url string, within time.Duration) *market.PostRequest {
 	}
 }
 
-func (e *endpoint) post() string { return "http://" + e.address + "/v1/post" }
+func (e *endpoint) post() string { return "http://" + e.Address + "/v1/post" }
 
 // withoutElapsed leaves of a result what a table can state.
 func withoutElapsed(r market.PostResult) market.PostResult {
@@ -224,7 +74,7 @@ func withoutElapsed(r market.PostResult) market.PostResult {
 }
 
 // warm opens n connections to a buyer and leaves them idle. The buyer's first n
-// replies have to be by together(n).
+// replies have to be by dialtest.Together(n).
 func warm(t *testing.T, client *Client, buyer *endpoint, n int) {
 	t.Helper()
 	var posting sync.WaitGroup
@@ -241,20 +91,9 @@ func warm(t *testing.T, client *Client, buyer *endpoint, n int) {
 	}
 }
 
-// together gives n replies that accept, none before all n requests are there.
-func together(n int) []reply {
-	var here sync.WaitGroup
-	here.Add(n)
-	one := func(c net.Conn) bool {
-		here.Done()
-		here.Wait()
-		return answers("201 Created", `{}`)(c)
-	}
-	return slices.Repeat([]reply{one}, n)
-}
-
 // idleOf is how many idle connections a client keeps to the buyer.
 func (e *endpoint) idleOf(client *Client) int {
-	target, _ := client.targets.find(e.post())
-	return target.host.pool.IdleConnsCount()
+	target, _ := client.hosts.Find(e.post())
+	_, idle := target.Connections()
+	return idle
 }

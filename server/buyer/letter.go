@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/valyala/fasthttp"
+
+	"pingpost/server/dial"
 )
 
 // writeHead makes ready what every request of the account begins with: the
@@ -15,32 +17,17 @@ func (a *account) writeHead() {
 	if d := a.dialect; d != nil {
 		method, accept, contentType, fixed = d.method, d.accept, d.contentType, d.headers
 	}
-	a.address = append(append(append(a.address[:0], method...), ' '), a.path...)
-	head := appendLine([]byte(" HTTP/1.1\r\n"), "User-Agent", "", "pingpost")
-	head = appendLine(head, "Host", "", a.authority)
+	a.address = append(append(append(a.address[:0], method...), ' '), a.Path...)
+	head := dial.AppendHeader([]byte(" HTTP/1.1\r\n"), "User-Agent", "", "pingpost")
+	head = dial.AppendHeader(head, "Host", "", a.Authority)
 	if method != fasthttp.MethodGet {
-		head = appendLine(head, "Content-Type", "", contentType)
+		head = dial.AppendHeader(head, "Content-Type", "", contentType)
 	}
-	head = appendLine(head, "Accept", "", accept)
+	head = dial.AppendHeader(head, "Accept", "", accept)
 	for i := range fixed {
-		head = appendLine(head, fixed[i].name, "", fixed[i].value)
+		head = dial.AppendHeader(head, fixed[i].name, "", fixed[i].value)
 	}
 	a.head = head
-}
-
-// appendLine appends a header line. What would end it early is blanked: nothing
-// that is let in has such a character, and nothing that is may make two lines of
-// one.
-func appendLine(dst []byte, name, scheme, value string) []byte {
-	dst = append(append(dst, name...), ": "...)
-	from := len(dst)
-	dst = append(append(dst, scheme...), value...)
-	for i := from; i < len(dst); i++ {
-		if dst[i] == '\r' || dst[i] == '\n' {
-			dst[i] = ' '
-		}
-	}
-	return append(dst, "\r\n"...)
 }
 
 // letter is the memory that a request is composed in.

@@ -3,11 +3,9 @@ package buyer
 import (
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial"
 )
 
 // TestCompose: the very bytes of a request.
@@ -86,7 +84,7 @@ func TestCompose(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			a := &account{target: &target{authority: "blue.example:81", path: row.path}, header: "Authorization", scheme: "Bearer "}
+			a := &account{Target: &dial.Target{Authority: "blue.example:81", Path: row.path}, header: "Authorization", scheme: "Bearer "}
 			if row.dialect != nil {
 				a.dialect = speaking(*row.dialect)
 			}
@@ -122,39 +120,9 @@ func TestALongRequest(t *testing.T) {
 			t.Fatalf("got %+v", got)
 		}
 	}
-	for i, request := range buyer.got() {
-		if request.conn != 0 || request.body != string(p.Body) {
-			t.Errorf("request %d: %d bytes over connection %d", i, len(request.body), request.conn)
-		}
-	}
-}
-
-// TestSilenceEndsAtTheDeadline: the wait for an answer's first byte knows it, and
-// a request that had no time left is not sent.
-func TestSilenceEndsAtTheDeadline(t *testing.T) {
-	buyer := listen(t, hangs(""))
-	client := newClient(t, nil)
-	at, _ := client.targets.find(buyer.post())
-	a := &account{target: at, auth: anonymous{}}
-	a.writeHead()
-	conn, err := client.dialer.dial(origin{name: "127.0.0.1", port: strings.TrimPrefix(buyer.address, "127.0.0.1:")}, ample)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	for _, row := range []struct {
-		deadline time.Duration
-		want     trip
-	}{
-		{-time.Second, trip{fault: market.FaultTimeout}},
-		{100 * time.Millisecond, trip{fault: market.FaultTimeout, sent: true}},
-	} {
-		var response fasthttp.Response
-		deadline := time.Now().Add(row.deadline)
-		s := sending{account: a, body: []byte("{}"), deadline: deadline}
-		got, keep := at.host.converse(conn.(*line), s.compose(nil, ""), &response, deadline, false)
-		if got != row.want || keep {
-			t.Errorf("%v: got %+v, keep %v, want %+v", row.deadline, got, keep, row.want)
+	for i, request := range buyer.Got() {
+		if request.Conn != 0 || request.Body != string(p.Body) {
+			t.Errorf("request %d: %d bytes over connection %d", i, len(request.Body), request.Conn)
 		}
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial"
 )
 
 // Ping asks a buyer for its bid, and returns when it has answered or the
-// deadline has passed (by a sixteenth of the time at most: see line.until), in
+// deadline has passed (by a sixteenth of the time at most: see dial.Request), in
 // the caller's goroutine. It asks once: what fails, fails
 // for this auction. The same bytes go out again only as those of a post do, at
 // once, because a kept connection was found closed or a credential had changed.
@@ -40,24 +41,24 @@ func (c *Client) ask(p *market.PingRequest, now time.Time) market.PingResult {
 		account: a, key: p.Key, requestID: p.RequestID, hops: p.Hops, body: p.Body, deadline: p.Deadline, ping: true, test: p.Test,
 		repeatable: p.Key != "" || a.dialect != nil, // a ping buys nothing
 	}
-	done, _ := s.send(response)
+	done := s.send(response)
 	return c.hear(p, a, done, response)
 }
 
 // hear says what one trip came to. Only a 200 is an answer to a ping; every
 // other status is an error but 429.
-func (c *Client) hear(p *market.PingRequest, a *account, done trip, response *fasthttp.Response) market.PingResult {
-	r := market.PingResult{Status: done.status, Fault: done.fault}
+func (c *Client) hear(p *market.PingRequest, a *account, done dial.Trip, response *fasthttp.Response) market.PingResult {
+	r := market.PingResult{Status: done.Status, Fault: done.Fault}
 	switch {
-	case done.status == fasthttp.StatusTooManyRequests:
+	case done.Status == fasthttp.StatusTooManyRequests:
 		now := c.options.Now()
 		r.Outcome, r.RetryAfter = market.OutcomeRateLimited, retryAfter(response.Header.Peek("Retry-After"), now)
 		if !p.Test {
 			a.restFor(r.RetryAfter, now)
 		}
 		return r
-	case done.fault != market.FaultNone && (done.status == 0 || a.answersPing(done.status)):
-		r.Outcome = unheard(done.fault, p.Deadline)
+	case done.Fault != market.FaultNone && (done.Status == 0 || a.answersPing(done.Status)):
+		r.Outcome = unheard(done.Fault, p.Deadline)
 		return r
 	}
 	if a.dialect != nil {
@@ -66,9 +67,9 @@ func (c *Client) hear(p *market.PingRequest, a *account, done trip, response *fa
 	}
 	body, _ := answerPool.Get().(*answer)
 	defer body.release()
-	readable := done.fault == market.FaultNone && body.whole.Parse(response.Body()) == nil
+	readable := done.Fault == market.FaultNone && body.whole.Parse(response.Body()) == nil
 	switch {
-	case done.status != fasthttp.StatusOK:
+	case done.Status != fasthttp.StatusOK:
 		r.Outcome = market.OutcomeError
 		_, r.Reason = body.refusal()
 	case !readable:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial/dialtest"
 )
 
 // thrifty is a buyer that answers without allocating anything itself, so that
@@ -21,7 +22,7 @@ func thrifty(t testing.TB, body string) (address string) {
 	}
 	t.Cleanup(func() { _ = ln.Close() })
 	go func() {
-		answer := []byte(message("200 OK", body))
+		answer := []byte(dialtest.Message("200 OK", body))
 		buf := make([]byte, 8<<10)
 		end := []byte(`"CA"}`)
 		for {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial"
+	"pingpost/server/dial/dialtest"
 )
 
 // pingOf asks an address about the auction auc_1.
@@ -23,7 +25,7 @@ func pingOf(url string, within time.Duration) *market.PingRequest {
 	}
 }
 
-func (e *endpoint) ping() string { return "http://" + e.address + "/v1/ping" }
+func (e *endpoint) ping() string { return "http://" + e.Address + "/v1/ping" }
 
 func heardNothing(r market.PingResult) market.PingResult {
 	r.Elapsed = 0
@@ -173,7 +175,7 @@ func TestOtherStatuses(t *testing.T) {
 			if verdict(got) != row.want || fmt.Sprint(got.Status) != row.status[:3] {
 				t.Errorf("%d %s, want %s", got.Status, verdict(got), row.want)
 			}
-			if n := len(buyer.got()); n != 1 {
+			if n := len(buyer.Got()); n != 1 {
 				t.Errorf("the buyer was asked %d times, want once", n)
 			}
 		})
@@ -183,7 +185,7 @@ func TestOtherStatuses(t *testing.T) {
 // TestUnheard is whatever may happen to a ping on its way, there or back. Each
 // has its own pair of outcome and fault.
 func TestUnheard(t *testing.T) {
-	whole := message("200 OK", bidWith(`"amount":12,"bid_token":"t"`))
+	whole := dialtest.Message("200 OK", bidWith(`"amount":12,"bid_token":"t"`))
 	mute := silent(t)
 	rows := []struct {
 		name   string
@@ -192,18 +194,18 @@ func TestUnheard(t *testing.T) {
 		within time.Duration
 		want   string
 	}{
-		{"slow", hangs(""), "", soon, "timeout timeout"},
-		{"slow in the head", hangs(whole[:30]), "", soon, "timeout timeout"},
-		{"slow in the body", hangs(whole[:len(whole)-1]), "", soon, "timeout timeout"},
-		{"trickling", trickles("HTTP/1.1 200 OK\r\nX-Slow: " + strings.Repeat("x", 9999)), "", soon, "timeout timeout"},
+		{"slow", dialtest.Hangs(""), "", soon, "timeout timeout"},
+		{"slow in the head", dialtest.Hangs(whole[:30]), "", soon, "timeout timeout"},
+		{"slow in the body", dialtest.Hangs(whole[:len(whole)-1]), "", soon, "timeout timeout"},
+		{"trickling", dialtest.Trickles("HTTP/1.1 200 OK\r\nX-Slow: " + strings.Repeat("x", 9999)), "", soon, "timeout timeout"},
 		{"too late to ask", nil, "http://" + mute, -time.Second, "timeout timeout"},
 		{"TLS that never answers", nil, "https://" + mute, soon, "timeout tls"},
-		{"truncated", breaksOff(whole[:len(whole)-1]), "", ample, "error broken"},
-		{"closed before the answer", breaksOff(""), "", ample, "error broken"},
-		{"reset in the answer", resets(whole[:len(whole)-9]), "", ample, "error broken"},
+		{"truncated", dialtest.BreaksOff(whole[:len(whole)-1]), "", ample, "error broken"},
+		{"closed before the answer", dialtest.BreaksOff(""), "", ample, "error broken"},
+		{"reset in the answer", dialtest.Resets(whole[:len(whole)-9]), "", ample, "error broken"},
 		{"over the limit", answers("200 OK", big), "", ample, "invalid too_large"},
-		{"a head over the limit", answers("200 OK", `{}`, "X-Pad: "+strings.Repeat("x", headLimit)), "", ample, "invalid too_large"},
-		{"not HTTP", breaksOff("220 mail.example ESMTP\r\n\r\n"), "", ample, "invalid unreadable"},
+		{"a head over the limit", answers("200 OK", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), "", ample, "invalid too_large"},
+		{"not HTTP", dialtest.BreaksOff("220 mail.example ESMTP\r\n\r\n"), "", ample, "invalid unreadable"},
 		{"nobody there", nil, "http://" + freeAddress(t), ample, "error connect"},
 		{"no such name", nil, "http://nobody.invalid", ample, "error resolve"},
 		{"plain http to a public address", nil, "http://198.41.0.4", ample, "error forbidden"},
@@ -236,9 +238,9 @@ func TestPingRequest(t *testing.T) {
 	p.Hops, p.Key = 0, ""
 	client.Ping(p)
 
-	first, second := buyer.got()[0], buyer.got()[1]
-	if first.target != "/v1/ping" || first.body != string(p.Body) || second.body != string(p.Body) {
-		t.Errorf("%s %q %q", first.target, first.body, second.body)
+	first, second := buyer.Got()[0], buyer.Got()[1]
+	if first.Target != "/v1/ping" || first.Body != string(p.Body) || second.Body != string(p.Body) {
+		t.Errorf("%s %q %q", first.Target, first.Body, second.Body)
 	}
 	rows := []struct{ header, first, second string }{
 		{"Content-Type", "application/json", "application/json"},
@@ -248,7 +250,7 @@ func TestPingRequest(t *testing.T) {
 		{"X-Pingpost-Hops", "2", ""},
 	}
 	for _, row := range rows {
-		if a, b := first.header.Get(row.header), second.header.Get(row.header); a != row.first || b != row.second {
+		if a, b := first.Header.Get(row.header), second.Header.Get(row.header); a != row.first || b != row.second {
 			t.Errorf("%s: got %q and %q, want %q and %q", row.header, a, b, row.first, row.second)
 		}
 	}
@@ -257,7 +259,7 @@ func TestPingRequest(t *testing.T) {
 // TestPingsAreSentOnce but where a kept connection had gone, which happens to
 // every endpoint that ends idle connections.
 func TestPingsAreSentOnce(t *testing.T) {
-	offer, silence := answers("200 OK", bidWith(`"amount":12,"bid_token":"t"`)), breaksOff("")
+	offer, silence := answers("200 OK", bidWith(`"amount":12,"bid_token":"t"`)), dialtest.BreaksOff("")
 	rows := []struct {
 		name    string
 		key     string
@@ -270,7 +272,7 @@ func TestPingsAreSentOnce(t *testing.T) {
 		{"stale, without a key", "", []reply{silence, offer}, "error broken", 1},
 		{"500", "k", []reply{answers("500 Internal Server Error", ``), offer}, "error", 1},
 		{"429", "k", []reply{answers("429 Too Many Requests", ``, "Retry-After: 0"), offer}, "rate_limited", 1},
-		{"broken off", "k", []reply{breaksOff("HTTP/1.1"), offer}, "error broken", 1},
+		{"broken off", "k", []reply{dialtest.BreaksOff("HTTP/1.1"), offer}, "error broken", 1},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -282,7 +284,7 @@ func TestPingsAreSentOnce(t *testing.T) {
 			if got := verdict(client.Ping(p)); got != row.want {
 				t.Errorf("%s, want %s", got, row.want)
 			}
-			if sent := len(buyer.got()) - 1; sent != row.sent {
+			if sent := len(buyer.Got()) - 1; sent != row.sent {
 				t.Errorf("sent %d times, want %d", sent, row.sent)
 			}
 		})

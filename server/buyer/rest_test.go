@@ -35,8 +35,8 @@ func TestRest(t *testing.T) {
 			if row.rests > 0 {
 				now = noon.Add(row.rests - time.Millisecond)
 				want := market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: time.Millisecond}
-				if got := heardNothing(client.Ping(pingOf(buyer.ping(), ample))); got != want || len(buyer.got()) != 1 {
-					t.Errorf("a millisecond before the end: %+v, %d requests", got, len(buyer.got()))
+				if got := heardNothing(client.Ping(pingOf(buyer.ping(), ample))); got != want || len(buyer.Got()) != 1 {
+					t.Errorf("a millisecond before the end: %+v, %d requests", got, len(buyer.Got()))
 				}
 			}
 			now = noon.Add(row.rests)
@@ -84,8 +84,8 @@ func TestTestsRestNobody(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	var tests []string
-	for _, request := range buyer.got() {
-		tests = append(tests, request.header.Get("X-Pingpost-Test"))
+	for _, request := range buyer.Got() {
+		tests = append(tests, request.Header.Get("X-Pingpost-Test"))
 	}
 	if !slices.Equal(tests, []string{"1", "", "", "1"}) {
 		t.Errorf("the endpoint was told %q", tests)
@@ -129,7 +129,7 @@ func TestAccounts(t *testing.T) {
 	if ping != again || ping == other {
 		t.Error("one account for each endpoint")
 	}
-	if ping.target != other.target || ping.auth == other.auth {
+	if ping.Target != other.Target || ping.auth == other.auth {
 		t.Error("one address, and a token for each scope")
 	}
 	post, _ := client.accounts.find(&market.Endpoint{

@@ -7,6 +7,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial"
 )
 
 // sending is one request to a buyer, whatever it asks for, and however often it
@@ -26,39 +27,27 @@ type sending struct {
 	repeatable bool
 }
 
-// send sends the request until there is an outcome: once, and once more for each
-// of two reasons at most. Doubt tells that an earlier sending than the one that
-// trip is of may have arrived.
-//
-// A connection kept from before was found closed: the buyer, most likely, had
-// ended it for being idle while our request was on its way. The other idle ones
-// have probably met the same end, so they are dropped and the second sending
-// goes over a new connection. It is made only where the request is repeatable,
-// unless not a byte had left: the buyer may have read it and died.
-//
-// The buyer answered 401: the credential is asked for anew, and where it is
+// send sends the request until there is an outcome: once, or again because a kept
+// connection was found closed (see dial.Target), and all of that once more where
+// the buyer answered 401. Then the credential is asked for anew, and where it is
 // another one now, that is tried. A 401 took nothing, so no key is needed.
-func (s *sending) send(response *fasthttp.Response) (done trip, doubt bool) {
+func (s *sending) send(response *fasthttp.Response) dial.Trip {
 	a := s.account
 	request, _ := letters.Get().(*letter)
 	defer request.giveBack()
-	redialed, renewed := false, false
+	doubt, renewed := false, false
 	for {
 		credential, fault := a.auth.present(s.deadline)
 		if fault != market.FaultNone {
-			return trip{fault: fault}, doubt
+			return dial.Trip{Fault: fault, Doubt: doubt}
 		}
 		request.text = s.compose(request.text[:0], credential)
-		done = a.host.exchange(request.text, response, s.deadline, s.ping)
-		switch {
-		case done.stale && !redialed && (!done.sent || s.repeatable):
-			redialed, doubt = true, doubt || done.sent
-			a.host.pool.CloseIdleConnections()
-		case done.status == fasthttp.StatusUnauthorized && !renewed && a.auth.renew(credential, s.deadline):
-			renewed = true
-		default:
-			return done, doubt
+		done := a.Send(&dial.Request{Text: request.text, Deadline: s.deadline, Repeatable: s.repeatable, Late: s.ping}, response)
+		done.Doubt = done.Doubt || doubt
+		if done.Status != fasthttp.StatusUnauthorized || renewed || !a.auth.renew(credential, s.deadline) {
+			return done
 		}
+		doubt, renewed = done.Doubt, true
 	}
 }
 
@@ -75,14 +64,14 @@ func (s *sending) compose(dst []byte, credential string) []byte {
 	}
 	dst = append(dst, a.address...)
 	if query {
-		dst = appendQuery(dst, a.path, s.body)
+		dst = appendQuery(dst, a.Path, s.body)
 	}
 	dst = append(dst, a.head...)
 	if !query {
 		dst = append(strconv.AppendInt(append(dst, "Content-Length: "...), int64(len(s.body)), 10), "\r\n"...)
 	}
 	if s.key != "" && keyHeader != "" {
-		dst = appendLine(dst, keyHeader, "", s.key)
+		dst = dial.AppendHeader(dst, keyHeader, "", s.key)
 	}
 	if s.hops > 0 && a.dialect == nil {
 		dst = append(strconv.AppendInt(append(dst, "X-Pingpost-Hops: "...), int64(s.hops), 10), "\r\n"...)
@@ -94,7 +83,7 @@ func (s *sending) compose(dst []byte, credential string) []byte {
 		dst = append(s.requestID.AppendTo(append(dst, "X-Request-Id: "...)), "\r\n"...)
 	}
 	if credential != "" {
-		dst = appendLine(dst, a.header, a.scheme, credential)
+		dst = dial.AppendHeader(dst, a.header, a.scheme, credential)
 	}
 	dst = append(dst, "\r\n"...)
 	if query {

@@ -47,15 +47,15 @@ func (c *Client) askForToken(key grantKey) (got granted, status int, fault marke
 	defer fasthttp.ReleaseResponse(response)
 
 	s := sending{account: a, body: tokenRequest(&key.client, secret), deadline: deadline, repeatable: true}
-	done, _ := s.send(response)
+	done := s.send(response)
 	switch {
-	case done.fault != market.FaultNone:
-		return granted{}, done.status, done.fault
-	case done.status != fasthttp.StatusOK:
-		return granted{}, done.status, market.FaultCredential
+	case done.Fault != market.FaultNone:
+		return granted{}, done.Status, done.Fault
+	case done.Status != fasthttp.StatusOK:
+		return granted{}, done.Status, market.FaultCredential
 	}
 	got, fault = readToken(response.Body())
-	return got, done.status, fault
+	return got, done.Status, fault
 }
 
 // tokenRequest is the body of a request by client credentials. A scope that is

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial/dialtest"
 )
 
 // oauthTo makes a ping of an OAuth client.
@@ -17,7 +18,7 @@ func oauthTo(buyer *endpoint, tokens string) *market.PingRequest {
 	return p
 }
 
-func tokenURL(e *endpoint) string { return "http://" + e.address + "/oauth/token?tenant=1" }
+func tokenURL(e *endpoint) string { return "http://" + e.Address + "/oauth/token?tenant=1" }
 
 // knowing is a client with the secret of an OAuth client, and a list that gets
 // what it is told of tokens that were not to be had.
@@ -49,19 +50,19 @@ func TestATokenIsGotAndPresented(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 
-	asked := tokens.got()
+	asked := tokens.Got()
 	if len(asked) != 1 {
 		t.Fatalf("%d tokens were asked for", len(asked))
 	}
-	if want := `{"grant_type":"client_credentials","client_id":"x\"1","client_secret":"s3\"cret","scope":"ping post"}`; asked[0].body != want {
-		t.Errorf("asked: %s", asked[0].body)
+	if want := `{"grant_type":"client_credentials","client_id":"x\"1","client_secret":"s3\"cret","scope":"ping post"}`; asked[0].Body != want {
+		t.Errorf("asked: %s", asked[0].Body)
 	}
-	if asked[0].target != "/oauth/token?tenant=1" || asked[0].header.Get("Content-Type") != "application/json" || asked[0].header.Get("Authorization") != "" || asked[0].header.Get("Idempotency-Key") != "" {
+	if asked[0].Target != "/oauth/token?tenant=1" || asked[0].Header.Get("Content-Type") != "application/json" || asked[0].Header.Get("Authorization") != "" || asked[0].Header.Get("Idempotency-Key") != "" {
 		t.Errorf("asked: %+v", asked[0])
 	}
-	for _, r := range buyer.got() {
-		if r.header.Get("Authorization") != "Bearer t1" {
-			t.Errorf("%s: Authorization: %s", r.target, r.header.Get("Authorization"))
+	for _, r := range buyer.Got() {
+		if r.Header.Get("Authorization") != "Bearer t1" {
+			t.Errorf("%s: Authorization: %s", r.Target, r.Header.Get("Authorization"))
 		}
 	}
 	if failures != nil {
@@ -94,7 +95,7 @@ func TestTokenAnswers(t *testing.T) {
 		{"a redirect", answers("302 Found", ``, "Location: /elsewhere"), "", "credential 302"},
 		{"201", answers("201 Created", `{"access_token":"t1"}`), "", "credential 201"},
 		{"down", answers("503 Service Unavailable", ``), "", "credential 503"},
-		{"hangs up", breaksOff(""), "", "broken 0"},
+		{"hangs up", dialtest.BreaksOff(""), "", "broken 0"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -103,8 +104,8 @@ func TestTokenAnswers(t *testing.T) {
 			client := knowing(t, &failures)
 			got := client.Ping(oauthTo(buyer, tokenURL(tokens)))
 			var presented, failure string
-			if requests := buyer.got(); len(requests) > 0 {
-				presented = requests[0].header.Get("Authorization")
+			if requests := buyer.Got(); len(requests) > 0 {
+				presented = requests[0].Header.Get("Authorization")
 			}
 			if len(failures) > 0 {
 				failure = strings.TrimPrefix(failures[0], "blue/oauth ")
@@ -140,8 +141,8 @@ func TestTokenEndpointsLiveWhereBuyersMay(t *testing.T) {
 		buyer := listen(t, noBid)
 		client := knowing(t, &failures)
 		p := oauthTo(buyer, row.url)
-		if got := client.Ping(p); verdict(got) != "error credential" || len(buyer.got()) != 0 {
-			t.Errorf("%s: %s, %d requests", row.url, verdict(got), len(buyer.got()))
+		if got := client.Ping(p); verdict(got) != "error credential" || len(buyer.Got()) != 0 {
+			t.Errorf("%s: %s, %d requests", row.url, verdict(got), len(buyer.Got()))
 		}
 		if len(failures) != 1 || failures[0] != row.failure {
 			t.Errorf("%s: told of %q", row.url, failures)
@@ -151,7 +152,7 @@ func TestTokenEndpointsLiveWhereBuyersMay(t *testing.T) {
 	tokens := listen(t, noBid)
 	p := oauthTo(tokens, tokenURL(tokens))
 	p.Endpoint.Credential = "lost"
-	if got := knowing(t, &failures).Ping(p); verdict(got) != "error credential" || len(tokens.got()) != 0 {
+	if got := knowing(t, &failures).Ping(p); verdict(got) != "error credential" || len(tokens.Got()) != 0 {
 		t.Errorf("an unknown secret: %s", verdict(got))
 	}
 }
@@ -187,8 +188,8 @@ func TestA401RenewsTheToken(t *testing.T) {
 				t.Errorf("%s, want %s", got, row.want)
 			}
 			var sent []string
-			for _, r := range buyer.got() {
-				sent = append(sent, strings.TrimPrefix(r.header.Get("Authorization"), "Bearer "))
+			for _, r := range buyer.Got() {
+				sent = append(sent, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 			}
 			if got := strings.Join(sent, " "); got != row.sent {
 				t.Errorf("sent %s, want %s", got, row.sent)
@@ -199,12 +200,12 @@ func TestA401RenewsTheToken(t *testing.T) {
 
 // TestASlowTokenEndpoint costs a call its deadline, and no request is sent.
 func TestASlowTokenEndpoint(t *testing.T) {
-	buyer, tokens := listen(t, noBid), listen(t, hangs(""))
+	buyer, tokens := listen(t, noBid), listen(t, dialtest.Hangs(""))
 	p := oauthTo(buyer, tokenURL(tokens))
 	p.Deadline = time.Now().Add(soon)
 	client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s", true } })
-	if got := client.Ping(p); verdict(got) != "timeout credential" || len(buyer.got()) != 0 {
-		t.Errorf("%s, %d requests", verdict(got), len(buyer.got()))
+	if got := client.Ping(p); verdict(got) != "timeout credential" || len(buyer.Got()) != 0 {
+		t.Errorf("%s, %d requests", verdict(got), len(buyer.Got()))
 	}
 }
 

@@ -20,6 +20,7 @@ type Document struct {
 	PingKeys      *Duration `json:"ping_idempotency"` // how long that of a ping is
 	TokenLifetime *Duration `json:"token_lifetime"`   // of an OAuth access token
 	Limits        Limits    `json:"limits"`
+	Webhooks      Webhooks  `json:"webhooks"`
 
 	Suppliers []Supplier `json:"suppliers,omitempty"`
 	Buyers    []Buyer    `json:"buyers,omitempty"`
@@ -55,6 +56,7 @@ func (d *Document) fill() {
 	d.PingKeys = d.PingKeys.orElse(min(defaultPingKeys, d.History.span()))
 	d.TokenLifetime = d.TokenLifetime.orElse(defaultTokenLifetime)
 	d.Limits.fill()
+	d.Webhooks.fill()
 	for i := range d.Suppliers {
 		d.Suppliers[i].fill()
 	}

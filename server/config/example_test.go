@@ -83,6 +83,9 @@ func TestExampleSettings(t *testing.T) {
 	if got.History != 45*day || got.Idempotency != 30*day || got.TokenLifetime != time.Hour {
 		t.Errorf("spans: %v %v %v", got.History, got.Idempotency, got.TokenLifetime)
 	}
+	if got.Webhooks.InFlight != 8 {
+		t.Errorf("webhooks: %+v", got.Webhooks)
+	}
 	if got.Limits.Body != 65536 || got.Limits.Answer != 65536 {
 		t.Errorf("limits: %+v", got.Limits)
 	}

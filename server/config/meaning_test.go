@@ -35,6 +35,8 @@ func TestMistakesInSettings(t *testing.T) {
 		{"body that no entry of the log holds", "limits: {body: 409601}\n", "limits.body", "an entry of the log holds 1MiB; give 1KiB to 400KiB"},
 		{"body", "limits: {body: 1000}\n", "limits.body", "1KiB to 400KiB"},
 		{"connections", "limits: {connections: 0}\n", "limits.connections", "1 to 1000000"},
+		{"webhooks in flight", "webhooks: {in_flight: 65}\n", "webhooks.in_flight", "1 to 64"},
+		{"no webhook in flight", "webhooks: {in_flight: 0}\n", "webhooks.in_flight", "1 to 64"},
 		{"token lifetime", "token_lifetime: 1s\n", "token_lifetime", "1m to 30d"},
 	})
 }

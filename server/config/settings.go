@@ -23,6 +23,7 @@ type Settings struct {
 	PingIdempotency time.Duration // how long a ping's answer and its name are kept
 	TokenLifetime   time.Duration
 	Limits          LimitSettings
+	Webhooks        WebhookSettings
 }
 
 // LimitSettings are the limits in bytes, connections and time.
@@ -67,6 +68,7 @@ func (c *compiler) settings(d *Document) {
 		PingIdempotency: d.PingKeys.span(),
 		TokenLifetime:   d.TokenLifetime.span(),
 		Limits:          c.limits("limits", &d.Limits),
+		Webhooks:        c.webhooks("webhooks", &d.Webhooks),
 	}
 }
 

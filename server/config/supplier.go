@@ -44,13 +44,10 @@ func (c *compiler) supplier(at place, s *Supplier) {
 	c.apiKey(at.key("api_key"), s)
 	c.clients(at.key("oauth_clients"), OwnerSupplier, s.ID, s.OAuthClients)
 	c.tokens(at.key("bearer_tokens"), OwnerSupplier, s.ID, s.BearerTokens)
-	if s.Webhook != nil {
-		c.webhook(at.key("webhook"), s.ID, s.Webhook)
-	}
 	c.out.Catalog.Suppliers[id] = &market.Supplier{
 		ID: id, Name: s.Name,
 		IngestRate: *s.IngestRate, PingRate: *s.PingRate, ConcurrentAuctions: *s.ConcurrentAuctions,
-		Test: s.Test,
+		Hooks: c.webhook(at.key("webhook"), s.ID, s.Webhook), Test: s.Test,
 	}
 }
 

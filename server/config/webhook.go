@@ -1,9 +1,28 @@
 package config
 
 import (
-	"encoding/base64"
-	"strings"
+	"pingpost/engine/market"
+	"pingpost/server/webhook/signature"
 )
+
+// Webhooks are settings of what is told to all suppliers.
+type Webhooks struct {
+	InFlight *int `json:"in_flight"` // attempts under way to one endpoint
+}
+
+// mostInFlight is how many attempts one endpoint may be worth: an exchange makes
+// 256 at once, to all of them.
+const mostInFlight = 64
+
+func (w *Webhooks) fill() { w.InFlight = given(w.InFlight, 8) }
+
+// WebhookSettings are the same, judged.
+type WebhookSettings struct{ InFlight int }
+
+func (c *compiler) webhooks(at place, w *Webhooks) WebhookSettings {
+	c.intIn(at.key("in_flight"), *w.InFlight, 1, mostInFlight)
+	return WebhookSettings{InFlight: *w.InFlight}
+}
 
 // Webhook is where a supplier hears of its leads.
 type Webhook struct {
@@ -11,31 +30,30 @@ type Webhook struct {
 	Secret Secret `json:"secret,omitzero"` // whsec_ and base64
 }
 
-const webhookSecret = "whsec_"
-
-func (c *compiler) webhook(at place, supplier string, w *Webhook) {
+// webhook judges a supplier's webhook and builds its endpoint, whose credential is
+// never sent: it signs. Nil: the supplier has none.
+func (c *compiler) webhook(at place, supplier string, w *Webhook) *market.Endpoint {
+	if w == nil {
+		return nil
+	}
 	if w.URL == "" {
 		c.fail(at.key("url"), "is missing; give the address, or leave the webhook out")
 	} else {
 		c.url(at.key("url"), w.URL, true)
 	}
 	c.needed(at.key("secret"), w.Secret)
-	if value := w.Secret.Reveal(); value != "" && !signs(value) {
+	if value := w.Secret.Reveal(); value != "" && !Signs(value) {
 		c.fail(at.key("secret"), "is not a webhook secret; it is whsec_ followed by base64")
-		return
+		return nil
 	}
-	c.keep("supplier/"+supplier+"/webhook", w.Secret)
+	return &market.Endpoint{URL: w.URL, Credential: c.keep(WebhookSecretName(supplier), w.Secret)}
 }
 
-// signs tells whether the secret has bytes to sign with.
-func signs(secret string) bool {
-	encoded, ok := strings.CutPrefix(secret, webhookSecret)
-	if !ok || len(secret) > maxSecret {
-		return false
-	}
-	key, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		key, err = base64.RawStdEncoding.DecodeString(encoded)
-	}
-	return err == nil && len(key) > 0
+// WebhookSecretName is the name of the secret that signs what a supplier is told.
+func WebhookSecretName(supplier string) string { return "supplier/" + supplier + "/webhook" }
+
+// Signs tells whether a text is a webhook secret: there are bytes in it to sign with.
+func Signs(secret string) bool {
+	_, ok := signature.ParseSecret(secret)
+	return ok && len(secret) <= maxSecret
 }

@@ -6,11 +6,12 @@ import (
 )
 
 // Close ends the exchange in order: no new requests, those in flight answered,
-// the log synced, a snapshot written.
+// the webhooks under way brought to their end, the log synced, a snapshot written.
 func (x *Exchange) Close() error {
 	x.draining.Store(true)
 	began := time.Now()
 	err := x.doors.Shutdown()
+	x.endHooks() // while the engine still logs what the last attempts come to
 	x.engine.Load().Close()
 	x.keeper.stop()
 	if x.log.Err() == nil {
@@ -48,6 +49,7 @@ func (x *Exchange) abandon() error {
 	x.draining.Store(true)
 	err := x.admin.Shutdown()
 	x.hangUp()
+	x.endHooks()
 	if e := x.engine.Load(); e != nil {
 		e.Close()
 	}

@@ -16,6 +16,7 @@ import (
 	"pingpost/server/config"
 	"pingpost/server/token"
 	"pingpost/server/vault"
+	"pingpost/server/webhook"
 	"pingpost/wal"
 )
 
@@ -45,6 +46,8 @@ type Exchange struct {
 	state    *state.State
 	engine   atomic.Pointer[engine.Engine]
 	buyers   *buyer.Client
+	tellers  *webhook.Client
+	sender   *webhook.Sender
 	doors    *server.Server
 	admin    *server.Admin
 

@@ -68,6 +68,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 	if err := e.Recover(); err != nil {
 		return err
 	}
+	x.beginHooks()
 	x.gauges()
 	x.keeper.begin(x)
 	return nil
@@ -138,8 +139,9 @@ func (x *Exchange) watchLog() {
 	}()
 }
 
-// secret opens a secret for the buyers' client, which shows an OAuth client's to
-// its token endpoint alone.
+// secret opens a secret for those who speak to others: the buyers' client, which
+// shows an OAuth client's to its token endpoint alone, and the webhooks', which
+// shows it to nobody.
 func (x *Exchange) secret(name string) (string, bool) {
 	sealed, ok := x.state.Secret(name)
 	if !ok {
@@ -169,6 +171,9 @@ func (x *Exchange) gauges() {
 	x.meter.Gauge(`pingpost_auctions_held`, func() float64 { return float64(x.state.Auctions()) })
 	x.meter.Gauge(`pingpost_open_deliveries`, func() float64 { return float64(e.Deliveries()) })
 	x.meter.Gauge(`pingpost_unknown_deliveries`, func() float64 { return float64(x.state.AllUnknown()) })
+	x.meter.Gauge(`pingpost_webhooks_pending`, func() float64 { return float64(x.state.HookTotals().Pending) })
+	x.meter.Gauge(`pingpost_webhooks_dead`, func() float64 { return float64(x.state.HookTotals().Dead) })
+	x.meter.Gauge(`pingpost_webhooks_dropped_total`, func() float64 { return float64(x.state.HookTotals().Dropped) })
 	x.meter.Gauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.Durable(); return float64(seq) })
 	x.meter.Gauge(`pingpost_log_queued`, func() float64 { return float64(x.log.Stats().Queued) })
 	x.meter.Gauge(`pingpost_log_bytes`, func() float64 { return float64(x.log.Stats().Bytes) })

@@ -1,4 +1,4 @@
-package buyer
+package dial
 
 import (
 	"bufio"
@@ -10,32 +10,34 @@ import (
 	"pingpost/engine/market"
 )
 
-// trip is what is certain after one request over one connection.
-type trip struct {
-	sent   bool         // at least a byte was given to the network
-	stale  bool         // a kept connection was closed, or spoiled, before a byte of an answer
-	status int          // of an answer whose head was read whole, else 0
-	fault  market.Fault // none: the body was read whole, too
+// Trip is what is certain after a request.
+type Trip struct {
+	Sent   bool         // at least a byte was given to the network
+	Doubt  bool         // an earlier sending of the same bytes, for this request, may have arrived
+	Status int          // of an answer whose head was read whole, else 0
+	Fault  market.Fault // none: the body was read whole, too
+
+	stale bool // a kept connection was closed, or spoiled, before a byte of an answer
 }
 
 // exchange sends one request and reads its answer into response. A connection
 // that saw anything but one clean answer is closed, never kept: what is left on
 // it would be taken for the answer to the next lead.
-func (h *host) exchange(request []byte, response *fasthttp.Response, deadline time.Time, ping bool) trip {
-	left := time.Until(deadline)
+func (h *host) exchange(r *Request, response *fasthttp.Response) Trip {
+	left := time.Until(r.Deadline)
 	if left <= 0 {
-		return trip{fault: market.FaultTimeout}
+		return Trip{Fault: market.FaultTimeout}
 	}
-	held, err := inStretches(h.pool.AcquireConn, left, h.wait)
+	held, err := inStretches(h.pool.AcquireConn, left, h.of.options.ConnWait)
 	if err != nil {
-		return trip{fault: dialFault(err)}
+		return Trip{Fault: dialFault(err)}
 	}
 	conn, ok := held.Conn().(*line)
 	if !ok {
 		panic("BUG: a connection in the pool that dial did not make")
 	}
-	done, keep := h.converse(conn, request, response, deadline, ping)
-	if keep && !h.closed.Load() {
+	done, keep := h.converse(conn, r, response)
+	if keep && h.of.keeps() {
 		h.pool.ReleaseConn(held)
 	} else {
 		h.pool.CloseConn(held)
@@ -45,31 +47,31 @@ func (h *host) exchange(request []byte, response *fasthttp.Response, deadline ti
 
 // converse is the request and the answer, under one deadline that nothing of
 // them extends: an answer that trickles in runs into it like one that never comes.
-func (h *host) converse(conn *line, request []byte, response *fasthttp.Response, deadline time.Time, ping bool) (done trip, keep bool) {
+func (h *host) converse(conn *line, r *Request, response *fasthttp.Response) (done Trip, keep bool) {
 	kept := conn.begin()
-	if err := conn.until(deadline, ping); err != nil {
-		return trip{fault: market.FaultBroken, stale: kept}, false
+	if err := conn.until(r.Deadline, r.Late); err != nil {
+		return Trip{Fault: market.FaultBroken, stale: kept}, false
 	}
-	err := conn.ask(request, kept)
-	done.sent = conn.sent()
+	err := conn.ask(r.Text, kept)
+	done.Sent = conn.sent()
 	if errors.Is(err, errUnasked) {
-		return trip{fault: market.FaultBroken, stale: true}, false
+		return Trip{Fault: market.FaultBroken, stale: true}, false
 	}
 	if err != nil {
-		done.fault = tripFault(err)
-		done.stale = kept && done.fault != market.FaultTimeout
+		done.Fault = tripFault(err)
+		done.stale = kept && done.Fault != market.FaultTimeout
 		return done, false
 	}
 
 	reader := h.pool.AcquireReader(conn)
 	defer h.pool.ReleaseReader(reader)
-	done.status, err = h.read(reader, response)
+	done.Status, err = h.read(reader, response)
 	if err != nil {
-		done.fault = tripFault(err)
-		done.stale = kept && !conn.answered() && done.fault != market.FaultTimeout
+		done.Fault = tripFault(err)
+		done.stale = kept && !conn.answered() && done.Fault != market.FaultTimeout
 		return done, false
 	}
-	clean := reader.Buffered() == 0 && done.status >= 200
+	clean := reader.Buffered() == 0 && done.Status >= 200
 	return done, clean && !response.ConnectionClose()
 }
 
@@ -96,7 +98,7 @@ func (h *host) read(reader *bufio.Reader, response *fasthttp.Response) (status i
 	case status < 200, status == fasthttp.StatusNoContent, status == fasthttp.StatusNotModified:
 		return status, nil
 	}
-	if err := response.ReadBody(reader, h.maxResponse); err != nil {
+	if err := response.ReadBody(reader, h.of.options.MaxResponse); err != nil {
 		return status, err
 	}
 	if response.Header.ContentLength() == chunked {

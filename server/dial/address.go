@@ -1,4 +1,4 @@
-package buyer
+package dial
 
 import "net/netip"
 

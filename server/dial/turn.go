@@ -1,4 +1,4 @@
-package buyer
+package dial
 
 // turn is a request on its way over a bare socket: a look at what lies there,
 // the request itself, and the wait for an answer's first byte, all inside one

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package buyer
+package dial
 
 // peek sees nothing: there is no looking at a socket here that does not wait.
 func peek(uintptr) bool { return false }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package buyer
+package dial
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package buyer
+package dial
 
 import (
 	"net/url"
@@ -13,11 +13,12 @@ import (
 // this many are met only by years of changes to it.
 const maxTargets = 4096
 
-// target is one configured address, taken apart.
-type target struct {
-	host      *host
-	authority string // for the Host header
-	path      string // with the query
+// Target is one configured address, taken apart.
+type Target struct {
+	Authority string // for the Host header
+	Path      string // with the query
+
+	host *host
 }
 
 // origin is whom to connect to: what all addresses of one host have in common.
@@ -32,14 +33,14 @@ type targets struct {
 	open func(origin) *host
 
 	mu     sync.RWMutex // guards both maps
-	byURL  map[string]*target
+	byURL  map[string]*Target
 	byHost map[origin]*host
 }
 
 // find gives the target of an address, which is FaultEndpoint if it is none: it
 // was checked when it was configured, but a logged intent may be older than the
 // check.
-func (ts *targets) find(address string) (*target, market.Fault) {
+func (ts *targets) find(address string) (*Target, market.Fault) {
 	ts.mu.RLock()
 	t := ts.byURL[address]
 	ts.mu.RUnlock()
@@ -72,7 +73,7 @@ func (ts *targets) forgetLocked() {
 	for _, h := range ts.byHost {
 		h.pool.CloseIdleConnections()
 	}
-	ts.byURL, ts.byHost = map[string]*target{}, map[origin]*host{}
+	ts.byURL, ts.byHost = map[string]*Target{}, map[origin]*host{}
 }
 
 func (ts *targets) closeIdle() {
@@ -85,7 +86,7 @@ func (ts *targets) closeIdle() {
 
 // parseTarget takes an absolute http or https address apart. One with user and
 // password is refused: they would end up in logs and in the catalog.
-func parseTarget(address string) (t *target, from origin, ok bool) {
+func parseTarget(address string) (t *Target, from origin, ok bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Opaque != "" || u.Fragment != "" {
 		return nil, origin{}, false
@@ -105,5 +106,5 @@ func parseTarget(address string) (t *target, from origin, ok bool) {
 	if n, err := strconv.ParseUint(from.port, 10, 16); err != nil || n == 0 {
 		return nil, origin{}, false
 	}
-	return &target{authority: u.Host, path: u.RequestURI()}, from, true
+	return &Target{Authority: u.Host, Path: u.RequestURI()}, from, true
 }

@@ -1,10 +1,11 @@
-package buyer
+package dial
 
 import (
 	"context"
 	"crypto/tls"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -14,13 +15,11 @@ import (
 // dialer makes lines. It ends with TLS done, so that whatever can go wrong
 // before a request has gone wrong here.
 type dialer struct {
-	trusted []netip.Prefix
-	timeout time.Duration // for name, TCP and TLS together
-	tls     *tls.Config
-}
-
-func newDialer(trusted []netip.Prefix, timeout time.Duration, config *tls.Config) *dialer {
-	return &dialer{trusted: trusted, timeout: timeout, tls: config}
+	trusted  []netip.Prefix
+	timeout  time.Duration // for name, TCP and TLS together
+	resolver *net.Resolver
+	tls      *tls.Config
+	open     atomic.Int64 // lines that are not closed yet
 }
 
 // dialError is a dial that failed, with its cause for operators.
@@ -43,8 +42,7 @@ func (d *dialer) dial(o origin, limit time.Duration) (net.Conn, error) {
 	defer cancel()
 
 	inner := net.Dialer{
-		// The resolver of Go itself: the C library's keeps a thread past any deadline.
-		Resolver: &net.Resolver{PreferGo: true},
+		Resolver: d.resolver,
 		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			return d.permit(address, o.secure)
 		},
@@ -55,7 +53,7 @@ func (d *dialer) dial(o origin, limit time.Duration) (net.Conn, error) {
 	}
 	bare := newWire(conn)
 	if !o.secure {
-		return &line{Conn: bare, wire: bare}, nil
+		return d.newLine(bare, bare), nil
 	}
 	config := d.tls.Clone()
 	config.ServerName = o.name
@@ -64,7 +62,12 @@ func (d *dialer) dial(o origin, limit time.Duration) (net.Conn, error) {
 		_ = conn.Close() // the handshake's error is the one to tell
 		return nil, &dialError{market.FaultTLS, err}
 	}
-	return &line{Conn: sealed, wire: bare}, nil
+	return d.newLine(sealed, bare), nil
+}
+
+func (d *dialer) newLine(conn net.Conn, bare *wire) *line {
+	d.open.Add(1)
+	return &line{Conn: conn, wire: bare, open: &d.open}
 }
 
 // permit judges the address that is about to be connected to.

@@ -1,9 +1,10 @@
-package buyer
+package dial
 
 import (
 	"errors"
 	"net"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -86,6 +87,7 @@ func (w *wire) Write(p []byte) (int, error) {
 type line struct {
 	net.Conn
 	wire *wire
+	open *atomic.Int64 // the dialer's count, of which it is one until it is closed; nil: of nobody's
 
 	first, last time.Time // deadlines that the one given serves for; last is that one itself
 
@@ -146,4 +148,12 @@ func (l *line) Read(p []byte) (int, error) {
 	n, err := l.Conn.Read(p)
 	l.heard += int64(n)
 	return n, err
+}
+
+// Close is called once: the pool gives up whom it closes.
+func (l *line) Close() error {
+	if l.open != nil {
+		l.open.Add(-1)
+	}
+	return l.Conn.Close()
 }

@@ -1,8 +1,9 @@
-package buyer
+package dial
 
 import (
 	"errors"
 	"net"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
+	"pingpost/server/dial/dialtest"
 )
 
 // brittle is a connection whose writes end after so many bytes. It keeps the
@@ -50,31 +52,25 @@ func TestSent(t *testing.T) {
 	overWire := func(w *wire) *line { return &line{Conn: w, wire: w} }
 	overTLS := func(w *wire) *line { return &line{Conn: lost{below: w}, wire: w} }
 	rows := []struct {
-		name    string
-		line    *line
-		kept    bool
-		want    trip
-		verdict market.Verdict
+		name string
+		line *line
+		kept bool
+		want Trip
 	}{
-		{"nothing, on a new one", overWire(&wire{Conn: brittle{}}), false, trip{fault: market.FaultBroken}, market.VerdictUnreached},
-		{"nothing, on a kept one", overWire(&wire{Conn: brittle{}, given: 99}), true, trip{fault: market.FaultBroken, stale: true}, market.VerdictUnreached},
-		{"a byte", overWire(&wire{Conn: brittle{takes: 1}}), false, trip{fault: market.FaultBroken, sent: true}, unknown},
-		{"a byte, on a kept one", overWire(&wire{Conn: brittle{takes: 1}, given: 99}), true, trip{fault: market.FaultBroken, sent: true, stale: true}, unknown},
-		{"part of a record", overTLS(&wire{Conn: brittle{takes: 1}}), false, trip{fault: market.FaultBroken, sent: true}, unknown},
-		{"no part of a record", overTLS(&wire{Conn: brittle{}}), false, trip{fault: market.FaultBroken}, market.VerdictUnreached},
+		{"nothing, on a new one", overWire(&wire{Conn: brittle{}}), false, Trip{Fault: market.FaultBroken}},
+		{"nothing, on a kept one", overWire(&wire{Conn: brittle{}, given: 99}), true, Trip{Fault: market.FaultBroken, stale: true}},
+		{"a byte", overWire(&wire{Conn: brittle{takes: 1}}), false, Trip{Fault: market.FaultBroken, Sent: true}},
+		{"a byte, on a kept one", overWire(&wire{Conn: brittle{takes: 1}, given: 99}), true, Trip{Fault: market.FaultBroken, Sent: true, stale: true}},
+		{"part of a record", overTLS(&wire{Conn: brittle{takes: 1}}), false, Trip{Fault: market.FaultBroken, Sent: true}},
+		{"no part of a record", overTLS(&wire{Conn: brittle{}}), false, Trip{Fault: market.FaultBroken}},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			client := newClient(t, nil)
 			var response fasthttp.Response
-			request := anySending(time.Now().Add(ample)).compose(nil, "")
 			row.line.kept = row.kept
-			got, keep := client.openHost(origin{}).converse(row.line, request, &response, time.Now().Add(ample), false)
+			got, keep := open(t, nil).openHost(origin{}).converse(row.line, anything(time.Now().Add(ample)), &response)
 			if got != row.want || keep {
 				t.Errorf("got %+v, keep %v, want %+v", got, keep, row.want)
-			}
-			if r := client.judge(nil, got, &response); r.Verdict != row.verdict {
-				t.Errorf("got %v, want %v", r.Verdict, row.verdict)
 			}
 		})
 	}
@@ -86,17 +82,36 @@ func TestDeadline(t *testing.T) {
 	w := &wire{Conn: brittle{deadlines: &got}}
 	var response fasthttp.Response
 	deadline := time.Now().Add(ample)
-	request := anySending(deadline).compose(nil, "")
-	newClient(t, nil).openHost(origin{}).converse(&line{Conn: w, wire: w}, request, &response, deadline, false)
+	open(t, nil).openHost(origin{}).converse(&line{Conn: w, wire: w}, anything(deadline), &response)
 	if len(got) != 1 || !got[0].Equal(deadline) {
 		t.Errorf("deadlines %v, want %v alone", got, deadline)
 	}
 }
 
-func anySending(deadline time.Time) *sending {
-	at := &account{target: &target{authority: "blue.example", path: "/"}}
-	at.writeHead()
-	return &sending{account: at, body: []byte("{}"), deadline: deadline}
+// TestSilenceEndsAtTheDeadline: the wait for an answer's first byte knows it, and
+// a request that had no time left is not sent.
+func TestSilenceEndsAtTheDeadline(t *testing.T) {
+	e := dialtest.Listen(t, dialtest.Hangs(""))
+	hosts := open(t, nil)
+	target := find(t, hosts, "http://"+e.Address+"/")
+	conn, err := hosts.dialer.dial(origin{name: "127.0.0.1", port: strings.TrimPrefix(e.Address, "127.0.0.1:")}, ample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, row := range []struct {
+		deadline time.Duration
+		want     Trip
+	}{
+		{-time.Second, Trip{Fault: market.FaultTimeout}},
+		{100 * time.Millisecond, Trip{Fault: market.FaultTimeout, Sent: true}},
+	} {
+		var response fasthttp.Response
+		got, keep := target.host.converse(conn.(*line), anything(time.Now().Add(row.deadline)), &response)
+		if got != row.want || keep {
+			t.Errorf("%v: got %+v, keep %v, want %+v", row.deadline, got, keep, row.want)
+		}
+	}
 }
 
 // TestFaults: an error of the pool is no error of dialing, and the cause of one

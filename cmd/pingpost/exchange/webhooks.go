@@ -1,0 +1,36 @@
+package exchange
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/server/webhook"
+)
+
+// beginHooks begins to tell suppliers what they are owed, from before the start
+// too.
+func (x *Exchange) beginHooks() {
+	x.tellers = webhook.NewClient(webhook.ClientOptions{Secrets: x.secret, Trusted: x.settings.TrustedNetworks})
+	x.sender = webhook.New(webhook.Options{
+		Outbox: x.state, Engine: x.engine.Load(), Post: x.tellers.Post, Now: x.clock.Now, Fault: x.meter.Fault,
+		InFlight: x.settings.Webhooks.InFlight,
+	})
+}
+
+// endHooks waits for the attempts under way, which end within a second.
+func (x *Exchange) endHooks() {
+	if x.sender != nil {
+		x.sender.Close()
+		x.tellers.Close()
+	}
+}
+
+// hookGauges shows of each supplier with a webhook whether it is switched off.
+func (x *Exchange) hookGauges(catalog *market.Catalog) {
+	for id, supplier := range catalog.Suppliers {
+		if supplier.Hooks != nil {
+			x.meter.HookGauge(string(id), func() bool {
+				return x.state.HookStanding(x.state.RefOf(event.NameSupplier, string(id))).Off
+			})
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package engine_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// hookOf is where a supplier hears of its leads.
+func hookOf(supplier string) *market.Endpoint {
+	return &market.Endpoint{URL: "https://" + supplier + ".example/hooks", Credential: "supplier/" + supplier + "/webhook"}
+}
+
+// hooked is the same market, whose supplier acme has a webhook.
+func hooked(r rig) rig { r.hooks = []string{"acme"}; return r }
+
+var (
+	acks  = market.HookResult{Delivered: true, Status: 204}
+	nacks = market.HookResult{Status: 500}
+	mutes = market.HookResult{Fault: market.FaultTimeout, Elapsed: time.Second}
+)
+
+// receivers are the suppliers' endpoints, with one that sends to them: plainly,
+// one attempt after the other. They outlive the exchange, and watch for what no
+// exchange may ever do: tell one event under two names, with two bodies, or with
+// a person in it.
+type receivers struct {
+	t      testing.TB
+	script []market.HookResult // of an event's attempts; the last one repeats; none: all are heard
+	told   []*attempt
+}
+
+// attempt is one as the supplier sees it.
+type attempt struct {
+	at     time.Duration
+	id     string
+	what   string
+	lead   string
+	body   []byte
+	number int // of this event, from 1
+	result market.HookResult
+}
+
+// receive notes an attempt and says how it is met.
+func (r *receivers) receive(x *exchange, h *state.Hook, m *engine.HookMessage) market.HookResult {
+	r.t.Helper()
+	a := &attempt{at: time.Since(began), id: m.ID, what: h.Type.String(), lead: h.Lead.String(), body: bytes.Clone(m.Body), number: 1, result: acks}
+	if supplier := x.state.NameOf(event.NameSupplier, m.Supplier); m.Endpoint.URL != "" && m.Endpoint != *hookOf(supplier) {
+		r.t.Errorf("%s of %s goes to %+v", a.what, supplier, m.Endpoint)
+	}
+	if !json.Valid(a.body) {
+		r.t.Errorf("a body that is no JSON: %s", a.body)
+	}
+	for _, person := range []string{"+1415", "@example.com", "first_name", "Pat", "Doe"} {
+		if bytes.Contains(a.body, []byte(person)) {
+			r.t.Errorf("an event that carries a person: %s", a.body)
+		}
+	}
+	for _, before := range r.told {
+		same := before.lead == a.lead && before.what == a.what
+		if same != (before.id == a.id) {
+			r.t.Errorf("%s of %s is %s, %s of %s is %s", before.what, before.lead, before.id, a.what, a.lead, a.id)
+		}
+		if !same {
+			continue
+		}
+		a.number++
+		if !bytes.Equal(before.body, a.body) {
+			r.t.Errorf("%s of %s has two bodies:\n%s\n%s", a.what, a.lead, before.body, a.body)
+		}
+	}
+	if len(r.script) > 0 {
+		a.result = r.script[min(a.number, len(r.script))-1]
+	}
+	r.told = append(r.told, a)
+	return a.result
+}
+
+// mail is the receivers of an exchange; all of them hear.
+func mail(t testing.TB) *receivers { return &receivers{t: t} }
+
+// send tells what is due by now.
+func (r *receivers) send(x *exchange) {
+	r.t.Helper()
+	for _, supplier := range x.state.HookSuppliers() {
+		for {
+			h, ok := x.state.TakeHook(supplier, time.Now().UnixNano())
+			if !ok {
+				break
+			}
+			m, err := x.engine.HookMessage(&h)
+			if err == nil {
+				err = x.engine.HookTried(h, r.receive(x, &h, &m))
+			}
+			if err != nil {
+				x.state.ReturnHook(h)
+				return
+			}
+		}
+	}
+}
+
+// sendFor tells what becomes due, as it does, for so long.
+func (r *receivers) sendFor(x *exchange, d time.Duration) {
+	r.t.Helper()
+	end := time.Now().Add(d)
+	for {
+		r.send(x)
+		next := end
+		for _, supplier := range x.state.HookSuppliers() {
+			if due, ok := x.state.NextHook(supplier); ok && time.Unix(0, due).Before(next) {
+				next = time.Unix(0, due)
+			}
+		}
+		select {
+		case <-time.After(time.Until(next)):
+		case <-x.state.HooksChanged():
+		}
+		if !time.Now().Before(end) {
+			return
+		}
+	}
+}
+
+// list is what was told, as "type number" or as type alone for what was heard at
+// once.
+func (r *receivers) list() (all []string) {
+	for _, a := range r.told {
+		all = append(all, a.what)
+	}
+	return all
+}
+
+// bodies are the events by type.
+func (r *receivers) bodies() map[string]string {
+	all := map[string]string{}
+	for _, a := range r.told {
+		all[a.what] = string(a.body)
+	}
+	return all
+}
+
+// hookNotes is a note of webhooks.
+type hookNotes struct {
+	*noted
+	mu       sync.Mutex
+	outcomes []string
+	off      []string
+}
+
+func (n *hookNotes) HookTried(supplier string, outcome event.HookOutcome, _ *market.HookResult) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.outcomes = append(n.outcomes, supplier+" "+outcome.String())
+}
+
+func (n *hookNotes) HooksOff(supplier string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.off = append(n.off, supplier)
+}

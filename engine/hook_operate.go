@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// ResendHook makes a dead letter an event again, with all its attempts before it.
+// ErrConflict: it is none, or its supplier's webhooks are off.
+func (e *Engine) ResendHook(lead market.LeadID, what market.HookType) error {
+	e.hooks.switching.Lock()
+	defer e.hooks.switching.Unlock()
+	h, err := e.deadLetter(lead, what)
+	if err != nil {
+		return err
+	}
+	if e.state.HookStanding(h.Supplier).Off {
+		return errHooksOff
+	}
+	return e.commit(e.decreed(&h, event.HookResent), nil)
+}
+
+var errHooksOff = fmt.Errorf("%w: the webhooks of this supplier are off; switch them on first", ErrConflict)
+
+// DropHook lets go of a dead letter: its supplier is never told.
+func (e *Engine) DropHook(lead market.LeadID, what market.HookType) error {
+	e.hooks.switching.Lock()
+	defer e.hooks.switching.Unlock()
+	h, err := e.deadLetter(lead, what)
+	if err != nil {
+		return err
+	}
+	return e.commit(e.decreed(&h, event.HookDropped), nil)
+}
+
+func (e *Engine) deadLetter(lead market.LeadID, what market.HookType) (state.Hook, error) {
+	h, ok := e.state.Hook(lead, what)
+	switch {
+	case !ok:
+		return h, fmt.Errorf("%w: no event %s of lead %s waits", ErrNotFound, what, lead)
+	case !h.Dead:
+		return h, fmt.Errorf("%w: the event %s of lead %s is still being tried", ErrConflict, what, lead)
+	}
+	return h, nil
+}
+
+// decreed is an operator's word on an event.
+func (e *Engine) decreed(h *state.Hook, outcome event.HookOutcome) *event.HookTried {
+	return &event.HookTried{
+		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts, Outcome: outcome, At: e.opt.Clock.Now(),
+	}
+}
+
+// resentAtOnce is how many dead letters share the log's batches.
+const resentAtOnce = 256
+
+// ResendAllHooks makes all the dead letters that a supplier has now events again,
+// oldest first, and says how many they were. After an error some of them are.
+func (e *Engine) ResendAllHooks(supplier market.SupplierID) (resent int, err error) {
+	ref, err := e.supplierRef(supplier)
+	if err != nil {
+		return 0, err
+	}
+	for some := range slices.Chunk(e.state.DeadHooks(ref, 0, math.MaxInt), resentAtOnce) {
+		n, err := e.resend(ref, some)
+		if resent += n; err != nil {
+			return resent, err
+		}
+	}
+	return resent, nil
+}
+
+func (e *Engine) resend(supplier market.Ref, dead []state.Hook) (resent int, err error) {
+	e.hooks.switching.Lock()
+	defer e.hooks.switching.Unlock()
+	if e.state.HookStanding(supplier).Off {
+		return 0, errHooksOff
+	}
+	failed := make([]error, len(dead))
+	var all sync.WaitGroup
+	for i := range dead {
+		all.Go(func() { failed[i] = e.conclude(e.decreed(&dead[i], event.HookResent), nil) })
+	}
+	all.Wait()
+	for _, oops := range failed {
+		if oops == nil {
+			resent++
+		} else {
+			err = oops
+		}
+	}
+	return resent, err
+}
+
+// SwitchHooks stops telling a supplier, which makes dead letters of all that
+// waits, or goes on. What is dead stays so until it is resent. It is no error to
+// say what is so already.
+func (e *Engine) SwitchHooks(supplier market.SupplierID, off bool) error {
+	ref, err := e.supplierRef(supplier)
+	if err != nil {
+		return err
+	}
+	e.hooks.switching.Lock()
+	defer e.hooks.switching.Unlock()
+	if e.state.HookStanding(ref).Off == off {
+		return nil
+	}
+	return e.commit(&event.HooksSwitched{Supplier: ref, Off: off, At: e.opt.Clock.Now()}, nil)
+}
+
+// DeadHooks lists a supplier's dead letters, oldest first: at most limit of them,
+// after the first so many.
+func (e *Engine) DeadHooks(supplier market.SupplierID, after, limit int) ([]state.Hook, error) {
+	ref, err := e.supplierRef(supplier)
+	if err != nil {
+		return nil, err
+	}
+	return e.state.DeadHooks(ref, after, limit), nil
+}
+
+// DeadHook is a supplier's dead letter by the identifier of its event.
+func (e *Engine) DeadHook(supplier market.SupplierID, id market.EventID) (state.Hook, error) {
+	ref, err := e.supplierRef(supplier)
+	if err != nil {
+		return state.Hook{}, err
+	}
+	for _, h := range e.state.DeadHooks(ref, 0, math.MaxInt) {
+		if market.EventOf(h.Lead, h.Type, h.Created) == id {
+			return h, nil
+		}
+	}
+	return state.Hook{}, fmt.Errorf("%w: supplier %q has no dead letter %s", ErrNotFound, supplier, id)
+}
+
+func (e *Engine) supplierRef(supplier market.SupplierID) (market.Ref, error) {
+	ref := e.state.RefOf(event.NameSupplier, string(supplier))
+	if ref == 0 {
+		return 0, fmt.Errorf("%w: no supplier %q was ever configured", ErrNotFound, supplier)
+	}
+	return ref, nil
+}

@@ -1,0 +1,240 @@
+package engine_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// died begins an exchange with so many dead letters, and receivers that hear
+// nothing.
+func died(t *testing.T, leads int) (*exchange, *receivers) {
+	t.Helper()
+	x := begin(t, plain())
+	r := mail(t)
+	r.script = []market.HookResult{nacks}
+	for n := range leads {
+		x.tell(person(n))
+	}
+	r.sendFor(x, day)
+	return x, r
+}
+
+func TestResendOfADeadLetter(t *testing.T) {
+	bubble(t, "and it is heard", func(t *testing.T) {
+		x, r := died(t, 1)
+		dead := must[[]deadHook](t)(x.dead())
+		if len(dead) != 1 || dead[0].Attempts != 6 || dead[0].Type != market.HookPosted {
+			t.Fatalf("%+v", dead)
+		}
+		r.script = nil
+		x.crash()
+		if err := x.engine.ResendHook(dead[0].Lead, dead[0].Type); err != nil {
+			t.Fatal(err)
+		}
+		r.sendFor(x, time.Minute)
+		if got := x.hooksStand(); got != "0 pending 0 dead" || len(r.told) != 7 {
+			t.Errorf("%s after %d attempts", got, len(r.told))
+		}
+	})
+	bubble(t, "and it has all its attempts again", func(t *testing.T) {
+		x, r := died(t, 1)
+		dead := must[[]deadHook](t)(x.dead())
+		if err := x.engine.ResendHook(dead[0].Lead, dead[0].Type); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.engine.ResendHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
+			t.Errorf("resent again while it is tried: %v", err)
+		}
+		if err := x.engine.DropHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
+			t.Errorf("dropped while it is tried: %v", err)
+		}
+		r.sendFor(x, day)
+		if got := x.hooksStand(); got != "0 pending 1 dead failing since 0s" || len(r.told) != 12 {
+			t.Errorf("%s after %d attempts", got, len(r.told))
+		}
+	})
+	bubble(t, "or dropped", func(t *testing.T) {
+		x, r := died(t, 2)
+		dead := must[[]deadHook](t)(x.dead())
+		if err := x.engine.DropHook(dead[0].Lead, dead[0].Type); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.engine.ResendHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
+			t.Errorf("resent after it was dropped: %v", err)
+		}
+		if err := x.engine.DropHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
+			t.Errorf("dropped again: %v", err)
+		}
+		r.sendFor(x, day)
+		if got := x.hooksStand(); got != "0 pending 1 dead failing since 0s" || len(r.told) != 12 {
+			t.Errorf("%s after %d attempts", got, len(r.told))
+		}
+	})
+}
+
+// deadHook is a dead letter as operators find it.
+type deadHook struct {
+	Lead     market.LeadID
+	Type     market.HookType
+	Attempts uint32
+	ID       market.EventID
+}
+
+// dead are acme's dead letters, page by page.
+func (x *exchange) dead() (all []deadHook, err error) {
+	const page = 7
+	for {
+		dead, err := x.engine.DeadHooks("acme", len(all), page)
+		for _, h := range dead {
+			all = append(all, deadHook{h.Lead, h.Type, h.Attempts, market.EventOf(h.Lead, h.Type, h.Created)})
+		}
+		if err != nil || len(dead) < page {
+			return all, err
+		}
+	}
+}
+
+func TestManyDeadLetters(t *testing.T) {
+	bubble(t, "resent at once", func(t *testing.T) {
+		const leads = 600
+		x, r := died(t, leads)
+		dead := must[[]deadHook](t)(x.dead())
+		if len(dead) != leads {
+			t.Fatalf("%d dead letters", len(dead))
+		}
+		for _, i := range []int{0, 1, leads / 2, leads - 1} {
+			h, err := x.engine.DeadHook("acme", dead[i].ID)
+			if err != nil || h.Lead != dead[i].Lead || h.Type != dead[i].Type {
+				t.Errorf("%s is %+v, %v", dead[i].ID, h, err)
+			}
+		}
+		other := market.EventOf(dead[0].Lead, market.HookSold, 0)
+		if _, err := x.engine.DeadHook("acme", other); !errors.Is(err, engine.ErrNotFound) {
+			t.Errorf("an event that nobody has: %v", err)
+		}
+		r.script, r.told = nil, nil
+		before := x.log.len()
+		if n, err := x.engine.ResendAllHooks("acme"); n != leads || err != nil {
+			t.Errorf("%d resent: %v", n, err)
+		}
+		if got := x.log.len() - before; got != leads {
+			t.Errorf("%d facts", got)
+		}
+		r.sendFor(x, time.Minute)
+		if got := x.hooksStand(); got != "0 pending 0 dead" || len(r.told) != leads {
+			t.Errorf("%s after %d attempts", got, len(r.told))
+		}
+		if n, err := x.engine.ResendAllHooks("acme"); n != 0 || err != nil {
+			t.Errorf("%d resent of none: %v", n, err)
+		}
+	})
+}
+
+func TestSwitchOfHooks(t *testing.T) {
+	bubble(t, "by hand", func(t *testing.T) {
+		x := begin(t, plain())
+		r := mail(t)
+		r.script = []market.HookResult{nacks, acks}
+		x.tell(person(1))
+		r.send(x)
+		x.tell(person(2))
+		for range 2 { // the second time it is so already
+			if err := x.engine.SwitchHooks("acme", true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := x.hooksStand(); got != "0 pending 2 dead failing since 0s off" {
+			t.Error(got)
+		}
+		dead := must[[]deadHook](t)(x.dead())
+		if err := x.engine.ResendHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
+			t.Errorf("resent while they are off: %v", err)
+		}
+		if n, err := x.engine.ResendAllHooks("acme"); n != 0 || !errors.Is(err, engine.ErrConflict) {
+			t.Errorf("%d resent while they are off: %v", n, err)
+		}
+		if err := x.engine.DropHook(dead[0].Lead, dead[0].Type); err != nil {
+			t.Errorf("dropped while they are off: %v", err)
+		}
+		if err := x.engine.SwitchHooks("acme", false); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.hooksStand(); got != "0 pending 1 dead" {
+			t.Error(got)
+		}
+		switches := 0
+		for _, e := range x.log.durable() {
+			if fact, err := new(event.Decoder).Decode(e.data); err == nil && fact.Kind() == event.KindHooksSwitched {
+				switches++
+			}
+		}
+		if switches != 2 {
+			t.Errorf("%d facts for two changes", switches)
+		}
+	})
+	bubble(t, "while an attempt is under way", func(t *testing.T) {
+		x := begin(t, plain())
+		acme := x.state.RefOf(event.NameSupplier, "acme")
+		x.tell(person(1))
+		x.tell(person(2))
+		heard, _ := x.state.TakeHook(acme, time.Now().UnixNano())
+		lost, _ := x.state.TakeHook(acme, time.Now().UnixNano())
+		if err := x.engine.SwitchHooks("acme", true); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(x.engine.HookTried(heard, acks), x.engine.HookTried(lost, nacks)); err != nil {
+			t.Fatal(err)
+		}
+		dead := must[[]deadHook](t)(x.dead())
+		if !slices.ContainsFunc(dead, func(d deadHook) bool { return d.Lead == lost.Lead }) || len(dead) != 1 {
+			t.Errorf("dead are %+v", dead)
+		}
+		if _, ok := x.state.TakeHook(acme, time.Now().Add(day).UnixNano()); ok {
+			t.Error("what was switched off is due")
+		}
+	})
+}
+
+func TestOperatorsOfNobody(t *testing.T) {
+	bubble(t, "errors", func(t *testing.T) {
+		x := begin(t, plain())
+		_, all := x.engine.ResendAllHooks("nobody")
+		_, list := x.engine.DeadHooks("nobody", 0, 10)
+		_, one := x.engine.DeadHook("nobody", market.EventID{})
+		for what, err := range map[string]error{
+			"resend all": all, "list": list, "find": one,
+			"switch": x.engine.SwitchHooks("nobody", true),
+			"resend": x.engine.ResendHook(market.LeadID{1}, market.HookPosted),
+			"drop":   x.engine.DropHook(market.LeadID{1}, market.HookPosted),
+		} {
+			if !errors.Is(err, engine.ErrNotFound) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+	bubble(t, "a log that has failed", func(t *testing.T) {
+		x, r := died(t, 3)
+		x.tell(person(9))
+		dead := must[[]deadHook](t)(x.dead())
+		x.log.die(x.log.len(), nil)
+		r.send(x)
+		n, all := x.engine.ResendAllHooks("acme")
+		for what, err := range map[string]error{
+			"resend all": all, "switch": x.engine.SwitchHooks("acme", true),
+			"resend": x.engine.ResendHook(dead[0].Lead, dead[0].Type), "drop": x.engine.DropHook(dead[0].Lead, dead[0].Type),
+		} {
+			if !errors.Is(err, errDead) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if got := x.hooksStand(); n != 0 || got != "1 pending 3 dead failing since 0s" {
+			t.Errorf("%d resent, %s", n, got)
+		}
+	})
+}

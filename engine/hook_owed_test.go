@@ -1,0 +1,235 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// What each way of a delivery owes the supplier follows from what it was told and
+// from where the lead stands in the end.
+func TestEventsOfADelivery(t *testing.T) {
+	for _, h := range histories {
+		bubble(t, h.what, func(t *testing.T) {
+			x := begin(t, hooked(two()))
+			x.world.behave = (&played{exchange: x, drama: drama{people: []history{h}}}).behave
+			r := mail(t)
+			first := x.goSend(person(0))
+			told := first.wait()
+			r.sendFor(x, 10*time.Minute)
+			want := []string{"lead.posted"}
+			switch stands := x.stands(first.answer); {
+			case strings.HasSuffix(stands, "unknown"):
+				want = nil
+			case strings.HasPrefix(stands, "UNMATCHED") && told == "post_rejected":
+				want = []string{"lead.unmatched"}
+			case strings.HasPrefix(stands, "UNMATCHED"):
+				want = []string{"lead.post_failed"}
+			}
+			if got := r.list(); !slices.Equal(got, want) {
+				t.Errorf("told %s, the supplier hears %v, want %v", told, got, want)
+			}
+		})
+	}
+}
+
+// An operator's word on a delivery whose fate is unknown.
+func TestEventsOfAnOperatorsWord(t *testing.T) {
+	tests := []struct {
+		how  event.Settlement
+		then reply
+		want string
+	}{
+		{event.SettledConfirmed, accepts, "lead.posted"},
+		{event.SettledReleased, accepts, "lead.post_failed"},
+		{event.SettledResent, accepts, "lead.posted"},
+		{event.SettledResent, refuses, "lead.post_failed"},
+		{event.SettledResent, breaks, ""},
+	}
+	for _, test := range tests {
+		bubble(t, fmt.Sprintf("%s, then %s", test.how, test.then.result.Verdict), func(t *testing.T) {
+			x := begin(t, hooked(two()))
+			x.world.script("blue", breaks)
+			answer, err := x.send(person(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := mail(t)
+			r.sendFor(x, 10*time.Minute)
+			if got := r.list(); len(got) > 0 {
+				t.Errorf("before anybody knows, the supplier hears %v", got)
+			}
+			x.world.script("blue", breaks, breaks, breaks, breaks, breaks, breaks, test.then)
+			if err := x.engine.Resolve(answer.Lead, test.how); err != nil {
+				t.Fatal(err)
+			}
+			r.sendFor(x, 10*time.Minute)
+			if got := strings.Join(r.list(), " "); got != test.want {
+				t.Errorf("the supplier hears %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// Leads that are decided at once.
+func TestEventsOfADecision(t *testing.T) {
+	recorded := rig{buyers: []buyer{{id: "blue", caps: []string{"total 1"}}}, campaigns: []campaign{{
+		method: market.Waterfall, duplicates: anyOf, seats: []seat{{buyer: "blue", states: "CA"}},
+	}}}
+	recordedNext := rig{buyers: []buyer{{id: "blue", posts: true}, {id: "gold"}}, campaigns: []campaign{{
+		method: market.Waterfall, seats: []seat{{buyer: "blue"}, {buyer: "gold"}},
+	}}}
+	tests := []struct {
+		what    string
+		rig     rig
+		replies []reply
+		leads   []request
+		told    string
+		want    string
+	}{
+		{"recorded", recorded, nil, []request{person(1)}, "blue", "lead.posted"},
+		{"recorded, then full", recorded, nil, []request{person(1), person(2)}, "blue caps_full", "lead.posted lead.unmatched"},
+		{"no buyer there", recorded, nil, []request{person(1, "state", "NY")}, "no_state_match", "lead.unmatched"},
+		{"the same again", recorded, nil, []request{person(1), person(1)}, "blue duplicate", "lead.posted lead.unmatched"},
+		{"one answer twice", recorded, nil, []request{person(1).withKey("k"), person(1).withKey("k")}, "blue blue", "lead.posted"},
+		{"refused, then recorded", recordedNext, []reply{refuses}, []request{person(1)}, "gold", "lead.posted"},
+		{"no lead at all", recorded, nil, []request{person(1, "phone", "1")}, "invalid_payload phone:invalid_format", ""},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := begin(t, hooked(test.rig))
+			x.world.script("blue", test.replies...)
+			var told []string
+			for _, lead := range test.leads {
+				told = append(told, x.tell(lead))
+			}
+			r := mail(t)
+			r.sendFor(x, time.Minute)
+			if got := strings.Join(told, " "); got != test.told {
+				t.Errorf("told %q, want %q", got, test.told)
+			}
+			if got := strings.Join(r.list(), " "); got != test.want {
+				t.Errorf("hears %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// What a supplier is owed is decided with the fact, by the configuration in force
+// then.
+func TestEventsAreOwedByTheConfigurationInForce(t *testing.T) {
+	bubble(t, "no webhook", func(t *testing.T) {
+		x := begin(t, two())
+		x.tell(person(1))
+		if owed := x.owed(); len(owed) > 0 {
+			t.Errorf("who has no webhook is owed %v", owed)
+		}
+	})
+	bubble(t, "configured while the lead is on its way", func(t *testing.T) {
+		x := begin(t, two())
+		x.world.script("blue", accepts.in(7*time.Second))
+		x.tell(person(1))
+		x.configure(hooked(two()))
+		r := mail(t)
+		r.sendFor(x, time.Minute)
+		if got := r.list(); !slices.Equal(got, []string{"lead.posted"}) {
+			t.Errorf("hears %v", got)
+		}
+	})
+	bubble(t, "taken away while the lead is on its way", func(t *testing.T) {
+		x := begin(t, hooked(two()))
+		x.world.script("blue", accepts.in(7*time.Second))
+		x.tell(person(1))
+		x.configure(two())
+		time.Sleep(time.Minute)
+		if owed := x.owed(); len(owed) > 0 {
+			t.Errorf("owed %v", owed)
+		}
+	})
+	bubble(t, "taken away while the event waits", func(t *testing.T) {
+		x := begin(t, hooked(two()))
+		x.tell(person(1))
+		x.configure(two())
+		h, ok := x.state.TakeHook(x.state.RefOf(event.NameSupplier, "acme"), time.Now().UnixNano())
+		m, err := x.engine.HookMessage(&h)
+		if !ok || err != nil || m.Endpoint != (market.Endpoint{}) || len(m.Body) == 0 {
+			t.Errorf("%v %v %+v", ok, err, m)
+		}
+		x.state.ReturnHook(h)
+	})
+	bubble(t, "another supplier's", func(t *testing.T) {
+		r := two()
+		r.suppliers = []string{"other"}
+		x := begin(t, hooked(r))
+		x.tell(person(1, "flo_supplier_id", "other").by("other"))
+		if owed := x.owed(); len(owed) > 0 {
+			t.Errorf("owed %v", owed)
+		}
+	})
+}
+
+// owed lists what the log's facts owe, as "type lead".
+func (x *exchange) owed() (all []string) {
+	x.t.Helper()
+	add := func(what market.HookType, lead market.LeadID) {
+		if what != market.HookNone {
+			all = append(all, what.String()+" "+lead.String())
+		}
+	}
+	for _, e := range x.log.durable() {
+		fact, err := new(event.Decoder).Decode(e.data)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		switch fact := fact.(type) {
+		case *event.LeadDecided:
+			add(fact.Hook, fact.Lead)
+		case *event.PostSettled:
+			add(fact.Hook, fact.Lead)
+		case *event.StatusChanged:
+			for i := range fact.Changes {
+				add(fact.Changes[i].Hook, fact.Changes[i].Lead)
+			}
+		}
+	}
+	return all
+}
+
+// A seller's post: its own ids come back to it, and what it was told counts.
+func TestEventsOfAPost(t *testing.T) {
+	tests := []struct {
+		what   string
+		script []reply
+		want   string
+	}{
+		{"taken", []reply{accepts}, "lead.posted"},
+		{"refused", []reply{refuses}, "lead.unmatched"},
+		{"taken after the answer", []reply{accepts.in(6 * time.Second)}, "lead.posted"},
+		{"refused after the answer", []reply{refuses.in(6 * time.Second)}, "lead.post_failed"},
+		{"never reached", []reply{unreached}, "lead.post_failed"},
+		{"nobody knows", []reply{breaks}, ""},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := opened(t, hooked(bidders()))
+			x.world.script("blue", test.script...)
+			auction := x.quoted(inquiry(1))
+			_ = x.posted(postOf(1, auction))
+			r := mail(t)
+			r.sendFor(x, 10*time.Minute)
+			if got := strings.Join(r.list(), " "); got != test.want {
+				t.Errorf("hears %q, want %q", got, test.want)
+			}
+			for _, body := range r.bodies() {
+				if !strings.Contains(body, `"lead_uuid":"theirs-1","auction_id":"`+auction.id+`"`) {
+					t.Errorf("without the seller's own ids: %s", body)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,176 @@
+package engine_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// plain is a market whose one buyer has no endpoint and no limit, and whose
+// supplier has a webhook.
+func plain() rig {
+	return hooked(rig{buyers: []buyer{{id: "blue"}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}}})
+}
+
+const day = 24 * time.Hour
+
+// standing is how it goes with acme's webhooks, in a few words.
+func (x *exchange) hooksStand() string {
+	s := x.state.HookStanding(x.state.RefOf(event.NameSupplier, "acme"))
+	text := fmt.Sprintf("%d pending %d dead", s.Pending, s.Dead)
+	if s.FailingSince != 0 {
+		text += fmt.Sprintf(" failing since %s", time.Unix(0, s.FailingSince).Sub(began))
+	}
+	if s.Off {
+		text += " off"
+	}
+	return text
+}
+
+// The whole schedule, through restarts: six attempts inside 24 hours, each with
+// the pause before it that it should have, one identifier and one body; then a
+// dead letter.
+func TestScheduleOfAnEvent(t *testing.T) {
+	tests := []struct {
+		what    string
+		script  []market.HookResult
+		restart time.Duration // between two restarts; zero: none
+		tries   int
+		stands  string
+	}{
+		{"heard at once", nil, 0, 1, "0 pending 0 dead"},
+		{"heard at the second", []market.HookResult{nacks, acks}, 0, 2, "0 pending 0 dead"},
+		{"heard at the last", []market.HookResult{nacks, mutes, nacks, mutes, nacks, acks}, 0, 6, "0 pending 0 dead"},
+		{"never heard", []market.HookResult{nacks}, 0, 6, "0 pending 1 dead failing since 0s"},
+		{"never answered", []market.HookResult{mutes}, 0, 6, "0 pending 1 dead failing since 0s"},
+		{"never heard, with a restart every minute", []market.HookResult{nacks}, time.Minute, 6, "0 pending 1 dead failing since 0s"},
+		{"never heard, with a restart every hour", []market.HookResult{nacks}, time.Hour, 6, "0 pending 1 dead failing since 0s"},
+		{"heard at the last, with restarts", []market.HookResult{nacks, nacks, nacks, nacks, nacks, acks}, 50 * time.Minute, 6, "0 pending 0 dead"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := begin(t, plain())
+			x.tell(person(1))
+			r := mail(t)
+			r.script = test.script
+			for end := began.Add(day); time.Now().Before(end); {
+				if test.restart == 0 {
+					r.sendFor(x, time.Until(end))
+					continue
+				}
+				r.sendFor(x, min(test.restart, time.Until(end)))
+				x.crash()
+			}
+			if got := x.hooksStand(); got != test.stands {
+				t.Errorf("after a day: %s, want %s", got, test.stands)
+			}
+			if len(r.told) != test.tries {
+				t.Fatalf("%d attempts in a day, want %d", len(r.told), test.tries)
+			}
+			for i := 1; i < len(r.told); i++ {
+				pause, want := r.told[i].at-r.told[i-1].at, engine.HookGaps[i-1]
+				if pause < want*9/10 || pause > want*11/10+time.Second {
+					t.Errorf("attempt %d comes %s after the one before it, want %s or a tenth to either side", i+1, pause, want)
+				}
+			}
+			r.sendFor(x, 7*day)
+			if len(r.told) != test.tries {
+				t.Errorf("%d attempts more after the first day", len(r.told)-test.tries)
+			}
+		})
+	}
+}
+
+// A pause is a tenth longer or shorter at most, both may be, and all six attempts
+// fit into a day with an hour and a half to spare.
+func TestJitter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		gap := rapid.SampledFrom(engine.HookGaps[:]).Draw(t, "gap")
+		random := [8]byte(binary.LittleEndian.AppendUint64(nil, rapid.Uint64().Draw(t, "random")))
+		if got := engine.Jittered(gap, random); got < gap-gap/10 || got > gap+gap/10 {
+			t.Errorf("%s becomes %s", gap, got)
+		}
+	})
+	least, most := time.Duration(0), time.Duration(0)
+	for _, gap := range engine.HookGaps {
+		least += engine.Jittered(gap, [8]byte{})
+		most += engine.Jittered(gap, [8]byte(binary.LittleEndian.AppendUint64(nil, uint64(gap/5))))
+	}
+	if least != 1219*time.Minute*9/10 || most != 1219*time.Minute*11/10 || most > day-90*time.Minute {
+		t.Errorf("all of it takes %s to %s", least, most)
+	}
+	if engine.HookAttempts != 6 {
+		t.Errorf("%d attempts", engine.HookAttempts)
+	}
+}
+
+// An endpoint that has failed for five days without one event heard is told
+// nothing more until an operator says so.
+func TestEndpointThatFailsForDays(t *testing.T) {
+	bubble(t, "fails", func(t *testing.T) {
+		notes := new(hookNotes)
+		x := begin(t, plain(), func(opt *engine.Options) { notes.noted = opt.Note.(*noted); opt.Note = notes })
+		r := mail(t)
+		r.script = []market.HookResult{mutes}
+		time.Sleep(3 * time.Hour)
+		for n := range 12 { // one lead in half a day
+			x.tell(person(n))
+			r.sendFor(x, day/2)
+			if n == 8 && (x.hooksStand() != "1 pending 8 dead failing since 3h0m0s" && x.hooksStand() != "2 pending 7 dead failing since 3h0m0s") || n == 8 && len(notes.off) != 0 {
+				t.Errorf("after four and a half days: %s, %v", x.hooksStand(), notes.off)
+			}
+		}
+		if got := x.hooksStand(); got != "0 pending 12 dead failing since 3h0m0s off" || !slices.Equal(notes.off, []string{"acme"}) {
+			t.Fatalf("after six days: %s, %v", got, notes.off)
+		}
+		tried := len(r.told)
+		if last := r.told[tried-1].at; last < 3*time.Hour+5*day || last > 3*time.Hour+5*day+day/2 {
+			t.Errorf("given up at %s", last)
+		}
+		x.crash()
+		x.tell(person(20))
+		r.sendFor(x, 2*day)
+		if got := x.hooksStand(); got != "0 pending 13 dead failing since 3h0m0s off" || len(r.told) != tried {
+			t.Errorf("while it is off: %s, %d attempts", got, len(r.told)-tried)
+		}
+		if err := x.engine.SwitchHooks("acme", false); err != nil {
+			t.Fatal(err)
+		}
+		r.script = nil
+		x.tell(person(21))
+		r.sendFor(x, time.Minute)
+		if got := x.hooksStand(); got != "0 pending 13 dead" || len(r.told) != tried+1 {
+			t.Errorf("switched on: %s, %d attempts", got, len(r.told)-tried)
+		}
+		if n, err := x.engine.ResendAllHooks("acme"); n != 13 || err != nil {
+			t.Errorf("%d resent: %v", n, err)
+		}
+		r.sendFor(x, time.Minute)
+		if got := x.hooksStand(); got != "0 pending 0 dead" || len(r.told) != tried+14 {
+			t.Errorf("resent: %s, %d attempts", got, len(r.told)-tried)
+		}
+		if got := len(notes.outcomes); got != len(r.told) || notes.outcomes[got-1] != "acme delivered" || notes.outcomes[0] != "acme failed" {
+			t.Errorf("%d attempts, and noted are %d: %v", len(r.told), got, notes.outcomes)
+		}
+	})
+	bubble(t, "is heard once in a while", func(t *testing.T) {
+		x := begin(t, plain())
+		r := mail(t)
+		r.script = []market.HookResult{nacks, nacks, nacks, nacks, acks}
+		for n := range 20 {
+			x.tell(person(n))
+			r.sendFor(x, day/2)
+		}
+		if got := x.hooksStand(); got != "0 pending 0 dead" {
+			t.Errorf("after ten days: %s", got)
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package dialtest
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+)
+
+// Names is a resolver that has every name at the addresses given, one after the
+// other, and at the last one for ever. It asks a server made of a socket, so that
+// nothing of the way is left out.
+func Names(t *testing.T, addresses ...string) *net.Resolver {
+	t.Helper()
+	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	var asked atomic.Int64
+	go func() {
+		query := make([]byte, 512)
+		for {
+			n, from, err := server.ReadFrom(query)
+			if err != nil {
+				return
+			}
+			at := func() netip.Addr {
+				return netip.MustParseAddr(addresses[min(int(asked.Add(1)), len(addresses))-1])
+			}
+			_, _ = server.WriteTo(nameAnswer(query[:n], at), from)
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", server.LocalAddr().String())
+	}}
+}
+
+// nameAnswer answers a query (RFC 1035, 4.1): an IPv4 address, where one is asked
+// for, and else that there is none.
+func nameAnswer(query []byte, at func() netip.Addr) []byte {
+	const header, ipv4 = 12, 1
+	end := header
+	for query[end] != 0 { // the labels of the name
+		end += 1 + int(query[end])
+	}
+	end += 1 + 4 // the root, type and class
+	answer := append([]byte(nil), query[:end]...)
+	copy(answer[2:], []byte{0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0})
+	if binary.BigEndian.Uint16(query[end-4:]) != ipv4 {
+		return answer
+	}
+	answer[7] = 1 // one record: the name above, IPv4, internet, for no time
+	answer = append(answer, 0xc0, header, 0, ipv4, 0, 1, 0, 0, 0, 0, 0, 4)
+	return append(answer, at().AsSlice()...)
+}

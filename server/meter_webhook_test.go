@@ -1,0 +1,68 @@
+package server
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+var _ engine.HookNote = (*Meter)(nil)
+
+// TestWebhooksAreCounted by what came of them, and failures told once a minute for
+// each supplier.
+func TestWebhooksAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines bytes.Buffer
+		m := NewMeter(metrics.NewSet(), func(string, error) {})
+		m.tellTo(slog.New(slog.NewTextHandler(&lines, nil)))
+		said := func(level string, want ...string) {
+			t.Helper()
+			got := strings.Count(lines.String(), "\n")
+			for _, line := range want {
+				if !strings.Contains(lines.String(), line+"\n") {
+					t.Errorf("no line %s in\n%s", line, lines.String())
+				}
+			}
+			if got != len(want) || strings.Count(lines.String(), "level="+level) != got {
+				t.Errorf("%d lines, want %d of level %s:\n%s", got, len(want), level, lines.String())
+			}
+			lines.Reset()
+		}
+		m.HookTried("sup_a", event.HookDelivered, &market.HookResult{Delivered: true, Status: 200, Elapsed: 3 * time.Millisecond})
+		said("WARN")
+		for range 3 {
+			m.HookTried("sup_a", event.HookFailed, &market.HookResult{Status: 500, Elapsed: time.Second})
+		}
+		m.HookTried("sup_b", event.HookDead, &market.HookResult{Fault: market.FaultTLS})
+		said("WARN", "supplier_id=sup_a failures=1 outcome=failed fault=none status=500", "supplier_id=sup_b failures=1 outcome=dead fault=tls status=0")
+		time.Sleep(tellEvery)
+		m.HookTried("sup_a", event.HookFailed, &market.HookResult{Fault: market.FaultTimeout})
+		said("WARN", "supplier_id=sup_a failures=3 outcome=failed fault=timeout status=0")
+		m.HooksOff("sup_b")
+		said("ERROR", "supplier_id=sup_b")
+
+		off := false
+		m.HookGauge("sup_b", func() bool { return off })
+		m.HookGauge("sup_b", func() bool { return false }) // of a configuration that came later
+		off = true
+		var text bytes.Buffer
+		m.Print(&text)
+		for _, want := range []string{
+			`pingpost_webhooks_total{outcome="delivered"} 1`, `pingpost_webhooks_total{outcome="failed"} 4`, `pingpost_webhooks_total{outcome="dead"} 1`,
+			`pingpost_webhook_seconds_bucket{le="0.005"} 3`, `pingpost_webhook_seconds_count 6`, `pingpost_webhooks_off{supplier="sup_b"} 1`,
+		} {
+			if !strings.Contains(text.String(), want+"\n") {
+				t.Errorf("no line %s", want)
+			}
+		}
+	})
+}
