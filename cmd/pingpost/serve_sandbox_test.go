@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
 // Two tenants with the same names in both, and secrets of their own.
@@ -25,11 +29,13 @@ data_dir: data
 listen: 127.0.0.1:0
 admin: {listen: 127.0.0.1:0, password: sandbox-password-of-a-canary}
 ` + tenantsOwn
-	tenantsOwn = `suppliers:
+	tenantsOwn = `trusted_networks: [127.0.0.0/8]
+suppliers:
   - id: sup
     api_key: KEY-of-a-canary
     ingest_rate: 1000000
     ping_rate: 1000000
+    webhook: {url: "http://RECEIVER/hooks", secret: whsec_SIGNING}
     oauth_clients: [{client_id: sup, client_secret: SECRET-of-a-canary, scopes: [ping, post]}] # tokens
 buyers: [{id: buy}]
 campaigns:
@@ -48,6 +54,65 @@ type tenant struct {
 	public, admin    string
 	data             string
 	key, oauth, pass string // the supplier's, and the operator's
+	receiver         *receiver
+}
+
+// receiver is where one tenant's supplier hears of its leads.
+type receiver struct {
+	*httptest.Server
+	verifier *standardwebhooks.Webhook
+
+	mu     sync.Mutex
+	leads  map[string]int
+	forged int // what is not signed as agreed
+}
+
+func newReceiver(t *testing.T, secret string) *receiver {
+	t.Helper()
+	verifier, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &receiver{verifier: verifier, leads: map[string]int{}}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) ServeHTTP(_ http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return
+	}
+	var said struct {
+		Data struct {
+			Lead string `json:"lead_id"`
+		}
+	}
+	_ = json.Unmarshal(body, &said)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leads[said.Data.Lead]++
+	if r.verifier.Verify(body, req.Header) != nil {
+		r.forged++
+	}
+}
+
+// heard waits until as many leads were told of, and sees that a lead is among them
+// that is its own, and another one is not.
+func (r *receiver) heard(t *testing.T, leads int, own, others string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		r.mu.Lock()
+		n, mine, foreign, forged := len(r.leads), r.leads[own], r.leads[others], r.forged
+		r.mu.Unlock()
+		if n == leads || time.Now().After(deadline) {
+			if n != leads || mine == 0 || foreign != 0 || forged != 0 {
+				t.Errorf("heard of %d leads, want %d; of its own %d times, of the other's %d, %d forged", n, leads, mine, foreign, forged)
+			}
+			return
+		}
+	}
 }
 
 func (x *tenant) call(method, address, body string, headers ...string) (status int, text string) {
@@ -96,12 +161,17 @@ const triedLead = `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name"
 // bothTenants serves the two in one process.
 func bothTenants(t *testing.T) (s *service, earnest, sand *tenant) {
 	t.Helper()
-	mine := strings.NewReplacer("KEY", "production-key", "SECRET", "production-secret")
-	theirs := strings.NewReplacer("KEY", "sandbox-key", "SECRET", "sandbox-secret", "# tokens", "\n    bearer_tokens: [{token: "+staticToken+", scopes: [ping, post]}]")
+	const ourSigning, theirSigning = "canaryproductioncanaryproduction", "canarysandboxcanarysandboxcanary"
+	ours, others := newReceiver(t, "whsec_"+ourSigning), newReceiver(t, "whsec_"+theirSigning)
+	mine := strings.NewReplacer("KEY", "production-key", "SECRET", "production-secret", "RECEIVER", ours.Listener.Addr().String(), "SIGNING", ourSigning)
+	theirs := strings.NewReplacer(
+		"KEY", "sandbox-key", "SECRET", "sandbox-secret", "RECEIVER", others.Listener.Addr().String(), "SIGNING", theirSigning,
+		"# tokens", "\n    bearer_tokens: [{token: "+staticToken+", scopes: [ping, post]}]",
+	)
 	a, b := configuration(t, mine.Replace(tenantInEarnest)), configuration(t, theirs.Replace(tenantForTrying))
 	s = serve(t, "-c", a, "-c", b)
-	earnest = &tenant{t: t, data: filepath.Join(filepath.Dir(a), "data"), key: "production-key-of-a-canary", oauth: "production-secret-of-a-canary", pass: adminPassword}
-	sand = &tenant{t: t, data: filepath.Join(filepath.Dir(b), "data"), key: "sandbox-key-of-a-canary", oauth: "sandbox-secret-of-a-canary", pass: "sandbox-password-of-a-canary"}
+	earnest = &tenant{t: t, data: filepath.Join(filepath.Dir(a), "data"), key: "production-key-of-a-canary", oauth: "production-secret-of-a-canary", pass: adminPassword, receiver: ours}
+	sand = &tenant{t: t, data: filepath.Join(filepath.Dir(b), "data"), key: "sandbox-key-of-a-canary", oauth: "sandbox-secret-of-a-canary", pass: "sandbox-password-of-a-canary", receiver: others}
 	earnest.public, earnest.admin = s.addresses("production")
 	sand.public, sand.admin = s.addresses("sandbox")
 	return s, earnest, sand
@@ -168,16 +238,18 @@ func TestServeASandboxBesideProduction(t *testing.T) {
 	if seeded[0] != seeded[1] {
 		t.Error("the same request for leads was answered in two ways")
 	}
+	earnest.receiver.heard(t, 1, mine, theirs)
+	sand.receiver.heard(t, 101, theirs, mine)
 	s.signal(syscall.SIGTERM)
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d:\n%s", code, s.said())
 	}
 	ours, others := must(t, "log", "dump", earnest.data), must(t, "log", "dump", sand.data)
-	if !strings.Contains(ours, mine) || strings.Contains(ours, theirs) || strings.Count(ours, `"lead":"lead_`) != 1 {
+	if !strings.Contains(ours, mine) || strings.Contains(ours, theirs) || strings.Count(ours, `"kind":"lead_decided"`) != 1 {
 		t.Errorf("the log in earnest:\n%s", ours)
 	}
-	if strings.Contains(others, mine) || !strings.Contains(others, theirs) || strings.Count(others, `"lead":"lead_`) != 101 {
-		t.Errorf("the sandbox's log has %d leads", strings.Count(others, `"lead":"lead_`))
+	if strings.Contains(others, mine) || !strings.Contains(others, theirs) || strings.Count(others, `"kind":"lead_decided"`) != 101 {
+		t.Errorf("the sandbox's log has %d leads", strings.Count(others, `"kind":"lead_decided"`))
 	}
 }
 

@@ -1,9 +1,12 @@
 package exchange
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
+
+	"pingpost/server/dial/dialtest"
 )
 
 // trial is an exchange in earnest whose first buyer takes tests at an endpoint of
@@ -136,5 +139,31 @@ func TestSuppliersThatOnlyTest(t *testing.T) {
 	x.ingest(lead(1), "X-Pingpost-Test", "yes").mustFail(t, 422, "invalid_payload")
 	if len(own.got()) != 0 || len(tests.got()) != 3 {
 		t.Errorf("%d in earnest, %d tests", len(own.got()), len(tests.got()))
+	}
+}
+
+// TestSupplierHearsOfItsTests: sold and unsold ones are told of as any lead is, and
+// say that they are tests.
+func TestSupplierHearsOfItsTests(t *testing.T) {
+	e := dialtest.Listen(t, dialtest.Answers("204 No Content", ``))
+	x := start(t, newPlace(t, telling(e)))
+	want := map[string]int{}
+	for i, header := range [][]string{nil, asTest} {
+		sold, unsold := x.sold(lead(10+i), header...), x.ingest(lead(20+i, "state", `"TX"`), header...)
+		want["lead.posted "+idIn(t, sold)]++
+		want["lead.unmatched "+idIn(t, unsold)+"no_state_match"]++
+	}
+	eventually(t, "four events are delivered", func() bool {
+		return strings.Contains(x.must(200, "GET", "/metrics", "").body, `pingpost_webhooks_total{outcome="delivered"} 4`)
+	})
+	if got := heard(t, e); !maps.Equal(got, want) {
+		t.Errorf("heard %v, want %v", got, want)
+	}
+	for _, r := range e.Got() {
+		_, rest, _ := strings.Cut(r.Body, `"lead_id":"`)
+		id, _, _ := strings.Cut(rest, `"`)
+		if told := strings.HasSuffix(r.Body, `,"test":true}}`); told != x.explain(id).Test {
+			t.Errorf("a test: %v, by its webhook: %s", !told, r.Body)
+		}
 	}
 }
