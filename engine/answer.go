@@ -16,6 +16,7 @@ type Answer struct {
 	Campaign string
 	Payout   market.Money
 	Currency market.Currency
+	Test     bool // of a test lead
 	Replayed bool
 }
 

@@ -15,6 +15,9 @@ import (
 // is configured of it, so a new configuration changes the rate and forgets
 // nothing. A new process remembers nothing: the buyer is in good health then,
 // and its bucket is empty, so that a restart gives nobody a second burst.
+//
+// The nil one is that of a rehearsal: it asks the buyer every time, and learns
+// nothing.
 type asker struct {
 	health route.Health
 
@@ -26,6 +29,9 @@ type asker struct {
 // ask says whether the buyer is to be asked now, or what it comes to instead. A
 // buyer that is spared for its health is not charged a ping.
 func (a *asker) ask(now int64) market.Outcome {
+	if a == nil {
+		return market.OutcomeNone
+	}
 	if !a.health.Ask(now) {
 		return market.OutcomeUnhealthy
 	}
@@ -33,6 +39,13 @@ func (a *asker) ask(now int64) market.Outcome {
 		return market.OutcomeRateLimited
 	}
 	return market.OutcomeNone
+}
+
+// answered notes what a ping came to.
+func (a *asker) answered(outcome market.Outcome, came int64) {
+	if a != nil {
+		a.health.Answered(outcome, came)
+	}
 }
 
 // take takes one ping out of the bucket. Auctions side by side come with their

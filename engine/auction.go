@@ -173,6 +173,7 @@ func (a *auction) address(g *gathering, seat int) bool {
 	p := g.add()
 	p.seat, p.body, p.asker = seat, body, a.open.askers[seat]
 	p.req.Endpoint, p.req.RequestID, p.req.Hops, p.req.Auction = *endpoint, a.request, a.hops, g.auction
+	p.req.Test = a.open.test
 	if endpoint.Dialect == nil || endpoint.Dialect.KeyHeader != "" {
 		p.req.Key = g.key
 	}

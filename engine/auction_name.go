@@ -9,12 +9,30 @@ import (
 
 // naming says by whose identifier an auction is found again. The letters are
 // hashed into names that the log has.
+//
+// Auctions over test leads have names of their own: so neither can a lead be sold
+// at the bid of a test, nor a test lead at another, and an id that was tried out
+// is not used up.
 type naming byte
 
 const (
 	bySellersID naming = 'a' // the seller's own, of POST /v1/ping
 	byPingID    naming = 'p' // ours, that POST /api/v1/ping told: the 16 bytes
+
+	bySellersTestID naming = 'A'
+	byTestPingID    naming = 'P'
 )
+
+// in is the naming among test leads, or among the others.
+func (by naming) in(test bool) naming {
+	switch {
+	case !test:
+		return by
+	case by == bySellersID:
+		return bySellersTestID
+	}
+	return byTestPingID
+}
 
 // auctionName hashes an auction's identifier with its supplier: what a stranger
 // sends is bounded in memory, and no supplier can name another's auction.

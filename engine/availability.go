@@ -11,6 +11,7 @@ func (p *ping) checkAvailability() error {
 	if p.req.BadKey {
 		p.fault("Idempotency-Key", market.CodeInvalidFormat, "1 to 255 visible ASCII characters")
 	}
+	p.checkTest()
 	campaign := p.address(memberCampaign)
 	supplier := p.address(memberSupplier)
 	p.find(campaign)
@@ -45,7 +46,7 @@ func (p *ping) find(campaign []byte) {
 	if len(campaign) == 0 {
 		return
 	}
-	p.open = p.plan.campaigns[market.CampaignID(campaign)]
+	p.open = p.plan.campaign(market.CampaignID(campaign), p.test)
 	if p.open == nil {
 		p.fault(memberCampaign, market.CodeUnknown, "the id of a campaign")
 		return

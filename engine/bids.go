@@ -22,7 +22,7 @@ func (a *auction) hear(g *gathering) {
 		if outcome == market.OutcomeNone {
 			outcome = a.judge(&bid, &p.result.Bid, p.came)
 		}
-		p.asker.health.Answered(outcome, p.came)
+		p.asker.answered(outcome, p.came)
 		answered = answered || outcome != market.OutcomeTimeout && outcome != market.OutcomeLate
 		if outcome == market.OutcomeNone {
 			outcome = a.room(p.seat, bid.Amount)

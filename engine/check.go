@@ -13,6 +13,12 @@ const (
 	memberBuyer    = "flo_buyer_id"
 )
 
+// How a request says that it is a test, as faults name it.
+const (
+	headerTest   = "X-Pingpost-Test"
+	expectedTest = "1 or true for a test; 0, false or nothing for a lead in earnest"
+)
+
 // check finds the campaign and maps the body, or says all that is wrong.
 func (in *ingest) check() error {
 	var campaign, supplier []byte
@@ -27,6 +33,9 @@ func (in *ingest) check() error {
 	}
 	if in.req.BadKey {
 		in.fault("Idempotency-Key", market.CodeInvalidFormat, "1 to 255 visible ASCII characters")
+	}
+	if in.req.BadTest {
+		in.fault(headerTest, market.CodeInvalidFormat, expectedTest)
 	}
 	in.require(memberCampaign, campaign)
 	in.require(memberSupplier, supplier)
@@ -75,7 +84,7 @@ func (in *ingest) find(campaign []byte) {
 	if len(campaign) == 0 {
 		return
 	}
-	in.open = in.plan.campaigns[market.CampaignID(campaign)]
+	in.open = in.plan.campaign(market.CampaignID(campaign), in.test)
 	switch {
 	case in.open == nil:
 		in.fault(memberCampaign, market.CodeUnknown, "the id of a campaign")

@@ -32,7 +32,7 @@ func (in *ingest) findOffer(ping, buyer *market.Member) error {
 		in.unknownChoice(memberPing)
 		return nil
 	}
-	row, ok := e.state.Auction(e.auctionName(byPingID, in.req.Supplier, id[:]), in.now)
+	row, ok := e.state.Auction(e.auctionName(byPingID.in(in.test), in.req.Supplier, id[:]), in.now)
 	if !ok {
 		in.unknownChoice(memberPing)
 		return nil

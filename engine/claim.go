@@ -58,20 +58,25 @@ func (in *ingest) useKey(endpoint byte) (first market.LeadID, err error) {
 
 func (in *ingest) hashKey(endpoint byte) (key [16]byte, fingerprint uint64) {
 	req := in.req
-	key, fingerprint, in.body = in.engine.hashKey(in.body, endpoint, req.Supplier.Ref, req.Key, req.Body)
+	key, fingerprint, in.body = in.engine.hashKey(in.body, endpoint, req.Supplier.Ref, req.Key, req.Body, in.test)
 	return key, fingerprint
 }
 
 // hashKey hashes a key with its owner and endpoint, and the body that came under
-// it. The room is for it to write in; it comes back, maybe grown.
-func (e *Engine) hashKey(room []byte, endpoint byte, owner market.Ref, key, body []byte) (hash [16]byte, fingerprint uint64, grown []byte) {
+// it, which as a test is another request than in earnest. The room is for it to
+// write in; it comes back, maybe grown.
+func (e *Engine) hashKey(room []byte, endpoint byte, owner market.Ref, key, body []byte, test bool) (hash [16]byte, fingerprint uint64, grown []byte) {
 	room = append(room[:0], e.opt.Secret[:]...)
 	room = append(room, 'k', endpoint)
 	room = binary.BigEndian.AppendUint32(room, uint32(owner))
 	room = append(room, key...)
 	sum := sha256.Sum256(room)
 	copy(hash[:], sum[:])
-	room = append(append(room[:len(e.opt.Secret)], 'b'), body...)
+	kind := byte('b')
+	if test {
+		kind = 't'
+	}
+	room = append(append(room[:len(e.opt.Secret)], kind), body...)
 	sum = sha256.Sum256(room)
 	return hash, binary.LittleEndian.Uint64(sum[:]), room[:0]
 }

@@ -158,6 +158,7 @@ func (c *courier) try() {
 		RequestID: market.RequestID(e.newID(now, new([10]byte))),
 		Body:      event.ContactBody(post.Body),
 		Deadline:  time.Unix(0, now+post.Intent.Timeout),
+		Test:      post.Sale.Test,
 	}
 	go func() { c.results <- c.send(req) }()
 }
@@ -240,7 +241,9 @@ func (c *courier) rest() bool {
 func (c *courier) judge(result *market.PostResult) fate {
 	c.running, c.last = false, *result
 	c.hangs.Store(result.Fault == market.FaultTimeout)
-	c.engine.opt.Note.Posted(c.engine.state.NameOf(event.NameBuyer, c.post.Sale.Buyer), result)
+	if !c.post.Sale.Test {
+		c.engine.opt.Note.Posted(c.engine.state.NameOf(event.NameBuyer, c.post.Sale.Buyer), result)
+	}
 	switch result.Verdict {
 	case market.VerdictAccepted:
 		return fateDelivered

@@ -190,7 +190,7 @@ func (in *ingest) abandon(c *courier, err error) (Answer, error) {
 // settle logs what the intent has come to, where that is all there is to say.
 func (c *courier) settle(how event.Settlement) error {
 	err := c.conclude(c.settlement(how), nil)
-	if err == nil && how == event.SettledUnknown {
+	if err == nil && how == event.SettledUnknown && !c.post.Sale.Test {
 		c.engine.opt.Note.Unknown(c.lead, c.engine.state.NameOf(event.NameBuyer, c.post.Sale.Buyer))
 	}
 	return err

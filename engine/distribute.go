@@ -130,8 +130,9 @@ func (in *ingest) turn() int {
 		in.members = append(in.members, int32(i))
 		in.weights = append(in.weights, in.open.Weights[i])
 	}
-	in.fact.Sale.Turn = in.engine.state.TakeTurn(&in.hold, campaign.Ref, in.open.Set(in.candidates.In), in.weights)
-	return int(in.members[in.fact.Sale.Turn.Member])
+	turn, member := in.open.turnOf(in.engine.state, &in.hold, in.open.Set(in.candidates.In), in.weights)
+	in.fact.Sale.Turn = turn
+	return int(in.members[member])
 }
 
 // reserve takes room in the caps and money for a sale to the seat.
@@ -197,6 +198,7 @@ func (in *ingest) sell(sale *event.Sale) {
 	seat := in.seat()
 	sale.Buyer, sale.Seat = seat.Buyer.Ref, uint32(in.picked.seat)
 	sale.Price, sale.Payout, sale.Currency = in.picked.price, in.picked.payout, in.open.Campaign.Currency
+	sale.Test = in.open.test
 	sale.Charges = append(sale.Charges[:0], in.hold.Charges()...)
 	if in.open.Campaign.Method == market.Waterfall {
 		sale.Turn = event.Turn{}

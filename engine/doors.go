@@ -27,8 +27,8 @@ func doorsOf(o *open, s *state.State, now int64) *route.Doors {
 }
 
 // maxUnknown is how many leads of a buyer may wait for an operator to find out
-// whether it has them. Each is kept, with its body; and a buyer that has lost
-// track of a thousand leads should not be sent more.
+// whether it has them, and how many test leads. Each is kept, with its body; and
+// a buyer that has lost track of a thousand leads should not be sent more.
 const maxUnknown = 1000
 
 func look(o *open, i int, s *state.State, now int64, doors *route.Doors) {
@@ -50,7 +50,7 @@ func look(o *open, i int, s *state.State, now int64, doors *route.Doors) {
 	if paused, _ := s.Paused(event.NameBuyer, seat.Buyer.Ref); paused {
 		doors.Paused.Set(i)
 	}
-	if s.Unknown(seat.Buyer.Ref) >= maxUnknown {
+	if s.Unknown(seat.Buyer.Ref, o.test) >= maxUnknown {
 		doors.Unhealthy.Set(i)
 	}
 	if _, ok := o.Campaign.Payout.Of(price); !ok || price < o.Campaign.Floor {

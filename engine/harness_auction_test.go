@@ -101,6 +101,9 @@ func (w *world) enterPing(life int, req *market.PingRequest) *pinged {
 	if !reflect.DeepEqual(&req.Endpoint, pingEndpointOf(p.buyer)) {
 		w.t.Errorf("a ping to an endpoint that nobody has: %+v", req.Endpoint)
 	}
+	if req.Test != isTest(p.buyer) {
+		w.t.Errorf("%s is pinged as a test: %v", p.buyer, req.Test)
+	}
 	said := pingInBody.FindSubmatch(req.Body)
 	if len(said) == 0 || !bytes.Equal(said[1], req.Auction) || req.Key != string(req.Auction) || req.RequestID.IsZero() || req.Hops < 1 {
 		w.t.Errorf("a ping that is none: %+v %s", req, req.Body)
@@ -207,7 +210,7 @@ func (x *exchange) pingRequest(r request) *engine.PingRequest {
 	id[0] = 2
 	return &engine.PingRequest{
 		Supplier: x.engine.Catalog().Suppliers[market.SupplierID(r.supplier)],
-		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey,
+		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey, Test: r.test, BadTest: r.badTest,
 		Request: id, Received: time.Now().UnixNano(), Hops: r.hops,
 	}
 }

@@ -93,6 +93,11 @@ func endpointOf(buyer string) *market.Endpoint {
 	}
 }
 
+// inTests is the name under which a buyer's test endpoints are known here.
+func inTests(buyer string) string { return buyer + ".test" }
+
+func isTest(buyer string) bool { return strings.HasSuffix(buyer, ".test") }
+
 var (
 	leadInBody   = regexp.MustCompile(`^\{"auction_id":"((?:lead|auc)_[0-9a-z]{26})"(?:,"bid_token":"([^"]*)")?,"lead":\{"lead_uuid":"(lead_[0-9a-z]{26})"`)
 	personInBody = regexp.MustCompile(`"phone":"(\+\d+)"`)
@@ -107,6 +112,9 @@ func (w *world) enter(life int, req *market.PostRequest) *post {
 	p.buyer = strings.TrimSuffix(strings.TrimPrefix(req.Endpoint.URL, "https://"), ".example/v1/post")
 	if !reflect.DeepEqual(&req.Endpoint, endpointOf(p.buyer)) {
 		w.t.Errorf("a post to an endpoint that nobody has: %+v", req.Endpoint)
+	}
+	if req.Test != isTest(p.buyer) {
+		w.t.Errorf("%s is posted to as a test: %v", p.buyer, req.Test)
 	}
 	ids := leadInBody.FindSubmatch(req.Body)
 	person := personInBody.FindSubmatch(req.Body)

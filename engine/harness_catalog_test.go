@@ -19,6 +19,7 @@ type rig struct {
 	campaigns []campaign
 	lists     []list
 	suppliers []string // besides "acme"
+	testers   []string // suppliers whose every lead is a test
 	auctions  int      // of a supplier at once; zero: the default
 	told      bool     // suppliers hear of their leads
 }
@@ -27,6 +28,7 @@ type buyer struct {
 	id       string
 	posts    bool // has an endpoint; else leads are recorded
 	pings    bool // can be asked for bids
+	tests    bool // has endpoints for tests, of what it has
 	rate     int  // of pings a second; zero: any
 	adapter  *market.Adapter
 	dialect  *market.Dialect // of its pings
@@ -119,6 +121,9 @@ func (r rig) catalog(t testing.TB) *market.Catalog {
 			c.Suppliers[market.SupplierID(id)].Hooks = hookOf(id)
 		}
 	}
+	for _, id := range r.testers {
+		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), Test: true}
+	}
 	for _, l := range r.lists {
 		c.Lists[market.ListID(l.id)] = &market.List{ID: market.ListID(l.id), Field: l.field, Hash: l.hash}
 	}
@@ -147,6 +152,12 @@ func (b buyer) build(t testing.TB, c *market.Catalog) *market.Buyer {
 	if b.pings {
 		built.Ping, built.PingRate = pingEndpointOf(b.id), b.rate
 		built.Ping.Adapter, built.Ping.Dialect = b.adapter, b.dialect
+	}
+	if b.tests && b.posts {
+		built.TestPost = endpointOf(inTests(b.id))
+	}
+	if b.tests && b.pings {
+		built.TestPing = pingEndpointOf(inTests(b.id))
 	}
 	return built
 }

@@ -87,6 +87,9 @@ func (l *ledger) decided(t testing.TB, fact *event.LeadDecided) {
 		l.keys[key] = fact.Idempotency.Until
 	}
 	l.status[fact.Lead] = market.StatusUnmatched
+	if fact.Sale.Test {
+		l.takesNothing(t, fact.Lead, &fact.Sale)
+	}
 	l.auctioned(t, fact)
 	if fact.Sale.Buyer != 0 {
 		l.uses(t, &fact.Sale, fact.Lead, false)
@@ -94,12 +97,35 @@ func (l *ledger) decided(t testing.TB, fact *event.LeadDecided) {
 	}
 }
 
+// takesNothing holds the sale of a test lead to what it is.
+func (l *ledger) takesNothing(t testing.TB, lead market.LeadID, sale *event.Sale) {
+	t.Helper()
+	if len(sale.Charges) > 0 || len(sale.Dups) > 0 || sale.Turn != (event.Turn{}) {
+		t.Errorf("the test lead %s takes %+v", lead, sale)
+	}
+}
+
+// priceOf is what a sale costs its buyer: a test lead, nothing.
+func priceOf(sale *event.Sale) market.Money {
+	if sale.Test {
+		return 0
+	}
+	return sale.Price
+}
+
+// count counts a lead as sold, or no longer so; a test lead never was.
+func (l *ledger) count(sale *event.Sale, campaign market.Ref, change int) {
+	if !sale.Test {
+		l.sold[sale.Buyer] += change
+		l.campaign[campaign] += change
+	}
+}
+
 func (l *ledger) sell(lead market.LeadID, campaign market.Ref, sale *event.Sale, posted bool) {
 	l.charge(sale, 1)
-	l.sold[sale.Buyer]++
-	l.campaign[campaign]++
+	l.count(sale, campaign, 1)
 	if posted {
-		l.onHold[sale.Buyer] += sale.Price
+		l.onHold[sale.Buyer] += priceOf(sale)
 		var kept event.Sale
 		kept.CopyFrom(sale)
 		l.open[lead] = kept
@@ -108,7 +134,7 @@ func (l *ledger) sell(lead market.LeadID, campaign market.Ref, sale *event.Sale,
 		}
 		return
 	}
-	l.balance[sale.Buyer] -= sale.Price
+	l.balance[sale.Buyer] -= priceOf(sale)
 	l.status[lead] = market.StatusAccepted
 }
 
@@ -121,7 +147,7 @@ func (l *ledger) charge(sale *event.Sale, sign int64) {
 func (l *ledger) settled(t testing.TB, fact *event.PostSettled) {
 	t.Helper()
 	sale, ok := l.open[fact.Lead]
-	if !ok || sale.Buyer != fact.Sale.Buyer || sale.Price != fact.Sale.Price || len(sale.Charges) != len(fact.Sale.Charges) {
+	if !ok || sale.Buyer != fact.Sale.Buyer || sale.Price != fact.Sale.Price || sale.Test != fact.Sale.Test || len(sale.Charges) != len(fact.Sale.Charges) {
 		t.Errorf("lead %s: %s settles %+v, open is %+v", fact.Lead, fact.Settlement, fact.Sale, sale)
 		return
 	}
@@ -130,19 +156,24 @@ func (l *ledger) settled(t testing.TB, fact *event.PostSettled) {
 		l.status[fact.Lead] = market.StatusAccepted
 	case event.SettledDelivered, event.SettledConfirmed:
 		l.status[fact.Lead] = market.StatusAccepted
-		l.balance[sale.Buyer] -= sale.Price
-		l.onHold[sale.Buyer] -= sale.Price
+		l.balance[sale.Buyer] -= priceOf(&sale)
+		l.onHold[sale.Buyer] -= priceOf(&sale)
 		delete(l.open, fact.Lead)
 	case event.SettledRefused, event.SettledReleased:
 		l.charge(&sale, -1)
-		l.onHold[sale.Buyer] -= sale.Price
-		l.sold[sale.Buyer]--
-		l.campaign[fact.Campaign]--
+		l.onHold[sale.Buyer] -= priceOf(&sale)
+		l.count(&sale, fact.Campaign, -1)
 		delete(l.open, fact.Lead)
 		l.uses(t, &fact.Sale, fact.Lead, true)
 		if fact.Next.Buyer == 0 {
 			l.status[fact.Lead] = market.StatusUnmatched
 			return
+		}
+		if sale.Test != fact.Next.Test {
+			t.Errorf("lead %s is a test at one buyer, and none at the next", fact.Lead)
+		}
+		if sale.Test {
+			l.takesNothing(t, fact.Lead, &fact.Next)
 		}
 		l.uses(t, &fact.Next, fact.Lead, false)
 		l.sell(fact.Lead, fact.Campaign, &fact.Next, fact.Post.URL != "")

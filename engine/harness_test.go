@@ -54,10 +54,15 @@ type request struct {
 	key      string
 	badKey   bool
 	hops     int // of a ping
+	test     bool
+	badTest  bool
 }
 
 // withKey is the same request under an idempotency key.
 func (r request) withKey(key string) request { r.key = key; return r }
+
+// asTest is the same request as a test.
+func (r request) asTest() request { r.test = true; return r }
 
 // by is the same request with another supplier's credential.
 func (r request) by(supplier string) request { r.supplier = supplier; return r }
@@ -72,16 +77,26 @@ type noted struct {
 	wrong   atomic.Int64 // auctions whose outcomes do not add up
 
 	outcomes [market.Outcomes]atomic.Int64
+
+	testLeads, testAuctions atomic.Int64
 }
 
-func (n *noted) Decided(*market.Campaign, *market.Supplier, *engine.Answer) { n.decided.Add(1) }
-func (n *noted) Unknown(market.LeadID, string)                              { n.unknown.Add(1) }
-func (n *noted) Posted(string, *market.PostResult)                          { n.posted.Add(1) }
-func (n *noted) Fault(string, error)                                        { n.faults.Add(1) }
+func (n *noted) Decided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer) {
+	n.decided.Add(1)
+	if a.Test {
+		n.testLeads.Add(1)
+	}
+}
+func (n *noted) Unknown(market.LeadID, string)     { n.unknown.Add(1) }
+func (n *noted) Posted(string, *market.PostResult) { n.posted.Add(1) }
+func (n *noted) Fault(string, error)               { n.faults.Add(1) }
 
 // Held sees that every seat is accounted for, once.
 func (n *noted) Held(campaign *market.Campaign, _ *market.Supplier, h *engine.Held) {
 	n.held.Add(1)
+	if h.Test {
+		n.testAuctions.Add(1)
+	}
 	seats := 0
 	for outcome, count := range h.Outcomes {
 		seats += count
@@ -202,7 +217,7 @@ func (x *exchange) ingestOf(r request) *engine.IngestRequest {
 	id[0] = 1
 	return &engine.IngestRequest{
 		Supplier: x.engine.Catalog().Suppliers[market.SupplierID(r.supplier)],
-		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey,
+		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey, Test: r.test, BadTest: r.badTest,
 		Request: id, Received: time.Now().UnixNano(),
 	}
 }

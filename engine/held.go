@@ -9,6 +9,7 @@ type Held struct {
 	Outcomes [market.Outcomes]int // how many seats came to each
 	Pings    []Pinged             // one for each buyer that was asked
 	Elapsed  int64                // nanoseconds
+	Test     bool                 // of a test lead
 }
 
 // Pinged is one buyer's answer as it is noted.
@@ -24,6 +25,7 @@ type Pinged struct {
 func (a *auction) note(supplier *market.Supplier) {
 	h := &a.noted
 	h.Reason, h.Outcomes, h.Pings = market.ReasonNone, [market.Outcomes]int{}, h.Pings[:0]
+	h.Test = a.open.test
 	h.Elapsed = max(0, a.engine.opt.Clock.Now()-a.began)
 	a.candidates.Each(func(outcome market.Outcome, seats market.Bits) { h.Outcomes[outcome] = seats.Count() })
 	if len(a.offers) == 0 {

@@ -15,6 +15,8 @@ type IngestRequest struct {
 	Body     []byte           // its very bytes, for the idempotency key's sake
 	Key      []byte           // Idempotency-Key; empty: none
 	BadKey   bool             // one came that is none
+	Test     bool             // it says that it is a test lead
+	BadTest  bool             // what it says of that is neither yes nor no
 	Request  market.RequestID
 	Received int64 // Unix nanoseconds
 }
@@ -26,6 +28,7 @@ type ingest struct {
 	engine    *Engine
 	req       *IngestRequest
 	plan      *plan
+	test      bool // it is a test lead
 	open      *open
 	id        market.LeadID
 	now       int64 // of the decision
@@ -99,6 +102,7 @@ func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 
 func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
 	in.engine, in.req, in.plan, in.open = e, req, p, nil
+	in.test = req.Test || req.Supplier.Test
 	in.Decision, d.queued = d, false
 	in.now = req.Received
 	in.fact.Reset()
@@ -171,6 +175,7 @@ func (in *ingest) describe() {
 	in.fact.Campaign, in.fact.Supplier = campaign.Ref, in.req.Supplier.Ref
 	in.fact.Catalog = in.plan.catalog.Version
 	in.fact.Keep = in.now + int64(max(e.opt.Keep, campaign.Returns.Window))
+	in.fact.Sale.Test = in.open.test
 	in.recordFields()
 }
 
@@ -227,6 +232,6 @@ func (in *ingest) commit() error { return in.engine.commit(&in.fact, &in.hold) }
 func (in *ingest) answered(answer Answer) Answer {
 	in.campaign, in.supplier = in.open.Campaign, in.req.Supplier
 	answer.Lead, answer.Request = in.id, in.req.Request
-	answer.Campaign = string(in.open.Campaign.ID)
+	answer.Campaign, answer.Test = string(in.open.Campaign.ID), in.open.test
 	return answer
 }

@@ -18,6 +18,8 @@ type PingRequest struct {
 	Body     []byte           // its very bytes, for the idempotency key's sake
 	Key      []byte           // Idempotency-Key; empty: none
 	BadKey   bool             // one came that is none
+	Test     bool             // it says that it is a test
+	BadTest  bool             // what it says of that is neither yes nor no
 	Request  market.RequestID
 	Received int64 // Unix nanoseconds
 	Hops     int   // how many exchanges it has been through
@@ -60,6 +62,7 @@ type ping struct {
 	req      *PingRequest
 	endpoint byte
 	plan     *plan
+	test     bool  // it is over a test lead
 	open     *open // nil: there is no campaign for it
 	now      int64
 
@@ -121,6 +124,7 @@ func (e *Engine) auctioned(req *PingRequest, endpoint byte) (PingAnswer, error) 
 
 func (p *ping) begin(e *Engine, req *PingRequest, plan *plan, endpoint byte) {
 	p.engine, p.req, p.plan, p.open, p.endpoint, p.now = e, req, plan, nil, endpoint, req.Received
+	p.test = req.Test || req.Supplier.Test
 	p.theirs, p.vertical, p.subVertical = nil, nil, nil
 	p.expires = req.Received + bidWindow
 	p.faults = p.faults[:0]
@@ -179,7 +183,7 @@ func (p *ping) commit() error {
 func (p *ping) claimKey() (answer PingAnswer, found bool, err error) {
 	e := p.engine
 	var use event.Idempotency
-	use.Key, use.Print, p.room = e.hashKey(p.room, p.endpoint, p.req.Supplier.Ref, p.req.Key, p.req.Body)
+	use.Key, use.Print, p.room = e.hashKey(p.room, p.endpoint, p.req.Supplier.Ref, p.req.Key, p.req.Body, p.test)
 	for {
 		keyed := e.state.ClaimKey(&p.hold, use.Key, use.Print, p.now)
 		switch {
@@ -219,10 +223,10 @@ func (p *ping) claimName() error {
 	e := p.engine
 	p.fact.Auction = market.AuctionID(e.newID(p.now, &p.auction.random))
 	if p.endpoint == endpointAvailability {
-		p.fact.Name = e.auctionName(byPingID, p.req.Supplier, p.fact.Auction[:])
+		p.fact.Name = e.auctionName(byPingID.in(p.test), p.req.Supplier, p.fact.Auction[:])
 		return nil
 	}
-	p.fact.Name = e.auctionName(bySellersID, p.req.Supplier, p.theirs)
+	p.fact.Name = e.auctionName(bySellersID.in(p.test), p.req.Supplier, p.theirs)
 	for {
 		found, wait := e.state.ClaimName(&p.hold, p.fact.Name, p.now)
 		switch {

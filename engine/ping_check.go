@@ -51,17 +51,24 @@ func (p *ping) checkSellers() error {
 	case len(p.req.Key) == 0:
 		p.fault("Idempotency-Key", market.CodeMissingRequired, "1 to 255 visible ASCII characters")
 	}
+	p.checkTest()
 	p.theirs = p.frame(memberAuction, true)
 	p.vertical = p.frame(memberVertical, true)
 	p.subVertical = p.frame(memberSubVertical, false)
 	p.readExpiry()
-	p.open = p.engine.auctioning(p.plan, p.req.Supplier.ID, p.vertical, p.subVertical)
+	p.open = p.engine.auctioning(p.plan, p.req.Supplier.ID, p.vertical, p.subVertical, p.test)
 	mapping := p.mapping()
 	p.lead.Reset(mapping.Slots())
 	p.faults = mapping.FillPing(&p.lead, p.req.Members, market.UnknownKeep, p.faults)
 	p.faults = mapping.Require(&p.lead, p.faults, market.SlotState, market.SlotTCPAConsent)
 	p.checkSignals(mapping)
 	return p.verdict()
+}
+
+func (p *ping) checkTest() {
+	if p.req.BadTest {
+		p.fault(headerTest, market.CodeInvalidFormat, expectedTest)
+	}
 }
 
 // mapping is the campaign's, or the one without fields of its own.

@@ -15,7 +15,7 @@ func (p *ping) hearBuyers() error {
 		if p.open != nil {
 			campaign = p.open.Campaign
 		}
-		a.noted = Held{Reason: p.fact.Reason, Pings: a.noted.Pings[:0]}
+		a.noted = Held{Reason: p.fact.Reason, Pings: a.noted.Pings[:0], Test: p.test}
 		p.engine.opt.Note.Held(campaign, p.req.Supplier, &a.noted)
 		return nil
 	}
@@ -66,7 +66,7 @@ func (p *ping) describe() {
 	fact.Began, fact.Deadline = p.now, p.now
 	fact.Keep = p.now + int64(e.opt.PingIdempotency)
 	fact.Theirs = string(p.theirs)
-	fact.Hops = uint32(max(0, p.req.Hops))
+	fact.Hops, fact.Test = uint32(max(0, p.req.Hops)), p.test
 	if p.open != nil {
 		fact.Campaign = p.open.Campaign.Ref
 	}

@@ -33,6 +33,10 @@ type open struct {
 	// seats have a buyer that can be.
 	askers    []*asker
 	reachable market.Bits
+
+	test      bool        // a rehearsal
+	barred    market.Bits // of one: the seats that no test lead comes to
+	rehearsal func() *open
 }
 
 func newPlan(catalog *market.Catalog, tables map[market.Ref]*market.Table, all askers, now int64) *plan {
@@ -49,35 +53,40 @@ func newPlan(catalog *market.Catalog, tables map[market.Ref]*market.Table, all a
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
 		o := &open{Lineup: route.Compile(catalog.Campaigns[id])}
+		o.rehearses()
 		p.campaigns[id] = o
 		if o.Campaign.Method != market.PingPost {
 			continue
 		}
-		o.prepare(all, now)
+		o.prepare(func(buyer *market.Buyer) *asker { return all.of(buyer, now) })
 		of := line{o.Campaign.Vertical, o.Campaign.SubVertical}
 		p.lines[of] = append(p.lines[of], o)
 	}
 	return p
 }
 
-func (o *open) prepare(all askers, now int64) {
+func (o *open) prepare(askerOf func(*market.Buyer) *asker) {
 	o.reachable = market.NewBits(o.Seats())
 	for i := range o.Campaign.Lineup {
 		buyer := o.Campaign.Lineup[i].Buyer
-		o.askers = append(o.askers, all.of(buyer, now))
+		o.askers = append(o.askers, askerOf(buyer))
 		if buyer.Ping != nil {
 			o.reachable.Set(i)
 		}
 	}
 }
 
+// campaign is the one with an id, as a lead finds it, or a test lead does; nil:
+// there is none.
+func (p *plan) campaign(id market.CampaignID, test bool) *open { return p.campaigns[id].as(test) }
+
 // auctioning is the campaign that a supplier's ping of this line of business
 // goes to, or nil. Paused ones do not count; of several that a configuration
 // should not have, it is the first by id.
-func (e *Engine) auctioning(p *plan, supplier market.SupplierID, vertical, subVertical []byte) *open {
+func (e *Engine) auctioning(p *plan, supplier market.SupplierID, vertical, subVertical []byte, test bool) *open {
 	for _, o := range p.lines[line{string(vertical), string(subVertical)}] {
 		if paused, _ := e.state.Paused(event.NameCampaign, o.Campaign.Ref); !paused && o.Campaign.Takes(supplier) {
-			return o
+			return o.as(test)
 		}
 	}
 	return nil

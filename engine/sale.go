@@ -28,6 +28,8 @@ type PostRequest struct {
 	Body     []byte              // its very bytes, for the idempotency key's sake
 	Key      []byte              // Idempotency-Key; empty: none
 	BadKey   bool                // one came that is none
+	Test     bool                // it says that it is a test
+	BadTest  bool                // what it says of that is neither yes nor no
 	Request  market.RequestID
 	Received int64 // Unix nanoseconds
 }
@@ -94,7 +96,7 @@ func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
 	}()
 	in.begin(e, &IngestRequest{
 		Supplier: req.Supplier, Members: req.Lead, Body: req.Body, Key: req.Key, BadKey: req.BadKey,
-		Request: req.Request, Received: req.Received,
+		Test: req.Test, BadTest: req.BadTest, Request: req.Request, Received: req.Received,
 	}, p, d)
 	in.promise.post = req
 	answer, err := in.post()
@@ -154,7 +156,7 @@ func (in *ingest) findAuction() error {
 	if p.post.Auction.Kind != market.JSONString {
 		return nil
 	}
-	row, ok := e.state.Auction(e.auctionName(bySellersID, in.req.Supplier, p.post.Auction.Text), in.now)
+	row, ok := e.state.Auction(e.auctionName(bySellersID.in(in.test), in.req.Supplier, p.post.Auction.Text), in.now)
 	if !ok {
 		return nil
 	}
@@ -185,5 +187,5 @@ func (in *ingest) recall(row *state.AuctionRow) (err error) {
 // where it is no more.
 func (in *ingest) offering() *open {
 	id := in.engine.state.NameOf(event.NameCampaign, in.promise.auction.campaign)
-	return in.plan.campaigns[market.CampaignID(id)]
+	return in.plan.campaign(market.CampaignID(id), in.test)
 }

@@ -35,6 +35,9 @@ func (in *ingest) checkPost() error {
 	case len(req.Key) == 0:
 		in.fault("Idempotency-Key", market.CodeMissingRequired, "1 to 255 visible ASCII characters")
 	}
+	if req.BadTest {
+		in.fault(headerTest, market.CodeInvalidFormat, expectedTest)
+	}
 	in.wantText("auction_id", &req.Auction, "the auction_id of your ping")
 	in.wantText("bid_token", &req.Token, "the bid_token that your ping was answered with")
 	in.faults = append(in.faults, req.Faults...)

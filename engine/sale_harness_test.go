@@ -51,6 +51,7 @@ type posting struct {
 	faults              []market.FieldError
 	key                 string
 	badKey              bool
+	test, badTest       bool
 }
 
 // postOf is person n for the bid of an auction, under a key of its own.
@@ -65,6 +66,9 @@ func postOf(n int, a told, pairs ...string) posting {
 // withKey is the same post under another key.
 func (p posting) withKey(key string) posting { p.key = key; return p }
 
+// asTest is the same post as a test.
+func (p posting) asTest() posting { p.test = true; return p }
+
 // sell posts a request that has just arrived.
 func (x *exchange) sell(p posting) (engine.SaleAnswer, error) {
 	return x.engine.Post(x.postRequest(p))
@@ -78,6 +82,7 @@ func (x *exchange) postRequest(p posting) *engine.PostRequest {
 		Supplier: x.engine.Catalog().Suppliers[market.SupplierID(p.supplier)],
 		Lead:     p.lead.members, Faults: p.faults,
 		Body: fmt.Append(nil, p.auction, p.token, p.own, string(p.lead.body)), Key: []byte(p.key), BadKey: p.badKey,
+		Test: p.test, BadTest: p.badTest,
 		Request: id, Received: time.Now().UnixNano(),
 	}
 	for _, m := range []struct {

@@ -100,17 +100,16 @@ func (in *ingest) stillOffered() RefusalCode {
 		return BidExpired
 	}
 	paused, _ := in.engine.state.Paused(event.NameBuyer, bid.Buyer)
-	if paused || in.engine.state.Unknown(bid.Buyer) >= maxUnknown {
+	if paused || in.engine.state.Unknown(bid.Buyer, in.open.test) >= maxUnknown {
 		return BidExpired
 	}
-	for i := range campaign.Lineup {
-		if campaign.Lineup[i].Buyer.Ref == bid.Buyer {
-			in.picked = pick{seat: i, price: bid.Amount, payout: bid.Payout}
-			in.bought = bought{auction: in.promise.auction.id, token: bid.Token}
-			return ""
-		}
+	seat := in.open.seatOf(bid.Buyer)
+	if seat < 0 {
+		return BidExpired
 	}
-	return BidExpired
+	in.picked = pick{seat: seat, price: bid.Amount, payout: bid.Payout}
+	in.bought = bought{auction: in.promise.auction.id, token: bid.Token}
+	return ""
 }
 
 // welcome applies what the campaign takes at all, and what the buyer does, now

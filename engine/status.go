@@ -147,7 +147,7 @@ func (r *reporting) claimKey() (answer StatusAnswer, found bool, err error) {
 		said = append(r.req.Lead[:], said...)
 	}
 	var use event.Idempotency
-	use.Key, use.Print, _ = e.hashKey(nil, r.endpoint, r.req.Buyer.Ref, r.req.Key, said)
+	use.Key, use.Print, _ = e.hashKey(nil, r.endpoint, r.req.Buyer.Ref, r.req.Key, said, false)
 	for {
 		keyed := e.state.ClaimKey(&r.hold, use.Key, use.Print, r.now)
 		switch {

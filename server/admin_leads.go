@@ -63,8 +63,11 @@ func appendDelivery(body []byte, s *state.State, post *state.Post) []byte {
 	body = strconv.AppendUint(append(body, `,"attempts":`...), uint64(post.Attempts), 10)
 	body = time.Unix(0, post.Decided).UTC().AppendFormat(append(body, `,"decided_at":"`...), time.RFC3339Nano)
 	body = post.Sale.Price.AppendJSON(append(body, `","price":{"amount":`...))
-	body = append(append(append(body, `,"currency":"`...), post.Sale.Currency[:]...), `"}}`...)
-	return body
+	body = append(append(append(body, `,"currency":"`...), post.Sale.Currency[:]...), `"}`...)
+	if post.Sale.Test {
+		body = append(body, `,"test":true`...)
+	}
+	return append(body, '}')
 }
 
 // resolve takes an operator's word on a delivery: resend, confirm or release.

@@ -17,6 +17,7 @@ type bidders struct {
 	until int64                   // what bids say of their end, Unix nanoseconds; 0: nothing
 	hops  []int
 	posts []string // bodies
+	tests []string // hosts that were told that they get a test
 }
 
 func (b *bidders) Ping(req *market.PingRequest) market.PingResult {
@@ -24,6 +25,7 @@ func (b *bidders) Ping(req *market.PingRequest) market.PingResult {
 	b.mu.Lock()
 	amount, until, hold := b.bids[host.Host], b.until, b.hold
 	b.hops = append(b.hops, req.Hops)
+	b.noteTest(host.Host, req.Test)
 	b.mu.Unlock()
 	if hold != nil {
 		<-hold
@@ -37,6 +39,8 @@ func (b *bidders) Ping(req *market.PingRequest) market.PingResult {
 func (b *bidders) Post(req *market.PostRequest) market.PostResult {
 	b.mu.Lock()
 	b.posts = append(b.posts, string(req.Body))
+	to, _ := url.Parse(req.Endpoint.URL)
+	b.noteTest(to.Host, req.Test)
 	result := market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}
 	if len(b.sells) > 0 {
 		result, b.sells = b.sells[0], b.sells[1:]
@@ -47,6 +51,12 @@ func (b *bidders) Post(req *market.PostRequest) market.PostResult {
 		<-gate
 	}
 	return result
+}
+
+func (b *bidders) noteTest(host string, test bool) {
+	if test {
+		b.tests = append(b.tests, host)
+	}
 }
 
 // set changes what they do from now on.

@@ -44,6 +44,7 @@ const auctions = `suppliers:
 buyers:
   - id: buy_blue
     endpoint: https://blue.example
+    test_endpoint: https://test.blue.example
     ping_rate: 1000000
     oauth_clients: [{client_id: blue, client_secret: canary-secret-of-blue, scopes: [webhook, ping, post]}]
   - {id: buy_red, endpoint: https://red.example, ping_rate: 1000000, states: [CA, NV]}
@@ -96,7 +97,7 @@ func keeping(t *testing.T, document string, log *memoryLog, tune ...func(*engine
 	t.Helper()
 	h := &house{
 		t: t, log: log, client: &http.Client{Transport: new(http.Transport)},
-		buyers: &bidders{bids: map[string]market.Money{"blue.example": 10_000_000, "red.example": 9_000_000}},
+		buyers: &bidders{bids: map[string]market.Money{"blue.example": 10_000_000, "red.example": 9_000_000, "test.blue.example": 7_000_000}},
 	}
 	source, err := config.Parse("exchange.yaml", []byte(document), nil)
 	if err != nil {

@@ -44,9 +44,10 @@ func (s *Server) decide(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, 
 	if !s.admit(ctx, id, r, read, &s.ingestLimits, supplier, received) {
 		return nil
 	}
+	r.tellTest(ctx, supplier)
 	r.ingest = engine.IngestRequest{
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
-		Request: id, Received: received,
+		Test: r.test, BadTest: r.badTest, Request: id, Received: received,
 	}
 	decision, err := s.engine.Decide(&r.ingest)
 	if err != nil {

@@ -44,6 +44,7 @@ type Meter struct {
 	requests [routes][len(statuses) + 1]*metrics.Counter
 	seconds  [routes]*metrics.PrometheusHistogram
 	accepted *metrics.Counter
+	tests    *metrics.Counter
 	reasons  [reasons]*metrics.Counter
 	posts    [verdicts]*metrics.Counter
 	postTime *metrics.PrometheusHistogram
@@ -72,6 +73,7 @@ func NewMeter(set *metrics.Set, fault func(what string, err error)) *Meter {
 		m.seconds[r] = set.NewPrometheusHistogramExt(fmt.Sprintf(`pingpost_request_seconds{path=%q}`, routeNames[r]), buckets)
 	}
 	m.accepted = set.NewCounter(`pingpost_leads_total{status="ACCEPTED",reason=""}`)
+	m.tests = set.NewCounter(`pingpost_test_leads_total`)
 	for reason := market.ReasonNoBuyer; reason < reasons; reason++ {
 		m.reasons[reason] = set.NewCounter(fmt.Sprintf(`pingpost_leads_total{status="UNMATCHED",reason=%q}`, reason))
 	}
@@ -108,13 +110,16 @@ func (m *Meter) request(r route, status int, elapsed int64) {
 	m.seconds[r].Update(float64(elapsed) / 1e9)
 }
 
-// Decided counts a lead that was answered.
+// Decided counts a lead that was answered; test leads apart, whatever came of them.
 func (m *Meter) Decided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer) {
-	if a.Accepted {
+	switch {
+	case a.Test:
+		m.tests.Inc()
+	case a.Accepted:
 		m.accepted.Inc()
-		return
+	default:
+		m.reasons[a.Reason].Inc()
 	}
-	m.reasons[a.Reason].Inc()
 }
 
 // Posted counts an attempt to post.

@@ -33,8 +33,11 @@ func (c *campaignMeter) count(counter *atomic.Pointer[metrics.Counter], n int, n
 
 // Held counts an auction: how it ended, what its candidates came to, and how
 // long each buyer took that was asked. A ping that found no campaign is counted
-// under an empty one.
+// under an empty one, and one over a test lead not at all.
 func (m *Meter) Held(campaign *market.Campaign, _ *market.Supplier, h *engine.Held) {
+	if h.Test {
+		return
+	}
 	id := ""
 	if campaign != nil {
 		id = string(campaign.ID)

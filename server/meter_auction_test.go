@@ -25,6 +25,9 @@ func TestHeldIsCounted(t *testing.T) {
 	late.Outcomes[market.OutcomeTimeout] = 1
 	m.Held(homes, nil, late)
 	m.Held(nil, nil, &engine.Held{Reason: market.ReasonNoCampaign})
+	tried := *sold
+	tried.Test = true
+	m.Held(cars, nil, &tried)
 	var text bytes.Buffer
 	m.Print(&text)
 	for _, want := range []string{

@@ -36,6 +36,7 @@ func (s *Server) ping(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, re
 	if !ok || !s.admit(ctx, id, r, read, &s.pingLimits, seller, received) {
 		return
 	}
+	r.tellTest(ctx, seller)
 	r.pinged(seller, id, received)
 	answer, err := s.engine.Ping(&r.ping)
 	if err != nil {
@@ -59,6 +60,7 @@ func (s *Server) availability(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 	if !s.admit(ctx, id, r, read, &s.pingLimits, supplier, received) {
 		return
 	}
+	r.tellTest(ctx, supplier)
 	r.pinged(supplier, id, received)
 	answer, err := s.engine.Availability(&r.ping)
 	if err != nil {
@@ -72,7 +74,7 @@ func (s *Server) availability(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 func (r *room) pinged(supplier *market.Supplier, id market.RequestID, received int64) {
 	r.ping = engine.PingRequest{
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
-		Request: id, Received: received, Hops: r.hops,
+		Test: r.test, BadTest: r.badTest, Request: id, Received: received, Hops: r.hops,
 	}
 }
 

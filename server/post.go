@@ -15,6 +15,7 @@ func (s *Server) post(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, re
 	if !ok || !s.admit(ctx, id, r, read, &s.postLimits, seller, received) {
 		return
 	}
+	r.tellTest(ctx, seller)
 	r.posted(seller, id, received)
 	answer, err := s.engine.Post(&r.post)
 	if err != nil {
@@ -29,7 +30,7 @@ func (r *room) posted(seller *market.Supplier, id market.RequestID, received int
 	r.lead.open(&r.object)
 	r.post = engine.PostRequest{
 		Supplier: seller, Lead: r.lead.flat, Faults: r.lead.faults, Body: r.body, Key: r.key, BadKey: r.badKey,
-		Request: id, Received: received,
+		Test: r.test, BadTest: r.badTest, Request: id, Received: received,
 	}
 	r.post.Auction, _ = r.object.Lookup("auction_id")
 	r.post.Token, _ = r.object.Lookup("bid_token")

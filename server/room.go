@@ -18,6 +18,8 @@ type room struct {
 	badKey     bool   // what came for one is none
 	hops       int    // through how many exchanges a ping has come
 	subject    []byte // what stands in the path where a lead's id should; the library's
+	test       bool   // it says that it is a test
+	badTest    bool   // what it says of that is neither yes nor no
 	body       []byte
 	out        []byte
 
@@ -55,4 +57,5 @@ func (r *room) readHead(header *fasthttp.RequestHeader) {
 	key, ok := idempotencyKey(header)
 	r.key, r.badKey = append(r.key[:0], key...), !ok
 	r.hops = hopsOf(header)
+	r.test, r.badTest = testOf(header)
 }

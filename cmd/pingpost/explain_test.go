@@ -123,6 +123,10 @@ func TestExplainedPing(t *testing.T) {
 	readable(t, "explain_post", explained(lead))
 	lead.Auction, ping.Leads = nil, []*exchange.Explanation{lead}
 	readable(t, "explain_ping", explained(ping))
+	lead.Test = true
+	if text := explained(lead); !strings.Contains(text, "post for "+lead.Campaign+", ping_post, configuration 3, a test\n") {
+		t.Errorf("it does not say that it is a test:\n%s", text)
+	}
 }
 
 // TestExplainedChoice: who asked who would buy was offered every bid that stands, so

@@ -85,6 +85,9 @@ func kindOf(told *exchange.Explanation) string {
 	if told.Hops > 0 {
 		text += fmt.Sprintf(", hops %d", told.Hops)
 	}
+	if told.Test {
+		text += ", a test"
+	}
 	return text
 }
 

@@ -33,6 +33,8 @@ type AuctionHeld struct {
 	Trail       []Step
 	Bids        []Bid   // of all that were asked: those that stand, best first, then the rest by seat
 	Fields      []Field // what the ping said of the lead
+
+	Test bool // over a test lead: no other can be sold at its bids
 }
 
 // Auction is an auction that was part of another decision, and is recorded with
@@ -75,12 +77,13 @@ func (a *AuctionHeld) marshal(mm message) {
 	for i := range a.Fields {
 		a.Fields[i].marshal(mm.AppendMessage(20))
 	}
+	putBool(mm, 21, a.Test)
 }
 
 // fieldToApply is field without what is only ever read from the log.
 func (a *AuctionHeld) fieldToApply(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
-	case 10, 18, 19, 20:
+	case 10, 18, 19, 20, 21:
 		return true
 	}
 	return a.field(fc)
@@ -137,6 +140,8 @@ func (a *AuctionHeld) decision(fc *easyproto.FieldContext) bool {
 		return getBid(fc, &a.Bids)
 	case 20:
 		return getField(fc, &a.Fields)
+	case 21:
+		return getBool(fc, &a.Test)
 	}
 	return true
 }

@@ -21,6 +21,7 @@ func (d *describer) auction(e *AuctionHeld) {
 	d.trail(e.Trail)
 	d.bids(e.Bids)
 	d.uint("fields", uint64(len(e.Fields)))
+	d.flag("test", e.Test)
 }
 
 // nameBytes is how much of an auction's name is shown: enough to find the sale

@@ -100,6 +100,8 @@ func TestDescriptions(t *testing.T) {
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000",
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"ping":"010000000000"},
 			"auction":"auc_00000000000000000000000002","bids":[{"buyer":3,"outcome":"lost"}]}`},
+		{&AuctionHeld{Auction: [16]byte{15: 3}, Test: true}, `{
+			"auction":"auc_00000000000000000000000003","request":"req_00000000000000000000000000","test":true}`},
 		{&PostTried{Attempt: 2}, `{"lead":"lead_00000000000000000000000000","attempt":2}`},
 		{&PostTried{Attempt: 1, Status: 200, Fault: market.FaultUnreadable}, `{"lead":"lead_00000000000000000000000000","attempt":1,"status":200,"fault":"unreadable"}`},
 		{&PostSettled{Settlement: SettledPending, Fault: market.FaultConnect, Attempts: 3}, `{

@@ -12,6 +12,7 @@ type PingRequest struct {
 	Body      []byte    // shared by all pings of an auction: read only, and no longer used once the ping has returned
 	Auction   []byte    // text of the auction's id, which the answer must echo; read only, like Body
 	Deadline  time.Time // when the ping is given up, whatever it is doing
+	Test      bool      // X-Pingpost-Test: it is over a test lead, and bids for no other
 }
 
 // Bid is a buyer's offer as it read it out: well formed, and not judged yet.

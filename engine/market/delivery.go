@@ -11,6 +11,7 @@ type PostRequest struct {
 	RequestID RequestID // for the buyer's logs and ours
 	Body      []byte    // read only, and no longer used once the attempt has returned
 	Deadline  time.Time // when the attempt is given up, whatever it is doing
+	Test      bool      // X-Pingpost-Test: it is a test lead
 }
 
 // PostResult is what one attempt came to.

@@ -118,6 +118,7 @@ func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
 	shard.mu.Unlock()
 	s.rememberKey(&e.Idempotency, byLeadOf(e.Lead), seq, at)
 	s.owe(seq, at, e.Supplier, e.Lead, e.Hook)
+	s.sellPing(seq, e.Sale.Ping, e.Lead)
 	if e.Sale.Buyer == 0 || e.Sale.Test {
 		return
 	}
@@ -125,7 +126,6 @@ func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
 		s.rememberDups(e.Sale.Dups, e.Lead, seq, at)
 		s.countSold(seq, e.Campaign, e.Sale.Buyer, e.Decided)
 	}
-	s.sellPing(seq, e.Sale.Ping, e.Lead)
 	s.applySale(seq, e.Campaign, &e.Sale, posted)
 }
 

@@ -87,6 +87,11 @@ func (s *State) TakeTurn(h *Hold, campaign market.Ref, set uint64, weights []int
 	return h.sale.turn
 }
 
+// NextTurn is whose turn it is among the members of a set, if one were taken now.
+func (s *State) NextTurn(campaign market.Ref, set uint64, weights []int32) (member uint32) {
+	return s.turns.next(campaign, set, weights)
+}
+
 // ReleaseSale ends what h holds for a sale and keeps the rest.
 func (s *State) ReleaseSale(h *Hold) {
 	s.releaseCharges(h)

@@ -116,38 +116,47 @@ func (shard *leadShard) unknownLocked(lead market.LeadID) int {
 }
 
 // unknowns counts, by buyer, the posts that wait for an operator. It is derived
-// from the posts, and in no snapshot or hash.
+// from the posts, and in no snapshot or hash. Test leads are counted apart, so
+// that no number of them shuts a buyer's door to the others.
 type unknowns struct {
 	mu      sync.Mutex
-	byBuyer map[market.Ref]int
+	byBuyer map[unknownOf]int
 }
 
-func (s *State) countUnknown(buyer market.Ref, change int) {
+type unknownOf struct {
+	buyer market.Ref
+	test  bool
+}
+
+func (s *State) countUnknown(sale *event.Sale, change int) {
 	if change == 0 {
 		return
 	}
 	s.unknowns.mu.Lock()
 	defer s.unknowns.mu.Unlock()
 	if s.unknowns.byBuyer == nil {
-		s.unknowns.byBuyer = make(map[market.Ref]int)
+		s.unknowns.byBuyer = make(map[unknownOf]int)
 	}
-	s.unknowns.byBuyer[buyer] += change
+	s.unknowns.byBuyer[unknownOf{sale.Buyer, sale.Test}] += change
 	s.doors.Add(1)
 }
 
-// Unknown is how many of a buyer's leads nobody knows the fate of.
-func (s *State) Unknown(buyer market.Ref) int {
+// Unknown is how many of a buyer's leads nobody knows the fate of, or how many of
+// its test leads.
+func (s *State) Unknown(buyer market.Ref, test bool) int {
 	s.unknowns.mu.Lock()
 	defer s.unknowns.mu.Unlock()
-	return s.unknowns.byBuyer[buyer]
+	return s.unknowns.byBuyer[unknownOf{buyer, test}]
 }
 
-// AllUnknown is how many leads nobody knows the fate of.
+// AllUnknown is how many leads nobody knows the fate of, test leads aside.
 func (s *State) AllUnknown() (n int) {
 	s.unknowns.mu.Lock()
 	defer s.unknowns.mu.Unlock()
-	for _, count := range s.unknowns.byBuyer {
-		n += count
+	for of, count := range s.unknowns.byBuyer {
+		if !of.test {
+			n += count
+		}
 	}
 	return n
 }

@@ -21,17 +21,20 @@ func (s *State) applySettled(seq uint64, at int64, e *event.PostSettled) {
 		before := shard.unknownLocked(e.Lead)
 		shard.table.change((*[16]byte)(&e.Lead), func(l *Lead) { l.settle(e, seq) })
 		shard.settlePost(e)
-		s.countUnknown(e.Sale.Buyer, shard.unknownLocked(e.Lead)-before)
+		s.countUnknown(&e.Sale, shard.unknownLocked(e.Lead)-before)
 	}
 	shard.mu.Unlock()
 	s.owe(seq, at, e.Supplier, e.Lead, e.Hook)
+	if e.Settlement == event.SettledRefused || e.Settlement == event.SettledReleased {
+		s.swapPing(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
+	}
 	if !e.Sale.Test {
 		s.settleSale(seq, at, e)
 	}
 }
 
 // settleSale takes for good what a sale held, or gives it back. A test sale held
-// nothing.
+// nothing but the auction that it uses up, which is a test's.
 func (s *State) settleSale(seq uint64, at int64, e *event.PostSettled) {
 	decided := e.Decided
 	if decided == 0 { // a log of a time when settlements did not say it
@@ -51,7 +54,6 @@ func (s *State) settleSale(seq uint64, at int64, e *event.PostSettled) {
 			s.giveBack(seq, e)
 		}
 		s.forgetDups(e.Sale.Dups, e.Lead, seq)
-		s.swapPing(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
 		if e.Next.Buyer != 0 && e.Post.URL == "" {
 			s.rememberDups(e.Next.Dups, e.Lead, seq, at)
 			s.countSold(seq, e.Campaign, e.Next.Buyer, decided)

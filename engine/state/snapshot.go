@@ -204,7 +204,7 @@ func (s *State) loadPosts(shard *leadShard, body *reader) {
 		}
 		shard.posts[post.Lead] = post
 		if post.Unknown {
-			s.countUnknown(post.Sale.Buyer, 1)
+			s.countUnknown(&post.Sale, 1)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (t *turns) reserve(campaign market.Ref, set uint64, weights []int32) event.
 	defer c.mu.Unlock()
 	s := c.sets[set]
 	if s == nil {
-		s = &turnSet{phase: uint32(newDigest(set).word(c.taken).sum())}
+		s = &turnSet{phase: c.phaseLocked(set)}
 		c.sets[set] = s
 	}
 	member := s.next(weights)
@@ -77,6 +77,24 @@ func (t *turns) reserve(campaign market.Ref, set uint64, weights []int32) event.
 	s.pending[member]++
 	s.open++
 	return event.Turn{Set: set, Phase: s.phase, Member: uint32(member)}
+}
+
+// next is the member whose turn comes next. It takes none, and is told nothing of
+// a set that is not known yet but how that would begin.
+func (t *turns) next(campaign market.Ref, set uint64, weights []int32) uint32 {
+	c := t.of(campaign)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.sets[set]
+	if s == nil {
+		s = &turnSet{phase: c.phaseLocked(set)}
+	}
+	return uint32(s.next(weights))
+}
+
+// phaseLocked is where in its cycle a set begins that is not known yet.
+func (c *campaignTurns) phaseLocked(set uint64) uint32 {
+	return uint32(newDigest(set).word(c.taken).sum())
 }
 
 func (t *turns) release(campaign market.Ref, turn event.Turn) {

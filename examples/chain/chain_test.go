@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ type passage struct {
 	mu      sync.Mutex
 	hops    []string // of the pings, as they came
 	reasons []string // of the answers without a bid, as they went
+	tests   []string // what pings and posts said of being tests
 	posts   int
 }
 
@@ -59,6 +61,9 @@ func newPassage(t *testing.T, to string) *passage {
 	}
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
+		if r.URL.Path != "/oauth/token" {
+			p.tests = append(p.tests, r.Header.Get("X-Pingpost-Test"))
+		}
 		switch r.URL.Path {
 		case "/v1/ping":
 			p.hops = append(p.hops, r.Header.Get("X-Pingpost-Hops"))
@@ -78,6 +83,13 @@ func (p *passage) seen() (hops, reasons []string, posts int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append(hops, p.hops...), append(reasons, p.reasons...), p.posts
+}
+
+// tested is what pings and posts said of being tests.
+func (p *passage) tested() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.tests)
 }
 
 // free is an address at which nobody listens.

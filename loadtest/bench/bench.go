@@ -47,6 +47,7 @@ type sizes struct {
 	postsLasting  time.Duration
 
 	endpoints, hooksEach int // of webhooks; how many each of them is owed at once
+	seedCalls            int // of a run
 }
 
 var full = sizes{
@@ -55,6 +56,7 @@ var full = sizes{
 	connections: []int{64, 256}, growthConnections: 64, calibration: time.Second, retries: 3,
 	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, postBuyers: 10, openLasting: 10 * time.Second, postsLasting: time.Minute,
 	endpoints: 100, hooksEach: 100,
+	seedCalls: 200,
 }
 
 var quick = sizes{
@@ -63,6 +65,7 @@ var quick = sizes{
 	connections: []int{64, 256}, growthConnections: 64, calibration: 300 * time.Millisecond,
 	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, postBuyers: 10, openLasting: 2 * time.Second, postsLasting: 2 * time.Second,
 	endpoints: 10, hooksEach: 20,
+	seedCalls: 20,
 }
 
 func newBench(ctx context.Context, f *flags, progress io.Writer) (*bench, error) {

@@ -19,6 +19,7 @@ type document struct {
 	Listen    string          `json:"listen"`
 	Admin     map[string]any  `json:"admin"`
 	Trusted   []string        `json:"trusted_networks,omitempty"`
+	Sandbox   bool            `json:"sandbox,omitempty"`
 	Suppliers []any           `json:"suppliers"`
 	Buyers    []buyerForm     `json:"buyers"`
 	Lists     []any           `json:"suppression_lists,omitempty"`

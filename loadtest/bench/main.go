@@ -16,7 +16,7 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Only    []string `placeholder:"NAME" enum:"ingest,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,replay,memory,growth" help:"Measure only this: ingest, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, replay, memory or growth. May be repeated."`
+	Only    []string `placeholder:"NAME" enum:"ingest,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,replay,memory,growth,seed" help:"Measure only this: ingest, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, replay, memory, growth or seed. May be repeated."`
 	Runs    int      `default:"5" help:"How often each pair is run (${default})."`
 	Seconds float64  `default:"4" help:"How long each run lasts, after its warm-up (${default})."`
 	Dir     string   `placeholder:"DIR" help:"Where data goes; a folder in it is made and removed. By default tmp/ of the repository, since /tmp is often memory and not a disk."`
@@ -105,6 +105,7 @@ var measurements = []measurement{
 	{"replay", (*bench).replay},
 	{"memory", (*bench).memory},
 	{"growth", (*bench).growth},
+	{"seed", (*bench).seed},
 }
 
 // wants tells whether a measurement was asked for by its name or as a part of

@@ -17,7 +17,7 @@ func (c *Client) attempt(p *market.PostRequest) market.PostResult {
 	defer fasthttp.ReleaseResponse(response)
 
 	s := sending{
-		account: a, key: p.Key, requestID: p.RequestID, body: p.Body, deadline: p.Deadline,
+		account: a, key: p.Key, requestID: p.RequestID, body: p.Body, deadline: p.Deadline, test: p.Test,
 		repeatable: a.repeats(p.Key),
 	}
 	done := s.send(response)

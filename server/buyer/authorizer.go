@@ -30,7 +30,7 @@ func (anonymous) renew(string, time.Time) bool             { return false }
 var ownHeaders = map[string]struct{}{
 	"accept": {}, "connection": {}, "content-length": {}, "content-type": {}, "host": {},
 	"idempotency-key": {}, "te": {}, "trailer": {}, "transfer-encoding": {}, "upgrade": {},
-	"user-agent": {}, "x-pingpost-hops": {}, "x-request-id": {},
+	"user-agent": {}, "x-pingpost-hops": {}, "x-pingpost-test": {}, "x-request-id": {},
 }
 
 // checkHeader refuses an endpoint whose credential could not be put into its

@@ -37,6 +37,19 @@ func TestCompose(t *testing.T) {
 				"Idempotency-Key: k1\r\nX-Pingpost-Hops: 2\r\nAuthorization: Bearer s3cret\r\n\r\n" + `{"a":1}`,
 		},
 		{
+			"a test", nil, "/v1/post",
+			sending{key: "k1", test: true, body: []byte(`{}`)},
+			"",
+			"POST /v1/post HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 2\r\n" +
+				"Idempotency-Key: k1\r\nX-Pingpost-Test: 1\r\n\r\n{}",
+		},
+		{
+			"a test in a dialect", get, "/in",
+			sending{key: "k1", test: true, body: []byte("a=1")},
+			"",
+			"GET /in?a=1 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\nX-Pingpost-Test: 1\r\n\r\n",
+		},
+		{
 			"as little as there can be", nil, "/",
 			sending{},
 			"",

@@ -1,6 +1,7 @@
 package buyer
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -62,6 +63,32 @@ func TestRestIsOnesOwn(t *testing.T) {
 	p.Endpoint.Credential, p.Endpoint.Header = "blue", "x-api-key"
 	if got := client.Post(p); got.Status != 200 {
 		t.Errorf("a post: %+v", got)
+	}
+}
+
+// TestTestsRestNobody: a test's 429 keeps no ping in earnest away, and tests go on
+// while others rest; the endpoint is one and the same.
+func TestTestsRestNobody(t *testing.T) {
+	no := answers("200 OK", `{"auction_id":"auc_1","bid":null}`)
+	limited := answers("429 Too Many Requests", ``, "Retry-After: 60")
+	buyer := listen(t, limited, no, limited, no)
+	client := newClient(t, nil)
+	ask := func(test bool) market.Outcome {
+		p := pingOf(buyer.ping(), ample)
+		p.Test = test
+		return client.Ping(p).Outcome
+	}
+	got := []market.Outcome{ask(true), ask(false), ask(false), ask(true), ask(false)}
+	want := []market.Outcome{market.OutcomeRateLimited, market.OutcomeNoBid, market.OutcomeRateLimited, market.OutcomeNoBid, market.OutcomeRateLimited}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	var tests []string
+	for _, request := range buyer.Got() {
+		tests = append(tests, request.Header.Get("X-Pingpost-Test"))
+	}
+	if !slices.Equal(tests, []string{"1", "", "", "1"}) {
+		t.Errorf("the endpoint was told %q", tests)
 	}
 }
 

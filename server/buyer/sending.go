@@ -19,6 +19,7 @@ type sending struct {
 	hops      int
 	body      []byte
 	deadline  time.Time
+	test      bool
 	ping      bool // asks for a bid: what comes after the deadline is not heard
 
 	// repeatable says that a second one can do no harm: it carries a key, or
@@ -74,6 +75,9 @@ func (s *sending) compose(dst []byte, credential string) []byte {
 	}
 	if s.hops > 0 && a.dialect == nil {
 		dst = append(strconv.AppendInt(append(dst, "X-Pingpost-Hops: "...), int64(s.hops), 10), "\r\n"...)
+	}
+	if s.test {
+		dst = append(dst, "X-Pingpost-Test: 1\r\n"...)
 	}
 	if !s.requestID.IsZero() {
 		dst = append(s.requestID.AppendTo(append(dst, "X-Request-Id: "...)), "\r\n"...)

@@ -57,28 +57,38 @@ var contentTypes = map[string]string{
 	market.FormatXML:  "application/xml; charset=utf-8",
 }
 
-// adapter judges a buyer's adapter and gives it to the buyer's endpoints.
-func (c *compiler) adapter(at place, b *Buyer, ping, post *market.Endpoint) {
+// spokenTo is how one kind of request is written, and its answer read; the zero
+// one is the contract.
+type spokenTo struct {
+	dialect *market.Dialect
+	adapter *market.Adapter
+}
+
+// spoken is how a buyer is spoken to.
+type spoken struct{ ping, post spokenTo }
+
+// adapter judges a buyer's adapter and builds it.
+func (c *compiler) adapter(at place, b *Buyer) (how spoken) {
 	switch {
 	case b.Adapter == nil:
-		return
+		return how
 	case b.Adapter.Ping == nil && b.Adapter.Post == nil:
 		c.fail(at, "says nothing; give ping, post or both")
-		return
+		return how
 	}
 	if found, _ := c.source.find(at); found.holdsExpanded() {
 		c.fail(at, "takes nothing from the environment, since what it says is logged and shown; secrets stand under auth")
-		return
+		return how
 	}
 	for _, one := range [...]struct {
-		key      string
-		dialect  *Dialect
-		address  string
-		endpoint *market.Endpoint
-		compile  func(format, template string) (*market.Adapter, []market.TemplateError)
+		key     string
+		dialect *Dialect
+		address string
+		into    *spokenTo
+		compile func(format, template string) (*market.Adapter, []market.TemplateError)
 	}{
-		{"ping", b.Adapter.Ping, b.PingURL, ping, market.NewPingAdapter},
-		{"post", b.Adapter.Post, b.PostURL, post, market.NewPostAdapter},
+		{"ping", b.Adapter.Ping, b.PingURL, &how.ping, market.NewPingAdapter},
+		{"post", b.Adapter.Post, b.PostURL, &how.post, market.NewPostAdapter},
 	} {
 		if one.dialect == nil {
 			continue
@@ -92,11 +102,10 @@ func (c *compiler) adapter(at place, b *Buyer, ping, post *market.Endpoint) {
 		if _, known := contentTypes[one.dialect.Format]; known { // else reported already
 			c.template(here.key("body"), "", mistakes)
 		}
-		if one.endpoint != nil {
-			dialect.Idempotent = b.Adapter.Idempotent
-			one.endpoint.Dialect, one.endpoint.Adapter = dialect, adapter
-		}
+		dialect.Idempotent = b.Adapter.Idempotent
+		*one.into = spokenTo{dialect, adapter}
 	}
+	return how
 }
 
 // dialect judges all but the template.

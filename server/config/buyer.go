@@ -26,7 +26,9 @@ type Buyer struct {
 	Suppression  []string      `json:"suppression,omitempty"`
 	TimeZone     string        `json:"time_zone"`
 	PostTimeout  *Duration     `json:"post_timeout"`
-	TestEndpoint string        `json:"test_endpoint,omitempty"`
+	TestEndpoint string        `json:"test_endpoint,omitempty"` // of test leads, as the three above
+	TestPingURL  string        `json:"test_ping_url,omitempty"`
+	TestPostURL  string        `json:"test_post_url,omitempty"`
 	OAuthClients []OAuthClient `json:"oauth_clients,omitempty"`
 }
 
@@ -44,23 +46,7 @@ func (b *Buyer) fill() {
 }
 
 // Pings tells whether the buyer can be asked for bids.
-func (b *Buyer) Pings() bool { return b.Endpoint != "" || b.PingURL != "" }
-
-// PingAddress is where bids are asked for, empty where they cannot be.
-func (b *Buyer) PingAddress() string {
-	if b.Endpoint != "" {
-		return joinPath(b.Endpoint, "/v1/ping")
-	}
-	return b.PingURL
-}
-
-// PostAddress is where leads are delivered, empty where they are only recorded.
-func (b *Buyer) PostAddress() string {
-	if b.Endpoint != "" {
-		return joinPath(b.Endpoint, "/v1/post")
-	}
-	return b.PostURL
-}
+func (b *Buyer) Pings() bool { return b.addresses().forPings() != "" }
 
 // buyerEntry is a buyer as campaigns find it.
 type buyerEntry struct {
@@ -87,12 +73,8 @@ func (c *compiler) buyer(at place, b *Buyer) {
 	c.spanIn(at.key("post_timeout"), b.PostTimeout, 100*time.Millisecond, 5*time.Minute)
 	c.clients(at.key("oauth_clients"), event.NameBuyer, b.ID, b.OAuthClients)
 	zone := c.zone(at.key("time_zone"), b.TimeZone)
-	ping, post := c.endpoints(at, b)
-	c.adapter(at.key("adapter"), b, ping, post)
 	buyer := &market.Buyer{
 		ID: id, Name: b.Name,
-		Ping:        ping,
-		Post:        post,
 		PostTimeout: b.PostTimeout.span(),
 		PingRate:    *b.PingRate,
 		Schedule:    c.schedule(at.key("schedule"), b.Schedule, zone),
@@ -100,6 +82,7 @@ func (c *compiler) buyer(at place, b *Buyer) {
 		Suppression: c.suppression(at.key("suppression"), b.Suppression),
 		Zone:        zone,
 	}
+	c.endpoints(at, b, buyer)
 	if b.Funds != nil {
 		buyer.Funded, buyer.Credit = true, *b.Funds.Credit
 		c.out.Firsts.Balances = append(c.out.Firsts.Balances, FirstBalance{Buyer: id, Money: *b.Funds.Balance})

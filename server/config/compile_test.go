@@ -136,16 +136,20 @@ func TestAddressesOfBuyers(t *testing.T) {
 	} {
 		exchange := compiled(t, "buyers: [{id: a, "+c.form+"}]\n", nil)
 		form, buyer := exchange.Document.Buyers[0], exchange.Catalog.Buyers["a"]
-		if form.PingAddress() != c.ping || form.PostAddress() != c.post || form.Pings() != (c.ping != "") {
-			t.Errorf("%s: %q %q", c.form, form.PingAddress(), form.PostAddress())
+		if form.Pings() != (c.ping != "") || addressOf(buyer.Ping) != c.ping || addressOf(buyer.Post) != c.post {
+			t.Errorf("%s: %q %q", c.form, addressOf(buyer.Ping), addressOf(buyer.Post))
 		}
-		if (buyer.Post == nil) != (c.post == "") || buyer.Post != nil && buyer.Post.URL != c.post {
-			t.Errorf("%s: %+v", c.form, buyer.Post)
-		}
-		if (buyer.Ping == nil) != (c.ping == "") || buyer.Ping != nil && buyer.Ping.URL != c.ping {
-			t.Errorf("%s: %+v", c.form, buyer.Ping)
+		if buyer.TestPing != nil || buyer.TestPost != nil {
+			t.Errorf("%s: tests go to %q %q", c.form, addressOf(buyer.TestPing), addressOf(buyer.TestPost))
 		}
 	}
+}
+
+func addressOf(e *market.Endpoint) string {
+	if e == nil {
+		return ""
+	}
+	return e.URL
 }
 
 // Each cap and schedule counts by its own zone, else by that of what it is on.

@@ -16,6 +16,7 @@ type Supplier struct {
 	OAuthClients       []OAuthClient `json:"oauth_clients,omitempty"`
 	BearerTokens       []BearerToken `json:"bearer_tokens,omitempty"`
 	Webhook            *Webhook      `json:"webhook,omitempty"`
+	Test               bool          `json:"test,omitempty"` // every lead of it is a test lead
 }
 
 const (
@@ -49,7 +50,7 @@ func (c *compiler) supplier(at place, s *Supplier) {
 	c.out.Catalog.Suppliers[id] = &market.Supplier{
 		ID: id, Name: s.Name,
 		IngestRate: *s.IngestRate, PingRate: *s.PingRate, ConcurrentAuctions: *s.ConcurrentAuctions,
-		Hooks: c.webhook(at.key("webhook"), s.ID, s.Webhook),
+		Hooks: c.webhook(at.key("webhook"), s.ID, s.Webhook), Test: s.Test,
 	}
 }
 

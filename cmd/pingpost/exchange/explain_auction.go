@@ -26,7 +26,7 @@ func (e *explainer) tellAuction(found *entry) *Explanation {
 		SellerID: held.Theirs, RequestID: held.Request.String(),
 		Supplier: e.state.NameOf(event.NameSupplier, held.Supplier),
 		Campaign: e.state.NameOf(event.NameCampaign, held.Campaign),
-		Catalog:  held.Catalog, Hops: held.Hops,
+		Catalog:  held.Catalog, Hops: held.Hops, Test: held.Test,
 		Received: Instant(held.Began), Decided: Instant(found.at), BidsDue: Instant(held.Deadline), Until: Instant(held.Until),
 		Status: statusNoBid, Reason: held.Reason.String(),
 		Fields: fieldsOf(held.Fields), Posts: []Post{},

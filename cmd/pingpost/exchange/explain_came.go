@@ -10,7 +10,9 @@ import (
 
 // whyLead answers why the lead was sold, or was not, and what its caller was told
 // where the lead stands otherwise now, or stood otherwise then.
-func whyLead(told *Explanation) string {
+func whyLead(told *Explanation) string { return tested(told) + whySold(told) }
+
+func whySold(told *Explanation) string {
 	switch told.Status {
 	case market.StatusUnmatched.String():
 		return whyUnsold(told) + whatWasTold(told)
@@ -93,7 +95,9 @@ func whatWasTold(told *Explanation) string {
 }
 
 // whyAuction answers what a ping was answered, and what came of that.
-func whyAuction(told *Explanation) string {
+func whyAuction(told *Explanation) string { return tested(told) + whyBid(told) }
+
+func whyBid(told *Explanation) string {
 	switch {
 	case told.Status == statusNoBid:
 		return because(told)

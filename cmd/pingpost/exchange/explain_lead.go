@@ -84,7 +84,7 @@ func (e *explainer) describeLead(found *entry) *Explanation {
 		Kind: kindIngest, ID: decided.Lead.String(), LeadID: decided.Lead.String(), RequestID: decided.Request.String(),
 		Supplier: e.state.NameOf(event.NameSupplier, decided.Supplier),
 		Campaign: e.state.NameOf(event.NameCampaign, decided.Campaign),
-		Catalog:  decided.Catalog,
+		Catalog:  decided.Catalog, Test: decided.Sale.Test,
 		Received: Instant(drawnAt(decided.Lead)), Decided: Instant(found.at),
 		Fields: fieldsOf(decided.Fields), Posts: []Post{},
 	}

@@ -111,3 +111,11 @@ func tally(candidates []Candidate) string {
 	}
 	return fmt.Sprintf("Of %d candidates: %s.", len(candidates), strings.Join(words, ", "))
 }
+
+// tested says what it means that it was a test.
+func tested(told *Explanation) string {
+	if !told.Test {
+		return ""
+	}
+	return "A test: it takes no cap, money or turn, and a buyer with an endpoint but none for tests is filtered. "
+}

@@ -1,0 +1,276 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// testable gives every buyer of the rig that has endpoints those for tests.
+func (r rig) testable() rig {
+	buyers := append([]buyer(nil), r.buyers...)
+	for i := range buyers {
+		buyers[i].tests = true
+	}
+	r.buyers = buyers
+	return r
+}
+
+// What a test lead meets at a buyer that leads in earnest do not come to, or that
+// they do: what the lead, the hour and the operator say holds for it, what is
+// taken of caps, money and values does not.
+func TestATestLeadMeetsWhatIsNotTaken(t *testing.T) {
+	passing := map[string]bool{"caps_full": true, "insufficient_funds": true}
+	for i, s := range stages() {
+		bubble(t, fmt.Sprint(i, " ", s.reason), func(t *testing.T) {
+			x := staged(t, s)
+			if len(x.rig.buyers) == 1 && x.rig.buyers[0].posts {
+				x.configure(x.rig.testable())
+				x.world.script("blue.test", refuses)
+			}
+			want := s.reason
+			if passing[s.reason] {
+				want = "blue"
+			}
+			if got := x.tell(person(1, "vehicles", "#2").asTest()); got != want {
+				t.Errorf("a test lead: %s, want %s", got, want)
+			}
+			if got := x.tell(person(1, "vehicles", "#2")); got != s.reason {
+				t.Errorf("a lead in earnest after it: %s, want %s", got, s.reason)
+			}
+		})
+	}
+}
+
+// Where a test lead goes follows from what endpoints the buyer has.
+func TestWhereTestLeadsGo(t *testing.T) {
+	tests := []struct {
+		what                string
+		posts, pings, tests bool
+		method              market.Method
+		want, tried         string
+	}{
+		{"recorded alone, as all its leads", false, false, false, market.Waterfall, "blue", "[]"},
+		{"to its test endpoint", true, false, true, market.Waterfall, "blue", "[blue.test@0s]"},
+		{"nowhere without one", true, false, false, market.Waterfall, "filtered", "[]"},
+		{"by an auction", true, true, true, market.PingPost, "blue", "[blue.test@0s]"},
+		{"by none without a test endpoint", true, true, false, market.PingPost, "filtered", "[]"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := begin(t, rig{
+				buyers:    []buyer{{id: "blue", posts: test.posts, pings: test.pings, tests: test.tests}},
+				campaigns: []campaign{{method: test.method, seats: []seat{{buyer: "blue"}}}},
+				testers:   []string{"sandy"},
+			})
+			if got := x.tell(person(1).asTest()); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			if got := fmt.Sprint(x.world.tried()); got != test.tried {
+				t.Errorf("posted to %s, want %s", got, test.tried)
+			}
+			if got := x.tell(person(2, "flo_supplier_id", "sandy").by("sandy")); got != test.want {
+				t.Errorf("of a supplier that only tests: %s, want %s", got, test.want)
+			}
+			for _, fact := range facts[*event.LeadDecided](x) {
+				if !fact.Sale.Test {
+					t.Errorf("the log does not say that it is a test: %s", event.Describe(fact))
+				}
+			}
+			if x.noted.posted.Load() != 0 {
+				t.Error("a test was noted as a post to the buyer")
+			}
+		})
+	}
+}
+
+// Test leads between the others take nobody's turn, and go to the one whose turn
+// it is.
+func TestTestLeadsTakeNoTurn(t *testing.T) {
+	for _, method := range []market.Method{market.RoundRobin, market.Weighted} {
+		for _, posts := range []bool{false, true} {
+			bubble(t, fmt.Sprint(method, posts), func(t *testing.T) {
+				r := three(method)
+				r.campaigns[0].seats[0].weight = 3
+				if posts {
+					r = r.posting().testable()
+				}
+				x := begin(t, r)
+				var earnest, tests []string
+				for i := range 40 {
+					for range i % 4 {
+						tests = append(tests, x.tell(person(100+i).asTest()))
+					}
+					next := x.tell(person(i))
+					for range i % 4 {
+						if last := tests[len(tests)-1]; last != next {
+							t.Fatalf("lead %d: the test went to %s, and then it was the turn of %s", i, last, next)
+						}
+						tests = tests[:len(tests)-1]
+					}
+					earnest = append(earnest, next)
+				}
+				if method == market.RoundRobin {
+					runs(t, strings.Join(earnest, " "), 3, map[string]int{"blue": 1, "gold": 1, "red": 1})
+				} else {
+					runs(t, strings.Join(earnest, " "), 5, map[string]int{"blue": 3, "gold": 1, "red": 1})
+				}
+			})
+		}
+	}
+}
+
+// A test lead is no duplicate, and makes none.
+func TestTestLeadsAreNoDuplicates(t *testing.T) {
+	for _, rule := range []market.DuplicateRule{anyOf, byBuyer} {
+		bubble(t, fmt.Sprint(rule.PerBuyer), func(t *testing.T) {
+			x := begin(t, duplicates(rule, true).testable())
+			got := []string{
+				x.tell(person(1).asTest()), x.tell(person(1).asTest()), x.tell(person(1)), x.tell(person(1).asTest()), x.tell(person(1)),
+			}
+			want := "blue blue blue blue duplicate"
+			if rule.PerBuyer {
+				want = "blue blue blue blue gold"
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%v, want %s", got, want)
+			}
+		})
+	}
+}
+
+// A refusal by a test endpoint leads to the next one.
+func TestATestLeadGoesOn(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		r := three(market.Waterfall).posting().testable()
+		r.buyers[2].posts = false
+		r.buyers[1].caps = []string{"day 0"}
+		x := begin(t, r)
+		x.world.script("blue.test", refuses)
+		x.world.script("gold.test", refuses)
+		if got := x.tell(person(1).asTest()); got != "red" {
+			t.Error(got)
+		}
+		x.world.script("blue.test", breaks)
+		a, err := x.send(person(2).asTest())
+		if said(a, err) != "blue" || x.stands(a) != "ACCEPTED pending" {
+			t.Errorf("%s, %s", said(a, err), x.stands(a))
+		}
+		time.Sleep(time.Minute)
+		if x.stands(a) != "ACCEPTED unknown" {
+			t.Error(x.stands(a))
+		}
+		if err := x.engine.Resolve(a.Lead, event.SettledReleased); err != nil || x.stands(a) != "UNMATCHED released post_rejected" {
+			t.Errorf("%v, %s", err, x.stands(a))
+		}
+		if x.noted.unknown.Load() != 0 {
+			t.Error("an operator was told of a test lead")
+		}
+	})
+}
+
+// Every try says that it is a test, over a crash too; see the world's enter.
+func TestTestLeadsAreTriedOverACrash(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, rig{
+			buyers:    []buyer{{id: "blue", posts: true, tests: true}},
+			campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}},
+		})
+		x.world.script("blue.test", breaks, hangs, breaks, accepts)
+		lead := x.goSend(person(1).asTest().withKey("k"))
+		time.Sleep(2 * time.Second)
+		x.crash()
+		lead.wait()
+		a, err := x.send(person(1).asTest().withKey("k"))
+		if said(a, err) != "blue" || !a.Replayed {
+			t.Errorf("%s, replayed %v", said(a, err), a.Replayed)
+		}
+		time.Sleep(time.Minute)
+		if x.stands(a) != "ACCEPTED delivered" || len(x.world.tried()) != 4 {
+			t.Errorf("%s after %v", x.stands(a), x.world.tried())
+		}
+	})
+}
+
+// Test leads whose fate nobody knows shut no door to the others, and have a bound
+// of their own.
+func TestLostTestLeadsShutNoDoor(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, rig{
+			buyers:    []buyer{{id: "blue", posts: true, tests: true}},
+			campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}},
+		}, func(o *engine.Options) { o.Ceiling = time.Second })
+		x.world.script("blue.test", breaks)
+		for i := range 1000 {
+			if got := x.tell(person(i).asTest()); got != "blue" {
+				t.Fatalf("%d: %s", i, got)
+			}
+		}
+		time.Sleep(time.Minute)
+		blue := x.engine.Catalog().Buyers["blue"].Ref
+		if x.state.Unknown(blue, true) != 1000 || x.state.Unknown(blue, false) != 0 || x.state.AllUnknown() != 0 {
+			t.Fatalf("%d tests, %d in earnest, %d in all", x.state.Unknown(blue, true), x.state.Unknown(blue, false), x.state.AllUnknown())
+		}
+		if got := x.tell(person(2000).asTest()); got != "no_bid" {
+			t.Errorf("one more test: %s", got)
+		}
+		if got := x.tell(person(2001)); got != "blue" {
+			t.Errorf("in earnest: %s", got)
+		}
+	})
+}
+
+// An idempotency key is of a request in earnest or of a test: the other is
+// another request.
+func TestKeysOfTestsAndOthers(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, auctions("blue").testable())
+		first := func(r request, heard func(request) string) {
+			t.Helper()
+			if got := heard(r); strings.Contains(got, "reused") {
+				t.Errorf("a key that is new: %s", got)
+			}
+			other := r
+			other.test = !r.test
+			if got := heard(other); got != "idempotency_key_reused" {
+				t.Errorf("the other: %s", got)
+			}
+			if got := heard(r); strings.Contains(got, "reused") {
+				t.Errorf("the same again: %s", got)
+			}
+		}
+		first(person(1).withKey("i1"), x.tell)
+		first(person(2).withKey("i2").asTest(), x.tell)
+		first(inquiry(1), func(r request) string { return heard(x.ping(r)) })
+		first(inquiry(2).asTest(), func(r request) string { return heard(x.ping(r)) })
+		first(availability().withKey("a1"), func(r request) string { return heard(x.available(r)) })
+		first(availability().withKey("a2").asTest(), func(r request) string { return heard(x.available(r)) })
+	})
+}
+
+// What a request says of itself that is neither yes nor no is a fault like others.
+func TestNeitherATestNorNot(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, auctions("blue").testable())
+		odd := func(r request) request { r.badTest = true; return r }
+		post := postOf(1, told{id: "a1", token: "none"})
+		post.badTest = true
+		const fault = "invalid_payload X-Pingpost-Test:invalid_format"
+		for what, got := range map[string]string{
+			"an ingest": x.tell(odd(person(1))), "a ping": heard(x.ping(odd(inquiry(1)))), "a question": heard(x.available(odd(availability()))),
+			"a post": x.posted(post), "one with another fault": strings.Replace(x.tell(odd(person(1, "phone", "none"))), " phone:invalid_format", "", 1),
+		} {
+			if got != fault {
+				t.Errorf("%s: %s", what, got)
+			}
+		}
+		if len(x.log.durable()) != 2 && len(facts[*event.LeadDecided](x)) != 0 {
+			t.Error("something was decided")
+		}
+	})
+}

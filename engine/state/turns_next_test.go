@@ -1,0 +1,53 @@
+package state
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/event"
+)
+
+// Whoever looks whose turn it is sees the one who would take it, however many
+// look, and leaves nothing behind.
+func TestALookTakesNoTurn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := New()
+		var open []*Hold
+		for range rapid.IntRange(1, 60).Draw(t, "turns") {
+			set := rapid.Uint64Range(1, 3).Draw(t, "set")
+			weights := make([]int32, 1+set)
+			for i := range weights {
+				weights[i] = int32(1 + i)
+			}
+			_, before := s.Hash()
+			out := s.Reservations()
+			next := s.NextTurn(1, set, weights)
+			for range rapid.IntRange(0, 3).Draw(t, "looks") {
+				if again := s.NextTurn(1, set, weights); again != next {
+					t.Fatalf("the turn of %d, and on a second look of %d", next, again)
+				}
+			}
+			if _, after := s.Hash(); after != before || s.Reservations() != out {
+				t.Fatal("a look has left something behind")
+			}
+			h := new(Hold)
+			turn := s.TakeTurn(h, 1, set, weights)
+			if turn.Member != next {
+				t.Fatalf("it was the turn of %d, and %d took it", next, turn.Member)
+			}
+			switch rapid.IntRange(0, 2).Draw(t, "end") {
+			case 0:
+				s.Release(h)
+			case 1:
+				open = append(open, h)
+			default:
+				s.turns.apply(1, event.Turn{Set: turn.Set, Phase: turn.Phase, Member: turn.Member}, 1)
+				s.Settled(h)
+			}
+		}
+		for _, h := range open {
+			s.Release(h)
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package config
+
+import (
+	"reflect"
+	"testing"
+
+	"pingpost/engine/market"
+)
+
+// A buyer's test endpoint is its own in all but the address.
+func TestTestEndpoints(t *testing.T) {
+	const adapter = `adapter: {idempotent: true, post: {format: json, body: '{"id": {{lead_id}}}', answer: {accepted: ok, yes: [yes]}}}`
+	for _, c := range []struct{ form, ping, post string }{
+		{`endpoint: "https://a.example", test_endpoint: "https://t.example"`, "https://t.example/v1/ping", "https://t.example/v1/post"},
+		{`endpoint: "https://a.example", test_endpoint: "https://a.example", auth: {bearer: x}`, "https://a.example/v1/ping", "https://a.example/v1/post"},
+		{`endpoint: "https://a.example", test_endpoint: "https://t.example/x/", auth: {oauth: {token_url: "https://o.example", client_id: c, client_secret: s}}`, "https://t.example/x/v1/ping", "https://t.example/x/v1/post"},
+		{`endpoint: "https://a.example", test_post_url: "https://t.example/q"`, "", "https://t.example/q"},
+		{`post_url: "https://a.example/q", test_post_url: "https://t.example/q?k=1", ` + adapter, "", "https://t.example/q?k=1"},
+		{`ping_url: "https://a.example/p", post_url: "https://a.example/q", test_ping_url: "https://t.example/p", test_post_url: "https://t.example/q"`, "https://t.example/p", "https://t.example/q"},
+		{`test_endpoint: "https://t.example", auth: {api_key: x}`, "https://t.example/v1/ping", "https://t.example/v1/post"},
+		{`endpoint: "https://a.example", test_endpoint: ""`, "", ""},
+	} {
+		buyer := compiled(t, "buyers: [{id: a, "+c.form+"}]\n", nil).Catalog.Buyers["a"]
+		if addressOf(buyer.TestPing) != c.ping || addressOf(buyer.TestPost) != c.post {
+			t.Errorf("%s: %q %q", c.form, addressOf(buyer.TestPing), addressOf(buyer.TestPost))
+		}
+		for _, pair := range [][2]*market.Endpoint{{buyer.Ping, buyer.TestPing}, {buyer.Post, buyer.TestPost}} {
+			own, test := pair[0], pair[1]
+			if own == nil || test == nil {
+				continue
+			}
+			moved := *own
+			moved.URL = test.URL
+			if own == test || !reflect.DeepEqual(&moved, test) {
+				t.Errorf("%s: a test goes to %+v, a lead in earnest to %+v", c.form, test, own)
+			}
+		}
+		if secrets := compiled(t, "buyers: [{id: a, "+c.form+"}]\n", nil).Firsts.Secrets; buyer.TestPost != nil && buyer.TestPost.Credential != "" &&
+			(len(secrets) != 1 || secrets[0].Name != buyer.TestPost.Credential) {
+			t.Errorf("%s: secrets %+v", c.form, secrets)
+		}
+	}
+}
+
+func TestTestSuppliers(t *testing.T) {
+	suppliers := compiled(t, "suppliers: [{id: a, test: true}, {id: b, test: false}, {id: c}]\n", nil).Catalog.Suppliers
+	if !suppliers["a"].Test || suppliers["b"].Test || suppliers["c"].Test {
+		t.Errorf("%+v %+v %+v", suppliers["a"], suppliers["b"], suppliers["c"])
+	}
+}
+
+// What is said of tests is told as a change, and what is not said is in no
+// document: those of old stay as they are.
+func TestChangesOfTests(t *testing.T) {
+	before := compiled(t, "suppliers: [{id: a}]\nbuyers: [{id: b, endpoint: \"https://b.example\"}]\n", nil).Canonical
+	silent := compiled(t, "suppliers: [{id: a, test: false}]\nbuyers: [{id: b, endpoint: \"https://b.example\", test_endpoint: \"\"}]\n", nil).Canonical
+	if changes := Diff(before, silent); len(changes) != 0 {
+		t.Errorf("nothing was said, and changed %v", changes)
+	}
+	after := compiled(t, "suppliers: [{id: a, test: true}]\nbuyers: [{id: b, endpoint: \"https://b.example\", test_endpoint: \"https://t.example\"}]\n", nil).Canonical
+	if changes := Diff(before, after); len(changes) != 2 {
+		t.Errorf("two changes, told as %v", changes)
+	}
+}
