@@ -34,6 +34,19 @@ func (r *Report) OK() bool { return len(r.Damage) == 0 && len(r.BadSnapshots) ==
 // It takes no lock: the log may be in use. The error says that it could not read;
 // damage is in the report.
 func Verify(dir string) (Report, error) {
+	for {
+		r, err := verify(dir)
+		if !errors.Is(err, errPassed) {
+			return r, err
+		}
+	}
+}
+
+// errPassed is of a segment that went past its history, with all before it, since the
+// folder was listed: what was read so far is no longer where the log begins.
+var errPassed = errors.New("the log's history has gone on")
+
+func verify(dir string) (Report, error) {
 	var r Report
 	segments, err := Segments(dir)
 	if err != nil {
@@ -64,8 +77,8 @@ func Verify(dir string) (Report, error) {
 
 func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) error {
 	f, err := openSegment(dir, s.First)
-	if errors.Is(err, fs.ErrNotExist) && r.Segments == 0 {
-		return nil // went past its history meanwhile
+	if errors.Is(err, fs.ErrNotExist) && beginsBehind(dir, s) {
+		return errPassed
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
@@ -102,4 +115,10 @@ func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) erro
 	r.Damage = append(r.Damage, damage)
 	r.broken = true
 	return nil
+}
+
+// beginsBehind tells whether the oldest segment is a later one.
+func beginsBehind(dir string, s Segment) bool {
+	segments, err := Segments(dir)
+	return err == nil && len(segments) > 0 && segments[0].First > s.First
 }

@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"errors"
 	"os"
 	"testing"
 )
@@ -52,5 +53,43 @@ func TestTornEndIsNoLoss(t *testing.T) {
 	r, err := Verify(dir)
 	if err != nil || !r.OK() || r.Torn == nil || !r.Torn.Torn {
 		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+// History goes on while a log is verified: what was listed is gone, with all before
+// it. That is no loss, and what is there now is verified instead. A segment that is
+// gone from between others is one.
+func TestVerifyBeginsAnewWhereHistoryHasGoneOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		gone   []uint64
+		passed bool
+	}{
+		"the two oldest": {[]uint64{1, 4}, true},
+		"one of between": {[]uint64{4}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, _ := threeAFile(t)
+			segments, err := Segments(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r Report
+			opened := new(cursor)
+			defer opened.close()
+			if err := r.verifySegment(opened, dir, segments[0], false); err != nil {
+				t.Fatal(err)
+			}
+			for _, first := range c.gone {
+				os.Remove(livePath(dir, first))
+			}
+			err = r.verifySegment(opened, dir, segments[1], false)
+			if errors.Is(err, errPassed) != c.passed || errors.Is(err, os.ErrNotExist) == c.passed {
+				t.Errorf("the second segment: %v", err)
+			}
+			r, err = Verify(dir)
+			if err != nil || r.OK() != c.passed {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
 	}
 }
