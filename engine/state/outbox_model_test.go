@@ -124,7 +124,7 @@ func (m *model) drop(lead market.LeadID, kind market.HookType) {
 // trim lets go of dead letters, at most so many for their age.
 func (m *model) trim(supplier market.Ref, at int64, old int) {
 	for dead := m.of(supplier, true); len(dead) > 0; dead = dead[1:] {
-		if len(dead) <= m.limit && (dead[0].Due > at-letterKeep || old == 0) {
+		if len(dead) <= m.limit && (dead[0].Due > at-letterKeep || old <= 0) {
 			return
 		}
 		old--
