@@ -31,9 +31,11 @@ func TestExclusive(t *testing.T) {
 			}()
 		}
 		time.Sleep(time.Minute)
+		x.mu.Lock()
 		if len(x.taken) != 0 {
 			t.Errorf("%d are taken when nobody is there", len(x.taken))
 		}
+		x.mu.Unlock()
 		if x.take("c") != nil {
 			t.Error("what nobody has is not to be had")
 		}

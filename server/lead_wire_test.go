@@ -128,9 +128,15 @@ func TestNobodyLooksAtAnothersLead(t *testing.T) {
 	lead := m.sold("cmp_auto")
 	told := map[string]bool{}
 	for _, row := range []struct{ client, path string }{
-		{"other", "/v1/leads/" + lead}, {"red", "/v1/leads/" + lead}, {"key of other", "/api/v1/leads/" + lead},
-		{"acme", "/v1/leads/" + noLead}, {"blue", "/v1/leads/" + noLead}, {"key of acme", "/api/v1/leads/" + noLead},
-		{"acme", "/v1/leads/17"}, {"blue", "/v1/leads/LEAD" + lead[4:]}, {"key of acme", "/api/v1/leads/" + lead + "x"},
+		{"other", "/v1/leads/" + lead},
+		{"red", "/v1/leads/" + lead},
+		{"key of other", "/api/v1/leads/" + lead},
+		{"acme", "/v1/leads/" + noLead},
+		{"blue", "/v1/leads/" + noLead},
+		{"key of acme", "/api/v1/leads/" + noLead},
+		{"acme", "/v1/leads/17"},
+		{"blue", "/v1/leads/LEAD" + lead[4:]},
+		{"key of acme", "/api/v1/leads/" + lead + "x"},
 	} {
 		a := m.send(row.client, http.MethodGet, row.path, "")
 		a.mustFail(t, 404, "not_found")
