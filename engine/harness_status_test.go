@@ -191,10 +191,10 @@ func (l *ledger) changed(t testing.TB, fact *event.StatusChanged) {
 			t.Errorf("lead %s, at %s: %+v", c.Lead, l.status[c.Lead], c)
 		}
 		moved[c.Lead] = true
-		switch {
-		case c.Result == event.ChangeWaits:
+		switch c.Result {
+		case event.ChangeWaits:
 			l.returns[c.Lead] = market.ReturnWaits
-		case c.Result == event.ChangeRefused:
+		case event.ChangeRefused:
 			l.returns[c.Lead] = market.ReturnRefused
 		default:
 			l.status[c.Lead] = c.To

@@ -68,6 +68,19 @@ func TestReturns(t *testing.T) {
 	}
 }
 
+// A lead stays in memory for as long as it may come back, and at least as long as
+// any.
+func TestLeadsAreKeptForTheirReturn(t *testing.T) {
+	for window, want := range map[time.Duration]time.Duration{0: 45 * day, 14 * day: 45 * day, 90 * day: 90 * day} {
+		bubble(t, window.String(), func(t *testing.T) {
+			x := begin(t, bought(returns(func(r *market.ReturnRule) { r.Window = window })))
+			if got := time.Unix(int64(x.lead(x.sold(1)).Keep), 0).Sub(began); got != want {
+				t.Errorf("it is kept for %s, want %s", got, want)
+			}
+		})
+	}
+}
+
 // A return gives back to the caps what its sale took, in the windows that it was
 // taken in, whichever fact the sale is in.
 func TestReturnsGiveTheCapsBack(t *testing.T) {

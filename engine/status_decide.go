@@ -35,7 +35,8 @@ func (r *reporting) decide(rep *report) (event.Change, error) {
 			return change, nil
 		}
 		if lead.Delivery != market.DeliveryUnknown {
-			return change, r.complete(&change, rep, &lead, &rule)
+			err := r.complete(&change, rep, &lead, &rule)
+			return change, err
 		}
 		if err := r.confirm(rep.lead); err != nil {
 			return change, err

@@ -79,12 +79,7 @@ func TestReportsOnLeadsOnTheirWay(t *testing.T) {
 			x.world.script("blue", test.script...)
 			sent := x.goSend(person(1))
 			time.Sleep(test.after)
-			a := engine.Answer{}
-			for _, e := range x.log.durable() {
-				if fact, ok := must[event.Event](t)(new(event.Decoder).Decode(e.data)).(*event.LeadDecided); ok {
-					a.Lead = fact.Lead
-				}
-			}
+			a := engine.Answer{Lead: x.onlyLead()}
 			if got := x.reported(saying(a, "contacted")); got != test.want {
 				t.Errorf("%s, want %s", got, test.want)
 			}

@@ -206,7 +206,10 @@ func TestReportAThousand(t *testing.T) {
 			t.Errorf("%s: %s", row.what, got)
 		}
 	}
-	m.reportMany("blue", "k", batch(1000, strings.Repeat("w", 400))).mustFail(t, 413, "payload_too_large")
+	large := m.reportMany("blue", "k", batch(1000, strings.Repeat("w", 400)))
+	if large.mustFail(t, 413, "payload_too_large"); !strings.Contains(large.body, "batch") {
+		t.Error(large.body)
+	}
 	m.reportMany("", "k", batch(1000, strings.Repeat("w", 400))).mustFail(t, 401, "unauthorized")
 	m.reportMany("acme", "k", batch(1000, "")).mustFail(t, 403, "forbidden")
 	m.reportMany("blue", "k", `{"changes":[{"lead_id":"a","lead_id":"b"}]}`).mustFail(t, 400, "malformed_json")
