@@ -36,7 +36,7 @@ func (c *chronicle) At(seq uint64) ([]byte, error) {
 	return event.Append(nil, c.facts[seq-1]), nil
 }
 
-// began is the time of the n-th entry's batch.
+// at is the time of the n-th entry's batch.
 func (c *chronicle) at(n int) int64 {
 	return time.Date(2026, 3, 1, 9, 30, n, 250_999_999, time.FixedZone("", 3600)).UnixNano()
 }
@@ -84,7 +84,7 @@ func owing(what market.HookType) func(*event.LeadDecided) {
 	return func(fact *event.LeadDecided) { fact.Hook = what }
 }
 
-// sent is a lead's fact that is an intent, after an auction.
+// sentOut makes a lead's fact an intent, after an auction.
 func sentOut(fact *event.LeadDecided) {
 	fact.Post = event.Post{URL: "https://blue.example/v1/post", Auction: market.AuctionID{1: 2}}
 	fact.Auction.ID = market.AuctionID{1: 2}
@@ -135,6 +135,9 @@ var examples = []struct {
 	})}},
 	{"unmatched", market.HookUnmatched, []event.Event{leadFact(func(fact *event.LeadDecided) {
 		fact.Hook, fact.Sale, fact.Reason = market.HookUnmatched, event.Sale{}, market.ReasonCapsFull
+	})}},
+	{"unmatched-test", market.HookUnmatched, []event.Event{leadFact(func(fact *event.LeadDecided) {
+		fact.Hook, fact.Sale, fact.Reason = market.HookUnmatched, event.Sale{Test: true}, market.ReasonFiltered
 	})}},
 	{"unmatched-after-a-refusal", market.HookUnmatched, []event.Event{
 		leadFact(sentOut), settled(event.SettledRefused, market.HookUnmatched, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
