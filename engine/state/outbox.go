@@ -52,7 +52,8 @@ type outbox struct {
 
 	mu    sync.Mutex
 	rows  slab[hookRow]
-	first map[market.LeadID]uint32 // the row of a lead's first hook; nil while there are none
+	first map[market.LeadID]uint32 // the row of a lead's first hook
+	most  int                      // of rows, since first was made
 	due   queue
 	dead  queue
 	out   map[hookName]struct{}

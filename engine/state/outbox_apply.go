@@ -92,6 +92,7 @@ func (b *outbox) add(row hookRow) {
 		return
 	}
 	b.rows.push(&row)
+	b.most = max(b.most, b.rows.n)
 	b.sum += row.digest(b.supplier)
 	b.link(uint32(b.rows.n - 1))
 	b.arrange(row.Lead)
@@ -116,8 +117,8 @@ func (b *outbox) remove(n uint32) {
 		b.move(last, n)
 	}
 	b.rows.pop()
-	if b.rows.n == 0 {
-		b.first = nil // a map keeps the room of all that it ever had
+	if b.rows.n == 0 && b.most > chunkRows {
+		b.first, b.most = nil, 0 // a map keeps the room of all that it ever had
 	}
 }
 
@@ -150,7 +151,7 @@ func (b *outbox) before(head, n uint32) *hookRow {
 // latest, and once the room is taken an earlier one costs a comparison.
 func (b *outbox) kill(at int64) {
 	rows := b.rows
-	b.rows, b.first, b.due, b.dead, b.sum = slab[hookRow]{}, nil, queue{}, queue{}, 0
+	b.rows, b.first, b.most, b.due, b.dead, b.sum = slab[hookRow]{}, nil, 0, queue{}, queue{}, 0
 	for i := rows.n - 1; i >= 0; i-- {
 		row := *rows.at(i)
 		row.next, row.place = 0, 0
