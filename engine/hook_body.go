@@ -62,8 +62,8 @@ func appendTextOrNull(dst []byte, text string) []byte {
 	return market.AppendJSONString(dst, []byte(text))
 }
 
-func appendPrice(dst []byte, any bool, amount market.Money, currency market.Currency) []byte {
-	if !any {
+func appendPrice(dst []byte, there bool, amount market.Money, currency market.Currency) []byte {
+	if !there {
 		return append(dst, "null"...)
 	}
 	dst = amount.AppendJSON(append(dst, `{"amount":`...))
