@@ -66,8 +66,8 @@ func named() *event.NamesGiven {
 	}}
 }
 
-// decided is a lead's fact: sold to blue for 12, of which the supplier gets 9.6.
-func decided(change func(*event.LeadDecided)) *event.LeadDecided {
+// leadFact is a lead's fact: sold to blue for 12, of which the supplier gets 9.6.
+func leadFact(change func(*event.LeadDecided)) *event.LeadDecided {
 	fact := &event.LeadDecided{
 		Lead: theLead, Campaign: 1, Supplier: 1, Decided: 1, Keep: 1 << 62,
 		Sale:   event.Sale{Buyer: 1, Price: 12_000_000, Payout: 9_600_000, Currency: dollars},
@@ -91,7 +91,7 @@ func sentOut(fact *event.LeadDecided) {
 }
 
 func settled(how event.Settlement, what market.HookType, change func(*event.PostSettled)) *event.PostSettled {
-	fact := &event.PostSettled{Lead: theLead, Campaign: 1, Supplier: 1, Settlement: how, Hook: what, Code: "Pat is known", Sale: decided(nil).Sale}
+	fact := &event.PostSettled{Lead: theLead, Campaign: 1, Supplier: 1, Settlement: how, Hook: what, Code: "Pat is known", Sale: leadFact(nil).Sale}
 	if change != nil {
 		change(fact)
 	}
@@ -112,10 +112,10 @@ var examples = []struct {
 	what  market.HookType
 	facts []event.Event
 }{
-	{"posted-recorded", market.HookPosted, []event.Event{decided(owing(market.HookPosted))}},
-	{"posted-after-an-auction", market.HookPosted, []event.Event{decided(sentOut), settled(event.SettledDelivered, market.HookPosted, nil)}},
+	{"posted-recorded", market.HookPosted, []event.Event{leadFact(owing(market.HookPosted))}},
+	{"posted-after-an-auction", market.HookPosted, []event.Event{leadFact(sentOut), settled(event.SettledDelivered, market.HookPosted, nil)}},
 	{"posted-by-a-seller", market.HookPosted, []event.Event{
-		decided(func(fact *event.LeadDecided) {
+		leadFact(func(fact *event.LeadDecided) {
 			sentOut(fact)
 			fact.Auction = event.Auction{}
 			fact.Theirs = "auction \"7\" <&>\u2028\n"
@@ -123,40 +123,40 @@ var examples = []struct {
 		}), settled(event.SettledDelivered, market.HookPosted, nil),
 	}},
 	{"posted-to-the-next", market.HookPosted, []event.Event{
-		decided(sentOut), settled(event.SettledRefused, market.HookPosted, func(fact *event.PostSettled) {
+		leadFact(sentOut), settled(event.SettledRefused, market.HookPosted, func(fact *event.PostSettled) {
 			fact.Next = event.Sale{Buyer: 2, Price: 8_000_000, Payout: 6_400_001, Currency: dollars}
 		}),
 	}},
-	{"posted-for-nothing", market.HookPosted, []event.Event{decided(func(fact *event.LeadDecided) {
+	{"posted-for-nothing", market.HookPosted, []event.Event{leadFact(func(fact *event.LeadDecided) {
 		fact.Hook, fact.Sale.Payout = market.HookPosted, 0
 	})}},
-	{"posted-test", market.HookPosted, []event.Event{decided(func(fact *event.LeadDecided) {
+	{"posted-test", market.HookPosted, []event.Event{leadFact(func(fact *event.LeadDecided) {
 		fact.Hook, fact.Sale.Test = market.HookPosted, true
 	})}},
-	{"unmatched", market.HookUnmatched, []event.Event{decided(func(fact *event.LeadDecided) {
+	{"unmatched", market.HookUnmatched, []event.Event{leadFact(func(fact *event.LeadDecided) {
 		fact.Hook, fact.Sale, fact.Reason = market.HookUnmatched, event.Sale{}, market.ReasonCapsFull
 	})}},
 	{"unmatched-after-a-refusal", market.HookUnmatched, []event.Event{
-		decided(sentOut), settled(event.SettledRefused, market.HookUnmatched, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
+		leadFact(sentOut), settled(event.SettledRefused, market.HookUnmatched, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
 	}},
 	{"post-failed", market.HookPostFailed, []event.Event{
-		decided(sentOut), settled(event.SettledPending, market.HookNone, nil),
+		leadFact(sentOut), settled(event.SettledPending, market.HookNone, nil),
 		settled(event.SettledRefused, market.HookPostFailed, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
 	}},
 	{"post-failed-by-an-operator", market.HookPostFailed, []event.Event{
-		decided(sentOut), settled(event.SettledUnknown, market.HookNone, nil),
+		leadFact(sentOut), settled(event.SettledUnknown, market.HookNone, nil),
 		settled(event.SettledReleased, market.HookPostFailed, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
 	}},
-	{"contacted", market.HookContacted, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusContacted, nil)}},
-	{"qualified", market.HookQualified, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusQualified, nil)}},
+	{"contacted", market.HookContacted, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusContacted, nil)}},
+	{"qualified", market.HookQualified, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusQualified, nil)}},
 	{"sold", market.HookSold, []event.Event{
-		decided(sentOut), settled(event.SettledDelivered, market.HookNone, nil),
+		leadFact(sentOut), settled(event.SettledDelivered, market.HookNone, nil),
 		changed(market.StatusAccepted, market.StatusSold, func(c *event.Change) { c.Reason = "paid \"at\" once" }),
 	}},
-	{"returned", market.HookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
+	{"returned", market.HookReturned, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
 		c.Reason, c.Return = "wrong_number", event.Return{Campaign: 1, Credit: 12_000_000, Reverse: 9_600_000, Currency: dollars, Month: 1}
 	})}},
-	{"returned-and-still-paid", market.HookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
+	{"returned-and-still-paid", market.HookReturned, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
 		c.Reason, c.Return = "wrong_number", event.Return{Campaign: 1, Credit: 12_000_000, Currency: dollars, Month: 1}
 	})}},
 }
@@ -217,7 +217,7 @@ func TestEventsPastTheHistory(t *testing.T) {
 		{"posted-to-the-next", []uint64{2, 3}, `"buyer_id":"buy_gold","status":"ACCEPTED","price":{"amount":6.400001,"currency":"USD"},"reason":null}}`},
 		{"unmatched", []uint64{2}, `"buyer_id":null,"status":"UNMATCHED","price":null,"reason":"caps_full"}}`},
 		{"unmatched-after-a-refusal", []uint64{2, 3}, `"buyer_id":null,"status":"UNMATCHED","price":null,"reason":"post_rejected"}}`},
-		{"post-failed", []uint64{2, 3, 4}, `"buyer_id":"buy_blue","status":"UNMATCHED","price":null,"reason":"post_rejected"}}`},
+		{"post-failed", []uint64{2, 3, 4}, `"buyer_id":null,"status":"UNMATCHED","price":null,"reason":"post_rejected"}}`},
 		{"sold", []uint64{2, 3, 4}, `"buyer_id":"buy_blue","status":"sold","price":{"amount":9.6,"currency":"USD"},"reason":null}}`},
 	}
 	for _, test := range tests {
@@ -260,7 +260,7 @@ func TestEventOfNothing(t *testing.T) {
 		}
 	})
 	t.Run("the disk fails", func(t *testing.T) {
-		c := &chronicle{facts: []event.Event{named(), decided(owing(market.HookPosted))}, fails: true}
+		c := &chronicle{facts: []event.Event{named(), leadFact(owing(market.HookPosted))}, fails: true}
 		e, s := c.engine(nil)
 		h, _ := s.Hook(theLead, market.HookPosted)
 		if _, err := e.HookMessage(&h); !errors.Is(err, engine.ErrUnavailable) {

@@ -20,8 +20,6 @@ func plain() rig {
 	return hooked(rig{buyers: []buyer{{id: "blue"}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}}})
 }
 
-const day = 24 * time.Hour
-
 // standing is how it goes with acme's webhooks, in a few words.
 func (x *exchange) hooksStand() string {
 	s := x.state.HookStanding(x.state.RefOf(event.NameSupplier, "acme"))

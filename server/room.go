@@ -17,6 +17,7 @@ type room struct {
 	key        []byte // the idempotency key
 	badKey     bool   // what came for one is none
 	hops       int    // through how many exchanges a ping has come
+	subject    []byte // what stands in the path where a lead's id should; the library's
 	body       []byte
 	out        []byte
 
@@ -25,6 +26,7 @@ type room struct {
 	ingest engine.IngestRequest
 	ping   engine.PingRequest
 	post   engine.PostRequest
+	status engine.StatusRequest
 }
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
@@ -36,6 +38,7 @@ const keptBody = 256 << 10
 
 func (r *room) giveBack() {
 	r.object.Release()
+	r.subject, r.status = nil, engine.StatusRequest{}
 	r.lead.release()
 	if cap(r.body) > keptBody {
 		r.body = nil
