@@ -23,6 +23,8 @@ type chronicle struct {
 	facts []event.Event
 	gone  map[uint64]bool // entries that are past the history
 	fails bool
+
+	forgotten bool // memory has the names, and no lead any more
 }
 
 // At is the chronicle as history.
@@ -36,7 +38,7 @@ func (c *chronicle) At(seq uint64) ([]byte, error) {
 	return event.Append(nil, c.facts[seq-1]), nil
 }
 
-// began is the time of the n-th entry's batch.
+// at is the time of the n-th entry's batch.
 func (c *chronicle) at(n int) int64 {
 	return time.Date(2026, 3, 1, 9, 30, n, 250_999_999, time.FixedZone("", 3600)).UnixNano()
 }
@@ -45,6 +47,9 @@ func (c *chronicle) at(n int) int64 {
 func (c *chronicle) engine(log engine.Log) (*engine.Engine, *state.State) {
 	s := state.New()
 	for i, fact := range c.facts {
+		if c.forgotten && i > 0 {
+			break
+		}
 		s.Apply(uint64(i+1), c.at(i+1), fact)
 	}
 	return engine.New(engine.Options{
@@ -84,7 +89,7 @@ func owing(what market.HookType) func(*event.LeadDecided) {
 	return func(fact *event.LeadDecided) { fact.Hook = what }
 }
 
-// sent is a lead's fact that is an intent, after an auction.
+// sentOut makes a lead's fact an intent, after an auction.
 func sentOut(fact *event.LeadDecided) {
 	fact.Post = event.Post{URL: "https://blue.example/v1/post", Auction: market.AuctionID{1: 2}}
 	fact.Auction.ID = market.AuctionID{1: 2}
@@ -135,6 +140,9 @@ var examples = []struct {
 	})}},
 	{"unmatched", market.HookUnmatched, []event.Event{leadFact(func(fact *event.LeadDecided) {
 		fact.Hook, fact.Sale, fact.Reason = market.HookUnmatched, event.Sale{}, market.ReasonCapsFull
+	})}},
+	{"unmatched-test", market.HookUnmatched, []event.Event{leadFact(func(fact *event.LeadDecided) {
+		fact.Hook, fact.Sale, fact.Reason = market.HookUnmatched, event.Sale{Test: true}, market.ReasonFiltered
 	})}},
 	{"unmatched-after-a-refusal", market.HookUnmatched, []event.Event{
 		leadFact(sentOut), settled(event.SettledRefused, market.HookUnmatched, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
@@ -239,6 +247,36 @@ func TestEventsPastTheHistory(t *testing.T) {
 				t.Errorf("%v: %s, want …%s", err, m.Body, test.want)
 			}
 		})
+	}
+}
+
+// A lead that has left memory is told by the fact that owes the event, if that is
+// still there: only what the lead's own fact said is lost.
+func TestEventsOfAForgottenLead(t *testing.T) {
+	want := map[string]string{
+		"posted-after-an-auction": `"buyer_id":"buy_blue","status":"ACCEPTED","price":{"amount":9.6,"currency":"USD"},"reason":null}}`,
+		"posted-to-the-next":      `"buyer_id":"buy_gold","status":"ACCEPTED","price":{"amount":6.400001,"currency":"USD"},"reason":null}}`,
+		"post-failed":             `"buyer_id":null,"status":"UNMATCHED","price":null,"reason":"post_rejected"}}`,
+		"returned":                `"buyer_id":"buy_blue","status":"returned","price":null,"reason":"wrong_number","reversed":{"amount":9.6,"currency":"USD"}}}`,
+	}
+	for _, test := range examples {
+		tail, known := want[test.name]
+		if len(test.facts) > 1 && !known {
+			continue
+		}
+		if len(test.facts) == 1 { // the lead's own fact owes it: nothing is lost
+			body := must[[]byte](t)(os.ReadFile(filepath.Join("testdata", "webhooks", test.name+".json")))
+			tail = strings.TrimSpace(string(body))
+		} else {
+			tail = `,"lead_uuid":null,"auction_id":null,"campaign_id":"cmp_auto","supplier_id":"sup_acme",` + tail
+		}
+		c := &chronicle{facts: append([]event.Event{named()}, test.facts...), forgotten: true}
+		e, _ := c.engine(nil)
+		last := len(c.facts)
+		m, err := e.HookMessage(&state.Hook{Lead: theLead, Type: test.what, Supplier: 1, Cause: uint64(last), Created: c.at(last)})
+		if err != nil || !strings.HasSuffix(string(m.Body), tail) {
+			t.Errorf("%s: %v: %s, want …%s", test.name, err, m.Body, tail)
+		}
 	}
 }
 
