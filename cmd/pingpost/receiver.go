@@ -15,7 +15,7 @@ import (
 // then says what it heard.
 type receiverCmd struct {
 	Listen string `default:"127.0.0.1:8091" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
-	Secret string `required:"" env:"PINGPOST_WEBHOOK_SECRET" placeholder:"SECRET" help:"The webhook's secret: whsec_ and base64."`
+	Secret string `required:"true" env:"PINGPOST_WEBHOOK_SECRET" placeholder:"SECRET" help:"The webhook's secret: whsec_ and base64."`
 	Seed   uint64 `default:"1" placeholder:"NUMBER" help:"Seed of all chance (${default})."`
 	Quiet  bool   `short:"q" help:"Print neither the address at the start nor the account at the end."`
 

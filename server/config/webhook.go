@@ -54,7 +54,9 @@ func WebhookSecretName(supplier string) string { return "supplier/" + supplier +
 
 // PreviousSecretName is the name of the one before it, which signs as well while
 // a supplier changes over.
-func PreviousSecretName(supplier string) string { return WebhookSecretName(supplier) + "/previous" }
+func PreviousSecretName(supplier string) string {
+	return signature.PreviousName(WebhookSecretName(supplier))
+}
 
 // Signs tells whether a text is a webhook secret: there are bytes in it to sign with.
 func Signs(secret string) bool {

@@ -12,8 +12,8 @@ import (
 var hooked = strings.Replace(recorded, `"${ACME_KEY}", ingest_rate: 1000000}`,
 	`"${ACME_KEY}", ingest_rate: 1000000, webhook: {url: "http://127.0.0.1:9/hooks", secret: "whsec_Y2FuYXJ5LXNlY3JldC1vZi1hY21l"}}`, 1)
 
-// shownHooks is what the operator is shown of one.
-type shownHooks struct {
+// shownWebhook is what the operator is shown of one.
+type shownWebhook struct {
 	Supplier     string  `json:"supplier_id"`
 	URL          *string `json:"url"`
 	Pending      int     `json:"pending"`
@@ -35,9 +35,9 @@ func readAs[T any](t testing.TB, a *answer) (into T) {
 	return into
 }
 
-func (r *running) webhook(supplier string) shownHooks {
+func (r *running) webhook(supplier string) shownWebhook {
 	r.t.Helper()
-	return readAs[shownHooks](r.t, r.must(200, "GET", "/admin/v1/webhooks/"+supplier, ""))
+	return readAs[shownWebhook](r.t, r.must(200, "GET", "/admin/v1/webhooks/"+supplier, ""))
 }
 
 // letters is a page of dead letters.
