@@ -12,8 +12,8 @@ import (
 // statementCmd prints what became of a party's money.
 type statementCmd struct {
 	adminFlags
-	Buyer    string `xor:"whose" required:"" placeholder:"ID" help:"Whose statement it is: a buyer's…"`
-	Supplier string `xor:"whose" required:"" placeholder:"ID" help:"…or a supplier's."`
+	Buyer    string `xor:"whose" required:"true" placeholder:"ID" help:"Whose statement it is: a buyer's…"`
+	Supplier string `xor:"whose" required:"true" placeholder:"ID" help:"…or a supplier's."`
 	From     string `placeholder:"TIME" help:"Its first instant: a day (2026-11-01, in UTC) or a time (2026-11-01T08:00:00Z). The beginning of the running month by default."`
 	To       string `placeholder:"TIME" help:"Where it ends; that instant is not in it. The end of the running month by default."`
 	Format   string `enum:"text,json,csv" default:"text" placeholder:"FORM" help:"text (a table, the default), json (all of it), or csv (the entries)."`

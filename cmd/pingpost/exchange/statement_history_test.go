@@ -73,7 +73,7 @@ func TestStatementOverSegments(t *testing.T) {
 	check := func(from int64) {
 		t.Helper()
 		var last engine.Standing
-		for day := int64(0); day < days; day++ {
+		for day := range int64(days) {
 			at := begin + 1 + day*int64(24*time.Hour)
 			if at < from {
 				continue

@@ -90,7 +90,7 @@ func TestStatementOfAnExchange(t *testing.T) {
 		x = x.again()
 	}
 	now := time.Now().UTC()
-	if a := x.statement("buyer=buy_blue"); a.From != time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC) || a.To != a.From.AddDate(0, 1, 0) {
+	if a := x.statement("buyer=buy_blue"); !a.From.Equal(time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)) || !a.To.Equal(a.From.AddDate(0, 1, 0)) {
 		t.Errorf("the running month is from %s to %s", a.From, a.To)
 	}
 	if a := x.statement("buyer=buy_blue&from=2100-01-01"); a.String() != "opening 985.000001/0, closing 985.000001/0" {
