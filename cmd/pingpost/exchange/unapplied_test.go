@@ -89,12 +89,11 @@ func TestWhatIsNotApplied(t *testing.T) {
 			if would := x.putConfig(t, "?dry=1", changed); !slices.Equal(would.Unapplied, want) {
 				t.Errorf("a difference says\n%q\nwant\n%q", would.Unapplied, want)
 			}
-			said := func() string { return spoken.String() }
 			p.write(t, changed)
-			before := len(said())
+			before := len(spoken.String())
 			x.stop()
-			x = start(t, p)
-			warned := said()[before:]
+			start(t, p)
+			warned := spoken.String()[before:]
 			if row.want != "" && !strings.Contains(warned, row.want) || row.want == "" && strings.Contains(warned, "first value only") {
 				t.Errorf("a start says %s", warned)
 			}
