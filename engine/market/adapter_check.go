@@ -1,12 +1,7 @@
 package market
 
 import (
-	"bytes"
-	"encoding/json"
-	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -15,14 +10,16 @@ import (
 // Check judges the template against a campaign: every field that it names must
 // be one of the campaign's, and in a ping one that pings may carry; and what it
 // writes must be well formed. That is proven with sample leads: one with every
-// value, one with none but those that no lead lacks, and for each field that is
-// named each of these two with that field changed: left out, true and false,
-// each value of an enum, and every constant it is compared with. The samples
-// hold the characters that mean something in JSON, XML and forms.
+// value, one with none but those that no lead lacks, each with all that is said
+// beside a lead and with what always is; and for each field that is named each of
+// these two with that field changed: left out, true and false, each value of an
+// enum, and every constant that it, or what functions make of it, is compared
+// with. The samples hold the characters that mean something in JSON, XML and forms.
 //
 // What Check passes is well formed for every lead, as far as a field's value
-// alone decides which parts are written. An if over several fields at once may
-// hide a comma too many from it.
+// alone decides which parts are written. An if over several fields at once, or
+// over what a hash or a part of a date happens to be, may hide a comma too many
+// from it.
 func (a *Adapter) Check(m *Mapping) (mistakes []TemplateError) {
 	told := map[fieldUseKey]bool{}
 	for _, use := range a.uses {
@@ -35,8 +32,8 @@ func (a *Adapter) Check(m *Mapping) (mistakes []TemplateError) {
 	if len(mistakes) > 0 {
 		return mistakes
 	}
-	if err := a.trySamples(m); err != nil {
-		return []TemplateError{{1, err.Error()}}
+	if bad := a.trySamples(m); bad != nil {
+		return []TemplateError{{1, bad.String()}}
 	}
 	return nil
 }
@@ -67,10 +64,16 @@ func (a *Adapter) judge(m *Mapping, name string) string {
 	return ""
 }
 
-// near helps with a field that is known by the name under which it arrives.
+// near helps with a field that is known by the name under which it arrives, or
+// with other capitals.
 func (m *Mapping) near(name string) string {
 	if slot, ok := m.arrive[name]; ok {
 		return "; towards buyers it is called " + m.rules[slot].to
+	}
+	for _, known := range slices.Sorted(maps.Keys(m.mapped)) {
+		if strings.EqualFold(known, name) {
+			return "; it is written " + known
+		}
 	}
 	return "; add it to the campaign's fields, or correct the name"
 }
@@ -78,48 +81,91 @@ func (m *Mapping) near(name string) string {
 // sampleText has what a lead could try to break a body with.
 var sampleText = []byte("a\"b'c\\d<e>&amp;f{{.x}}]]>--g%26=h+i\té\U0001F600")
 
-// sampleHead is what stands beside a sample.
-func (a *Adapter) sampleView(m *Mapping, l *Lead) view {
+// sampleView is a sample with all that is said beside it, or with as little as
+// there can be: no auction, no line of business.
+func (a *Adapter) sampleView(m *Mapping, l *Lead, bare bool) view {
 	v := view{mapping: m, lead: l}
+	said := string(sampleText)
+	if bare {
+		said = ""
+	}
 	if a.purpose == forPing {
-		v.ping = &PingHead{Vertical: string(sampleText), SubVertical: string(sampleText), ExpiresAt: 1_770_000_000_000_000_000}
+		v.ping = &PingHead{Vertical: string(sampleText), SubVertical: said, ExpiresAt: 1_770_000_000_000_000_000}
 	} else {
 		v.post = &PostHead{
-			Token: string(sampleText), Vertical: string(sampleText), SubVertical: string(sampleText),
+			Token: said, Vertical: said, SubVertical: said,
 			Price: 12_500_000, Currency: Currency{'U', 'S', 'D'},
 		}
 	}
 	return v
 }
 
-func (a *Adapter) trySamples(m *Mapping) error {
+func (a *Adapter) trySamples(m *Mapping) *malformed {
 	for _, whole := range [...]bool{true, false} {
 		lead := m.sample(whole, a.purpose)
-		if err := a.try(m, lead); err != nil {
-			return err
+		if bad := a.try(m, lead, false); bad != nil {
+			return bad
 		}
-		tried := map[Slot]bool{}
-		for _, use := range a.uses {
-			slot, ok := m.mapped[use.name]
-			if !ok {
-				slot = SlotZip
-			}
-			values := append([]Value(nil), use.others...)
-			if !tried[slot] {
-				values = append(values, m.samples(slot, a.purpose)...)
-			}
-			tried[slot] = true
-			kept := lead.Values[slot]
-			for _, v := range values {
-				lead.Values[slot] = v
-				if err := a.try(m, lead); err != nil {
-					return fmt.Errorf("%w, where %s is %s", err, use.name, describeSample(v))
-				}
-			}
-			lead.Values[slot] = kept
+		if bad := a.try(m, lead, true); bad != nil {
+			bad.where = ", where there was no auction, or the campaign has no vertical or sub_vertical"
+			return bad
+		}
+		if bad := a.tryFields(m, lead); bad != nil {
+			return bad
 		}
 	}
 	return nil
+}
+
+// tryFields changes one field of a sample at a time.
+func (a *Adapter) tryFields(m *Mapping, lead *Lead) *malformed {
+	tried := map[Slot]bool{}
+	for _, use := range a.uses {
+		slot, ok := m.mapped[use.name]
+		if !ok {
+			slot = SlotZip
+		}
+		var values []Value
+		for _, v := range use.others {
+			if v, ok := m.rules[slot].couldSay(v); ok {
+				values = append(values, v)
+			}
+		}
+		if !tried[slot] {
+			values = append(values, m.samples(slot, a.purpose)...)
+		}
+		tried[slot] = true
+		kept := lead.Values[slot]
+		for _, v := range values {
+			lead.Values[slot] = v
+			if bad := a.try(m, lead, false); bad != nil {
+				bad.where = ", where " + use.name + " is " + describeSample(v)
+				return bad
+			}
+		}
+		lead.Values[slot] = kept
+	}
+	return nil
+}
+
+// couldSay is a constant as a value of the field, if it could be one. Values are
+// compared as they are written: 2 and "2" are the same.
+func (r *rule) couldSay(v Value) (Value, bool) {
+	text := string(v.Text)
+	switch r.kind {
+	case TypeInteger:
+		_, code := readInteger(v.Text)
+		return Value{Kind: KindInteger, Text: v.Text}, code == "" && plainInteger(v.Text)
+	case TypeNumber:
+		_, code := readNumber(v.Text)
+		return Value{Kind: KindNumber, Text: v.Text}, code == ""
+	case TypeBoolean:
+		return Value{Kind: KindBoolean, Text: v.Text}, text == "true" || text == "false"
+	case TypeEnum:
+		_, is := r.values[text]
+		return textual(v.Text), is
+	}
+	return textual(v.Text), text != ""
 }
 
 func describeSample(v Value) string {
@@ -130,26 +176,12 @@ func describeSample(v Value) string {
 }
 
 // try writes one body and reads it again.
-func (a *Adapter) try(m *Mapping, l *Lead) error {
-	body, ok := a.write(nil, a.sampleView(m, l))
+func (a *Adapter) try(m *Mapping, l *Lead, bare bool) *malformed {
+	body, ok := a.write(nil, a.sampleView(m, l, bare))
 	if !ok {
-		return fmt.Errorf("the body is over %d bytes", MaxAdapterBody)
+		return &malformed{why: fmt.Sprintf("the body is over %d bytes", MaxAdapterBody)}
 	}
-	var err error
-	switch a.format {
-	case FormatJSON:
-		if !json.Valid(body) {
-			err = errors.New("check its commas, quotes and brackets")
-		}
-	case FormatXML:
-		err = wellFormed(body)
-	default:
-		err = checkPairs(body)
-	}
-	if err != nil {
-		return fmt.Errorf("the body is not %s: %w", strings.ToUpper(a.format), err)
-	}
-	return nil
+	return judgeBody(a.format, body)
 }
 
 // sample is a lead with every value, or with those alone that none lacks.
@@ -181,9 +213,9 @@ func (m *Mapping) samples(slot Slot, of purpose) (values []Value) {
 	case TypeBoolean:
 		return append(values, truth(false), truth(true))
 	case TypeInteger:
-		return append(values, Value{Kind: KindInteger, Text: []byte("-12")})
+		return append(values, Value{Kind: KindInteger, Text: []byte("12")}, Value{Kind: KindInteger, Text: []byte("-98765")})
 	case TypeNumber:
-		return append(values, Value{Kind: KindNumber, Text: []byte("-1.5e1")})
+		return append(values, Value{Kind: KindNumber, Text: []byte("12")}, Value{Kind: KindNumber, Text: []byte("-1.5e1")})
 	case TypeDate:
 		return append(values, textual([]byte("1980-02-29")))
 	case TypePhone:
@@ -191,53 +223,18 @@ func (m *Mapping) samples(slot Slot, of purpose) (values []Value) {
 	case TypeState:
 		return append(values, textual([]byte("CA")))
 	case TypeZIP:
-		return append(values, textual([]byte("94107-1234")))
+		return append(values, textual([]byte("94107")), textual([]byte("94107-1234")))
 	case TypeURL, typeHTTPS:
-		return append(values, textual([]byte("https://a.example/?b='c'&d=1")))
+		return append(values, textual([]byte("https://a.example/")), textual([]byte("https://a.example/?b='c'&d=1")))
 	case typeTimestamp:
 		return append(values, textual([]byte("2026-01-31T09:30:00Z")))
+	}
+	for _, text := range plainTexts {
+		values = append(values, textual([]byte(text)))
 	}
 	return append(values, textual(sampleText))
 }
 
-// wellFormed reads XML to its end: one element, and nothing that has to be
-// looked up elsewhere.
-func wellFormed(body []byte) error {
-	decoder := xml.NewDecoder(bytes.NewReader(body))
-	depth, roots := 0, 0
-	for {
-		token, err := decoder.Token()
-		switch token := token.(type) {
-		case xml.StartElement:
-			if depth == 0 {
-				roots++
-			}
-			depth++
-		case xml.EndElement:
-			depth--
-		case xml.CharData:
-			if depth == 0 && len(bytes.TrimSpace(token)) > 0 {
-				return errors.New("text stands outside of the element that holds all others")
-			}
-		}
-		switch {
-		case err == nil:
-		case !errors.Is(err, io.EOF):
-			return errors.New(strings.TrimPrefix(err.Error(), "XML syntax error on "))
-		case roots != 1:
-			return fmt.Errorf("it has %d elements where one holds all others", roots)
-		default:
-			return nil
-		}
-	}
-}
-
-// checkPairs wants a name before each = and no stray & between.
-func checkPairs(body []byte) error {
-	for pair := range bytes.SplitSeq(body, []byte("&")) {
-		if name, _, ok := bytes.Cut(pair, []byte("=")); !ok || len(name) == 0 {
-			return errors.New("it is name=value with one & between")
-		}
-	}
-	return nil
-}
+// plainTexts are those of which functions make something, or nothing: no digit, a
+// number, a day.
+var plainTexts = [...]string{"a", "12", "1980-02-29"}

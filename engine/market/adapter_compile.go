@@ -15,6 +15,8 @@ import (
 const (
 	maxTemplate = 16 << 10 // bytes
 	maxPieces   = 2000     // pieces, and values in them, of one template
+
+	wholeTemplate = "\x00" // its name to the parser: one that no {{define}} has by chance
 )
 
 // TemplateError is one mistake in a template.
@@ -61,7 +63,7 @@ func newAdapter(of purpose, format, template string) (*Adapter, []TemplateError)
 		known[name] = true
 	}
 	known["field"] = true
-	trees, err := parse.Parse("body", template, "{{", "}}", known)
+	trees, err := parse.Parse(wholeTemplate, template, "{{", "}}", known)
 	if err != nil {
 		return nil, []TemplateError{parseError(err)}
 	}
@@ -70,7 +72,7 @@ func newAdapter(of purpose, format, template string) (*Adapter, []TemplateError)
 		c.failAt(0, "templates inside templates are not supported; write the text where it belongs")
 		return nil, c.mistakes
 	}
-	c.adapter.pieces = c.list(trees["body"].Root)
+	c.adapter.pieces = c.list(trees[wholeTemplate].Root)
 	if len(c.mistakes) == 0 && !c.context.ends() {
 		c.failAt(parse.Pos(len(template)), "the body ends inside a text, a tag or a comment; close it")
 	}
@@ -81,7 +83,7 @@ func newAdapter(of purpose, format, template string) (*Adapter, []TemplateError)
 	return c.adapter, nil
 }
 
-var parseErrorForm = regexp.MustCompile(`^template: body:(\d+):(?:\d+:)? (.*)`)
+var parseErrorForm = regexp.MustCompile(`^template: ` + wholeTemplate + `:(\d+):(?:\d+:)? (.*)`)
 
 // parseError takes the line out of what the parser says.
 func parseError(err error) TemplateError {
@@ -92,7 +94,7 @@ func parseError(err error) TemplateError {
 	line, _ := strconv.Atoi(found[1])
 	message := found[2]
 	if strings.HasSuffix(message, "not defined") && strings.HasPrefix(message, "function") {
-		message += "; see the documentation for those that are"
+		message += "; see the documentation for those that are, and write a dot before a field's name"
 	}
 	return TemplateError{max(line, 1), message}
 }

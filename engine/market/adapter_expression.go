@@ -116,7 +116,9 @@ func (c *templateCompiler) call(name *parse.IdentifierNode, arguments []expressi
 			return constant{}
 		}
 	}
-	c.compared(arguments)
+	if f.compares {
+		c.compared(arguments)
+	}
 	return call{function: f, arguments: arguments}
 }
 
@@ -127,8 +129,8 @@ func atMost(f *function) string {
 	return strconv.Itoa(f.least) + " to " + strconv.Itoa(f.most)
 }
 
-// compared notes the constants that fields are held against, so that Check
-// tries them as samples.
+// compared notes the constants that fields are held against, by themselves or
+// through functions, so that Check tries them as samples.
 func (c *templateCompiler) compared(arguments []expression) {
 	var others []Value
 	for _, a := range arguments {
@@ -136,11 +138,10 @@ func (c *templateCompiler) compared(arguments []expression) {
 			others = append(others, Value(text))
 		}
 	}
-	for _, a := range arguments {
-		name, ok := a.(field)
-		if !ok || len(others) == 0 {
-			continue
-		}
+	if len(others) == 0 {
+		return
+	}
+	for _, name := range fieldsIn(arguments) {
 		for i := range c.adapter.uses {
 			if use := &c.adapter.uses[i]; use.name == string(name) {
 				use.others = append(use.others, others...)
@@ -148,6 +149,19 @@ func (c *templateCompiler) compared(arguments []expression) {
 			}
 		}
 	}
+}
+
+// fieldsIn are the fields that values are made of.
+func fieldsIn(values []expression) (fields []field) {
+	for _, value := range values {
+		switch value := value.(type) {
+		case field:
+			fields = append(fields, value)
+		case call:
+			fields = append(fields, fieldsIn(value.arguments)...)
+		}
+	}
+	return fields
 }
 
 func (p purpose) String() string {

@@ -14,8 +14,9 @@ type function struct {
 	least, most int // arguments
 	// prepare judges the constant arguments when the template is compiled, and
 	// may rewrite them; nil: nothing is asked of them.
-	prepare func(arguments []expression) error
-	apply   func(w *writing, arguments []Value) Value
+	prepare  func(arguments []expression) error
+	compares bool // constants among the arguments are what others may be
+	apply    func(w *writing, arguments []Value) Value
 }
 
 // functions are all there are. The value that a pipe brings is the last
@@ -31,7 +32,7 @@ var functions = map[string]*function{
 	"default":  {least: 2, most: 2, apply: func(_ *writing, a []Value) Value { return firstKnown(a[1], a[0]) }},
 	"first":    {least: 2, most: 2, prepare: wantsCount, apply: func(_ *writing, a []Value) Value { return cut(a, true) }},
 	"last":     {least: 2, most: 2, prepare: wantsCount, apply: func(_ *writing, a []Value) Value { return cut(a, false) }},
-	"map":      {least: 3, most: 64, prepare: wantsConstants, apply: func(_ *writing, a []Value) Value { return mapped(a) }},
+	"map":      {least: 3, most: 64, prepare: wantsConstants, compares: true, apply: func(_ *writing, a []Value) Value { return mapped(a) }},
 	"national": {least: 1, most: 1, apply: func(_ *writing, a []Value) Value { return national(a[0]) }},
 	"number":   {least: 1, most: 1, apply: func(_ *writing, a []Value) Value { return numeric(a[0]) }},
 	"text":     {least: 1, most: 1, apply: func(_ *writing, a []Value) Value { return textual(a[0].Text) }},
@@ -44,8 +45,8 @@ var functions = map[string]*function{
 	"not":   {least: 1, most: 1, apply: func(_ *writing, a []Value) Value { return truth(!holds(a[0])) }},
 	"and":   {least: 2, most: 64, apply: func(_ *writing, a []Value) Value { return truth(all(a)) }},
 	"or":    {least: 2, most: 64, apply: func(_ *writing, a []Value) Value { return truth(anyHolds(a)) }},
-	"eq":    {least: 2, most: 64, apply: func(_ *writing, a []Value) Value { return truth(amongFirst(a)) }},
-	"ne":    {least: 2, most: 2, apply: func(_ *writing, a []Value) Value { return truth(!same(a[0], a[1])) }},
+	"eq":    {least: 2, most: 64, compares: true, apply: func(_ *writing, a []Value) Value { return truth(amongFirst(a)) }},
+	"ne":    {least: 2, most: 2, compares: true, apply: func(_ *writing, a []Value) Value { return truth(!same(a[0], a[1])) }},
 }
 
 // transforming is a field's transform, as a function.

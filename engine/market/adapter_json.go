@@ -8,10 +8,13 @@ var errJSONRun = errors.New("a value runs into what stands beside it; put a comm
 // parser: that the whole is JSON, Check proves with samples. What it does hold
 // is that a value stands where JSON has one, and runs into nothing.
 func (c context) afterJSON(text []byte) (context, error) {
-	for _, b := range text {
+	digits := 0 // where those of the last \u begin
+	for i, b := range text {
 		switch c {
 		case jsonEscape:
-			c = jsonText
+			if c = jsonText; b == 'u' {
+				digits = i + 1
+			}
 			continue
 		case jsonText:
 			switch b {
@@ -40,6 +43,9 @@ func (c context) afterJSON(text []byte) (context, error) {
 				c = jsonText
 			}
 		}
+	}
+	if c == jsonText && digits > 0 && digits+4 > len(text) {
+		c = jsonEscape // a value could be the rest of it
 	}
 	return c, nil
 }

@@ -38,7 +38,7 @@ func (u *unapplied) goneOf(before, now *config.Supplier) {
 		u.add(at+".api_key", "it is gone here, and keys are live", request+"/keys/HINT")
 	}
 	if len(before.BearerTokens) > len(now.BearerTokens) && u.live(event.CredentialBearer, event.NameSupplier, before.ID, "") {
-		u.add(at+".bearer_tokens", "some are gone here, and tokens are live", request+"/tokens/HINT")
+		u.add(at+".bearer_tokens", "some are gone here, and tokens are live", request+"/tokens/ID")
 	}
 	u.goneClients(event.NameSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
 }

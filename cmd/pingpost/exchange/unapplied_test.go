@@ -59,7 +59,7 @@ func TestWhatIsNotApplied(t *testing.T) {
 		"how a list is written": {"file: dnc.txt", "hash: md5, file: dnc.txt", "suppression_lists[dnc]" + only + "its contents were read as phone, plain, and match nothing now; use a list with a new id"},
 		"an API key gone":       {`    api_key: "${ACME_KEY}"` + "\n", "", "suppliers[sup_acme].api_key" + only + "it is gone here, and keys are live; use DELETE /admin/v1/suppliers/sup_acme/keys/HINT"},
 		"a client gone":         {"    oauth_clients: [{client_id: acme, client_secret: canary-secret-1, scopes: [ping]}]\n", "", "suppliers[sup_acme].oauth_clients[acme]" + only + "it is gone here, and its secrets are live; use DELETE /admin/v1/suppliers/sup_acme/clients/acme"},
-		"a token gone":          {", {token: canary-token-2}", "", "suppliers[sup_acme].bearer_tokens" + only + "some are gone here, and tokens are live; use DELETE /admin/v1/suppliers/sup_acme/tokens/HINT"},
+		"a token gone":          {", {token: canary-token-2}", "", "suppliers[sup_acme].bearer_tokens" + only + "some are gone here, and tokens are live; use DELETE /admin/v1/suppliers/sup_acme/tokens/ID"},
 
 		"nothing":                {"", "", ""},
 		"another price":          {"price: 1}", "price: 2}", ""},
@@ -89,12 +89,11 @@ func TestWhatIsNotApplied(t *testing.T) {
 			if would := x.putConfig(t, "?dry=1", changed); !slices.Equal(would.Unapplied, want) {
 				t.Errorf("a difference says\n%q\nwant\n%q", would.Unapplied, want)
 			}
-			said := func() string { return spoken.String() }
 			p.write(t, changed)
-			before := len(said())
+			before := len(spoken.String())
 			x.stop()
-			x = start(t, p)
-			warned := said()[before:]
+			start(t, p)
+			warned := spoken.String()[before:]
 			if row.want != "" && !strings.Contains(warned, row.want) || row.want == "" && strings.Contains(warned, "first value only") {
 				t.Errorf("a start says %s", warned)
 			}
