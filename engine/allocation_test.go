@@ -90,6 +90,17 @@ func TestAllocationsOfAnIngest(t *testing.T) {
 	}
 }
 
+// A supplier with a webhook costs its event's place in the cache and in the outbox.
+func TestAllocationsOfAnIngestThatIsTold(t *testing.T) {
+	send := sender(t, hooked(typical(market.Waterfall)), false)
+	for range 3000 {
+		send()
+	}
+	if n := testing.AllocsPerRun(2000, send); n > 3 {
+		t.Errorf("%.0f allocations", n)
+	}
+}
+
 func BenchmarkIngest(b *testing.B) {
 	for _, method := range []market.Method{market.Waterfall, market.Weighted} {
 		b.Run(method.String(), func(b *testing.B) {

@@ -18,6 +18,8 @@ const (
 	endpointPing         = 2 // POST /v1/ping
 	endpointAvailability = 3 // POST /api/v1/ping
 	endpointPost         = 4 // POST /v1/post
+	endpointStatus       = 5 // POST /v1/leads/{id}/status
+	endpointStatuses     = 6 // POST /v1/leads/status
 )
 
 // claimKey looks the idempotency key up. Where it was used it returns the first
@@ -56,17 +58,17 @@ func (in *ingest) useKey(endpoint byte) (first market.LeadID, err error) {
 
 func (in *ingest) hashKey(endpoint byte) (key [16]byte, fingerprint uint64) {
 	req := in.req
-	key, fingerprint, in.body = in.engine.hashKey(in.body, endpoint, req.Supplier, req.Key, req.Body, in.test)
+	key, fingerprint, in.body = in.engine.hashKey(in.body, endpoint, req.Supplier.Ref, req.Key, req.Body, in.test)
 	return key, fingerprint
 }
 
 // hashKey hashes a key with its owner and endpoint, and the body that came under
 // it, which as a test is another request than in earnest. The room is for it to
 // write in; it comes back, maybe grown.
-func (e *Engine) hashKey(room []byte, endpoint byte, owner *market.Supplier, key, body []byte, test bool) (hash [16]byte, fingerprint uint64, grown []byte) {
+func (e *Engine) hashKey(room []byte, endpoint byte, owner market.Ref, key, body []byte, test bool) (hash [16]byte, fingerprint uint64, grown []byte) {
 	room = append(room[:0], e.opt.Secret[:]...)
 	room = append(room, 'k', endpoint)
-	room = binary.BigEndian.AppendUint32(room, uint32(owner.Ref))
+	room = binary.BigEndian.AppendUint32(room, uint32(owner))
 	room = append(room, key...)
 	sum := sha256.Sum256(room)
 	copy(hash[:], sum[:])

@@ -67,6 +67,9 @@ type Engine struct {
 	recent     recent
 	reading    chan struct{} // a place for each fact that is read back
 
+	changing  exclusive[market.LeadID] // leads whose status is being decided
+	returning exclusive[month]         // months whose returns are
+
 	configuring sync.Mutex // one change of configuration at a time
 	askers      askers     // written under configuring
 

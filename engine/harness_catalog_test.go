@@ -21,7 +21,7 @@ type rig struct {
 	suppliers []string // besides "acme"
 	testers   []string // suppliers whose every lead is a test
 	auctions  int      // of a supplier at once; zero: the default
-	hooks     []string // suppliers that have a webhook
+	told      bool     // suppliers hear of their leads
 }
 
 type buyer struct {
@@ -54,10 +54,11 @@ type campaign struct {
 	unknown    market.Unknown
 	seats      []seat
 
-	vertical string        // empty: auto_insurance
-	sub      string        // line of business
-	timeout  time.Duration // of auctions; zero: 2 s
-	reserve  time.Duration // for the post; zero: 1 s
+	returns  *market.ReturnRule // nil: the usual
+	vertical string             // empty: auto_insurance
+	sub      string             // line of business
+	timeout  time.Duration      // of auctions; zero: 2 s
+	reserve  time.Duration      // for the post; zero: 1 s
 }
 
 type seat struct {
@@ -116,12 +117,12 @@ func (r rig) catalog(t testing.TB) *market.Catalog {
 	}
 	for _, id := range append([]string{"acme"}, r.suppliers...) {
 		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), ConcurrentAuctions: r.auctions}
+		if r.told {
+			c.Suppliers[market.SupplierID(id)].Hooks = hookOf(id)
+		}
 	}
 	for _, id := range r.testers {
 		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), Test: true}
-	}
-	for _, id := range r.hooks {
-		c.Suppliers[market.SupplierID(id)].Hooks = hookOf(id)
 	}
 	for _, l := range r.lists {
 		c.Lists[market.ListID(l.id)] = &market.List{ID: market.ListID(l.id), Field: l.field, Hash: l.hash}
@@ -175,6 +176,10 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 		Filters: filters(t, mapping, form.filters), Caps: caps(t, market.ScopeCampaign, form.caps),
 		Vertical: cmp.Or(form.vertical, "auto_insurance"), SubVertical: form.sub,
 		BidTimeout: cmp.Or(form.timeout, 2*time.Second), PostReserve: cmp.Or(form.reserve, time.Second),
+	}
+	built.Returns = market.UsualReturns()
+	if form.returns != nil {
+		built.Returns = *form.returns
 	}
 	for _, id := range form.suppliers {
 		built.Suppliers[market.SupplierID(id)] = struct{}{}

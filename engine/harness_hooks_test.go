@@ -18,8 +18,8 @@ func hookOf(supplier string) *market.Endpoint {
 	return &market.Endpoint{URL: "https://" + supplier + ".example/hooks", Credential: "supplier/" + supplier + "/webhook"}
 }
 
-// hooked is the same market, whose supplier acme has a webhook.
-func hooked(r rig) rig { r.hooks = []string{"acme"}; return r }
+// hooked is the same market, whose suppliers have webhooks.
+func hooked(r rig) rig { r.told = true; return r }
 
 var (
 	acks  = market.HookResult{Delivered: true, Status: 204}
@@ -44,6 +44,7 @@ type attempt struct {
 	what   string
 	lead   string
 	body   []byte
+	cause  uint64
 	number int // of this event, from 1
 	result market.HookResult
 }
@@ -51,7 +52,7 @@ type attempt struct {
 // receive notes an attempt and says how it is met.
 func (r *receivers) receive(x *exchange, h *state.Hook, m *engine.HookMessage) market.HookResult {
 	r.t.Helper()
-	a := &attempt{at: time.Since(began), id: m.ID, what: h.Type.String(), lead: h.Lead.String(), body: bytes.Clone(m.Body), number: 1, result: acks}
+	a := &attempt{at: time.Since(began), id: m.ID, what: h.Type.String(), lead: h.Lead.String(), body: bytes.Clone(m.Body), cause: h.Cause, number: 1, result: acks}
 	if supplier := x.state.NameOf(event.NameSupplier, m.Supplier); m.Endpoint.URL != "" && m.Endpoint != *hookOf(supplier) {
 		r.t.Errorf("%s of %s goes to %+v", a.what, supplier, m.Endpoint)
 	}
@@ -101,6 +102,7 @@ func (r *receivers) send(x *exchange) {
 			}
 			if err != nil {
 				x.state.ReturnHook(h)
+				time.Sleep(time.Second) // it is due again at once
 				return
 			}
 		}

@@ -26,6 +26,7 @@ type ledger struct {
 	keys     map[[16]byte]int64   // until when an idempotency key is known
 	opened   map[market.Ref]bool
 	book     auctionBook
+	returns  map[market.LeadID]market.ReturnState
 }
 
 type capWindow struct {
@@ -43,7 +44,7 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[m
 		open: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.Status{},
 		sold: map[market.Ref]int{}, campaign: map[market.Ref]int{},
 		opened: map[market.Ref]bool{}, limits: allCaps(catalog), highest: highest, keys: map[[16]byte]int64{},
-		book: newAuctionBook(),
+		book: newAuctionBook(), returns: map[market.LeadID]market.ReturnState{},
 	}
 	var decoder event.Decoder
 	for i, e := range entries {
@@ -61,6 +62,8 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[m
 			l.decided(t, fact)
 		case *event.PostSettled:
 			l.settled(t, fact)
+		case *event.StatusChanged:
+			l.changed(t, fact)
 		case *event.AuctionHeld:
 			l.held(t, fact)
 		}

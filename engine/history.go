@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,17 +23,36 @@ func (e *Engine) readBack(seq uint64, until int64) (event.Event, error) {
 	return e.decode(seq, data)
 }
 
+// readIfKept is readBack for who can do without the fact: where history no longer
+// holds it there is none, and no error.
+func (e *Engine) readIfKept(seq uint64, until int64) (event.Event, error) {
+	data, err := e.fetch(seq, until)
+	switch {
+	case errors.Is(err, ErrGone):
+		return nil, nil
+	case err != nil:
+		return nil, e.unread(seq, err)
+	}
+	return e.decode(seq, data)
+}
+
 // readEntry reads a fact's encoding from the log. The error is as readBack's.
 func (e *Engine) readEntry(seq uint64, until int64) ([]byte, error) {
-	if !e.takeReading(until) {
-		return nil, ErrUnavailable
-	}
-	defer func() { <-e.reading }()
-	data, err := e.opt.History.At(seq)
+	data, err := e.fetch(seq, until)
 	if err != nil {
 		return nil, e.unread(seq, err)
 	}
 	return data, nil
+}
+
+// fetch reads a fact's encoding; the error is ErrUnavailable where its turn did
+// not come in time, or the log's.
+func (e *Engine) fetch(seq uint64, until int64) ([]byte, error) {
+	if !e.takeReading(until) {
+		return nil, ErrUnavailable
+	}
+	defer func() { <-e.reading }()
+	return e.opt.History.At(seq)
 }
 
 // decode decodes a fact, which shares the memory of data. The error is as
@@ -45,7 +65,11 @@ func (e *Engine) decode(seq uint64, data []byte) (event.Event, error) {
 	return fact, nil
 }
 
+// unread notes why a fact could not be read, unless it was only its turn.
 func (e *Engine) unread(seq uint64, err error) error {
+	if errors.Is(err, ErrUnavailable) {
+		return ErrUnavailable
+	}
 	e.opt.Note.Fault("a fact could not be read back from the log; the request may be sent again", fmt.Errorf("entry %d: %w", seq, err))
 	return ErrUnavailable
 }

@@ -23,6 +23,8 @@ type chronicle struct {
 	facts []event.Event
 	gone  map[uint64]bool // entries that are past the history
 	fails bool
+
+	forgotten bool // memory has the names, and no lead any more
 }
 
 // At is the chronicle as history.
@@ -36,7 +38,7 @@ func (c *chronicle) At(seq uint64) ([]byte, error) {
 	return event.Append(nil, c.facts[seq-1]), nil
 }
 
-// began is the time of the n-th entry's batch.
+// at is the time of the n-th entry's batch.
 func (c *chronicle) at(n int) int64 {
 	return time.Date(2026, 3, 1, 9, 30, n, 250_999_999, time.FixedZone("", 3600)).UnixNano()
 }
@@ -45,6 +47,9 @@ func (c *chronicle) at(n int) int64 {
 func (c *chronicle) engine(log engine.Log) (*engine.Engine, *state.State) {
 	s := state.New()
 	for i, fact := range c.facts {
+		if c.forgotten && i > 0 {
+			break
+		}
 		s.Apply(uint64(i+1), c.at(i+1), fact)
 	}
 	return engine.New(engine.Options{
@@ -66,8 +71,8 @@ func named() *event.NamesGiven {
 	}}
 }
 
-// decided is a lead's fact: sold to blue for 12, of which the supplier gets 9.6.
-func decided(change func(*event.LeadDecided)) *event.LeadDecided {
+// leadFact is a lead's fact: sold to blue for 12, of which the supplier gets 9.6.
+func leadFact(change func(*event.LeadDecided)) *event.LeadDecided {
 	fact := &event.LeadDecided{
 		Lead: theLead, Campaign: 1, Supplier: 1, Decided: 1, Keep: 1 << 62,
 		Sale:   event.Sale{Buyer: 1, Price: 12_000_000, Payout: 9_600_000, Currency: dollars},
@@ -84,14 +89,14 @@ func owing(what market.HookType) func(*event.LeadDecided) {
 	return func(fact *event.LeadDecided) { fact.Hook = what }
 }
 
-// sent is a lead's fact that is an intent, after an auction.
+// sentOut makes a lead's fact an intent, after an auction.
 func sentOut(fact *event.LeadDecided) {
 	fact.Post = event.Post{URL: "https://blue.example/v1/post", Auction: market.AuctionID{1: 2}}
 	fact.Auction.ID = market.AuctionID{1: 2}
 }
 
 func settled(how event.Settlement, what market.HookType, change func(*event.PostSettled)) *event.PostSettled {
-	fact := &event.PostSettled{Lead: theLead, Campaign: 1, Supplier: 1, Settlement: how, Hook: what, Code: "Pat is known", Sale: decided(nil).Sale}
+	fact := &event.PostSettled{Lead: theLead, Campaign: 1, Supplier: 1, Settlement: how, Hook: what, Code: "Pat is known", Sale: leadFact(nil).Sale}
 	if change != nil {
 		change(fact)
 	}
@@ -112,10 +117,10 @@ var examples = []struct {
 	what  market.HookType
 	facts []event.Event
 }{
-	{"posted-recorded", market.HookPosted, []event.Event{decided(owing(market.HookPosted))}},
-	{"posted-after-an-auction", market.HookPosted, []event.Event{decided(sentOut), settled(event.SettledDelivered, market.HookPosted, nil)}},
+	{"posted-recorded", market.HookPosted, []event.Event{leadFact(owing(market.HookPosted))}},
+	{"posted-after-an-auction", market.HookPosted, []event.Event{leadFact(sentOut), settled(event.SettledDelivered, market.HookPosted, nil)}},
 	{"posted-by-a-seller", market.HookPosted, []event.Event{
-		decided(func(fact *event.LeadDecided) {
+		leadFact(func(fact *event.LeadDecided) {
 			sentOut(fact)
 			fact.Auction = event.Auction{}
 			fact.Theirs = "auction \"7\" <&>\u2028\n"
@@ -123,40 +128,43 @@ var examples = []struct {
 		}), settled(event.SettledDelivered, market.HookPosted, nil),
 	}},
 	{"posted-to-the-next", market.HookPosted, []event.Event{
-		decided(sentOut), settled(event.SettledRefused, market.HookPosted, func(fact *event.PostSettled) {
+		leadFact(sentOut), settled(event.SettledRefused, market.HookPosted, func(fact *event.PostSettled) {
 			fact.Next = event.Sale{Buyer: 2, Price: 8_000_000, Payout: 6_400_001, Currency: dollars}
 		}),
 	}},
-	{"posted-for-nothing", market.HookPosted, []event.Event{decided(func(fact *event.LeadDecided) {
+	{"posted-for-nothing", market.HookPosted, []event.Event{leadFact(func(fact *event.LeadDecided) {
 		fact.Hook, fact.Sale.Payout = market.HookPosted, 0
 	})}},
-	{"posted-test", market.HookPosted, []event.Event{decided(func(fact *event.LeadDecided) {
+	{"posted-test", market.HookPosted, []event.Event{leadFact(func(fact *event.LeadDecided) {
 		fact.Hook, fact.Sale.Test = market.HookPosted, true
 	})}},
-	{"unmatched", market.HookUnmatched, []event.Event{decided(func(fact *event.LeadDecided) {
+	{"unmatched", market.HookUnmatched, []event.Event{leadFact(func(fact *event.LeadDecided) {
 		fact.Hook, fact.Sale, fact.Reason = market.HookUnmatched, event.Sale{}, market.ReasonCapsFull
 	})}},
+	{"unmatched-test", market.HookUnmatched, []event.Event{leadFact(func(fact *event.LeadDecided) {
+		fact.Hook, fact.Sale, fact.Reason = market.HookUnmatched, event.Sale{Test: true}, market.ReasonFiltered
+	})}},
 	{"unmatched-after-a-refusal", market.HookUnmatched, []event.Event{
-		decided(sentOut), settled(event.SettledRefused, market.HookUnmatched, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
+		leadFact(sentOut), settled(event.SettledRefused, market.HookUnmatched, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
 	}},
 	{"post-failed", market.HookPostFailed, []event.Event{
-		decided(sentOut), settled(event.SettledPending, market.HookNone, nil),
+		leadFact(sentOut), settled(event.SettledPending, market.HookNone, nil),
 		settled(event.SettledRefused, market.HookPostFailed, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
 	}},
 	{"post-failed-by-an-operator", market.HookPostFailed, []event.Event{
-		decided(sentOut), settled(event.SettledUnknown, market.HookNone, nil),
+		leadFact(sentOut), settled(event.SettledUnknown, market.HookNone, nil),
 		settled(event.SettledReleased, market.HookPostFailed, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
 	}},
-	{"contacted", market.HookContacted, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusContacted, nil)}},
-	{"qualified", market.HookQualified, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusQualified, nil)}},
+	{"contacted", market.HookContacted, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusContacted, nil)}},
+	{"qualified", market.HookQualified, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusQualified, nil)}},
 	{"sold", market.HookSold, []event.Event{
-		decided(sentOut), settled(event.SettledDelivered, market.HookNone, nil),
+		leadFact(sentOut), settled(event.SettledDelivered, market.HookNone, nil),
 		changed(market.StatusAccepted, market.StatusSold, func(c *event.Change) { c.Reason = "paid \"at\" once" }),
 	}},
-	{"returned", market.HookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
+	{"returned", market.HookReturned, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
 		c.Reason, c.Return = "wrong_number", event.Return{Campaign: 1, Credit: 12_000_000, Reverse: 9_600_000, Currency: dollars, Month: 1}
 	})}},
-	{"returned-and-still-paid", market.HookReturned, []event.Event{decided(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
+	{"returned-and-still-paid", market.HookReturned, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
 		c.Reason, c.Return = "wrong_number", event.Return{Campaign: 1, Credit: 12_000_000, Currency: dollars, Month: 1}
 	})}},
 }
@@ -217,7 +225,7 @@ func TestEventsPastTheHistory(t *testing.T) {
 		{"posted-to-the-next", []uint64{2, 3}, `"buyer_id":"buy_gold","status":"ACCEPTED","price":{"amount":6.400001,"currency":"USD"},"reason":null}}`},
 		{"unmatched", []uint64{2}, `"buyer_id":null,"status":"UNMATCHED","price":null,"reason":"caps_full"}}`},
 		{"unmatched-after-a-refusal", []uint64{2, 3}, `"buyer_id":null,"status":"UNMATCHED","price":null,"reason":"post_rejected"}}`},
-		{"post-failed", []uint64{2, 3, 4}, `"buyer_id":"buy_blue","status":"UNMATCHED","price":null,"reason":"post_rejected"}}`},
+		{"post-failed", []uint64{2, 3, 4}, `"buyer_id":null,"status":"UNMATCHED","price":null,"reason":"post_rejected"}}`},
 		{"sold", []uint64{2, 3, 4}, `"buyer_id":"buy_blue","status":"sold","price":{"amount":9.6,"currency":"USD"},"reason":null}}`},
 	}
 	for _, test := range tests {
@@ -242,6 +250,36 @@ func TestEventsPastTheHistory(t *testing.T) {
 	}
 }
 
+// A lead that has left memory is told by the fact that owes the event, if that is
+// still there: only what the lead's own fact said is lost.
+func TestEventsOfAForgottenLead(t *testing.T) {
+	want := map[string]string{
+		"posted-after-an-auction": `"buyer_id":"buy_blue","status":"ACCEPTED","price":{"amount":9.6,"currency":"USD"},"reason":null}}`,
+		"posted-to-the-next":      `"buyer_id":"buy_gold","status":"ACCEPTED","price":{"amount":6.400001,"currency":"USD"},"reason":null}}`,
+		"post-failed":             `"buyer_id":null,"status":"UNMATCHED","price":null,"reason":"post_rejected"}}`,
+		"returned":                `"buyer_id":"buy_blue","status":"returned","price":null,"reason":"wrong_number","reversed":{"amount":9.6,"currency":"USD"}}}`,
+	}
+	for _, test := range examples {
+		tail, known := want[test.name]
+		if len(test.facts) > 1 && !known {
+			continue
+		}
+		if len(test.facts) == 1 { // the lead's own fact owes it: nothing is lost
+			body := must[[]byte](t)(os.ReadFile(filepath.Join("testdata", "webhooks", test.name+".json")))
+			tail = strings.TrimSpace(string(body))
+		} else {
+			tail = `,"lead_uuid":null,"auction_id":null,"campaign_id":"cmp_auto","supplier_id":"sup_acme",` + tail
+		}
+		c := &chronicle{facts: append([]event.Event{named()}, test.facts...), forgotten: true}
+		e, _ := c.engine(nil)
+		last := len(c.facts)
+		m, err := e.HookMessage(&state.Hook{Lead: theLead, Type: test.what, Supplier: 1, Cause: uint64(last), Created: c.at(last)})
+		if err != nil || !strings.HasSuffix(string(m.Body), tail) {
+			t.Errorf("%s: %v: %s, want …%s", test.name, err, m.Body, tail)
+		}
+	}
+}
+
 // An event of which nothing is known any more can be told to nobody.
 func TestEventOfNothing(t *testing.T) {
 	bubble(t, "gone", func(t *testing.T) {
@@ -260,7 +298,7 @@ func TestEventOfNothing(t *testing.T) {
 		}
 	})
 	t.Run("the disk fails", func(t *testing.T) {
-		c := &chronicle{facts: []event.Event{named(), decided(owing(market.HookPosted))}, fails: true}
+		c := &chronicle{facts: []event.Event{named(), leadFact(owing(market.HookPosted))}, fails: true}
 		e, s := c.engine(nil)
 		h, _ := s.Hook(theLead, market.HookPosted)
 		if _, err := e.HookMessage(&h); !errors.Is(err, engine.ErrUnavailable) {

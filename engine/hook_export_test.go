@@ -1,13 +1,6 @@
 package engine
 
-import (
-	"time"
-
-	"pingpost/engine/event"
-)
-
-// Commit commits a fact that no verb of these tests makes.
-func Commit(e *Engine, fact event.Event) error { return e.commit(fact, nil) }
+import "time"
 
 // Of the schedule.
 var (

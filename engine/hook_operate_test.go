@@ -136,6 +136,16 @@ func TestManyDeadLetters(t *testing.T) {
 	})
 }
 
+// switches is how often webhooks were switched on or off.
+func (x *exchange) switches() (n int) {
+	for _, e := range x.log.durable() {
+		if fact, err := new(event.Decoder).Decode(e.data); err == nil && fact.Kind() == event.KindHooksSwitched {
+			n++
+		}
+	}
+	return n
+}
+
 func TestSwitchOfHooks(t *testing.T) {
 	bubble(t, "by hand", func(t *testing.T) {
 		x := begin(t, plain())
@@ -168,14 +178,8 @@ func TestSwitchOfHooks(t *testing.T) {
 		if got := x.hooksStand(); got != "0 pending 1 dead" {
 			t.Error(got)
 		}
-		switches := 0
-		for _, e := range x.log.durable() {
-			if fact, err := new(event.Decoder).Decode(e.data); err == nil && fact.Kind() == event.KindHooksSwitched {
-				switches++
-			}
-		}
-		if switches != 2 {
-			t.Errorf("%d facts for two changes", switches)
+		if got := x.switches(); got != 2 {
+			t.Errorf("%d facts for two changes", got)
 		}
 	})
 	bubble(t, "while an attempt is under way", func(t *testing.T) {

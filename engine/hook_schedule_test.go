@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -19,8 +20,6 @@ import (
 func plain() rig {
 	return hooked(rig{buyers: []buyer{{id: "blue"}}, campaigns: []campaign{{method: market.Waterfall, seats: []seat{{buyer: "blue"}}}}})
 }
-
-const day = 24 * time.Hour
 
 // standing is how it goes with acme's webhooks, in a few words.
 func (x *exchange) hooksStand() string {
@@ -107,8 +106,9 @@ func TestJitter(t *testing.T) {
 	if least != 1219*time.Minute*9/10 || most != 1219*time.Minute*11/10 || most > day-90*time.Minute {
 		t.Errorf("all of it takes %s to %s", least, most)
 	}
-	if engine.HookAttempts != 6 {
-		t.Errorf("%d attempts", engine.HookAttempts)
+	want := [...]time.Duration{time.Minute, 6 * time.Minute, 36 * time.Minute, 3*time.Hour + 36*time.Minute, 16 * time.Hour}
+	if engine.HookAttempts != 6 || engine.HookGaps != want {
+		t.Errorf("%d attempts, %v between them", engine.HookAttempts, engine.HookGaps)
 	}
 }
 
@@ -159,6 +159,24 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 		}
 		if got := len(notes.outcomes); got != len(r.told) || notes.outcomes[got-1] != "acme delivered" || notes.outcomes[0] != "acme failed" {
 			t.Errorf("%d attempts, and noted are %d: %v", len(r.told), got, notes.outcomes)
+		}
+	})
+	bubble(t, "with two attempts under way", func(t *testing.T) {
+		x := begin(t, plain())
+		acme := x.state.RefOf(event.NameSupplier, "acme")
+		r := mail(t)
+		r.script = []market.HookResult{nacks}
+		x.tell(person(1))
+		r.sendFor(x, 5*day)
+		x.tell(person(2))
+		x.tell(person(3))
+		one, _ := x.state.TakeHook(acme, time.Now().UnixNano())
+		two, ok := x.state.TakeHook(acme, time.Now().UnixNano())
+		if err := errors.Join(x.engine.HookTried(one, nacks), x.engine.HookTried(two, nacks)); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if got := x.switches(); got != 1 || x.hooksStand() != "0 pending 3 dead failing since 0s off" {
+			t.Errorf("switched off %d times: %s", got, x.hooksStand())
 		}
 	})
 	bubble(t, "is heard once in a while", func(t *testing.T) {

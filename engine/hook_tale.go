@@ -24,18 +24,9 @@ type tale struct {
 
 // taleOf is what a decision says. Its texts are the tale's own.
 func taleOf(fact *event.LeadDecided) tale {
-	t := tale{campaign: fact.Campaign, auction: fact.Theirs, test: fact.Sale.Test}
-	for i := range fact.Fields {
-		if f := &fact.Fields[i]; f.Name == fieldSellerID {
-			t.uuid = string(f.Text) // the last one: what a post says beside the campaign's fields
-		}
-	}
-	switch {
-	case t.auction != "":
-	case !fact.Auction.ID.IsZero():
-		t.auction = fact.Auction.ID.String()
-	case !fact.Post.Auction.IsZero():
-		t.auction = fact.Post.Auction.String()
+	t := tale{campaign: fact.Campaign, uuid: ownID(fact), auction: string([]byte(fact.Theirs)), test: fact.Sale.Test}
+	if t.auction == "" {
+		t.auction = auctionOf(fact)
 	}
 	if fact.Sale.Buyer == 0 {
 		t.reason = fact.Reason.String()
@@ -52,6 +43,7 @@ func (t *tale) sell(sale *event.Sale) {
 // settle is what a settlement that owes an event makes of the tale.
 func (t *tale) settle(fact *event.PostSettled) {
 	t.unsell()
+	t.campaign, t.test = fact.Campaign, fact.Sale.Test
 	switch {
 	case fact.Next.Buyer != 0:
 		t.sell(&fact.Next)
@@ -60,27 +52,27 @@ func (t *tale) settle(fact *event.PostSettled) {
 	default:
 		t.reason = fact.Reason.String()
 	}
-	if fact.Hook == market.HookPostFailed {
-		t.buyer = fact.Sale.Buyer // which the supplier was told
-	}
 }
 
 func (t *tale) unsell() {
 	t.buyer, t.paid, t.payout, t.reversed, t.currency, t.reason = 0, false, 0, 0, market.Currency{}, ""
 }
 
-// change is what a buyer's report makes of the tale of a lead that it has.
-func (t *tale) change(c *event.Change) {
+// change is what a report makes of the tale of a lead. Where the lead itself is
+// forgotten, the report still says whose it was.
+func (t *tale) change(buyer market.Ref, c *event.Change) {
+	if t.buyer == 0 {
+		t.buyer, t.campaign, t.currency = buyer, c.Return.Campaign, c.Return.Currency
+	}
 	t.reason, t.reversed = string([]byte(c.Reason)), c.Return.Reverse
 }
 
 // row takes from memory what it has of a lead: where it was sold, and to whom.
 func (t *tale) row(lead *state.Lead) {
-	t.campaign = lead.Campaign
 	t.unsell()
-	t.test = lead.Test()
-	t.buyer, t.reason = lead.Buyer, lead.Reason.String()
+	t.campaign, t.test = lead.Campaign, lead.Test()
 	if lead.Buyer != 0 && lead.Status != market.StatusUnmatched {
-		t.paid, t.payout, t.currency = true, lead.Payout, lead.Currency
+		t.buyer, t.paid, t.payout, t.currency = lead.Buyer, true, lead.Payout, lead.Currency
 	}
+	t.reason = lead.Reason.String()
 }

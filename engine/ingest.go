@@ -174,7 +174,7 @@ func (in *ingest) describe() {
 	in.fact.Lead, in.fact.Request = in.id, in.req.Request
 	in.fact.Campaign, in.fact.Supplier = campaign.Ref, in.req.Supplier.Ref
 	in.fact.Catalog = in.plan.catalog.Version
-	in.fact.Keep = in.now + int64(e.opt.Keep)
+	in.fact.Keep = in.now + int64(max(e.opt.Keep, campaign.Returns.Window))
 	in.fact.Sale.Test = in.open.test
 	in.recordFields()
 }

@@ -31,6 +31,15 @@ func (e *Engine) SetSecret(name string, sealed []byte) error {
 	return e.commit(&event.SecretSet{Name: name, Sealed: sealed, At: e.opt.Clock.Now()}, nil)
 }
 
+// DropSecret forgets a secret that the exchange presents. ErrNotFound: there is
+// none of this name.
+func (e *Engine) DropSecret(name string) error {
+	if _, ok := e.state.Secret(name); !ok {
+		return fmt.Errorf("%w: no secret %q is kept", ErrNotFound, name)
+	}
+	return e.commit(&event.SecretSet{Name: name, At: e.opt.Clock.Now()}, nil)
+}
+
 // TopUp adds to a buyer's money.
 func (e *Engine) TopUp(buyer market.BuyerID, amount market.Money, note string) error {
 	ref := e.state.RefOf(event.NameBuyer, string(buyer))

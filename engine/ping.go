@@ -183,7 +183,7 @@ func (p *ping) commit() error {
 func (p *ping) claimKey() (answer PingAnswer, found bool, err error) {
 	e := p.engine
 	var use event.Idempotency
-	use.Key, use.Print, p.room = e.hashKey(p.room, p.endpoint, p.req.Supplier, p.req.Key, p.req.Body, p.test)
+	use.Key, use.Print, p.room = e.hashKey(p.room, p.endpoint, p.req.Supplier.Ref, p.req.Key, p.req.Body, p.test)
 	for {
 		keyed := e.state.ClaimKey(&p.hold, use.Key, use.Print, p.now)
 		switch {

@@ -17,6 +17,8 @@ type Refusal struct {
 	Reason   market.Reason       // of post_rejected: what ended the matter
 	Request  market.RequestID    // of the call that was answered first; zero: there is no fact
 	Replayed bool
+
+	Objection market.Objection // of invalid_transition: what is in the way
 }
 
 // RefusalCode is the error's code on the wire.
@@ -35,6 +37,9 @@ const (
 	PostRejected     RefusalCode = "post_rejected"     // the lead is one that the buyer does not get, or does not take
 	BuyerUnavailable RefusalCode = "buyer_unavailable" // not delivered yet; the tries go on
 	BuyerTimeout     RefusalCode = "buyer_timeout"     // not answered yet; the tries go on
+
+	NotFound          RefusalCode = "not_found"          // there is no such lead, or none of the caller's
+	InvalidTransition RefusalCode = "invalid_transition" // from where the lead stands one does not come there
 )
 
 func (r *Refusal) Error() string { return string(r.Code) }

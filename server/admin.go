@@ -34,6 +34,8 @@ type Operator interface {
 	Apply(document []byte, dry bool) (changes []string, err error)
 	// Seal seals a secret that the exchange presents.
 	Seal(name, value string) []byte
+	// Reveal opens such a secret again; false: there is none of this name.
+	Reveal(name string) (value string, ok bool)
 	// Tokens hashes the secrets that are presented to the exchange. There is one
 	// whenever there is an engine.
 	Tokens() *token.Mint
@@ -51,6 +53,7 @@ type Admin struct {
 	locked   bool       // no password is configured: nothing that is guarded opens
 	wrong    brake      // on those who guess it
 	applying sync.Mutex // one configuration is read and judged at a time
+	rotating sync.Mutex // one webhook secret at a time
 	http     *fasthttp.Server
 	logger   *slog.Logger
 }
@@ -115,6 +118,7 @@ func (a *Admin) guarded(routes *router.Router) {
 		add("POST", at+"/tokens", a.owned(owner, a.inSandbox(a.addToken)))
 		add("DELETE", at+"/tokens/{token}", a.owned(owner, a.inSandbox(a.revokeToken)))
 	}
+	a.webhookRoutes(add)
 	add("GET", "/debug/pprof/{name:*}", profile)
 }
 

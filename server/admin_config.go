@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -154,6 +155,10 @@ func (a *Admin) secret(ctx *fasthttp.RequestCtx) {
 	}
 	if body.Value == "" {
 		a.fail(ctx, faultPayload, market.FieldError{Field: "value", Code: market.CodeMissingRequired, Expected: "the new secret"})
+		return
+	}
+	if strings.HasPrefix(name, "supplier/") && !config.Signs(body.Value) {
+		a.fail(ctx, faultPayload, market.FieldError{Field: "value", Code: market.CodeInvalidFormat, Expected: "a webhook secret: whsec_ followed by base64"})
 		return
 	}
 	if err := e.SetSecret(name, a.operator.Seal(name, body.Value)); err != nil {

@@ -29,6 +29,7 @@ func (desk) Engine() *engine.Engine              { return nil }
 func (desk) Hash() (seq, hash uint64, err error) { return 7, 8, nil }
 func (desk) Configuration() []byte               { return []byte("{}") }
 func (desk) Seal(string, string) []byte          { return nil }
+func (desk) Reveal(string) (string, bool)        { return "", false }
 func (desk) Tokens() *token.Mint                 { return nil }
 func (desk) Sandbox() bool                       { return false }
 

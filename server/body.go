@@ -18,9 +18,21 @@ const drained = 1 << 20
 // begin. A body over the limit is a fault that the route is told of, so that a
 // stranger is told 401 and not how much is allowed.
 func (s *Server) readBody(ctx *fasthttp.RequestCtx, r *room) (bad fault) {
-	r.body, bad = readBody(ctx, r.body[:0], s.opt.Body)
+	limit := s.opt.Body
+	if string(exactPath(&ctx.Request.Header)) == pathStatuses {
+		limit = batchLimit(limit)
+	}
+	r.body, bad = readBody(ctx, r.body[:0], limit)
 	return bad
 }
+
+// mostBatch is a batch of reports with room for words in each; the fact of one that
+// large fits an entry of the log.
+const mostBatch = 512 << 10
+
+// batchLimit is how large a batch of reports may be where a lead may have so many
+// bytes.
+func batchLimit(lead int) int { return max(lead, min(8*lead, mostBatch)) }
 
 // readBody appends the body to memory.
 func readBody(ctx *fasthttp.RequestCtx, memory []byte, limit int) ([]byte, fault) {

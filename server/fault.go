@@ -34,6 +34,10 @@ var (
 	faultAuctions     = fault{429, "rate_limited", "Too many auctions of this seller are open at once. Send this one again after the time in Retry-After."}
 	faultUnreachable  = fault{502, "buyer_unavailable", "The buyer could not be reached in time; the delivery goes on. Send the same request under the same Idempotency-Key to hear what became of it."}
 	faultNoAnswer     = fault{504, "buyer_timeout", "The buyer did not answer in time; the delivery goes on. Send the same request under the same Idempotency-Key to hear what became of it."}
+	faultNoLead       = fault{404, "not_found", "There is no lead of this id that concerns you."}
+	faultTransition   = fault{409, "invalid_transition", "From where the lead stands it does not come to this status."}
+	faultSellersToken = fault{403, "forbidden", "The token is a supplier's, and what became of a lead is for its buyer to report. Use a token of the buyer's client."}
+	faultBatch        = fault{413, "payload_too_large", "The body is over the limit of a batch. Report on fewer leads at once."}
 	faultInternal     = fault{500, "internal", "Something went wrong here. The request may be sent again; request_id helps to find out what it was."}
 	faultUnavailable  = fault{503, "unavailable", "The exchange takes no requests right now. Send this one again after the time in Retry-After."}
 	faultCrowded      = fault{503, "unavailable", "Too many connections are open. Use fewer and keep them, and try again after the time in Retry-After."}

@@ -64,6 +64,11 @@ func (s *Server) admit(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, r
 		fail(ctx, id, faultLimited)
 		return false
 	}
+	return s.admitBody(ctx, id, r, read)
+}
+
+// admitBody makes those of them that are about the body: 413, 415, 400.
+func (s *Server) admitBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) bool {
 	if bad := s.checkBody(ctx, read); bad.status != 0 {
 		fail(ctx, id, bad)
 		return false

@@ -13,10 +13,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// limits are the token buckets of one path, one a supplier. They are made when
+// limits are the token buckets of one path, one a supplier or buyer. They are made when
 // a catalog comes into force, so a bucket that nobody has used yet fills from
 // then on: it begins empty, and a restart gives nobody a second burst. Only
-// configured suppliers have one, so strangers cannot make it grow.
+// configured ones have one, so strangers cannot make it grow.
 type limits struct {
 	mu      sync.Mutex // of those that change the map
 	buckets atomic.Pointer[map[market.Ref]*bucket]
@@ -65,23 +65,31 @@ func (b *bucket) laterLocked(now time.Time) time.Time {
 // configure makes buckets for new suppliers, changes the rates of known ones,
 // and drops those of suppliers that are gone.
 func (l *limits) configure(catalog *market.Catalog, now time.Time, rateOf func(*market.Supplier) int) {
+	rates := make(map[market.Ref]int, len(catalog.Suppliers))
+	for _, supplier := range catalog.Suppliers {
+		rates[supplier.Ref] = rateOf(supplier)
+	}
+	l.set(rates, now)
+}
+
+// set is configure for whoever has these rates.
+func (l *limits) set(rates map[market.Ref]int, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var old map[market.Ref]*bucket
 	if known := l.buckets.Load(); known != nil {
 		old = *known
 	}
-	buckets := make(map[market.Ref]*bucket, len(catalog.Suppliers))
-	for _, supplier := range catalog.Suppliers {
-		perSecond := rateOf(supplier)
-		b := old[supplier.Ref]
+	buckets := make(map[market.Ref]*bucket, len(rates))
+	for owner, perSecond := range rates {
+		b := old[owner]
 		switch {
 		case b == nil:
 			b = newBucket(perSecond, now)
 		case b.limiter.Burst() != perSecond:
 			b.change(perSecond, now)
 		}
-		buckets[supplier.Ref] = b
+		buckets[owner] = b
 	}
 	l.buckets.Store(&buckets)
 }
@@ -89,7 +97,12 @@ func (l *limits) configure(catalog *market.Catalog, now time.Time, rateOf func(*
 // take takes a token and writes the limit's headers; false: there was none, and
 // Retry-After says when there will be.
 func (l *limits) take(ctx *fasthttp.RequestCtx, supplier *market.Supplier, now time.Time) bool {
-	b := (*l.buckets.Load())[supplier.Ref]
+	return l.takeOf(ctx, supplier.Ref, now)
+}
+
+// takeOf is take for whoever has the number.
+func (l *limits) takeOf(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) bool {
+	b := (*l.buckets.Load())[owner]
 	if b == nil {
 		return true
 	}

@@ -72,10 +72,7 @@ func failWith(ctx *fasthttp.RequestCtx, id market.RequestID, err error) {
 	if !refusal.Request.IsZero() {
 		id = refusal.Request
 	}
-	what, known := refusals[refusal.Code]
-	if !known {
-		what = faultInternal
-	}
+	what := faultOf(refusal.Code, refusal.Objection)
 	fail(ctx, id, what, refusal.Fields...)
 	if refusal.Replayed {
 		ctx.Response.Header.Set(headerReplayed, "true")
@@ -83,6 +80,19 @@ func failWith(ctx *fasthttp.RequestCtx, id market.RequestID, err error) {
 	if refusal.Code == engine.PostRejected {
 		ctx.SetBody(appendReason(ctx.Response.Body(), refusal.Reason))
 	}
+}
+
+// faultOf is a refusal as it is told. What is in the way of a report says more than
+// its code.
+func faultOf(code engine.RefusalCode, objection market.Objection) fault {
+	what, known := refusals[code]
+	if !known {
+		return faultInternal
+	}
+	if objection != market.ObjectionNone {
+		what.message = objection.String()
+	}
+	return what
 }
 
 // refusals are the engine's, as they are told.
@@ -98,6 +108,9 @@ var refusals = map[engine.RefusalCode]fault{
 	engine.RateLimited:      faultAuctions,
 	engine.BuyerUnavailable: faultUnreachable,
 	engine.BuyerTimeout:     faultNoAnswer,
+
+	engine.NotFound:          faultNoLead,
+	engine.InvalidTransition: faultTransition,
 }
 
 // appendReason adds a reason to an error's body.

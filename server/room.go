@@ -19,6 +19,7 @@ type room struct {
 	hops       int    // through how many exchanges a ping has come
 	test       bool   // it says that it is a test
 	badTest    bool   // what it says of that is neither yes nor no
+	subject    []byte // what stands in the path where a lead's id should; the library's
 	body       []byte
 	out        []byte
 
@@ -27,6 +28,7 @@ type room struct {
 	ingest engine.IngestRequest
 	ping   engine.PingRequest
 	post   engine.PostRequest
+	status engine.StatusRequest
 }
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
@@ -38,6 +40,7 @@ const keptBody = 256 << 10
 
 func (r *room) giveBack() {
 	r.object.Release()
+	r.subject, r.status = nil, engine.StatusRequest{}
 	r.lead.release()
 	if cap(r.body) > keptBody {
 		r.body = nil

@@ -41,6 +41,7 @@ type Server struct {
 	pingLimits   limits // of /v1/ping and /api/v1/ping together
 	postLimits   limits
 	seedLimits   limits
+	leadLimits   leadLimits
 	runs         atomic.Int32 // of seeded leads through campaigns
 	draining     atomic.Bool
 	crowd        atomic.Pointer[crowd]
@@ -94,6 +95,7 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 	s.postLimits.configure(catalog, now, ingestRate)
 	s.seedLimits.configure(catalog, now, ingestRate)
 	s.pingLimits.configure(catalog, now, func(supplier *market.Supplier) int { return supplier.PingRate })
+	s.leadLimits.configure(catalog, now)
 	s.suppliers.Store(&byRef)
 	s.buyers.Store(&buyers)
 }

@@ -22,6 +22,7 @@ type commands struct {
 	Apply    applyCmd    `cmd:"" help:"Put a configuration into force in a running exchange."`
 	Export   exportCmd   `cmd:"" help:"Print a running exchange's configuration, without its secrets."`
 	Buyer    buyerCmd    `cmd:"" help:"Run a reference buyer's endpoint, to test an exchange against."`
+	Receiver receiverCmd `cmd:"" help:"Run a reference receiver of webhooks, to test an exchange against."`
 	Send     sendCmd     `cmd:"" help:"Send leads from a file to an exchange."`
 	Ping     pingCmd     `cmd:"" help:"Ask an exchange what it bids for a lead."`
 	Post     postCmd     `cmd:"" help:"Post a lead to an exchange that has bid for it."`

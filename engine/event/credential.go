@@ -84,7 +84,7 @@ func (c *CredentialSet) field(fc *easyproto.FieldContext) bool {
 // endpoint say. It is sealed with the exchange's own key.
 type SecretSet struct {
 	Name   string // such as buyer/buy_blue/bearer
-	Sealed []byte
+	Sealed []byte // empty: there is none of this name any more
 	At     int64
 }
 

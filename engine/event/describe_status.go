@@ -1,6 +1,7 @@
 package event
 
 import (
+	"strconv"
 	"strings"
 
 	"pingpost/engine/market"
@@ -27,9 +28,22 @@ func (d *describer) changes(e *StatusChanged) {
 			inner.add("reverse", c.Return.Reverse.String())
 		}
 		inner.uint("caps", uint64(len(c.Return.Charges)))
+		inner.objections(c.Objections)
 		all = append(all, "{"+strings.Join(inner, ",")+"}")
 	}
 	d.add("changes", "["+strings.Join(all, ",")+"]")
+}
+
+// objections are told in words, as the reporter heard them.
+func (d *describer) objections(objections []market.Objection) {
+	if len(objections) == 0 {
+		return
+	}
+	all := make([]string, len(objections))
+	for i, objection := range objections {
+		all[i] = strconv.Quote(objection.String())
+	}
+	d.add("objections", "["+strings.Join(all, ",")+"]")
 }
 
 func (d *describer) hook(e *HookTried) {

@@ -29,7 +29,7 @@ type LeadDecided struct {
 	DuplicateOf market.LeadID // of a duplicate: the accepted lead that has the value
 	Auction     Auction       // in which it was sold, or not; the zero one: there was none
 
-	Theirs string          // the seller's own id of the auction that the sale uses up; empty: none
+	Theirs string          // the seller's own id of the auction that its post names; empty: none
 	Hook   market.HookType // that this decision owes the supplier; none: none
 }
 

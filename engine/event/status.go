@@ -18,6 +18,7 @@ type StatusChanged struct {
 	At          int64 // Unix nanoseconds
 	Idempotency Idempotency
 	Changes     []Change // no lead twice among those that change anything
+	Note        string   // the operator's
 }
 
 // Change is what became of one lead.
@@ -31,6 +32,8 @@ type Change struct {
 	Hook     market.HookType // that this change owes the supplier; none: none
 	Supplier market.Ref      // of the lead
 	Waited   bool            // of a return: it has waited for the operator, who decides it now
+
+	Objections []market.Objection // with ChangeNotNow and ChangeInvalid
 }
 
 // ChangeResult is what a change came to. Numbers are in the log.
@@ -55,7 +58,8 @@ func (r ChangeResult) String() string {
 	return names[r]
 }
 
-// Return is what a return gives back, with ChangeDone; with ChangeWaits and
+// Return is what a return gives back. That is so with ChangeDone alone; with
+// ChangeWaits it is what it would, by the rules at that time, and with
 // ChangeRefused it says nothing but Campaign and Month. Without a Month it is
 // none: a test lead that comes back gives nothing back, and counts in no month.
 type Return struct {
@@ -81,6 +85,7 @@ func (s *StatusChanged) marshal(mm message) {
 	for i := range s.Changes {
 		s.Changes[i].marshal(mm.AppendMessage(7))
 	}
+	putString(mm, 8, s.Note)
 }
 
 func (s *StatusChanged) field(fc *easyproto.FieldContext) bool {
@@ -104,6 +109,8 @@ func (s *StatusChanged) field(fc *easyproto.FieldContext) bool {
 		s.Changes, c = grow(s.Changes)
 		*c = Change{}
 		return getMessage(fc, c.field)
+	case 8:
+		return getString(fc, &s.Note)
 	}
 	return true
 }
@@ -121,6 +128,7 @@ func (c *Change) marshal(mm message) {
 	putUint(mm, 8, uint64(c.Hook))
 	putUint(mm, 9, uint64(c.Supplier))
 	putBool(mm, 10, c.Waited)
+	putObjections(mm, 11, c.Objections)
 }
 
 func (c *Change) field(fc *easyproto.FieldContext) bool {
@@ -145,8 +153,27 @@ func (c *Change) field(fc *easyproto.FieldContext) bool {
 		return getRef(fc, &c.Supplier)
 	case 10:
 		return getBool(fc, &c.Waited)
+	case 11:
+		return getObjections(fc, &c.Objections)
 	}
 	return true
+}
+
+// putObjections writes a byte for each.
+func putObjections(mm message, field uint32, objections []market.Objection) {
+	numbers := make([]byte, len(objections))
+	for i, objection := range objections {
+		numbers[i] = byte(objection)
+	}
+	putBytes(mm, field, numbers)
+}
+
+func getObjections(fc *easyproto.FieldContext, objections *[]market.Objection) bool {
+	numbers, ok := fc.Bytes()
+	for _, number := range numbers {
+		*objections = append(*objections, market.Objection(number))
+	}
+	return ok
 }
 
 func (r *Return) marshal(mm message) {

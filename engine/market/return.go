@@ -12,6 +12,12 @@ type ReturnRule struct {
 	MaxShare      Share               // of the leads that a buyer bought here in one month (UTC)
 }
 
+// UsualReturns is the rule of a campaign that says nothing of returns, and of one
+// that is gone.
+func UsualReturns() ReturnRule {
+	return ReturnRule{Window: 14 * 24 * time.Hour, ReversePayout: true, MaxShare: WholeShare}
+}
+
 // Takes tells whether a return may be asked for with this reason.
 func (r *ReturnRule) Takes(reason string) bool {
 	if reason == "" {

@@ -15,6 +15,7 @@ func (s *State) applyChanges(seq uint64, at int64, e *event.StatusChanged) {
 		case event.ChangeDone, event.ChangeWaits, event.ChangeRefused:
 			s.changeLead(seq, c)
 			s.applyReturn(seq, e.Buyer, c)
+			s.applyWaiting(seq, at, c)
 		}
 		s.owe(seq, at, c.Supplier, c.Lead, c.Hook)
 	}
@@ -41,6 +42,18 @@ func (l *Lead) become(c *event.Change) {
 		l.setReturn(market.ReturnWaits)
 	case event.ChangeRefused:
 		l.setReturn(market.ReturnRefused)
+	}
+}
+
+// applyWaiting enters a return that waits for the operator, and takes out the one
+// that has its word.
+func (s *State) applyWaiting(seq uint64, at int64, c *event.Change) {
+	switch {
+	case seq <= s.loaded:
+	case c.Result == event.ChangeWaits:
+		s.undecided.ask(c.Lead, seq, at)
+	case c.Waited:
+		s.undecided.decide(c.Lead)
 	}
 }
 

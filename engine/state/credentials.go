@@ -159,9 +159,14 @@ func (a *access) setCredential(e *event.CredentialSet) {
 	}
 }
 
+// setSecret keeps a secret, or forgets one that is set to nothing.
 func (a *access) setSecret(e *event.SecretSet) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if len(e.Sealed) == 0 {
+		delete(a.secrets, e.Name)
+		return
+	}
 	a.secrets[clone(e.Name)] = append([]byte(nil), e.Sealed...)
 }
 

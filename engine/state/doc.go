@@ -12,5 +12,6 @@
 // bytes, so the collector does not walk them and a shard can be copied at once.
 // What Apply does to a shard depends on that shard and the event alone; so a
 // snapshot may take its shards at different positions of the log, each with its
-// stamp.
+// stamp. An outbox, what one supplier is still to be told, is a shard in this sense
+// too: what facts do to it depends on it and the event alone.
 package state

@@ -372,7 +372,7 @@ func TestTheHashSeesEveryFact(t *testing.T) {
 		"a cap":              &event.NamesGiven{Caps: []event.CapName{{Ref: 4}}},
 		"a credential":       &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1},
 		"a revoked one":      &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1, Revoked: true},
-		"a secret":           &event.SecretSet{Name: "x"},
+		"a secret":           &event.SecretSet{Name: "x", Sealed: []byte{1}},
 		"a door":             &event.DoorSet{Door: event.NameBuyer, Ref: 1},
 		"a list":             &event.ListLoaded{List: 1},
 		"a top-up":           &event.FundsMoved{Buyer: 1, Amount: 1},

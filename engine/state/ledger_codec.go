@@ -16,6 +16,7 @@ func (s *State) writeLedger(w *writer) {
 	s.caps.write(w)
 	s.accounts.write(w)
 	s.months.write(w)
+	s.undecided.write(w)
 	s.turns.write(w)
 	s.access.write(w)
 }
@@ -29,6 +30,7 @@ func (s *State) readLedger(r *reader) {
 	s.caps.read(r)
 	s.accounts.read(r)
 	s.months.read(r)
+	s.undecided.read(r)
 	s.turns.read(r)
 	s.access.read(r)
 }

@@ -86,6 +86,7 @@ func TestOutboxesThatAreDamagedAreRefused(t *testing.T) {
 		"more rows than bytes":   sectionOf(outboxHead{supplier: 1, rows: 60}, hook, other),
 		"a count of the moon":    sectionOf(outboxHead{supplier: 1, rows: 1 << 60}),
 		"one outbox of two":      append([]byte{2}, good[1:]...),
+		"an empty one, twice":    append(append([]byte{2}, sectionOf(outboxHead{supplier: 1})[1:]...), sectionOf(outboxHead{supplier: 1})[1:]...),
 		"the same outbox, twice": append(append([]byte{2}, good[1:]...), good[1:]...),
 	} {
 		if load(section) == nil {

@@ -124,7 +124,7 @@ func (m *model) drop(lead market.LeadID, kind market.HookType) {
 // trim lets go of dead letters, at most so many for their age.
 func (m *model) trim(supplier market.Ref, at int64, old int) {
 	for dead := m.of(supplier, true); len(dead) > 0; dead = dead[1:] {
-		if len(dead) <= m.limit && (dead[0].Due > at-letterKeep || old == 0) {
+		if len(dead) <= m.limit && (dead[0].Due > at-letterKeep || old <= 0) {
 			return
 		}
 		old--
@@ -305,6 +305,16 @@ func (w *errand) take() error {
 	return nil
 }
 
+// operate resends any hook at all, or drops it: wherever it stands in its queue.
+func (w *errand) operate() {
+	if len(w.model.hooks) == 0 {
+		return
+	}
+	h := w.model.hooks[w.draw(len(w.model.hooks))]
+	outcome := []event.HookOutcome{event.HookResent, event.HookDropped}[w.draw(2)]
+	w.both(&event.HookTried{Lead: h.Lead, Supplier: h.Supplier, Type: h.Type, Outcome: outcome, At: w.at})
+}
+
 // attempted ends the oldest attempt that is out.
 func (w *errand) attempted() {
 	if len(w.taken) == 0 {
@@ -394,12 +404,16 @@ func TestAFullOutboxKeepsToItsDefinition(t *testing.T) {
 		lead := market.LeadID(spread(uint64(n)))
 		lead[0] = byte(1 + n%2)
 		w.both(&event.StatusChanged{Changes: []event.Change{{Lead: lead, Supplier: supplierOf(lead), Hook: market.HookType(1 + w.draw(3))}}})
+		if n%9 == 0 {
+			w.both(&event.HookTried{Lead: lead, Supplier: supplierOf(lead), Type: w.model.hooks[len(w.model.hooks)-1].Type, Outcome: event.HookDead, Attempt: 1, At: w.at})
+		}
 		if n%5 == 0 {
 			w.at += second
 		}
 	}
 	for n := range 1500 {
 		var err error
+		w.at += second
 		switch {
 		case n == 900:
 			w.both(&event.HooksSwitched{Supplier: 1, Off: true})
@@ -407,6 +421,8 @@ func TestAFullOutboxKeepsToItsDefinition(t *testing.T) {
 			w.both(&event.HooksSwitched{Supplier: 1})
 		case n%500 == 499:
 			err = w.restart()
+		case n%7 == 0:
+			w.operate()
 		case w.draw(2) == 0:
 			err = w.take()
 		default:

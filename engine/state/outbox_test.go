@@ -331,3 +331,27 @@ func TestRowsOfHooksAreSmall(t *testing.T) {
 		t.Errorf("%d bytes a lead", size)
 	}
 }
+
+// What a snapshot's outbox has seen already is not applied to it again, when the
+// rest of the snapshot is older.
+func TestAnOutboxAheadOfTheLog(t *testing.T) {
+	failed := &event.HookTried{Lead: market.LeadID{1}, Type: market.HookPosted, Supplier: 1, Attempt: 1, Outcome: event.HookFailed, At: monday}
+	for name, facts := range map[string][]event.Event{
+		"it failed, and was switched on": {failed, &event.HooksSwitched{Supplier: 1}},
+		"it was off, and failed":         {&event.HooksSwitched{Supplier: 1, Off: true}, &event.HooksSwitched{Supplier: 1}, failed},
+		"it was delivered":               {&event.HookTried{Lead: market.LeadID{1}, Type: market.HookPosted, Supplier: 1, Outcome: event.HookDelivered}},
+	} {
+		d := newDesk()
+		d.owes(1, market.HookPosted)
+		for _, fact := range facts {
+			d.fact(fact)
+		}
+		ahead := rowsAhead(t, d.world)
+		if got, want := ahead.HookStanding(1), d.HookStanding(1); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+		if _, hash := ahead.Hash(); hash != func() uint64 { _, h := d.Hash(); return h }() {
+			t.Errorf("%s: another state", name)
+		}
+	}
+}

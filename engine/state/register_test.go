@@ -94,6 +94,15 @@ func TestCredentialsAndDoors(t *testing.T) {
 	if _, ok := w.Secret("buyer/blue"); ok {
 		t.Error("a secret nobody set")
 	}
+	_, kept := w.Hash()
+	w.fact(&event.SecretSet{Name: "buyer/blue", Sealed: []byte{3}})
+	w.fact(&event.SecretSet{Name: "buyer/blue"})
+	if _, ok := w.Secret("buyer/blue"); ok {
+		t.Error("a secret that was set to nothing")
+	}
+	if _, hash := w.Hash(); hash != kept {
+		t.Error("a secret that was set to nothing leaves a trace")
+	}
 	w.fact(&event.ListLoaded{List: 1, File: "f", Source: "s", Entries: 3})
 	if file, ok := w.List(1); !ok || file != (ListFile{File: "f", Source: "s", Entries: 3}) {
 		t.Errorf("list %+v, %t", file, ok)

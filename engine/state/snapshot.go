@@ -9,7 +9,7 @@ import (
 )
 
 // A snapshot is a header and then sections, one a shard and one for the ledger
-// (all that is not a row). Each section has the position of the log it was
+// (all that is neither a row nor in an outbox). Each section has the position of the log it was
 // copied at; loading applies to each only what came later.
 //
 //	header   "PPST" | version u8 | shards uvarint

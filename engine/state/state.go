@@ -13,18 +13,19 @@ import (
 // State is the exchange's memory. Apply is for one goroutine; everything else
 // is safe for many.
 type State struct {
-	leads    [shards]leadShard
-	dups     [shards]dupShard
-	keys     [shards]keyShard
-	auctions [shards]auctionShard
-	outboxes outboxes
-	caps     caps
-	accounts accounts
-	months   months
-	turns    turns
-	names    names
-	access   access
-	unknowns unknowns
+	leads     [shards]leadShard
+	dups      [shards]dupShard
+	keys      [shards]keyShard
+	auctions  [shards]auctionShard
+	outboxes  outboxes
+	caps      caps
+	accounts  accounts
+	months    months
+	undecided undecided
+	turns     turns
+	names     names
+	access    access
+	unknowns  unknowns
 
 	reservations atomic.Int64
 	doors        atomic.Uint64 // see DoorVersion
@@ -53,6 +54,7 @@ func New() *State {
 	s.accounts.byRef = make(map[market.Ref]*account)
 	s.turns.byCampaign = make(map[market.Ref]*campaignTurns)
 	s.months.byKey = make(map[monthKey]*monthCount)
+	s.undecided.byLead = make(map[market.LeadID]Waiting)
 	s.outboxes.changed, s.outboxes.limit = make(chan struct{}, 1), deadLetters
 	return s
 }
@@ -89,7 +91,7 @@ func (s *State) Hash() (seq uint64, hash uint64) {
 		sum += s.leads[i].sum() + s.dups[i].sum() + s.keys[i].sum() + s.auctions[i].sum()
 	}
 	sum += s.caps.digest() + s.accounts.digest() + s.months.digest() + s.turns.digest() + s.names.digest() + s.access.digest()
-	return s.seq, sum + s.outboxes.digest()
+	return s.seq, sum + s.undecided.digest() + s.outboxes.digest()
 }
 
 func (shard *leadShard) sum() uint64 {

@@ -7,6 +7,7 @@ import (
 
 	"pingpost/engine/market"
 	"pingpost/loadtest/refbuyer"
+	"pingpost/loadtest/refreceiver"
 )
 
 // A picture is what the witnesses said at about one time. They are asked in the
@@ -19,6 +20,8 @@ type picture struct {
 	refused []*told                    // likewise: of posts that were not sold
 	late    []string                   // likewise: keys of posts that came too late
 	before  map[string][]refbuyer.Lead // the buyers
+	events  []refreceiver.Event        // the supplier's endpoint: what it was told
+	hooks   refreceiver.Stats          // likewise
 	book    *book                      // the log
 	after   map[string][]refbuyer.Lead // the buyers again
 	stats   map[string]refbuyer.Stats  // likewise
@@ -26,8 +29,9 @@ type picture struct {
 
 	// atRest: no request is under way, and no delivery but those that wait for
 	// the operator. Then all must agree, in both directions.
-	atRest bool
-	funds  map[string]account // what the exchange says
+	atRest  bool
+	drained bool               // and every event is delivered
+	funds   map[string]account // what the exchange says
 }
 
 // account is a buyer's money as the admin address tells it.
@@ -57,6 +61,7 @@ func (p *picture) audit() []string {
 	found = append(found, p.counted()...)
 	found = append(found, p.topUps()...)
 	found = append(found, p.offered()...)
+	found = append(found, p.notified()...)
 	if p.atRest {
 		found = append(found, p.complete()...)
 		found = append(found, p.owed()...)

@@ -26,6 +26,7 @@ const (
 type scene struct {
 	*killer
 	buyers *buyers
+	told   *receiver
 	crowd  *crowd
 	added  []market.Money // top-ups that were acknowledged
 	seen   []string       // the log's dump, as it was last
@@ -77,7 +78,9 @@ func (s *scene) play() *picture {
 		}
 	}
 	s.rest()
+	s.drain()
 	p := s.picture()
+	p.drained = true
 	s.check(p)
 	for i := 0; i < len(s.hashes); i += 3 {
 		s.replays(s.hashes[i]) // of before the newest snapshot, too
@@ -85,6 +88,7 @@ func (s *scene) play() *picture {
 	s.farewell()
 	t.Logf("killed: %v", s.tally)
 	t.Logf("%d kills in %d lives, %d leads, %d answers only by asking again, %d log entries", s.kills, s.lives, len(p.answers), s.crowd.ledger.lost, len(s.seen))
+	t.Logf("webhooks: %+v", p.hooks)
 	if idle := p.unfilled(); len(idle) > 0 && !testing.Short() {
 		t.Errorf("what was not used up cannot have been exceeded: %q", idle)
 	}
@@ -109,7 +113,8 @@ func newScene(t *testing.T, termsFor func(leads int64, hourly, daily string) *te
 	terms := termsFor(int64(kills*(fewest+most)*3/8), hourly, daily)
 	program := build(t, detector)
 	x := &exchange{t: t, program: program, dir: t.ArtifactDir(), door: newDoor()}
-	b := startBuyers(t, program, terms, seed)
+	b, r := startBuyers(t, program, terms, seed), startReceiver(t, program, seed)
+	terms.hooks = r.at()
 	k := &killer{exchange: x, terms: terms, endpoints: b.endpoints, chance: rand.New(rand.NewPCG(seed, 1<<32)), tally: map[manner]int{}}
 	x.configure(terms.document(b.endpoints, 0))
 	x.start()
@@ -117,7 +122,7 @@ func newScene(t *testing.T, termsFor func(leads int64, hourly, daily string) *te
 	if terms.auctioned(terms.campaigns[0].id) {
 		token = x.token()
 	}
-	s := &scene{killer: k, buyers: b, crowd: gather(terms, x.door, token, seed), enough: kills}
+	s := &scene{killer: k, buyers: b, told: r, crowd: gather(terms, x.door, token, seed), enough: kills}
 	t.Cleanup(s.crowd.dismiss)
 	return s
 }
@@ -212,6 +217,7 @@ func (s *scene) picture() *picture {
 	answers, _ := s.crowd.ledger.page()
 	p.sort(answers, s.crowd.ledger.tooLate())
 	p.before = s.buyers.leads()
+	p.events, p.hooks = s.told.heard()
 	dump := s.dump()
 	p.after, p.stats = s.buyers.leads(), s.buyers.stats()
 	p.book = readBook(s.terms, dump)

@@ -16,13 +16,18 @@
 // was told is in the log and told again to the byte, and a lead that was sold at
 // it went to the buyer that made it, at that price, alone.
 //
-// # Three witnesses
+// All the while the supplier is told of its leads by webhooks, at an endpoint that
+// fails at random, and that takes half of what it then fails.
+//
+// # Four witnesses
 //
 // Nothing is believed because the exchange says so. The suppliers keep a ledger
-// of every answer they were given. The buyers keep what they took. The log's
+// of every answer they were given. The buyers keep what they took, and the
+// supplier's endpoint what it was told: of every lead in the log what became of
+// it, at least once, under one id and in one wording. The log's
 // dump is walked from its first entry by a bookkeeper that knows the
 // configuration and none of the exchange's code for state. After every restart,
-// and once more when all has come to rest, the auditor holds the three against
+// and once more when all has come to rest, the auditor holds them against
 // each other and against what the live exchange says of itself.
 //
 // The auditor is tested too: each of its findings is provoked by a forged

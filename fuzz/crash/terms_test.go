@@ -14,6 +14,7 @@ type terms struct {
 	campaigns []campaignTerms
 	buyers    []buyerTerms
 	caps      []capTerms
+	hooks     string // where the supplier is told of its leads
 }
 
 type campaignTerms struct {
@@ -162,6 +163,7 @@ const (
 	buyerToken    = "token-that-buyers-ask-for"
 	clientID      = "acme"
 	clientSecret  = "secret-of-acme-that-sellers-show"
+	hookSecret    = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
 )
 
 // object is a JSON object that is written here.
@@ -192,6 +194,7 @@ func (t *terms) document(endpoints map[string]string, revision int) []byte {
 		"suppliers": []object{{
 			"id": supplier, "api_key": apiKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
 			"oauth_clients": []object{{"client_id": clientID, "client_secret": clientSecret}},
+			"webhook":       object{"url": t.hooks + "/hooks", "secret": hookSecret},
 		}},
 		"buyers": buyers, "campaigns": campaigns,
 	}, "", " ")

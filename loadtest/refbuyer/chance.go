@@ -38,6 +38,12 @@ func (c chance) draw(what draw, key []byte, attempt int) float64 {
 	return float64(sum>>11) / (1 << 53)
 }
 
+// Draw is a draw for who leaves other things to chance in this way: what numbers
+// them.
+func Draw(seed uint64, what uint8, key []byte, attempt int) float64 {
+	return chance(seed).draw(draw(what), key, attempt)
+}
+
 // happens tells whether something of this share comes to pass.
 func (c chance) happens(share float64, what draw, key []byte, attempt int) bool {
 	return share > 0 && c.draw(what, key, attempt) < share

@@ -85,6 +85,7 @@ func (c *compiler) campaign(at place, form *Campaign) {
 		PostReserve: form.PostReserve.span(),
 		Suppression: c.suppression(at.key("suppression"), form.Suppression),
 		Duplicates:  c.duplicates(at.key("duplicates"), &form.Duplicates),
+		Returns:     c.returns(at.key("returns"), &form.Returns),
 		Mapping:     c.mapping(at, form),
 		Caps:        c.caps(at.key("caps"), form.Caps, market.ScopeCampaign, zone),
 	}
@@ -112,7 +113,6 @@ func (c *compiler) campaignTerms(at place, form *Campaign) {
 	c.spanIn(at.key("bid_timeout"), form.BidTimeout, leastBidTimeout, mostBidTimeout)
 	c.spanIn(at.key("post_reserve"), form.PostReserve, 100*time.Millisecond, 4*time.Second)
 	c.names(at.key("consent_required_sources"), form.ConsentSources, maxLabel)
-	c.returns(at.key("returns"), &form.Returns)
 }
 
 // takes is the set of suppliers that may send, nil for all.

@@ -2,8 +2,7 @@ package config
 
 import "pingpost/engine/market"
 
-// Returns is how a buyer may give a lead back. The catalog has no place for it;
-// it is read from the document.
+// Returns is how a buyer may give a lead back.
 type Returns struct {
 	Window           *Duration `json:"window"`
 	Reasons          []string  `json:"reasons,omitempty"` // empty: any
@@ -14,22 +13,30 @@ type Returns struct {
 }
 
 const (
-	defaultReturns = 14 * day
-	maxReturns     = 365 * day
-	maxReason      = 64
+	maxReturns = 365 * day
+	maxReason  = 64
 )
 
 func (r *Returns) fill() {
-	r.Window = r.Window.orElse(defaultReturns)
+	usual := market.UsualReturns()
+	r.Window = r.Window.orElse(usual.Window)
 	orElse(&r.Approval, "auto")
-	r.ReversePayout = given(r.ReversePayout, true)
-	r.MaxSharePerMonth = given(r.MaxSharePerMonth, Share(market.WholeShare))
+	r.ReversePayout = given(r.ReversePayout, usual.ReversePayout)
+	r.MaxSharePerMonth = given(r.MaxSharePerMonth, Share(usual.MaxShare))
 }
 
-func (c *compiler) returns(at place, r *Returns) {
+func (c *compiler) returns(at place, r *Returns) market.ReturnRule {
 	c.spanIn(at.key("window"), r.Window, 0, maxReturns)
 	c.oneOf(at.key("approval"), r.Approval, "auto", "manual")
 	c.names(at.key("reasons"), r.Reasons, maxReason)
+	rule := market.ReturnRule{
+		Window: r.Window.span(), Manual: r.Approval == "manual", CapBack: r.CapBack,
+		ReversePayout: *r.ReversePayout, MaxShare: market.Share(*r.MaxSharePerMonth),
+	}
+	if len(r.Reasons) > 0 {
+		rule.Reasons = setOf[string](r.Reasons)
+	}
+	return rule
 }
 
 // names judges a list of texts: none empty, none twice.

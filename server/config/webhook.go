@@ -52,6 +52,12 @@ func (c *compiler) webhook(at place, supplier string, w *Webhook) *market.Endpoi
 // WebhookSecretName is the name of the secret that signs what a supplier is told.
 func WebhookSecretName(supplier string) string { return "supplier/" + supplier + "/webhook" }
 
+// PreviousSecretName is the name of the one before it, which signs as well while
+// a supplier changes over.
+func PreviousSecretName(supplier string) string {
+	return signature.PreviousName(WebhookSecretName(supplier))
+}
+
 // Signs tells whether a text is a webhook secret: there are bytes in it to sign with.
 func Signs(secret string) bool {
 	_, ok := signature.ParseSecret(secret)

@@ -186,6 +186,22 @@ func free(t *testing.T) string {
 	return ln.Addr().String()
 }
 
+// TestStaleConnection: one that the endpoint has ended meanwhile is no failure; the
+// event goes out again over another, under its id.
+func TestStaleConnection(t *testing.T) {
+	e := dialtest.Listen(t, dialtest.Answers("200 OK", `{}`), dialtest.BreaksOff(""), dialtest.Answers("200 OK", `{}`))
+	c := client(t, nil)
+	for range 2 {
+		if got := c.Post(told("http://"+e.Address+"/", ample)); !got.Delivered {
+			t.Errorf("%+v", got)
+		}
+	}
+	requests := e.Got()
+	if len(requests) != 3 || requests[1].Raw != requests[2].Raw || requests[2].Conn != 1 {
+		t.Errorf("%d requests", len(requests))
+	}
+}
+
 // TestConnectionIsKept: over TLS as over plain lines, where the endpoint allows it.
 func TestConnectionIsKept(t *testing.T) {
 	certificate := httptest.NewTLSServer(nil)

@@ -8,15 +8,11 @@ import (
 	"pingpost/server/webhook/signature"
 )
 
-// previous is where the secret stays, beside the present one's name, that is not
-// in use any more but that receivers may still verify by.
-const previous = "/previous"
-
 // keys are those that sign: the present one, and the previous one while it lives.
 // There are none where there is no present one that can sign.
 func (c *Client) keys(name string) []signature.Key {
 	var keys []signature.Key
-	for _, name := range [...]string{name, name + previous} {
+	for _, name := range [...]string{name, signature.PreviousName(name)} {
 		secret, _ := c.secrets(name)
 		key, ok := signature.ParseSecret(secret)
 		if !ok && len(keys) == 0 {

@@ -38,6 +38,9 @@ func (x *Exchange) Hash() (seq, hash uint64, err error) {
 // Seal seals a secret that the exchange presents.
 func (x *Exchange) Seal(name, value string) []byte { return x.vault.Seal(name, value) }
 
+// Reveal opens a secret that the exchange presents.
+func (x *Exchange) Reveal(name string) (string, bool) { return x.secret(name) }
+
 // Tokens hashes the secrets that are presented to the exchange.
 func (x *Exchange) Tokens() *token.Mint { return x.tokens }
 

@@ -18,6 +18,10 @@ import (
 // Prefix is what a secret begins with; base64 follows, with padding or without.
 const Prefix = "whsec_"
 
+// PreviousName is the name of the secret that one of this name has taken the place
+// of, and that receivers may still verify by.
+func PreviousName(name string) string { return name + "/previous" }
+
 // Key is what signs: the bytes that a secret stands for, never its text.
 type Key []byte
 

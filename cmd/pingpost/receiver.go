@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"pingpost/loadtest/refreceiver"
+)
+
+// receiverCmd runs the reference receiver of webhooks until it is interrupted, and
+// then says what it heard.
+type receiverCmd struct {
+	Listen string `default:"127.0.0.1:8091" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
+	Secret string `required:"true" env:"PINGPOST_WEBHOOK_SECRET" placeholder:"SECRET" help:"The webhook's secret: whsec_ and base64."`
+	Seed   uint64 `default:"1" placeholder:"NUMBER" help:"Seed of all chance (${default})."`
+	Quiet  bool   `short:"q" help:"Print neither the address at the start nor the account at the end."`
+
+	Latency  string  `placeholder:"TIMES" help:"How long each answer takes: 20ms, 10ms-50ms, exp:20ms or lognormal:20ms,0.5; with +hang:0.01 after it, one in a hundred never comes. At once by default."`
+	FailRate float64 `default:"0" placeholder:"SHARE" help:"Share of deliveries to answer with 500, from 0 to 1 (${default}). Half of these are taken first, so that they come again."`
+}
+
+// Help is what --help says beyond the flags.
+func (*receiverCmd) Help() string {
+	return `An endpoint for webhooks, to try an exchange against: it takes them on every
+path, verifies both signatures, acknowledges with 204, and drops what it has
+heard before by the event's id.
+
+  pingpost receiver --secret whsec_c2VjcmV0
+  pingpost receiver --secret whsec_c2VjcmV0 --latency 10ms-50ms --fail-rate 0.2
+
+An exchange on the same machine finds it where a supplier has
+
+  webhook: {url: "http://127.0.0.1:8091/hooks", secret: whsec_c2VjcmV0}
+
+and 127.0.0.0/8 is in trusted_networks.
+
+GET /stats tells what came: by type, how many distinct events, how many repeats.
+bad_signatures and changed in it must stay 0. GET /events lists every event, one
+JSON object a line.`
+}
+
+// Run serves until SIGINT or SIGTERM.
+func (c *receiverCmd) Run() error {
+	options, err := c.options()
+	if err != nil {
+		return err
+	}
+	receiver, err := refreceiver.New(options)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if !c.Quiet {
+		fmt.Printf("reference receiver on http://%s\n", receiver.Addr())
+	}
+	if err := receiver.Serve(ctx); err != nil {
+		return fmt.Errorf("reference receiver: %w", err)
+	}
+	if c.Quiet {
+		return nil
+	}
+	return json.NewEncoder(os.Stdout).Encode(receiver.Stats())
+}
+
+func (c *receiverCmd) options() (refreceiver.Options, error) {
+	latency, err := latencyOf(c.Latency)
+	return refreceiver.Options{Listen: c.Listen, Secret: c.Secret, Seed: c.Seed, Latency: latency, FailRate: c.FailRate}, err
+}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// Look is a lead as one of the two whom it concerns may see it: where it stands
+// and what it is worth to the one who looks. Nothing of it tells who the person
+// is.
+type Look struct {
+	Lead     market.LeadID
+	Status   market.Status
+	Delivery market.Delivery
+	Reason   market.Reason // where it was not sold
+	Return   market.ReturnState
+	Campaign string
+	Buyer    string          // empty: nobody has it
+	Own      string          // the seller's own id of it, shown to the seller; empty: there is none
+	Auction  string          // the name of its auction with the one who looks; empty: there was none
+	Price    market.Money    // what the seller is paid, or the buyer pays
+	Currency market.Currency // the zero one: it is not sold
+	Created  int64           // Unix nanoseconds
+	Test     bool
+}
+
+// LookAsSupplier shows a lead to the supplier that sent it; ErrNotFound to anyone
+// else. Until is when the answer is due, in Unix nanoseconds.
+func (e *Engine) LookAsSupplier(id market.LeadID, supplier market.Ref, until int64) (Look, error) {
+	lead, ok := e.state.Lead(id)
+	if !ok || lead.Supplier != supplier {
+		return Look{}, ErrNotFound
+	}
+	look := e.look(&lead)
+	look.price(&lead, lead.Payout)
+	decided, err := e.broughtBy(&lead, until)
+	if decided == nil {
+		return look, err
+	}
+	look.Own, look.Auction = ownID(decided), decided.Theirs
+	if look.Auction == "" {
+		look.Auction = auctionOf(decided)
+	}
+	return look, nil
+}
+
+// LookAsBuyer shows a lead to the buyer that bought it, or is being sent it;
+// ErrNotFound to anyone else.
+func (e *Engine) LookAsBuyer(id market.LeadID, buyer market.Ref, until int64) (Look, error) {
+	lead, ok := e.state.Lead(id)
+	if !ok || lead.Buyer == 0 || lead.Buyer != buyer {
+		return Look{}, ErrNotFound
+	}
+	look := e.look(&lead)
+	look.price(&lead, lead.Price)
+	decided, err := e.broughtBy(&lead, until)
+	if decided != nil {
+		look.Auction = auctionOf(decided)
+	}
+	return look, err
+}
+
+func (e *Engine) look(lead *state.Lead) Look {
+	look := Look{
+		Lead: lead.ID, Status: lead.Status, Delivery: lead.Delivery, Reason: lead.Reason, Return: lead.Return(),
+		Campaign: e.state.NameOf(event.NameCampaign, lead.Campaign), Created: lead.Decided, Test: lead.Test(),
+	}
+	if lead.Buyer != 0 && lead.Status != market.StatusUnmatched {
+		look.Buyer = e.state.NameOf(event.NameBuyer, lead.Buyer)
+	}
+	return look
+}
+
+// price shows an amount where the lead is sold.
+func (l *Look) price(lead *state.Lead, amount market.Money) {
+	if lead.Status != market.StatusUnmatched && lead.Status != market.StatusOpen {
+		l.Price, l.Currency = amount, lead.Currency
+	}
+}
+
+// broughtBy is the fact that brought the lead; nil where history no longer holds
+// it.
+func (e *Engine) broughtBy(lead *state.Lead, until int64) (*event.LeadDecided, error) {
+	fact, err := e.readIfKept(lead.Seq, until)
+	if fact == nil {
+		return nil, err
+	}
+	decided, ok := fact.(*event.LeadDecided)
+	if !ok || decided.Lead != lead.ID {
+		panic("BUG: a lead was brought by another fact than its own")
+	}
+	return decided, nil
+}
+
+// ownID is the seller's own id of the lead, which a post names.
+func ownID(decided *event.LeadDecided) string {
+	for i := range decided.Fields {
+		if decided.Fields[i].Name == fieldSellerID {
+			return string(decided.Fields[i].Text)
+		}
+	}
+	return ""
+}
+
+// auctionOf is our name for the auction that the lead was in.
+func auctionOf(decided *event.LeadDecided) string {
+	id := decided.Auction.ID
+	if id.IsZero() {
+		id = decided.Post.Auction
+	}
+	if id.IsZero() {
+		return ""
+	}
+	return id.String()
+}

@@ -1,0 +1,229 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// byHand is the usual rule, but that the operator decides.
+func byHand(change func(*market.ReturnRule)) market.ReturnRule {
+	return returns(func(r *market.ReturnRule) {
+		r.Manual = true
+		if change != nil {
+			change(r)
+		}
+	})
+}
+
+// What an operator's word makes of a return that waits, and what the buyer may
+// report before and after it.
+func TestOperatorDecidesReturns(t *testing.T) {
+	tests := []struct {
+		what    string
+		steps   string // report a status; approve, refuse; crash
+		want    string
+		stands  string
+		balance string
+	}{
+		{"it waits", "returned", "ACCEPTED waiting", "ACCEPTED none", "90"},
+		{"asked for again", "contacted returned returned", "contacted, contacted waiting, contacted waiting", "contacted none", "90"},
+		{"nothing else meanwhile", "contacted returned sold contacted", "contacted, contacted waiting, no: waits, contacted", "contacted none", "90"},
+		{"approved", "sold returned approve returned", "sold, sold waiting, ok, returned", "returned none", "100"},
+		{"approved after a restart", "returned crash approve sold", "ACCEPTED waiting, ok, no: further", "returned none", "100"},
+		{"approved twice", "returned approve approve", "ACCEPTED waiting, ok, conflict", "returned none", "100"},
+		{"refused", "returned refuse", "ACCEPTED waiting, ok", "ACCEPTED none", "90"},
+		{"refused once, refused for ever", "returned refuse returned crash returned", "ACCEPTED waiting, ok, no: refused, no: refused", "ACCEPTED none", "90"},
+		{"refused, and the lead goes on", "returned refuse contacted sold", "ACCEPTED waiting, ok, contacted, sold", "sold none", "90"},
+		{"refused, then approved", "returned refuse approve", "ACCEPTED waiting, ok, conflict", "ACCEPTED none", "90"},
+		{"nobody asked", "contacted approve refuse", "contacted, conflict, conflict", "contacted none", "90"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := begin(t, bought(byHand(nil)))
+			a := x.sold(1)
+			var heard []string
+			for i, step := range strings.Fields(test.steps) {
+				switch step {
+				case "approve", "refuse":
+					heard = append(heard, decided(x.engine.DecideReturn(a.Lead, step == "approve", "as they say")))
+				case "crash":
+					x.crash()
+				default:
+					heard = append(heard, x.reported(saying(a, step).withKey(fmt.Sprint("k", i))))
+				}
+			}
+			if got := strings.Join(heard, ", "); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			if got := x.stands(a) + ", " + x.balance("blue"); got != test.stands+", "+test.balance {
+				t.Errorf("%s, want %s, %s", got, test.stands, test.balance)
+			}
+		})
+	}
+}
+
+func decided(err error) string {
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.Is(err, engine.ErrConflict):
+		return "conflict"
+	case errors.Is(err, engine.ErrNotFound):
+		return "not found"
+	}
+	return err.Error()
+}
+
+// An approved return gives back what the rules were when it was asked for, tells
+// the supplier with the buyer's own reason, and keeps the operator's note.
+func TestApprovalKeepsToTheReport(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		r := bought(byHand(func(r *market.ReturnRule) { r.CapBack = true }))
+		r.told, r.buyers[0].caps = true, []string{"total 1"}
+		x := begin(t, r)
+		a := x.sold(1)
+		x.reported(saying(a, "returned").because("no such person").happened("2000-01-01T00:00:00Z"))
+		asked := x.lastFact().(*event.StatusChanged).Changes[0]
+		if asked.Hook != market.HookNone || x.tell(person(2)) != "gold" {
+			t.Errorf("before it is approved: %+v", asked)
+		}
+		r.campaigns[0].returns = new(returns(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }))
+		x.configure(r)
+		time.Sleep(60 * day) // the lead has left memory by then
+		for n := range 5000 {
+			x.drawn.Add(uint64(n % 3)) // so that they come to every shard
+			_, _ = x.send(person(10 + n))
+		}
+		if _, known := x.state.Lead(a.Lead); known {
+			t.Fatal("the lead is in memory still")
+		}
+		if got := decided(x.engine.DecideReturn(a.Lead, true, "fair")); got != "ok" {
+			t.Fatal(got)
+		}
+		fact := x.lastFact().(*event.StatusChanged)
+		want := asked
+		want.Result, want.Waited, want.Hook = event.ChangeDone, true, market.HookReturned
+		if got := fmt.Sprintf("%+v", fact.Changes[0]); got != fmt.Sprintf("%+v", want) || fact.Note != "fair" || fact.Buyer == 0 {
+			t.Errorf("%s\nwant %+v", got, want)
+		}
+		if want.Reason != "no such person" || want.Occurred != began.UnixNano() || want.Return.Reverse != 8_000_000 || len(want.Return.Charges) != 1 {
+			t.Errorf("%+v", want)
+		}
+		if got := x.tell(person(9_000)); got != "blue" {
+			t.Errorf("the cap was not given back: %s", got)
+		}
+	})
+}
+
+// A refusal gives its place in the month's share to another.
+func TestRefusalLeavesTheShare(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, bought(byHand(func(r *market.ReturnRule) { r.MaxShare = 500_000 })))
+		a, b := x.sold(1), x.sold(2)
+		for _, step := range []struct{ got, want string }{
+			{x.reported(saying(a, "returned")), "ACCEPTED waiting"},
+			{x.reported(saying(b, "returned")), "no: share"},
+			{decided(x.engine.DecideReturn(a.Lead, false, "")), "ok"},
+			{x.reported(saying(b, "returned")), "ACCEPTED waiting"},
+			{decided(x.engine.DecideReturn(b.Lead, true, "")), "ok"},
+			{x.balance("blue"), "90"},
+		} {
+			if step.got != step.want {
+				t.Errorf("%s, want %s", step.got, step.want)
+			}
+		}
+	})
+}
+
+// Two operators at the same instant: one decides.
+func TestTwoOperators(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, bought(byHand(nil)))
+		a := x.sold(1)
+		x.reported(saying(a, "returned"))
+		x.log.slow(time.Second)
+		heard := make(chan string, 4)
+		var all sync.WaitGroup
+		for i := range cap(heard) {
+			all.Go(func() { heard <- decided(x.engine.DecideReturn(a.Lead, i%2 == 0, "")) })
+		}
+		all.Wait()
+		close(heard)
+		counts := map[string]int{}
+		for got := range heard {
+			counts[got]++
+		}
+		if counts["ok"] != 1 || counts["conflict"] != 3 {
+			t.Errorf("%v", counts)
+		}
+		if got := decided(x.engine.DecideReturn(market.LeadID{9}, true, "")); got != "not found" {
+			t.Errorf("a lead that nobody knows: %s", got)
+		}
+	})
+}
+
+// What waits is listed by page, the oldest leads first, with what it is about.
+func TestWaitingReturns(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, bought(byHand(nil)))
+		var leads []engine.Answer
+		for n := range 5 {
+			leads = append(leads, x.sold(n))
+			time.Sleep(time.Second)
+		}
+		x.reported(saying(leads[3], "sold"))
+		for _, i := range []int{3, 0, 4, 1} {
+			x.reported(saying(leads[i], "returned").because(fmt.Sprint("reason ", i)))
+		}
+		if err := x.engine.DecideReturn(leads[4].Lead, false, ""); err != nil {
+			t.Error(err)
+		}
+		list := func(after market.LeadID, most int) string {
+			page, total, err := x.engine.WaitingReturns(after, most)
+			text := fmt.Sprint(total, " ", err, ":")
+			for _, w := range page {
+				if w.Buyer != "blue" || w.Supplier != "acme" || w.Campaign != "auto" || w.Credit.String() != "10" || w.Reverse.String() != "8" || w.Currency.String() != "USD" || w.Asked != began.Add(5*time.Second).UnixNano() {
+					t.Errorf("%+v", w)
+				}
+				text += " " + w.Reason + " (" + w.Status.String() + ")"
+			}
+			return text
+		}
+		x.crash()
+		for _, page := range []struct{ got, want string }{
+			{list(market.LeadID{}, 10), "3 <nil>: reason 0 (ACCEPTED) reason 1 (ACCEPTED) reason 3 (sold)"},
+			{list(market.LeadID{}, 2), "3 <nil>: reason 0 (ACCEPTED) reason 1 (ACCEPTED)"},
+			{list(leads[1].Lead, 2), "3 <nil>: reason 3 (sold)"},
+			{list(leads[3].Lead, 2), "3 <nil>:"},
+		} {
+			if page.got != page.want {
+				t.Errorf("%s\nwant %s", page.got, page.want)
+			}
+		}
+	})
+}
+
+// A return whose report is past the log's history is decided by the lead and the
+// rules of today.
+func TestDecidedPastHistory(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, bought(byHand(nil)), func(o *engine.Options) { o.History = nothing{} })
+		a := x.sold(1)
+		x.reported(saying(a, "returned"))
+		page, total, err := x.engine.WaitingReturns(market.LeadID{}, 10)
+		if err != nil || total != 1 || len(page) != 1 || page[0].Credit.String() != "10" || page[0].Reason != "" {
+			t.Errorf("%+v %d %v", page, total, err)
+		}
+		if got := decided(x.engine.DecideReturn(a.Lead, true, "")) + " " + x.balance("blue"); got != "ok 100" {
+			t.Error(got)
+		}
+	})
+}

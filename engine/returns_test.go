@@ -1,0 +1,262 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+const day = 24 * time.Hour
+
+// A lead goes back by the rule that is in force when that is asked for.
+func TestReturns(t *testing.T) {
+	tests := []struct {
+		what  string
+		rule  market.ReturnRule
+		later *market.ReturnRule // comes into force between the sale and the report
+		gone  bool               // the campaign does
+		after time.Duration
+		want  string
+		gives string // credit, reversed payout
+	}{
+		{what: "the usual", rule: returns(nil), after: time.Hour, want: "returned", gives: "10 8"},
+		{what: "the payout stays", rule: returns(func(r *market.ReturnRule) { r.ReversePayout = false }), want: "returned", gives: "10 0"},
+		{what: "a moment before the window's end", rule: returns(nil), after: 14*day - 1, want: "returned", gives: "10 8"},
+		{what: "at its end", rule: returns(nil), after: 14 * day, want: "no: late"},
+		{what: "never", rule: returns(func(r *market.ReturnRule) { r.Window = 0 }), want: "no: late"},
+		{what: "longer than memory keeps others", rule: returns(func(r *market.ReturnRule) { r.Window = 90 * day }), after: 89 * day, want: "returned", gives: "10 8"},
+		{what: "none may come back", rule: returns(func(r *market.ReturnRule) { r.MaxShare = 0 }), want: "no: share"},
+		{what: "the window was shorter", rule: returns(func(r *market.ReturnRule) { r.Window = day }), later: new(returns(nil)), after: 2 * day, want: "returned", gives: "10 8"},
+		{what: "the window was longer", rule: returns(nil), later: new(returns(func(r *market.ReturnRule) { r.Window = day })), after: 2 * day, want: "no: late"},
+		{what: "by hand, since then", rule: returns(nil), later: new(returns(func(r *market.ReturnRule) { r.Manual = true })), want: "ACCEPTED waiting"},
+		{what: "the campaign is gone: the usual", rule: returns(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }), gone: true, after: 13 * day, want: "returned", gives: "10 8"},
+		{what: "the campaign is gone for longer", rule: returns(func(r *market.ReturnRule) { r.Window = 90 * day }), gone: true, after: 14 * day, want: "no: late"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := begin(t, bought(test.rule))
+			a := x.sold(1)
+			if test.later != nil {
+				x.configure(bought(*test.later))
+			}
+			if test.gone {
+				x.configure(rig{buyers: bought(test.rule).buyers})
+			}
+			time.Sleep(test.after)
+			if got := x.reported(saying(a, "returned")); got != test.want {
+				t.Fatalf("%s, want %s", got, test.want)
+			}
+			want := "90"
+			if test.gives != "" {
+				back := x.lastFact().(*event.StatusChanged).Changes[0].Return
+				if got := back.Credit.String() + " " + back.Reverse.String(); got != test.gives || back.Currency.String() != "USD" || back.Month != began.UnixNano() {
+					t.Errorf("gives back %s, want %s: %+v", got, test.gives, back)
+				}
+				want = "100"
+			}
+			if got := x.balance("blue"); got != want {
+				t.Errorf("blue has %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// A return gives back to the caps what its sale took, in the windows that it was
+// taken in, whichever fact the sale is in.
+func TestReturnsGiveTheCapsBack(t *testing.T) {
+	tests := []struct {
+		what   string
+		posts  string // who has an endpoint
+		script []reply
+		buyer  string
+		back   bool
+		after  time.Duration
+		want   string // what a second lead comes to
+	}{
+		{what: "recorded", buyer: "blue", back: true, want: "blue"},
+		{what: "they stay", buyer: "blue", want: "gold"},
+		{what: "posted", posts: "blue gold", buyer: "blue", back: true, want: "blue"},
+		{what: "refused by the first", posts: "blue gold", script: []reply{refuses, accepts}, buyer: "gold", back: true, want: "blue"},
+		{what: "recorded for the second", posts: "blue", script: []reply{refuses, accepts}, buyer: "gold", back: true, want: "blue"},
+		{what: "confirmed by the report", posts: "blue gold", script: []reply{breaks}, buyer: "blue", back: true, want: "blue"},
+		{what: "a window that is over gets nothing", buyer: "blue", back: true, after: day, want: "blue"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			r := bought(returns(func(r *market.ReturnRule) { r.CapBack = test.back }))
+			for i := range r.buyers {
+				r.buyers[i].caps = []string{"day 1", "month $60"}
+				r.buyers[i].posts = slices.Contains(strings.Fields(test.posts), r.buyers[i].id)
+			}
+			x := begin(t, r)
+			x.world.script("blue", test.script...)
+			a := x.sold(1)
+			time.Sleep(5*time.Minute + test.after)
+			if got := x.reported(saying(a, "returned").by(test.buyer)); got != "returned" {
+				t.Fatal(got)
+			}
+			charges := x.lastFact().(*event.StatusChanged).Changes[0].Return.Charges
+			if want := map[bool]int{true: 2}[test.back]; len(charges) != want {
+				t.Errorf("%+v", charges)
+			}
+			x.world.script("blue", accepts)
+			if got := x.tell(person(2)); got != test.want {
+				t.Errorf("the next lead comes to %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// Where the log's history no longer holds the sale, the money goes back and the
+// caps' windows have long passed.
+func TestReturnOfALeadPastHistory(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		forgets := func(o *engine.Options) { o.History = nothing{} }
+		r := bought(returns(func(r *market.ReturnRule) { r.CapBack = true }))
+		r.buyers[0].caps = []string{"total 1"}
+		x := begin(t, r, forgets)
+		a := x.sold(1)
+		if got := x.reported(saying(a, "returned")) + " " + x.balance("blue") + " " + x.tell(person(2)); got != "returned 100 gold" {
+			t.Error(got)
+		}
+		if n := x.noted.faults.Load(); n != 0 {
+			t.Errorf("%d faults were noted", n)
+		}
+	})
+}
+
+// nothing is a history that is past.
+type nothing struct{}
+
+func (nothing) At(uint64) ([]byte, error) { return nil, engine.ErrGone }
+
+// However many report the return of one lead at the same instant, over a slow log,
+// the money goes back once; and of many leads no more come back than the share.
+func TestReturnsAtTheSameInstant(t *testing.T) {
+	tests := []struct {
+		what    string
+		share   market.Share
+		leads   int
+		batches bool
+		want    string // what blue has in the end
+		taken   int
+	}{
+		{"one lead", market.WholeShare, 1, false, "100", 1},
+		{"two leads", market.WholeShare, 2, false, "100", 2},
+		{"a quarter of eight", 250_000, 8, false, "40", 2},
+		{"a quarter of eight, in batches", 250_000, 8, true, "40", 2},
+		{"one lead, in batches", market.WholeShare, 1, true, "100", 1},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			x := begin(t, bought(returns(func(r *market.ReturnRule) { r.MaxShare = test.share })))
+			var leads []engine.Answer
+			for n := range test.leads {
+				leads = append(leads, x.sold(n))
+			}
+			x.log.slow(100 * ms)
+			var mu sync.Mutex
+			done := map[string]int{}
+			var all sync.WaitGroup
+			for caller := range 6 {
+				all.Go(func() {
+					var words []word
+					for i := range leads { // each in another order
+						words = append(words, saying(leads[(i+caller)%len(leads)], "returned").withKey(fmt.Sprint("k", caller)))
+					}
+					if test.batches {
+						if _, err := x.reportAll(words...); err != nil {
+							t.Error(err)
+						}
+						return
+					}
+					for i, w := range words {
+						all.Go(func() {
+							got := x.reported(w.withKey(fmt.Sprint("k", caller, i)))
+							mu.Lock()
+							defer mu.Unlock()
+							done[got]++
+						})
+					}
+				})
+			}
+			all.Wait()
+			if got := x.balance("blue"); got != test.want {
+				t.Errorf("blue has %s, want %s; %v", got, test.want, done)
+			}
+			taken := 0
+			for _, e := range x.log.durable() {
+				if fact, ok := must[event.Event](t)(new(event.Decoder).Decode(e.data)).(*event.StatusChanged); ok {
+					for _, c := range fact.Changes {
+						if c.Result == event.ChangeDone {
+							taken++
+						}
+					}
+				}
+			}
+			if taken != test.taken {
+				t.Errorf("%d came back, want %d; %v", taken, test.taken, done)
+			}
+		})
+	}
+}
+
+// A month of sales and returns in virtual time: each calendar month has its own
+// share, by when a lead was sold, and what is refused by the operator leaves room
+// for another.
+func TestAMonthOfReturns(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		r := bought(returns(func(r *market.ReturnRule) { r.MaxShare, r.Window = 100_000, 40*day }))
+		r.buyers[0].funds = "1000"
+		x := begin(t, r)
+		var january, february []engine.Answer
+		for n := range 62 { // two a day
+			if n < 60 {
+				january = append(january, x.sold(n))
+			} else {
+				x.sold(n)
+			}
+			time.Sleep(12 * time.Hour)
+		}
+		for n := range 20 {
+			february = append(february, x.sold(100+n))
+			time.Sleep(time.Hour)
+		}
+		back := func(leads []engine.Answer) (taken int) {
+			for _, a := range leads {
+				switch got := x.reported(saying(a, "returned")); got {
+				case "returned":
+					taken++
+				case "no: share":
+				default:
+					t.Error(got)
+				}
+			}
+			return taken
+		}
+		if got := back(february); got != 2 {
+			t.Errorf("%d of February's 20 came back", got)
+		}
+		if got := back(january[:10]) + back(january[30:]); got != 6 {
+			t.Errorf("%d of January's 62 came back", got)
+		}
+		if got := x.balance("blue"); got != "260" { // 1000 - 82 * 10 + 8 * 10
+			t.Errorf("blue has %s", got)
+		}
+		x.crash()
+		if got := back(january[20:30]) + back(february); got != 2 { // those that were, again
+			t.Errorf("after a restart %d more came back", got)
+		}
+		x.configure(bought(returns(func(r *market.ReturnRule) { r.MaxShare, r.Window = 200_000, 40*day })))
+		if got := back(january[10:20]); got != 6 {
+			t.Errorf("%d more of January's came back when more might", got)
+		}
+	})
+}

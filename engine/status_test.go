@@ -1,0 +1,225 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// From each status (down) to each that a buyer may report (across): + it is
+// taken, = it is there, . it is not.
+func TestReportsGoForward(t *testing.T) {
+	reports := []string{"contacted", "qualified", "sold", "returned"}
+	tests := []struct {
+		from []string
+		want string
+	}{
+		{nil, "++++"},
+		{[]string{"contacted"}, "=+++"},
+		{[]string{"qualified"}, ".=++"},
+		{[]string{"contacted", "qualified"}, ".=++"},
+		{[]string{"sold"}, "..=+"},
+		{[]string{"contacted", "qualified", "sold"}, "..=+"},
+		{[]string{"returned"}, "...="},
+		{[]string{"contacted", "returned"}, "...="},
+	}
+	for _, test := range tests {
+		for i, to := range reports {
+			bubble(t, strings.Join(append(test.from, to), " "), func(t *testing.T) {
+				x := begin(t, bought(returns(nil)))
+				a := x.sold(1)
+				for _, status := range test.from {
+					if got := x.reported(saying(a, status)); got != status {
+						t.Fatalf("%s: %s", status, got)
+					}
+				}
+				want := map[byte]string{'+': to, '=': to, '.': "no: further"}[test.want[i]]
+				entries := x.log.len()
+				if got := x.reported(saying(a, to).withKey("last")); got != want {
+					t.Errorf("%s, want %s", got, want)
+				}
+				if logged := x.log.len() > entries; logged == (test.want[i] == '.') {
+					t.Errorf("logged: %v", logged)
+				}
+				if change, ok := x.lastFact().(*event.StatusChanged); ok && test.want[i] == '=' && change.Changes[0].Result != event.ChangeNone {
+					t.Errorf("what was so already is logged as %+v", change)
+				}
+			})
+		}
+	}
+}
+
+// A report waits for what the lead itself is waiting for: where it is.
+func TestReportsOnLeadsOnTheirWay(t *testing.T) {
+	tests := []struct {
+		what   string
+		script []reply
+		after  time.Duration
+		want   string
+		stands string
+	}{
+		{"before the answer", []reply{accepts.in(time.Second)}, ms, "no: on its way", "ACCEPTED delivered"},
+		{"once it was taken", []reply{accepts.in(time.Second)}, 2 * time.Second, "contacted", "contacted delivered"},
+		{"after the answer, while it is tried", []reply{hangs, accepts}, 6 * time.Second, "no: on its way", "ACCEPTED delivered"},
+		{"after the tries", []reply{breaks}, 2 * time.Minute, "contacted", "contacted confirmed"},
+		{"once it was refused after the answer", []reply{hangs, refuses}, time.Minute, "no: not sold", "UNMATCHED failed post_rejected"},
+		{"once it was refused before", []reply{refuses}, time.Minute, "not_found", "UNMATCHED failed post_rejected"},
+	}
+	for _, test := range tests {
+		bubble(t, test.what, func(t *testing.T) {
+			r := bought(returns(nil)).posting()
+			r.campaigns[0].seats = r.campaigns[0].seats[:1]
+			x := begin(t, r)
+			x.world.script("blue", test.script...)
+			sent := x.goSend(person(1))
+			time.Sleep(test.after)
+			a := engine.Answer{}
+			for _, e := range x.log.durable() {
+				if fact, ok := must[event.Event](t)(new(event.Decoder).Decode(e.data)).(*event.LeadDecided); ok {
+					a.Lead = fact.Lead
+				}
+			}
+			if got := x.reported(saying(a, "contacted")); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+			sent.wait()
+			time.Sleep(5 * time.Minute)
+			if got := x.stands(a); got != test.stands {
+				t.Errorf("%s, want %s", got, test.stands)
+			}
+		})
+	}
+}
+
+// The buyer of a lead whose delivery nobody knew the end of has it, as it says
+// itself: that is a fact first, and it pays.
+func TestReportConfirmsADelivery(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, bought(returns(nil)).posting())
+		x.world.script("blue", breaks)
+		a := x.sold(1)
+		time.Sleep(time.Hour)
+		if got := x.stands(a) + ", " + x.balance("blue"); got != "ACCEPTED unknown, 100 of which is held 10" {
+			t.Error(got)
+		}
+		x.reported(saying(a, "contacted").by("gold"))
+		x.reported(saying(a, "cold"))
+		if got := x.stands(a); got != "ACCEPTED unknown" {
+			t.Errorf("a report that was not taken made it %s", got)
+		}
+		if got := x.reported(saying(a, "sold")); got != "sold" {
+			t.Error(got)
+		}
+		if got := x.stands(a) + ", " + x.balance("blue"); got != "sold confirmed, 90" {
+			t.Error(got)
+		}
+		if got := x.reported(saying(a, "returned")) + ", " + x.balance("blue"); got != "returned, 100" {
+			t.Error(got)
+		}
+	})
+}
+
+// Everything that can be wrong with a report, and that it uses up nothing.
+func TestReportIsChecked(t *testing.T) {
+	long := strings.Repeat("é", 256)
+	tests := []struct {
+		what string
+		word func(w word) word
+		want string
+	}{
+		{"no key", func(w word) word { return w.withKey("") }, "invalid_payload Idempotency-Key:missing_required"},
+		{"a key that is none", func(w word) word { w.badKey = true; return w }, "invalid_payload Idempotency-Key:invalid_format"},
+		{"no status", func(w word) word { w.status = "-"; return w }, "invalid_payload status:missing_required"},
+		{"null", func(w word) word { w.status = "#null"; return w }, "invalid_payload status:missing_required"},
+		{"a number", func(w word) word { w.status = "#7"; return w }, "invalid_payload status:wrong_type"},
+		{"one of ours", func(w word) word { w.status = "ACCEPTED"; return w }, "invalid_payload status:not_allowed_value"},
+		{"capital letters", func(w word) word { w.status = "Sold"; return w }, "invalid_payload status:not_allowed_value"},
+		{"no reason", func(w word) word { return w.because("-") }, "invalid_payload reason:missing_required"},
+		{"a blank one", func(w word) word { return w.because("  ") }, "invalid_payload reason:missing_required"},
+		{"no text", func(w word) word { return w.because("#true") }, "invalid_payload reason:wrong_type"},
+		{"too long", func(w word) word { return w.because(long) }, "invalid_payload reason:too_long"},
+		{"a line break", func(w word) word { return w.because("a\nb") }, "invalid_payload reason:invalid_format"},
+		{"not a listed one", func(w word) word { return w.because("just so") }, "invalid_payload reason:not_allowed_value"},
+		{"no time", func(w word) word { return w.happened("yesterday") }, "invalid_payload occurred_at:invalid_format"},
+		{"a number for a time", func(w word) word { return w.happened("#946684800") }, "invalid_payload occurred_at:wrong_type"},
+		{"to come", func(w word) word { return w.happened("2000-01-01T00:05:01Z") }, "invalid_payload occurred_at:out_of_range"},
+		{"all of it", func(w word) word { w.status = "lost"; return w.because("#1").happened("now").withKey("") }, "invalid_payload Idempotency-Key:missing_required status:not_allowed_value reason:wrong_type occurred_at:invalid_format"},
+		{"another's lead", func(w word) word { return w.by("gold").because("-") }, "not_found"},
+		{"no lead", func(w word) word { w.lead = market.LeadID{15: 1}.String(); return w.withKey("") }, "not_found"},
+	}
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, bought(returns(func(r *market.ReturnRule) { r.Reasons = map[string]struct{}{"wrong number": {}} })))
+		a := x.sold(1)
+		entries := x.log.len()
+		for _, test := range tests {
+			if got := x.reported(test.word(saying(a, "returned").withKey("k"))); got != test.want {
+				t.Errorf("%s: %s, want %s", test.what, got, test.want)
+			}
+		}
+		if x.log.len() != entries {
+			t.Errorf("%d facts were logged", x.log.len()-entries)
+		}
+		if got := x.reported(saying(a, "returned").withKey("k").happened("2000-01-01T00:05:00Z")); got != "returned" {
+			t.Errorf("the key is used up: %s", got)
+		}
+	})
+}
+
+// What a report says is in the fact, with what it owes a supplier that wants to
+// hear.
+func TestWhatAReportLogs(t *testing.T) {
+	for _, told := range []bool{false, true} {
+		bubble(t, fmt.Sprint("told: ", told), func(t *testing.T) {
+			r := bought(returns(nil))
+			r.told = told
+			x := begin(t, r)
+			a := x.sold(1)
+			time.Sleep(time.Hour)
+			answer, err := x.report(saying(a, "contacted").because("by phone").happened("2000-01-01T00:30:00.5Z"))
+			if err != nil || answer.Results[0].Lead != a.Lead.String() {
+				t.Fatalf("%+v, %v", answer, err)
+			}
+			fact := x.lastFact().(*event.StatusChanged)
+			want := event.Change{
+				Lead: a.Lead, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusContacted,
+				Reason: "by phone", Occurred: began.Add(30*time.Minute + time.Second/2).UnixNano(), Supplier: x.lead(a).Supplier,
+			}
+			if told {
+				want.Hook = market.HookContacted
+			}
+			if got := fmt.Sprintf("%+v", fact.Changes); got != fmt.Sprintf("%+v", []event.Change{want}) {
+				t.Errorf("%s\nwant %+v", got, want)
+			}
+			if fact.At != began.Add(time.Hour).UnixNano() || fact.Request != answer.Request || fact.Buyer == 0 || fact.Idempotency.Key == [16]byte{} {
+				t.Errorf("%+v", fact)
+			}
+		})
+	}
+}
+
+// A log that fails, and an engine that takes nothing, leave no lead taken.
+func TestReportWithoutALog(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, bought(returns(nil)), func(o *engine.Options) {})
+		a := x.sold(1)
+		x.log.die(x.log.len(), nil)
+		if got := x.reported(saying(a, "sold")); !strings.HasPrefix(got, "error") {
+			t.Error(got)
+		}
+		x.bury()
+		x.rise()
+		if got := x.reported(saying(a, "sold")); got != "sold" {
+			t.Errorf("after the restart: %s", got)
+		}
+		x.engine.Close()
+		if _, err := x.report(saying(a, "returned")); !errors.Is(err, engine.ErrUnavailable) {
+			t.Errorf("after the end: %v", err)
+		}
+	})
+}
