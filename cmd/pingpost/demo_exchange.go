@@ -17,6 +17,7 @@ import (
 // demoExchange is the exchange of the demonstration, running.
 type demoExchange struct {
 	public, private string // addresses
+	sandbox         string // address of that tenant
 	set             *demoSet
 	log             string
 }
@@ -35,30 +36,46 @@ func (h *household) move(ctx context.Context, set *demoSet) (*demoExchange, erro
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(h.dir, "exchange.yaml")
+	sandbox, err := demoSandbox(set)
+	if err != nil {
+		return nil, err
+	}
+	path, beside := filepath.Join(h.dir, "exchange.yaml"), filepath.Join(h.dir, "sandbox.yaml")
 	err = errors.Join(
 		os.WriteFile(path, document, 0o600),
+		os.WriteFile(beside, sandbox, 0o600),
 		os.WriteFile(filepath.Join(h.dir, "dnc.txt"), set.suppressed, 0o600))
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the configuration: %w", err)
 	}
-	exchange, err := h.start("exchange", nil, "serve", "--config", path, "--log-format", "json")
+	exchange, err := h.start("exchange", nil, "serve", "--config", path, "--config", beside, "--log-format", "json")
 	if err != nil {
 		return nil, err
 	}
-	text, err := exchange.says(ctx, `"msg":"serving"`)
-	if err != nil {
+	x := &demoExchange{set: set, log: exchange.log}
+	if x.public, x.private, err = exchange.serves(ctx, "demo"); err != nil {
 		return nil, err
 	}
-	var serving struct{ Listen, Admin string }
-	if err := json.Unmarshal([]byte(text), &serving); err != nil {
-		return nil, fmt.Errorf("cannot read where the exchange serves: %w", err)
+	if x.sandbox, _, err = exchange.serves(ctx, "sandbox"); err != nil {
+		return nil, err
 	}
-	x := &demoExchange{public: "http://" + serving.Listen, private: "http://" + serving.Admin, set: set, log: exchange.log}
 	if err := x.ready(ctx); err != nil {
 		return nil, err
 	}
 	return x, nil
+}
+
+// serves waits until the exchange says where it serves a tenant.
+func (c *child) serves(ctx context.Context, tenant string) (public, private string, err error) {
+	text, err := c.says(ctx, `"msg":"serving","tenant":"`+tenant+`"`)
+	if err != nil {
+		return "", "", err
+	}
+	var serving struct{ Listen, Admin string }
+	if err := json.Unmarshal([]byte(text), &serving); err != nil {
+		return "", "", fmt.Errorf("cannot read where the exchange serves: %w", err)
+	}
+	return "http://" + serving.Listen, "http://" + serving.Admin, nil
 }
 
 // buyer starts a buyer's process on a free port. Each has a seed of its own, or
@@ -133,6 +150,7 @@ func (x *demoExchange) where(dir string) string {
 	t := table{indent: "  "}
 	t.row("exchange", bare(x.public), "log in "+filepath.Base(x.log))
 	t.row("operators", bare(x.private))
+	t.row("sandbox", bare(x.sandbox))
 	for _, b := range x.set.buyers {
 		if b.args != nil {
 			t.row(b.ID, bare(b.URL), strings.ReplaceAll(strings.Join(b.flags(), " "), "--", ""))
@@ -163,7 +181,7 @@ Or ask for a bid, and post the lead to whoever makes it:
   %[9]s post --url %[1]s - \
     lead.first_name=Ann lead.last_name=Lee lead.email=ann@example.com \
     lead.phone=9075550132 lead.address.zip=94105
-
+%[11]s
 Operators (any user name, password %[4]s):
 
   curl -s -u op:%[4]s %[5]s/admin/v1/deliveries
@@ -171,5 +189,5 @@ Operators (any user name, password %[4]s):
   curl -s %[5]s/metrics
 
 Ctrl-C stops it.
-`, x.public, x.set.apiKey, demoSupplier, x.set.password, x.private, demoClient, x.set.secret, demoVertical, os.Args[0], sold)
+`, x.public, x.set.apiKey, demoSupplier, x.set.password, x.private, demoClient, x.set.secret, demoVertical, os.Args[0], sold, x.sandboxInvitation())
 }

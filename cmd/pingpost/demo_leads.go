@@ -21,6 +21,8 @@ type demoSet struct {
 	password   string
 	token      string
 	secret     string // of the seller's OAuth client
+
+	sandboxToken string
 }
 
 // Of a thousand leads, so many are wrong, and so many repeat a person; one in
@@ -44,6 +46,7 @@ func newDemoSet(n int, seed uint64) *demoSet {
 	set := &demoSet{
 		leads: source.Take(n), buyers: demoBuyers(),
 		apiKey: "key_" + randomText(), password: randomText(), token: randomText(), secret: randomText(),
+		sandboxToken: randomText(),
 	}
 	for len(set.offers) < max(1, n/offerEvery) {
 		next := source.Next()

@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -93,14 +96,22 @@ func (s *shown) addresses(t *testing.T) (public string, all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tenants := 0
 	for l := range strings.Lines(string(text)) {
-		var entry struct{ Msg, Listen, Admin string }
-		if json.Unmarshal([]byte(l), &entry) == nil && entry.Msg == "serving" {
-			return entry.Listen, append(all, entry.Listen, entry.Admin)
+		var entry struct{ Msg, Tenant, Listen, Admin string }
+		if json.Unmarshal([]byte(l), &entry) != nil || entry.Msg != "serving" {
+			continue
+		}
+		tenants++
+		all = append(all, entry.Listen, entry.Admin)
+		if entry.Tenant == "demo" {
+			public = entry.Listen
 		}
 	}
-	t.Fatalf("the exchange never served:\n%s", text)
-	return "", nil
+	if tenants != 2 || public == "" {
+		t.Fatalf("the exchange never served, or with %d tenants:\n%s", tenants, text)
+	}
+	return public, all
 }
 
 func open(address string) bool {
@@ -170,6 +181,7 @@ func TestDemoStays(t *testing.T) {
 	if !strings.Contains(text, "curl -s http://"+public+"/api/v1/ingest") {
 		t.Errorf("no line to try:\n%s", text)
 	}
+	seeds(t, text)
 	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -181,6 +193,36 @@ func TestDemoStays(t *testing.T) {
 	log, err := os.ReadFile(filepath.Join(s.dir, "exchange.log"))
 	if err != nil || !strings.Contains(string(log), `"clean":true`) {
 		t.Errorf("the exchange did not end in order (%v):\n%s", err, log)
+	}
+}
+
+// seeds does as the line for the sandbox says: a hundred people are made up there and
+// sold.
+func seeds(t *testing.T, text string) {
+	t.Helper()
+	found := regexp.MustCompile(`(?s)curl -s (\S+/v1/dev/seed) -H 'Authorization: (Bearer [^']+)' \\\s+-H 'Content-Type: application/json' -d '(\{.*?\})'`).FindStringSubmatch(text)
+	if found == nil {
+		t.Fatalf("no line for the sandbox:\n%s", text)
+	}
+	for limit := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		req, err := http.NewRequest(http.MethodPost, found[1], strings.NewReader(found[3]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"Authorization": {found[2]}, "Content-Type": {"application/json"}}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if res.StatusCode == http.StatusTooManyRequests && time.Now().Before(limit) {
+			continue
+		}
+		if sold := strings.Count(string(answer), `"buyer_id":"bid_fixed"`); err != nil || res.StatusCode != http.StatusCreated || sold < 50 {
+			t.Errorf("%d, %d sold, %v: %.300s", res.StatusCode, sold, err, answer)
+		}
+		return
 	}
 }
 
