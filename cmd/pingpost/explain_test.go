@@ -138,6 +138,22 @@ func TestExplainedChoice(t *testing.T) {
 	readable(t, "explain_choice", explained(ping))
 }
 
+// TestExplainedRefusals: a buyer that said no is told apart from one that was not
+// reached; the log calls both refused.
+func TestExplainedRefusals(t *testing.T) {
+	for want, s := range map[string]exchange.Settlement{
+		"  2090.0  buy  refused    HTTP 403 after 0.0 ms, forbidden\n":            {Status: 403, Code: "forbidden"},
+		"  2090.0  buy  not reached    no connection, then to other\n":            {Fault: "connect", Next: "other"},
+		"  2090.0  buy  refused    HTTP 200 after 0.0 ms, the connection broke\n": {Status: 200, Fault: "broken"},
+	} {
+		s.At, s.Came = after(2090), "refused"
+		told := &exchange.Explanation{Received: began, Decided: began, Posts: []exchange.Post{{Buyer: "buy", Intended: began, Settlements: []exchange.Settlement{s}}}}
+		if text := timeline(told, columns); !strings.HasSuffix(text, want) {
+			t.Errorf("no %s at the end of\n%s", want, text)
+		}
+	}
+}
+
 // TestExplainedCrash: what a restart took up was answered to nobody.
 func TestExplainedCrash(t *testing.T) {
 	told := auctioned()
