@@ -202,12 +202,12 @@ func (c *courier) settlement(how event.Settlement) *event.PostSettled {
 		last = market.PostResult{Fault: market.FaultTimeout}
 	}
 	fact := &event.PostSettled{
-		Lead: c.lead, Settlement: how, Attempts: c.attempts, Fault: last.Fault,
+		Lead: c.lead, Decided: c.post.Decided, Settlement: how, Attempts: c.attempts, Fault: last.Fault,
 		BuyerLead: last.BuyerLeadID, Code: last.Code, Status: uint32(max(0, last.Status)), Elapsed: int64(last.Elapsed),
 	}
 	fact.Sale.CopyFrom(&c.post.Sale)
 	if lead, ok := c.engine.state.Lead(c.lead); ok {
-		fact.Campaign = lead.Campaign
+		fact.Campaign, fact.Supplier = lead.Campaign, lead.Supplier
 	}
 	return fact
 }

@@ -17,10 +17,10 @@ func TestBriefLeavesOutWhatIsNeverApplied(t *testing.T) {
 		}
 		switch e := want.(type) {
 		case *LeadDecided:
-			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Auction.Bids) == 0 {
+			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Auction.Bids) == 0 || e.Theirs == "" {
 				t.Fatal("the lead has nothing to leave out")
 			}
-			e.Fields, e.Trail, e.Auction = nil, nil, Auction{}
+			e.Fields, e.Trail, e.Auction, e.Theirs = nil, nil, Auction{}, ""
 		case *AuctionHeld:
 			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Bids) == 0 || e.Theirs == "" {
 				t.Fatal("the auction has nothing to leave out")
@@ -75,7 +75,7 @@ func agree(t *testing.T, data []byte) (brief, whole error) {
 		t.Fatalf("%x is %+v, and briefly: %v", data, want, brief)
 	}
 	if lead, ok := want.(*LeadDecided); ok {
-		lead.Trail, lead.Fields, lead.Auction = lead.Trail[:0], lead.Fields[:0], Auction{}
+		lead.Trail, lead.Fields, lead.Auction, lead.Theirs = lead.Trail[:0], lead.Fields[:0], Auction{}, ""
 		if written := Append(nil, got); string(written) != string(Append(nil, lead)) {
 			t.Fatalf("%x is %+v, and briefly %+v", data, lead, got)
 		}
@@ -88,12 +88,13 @@ func agree(t *testing.T, data []byte) (brief, whole error) {
 func TestBriefRefusesWhatIsRefused(t *testing.T) {
 	lead := typical()
 	lead.Trail, lead.Fields, lead.DuplicateOf = nil, nil, market.LeadID{9}
+	lead.Hook, lead.Sale.Test = market.HookPosted, true
 	lead.Post = Post{URL: "https://buyer.example/post", Timeout: 5e9}
 	frame := Append(nil, lead)
 	refused := 0
 	for at := range frame {
 		for value := range 256 {
-			if number := value >> 3; number == 11 || number == 15 || number == 18 {
+			if number := value >> 3; number == 11 || number == 15 || number == 18 || number == 19 {
 				continue // it may now be the number of what is skipped
 			}
 			data := append([]byte(nil), frame...)

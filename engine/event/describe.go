@@ -56,6 +56,13 @@ func Describe(e Event) string {
 		d.uint("list", uint64(e.List))
 		d.text("file", e.File)
 		d.uint("entries", e.Entries)
+	case *StatusChanged:
+		d.changes(e)
+	case *HookTried:
+		d.hook(e)
+	case *HooksSwitched:
+		d.uint("supplier", uint64(e.Supplier))
+		d.flag("off", e.Off)
 	}
 	return "{" + strings.Join(d, ",") + "}"
 }
@@ -119,6 +126,7 @@ func (d *describer) lead(e *LeadDecided) {
 		d.bids(e.Auction.Bids)
 	}
 	d.uint("sealed_bytes", uint64(len(e.Sealed)))
+	d.owes(e.Hook)
 }
 
 func (d *describer) settled(e *PostSettled) {
@@ -133,6 +141,14 @@ func (d *describer) settled(e *PostSettled) {
 	d.text("reason", e.Reason.String())
 	d.trail(e.Trail)
 	d.sale("next", &e.Next)
+	d.owes(e.Hook)
+}
+
+// owes tells what the supplier is to be told.
+func (d *describer) owes(hook market.HookType) {
+	if hook != market.HookNone {
+		d.text("hook", hook.String())
+	}
 }
 
 func (d *describer) trail(trail []Step) {
@@ -151,6 +167,7 @@ func (d *describer) trail(trail []Step) {
 
 func (d *describer) sale(name string, s *Sale) {
 	if s.Buyer == 0 {
+		d.flag("test", s.Test)
 		return
 	}
 	inner := describer{}
@@ -161,5 +178,6 @@ func (d *describer) sale(name string, s *Sale) {
 	inner.text("currency", s.Currency.String())
 	inner.uint("caps", uint64(len(s.Charges)))
 	inner.name("ping", s.Ping)
+	inner.flag("test", s.Test)
 	d.add(name, "{"+strings.Join(inner, ",")+"}")
 }

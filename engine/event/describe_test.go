@@ -32,6 +32,9 @@ func hide(e Event) {
 		e.Sealed = contact.AppendTo(nil)
 		e.Sale.Dups = append(e.Sale.Dups, Dup{})
 		copy(e.Sale.Dups[0].Key[:], canary)
+	case *StatusChanged:
+		e.Changes = append(e.Changes, Change{Result: ChangeDone, Reason: canary})
+		copy(e.Idempotency.Key[:], canary)
 	case *SecretSet:
 		e.Sealed = []byte(canary)
 	case *CredentialSet:
@@ -110,6 +113,28 @@ func TestDescriptions(t *testing.T) {
 		{&DoorSet{Door: NameBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
 		{&ListLoaded{List: 1, File: "ab", Entries: 10}, `{"list":1,"file":"ab","entries":10}`},
 		{&CatalogSet{Version: 2, Document: "cd"}, `{"version":2,"document":"cd"}`},
+		{&LeadDecided{Sale: Sale{Test: true}, Hook: market.HookUnmatched}, `{
+			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000","test":true,"hook":"lead.unmatched"}`},
+		{&PostSettled{Settlement: SettledDelivered, Sale: Sale{Buyer: 1, Test: true}, Hook: market.HookPosted}, `{
+			"lead":"lead_00000000000000000000000000","settlement":"delivered",
+			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"test":true},"hook":"lead.posted"}`},
+		{&StatusChanged{Buyer: 3, Changes: []Change{
+			{Lead: [16]byte{15: 1}, Result: ChangeDone, From: market.StatusAccepted, To: market.StatusContacted, Reason: "Ann said so", Hook: market.HookContacted},
+			{Lead: [16]byte{15: 2}, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned, Waited: true, Hook: market.HookReturned, Return: Return{
+				Credit: 12_500_000, Reverse: 10_000_000, Charges: make([]Charge, 2), Month: 1,
+			}},
+			{Result: ChangeUnknown, To: market.StatusSold},
+		}}, `{
+			"request":"req_00000000000000000000000000","buyer":3,"changes":[
+			{"lead":"lead_00000000000000000000000001","result":"done","from":"ACCEPTED","to":"contacted","hook":"lead.contacted"},
+			{"lead":"lead_00000000000000000000000002","result":"done","from":"sold","to":"returned","waited":true,"hook":"lead.returned","credit":12.5,"reverse":10,"caps":2},
+			{"lead":"lead_00000000000000000000000000","result":"unknown","from":"OPEN","to":"sold"}]}`},
+		{&HookTried{Type: market.HookPosted, Supplier: 2, Attempt: 3, Outcome: HookFailed, Status: 503}, `{
+			"lead":"lead_00000000000000000000000000","type":"lead.posted","supplier":2,"attempt":3,"outcome":"failed","status":503}`},
+		{&HookTried{Type: market.HookSold, Supplier: 2, Attempt: 6, Outcome: HookDead, Fault: market.FaultTimeout}, `{
+			"lead":"lead_00000000000000000000000000","type":"lead.sold","supplier":2,"attempt":6,"outcome":"dead","fault":"timeout"}`},
+		{&HooksSwitched{Supplier: 2, Off: true}, `{"supplier":2,"off":true}`},
+		{&HooksSwitched{Supplier: 2}, `{"supplier":2}`},
 		{&Founded{Epoch: [16]byte{1, 255}}, `{"epoch":"01ff0000000000000000000000000000"}`},
 		{&NamesGiven{Names: []Name{{NameBuyer, 1, "b\x01\"\xff"}}, Caps: make([]CapName, 3)}, `{
 			"names":[{"kind":2,"ref":1,"id":"b\u0001\"` + "\uFFFD" + `"}],"caps":3}`},

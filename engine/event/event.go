@@ -23,6 +23,9 @@ const (
 	KindListLoaded    Kind = 10
 	KindNamesGiven    Kind = 11
 	KindAuctionHeld   Kind = 12
+	KindStatusChanged Kind = 13
+	KindHookTried     Kind = 14
+	KindHooksSwitched Kind = 15
 )
 
 func (k Kind) String() string {
@@ -51,6 +54,12 @@ func (k Kind) String() string {
 		return "names_given"
 	case KindAuctionHeld:
 		return "auction_held"
+	case KindStatusChanged:
+		return "status_changed"
+	case KindHookTried:
+		return "hook_tried"
+	case KindHooksSwitched:
+		return "hooks_switched"
 	}
 	return fmt.Sprintf("kind_%d", uint32(k))
 }
@@ -108,6 +117,9 @@ type Decoder struct {
 	listLoaded    ListLoaded
 	namesGiven    NamesGiven
 	auctionHeld   AuctionHeld
+	statusChanged StatusChanged
+	hookTried     HookTried
+	hooksSwitched HooksSwitched
 }
 
 // Decode reads one event. The result and all it refers to are good until the
@@ -179,6 +191,12 @@ func (d *Decoder) of(kind Kind) Event {
 		return &d.namesGiven
 	case KindAuctionHeld:
 		return &d.auctionHeld
+	case KindStatusChanged:
+		return &d.statusChanged
+	case KindHookTried:
+		return &d.hookTried
+	case KindHooksSwitched:
+		return &d.hooksSwitched
 	}
 	return nil
 }

@@ -194,6 +194,11 @@ func TestCodesAndHashesHaveTheirLength(t *testing.T) {
 			mm.AppendMessage(12).AppendMessage(9).AppendBytes(1, v)
 		}, 16},
 		{"the auction that a sale uses up", KindPostSettled, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(3).AppendBytes(11, v) }, 16},
+		{"a changed lead", KindStatusChanged, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(7).AppendBytes(1, v) }, 16},
+		{"a return's currency", KindStatusChanged, func(mm *easyproto.MessageMarshaler, v []byte) {
+			mm.AppendMessage(7).AppendMessage(7).AppendBytes(4, v)
+		}, 3},
+		{"a supplier's lead", KindHookTried, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(1, v) }, 16},
 		{"an auction's name", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(9, v) }, 16},
 		{"an auction's token", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(11, v) }, 16},
 		{"a bid's currency", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(19).AppendBytes(7, v) }, 3},

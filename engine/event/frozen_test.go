@@ -27,6 +27,12 @@ func frozenFacts() (lines []string) {
 	for s := SettledDelivered; s.String() != "invalid"; s++ {
 		lines = append(lines, fmt.Sprintf("settlement %d %s", s, s))
 	}
+	for r := ChangeDone; r < changeResultOf; r++ {
+		lines = append(lines, fmt.Sprintf("change %d %s", r, r))
+	}
+	for o := HookDelivered; o < hookOutcomeOf; o++ {
+		lines = append(lines, fmt.Sprintf("hook_outcome %d %s", o, o))
+	}
 	return append(
 		lines,
 		fmt.Sprintf("name %d supplier", NameSupplier), fmt.Sprintf("name %d buyer", NameBuyer),
@@ -126,6 +132,14 @@ func TestNumbersWithoutANameSaySo(t *testing.T) {
 	for _, s := range []Settlement{8, 255} {
 		if s.String() != "invalid" {
 			t.Errorf("settlement %d is called %q", s, s)
+		}
+	}
+	for _, number := range []uint8{8, 255} {
+		if got := ChangeResult(number).String(); got != "invalid_result" {
+			t.Errorf("result %d of a change is called %q", number, got)
+		}
+		if got := HookOutcome(number).String(); got != "invalid" {
+			t.Errorf("outcome %d of a hook is called %q", number, got)
 		}
 	}
 }

@@ -28,6 +28,9 @@ type LeadDecided struct {
 
 	DuplicateOf market.LeadID // of a duplicate: the accepted lead that has the value
 	Auction     Auction       // in which it was sold, or not; the zero one: there was none
+
+	Theirs string          // the seller's own id of the auction that the sale uses up; empty: none
+	Hook   market.HookType // that this decision owes the supplier; none: none
 }
 
 // Idempotency is the key under which the answer is found again. The zero Key
@@ -69,7 +72,7 @@ func (l *LeadDecided) marshal(mm message) {
 	putFixed(mm, 9, uint64(l.Idempotency.Until))
 	putUint(mm, 10, uint64(l.Reason))
 	putTrail(mm, 11, l.Trail)
-	if l.Sale.Buyer != 0 {
+	if l.Sale.Buyer != 0 || l.Sale.Test {
 		l.Sale.marshal(mm.AppendMessage(12))
 	}
 	if l.Post.URL != "" {
@@ -84,11 +87,13 @@ func (l *LeadDecided) marshal(mm message) {
 	if !l.Auction.ID.IsZero() {
 		l.Auction.marshal(mm.AppendMessage(18))
 	}
+	putString(mm, 19, l.Theirs)
+	putUint(mm, 20, uint64(l.Hook))
 }
 
-// fieldToApply is field without the record of the lead's auction.
+// fieldToApply is field without the record of the lead's auction and its name.
 func (l *LeadDecided) fieldToApply(fc *easyproto.FieldContext) bool {
-	return fc.FieldNum == 18 || l.field(fc)
+	return fc.FieldNum == 18 || fc.FieldNum == 19 || l.field(fc)
 }
 
 func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
@@ -131,6 +136,10 @@ func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
 		return getID(fc, (*[16]byte)(&l.DuplicateOf))
 	case 18:
 		return getMessage(fc, l.Auction.field)
+	case 19:
+		return getString(fc, &l.Theirs)
+	case 20:
+		return getByte(fc, &l.Hook)
 	}
 	return true
 }

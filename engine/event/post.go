@@ -188,7 +188,10 @@ type PostSettled struct {
 	Post   Post
 	Sealed []byte // Contact of the next intent: its body alone
 
-	Fault market.Fault // of the last attempt; of SettledPending a timeout where that is still under way
+	Hook     market.HookType // that this owes the supplier; none: none
+	Supplier market.Ref      // of the lead
+	Decided  int64           // when the lead was, Unix nanoseconds: the month in which it counts as sold
+	Fault    market.Fault    // of the last attempt; of SettledPending a timeout where that is still under way
 }
 
 func (*PostSettled) Kind() Kind { return KindPostSettled }
@@ -217,7 +220,10 @@ func (s *PostSettled) marshal(mm message) {
 	}
 	putBytes(mm, 13, s.Sealed)
 	putUint(mm, 14, uint64(s.Campaign))
-	putUint(mm, 16, uint64(s.Fault))
+	putUint(mm, 15, uint64(s.Hook))
+	putUint(mm, 16, uint64(s.Supplier))
+	putFixed(mm, 17, uint64(s.Decided))
+	putUint(mm, 18, uint64(s.Fault))
 }
 
 func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
@@ -250,7 +256,13 @@ func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
 		return getBytes(fc, &s.Sealed)
 	case 14:
 		return getRef(fc, &s.Campaign)
+	case 15:
+		return getByte(fc, &s.Hook)
 	case 16:
+		return getRef(fc, &s.Supplier)
+	case 17:
+		return getFixed(fc, &s.Decided)
+	case 18:
 		return getByte(fc, &s.Fault)
 	}
 	return true

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
+
+	"pingpost/engine/market"
 )
 
 var (
@@ -192,12 +194,23 @@ func TestEnumsAreDescribed(t *testing.T) {
 			0: "CREDENTIAL_UNSPECIFIED", int32(CredentialAPIKey): "CREDENTIAL_API_KEY",
 			int32(CredentialOAuthClient): "CREDENTIAL_OAUTH_CLIENT", int32(CredentialBearer): "CREDENTIAL_BEARER",
 		},
+		"ChangeResult": {0: "CHANGE_UNSPECIFIED"}, "HookOutcome": {0: "HOOK_OUTCOME_UNSPECIFIED"}, "HookType": {},
 	}
 	for _, e := range everyKind() {
 		want["Kind"][int32(e.Kind())] = "KIND_" + strings.ToUpper(e.Kind().String())
 	}
 	for s := SettledDelivered; s.String() != "invalid"; s++ {
 		want["Settlement"][int32(s)] = "SETTLEMENT_" + strings.ToUpper(s.String())
+	}
+	for r := ChangeDone; r < changeResultOf; r++ {
+		want["ChangeResult"][int32(r)] = "CHANGE_" + strings.ToUpper(r.String())
+	}
+	for o := HookDelivered; o < hookOutcomeOf; o++ {
+		want["HookOutcome"][int32(o)] = "HOOK_" + strings.ToUpper(o.String())
+	}
+	for number := range market.HookTypes {
+		name := strings.TrimPrefix(market.HookType(number).String(), "lead.")
+		want["HookType"][int32(number)] = "HOOK_" + strings.ToUpper(name)
 	}
 	enums := readProto(t).Enums()
 	for i := range enums.Len() {

@@ -20,6 +20,7 @@ type Sale struct {
 	Turn     Turn
 	Dups     []Dup
 	Ping     [16]byte // name of the auction that the sale uses up; zero: none
+	Test     bool     // of a test lead, sold or not: it takes and holds nothing
 }
 
 // Charge takes Amount (leads, or millionths) of a cap in the window that began
@@ -66,13 +67,7 @@ func (s *Sale) marshal(mm message) {
 	putSint(mm, 3, int64(s.Price))
 	putSint(mm, 4, int64(s.Payout))
 	putCurrency(mm, 5, s.Currency)
-	for i := range s.Charges {
-		charge := &s.Charges[i]
-		inner := mm.AppendMessage(6)
-		putUint(inner, 1, uint64(charge.Cap))
-		putFixed(inner, 2, uint64(charge.Window))
-		putSint(inner, 3, charge.Amount)
-	}
+	putCharges(mm, 6, s.Charges)
 	putFixed(mm, 7, s.Turn.Set)
 	putUint(mm, 8, uint64(s.Turn.Phase))
 	putUint(mm, 10, uint64(s.Turn.Member))
@@ -82,6 +77,16 @@ func (s *Sale) marshal(mm message) {
 		putFixed(inner, 2, uint64(s.Dups[i].Until))
 	}
 	putID(mm, 11, s.Ping)
+	putBool(mm, 12, s.Test)
+}
+
+func putCharges(mm message, field uint32, charges []Charge) {
+	for i := range charges {
+		inner := mm.AppendMessage(field)
+		putUint(inner, 1, uint64(charges[i].Cap))
+		putFixed(inner, 2, uint64(charges[i].Window))
+		putSint(inner, 3, charges[i].Amount)
+	}
 }
 
 func (s *Sale) field(fc *easyproto.FieldContext) bool {
@@ -97,10 +102,7 @@ func (s *Sale) field(fc *easyproto.FieldContext) bool {
 	case 5:
 		return getCurrency(fc, &s.Currency)
 	case 6:
-		var charge *Charge
-		s.Charges, charge = grow(s.Charges)
-		*charge = Charge{}
-		return getMessage(fc, charge.field)
+		return getCharge(fc, &s.Charges)
 	case 7:
 		set, ok := fc.Fixed64()
 		s.Turn.Set = set
@@ -116,8 +118,17 @@ func (s *Sale) field(fc *easyproto.FieldContext) bool {
 		return getMessage(fc, dup.field)
 	case 11:
 		return getID(fc, &s.Ping)
+	case 12:
+		return getBool(fc, &s.Test)
 	}
 	return true
+}
+
+func getCharge(fc *easyproto.FieldContext, charges *[]Charge) bool {
+	var charge *Charge
+	*charges, charge = grow(*charges)
+	*charge = Charge{}
+	return getMessage(fc, charge.field)
 }
 
 func (c *Charge) field(fc *easyproto.FieldContext) bool {

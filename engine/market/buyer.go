@@ -12,6 +12,8 @@ type Buyer struct {
 
 	Ping        *Endpoint // nil: it cannot be asked for bids
 	Post        *Endpoint // nil: leads are recorded for it, nothing is sent
+	TestPing    *Endpoint // the same for test leads; a buyer with a Post and no TestPost gets none
+	TestPost    *Endpoint
 	PostTimeout time.Duration
 
 	PingRate    int       // pings a second, burst the same

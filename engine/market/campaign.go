@@ -48,6 +48,7 @@ type Campaign struct {
 	ConsentHosts   []string // of certificates; *.name: those below the name; empty: any
 	Suppression    []*List
 	Duplicates     DuplicateRule
+	Returns        ReturnRule
 	Mapping        *Mapping
 	Filters        []Filter
 	Caps           []*Cap

@@ -30,6 +30,12 @@ func (s *State) applyLocked(seq uint64, at int64, e event.Event) {
 		s.applySettled(seq, at, e)
 	case *event.AuctionHeld:
 		s.applyAuction(seq, at, e)
+	case *event.StatusChanged:
+		s.applyChanges(seq, at, e)
+	case *event.HookTried:
+		s.applyHookTried(seq, at, e)
+	case *event.HooksSwitched:
+		s.applyHooksSwitched(seq, at, e)
 	default:
 		if seq > s.loaded {
 			s.applyLedger(e)
@@ -87,6 +93,9 @@ func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
 		ID: e.Lead, Request: e.Request, Decided: e.Decided, Seq: seq, Keep: seconds(e.Keep),
 		Campaign: e.Campaign, Supplier: e.Supplier, Reason: e.Reason,
 	}
+	if e.Sale.Test {
+		lead.Marks |= markTest
+	}
 	posted := e.Post.URL != ""
 	switch {
 	case e.Sale.Buyer == 0:
@@ -108,11 +117,13 @@ func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
 	}
 	shard.mu.Unlock()
 	s.rememberKey(&e.Idempotency, byLeadOf(e.Lead), seq, at)
-	if e.Sale.Buyer == 0 {
+	s.owe(seq, at, e.Supplier, e.Lead, e.Hook)
+	if e.Sale.Buyer == 0 || e.Sale.Test {
 		return
 	}
 	if !posted {
 		s.rememberDups(e.Sale.Dups, e.Lead, seq, at)
+		s.countSold(seq, e.Campaign, e.Sale.Buyer, e.Decided)
 	}
 	s.sellPing(seq, e.Sale.Ping, e.Lead)
 	s.applySale(seq, e.Campaign, &e.Sale, posted)
@@ -127,6 +138,13 @@ func (s *State) applySale(seq uint64, campaign market.Ref, sale *event.Sale, hel
 	s.turns.apply(campaign, sale.Turn, seq)
 	s.doorMoved(s.caps.charge(sale.Charges))
 	s.doorMoved(s.accounts.sell(sale, held))
+}
+
+// countSold counts a lead that its buyer has, in the month in which it was decided.
+func (s *State) countSold(seq uint64, campaign, buyer market.Ref, decided int64) {
+	if seq > s.loaded {
+		s.months.sell(campaign, buyer, decided)
+	}
 }
 
 // sell takes a sale's price from the buyer's money, or holds it.

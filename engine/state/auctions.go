@@ -123,7 +123,7 @@ func (s *State) Auctions() (n int) {
 }
 
 func (s *State) applyAuction(seq uint64, at int64, e *event.AuctionHeld) {
-	s.rememberKey(&e.Idempotency, byAuctionAt(seq), seq, at)
+	s.rememberKey(&e.Idempotency, bySeq(seq), seq, at)
 	if e.Name == [16]byte{} {
 		return
 	}

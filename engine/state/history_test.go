@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"testing"
@@ -120,10 +121,45 @@ func TestASnapshotAndTheRestOfTheLogAreTheState(t *testing.T) {
 			t.Fatal(err)
 		}
 		sameAsThen(t, "from the second's snapshot", third, hashes)
+		if err := sameOutboxes(w.State, third); err != nil {
+			t.Fatal(err)
+		}
 		if file.Len() > 0 {
 			t.Fatalf("%d bytes of the snapshot were not read", file.Len())
 		}
 	})
+}
+
+// owed is what suppliers are owed, in the order in which it is taken and given up.
+func owed(s *State) (hooks []Hook) {
+	for _, b := range s.outboxes.all() {
+		var taken []Hook
+		for {
+			h, ok := s.TakeHook(b.supplier, 1<<62)
+			if !ok {
+				break
+			}
+			taken = append(taken, h)
+		}
+		for _, h := range taken {
+			s.ReturnHook(h)
+		}
+		hooks = append(append(hooks, taken...), s.DeadHooks(b.supplier, 0, deadLetters)...)
+	}
+	return hooks
+}
+
+// sameOutboxes compares what is owed after a restart with what was before.
+func sameOutboxes(before, s *State) error {
+	if got, want := owed(s), owed(before); !slices.Equal(got, want) {
+		return fmt.Errorf("owed is %+v, before %+v", got, want)
+	}
+	for _, b := range s.outboxes.all() {
+		if err := b.check(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // The same with a long history, from every position, and several facts between
@@ -152,6 +188,9 @@ func TestASnapshotOfABusyExchange(t *testing.T) {
 			replay(second, w.log, w.seq)
 			if _, hash := second.Hash(); hash != right {
 				t.Fatalf("from %d, %d at a time: another state", from, pace)
+			}
+			if err := sameOutboxes(w.State, second); err != nil {
+				t.Fatalf("from %d, %d at a time: %v", from, pace, err)
 			}
 		}
 	}
@@ -217,11 +256,11 @@ func snapshotOf(t testing.TB, w *world) []byte {
 func rich() *world {
 	w := newWorld()
 	dice := uint64(1)
-	trader := trader{w, func(n int) int {
+	trader := trader{world: w, draw: func(n int) int {
 		dice = dice*6364136223846793005 + 1442695040888963407
 		return int(dice>>33) % n
 	}}
-	for range 600 {
+	for range 900 {
 		trader.step()
 	}
 	return w
@@ -339,6 +378,11 @@ func TestTheHashSeesEveryFact(t *testing.T) {
 		"a top-up":           &event.FundsMoved{Buyer: 1, Amount: 1},
 		"an empty account":   &event.FundsMoved{Buyer: 3, Opening: true},
 		"an auction":         held(monday + day),
+		"a report's key":     &event.StatusChanged{Idempotency: event.Idempotency{Key: [16]byte{1}, Until: monday + day}},
+		"what is owed":       &event.StatusChanged{Changes: []event.Change{{Hook: market.HookSold, Supplier: 1}}},
+		"a return's month":   &event.StatusChanged{Changes: []event.Change{{Result: event.ChangeWaits, Return: event.Return{Month: 1}}}},
+		"a failed attempt":   &event.HookTried{Supplier: 1, Outcome: event.HookFailed, At: monday},
+		"hooks are off":      &event.HooksSwitched{Supplier: 1, Off: true},
 		"an auction's key":   &event.AuctionHeld{Idempotency: event.Idempotency{Key: [16]byte{1}, Until: monday + day}},
 	} {
 		w := newWorld()

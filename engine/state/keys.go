@@ -40,7 +40,7 @@ func (s *State) ClaimKey(h *Hold, key [16]byte, fingerprint uint64, now int64) K
 		return Keyed{Wait: wait}
 	}
 	keyed := Keyed{Same: used.Print == fingerprint}
-	if used.Kind == byAuction {
+	if used.Kind == byFact {
 		keyed.Seq = binary.LittleEndian.Uint64(used.By[:])
 		return keyed
 	}
@@ -74,11 +74,11 @@ func (s *State) dropKey(key [16]byte) {
 	shard.mu.Unlock()
 }
 
-// byLeadOf and byAuctionAt are who answered.
+// byLeadOf and bySeq are who answered.
 func byLeadOf(id market.LeadID) keyRow { return keyRow{By: answerer(id), Kind: byLead} }
 
-func byAuctionAt(seq uint64) keyRow {
-	row := keyRow{Kind: byAuction}
+func bySeq(seq uint64) keyRow {
+	row := keyRow{Kind: byFact}
 	binary.LittleEndian.PutUint64(row.By[:], seq)
 	return row
 }

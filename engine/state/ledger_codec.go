@@ -15,6 +15,7 @@ func (s *State) writeLedger(w *writer) {
 	s.names.write(w)
 	s.caps.write(w)
 	s.accounts.write(w)
+	s.months.write(w)
 	s.turns.write(w)
 	s.access.write(w)
 }
@@ -27,6 +28,7 @@ func (s *State) readLedger(r *reader) {
 	s.names.read(r)
 	s.caps.read(r)
 	s.accounts.read(r)
+	s.months.read(r)
 	s.turns.read(r)
 	s.access.read(r)
 }

@@ -65,6 +65,22 @@ func TestReadersBesideApply(t *testing.T) {
 			live.ClaimKey(&h, [16]byte{5, 15: 1}, 1, monday)
 			live.Release(&h)
 		},
+		"hooks": func() {
+			for _, supplier := range live.HookSuppliers() {
+				live.NextHook(supplier)
+				live.HookStanding(supplier)
+				live.DeadHooks(supplier, 0, 10)
+				if h, ok := live.TakeHook(supplier, 1<<62); ok {
+					live.Hook(h.Lead, h.Type)
+					live.ReturnHook(h)
+				}
+			}
+			select {
+			case <-live.HooksChanged():
+			default:
+			}
+		},
+		"months": func() { live.Month(1, 1, market.MonthOf(monday)) },
 		"auctions": func() {
 			var h Hold
 			live.Auction([16]byte{1, 15: 1}, monday)

@@ -88,6 +88,11 @@ func (s *State) look(e event.Event) (seen uint32) {
 	case *event.AuctionHeld:
 		seen = s.auctionShard(&e.Name).table.look(&e.Name)
 		seen += s.keys[shardOf(&e.Idempotency.Key)].table.look(&e.Idempotency.Key)
+	case *event.StatusChanged:
+		for i := range e.Changes {
+			lead := &e.Changes[i].Lead
+			seen += s.leadShard(lead).table.look((*[16]byte)(lead))
+		}
 	}
 	return seen
 }

@@ -15,7 +15,7 @@ func (l *Lead) write(w *writer) {
 	w.uint(uint64(l.Supplier))
 	w.uint(uint64(l.Buyer))
 	w.raw(l.Currency[:])
-	w.raw([]byte{byte(l.Status), byte(l.Delivery), byte(l.Reason), byte(l.Answer)})
+	w.raw([]byte{byte(l.Status), byte(l.Delivery), byte(l.Reason), byte(l.Answer), byte(l.Marks)})
 }
 
 func (l *Lead) read(r *reader) {
@@ -25,9 +25,9 @@ func (l *Lead) read(r *reader) {
 	l.Decided, l.Seq, l.Settled, l.Keep = int64(r.fixed()), r.uint(), r.uint(), uint32(r.uint())
 	l.Campaign, l.Supplier, l.Buyer = market.Ref(r.uint()), market.Ref(r.uint()), market.Ref(r.uint())
 	copy(l.Currency[:], r.raw(3))
-	if small := r.raw(4); len(small) == 4 {
+	if small := r.raw(5); len(small) == 5 {
 		l.Status, l.Delivery = market.Status(small[0]), market.Delivery(small[1])
-		l.Reason, l.Answer = market.Reason(small[2]), Answer(small[3])
+		l.Reason, l.Answer, l.Marks = market.Reason(small[2]), Answer(small[3]), Marks(small[4])
 	}
 }
 

@@ -35,14 +35,34 @@ type Lead struct {
 	Delivery market.Delivery
 	Reason   market.Reason
 	Answer   Answer
+	Marks
 }
+
+// Marks are what little else is known of a lead, in the one byte that its row has
+// left: in the lowest two bits where its return stands, in the next one whether it
+// is a test.
+type Marks uint8
+
+const (
+	marksReturn Marks = 3
+	markTest    Marks = 4
+)
+
+// Return is where the lead's return stands.
+func (m Marks) Return() market.ReturnState { return market.ReturnState(m & marksReturn) }
+
+// Test tells whether the lead is a test: it touches no cap, money, turn, month or
+// duplicate.
+func (m Marks) Test() bool { return m&markTest != 0 }
+
+func (m *Marks) setReturn(state market.ReturnState) { *m = *m&^marksReturn | Marks(state) }
 
 func (l *Lead) key() *[16]byte  { return (*[16]byte)(&l.ID) }
 func (l *Lead) expires() uint32 { return l.Keep }
 
 func (l *Lead) digest() uint64 {
 	small := uint64(l.Currency[0]) | uint64(l.Currency[1])<<8 | uint64(l.Currency[2])<<16 |
-		uint64(l.Status)<<24 | uint64(l.Delivery)<<32 | uint64(l.Reason)<<40 | uint64(l.Answer)<<48
+		uint64(l.Status)<<24 | uint64(l.Delivery)<<32 | uint64(l.Reason)<<40 | uint64(l.Answer)<<48 | uint64(l.Marks)<<56
 	return newDigest(1).wordsOf((*[16]byte)(&l.ID)).wordsOf((*[16]byte)(&l.Request)).
 		word(uint64(l.Price)).word(uint64(l.Payout)).word(uint64(l.Decided)).word(l.Seq).word(l.Settled).
 		word(uint64(l.Keep) | uint64(l.Campaign)<<32).word(uint64(l.Supplier) | uint64(l.Buyer)<<32).
@@ -58,16 +78,16 @@ type keyRow struct {
 	Kind  answerKind
 }
 
-// An answerer is a lead's identifier, or the sequence of an auction's fact: an
-// auction that has no name can be found by nothing else, and a row of every key
-// should not pay for both.
+// An answerer is a lead's identifier, or the sequence of the fact that answers: an
+// auction that has no name, and a report of many leads, can be found by nothing
+// else, and a row of every key should not pay for both.
 type answerer [16]byte
 
 type answerKind uint8
 
 const (
-	byLead    answerKind = 1
-	byAuction answerKind = 2
+	byLead answerKind = 1
+	byFact answerKind = 2
 )
 
 func (k *keyRow) key() *[16]byte  { return &k.Key }

@@ -27,6 +27,7 @@ func writeSale(w *writer, p *Post) {
 		w.int(sale.Dups[i].Until)
 	}
 	w.raw(sale.Ping[:])
+	w.bool(sale.Test)
 }
 
 func readSale(r *reader, p *Post) {
@@ -45,4 +46,5 @@ func readSale(r *reader, p *Post) {
 		sale.Dups = append(sale.Dups, dup)
 	}
 	copy(sale.Ping[:], r.raw(16))
+	sale.Test = r.bool()
 }

@@ -24,11 +24,25 @@ func (s *State) applySettled(seq uint64, at int64, e *event.PostSettled) {
 		s.countUnknown(e.Sale.Buyer, shard.unknownLocked(e.Lead)-before)
 	}
 	shard.mu.Unlock()
+	s.owe(seq, at, e.Supplier, e.Lead, e.Hook)
+	if !e.Sale.Test {
+		s.settleSale(seq, at, e)
+	}
+}
+
+// settleSale takes for good what a sale held, or gives it back. A test sale held
+// nothing.
+func (s *State) settleSale(seq uint64, at int64, e *event.PostSettled) {
+	decided := e.Decided
+	if decided == 0 { // a log of a time when settlements did not say it
+		decided = at
+	}
 	switch e.Settlement {
 	case event.SettledPending, event.SettledUnknown:
 		s.rememberDups(e.Sale.Dups, e.Lead, seq, at)
 	case event.SettledDelivered, event.SettledConfirmed:
 		s.rememberDups(e.Sale.Dups, e.Lead, seq, at)
+		s.countSold(seq, e.Campaign, e.Sale.Buyer, decided)
 		if seq > s.loaded {
 			s.doorMoved(s.accounts.move(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
 		}
@@ -40,6 +54,7 @@ func (s *State) applySettled(seq uint64, at int64, e *event.PostSettled) {
 		s.swapPing(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
 		if e.Next.Buyer != 0 && e.Post.URL == "" {
 			s.rememberDups(e.Next.Dups, e.Lead, seq, at)
+			s.countSold(seq, e.Campaign, e.Next.Buyer, decided)
 		}
 	}
 }

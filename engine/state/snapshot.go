@@ -19,15 +19,16 @@ import (
 // so that what is swept later is the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
-	snapshotVersion = 3
+	snapshotVersion = 4
 
 	sectionLeads    = 1
 	sectionDups     = 2
 	sectionKeys     = 3
 	sectionLedger   = 4
 	sectionAuctions = 5
+	sectionOutboxes = 6
 
-	sectionsAShard = 4
+	sectionsAShard = 5
 )
 
 // WriteSnapshot writes the state to w while it goes on changing. It returns
@@ -44,11 +45,13 @@ func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 	var dups []dupRow
 	var keys []keyRow
 	var auctions []AuctionRow
+	var hooks []hookRow
 	for i := range shards {
 		out.write(s, sectionLeads, i, func(body *writer) func() { return s.leads[i].copyTo(body, &leads) })
 		out.write(s, sectionDups, i, func(body *writer) func() { return copyTable(&s.dups[i].table, body, &dups) })
 		out.write(s, sectionKeys, i, func(body *writer) func() { return copyTable(&s.keys[i].table, body, &keys) })
 		out.write(s, sectionAuctions, i, func(body *writer) func() { return copyTable(&s.auctions[i].table, body, &auctions) })
+		out.write(s, sectionOutboxes, i, func(body *writer) func() { return s.outboxes.shards[i].copyTo(body, &hooks) })
 	}
 	return out.oldest, out.newest, out.err
 }
@@ -156,7 +159,7 @@ func sectionAt(i int) (kind byte, shard int) {
 	if i == 0 {
 		return sectionLedger, 0
 	}
-	kinds := [sectionsAShard]byte{sectionLeads, sectionDups, sectionKeys, sectionAuctions}
+	kinds := [sectionsAShard]byte{sectionLeads, sectionDups, sectionKeys, sectionAuctions, sectionOutboxes}
 	return kinds[(i-1)%sectionsAShard], (i - 1) / sectionsAShard
 }
 
@@ -180,6 +183,9 @@ func (s *State) loadSection(in *sectionReader) error {
 	case sectionAuctions:
 		s.auctions[in.shard].loaded = in.stamp
 		loadTable(&s.auctions[in.shard].table, &body)
+	case sectionOutboxes:
+		s.outboxes.shards[in.shard].loaded = in.stamp
+		s.outboxes.loadShard(in.shard, &body)
 	}
 	if len(body.buf) > 0 {
 		body.fail()

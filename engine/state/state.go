@@ -17,8 +17,10 @@ type State struct {
 	dups     [shards]dupShard
 	keys     [shards]keyShard
 	auctions [shards]auctionShard
+	outboxes outboxes
 	caps     caps
 	accounts accounts
+	months   months
 	turns    turns
 	names    names
 	access   access
@@ -50,6 +52,8 @@ func New() *State {
 	s := &State{names: newNames(), access: newAccess()}
 	s.accounts.byRef = make(map[market.Ref]*account)
 	s.turns.byCampaign = make(map[market.Ref]*campaignTurns)
+	s.months.byKey = make(map[monthKey]*monthCount)
+	s.outboxes.changed, s.outboxes.limit = make(chan struct{}, 1), deadLetters
 	return s
 }
 
@@ -84,7 +88,8 @@ func (s *State) Hash() (seq uint64, hash uint64) {
 	for i := range shards {
 		sum += s.leads[i].sum() + s.dups[i].sum() + s.keys[i].sum() + s.auctions[i].sum()
 	}
-	return s.seq, sum + s.caps.digest() + s.accounts.digest() + s.turns.digest() + s.names.digest() + s.access.digest()
+	sum += s.caps.digest() + s.accounts.digest() + s.months.digest() + s.turns.digest() + s.names.digest() + s.access.digest()
+	return s.seq, sum + s.outboxes.digest()
 }
 
 func (shard *leadShard) sum() uint64 {

@@ -1,0 +1,44 @@
+package event
+
+import (
+	"testing"
+
+	"pingpost/engine/market"
+)
+
+// A report is reused for the next one of a replay: nothing of a change is left
+// over in another that says less.
+func TestChangesAreEmptiedForTheNext(t *testing.T) {
+	var d Decoder
+	full := fill(new(StatusChanged)).(*StatusChanged)
+	less := &StatusChanged{Changes: []Change{{Result: ChangeNone}, {Result: ChangeDone, Return: Return{Month: 1}}, {}}}
+	for _, e := range []Event{full, less, full, new(StatusChanged), less} {
+		if back, err := d.Decode(Append(nil, e)); err != nil || !same(e, back) {
+			t.Errorf("wrote %+v\nread  %+v, %v", e, back, err)
+		}
+	}
+}
+
+// What gives nothing back is not written: a month makes the difference.
+func TestAReturnIsWrittenWithItsMonth(t *testing.T) {
+	var d Decoder
+	for month, want := range map[int64]market.Money{0: 0, 1: 5} {
+		back, err := d.Decode(Append(nil, &StatusChanged{Changes: []Change{{Return: Return{Credit: 5, Month: month}}}}))
+		if err != nil || back.(*StatusChanged).Changes[0].Return.Credit != want {
+			t.Errorf("month %d: %+v, %v", month, back, err)
+		}
+	}
+}
+
+// A test lead that nobody takes is known for one.
+func TestAnUnsoldTestLeadSaysSo(t *testing.T) {
+	for _, brief := range []bool{false, true} {
+		d := Decoder{Brief: brief}
+		for _, test := range []bool{true, false} {
+			back, err := d.Decode(Append(nil, &LeadDecided{Reason: market.ReasonNoBuyer, Sale: Sale{Test: test}}))
+			if err != nil || back.(*LeadDecided).Sale.Test != test {
+				t.Errorf("test %t: %+v, %v", test, back, err)
+			}
+		}
+	}
+}

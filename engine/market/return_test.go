@@ -1,0 +1,105 @@
+package market
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestReasonsOfAReturn(t *testing.T) {
+	listed := ReturnRule{Reasons: map[string]struct{}{"wrong_number": {}, "duplicate": {}}}
+	for _, test := range []struct {
+		reason    string
+		any, list bool
+	}{
+		{"", false, false},
+		{"duplicate", true, true},
+		{"Duplicate", true, false},
+		{"did not like it", true, false},
+	} {
+		if got := new(ReturnRule).Takes(test.reason); got != test.any {
+			t.Errorf("%q without a list: %t", test.reason, got)
+		}
+		if got := listed.Takes(test.reason); got != test.list {
+			t.Errorf("%q with a list: %t", test.reason, got)
+		}
+	}
+}
+
+func TestReturnsWithinAShare(t *testing.T) {
+	percent := func(n int64) Share { return Share(n * int64(WholeShare) / 100) }
+	for _, test := range []struct {
+		share          Share
+		returned, sold int64
+		fits           bool
+	}{
+		{WholeShare, 0, 0, false}, // nothing was bought that month
+		{WholeShare, 0, 1, true},
+		{WholeShare, 1, 1, false},
+		{WholeShare + 1, 4, 5, true},
+		{percent(10), 0, 9, false}, // one of nine is more than a tenth
+		{percent(10), 0, 10, true},
+		{percent(10), 1, 19, false},
+		{percent(10), 1, 20, true},
+		{percent(50), 1, 3, false},
+		{percent(50), 1, 4, true},
+		{0, 0, 1_000_000, false},
+	} {
+		rule := ReturnRule{MaxShare: test.share}
+		if got := rule.Fits(test.returned, test.sold); got != test.fits {
+			t.Errorf("%d more than %d of %d at a share of %d: %t", 1, test.returned, test.sold, test.share, got)
+		}
+	}
+}
+
+// However many come back one by one, they never are more than the share allows,
+// and the last that would have been allowed was.
+func TestReturnsFillTheShare(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rule := ReturnRule{MaxShare: Share(rapid.Int64Range(0, int64(WholeShare)).Draw(t, "share"))}
+		sold := rapid.Int64Range(0, 300).Draw(t, "sold")
+		returned := int64(0)
+		for rule.Fits(returned, sold) {
+			returned++
+		}
+		if returned > sold || returned*int64(WholeShare) > int64(rule.MaxShare)*sold {
+			t.Fatalf("%d of %d came back at a share of %d", returned, sold, rule.MaxShare)
+		}
+		if returned < sold && (returned+1)*int64(WholeShare) <= int64(rule.MaxShare)*sold {
+			t.Fatalf("only %d of %d came back at a share of %d", returned, sold, rule.MaxShare)
+		}
+	})
+}
+
+func TestStatesOfAReturn(t *testing.T) {
+	for state, want := range map[ReturnState]string{
+		0: "none", 1: "waiting", 2: "approved", 3: "refused", 4: "invalid", 255: "invalid",
+	} {
+		if got := state.String(); got != want {
+			t.Errorf("%d is %q, want %q", state, got, want)
+		}
+	}
+}
+
+func TestMonthsAreThoseOfUTC(t *testing.T) {
+	for at, want := range map[string]string{
+		"2026-11-01T00:00:00Z":           "2026-11-01T00:00:00Z",
+		"2026-11-30T23:59:59.999999999Z": "2026-11-01T00:00:00Z",
+		"2026-12-01T00:59:00+01:00":      "2026-11-01T00:00:00Z",
+		"2028-02-29T12:00:00Z":           "2028-02-01T00:00:00Z",
+		"2027-01-01T00:00:00Z":           "2027-01-01T00:00:00Z",
+		"1970-01-01T00:00:00Z":           "1970-01-01T00:00:00Z",
+	} {
+		moment := func(text string) int64 {
+			parsed, err := time.Parse(time.RFC3339Nano, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return parsed.UnixNano()
+		}
+		if got := MonthOf(moment(at)); got != moment(want) {
+			t.Errorf("%s lies in the month that begins at %s", at, time.Unix(0, got).UTC())
+		}
+	}
+}

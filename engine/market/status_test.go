@@ -1,0 +1,55 @@
+package market
+
+import "testing"
+
+var everyStatus = []Status{
+	StatusOpen, StatusAccepted, StatusUnmatched, StatusContacted, StatusQualified, StatusSold, StatusReturned, statusEnd, 255,
+}
+
+// Which report may follow which, as the contract has it.
+func TestWhatALeadMayBecome(t *testing.T) {
+	allowed := map[Status][]Status{
+		StatusAccepted:  {StatusContacted, StatusQualified, StatusSold, StatusReturned},
+		StatusContacted: {StatusQualified, StatusSold, StatusReturned},
+		StatusQualified: {StatusSold, StatusReturned},
+		StatusSold:      {StatusReturned},
+	}
+	for _, from := range everyStatus {
+		may := map[Status]bool{}
+		for _, to := range allowed[from] {
+			may[to] = true
+		}
+		for _, to := range everyStatus {
+			if got := from.MayBecome(to); got != may[to] {
+				t.Errorf("from %s to %s: %t", from, to, got)
+			}
+		}
+	}
+}
+
+func TestReportsAreRead(t *testing.T) {
+	for name, want := range map[string]Status{
+		"contacted": StatusContacted, "qualified": StatusQualified, "sold": StatusSold, "returned": StatusReturned,
+		"ACCEPTED": 0, "UNMATCHED": 0, "OPEN": 0, "Sold": 0, "": 0, "unknown": 0, "sold ": 0,
+	} {
+		got, ok := ParseReport(name)
+		if got != want || ok != (want != 0) {
+			t.Errorf("%q is read as %s, %t", name, got, ok)
+		}
+		if ok && got.String() != name {
+			t.Errorf("%q is written as %q", name, got)
+		}
+	}
+}
+
+// Every report tells the supplier something, and nothing else of a lead's way does.
+func TestWhatASupplierIsToldOfAReport(t *testing.T) {
+	want := map[Status]HookType{
+		StatusContacted: HookContacted, StatusQualified: HookQualified, StatusSold: HookSold, StatusReturned: HookReturned,
+	}
+	for _, status := range everyStatus {
+		if got := status.Hook(); got != want[status] {
+			t.Errorf("%s: %s", status, got)
+		}
+	}
+}

@@ -1,0 +1,31 @@
+//go:build !race
+
+package state
+
+import (
+	"runtime"
+	"testing"
+)
+
+// A million pending hooks cost at most 200 bytes of memory each, with all by which
+// they are found.
+func TestAMillionHooksFitTheirMemory(t *testing.T) {
+	const many = 1_000_000
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	s := New()
+	before := heap()
+	fillOutbox(s, many)
+	each := float64(heap()-before) / many
+	if got := s.HookStanding(1).Pending; got != many {
+		t.Fatalf("%d hooks", got)
+	}
+	t.Logf("%.0f bytes a hook", each)
+	if each > 200 {
+		t.Errorf("%.0f bytes a hook, at most 200", each)
+	}
+}

@@ -1,0 +1,422 @@
+package state
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// check says what is wrong with an outbox, of all that has to hold between its
+// rows, its chains and its queues.
+func (b *outbox) check() error {
+	var sum uint64
+	reached := 0
+	for lead, head := range b.first {
+		held := false
+		var before *hookRow
+		for link := head + 1; link != 0; {
+			row := b.rows.at(int(link - 1))
+			switch {
+			case row.Lead != lead:
+				return fmt.Errorf("row %d of %s is in the chain of %s", link-1, row.Lead, lead)
+			case before != nil && before.compare(row) >= 0:
+				return fmt.Errorf("a chain of %s is out of order", lead)
+			}
+			if want := row.Dead || !held && !b.isOut(row); want != (row.place != 0) {
+				return fmt.Errorf("%s %s is queued: %t", lead, row.Type, row.place != 0)
+			}
+			held = held || !row.Dead && row.Attempts < 2
+			sum += row.digest(b.supplier)
+			before, link = row, row.next
+			reached++
+		}
+	}
+	if reached != b.rows.n || sum != b.sum {
+		return fmt.Errorf("%d rows of %d are reached, the sum is off by %d", reached, b.rows.n, b.sum-sum)
+	}
+	queued := 0
+	for dead, q := range map[bool]*queue{false: &b.due, true: &b.dead} {
+		for i := range q.n {
+			entry := *q.at(i)
+			row := b.rows.at(int(entry.row))
+			if row.Dead != dead || row.Due != entry.when || int(row.place) != i+1 {
+				return fmt.Errorf("place %d has %s, whose place is %d", i, row.Lead, row.place)
+			}
+			if i > 0 && b.precedes(entry, *q.at((i - 1) / 2)) {
+				return fmt.Errorf("place %d comes before the one above", i)
+			}
+		}
+		queued += q.n
+	}
+	for i := range b.rows.n {
+		if b.rows.at(i).place != 0 {
+			queued--
+		}
+	}
+	if queued != 0 {
+		return fmt.Errorf("%d entries more than rows that have a place", queued)
+	}
+	return nil
+}
+
+// model is what outboxes are, as a list and its rules.
+type model struct {
+	hooks    []Hook // in no order that matters
+	out      map[hookName]bool
+	standing map[market.Ref]HookStanding
+	limit    int
+}
+
+func byCause(a, b Hook) int {
+	return cmp.Or(cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Type, b.Type), bytes.Compare(a.Lead[:], b.Lead[:]))
+}
+
+func byDue(a, b Hook) int { return cmp.Or(cmp.Compare(a.Due, b.Due), byCause(a, b)) }
+
+func (m *model) of(supplier market.Ref, dead bool) (hooks []Hook) {
+	for _, h := range m.hooks {
+		if h.Supplier == supplier && h.Dead == dead {
+			hooks = append(hooks, h)
+		}
+	}
+	slices.SortFunc(hooks, byDue)
+	return hooks
+}
+
+// ready are those that may be taken, the earliest first.
+func (m *model) ready(supplier market.Ref) (hooks []Hook) {
+	pending := m.of(supplier, false)
+	for _, h := range pending {
+		free := !m.out[hookName{h.Lead, h.Type}]
+		for _, other := range pending {
+			if other.Lead == h.Lead && byCause(other, h) < 0 && other.Attempts < 2 {
+				free = false
+			}
+		}
+		if free {
+			hooks = append(hooks, h)
+		}
+	}
+	return hooks
+}
+
+func (m *model) find(lead market.LeadID, kind market.HookType) *Hook {
+	for i := range m.hooks {
+		if m.hooks[i].Lead == lead && m.hooks[i].Type == kind {
+			return &m.hooks[i]
+		}
+	}
+	return nil
+}
+
+func (m *model) drop(lead market.LeadID, kind market.HookType) {
+	m.hooks = slices.DeleteFunc(m.hooks, func(h Hook) bool { return h.Lead == lead && h.Type == kind })
+}
+
+// trim lets go of dead letters, at most so many for their age.
+func (m *model) trim(supplier market.Ref, at int64, old int) {
+	for dead := m.of(supplier, true); len(dead) > 0; dead = dead[1:] {
+		if len(dead) <= m.limit && (dead[0].Due > at-letterKeep || old == 0) {
+			return
+		}
+		old--
+		m.drop(dead[0].Lead, dead[0].Type)
+		standing := m.standing[supplier]
+		standing.Dropped++
+		m.standing[supplier] = standing
+	}
+}
+
+func (m *model) apply(seq uint64, at int64, e event.Event) {
+	switch e := e.(type) {
+	case *event.StatusChanged:
+		for _, c := range e.Changes {
+			if m.find(c.Lead, c.Hook) == nil {
+				m.hooks = append(m.hooks, Hook{c.Lead, c.Hook, c.Supplier, seq, at, at, 0, m.standing[c.Supplier].Off})
+			}
+			m.trim(c.Supplier, at, 2)
+		}
+	case *event.HookTried:
+		m.tried(at, e)
+		m.trim(e.Supplier, at, 2)
+	case *event.HooksSwitched:
+		standing := m.standing[e.Supplier]
+		standing.Off = e.Off
+		if !e.Off {
+			standing.FailingSince = 0
+		}
+		m.standing[e.Supplier] = standing
+		for i := range m.hooks {
+			if h := &m.hooks[i]; e.Off && h.Supplier == e.Supplier && !h.Dead {
+				h.Dead, h.Due = true, at
+			}
+		}
+		m.trim(e.Supplier, at, 0)
+		m.trim(e.Supplier, at, 2)
+	}
+}
+
+func (m *model) tried(at int64, e *event.HookTried) {
+	standing := m.standing[e.Supplier]
+	name := hookName{e.Lead, e.Type}
+	switch e.Outcome {
+	case event.HookDelivered:
+		standing.FailingSince = 0
+		delete(m.out, name)
+	case event.HookFailed, event.HookDead:
+		delete(m.out, name)
+		if standing.FailingSince == 0 {
+			standing.FailingSince = e.At
+		}
+	}
+	m.standing[e.Supplier] = standing
+	h := m.find(e.Lead, e.Type)
+	if h == nil {
+		return
+	}
+	switch counts := !h.Dead && e.Attempt == h.Attempts+1; {
+	case e.Outcome == event.HookDelivered || e.Outcome == event.HookDropped:
+		m.drop(e.Lead, e.Type)
+	case e.Outcome == event.HookFailed && counts:
+		h.Attempts, h.Due = e.Attempt, e.Due
+	case e.Outcome == event.HookDead && counts:
+		h.Attempts, h.Due, h.Dead = e.Attempt, at, true
+	case e.Outcome == event.HookResent && !standing.Off:
+		h.Attempts, h.Due, h.Dead = 0, at, false
+	}
+}
+
+// compare looks at everything that can be asked.
+func (m *model) compare(s *State) error {
+	var waiting []market.Ref
+	for supplier := market.Ref(1); supplier <= 3; supplier++ {
+		pending, dead, ready := m.of(supplier, false), m.of(supplier, true), m.ready(supplier)
+		want := m.standing[supplier]
+		want.Pending, want.Dead = len(pending), len(dead)
+		for name := range m.out {
+			if s.outboxes.of(supplier) != nil && supplierOf(name.lead) == supplier {
+				want.Out++
+			}
+		}
+		if got := s.HookStanding(supplier); got != want {
+			return fmt.Errorf("supplier %d: %+v, want %+v", supplier, got, want)
+		}
+		due, ok := s.NextHook(supplier)
+		if ok != (len(ready) > 0) || ok && due != ready[0].Due {
+			return fmt.Errorf("supplier %d: next at %d, %t; ready are %+v", supplier, due, ok, ready)
+		}
+		if got := s.DeadHooks(supplier, 0, 100); !slices.Equal(got, dead) {
+			return fmt.Errorf("supplier %d: dead are %+v, want %+v", supplier, got, dead)
+		}
+		if len(pending) > 0 {
+			waiting = append(waiting, supplier)
+		}
+		if b := s.outboxes.of(supplier); b != nil {
+			if err := b.check(); err != nil {
+				return err
+			}
+		}
+	}
+	if got := s.HookSuppliers(); !slices.Equal(got, waiting) {
+		return fmt.Errorf("suppliers %v are owed something, want %v", got, waiting)
+	}
+	for _, want := range m.hooks {
+		if got, ok := s.Hook(want.Lead, want.Type); !ok || got != want {
+			return fmt.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	return nil
+}
+
+// supplierOf is whose a lead of the model is: its first byte says so.
+func supplierOf(lead market.LeadID) market.Ref { return market.Ref(lead[0]) }
+
+// errand is a test's run of facts, attempts and restarts.
+type errand struct {
+	*world
+	model model
+	taken []Hook
+	draw  func(n int) int
+}
+
+func newErrand(draw func(n int) int) *errand {
+	w := &errand{world: newWorld(), draw: draw, model: model{out: map[hookName]bool{}, standing: map[market.Ref]HookStanding{}, limit: 4}}
+	w.outboxes.limit = w.model.limit
+	return w
+}
+
+func (w *errand) both(e event.Event) {
+	w.fact(e)
+	w.model.apply(w.seq, w.at, e)
+}
+
+func (w *errand) lead() market.LeadID {
+	return market.LeadID{byte(1 + w.draw(3)), 15: byte(w.draw(3))}
+}
+
+func (w *errand) step() error {
+	switch w.draw(12) {
+	case 0:
+		w.at += int64(w.draw(40)) * hour * int64(1+w.draw(20))
+	case 1:
+		w.both(&event.HooksSwitched{Supplier: market.Ref(1 + w.draw(3)), Off: w.draw(2) == 0, At: w.at})
+	case 2:
+		return w.restart()
+	case 3, 4:
+		lead := w.lead()
+		outcome := []event.HookOutcome{event.HookResent, event.HookDropped, event.HookDelivered, event.HookDead}[min(3, w.draw(7))]
+		w.both(&event.HookTried{
+			Lead: lead, Supplier: supplierOf(lead), Type: market.HookType(1 + w.draw(4)), Outcome: outcome, Attempt: uint32(w.draw(4)), At: w.at,
+		})
+	case 5, 6:
+		return w.take()
+	case 7, 8:
+		w.attempted()
+	default:
+		var changes []event.Change
+		for range 1 + w.draw(3) {
+			lead := w.lead()
+			changes = append(changes, event.Change{Lead: lead, Supplier: supplierOf(lead), Hook: market.HookType(1 + w.draw(4))})
+		}
+		w.both(&event.StatusChanged{Changes: changes})
+	}
+	return nil
+}
+
+func (w *errand) take() error {
+	supplier, now := market.Ref(1+w.draw(4)), w.at+int64(w.draw(3))*hour
+	h, ok := w.TakeHook(supplier, now)
+	ready := w.model.ready(supplier)
+	if ok != (len(ready) > 0 && ready[0].Due <= now) || ok && h != ready[0] {
+		return fmt.Errorf("took %+v, %t; ready are %+v", h, ok, ready)
+	}
+	if ok {
+		w.model.out[hookName{h.Lead, h.Type}] = true
+		w.taken = append(w.taken, h)
+	}
+	return nil
+}
+
+// attempted ends the oldest attempt that is out.
+func (w *errand) attempted() {
+	if len(w.taken) == 0 {
+		return
+	}
+	h := w.taken[0]
+	w.taken = w.taken[1:]
+	fact := &event.HookTried{Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, At: w.at}
+	switch w.draw(8) {
+	case 0:
+		w.ReturnHook(h)
+		delete(w.model.out, hookName{h.Lead, h.Type})
+		return
+	case 1, 2:
+		fact.Outcome = event.HookDelivered
+	case 3:
+		fact.Outcome = event.HookDead
+	default:
+		fact.Outcome, fact.Due = event.HookFailed, w.at+int64(w.draw(3))*hour
+	}
+	w.both(fact)
+}
+
+// restart goes on from a snapshot, or from the log alone; who was at work with a
+// hook is gone.
+func (w *errand) restart() error {
+	_, before := w.Hash()
+	again := New()
+	again.outboxes.limit = w.model.limit
+	if w.draw(2) == 0 {
+		var file bytes.Buffer
+		if _, _, err := w.WriteSnapshot(&file); err != nil {
+			return err
+		}
+		if _, err := again.Load(&file); err != nil {
+			return err
+		}
+	}
+	replay(again, w.log, w.seq)
+	if _, after := again.Hash(); after != before {
+		return fmt.Errorf("another state after a restart")
+	}
+	w.State, w.taken = again, nil
+	clear(w.model.out)
+	return nil
+}
+
+// An outbox against its definition: facts, attempts side by side, late ones,
+// operators and restarts in any order.
+func TestOutboxKeepsToItsDefinition(t *testing.T) {
+	seen := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		w := newErrand(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") })
+		for range rapid.IntRange(1, 80).Draw(t, "steps") {
+			if err := w.step(); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.model.compare(w.State); err != nil {
+				t.Fatal(err)
+			}
+			for supplier, standing := range w.model.standing {
+				for what, is := range map[string]bool{
+					"off": standing.Off, "failing": standing.FailingSince != 0, "dropped": standing.Dropped > 0,
+					"held back": len(w.model.of(supplier, false)) > len(w.model.ready(supplier))+len(w.model.out),
+				} {
+					if is {
+						seen[what]++
+					}
+				}
+			}
+		}
+	})
+	if got := slices.Sorted(maps.Keys(seen)); len(got) != 4 {
+		t.Errorf("only %v came about", got)
+	}
+}
+
+// The same with much in it, so that queues are deep.
+func TestAFullOutboxKeepsToItsDefinition(t *testing.T) {
+	dice := uint64(7)
+	w := newErrand(func(n int) int {
+		dice = dice*6364136223846793005 + 1442695040888963407
+		return int(dice>>33) % n
+	})
+	w.model.limit, w.outboxes.limit = 50, 50
+	for n := range 400 {
+		lead := market.LeadID(spread(uint64(n)))
+		lead[0] = byte(1 + n%2)
+		w.both(&event.StatusChanged{Changes: []event.Change{{Lead: lead, Supplier: supplierOf(lead), Hook: market.HookType(1 + w.draw(3))}}})
+		if n%5 == 0 {
+			w.at += second
+		}
+	}
+	for n := range 1500 {
+		var err error
+		switch {
+		case n == 900:
+			w.both(&event.HooksSwitched{Supplier: 1, Off: true})
+		case n == 901:
+			w.both(&event.HooksSwitched{Supplier: 1})
+		case n%500 == 499:
+			err = w.restart()
+		case w.draw(2) == 0:
+			err = w.take()
+		default:
+			w.attempted()
+		}
+		if n%50 == 0 || n == 900 {
+			err = cmp.Or(err, w.model.compare(w.State))
+		}
+		if err != nil {
+			t.Fatalf("step %d: %v", n, err)
+		}
+	}
+}

@@ -1,0 +1,333 @@
+package state
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// desk is a world and what one supplier is told.
+type desk struct{ *world }
+
+func newDesk() desk { return desk{newWorld()} }
+
+// owes puts a hook in, by a report.
+func (d desk) owes(lead byte, kinds ...market.HookType) {
+	for _, kind := range kinds {
+		d.fact(&event.StatusChanged{Changes: []event.Change{{Lead: market.LeadID{lead}, Supplier: 1, Hook: kind}}})
+	}
+}
+
+// take takes what is due, and says which.
+func (d desk) take(t *testing.T) Hook {
+	t.Helper()
+	h, ok := d.TakeHook(1, d.at)
+	if !ok {
+		t.Fatalf("nothing is due; the standing is %+v", d.HookStanding(1))
+	}
+	return h
+}
+
+func (d desk) nothing(t *testing.T, why string) {
+	t.Helper()
+	if h, ok := d.TakeHook(1, d.at); ok {
+		t.Fatalf("%s: %s %s was taken", why, h.Lead, h.Type)
+	}
+}
+
+func (d desk) came(h Hook, outcome event.HookOutcome, later int64) {
+	d.fact(&event.HookTried{
+		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, Outcome: outcome, At: d.at, Due: d.at + later,
+	})
+}
+
+// Every fact that can owe a supplier something does, at once.
+func TestFactsOweHooks(t *testing.T) {
+	hooked := func(fact event.Event, hook market.HookType) event.Event {
+		switch e := fact.(type) {
+		case *event.LeadDecided:
+			e.Hook = hook
+		case *event.PostSettled:
+			e.Hook, e.Supplier = hook, 1
+		case *event.StatusChanged:
+			e.Changes[0].Hook = hook
+		}
+		return fact
+	}
+	for name, facts := range map[string][]event.Event{
+		"nobody took it":       {hooked(decided(event.Sale{}, event.Post{}, market.ReasonNoBuyer), market.HookUnmatched)},
+		"it is recorded":       {hooked(decided(red, event.Post{}, 0), market.HookPosted)},
+		"it is delivered":      {decided(red, way, 0), hooked(settled(event.SettledDelivered, red), market.HookPosted)},
+		"it is refused":        {decided(red, way, 0), hooked(refused(event.Sale{}, event.Post{}), market.HookPostFailed)},
+		"a test is recorded":   {hooked(decided(asTest(red), event.Post{}, 0), market.HookPosted)},
+		"a test is delivered":  {decided(asTest(red), way, 0), hooked(settled(event.SettledDelivered, asTest(red)), market.HookPosted)},
+		"its buyer reports it": {decided(red, event.Post{}, 0), hooked(reported(event.ChangeDone, market.StatusSold, event.Return{}), market.HookSold)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk()
+			for _, fact := range facts {
+				if suppliers := d.HookSuppliers(); len(suppliers) > 0 {
+					t.Fatalf("%v are owed something before the cause", suppliers)
+				}
+				d.fact(fact)
+			}
+			for what, s := range map[string]*State{"live": d.State, "after a snapshot": rowsAhead(t, d.world)} {
+				h, ok := s.TakeHook(1, d.at)
+				if !ok || h.Lead != history || h.Cause != d.seq || h.Created != d.at || h.Due != d.at || h.Supplier != 1 || h.Attempts != 0 {
+					t.Errorf("%s: %+v, %t", what, h, ok)
+				}
+			}
+			select {
+			case <-d.HooksChanged():
+			default:
+				t.Error("nobody was told")
+			}
+		})
+	}
+}
+
+// Whoever has no webhook costs nothing: there is not even an outbox.
+func TestWhoWantsNoHooksHasNoOutbox(t *testing.T) {
+	d := newDesk()
+	d.fact(decided(red, way, 0))
+	d.fact(settled(event.SettledDelivered, red))
+	d.fact(reported(event.ChangeDone, market.StatusSold, event.Return{}))
+	if d.outboxes.all() != nil {
+		t.Error("there is an outbox")
+	}
+	if n := testing.AllocsPerRun(100, func() { d.owe(d.seq+1, d.at, 1, history, market.HookNone) }); n != 0 {
+		t.Errorf("%v allocations for nothing", n)
+	}
+}
+
+func TestAHookThatIsOwedToNobodyIsABug(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("it was lost in silence")
+		}
+	}()
+	newDesk().fact(&event.PostSettled{Settlement: event.SettledDelivered, Hook: market.HookPosted})
+}
+
+// A lead's later hooks wait for its earlier one until it is told, given up, or has
+// had its first retry.
+func TestOneLeadsHooksKeepTheirOrder(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, d desk, first Hook){
+		"delivered": func(_ *testing.T, d desk, first Hook) { d.came(first, event.HookDelivered, 0) },
+		"dead":      func(_ *testing.T, d desk, first Hook) { d.came(first, event.HookDead, 0) },
+		"dropped": func(_ *testing.T, d desk, first Hook) {
+			d.ReturnHook(first)
+			d.came(first, event.HookDropped, 0)
+		},
+		"its retry failed": func(t *testing.T, d desk, first Hook) {
+			d.came(first, event.HookFailed, 60*second)
+			d.nothing(t, "it was tried once")
+			d.at += 60 * second
+			again := d.take(t)
+			if again.Lead != first.Lead || again.Type != first.Type || again.Attempts != 1 {
+				t.Fatalf("%+v comes before the retry", again)
+			}
+			d.nothing(t, "it is on its way for the second time")
+			d.came(again, event.HookFailed, 360*second)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk()
+			d.owes(1, market.HookPosted, market.HookContacted)
+			first := d.take(t)
+			d.nothing(t, "the first is on its way")
+			d.owes(2, market.HookPosted)
+			if other := d.take(t); other.Lead != (market.LeadID{2}) {
+				t.Fatalf("%+v: another lead's must not wait", other)
+			}
+			end(t, d, first)
+			if next := d.take(t); next.Type != market.HookContacted || next.Lead != first.Lead {
+				t.Fatalf("next is %+v", next)
+			}
+		})
+	}
+}
+
+// The earliest goes first; of what is due at once, what was caused first.
+func TestHooksGoByTheirTime(t *testing.T) {
+	d := newDesk()
+	d.owes(1, market.HookPosted)
+	d.owes(2, market.HookPosted)
+	d.at += second
+	d.owes(3, market.HookPosted)
+	first := d.take(t)
+	d.came(first, event.HookFailed, 60*second)
+	var order []byte
+	for range 2 {
+		order = append(order, d.take(t).Lead[0])
+	}
+	d.nothing(t, "the first is not due")
+	if due, ok := d.NextHook(1); !ok || due != d.at+60*second {
+		t.Errorf("the next is due in %d s, %t", (due-d.at)/second, ok)
+	}
+	d.at += 60 * second
+	if order = append(order, d.take(t).Lead[0]); !slices.Equal(order, []byte{2, 3, 1}) {
+		t.Errorf("the order is %v", order)
+	}
+	if _, ok := d.NextHook(1); ok {
+		t.Error("what is on its way is due")
+	}
+}
+
+// What was taken and not tried is due as it was.
+func TestAReturnedHookIsDueAgain(t *testing.T) {
+	d := newDesk()
+	d.owes(1, market.HookPosted)
+	_, before := d.Hash()
+	h := d.take(t)
+	if standing := d.HookStanding(1); standing.Out != 1 || standing.Pending != 1 {
+		t.Errorf("%+v", standing)
+	}
+	d.nothing(t, "it is taken")
+	<-d.HooksChanged()
+	d.ReturnHook(h)
+	select {
+	case <-d.HooksChanged():
+	default:
+		t.Error("nobody was told that it is due again")
+	}
+	if again := d.take(t); again != h {
+		t.Errorf("%+v, before %+v", again, h)
+	}
+	if _, after := d.Hash(); after != before {
+		t.Error("a mark is in the hash")
+	}
+}
+
+// What fails late, after the hook died or was resent, changes nothing of it, and
+// before it has ended no other attempt begins.
+func TestALateAttemptChangesNothing(t *testing.T) {
+	d := newDesk()
+	d.owes(1, market.HookPosted)
+	first := d.take(t)
+	d.fact(&event.HooksSwitched{Supplier: 1, Off: true})
+	d.fact(&event.HooksSwitched{Supplier: 1})
+	resent := Hook{Lead: first.Lead, Type: first.Type, Supplier: 1}
+	d.came(resent, event.HookResent, 0)
+	d.nothing(t, "the first attempt goes on")
+	first.Attempts = 3
+	d.came(first, event.HookFailed, day)
+	if h := d.take(t); h.Attempts != 0 || h.Due != d.at {
+		t.Errorf("%+v", h)
+	}
+	if d.HookStanding(1).FailingSince != d.at {
+		t.Error("but it has failed")
+	}
+}
+
+func TestAnEndpointThatIsOff(t *testing.T) {
+	d := newDesk()
+	d.owes(1, market.HookPosted, market.HookSold)
+	h := d.take(t)
+	d.came(h, event.HookFailed, 60*second)
+	failed := d.at
+	d.at += day
+	d.fact(&event.HooksSwitched{Supplier: 1, Off: true, At: d.at})
+	d.owes(2, market.HookPosted)
+	want := HookStanding{Dead: 3, FailingSince: failed, Off: true}
+	if got := d.HookStanding(1); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	d.nothing(t, "it is off")
+	d.came(h, event.HookResent, 0)
+	d.nothing(t, "nothing is resent while it is off")
+	d.fact(&event.HooksSwitched{Supplier: 1, At: d.at})
+	if got := d.HookStanding(1); got != (HookStanding{Dead: 3}) {
+		t.Errorf("on again: %+v", got)
+	}
+	d.nothing(t, "what is dead stays dead")
+	d.came(Hook{Lead: market.LeadID{1}, Type: market.HookSold, Supplier: 1}, event.HookResent, 0)
+	if again := d.take(t); again.Type != market.HookSold || again.Attempts != 0 || again.Due != d.at {
+		t.Errorf("resent: %+v", again)
+	}
+}
+
+// FailingSince is the first failure after the last success.
+func TestSinceWhenAnEndpointFails(t *testing.T) {
+	d := newDesk()
+	d.owes(1, market.HookPosted, market.HookSold, market.HookReturned)
+	since := func(what string, want int64) {
+		t.Helper()
+		if got := d.HookStanding(1).FailingSince; got != want {
+			t.Errorf("%s: since %d, want %d", what, got, want)
+		}
+	}
+	since("nothing was tried", 0)
+	first := d.at
+	d.came(d.take(t), event.HookFailed, 0)
+	d.at += hour
+	d.came(d.take(t), event.HookFailed, hour)
+	since("two failures", first)
+	d.came(d.take(t), event.HookDelivered, 0)
+	since("a success", 0)
+	d.came(d.take(t), event.HookDead, 0)
+	since("given up at once", d.at)
+}
+
+// Dead letters are bounded in number and in age; the oldest go, and are counted.
+func TestDeadLettersAreBounded(t *testing.T) {
+	d := newDesk()
+	d.outboxes.limit = 3
+	for n := range byte(5) {
+		d.owes(n, market.HookPosted)
+		d.came(d.take(t), event.HookDead, 0)
+		d.at += hour
+	}
+	leads := func(dead []Hook) (leads []byte) {
+		for _, h := range dead {
+			leads = append(leads, h.Lead[0])
+		}
+		return leads
+	}
+	if got := leads(d.DeadHooks(1, 0, 10)); !slices.Equal(got, []byte{2, 3, 4}) || d.HookStanding(1).Dropped != 2 {
+		t.Errorf("%v, %+v", got, d.HookStanding(1))
+	}
+	for _, page := range []struct {
+		after, limit int
+		want         []byte
+	}{{0, 1, []byte{2}}, {1, 1, []byte{3}}, {2, 5, []byte{4}}, {3, 5, nil}, {9, 9, nil}, {-1, 2, []byte{2, 3}}, {0, -1, nil}} {
+		if got := leads(d.DeadHooks(1, page.after, page.limit)); !slices.Equal(got, page.want) {
+			t.Errorf("%d after %d: %v", page.limit, page.after, got)
+		}
+	}
+	d.at += 30*day - hour
+	d.owes(9, market.HookPosted)
+	if got := d.HookStanding(1); got.Dead != 1 || got.Dropped != 4 || got.Pending != 1 {
+		t.Errorf("a month later %+v", got)
+	}
+	if d.DeadHooks(2, 0, 1) != nil {
+		t.Error("who has no outbox has dead letters")
+	}
+}
+
+// A burst does not hold its memory for ever.
+func TestAnEmptyOutboxGivesItsMemoryBack(t *testing.T) {
+	d := newDesk()
+	for n := range uint64(3000) {
+		d.fact(&event.StatusChanged{Changes: []event.Change{{Lead: spread(n), Supplier: 1, Hook: market.HookSold}}})
+	}
+	for range 3000 {
+		d.came(d.take(t), event.HookDelivered, 0)
+	}
+	b := d.outboxes.of(1)
+	if b.rows.n != 0 || b.first != nil || len(b.rows.chunks)+len(b.due.chunks) > 4 || b.sum != 0 {
+		t.Errorf("%d rows, %d and %d chunks, sum %d", b.rows.n, len(b.rows.chunks), len(b.due.chunks), b.sum)
+	}
+}
+
+func TestRowsOfHooksAreSmall(t *testing.T) {
+	if size := unsafe.Sizeof(hookRow{}); size != 56 {
+		t.Errorf("%d bytes a hook", size)
+	}
+	if size := unsafe.Sizeof(Lead{}); size != 96 {
+		t.Errorf("%d bytes a lead", size)
+	}
+}

@@ -1,0 +1,416 @@
+package state
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// trader makes random facts as the engine would: it reserves, logs and releases,
+// and settles what is open in every way there is.
+type trader struct {
+	*world
+	draw func(n int) int
+	came []market.LeadID
+}
+
+func newTrader(t *rapid.T) *trader {
+	return &trader{world: newWorld(), draw: func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }}
+}
+
+func (w *trader) step() {
+	switch w.draw(20) {
+	case 0:
+		w.at += int64(w.draw(7)) * hour
+	case 1, 2, 3:
+		w.settleOne()
+	case 4:
+		w.operate()
+	case 5, 6:
+		w.auction()
+	case 7, 8, 9:
+		w.report()
+	case 10, 11, 12:
+		w.tell()
+	default:
+		w.lead()
+	}
+}
+
+func (w *trader) lead() {
+	var h Hold
+	fact := &event.LeadDecided{
+		Lead: w.id(), Request: w.id(), Campaign: w.campaigns[w.draw(2)], Supplier: market.Ref(1 + w.draw(2)), Decided: w.at,
+		Keep: w.at + int64(1+w.draw(30))*hour, Fields: []event.Field{{Name: "state", Kind: market.KindString, Text: []byte("CA")}},
+		Sealed: []byte("sealed"), Trail: []event.Step{{Outcome: market.OutcomeCapped, Seats: market.Bits{5, 0}}},
+	}
+	if w.draw(2) == 0 {
+		keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 1, w.at)
+		if !keyed.Used() && keyed.Wait == nil {
+			fact.Idempotency = event.Idempotency{Key: h.key, Print: 1, Until: w.at + 10*hour}
+		}
+	}
+	if w.draw(4) == 0 {
+		fact.Auction = event.Auction{ID: w.id(), Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}}}
+	}
+	fact.Sale.Test = w.draw(8) == 0
+	if w.draw(4) > 0 && w.sale(&h, fact.Campaign, &fact.Sale) {
+		fact.Hook = w.owed(market.HookPosted)
+		if w.draw(2) == 0 {
+			fact.Hook = market.HookNone
+			fact.Post = event.Post{
+				URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s", Timeout: 5, Idempotent: true,
+				TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post", Auction: w.id(),
+			}
+			if w.draw(2) == 0 {
+				fact.Post.Dialect = market.Dialect{Method: "PUT", Reading: market.Reading{Format: market.FormatForm, ID: "id"}}
+			}
+		}
+	} else {
+		fact.Reason, fact.Hook = market.ReasonCapsFull, w.owed(market.HookUnmatched)
+	}
+	w.came = append(w.came, fact.Lead)
+	w.fact(fact)
+	w.Release(&h)
+}
+
+// auction holds one, most times under a name by which sales find it.
+func (w *trader) auction() {
+	var h Hold
+	fact := &event.AuctionHeld{
+		Auction: w.id(), Request: w.id(), Supplier: 1, Campaign: 1, Began: w.at, Deadline: w.at + 2*second,
+		Theirs: "theirs", Keep: w.at + int64(1+w.draw(30))*hour, Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}},
+	}
+	if w.draw(4) > 0 {
+		if found, wait := w.ClaimName(&h, w.auctionName(), w.at); !found && wait == nil {
+			fact.Name = h.name
+		}
+	}
+	if w.draw(2) == 0 {
+		keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 2, w.at)
+		if !keyed.Used() && keyed.Wait == nil {
+			fact.Idempotency = event.Idempotency{Key: h.key, Print: 2, Until: w.at + 10*hour}
+		}
+	}
+	w.fact(fact)
+	w.Release(&h)
+}
+
+// auctionName is one of a few, so that they are met again.
+func (w *trader) auctionName() [16]byte { return [16]byte{1, 15: byte(w.draw(3))} }
+
+// owed is the hook, where the supplier wants to hear of it.
+func (w *trader) owed(kind market.HookType) market.HookType {
+	if w.draw(2) == 0 {
+		return market.HookNone
+	}
+	return kind
+}
+
+// sale finds a buyer with room, in turns, and takes what the sale takes. A test
+// lead takes nothing, but its fact may say anything.
+func (w *trader) sale(h *Hold, campaign market.Ref, sale *event.Sale) bool {
+	if sale.Test {
+		*sale = event.Sale{
+			Buyer: 1, Price: dollar, Payout: dollar, Test: true, Turn: event.Turn{Set: 9}, Ping: w.auctionName(),
+			Charges: []event.Charge{{Cap: 1, Window: w.at, Amount: 1}}, Dups: []event.Dup{{Key: market.DupKey{9}, Until: w.at + day}},
+		}
+		return true
+	}
+	members := 1 + w.draw(3)
+	sale.Turn = w.TakeTurn(h, campaign, uint64(members)<<1|1, []int32{3, 1, 2}[:members])
+	buyer := w.buyers[sale.Turn.Member]
+	price := market.Money(1+w.draw(12)) * dollar
+	keys := []market.DupKey{{byte(w.draw(50)), 15: byte(w.draw(2))}, {byte(w.draw(50)), 15: 2}}
+	dups, _, _ := w.ClaimDups(h, keys, w.at)
+	caps, _ := w.TakeCaps(h, w.limits[buyer.Ref], price, nil, w.at)
+	funds := RoomTaken
+	if caps == RoomTaken {
+		funds, _ = w.TakeFunds(h, buyer, price)
+	}
+	if w.draw(4) > 0 {
+		if row, found, wait := w.ClaimPing(h, w.auctionName(), w.at); found && !row.Sold() && wait == nil {
+			sale.Ping = row.Name
+		}
+	}
+	if dups != RoomTaken || caps != RoomTaken || funds != RoomTaken {
+		w.ReleaseSale(h)
+		w.ReleaseDups(h)
+		w.ReleaseName(h)
+		*sale = event.Sale{}
+		return false
+	}
+	sale.Buyer, sale.Price, sale.Payout, sale.Currency = buyer.Ref, price, price/2, market.Currency{'U', 'S', 'D'}
+	sale.Charges = append(sale.Charges, h.Charges()...)
+	for _, key := range keys {
+		sale.Dups = append(sale.Dups, event.Dup{Key: key, Until: w.at + int64(1+w.draw(20))*hour})
+	}
+	return true
+}
+
+// settleOne lets something become of an open post.
+func (w *trader) settleOne() {
+	var open []*Post
+	w.Posts(func(p *Post) { open = append(open, p) })
+	if len(open) == 0 {
+		return
+	}
+	post := open[0]
+	for _, p := range open { // a map's order is no choice
+		if string(p.Lead[:]) < string(post.Lead[:]) {
+			post = p
+		}
+	}
+	fact := &event.PostSettled{Lead: post.Lead, Attempts: post.Attempts, Status: 200, Decided: post.Decided}
+	if lead, ok := w.Lead(post.Lead); ok {
+		fact.Campaign, fact.Supplier = lead.Campaign, lead.Supplier
+		fact.Hook = w.owed([]market.HookType{market.HookPosted, market.HookUnmatched, market.HookPostFailed}[w.draw(3)])
+	}
+	fact.Sale.CopyFrom(&post.Sale)
+	switch choice := w.draw(6); {
+	case post.Unknown:
+		fact.Settlement = []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}[choice/2]
+	case choice == 0:
+		w.fact(&event.PostTried{Lead: post.Lead, Attempt: post.Attempts + 1, At: w.at, Status: 503})
+		return
+	case choice == 1:
+		fact.Settlement = event.SettledUnknown
+	case choice == 2 && !post.Answered:
+		fact.Settlement = event.SettledPending
+	case choice == 3:
+		w.refuse(fact, post)
+		return
+	default:
+		fact.Settlement = event.SettledDelivered
+	}
+	w.fact(fact)
+}
+
+func (w *trader) refuse(fact *event.PostSettled, post *Post) {
+	var h Hold
+	fact.Settlement, fact.Reason = event.SettledRefused, market.ReasonPostRejected
+	fact.Next.Test = post.Sale.Test
+	if !post.Answered && w.draw(2) == 0 && w.sale(&h, fact.Campaign, &fact.Next) {
+		fact.Reason = market.ReasonNone
+		fact.Next.Dups = append(fact.Next.Dups, post.Sale.Dups...) // it is known by the same values to whoever buys it
+		if w.draw(2) == 0 {
+			fact.Next.Ping = post.Sale.Ping
+		}
+		if w.draw(2) == 0 {
+			fact.Post, fact.Sealed = post.Intent, []byte("sealed again")
+		}
+	}
+	w.fact(fact)
+	w.Release(&h)
+}
+
+// operate is what operators and configurations do.
+func (w *trader) operate() {
+	switch w.draw(8) {
+	case 0:
+		w.fact(&event.FundsMoved{Buyer: market.Ref(1 + w.draw(3)), Amount: market.Money(w.draw(60)-20) * dollar, Opening: w.draw(5) == 0, At: w.at})
+	case 1:
+		w.fact(&event.DoorSet{Door: event.NameBuyer, Ref: market.Ref(1 + w.draw(3)), Paused: w.draw(2) == 0, At: w.at})
+	case 2:
+		w.fact(&event.ListLoaded{List: 1, File: string(rune('a' + w.draw(9))), Source: "s", Entries: uint64(w.draw(9)), At: w.at})
+	case 3:
+		w.fact(w.credential())
+	case 4:
+		w.fact(&event.SecretSet{Name: string(rune('a' + w.draw(3))), Sealed: []byte{byte(w.draw(200))}, At: w.at})
+	case 5:
+		w.fact(&event.CatalogSet{Version: w.Catalog().Version + 1, Document: string(rune('a' + w.draw(20)))})
+	case 6:
+		ref := market.Ref(w.Names(event.NameBuyer) + 1)
+		w.fact(&event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: ref, ID: string(rune('a' + ref))}}})
+	case 7:
+		refs := w.CapRefs()
+		w.fact(&event.NamesGiven{Caps: []event.CapName{{
+			Ref: market.Ref(len(refs) + 1), Key: market.CapKey{Scope: market.ScopePair, Campaign: 9, Buyer: market.Ref(len(refs)), Zone: "UTC"},
+		}}})
+	}
+}
+
+// report is what buyers report of some leads, and operators of returns that wait.
+func (w *trader) report() {
+	if len(w.came) == 0 {
+		return
+	}
+	var h Hold
+	fact := &event.StatusChanged{Request: w.id(), Buyer: 1, At: w.at}
+	keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 3, w.at)
+	if !keyed.Used() && keyed.Wait == nil {
+		fact.Idempotency = event.Idempotency{Key: h.key, Print: 3, Until: w.at + 10*hour}
+	}
+	from := w.draw(len(w.came))
+	for _, id := range w.came[from:min(from+1+w.draw(3), len(w.came))] {
+		fact.Changes = append(fact.Changes, w.change(id))
+	}
+	w.fact(fact)
+	w.Release(&h)
+}
+
+func (w *trader) change(id market.LeadID) event.Change {
+	lead, ok := w.Lead(id)
+	c := event.Change{
+		Lead: id, From: lead.Status, To: market.StatusContacted + market.Status(w.draw(4)),
+		Supplier: lead.Supplier, Reason: "said so", Occurred: w.at,
+	}
+	c.Waited = lead.Return() == market.ReturnWaits
+	switch {
+	case !ok:
+		c.Result = event.ChangeUnknown
+		return c
+	case c.Waited:
+		c.To = market.StatusReturned
+	case !lead.Status.MayBecome(c.To):
+		c.Result = event.ChangeNone
+		return c
+	}
+	c.Result = event.ChangeDone
+	if c.To == market.StatusReturned {
+		if w.draw(2) == 0 {
+			c.Result = event.ChangeWaits
+			if c.Waited {
+				c.Result = event.ChangeRefused
+			}
+		}
+		if !lead.Test() {
+			c.Return = event.Return{Campaign: lead.Campaign, Month: market.MonthOf(lead.Decided)}
+		}
+	}
+	if c.Result == event.ChangeDone {
+		c.Hook = w.owed(c.To.Hook())
+		if c.Return.Month != 0 {
+			c.Return.Credit, c.Return.Reverse = lead.Price, lead.Payout
+			c.Return.Charges = []event.Charge{{Cap: 1, Window: w.caps.cell(1).window, Amount: 1}}
+		}
+	}
+	return c
+}
+
+// tell tries to tell a supplier of its leads, and operators have their say.
+func (w *trader) tell() {
+	supplier := market.Ref(1 + w.draw(2))
+	fact := &event.HookTried{Supplier: supplier, At: w.at}
+	switch choice := w.draw(10); {
+	case choice == 0:
+		w.fact(&event.HooksSwitched{Supplier: supplier, Off: w.draw(2) == 0, At: w.at})
+		return
+	case choice < 3:
+		dead := w.DeadHooks(supplier, 0, 3)
+		if len(dead) == 0 {
+			return
+		}
+		fact.Lead, fact.Type = dead[0].Lead, dead[0].Type
+		fact.Outcome = []event.HookOutcome{event.HookResent, event.HookDropped}[choice-1]
+	default:
+		h, ok := w.TakeHook(supplier, w.at)
+		if !ok {
+			return
+		}
+		fact.Lead, fact.Type, fact.Attempt = h.Lead, h.Type, h.Attempts+1
+		switch {
+		case choice < 5:
+			fact.Outcome = event.HookDelivered
+		case choice == 5:
+			fact.Outcome = event.HookDead
+		case choice == 6:
+			w.ReturnHook(h)
+			return
+		default:
+			fact.Outcome, fact.Due, fact.Status = event.HookFailed, w.at+int64(w.draw(3))*hour, 503
+		}
+	}
+	w.fact(fact)
+}
+
+func (w *trader) credential() *event.CredentialSet {
+	fact := &event.CredentialSet{
+		Credential: event.CredentialAPIKey, Owner: event.NameSupplier, OwnerRef: 1,
+		Hash: [32]byte{byte(w.draw(4))}, Hint: "pk", Revoked: w.draw(3) == 0, At: w.at,
+	}
+	switch w.draw(3) {
+	case 1:
+		fact.Credential, fact.Client, fact.Scopes = event.CredentialOAuthClient, string(rune('a'+w.draw(2))), event.ScopePing
+		fact.Hash[1] = 1
+	case 2:
+		fact.Credential, fact.Owner, fact.Scopes = event.CredentialBearer, event.NameBuyer, event.Scopes(1+w.draw(7))
+		fact.Hash[1] = 2
+	}
+	return fact
+}
+
+func TestTheTraderTradesInEveryWay(t *testing.T) {
+	seen := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		w := newTrader(t)
+		for range 60 {
+			w.step()
+		}
+		var d event.Decoder
+		for _, entry := range w.log {
+			e, err := d.Decode(entry.data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch e := e.(type) {
+			case *event.StatusChanged:
+				for i := range e.Changes {
+					seen["report "+e.Changes[i].Result.String()]++
+					if e.Changes[i].Waited {
+						seen["report settled "+e.Changes[i].Result.String()]++
+					}
+				}
+			case *event.HookTried:
+				seen["hook "+e.Outcome.String()]++
+			case *event.LeadDecided:
+				if e.Sale.Test {
+					seen["test"]++
+				}
+				if e.Hook != market.HookNone {
+					seen[e.Hook.String()]++
+				}
+				if e.Sale.Ping != [16]byte{} {
+					seen["sold at a bid"]++
+				}
+				switch {
+				case e.Post.URL != "":
+					seen["posted"]++
+				case e.Sale.Buyer != 0:
+					seen["recorded"]++
+				default:
+					seen["unmatched"]++
+				}
+			case *event.PostSettled:
+				seen[e.Settlement.String()]++
+				if e.Sale.Ping != [16]byte{} && e.Settlement == event.SettledRefused {
+					seen["bid given back"]++
+				}
+				if e.Next.Buyer != 0 && e.Post.URL != "" {
+					seen["next posted"]++
+				} else if e.Next.Buyer != 0 {
+					seen["next recorded"]++
+				}
+			default:
+				seen[e.Kind().String()]++
+			}
+		}
+		if n := w.Reservations(); n != 0 {
+			t.Fatalf("%d reservations are out, and nothing is in flight", n)
+		}
+	})
+	for _, way := range []string{
+		"posted", "recorded", "unmatched", "delivered", "refused", "pending", "unknown", "confirmed", "released", "resent",
+		"next posted", "next recorded", "post_tried", "funds_moved", "door_set", "list_loaded", "credential_set", "secret_set", "catalog_set", "names_given",
+		"auction_held", "sold at a bid", "bid given back",
+		"test", "lead.posted", "lead.unmatched", "hooks_switched", "hook delivered", "hook failed", "hook dead", "hook resent", "hook dropped",
+		"report done", "report none", "report waits", "report refused", "report unknown", "report settled done", "report settled refused",
+	} {
+		if seen[way] == 0 {
+			t.Errorf("never %s in %v", way, seen)
+		}
+	}
+}
