@@ -24,7 +24,7 @@ func whyUnsold(told *Explanation) string {
 	switch {
 	case told.Delivery == market.DeliveryReleased.String():
 		return "An operator took it back: the buyer has not got it."
-	case false:
+	case told.Delivery == market.DeliveryFailed.String() && told.promised():
 		post := &told.Posts[len(told.Posts)-1]
 		return fmt.Sprintf("%s, whose bid it was to be sold at, did not take it (%s), and it goes to nobody else.", post.Buyer, post.refusal())
 	case told.Delivery == market.DeliveryFailed.String():
