@@ -142,6 +142,91 @@ func TestExplainedChoice(t *testing.T) {
 	readable(t, "explain_choice", explained(ping))
 }
 
+// TestExplainedRefusals: a buyer that said no is told apart from one that was not
+// reached; the log calls both refused.
+func TestExplainedRefusals(t *testing.T) {
+	for want, s := range map[string]exchange.Settlement{
+		"  2090.0  buy  refused    HTTP 403 after 0.0 ms, forbidden\n":            {Status: 403, Code: "forbidden"},
+		"  2090.0  buy  not reached    no connection, then to other\n":            {Fault: "connect", Next: "other"},
+		"  2090.0  buy  refused    HTTP 200 after 0.0 ms, the connection broke\n": {Status: 200, Fault: "broken"},
+	} {
+		s.At, s.Came = after(2090), "refused"
+		told := &exchange.Explanation{Received: began, Decided: began, Posts: []exchange.Post{{Buyer: "buy", Intended: began, Settlements: []exchange.Settlement{s}}}}
+		if text := timeline(told, columns); !strings.HasSuffix(text, want) {
+			t.Errorf("no %s at the end of\n%s", want, text)
+		}
+	}
+}
+
+// TestExplainedAfterTheSale: what the buyer reports of a lead, what a return gives back,
+// and how the supplier was told, each in its place; with the date of what came days
+// later.
+func TestExplainedAfterTheSale(t *testing.T) {
+	told := auctioned()
+	day := int64(24 * 60 * 60 * 1000)
+	told.Status = "returned"
+	told.Why += " buy_blue gave it back: 9 USD went back to the buyer, and 7.2 USD of the payout were taken back."
+	told.Reports = []exchange.Report{
+		{At: after(60_000), By: "buyer", Buyer: "buy_blue", Result: "done", From: "ACCEPTED", To: "contacted", Occurred: after(50_000)},
+		{At: after(70_000), By: "buyer", Buyer: "buy_blue", Result: "none", From: "contacted", To: "contacted"},
+		{At: after(2 * day), By: "buyer", Buyer: "buy_blue", Result: "waits", From: "contacted", To: "returned", Reason: "wrong_number"},
+		{At: after(3 * day), By: "operator", Buyer: "buy_blue", Result: "done", From: "contacted", To: "returned", Credit: dollars(900), Reversed: dollars(720), Caps: 2},
+		{At: after(4 * day), By: "buyer", Buyer: "buy_blue", Result: "not_now", From: "returned", To: "sold"},
+	}
+	told.Webhooks = []exchange.Webhook{
+		{Type: "lead.posted", Owed: after(5250), State: "delivered", Attempts: []exchange.HookAttempt{
+			{Attempt: 1, At: after(5300), Outcome: "failed", Fault: "connect", Next: after(65_300)},
+			{Attempt: 2, At: after(65_310), Outcome: "delivered", Status: 200},
+		}},
+		{Type: "lead.contacted", Owed: after(60_000), State: "dropped", Attempts: []exchange.HookAttempt{
+			{Attempt: 1, At: after(60_010), Outcome: "dead", Status: 500},
+			{At: after(70_000), Outcome: "resent"},
+			{Attempt: 1, At: after(70_010), Outcome: "dead", Status: 500},
+			{At: after(80_000), Outcome: "dropped"},
+		}},
+		{Type: "lead.returned", Owed: after(3 * day), State: "pending"},
+	}
+	readable(t, "explain_returned", explained(told))
+}
+
+// TestExplainedWebhooks: one that was never tried is told as what it is.
+func TestExplainedWebhooks(t *testing.T) {
+	for state, want := range map[string]string{
+		"pending": "lead.posted: owed, not tried yet",
+		"dead":    "lead.posted: a dead letter, not tried: webhooks are switched off",
+		"gone":    "lead.posted: owed; its end is not among what was read",
+	} {
+		told := auctioned()
+		told.Webhooks = []exchange.Webhook{{Type: "lead.posted", Owed: after(9000), State: state}}
+		if text := timeline(told, columns); !strings.HasSuffix(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("%s:\n%s", state, text)
+		}
+	}
+}
+
+// TestExplainedReports: what an operator says is the operator's, and what was not taken
+// is not told as if it had been.
+func TestExplainedReports(t *testing.T) {
+	for _, row := range []struct {
+		report            exchange.Report
+		who, what, detail string
+	}{
+		{exchange.Report{By: "buyer", Result: "done", To: "sold"}, "buy", "reports sold", ""},
+		{exchange.Report{By: "buyer", Result: "done", To: "returned"}, "buy", "returns it", ""},
+		{exchange.Report{By: "buyer", Result: "waits", To: "returned"}, "buy", "asks to return", "it waits for the operator"},
+		{exchange.Report{By: "buyer", Result: "not_now", To: "returned"}, "buy", "asks to return", "not taken: not from where the lead stands"},
+		{exchange.Report{By: "buyer", Result: "invalid", To: "sold"}, "buy", "reports sold", "not taken: the report is not in order"},
+		{exchange.Report{By: "operator", Result: "done", To: "returned"}, "operator", "grants the return", ""},
+		{exchange.Report{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
+	} {
+		row.report.Buyer = "buy"
+		got := reported(&exchange.Explanation{Reports: []exchange.Report{row.report}})
+		if len(got) != 1 || got[0].who != row.who || got[0].what != row.what || got[0].detail != row.detail {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
 // TestExplainedCrash: what a restart took up was answered to nobody.
 func TestExplainedCrash(t *testing.T) {
 	told := auctioned()

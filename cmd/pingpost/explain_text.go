@@ -99,6 +99,11 @@ func moneyOf(told *exchange.Explanation) string {
 	if told.Status == "OPEN" || told.Status == "TAKEN" || told.Delivery == "pending" || told.Delivery == "unknown" {
 		text += "; held, not settled"
 	}
+	for i := range told.Reports {
+		if r := &told.Reports[i]; r.Credit != nil && r.Reversed != nil {
+			text += fmt.Sprintf("; returned: %s and %s given back", r.Credit, r.Reversed)
+		}
+	}
 	return text
 }
 

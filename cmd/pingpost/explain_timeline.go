@@ -51,6 +51,7 @@ func timeline(told *exchange.Explanation, width int) string {
 	if told.Answer != nil {
 		moments = append(moments, moment{at: max(told.Answer.At, decided), who: told.Supplier, what: "is answered", detail: answered(told)})
 	}
+	moments = append(append(moments, reported(told)...), hooks(told)...)
 	slices.SortStableFunc(moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
 	return laid(moments, told.Received, width)
 }

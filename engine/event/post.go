@@ -191,8 +191,7 @@ type PostSettled struct {
 	Hook     market.HookType // that this owes the supplier; none: none
 	Supplier market.Ref      // of the lead
 	Decided  int64           // when the lead was, Unix nanoseconds: the month in which it counts as sold
-
-	Fault market.Fault // of the last attempt; of SettledPending a timeout where that is still under way
+	Fault    market.Fault    // of the last attempt; of SettledPending a timeout where that is still under way
 }
 
 func (*PostSettled) Kind() Kind { return KindPostSettled }

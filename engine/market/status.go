@@ -35,6 +35,9 @@ func ParseReport(name string) (Status, bool) {
 	return 0, false
 }
 
+// Reported tells whether a buyer's report has brought a lead to s.
+func (s Status) Reported() bool { return s >= StatusContacted && s < statusEnd }
+
 // MayBecome tells whether a buyer's report leads from s to next. Reports go
 // forward only: what was sold cannot be merely contacted any more, and nothing
 // comes after a return.

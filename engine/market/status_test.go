@@ -51,5 +51,8 @@ func TestWhatASupplierIsToldOfAReport(t *testing.T) {
 		if got := status.Hook(); got != want[status] {
 			t.Errorf("%s: %s", status, got)
 		}
+		if _, reported := want[status]; status.Reported() != reported {
+			t.Errorf("%s: reported %t", status, status.Reported())
+		}
 	}
 }

@@ -19,7 +19,7 @@ func whySold(told *Explanation) string {
 	case market.StatusOpen.String():
 		return fmt.Sprintf("It is being posted to %s, for %s.%s", told.Buyer, told.Price, passedOn(told.Posts))
 	}
-	return howDelivered(told) + passedOn(told.Posts) + whatWasTold(told)
+	return howDelivered(told) + passedOn(told.Posts) + whatWasTold(told) + sinceThen(told)
 }
 
 func whyUnsold(told *Explanation) string {

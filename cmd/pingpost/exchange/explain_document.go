@@ -25,7 +25,7 @@ type Explanation struct {
 	Until    Instant `json:"valid_until,omitzero"` // of our bid to the seller
 	Settled  Instant `json:"settled_at,omitzero"`  // when what became of the delivery was known
 
-	Status      string  `json:"status"`             // of a lead OPEN, ACCEPTED or UNMATCHED; of a ping NO_BID, BID, TAKEN (by a lead that is not acknowledged) or SOLD
+	Status      string  `json:"status"`             // of a lead OPEN, ACCEPTED or UNMATCHED, or what its buyer reports: contacted, qualified, sold or returned; of a ping NO_BID, BID, TAKEN (by a lead that is not acknowledged) or SOLD
 	Delivery    string  `json:"delivery,omitempty"` // of a lead that was to be sold
 	Reason      string  `json:"reason,omitempty"`   // as the seller was told it
 	Answer      *Answer `json:"answer,omitempty"`   // what the call was answered; absent where that is not known, or nobody was left to be answered
@@ -43,6 +43,9 @@ type Explanation struct {
 	Candidates []Candidate                `json:"candidates"`
 	Offers     []Offer                    `json:"offers,omitempty"` // of a ping: what its seller was told, best first
 	Posts      []Post                     `json:"posts"`
+
+	Reports  []Report  `json:"reports,omitempty"`  // after the sale, in order
+	Webhooks []Webhook `json:"webhooks,omitempty"` // in the order of their causes
 
 	Auction   *Explanation   `json:"auction,omitempty"`   // of a lead sold at the bid of an earlier ping: that ping
 	Leads     []*Explanation `json:"leads,omitempty"`     // of a ping: those that took its offers up, in order

@@ -60,13 +60,29 @@ func (e *explainer) request(id market.RequestID) (*Explanation, error) {
 			return fact.Request == id
 		case *event.LeadDecided:
 			return fact.Request == id
+		case *event.StatusChanged:
+			return fact.Request == id
 		}
 		return false
 	})
 	if err != nil {
 		return nil, err
 	}
+	if report, ok := found.fact.(*event.StatusChanged); ok {
+		return e.reported(report)
+	}
 	return e.explain(found)
+}
+
+// reported tells of the lead that a report was about; of many, of the first that it
+// knows.
+func (e *explainer) reported(report *event.StatusChanged) (*Explanation, error) {
+	for i := range report.Changes {
+		if change := &report.Changes[i]; !change.Lead.IsZero() && change.Result != event.ChangeUnknown {
+			return e.lead(change.Lead)
+		}
+	}
+	return nil, notFound("the request reported of leads that its sender has not")
 }
 
 // sellers finds an auction by the id that its seller gave it. Memory has it by its

@@ -139,6 +139,26 @@ func TestExplainWhose(t *testing.T) {
 	}
 }
 
+// TestExplainWhatMightBeASellers: an id of our own form is looked for in the log by its
+// time; that it might be a seller's too is asked of memory alone, unless a supplier is
+// named.
+func TestExplainWhatMightBeASellers(t *testing.T) {
+	const alike = "auc_01jd0000000000000000000000"
+	c := newChronicle(t)
+	c.sellersAuction(1, 1, alike)
+	forgetful := c.forgetting()
+	forgetful.named = called
+	if told, err := c.explainer.sellers("", alike); err != nil || told.SellerID != alike {
+		t.Errorf("memory: %+v, %v", told, err)
+	}
+	if told, err := forgetful.sellers("", alike); !errors.Is(err, engine.ErrNotFound) {
+		t.Errorf("the log: %+v, %v", told, err)
+	}
+	if told, err := forgetful.sellers("sup", alike); err != nil || told.SellerID != alike {
+		t.Errorf("the log, of a supplier: %+v, %v", told, err)
+	}
+}
+
 // TestExplainTheLaterOfOneID: a seller may use an id again once memory has forgotten
 // it; by then the later auction is meant.
 func TestExplainTheLaterOfOneID(t *testing.T) {

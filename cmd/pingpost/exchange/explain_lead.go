@@ -22,6 +22,7 @@ const sellersLead = "lead_uuid"
 // course is a lead on its way through its facts: where it stands after those that
 // were followed so far. It ends where state's row of the lead does.
 type course struct {
+	lead     market.LeadID
 	told     *Explanation
 	state    names
 	sale     *event.Sale // that is in force, or was the last; its buyer is zero where there was none
@@ -43,7 +44,7 @@ func (e *explainer) tellLead(found *entry) (told *Explanation, err error) {
 	decided := found.lead()
 	told = e.describeLead(found)
 	c := course{
-		told: told, state: e.state, sale: &decided.Sale, trail: decided.Trail,
+		lead: decided.Lead, told: told, state: e.state, sale: &decided.Sale, trail: decided.Trail,
 		reason: decided.Reason, status: market.StatusUnmatched,
 	}
 	if decided.Sale.Buyer != 0 {
@@ -52,27 +53,33 @@ func (e *explainer) tellLead(found *entry) (told *Explanation, err error) {
 	if decided.Post.URL != "" {
 		c.status, c.delivery = market.StatusOpen, market.DeliveryPending
 		c.intend(&decided.Sale, found.at)
-		after, err := e.afterwards(found)
-		if err != nil {
-			return nil, err
-		}
-		told.Truncated = after.truncated
-		for _, next := range after.facts {
-			c.follow(next)
-			c.answer(next)
-		}
-		if after.end != nil {
-			c.follow(after.end)
-		}
 	} else {
 		c.answerAtOnce(found.at)
 	}
+	c.owe(decided.Hook, found.at)
+	after, err := e.afterwards(found)
+	if err != nil {
+		return nil, err
+	}
+	told.Truncated = after.truncated
+	for _, next := range after.facts {
+		c.follow(next)
+		c.answer(next)
+	}
+	if after.end != nil {
+		c.follow(after.end)
+	}
+	if row, known := e.state.Lead(decided.Lead); known && row.Status.Reported() {
+		c.status = row.Status // also where the report is out of reach
+	}
+	e.stand(told, decided.Lead)
 	c.conclude(decided.Reason == market.ReasonNone)
 	lineup := e.lineup(decided.Catalog, told.Campaign, found.seq)
 	told.Method = lineup.method
 	told.Candidates = e.candidates(lineup, c.trail, decided.Auction.Bids, decided.Sale.Ping == [16]byte{})
 	c.crown()
 	told.nameless(&lineup)
+	e.listed(told, &lineup)
 	told.Why = whyLead(told)
 	return told, nil
 }
@@ -125,6 +132,19 @@ func (c *course) intend(sale *event.Sale, at int64) {
 }
 
 func (c *course) follow(after *entry) {
+	switch fact := after.fact.(type) {
+	case *event.StatusChanged:
+		change := changeOf(fact, c.lead)
+		c.report(fact, change)
+		c.owe(change.Hook, after.at)
+		return
+	case *event.HookTried:
+		c.hookTried(fact)
+		return
+	}
+	if len(c.told.Posts) == 0 {
+		panic("BUG: a lead that was posted to nobody has a fact of its delivery")
+	}
 	post := &c.told.Posts[len(c.told.Posts)-1]
 	switch fact := after.fact.(type) {
 	case *event.PostTried:
@@ -142,6 +162,7 @@ func (c *course) follow(after *entry) {
 			c.trail = fact.Trail
 		}
 		c.settle(fact, after.at)
+		c.owe(fact.Hook, after.at)
 	}
 }
 

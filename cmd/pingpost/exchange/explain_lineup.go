@@ -21,6 +21,8 @@ type lineup struct {
 	method string
 	buyers []string // by seat
 	zip    string   // the field that has the ZIP code
+
+	reasons map[string]bool // for which a lead may be returned; empty: any
 }
 
 // zipField is what buyers call the field, and suppliers too where no mapping says
@@ -53,6 +55,9 @@ func (e *explainer) lineup(version uint32, campaign string, seq uint64) lineup {
 				Name string `json:"name"`
 				To   string `json:"to"`
 			} `json:"fields"`
+			Returns struct {
+				Reasons []string `json:"reasons"`
+			} `json:"returns"`
 		} `json:"campaigns"`
 	}
 	if json.Unmarshal(text, &document) != nil {
@@ -60,7 +65,10 @@ func (e *explainer) lineup(version uint32, campaign string, seq uint64) lineup {
 	}
 	for i := range document.Campaigns {
 		if c := &document.Campaigns[i]; c.ID == campaign {
-			found := lineup{known: true, method: c.Method, zip: zipField}
+			found := lineup{known: true, method: c.Method, zip: zipField, reasons: make(map[string]bool)}
+			for _, reason := range c.Returns.Reasons {
+				found.reasons[reason] = true
+			}
 			for _, seat := range c.Buyers {
 				found.buyers = append(found.buyers, seat.Buyer)
 			}

@@ -113,6 +113,12 @@ func TestExplainWhoTookItUp(t *testing.T) {
 			if told.Status != row.status || told.money() != row.money || told.offered() != row.offered || len(told.Leads) != len(row.leads) {
 				t.Errorf("%s, %q, %s, %d leads", told.Status, told.money(), told.offered(), len(told.Leads))
 			}
+			for _, lead := range told.Leads {
+				const refused = "did not take it (it was not reached), and it goes to nobody else."
+				if strings.HasSuffix(lead.Why, refused) != (lead.Status == "UNMATCHED") {
+					t.Errorf("%s: %s", lead.Status, lead.Why)
+				}
+			}
 			if noted := len(told.Notes) == 1 && told.Notes[0] == notListed; noted != (row.status == "BID") {
 				t.Errorf("%s: %q", told.Status, told.Notes)
 			}

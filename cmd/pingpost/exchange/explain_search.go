@@ -10,7 +10,6 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/event"
-	"pingpost/engine/market"
 	"pingpost/wal"
 )
 
@@ -103,7 +102,7 @@ func (e *explainer) each(mark []byte, from, until int64, take func(*entry) bool)
 		return false, fmt.Errorf("cannot search the log: %w", err)
 	}
 	defer reader.Close()
-	end, err := e.read(reader, mark, from, until, take)
+	end, err := e.read(reader, mark, from, func() int64 { return until }, take)
 	return end == endOfReach, err
 }
 
@@ -117,7 +116,7 @@ const (
 	endEnough      // what was wanted is found
 )
 
-func (e *explainer) read(reader *wal.Reader, mark []byte, from, until int64, take func(*entry) bool) (end, error) {
+func (e *explainer) read(reader *wal.Reader, mark []byte, from int64, until func() int64, take func(*entry) bool) (end, error) {
 	for n := 0; ; n++ {
 		next, err := reader.Next()
 		switch {
@@ -125,7 +124,7 @@ func (e *explainer) read(reader *wal.Reader, mark []byte, from, until int64, tak
 			return endOfLog, nil
 		case err != nil:
 			return endOfLog, fmt.Errorf("cannot search the log: %w", err)
-		case next.At > until:
+		case next.At > until():
 			return endOfTime, nil
 		case n >= e.reach.entries || reader.Bytes() > e.reach.bytes:
 			return endOfReach, nil
@@ -140,58 +139,4 @@ func (e *explainer) read(reader *wal.Reader, mark []byte, from, until int64, tak
 			return endEnough, nil
 		}
 	}
-}
-
-// aftermath is what followed a lead's decision: its tries and what its posts came to.
-type aftermath struct {
-	facts     []*entry // in order, without a gap
-	end       *entry   // where they end too early: the one in which the last post ended, read by itself
-	truncated bool     // there may be more than these
-}
-
-// afterwards reads on from a lead's decision, up to the entry in which its last post
-// ended where memory knows that, else to the log's end.
-//
-// Memory knows it of a lead without an open post; of one with, it knows the end of
-// the post before. So it is asked for the open post first: a lead that has none
-// gets none any more.
-func (e *explainer) afterwards(decided *entry) (after aftermath, err error) {
-	lead := decided.lead().Lead
-	last := uint64(0) // not known
-	if e.state.Post(lead) == nil {
-		row, _ := e.state.Lead(lead)
-		last = row.Settled
-	}
-	reader, err := e.log.NewReader(decided.seq + 1)
-	if err != nil {
-		return after, fmt.Errorf("cannot search the log: %w", err)
-	}
-	defer reader.Close()
-	seen := false
-	ended, err := e.read(reader, lead[:], 0, decided.at+int64(e.reach.later), func(next *entry) bool {
-		if isOf(next.fact, lead) {
-			after.facts = append(after.facts, next)
-			seen = seen || next.seq == last
-		}
-		return !seen && len(after.facts) < e.reach.facts
-	})
-	if err != nil || seen || ended == endOfLog {
-		return after, err
-	}
-	after.truncated = true
-	if last != 0 {
-		after.end, err = e.at(last)
-	}
-	return after, err
-}
-
-// isOf tells whether a fact is of the delivery of a lead.
-func isOf(fact event.Event, lead market.LeadID) bool {
-	switch fact := fact.(type) {
-	case *event.PostTried:
-		return fact.Lead == lead
-	case *event.PostSettled:
-		return fact.Lead == lead
-	}
-	return false
 }
