@@ -274,3 +274,27 @@ func TestNeitherATestNorNot(t *testing.T) {
 		}
 	})
 }
+
+// A test that comes back gives nothing back, however often and to whatever share of
+// a month that may.
+func TestReturnedTestsGiveNothingBack(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		r := bought(returns(func(r *market.ReturnRule) { r.MaxShare, r.CapBack = 0, true }))
+		x := begin(t, r.testable())
+		for i := range 3 {
+			a, err := x.send(person(i).asTest())
+			if err != nil || !a.Accepted {
+				t.Fatal(said(a, err))
+			}
+			if got := x.reported(saying(a, "returned")); got != "returned" {
+				t.Errorf("a test: %s", got)
+			}
+		}
+		if got := x.reported(saying(x.sold(10), "returned")); got != "no: share" {
+			t.Errorf("in earnest: %s", got)
+		}
+		if got := x.balance("blue"); got != "90" {
+			t.Errorf("blue has %s", got)
+		}
+	})
+}

@@ -87,7 +87,7 @@ func begin(t *testing.T) *trial {
 	t.Cleanup(receiver.Close)
 	x.start(map[string]string{
 		"127.0.0.1:8081": "127.0.0.1:0", "127.0.0.1:9091": "127.0.0.1:0", "_rate: 1000": "_rate: 1000000",
-		"127.0.0.1:8090": x.buyer.Addr().String(), "127.0.0.1:8099": receiver.Listener.Addr().String(),
+		"127.0.0.1:8090": x.buyer.Addr().String(), "127.0.0.1:8091": receiver.Listener.Addr().String(),
 	})
 	return x
 }
