@@ -56,16 +56,6 @@ func (e *Engine) readEntry(seq uint64, until int64) ([]byte, error) {
 	return data, nil
 }
 
-// fetch reads a fact's encoding; the error is ErrUnavailable where its turn did
-// not come in time, or the log's.
-func (e *Engine) fetch(seq uint64, until int64) ([]byte, error) {
-	if !e.takeReading(until) {
-		return nil, ErrUnavailable
-	}
-	defer func() { <-e.reading }()
-	return e.opt.History.At(seq)
-}
-
 // decode decodes a fact, which shares the memory of data. The error is as
 // readBack's.
 func (e *Engine) decode(seq uint64, data []byte) (event.Event, error) {
