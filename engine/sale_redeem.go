@@ -18,6 +18,7 @@ func (in *ingest) redeem() (code RefusalCode, reason market.Reason, err error) {
 	if in.promise.post != nil {
 		in.id = market.LeadID(in.engine.newID(in.now, &in.random))
 		in.describe()
+		in.fact.Theirs = string(in.promise.post.Auction.Text)
 		in.fact.Fields = append(in.fact.Fields, event.Field{Name: fieldSellerID, Kind: market.KindString, Text: in.promise.seller})
 	}
 	if reason, err = in.welcome(); err != nil || reason != market.ReasonNone {
