@@ -50,7 +50,7 @@ func answered(told *exchange.Explanation) string {
 		text += fmt.Sprint("s: ", len(told.Offers))
 	case told.Answer.Says == "bid" && len(told.Offers) == 1:
 		text += " " + told.Offers[0].Payout.String()
-	case told.Answer.Reason != "":
+	case told.Answer.Reason != "" && told.Answer.Reason != told.Answer.Says:
 		text += ", " + told.Answer.Reason
 	case told.Answer.Status >= 500:
 		text += "; the delivery goes on"

@@ -72,7 +72,7 @@ func settlementOf(s *exchange.Settlement) string {
 		words = append(words, s.Fault.Words())
 	}
 	for _, word := range []struct{ says, text string }{
-		{"", s.Code}, {"their id ", s.BuyerLead}, {"", s.Reason}, {"then to ", s.Next},
+		{"", s.Code}, {"their id ", s.BuyerLead}, {"then to ", s.Next},
 	} {
 		if word.text != "" {
 			words = append(words, word.says+word.text)

@@ -22,7 +22,11 @@ func explained(told *exchange.Explanation) string {
 		text += "\nTHE PING BEFORE\n\n" + section(told.Auction)
 	}
 	for _, lead := range told.Leads {
-		text += "\nTAKEN UP BY\n\n" + section(lead)
+		head := "TAKEN UP BY"
+		if len(lead.Posts) == 0 && lead.Price == nil {
+			head = "TURNED AWAY"
+		}
+		text += "\n" + head + "\n\n" + section(lead)
 	}
 	return text
 }

@@ -107,10 +107,13 @@ func whyBid(told *Explanation) string {
 	best := &told.Offers[0]
 	why := fmt.Sprintf("%s bid the most, %s, of %s; the seller was offered %s.", best.Buyer, best.Price, standing(told), best.Payout)
 	if len(best.Taken) == 0 {
-		return why + " No lead took it up."
+		why += " No lead took it up."
 	}
 	for i := range best.Taken {
 		why += fmt.Sprintf(" %s took it up: %s.", best.Taken[i].Lead, best.Taken[i].Stands())
+	}
+	for i := range told.Turned {
+		why += fmt.Sprintf(" %s came for it and was turned away: %s.", told.Turned[i].Lead, told.Turned[i].Reason)
 	}
 	return why
 }

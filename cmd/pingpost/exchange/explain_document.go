@@ -41,7 +41,8 @@ type Explanation struct {
 
 	Fields     map[string]json.RawMessage `json:"fields"` // what was said of the lead, contact fields aside
 	Candidates []Candidate                `json:"candidates"`
-	Offers     []Offer                    `json:"offers,omitempty"` // of a ping: what its seller was told, best first
+	Offers     []Offer                    `json:"offers,omitempty"`      // of a ping: what its seller was told, best first
+	Turned     []Taken                    `json:"turned_away,omitempty"` // of a ping: leads that came for its bid and were not sent to the buyer
 	Posts      []Post                     `json:"posts"`
 
 	Reports  []Report  `json:"reports,omitempty"`  // after the sale, in order

@@ -132,7 +132,7 @@ func isOurs(id string) bool {
 // of each supplier the first.
 func (e *explainer) forgotten(first, last market.Ref, theirs string) (found []*entry, err error) {
 	seen := make(map[market.Ref]bool)
-	truncated, err := e.each([]byte(theirs), 0, forEver, func(has *entry) bool {
+	truncated, err := e.each([]byte(theirs), nil, 0, forEver, func(has *entry) bool {
 		held, ok := has.fact.(*event.AuctionHeld)
 		if ok && held.Theirs == theirs && held.Supplier >= first && held.Supplier <= last && !seen[held.Supplier] {
 			seen[held.Supplier] = true
@@ -170,9 +170,12 @@ func (e *explainer) explain(found *entry) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name := found.lead().Sale.Ping; name != [16]byte{} {
+	if name := e.cameFor(found.lead()); name != [16]byte{} {
 		if told.Auction, err = e.earlier(name, found); err != nil {
 			return nil, err
+		}
+		if told.Auction != nil {
+			told.AuctionID = told.Auction.AuctionID
 		}
 	}
 	discreet(found, told)
@@ -195,6 +198,15 @@ func (e *explainer) explainAuction(found *entry) (*Explanation, error) {
 	return told, nil
 }
 
+// cameFor is the name of the auction whose bid a lead was to be sold at; zero where
+// there is none, or it left no word of it.
+func (e *explainer) cameFor(lead *event.LeadDecided) [16]byte {
+	if lead.Sale.Ping == [16]byte{} && lead.Theirs != "" {
+		return e.named(lead.Supplier, lead.Theirs)
+	}
+	return lead.Sale.Ping
+}
+
 // earlier is the ping whose bid a lead was sold at; nil where history no longer
 // has it.
 func (e *explainer) earlier(name [16]byte, sold *entry) (*Explanation, error) {
@@ -202,9 +214,12 @@ func (e *explainer) earlier(name [16]byte, sold *entry) (*Explanation, error) {
 	row, ok := e.state.Auction(name, decided.Decided)
 	var found *entry
 	var err error
-	if ok {
+	switch {
+	case ok:
 		found, err = e.at(row.Seq)
-	} else {
+	case decided.Post.Auction.IsZero():
+		return nil, nil //nolint:nilnil // as below
+	default:
 		found, err = e.search(decided.Post.Auction, noSuchID, func(fact event.Event) bool {
 			held, ok := fact.(*event.AuctionHeld)
 			return ok && held.Name == name

@@ -80,7 +80,10 @@ func TestExplainByARequestsID(t *testing.T) {
 		t.Errorf("%+v", told)
 	}
 	twin := x.postAt("a-2", x.bidFor("auto", "a-2"), 2)
-	if told := x.explain(twin.id()); told.Kind != "post" || told.DuplicateOf != sold.leadID() || told.answered()[:27] != "422 post_rejected duplicate" {
+	if told := x.explain(twin.id()); told.Kind != "post" || told.DuplicateOf != sold.leadID() || told.answered()[:27] != "422 post_rejected duplicate" || told.Auction.SellerID != "a-2" {
+		t.Errorf("%+v", told)
+	}
+	if told := decode[Explanation](t, x.lookUp("a-2", "")); len(told.Leads) != 1 || len(told.Turned) != 1 || told.Turned[0].Reason != "duplicate" || told.Leads[0].RequestID != twin.id() || told.Status != "BID" {
 		t.Errorf("%+v", told)
 	}
 	asked := x.ask(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)

@@ -45,7 +45,7 @@ func (e *explainer) afterwards(decided *entry) (after aftermath, err error) {
 		return decided.at + int64(e.reach.later)
 	}
 	all := false
-	ended, err := e.read(reader, lead[:], 0, until, func(next *entry) bool {
+	ended, err := e.read(reader, marks{lead[:]}, 0, until, func(next *entry) bool {
 		if isOf(next.fact, lead) {
 			after.facts = append(after.facts, next)
 			sequel.see(next.fact)

@@ -41,9 +41,9 @@ func (e *explainer) claimants(found *entry) (list []claimant, truncated bool, er
 		return nil, false, nil
 	}
 	var decided []*entry
-	truncated, err = e.each(held.Name[:], found.at, found.at+int64(e.reach.after), func(after *entry) bool {
+	truncated, err = e.each(held.Name[:], []byte(held.Theirs), found.at, found.at+int64(e.reach.after), func(after *entry) bool {
 		lead, ok := after.fact.(*event.LeadDecided)
-		if ok && lead.Sale.Ping == held.Name {
+		if ok && lead.Supplier == held.Supplier && e.cameFor(lead) == held.Name {
 			decided = append(decided, after)
 		}
 		return len(decided) < maxClaimants
@@ -84,6 +84,10 @@ func among(decided []*entry, lead market.LeadID) bool {
 func (e *explainer) take(told *Explanation, held *event.AuctionHeld, claimants []claimant) {
 	for _, one := range claimants {
 		lead, buyer := one.told, e.state.NameOf(event.NameBuyer, one.decided.lead().Sale.Buyer)
+		if buyer == "" {
+			told.Turned = append(told.Turned, Taken{Lead: lead.ID, Status: lead.Status, Reason: lead.Reason})
+			continue
+		}
 		for i := range told.Offers {
 			if offer := &told.Offers[i]; offer.Buyer == buyer {
 				offer.Taken = append(offer.Taken, Taken{Lead: lead.ID, Status: lead.Status, Delivery: lead.Delivery, Reason: lead.Reason})
@@ -99,12 +103,19 @@ func (e *explainer) take(told *Explanation, held *event.AuctionHeld, claimants [
 		}
 		told.Buyer, told.Price, told.Payout, told.Margin = lead.Buyer, lead.Price, lead.Payout, lead.Margin
 	}
-	if told.Status == statusBid {
-		told.Notes = append(told.Notes, notListed)
+	switch {
+	case told.Status != statusBid:
+	case held.Theirs == "":
+		told.Notes = append(told.Notes, choiceNotListed)
+	default:
+		told.Notes = append(told.Notes, postNotListed)
 	}
 	told.Why = whyAuction(told)
 }
 
-// notListed is what a ping without a sale does not tell.
-const notListed = "Listed with a ping are the leads that were to be sold at it. A call that was refused before (by a used or expired bid, as a " +
-	"duplicate, for faults in its payload) is not; if it left a lead, that is found by the request id of its answer."
+// What a ping without a sale does not tell.
+const (
+	choiceNotListed = "A lead that chose one of these and was turned away before it could be sold (by a used or expired bid, as a duplicate) " +
+		"is not listed here: it is found by its own id, or by its request's."
+	postNotListed = "A post that was refused before anything was decided (by a used or expired bid, for faults in its payload) is not recorded."
+)

@@ -43,7 +43,7 @@ func TestExplainAnotherThanTheBest(t *testing.T) {
 	if before.Kind != "availability" || before.ID != ping || before.Status != "BID" || before.money() != "" || before.offered() != "buy_1 12.5 for 10; buy_2 9 for 7.2" {
 		t.Errorf("before: %s %s, %q, %s", before.Kind, before.Status, before.money(), before.offered())
 	}
-	if before.Why != "The supplier could choose among 2 bids that stand. No lead took one up." || len(before.Notes) != 1 || before.Notes[0] != notListed {
+	if before.Why != "The supplier could choose among 2 bids that stand. No lead took one up." || len(before.Notes) != 1 || before.Notes[0] != choiceNotListed {
 		t.Errorf("before: %s %q", before.Why, before.Notes)
 	}
 	id := x.choose(ping, "buy_2", 1).leadID()
@@ -119,7 +119,7 @@ func TestExplainWhoTookItUp(t *testing.T) {
 					t.Errorf("%s: %s", lead.Status, lead.Why)
 				}
 			}
-			if noted := len(told.Notes) == 1 && told.Notes[0] == notListed; noted != (row.status == "BID") {
+			if noted := len(told.Notes) == 1 && told.Notes[0] == choiceNotListed; noted != (row.status == "BID") {
 				t.Errorf("%s: %q", told.Status, told.Notes)
 			}
 		})

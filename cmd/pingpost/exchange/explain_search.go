@@ -65,7 +65,7 @@ func (e *explainer) at(seq uint64) (*entry, error) {
 // is not there.
 func (e *explainer) search(id [16]byte, none string, is func(event.Event) bool) (found *entry, err error) {
 	drawn := drawnAt(id)
-	truncated, err := e.each(id[:], drawn-int64(e.reach.before), drawn+int64(e.reach.after), func(has *entry) bool {
+	truncated, err := e.each(id[:], nil, drawn-int64(e.reach.before), drawn+int64(e.reach.after), func(has *entry) bool {
 		if is(has.fact) {
 			found = has
 		}
@@ -94,15 +94,16 @@ func drawnAt(id [16]byte) int64 {
 // forEver is the end of a search that goes on to the log's.
 const forEver = math.MaxInt64
 
-// each takes every entry of a time that has these bytes somewhere, in the log's
-// order, until take has enough. truncated says that it ended before the time did.
-func (e *explainer) each(mark []byte, from, until int64, take func(*entry) bool) (truncated bool, err error) {
+// each takes every entry of a time that has these bytes somewhere, or the other ones
+// where there are any, in the log's order, until take has enough. truncated says that
+// it ended before the time did.
+func (e *explainer) each(mark, or []byte, from, until int64, take func(*entry) bool) (truncated bool, err error) {
 	reader, err := e.log.ReadSince(from)
 	if err != nil {
 		return false, fmt.Errorf("cannot search the log: %w", err)
 	}
 	defer reader.Close()
-	end, err := e.read(reader, mark, from, func() int64 { return until }, take)
+	end, err := e.read(reader, marks{mark, or}, from, func() int64 { return until }, take)
 	return end == endOfReach, err
 }
 
@@ -116,7 +117,7 @@ const (
 	endEnough      // what was wanted is found
 )
 
-func (e *explainer) read(reader *wal.Reader, mark []byte, from int64, until func() int64, take func(*entry) bool) (end, error) {
+func (e *explainer) read(reader *wal.Reader, of marks, from int64, until func() int64, take func(*entry) bool) (end, error) {
 	for n := 0; ; n++ {
 		next, err := reader.Next()
 		switch {
@@ -128,7 +129,7 @@ func (e *explainer) read(reader *wal.Reader, mark []byte, from int64, until func
 			return endOfTime, nil
 		case n >= e.reach.entries || reader.Bytes() > e.reach.bytes:
 			return endOfReach, nil
-		case next.At < from || !bytes.Contains(next.Data, mark):
+		case next.At < from || !of.in(next.Data):
 			continue
 		}
 		found, err := factOf(&next)
@@ -139,4 +140,11 @@ func (e *explainer) read(reader *wal.Reader, mark []byte, from int64, until func
 			return endEnough, nil
 		}
 	}
+}
+
+// marks are bytes of which an entry has one or the other; the second may be none.
+type marks [2][]byte
+
+func (m *marks) in(data []byte) bool {
+	return bytes.Contains(data, m[0]) || len(m[1]) > 0 && bytes.Contains(data, m[1])
 }

@@ -1,0 +1,318 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pingpost/cmd/pingpost/exchange"
+	"pingpost/engine/market"
+	"pingpost/loadtest/refbuyer"
+)
+
+// bazaar is an exchange with buyers of every temper, for stories that begin with a
+// call over a socket and end with what an operator reads of it.
+//
+//	buy_high, buy_low  bid 12.50 and 9, and take what they are posted
+//	buy_choosy         bids 20 and refuses whatever it is posted
+//	buy_shy            never bids
+//	buy_gone           cannot be connected to
+//	buy_vault          has no endpoint
+//	buy_nevada         buys in another state; buy_poor has no money
+type bazaar struct {
+	t   *testing.T
+	x   *exchange.Exchange
+	url string
+}
+
+const bazaarConfig = `data_dir: data
+listen: 127.0.0.1:0
+admin: {listen: 127.0.0.1:0}
+trusted_networks: [127.0.0.0/8]
+suppliers:
+  - id: sup_acme
+    api_key: the-api-key
+    ping_rate: 1000000
+    ingest_rate: 1000000
+    oauth_clients: [{client_id: acme, client_secret: the-secret}]
+suppression_lists: [{id: dnc, field: phone, file: dnc.txt}]
+buyers:
+%s  - {id: buy_gone, endpoint: "http://%s", ping_rate: 1000000}
+  - {id: buy_nevada, endpoint: "http://%[2]s", states: [NV]}
+  - {id: buy_vault}
+  - {id: buy_poor, funds: {balance: 1}}
+campaigns:
+  - {id: cmp_list, method: waterfall, buyers: [{buyer: buy_nevada, price: 9}, {buyer: buy_poor, price: 9}, {buyer: buy_vault, price: 5}, {buyer: buy_low, price: 4}]}
+  - {id: cmp_harsh, method: waterfall, buyers: [{buyer: buy_choosy, price: 9}, {buyer: buy_gone, price: 8}]}
+  - {id: cmp_picky, method: waterfall, fields: [{name: rooms, type: integer}], filters: [{field: rooms, min: 3}], buyers: [{buyer: buy_vault, price: 5}]}
+  - {id: cmp_quiet, method: waterfall, suppression: [dnc], buyers: [{buyer: buy_vault, price: 5}]}
+  - {id: cmp_auto, vertical: auto, method: ping_post, payout: {share: 0.8}, buyers: [{buyer: buy_choosy}, {buyer: buy_low}, {buyer: buy_shy}, {buyer: buy_gone}, {buyer: buy_nevada}]}
+  - {id: cmp_pair, vertical: pair, method: ping_post, payout: {share: 0.8}, buyers: [{buyer: buy_high}, {buyer: buy_low}]}
+  - {id: cmp_dear, vertical: dear, method: ping_post, floor: 50, buyers: [{buyer: buy_high}, {buyer: buy_shy}]}
+`
+
+func newBazaar(t *testing.T) *bazaar {
+	t.Helper()
+	var buyers strings.Builder
+	for _, b := range []struct {
+		id      string
+		options refbuyer.Options
+	}{
+		{"buy_high", refbuyer.Options{Bid: refbuyer.Fixed(12_500_000)}},
+		{"buy_low", refbuyer.Options{Bid: refbuyer.Fixed(9_000_000)}},
+		{"buy_choosy", refbuyer.Options{Bid: refbuyer.Fixed(20_000_000), RejectRate: 1}},
+		{"buy_shy", refbuyer.Options{Bid: refbuyer.Fixed(20_000_000), NoBidRate: 1}},
+	} {
+		fmt.Fprintf(&buyers, "  - {id: %s, endpoint: \"http://%s\", ping_rate: 1000000}\n", b.id, buying(t, b.options))
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := configuration(t, fmt.Sprintf(bazaarConfig, buyers.String(), gone))
+	rewrite(t, filepath.Join(filepath.Dir(path), "dnc.txt"), "+12125550113\n")
+	x, err := exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &bazaar{t, x, "http://" + x.Addr()}
+}
+
+// buying is the address of a reference buyer that runs until the test's end.
+func buying(t *testing.T, options refbuyer.Options) string {
+	t.Helper()
+	b, err := refbuyer.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error)
+	go func() { served <- b.Serve(t.Context()) }()
+	t.Cleanup(func() {
+		b.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return b.Addr().String()
+}
+
+// call makes a request with the supplier's API key, or as its OAuth client where there
+// is a key; it returns what the answer says and the request's id.
+func (b *bazaar) call(path, key, body string) (said map[string]json.RawMessage, request string) {
+	b.t.Helper()
+	req, err := http.NewRequest(http.MethodPost, b.url+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if req.Header.Set("X-Api-Key", "the-api-key"); key != "" {
+		req.Header.Set("Idempotency-Key", key)
+		req.Header.Set("Authorization", "Bearer "+b.token())
+	}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &said); err != nil {
+		b.t.Fatalf("%d %s: %v", answer.StatusCode, text, err)
+	}
+	return said, answer.Header.Get("X-Request-Id")
+}
+
+func (b *bazaar) token() string {
+	b.t.Helper()
+	req, err := http.NewRequest(http.MethodPost, b.url+"/oauth/token", strings.NewReader("grant_type=client_credentials"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	req.SetBasicAuth("acme", "the-secret")
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var said struct {
+		Token string `json:"access_token"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&said); err != nil {
+		b.t.Fatal(err)
+	}
+	return said.Token
+}
+
+// someone is the nth person, as members of JSON.
+func someone(n int) string {
+	return fmt.Sprintf(`"first_name":"Ann","last_name":%q,"email":"ann%d@%[1]s.example","phone":"+121255501%02[2]d"`, person, n)
+}
+
+// ingest sends the nth person to a campaign.
+func (b *bazaar) ingest(campaign string, n int, more string) (request string) {
+	b.t.Helper()
+	_, request = b.call("/api/v1/ingest", "", fmt.Sprintf(`{"flo_campaign_id":%q,"flo_supplier_id":"sup_acme","state":"CA",%s%s}`, campaign, someone(n), more))
+	return request
+}
+
+// ping asks for a bid under an id of the seller's own.
+func (b *bazaar) ping(vertical, auction string) (token, request string) {
+	b.t.Helper()
+	said, request := b.call("/v1/ping", auction, fmt.Sprintf(`{"auction_id":%q,"vertical":%q,"state":"CA","zip3":"941","tcpa_consent":true}`, auction, vertical))
+	var bid struct {
+		Token string `json:"bid_token"`
+	}
+	if err := json.Unmarshal(said["bid"], &bid); err != nil {
+		b.t.Fatal(err)
+	}
+	return bid.Token, request
+}
+
+// post sends the nth person at a bid.
+func (b *bazaar) post(auction, token string, n int) (request string) {
+	b.t.Helper()
+	_, request = b.call("/v1/post", fmt.Sprint(auction, n), fmt.Sprintf(`{"auction_id":%q,"bid_token":%q,"lead":{"lead_uuid":"u-%d",%s}}`, auction, token, n, someone(n)))
+	return request
+}
+
+// explained is what an operator reads of a request, or of a seller's auction, without
+// what differs from run to run.
+func (b *bazaar) explained(id string) string {
+	b.t.Helper()
+	look := func() ([]byte, error) { return b.x.ExplainSellers("sup_acme", id) }
+	if request, ok := market.ParseRequestID(id); ok {
+		look = func() ([]byte, error) { return b.x.ExplainRequest(request) }
+	}
+	document, err := look()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var told exchange.Explanation
+	if err := json.Unmarshal([]byte(counted(string(document))), &told); err != nil {
+		b.t.Fatal(err)
+	}
+	still(&told)
+	text := explained(&told)
+	if strings.Contains(text, person) {
+		b.t.Errorf("the person is in\n%s", text)
+	}
+	return text
+}
+
+var (
+	anID      = regexp.MustCompile(`\b(lead|auc|ping|req)_[0-9a-hj-km-np-tv-z]{26}\b`)
+	theirLead = regexp.MustCompile(`"ref_[0-9a-f]+"`)
+)
+
+// counted is a document whose identifiers are counted.
+func counted(document string) string {
+	known := map[string]string{}
+	document = anID.ReplaceAllStringFunc(document, func(id string) string {
+		kind, random, _ := strings.Cut(id, "_")
+		if known[random] == "" {
+			known[random] = fmt.Sprint(len(known) + 1)
+		}
+		return kind + "_" + known[random]
+	})
+	return theirLead.ReplaceAllString(document, `"(theirs)"`)
+}
+
+// still has everything happen at once, but for what is due at a time that was given.
+func still(told *exchange.Explanation) {
+	shift := began - told.Received
+	told.Received, told.Decided, told.BidsDue = began, began, told.BidsDue+shift
+	if told.Answer != nil {
+		told.Answer.At = began
+	}
+	for i := range told.Candidates {
+		told.Candidates[i].Elapsed = 0
+	}
+	for i := range told.Offers {
+		told.Offers[i].Until += shift
+	}
+	for i := range told.Posts {
+		post := &told.Posts[i]
+		post.Intended = began
+		for j := range post.Settlements {
+			post.Settlements[j].At, post.Settlements[j].Elapsed = began, 0
+		}
+	}
+	for _, lead := range told.Leads {
+		still(lead)
+	}
+	if told.Auction != nil {
+		still(told.Auction)
+	}
+}
+
+// TestExplainStories: what happened, and what is told of it. Each file is a page as an
+// operator gets it: read it as a stranger.
+func TestExplainStories(t *testing.T) {
+	b := newBazaar(t)
+	for name, happens := range map[string]func() (id string){
+		"recorded":     func() string { return b.ingest("cmp_list", 1, "") },
+		"passed_on":    func() string { return b.ingest("cmp_auto", 2, "") },
+		"nobody_takes": func() string { return b.ingest("cmp_harsh", 3, "") },
+		"filtered":     func() string { return b.ingest("cmp_picky", 4, `,"rooms":2`) },
+		"suppressed":   func() string { return b.ingest("cmp_quiet", 13, "") },
+		"same_person":  func() string { b.ingest("cmp_picky", 5, `,"rooms":4`); return b.ingest("cmp_picky", 5, `,"rooms":5`) },
+		"no_campaign":  func() string { _, request := b.ping("boats", "boat-1"); return request },
+		"below_floor":  func() string { b.ping("dear", "dear-1"); return "dear-1" },
+		"not_taken_up": func() string { b.ping("pair", "pair-1"); return "pair-1" },
+		"posted":       func() string { token, _ := b.ping("pair", "pair-2"); b.post("pair-2", token, 6); return "pair-2" },
+		"post_refused": func() string { token, _ := b.ping("auto", "auto-1"); return b.post("auto-1", token, 7) },
+		"refused_twice": func() string {
+			token, _ := b.ping("auto", "auto-2")
+			b.post("auto-2", token, 8)
+			b.post("auto-2", token, 9)
+			return "auto-2"
+		},
+		"twin_posted": func() string {
+			b.ingest("cmp_pair", 10, "")
+			token, _ := b.ping("pair", "pair-3")
+			return b.post("pair-3", token, 10)
+		},
+		"second_chosen": func() string {
+			said, request := b.call("/api/v1/ping", "", `{"flo_campaign_id":"cmp_pair","flo_supplier_id":"sup_acme","state":"CA"}`)
+			var data struct {
+				Ping string `json:"ping_id"`
+			}
+			if err := json.Unmarshal(said["data"], &data); err != nil {
+				t.Fatal(err)
+			}
+			b.ingest("cmp_pair", 11, `,"flo_buyer_id":"buy_low","flo_ping_id":"`+data.Ping+`"`)
+			return request
+		},
+		"used_already": func() string {
+			said, _ := b.call("/api/v1/ping", "", `{"flo_campaign_id":"cmp_pair","flo_supplier_id":"sup_acme","state":"CA"}`)
+			chosen := `,"flo_buyer_id":"buy_high","flo_ping_id":"` + regexp.MustCompile(`ping_[0-9a-z]{26}`).FindString(string(said["data"])) + `"`
+			b.ingest("cmp_pair", 12, chosen)
+			return b.ingest("cmp_pair", 14, chosen)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b.t = t
+			readable(t, "explain/"+name, b.explained(happens()))
+		})
+	}
+}
