@@ -56,7 +56,7 @@ var limits = sizes{median: 150, ninetieth: 350, file: 400, function: 70}
 // not fall below.
 const (
 	aimedRatio = 1.2
-	leastRatio = 1.1
+	leastRatio = 1.15
 )
 
 // unfinishedWords are put together here, so that this file has none of them.
