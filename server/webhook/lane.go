@@ -64,9 +64,10 @@ func kind(slow bool) int {
 }
 
 // pick takes the lane whose turn it is out of its round; nil: none, or no place
-// is left for it. The two rounds are asked alternately.
+// is left for it. The two rounds are asked alternately, and the first one again: a
+// lane that has changed since it was queued moves over only when it is met.
 func (s *Sender) pick() *lane {
-	for range s.ready {
+	for range len(s.ready) + 1 {
 		s.turn = 1 - s.turn
 		if s.turn == 1 && s.slow >= max(1, s.opt.InAll/2) {
 			continue
@@ -76,7 +77,7 @@ func (s *Sender) pick() *lane {
 				l.queued = false
 				return l
 			}
-			s.ready[1-s.turn].push(l) // it has changed since it was queued
+			s.ready[1-s.turn].push(l)
 		}
 	}
 	return nil
