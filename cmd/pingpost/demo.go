@@ -37,8 +37,9 @@ The leads are made up, but as varied as real ones: some lack what the campaign
 asks for, some repeat a person, some are on a suppression list, some are for
 states in which nobody buys, and caps and funds run out on the way.
 
-Beside it stands a sandbox: a second tenant in the same process, that makes leads
-up on request and shares nothing with the first.
+The supplier hears of each lead by webhook. Beside it stands a sandbox: a second
+tenant in the same process, that makes leads up on request and shares nothing
+with the first.
 
 All of it stays up for you to try until Ctrl-C. The folder is kept.`
 }

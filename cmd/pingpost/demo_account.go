@@ -37,6 +37,7 @@ type account struct {
 	unknown map[string]int            // deliveries whose fate is not known
 	pending int
 	vault   market.Money // what is left of buy_vault's funds
+	told    told
 }
 
 func newAccount(set *demoSet) *account {
@@ -141,6 +142,9 @@ func (a *account) gather(ctx context.Context, x *demoExchange) error {
 		return err
 	}
 	a.vault = funds.Balance
+	if err := a.hear(ctx, x); err != nil {
+		return err
+	}
 	return a.explain(ctx, x)
 }
 

@@ -45,7 +45,18 @@ func settled(t *testing.T) *account {
 	}
 	a.stats["buy_swift"] = refbuyer.Stats{Accepted: 2, Posts: 2, Revenue: 25_000_000}
 	a.vault = vaultFunds - 9_500_000
+	a.hears("lead.posted", 3)
+	a.hears("lead.unmatched", 1)
 	return a
+}
+
+// hears lets the supplier hear of so many leads more, or fewer.
+func (a *account) hears(what string, n int64) {
+	if a.told.ByType == nil {
+		a.told.ByType = map[string]int64{}
+	}
+	a.told.ByType[what] += n
+	a.told.Distinct += n
 }
 
 func to(buyer string, payout market.Money) *answer {
@@ -86,6 +97,16 @@ func TestAccountsThatDiffer(t *testing.T) {
 		"a delivery is open":             func(a *account) { a.pending = 1 },
 		"another answer the second time": func(a *account) { a.again-- },
 		"a good lead refused":            func(a *account) { bad := refusal(422, "invalid_payload"); bad.line = 1; a.add(bad) },
+		"a sale that is not told":        func(a *account) { a.hears("lead.posted", -1) },
+		"a sale that is told twice":      func(a *account) { a.hears("lead.posted", 1) },
+		"told as not sold after all":     func(a *account) { a.hears("lead.post_failed", 1) },
+		"unsold, and not told":           func(a *account) { a.hears("lead.unmatched", -1) },
+		"a post refused, and not told":   func(a *account) { a.deals.reasons["post: post_rejected suppressed"]++ },
+		"a webhook is owed":              func(a *account) { a.told.pending = 1 },
+		"a webhook is dead":              func(a *account) { a.told.dead = 1 },
+		"a signature is wrong":           func(a *account) { a.told.BadSignatures = 1 },
+		"an event told in two ways":      func(a *account) { a.told.Changed = 1 },
+		"an event that is none":          func(a *account) { a.told.Invalid = 1 },
 		"the same id again":              func(a *account) { got := to("buy_swift", 1); got.line, got.lead.ID = 1, "a"; a.add(got) },
 	}
 	for name, change := range rows {
@@ -102,6 +123,7 @@ func TestAccountsThatDiffer(t *testing.T) {
 func TestUnknownDeliveriesMayBeEither(t *testing.T) {
 	a := settled(t)
 	a.unknown["buy_swift"] = 1
+	a.hears("lead.posted", -1) // nobody knows whether there is anything to tell
 	for accepted, want := range map[int64]bool{0: false, 1: true, 2: true, 3: false} {
 		a.stats["buy_swift"] = refbuyer.Stats{Accepted: accepted, Revenue: market.Money(accepted) * 12_500_000}
 		if a.good() != want {
@@ -148,6 +170,7 @@ func TestMisfits(t *testing.T) {
 // TestDemoConfig: the document is good, and names nothing that is not there.
 func TestDemoConfig(t *testing.T) {
 	set := newDemoSet(200, 1)
+	set.hooks = "http://127.0.0.1:1"
 	for _, b := range set.buyers {
 		if b.args != nil {
 			b.URL = "http://127.0.0.1:1"
@@ -228,6 +251,7 @@ func TestAccountOfBids(t *testing.T) {
 		a := settled(t)
 		a.sold["bid_range"], a.payout["bid_range"] = 2, 24_008_000
 		a.deals.offered, a.deals.sold = 2, 2
+		a.hears("lead.posted", 2)
 		a.set.offers = make([]leads.Lead, 2)
 		a.stats["bid_range"] = row.own
 		if a.good() != row.agrees {

@@ -116,6 +116,7 @@ var demoConfigTemplate = template.Must(template.New("exchange.yaml").Parse(demoC
 func demoConfig(set *demoSet) ([]byte, error) {
 	values := map[string]any{
 		"IngestRate": demoIngestRate, "Supplier": demoSupplier, "Funds": vaultFunds.String(),
+		"Hooks": set.hooks, "HookSecret": set.hookSecret,
 		"APIKey": set.apiKey, "Password": set.password, "Token": set.token,
 		"Client": demoClient, "ClientSecret": set.secret, "Floor": demoFloor.String(), "Share": fmt.Sprintf("0.%d", demoShare),
 		"Bands": strings.Join(quoted(leads.AgeBands), ", "), "Roofs": strings.Join(leads.Roofs, ", "),

@@ -32,6 +32,9 @@ func (h *household) move(ctx context.Context, set *demoSet) (*demoExchange, erro
 			return nil, err
 		}
 	}
+	if err := h.receiver(ctx, set); err != nil {
+		return nil, err
+	}
 	document, err := demoConfig(set)
 	if err != nil {
 		return nil, err
@@ -151,6 +154,7 @@ func (x *demoExchange) where(dir string) string {
 	t.row("exchange", bare(x.public), "log in "+filepath.Base(x.log))
 	t.row("operators", bare(x.private))
 	t.row("sandbox", bare(x.sandbox))
+	t.row("webhooks", bare(x.set.hooks), "of the supplier")
 	for _, b := range x.set.buyers {
 		if b.args != nil {
 			t.row(b.ID, bare(b.URL), strings.ReplaceAll(strings.Join(b.flags(), " "), "--", ""))
@@ -186,6 +190,7 @@ Operators (any user name, password %[4]s):
 
   curl -s -u op:%[4]s %[5]s/admin/v1/deliveries
   curl -s -u op:%[4]s %[5]s/admin/v1/explain/%[10]s
+  curl -s -u op:%[4]s %[5]s/admin/v1/webhooks
   curl -s %[5]s/metrics
 
 Ctrl-C stops it.

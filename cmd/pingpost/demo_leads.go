@@ -3,12 +3,14 @@ package main
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"iter"
 	"slices"
 	"strings"
 
 	"pingpost/loadtest/leads"
+	"pingpost/server/webhook/signature"
 )
 
 // demoSet is all that is made up before anything is started.
@@ -21,6 +23,8 @@ type demoSet struct {
 	password   string
 	token      string
 	secret     string // of the seller's OAuth client
+	hookSecret string // that signs what the supplier hears
+	hooks      string // where it hears that, once it runs
 
 	sandboxToken string
 }
@@ -46,7 +50,7 @@ func newDemoSet(n int, seed uint64) *demoSet {
 	set := &demoSet{
 		leads: source.Take(n), buyers: demoBuyers(),
 		apiKey: "key_" + randomText(), password: randomText(), token: randomText(), secret: randomText(),
-		sandboxToken: randomText(),
+		sandboxToken: randomText(), hookSecret: signature.Prefix + base64.StdEncoding.EncodeToString([]byte(randomText())),
 	}
 	for len(set.offers) < max(1, n/offerEvery) {
 		next := source.Next()

@@ -20,6 +20,7 @@ func (a *account) report() string {
 		"\nBY BUYER\n" + a.byBuyer() +
 		"\nBUYERS WITH AN ENDPOINT, by their own word\n" + a.byWord() +
 		"\nBY REASON\n" + a.byReason() +
+		"\nWEBHOOKS, by the supplier's word\n" + a.byEvent() +
 		"\nMONEY\n" + a.money() +
 		"\nLATENCY, from a lead's turn to its answer\n" + a.latency() +
 		"\nAUCTIONS, a few of them\n" + a.drawn() +
@@ -176,6 +177,7 @@ func (a *account) checks() []check {
 		}
 	}
 	spent := market.Money(a.sold["buy_vault"]) * a.buyer("buy_vault").Price
+	list = append(list, a.toldOf()...)
 	return append(list,
 		check{sold == t.accepted+s.sold, fmt.Sprintf("%s sold to buyers that exist = %s accepted + %s of the offers", grouped(sold), grouped(t.accepted), grouped(s.sold))},
 		check{a.vault == vaultFunds-spent, fmt.Sprintf("buy_vault: %s paid in - %s spent = %s left", amount(vaultFunds), amount(spent), amount(a.vault))},

@@ -147,13 +147,13 @@ func TestDemoOnce(t *testing.T) {
 	if code := s.exit(t); code != 0 {
 		t.Fatalf("exit %d:\n%s%s", code, text, s.err)
 	}
-	for _, want := range []string{"  cmp_auto ", "  cmp_solar", "  cmp_life ", "  cmp_bids ", "400 sent = ", "40 offered = ", "by ingest, ", "by ping and post, ", "no lead was sold twice", "  margin ", "duplicate", "suppressed", "invalid_payload", "p99 "} {
+	for _, want := range []string{"  cmp_auto ", "  cmp_solar", "  cmp_life ", "  cmp_bids ", "400 sent = ", "40 offered = ", "by ingest, ", "by ping and post, ", "lead.unmatched", " heard by webhook of ", "no lead was sold twice", "  margin ", "duplicate", "suppressed", "invalid_payload", "p99 "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing is said of %q", want)
 		}
 	}
-	if n := strings.Count(text, agrees); n != 28 || strings.Contains(text, differs) {
-		t.Errorf("%d times %s, want 28:\n%s", n, agrees, text)
+	if n := strings.Count(text, agrees); n != 30 || strings.Contains(text, differs) {
+		t.Errorf("%d times %s, want 30:\n%s", n, agrees, text)
 	}
 	for l := range strings.Lines(text) {
 		if len(l) > 81 && !strings.Contains(l, s.dir) {
