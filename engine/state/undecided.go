@@ -35,6 +35,13 @@ func (s *State) Waiting(lead market.LeadID) (Waiting, bool) {
 	return w, ok
 }
 
+// WaitingReturns is how many returns wait.
+func (s *State) WaitingReturns() int {
+	s.undecided.mu.Lock()
+	defer s.undecided.mu.Unlock()
+	return len(s.undecided.byLead)
+}
+
 // WaitingLeads are the leads whose returns wait, the oldest first.
 func (s *State) WaitingLeads() []market.LeadID {
 	s.undecided.mu.Lock()

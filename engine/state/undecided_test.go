@@ -58,8 +58,8 @@ func TestReturnsWait(t *testing.T) {
 			for _, lead := range s.WaitingLeads() {
 				got = append(got, lead[15])
 			}
-			if !slices.Equal(got, step.want) {
-				t.Errorf("%s: %v wait, want %v", step.what, got, step.want)
+			if !slices.Equal(got, step.want) || s.WaitingReturns() != len(got) {
+				t.Errorf("%s: %v wait, %d in all, want %v", step.what, got, s.WaitingReturns(), step.want)
 			}
 		}
 		if w, ok := loaded.Waiting(market.LeadID{15: 5}); !ok || w != (Waiting{1, 0}) {

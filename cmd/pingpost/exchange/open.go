@@ -176,6 +176,7 @@ func (x *Exchange) gauges() {
 	x.meter.Gauge(`pingpost_webhooks_pending`, func() float64 { return float64(x.state.HookTotals().Pending) })
 	x.meter.Gauge(`pingpost_webhooks_dead`, func() float64 { return float64(x.state.HookTotals().Dead) })
 	x.meter.Gauge(`pingpost_webhooks_dropped_total`, func() float64 { return float64(x.state.HookTotals().Dropped) })
+	x.meter.Gauge(`pingpost_returns_waiting`, func() float64 { return float64(x.state.WaitingReturns()) })
 	x.meter.Gauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.Durable(); return float64(seq) })
 	x.meter.Gauge(`pingpost_log_queued`, func() float64 { return float64(x.log.Stats().Queued) })
 	x.meter.Gauge(`pingpost_log_bytes`, func() float64 { return float64(x.log.Stats().Bytes) })
