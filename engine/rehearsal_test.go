@@ -187,8 +187,8 @@ func TestTestLeadsAreTriedOverACrash(t *testing.T) {
 		x.crash()
 		lead.wait()
 		a, err := x.send(person(1).asTest().withKey("k"))
-		if said(a, err) != "blue" || !a.Replayed {
-			t.Errorf("%s, replayed %v", said(a, err), a.Replayed)
+		if said(a, err) != "blue" || !a.Replayed || !a.Test {
+			t.Errorf("%s, replayed %v, a test %v", said(a, err), a.Replayed, a.Test)
 		}
 		time.Sleep(time.Minute)
 		if x.stands(a) != "ACCEPTED delivered" || len(x.world.tried()) != 4 {

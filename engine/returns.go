@@ -56,18 +56,26 @@ func (r *reporting) limitedMonth(rep *report) (m month, limited bool) {
 }
 
 // shareLeft tells whether one more of the lead's month may come back. Its month
-// is taken, so nobody else adds to it.
+// is taken, so nobody else adds to it. A lead that nobody knows to have arrived
+// does so by this report, and counts among those that the buyer got.
 func (r *reporting) shareLeft(lead *state.Lead, rule *market.ReturnRule) bool {
 	if !limits(rule, lead) {
 		return true
 	}
 	m := monthOf(lead)
 	sold, returned := r.engine.state.Month(m.campaign, m.buyer, m.began)
+	if lead.Delivery == market.DeliveryUnknown {
+		sold++
+	}
 	return rule.Fits(returned+r.coming[m], sold)
 }
 
 // countReturn notes a return of this request, for those that come after it there.
+// A test lead's counts in no month.
 func (r *reporting) countReturn(lead *state.Lead) {
+	if lead.Test() {
+		return
+	}
 	if r.coming == nil {
 		r.coming = make(map[month]int64)
 	}

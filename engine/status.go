@@ -178,7 +178,7 @@ func (r *reporting) own(id market.LeadID) (state.Lead, bool) {
 // decides each report into the fact.
 func (r *reporting) decideAll() error {
 	for i := range r.reports {
-		if rep := &r.reports[i]; len(rep.objections) == 0 {
+		if rep := &r.reports[i]; len(rep.objections) == 0 && !rep.lead.IsZero() {
 			r.leads = append(r.leads, rep.lead)
 		}
 	}

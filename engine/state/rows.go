@@ -57,8 +57,17 @@ func (m Marks) Test() bool { return m&markTest != 0 }
 
 func (m *Marks) setReturn(state market.ReturnState) { *m = *m&^marksReturn | Marks(state) }
 
-func (l *Lead) key() *[16]byte  { return (*[16]byte)(&l.ID) }
-func (l *Lead) expires() uint32 { return l.Keep }
+func (l *Lead) key() *[16]byte { return (*[16]byte)(&l.ID) }
+
+// expires is never while the lead is on its way, or nobody knows whether it has
+// arrived: whose it is, and what it earns, is for the fact that settles it to say,
+// however late that comes.
+func (l *Lead) expires() uint32 {
+	if l.Delivery == market.DeliveryPending || l.Delivery == market.DeliveryUnknown {
+		return math.MaxUint32
+	}
+	return l.Keep
+}
 
 func (l *Lead) digest() uint64 {
 	small := uint64(l.Currency[0]) | uint64(l.Currency[1])<<8 | uint64(l.Currency[2])<<16 |

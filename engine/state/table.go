@@ -123,7 +123,8 @@ func (t *table[R, P]) put(value *R, now uint32) {
 	}
 }
 
-// change lets edit rewrite the row with this key; false where there is none.
+// change lets edit rewrite the row with this key, which may expire at another time
+// then; false where there is none.
 func (t *table[R, P]) change(key *[16]byte, edit func(P)) bool {
 	_, position, ok := t.find(key)
 	if !ok {
@@ -133,6 +134,7 @@ func (t *table[R, P]) change(key *[16]byte, edit func(P)) bool {
 	t.sum -= found.digest()
 	edit(found)
 	t.sum += found.digest()
+	t.soonest, t.passed = min(t.soonest, found.expires()), min(t.passed, found.expires())
 	return true
 }
 

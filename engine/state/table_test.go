@@ -96,12 +96,13 @@ func TestTableIsAMapThatForgets(t *testing.T) {
 				model[key] = row
 			case 0:
 				_, there := model[key]
-				changed := rows.change(&key, func(k *keyRow) { k.Print += 1000 })
+				until := now + uint32(rapid.IntRange(0, 60).Draw(t, "new life"))
+				changed := rows.change(&key, func(k *keyRow) { k.Print, k.Until = k.Print+1000, until })
 				if changed && !there {
 					t.Fatal("changed what is not there")
 				}
 				if row := model[key]; changed {
-					row.Print += 1000
+					row.Print, row.Until = row.Print+1000, until
 					model[key] = row
 				} else if there && row.Until > now {
 					t.Fatal("a row that is there was not changed")

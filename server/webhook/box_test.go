@@ -23,6 +23,7 @@ type box struct {
 	faults  []string
 
 	unreadable, unlogged error // what the engine answers, if it does
+	gone                 map[string]bool
 
 	tried    []string // in the order of the facts
 	post     func(id string) market.HookResult
@@ -183,10 +184,15 @@ func (b *box) HookSuppliers() (all []market.Ref) {
 
 func (b *box) HooksChanged() <-chan struct{} { return b.changed }
 
-// HookMessage names an event after its supplier, lead and type.
+// HookMessage names an event after its supplier, lead and type. One that nothing
+// is known of is a dead letter, which is no more the sender's concern.
 func (b *box) HookMessage(h *state.Hook) (engine.HookMessage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.gone[nameOf(h)] {
+		b.rows[h.Supplier] = slices.DeleteFunc(b.rows[h.Supplier], func(r *row) bool { return nameOf(&r.hook) == nameOf(h) })
+		return engine.HookMessage{}, engine.ErrGone
+	}
 	return engine.HookMessage{ID: nameOf(h), Supplier: h.Supplier, Endpoint: market.Endpoint{URL: fmt.Sprint(h.Supplier)}}, b.unreadable
 }
 

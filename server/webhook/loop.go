@@ -131,11 +131,13 @@ func (s *Sender) free(p place) {
 	if p.slow {
 		s.slow--
 	}
-	if p.err == nil {
+	switch now := s.opt.Now(); {
+	case p.err == nil:
 		l.slow = p.elapsed >= slow
-	} else if now := s.opt.Now(); l.rest <= now {
+	case errors.Is(p.err, engine.ErrGone): // it is a dead letter: the engine tells of that, and the next one may be due
+	case l.rest <= now:
 		l.rest = now + int64(pause)
-		if !errors.Is(p.err, errClosing) && !errors.Is(p.err, engine.ErrGone) { // of that the engine tells
+		if !errors.Is(p.err, errClosing) {
 			s.opt.Fault("a webhook could not be tried or logged; it is due as before", p.err)
 		}
 	}

@@ -288,7 +288,6 @@ func TestOwnFaults(t *testing.T) {
 	}{
 		"no message":     {func(b *box, err error) { b.unreadable = err }, true, true},
 		"no fact":        {func(b *box, err error) { b.unlogged = err }, true, true},
-		"a dead letter":  {func(b *box, err error) { b.unreadable = errors.Join(err, engine.ErrGone) }, false, true},
 		"nothing at all": {func(*box, error) {}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -318,6 +317,26 @@ func TestOwnFaults(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEventsOfNothing: those of which nothing is known any more, however many, keep
+// nobody waiting who is told of others.
+func TestEventsOfNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBox()
+		b.gone = map[string]bool{}
+		for lead := range byte(100) {
+			b.owe(1, lead, posted, 0)
+			b.gone[fmt.Sprintf("1/%d/%d", lead, posted)] = true
+		}
+		b.owe(1, 200, posted, 0)
+		s := b.send(t, nil)
+		later(pause / 2)
+		if got := b.log(); !slices.Equal(got, []string{fmt.Sprintf("1/200/%d", posted)}) || b.left() != 0 || len(b.faults) != 0 {
+			t.Errorf("tried %v, %d left, told %q", got, b.left(), b.faults)
+		}
+		s.Close()
+	})
 }
 
 // TestPanic: an attempt that panics is one that failed, and the sender goes on.

@@ -1,0 +1,77 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+)
+
+// A lead that nobody knows to have arrived stays in memory until somebody does,
+// however long that takes: whose it is, and what it earns, is nowhere else.
+func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
+	for _, row := range []struct {
+		what   string
+		settle func(x *exchange, a engine.Answer) string
+		stands string
+		tells  string
+		earns  string
+	}{
+		{"confirmed", func(x *exchange, a engine.Answer) string {
+			return decided(x.engine.Resolve(a.Lead, event.SettledConfirmed))
+		}, "ACCEPTED confirmed", "lead.posted", "8"},
+		{"released", func(x *exchange, a engine.Answer) string {
+			return decided(x.engine.Resolve(a.Lead, event.SettledReleased))
+		}, "UNMATCHED released post_rejected", "lead.post_failed", "0"},
+		{"reported", func(x *exchange, a engine.Answer) string {
+			x.reported(saying(a, "sold"))
+			return "ok"
+		}, "sold confirmed", "lead.posted", "8"},
+	} {
+		bubble(t, row.what, func(t *testing.T) {
+			r := hooked(bought(returns(nil)))
+			r.buyers[0].posts = true
+			x := begin(t, r)
+			x.world.script("blue", breaks)
+			lost := x.sold(1)
+			time.Sleep(5 * time.Minute)
+			x.world.script("blue", refuses)
+			time.Sleep(60 * day)
+			x.others(5000)
+			time.Sleep(time.Second)
+			from := time.Now()
+			if got := row.settle(x, lost); got != "ok" {
+				t.Fatal(got)
+			}
+			if got := x.stands(lost); got != row.stands {
+				t.Errorf("it stands at %s, want %s", got, row.stands)
+			}
+			if !slices.Contains(x.owed(), row.tells+" "+lost.Lead.String()) {
+				t.Error("its supplier is not told")
+			}
+			s, _ := x.statement(engine.Party{Kind: event.NameSupplier, Ref: x.lead(lost).Supplier}, from, time.Now().Add(time.Second))
+			earned := "0"
+			for _, total := range s.Totals {
+				earned = total.Amount.String()
+			}
+			if earned != row.earns {
+				t.Errorf("its supplier earns %s, want %s", earned, row.earns)
+			}
+			time.Sleep(time.Second)
+			x.others(5000)
+			if _, known := x.state.Lead(lost.Lead); known {
+				t.Error("it is in memory for ever")
+			}
+		})
+	}
+}
+
+// others sends so many leads that every part of memory is looked at.
+func (x *exchange) others(leads int) {
+	for n := range leads {
+		x.drawn.Add(uint64(n % 3)) // so that they come to every shard
+		_, _ = x.send(person(100 + n))
+	}
+}
