@@ -5,13 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"net/http/pprof"
 	"sync"
 	"time"
 
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
-	"github.com/valyala/fasthttp/fasthttpadaptor"
 
 	"pingpost/engine"
 	"pingpost/engine/event"
@@ -126,7 +124,7 @@ func (a *Admin) guarded(routes *router.Router) {
 		add("DELETE", at+"/tokens/{token}", a.owned(owner, a.inSandbox(a.revokeToken)))
 	}
 	a.webhookRoutes(add)
-	add("GET", "/debug/pprof/{name:*}", profile)
+	add("GET", "/debug/pprof/{name:*}", a.profile)
 }
 
 func (a *Admin) counted(h fasthttp.RequestHandler) fasthttp.RequestHandler {
@@ -190,18 +188,4 @@ func (a *Admin) ready(ctx *fasthttp.RequestCtx) {
 func (a *Admin) metrics(ctx *fasthttp.RequestCtx) {
 	ctx.SetContentType("text/plain; version=0.0.4; charset=utf-8")
 	a.meter.Print(ctx)
-}
-
-// profile serves Go's profiles.
-func profile(ctx *fasthttp.RequestCtx) {
-	switch name, _ := ctx.UserValue("name").(string); name {
-	case "profile":
-		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Profile)(ctx)
-	case "trace":
-		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Trace)(ctx)
-	case "cmdline", "symbol":
-		ctx.SetStatusCode(fasthttp.StatusNotFound)
-	default:
-		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Index)(ctx)
-	}
 }
