@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -72,7 +74,7 @@ func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Log
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
 	routes.NotFound = a.guard(func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultNotFound) })
-	routes.MethodNotAllowed = a.guard(func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultMethod) })
+	routes.MethodNotAllowed = a.guard(a.wrongMethod)
 	routes.GET("/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") })
 	routes.GET("/readyz", a.ready)
 	routes.GET("/metrics", a.metrics)
@@ -86,6 +88,15 @@ func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Log
 		StreamRequestBody: true, DisablePreParseMultipartForm: true,
 	}
 	return a
+}
+
+// wrongMethod answers with the methods that the path takes. The router names OPTIONS
+// among them, which none does.
+func (a *Admin) wrongMethod(ctx *fasthttp.RequestCtx) {
+	methods := strings.Split(string(ctx.Response.Header.Peek("Allow")), ", ")
+	methods = slices.DeleteFunc(methods, func(method string) bool { return method == fasthttp.MethodOptions })
+	a.fail(ctx, faultMethod)
+	ctx.Response.Header.Set("Allow", strings.Join(methods, ", "))
 }
 
 func (a *Admin) guarded(routes *router.Router) {
