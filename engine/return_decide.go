@@ -21,6 +21,7 @@ type WaitingReturn struct {
 	Credit   market.Money  // that the buyer gets back
 	Reverse  market.Money  // that the supplier gives back
 	Currency market.Currency
+	Test     bool
 }
 
 // DecideReturn is an operator's word on a return that waits for it. An approved
@@ -120,8 +121,12 @@ func (e *Engine) WaitingReturns(after market.LeadID, most int) (page []WaitingRe
 			return nil, 0, err
 		}
 		back := &change.Return
+		lead, known := e.state.Lead(id)
+		if known { // a test's return gives nothing back, and so names no campaign
+			back.Campaign = lead.Campaign
+		}
 		page = append(page, WaitingReturn{
-			Lead: id, Status: change.From, Reason: change.Reason, Asked: waiting.At,
+			Lead: id, Status: change.From, Reason: change.Reason, Asked: waiting.At, Test: known && lead.Test(),
 			Buyer:    e.state.NameOf(event.NameBuyer, buyer),
 			Supplier: e.state.NameOf(event.NameSupplier, change.Supplier),
 			Campaign: e.state.NameOf(event.NameCampaign, back.Campaign),

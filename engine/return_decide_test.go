@@ -211,6 +211,30 @@ func TestWaitingReturns(t *testing.T) {
 	})
 }
 
+// A test's return waits as any other, and says where it is from, though nothing comes
+// back by it.
+func TestWaitingReturnOfATest(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, bought(byHand(nil)))
+		a, err := x.send(person(1).asTest())
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.reported(saying(a, "returned"))
+		page, total, err := x.engine.WaitingReturns(market.LeadID{}, 10)
+		if err != nil || total != 1 || len(page) != 1 {
+			t.Fatalf("%+v %d %v", page, total, err)
+		}
+		if w := page[0]; !w.Test || w.Campaign != "auto" || w.Buyer != "blue" || w.Supplier != "acme" || w.Credit != 0 || w.Reverse != 0 {
+			t.Errorf("%+v", w)
+		}
+		before := x.balance("blue")
+		if got := decided(x.engine.DecideReturn(a.Lead, true, "")) + " " + x.balance("blue"); got != "ok "+before {
+			t.Error(got)
+		}
+	})
+}
+
 // A return whose report is past the log's history is decided by the lead and the
 // rules of today.
 func TestDecidedPastHistory(t *testing.T) {

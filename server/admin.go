@@ -5,13 +5,13 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"net/http/pprof"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
-	"github.com/valyala/fasthttp/fasthttpadaptor"
 
 	"pingpost/engine"
 	"pingpost/engine/event"
@@ -74,7 +74,7 @@ func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Log
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
 	routes.NotFound = a.guard(func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultNotFound) })
-	routes.MethodNotAllowed = a.guard(func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultMethod) })
+	routes.MethodNotAllowed = a.guard(a.wrongMethod)
 	routes.GET("/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") })
 	routes.GET("/readyz", a.ready)
 	routes.GET("/metrics", a.metrics)
@@ -88,6 +88,15 @@ func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Log
 		StreamRequestBody: true, DisablePreParseMultipartForm: true,
 	}
 	return a
+}
+
+// wrongMethod answers with the methods that the path takes. The router names OPTIONS
+// among them, which none does.
+func (a *Admin) wrongMethod(ctx *fasthttp.RequestCtx) {
+	methods := strings.Split(string(ctx.Response.Header.Peek("Allow")), ", ")
+	methods = slices.DeleteFunc(methods, func(method string) bool { return method == fasthttp.MethodOptions })
+	a.fail(ctx, faultMethod)
+	ctx.Response.Header.Set("Allow", strings.Join(methods, ", "))
 }
 
 func (a *Admin) guarded(routes *router.Router) {
@@ -126,7 +135,7 @@ func (a *Admin) guarded(routes *router.Router) {
 		add("DELETE", at+"/tokens/{token}", a.owned(owner, a.inSandbox(a.revokeToken)))
 	}
 	a.webhookRoutes(add)
-	add("GET", "/debug/pprof/{name:*}", profile)
+	add("GET", "/debug/pprof/{name:*}", a.profile)
 }
 
 func (a *Admin) counted(h fasthttp.RequestHandler) fasthttp.RequestHandler {
@@ -190,18 +199,4 @@ func (a *Admin) ready(ctx *fasthttp.RequestCtx) {
 func (a *Admin) metrics(ctx *fasthttp.RequestCtx) {
 	ctx.SetContentType("text/plain; version=0.0.4; charset=utf-8")
 	a.meter.Print(ctx)
-}
-
-// profile serves Go's profiles.
-func profile(ctx *fasthttp.RequestCtx) {
-	switch name, _ := ctx.UserValue("name").(string); name {
-	case "profile":
-		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Profile)(ctx)
-	case "trace":
-		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Trace)(ctx)
-	case "cmdline", "symbol":
-		ctx.SetStatusCode(fasthttp.StatusNotFound)
-	default:
-		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Index)(ctx)
-	}
 }

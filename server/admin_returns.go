@@ -82,6 +82,9 @@ func appendWaiting(body []byte, w *engine.WaitingReturn) []byte {
 	body = w.Credit.AppendJSON(append(body, `","credit":`...))
 	body = w.Reverse.AppendJSON(append(body, `,"reverse":`...))
 	body = appendText(append(body, `,"currency":`...), w.Currency.String())
+	if w.Test {
+		body = append(body, `,"test":true`...)
+	}
 	return append(body, '}')
 }
 

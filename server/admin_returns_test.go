@@ -61,6 +61,16 @@ type listed struct {
 	} `json:"returns"`
 }
 
+// TestWaitingTestIsMarked: the operator sees that no money hangs on it.
+func TestWaitingTestIsMarked(t *testing.T) {
+	for _, test := range []bool{false, true} {
+		body := string(appendWaiting(nil, &engine.WaitingReturn{Campaign: "cmp_hand", Test: test}))
+		if !json.Valid([]byte(body)) || strings.Contains(body, `"test":true`) != test || !strings.Contains(body, `"campaign_id":"cmp_hand"`) {
+			t.Error(body)
+		}
+	}
+}
+
 func TestOperatorDecidesReturns(t *testing.T) {
 	m := trading(t, new(memoryLog))
 	a := NewAdmin(counter{engine: m.engine}, NewMeter(metrics.NewSet(), func(what string, err error) { t.Errorf("%s: %v", what, err) }), secretWord, slog.New(slog.DiscardHandler))

@@ -18,12 +18,18 @@ const drained = 1 << 20
 // begin. A body over the limit is a fault that the route is told of, so that a
 // stranger is told 401 and not how much is allowed.
 func (s *Server) readBody(ctx *fasthttp.RequestCtx, r *room) (bad fault) {
-	limit := s.opt.Body
-	if string(exactPath(&ctx.Request.Header)) == pathStatuses {
-		limit = batchLimit(limit)
-	}
-	r.body, bad = readBody(ctx, r.body[:0], limit)
+	r.body, bad = readBody(ctx, r.body[:0], s.bodyLimit(&ctx.Request.Header))
 	return bad
+}
+
+// bodyLimit is how large the body of a request may be. A batch may be larger than a
+// lead, but only from those who may report: what a stranger sends is refused all the
+// same, and until then has memory for a lead at most.
+func (s *Server) bodyLimit(header *fasthttp.RequestHeader) int {
+	if string(exactPath(header)) == pathStatuses && s.mayReport(header) {
+		return batchLimit(s.opt.Body)
+	}
+	return s.opt.Body
 }
 
 // mostBatch is a batch of reports with room for words in each; the fact of one that

@@ -35,7 +35,7 @@ func (s *Server) expected(ctx *fasthttp.RequestCtx) (status int) {
 	if on = to.on; !isOpen(ctx, id, &to) || !s.mayEnter(ctx, id, on) {
 		return ctx.Response.StatusCode()
 	}
-	if ctx.Request.Header.ContentLength() > s.opt.Body {
+	if ctx.Request.Header.ContentLength() > s.bodyLimit(&ctx.Request.Header) {
 		fail(ctx, id, faultTooLarge)
 		return faultTooLarge.status
 	}
@@ -46,7 +46,7 @@ func (s *Server) expected(ctx *fasthttp.RequestCtx) (status int) {
 // answered. An OAuth client may show its own in the body.
 func (s *Server) mayEnter(ctx *fasthttp.RequestCtx, id market.RequestID, on route) (ok bool) {
 	switch on {
-	case routeIngest, routeAvailability:
+	case routeIngest, routeAvailability, routeSuppliersLead:
 		_, bad := s.supplierOf(ctx.Request.Header.Peek("x-api-key"))
 		if ok = bad.status == 0; !ok {
 			fail(ctx, id, bad)
@@ -59,8 +59,15 @@ func (s *Server) mayEnter(ctx *fasthttp.RequestCtx, id market.RequestID, on rout
 		_, ok = s.seederOf(ctx, id)
 	case routeStatus, routeStatuses:
 		_, ok = s.reporterOf(ctx, id)
+	case routeLead:
+		_, bad := s.bearerOf(ctx, 0)
+		if ok = bad.status == 0; !ok {
+			fail(ctx, id, bad)
+		}
 	case routeToken:
 		ok = true
+	default:
+		panic("BUG: a path of which nobody said who may enter")
 	}
 	return ok
 }

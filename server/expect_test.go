@@ -28,6 +28,7 @@ func TestExpect(t *testing.T) {
 	add(event.NameSupplier, "sup_acme", "pings", event.ScopePing)
 	add(event.NameSupplier, "sup_acme", "posts", event.ScopePost)
 	add(event.NameBuyer, "buy_blue", "buys", event.ScopePing|event.ScopePost)
+	add(event.NameBuyer, "buy_blue", "reports", event.ScopeWebhook)
 	address := listen(t, d.Serve, d.Shutdown)
 	const limit = 64 << 10
 	for _, row := range []struct {
@@ -56,6 +57,19 @@ func TestExpect(t *testing.T) {
 		{"POST /v1/post", "A: b", 2, 401, "unauthorized"},
 		{"POST /v1/dev/seed", "Authorization: Bearer posts", 2, 100, ""},
 		{"POST /v1/dev/seed", "Authorization: Bearer buys", 2, 403, "forbidden"},
+		{"POST /v1/leads/" + noLead + "/status", "Authorization: Bearer reports", 2, 100, ""},
+		{"POST /v1/leads/" + noLead + "/status", "Authorization: Bearer reports", limit + 1, 413, "payload_too_large"},
+		{"POST /v1/leads/" + noLead + "/status", "Authorization: Bearer buys", 2, 403, "insufficient_scope"},
+		{"POST /v1/leads/status", "Authorization: Bearer reports", 8 * limit, 100, ""},
+		{"POST /v1/leads/status", "Authorization: Bearer reports", 8*limit + 1, 413, "payload_too_large"},
+		{"POST /v1/leads/status", "Authorization: Bearer pings", 8 * limit, 403, "forbidden"},
+		{"POST /v1/leads/status", "A: b", 8*limit + 1, 401, "unauthorized"},
+		{"GET /v1/leads/" + noLead, "Authorization: Bearer buys", 2, 100, ""},
+		{"GET /v1/leads/" + noLead, "Authorization: Bearer nobody", 2, 401, "unauthorized"},
+		{"GET /v1/leads/" + noLead, "A: b", 2, 401, "unauthorized"},
+		{"GET /api/v1/leads/" + noLead, "x-api-key: the-key", 2, 100, ""},
+		{"GET /api/v1/leads/" + noLead, "x-api-key: another", 2, 401, "unauthorized"},
+		{"GET /api/v1/leads/" + noLead, "A: b", 0, 401, "unauthorized"},
 		{"POST /oauth/token", "A: b", 2, 100, ""},
 		{"POST /oauth/token", "A: b", limit + 1, 413, "payload_too_large"},
 	} {
@@ -78,7 +92,7 @@ func TestExpect(t *testing.T) {
 			if !strings.Contains(body, `{"error":"`+row.code+`"`) || id == "" || !strings.Contains(body, id) || header.Get("Connection") != "close" || !k.ends() {
 				t.Errorf("%v %s", header, body)
 			}
-			if challenged := header.Get("WWW-Authenticate") != ""; challenged != (strings.HasPrefix(row.line, "POST /v1") && (status == 401 || row.code == "insufficient_scope")) {
+			if challenged := header.Get("WWW-Authenticate") != ""; challenged != (strings.Contains(row.line, " /v1") && (status == 401 || row.code == "insufficient_scope")) {
 				t.Errorf("challenge %q", header.Get("WWW-Authenticate"))
 			}
 			if allow := header.Get("Allow"); (allow == "POST") != (status == 405) {

@@ -12,6 +12,7 @@ import (
 var (
 	faultBuyersSeed   = fault{403, "forbidden", "The token is a buyer's, and leads are made for suppliers. Use a token of a supplier."}
 	faultSeedCampaign = fault{403, "forbidden", "This supplier may not send leads into this campaign. Name one of its own, or none."}
+	faultSeeds        = fault{429, "rate_limited", "Too many answers of this path are on their way. Read them, and send this one again after the time in Retry-After."}
 	faultRuns         = fault{429, "rate_limited", "Too many runs through campaigns are under way here. Send this one again after the time in Retry-After."}
 )
 
@@ -30,6 +31,17 @@ func (s *Server) seed(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, re
 		fail(ctx, id, faultPayload, faults...)
 		return
 	}
+	if !s.seeds.enter(supplier.Ref) {
+		fail(ctx, id, faultSeeds)
+		return
+	}
+	answer := &seedAnswer{left: func() { s.seeds.leave(supplier.Ref) }}
+	sent := false
+	defer func() {
+		if !sent {
+			answer.left()
+		}
+	}()
 	leads := seed.Make(order.Request)
 	var results []seedResult
 	if order.campaign != "" {
@@ -39,7 +51,11 @@ func (s *Server) seed(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, re
 		}
 		results = run.results
 	}
-	answerWith(ctx, fasthttp.StatusCreated, id, false, appendSeed(&order, leads, results))
+	body := appendSeed(&order, leads, results)
+	answer.Reset(body)
+	answerWith(ctx, fasthttp.StatusCreated, id, false, nil)
+	ctx.SetBodyStream(answer, len(body))
+	sent = true
 }
 
 // seederOf finds the supplier who asks. Not ok: it was answered why there is none.

@@ -42,6 +42,7 @@ type Server struct {
 	postLimits   limits
 	seedLimits   limits
 	leadLimits   leadLimits
+	seeds        seedCrowd
 	runs         atomic.Int32 // of seeded leads through campaigns
 	draining     atomic.Bool
 	crowd        atomic.Pointer[crowd]

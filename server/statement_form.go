@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"strconv"
+	"strings"
 	"time"
 
 	"pingpost/engine"
@@ -172,8 +173,17 @@ func (w *csvStatement) entry(dst []byte, e *engine.Entry) []byte {
 	}
 	return w.row(
 		dst, time.Unix(0, e.At).UTC().Format(time.RFC3339Nano), strconv.FormatUint(e.Seq, 10), e.Kind.String(), lead,
-		w.campaign(e.Campaign), w.currencyOf(e.Currency), e.Amount.String(), balance, e.Note,
+		w.campaign(e.Campaign), w.currencyOf(e.Currency), e.Amount.String(), balance, plainCell(e.Note),
 	)
+}
+
+// plainCell keeps a text from being a formula where a spreadsheet reads it: whoever
+// opens a statement need not be who wrote its notes.
+func plainCell(text string) string {
+	if text != "" && strings.IndexByte("=+-@\t\r", text[0]) >= 0 {
+		return "'" + text
+	}
+	return text
 }
 
 // row writes to memory, which takes everything.

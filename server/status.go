@@ -97,6 +97,17 @@ func (s *Server) reporterOf(ctx *fasthttp.RequestCtx, id market.RequestID) (*mar
 	return who.buyer, true
 }
 
+// mayReport is whether reporterOf finds somebody; nothing is answered.
+func (s *Server) mayReport(header *fasthttp.RequestHeader) bool {
+	token, _ := bearerToken(header)
+	credential, scopes, ok := s.holderOf(token)
+	if !ok || !scopes.Has(event.ScopeWebhook) {
+		return false
+	}
+	who, _ := s.callerOf(&credential)
+	return who.buyer != nil
+}
+
 // reportOf takes a report apart.
 func reportOf(object *strictjson.Object) (report engine.StatusReport) {
 	report.Lead, _ = object.Lookup("lead_id")

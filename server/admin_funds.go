@@ -1,0 +1,67 @@
+package server
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// maxFundsNote is how many bytes the note of a top-up may have.
+const maxFundsNote = 256
+
+// funds is a buyer's money: its balance, and what of it open posts hold.
+func (a *Admin) funds(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	id, _ := ctx.UserValue("id").(string)
+	ref := e.State().RefOf(event.NameBuyer, id)
+	if ref == 0 {
+		a.fail(ctx, fault{404, "not_found", "No buyer of this id was ever configured."})
+		return
+	}
+	balance, held := e.State().Balance(ref)
+	body := balance.AppendJSON([]byte(`{"balance":`))
+	body = held.AppendJSON(append(body, `,"held":`...))
+	ctx.SetContentType(typeJSON)
+	ctx.SetBody(append(body, "}\n"...))
+}
+
+// topUp adds to a buyer's money.
+func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
+	var body struct {
+		Amount market.Money `json:"amount"`
+		Note   string       `json:"note"`
+	}
+	e := a.engineOr503(ctx)
+	if e == nil || !a.document(ctx, &body) {
+		return
+	}
+	var faults []market.FieldError
+	if body.Amount == 0 {
+		faults = append(faults, market.FieldError{Field: "amount", Code: market.CodeMissingRequired, Expected: "an amount other than zero"})
+	}
+	switch {
+	case len(body.Note) > maxFundsNote:
+		faults = append(faults, market.FieldError{Field: "note", Code: market.CodeTooLong, Expected: "at most " + strconv.Itoa(maxFundsNote) + " bytes"})
+	case strings.ContainsFunc(body.Note, func(c rune) bool { return !unicode.IsPrint(c) }):
+		// It stands in a line of a statement, on a terminal as in a file.
+		faults = append(faults, market.FieldError{Field: "note", Code: market.CodeInvalidFormat, Expected: "a line of printable characters"})
+	}
+	if len(faults) > 0 {
+		a.fail(ctx, faultPayload, faults...)
+		return
+	}
+	id, _ := ctx.UserValue("id").(string)
+	if err := e.TopUp(market.BuyerID(id), body.Amount, body.Note); err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	a.funds(ctx)
+}
