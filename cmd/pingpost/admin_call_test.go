@@ -32,3 +32,20 @@ func TestWhatTheExchangeSays(t *testing.T) {
 		}
 	}
 }
+
+// TestTheWrongPassword: whoever is not let in hears where the password goes, and
+// never what it was.
+func TestTheWrongPassword(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"message":"The password, please."}`))
+	}))
+	defer server.Close()
+	for password, want := range map[string]string{"": "what was sent is none", "hunter2": "what was sent is not the right one"} {
+		_, err := (&adminFlags{Admin: server.URL, Password: password}).call("GET", "/x", nil)
+		if err == nil || !strings.Contains(err.Error(), "The password, please.\n") || !strings.Contains(err.Error(), "PINGPOST_ADMIN_PASSWORD") ||
+			!strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", password, err)
+		}
+	}
+}
