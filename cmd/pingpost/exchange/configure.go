@@ -141,9 +141,9 @@ func (x *Exchange) warnRestart(now *config.Settings) {
 	old := &x.settings
 	if old.DataDir != now.DataDir || old.Listen != now.Listen || old.AdminListen != now.AdminListen ||
 		old.AdminPassword != now.AdminPassword || old.Tenant != now.Tenant || old.Sandbox != now.Sandbox ||
-		old.TokenLifetime != now.TokenLifetime || old.Limits != now.Limits || old.Webhooks != now.Webhooks || old.History != now.History || old.Idempotency != now.Idempotency ||
+		old.TokenLifetime != now.TokenLifetime || old.Limits != now.Limits || old.Webhooks != now.Webhooks || old.History != now.History || old.Idempotency != now.Idempotency || old.PingIdempotency != now.PingIdempotency ||
 		fmt.Sprint(old.TrustedNetworks) != fmt.Sprint(now.TrustedNetworks) {
-		x.logger.Warn("data_dir, addresses, the password, the tenant's name, sandbox, limits, webhooks, history, idempotency, token_lifetime and trusted_networks take effect at the next start")
+		x.logger.Warn("data_dir, addresses, the password, the tenant's name, sandbox, limits, webhooks, history, idempotency, ping_idempotency, token_lifetime and trusted_networks take effect at the next start")
 	}
 }
 
