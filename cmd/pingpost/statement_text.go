@@ -194,7 +194,11 @@ func tellEntries(decoder *json.Decoder, sum *statementSum, out io.Writer) error 
 	lines := newEntryLines(sum, out)
 	if decoder.More() {
 		_, lines.err = io.WriteString(out, "\n")
-		lines.write("TIME (UTC)", "KIND", lines.place("CAMPAIGN", "LEAD"), "AMOUNT", "", "BALANCE")
+		balance := "BALANCE"
+		if sum.Opening == nil {
+			balance = ""
+		}
+		lines.write("TIME (UTC)", "KIND", lines.place("CAMPAIGN", "LEAD"), "AMOUNT", "", balance)
 	}
 	for decoder.More() && lines.err == nil {
 		var e statementEntry
