@@ -77,7 +77,11 @@ func whatItSays(status string, text []byte) error {
 	if json.Unmarshal(text, &said) != nil || said.Message == "" {
 		said.Message = status
 	}
+	told := said.Message // a configuration's mistakes stand there, with their lines
 	for _, f := range said.Fields {
+		if strings.HasSuffix(told, f.Expected) || strings.Contains(told, f.Expected+"\n") {
+			continue
+		}
 		said.Message += fmt.Sprintf("\n  %s: expected %s", f.Field, f.Expected)
 	}
 	return fmt.Errorf("the exchange says: %s", said.Message)

@@ -20,6 +20,10 @@ func TestWhatTheExchangeSays(t *testing.T) {
 			422, `{"message":"It does not fit.","field_errors":[{"field":"id","code":"invalid_format","expected":"the id of a lead"},{"field":"b","expected":"c"}]}`,
 			"the exchange says: It does not fit.\n  id: expected the id of a lead\n  b: expected c",
 		},
+		{
+			422, `{"message":"document:1:1: a: is wrong\ndocument:2:1: b: is bad","field_errors":[{"field":"a","expected":"is wrong"},{"field":"b","expected":"is bad"}]}`,
+			"the exchange says: document:1:1: a: is wrong\ndocument:2:1: b: is bad",
+		},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(row.status)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"pingpost/engine"
 	"pingpost/engine/event"
@@ -165,11 +166,11 @@ func (x *Exchange) Apply(document []byte, dry bool) (changes, unapplied []string
 	}
 	source, err := config.ParseSent(x.path, document, x.opt.Env)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, x.asSent(err)
 	}
 	built, err := source.Compile()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, x.asSent(err)
 	}
 	for _, change := range config.Diff(x.Configuration(), built.Canonical) {
 		changes = append(changes, change.String())
@@ -184,4 +185,20 @@ func (x *Exchange) Apply(document []byte, dry bool) (changes, unapplied []string
 	}
 	x.warnUnapplied(unapplied)
 	return changes, unapplied, nil
+}
+
+// asSent has the mistakes of a document that was sent stand in that document: paths
+// in it are relative to the exchange's own file, but the lines are not that file's.
+func (x *Exchange) asSent(err error) error {
+	var problems *config.Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	sent := slices.Clone(*problems)
+	for i := range sent {
+		if sent[i].File == x.path {
+			sent[i].File = "document"
+		}
+	}
+	return &sent
 }
