@@ -133,11 +133,16 @@ func isDry(query *fasthttp.Args) bool {
 func (a *Admin) document(ctx *fasthttp.RequestCtx, into any) bool {
 	err := strictjson.Unmarshal(bodyOf(ctx), into)
 	var syntax *strictjson.SyntaxError
+	var wrong *strictjson.TypeError
 	switch {
 	case err == nil:
 		return true
 	case errors.As(err, &syntax):
 		a.fail(ctx, malformed(explain(err)))
+	case errors.As(err, &wrong) && wrong.Field != "":
+		a.fail(ctx, faultPayload, market.FieldError{
+			Field: wrong.Field, Code: market.CodeWrongType, Expected: "a value of another type",
+		})
 	default:
 		a.fail(ctx, faultPayload, market.FieldError{
 			Field: "body", Code: market.CodeWrongType, Expected: "an object whose members have their types and ranges",

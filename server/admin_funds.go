@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode"
@@ -36,16 +38,20 @@ func (a *Admin) funds(ctx *fasthttp.RequestCtx) {
 // topUp adds to a buyer's money.
 func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
 	var body struct {
-		Amount market.Money `json:"amount"`
-		Note   string       `json:"note"`
+		Amount json.RawMessage `json:"amount"`
+		Note   string          `json:"note"`
 	}
 	e := a.engineOr503(ctx)
 	if e == nil || !a.document(ctx, &body) {
 		return
 	}
 	var faults []market.FieldError
-	if body.Amount == 0 {
-		faults = append(faults, market.FieldError{Field: "amount", Code: market.CodeMissingRequired, Expected: "an amount other than zero"})
+	amount, ok := movement(body.Amount)
+	switch {
+	case len(body.Amount) == 0:
+		faults = append(faults, market.FieldError{Field: "amount", Code: market.CodeMissingRequired, Expected: expectedMovement})
+	case !ok:
+		faults = append(faults, market.FieldError{Field: "amount", Code: market.CodeOutOfRange, Expected: expectedMovement})
 	}
 	switch {
 	case len(body.Note) > maxFundsNote:
@@ -59,9 +65,25 @@ func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	id, _ := ctx.UserValue("id").(string)
-	if err := e.TopUp(market.BuyerID(id), body.Amount, body.Note); err != nil {
+	if err := e.TopUp(market.BuyerID(id), amount, body.Note); err != nil {
 		a.failWith(ctx, err)
 		return
 	}
 	a.funds(ctx)
+}
+
+const expectedMovement = "a number other than zero, from -1000000 to 1000000, with at most six decimals"
+
+// movement reads what an operator pays into an account, or, below zero, takes back
+// from it: so a mistake can be put right.
+func movement(text []byte) (market.Money, bool) {
+	digits, negative := bytes.CutPrefix(text, []byte("-"))
+	amount, err := market.ParseMoney(digits)
+	if err != nil || amount == 0 {
+		return 0, false
+	}
+	if negative {
+		amount = -amount
+	}
+	return amount, true
 }

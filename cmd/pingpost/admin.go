@@ -14,7 +14,7 @@ import (
 
 // adminFlags say how a running exchange's operator address is reached.
 type adminFlags struct {
-	Admin    string `default:"http://127.0.0.1:9090" help:"The exchange's admin address." placeholder:"URL"`
+	Admin    string `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default})." placeholder:"URL"`
 	Password string `env:"PINGPOST_ADMIN_PASSWORD" help:"The operator's password; better in the environment variable PINGPOST_ADMIN_PASSWORD." placeholder:"TEXT"`
 }
 
@@ -51,7 +51,18 @@ func (f *adminFlags) send(client *http.Client, method, path string, body []byte)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}
+	if answer.StatusCode == http.StatusUnauthorized {
+		return nil, fmt.Errorf("%w\nSay it in PINGPOST_ADMIN_PASSWORD or --password; what was sent is %s", whatItSays(answer.Status, text), f.sent())
+	}
 	return nil, whatItSays(answer.Status, text)
+}
+
+// sent says what was shown as the password, and not the password.
+func (f *adminFlags) sent() string {
+	if f.Password == "" {
+		return "none"
+	}
+	return "not the right one"
 }
 
 // whatItSays is an error of the admin API in words.
@@ -66,7 +77,11 @@ func whatItSays(status string, text []byte) error {
 	if json.Unmarshal(text, &said) != nil || said.Message == "" {
 		said.Message = status
 	}
+	told := said.Message // a configuration's mistakes stand there, with their lines
 	for _, f := range said.Fields {
+		if strings.HasSuffix(told, f.Expected) || strings.Contains(told, f.Expected+"\n") {
+			continue
+		}
 		said.Message += fmt.Sprintf("\n  %s: expected %s", f.Field, f.Expected)
 	}
 	return fmt.Errorf("the exchange says: %s", said.Message)

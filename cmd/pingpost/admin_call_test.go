@@ -20,6 +20,10 @@ func TestWhatTheExchangeSays(t *testing.T) {
 			422, `{"message":"It does not fit.","field_errors":[{"field":"id","code":"invalid_format","expected":"the id of a lead"},{"field":"b","expected":"c"}]}`,
 			"the exchange says: It does not fit.\n  id: expected the id of a lead\n  b: expected c",
 		},
+		{
+			422, `{"message":"document:1:1: a: is wrong\ndocument:2:1: b: is bad","field_errors":[{"field":"a","expected":"is wrong"},{"field":"b","expected":"is bad"}]}`,
+			"the exchange says: document:1:1: a: is wrong\ndocument:2:1: b: is bad",
+		},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(row.status)
@@ -29,6 +33,23 @@ func TestWhatTheExchangeSays(t *testing.T) {
 		server.Close()
 		if err == nil || strings.TrimSpace(err.Error()) != row.want {
 			t.Errorf("%d: %v, want %s", row.status, err, row.want)
+		}
+	}
+}
+
+// TestTheWrongPassword: whoever is not let in hears where the password goes, and
+// never what it was.
+func TestTheWrongPassword(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"message":"The password, please."}`))
+	}))
+	defer server.Close()
+	for password, want := range map[string]string{"": "what was sent is none", "hunter2": "what was sent is not the right one"} {
+		_, err := (&adminFlags{Admin: server.URL, Password: password}).call("GET", "/x", nil)
+		if err == nil || !strings.Contains(err.Error(), "The password, please.\n") || !strings.Contains(err.Error(), "PINGPOST_ADMIN_PASSWORD") ||
+			!strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", password, err)
 		}
 	}
 }

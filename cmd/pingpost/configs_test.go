@@ -65,7 +65,7 @@ func TestDiffApplyExport(t *testing.T) {
 	}
 	wrong := configuration(t, strings.Replace(served, "12.05", "dear", 1))
 	for _, command := range []string{"diff", "apply"} {
-		if r := run(t, command, "--admin", admin, wrong); r.code != 1 || !strings.Contains(r.err, ":10:") {
+		if r := run(t, command, "--admin", admin, wrong); r.code != 1 || !strings.Contains(r.err, "document:10:") || strings.Count(r.err, "buyers[0].price") != 1 {
 			t.Errorf("%s: exit %d, %s", command, r.code, r.err)
 		}
 	}

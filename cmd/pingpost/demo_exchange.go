@@ -188,8 +188,10 @@ Or ask for a bid, and post the lead to whoever makes it:
 %[11]s
 Operators (any user name, password %[4]s):
 
+  export PINGPOST_ADMIN_PASSWORD=%[4]s
+  %[9]s explain --admin %[5]s %[10]s
+  %[9]s statement --admin %[5]s --supplier %[3]s
   curl -s -u op:%[4]s %[5]s/admin/v1/deliveries
-  curl -s -u op:%[4]s %[5]s/admin/v1/explain/%[10]s
   curl -s -u op:%[4]s %[5]s/admin/v1/webhooks
   curl -s %[5]s/metrics
 

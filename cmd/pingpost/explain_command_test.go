@@ -65,6 +65,7 @@ func TestExplainCommand(t *testing.T) {
 		{[]string{"explain", "lead_01jd0000000000000000000000", "--admin", admin}, "there is no such thing"},
 		{[]string{"explain", "auc_01jd0000000000000000000000", "--admin", admin}, "there is no such thing"},
 		{[]string{"explain", "no id/at all?", "--admin", admin}, "to which a seller gave this id"},
+		{[]string{"explain", "lead_cut", "--admin", admin}, "no lead, auction, ping or request of this id"},
 		{[]string{"explain", "a-1", "--supplier", "sup_nobody", "--admin", admin}, `no supplier "sup_nobody"`},
 		{[]string{"explain", "", "--admin", admin}, "id: expected the id of a lead"},
 		{[]string{"explain", "req_01jd0000000000000000000000", "--admin", admin}, "what is refused before anything is decided"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pingpost/cmd/pingpost/exchange"
@@ -40,6 +41,22 @@ func posted(post *exchange.Post) []moment {
 		moments = append(moments, moment{at: s.At, who: post.Buyer, what: what, detail: settlementOf(s)})
 	}
 	return moments
+}
+
+// recorded is the sale to a buyer without an endpoint, where it came about because
+// those before it refused the lead; not ok: there is none.
+func recorded(told *exchange.Explanation) (m moment, ok bool) {
+	if told.LeadID == "" || told.Price == nil || told.Payout == nil || len(told.Posts) == 0 {
+		return m, false
+	}
+	last := &told.Posts[len(told.Posts)-1]
+	if len(last.Settlements) == 0 || slices.ContainsFunc(told.Posts, func(p exchange.Post) bool { return p.Buyer == told.Buyer }) {
+		return m, false
+	}
+	return moment{
+		at: last.Settlements[len(last.Settlements)-1].At, who: told.Buyer, what: "sale recorded",
+		detail: fmt.Sprintf("for %s, payout %s", told.Price, told.Payout),
+	}, true
 }
 
 // failureOf is why a try came to nothing.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -326,5 +327,27 @@ func TestTheDecisionFollowsTheAnswers(t *testing.T) {
 	answer, decided, post := strings.Index(text, "post_rejected  "), strings.Index(text, "decided"), strings.Index(text, "buy_red   post ")
 	if answer < 0 || decided < answer || post < decided {
 		t.Errorf("answer at %d, decision at %d, post at %d of\n%s", answer, decided, post, text)
+	}
+}
+
+// TestTimelineOfASaleRecordedAfterARefusal: the buyer without an endpoint has the
+// sale once the one before it refused, not when the lead arrived.
+func TestTimelineOfASaleRecordedAfterARefusal(t *testing.T) {
+	told := &exchange.Explanation{
+		ID: "lead_1", LeadID: "lead_1", Kind: "ingest", Supplier: "sup", Received: after(0), Decided: after(1),
+		Buyer: "buy_note", Price: dollars(1500), Payout: dollars(1200),
+		Candidates: []exchange.Candidate{{Buyer: "buy_form", Outcome: "post_rejected"}, {Buyer: "buy_note", Outcome: "won"}},
+		Posts: []exchange.Post{{
+			Buyer: "buy_form", Intended: after(1), Price: dollars(2000), Payout: dollars(1600),
+			Settlements: []exchange.Settlement{{At: after(7), Came: "refused", Status: 422, Next: "buy_note"}},
+		}},
+	}
+	text := timeline(told, columns)
+	if !regexp.MustCompile(`buy_form +refused .*\n +7\.0 +buy_note +sale recorded +for 15 USD, payout 12 USD\n$`).MatchString(text) || strings.Contains(text, "won") {
+		t.Error(text)
+	}
+	told.Posts[0].Settlements, told.Delivery = nil, "pending"
+	if text := timeline(told, columns); strings.Contains(text, "recorded") {
+		t.Errorf("before the refusal:\n%s", text)
 	}
 }

@@ -48,6 +48,10 @@ func timeline(told *exchange.Explanation, width int) string {
 			moments = append(moments, m)
 		}
 	}
+	if m, ok := recorded(told); ok {
+		m.at = max(m.at, decided)
+		moments = append(moments, m)
+	}
 	if told.Answer != nil {
 		moments = append(moments, moment{at: max(told.Answer.At, decided), who: told.Supplier, what: "is answered", detail: answered(told)})
 	}
@@ -145,17 +149,18 @@ func answerOf(c *exchange.Candidate) string {
 
 // unasked are the candidates that were not pinged: one by one, or, where many came
 // to the same, some of them and a count. Those that were posted to are told of by
-// their posts.
+// their posts, and whoever had the sale recorded after a refusal by that.
 func unasked(told *exchange.Explanation) (moments []moment) {
 	at := told.Decided
 	if told.BidsDue != 0 {
 		at = told.Received
 	}
+	after, _ := recorded(told)
 	counts := make(map[string]int)
 	var outcomes []string
 	for i := range told.Candidates {
 		c := &told.Candidates[i]
-		if c.Asked || slices.ContainsFunc(told.Posts, func(p exchange.Post) bool { return p.Buyer == c.Buyer }) {
+		if c.Asked || after.who != "" && c.Buyer == after.who || slices.ContainsFunc(told.Posts, func(p exchange.Post) bool { return p.Buyer == c.Buyer }) {
 			continue
 		}
 		if counts[c.Outcome]++; counts[c.Outcome] == 1 {

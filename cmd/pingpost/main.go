@@ -10,6 +10,8 @@ import (
 	_ "time/tzdata" // zones and their rules, where the machine has none
 
 	"github.com/alecthomas/kong"
+
+	"pingpost/cmd/pingpost/hush"
 )
 
 // version is set when the program is built.
@@ -42,6 +44,7 @@ func (versionCmd) Run() error {
 }
 
 func main() {
+	hush.Over()
 	var cli commands
 	ctx := kong.Parse(&cli,
 		kong.Name("pingpost"),

@@ -75,13 +75,10 @@ func run(t testing.TB, args ...string) said {
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	s := said{out.String(), libraries.ReplaceAllString(errs.String(), ""), cmd.ProcessState.ExitCode()}
+	s := said{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 	s.isDiscreet(t)
 	return s
 }
-
-// libraries is what a library says of the machine before the program begins.
-var libraries = regexp.MustCompile(`(?m)^.*PSI metrics.*\n`)
 
 // must is a run that has to end well.
 func must(t testing.TB, args ...string) string {

@@ -28,7 +28,7 @@ func TestStatementCommand(t *testing.T) {
 			`\nTIME \(UTC\) +KIND +CAMPAIGN +LEAD +AMOUNT +BALANCE\n20\S+ \S+  opening +1,000\.00 +1,000\.00\n20\S+ \S+  sale      cmp       ` + id + ` +-12\.05 +987\.95\n$`,
 		}},
 		{[]string{"--supplier", "sup", "--from", "2026-01-01", "--to", "2150-06-01T12:00:00+02:00"}, []string{
-			`^sup, from 2026-01-01 to 2150-06-01 10:00:00 UTC\n`, `\n\n  sale  cmp  1  12\.05  USD\n\n`, ` ` + id + ` +12\.05\n$`,
+			`^sup, from 2026-01-01 to 2150-06-01 10:00:00 UTC\n`, `\n\n  sale +cmp +1 +12\.05  USD\nin all +12\.05  USD\n\nTIME.* AMOUNT\n`, ` ` + id + ` +12\.05\n$`,
 		}},
 		{[]string{"--buyer", "buy", "--to", "2020-01-01"}, []string{`\nopening balance +0\.00 +USD\nclosing balance +0\.00 +USD\nnothing came and nothing went\n$`}},
 		{[]string{"--buyer", "buy", "--format", "csv"}, []string{`^at,entry,kind,`, `,sale,` + id + `,cmp,USD,-12\.05,987\.95,\r\n$`}},
@@ -87,6 +87,31 @@ func TestStatementText(t *testing.T) {
 		t.Fatal(err)
 	}
 	readable(t, "statement", out.String())
+}
+
+// TestStatementWithoutAnAccount: what everything comes to stands below it, for each
+// currency, however large and of either sign.
+func TestStatementWithoutAnAccount(t *testing.T) {
+	for _, row := range []struct{ totals, want string }{
+		{`{"kind":"sale","currency":"USD","amount":76},{"kind":"sale","currency":"EUR","amount":9},{"kind":"reversal","currency":"USD","amount":-17.000001}`, "in all 58.999999 USD in all 9.00 EUR"},
+		{`{"kind":"sale","currency":"USD","amount":-12345678.9},{"kind":"return","currency":"USD","amount":0.5}`, "in all -12,345,678.40 USD"},
+		{`{"kind":"sale","currency":"USD","amount":-0.5}`, "in all -0.50 USD"},
+		{`{"kind":"sale","currency":"USD","amount":1e3}`, ""},
+		{`{"kind":"sale","currency":"USD","amount":0.0000001}`, ""},
+		{``, ""},
+	} {
+		var out bytes.Buffer
+		if err := tellStatement(strings.NewReader(`{"supplier_id":"sup","totals":[`+row.totals+`],"count":3,"entries":[]}`), &out); err != nil {
+			t.Fatal(err)
+		}
+		_, got, found := strings.Cut(strings.Join(strings.Fields(out.String()), " "), "in all")
+		if found {
+			got = "in all" + got
+		}
+		if got != row.want {
+			t.Errorf("%s: %q, want %q", row.totals, got, row.want)
+		}
+	}
 }
 
 // TestStatementIsWholeOrSaysSo: whatever is missing of an answer, and wherever the

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"pingpost/engine/market"
 )
 
 // statementSum is what a statement says before its entries.
@@ -109,6 +113,9 @@ func (s *statementSum) String() string {
 		}
 		into.row("  "+total.Kind, total.Campaign, grouped(total.Count), amountOf(total.Amount.String()), total.Currency)
 	}
+	for _, sum := range s.sums() {
+		t.row("in all", "", "", amount(sum.amount), sum.currency)
+	}
 	if s.Closing != nil {
 		t.row("closing balance", "", "", amountOf(s.Closing.Balance.String()), s.Currency, heldOf(s.Closing))
 	}
@@ -120,6 +127,45 @@ func (s *statementSum) String() string {
 		text += "nothing came and nothing went\n"
 	}
 	return text
+}
+
+// A statementAll is what all the totals of one currency come to.
+type statementAll struct {
+	currency string
+	amount   market.Money
+}
+
+// sums are what everything comes to, by currency in the order of the totals, where
+// no account says it by its balances: for a supplier, what it is owed for the
+// period; for a buyer, as a negative, what it owes.
+func (s *statementSum) sums() (all []statementAll) {
+	if s.Opening != nil {
+		return nil
+	}
+	for i := range s.Totals {
+		t := &s.Totals[i]
+		at := slices.IndexFunc(all, func(a statementAll) bool { return a.currency == t.Currency })
+		if at < 0 {
+			at, all = len(all), append(all, statementAll{currency: t.Currency})
+		}
+		m, ok := moneyRead(t.Amount.String())
+		if !ok {
+			return nil
+		}
+		all[at].amount += m
+	}
+	return all
+}
+
+// moneyRead reads an amount of any size and sign, as the exchange writes them: a
+// sum may be more than a price can be.
+func moneyRead(digits string) (m market.Money, ok bool) {
+	whole, fraction, _ := strings.Cut(digits, ".")
+	if len(fraction) > 6 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(whole+fraction+"000000"[len(fraction):], 10, 64)
+	return market.Money(n), err == nil
 }
 
 func heldOf(s *statementStanding) string {
@@ -148,9 +194,9 @@ func tellEntries(decoder *json.Decoder, sum *statementSum, out io.Writer) error 
 	lines := newEntryLines(sum, out)
 	if decoder.More() {
 		_, lines.err = io.WriteString(out, "\n")
-		balance := ""
-		if sum.Opening != nil { // a supplier has none
-			balance = "BALANCE"
+		balance := "BALANCE"
+		if sum.Opening == nil {
+			balance = ""
 		}
 		lines.write("TIME (UTC)", "KIND", lines.place("CAMPAIGN", "LEAD"), "AMOUNT", "", balance)
 	}

@@ -16,13 +16,29 @@ type Change struct {
 
 // String is the change in one line.
 func (c Change) String() string {
+	line := "~ " + c.Path + ": " + c.Old + " -> " + c.New
 	switch c.Sign {
 	case '+':
-		return "+ " + c.Path + ": " + c.New
+		line = "+ " + c.Path + ": " + c.New
 	case '-':
-		return "- " + c.Path + ": " + c.Old
+		line = "- " + c.Path + ": " + c.Old
 	}
-	return "~ " + c.Path + ": " + c.Old + " -> " + c.New
+	if c.Restart() {
+		line += " (at the next start)"
+	}
+	return line
+}
+
+// Restart tells whether the change takes effect at the next start only.
+func (c Change) Restart() bool {
+	first, _, _ := strings.Cut(c.Path, ".")
+	first, _, _ = strings.Cut(first, "[")
+	switch first {
+	case "data_dir", "listen", "admin", "tenant", "sandbox", "trusted_networks", "history",
+		"idempotency", "ping_idempotency", "token_lifetime", "webhooks", "limits":
+		return true
+	}
+	return false
 }
 
 // Diff lists what makes the second canonical document out of the first. It is

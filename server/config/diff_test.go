@@ -29,7 +29,7 @@ func TestDiff(t *testing.T) {
 		{"a list that goes", base, strings.Replace(base, "  - {id: dnc, field: phone}\n", "", 1), `- suppression_lists[dnc]: {"id":"dnc","field":"phone","hash":"plain"}`},
 		{"a buyer by id, not by place", base, strings.Replace(base, "  - {id: buy_a,", "  - {id: aaa}\n  - {id: buy_a, ping_rate: 7,", 1), `~ buyers[buy_a].ping_rate: 100 -> 7
 + buyers[aaa]: {"id":"aaa","name":"aaa","paused":false,"ping_rate":100,"time_zone":"UTC","post_timeout":"10s"}`},
-		{"a secret that comes", base, "admin: {password: hunter2}\n" + base, `+ admin.password: {"set":true}`},
+		{"a secret that comes", base, "admin: {password: hunter2}\n" + base, `+ admin.password: {"set":true} (at the next start)`},
 		{"a secret that is another", "admin: {password: a}\n", "admin: {password: b}\n", ""},
 		{
 			"the order of fields",
@@ -37,7 +37,9 @@ func TestDiff(t *testing.T) {
 			base + "    fields: [{name: y, type: string}, {name: x, type: string}]\n",
 			"~ campaigns[cmp].fields (order): x y -> y x",
 		},
-		{"a setting", "history: 40d\n", "history: 41d\n", `~ history: "40d" -> "41d"`},
+		{"a setting of many", "limits: {body: 64KiB}\n", "limits: {body: 65KiB}\n", `~ limits.body: "64KiB" -> "65KiB" (at the next start)`},
+		{"a list of settings", base, base + "trusted_networks: [10.0.0.0/8]\n", `+ trusted_networks: ["10.0.0.0/8"] (at the next start)`},
+		{"a setting", "history: 40d\n", "history: 41d\n", `~ history: "40d" -> "41d" (at the next start)`},
 	} {
 		if got := diffOf(t, c.before, c.after); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)

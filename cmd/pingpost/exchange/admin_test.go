@@ -253,7 +253,7 @@ func TestFunds(t *testing.T) {
 		t.Error("after a restart, which must not write the opening balance again: " + got)
 	}
 	for body, want := range map[string]int{
-		`{"amount":0}`: 422, `{}`: 422, `{"amount":"5"}`: 422, `{"amount":-5}`: 422, `{"amount":1000001}`: 422, `{"amount":0.0000001}`: 422,
+		`{"amount":0}`: 422, `{}`: 422, `{"amount":"5"}`: 422, `{"amount":-0}`: 422, `{"amount":null}`: 422, `{"amount":1000001}`: 422, `{"amount":-1000001}`: 422, `{"amount":0.0000001}`: 422,
 		`{"amount":1,"note":"` + strings.Repeat("n", 257) + `"}`: 422, `{"amount":1,"note":5}`: 422, `[]`: 422,
 		`{"amount":1,"amount":2}`: 400, `{"amount":`: 400, ``: 400,
 	} {
@@ -264,6 +264,36 @@ func TestFunds(t *testing.T) {
 	x.operate("POST", "/admin/v1/buyers/none/funds", `{"amount":1}`).mustFail(t, 404, "not_found")
 	if got := funds(); got != `{"balance":0.000001,"held":0}`+"\n" {
 		t.Error("a refusal moved money: " + got)
+	}
+	if a := x.must(200, "POST", "/admin/v1/buyers/buy_blue/funds", `{"amount":-4.1,"note":"wire 17 was another buyer's"}`); a.body != `{"balance":-4.099999,"held":0}`+"\n" {
+		t.Error("what was paid in by mistake is not taken back: " + a.body)
+	}
+}
+
+// TestFundsSayWhatIsWrong: every member that does not fit, by its name.
+func TestFundsSayWhatIsWrong(t *testing.T) {
+	x := start(t, newPlace(t, recorded))
+	for body, want := range map[string]string{
+		`{}`:                    "amount missing_required",
+		`{"amount":0}`:          "amount out_of_range",
+		`{"amount":{}}`:         "amount out_of_range",
+		`{"amount":1,"note":5}`: "note wrong_type",
+		`{"note":"` + strings.Repeat("n", 257) + `"}`: "amount missing_required, note too_long",
+	} {
+		var said struct {
+			Fields []struct{ Field, Code string } `json:"field_errors"`
+		}
+		a := x.operate("POST", "/admin/v1/buyers/buy_blue/funds", body)
+		if err := json.Unmarshal([]byte(a.body), &said); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range said.Fields {
+			got = append(got, f.Field+" "+f.Code)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%.40s: %v, want %s", body, got, want)
+		}
 	}
 }
 

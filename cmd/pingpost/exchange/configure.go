@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"pingpost/engine"
 	"pingpost/engine/event"
@@ -141,9 +142,9 @@ func (x *Exchange) warnRestart(now *config.Settings) {
 	old := &x.settings
 	if old.DataDir != now.DataDir || old.Listen != now.Listen || old.AdminListen != now.AdminListen ||
 		old.AdminPassword != now.AdminPassword || old.Tenant != now.Tenant || old.Sandbox != now.Sandbox ||
-		old.TokenLifetime != now.TokenLifetime || old.Limits != now.Limits || old.Webhooks != now.Webhooks || old.History != now.History || old.Idempotency != now.Idempotency ||
+		old.TokenLifetime != now.TokenLifetime || old.Limits != now.Limits || old.Webhooks != now.Webhooks || old.History != now.History || old.Idempotency != now.Idempotency || old.PingIdempotency != now.PingIdempotency ||
 		fmt.Sprint(old.TrustedNetworks) != fmt.Sprint(now.TrustedNetworks) {
-		x.logger.Warn("data_dir, addresses, the password, the tenant's name, sandbox, limits, webhooks, history, idempotency, token_lifetime and trusted_networks take effect at the next start")
+		x.logger.Warn("data_dir, addresses, the password, the tenant's name, sandbox, limits, webhooks, history, idempotency, ping_idempotency, token_lifetime and trusted_networks take effect at the next start")
 	}
 }
 
@@ -165,11 +166,11 @@ func (x *Exchange) Apply(document []byte, dry bool) (changes, unapplied []string
 	}
 	source, err := config.ParseSent(x.path, document, x.opt.Env)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, x.asSent(err)
 	}
 	built, err := source.Compile()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, x.asSent(err)
 	}
 	for _, change := range config.Diff(x.Configuration(), built.Canonical) {
 		changes = append(changes, change.String())
@@ -184,4 +185,20 @@ func (x *Exchange) Apply(document []byte, dry bool) (changes, unapplied []string
 	}
 	x.warnUnapplied(unapplied)
 	return changes, unapplied, nil
+}
+
+// asSent has the mistakes of a document that was sent stand in that document: paths
+// in it are relative to the exchange's own file, but the lines are not that file's.
+func (x *Exchange) asSent(err error) error {
+	var problems *config.Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	sent := slices.Clone(*problems)
+	for i := range sent {
+		if sent[i].File == x.path {
+			sent[i].File = "document"
+		}
+	}
+	return &sent
 }

@@ -146,7 +146,7 @@ func (e *explainer) forgotten(first, last market.Ref, theirs string) (found []*e
 	case truncated:
 		return nil, notFound("it is neither in memory nor among what the log holds first, and the search ends there")
 	}
-	return nil, notFound("neither memory nor the log has an auction to which a seller gave this id")
+	return nil, notFound("the log's history has no lead, auction, ping or request of this id, and no auction to which a seller gave this id")
 }
 
 // only is the one auction that is meant.
