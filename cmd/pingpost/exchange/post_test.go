@@ -140,7 +140,7 @@ func TestRetryAfterAChange(t *testing.T) {
 			changed := make(chan struct{})
 			blue, red, moved := newTaker(t, func(w http.ResponseWriter, _ *http.Request) {
 				<-changed
-				w.WriteHeader(500)
+				w.WriteHeader(http.StatusInternalServerError)
 			}, second), newTaker(t), newTaker(t)
 			p := newPlace(t, delivered(blue, red))
 			x := start(t, p)
