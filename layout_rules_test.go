@@ -63,6 +63,7 @@ var rules = map[string]func(*tree) []string{
 	"names":    func(t *tree) []string { return vagueNames(t, vague) },
 	"folders":  func(t *tree) []string { return strangeFolders(t, folders) },
 	"words":    func(t *tree) []string { return unfinished(t, unfinishedWords) },
+	"passes":   func(t *tree) []string { return neverRun(t, secondPass) },
 }
 
 func TestRulesHoldInATidyTree(t *testing.T) {
@@ -117,6 +118,7 @@ func TestRulesSeeWhatBreaksThem(t *testing.T) {
 		{"a vague folder", "names", "server/util/a.go", "// Package wire has the shapes of requests and answers.\npackage wire\n", `server/util: a package "util"`},
 		{"a vague package", "names", "server/wire/a.go", "// Package helpers has the shapes of requests.\npackage helpers\n", `server/wire: a package "helpers"`},
 		{"a new house beside the house", "folders", "pkg/readme.md", "", "pkg: no such folder"},
+		{"a test that no pass runs", "passes", "wal/a_test.go", withoutDetector + "\npackage wal\n\nfunc TestMemory() {}\n\nfunc TestAllocations() {}\n", "wal/a_test.go:5: TestMemory"},
 		{"a promise in a comment", "words", "wal/a.go", "package wal\n\n// TO" + "DO: all of it.\n", "wal/a.go:3: TO" + "DO"},
 		{"a promise in a string", "words", "wal/a.go", "package wal\n\nvar x = \"FIX" + "ME\"\n", "wal/a.go:3"},
 		{"a promise beside the code of no currency", "words", "wal/a.go", "package wal\n\nvar x = \"XX" + "X\" // XX" + "X\n", "wal/a.go:3"},

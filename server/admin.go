@@ -149,7 +149,7 @@ func (a *Admin) counted(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 				ctx.SetConnectionClose() // the next request would be looked for in this one's body
 			}
 			dismiss(ctx)
-			a.meter.request(routeAdmin, ctx.Response.StatusCode(), int64(time.Since(begun)))
+			a.meter.request(routeAdmin, &ctx.Response, int64(time.Since(begun)))
 		}()
 		h(ctx)
 	}

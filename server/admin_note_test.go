@@ -54,7 +54,7 @@ func TestTopUpFaults(t *testing.T) {
 		`{"amount":1,"note":"wire 17, é"}`: "",
 		`{"amount":1}`:                     "",
 		`{}`:                               `{"field":"amount","code":"missing_required"`,
-		`{"amount":0,"note":"x"}`:          `{"field":"amount","code":"missing_required"`,
+		`{"amount":0,"note":"x"}`:          `{"field":"amount","code":"out_of_range"`,
 		`{"amount":1,"note":"` + strings.Repeat("n", 257) + `"}`: `{"field":"note","code":"too_long"`,
 		`{"amount":1,"note":"two\nlines"}`:                       `{"field":"note","code":"invalid_format"`,
 		`{"amount":1,"note":"\u001b]0;title\u0007"}`:             `{"field":"note","code":"invalid_format"`,

@@ -158,8 +158,11 @@ func TestMeterHasALabelForAll(t *testing.T) {
 		m.Posted("buyer", &market.PostResult{Verdict: verdict})
 	}
 	m.Fault("what", errors.New("why"))
-	m.request(routeIngest, 201, 1e6)
-	m.request(routeNone, 777, 0)
+	for on, status := range map[route]int{routeIngest: 201, routeNone: 777} {
+		var answer fasthttp.Response
+		answer.SetStatusCode(status)
+		m.request(on, &answer, 1e6)
+	}
 	var text bytes.Buffer
 	m.Print(&text)
 	for _, want := range []string{

@@ -24,7 +24,7 @@ func (s *Server) expected(ctx *fasthttp.RequestCtx) (status int) {
 			status = ctx.Response.StatusCode()
 		}
 		if status != fasthttp.StatusContinue {
-			s.opt.Meter.request(on, status, s.clock.Now()-begun)
+			s.opt.Meter.request(on, &ctx.Response, s.clock.Now()-begun)
 		}
 	}()
 	if bad := judgeHead(&ctx.Request.Header); bad.status != 0 {

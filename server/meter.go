@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/VictoriaMetrics/metrics"
+	"github.com/valyala/fasthttp"
+	"golang.org/x/time/rate"
 
 	"pingpost/engine"
 	"pingpost/engine/market"
@@ -52,6 +54,7 @@ type Meter struct {
 	faults   *metrics.Counter
 	fault    func(what string, err error)
 
+	failures  *rate.Limiter // that the log tells of
 	hooks     hookMeter
 	campaigns family[campaignMeter]
 	buyers    family[buyerMeter]
@@ -61,7 +64,7 @@ type Meter struct {
 
 // NewMeter returns a meter; fault is told what the engine could not do.
 func NewMeter(set *metrics.Set, fault func(what string, err error)) *Meter {
-	m := &Meter{set: set, fault: fault}
+	m := &Meter{set: set, fault: fault, failures: newFailures()}
 	m.tellTo(slog.New(slog.DiscardHandler))
 	m.campaigns.newOne = func(id string) *campaignMeter { return &campaignMeter{set: set, id: id} }
 	m.endpoints.newOne = func(string) *rarely { return new(rarely) }
@@ -101,13 +104,17 @@ func statusLabel(i int) string {
 	return "other"
 }
 
-func (m *Meter) request(r route, status int, elapsed int64) {
-	i := 0
+// request counts an answer, and tells of one that is an error.
+func (m *Meter) request(r route, answer *fasthttp.Response, elapsed int64) {
+	status, i := answer.StatusCode(), 0
 	for i < len(statuses) && statuses[i] != status {
 		i++
 	}
 	m.requests[r][i].Inc()
 	m.seconds[r].Update(float64(elapsed) / 1e9)
+	if status >= fasthttp.StatusBadRequest {
+		m.refused(r, answer, elapsed)
+	}
 }
 
 // Decided counts a lead that was answered; test leads apart, whatever came of them.

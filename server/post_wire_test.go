@@ -108,6 +108,10 @@ func TestPostIsChecked(t *testing.T) {
 			t.Errorf("key %q: %s", key, got)
 		}
 	}
+	near := h.bidFor("a3", read[pinged](t, h.ping(acme, "k3", with(aPing, "auction_id", `"a3"`, "zip3", `"941"`)), 200).Bid.Token, 1)
+	if got := h.post(acme, "k1", with(near, "lead.address.zip", `"90001"`)).mustFail(t, 422, "invalid_payload"); got != "lead.address.zip ping_mismatch" {
+		t.Errorf("another ZIP than the ping's: %s", got)
+	}
 	// Members at fault are told before the token, and that before the window.
 	if got := h.post(acme, "k1", with(body, "bid_token", `"x"`, "lead.email", "")).mustFail(t, 422, "invalid_payload"); got != "lead.email missing_required" {
 		t.Error(got)

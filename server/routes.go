@@ -16,7 +16,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			panicked(ctx, id, cause, s.opt.Logger)
-			s.opt.Meter.request(on, ctx.Response.StatusCode(), s.clock.Now()-begun)
+			s.opt.Meter.request(on, &ctx.Response, s.clock.Now()-begun)
 		}
 	}()
 	r := takeRoom()
@@ -32,7 +32,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		on = s.route(ctx, id, r, read)
 	}
 	dismiss(ctx)
-	s.opt.Meter.request(on, ctx.Response.StatusCode(), s.clock.Now()-begun)
+	s.opt.Meter.request(on, &ctx.Response, s.clock.Now()-begun)
 }
 
 // handler answers a request on one path. The room stays the caller's, but for
@@ -132,7 +132,6 @@ func findLead(path []byte) (to target) {
 // connection after.
 func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
 	ctx.Response.Header.DisableNormalizing()
-	what := unread(err)
-	fail(ctx, s.engine.NewRequestID(), what)
-	s.opt.Meter.request(routeNone, what.status, 0)
+	fail(ctx, s.engine.NewRequestID(), unread(err))
+	s.opt.Meter.request(routeNone, &ctx.Response, 0)
 }

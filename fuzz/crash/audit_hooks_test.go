@@ -1,14 +1,24 @@
 package crash
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"pingpost/loadtest/refreceiver"
 )
 
-// eventOf is what a lead's supplier is to hear of it where it stands; "": nothing
-// yet.
+// eventsOf are what a lead's supplier is to hear of it where it stands; none:
+// nothing yet.
+func (e *entry) eventsOf() []string {
+	sale := e.eventOf()
+	if sale == "" || e.became == "" {
+		return slices.DeleteFunc([]string{sale}, func(s string) bool { return s == "" })
+	}
+	return []string{sale, "lead." + e.became}
+}
+
+// eventOf is the one of its sale.
 func (e *entry) eventOf() string {
 	switch {
 	case e.standing == recorded, e.standing == delivered:
@@ -36,20 +46,23 @@ func (p *picture) notified() (found findings) {
 		case e == nil:
 			found.add("the supplier was told %s of lead %s, which is lost", event.Type, event.Lead)
 			continue
-		case e.eventOf() != event.Type:
+		case !slices.Contains(e.eventsOf(), event.Type):
 			found.add("the supplier was told %s of lead %s, which is %s", event.Type, event.Lead, e.standing)
 		}
-		if other, twice := heard[event.Lead]; twice {
-			found.add("the supplier was told of lead %s as %s and as %s", event.Lead, other, event.ID)
+		name := event.Type + " of lead " + event.Lead
+		if other, twice := heard[name]; twice {
+			found.add("the supplier was told %s as %s and as %s", name, other, event.ID)
 		}
-		heard[event.Lead] = event.ID
+		heard[name] = event.ID
 	}
 	if !p.drained {
 		return found
 	}
 	for _, e := range p.book.leads {
-		if want := e.eventOf(); want != "" && heard[e.id] == "" {
-			found.add("the supplier was never told %s of lead %s", want, e.id)
+		for _, want := range e.eventsOf() {
+			if name := want + " of lead " + e.id; heard[name] == "" {
+				found.add("the supplier was never told %s", name)
+			}
 		}
 	}
 	return found
@@ -62,14 +75,23 @@ func hooked() *forged {
 	f.settled("four", "pending", toBlue, "")
 	f.settled("four", "refused", toBlue, `,"reason":"post_rejected"`)
 	f.told("four", "ACCEPTED", "blue", 8*unit, "")
+	f.log("status_changed", `"buyer":2,"changes":[{"lead":"two","result":"done","from":"ACCEPTED","to":"contacted"}]`)
+	f.reports = []*told{f.reportedOn("two", "contacted")}
 	f.drained = true
 	f.events = []refreceiver.Event{
 		{ID: "evt_1", Lead: "one", Type: "lead.posted"},
 		{ID: "evt_2", Lead: "two", Type: "lead.posted"},
 		{ID: "evt_3", Lead: "three", Type: "lead.unmatched"},
 		{ID: "evt_4", Lead: "four", Type: "lead.post_failed"},
+		{ID: "evt_6", Lead: "two", Type: "lead.contacted"},
 	}
 	return f
+}
+
+func (f *forged) reportedOn(lead, status string) *told {
+	t := &told{order: &order{path: reportPath(lead), key: "report-" + lead}}
+	t.said.Data.ID, t.said.Data.Status = lead, status
+	return t
 }
 
 func TestAuditOfWebhooksHonest(t *testing.T) {
@@ -91,11 +113,23 @@ func TestAuditOfWebhooksSees(t *testing.T) {
 		"as evt_1 and as evt_5": func(f *forged) {
 			f.events = append(f.events, refreceiver.Event{ID: "evt_5", Lead: "one", Type: "lead.posted"})
 		},
-		"never told lead.unmatched":   func(f *forged) { f.events = append(f.events[:2], f.events[3]) },
-		"never told lead.post_failed": func(f *forged) { f.events = f.events[:3] },
-		"1 were not signed":           func(f *forged) { f.hooks.BadSignatures = 1 },
-		"1 were no events":            func(f *forged) { f.hooks.Invalid = 1 },
-		"1 said another thing":        func(f *forged) { f.hooks.Changed = 1 },
+		"never told lead.unmatched":    func(f *forged) { f.events = slices.Delete(f.events, 2, 3) },
+		"never told lead.post_failed":  func(f *forged) { f.events = slices.Delete(f.events, 3, 4) },
+		"never told lead.contacted":    func(f *forged) { f.events = f.events[:4] },
+		"told lead.sold of lead two":   func(f *forged) { f.events[4].Type = "lead.sold" },
+		"became sold was acknowledged": func(f *forged) { f.reports = append(f.reports, f.reportedOn("two", "sold")) },
+		"became contacted, and then sold": func(f *forged) {
+			f.log("status_changed", `"buyer":2,"changes":[{"lead":"two","result":"done","from":"contacted","to":"sold"}]`)
+		},
+		"which is not recorded for it": func(f *forged) {
+			f.log("status_changed", `"buyer":2,"changes":[{"lead":"one","result":"done","from":"ACCEPTED","to":"sold"}]`)
+		},
+		"came to not_now": func(f *forged) {
+			f.log("status_changed", `"buyer":2,"changes":[{"lead":"two","result":"not_now","from":"contacted","to":"contacted"}]`)
+		},
+		"1 were not signed":    func(f *forged) { f.hooks.BadSignatures = 1 },
+		"1 were no events":     func(f *forged) { f.hooks.Invalid = 1 },
+		"1 said another thing": func(f *forged) { f.hooks.Changed = 1 },
 	} {
 		t.Run(finding, func(t *testing.T) {
 			f := hooked()

@@ -19,6 +19,7 @@ type picture struct {
 	pings   []*told                    // likewise: of bids, or that there is none
 	refused []*told                    // likewise: of posts that were not sold
 	late    []string                   // likewise: keys of posts that came too late
+	reports []*told                    // buyers: of what they said of leads
 	before  map[string][]refbuyer.Lead // the buyers
 	events  []refreceiver.Event        // the supplier's endpoint: what it was told
 	hooks   refreceiver.Stats          // likewise
@@ -62,6 +63,7 @@ func (p *picture) audit() []string {
 	found = append(found, p.topUps()...)
 	found = append(found, p.offered()...)
 	found = append(found, p.notified()...)
+	found = append(found, p.reported()...)
 	if p.atRest {
 		found = append(found, p.complete()...)
 		found = append(found, p.owed()...)

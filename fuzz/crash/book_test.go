@@ -32,8 +32,9 @@ type entry struct {
 	ping                  string       // name of the auction that it was posted in
 	bids                  bids         // where it was sold in one
 	standing              standing
-	tried                 bool // by the present buyer, which may have it since
-	promised              bool // the supplier was told ACCEPTED, with this buyer
+	tried                 bool   // by the present buyer, which may have it since
+	promised              bool   // the supplier was told ACCEPTED, with this buyer
+	became                string // by its buyer's report
 }
 
 // A book is what a log's dump says, walked entry by entry. Whatever an exchange
@@ -92,6 +93,11 @@ type fact struct {
 	Name       string    `json:"name"`
 	Theirs     string    `json:"theirs"`
 	Bids       []bidFact `json:"bids"`
+	Changes    []struct {
+		Lead   string `json:"lead"`
+		Result string `json:"result"`
+		To     string `json:"to"`
+	} `json:"changes"`
 }
 
 // readBook walks a dump.
@@ -149,6 +155,8 @@ func (b *book) enter(kind string, f *fact) {
 		}
 	case "post_settled":
 		b.settle(f)
+	case "status_changed":
+		b.change(f)
 	}
 }
 

@@ -40,7 +40,11 @@ type scene struct {
 // otherwise, nothing is sold twice, no cap and no account is exceeded, and the
 // log replays to the very state that the live exchange has.
 func TestKilledUnderLoad(t *testing.T) {
-	newScene(t, newTerms, raceDetector).play()
+	p := newScene(t, newTerms, raceDetector).play()
+	t.Logf("%d reports on leads", len(p.reports))
+	if len(p.reports) == 0 {
+		t.Error("no buyer has reported on a lead")
+	}
 }
 
 // TestKilledUnderAuctions does the same where every price is a bid, and most leads
@@ -120,9 +124,15 @@ func newScene(t *testing.T, termsFor func(leads int64, hourly, daily string) *te
 	x.start()
 	token := ""
 	if terms.auctioned(terms.campaigns[0].id) {
-		token = x.token()
+		token = x.token(clientID, "ping post")
 	}
-	s := &scene{killer: k, buyers: b, told: r, crowd: gather(terms, x.door, token, seed), enough: kills}
+	reporters := map[string]string{}
+	for i := range terms.buyers {
+		if b := &terms.buyers[i]; !b.posting() {
+			reporters[b.id] = x.token(b.id, "webhook")
+		}
+	}
+	s := &scene{killer: k, buyers: b, told: r, crowd: gather(terms, x.door, token, reporters, seed), enough: kills}
 	t.Cleanup(s.crowd.dismiss)
 	return s
 }
@@ -214,6 +224,7 @@ func (s *scene) picture() *picture {
 	s.t.Helper()
 	p := &picture{terms: s.terms, atRest: s.crowd.isIdle() && s.metric("pingpost_open_deliveries") == "0"}
 	p.added = slices.Clone(s.added)
+	p.reports, _ = s.crowd.reports.page()
 	answers, _ := s.crowd.ledger.page()
 	p.sort(answers, s.crowd.ledger.tooLate())
 	p.before = s.buyers.leads()
@@ -239,7 +250,8 @@ func (s *scene) check(p *picture) {
 	s.t.Helper()
 	found := p.audit()
 	_, told := s.crowd.ledger.page()
-	found = append(append(found, told...), s.errors()...)
+	_, reports := s.crowd.reports.page()
+	found = slices.Concat(found, told, reports, s.errors())
 	if !grew(s.seen, p.book.lines) {
 		found = append(found, "the log has lost entries, or changed them")
 	}

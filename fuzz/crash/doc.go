@@ -17,7 +17,9 @@
 // it went to the buyer that made it, at that price, alone.
 //
 // All the while the supplier is told of its leads by webhooks, at an endpoint that
-// fails at random, and that takes half of what it then fails.
+// fails at random, and that takes half of what it then fails. Buyers that leads are
+// recorded for report what became of them, each report as a client that does not
+// give up: what was acknowledged is in the log, once, and the supplier hears of it.
 //
 // # Four witnesses
 //

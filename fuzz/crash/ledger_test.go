@@ -14,6 +14,7 @@ import (
 // order is a request as a supplier sends it: always the same bytes under the key.
 type order struct {
 	path          string // empty: of an ingest
+	token         string // empty: the caller's own
 	key, campaign string
 	rival         bool // another lead is posted at the same bid
 	phone, email  string
@@ -93,6 +94,8 @@ func (t *told) read() (final bool, err error) {
 		return true, json.Unmarshal([]byte(t.text), &t.said.Data)
 	case t.path == pathPost:
 		return t.readRefusal()
+	case t.isReport() && t.status == http.StatusOK:
+		return true, t.readReport()
 	case t.path == "" && t.status == http.StatusCreated:
 		return true, json.Unmarshal([]byte(t.text), &t.said)
 	}

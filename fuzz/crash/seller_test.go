@@ -150,10 +150,10 @@ func (t *told) readRefusal() (final bool, err error) {
 	return false, errors.New("no answer to such a post")
 }
 
-// token is a seller's, good for the whole run: it outlives the exchange's lives.
-func (x *exchange) token() string {
+// token is a client's, good for the whole run: it outlives the exchange's lives.
+func (x *exchange) token(id, scope string) string {
 	x.t.Helper()
-	body := encode(object{"grant_type": "client_credentials", "client_id": clientID, "client_secret": clientSecret, "scope": "ping post"})
+	body := encode(object{"grant_type": "client_credentials", "client_id": id, "client_secret": clientSecret, "scope": scope})
 	response, err := client.Post(x.door.find(x.t.Context())+"/oauth/token", "application/json", strings.NewReader(string(body)))
 	if err != nil {
 		x.t.Fatal(err)

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -102,7 +103,7 @@ func (c *caller) try(ctx context.Context, address string, o *order) (a answer, e
 	if o.path == "" {
 		req.Header.Set("x-api-key", apiKey)
 	} else {
-		req.Header.Set("Authorization", "Bearer "+c.token)
+		req.Header.Set("Authorization", "Bearer "+cmp.Or(o.token, c.token))
 	}
 	req.Header.Set("Idempotency-Key", o.key)
 	response, err := c.client.Do(req)
@@ -120,13 +121,15 @@ func (c *caller) try(ctx context.Context, address string, o *order) (a answer, e
 // crowd is all suppliers' desks: they share one account, one ledger, and the
 // permits without which nobody sends a lead.
 type crowd struct {
-	terms   *terms
-	ledger  ledger
-	door    *door
-	token   string // with which some of them sell by ping and post; empty: none does
-	permits chan struct{}
-	stop    context.CancelFunc
-	desks   sync.WaitGroup
+	terms     *terms
+	ledger    ledger
+	reports   ledger // of what buyers said of leads
+	door      *door
+	token     string            // with which some of them sell by ping and post; empty: none does
+	reporters map[string]string // tokens of the buyers that report on their leads
+	permits   chan struct{}
+	stop      context.CancelFunc
+	desks     sync.WaitGroup
 
 	mu      sync.Mutex
 	granted int
@@ -141,9 +144,9 @@ const (
 	askedShare  = 10
 )
 
-func gather(t *terms, d *door, token string, seed uint64) *crowd {
+func gather(t *terms, d *door, token string, reporters map[string]string, seed uint64) *crowd {
 	ctx, stop := context.WithCancel(context.Background())
-	c := &crowd{terms: t, door: d, token: token, permits: make(chan struct{}, 1<<16), stop: stop}
+	c := &crowd{terms: t, door: d, token: token, reporters: reporters, permits: make(chan struct{}, 1<<16), stop: stop}
 	for i := range desks {
 		c.desks.Add(1)
 		go func() {
@@ -219,15 +222,14 @@ func (c *crowd) sell(ctx context.Context, call *caller, name string, chance *ran
 	}
 	o := c.order(name, chance)
 	a, ok := call.send(ctx, o)
-	if ok {
-		c.ledger.enter(o, a)
-	}
-	return ok
+	return ok && c.report(ctx, call, c.ledger.enter(o, a), chance)
 }
 
 // askAgain asks for so many answers again, all of them where n is zero.
 func (c *crowd) askAgain(n int, chance *rand.Rand) {
 	asked, _ := c.ledger.page()
+	reports, _ := c.reports.page()
+	asked = append(asked, reports...)
 	chance.Shuffle(len(asked), func(i, j int) { asked[i], asked[j] = asked[j], asked[i] })
 	if n != 0 {
 		asked = asked[:min(n, len(asked))]

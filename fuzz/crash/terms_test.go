@@ -162,7 +162,7 @@ const (
 	adminPassword = "password-of-the-operator"
 	buyerToken    = "token-that-buyers-ask-for"
 	clientID      = "acme"
-	clientSecret  = "secret-of-acme-that-sellers-show"
+	clientSecret  = "secret-that-every-client-shows"
 	hookSecret    = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
 )
 
@@ -209,6 +209,9 @@ func (t *terms) buyerDocument(b *buyerTerms, endpoints map[string]string) object
 	if b.posting() {
 		out["endpoint"], out["auth"] = endpoints[b.id], object{"bearer": buyerToken}
 		out["post_timeout"], out["ping_rate"] = b.postTimeout, 1_000_000
+	}
+	if !b.posting() {
+		out["oauth_clients"] = []object{{"client_id": b.id, "client_secret": clientSecret, "scopes": []string{"webhook"}}}
 	}
 	if b.funded {
 		out["funds"] = object{"balance": b.balance, "credit": b.credit}

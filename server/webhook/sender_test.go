@@ -98,6 +98,25 @@ func TestOneHangs(t *testing.T) {
 	})
 }
 
+// TestASecond is what an attempt has, from the instant at which it begins.
+func TestASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBox()
+		b.owe(1, 0, posted, time.Hour)
+		var left time.Duration
+		b.send(t, func(o *Options) {
+			o.Post = func(r *market.HookRequest) market.HookResult {
+				left = time.Until(r.Deadline)
+				return b.try(r)
+			}
+		})
+		later(2 * time.Hour)
+		if left != time.Second || b.left() != 0 {
+			t.Errorf("an attempt has %s; %d events are left", left, b.left())
+		}
+	})
+}
+
 // TestManyHang: endpoints that hang have half of the places at most, so that the
 // others go on.
 func TestManyHang(t *testing.T) {

@@ -128,6 +128,47 @@ func TestCredentialIsReplaced(t *testing.T) {
 	x.operate("PUT", "/admin/v1/secrets/buyer/buy_blue/bearer", `{`).mustFail(t, 400, "malformed_json")
 }
 
+// TestRetryAfterAChange: a configuration that comes between two tries changes nothing
+// of what is sent, nor where; and a conflict over the key says nothing of the lead,
+// which may be there by the first try.
+func TestRetryAfterAChange(t *testing.T) {
+	for name, second := range map[string]func(http.ResponseWriter, *http.Request){
+		"a conflict":   says(409, `{"error":"already_sold"}`),
+		"a reused key": says(422, `{"error":"idempotency_key_reused"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := make(chan struct{})
+			blue, red, moved := newTaker(t, func(w http.ResponseWriter, _ *http.Request) {
+				<-changed
+				w.WriteHeader(http.StatusInternalServerError)
+			}, second), newTaker(t), newTaker(t)
+			p := newPlace(t, delivered(blue, red))
+			x := start(t, p)
+			first := make(chan *answer)
+			go func() { first <- x.ingest(lead(1, "rooms", "3")) }()
+			eventually(t, "the first try is under way", func() bool { return len(blue.got()) == 1 })
+			p.write(t, strings.NewReplacer("price: 5", "price: 7", "room_count", "rooms_now", `"${BLUE_TOKEN}"}, funds`, `"${BLUE_TOKEN}"}, post_timeout: 3s, funds`).Replace(delivered(moved, red)))
+			if err := x.Reload(); err != nil {
+				t.Error(err)
+			}
+			close(changed)
+			if a := <-first; !strings.Contains(a.body, `"status":"ACCEPTED"`) || !strings.Contains(a.body, `"amount":5,`) {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+			eventually(t, "nobody knows", func() bool {
+				return decode[listing](t, x.must(200, "GET", "/admin/v1/deliveries?state=unknown", "")).Total == 1
+			})
+			posts := blue.got()
+			if len(posts) != 2 || posts[0].key != posts[1].key || posts[0].body != posts[1].body || posts[0].path != posts[1].path || !strings.Contains(posts[1].body, `"room_count":3`) {
+				t.Errorf("%+v", posts)
+			}
+			if len(moved.got())+len(red.got()) != 0 || x.must(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body != `{"balance":1000,"held":5}`+"\n" {
+				t.Errorf("%d posts went elsewhere, or the hold was given up", len(moved.got())+len(red.got()))
+			}
+		})
+	}
+}
+
 // TestCrashWhilePosting: what a crash leaves open is finished by the next
 // start, with the same key and bytes, and the supplier's retry hears of it.
 func TestCrashWhilePosting(t *testing.T) {

@@ -116,6 +116,26 @@ func TestOwedOverARestart(t *testing.T) {
 	}
 }
 
+// TestNoRequestWaits: while an endpoint answers nothing at all, leads are sold and
+// another supplier hears of its own; the one has no more attempts under way than it
+// may.
+func TestNoRequestWaits(t *testing.T) {
+	mute, sound := dialtest.Listen(t, dialtest.Hangs("")), dialtest.Listen(t, dialtest.Answers("204 No Content", ``))
+	text := strings.Replace(telling(mute), `"${OTHER_KEY}", `, `"${OTHER_KEY}", webhook: {url: "http://`+sound.Address+`/", secret: `+hookSecret+`}, `, 1)
+	x := start(t, newPlace(t, text))
+	const leads = 60
+	for n := range leads {
+		x.sold(lead(n))
+	}
+	request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(leads, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
+		"X-Api-Key", otherKey, "Content-Type", typeIsOwn)
+	eventually(t, "the other supplier has heard", func() bool { return len(sound.Got()) == 1 })
+	heard(t, sound)
+	if totals := x.state.HookTotals(); totals.Pending != leads || totals.Dead != 0 || totals.Out > 8 {
+		t.Errorf("owed to the one that answers nothing: %+v", totals)
+	}
+}
+
 // TestStopWhileOneHangs: an attempt under way comes to its end and to its fact.
 func TestStopWhileOneHangs(t *testing.T) {
 	e := dialtest.Listen(t, dialtest.Hangs(""))

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// limitFiles lets no file of a process grow past a size: the kernel fails the next
+// write that would, as it does on a disk that is full.
+func limitFiles(t *testing.T, pid int, size uint64) {
+	t.Helper()
+	if err := unix.Prlimit(pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: size}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestServeEndsWithItsLog: where the log cannot be written nothing more is
+// acknowledged, and the process ends by itself, not with 0, and says why. The next
+// one has what was acknowledged.
+func TestServeEndsWithItsLog(t *testing.T) {
+	path := configuration(t, served)
+	s := serve(t, "-c", path)
+	public, _ := s.addresses("production")
+	mustSell(t, public, "ACCEPTED")
+	segments, err := filepath.Glob(filepath.Join(filepath.Dir(path), "data", "log", strings.Repeat("[0-9]", 20)))
+	if err != nil || len(segments) != 1 {
+		t.Fatal(segments, err)
+	}
+	written, err := os.Stat(segments[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	limitFiles(t, s.Process.Pid, uint64(written.Size()))
+	if status, body := sell(t, public); status != 503 || !strings.Contains(body, `"error":"unavailable"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if code := s.ends(); code <= 0 || !strings.Contains(s.said(), "the log failed") || !strings.Contains(s.said(), "file too large") {
+		t.Errorf("exit %d:\n%s", code, s.said())
+	}
+	s = serve(t, "-c", path, "--log-format", "json")
+	s.hears(`"msg":"serving".*"leads":1`)
+}
