@@ -157,6 +157,7 @@ func TestSettingsThatWait(t *testing.T) {
 		"the password": strings.Replace(recorded, "${PASSWORD}", "another", 1),
 		"a limit":      recorded + "limits: {body: 1KiB}\n",
 		"the tenant":   recorded + "tenant: other\n",
+		"pings' keys":  recorded + "ping_idempotency: 1h\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := len(spoken.String())
@@ -164,7 +165,7 @@ func TestSettingsThatWait(t *testing.T) {
 			if err := x.Reload(); err != nil {
 				t.Fatal(err)
 			}
-			if said := spoken.String()[before:]; !strings.Contains(said, "next start") {
+			if said := spoken.String()[before:]; !strings.Contains(said, "take effect at the next start") {
 				t.Errorf("not a word of it: %s", said)
 			}
 			x.must(200, "GET", "/admin/v1/hash", "")
