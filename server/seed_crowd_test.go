@@ -42,9 +42,11 @@ func TestUnreadSeeds(t *testing.T) {
 	}
 	unread := func(token string) *talk {
 		k := ask(token)
-		if response, err := http.ReadResponse(k.answer, nil); err != nil || response.StatusCode != 201 {
+		response, err := http.ReadResponse(k.answer, nil)
+		if err != nil || response.StatusCode != 201 {
 			t.Fatalf("%v %v", response, err)
 		}
+		t.Cleanup(func() { response.Body.Close() })
 		return k
 	}
 	var begun []*talk
