@@ -64,9 +64,11 @@ func kind(slow bool) int {
 }
 
 // pick takes the lane whose turn it is out of its round; nil: none, or no place
-// is left for it. The two rounds are asked alternately.
+// is left for it. The two rounds are asked alternately, and the first one again: a
+// lane that has come to it from the second would wait there for the next that wakes
+// the loop.
 func (s *Sender) pick() *lane {
-	for range s.ready {
+	for range len(s.ready) + 1 {
 		s.turn = 1 - s.turn
 		if s.turn == 1 && s.slow >= max(1, s.opt.InAll/2) {
 			continue
