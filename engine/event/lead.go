@@ -21,7 +21,7 @@ type LeadDecided struct {
 	Trail       []Step
 	Sale        Sale
 	Post        Post
-	Keep        int64 // the lead leaves memory at this time, Unix nanoseconds
+	Keep        int64 // the lead leaves memory at this time or when its delivery has ended, Unix nanoseconds
 
 	Fields []Field // without contact fields
 	Sealed []byte  // Contact

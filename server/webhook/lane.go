@@ -65,7 +65,8 @@ func kind(slow bool) int {
 
 // pick takes the lane whose turn it is out of its round; nil: none, or no place
 // is left for it. The two rounds are asked alternately, and the first one again: a
-// lane that has changed since it was queued moves over only when it is met.
+// lane that has come to it from the second would wait there for the next that wakes
+// the loop.
 func (s *Sender) pick() *lane {
 	for range len(s.ready) + 1 {
 		s.turn = 1 - s.turn
@@ -77,7 +78,7 @@ func (s *Sender) pick() *lane {
 				l.queued = false
 				return l
 			}
-			s.ready[1-s.turn].push(l)
+			s.ready[1-s.turn].push(l) // it has changed since it was queued
 		}
 	}
 	return nil

@@ -358,6 +358,29 @@ func TestEventsOfNothing(t *testing.T) {
 	})
 }
 
+// TestTemperChangesInTheQueue: an endpoint whose last attempt was slow, or no more
+// is, has its next turn without anybody's waking the loop.
+func TestTemperChangesInTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBox()
+		attempts := 0
+		b.post = func(string) market.HookResult {
+			if attempts++; attempts%2 == 1 {
+				time.Sleep(slow)
+			}
+			return market.HookResult{Delivered: true}
+		}
+		for lead := range byte(9) {
+			b.owe(1, lead, posted, 0)
+		}
+		b.send(t, func(o *Options) { o.InAll = 1 })
+		later(9 * slow)
+		if b.left() != 0 {
+			t.Errorf("%d are left", b.left())
+		}
+	})
+}
+
 // TestPanic: an attempt that panics is one that failed, and the sender goes on.
 func TestPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
