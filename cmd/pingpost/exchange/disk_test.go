@@ -3,9 +3,11 @@ package exchange
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -66,6 +68,42 @@ func TestFullDisk(t *testing.T) {
 		x.sold(lead(4))
 		x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
 	})
+}
+
+// TestLeadsWaitForRoom is the same without a disk of its own: here the next snapshot
+// is thought to be larger than any disk. A post that is under way then comes to its
+// end and to its answer.
+func TestLeadsWaitForRoom(t *testing.T) {
+	low := make(chan struct{})
+	release := sync.OnceFunc(func() { close(low) })
+	blue, red := newTaker(t, func(w http.ResponseWriter, r *http.Request) {
+		<-low
+		says(201, `{"lead_id":"theirs"}`)(w, r)
+	}), newTaker(t)
+	x := start(t, newPlace(t, delivered(blue, red)))
+	t.Cleanup(release) // before the exchange is stopped
+	underWay := make(chan *answer, 1)
+	go func() { underWay <- x.ingest(lead(1), "Idempotency-Key", "k") }()
+	eventually(t, "a post is under way", func() bool { return len(blue.got()) == 1 })
+	larger := func(bytes uint64) {
+		x.room.last.Store(bytes)
+		x.room.expect(x.snapshotSize())
+	}
+	larger(1 << 60)
+	eventually(t, "the disk is looked at", x.room.low.Load)
+	x.ingest(lead(2)).mustFail(t, 503, "unavailable")
+	x.must(204, "POST", "/admin/v1/buyers/buy_red/pause", "")
+	release()
+	first := <-underWay
+	if first.status != 201 || !strings.Contains(first.body, `"buyer_id":"buy_blue"`) {
+		t.Errorf("%d %s", first.status, first.body)
+	}
+	if funds := x.must(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body; funds != `{"balance":995,"held":0}`+"\n" {
+		t.Errorf("its outcome is not logged: %s", funds)
+	}
+	larger(0)
+	eventually(t, "leads are taken", func() bool { return x.ingest(lead(3)).status == 201 })
+	x.ingest(lead(1), "Idempotency-Key", "k").isReplayOf(t, first)
 }
 
 // TestLogFails: on a disk that is full to the last byte the log fails, and with
