@@ -126,7 +126,7 @@ func (b *bench) release(s *seller, endpoints *process, before int, r *hooksRun) 
 
 // supply sends leads of the supplier that hears nothing.
 func (b *bench) supply(s *seller) (r supplyResult, err error) {
-	err = child(b.ctx, b.cores.client, nil, "role-steady", supplySpec{
+	err = child(b.ctx, b.cores.client, b.awake(), "role-steady", supplySpec{
 		Addr: s.Listen, Lines: 64, Rate: hooksLeads, Warmup: b.size.warmup, Lasting: b.size.lasting, From: *s.next,
 		Supplier: supplierID, APIKey: apiKey, Campaigns: s.campaigns,
 	}, &r)

@@ -187,9 +187,7 @@ func (h *house) sell(server *process, spec sellerSpec) (r sellerResult, err erro
 	before, _ := server.ticks() // where there is no /proc, no time is told
 	buyersBefore, _ := h.buyers.ticks()
 	began := time.Now()
-	// A processor more for the one that sleeps until the next arrival.
-	env := []string{fmt.Sprintf("GOMAXPROCS=%d", len(h.b.cores.client)+1)}
-	err = child(h.b.ctx, h.b.cores.client, env, "role-seller", spec, &r)
+	err = child(h.b.ctx, h.b.cores.client, h.b.awake(), "role-seller", spec, &r)
 	lasted := time.Since(began).Seconds()
 	after, _ := server.ticks()
 	buyersAfter, _ := h.buyers.ticks()
@@ -206,6 +204,12 @@ func (h *house) sell(server *process, spec sellerSpec) (r sellerResult, err erro
 	r.Objects = float64(heapAfter.objects-heapBefore.objects) / float64(r.Sent)
 	r.Bytes = float64(heapAfter.bytes-heapBefore.bytes) / float64(r.Sent)
 	return r, err
+}
+
+// awake is the environment of a client whose arrivals come at a rate: a processor more
+// for the one that sleeps until the next.
+func (b *bench) awake() []string {
+	return []string{fmt.Sprintf("GOMAXPROCS=%d", len(b.cores.client)+1)}
 }
 
 // perAuction is the server's processor time for an auction, in seconds.

@@ -41,7 +41,7 @@ func (s *Sender) run() {
 				s.free(<-s.freed)
 			}
 		case <-alarm.C:
-			s.changed = true
+			s.changed = s.changed || s.early == 0
 		}
 	}
 }
@@ -49,6 +49,9 @@ func (s *Sender) run() {
 // untilWoken is how long the loop may sleep where nobody wakes it.
 func (s *Sender) untilWoken() time.Duration {
 	const long = time.Hour
+	if s.early != 0 {
+		return max(0, time.Duration(s.early-s.opt.Now()))
+	}
 	if s.changed {
 		return max(0, time.Until(s.again))
 	}
@@ -63,6 +66,9 @@ func (s *Sender) untilWoken() time.Duration {
 func (s *Sender) look() {
 	began := time.Now()
 	s.changed, s.next = false, noTime
+	if s.opt.Pace != nil {
+		s.tempo.rate = int64(s.opt.Pace())
+	}
 	for _, supplier := range s.opt.Outbox.HookSuppliers() {
 		l := s.lanes[supplier]
 		if l == nil {
@@ -93,12 +99,17 @@ func (s *Sender) consider(l *lane) {
 
 // fill gives places to the lanes that are ready, one at a time each.
 func (s *Sender) fill() {
+	s.early = 0
 	for s.out < s.opt.InAll {
 		l := s.pick()
 		if l == nil {
 			return
 		}
 		now := s.opt.Now()
+		if s.early = s.tempo.early(now); s.early != 0 {
+			s.enqueue(l)
+			return
+		}
 		if l.rest > now {
 			s.next = min(s.next, l.rest)
 			continue
@@ -111,6 +122,7 @@ func (s *Sender) fill() {
 			}
 			continue
 		}
+		s.tempo.begin(now)
 		s.out++
 		l.out++
 		if l.slow {

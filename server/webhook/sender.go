@@ -60,6 +60,10 @@ type Options struct {
 
 	InFlight int // attempts under way to one endpoint; 8
 	InAll    int // and to all together; 256
+
+	// Pace is how many attempts may begin in a second, asked at each look at the
+	// outbox. Nil: as many as there are places for.
+	Pace func() int
 }
 
 // Sender has every event that is due tried, once.
@@ -72,6 +76,8 @@ type Options struct {
 // What always holds:
 //
 //   - No endpoint has more than InFlight places, and all have no more than InAll.
+//   - Attempts begin no faster than Pace says, but for a hundredth of a second's worth
+//     of them at once.
 //   - Endpoints take turns, one event each. Who has a thousand due waits no less
 //     long for its second turn than who has two.
 //   - Those whose last attempt was slow have half of all places at most, and turns
@@ -101,6 +107,9 @@ type Sender struct {
 	next    int64     // when something is due for a lane that is not ready; noTime: unknown of any
 	changed bool      // the outbox is to be looked at
 	again   time.Time // not before this
+
+	tempo tempo
+	early int64 // when the next attempt may begin, where that alone is what it waits for; zero: it is not
 
 	freed    chan place
 	closing  chan struct{}

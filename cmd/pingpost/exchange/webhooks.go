@@ -12,9 +12,16 @@ func (x *Exchange) beginHooks() {
 	x.tellers = webhook.NewClient(webhook.ClientOptions{Secrets: x.secret, Trusted: x.settings.TrustedNetworks})
 	x.sender = webhook.New(webhook.Options{
 		Outbox: x.state, Engine: x.engine.Load(), Post: x.tellers.Post, Now: x.clock.Now, Fault: x.meter.Fault,
-		InFlight: x.settings.Webhooks.InFlight,
+		InFlight: x.settings.Webhooks.InFlight, Pace: x.hookPace,
 	})
 }
+
+// hooksASecond is what suppliers are told in a second without any haste.
+const hooksASecond = 1250
+
+// hookPace is how many webhooks may go out in a second: so many that leads do not
+// notice, or, where more are owed, a fifth of them.
+func (x *Exchange) hookPace() int { return max(hooksASecond, x.state.HookTotals().Pending/5) }
 
 // endHooks waits for the attempts under way, which end within a second.
 func (x *Exchange) endHooks() {
