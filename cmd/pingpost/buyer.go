@@ -1,13 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
-
 	"pingpost/loadtest/refbuyer"
 )
 
@@ -69,16 +62,5 @@ func (c *buyerCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if !c.Quiet {
-		fmt.Printf("reference buyer on http://%s\n", buyer.Addr())
-	}
-	if err := buyer.Serve(ctx); err != nil {
-		return fmt.Errorf("reference buyer: %w", err)
-	}
-	if c.Quiet {
-		return nil
-	}
-	return json.NewEncoder(os.Stdout).Encode(buyer.Stats())
+	return serveReference("buyer", buyer, c.Quiet, buyer.Stats)
 }

@@ -1,13 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
-
 	"pingpost/loadtest/refreceiver"
 )
 
@@ -53,18 +46,7 @@ func (c *receiverCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if !c.Quiet {
-		fmt.Printf("reference receiver on http://%s\n", receiver.Addr())
-	}
-	if err := receiver.Serve(ctx); err != nil {
-		return fmt.Errorf("reference receiver: %w", err)
-	}
-	if c.Quiet {
-		return nil
-	}
-	return json.NewEncoder(os.Stdout).Encode(receiver.Stats())
+	return serveReference("receiver", receiver, c.Quiet, receiver.Stats)
 }
 
 func (c *receiverCmd) options() (refreceiver.Options, error) {
