@@ -52,7 +52,7 @@ func (e *Engine) DecideReturn(id market.LeadID, approve bool, note string) error
 	change.Waited = true
 	if approve {
 		change.Result = event.ChangeDone
-		change.Hook = p.owes(e, change.Supplier, market.HookReturned)
+		change.Hook = p.owes(change.Supplier, market.HookReturned)
 	} else {
 		change.Result = event.ChangeRefused
 		change.Return = event.Return{Campaign: change.Return.Campaign, Month: change.Return.Month}

@@ -122,9 +122,8 @@ func (e *Engine) chargesOf(lead *state.Lead, until int64) ([]event.Charge, error
 }
 
 // owes is what a supplier is owed of an event: nothing, where it hears of none.
-func (p *plan) owes(e *Engine, supplier market.Ref, of market.HookType) market.HookType {
-	known := p.catalog.Suppliers[market.SupplierID(e.state.NameOf(event.NameSupplier, supplier))]
-	if known == nil || known.Hooks == nil {
+func (p *plan) owes(supplier market.Ref, of market.HookType) market.HookType {
+	if p.hooks[supplier] == nil {
 		return market.HookNone
 	}
 	return of

@@ -80,7 +80,7 @@ func (r *reporting) complete(change *event.Change, rep *report, lead *state.Lead
 		r.countReturn(lead)
 	}
 	if change.Result == event.ChangeDone {
-		change.Hook = r.plan.owes(r.engine, lead.Supplier, rep.status.Hook())
+		change.Hook = r.plan.owes(lead.Supplier, rep.status.Hook())
 	}
 	return err
 }
