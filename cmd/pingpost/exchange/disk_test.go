@@ -40,8 +40,8 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("readyz: %v", x.Ready())
 		}
 		x.must(204, "POST", "/admin/v1/campaigns/cmp_other/pause", "") // operators still act
-		if m := x.must(200, "GET", "/metrics", "").body; !strings.Contains(m, "pingpost_disk_free_bytes ") {
-			t.Error("no figure for the free disk")
+		if m := x.must(200, "GET", "/metrics", "").body; !strings.Contains(m, "pingpost_disk_free_bytes ") || !strings.Contains(m, "pingpost_disk_needed_bytes ") {
+			t.Error("no figure for the free disk, or for what must be free")
 		}
 		eventually(t, "the log says so", func() bool { return said("little room on the disk") > 0 })
 	})

@@ -183,5 +183,6 @@ func (x *Exchange) gauges() {
 	x.meter.Gauge(`pingpost_log_segments`, func() float64 { return float64(x.log.Stats().Live) })
 	x.meter.Gauge(`pingpost_log_archived_segments`, func() float64 { return float64(x.log.Stats().Archived) })
 	x.meter.Gauge(`pingpost_disk_free_bytes`, func() float64 { return float64(x.room.free.Load()) })
+	x.meter.Gauge(`pingpost_disk_needed_bytes`, func() float64 { return float64(x.room.needs()) })
 	x.meter.Gauge(`pingpost_snapshot_sequence`, func() float64 { return float64(x.keeper.last.Load()) })
 }

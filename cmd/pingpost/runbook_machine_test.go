@@ -1,0 +1,226 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// machine is where the runbook's commands run: folders in place of those that the
+// README names, ports in place of its addresses, and a service manager that knows
+// one service.
+type machine struct {
+	t     testing.TB
+	dir   string
+	env   []string
+	paths *strings.Replacer
+	sold  map[string][]byte // idempotency key to the answer
+	key   string
+	base  string
+}
+
+const machineConfig = `data_dir: /var/lib/pingpost/data
+listen: 127.0.0.1:8080
+admin: {listen: 127.0.0.1:9090, password: "${PINGPOST_ADMIN_PASSWORD}"}
+trusted_networks: [127.0.0.0/8]
+suppliers:
+  - {id: sup_acme, api_key: "${ACME_API_KEY}", webhook: {url: "http://127.0.0.1:1/hooks", secret: "${ACME_WEBHOOK_SECRET}"}}
+buyers: [{id: buy_blue}]
+campaigns:
+  - {id: cmp_auto, method: waterfall, duplicates: {window: 0s}, buyers: [{buyer: buy_blue, price: 12.05}]}
+`
+
+const machineEnv = `PINGPOST_ADMIN_PASSWORD=first-password-of-a-canary
+ACME_API_KEY=` + apiKey + `
+ACME_WEBHOOK_SECRET=whsec_Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5
+`
+
+// systemctlScript is as much of systemd as the runbook uses. A process that has
+// ended and that nobody has asked after is not one that runs.
+const systemctlScript = `#!/usr/bin/env bash
+set -eu
+cd "$MACHINE"
+runs() { [ -f pid ] && grep -q '^State:[[:space:]]*[RSDTt]' "/proc/$(cat pid)/status" 2>/dev/null; }
+start() {
+	runs && return
+	set -a; . etc/pingpost/env; set +a
+	setsid pingpost serve --config etc/pingpost/exchange.yaml </dev/null >>journal 2>&1 &
+	echo $! >pid
+	for _ in $(seq 600); do
+		runs || { echo 'pingpost has ended; see its journal' >&2; return 1; }
+		curl -fs "$ADMIN/readyz" >/dev/null && return
+		sleep 0.05
+	done
+	echo 'pingpost is not ready' >&2; return 1
+}
+stop() {
+	runs || return 0
+	kill -TERM "$(cat pid)"
+	for _ in $(seq 1200); do runs || return 0; sleep 0.05; done
+	echo 'pingpost does not stop' >&2; return 1
+}
+case "$1 $2" in
+'start pingpost') start ;;
+'stop pingpost') stop ;;
+'restart pingpost') stop; start ;;
+'reload pingpost') kill -HUP "$(cat pid)" ;;
+*) echo "systemctl: not known here: $*" >&2; exit 1 ;;
+esac
+`
+
+func newMachine(t testing.TB) *machine {
+	t.Helper()
+	for _, tool := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the runbook's commands need %s: %v", tool, err)
+		}
+	}
+	m := &machine{t: t, dir: t.TempDir(), sold: map[string][]byte{}, key: apiKey}
+	public, admin := freeAddress(t), freeAddress(t)
+	m.base = "http://" + public
+	m.paths = strings.NewReplacer(
+		"/var/lib/pingpost", m.path("lib"), "/etc/pingpost", m.path("etc/pingpost"), "/mnt/", m.path("mnt")+"/",
+		"/usr/local/bin", m.path("bin"), "127.0.0.1:8080", public, "127.0.0.1:9090", admin)
+	for _, folder := range []string{"lib", "etc/pingpost", "mnt", "bin"} {
+		if err := os.MkdirAll(m.path(folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rewrite(t, m.path("etc/pingpost/exchange.yaml"), m.here(machineConfig))
+	rewrite(t, m.path("etc/pingpost/env"), machineEnv)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.script("systemctl", systemctlScript)
+	m.script("pingpost", "#!/bin/sh\nexec env "+asProgram+"=1 '"+program+"' \"$@\"\n")
+	m.env = append(os.Environ(), "PATH="+m.path("bin")+":"+os.Getenv("PATH"), "MACHINE="+m.dir, "ADMIN=http://"+admin,
+		"A=http://"+admin, "U=op:first-password-of-a-canary", "PINGPOST_ADMIN_PASSWORD=first-password-of-a-canary")
+	t.Cleanup(func() { m.systemctl("stop") })
+	return m
+}
+
+// freeAddress is one that nobody listens at now.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func (m *machine) path(name string) string { return filepath.Join(m.dir, name) }
+
+// here is a text of the README with this machine's paths and addresses.
+func (m *machine) here(text string) string { return m.paths.Replace(text) }
+
+func (m *machine) data() string { return m.path("lib/data") }
+
+func (m *machine) script(name, text string) {
+	m.t.Helper()
+	if err := os.WriteFile(m.path("bin/"+name), []byte(text), 0o700); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// run is a command of the machine and whether it ended well.
+func (m *machine) run(name string, args ...string) (out string, err error) {
+	cmd := exec.Command(name, args...)
+	if name == "systemctl" || name == "pingpost" {
+		cmd.Path, cmd.Err = m.path("bin/"+name), nil
+	}
+	cmd.Env, cmd.Dir = m.env, m.dir
+	text, err := cmd.CombinedOutput()
+	return string(text), err
+}
+
+func (m *machine) systemctl(verb string) {
+	m.t.Helper()
+	if out, err := m.run("systemctl", verb, "pingpost"); err != nil {
+		m.t.Fatalf("systemctl %s: %v: %s\n%s", verb, err, out, m.journal())
+	}
+}
+
+// kill ends the service as a power cut does.
+func (m *machine) kill() {
+	m.t.Helper()
+	if out, err := m.run("bash", "-c", `kill -KILL "$(cat pid)"; while grep -q '^State:[[:space:]]*[RSDTt]' "/proc/$(cat pid)/status" 2>/dev/null; do sleep 0.01; done`); err != nil {
+		m.t.Fatalf("%v: %s", err, out)
+	}
+}
+
+func (m *machine) journal() string {
+	text, _ := os.ReadFile(m.path("journal"))
+	return string(text)
+}
+
+// send sends a lead under an idempotency key.
+func (m *machine) send(key string) (status int, body []byte) {
+	m.t.Helper()
+	lead := `{"flo_campaign_id":"cmp_auto","flo_supplier_id":"sup_acme","first_name":"Ann","last_name":"` + person + `","phone":"2125550123","email":"ann@example.com"}`
+	req, err := http.NewRequest(http.MethodPost, m.base+"/api/v1/ingest", strings.NewReader(lead))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	req.Header = http.Header{"X-Api-Key": {m.key}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}, "Connection": {"close"}}
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		m.t.Fatalf("%v\n%s", err, m.journal())
+	}
+	defer answer.Body.Close()
+	body, err = io.ReadAll(answer.Body)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return answer.StatusCode, body
+}
+
+// sell sells one lead more, and remembers what was answered.
+func (m *machine) sell(want string) (key string) {
+	m.t.Helper()
+	key = fmt.Sprintf("lead-%d", len(m.sold)+1)
+	var status int
+	var body []byte
+	for range 100 { // the rate limit's bucket is empty after a start
+		if status, body = m.send(key); status != http.StatusTooManyRequests {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if status != http.StatusCreated || !bytes.Contains(body, []byte(want)) {
+		m.t.Fatalf("%d %s, want 201 with %s", status, body, want)
+	}
+	m.sold[key] = body
+	return key
+}
+
+// knows tells whether the exchange still has a lead that it acknowledged: the
+// same key gets the same answer, to the byte.
+func (m *machine) knows(key string) bool {
+	m.t.Helper()
+	status, body := m.send(key)
+	return status == http.StatusCreated && bytes.Equal(body, m.sold[key])
+}
+
+// mustKnowAll is that nothing acknowledged was lost, and that leads are sold.
+func (m *machine) mustKnowAll() {
+	m.t.Helper()
+	for key := range m.sold {
+		if !m.knows(key) {
+			m.t.Errorf("%s was acknowledged, and is not known any more", key)
+		}
+	}
+	m.sell("ACCEPTED")
+}

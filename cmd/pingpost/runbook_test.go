@@ -1,0 +1,92 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The runbook is the README's: each block of commands behind a mark
+//
+//	<!-- runbook: full disk -->
+//
+// is run by bash on a machine of the test's own, where the paths and addresses
+// that the README names are folders and ports of this test, `pingpost` is this
+// program, and `systemctl` starts, stops and reloads one process of it. What has
+// gone wrong before, and what must be so after, is the scenario's to say.
+var (
+	markOfBlock = regexp.MustCompile("(?s)<!-- runbook: ([a-z, ]+) -->\n+```sh\n(.*?)```\n")
+	markAlone   = regexp.MustCompile(`<!-- runbook: `)
+)
+
+func runbook(t testing.TB) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string]string{}
+	for _, found := range markOfBlock.FindAllStringSubmatch(string(text), -1) {
+		if blocks[found[1]] != "" {
+			t.Errorf("two blocks are called %q", found[1])
+		}
+		blocks[found[1]] = found[2]
+	}
+	if marks := len(markAlone.FindAllString(string(text), -1)); marks != len(blocks) {
+		t.Errorf("%d marks, and %d blocks of commands behind one", marks, len(blocks))
+	}
+	return blocks
+}
+
+// scenario is a trouble of the runbook: prepare brings it about on a machine that
+// serves and has sold a lead, and returns what must be so after the commands.
+type scenario func(t *testing.T, m *machine) (after func(t *testing.T, said string))
+
+var scenarios = map[string]scenario{
+	"full disk":    filledDisk,
+	"failed disk":  failedDisk,
+	"accept loss":  damagedLog,
+	"rotated keys": rotatedKeys,
+	"upgrade":      upgrade,
+	"downgrade":    downgrade,
+}
+
+func TestRunbook(t *testing.T) {
+	blocks := runbook(t)
+	for name, prepare := range scenarios {
+		commands := blocks[name]
+		if commands == "" {
+			t.Errorf("the README has no commands for %q", name)
+			continue
+		}
+		delete(blocks, name)
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			m := newMachine(t)
+			m.systemctl("start")
+			m.sell("ACCEPTED")
+			after := prepare(t, m)
+			after(t, m.bash(commands))
+		})
+	}
+	for name := range blocks {
+		t.Errorf("no test runs the README's commands for %q", name)
+	}
+}
+
+// bash runs commands as an operator would paste them, and ends the test where one
+// of them fails.
+func (m *machine) bash(commands string) (out string) {
+	m.t.Helper()
+	shell := exec.Command("bash", "-euo", "pipefail", "-c", m.here(commands))
+	shell.Env = m.env
+	shell.Dir = m.dir
+	text, err := shell.CombinedOutput()
+	if err != nil {
+		m.t.Fatalf("%v in\n%s\nwhich printed\n%s\nthe service says\n%s", err, m.here(commands), text, m.journal())
+	}
+	return string(text)
+}
