@@ -23,6 +23,9 @@ type bareSpec struct {
 
 	Buyers  []string
 	Timeout time.Duration
+
+	Buyer   string // that the leads of an ingest are posted to; empty: none
+	Outcome int    // bytes committed for what came of it
 }
 
 // bareServer is either.
@@ -83,7 +86,7 @@ func (s *bareSpec) open() (server bareServer, closing func() error, err error) {
 		return nil, nil, err
 	}
 	return ceiling.New(ceiling.Options{
-		Log: log, Entry: s.Entry, Answer: s.Answer,
+		Log: log, Entry: s.Entry, Answer: s.Answer, Buyer: s.Buyer, Outcome: s.Outcome,
 		Body: body, Header: header, Connections: connections,
 		ReadTimeout: patience, WriteTimeout: patience, IdleTimeout: idle,
 	}), log.Close, nil

@@ -25,8 +25,9 @@ type seller struct {
 // startPatience covers the import of a suppression list of ten million.
 const startPatience = 5 * time.Minute
 
-// startExchange starts the real program under a document.
-func (b *bench) startExchange(name string, d *document) (*seller, error) {
+// startExchange starts the real program under a document, with further variables
+// in its environment, in a folder of the bench, which may have been used before.
+func (b *bench) startExchange(name string, d *document, env ...string) (*seller, error) {
 	program, err := b.build()
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func (b *bench) startExchange(name string, d *document) (*seller, error) {
 		return nil, err
 	}
 	cmd := exec.CommandContext(b.ctx, program, "serve", "--config", config, "--log-format", "json")
-	cmd.Env = append(os.Environ(), collector)
+	cmd.Env = append(append(os.Environ(), collector), env...)
 	p, err := startServer(cmd, b.cores.servers, nil, startPatience)
 	if err != nil {
 		return nil, err
@@ -86,15 +87,15 @@ func (b *bench) send(s *seller, connections int, warmup, lasting time.Duration) 
 // perLead is the server's processor time for a lead, in seconds.
 func (r *clientResult) perLead() float64 { return r.ServerTime / float64(max(1, r.Sent)) }
 
-// averageEntry is how many bytes a lead's entry has in a log.
-func averageEntry(dir string) (int, error) {
+// averageEntry is how many bytes an entry of a kind has in a log.
+func averageEntry(dir string, kind event.Kind) (int, error) {
 	reader, err := wal.NewReader(dir, 0)
 	if err != nil {
 		return 0, err
 	}
 	defer reader.Close()
 	var decoder event.Decoder
-	leads, bytes := 0, 0
+	entries, bytes := 0, 0
 	for {
 		entry, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -107,13 +108,13 @@ func averageEntry(dir string) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if fact.Kind() == event.KindLeadDecided {
-			leads++
+		if fact.Kind() == kind {
+			entries++
 			bytes += len(entry.Data)
 		}
 	}
-	if leads == 0 {
-		return 0, errors.New("no lead has reached the log")
+	if entries == 0 {
+		return 0, fmt.Errorf("no entry of the kind %s has reached the log", kind)
 	}
-	return bytes / leads, nil
+	return bytes / entries, nil
 }

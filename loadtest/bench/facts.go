@@ -28,6 +28,7 @@ const (
 	factBuyers    = 40
 	factSeats     = 4
 	factDays      = 30 * 24 * time.Hour
+	factsApart    = 100 * time.Microsecond
 )
 
 func newFacts(now int64) *facts {
@@ -58,9 +59,9 @@ func (f *facts) names() *event.NamesGiven {
 	return named
 }
 
-// lead is the n-th lead's event, n from 0 up. Leads come 100 µs apart.
+// lead is the n-th lead's event, n from 0 up. Leads come factsApart apart.
 func (f *facts) lead(n int) *event.LeadDecided {
-	at := f.now + int64(n)*int64(100*time.Microsecond)
+	at := f.now + int64(n)*int64(factsApart)
 	campaign, seat := n%factCampaigns, n/factCampaigns%factSeats
 	buyer := (campaign*factSeats + seat) % factBuyers
 	e := &f.fact

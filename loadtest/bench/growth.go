@@ -18,7 +18,7 @@ func (b *bench) growth() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err = b.grown(rows, pair{many, small}, fmt.Sprintf("%d campaigns instead of 10", b.size.campaigns), 0)
+	rows, err = b.grown(rows, pair{ours: many, theirs: small}, fmt.Sprintf("%d campaigns instead of 10", b.size.campaigns), 0)
 	many.end()
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (b *bench) growth() ([]row, error) {
 	}
 	defer crowd.end()
 	for _, method := range []string{roundRobin, waterfall} {
-		p := pair{crowd.to(d.names(method)), small.to(few.names(method))}
+		p := pair{ours: crowd.to(d.names(method)), theirs: small.to(few.names(method))}
 		what := fmt.Sprintf("%d buyers in one campaign instead of 4, %s", b.size.buyers, method)
 		if rows, err = b.grown(rows, p, what, b.size.buyers-4); err != nil {
 			return nil, err
@@ -45,7 +45,7 @@ func (b *bench) growth() ([]row, error) {
 		return nil, err
 	}
 	defer suppressing.end()
-	return b.grown(rows, pair{suppressing, small}, fmt.Sprintf("%d suppressed numbers instead of none", b.size.suppressed), 0)
+	return b.grown(rows, pair{ours: suppressing, theirs: small}, fmt.Sprintf("%d suppressed numbers instead of none", b.size.suppressed), 0)
 }
 
 func (b *bench) startHalted(name string, d *document) (*seller, error) {

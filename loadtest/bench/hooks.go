@@ -125,13 +125,8 @@ func (b *bench) release(s *seller, endpoints *process, before int, r *hooksRun) 
 }
 
 // supply sends leads of the supplier that hears nothing.
-func (b *bench) supply(s *seller) (r supplyResult, err error) {
-	err = child(b.ctx, b.cores.client, b.awake(), "role-steady", supplySpec{
-		Addr: s.Listen, Lines: 64, Rate: hooksLeads, Warmup: b.size.warmup, Lasting: b.size.lasting, From: *s.next,
-		Supplier: supplierID, APIKey: apiKey, Campaigns: s.campaigns,
-	}, &r)
-	*s.next = r.Next
-	return r, err
+func (b *bench) supply(s *seller) (supplyResult, error) {
+	return b.supplyAt(s, hooksLeads, b.size.warmup, b.size.lasting)
 }
 
 // order has an operator's word carried out on a supplier's webhooks.

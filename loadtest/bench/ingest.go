@@ -3,17 +3,20 @@ package main
 import (
 	"fmt"
 	"time"
+
+	"pingpost/engine/event"
 )
 
 // pair is two servers that take turns: the one in question, and what it is
 // measured against.
 type pair struct {
 	ours, theirs *seller
+	beside       []*process // that both need, and that go on all the time
 }
 
 // turns runs both sides of a pair in turn, as often as there are runs.
 func (b *bench) turns(p pair, connections int) (ours, theirs []clientResult, err error) {
-	live := []*process{p.ours.process, p.theirs.process}
+	live := append([]*process{p.ours.process, p.theirs.process}, p.beside...)
 	one := func(s *seller) (r clientResult, err error) {
 		err = b.guard.measure(live, func() (err error) {
 			r, err = b.send(s, connections, b.size.warmup, b.size.lasting)
@@ -53,7 +56,7 @@ func (b *bench) ingest() (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	entry, err := averageEntry(exchange.data)
+	entry, err := averageEntry(exchange.data, event.KindLeadDecided)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Only    []string `placeholder:"NAME" enum:"ingest,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,replay,memory,growth,seed" help:"Measure only this: ingest, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, replay, memory, growth or seed. May be repeated."`
+	Only    []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,replay,memory,tight,growth,start,seed" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, replay, memory, tight, growth, start or seed. May be repeated."`
 	Runs    int      `default:"5" help:"How often each pair is run (${default})."`
 	Seconds float64  `default:"4" help:"How long each run lasts, after its warm-up (${default})."`
 	Dir     string   `placeholder:"DIR" help:"Where data goes; a folder in it is made and removed. By default tmp/ of the repository, since /tmp is often memory and not a disk."`
@@ -97,6 +97,7 @@ type measurement struct {
 
 var measurements = []measurement{
 	{"ingest", (*bench).ingest},
+	{"posted", (*bench).posted},
 	{"auction-cpu", (*bench).auctionTime},
 	{"auction-latency", (*bench).auctionLatency},
 	{"auction-posts", (*bench).auctionPosts},
@@ -104,7 +105,9 @@ var measurements = []measurement{
 	{"commit", (*bench).commit},
 	{"replay", (*bench).replay},
 	{"memory", (*bench).memory},
+	{"tight", (*bench).tight},
 	{"growth", (*bench).growth},
+	{"start", (*bench).start},
 	{"seed", (*bench).seed},
 }
 

@@ -18,6 +18,7 @@ import (
 type logSpec struct {
 	Dir   string
 	Leads int
+	Onto  bool // a log that an exchange has begun, and that has the names already
 }
 
 // logResult is what reading took.
@@ -79,13 +80,15 @@ func writeLog(spec *logSpec) (result *logResult, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	facts := newFacts(began.UnixNano())
+	facts := newFacts(began.Add(-time.Duration(spec.Leads) * factsApart).UnixNano())
 	out := &logWriter{log: log, free: make(chan *written, 8000)}
 	for range cap(out.free) {
 		out.free <- &written{of: out}
 	}
-	if err := out.write(facts.names()); err != nil {
-		return nil, err
+	if !spec.Onto {
+		if err := out.write(facts.names()); err != nil {
+			return nil, err
+		}
 	}
 	for i := range spec.Leads {
 		if err := out.write(facts.lead(i)); err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/engine/event"
 )
 
 // built is the exchange, built once for all tests; TestMain removes it.
@@ -134,7 +136,7 @@ func TestAnswersThatAreNotGoodEndTheMeasurement(t *testing.T) {
 }
 
 func TestAnEmptyLogHasNoAverage(t *testing.T) {
-	if _, err := averageEntry(t.TempDir()); !errors.Is(err, os.ErrNotExist) {
+	if _, err := averageEntry(t.TempDir(), event.KindLeadDecided); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

@@ -44,3 +44,13 @@ func supply(spec *supplySpec) (*supplyResult, error) {
 		Took: quantiles{int64(all.At(50)), int64(all.At(99)), int64(all.At(100))},
 	}, all.Err()
 }
+
+// supplyAt sends leads to an exchange at a rate, as a Poisson process.
+func (b *bench) supplyAt(s *seller, rate float64, warmup, lasting time.Duration) (r supplyResult, err error) {
+	err = child(b.ctx, b.cores.client, b.awake(), "role-steady", supplySpec{
+		Addr: s.Listen, Lines: auctionLines, Rate: rate, Warmup: warmup, Lasting: lasting, From: *s.next,
+		Supplier: supplierID, APIKey: apiKey, Campaigns: s.campaigns,
+	}, &r)
+	*s.next = r.Next
+	return r, err
+}

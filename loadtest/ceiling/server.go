@@ -18,6 +18,9 @@ type Options struct {
 	Entry  int // bytes committed for a lead
 	Answer int // bytes of an answer's body
 
+	Buyer   string // address that each lead is posted to; empty: none
+	Outcome int    // bytes committed for what came of the post
+
 	Body, Header                           int // bytes
 	Connections                            int
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
@@ -25,17 +28,28 @@ type Options struct {
 
 // Server is the bare server.
 type Server struct {
-	log    *wal.Log
-	answer []byte
-	http   *fasthttp.Server
-	rooms  sync.Pool // *room
+	log     *wal.Log
+	answer  []byte
+	courier *courier // nil: leads are recorded alone
+	http    *fasthttp.Server
+	rooms   sync.Pool // *room
 }
 
 // room is what one lead needs until it is committed. It is the log's waiter.
 type room struct {
-	lead  Lead
-	entry []byte
-	done  chan error
+	lead    Lead
+	entry   []byte
+	outcome []byte
+	done    chan error
+	post    postRoom
+}
+
+// commit returns when the entry is durable, or never will be.
+func (r *room) commit(log *wal.Log, entry []byte) error {
+	if err := log.Append(entry, r); err != nil {
+		return err
+	}
+	return <-r.done
 }
 
 // Committed is the log's word that the entry is durable.
@@ -47,7 +61,12 @@ func (r *room) Failed(err error) { r.done <- err }
 // New returns a server for Serve.
 func New(opt Options) *Server {
 	s := &Server{log: opt.Log, answer: answerOf(opt.Answer)}
-	s.rooms.New = func() any { return &room{entry: make([]byte, opt.Entry), done: make(chan error, 1)} }
+	s.rooms.New = func() any {
+		return &room{entry: make([]byte, opt.Entry), outcome: make([]byte, opt.Outcome), done: make(chan error, 1)}
+	}
+	if opt.Buyer != "" {
+		s.courier = newCourier(opt.Buyer, opt.Connections, opt.Header, opt.IdleTimeout)
+	}
 	s.http = bareServer(s.handle, opt.Body, opt.Header, opt.Connections)
 	s.http.ReadTimeout, s.http.WriteTimeout, s.http.IdleTimeout = opt.ReadTimeout, opt.WriteTimeout, opt.IdleTimeout
 	return s
@@ -62,8 +81,14 @@ func answerOf(size int) []byte {
 // Serve answers on the listener until Shutdown.
 func (s *Server) Serve(listener net.Listener) error { return s.http.Serve(listener) }
 
-// Shutdown waits for what is under way.
-func (s *Server) Shutdown() error { return s.http.Shutdown() }
+// Shutdown waits for what is under way and drops the connections to the buyer.
+func (s *Server) Shutdown() error {
+	err := s.http.Shutdown()
+	if s.courier != nil {
+		s.courier.client.CloseIdleConnections()
+	}
+	return err
+}
 
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	r := s.rooms.Get().(*room)
@@ -75,9 +100,11 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	copy(r.entry, body)
-	err := s.log.Append(r.entry, r)
-	if err == nil {
-		err = <-r.done
+	err := r.commit(s.log, r.entry)
+	if err == nil && s.courier != nil {
+		if err = s.courier.post(r, ctx.Request.Header.Peek("Idempotency-Key")); err == nil {
+			err = r.commit(s.log, r.outcome)
+		}
 	}
 	if err != nil {
 		ctx.Error(err.Error(), fasthttp.StatusServiceUnavailable)
