@@ -21,7 +21,7 @@ TEST_TIMEOUT ?= 5m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test check check-format check-vet check-lint check-layout fmt bench demo fuzz clean distclean
+.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare demo fuzz clean distclean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -61,6 +61,11 @@ fmt: $(GOFUMPT)
 
 bench:
 	$(GO) run ./loadtest/bench $(ARGS)
+
+# What got slower since BASE; ARGS=--macro compares the served exchange as well.
+bench-compare:
+	@test -n '$(BASE)' || { echo 'say with what to compare: make bench-compare BASE=main' >&2; exit 1; }
+	$(GO) run ./loadtest/compare --base '$(BASE)' $(ARGS)
 
 demo: build
 	./bin/pingpost demo $(ARGS)

@@ -16,14 +16,17 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Only    []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,replay,memory,tight,growth,start,seed" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, replay, memory, tight, growth, start or seed. May be repeated."`
-	Runs    int      `default:"5" help:"How often each pair is run (${default})."`
-	Seconds float64  `default:"4" help:"How long each run lasts, after its warm-up (${default})."`
-	Dir     string   `placeholder:"DIR" help:"Where data goes; a folder in it is made and removed. By default tmp/ of the repository, since /tmp is often memory and not a disk."`
-	Out     string   `placeholder:"FILE" help:"Where the table goes besides the terminal. By default BENCHMARKS.md of the repository, or nowhere with --only or --quick."`
-	Quick   bool     `help:"Everything in about a minute, with sizes that show that it works and nothing else."`
-	Noise   float64  `default:"0.04" help:"Share of the machine's time that other programs may use during a run before it is thrown away (${default})."`
-	Profile string   `placeholder:"FILE" help:"Write a CPU profile of the exchange under load to this file (ingest, 256 connections), and to FILE.auction (most buyers)."`
+	Only         []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,replay,memory,tight,growth,start,seed" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, replay, memory, tight, growth, start or seed. May be repeated."`
+	Runs         int      `default:"5" help:"How often each pair is run (${default})."`
+	Seconds      float64  `default:"4" help:"How long each run lasts, after its warm-up (${default})."`
+	Dir          string   `placeholder:"DIR" help:"Where data goes; a folder in it is made and removed. By default tmp/ of the repository, since /tmp is often memory and not a disk."`
+	Out          string   `placeholder:"FILE" help:"Where the table goes besides the terminal. By default BENCHMARKS.md of the repository, or nowhere with --only or --quick."`
+	Quick        bool     `help:"Everything in about a minute, with sizes that show that it works and nothing else."`
+	Noise        float64  `default:"0.04" help:"Share of the machine's time that other programs may use during a run before it is thrown away (${default})."`
+	Against      string   `placeholder:"PROGRAM" help:"Measure against this pingpost in place of the ceilings, and write samples and no table. See loadtest/compare."`
+	Samples      string   `default:"ours.txt" placeholder:"FILE" help:"With --against: where this exchange's samples go (${default})."`
+	TheirSamples string   `default:"theirs.txt" placeholder:"FILE" help:"With --against: where the other's go (${default})."`
+	Profile      string   `placeholder:"FILE" help:"Write a CPU profile of the exchange under load to this file (ingest, 256 connections), and to FILE.auction (most buyers)."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -67,6 +70,9 @@ func (f *flags) run(out, progress io.Writer) (err error) {
 			err = removing
 		}
 	}()
+	if f.Against != "" {
+		return b.against()
+	}
 	t := table{machine: b.machine(), conditions: b.conditions()}
 	for _, m := range measurements {
 		if !f.wants(m.name) {
