@@ -15,7 +15,7 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Base   string   `required:"" placeholder:"REV" help:"The revision to compare the working tree with."`
+	Base   string   `required:"true" placeholder:"REV" help:"The revision to compare the working tree with."`
 	Count  int      `default:"8" help:"How often each side runs (${default}). Fewer than 6 can prove nothing."`
 	Bench  string   `default:"." placeholder:"REGEXP" help:"Which benchmarks."`
 	Pkg    []string `default:"./..." placeholder:"PKG" help:"Of which packages."`
