@@ -91,7 +91,7 @@ func (s *Server) reporterOf(ctx *fasthttp.RequestCtx, id market.RequestID) (*mar
 		who, bad = s.bearerOf(ctx, event.ScopeWebhook)
 	}
 	if bad.status != 0 {
-		fail(ctx, id, bad)
+		s.turnAway(ctx, id, bad)
 		return nil, false
 	}
 	return who.buyer, true
