@@ -25,7 +25,6 @@ type guess struct {
 	body         string
 }
 
-
 var wrongCredentials = []guess{
 	{"an API key", "POST", "/api/v1/ingest", []string{"x-api-key", "wrong"}, "{}"},
 	{"an API key over the longest", "POST", "/api/v1/ingest", []string{"x-api-key", strings.Repeat("k", 600)}, "{}"},
