@@ -47,7 +47,8 @@ type Server struct {
 	postLimits   limits
 	seedLimits   limits
 	leadLimits   leadLimits
-	seeds        seedCrowd
+	seeds        answersOut
+	batches      answersOut   // of reports
 	runs         atomic.Int32 // of seeded leads through campaigns
 	draining     atomic.Bool
 	crowd        atomic.Pointer[crowd]
