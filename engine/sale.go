@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"crypto/subtle"
 	"errors"
 
 	"pingpost/engine/event"
@@ -165,7 +166,7 @@ func (in *ingest) findAuction() error {
 	}
 	in.open = in.offering()
 	token, ok := market.ParseBidToken(string(p.post.Token.Text))
-	if ok && p.post.Token.Kind == market.JSONString && token == p.auction.token {
+	if ok && p.post.Token.Kind == market.JSONString && subtle.ConstantTimeCompare(token[:], p.auction.token[:]) == 1 {
 		p.bid = p.auction.winner()
 	}
 	return nil

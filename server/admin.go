@@ -2,9 +2,11 @@ package server
 
 import (
 	"crypto/sha256"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -53,12 +55,19 @@ type Admin struct {
 	meter    *Meter
 	password [32]byte   // hash; of nothing where none is configured
 	locked   bool       // no password is configured: nothing that is guarded opens
-	wrong    brake      // on those who guess it
+	wary     *wary      // of those who guess it
 	applying sync.Mutex // one configuration is read and judged at a time
 	rotating sync.Mutex // one webhook secret at a time
 	http     *fasthttp.Server
+	tls      *tls.Config // nil: plain HTTP is spoken
 	logger   *slog.Logger
 }
+
+// OverTLS has the address speak TLS, from Serve on.
+func (a *Admin) OverTLS(config *tls.Config) { a.tls = config }
+
+// Trust says which proxies are believed about whom they bring.
+func (a *Admin) Trust(proxies []netip.Prefix) { a.wary.trust(proxies) }
 
 const (
 	maxDocument = 4 << 20  // bytes of a configuration that is sent
@@ -66,11 +75,12 @@ const (
 
 	maxOperators     = 1000 // connections open at once
 	maxOperatorsFrom = 50   // of them from one address
+	guesses          = 10   // wrong passwords a second from one address that are told so
 )
 
 // NewAdmin returns an admin server.
 func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Logger) *Admin {
-	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", wrong: newBrake(), logger: logger}
+	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", wary: newWary(guesses, meter, logger), logger: logger}
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
 	routes.NotFound = a.guard(func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultNotFound) })
@@ -181,7 +191,9 @@ func (a *Admin) unreadable(ctx *fasthttp.RequestCtx, err error) {
 
 // Serve answers on the listener until Shutdown.
 func (a *Admin) Serve(listener net.Listener) error {
-	return a.http.Serve(newCrowd(listener, maxOperators, maxOperatorsFrom, newRequestID, a.meter.notAccepted))
+	c := newCrowd(listener, maxOperators, maxOperatorsFrom, newRequestID, a.meter.notAccepted)
+	c.seal, c.trusts, c.unsealed = a.tls, a.wary.trusts, a.meter.unsealed.Inc
+	return a.http.Serve(c)
 }
 
 // Shutdown ends it.

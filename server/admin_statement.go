@@ -66,6 +66,10 @@ func (a *Admin) statements() fasthttp.RequestHandler {
 		body.left = func() { <-places }
 		ctx.SetContentType(ask.form.contentType())
 		ctx.Response.Header.Set("Cache-Control", "no-store")
+		if !ctx.Request.Header.IsHTTP11() {
+			body.sendToTheEnd(ctx)
+			return
+		}
 		ctx.SetBodyStream(body, -1)
 	}
 }

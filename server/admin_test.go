@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
@@ -285,32 +284,4 @@ func TestStrangersLearnNothing(t *testing.T) {
 	if status, _, _ := speak(t, address).ask(say("GET /admin/v1/hash", right+right, "")); status != 400 {
 		t.Errorf("two passwords: %d", status)
 	}
-}
-
-// TestGuessing: ten wrong ones a second are answered at once, the others wait,
-// and never more than a few hundred of them.
-func TestGuessing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBrake()
-		begun := time.Now()
-		for range guesses {
-			b.press()
-		}
-		if waited := time.Since(begun); waited != 0 {
-			t.Errorf("the first ones waited %s", waited)
-		}
-		var guessing sync.WaitGroup
-		for range mostGuesses {
-			guessing.Go(b.press)
-		}
-		synctest.Wait()
-		b.press()
-		if waited := time.Since(begun); waited != 0 {
-			t.Errorf("one too many waited %s", waited)
-		}
-		guessing.Wait()
-		if waited := time.Since(begun); waited != guessPause || b.waiting.Load() != 0 {
-			t.Errorf("the others waited %s, %d still do", waited, b.waiting.Load())
-		}
-	})
 }

@@ -191,8 +191,14 @@ func (a *Admin) resendAll(ctx *fasthttp.RequestCtx, o *owner) {
 	ctx.SetBody(append(strconv.AppendInt([]byte(`{"resent":`), int64(n), 10), "}\n"...))
 }
 
+// switchWebhook switches a supplier's webhook off or on. One that its configuration
+// has taken away can be switched as long as something is left of it.
 func (a *Admin) switchWebhook(off bool) func(*fasthttp.RequestCtx, *owner) {
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
+		if o.webhook() == nil && o.engine.State().HookStanding(o.ref) == (state.HookStanding{}) {
+			a.fail(ctx, fault{404, "not_found", "The supplier has no webhook; give it one in the configuration first."})
+			return
+		}
 		a.done(ctx, o.engine.SwitchHooks(market.SupplierID(o.id), off))
 	}
 }

@@ -1,10 +1,10 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/netip"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -24,6 +24,8 @@ import (
 // for each supplier was rejected: a connection says whose it is only after it
 // has been let in.
 //
+// A trusted proxy brings many over few addresses, and is counted in all alone.
+//
 // Accept has one caller; connections leave from any goroutine.
 type crowd struct {
 	net.Listener
@@ -31,6 +33,10 @@ type crowd struct {
 	newID          func() market.RequestID
 	tell           func(error) // hears why connections are not accepted for a while
 	told           time.Time   // when it last did; Accept's alone
+
+	seal     *tls.Config           // nil: connections are plain
+	unsealed func()                // hears of a handshake that failed
+	trusts   func(netip.Addr) bool // of a proxy, which is as many as it brings; nil: there are none
 
 	mu        sync.Mutex // guards the rest
 	open      int
@@ -78,7 +84,7 @@ func (c *crowd) Accept() (net.Conn, error) {
 			_ = evicted.Conn.Close()
 		}
 		if in {
-			return guest, nil
+			return c.sealed(guest), nil
 		}
 		c.refuse(conn)
 	}
@@ -103,7 +109,7 @@ func passing(err error) bool {
 func (c *crowd) enter(g *guest) (in bool, evicted *guest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.from[g.from] >= c.mostFrom {
+	if c.from[g.from] >= c.mostFrom && !(c.trusts != nil && c.trusts(g.from.Addr())) {
 		return false, nil
 	}
 	if c.open >= c.most {
@@ -189,12 +195,11 @@ func (c *crowd) packed() bool {
 // refuse writes what fits any connection's empty buffer, so it does not wait.
 func (c *crowd) refuse(conn net.Conn) {
 	defer conn.Close()
+	if c.seal != nil { // before a handshake there is no word that would be understood
+		return
+	}
 	if conn.SetWriteDeadline(time.Now().Add(time.Second)) != nil {
 		return
 	}
-	id := c.newID()
-	body := appendFault(nil, id, faultCrowded)
-	text := id.AppendTo([]byte("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: " +
-		retryAfterBusy + "\r\nConnection: close\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n" + headerRequestID + ": "))
-	_, _ = conn.Write(append(append(text, "\r\n\r\n"...), body...))
+	_, _ = conn.Write(rawAnswer("503 Service Unavailable", "Retry-After: "+retryAfterBusy+"\r\n", c.newID(), faultCrowded))
 }

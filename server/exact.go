@@ -16,6 +16,9 @@ func exactPath(header *fasthttp.RequestHeader) []byte {
 	if len(path) > 0 && path[0] != '/' {
 		host := header.Host()
 		rest, ok := bytes.CutPrefix(path, []byte("http://"))
+		if !ok {
+			rest, ok = bytes.CutPrefix(path, []byte("https://"))
+		}
 		if !ok || len(host) == 0 || len(rest) <= len(host) || !bytes.EqualFold(rest[:len(host)], host) || rest[len(host)] != '/' {
 			return nil
 		}

@@ -49,7 +49,7 @@ func (s *Server) mayEnter(ctx *fasthttp.RequestCtx, id market.RequestID, on rout
 	case routeIngest, routeAvailability, routeSuppliersLead:
 		_, bad := s.supplierOf(ctx.Request.Header.Peek("x-api-key"))
 		if ok = bad.status == 0; !ok {
-			fail(ctx, id, bad)
+			s.turnAway(ctx, id, bad)
 		}
 	case routePing:
 		_, ok = s.sellerOf(ctx, id, event.ScopePing)
@@ -62,7 +62,7 @@ func (s *Server) mayEnter(ctx *fasthttp.RequestCtx, id market.RequestID, on rout
 	case routeLead:
 		_, bad := s.bearerOf(ctx, 0)
 		if ok = bad.status == 0; !ok {
-			fail(ctx, id, bad)
+			s.turnAway(ctx, id, bad)
 		}
 	case routeToken:
 		ok = true

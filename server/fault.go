@@ -45,6 +45,7 @@ var (
 	faultApplying     = fault{409, "conflict", "Another configuration is being put into force. Look at what it changed, then send this one again."}
 	faultForeign      = fault{403, "forbidden", "A page of another origin made a browser send this. Send it from a page of this address, or without a browser."}
 	faultAdminMissing = fault{401, "unauthorized", "This address asks for the operator's password, by HTTP Basic with any user name."}
+	faultBadPassword  = fault{401, "unauthorized", "The password is not the operator's. Send the right one by HTTP Basic, with any user name."}
 )
 
 // malformed is a body that is not the JSON object it should be.

@@ -17,7 +17,7 @@ type guest struct {
 	used  atomic.Int64 // Unix nanoseconds: when a byte last went over it
 	known atomic.Bool  // a good credential has come over it
 	gone  atomic.Bool  // counted out already
-	spoke atomic.Bool  // a byte has come over it
+	spoke atomic.Bool  // a byte of a request has come over it
 
 	reading, writing patience
 }
@@ -57,11 +57,18 @@ func (g *guest) Read(p []byte) (int, error) {
 	n, err := g.Conn.Read(p)
 	if n > 0 {
 		g.touch()
-		if !g.spoke.Load() {
-			g.spoke.Store(true)
+		if g.crowd.seal == nil {
+			g.speak()
 		}
 	}
 	return n, err
+}
+
+// speak notes that a byte of a request has come.
+func (g *guest) speak() {
+	if !g.spoke.Load() {
+		g.spoke.Store(true)
+	}
 }
 
 func (g *guest) Write(p []byte) (int, error) {
@@ -97,7 +104,7 @@ func (g *guest) recognize() {
 
 // recognize notes that a good credential came over the request's connection.
 func recognize(ctx *fasthttp.RequestCtx) {
-	if g, ok := ctx.Conn().(*guest); ok {
+	if g := guestOf(ctx); g != nil {
 		g.recognize()
 	}
 }
@@ -108,23 +115,10 @@ func dismiss(ctx *fasthttp.RequestCtx) {
 	if status := ctx.Response.StatusCode(); status < 400 || status > 499 {
 		return
 	}
-	if g, ok := ctx.Conn().(*guest); ok && !g.known.Load() && g.crowd.packed() {
+	if g := guestOf(ctx); g != nil && !g.known.Load() && g.crowd.packed() {
 		ctx.SetConnectionClose()
 	}
 }
 
-// origin is whose connection it is: an address, or for IPv6 the network that
-// one customer is given whole.
-func origin(conn net.Conn) netip.Prefix {
-	tcp, ok := conn.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return netip.Prefix{}
-	}
-	address := tcp.AddrPort().Addr().Unmap()
-	bits := address.BitLen()
-	if address.Is6() {
-		bits = 64
-	}
-	prefix, _ := address.WithZone("").Prefix(bits)
-	return prefix
-}
+// origin is whose connection it is.
+func origin(conn net.Conn) netip.Prefix { return networkOf(addressOf(conn.RemoteAddr())) }

@@ -37,7 +37,7 @@ func (s *Server) decide(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, 
 	received := s.clock.Now()
 	supplier, bad := s.supplierOf(r.credential)
 	if bad.status != 0 {
-		fail(ctx, id, bad)
+		s.turnAway(ctx, id, bad)
 		return nil
 	}
 	recognize(ctx)

@@ -19,7 +19,7 @@ func (s *Server) look(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, _ 
 	now := s.clock.Now()
 	who, bad := s.bearerOf(ctx, 0)
 	if bad.status != 0 {
-		fail(ctx, id, bad)
+		s.turnAway(ctx, id, bad)
 		return
 	}
 	recognize(ctx)
@@ -46,7 +46,7 @@ func (s *Server) lookAsSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r
 	now := s.clock.Now()
 	supplier, bad := s.supplierOf(r.credential)
 	if bad.status != 0 {
-		fail(ctx, id, bad)
+		s.turnAway(ctx, id, bad)
 		return
 	}
 	recognize(ctx)

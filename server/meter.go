@@ -52,6 +52,8 @@ type Meter struct {
 	postTime *metrics.PrometheusHistogram
 	auctions *metrics.PrometheusHistogram
 	faults   *metrics.Counter
+	guesses  *metrics.Counter // wrong credentials
+	unsealed *metrics.Counter // handshakes of TLS that failed
 	fault    func(what string, err error)
 
 	failures  *rate.Limiter // that the log tells of
@@ -87,6 +89,8 @@ func NewMeter(set *metrics.Set, fault func(what string, err error)) *Meter {
 	m.auctions = set.NewPrometheusHistogramExt(`pingpost_auction_seconds`, buckets)
 	m.hooks = newHookMeter(set)
 	m.faults = set.NewCounter(`pingpost_faults_total`)
+	m.guesses = set.NewCounter(`pingpost_wrong_credentials_total`)
+	m.unsealed = set.NewCounter(`pingpost_tls_handshake_failures_total`)
 	return m
 }
 

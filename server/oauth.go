@@ -50,7 +50,7 @@ func (s *Server) giveToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *roo
 		bad = faultClientUnknown
 	}
 	if bad.status != 0 {
-		failOAuth(ctx, id, bad)
+		failOAuth(ctx, id, s.wary.judge(ctx, bad, s.clock.Now()))
 		return
 	}
 	scopes, bad := granted(&form, &client)
@@ -64,10 +64,20 @@ func (s *Server) giveToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *roo
 	})
 }
 
+// What is longer than these can be nobody's, and is not hashed: a wrong login costs
+// no more than a right one.
+const (
+	maxClientID     = 128
+	maxClientSecret = 4096
+)
+
 // clientOf finds the client whose id and secret these are. Both are hashed
 // together and the hash looked up, so that it takes as long for a client that
 // there is as for one that there is not.
 func (s *Server) clientOf(l login) (client state.Credential, known bool) {
+	if len(l.id) > maxClientID || len(l.secret) > maxClientSecret {
+		return state.Credential{}, false
+	}
 	client, known = s.engine.State().Credential(s.opt.Tokens.HashClient([]byte(l.id), []byte(l.secret)))
 	if !known || client.Kind != event.CredentialOAuthClient || client.Client != l.id {
 		return state.Credential{}, false

@@ -31,13 +31,11 @@ func (a *Admin) allowed(ctx *fasthttp.RequestCtx) bool {
 		recognize(ctx)
 		return true
 	}
+	bad := faultAdminMissing
 	if ok && !a.locked {
-		a.wrong.press()
-		ctx.SetConnectionClose()
+		bad = faultBadPassword
 	}
-	ctx.Response.Header.Del("Allow")
-	a.fail(ctx, faultAdminMissing)
-	ctx.Response.Header.Set("WWW-Authenticate", `Basic realm="pingpost"`)
+	a.turnAway(ctx, bad)
 	return false
 }
 

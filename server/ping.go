@@ -53,7 +53,7 @@ func (s *Server) availability(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 	received := s.clock.Now()
 	supplier, bad := s.supplierOf(r.credential)
 	if bad.status != 0 {
-		fail(ctx, id, bad)
+		s.turnAway(ctx, id, bad)
 		return
 	}
 	recognize(ctx)
@@ -91,7 +91,7 @@ func (s *Server) supplierBy(ctx *fasthttp.RequestCtx, id market.RequestID, scope
 		bad = buyers
 	}
 	if bad.status != 0 {
-		fail(ctx, id, bad)
+		s.turnAway(ctx, id, bad)
 		return nil, false
 	}
 	recognize(ctx)

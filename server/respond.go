@@ -24,7 +24,7 @@ func fail(ctx *fasthttp.RequestCtx, id market.RequestID, f fault, fields ...mark
 	ctx.SetStatusCode(f.status)
 	ctx.SetContentType(typeJSON)
 	ctx.Response.Header.SetBytesV(headerRequestID, id.AppendTo(text[:0]))
-	if f.status > fasthttp.StatusInternalServerError && f.status <= fasthttp.StatusGatewayTimeout || f == faultAuctions || f == faultRuns || f == faultSeeds {
+	if f.status > fasthttp.StatusInternalServerError && f.status <= fasthttp.StatusGatewayTimeout || f == faultAuctions || f == faultRuns || f == faultAnswers {
 		ctx.Response.Header.Set("Retry-After", retryAfterBusy)
 	}
 	ctx.SetBody(appendFault(nil, id, f, fields...))

@@ -12,7 +12,7 @@ import (
 var (
 	faultBuyersSeed   = fault{403, "forbidden", "The token is a buyer's, and leads are made for suppliers. Use a token of a supplier."}
 	faultSeedCampaign = fault{403, "forbidden", "This supplier may not send leads into this campaign. Name one of its own, or none."}
-	faultSeeds        = fault{429, "rate_limited", "Too many answers of this path are on their way. Read them, and send this one again after the time in Retry-After."}
+	faultAnswers      = fault{429, "rate_limited", "Too many answers of this path are on their way. Read them, and send this one again after the time in Retry-After."}
 	faultRuns         = fault{429, "rate_limited", "Too many runs through campaigns are under way here. Send this one again after the time in Retry-After."}
 )
 
@@ -32,10 +32,10 @@ func (s *Server) seed(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, re
 		return
 	}
 	if !s.seeds.enter(supplier.Ref) {
-		fail(ctx, id, faultSeeds)
+		fail(ctx, id, faultAnswers)
 		return
 	}
-	answer := &seedAnswer{left: func() { s.seeds.leave(supplier.Ref) }}
+	answer := &countedAnswer{left: func() { s.seeds.leave(supplier.Ref) }}
 	sent := false
 	defer func() {
 		if !sent {

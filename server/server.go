@@ -1,8 +1,11 @@
 package server
 
 import (
+	"cmp"
+	"crypto/tls"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +29,8 @@ type Options struct {
 
 	Body, Header                           int // bytes
 	Connections, MaxConnsPerIP             int
+	AuthFailures                           int         // wrong credentials a second from one address that are told so; 0: 100
+	TLS                                    *tls.Config // nil: plain HTTP is spoken
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 }
 
@@ -42,17 +47,19 @@ type Server struct {
 	postLimits   limits
 	seedLimits   limits
 	leadLimits   leadLimits
-	seeds        seedCrowd
+	seeds        answersOut
+	batches      answersOut   // of reports
 	runs         atomic.Int32 // of seeded leads through campaigns
 	draining     atomic.Bool
 	crowd        atomic.Pointer[crowd]
+	wary         *wary
 }
 
 // New returns a server that takes no requests until SetCatalog and Serve.
 func New(opt Options) *Server {
 	opt.Connections = affordable(opt.Connections, descriptors(), opt.Logger)
 	opt.Meter.tellTo(opt.Logger)
-	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock}
+	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock, wary: newWary(cmp.Or(opt.AuthFailures, usualAuthFailures), opt.Meter, opt.Logger)}
 	s.http = &fasthttp.Server{
 		Handler:               s.handle,
 		ErrorHandler:          s.unreadable,
@@ -105,9 +112,18 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 // Serve answers on the listener until Shutdown.
 func (s *Server) Serve(listener net.Listener) error {
 	c := newCrowd(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.engine.NewRequestID, s.opt.Meter.notAccepted)
+	c.seal, c.trusts, c.unsealed = s.opt.TLS, s.wary.trusts, s.opt.Meter.unsealed.Inc
 	s.crowd.Store(c)
 	return s.http.Serve(c)
 }
+
+// usualAuthFailures is as many as a supplier may send leads: one whose key has just
+// been revoked is told that, and not to come again later.
+const usualAuthFailures = 100
+
+// Trust says which proxies are believed about whom they bring. It is called each
+// time a configuration has come into force.
+func (s *Server) Trust(proxies []netip.Prefix) { s.wary.trust(proxies) }
 
 // hushEvery is how often a server that stops looks for silent connections: one may
 // have been on its way in.

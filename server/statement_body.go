@@ -7,6 +7,8 @@ import (
 	"net"
 	"time"
 
+	"github.com/valyala/fasthttp"
+
 	"pingpost/engine"
 )
 
@@ -90,4 +92,25 @@ func (b *statementBody) Close() error {
 	b.left = func() {}
 	b.entries.Close()
 	return nil
+}
+
+// sendToTheEnd sends the statement to who speaks HTTP/1.0, which knows no pieces: it
+// ends with its connection. One that breaks off is cut by a reset, over TLS by the
+// lack of a last word.
+func (b *statementBody) sendToTheEnd(ctx *fasthttp.RequestCtx) {
+	kind, guest := string(ctx.Response.Header.ContentType()), guestOf(ctx)
+	ctx.HijackSetNoResponse(true)
+	ctx.Hijack(func(conn net.Conn) {
+		defer b.Close()
+		_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: "+kind+"\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n")
+		if err == nil {
+			_, err = io.Copy(conn, b)
+		}
+		if err == nil || guest == nil {
+			return
+		}
+		if tcp, ok := guest.Conn.(*net.TCPConn); ok && tcp.SetLinger(0) == nil {
+			_ = guest.Close()
+		}
+	})
 }

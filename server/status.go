@@ -41,21 +41,36 @@ func (s *Server) reportMany(ctx *fasthttp.RequestCtx, id market.RequestID, r *ro
 	if !s.reporting(ctx, id, r, read) {
 		return
 	}
+	buyer := r.status.Buyer.Ref
+	if !s.batches.enter(buyer) {
+		fail(ctx, id, faultAnswers)
+		return
+	}
+	out := &countedAnswer{left: func() { s.batches.leave(buyer) }}
+	sent := false
+	defer func() {
+		if !sent {
+			out.left()
+		}
+	}()
 	r.readReports()
 	answer, err := s.engine.ReportStatuses(&r.status)
 	if err != nil {
 		failWith(ctx, id, err)
 		return
 	}
-	body := append(r.out[:0], `{"results":[`...)
+	body := []byte(`{"results":[`)
 	for i := range answer.Results {
 		if i > 0 {
 			body = append(body, ',')
 		}
 		body = appendResult(body, &answer.Results[i])
 	}
-	r.out = append(body, "]}"...)
-	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
+	body = append(body, "]}"...)
+	out.Reset(body)
+	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, nil)
+	ctx.SetBodyStream(out, len(body))
+	sent = true
 }
 
 // reporting makes the checks of a report that come before what it says, and begins
@@ -91,7 +106,7 @@ func (s *Server) reporterOf(ctx *fasthttp.RequestCtx, id market.RequestID) (*mar
 		who, bad = s.bearerOf(ctx, event.ScopeWebhook)
 	}
 	if bad.status != 0 {
-		fail(ctx, id, bad)
+		s.turnAway(ctx, id, bad)
 		return nil, false
 	}
 	return who.buyer, true

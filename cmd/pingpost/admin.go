@@ -14,13 +14,14 @@ import (
 
 // adminFlags say how a running exchange's operator address is reached.
 type adminFlags struct {
+	trustFlags
 	Admin    string `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default})." placeholder:"URL"`
 	Password string `env:"PINGPOST_ADMIN_PASSWORD" help:"The operator's password; better in the environment variable PINGPOST_ADMIN_PASSWORD." placeholder:"TEXT"`
 }
 
 // call makes one request of the admin API.
 func (f *adminFlags) call(method, path string, body []byte) ([]byte, error) {
-	answer, err := f.send(&http.Client{Timeout: time.Minute}, method, path, body)
+	answer, err := f.send(time.Minute, method, path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +33,14 @@ func (f *adminFlags) call(method, path string, body []byte) ([]byte, error) {
 	return text, nil
 }
 
-// send makes one request and returns an answer that is good, to be read and closed.
-func (f *adminFlags) send(client *http.Client, method, path string, body []byte) (*http.Response, error) {
+// send makes one request, which may take so long (0: any time), and returns an answer
+// that is good, to be read and closed.
+func (f *adminFlags) send(within time.Duration, method, path string, body []byte) (*http.Response, error) {
+	way, err := f.transport()
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{Transport: way, Timeout: within}
 	req, err := http.NewRequest(method, f.Admin+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a request to %q: %w", f.Admin, err)

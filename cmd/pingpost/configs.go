@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"pingpost/cmd/pingpost/exchange"
 	"pingpost/server/config"
 )
 
@@ -15,8 +16,9 @@ type validateCmd struct {
 // Run checks the file.
 func (c *validateCmd) Run() error {
 	source, err := config.Load(c.File, os.LookupEnv)
+	var built *config.Exchange
 	if err == nil {
-		_, err = source.Compile()
+		built, err = source.Compile()
 	}
 	var problems *config.Problems
 	if errors.As(err, &problems) {
@@ -28,6 +30,10 @@ func (c *validateCmd) Run() error {
 	if err != nil {
 		return err
 	}
+	if err := exchange.CheckCertificates(&built.Settings); err != nil {
+		return err
+	}
+	fmt.Fprint(os.Stderr, built.Warnings.Print())
 	fmt.Println(c.File + ": good")
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -147,7 +148,7 @@ func (c *demoCmd) send(ctx context.Context, house *household, x *demoExchange, s
 		case <-sending:
 		}
 	}()
-	s := newSender(x.public, set.apiKey, demoWidth)
+	s := newSender(x.public, set.apiKey, demoWidth, new(http.Transport))
 	s.rate = c.Rate
 	a := newAccount(set)
 	shown := newProgress(os.Stderr)

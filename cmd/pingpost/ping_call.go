@@ -18,6 +18,7 @@ import (
 
 // sellerFlags say to which exchange a ping or a post goes, and as whom.
 type sellerFlags struct {
+	trustFlags
 	URL          string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
 	Token        string `env:"PINGPOST_TOKEN" placeholder:"TOKEN" help:"A bearer token; better in the environment variable PINGPOST_TOKEN."`
 	ClientID     string `name:"client-id" env:"PINGPOST_CLIENT_ID" placeholder:"ID" help:"An OAuth client, to which the exchange gives a token."`
@@ -92,7 +93,12 @@ func (c *sellerCall) make(ctx context.Context) (*heard, error) {
 // client gives the request its credential, or is one that does. A redirect is
 // not followed: where it leads, nobody has said that a credential may go.
 func (c *sellerCall) client(ctx context.Context, req *http.Request) (*http.Client, error) {
-	f, client := c.flags, &http.Client{}
+	f := c.flags
+	way, err := f.transport()
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{Transport: way}
 	switch way := c.as.way; {
 	case way == byKey && c.apiKey != "":
 		req.Header.Set("x-api-key", c.apiKey)
@@ -103,7 +109,7 @@ func (c *sellerCall) client(ctx context.Context, req *http.Request) (*http.Clien
 			ClientID: f.ClientID, ClientSecret: f.ClientSecret, Scopes: []string{c.scope},
 			TokenURL: strings.TrimRight(f.URL, "/") + "/oauth/token",
 		}
-		client = config.Client(ctx)
+		client = config.Client(context.WithValue(ctx, oauth2.HTTPClient, client))
 	default:
 		return nil, errors.New("say who sells: --token, or --client-id and --client-secret")
 	}

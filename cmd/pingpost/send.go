@@ -15,6 +15,7 @@ import (
 
 // sendCmd sends a file of leads and says what became of them.
 type sendCmd struct {
+	trustFlags
 	File        string  `arg:"" help:"File with one JSON object a line; - is standard input."`
 	To          string  `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
 	APIKey      string  `required:"true" name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"The supplier's API key; better in the environment variable PINGPOST_API_KEY."`
@@ -62,7 +63,11 @@ func (c *sendCmd) Run() error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // the next signal is not caught any more
 
-	s := newSender(c.To, c.APIKey, c.Concurrency)
+	way, err := c.transport()
+	if err != nil {
+		return err
+	}
+	s := newSender(c.To, c.APIKey, c.Concurrency, way)
 	s.rate, s.keyed = c.Rate, c.Idempotency
 	summary := newTally()
 	shown := newProgress(os.Stderr)

@@ -40,16 +40,12 @@ const (
 	longestPause = time.Minute
 )
 
-func newSender(base, apiKey string, width int) *sender {
-	transport := &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		MaxIdleConns:        width,
-		MaxIdleConnsPerHost: width,
-		IdleConnTimeout:     10 * time.Second, // below any exchange's own, so that few connections are stale
-	}
+func newSender(base, apiKey string, width int, way *http.Transport) *sender {
+	way.MaxIdleConns, way.MaxIdleConnsPerHost = width, width
+	way.IdleConnTimeout = 10 * time.Second // below any exchange's own, so that few connections are stale
 	return &sender{
 		url: strings.TrimRight(base, "/") + "/api/v1/ingest", apiKey: apiKey, keyed: true, width: width,
-		client: &http.Client{Transport: transport, Timeout: sendTimeout},
+		client: &http.Client{Transport: way, Timeout: sendTimeout},
 	}
 }
 

@@ -65,7 +65,7 @@ func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func scripted(width int, replies ...reply) (*sender, *script) {
-	s, exchange := newSender("http://exchange.test/", "key", width), &script{replies: replies}
+	s, exchange := newSender("http://exchange.test/", "key", width, new(http.Transport)), &script{replies: replies}
 	s.client = &http.Client{Transport: exchange, Timeout: sendTimeout}
 	return s, exchange
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 )
@@ -47,7 +46,7 @@ func (c *statementCmd) run(out io.Writer) error {
 	if c.Format == "csv" {
 		query.Set("format", "csv")
 	}
-	answer, err := c.send(http.DefaultClient, "GET", "/admin/v1/statement?"+query.Encode(), nil) // a long one takes its time
+	answer, err := c.send(0, "GET", "/admin/v1/statement?"+query.Encode(), nil) // a long one takes its time
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,9 @@ type Exchange struct {
 	// it gives the same bytes again. It is what is logged, compared and
 	// exported.
 	Canonical []byte
+
+	// Warnings are what is allowed and most likely not meant.
+	Warnings Problems
 }
 
 // compiler judges one document and builds what it describes. It goes on after

@@ -19,7 +19,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("settings: %+v", s)
 	}
 	want := LimitSettings{
-		Body: 65536, Answer: 65536, Header: 16384, Connections: 10_000, MaxConnsPerIP: 1_000,
+		Body: 65536, Answer: 65536, Header: 16384, Connections: 10_000, MaxConnsPerIP: 1_000, AuthFailures: 100,
 		ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 	}
 	if s.Limits != want {

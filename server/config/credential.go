@@ -56,6 +56,7 @@ func (c *compiler) clients(at place, owner event.NameKind, ownerID string, clien
 			c.unique(here.key("client_id"), "client", client.ClientID)
 		}
 		scopes := c.scopes(here.key("scopes"), client.Scopes)
+		c.idle(here.key("scopes"), owner, client.Scopes)
 		c.needed(here.key("client_secret"), client.ClientSecret)
 		if c.carried(here.key("client_secret"), client.ClientSecret) {
 			c.first(FirstCredential{

@@ -34,7 +34,7 @@ func (c Change) Restart() bool {
 	first, _, _ := strings.Cut(c.Path, ".")
 	first, _, _ = strings.Cut(first, "[")
 	switch first {
-	case "data_dir", "listen", "admin", "tenant", "sandbox", "trusted_networks", "history",
+	case "data_dir", "listen", "tls", "admin", "tenant", "sandbox", "trusted_networks", "history",
 		"idempotency", "ping_idempotency", "token_lifetime", "webhooks", "limits":
 		return true
 	}

@@ -8,6 +8,7 @@ import "time"
 type Document struct {
 	DataDir         string   `json:"data_dir"` // relative to the file
 	Listen          string   `json:"listen"`
+	TLS             *TLS     `json:"tls,omitempty"` // of listen
 	Admin           Admin    `json:"admin"`
 	TrustedProxies  []string `json:"trusted_proxies,omitempty"`
 	TrustedNetworks []string `json:"trusted_networks,omitempty"`
@@ -32,6 +33,7 @@ type Document struct {
 // none.
 type Admin struct {
 	Listen   string `json:"listen"`
+	TLS      *TLS   `json:"tls,omitempty"`
 	Password Secret `json:"password,omitzero"`
 }
 

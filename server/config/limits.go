@@ -13,6 +13,7 @@ type Limits struct {
 	Header        *Size     `json:"header"`           // of a request, all of its lines
 	Connections   *int      `json:"connections"`      // open at once
 	MaxConnsPerIP *int      `json:"max_conns_per_ip"` // open at once from one address
+	AuthFailures  *int      `json:"auth_failures"`    // wrong credentials a second from one address
 	ReadTimeout   *Duration `json:"read_timeout"`     // for a request to arrive
 	WriteTimeout  *Duration `json:"write_timeout"`    // for an answer to leave
 	IdleTimeout   *Duration `json:"idle_timeout"`     // of a connection between requests
@@ -28,6 +29,7 @@ func (l *Limits) fill() {
 	l.Header = given(l.Header, 16*kibibyte)
 	l.Connections = given(l.Connections, 10_000)
 	l.MaxConnsPerIP = given(l.MaxConnsPerIP, 1_000)
+	l.AuthFailures = given(l.AuthFailures, 100)
 	l.ReadTimeout = l.ReadTimeout.orElse(10 * time.Second)
 	l.WriteTimeout = l.WriteTimeout.orElse(10 * time.Second)
 	l.IdleTimeout = l.IdleTimeout.orElse(time.Minute)
@@ -44,6 +46,7 @@ func (c *compiler) limits(at place, l *Limits) LimitSettings {
 	c.sizeIn(at.key("header"), *l.Header, kibibyte, mebibyte)
 	c.intIn(at.key("connections"), *l.Connections, 1, 1_000_000)
 	c.intIn(at.key("max_conns_per_ip"), *l.MaxConnsPerIP, 1, 1_000_000)
+	c.intIn(at.key("auth_failures"), *l.AuthFailures, 1, 1_000_000)
 	c.spanIn(at.key("read_timeout"), l.ReadTimeout, 100*time.Millisecond, time.Hour)
 	c.spanIn(at.key("write_timeout"), l.WriteTimeout, 100*time.Millisecond, time.Hour)
 	c.spanIn(at.key("idle_timeout"), l.IdleTimeout, 100*time.Millisecond, day)
@@ -53,6 +56,7 @@ func (c *compiler) limits(at place, l *Limits) LimitSettings {
 		Header:        int(*l.Header),
 		Connections:   *l.Connections,
 		MaxConnsPerIP: *l.MaxConnsPerIP,
+		AuthFailures:  *l.AuthFailures,
 		ReadTimeout:   l.ReadTimeout.span(),
 		WriteTimeout:  l.WriteTimeout.span(),
 		IdleTimeout:   l.IdleTimeout.span(),

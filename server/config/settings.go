@@ -12,7 +12,9 @@ import (
 type Settings struct {
 	DataDir         string // absolute, or relative to the working directory where the file's path was
 	Listen          string
+	TLS             TLSSettings // of Listen
 	AdminListen     string
+	AdminTLS        TLSSettings
 	AdminPassword   Secret
 	TrustedProxies  []netip.Prefix
 	TrustedNetworks []netip.Prefix
@@ -30,6 +32,7 @@ type Settings struct {
 type LimitSettings struct {
 	Body, Answer, Header                   int
 	Connections, MaxConnsPerIP             int
+	AuthFailures                           int // a second, from one address
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 }
 
@@ -57,7 +60,9 @@ func (c *compiler) settings(d *Document) {
 	c.out.Settings = Settings{
 		DataDir:         c.source.resolve(d.DataDir),
 		Listen:          d.Listen,
+		TLS:             c.tls("tls", d.TLS),
 		AdminListen:     d.Admin.Listen,
+		AdminTLS:        c.tls("admin.tls", d.Admin.TLS),
 		AdminPassword:   d.Admin.Password,
 		TrustedProxies:  c.prefixes("trusted_proxies", d.TrustedProxies),
 		TrustedNetworks: c.networks,

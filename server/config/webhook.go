@@ -46,6 +46,9 @@ func (c *compiler) webhook(at place, supplier string, w *Webhook) *market.Endpoi
 		c.fail(at.key("secret"), "is not a webhook secret; it is whsec_ followed by base64")
 		return nil
 	}
+	if key, ok := signature.ParseSecret(w.Secret.Reveal()); ok {
+		c.weak(at.key("secret"), key)
+	}
 	return &market.Endpoint{URL: w.URL, Credential: c.keep(WebhookSecretName(supplier), w.Secret)}
 }
 

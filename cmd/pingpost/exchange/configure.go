@@ -36,6 +36,9 @@ func (x *Exchange) configure(built *config.Exchange) error {
 		return err
 	}
 	x.doors.SetCatalog(built.Catalog)
+	x.doors.Trust(built.Settings.TrustedProxies)
+	x.admin.Trust(built.Settings.TrustedProxies)
+	x.warnMeant(built.Warnings)
 	x.hookGauges(built.Catalog)
 	x.canonical.Store(&built.Canonical)
 	return nil
@@ -119,8 +122,17 @@ func (x *Exchange) tables(c *engine.Configuration, built *config.Exchange) error
 	return nil
 }
 
-// Reload reads the configuration's file again. An error leaves the one in force.
+// warnMeant tells of what a document allows and most likely does not mean.
+func (x *Exchange) warnMeant(warnings config.Problems) {
+	for _, warning := range warnings {
+		x.logger.Warn("the configuration has something that is most likely not meant", "path", warning.Path, "what", warning.Message)
+	}
+}
+
+// Reload reads the configuration's file again, and the certificates'. An error leaves
+// the one in force.
 func (x *Exchange) Reload() error {
+	x.certificates.look()
 	built, err := read(x.path, x.opt.Env)
 	if err != nil {
 		return err
@@ -140,11 +152,11 @@ func (x *Exchange) Reload() error {
 // warnRestart says which changed settings wait for a restart.
 func (x *Exchange) warnRestart(now *config.Settings) {
 	old := &x.settings
-	if old.DataDir != now.DataDir || old.Listen != now.Listen || old.AdminListen != now.AdminListen ||
+	if old.DataDir != now.DataDir || old.Listen != now.Listen || old.AdminListen != now.AdminListen || old.TLS != now.TLS || old.AdminTLS != now.AdminTLS ||
 		old.AdminPassword != now.AdminPassword || old.Tenant != now.Tenant || old.Sandbox != now.Sandbox ||
 		old.TokenLifetime != now.TokenLifetime || old.Limits != now.Limits || old.Webhooks != now.Webhooks || old.History != now.History || old.Idempotency != now.Idempotency || old.PingIdempotency != now.PingIdempotency ||
 		fmt.Sprint(old.TrustedNetworks) != fmt.Sprint(now.TrustedNetworks) {
-		x.logger.Warn("data_dir, addresses, the password, the tenant's name, sandbox, limits, webhooks, history, idempotency, ping_idempotency, token_lifetime and trusted_networks take effect at the next start")
+		x.logger.Warn("data_dir, addresses, the paths under tls, the password, the tenant's name, sandbox, limits, webhooks, history, idempotency, ping_idempotency, token_lifetime and trusted_networks take effect at the next start")
 	}
 }
 

@@ -55,6 +55,7 @@ type Exchange struct {
 	canonical atomic.Pointer[[]byte]
 
 	public, private net.Listener
+	certificates    certificates
 	ready           atomic.Bool
 	draining        atomic.Bool
 	room            space
@@ -110,6 +111,7 @@ func newExchange(path string, opt Options, built *config.Exchange) *Exchange {
 // begin takes requests.
 func (x *Exchange) begin() {
 	x.ready.Store(true)
+	x.watchCertificates()
 	x.serve("public", x.public, x.doors.Serve)
 	x.logger.Info("serving", "listen", x.public.Addr().String(), "admin", x.private.Addr().String(), "leads", x.state.Leads())
 }
@@ -124,6 +126,9 @@ func read(path string, env func(string) (string, bool)) (*config.Exchange, error
 
 // bind takes both addresses and serves the admin one.
 func (x *Exchange) bind() (err error) {
+	if err := x.openCertificates(); err != nil {
+		return err
+	}
 	if x.public, err = net.Listen("tcp", x.settings.Listen); err != nil {
 		return errors.Join(errors.New("cannot listen for requests; choose another address in listen"), err)
 	}
@@ -131,6 +136,8 @@ func (x *Exchange) bind() (err error) {
 		return errors.Join(errors.New("cannot listen for the operator; choose another address in admin.listen"), err, x.public.Close())
 	}
 	x.admin = server.NewAdmin(x, x.meter, x.settings.AdminPassword.Reveal(), x.logger)
+	x.admin.OverTLS(x.certificates.private.config())
+	x.admin.Trust(x.settings.TrustedProxies)
 	x.serve("admin", x.private, x.admin.Serve)
 	return nil
 }

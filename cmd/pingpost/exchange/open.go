@@ -61,6 +61,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 		Body: limits.Body, Header: limits.Header,
 		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
 		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
+		AuthFailures: limits.AuthFailures, TLS: x.certificates.public.config(),
 	})
 	unapplied := x.unapplied(built)
 	if err := x.configure(built); err != nil {

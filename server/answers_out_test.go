@@ -8,6 +8,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/engine/market"
 )
 
 // TestUnreadSeeds: answers with leads are large, and who does not read them keeps
@@ -47,14 +48,14 @@ func TestUnreadSeeds(t *testing.T) {
 		return k
 	}
 	var begun []*talk
-	for i := range mostSeeds {
-		if i > 0 && i%mostSeedsOf == 0 && !refused(tokens[i/mostSeedsOf-1]) {
-			t.Errorf("a supplier has %d", mostSeedsOf+1)
+	for i := range mostOut {
+		if i > 0 && i%mostOutOf == 0 && !refused(tokens[i/mostOutOf-1]) {
+			t.Errorf("a supplier has %d", mostOutOf+1)
 		}
-		begun = append(begun, unread(tokens[i/mostSeedsOf]))
+		begun = append(begun, unread(tokens[i/mostOutOf]))
 	}
-	if !refused(tokens[mostSeeds/mostSeedsOf]) {
-		t.Errorf("there are %d", mostSeeds+1)
+	if !refused(tokens[mostOut/mostOutOf]) {
+		t.Errorf("there are %d", mostOut+1)
 	}
 	begun[0].Close()
 	until(t, "a place is free", func() bool { return !refused(tokens[0]) })
@@ -78,4 +79,32 @@ func (n narrow) Accept() (net.Conn, error) {
 		err = tcp.SetWriteBuffer(4 << 10)
 	}
 	return conn, err
+}
+
+// TestUnreadBatches: the answers to batches of reports are counted in the same way: one
+// too many is 429 before anything is reported, and one that was read is counted no
+// more.
+func TestUnreadBatches(t *testing.T) {
+	m := trading(t, new(memoryLog))
+	batch := `{"changes":[{"lead_id":"` + m.sold("cmp_auto") + `","status":"contacted"}]}`
+	blue := market.Ref(1)
+	for range mostOutOf {
+		m.batches.enter(blue)
+	}
+	m.reportMany("blue", "b1", batch).mustFail(t, 429, "rate_limited")
+	m.batches.leave(blue)
+	for range 2 * mostOutOf {
+		if a := m.reportMany("blue", "b1", batch); a.status != 200 || !strings.Contains(a.body, `"contacted"`) {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		until(t, "the answer is no longer counted", func() bool {
+			m.batches.mu.Lock()
+			defer m.batches.mu.Unlock()
+			return m.batches.all == mostOutOf-1
+		})
+	}
+	m.reportMany("blue", "b2", `{"changes":1}`).mustFail(t, 422, "invalid_payload")
+	if m.batches.all != mostOutOf-1 {
+		t.Errorf("what was refused is counted: %d", m.batches.all)
+	}
 }

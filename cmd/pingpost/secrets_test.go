@@ -1,0 +1,300 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// secretConfig has every kind of secret that a configuration can have.
+const secretConfig = `data_dir: data
+listen: 127.0.0.1:0
+tls: {cert: cert.pem, key: key.pem}
+admin: {listen: 127.0.0.1:0, password: "${ADMIN_PASSWORD}", tls: {cert: cert.pem, key: key.pem}}
+trusted_networks: [127.0.0.0/8]
+trusted_proxies: [127.0.0.0/8]
+limits: {auth_failures: 5}
+sandbox: true
+suppliers:
+  - id: sup
+    api_key: "${SUP_API_KEY}"
+    ingest_rate: 1000000
+    ping_rate: 1000000
+    oauth_clients: [{client_id: sup, client_secret: "${S_CLIENT}", scopes: [ping, post]}]
+    bearer_tokens: [{token: "${S_TOKEN}"}]
+    webhook: {url: "%[1]s/hooks", secret: "${S_HOOK}"}
+buyers:
+  - {id: buy_oauth, ping_rate: 1000000, endpoint: "%[1]s/oauth", auth: {oauth: {token_url: "%[1]s/token", client_id: x, client_secret: "${S_OAUTH}"}}, oauth_clients: [{client_id: buy, client_secret: "${S_BUYER}"}]}
+  - {id: buy_bearer, ping_rate: 1000000, endpoint: "%[1]s/bearer", auth: {bearer: "${S_BEARER}"}}
+  - {id: buy_key, ping_rate: 1000000, endpoint: "%[1]s/key", auth: {api_key: "${S_KEY}", header: X-Key}}
+campaigns:
+  - {id: cmp_auto, method: ping_post, vertical: auto, duplicates: {window: 0s}, buyers: [{buyer: buy_oauth}, {buyer: buy_bearer}, {buyer: buy_key}]}
+`
+
+// secrets are what no line, answer, figure or file may have; each is a word of its own.
+// How one begins is told, as its hint, so the canary stands further on.
+var secrets = map[string]string{
+	"S_CLIENT": "0a1b2c3d4e-canary-of-the-sellers-client", "S_TOKEN": "0a1b2c3d4e-canary-of-the-static-token",
+	"S_HOOK":  "whsec_" + base64.StdEncoding.EncodeToString([]byte("0a1b2c3d4e-canary-of-the-webhooks-secret-xx")),
+	"S_OAUTH": "0a1b2c3d4e-canary-of-the-grant", "S_BUYER": "0a1b2c3d4e-canary-of-the-buyers-client",
+	"S_BEARER": "0a1b2c3d4e-canary-of-the-bearer", "S_KEY": "0a1b2c3d4e-canary-of-the-legacy-key",
+	"ADMIN_PASSWORD": adminPassword, "SUP_API_KEY": apiKey,
+	"granted": "0a1b2c3d4e-canary-that-a-buyer-granted",
+}
+
+// partners are buyers and a receiver of webhooks: some of them refuse what they are
+// shown, and say it again while they do.
+func partners(t *testing.T) *httptest.Server {
+	t.Helper()
+	bid := func(w http.ResponseWriter, r *http.Request, amount string) {
+		var ping struct {
+			Auction string `json:"auction_id"`
+		}
+		if json.NewDecoder(r.Body).Decode(&ping) != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		fmt.Fprintf(w, `{"auction_id":%q,"bid":{"amount":%s,"currency":"USD","bid_token":"t-%s"}}`, ping.Auction, amount, amount)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"access_token":%q,"token_type":"Bearer","expires_in":3600}`, secrets["granted"])
+	})
+	mux.HandleFunc("POST /oauth/v1/ping", func(w http.ResponseWriter, r *http.Request) { bid(w, r, "10") })
+	mux.HandleFunc("POST /bearer/v1/ping", func(w http.ResponseWriter, r *http.Request) { bid(w, r, "9") })
+	mux.HandleFunc("POST /key/v1/ping", func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "not with "+r.Header.Get("X-Key"), http.StatusInternalServerError)
+	})
+	mux.HandleFunc("POST /oauth/v1/post", func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprintf(w, `{"error":"unauthorized","message":%q}`, r.Header.Get("Authorization"))
+	})
+	mux.HandleFunc("POST /bearer/v1/post", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"lead_id":"theirs"}`)
+	})
+	mux.HandleFunc("POST /hooks", func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no "+r.Header.Get("webhook-signature"), http.StatusTeapot)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// caller speaks to the exchange under test, and keeps all that it hears.
+type caller struct {
+	t             *testing.T
+	client        *http.Client
+	public, admin string
+	heard         bytes.Buffer
+}
+
+// call makes a request; headers come in pairs. What was made for the caller alone, and
+// shown this once, is not kept.
+func (c *caller) call(method, address string, shownOnce bool, body string, headers ...string) (status int, text string) {
+	c.t.Helper()
+	req, err := http.NewRequest(method, address, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	if strings.HasPrefix(address, c.admin) && req.Header.Get("Authorization") == "" {
+		req.SetBasicAuth("op", adminPassword)
+	}
+	res, err := c.client.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	said, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if !shownOnce {
+		fmt.Fprintln(&c.heard, method, res.Status, res.Header, string(said))
+	}
+	return res.StatusCode, string(said)
+}
+
+// made has the exchange make a secret, which it shows this once.
+func (c *caller) made(path, member string) string {
+	c.t.Helper()
+	status, text := c.call("POST", c.admin+path, true, "")
+	var said map[string]any
+	if err := json.Unmarshal([]byte(text), &said); err != nil || status >= 300 {
+		c.t.Fatalf("%s: %d %s", path, status, text)
+	}
+	secret, _ := said[member].(string)
+	if secret == "" {
+		c.t.Fatalf("%s: no %s in %s", path, member, text)
+	}
+	return secret
+}
+
+// TestSecretsStaySecret: an exchange is lived through with a canary for each secret,
+// shown right and wrong in every place, at log level debug. No canary is in a log
+// line, a metric, an answer of either address, a profile, what the commands print, or
+// a file of data_dir.
+func TestSecretsStaySecret(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the program")
+	}
+	for name, value := range secrets {
+		t.Setenv(name, value)
+	}
+	path := configuration(t, fmt.Sprintf(secretConfig, partners(t).URL))
+	client, keyText := certified(t, filepath.Dir(path))
+	ca := filepath.Join(filepath.Dir(path), "cert.pem")
+	s := serve(t, "-c", path, "--log-level", "debug")
+	public, admin := s.addresses("sandbox")
+	c := &caller{t: t, client: client, public: "https://" + strings.TrimPrefix(public, "http://"), admin: "https://" + strings.TrimPrefix(admin, "http://")}
+	all := map[string]string{"the certificate's key": keyText}
+	for name, value := range secrets {
+		all[name] = value
+	}
+	all["an access token"] = c.token("sup", secrets["S_CLIENT"])
+	all["a buyer's access token"] = c.token("buy", secrets["S_BUYER"])
+	all["a new API key"] = c.made("/admin/v1/suppliers/sup/keys", "api_key")
+	all["a new client secret"] = c.made("/admin/v1/suppliers/sup/clients/sup/secrets", "client_secret")
+	all["a new static token"] = c.made("/admin/v1/suppliers/sup/tokens", "token")
+	all["a new webhook secret"] = c.made("/admin/v1/webhooks/sup/secret", "secret")
+	lead := c.day(all)
+	c.wrong(all)
+	c.lookAround(lead)
+	for _, args := range [][]string{
+		{"export", "--admin", c.admin, "--ca", ca}, {"explain", "--admin", c.admin, "--ca", ca, lead}, {"explain", "--json", "--admin", c.admin, "--ca", ca, lead},
+		{"diff", "--admin", c.admin, "--ca", ca, path}, {"apply", "--admin", c.admin, "--ca", ca, path}, {"validate", path},
+		{"statement", "--admin", c.admin, "--ca", ca, "--supplier", "sup"}, {"log", "dump", filepath.Join(filepath.Dir(path), "data")},
+	} {
+		said := run(t, args...)
+		if said.code != 0 {
+			t.Errorf("%v: exit %d %s", args, said.code, said.err)
+		}
+		c.heard.WriteString(said.out + said.err)
+	}
+	s.signal(syscall.SIGTERM)
+	if code := s.ends(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	mustNotHave(t, "what was heard", c.heard.String(), all)
+	mustNotHave(t, "the log", s.said(), all)
+	err := filepath.WalkDir(filepath.Join(filepath.Dir(path), "data"), func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		mustNotHave(t, file, string(text), all)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(s.said(), "level=DEBUG") || !strings.Contains(s.said(), "wrong credentials come") || c.heard.Len() < 10_000 {
+		t.Errorf("too little was heard: %d bytes, and %s", c.heard.Len(), s.said())
+	}
+}
+
+// mustNotHave looks for each secret as it is, and as it may be written.
+func mustNotHave(t *testing.T, where, text string, all map[string]string) {
+	t.Helper()
+	for name, secret := range all {
+		bare := strings.TrimPrefix(secret, "whsec_")
+		for form, written := range map[string]string{
+			"as it is": bare, "in base64": base64.StdEncoding.EncodeToString([]byte(bare)),
+			"in hex": hex.EncodeToString([]byte(bare)), "in a query": url.QueryEscape(bare),
+		} {
+			if strings.Contains(text, written) {
+				t.Errorf("%s has %s %s", where, name, form)
+			}
+		}
+	}
+}
+
+// token gets an access token, which is a secret like what it was got for.
+func (c *caller) token(client, secret string) string {
+	c.t.Helper()
+	status, text := c.call("POST", c.public+"/oauth/token", true, "grant_type=client_credentials&client_id="+client+"&client_secret="+url.QueryEscape(secret),
+		"Content-Type", "application/x-www-form-urlencoded")
+	var said struct {
+		Token string `json:"access_token"`
+	}
+	if err := json.Unmarshal([]byte(text), &said); err != nil || status != 200 {
+		c.t.Fatalf("%d %s", status, text)
+	}
+	return said.Token
+}
+
+// day sells a lead by each way and reports on it; the lead's id is returned.
+func (c *caller) day(all map[string]string) (lead string) {
+	c.t.Helper()
+	status, text := c.call("POST", c.public+"/api/v1/ingest", false,
+		`{"flo_campaign_id":"cmp_auto","flo_supplier_id":"sup","first_name":"Ann","last_name":"Lee","phone":"4155550132","email":"a@b.example","state":"CA"}`,
+		"x-api-key", apiKey, "Content-Type", "application/json")
+	if status != 201 || !strings.Contains(text, `"ACCEPTED"`) {
+		c.t.Fatalf("%d %s", status, text)
+	}
+	_, rest, _ := strings.Cut(text, `"id":"`)
+	lead, _, _ = strings.Cut(rest, `"`)
+	for i, token := range []string{all["an access token"], secrets["S_TOKEN"], all["a new static token"]} {
+		status, text := c.call("POST", c.public+"/v1/ping", false, fmt.Sprintf(`{"auction_id":"a-%d","vertical":"auto","state":"CA","tcpa_consent":true}`, i),
+			"Authorization", "Bearer "+token, "Content-Type", "application/json", "Idempotency-Key", fmt.Sprint("k", i))
+		if status != 200 || !strings.Contains(text, `"bid_token"`) {
+			c.t.Errorf("a ping: %d %s", status, text)
+		}
+	}
+	c.call("POST", c.public+"/v1/leads/"+lead+"/status", false, `{"status":"contacted"}`,
+		"Authorization", "Bearer "+all["a buyer's access token"], "Content-Type", "application/json", "Idempotency-Key", "r1")
+	c.call("PUT", c.admin+"/admin/v1/secrets/buyer/buy_key/api_key", false, `{"value":"`+secrets["S_KEY"]+`"}`)
+	return lead
+}
+
+// wrong shows secrets where they do not belong: in another's place, in the query, the
+// body, the address, the path, and in what is logged of callers.
+func (c *caller) wrong(all map[string]string) {
+	c.t.Helper()
+	for _, secret := range all {
+		secret = strings.ReplaceAll(secret, "\n", "")
+		half := secret + "x"
+		for _, path := range []string{"/api/v1/ingest", "/v1/ping", "/v1/post", "/oauth/token", "/v1/leads/lead_x/status", "/v1/dev/seed", "/none/" + url.PathEscape(secret)} {
+			c.call("POST", c.public+path+"?key="+url.QueryEscape(secret), false, `{"client_id":"sup","client_secret":"`+half+`","grant_type":"client_credentials","`+half+`":1}`,
+				"x-api-key", half, "Authorization", "Bearer "+half, "Content-Type", "application/json", "Idempotency-Key", "w",
+				"X-Forwarded-For", secret+", 203.0.113.7", "X-Request-Id", secret, "Cookie", "session="+secret, "User-Agent", secret)
+		}
+		c.call("POST", c.public+"/oauth/token", false, "grant_type="+url.QueryEscape(secret)+"&scope="+url.QueryEscape(secret), "Content-Type", "application/x-www-form-urlencoded",
+			"Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("sup:"+half)))
+		c.call("POST", c.public+"/api/v1/ingest", false, `{"flo_campaign_id":"`+secret+`","flo_supplier_id":"sup","phone":"`+secret+`"}`, "x-api-key", apiKey, "Content-Type", "application/json")
+		c.call("GET", c.admin+"/admin/v1/hash?password="+url.QueryEscape(secret), false, "", "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("op:"+half)))
+		c.call("PUT", c.admin+"/admin/v1/config", false, "data_dir: ["+secret+"]\nadmin: {password: ["+secret+"]}\n")
+		c.call("PUT", c.admin+"/admin/v1/config", false, "suppliers: [{id: a, api_key: \""+secret+" \\u0001\", webhook: {url: \"https://u:p@x\", secret: \""+secret+"\"}}]")
+	}
+}
+
+// lookAround asks the operators' address for all that it shows.
+func (c *caller) lookAround(lead string) {
+	c.t.Helper()
+	for _, path := range []string{
+		"/healthz", "/readyz", "/metrics", "/admin/v1/config", "/admin/v1/hash", "/admin/v1/deliveries", "/admin/v1/explain/" + lead, "/admin/v1/explain/a-0",
+		"/admin/v1/suppliers/sup/keys", "/admin/v1/suppliers/sup/clients", "/admin/v1/suppliers/sup/tokens", "/admin/v1/buyers/buy_oauth/clients",
+		"/admin/v1/webhooks", "/admin/v1/webhooks/sup", "/admin/v1/webhooks/sup/dead", "/admin/v1/statement?supplier=sup", "/admin/v1/returns",
+		"/admin/v1/secrets/buyer/buy_key/api_key", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/heap?debug=1", "/debug/pprof/goroutine?debug=2",
+		"/debug/pprof/heap", "/debug/pprof/allocs?debug=1", "/debug/pprof/symbol",
+	} {
+		c.call("GET", c.admin+path, false, "")
+	}
+	time.Sleep(10 * time.Millisecond)
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"os"
+)
+
+// trustFlags say whose certificates an exchange may show.
+type trustFlags struct {
+	CA string `name:"ca" env:"PINGPOST_CA" type:"path" placeholder:"FILE" help:"Certificates in PEM by which an https address is trusted, instead of the machine's own; also in the environment variable PINGPOST_CA."`
+}
+
+// transport is the way to an exchange, with pools of its own.
+func (f *trustFlags) transport() (*http.Transport, error) {
+	way := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
+	if f.CA == "" {
+		return way, nil
+	}
+	text, err := os.ReadFile(f.CA)
+	if err != nil {
+		return nil, fmt.Errorf("--ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--ca %s has no certificate in PEM", f.CA)
+	}
+	way.TLSClientConfig.RootCAs = pool
+	return way, nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// certified puts a certificate for this machine and its key into a folder, and returns
+// a client that trusts it, and a line of the key.
+func certified(t *testing.T, dir string) (client *http.Client, keyText string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(365 * 24 * time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, form, form, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
+	for name, text := range map[string][]byte{"cert.pem": cert, "key.pem": key} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(cert)
+	way := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
+	t.Cleanup(way.CloseIdleConnections)
+	lines := strings.Split(string(key), "\n")
+	return &http.Client{Transport: way, Timeout: 20 * time.Second}, lines[1]
+}
+
+// TestCommandsOverTLS: each command that speaks to an exchange does so over https, by
+// a CA that it is given, and not without it.
+func TestCommandsOverTLS(t *testing.T) {
+	text := strings.Replace(served, `password: "${ADMIN_PASSWORD}"}`, `password: "${ADMIN_PASSWORD}", tls: {cert: cert.pem, key: key.pem}}
+tls: {cert: cert.pem, key: key.pem}`, 1)
+	text = strings.Replace(text, `ingest_rate: 1000000}`, `ingest_rate: 1000000, oauth_clients: [{client_id: sup, client_secret: "${SUP_API_KEY}"}]}`, 1)
+	path := configuration(t, text)
+	dir := filepath.Dir(path)
+	certified(t, dir)
+	s := serve(t, "-c", path)
+	public, admin := s.addresses("production")
+	public, admin = strings.Replace(public, "http:", "https:", 1), strings.Replace(admin, "http:", "https:", 1)
+	ca, leads := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "leads.ndjson")
+	rewrite(t, leads, `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"`+person+`","phone":"4155550132","email":"a@b.example","state":"CA"}`+"\n")
+	t.Setenv("PINGPOST_API_KEY", apiKey)
+	for _, args := range [][]string{
+		{"export", "--admin", admin}, {"diff", "--admin", admin, path}, {"statement", "--admin", admin, "--supplier", "sup"},
+		{"send", leads, "--to", public, "--no-idempotency"},
+		{"ping", "--url", public, "--api-key", apiKey, "flo_campaign_id=cmp", "flo_supplier_id=sup"},
+		{"ping", "--url", public, "--client-id", "sup", "--client-secret", apiKey, "vertical=auto", "state=CA", "tcpa_consent:=true"},
+	} {
+		without := run(t, args...)
+		if without.code == 0 || !strings.Contains(without.err+without.out, "certificate") && args[0] != "send" {
+			t.Errorf("%v without the CA: exit %d %s %s", args, without.code, without.out, without.err)
+		}
+		with := run(t, append(args, "--ca", ca)...)
+		if args[0] != "ping" && with.code != 0 || strings.Contains(with.err, "certificate") {
+			t.Errorf("%v: exit %d %s %s", args, with.code, with.out, with.err)
+		}
+	}
+	t.Setenv("PINGPOST_CA", ca)
+	if out := must(t, "export", "--admin", admin); !strings.Contains(out, "cert: cert.pem") {
+		t.Errorf("the CA from the environment: %s", out)
+	}
+	for file, want := range map[string]string{filepath.Join(dir, "none.pem"): "no such file", path: "has no certificate in PEM"} {
+		if r := run(t, "export", "--admin", admin, "--ca", file); r.code != 1 || !strings.Contains(r.err, want) {
+			t.Errorf("--ca %s: exit %d %s", file, r.code, r.err)
+		}
+	}
+}

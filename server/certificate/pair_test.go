@@ -1,0 +1,196 @@
+package certificate
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// made is a new certificate with its key, good from a day before noon on.
+func made(t *testing.T, name string, until time.Time) (cert, key []byte) {
+	t.Helper()
+	return madeFrom(t, name, noon.Add(-24*time.Hour), until)
+}
+
+func madeFrom(t *testing.T, name string, from, until time.Time) (cert, key []byte) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: from, NotAfter: until}
+	der, err := x509.CreateCertificate(rand.Reader, form, form, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
+}
+
+// disk is a folder with a pair in it.
+type disk struct {
+	t     *testing.T
+	files Files
+}
+
+func newDisk(t *testing.T) *disk {
+	t.Helper()
+	dir := t.TempDir()
+	return &disk{t, Files{filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")}}
+}
+
+func (d *disk) write(cert, key []byte) {
+	d.t.Helper()
+	for path, text := range map[string][]byte{d.files.Cert: cert, d.files.Key: key} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+func (d *disk) open() *Pair {
+	d.t.Helper()
+	p, err := Open(d.files)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return p
+}
+
+// shows is the name on the certificate that a client would be shown.
+func shows(t *testing.T, p *Pair) string {
+	t.Helper()
+	cert, err := p.Config().GetCertificate(&tls.ClientHelloInfo{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert.Leaf.Subject.CommonName
+}
+
+// TestOpen: what is no pair is refused with words that say which file, and that have
+// nothing of the key.
+func TestOpen(t *testing.T) {
+	cert, key := made(t, "one", noon.Add(time.Hour))
+	_, otherKey := made(t, "two", noon.Add(time.Hour))
+	broken := append(append([]byte("-----BEGIN PRIVATE KEY-----\n"), "Y2FuYXJ5\n"...), "-----END PRIVATE KEY-----\n"...)
+	locked := bytes.ReplaceAll(broken, []byte("PRIVATE KEY"), []byte("ENCRYPTED PRIVATE KEY"))
+	for what, row := range map[string]struct {
+		cert, key []byte
+		want      string
+	}{
+		"a pair":            {cert, key, ""},
+		"a chain":           {append(bytes.Clone(cert), cert...), key, ""},
+		"another's key":     {cert, otherKey, "does not match"},
+		"the two swapped":   {key, cert, "no private key"},
+		"half a key":        {cert, key[:len(key)/2], "no private key"},
+		"half a cert":       {cert[:len(cert)/2], key, "no certificate"},
+		"nothing":           {nil, nil, "no certificate"},
+		"no text":           {[]byte("x"), key, "no certificate"},
+		"a locked key":      {cert, locked, "passphrase"},
+		"a key of no kind":  {cert, broken, "failed to parse private key"},
+		"more than is read": {bytes.Repeat(cert, 4000), key, "over a megabyte"},
+	} {
+		d := newDisk(t)
+		d.write(row.cert, row.key)
+		_, err := Open(d.files)
+		switch {
+		case row.want == "" && err != nil, row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)):
+			t.Errorf("%s: %v, want %q", what, err, row.want)
+		case err != nil && (strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), "Y2Fu")):
+			t.Errorf("%s: the error has something of the file: %v", what, err)
+		}
+	}
+	if _, err := Open(Files{"/nowhere/cert.pem", "/nowhere/key.pem"}); err == nil || !strings.Contains(err.Error(), "/nowhere/cert.pem") {
+		t.Errorf("without files: %v", err)
+	}
+}
+
+// TestLook: what is shown after each thing that the files may come to hold.
+func TestLook(t *testing.T) {
+	cert, key := made(t, "one", noon.Add(time.Hour))
+	next, nextKey := made(t, "two", noon.Add(2*time.Hour))
+	past, pastKey := made(t, "past", noon.Add(-time.Minute))
+	later, laterKey := madeFrom(t, "later", noon.Add(time.Minute), noon.Add(time.Hour))
+	for what, row := range map[string]struct {
+		cert, key []byte
+		shows     string
+		says      string
+	}{
+		"the same":                {cert, key, "one", ""},
+		"another pair":            {next, nextKey, "two", ""},
+		"the cert alone so far":   {next, key, "one", "does not match"},
+		"the key alone so far":    {cert, nextKey, "one", "does not match"},
+		"half a cert":             {next[:len(next)/2], nextKey, "one", "half written"},
+		"half a key":              {next, nextKey[:len(nextKey)/2], "one", "half written"},
+		"empty files":             {nil, nil, "one", "half written"},
+		"one that has run out":    {past, pastKey, "one", "has run out"},
+		"one that is not yet":     {later, laterKey, "one", "good only from"},
+		"the same, other spacing": {append([]byte("\n"), cert...), key, "one", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			d := newDisk(t)
+			d.write(cert, key)
+			p := d.open()
+			d.write(row.cert, row.key)
+			changed, err := p.Look(noon)
+			if (err == nil) != (row.says == "") || err != nil && !strings.Contains(err.Error(), row.says) {
+				t.Errorf("said %v, want %q", err, row.says)
+			}
+			if got := shows(t, p); got != row.shows || changed != (err == nil && !bytes.Equal(row.cert, cert)) {
+				t.Errorf("shows %s, changed %v", got, changed)
+			}
+			if changed, err := p.Look(noon); changed || err != nil {
+				t.Errorf("a second look: %v, %v: what was told is told again", changed, err)
+			}
+			d.write(next, nextKey)
+			if _, err := p.Look(noon); err != nil || shows(t, p) != "two" {
+				t.Errorf("then a good pair: %v, shows %s", err, shows(t, p))
+			}
+			d.write(row.cert, row.key)
+			if _, err := p.Look(noon); row.says != "" && err == nil {
+				t.Error("what went wrong before is not told when it goes wrong again")
+			}
+		})
+	}
+}
+
+// TestLookWhenItsTimeHasCome: a certificate that was too early is shown once it is good,
+// and where the present one has run out, any.
+func TestLookWhenItsTimeHasCome(t *testing.T) {
+	cert, key := made(t, "one", noon.Add(time.Hour))
+	later, laterKey := madeFrom(t, "later", noon.Add(time.Minute), noon.Add(30*time.Minute))
+	d := newDisk(t)
+	d.write(cert, key)
+	p := d.open()
+	d.write(later, laterKey)
+	if _, err := p.Look(noon); err == nil {
+		t.Error("it is not good yet, and nothing is said")
+	}
+	if changed, err := p.Look(noon.Add(time.Minute)); !changed || err != nil || shows(t, p) != "later" {
+		t.Errorf("in its time: %v, %v", changed, err)
+	}
+	past, pastKey := made(t, "past", noon.Add(20*time.Minute))
+	d.write(past, pastKey)
+	if changed, err := p.Look(noon.Add(40 * time.Minute)); !changed || err != nil {
+		t.Errorf("both have run out: %v, %v", changed, err)
+	}
+	if !p.NotAfter().Equal(noon.Add(20 * time.Minute)) {
+		t.Errorf("runs out at %s", p.NotAfter())
+	}
+}

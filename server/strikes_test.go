@@ -1,0 +1,98 @@
+package server
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func network(text string) netip.Prefix { return netip.MustParsePrefix(text) }
+
+// TestStrikes: one second's worth at once, then one each time that one is forgiven,
+// for each network by itself.
+func TestStrikes(t *testing.T) {
+	s, now := newStrikes(10), time.Now().UnixNano()
+	a, b := network("192.0.2.1/32"), network("2001:db8::/64")
+	for i := range 10 {
+		if ok, _, _ := s.take(a, now); !ok {
+			t.Errorf("the %d. of ten was too many", i+1)
+		}
+	}
+	ok, wait, end := s.take(a, now)
+	if ok || wait != 100*time.Millisecond || end != now+int64(time.Second) {
+		t.Errorf("the eleventh: %v, wait %s, all forgiven in %s", ok, wait, time.Duration(end-now))
+	}
+	if ok, _, _ := s.take(b, now); !ok {
+		t.Error("another network pays for the first")
+	}
+	if ok, _, _ := s.take(a, now+int64(wait)); !ok {
+		t.Error("after the wait it was still too many")
+	}
+	if ok, _, _ := s.take(a, now+int64(wait)); ok {
+		t.Error("what is refused takes time to be forgiven, too")
+	}
+	if ok, _, _ := s.take(a, now-int64(time.Hour)); ok {
+		t.Error("time that goes back forgives")
+	}
+}
+
+// TestStrikesAgainstATable: with few networks it is what a map of buckets would be.
+func TestStrikesAgainstATable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rate := rapid.IntRange(1, 50).Draw(t, "rate")
+		s, tokens, last := newStrikes(rate), map[netip.Prefix]float64{}, map[netip.Prefix]int64{}
+		now := int64(1)
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			now += rapid.Int64Range(0, int64(time.Second)/4).Draw(t, "later")
+			from := network(fmt.Sprintf("192.0.2.%d/32", rapid.IntRange(1, 5).Draw(t, "from")))
+			if at, known := last[from]; known {
+				tokens[from] = min(float64(rate), tokens[from]+float64(now-at)*float64(rate)/1e9)
+			} else {
+				tokens[from] = float64(rate)
+			}
+			last[from] = now
+			ok, _, _ := s.take(from, now)
+			if near := tokens[from] - 1; ok != (near >= 0) && (near > 1e-3 || near < -1e-3) {
+				t.Fatalf("allowed %v with %f in the bucket", ok, tokens[from])
+			}
+			if ok {
+				tokens[from]--
+			}
+		}
+	})
+}
+
+// TestStrangersCannotGrowStrikes: a million networks take no more memory than none,
+// and whoever keeps guessing is not forgotten for those who guess once.
+func TestStrangersCannotGrowStrikes(t *testing.T) {
+	s, now := newStrikes(10), time.Now().UnixNano()
+	guesser := network("192.0.2.1/32")
+	refused := 0
+	for i := range 1_000_000 {
+		address := netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 16), byte(i >> 8), byte(i)})
+		s.take(networkOf(address), now)
+		if i%1000 == 0 {
+			if ok, _, _ := s.take(guesser, now); !ok {
+				refused++
+			}
+		}
+		now += int64(time.Microsecond)
+	}
+	if refused < 900 {
+		t.Errorf("only %d of 1000 guesses a millisecond apart were too many", refused)
+	}
+	held := 0
+	for i := range s.sets {
+		for j := range s.sets[i] {
+			if s.sets[i][j].from.IsValid() {
+				held++
+			}
+		}
+	}
+	if held > strikeSets*strikeWays {
+		t.Errorf("%d are held", held)
+	}
+}
