@@ -51,13 +51,15 @@ var ways = []way{
 	{path: "/admin/v1/buyers/buy_blue/tokens", operators: true, base: `{"scopes":["webhook"]}`},
 }
 
-// spliced is the way's own object with the members of another one behind its own.
-func (w *way) spliced(body []byte) []byte {
+// spliced is the way's own object, of an auction of its own, with the members of
+// another one behind its own.
+func (w *way) spliced(x *fuzzed, body []byte) []byte {
 	inner, ok := bytes.CutPrefix(body, []byte("{"))
 	if !ok || bytes.HasPrefix(bytes.TrimLeft(inner, " \t\r\n"), []byte("}")) {
 		return body
 	}
-	return slices.Concat([]byte(w.base[:len(w.base)-1]), []byte(","), inner)
+	base := strings.Replace(w.base, `"auction_id":"a"`, fmt.Sprintf(`"auction_id":"a%d"`, x.asked), 1)
+	return slices.Concat([]byte(base[:len(base)-1]), []byte(","), inner)
 }
 
 func (w *way) send(x *fuzzed, body []byte) *fasthttp.RequestCtx {
@@ -91,7 +93,7 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, body []byte, splice bool) {
 		w := &ways[int(which)%len(ways)]
 		if splice {
-			body = w.spliced(body)
+			body = w.spliced(&x, body)
 		}
 		before := string(body)
 		ctx := w.send(x.fresh(t), body)

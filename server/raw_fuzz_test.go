@@ -36,7 +36,7 @@ func (w *wire) Write(p []byte) (int, error) {
 	return w.out.Write(p)
 }
 
-func (w *wire) Close() error { w.closed = true; return nil }
+func (w *wire) Close() error      { w.closed = true; return nil }
 func (*wire) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
 func (*wire) RemoteAddr() net.Addr               { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 2} }

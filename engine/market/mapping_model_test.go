@@ -196,7 +196,9 @@ func urlByTheBook(text string) bool {
 	return err == nil && !strings.ContainsAny(inner, ".%")
 }
 
-func unseen(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\u180E\u200B\u200C\u200D\u2060\uFEFF", r) }
+func unseen(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune("\u180E\u200B\u200C\u200D\u2060\uFEFF", r)
+}
 
 func transformed(transform market.Transform, text string) (string, bool) {
 	switch transform {

@@ -21,13 +21,14 @@ func FuzzDocument(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{
-		string(text), string(full), base, "{}", "suppliers: [{id: sup_a, api_key: '${A_KEY}'}]\n", "suppliers: [{id: sup_a, api_key: k}, {id: sup-a, api_key: l}]\n",
-		"buyers: [{id: b, endpoint: https://x.example, auth: {type: header, header: X-Key, value: v}}]\n", "campaigns: [{id: c, method: waterfall, fields: [{name: 'a: b', type: enum, values: ['1', 'true', '~', '', ' x']}]}]\n",
-		"campaigns: [{id: c, method: ping_post, vertical: \"a\\nb\", schedule: {time_zone: UTC, open: [Mon 00:00-01:00]}}]\n", "suppression_lists: [{id: l, kind: phone, entries: ['4155550123']}]\n",
-		"suppliers:\n- id: s\n  api_key: k\n  webhook: {url: https://a.example/x, secret: whsec_aGk=}\n", "data_dir: |\n  a\n", "admin: {password: p}\nlimits: {body: 1KiB}\n",
-	} {
+	for _, seed := range []string{string(text), string(full), base, "{}"} {
 		f.Add([]byte(seed))
+	}
+	for _, more := range []string{
+		"    fields: [{name: 'a: b', type: enum, values: ['1', 'true', '~', ' x', '$${A}', 'no', \"a\\tb\"]}]\n", "    caps: [{per: day, count: 1}, {per: day, money: 2.50}]\n",
+		"    filters: [{field: state, in: [CA]}]\n", "    duplicates: {window: 90m}\n", "    returns: {window: 14d}\n", "    floor: 0.000001\n    payout: {share: 0.8}\n", "admin: {password: p}\n", "data_dir: |\n  a\n", "limits: {body: 1KiB}\n",
+	} {
+		f.Add([]byte(base + more))
 	}
 	env := func(name string) (string, bool) { return "whsec_aGk=" + strings.ToLower(name), len(name) > 1 }
 	first := compiled(f, base, nil)
