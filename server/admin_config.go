@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -129,16 +130,16 @@ func isDry(query *fasthttp.Args) bool {
 	return true
 }
 
-// document reads a small JSON body; false: it was answered already.
+// document reads a small JSON object; false: it was answered already.
 func (a *Admin) document(ctx *fasthttp.RequestCtx, into any) bool {
 	err := strictjson.Unmarshal(bodyOf(ctx), into)
 	var syntax *strictjson.SyntaxError
 	var wrong *strictjson.TypeError
 	switch {
+	case errors.As(err, &syntax), !bytes.HasPrefix(bytes.TrimLeft(bodyOf(ctx), " \t\r\n"), []byte("{")): // null would fit anything
+		a.fail(ctx, malformed(explain(err)))
 	case err == nil:
 		return true
-	case errors.As(err, &syntax):
-		a.fail(ctx, malformed(explain(err)))
 	case errors.As(err, &wrong) && wrong.Field != "":
 		a.fail(ctx, faultPayload, market.FieldError{
 			Field: wrong.Field, Code: market.CodeWrongType, Expected: "a value of another type",

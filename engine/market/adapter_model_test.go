@@ -86,31 +86,40 @@ func drawnLead(t *rapid.T) []string {
 func TestWhatCheckPassesIsWellFormed(t *testing.T) {
 	m := adapted(t)
 	passed := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
-		format := rapid.SampledFrom([]string{"json", "xml", "form"}).Draw(t, "format")
-		template := drawnTemplate(t, format)
-		a, mistakes := market.NewPostAdapter(format, template)
-		if a == nil && len(mistakes) == 0 {
-			t.Fatal("refused without a reason")
-		}
-		if a == nil || a.Check(m) != nil {
-			return
-		}
-		passed[format]++
-		for range 4 {
-			lead, failed := fill(m, person(drawnLead(t)...))
-			if failed != nil {
-				continue
-			}
-			body, ok := a.AppendPost(nil, m, lead, adapterPost)
-			if !ok || !reads(format, body) {
-				t.Fatalf("%s\ngave\n%s", template, body)
-			}
-		}
-	})
+	rapid.Check(t, func(t *rapid.T) { checkWellFormed(t, m, passed) })
 	for _, format := range []string{"json", "xml", "form"} {
 		if passed[format] == 0 {
 			t.Errorf("no template of %s passed", format)
+		}
+	}
+}
+
+// FuzzWellFormed is the same, with templates and leads that a fuzzer draws.
+func FuzzWellFormed(f *testing.F) {
+	m := adapted(f)
+	f.Add([]byte("a long enough seed for a template of each kind, and for a few leads as well"))
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { checkWellFormed(t, m, map[string]int{}) }))
+}
+
+func checkWellFormed(t *rapid.T, m *market.Mapping, passed map[string]int) {
+	format := rapid.SampledFrom([]string{"json", "xml", "form"}).Draw(t, "format")
+	template := drawnTemplate(t, format)
+	a, mistakes := market.NewPostAdapter(format, template)
+	if a == nil && len(mistakes) == 0 {
+		t.Fatal("refused without a reason")
+	}
+	if a == nil || a.Check(m) != nil {
+		return
+	}
+	passed[format]++
+	for range 4 {
+		lead, failed := fill(m, person(drawnLead(t)...))
+		if failed != nil {
+			continue
+		}
+		body, ok := a.AppendPost(nil, m, lead, adapterPost)
+		if !ok || !reads(format, body) {
+			t.Fatalf("%s\ngave\n%s", template, body)
 		}
 	}
 }

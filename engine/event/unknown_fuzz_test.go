@@ -1,0 +1,81 @@
+package event
+
+import (
+	"runtime"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// withUnknown adds to a frame what a later program may have written: a field that
+// nobody here knows, of any form, beside the fact and within it.
+func withUnknown(frame []byte, number protowire.Number, form uint8, text []byte) []byte {
+	field := func(dst []byte) []byte {
+		switch form % 4 {
+		case 0:
+			return protowire.AppendVarint(protowire.AppendTag(dst, number, protowire.VarintType), uint64(len(text))<<40)
+		case 1:
+			return protowire.AppendFixed32(protowire.AppendTag(dst, number, protowire.Fixed32Type), 7)
+		case 2:
+			return protowire.AppendFixed64(protowire.AppendTag(dst, number, protowire.Fixed64Type), 7)
+		}
+		return protowire.AppendBytes(protowire.AppendTag(dst, number, protowire.BytesType), text)
+	}
+	out := field(nil)
+	for len(frame) > 0 {
+		got, kind, n := protowire.ConsumeTag(frame)
+		size := protowire.ConsumeFieldValue(got, kind, frame[n:])
+		if kind == protowire.BytesType && got == 3 {
+			fact, _ := protowire.ConsumeBytes(frame[n:])
+			out = protowire.AppendBytes(protowire.AppendTag(out, got, kind), field(append([]byte(nil), fact...)))
+		} else {
+			out = append(out, frame[:n+size]...)
+		}
+		frame = frame[n+size:]
+	}
+	return field(out)
+}
+
+// FuzzUnknownFields: fields that a later program adds change nothing of what is read.
+func FuzzUnknownFields(f *testing.F) {
+	for i, e := range everyKind() {
+		f.Add(Append(nil, fill(e)), uint16(i), uint8(i), []byte("later"))
+		f.Add(Append(nil, e), uint16(60000), uint8(3), []byte{})
+	}
+	f.Fuzz(func(t *testing.T, data []byte, number uint16, form uint8, text []byte) {
+		var d, again Decoder
+		e, err := d.Decode(data)
+		if err != nil {
+			return
+		}
+		frame := Append(nil, e)
+		later := withUnknown(frame, 1000+protowire.Number(number), form, text)
+		got, err := again.Decode(later)
+		if err != nil {
+			t.Fatalf("%x is refused with a field of the future: %v", frame, err)
+		}
+		if back := Append(nil, got); string(back) != string(frame) {
+			t.Fatalf("%x\nwith a field of the future is %+v", frame, got)
+		}
+	})
+}
+
+// FuzzDecodeMemory: what is decoded costs a few times the bytes that it is read from,
+// whatever lengths they claim.
+func FuzzDecodeMemory(f *testing.F) {
+	for _, e := range everyKind() {
+		f.Add(Append(nil, fill(e)))
+	}
+	f.Add([]byte{0x08, 0x05, 0x10, 0x01, 0x1a, 0xff, 0xff, 0xff, 0xff, 0x0f})
+	const perByte, atFirst = 256, 64 << 10
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var d Decoder
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _ = d.Decode(data)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > uint64(len(data))*perByte+atFirst {
+			t.Fatalf("%d bytes for %d", took, len(data))
+		}
+	})
+}

@@ -1,0 +1,262 @@
+package market_test
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pingpost/engine/market"
+)
+
+// What flags say of a drawn field, and of the request it is in.
+const (
+	drawRequired = 1 << iota
+	drawCoerce
+	drawPing
+	drawContact
+	drawMin
+	drawMax
+	drawMinLength
+	drawMaxLength
+	drawDefault
+	drawAbsent
+	drawInPing
+	drawKeep
+	drawReject
+)
+
+// drawnSpec is the field that a fuzzer's bytes describe.
+func drawnSpec(kind uint8, flags uint16, transforms uint32, values, least, most, pattern, fallback string, shortest, longest int16) market.FieldSpec {
+	spec := market.FieldSpec{
+		Name: "x", Type: market.TypeString + market.FieldType(kind)%market.TypeURL, Pattern: pattern,
+		Required: flags&drawRequired != 0, Coerce: flags&drawCoerce != 0, Ping: flags&drawPing != 0, Contact: flags&drawContact != 0,
+	}
+	for ; transforms > 0 && len(spec.Transforms) < 4; transforms /= 9 {
+		spec.Transforms = append(spec.Transforms, market.Transform(transforms%9))
+	}
+	if spec.Type == market.TypeEnum {
+		spec.Values = strings.Split(values, "\n")
+	}
+	if flags&drawMin != 0 {
+		spec.Min = &least
+	}
+	if flags&drawMax != 0 {
+		spec.Max = &most
+	}
+	if flags&drawMinLength != 0 {
+		spec.MinLength = length(int(shortest))
+	}
+	if flags&drawMaxLength != 0 {
+		spec.MaxLength = length(int(longest))
+	}
+	if flags&drawDefault != 0 {
+		spec.Default = &fallback
+	}
+	return spec
+}
+
+// memberOf makes of drawn text a member that could have passed the parser; not ok:
+// of this text there is none.
+func memberOf(name string, kind uint8, text string) (m market.Member, ok bool) {
+	m = market.Member{Name: []byte(name), Kind: market.JSONNull + market.JSONKind(kind%6), Text: []byte(text)}
+	switch m.Kind {
+	case market.JSONString:
+		return m, utf8.ValidString(text)
+	case market.JSONNumber:
+		return m, numberForm.MatchString(text)
+	case market.JSONBoolean:
+		m.Text = strconv.AppendBool(nil, len(text)%2 == 0)
+	case market.JSONNull:
+		m.Text = []byte("null")
+	case market.JSONObject:
+		m.Text = []byte(`{"a":1}`)
+	default:
+		m.Text = []byte(`[1]`)
+	}
+	return m, true
+}
+
+// FuzzMapping holds one field of whatever configuration against the model, in an
+// ingest and in a ping; and what comes out, sent again, must come out the same.
+func FuzzMapping(f *testing.F) {
+	seed := func(kind market.FieldType, flags uint16, transforms uint32, memberKind market.JSONKind, value string) {
+		f.Add(uint8(kind-1), flags, transforms, "a\nb", "0", "100", "", "7", int16(1), int16(40), uint8(memberKind-1), value)
+	}
+	for _, value := range []string{" Ann O'NEIL ", "a", "94107-1234", "CA", "(415) 555-0123", "Ann@Example.COM", "https://[::1]:443/x?%20#a", "2024-02-29", "12", "1e2", "true", "", "\u200b", "ǆ ß İ"} {
+		for kind := market.TypeString; kind <= market.TypeURL; kind++ {
+			seed(kind, drawRequired, 0, market.JSONString, value)
+			seed(kind, drawCoerce|drawMin|drawMax|drawDefault, 1, market.JSONString, value)
+		}
+	}
+	for transforms := range uint32(9 * 9 * 3) {
+		seed(market.TypeString, 0, transforms, market.JSONString, " matt's +1 415 555-0123 x")
+	}
+	seed(market.TypeInteger, drawMin|drawMax, 0, market.JSONNumber, "1e1")
+	seed(market.TypeNumber, drawMin|drawInPing, 0, market.JSONNumber, "-0")
+	seed(market.TypeBoolean, drawContact|drawInPing, 0, market.JSONBoolean, "")
+	f.Fuzz(func(t *testing.T, kind uint8, flags uint16, transforms uint32, values, least, most, pattern, fallback string, shortest, longest int16, memberKind uint8, value string) {
+		spec := drawnSpec(kind, flags, transforms, values, least, most, pattern, fallback, shortest, longest)
+		member, ok := memberOf("x", memberKind, value)
+		if !ok || plainNumbersOnly(&spec, &member) {
+			return
+		}
+		mapping, mistakes := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{spec}})
+		if mapping == nil {
+			if len(mistakes) == 0 || slices.ContainsFunc(mistakes, func(e market.SpecError) bool { return e.Message == "" || e.Field != 0 }) {
+				t.Fatalf("%+v is refused: %v", spec, mistakes)
+			}
+			return
+		}
+		list := []market.Member{member}
+		if flags&drawAbsent != 0 {
+			list = nil
+		}
+		want := expected(spec, list, flags&drawInPing != 0)
+		got := mapped(mapping, list, flags&drawInPing != 0)
+		if !sameVerdict(got, want) {
+			t.Fatalf("%+v\ntakes %q as %+v, the model as %+v", spec, member.Text, got, want)
+		}
+		checkStable(t, mapping, spec, got, flags&drawInPing != 0)
+	})
+}
+
+// plainNumbersOnly passes over integers in another form than digits, which the model
+// does not read.
+func plainNumbersOnly(spec *market.FieldSpec, m *market.Member) bool {
+	if spec.Type != market.TypeInteger {
+		return false
+	}
+	texts := []string{string(m.Text)}
+	for _, text := range []*string{spec.Default, spec.Min, spec.Max} {
+		if text != nil {
+			texts = append(texts, *text)
+		}
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		text = strings.TrimFunc(text, unseen)
+		return numberForm.MatchString(text) && (!integerForm.MatchString(text) || text == "-0") || len(spec.Transforms) > 0 && strings.ContainsAny(text, "eE.")
+	})
+}
+
+// expected is what the contract makes of the field.
+func expected(spec market.FieldSpec, list []market.Member, ping bool) verdict {
+	model := fieldModel{spec}
+	there := len(list) > 0 && list[0].Kind != market.JSONNull && (list[0].Kind != market.JSONString || strings.TrimFunc(string(list[0].Text), unseen) != "")
+	switch {
+	case there && ping && spec.Contact:
+		return verdict{code: market.CodeContactField}
+	case there:
+		return model.takes(list[0].Kind, string(list[0].Text))
+	case ping && spec.Contact:
+		return verdict{}
+	case spec.Default != nil:
+		kind := market.JSONString
+		switch spec.Type {
+		case market.TypeInteger, market.TypeNumber:
+			kind = market.JSONNumber
+		case market.TypeBoolean:
+			kind = market.JSONBoolean
+		}
+		return model.takes(kind, *spec.Default)
+	case spec.Required && (!ping || spec.Ping):
+		return verdict{code: market.CodeMissingRequired}
+	}
+	return verdict{}
+}
+
+// mapped is what the mapping makes of it.
+func mapped(m *market.Mapping, list []market.Member, ping bool) (v verdict) {
+	var l market.Lead
+	l.Reset(m.Slots())
+	var failed []market.FieldError
+	if ping {
+		failed = m.FillPing(&l, list, 0, nil)
+	} else {
+		failed = m.Fill(&l, append(person(), list...), nil)
+	}
+	slot, _ := m.SlotOf("x")
+	v.value = l.Values[slot]
+	for _, e := range failed {
+		if e.Field != "x" || e.Expected == "" || v.code != "" {
+			v.code += " and " + e.Field + " " + e.Expected
+		}
+		v.code += e.Code
+	}
+	return v
+}
+
+func sameVerdict(a, b verdict) bool {
+	return a.code == b.code && a.value.Kind == b.value.Kind && string(a.value.Text) == string(b.value.Text) &&
+		a.value.Num == b.value.Num && math.Signbit(a.value.Num) == math.Signbit(b.value.Num)
+}
+
+// checkStable sends what was taken once more. A hash is another one then, a ZIP code
+// is gone but for three digits, what had to be cut to its digits may be no number
+// abroad, and letters that grew may have grown too long.
+func checkStable(t *testing.T, m *market.Mapping, spec market.FieldSpec, first verdict, ping bool) {
+	kinds := map[market.Kind]market.JSONKind{
+		market.KindString: market.JSONString, market.KindInteger: market.JSONNumber, market.KindNumber: market.JSONNumber, market.KindBoolean: market.JSONBoolean,
+	}
+	kind, there := kinds[first.value.Kind]
+	loses := slices.ContainsFunc(spec.Transforms, func(t market.Transform) bool {
+		return t == market.TransformSHA256 || t == market.TransformZIP3 || t == market.TransformE164
+	})
+	if !there || loses && len(spec.Transforms) > 1 || slices.Contains(spec.Transforms, market.TransformSHA256) || len(first.value.Text) > 2048 ||
+		spec.Type == market.TypeZIP && loses || ping && spec.Contact {
+		return
+	}
+	again := mapped(m, []market.Member{{Name: []byte("x"), Kind: kind, Text: first.value.Text}}, ping)
+	if !sameVerdict(again, first) {
+		t.Fatalf("%+v\nmade %+v, and of that %+v", spec, first, again)
+	}
+}
+
+// FuzzUnknown: whatever a member is called and holds, it is dropped, kept or refused
+// as the campaign says, and a ping never takes a contact field.
+func FuzzUnknown(f *testing.F) {
+	for _, name := range []string{"extra", "Email", "e_mail", "tcpa", "zip3", "flo_buyer_id", "PHONE", "\u200b", "first-name", "auction_id", "owns_home", "", strings.Repeat("é", 50)} {
+		f.Add(name, uint8(market.JSONString-1), "x", uint16(drawKeep))
+		f.Add(name, uint8(market.JSONObject-1), "x", uint16(drawReject|drawInPing))
+	}
+	f.Fuzz(func(t *testing.T, name string, kind uint8, text string, flags uint16) {
+		member, ok := memberOf(name, kind, text)
+		if !ok || !utf8.ValidString(name) {
+			return
+		}
+		rule := market.UnknownDrop
+		switch {
+		case flags&drawKeep != 0:
+			rule = market.UnknownKeep
+		case flags&drawReject != 0:
+			rule = market.UnknownReject
+		}
+		m := mappingOf(t, rule)
+		if _, known := m.SlotOf(name); known {
+			return
+		}
+		var l market.Lead
+		l.Reset(m.Slots())
+		if flags&drawInPing != 0 {
+			failed := m.FillPing(&l, []market.Member{member}, 0, nil)
+			if len(failed)+len(l.Extras) > 1 || len(failed) == 1 && !utf8.ValidString(failed[0].Field) {
+				t.Fatalf("%q: %v and %v", name, failed, l.Extras)
+			}
+			return
+		}
+		failed := codes(m.Fill(&l, append(person(), member), nil))
+		missing := member.Kind == market.JSONNull || member.Kind == market.JSONString && strings.TrimFunc(text, unseen) == ""
+		addressed := slices.Contains([]string{"flo_campaign_id", "flo_supplier_id", "flo_ping_id", "flo_buyer_id"}, name)
+		framed := slices.Contains([]string{"lead_uuid", "address", "tcpa", "auction_id", "vertical", "sub_vertical", "zip3", "expires_at"}, name)
+		refused := rule == market.UnknownReject && !missing && !addressed
+		kept := rule == market.UnknownKeep && !missing && !addressed && !framed
+		if refused != (len(failed) == 1) || len(failed) > 1 || kept != (len(l.Extras) == 1) || len(l.Extras) > 1 {
+			t.Fatalf("%q %q, rule %d: %q, kept %v", name, text, rule, failed, l.Extras)
+		}
+		if kept && (string(l.Extras[0].Name) != name || string(l.Extras[0].Value.Text) != string(member.Text)) {
+			t.Fatalf("%q is kept as %+v", name, l.Extras[0])
+		}
+	})
+}

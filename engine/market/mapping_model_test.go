@@ -1,0 +1,244 @@
+package market_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pingpost/engine/market"
+)
+
+// fieldModel reads one member as the contract has it, in no hurry: one rule after the
+// other, with strings and the standard library.
+type fieldModel struct{ market.FieldSpec }
+
+// verdict is what a member comes to: a code, or a value; neither: nothing.
+type verdict struct {
+	code  string
+	value market.Value
+}
+
+func (m *fieldModel) takes(kind market.JSONKind, text string) (v verdict) {
+	textual := !slices.Contains([]market.FieldType{market.TypeInteger, market.TypeNumber, market.TypeBoolean}, m.Type)
+	switch {
+	case m.Type == market.TypeBoolean && kind == market.JSONBoolean:
+		v.value = market.Value{Kind: market.KindBoolean, Text: []byte(text)}
+	case textual && (kind == market.JSONString || kind == market.JSONNumber && m.Coerce):
+		return m.text(text)
+	case kind == market.JSONNumber && m.Type != market.TypeBoolean && !textual:
+		return m.number(text)
+	case kind == market.JSONString && m.Coerce:
+		return m.coerced(text)
+	default:
+		v.code = market.CodeWrongType
+	}
+	return v
+}
+
+func (m *fieldModel) coerced(text string) (v verdict) {
+	if len(text) > 128 {
+		return verdict{code: market.CodeTooLong}
+	}
+	for _, transform := range m.Transforms {
+		var ok bool
+		if text, ok = transformed(transform, text); !ok {
+			return verdict{code: market.CodeWrongType}
+		}
+	}
+	text = strings.TrimFunc(text, unseen)
+	if m.Type != market.TypeBoolean {
+		return m.number(text)
+	}
+	switch text = string(market.AppendLower(nil, []byte(text))); text {
+	case "true", "false":
+		return verdict{value: market.Value{Kind: market.KindBoolean, Text: []byte(text)}}
+	}
+	return verdict{code: market.CodeWrongType}
+}
+
+var (
+	numberForm  = regexp.MustCompile(`\A-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\z`)
+	integerForm = regexp.MustCompile(`\A-?(0|[1-9][0-9]{0,30})\z`)
+)
+
+// number reads plain integers exactly and all others as floats; integers in another
+// form are FuzzNumber's.
+func (m *fieldModel) number(text string) verdict {
+	if m.Type == market.TypeNumber && len(text) > 128 {
+		return verdict{code: market.CodeOutOfRange}
+	}
+	if !numberForm.MatchString(text) {
+		return verdict{code: market.CodeWrongType}
+	}
+	if m.Type == market.TypeInteger {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || m.Min != nil && n < integerOf(*m.Min) || m.Max != nil && n > integerOf(*m.Max) {
+			return verdict{code: market.CodeOutOfRange}
+		}
+		return verdict{value: market.Value{Kind: market.KindInteger, Text: strconv.AppendInt(nil, n, 10), Num: float64(n)}}
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || m.Min != nil && f < floatOf(*m.Min) || m.Max != nil && f > floatOf(*m.Max) {
+		return verdict{code: market.CodeOutOfRange}
+	}
+	return verdict{value: market.Value{Kind: market.KindNumber, Text: []byte(text), Num: f + 0}}
+}
+
+func integerOf(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return math.MinInt64
+	}
+	return n
+}
+
+func floatOf(text string) float64 { f, _ := strconv.ParseFloat(text, 64); return f }
+
+func (m *fieldModel) text(text string) verdict {
+	if m.Type == market.TypeURL && len(text) > 2048 || len(text) > 4096 {
+		return verdict{code: market.CodeTooLong}
+	}
+	lasting := slices.IndexFunc(m.Transforms, func(t market.Transform) bool {
+		return t == market.TransformZIP3 || t == market.TransformSHA256
+	})
+	before, after := m.Transforms, []market.Transform(nil)
+	if lasting >= 0 {
+		before, after = m.Transforms[:lasting], m.Transforms[lasting:]
+	}
+	ok := true
+	for i := 0; i < len(before) && ok; i++ {
+		text, ok = transformed(before[i], text)
+	}
+	if ok {
+		text, ok = formed(m.Type, text)
+	}
+	switch length := utf8.RuneCountInString(text); {
+	case !ok:
+		return verdict{code: market.CodeInvalidFormat}
+	case m.Type == market.TypeEnum && !slices.Contains(m.Values, text):
+		return verdict{code: market.CodeNotAllowedValue}
+	case m.MaxLength != nil && length > *m.MaxLength, m.Type == market.TypeURL && length > 2048, length > 4096:
+		return verdict{code: market.CodeTooLong}
+	case m.MinLength != nil && length < *m.MinLength:
+		return verdict{code: market.CodeInvalidFormat}
+	}
+	if m.Pattern != "" && !regexp.MustCompile("^(?:"+m.Pattern+")$").MatchString(text) {
+		return verdict{code: market.CodeInvalidFormat}
+	}
+	for _, transform := range after {
+		if text, ok = transformed(transform, text); !ok {
+			return verdict{code: market.CodeInvalidFormat}
+		}
+	}
+	return verdict{value: market.Value{Kind: market.KindString, Text: []byte(text)}}
+}
+
+var (
+	zipForm   = regexp.MustCompile(`\A([0-9]{3})[0-9]{2}(-[0-9]{4})?\z`)
+	zip3Form  = regexp.MustCompile(`\A[0-9]{3}\z`)
+	hostForm  = regexp.MustCompile(`\A[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*\z`)
+	urlForm   = regexp.MustCompile("\\A(?i:https?)://([^/?#\\[:]+|\\[[^\\]]*\\])(:[0-9]{1,5})?([/?#]([!#$&-;=?-\\[\\]_a-z~]|%[0-9A-Fa-f]{2})*)?\\z")
+	stateList = strings.Fields(`AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY
+		DC AS GU MP PR VI FM MH PW AA AE AP`)
+)
+
+// formed is the text in its type's form.
+func formed(kind market.FieldType, text string) (string, bool) {
+	switch kind {
+	case market.TypePhone:
+		digits := strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return r
+			}
+			return -1
+		}, text)
+		number := phoneByTheBook(text, digits)
+		return number, number != ""
+	case market.TypeEmail:
+		local, domain, _ := strings.Cut(text, "@")
+		return local + "@" + strings.ToLower(domain), emailByTheBook(text)
+	case market.TypeDate:
+		at, err := time.Parse(time.DateOnly, text)
+		return text, err == nil && at.Year() > 0
+	case market.TypeState:
+		return text, slices.Contains(stateList, text)
+	case market.TypeZIP:
+		return text, zipForm.MatchString(text)
+	case market.TypeURL:
+		return text, urlByTheBook(text)
+	}
+	return text, utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r'
+	})
+}
+
+func urlByTheBook(text string) bool {
+	parts := urlForm.FindStringSubmatch(text)
+	if parts == nil {
+		return false
+	}
+	if port, err := strconv.Atoi(strings.TrimPrefix(parts[2], ":")); parts[2] != "" && (err != nil || port < 1 || port > 65535) {
+		return false
+	}
+	if parts[1][0] != '[' {
+		return len(parts[1]) <= 253 && hostForm.MatchString(parts[1])
+	}
+	inner := strings.Trim(parts[1], "[]")
+	_, err := netip.ParseAddr(inner)
+	return err == nil && !strings.ContainsAny(inner, ".%")
+}
+
+func unseen(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune("\u180E\u200B\u200C\u200D\u2060\uFEFF", r)
+}
+
+func transformed(transform market.Transform, text string) (string, bool) {
+	switch transform {
+	case market.TransformTrim:
+		return strings.TrimFunc(text, unseen), true
+	case market.TransformLower:
+		return strings.ToLower(text), true
+	case market.TransformUpper:
+		return strings.Map(unicode.ToUpper, text), true
+	case market.TransformDigits:
+		text = regexp.MustCompile(`[^0-9]`).ReplaceAllString(text, "")
+		return text, text != ""
+	case market.TransformTitle:
+		return wordForm.ReplaceAllStringFunc(text, func(word string) string { return titled([]rune(word)) }), true
+	case market.TransformE164:
+		return formed(market.TypePhone, text)
+	case market.TransformZIP3:
+		if zip := zipForm.FindStringSubmatch(text); zip != nil {
+			return zip[1], true
+		}
+		return text, zip3Form.MatchString(text)
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:]), true
+}
+
+var wordForm = regexp.MustCompile(`[\pL\p{Nd}\pM'\x{2019}]+`)
+
+// titled has a capital where a word begins, and after an apostrophe that follows its
+// first letter.
+func titled(word []rune) string {
+	if len(word) == 0 {
+		return ""
+	}
+	first := unicode.ToLower(word[0])
+	if unicode.IsLetter(word[0]) {
+		first = unicode.ToTitle(word[0])
+	}
+	if len(word) > 1 && (word[1] == '\'' || word[1] == '\u2019') {
+		return string(first) + string(word[1]) + titled(word[2:])
+	}
+	return string(first) + strings.Map(unicode.ToLower, string(word[1:]))
+}

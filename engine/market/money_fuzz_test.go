@@ -1,0 +1,133 @@
+package market
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var numberParts = regexp.MustCompile(`\A(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?\z`)
+
+// bigNumber reads a JSON number with math/big. An exponent beyond what any of its
+// digits can bring back is cut, so that the number stays as far from all limits.
+func bigNumber(text string) (value *big.Rat, ok bool) {
+	parts := numberParts.FindStringSubmatch(text)
+	if parts == nil {
+		return nil, false
+	}
+	digits, _ := new(big.Int).SetString(parts[2]+parts[3], 10)
+	value = new(big.Rat).SetInt(digits)
+	exponent := new(big.Int)
+	if parts[4] != "" {
+		exponent.SetString(strings.TrimPrefix(parts[4], "+"), 10)
+	}
+	exponent.Sub(exponent, big.NewInt(int64(len(parts[3]))))
+	far := big.NewInt(int64(len(text)) + 400)
+	if exponent.CmpAbs(far) > 0 {
+		exponent.Mul(far, big.NewInt(int64(exponent.Sign())))
+	}
+	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), new(big.Int).Abs(exponent), nil))
+	if exponent.Sign() < 0 {
+		power.Inv(power)
+	}
+	value.Mul(value, power)
+	if parts[1] == "-" {
+		value.Neg(value)
+	}
+	return value, true
+}
+
+var numberSeeds = []string{
+	"0", "-0", "12", "9.5", "0.000001", "1e2", "125e-1", "1000000", "1000000.0000001", "0.1234567", "1e-999999999999999999999", "0e999999999999999999999",
+	"-1e300", "1e999999999999999999999", "01", "+1", ".5", "5.", "1e", "NaN", "0x10", "1_0", "9223372036854775807", "-9223372036854775808", "9223372036854775808",
+	"1000.0", "1e18", "1e19", "0.1e1", "123456789012345678901234567890e-20", "2.5", "1E+2", "-0.0", "1e308", "1.8e308", "5e-324", "1" + strings.Repeat("0", 200) + "e-200",
+}
+
+// FuzzMoney holds amounts and bids against math/big, and what is written against
+// what is read.
+func FuzzMoney(f *testing.F) {
+	for _, text := range numberSeeds {
+		f.Add(text)
+	}
+	million := big.NewRat(1_000_000, 1)
+	f.Fuzz(func(t *testing.T, text string) {
+		bid, errBid := ParseBid([]byte(text))
+		amount, errAmount := ParseMoney([]byte(text))
+		exact, ok := bigNumber(text)
+		if ok != (json.Valid([]byte(text)) && strings.Trim(text, " \t\r\n") == text && strings.IndexAny(text, "-0123456789") == 0) {
+			t.Fatalf("the model takes %q: %v", text, ok)
+		}
+		var want error
+		switch {
+		case !ok:
+			want = ErrNotNumber
+		case exact.Sign() < 0:
+			want = ErrNegative
+		case exact.Cmp(million) > 0:
+			want = ErrTooLarge
+		}
+		if !errors.Is(errBid, want) || want == nil && errBid != nil {
+			t.Fatalf("bid %q: %v, want %v", text, errBid, want)
+		}
+		if want != nil {
+			if !errors.Is(errAmount, want) || bid != 0 || amount != 0 {
+				t.Fatalf("%q: %d, %d, %v; want %v", text, bid, amount, errAmount, want)
+			}
+			return
+		}
+		millionths := new(big.Rat).Mul(exact, million)
+		cut := new(big.Int).Quo(millionths.Num(), millionths.Denom()).Int64()
+		if int64(bid) != cut {
+			t.Fatalf("bid %q: %d, want %d", text, bid, cut)
+		}
+		if whole := millionths.IsInt(); whole && (errAmount != nil || int64(amount) != cut) || !whole && !errors.Is(errAmount, ErrTooPrecise) {
+			t.Fatalf("amount %q: %d, %v; it is %s", text, amount, errAmount, exact)
+		}
+		if back, err := ParseMoney(bid.AppendJSON(nil)); err != nil || back != bid {
+			t.Fatalf("%s reads back as %d, %v", bid, back, err)
+		}
+	})
+}
+
+// FuzzNumber holds the numbers of fields against math/big and strconv.
+func FuzzNumber(f *testing.F) {
+	for _, text := range numberSeeds {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		exact, ok := bigNumber(text)
+		n, code := readInteger([]byte(text))
+		want, wanted := "", int64(0)
+		switch {
+		case !ok, !exact.IsInt():
+			want = CodeWrongType
+		case !exact.Num().IsInt64():
+			want = CodeOutOfRange
+		default:
+			wanted = exact.Num().Int64()
+		}
+		if code != want || n != wanted {
+			t.Fatalf("integer %q: %d %q, want %d %q", text, n, code, wanted, want)
+		}
+		float, code := readNumber([]byte(text))
+		by, err := strconv.ParseFloat(text, 64)
+		switch {
+		case len(text) > maxNumberText:
+			want = CodeOutOfRange
+		case !ok:
+			want = CodeWrongType
+		case err != nil:
+			want = CodeOutOfRange
+		default:
+			want = ""
+		}
+		if code != want || code == "" && (float != by || math.Signbit(float) && float == 0) {
+			t.Fatalf("number %q: %v %q, want %v %q", text, float, code, by, want)
+		}
+	})
+}

@@ -1,0 +1,173 @@
+package buyer
+
+import (
+	"bytes"
+	"encoding/xml"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pingpost/engine/market"
+)
+
+// jsonAt walks decoded JSON to a place: names and numbers with dots between.
+func jsonAt(value any, steps []string) string {
+	if len(steps) == 0 {
+		switch value := value.(type) {
+		case bool:
+			return strconv.FormatBool(value)
+		default:
+			return textOf(value)
+		}
+	}
+	switch outer := value.(type) {
+	case map[string]any:
+		return jsonAt(outer[steps[0]], steps[1:])
+	case []any:
+		if n, err := strconv.ParseUint(steps[0], 10, 16); err == nil && int(n) < len(outer) {
+			return jsonAt(outer[n], steps[1:])
+		}
+	}
+	return ""
+}
+
+// node is an XML element as encoding/xml decodes one into a tree.
+type node struct {
+	XMLName xml.Name
+	Attrs   []xml.Attr `xml:",any,attr"`
+	Text    string     `xml:",chardata"`
+	Nodes   []node     `xml:",any"`
+}
+
+// xmlAt collects what stands at a place of the tree.
+func (n *node) xmlAt(steps []string) (texts []string) {
+	if len(steps) == 0 || n.XMLName.Local != steps[0] {
+		return nil
+	}
+	if len(steps) == 1 {
+		return []string{n.Text}
+	}
+	name, ok := strings.CutPrefix(steps[1], "@")
+	for _, a := range n.Attrs {
+		if ok && len(steps) == 2 && a.Name.Local == name {
+			texts = append(texts, a.Value)
+		}
+	}
+	for i := range n.Nodes {
+		texts = append(texts, n.Nodes[i].xmlAt(steps[1:])...)
+	}
+	return texts
+}
+
+// FuzzPlace holds what is found at a place in an answer of another dialect against
+// what the standard library's decoders have there.
+func FuzzPlace(f *testing.F) {
+	for _, seed := range []struct{ format, place, body string }{
+		{"json", "a.b", `{"a":{"b":"1"}}`},
+		{"json", "a.0.1", `{"a":[[1,"x\"]",{"b":null}]]}`},
+		{"json", "a.1", `{"a":["],{\"", 2.50 ,true]}`},
+		{"json", "", `{"":1}`},
+		{"json", ".", `{"":{"":false}}`},
+		{"json", "a.2", `{"a":[[],{},[[1,2],"\\"]]}`},
+		{"json", "a.99999", `{"a":[1]}`},
+		{"json", "a.+0", `{"a":[1]}`},
+		{"json", "a.0", `{"a":[ "\u0041\ud83d\ude00" ]}`},
+		{"json", "a.item", `{"a":[1]}`},
+		{"form", "a", "a=1&b=%20"},
+		{"form", "a b", "a+b=%41"},
+		{"form", "a", "a=1&a=2"},
+		{"form", "a", "a=%ff"},
+		{"form", "a", " a=1\n"},
+		{"form", "a", "a;b=1"},
+		{"xml", "a/b", `<a><b>1</b></a>`},
+		{"xml", "a/@b", "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><a b='1'>\xe9</a>"},
+		{"xml", "a", "<a>x<b/>y<![CDATA[<z>]]></a>"},
+		{"xml", "a/b", `<a><b>1</b><b>2</b></a>`},
+		{"xml", "a/b/@c", `<a><b c="1" d:c="2"/></a>`},
+		{"xml", "a", "<!DOCTYPE a><a/>"},
+		{"xml", "a", "<a>&#65;&lt;</a><a/>"},
+		{"xml", "a", "\ufeff<a>1</a>\n"},
+		{"xml", "a/b", "<a xmlns:x='y'><x:b>1</x:b></a>"},
+	} {
+		f.Add(seed.format, seed.place, []byte(seed.body))
+	}
+	f.Fuzz(func(t *testing.T, format, place string, body []byte) {
+		r, ok := openReading(&market.Reading{Format: format, Price: place})
+		if !ok || place == "" || len(body) > 8192 {
+			return
+		}
+		found, err := r.read(body)
+		if want, readable := plainAt(format, place, body); (err == nil) != readable || found[findPrice] != strings.TrimSpace(want) {
+			t.Fatalf("%s at %q of %q: %q, %v; want %q, %v", format, place, body, found[findPrice], err, want, readable)
+		}
+	})
+}
+
+// plainAt is the text at a place, and whether the answer can be read and says the
+// thing once.
+func plainAt(format, place string, body []byte) (text string, readable bool) {
+	switch format {
+	case market.FormatJSON:
+		object, ok := objectOf(body)
+		return jsonAt(any(object), strings.Split(place, ".")), ok
+	case market.FormatForm:
+		values, err := url.ParseQuery(strings.TrimSpace(string(body)))
+		if err != nil || len(values[place]) > 1 || !utf8.ValidString(values.Get(place)) {
+			return "", false
+		}
+		return values.Get(place), true
+	}
+	root, ok := plainXML(bytes.TrimPrefix(body, []byte("\ufeff")))
+	if !ok {
+		return "", false
+	}
+	steps := strings.Split(place, "/")
+	texts := root.xmlAt(steps)
+	elements := texts
+	if last := len(steps) - 1; last > 0 && strings.HasPrefix(steps[last], "@") {
+		elements = root.xmlAt(steps[:last])
+	}
+	if len(texts) > 1 || len(elements) > 1 {
+		return "", false
+	}
+	return strings.Join(texts, ""), true
+}
+
+// plainXML decodes the one element that a document is; of nothing more than 32 deep,
+// without a document type, and with no text around it.
+func plainXML(body []byte) (root node, ok bool) {
+	depth, roots := 0, 0
+	decoder := xml.NewDecoder(bytes.NewReader(body))
+	decoder.CharsetReader = latin
+	for {
+		token, err := decoder.Token()
+		if token == nil {
+			if err.Error() != "EOF" || roots != 1 {
+				return root, false
+			}
+			break
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			if depth++; depth == 1 {
+				roots++
+			}
+			if depth > 32 {
+				return root, false
+			}
+		case xml.EndElement:
+			depth--
+		case xml.Directive:
+			return root, false
+		case xml.CharData:
+			if depth == 0 && strings.Trim(string(token), " \t\r\n") != "" {
+				return root, false
+			}
+		}
+	}
+	decoder = xml.NewDecoder(bytes.NewReader(body))
+	decoder.CharsetReader = latin
+	return root, decoder.Decode(&root) == nil
+}

@@ -1,0 +1,240 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+)
+
+// wire is a connection over which everything has been sent already, by someone who
+// reads to the end.
+type wire struct {
+	in     *bytes.Reader
+	out    bytes.Buffer
+	closed bool
+}
+
+func (w *wire) Read(p []byte) (int, error) { return w.in.Read(p) }
+
+func (w *wire) Write(p []byte) (int, error) {
+	if w.closed {
+		return 0, net.ErrClosed
+	}
+	return w.out.Write(p)
+}
+
+func (w *wire) Close() error      { w.closed = true; return nil }
+func (*wire) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+func (*wire) RemoteAddr() net.Addr               { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 2} }
+func (*wire) SetDeadline(time.Time) error        { return nil }
+func (*wire) SetReadDeadline(time.Time) error    { return nil }
+func (*wire) SetWriteDeadline(t time.Time) error { return nil }
+
+// asked is a request as a reader of the bytes understood it; of one that could not
+// be read there is nothing known.
+type asked struct{ method, uri string }
+
+// serve has one of the exchange's servers answer to bytes, and tells what it took for
+// requests.
+func (x *fuzzed) serve(t *testing.T, server *fasthttp.Server, raw []byte) (requests []asked, answers []byte) {
+	handle, unreadable, expected := server.Handler, server.ErrorHandler, server.ExpectHandler
+	defer func() { server.Handler, server.ErrorHandler, server.ExpectHandler = handle, unreadable, expected }()
+	read := func(ctx *fasthttp.RequestCtx) {
+		requests = append(requests, asked{string(ctx.Method()), string(ctx.Request.Header.RequestURI())})
+	}
+	server.Handler = func(ctx *fasthttp.RequestCtx) {
+		read(ctx)
+		handle(ctx)
+	}
+	if expected != nil {
+		server.ExpectHandler = func(ctx *fasthttp.RequestCtx) (status int) {
+			if status = expected(ctx); status != fasthttp.StatusContinue {
+				read(ctx)
+			}
+			return status
+		}
+	}
+	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) {
+		requests = append(requests, asked{})
+		unreadable(ctx, err)
+	}
+	crowd := newCrowd(nil, 10, 10, x.engine.NewRequestID, func(error) {})
+	conn := &wire{in: bytes.NewReader(raw)}
+	guest := newGuest(conn, crowd)
+	crowd.enter(guest)
+	ended := make(chan error, 1)
+	go func() { ended <- server.ServeConn(guest) }()
+	select {
+	case <-ended: // whatever it says: a stranger's fault is no error of ours
+	case <-time.After(20 * time.Second):
+		t.Fatalf("no end of\n%q", raw)
+	}
+	return requests, conn.out.Bytes()
+}
+
+// readByNetHTTP is what another server would take for requests; whole tells of how
+// many of them it read the body to its end.
+func readByNetHTTP(raw []byte) (requests []asked, whole int) {
+	in := bufio.NewReaderSize(bytes.NewReader(raw), 1<<16)
+	for {
+		for next, err := in.Peek(1); err == nil && (next[0] == '\r' || next[0] == '\n'); next, err = in.Peek(1) {
+			_, _ = in.ReadByte() // empty lines before a request are nobody's
+		}
+		request, err := http.ReadRequest(in)
+		if err != nil {
+			return requests, whole
+		}
+		requests = append(requests, asked{request.Method, request.RequestURI})
+		if _, err := io.Copy(io.Discard, request.Body); err != nil {
+			return requests, whole
+		}
+		whole++
+	}
+}
+
+// rawDifferences are why we may read a request, and go on behind it, that net/http
+// does not read. None of them moves where a request ends.
+var rawDifferences = map[string]*regexp.Regexp{}
+
+// FuzzRawHTTP sends bytes as a whole connection. The server ends, panics at nothing,
+// gives one answer for each request, each well-formed, with its X-Request-Id and in
+// JSON; and whatever has an effect, or another request behind it, is where and what
+// net/http reads there, so that no request hides in another.
+func FuzzRawHTTP(f *testing.F) {
+	for _, raw := range rawSeeds() {
+		f.Add([]byte(raw), false)
+		f.Add([]byte(raw), true)
+		f.Add([]byte(strings.NewReplacer("/api/v1/ingest", "/admin/v1/buyers/buy_blue/funds", "x-api-key: key-of-acme", "Authorization: Basic b3A6dGhlLXBhc3N3b3Jk").Replace(raw)), true)
+	}
+	for _, path := range []string{"/healthz", "/metrics", "/admin/v1/hash", "/admin/v1/explain?id=a%20b", "/admin/v1/suppliers/sup%2Facme/keys"} {
+		f.Add([]byte("GET "+path+" HTTP/1.1\r\nHost: x\r\n"+right+"\r\nHEAD "+path+" HTTP/1.1\r\n"+right+"\r\n"), true)
+	}
+	var x fuzzed
+	f.Cleanup(x.close)
+	f.Fuzz(func(t *testing.T, raw []byte, operators bool) {
+		server := x.fresh(t).http
+		if operators {
+			server = x.admin.http
+		}
+		requests, answers := x.serve(t, server, raw)
+		statuses, err := judgeAnswers(requests, answers, operators)
+		if err != nil {
+			t.Fatalf("%q\nis answered %q: %v", raw, answers, err)
+		}
+		theirs, whole := readByNetHTTP(raw)
+		for i, status := range statuses {
+			if i+1 == len(statuses) && status >= 300 {
+				break // refused, and nothing read behind it
+			}
+			if i < whole && theirs[i] == requests[i] {
+				continue
+			}
+			if why := excused(raw); why == "" {
+				t.Fatalf("%q\nrequest %d is %v, answered %d; net/http reads %v, %d of them to the end", raw, i, requests[i], status, theirs, whole)
+			}
+			break
+		}
+	})
+}
+
+func excused(raw []byte) string {
+	for why, pattern := range rawDifferences {
+		if pattern.Match(raw) {
+			return why
+		}
+	}
+	return ""
+}
+
+// judgeAnswers reads what was written: one answer for each request, and no byte
+// beside them. What operators are answered in earnest has forms of its own.
+func judgeAnswers(requests []asked, answers []byte, operators bool) (statuses []int, err error) {
+	out := bufio.NewReader(bytes.NewReader(answers))
+	for len(statuses) < len(requests) {
+		method := requests[len(statuses)].method
+		response, err := http.ReadResponse(out, &http.Request{Method: method})
+		if err != nil {
+			return nil, fmt.Errorf("%d of %d answers, then: %w", len(statuses), len(requests), err)
+		}
+		if response.StatusCode == http.StatusContinue {
+			continue
+		}
+		body, err := io.ReadAll(response.Body)
+		if err != nil || response.ContentLength < 0 && len(response.TransferEncoding) == 0 {
+			return nil, fmt.Errorf("answer %d ends where the connection does: %w", len(statuses), err)
+		}
+		if err := judgeAnswer(method, response, body); err != nil && (!operators || response.StatusCode >= 400) {
+			return nil, fmt.Errorf("answer %d: %w", len(statuses), err)
+		}
+		statuses = append(statuses, response.StatusCode)
+	}
+	if rest, _ := io.ReadAll(out); len(rest) > 0 && !bytes.Equal(rest, []byte("HTTP/1.1 100 Continue\r\n\r\n")) {
+		return nil, fmt.Errorf("behind the last answer: %q", rest)
+	}
+	return statuses, nil
+}
+
+func judgeAnswer(method string, response *http.Response, body []byte) error {
+	id := response.Header.Get(headerRequestID)
+	if _, ok := market.ParseRequestID(id); !ok {
+		return fmt.Errorf("X-Request-Id is %q", id)
+	}
+	if method == http.MethodHead {
+		return nil
+	}
+	var said struct {
+		Error, Message string
+		RequestID      string `json:"request_id"`
+	}
+	if err := json.Unmarshal(body, &said); err != nil || response.Header.Get("Content-Type") != typeJSON {
+		return fmt.Errorf("%s body %q: %w", response.Header.Get("Content-Type"), body, err)
+	}
+	if response.StatusCode >= 400 && (said.Error == "" || said.Message == "" || said.RequestID != id) {
+		return errors.New("an error that is not in the interface's form: " + string(body))
+	}
+	return nil
+}
+
+// rawSeeds are connections of one ordinary request or several, and of those by which
+// one request is hidden in another.
+func rawSeeds() (seeds []string) {
+	const lead = `{"flo_campaign_id":"cmp_now","flo_supplier_id":"sup_acme",` + personNow + `}`
+	head := "POST /api/v1/ingest HTTP/1.1\r\nHost: x\r\nx-api-key: key-of-acme\r\nContent-Type: application/json\r\n"
+	length := fmt.Sprintf("Content-Length: %d\r\n", len(lead))
+	chunked := "Transfer-Encoding: chunked\r\n"
+	chunk := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(lead), lead)
+	whole, next := head+length+"\r\n"+lead, "GET /v1/leads/x HTTP/1.1\r\nHost: x\r\n\r\n"
+	seeds = []string{
+		whole, whole + whole, whole + next + whole, head + chunked + "\r\n" + chunk + next, "\r\n" + whole + "\r\n\r\n" + next, next, "GET / HTTP/1.0\r\n\r\n" + next,
+		head + length + chunked + "\r\n" + chunk + next, head + chunked + length + "\r\n" + lead, head + length + length + "\r\n" + lead + next, head + "Content-Length: 5\r\n" + length + "\r\n" + lead + next,
+		head + "Content-Length: 0x10\r\n\r\n" + lead, head + "Content-Length: +5\r\n\r\n" + lead, head + "Content-Length: -1\r\n\r\n" + lead, head + "Content-Length : 5\r\n\r\nhello" + next,
+		head + "Content-Length: 5, 5\r\n\r\nhello" + next, head + "Transfer-Encoding: xchunked\r\n\r\n" + chunk, head + "Transfer-Encoding: chunked, identity\r\n\r\n" + chunk, head + "Transfer-Encoding: identity\r\n" + length + "\r\n" + lead,
+		head + "Transfer-Encoding:\x0bchunked\r\n\r\n" + chunk, head + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk + next, head + " Transfer-Encoding: chunked\r\n" + length + "\r\n" + lead + next,
+		head + "X: a\r\n b\r\n" + length + "\r\n" + lead + next, head + "X: a\n" + length + "\r\n" + lead + next, strings.ReplaceAll(whole, "\r\n", "\n") + next, strings.ReplaceAll(head+length, "\r\n", "\r") + lead,
+		head + chunked + "\r\n5;ext=\"a\r\nb\"\r\nhello\r\n0\r\n\r\n" + next, head + chunked + "\r\n5 \r\nhello\r\n0\r\nX: y\r\n\r\n" + next, head + chunked + "\r\n5\nhello\n0\n\n" + next, head + chunked + "\r\nffffffffffffffff\r\nhello",
+		head + chunked + "\r\n-1\r\nhello\r\n0\r\n\r\n", head + chunked + "\r\n0x5\r\nhello\r\n0\r\n\r\n" + next, head + chunked + "\r\n05\r\nhello\r\n00\r\n\r\n" + next, head + chunked + "\r\n5\r\nhelloX0\r\n\r\n" + next,
+		head + "Big: " + strings.Repeat("x", 20000) + "\r\n\r\n", "POST " + strings.Repeat("/x", 9000) + " HTTP/1.1\r\n\r\n", head + strings.Repeat("A: b\r\n", 500) + length + "\r\n" + lead, "POST http://x/api/v1/ingest HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + lead + next,
+		"GET //api/v1/ingest HTTP/1.1\r\nHost: x\r\n\r\n" + next, "GET /api/v1/%69ngest HTTP/1.1\r\nHost: x\r\n\r\n", "GET /a\x00b HTTP/1.1\r\nHost: x\r\n\r\n" + next, "GET /v1/leads/\xff HTTP/1.1\r\nHost: x\r\n\r\n", "GET * HTTP/1.1\r\nHost: x\r\n\r\n",
+		"HEAD /api/v1/ingest HTTP/1.1\r\nHost: x\r\n\r\n" + next, "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n" + next, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n" + next, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET / HTTP/1.2\r\nHost: x\r\n\r\n" + next,
+		"GET / HTTP/0.9\r\n\r\n", "GET /\r\n\r\n", "GET  /  HTTP/1.1\r\nHost: x\r\n\r\n", "GET\t/\tHTTP/1.1\r\nHost: x\r\n\r\n", "G\x00T / HTTP/1.1\r\nHost: x\r\n\r\n", head + "Expect: 100-continue\r\n" + length + "\r\n" + lead + next,
+		"POST /none HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n" + length + "\r\n" + lead + next, head + "Expect: 100-continue\r\nContent-Length: 999999\r\n\r\n" + next, head + "Connection: close\r\n" + length + "\r\n" + lead + next,
+		head + "x-api-key: other\r\n" + length + "\r\n" + lead + next, head + "Host: y\r\n" + length + "\r\n" + lead + next, "POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=b" + next,
+		"GET / HTTP/1.1\r\n\r\n" + next, head + "\x00: a\r\n" + length + "\r\n" + lead + next, head + ": a\r\n" + length + "\r\n" + lead, head + "no colon\r\n" + length + "\r\n" + lead, head + "Content-Length: 9999999999999999999999\r\n\r\n" + lead,
+		head + "Content-Length: 10\r\n\r\nhalf", head + "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\n" + length + "\r\n" + lead + next, "", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "\r\n\r\n\r\n",
+	}
+	return seeds
+}

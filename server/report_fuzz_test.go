@@ -1,0 +1,209 @@
+package server
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"pingpost/engine/market"
+	"pingpost/server/seed"
+)
+
+// is tells whether a member holds what encoding/json reads there.
+func is(m market.Member, value any, there bool) bool {
+	if !there {
+		return m.Kind == 0
+	}
+	switch value := value.(type) {
+	case nil:
+		return m.Kind == market.JSONNull
+	case bool:
+		return m.Kind == market.JSONBoolean && string(m.Text) == strconv.FormatBool(value)
+	case string:
+		return m.Kind == market.JSONString && string(m.Text) == value
+	case json.Number:
+		return m.Kind == market.JSONNumber && string(m.Text) == value.String()
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(m.Text)))
+	decoder.UseNumber()
+	var got any
+	return decoder.Decode(&got) == nil && reflect.DeepEqual(got, value) && m.Kind != market.JSONString
+}
+
+// FuzzReports holds what is read out of a report, and out of a batch of them,
+// against encoding/json.
+func FuzzReports(f *testing.F) {
+	for _, body := range []string{
+		`{"status":"returned","reason":"w\u0072ong","occurred_at":null,"lead_id":7}`, `{"changes":[{"lead_id":"a","status":"sold"},5,null,[],"x",{}]}`, `{"changes":{}}`, `{"changes":null}`,
+		`{"changes":[{"a":"}],[{\"","status":"\\"} , { } ]}`, `{"changes":[` + strings.Repeat("1,", 1005) + `1]}`, `{}`, `{"changes":[[[]],{"status":{"a":[1]}}]}`, `{"Changes":[1]}`, `{"changes":[ ]}`,
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var r room
+		sent, why := strictly(body, false)
+		if err := r.object.Parse(body); (err == nil) != (why == "") {
+			t.Fatalf("%q: %v, the model: %q", body, err, why)
+		} else if err != nil {
+			return
+		}
+		sameReport(t, sent, reportOf(&r.object))
+		r.readReports()
+		changes, ok := sent["changes"].([]any)
+		if ok != (len(r.status.Faults) == 0) || len(r.status.Reports) != min(len(changes), 1001) {
+			t.Fatalf("%q: %d reports of %d, %v", body, len(r.status.Reports), len(changes), r.status.Faults)
+		}
+		for i, report := range r.status.Reports {
+			object, ok := changes[i].(map[string]any)
+			if ok == report.NoObject {
+				t.Fatalf("report %d is no object: %v", i, report.NoObject)
+			}
+			sameReport(t, object, report)
+		}
+	})
+}
+
+func sameReport(t *testing.T, sent map[string]any, got any) {
+	report := reflect.ValueOf(got)
+	for name, field := range map[string]string{"lead_id": "Lead", "status": "Status", "reason": "Reason", "occurred_at": "Occurred"} {
+		value, there := sent[name]
+		member, _ := report.FieldByName(field).Interface().(market.Member)
+		if !is(member, value, there) {
+			t.Fatalf("%s of %v is read as %+v", name, sent, member)
+		}
+	}
+}
+
+var wholeNumber = regexp.MustCompile(`\A-?[0-9]+\z`)
+
+// FuzzSeedOrder holds what is read out of a request for leads against a plain
+// reading of the same members.
+func FuzzSeedOrder(f *testing.F) {
+	for _, body := range []string{
+		`{"count":100,"vertical":"auto","state":"CA"}`, `{"count":1e2,"vertical":" ","state":"ca","seed":-1}`, `{"count":1001,"vertical":5,"state":null}`,
+		`{"count":"100","vertical":"a\u0000","state":"ZZ","seed":9223372036854775808,"campaign_id":"cmp"}`, `{}`, `{"count":99,"seed":"","campaign_id":"  "}`, `{"count":-0,"state":["CA"]}`,
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var r room
+		sent, why := strictly(body, false)
+		if why != "" || r.object.Parse(body) != nil {
+			return
+		}
+		order, faults := readSeedOrder(&r.object)
+		want, wrong := plainOrder(sent)
+		var fields []string
+		for _, fault := range faults {
+			fields = append(fields, fault.Field+" "+fault.Code)
+		}
+		if order != want || !slices.Equal(fields, wrong) {
+			t.Fatalf("%q: %+v %q, want %+v %q", body, order, fields, want, wrong)
+		}
+	})
+}
+
+func plainOrder(sent map[string]any) (order seedOrder, wrong []string) {
+	says := func(name string, required bool) bool {
+		text, isText := sent[name].(string)
+		there := sent[name] != nil && (!isText || strings.TrimSpace(text) != "")
+		if !there && required {
+			wrong = append(wrong, name+" "+market.CodeMissingRequired)
+		}
+		return there
+	}
+	integer := func(name string, least, most, usual int64, required bool) int64 {
+		if !says(name, required) {
+			return usual
+		}
+		number, ok := sent[name].(json.Number)
+		n, err := strconv.ParseInt(number.String(), 10, 64)
+		switch {
+		case !ok, !wholeNumber.MatchString(number.String()):
+			wrong = append(wrong, name+" "+market.CodeWrongType)
+		case err != nil, n < least, n > most:
+			wrong = append(wrong, name+" "+market.CodeOutOfRange)
+		default:
+			return n
+		}
+		return 0
+	}
+	label := func(name string, required bool) string {
+		if !says(name, required) {
+			return ""
+		}
+		text, ok := sent[name].(string)
+		switch {
+		case !ok:
+			wrong = append(wrong, name+" "+market.CodeWrongType)
+		case utf8.RuneCountInString(text) > 255:
+			wrong = append(wrong, name+" "+market.CodeTooLong)
+		case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+			wrong = append(wrong, name+" "+market.CodeInvalidFormat)
+		default:
+			return text
+		}
+		return ""
+	}
+	order.Request = seed.Request{Count: int(integer("count", 100, 1000, 0, true))}
+	order.Vertical = label("vertical", true)
+	if says("state", true) {
+		text, ok := sent["state"].(string)
+		order.State = market.StateOf([]byte(text))
+		if !ok {
+			wrong = append(wrong, "state "+market.CodeWrongType)
+		} else if order.State == market.NoState {
+			wrong = append(wrong, "state "+market.CodeInvalidFormat)
+		}
+	}
+	order.Seed = integer("seed", -1<<63, 1<<63-1, 1, false)
+	order.campaign = label("campaign_id", false)
+	return order, wrong
+}
+
+// FuzzTokenBody holds a whole request for a token, in JSON and as a form, against
+// what the RFC and the contract make of it.
+func FuzzTokenBody(f *testing.F) {
+	const login = `"client_id":"acme","client_secret":"secret-of-acme"`
+	for _, body := range []string{
+		`{"grant_type":"client_credentials",` + login + `}`, `{"grant_type":"client_credentials",` + login + `,"scope":"ping  post"}`, `{"grant_type":"x",` + login + `}`, `{` + login + `}`,
+		`{"grant_type":"client_credentials",` + login + `,"scope":"webhook"}`, `{"grant_type":"client_credentials","client_id":"acme","client_secret":"x"}`, `{"grant_type":5}`, `{"scope":null}`, `[]`, `{"a":1,"a":2}`,
+	} {
+		f.Add([]byte(body), false)
+	}
+	for _, body := range []string{
+		"grant_type=client_credentials&client_id=acme&client_secret=secret-of-acme&scope=ping+post", "grant_type=client_credentials&client_id=acme&client_secret=secret%2Dof-acme", "scope=a&scope=b", "%zz", "a;b", "",
+		strings.Repeat("a=1&", 40), "client_id=acme&client_secret=secret-of-acme&grant_type=",
+	} {
+		f.Add([]byte(body), true)
+	}
+	var x fuzzed
+	f.Cleanup(x.close)
+	f.Fuzz(func(t *testing.T, body []byte, form bool) {
+		kind := typeJSON
+		if form {
+			kind = typeForm
+		}
+		ctx := x.fresh(t).request("/oauth/token", body, "Content-Type", kind)
+		var said struct {
+			Error, Scope string
+			Description  string `json:"error_description"`
+			Token        string `json:"access_token"`
+			RequestID    string `json:"request_id"`
+		}
+		if err := json.Unmarshal(ctx.Response.Body(), &said); err != nil {
+			t.Fatalf("%q: %s: %v", body, ctx.Response.Body(), err)
+		}
+		status, code, scope := plainToken(body, form)
+		if got := ctx.Response.StatusCode(); got != status || said.Error != code || said.Scope != scope || (said.Token != "") != (status == 200) ||
+			status != 200 && (said.RequestID == "" || said.Description == "" && status != 413) {
+			t.Fatalf("%q: %d %s, want %d %s %s", body, got, ctx.Response.Body(), status, code, scope)
+		}
+	})
+}

@@ -1,0 +1,231 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// damages reads what to do to a folder's files out of a fuzzer's bytes, six for each
+// damage, and does it. Single tells that it was one byte that was changed.
+func damages(files map[string][]byte, script []byte) (single bool) {
+	changed := 0
+	for ; len(script) >= 6; script = script[6:] {
+		names := slices.Sorted(func(yield func(string) bool) {
+			for name := range files {
+				if !yield(name) {
+					return
+				}
+			}
+		})
+		if len(names) == 0 {
+			return false
+		}
+		name := names[int(script[1])%len(names)]
+		changed += damage(files, names, name, script)
+	}
+	return changed == 1
+}
+
+// damage does one; it tells 1 for a byte that was changed, and more for all else.
+func damage(files map[string][]byte, names []string, name string, script []byte) (weight int) {
+	text := slices.Clone(files[name])
+	at := (int(script[2])<<8 | int(script[3])) % (len(text) + 1)
+	n := min(int(script[4]), len(text)-at)
+	switch script[0] % 9 {
+	case 0: // a byte is another one
+		if n > 0 && script[5] > 0 {
+			text[at] ^= script[5]
+			files[name] = text
+			return 1
+		}
+		return 0
+	case 1:
+		files[name] = text[:at]
+	case 2: // a piece is there twice
+		files[name] = slices.Insert(text, at, text[at:at+n]...)
+	case 3:
+		files[name] = slices.Delete(text, at, at+n)
+	case 4:
+		clear(text[at : at+n])
+		files[name] = text
+	case 5: // two files change places
+		other := names[int(script[5])%len(names)]
+		files[name], files[other] = files[other], files[name]
+	case 6:
+		delete(files, name)
+	case 7: // zeros, as a crash leaves them
+		files[name] = append(text, make([]byte, int(script[4]))...)
+	case 8:
+		files[filepath.Join(filepath.Dir(name), fmt.Sprintf("%020d", script[5]))] = text
+	}
+	return 2
+}
+
+// folders is where folders are thrown away soon: in memory, where there is such a
+// file system, since an fsync of a disk takes longer than all the rest.
+func folders(t testing.TB) string {
+	parent := "/dev/shm"
+	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
+		parent = ""
+	}
+	dir, err := os.MkdirTemp(parent, "walfuzz") //nolint:usetesting // the test's own folder is on a disk
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// filesOf reads a folder's segments and snapshots.
+func filesOf(t testing.TB, dir string) map[string][]byte {
+	files := map[string][]byte{}
+	for name, text := range tree(t, dir) {
+		if strings.Contains(name, "log/") || strings.Contains(name, "snapshot/") {
+			files[name] = []byte(text)
+		}
+	}
+	return files
+}
+
+func lay(t testing.TB, dir string, files map[string][]byte) {
+	for _, sub := range []string{"log", "snapshot"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o750); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var folderScripts = []string{
+	"", "\x00\x00\x00\x05\x01\x80", "\x00\x02\x00\x50\x01\x01", "\x01\x03\x00\x20\x00\x00", "\x02\x01\x00\x00\x40\x00", "\x03\x01\x00\x00\x40\x00", "\x04\x02\x00\x10\x30\x00", "\x05\x01\x00\x00\x00\x02",
+	"\x06\x01\x00\x00\x00\x00", "\x06\x03\x00\x00\x00\x00", "\x07\x03\x00\x00\xff\x00", "\x08\x00\x00\x00\x00\x05", "\x01\x03\x00\x00\x00\x00", "\x07\x03\x00\x00\x10\x00\x00\x03\x00\x20\x01\xff", "\x02\x03\x00\x34\x34\x00", "\x01\x00\x00\x00\x00\x00",
+}
+
+// FuzzFolder: a log's folder whose segments were changed, cut, doubled, exchanged or
+// taken away is refused, or opens to a beginning of what was written, to the byte:
+// nothing is invented, and nothing before the last batch is lost to one changed byte.
+// What was opened goes on: a further entry is there after the next start.
+func FuzzFolder(f *testing.F) {
+	dir := f.TempDir()
+	opt := Options{SegmentSize: 3 * recordSize(12)}
+	l := mustOpen(f, dir, opt)
+	all := numbered(11)
+	put(f, l, all[:3]...)
+	putBatch(f, l, all[3:5]...)
+	put(f, l, all[5:8]...)
+	putBatch(f, l, all[8:]...)
+	const lastBatch = 3
+	mustClose(f, l)
+	whole := filesOf(f, dir)
+	for _, script := range folderScripts {
+		f.Add([]byte(script), uint8(0))
+		f.Add([]byte(script), uint8(9))
+	}
+	f.Fuzz(func(t *testing.T, script []byte, atLeast uint8) {
+		files := map[string][]byte{}
+		for name, text := range whole {
+			files[name] = text
+		}
+		single := damages(files, script[:min(len(script), 60)])
+		dir := folders(t)
+		defer os.RemoveAll(dir)
+		lay(t, dir, files)
+		if read, err := drain(NewReader(dir, 1)); !isBeginning(read, all) {
+			t.Fatalf("a reader finds %q, %v", read, err)
+		}
+		if _, err := Verify(dir); err != nil && !tells(err) {
+			t.Fatalf("Verify: %v", err)
+		}
+		opt := opt
+		opt.AtLeast = uint64(atLeast) % uint64(len(all)+1)
+		l, err := Open(dir, opt)
+		if err != nil {
+			if !tells(err) {
+				t.Fatalf("Open: %v", err)
+			}
+			return
+		}
+		kept, _ := l.Durable()
+		if kept < opt.AtLeast || single && kept < uint64(len(all)-lastBatch) {
+			t.Errorf("%d entries are left, of at least %d", kept, opt.AtLeast)
+		}
+		put(t, l, "one more")
+		mustClose(t, l)
+		read, err := drain(NewReader(dir, 1))
+		if err != nil || uint64(len(read)) != kept+1 || read[kept] != "one more" || !isBeginning(read[:kept], all) {
+			t.Fatalf("after %d entries and one more there are %q, %v", kept, read, err)
+		}
+	})
+}
+
+func isBeginning(read, all []string) bool {
+	return len(read) <= len(all) && slices.Equal(read, all[:len(read)])
+}
+
+// tells tells whether an error is one that says to an operator what is wrong.
+func tells(err error) bool {
+	var later *VersionError
+	return errors.Is(err, ErrDamaged) || errors.Is(err, ErrGone) || errors.Is(err, ErrForeign) || errors.As(err, &later)
+}
+
+// FuzzSnapshotFile: of two snapshots, the newer one damaged, what opens is one of
+// them, whole.
+func FuzzSnapshotFile(f *testing.F) {
+	dir := f.TempDir()
+	write := func(oldest, newest uint64, parts ...string) {
+		w, err := CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1})
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, part := range parts {
+			if _, err := io.WriteString(w, part); err != nil {
+				f.Fatal(err)
+			}
+			if err := w.EndSection(); err != nil {
+				f.Fatal(err)
+			}
+		}
+		if _, err := w.Commit(oldest, newest, []byte("meta")); err != nil {
+			f.Fatal(err)
+		}
+	}
+	older, newer := []string{"a", "bb"}, []string{"ccc", strings.Repeat("d", 300), ""}
+	write(3, 5, older...)
+	write(7, 9, newer...)
+	whole := filesOf(f, dir)
+	for _, script := range folderScripts {
+		f.Add([]byte(script))
+	}
+	f.Fuzz(func(t *testing.T, script []byte) {
+		files := map[string][]byte{}
+		for name, text := range whole {
+			files[name] = text
+		}
+		damages(files, script[:min(len(script), 60)])
+		dir := folders(t)
+		defer os.RemoveAll(dir)
+		lay(t, dir, files)
+		s, err := OpenSnapshot(dir)
+		var none *NoSnapshotError
+		if err != nil {
+			if !errors.As(err, &none) && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+			return
+		}
+		defer s.Close()
+		if got := sections(t, s); !slices.Equal(got, older) && !slices.Equal(got, newer) {
+			t.Fatalf("%q was never written", got)
+		}
+	})
+}
