@@ -28,7 +28,7 @@ type supplyResult struct {
 func supply(spec *supplySpec) (*supplyResult, error) {
 	suppliers := make([]*load.Supplier, spec.Lines)
 	loop := load.Open{
-		Addr: spec.Addr, Lines: spec.Lines, Arrivals: load.Poisson(spec.Rate, spec.From), Warmup: spec.Warmup, Duration: spec.Lasting,
+		Addr: spec.Addr, Lines: spec.Lines, Calendar: load.Calendar(load.Poisson(spec.Rate, spec.From), spec.Warmup, spec.Lasting),
 		From: spec.From, Sleep: nap,
 		Visit: func(line int) func(*load.Line, load.Arrival) {
 			suppliers[line] = load.NewSupplier(load.Ingest{
@@ -37,7 +37,7 @@ func supply(spec *supplySpec) (*supplyResult, error) {
 			return suppliers[line].Visit
 		},
 	}
-	sent := loop.Run()
+	sent := loop.Run().Arrivals
 	all := load.Suppliers(suppliers)
 	return &supplyResult{
 		Done: all.Done, Next: spec.From + sent,

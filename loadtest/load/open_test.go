@@ -57,7 +57,7 @@ func TestEveryArrivalIsVisitedOnce(t *testing.T) {
 	for _, lines := range []int{1, 5} {
 		v := visits{seen: map[uint64]Arrival{}}
 		loop := Open{
-			Lines: lines, Arrivals: Every(1000), Warmup: 20 * time.Millisecond, Duration: 80 * time.Millisecond, From: 500,
+			Lines: lines, Calendar: Calendar(Every(1000), 20*time.Millisecond, 80*time.Millisecond), From: 500,
 			Sleep: time.Sleep,
 			Visit: func(int) func(*Line, Arrival) {
 				return func(_ *Line, a Arrival) {
@@ -70,7 +70,7 @@ func TestEveryArrivalIsVisitedOnce(t *testing.T) {
 				}
 			},
 		}
-		if n := loop.Run(); n != 99 || len(v.seen) != 99 { // at 1, 2, … 99 ms
+		if n := loop.Run().Arrivals; n != 99 || len(v.seen) != 99 { // at 1, 2, … 99 ms
 			t.Fatalf("%d arrivals, %d visited", n, len(v.seen))
 		}
 		for i := range uint64(99) {
@@ -96,10 +96,10 @@ func TestAStallIsFeltByAllWhoComeMeanwhile(t *testing.T) {
 	})
 	s := sellerOf(addr, false)
 	loop := Open{
-		Addr: addr, Lines: 1, Arrivals: Every(100), Duration: 100 * time.Millisecond, Sleep: time.Sleep,
+		Addr: addr, Lines: 1, Calendar: Calendar(Every(100), 0, 100*time.Millisecond), Sleep: time.Sleep,
 		Visit: func(int) func(*Line, Arrival) { return s.Visit },
 	}
-	if n := loop.Run(); n != 9 || s.Sold != 9 {
+	if n := loop.Run().Arrivals; n != 9 || s.Sold != 9 {
 		t.Fatalf("%d arrivals, %d sold: %s", n, s.Sold, s.Trouble)
 	}
 	// The last came 80 ms after the one that was held up for 200.
