@@ -29,7 +29,7 @@ func supply(spec *supplySpec) (*supplyResult, error) {
 	suppliers := make([]*load.Supplier, spec.Lines)
 	loop := load.Open{
 		Addr: spec.Addr, Lines: spec.Lines, Calendar: load.Calendar(load.Poisson(spec.Rate, spec.From), spec.Warmup, spec.Lasting),
-		From: spec.From, Sleep: nap,
+		From: spec.From, Sleep: load.Nap,
 		Visit: func(line int) func(*load.Line, load.Arrival) {
 			suppliers[line] = load.NewSupplier(load.Ingest{
 				Leads: load.Leads{Supplier: spec.Supplier, Campaigns: spec.Campaigns}, Host: spec.Addr, Key: spec.APIKey,
