@@ -99,7 +99,9 @@ func (o *Open) Run() Passed {
 	}
 	for i, slot := range o.Calendar {
 		due := begin.Add(slot.After)
-		o.Sleep(time.Until(due))
+		for wait := time.Until(due); wait > 0; wait = time.Until(due) { // a sleep may be cut short
+			o.Sleep(wait)
+		}
 		if o.stopped() {
 			break
 		}
