@@ -23,7 +23,7 @@ type loadtestCmd struct {
 	Rate     float64       `placeholder:"NUMBER" help:"Arrivals a second in the first phase that is measured; the others in proportion."`
 	Duration time.Duration `placeholder:"TIME" help:"How long the measured phases last, together."`
 	Buyers   int           `placeholder:"NUMBER" help:"How many buyers the scenario's first group has."`
-	Seed     uint64        `placeholder:"NUMBER" help:"Of arrivals, leads and buyers' moods: 1 by default, and one of the moment for --target."`
+	Seed     uint64        `placeholder:"NUMBER" help:"Of arrivals and leads: 1 by default, and one of the moment for --target."`
 	JSON     string        `name:"json" type:"path" placeholder:"FILE" help:"Write all that was measured to this file."`
 	HTML     string        `name:"html" type:"path" placeholder:"FILE" help:"Write a report with curves to this file. It loads nothing from elsewhere."`
 

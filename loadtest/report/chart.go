@@ -177,9 +177,7 @@ func decades(least, most float64, text func(float64) string) scale {
 	round := func(i int) float64 {
 		return digits[i%3] * math.Pow(10, float64(i/3))
 	}
-	offset := 0
-	for ; from+offset < 0; offset += 3 { // round counts from 1 up
-	}
+	offset := max(0, (2-from)/3*3) // round counts from 1 up
 	shrink := math.Pow(10, float64(-offset/3))
 	i := from + offset
 	for round(i+1)*shrink <= least {

@@ -81,7 +81,7 @@ func (r *record) whole(at load.Arrival, took time.Duration) {
 // Now is what a progress line says: of the time since the last one.
 type Now struct {
 	After, Of time.Duration
-	Rate      float64 // arrivals that were answered, a second
+	Rate      float64 // arrivals that came to an end, a second
 	UnderWay  int64
 	P50, P99  time.Duration
 	Refused   int
