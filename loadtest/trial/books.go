@@ -18,35 +18,39 @@ import (
 // Account is what the three sides say together: the answers that were heard, the
 // buyers, and the exchange's own count.
 type Account struct {
-	Sold       int // leads that the answers say are sold
-	Twice      int // of these, how often one was told a second time
-	Unsettled  int // requests that a buyer may have a lead of, although nobody was told so
-	Buyers     []BuyerAccount
-	NotAsked   int // leads of the sold, whose buyers cannot be asked
-	Hooks      *HookAccount
-	Wrong      []string // what does not fit
-	NotChecked []string // what could not be looked at
+	Sold       int            `json:"sold"`      // leads that the answers say are sold
+	Twice      int            `json:"twice"`     // of these, how often one was told a second time
+	Unsettled  int            `json:"unsettled"` // requests that a buyer may have a lead of, although nobody was told so
+	Buyers     []BuyerAccount `json:"buyers"`
+	NotAsked   int            `json:"not_asked"` // leads of the sold, whose buyers cannot be asked
+	Hooks      *HookAccount   `json:"hooks"`
+	Wrong      []string       `json:"wrong"`       // what does not fit
+	NotChecked []string       `json:"not_checked"` // what could not be looked at
 }
 
 // BuyerAccount is one buyer that was asked.
 type BuyerAccount struct {
-	ID          string
-	Sold, Taken int          // leads, as told here and as it says
-	Lost        int          // told here, and unknown to it
-	Beyond      int          // it has, and nobody was told
-	Money, Owes market.Money // likewise
-	Pings, Bids int64
-	PeakPings   int64
-	Posts       int64
-	DoubleSold  int64
-	ContactSeen int64
+	ID          string       `json:"id"`
+	Sold        int          `json:"sold"` // leads, as told here and as it says
+	Taken       int          `json:"taken"`
+	Lost        int          `json:"lost"`   // told here, and unknown to it
+	Beyond      int          `json:"beyond"` // it has, and nobody was told
+	Money       market.Money `json:"money"`  // likewise
+	Owes        market.Money `json:"owes"`
+	Pings       int64        `json:"pings"`
+	Bids        int64        `json:"bids"`
+	PeakPings   int64        `json:"peak_pings"`
+	Posts       int64        `json:"posts"`
+	DoubleSold  int64        `json:"double_sold"`
+	ContactSeen int64        `json:"contact_seen"`
 }
 
 // HookAccount is the receiver of webhooks.
 type HookAccount struct {
-	Owed, Heard int // leads of which the supplier is to hear
-	Repeats     int64
-	Within      time.Duration // after the last answer, all were heard
+	Owed    int           `json:"owed"` // leads of which the supplier is to hear
+	Heard   int           `json:"heard"`
+	Repeats int64         `json:"repeats"`
+	Within  time.Duration `json:"within"` // after the last answer, all were heard
 }
 
 // books are what the buyers had before.

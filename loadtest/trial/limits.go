@@ -10,10 +10,10 @@ import (
 
 // Limit is one that was to be held.
 type Limit struct {
-	What string // as p99 of ping
-	Got  string
-	Most string
-	Held bool
+	What string `json:"what"` // as p99 of ping
+	Got  string `json:"got"`
+	Most string `json:"most"`
+	Held bool   `json:"held"`
 }
 
 // held judges a result. What nothing was measured of is not held: a test that shows

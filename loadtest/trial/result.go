@@ -13,24 +13,25 @@ import (
 // Result is all that a run has to tell. Times are in nanoseconds in its JSON, shares
 // from 0 to 1.
 type Result struct {
-	Scenario, About string
-	Seed            uint64
-	Began           time.Time
-	Lasted          time.Duration // until the last answer
-	Interrupted     bool
+	Scenario    string        `json:"scenario"`
+	About       string        `json:"about"`
+	Seed        uint64        `json:"seed"`
+	Began       time.Time     `json:"began"`
+	Lasted      time.Duration `json:"lasted"` // until the last answer
+	Interrupted bool          `json:"interrupted"`
 
-	Offered   int            // arrivals of the calendar, warm-up included
-	Sent      int            // of these, those that came
-	Ends      map[string]int // arrivals that are measured, by what they came to
-	Reasons   []Reason
-	Latencies []Latency // of each kind of request, in the measured phases that are not apart
-	Phases    []Phase   // of the scenario, those that are measured
-	Seconds   []Second  // one after the other, warm-up included
-	Stages    []Stage   // of a request in the exchange, by path
-	Syncs     *Syncs    // of its log
-	Generator Generator
-	Account   *Account
-	Limits    []Limit
+	Offered   int            `json:"offered"` // arrivals of the calendar, warm-up included
+	Sent      int            `json:"sent"`    // of these, those that came
+	Ends      map[string]int `json:"ends"`    // arrivals that are measured, by what they came to
+	Reasons   []Reason       `json:"reasons"`
+	Latencies []Latency      `json:"latencies"` // of each kind of request, in the measured phases that are not apart
+	Phases    []Phase        `json:"phases"`    // of the scenario, those that are measured
+	Seconds   []Second       `json:"seconds"`   // one after the other, warm-up included
+	Stages    []Stage        `json:"stages"`    // of a request in the exchange, by path
+	Syncs     *Syncs         `json:"syncs"`     // of its log
+	Generator Generator      `json:"generator"`
+	Account   *Account       `json:"account"`
+	Limits    []Limit        `json:"limits"`
 }
 
 // Held tells whether every limit was held, and the whole scenario was run.
@@ -40,46 +41,59 @@ func (r *Result) Held() bool {
 
 // Reason is why requests were not sold.
 type Reason struct {
-	Request string // ingest, ping or post
-	End     string
-	Word    string
-	Count   int
+	Request string `json:"request"` // ingest, ping or post
+	End     string `json:"end"`
+	Word    string `json:"word"`
+	Count   int    `json:"count"`
 }
 
 // Latency is a distribution.
 type Latency struct {
-	Of                             string
-	Count                          int
-	Mean, P50, P90, P99, P999, Max time.Duration
-	Curve                          []Point
+	Of    string        `json:"of"`
+	Count int           `json:"count"`
+	Mean  time.Duration `json:"mean"`
+	P50   time.Duration `json:"p50"`
+	P90   time.Duration `json:"p90"`
+	P99   time.Duration `json:"p99"`
+	P999  time.Duration `json:"p999"`
+	Max   time.Duration `json:"max"`
+	Curve []Point       `json:"curve"`
 }
 
 // Point says that so many of a hundred were not above Took.
 type Point struct {
-	Percentile float64
-	Took       time.Duration
+	Percentile float64       `json:"percentile"`
+	Took       time.Duration `json:"took"`
 }
 
 // Phase is one of the scenario's.
 type Phase struct {
-	Name      string
-	From, To  time.Duration
-	Rate      float64 // offered
-	Apart     bool
-	Latencies []Latency
+	Name      string        `json:"name"`
+	From      time.Duration `json:"from"`
+	To        time.Duration `json:"to"`
+	Rate      float64       `json:"rate"` // offered
+	Apart     bool          `json:"apart"`
+	Latencies []Latency     `json:"latencies"`
 }
 
 // Second is what came in one, by when it was due.
 type Second struct {
-	Sold, Unsold, Refused, Errors int
-	P50, P99, Max                 time.Duration // from due to the last answer
+	Sold    int           `json:"sold"`
+	Unsold  int           `json:"unsold"`
+	Refused int           `json:"refused"`
+	Errors  int           `json:"errors"`
+	P50     time.Duration `json:"p50"` // from due to the last answer
+	P99     time.Duration `json:"p99"`
+	Max     time.Duration `json:"max"`
 }
 
 // Generator is how well the client itself kept up.
 type Generator struct {
-	P50, P99, Max time.Duration // of how late arrivals began
-	Full          int           // arrivals that found every connection busy
-	InFlight      int           // of which there are so many
+	P50      time.Duration `json:"p50"` // of how late arrivals began
+	P99      time.Duration `json:"p99"`
+	Max      time.Duration `json:"max"`
+	Full     int           `json:"full"`      // arrivals that found every connection busy
+	InFlight int           `json:"in_flight"` // of which there are so many
 }
 
 // distribution sums times up in a histogram of three digits.

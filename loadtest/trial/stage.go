@@ -12,18 +12,20 @@ import (
 
 // Stage is one phase of the requests of a path, as the exchange measured it.
 type Stage struct {
-	Path, Name string
-	Count      int
-	Mean       time.Duration
-	P50, P99   time.Duration   // within the bounds of its buckets
-	Means      []time.Duration // of each second in which it was asked; -1: nothing came
+	Path  string          `json:"path"`
+	Name  string          `json:"name"`
+	Count int             `json:"count"`
+	Mean  time.Duration   `json:"mean"`
+	P50   time.Duration   `json:"p50"` // within the bounds of its buckets
+	P99   time.Duration   `json:"p99"`
+	Means []time.Duration `json:"means"` // of each second in which it was asked; -1: nothing came
 }
 
 // Syncs is how the log's fsyncs went.
 type Syncs struct {
-	Count int
-	Mean  time.Duration
-	Each  float64 // entries a sync
+	Count int           `json:"count"`
+	Mean  time.Duration `json:"mean"`
+	Each  float64       `json:"each"` // entries a sync
 }
 
 // stageNames are the phases in the order of a request.
