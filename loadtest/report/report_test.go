@@ -166,7 +166,7 @@ func TestAPageOfNothing(t *testing.T) {
 // TestScales: round numbers, as many as can be read, from below the least to the most or
 // above it.
 func TestScales(t *testing.T) {
-	name := func(v float64) string { return tickTime(v) }
+	name := tickTime
 	for _, test := range []struct{ least, most, from, to float64 }{
 		{12, 31, 10, 50}, {0.4, 480, 0.2, 500}, {10, 10, 10, 50}, {0.003, 9000, 0.002, 10000}, {1, 1000, 1, 1000},
 	} {

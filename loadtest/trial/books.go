@@ -151,7 +151,8 @@ func (b *books) close(ctx context.Context, r *record, w *watch, hooks time.Durat
 	if b.target.Receiver == "" || hooks == 0 {
 		return a, nil
 	}
-	return a, a.hooks(ctx, b.target.Receiver, all, r, hooks)
+	err := a.hooks(ctx, b.target.Receiver, all, r, hooks)
+	return a, err
 }
 
 func (a *Account) wrong(format string, args ...any) {
