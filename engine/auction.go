@@ -33,6 +33,7 @@ type auction struct {
 	listed     func(*market.List) bool // nil: the lead shows nothing that a list could have
 	request    market.RequestID
 	hops       int // how many exchanges the pings have been through, this one included
+	spent      *Spent
 
 	id       market.AuctionID
 	began    int64 // Unix nanoseconds, as the deadline
@@ -95,7 +96,10 @@ func (a *auction) hold(supplier *market.Supplier) error {
 	defer g.release()
 	a.invite(g)
 	if len(g.pings) > 0 {
-		if err := g.run(a.deadline); err != nil {
+		began := e.opt.Clock.Now()
+		err := g.run(a.deadline)
+		a.spent.addBuyers(e.opt.Clock, began)
+		if err != nil {
 			return err
 		}
 	}

@@ -119,6 +119,7 @@ func (in *ingest) bargain() (market.Reason, error) {
 	reserve := int64(in.open.Campaign.PostReserve)
 	id := market.AuctionID(e.newID(in.now, &a.random))
 	a.prepare(e, in.open, id, in.now, in.ceiling()-reserve, in.ceiling())
+	a.spent = in.req.Spent
 	a.lead, a.candidates, a.listed, a.request, a.hops = &in.lead, &in.candidates, in.listed, in.req.Request, 1
 	if err := a.hold(in.req.Supplier); err != nil {
 		return market.ReasonNone, err

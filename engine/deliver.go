@@ -31,7 +31,7 @@ func (in *ingest) deliver() (Answer, error) {
 		var answer Answer
 		var err error
 		more := false
-		switch c.until(in.ceiling()) {
+		switch in.await(c) {
 		case fateDelivered:
 			answer, err = in.delivered(c)
 		case fateRefused:
@@ -49,6 +49,24 @@ func (in *ingest) deliver() (Answer, error) {
 			return answer, nil
 		}
 	}
+}
+
+// await runs the courier until something is known, or the answer is due.
+func (in *ingest) await(c *courier) fate {
+	clock := in.engine.opt.Clock
+	began := clock.Now()
+	known := c.until(in.ceiling())
+	in.req.Spent.addBuyers(clock, began)
+	return known
+}
+
+// conclude has the courier log what became of its lead.
+func (in *ingest) conclude(c *courier, fact *event.PostSettled, hold *state.Hold) error {
+	clock := in.engine.opt.Clock
+	began := clock.Now()
+	err := c.conclude(fact, hold)
+	in.req.Spent.addLog(clock, began)
+	return err
 }
 
 // intend writes how the chosen buyer is reached.
@@ -96,7 +114,7 @@ func (in *ingest) writePost() bool {
 
 func (in *ingest) delivered(c *courier) (Answer, error) {
 	fact := c.settlement(event.SettledDelivered)
-	if err := c.conclude(fact, nil); err != nil {
+	if err := in.conclude(c, fact, nil); err != nil {
 		return Answer{}, err
 	}
 	in.promise.delivered, in.promise.theirs = true, c.last.BuyerLeadID
@@ -123,7 +141,7 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 	if reason != market.ReasonNone {
 		fact.Reason = reason.Further(market.ReasonPostRejected)
 		fact.Trail = appendTrail(fact.Trail, in)
-		if err := c.conclude(fact, &in.hold); err != nil {
+		if err := in.conclude(c, fact, &in.hold); err != nil {
 			return Answer{}, false, err
 		}
 		return in.answered(Answer{Reason: fact.Reason}), false, nil
@@ -144,7 +162,7 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 	if in.open.Campaign.Duplicates.PerBuyer {
 		in.hold.MoveDups(&in.posting)
 	}
-	if err := c.conclude(fact, &in.hold); err != nil {
+	if err := in.conclude(c, fact, &in.hold); err != nil {
 		return Answer{}, false, err
 	}
 	if !more {
@@ -156,7 +174,11 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 // settleOpen tells the supplier ACCEPTED while the delivery is not settled.
 func (in *ingest) settleOpen(c *courier, how event.Settlement) (Answer, error) {
 	in.promise.hangs = c.hangs.Load()
-	if err := c.settle(how); err != nil {
+	clock := in.engine.opt.Clock
+	began := clock.Now()
+	err := c.settle(how)
+	in.req.Spent.addLog(clock, began)
+	if err != nil {
 		return Answer{}, err
 	}
 	return in.sold(), nil

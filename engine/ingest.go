@@ -18,7 +18,8 @@ type IngestRequest struct {
 	Test     bool             // it says that it is a test lead
 	BadTest  bool             // what it says of that is neither yes nor no
 	Request  market.RequestID
-	Received int64 // Unix nanoseconds
+	Received int64  // Unix nanoseconds
+	Spent    *Spent // is added to until the call returns; nil: nobody asks
 }
 
 // ingest is the workspace of one call: kept in a pool, so that a lead in the
@@ -226,7 +227,13 @@ func (in *ingest) unmatched(reason market.Reason) (Answer, error) {
 }
 
 // commit logs the fact; every reservation goes with it.
-func (in *ingest) commit() error { return in.engine.commit(&in.fact, &in.hold) }
+func (in *ingest) commit() error {
+	clock := in.engine.opt.Clock
+	began := clock.Now()
+	err := in.engine.commit(&in.fact, &in.hold)
+	in.req.Spent.addLog(clock, began)
+	return err
+}
 
 // answered completes an answer.
 func (in *ingest) answered(answer Answer) Answer {

@@ -21,8 +21,9 @@ type PingRequest struct {
 	Test     bool             // it says that it is a test
 	BadTest  bool             // what it says of that is neither yes nor no
 	Request  market.RequestID
-	Received int64 // Unix nanoseconds
-	Hops     int   // how many exchanges it has been through
+	Received int64  // Unix nanoseconds
+	Hops     int    // how many exchanges it has been through
+	Spent    *Spent // is added to until the call returns; nil: nobody asks
 }
 
 // PingAnswer is what a ping is answered with. Money is what the supplier would
@@ -171,11 +172,15 @@ func (p *ping) run() (PingAnswer, error) {
 // commit makes the fact durable and applies it, and returns when both are done.
 // After an error the hold is the ping's still, or released.
 func (p *ping) commit() error {
+	clock := p.engine.opt.Clock
+	began := clock.Now()
 	p.way.encode(&p.fact, &p.hold)
 	if err := p.way.send(); err != nil {
 		return err
 	}
-	return <-p.way.done
+	err := <-p.way.done
+	p.req.Spent.addLog(clock, began)
+	return err
 }
 
 // claimKey looks the idempotency key up. Where it was used it returns the first

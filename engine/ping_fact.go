@@ -20,6 +20,7 @@ func (p *ping) hearBuyers() error {
 		return nil
 	}
 	a.prepare(p.engine, p.open, p.fact.Auction, p.now, p.expires-int64(margin), p.now+bidWindow)
+	a.spent = p.req.Spent
 	a.lead, a.candidates, a.request, a.hops = &p.lead, &p.candidates, p.req.Request, p.req.Hops+1
 	if err := a.hold(p.req.Supplier); err != nil {
 		return err

@@ -32,7 +32,8 @@ type PostRequest struct {
 	Test     bool                // it says that it is a test
 	BadTest  bool                // what it says of that is neither yes nor no
 	Request  market.RequestID
-	Received int64 // Unix nanoseconds
+	Received int64  // Unix nanoseconds
+	Spent    *Spent // is added to until the call returns; nil: nobody asks
 }
 
 // SaleAnswer is what a seller is told of a lead that its buyer has.
@@ -97,7 +98,7 @@ func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
 	}()
 	in.begin(e, &IngestRequest{
 		Supplier: req.Supplier, Members: req.Lead, Body: req.Body, Key: req.Key, BadKey: req.BadKey,
-		Test: req.Test, BadTest: req.BadTest, Request: req.Request, Received: req.Received,
+		Test: req.Test, BadTest: req.BadTest, Request: req.Request, Received: req.Received, Spent: req.Spent,
 	}, p, d)
 	in.promise.post = req
 	answer, err := in.post()
@@ -142,7 +143,9 @@ func (in *ingest) post() (SaleAnswer, error) {
 		in.answer, err = in.sellPromised()
 	}
 	if err == nil {
+		began := in.engine.opt.Clock.Now()
 		err = in.landed()
+		in.req.Spent.addLog(in.engine.opt.Clock, began)
 	}
 	if err != nil {
 		return SaleAnswer{}, err

@@ -15,17 +15,22 @@ import (
 // waits for the log.
 func (s *Server) ingest(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) {
 	decision := s.decide(ctx, id, r, read)
+	took := r.lap
 	r.giveBack()
 	if decision == nil {
 		return
 	}
+	waited := s.clock.Now()
 	answer, err := decision.Wait()
+	took.leave(s.clock.Now())
+	took.spent.Log += took.left - waited
 	if err != nil {
 		failWith(ctx, id, err)
 		return
 	}
 	var text [usualAnswer]byte
 	answerWith(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, appendAnswer(text[:0], &answer))
+	s.opt.Meter.lap(routeIngest, &took, s.clock.Now())
 }
 
 // usualAnswer is room for most answers.
@@ -47,7 +52,7 @@ func (s *Server) decide(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, 
 	r.tellTest(ctx, supplier)
 	r.ingest = engine.IngestRequest{
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
-		Test: r.test, BadTest: r.badTest, Request: id, Received: received,
+		Test: r.test, BadTest: r.badTest, Request: id, Received: received, Spent: r.lap.enter(s.clock.Now()),
 	}
 	decision, err := s.engine.Decide(&r.ingest)
 	if err != nil {

@@ -45,6 +45,7 @@ type Meter struct {
 	set      *metrics.Set
 	requests [routes][len(statuses) + 1]*metrics.Counter
 	seconds  [routes]*metrics.PrometheusHistogram
+	laps     lapMeter
 	accepted *metrics.Counter
 	tests    *metrics.Counter
 	reasons  [reasons]*metrics.Counter
@@ -88,6 +89,7 @@ func NewMeter(set *metrics.Set, fault func(what string, err error)) *Meter {
 	m.postTime = set.NewPrometheusHistogramExt(`pingpost_post_attempt_seconds`, buckets)
 	m.auctions = set.NewPrometheusHistogramExt(`pingpost_auction_seconds`, buckets)
 	m.hooks = newHookMeter(set)
+	m.laps.show(set)
 	m.faults = set.NewCounter(`pingpost_faults_total`)
 	m.guesses = set.NewCounter(`pingpost_wrong_credentials_total`)
 	m.unsealed = set.NewCounter(`pingpost_tls_handshake_failures_total`)

@@ -38,13 +38,16 @@ func (s *Server) ping(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, re
 	}
 	r.tellTest(ctx, seller)
 	r.pinged(seller, id, received)
+	r.ping.Spent = r.lap.enter(s.clock.Now())
 	answer, err := s.engine.Ping(&r.ping)
+	r.lap.leave(s.clock.Now())
 	if err != nil {
 		failWith(ctx, id, err)
 		return
 	}
 	r.out = appendBid(r.out[:0], &answer)
 	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
+	s.opt.Meter.lap(routePing, &r.lap, s.clock.Now())
 }
 
 // availability tells a supplier who would take a lead, and for how much: POST

@@ -17,13 +17,16 @@ func (s *Server) post(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, re
 	}
 	r.tellTest(ctx, seller)
 	r.posted(seller, id, received)
+	r.post.Spent = r.lap.enter(s.clock.Now())
 	answer, err := s.engine.Post(&r.post)
+	r.lap.leave(s.clock.Now())
 	if err != nil {
 		failWith(ctx, id, err)
 		return
 	}
 	r.out = appendSale(r.out[:0], &answer)
 	answerWith(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, r.out)
+	s.opt.Meter.lap(routePost, &r.lap, s.clock.Now())
 }
 
 func (r *room) posted(seller *market.Supplier, id market.RequestID, received int64) {

@@ -29,6 +29,7 @@ type room struct {
 	ping   engine.PingRequest
 	post   engine.PostRequest
 	status engine.StatusRequest
+	lap    lap
 }
 
 var rooms = sync.Pool{New: func() any { return new(room) }}

@@ -20,6 +20,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		}
 	}()
 	r := takeRoom()
+	r.lap = lap{begun: begun}
 	r.readHead(&ctx.Request.Header)
 	if bad := judgeHead(&ctx.Request.Header); bad.status != 0 {
 		r.giveBack()

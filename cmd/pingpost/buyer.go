@@ -18,7 +18,7 @@ type buyerCmd struct {
 	States    []string `group:"Bidding" placeholder:"CODE" help:"States to buy in. Everywhere by default."`
 	NoBidRate float64  `group:"Bidding" default:"0" placeholder:"SHARE" help:"Share of pings to pass all the same, from 0 to 1 (${default})."`
 
-	Latency           string  `group:"Answering" placeholder:"TIMES" help:"How long each answer takes: 20ms, 10ms-50ms, exp:20ms or lognormal:20ms,0.5; with +hang:0.01 after it, one in a hundred never comes. At once by default."`
+	Latency           string  `group:"Answering" placeholder:"TIMES" help:"How long each answer takes: 20ms, 10ms-50ms, exp:20ms, normal:20ms,5ms, lognormal:20ms,0.5 or table:50=9ms,99=80ms; with +hang:0.01 after it, one in a hundred never comes. At once by default."`
 	PostLatency       string  `group:"Answering" placeholder:"TIMES" help:"Likewise, for posts alone. That of --latency by default."`
 	RejectRate        float64 `group:"Answering" default:"0" placeholder:"SHARE" help:"Share of posts to refuse for good (${default})."`
 	FailRate          float64 `group:"Answering" default:"0" placeholder:"SHARE" help:"Share of attempts to post to answer with 500 (${default}). Half of these take the lead first, so that the seller cannot know."`

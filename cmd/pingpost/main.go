@@ -31,8 +31,11 @@ type commands struct {
 	Explain   explainCmd   `cmd:"" help:"Tell what became of a lead or an auction, and why: every candidate, every try."`
 	Statement statementCmd `cmd:"" help:"Say what became of a buyer's or a supplier's money in a period."`
 	Log       logCmd       `cmd:"" help:"Look into an exchange's log: dump, verify, hash."`
+	Loadtest  loadtestCmd  `cmd:"" help:"Test an exchange under load, and hold it to a scenario's limits."`
 	Demo      demoCmd      `cmd:"" help:"Start an exchange and nine buyers, sell leads, show what became of them."`
 	Version   versionCmd   `cmd:"" help:"Print the program's version."`
+
+	LoadtestBuyers loadtestBuyersCmd `cmd:"" hidden:""`
 }
 
 type versionCmd struct{}

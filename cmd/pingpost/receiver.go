@@ -12,7 +12,7 @@ type receiverCmd struct {
 	Seed   uint64 `default:"1" placeholder:"NUMBER" help:"Seed of all chance (${default})."`
 	Quiet  bool   `short:"q" help:"Print neither the address at the start nor the account at the end."`
 
-	Latency  string  `placeholder:"TIMES" help:"How long each answer takes: 20ms, 10ms-50ms, exp:20ms or lognormal:20ms,0.5; with +hang:0.01 after it, one in a hundred never comes. At once by default."`
+	Latency  string  `placeholder:"TIMES" help:"How long each answer takes: 20ms, 10ms-50ms, exp:20ms, normal:20ms,5ms, lognormal:20ms,0.5 or table:50=9ms,99=80ms; with +hang:0.01 after it, one in a hundred never comes. At once by default."`
 	FailRate float64 `default:"0" placeholder:"SHARE" help:"Share of deliveries to answer with 500, from 0 to 1 (${default}). Half of these are taken first, so that they come again."`
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"pingpost/loadtest/load"
 )
 
 // Auctions that end in a sale. Each asks every buyer, so this many auctions a
@@ -57,7 +59,7 @@ func (h *house) sellAndAsk(spec sellerSpec, buyers int) (*sold, error) {
 	if err := proceed(h.exchange.cmd.Process); err != nil {
 		return nil, err
 	}
-	nap(fillBucket)
+	load.Nap(fillBucket)
 	before, err := h.b.ask(h.buyers)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/state"
+	"pingpost/loadtest/load"
 	"pingpost/wal"
 )
 
@@ -139,7 +140,7 @@ func (c *committing) run(rate int, lasting time.Duration, beside func(end time.T
 		default:
 		}
 		over = err != nil || (ended == nil && time.Now().After(end))
-		nap(min(pace, time.Until(due)))
+		load.Nap(min(pace, time.Until(due)))
 	}
 	if err != nil {
 		return stretch{}, err

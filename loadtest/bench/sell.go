@@ -92,13 +92,13 @@ func (s *sellerSpec) open() (*sellerResult, error) {
 	}
 	sellers := make([]*load.Seller, s.Lines)
 	loop := load.Open{
-		Addr: s.Addr, Lines: s.Lines, Arrivals: arrivals, Warmup: s.Warmup, Duration: s.Lasting, From: s.From, Sleep: nap,
+		Addr: s.Addr, Lines: s.Lines, Calendar: load.Calendar(arrivals, s.Warmup, s.Lasting), From: s.From, Sleep: load.Nap,
 		Visit: func(line int) func(*load.Line, load.Arrival) {
 			sellers[line] = &load.Seller{Requests: s.auctions(), Sells: s.Selling, Sales: load.NewSales()}
 			return sellers[line].Visit
 		},
 	}
-	sent := loop.Run()
+	sent := loop.Run().Arrivals
 	r := &sellerResult{Sent: sent, Next: s.From + sent}
 	all := load.NewSales()
 	for _, seller := range sellers {

@@ -28,8 +28,8 @@ type supplyResult struct {
 func supply(spec *supplySpec) (*supplyResult, error) {
 	suppliers := make([]*load.Supplier, spec.Lines)
 	loop := load.Open{
-		Addr: spec.Addr, Lines: spec.Lines, Arrivals: load.Poisson(spec.Rate, spec.From), Warmup: spec.Warmup, Duration: spec.Lasting,
-		From: spec.From, Sleep: nap,
+		Addr: spec.Addr, Lines: spec.Lines, Calendar: load.Calendar(load.Poisson(spec.Rate, spec.From), spec.Warmup, spec.Lasting),
+		From: spec.From, Sleep: load.Nap,
 		Visit: func(line int) func(*load.Line, load.Arrival) {
 			suppliers[line] = load.NewSupplier(load.Ingest{
 				Leads: load.Leads{Supplier: spec.Supplier, Campaigns: spec.Campaigns}, Host: spec.Addr, Key: spec.APIKey,
@@ -37,7 +37,7 @@ func supply(spec *supplySpec) (*supplyResult, error) {
 			return suppliers[line].Visit
 		},
 	}
-	sent := loop.Run()
+	sent := loop.Run().Arrivals
 	all := load.Suppliers(suppliers)
 	return &supplyResult{
 		Done: all.Done, Next: spec.From + sent,

@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -54,12 +53,3 @@ func startOn(cmd *exec.Cmd, list []int) error {
 // halt and proceed stop a process where it is, and let it go on.
 func halt(p *os.Process) error    { return p.Signal(syscall.SIGSTOP) }
 func proceed(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
-
-// nap sleeps more exactly than the runtime's timers, which round to
-// milliseconds.
-func nap(d time.Duration) {
-	if d > 0 {
-		t := unix.NsecToTimespec(int64(d))
-		_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &t, nil) // woken early is early enough
-	}
-}

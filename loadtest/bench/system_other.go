@@ -5,7 +5,6 @@ package main
 import (
 	"os"
 	"os/exec"
-	"time"
 )
 
 // Elsewhere nothing is pinned, and servers that are not measured go on idling.
@@ -14,4 +13,3 @@ func availableCores() []int                { return nil }
 func startOn(cmd *exec.Cmd, _ []int) error { return cmd.Start() }
 func halt(*os.Process) error               { return nil }
 func proceed(*os.Process) error            { return nil }
-func nap(d time.Duration)                  { time.Sleep(d) }

@@ -8,10 +8,23 @@ import (
 	"strconv"
 )
 
-// Answer is a response. Its body is good until the connection's next one.
+// Answer is a response. What it refers to is good until the connection's next one.
 type Answer struct {
 	Status int
 	Body   []byte
+	lines  []byte // of the head
+}
+
+// Header is the value of a header of the answer, or nothing.
+func (a *Answer) Header(name string) []byte {
+	for rest := a.lines; len(rest) > 0; {
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, lineEnd)
+		if title, value, _ := bytes.Cut(line, []byte{':'}); bytes.EqualFold(title, []byte(name)) {
+			return bytes.TrimSpace(value)
+		}
+	}
+	return nil
 }
 
 // maxAnswer bounds a response, headers and all.
@@ -78,6 +91,7 @@ func parseAnswer(data []byte) (a Answer, whole bool, err error) {
 		return a, false, errNoResponse
 	}
 	size := -1
+	a.lines = lines
 	for len(lines) > 0 && size < 0 {
 		var line []byte
 		line, lines, _ = bytes.Cut(lines, lineEnd)

@@ -81,3 +81,17 @@ func TestWhatIsNoAnswerIsToldAsSuch(t *testing.T) {
 		})
 	}
 }
+
+func TestHeadersOfAnAnswer(t *testing.T) {
+	_, second, _ := strings.Cut(twoAnswers, "first")
+	r := answerReader{from: strings.NewReader(second)}
+	a, err := r.next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"retry-after": "1", "Content-Length": "3", "Location": ""} {
+		if got := string(a.Header(name)); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}

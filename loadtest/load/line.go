@@ -11,7 +11,12 @@ type Line struct {
 	addr    string
 	conn    net.Conn
 	answers answerReader
+	used    time.Time // when its last answer came
 }
+
+// rested is how long a line may lie idle before it connects anew: a server may be
+// about to hang up on it, and a request sent into that would seem to be lost.
+const rested = 20 * time.Second
 
 // To makes a line to an address.
 func To(addr string) *Line { return &Line{addr: addr} }
@@ -26,6 +31,9 @@ type Trip struct {
 // next one. After an error the line is down, and nobody knows what has become
 // of the request.
 func (l *Line) Ask(request []byte) (t Trip, err error) {
+	if l.conn != nil && time.Since(l.used) > rested {
+		l.Close()
+	}
 	if l.conn == nil {
 		if l.conn, err = net.DialTimeout("tcp", l.addr, patience); err != nil {
 			l.conn = nil
@@ -40,6 +48,7 @@ func (l *Line) Ask(request []byte) (t Trip, err error) {
 		}
 	}
 	t.Came = time.Now()
+	l.used = t.Came
 	if err != nil {
 		l.Close()
 	}

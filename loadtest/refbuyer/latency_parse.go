@@ -7,14 +7,16 @@ import (
 	"time"
 )
 
-const latencyForms = "give a time such as 20ms, a range such as 10ms-50ms, exp:MEAN, or lognormal:MEDIAN,SIGMA, and after it +hang:SHARE where some never end"
+const latencyForms = "give a time such as 20ms, a range such as 10ms-50ms, exp:MEAN, normal:MEAN,DEVIATION, lognormal:MEDIAN,SIGMA or table:PERCENT=TIME,…, and after it +hang:SHARE where some never end"
 
 // ParseLatency reads a distribution:
 //
 //	20ms                 always that
 //	10ms-50ms            spread evenly
 //	exp:20ms             exponential, of that mean
+//	normal:20ms,5ms      normal, of that mean and deviation; never below 0
 //	lognormal:20ms,0.5   log-normal, of that median and sigma
+//	table:50=9ms,99=80ms as it was measured: percentiles, linear between them
 //	20ms+hang:0.01       any of them; one answer in a hundred never comes
 func ParseLatency(text string) (Latency, error) {
 	form, tail, hangs := strings.Cut(text, "+")
@@ -41,6 +43,10 @@ func parseForm(text string) (Latency, error) {
 	case kind == "exp":
 		mean, err := parseTime(rest)
 		return Exponential{mean}, err
+	case kind == "normal":
+		return parseNormal(rest)
+	case kind == "table":
+		return parseTable(rest)
 	case kind == "lognormal":
 		middle, spread, _ := strings.Cut(rest, ",")
 		median, err := parseTime(middle)

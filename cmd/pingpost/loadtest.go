@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"pingpost/loadtest/report"
+	"pingpost/loadtest/scenario"
+	"pingpost/loadtest/trial"
+)
+
+// loadtestCmd carries out a scenario and says whether its limits were held.
+type loadtestCmd struct {
+	Scenario string        `arg:"" optional:"" help:"A built-in scenario (see --list), or the path of a file."`
+	List     bool          `help:"List the built-in scenarios."`
+	Print    bool          `help:"Print the scenario's document, to begin another one with."`
+	Rate     float64       `placeholder:"NUMBER" help:"Arrivals a second in the first phase that is measured; the others in proportion."`
+	Duration time.Duration `placeholder:"TIME" help:"How long the measured phases last, together."`
+	Buyers   int           `placeholder:"NUMBER" help:"How many buyers the scenario's first group has."`
+	Seed     uint64        `placeholder:"NUMBER" help:"Of arrivals and leads: 1 by default, and one of the moment for --target."`
+	JSON     string        `name:"json" type:"path" placeholder:"FILE" help:"Write all that was measured to this file."`
+	HTML     string        `name:"html" type:"path" placeholder:"FILE" help:"Write a report with curves to this file. It loads nothing from elsewhere."`
+
+	targetFlags
+}
+
+// Help is what --help says beyond the flags.
+func (*loadtestCmd) Help() string {
+	return `Requests come at the scenario's rate whatever has become of those before, and
+are timed from when they were due: if the exchange stands still for a moment, all
+who come meanwhile have waited, and it shows.
+
+  pingpost loadtest --list
+  pingpost loadtest pingpost
+  pingpost loadtest ingest --rate 5000 --duration 20s --html report.html
+  pingpost loadtest --print burst > mine.yaml; pingpost loadtest mine.yaml
+
+The exit code is 0 when every limit of the scenario was held, else 1, with those
+that were not on standard error. Beside them it is held that nothing was lost or
+sold twice by the buyers' own account, that refusals say when to come again, and
+that the client itself kept up.`
+}
+
+// Run runs the test.
+func (c *loadtestCmd) Run() error {
+	if c.List {
+		return listScenarios()
+	}
+	if c.Scenario == "" {
+		return errors.New("name a scenario, or list them with --list")
+	}
+	if c.Print {
+		return printScenario(c.Scenario)
+	}
+	s, err := c.scenario()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the next signal is not caught any more
+	result, err := c.carryOut(ctx, s)
+	if err != nil {
+		return err
+	}
+	fmt.Print(report.Table(result))
+	if err := c.write(result); err != nil {
+		return err
+	}
+	if result.Held() {
+		return nil
+	}
+	fmt.Fprint(os.Stderr, report.Missed(result))
+	return exitCode(1)
+}
+
+func listScenarios() error {
+	t := table{}
+	for _, name := range scenario.Names() {
+		s, err := scenario.Load(name)
+		if err != nil {
+			return err
+		}
+		t.row(name, s.Lasting().String(), s.About)
+	}
+	fmt.Print(t.String())
+	return nil
+}
+
+func printScenario(name string) error {
+	text, ok := scenario.Text(name)
+	if !ok {
+		return fmt.Errorf("there is no built-in scenario %s; see --list", name)
+	}
+	fmt.Print(text)
+	return nil
+}
+
+// scenario reads the scenario and varies it.
+func (c *loadtestCmd) scenario() (*scenario.Scenario, error) {
+	s, err := scenario.Load(c.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	if c.Rate < 0 || c.Rate > 1e6 {
+		return nil, fmt.Errorf("--rate %v: give a number up to 1000000", c.Rate)
+	}
+	if c.Duration < 0 || c.Duration > 24*time.Hour {
+		return nil, fmt.Errorf("--duration %v: give a time up to 24h", c.Duration)
+	}
+	if c.Buyers < 0 || c.Buyers > 500 {
+		return nil, fmt.Errorf("--buyers %d: give a number up to 500", c.Buyers)
+	}
+	if c.Rate > 0 {
+		s.Faster(c.Rate)
+	}
+	if c.Duration > 0 {
+		s.Last(c.Duration)
+	}
+	if c.Buyers > 0 {
+		s.Bought(c.Buyers)
+	}
+	if c.Seed == 0 {
+		c.Seed = 1
+		if c.Target != "" {
+			c.Seed = uint64(time.Now().UnixNano())
+		}
+	}
+	return s, nil
+}
+
+// carryOut runs the scenario, against an exchange of its own if no other is named.
+func (c *loadtestCmd) carryOut(ctx context.Context, s *scenario.Scenario) (result *trial.Result, err error) {
+	var target *trial.Target
+	if c.Target != "" {
+		if target, err = c.target(ctx, s); err != nil {
+			return nil, err
+		}
+	} else {
+		house, err := openLoadHouse(ctx, s, c.Seed)
+		defer func() {
+			if closing := house.close(); err == nil {
+				err = closing
+			}
+		}()
+		if err != nil {
+			return nil, err
+		}
+		target = house.target
+	}
+	// One processor more for the one that sleeps until the next arrival.
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	shown := newLoadProgress(os.Stderr)
+	defer shown.end()
+	return trial.Run(ctx, s, target, trial.Options{Seed: c.Seed, Progress: shown.show})
+}
+
+func (c *loadtestCmd) write(result *trial.Result) error {
+	if c.JSON != "" {
+		if err := writeReport(c.JSON, result, report.JSON); err != nil {
+			return err
+		}
+	}
+	if c.HTML != "" {
+		return writeReport(c.HTML, result, report.HTML)
+	}
+	return nil
+}
+
+func writeReport(path string, result *trial.Result, form func(*trial.Result) ([]byte, error)) error {
+	text, err := form(result)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"pingpost/loadtest/refbuyer"
+	"pingpost/loadtest/refreceiver"
+	"pingpost/loadtest/scenario"
+)
+
+// loadtestBuyersCmd are the buyers of a load test and its receiver of webhooks. They
+// are a process of their own, so that what they use of the processor is neither the
+// exchange's nor the client's; and one for all, so that hundreds fit a small machine.
+type loadtestBuyersCmd struct {
+	Spec string `arg:"" type:"existingfile"`
+}
+
+// buyersSpec is the file that says who they are.
+type buyersSpec struct {
+	Seed     uint64
+	Buyers   []loadBuyer
+	Webhooks *scenario.Webhooks
+	Secret   string // of the webhooks
+	Remember int    // posts and events of each
+}
+
+// loadBuyer is one buyer of a load test.
+type loadBuyer struct {
+	ID string
+	scenario.Buyers
+}
+
+// buyersAt is the line that says where they listen.
+type buyersAt struct {
+	Buyers   map[string]string `json:"buyers"`
+	Receiver string            `json:"receiver"`
+}
+
+// Run serves until SIGTERM.
+func (c *loadtestBuyersCmd) Run() error {
+	text, err := os.ReadFile(c.Spec)
+	if err != nil {
+		return err
+	}
+	var spec buyersSpec
+	if err := json.Unmarshal(text, &spec); err != nil {
+		return fmt.Errorf("%s: %w", c.Spec, err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return spec.serve(ctx)
+}
+
+func (s *buyersSpec) serve(ctx context.Context) error {
+	at := buyersAt{Buyers: map[string]string{}}
+	var all []reference
+	for i := range s.Buyers {
+		options, err := s.Buyers[i].options(s.Seed+uint64(i), s.Remember)
+		if err != nil {
+			return err
+		}
+		buyer, err := refbuyer.New(options)
+		if err != nil {
+			return err
+		}
+		at.Buyers[s.Buyers[i].ID] = "http://" + buyer.Addr().String()
+		all = append(all, buyer)
+	}
+	if s.Webhooks != nil {
+		latency, err := latencyOf(s.Webhooks.Latency)
+		if err != nil {
+			return err
+		}
+		receiver, err := refreceiver.New(refreceiver.Options{Secret: s.Secret, Seed: s.Seed, Latency: latency, Remember: s.Remember})
+		if err != nil {
+			return err
+		}
+		at.Receiver = "http://" + receiver.Addr().String()
+		all = append(all, receiver)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(at); err != nil {
+		return err
+	}
+	ended := make(chan error, len(all))
+	for _, one := range all {
+		go func() { ended <- one.Serve(ctx) }()
+	}
+	var err error
+	for range all {
+		err = errors.Join(err, <-ended)
+	}
+	return err
+}
+
+// options are those of the reference buyer.
+func (b *loadBuyer) options(seed uint64, remember int) (o refbuyer.Options, err error) {
+	o = refbuyer.Options{
+		Seed: seed, NoBidRate: b.NoBid, RejectRate: b.Reject, FailRate: b.Fail,
+		Remember: remember, RememberPings: rememberedPings,
+	}
+	var wrong [3]error
+	o.Bid, wrong[0] = refbuyer.ParsePricing(b.Bid)
+	o.Latency, wrong[1] = latencyOf(b.Latency)
+	o.PostLatency, wrong[2] = latencyOf(b.PostLatency)
+	return o, errors.Join(wrong[:]...)
+}
+
+// rememberedPings is few: no ping of a load test comes again, and hundreds of buyers
+// have to fit into memory.
+const rememberedPings = 1 << 10

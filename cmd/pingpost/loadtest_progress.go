@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"pingpost/loadtest/trial"
+)
+
+// loadProgress shows how a load test goes: one line that changes, or on what is no
+// terminal a line every five seconds.
+type loadProgress struct {
+	*progress
+	file  *os.File
+	every time.Duration
+	told  time.Duration
+}
+
+const plainEvery = 5 * time.Second
+
+func newLoadProgress(file *os.File) *loadProgress {
+	p := &loadProgress{progress: newProgress(file), file: file}
+	if p.progress.file == nil {
+		p.every = plainEvery
+	}
+	return p
+}
+
+func (p *loadProgress) show(now trial.Now) {
+	text := progressText(&now)
+	if p.progress.file != nil {
+		p.progress.show(text)
+		return
+	}
+	if now.After-p.told >= p.every {
+		p.told = now.After
+		fmt.Fprintln(p.file, text)
+	}
+}
+
+func progressText(now *trial.Now) string {
+	text := fmt.Sprintf("%3.0f/%.0f s %s  %.0f/s  in flight %d  p50 %s  p99 %s  errors %d",
+		now.After.Seconds(), now.Of.Seconds(), now.Phase, now.Rate, now.UnderWay, rounded(now.P50), rounded(now.P99), now.Errors)
+	if now.Refused > 0 {
+		text += fmt.Sprintf("  refused %d", now.Refused)
+	}
+	return text
+}

@@ -1,0 +1,91 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"syscall"
+	"testing"
+	"time"
+
+	"pingpost/loadtest/load"
+	"pingpost/loadtest/scenario"
+	"pingpost/loadtest/trial"
+)
+
+// stall is for how long the exchange of the test below stands still.
+const stall = 500 * time.Millisecond
+
+// stalls halts the exchange's process for a while, some time from now.
+func (h *loadHouse) stalls(t *testing.T, after time.Duration) {
+	process := h.exchange.cmd.Process
+	time.AfterFunc(after, func() {
+		if process.Signal(syscall.SIGSTOP) != nil {
+			return // the test has ended
+		}
+		time.Sleep(stall)
+		if err := process.Signal(syscall.SIGCONT); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestAStallIsReported: an exchange that stands still for half a second, under an
+// open loop and under a closed one. Of a hundred a second some fifty come in it; each
+// has waited for what was left of it, so half of them have waited for half of it, and
+// the p99 is of these. Of a closed loop's requests as many have felt it as there are
+// connections, and its p99 is as if nothing had been.
+func TestAStallIsReported(t *testing.T) {
+	t.Setenv(asProgram, "1")
+	s, err := scenario.Parse("stall.yaml", []byte(`name: stall
+kinds: {ingest: 1}
+phases: [{name: steady, for: 3s, rate: 100, arrival: fixed}]
+campaigns: [{method: round_robin}]
+buyers: [{recorded: true}]
+limits: {latency: {ingest: {p99: 200ms}}, late: 5s}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	house, err := openLoadHouse(t.Context(), s, 1)
+	t.Cleanup(func() { house.close() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	house.stalls(t, time.Second)
+	r, err := trial.Run(t.Context(), s, house.target, trial.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := r.Latencies[0]; took.Max < stall*9/10 || took.P99 < stall/2 {
+		t.Errorf("open loop: p99 %s, max %s", took.P99, took.Max)
+	}
+	if r.Held() || r.Limits[0].Held || r.Limits[0].What != "p99 of ingest" {
+		t.Errorf("the limit of p99 is held: %+v", r.Limits)
+	}
+	if len(r.Account.Wrong) > 0 {
+		t.Error(r.Account.Wrong)
+	}
+
+	const connections = 2
+	closed := load.Closed{
+		Addr: house.target.Addr, Connections: connections, Duration: 3 * time.Second, From: 1 << 40,
+		Requests: func() func([]byte, uint64) []byte {
+			leads := load.Leads{Supplier: loadSupplier, Campaigns: house.target.Campaigns}
+			ingest := load.Ingest{Leads: leads, Host: house.target.Addr, Key: house.target.APIKey}
+			return ingest.Append
+		},
+		Good: func(a load.Answer) bool { return a.Status == 201 && bytes.Contains(a.Body, []byte("ACCEPTED")) },
+	}
+	house.stalls(t, time.Second)
+	hidden, err := closed.Run()
+	if err != nil || hidden.Err() != nil {
+		t.Fatal(err, hidden.Err())
+	}
+	if hidden.At(100) < stall*9/10 {
+		t.Errorf("closed loop: the exchange has not stood still: max %s", hidden.At(100))
+	}
+	if hidden.At(99) >= r.Latencies[0].P99 {
+		t.Errorf("closed loop: p99 %s of %d requests, the open one's is %s", hidden.At(99), hidden.Done, r.Latencies[0].P99)
+	}
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/loadtest/scenario"
+	"pingpost/loadtest/trial"
+)
+
+// tested runs a scenario, short, and reads what it has written. What it prints on
+// standard error is plain lines, and the limits that were not held.
+func tested(t *testing.T, args ...string) (said, *trial.Result) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "result.json")
+	s := run(t, append([]string{"loadtest", "--json", path}, args...)...)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("exit %d: %s", s.code, s.err)
+	}
+	r := new(trial.Result)
+	if err := json.Unmarshal(text, r); err != nil {
+		t.Fatal(err)
+	}
+	return s, r
+}
+
+// TestEveryBuiltInScenario: a few seconds of each, at a low rate. How fast it was is
+// the machine's affair; that every lead is accounted for is not.
+func TestEveryBuiltInScenario(t *testing.T) {
+	for _, name := range scenario.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, r := tested(t, name, "--duration", "2s", "--rate", "20")
+			for _, wrong := range r.Account.Wrong {
+				t.Errorf("%s: %s", name, wrong)
+			}
+			if r.Account.Sold == 0 || r.Sent != r.Offered || r.Ends["failed"]+r.Ends["broken"] > 0 || len(r.Stages) == 0 {
+				t.Errorf("%d sold, %d of %d sent, %v", r.Account.Sold, r.Sent, r.Offered, r.Ends)
+			}
+			if hooks := r.Account.Hooks; hooks != nil && (hooks.Heard < r.Account.Sold || hooks.Heard != hooks.Owed) {
+				t.Errorf("%+v", hooks)
+			}
+			if s.code != 0 && (s.code != 1 || !strings.Contains(s.err, "not held: ")) {
+				t.Errorf("exit %d: %s", s.code, s.err)
+			}
+			if !strings.HasPrefix(s.out, name+": ") || !strings.Contains(s.out, " p99.9 ") {
+				t.Errorf("printed %s", s.out)
+			}
+		})
+	}
+}
+
+// impossible cannot be held by any machine.
+const impossible = `name: impossible
+about: a limit of a nanosecond
+kinds: {ingest: 1}
+phases: [{name: steady, for: 500ms, rate: 40}]
+campaigns: [{method: waterfall}]
+buyers: [{bid: "2.5", latency: 1ms}]
+limits: {latency: {ingest: {p99: 1ns}}, late: 10s}
+`
+
+// TestALimitThatIsNotHeld: the program fails and says which it was; its report is
+// written all the same, and nothing is left behind.
+func TestALimitThatIsNotHeld(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	path := filepath.Join(t.TempDir(), "impossible.yaml")
+	rewrite(t, path, impossible)
+	page := filepath.Join(t.TempDir(), "report.html")
+	s, r := tested(t, path, "--html", page)
+	if s.code != 1 || strings.Count(s.err, "not held: ") != 1 || !strings.Contains(s.err, "not held: p99 of ingest: ") || strings.Contains(s.err, "--help") {
+		t.Errorf("exit %d: %s", s.code, s.err)
+	}
+	if !strings.Contains(s.out, "NOT HELD  p99 of ingest") || !strings.Contains(s.out, "held      errors: 0, 0 %") {
+		t.Errorf("printed %s", s.out)
+	}
+	if b := r.Account.Buyers; len(b) != 1 || b[0].Taken != b[0].Sold || b[0].Money != b[0].Owes || int64(b[0].Owes) != int64(b[0].Taken)*2_500_000 {
+		t.Errorf("%+v", r.Account)
+	}
+	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "1 of 7 limits not held") {
+		t.Errorf("no report, or another: %v", err)
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// TestAnotherExchange: one that is there already, with a buyer and a receiver that
+// can be asked.
+func TestAnotherExchange(t *testing.T) {
+	t.Setenv(asProgram, "1")
+	s, err := scenario.Load("webhook-storm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	house, err := openLoadHouse(t.Context(), s, 1)
+	t.Cleanup(func() { house.close() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := []string{
+		"ingest", "--duration", "1s", "--rate", "30", "--target", "http://" + house.target.Addr, "--supplier", loadSupplier,
+		"--campaign", house.target.Campaigns[0], "--api-key", house.target.APIKey,
+	}
+	_, r := tested(t, there...)
+	if r.Account.Sold == 0 || len(r.Account.Wrong) > 0 || r.Account.NotAsked != r.Account.Sold || len(r.Account.NotChecked) != 1 || len(r.Stages) > 0 {
+		t.Errorf("%+v", r.Account)
+	}
+	_, r = tested(t, append(there, "--admin", house.target.Admin)...)
+	if r.Account.Sold == 0 || len(r.Account.Wrong) > 0 || len(r.Account.NotChecked) > 0 || len(r.Stages) != 5 {
+		t.Errorf("%+v", r.Account)
+	}
+}
+
+func TestLoadtestCommandLine(t *testing.T) {
+	for _, test := range []struct {
+		args string
+		says string
+	}{
+		{"", "name a scenario"},
+		{"unheard-of", "there is no scenario unheard-of, and no such file; there are: burst, catalog-large, ingest"},
+		{"ingest --rate=-3", "--rate -3"},
+		{"ingest --duration 48h", "--duration 48h"},
+		{"ingest --buyers 900", "--buyers 900"},
+		{"--print nothing", "no built-in scenario nothing"},
+		{"ingest --target https://127.0.0.1:1", "plain HTTP"},
+		{"ingest --target http://192.0.2.1:8080", "--yes-remote"},
+		{"ingest --target http://example.com", "--yes-remote"},
+		{"ingest --target http://127.0.0.1:1", "--api-key: ingests need one\n--supplier: ingests name it\n--campaign: ingests are for one"},
+		{"pingpost --target http://localhost:1", "--client-id: pings need a token\n--client-secret: pings need a token\n--vertical: pings name one"},
+		{"pingpost --target http://192.0.2.1:8080 --yes-remote ours", "--client-id"},
+	} {
+		s := run(t, append([]string{"loadtest"}, strings.Fields(test.args)...)...)
+		if s.code != 1 || !strings.Contains(s.err, test.says) || s.out != "" {
+			t.Errorf("%s: exit %d, %s%s", test.args, s.code, s.out, s.err)
+		}
+	}
+}
+
+func TestScenariosAreListedAndPrinted(t *testing.T) {
+	list := must(t, "loadtest", "--list")
+	for _, name := range scenario.Names() {
+		if !strings.Contains(list, "\n"+name+" ") && !strings.HasPrefix(list, name+" ") {
+			t.Errorf("%s is not listed", name)
+		}
+		printed := must(t, "loadtest", "--print", name)
+		if s, err := scenario.Parse("printed.yaml", []byte(printed)); err != nil || s.Name != name {
+			t.Errorf("%s is printed as something else: %v", name, err)
+		}
+	}
+	if help := must(t, "--help"); strings.Contains(help, "loadtest-buyers") || !strings.Contains(help, "loadtest") {
+		t.Errorf("the help has what is no one's affair, or lacks the load test:\n%s", help)
+	}
+}
+
+func TestProgressLines(t *testing.T) {
+	now := trial.Now{After: 5 * time.Second, Of: time.Minute, Phase: "steady", Rate: 99.6, UnderWay: 4, P50: 12 * time.Millisecond, P99: 31500 * time.Microsecond, Errors: 2}
+	if got := progressText(&now); got != "  5/60 s steady  100/s  in flight 4  p50 12ms  p99 31.5ms  errors 2" {
+		t.Error(got)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "progress"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	p := newLoadProgress(file)
+	for second := range 12 {
+		now.After = time.Duration(second) * time.Second
+		now.Refused = second
+		p.show(now)
+	}
+	p.end()
+	text, err := os.ReadFile(file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[1], " 10/60 s") || !strings.HasSuffix(lines[1], "refused 10") || strings.Contains(string(text), "\x1b") {
+		t.Errorf("%q", lines)
+	}
+}

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"pingpost/loadtest/trial"
+)
+
+// JSON is the whole result.
+func JSON(r *trial.Result) ([]byte, error) {
+	text, err := json.MarshalIndent(r, "", "  ")
+	return append(text, '\n'), err
+}
+
+// Table is the result as text.
+func Table(r *trial.Result) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s: %s\n", r.Scenario, r.About)
+	fmt.Fprintf(&out, "%d of %d arrivals in %s, seed %d", r.Sent, r.Offered, short(r.Lasted), r.Seed)
+	if r.Interrupted {
+		out.WriteString(", interrupted")
+	}
+	out.WriteString("\n\n")
+	latencies(&out, r)
+	out.WriteString("\n")
+	ends(&out, r)
+	stages(&out, r)
+	account(&out, r)
+	limits(&out, r)
+	return out.String()
+}
+
+// Missed are the limits that were not held, and what does not fit, a line each.
+func Missed(r *trial.Result) string {
+	var out strings.Builder
+	if r.Interrupted {
+		out.WriteString("not held: the test was interrupted\n")
+	}
+	for _, l := range r.Limits {
+		if !l.Held {
+			fmt.Fprintf(&out, "not held: %s: %s, at most %s\n", l.What, l.Got, l.Most)
+		}
+	}
+	for _, wrong := range r.Account.Wrong {
+		fmt.Fprintf(&out, "wrong: %s\n", wrong)
+	}
+	return out.String()
+}
+
+// columns writes rows with tabs between their cells as columns, numbers at the right.
+func columns(out *strings.Builder, rows func(row func(cells ...any))) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	rows(func(cells ...any) {
+		for _, cell := range cells {
+			if d, ok := cell.(time.Duration); ok {
+				cell = short(d)
+			}
+			fmt.Fprintf(w, "%v\t", cell)
+		}
+		fmt.Fprintln(w)
+	})
+	_ = w.Flush() // into memory
+}
+
+func latencies(out *strings.Builder, r *trial.Result) {
+	columns(out, func(row func(...any)) {
+		row("", "count", "mean", "p50", "p90", "p99", "p99.9", "max")
+		for _, l := range r.Latencies {
+			row(l.Of, l.Count, l.Mean, l.P50, l.P90, l.P99, l.P999, l.Max)
+		}
+		for _, p := range r.Phases {
+			for _, l := range p.Latencies {
+				if len(r.Phases) > 1 && l.Count > 0 {
+					row(p.Name+" "+l.Of, l.Count, l.Mean, l.P50, l.P90, l.P99, l.P999, l.Max)
+				}
+			}
+		}
+	})
+}
+
+// endOrder is how ends are told.
+var endOrder = []string{"sold", "unsold", "open", "refused", "failed", "broken"}
+
+func ends(out *strings.Builder, r *trial.Result) {
+	var parts []string
+	for _, end := range endOrder {
+		if n := r.Ends[end]; n > 0 || end == "sold" {
+			parts = append(parts, fmt.Sprintf("%d %s", n, end))
+		}
+	}
+	out.WriteString(strings.Join(parts, ", ") + " of those measured\n")
+	for _, reason := range r.Reasons {
+		fmt.Fprintf(out, "  %d times a %s was %s: %s\n", reason.Count, reason.Request, reason.End, reason.Word)
+	}
+	g := r.Generator
+	fmt.Fprintf(out, "the client began each p50 %s, p99 %s, at most %s late; %d arrivals found all %d connections busy\n",
+		short(g.P50), short(g.P99), short(g.Max), g.Full, g.InFlight)
+}
+
+func stages(out *strings.Builder, r *trial.Result) {
+	if len(r.Stages) == 0 {
+		return
+	}
+	out.WriteString("\nin the exchange, mean (p99):\n")
+	columns(out, func(row func(...any)) {
+		row("", "decode", "decide", "commit", "buyer", "answer")
+		for i := 0; i+5 <= len(r.Stages); i += 5 {
+			cells := []any{r.Stages[i].Path}
+			for _, s := range r.Stages[i : i+5] {
+				cells = append(cells, short(s.Mean)+" ("+short(s.P99)+")")
+			}
+			row(cells...)
+		}
+	})
+	if s := r.Syncs; s != nil {
+		fmt.Fprintf(out, "%d fsyncs of %s on average, %.1f entries each\n", s.Count, short(s.Mean), s.Each)
+	}
+}
+
+// mostRows is how many buyers are listed on a terminal.
+const mostRows = 20
+
+func account(out *strings.Builder, r *trial.Result) {
+	a := r.Account
+	fmt.Fprintf(out, "\n%d leads sold", a.Sold)
+	if a.NotAsked > 0 {
+		fmt.Fprintf(out, ", %d of them to buyers that cannot be asked", a.NotAsked)
+	}
+	out.WriteString("\n")
+	if len(a.Buyers) > 0 {
+		columns(out, func(row func(...any)) {
+			row("", "pings", "a second", "bids", "sold to it", "it took", "lost", "told", "it owes")
+			for _, b := range a.Buyers[:min(mostRows, len(a.Buyers))] {
+				row(b.ID, b.Pings, b.PeakPings, b.Bids, b.Sold, b.Taken, b.Lost, b.Money, b.Owes)
+			}
+		})
+		if more := len(a.Buyers) - mostRows; more > 0 {
+			fmt.Fprintf(out, "and %d buyers more\n", more)
+		}
+	}
+	if h := a.Hooks; h != nil {
+		fmt.Fprintf(out, "%d webhooks heard of %d owed, the last %s after the last answer; %d came again\n", h.Heard, h.Owed, short(h.Within), h.Repeats)
+	}
+	for _, missing := range a.NotChecked {
+		out.WriteString("not checked: " + missing + "\n")
+	}
+	for _, wrong := range a.Wrong {
+		out.WriteString("wrong: " + wrong + "\n")
+	}
+}
+
+func limits(out *strings.Builder, r *trial.Result) {
+	out.WriteString("\n")
+	for _, l := range r.Limits {
+		verdict := "held     "
+		if !l.Held {
+			verdict = "NOT HELD "
+		}
+		fmt.Fprintf(out, "%s %s: %s, at most %s\n", verdict, l.What, l.Got, l.Most)
+	}
+}
+
+// short is a time in three digits or so.
+func short(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= 10*time.Millisecond:
+		return d.Round(100 * time.Microsecond).String()
+	case d >= time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	case d >= 10*time.Microsecond:
+		return d.Round(time.Microsecond).String()
+	}
+	return d.Round(100 * time.Nanosecond).String()
+}

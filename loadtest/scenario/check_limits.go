@@ -1,0 +1,71 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+)
+
+func (c *checker) limits(s *Scenario) {
+	l := &s.Limits
+	c.share("$.limits.errors", "errors", l.Errors)
+	c.share("$.limits.refused", "refused", l.Refused)
+	c.share("$.limits.unsold", "unsold", l.Unsold)
+	if l.Late <= 0 {
+		c.fail("$.limits.late", "late %v: give a time above 0", l.Late)
+	}
+	for timed, q := range l.Latency {
+		at := "$.limits.latency." + string(timed)
+		c.timed(s, at, timed)
+		if q.P50 < 0 || q.P99 < 0 || q.P999 < 0 || q.Max < 0 {
+			c.fail(at, "latency of %s: give times above 0", timed)
+		}
+	}
+	if r := l.Recovery; r != nil {
+		c.timed(s, "$.limits.recovery.latency", r.Latency)
+		c.measured(s, "$.limits.recovery.after", r.After)
+		c.measured(s, "$.limits.recovery.like", r.Like)
+		if r.Within <= 0 || r.Times < 1 {
+			c.fail("$.limits.recovery", "recovery: give within a time above 0, and times 1 or more")
+		}
+		if last := len(s.Phases) - 1; last >= 0 && s.Phases[last].Name == r.After {
+			c.fail("$.limits.recovery.after", "after %s: another phase has to follow, to recover in", r.After)
+		}
+	}
+	for i, r := range l.Ratios {
+		at := fmt.Sprintf("$.limits.ratios[%d]", i)
+		c.timed(s, at+".latency", r.Latency)
+		c.measured(s, at+".phase", r.Phase)
+		c.measured(s, at+".to", r.To)
+		if !(r.At > 0 && r.At <= 100) || !(r.Most > 0) {
+			c.fail(at, "ratios: give a percentile up to 100, and a most above 0")
+		}
+	}
+}
+
+// timed holds what is timed against what comes.
+func (c *checker) timed(s *Scenario, at string, t Timed) {
+	if !slices.Contains(AllTimed, t) {
+		c.fail(at, "there is no latency of %q; there are ingest, ping, post and sale", t)
+		return
+	}
+	if !s.Times(t) {
+		c.fail(at, "nothing that comes has a latency of %s", t)
+	}
+}
+
+// Times tells whether something that comes is timed as t.
+func (s *Scenario) Times(t Timed) bool {
+	switch t {
+	case TimedIngest:
+		return s.Kinds[Ingest] > 0
+	case TimedPing:
+		return s.Kinds[Ping]+s.Kinds[PingPost] > 0
+	}
+	return s.Kinds[PingPost] > 0
+}
+
+func (c *checker) measured(s *Scenario, at, name string) {
+	if !slices.ContainsFunc(s.Phases, func(p Phase) bool { return p.Name == name && !p.Warmup }) {
+		c.fail(at, "there is no phase %q that is measured", name)
+	}
+}
