@@ -63,9 +63,9 @@ type recording struct {
 func (r *recording) data() string   { return filepath.Join(r.folder, "data") }
 func (r *recording) config() string { return filepath.Join(r.folder, "exchange.json") }
 
-// record makes a recording of so many lives. It is to be closed, also where there
+// record makes a recording of lives that end so. It is to be closed, also where there
 // is an error.
-func record(ctx context.Context, program, folder string, lives int, seed uint64, say func(string, ...any)) (*recording, error) {
+func record(ctx context.Context, program, folder string, ends []manner, seed uint64, say func(string, ...any)) (*recording, error) {
 	r := &recording{
 		program: program, folder: folder, chance: rand.New(rand.NewPCG(seed, 0)), door: newDoor(), ends: map[string]string{}, tick: 2, say: say,
 	}
@@ -84,17 +84,15 @@ func record(ctx context.Context, program, folder string, lives int, seed uint64,
 	if err := r.configure(); err != nil {
 		return r, err
 	}
-	ends := []manner{orderly, killed, dark, killed, dark, orderly}
-	r.chance.Shuffle(len(ends), func(i, j int) { ends[i], ends[j] = ends[j], ends[i] })
-	for n := range lives {
-		if err := r.live(ctx, n, ends[n%len(ends)]); err != nil {
+	for n, end := range ends {
+		if err := r.live(ctx, n, end); err != nil {
 			return r, fmt.Errorf("life %d: %w", n+1, err)
 		}
 	}
 	r.crowd.dismiss()
 	r.crowd.stop = nil
 	if wrong := r.crowd.ledger.wrong(); len(wrong) > 0 {
-		return r, errors.New(strings.Join(wrong, "\n"))
+		return r, errors.New(strings.Join(wrong[:min(len(wrong), 5)], "\n"))
 	}
 	return r, nil
 }

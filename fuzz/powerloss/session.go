@@ -69,7 +69,7 @@ func (s *session) record(ctx context.Context) error {
 // one makes a recording, and tries it.
 func (s *session) one(ctx context.Context, program string, seed uint64) error {
 	folder := filepath.Join(s.dir, fmt.Sprintf("recording-%d", seed))
-	r, err := record(ctx, program, folder, s.Lives, seed, s.say)
+	r, err := record(ctx, program, folder, s.manners(seed), seed, s.say)
 	defer r.close()
 	if err != nil {
 		return err
@@ -95,6 +95,21 @@ func (s *session) one(ctx context.Context, program string, seed uint64) error {
 		}
 	}
 	return os.RemoveAll(folder)
+}
+
+// manners are how the lives of a recording end, shuffled. A program that is broken on
+// purpose is not begun with what a loss of power left: it would not start.
+func (s *session) manners(seed uint64) (ends []manner) {
+	all := []manner{orderly, killed, dark, killed, dark, orderly}
+	if s.Mutants {
+		all = []manner{orderly, killed}
+	}
+	chance := rand.New(rand.NewPCG(seed, 2))
+	for len(ends) < s.Lives {
+		chance.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		ends = append(ends, all...)
+	}
+	return ends[:s.Lives]
 }
 
 // attempts is how many recordings a mutant may pass before it is said to.
@@ -127,7 +142,7 @@ func (s *session) finds(ctx context.Context, broken mutant.Mutation) (found *fai
 	for n := range uint64(attempts) {
 		err := s.one(ctx, program, s.Seed+n)
 		if errors.As(err, &found) {
-			return found, os.RemoveAll(found.folder)
+			return found, os.RemoveAll(filepath.Dir(found.folder))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", broken.Name, err)
