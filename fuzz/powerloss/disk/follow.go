@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"pingpost/fuzz/powerloss/strace"
 )
@@ -81,6 +82,9 @@ func (d *Disk) follow(c *strace.Call, h *handle) error {
 		return d.foreign(c)
 	}
 	if h == nil {
+		if strings.HasPrefix(c.Name, "dup") {
+			delete(d.open, int(c.Result))
+		}
 		return nil
 	}
 	switch at := (span{c.Enter, c.Done}); c.Name {
@@ -142,7 +146,7 @@ func (d *Disk) copied(c *strace.Call, from *handle) error {
 	if to == nil || c.Result == 0 {
 		return nil
 	}
-	if _, set := c.Number(1); from == nil || set {
+	if from == nil || c.Args[1] != "NULL" || c.Args[3] != "NULL" || from.at+c.Result > from.node.size {
 		return fmt.Errorf("only a whole file of the same disk, from its beginning, is followed")
 	}
 	text := content(from.node.changes)[from.at:][:c.Result]

@@ -28,6 +28,9 @@ func pathAt(c *strace.Call, arg int) (path string, next int, err error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(base, path)
 	}
+	if !filepath.IsAbs(path) {
+		return "", 0, fmt.Errorf("the record does not say in which folder %q is", path)
+	}
 	return filepath.Clean(path), arg + 1, nil
 }
 

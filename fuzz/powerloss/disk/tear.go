@@ -61,7 +61,7 @@ func (m *Image) lose(n *node) []byte {
 	}
 	lost := map[int]bool{}
 	for i := range open {
-		text = open[i].paged(text, func(page int64) (from, to int64, there bool) {
+		text = open[i].paged(text, func(page int64) (from, to int64) {
 			v := draw(page)
 			from, to = 0, pageSize
 			if i >= v.head {
@@ -70,13 +70,10 @@ func (m *Image) lose(n *node) []byte {
 			if i >= v.tail {
 				to = int64(v.cut)
 			}
-			if from > 0 || to < pageSize {
-				lost[i] = true
-			}
-			return from, to, from < to
-		})
+			return from, to
+		}, func() { lost[i] = true })
 	}
-	m.count(open, lost, drawn, int64(len(text)) > size)
+	m.count(open, lost, drawn, size)
 	return resize(text, size)
 }
 
@@ -108,8 +105,9 @@ func sizesOf(size int64, open []change) []int64 {
 	return sizes
 }
 
-// paged applies a change page by page, of each page as much as part says.
-func (c *change) paged(text []byte, part func(page int64) (from, to int64, there bool)) []byte {
+// paged applies a change page by page, of each page as much as part says, and tells
+// of each that did not get all of it.
+func (c *change) paged(text []byte, part func(page int64) (from, to int64), missing func()) []byte {
 	from, data := c.off, c.data
 	if data == nil { // zeros from the new size on
 		if c.size >= int64(len(text)) {
@@ -120,24 +118,25 @@ func (c *change) paged(text []byte, part func(page int64) (from, to int64, there
 	end := from + int64(len(data))
 	text = resize(text, max(int64(len(text)), end))
 	for page := from / pageSize; page*pageSize < end; page++ {
-		low, high, there := part(page)
-		if !there {
-			continue
-		}
-		low, high = max(from, page*pageSize+low), min(end, page*pageSize+high)
+		low, high := part(page)
+		first, last := max(from, page*pageSize), min(end, (page+1)*pageSize)
+		low, high = max(first, page*pageSize+low), min(last, page*pageSize+high)
 		if low < high {
 			copy(text[low:high], data[low-from:high-from])
+		}
+		if low > first || high < last {
+			missing()
 		}
 	}
 	return text
 }
 
 // count adds up what was lost of a file.
-func (m *Image) count(open []change, lost map[int]bool, drawn map[int64]version, short bool) {
+func (m *Image) count(open []change, lost map[int]bool, drawn map[int64]version, size int64) {
 	for i := range open {
-		if open[i].done <= m.at && (lost[i] || (short && i == len(open)-1)) {
+		if c := &open[i]; c.done <= m.at && (lost[i] || c.off+int64(len(c.data)) > size) {
 			m.LostWrites++
-			m.LostBytes += int64(len(open[i].data))
+			m.LostBytes += int64(len(c.data))
 		}
 	}
 	for _, v := range drawn {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // longest is how many bytes of a string are written down; a longer one is an
@@ -43,16 +44,23 @@ func Command(ctx context.Context, out, program string, args ...string) *exec.Cmd
 	return exec.CommandContext(ctx, "strace", append(all, args...)...)
 }
 
-// Traced is the process that a running Command records: a signal is for that one.
+// Traced is the process that a running Command records: a signal is for that one. It
+// waits for it: strace first tries on children of its own what it can, and what it
+// has forked is not the program before that has been executed.
 func Traced(command *exec.Cmd) (*os.Process, error) {
 	id := strconv.Itoa(command.Process.Pid)
-	text, err := os.ReadFile("/proc/" + id + "/task/" + id + "/children")
-	if err != nil {
-		return nil, err
+	self, err := os.Readlink("/proc/" + id + "/exe")
+	for ; err == nil; time.Sleep(time.Millisecond) {
+		var text []byte
+		if text, err = os.ReadFile("/proc/" + id + "/task/" + id + "/children"); err != nil {
+			break
+		}
+		for child := range strings.FieldsSeq(string(text)) {
+			program, gone := os.Readlink("/proc/" + child + "/exe")
+			if pid, wrong := strconv.Atoi(child); gone == nil && wrong == nil && program != self {
+				return os.FindProcess(pid)
+			}
+		}
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		return nil, fmt.Errorf("strace has not one process: %q", text)
-	}
-	return os.FindProcess(pid)
+	return nil, fmt.Errorf("strace records no process: %w", err)
 }
