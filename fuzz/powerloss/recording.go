@@ -148,7 +148,7 @@ func (r *recording) live(ctx context.Context, number int, end manner) error {
 		return err
 	}
 	if r.chance.IntN(5) == 0 && number > 0 && end != orderly { // it does not always come to serve
-		time.Sleep(time.Duration(r.chance.IntN(120)) * time.Millisecond)
+		time.Sleep(time.Duration(20+r.chance.IntN(400)) * time.Millisecond)
 	} else if err := r.serve(ctx, p, number); err != nil {
 		return errors.Join(err, p.end(syscall.SIGKILL))
 	}
