@@ -21,7 +21,7 @@ TEST_TIMEOUT ?= 5m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test check check-format check-vet check-lint check-layout fmt bench demo fuzz clean distclean
+.PHONY: build test check check-format check-vet check-lint check-layout fmt bench demo fuzz powerloss powerloss-mutants clean distclean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -72,6 +72,13 @@ fuzz:
 			(set -x; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg); \
 		done; \
 	done
+
+# Needs strace, and Linux.
+powerloss:
+	$(GO) run ./fuzz/powerloss $(ARGS)
+
+powerloss-mutants:
+	$(GO) run ./fuzz/powerloss --mutants --lives 3 --points 600 $(ARGS)
 
 # The tools stay: they take a minute to build and depend on nothing here.
 clean:
