@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 )
 
@@ -70,6 +71,24 @@ func (l *ledger) pick(chance *rand.Rand) *told {
 		return nil
 	}
 	return l.told[chance.IntN(len(l.told))]
+}
+
+// forget takes out what was told after a tick, and nothing of it before.
+func (l *ledger) forget(acks []ack, tick int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	late := map[string]bool{}
+	for i := range acks {
+		if _, known := late[acks[i].request]; !known || acks[i].tick <= tick {
+			late[acks[i].request] = acks[i].tick > tick
+		}
+	}
+	l.told = slices.DeleteFunc(l.told, func(t *told) bool {
+		if late[t.request] {
+			delete(l.byRequest, t.request)
+		}
+		return late[t.request]
+	})
 }
 
 // of finds what the answer with a request's id was given to.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -238,13 +239,23 @@ func (r *recording) follow(trace string, end manner) (*life, error) {
 	if err := l.prove(); err != nil {
 		return nil, err
 	}
-	for i := range l.acks {
-		if r.accepted = max(r.accepted, l.acks[i].revision); l.acks[i].revision < 0 {
-			seq, _ := l.truth.facts.needs(&l.acks[i]) // proven just now
-			r.needed = max(r.needed, seq)
-		}
+	if end == dark {
+		l.to = r.nightfall(l)
+		r.crowd.ledger.forget(l.acks, l.to)
 	}
+	r.needed, r.accepted = l.needs(l.to)
 	return l, os.Remove(trace)
+}
+
+// nightfall is when the power went in a life that ends so: at one of the last
+// instants at which something was under way. What was told after it never was.
+func (r *recording) nightfall(l *life) int {
+	ticks := slices.Sorted(slices.Values(l.ticks))
+	if len(ticks) == 0 {
+		return l.to
+	}
+	last := ticks[len(ticks)-min(len(ticks), 200):]
+	return last[r.chance.IntN(len(last))]
 }
 
 // prove sees that what this life told is in its log, and nothing twice. That is no

@@ -93,6 +93,8 @@ func (d *Disk) follow(c *strace.Call, h *handle) error {
 	case "ftruncate":
 		size, _ := c.Number(1)
 		d.change(h.node, change{span: at, size: size})
+	case "fallocate":
+		return d.reserved(c, h, at)
 	case "fsync", "fdatasync":
 		d.calls++
 		h.node.syncs = append(h.node.syncs, at)
@@ -133,6 +135,17 @@ func (d *Disk) written(c *strace.Call, h *handle, n int, at span) error {
 		h.at = off + int64(n)
 	}
 	d.change(h.node, change{span: at, off: off, data: data[:n]})
+	return nil
+}
+
+// reserved is told of room that was set aside: zeros, where that is all it did.
+func (d *Disk) reserved(c *strace.Call, h *handle, at span) error {
+	off, _ := c.Number(2)
+	size, known := c.Number(3)
+	if !known || c.Args[1] != "0" {
+		return fmt.Errorf("the model does not know fallocate with %s", c.Args[1])
+	}
+	d.change(h.node, change{span: at, size: max(h.node.size, off+size)})
 	return nil
 }
 

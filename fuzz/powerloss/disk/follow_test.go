@@ -28,6 +28,7 @@ func TestModelSeesWhatTheProcessSaw(t *testing.T) {
 		"sought":                {func(tp *tape) { tp.create(3, "a"); tp.write(3, "123"); seek(tp, 3, 1); tp.write(3, "x") }, "a=1x3"},
 		"cut":                   {func(tp *tape) { tp.create(3, "a"); tp.write(3, "12345"); truncate(tp, 3, 2) }, "a=12"},
 		"grown":                 {func(tp *tape) { tp.create(3, "a"); tp.write(3, "1"); truncate(tp, 3, 3) }, "a=1\x00\x00"},
+		"set aside":             {func(tp *tape) { tp.create(3, "a"); tp.write(3, "123"); tp.call(0, "fallocate", "3", "0", "2", "3") }, "a=123\x00\x00"},
 		"opened, and emptied":   {func(tp *tape) { tp.durable("a", "old"); tp.create(3, "a"); tp.write(3, "n") }, "a=n"},
 		"opened, and kept":      {func(tp *tape) { tp.durable("a", "old"); tp.open(3, "a", "O_RDWR"); tp.write(3, "n") }, "a=nld"},
 		"opened, and added to":  {func(tp *tape) { tp.durable("a", "old"); tp.open(3, "a", "O_WRONLY|O_APPEND"); tp.write(3, "n") }, "a=oldn"},
@@ -98,7 +99,7 @@ func truncate(tp *tape, fd, size int) {
 // TestModelRefusesWhatItDoesNotKnow: it would go on, and say nothing of it.
 func TestModelRefusesWhatItDoesNotKnow(t *testing.T) {
 	for what, do := range map[string]func(tp *tape){
-		"space is set aside":        func(tp *tape) { tp.call(0, "fallocate", "3", "0", "0", "4096") },
+		"a hole is made":            func(tp *tape) { tp.call(0, "fallocate", "3", "FALLOC_FL_PUNCH_HOLE|FALLOC_FL_KEEP_SIZE", "0", "1") },
 		"pieces are written":        func(tp *tape) { tp.call(1, "writev", "3", "[{iov_base="+quoted("x"), "iov_len=1}]", "1") },
 		"a file is sent to a file":  func(tp *tape) { tp.call(1, "sendfile", "3", "4", "NULL", "1") },
 		"a symbolic link":           func(tp *tape) { tp.call(0, "symlinkat", tp.at("a"), here, tp.at("b")) },
