@@ -90,8 +90,9 @@ func (a *ack) readAnswer(from *bufio.Reader) (counts bool, err error) {
 		return false, err
 	}
 	body, err := io.ReadAll(response.Body)
+	response.Body.Close()
 	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusCreated && response.StatusCode != http.StatusUnprocessableEntity {
-		return false, nil //nolint:nilerr // it promises nothing
+		return false, nil
 	}
 	if bytes.HasPrefix(body, []byte(`{"changes"`)) {
 		for _, found := range revisions.FindAllSubmatch(body, -1) {

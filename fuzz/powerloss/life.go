@@ -26,7 +26,6 @@ const patience = 60 * time.Second
 // process is one life of the exchange, recorded or not.
 type process struct {
 	command *exec.Cmd
-	server  *os.Process // strace's child, where it is recorded
 	gone    chan struct{}
 	err     error // of its end; to be read after gone
 

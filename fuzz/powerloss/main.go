@@ -66,7 +66,7 @@ func run(args []string, out, progress io.Writer) int {
 		err = f.run(out, progress)
 	}
 	if err != nil {
-		fmt.Fprintln(progress, "powerloss: "+err.Error())
+		_, _ = fmt.Fprintln(progress, "powerloss: "+err.Error())
 		return 1
 	}
 	return 0
@@ -84,7 +84,7 @@ func (f *flags) run(out, progress io.Writer) error {
 	if f.Short {
 		f.Minutes, f.Points, f.Lives, f.Serve = 0, 400, 4, 100
 	}
-	fmt.Fprintf(progress, "SEED=%d\n", f.Seed)
+	_, _ = fmt.Fprintf(progress, "SEED=%d\n", f.Seed)
 	s, err := newSession(f, progress)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (f *flags) run(out, progress io.Writer) error {
 	} else {
 		err = s.record(ctx)
 	}
-	fmt.Fprint(out, s.table())
+	_, _ = fmt.Fprint(out, s.table())
 	if err == nil {
 		err = s.close()
 	}

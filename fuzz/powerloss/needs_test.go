@@ -22,7 +22,9 @@ func history() *facts {
 	at := func(host string) event.Post { return event.Post{URL: "http://" + host + "/v1/post"} }
 	for i, fact := range []event.Event{
 		&event.NamesGiven{Names: []event.Name{
-			{Kind: event.NameBuyer, Ref: blue, ID: "blue"}, {Kind: event.NameBuyer, Ref: red, ID: "red"}, {Kind: event.NameBuyer, Ref: alpha, ID: "alpha"},
+			{Kind: event.NameBuyer, Ref: blue, ID: "blue"},
+			{Kind: event.NameBuyer, Ref: red, ID: "red"},
+			{Kind: event.NameBuyer, Ref: alpha, ID: "alpha"},
 			{Kind: event.NameCampaign, Ref: blue, ID: "cmp"},
 		}},
 		&event.CatalogSet{Version: 1, Document: "first"},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -108,18 +107,4 @@ func (r *recording) keep(p point, err error) error {
 		return errors.Join(f, kept)
 	}
 	return errors.Join(f, os.WriteFile(filepath.Join(f.folder, "exchange.json"), []byte(r.lives[p.life].config), 0o600))
-}
-
-// try rebuilds at all points; the first one that fails ends it.
-func (r *recording) try(ctx context.Context, points []point, folder string, sum *losses) error {
-	defer os.RemoveAll(folder)
-	for _, p := range points {
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err := r.rebuild(p, folder, sum); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -42,7 +42,7 @@ func newSession(f *flags, progress io.Writer) (*session, error) {
 func (s *session) close() error { return errors.Join(os.RemoveAll(s.dir), os.RemoveAll(s.memory)) }
 
 func (s *session) say(format string, args ...any) {
-	fmt.Fprintf(s.progress, format+"\n", args...)
+	_, _ = fmt.Fprintf(s.progress, format+"\n", args...)
 }
 
 // build builds the program, shortened, with a mutation or none.

@@ -43,14 +43,16 @@ func document(endpoints map[string]string, hooks string, revision int) []byte {
 			"webhook":       object{"url": hooks + "/hooks", "secret": hookSecret},
 		}},
 	}
-	var buyers, places, lists []object
+	buyers := make([]object, 0, len(posting)+len(reporting))
+	places := make([]object, 0, len(campaigns))
+	var lists []object
 	for _, id := range posting {
 		buyers = append(buyers, object{"id": id, "endpoint": endpoints[id], "auth": object{"bearer": buyerToken}, "ping_rate": 1_000_000})
 	}
 	for _, id := range reporting {
 		buyers = append(buyers, object{"id": id, "oauth_clients": []object{{"client_id": id, "client_secret": clientSecret, "scopes": []string{"webhook"}}}})
 	}
-	var suppressed []string
+	suppressed := make([]string, 0, revision+1)
 	for n := range revision + 1 {
 		id := fmt.Sprintf("list_%d", n)
 		lists = append(lists, object{"id": id, "field": "phone", "file": id + ".txt"})

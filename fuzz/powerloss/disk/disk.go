@@ -3,7 +3,6 @@ package disk
 import (
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -170,8 +169,6 @@ func (d *Disk) reached() map[*node]bool {
 	visit(d.root)
 	return all
 }
-
-const atTheEnd = math.MaxInt
 
 // Moments are the ticks behind one at which the folder, or what is durable of it,
 // was about to change or had changed. Rare are those of changes of names, and of

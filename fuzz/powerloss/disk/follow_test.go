@@ -195,11 +195,11 @@ func TestAKilledCallIsJudgedByWhatIsThere(t *testing.T) {
 			tp := newTape(t)
 			tp.create(3, "a")
 			test.do(tp)
-			real := map[string]string{"a": ""}
+			there := map[string]string{"a": ""}
 			for name, text := range test.real {
-				real[name] = text
+				there[name] = text
 			}
-			for name, text := range real {
+			for name, text := range there {
 				if text == "-" {
 					continue
 				}

@@ -23,19 +23,18 @@ func (o Order) String() string { return [...]string{"ordered", "scattered", "twi
 
 // An Image is what the disk could have after the power went.
 type Image struct {
-	Order        Order
-	LostNames    int   // changes of names that had happened and are not there
-	LostWrites   int   // writes that had happened and are not there as they were
-	LostBytes    int64 // that were written in them
-	Torn         int   // pages
-	root         *node
-	names        map[*node]map[string]*node
-	texts        map[*node][]byte
-	at           int
-	keep         float64 // how much of what may be lost is there
-	chance       *rand.Rand
-	moves        []move
-	changesThere map[*node][]change
+	Order      Order
+	LostNames  int   // changes of names that had happened and are not there
+	LostWrites int   // writes that had happened and are not there as they were
+	LostBytes  int64 // that were written in them
+	Torn       int   // pages
+	root       *node
+	names      map[*node]map[string]*node
+	texts      map[*node][]byte
+	at         int
+	keep       float64 // how much of what may be lost is there
+	chance     *rand.Rand
+	moves      []move
 }
 
 // Lose draws what is left of all that had happened, or begun, at a tick.

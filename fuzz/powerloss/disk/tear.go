@@ -31,9 +31,10 @@ func (m *Image) lose(n *node) []byte {
 		return text
 	}
 	how := manner(m.chance.IntN(int(manners)))
-	if m.keep == 0 {
+	switch m.keep {
+	case 0:
 		how = nothing
-	} else if m.keep == 1 {
+	case 1:
 		how = whole
 	}
 	sizes := sizesOf(int64(len(text)), open)
@@ -97,7 +98,7 @@ func (m *Image) version(how manner, last, upTo int) version {
 
 // sizesOf are the file's sizes, before the first change and after each.
 func sizesOf(size int64, open []change) []int64 {
-	sizes := []int64{size}
+	sizes := append(make([]int64, 0, 1+len(open)), size)
 	for i := range open {
 		size = open[i].after(size)
 		sizes = append(sizes, size)

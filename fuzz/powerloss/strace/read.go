@@ -11,6 +11,7 @@ import (
 
 const (
 	cutOff  = " <unfinished ...>"
+	dropped = " <detached ...>" // its thread was killed while the line was written
 	resumes = "<... "
 )
 
@@ -49,6 +50,12 @@ func Read(from io.Reader, after int) (calls []*Call, last int, err error) {
 func take(line string, tick int, open map[string]*Call, text map[*Call]string, calls *[]*Call) error {
 	thread, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimLeft(rest, " ")
+	if begun, gone := strings.CutSuffix(rest, dropped); gone {
+		if strings.HasPrefix(rest, resumes) {
+			return nil // it stays open
+		}
+		rest = begun + cutOff
+	}
 	switch {
 	case strings.HasPrefix(rest, "+++ "), strings.HasPrefix(rest, "--- "):
 		return nil // a thread's end, a signal

@@ -62,6 +62,11 @@ func TestRecordIsReadInOrder(t *testing.T) {
 			[]string{`write(4 "\x41" 1)=-1 2-never`},
 			5,
 		},
+		"killed while the line was written": {
+			[]string{`10 fsync(3 <unfinished ...>`, `11 write(4, "\x41", 1 <detached ...>`, `10 <... fsync resumed> <detached ...>`, `10 +++ killed by SIGKILL +++`},
+			[]string{"fsync(3)=0 2-never", `write(4 "\x41" 1)=0 4-never`},
+			9,
+		},
 		"begun again after a signal": {
 			[]string{`10 write(4, "\x41", 1) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)`, `10 --- SIGURG {si_signo=SIGURG} ---`, `10 write(4, "\x41", 1) = 1`},
 			[]string{`write(4 "\x41" 1)=-1 2-3`, `write(4 "\x41" 1)=1 6-7`},

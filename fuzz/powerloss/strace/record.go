@@ -38,9 +38,8 @@ func Here() error {
 // Command is a program that is recorded into the file out. Its ends are the
 // program's; the record is whole when it has ended.
 func Command(ctx context.Context, out, program string, args ...string) *exec.Cmd {
-	all := []string{
-		"-f", "--seccomp-bpf", "-y", "-xx", "-s", strconv.Itoa(longest), "-e", "signal=none", "-e", "trace=" + traced, "-o", out, program,
-	}
+	all := append(make([]string, 0, 16+len(args)),
+		"-f", "--seccomp-bpf", "-y", "-xx", "-s", strconv.Itoa(longest), "-e", "signal=none", "-e", "trace="+traced, "-o", out, program)
 	return exec.CommandContext(ctx, "strace", append(all, args...)...)
 }
 
