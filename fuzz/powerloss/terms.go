@@ -45,7 +45,7 @@ func document(endpoints map[string]string, hooks string, revision int) []byte {
 	}
 	buyers := make([]object, 0, len(posting)+len(reporting))
 	places := make([]object, 0, len(campaigns))
-	var lists []object
+	lists := make([]object, 0, revision+1)
 	for _, id := range posting {
 		buyers = append(buyers, object{"id": id, "endpoint": endpoints[id], "auth": object{"bearer": buyerToken}, "ping_rate": 1_000_000})
 	}
