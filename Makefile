@@ -23,7 +23,7 @@ TEST_TIMEOUT ?= 5m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare demo fuzz clean distclean vuln
+.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare demo fuzz clean distclean vuln powerloss powerloss-mutants
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -90,6 +90,13 @@ demo: build
 # One target at a time, FUZZTIME each; a failure does not keep the rest from running.
 fuzz:
 	$(GO) run ./fuzz/targets --time $(FUZZTIME) $(ARGS)
+
+# Needs strace, and Linux.
+powerloss:
+	$(GO) run ./fuzz/powerloss $(ARGS)
+
+powerloss-mutants:
+	$(GO) run ./fuzz/powerloss --mutants --lives 3 --points 600 $(ARGS)
 
 # The tools stay: they take a minute to build and depend on nothing here.
 clean:

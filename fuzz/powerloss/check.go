@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"pingpost/engine/state"
+	"pingpost/server/vault"
+	"pingpost/wal"
+)
+
+// needs are the entry and the revision of the configuration that have to be there
+// at a tick.
+func (l *life) needs(tick int) (entry uint64, revision int) {
+	entry, revision = l.needBefore, l.revision
+	for i := range l.acks {
+		a := &l.acks[i]
+		switch {
+		case a.tick > tick:
+		case a.revision >= 0:
+			revision = max(revision, a.revision)
+		default:
+			seq, _ := l.truth.facts.needs(a) // prove has seen that there is one
+			entry = max(entry, seq)
+		}
+	}
+	return entry, revision
+}
+
+// opened is a folder that was opened as a start does it.
+type opened struct {
+	dir      string
+	log      *wal.Log
+	snapshot uint64 // newest entry that the snapshot has seen; 0: there is none
+	state    *state.State
+	entries  []wal.Entry
+}
+
+// open opens a folder: the newest snapshot, the log, what the snapshot has not
+// seen. Nobody is asked for anything.
+func open(dir string) (*opened, error) {
+	o := &opened{dir: dir, state: state.New()}
+	var opt wal.Options
+	snapshot, err := wal.OpenSnapshot(dir)
+	var none *wal.NoSnapshotError
+	switch {
+	case errors.As(err, &none) && len(none.Bad) > 0:
+		return nil, fmt.Errorf("a snapshot is none: %w", none.Bad[0].Err)
+	case errors.As(err, &none):
+	case err != nil:
+		return nil, err
+	default:
+		defer snapshot.Close()
+		if len(snapshot.Bad) > 0 {
+			return nil, fmt.Errorf("a snapshot is none: %w", snapshot.Bad[0].Err)
+		}
+		section, err := snapshot.Next()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := o.state.Load(section); err != nil {
+			return nil, err
+		}
+		o.snapshot = snapshot.Newest
+		opt.From, opt.AtLeast = snapshot.Oldest+1, snapshot.Newest
+	}
+	if o.log, err = wal.Open(dir, opt); err != nil {
+		return nil, err
+	}
+	if err := o.read(); err != nil {
+		return nil, errors.Join(err, o.log.Close())
+	}
+	return o, nil
+}
+
+// read reads all entries, and applies those that the snapshot has not seen.
+func (o *opened) read() error {
+	reader, err := o.log.NewReader(0)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	seen, _ := o.state.Position()
+	replay := o.state.NewReplay()
+	for {
+		entry, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		entry.Data = bytes.Clone(entry.Data)
+		o.entries = append(o.entries, entry)
+		if entry.Seq <= seen {
+			continue
+		}
+		if err := apply(replay, entry); err != nil {
+			return err
+		}
+	}
+}
+
+// judge holds what was opened against what the life was, up to a tick.
+func (o *opened) judge(l *life, tick int) error {
+	entry, revision := l.needs(tick)
+	last := uint64(len(o.entries))
+	switch {
+	case last < entry:
+		return fmt.Errorf("the log ends with entry %d, and what entry %d says was told", last, entry)
+	case last > uint64(len(l.truth.entries)):
+		return fmt.Errorf("the log has %d entries, and %d were ever written", last, len(l.truth.entries))
+	}
+	for i := range o.entries {
+		if is, was := o.entries[i], l.truth.entries[i]; is.Seq != was.Seq || is.At != was.At || is.Batch != was.Batch || is.Epoch != was.Epoch || !bytes.Equal(is.Data, was.Data) {
+			return fmt.Errorf("entry %d is not the one that was written", i+1)
+		}
+	}
+	if seq, hash := o.state.Hash(); seq != last || hash != l.truth.hashes[last] {
+		return fmt.Errorf("the state at entry %d has the hash %016x, and %016x by the log alone to entry %d (the snapshot has seen entry %d)",
+			seq, hash, l.truth.hashes[last], last, o.snapshot)
+	}
+	return errors.Join(o.key(), o.documents(l, revision), o.lists())
+}
+
+// key sees that the exchange's key is the one that the log was begun with.
+func (o *opened) key() error {
+	founded := o.state.Founded()
+	if founded.Epoch == [16]byte{} {
+		return nil
+	}
+	keys, err := vault.Open(o.dir, false)
+	if err != nil {
+		return err
+	}
+	if keys.Check() != founded.KeyCheck {
+		return errors.New("the exchange's key is not the one that the log was begun with")
+	}
+	return nil
+}
+
+// documents sees that every configuration that the log names is there, whole, and
+// that the one in force is no older than what was told.
+func (o *opened) documents(l *life, revision int) error {
+	seq, _ := o.state.Position()
+	for _, d := range l.truth.facts.documents {
+		if d.seq > seq {
+			break
+		}
+		text, err := o.whole(filepath.Join("catalogs", d.hash+".json"), d.hash)
+		if err != nil {
+			return err
+		}
+		if d.hash != o.state.Catalog().Document || revision == 0 {
+			continue
+		}
+		found := revisions.FindSubmatch(text)
+		if len(found) == 0 {
+			return fmt.Errorf("the configuration %s has no revision", d.hash)
+		}
+		if number, err := strconv.Atoi(string(found[1])); err != nil || number < revision {
+			return fmt.Errorf("revision %s of the configuration is in force, and revision %d was told to be", found[1], revision)
+		}
+	}
+	return nil
+}
+
+// lists sees that the suppression lists in force are there, whole.
+func (o *opened) lists() error {
+	for _, name := range o.state.ListFiles() {
+		if _, err := o.whole(filepath.Join("lists", name), name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whole reads a file that is named by its hash.
+func (o *opened) whole(path, hash string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(o.dir, path))
+	if err != nil {
+		return nil, fmt.Errorf("the log names a file that is not there: %w", err)
+	}
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != hash {
+		return nil, fmt.Errorf("%s is not what its name says: %d bytes", path, len(text))
+	}
+	return text, nil
+}
+
+// goOn appends to what was opened, and sees that it is there at the next start.
+func (o *opened) goOn() error {
+	last := uint64(len(o.entries))
+	more := &waiter{done: make(chan error, 3)}
+	for range cap(more.done) {
+		if err := o.log.Append([]byte("what comes after the power is back"), more); err != nil {
+			return errors.Join(err, o.log.Close())
+		}
+	}
+	for range cap(more.done) {
+		if err := <-more.done; err != nil {
+			return errors.Join(err, o.log.Close())
+		}
+	}
+	if err := o.log.Close(); err != nil {
+		return err
+	}
+	report, err := wal.Verify(o.dir)
+	if err != nil {
+		return err
+	}
+	if !report.OK() || report.Torn != nil || report.Last != last+uint64(cap(more.done)) {
+		return fmt.Errorf("%d entries were written behind entry %d, and then the log is: %+v", cap(more.done), last, report)
+	}
+	return nil
+}
+
+// waiter hears what became of an entry.
+type waiter struct{ done chan error }
+
+func (w *waiter) Committed(uint64, int64) { w.done <- nil }
+func (w *waiter) Failed(err error)        { w.done <- err }

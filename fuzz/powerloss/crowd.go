@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+)
+
+// crowd is all who speak to the exchange: suppliers, sellers, and buyers that
+// report on their leads.
+type crowd struct {
+	door   *door
+	ledger ledger
+	tokens map[string]string // by client
+	people atomic.Int64
+	stop   context.CancelFunc
+	desks  sync.WaitGroup
+}
+
+const desks = 12
+
+func gather(d *door) *crowd {
+	return &crowd{door: d, tokens: map[string]string{}}
+}
+
+// work lets the desks begin.
+func (c *crowd) work(ctx context.Context, seed uint64) {
+	ctx, c.stop = context.WithCancel(ctx)
+	for i := range desks {
+		c.desks.Go(func() {
+			desk := &desk{crowd: c, caller: newCaller(c.door, rand.New(rand.NewPCG(seed, uint64(i)))), name: fmt.Sprintf("desk-%d-%d", seed, i)}
+			defer desk.client.CloseIdleConnections()
+			for desk.serve(ctx) {
+				desk.served++
+			}
+		})
+	}
+}
+
+func (c *crowd) dismiss() {
+	c.stop()
+	c.desks.Wait()
+}
+
+// desk does one thing after the other.
+type desk struct {
+	*crowd
+	*caller
+	name   string
+	served int
+}
+
+// serve does one thing; false: the context has ended.
+func (d *desk) serve(ctx context.Context) bool {
+	key := fmt.Sprintf("%s-%d", d.name, d.served)
+	switch n := d.chance.IntN(100); {
+	case n < 45:
+		return d.ingest(ctx, key)
+	case n < 75:
+		return d.offer(ctx, key)
+	case n < 85:
+		return d.choose(ctx, key)
+	default:
+		return d.askAgain(ctx)
+	}
+}
+
+// person makes up somebody.
+func (d *desk) person(campaign string) object {
+	n := d.people.Add(1)
+	return object{
+		"flo_campaign_id": campaign, "flo_supplier_id": supplier, "state": "CA", "first_name": "Ann", "last_name": "Example",
+		"phone": fmt.Sprintf("+1415%03d%04d", 230+n/10_000, n%10_000), "email": fmt.Sprintf("person%d@example.com", n),
+	}
+}
+
+func encode(value object) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return text
+}
+
+// ask sends an order and keeps its answer.
+func (d *desk) ask(ctx context.Context, o *order) (answer, bool) {
+	a, ok := d.send(ctx, o)
+	if ok && a.request != "" && (a.status < 300 || a.status == http.StatusUnprocessableEntity) {
+		d.ledger.enter(o, a)
+	}
+	return a, ok
+}
+
+// ingest sends a lead. One that is recorded for a buyer may be reported on.
+func (d *desk) ingest(ctx context.Context, key string) bool {
+	lead := d.person(campaigns[d.chance.IntN(len(campaigns))])
+	a, ok := d.ask(ctx, &order{path: "/api/v1/ingest", key: key, body: encode(lead)})
+	if !ok {
+		return false
+	}
+	var said saidOfLead
+	_ = json.Unmarshal([]byte(a.text), &said) // where it is none there is no report
+	token := d.tokens[said.Data.Buyer]
+	if token == "" || d.chance.IntN(3) > 0 {
+		return true
+	}
+	status := []string{"contacted", "qualified", "sold"}[d.chance.IntN(3)]
+	_, ok = d.ask(ctx, &order{path: "/v1/leads/" + said.Data.ID + "/status", key: "report-" + key, token: token, body: encode(object{"status": status})})
+	return ok
+}
+
+// saidOfLead is what an ingest is answered.
+type saidOfLead struct {
+	Data struct {
+		ID       string `json:"id"`
+		Status   string `json:"status"`
+		Buyer    string `json:"buyer_id"`
+		Ping     string `json:"ping_id"`
+		Accepted bool   `json:"accepted"`
+		Buyers   []struct {
+			Buyer string `json:"buyer_id"`
+		} `json:"buyers"`
+	} `json:"data"`
+}
+
+// offer pings, and posts where there is a bid.
+func (d *desk) offer(ctx context.Context, key string) bool {
+	a, ok := d.ask(ctx, &order{path: "/v1/ping", key: "ping-" + key, token: d.tokens[clientID], body: encode(object{
+		"auction_id": key, "vertical": "auto", "state": "CA", "tcpa_consent": true,
+	})})
+	var said struct {
+		Bid *struct {
+			Token string `json:"bid_token"`
+		} `json:"bid"`
+	}
+	if !ok || json.Unmarshal([]byte(a.text), &said) != nil || said.Bid == nil {
+		return ok
+	}
+	lead := d.person("")
+	_, ok = d.ask(ctx, &order{path: "/v1/post", key: "post-" + key, token: d.tokens[clientID], body: encode(object{
+		"auction_id": key, "bid_token": said.Bid.Token, "lead": object{
+			"lead_uuid": "of " + key, "first_name": "Ann", "last_name": "Example", "phone": lead["phone"], "email": lead["email"],
+			"address": object{"state": "CA"}, "tcpa": object{},
+		},
+	})})
+	return ok
+}
+
+// choose asks who would buy, and sends the lead for one of them.
+func (d *desk) choose(ctx context.Context, key string) bool {
+	a, ok := d.ask(ctx, &order{path: "/api/v1/ping", key: "asks-" + key, body: encode(object{
+		"flo_campaign_id": "cmp_bids", "flo_supplier_id": supplier, "state": "CA",
+	})})
+	var said saidOfLead
+	if !ok || json.Unmarshal([]byte(a.text), &said) != nil || len(said.Data.Buyers) == 0 {
+		return ok
+	}
+	lead := d.person("cmp_bids")
+	lead["flo_ping_id"], lead["flo_buyer_id"] = said.Data.Ping, said.Data.Buyers[0].Buyer
+	_, ok = d.ask(ctx, &order{path: "/api/v1/ingest", key: "chosen-" + key, body: encode(lead)})
+	return ok
+}
+
+// askAgain repeats an order: it is to hear the same.
+func (d *desk) askAgain(ctx context.Context) bool {
+	old := d.ledger.pick(d.chance)
+	if old == nil {
+		return d.ingest(ctx, fmt.Sprintf("%s-first-%d", d.name, d.served))
+	}
+	a, ok := d.send(ctx, old.order)
+	if ok {
+		d.ledger.compare(old, a)
+	}
+	return ok
+}

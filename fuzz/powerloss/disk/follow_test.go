@@ -1,0 +1,257 @@
+package disk
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pingpost/fuzz/powerloss/strace"
+)
+
+// TestModelSeesWhatTheProcessSaw: the page cache, that is.
+func TestModelSeesWhatTheProcessSaw(t *testing.T) {
+	for what, test := range map[string]struct {
+		do   func(tp *tape)
+		want string
+	}{
+		"nothing":               {func(*tape) {}, ""},
+		"an empty file":         {func(tp *tape) { tp.create(3, "a") }, "a="},
+		"one write":             {func(tp *tape) { tp.create(3, "a"); tp.write(3, "one") }, "a=one"},
+		"two writes":            {func(tp *tape) { tp.create(3, "a"); tp.write(3, "one"); tp.write(3, "two") }, "a=onetwo"},
+		"a short write":         {func(tp *tape) { tp.create(3, "a"); tp.write(3, "one").Result = 2 }, "a=on"},
+		"a write that failed":   {func(tp *tape) { tp.create(3, "a"); tp.write(3, "one").Result = -1 }, "a="},
+		"a write to a socket":   {func(tp *tape) { tp.create(3, "a"); tp.write(4, "one") }, "a="},
+		"at a place":            {func(tp *tape) { tp.create(3, "a"); tp.write(3, "12345"); pwrite(tp, 3, "xx", 1) }, "a=1xx45"},
+		"behind the end":        {func(tp *tape) { tp.create(3, "a"); pwrite(tp, 3, "x", 2) }, "a=\x00\x00x"},
+		"sought":                {func(tp *tape) { tp.create(3, "a"); tp.write(3, "123"); seek(tp, 3, 1); tp.write(3, "x") }, "a=1x3"},
+		"cut":                   {func(tp *tape) { tp.create(3, "a"); tp.write(3, "12345"); truncate(tp, 3, 2) }, "a=12"},
+		"grown":                 {func(tp *tape) { tp.create(3, "a"); tp.write(3, "1"); truncate(tp, 3, 3) }, "a=1\x00\x00"},
+		"set aside":             {func(tp *tape) { tp.create(3, "a"); tp.write(3, "123"); tp.call(0, "fallocate", "3", "0", "2", "3") }, "a=123\x00\x00"},
+		"opened, and emptied":   {func(tp *tape) { tp.durable("a", "old"); tp.create(3, "a"); tp.write(3, "n") }, "a=n"},
+		"opened, and kept":      {func(tp *tape) { tp.durable("a", "old"); tp.open(3, "a", "O_RDWR"); tp.write(3, "n") }, "a=nld"},
+		"opened, and added to":  {func(tp *tape) { tp.durable("a", "old"); tp.open(3, "a", "O_WRONLY|O_APPEND"); tp.write(3, "n") }, "a=oldn"},
+		"renamed":               {func(tp *tape) { tp.create(3, "a"); tp.rename("a", "b"); tp.write(3, "x") }, "b=x"},
+		"renamed over another":  {func(tp *tape) { tp.durable("b", "old"); tp.create(3, "a"); tp.rename("a", "b"); tp.write(3, "x") }, "b=x"},
+		"removed while open":    {func(tp *tape) { tp.create(3, "a"); tp.unlink("a"); tp.write(3, "x") }, ""},
+		"in a folder":           {func(tp *tape) { tp.mkdir("d"); tp.create(3, "d/a"); tp.write(3, "x") }, "d/a=x"},
+		"moved to a folder":     {func(tp *tape) { tp.durable("a", "x"); tp.mkdir("d"); tp.rename("a", "d/b") }, "d/b=x"},
+		"a folder, renamed":     {func(tp *tape) { tp.mkdir("d"); tp.durable("d/a", "x"); tp.rename("d", "e") }, "e/a=x"},
+		"a second name":         {func(tp *tape) { tp.durable("a", "x"); tp.call(0, "linkat", here, tp.at("a"), here, tp.at("b"), "0") }, "a=x b=x"},
+		"the number used again": {func(tp *tape) { tp.create(3, "a"); tp.closes(3); tp.create(3, "b"); tp.write(3, "x") }, "a= b=x"},
+		"a second number":       {func(tp *tape) { tp.create(3, "a"); tp.call(7, "dup", "3"); tp.write(7, "x"); tp.write(3, "y") }, "a=xy"},
+		"a copy": {func(tp *tape) {
+			tp.durable("a", "12345")
+			tp.open(3, "a", "O_RDONLY")
+			tp.create(4, "b")
+			tp.call(4, "copy_file_range", "3", "NULL", "4", "NULL", "4", "0")
+			tp.call(1, "copy_file_range", "3", "NULL", "4", "NULL", "9", "0")
+			tp.call(0, "copy_file_range", "3", "NULL", "4", "NULL", "9", "0")
+		}, "a=12345 b=12345"},
+		"by the older calls": {func(tp *tape) {
+			tp.call(3, "open", tp.at("a"), "O_CREAT|O_WRONLY", "0600")
+			tp.call(0, "mkdir", tp.at("d"), "0700")
+			tp.call(0, "rename", tp.at("a"), tp.at("d/b"))
+			tp.call(0, "link", tp.at("d/b"), tp.at("c"))
+			tp.call(0, "unlink", tp.at("d/b"))
+			tp.call(0, "rmdir", tp.at("d"))
+		}, "c="},
+		"from the working folder": {func(tp *tape) {
+			tp.call(3, "openat", "AT_FDCWD<"+hexed(tp.dir)+">", quoted("a"), "O_CREAT|O_WRONLY", "0600")
+			tp.call(4, "openat", "9<"+hexed(tp.dir)+">", quoted("../"+filepath.Base(tp.dir)+"/b"), "O_CREAT|O_WRONLY", "0600")
+		}, "a= b="},
+		"elsewhere": {func(tp *tape) {
+			tp.call(3, "openat", here, quoted(tp.dir+"-beside"), "O_CREAT|O_WRONLY", "0600")
+			tp.write(3, "x")
+			tp.call(0, "mkdirat", here, quoted("/elsewhere"), "0700")
+			tp.call(0, "unlinkat", here, quoted("/elsewhere/x"), "0")
+		}, ""},
+		"what fails changes nothing": {func(tp *tape) {
+			tp.durable("a", "x")
+			tp.call(-1, "renameat", here, tp.at("a"), here, tp.at("b"))
+			tp.call(-1, "openat", here, tp.at("a"), "O_CREAT|O_EXCL|O_TRUNC", "0600")
+			tp.call(-1, "unlinkat", here, tp.at("none"), "0")
+		}, "a=x"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			tp := newTape(t)
+			test.do(tp)
+			if got := tp.live(); got != test.want {
+				t.Errorf("the model sees %q, and the process saw %q", got, test.want)
+			}
+		})
+	}
+}
+
+func pwrite(tp *tape, fd int, text string, off int) {
+	tp.call(int64(len(text)), "pwrite64", fmt.Sprint(fd), quoted(text), fmt.Sprint(len(text)), fmt.Sprint(off))
+}
+
+func seek(tp *tape, fd, to int) {
+	tp.call(int64(to), "lseek", fmt.Sprint(fd), fmt.Sprint(to), "SEEK_SET")
+}
+
+func truncate(tp *tape, fd, size int) {
+	tp.call(0, "ftruncate", fmt.Sprint(fd), fmt.Sprint(size))
+}
+
+// TestModelRefusesWhatItDoesNotKnow: it would go on, and say nothing of it.
+func TestModelRefusesWhatItDoesNotKnow(t *testing.T) {
+	for what, do := range map[string]func(tp *tape){
+		"a hole is made":            func(tp *tape) { tp.call(0, "fallocate", "3", "FALLOC_FL_PUNCH_HOLE|FALLOC_FL_KEEP_SIZE", "0", "1") },
+		"pieces are written":        func(tp *tape) { tp.call(1, "writev", "3", "[{iov_base="+quoted("x"), "iov_len=1}]", "1") },
+		"a file is sent to a file":  func(tp *tape) { tp.call(1, "sendfile", "3", "4", "NULL", "1") },
+		"a symbolic link":           func(tp *tape) { tp.call(0, "symlinkat", tp.at("a"), here, tp.at("b")) },
+		"a file is cut by its name": func(tp *tape) { tp.call(0, "truncate", tp.at("a"), "0") },
+		"a name that is not there":  func(tp *tape) { tp.rename("b", "c") },
+		"a file that is not there":  func(tp *tape) { tp.open(5, "b", "O_RDONLY") },
+		"to another disk":           func(tp *tape) { tp.call(0, "renameat", here, tp.at("a"), here, quoted("/elsewhere")) },
+		"a part of a write":         func(tp *tape) { tp.call(3, "write", "3", quoted("abc")+"...", "30") },
+		"a path from nowhere":       func(tp *tape) { tp.call(0, "mkdir", quoted("d"), "0700") },
+		"a copy of a part":          func(tp *tape) { tp.call(1, "copy_file_range", "3", "[1]", "3", "NULL", "1", "0") },
+	} {
+		tp := newTape(t)
+		tp.create(3, "a")
+		do(tp)
+		if err := tp.disk.Follow(tp.calls, tp.tick); err == nil {
+			t.Errorf("%s: was taken", what)
+		}
+	}
+}
+
+// TestModelIsHeldAgainstTheRealFolder: what it has not followed, it finds.
+func TestModelIsHeldAgainstTheRealFolder(t *testing.T) {
+	for what, real := range map[string]struct {
+		make func(dir string) error
+		same bool
+	}{
+		"as it was":        {func(string) error { return nil }, true},
+		"another byte":     {func(dir string) error { return os.WriteFile(filepath.Join(dir, "a"), []byte("onE"), 0o600) }, false},
+		"a byte less":      {func(dir string) error { return os.WriteFile(filepath.Join(dir, "a"), []byte("on"), 0o600) }, false},
+		"a file more":      {func(dir string) error { return os.WriteFile(filepath.Join(dir, "b"), nil, 0o600) }, false},
+		"a file less":      {func(dir string) error { return os.Remove(filepath.Join(dir, "a")) }, false},
+		"a folder more":    {func(dir string) error { return os.Mkdir(filepath.Join(dir, "e"), 0o700) }, false},
+		"a folder less":    {func(dir string) error { return os.Remove(filepath.Join(dir, "d")) }, false},
+		"more in a folder": {func(dir string) error { return os.WriteFile(filepath.Join(dir, "d", "x"), nil, 0o600) }, false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			tp := newTape(t)
+			tp.create(3, "a")
+			tp.write(3, "one")
+			tp.mkdir("d")
+			tp.follow()
+			err := os.WriteFile(filepath.Join(tp.dir, "a"), []byte("one"), 0o600)
+			if err == nil {
+				err = os.Mkdir(filepath.Join(tp.dir, "d"), 0o700)
+			}
+			if err == nil {
+				err = real.make(tp.dir)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tp.disk.Compare(); (err == nil) != real.same {
+				t.Errorf("compared: %v", err)
+			}
+		})
+	}
+}
+
+// TestAKilledCallIsJudgedByWhatIsThere: it may have come to anything.
+func TestAKilledCallIsJudgedByWhatIsThere(t *testing.T) {
+	const text = "12345"
+	write := func(tp *tape) { tp.write(3, text).Done = strace.Never }
+	never := func(c *strace.Call) { c.Done = strace.Never }
+	for what, test := range map[string]struct {
+		do   func(tp *tape)
+		real map[string]string // beside or in place of an empty file a
+		want string
+	}{
+		"a write that did nothing": {write, nil, "a="},
+		"half of it":               {write, map[string]string{"a": "123"}, "a=123"},
+		"all of it":                {write, map[string]string{"a": text}, "a=12345"},
+		"one to a socket":          {func(tp *tape) { never(tp.write(9, text)) }, nil, "a="},
+		"a file that was not made": {func(tp *tape) { tp.create(4, "b"); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
+		"one that was":             {func(tp *tape) { tp.create(4, "b"); never(tp.calls[len(tp.calls)-1]) }, map[string]string{"b": ""}, "a= b="},
+		"one that was emptied": {func(tp *tape) {
+			tp.write(3, text)
+			tp.create(4, "a")
+			never(tp.calls[len(tp.calls)-1])
+		}, nil, "a="},
+		"one that was not": {func(tp *tape) {
+			tp.write(3, text)
+			tp.create(4, "a")
+			never(tp.calls[len(tp.calls)-1])
+		}, map[string]string{"a": text}, "a=12345"},
+		"a name that did not change": {func(tp *tape) { tp.rename("a", "b"); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
+		"one that did":               {func(tp *tape) { tp.rename("a", "b"); never(tp.calls[len(tp.calls)-1]) }, map[string]string{"a": "-", "b": ""}, "b="},
+		"a name that went":           {func(tp *tape) { tp.unlink("a"); never(tp.calls[len(tp.calls)-1]) }, map[string]string{"a": "-"}, ""},
+		"one that stayed":            {func(tp *tape) { tp.unlink("a"); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
+		"a folder that was not made": {func(tp *tape) { tp.mkdir("d"); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
+		"an fsync":                   {func(tp *tape) { tp.sync(3); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
+	} {
+		t.Run(what, func(t *testing.T) {
+			tp := newTape(t)
+			tp.create(3, "a")
+			test.do(tp)
+			there := map[string]string{"a": ""}
+			for name, text := range test.real {
+				there[name] = text
+			}
+			for name, text := range there {
+				if text == "-" {
+					continue
+				}
+				if err := os.WriteFile(filepath.Join(tp.dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := tp.live(); got != test.want {
+				t.Errorf("the model sees %q, want %q", got, test.want)
+			}
+			if err := tp.disk.Compare(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestARealProcessIsFollowed: a shell and its tools, byte for byte.
+func TestARealProcessIsFollowed(t *testing.T) {
+	if err := strace.Here(); err != nil {
+		t.Skip(err)
+	}
+	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "record")
+	if err := os.WriteFile(filepath.Join(dir, "before"), []byte("was there before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := `mkdir "$1/d"; echo one > "$1/a"; echo two >> "$1/a"; echo three > "$1/d/b"; mv "$1/a" "$1/d/c"; echo over > "$1/before"
+		(echo from a child > "$1/e"); rm "$1/d/b"; mv "$1/e" "$1/d/c"; mkdir "$1/x"; rmdir "$1/x"; ln "$1/d/c" "$1/f"; mv "$1/d" "$1/y"; : > "$1/z"
+		dd if=/dev/zero of="$1/w" bs=5000 count=3 conv=fsync 2>/dev/null; sync "$1/y/c"`
+	if said, err := strace.Command(t.Context(), out, "sh", "-c", words, "sh", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	file, err := os.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	calls, last, err := strace.Read(file, 2)
+	if err == nil {
+		err = d.Follow(calls, last)
+	}
+	if err == nil {
+		err = d.Compare()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Calls() < 15 || !strings.Contains(listing(t, dir), "y/c=from a child") {
+		t.Errorf("%d calls, %s", d.Calls(), listing(t, dir))
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+)
+
+// order is a request as a client sends it: always the same bytes under its key.
+type order struct {
+	path, key, token string
+	body             []byte
+}
+
+// answer is what came back.
+type answer struct {
+	status   int
+	request  string // X-Request-Id
+	replayed bool
+	text     string
+}
+
+// told is an order with its first answer, which is never to be another.
+type told struct {
+	*order
+	answer
+}
+
+// ledger is all that the clients were told.
+type ledger struct {
+	mu        sync.Mutex
+	told      []*told
+	byRequest map[string]*told
+	breaches  []string
+}
+
+// enter takes the first answer under a key.
+func (l *ledger) enter(o *order, a answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.byRequest == nil {
+		l.byRequest = map[string]*told{}
+	}
+	t := &told{o, a}
+	l.told = append(l.told, t)
+	l.byRequest[a.request] = t
+}
+
+// compare takes a later answer under the same key.
+func (l *ledger) compare(first *told, again answer) {
+	if why := first.differs(again); why != "" {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.breaches = append(l.breaches, why)
+	}
+}
+
+// differs says how; "": not at all.
+func (t *told) differs(again answer) string {
+	if again.status == t.status && again.text == t.text && again.request == t.request {
+		return ""
+	}
+	return "key " + t.key + " was told " + t.text + " (" + t.request + "), and when it asked again " + again.text + " (" + again.request + ")"
+}
+
+// pick is some answer that was given; nil: there is none.
+func (l *ledger) pick(chance *rand.Rand) *told {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.told) == 0 {
+		return nil
+	}
+	return l.told[chance.IntN(len(l.told))]
+}
+
+// forget takes out what was told after a tick, and nothing of it before.
+func (l *ledger) forget(acks []ack, tick int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	late := map[string]bool{}
+	for i := range acks {
+		if _, known := late[acks[i].request]; !known || acks[i].tick <= tick {
+			late[acks[i].request] = acks[i].tick > tick
+		}
+	}
+	l.told = slices.DeleteFunc(l.told, func(t *told) bool {
+		if late[t.request] {
+			delete(l.byRequest, t.request)
+		}
+		return late[t.request]
+	})
+}
+
+// of finds what the answer with a request's id was given to.
+func (l *ledger) of(request string) *told {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.byRequest[request]
+}
+
+// wrong are the answers that were not repeated.
+func (l *ledger) wrong() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.breaches...)
+}

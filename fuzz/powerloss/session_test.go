@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pingpost/fuzz/mutant"
+	"pingpost/fuzz/powerloss/disk"
+	"pingpost/fuzz/powerloss/strace"
+)
+
+const root = "../.."
+
+// TestMutationsAreOfThisProgram: one whose text has gone would prove nothing.
+func TestMutationsAreOfThisProgram(t *testing.T) {
+	names := map[string]bool{}
+	for _, m := range mutants {
+		if names[m.Name] {
+			t.Errorf("two are called %q", m.Name)
+		}
+		names[m.Name] = true
+		if _, err := mutant.Overlay(root, t.TempDir(), append([]mutant.Mutation{m}, shorter...)...); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWrongFlagsAreRefused(t *testing.T) {
+	for _, args := range [][]string{{"--points", "many"}, {"--unknown"}, {"stray"}} {
+		var said bytes.Buffer
+		if code := run(args, io.Discard, &said); code != 1 || !strings.HasPrefix(said.String(), "powerloss: ") {
+			t.Errorf("%q: exit %d, %s", args, code, said.String())
+		}
+	}
+}
+
+// TestMannersOfAnEnd: every recording has as many as asked for; the same under the
+// same seed; and a program that is broken on purpose never has to start from a loss.
+func TestMannersOfAnEnd(t *testing.T) {
+	s := &session{flags: &flags{Lives: 7}}
+	seen := map[manner]int{}
+	for seed := range uint64(20) {
+		ends := s.manners(seed)
+		if len(ends) != 7 || !slices.Equal(ends, s.manners(seed)) {
+			t.Errorf("seed %d: %q", seed, ends)
+		}
+		for _, end := range ends {
+			seen[end]++
+		}
+	}
+	if seen[dark] < 20 || seen[killed] < 20 || seen[orderly] < 20 {
+		t.Errorf("%v", seen)
+	}
+	s.Mutants = true
+	for seed := range uint64(20) {
+		if slices.Contains(s.manners(seed), dark) {
+			t.Errorf("seed %d: %q", seed, s.manners(seed))
+		}
+	}
+}
+
+func TestTableSaysWhatWasTried(t *testing.T) {
+	s := &session{flags: &flags{}, recordings: 2, lives: 9, calls: 31, told: 17, ends: map[manner]int{killed: 4, dark: 5}}
+	s.sum.add(&disk.Image{Order: disk.Twice, LostNames: 3, LostWrites: 2, LostBytes: 100, Torn: 1})
+	s.sum.add(&disk.Image{Order: disk.Ordered, LostNames: 1, LostWrites: 7, LostBytes: 50})
+	table := strings.Join(strings.Fields(s.table()), " ")
+	for _, want := range []string{
+		"recordings 2", "lives, of which 9", "killed 4", "lost its power 5", "calls on the folder 31", "told 17",
+		"how names were lost 2", "ordered 1", "scattered 0", "twice 1",
+		"names lost, at most in one 4, 3", "writes lost, at most in one 9, 7", "bytes in them, at most in one 150, 100", "pages torn 1",
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("%q is not in %s", want, table)
+		}
+	}
+}
+
+// TestPointsAreDrawn where something happens, half of them where it seldom does.
+func TestPointsAreDrawn(t *testing.T) {
+	r := &recording{lives: []*life{{ticks: []int{10, 11, 12}, rare: []int{12}, to: 13}, {to: 30}}}
+	count := map[int]int{}
+	seeds := map[uint64]bool{}
+	for _, p := range r.points(1000, rand.New(rand.NewPCG(1, 1))) {
+		count[p.tick]++
+		seeds[p.seed] = true
+		if (p.tick == 30) != (p.life == 1) {
+			t.Errorf("tick %d is none of life %d", p.tick, p.life+1)
+		}
+	}
+	if len(count) != 4 || count[12] < 250 || count[10] < 40 || count[30] < 400 || len(seeds) != 1000 {
+		t.Errorf("drawn: %v, %d losses", count, len(seeds))
+	}
+}
+
+// TestFailureIsKept: with its seed, its folder as the disk had it, and a
+// configuration to start the program on it with.
+func TestFailureIsKept(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "data"), 0o700), os.WriteFile(filepath.Join(dir, "data", "a"), []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	d, err := disk.Load(filepath.Join(dir, "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recording{folder: dir, lives: []*life{{disk: d, config: "the configuration"}}}
+	cause := errors.New("the promise that was broken")
+	err = r.keep(point{life: 0, tick: 5, seed: 77}, cause)
+	var f *failure
+	if !errors.As(err, &f) || !errors.Is(f.err, cause) {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"life 1", "tick 5", "loss 77", "the promise that was broken", f.folder} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %q", want, err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(f.folder, "data", "a"))
+	config, bad := os.ReadFile(filepath.Join(f.folder, "exchange.json"))
+	if err != nil || bad != nil || string(text) != "x" || string(config) != "the configuration" {
+		t.Errorf("kept: %q, %q, %v, %v", text, config, err, bad)
+	}
+}
+
+func TestAFolderThatDoesNotOpenIsAFailure(t *testing.T) {
+	w := newWorld(t)
+	w.edit(w.segment(), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+	d, err := disk.Load(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.life.disk = d
+	r := &recording{folder: t.TempDir(), lives: []*life{w.life}}
+	var sum losses
+	err = r.rebuild(point{tick: 5, seed: 1}, filepath.Join(t.TempDir(), "left"), &sum)
+	var f *failure
+	if !errors.As(err, &f) || !strings.Contains(err.Error(), "it does not open") || sum.points != 1 {
+		t.Errorf("%v, %+v", err, sum)
+	}
+}
+
+// brief is a session that is over soon.
+func brief(t *testing.T) *session {
+	t.Helper()
+	if err := strace.Here(); err != nil {
+		t.Skip(err)
+	}
+	if testing.Short() {
+		t.Skip("it builds the program, and records it")
+	}
+	s, err := newSession(&flags{Seed: 5, Points: 150, Lives: 2, Serve: 75, Root: root, Dir: t.TempDir()}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// TestThePowerIsTakenFromTheExchange: all of it, once, and little of each.
+func TestThePowerIsTakenFromTheExchange(t *testing.T) {
+	s := brief(t)
+	if err := s.record(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if s.sum.points != 150 || s.sum.served != 2 || s.sum.writes == 0 || s.told < 20 || s.calls < 50 {
+		t.Errorf("\n%s", s.table())
+	}
+}
+
+// TestABrokenPromiseIsFound in the real program. The others of the mutants are for
+// `make powerloss-mutants`, since each takes as long.
+func TestABrokenPromiseIsFound(t *testing.T) {
+	s := brief(t)
+	s.Mutants, s.Points = true, 400
+	found, err := s.finds(context.Background(), mutants[0])
+	if err != nil || found == nil {
+		t.Fatalf("not found: %s, %v", mutants[0].Name, err)
+	}
+	t.Log(found)
+}

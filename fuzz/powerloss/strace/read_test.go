@@ -1,0 +1,120 @@
+package strace
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// told is a call in one line.
+func told(c *Call) string {
+	done := fmt.Sprint(c.Done)
+	if c.Done == Never {
+		done = "never"
+	}
+	return fmt.Sprintf("%s(%s)=%d %d-%s", c.Name, strings.Join(c.Args, " "), c.Result, c.Enter, done)
+}
+
+func TestRecordIsReadInOrder(t *testing.T) {
+	for what, test := range map[string]struct {
+		lines []string
+		want  []string
+		last  int
+	}{
+		"nothing": {nil, nil, 1},
+		"one after the other": {
+			[]string{`10 fsync(3) = 0`, `10 close(3) = 0`},
+			[]string{"fsync(3)=0 2-3", "close(3)=0 4-5"},
+			5,
+		},
+		"two at once": {
+			[]string{`10 fsync(3 <unfinished ...>`, `11 write(4, "\x41", 1) = 1`, `10 <... fsync resumed>) = 0`},
+			[]string{"fsync(3)=0 2-6", `write(4 "\x41" 1)=1 4-5`},
+			7,
+		},
+		"one within another": {
+			[]string{`10 fsync(3 <unfinished ...>`, `11 fsync(4 <unfinished ...>`, `11 <... fsync resumed>) = 0`, `10 <... fsync resumed>) = 0`},
+			[]string{"fsync(3)=0 2-8", "fsync(4)=0 4-6"},
+			9,
+		},
+		"a result with its path": {
+			[]string{`10 openat(AT_FDCWD<\x2f>, "\x61", O_RDONLY) = 7<\x2f\x61>`},
+			[]string{`openat(AT_FDCWD<\x2f> "\x61" O_RDONLY)=7 2-3`},
+			3,
+		},
+		"a failure": {
+			[]string{`10 unlinkat(AT_FDCWD<\x2f>, "\x61", 0) = -1 ENOENT (No such file or directory)`},
+			[]string{`unlinkat(AT_FDCWD<\x2f> "\x61" 0)=-1 2-3`},
+			3,
+		},
+		"a result in other digits": {
+			[]string{`10 lseek(3, 0, SEEK_END) = 0x10 (something)`},
+			[]string{"lseek(3 0 SEEK_END)=16 2-3"},
+			3,
+		},
+		"killed in a call": {
+			[]string{`10 write(4, "\x41", 1 <unfinished ...>`, `10 +++ killed by SIGKILL +++`},
+			[]string{`write(4 "\x41" 1)=0 2-never`},
+			5,
+		},
+		"killed, and the tracer says so": {
+			[]string{`10 write(4, "\x41", 1) = ?`, `10 +++ killed by SIGKILL +++`},
+			[]string{`write(4 "\x41" 1)=-1 2-never`},
+			5,
+		},
+		"killed while the line was written": {
+			[]string{`10 fsync(3 <unfinished ...>`, `11 write(4, "\x41", 1 <detached ...>`, `10 <... fsync resumed> <detached ...>`, `10 +++ killed by SIGKILL +++`},
+			[]string{"fsync(3)=0 2-never", `write(4 "\x41" 1)=0 4-never`},
+			9,
+		},
+		"begun again after a signal": {
+			[]string{`10 write(4, "\x41", 1) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)`, `10 --- SIGURG {si_signo=SIGURG} ---`, `10 write(4, "\x41", 1) = 1`},
+			[]string{`write(4 "\x41" 1)=-1 2-3`, `write(4 "\x41" 1)=1 6-7`},
+			7,
+		},
+		"what looks like the record's own is in a string": {
+			[]string{`10 write(4, ` + quoted(") = 5 <unfinished ...>") + `, 1) = 1`},
+			[]string{`write(4 ` + quoted(") = 5 <unfinished ...>") + ` 1)=1 2-3`},
+			3,
+		},
+		"one that waits for the end of its line": {
+			[]string{`10 fsync(3) = 0`, ``, `10 exit_group(0) = ?`, `10 +++ exited with 0 +++`},
+			[]string{"fsync(3)=0 2-3", "exit_group(0)=-1 4-never"},
+			7,
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			calls, last, err := Read(strings.NewReader(strings.Join(test.lines, "\n")), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, c := range calls {
+				got = append(got, told(c))
+			}
+			if fmt.Sprint(got) != fmt.Sprint(test.want) || last != test.last {
+				t.Errorf("read %q up to %d, want %q up to %d", got, last, test.want, test.last)
+			}
+		})
+	}
+}
+
+func TestTicksGoOnBehindAnotherRecord(t *testing.T) {
+	calls, last, err := Read(strings.NewReader("10 fsync(3) = 0\n"), 100)
+	if err != nil || len(calls) != 1 || calls[0].Enter != 102 || calls[0].Done != 103 || last != 103 {
+		t.Errorf("read %v up to %d, %v", calls, last, err)
+	}
+}
+
+func TestRecordThatIsNoneIsRefused(t *testing.T) {
+	for what, line := range map[string]string{
+		"a call without a result":     "10 fsync(3)",
+		"a result that is none":       "10 fsync(3) = yes",
+		"no call at all":              "10 hello = 3",
+		"the end of what never began": "10 <... fsync resumed>) = 0",
+	} {
+		if calls, _, err := Read(strings.NewReader(line+"\n"), 0); err == nil {
+			t.Errorf("%s was read as %s", what, told(calls[0]))
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package strace
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// recorded runs a shell's words and returns their calls.
+func recorded(t *testing.T, words string, args ...string) []*Call {
+	t.Helper()
+	if err := Here(); err != nil {
+		t.Skip(err)
+	}
+	out := filepath.Join(t.TempDir(), "record")
+	if said, err := Command(t.Context(), out, "sh", append([]string{"-c", words, "sh"}, args...)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	return reread(t, out)
+}
+
+func reread(t *testing.T, out string) []*Call {
+	t.Helper()
+	file, err := os.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	calls, _, err := Read(file, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calls
+}
+
+// TestWhatAProcessWritesIsRecorded: every byte of it, whatever it looks like.
+func TestWhatAProcessWritesIsRecorded(t *testing.T) {
+	path, want := filepath.Join(t.TempDir(), "a, (file) = 3"), strings.Repeat("all bytes: \"\\x41\", ) = 5 <unfinished ...>; ", 2000)
+	var got strings.Builder
+	for _, c := range recorded(t, `printf %s "$2" > "$1"`, path, want) {
+		if c.Name != "write" {
+			continue
+		}
+		fd, at, err := c.Descriptor(0)
+		text, bad := c.Text(1)
+		if err != nil || bad != nil {
+			t.Fatal(fd, err, bad)
+		}
+		if at == path {
+			got.Write(text[:c.Result])
+		}
+	}
+	if got.String() != want {
+		t.Errorf("%d bytes were recorded, and %d written", got.Len(), len(want))
+	}
+}
+
+// TestCallsOfChildrenAreRecorded: in one order with their parent's.
+func TestCallsOfChildrenAreRecorded(t *testing.T) {
+	dir := t.TempDir()
+	var names []string
+	for _, c := range recorded(t, `mkdir "$1/one"; (mkdir "$1/two"); mkdir "$1/three"`, dir) {
+		if strings.HasPrefix(c.Name, "mkdir") && c.Result == 0 {
+			path, err := c.Text(len(c.Args) - 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, filepath.Base(string(path)))
+		}
+	}
+	if strings.Join(names, " ") != "one two three" {
+		t.Errorf("recorded: %q", names)
+	}
+}
+
+// TestTheProgramIsFoundAtOnce: also while the tracer has children of its own.
+func TestTheProgramIsFoundAtOnce(t *testing.T) {
+	if err := Here(); err != nil {
+		t.Skip(err)
+	}
+	for range 5 {
+		command := Command(t.Context(), filepath.Join(t.TempDir(), "record"), "sleep", "1000")
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		traced, err := Traced(command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(traced.Pid), "exe"))
+		if err := errors.Join(err, traced.Kill()); err != nil || strings.Contains(name, "strace") {
+			t.Errorf("%s is taken for the program, %v", name, err)
+		}
+		if err := command.Wait(); err == nil {
+			t.Error("what was killed ended well")
+		}
+		if traced, err := Traced(command); err == nil {
+			t.Errorf("process %d is traced by nobody", traced.Pid)
+		}
+	}
+}
+
+// TestSignalsAreForTheProgram: one that is killed leaves a whole record.
+func TestSignalsAreForTheProgram(t *testing.T) {
+	if err := Here(); err != nil {
+		t.Skip(err)
+	}
+	out, ready := filepath.Join(t.TempDir(), "record"), make([]byte, 6)
+	command := Command(t.Context(), out, "sh", "-c", "echo ready; read never")
+	stdin, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	command.Stdout = write
+	err = command.Start()
+	write.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read.Read(ready); err != nil || string(ready) != "ready\n" {
+		t.Fatalf("%q, %v", ready, err)
+	}
+	traced, err := Traced(command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if traced.Pid == command.Process.Pid {
+		t.Fatal("the tracer is taken for the program")
+	}
+	if err := traced.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Wait(); err == nil {
+		t.Error("the tracer does not tell how the program ended")
+	}
+	for _, c := range reread(t, out) {
+		if text, err := c.Text(1); c.Name == "write" && err == nil && string(text) == "ready\n" {
+			return
+		}
+	}
+	t.Error("the record has not what was written before the end")
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// What the exchange is configured with. Nobody outside of the run hears of it.
+const (
+	supplier      = "sup_acme"
+	apiKey        = "key-of-acme-that-suppliers-send"
+	adminPassword = "password-of-the-operator"
+	buyerToken    = "token-that-buyers-ask-for"
+	clientID      = "acme"
+	clientSecret  = "secret-that-every-client-shows"
+	hookSecret    = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
+)
+
+type object = map[string]any
+
+// posting are the buyers that leads are posted to; the others' are recorded.
+var (
+	posting   = []string{"buy_fussy", "buy_flaky"}
+	reporting = []string{"rec_alpha", "rec_beta", "rec_gamma"}
+	methods   = map[string]string{"cmp_fall": "waterfall", "cmp_round": "round_robin", "cmp_weight": "weighted", "cmp_bids": "ping_post"}
+	campaigns = []string{"cmp_fall", "cmp_round", "cmp_weight", "cmp_bids"}
+)
+
+// revisionMark stands in a configuration with its number, and in what an apply of
+// it is answered.
+const revisionMark = "revision-"
+
+// document is a revision of the configuration. Each brings a suppression list of
+// its own, so that each leaves a file beside the log in both ways.
+func document(endpoints map[string]string, hooks string, revision int) []byte {
+	out := object{
+		"data_dir": "data", "listen": "127.0.0.1:0",
+		"admin":            object{"listen": "127.0.0.1:0", "password": adminPassword},
+		"trusted_networks": []string{"127.0.0.0/8"},
+		"suppliers": []object{{
+			"id": supplier, "api_key": apiKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
+			"oauth_clients": []object{{"client_id": clientID, "client_secret": clientSecret}},
+			"webhook":       object{"url": hooks + "/hooks", "secret": hookSecret},
+		}},
+	}
+	buyers := make([]object, 0, len(posting)+len(reporting))
+	places := make([]object, 0, len(campaigns))
+	lists := make([]object, 0, revision+1)
+	for _, id := range posting {
+		buyers = append(buyers, object{"id": id, "endpoint": endpoints[id], "auth": object{"bearer": buyerToken}, "ping_rate": 1_000_000})
+	}
+	for _, id := range reporting {
+		buyers = append(buyers, object{"id": id, "oauth_clients": []object{{"client_id": id, "client_secret": clientSecret, "scopes": []string{"webhook"}}}})
+	}
+	suppressed := make([]string, 0, revision+1)
+	for n := range revision + 1 {
+		id := fmt.Sprintf("list_%d", n)
+		lists = append(lists, object{"id": id, "field": "phone", "file": id + ".txt"})
+		suppressed = append(suppressed, id)
+	}
+	for _, id := range campaigns {
+		places = append(places, place(id, revision, suppressed))
+	}
+	out["buyers"], out["campaigns"], out["suppression_lists"] = buyers, places, lists
+	text, err := json.MarshalIndent(out, "", " ")
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return text
+}
+
+// place is a campaign.
+func place(id string, revision int, suppressed []string) object {
+	c := object{
+		"id": id, "name": fmt.Sprintf("%s, %s%d.", id, revisionMark, revision), "method": methods[id],
+		"payout": object{"share": 0.8}, "suppression": suppressed,
+	}
+	seats := []object{}
+	for i, buyer := range posting {
+		seat := object{"buyer": buyer}
+		if id != "cmp_bids" {
+			seat["price"], seat["weight"] = 12-i, 1
+		}
+		seats = append(seats, seat)
+	}
+	if id == "cmp_bids" {
+		c["vertical"] = "auto"
+	} else {
+		for i, buyer := range reporting {
+			seats = append(seats, object{"buyer": buyer, "price": 5 + i, "weight": 3})
+		}
+	}
+	if id == "cmp_fall" {
+		seats[0]["caps"] = []object{{"per": "hour", "count": 40}}
+	}
+	c["buyers"] = seats
+	return c
+}
+
+// listed is the contents of a suppression list.
+func listed(number int) []byte {
+	return fmt.Appendf(nil, "+1212230%04d\n+1213230%04d\n", number, number)
+}

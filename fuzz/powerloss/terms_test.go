@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pingpost/server/config"
+)
+
+// TestConfigurationIsOne in every revision, and each differs from the one before.
+func TestConfigurationIsOne(t *testing.T) {
+	dir := t.TempDir()
+	ends := map[string]string{"buy_fussy": "http://127.0.0.1:81", "buy_flaky": "http://127.0.0.1:82"}
+	var before string
+	for revision := range 4 {
+		path := filepath.Join(dir, "exchange.json")
+		text := document(ends, "http://127.0.0.1:83", revision)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		source, err := config.Load(path, os.LookupEnv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		built, err := source.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(built.Catalog.Lists) != revision+1 {
+			t.Errorf("revision %d has %d lists", revision, len(built.Catalog.Lists))
+		}
+		found := revisions.FindAllStringSubmatch(string(built.Canonical), -1)
+		if len(found) != len(campaigns) || found[0][1] != string(rune('0'+revision)) {
+			t.Errorf("revision %d bears the marks %q", revision, found)
+		}
+		if string(built.Canonical) == before {
+			t.Errorf("revision %d is the one before", revision)
+		}
+		before = string(built.Canonical)
+	}
+}
+
+func TestEveryListHasContentsOfItsOwn(t *testing.T) {
+	seen := map[string]bool{}
+	for n := range 30 {
+		text := string(listed(n))
+		if seen[text] || strings.Count(text, "\n") != 2 {
+			t.Errorf("list %d: %q", n, text)
+		}
+		seen[text] = true
+	}
+}

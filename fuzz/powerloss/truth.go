@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+	"pingpost/wal"
+)
+
+// truth is the log of one life as it was at that life's end, with what is to be
+// known of each entry. What a crash in that life leaves must begin it.
+type truth struct {
+	entries []wal.Entry // entry 1 first
+	hashes  []uint64    // of the state, by entry; that of none first
+	facts   facts
+}
+
+// readTruth reads a folder that nobody has open.
+func readTruth(dir string) (*truth, error) {
+	s := state.New()
+	_, empty := s.Hash()
+	replay := s.NewReplay()
+	t := &truth{hashes: []uint64{empty}}
+	reader, err := wal.NewReader(dir, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	t.facts.begin()
+	var decoder event.Decoder
+	for {
+		entry, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return t, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		entry.Data = bytes.Clone(entry.Data)
+		t.entries = append(t.entries, entry)
+		fact, err := decoder.Decode(entry.Data)
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", entry.Seq, err)
+		}
+		t.facts.take(entry.Seq, fact)
+		if err := apply(replay, entry); err != nil {
+			return nil, err
+		}
+		_, hash := s.Hash()
+		t.hashes = append(t.hashes, hash)
+	}
+}
+
+// apply applies one entry.
+func apply(replay *state.Replay, entry wal.Entry) error {
+	_, err := replay.Add(entry.Seq, entry.At, entry.Data)
+	if err == nil {
+		replay.Flush()
+	}
+	return err
+}
+
+// facts says which entry stands behind what was told.
+type facts struct {
+	names     map[market.Ref]string // of buyers
+	requests  map[string]uint64     // the entry that a request brought
+	leadOf    map[string]string     // the lead that it brought
+	standing  map[string][]standing // of a lead, entry by entry
+	events    map[string]uint64     // by lead and type
+	documents []named               // of configurations
+	twice     []string              // what there should be one of
+}
+
+// named is a configuration that an entry puts into force, by its hash.
+type named struct {
+	seq  uint64
+	hash string
+}
+
+// standing is what became of a lead by an entry.
+type standing struct {
+	seq  uint64
+	sold bool       // to buyer, or taken by it as far as a supplier is told
+	open bool       // a post to it is intended
+	to   market.Ref // its buyer; zero: none
+	url  string     // where it is to be posted
+}
+
+func (f *facts) begin() {
+	f.names, f.requests, f.leadOf = map[market.Ref]string{}, map[string]uint64{}, map[string]string{}
+	f.standing, f.events = map[string][]standing{}, map[string]uint64{}
+}
+
+func (f *facts) take(seq uint64, fact event.Event) {
+	switch e := fact.(type) {
+	case *event.NamesGiven:
+		for _, n := range e.Names {
+			if n.Kind == event.NameBuyer {
+				f.names[n.Ref] = strings.Clone(n.ID)
+			}
+		}
+	case *event.CatalogSet:
+		f.documents = append(f.documents, named{seq, strings.Clone(e.Document)})
+	case *event.AuctionHeld:
+		f.request(e.Request.String(), seq)
+	case *event.StatusChanged:
+		f.request(e.Request.String(), seq)
+		for i := range e.Changes {
+			f.owed(e.Changes[i].Lead.String(), e.Changes[i].Hook, seq)
+		}
+	case *event.LeadDecided:
+		lead := e.Lead.String()
+		if len(f.standing[lead]) > 0 {
+			f.twice = append(f.twice, "lead "+lead+" is decided twice")
+		}
+		f.request(e.Request.String(), seq)
+		f.leadOf[e.Request.String()] = lead
+		f.stands(lead, standing{seq: seq, to: e.Sale.Buyer, url: strings.Clone(e.Post.URL)})
+		f.owed(lead, e.Hook, seq)
+	case *event.PostSettled:
+		f.settle(seq, e)
+	}
+}
+
+func (f *facts) request(id string, seq uint64) {
+	if f.requests[id] != 0 {
+		f.twice = append(f.twice, "request "+id+" brought two entries")
+	}
+	f.requests[id] = seq
+}
+
+func (f *facts) stands(lead string, s standing) {
+	s.open = s.to != 0 && s.url != ""
+	s.sold = s.to != 0 && s.url == ""
+	f.standing[lead] = append(f.standing[lead], s)
+}
+
+func (f *facts) owed(lead string, what market.HookType, seq uint64) {
+	if what != market.HookNone {
+		f.events[lead+" "+what.String()] = seq
+	}
+}
+
+func (f *facts) settle(seq uint64, e *event.PostSettled) {
+	lead := e.Lead.String()
+	f.owed(lead, e.Hook, seq)
+	switch e.Settlement {
+	case event.SettledRefused, event.SettledReleased:
+		f.stands(lead, standing{seq: seq, to: e.Next.Buyer, url: strings.Clone(e.Post.URL)})
+	default:
+		f.standing[lead] = append(f.standing[lead], standing{seq: seq, sold: true, to: e.Sale.Buyer})
+	}
+}

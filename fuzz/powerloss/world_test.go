@@ -1,0 +1,155 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+	"pingpost/server/vault"
+	"pingpost/wal"
+)
+
+// world is a folder as an exchange leaves one, made without an exchange: a key, two
+// configurations, a list, a log, and a snapshot that has seen a part of it.
+type world struct {
+	t    *testing.T
+	dir  string
+	life *life
+	docs []string // hashes of the configurations
+	list string
+}
+
+// keep writes a file that is named by its hash.
+func keep(t *testing.T, folder, suffix, text string) (hash string) {
+	t.Helper()
+	sum := sha256.Sum256([]byte(text))
+	hash = hex.EncodeToString(sum[:])
+	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, hash+suffix), []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return hash
+}
+
+// newWorld makes one whose log has fifteen entries, of which a snapshot has seen
+// eight; what was told rests on twelve of them, and on the second configuration.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir()}
+	key, err := vault.Open(w.dir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for revision := range 2 {
+		w.docs = append(w.docs, keep(t, filepath.Join(w.dir, "catalogs"), ".json", fmt.Sprintf("{%q: %q}", "name", fmt.Sprintf("cmp, %s%d.", revisionMark, revision))))
+	}
+	w.list = keep(t, filepath.Join(w.dir, "lists"), "", "a list")
+	facts := []event.Event{
+		&event.Founded{Epoch: [16]byte{1}, KeyCheck: key.Check(), At: 1},
+		&event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: 1, ID: "blue"}, {Kind: event.NameList, Ref: 1, ID: "list"}}},
+		&event.CatalogSet{Version: 1, Document: w.docs[0]},
+		&event.ListLoaded{List: 1, File: w.list, Entries: 1},
+		&event.CatalogSet{Version: 2, Document: w.docs[1]},
+	}
+	for n := range 10 {
+		facts = append(facts, &event.FundsMoved{Buyer: 1, Amount: market.Money(n + 1), Note: "to be seen in the state"})
+	}
+	w.write(facts, 8)
+	truth, err := readTruth(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.life = &life{truth: truth, needBefore: 12, revision: 1}
+	return w
+}
+
+// write writes a log, and a snapshot once so many entries are in it.
+func (w *world) write(facts []event.Event, snapshot int) {
+	w.t.Helper()
+	log, err := wal.Open(w.dir, wal.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s := state.New()
+	replay := s.NewReplay()
+	for i, fact := range facts {
+		data, done := event.Append(nil, fact), &waiter{done: make(chan error, 1)}
+		if err := log.Append(data, done); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := <-done.done; err != nil {
+			w.t.Fatal(err)
+		}
+		seq, at := log.Durable()
+		if err := apply(replay, wal.Entry{Seq: seq, At: at, Data: data}); err != nil {
+			w.t.Fatal(err)
+		}
+		if i+1 == snapshot {
+			w.snapshot(log, s)
+		}
+	}
+	if err := log.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) snapshot(log *wal.Log, s *state.State) {
+	w.t.Helper()
+	writer, err := log.CreateSnapshot(wal.SnapshotOptions{BytesPerSecond: -1})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	oldest, newest, err := s.WriteSnapshot(writer)
+	if err == nil {
+		_, err = writer.Commit(oldest, newest, nil)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// findings are what is found of the world at its end.
+func (w *world) findings() error {
+	o, err := open(w.dir)
+	if err != nil {
+		return err
+	}
+	if err := o.judge(w.life, 1000); err != nil {
+		return errors.Join(err, o.log.Close())
+	}
+	return o.goOn()
+}
+
+func (w *world) path(parts ...string) string {
+	return filepath.Join(append([]string{w.dir}, parts...)...)
+}
+
+// edit changes a file of the world.
+func (w *world) edit(path string, change func(text []byte) []byte) {
+	w.t.Helper()
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, change(text), 0o600)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) remove(path string) {
+	w.t.Helper()
+	if err := os.Remove(path); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) segment() string { return w.path("log", fmt.Sprintf("%020d", 1)) }
+func (w *world) snapshotFile() string {
+	return w.path("snapshot", fmt.Sprintf("%020d.snap", 8))
+}
