@@ -36,6 +36,9 @@ func (b *Buyer) ping(r *fasthttp.RequestCtx) {
 	space.wrong, space.request = space.wrong[:0], request{}
 	b.rooms.Put(space)
 	b.dawdle(b.options.Latency, key, 1)
+	if nonsense == sound {
+		b.repeats(r, key, 1)
+	}
 	nonsense.ruin(b, r)
 }
 

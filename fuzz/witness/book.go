@@ -1,4 +1,4 @@
-package crash
+package witness
 
 import (
 	"encoding/json"
@@ -32,16 +32,16 @@ type entry struct {
 	ping                  string       // name of the auction that it was posted in
 	bids                  bids         // where it was sold in one
 	standing              standing
-	tried                 bool   // by the present buyer, which may have it since
-	promised              bool   // the supplier was told ACCEPTED, with this buyer
-	became                string // by its buyer's report
+	tried                 bool     // by the present buyer, which may have it since
+	promised              bool     // the supplier was told ACCEPTED, with this buyer
+	became                []string // by its buyer's reports, one after the other
 }
 
 // A book is what a log's dump says, walked entry by entry. Whatever an exchange
 // that keeps its promises would never have logged is a breach, and is noted
 // with the entry's number.
 type book struct {
-	terms    *terms
+	terms    *Terms
 	lines    []string
 	names    map[uint64]string // by kind and ref
 	leads    map[string]*entry
@@ -54,6 +54,7 @@ type book struct {
 	balance  map[string]market.Money
 	taken    map[string]market.Money // by open posts
 	moved    []market.Money          // top-ups
+	ruled    map[ruling]bool         // what the operator said of leads
 	breaches []string
 	seq      uint64
 }
@@ -94,19 +95,21 @@ type fact struct {
 	Theirs     string    `json:"theirs"`
 	Bids       []bidFact `json:"bids"`
 	Changes    []struct {
-		Lead   string `json:"lead"`
-		Result string `json:"result"`
-		To     string `json:"to"`
+		Lead    string       `json:"lead"`
+		Result  string       `json:"result"`
+		To      string       `json:"to"`
+		Credit  market.Money `json:"credit"`
+		Reverse market.Money `json:"reverse"`
 	} `json:"changes"`
 }
 
 // readBook walks a dump.
-func readBook(t *terms, dump string) *book {
+func readBook(t *Terms, dump string) *book {
 	b := &book{
 		terms: t, names: map[uint64]string{}, leads: map[string]*entry{}, requests: map[string]string{},
 		held: map[string]*auction{}, asked: map[string]*auction{}, theirs: map[string]bool{},
 		sold: make([]market.Money, len(t.caps)), peak: make([]market.Money, len(t.caps)),
-		balance: map[string]market.Money{}, taken: map[string]market.Money{},
+		ruled: map[ruling]bool{}, balance: map[string]market.Money{}, taken: map[string]market.Money{},
 	}
 	b.lines = strings.Split(strings.TrimSuffix(dump, "\n"), "\n")
 	for _, text := range b.lines {

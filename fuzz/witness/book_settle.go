@@ -1,4 +1,4 @@
-package crash
+package witness
 
 import "pingpost/engine/event"
 
@@ -16,6 +16,10 @@ func (b *book) settle(f *fact) {
 	if !mayFollow(e.standing, f.Settlement) {
 		b.breach("lead %s is %s and then settled as %s", e.id, e.standing, f.Settlement)
 		return
+	}
+	switch f.Settlement {
+	case "confirmed", "released", "resent":
+		b.ruled[ruling{e.id, f.Settlement}] = true
 	}
 	switch f.Settlement {
 	case "delivered", "confirmed":

@@ -1,4 +1,4 @@
-package crash
+package witness
 
 import (
 	"encoding/json"
@@ -16,7 +16,10 @@ type order struct {
 	path          string // empty: of an ingest
 	token         string // empty: the caller's own
 	key, campaign string
-	rival         bool // another lead is posted at the same bid
+	rival         bool   // another lead is posted at the same bid
+	clashes       bool   // a report that may come at the wrong time, or too late
+	chosen        string // the buyer whose bid an ingest takes up
+	promised      market.Money
 	phone, email  string
 	body          []byte
 }
@@ -38,6 +41,8 @@ type told struct {
 	}
 	bid     market.Money // that a ping was told; zero: none
 	refused bool         // a post that was
+	offers  bids         // that a supplier may choose from: payouts
+	reports []reportOf   // that were taken
 }
 
 // lead is one that was acknowledged.
@@ -94,6 +99,10 @@ func (t *told) read() (final bool, err error) {
 		return true, json.Unmarshal([]byte(t.text), &t.said.Data)
 	case t.path == pathPost:
 		return t.readRefusal()
+	case t.path == pathAsk && t.status == http.StatusOK:
+		return true, t.readOffers()
+	case t.isReport() && t.status == http.StatusConflict && t.clashes:
+		return false, nil
 	case t.isReport() && t.status == http.StatusOK:
 		return true, t.readReport()
 	case t.path == "" && t.status == http.StatusCreated:

@@ -1,4 +1,4 @@
-package crash
+package witness
 
 import (
 	"bytes"
@@ -100,7 +100,7 @@ func (c *caller) try(ctx context.Context, address string, o *order) (a answer, e
 		return a, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if o.path == "" {
+	if o.path == "" || o.path == pathAsk {
 		req.Header.Set("x-api-key", apiKey)
 	} else {
 		req.Header.Set("Authorization", "Bearer "+cmp.Or(o.token, c.token))
@@ -118,16 +118,16 @@ func (c *caller) try(ctx context.Context, address string, o *order) (a answer, e
 	}, err
 }
 
-// crowd is all suppliers' desks: they share one account, one ledger, and the
+// Crowd is all suppliers' desks: they share one account, one ledger, and the
 // permits without which nobody sends a lead.
-type crowd struct {
-	terms     *terms
+type Crowd struct {
+	terms     *Terms
 	ledger    ledger
 	reports   ledger // of what buyers said of leads
 	door      *door
 	token     string            // with which some of them sell by ping and post; empty: none does
 	reporters map[string]string // tokens of the buyers that report on their leads
-	permits   chan struct{}
+	permits   chan errand       // nil: for a lead
 	stop      context.CancelFunc
 	desks     sync.WaitGroup
 
@@ -144,9 +144,9 @@ const (
 	askedShare  = 10
 )
 
-func gather(t *terms, d *door, token string, reporters map[string]string, seed uint64) *crowd {
+func gather(t *Terms, d *door, token string, reporters map[string]string, seed uint64) *Crowd {
 	ctx, stop := context.WithCancel(context.Background())
-	c := &crowd{terms: t, door: d, token: token, reporters: reporters, permits: make(chan struct{}, 1<<16), stop: stop}
+	c := &Crowd{terms: t, door: d, token: token, reporters: reporters, permits: make(chan errand, 1<<16), stop: stop}
 	for i := range desks {
 		c.desks.Add(1)
 		go func() {
@@ -157,45 +157,61 @@ func gather(t *terms, d *door, token string, reporters map[string]string, seed u
 	return c
 }
 
-func (c *crowd) dismiss() {
+// Dismiss sends everybody home.
+func (c *Crowd) Dismiss() {
 	c.stop()
 	c.desks.Wait()
 }
 
-// grant lets so many leads be sent.
-func (c *crowd) grant(n int) {
-	c.mu.Lock()
-	c.granted += n
-	c.mu.Unlock()
+// Grant lets so many leads be sent.
+func (c *Crowd) Grant(n int) {
 	for range n {
-		c.permits <- struct{}{}
+		c.let(nil)
 	}
 }
 
-func (c *crowd) answered() int {
+// An errand is something else that a desk is sent to do; false: the context has
+// ended.
+type errand func(ctx context.Context, call *caller) bool
+
+// let permits one lead, or with an errand that.
+func (c *Crowd) let(e errand) {
+	c.mu.Lock()
+	c.granted++
+	c.mu.Unlock()
+	c.permits <- e
+}
+
+// Answered counts the permits that came to an answer.
+func (c *Crowd) Answered() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.done
 }
 
-// isIdle: all that may be sent was sent and answered.
-func (c *crowd) isIdle() bool {
+// IsIdle: all that may be sent was sent and answered.
+func (c *Crowd) IsIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.done == c.granted
 }
 
 // work is one desk's: for each permit a lead, and at times an old one again.
-func (c *crowd) work(ctx context.Context, desk int, chance *rand.Rand) {
+func (c *Crowd) work(ctx context.Context, desk int, chance *rand.Rand) {
 	call := c.caller(chance)
 	defer call.client.CloseIdleConnections()
 	for number := 0; ; number++ {
+		var do errand
 		select {
-		case <-c.permits:
+		case do = <-c.permits:
 		case <-ctx.Done():
 			return
 		}
-		if name := fmt.Sprintf("desk-%d-%d", desk, number); !c.sell(ctx, call, name, chance) {
+		if do == nil {
+			name := fmt.Sprintf("desk-%d-%d", desk, number)
+			do = func(ctx context.Context, call *caller) bool { return c.sell(ctx, call, name, chance) }
+		}
+		if !do(ctx, call) {
 			return
 		}
 		if old := c.ledger.pick(chance); old != nil && chance.IntN(100) < askedShare {
@@ -211,22 +227,25 @@ func (c *crowd) work(ctx context.Context, desk int, chance *rand.Rand) {
 	}
 }
 
-func (c *crowd) caller(chance *rand.Rand) *caller {
+func (c *Crowd) caller(chance *rand.Rand) *caller {
 	return &caller{door: c.door, token: c.token, client: http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{}}, chance: chance}
 }
 
 // sell brings one lead to its end; false: the context has ended.
-func (c *crowd) sell(ctx context.Context, call *caller, name string, chance *rand.Rand) bool {
+func (c *Crowd) sell(ctx context.Context, call *caller, name string, chance *rand.Rand) bool {
 	if c.token != "" && chance.IntN(100) < offerShare {
 		return c.offer(ctx, call, name, chance)
 	}
-	o := c.order(name, chance)
+	if c.terms.full && chance.IntN(100) < choiceShare {
+		return c.choose(ctx, call, name, chance)
+	}
+	o := c.order(name, chance, anywhere)
 	a, ok := call.send(ctx, o)
 	return ok && c.report(ctx, call, c.ledger.enter(o, a), chance)
 }
 
-// askAgain asks for so many answers again, all of them where n is zero.
-func (c *crowd) askAgain(n int, chance *rand.Rand) {
+// AskAgain asks for so many answers again, all of them where n is zero.
+func (c *Crowd) AskAgain(n int, chance *rand.Rand) {
 	asked, _ := c.ledger.page()
 	reports, _ := c.reports.page()
 	asked = append(asked, reports...)
@@ -263,15 +282,8 @@ func (c *crowd) askAgain(n int, chance *rand.Rand) {
 // order makes up a lead. A share of them is about somebody who came before in
 // the campaign, known by phone or e-mail; half of these about whoever came last,
 // whose own lead is most likely still under way.
-func (c *crowd) order(key string, chance *rand.Rand) *order {
-	o := &order{key: key}
-	share := chance.IntN(100)
-	for i := range c.terms.campaigns {
-		if share -= c.terms.campaigns[i].share; share < 0 {
-			o.campaign = c.terms.campaigns[i].id
-			break
-		}
-	}
+func (c *Crowd) order(key string, chance *rand.Rand, in func(*campaignTerms) bool) *order {
+	o := &order{key: key, campaign: c.terms.draw(chance, in)}
 	repeats, latest, byPhone := chance.IntN(100) < repeatShare, chance.IntN(2) == 0, chance.IntN(2) == 0
 	settled := c.ledger.pick(chance)
 	c.mu.Lock()
@@ -283,7 +295,7 @@ func (c *crowd) order(key string, chance *rand.Rand) *order {
 		known = settled.order
 	}
 	switch {
-	case !repeats || known == nil:
+	case !repeats || known == nil || !in(c.terms.campaign(known.campaign)):
 	case byPhone:
 		o.campaign, o.phone = known.campaign, known.phone
 	default:
@@ -291,9 +303,14 @@ func (c *crowd) order(key string, chance *rand.Rand) *order {
 	}
 	c.last = o
 	c.mu.Unlock()
-	o.body = encode(object{
+	o.body = encode(o.person())
+	return o
+}
+
+// person is an ingest's body.
+func (o *order) person() object {
+	return object{
 		"flo_campaign_id": o.campaign, "flo_supplier_id": supplier, "state": "CA",
 		"first_name": "Ann", "last_name": "Example", "phone": o.phone, "email": o.email,
-	})
-	return o
+	}
 }

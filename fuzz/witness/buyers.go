@@ -1,6 +1,6 @@
 //go:build unix
 
-package crash
+package witness
 
 import (
 	"bufio"
@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"testing"
 
 	"pingpost/loadtest/refbuyer"
 )
@@ -17,12 +16,12 @@ import (
 // buyers are the processes that leads are posted to. They outlive every death
 // of the exchange: what they were sold is in their memory alone.
 type buyers struct {
-	t         *testing.T
+	t         Clerk
 	processes []*child
 	endpoints map[string]string
 }
 
-func startBuyers(t *testing.T, program string, terms *terms, seed uint64) *buyers {
+func startBuyers(t Clerk, program string, terms *Terms, seed uint64) *buyers {
 	t.Helper()
 	b := &buyers{t: t, endpoints: map[string]string{}}
 	var mu sync.Mutex
@@ -46,7 +45,7 @@ func startBuyers(t *testing.T, program string, terms *terms, seed uint64) *buyer
 			}
 		}, program, args...))
 	}
-	await(t, "the buyers listen", func() bool {
+	Await(t, "the buyers listen", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(b.endpoints) == posting

@@ -1,11 +1,11 @@
-package crash
+package witness
 
 import "pingpost/engine/market"
 
-// newAuctionTerms are likewise, with auctions alone: leads come by ingest and by
+// NewAuctionTerms are likewise, with auctions alone: leads come by ingest and by
 // ping and post, to buyers one of which hurries, one refuses, one fails, one talks
 // nonsense at times, and one passes. Bids are whole cents.
-func newAuctionTerms(leads int64, hourly, daily string) *terms {
+func NewAuctionTerms(leads int64, hourly, daily string) *Terms {
 	part := func(thousandths int64) int64 { return max(2, leads*thousandths/1000) }
 	worth := func(thousandths int64) market.Money { return market.Money(part(thousandths)) * 10 * unit }
 	seats := func(ids ...string) (all []seatTerms) {
@@ -14,7 +14,7 @@ func newAuctionTerms(leads int64, hourly, daily string) *terms {
 		}
 		return all
 	}
-	return &terms{
+	return &Terms{
 		campaigns: []campaignTerms{
 			{id: "cmp_bids", method: "ping_post", share: 60, vertical: "auto", floor: 3 * unit, seats: seats("bid_quick", "bid_fussy", "bid_flaky", "bid_wild")},
 			{id: "cmp_more", method: "ping_post", share: 40, vertical: "home", seats: seats("bid_quick", "bid_flaky", "bid_slow")},

@@ -1,4 +1,4 @@
-package crash
+package witness
 
 import (
 	"slices"
@@ -7,12 +7,14 @@ import (
 )
 
 // sort puts the suppliers' answers where they belong.
-func (p *picture) sort(answers []*told, late []string) {
+func (p *Picture) sort(answers []*told, late []string) {
 	p.late = late
 	for _, t := range answers {
 		switch {
 		case t.path == pathPing:
 			p.pings = append(p.pings, t)
+		case t.path == pathAsk:
+			p.asks = append(p.asks, t)
 		case t.refused:
 			p.refused = append(p.refused, t)
 		default:
@@ -23,7 +25,7 @@ func (p *picture) sort(answers []*told, late []string) {
 
 // priceOf is what an accepted lead cost its buyer, by the supplier's word: what
 // it is paid tells what was bid.
-func (p *picture) priceOf(t *told) (market.Money, bool) {
+func (p *Picture) priceOf(t *told) (market.Money, bool) {
 	if p.terms.auctioned(t.campaign) {
 		return priceOf(t.said.Data.Price.Amount), true
 	}
@@ -32,7 +34,7 @@ func (p *picture) priceOf(t *told) (market.Money, bool) {
 
 // offered: what sellers were told of their pings, and of posts that were not
 // sold, is in the log.
-func (p *picture) offered() (found findings) {
+func (p *Picture) offered() (found findings) {
 	promised := map[string]market.Money{}
 	for _, t := range p.pings {
 		promised[offerOf(t.key)] = t.bid
@@ -44,6 +46,7 @@ func (p *picture) offered() (found findings) {
 			found.add("%s of %s was told %v, %q, and by the log %s has %v, %q", t.key, t.campaign, t.bid, t.said.Data.Reason, a.campaign, payout(a.best), a.reason)
 		}
 	}
+	found = append(found, p.chosen()...)
 	for _, t := range p.answers {
 		if bid := promised[offerOf(t.key)]; t.path == pathPost && (bid != t.said.Data.Price.Amount || !t.accepted()) {
 			found.add("%s was promised %v, and told %s, %v", t.key, bid, t.said.Data.Status, t.said.Data.Price.Amount)
@@ -61,14 +64,14 @@ func (p *picture) offered() (found findings) {
 }
 
 // rivals tells whether more than one lead was posted at a bid.
-func (p *picture) rivals(offer string) bool {
+func (p *Picture) rivals(offer string) bool {
 	is := func(t *told) bool { return t.rival && offerOf(t.key) == offer }
 	return slices.ContainsFunc(p.answers, is) || slices.ContainsFunc(p.refused, is) || slices.Contains(p.late, "post-"+offer+rivalMark)
 }
 
 // heard, at rest: every auction in the log is some seller's, and one whose post
 // came too late was not sold.
-func (p *picture) heard() (found findings) {
+func (p *Picture) heard() (found findings) {
 	told, late := map[string]bool{}, map[string]bool{}
 	for _, key := range p.late {
 		late[key] = true
@@ -79,6 +82,9 @@ func (p *picture) heard() (found findings) {
 		if a != nil && a.lead != nil && late["post-"+offerOf(t.key)] && !p.rivals(offerOf(t.key)) {
 			found.add("%s was told that its bid is over, and lead %s is sold at it", t.key, a.lead.id)
 		}
+	}
+	for _, t := range p.asks {
+		told[t.request] = true
 	}
 	for request, a := range p.book.asked {
 		if !told[request] {

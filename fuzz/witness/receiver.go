@@ -1,6 +1,6 @@
 //go:build unix
 
-package crash
+package witness
 
 import (
 	"bufio"
@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"testing"
 
 	"pingpost/loadtest/refreceiver"
 )
@@ -17,14 +16,14 @@ import (
 // receiver is the process that the supplier is told at. It outlives every death
 // of the exchange: what it heard is in its memory alone.
 type receiver struct {
-	t       *testing.T
+	t       Clerk
 	mu      sync.Mutex
 	address string
 }
 
 // startReceiver starts one that fails at random: of these events half are taken
 // before the failure, and come again with the same id.
-func startReceiver(t *testing.T, program string, seed uint64) *receiver {
+func startReceiver(t Clerk, program string, seed uint64) *receiver {
 	t.Helper()
 	r := &receiver{t: t}
 	spawn(t, "receiver", func(line string) {
@@ -34,7 +33,7 @@ func startReceiver(t *testing.T, program string, seed uint64) *receiver {
 			r.mu.Unlock()
 		}
 	}, program, "receiver", "--listen", "127.0.0.1:0", "--secret", hookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--latency", "1ms-10ms")
-	await(t, "the receiver listens", func() bool { return r.at() != "" })
+	Await(t, "the receiver listens", func() bool { return r.at() != "" })
 	return r
 }
 
@@ -75,38 +74,4 @@ func (r *receiver) get(path string) *http.Response {
 		r.t.Fatal(err)
 	}
 	return response
-}
-
-// drain has every event delivered that is owed. What failed would be tried again
-// after a minute, and then after six; an operator does not have to wait: switched
-// off, what waits becomes dead letters, and these are resent.
-func (s *scene) drain() {
-	s.t.Helper()
-	const webhook = "/admin/v1/webhooks/" + supplier
-	owed := func() (n int) {
-		var standing struct{ Pending, Dead int }
-		s.ask(webhook, &standing)
-		return standing.Pending + standing.Dead
-	}
-	must := func(what string) {
-		if status, text, err := s.operate("POST", webhook+what, ""); err != nil || status > 299 {
-			s.t.Fatalf("%s: %d %s %v", what, status, text, err)
-		}
-	}
-	await(s.t, "every event is delivered", func() bool {
-		if owed() == 0 {
-			return true
-		}
-		must("/off")
-		must("/on")
-		must("/resend")
-		left := owed()
-		await(s.t, "what was resent is tried", func() bool {
-			now := owed()
-			stuck := now == left
-			left = now
-			return now == 0 || stuck
-		})
-		return false
-	})
 }

@@ -1,20 +1,25 @@
-package crash
+package witness
 
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"pingpost/engine/market"
 )
 
-// terms are what the exchange is configured with. The configuration's document
+// Terms are what the exchange is configured with. The configuration's document
 // is written from them, and the auditor counts by them.
-type terms struct {
+type Terms struct {
 	campaigns []campaignTerms
 	buyers    []buyerTerms
 	caps      []capTerms
-	hooks     string // where the supplier is told of its leads
+	full      bool              // every kind of request is sent
+	hooks     string            // where the supplier is told of its leads
+	endpoints map[string]string // of the buyers that are posted to
+	revision  int
 }
 
 type campaignTerms struct {
@@ -24,9 +29,33 @@ type campaignTerms struct {
 	seats    []seatTerms
 	vertical string // that sellers ping for; empty: there is no auction
 	floor    market.Money
+	capBack  bool // a return gives caps their room back
 }
 
 func (c *campaignTerms) auctions() bool { return c.vertical != "" }
+
+func anywhere(*campaignTerms) bool { return true }
+
+// draw is some campaign by the shares, of those that are meant.
+func (t *Terms) draw(chance *rand.Rand, in func(*campaignTerms) bool) string {
+	whole := 0
+	for i := range t.campaigns {
+		if c := &t.campaigns[i]; in(c) {
+			whole += c.share
+		}
+	}
+	share := chance.IntN(whole)
+	for i := range t.campaigns {
+		c := &t.campaigns[i]
+		if !in(c) {
+			continue
+		}
+		if share -= c.share; share < 0 {
+			return c.id
+		}
+	}
+	panic("BUG: shares that do not add up")
+}
 
 type seatTerms struct {
 	buyer  string
@@ -49,6 +78,9 @@ type buyerTerms struct {
 
 func (b *buyerTerms) posting() bool { return len(b.args) > 0 }
 
+// reports tells whether the buyer says what became of its leads.
+func (t *Terms) reports(b *buyerTerms) bool { return t.full || !b.posting() }
+
 // capTerms are one cap: a campaign's, a buyer's, or with both a pair's. It
 // limits count or money.
 type capTerms struct {
@@ -64,15 +96,15 @@ func (c *capTerms) String() string {
 
 const unit = market.Money(1_000_000)
 
-// newTerms are fit for so many leads: every cap and every account is used up
+// NewTerms are fit for so many leads: every cap and every account is used up
 // well before the last one.
-func newTerms(leads int64, hourly, daily string) *terms {
+func NewTerms(leads int64, hourly, daily string) *Terms {
 	part := func(thousandths int64) int64 { return max(2, leads*thousandths/1000) }
 	worth := func(thousandths int64, price market.Money) market.Money {
 		return market.Money(part(thousandths)) * price
 	}
 	slow, fussy, flaky := 11*unit, 12*unit+unit/2, 9*unit+unit/4
-	return &terms{
+	return &Terms{
 		campaigns: []campaignTerms{
 			{id: "cmp_fall", method: "waterfall", share: 30, seats: []seatTerms{{"buy_fussy", fussy, 1}, {"buy_flaky", flaky, 1}, {"rec_alpha", 5 * unit, 1}}},
 			{id: "cmp_round", method: "round_robin", share: 25, seats: []seatTerms{
@@ -104,9 +136,9 @@ func newTerms(leads int64, hourly, daily string) *terms {
 	}
 }
 
-// zonesAt are time zones in which no hour, and no day, ends soon: a cap has one
+// ZonesAt are time zones in which no hour, and no day, ends soon: a cap has one
 // window in the whole run, and what it took is one sum.
-func zonesAt(now time.Time) (hourly, daily string) {
+func ZonesAt(now time.Time) (hourly, daily string) {
 	hourly = "UTC"
 	if now.UTC().Minute() > 30 {
 		hourly = "Asia/Kolkata" // half an hour off
@@ -115,7 +147,7 @@ func zonesAt(now time.Time) (hourly, daily string) {
 	return hourly, fmt.Sprintf("Etc/GMT%+d", -east)
 }
 
-func (t *terms) buyer(id string) *buyerTerms {
+func (t *Terms) buyer(id string) *buyerTerms {
 	for i := range t.buyers {
 		if t.buyers[i].id == id {
 			return &t.buyers[i]
@@ -124,7 +156,7 @@ func (t *terms) buyer(id string) *buyerTerms {
 	return nil
 }
 
-func (t *terms) campaign(id string) *campaignTerms {
+func (t *Terms) campaign(id string) *campaignTerms {
 	for i := range t.campaigns {
 		if t.campaigns[i].id == id {
 			return &t.campaigns[i]
@@ -133,13 +165,18 @@ func (t *terms) campaign(id string) *campaignTerms {
 	return nil
 }
 
+// sellers tells whether there is anything to ping for.
+func (t *Terms) sellers() bool {
+	return slices.ContainsFunc(t.campaigns, func(c campaignTerms) bool { return c.auctions() })
+}
+
 // auctioned tells whether a campaign's prices are bids.
-func (t *terms) auctioned(campaign string) bool {
+func (t *Terms) auctioned(campaign string) bool {
 	c := t.campaign(campaign)
 	return c != nil && c.auctions()
 }
 
-func (t *terms) price(campaign, buyer string) (market.Money, bool) {
+func (t *Terms) price(campaign, buyer string) (market.Money, bool) {
 	for i := range t.campaigns {
 		for _, seat := range t.campaigns[i].seats {
 			if t.campaigns[i].id == campaign && seat.buyer == buyer {
@@ -171,10 +208,10 @@ type object map[string]any
 
 // document is the configuration. A later revision differs from an earlier one
 // in names alone, and in campaigns and buyers that nobody sends leads to.
-func (t *terms) document(endpoints map[string]string, revision int) []byte {
+func (t *Terms) document(revision int) []byte {
 	var buyers, campaigns []object
 	for i := range t.buyers {
-		buyers = append(buyers, t.buyerDocument(&t.buyers[i], endpoints))
+		buyers = append(buyers, t.buyerDocument(&t.buyers[i]))
 	}
 	for i := range t.campaigns {
 		campaigns = append(campaigns, t.campaignDocument(&t.campaigns[i], revision))
@@ -188,7 +225,7 @@ func (t *terms) document(endpoints map[string]string, revision int) []byte {
 		})
 	}
 	text, err := json.MarshalIndent(object{
-		"data_dir": "data", "listen": "127.0.0.1:0",
+		"data_dir": "data", "listen": "127.0.0.1:0", "token_lifetime": "12h",
 		"admin":            object{"listen": "127.0.0.1:0", "password": adminPassword},
 		"trusted_networks": []string{"127.0.0.0/8"},
 		"suppliers": []object{{
@@ -204,13 +241,13 @@ func (t *terms) document(endpoints map[string]string, revision int) []byte {
 	return text
 }
 
-func (t *terms) buyerDocument(b *buyerTerms, endpoints map[string]string) object {
+func (t *Terms) buyerDocument(b *buyerTerms) object {
 	out := object{"id": b.id, "caps": t.capDocuments("", b.id)}
 	if b.posting() {
-		out["endpoint"], out["auth"] = endpoints[b.id], object{"bearer": buyerToken}
+		out["endpoint"], out["auth"] = t.endpoints[b.id], object{"bearer": buyerToken}
 		out["post_timeout"], out["ping_rate"] = b.postTimeout, 1_000_000
 	}
-	if !b.posting() {
+	if t.reports(b) {
 		out["oauth_clients"] = []object{{"client_id": b.id, "client_secret": clientSecret, "scopes": []string{"webhook"}}}
 	}
 	if b.funded {
@@ -219,7 +256,7 @@ func (t *terms) buyerDocument(b *buyerTerms, endpoints map[string]string) object
 	return out
 }
 
-func (t *terms) campaignDocument(c *campaignTerms, revision int) object {
+func (t *Terms) campaignDocument(c *campaignTerms, revision int) object {
 	var seats []object
 	for i, seat := range c.seats {
 		one := object{
@@ -237,13 +274,16 @@ func (t *terms) campaignDocument(c *campaignTerms, revision int) object {
 		"payout": object{"share": 0.8}, "caps": t.capDocuments(c.id, ""), "buyers": seats,
 		"duplicates": object{"fields": []string{"phone", "email"}, "match": "any", "window": "30d"},
 	}
+	if c.capBack {
+		out["returns"] = object{"cap_back": true}
+	}
 	if c.auctions() {
 		out["vertical"], out["floor"] = c.vertical, c.floor
 	}
 	return out
 }
 
-func (t *terms) capDocuments(campaign, buyer string) []object {
+func (t *Terms) capDocuments(campaign, buyer string) []object {
 	out := []object{}
 	for i := range t.caps {
 		c := &t.caps[i]

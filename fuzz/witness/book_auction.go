@@ -1,4 +1,4 @@
-package crash
+package witness
 
 import (
 	"pingpost/engine/event"
@@ -23,6 +23,16 @@ type auction struct {
 	bids           bids
 	best           market.Money // zero: none stands
 	lead           *entry       // that has used it up
+	choice         bool         // a supplier asked who would buy, and chooses
+}
+
+// promised is what a lead is sold at to a buyer: at a ping's best bid, and at any
+// that is chosen.
+func (a *auction) promised(buyer string) market.Money {
+	if a.choice {
+		return a.bids[buyer]
+	}
+	return a.best
 }
 
 // standing takes the bids that may be sold at. They come best first.
@@ -52,12 +62,12 @@ func (b *book) standing(f *fact) (all bids, best market.Money) {
 
 // hold enters an auction that stands by itself.
 func (b *book) hold(f *fact) {
-	a := &auction{name: f.Name, campaign: b.name(event.NameCampaign, f.Campaign), reason: f.Reason}
+	a := &auction{name: f.Name, campaign: b.name(event.NameCampaign, f.Campaign), reason: f.Reason, choice: f.Theirs == ""}
 	a.bids, a.best = b.standing(f)
 	if (a.best == 0) != (a.reason != "") {
 		b.breach("the auction %s has bids up to %v, and the reason %q", f.Theirs, a.best, a.reason)
 	}
-	if b.theirs[f.Theirs] {
+	if b.theirs[f.Theirs] && !a.choice {
 		b.breach("the seller's auction %s is held twice", f.Theirs)
 	}
 	if b.held[a.name] != nil || b.asked[f.Request] != nil {
@@ -82,8 +92,8 @@ func (b *book) bid(e *entry, f *fact) {
 		return
 	case a.lead != nil:
 		b.breach("the auction %s sells the leads %s and %s", a.name, a.lead.id, e.id)
-	case f.Sale.Price != a.best:
-		b.breach("lead %s is sold at %v, and %v was promised", e.id, f.Sale.Price, a.best)
+	case f.Sale.Price != a.promised(b.name(event.NameBuyer, f.Sale.Buyer)):
+		b.breach("lead %s is sold at %v, and %v was promised", e.id, f.Sale.Price, a.promised(b.name(event.NameBuyer, f.Sale.Buyer)))
 	}
 	a.lead, e.ping, e.bids = e, a.name, a.bids
 }

@@ -1,4 +1,4 @@
-package crash
+package witness
 
 import (
 	"bytes"
@@ -10,13 +10,14 @@ import (
 	"pingpost/loadtest/refreceiver"
 )
 
-// A picture is what the witnesses said at about one time. They are asked in the
+// A Picture is what the witnesses said at about one time. They are asked in the
 // order of the fields: whoever is told of a lead first is asked first, so that
 // what an earlier one knows a later one must know.
-type picture struct {
-	terms   *terms
+type Picture struct {
+	terms   *Terms
 	answers []*told                    // the suppliers: of leads that they were given an id of
 	pings   []*told                    // likewise: of bids, or that there is none
+	asks    []*told                    // likewise: of buyers to choose from
 	refused []*told                    // likewise: of posts that were not sold
 	late    []string                   // likewise: keys of posts that came too late
 	reports []*told                    // buyers: of what they said of leads
@@ -27,11 +28,12 @@ type picture struct {
 	after   map[string][]refbuyer.Lead // the buyers again
 	stats   map[string]refbuyer.Stats  // likewise
 	added   []market.Money             // top-ups that were acknowledged
+	ruled   []ruling                   // what the operator said of leads, and was acknowledged
 
 	// atRest: no request is under way, and no delivery but those that wait for
 	// the operator. Then all must agree, in both directions.
 	atRest  bool
-	drained bool               // and every event is delivered
+	Drained bool               // and every event is delivered
 	funds   map[string]account // what the exchange says
 }
 
@@ -54,7 +56,7 @@ func (b *balance) UnmarshalJSON(text []byte) error {
 }
 
 // audit returns all that is wrong in the picture.
-func (p *picture) audit() []string {
+func (p *Picture) audit() []string {
 	found := slices.Clone(p.book.breaches)
 	found = append(found, p.acknowledged()...)
 	found = append(found, p.people()...)
@@ -64,6 +66,7 @@ func (p *picture) audit() []string {
 	found = append(found, p.offered()...)
 	found = append(found, p.notified()...)
 	found = append(found, p.reported()...)
+	found = append(found, p.decreed()...)
 	if p.atRest {
 		found = append(found, p.complete()...)
 		found = append(found, p.owed()...)
@@ -76,7 +79,7 @@ type findings []string
 func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
 
 // acknowledged: every answer is in the log, once, and says the same.
-func (p *picture) acknowledged() (found findings) {
+func (p *Picture) acknowledged() (found findings) {
 	keys := map[string]string{}
 	for _, t := range p.answers {
 		said := &t.said.Data
@@ -99,7 +102,7 @@ func (p *picture) acknowledged() (found findings) {
 
 // agrees compares an answer with what became of its lead. An accepted lead that
 // its buyer refused afterwards is unsold now; its answer stays.
-func (p *picture) agrees(t *told, e *entry) (found findings) {
+func (p *Picture) agrees(t *told, e *entry) (found findings) {
 	said := &t.said.Data
 	switch {
 	case said.Status == "UNMATCHED":
@@ -120,7 +123,7 @@ func (p *picture) agrees(t *told, e *entry) (found findings) {
 }
 
 // people: nobody is sold twice in one campaign.
-func (p *picture) people() (found findings) {
+func (p *Picture) people() (found findings) {
 	sold := map[[2]string]string{}
 	for _, t := range p.answers {
 		e := p.book.leads[t.said.Data.ID]
@@ -139,7 +142,7 @@ func (p *picture) people() (found findings) {
 
 // bought: a lead is at one buyer, the one that the log says; and a lead that
 // was delivered, by the log, is there.
-func (p *picture) bought() (found findings) {
+func (p *Picture) bought() (found findings) {
 	owner := map[string]string{}
 	for buyer, leads := range p.before {
 		for _, lead := range leads {

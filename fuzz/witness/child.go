@@ -1,6 +1,6 @@
 //go:build unix
 
-package crash
+package witness
 
 import (
 	"bufio"
@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"testing"
 	"time"
 )
 
@@ -19,10 +18,9 @@ import (
 // it: a machine that is slow makes the test slow.
 const patience = 90 * time.Second
 
-// build makes the program, with the race detector or without.
-func build(t *testing.T, detector bool) string {
+// Build makes the program, with the race detector or without.
+func Build(t Clerk, path string, detector bool) {
 	t.Helper()
-	path := t.TempDir() + "/pingpost"
 	args := []string{"build", "-o", path}
 	if detector {
 		args = append(args, "-race")
@@ -31,7 +29,6 @@ func build(t *testing.T, detector bool) string {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	return path
 }
 
 // environment is that of every process that the test starts. A race ends the
@@ -53,7 +50,7 @@ type child struct {
 }
 
 // spawn starts a process. Each line of both its outputs is handed to hear.
-func spawn(t *testing.T, name string, hear func(line string), path string, args ...string) *child {
+func spawn(t Clerk, name string, hear func(line string), path string, args ...string) *child {
 	t.Helper()
 	c := &child{name: name, cmd: exec.Command(path, args...), gone: make(chan struct{})}
 	c.cmd.Env = environment()
@@ -123,8 +120,8 @@ func (c *child) ended() string {
 	}
 }
 
-// await waits for something that comes by itself.
-func await(t *testing.T, what string, is func() bool) {
+// Await waits for something that comes by itself.
+func Await(t Clerk, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -1,4 +1,4 @@
-package crash
+package witness
 
 import (
 	"context"
@@ -23,8 +23,8 @@ const offerShare = 60
 
 // offer pings, and posts the lead where there is a bid; false: the context has
 // ended. A bid that is over when the exchange is back is let go.
-func (c *crowd) offer(ctx context.Context, call *caller, name string, chance *rand.Rand) bool {
-	person := c.order("", chance)
+func (c *Crowd) offer(ctx context.Context, call *caller, name string, chance *rand.Rand) bool {
+	person := c.order("", chance, (*campaignTerms).auctions)
 	campaign := c.terms.campaign(person.campaign)
 	ping := &order{path: pathPing, key: "ping-" + name, campaign: campaign.id, body: encode(object{
 		"auction_id": name, "vertical": campaign.vertical, "state": "CA", "zip3": "941", "tcpa_consent": true,
@@ -39,7 +39,7 @@ func (c *crowd) offer(ctx context.Context, call *caller, name string, chance *ra
 	}
 	rivals := []*order{c.post(ping, "", tokenIn(a.text), person)}
 	if chance.IntN(100) < rivalShare {
-		rivals = append(rivals, c.post(ping, rivalMark, tokenIn(a.text), c.order("", chance)))
+		rivals = append(rivals, c.post(ping, rivalMark, tokenIn(a.text), c.order("", chance, (*campaignTerms).auctions)))
 		rivals[0].rival, rivals[1].rival = true, true
 	}
 	return c.race(ctx, call, rivals)
@@ -52,7 +52,7 @@ const (
 	rivalMark  = "-rival"
 )
 
-func (c *crowd) post(ping *order, mark, token string, person *order) *order {
+func (c *Crowd) post(ping *order, mark, token string, person *order) *order {
 	name := strings.TrimPrefix(ping.key, "ping-")
 	post := &order{path: pathPost, key: "post-" + name + mark, campaign: ping.campaign, phone: person.phone, email: person.email}
 	post.body = encode(object{"auction_id": name, "bid_token": token, "lead": object{
@@ -69,7 +69,7 @@ func offerOf(key string) string {
 }
 
 // race sends posts at the same time, until each is answered.
-func (c *crowd) race(ctx context.Context, call *caller, posts []*order) bool {
+func (c *Crowd) race(ctx context.Context, call *caller, posts []*order) bool {
 	answered := make(chan bool, len(posts))
 	for i, post := range posts {
 		one := *call
@@ -151,7 +151,7 @@ func (t *told) readRefusal() (final bool, err error) {
 }
 
 // token is a client's, good for the whole run: it outlives the exchange's lives.
-func (x *exchange) token(id, scope string) string {
+func (x *Exchange) token(id, scope string) string {
 	x.t.Helper()
 	body := encode(object{"grant_type": "client_credentials", "client_id": id, "client_secret": clientSecret, "scope": scope})
 	response, err := client.Post(x.door.find(x.t.Context())+"/oauth/token", "application/json", strings.NewReader(string(body)))

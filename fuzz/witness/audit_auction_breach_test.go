@@ -1,4 +1,4 @@
-package crash
+package witness
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ const (
 // refused, one that was ingested, a ping that was let go, one that came too late,
 // and one without a bid.
 func auctioned() *forged {
-	f := &forged{picture: &picture{
-		terms: &terms{
+	f := &forged{Picture: &Picture{
+		terms: &Terms{
 			campaigns: []campaignTerms{{id: "cmp", method: "ping_post", vertical: "auto", floor: 2 * unit, seats: []seatTerms{{buyer: "blue"}, {buyer: "red"}}}},
 			buyers:    []buyerTerms{{id: "blue", bids: "10", args: []string{"-"}}, {id: "red", bids: "5", args: []string{"-"}}},
 		},

@@ -1,6 +1,6 @@
 //go:build unix
 
-package crash
+package witness
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// run runs one of the program's commands to its end.
-func (x *exchange) run(args ...string) string {
+// Run runs one of the program's commands to its end.
+func (x *Exchange) Run(args ...string) string {
 	x.t.Helper()
 	var out, complaints bytes.Buffer
 	cmd := exec.Command(x.program, args...)
@@ -24,22 +24,23 @@ func (x *exchange) run(args ...string) string {
 	return out.String()
 }
 
-func (x *exchange) dump() string { return x.run("log", "dump", x.data()) }
+// Dump is the log as text.
+func (x *Exchange) Dump() string { return x.Run("log", "dump", x.Data()) }
 
-// verify has every byte of the log, and of the snapshots, checked.
-func (x *exchange) verify() {
+// Verify has every byte of the log, and of the snapshots, checked.
+func (x *Exchange) Verify() {
 	x.t.Helper()
-	if report := x.run("log", "verify", x.data()); !strings.HasSuffix(report, "good\n") {
+	if report := x.Run("log", "verify", x.Data()); !strings.HasSuffix(report, "good\n") {
 		x.t.Errorf("the log is not good:\n%s", report)
 	}
 }
 
-// replays sees that a replay of the log up to a position comes to the hash that
+// Replays sees that a replay of the log up to a position comes to the hash that
 // the live exchange had there.
-func (x *exchange) replays(live position) {
+func (x *Exchange) Replays(live Position) {
 	x.t.Helper()
-	var replayed position
-	text := x.run("log", "hash", x.data(), "--at", strconv.FormatUint(live.Seq, 10))
+	var replayed Position
+	text := x.Run("log", "hash", x.Data(), "--at", strconv.FormatUint(live.Seq, 10))
 	if err := json.Unmarshal([]byte(text), &replayed); err != nil || replayed != live {
 		x.t.Errorf("the live state is %+v; replayed, the log says %s", live, text)
 	}

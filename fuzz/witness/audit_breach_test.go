@@ -1,4 +1,4 @@
-package crash
+package witness
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 // forged is a small world that can be told to lie.
 type forged struct {
-	*picture
+	*Picture
 	lines []string
 }
 
@@ -38,8 +38,8 @@ func foundOut(t *testing.T, world func() *forged, lies []lie) {
 }
 
 // plain terms: one buyer with an endpoint, one without, one cap of each sort.
-func plain() *terms {
-	return &terms{
+func plain() *Terms {
+	return &Terms{
 		campaigns: []campaignTerms{{id: "cmp", method: "waterfall", seats: []seatTerms{{"blue", 10 * unit, 1}, {"rec", 5 * unit, 1}}}},
 		buyers: []buyerTerms{
 			{id: "blue", bid: 10 * unit, args: []string{"--latency", "0s"}, funded: true, balance: 20 * unit, credit: 10 * unit},
@@ -56,7 +56,7 @@ const (
 
 // honest: a lead delivered to blue, one recorded for rec, one of no interest.
 func honest() *forged {
-	f := &forged{picture: &picture{terms: plain(), atRest: true, before: map[string][]refbuyer.Lead{}, after: map[string][]refbuyer.Lead{}}}
+	f := &forged{Picture: &Picture{terms: plain(), atRest: true, before: map[string][]refbuyer.Lead{}, after: map[string][]refbuyer.Lead{}}}
 	f.log("names_given", `"names":[{"kind":3,"ref":1,"id":"cmp"},{"kind":2,"ref":1,"id":"blue"},{"kind":2,"ref":2,"id":"rec"}]`)
 	f.log("funds_moved", `"buyer":1,"amount":"20","opening":true`)
 	f.log("funds_moved", `"buyer":2,"amount":"10","opening":true`)

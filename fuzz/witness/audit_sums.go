@@ -1,4 +1,4 @@
-package crash
+package witness
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 
 // sales are those that somebody other than the exchange can tell of: the
 // suppliers of leads that are only recorded, the buyers of the others.
-func (p *picture) sales(each func(campaign, buyer string, price market.Money)) {
+func (p *Picture) sales(each func(campaign, buyer string, price market.Money, returned bool)) {
 	held := map[string]bool{}
 	for _, leads := range p.before {
 		for _, lead := range leads {
@@ -19,17 +19,22 @@ func (p *picture) sales(each func(campaign, buyer string, price market.Money)) {
 		said := &t.said.Data
 		if b := p.terms.buyer(said.BuyerID); t.accepted() && b != nil && (!b.posting() || held[said.ID]) {
 			price, _ := p.priceOf(t)
-			each(t.campaign, said.BuyerID, price)
+			e := p.book.leads[said.ID]
+			each(t.campaign, said.BuyerID, price, e != nil && e.returned())
 		}
 	}
 }
 
 // counted: no cap is exceeded, and no account, by the count of those outside.
-func (p *picture) counted() (found findings) {
+func (p *Picture) counted() (found findings) {
 	sold := make([]market.Money, len(p.terms.caps))
 	spent := map[string]market.Money{}
-	p.sales(func(campaign, buyer string, price market.Money) {
-		spent[buyer] += price
+	p.sales(func(campaign, buyer string, price market.Money, returned bool) {
+		if !returned {
+			spent[buyer] += price
+		} else if p.terms.campaign(campaign).capBack {
+			return
+		}
 		for i := range p.terms.caps {
 			c := &p.terms.caps[i]
 			if (c.campaign != "" && c.campaign != campaign) || (c.buyer != "" && c.buyer != buyer) {
@@ -59,7 +64,7 @@ func (p *picture) counted() (found findings) {
 // toppedUp is the buyer whose account is topped up while the exchange dies.
 const toppedUp = "rec_beta"
 
-func (p *picture) moved(buyer string) (sum market.Money) {
+func (p *Picture) moved(buyer string) (sum market.Money) {
 	if buyer == toppedUp {
 		for _, amount := range p.book.moved {
 			sum += amount
@@ -70,7 +75,7 @@ func (p *picture) moved(buyer string) (sum market.Money) {
 
 // topUps: each that was acknowledged is in the log once. No two are of the same
 // amount, so that they can be told apart.
-func (p *picture) topUps() (found findings) {
+func (p *Picture) topUps() (found findings) {
 	seen := map[market.Money]bool{}
 	for _, amount := range p.book.moved {
 		if seen[amount] {
@@ -87,7 +92,7 @@ func (p *picture) topUps() (found findings) {
 }
 
 // complete: what is in the log was asked for, and what it sold has arrived.
-func (p *picture) complete() (found findings) {
+func (p *Picture) complete() (found findings) {
 	asked := map[string]bool{}
 	for _, t := range p.answers {
 		asked[t.said.Data.ID] = true
@@ -109,7 +114,7 @@ func (p *picture) complete() (found findings) {
 
 // owed: the log's sums are what each buyer owes by its own word, and what the
 // live exchange has booked.
-func (p *picture) owed() (found findings) {
+func (p *Picture) owed() (found findings) {
 	earned, doubtful := map[string]market.Money{}, map[string]market.Money{}
 	for _, e := range p.book.leads {
 		switch e.standing {
@@ -137,9 +142,9 @@ func (p *picture) owed() (found findings) {
 	return found
 }
 
-// unfilled lists the caps that never came near their limit, and the accounts
+// Unfilled lists the caps that never came near their limit, and the accounts
 // that were never used up: a run in which they did not shows little.
-func (p *picture) unfilled() (found findings) {
+func (p *Picture) Unfilled() (found findings) {
 	for i := range p.terms.caps {
 		c, step := &p.terms.caps[i], market.Money(1)
 		if c.money != 0 {

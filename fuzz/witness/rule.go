@@ -1,0 +1,38 @@
+//go:build unix
+
+package witness
+
+import (
+	"math/rand/v2"
+	"net/http"
+)
+
+// Rule has the operator say a word on every lead of which nobody knows whether its
+// buyer has it: what the buyer says, or that it is to be tried again.
+func (s *Scene) Rule(chance *rand.Rand) {
+	s.t.Helper()
+	unknown, _ := s.deliveries()
+	if len(unknown) == 0 {
+		return
+	}
+	held := map[string]bool{}
+	for _, leads := range s.buyers.leads() {
+		for _, lead := range leads {
+			held[lead.LeadUUID] = true
+		}
+	}
+	for _, lead := range unknown {
+		r := ruling{lead, "released"}
+		switch {
+		case chance.IntN(3) == 0:
+			r.settlement = "resent"
+		case held[lead]:
+			r.settlement = "confirmed"
+		}
+		verb := map[string]string{"released": "release", "resent": "resend", "confirmed": "confirm"}[r.settlement]
+		status, _, err := s.Operate("POST", "/admin/v1/deliveries/"+lead+"/"+verb, "")
+		if err == nil && status == http.StatusOK {
+			s.ruled = append(s.ruled, r)
+		}
+	}
+}
