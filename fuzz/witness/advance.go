@@ -40,7 +40,7 @@ func (s *Scene) errand(buyer, path string, body object) {
 		delete(body, "reason")
 	}
 	o := &order{path: path, token: s.Crowd.reporters[buyer], key: fmt.Sprintf("report-%d", s.said), clashes: true, body: encode(body)}
-	s.Crowd.let(func(ctx context.Context, call *caller) bool { return s.Crowd.bring(ctx, call, o) })
+	s.Crowd.let(func(ctx context.Context, call *caller) bool { return s.Crowd.bring(ctx, call, &s.Crowd.reports, o) })
 }
 
 // movable are leads that are with their buyers, by these buyers' own word where they

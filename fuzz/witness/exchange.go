@@ -43,6 +43,10 @@ func (x *Exchange) Startup() time.Duration { return x.startup }
 // Lives is how often it was started.
 func (x *Exchange) Lives() int { return x.lives }
 
+// Lost is how long it was not there, from the end of a life to the next one's first
+// answer, in all.
+func (x *Exchange) Lost() time.Duration { return x.door.lost() }
+
 // Ended says how its present life has ended; "" while it runs.
 func (x *Exchange) Ended() string { return x.life.ended() }
 
@@ -135,10 +139,15 @@ func (x *Exchange) Fails() (code int) {
 	x.t.Helper()
 	Await(x.t, "the exchange gives up", func() bool { return x.Ended() != "" })
 	x.door.shut()
-	x.mu.Lock()
-	x.faults = nil
-	x.mu.Unlock()
+	x.Forgive()
 	return x.life.cmd.ProcessState.ExitCode()
+}
+
+// Forgive forgets the errors that it has told so far.
+func (x *Exchange) Forgive() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.faults = nil
 }
 
 // Stop is the end of a life in order.

@@ -48,14 +48,14 @@ func (c *Crowd) report(ctx context.Context, call *caller, sold *told, chance *ra
 	status := []string{"contacted", "qualified", "sold"}[chance.IntN(3)]
 	lead := sold.said.Data.ID
 	o := &order{path: reportPath(lead), token: token, key: "report-" + lead, body: encode(object{"status": status})}
-	return c.bring(ctx, call, o)
+	return c.bring(ctx, call, &c.reports, o)
 }
 
-// bring sends a report until it is answered.
-func (c *Crowd) bring(ctx context.Context, call *caller, o *order) bool {
+// bring sends an order until it is answered, and enters that.
+func (c *Crowd) bring(ctx context.Context, call *caller, l *ledger, o *order) bool {
 	a, ok := call.send(ctx, o)
 	if ok {
-		c.reports.enter(o, a)
+		l.enter(o, a)
 	}
 	return ok
 }

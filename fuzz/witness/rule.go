@@ -36,3 +36,16 @@ func (s *Scene) Rule(chance *rand.Rand) {
 		}
 	}
 }
+
+// Conclude waits until all deliveries have come to their end, and the operator has
+// said a word on those whose end nobody knows.
+func (s *Scene) Conclude(chance *rand.Rand) {
+	s.t.Helper()
+	for {
+		s.Rest(chance)
+		if unknown, _ := s.deliveries(); len(unknown) == 0 {
+			return
+		}
+		s.Rule(chance)
+	}
+}

@@ -20,6 +20,8 @@ type door struct {
 	mu      sync.Mutex
 	address string
 	changed chan struct{}
+	since   time.Time     // that it is shut; zero: it is open
+	down    time.Duration // that it was shut before
 }
 
 func newDoor() *door { return &door{changed: make(chan struct{})} }
@@ -28,6 +30,10 @@ func (d *door) open(address string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.address = address
+	if !d.since.IsZero() {
+		d.down += time.Since(d.since)
+		d.since = time.Time{}
+	}
 	close(d.changed)
 	d.changed = make(chan struct{})
 }
@@ -35,7 +41,19 @@ func (d *door) open(address string) {
 func (d *door) shut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.address = ""
+	if d.address = ""; d.since.IsZero() {
+		d.since = time.Now()
+	}
+}
+
+// lost is how long it was shut in all.
+func (d *door) lost() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.since.IsZero() {
+		return d.down
+	}
+	return d.down + time.Since(d.since)
 }
 
 func (d *door) isOpen() bool {
@@ -135,6 +153,7 @@ type Crowd struct {
 	granted int
 	done    int // permits that came to an answer
 	people  int
+	tries   int
 	last    *order // that was made
 }
 
