@@ -25,10 +25,9 @@ var _ = register(fault{name: "bit flipped in the log", weight: 2, strike: func(t
 	victim := victims[t.chance.IntN(len(victims))]
 	at, bit := victim.at+t.chance.Int64N(victim.size), byte(1)<<t.chance.IntN(8)
 	t.flip(victim.path, at, bit)
-	t.Begin()
-	code := t.Fails()
+	code, said := t.Refuses()
 	where := fmt.Sprintf("%q is damaged at offset %d,", victim.path, victim.at)
-	if said := t.Lines(); code != 1 || !strings.Contains(strings.ReplaceAll(said, `\"`, `"`), where) {
+	if code != 1 || !strings.Contains(strings.ReplaceAll(said, `\"`, `"`), where) {
 		t.clerk.Errorf("a bit was flipped at %d of %s, in entry %d of the frame at %d. Exit code %d, and of where it is:\n%s", at, victim.path, victim.seq, victim.at, code, said)
 	}
 	t.flip(victim.path, at, bit)

@@ -18,13 +18,13 @@ import (
 )
 
 // leadsASecond is about how many come, which caps and funds are made for.
-const leadsASecond = 15
+const leadsASecond = 40
 
 // options are a run's.
 type options struct {
 	span    time.Duration
 	seed    uint64
-	only    string // names of faults begin so; empty: all
+	only    string // parts of faults' names, with commas; empty: all
 	program string // that is tried; empty: it is built
 	dir     string
 }
@@ -34,7 +34,7 @@ func main() {
 	minutes := flag.Float64("minutes", 10, "how long faults are injected")
 	short := flag.Bool("short", false, "35 seconds of faults, for a check of every change")
 	seed := flag.String("seed", os.Getenv("SEED"), "repeats the choices of a run; from the clock by default, or SEED")
-	flag.StringVar(&o.only, "only", "", "inject only faults whose name contains this")
+	flag.StringVar(&o.only, "only", "", "inject only faults whose name contains one of these, with commas between")
 	flag.StringVar(&o.program, "program", "", "the pingpost to try; built by default")
 	flag.Parse()
 	o.span = time.Duration(*minutes * float64(time.Minute))
@@ -51,6 +51,11 @@ func main() {
 		o.seed = n
 	}
 	os.Exit(run(&o))
+}
+
+// means tells whether a fault is to be injected.
+func (o *options) means(f *fault) bool {
+	return slices.ContainsFunc(strings.Split(o.only, ","), func(part string) bool { return strings.Contains(f.name, part) })
 }
 
 // run is one run, and its exit code.
@@ -82,7 +87,7 @@ func try(o *options, say func(format string, args ...any)) (said string, ok bool
 			program = filepath.Join(dir, "pingpost")
 			witness.Build(c, program, false)
 		}
-		chosen := slices.DeleteFunc(slices.Clone(faults), func(f *fault) bool { return !strings.Contains(f.name, o.only) })
+		chosen := slices.DeleteFunc(slices.Clone(faults), func(f *fault) bool { return !o.means(f) })
 		if len(chosen) == 0 {
 			c.Fatalf("no fault is called %q", o.only)
 		}

@@ -32,6 +32,7 @@ type torture struct {
 	program string
 	began   time.Time
 	mounted bool
+	span    time.Duration // in which faults are injected
 
 	rounds  int
 	records map[*fault]*record
@@ -50,6 +51,7 @@ type record struct {
 // its end after that.
 func (t *torture) play(span time.Duration, all []*fault) {
 	t.clerk.Cleanup(t.salvage)
+	t.span = span
 	all = t.possible(all)
 	for time.Since(t.began) < span {
 		for _, f := range deck(t, all) {

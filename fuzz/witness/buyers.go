@@ -62,6 +62,16 @@ func (b *buyers) get(url string) *http.Response {
 	return response
 }
 
+// Neighbors are the processes that the exchange deals with: buyers, and the receiver
+// of webhooks. They may be held up; whoever is has to be let go before the next
+// picture.
+func (s *Scene) Neighbors() (pids []int) {
+	for _, c := range append(s.buyers.processes[:len(s.buyers.processes):len(s.buyers.processes)], s.told.process) {
+		pids = append(pids, c.cmd.Process.Pid)
+	}
+	return pids
+}
+
 // leads are what each buyer holds.
 func (b *buyers) leads() map[string][]refbuyer.Lead {
 	b.t.Helper()

@@ -123,7 +123,12 @@ func (c *child) ended() string {
 // Await waits for something that comes by itself.
 func Await(t Clerk, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
+	awaitFor(t, what, patience, is)
+}
+
+func awaitFor(t Clerk, what string, longest time.Duration, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(longest); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never came to this: %s", what)
 		}

@@ -132,15 +132,32 @@ func (x *Exchange) Kill() (killed bool) {
 	return false
 }
 
+// toGiveUp is how long an exchange has that cannot go on.
+const toGiveUp = 30 * time.Second
+
 // Fails waits until the exchange has ended by itself, as one has to that cannot
 // keep its promises any more, and returns its exit code: negative for a signal.
 // What it said of it is no finding.
 func (x *Exchange) Fails() (code int) {
 	x.t.Helper()
-	Await(x.t, "the exchange gives up", func() bool { return x.Ended() != "" })
+	awaitFor(x.t, "the exchange gives up", toGiveUp, func() bool { return x.Ended() != "" })
 	x.door.shut()
 	x.Forgive()
 	return x.life.cmd.ProcessState.ExitCode()
+}
+
+// Refuses starts the exchange on what it must not serve from, and returns its exit code
+// and what it said.
+func (x *Exchange) Refuses() (code int, said string) {
+	x.t.Helper()
+	x.Begin()
+	Await(x.t, "the exchange refuses to start", func() bool { return x.Ended() != "" || x.door.isOpen() })
+	if x.door.isOpen() {
+		x.t.Error("it serves from a log that it must not serve from")
+		x.Kill()
+	}
+	x.Forgive()
+	return x.life.cmd.ProcessState.ExitCode(), x.Lines()
 }
 
 // Forgive forgets the errors that it has told so far.

@@ -17,6 +17,7 @@ import (
 // of the exchange: what it heard is in its memory alone.
 type receiver struct {
 	t       Clerk
+	process *child
 	mu      sync.Mutex
 	address string
 }
@@ -26,7 +27,7 @@ type receiver struct {
 func startReceiver(t Clerk, program string, seed uint64) *receiver {
 	t.Helper()
 	r := &receiver{t: t}
-	spawn(t, "receiver", func(line string) {
+	r.process = spawn(t, "receiver", func(line string) {
 		if _, address, ok := strings.Cut(line, "reference receiver on "); ok {
 			r.mu.Lock()
 			r.address = address

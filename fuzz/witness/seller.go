@@ -18,8 +18,11 @@ const (
 )
 
 // offerShare of all permits, in percent, is used for a ping and a post, where the
-// terms have auctions.
-const offerShare = 60
+// terms have auctions, and fewShare where they have all else, too.
+const (
+	offerShare = 60
+	fewShare   = 35
+)
 
 // offer pings, and posts the lead where there is a bid; false: the context has
 // ended. A bid that is over when the exchange is back is let go.

@@ -252,7 +252,11 @@ func (c *Crowd) caller(chance *rand.Rand) *caller {
 
 // sell brings one lead to its end; false: the context has ended.
 func (c *Crowd) sell(ctx context.Context, call *caller, name string, chance *rand.Rand) bool {
-	if c.token != "" && chance.IntN(100) < offerShare {
+	share := offerShare
+	if c.terms.full {
+		share = fewShare
+	}
+	if c.token != "" && chance.IntN(100) < share {
 		return c.offer(ctx, call, name, chance)
 	}
 	if c.terms.full && chance.IntN(100) < choiceShare {
