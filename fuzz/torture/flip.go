@@ -12,7 +12,7 @@ import (
 // and say in which segment, and where. Then the bit is put back.
 var _ = register(fault{name: "bit flipped in the log", weight: 2, strike: func(t *torture) bool {
 	t.Kill()
-	from := t.snapshot()
+	from := newestSnapshot(t.Data())
 	all, err := framesOf(t.Data())
 	if err != nil {
 		t.clerk.Fatalf("the log cannot be read: %v", err)

@@ -102,7 +102,7 @@ func try(o *options, say func(format string, args ...any)) (said string, ok bool
 	})
 	if t != nil && t.Scene != nil {
 		out.WriteByte('\n')
-		t.table(&out)
+		t.table(&out, t.Lives(), t.Lost())
 	}
 	if found := c.findings(); len(found) > 0 {
 		fmt.Fprintf(&out, "\n%d findings, the first: %s\nSEED=%d; everything is kept in %s\n", len(found), found[0], o.seed, dir)

@@ -14,7 +14,7 @@ import (
 )
 
 // table says what was done, and what came of it.
-func (t *torture) table(out io.Writer) {
+func (t *torture) table(out io.Writer, lives int, lost time.Duration) {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintf(w, "FAULT\tinjected\tsurvived\tno occasion\tmean time\t\n")
 	for _, f := range faults {
@@ -36,7 +36,7 @@ func (t *torture) table(out io.Writer) {
 	}
 	_ = w.Flush()
 	fmt.Fprintf(out, "\n%d rounds in %v; the exchange lived %d times, and was not there for %v in all\n",
-		t.rounds, time.Since(t.began).Round(time.Second), t.Lives(), t.Lost().Round(100*time.Millisecond))
+		t.rounds, time.Since(t.began).Round(time.Second), lives, lost.Round(100*time.Millisecond))
 }
 
 func mean(sum time.Duration, n int) time.Duration {

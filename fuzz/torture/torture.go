@@ -159,9 +159,9 @@ func (t *torture) segment() string {
 	return segments[len(segments)-1].Path
 }
 
-// snapshot is the entry that the newest one stands at; 0: there is none.
-func (t *torture) snapshot() (newest uint64) {
-	entries, _ := os.ReadDir(filepath.Join(t.Data(), "snapshot"))
+// newestSnapshot is the entry that it stands at; 0: there is none.
+func newestSnapshot(dir string) (newest uint64) {
+	entries, _ := os.ReadDir(filepath.Join(dir, "snapshot"))
 	for _, e := range entries {
 		if seq, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), ".snap"), 10, 64); err == nil {
 			newest = max(newest, seq)
