@@ -146,7 +146,7 @@ func noMount(t *torture) string {
 	if err := os.MkdirAll(at, 0o700); err != nil {
 		return err.Error()
 	}
-	defer os.Remove(at)
+	defer func() { _ = os.Remove(at) }()
 	if err := syscall.Mount("torture", at, "tmpfs", 0, "size=1m"); err != nil {
 		return fmt.Sprintf("mount: %v", err)
 	}

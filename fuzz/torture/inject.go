@@ -34,7 +34,7 @@ var calls = map[string]string{"write": "write,pwrite64,writev", "fsync": "fsync,
 func (t *torture) inject(call, failure string) bool {
 	segment := t.segment()
 	trace := filepath.Join(t.dir, "trace")
-	defer os.Remove(trace)
+	defer func() { _ = os.Remove(trace) }()
 	cmd := exec.Command("strace", "-f", "-o", trace, "-P", segment, "-e", "trace="+calls["write"]+","+calls["fsync"],
 		"-e", "inject="+calls[call]+":error="+failure+":when=1", "-p", strconv.Itoa(t.Pid()))
 	var said bytes.Buffer

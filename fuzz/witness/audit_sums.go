@@ -144,7 +144,8 @@ func (p *Picture) owed() (found findings) {
 
 // Unfilled lists the caps that never came near their limit, and the accounts
 // that were never used up: a run in which they did not shows little.
-func (p *Picture) Unfilled() (found findings) {
+func (p *Picture) Unfilled() []string {
+	var found findings
 	for i := range p.terms.caps {
 		c, step := &p.terms.caps[i], market.Money(1)
 		if c.money != 0 {

@@ -209,7 +209,7 @@ type object map[string]any
 // document is the configuration. A later revision differs from an earlier one
 // in names alone, and in campaigns and buyers that nobody sends leads to.
 func (t *Terms) document(revision int) []byte {
-	var buyers, campaigns []object
+	buyers, campaigns := make([]object, 0, len(t.buyers)+revision), make([]object, 0, len(t.campaigns)+revision)
 	for i := range t.buyers {
 		buyers = append(buyers, t.buyerDocument(&t.buyers[i]))
 	}
@@ -257,7 +257,7 @@ func (t *Terms) buyerDocument(b *buyerTerms) object {
 }
 
 func (t *Terms) campaignDocument(c *campaignTerms, revision int) object {
-	var seats []object
+	seats := make([]object, 0, len(c.seats))
 	for i, seat := range c.seats {
 		one := object{
 			"buyer": seat.buyer, "priority": i + 1, "weight": seat.weight, "price": seat.price,
