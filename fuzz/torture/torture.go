@@ -122,7 +122,7 @@ func (t *torture) audit() {
 	t.Rule(t.chance)
 	t.Advance(p, reports, t.chance)
 	if t.rounds%4 == 0 {
-		t.Idle()
+		t.Quiet(t.chance)
 	}
 }
 
