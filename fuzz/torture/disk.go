@@ -33,7 +33,11 @@ var (
 	_ = register(fault{name: "disk full", weight: 1, lacks: noMount, strike: func(t *torture) bool {
 		d := t.small()
 		d.fill(0)
-		// What was begun goes on, and so do webhooks: one of their outcomes finds no room.
+		// What was begun goes on, and so do webhooks and operators: one of their entries
+		// finds no room.
+		for deadline := time.Now().Add(time.Minute); t.Ended() == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			_ = t.Switch("off") && t.Switch("on")
+		}
 		t.gaveUp("full disk")
 		t.Begin() // which may serve where there is room enough to read, or may not
 		t.within(time.Second)

@@ -30,10 +30,15 @@ func register(f fault) *fault {
 	return &f
 }
 
-// deck has every fault as often as it weighs.
+// deck has every fault as often as it weighs; the first one has each once, so that a
+// short run sees them all.
 func deck(t *torture, all []*fault) (cards []*fault) {
 	for _, f := range all {
-		for range f.weight {
+		n := f.weight
+		if t.rounds == 0 {
+			n = 1
+		}
+		for range n {
 			cards = append(cards, f)
 		}
 	}

@@ -32,14 +32,14 @@ type options struct {
 func main() {
 	var o options
 	minutes := flag.Float64("minutes", 10, "how long faults are injected")
-	short := flag.Bool("short", false, "35 seconds of faults, for a check of every change")
+	short := flag.Bool("short", false, "40 seconds of faults, for a check of every change")
 	seed := flag.String("seed", os.Getenv("SEED"), "repeats the choices of a run; from the clock by default, or SEED")
 	flag.StringVar(&o.only, "only", "", "inject only faults whose name contains one of these, with commas between")
 	flag.StringVar(&o.program, "program", "", "the pingpost to try; built by default")
 	flag.Parse()
 	o.span = time.Duration(*minutes * float64(time.Minute))
 	if *short {
-		o.span = 35 * time.Second
+		o.span = 40 * time.Second
 	}
 	o.seed = uint64(time.Now().UnixNano())
 	if *seed != "" {

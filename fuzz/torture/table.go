@@ -22,7 +22,7 @@ func (t *torture) table(out io.Writer, lives int, lost time.Duration) {
 		switch {
 		case r == nil:
 		case r.lacks != "":
-			fmt.Fprintf(w, "%s\tskipped: %s\n", f.name, r.lacks)
+			fmt.Fprintf(w, "%s\t-\t-\t-\tskipped: %s\t\n", f.name, r.lacks)
 		default:
 			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%v\t\n", f.name, r.injected, r.survived, r.idle, mean(r.took, r.injected+r.idle))
 		}

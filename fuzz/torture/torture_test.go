@@ -48,15 +48,21 @@ func TestFaultsAreInOrder(t *testing.T) {
 // TestSeedRepeatsChoices: the same seed deals the same deck, another seed another, and
 // each has every fault as often as it weighs.
 func TestSeedRepeatsChoices(t *testing.T) {
-	deal := func(seed uint64) (names []string) {
-		for _, f := range deck(fixed(seed), faults) {
+	deal := func(seed uint64, rounds int) (names []string) {
+		run := fixed(seed)
+		run.rounds = rounds
+		for _, f := range deck(run, faults) {
 			names = append(names, f.name)
 		}
 		return names
 	}
-	one, again, other := deal(1), deal(1), deal(2)
+	one, again, other := deal(1, 9), deal(1, 9), deal(2, 9)
 	if !slices.Equal(one, again) || slices.Equal(one, other) {
 		t.Errorf("%v\n%v\n%v", one, again, other)
+	}
+	first := deal(1, 0)
+	if slices.Sort(first); len(first) != len(faults) || len(slices.Compact(first)) != len(faults) {
+		t.Errorf("the first deck has not each fault once: %v", first)
 	}
 	for _, f := range faults {
 		n := 0

@@ -24,8 +24,12 @@ type receiver struct {
 
 // startReceiver starts one that fails at random: of these events half are taken
 // before the failure, and come again with the same id.
-func startReceiver(t Clerk, program string, seed uint64) *receiver {
+func startReceiver(t Clerk, program string, terms *Terms, seed uint64) *receiver {
 	t.Helper()
+	latency := "1ms-10ms"
+	if terms.full {
+		latency += "+hang:0.005"
+	}
 	r := &receiver{t: t}
 	r.process = spawn(t, "receiver", func(line string) {
 		if _, address, ok := strings.Cut(line, "reference receiver on "); ok {
@@ -33,7 +37,7 @@ func startReceiver(t Clerk, program string, seed uint64) *receiver {
 			r.address = address
 			r.mu.Unlock()
 		}
-	}, program, "receiver", "--listen", "127.0.0.1:0", "--secret", hookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--latency", "1ms-10ms")
+	}, program, "receiver", "--listen", "127.0.0.1:0", "--secret", hookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--latency", latency)
 	Await(t, "the receiver listens", func() bool { return r.at() != "" })
 	return r
 }

@@ -30,7 +30,7 @@ type Scene struct {
 func Set(t Clerk, program, dir string, terms *Terms, seed uint64) *Scene {
 	t.Helper()
 	x := &Exchange{t: t, program: program, dir: dir, door: newDoor()}
-	b, r := startBuyers(t, program, terms, seed), startReceiver(t, program, seed)
+	b, r := startBuyers(t, program, terms, seed), startReceiver(t, program, terms, seed)
 	terms.hooks, terms.endpoints = r.at(), b.endpoints
 	x.Configure(terms.document(0))
 	x.Start()
