@@ -23,7 +23,7 @@
 //
 // What is torn off a log must be more than what was acknowledged, so a fault never cuts
 // where it only believes that nothing was told: it adds what a crash could have left
-// there (tear.go), or cuts off what an fsync failed for (sync.go), which is what
+// there (tear.go), or cuts off what an fsync failed for (inject.go), which is what
 // the kernel does to such pages.
 //
 // # Chance

@@ -1,11 +1,8 @@
 package witness
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -14,127 +11,6 @@ import (
 
 // client is every request's but the suppliers' own.
 var client = &http.Client{Timeout: 30 * time.Second}
-
-// door is where the exchange can be found now.
-type door struct {
-	mu      sync.Mutex
-	address string
-	changed chan struct{}
-	since   time.Time     // that it is shut; zero: it is open
-	down    time.Duration // that it was shut before
-}
-
-func newDoor() *door { return &door{changed: make(chan struct{})} }
-
-func (d *door) open(address string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.address = address
-	if !d.since.IsZero() {
-		d.down += time.Since(d.since)
-		d.since = time.Time{}
-	}
-	close(d.changed)
-	d.changed = make(chan struct{})
-}
-
-func (d *door) shut() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.address = ""; d.since.IsZero() {
-		d.since = time.Now()
-	}
-}
-
-// lost is how long it was shut in all.
-func (d *door) lost() time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.since.IsZero() {
-		return d.down
-	}
-	return d.down + time.Since(d.since)
-}
-
-func (d *door) isOpen() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.address != ""
-}
-
-// find waits until there is an address; "": the context has ended.
-func (d *door) find(ctx context.Context) string {
-	for {
-		d.mu.Lock()
-		address, changed := d.address, d.changed
-		d.mu.Unlock()
-		if address != "" {
-			return address
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ""
-		}
-	}
-}
-
-// caller sends orders and takes no failure for an answer.
-type caller struct {
-	door   *door
-	token  string // of a seller
-	client http.Client
-	chance *rand.Rand // of how long it waits before it tries again
-}
-
-// send sends an order until it is answered; false: the context has ended.
-func (c *caller) send(ctx context.Context, o *order) (answer, bool) {
-	for {
-		address := c.door.find(ctx)
-		if address == "" {
-			return answer{}, false
-		}
-		a, err := c.try(ctx, address, o)
-		if err == nil && a.status != http.StatusTooManyRequests && a.status < 500 {
-			return a, true
-		}
-		pause := time.NewTimer(time.Duration(2+c.chance.IntN(40)) * time.Millisecond)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return answer{}, false
-		}
-	}
-}
-
-func (c *caller) try(ctx context.Context, address string, o *order) (a answer, err error) {
-	path := o.path
-	if path == "" {
-		path = "/api/v1/ingest"
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address+path, bytes.NewReader(o.body))
-	if err != nil {
-		return a, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if o.path == "" || o.path == pathAsk {
-		req.Header.Set("x-api-key", apiKey)
-	} else {
-		req.Header.Set("Authorization", "Bearer "+cmp.Or(o.token, c.token))
-	}
-	req.Header.Set("Idempotency-Key", o.key)
-	response, err := c.client.Do(req)
-	if err != nil {
-		return a, err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	return answer{
-		status: response.StatusCode, request: response.Header.Get("X-Request-Id"),
-		replayed: response.Header.Get("Idempotent-Replayed") == "true", text: string(body),
-	}, err
-}
 
 // Crowd is all suppliers' desks: they share one account, one ledger, and the
 // permits without which nobody sends a lead.
