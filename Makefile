@@ -23,7 +23,7 @@ TEST_TIMEOUT ?= 5m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare demo fuzz clean distclean vuln powerloss powerloss-mutants
+.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare demo fuzz clean distclean vuln powerloss powerloss-mutants torture torture-mutants
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -86,6 +86,15 @@ bench-compare:
 
 demo: build
 	./bin/pingpost demo $(ARGS)
+
+# Ten minutes of faults by default: ARGS="--minutes 30", ARGS=--short; SEED=n repeats a
+# run's choices. As root with strace it can do all that it knows; it says what it skips.
+torture:
+	$(GO) run ./fuzz/torture $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+# The torture against programs that are broken on purpose: it has to find each out.
+torture-mutants:
+	TORTURE_MUTANTS=1 $(GO) test -count=1 -timeout 30m -run TestTortureFindsMutants -v ./fuzz/torture
 
 # One target at a time, FUZZTIME each; a failure does not keep the rest from running.
 fuzz:

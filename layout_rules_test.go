@@ -237,6 +237,11 @@ func TestRatioLeavesTheRootOut(t *testing.T) {
 		t.Errorf("ratio %v, want 0.5", got)
 	}
 	delete(files, "wal/a_test.go")
+	files["fuzz/witness/supplier.go"] = "package witness\n\n"
+	if got := testRatio(planted(t, files)); got != 0.5 {
+		t.Errorf("ratio %v where apparatus is the only test, want 0.5", got)
+	}
+	delete(files, "fuzz/witness/supplier.go")
 	if got := testRatio(planted(t, files)); got != 0 {
 		t.Errorf("ratio %v without tests, want 0", got)
 	}

@@ -79,13 +79,14 @@ func functions(s source) []function {
 }
 
 // testRatio is lines of test for each line of code, the root left out: its
-// tests are about the shape of the tree and not about what a package does.
+// tests are about the shape of the tree and not about what a package does. What
+// stands in a folder of apparatus is test, whatever its files are called.
 func testRatio(t *tree) float64 {
 	var code, tests int
 	for _, s := range t.sources {
 		switch {
 		case s.dir() == ".":
-		case s.isTest():
+		case s.isTest(), matchesAny(apparatus, s.dir()):
 			tests += s.lines
 		default:
 			code += s.lines

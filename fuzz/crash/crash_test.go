@@ -3,15 +3,14 @@
 package crash
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
-	"pingpost/engine/market"
+	"pingpost/fuzz/witness"
 )
 
 // Leads that are let in before each death, at least and at most, and the kills
@@ -22,17 +21,11 @@ const (
 	shortKills   = 5
 )
 
-// scene is all that takes part.
-type scene struct {
+// run is one test: the stage, and who kills on it.
+type run struct {
 	*killer
-	buyers *buyers
-	told   *receiver
-	crowd  *crowd
-	added  []market.Money // top-ups that were acknowledged
-	seen   []string       // the log's dump, as it was last
-	hashes []position     // of the live exchange
-	asked  int            // top-ups
-	enough int            // kills
+	hashes []witness.Position // of the live exchange
+	enough int                // kills
 }
 
 // TestKilledUnderLoad kills the exchange twenty times under load, restarts it
@@ -40,9 +33,8 @@ type scene struct {
 // otherwise, nothing is sold twice, no cap and no account is exceeded, and the
 // log replays to the very state that the live exchange has.
 func TestKilledUnderLoad(t *testing.T) {
-	p := newScene(t, newTerms, raceDetector).play()
-	t.Logf("%d reports on leads", len(p.reports))
-	if len(p.reports) == 0 {
+	p := newRun(t, witness.NewTerms, raceDetector).play()
+	if reports := p.Tally().Of("report"); reports == 0 {
 		t.Error("no buyer has reported on a lead")
 	}
 }
@@ -53,22 +45,17 @@ func TestKilledUnderLoad(t *testing.T) {
 // that made it. The program is built without the race detector, which the other
 // test has it under.
 func TestKilledUnderAuctions(t *testing.T) {
-	p := newScene(t, newAuctionTerms, false).play()
-	sold := 0
-	for _, told := range p.answers {
-		if told.path == pathPost {
-			sold++
-		}
-	}
-	t.Logf("%d pings, %d of them sold, %d refused, %d too late", len(p.pings), sold, len(p.refused), len(p.late))
-	if sold == 0 || len(p.refused) == 0 || len(p.answers) == sold {
+	p := newRun(t, witness.NewAuctionTerms, false).play()
+	tally := p.Tally()
+	sold := tally["post"]["ACCEPTED"]
+	if sold == 0 || sold == tally.Of("post") || tally.Of("ingest") == 0 {
 		t.Error("leads did not come, or end, in every way")
 	}
 }
 
 // play kills, restarts and audits, to the last act, and returns the picture of all
 // at rest.
-func (s *scene) play() *picture {
+func (s *run) play() *witness.Picture {
 	t := s.t
 	for s.kills < s.enough {
 		for _, how := range deck(s.chance) {
@@ -77,30 +64,29 @@ func (s *scene) play() *picture {
 			}
 			s.round(how)
 			if t.Failed() {
-				t.Fatalf("after %d kills, the last of them %s; the exchange's last words:\n%s", s.kills, how, s.life.lines())
+				t.Fatalf("after %d kills, the last of them %s; the exchange's last words:\n%s", s.kills, how, s.Lines())
 			}
 		}
 	}
-	s.rest()
-	s.drain()
-	p := s.picture()
-	p.drained = true
-	s.check(p)
+	s.Rest(s.chance)
+	s.Drain()
+	p := s.Picture()
+	p.Drained = true
+	s.Check(p)
 	for i := 0; i < len(s.hashes); i += 3 {
-		s.replays(s.hashes[i]) // of before the newest snapshot, too
+		s.Replays(s.hashes[i]) // of before the newest snapshot, too
 	}
-	s.farewell()
+	s.Farewell(s.chance)
 	t.Logf("killed: %v", s.tally)
-	t.Logf("%d kills in %d lives, %d leads, %d answers only by asking again, %d log entries", s.kills, s.lives, len(p.answers), s.crowd.ledger.lost, len(s.seen))
-	t.Logf("webhooks: %+v", p.hooks)
-	if idle := p.unfilled(); len(idle) > 0 && !testing.Short() {
+	t.Logf("%d kills in %d lives: %v", s.kills, s.Lives(), p.Tally())
+	if idle := p.Unfilled(); len(idle) > 0 && !testing.Short() {
 		t.Errorf("what was not used up cannot have been exceeded: %q", idle)
 	}
 	return p
 }
 
-// newScene sets the stage for terms; detector: the program is to look for races.
-func newScene(t *testing.T, termsFor func(leads int64, hourly, daily string) *terms, detector bool) *scene {
+// newRun sets the stage for terms; detector: the program is to look for races.
+func newRun(t *testing.T, termsFor func(leads int64, hourly, daily string) *witness.Terms, detector bool) *run {
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("SEED"); text != "" {
 		var err error
@@ -113,170 +99,42 @@ func newScene(t *testing.T, termsFor func(leads int64, hourly, daily string) *te
 	if testing.Short() {
 		kills = shortKills
 	}
-	hourly, daily := zonesAt(time.Now())
+	hourly, daily := witness.ZonesAt(time.Now())
 	terms := termsFor(int64(kills*(fewest+most)*3/8), hourly, daily)
-	program := build(t, detector)
-	x := &exchange{t: t, program: program, dir: t.ArtifactDir(), door: newDoor()}
-	b, r := startBuyers(t, program, terms, seed), startReceiver(t, program, seed)
-	terms.hooks = r.at()
-	k := &killer{exchange: x, terms: terms, endpoints: b.endpoints, chance: rand.New(rand.NewPCG(seed, 1<<32)), tally: map[manner]int{}}
-	x.configure(terms.document(b.endpoints, 0))
-	x.start()
-	token := ""
-	if terms.auctioned(terms.campaigns[0].id) {
-		token = x.token(clientID, "ping post")
-	}
-	reporters := map[string]string{}
-	for i := range terms.buyers {
-		if b := &terms.buyers[i]; !b.posting() {
-			reporters[b.id] = x.token(b.id, "webhook")
-		}
-	}
-	s := &scene{killer: k, buyers: b, told: r, crowd: gather(terms, x.door, token, reporters, seed), enough: kills}
-	t.Cleanup(s.crowd.dismiss)
-	return s
+	program := filepath.Join(t.TempDir(), "pingpost")
+	witness.Build(t, program, detector)
+	scene := witness.Set(t, program, t.ArtifactDir(), terms, seed)
+	return &run{killer: &killer{Scene: scene, t: t, chance: rand.New(rand.NewPCG(seed, 1<<32)), tally: map[manner]int{}}, enough: kills}
 }
 
 // round lets leads in, ends the exchange's life somewhere among them, begins
 // the next one and audits it while the suppliers go on.
-func (s *scene) round(how manner) {
+func (s *run) round(how manner) {
 	s.t.Helper()
 	leads := fewest + s.chance.IntN(most-fewest)
-	until := s.crowd.answered() + s.chance.IntN(leads/2)
-	s.crowd.grant(leads)
-	await(s.t, "suppliers are answered", func() bool {
-		if end := s.life.ended(); end != "" {
+	until := s.Crowd.Answered() + s.chance.IntN(leads/2)
+	s.Crowd.Grant(leads)
+	witness.Await(s.t, "suppliers are answered", func() bool {
+		if end := s.Ended(); end != "" {
 			s.t.Fatal(end)
 		}
-		return s.crowd.answered() >= until
+		return s.Crowd.Answered() >= until
 	})
 	added := make(chan struct{})
 	go func() {
-		s.topUp()
+		s.TopUp()
 		close(added)
 	}()
 	s.within(8 * time.Millisecond)
 	s.end(how)
 	<-added
-	s.start()
-	s.check(s.picture())
-	s.hashes = append(s.hashes, s.hash())
-	s.replays(s.hashes[len(s.hashes)-1])
-	s.verify()
+	s.Start()
+	s.Check(s.Picture())
+	s.hashes = append(s.hashes, s.Hash())
+	s.Replays(s.hashes[len(s.hashes)-1])
+	s.Verify()
 	if how == orderly || how == thawed {
-		s.idle()
+		s.Idle()
 	}
-	s.crowd.askAgain(10, s.chance)
-}
-
-// topUp adds to an account, by an amount that never comes again.
-func (s *scene) topUp() {
-	s.asked++
-	amount := market.Money(s.asked)
-	status, _, err := s.operate("POST", "/admin/v1/buyers/"+toppedUp+"/funds", fmt.Sprintf(`{"amount":%v,"note":"top-up %d"}`, amount, s.asked))
-	if err == nil && status == 200 {
-		s.added = append(s.added, amount)
-	}
-}
-
-// idle waits until no request is under way: then nothing may be reserved.
-func (s *scene) idle() {
-	s.t.Helper()
-	await(s.t, "every lead is answered", func() bool {
-		if end := s.life.ended(); end != "" {
-			s.t.Fatal(end)
-		}
-		return s.crowd.isIdle()
-	})
-	if left := s.metric("pingpost_reservations"); left != "0" {
-		s.t.Errorf("nothing is under way, and %s reservations are out", left)
-	}
-}
-
-// rest waits until all deliveries have come to their end, too.
-func (s *scene) rest() {
-	s.t.Helper()
-	s.idle()
-	await(s.t, "every delivery is settled, or waits for the operator", func() bool {
-		var all struct {
-			Total      int `json:"total"`
-			Deliveries []struct {
-				State string `json:"state"`
-			} `json:"deliveries"`
-		}
-		s.ask("/admin/v1/deliveries", &all)
-		waiting := 0
-		for _, d := range all.Deliveries {
-			if d.State == "unknown" {
-				waiting++
-			}
-		}
-		return waiting == all.Total
-	})
-	if left := s.metric("pingpost_open_deliveries"); left != "0" {
-		s.t.Errorf("every delivery is settled, and %s couriers are at work", left)
-	}
-	s.crowd.askAgain(0, s.chance)
-}
-
-// picture asks all witnesses, in the order that a picture needs.
-func (s *scene) picture() *picture {
-	s.t.Helper()
-	p := &picture{terms: s.terms, atRest: s.crowd.isIdle() && s.metric("pingpost_open_deliveries") == "0"}
-	p.added = slices.Clone(s.added)
-	p.reports, _ = s.crowd.reports.page()
-	answers, _ := s.crowd.ledger.page()
-	p.sort(answers, s.crowd.ledger.tooLate())
-	p.before = s.buyers.leads()
-	p.events, p.hooks = s.told.heard()
-	dump := s.dump()
-	p.after, p.stats = s.buyers.leads(), s.buyers.stats()
-	p.book = readBook(s.terms, dump)
-	if p.atRest {
-		p.funds = map[string]account{}
-		for i := range s.terms.buyers {
-			var booked account
-			s.ask("/admin/v1/buyers/"+s.terms.buyers[i].id+"/funds", &booked)
-			p.funds[s.terms.buyers[i].id] = booked
-		}
-	}
-	return p
-}
-
-// reported is how many findings of one audit are shown.
-const reported = 20
-
-func (s *scene) check(p *picture) {
-	s.t.Helper()
-	found := p.audit()
-	_, told := s.crowd.ledger.page()
-	_, reports := s.crowd.reports.page()
-	found = slices.Concat(found, told, reports, s.errors())
-	if !grew(s.seen, p.book.lines) {
-		found = append(found, "the log has lost entries, or changed them")
-	}
-	s.seen = p.book.lines
-	for _, text := range found[:min(len(found), reported)] {
-		s.t.Error(text)
-	}
-	if len(found) > reported {
-		s.t.Errorf("and %d findings more", len(found)-reported)
-	}
-}
-
-// farewell stops the exchange in order and starts it once more, from the
-// snapshot that it left: it must be as if nothing had been.
-func (s *scene) farewell() {
-	s.t.Helper()
-	before := s.hash()
-	s.stop()
-	s.verify()
-	s.replays(before)
-	s.start()
-	if after := s.hash(); after != before {
-		s.t.Errorf("the state was %+v before an orderly stop, and is %+v after it", before, after)
-	}
-	s.crowd.askAgain(200, s.chance)
-	s.check(s.picture())
-	s.stop()
+	s.Crowd.AskAgain(10, s.chance)
 }

@@ -21,19 +21,8 @@
 // recorded for report what became of them, each report as a client that does not
 // give up: what was acknowledged is in the log, once, and the supplier hears of it.
 //
-// # Four witnesses
-//
-// Nothing is believed because the exchange says so. The suppliers keep a ledger
-// of every answer they were given. The buyers keep what they took, and the
-// supplier's endpoint what it was told: of every lead in the log what became of
-// it, at least once, under one id and in one wording. The log's
-// dump is walked from its first entry by a bookkeeper that knows the
-// configuration and none of the exchange's code for state. After every restart,
-// and once more when all has come to rest, the auditor holds them against
-// each other and against what the live exchange says of itself.
-//
-// The auditor is tested too: each of its findings is provoked by a forged
-// dump, a forged ledger or a forged buyer.
+// The suppliers, the buyers, the bookkeeper and the auditor who holds them against
+// each other after every restart are package witness's.
 //
 // # Chance
 //

@@ -7,7 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"testing"
 	"time"
+
+	"pingpost/fuzz/witness"
 )
 
 // manner is a way to end a life of the exchange.
@@ -34,13 +37,11 @@ func deck(chance *rand.Rand) []manner {
 
 // killer ends the exchange's lives.
 type killer struct {
-	*exchange
-	terms     *terms
-	endpoints map[string]string
-	chance    *rand.Rand
-	kills     int
-	tally     map[manner]int // of the kills
-	revision  int            // of the configuration
+	*witness.Scene
+	t      *testing.T
+	chance *rand.Rand
+	kills  int
+	tally  map[manner]int // of the kills
 }
 
 // within is some instant of a span.
@@ -53,31 +54,30 @@ func (k *killer) within(span time.Duration) {
 func (k *killer) end(how manner) {
 	switch how {
 	case orderly:
-		k.stop()
+		k.Stop()
 		return
 	case again:
 		k.slay(plainly)
 		for range 1 + k.chance.IntN(2) {
-			k.begin()
-			k.within(max(k.startup, time.Millisecond))
+			k.Begin()
+			k.within(max(k.Startup(), time.Millisecond))
 			k.slay(again)
 		}
 		return
 	case frozen:
-		k.life.signal(syscall.SIGSTOP)
+		k.Signal(syscall.SIGSTOP)
 		k.within(100 * time.Millisecond)
 	case thawed:
-		k.life.signal(syscall.SIGSTOP)
+		k.Signal(syscall.SIGSTOP)
 		k.within(300 * time.Millisecond)
-		k.life.signal(syscall.SIGCONT)
+		k.Signal(syscall.SIGCONT)
 		k.within(20 * time.Millisecond)
 	case reloading:
-		k.revision++
-		k.configure(k.terms.document(k.endpoints, k.revision))
-		k.life.signal(syscall.SIGHUP)
+		k.Revise()
+		k.Signal(syscall.SIGHUP)
 		k.within(15 * time.Millisecond)
 	case stopping:
-		k.life.signal(syscall.SIGTERM)
+		k.Signal(syscall.SIGTERM)
 		k.within(200 * time.Millisecond)
 	case writing:
 		k.untilWriting()
@@ -87,15 +87,9 @@ func (k *killer) end(how manner) {
 
 // slay kills, and counts it where there was somebody to kill.
 func (k *killer) slay(how manner) {
-	alive := k.life.ended() == ""
-	k.kill()
-	if status, ok := k.life.cmd.ProcessState.Sys().(syscall.WaitStatus); alive && ok && status.Signaled() {
+	if k.Kill() {
 		k.kills++
 		k.tally[how]++
-		return
-	}
-	if k.life.err != nil {
-		k.t.Error(k.life.ended())
 	}
 }
 
@@ -104,16 +98,16 @@ func (k *killer) slay(how manner) {
 // the writer begins it anew.
 func (k *killer) untilWriting() {
 	begun := func() (at time.Time) {
-		if info, err := os.Stat(filepath.Join(k.data(), "snapshot", "next.tmp")); err == nil {
+		if info, err := os.Stat(filepath.Join(k.Data(), "snapshot", "next.tmp")); err == nil {
 			at = info.ModTime()
 		}
 		return at
 	}
 	before := begun()
-	k.life.signal(syscall.SIGTERM)
-	await(k.t, "the exchange writes a snapshot", func() bool {
+	k.Signal(syscall.SIGTERM)
+	witness.Await(k.t, "the exchange writes a snapshot", func() bool {
 		at := begun()
-		return (!at.IsZero() && !at.Equal(before)) || k.life.ended() != ""
+		return (!at.IsZero() && !at.Equal(before)) || k.Ended() != ""
 	})
 	k.within(4 * time.Millisecond)
 }

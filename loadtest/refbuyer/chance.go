@@ -21,6 +21,7 @@ const (
 	drawMalformation // which of them
 	drawExpireEarly
 	drawUses // of a token that expires early
+	drawTwice
 )
 
 // chance makes the decisions of one seed.

@@ -32,6 +32,7 @@ type Options struct {
 	FailRate          float64 // share of attempts to post that are answered 500
 	MalformedRate     float64 // share of pings that are answered with nonsense
 	MalformedPostRate float64 // share of attempts to post that are taken, and answered with nonsense
+	TwiceRate         float64 // share of answers to pings and posts that are given twice, on a connection that goes on
 
 	Remember      int // posts that are remembered at most; 200,000. Older ones are forgotten as if never sent
 	RememberPings int // likewise, pings; 65,536
@@ -82,6 +83,7 @@ func (o *Options) check() error {
 		{"fail rate", o.FailRate},
 		{"malformed rate", o.MalformedRate},
 		{"malformed post rate", o.MalformedPostRate},
+		{"twice rate", o.TwiceRate},
 	} {
 		if !isShare(share.value) {
 			wrong = append(wrong, fmt.Errorf("%s %v: give a share from 0 to 1", share.name, share.value))

@@ -36,6 +36,9 @@ func (b *Buyer) ping(r *fasthttp.RequestCtx) {
 	space.wrong, space.request = space.wrong[:0], request{}
 	b.rooms.Put(space)
 	b.dawdle(b.options.Latency, key, 1)
+	if nonsense == sound {
+		b.repeats(r, key, 1)
+	}
 	nonsense.ruin(b, r)
 }
 
@@ -75,13 +78,19 @@ func (b *Buyer) bid(r *fasthttp.RequestCtx, space *room, key []byte, now time.Ti
 	return nonsense
 }
 
-// refusePing tells what is wrong with a ping.
+// refusePing tells what is wrong with a ping. That it came too late, and nothing else,
+// is nobody's fault but the way's, or ours.
 func (b *Buyer) refusePing(r *fasthttp.RequestCtx, wrong []fieldError) {
 	for i := range wrong {
 		if wrong[i].Code == codeContact {
 			b.book.contact()
 			break
 		}
+	}
+	if len(wrong) == 1 && wrong[0].Code == codeExpired {
+		b.book.late()
+		fail(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "nobody waits for this bid any more", wrong...)
+		return
 	}
 	b.refuse(r, fasthttp.StatusUnprocessableEntity, "invalid_payload", "the ping is not as it should be", wrong...)
 }

@@ -52,6 +52,9 @@ func (q *request) read(members []market.Member, now time.Time, wrong []fieldErro
 
 const codeContact = "contact_field_not_allowed"
 
+// codeExpired says that the time is over until which somebody waits.
+const codeExpired = "expired"
+
 func named(wrong []fieldError, field string) bool {
 	for i := range wrong {
 		if wrong[i].Field == field {
@@ -126,7 +129,7 @@ func expiryOf(m *market.Member, now time.Time) (code, expected string) {
 		return "invalid_format", want
 	}
 	if !at.After(now) {
-		return "expired", want
+		return codeExpired, want
 	}
 	return "", ""
 }

@@ -197,7 +197,7 @@ func TestPingRefused(t *testing.T) {
 		{"a person in the depth", with(deep), "a.b.1.c.Email contact_field_not_allowed"},
 		{"a person in disguise", with(`"x":{"last\u005fname":1}`), "x.last_name contact_field_not_allowed"},
 	}
-	contacts := int64(0)
+	contacts, late, invalid := int64(0), int64(0), int64(0)
 	for i, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			status, text, _ := send(t, "POST", base+"/v1/ping", row.body, "Idempotency-Key", fmt.Sprint("k", i))
@@ -219,8 +219,15 @@ func TestPingRefused(t *testing.T) {
 		if strings.Contains(row.want, codeContact) {
 			contacts++
 		}
-		if s := b.Stats(); s.ContactSeen != contacts {
-			t.Errorf("%s: %d contacts were seen, want %d", row.name, s.ContactSeen, contacts)
+		switch row.want {
+		case "":
+		case "expires_at expired":
+			late++
+		default:
+			invalid++
+		}
+		if s := b.Stats(); s.ContactSeen != contacts || s.Late != late || s.Invalid != invalid {
+			t.Errorf("%s: %d contacts were seen, %d pings were late, %d invalid; want %d, %d, %d", row.name, s.ContactSeen, s.Late, s.Invalid, contacts, late, invalid)
 		}
 	}
 }

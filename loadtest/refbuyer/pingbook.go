@@ -33,7 +33,7 @@ type notedPing struct {
 
 // pingStats are the members of Stats that pings make.
 type pingStats struct {
-	pings, bids, noBids, repeated, malformed, contacts, peak int64
+	pings, bids, noBids, repeated, malformed, contacts, late, peak int64
 }
 
 // intent is how a ping will be answered, the first time.
@@ -110,6 +110,13 @@ func (p *pingBook) enterLocked(ping notedPing) {
 	p.ring[p.next] = ping
 	p.index[ping.key] = uint32(p.next)
 	p.next = (p.next + 1) % len(p.ring)
+}
+
+// late counts a ping for whose bid nobody waits any more.
+func (p *pingBook) late() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stats.late++
 }
 
 // contact counts a ping that carried a person.

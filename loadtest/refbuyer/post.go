@@ -42,6 +42,7 @@ func (b *Buyer) post(r *fasthttp.RequestCtx) {
 	b.dawdle(b.options.PostLatency, key, result.number)
 	b.acknowledge(r, result)
 	if result.fate == fateAccepted && !result.failed && !b.babbles(r, key, result.number) {
+		b.repeats(r, key, result.number)
 		b.ledger.answered(a.key, b.now())
 	}
 }

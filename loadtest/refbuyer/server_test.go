@@ -88,7 +88,7 @@ func TestPost(t *testing.T) {
 	}
 
 	_, text, _ := send(t, "GET", base+"/stats", "")
-	want := `{"pings":0,"bids":0,"no_bids":0,"pings_replayed":0,"peak_pings_per_second":0,"limited":0,"contact_seen":0,"malformed":0,"tokens":0,"unauthorized":0,` +
+	want := `{"pings":0,"bids":0,"no_bids":0,"pings_replayed":0,"peak_pings_per_second":0,"limited":0,"late":0,"contact_seen":0,"malformed":0,"tokens":0,"unauthorized":0,` +
 		`"posts":4,"accepted":2,"won":0,"rejected":0,"expired":0,"failed":0,"replayed":1,"invalid":1,"double_sold":1,"forgotten":0,"revenue":2}`
 	if text != want {
 		t.Errorf("stats\n got %s\nwant %s", text, want)

@@ -16,6 +16,7 @@ type Stats struct {
 	PingsReplayed int64 `json:"pings_replayed"` // pings that got the answer of an earlier one
 	PeakPings     int64 `json:"peak_pings_per_second"`
 	Limited       int64 `json:"limited"`      // pings over the rate, answered 429
+	Late          int64 `json:"late"`         // pings that came when their expires_at had passed
 	ContactSeen   int64 `json:"contact_seen"` // pings that carried a person: always 0, or somebody is to be told
 	Malformed     int64 `json:"malformed"`    // answers made bad on purpose
 	Tokens        int64 `json:"tokens"`       // access tokens given out
@@ -41,6 +42,7 @@ func (b *Buyer) Stats() Stats {
 	s.Pings, s.Bids, s.NoBids, s.PingsReplayed = pings.pings, pings.bids, pings.noBids, pings.repeated
 	s.PeakPings, s.ContactSeen = pings.peak, pings.contacts
 	s.Malformed += pings.malformed
+	s.Late = pings.late
 	s.Limited = b.limiter.refused()
 	s.Tokens = b.access.issued()
 	s.Unauthorized = b.unauthorized.Load()

@@ -1,0 +1,161 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"pingpost/fuzz/witness"
+)
+
+// A disk that fills up, and is freed again. The data directory moves to a small file
+// system in memory for it, and back afterwards.
+var (
+	_ = register(fault{name: "disk nearly full", weight: 1, lacks: noMount, strike: func(t *torture) bool {
+		d := t.small()
+		d.fill(32 << 20)
+		witness.Await(t.clerk, "leads are refused", func() bool { return t.Crowd.Try(t.chance) == http.StatusServiceUnavailable })
+		if end := t.Ended(); end != "" {
+			t.clerk.Fatal(end)
+		}
+		d.free()
+		witness.Await(t.clerk, "leads are taken again", func() bool { return t.Crowd.Try(t.chance) == http.StatusCreated })
+		d.leave()
+		return true
+	}})
+	_ = register(fault{name: "disk full", weight: 1, lacks: noMount, strike: func(t *torture) bool {
+		d := t.small()
+		d.fill(0)
+		// What was begun goes on, and so do webhooks and operators: one of their entries
+		// finds no room.
+		for deadline := time.Now().Add(time.Minute); t.Ended() == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			_ = t.Switch("off") && t.Switch("on")
+		}
+		t.gaveUp("full disk")
+		t.Begin() // which may serve where there is room enough to read, or may not
+		t.within(time.Second)
+		if t.Ended() == "" {
+			t.Kill()
+		}
+		t.Forgive()
+		d.free()
+		t.Start()
+		d.leave()
+		return true
+	}})
+)
+
+// disk is a small file system where the data directory was.
+type disk struct {
+	*torture
+	aside, ballast string
+}
+
+// small is one of 160 MB.
+func (t *torture) small() *disk {
+	d := &disk{torture: t, aside: t.Data() + ".aside", ballast: filepath.Join(t.Data(), "ballast")}
+	t.Kill()
+	d.must(os.Rename(t.Data(), d.aside))
+	d.must(os.Mkdir(t.Data(), 0o700))
+	d.must(syscall.Mount("torture", t.Data(), "tmpfs", 0, "size=160m"))
+	t.mounted = true
+	d.copy(d.aside, t.Data())
+	t.Start()
+	return d
+}
+
+// leave puts the data directory back where it was.
+func (d *disk) leave() {
+	d.Kill()
+	d.must(os.RemoveAll(d.aside))
+	d.copy(d.Data(), d.aside)
+	d.must(d.unmount())
+	d.must(os.Remove(d.Data()))
+	d.must(os.Rename(d.aside, d.Data()))
+	d.Start()
+}
+
+// salvage keeps what lies in memory where a run ended there.
+func (t *torture) salvage() {
+	if !t.mounted {
+		return
+	}
+	t.Signal(syscall.SIGKILL)
+	for t.Ended() == "" {
+		time.Sleep(10 * time.Millisecond)
+	}
+	_ = os.Remove(filepath.Join(t.Data(), "ballast"))
+	if out, err := exec.Command("cp", "-a", t.Data(), filepath.Join(t.dir, "data.small")).CombinedOutput(); err != nil {
+		t.clerk.say("what lay on the small disk is lost: %v %s", err, out)
+	}
+	if err := t.unmount(); err != nil {
+		t.clerk.say("%v", err)
+	}
+}
+
+func (t *torture) unmount() error {
+	if !t.mounted {
+		return nil
+	}
+	t.mounted = false
+	return syscall.Unmount(t.Data(), 0)
+}
+
+func (d *disk) copy(from, to string) {
+	if out, err := exec.Command("cp", "-a", from+"/.", to).CombinedOutput(); err != nil {
+		d.clerk.Fatalf("cp: %v %s", err, out)
+	}
+}
+
+// fill leaves so many bytes free; with none left every write fails.
+func (d *disk) fill(leave int64) {
+	f, err := os.Create(d.ballast)
+	d.must(err)
+	defer f.Close()
+	piece := make([]byte, 64<<10)
+	for {
+		var s syscall.Statfs_t
+		d.must(syscall.Statfs(d.Data(), &s))
+		left := int64(s.Bavail)*s.Bsize - leave
+		if left <= 0 {
+			return
+		}
+		if _, err := f.Write(piece[:min(left, int64(len(piece)))]); err != nil {
+			if !errors.Is(err, syscall.ENOSPC) {
+				d.must(err)
+			}
+			return
+		}
+	}
+}
+
+func (d *disk) free() { d.must(os.Remove(d.ballast)) }
+
+func (d *disk) must(err error) {
+	if err != nil {
+		d.clerk.Fatal(err)
+	}
+}
+
+// noMount says why nothing can be mounted here.
+func noMount(t *torture) string {
+	at := filepath.Join(t.dir, "mount")
+	if err := os.MkdirAll(at, 0o700); err != nil {
+		return err.Error()
+	}
+	defer func() { _ = os.Remove(at) }()
+	if err := syscall.Mount("torture", at, "tmpfs", 0, "size=1m"); err != nil {
+		return fmt.Sprintf("mount: %v", err)
+	}
+	if err := syscall.Unmount(at, 0); err != nil {
+		return fmt.Sprintf("umount: %v", err)
+	}
+	return ""
+}

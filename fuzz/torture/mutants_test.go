@@ -1,0 +1,187 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/fuzz/mutant"
+)
+
+// broken is a promise that a mutation breaks, the faults that bring it to light, and
+// words one of which the findings have to say.
+type broken struct {
+	mutation mutant.Mutation
+	faults   string
+	span     time.Duration
+	findings []string
+}
+
+var everyBroken = []broken{
+	{
+		mutant.Mutation{
+			Name: "a cap is released twice", File: "engine/state/settle.go",
+			Old: "\ts.doorMoved(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n",
+			New: "\ts.doorMoved(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n\ts.doorMoved(s.caps.swap(e.Sale.Charges, nil))\n",
+		}, "killed", 60 * time.Second, []string{"over the cap of"},
+	},
+	{
+		mutant.Mutation{
+			Name: "an idempotency key is forgotten at replay", File: "engine/state/replay.go",
+			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
+			New: "\t\tif lead, ok := w.fact.(*event.LeadDecided); ok {\n\t\t\tlead.Idempotency = event.Idempotency{}\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
+		}, "killed", 20 * time.Second, []string{"when it asked again", "no answer to such", "replayed, the log says"},
+	},
+	{
+		mutant.Mutation{
+			Name: "it acknowledges before the fsync", File: "wal/committer.go",
+			Old: lateTell, New: earlyTell,
+		}, "EIO from an fsync", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not", "was told lead."},
+	},
+	{
+		mutant.Mutation{
+			Name: "it acknowledges before the write", File: "wal/committer.go",
+			Old: "\ttook, full, err := l.disk.write(l.encoded, len(batch))\n",
+			New: "\ttell(batch, h.batch, h.at)\n\tfor i := range batch {\n\t\tbatch[i].waiter = nil\n\t}\n\ttook, full, err := l.disk.write(l.encoded, len(batch))\n",
+		}, "EIO from a write,short write", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not"},
+	},
+	{
+		mutant.Mutation{
+			Name: "a failed fsync is passed over", File: "wal/committer.go",
+			Old: "\t} else if b.Sync, err = l.disk.sync(); err != nil {\n\t\treturn full, err\n\t}\n",
+			New: "\t} else {\n\t\tb.Sync, _ = l.disk.sync()\n\t}\n",
+		}, "EIO from an fsync", 20 * time.Second, []string{"the exchange gives up"},
+	},
+	{
+		mutant.Mutation{
+			Name: "a webhook that failed is dropped", File: "engine/state/outbox_apply.go",
+			Old: "\t\tcase e.Outcome == event.HookDelivered, e.Outcome == event.HookDropped:\n",
+			New: "\t\tcase e.Outcome == event.HookDelivered, e.Outcome == event.HookDropped, e.Outcome == event.HookFailed:\n",
+		}, "killed", 8 * time.Second, []string{"was never told"},
+	},
+	{
+		mutant.Mutation{
+			Name: "an auction is sold from by two at once", File: "engine/state/auctions.go",
+			Old: "\treturn row, true, s.claimNameLocked(shard, h, name)\n",
+			New: "\treturn row, true, nil\n",
+		}, "killed,held", 60 * time.Second, []string{"sells the leads"},
+	},
+	{
+		mutant.Mutation{
+			Name: "a return gives the money back twice", File: "engine/state/change.go",
+			Old: "\t\ts.doorMoved(s.accounts.move(buyer, back.Credit, 0))\n",
+			New: "\t\ts.doorMoved(s.accounts.move(buyer, 2*back.Credit, 0))\n",
+		}, "killed", 8 * time.Second, []string{"is held, and by the log", "is overdrawn"},
+	},
+	{
+		mutant.Mutation{
+			Name: "nothing checks a record's checksum", File: "wal/frame.go",
+			Old: "; !checksumHolds(b, data) {\n", New: "; false && !checksumHolds(b, data) {\n",
+		}, "torn", 40 * time.Second, []string{"were torn, and no copy", "ended by itself", "log, entry", "the live state is"},
+	},
+	{
+		mutant.Mutation{
+			Name: "damage anywhere is taken for a torn end", File: "wal/damage.go",
+			Old: "\tif at < 0 {\n\t\td.Torn = true\n", New: "\tif at < int64(^uint64(0)>>1) {\n\t\td.Torn = true\n",
+		}, "flipped", 20 * time.Second, []string{"it serves from a log"},
+	},
+	{
+		mutant.Mutation{
+			Name: "each try has a key of its own", File: "engine/courier.go",
+			Old: "\treq := &market.PostRequest{\n",
+			New: "\tkey += string(rune('a' + post.Attempts%26))\n\treq := &market.PostRequest{\n",
+		}, "killed,held", 30 * time.Second, []string{"leads twice", "is at "},
+	},
+	{
+		mutant.Mutation{
+			Name: "a claim on a key is never counted as ended", File: "engine/state/hold.go",
+			Old: "\t\ts.dropKey(h.key)\n\t\ts.reservations.Add(-1)\n",
+			New: "\t\ts.dropKey(h.key)\n",
+		}, "held for seconds", 20 * time.Second, []string{"reservations are out"},
+	},
+}
+
+// lateTell is the end of a commit, and earlyTell the same in the wrong order.
+const (
+	lateTell = `	if b.Write = took; full {
+		b.Write, b.Sync = 0, took
+	} else if b.Sync, err = l.disk.sync(); err != nil {
+		return full, err
+	}
+	l.at = h.at
+	l.publish(b)
+	if l.opt.Observe != nil {
+		l.opt.Observe(b)
+	}
+	tell(batch, h.batch, h.at)
+`
+	earlyTell = `	l.at = h.at
+	l.publish(b)
+	tell(batch, h.batch, h.at)
+	for i := range batch {
+		batch[i].waiter = nil
+	}
+	if b.Write = took; full {
+		b.Write, b.Sync = 0, took
+	} else if b.Sync, err = l.disk.sync(); err != nil {
+		return full, err
+	}
+	if l.opt.Observe != nil {
+		l.opt.Observe(b)
+	}
+`
+)
+
+// TestMutationsAreFresh: each can still be made. It is cheap, and part of every run of
+// the tests, so that a change of the mutated lines is told at once.
+func TestMutationsAreFresh(t *testing.T) {
+	for i := range everyBroken {
+		if _, err := mutant.Overlay(root, t.TempDir(), everyBroken[i].mutation); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+const root = "../.."
+
+// TestTortureFindsMutants runs the torture against each broken program until it finds
+// something. It takes minutes: make torture-mutants.
+func TestTortureFindsMutants(t *testing.T) {
+	if os.Getenv("TORTURE_MUTANTS") == "" {
+		t.Skip("it takes minutes: make torture-mutants")
+	}
+	for i := range everyBroken {
+		b := &everyBroken[i]
+		t.Run(b.mutation.Name, func(t *testing.T) {
+			program := filepath.Join(t.TempDir(), "pingpost")
+			if err := mutant.Build(t.Context(), root, "./cmd/pingpost", program, nil, b.mutation); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			var findings []string
+			say := func(format string, args ...any) {
+				if line := fmt.Sprintf(format, args...); strings.HasPrefix(line, "WRONG") {
+					findings = append(findings, line)
+				}
+			}
+			table, ok := try(&options{span: b.span, seed: uint64(i + 1), only: b.faults, program: program, dir: t.TempDir()}, say)
+			if ok {
+				t.Fatalf("it was not found out in %v\n%s", time.Since(began).Round(time.Second), table)
+			}
+			said := strings.Join(findings, "\n")
+			known := false
+			for _, want := range b.findings {
+				known = known || strings.Contains(said, want)
+			}
+			if !known {
+				t.Errorf("found, and not by what it broke:\n%.3000s", said)
+			}
+			t.Logf("found out after %v: %.160s", time.Since(began).Round(time.Second), findings[0])
+		})
+	}
+}

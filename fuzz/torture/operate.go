@@ -1,0 +1,12 @@
+//go:build linux
+
+package main
+
+// What operators do while all goes on is no fault, and is done as if it were one: a
+// configuration that is applied, a webhook that is switched off and on.
+var (
+	_ = register(fault{name: "configuration applied", weight: 1, strike: func(t *torture) bool { return t.Apply() }})
+	_ = register(fault{name: "webhook off and on", weight: 1, strike: func(t *torture) bool {
+		return t.Switch("off") && t.Switch("on") && t.Switch("resend")
+	}})
+)

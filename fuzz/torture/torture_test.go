@@ -1,0 +1,184 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/fuzz/witness"
+)
+
+// fixed is a run that nothing is done to, with the chance of a seed.
+func fixed(seed uint64) *torture {
+	return &torture{
+		clerk: &clerk{say: func(string, ...any) {}}, chance: rand.New(rand.NewPCG(seed, 0)),
+		records: map[*fault]*record{}, began: time.Now(),
+	}
+}
+
+// TestFaultsAreInOrder: a seed's choices hang on the names alone, so these are there
+// once each, in order, whatever the files are called.
+func TestFaultsAreInOrder(t *testing.T) {
+	seen := map[string]bool{}
+	for i, f := range faults {
+		if f.name == "" || f.weight < 1 || f.strike == nil || seen[f.name] {
+			t.Errorf("fault %d: %+v", i, f)
+		}
+		seen[f.name] = true
+		if i > 0 && faults[i-1].name > f.name {
+			t.Errorf("%s stands before %s", faults[i-1].name, f.name)
+		}
+	}
+	for _, promised := range []string{
+		"killed", "held for seconds", "stopped in order", "log's end torn", "bit flipped in the log", "disk full",
+		"EIO from a write", "EIO from an fsync", "ENOSPC from a write", "ENOSPC from an fsync", "short write", "neighbor silent for seconds",
+	} {
+		if !seen[promised] {
+			t.Errorf("there is no fault %q", promised)
+		}
+	}
+}
+
+// TestSeedRepeatsChoices: the same seed deals the same deck, another seed another, and
+// each has every fault as often as it weighs.
+func TestSeedRepeatsChoices(t *testing.T) {
+	deal := func(seed uint64, rounds int) (names []string) {
+		run := fixed(seed)
+		run.rounds = rounds
+		for _, f := range deck(run, faults) {
+			names = append(names, f.name)
+		}
+		return names
+	}
+	one, again, other := deal(1, 9), deal(1, 9), deal(2, 9)
+	if !slices.Equal(one, again) || slices.Equal(one, other) {
+		t.Errorf("%v\n%v\n%v", one, again, other)
+	}
+	first := deal(1, 0)
+	if slices.Sort(first); len(first) != len(faults) || len(slices.Compact(first)) != len(faults) {
+		t.Errorf("the first deck has not each fault once: %v", first)
+	}
+	for _, f := range faults {
+		n := 0
+		for _, name := range one {
+			if name == f.name {
+				n++
+			}
+		}
+		if n != f.weight {
+			t.Errorf("%s is dealt %d times, and weighs %d", f.name, n, f.weight)
+		}
+	}
+}
+
+// TestFaultsThatLackSomething are skipped, and the table says why.
+func TestFaultsThatLackSomething(t *testing.T) {
+	run := fixed(1)
+	can := &fault{name: "can", lacks: func(*torture) string { return "" }}
+	cannot := &fault{name: "cannot", lacks: func(*torture) string { return "nobody is root" }}
+	always := &fault{name: "always"}
+	some := run.possible([]*fault{can, cannot, always})
+	if len(some) != 2 || some[0] != can || some[1] != always || run.records[cannot].lacks != "nobody is root" {
+		t.Errorf("%v, %+v", some, run.records[cannot])
+	}
+}
+
+func TestOnlySomeFaults(t *testing.T) {
+	for only, want := range map[string]string{
+		"":             "killed|disk full|EIO from a write",
+		"killed":       "killed",
+		"full,from a ": "disk full|EIO from a write",
+		"nothing":      "",
+	} {
+		o, meant := options{only: only}, []string{}
+		for _, name := range []string{"killed", "disk full", "EIO from a write"} {
+			if o.means(&fault{name: name}) {
+				meant = append(meant, name)
+			}
+		}
+		if got := strings.Join(meant, "|"); got != want {
+			t.Errorf("only %q: %s, want %s", only, got, want)
+		}
+	}
+}
+
+// TestClerkEndsTheRun: what is fatal ends it at once, and all is cleaned up, the last
+// thing first.
+func TestClerkEndsTheRun(t *testing.T) {
+	var said, order []string
+	c := &clerk{say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
+	c.run(func() {
+		c.Cleanup(func() { order = append(order, "first") })
+		c.Cleanup(func() { order = append(order, "second") })
+		c.Errorf("one %d", 1)
+		c.Error("two", 2)
+		c.Fatalf("three")
+		t.Error("a run went on after its end")
+	})
+	if found := c.findings(); !slices.Equal(found, []string{"one 1", "two2", "three"}) || len(said) != 3 {
+		t.Errorf("found %q, said %q", found, said)
+	}
+	if !slices.Equal(order, []string{"second", "first"}) {
+		t.Errorf("cleaned up: %q", order)
+	}
+	c.run(func() { c.Fatal("four") })
+	if found := c.findings(); found[len(found)-1] != "four" {
+		t.Errorf("found %q", found)
+	}
+}
+
+// TestTable: each fault has a row, the answers are counted, the most frequent first.
+func TestTable(t *testing.T) {
+	run := fixed(1)
+	for _, f := range faults {
+		run.records[f] = &record{injected: 4, survived: 4, took: 10 * time.Second}
+	}
+	run.records[faults[0]].lacks = "there is no strace"
+	run.records[faults[1]] = nil
+	run.records[faults[2]].survived = 3
+	run.tally = witness.Tally{"ingest": {"caps_full": 2, "ACCEPTED": 5, "duplicate": 2}}
+	var out strings.Builder
+	run.table(&out, 12, 3*time.Second)
+	text := out.String()
+	for _, want := range []string{
+		faults[0].name + "  ", "skipped: there is no strace", "2.5s", "ingest   9       ACCEPTED 5, caps_full 2, duplicate 2", "the exchange lived 12 times, and was not there for 3s",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("nothing of %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, faults[1].name+" ") {
+		t.Errorf("a fault that was not meant has a row:\n%s", text)
+	}
+	if got := mean(0, 0); got != 0 {
+		t.Errorf("the mean of nothing is %v", got)
+	}
+}
+
+// TestSnapshotsAreSeen: the newest counts, and only what is one.
+func TestSnapshotsAreSeen(t *testing.T) {
+	dir := t.TempDir()
+	if got := newestSnapshot(dir); got != 0 {
+		t.Errorf("%d without one", got)
+	}
+	if err := os.MkdirAll(dir+"/snapshot", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"00000000000000000017.snap", "00000000000000000123.snap", "next.tmp"} {
+		if err := os.WriteFile(dir+"/snapshot/"+name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := newestSnapshot(dir); got != 123 {
+		t.Errorf("the newest is %d", got)
+	}
+	if got := lastLines("a\nb\nc", 2); got != "b\nc" {
+		t.Errorf("last lines %q", got)
+	}
+}

@@ -1,0 +1,176 @@
+package witness
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"pingpost/engine/market"
+	"pingpost/loadtest/refbuyer"
+	"pingpost/loadtest/refreceiver"
+)
+
+// A Picture is what the witnesses said at about one time. They are asked in the
+// order of the fields: whoever is told of a lead first is asked first, so that
+// what an earlier one knows a later one must know.
+type Picture struct {
+	terms   *Terms
+	answers []*told                    // the suppliers: of leads that they were given an id of
+	pings   []*told                    // likewise: of bids, or that there is none
+	asks    []*told                    // likewise: of buyers to choose from
+	refused []*told                    // likewise: of posts that were not sold
+	late    []string                   // likewise: keys of posts that came too late
+	reports []*told                    // buyers: of what they said of leads
+	before  map[string][]refbuyer.Lead // the buyers
+	events  []refreceiver.Event        // the supplier's endpoint: what it was told
+	hooks   refreceiver.Stats          // likewise
+	book    *book                      // the log
+	after   map[string][]refbuyer.Lead // the buyers again
+	stats   map[string]refbuyer.Stats  // likewise
+	added   []market.Money             // top-ups that were acknowledged
+	ruled   []ruling                   // what the operator said of leads, and was acknowledged
+
+	// atRest: no request is under way, and no delivery but those that wait for
+	// the operator. Then all must agree, in both directions.
+	atRest  bool
+	Drained bool               // and every event is delivered
+	funds   map[string]account // what the exchange says
+}
+
+// account is a buyer's money as the admin address tells it.
+type account struct {
+	Balance balance      `json:"balance"`
+	Held    market.Money `json:"held"`
+}
+
+// balance is money that may be owed: the one amount that is ever negative.
+type balance market.Money
+
+func (b *balance) UnmarshalJSON(text []byte) error {
+	digits, negative := bytes.CutPrefix(text, []byte("-"))
+	amount, err := market.ParseMoney(digits)
+	if *b = balance(amount); negative {
+		*b = -*b
+	}
+	return err
+}
+
+// audit returns all that is wrong in the picture.
+func (p *Picture) audit() []string {
+	found := slices.Clone(p.book.breaches)
+	found = append(found, p.acknowledged()...)
+	found = append(found, p.people()...)
+	found = append(found, p.bought()...)
+	found = append(found, p.counted()...)
+	found = append(found, p.topUps()...)
+	found = append(found, p.offered()...)
+	found = append(found, p.notified()...)
+	found = append(found, p.reported()...)
+	found = append(found, p.decreed()...)
+	if p.atRest {
+		found = append(found, p.complete()...)
+		found = append(found, p.owed()...)
+	}
+	return found
+}
+
+type findings []string
+
+func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+
+// acknowledged: every answer is in the log, once, and says the same.
+func (p *Picture) acknowledged() (found findings) {
+	keys := map[string]string{}
+	for _, t := range p.answers {
+		said := &t.said.Data
+		if other, twice := keys[said.ID]; twice {
+			found.add("lead %s answered the keys %s and %s", said.ID, other, t.key)
+		}
+		keys[said.ID] = t.key
+		e := p.book.leads[said.ID]
+		if e == nil {
+			found.add("lead %s (key %s) was acknowledged and is lost", said.ID, t.key)
+			continue
+		}
+		if e.request != t.request || e.campaign != said.CampaignID || e.campaign != t.campaign {
+			found.add("lead %s is of request %s and %s, and was acknowledged as of %s and %s", e.id, e.request, e.campaign, t.request, said.CampaignID)
+		}
+		found = append(found, p.agrees(t, e)...)
+	}
+	return found
+}
+
+// agrees compares an answer with what became of its lead. An accepted lead that
+// its buyer refused afterwards is unsold now; its answer stays.
+func (p *Picture) agrees(t *told, e *entry) (found findings) {
+	said := &t.said.Data
+	switch {
+	case said.Status == "UNMATCHED":
+		if e.buyer != "" || e.reason != said.Reason {
+			found.add("lead %s was told UNMATCHED, %s, and is %s with %q, %s", e.id, said.Reason, e.standing, e.buyer, e.reason)
+		}
+	case !t.accepted():
+		found.add("lead %s was told %q", e.id, said.Status)
+	case e.standing == open:
+		found.add("lead %s was answered before its fate was logged", e.id)
+	case e.last != said.BuyerID || (e.buyer == "" && !e.promised):
+		found.add("lead %s was told ACCEPTED with %s, and is %s with %q", e.id, said.BuyerID, e.standing, e.buyer)
+	}
+	if price, ok := p.priceOf(t); t.accepted() && (!ok || price != e.paid && e.paid != 0 || payout(price) != said.Price.Amount || said.Price.Currency != "USD") {
+		found.add("lead %s of %s with %s was told to pay %v %s", e.id, t.campaign, said.BuyerID, said.Price.Amount, said.Price.Currency)
+	}
+	return found
+}
+
+// people: nobody is sold twice in one campaign.
+func (p *Picture) people() (found findings) {
+	sold := map[[2]string]string{}
+	for _, t := range p.answers {
+		e := p.book.leads[t.said.Data.ID]
+		if e == nil || e.buyer == "" {
+			continue
+		}
+		for _, known := range []string{t.phone, t.email} {
+			if other, twice := sold[[2]string{t.campaign, known}]; twice && other != e.id {
+				found.add("the leads %s and %s of %s are the same person's, and both are sold", other, e.id, t.campaign)
+			}
+			sold[[2]string{t.campaign, known}] = e.id
+		}
+	}
+	return found
+}
+
+// bought: a lead is at one buyer, the one that the log says; and a lead that
+// was delivered, by the log, is there.
+func (p *Picture) bought() (found findings) {
+	owner := map[string]string{}
+	for buyer, leads := range p.before {
+		for _, lead := range leads {
+			if other, twice := owner[lead.LeadUUID]; twice {
+				found.add("lead %s is at %s and at %s", lead.LeadUUID, other, buyer)
+			}
+			owner[lead.LeadUUID] = buyer
+			if e := p.book.leads[lead.LeadUUID]; e == nil || e.buyer != buyer {
+				found.add("%s holds lead %s, and by the log it does not", buyer, lead.LeadUUID)
+			}
+		}
+	}
+	for buyer, stats := range p.stats {
+		if stats.DoubleSold != 0 || stats.Invalid != 0 || stats.Forgotten != 0 || stats.ContactSeen != 0 {
+			found.add("%s was sold %d leads twice, got %d wrong requests, has forgotten %d leads, was told %d persons in pings",
+				buyer, stats.DoubleSold, stats.Invalid, stats.Forgotten, stats.ContactSeen)
+		}
+	}
+	at := map[string]string{}
+	for buyer, leads := range p.after {
+		for _, lead := range leads {
+			at[lead.LeadUUID] = buyer
+		}
+	}
+	for _, e := range p.book.leads {
+		if e.standing == delivered && at[e.id] != e.buyer {
+			found.add("lead %s was delivered to %s, which does not hold it", e.id, e.buyer)
+		}
+	}
+	return found
+}

@@ -1,0 +1,243 @@
+package witness
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// standing is where a lead stands by the log.
+type standing string
+
+const (
+	unsold    standing = "unsold"
+	recorded  standing = "recorded"  // sold to a buyer without an endpoint
+	open      standing = "open"      // its post is intended; the supplier has no answer
+	pending   standing = "pending"   // likewise, but the supplier was told ACCEPTED
+	delivered standing = "delivered" // its buyer has it
+	uncertain standing = "uncertain" // the tries are used up
+)
+
+// entry is a lead in the book.
+type entry struct {
+	id, request, campaign string
+	reason                string
+	buyer                 string // that holds it; none: unsold
+	last                  string // that held it last
+	price                 market.Money
+	paid                  market.Money // the price that it was sold at last
+	ping                  string       // name of the auction that it was posted in
+	bids                  bids         // where it was sold in one
+	standing              standing
+	tried                 bool     // by the present buyer, which may have it since
+	promised              bool     // the supplier was told ACCEPTED, with this buyer
+	became                []string // by its buyer's reports, one after the other
+}
+
+// A book is what a log's dump says, walked entry by entry. Whatever an exchange
+// that keeps its promises would never have logged is a breach, and is noted
+// with the entry's number.
+type book struct {
+	terms    *Terms
+	lines    []string
+	names    map[uint64]string // by kind and ref
+	leads    map[string]*entry
+	requests map[string]string   // lead by request
+	held     map[string]*auction // by its name
+	asked    map[string]*auction // by its request
+	theirs   map[string]bool     // names that the sellers gave
+	sold     []market.Money      // of each cap: leads, or money
+	peak     []market.Money
+	balance  map[string]market.Money
+	taken    map[string]market.Money // by open posts
+	moved    []market.Money          // top-ups
+	ruled    map[ruling]bool         // what the operator said of leads
+	breaches []string
+	seq      uint64
+}
+
+// line is one of the dump.
+type line struct {
+	Seq  uint64          `json:"seq"`
+	Kind string          `json:"kind"`
+	Fact json.RawMessage `json:"fact"`
+}
+
+type saleFact struct {
+	Buyer  uint64       `json:"buyer"`
+	Price  market.Money `json:"price"`
+	Payout market.Money `json:"payout"`
+	Ping   string       `json:"ping"`
+}
+
+// fact has the members of all kinds.
+type fact struct {
+	Names []struct {
+		Kind uint64 `json:"kind"`
+		Ref  uint64 `json:"ref"`
+		ID   string `json:"id"`
+	} `json:"names"`
+	Lead       string    `json:"lead"`
+	Request    string    `json:"request"`
+	Campaign   uint64    `json:"campaign"`
+	Reason     string    `json:"reason"`
+	Sale       *saleFact `json:"sale"`
+	Post       string    `json:"post"`
+	Settlement string    `json:"settlement"`
+	Next       *saleFact `json:"next"`
+	Buyer      uint64    `json:"buyer"`
+	Amount     string    `json:"amount"`
+	Opening    bool      `json:"opening"`
+	Name       string    `json:"name"`
+	Theirs     string    `json:"theirs"`
+	Bids       []bidFact `json:"bids"`
+	Changes    []struct {
+		Lead    string       `json:"lead"`
+		Result  string       `json:"result"`
+		To      string       `json:"to"`
+		Credit  market.Money `json:"credit"`
+		Reverse market.Money `json:"reverse"`
+	} `json:"changes"`
+}
+
+// readBook walks a dump.
+func readBook(t *Terms, dump string) *book {
+	b := &book{
+		terms: t, names: map[uint64]string{}, leads: map[string]*entry{}, requests: map[string]string{},
+		held: map[string]*auction{}, asked: map[string]*auction{}, theirs: map[string]bool{},
+		sold: make([]market.Money, len(t.caps)), peak: make([]market.Money, len(t.caps)),
+		ruled: map[ruling]bool{}, balance: map[string]market.Money{}, taken: map[string]market.Money{},
+	}
+	b.lines = strings.Split(strings.TrimSuffix(dump, "\n"), "\n")
+	for _, text := range b.lines {
+		var l line
+		var f fact
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			b.breach("the dump has a line that is no entry: %v: %.200s", err, text)
+			continue
+		}
+		if l.Seq != b.seq+1 {
+			b.breach("entry %d follows entry %d", l.Seq, b.seq)
+		}
+		b.seq = l.Seq
+		if err := json.Unmarshal(l.Fact, &f); err != nil {
+			b.breach("a fact cannot be read: %v: %.200s", err, text)
+			continue
+		}
+		b.enter(l.Kind, &f)
+	}
+	return b
+}
+
+func (b *book) breach(format string, args ...any) {
+	b.breaches = append(b.breaches, fmt.Sprintf("log, entry %d: ", b.seq)+fmt.Sprintf(format, args...))
+}
+
+func (b *book) name(kind event.NameKind, ref uint64) string { return b.names[uint64(kind)<<32|ref] }
+
+func (b *book) enter(kind string, f *fact) {
+	switch kind {
+	case "names_given":
+		for _, n := range f.Names {
+			b.names[n.Kind<<32|n.Ref] = n.ID
+		}
+	case "funds_moved":
+		b.fund(f)
+	case "auction_held":
+		b.hold(f)
+	case "lead_decided":
+		b.decide(f)
+	case "post_tried":
+		if e := b.leads[f.Lead]; e == nil || (e.standing != open && e.standing != pending) {
+			b.breach("lead %s was posted without an intent", f.Lead)
+		} else {
+			e.tried = true
+		}
+	case "post_settled":
+		b.settle(f)
+	case "status_changed":
+		b.change(f)
+	}
+}
+
+func (b *book) fund(f *fact) {
+	amount, err := market.ParseMoney([]byte(f.Amount))
+	if err != nil {
+		b.breach("money of %q: %v", f.Amount, err)
+	}
+	buyer := b.name(event.NameBuyer, f.Buyer)
+	if f.Opening && b.balance[buyer] != 0 {
+		b.breach("a second opening balance of %s", buyer)
+	}
+	if !f.Opening {
+		b.moved = append(b.moved, amount)
+	}
+	b.balance[buyer] += amount
+}
+
+func (b *book) decide(f *fact) {
+	e := &entry{id: f.Lead, request: f.Request, campaign: b.name(event.NameCampaign, f.Campaign), standing: unsold, reason: f.Reason}
+	if b.leads[f.Lead] != nil {
+		b.breach("lead %s is decided twice", f.Lead)
+	}
+	if other, twice := b.requests[f.Request]; twice {
+		b.breach("request %s brought the leads %s and %s", f.Request, other, f.Lead)
+	}
+	b.leads[f.Lead], b.requests[f.Request] = e, f.Lead
+	switch {
+	case f.Sale != nil:
+		b.bid(e, f)
+		b.sell(e, f.Sale)
+		if posted := b.terms.buyer(e.buyer); posted != nil && posted.posting() != (f.Post != "") {
+			b.breach("lead %s of %s has the intent %q", e.id, e.buyer, f.Post)
+		}
+	case f.Reason == "":
+		b.breach("lead %s is neither sold nor has a reason", e.id)
+	}
+}
+
+// sell takes all that a sale takes.
+func (b *book) sell(e *entry, sale *saleFact) {
+	e.buyer, e.price, e.tried = b.name(event.NameBuyer, sale.Buyer), sale.Price, false
+	e.last, e.reason, e.paid = e.buyer, "", e.price
+	if price, seated := b.priceOf(e); !seated || price != sale.Price || payout(price) != sale.Payout {
+		b.breach("lead %s of %s is sold to %q at %v, the supplier getting %v", e.id, e.campaign, e.buyer, sale.Price, sale.Payout)
+	}
+	b.charge(e, 1)
+	if buyer := b.terms.buyer(e.buyer); buyer != nil && buyer.posting() {
+		e.standing = open
+		b.taken[e.buyer] += e.price
+	} else {
+		e.standing = recorded
+		b.balance[e.buyer] -= e.price
+	}
+	b.afford(e.buyer)
+}
+
+// charge counts a sale in the caps, or takes it out again.
+func (b *book) charge(e *entry, sign market.Money) {
+	for i := range b.terms.caps {
+		c := &b.terms.caps[i]
+		if (c.campaign != "" && c.campaign != e.campaign) || (c.buyer != "" && c.buyer != e.buyer) {
+			continue
+		}
+		amount, limit := market.Money(1), market.Money(c.count)
+		if c.money != 0 {
+			amount, limit = e.price, c.money
+		}
+		b.sold[i] += sign * amount
+		b.peak[i] = max(b.peak[i], b.sold[i])
+		if b.sold[i] > limit {
+			b.breach("over the %v", c)
+		}
+	}
+}
+
+func (b *book) afford(id string) {
+	if buyer := b.terms.buyer(id); buyer != nil && buyer.funded && b.balance[id]+buyer.credit < b.taken[id] {
+		b.breach("%s is overdrawn: %v, %v held, %v credit", id, b.balance[id], b.taken[id], buyer.credit)
+	}
+}

@@ -1,0 +1,104 @@
+package witness
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// object is a JSON object that is written here.
+type object map[string]any
+
+// document is the configuration. A later revision differs from an earlier one
+// in names alone, and in campaigns and buyers that nobody sends leads to.
+func (t *Terms) document(revision int) []byte {
+	buyers, campaigns := make([]object, 0, len(t.buyers)+revision), make([]object, 0, len(t.campaigns)+revision)
+	for i := range t.buyers {
+		buyers = append(buyers, t.buyerDocument(&t.buyers[i]))
+	}
+	for i := range t.campaigns {
+		campaigns = append(campaigns, t.campaignDocument(&t.campaigns[i], revision))
+	}
+	for n := range revision {
+		buyer := fmt.Sprintf("rec_spare_%d", n)
+		buyers = append(buyers, object{"id": buyer, "caps": []object{{"per": "day", "count": 1}}})
+		campaigns = append(campaigns, object{
+			"id": fmt.Sprintf("cmp_spare_%d", n), "method": "waterfall", "payout": object{"share": 0.8},
+			"buyers": []object{{"buyer": buyer, "price": 1}},
+		})
+	}
+	text, err := json.MarshalIndent(object{
+		"data_dir": "data", "listen": "127.0.0.1:0", "token_lifetime": "12h",
+		"admin":            object{"listen": "127.0.0.1:0", "password": adminPassword},
+		"trusted_networks": []string{"127.0.0.0/8"},
+		"suppliers": []object{{
+			"id": supplier, "api_key": apiKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
+			"oauth_clients": []object{{"client_id": clientID, "client_secret": clientSecret}},
+			"webhook":       object{"url": t.hooks + "/hooks", "secret": hookSecret},
+		}},
+		"buyers": buyers, "campaigns": campaigns,
+	}, "", " ")
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func (t *Terms) buyerDocument(b *buyerTerms) object {
+	out := object{"id": b.id, "caps": t.capDocuments("", b.id)}
+	if b.posting() {
+		out["endpoint"], out["auth"] = t.endpoints[b.id], object{"bearer": buyerToken}
+		out["post_timeout"], out["ping_rate"] = b.postTimeout, 1_000_000
+	}
+	if t.reports(b) {
+		out["oauth_clients"] = []object{{"client_id": b.id, "client_secret": clientSecret, "scopes": []string{"webhook"}}}
+	}
+	if b.funded {
+		out["funds"] = object{"balance": b.balance, "credit": b.credit}
+	}
+	return out
+}
+
+func (t *Terms) campaignDocument(c *campaignTerms, revision int) object {
+	seats := make([]object, 0, len(c.seats))
+	for i, seat := range c.seats {
+		one := object{
+			"buyer": seat.buyer, "priority": i + 1, "weight": seat.weight, "price": seat.price,
+			"caps": t.capDocuments(c.id, seat.buyer),
+		}
+		if c.auctions() {
+			delete(one, "price")
+			delete(one, "weight")
+		}
+		seats = append(seats, one)
+	}
+	out := object{
+		"id": c.id, "name": fmt.Sprintf("%s, revision %d", c.id, revision), "method": c.method,
+		"payout": object{"share": 0.8}, "caps": t.capDocuments(c.id, ""), "buyers": seats,
+		"duplicates": object{"fields": []string{"phone", "email"}, "match": "any", "window": "30d"},
+	}
+	if c.capBack {
+		out["returns"] = object{"cap_back": true}
+	}
+	if c.auctions() {
+		out["vertical"], out["floor"] = c.vertical, c.floor
+	}
+	return out
+}
+
+func (t *Terms) capDocuments(campaign, buyer string) []object {
+	out := []object{}
+	for i := range t.caps {
+		c := &t.caps[i]
+		if c.campaign != campaign || c.buyer != buyer {
+			continue
+		}
+		limit := object{"per": c.per, "time_zone": c.zone}
+		if c.money != 0 {
+			limit["money"] = c.money
+		} else {
+			limit["count"] = c.count
+		}
+		out = append(out, limit)
+	}
+	return out
+}

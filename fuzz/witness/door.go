@@ -1,0 +1,71 @@
+package witness
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// door is where the exchange can be found now.
+type door struct {
+	mu      sync.Mutex
+	address string
+	changed chan struct{}
+	since   time.Time     // that it is shut; zero: it is open
+	down    time.Duration // that it was shut before
+}
+
+func newDoor() *door { return &door{changed: make(chan struct{})} }
+
+func (d *door) open(address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.address = address
+	if !d.since.IsZero() {
+		d.down += time.Since(d.since)
+		d.since = time.Time{}
+	}
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+func (d *door) shut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.address = ""; d.since.IsZero() {
+		d.since = time.Now()
+	}
+}
+
+// lost is how long it was shut in all.
+func (d *door) lost() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.since.IsZero() {
+		return d.down
+	}
+	return d.down + time.Since(d.since)
+}
+
+func (d *door) isOpen() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.address != ""
+}
+
+// find waits until there is an address; "": the context has ended.
+func (d *door) find(ctx context.Context) string {
+	for {
+		d.mu.Lock()
+		address, changed := d.address, d.changed
+		d.mu.Unlock()
+		if address != "" {
+			return address
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ""
+		}
+	}
+}

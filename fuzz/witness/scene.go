@@ -1,0 +1,179 @@
+//go:build unix
+
+package witness
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"pingpost/engine/market"
+)
+
+// Scene is all that takes part: an exchange with those who deal with it, and what
+// was seen of it so far.
+type Scene struct {
+	*Exchange
+	Crowd  *Crowd
+	terms  *Terms
+	buyers *buyers
+	told   *receiver
+	added  []market.Money // top-ups that were acknowledged
+	seen   []string       // the log's dump, as it was last
+	asked  int            // top-ups
+	ruled  []ruling       // likewise, the operator's words on leads
+	said   int            // errands of reports
+}
+
+// Set sets the stage: the buyers and the receiver of webhooks begin, then the
+// exchange in the folder dir, and the crowd waits to be let in.
+func Set(t Clerk, program, dir string, terms *Terms, seed uint64) *Scene {
+	t.Helper()
+	x := &Exchange{t: t, program: program, dir: dir, door: newDoor()}
+	b, r := startBuyers(t, program, terms, seed), startReceiver(t, program, terms, seed)
+	terms.hooks, terms.endpoints = r.at(), b.endpoints
+	x.Configure(terms.document(0))
+	x.Start()
+	token := ""
+	if terms.sellers() {
+		token = x.token(clientID, "ping post")
+	}
+	reporters := map[string]string{}
+	for i := range terms.buyers {
+		if b := &terms.buyers[i]; terms.reports(b) {
+			reporters[b.id] = x.token(b.id, "webhook")
+		}
+	}
+	s := &Scene{Exchange: x, terms: terms, buyers: b, told: r, Crowd: gather(terms, x.door, token, reporters, seed)}
+	t.Cleanup(s.Crowd.Dismiss)
+	return s
+}
+
+// TopUp adds to an account, by an amount that never comes again.
+func (s *Scene) TopUp() {
+	s.asked++
+	amount := market.Money(s.asked)
+	status, _, err := s.Operate("POST", "/admin/v1/buyers/"+toppedUp+"/funds", fmt.Sprintf(`{"amount":%v,"note":"top-up %d"}`, amount, s.asked))
+	if err == nil && status == 200 {
+		s.added = append(s.added, amount)
+	}
+}
+
+// Revise writes a later revision of the configuration, which a reload brings into
+// force.
+func (s *Scene) Revise() []byte {
+	s.t.Helper()
+	s.terms.revision++
+	document := s.terms.document(s.terms.revision)
+	s.Configure(document)
+	return document
+}
+
+// Idle waits until no request is under way: then nothing may be reserved.
+func (s *Scene) Idle() {
+	s.t.Helper()
+	Await(s.t, "every lead is answered", func() bool {
+		if end := s.Ended(); end != "" {
+			s.t.Fatal(end)
+		}
+		return s.Crowd.IsIdle()
+	})
+	if left := s.Metric("pingpost_reservations"); left != "0" {
+		s.t.Errorf("nothing is under way, and %s reservations are out", left)
+	}
+}
+
+// Rest waits until all deliveries have come to their end, too.
+func (s *Scene) Rest(chance *rand.Rand) {
+	s.t.Helper()
+	s.Idle()
+	Await(s.t, "every delivery is settled, or waits for the operator", func() bool {
+		open := s.Metric("pingpost_open_deliveries") // first: what is unknown is open no more
+		unknown, total := s.deliveries()
+		return len(unknown) == total && open == "0"
+	})
+	s.Crowd.AskAgain(0, chance)
+}
+
+// deliveries are the leads of which nobody knows whether their buyer has them, and
+// how many are open in all.
+func (s *Scene) deliveries() (unknown []string, total int) {
+	s.t.Helper()
+	var all struct {
+		Total      int `json:"total"`
+		Deliveries []struct {
+			Lead  string `json:"lead_id"`
+			State string `json:"state"`
+		} `json:"deliveries"`
+	}
+	s.Ask("/admin/v1/deliveries", &all)
+	for _, d := range all.Deliveries {
+		if d.State == "unknown" {
+			unknown = append(unknown, d.Lead)
+		}
+	}
+	return unknown, all.Total
+}
+
+// Picture asks all witnesses, in the order that a picture needs.
+func (s *Scene) Picture() *Picture {
+	s.t.Helper()
+	p := &Picture{terms: s.terms, atRest: s.Crowd.IsIdle() && s.Metric("pingpost_open_deliveries") == "0"}
+	p.added, p.ruled = slices.Clone(s.added), slices.Clone(s.ruled)
+	p.reports, _ = s.Crowd.reports.page()
+	answers, _ := s.Crowd.ledger.page()
+	p.sort(answers, s.Crowd.ledger.tooLate())
+	p.before = s.buyers.leads()
+	p.events, p.hooks = s.told.heard()
+	dump := s.Dump()
+	p.after, p.stats = s.buyers.leads(), s.buyers.stats()
+	p.book = readBook(s.terms, dump)
+	if p.atRest {
+		p.funds = map[string]account{}
+		for i := range s.terms.buyers {
+			var booked account
+			s.Ask("/admin/v1/buyers/"+s.terms.buyers[i].id+"/funds", &booked)
+			p.funds[s.terms.buyers[i].id] = booked
+		}
+	}
+	return p
+}
+
+// shown is how many findings of one audit are told.
+const shown = 20
+
+// Check audits a picture, and all that was noted by the way.
+func (s *Scene) Check(p *Picture) {
+	s.t.Helper()
+	found := p.audit()
+	_, told := s.Crowd.ledger.page()
+	_, reports := s.Crowd.reports.page()
+	found = slices.Concat(found, told, reports, s.Faults())
+	if !grew(s.seen, p.book.lines) {
+		found = append(found, "the log has lost entries, or changed them")
+	}
+	s.seen = p.book.lines
+	for _, text := range found[:min(len(found), shown)] {
+		s.t.Error(text)
+	}
+	if len(found) > shown {
+		s.t.Errorf("and %d findings more", len(found)-shown)
+	}
+}
+
+// Farewell stops the exchange in order and starts it once more, from the snapshot
+// that it left: it must be as if nothing had been.
+func (s *Scene) Farewell(chance *rand.Rand) {
+	s.t.Helper()
+	before := s.Hash()
+	s.Stop()
+	s.Verify()
+	s.Replays(before)
+	s.Start()
+	if after := s.Hash(); after != before {
+		s.t.Errorf("the state was %+v before an orderly stop, and is %+v after it", before, after)
+	}
+	s.Crowd.AskAgain(200, chance)
+	s.Check(s.Picture())
+	s.Stop()
+}

@@ -1,0 +1,172 @@
+package witness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+
+	"pingpost/engine/market"
+)
+
+const (
+	pathPing = "/v1/ping"
+	pathPost = "/v1/post"
+)
+
+// offerShare of all permits, in percent, is used for a ping and a post, where the
+// terms have auctions, and fewShare where they have all else, too.
+const (
+	offerShare = 60
+	fewShare   = 35
+)
+
+// offer pings, and posts the lead where there is a bid; false: the context has
+// ended. A bid that is over when the exchange is back is let go.
+func (c *Crowd) offer(ctx context.Context, call *caller, name string, chance *rand.Rand) bool {
+	person := c.order("", chance, (*campaignTerms).auctions)
+	campaign := c.terms.campaign(person.campaign)
+	ping := &order{path: pathPing, key: "ping-" + name, campaign: campaign.id, body: encode(object{
+		"auction_id": name, "vertical": campaign.vertical, "state": "CA", "zip3": "941", "tcpa_consent": true,
+	})}
+	a, ok := call.send(ctx, ping)
+	if !ok {
+		return false
+	}
+	heard := c.ledger.enter(ping, a)
+	if heard == nil || heard.bid == 0 {
+		return true
+	}
+	rivals := []*order{c.post(ping, "", tokenIn(a.text), person)}
+	if chance.IntN(100) < rivalShare {
+		rivals = append(rivals, c.post(ping, rivalMark, tokenIn(a.text), c.order("", chance, (*campaignTerms).auctions)))
+		rivals[0].rival, rivals[1].rival = true, true
+	}
+	return c.race(ctx, call, rivals)
+}
+
+// rivalShare of the bids, in percent, get two leads at once, of two people. One at
+// most is sold; where the buyer refuses the first the second may be.
+const (
+	rivalShare = 15
+	rivalMark  = "-rival"
+)
+
+func (c *Crowd) post(ping *order, mark, token string, person *order) *order {
+	name := strings.TrimPrefix(ping.key, "ping-")
+	post := &order{path: pathPost, key: "post-" + name + mark, campaign: ping.campaign, phone: person.phone, email: person.email}
+	post.body = encode(object{"auction_id": name, "bid_token": token, "lead": object{
+		"lead_uuid": "of " + name + mark, "first_name": "Ann", "last_name": "Example", "phone": person.phone, "email": person.email,
+		"address": object{"state": "CA"}, "tcpa": object{},
+	}})
+	return post
+}
+
+// offerOf is the name under which a ping or a post was made.
+func offerOf(key string) string {
+	_, name, _ := strings.Cut(key, "-")
+	return strings.TrimSuffix(name, rivalMark)
+}
+
+// race sends posts at the same time, until each is answered.
+func (c *Crowd) race(ctx context.Context, call *caller, posts []*order) bool {
+	answered := make(chan bool, len(posts))
+	for i, post := range posts {
+		one := *call
+		one.chance = rand.New(rand.NewPCG(call.chance.Uint64(), uint64(i)))
+		go func() {
+			a, ok := one.send(ctx, post)
+			if ok {
+				c.ledger.enter(post, a)
+			}
+			answered <- ok
+		}()
+	}
+	all := true
+	for range posts {
+		all = <-answered && all
+	}
+	return all
+}
+
+func encode(value object) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// bidOf is what a ping was answered.
+type bidOf struct {
+	Bid *struct {
+		Amount market.Money `json:"amount"`
+		Token  string       `json:"bid_token"`
+	} `json:"bid"`
+	Reason string `json:"reject_reason"`
+}
+
+func tokenIn(text string) string {
+	var said bidOf
+	if json.Unmarshal([]byte(text), &said) != nil || said.Bid == nil {
+		return ""
+	}
+	return said.Bid.Token
+}
+
+func (t *told) readPing() error {
+	var said bidOf
+	if err := json.Unmarshal([]byte(t.text), &said); err != nil {
+		return err
+	}
+	switch {
+	case said.Bid != nil && said.Bid.Amount > 0 && said.Bid.Token != "":
+		t.bid = said.Bid.Amount
+	case said.Bid != nil || said.Reason == "":
+		return errors.New("neither a bid nor a reason for none")
+	default:
+		t.said.Data.Reason = said.Reason
+	}
+	return nil
+}
+
+// readRefusal reads why a post was not sold. That a bid has run out, or was taken
+// up by a rival, is nothing that is kept; what a fact says is.
+func (t *told) readRefusal() (final bool, err error) {
+	var said struct {
+		Error  string `json:"error"`
+		Reason string `json:"reason"`
+	}
+	if err := json.Unmarshal([]byte(t.text), &said); err != nil {
+		return false, err
+	}
+	switch {
+	case t.status == http.StatusGone && said.Error == "bid_expired", t.status == http.StatusConflict && said.Error == "already_sold" && t.rival:
+		return false, nil
+	case t.status == http.StatusUnprocessableEntity && said.Error == "post_rejected":
+		t.refused, t.said.Data.Reason = true, said.Reason
+		return true, nil
+	}
+	return false, errors.New("no answer to such a post")
+}
+
+// token is a client's, good for the whole run: it outlives the exchange's lives.
+func (x *Exchange) token(id, scope string) string {
+	x.t.Helper()
+	body := encode(object{"grant_type": "client_credentials", "client_id": id, "client_secret": clientSecret, "scope": scope})
+	response, err := client.Post(x.door.find(x.t.Context())+"/oauth/token", "application/json", strings.NewReader(string(body)))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var said struct {
+		Token string `json:"access_token"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&said); err != nil || said.Token == "" {
+		x.t.Fatal(fmt.Errorf("no token: status %d, %w", response.StatusCode, err))
+	}
+	return said.Token
+}
