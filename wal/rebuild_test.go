@@ -92,7 +92,8 @@ func TestRebuildBeginsBehindHistory(t *testing.T) {
 func TestRebuildRefuses(t *testing.T) {
 	good := func() []Entry {
 		return []Entry{
-			{Seq: 4, Batch: 4, At: 10, Epoch: 2, Data: []byte("a")}, {Seq: 5, Batch: 4, At: 10, Epoch: 2, Data: []byte("b")},
+			{Seq: 4, Batch: 4, At: 10, Epoch: 2, Data: []byte("a")},
+			{Seq: 5, Batch: 4, At: 10, Epoch: 2, Data: []byte("b")},
 			{Seq: 6, Batch: 6, At: 11, Epoch: 2, Data: []byte("c")},
 		}
 	}

@@ -18,6 +18,8 @@ type claim struct {
 	Epoch uint32    `json:"epoch"`
 	First uint64    `json:"first"` // entry that the log began with
 	Begun time.Time `json:"begun"`
+	// Sealed says that it is encrypted, as then all is, key files too.
+	Sealed bool `json:"sealed"`
 }
 
 // A manifest says that a generation is whole: that it had, at a time, all that the

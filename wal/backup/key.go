@@ -76,9 +76,12 @@ func ReadKey(path string) (*Key, error) {
 	return &k, nil
 }
 
+// seals tells whether anything is encrypted.
+func (k *Key) seals() bool { return len(k.recipients) > 0 }
+
 // seal encrypts.
 func (k *Key) seal(plain []byte) ([]byte, error) {
-	if len(k.recipients) == 0 {
+	if !k.seals() {
 		return plain, nil
 	}
 	var sealed bytes.Buffer
@@ -102,7 +105,7 @@ func (k *Key) open(stored []byte) ([]byte, error) {
 	switch {
 	case sealed && len(k.identities) == 0:
 		return nil, ErrEncrypted
-	case !sealed && len(k.recipients) > 0:
+	case !sealed && k.seals():
 		return nil, ErrUnencrypted
 	case !sealed:
 		return stored, nil

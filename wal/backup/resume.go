@@ -24,6 +24,8 @@ var (
 		"The folder is an older copy, or its disk has lost data. Restore the backup; or, if this folder is the one to go on, back it up to another place")
 	// ErrForeign is returned where another exchange's backup is.
 	ErrForeign = errors.New("the backup there is of another exchange; give each its own place")
+	// ErrMixed is returned where some would be encrypted and some not.
+	ErrMixed = errors.New("a backup is encrypted from its beginning or never; give another place")
 )
 
 // resume returns the generation to go on with, nil where a new one has to begin. The
@@ -34,6 +36,9 @@ func (s *Shipper) resume(ctx context.Context) (*generation, error) {
 		return nil, err
 	}
 	g := all[len(all)-1]
+	if g.claim.Sealed != s.opt.Key.seals() {
+		return nil, fmt.Errorf("cannot back up to %s: %w", s.opt.To, ErrMixed)
+	}
 	if g.claim.Epoch != s.epoch {
 		return nil, nil
 	}
@@ -143,7 +148,7 @@ func (s *Shipper) claim(ctx context.Context) (*generation, error) {
 				break
 			}
 		}
-		g := &generation{number: number, files: map[string]struct{}{}, claim: claim{Epoch: s.epoch, First: s.tail.first, Begun: s.opt.now().UTC()}}
+		g := &generation{number: number, files: map[string]struct{}{}, claim: claim{Epoch: s.epoch, First: s.tail.first, Begun: s.opt.now().UTC(), Sealed: s.opt.Key.seals()}}
 		err = s.box.createOpen(ctx, genName(number)+"/claim", &g.claim)
 		if errors.Is(err, store.ErrExists) {
 			return nil, fmt.Errorf("cannot back up to %s: %w", s.opt.To, ErrTakenOver)

@@ -116,7 +116,7 @@ func NewShipper(src Source, opt Options) (*Shipper, error) {
 }
 
 // Begin sees that this copy of the exchange may ship, claims the place, and finds
-// where to go on. The error is ErrFenced, ErrDiverged, ErrForeign, or of the store. Steps
+// where to go on. The error is ErrFenced, ErrDiverged, ErrForeign, ErrMixed, or of the store. Steps
 // do it too where it has not been done.
 func (s *Shipper) Begin(ctx context.Context) error {
 	root, err := s.src.root()
@@ -191,7 +191,7 @@ func (s *Shipper) Once(ctx context.Context) error {
 
 // Stops tells whether an error is one that trying again does not mend.
 func Stops(err error) bool {
-	return errors.Is(err, ErrFenced) || errors.Is(err, ErrTakenOver) || errors.Is(err, ErrDiverged) || errors.Is(err, ErrForeign)
+	return errors.Is(err, ErrFenced) || errors.Is(err, ErrTakenOver) || errors.Is(err, ErrDiverged) || errors.Is(err, ErrForeign) || errors.Is(err, ErrMixed)
 }
 
 // Run ships what is logged, within a second, until the context ends or an error comes
