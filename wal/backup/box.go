@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"pingpost/wal/backup/store"
@@ -114,14 +115,21 @@ func (b *box) remove(ctx context.Context, names []string) error {
 // Manifests, claims and fences are open: they say how far and when, and who ships
 // has to read them without an identity.
 
-func (b *box) putOpen(ctx context.Context, name string, value any) error {
+// putWhole puts the manifest of what is below a folder. Its name has its size, so that
+// half of one counts for none.
+func (b *box) putWhole(ctx context.Context, folder string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic("BUG: a manifest cannot be written: " + err.Error())
 	}
 	ctx, cancel := within(ctx, len(text))
 	defer cancel()
-	return b.store.Put(ctx, name, text)
+	return b.store.Put(ctx, fmt.Sprintf("%s/whole-%d", folder, len(text)), text)
+}
+
+// wholeOf is the folder that an object is the manifest of.
+func wholeOf(o store.Object) (folder string, ok bool) {
+	return strings.CutSuffix(o.Name, fmt.Sprintf("/whole-%d", o.Size))
 }
 
 func (b *box) createOpen(ctx context.Context, name string, value any) error {

@@ -11,10 +11,10 @@
 //
 //	fence/<10 digits>                     who may ship: fence.go
 //	gen/<10 digits>/claim                 a generation: one log, copied from its beginning
-//	gen/<…>/whole                         manifest, last: all that the log had then is here
+//	gen/<…>/whole-<size>                  manifest, last: all that the log had then is here
 //	gen/<…>/log/<first>-<last>-<time>-<size>-<sum>    records of the log
 //	gen/<…>/snapshot/<newest>/<n>-<size>-<sum>        a snapshot file in pieces
-//	gen/<…>/snapshot/<newest>/whole                   and its manifest, last
+//	gen/<…>/snapshot/<newest>/whole-<size>            and its manifest, last
 //	gen/<…>/file/<folder>/<name>/…                    a file beside the log, likewise
 //	keys/<path>/<size>-<sum>              key files, apart from generations: keys.go
 //	erased/<path>/<size>-<sum>            which of their keys are erased, for ever

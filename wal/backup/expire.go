@@ -45,20 +45,23 @@ func (s *Shipper) expire(ctx context.Context, now bool) error {
 
 // removeGeneration takes its manifest first and its claim last: half of one is none.
 func (s *Shipper) removeGeneration(ctx context.Context, g *generation) error {
-	folder := genName(g.number)
-	if err := s.box.remove(ctx, []string{folder + "/whole"}); err != nil {
-		return err
-	}
-	var names []string
+	var manifest, claim, others []string
 	for _, o := range g.objects {
-		if o.Name != folder+"/claim" && o.Name != folder+"/whole" {
-			names = append(names, o.Name)
+		switch of, _ := wholeOf(o); {
+		case of == genName(g.number):
+			manifest = append(manifest, o.Name)
+		case o.Name == genName(g.number)+"/claim":
+			claim = append(claim, o.Name)
+		default:
+			others = append(others, o.Name)
 		}
 	}
-	if err := s.box.remove(ctx, names); err != nil {
-		return err
+	for _, names := range [][]string{manifest, others, claim} {
+		if err := s.box.remove(ctx, names); err != nil {
+			return err
+		}
 	}
-	return s.box.remove(ctx, []string{folder + "/claim"})
+	return nil
 }
 
 // trim removes, of a generation, snapshots and log that no moment after before needs.
@@ -85,15 +88,11 @@ func (s *Shipper) trim(ctx context.Context, g *generation, before int64) error {
 	for i := 0; i+2 < len(r) && r[i+1].last < needed; i++ { // one more stays: a batch may span two
 		names = append(names, r[i].name)
 	}
-	for _, p := range g.snapshots[:keep] {
-		folder := snapshotFolder(g.number, p.Newest)
-		if err := s.box.remove(ctx, []string{folder + "/whole"}); err != nil {
-			return err
-		}
-		for _, below := range p.Names {
-			names = append(names, folder+"/"+below)
-		}
+	manifests, others := g.ofSnapshots(keep)
+	if err := s.box.remove(ctx, manifests); err != nil {
+		return err
 	}
+	names = append(names, others...)
 	s.gen.snapshots = slices.DeleteFunc(s.gen.snapshots, func(p pieces) bool { return p.Newest < g.snapshots[keep].Newest })
 	return s.box.remove(ctx, names)
 }
@@ -105,4 +104,19 @@ func (s *Shipper) oldestKept() (uint64, error) {
 		return math.MaxUint64, err
 	}
 	return segments[0].First, nil
+}
+
+// ofSnapshots lists the objects of the first n snapshots.
+func (g *generation) ofSnapshots(n int) (manifests, others []string) {
+	for _, p := range g.snapshots[:n] {
+		folder := snapshotFolder(g.number, p.Newest)
+		for _, o := range g.objects {
+			if of, _ := wholeOf(o); of == folder {
+				manifests = append(manifests, o.Name)
+			} else if _, below := rest(o.Name, folder); below {
+				others = append(others, o.Name)
+			}
+		}
+	}
+	return manifests, others
 }

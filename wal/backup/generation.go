@@ -43,8 +43,8 @@ type generation struct {
 	claim     claim
 	whole     *manifest
 	runs      []run
-	snapshots []pieces            // in order of their newest stamps
-	files     map[string]struct{} // <folder>/<name> of those that are whole
+	snapshots []pieces          // in order of their newest stamps
+	files     map[string]string // <folder>/<name> of those that are whole, and their manifests
 	objects   []store.Object
 }
 
@@ -66,7 +66,7 @@ func (b *box) generations(ctx context.Context) ([]*generation, error) {
 			continue
 		}
 		if byNumber[number] == nil {
-			byNumber[number] = &generation{number: number, files: map[string]struct{}{}}
+			byNumber[number] = &generation{number: number, files: map[string]string{}}
 		}
 		byNumber[number].objects = append(byNumber[number].objects, o)
 	}
@@ -93,24 +93,25 @@ func (b *box) readGeneration(ctx context.Context, g *generation) error {
 	var extents []extent
 	for _, o := range g.objects {
 		name, _ := rest(o.Name, folder)
-		switch kind, below, _ := strings.Cut(name, "/"); {
-		case name == "whole":
+		of, isWhole := wholeOf(o)
+		switch {
+		case of == folder:
 			g.whole = new(manifest)
 			if err := b.getOpen(ctx, o.Name, g.whole); err != nil {
 				return err
 			}
-		case kind == "log":
+		case strings.HasPrefix(name, "log/"):
 			if e, ok := parseExtent(o); ok {
 				extents = append(extents, e)
 			}
-		case kind == "snapshot" && strings.HasSuffix(below, "/whole"):
+		case isWhole && strings.HasPrefix(name, "snapshot/"):
 			var p pieces
 			if err := b.getOpen(ctx, o.Name, &p); err != nil {
 				return err
 			}
 			g.snapshots = append(g.snapshots, p)
-		case kind == "file" && strings.HasSuffix(below, "/whole"):
-			g.files[strings.TrimSuffix(below, "/whole")] = struct{}{}
+		case isWhole && strings.HasPrefix(name, "file/"):
+			g.files[strings.TrimPrefix(of, folder+"/file/")] = o.Name
 		}
 	}
 	g.runs = runs(extents)

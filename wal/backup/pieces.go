@@ -72,7 +72,7 @@ func (c *cutter) finish() error {
 			return err
 		}
 	}
-	return c.box.putOpen(c.ctx, c.folder+"/whole", &c.pieces)
+	return c.box.putWhole(c.ctx, c.folder, &c.pieces)
 }
 
 // shipFiles ships the catalogs and lists that the generation does not have. It is not
@@ -95,7 +95,7 @@ func (s *Shipper) shipFiles(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			s.gen.files[name] = struct{}{}
+			s.gen.files[name] = ""
 		}
 	}
 	return nil
@@ -120,7 +120,7 @@ func (b *box) readPieces(ctx context.Context, folder string, p *pieces, to io.Wr
 	for i, below := range p.Names {
 		st, ok := pieceStamp(below, i)
 		if !ok {
-			return fmt.Errorf("the manifest %s/whole in %s names %q, which is no piece", folder, b.store, below)
+			return fmt.Errorf("the manifest of %s in %s names %q, which is no piece", folder, b.store, below)
 		}
 		plain, err := b.get(ctx, fmt.Sprintf("%s/%06d-", folder, i), st)
 		if err != nil {

@@ -99,8 +99,8 @@ func (r *Repository) build(ctx context.Context, dir string, p *plan, keys map[st
 			return done, err
 		}
 	}
-	for name := range p.gen.files {
-		if err := r.restoreFile(ctx, p, dir, name); err != nil {
+	for name, manifest := range p.gen.files {
+		if err := r.restoreFile(ctx, p, dir, name, manifest); err != nil {
 			return done, err
 		}
 	}
@@ -161,13 +161,13 @@ func (r *Repository) restoreSnapshot(ctx context.Context, p *plan, dir string) (
 	return wal.PutSnapshot(dir, read)
 }
 
-func (r *Repository) restoreFile(ctx context.Context, p *plan, dir, name string) error {
+func (r *Repository) restoreFile(ctx context.Context, p *plan, dir, name, manifest string) error {
 	if !safeName(name) {
 		return fmt.Errorf("the backup in %s names a file %q", r.box.store, name)
 	}
 	folder := genName(p.gen.number) + "/file/" + name
 	var whole pieces
-	if err := r.box.getOpen(ctx, folder+"/whole", &whole); err != nil {
+	if err := r.box.getOpen(ctx, manifest, &whole); err != nil {
 		return err
 	}
 	f, err := createBeside(dir, name)

@@ -148,7 +148,7 @@ func (s *Shipper) claim(ctx context.Context) (*generation, error) {
 				break
 			}
 		}
-		g := &generation{number: number, files: map[string]struct{}{}, claim: claim{Epoch: s.epoch, First: s.tail.first, Begun: s.opt.now().UTC(), Sealed: s.opt.Key.seals()}}
+		g := &generation{number: number, files: map[string]string{}, claim: claim{Epoch: s.epoch, First: s.tail.first, Begun: s.opt.now().UTC(), Sealed: s.opt.Key.seals()}}
 		err = s.box.createOpen(ctx, genName(number)+"/claim", &g.claim)
 		if errors.Is(err, store.ErrExists) {
 			return nil, fmt.Errorf("cannot back up to %s: %w", s.opt.To, ErrTakenOver)

@@ -150,7 +150,7 @@ func (s *Shipper) makeWhole(ctx context.Context) error {
 		return nil
 	}
 	m := &manifest{Last: s.tail.due - 1, At: s.opt.now().UTC()}
-	if err := s.box.putOpen(ctx, genName(s.gen.number)+"/whole", m); err != nil {
+	if err := s.box.putWhole(ctx, genName(s.gen.number), m); err != nil {
 		return err
 	}
 	s.gen.whole = m

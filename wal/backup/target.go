@@ -1,10 +1,10 @@
 package backup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -49,43 +49,59 @@ type plan struct {
 	snapshot *pieces // nil: from the log's first entry
 }
 
-// choose picks the generation: of those that reach the target the last one, and the
-// one that reaches furthest where none does. Where a log was restored once, what came
-// after that moment in its earlier life is so passed by; number picks that life.
-func (r *Repository) choose(ctx context.Context, t Target, number int) (*generation, error) {
+// candidates lists the generations that a target may be restored from, the best first:
+// the latest of those that end with it or later, and where none does, or none is
+// asked for, the one that reaches furthest. Where a log was restored once, what came after
+// that moment in its earlier life is so passed by; number picks that life.
+func (r *Repository) candidates(ctx context.Context, t Target, number int) ([]*generation, error) {
 	all, err := r.box.generations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var reaching, furthest *generation
+	var reach []*generation
+	var furthest *generation
 	var end int64
-	for _, g := range all {
+	for _, g := range slices.Backward(all) {
 		seq, at := g.end()
 		if seq == 0 || (number != 0 && g.number != number) {
 			continue
 		}
 		if (t.Seq > 0 && seq >= t.Seq) || (!t.Time.IsZero() && at >= t.Time.UnixNano()) {
-			reaching = g
+			reach = append(reach, g)
 		}
-		if furthest == nil || at >= end {
+		if furthest == nil || at > end {
 			furthest, end = g, at
 		}
 	}
-	chosen := cmp.Or(reaching, furthest)
-	if chosen == nil {
+	if furthest == nil {
 		return nil, fmt.Errorf("%w in %s", ErrNothing, r.box.store)
 	}
-	return chosen, nil
+	if len(reach) == 0 {
+		reach = append(reach, furthest)
+	}
+	return reach, nil
 }
 
-// plan finds the entry of a target, and the snapshot to begin with.
+// plan finds the generation and the entry of a target, and the snapshot to begin with.
 func (r *Repository) plan(ctx context.Context, t Target, number int) (*plan, error) {
-	g, err := r.choose(ctx, t, number)
+	candidates, err := r.candidates(ctx, t, number)
 	if err != nil {
 		return nil, err
 	}
+	var why error
+	for _, g := range candidates {
+		p, err := r.planFrom(ctx, t, g)
+		if err == nil {
+			return p, nil
+		}
+		why = errors.Join(why, err)
+	}
+	return nil, why
+}
+
+func (r *Repository) planFrom(ctx context.Context, t Target, g *generation) (p *plan, err error) {
 	last, _ := g.end()
-	p := &plan{gen: g, seq: last}
+	p = &plan{gen: g, seq: last}
 	switch {
 	case t.Seq > last:
 		return nil, fmt.Errorf("the backup in %s ends with entry %d", r.box.store, last)

@@ -85,11 +85,11 @@ func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *Check
 }
 
 func (r *Repository) checkFiles(ctx context.Context, g *generation, c *Check) {
-	for name := range g.files {
+	for name, manifest := range g.files {
 		folder := genName(g.number) + "/file/" + name
 		var whole pieces
 		hash := sha256.New()
-		err := r.box.getOpen(ctx, folder+"/whole", &whole)
+		err := r.box.getOpen(ctx, manifest, &whole)
 		if err == nil {
 			err = r.box.readPieces(ctx, folder, &whole, hash)
 		}
