@@ -100,7 +100,8 @@ func (b *box) raise(ctx context.Context, epoch uint32, why string, now time.Time
 		if err != nil {
 			return fence{}, err
 		}
-		return f, b.remove(ctx, old)
+		_ = b.remove(ctx, old) // they count for nothing any more; the next one raised removes them
+		return f, nil
 	}
 }
 
