@@ -23,6 +23,8 @@ var layers = []layer{
 	{of: "engine/route", may: []string{"engine/market"}},
 	{of: "engine/market"},
 	{of: "wal"},
+	{of: "wal/backup", may: []string{"wal", "wal/backup/store"}},
+	{of: "wal/backup/store"},
 	{of: "."},
 }
 

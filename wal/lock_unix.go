@@ -13,10 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock takes the folder for one writer. The kernel gives it back when the file is
-// closed or the process ends, however it ends.
-func lock(dir string) (*os.File, error) {
-	path := filepath.Join(dir, "LOCK")
+// lock takes the folder for one writer.
+func lock(dir string) (*os.File, error) { return Lock(filepath.Join(dir, "LOCK")) }
+
+// Lock takes a file for this process. The kernel gives it back when the file is
+// closed or the process ends, however it ends. The error is ErrLocked where another
+// process has it, and names that one.
+func Lock(path string) (*os.File, error) {
+	dir := filepath.Dir(path)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, filePerm)
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock %q: %w", dir, err)

@@ -109,7 +109,7 @@ type blockReader struct {
 	buf   []byte
 }
 
-func newBlockReader(f *os.File) blockReader {
+func newBlockReader(f io.Reader) blockReader {
 	return blockReader{r: bufio.NewReaderSize(f, 64<<10), buf: make([]byte, blockHeader+blockData+4)}
 }
 

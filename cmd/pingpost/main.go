@@ -32,6 +32,8 @@ type commands struct {
 	Statement statementCmd `cmd:"" help:"Say what became of a buyer's or a supplier's money in a period."`
 	Log       logCmd       `cmd:"" help:"Look into an exchange's log: dump, verify, hash."`
 	Loadtest  loadtestCmd  `cmd:"" help:"Test an exchange under load, and hold it to a scenario's limits."`
+	Backup    backupCmd    `cmd:"" help:"Back an exchange up, once or continuously; list and verify backups; make a key."`
+	Restore   restoreCmd   `cmd:"" help:"Make an exchange's data directory from a backup, as it was at an entry or a time."`
 	Demo      demoCmd      `cmd:"" help:"Start an exchange and nine buyers, sell leads, show what became of them."`
 	Version   versionCmd   `cmd:"" help:"Print the program's version."`
 

@@ -12,10 +12,11 @@ import (
 )
 
 type serveCmd struct {
-	Config      []string `required:"true" short:"c" type:"path" help:"Configuration file, YAML or JSON. Give it again for each further tenant: each has its own addresses, data and credentials." placeholder:"FILE"`
-	LogLevel    string   `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
-	LogFormat   string   `default:"text" enum:"text,json" help:"How: text or json."`
-	AcceptClock bool     `help:"Start although the clock is more than seven days past the log's last entry, or more than an hour behind it. Only when the clock is right."`
+	Config      []string    `required:"true" short:"c" type:"path" help:"Configuration file, YAML or JSON. Give it again for each further tenant: each has its own addresses, data and credentials." placeholder:"FILE"`
+	LogLevel    string      `default:"info" enum:"debug,info,warn,error" help:"What is logged: debug, info, warn or error."`
+	LogFormat   string      `default:"text" enum:"text,json" help:"How: text or json."`
+	Backup      serveBackup `embed:"" prefix:"backup-"`
+	AcceptClock bool        `help:"Start although the clock is more than seven days past the log's last entry, or more than an hour behind it. Only when the clock is right."`
 }
 
 // Help is the long form.
@@ -24,6 +25,9 @@ func (serveCmd) Help() string {
 old one, and a file with a mistake changes nothing. SIGTERM and Ctrl-C stop the
 exchange in order: requests in flight are answered, the log is synced, a snapshot
 is written.
+
+With --backup-to everything is backed up within a second of being logged, and the
+exchange does not start where a later life of it was restored from that backup.
 
 The exit code is 0 after an orderly stop, and 1 when the exchange could not
 start or its log has failed.`
@@ -38,9 +42,13 @@ func (c *serveCmd) Run() error {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, os.Interrupt)
 	broken := make(chan error, len(c.Config))
+	back, err := c.Backup.options(len(c.Config) > 1)
+	if err != nil {
+		return err
+	}
 	var running []*exchange.Exchange
 	for _, path := range c.Config {
-		x, err := exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: logger, AcceptClock: c.AcceptClock})
+		x, err := exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: logger, AcceptClock: c.AcceptClock, Backup: back})
 		if err != nil {
 			return errors.Join(fmt.Errorf("cannot serve %s:\n%w", path, err), stopAll(running))
 		}

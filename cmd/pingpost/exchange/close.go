@@ -17,7 +17,9 @@ func (x *Exchange) Close() error {
 	if x.log.Err() == nil {
 		err = errors.Join(err, x.lastSnapshot())
 	}
-	err = errors.Join(err, x.log.Close(), x.admin.Shutdown())
+	err = errors.Join(err, x.log.Close())
+	x.archivist.end(x)
+	err = errors.Join(err, x.admin.Shutdown())
 	x.hangUp()
 	x.buyers.Close()
 	x.logger.Info("stopped", "seconds", time.Since(began).Seconds(), "clean", err == nil)
@@ -56,6 +58,7 @@ func (x *Exchange) abandon() error {
 	if x.log != nil {
 		err = errors.Join(err, x.log.Close())
 	}
+	x.archivist.end(x)
 	if x.buyers != nil {
 		x.buyers.Close()
 	}

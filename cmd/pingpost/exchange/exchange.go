@@ -18,6 +18,7 @@ import (
 	"pingpost/server/vault"
 	"pingpost/server/webhook"
 	"pingpost/wal"
+	"pingpost/wal/backup"
 )
 
 // Options of an exchange.
@@ -25,6 +26,8 @@ type Options struct {
 	Env         func(string) (string, bool)
 	Logger      *slog.Logger
 	AcceptClock bool // start although the clock is far from the log's last entry
+	// Backup, when set, says where and how a tenant is backed up while it is served.
+	Backup func(tenant string) (backup.Options, error)
 }
 
 // Exchange is one tenant, running.
@@ -60,6 +63,7 @@ type Exchange struct {
 	draining        atomic.Bool
 	room            space
 	keeper          keeper
+	archivist       archivist
 	broken          chan error    // gets what ends the exchange: a log that failed, a listener that broke
 	gone            chan struct{} // closed when the exchange has ended
 	serving         sync.WaitGroup

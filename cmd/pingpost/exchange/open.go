@@ -39,6 +39,9 @@ func (x *Exchange) open(built *config.Exchange) error {
 	}
 	x.tokens = token.New(x.vault.Derive("tokens"))
 	x.watchLog()
+	if err := x.askBackup(); err != nil {
+		return err
+	}
 	x.room.expect(x.snapshotSize())
 	x.room.begin(dir, x.logger, x.gone)
 	x.buyers = buyer.New(buyer.Options{
@@ -74,6 +77,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 	x.beginHooks()
 	x.gauges()
 	x.keeper.begin(x)
+	x.archivist.begin(x)
 	return nil
 }
 

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"pingpost/cmd/pingpost/exchange"
+	"pingpost/server/config"
+	"pingpost/wal/backup"
+	"pingpost/wal/backup/store"
+)
+
+type backupCmd struct {
+	Run    backupRunCmd    `cmd:"" default:"withargs" help:"Back an exchange up, while it is served or not."`
+	List   backupListCmd   `cmd:"" help:"Say what a place holds: generations, and up to when each can be restored."`
+	Verify backupVerifyCmd `cmd:"" help:"Read a whole backup back, check every byte, and say which entries and times can be restored."`
+	Keygen backupKeygenCmd `cmd:"" help:"Make a key file. Keep it apart from the exchange's machine, which needs only its recipient."`
+}
+
+// megabytes is a rate in 10^6 bytes a second.
+type megabytes float64
+
+func (m megabytes) bytes() (int64, error) {
+	if m <= 0 || m > 1e6 {
+		return 0, errors.New("the rate is in megabytes a second, above zero")
+	}
+	return int64(m * 1e6), nil
+}
+
+// shipping is how a backup is written.
+type shipping struct {
+	KeyFile     string    `help:"Encrypt to this key file: recipients (age1…) or identities of age, one a line. See keygen." placeholder:"FILE"`
+	Unencrypted bool      `help:"Do not encrypt. The backup has the exchange's key and all that it knows of persons."`
+	Rate        megabytes `default:"32" help:"Megabytes a second, at most, for what is not new." placeholder:"MB"`
+	Retain      string    `help:"How long a moment can be restored after it has passed, such as 30d; for ever by default." placeholder:"TIME"`
+}
+
+// options of a shipper to a place.
+func (s *shipping) options(place string) (backup.Options, error) {
+	key, err := keyFile(s.KeyFile, s.Unencrypted)
+	if err != nil {
+		return backup.Options{}, err
+	}
+	opt := backup.Options{Key: key}
+	if opt.Rate, err = s.Rate.bytes(); err != nil {
+		return opt, err
+	}
+	if s.Retain != "" {
+		retain, err := config.ParseDuration(s.Retain)
+		if err != nil || time.Duration(retain) < time.Hour {
+			return opt, fmt.Errorf("cannot keep a backup for %q: expected a time such as 30d, an hour at least", s.Retain)
+		}
+		opt.Retain = time.Duration(retain)
+	}
+	opt.To, err = openPlace(place)
+	return opt, err
+}
+
+// keyFile reads a key, or takes the word for none.
+func keyFile(path string, unencrypted bool) (*backup.Key, error) {
+	switch {
+	case path != "" && unencrypted:
+		return nil, errors.New("a backup is encrypted to a key file or unencrypted, not both")
+	case path != "":
+		return backup.ReadKey(path)
+	case unencrypted:
+		return nil, nil
+	}
+	return nil, errors.New("a backup has the exchange's key and all that it knows of persons: give a key file " +
+		"(pingpost backup keygen makes one), or say --unencrypted where the place itself is safe")
+}
+
+// openPlace makes a folder absolute, so that the same place is always called the same.
+func openPlace(place string) (store.Store, error) {
+	to, err := store.Open(place, os.LookupEnv)
+	dir, isDir := to.(*store.Dir)
+	if err != nil || !isDir {
+		return to, err
+	}
+	absolute, err := filepath.Abs(dir.String())
+	if err != nil {
+		return nil, err
+	}
+	return store.OpenDir(absolute)
+}
+
+// serveBackup is the part of serve's flags.
+type serveBackup struct {
+	To string `help:"Back up to this folder or s3://bucket/prefix while serving. With several configurations, to a folder in it for each tenant." placeholder:"PLACE"`
+	shipping
+}
+
+// options for each tenant; nil where nothing is to be backed up.
+func (s *serveBackup) options(several bool) (func(tenant string) (backup.Options, error), error) {
+	if s.To == "" {
+		if s.KeyFile != "" || s.Unencrypted || s.Retain != "" {
+			return nil, errors.New("--backup-to is missing: it says where to back up")
+		}
+		return nil, nil
+	}
+	if _, err := s.shipping.options(s.To); err != nil {
+		return nil, err
+	}
+	return func(tenant string) (backup.Options, error) {
+		place := s.To
+		if several {
+			place = store.Join(place, tenant)
+		}
+		return s.shipping.options(place)
+	}, nil
+}
+
+type backupRunCmd struct {
+	Config string `short:"c" type:"existingfile" help:"The exchange's configuration file, which says where its data is." placeholder:"FILE"`
+	Dir    string `name:"data-dir" type:"existingdir" help:"Or its data directory." placeholder:"DIR"`
+	To     string `required:"true" help:"A folder, best of another machine, or s3://bucket/prefix." placeholder:"PLACE"`
+	Follow bool   `help:"Go on until a signal comes, within a second behind the log."`
+	shipping
+}
+
+// Help is the long form.
+func (backupRunCmd) Help() string {
+	return `The exchange may be served meanwhile. What is in the place already is not sent
+again. Of an S3-compatible service the address is s3://bucket/prefix, with
+?endpoint=https://host and ?region=name where it is not AWS (or
+PINGPOST_S3_ENDPOINT, AWS_REGION); credentials are AWS_ACCESS_KEY_ID,
+AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. It must know conditional writes.`
+}
+
+// Run backs up.
+func (c *backupRunCmd) Run() error {
+	dir, err := c.dir()
+	if err != nil {
+		return err
+	}
+	opt, err := c.options(c.To)
+	if err != nil {
+		return err
+	}
+	opt.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	shipper, err := backup.NewShipper(backup.Folder(dir), opt)
+	if err != nil {
+		return err
+	}
+	defer shipper.Close()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	if c.Follow {
+		err = shipper.Run(ctx)
+	} else {
+		err = shipper.Once(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("backed up to %s: up to entry %d\n", opt.To, shipper.Status().Shipped)
+	return nil
+}
+
+func (c *backupRunCmd) dir() (string, error) {
+	switch {
+	case (c.Config == "") == (c.Dir == ""):
+		return "", errors.New("say what to back up: either --config FILE or --data-dir DIR")
+	case c.Dir != "":
+		return filepath.Abs(c.Dir)
+	}
+	dir, err := exchange.DataDir(c.Config, os.LookupEnv)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(dir)
+}

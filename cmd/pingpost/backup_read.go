@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"pingpost/wal/backup"
+)
+
+type backupListCmd struct {
+	From string `required:"true" help:"Folder, or s3://bucket/prefix." placeholder:"PLACE"`
+}
+
+// Run lists what there is. It needs no key.
+func (c *backupListCmd) Run() error {
+	from, err := openPlace(c.From)
+	if err != nil {
+		return err
+	}
+	all, err := backup.NewRepository(from, nil).Generations(context.Background())
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("there is no backup in %s", from)
+	}
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "GENERATION\tLIFE\tBEGUN\tENTRIES\tUP TO\tSNAPSHOTS\tOBJECTS\tBYTES\t")
+	for i := range all {
+		g := &all[i]
+		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", g.Number, g.Epoch, stood(g.Begun), entries(g), stood(g.LastAt), g.Snapshots, g.Objects, g.Bytes, remarks(g))
+	}
+	return out.Flush()
+}
+
+func entries(g *backup.Generation) string {
+	if g.Last == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d-%d", g.First, g.Last)
+}
+
+func remarks(g *backup.Generation) string {
+	switch {
+	case g.Gaps > 0:
+		return "entries are missing"
+	case !g.Whole:
+		return "under way"
+	}
+	return ""
+}
+
+func stood(at time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return at.UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+type backupVerifyCmd struct {
+	From       string `required:"true" help:"Folder, or s3://bucket/prefix." placeholder:"PLACE"`
+	KeyFile    string `help:"Key file with the identity (AGE-SECRET-KEY-…), where the backup is encrypted." placeholder:"FILE"`
+	Generation int    `help:"Only this one." placeholder:"N"`
+}
+
+// Run reads everything back; exit 1 where something is damaged.
+func (c *backupVerifyCmd) Run() error {
+	repository, err := openRepository(c.From, c.KeyFile)
+	if err != nil {
+		return err
+	}
+	checks, err := repository.Verify(context.Background(), c.Generation)
+	if err != nil {
+		return err
+	}
+	good := len(checks) > 0
+	for i := range checks {
+		k := &checks[i]
+		fmt.Printf("generation %d, life %d: %d entries, %d snapshots, %d files, %d bytes in %d objects\n",
+			k.Number, k.Epoch, k.Entries, k.Snapshots, k.Files, k.Bytes, k.Objects)
+		for _, span := range k.Spans {
+			fmt.Printf("  restores  entries %d to %d, %s to %s\n", span.First, span.Last, stood(span.FirstAt), stood(span.LastAt))
+		}
+		for _, problem := range k.Problems {
+			fmt.Printf("  DAMAGE    %v\n", problem)
+		}
+		good = good && k.OK()
+	}
+	if !good {
+		return errors.Join(exitCode(1))
+	}
+	fmt.Println("good")
+	return nil
+}
+
+// openRepository opens a place to read. Without a key file it must be unencrypted.
+func openRepository(place, keys string) (*backup.Repository, error) {
+	var key *backup.Key
+	var err error
+	if keys != "" {
+		if key, err = backup.ReadKey(keys); err != nil {
+			return nil, err
+		}
+	}
+	from, err := openPlace(place)
+	if err != nil {
+		return nil, err
+	}
+	return backup.NewRepository(from, key), nil
+}
+
+type backupKeygenCmd struct {
+	File string `arg:"" help:"Where to write it; it must not be there yet."`
+}
+
+// Run makes a key file and prints its recipient.
+func (c *backupKeygenCmd) Run() error {
+	file, recipient, err := backup.NewKey()
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot make a key file: %w", err)
+	}
+	_, err = f.Write(file)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("cannot make a key file: %w", err)
+	}
+	fmt.Println(recipient)
+	return nil
+}

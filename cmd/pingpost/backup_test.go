@@ -1,0 +1,308 @@
+package main
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+)
+
+// stand is what log hash, /admin/v1/hash and restore say.
+type stand struct {
+	Seq   uint64 `json:"seq"`
+	Hash  string `json:"hash"`
+	Epoch uint32 `json:"epoch"`
+}
+
+func standOf(t testing.TB, text string) (s stand) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return s
+}
+
+// acknowledged are leads by the time at which their answer came.
+type acknowledged struct {
+	mu  sync.Mutex
+	ids map[string]time.Time
+}
+
+// sellFor sends leads over several connections until the service no longer answers.
+func sellFor(public string, senders int) (*acknowledged, func()) {
+	a := &acknowledged{ids: map[string]time.Time{}}
+	var wait sync.WaitGroup
+	for range senders {
+		wait.Go(func() {
+			for {
+				id, err := sellOne(public)
+				if err != nil {
+					return
+				}
+				a.mu.Lock()
+				a.ids[id] = time.Now()
+				a.mu.Unlock()
+			}
+		})
+	}
+	return a, wait.Wait
+}
+
+func sellOne(public string) (id string, err error) {
+	body := fmt.Sprintf(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":%q,"phone":"4155550132","email":"a@b.example","state":"CA"}`, person)
+	request, err := http.NewRequest(http.MethodPost, public+"/api/v1/ingest", strings.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("X-Api-Key", apiKey)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Data struct{ ID string }
+	}
+	err = json.NewDecoder(response.Body).Decode(&answer)
+	return answer.Data.ID, err
+}
+
+// folders of one exchange and its backup.
+type folders struct{ config, data, key, to string }
+
+func newFolders(t testing.TB) folders {
+	t.Helper()
+	config := configuration(t, served)
+	dir := filepath.Dir(config)
+	return folders{config, filepath.Join(dir, "data"), filepath.Join(dir, "backup.key"), filepath.Join(dir, "backups")}
+}
+
+// TestLostMachine is the walk of the README: what a machine had that burnt down is
+// there again, but for the last second, and what is left of the old one cannot go on.
+func TestLostMachine(t *testing.T) {
+	f := newFolders(t)
+	recipient := strings.TrimSpace(must(t, "backup", "keygen", f.key))
+	onServer := f.key + ".pub"
+	rewrite(t, onServer, recipient)
+	flags := []string{"-c", f.config, "--backup-to", f.to, "--backup-key-file", onServer}
+	s := serve(t, flags...)
+	public, admin := s.addresses("production")
+	s.hears("the backup is whole")
+	sold, ended := sellFor(public, 4)
+	time.Sleep(2500 * time.Millisecond)
+	if metrics := get(t, admin+"/metrics"); !strings.Contains(metrics, "pingpost_backup_lag_seconds") || !strings.Contains(metrics, "pingpost_backup_errors_total 0\n") {
+		t.Errorf("the metrics lack the backup:\n%s", metrics)
+	}
+	killed := time.Now()
+	s.signal(syscall.SIGKILL)
+	s.ends()
+	ended()
+	old := filepath.Join(filepath.Dir(f.data), "old")
+	if err := os.Rename(f.data, old); err != nil {
+		t.Fatal(err)
+	}
+
+	if list := must(t, "backup", "list", "--from", f.to); !strings.Contains(list, "1           1     ") {
+		t.Errorf("the list:\n%s", list)
+	}
+	if said := run(t, "backup", "verify", "--from", f.to, "--key-file", onServer); said.code != 1 || !strings.Contains(said.err, "encrypted") {
+		t.Errorf("verified by the recipient: %+v", said)
+	}
+	if verified := must(t, "backup", "verify", "--from", f.to, "--key-file", f.key); !strings.HasSuffix(verified, "good\n") {
+		t.Errorf("verified: %s", verified)
+	}
+	restored := standOf(t, must(t, "restore", "--from", f.to, "--key-file", f.key, "--data-dir", f.data))
+	if want := standOf(t, must(t, "log", "hash", old, "--at", fmt.Sprint(restored.Seq))); want.Hash != restored.Hash || restored.Epoch != 2 {
+		t.Errorf("restored %+v, and there was %+v", restored, want)
+	}
+	facts := must(t, "log", "dump", f.data)
+	early := 0
+	for id, at := range sold.ids {
+		if killed.Sub(at) < time.Second {
+			continue
+		}
+		if early++; !strings.Contains(facts, id) {
+			t.Errorf("lead %s was acknowledged %s before the end, and is lost", id, killed.Sub(at))
+		}
+	}
+	if early < 20 {
+		t.Errorf("only %d leads were sold in time", early)
+	}
+
+	rewrite(t, filepath.Join(filepath.Dir(f.config), "old.yaml"), strings.Replace(served, "data_dir: data", "data_dir: old", 1))
+	zombie := serve(t, append([]string{"-c", filepath.Join(filepath.Dir(f.config), "old.yaml")}, flags[2:]...)...)
+	if code := zombie.ends(); code != 1 || !strings.Contains(zombie.said(), "a later life of this exchange") {
+		t.Errorf("the old copy: exit %d: %s", code, zombie.said())
+	}
+	again := serve(t, flags...)
+	public, _ = again.addresses("production")
+	mustSell(t, public, "ACCEPTED")
+	again.hears("the backup is whole")
+	again.signal(syscall.SIGTERM)
+	if code := again.ends(); code != 0 {
+		t.Errorf("exit %d: %s", code, again.said())
+	}
+	last := standOf(t, must(t, "restore", "--from", f.to, "--key-file", f.key, "--data-dir", f.data+"2"))
+	if want := standOf(t, must(t, "log", "hash", f.data)); last.Hash != want.Hash || last.Seq != want.Seq || last.Epoch != 3 {
+		t.Errorf("restored %+v, and there was %+v", last, want)
+	}
+}
+
+func get(t testing.TB, url string) string {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var text strings.Builder
+	if _, err := fmt.Fprint(&text, response.Status, "\n"); err != nil {
+		t.Fatal(err)
+	}
+	buffer := make([]byte, 1<<20)
+	for {
+		n, err := response.Body.Read(buffer)
+		text.Write(buffer[:n])
+		if err != nil {
+			return text.String()
+		}
+	}
+}
+
+// bucketService is an S3 service over TLS, as another process sees it.
+func bucketService(t testing.TB) (endpoint, authority string) {
+	t.Helper()
+	backend := s3mem.New()
+	if err := backend.CreateBucket("backups"); err != nil {
+		t.Fatal(err)
+	}
+	service := httptest.NewUnstartedServer(gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server())
+	service.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	service.StartTLS()
+	t.Cleanup(service.Close)
+	authority = filepath.Join(t.TempDir(), "authority.pem")
+	rewrite(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: service.Certificate().Raw})))
+	return service.URL, authority
+}
+
+// TestBackupToBucket runs beside the exchange, as a program of its own, with --follow.
+func TestBackupToBucket(t *testing.T) {
+	endpoint, authority := bucketService(t)
+	t.Setenv("SSL_CERT_FILE", authority)
+	t.Setenv("PINGPOST_S3_ENDPOINT", endpoint)
+	t.Setenv("AWS_REGION", "us-east-1")
+	t.Setenv("AWS_ACCESS_KEY_ID", "id")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret-of-a-canary")
+	f := newFolders(t)
+	s := serve(t, "-c", f.config)
+	public, _ := s.addresses("production")
+	to := "s3://backups/here"
+	follower := &service{Cmd: program(t, "backup", "-c", f.config, "--to", to, "--unencrypted", "--follow"), t: t, ended: make(chan error, 1)}
+	follower.Stderr, follower.Stdout = follower, follower
+	if err := follower.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { follower.ended <- follower.Wait() }()
+	follower.hears("the backup is whole")
+	for range 20 {
+		mustSell(t, public, "ACCEPTED")
+	}
+	if said := run(t, "backup", "-c", f.config, "--to", to, "--unencrypted"); said.code != 1 || !strings.Contains(said.err, "being backed up") {
+		t.Errorf("a second one: %+v", said)
+	}
+	s.signal(syscall.SIGTERM)
+	s.ends()
+	want := standOf(t, must(t, "log", "hash", f.data))
+	waitFor(t, func() bool {
+		return strings.Contains(must(t, "backup", "list", "--from", to), fmt.Sprintf("1-%d ", want.Seq))
+	})
+	follower.signal(syscall.SIGTERM)
+	if code := follower.ends(); code != 0 || !strings.Contains(follower.said(), fmt.Sprintf("up to entry %d", want.Seq)) {
+		t.Errorf("exit %d: %s", code, follower.said())
+	}
+	must(t, "backup", "-c", f.config, "--to", to, "--unencrypted", "--retain", "30d")
+	must(t, "backup", "verify", "--from", to)
+	got := standOf(t, must(t, "restore", "--from", to, "--data-dir", f.data+"2", "--drill"))
+	if got.Hash != want.Hash || got.Seq != want.Seq || got.Epoch != 1 {
+		t.Errorf("restored %+v, and there was %+v", got, want)
+	}
+}
+
+func waitFor(t testing.TB, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it never came")
+		}
+	}
+}
+
+// TestServeWithoutItsStore: a store that does not answer neither stops the exchange nor
+// slows it, and the metrics say so.
+func TestServeWithoutItsStore(t *testing.T) {
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoint := "http://" + nobody.Addr().String()
+	nobody.Close()
+	t.Setenv("AWS_ACCESS_KEY_ID", "id")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret-of-a-canary")
+	f := newFolders(t)
+	s := serve(t, "-c", f.config, "--backup-to", "s3://backups/x?region=eu&endpoint="+endpoint, "--backup-unencrypted")
+	public, admin := s.addresses("production")
+	mustSell(t, public, "ACCEPTED")
+	s.hears("the backup failed and is tried again")
+	if metrics := get(t, admin+"/metrics"); strings.Contains(metrics, "pingpost_backup_errors_total 0\n") || strings.Contains(metrics, "pingpost_backup_lag_entries 0\n") {
+		t.Errorf("the metrics do not tell:\n%s", metrics)
+	}
+	s.signal(syscall.SIGTERM)
+	if code := s.ends(); code != 0 {
+		t.Errorf("exit %d: %s", code, s.said())
+	}
+}
+
+func TestBackupRefuses(t *testing.T) {
+	f := newFolders(t)
+	if err := os.MkdirAll(f.data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"say what to back up":        {"backup", "--to", f.to, "--unencrypted"},
+		"either --config":            {"backup", "--to", f.to, "--unencrypted", "-c", f.config, "--data-dir", f.data},
+		"give a key file":            {"backup", "--to", f.to, "-c", f.config},
+		"not both":                   {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--key-file", f.key},
+		"cannot read the backup's":   {"backup", "--to", f.to, "-c", f.config, "--key-file", f.key},
+		"megabytes":                  {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--rate", "0"},
+		"such as 30d":                {"backup", "--to", f.to, "-c", f.config, "--unencrypted", "--retain", "soon"},
+		"no place for backups":       {"backup", "--to", "ftp://x", "-c", f.config, "--unencrypted"},
+		"no exchange yet":            {"backup", "--to", f.to, "-c", f.config, "--unencrypted"},
+		"there is no backup":         {"backup", "list", "--from", f.to + "2"},
+		"no moment to restore":       {"restore", "--from", f.to, "--data-dir", f.data, "--at", "yesterday"},
+		"is not empty":               {"restore", "--from", f.to, "--data-dir", filepath.Dir(f.data)},
+		"--backup-to is missing":     {"serve", "-c", f.config, "--backup-unencrypted"},
+		"the exchange's key and all": {"serve", "-c", f.config, "--backup-to", f.to},
+	} {
+		if said := run(t, args...); said.code != 1 || !strings.Contains(said.err, want) {
+			t.Errorf("%v: exit %d: %s, want %q", args, said.code, said.err, want)
+		}
+	}
+	rewrite(t, f.key, "mine")
+	if said := run(t, "backup", "keygen", f.key); said.code != 1 || !strings.Contains(said.err, "file exists") {
+		t.Errorf("a key file was written over: %+v", said)
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"pingpost/cmd/pingpost/exchange"
+	"pingpost/wal/backup"
+)
+
+type restoreCmd struct {
+	From       string `required:"true" help:"Folder, or s3://bucket/prefix." placeholder:"PLACE"`
+	At         string `default:"latest" help:"What to restore: latest, an entry's number, or a time such as 2026-11-20T17:00:00Z, which means the last entry up to then."`
+	DataDir    string `required:"true" help:"The folder to make. It must be empty, or not there." placeholder:"DIR"`
+	KeyFile    string `help:"Key file with the identity (AGE-SECRET-KEY-…), where the backup is encrypted." placeholder:"FILE"`
+	Generation int    `help:"From this one; by default from the last that reaches the moment." placeholder:"N"`
+	Drill      bool   `help:"Make a copy to look at, and leave the exchange that is backed up its life. Never serve such a copy beside it."`
+}
+
+// Help is the long form.
+func (restoreCmd) Help() string {
+	return `A restore begins the exchange's next life: a copy of it that is in an earlier one
+can back up to the same place no more, and does not start with --backup-to. Stop
+what is left of it first. Keys of persons who were erased stay erased, whichever
+moment is restored.
+
+The folder has its name only when all of it is there, verified and fsynced. What a
+restore that broke off has left (the folder's name with .restoring) the next one
+removes.`
+}
+
+// Run restores, and tells the state's hash.
+func (c *restoreCmd) Run() error {
+	at, err := backup.ParseTarget(c.At)
+	if err != nil {
+		return err
+	}
+	repository, err := openRepository(c.From, c.KeyFile)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	var hash uint64
+	done, err := repository.Restore(ctx, backup.RestoreOptions{
+		At: at, Dir: c.DataDir, Generation: c.Generation, Drill: c.Drill,
+		Check: func(dir string) (err error) {
+			_, hash, err = exchange.Hash(dir, 0)
+			return err
+		},
+	})
+	if errors.Is(err, backup.ErrEncrypted) && c.KeyFile == "" {
+		return errors.New("the backup is encrypted: give --key-file")
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf(`{"seq":%d,"at":%q,"hash":"%016x","generation":%d,"epoch":%d}`+"\n",
+		done.Seq, done.At.Format(time.RFC3339Nano), hash, done.Generation, done.Epoch)
+	return nil
+}

@@ -1,0 +1,229 @@
+package backup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/wal"
+)
+
+// TestEveryEntryCanBeRestored backs up in steps, with snapshots and a history that goes
+// on, and restores every entry, by its number and by its time.
+func TestEveryEntryCanBeRestored(t *testing.T) {
+	full, recipient := identity(t)
+	for _, key := range []struct {
+		name         string
+		read, writes *Key
+	}{{"encrypted", full, recipient}, {"unencrypted", nil, nil}} {
+		t.Run(key.name, func(t *testing.T) {
+			s := newSite(t, t.TempDir())
+			defer s.close()
+			to := newDir(t, t.TempDir())
+			shipper := shipping(t, s, small(to, key.writes))
+			for range 12 {
+				s.many(5)
+				if len(s.entries)%2 == 0 {
+					s.snapshot(uint64(len(s.entries)) - 3)
+					s.archive(uint64(max(1, len(s.entries)-15)))
+				}
+				s.file(fmt.Sprintf("catalogs/%d.json", len(s.entries)), "{}")
+				if err := shipper.Once(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for seq := uint64(1); seq <= uint64(len(s.entries)); seq++ {
+				for _, at := range []Target{{Seq: seq}, {Time: time.Unix(0, s.entries[seq-1].At)}} {
+					dir, done := restored(t, to, key.read, s, RestoreOptions{At: at, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
+					want := seq
+					for at.Seq == 0 && int(want) < len(s.entries) && s.entries[want].At == s.entries[seq-1].At {
+						want++ // the whole batch
+					}
+					if done.Seq != want || done.Epoch != 1 {
+						t.Fatalf("%s: restored to %+v", at, done)
+					}
+					log, err := wal.Open(dir, wal.Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					log.Close()
+				}
+			}
+			check(t, NewRepository(to, key.read), 1)
+		})
+	}
+}
+
+// check verifies all generations.
+func check(t *testing.T, r *Repository, generations int) []Check {
+	t.Helper()
+	checks, err := r.Verify(t.Context(), 0)
+	if err != nil || len(checks) != generations {
+		t.Fatalf("%d generations, %v, want %d", len(checks), err, generations)
+	}
+	for _, c := range checks {
+		if !c.OK() {
+			t.Errorf("generation %d: %v", c.Number, c.Problems)
+		}
+	}
+	return checks
+}
+
+// TestOnlyWhatIsNewIsShipped counts what a second run puts.
+func TestOnlyWhatIsNewIsShipped(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	s.many(50)
+	s.snapshot(40)
+	s.file("lists/a", strings.Repeat("x", 1000))
+	to := &counting{Store: newDir(t, t.TempDir())}
+	ship(t, s, small(to, nil)).Close()
+	if to.bytes < 3000 {
+		t.Errorf("the first run put %d bytes", to.bytes)
+	}
+	for _, more := range []int{0, 1, 3} {
+		to.bytes, to.puts = 0, 0
+		s.many(more)
+		ship(t, s, small(to, nil)).Close()
+		if to.bytes > 250+more*400 { // a fence, and the entries, merged or not
+			t.Errorf("with %d new entries it put %d bytes in %d objects", more, to.bytes, to.puts)
+		}
+	}
+}
+
+// TestSmallObjectsAreMerged: however often little is shipped, few objects stay.
+func TestSmallObjectsAreMerged(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	to := newDir(t, t.TempDir())
+	var shipper *Shipper
+	for i := range 60 {
+		if i%7 == 0 {
+			if shipper != nil {
+				shipper.Close()
+			}
+			shipper = shipping(t, s, small(to, nil))
+		}
+		s.many(1)
+		if err := shipper.Once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shipper.Close()
+	objects, err := to.List(t.Context(), "gen/0000000001/log")
+	if err != nil || len(objects) > 60*80/700+5 {
+		t.Errorf("%d objects, %v", len(objects), err)
+	}
+	restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
+}
+
+// TestLogThatCannotBeReached begins a new generation when the log's history has gone
+// past what was shipped, and when the log is in another life.
+func TestLogThatCannotBeReached(t *testing.T) {
+	for what, happens := range map[string]func(s *site){
+		"its history has gone on": func(s *site) {
+			s.many(60)
+			s.snapshot(75)
+			s.archive(75)
+			for {
+				if segments, err := wal.Segments(s.dir); err != nil || segments[0].First > 20 {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+		},
+		"a loss was accepted": func(s *site) {
+			s.close()
+			s.entries = s.entries[:15]
+			s.must(wal.WriteEpoch(s.dir, 2))
+			cut(s)
+			s.open()
+			s.many(10)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := newSite(t, t.TempDir())
+			defer func() { s.close() }()
+			to := newDir(t, t.TempDir())
+			s.many(20)
+			ship(t, s, small(to, nil)).Close()
+			happens(s)
+			ship(t, s, small(to, nil)).Close()
+			_, done := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
+			if done.Generation != 2 || done.Seq != uint64(len(s.entries)) {
+				t.Errorf("restored %+v", done)
+			}
+			check(t, NewRepository(to, nil), 2)
+		})
+	}
+}
+
+// cut writes a closed log anew with the entries that are left.
+func cut(s *site) {
+	s.t.Helper()
+	s.must(os.RemoveAll(filepath.Join(s.dir, "log")))
+	b, err := wal.NewRebuild(s.dir, 1)
+	s.must(err)
+	for i := range s.entries {
+		s.must(b.Append(&s.entries[i]))
+	}
+	s.must(b.Close(2))
+}
+
+// TestDamagedSnapshotStopsNothing: the log goes on to be shipped.
+func TestDamagedSnapshotStopsNothing(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	s.many(10)
+	s.snapshot(9)
+	infos, err := wal.Snapshots(s.dir)
+	s.must(err)
+	content, err := os.ReadFile(infos[0].Path)
+	s.must(err)
+	content[30] ^= 1
+	s.must(os.WriteFile(infos[0].Path, content, 0o600))
+	to := newDir(t, t.TempDir())
+	ship(t, s, small(to, nil))
+	check(t, NewRepository(to, nil), 1)
+	_, done := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
+	if done.Seq != 10 || done.Snapshot != 0 {
+		t.Errorf("restored %+v", done)
+	}
+}
+
+// TestOneFolderOnePlaceOneShipper: two processes do not ship the same to one place.
+func TestOneFolderOnePlaceOneShipper(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	to, other := newDir(t, t.TempDir()), newDir(t, t.TempDir())
+	shipping(t, s, small(to, nil))
+	if _, err := NewShipper(Folder(s.dir), small(to, nil)); !errors.Is(err, wal.ErrLocked) {
+		t.Errorf("a second one: %v", err)
+	}
+	shipping(t, s, small(other, nil))
+}
+
+func TestNothingToBackUp(t *testing.T) {
+	dir := t.TempDir()
+	shipper, err := NewShipper(Folder(dir), small(newDir(t, t.TempDir()), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shipper.Close()
+	if err := shipper.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "no exchange yet") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "keys"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "keys", rootKey), []byte("key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := shipper.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "no log") {
+		t.Errorf("a key alone: %v", err)
+	}
+}

@@ -1,0 +1,70 @@
+package backup
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pingpost/wal"
+)
+
+// TestRetention lets days go by, with what a day brings, and looks at what can still be
+// restored: all within the retention, and never nothing.
+func TestRetention(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer func() { s.close() }()
+	to := newDir(t, t.TempDir())
+	opt := small(to, nil)
+	opt.now = func() time.Time { return time.Unix(0, s.clock) }
+	opt.Retain = 72 * time.Hour
+	ends := map[int]uint64{} // last entry of a day
+	var most int
+	for day := 1; day <= 12; day++ {
+		s.clock += int64(24 * time.Hour)
+		s.many(30)
+		s.snapshot(uint64(len(s.entries)) - 2)
+		s.archive(uint64(max(1, len(s.entries)-40))) // history is a good day
+		ends[day] = uint64(len(s.entries))
+		if day == 5 { // another life, so another generation
+			s.close()
+			s.must(wal.WriteEpoch(s.dir, 2))
+			s.open()
+		}
+		ship(t, s, opt).Close()
+		objects, err := to.List(t.Context(), genFolder)
+		s.must(err)
+		most = max(most, len(objects))
+		for before := range 3 {
+			if end, known := ends[day-before]; known {
+				_, done := restored(t, to, nil, s, RestoreOptions{At: Target{Seq: end}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
+				if done.Seq != end {
+					t.Fatalf("day %d: entry %d of %d days ago was restored as %d", day, end, before, done.Seq)
+				}
+			}
+		}
+		check(t, NewRepository(to, nil), map[bool]int{true: 2, false: 1}[day >= 5 && day < 8])
+	}
+	objects, err := to.List(t.Context(), genFolder)
+	s.must(err)
+	if len(objects) > most*2/3 {
+		t.Errorf("%d objects are left of %d", len(objects), most)
+	}
+	if _, err := NewRepository(to, nil).Restore(t.Context(), RestoreOptions{At: Target{Seq: ends[2]}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true}); err == nil {
+		t.Error("what is past its retention could be restored")
+	}
+}
+
+// TestLastGenerationStays: however old it is.
+func TestLastGenerationStays(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	to := newDir(t, t.TempDir())
+	opt := small(to, nil)
+	opt.now = func() time.Time { return time.Unix(0, s.clock) }
+	opt.Retain = time.Hour
+	s.many(20)
+	ship(t, s, opt).Close()
+	s.clock += int64(10_000 * time.Hour)
+	ship(t, s, opt).Close()
+	restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 3}, Dir: filepath.Join(t.TempDir(), "data")})
+}

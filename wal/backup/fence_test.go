@@ -1,0 +1,207 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pingpost/wal"
+)
+
+// TestTwoCopiesDoNotBothGoOn: a restore begins a life, and the copies of the one before
+// can back up no more, neither what runs nor what starts.
+func TestTwoCopiesDoNotBothGoOn(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	s.many(20)
+	to := newDir(t, t.TempDir())
+	old := ship(t, s, small(to, nil))
+	dir, done := restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 15}, Dir: filepath.Join(t.TempDir(), "data")})
+	if done.Epoch != 2 {
+		t.Fatalf("restored %+v", done)
+	}
+	s.many(5)
+	if err := old.Once(t.Context()); !errors.Is(err, ErrFenced) || !Stops(err) {
+		t.Errorf("the copy that runs: %v", err)
+	}
+	if err := old.Run(t.Context()); !errors.Is(err, ErrFenced) {
+		t.Errorf("the copy that runs on: %v", err)
+	}
+	old.Close()
+	again := shipping(t, s, small(to, nil))
+	if err := again.Begin(t.Context()); !errors.Is(err, ErrFenced) {
+		t.Errorf("the copy that starts: %v", err)
+	}
+
+	next := &site{t: t, dir: dir, clock: s.clock, small: 600}
+	next.open()
+	defer next.close()
+	next.put("another sixteenth")
+	ship(t, next, small(to, nil)).Close()
+	_, done = restored(t, to, nil, next, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
+	if done.Seq != 16 || done.Generation != 2 || done.Epoch != 3 {
+		t.Errorf("restored %+v", done)
+	}
+	_, done = restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 20}, Dir: filepath.Join(t.TempDir(), "data")})
+	if done.Generation != 1 || done.Epoch != 4 {
+		t.Errorf("from the first life: %+v", done)
+	}
+}
+
+// TestDrillLeavesTheStoreAlone: what is restored to look at does not end the original,
+// and cannot back up in its place.
+func TestDrillLeavesTheStoreAlone(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	s.many(20)
+	to := newDir(t, t.TempDir())
+	shipper := ship(t, s, small(to, nil))
+	dir, done := restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 15}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
+	s.many(5)
+	if err := shipper.Once(t.Context()); err != nil || done.Epoch != 1 {
+		t.Errorf("the original: %v, the copy is in life %d", err, done.Epoch)
+	}
+	copied := &site{t: t, dir: dir, clock: s.clock, small: 600}
+	copied.open()
+	defer copied.close()
+	for range 2 { // behind, and then beside
+		drill := shipping(t, copied, small(to, nil))
+		if err := drill.Once(t.Context()); !errors.Is(err, ErrDiverged) {
+			t.Errorf("the copy: %v", err)
+		}
+		drill.Close()
+		copied.many(20)
+	}
+	if err := shipper.Once(t.Context()); err != nil {
+		t.Errorf("the original, afterwards: %v", err)
+	}
+}
+
+// TestCopyOfTheFolder: two copies of one life that both went on are told apart by what
+// they have, whichever of them backs up first.
+func TestCopyOfTheFolder(t *testing.T) {
+	for what, diverge := range map[string]func(s, other *site){
+		"an older copy":                     func(s, _ *site) { s.many(3) },
+		"another entry in the last's place": func(s, other *site) { s.many(3); other.many(3) },
+		"others, and more of them":          func(s, other *site) { s.many(3); other.many(40) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := newSite(t, t.TempDir())
+			s.many(20)
+			to := newDir(t, t.TempDir())
+			ship(t, s, small(to, nil)).Close()
+			s.close()
+			dir := filepath.Join(t.TempDir(), "copy")
+			s.must(os.CopyFS(dir, os.DirFS(s.dir)))
+			s.open()
+			defer s.close()
+			other := &site{t: t, dir: dir, clock: s.clock, small: 600}
+			other.open()
+			defer other.close()
+			diverge(s, other)
+			ship(t, s, small(to, nil)).Close()
+			copied := shipping(t, other, small(to, nil))
+			if err := copied.Once(t.Context()); !errors.Is(err, ErrDiverged) {
+				t.Errorf("the copy: %v", err)
+			}
+			ship(t, s, small(to, nil)).Close()
+			check(t, NewRepository(to, nil), 1)
+		})
+	}
+}
+
+// TestTakenOver: of two with the same entries the last to begin goes on.
+func TestTakenOver(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	s.many(20)
+	s.close()
+	dir := filepath.Join(t.TempDir(), "copy")
+	s.must(os.CopyFS(dir, os.DirFS(s.dir)))
+	s.open()
+	defer s.close()
+	other := &site{t: t, dir: dir, clock: s.clock, small: 600}
+	other.open()
+	defer other.close()
+	to := newDir(t, t.TempDir())
+	first, second := ship(t, s, small(to, nil)), ship(t, other, small(to, nil))
+	if err := first.Once(t.Context()); !errors.Is(err, ErrTakenOver) || !Stops(err) {
+		t.Errorf("the first: %v", err)
+	}
+	if err := second.Once(t.Context()); err != nil {
+		t.Errorf("the second: %v", err)
+	}
+}
+
+// TestAnotherExchange is not shipped over one that is there, nor in another manner.
+func TestAnotherExchange(t *testing.T) {
+	s, other := newSite(t, t.TempDir()), newSite(t, t.TempDir())
+	defer s.close()
+	defer other.close()
+	s.many(3)
+	other.many(3)
+	to := newDir(t, t.TempDir())
+	ship(t, s, small(to, nil)).Close()
+	if err := shipping(t, other, small(to, nil)).Once(t.Context()); !errors.Is(err, ErrForeign) || !Stops(err) {
+		t.Errorf("another exchange: %v", err)
+	}
+	_, recipient := identity(t)
+	if err := shipping(t, s, small(to, recipient)).Once(t.Context()); !errors.Is(err, ErrMixed) || !Stops(err) {
+		t.Errorf("encrypted beside unencrypted: %v", err)
+	}
+	check(t, NewRepository(to, nil), 1)
+}
+
+// TestAcceptedLossAndRestore: a loss that was accepted raises the life too, without the
+// store; what it ships does not follow from a restore to the same life.
+func TestAcceptedLossAndRestore(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	s.many(20)
+	to := newDir(t, t.TempDir())
+	ship(t, s, small(to, nil)).Close()
+	dir, _ := restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 10}, Dir: filepath.Join(t.TempDir(), "data")})
+	next := &site{t: t, dir: dir, clock: s.clock, small: 600}
+	next.open()
+	next.many(5)
+	ship(t, next, small(to, nil)).Close()
+	next.close()
+	s.close()
+	s.must(wal.WriteEpoch(s.dir, 2))
+	s.open()
+	defer s.close()
+	if err := shipping(t, s, small(to, nil)).Once(t.Context()); !errors.Is(err, ErrDiverged) {
+		t.Errorf("a life that another has: %v", err)
+	}
+}
+
+func TestFencesAreRaisedOneByOne(t *testing.T) {
+	b := &box{store: newDir(t, t.TempDir()), key: new(Key)}
+	ctx := context.Background()
+	errs := make(chan error, 8)
+	for i := range 8 {
+		go func() {
+			_, err := b.raise(ctx, uint32(1+i%2), "test", time.Now())
+			errs <- err
+		}()
+	}
+	for range 8 {
+		if err := <-errs; err != nil && !errors.Is(err, ErrFenced) {
+			t.Error(err)
+		}
+	}
+	last, err := b.raise(ctx, 2, "test", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.holds(ctx, last); err != nil {
+		t.Errorf("the last one: %v", err)
+	}
+	if all, err := b.fences(ctx); err != nil || highest(all) != 2 || all[len(all)-1].Run != last.Run {
+		t.Errorf("there are %v, %v", all, err)
+	}
+	if _, err := b.raise(ctx, 1, "test", time.Now()); !errors.Is(err, ErrFenced) {
+		t.Errorf("a life before: %v", err)
+	}
+}

@@ -1,0 +1,272 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/wal"
+	"pingpost/wal/backup/store"
+)
+
+// TestFlakyStores: whatever a store does for a while, the backup is whole once it
+// works again, and was restorable all along.
+func TestFlakyStores(t *testing.T) {
+	every := func(n, leaves int, kinds string) func(int, string, string) (int, error) {
+		return func(op int, kind, _ string) (int, error) {
+			if op%n == 0 && strings.Contains(kinds, kind) {
+				return leaves, errFlaky
+			}
+			return 0, nil
+		}
+	}
+	for what, fails := range map[string]func(op int, kind, name string) (int, error){
+		"every other request fails":        every(2, 0, "put create get list delete"),
+		"puts fail":                        every(3, 0, "put create"),
+		"puts succeed and say they failed": every(3, 1<<20, "put create"),
+		"puts leave half an object":        every(3, 40, "put"),
+		"puts leave an empty object":       every(2, 0, "put"),
+		"listings fail":                    every(2, 0, "list"),
+		"gets fail":                        every(2, 0, "get"),
+		"deletes fail":                     every(2, 0, "delete"),
+		"manifests alone fail": func(op int, kind, name string) (int, error) {
+			if strings.Contains(name, "/whole-") && op%3 > 0 {
+				return 5, errFlaky
+			}
+			return 0, nil
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := newSite(t, t.TempDir())
+			defer s.close()
+			to := &flaky{Store: newDir(t, t.TempDir()), fails: fails}
+			failed := 0
+			var shipper *Shipper
+			for round := range 6 {
+				if round%2 == 0 {
+					if shipper != nil {
+						shipper.Close()
+					}
+					shipper = shipping(t, s, small(to, nil))
+				}
+				s.many(6)
+				s.snapshot(uint64(len(s.entries)) - 2)
+				for range 100 {
+					err := shipper.Once(t.Context())
+					if err == nil {
+						break
+					}
+					if failed++; !errors.Is(err, errFlaky) {
+						t.Fatal(err)
+					}
+				}
+			}
+			if failed == 0 {
+				t.Error("the store never failed")
+			}
+			shipper.Close()
+			to.fails = nil
+			ship(t, s, small(to, nil)).Close()
+			checkEnd(t, to, s)
+		})
+	}
+}
+
+// checkEnd verifies all, and restores the last entry.
+func checkEnd(t *testing.T, from store.Store, s *site) {
+	t.Helper()
+	for _, c := range check(t, NewRepository(from, nil), 1) {
+		if n := uint64(len(s.entries)); c.Last != n || c.Entries != n || !c.Whole {
+			t.Errorf("of %d entries there are %d, the last is %d", n, c.Entries, c.Last)
+		}
+	}
+	restored(t, from, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
+}
+
+// hanging is a store whose requests come to an end only with their context.
+type hanging struct{ store.Store }
+
+func (hanging) Put(ctx context.Context, _ string, _ []byte) error { <-ctx.Done(); return ctx.Err() }
+
+// TestHangingStore: a backup that hangs ends when it is to.
+func TestHangingStore(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	s.many(3)
+	shipper := shipping(t, s, small(hanging{newDir(t, t.TempDir())}, nil))
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- shipper.Run(ctx) }()
+	for shipper.Status().LagEntries == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	s.many(30) // nobody waits for the backup
+	end()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStatus: the lag is what would be lost, and errors are told until all is well.
+func TestStatus(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	s.many(3)
+	down := true
+	to := &flaky{Store: newDir(t, t.TempDir())}
+	to.fails = func(_ int, kind, _ string) (int, error) {
+		if down && kind == "put" {
+			return 0, errFlaky
+		}
+		return 0, nil
+	}
+	clock := time.Unix(1000, 0)
+	opt := small(to, nil)
+	opt.now = func() time.Time { return clock }
+	shipper := shipping(t, s, opt)
+	clock = clock.Add(7 * time.Second)
+	if _, err := shipper.Step(t.Context()); !errors.Is(err, errFlaky) {
+		t.Fatal(err)
+	}
+	if got := shipper.Status(); got.LagEntries != 3 || got.Lag != 7*time.Second || !got.LastSuccess.IsZero() {
+		t.Errorf("while it is down: %+v", got)
+	}
+	down = false
+	if caughtUp, err := shipper.Step(t.Context()); err != nil || !caughtUp {
+		t.Fatal(caughtUp, err)
+	}
+	if got := shipper.Status(); got.LagEntries != 0 || got.Lag != 0 || !got.LastSuccess.Equal(clock) || got.Shipped != 3 {
+		t.Errorf("when all is shipped: %+v", got)
+	}
+	clock = clock.Add(time.Hour)
+	if got := shipper.Status(); got.Lag != 0 {
+		t.Errorf("while nothing happens: %+v", got)
+	}
+	s.many(2)
+	clock = clock.Add(time.Second)
+	if got := shipper.Status(); got.LagEntries != 2 || got.Lag <= 0 {
+		t.Errorf("behind: %+v", got)
+	}
+}
+
+// TestRunGoesOnAfterErrors: it counts them, and ships when the store is back.
+func TestRunGoesOnAfterErrors(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	s.many(3)
+	to := &flaky{Store: newDir(t, t.TempDir()), fails: func(op int, _, _ string) (int, error) {
+		if op <= 2 {
+			return 0, errFlaky
+		}
+		return 0, nil
+	}}
+	shipper := shipping(t, s, small(to, nil))
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- shipper.Run(ctx) }()
+	for shipper.Status().Shipped < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	if got := shipper.Status(); got.Errors == 0 {
+		t.Errorf("no error was counted: %+v", got)
+	}
+	s.many(4)
+	for shipper.Status().Shipped < 7 {
+		time.Sleep(time.Millisecond)
+	}
+	end()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEveryHistory draws what happens to a log and to its backup, cut off at any request
+// to the store: at every moment all that was shipped can be restored as it was, and
+// once the store works, all there is.
+func TestEveryHistory(t *testing.T) {
+	base := t.TempDir()
+	run := 0
+	rapid.Check(t, func(t *rapid.T) {
+		run++
+		place := filepath.Join(base, fmt.Sprint(run))
+		s := newSite(t, filepath.Join(place, "data"))
+		defer func() { s.close() }()
+		to := &flaky{Store: newDir(t, filepath.Join(place, "store"))}
+		opt := small(to, nil)
+		shipper := shipping(t, s, opt)
+		defer func() { shipper.Close() }()
+		restores := 0
+		restore := func(seq int) {
+			restores++
+			dir := filepath.Join(place, fmt.Sprint("restored", restores))
+			_, done := restored(t, to.Store, nil, s, RestoreOptions{At: Target{Seq: uint64(seq)}, Dir: dir, Drill: true})
+			if done.Seq != uint64(seq) {
+				t.Fatalf("entry %d was restored as %d", seq, done.Seq)
+			}
+		}
+		shipped := 0
+		t.Repeat(map[string]func(*rapid.T){
+			"log": func(t *rapid.T) { s.many(rapid.IntRange(1, 12).Draw(t, "entries")) },
+			"snapshot": func(t *rapid.T) {
+				if n := len(s.entries); n > 0 {
+					s.snapshot(uint64(rapid.IntRange(max(1, n-5), n).Draw(t, "oldest")))
+				}
+			},
+			"archive": func(t *rapid.T) {
+				if infos, err := wal.Snapshots(s.dir); err == nil && len(infos) == 2 {
+					s.archive(uint64(max(1, int(infos[1].Newest)-6)))
+				}
+			},
+			"list": func(*rapid.T) { s.file(fmt.Sprintf("lists/%d", len(s.entries)), "numbers") },
+			"restart the exchange": func(*rapid.T) {
+				shipper.Close()
+				s.close()
+				s.open()
+				shipper = shipping(t, s, opt)
+			},
+			"ship, cut off": func(t *rapid.T) {
+				at, leaves := to.ops+rapid.IntRange(1, 25).Draw(t, "request"), rapid.SampledFrom([]int{0, 10, 100, 1 << 20}).Draw(t, "leaves")
+				to.fails = func(op int, _, _ string) (int, error) {
+					if op >= at {
+						return leaves * max(0, at+1-op), errFlaky
+					}
+					return 0, nil
+				}
+				if err := shipper.Once(context.Background()); err == nil {
+					shipped = len(s.entries)
+				} else if !errors.Is(err, errFlaky) {
+					t.Fatal(err)
+				}
+				to.fails = nil
+				if rapid.Bool().Draw(t, "crash") {
+					shipper.Close()
+					shipper = shipping(t, s, opt)
+				}
+			},
+			"ship": func(t *rapid.T) {
+				if err := shipper.Once(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				shipped = len(s.entries)
+			},
+			"restore": func(t *rapid.T) {
+				if shipped > 0 {
+					restore(shipped)
+				}
+			},
+			"": func(*rapid.T) {},
+		})
+		if err := shipper.Once(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.entries) > 0 {
+			restore(len(s.entries))
+		}
+	})
+}

@@ -1,0 +1,280 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"pingpost/wal"
+	"pingpost/wal/backup/store"
+)
+
+// TestMain puts the tests' files into memory where there is such a place: what an fsync
+// is good for is the log's own to test.
+func TestMain(m *testing.M) {
+	if probe, err := os.MkdirTemp("/dev/shm", ""); err == nil {
+		_ = os.Remove(probe)
+		_ = os.Setenv("TMPDIR", "/dev/shm")
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// tester is what tests and properties have in common.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
+
+// site is a folder that is backed up, with an exchange of the simplest kind: its state
+// is a hash of all entries, of which a snapshot has the value.
+type site struct {
+	t       tester
+	dir     string
+	log     *wal.Log
+	entries []wal.Entry // that are durable
+	clock   int64
+	small   int // size of a segment
+}
+
+func newSite(t tester, dir string) *site {
+	t.Helper()
+	s := &site{t: t, dir: dir, clock: 1_700_000_000_000_000_000, small: 600}
+	s.must(os.MkdirAll(dir, 0o700))
+	s.file("keys/"+rootKey, hex.EncodeToString(random(32))+"\n")
+	s.open()
+	return s
+}
+
+func (s *site) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) open() {
+	s.t.Helper()
+	opt := wal.Options{SegmentSize: s.small, Now: func() int64 { s.clock += int64(time.Second); return s.clock }}
+	if snapshot, err := wal.OpenSnapshot(s.dir); err == nil {
+		opt.From, opt.AtLeast = snapshot.Oldest+1, snapshot.Newest
+		snapshot.Close()
+	}
+	log, err := wal.Open(s.dir, opt)
+	s.must(err)
+	s.log = log
+}
+
+func (s *site) close() {
+	s.t.Helper()
+	s.must(s.log.Close())
+}
+
+func (s *site) file(name, content string) {
+	s.t.Helper()
+	path := filepath.Join(s.dir, filepath.FromSlash(name))
+	s.must(os.MkdirAll(filepath.Dir(path), 0o700))
+	s.must(os.WriteFile(path, []byte(content), 0o600))
+}
+
+type waiter chan error
+
+func (w waiter) Committed(uint64, int64) { w <- nil }
+func (w waiter) Failed(err error)        { w <- err }
+
+// put logs entries, all in one batch.
+func (s *site) put(entries ...string) {
+	s.t.Helper()
+	waiting := make(waiter, len(entries))
+	s.must(s.log.Do(func(uint64, int64) {
+		for _, e := range entries {
+			s.must(s.log.Append([]byte(e), waiting))
+		}
+	}))
+	for range entries {
+		s.must(<-waiting)
+	}
+	s.entries = read(s.t, s.dir, 1, s.entries)
+}
+
+// many logs n entries in batches of at most three.
+func (s *site) many(n int) {
+	s.t.Helper()
+	for n > 0 {
+		var batch []string
+		for range min(n, 1+len(s.entries)%3) {
+			batch = append(batch, fmt.Sprintf("entry %d of %s", len(s.entries)+len(batch)+1, random(4)))
+		}
+		s.put(batch...)
+		n -= len(batch)
+	}
+}
+
+// snapshot writes one whose sections have seen the entries up to oldest at least.
+func (s *site) snapshot(oldest uint64) {
+	s.t.Helper()
+	w, err := s.log.CreateSnapshot(wal.SnapshotOptions{BytesPerSecond: -1})
+	s.must(err)
+	newest := uint64(len(s.entries))
+	_, err = w.Write(binary.LittleEndian.AppendUint64(nil, hashOf(s.entries[:oldest])))
+	s.must(err)
+	_, err = w.Commit(oldest, newest, nil)
+	s.must(err)
+}
+
+// archive lets go of all that came before an entry.
+func (s *site) archive(before uint64) {
+	s.t.Helper()
+	s.log.Archive(before, s.entries[before-1].At)
+}
+
+// read appends a log's entries to those that are known.
+func read(t tester, dir string, from uint64, known []wal.Entry) []wal.Entry {
+	t.Helper()
+	r, err := wal.NewReader(dir, max(from, uint64(len(known))+1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return known
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Data = bytes.Clone(e.Data)
+		known = append(known, e)
+	}
+}
+
+func hashOf(entries []wal.Entry) uint64 {
+	h := fnv.New64a()
+	for _, e := range entries {
+		h.Write(wal.AppendRecord(nil, &e))
+	}
+	return h.Sum64()
+}
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b)
+	return b
+}
+
+// small are options under which few entries make many objects.
+func small(to store.Store, key *Key) Options {
+	return Options{To: to, Key: key, mergeAt: 700, tails: 4, Rate: 1 << 30, every: time.Millisecond, fences: time.Nanosecond}
+}
+
+// ship backs a site up once.
+func ship(t tester, s *site, opt Options) *Shipper {
+	t.Helper()
+	shipper := shipping(t, s, opt)
+	if err := shipper.Once(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return shipper
+}
+
+// shipping is a shipper that ends with the test.
+func shipping(t tester, s *site, opt Options) *Shipper {
+	t.Helper()
+	shipper, err := NewShipper(Open(s.log), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if t, ok := t.(testing.TB); ok {
+		t.Cleanup(shipper.Close)
+	}
+	return shipper
+}
+
+func newDir(t tester, dir string) store.Store {
+	t.Helper()
+	to, err := store.OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// identity is a key that can read, and the one of its recipient alone.
+func identity(t testing.TB) (full, recipient *Key) {
+	t.Helper()
+	file, public, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := make([]*Key, 2)
+	for i, text := range []string{string(file), public + "\n"} {
+		path := filepath.Join(t.TempDir(), "key")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if keys[i], err = ReadKey(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return keys[0], keys[1]
+}
+
+// restored restores, and sees that the folder is the site as it was at the entry.
+func restored(t tester, from store.Store, key *Key, s *site, opt RestoreOptions) (string, Restored) {
+	t.Helper()
+	done, err := NewRepository(from, key).Restore(context.Background(), opt)
+	if err != nil {
+		t.Fatalf("restore of %s: %v", opt.At, err)
+	}
+	sameLog(t, opt.Dir, s.entries, done)
+	return opt.Dir, done
+}
+
+// sameLog sees that a restored log is a prefix of entries, byte for byte, and that its
+// state can be replayed to the same.
+func sameLog(t tester, dir string, entries []wal.Entry, done Restored) {
+	t.Helper()
+	got := read(t, dir, done.First, make([]wal.Entry, done.First-1))[done.First-1:]
+	want := entries[done.First-1 : done.Seq]
+	if len(got) != len(want) || hashOf(got) != hashOf(want) {
+		t.Fatalf("restored are %d entries from %d on that are not the %d there were", len(got), done.First, len(want))
+	}
+	epoch, err := wal.ReadEpoch(dir)
+	if err != nil || epoch != done.Epoch {
+		t.Fatalf("the folder is in life %d, %v, want %d", epoch, err, done.Epoch)
+	}
+	if done.Snapshot == 0 {
+		if done.First != 1 {
+			t.Fatalf("no snapshot, and the log begins with entry %d", done.First)
+		}
+		return
+	}
+	snapshot, err := wal.OpenSnapshot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snapshot.Close()
+	section, err := snapshot.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := io.ReadAll(section)
+	if err != nil || snapshot.Newest > done.Seq || snapshot.Oldest+1 < done.First ||
+		binary.LittleEndian.Uint64(state) != hashOf(entries[:snapshot.Oldest]) {
+		t.Fatalf("the snapshot from %d to %d is not one for entries %d to %d: %v", snapshot.Oldest, snapshot.Newest, done.First, done.Seq, err)
+	}
+}

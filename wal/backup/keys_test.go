@@ -1,0 +1,171 @@
+package backup
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+const slots = "keys/leads/00000000000000000001"
+
+// settle makes the folder's key files look as if they had long been written.
+func (s *site) settle() {
+	s.t.Helper()
+	old := time.Now().Add(-time.Hour).Add(time.Duration(len(s.entries)) * time.Second)
+	s.must(filepath.WalkDir(filepath.Join(s.dir, "keys"), func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		return os.Chtimes(path, old, old)
+	}))
+}
+
+// keyAt is a slot of a restored folder.
+func keyAt(t *testing.T, dir string, slot int) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(slots)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content[slot*keyBlock : (slot+1)*keyBlock]
+}
+
+// TestErasedStaysErased: whichever entry is restored, and whatever copy of the keys is
+// shipped later.
+func TestErasedStaysErased(t *testing.T) {
+	full, recipient := identity(t)
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	to := newDir(t, t.TempDir())
+	whole := random(100 * keyBlock)
+	stale := bytes.Clone(whole)
+	s.file(slots, string(whole))
+	s.many(10)
+	shipper := ship(t, s, small(to, recipient))
+	clear(whole[7*keyBlock : 8*keyBlock])
+	s.many(10)
+	s.file(slots, string(whole))
+	s.settle()
+	if err := shipper.Once(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	shipper.Close()
+	expect := func(what string) {
+		t.Helper()
+		for _, seq := range []uint64{3, 20} {
+			dir, _ := restored(t, to, full, s, RestoreOptions{At: Target{Seq: seq}, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
+			if !bytes.Equal(keyAt(t, dir, 7), make([]byte, keyBlock)) {
+				t.Errorf("%s: at entry %d the erased key is back", what, seq)
+			}
+			if !bytes.Equal(keyAt(t, dir, 8), stale[8*keyBlock:9*keyBlock]) {
+				t.Errorf("%s: at entry %d a key is gone that was not erased", what, seq)
+			}
+		}
+	}
+	expect("erased")
+	if objects, err := to.List(t.Context(), slots); err != nil || len(objects) != 1 {
+		t.Errorf("the version before is still there: %v, %v", objects, err)
+	}
+	s.file(slots, string(stale))
+	s.settle()
+	ship(t, s, small(to, recipient)).Close()
+	expect("and a stale copy shipped")
+}
+
+// TestUnsettledZerosAreNoErasures: a file that is being made may have zeros for a
+// moment.
+func TestUnsettledZerosAreNoErasures(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	to := newDir(t, t.TempDir())
+	s.many(1)
+	s.file(slots, strings.Repeat("\x00", 4*keyBlock))
+	shipper := ship(t, s, small(to, nil))
+	whole := random(4 * keyBlock)
+	s.file(slots, string(whole))
+	if err := shipper.Once(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dir, _ := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
+	for slot := range 4 {
+		if !bytes.Equal(keyAt(t, dir, slot), whole[slot*keyBlock:(slot+1)*keyBlock]) {
+			t.Errorf("key %d is gone", slot)
+		}
+	}
+}
+
+// TestKeysGoBeforeTheLog: whenever the records that may name a key file are in the
+// store, the file is.
+func TestKeysGoBeforeTheLog(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	var order []string
+	to := &flaky{Store: newDir(t, t.TempDir()), fails: func(_ int, kind, name string) (int, error) {
+		if kind == "put" {
+			order = append(order, name)
+		}
+		return 0, nil
+	}}
+	shipper := shipping(t, s, small(to, nil))
+	for i := range 3 {
+		order = nil
+		s.file("keys/leads/0000000000000000000"+string(rune('1'+i)), string(random(keyBlock)))
+		s.file("catalogs/"+string(rune('1'+i))+".json", "{}")
+		s.many(2)
+		if err := shipper.Once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(order, " ")
+		log, keys, files := strings.Index(text, "/log/"), strings.LastIndex(text, "keys/"), strings.LastIndex(text, "/file/")
+		if log < 0 || keys < 0 || files < 0 || keys > log || files > log {
+			t.Errorf("round %d: %s", i, text)
+		}
+	}
+}
+
+// TestUnfinishedKeyFilesAreNotShipped: nor is anything else that is being written.
+func TestUnfinishedKeyFilesAreNotShipped(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	for _, name := range []string{"keys/exchange.key.new", "keys/leads/1.tmp", "lists/.new-123", "catalogs/x.tmp"} {
+		s.file(name, "half")
+	}
+	s.many(1)
+	to := newDir(t, t.TempDir())
+	ship(t, s, small(to, nil))
+	objects, err := to.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		if strings.Contains(o.Name, ".new") || strings.Contains(o.Name, ".tmp") {
+			t.Errorf("%s was shipped", o.Name)
+		}
+	}
+}
+
+// TestMergeOfErasures: in whatever order versions are merged, what is zero in one is
+// zero, and everything else is what it was.
+func TestMergeOfErasures(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		keys := rapid.IntRange(1, 40).Draw(t, "keys")
+		whole := bytes.Repeat([]byte{7}, keys*keyBlock+rapid.IntRange(0, keyBlock-1).Draw(t, "rest"))
+		got, want := bytes.Clone(whole), bytes.Clone(whole)
+		for range rapid.IntRange(0, 4).Draw(t, "versions") {
+			version := bytes.Clone(whole)
+			for _, key := range rapid.SliceOfN(rapid.IntRange(0, keys-1), 0, 5).Draw(t, "erased") {
+				clear(version[key*keyBlock : (key+1)*keyBlock])
+				clear(want[key*keyBlock : (key+1)*keyBlock])
+			}
+			erase(got, zeros(version))
+		}
+		if !bytes.Equal(got, want) {
+			t.Fatalf("merged to other keys")
+		}
+	})
+}

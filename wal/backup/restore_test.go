@@ -1,0 +1,261 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/wal"
+	"pingpost/wal/backup/store"
+)
+
+// backedUp is a site with all kinds of objects, and its backup.
+func backedUp(t *testing.T, read, write *Key) (*site, store.Store) {
+	t.Helper()
+	s := newSite(t, t.TempDir())
+	t.Cleanup(s.close)
+	s.many(30)
+	s.snapshot(25)
+	whole := random(8 * keyBlock)
+	clear(whole[:keyBlock])
+	s.file(slots, string(whole))
+	s.file("catalogs/one.json", `{"a":1}`)
+	s.file("lists/empty", "")
+	s.settle()
+	to := newDir(t, t.TempDir())
+	ship(t, s, small(to, write)).Close()
+	s.many(10)
+	ship(t, s, small(to, write)).Close()
+	check(t, NewRepository(to, read), 1)
+	return s, to
+}
+
+// TestRestoredFolderIsComplete: what lies beside the log is there, for its owner alone.
+func TestRestoredFolderIsComplete(t *testing.T) {
+	s, to := backedUp(t, nil, nil)
+	dir, done := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "new", "data")})
+	for _, name := range []string{"keys/" + rootKey, slots, "catalogs/one.json", "lists/empty"} {
+		want, err := os.ReadFile(filepath.Join(s.dir, name))
+		s.must(err)
+		got, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, %v, want %d", name, len(got), err, len(want))
+		}
+	}
+	if done.Snapshot != 30 || done.Seq != 40 || done.First != 1 {
+		t.Errorf("restored %+v", done)
+	}
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		s.must(err)
+		info, err := entry.Info()
+		if err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+		return nil
+	})
+	s.must(err)
+}
+
+// TestRestoreBreaksOff at every request to the store: there is no folder that could
+// be served, and the next restore makes one.
+func TestRestoreBreaksOff(t *testing.T) {
+	s, inner := backedUp(t, nil, nil)
+	dir := filepath.Join(t.TempDir(), "data")
+	for at := 1; at < 200; at++ {
+		from := &flaky{Store: inner, fails: func(op int, _, _ string) (int, error) {
+			if op == at {
+				return 0, errFlaky
+			}
+			return 0, nil
+		}}
+		_, err := NewRepository(from, nil).Restore(t.Context(), RestoreOptions{Dir: dir})
+		if err == nil && at < 12 {
+			t.Errorf("it took %d requests", at)
+		}
+		if err == nil {
+			break
+		}
+		if _, there := os.Stat(dir); !errors.Is(err, errFlaky) || !os.IsNotExist(there) {
+			t.Fatalf("request %d fails: %v, and the folder is there: %v", at, err, there)
+		}
+	}
+	if _, err := os.Stat(dir + unfinishedSuffix); !os.IsNotExist(err) {
+		t.Errorf("something is left: %v", err)
+	}
+	sameLog(t, dir, s.entries, Restored{First: 1, Seq: 40, Epoch: mustEpoch(t, dir), Snapshot: 30})
+}
+
+func mustEpoch(t *testing.T, dir string) uint32 {
+	t.Helper()
+	epoch, err := wal.ReadEpoch(dir)
+	if err != nil || epoch < 2 {
+		t.Fatalf("life %d, %v", epoch, err)
+	}
+	return epoch
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	full, recipient := identity(t)
+	other, _ := identity(t)
+	s, to := backedUp(t, full, recipient)
+	_, open := backedUp(t, nil, nil)
+	used := t.TempDir()
+	s.must(os.WriteFile(filepath.Join(used, "file"), nil, 0o600))
+	begin := time.Unix(0, s.entries[0].At)
+	for _, row := range []struct {
+		what, says string
+		from       store.Store
+		key        *Key
+		opt        RestoreOptions
+	}{
+		{"a folder that is in use", "not empty", to, full, RestoreOptions{Dir: used}},
+		{"without the key", "is encrypted", to, nil, RestoreOptions{}},
+		{"with the recipient alone", "is encrypted", to, recipient, RestoreOptions{}},
+		{"with another key", "does not open it", to, other, RestoreOptions{}},
+		{"an unencrypted one with a key", "is not encrypted", open, full, RestoreOptions{}},
+		{"from an empty place", "there is no backup", newDir(t, t.TempDir()), nil, RestoreOptions{}},
+		{"an entry that is to come", "ends with entry 40", to, full, RestoreOptions{At: Target{Seq: 41}}},
+		{"a time before the first", "begins after that time", to, full, RestoreOptions{At: Target{Time: begin.Add(-1)}}},
+		{"a generation that is not there", "nothing", to, full, RestoreOptions{Generation: 2}},
+		{"what does not check", "no good", to, full, RestoreOptions{Check: func(string) error { return errors.New("no good") }}},
+	} {
+		if row.opt.Dir == "" {
+			row.opt.Dir = filepath.Join(t.TempDir(), "data")
+		}
+		_, err := NewRepository(row.from, row.key).Restore(t.Context(), row.opt)
+		if err == nil || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v, want %q", row.what, err, row.says)
+		}
+		if _, err := os.Stat(row.opt.Dir); row.opt.Dir != used && !os.IsNotExist(err) {
+			t.Errorf("%s: a folder is there: %v", row.what, err)
+		}
+	}
+}
+
+func TestTargets(t *testing.T) {
+	at := time.Date(2026, 11, 20, 17, 0, 0, 5_000_000, time.UTC)
+	for text, want := range map[string]Target{
+		"latest": {}, "17": {Seq: 17}, "2026-11-20T17:00:00.005Z": {Time: at}, "2026-11-20T18:00:00.005+01:00": {Time: at},
+	} {
+		got, err := ParseTarget(text)
+		if err != nil || got.Seq != want.Seq || !got.Time.Equal(want.Time) {
+			t.Errorf("%s: %s, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "0", "-1", "yesterday", "2026-11-20", "0001-01-01T00:00:00Z"} {
+		if got, err := ParseTarget(text); err == nil {
+			t.Errorf("%q was taken for %s", text, got)
+		}
+	}
+}
+
+// TestVerifyFindsEveryFault changes each object in turn, and takes it away: it is told
+// by its name, and what is said to be restorable is.
+func TestVerifyFindsEveryFault(t *testing.T) {
+	full, recipient := identity(t)
+	for what, keys := range map[string][2]*Key{"encrypted": {full, recipient}, "unencrypted": {nil, nil}} {
+		t.Run(what, func(t *testing.T) {
+			s, to := backedUp(t, keys[0], keys[1])
+			objects, err := to.List(t.Context(), "")
+			s.must(err)
+			for _, o := range objects {
+				content, err := to.Get(t.Context(), o.Name)
+				s.must(err)
+				for fault, broken := range map[string][]byte{
+					"flipped": flipped(content), "cut": content[:len(content)/2], "gone": nil,
+				} {
+					if broken == nil {
+						s.must(to.Delete(t.Context(), o.Name))
+					} else {
+						s.must(to.Put(t.Context(), o.Name, broken))
+					}
+					finds(t, NewRepository(to, keys[0]), s, fault+" "+o.Name)
+				}
+				s.must(to.Put(t.Context(), o.Name, content))
+			}
+			check(t, NewRepository(to, keys[0]), 1)
+		})
+	}
+}
+
+func flipped(content []byte) []byte {
+	other := bytes.Clone(content)
+	if len(other) > 0 {
+		other[len(other)*2/3] ^= 1
+	}
+	return other
+}
+
+// finds verifies a backup with a fault in it.
+func finds(t *testing.T, r *Repository, s *site, fault string) {
+	t.Helper()
+	checks, err := r.Verify(t.Context(), 0)
+	whole := err == nil && len(checks) == 1 && checks[0].OK() && checks[0].Whole && checks[0].Last == 40 &&
+		checks[0].First == 1 && checks[0].Snapshots == 1 && checks[0].Files == 2
+	// Fences are no part of what is restored, and what is erased has no sum to miss it by.
+	harmless := strings.Contains(fault, " fence/") || strings.HasPrefix(fault, "gone erased/") || strings.HasPrefix(fault, "cut erased/") ||
+		strings.HasPrefix(fault, "gone "+slots) || strings.HasPrefix(fault, "cut "+slots) ||
+		strings.HasPrefix(fault, "flipped") && (strings.HasSuffix(fault, "/claim") || strings.Contains(fault, "/whole-")) ||
+		strings.Contains(fault, "lists/empty/0") && !strings.HasPrefix(fault, "gone")
+	if whole && !harmless {
+		t.Errorf("%s: nothing was found: %+v", fault, checks)
+	}
+	if err != nil {
+		return
+	}
+	for _, c := range checks {
+		for _, span := range c.Spans {
+			if span.First == 0 || span.Last > 40 || span.Last < span.First || span.LastAt.UnixNano() != s.entries[span.Last-1].At {
+				t.Errorf("%s: it restores %+v", fault, span)
+			}
+		}
+	}
+}
+
+// TestListNeedsNoKey: how far a backup reaches can be seen by who cannot read it.
+func TestListNeedsNoKey(t *testing.T) {
+	full, recipient := identity(t)
+	s, to := backedUp(t, full, recipient)
+	all, err := NewRepository(to, nil).Generations(context.Background())
+	s.must(err)
+	if g := all[0]; len(all) != 1 || !g.Whole || g.First != 1 || g.Last != 40 || g.LastAt.UnixNano() != s.entries[39].At || g.Snapshots != 1 || g.Gaps != 0 {
+		t.Errorf("it lists %+v", all)
+	}
+	objects, err := to.List(t.Context(), "")
+	s.must(err)
+	for _, o := range objects {
+		content, err := to.Get(t.Context(), o.Name)
+		s.must(err)
+		for _, open := range []string{"entry 1 of", `{"a":1}`} {
+			if bytes.Contains(content, []byte(open)) {
+				t.Errorf("%s has %q in the open", o.Name, open)
+			}
+		}
+	}
+}
+
+func TestKeyFiles(t *testing.T) {
+	file, recipient, err := NewKey()
+	if err != nil || !strings.HasPrefix(recipient, "age1") {
+		t.Fatal(recipient, err)
+	}
+	for text, want := range map[string]string{
+		string(file): "", recipient: "", "# mine\n\n" + recipient + "\n" + string(file): "", "": "has no key", "# none\n": "has no key",
+		"AGE-SECRET-KEY-1CANARY": "line 1", "\nage1canary": "line 2", "canary": "line 1",
+	} {
+		path := filepath.Join(t.TempDir(), "key")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadKey(path)
+		if got := fmt.Sprint(err); (want == "") != (err == nil) || !strings.Contains(got, want) && want != "" || strings.Contains(strings.ToLower(got), "canary") {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}

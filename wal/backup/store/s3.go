@@ -1,0 +1,173 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// S3 is a bucket, or a folder of one.
+//
+// The service must know conditional writes (If-None-Match: *), as AWS, MinIO, R2
+// and others do: without them two copies of an exchange could claim one place.
+// What was created is read back, so that a service which passes over the condition
+// is caught where it matters.
+type S3 struct {
+	client *minio.Client
+	bucket string
+	prefix string // ends with a slash, or is empty
+}
+
+// tries is how often the client repeats a request that failed. Who backs up tries
+// again anyway, and says so.
+const tries = 2
+
+// openS3 reads s3://bucket/prefix?endpoint=…&region=…. From the environment come
+// PINGPOST_S3_ENDPOINT and AWS_REGION where the place names none, and the
+// credentials: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, else
+// those of the machine's role.
+func openS3(place string, env func(string) (string, bool), transport http.RoundTripper) (*S3, error) {
+	u, err := url.Parse(place)
+	if err != nil || u.Host == "" || u.User != nil {
+		return nil, errors.New("cannot read the backup's place; write s3://bucket/prefix, and give credentials by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+	}
+	for name := range u.Query() {
+		if name != "endpoint" && name != "region" {
+			return nil, fmt.Errorf("s3://%s takes ?endpoint= and ?region=, and not %q", u.Host, name)
+		}
+	}
+	or := func(value, name, otherwise string) string {
+		if value != "" {
+			return value
+		}
+		if value, ok := env(name); ok && value != "" {
+			return value
+		}
+		return otherwise
+	}
+	endpoint := or(u.Query().Get("endpoint"), "PINGPOST_S3_ENDPOINT", "https://s3.amazonaws.com")
+	at, err := url.Parse(endpoint)
+	if err != nil || at.Host == "" || (at.Scheme != "https" && at.Scheme != "http") || strings.Trim(at.Path, "/") != "" {
+		return nil, fmt.Errorf("the S3 endpoint %q is no address such as https://s3.example.com", endpoint)
+	}
+	client, err := minio.New(at.Host, &minio.Options{
+		Creds: keysFrom(env), Secure: at.Scheme == "https", Region: or(u.Query().Get("region"), "AWS_REGION", ""),
+		Transport: transport, MaxRetries: tries,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the S3 endpoint %q: %w", endpoint, err)
+	}
+	prefix := strings.Trim(u.Path, "/")
+	if prefix != "" {
+		prefix += "/"
+	}
+	return &S3{client: client, bucket: u.Host, prefix: prefix}, nil
+}
+
+func keysFrom(env func(string) (string, bool)) *credentials.Credentials {
+	id, _ := env("AWS_ACCESS_KEY_ID")
+	secret, _ := env("AWS_SECRET_ACCESS_KEY")
+	token, _ := env("AWS_SESSION_TOKEN")
+	if id != "" {
+		return credentials.NewStaticV4(id, secret, token)
+	}
+	return credentials.NewIAM("")
+}
+
+func (s *S3) String() string { return "s3://" + s.bucket + "/" + strings.TrimSuffix(s.prefix, "/") }
+
+// Put implements Store.
+func (s *S3) Put(ctx context.Context, name string, data []byte) error {
+	return s.put(ctx, name, data, minio.PutObjectOptions{DisableMultipart: true})
+}
+
+// Create implements Store.
+func (s *S3) Create(ctx context.Context, name string, data []byte) error {
+	opt := minio.PutObjectOptions{DisableMultipart: true}
+	opt.SetMatchETagExcept("*")
+	if err := s.put(ctx, name, data, opt); err != nil && answered(err).StatusCode != http.StatusPreconditionFailed {
+		return err
+	}
+	return own(ctx, s, name, data)
+}
+
+// answered is what the service said, empty where it said nothing.
+func answered(err error) (answer minio.ErrorResponse) {
+	_ = errors.As(err, &answer)
+	return answer
+}
+
+func (s *S3) put(ctx context.Context, name string, data []byte, opt minio.PutObjectOptions) error {
+	_, err := s.client.PutObject(ctx, s.bucket, s.prefix+name, bytes.NewReader(data), int64(len(data)), opt)
+	if err != nil {
+		return fmt.Errorf("cannot put %s into %s: %w", name, s, err)
+	}
+	return nil
+}
+
+// Get implements Store.
+func (s *S3) Get(ctx context.Context, name string) ([]byte, error) {
+	object, err := s.client.GetObject(ctx, s.bucket, s.prefix+name, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("cannot get %s from %s: %w", name, s, err)
+	}
+	defer object.Close()
+	data, err := io.ReadAll(io.LimitReader(object, MaxObject))
+	if err == nil {
+		return data, nil
+	}
+	if answered(err).Code == minio.NoSuchKey {
+		err = ErrNotFound
+	}
+	return nil, fmt.Errorf("cannot get %s from %s: %w", name, s, err)
+}
+
+// List implements Store.
+func (s *S3) List(ctx context.Context, folder string) ([]Object, error) {
+	if folder != "" {
+		folder = strings.TrimSuffix(folder, "/") + "/"
+	}
+	var found []Object
+	for object := range s.client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix + folder, Recursive: true}) {
+		if object.Err != nil {
+			return nil, fmt.Errorf("cannot list %s: %w", s, object.Err)
+		}
+		found = append(found, Object{
+			Name: strings.TrimPrefix(object.Key, s.prefix), Size: object.Size, Modified: object.LastModified,
+		})
+	}
+	return found, ctx.Err()
+}
+
+// Delete implements Store.
+func (s *S3) Delete(ctx context.Context, names ...string) error {
+	going := make(chan minio.ObjectInfo)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		defer close(going)
+		for _, name := range names {
+			select {
+			case going <- minio.ObjectInfo{Key: s.prefix + name}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	var failed error
+	for gone := range s.client.RemoveObjects(ctx, s.bucket, going, minio.RemoveObjectsOptions{}) {
+		failed = errors.Join(failed, gone.Err)
+	}
+	if err := errors.Join(failed, ctx.Err()); err != nil {
+		return fmt.Errorf("cannot delete from %s: %w", s, err)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"pingpost/wal/backup/store"
+)
+
+// counting counts what is put.
+type counting struct {
+	store.Store
+	mu          sync.Mutex
+	puts, bytes int
+}
+
+func (c *counting) Put(ctx context.Context, name string, data []byte) error {
+	c.mu.Lock()
+	c.puts++
+	c.bytes += len(data)
+	c.mu.Unlock()
+	return c.Store.Put(ctx, name, data)
+}
+
+var errFlaky = errors.New("the store failed on purpose")
+
+// flaky asks before each operation. What it is told to leave of a put is left there
+// under the object's own name, as no good store would.
+type flaky struct {
+	store.Store
+	mu    sync.Mutex
+	ops   int
+	fails func(op int, kind, name string) (leaves int, err error)
+}
+
+func (f *flaky) ask(kind, name string) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ops++
+	if f.fails == nil {
+		return 0, nil
+	}
+	return f.fails(f.ops, kind, name)
+}
+
+func (f *flaky) Put(ctx context.Context, name string, data []byte) error {
+	leaves, err := f.ask("put", name)
+	if err == nil {
+		return f.Store.Put(ctx, name, data)
+	}
+	if leaves > 0 {
+		_ = f.Store.Put(ctx, name, data[:min(leaves, len(data))])
+	}
+	return err
+}
+
+func (f *flaky) Create(ctx context.Context, name string, data []byte) error {
+	leaves, err := f.ask("create", name)
+	if err == nil || leaves > 0 { // done, and the answer was lost
+		err = errors.Join(err, f.Store.Create(ctx, name, data))
+	}
+	return err
+}
+
+func (f *flaky) Get(ctx context.Context, name string) ([]byte, error) {
+	if _, err := f.ask("get", name); err != nil {
+		return nil, err
+	}
+	return f.Store.Get(ctx, name)
+}
+
+func (f *flaky) List(ctx context.Context, folder string) ([]store.Object, error) {
+	if _, err := f.ask("list", folder); err != nil {
+		return nil, err
+	}
+	return f.Store.List(ctx, folder)
+}
+
+func (f *flaky) Delete(ctx context.Context, names ...string) error {
+	for i, name := range names {
+		if _, err := f.ask("delete", name); err != nil {
+			return errors.Join(err, f.Store.Delete(ctx, names[:i]...))
+		}
+	}
+	return f.Store.Delete(ctx, names...)
+}

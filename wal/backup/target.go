@@ -1,0 +1,149 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// A Target is the moment to restore: an entry, a time, or, where both are zero, the
+// last entry that there is.
+type Target struct {
+	Seq  uint64
+	Time time.Time // the last entry of this time or before
+}
+
+// ParseTarget reads `latest`, an entry's number, or a time by RFC 3339.
+func ParseTarget(text string) (Target, error) {
+	if text == "latest" {
+		return Target{}, nil
+	}
+	if seq, err := strconv.ParseUint(text, 10, 64); err == nil && seq > 0 {
+		return Target{Seq: seq}, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || at.IsZero() {
+		return Target{}, fmt.Errorf("%q is no moment to restore: give latest, an entry's number, or a time such as 2026-11-20T17:00:00Z", text)
+	}
+	return Target{Time: at}, nil
+}
+
+func (t Target) String() string {
+	switch {
+	case t.Seq > 0:
+		return fmt.Sprintf("entry %d", t.Seq)
+	case !t.Time.IsZero():
+		return t.Time.Format(time.RFC3339Nano)
+	}
+	return "the last entry"
+}
+
+// A plan is how a moment is restored.
+type plan struct {
+	gen      *generation
+	run      run
+	seq      uint64
+	snapshot *pieces // nil: from the log's first entry
+}
+
+// candidates lists the generations that a target may be restored from, the best first:
+// the latest of those that end with it or later, and where none does, or none is
+// asked for, the one that reaches furthest. Where a log was restored once, what came after
+// that moment in its earlier life is so passed by; number picks that life.
+func (r *Repository) candidates(ctx context.Context, t Target, number int) ([]*generation, error) {
+	all, err := r.box.generations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var reach []*generation
+	var furthest *generation
+	var end int64
+	for _, g := range slices.Backward(all) {
+		seq, at := g.end()
+		if seq == 0 || (number != 0 && g.number != number) {
+			continue
+		}
+		if (t.Seq > 0 && seq >= t.Seq) || (!t.Time.IsZero() && at >= t.Time.UnixNano()) {
+			reach = append(reach, g)
+		}
+		if furthest == nil || at > end {
+			furthest, end = g, at
+		}
+	}
+	if furthest == nil {
+		return nil, fmt.Errorf("%w in %s", ErrNothing, r.box.store)
+	}
+	if len(reach) == 0 {
+		reach = append(reach, furthest)
+	}
+	return reach, nil
+}
+
+// plan finds the generation and the entry of a target, and the snapshot to begin with.
+func (r *Repository) plan(ctx context.Context, t Target, number int) (*plan, error) {
+	candidates, err := r.candidates(ctx, t, number)
+	if err != nil {
+		return nil, err
+	}
+	var why error
+	for _, g := range candidates {
+		p, err := r.planFrom(ctx, t, g)
+		if err == nil {
+			return p, nil
+		}
+		why = errors.Join(why, err)
+	}
+	return nil, why
+}
+
+func (r *Repository) planFrom(ctx context.Context, t Target, g *generation) (p *plan, err error) {
+	last, _ := g.end()
+	p = &plan{gen: g, seq: last}
+	switch {
+	case t.Seq > last:
+		return nil, fmt.Errorf("the backup in %s ends with entry %d", r.box.store, last)
+	case t.Seq > 0:
+		p.seq = t.Seq
+	case !t.Time.IsZero():
+		if p.seq, err = r.at(ctx, g, t.Time.UnixNano()); err != nil {
+			return nil, err
+		}
+	}
+	var ok bool
+	if p.run, ok = g.reaches(p.seq); !ok {
+		return nil, fmt.Errorf("%s cannot be restored from generation %d: no snapshot in it is old enough, or entries are missing before it", t, g.number)
+	}
+	p.snapshot, _ = g.basis(p.run, p.seq)
+	return p, nil
+}
+
+// at is the last entry whose batch's time is at or before.
+func (r *Repository) at(ctx context.Context, g *generation, at int64) (uint64, error) {
+	for _, run := range g.runs {
+		for i, e := range run {
+			if e.at <= at {
+				continue
+			}
+			seq := e.first - 1
+			err := r.readExtent(ctx, e, func(e *entry) error {
+				if e.At > at {
+					return errEnough
+				}
+				seq = e.Seq
+				return nil
+			})
+			if err != nil && !errors.Is(err, errEnough) {
+				return 0, err
+			}
+			if seq < run.first() && i == 0 {
+				return 0, fmt.Errorf("generation %d begins after that time, with entry %d", g.number, run.first())
+			}
+			return seq, nil
+		}
+	}
+	last, _ := g.end()
+	return last, nil
+}

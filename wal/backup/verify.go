@@ -1,0 +1,174 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"pingpost/wal"
+)
+
+// A Check is what Verify found in one generation.
+type Check struct {
+	Generation
+	Spans    []Span
+	Entries  uint64
+	Files    int
+	Problems []error // each names the object
+}
+
+// A Span is entries that can be restored, each of them.
+type Span struct {
+	First, Last     uint64
+	FirstAt, LastAt time.Time
+}
+
+// Verify reads everything back: all key files, and of a generation (0: each) every
+// object. It checks sums, the log's own checksums and continuity, snapshots' blocks,
+// and that files are what their names say. The error says that it could not read at
+// all; what is damaged is in the checks.
+func (r *Repository) Verify(ctx context.Context, number int) ([]Check, error) {
+	if _, err := r.open(ctx); err != nil {
+		return nil, err
+	}
+	all, err := r.box.generations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var checks []Check
+	for _, g := range all {
+		if number != 0 && g.number != number {
+			continue
+		}
+		c := Check{Generation: g.told()}
+		r.checkSnapshots(ctx, g, &c)
+		r.checkFiles(ctx, g, &c)
+		r.checkLog(ctx, g, &c)
+		if err := ctx.Err(); err != nil {
+			return checks, err
+		}
+		checks = append(checks, c)
+	}
+	return checks, nil
+}
+
+// OK says that nothing is damaged, and that something can be restored.
+func (c *Check) OK() bool { return len(c.Problems) == 0 && len(c.Spans) > 0 }
+
+func (c *Check) problem(err error) { c.Problems = append(c.Problems, err) }
+
+// checkSnapshots also takes those that are damaged out of what a restore could use.
+func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *Check) {
+	var good []pieces
+	for i := range g.snapshots {
+		p := &g.snapshots[i]
+		folder := snapshotFolder(g.number, p.Newest)
+		read, write := io.Pipe()
+		go func() { write.CloseWithError(r.box.readPieces(ctx, folder, p, write)) }()
+		info, err := wal.CheckSnapshot(read)
+		read.Close()
+		if err == nil && (info.Newest != p.Newest || info.Oldest != p.Oldest) {
+			err = fmt.Errorf("its manifest has other stamps than the snapshot")
+		}
+		if err != nil {
+			c.problem(fmt.Errorf("%s: %w", folder, err))
+			continue
+		}
+		good = append(good, *p)
+	}
+	g.snapshots = good
+}
+
+func (r *Repository) checkFiles(ctx context.Context, g *generation, c *Check) {
+	for name, manifest := range g.files {
+		folder := genName(g.number) + "/file/" + name
+		var whole pieces
+		hash := sha256.New()
+		err := r.box.getOpen(ctx, manifest, &whole)
+		if err == nil {
+			err = r.box.readPieces(ctx, folder, &whole, hash)
+		}
+		base, _, _ := strings.Cut(path.Base(name), ".")
+		if err == nil && len(base) == 2*sha256.Size && base != hex.EncodeToString(hash.Sum(nil)) {
+			err = fmt.Errorf("it is not what its name says")
+		}
+		if err != nil {
+			c.problem(fmt.Errorf("%s: %w", folder, err))
+			continue
+		}
+		c.Files++
+	}
+}
+
+// checkLog reads all entries. Behind damage a run begins anew.
+func (r *Repository) checkLog(ctx context.Context, g *generation, c *Check) {
+	if c.Gaps > 0 {
+		c.problem(fmt.Errorf("%s: entries are missing in %d places", genName(g.number)+"/log", c.Gaps))
+	}
+	for _, whole := range g.runs {
+		var span Span
+		var good run
+		close := func() {
+			if len(good) > 0 {
+				c.span(g, good, span)
+			}
+			span, good = Span{}, nil
+		}
+		for _, e := range whole {
+			at, err := r.checkExtent(ctx, e, span.LastAt)
+			if err != nil {
+				c.problem(err)
+				close()
+				continue
+			}
+			if len(good) == 0 {
+				span.FirstAt = at[0]
+			}
+			good, span.LastAt = append(good, e), at[1]
+			c.Entries += e.last - e.first + 1
+		}
+		close()
+	}
+}
+
+// checkExtent reads one object; at is the time of its first and its last entry.
+func (r *Repository) checkExtent(ctx context.Context, e extent, before time.Time) (at [2]time.Time, err error) {
+	err = r.readExtent(ctx, e, func(entry *entry) error {
+		at[1] = time.Unix(0, entry.At).UTC()
+		if at[0].IsZero() {
+			at[0] = at[1]
+		}
+		if at[1].Before(before) {
+			return fmt.Errorf("%s: time goes back at entry %d", e.name, entry.Seq)
+		}
+		before = at[1]
+		return nil
+	})
+	if err == nil && at[1].UnixNano() != e.at {
+		err = fmt.Errorf("%s: its last entry is of another time", e.name)
+	}
+	return at, err
+}
+
+// span adds what can be restored of a run.
+func (c *Check) span(g *generation, good run, span Span) {
+	span.First, span.Last = good.first(), good.last()
+	if span.First > 1 {
+		first := uint64(0)
+		for _, p := range g.snapshots {
+			if p.Oldest+1 >= span.First && p.Newest <= span.Last && (first == 0 || p.Newest < first) {
+				first = p.Newest
+			}
+		}
+		if first == 0 {
+			return
+		}
+		span.First, span.FirstAt = first, time.Unix(0, good[good.holding(first)].at).UTC()
+	}
+	c.Spans = append(c.Spans, span)
+}

@@ -1,0 +1,178 @@
+package wal
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+// entriesOf reads a folder's entries, with data of their own.
+func entriesOf(t testing.TB, dir string, from uint64) []Entry {
+	t.Helper()
+	r, err := NewReader(dir, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var entries []Entry
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return entries
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Data = bytes.Clone(e.Data)
+		entries = append(entries, e)
+	}
+}
+
+// rebuilt writes entries to a folder of their own.
+func rebuilt(t testing.TB, entries []Entry, epoch uint32) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	b, err := NewRebuild(dir, entries[0].Seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.size = 200
+	for i := range entries {
+		if err := b.Append(&entries[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Close(epoch); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestRebuiltLogIsThePrefix cuts a log behind every entry: the rest is byte for byte
+// what it was, opens, and goes on in another life.
+func TestRebuiltLogIsThePrefix(t *testing.T) {
+	dir := t.TempDir()
+	l := mustOpen(t, dir, Options{SegmentSize: 300})
+	put(t, l, numbered(5)...)
+	putBatch(t, l, numbered(7)...)
+	put(t, l, numbered(9)...)
+	mustClose(t, l)
+	entries := entriesOf(t, dir, 0)
+	for last := 1; last <= len(entries); last++ {
+		again := rebuilt(t, entries[:last], 7)
+		equal(t, "the entries", entriesOf(t, again, 0), entries[:last])
+		report, err := Verify(again)
+		if err != nil || !report.OK() || report.Torn != nil || report.Last != uint64(last) {
+			t.Fatalf("of %d entries: %+v, %v", last, report, err)
+		}
+		l := mustOpen(t, again, Options{SegmentSize: 300})
+		equal(t, "the epoch", l.Epoch(), uint32(7))
+		put(t, l, "and on")
+		mustClose(t, l)
+		on := entriesOf(t, again, 0)
+		equal(t, "what follows", [2]any{on[last].Seq, on[last].Epoch}, [2]any{last + 1, 7})
+	}
+}
+
+func TestRebuildBeginsBehindHistory(t *testing.T) {
+	dir := t.TempDir()
+	l := mustOpen(t, dir, Options{SegmentSize: 200})
+	put(t, l, numbered(20)...)
+	mustClose(t, l)
+	first := mustSegments(t, dir)[2].First
+	entries := entriesOf(t, dir, first)
+	again := rebuilt(t, entries, 2)
+	equal(t, "the first segment", mustSegments(t, again)[0].First, first)
+	equal(t, "the entries", entriesOf(t, again, 0), entries)
+}
+
+func TestRebuildRefuses(t *testing.T) {
+	good := func() []Entry {
+		return []Entry{
+			{Seq: 4, Batch: 4, At: 10, Epoch: 2, Data: []byte("a")},
+			{Seq: 5, Batch: 4, At: 10, Epoch: 2, Data: []byte("b")},
+			{Seq: 6, Batch: 6, At: 11, Epoch: 2, Data: []byte("c")},
+		}
+	}
+	for what, change := range map[string]func(e []Entry){
+		"a gap":                        func(e []Entry) { e[2].Seq, e[2].Batch = 7, 7 },
+		"an entry twice":               func(e []Entry) { e[2] = e[1] },
+		"another beginning":            func(e []Entry) { e[0].Seq, e[0].Batch = 5, 5 },
+		"a beginning inside of batch":  func(e []Entry) { e[0].Batch = 3 },
+		"a time that goes back":        func(e []Entry) { e[2].At = 9 },
+		"an epoch that goes back":      func(e []Entry) { e[2].Epoch = 1 },
+		"a batch that nobody has seen": func(e []Entry) { e[2].Batch = 5 },
+	} {
+		entries := good()
+		change(entries)
+		b, err := NewRebuild(t.TempDir(), 4)
+		for i := range entries {
+			if err == nil {
+				err = b.Append(&entries[i])
+			}
+		}
+		var bad badFrame
+		if !errors.As(err, &bad) {
+			t.Errorf("%s: %v", what, err)
+		}
+		b.Abort()
+	}
+	dir := t.TempDir()
+	written(t, dir, 1, Options{})
+	if _, err := NewRebuild(dir, 1); err == nil || !strings.Contains(err.Error(), "there is one already") {
+		t.Errorf("beside a log: %v", err)
+	}
+}
+
+func TestRecords(t *testing.T) {
+	dir := t.TempDir()
+	written(t, dir, 5, Options{})
+	var records []byte
+	for _, e := range entriesOf(t, dir, 0) {
+		records = AppendRecord(records, &e)
+	}
+	if file := mustRead(t, mustSegments(t, dir)[0].Path); !bytes.Equal(file, records) {
+		t.Fatal("the records are not those of the segment")
+	}
+	first, n, err := ParseRecord(records)
+	equal(t, "the first", []any{first.Seq, string(first.Data), err}, []any{1, "entry-000001", nil})
+	for i := range n {
+		damaged := bytes.Clone(records[:n])
+		damaged[i] ^= 0x10
+		if _, _, err := ParseRecord(damaged); err == nil {
+			t.Errorf("byte %d is flipped, and it was taken", i)
+		}
+		_, _, err := ParseRecord(records[:i])
+		wantError(t, err, ErrDamaged)
+	}
+}
+
+func TestSnapshotIsPutWhole(t *testing.T) {
+	from := t.TempDir()
+	content := mustRead(t, takeSnapshot(t, from, 3, 9).Path)
+	dir := t.TempDir()
+	info, err := PutSnapshot(dir, bytes.NewReader(content))
+	equal(t, "what it is", []any{info.Oldest, info.Newest, err}, []any{3, 9, nil})
+	s, err := OpenSnapshot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	equal(t, "its file", tree(t, dir), tree(t, from))
+	for cut := range content {
+		bad := t.TempDir()
+		flipped := bytes.Clone(content)
+		flipped[cut] ^= 1
+		for what, content := range map[string][]byte{"cut": content[:cut], "flipped": flipped} {
+			if _, err := PutSnapshot(bad, bytes.NewReader(content)); err == nil && !(what == "flipped" && cut >= 5 && cut < 8) {
+				t.Fatalf("%s at %d: it was taken", what, cut)
+			}
+		}
+		if left, err := os.ReadDir(snapshotDir(bad)); err != nil || len(left) > 0 && (cut < 5 || cut > 7) {
+			t.Fatalf("at %d it leaves %v, %v", cut, left, err)
+		}
+	}
+}
