@@ -86,10 +86,12 @@ func (s *Slots) needed() (first uint64, needed bool) {
 	switch {
 	case len(s.ahead) > 0:
 		first = s.ahead[len(s.ahead)-1].first + PerFile
-	case s.current != nil:
-		first = s.current.first + PerFile
-	default:
+	case s.current == nil:
 		return firstOf(s.next), true
+	case s.want == 1 && s.next < s.current.first+unhurriedly:
+		return 0, false
+	default:
+		first = s.current.first + PerFile
 	}
 	return first, len(s.ahead) < s.want
 }

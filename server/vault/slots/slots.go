@@ -9,9 +9,9 @@
 // dropped. So whoever copies the files may copy one again whenever it has changed, and
 // the newest copy is the right one.
 //
-// Nobody waits for a key. At least one whole file lies ready ahead of the one that
-// keys are taken from, and more where they are taken fast; a disk that does not keep
-// up is ErrBusy. What was taken and never used is lost, which costs nothing.
+// Nobody waits for a key. Once an eighth of a file's keys are taken a whole one lies
+// ready behind it, and more where they are taken fast; a disk that does not keep up is
+// ErrBusy. What was taken and never used is lost, which costs nothing.
 //
 // (Rejected: a key derived from the exchange's own, by the lead's id. There would be
 // nothing to drop. A list of dropped ones beside it is a promise and no erasure.)
@@ -35,7 +35,12 @@ const (
 
 	fileSize = PerFile * KeySize
 	maxAhead = 4 // files that lie ready, and in memory
-	maxRead  = 2 // files that were read for what is opened
+
+	// unhurriedly is how many keys of a file are taken before the next one is made: a
+	// small exchange has one file.
+	unhurriedly = PerFile / 8
+
+	maxRead = 2 // files that were read for what is opened
 )
 
 var (
@@ -148,7 +153,9 @@ func (s *Slots) Take(key *Key) (slot uint64, err error) {
 			}
 			continue
 		}
-		slot = s.next
+		if slot = s.next; slot-s.current.first == unhurriedly {
+			s.nudge()
+		}
 		s.next++
 		copy(key[:], place)
 		if *key != (Key{}) { // else it was dropped by an exchange whose log this one has not

@@ -15,10 +15,16 @@ import (
 func TestFilesAreMadeAhead(t *testing.T) {
 	dir := t.TempDir()
 	s, heard := begin(t, dir, 0, faults{})
+	if got := files(t, dir); !slices.Equal(got, []string{nameOf(1)}) {
+		t.Errorf("at the beginning there is %q", got)
+	}
+	slot, key := take(t, s)
+	for range unhurriedly {
+		take(t, s)
+	}
 	eventually(t, "one file is ahead", func() bool {
 		return slices.Equal(files(t, dir), []string{nameOf(1), nameOf(PerFile + 1)})
 	})
-	slot, key := take(t, s)
 	if slot != 1 || key != onDisk(t, dir, 1) || key == (Key{}) {
 		t.Errorf("the first slot is %d, its key %x, and %x on the disk", slot, key[:4], onDisk(t, dir, 1))
 	}
