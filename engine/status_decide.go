@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"strings"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -74,7 +75,7 @@ func (r *reporting) judge(rep *report, lead *state.Lead, rule *market.ReturnRule
 
 // complete fills in what goes with a change that is taken.
 func (r *reporting) complete(change *event.Change, rep *report, lead *state.Lead, rule *market.ReturnRule) (err error) {
-	change.Reason, change.Occurred = rep.reason, rep.occurred
+	change.Reason, change.Occurred = withoutAnyone(rep.reason), rep.occurred
 	if rep.status == market.StatusReturned {
 		change.Return, err = r.engine.givenBack(lead, rule, r.ceiling())
 		r.countReturn(lead)
@@ -83,6 +84,22 @@ func (r *reporting) complete(change *event.Change, rep *report, lead *state.Lead
 		change.Hook = r.plan.owes(lead.Supplier, rep.status.Hook())
 	}
 	return err
+}
+
+// withoutAnyone is a reporter's reason, which is told on and logged in clear, unless it
+// has an e-mail address or a phone number. Whose lead it is would have to be read from
+// the log, for each of a thousand.
+func withoutAnyone(reason string) string {
+	digits := 0
+	for _, r := range reason {
+		if r >= '0' && r <= '9' {
+			digits++
+		}
+	}
+	if digits >= leastDigits || strings.Contains(reason, "@") {
+		return Withheld
+	}
+	return reason
 }
 
 // confirm makes it a fact that the buyer has a lead, unless an operator has said

@@ -22,6 +22,7 @@ func (x *Exchange) Close() error {
 	err = errors.Join(err, x.admin.Shutdown())
 	x.hangUp()
 	x.buyers.Close()
+	x.keys.Close()
 	x.logger.Info("stopped", "seconds", time.Since(began).Seconds(), "clean", err == nil)
 	return err
 }
@@ -61,6 +62,9 @@ func (x *Exchange) abandon() error {
 	x.archivist.end(x)
 	if x.buyers != nil {
 		x.buyers.Close()
+	}
+	if x.keys != nil {
+		x.keys.Close()
 	}
 	return err
 }

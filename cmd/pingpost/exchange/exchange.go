@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/VictoriaMetrics/metrics"
 
@@ -16,6 +17,7 @@ import (
 	"pingpost/server/config"
 	"pingpost/server/token"
 	"pingpost/server/vault"
+	"pingpost/server/vault/slots"
 	"pingpost/server/webhook"
 	"pingpost/wal"
 	"pingpost/wal/backup"
@@ -44,6 +46,7 @@ type Exchange struct {
 
 	settings config.Settings
 	vault    *vault.Vault
+	keys     *slots.Slots
 	tokens   *token.Mint
 	log      *wal.Log
 	state    *state.State
@@ -64,6 +67,7 @@ type Exchange struct {
 	room            space
 	keeper          keeper
 	archivist       archivist
+	eraseWaits      time.Duration
 	broken          chan error    // gets what ends the exchange: a log that failed, a listener that broke
 	gone            chan struct{} // closed when the exchange has ended
 	serving         sync.WaitGroup
@@ -104,7 +108,7 @@ func newExchange(path string, opt Options, built *config.Exchange) *Exchange {
 	x := &Exchange{
 		path: path, opt: opt, settings: built.Settings, clock: server.NewClock(),
 		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), gone: make(chan struct{}),
-		keeper: keeper{every: snapshotEvery, looks: keeperLooks},
+		keeper: keeper{every: snapshotEvery, looks: keeperLooks}, eraseWaits: eraseWaits,
 	}
 	x.meter = server.NewMeter(metrics.NewSet(), func(what string, err error) {
 		x.logger.Error(what, "error", err)
