@@ -42,11 +42,11 @@ func runbook(t testing.TB) map[string]string {
 	return blocks
 }
 
-// scenario is a trouble of the runbook: prepare brings it about on a machine that
+// trouble is one of the runbook: prepare brings it about on a machine that
 // serves and has sold a lead, and returns what must be so after the commands.
-type scenario func(t *testing.T, m *machine) (after func(t *testing.T, said string))
+type trouble func(t *testing.T, m *machine) (after func(t *testing.T, said string))
 
-var scenarios = map[string]scenario{
+var troubles = map[string]trouble{
 	"full disk":    filledDisk,
 	"failed disk":  failedDisk,
 	"accept loss":  damagedLog,
@@ -57,7 +57,7 @@ var scenarios = map[string]scenario{
 
 func TestRunbook(t *testing.T) {
 	blocks := runbook(t)
-	for name, prepare := range scenarios {
+	for name, prepare := range troubles {
 		commands := blocks[name]
 		if commands == "" {
 			t.Errorf("the README has no commands for %q", name)

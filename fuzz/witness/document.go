@@ -28,7 +28,7 @@ func (t *Terms) document(revision int) []byte {
 	}
 	text, err := json.MarshalIndent(object{
 		"data_dir": "data", "listen": "127.0.0.1:0", "token_lifetime": "12h",
-		"admin":            object{"listen": "127.0.0.1:0", "password": adminPassword},
+		"admin":            object{"listen": "127.0.0.1:0", "password": AdminPassword},
 		"trusted_networks": []string{"127.0.0.0/8"},
 		"suppliers": []object{{
 			"id": supplier, "api_key": apiKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,

@@ -47,10 +47,13 @@ func (d *door) lost() time.Duration {
 	return d.down + time.Since(d.since)
 }
 
-func (d *door) isOpen() bool {
+func (d *door) isOpen() bool { return d.at() != "" }
+
+// at is the address; empty while the door is shut.
+func (d *door) at() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.address != ""
+	return d.address
 }
 
 // find waits until there is an address; "": the context has ended.

@@ -32,6 +32,14 @@ type Exchange struct {
 	faults []string
 }
 
+// NewExchange is the program in a folder of its own, before its first life.
+func NewExchange(t Clerk, program, dir string) *Exchange {
+	return &Exchange{t: t, program: program, dir: dir, door: newDoor()}
+}
+
+// Address is where suppliers find it; empty while it does not serve.
+func (x *Exchange) Address() string { return x.door.at() }
+
 func (x *Exchange) config() string { return filepath.Join(x.dir, "exchange.json") }
 
 // Data is its data_dir.
@@ -194,7 +202,7 @@ func (x *Exchange) Operate(method, path, body string) (status int, text []byte, 
 	if err != nil {
 		return 0, nil, err
 	}
-	req.SetBasicAuth("operator", adminPassword)
+	req.SetBasicAuth("operator", AdminPassword)
 	response, err := client.Do(req)
 	if err != nil {
 		return 0, nil, err

@@ -29,7 +29,7 @@ type Scene struct {
 // exchange in the folder dir, and the crowd waits to be let in.
 func Set(t Clerk, program, dir string, terms *Terms, seed uint64) *Scene {
 	t.Helper()
-	x := &Exchange{t: t, program: program, dir: dir, door: newDoor()}
+	x := NewExchange(t, program, dir)
 	b, r := startBuyers(t, program, terms, seed), startReceiver(t, program, terms, seed)
 	terms.hooks, terms.endpoints = r.at(), b.endpoints
 	x.Configure(terms.document(0))

@@ -192,12 +192,14 @@ func payout(price market.Money) market.Money { return price * 4 / 5 }
 
 func priceOf(payout market.Money) market.Money { return payout * 5 / 4 }
 
+// AdminPassword is the operator's, in every exchange that is witnessed.
+const AdminPassword = "password-of-the-operator"
+
 const (
-	supplier      = "sup_acme"
-	apiKey        = "key-of-acme-that-suppliers-send"
-	adminPassword = "password-of-the-operator"
-	buyerToken    = "token-that-buyers-ask-for"
-	clientID      = "acme"
-	clientSecret  = "secret-that-every-client-shows"
-	hookSecret    = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
+	supplier     = "sup_acme"
+	apiKey       = "key-of-acme-that-suppliers-send"
+	buyerToken   = "token-that-buyers-ask-for"
+	clientID     = "acme"
+	clientSecret = "secret-that-every-client-shows"
+	hookSecret   = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
 )
