@@ -27,6 +27,8 @@ type machine struct {
 	sold  map[string][]byte // idempotency key to the answer
 	key   string
 	base  string
+
+	moment string // in place of the time that the README names; empty: none
 }
 
 const machineConfig = `data_dir: /var/lib/pingpost/data
@@ -54,7 +56,7 @@ runs() { [ -f pid ] && grep -q '^State:[[:space:]]*[RSDTt]' "/proc/$(cat pid)/st
 start() {
 	runs && return
 	set -a; . etc/pingpost/env; set +a
-	setsid pingpost serve --config etc/pingpost/exchange.yaml </dev/null >>journal 2>&1 &
+	setsid pingpost serve --config etc/pingpost/exchange.yaml ${SERVE_FLAGS-} </dev/null >>journal 2>&1 &
 	echo $! >pid
 	for _ in $(seq 600); do
 		runs || { echo 'pingpost has ended; see its journal' >&2; return 1; }
@@ -89,9 +91,9 @@ func newMachine(t testing.TB) *machine {
 	public, admin := freeAddress(t), freeAddress(t)
 	m.base = "http://" + public
 	m.paths = strings.NewReplacer(
-		"/var/lib/pingpost", m.path("lib"), "/etc/pingpost", m.path("etc/pingpost"), "/mnt/", m.path("mnt")+"/",
+		"/var/lib/pingpost", m.path("lib"), "/etc/pingpost", m.path("etc/pingpost"), "/mnt/", m.path("mnt")+"/", "/root/", m.path("root")+"/",
 		"/usr/local/bin", m.path("bin"), "127.0.0.1:8080", public, "127.0.0.1:9090", admin)
-	for _, folder := range []string{"lib", "etc/pingpost", "mnt", "bin"} {
+	for _, folder := range []string{"lib", "etc/pingpost", "mnt", "root", "bin"} {
 		if err := os.MkdirAll(m.path(folder), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +126,12 @@ func freeAddress(t testing.TB) string {
 func (m *machine) path(name string) string { return filepath.Join(m.dir, name) }
 
 // here is a text of the README with this machine's paths and addresses.
-func (m *machine) here(text string) string { return m.paths.Replace(text) }
+func (m *machine) here(text string) string {
+	if m.moment != "" {
+		text = strings.ReplaceAll(text, "2026-11-20T17:00:00Z", m.moment)
+	}
+	return m.paths.Replace(text)
+}
 
 func (m *machine) data() string { return m.path("lib/data") }
 

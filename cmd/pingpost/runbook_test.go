@@ -49,7 +49,11 @@ type trouble func(t *testing.T, m *machine) (after func(t *testing.T, said strin
 var troubles = map[string]trouble{
 	"full disk":    filledDisk,
 	"failed disk":  failedDisk,
-	"accept loss":  damagedLog,
+	"backup":       noBackup,
+	"damaged log":  damagedLog,
+	"accept loss":  damagedWithoutBackup,
+	"lost machine": lostMachine,
+	"restore":      regretted,
 	"rotated keys": rotatedKeys,
 	"upgrade":      upgrade,
 	"downgrade":    downgrade,

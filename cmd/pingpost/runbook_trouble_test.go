@@ -53,19 +53,26 @@ func failedDisk(t *testing.T, m *machine) (after func(*testing.T, string)) {
 	}
 }
 
-// damagedLog: a bit of an entry has flipped that others follow, and there is no
-// backup. What was acknowledged before it is kept, what came after it is lost, and
-// the operator has said so.
-func damagedLog(t *testing.T, m *machine) (after func(*testing.T, string)) {
+// damage: a bit of an entry has flipped that others follow, and the exchange does not
+// start.
+func damage(t *testing.T, m *machine) (lost string) {
+	t.Helper()
 	for range 4 {
 		m.sell("ACCEPTED")
 	}
-	lost := m.sell("ACCEPTED")
+	lost = m.sell("ACCEPTED")
 	m.systemctl("stop")
 	flipBit(t, m.data(), 3)
 	if out, err := m.run("systemctl", "start", "pingpost"); err == nil || !strings.Contains(m.journal(), "damaged") {
 		t.Fatalf("it serves a damaged log: %s\n%s", out, m.journal())
 	}
+	return lost
+}
+
+// damagedWithoutBackup: what was acknowledged before the damage is kept, what came
+// after it is lost, and the operator has said so.
+func damagedWithoutBackup(t *testing.T, m *machine) (after func(*testing.T, string)) {
+	lost := damage(t, m)
 	return func(t *testing.T, said string) {
 		if !strings.Contains(said, "DAMAGE") || !strings.Contains(said, "cut; the log ends with entry") {
 			t.Errorf("it was not told what is lost:\n%s", said)
