@@ -125,6 +125,7 @@ phases:
   - {name: warm, for: 50ms, rate: 100, arrival: fixed, warmup: true}
   - {name: steady, for: 300ms, rate: 100, arrival: fixed}
 campaigns: [{method: ping_post}]
+buyers: [{bid: "7.5"}]
 `+more))
 	if err != nil {
 		t.Fatal(err)
