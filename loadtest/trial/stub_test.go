@@ -34,6 +34,7 @@ type stub struct {
 	lose   func(lead int) bool // the buyer does not have it, though it is told to
 	rude   bool                // refusals do not say when to come again
 	mute   bool                // no webhook is sent
+	open   func() int          // deliveries under way
 }
 
 func newStub(t *testing.T) *stub {
@@ -56,7 +57,11 @@ func (s *stub) answer(w http.ResponseWriter, r *http.Request) {
 	status, body := 200, ""
 	switch r.URL.Path {
 	case "/metrics":
-		body = fmt.Sprintf("pingpost_leads_total{status=\"ACCEPTED\",reason=\"\"} %d\npingpost_open_deliveries 0\n%s", s.accepted, s.extra)
+		open := 0
+		if s.open != nil {
+			open = s.open()
+		}
+		body = fmt.Sprintf("pingpost_leads_total{status=\"ACCEPTED\",reason=\"\"} %d\npingpost_open_deliveries %d\n%s", s.accepted, open, s.extra)
 	case "/stats":
 		text, _ := json.Marshal(s.stats)
 		body = strings.TrimSuffix(string(text), "}") + fmt.Sprintf(`,"distinct":%d}`, len(s.events))
