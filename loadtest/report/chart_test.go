@@ -169,7 +169,7 @@ func TestOnlyWhatCameIsInTheRates(t *testing.T) {
 	if got := names(rates(r)); !slices.Equal(got, []string{"sold", "without a buyer", "refused, to come again", "errors"}) {
 		t.Errorf("%v", got)
 	}
-	if got := names(overTime(r)); !slices.Equal(got, []string{"p50", "p99", "max"}) {
+	if got := names(overTime(r)); !slices.Equal(got, []string{"max", "p99", "p50"}) {
 		t.Errorf("%v", got)
 	}
 	if got := names(percentiles(r)); !slices.Equal(got, []string{"sale"}) { // nothing was pinged
