@@ -187,3 +187,40 @@ func TestSettlingWaits(t *testing.T) {
 		t.Error("nobody was asked")
 	}
 }
+
+// TestWhatManyLeadsCost is more than one may.
+func TestWhatManyLeadsCost(t *testing.T) {
+	s := newStub(t)
+	s.stats.Revenue = 2_345_678_901_230
+	if b, err := askBuyer(t.Context(), s.URL); err != nil || b.Revenue != s.stats.Revenue {
+		t.Errorf("%v %v", b.Revenue, err)
+	}
+	for digits, want := range map[string]market.Money{"0": 0, "7.5": 7_500_000, "1000001": 1_000_001_000_000, "0.000001": 1} {
+		if got, err := total(digits); err != nil || got != want {
+			t.Errorf("%s is %v, %v", digits, int64(got), err)
+		}
+	}
+	for _, digits := range []string{"", "much", "1.0000001", "1e9", "99999999999999999999"} {
+		if _, err := total(digits); err == nil {
+			t.Errorf("%q is taken", digits)
+		}
+	}
+}
+
+// TestWhoFallsSilent is told, and the rest of the result with it.
+func TestWhoFallsSilent(t *testing.T) {
+	for name, test := range map[string]struct {
+		silent, says string
+	}{
+		"a buyer":      {"/leads", "buyer buy does not say what it has"},
+		"the receiver": {"/events", "the receiver of webhooks does not say"},
+		"the exchange": {"/metrics", "the exchange does not give its figures"},
+	} {
+		s := newStub(t)
+		s.ingest = func(int) (int, string) { s.silent = test.silent; return 0, "" }
+		r := s.tried(t, stubScenario(t, "{ingest: 1}", "webhooks: {within: 100ms}\n"+lenient+"}"))
+		if wrong := strings.Join(r.Account.Wrong, "; "); !strings.Contains(wrong, test.says) || r.Held() || r.Ends["sold"] != 30 {
+			t.Errorf("%s: told %q, %v", name, wrong, r.Ends)
+		}
+	}
+}

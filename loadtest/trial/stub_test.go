@@ -35,6 +35,7 @@ type stub struct {
 	rude   bool                // refusals do not say when to come again
 	mute   bool                // no webhook is sent
 	open   func() int          // deliveries under way
+	silent string              // a path that is not there
 }
 
 func newStub(t *testing.T) *stub {
@@ -56,6 +57,8 @@ func (s *stub) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	status, body := 200, ""
 	switch r.URL.Path {
+	case s.silent:
+		status = 404
 	case "/metrics":
 		open := 0
 		if s.open != nil {
