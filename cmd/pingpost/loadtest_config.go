@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"pingpost/loadtest/load"
 	"pingpost/loadtest/scenario"
@@ -98,8 +99,11 @@ func loadCampaigns(s *scenario.Scenario, buyers []loadBuyer) (list []any, ingest
 }
 
 // loadSeats are a campaign's: all buyers, or so many from one that is another for
-// each campaign.
+// each campaign. Only those with an endpoint bid.
 func loadSeats(group *scenario.Campaigns, campaign int, buyers []loadBuyer) (seats []any) {
+	if group.Method == scenario.PingPostMethod {
+		buyers = slices.DeleteFunc(slices.Clone(buyers), func(b loadBuyer) bool { return b.Recorded })
+	}
 	n := group.Seats
 	if n == 0 || n > len(buyers) {
 		n = len(buyers)

@@ -40,11 +40,11 @@ func millis(d time.Duration) float64 { return float64(d) / 1e6 }
 func overTime(r *trial.Result) drawing {
 	c := &chart{label: "latency by second", x: secondsOf(r), bands: bandsOf(r)}
 	least, most := math.Inf(1), 0.0
-	for i, name := range []string{"p50", "p99", "max"} {
-		s := series{name: name, color: colors[i]}
+	for i, name := range []string{"max", "p99", "p50"} { // what lies below is drawn above
+		s := series{name: name, color: colors[2-i]}
 		for second, x := range r.Seconds {
 			value := math.NaN()
-			if took := [...]time.Duration{x.P50, x.P99, x.Max}[i]; took > 0 {
+			if took := [...]time.Duration{x.Max, x.P99, x.P50}[i]; took > 0 {
 				value = millis(took)
 				least, most = min(least, value), max(most, value)
 			}

@@ -142,6 +142,9 @@ func (c *checker) buyers(s *Scenario) {
 			c.fail(at+".ping_rate", "ping_rate %d: give a number from 1 to %d", b.PingRate, plenty)
 		}
 	}
+	if posted == 0 && s.holdsAuctions() {
+		c.fail("$.buyers", "buyers: a campaign of method ping_post needs one that is not recorded alone, to bid")
+	}
 	if posted > mostPosted {
 		c.fail("$.buyers", "buyers: %d with an endpoint; %d at most", posted, mostPosted)
 	}

@@ -70,6 +70,7 @@ func TestMistakesAreToldWithTheirLine(t *testing.T) {
 		{`bid: "12.50"`, `bid: much`, "small.yaml:15: bid"},
 		{"normal:10ms,2ms", "gamma:2", `small.yaml:15: latency "gamma:2"`},
 		{"recorded: true", "recorded: true\n    no_bid: 2", "small.yaml:17: no_bid 2: give a share"},
+		{"- {count: 2, bid: \"12.50\", latency: \"normal:10ms,2ms\"}", "- {recorded: true}", "small.yaml:15: buyers: a campaign of method ping_post needs"},
 		{"recorded: true", "ping_rate: -1", "small.yaml:16: ping_rate -1"},
 		{"sale: {p99: 50ms}", "sail: {p99: 50ms}", `small.yaml:19: there is no latency of "sail"`},
 		{"sale: {p99: 50ms}", "sale: {p99: -50ms}", "small.yaml:19: latency of sale"},

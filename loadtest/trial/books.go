@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -79,7 +80,15 @@ func openBooks(ctx context.Context, target *Target) (*books, error) {
 
 func askBuyer(ctx context.Context, url string) (b bought, err error) {
 	url = strings.TrimRight(url, "/")
-	if err := ask(ctx, url+"/stats", func(d *json.Decoder) error { return d.Decode(&b.Stats) }); err != nil {
+	var stats struct {
+		refbuyer.Stats
+		Revenue json.Number `json:"revenue"` // of many leads, and so beyond what one may cost
+	}
+	if err := ask(ctx, url+"/stats", func(d *json.Decoder) error { return d.Decode(&stats) }); err != nil {
+		return b, err
+	}
+	b.Stats = stats.Stats
+	if b.Revenue, err = total(stats.Revenue.String()); err != nil {
 		return b, err
 	}
 	b.leads = map[string]bool{}
@@ -96,6 +105,16 @@ func askBuyer(ctx context.Context, url string) (b bought, err error) {
 	return b, err
 }
 
+// total reads a sum of money, which has no upper limit but that of its type.
+func total(digits string) (market.Money, error) {
+	whole, fraction, _ := strings.Cut(digits, ".")
+	sum, err := strconv.ParseInt(whole+(fraction + "000000")[:6], 10, 64)
+	if err != nil || whole == "" || len(fraction) > 6 {
+		return 0, fmt.Errorf("revenue %q is no amount", digits)
+	}
+	return market.Money(sum), nil
+}
+
 func ask(ctx context.Context, url string, read func(*json.Decoder) error) error {
 	body, err := get(ctx, url)
 	if err != nil {
@@ -105,8 +124,9 @@ func ask(ctx context.Context, url string, read func(*json.Decoder) error) error 
 	return read(json.NewDecoder(body))
 }
 
-// close compares what everybody says at the end.
-func (b *books) close(ctx context.Context, r *record, w *watch, hooks time.Duration) (*Account, error) {
+// close compares what everybody says at the end. That somebody says nothing is what
+// does not fit; the rest of the result is told all the same.
+func (b *books) close(ctx context.Context, r *record, w *watch, hooks time.Duration) *Account {
 	a := &Account{Sold: len(r.sales)}
 	for what := range r.reasons {
 		for _, end := range [...]End{Open, Broken, Failed} {
@@ -135,7 +155,9 @@ func (b *books) close(ctx context.Context, r *record, w *watch, hooks time.Durat
 	for _, id := range slices.Sorted(maps.Keys(b.target.Buyers)) {
 		after, err := askBuyer(ctx, b.target.Buyers[id])
 		if err != nil {
-			return nil, fmt.Errorf("buyer %s: %w", id, err)
+			a.wrong("buyer %s does not say what it has: %v", id, err)
+			delete(told, id)
+			continue
 		}
 		a.buyer(id, b.before[id], after, told[id], money[id], taken, b.target.Whole)
 		delete(told, id)
@@ -148,11 +170,12 @@ func (b *books) close(ctx context.Context, r *record, w *watch, hooks time.Durat
 	if r.rude > 0 {
 		a.wrong("%d refusals with 429 or 503 were without Retry-After", r.rude)
 	}
-	if b.target.Receiver == "" || hooks == 0 {
-		return a, nil
+	if b.target.Receiver != "" && hooks > 0 {
+		if err := a.hooks(ctx, b.target.Receiver, all, r, hooks); err != nil {
+			a.wrong("the receiver of webhooks does not say what it heard: %v", err)
+		}
 	}
-	err := a.hooks(ctx, b.target.Receiver, all, r, hooks)
-	return a, err
+	return a
 }
 
 func (a *Account) wrong(format string, args ...any) {
@@ -249,7 +272,7 @@ func (a *Account) hooks(ctx context.Context, url string, all map[string]bool, r 
 	var stats refreceiver.Stats
 	for {
 		if err := ask(ctx, url+"/stats", func(d *json.Decoder) error { return d.Decode(&stats) }); err != nil {
-			return fmt.Errorf("the receiver of webhooks: %w", err)
+			return err
 		}
 		h.Heard, h.Repeats, h.Within = int(stats.Distinct), stats.Repeats, time.Since(began)
 		if h.Heard >= h.Owed || h.Within > within {

@@ -34,6 +34,8 @@ type stub struct {
 	lose   func(lead int) bool // the buyer does not have it, though it is told to
 	rude   bool                // refusals do not say when to come again
 	mute   bool                // no webhook is sent
+	open   func() int          // deliveries under way
+	silent string              // a path that is not there
 }
 
 func newStub(t *testing.T) *stub {
@@ -55,8 +57,14 @@ func (s *stub) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	status, body := 200, ""
 	switch r.URL.Path {
+	case s.silent:
+		status = 404
 	case "/metrics":
-		body = fmt.Sprintf("pingpost_leads_total{status=\"ACCEPTED\",reason=\"\"} %d\npingpost_open_deliveries 0\n%s", s.accepted, s.extra)
+		open := 0
+		if s.open != nil {
+			open = s.open()
+		}
+		body = fmt.Sprintf("pingpost_leads_total{status=\"ACCEPTED\",reason=\"\"} %d\npingpost_open_deliveries %d\n%s", s.accepted, open, s.extra)
 	case "/stats":
 		text, _ := json.Marshal(s.stats)
 		body = strings.TrimSuffix(string(text), "}") + fmt.Sprintf(`,"distinct":%d}`, len(s.events))
@@ -125,6 +133,7 @@ phases:
   - {name: warm, for: 50ms, rate: 100, arrival: fixed, warmup: true}
   - {name: steady, for: 300ms, rate: 100, arrival: fixed}
 campaigns: [{method: ping_post}]
+buyers: [{bid: "7.5"}]
 `+more))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/loadtest/refbuyer"
+	"pingpost/loadtest/scenario"
+	"pingpost/server/config"
+)
+
+var loadSecretsOfTest = &loadSecrets{apiKey: "key", client: "client-secret", password: "password", webhook: "whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"}
+
+// everyoneAt says that each buyer with an endpoint listens.
+func everyoneAt(buyers []loadBuyer) *buyersAt {
+	at := &buyersAt{Buyers: map[string]string{}, Receiver: "http://127.0.0.1:9"}
+	for _, b := range buyers {
+		if !b.Recorded {
+			at.Buyers[b.ID] = "http://127.0.0.1:9"
+		}
+	}
+	return at
+}
+
+func compiled(t *testing.T, s *scenario.Scenario) (*market.Catalog, config.Settings, []string) {
+	t.Helper()
+	buyers := loadBuyersOf(s)
+	text, ingests, err := loadConfig(s, buyers, everyoneAt(buyers), loadSecretsOfTest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := config.Parse("exchange.json", text, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", s.Name, err)
+	}
+	built, err := source.Compile()
+	if err != nil {
+		t.Fatalf("%s: %v", s.Name, err)
+	}
+	return built.Catalog, built.Settings, ingests
+}
+
+// TestEveryScenarioIsAConfiguration: that an exchange takes, with as many campaigns,
+// seats and buyers as the scenario says.
+func TestEveryScenarioIsAConfiguration(t *testing.T) {
+	for _, name := range scenario.Names() {
+		s, err := scenario.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		catalog, settings, ingests := compiled(t, s)
+		campaigns, buyers := 0, 0
+		for _, g := range s.Campaigns {
+			campaigns += g.Count
+		}
+		for _, g := range s.Buyers {
+			buyers += g.Count
+		}
+		if len(catalog.Campaigns) != campaigns || len(catalog.Buyers) != buyers {
+			t.Errorf("%s: %d campaigns and %d buyers", name, len(catalog.Campaigns), len(catalog.Buyers))
+		}
+		supplier := catalog.Suppliers[loadSupplier]
+		if supplier.IngestRate != s.Supplier.IngestRate || supplier.PingRate != s.Supplier.PingRate {
+			t.Errorf("%s: the supplier has %d and %d a second", name, supplier.IngestRate, supplier.PingRate)
+		}
+		if settings.TokenLifetime <= s.Lasting() {
+			t.Errorf("%s: its token ends before it", name)
+		}
+		if settings.Limits.Connections <= s.InFlight || settings.Limits.MaxConnsPerIP <= s.InFlight {
+			t.Errorf("%s: %d requests at once, and %d connections", name, s.InFlight, settings.Limits.Connections)
+		}
+		for _, id := range ingests {
+			if catalog.Campaigns[market.CampaignID(id)] == nil {
+				t.Errorf("%s: ingests for %s, which is none", name, id)
+			}
+		}
+		if s.Kinds[scenario.Ingest] > 0 && len(ingests) == 0 {
+			t.Errorf("%s: ingests for nobody", name)
+		}
+	}
+}
+
+func parsedScenario(t *testing.T, more string) *scenario.Scenario {
+	t.Helper()
+	s, err := scenario.Parse("x.yaml", []byte("name: x\nkinds: {ingest: 1, ping: 1}\nphases: [{name: a, for: 1s, rate: 1}]\n"+more))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestSeatsGoAround: campaigns with fewer seats than there are buyers have others each,
+// so that all buyers get leads.
+func TestSeatsGoAround(t *testing.T) {
+	s := parsedScenario(t, `campaigns: [{method: ping_post}, {method: waterfall, count: 3, seats: 2, duplicates: true}]
+buyers: [{count: 3, bid: "4.5", caps: true}, {count: 1, bid: "9", recorded: true}]
+`)
+	catalog, _, ingests := compiled(t, s)
+	if got := strings.Join(ingests, " "); got != "cmp_1_00000 cmp_1_00001 cmp_1_00002" {
+		t.Errorf("ingests are for %s", got)
+	}
+	var seats []string
+	for _, id := range ingests {
+		c := catalog.Campaigns[market.CampaignID(id)]
+		for i := range c.Lineup {
+			seats = append(seats, string(c.Lineup[i].Buyer.ID)+"="+c.Lineup[i].Price.String())
+		}
+		if c.Duplicates.Window == 0 {
+			t.Errorf("%s looks for no duplicates", id)
+		}
+	}
+	if got := strings.Join(seats, " "); got != "buy_1=4.5 buy_2=4.5 buy_3=4.5 buy_4=9 buy_1=4.5 buy_2=4.5" {
+		t.Errorf("the seats are %s", got)
+	}
+	auction := catalog.Campaigns["cmp_0_00000"]
+	if len(auction.Lineup) != 3 || auction.Method != market.PingPost || auction.Vertical != loadVertical || auction.Duplicates.Window != 0 {
+		t.Errorf("%+v", auction)
+	}
+	if catalog.Buyers["buy_4"].Post != nil || catalog.Buyers["buy_1"].Post == nil || len(catalog.Buyers["buy_1"].Caps) != 1 || len(catalog.Buyers["buy_4"].Caps) != 0 {
+		t.Error("who is recorded, and who has a cap, is not as the scenario says")
+	}
+}
+
+// TestOnlyAuctions: then ingests are for these, and no two campaigns share a vertical.
+func TestOnlyAuctions(t *testing.T) {
+	catalog, _, ingests := compiled(t, parsedScenario(t, "campaigns: [{method: ping_post, count: 3}]\nbuyers: [{bid: 8-20}]\n"))
+	if len(ingests) != 3 {
+		t.Errorf("ingests are for %v", ingests)
+	}
+	seen := map[string]bool{}
+	for _, c := range catalog.Campaigns {
+		if seen[c.Vertical] {
+			t.Errorf("two campaigns of %s", c.Vertical)
+		}
+		seen[c.Vertical] = true
+	}
+	if !seen[loadVertical] {
+		t.Error("no campaign for the pings")
+	}
+}
+
+func TestLoadBuyersBehaveAsTheyAreTold(t *testing.T) {
+	b := loadBuyer{"buy_1", scenario.Buyers{Bid: "4.5", Latency: "20ms", PostLatency: "normal:5ms,1ms", NoBid: 0.1, Reject: 0.2, Fail: 0.3}}
+	o, err := b.options(7, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Seed != 7 || o.NoBidRate != 0.1 || o.RejectRate != 0.2 || o.FailRate != 0.3 || o.Remember != 100 ||
+		o.Latency != (refbuyer.Uniform{Min: 20 * time.Millisecond, Max: 20 * time.Millisecond}) ||
+		o.PostLatency != (refbuyer.Normal{Mean: 5 * time.Millisecond, Deviation: time.Millisecond}) || o.Bid.At(market.NoState, 0.5) != 4_500_000 {
+		t.Errorf("%+v", o)
+	}
+	for _, wrong := range []scenario.Buyers{{Bid: "much"}, {Bid: "1", Latency: "soon"}, {Bid: "1", PostLatency: "late"}} {
+		if _, err := (&loadBuyer{"buy_1", wrong}).options(1, 1); err == nil {
+			t.Errorf("%+v is taken", wrong)
+		}
+	}
+}
+
+// TestTheBuyersSayWhereTheyAre, all of one file in one process, until they are stopped.
+func TestTheBuyersSayWhereTheyAre(t *testing.T) {
+	t.Setenv(asProgram, "1")
+	h := &household{dir: t.TempDir()}
+	t.Cleanup(func() {
+		if err := h.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	text, err := json.Marshal(buyersSpec{
+		Seed: 1, Secret: loadSecretsOfTest.webhook, Webhooks: &scenario.Webhooks{Latency: "1ms"}, Remember: 10,
+		Buyers: []loadBuyer{{"buy_1", scenario.Buyers{Bid: "1"}}, {"buy_2", scenario.Buyers{Bid: "2"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(h.dir, "buyers.json")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	process, err := h.start("buyers", nil, "loadtest-buyers", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := process.says(t.Context(), `"buyers"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at buyersAt
+	if err := json.Unmarshal([]byte(line), &at); err != nil || len(at.Buyers) != 2 || at.Buyers["buy_1"] == at.Buyers["buy_2"] {
+		t.Fatalf("%v: %s", err, line)
+	}
+	for _, url := range []string{at.Buyers["buy_1"], at.Buyers["buy_2"], at.Receiver} {
+		if !answers(t.Context(), url+"/stats") {
+			t.Errorf("nobody is at %s", url)
+		}
+	}
+}
+
+func answers(ctx context.Context, url string) bool {
+	_, err := (&demoExchange{set: new(demoSet)}).get(ctx, url)
+	return err == nil
+}
+
+// TestBuyersAtFault: a file that is none is told, and nobody listens.
+func TestBuyersAtFault(t *testing.T) {
+	for text, says := range map[string]string{
+		"{":                                "unexpected end",
+		`{"Buyers":[{"ID":"b"}]}`:          "bid",
+		`{"Webhooks":{},"Secret":"plain"}`: "whsec_",
+		`{"Webhooks":{"Latency":"soon"}}`:  "latency",
+	} {
+		path := filepath.Join(t.TempDir(), "buyers.json")
+		rewrite(t, path, text)
+		if s := run(t, "loadtest-buyers", path); s.code != 1 || !strings.Contains(s.err, says) {
+			t.Errorf("%s: exit %d: %s", text, s.code, s.err)
+		}
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	for host, ours := range map[string]bool{
+		"127.0.0.1": true, "127.3.2.1": true, "::1": true, "localhost": true,
+		"10.0.0.1": false, "192.0.2.1": false, "example.com": false, "localhost.example.com": false, "": false,
+	} {
+		if onLoopback(host) != ours {
+			t.Errorf("%s is this machine: %v", host, !ours)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pingpost/fuzz/mutant"
+)
+
+// hurried asks for more than the supplier may.
+const hurried = `name: hurried
+about: more than the supplier may
+kinds: {pingpost: 1}
+phases: [{name: steady, for: 1s, rate: 40}]
+supplier: {ping_rate: 10}
+campaigns: [{method: ping_post}]
+buyers: [{latency: 1ms}]
+limits: {refused: 1, late: 10s}
+`
+
+// TestAnExchangeThatErrsIsSeen: programs that are broken in one place each fail their
+// own load test, in words that say how; the one that is whole passes it.
+func TestAnExchangeThatErrsIsSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program three times")
+	}
+	scenario := filepath.Join(t.TempDir(), "hurried.yaml")
+	rewrite(t, scenario, hurried)
+	for _, test := range []struct {
+		name   string
+		broken []mutant.Mutation
+		says   []string
+	}{
+		{"whole", nil, nil},
+		{"it tells of sales that it does not make", []mutant.Mutation{{
+			Name: "no post is sent", File: "engine/courier.go",
+			Old: "	return c.engine.opt.Buyers.Post(req)", New: "	_ = req\n	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}",
+		}}, []string{"wrong: buy_1 does not have ", "not held: accounts that differ"}},
+		{"it pays too much, and is rude", []mutant.Mutation{{
+			Name: "a cent more is told", File: "server/respond.go",
+			Old: "body = amount.AppendJSON(", New: "body = (amount + 10_000).AppendJSON(",
+		}, {
+			Name: "nobody is told when to come again", File: "server/limit.go",
+			Old: `header.SetBytesV("Retry-After",`, New: `header.SetBytesV("X-Later",`,
+		}}, []string{"wrong: buy_1 owes ", "without Retry-After", "not held: accounts that differ"}},
+	} {
+		program := filepath.Join(t.TempDir(), "pingpost")
+		if err := mutant.Build(t.Context(), "../..", "./cmd/pingpost", program, nil, test.broken...); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(program, "loadtest", scenario)
+		cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		err := cmd.Run()
+		if (err == nil) != (test.broken == nil) {
+			t.Errorf("%s: %v: %s", test.name, err, errs.String())
+		}
+		for _, words := range test.says {
+			if !strings.Contains(errs.String(), words) {
+				t.Errorf("%s: no %q in %s", test.name, words, errs.String())
+			}
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package report
+
+import (
+	"encoding/xml"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/loadtest/trial"
+)
+
+// shape is an element of a drawing.
+type shape struct {
+	name  string
+	attrs map[string]string
+	text  string
+}
+
+// shapes takes a drawing apart.
+func shapes(t *testing.T, svg string) (all []shape) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return all
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			s := shape{name: token.Name.Local, attrs: map[string]string{}}
+			for _, a := range token.Attr {
+				s.attrs[a.Name.Local] = a.Value
+			}
+			all = append(all, s)
+		case xml.CharData:
+			if len(all) > 0 {
+				all[len(all)-1].text += string(token)
+			}
+		}
+	}
+}
+
+func of(all []shape, class string) (some []shape) {
+	for _, s := range all {
+		if slices.Contains(strings.Fields(s.attrs["class"]), class) {
+			some = append(some, s)
+		}
+	}
+	return some
+}
+
+// places are the points of a path.
+func places(t *testing.T, path string) (points [][2]float64) {
+	t.Helper()
+	for _, step := range strings.FieldsFunc(path, func(c rune) bool { return c == 'M' || c == 'L' || c == 'Z' }) {
+		x, y, _ := strings.Cut(step, " ")
+		px, err := strconv.ParseFloat(x, 64)
+		py, wrong := strconv.ParseFloat(y, 64)
+		if err != nil || wrong != nil {
+			t.Fatalf("%q is no point", step)
+		}
+		points = append(points, [2]float64{px, py})
+	}
+	return points
+}
+
+func plain(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// TestACurveLiesWhereItsValuesAre: the first at the left, the greatest on top, and a
+// value that is not known leaves a gap.
+func TestACurveLiesWhereItsValuesAre(t *testing.T) {
+	c := &chart{
+		label: "a & b", x: scale{most: 4}, y: steps(100, plain),
+		series: []series{{"p50", "c1", [][2]float64{{0, 0}, {1, 100}, {2, math.NaN()}, {3, 50}, {4, 50}}}},
+	}
+	drawn := shapes(t, string(c.draw()))
+	if drawn[0].attrs["aria-label"] != "a & b" {
+		t.Errorf("it is said to show %q", drawn[0].attrs["aria-label"])
+	}
+	path := of(drawn, "curve")[0].attrs["d"]
+	if strings.Count(path, "M") != 2 {
+		t.Errorf("a value is missing, and there is no gap: %s", path)
+	}
+	points := places(t, path)
+	middle := (top + high - at) / 2
+	want := [][2]float64{
+		{left, high - at}, {left + (wide-left-right)/4, top}, {left + (wide-left-right)*3/4, middle}, {wide - right, middle},
+	}
+	for i := range want {
+		if math.Abs(points[i][0]-want[i][0]) > 0.1 || math.Abs(points[i][1]-want[i][1]) > 0.1 {
+			t.Errorf("point %d is at %v, want %v", i, points[i], want[i])
+		}
+	}
+	var labels []string
+	for _, s := range of(drawn, "tick") {
+		labels = append(labels, s.text)
+	}
+	if got := strings.Join(labels, " "); got != "0 20 40 60 80 100" {
+		t.Errorf("the axis has %s", got)
+	}
+}
+
+// TestLayersLieOnEachOther: each has the area of its own values, the sum is on top.
+func TestLayersLieOnEachOther(t *testing.T) {
+	c := &chart{
+		x: scale{most: 2}, y: steps(10, plain), layered: true,
+		series: []series{
+			{"sold", "good", [][2]float64{{0, 4}, {1, 6}, {2, math.NaN()}}},
+			{"refused", "c3", [][2]float64{{0, 1}, {1, 4}, {2, 2}}},
+		},
+	}
+	layers := of(shapes(t, string(c.draw())), "layer")
+	if len(layers) != 2 {
+		t.Fatalf("%d layers", len(layers))
+	}
+	heights := func(s shape) (list []float64) {
+		for _, p := range places(t, s.attrs["d"]) {
+			list = append(list, math.Round((high-at-p[1])/(high-top-at)*c.y.most*10)/10)
+		}
+		return list
+	}
+	// Up along the top from the left, and back along the bottom from the right.
+	if got := heights(layers[0]); !slices.Equal(got, []float64{4, 6, 0, 0, 0, 0}) {
+		t.Errorf("the lower is %v", got)
+	}
+	if got := heights(layers[1]); !slices.Equal(got, []float64{5, 10, 2, 0, 6, 4}) {
+		t.Errorf("the upper is %v", got)
+	}
+}
+
+// TestPhasesAreMarked: each where it was, by its name where that has room.
+func TestPhasesAreMarked(t *testing.T) {
+	d := overTime(found())
+	drawn := shapes(t, string(d.SVG))
+	bands := of(drawn, "band")
+	if len(bands) != 3 || len(of(drawn, "quiet")) != 1 {
+		t.Errorf("%d bands", len(bands))
+	}
+	var names []string
+	for _, s := range of(drawn, "bandname") {
+		names = append(names, s.text)
+	}
+	if got := strings.Join(names, "|"); !strings.HasPrefix(got, "warm-up|before|") {
+		t.Errorf("they are called %s", got)
+	}
+	for name, fits := range map[string]bool{"before": true, "a phase with a very long name": false} {
+		if got := fitting(name, 100); (got == name) != fits {
+			t.Errorf("%s in 100 is %q", name, got)
+		}
+	}
+}
+
+// TestOnlyWhatCameIsInTheRates: a run without refusals has no word of them.
+func TestOnlyWhatCameIsInTheRates(t *testing.T) {
+	names := func(d drawing) (list []string) {
+		for _, e := range d.Legend {
+			list = append(list, e.Name)
+		}
+		return list
+	}
+	r := found()
+	if got := names(rates(r)); !slices.Equal(got, []string{"sold", "refused, to come again"}) {
+		t.Errorf("%v", got)
+	}
+	r.Seconds[1].Errors, r.Seconds[0].Unsold = 3, 1
+	if got := names(rates(r)); !slices.Equal(got, []string{"sold", "without a buyer", "refused, to come again", "errors"}) {
+		t.Errorf("%v", got)
+	}
+	if got := names(overTime(r)); !slices.Equal(got, []string{"max", "p99", "p50"}) {
+		t.Errorf("%v", got)
+	}
+	if got := names(percentiles(r)); !slices.Equal(got, []string{"sale"}) { // nothing was pinged
+		t.Errorf("%v", got)
+	}
+}
+
+// TestTheLastPercentileIsOnThePage: the greatest of a thousand stands where one of two
+// thousand would, and not at infinity.
+func TestTheLastPercentileIsOnThePage(t *testing.T) {
+	drawn := shapes(t, string(percentiles(found()).SVG))
+	points := places(t, of(drawn, "curve")[0].attrs["d"])
+	last := points[len(points)-1]
+	if math.Abs(last[0]-(wide-right)) > 0.1 || last[1] < top-0.1 {
+		t.Errorf("it lies at %v", last)
+	}
+	var labels []string
+	for _, s := range of(drawn, "tick") {
+		labels = append(labels, s.text)
+	}
+	all := strings.Join(labels, "|")
+	if !strings.Contains(all, "0|90 %|99 %|99.9 %|50 %") || strings.Contains(all, "99.99 %") {
+		t.Errorf("the axes have %s", all)
+	}
+}
+
+// TestStagesOverTime: a path of which nothing came, or of one second only, has no curve.
+func TestStagesOverTime(t *testing.T) {
+	r := found()
+	d, shown := stagesOver(r, "/v1/ping")
+	if !shown || len(d.Legend) != 5 || d.Title != "/v1/ping" {
+		t.Errorf("%v %+v", shown, d.Legend)
+	}
+	if layers := of(shapes(t, string(d.SVG)), "layer"); len(layers) != 5 {
+		t.Errorf("%d layers", len(layers))
+	}
+	if _, shown := stagesOver(r, "/v1/post"); shown {
+		t.Error("phases of posts, and there were none")
+	}
+	for i := range r.Stages {
+		r.Stages[i].Means = r.Stages[i].Means[:1]
+	}
+	if _, shown := stagesOver(r, "/v1/ping"); shown {
+		t.Error("a curve of one second")
+	}
+}
+
+// TestSharesOfPhases: the bar is whole, and as wide for each as it took.
+func TestSharesOfPhases(t *testing.T) {
+	r := found()
+	r.Stages[2].Mean = 12 * ms
+	v := viewOf(r, "/v1/ping", stagesOf(r, "/v1/ping"))
+	sum := 0.0
+	for _, s := range v.Stages {
+		sum += s.Share
+	}
+	if math.Abs(sum-1) > 1e-9 || math.Abs(v.Stages[2].Share-0.6) > 1e-9 {
+		t.Errorf("%v in all, %v of it commit", sum, v.Stages[2].Share)
+	}
+	if none := viewOf(r, "/x", []trial.Stage{{Name: "decode"}}); none.Stages[0].Share != 0 {
+		t.Errorf("%v of nothing", none.Stages[0].Share)
+	}
+}
+
+// TestTiles: what is read first, and red where it should alarm.
+func TestTiles(t *testing.T) {
+	r := found()
+	r.Ends["broken"] = 2
+	got := map[string]tile{}
+	for _, tile := range tiles(r) {
+		got[tile.Name] = tile
+	}
+	for name, want := range map[string]tile{
+		"arrivals a second":            {Value: "334"}, // 1002 in the three seconds that were measured
+		"p50 of sale":                  {Value: "12ms"},
+		"p99 of sale":                  {Value: "31ms"},
+		"max of sale":                  {Value: "480ms"},
+		"leads sold, warm-up included": {Value: "1000"},
+		"errors":                       {Value: "2", Bad: true},
+		"accounts that differ":         {Value: "1", Bad: true},
+	} {
+		if want.Name = name; got[name] != want {
+			t.Errorf("%+v, want %+v", got[name], want)
+		}
+	}
+}
+
+func TestTickTimes(t *testing.T) {
+	for value, want := range map[float64]string{0: "0s", 0.05: "50&#181;s", 20: "20ms", 2000: "2s"} {
+		if got := tickTime(value); got != want {
+			t.Errorf("%v is %s", value, got)
+		}
+	}
+	if millis(1500*time.Microsecond) != 1.5 {
+		t.Error("1500 µs are not 1.5 ms")
+	}
+}
