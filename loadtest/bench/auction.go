@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
+
+	"pingpost/engine/event"
 )
 
 // auctionLines is how many connections a seller has. Its auctions under load
@@ -45,12 +48,21 @@ func (b *bench) auctionTime() (rows []row, err error) {
 		return nil, err
 	}
 	spec := sellerSpec{Warmup: b.size.warmup, Lasting: b.size.lasting}
+	next := uint64(0)
 	for _, n := range b.size.auctionBuyers {
 		ours, theirs, err := h.turnsOf(n, &spec)
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, auctionTimeRows(n, ours, theirs)...)
+		var logged int
+		if logged, next, err = averageFrom(h.data, event.KindAuctionHeld, next); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row{
+			what:     fmt.Sprintf("auction, buyers asked %d: bytes in the log", n),
+			measured: strconv.Itoa(logged), figure: figureAuctionBytes.of(n), value: float64(logged),
+		})
 	}
 	if b.flags.Profile == "" {
 		return rows, nil
@@ -82,6 +94,7 @@ func auctionTimeRows(buyers int, ours, theirs []sellerResult) []row {
 			what:     what + "processor time over the ceiling's",
 			measured: fmt.Sprintf("%.2f times (%.1f and %.1f µs)", ratio.median(), a.median(), z.median()),
 			spread:   ratio.spread("%.2f"), goal: text, verdict: atMost(ratio.median(), goal, 2),
+			figure: figureAuction.of(buyers), value: a.median(),
 		},
 		{
 			what: what + "allocations",

@@ -89,9 +89,15 @@ func (r *clientResult) perLead() float64 { return r.ServerTime / float64(max(1, 
 
 // averageEntry is how many bytes an entry of a kind has in a log.
 func averageEntry(dir string, kind event.Kind) (int, error) {
-	reader, err := wal.NewReader(dir, 0)
+	bytes, _, err := averageFrom(dir, kind, 0)
+	return bytes, err
+}
+
+// averageFrom is averageEntry from an entry on, and tells which comes next.
+func averageFrom(dir string, kind event.Kind, from uint64) (average int, next uint64, err error) {
+	reader, err := wal.NewReader(dir, from)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer reader.Close()
 	var decoder event.Decoder
@@ -102,11 +108,12 @@ func averageEntry(dir string, kind event.Kind) (int, error) {
 			break
 		}
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
+		next = entry.Seq + 1
 		fact, err := decoder.Decode(entry.Data)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if fact.Kind() == kind {
 			entries++
@@ -114,7 +121,7 @@ func averageEntry(dir string, kind event.Kind) (int, error) {
 		}
 	}
 	if entries == 0 {
-		return 0, fmt.Errorf("no entry of the kind %s has reached the log", kind)
+		return 0, 0, fmt.Errorf("no entry of the kind %s has reached the log", kind)
 	}
-	return bytes / entries, nil
+	return bytes / entries, next, nil
 }

@@ -19,6 +19,7 @@ type house struct {
 	b        *bench
 	buyers   *process
 	exchange *process
+	data     string // the exchange's folder
 	token    string // of the seller
 	bare     map[int]*process
 	next     uint64 // number of the next lead; no two servers get the same one
@@ -57,7 +58,7 @@ func (h *house) openExchange(spec *houseSpec) error {
 	if err != nil {
 		return err
 	}
-	h.exchange = exchange.process
+	h.exchange, h.data = exchange.process, exchange.data
 	if h.token, err = h.b.tokenOf(h.exchange.Listen); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"pingpost/engine/event"
@@ -74,6 +75,7 @@ func (b *bench) ingest() (rows []row, err error) {
 		return nil, err
 	}
 	b.say("a lead's entry has %d bytes, its answer %d", entry, sample.Body)
+	rows = append(rows, row{what: "bytes of a lead in the log, recorded alone", measured: strconv.Itoa(entry), figure: figureIngestBytes, value: float64(entry)})
 	for _, connections := range b.size.connections {
 		ours, theirs, err := b.turns(p, connections)
 		if err != nil {
@@ -115,7 +117,7 @@ func ingestRows(connections int, ours, theirs []clientResult) []row {
 			what: what + "processor time of a lead",
 			measured: fmt.Sprintf("%.1f µs, the ceiling's %.1f; the client kept %.0f and %.0f %% of a core busy",
 				pick(ours, spent).median(), pick(theirs, spent).median(), pick(ours, busy).median(), pick(theirs, busy).median()),
-			spread: pick(ours, spent).spread("%.1f"),
+			spread: pick(ours, spent).spread("%.1f"), figure: figureIngest.of(connections), value: pick(ours, spent).median(),
 		},
 	}
 }

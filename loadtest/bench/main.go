@@ -16,7 +16,7 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Only         []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,replay,memory,tight,growth,start,seed" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, replay, memory, tight, growth, start or seed. May be repeated."`
+	Only         []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,committer,replay,memory,tight,growth,start,seed" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, committer, replay, memory, tight, growth, start or seed. May be repeated."`
 	Runs         int      `default:"5" help:"How often each pair is run (${default})."`
 	Seconds      float64  `default:"4" help:"How long each run lasts, after its warm-up (${default})."`
 	Dir          string   `placeholder:"DIR" help:"Where data goes; a folder in it is made and removed. By default tmp/ of the repository, since /tmp is often memory and not a disk."`
@@ -89,10 +89,14 @@ func (f *flags) run(out, progress io.Writer) (err error) {
 	t.notes = b.guard.notes()
 	text := t.markdown()
 	fmt.Fprint(out, text)
-	if path := f.target(b.root); path != "" {
-		return os.WriteFile(path, []byte(text), 0o644)
+	path := f.target(b.root)
+	if path == "" {
+		return nil
 	}
-	return nil
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		return err
+	}
+	return t.figures().write(strings.TrimSuffix(path, ".md") + ".json")
 }
 
 // measurement gives some rows of the table.
@@ -109,6 +113,7 @@ var measurements = []measurement{
 	{"auction-posts", (*bench).auctionPosts},
 	{"hooks", (*bench).hooks},
 	{"commit", (*bench).commit},
+	{"committer", (*bench).committer},
 	{"replay", (*bench).replay},
 	{"memory", (*bench).memory},
 	{"tight", (*bench).tight},

@@ -38,6 +38,7 @@ func (b *bench) memory() ([]row, error) {
 				weighed.Leads[0], weighed.Leads[len(weighed.Leads)-1]),
 			measured: fmt.Sprintf("%.0f bytes", each.median()), spread: each.spread("%.0f"),
 			goal: "300 bytes or fewer", verdict: atMost(each.median(), 300, 300),
+			figure: figureMemory, value: each.median(),
 		},
 		{
 			what: "idle process with a small catalog, resident", measured: fmt.Sprintf("%.1f MB", float64(idle)/1e6),

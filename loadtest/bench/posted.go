@@ -41,7 +41,13 @@ func (b *bench) posted() (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return postedRows(ours, bareRuns), nil
+	logged, err := b.loggedBytes(exchange.data, event.KindLeadDecided, event.KindPostSettled)
+	if err != nil {
+		return nil, err
+	}
+	return append(postedRows(ours, bareRuns), row{
+		what: "bytes of a lead in the log, posted to a buyer", measured: fmt.Sprintf("%.0f", logged), figure: figurePostedBytes, value: logged,
+	}), nil
 }
 
 // startCourier starts the bare server, with entries and answers as large as the
@@ -59,6 +65,18 @@ func (b *bench) startCourier(data, buyer string, answer int) (*process, error) {
 	return startCeiling(b.ctx, b.cores.servers, bareSpec{
 		Dir: filepath.Join(b.dir, "courier"), Entry: intent, Outcome: outcome, Answer: answer, Buyer: buyer,
 	})
+}
+
+// loggedBytes is what entries of some kinds have in a log, one of each together.
+func (b *bench) loggedBytes(data string, kinds ...event.Kind) (sum float64, err error) {
+	for _, kind := range kinds {
+		n, err := averageEntry(data, kind)
+		if err != nil {
+			return 0, err
+		}
+		sum += float64(n)
+	}
+	return sum, nil
 }
 
 // postedTo is a catalog of one campaign with one buyer, which has an endpoint.
@@ -93,7 +111,7 @@ func postedRows(ours, theirs []clientResult) []row {
 			what: what + "processor time of a lead",
 			measured: fmt.Sprintf("%.1f µs, the ceiling's %.1f; the client kept %.0f and %.0f %% of a core busy, beside the buyer",
 				pick(ours, spent).median(), pick(theirs, spent).median(), pick(ours, busy).median(), pick(theirs, busy).median()),
-			spread: pick(ours, spent).spread("%.1f"),
+			spread: pick(ours, spent).spread("%.1f"), figure: figurePosted, value: pick(ours, spent).median(),
 		},
 	}
 }

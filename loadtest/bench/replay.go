@@ -61,6 +61,7 @@ func (b *bench) replay() ([]row, error) {
 			what:     fmt.Sprintf("replay of %d leads on one core", b.size.replayed),
 			measured: fmt.Sprintf("%.0f events/s", rate.median()),
 			spread:   rate.spread("%.0f"), goal: "1,000,000 events/s", verdict: atLeast(rate.median(), 1e6, 1e6),
+			figure: figureReplay, value: rate.median(),
 		},
 		{
 			what: "replay over a bare CRC-32C scan of the same files",

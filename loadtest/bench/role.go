@@ -23,6 +23,8 @@ var roles = map[string]func(in io.Reader, out io.Writer) error{
 	"role-scan":    play(scanLog),
 	"role-memory":  play(weigh),
 	"role-commit":  play(commitPair),
+
+	"role-committer": play(commitAll),
 }
 
 // play makes a role of a function from a specification to a result.

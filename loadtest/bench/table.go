@@ -22,6 +22,9 @@ type row struct {
 	spread   string
 	goal     string
 	verdict  verdict
+
+	figure figure // by which others find the value; empty: nobody asks for it
+	value  float64
 }
 
 // table is all that was found.
