@@ -23,7 +23,7 @@ TEST_TIMEOUT ?= 5m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare demo fuzz clean distclean vuln powerloss powerloss-mutants torture torture-mutants
+.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln powerloss powerloss-mutants torture torture-mutants
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -83,6 +83,10 @@ bench:
 bench-compare:
 	@test -n '$(BASE)' || { echo 'say with what to compare: make bench-compare BASE=main' >&2; exit 1; }
 	$(GO) run ./loadtest/compare --base '$(BASE)' $(ARGS)
+
+# What one node carries, into the README, from the last full bench.
+capacity:
+	$(GO) run ./loadtest/capacity $(ARGS)
 
 demo: build
 	./bin/pingpost demo $(ARGS)

@@ -17,7 +17,8 @@ func TestWhatNeedsServersIsMeasured(t *testing.T) {
 			"a lead posted to a buyer, 64 connections: req/s over the ceiling's, which does the same two commits and one call: ",
 			"processor time of a lead: ",
 		}},
-		"tight": {(*bench).tight, []string{"leads/s for 400ms under GOMEMLIMIT=128MiB: p99 over that without the limit: ", "resident at its end: "}},
+		"tight":     {(*bench).tight, []string{"leads/s for 400ms under GOMEMLIMIT=128MiB: p99 over that without the limit: ", "resident at its end: "}},
+		"committer": {(*bench).committer, []string{"the committer alone: leads that it writes, fsyncs and applies: "}},
 		"start": {(*bench).start, []string{
 			"start with nothing, until it serves: ", "start with 2000 leads in a snapshot of 0 MB, until it serves: ",
 			"2000 leads held instead of none: p50: ",
@@ -25,7 +26,7 @@ func TestWhatNeedsServersIsMeasured(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := small(t)
-			b.size.held, b.size.tightLasting = 2000, 400*time.Millisecond
+			b.size.held, b.size.tightLasting, b.size.committed = 2000, 400*time.Millisecond, 2000
 			rows, err := test.measure(b)
 			if err != nil {
 				t.Fatal(err)
