@@ -177,9 +177,14 @@ func TestSecretsStaySecret(t *testing.T) {
 	c.wrong(all)
 	c.lookAround(lead)
 	for _, args := range [][]string{
-		{"export", "--admin", c.admin, "--ca", ca}, {"explain", "--admin", c.admin, "--ca", ca, lead}, {"explain", "--json", "--admin", c.admin, "--ca", ca, lead},
-		{"diff", "--admin", c.admin, "--ca", ca, path}, {"apply", "--admin", c.admin, "--ca", ca, path}, {"validate", path},
-		{"statement", "--admin", c.admin, "--ca", ca, "--supplier", "sup"}, {"log", "dump", filepath.Join(filepath.Dir(path), "data")},
+		{"export", "--admin", c.admin, "--ca", ca},
+		{"explain", "--admin", c.admin, "--ca", ca, lead},
+		{"explain", "--json", "--admin", c.admin, "--ca", ca, lead},
+		{"diff", "--admin", c.admin, "--ca", ca, path},
+		{"apply", "--admin", c.admin, "--ca", ca, path},
+		{"validate", path},
+		{"statement", "--admin", c.admin, "--ca", ca, "--supplier", "sup"},
+		{"log", "dump", filepath.Join(filepath.Dir(path), "data")},
 	} {
 		said := run(t, args...)
 		if said.code != 0 {

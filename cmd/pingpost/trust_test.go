@@ -67,7 +67,9 @@ tls: {cert: cert.pem, key: key.pem}`, 1)
 	rewrite(t, leads, `{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"`+person+`","phone":"4155550132","email":"a@b.example","state":"CA"}`+"\n")
 	t.Setenv("PINGPOST_API_KEY", apiKey)
 	for _, args := range [][]string{
-		{"export", "--admin", admin}, {"diff", "--admin", admin, path}, {"statement", "--admin", admin, "--supplier", "sup"},
+		{"export", "--admin", admin},
+		{"diff", "--admin", admin, path},
+		{"statement", "--admin", admin, "--supplier", "sup"},
 		{"send", leads, "--to", public, "--no-idempotency"},
 		{"ping", "--url", public, "--api-key", apiKey, "flo_campaign_id=cmp", "flo_supplier_id=sup"},
 		{"ping", "--url", public, "--client-id", "sup", "--client-secret", apiKey, "vertical=auto", "state=CA", "tcpa_consent:=true"},
