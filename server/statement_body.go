@@ -101,7 +101,7 @@ func (b *statementBody) sendToTheEnd(ctx *fasthttp.RequestCtx) {
 	kind, guest := string(ctx.Response.Header.ContentType()), guestOf(ctx)
 	ctx.HijackSetNoResponse(true)
 	ctx.Hijack(func(conn net.Conn) {
-		defer b.Close()
+		defer func() { _ = b.Close() }()
 		_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: "+kind+"\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n")
 		if err == nil {
 			_, err = io.Copy(conn, b)

@@ -35,7 +35,7 @@ func TestStatementInHTTP10(t *testing.T) {
 	if n := closed.Load(); n != 2*maxStatements+1 {
 		t.Errorf("%d of the readings are closed", n)
 	}
-	if text, _ := askOld(t, o.serve(t)); strings.Contains(text, http.StatusText(500)) {
+	if text, _ := askOld(t, o.serve(t)); strings.Contains(text, http.StatusText(http.StatusInternalServerError)) {
 		t.Error(text)
 	}
 }

@@ -77,6 +77,24 @@ func TestWebhooksAreListed(t *testing.T) {
 	}
 }
 
+// TestSwitchingWhatIsNotThere: a supplier without a webhook has none to switch; of one
+// that the configuration took away, what is left can be.
+func TestSwitchingWhatIsNotThere(t *testing.T) {
+	p := newPlace(t, hooked)
+	x := start(t, p)
+	for _, to := range []string{"off", "on"} {
+		x.must(404, "POST", "/admin/v1/webhooks/sup_other/"+to, "").mustFail(t, 404, "not_found")
+		x.must(404, "POST", "/admin/v1/webhooks/sup_none/"+to, "")
+	}
+	x.must(204, "POST", "/admin/v1/webhooks/sup_acme/off", "")
+	p.write(t, recorded)
+	if err := x.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	x.must(204, "POST", "/admin/v1/webhooks/sup_acme/on", "")
+	x.must(404, "POST", "/admin/v1/webhooks/sup_acme/on", "")
+}
+
 // TestDeadLetters: they are seen page by page, resent one by one or all at once,
 // and dropped.
 func TestDeadLetters(t *testing.T) {

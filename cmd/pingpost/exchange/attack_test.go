@@ -119,7 +119,7 @@ func TestSlowloris(t *testing.T) {
 
 // post1 sends one lead and says what its answer's status was.
 func post1(client *http.Client, base string) (status int, err error) {
-	req, err := http.NewRequest("POST", base+"/api/v1/ingest", strings.NewReader(lead(1)))
+	req, err := http.NewRequest(http.MethodPost, base+"/api/v1/ingest", strings.NewReader(lead(1)))
 	if err != nil {
 		return 0, err
 	}
