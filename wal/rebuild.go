@@ -37,7 +37,8 @@ func NewRebuild(dir string, first uint64) (*Rebuild, error) {
 		return nil, errors.Join(fmt.Errorf("cannot write a log to %q: there is one already", dir), err)
 	}
 	b := &Rebuild{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: chain{header: header{seq: first - 1}}}
-	return b, b.begin(first)
+	err := b.begin(first)
+	return b, err
 }
 
 // Append adds the next entry. The error is that of a disk, or says why the entry does

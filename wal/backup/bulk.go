@@ -101,6 +101,8 @@ func (s *Shipper) endBulk() {
 		return
 	}
 	s.stopBulk()
-	<-s.bulk
+	if err := <-s.bulk; err != nil {
+		s.opt.Logger.Debug("a snapshot was not backed up to its end", "error", err)
+	}
 	s.bulk = nil
 }

@@ -42,6 +42,13 @@ func TestRetention(t *testing.T) {
 				}
 			}
 		}
+		if day > 3 { // the very first moment that is retained
+			at := Target{Time: opt.now().Add(-opt.Retain)}
+			_, done := restored(t, to, nil, s, RestoreOptions{At: at, Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
+			if s.entries[done.Seq-1].At > at.Time.UnixNano() || s.entries[done.Seq].At <= at.Time.UnixNano() {
+				t.Fatalf("day %d: %s was restored as entry %d", day, at, done.Seq)
+			}
+		}
 		check(t, NewRepository(to, nil), map[bool]int{true: 2, false: 1}[day >= 5 && day < 8])
 	}
 	objects, err := to.List(t.Context(), genFolder)

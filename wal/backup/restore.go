@@ -157,8 +157,8 @@ func (r *Repository) restoreSnapshot(ctx context.Context, p *plan, dir string) (
 	go func() {
 		write.CloseWithError(r.box.readPieces(ctx, snapshotFolder(p.gen.number, p.snapshot.Newest), p.snapshot, write))
 	}()
-	defer read.Close()
-	return wal.PutSnapshot(dir, read)
+	info, err = wal.PutSnapshot(dir, read)
+	return info, errors.Join(err, read.Close())
 }
 
 func (r *Repository) restoreFile(ctx context.Context, p *plan, dir, name, manifest string) error {

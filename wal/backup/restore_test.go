@@ -62,6 +62,34 @@ func TestRestoredFolderIsComplete(t *testing.T) {
 	s.must(err)
 }
 
+// TestLargeFilesGoInPieces: no object is larger than one.
+func TestLargeFilesGoInPieces(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	s.many(2)
+	full, recipient := identity(t)
+	to := newDir(t, t.TempDir())
+	for name, size := range map[string]int{"lists/exact": pieceSize, "lists/twice": 2 * pieceSize, "lists/more": 2*pieceSize + 1} {
+		s.file(name, string(random(size)))
+	}
+	ship(t, s, small(to, recipient)).Close()
+	objects, err := to.List(t.Context(), "")
+	s.must(err)
+	for _, o := range objects {
+		if o.Size > pieceSize+pieceSize/1000 {
+			t.Errorf("%s has %d bytes", o.Name, o.Size)
+		}
+	}
+	dir, _ := restored(t, to, full, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
+	for _, name := range []string{"lists/exact", "lists/twice", "lists/more"} {
+		want, err := os.ReadFile(filepath.Join(s.dir, name))
+		s.must(err)
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, %v, want %d", name, len(got), err, len(want))
+		}
+	}
+}
+
 // TestRestoreBreaksOff at every request to the store: there is no folder that could
 // be served, and the next restore makes one.
 func TestRestoreBreaksOff(t *testing.T) {

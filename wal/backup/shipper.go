@@ -203,7 +203,7 @@ func (s *Shipper) Run(ctx context.Context) error {
 		caughtUp, err := s.Step(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // it was asked to end, and nothing else is wrong
 		case err != nil && Stops(err):
 			s.status.failed(err)
 			return err

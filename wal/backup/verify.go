@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -71,7 +72,7 @@ func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *Check
 		read, write := io.Pipe()
 		go func() { write.CloseWithError(r.box.readPieces(ctx, folder, p, write)) }()
 		info, err := wal.CheckSnapshot(read)
-		read.Close()
+		err = errors.Join(err, read.Close())
 		if err == nil && (info.Newest != p.Newest || info.Oldest != p.Oldest) {
 			err = fmt.Errorf("its manifest has other stamps than the snapshot")
 		}
@@ -113,7 +114,7 @@ func (r *Repository) checkLog(ctx context.Context, g *generation, c *Check) {
 	for _, whole := range g.runs {
 		var span Span
 		var good run
-		close := func() {
+		end := func() {
 			if len(good) > 0 {
 				c.span(g, good, span)
 			}
@@ -123,7 +124,7 @@ func (r *Repository) checkLog(ctx context.Context, g *generation, c *Check) {
 			at, err := r.checkExtent(ctx, e, span.LastAt)
 			if err != nil {
 				c.problem(err)
-				close()
+				end()
 				continue
 			}
 			if len(good) == 0 {
@@ -132,7 +133,7 @@ func (r *Repository) checkLog(ctx context.Context, g *generation, c *Check) {
 			good, span.LastAt = append(good, e), at[1]
 			c.Entries += e.last - e.first + 1
 		}
-		close()
+		end()
 	}
 }
 

@@ -71,7 +71,7 @@ func (d *Dir) write(ctx context.Context, name string, data []byte, publish func(
 	if err != nil {
 		return fmt.Errorf("cannot write to the backup folder: %w", err)
 	}
-	defer os.Remove(tmp.Name()) // where the rename has moved it, there is nothing
+	defer func() { _ = os.Remove(tmp.Name()) }() // where the rename has moved it, there is nothing
 	_, err = tmp.Write(data)
 	if err = errors.Join(err, tmp.Chmod(filePerm), tmp.Sync(), tmp.Close()); err == nil {
 		err = d.makeFolder(filepath.Dir(d.path(name)))

@@ -119,8 +119,8 @@ func (s *S3) Get(ctx context.Context, name string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot get %s from %s: %w", name, s, err)
 	}
-	defer object.Close()
 	data, err := io.ReadAll(io.LimitReader(object, MaxObject))
+	err = errors.Join(err, object.Close())
 	if err == nil {
 		return data, nil
 	}
