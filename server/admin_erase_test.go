@@ -44,7 +44,7 @@ func erasing(t *testing.T, erase func(*Erasure) (Erased, error)) (ask func(body 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if response.StatusCode == 503 && response.Header.Get("Retry-After") == "" {
+		if response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("Retry-After") == "" {
 			t.Error("503 without Retry-After")
 		}
 		return response.StatusCode, string(text)

@@ -36,7 +36,7 @@ func brings(t *testing.T, x *witness.Exchange) {
 	address := x.Address()
 	for n := range persons * leadsOf {
 		body := fmt.Sprintf(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"Lee","phone":"415555%04d","email":"p@example.com","state":"CA"}`, 1000+n%persons)
-		req, err := http.NewRequest("POST", address+"/api/v1/ingest", strings.NewReader(body))
+		req, err := http.NewRequest(http.MethodPost, address+"/api/v1/ingest", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -120,8 +120,12 @@ func (f *facts) person(n int) {
 		event.Field{Name: "email", Kind: market.KindString, Text: []byte("jennifer.martinez.1234567@mail.example.com")},
 		event.Field{Name: "line1", Kind: market.KindString, Text: []byte("1420 Oak Street")},
 	)
-	e.Sealed = f.contact.AppendTo(e.Sealed[:0])
+	e.Slot = uint64(n) + 1
+	e.Sealed = f.contact.AppendTo(append(e.Sealed[:0], make([]byte, sealing)...))
 }
+
+// sealing is how much longer a contact part is sealed: a nonce and a tag.
+const sealing = 12 + 16
 
 func (f *facts) id(at int64) [16]byte {
 	var random [10]byte

@@ -106,7 +106,7 @@ func (r *eraser) look(lead *event.LeadDecided, who *wanted) error {
 		return nil
 	case err != nil:
 		r.came.Leave(lead.Lead, server.LeftUnreadable)
-		return nil
+		return nil //nolint:nilerr // it is told, and the others are looked at
 	case !who.isIn(contact.Fields):
 		return nil
 	}

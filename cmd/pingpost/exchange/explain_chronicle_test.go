@@ -218,5 +218,6 @@ func (x *Explanation) outcomes() string {
 
 // lying opens the contact part of a chronicle's leads, which lies open.
 func lying(fact *event.LeadDecided) (contact event.Contact, err error) {
-	return contact, contact.Decode(fact.Sealed)
+	err = contact.Decode(fact.Sealed)
+	return contact, err
 }

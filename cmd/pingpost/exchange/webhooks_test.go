@@ -131,6 +131,7 @@ func TestNoRequestWaits(t *testing.T) {
 		"X-Api-Key", otherKey, "Content-Type", typeIsOwn)
 	eventually(t, "the other supplier has heard", func() bool { return len(sound.Got()) == 1 })
 	heard(t, sound)
+	eventually(t, "that is a fact", func() bool { return x.state.HookTotals().Pending <= leads })
 	if totals := x.state.HookTotals(); totals.Pending != leads || totals.Dead != 0 || totals.Out > 8 {
 		t.Errorf("owed to the one that answers nothing: %+v", totals)
 	}
