@@ -1,0 +1,322 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// stages are the reasons why a lead found no buyer, from the least far to the
+// furthest.
+var stages = []string{
+	"no_buyer", "no_state_match", "filtered", "outside_schedule", "caps_full", "insufficient_funds", "rate_limited",
+	"timeout", "no_bid", "below_floor", "bid_expired", "post_rejected", "suppressed", "duplicate",
+}
+
+func further(a, b string) string {
+	if slices.Index(stages, b) > slices.Index(stages, a) {
+		return b
+	}
+	return a
+}
+
+// bodyOf is what a request says, apart from its key.
+func bodyOf(l line) string {
+	said := line{verb: l.verb, about: l.about, said: map[string]string{}}
+	for name, value := range l.said {
+		if name != "key" {
+			said.said[name] = value
+		}
+	}
+	return said.String()
+}
+
+// ingest is a lead sent under a label, by POST /api/v1/ingest.
+func (m *model) ingest(label string, l line) string {
+	in := &intake{model: m, line: l, campaign: l.at(2), received: m.now, key: keyName("ingest", l.at(1), l.said["key"])}
+	if used, ok := m.keys[in.key]; ok && in.key != "" && m.now < used.until {
+		if used.body != bodyOf(l) {
+			return "idempotency_key_reused"
+		}
+		return m.leads[used.lead].told + " again"
+	}
+	c, known := m.terms.campaigns[in.campaign]
+	switch {
+	case !known:
+		return "invalid_payload flo_campaign_id:unknown"
+	case m.paused["campaign "+in.campaign]:
+		return "invalid_payload flo_campaign_id:inactive"
+	}
+	in.lead = &lead{label: label, campaign: in.campaign, supplier: l.at(1), received: m.now, status: "open", duplicates: map[string]int64{}}
+	in.chosen = l.said["ping"] != ""
+	if in.chosen {
+		if fault := in.choice(); fault != "" {
+			return fault
+		}
+	}
+	switch {
+	case !in.chosen && !passes(c, l):
+		return in.unmatched("filtered")
+	case !in.chosen && m.listed(c, l.said["phone"]):
+		return in.unmatched("suppressed")
+	}
+	if in.chosen {
+		return in.takeUp()
+	}
+	if c.said["scope"] != "buyer" && in.isDuplicate("") {
+		return in.unmatched("duplicate")
+	}
+	for _, seat := range m.terms.lineup(in.campaign) {
+		in.candidates = append(in.candidates, &candidate{seat: seat})
+	}
+	if c.at(1) == "ping_post" {
+		in.auction()
+		in.recheck()
+	} else {
+		for _, cand := range in.candidates {
+			cand.out = in.screen(cand.seat, cand.seat.money("price"), false)
+		}
+	}
+	if !in.pick(nil) {
+		return in.unmatched(in.reason())
+	}
+	return in.sell()
+}
+
+// keyName names an idempotency key; none has no name.
+func keyName(endpoint, owner, key string) string {
+	if key == "" {
+		return ""
+	}
+	return strings.Join([]string{endpoint, owner, key}, " ")
+}
+
+// passes tells whether a lead passes a filter; what it does not say fails.
+func passes(filter, l line) bool {
+	return !filter.has("vehicles") || l.has("vehicles") && l.number("vehicles", 0) >= filter.number("vehicles", 0)
+}
+
+// intake is one lead while it is decided.
+type intake struct {
+	*model
+	line       line
+	lead       *lead
+	campaign   string
+	key        string
+	received   int64
+	chosen     bool // sold at a bid that was promised, to its buyer or to none
+	seller     bool // by POST /v1/post
+	auctionOf  *offered
+	candidates []*candidate
+	held       bool   // there was an auction
+	allSilent  bool   // nobody who was asked answered
+	turn       *cycle // that the picked one's turn is of
+	picked     *candidate
+	price      int64
+	payout     int64
+	taken      []charge
+}
+
+// candidate is a seat, what its buyer bids, and why it is out.
+type candidate struct {
+	seat line
+	out  string // a reason; empty: it is in
+	bid  int64
+	came int64
+}
+
+func (in *intake) buyerOf(c *candidate) string { return c.seat.at(1) }
+
+// screen is why a seat is out as things stand; again: the lead has been at
+// another buyer, and what is about the lead itself was asked before.
+func (in *intake) screen(seat line, price int64, again bool) string {
+	m, buyer := in.model, in.terms.buyers[seat.at(1)]
+	c := m.terms.campaigns[in.campaign]
+	if !again {
+		states := seat.list("states")
+		switch {
+		case len(states) > 0 && !slices.Contains(states, in.line.said["state"]):
+			return "no_state_match"
+		case !passes(seat, in.line):
+			return "filtered"
+		case m.listed(buyer, in.line.said["phone"]):
+			return "suppressed"
+		}
+	}
+	_, pays := m.payout(in.campaign, price)
+	switch {
+	case !openAt(buyer, m.now) || !openAt(seat, m.now):
+		return "outside_schedule"
+	case !again && !fitting(m.charges(seat, price, nil, m.now)):
+		return "caps_full"
+	case !m.canPay(seat.at(1), price):
+		return "insufficient_funds"
+	case m.paused["buyer "+seat.at(1)]:
+		return "no_bid"
+	case !pays || price < c.money("floor"):
+		return "below_floor"
+	}
+	return ""
+}
+
+func fitting(_ []charge, fits bool) bool { return fits }
+
+// reason is the furthest that any candidate came.
+func (in *intake) reason() string {
+	reason := "no_buyer"
+	for _, c := range in.candidates {
+		if c.out == "" {
+			reason = further(reason, "bid_expired")
+		}
+		reason = further(reason, c.out)
+	}
+	if in.held && reason == "no_bid" && in.allSilent {
+		return "timeout"
+	}
+	return reason
+}
+
+// pick finds who gets the lead now, where own is what it holds at a buyer that
+// refused it. Whoever cannot take it falls out.
+func (in *intake) pick(own []charge) bool {
+	m := in.model
+	for {
+		c := in.next()
+		if c == nil {
+			return false
+		}
+		in.price = c.seat.money("price")
+		if in.held {
+			in.price = c.bid
+		}
+		payout, ok := m.payout(in.campaign, in.price)
+		if !ok {
+			c.out = "below_floor"
+			continue
+		}
+		if m.terms.campaigns[in.campaign].said["scope"] == "buyer" && in.isDuplicate(in.buyerOf(c)) {
+			c.out = "duplicate"
+			continue
+		}
+		charges, fits := m.charges(c.seat, in.price, own, m.now)
+		switch {
+		case !fits:
+			c.out = "caps_full"
+		case !m.canPay(in.buyerOf(c), in.price):
+			c.out = "insufficient_funds"
+		default:
+			in.picked, in.payout, in.taken = c, payout, charges
+			return true
+		}
+	}
+}
+
+// next is the candidate to try: by the campaign's method, among those that are in.
+func (in *intake) next() (best *candidate) {
+	var buyers []string
+	var weights []int64
+	method := in.terms.campaigns[in.campaign].at(1)
+	byBuyer := map[string]*candidate{}
+	for _, c := range in.candidates {
+		if c.out != "" || in.held && in.now >= in.received+ceiling {
+			continue
+		}
+		w := int64(1)
+		if method == "weighted" {
+			w = c.seat.number("weight", 1)
+		}
+		buyers, weights = append(buyers, in.buyerOf(c)), append(weights, w)
+		byBuyer[in.buyerOf(c)] = c
+		if best == nil || in.held && better(c, best) {
+			best = c
+		}
+	}
+	if best == nil || method == "waterfall" || method == "ping_post" {
+		return best
+	}
+	set := in.campaign
+	for i, b := range buyers {
+		set += " " + b + ":" + amount(weights[i])
+	}
+	if in.turns[set] == nil {
+		in.turns[set] = newCycle(buyers, weights)
+	}
+	in.turn = in.turns[set]
+	return byBuyer[in.whose(in.turn.may())]
+}
+
+// whose is who of those whose turn it may be gets the lead: the one that was seen
+// to, or the first.
+func (in *intake) whose(may []string) string {
+	seen := in.seen.buyer
+	if len(in.seen.posts) > 0 {
+		seen = in.seen.posts[0]
+	}
+	if slices.Contains(may, seen) {
+		return seen
+	}
+	return may[0]
+}
+
+// better orders bids: the higher, the lower priority, the earlier, by name.
+func better(a, b *candidate) bool {
+	pa, na := rank(a.seat)
+	pb, nb := rank(b.seat)
+	return cmp.Or(cmp.Compare(b.bid, a.bid), cmp.Compare(pa, pb), cmp.Compare(a.came, b.came), cmp.Compare(na, nb)) < 0
+}
+
+// isDuplicate tells whether the lead is known, to the campaign or to one buyer,
+// and notes by what it will be.
+func (in *intake) isDuplicate(buyer string) bool {
+	c := in.terms.campaigns[in.campaign]
+	window := c.duration("duplicates", 0)
+	clear(in.lead.duplicates)
+	if window <= 0 {
+		return false
+	}
+	phone, email := "phone "+in.line.said["phone"], "email "+in.line.said["email"]
+	var values []string
+	switch c.said["match"] {
+	case "all":
+		values = []string{phone + " " + email}
+	case "phone":
+		values = []string{phone}
+	case "email":
+		values = []string{email}
+	default:
+		values = []string{phone, email}
+	}
+	found := false
+	for _, value := range values {
+		name := strings.Join([]string{in.campaign, buyer, value}, " ")
+		known, ok := in.remembered[name]
+		found = found || ok && in.now < known.until
+		in.lead.duplicates[name] = in.now + int64(window/time.Nanosecond)
+	}
+	if found {
+		clear(in.lead.duplicates)
+	}
+	return found
+}
+
+// unmatched is a lead that is recorded and goes to nobody.
+func (in *intake) unmatched(reason string) string {
+	told := "unmatched " + reason
+	in.commit(func() {
+		l := in.lead
+		l.status, l.reason, l.told, l.decided, l.delivery = "UNMATCHED", reason, told, in.now, "none"
+		in.record()
+		in.owe(l, "lead.unmatched")
+	})
+	return told
+}
+
+// record remembers the lead, and its key.
+func (in *intake) record() {
+	in.leads[in.lead.label] = in.lead
+	in.lead.recordedAs = bodyOf(in.line)
+	if in.key != "" {
+		in.keys[in.key] = usedKey{body: bodyOf(in.line), lead: in.lead.label, until: in.received + remembering}
+	}
+}
