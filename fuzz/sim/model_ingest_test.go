@@ -8,10 +8,11 @@ import (
 )
 
 // stages are the reasons why a lead found no buyer, from the least far to the
-// furthest.
+// furthest. A buyer's own list, and a duplicate of its own, stand beside its
+// filters.
 var stages = []string{
-	"no_buyer", "no_state_match", "filtered", "outside_schedule", "caps_full", "insufficient_funds", "rate_limited",
-	"timeout", "no_bid", "below_floor", "bid_expired", "post_rejected", "suppressed", "duplicate",
+	"no_buyer", "no_state_match", "filtered", "suppressed", "duplicate", "outside_schedule", "caps_full", "insufficient_funds",
+	"rate_limited", "timeout", "no_bid", "below_floor", "bid_expired", "post_rejected",
 }
 
 func further(a, b string) string {
@@ -213,18 +214,21 @@ func (in *intake) pick(own []charge) bool {
 }
 
 // next is the candidate to try: by the campaign's method, among those that are in.
+// A set of those that take turns begins anew where the campaign's seats change.
 func (in *intake) next() (best *candidate) {
 	var buyers []string
 	var weights []int64
 	method := in.terms.campaigns[in.campaign].at(1)
 	byBuyer := map[string]*candidate{}
+	set := in.campaign
 	for _, c := range in.candidates {
-		if c.out != "" || in.held && in.now >= in.received+ceiling {
-			continue
-		}
 		w := int64(1)
 		if method == "weighted" {
 			w = c.seat.number("weight", 1)
+		}
+		set += " " + c.seat.at(1) + ":" + amount(w)
+		if c.out != "" || in.held && in.now >= in.received+ceiling {
+			continue
 		}
 		buyers, weights = append(buyers, in.buyerOf(c)), append(weights, w)
 		byBuyer[in.buyerOf(c)] = c
@@ -235,10 +239,7 @@ func (in *intake) next() (best *candidate) {
 	if best == nil || method == "waterfall" || method == "ping_post" {
 		return best
 	}
-	set := in.campaign
-	for i, b := range buyers {
-		set += " " + b + ":" + amount(weights[i])
-	}
+	set += " of whom " + strings.Join(buyers, " ")
 	if in.turns[set] == nil {
 		in.turns[set] = newCycle(buyers, weights)
 	}

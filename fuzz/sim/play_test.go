@@ -53,6 +53,8 @@ func (p *play) rest() string {
 		return ""
 	}
 	time.Sleep(time.Hour)
+	synctest.Wait()
+	p.m.until(time.Now().UnixNano())
 	if err := p.look(); err != "" {
 		return err
 	}
