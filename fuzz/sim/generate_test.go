@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -95,7 +96,7 @@ func (g *generator) boundary() time.Time {
 	}
 	t = t.Add([]time.Duration{-time.Millisecond, -1, 0, 0, 1, time.Second}[g.IntN(6)])
 	if t.Before(g.now.Add(10 * time.Second)) {
-		t = t.Add(time.Hour)
+		t = g.now.Add(10 * time.Second) // an hour that comes twice
 	}
 	return t.UTC()
 }
@@ -142,7 +143,9 @@ func (g *generator) term(l line) line {
 			delete(l.said, name)
 		}
 	}
-	g.named[l.verb+" "+strings.Join(l.about[:min(len(l.about), 2)], " ")] = l
+	kept := step(l.verb, strings.Join(l.about, " "))
+	maps.Copy(kept.said, l.said)
+	g.named[l.verb+" "+strings.Join(l.about[:min(len(l.about), 2)], " ")] = kept
 	return l
 }
 

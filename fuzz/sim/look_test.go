@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"pingpost/engine"
@@ -11,9 +12,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// look compares what can be seen after each step: money, the leads that are on
-// their way or were just decided, events, and what nobody may do.
-func (p *play) look() string {
+// hear compares what suppliers were told since it was last asked.
+func (p *play) hear() string {
 	x, m := p.x, p.m
 	x.world.mu.Lock()
 	wrong, tells := x.world.wrong, x.world.told
@@ -31,13 +31,26 @@ func (p *play) look() string {
 	if e := m.overdue(); e != nil {
 		return fmt.Sprintf("%s of %s should have been told by %s", e.kind, e.lead, time.Unix(0, m.latest(e)).UTC().Format(time.RFC3339Nano))
 	}
+	return ""
+}
+
+// look compares what can be seen after each step: money, the leads that are on
+// their way or were just decided, events, and what nobody may do.
+func (p *play) look() string {
+	x, m := p.x, p.m
+	if fault := p.hear(); fault != "" {
+		return fault
+	}
 	if n := x.state.Reservations(); n != 0 {
 		return fmt.Sprintf("%d reservations are out while nothing is decided", n)
 	}
+	m.posted = slices.DeleteFunc(m.posted, func(l *lead) bool {
+		return l.status != "open" && l.delivery != "pending" && l.delivery != "unknown"
+	})
 	for buyer, funds := range m.funds {
 		held := int64(0)
-		for _, l := range m.leads {
-			if l.buyer == buyer && l.status != "UNMATCHED" && (l.delivery == "pending" || l.delivery == "unknown" || l.status == "open") {
+		for _, l := range m.posted {
+			if l.buyer == buyer {
 				held += l.price
 			}
 		}

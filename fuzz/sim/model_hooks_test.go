@@ -5,7 +5,7 @@ import "time"
 // owedEvent is an event that a supplier is to hear of.
 type owedEvent struct {
 	lead, kind, supplier string
-	created              int64
+	nth                  int // in the order of their causes
 	attempts             int   // that failed
 	from, to             int64 // when the next one is made
 	dead                 bool
@@ -15,7 +15,8 @@ type owedEvent struct {
 func (m *model) owe(l *lead, kind string) {
 	name := l.label + " " + kind
 	if s := m.terms.suppliers[l.supplier]; s.has("hooks") {
-		m.events[name] = &owedEvent{lead: l.label, kind: kind, supplier: l.supplier, created: m.now, from: m.now, to: m.now}
+		m.owed++
+		m.events[name] = &owedEvent{lead: l.label, kind: kind, supplier: l.supplier, nth: m.owed, from: m.now, to: m.now}
 	}
 }
 
@@ -37,10 +38,17 @@ func (m *model) told(label, kind string, at int64, heard bool) string {
 		return "it comes " + time.Duration(at-m.latest(e)).String() + " too late"
 	}
 	for _, before := range m.events {
-		if before.lead == e.lead && !before.dead && before.attempts == 0 && before.created < e.created {
+		if before.lead == e.lead && !before.dead && before.attempts == 0 && before.nth < e.nth {
 			return "it comes before " + before.kind
 		}
 	}
+	defer func() { // whatever it held back may have waited until now
+		for _, later := range m.events {
+			if later.lead == e.lead && later.nth > e.nth {
+				later.to = max(later.to, at)
+			}
+		}
+	}()
 	if heard {
 		delete(m.events, label+" "+kind)
 		return ""
@@ -60,8 +68,8 @@ func (m *model) told(label, kind string, at int64, heard bool) string {
 func (m *model) latest(e *owedEvent) int64 {
 	latest := max(e.to, m.awake)
 	for _, before := range m.events {
-		if before.lead == e.lead && before.created < e.created && !before.dead && before.attempts <= 1 {
-			latest = max(latest, before.to)
+		if before.lead == e.lead && before.nth < e.nth && !before.dead && before.attempts <= 1 {
+			latest = max(latest, m.latest(before))
 		}
 	}
 	return latest

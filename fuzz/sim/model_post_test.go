@@ -37,6 +37,7 @@ func (in *intake) sell() string {
 		in.assign()
 		in.record()
 		in.deliveries = append(in.deliveries, d)
+		in.posted = append(in.posted, in.lead)
 	})
 	for {
 		switch in.bring(d) {

@@ -33,11 +33,13 @@ type model struct {
 	paused     map[string]bool // by kind and name
 	turns      map[string]*cycle
 	deliveries []*delivery
+	posted     []*lead // of which open ones hold money
 	events     map[string]*owedEvent
 	auctions   map[string]*offered
 	failures   map[string]int // of a buyer's answers to pings, in a row or nearly so
 	ledger     map[string]int64
 
+	owed    int   // events ever
 	awake   int64 // since when somebody tells of events
 	closing bool  // no attempt begins any more
 	sure    bool // a crash is coming: left facts become durable, and no more

@@ -102,6 +102,9 @@ func (p *play) step(l line) string {
 	}
 	synctest.Wait()
 	p.m.until(time.Now().UnixNano())
+	if err := p.hear(); err != "" {
+		return err
+	}
 	p.acted++
 	if err := p.do(l); err != "" {
 		return err
