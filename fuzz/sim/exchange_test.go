@@ -35,6 +35,7 @@ type exchange struct {
 	requests map[market.RequestID]string // by label
 	ids      map[string]market.LeadID
 	labels   map[market.LeadID]string
+	takers   map[string][]string // of a lead, one after the other
 	scanned  int
 	decoder  event.Decoder
 	pings    map[string]engine.PingAnswer
@@ -55,7 +56,7 @@ func newExchange(tb testing.TB) *exchange {
 	return &exchange{
 		tb: tb, disk: &disk{}, world: newWorld(), terms: newTerms(),
 		requests: map[market.RequestID]string{}, ids: map[string]market.LeadID{}, labels: map[market.LeadID]string{},
-		pings: map[string]engine.PingAnswer{},
+		pings: map[string]engine.PingAnswer{}, takers: map[string][]string{},
 	}
 }
 
@@ -195,7 +196,7 @@ func (x *exchange) request(label string) (id market.RequestID) {
 	return id
 }
 
-// scan learns from the log which lead has which label.
+// scan learns from the log which lead has which label, and who was to get it.
 func (x *exchange) scan() error {
 	all := x.disk.all()
 	for ; x.scanned < len(all); x.scanned++ {
@@ -203,10 +204,21 @@ func (x *exchange) scan() error {
 		if err != nil {
 			return err
 		}
-		if decided, ok := fact.(*event.LeadDecided); ok {
-			label := x.requests[decided.Request]
-			x.ids[label], x.labels[decided.Lead] = decided.Lead, label
+		switch fact := fact.(type) {
+		case *event.LeadDecided:
+			label := x.requests[fact.Request]
+			x.ids[label], x.labels[fact.Lead] = fact.Lead, label
+			x.goes(label, fact.Sale.Buyer)
+		case *event.PostSettled:
+			x.goes(x.labels[fact.Lead], fact.Next.Buyer)
 		}
 	}
 	return nil
+}
+
+// goes notes to whom a lead goes next.
+func (x *exchange) goes(label string, buyer market.Ref) {
+	if buyer != 0 {
+		x.takers[label] = append(x.takers[label], x.state.NameOf(event.NameBuyer, buyer))
+	}
 }

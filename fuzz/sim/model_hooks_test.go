@@ -9,7 +9,11 @@ type owedEvent struct {
 	attempts             int   // that failed
 	from, to             int64 // when the next one is made
 	dead                 bool
+	died                 int64 // then
 }
+
+// lettersKept is how long dead letters are kept at least.
+const lettersKept = int64(30 * 24 * time.Hour)
 
 // owe makes an event due at once, where the supplier hears of any.
 func (m *model) owe(l *lead, kind string) {
@@ -30,6 +34,8 @@ func (m *model) told(label, kind string, at int64, heard bool) string {
 	switch {
 	case e == nil:
 		return "nobody is owed this, or no more"
+	case e.dead && at-e.died >= lettersKept:
+		return "" // resent, or gone: either may be
 	case e.dead:
 		return "it was given up"
 	case at < e.from:
@@ -54,7 +60,7 @@ func (m *model) told(label, kind string, at int64, heard bool) string {
 		return ""
 	}
 	if e.attempts++; e.attempts > len(hookPauses) {
-		e.dead = true
+		e.dead, e.died = true, at
 		return ""
 	}
 	pause := int64(hookPauses[e.attempts-1])
@@ -88,7 +94,7 @@ func (m *model) overdue() *owedEvent {
 // tellAgain makes a supplier's dead letters events again.
 func (m *model) tellAgain(supplier string) string {
 	for _, e := range m.events {
-		if e.supplier == supplier && e.dead {
+		if e.supplier == supplier && e.dead && m.now-e.died < lettersKept {
 			m.commit(func() { e.dead, e.attempts, e.from, e.to = false, 0, m.now, m.now })
 		}
 	}

@@ -113,6 +113,7 @@ type intake struct {
 	held       bool   // there was an auction
 	allSilent  bool   // nobody who was asked answered
 	turn       *cycle // that the picked one's turn is of
+	blurred    bool   // nobody knows whose turn it was
 	picked     *candidate
 	price      int64
 	payout     int64
@@ -183,7 +184,7 @@ func (in *intake) reason() string {
 func (in *intake) pick(own []charge) bool {
 	m := in.model
 	for {
-		c := in.next()
+		c := in.next(own)
 		if c == nil {
 			return false
 		}
@@ -191,31 +192,41 @@ func (in *intake) pick(own []charge) bool {
 		if in.held {
 			in.price = c.bid
 		}
-		payout, ok := m.payout(in.campaign, in.price)
-		if !ok {
-			c.out = "below_floor"
-			continue
-		}
-		if m.terms.campaigns[in.campaign].said["scope"] == "buyer" && in.isDuplicate(in.buyerOf(c)) {
-			c.out = "duplicate"
-			continue
-		}
-		charges, fits := m.charges(c.seat, in.price, own, m.now)
-		switch {
-		case !fits:
-			c.out = "caps_full"
-		case !m.canPay(in.buyerOf(c), in.price):
-			c.out = "insufficient_funds"
-		default:
-			in.picked, in.payout, in.taken = c, payout, charges
+		if c.out = in.cannot(c, own); c.out == "" {
+			in.payout, _ = m.payout(in.campaign, in.price)
+			in.taken, _ = m.charges(c.seat, in.price, own, m.now)
+			in.picked = c
 			return true
 		}
 	}
 }
 
+// cannot is why a candidate whose turn it is cannot take the lead.
+func (in *intake) cannot(c *candidate, own []charge) string {
+	m, price := in.model, in.price
+	if _, pays := m.payout(in.campaign, price); !pays {
+		return "below_floor"
+	}
+	if m.terms.campaigns[in.campaign].said["scope"] == "buyer" && in.isDuplicate(in.buyerOf(c)) {
+		return "duplicate"
+	}
+	if _, fits := m.charges(c.seat, price, own, m.now); !fits {
+		return "caps_full"
+	}
+	if !m.canPay(in.buyerOf(c), price) {
+		return "insufficient_funds"
+	}
+	return ""
+}
+
 // next is the candidate to try: by the campaign's method, among those that are in.
 // A set of those that take turns begins anew where the campaign's seats change.
-func (in *intake) next() (best *candidate) {
+//
+// Who loses a turn that it cannot take owes nothing. So where it may have been
+// the turn of one that cannot, and the lead was seen to go to another whose turn it
+// may have been as well, nobody knows whether that one has had it: then all that
+// was known of the campaign's turns is forgotten.
+func (in *intake) next(own []charge) (best *candidate) {
 	var buyers []string
 	var weights []int64
 	method := in.terms.campaigns[in.campaign].at(1)
@@ -244,18 +255,22 @@ func (in *intake) next() (best *candidate) {
 		in.turns[set] = newCycle(buyers, weights)
 	}
 	in.turn = in.turns[set]
-	return byBuyer[in.whose(in.turn.may())]
+	may := in.turn.may()
+	best = byBuyer[in.whose(may)]
+	for _, buyer := range may {
+		in.price = byBuyer[buyer].seat.money("price")
+		if buyer != in.buyerOf(best) && in.cannot(byBuyer[buyer], own) != "" {
+			in.blurred = true
+		}
+	}
+	return best
 }
 
 // whose is who of those whose turn it may be gets the lead: the one that was seen
 // to, or the first.
 func (in *intake) whose(may []string) string {
-	seen := in.seen.buyer
-	if len(in.seen.posts) > 0 {
-		seen = in.seen.posts[0]
-	}
-	if slices.Contains(may, seen) {
-		return seen
+	if takers := in.seen.takers; len(takers) > 0 && slices.Contains(may, takers[0]) {
+		return takers[0]
 	}
 	return may[0]
 }

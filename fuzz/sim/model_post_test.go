@@ -1,6 +1,10 @@
 package sim
 
-import "time"
+import (
+	"maps"
+	"strings"
+	"time"
+)
 
 // gaps are the pauses between tries of which the last may have reached the buyer.
 var gaps = []time.Duration{1 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
@@ -76,6 +80,9 @@ func (in *intake) assign() {
 	}
 	if in.turn != nil {
 		in.turn.take(l.buyer)
+	}
+	if in.blurred {
+		maps.DeleteFunc(in.turns, func(set string, _ *cycle) bool { return strings.HasPrefix(set, in.campaign+" ") })
 	}
 	if in.auctionOf != nil {
 		l.auction = in.auctionOf.name
@@ -210,7 +217,7 @@ func (in *intake) elsewhere(d *delivery) (told string) {
 				c.out = in.screen(c.seat, in.floorPrice(c.seat), true)
 			}
 		}
-		in.seen.forget(d.buyer)
+		in.seen.takers = in.seen.takers[min(1, len(in.seen.takers)):]
 		before := in.turn
 		in.turn = nil
 		found = in.pick(in.lead.charges)
@@ -253,15 +260,6 @@ func (in *intake) furthest(d *delivery) string {
 		return "post_rejected"
 	}
 	return further(in.reason(), "post_rejected")
-}
-
-// forget takes the buyer that refused out of what was seen.
-func (s *seen) forget(buyer string) {
-	if len(s.posts) > 0 && s.posts[0] == buyer {
-		for len(s.posts) > 0 && s.posts[0] == buyer {
-			s.posts = s.posts[1:]
-		}
-	}
 }
 
 // goOn is the next step of a delivery that nobody waits for.

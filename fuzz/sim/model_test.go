@@ -46,14 +46,13 @@ type model struct {
 	left    int
 	unheard bool // it comes after the last of them, not before the next
 
-	seen seen // what the world saw during the request
+	seen seen // of the request that is under way
 }
 
-// seen is what the world saw during one request.
+// seen is what was seen of one request.
 type seen struct {
-	posts []string        // buyers that the request's lead was posted to, in order
-	asked map[string]bool // buyers that were asked for bids
-	buyer string          // that the answer names
+	takers []string        // to whom its lead was given, one after the other
+	asked  map[string]bool // who was asked for bids
 }
 
 type memory struct {

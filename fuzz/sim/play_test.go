@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -188,7 +187,9 @@ func (p *play) request(label string, l, how line) string {
 		return ""
 	}
 	start := time.Now()
-	p.x.world.posts, p.x.world.pings = nil, nil
+	p.x.world.mu.Lock()
+	p.x.world.pings = nil
+	p.x.world.mu.Unlock()
 	dies := how.has("dies")
 	if dies {
 		p.x.hush()
@@ -205,7 +206,10 @@ func (p *play) request(label string, l, how line) string {
 	case <-p.x.dead:
 		dead = true
 	}
-	p.saw(l, answer)
+	if err := p.x.scan(); err != nil {
+		return err.Error()
+	}
+	p.saw(label)
 	expected, died := p.foresee(label, l, how)
 	now := time.Now()
 	if died != dead {
@@ -215,9 +219,6 @@ func (p *play) request(label string, l, how line) string {
 		p.x.die()
 		<-done
 		p.m.now = max(p.m.now, now.UnixNano())
-		if err := failed(p.x.scan()); err != "" {
-			return err
-		}
 		return p.again(line{})
 	}
 	if dies {
@@ -272,28 +273,23 @@ func (p *play) possible(l line) bool {
 		_, campaign := p.m.terms.campaigns[l.at(1)]
 		_, bought := p.m.terms.buyers[l.at(1)]
 		return l.at(0) == "campaign" && campaign || l.at(0) == "buyer" && bought
+	case "tellagain":
+		_, known := p.m.terms.suppliers[l.at(0)]
+		return known
 	case "topup":
 		return buyer && p.m.terms.buyers[l.at(0)].has("funds")
 	}
 	return true
 }
 
-// saw hands the model what the world saw of the request.
-func (p *play) saw(l line, answer string) {
-	s := seen{asked: map[string]bool{}}
+// saw hands the model what was seen of the request.
+func (p *play) saw(label string) {
+	s := seen{asked: map[string]bool{}, takers: p.x.takers[label]}
 	p.x.world.mu.Lock()
-	for _, post := range p.x.world.posts {
-		if post.ref == l.at(0) {
-			s.posts = append(s.posts, post.buyer)
-		}
-	}
 	for _, ping := range p.x.world.pings {
 		s.asked[ping.buyer] = true
 	}
 	p.x.world.mu.Unlock()
-	if rest, ok := strings.CutPrefix(answer, "sold to "); ok {
-		s.buyer, _, _ = strings.Cut(rest, " ")
-	}
 	p.m.seen = s
 }
 
@@ -340,9 +336,6 @@ func (m *model) act(label string, l line) string {
 
 // compare holds the two answers against each other.
 func (p *play) compare(l line, label, answer, expected string, start time.Time) string {
-	if err := failed(p.x.scan()); err != "" {
-		return err
-	}
 	took := time.Since(start)
 	switch {
 	case answer != expected:

@@ -65,11 +65,17 @@ func report(t *testing.T, seed uint64, days int, history []line, failure string)
 	short := shrink(history, func(h []line) bool {
 		tries++
 		failed, _ := run(t, h)
-		return failed != ""
+		return kind(failed) == kind(failure)
 	}, time.Now().Add(time.Duration(number(t, "SIM_SHRINK", 60))*time.Second))
 	failure, _ = run(t, short)
 	t.Errorf("the shortest history found in %d tries has %d lines. Put them into a file testdata/NAME.txt to play them again:\n\n// %s\n%s",
 		tries, len(short), strings.ReplaceAll(failure, "\n", "\n// "), printHistory(short))
+}
+
+// kind is what sort of failure it is: how what is said of it begins.
+func kind(failure string) string {
+	said := failure[strings.LastIndexByte(failure, '\n')+1:]
+	return said[:min(len(said), cmp.Or(max(0, strings.IndexAny(said, "#\"0123456789")), len(said)))]
 }
 
 // TestHistories plays those that are kept: what failed once, and what the chances

@@ -17,14 +17,12 @@ import (
 type world struct {
 	mu      sync.Mutex
 	conduct *conduct
-	posts   []posted
 	bodies  map[string]string // by idempotency key
 	pings   []pinged
 	told    []told
 	wrong   []string
 }
 
-type posted struct{ ref, buyer string }
 type pinged struct{ ref, buyer string }
 
 // told is an attempt to tell a supplier.
@@ -68,7 +66,6 @@ func (e ends) Post(req *market.PostRequest) market.PostResult {
 	}
 	buyer := buyerAt(&req.Endpoint)
 	e.mu.Lock()
-	e.posts = append(e.posts, posted{refOf(req.Body), buyer})
 	if before, ok := e.bodies[req.Key]; ok && before != buyer+string(req.Body) {
 		e.fault("%s gets other bytes, or another's, under the key %s:\n%s\n%s", buyer, req.Key, before, req.Body)
 	}
