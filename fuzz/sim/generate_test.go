@@ -23,6 +23,7 @@ type generator struct {
 	named   map[string]line
 	leads   []string // labels
 	keyed   []string
+	sent    map[string]time.Time // about when
 	asks    []line
 	sales   []line
 }
@@ -42,7 +43,7 @@ var nearly = []string{
 
 // generate makes the history of a seed, so many days long.
 func generate(seed uint64, days int) []line {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 12)), named: map[string]line{}}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 12)), named: map[string]line{}, sent: map[string]time.Time{}}
 	day, err := time.Parse(time.DateOnly, nearly[g.IntN(len(nearly))])
 	if err != nil {
 		panic(err)

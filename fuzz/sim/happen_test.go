@@ -103,12 +103,24 @@ func (g *generator) lead() line {
 			l.said["key"] = "k" + g.some(g.keyed)
 		}
 		g.keyed = append(g.keyed, label)
+		g.sent[label] = g.now
 	}
 	g.leads = append(g.leads, label)
 	return g.dying(l)
 }
 
+// resend sends one again: of late, or at about the time at which its key expires.
 func (g *generator) resend() line {
+	const expiry = 30 * 24 * time.Hour
+	for _, label := range g.keyed {
+		at := g.sent[label].Add(expiry)
+		if g.IntN(3) == 0 && at.After(g.now.Add(time.Minute)) && at.Before(g.now.Add(3*time.Hour)) {
+			at = at.Add(time.Duration(g.IntN(120)-60) * time.Minute)
+			if at.After(g.now) {
+				return step("resend", label+" "+g.label(), "at", at.Format(time.RFC3339Nano))
+			}
+		}
+	}
 	return g.dying(step("resend", g.some(g.keyed)+" "+g.label()))
 }
 

@@ -130,7 +130,7 @@ func (in *intake) recheck() {
 func (m *model) ping(l line) string {
 	endpoint, name := l.verb, l.verb+" "+l.at(1)+" "+l.at(0)
 	key := keyName(endpoint, l.at(1), l.said["key"])
-	if used, ok := m.keys[key]; ok && key != "" && m.now < used.until {
+	if used, ok := m.keys[key]; ok && key != "" && !past(used.until, m.now) {
 		if used.body != bodyOf(l) {
 			return "idempotency_key_reused"
 		}
@@ -141,7 +141,7 @@ func (m *model) ping(l line) string {
 	if endpoint == "ask" && !active {
 		return "invalid_payload flo_campaign_id:" + map[bool]string{true: "inactive", false: "unknown"}[known]
 	}
-	if a := m.auctions[name]; a != nil && m.now < a.keep && endpoint == "ping" {
+	if a := m.auctions[name]; a != nil && !past(a.keep, m.now) && endpoint == "ping" {
 		return "auction_exists"
 	}
 	in := &intake{model: m, line: l, campaign: l.at(2), received: m.now}
@@ -198,7 +198,7 @@ func (in *intake) told(a *offered) string {
 // choice finds the bid that a lead for a chosen buyer takes up.
 func (in *intake) choice() (fault string) {
 	a := in.auctions["ask "+in.line.at(1)+" "+in.line.said["ping"]]
-	if a == nil || in.now >= a.keep || a.campaign != in.campaign {
+	if a == nil || past(a.keep, in.now) || a.campaign != in.campaign {
 		return "invalid_payload flo_ping_id:unknown"
 	}
 	for _, c := range a.bids {
@@ -217,7 +217,7 @@ func (in *intake) redeem() (code, reason string) {
 	c := m.terms.campaigns[in.campaign]
 	in.price, in.payout = in.picked.bid, a.payouts[in.buyerOf(in.picked)]
 	switch {
-	case m.now >= a.keep:
+	case past(a.keep, m.now):
 		return "bid_expired", ""
 	case a.soldTo != "":
 		return "already_sold", ""
@@ -262,14 +262,14 @@ func (in *intake) takeUp() string {
 // sale is a lead sent for a bid, by POST /v1/post.
 func (m *model) sale(label string, l line) string {
 	in := &intake{model: m, line: l, campaign: l.at(2), received: m.now, key: keyName("post", l.at(1), l.said["key"]), chosen: true, seller: true}
-	if used, ok := m.keys[in.key]; ok && m.now < used.until {
+	if used, ok := m.keys[in.key]; ok && !past(used.until, m.now) {
 		if used.body != bodyOf(l) {
 			return "idempotency_key_reused"
 		}
 		return m.repeatSale(m.leads[used.lead])
 	}
 	a := m.auctions["ping "+l.at(1)+" "+l.said["ping"]]
-	if a == nil || m.now >= a.keep || len(a.bids) == 0 {
+	if a == nil || past(a.keep, m.now) || len(a.bids) == 0 {
 		return "invalid_bid_token"
 	}
 	in.auctionOf, in.picked, in.campaign = a, a.bids[0], a.campaign

@@ -36,7 +36,7 @@ func bodyOf(l line) string {
 // ingest is a lead sent under a label, by POST /api/v1/ingest.
 func (m *model) ingest(label string, l line) string {
 	in := &intake{model: m, line: l, campaign: l.at(2), received: m.now, key: keyName("ingest", l.at(1), l.said["key"])}
-	if used, ok := m.keys[in.key]; ok && in.key != "" && m.now < used.until {
+	if used, ok := m.keys[in.key]; ok && in.key != "" && !past(used.until, m.now) {
 		if used.body != bodyOf(l) {
 			return "idempotency_key_reused"
 		}
@@ -83,6 +83,12 @@ func (m *model) ingest(label string, l line) string {
 		return in.unmatched(in.reason())
 	}
 	return in.sell()
+}
+
+// past tells whether what expires then has expired. Expiry is to the second: what
+// is remembered is so until the end of the second in which it expires.
+func past(until, now int64) bool {
+	return now/int64(time.Second) >= (until+int64(time.Second)-1)/int64(time.Second)
 }
 
 // keyName names an idempotency key; none has no name.
@@ -307,7 +313,7 @@ func (in *intake) isDuplicate(buyer string) bool {
 	for _, value := range values {
 		name := strings.Join([]string{in.campaign, buyer, value}, " ")
 		known, ok := in.remembered[name]
-		found = found || ok && in.now < known.until
+		found = found || ok && !past(known.until, in.now)
 		in.lead.duplicates[name] = in.now + int64(window/time.Nanosecond)
 	}
 	if found {

@@ -6,7 +6,7 @@ import "time"
 func (m *model) report(l line, of *lead) string {
 	buyer, status := l.at(0), l.at(2)
 	key := keyName("status", buyer, l.said["key"])
-	if used, ok := m.keys[key]; ok && m.now < used.until {
+	if used, ok := m.keys[key]; ok && !past(used.until, m.now) {
 		if used.body != bodyOf(l) {
 			return "idempotency_key_reused"
 		}
