@@ -200,5 +200,7 @@ func capsOf(l line, scope market.Scope, zone string) (built []*market.Cap) {
 }
 
 // phoneOf is a person's phone, emailOf the address, as suppliers send them.
-func phoneOf(person string) string { return fmt.Sprintf("415%07d", 2_000_000+moneyOf(person)/1_000_000) }
+func phoneOf(person string) string {
+	return fmt.Sprintf("415%07d", 2_000_000+moneyOf(person)/1_000_000)
+}
 func emailOf(person string) string { return "p" + person + "@example.com" }

@@ -5,7 +5,7 @@ import "time"
 // owedEvent is an event that a supplier is to hear of.
 type owedEvent struct {
 	lead, kind, supplier string
-	nth                  int // in the order of their causes
+	nth                  int   // in the order of their causes
 	attempts             int   // that failed
 	from, to             int64 // when the next one is made
 	dead                 bool

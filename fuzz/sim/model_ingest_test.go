@@ -256,6 +256,12 @@ func (in *intake) next(own []charge) (best *candidate) {
 	if best == nil || method == "waterfall" || method == "ping_post" {
 		return best
 	}
+	if in.loose {
+		if takers := in.seen.takers; len(takers) > 0 && byBuyer[takers[0]] != nil {
+			return byBuyer[takers[0]]
+		}
+		return best
+	}
 	set += " of whom " + strings.Join(buyers, " ")
 	if in.turns[set] == nil {
 		in.turns[set] = newCycle(buyers, weights)

@@ -42,7 +42,8 @@ type model struct {
 	owed    int   // events ever
 	awake   int64 // since when somebody tells of events
 	closing bool  // no attempt begins any more
-	sure    bool // a crash is coming: left facts become durable, and no more
+	loose   bool  // turns go to whom they were seen to go
+	sure    bool  // a crash is coming: left facts become durable, and no more
 	left    int
 	unheard bool // it comes after the last of them, not before the next
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -27,7 +26,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "duplicates are forgotten by a snapshot", File: "engine/state/snapshot.go",
-		Old: "		loadTable(&s.dups[in.shard].table, &body)\n", New: "",
+		Old: "loadTable(&s.dups[in.shard].table, &body)", New: "loadTable(new(table[dupRow, *dupRow]), &body)",
 	},
 	{
 		Name: "a window is still open at its end", File: "engine/state/caps.go",
@@ -75,8 +74,8 @@ var mutants = []mutant.Mutation{
 		Old: "return gap - gap/10 +", New: "return gap - gap/5 +",
 	},
 	{
-		Name: "a buyer's credit is twice what it is", File: "engine/state/accounts.go",
-		Old: "buyer.Credit", New: "2*buyer.Credit",
+		Name: "a buyer's credit does not count", File: "engine/state/hold.go",
+		Old: "s.accounts.reserve(buyer.Ref, price, buyer.Credit)", New: "s.accounts.reserve(buyer.Ref, price, 0)",
 	},
 	{
 		Name: "a door that a cap shut is not looked at again", File: "engine/state/caps.go",
@@ -117,8 +116,5 @@ func TestMutants(t *testing.T) {
 			_, short, _ := bytes.Cut(said, []byte("// step"))
 			t.Logf("found: %.600s", short)
 		})
-	}
-	if _, err := filepath.Abs("."); err != nil {
-		t.Fatal(err)
 	}
 }

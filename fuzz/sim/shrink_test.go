@@ -7,9 +7,8 @@ import (
 
 // shrink looks for the shortest history that still fails: it drops stretches of
 // steps, then single ones, as long as anything can go, and then shortens the time
-// between those that are left. Any failure counts, be it the first one's or not.
-// What is left hangs together as well as a history that was dealt by chance,
-// since steps about what is not there mean nothing.
+// between those that are left. What is left hangs together as well as a history
+// that was dealt by chance, since steps about what is not there mean nothing.
 func shrink(history []line, fails func([]line) bool, until time.Time) []line {
 	for size := len(history) / 2; size > 0; {
 		dropped := false
