@@ -25,7 +25,6 @@ type generator struct {
 	keyed   []string
 	sent    map[string]time.Time // about when
 	asks    []line
-	sales   []line
 }
 
 // zones are those with clock changes of every kind, and without.

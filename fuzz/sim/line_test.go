@@ -83,8 +83,6 @@ func step(verb, about string, pairs ...string) line {
 	return l
 }
 
-func (l line) in(after time.Duration) line { l.after = after; return l }
-
 // at is what the line is about, in its place; empty: nothing.
 func (l line) at(i int) string {
 	if i < len(l.about) {

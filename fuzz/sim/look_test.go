@@ -1,9 +1,9 @@
 package sim
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"pingpost/engine"
@@ -156,7 +156,7 @@ func (p *play) capOf(c capped, seat line) *market.Cap {
 	units := map[market.Unit]string{market.UnitCount: "count", market.UnitMoney: "money"}
 	for _, limit := range all {
 		zone := zoneOf(c.zone).String()
-		if bytes.HasPrefix([]byte(c.name), []byte(scopes[limit.Scope]+" ")) && units[limit.Unit] == c.unit && limit.Period.String() == c.period && limit.Zone.String() == zone {
+		if strings.HasPrefix(c.name, scopes[limit.Scope]+" ") && units[limit.Unit] == c.unit && limit.Period.String() == c.period && limit.Zone.String() == zone {
 			return limit
 		}
 	}

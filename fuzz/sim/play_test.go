@@ -198,7 +198,8 @@ func (p *play) request(label string, l, how line) string {
 	l = line{verb: l.verb, about: l.about, said: without(l.said, "dies", "unheard", "at")}
 	done := make(chan string, 1)
 	go func() { done <- p.x.act(label, l) }()
-	answer, dead := "", false
+	var answer string
+	var dead bool
 	select {
 	case answer = <-done:
 		synctest.Wait()
