@@ -34,7 +34,7 @@ begin at=2026-03-07T23:00:00Z
 // what the others have reserved, and looks for an order in which the model gives
 // the same answers.
 func TestCrowd(t *testing.T) {
-	rounds := 45
+	rounds := 30
 	if raceDetector || testing.Short() {
 		rounds = 25
 	}
@@ -60,7 +60,10 @@ func crowd(t *testing.T, r *rand.Rand, rounds int) {
 			t.Fatal(fault)
 		}
 	}
-	p.x.log.slow, p.m.loose = 20*time.Millisecond, true
+	p.x.log.mu.Lock()
+	p.x.log.slow = 20 * time.Millisecond
+	p.x.log.mu.Unlock()
+	p.m.loose = true
 	labels, tales := 0, []*model{p.m}
 	for range rounds {
 		var lines []line
@@ -143,7 +146,7 @@ func (p *play) together(tales []*model, lines []line) (left []*model, fault stri
 }
 
 // mostTales is how many explanations are followed at once.
-const mostTales = 4
+const mostTales = 32
 
 // explain finds every order in which the model answers as the exchange did, and
 // keeps the model that each leads to, by all that may matter later.
