@@ -8,8 +8,14 @@ import (
 
 // model is the exchange as its contract has it, and as naively as can be: one
 // goroutine, plain maps, every question answered by looking at everything. It
-// shares no code with the engine beyond the names of its answers, and was written
-// from the contract.
+// shares no code with the engine beyond the names of its answers.
+//
+// It follows the contract. Where that is silent its rules were taken from what the
+// engine does, so there it tells that the engine has changed and not that it is
+// right: the place of a buyer's own list among the reasons, turns that begin anew
+// with a campaign's seats, doubt after a restart, expiry by the second, how long
+// dead letters are kept, the least price at which an auction asks, what a post at a
+// bid still takes when its buyer cannot be reached.
 //
 // Its time is the simulation's. What a request waits for is waited for by until,
 // which lets the deliveries that are under way go on meanwhile. Whatever the
