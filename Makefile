@@ -23,7 +23,7 @@ TEST_TIMEOUT ?= 5m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln powerloss powerloss-mutants torture torture-mutants
+.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -110,6 +110,14 @@ powerloss:
 
 powerloss-mutants:
 	$(GO) run ./fuzz/powerloss --mutants --lives 3 --points 600 $(ARGS)
+
+# SECONDS, DAYS (of each history) and SEED (that one alone) are options.
+sim:
+	SIM_SECONDS=$(or $(SECONDS),120) SIM_DAYS=$(or $(DAYS),40) SIM_SEED=$(SEED) SIM_FIRST=$$(date +%s) SIM_SHRINK=300 \
+		$(GO) test -count=1 -v -timeout 24h -run '^TestSimulation$$' ./fuzz/sim
+
+sim-mutants:
+	SIM_MUTANTS=all $(GO) test -count=1 -v -timeout 2h -run '^TestMutants$$' ./fuzz/sim
 
 # The tools stay: they take a minute to build and depend on nothing here.
 clean:

@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // zones with their clock changes, wherever the simulation runs
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// secret keys the hashes of the exchange.
+var secret = [32]byte{4, 5, 6}
+
+// configuration is the market as the engine is given it.
+func (t *terms) configuration(tb testing.TB) engine.Configuration {
+	tb.Helper()
+	c := &market.Catalog{
+		Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{},
+		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.List{},
+	}
+	conf := engine.Configuration{Catalog: c, Tables: map[market.ListID]*market.Table{}}
+	var document strings.Builder
+	for id, l := range t.suppliers {
+		s := &market.Supplier{ID: market.SupplierID(id)}
+		if l.has("hooks") {
+			s.Hooks = &market.Endpoint{URL: "https://" + id + ".example/hooks", Credential: "supplier/" + id + "/webhook"}
+		}
+		c.Suppliers[s.ID] = s
+	}
+	for id, l := range t.lists {
+		built := &market.List{ID: market.ListID(id), Field: market.ListPhone, Hash: market.HashPlain}
+		c.Lists[built.ID] = built
+		var prints []uint64
+		for _, person := range l.list("persons") {
+			prints = append(prints, must(tb, func() (uint64, error) { return built.Entry([]byte(phoneOf(person)), &secret) }))
+		}
+		conf.Tables[built.ID] = market.NewTable(prints)
+	}
+	for id, l := range t.buyers {
+		c.Buyers[market.BuyerID(id)] = buyerOf(tb, c, id, l)
+		if l.has("funds") {
+			conf.Firsts.Balances = append(conf.Firsts.Balances, engine.FirstBalance{Buyer: market.BuyerID(id), Amount: market.Money(l.money("funds"))})
+		}
+	}
+	for id, l := range t.campaigns {
+		c.Campaigns[market.CampaignID(id)] = t.campaignOf(tb, c, id, l)
+	}
+	slices.SortFunc(conf.Firsts.Balances, func(a, b engine.FirstBalance) int { return cmp.Compare(a.Buyer, b.Buyer) })
+	for _, lines := range []map[string]line{t.suppliers, t.buyers, t.campaigns, t.lists} {
+		for _, id := range slices.Sorted(maps.Keys(lines)) {
+			document.WriteString(line{verb: lines[id].verb, about: lines[id].about, said: lines[id].said}.String() + "\n")
+		}
+	}
+	for _, l := range t.lineup("") {
+		document.WriteString(line{verb: l.verb, about: l.about, said: l.said}.String() + "\n")
+	}
+	sum := sha256.Sum256([]byte(document.String()))
+	conf.Document = hex.EncodeToString(sum[:])
+	return conf
+}
+
+// lineup lists a campaign's seats in their order, or those of all.
+func (t *terms) lineup(campaign string) (seats []line) {
+	for place, l := range t.seats {
+		_, known := t.buyers[place[1]]
+		if known && (campaign == "" || place[0] == campaign) {
+			seats = append(seats, l)
+		}
+	}
+	slices.SortFunc(seats, func(a, b line) int {
+		pa, ba := rank(a)
+		pb, bb := rank(b)
+		return cmp.Or(cmp.Compare(pa, pb), cmp.Compare(ba, bb), cmp.Compare(a.at(0), b.at(0)))
+	})
+	return seats
+}
+
+func buyerOf(tb testing.TB, c *market.Catalog, id string, l line) *market.Buyer {
+	tb.Helper()
+	b := &market.Buyer{
+		ID: market.BuyerID(id), Name: id, Zone: zoneOf(l.said["zone"]), Funded: l.has("funds"), Credit: market.Money(l.money("credit")),
+		Schedule: scheduleOf(tb, l), Caps: capsOf(l, market.ScopeBuyer, l.said["zone"]), PostTimeout: postTimeout,
+		Suppression: suppressionOf(c, l.list("refuses")),
+	}
+	if l.has("posts") {
+		b.Post = &market.Endpoint{URL: "https://" + id + ".example/v1/post"}
+	}
+	if l.has("pings") {
+		b.Ping = &market.Endpoint{URL: "https://" + id + ".example/v1/ping"}
+	}
+	return b
+}
+
+func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) *market.Campaign {
+	tb.Helper()
+	mapping, mistakes := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{
+		{Name: "ref", Type: market.TypeString, Ping: true}, {Name: "vehicles", Type: market.TypeInteger, Ping: true},
+	}})
+	if len(mistakes) > 0 {
+		tb.Fatal(mistakes)
+	}
+	built := &market.Campaign{
+		ID: market.CampaignID(id), Currency: market.Currency{'U', 'S', 'D'}, Zone: zoneOf(l.said["zone"]),
+		Floor: market.Money(l.money("floor")), Payout: market.Payout{Share: market.WholeShare}, Method: methods[l.at(1)],
+		Suppliers: map[market.SupplierID]struct{}{}, ConsentSources: map[string]struct{}{}, Mapping: mapping,
+		Caps: capsOf(l, market.ScopeCampaign, l.said["zone"]), Vertical: id, BidTimeout: 2 * time.Second, PostReserve: time.Second,
+		Filters: filtersOf(tb, mapping, l), Suppression: suppressionOf(c, l.list("refuses")),
+	}
+	switch {
+	case l.has("fixed"):
+		built.Payout = market.Payout{IsFixed: true, Fixed: market.Money(l.money("fixed"))}
+	case l.has("share"):
+		built.Payout.Share = market.Share(l.money("share"))
+	}
+	if window := l.duration("duplicates", 0); window > 0 {
+		built.Duplicates = market.DuplicateRule{
+			Phone: l.said["match"] != "email", Email: l.said["match"] != "phone", All: l.said["match"] == "all", Window: int64(window), PerBuyer: l.said["scope"] == "buyer",
+		}
+	}
+	built.Returns = market.ReturnRule{
+		Window: l.duration("returns", 14*24*time.Hour), Manual: l.has("manual"), CapBack: l.has("capback"),
+		ReversePayout: l.has("reverse"), MaxShare: market.WholeShare,
+	}
+	if l.has("returnshare") {
+		built.Returns.MaxShare = market.Share(l.money("returnshare"))
+	}
+	for _, s := range t.lineup(id) {
+		states := must(tb, func() (market.StateSet, error) { return market.ParseStates(s.list("states")) })
+		buyer := c.Buyers[market.BuyerID(s.at(1))]
+		priority, _ := rank(s)
+		built.Lineup = append(built.Lineup, market.Seat{
+			Buyer: buyer, Priority: int(priority), Weight: int(s.number("weight", 1)), Price: market.Money(s.money("price")),
+			States: states, Filters: filtersOf(tb, mapping, s), Caps: capsOf(s, market.ScopePair, l.said["zone"]), Schedule: scheduleOf(tb, s),
+		})
+	}
+	return built
+}
+
+var methods = map[string]market.Method{
+	"waterfall": market.Waterfall, "round_robin": market.RoundRobin, "weighted": market.Weighted, "ping_post": market.PingPost,
+}
+
+func must[T any](tb testing.TB, f func() (T, error)) T {
+	tb.Helper()
+	value, err := f()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return value
+}
+
+func suppressionOf(c *market.Catalog, ids []string) (lists []*market.List) {
+	for _, id := range ids {
+		if l := c.Lists[market.ListID(id)]; l != nil {
+			lists = append(lists, l)
+		}
+	}
+	return lists
+}
+
+func filtersOf(tb testing.TB, mapping *market.Mapping, l line) []market.Filter {
+	tb.Helper()
+	least, ok := l.said["vehicles"]
+	if !ok {
+		return nil
+	}
+	return []market.Filter{must(tb, func() (market.Filter, error) {
+		return market.NewFilter(market.FilterSpec{Field: "vehicles", Min: &least}, mapping)
+	})}
+}
+
+// scheduleOf reads hours such as America/New_York;Mon-Fri_08:00-18:00;Sat_10:00-12:00.
+func scheduleOf(tb testing.TB, l line) *market.Schedule {
+	tb.Helper()
+	zone, hours, ok := strings.Cut(l.said["hours"], ";")
+	if !ok {
+		return nil
+	}
+	open := strings.Split(strings.ReplaceAll(hours, "_", " "), ";")
+	return must(tb, func() (*market.Schedule, error) { return market.ParseSchedule(zoneOf(zone), open) })
+}
+
+func capsOf(l line, scope market.Scope, zone string) (built []*market.Cap) {
+	units := map[string]market.Unit{"count": market.UnitCount, "money": market.UnitMoney}
+	for _, c := range limitsOf(l, zone) {
+		period, ok := market.ParsePeriod(c.period)
+		if unit := units[c.unit]; ok && unit != 0 {
+			built = append(built, &market.Cap{Scope: scope, Unit: unit, Period: period, Zone: zoneOf(c.zone), Limit: c.most})
+		}
+	}
+	return built
+}
+
+// phoneOf is a person's phone, emailOf the address, as suppliers send them.
+func phoneOf(person string) string {
+	return fmt.Sprintf("415%07d", 2_000_000+moneyOf(person)/1_000_000)
+}
+func emailOf(person string) string { return "p" + person + "@example.com" }

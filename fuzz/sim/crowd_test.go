@@ -1,0 +1,168 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// crowdMarket has little of everything: caps of a few leads, little money, turns.
+// All leads are recorded, so that each request is one instant.
+const crowdMarket = `
+supplier acme
+supplier best
+buyer blue funds=35 caps=count:day:4@America/New_York
+buyer gold caps=money:hour:30@UTC
+buyer pink
+campaign auto waterfall share=0.8 duplicates=24h capback=yes caps=count:day:9
+campaign home round_robin share=0.333333
+seat auto blue price=10 priority=0
+seat auto gold price=9 priority=1
+seat home blue price=7 priority=0
+seat home gold price=8 priority=1 states=CA
+seat home pink price=8 priority=2
+begin at=2026-03-07T23:00:00Z
+`
+
+// TestCrowd sends some requests at once while the log is slow, so that each meets
+// what the others have reserved, and looks for an order in which the model gives
+// the same answers.
+func TestCrowd(t *testing.T) {
+	rounds := 30
+	if raceDetector || testing.Short() {
+		rounds = 25
+	}
+	for seed := range uint64(4) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				crowd(t, rand.New(rand.NewPCG(seed, 5)), rounds)
+			})
+		})
+	}
+}
+
+func crowd(t *testing.T, r *rand.Rand, rounds int) {
+	t.Helper()
+	p := &play{x: newExchange(t), sent: map[string]line{}}
+	defer func() { p.x.die() }()
+	history, err := parseHistory(crowdMarket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range history {
+		if fault := p.step(l); fault != "" {
+			t.Fatal(fault)
+		}
+	}
+	p.x.log.mu.Lock()
+	p.x.log.slow = 20 * time.Millisecond
+	p.x.log.mu.Unlock()
+	p.m.loose = true
+	labels, tales := 0, []*model{p.m}
+	for range rounds {
+		var lines []line
+		for range 2 + r.IntN(4) {
+			labels++
+			lines = append(lines, crowdLine(r, labels))
+		}
+		var fault string
+		if tales, fault = p.together(tales, lines); len(tales) == 0 {
+			t.Fatalf("at %s: %s\n%s", time.Now().UTC(), fault, printHistory(lines))
+		}
+		time.Sleep(time.Duration(r.IntN(40)) * time.Minute)
+	}
+	fault := ""
+	for _, p.m = range tales {
+		if fault = p.audit(); fault == "" {
+			return
+		}
+	}
+	t.Fatal(fault)
+}
+
+func crowdLine(r *rand.Rand, label int) line {
+	old := "#" + strconv.Itoa(max(1, label-1-r.IntN(12)))
+	switch r.IntN(8) {
+	case 0:
+		return step("topup", "blue", "by", "10")
+	case 1:
+		return step("report", []string{"blue", "gold"}[r.IntN(2)]+" "+old+" returned", "reason", "wrong", "key", "r"+strconv.Itoa(label))
+	case 2:
+		return step([]string{"pause", "resume", "resume"}[r.IntN(3)], "buyer blue")
+	}
+	person := strconv.Itoa(10 + label - r.IntN(3))
+	return step("lead", "#"+strconv.Itoa(label)+" acme "+[]string{"auto", "home"}[r.IntN(2)], "phone", person, "email", person, "state", []string{"CA", "NY"}[r.IntN(2)])
+}
+
+// together sends lines at once and looks for the orders that explain what comes
+// back. Several may, and leave behind what no answer shows yet; so all of them are
+// followed, until answers tell them apart.
+//
+// Of turns it asks only that they go to someone who may take the lead: a turn is
+// taken among those who have room by facts, and one of these may have lost its room
+// to a request that is not a fact yet.
+func (p *play) together(tales []*model, lines []line) (left []*model, fault string) {
+	start := time.Now().UnixNano()
+	p.m = tales[0]
+	lines = slices.DeleteFunc(lines, func(l line) bool { return !p.possible(l) })
+	answers := make([]chan string, len(lines))
+	for i, l := range lines {
+		answers[i] = make(chan string, 1)
+		label := l.at(0)
+		go func() { answers[i] <- p.x.act(label, l) }()
+	}
+	said := make([]string, len(lines))
+	for i := range lines {
+		said[i] = <-answers[i]
+	}
+	synctest.Wait()
+	if err := p.x.scan(); err != nil {
+		return nil, err.Error()
+	}
+	explained := map[string]*model{}
+	for _, m := range tales {
+		m.now = start
+		p.explain(m, lines, said, nil, explained)
+	}
+	fault = fmt.Sprintf("no order explains the answers %s", strings.Join(said, ", "))
+	for _, name := range slices.Sorted(maps.Keys(explained)) {
+		p.m = explained[name]
+		p.m.until(time.Now().UnixNano())
+		if wrong := p.look(); wrong != "" {
+			fault = wrong
+			continue
+		}
+		if left = append(left, p.m); len(left) == mostTales {
+			break
+		}
+	}
+	return left, fault
+}
+
+// mostTales is how many explanations are followed at once.
+const mostTales = 32
+
+// explain finds every order in which the model answers as the exchange did, and
+// keeps the model that each leads to, by all that may matter later.
+func (p *play) explain(m *model, lines []line, said []string, order []int, explained map[string]*model) {
+	if len(order) == len(lines) {
+		explained[fmt.Sprint(m.funds, m.used, m.remembered, m.paused)] = m
+		return
+	}
+	for i, l := range lines {
+		if slices.Contains(order, i) {
+			continue
+		}
+		next := m.clone()
+		next.seen = seen{takers: p.x.takers[l.at(0)]}
+		if next.act(l.at(0), l) == said[i] {
+			p.explain(next, lines, said, append(slices.Clone(order), i), explained)
+		}
+	}
+}

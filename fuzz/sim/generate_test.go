@@ -1,0 +1,200 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// generator makes a history by chance: a market, then what happens to it. It
+// knows nothing of how any of it ends.
+type generator struct {
+	*rand.Rand
+	history []line
+	now     time.Time // about: requests take their time
+	end     time.Time
+	next    int // label
+	buyers  []string
+	camps   []string // campaigns
+	bidding []string // those of them that hold auctions
+	named   map[string]line
+	leads   []string // labels
+	keyed   []string
+	sent    map[string]time.Time // about when
+	asks    []line
+}
+
+// zones are those with clock changes of every kind, and without.
+var zones = []string{
+	"UTC", "America/New_York", "America/Los_Angeles", "Europe/Berlin", "Australia/Sydney", "America/Santiago",
+	"Asia/Kolkata", "Africa/Cairo", "America/Havana", "America/St_Johns", "Pacific/Chatham",
+}
+
+// nearly are instants around which something begins or ends: a clock change, a
+// month, a year.
+var nearly = []string{
+	"2026-03-08", "2026-03-29", "2026-10-25", "2026-11-01", "2026-04-05", "2026-10-04", "2026-12-31", "2028-02-28",
+	"2026-04-24", "2026-10-29", "2026-09-06", "2027-06-30", "2026-03-08", "2024-12-29",
+}
+
+// generate makes the history of a seed, so many days long.
+func generate(seed uint64, days int) []line {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 12)), named: map[string]line{}, sent: map[string]time.Time{}}
+	day, err := time.Parse(time.DateOnly, nearly[g.IntN(len(nearly))])
+	if err != nil {
+		panic(err)
+	}
+	g.now = day.Add(-time.Duration(g.IntN(60)) * time.Hour)
+	g.end = g.now.Add(time.Duration(days) * 24 * time.Hour)
+	g.market()
+	g.history = append(g.history, step("begin", "", "at", g.now.Format(time.RFC3339Nano)))
+	for g.now.Before(g.end) {
+		g.add(g.happening())
+	}
+	return g.history
+}
+
+func (g *generator) add(l line) {
+	if l.verb == "" {
+		return
+	}
+	switch pause := g.IntN(100); {
+	case l.has("at") || l.after > 0:
+	case pause < 40:
+		l.after = time.Duration(g.IntN(5_000_000_000))
+	case pause < 85:
+		l.after = time.Duration(g.IntN(40*60)) * time.Second
+	case pause < 92:
+		l.after = time.Duration(g.IntN(8*3600)) * time.Second
+	default:
+		l.said["at"] = g.boundary().Format(time.RFC3339Nano)
+	}
+	g.now = g.now.Add(l.after)
+	if at, err := time.Parse(time.RFC3339Nano, l.said["at"]); err == nil {
+		g.now = at
+	}
+	g.history = append(g.history, l)
+}
+
+// boundary is an instant to come at which a window or opening hours begin or end
+// somewhere, or next to it.
+func (g *generator) boundary() time.Time {
+	zone := zoneOf(zones[g.IntN(len(zones))])
+	t := g.now.Add(15 * time.Second).In(zone)
+	switch g.IntN(4) {
+	case 0:
+		t = time.Date(t.Year(), t.Month(), t.Day(), t.Hour()+1, 0, 0, 0, zone)
+	case 1:
+		t = time.Date(t.Year(), t.Month(), t.Day()+1, 0, 0, 0, 0, zone)
+	case 2:
+		t = time.Date(t.Year(), t.Month(), t.Day()+1, g.IntN(4), 0, 0, 0, zone)
+	default:
+		t = time.Date(t.Year(), t.Month(), t.Day()+1, []int{8, 12, 18}[g.IntN(3)], 0, 0, 0, zone)
+	}
+	t = t.Add([]time.Duration{-time.Millisecond, -1, 0, 0, 1, time.Second}[g.IntN(6)])
+	if t.Before(g.now.Add(10 * time.Second)) {
+		t = g.now.Add(10 * time.Second) // an hour that comes twice
+	}
+	return t.UTC()
+}
+
+// one is one of some words; most of the lists have empty ones, for what is not
+// said.
+func (g *generator) one(words ...string) string { return words[g.IntN(len(words))] }
+
+func (g *generator) dollars(from, to int) string {
+	return strconv.Itoa(from+g.IntN(to-from)) + g.one("", "", ".5", ".25", ".000001", ".333333")
+}
+
+func (g *generator) caps() string {
+	var all []string
+	seen := map[string]bool{}
+	for range g.IntN(3) {
+		unit, period, zone := g.one("count", "count", "money"), g.one("hour", "day", "day", "week", "month", "total"), g.one(zones...)
+		name := unit + period + zone
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		scale := map[string]int{"hour": 2, "day": 4, "week": 15, "month": 40, "total": 150}[period]
+		most := strconv.Itoa(scale/2 + g.IntN(scale+1))
+		if unit == "money" {
+			most = g.dollars(scale*5, scale*15)
+		}
+		all = append(all, strings.Join([]string{unit, period, most}, ":")+"@"+zone)
+	}
+	return strings.Join(all, ",")
+}
+
+func (g *generator) hours() string {
+	if g.IntN(3) > 0 {
+		return ""
+	}
+	return g.one(zones...) + ";" + g.one("Mon-Fri_08:00-18:00", "Mon-Sun_00:00-12:00", "Fri-Mon_01:00-24:00", "Mon-Fri_08:00-12:00;Sat-Sun_02:00-03:00")
+}
+
+// term puts a line of the market in force, and remembers it to be changed.
+func (g *generator) term(l line) line {
+	for name, value := range l.said {
+		if value == "" {
+			delete(l.said, name)
+		}
+	}
+	kept := step(l.verb, strings.Join(l.about, " "))
+	maps.Copy(kept.said, l.said)
+	g.named[l.verb+" "+strings.Join(l.about[:min(len(l.about), 2)], " ")] = kept
+	return l
+}
+
+func (g *generator) market() {
+	g.history = append(g.history, step("supplier", "acme", "hooks", "yes"), step("supplier", "best"), step("list", "dnc", "persons", "7,13"))
+	for _, name := range []string{"blue", "gold", "pink", "teal", "gray"}[:2+g.IntN(4)] {
+		g.buyers = append(g.buyers, name)
+		g.history = append(g.history, g.term(g.buyer(name)))
+	}
+	for i, method := range []string{"waterfall", "round_robin", "weighted", "ping_post"} {
+		if g.IntN(4) == 0 && len(g.camps) > 0 {
+			continue
+		}
+		name := []string{"auto", "home", "life", "pets"}[i]
+		g.camps = append(g.camps, name)
+		if method == "ping_post" {
+			g.bidding = append(g.bidding, name)
+		}
+		g.history = append(g.history, g.term(g.campaign(name, method)))
+		for priority, buyer := range g.buyers {
+			if g.IntN(5) > 0 {
+				g.history = append(g.history, g.term(g.seat(name, buyer, priority)))
+			}
+		}
+	}
+}
+
+func (g *generator) buyer(name string) line {
+	l := step("buyer", name, "posts", g.one("", "yes", "yes"), "pings", "yes", "caps", g.caps(), "hours", g.hours(), "zone", g.one(zones...), "refuses", g.one("", "", "dnc"))
+	if g.IntN(2) == 0 {
+		l.said["funds"], l.said["credit"] = g.dollars(50, 400), g.one("0", "15.5")
+	}
+	return l
+}
+
+func (g *generator) campaign(name, method string) line {
+	l := step("campaign", name+" "+method, "zone", g.one(zones...), "floor", g.one("", "4", "8"), "caps", g.one("", g.caps()),
+		"duplicates", g.one("", "1h", "24h", "720h"), "match", g.one("", "phone", "email", "all"), "scope", g.one("", "", "buyer"),
+		"refuses", g.one("", "", "dnc"), "vehicles", g.one("", "", "", "1"), "returns", g.one("", "48h", "336h"), "manual", g.one("", "", "yes"),
+		"capback", g.one("", "yes"), "reverse", g.one("", "yes"), "returnshare", g.one("", "", "0.5"))
+	if g.IntN(3) == 0 {
+		l.said["fixed"] = g.one("3.5", "8")
+	} else {
+		l.said["share"] = g.one("0.8", "0.333333", "1", "0.999999")
+	}
+	return l
+}
+
+func (g *generator) seat(campaign, buyer string, priority int) line {
+	return step("seat", campaign+" "+buyer, "price", g.dollars(5, 15), "weight", fmt.Sprint(1+g.IntN(4)), "priority", fmt.Sprint(priority),
+		"states", g.one("", "", "CA,NY", "CA"), "caps", g.one("", g.caps()), "vehicles", g.one("", "", "", "2"), "hours", g.one("", "", g.hours()))
+}

@@ -1,0 +1,209 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// hear compares what suppliers were told since it was last asked.
+func (p *play) hear() string {
+	x, m := p.x, p.m
+	x.world.mu.Lock()
+	wrong, tells := x.world.wrong, x.world.told
+	x.world.told = nil
+	x.world.mu.Unlock()
+	if len(wrong) > 0 {
+		return wrong[0]
+	}
+	for _, t := range tells {
+		label := x.labels[t.lead]
+		if fault := m.told(label, t.kind, t.at, t.heard); fault != "" {
+			return fmt.Sprintf("%s of %s is told at %s: %s", t.kind, label, time.Unix(0, t.at).UTC().Format(time.RFC3339Nano), fault)
+		}
+	}
+	if e := m.overdue(); e != nil {
+		return fmt.Sprintf("%s of %s should have been told by %s", e.kind, e.lead, time.Unix(0, m.latest(e)).UTC().Format(time.RFC3339Nano))
+	}
+	return ""
+}
+
+// look compares what can be seen after each step: money, the leads that are on
+// their way or were just decided, events, and what nobody may do.
+func (p *play) look() string {
+	x, m := p.x, p.m
+	if fault := p.hear(); fault != "" {
+		return fault
+	}
+	if n := x.state.Reservations(); n != 0 {
+		return fmt.Sprintf("%d reservations are out while nothing is decided", n)
+	}
+	m.posted = slices.DeleteFunc(m.posted, func(l *lead) bool {
+		return l.status != "open" && l.delivery != "pending" && l.delivery != "unknown"
+	})
+	for buyer, funds := range m.funds {
+		held := int64(0)
+		for _, l := range m.posted {
+			if l.buyer == buyer {
+				held += l.price
+			}
+		}
+		balance, holds := x.state.Balance(x.state.RefOf(event.NameBuyer, buyer))
+		if int64(balance) != funds+held || int64(holds) != held {
+			return fmt.Sprintf("%s has %s, of which %s is held; by the model %s, of which %s", buyer, balance, holds, amount(funds+held), amount(held))
+		}
+	}
+	for _, d := range m.deliveries {
+		if fault := p.stands(x.state, d.lead); fault != "" {
+			return fault
+		}
+	}
+	return ""
+}
+
+// stands compares where a lead stands.
+func (p *play) stands(s *state.State, l *lead) string {
+	row, ok := s.Lead(p.x.ids[l.label])
+	switch {
+	case !ok:
+		return fmt.Sprintf("lead %s is forgotten", l.label)
+	case l.status == "open":
+		return ""
+	}
+	status := l.status
+	if row.Status.String() != status || row.Delivery.String() != l.delivery {
+		return fmt.Sprintf("lead %s is %s, its delivery %s; by the model %s, %s", l.label, row.Status, row.Delivery, status, l.delivery)
+	}
+	if status == "UNMATCHED" && row.Reason.String() != l.reason {
+		return fmt.Sprintf("lead %s is unmatched for %s; by the model %s", l.label, row.Reason, l.reason)
+	}
+	if buyer := s.NameOf(event.NameBuyer, row.Buyer); status != "UNMATCHED" && (buyer != l.buyer || int64(row.Price) != l.price || int64(row.Payout) != l.payout) {
+		return fmt.Sprintf("lead %s is %s's at %s for %s; by the model %s's at %s for %s", l.label, buyer, row.Price, row.Payout, l.buyer, amount(l.price), amount(l.payout))
+	}
+	return ""
+}
+
+// audit compares all that there is, in a state that the log alone makes, so that
+// asking changes nothing of what is asked later: leads, caps, statements.
+func (p *play) audit() string {
+	whole, err := p.x.replayed(false)
+	if err != nil {
+		return err.Error()
+	}
+	seq, live := p.x.state.Hash()
+	if again, replay := whole.Hash(); !closed(p.x.dead) && (seq != again || live != replay) {
+		return fmt.Sprintf("the live state is %x at %d, the replayed one %x at %d", live, seq, replay, again)
+	}
+	if fault := failed(p.x.scan()); fault != "" {
+		return fault
+	}
+	for _, l := range p.m.leads {
+		if p.m.now-l.received < memoryOf {
+			if fault := p.stands(whole, l); fault != "" {
+				return fault
+			}
+		}
+	}
+	if fault := p.auditCaps(whole); fault != "" {
+		return fault
+	}
+	return p.auditStatements(whole)
+}
+
+// auditCaps asks of each cap how much of it is taken in the window of now: the
+// least limit that has room for nothing, and the most that has.
+func (p *play) auditCaps(whole *state.State) string {
+	for _, seat := range p.m.terms.lineup("") {
+		for _, c := range p.m.capsOver(seat) {
+			used := p.m.used[c.name+" "+windowOf(c.period, c.zone, p.m.now)]
+			limit := p.capOf(c, seat)
+			if limit == nil {
+				continue
+			}
+			probe := *limit
+			probe.Limit = used
+			full, _ := whole.CapFull(&probe, 1, p.m.now)
+			probe.Limit = used + 1
+			room, _ := whole.CapFull(&probe, 1, p.m.now)
+			if !full || room {
+				return fmt.Sprintf("cap %s: by the model %d are taken of it in this window; by the exchange that is full: %v, and one more is: %v", c.name, used, full, room)
+			}
+		}
+	}
+	return ""
+}
+
+// capOf is the engine's cap of one of the model's.
+func (p *play) capOf(c capped, seat line) *market.Cap {
+	catalog := p.x.engine.Catalog()
+	campaign, buyer := catalog.Campaigns[market.CampaignID(seat.at(0))], catalog.Buyers[market.BuyerID(seat.at(1))]
+	if campaign == nil || buyer == nil {
+		return nil
+	}
+	all := append(append([]*market.Cap{}, campaign.Caps...), buyer.Caps...)
+	for i := range campaign.Lineup {
+		if campaign.Lineup[i].Buyer.ID == buyer.ID {
+			all = append(all, campaign.Lineup[i].Caps...)
+		}
+	}
+	scopes := map[market.Scope]string{market.ScopeCampaign: "campaign", market.ScopeBuyer: "buyer", market.ScopePair: "seat"}
+	units := map[market.Unit]string{market.UnitCount: "count", market.UnitMoney: "money"}
+	for _, limit := range all {
+		zone := zoneOf(c.zone).String()
+		if strings.HasPrefix(c.name, scopes[limit.Scope]+" ") && units[limit.Unit] == c.unit && limit.Period.String() == c.period && limit.Zone.String() == zone {
+			return limit
+		}
+	}
+	return nil
+}
+
+// auditStatements adds up each party's statement over all of the history.
+func (p *play) auditStatements(whole *state.State) string {
+	if p.x.disk.all() == nil {
+		return ""
+	}
+	period := engine.Period{From: p.first.Add(-time.Hour).UnixNano(), To: time.Now().Add(time.Hour).UnixNano()}
+	kinds := map[engine.EntryKind]string{
+		engine.EntryOpening: "opening", engine.EntryTopUp: "top-up", engine.EntrySale: "sale", engine.EntryReturn: "return", engine.EntryReversal: "reversal",
+	}
+	for _, kind := range []event.NameKind{event.NameBuyer, event.NameSupplier} {
+		names := p.m.terms.buyers
+		if kind == event.NameSupplier {
+			names = p.m.terms.suppliers
+		}
+		for name, l := range names {
+			if kind == event.NameBuyer && !l.has("funds") {
+				continue
+			}
+			party := engine.Party{Kind: kind, Ref: whole.RefOf(kind, name)}
+			account := whole.Account(0)
+			if kind == event.NameBuyer {
+				account = whole.Account(party.Ref)
+			}
+			tally := engine.NewTally(party, period, account)
+			for i, e := range p.x.disk.all() {
+				fact, err := p.x.decoder.Decode(e.data)
+				if err != nil {
+					return err.Error()
+				}
+				tally.Add(uint64(i+1), e.at, fact)
+			}
+			sums := map[string]int64{}
+			for _, total := range tally.Statement().Totals {
+				sums[kinds[total.Kind]] += int64(total.Amount)
+			}
+			for _, word := range kinds {
+				if sums[word] != p.m.ledger[name+" "+word] {
+					return fmt.Sprintf("the statement of %s has %s of %s; by the model %s", name, amount(sums[word]), word, amount(p.m.ledger[name+" "+word]))
+				}
+			}
+		}
+	}
+	return ""
+}

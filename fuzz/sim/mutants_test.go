@@ -1,0 +1,126 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"pingpost/fuzz/mutant"
+)
+
+// mutants are faults that the simulation must find. The first few are tried with
+// every test.
+var mutants = []mutant.Mutation{
+	{
+		Name: "a refused post gives back its caps twice", File: "engine/state/settle.go",
+		Old: "	s.doorMoved(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n",
+		New: "	s.doorMoved(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n	s.doorMoved(s.caps.swap(e.Sale.Charges, nil))\n",
+	},
+	{
+		Name: "a day's window begins 24 hours after the one before", File: "engine/market/cap.go",
+		Old: "return startOfDay(first, zone), startOfDay(p.nextFirstDay(first), zone)",
+		New: "began := startOfDay(first-20, zone) + 20*secondsInDay*int64(time.Second)\n		return began, began + int64(p.nextFirstDay(first)-first)*secondsInDay*int64(time.Second)",
+	},
+	{
+		Name: "duplicates are forgotten by a snapshot", File: "engine/state/snapshot.go",
+		Old: "loadTable(&s.dups[in.shard].table, &body)", New: "loadTable(new(table[dupRow, *dupRow]), &body)",
+	},
+	{
+		Name: "a window is still open at its end", File: "engine/state/caps.go",
+		Old: "if now < c.start || now >= c.end {", New: "if now < c.start || now > c.end {",
+	},
+	{
+		Name: "a key is forgotten too early", File: "engine/claim.go",
+		Old: "Until: in.now + int64(e.opt.Idempotency)}", New: "Until: in.now + int64(e.opt.Idempotency) - int64(time.Hour)}",
+	},
+	{
+		Name: "a key is forgotten too late", File: "engine/claim.go",
+		Old: "Until: in.now + int64(e.opt.Idempotency)}", New: "Until: in.now + int64(e.opt.Idempotency) + int64(time.Hour)}",
+	},
+	{
+		Name: "the floor is held against the payout", File: "engine/route/judge.go",
+		Old: "if bid.Amount < t.Floor {", New: "if payout, ok := t.Payout.Of(bid.Amount); ok && payout < t.Floor {",
+	},
+	{
+		Name: "equal bids are told apart by no rule", File: "engine/route/rank.go",
+		Old: "		cmp.Compare(o.Priority, other.Priority),\n", New: "		cmp.Compare(len(o.Buyer)+int(o.Buyer[1])%7, len(other.Buyer)+int(other.Buyer[1])%7),\n",
+	},
+	{
+		Name: "a return gives caps back to the window of now", File: "engine/state/caps.go",
+		Old: "	case window == c.window:\n		c.used += amount\n", New: "	case window == c.window || amount < 0 && window < c.window:\n		c.used += amount\n",
+	},
+	{
+		Name: "a turn is in no fact", File: "engine/distribute.go",
+		Old: "	in.fact.Sale.Turn = turn\n", New: "	_ = turn\n",
+	},
+	{
+		Name: "a share is rounded up", File: "engine/market/price.go",
+		Old: "quotient, _ := bits.Div64(high, low, uint64(WholeShare))",
+		New: "quotient, rest := bits.Div64(high, low, uint64(WholeShare))\n	quotient += (rest + uint64(WholeShare) - 1) / uint64(WholeShare)",
+	},
+	{
+		Name: "a crash leaves no doubt", File: "engine/background.go",
+		Old: "		c.doubtful = true\n", New: "",
+	},
+	{
+		Name: "a refusal after a crash leaves the lead a duplicate", File: "engine/state/settle.go",
+		Old: "		s.forgetDups(e.Sale.Dups, e.Lead, seq)\n", New: "",
+	},
+	{
+		Name: "an event that fails is tried again too soon", File: "engine/hook_schedule.go",
+		Old: "return gap - gap/10 +", New: "return gap - gap/5 +",
+	},
+	{
+		Name: "a buyer's credit does not count", File: "engine/state/hold.go",
+		Old: "s.accounts.reserve(buyer.Ref, price, buyer.Credit)", New: "s.accounts.reserve(buyer.Ref, price, 0)",
+	},
+	{
+		Name: "what requests in flight have reserved is free", File: "engine/state/caps.go",
+		Old: "	case used+reserved+amount > limit.Limit:\n", New: "	case used+0*reserved+amount > limit.Limit:\n",
+	},
+	{
+		Name: "a door that a cap shut is not looked at again", File: "engine/state/caps.go",
+		Old: "		crossed = true\n", New: "		crossed = false\n",
+	},
+}
+
+// kept is how many of them are tried with every test.
+const kept = 2
+
+// TestMutants: the simulation fails where the exchange is broken.
+func TestMutants(t *testing.T) {
+	if os.Getenv("SIM_SEED") != "" || os.Getenv("SIM_MUTANT") != "" {
+		t.Skip("another question is asked")
+	}
+	all := os.Getenv("SIM_MUTANTS") != ""
+	for i, m := range mutants {
+		t.Run(m.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			overlay, err := mutant.Overlay("../..", dir, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i >= kept && !all {
+				return // it is not stale
+			}
+			if testing.Short() {
+				t.Skip("a mutant takes a build")
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			defer cancel()
+			test := exec.CommandContext(ctx, "go", "test", "-count=1", "-failfast", "-run", "^(TestSimulation|TestCrowd)$", "-overlay", overlay, ".")
+			test.Env = append(os.Environ(), "SIM_MUTANT=yes", "SIM_SECONDS=60", "SIM_DAYS=45", "SIM_SHRINK=1", "SIM_FIRST=1")
+			said, err := test.CombinedOutput()
+			if err == nil || !bytes.Contains(said, []byte("the shortest history")) && !bytes.Contains(said, []byte("TestCrowd/")) {
+				t.Fatalf("nothing was found: %v\n%s", err, said)
+			}
+			if _, short, ok := bytes.Cut(said, []byte("// step")); ok {
+				said = short
+			}
+			t.Logf("found: %.600s", said)
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// number is a setting of the environment.
+func number(tb testing.TB, name string, otherwise int) int {
+	tb.Helper()
+	n, err := strconv.Atoi(cmp.Or(os.Getenv(name), strconv.Itoa(otherwise)))
+	if err != nil || n < 0 {
+		tb.Fatalf("%s=%q: a number is wanted", name, os.Getenv(name))
+	}
+	return n
+}
+
+// TestSimulation plays histories of seeds, one after the other, for so long:
+// SIM_SECONDS in all, SIM_DAYS each, from SIM_FIRST on. SIM_SEED plays that one
+// alone. The first that fails is shortened and printed, and can be played again
+// from a file in testdata.
+func TestSimulation(t *testing.T) {
+	seconds, days := 20, number(t, "SIM_DAYS", 30)
+	if raceDetector {
+		seconds = 10
+	}
+	if testing.Short() {
+		seconds = 3
+	}
+	seconds = number(t, "SIM_SECONDS", seconds)
+	seed, only := uint64(number(t, "SIM_FIRST", 1)), os.Getenv("SIM_SEED")
+	if only != "" {
+		seed = uint64(number(t, "SIM_SEED", 0))
+	}
+	began := time.Now()
+	var played time.Duration
+	steps, histories := 0, 0
+	for ; histories == 0 || only == "" && time.Since(began) < time.Duration(seconds)*time.Second; seed++ {
+		history := generate(seed, days)
+		failure, span := run(t, history)
+		played += span
+		steps += len(history)
+		histories++
+		if failure != "" {
+			report(t, seed, days, history, failure)
+			return
+		}
+	}
+	took := time.Since(began)
+	t.Logf("%d histories, %d steps, %.0f exchange-days in %s: %.0f exchange-days a minute",
+		histories, steps, played.Hours()/24, took.Round(time.Millisecond), played.Hours()/24/took.Minutes())
+}
+
+// report tells of a failure, by the shortest history that has one.
+func report(t *testing.T, seed uint64, days int, history []line, failure string) {
+	t.Helper()
+	t.Errorf("seed %d (again: SIM_SEED=%d SIM_DAYS=%d): %s", seed, seed, days, failure)
+	tries := 0
+	short := shrink(history, func(h []line) bool {
+		tries++
+		failed, _ := run(t, h)
+		return kind(failed) == kind(failure)
+	}, time.Now().Add(time.Duration(number(t, "SIM_SHRINK", 60))*time.Second))
+	failure, _ = run(t, short)
+	t.Errorf("the shortest history found in %d tries has %d lines. Put them into a file testdata/NAME.txt to play them again:\n\n// %s\n%s",
+		tries, len(short), strings.ReplaceAll(failure, "\n", "\n// "), printHistory(short))
+}
+
+// kind is what sort of failure it is: how what is said of it begins.
+func kind(failure string) string {
+	said := failure[strings.LastIndexByte(failure, '\n')+1:]
+	return said[:min(len(said), cmp.Or(max(0, strings.IndexAny(said, "#\"0123456789")), len(said)))]
+}
+
+// TestHistories plays those that are kept: what failed once, and what the chances
+// of a seed come to seldom.
+func TestHistories(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no histories are kept: ", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			history, err := parseHistory(string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if failure, _ := run(t, history); failure != "" {
+				t.Error(failure)
+			}
+		})
+	}
+}
+
+// TestHistoryIsText: what is printed is read back as it was.
+func TestHistoryIsText(t *testing.T) {
+	history := generate(1, 5)
+	again, err := parseHistory(printHistory(history))
+	if err != nil || fmt.Sprint(again) != fmt.Sprint(history) {
+		t.Errorf("%v: other lines are read than were written", err)
+	}
+	for _, wrong := range []string{"+1x lead", "+1h"} {
+		if _, err := parseHistory(wrong); err == nil {
+			t.Errorf("%q is read as a history", wrong)
+		}
+	}
+}

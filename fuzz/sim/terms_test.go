@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"strings"
+	"time"
+)
+
+// terms are the market as a history's lines have it by now: the last line of a
+// name counts. What names something that is not there is as if it were not, so
+// that a history goes on making sense when lines are dropped from it.
+type terms struct {
+	suppliers map[string]line
+	buyers    map[string]line
+	campaigns map[string]line
+	lists     map[string]line
+	seats     map[[2]string]line // by campaign and buyer
+}
+
+func newTerms() *terms {
+	return &terms{map[string]line{}, map[string]line{}, map[string]line{}, map[string]line{}, map[[2]string]line{}}
+}
+
+// take makes a line part of the market; false: it is none of that.
+func (t *terms) take(l line) bool {
+	switch l.verb {
+	case "supplier":
+		t.suppliers[l.at(0)] = l
+	case "buyer":
+		t.buyers[l.at(0)] = l
+	case "campaign":
+		t.campaigns[l.at(0)] = l
+	case "list":
+		t.lists[l.at(0)] = l
+	case "seat":
+		place := [2]string{l.at(0), l.at(1)}
+		if l.has("gone") {
+			delete(t.seats, place)
+		} else {
+			t.seats[place] = l
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// rank is where a seat stands among its campaign's: by priority, then buyer.
+func rank(l line) (int64, string) { return l.number("priority", 0), l.at(1) }
+
+// limit is a cap in words: count:day:5 or money:hour:20.5, and its zone after @.
+type limit struct {
+	unit, period string
+	most         int64 // leads, or millionths
+	zone         string
+}
+
+func limitsOf(l line, zone string) (all []limit) {
+	for _, text := range l.list("caps") {
+		text, at, _ := strings.Cut(text, "@")
+		words := strings.Split(text, ":")
+		if len(words) != 3 {
+			continue
+		}
+		c := limit{unit: words[0], period: words[1], zone: zone}
+		if at != "" {
+			c.zone = at
+		}
+		c.most = moneyOf(words[2])
+		if c.unit == "count" {
+			c.most /= 1_000_000
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// zoneOf is the zone that a line names, and else UTC.
+func zoneOf(name string) *time.Location {
+	if name == "" {
+		return time.UTC
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}

@@ -1,0 +1,176 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// world is the buyers' and suppliers' endpoints. It outlives the exchange, and
+// watches for what no exchange may do.
+type world struct {
+	mu      sync.Mutex
+	conduct *conduct
+	bodies  map[string]string // by idempotency key
+	pings   []pinged
+	told    []told
+	wrong   []string
+}
+
+type pinged struct{ ref, buyer string }
+
+// told is an attempt to tell a supplier.
+type told struct {
+	lead  market.LeadID
+	kind  string
+	at    int64
+	heard bool
+}
+
+func newWorld() *world { return &world{conduct: newConduct(), bodies: map[string]string{}} }
+
+func (w *world) fault(format string, args ...any) {
+	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
+}
+
+// ends is a process's way to the world; a dead one reaches nobody.
+type ends struct {
+	*world
+	dead <-chan struct{}
+}
+
+var refIn = regexp.MustCompile(`"ref":"([^"]*)"`)
+
+func buyerAt(e *market.Endpoint) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(e.URL, "https://"), ".")
+	return name
+}
+
+func refOf(body []byte) string {
+	if found := refIn.FindSubmatch(body); found != nil {
+		return string(found[1])
+	}
+	return ""
+}
+
+// Post is one attempt, met by the buyer's conduct at its beginning.
+func (e ends) Post(req *market.PostRequest) market.PostResult {
+	if e.wait(0) {
+		return market.PostResult{Verdict: market.VerdictUnreached, Fault: market.FaultConnect}
+	}
+	buyer := buyerAt(&req.Endpoint)
+	e.mu.Lock()
+	if before, ok := e.bodies[req.Key]; ok && before != buyer+string(req.Body) {
+		e.fault("%s gets other bytes, or another's, under the key %s:\n%s\n%s", buyer, req.Key, before, req.Body)
+	}
+	e.bodies[req.Key] = buyer + string(req.Body)
+	r := e.conduct.post(buyer)
+	e.mu.Unlock()
+	if e.wait(min(r.after, time.Until(req.Deadline))) {
+		return market.PostResult{Verdict: market.VerdictUnknown, Fault: market.FaultBroken}
+	}
+	if r.after >= postTimeout {
+		return market.PostResult{Verdict: market.VerdictUnknown, Fault: market.FaultTimeout, Elapsed: r.after}
+	}
+	switch r.what {
+	case "refuse":
+		return market.PostResult{Verdict: market.VerdictRefused, Status: 422, Code: "no_thanks", Final: true}
+	case "forbid":
+		return market.PostResult{Verdict: market.VerdictRefused, Status: 403, Code: "forbidden"}
+	case "fail":
+		return market.PostResult{Verdict: market.VerdictUnknown, Status: 503}
+	case "unreached":
+		return market.PostResult{Verdict: market.VerdictUnreached, Fault: market.FaultConnect}
+	case "busy":
+		return market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: r.again}
+	}
+	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}
+}
+
+// wait lets time pass; true: the process died meanwhile.
+func (e ends) wait(d time.Duration) bool {
+	select {
+	case <-e.dead:
+		return true
+	default:
+	}
+	if d <= 0 {
+		return false
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-e.dead:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// Ping is one question, met likewise.
+func (e ends) Ping(req *market.PingRequest) market.PingResult {
+	buyer, ref := buyerAt(&req.Endpoint), refOf(req.Body)
+	e.mu.Lock()
+	e.pings = append(e.pings, pinged{ref, buyer})
+	if bytes.Contains(req.Body, []byte("example.com")) || bytes.Contains(req.Body, []byte("+1415")) {
+		e.fault("a ping to %s carries a person: %s", buyer, req.Body)
+	}
+	o := e.conduct.bid(buyer, ref)
+	e.mu.Unlock()
+	left := time.Until(req.Deadline)
+	if e.wait(min(o.after, left)) || o.after > left {
+		return market.PingResult{Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout}
+	}
+	switch o.what {
+	case "none":
+		return market.PingResult{Outcome: market.OutcomeNoBid, Status: 200, Reason: "not_today"}
+	case "error":
+		return market.PingResult{Outcome: market.OutcomeError, Status: 500}
+	case "garbage":
+		return market.PingResult{Outcome: market.OutcomeInvalid, Status: 200, Fault: market.FaultMalformed}
+	case "throttle":
+		return market.PingResult{Outcome: market.OutcomeRateLimited, Status: 429}
+	}
+	bid := market.Bid{Amount: market.Money(o.amount), Token: "tok-" + buyer}
+	if o.what == "euro" {
+		bid.Currency = market.Currency{'E', 'U', 'R'}
+	}
+	return market.PingResult{Status: 200, Bid: bid}
+}
+
+// mail tells suppliers what is due, as it becomes due, until stop. One that was
+// told and whose process died before that was a fact is told again.
+func (w *world) mail(e *engine.Engine, stop <-chan struct{}) {
+	for {
+		next := time.Now().Add(time.Hour)
+		for _, supplier := range e.State().HookSuppliers() {
+			for {
+				h, ok := e.State().TakeHook(supplier, time.Now().UnixNano())
+				if !ok {
+					break
+				}
+				if !w.tell(e, h) {
+					return
+				}
+			}
+			if due, ok := e.State().NextHook(supplier); ok && time.Unix(0, due).Before(next) {
+				next = time.Unix(0, due)
+			}
+		}
+		timer := time.NewTimer(time.Until(next))
+		select {
+		case <-timer.C:
+		case <-e.State().HooksChanged():
+		case <-stop:
+			timer.Stop()
+			return
+		}
+		timer.Stop()
+	}
+}
