@@ -159,10 +159,11 @@ func judgeAnswers(requests []asked, answers []byte, operators bool) (statuses []
 		if err != nil {
 			return nil, fmt.Errorf("%d of %d answers, then: %w", len(statuses), len(requests), err)
 		}
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
 		if response.StatusCode == http.StatusContinue {
 			continue
 		}
-		body, err := io.ReadAll(response.Body)
 		if err != nil || response.ContentLength < 0 && len(response.TransferEncoding) == 0 {
 			return nil, fmt.Errorf("answer %d ends where the connection does: %w", len(statuses), err)
 		}

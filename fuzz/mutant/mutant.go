@@ -79,7 +79,7 @@ func Build(ctx context.Context, root, pkg, out string, args []string, mutations 
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	overlay, err := Overlay(root, dir, mutations...)
 	if err != nil {
 		return err

@@ -22,8 +22,10 @@ func readByNetHTTP(raw []byte) (status int, body []byte, err error) {
 		}
 		if status = response.StatusCode; status >= 200 || status == http.StatusSwitchingProtocols {
 			body, err = io.ReadAll(response.Body)
+			_ = response.Body.Close()
 			return status, body, err
 		}
+		_ = response.Body.Close()
 	}
 	return 0, nil, errInterim
 }
