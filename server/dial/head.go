@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"strings"
 )
 
 // errLengths is of an answer with a length beside chunks. Where it ends can be
@@ -26,7 +27,7 @@ func isStatus(head []byte) bool {
 			return false
 		}
 	}
-	return len(head) == len(line) || bytes.IndexByte([]byte(" \r\n"), head[len(line)]) >= 0
+	return len(head) == len(line) || strings.IndexByte(" \r\n", head[len(line)]) >= 0
 }
 
 // wholeHead waits until the head of an answer is in the reader's buffer, and gives
