@@ -157,9 +157,10 @@ func FuzzRawHTTP(f *testing.F) {
 // rest of the line a request that it cannot read, which is refused; net/http takes
 // nothing. No request can follow, since nothing does.
 func tornTrailer(raw []byte, request int) bool {
+	head := max(bytes.LastIndex(raw, []byte("\n\r\n")), bytes.LastIndex(raw, []byte("\n\n"))) // where the last one ends
 	for range 64 {
 		end := bytes.LastIndexByte(raw, '\n')
-		if end < 0 {
+		if end <= head+len("\r\n") {
 			return false
 		}
 		if _, whole := readByNetHTTP(append(bytes.Clone(raw[:end+1]), "\r\n"...)); whole == request+1 {
