@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -106,10 +105,6 @@ func readByNetHTTP(raw []byte) (requests []asked, whole int) {
 	}
 }
 
-// rawDifferences are why we may read a request, and go on behind it, that net/http
-// does not read. None of them moves where a request ends.
-var rawDifferences = map[string]*regexp.Regexp{}
-
 // FuzzRawHTTP sends bytes as a whole connection. The server ends, panics at nothing,
 // gives one answer for each request, each well-formed, with its X-Request-Id and in
 // JSON; and whatever has an effect, or another request behind it, is where and what
@@ -120,7 +115,11 @@ func FuzzRawHTTP(f *testing.F) {
 		f.Add([]byte(raw), true)
 		f.Add([]byte(strings.NewReplacer("/api/v1/ingest", "/admin/v1/buyers/buy_blue/funds", "x-api-key: key-of-acme", "Authorization: Basic b3A6dGhlLXBhc3N3b3Jk").Replace(raw)), true)
 	}
-	for _, path := range []string{"/healthz", "/metrics", "/admin/v1/hash", "/admin/v1/explain?id=a%20b", "/admin/v1/suppliers/sup%2Facme/keys"} {
+	for _, path := range []string{
+		"/healthz", "/metrics", "/admin/v1/hash", "/admin/v1/explain?id=a%20b", "/admin/v1/suppliers/sup%2Facme/keys",
+		"/admin/v1/statement?buyer=buy_blue&from=2026-01-01&to=2026-02-01T00:00:00Z&format=csv", "/admin/v1/deliveries?state=pending&limit=5&after=lead_1", "/admin/v1/returns?limit=0&after=", "/admin/v1/webhooks?supplier=sup_acme",
+		"/admin/v1/webhooks/sup_acme/dead?limit=1", "/admin/v1/suppliers/sup_acme/clients/a%3Ab/secrets/x", "/admin/v1/explain/lead_00000000000000000000000000?supplier=%00", "/debug/pprof/../x", "/admin/v1/config?dry=1;a",
+	} {
 		f.Add([]byte("GET "+path+" HTTP/1.1\r\nHost: x\r\n"+right+"\r\nHEAD "+path+" HTTP/1.1\r\n"+right+"\r\n"), true)
 	}
 	var x fuzzed
@@ -137,27 +136,39 @@ func FuzzRawHTTP(f *testing.F) {
 		}
 		theirs, whole := readByNetHTTP(raw)
 		for i, status := range statuses {
+			if status == 500 {
+				t.Fatalf("%q\nis more than the server takes: %q", raw, answers)
+			}
 			if i+1 == len(statuses) && status >= 300 {
 				break // refused, and nothing read behind it
 			}
-			if i < whole && theirs[i] == requests[i] {
-				continue
+			if i == whole && i+2 >= len(statuses) && tornTrailer(raw, i) {
+				break
 			}
-			if why := excused(raw); why == "" {
+			if i >= whole || theirs[i] != requests[i] {
 				t.Fatalf("%q\nrequest %d is %v, answered %d; net/http reads %v, %d of them to the end", raw, i, requests[i], status, theirs, whole)
 			}
-			break
 		}
 	})
 }
 
-func excused(raw []byte) string {
-	for why, pattern := range rawDifferences {
-		if pattern.Match(raw) {
-			return why
+// tornTrailer is the one difference that there is: behind a body's last chunk the
+// connection ended within a line. To the library the body is whole, as it is, and the
+// rest of the line a request that it cannot read, which is refused; net/http takes
+// nothing. No request can follow, since nothing does.
+func tornTrailer(raw []byte, request int) bool {
+	head := max(bytes.LastIndex(raw, []byte("\n\r\n")), bytes.LastIndex(raw, []byte("\n\n"))) // where the last one ends
+	for range 64 {
+		end := bytes.LastIndexByte(raw, '\n')
+		if end <= head+len("\r\n") {
+			return false
 		}
+		if _, whole := readByNetHTTP(append(bytes.Clone(raw[:end+1]), "\r\n"...)); whole == request+1 {
+			return true
+		}
+		raw = raw[:end]
 	}
-	return ""
+	return false
 }
 
 // judgeAnswers reads what was written: one answer for each request, and no byte
@@ -170,10 +181,11 @@ func judgeAnswers(requests []asked, answers []byte, operators bool) (statuses []
 		if err != nil {
 			return nil, fmt.Errorf("%d of %d answers, then: %w", len(statuses), len(requests), err)
 		}
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
 		if response.StatusCode == http.StatusContinue {
 			continue
 		}
-		body, err := io.ReadAll(response.Body)
 		if err != nil || response.ContentLength < 0 && len(response.TransferEncoding) == 0 {
 			return nil, fmt.Errorf("answer %d ends where the connection does: %w", len(statuses), err)
 		}
@@ -234,7 +246,15 @@ func rawSeeds() (seeds []string) {
 		"POST /none HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n" + length + "\r\n" + lead + next, head + "Expect: 100-continue\r\nContent-Length: 999999\r\n\r\n" + next, head + "Connection: close\r\n" + length + "\r\n" + lead + next,
 		head + "x-api-key: other\r\n" + length + "\r\n" + lead + next, head + "Host: y\r\n" + length + "\r\n" + lead + next, "POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=b" + next,
 		"GET / HTTP/1.1\r\n\r\n" + next, head + "\x00: a\r\n" + length + "\r\n" + lead + next, head + ": a\r\n" + length + "\r\n" + lead, head + "no colon\r\n" + length + "\r\n" + lead, head + "Content-Length: 9999999999999999999999\r\n\r\n" + lead,
-		head + "Content-Length: 10\r\n\r\nhalf", head + "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\n" + length + "\r\n" + lead + next, "", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "\r\n\r\n\r\n",
+		strings.Replace(head, "1.1", "1.0", 1) + "Connection: keep-alive\r\n" + chunked + "\r\n" + chunk + next, strings.Replace(head, "1.1", "1.0", 1) + "Connection: keep-alive\r\n" + length + "\r\n" + lead + next,
+		"GET /v1/leads/x HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + lead + next, "GET /v1/leads/x HTTP/1.1\r\nHost: x\r\n" + chunked + "\r\n" + chunk + next, "HEAD /v1/leads/x HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + lead + next,
+		head + "Transfer-Encoding: Chunked\r\n\r\n" + chunk + next, head + "Transfer-Encoding:  chunked \r\n\r\n" + chunk + next, head + "Transfer-Encoding: \"chunked\"\r\n\r\n" + chunk + next, head + "Transfer-Encoding: gzip, chunked\r\n\r\n" + chunk + next,
+		head + "Transfer-Encoding: chunked;q=1\r\n\r\n" + chunk + next, head + "Transfer-Encoding: \r\n" + length + "\r\n" + lead + next, head + "Content-Length:\r\n\r\n" + next, head + "Content-Length: 0\r\n\r\n" + next, head + "\r\n" + next,
+		head + "Content-Length: 005\r\n\r\nhello" + next, head + "Content-Length: 5\x0b\r\n\r\nhello" + next, head + "Content_Length: 5\r\n\r\n" + next, head + "Content-Length\x00: 5\r\n\r\nhello" + next, head + "\tContent-Length: 5\r\n\r\n" + next,
+		head + chunked + "\r\n" + strings.ToUpper(chunk[:2]) + chunk[2:] + next, head + chunked + "\r\n5\r\nhello\r\n0\r\nContent-Length: 50\r\n\r\n" + next, head + chunked + "\r\n5\r\nhello\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n" + next,
+		head + chunked + "\r\n0\r\n" + strings.Repeat("A: b\r\n", 9) + "\r\n" + next, head + chunked + "\r\n0\r\n bad\r\n\r\n" + next, head + chunked + "\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + next, head + chunked + "\r\n5;\x00\r\nhello\r\n0;a=b\r\n\r\n" + next,
+		head + chunked + "\r\n5\r\r\nhello\r\n0\r\n\r\n" + next, head + chunked + "\r\n5;\nGET /x HTTP/1.1\r\n\r\nhello\r\n0\r\n\r\n" + next, head + chunked + "\r\n5\r\nhello\r\n0\r\n\n" + next, head + chunked + "\r\n5\r\nhello\n\n0\r\n\r\n" + next,
+		head + chunked + "\r\n" + chunk[:len(chunk)-2], head + chunked + "\r\n" + chunk[:len(chunk)-2] + "X: torn", head + chunked + "\r\n" + chunk[:len(chunk)-9], head + "Content-Length: 10\r\n\r\nhalf", head + "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\n" + length + "\r\n" + lead + next, "", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "\r\n\r\n\r\n",
 	}
 	return seeds
 }

@@ -145,7 +145,7 @@ var (
 	zipForm   = regexp.MustCompile(`\A([0-9]{3})[0-9]{2}(-[0-9]{4})?\z`)
 	zip3Form  = regexp.MustCompile(`\A[0-9]{3}\z`)
 	hostForm  = regexp.MustCompile(`\A[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*\z`)
-	urlForm   = regexp.MustCompile("\\A(?i:https?)://([^/?#\\[:]+|\\[[^\\]]*\\])(:[0-9]{1,5})?([/?#]([!#$&-;=?-\\[\\]_a-z~]|%[0-9A-Fa-f]{2})*)?\\z")
+	urlForm   = regexp.MustCompile(`\A(?i:https?)://([^/?#\[:]+|\[[^\]]*\])(:[0-9]{1,5})?([/?#]([!#$&'()*+,./0-9:;=?@A-Z\[\]_a-z~-]|%[0-9A-Fa-f]{2})*)?\z`)
 	stateList = strings.Fields(`AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY
 		DC AS GU MP PR VI FM MH PW AA AE AP`)
 )

@@ -59,17 +59,17 @@ func (o *options) run(ctx context.Context, root string, out io.Writer) (failed b
 	if len(targets) == 0 {
 		return false, fmt.Errorf("no fuzz target matches %q", o.Only)
 	}
-	fmt.Fprintf(out, row, "target", "executions", "interesting", "result")
+	_, _ = fmt.Fprintf(out, row, "target", "executions", "interesting", "result")
 	for i := range targets {
 		if ctx.Err() != nil {
 			return true, ctx.Err()
 		}
 		t := &targets[i]
 		o.fuzz(ctx, t)
-		fmt.Fprintf(out, row, t, t.executions, t.interesting, t.result)
+		_, _ = fmt.Fprintf(out, row, t, t.executions, t.interesting, t.result)
 		if t.failed {
 			failed = true
-			fmt.Fprintf(out, "\n%s\n", t.said)
+			_, _ = fmt.Fprintf(out, "\n%s\n", t.said)
 		}
 		if o.Keep > 0 && !t.failed {
 			if err := keep(filepath.Join(o.corpus(t), t.name), filepath.Join(t.dir, "testdata", "fuzz", t.name), o.Keep); err != nil {

@@ -30,6 +30,7 @@ var faults = []struct {
 	{"FuzzAnswer", mutant.Mutation{Name: "false is an error", File: "server/buyer/answer.go", Old: `return string(m.Text) == "false"`, New: `return false`}},
 	{"FuzzPlace", mutant.Mutation{Name: "an escaped quote ends a string", File: "server/buyer/reading_json.go", Old: `case quoted && c == '\\':`, New: `case quoted && c == 0:`}},
 	{"FuzzSign", mutant.Mutation{Name: "another text is signed", File: "server/webhook/signature/signature.go", Old: `sumOf(key, seconds+".", body)`, New: `sumOf(key, seconds+":", body)`}},
+	{"FuzzRawAnswer", mutant.Mutation{Name: "the status is 000", File: "server/dial/head.go", Old: `!= ' ' || head[len(line)-3] == '0'`, New: `!= ' '`}},
 	{"FuzzDocument", mutant.Mutation{Name: "a dollar is written as it is", File: "server/config/export.go", Old: `strings.ReplaceAll(quoteText(text), "${", "$${")`, New: `quoteText(text)`}},
 	{"FuzzFolder", mutant.Mutation{Name: "no checksum", File: "wal/frame.go", Old: `return checksum(frame[:crcOffset], data) == binary.LittleEndian.Uint32(frame[crcOffset:])`, New: `return true`}},
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,8 +36,8 @@ func objectOf(body []byte) (object map[string]any, ok bool) {
 
 var (
 	codeForm  = regexp.MustCompile(`\A[a-z][a-z0-9_.-]{0,63}\z`)
-	idForm    = regexp.MustCompile(`\A[!-?A-~]{1,128}\z`)
-	tokenForm = regexp.MustCompile(`\A[!-~]{1,512}\z`)
+	idForm    = regexp.MustCompile(`\A[[:graph:]]{1,128}\z`)
+	tokenForm = regexp.MustCompile(`\A[[:graph:]]{1,512}\z`)
 )
 
 // textOf is what a string or a number says.
@@ -79,7 +80,7 @@ func plainPost(status int, body []byte) (r market.PostResult) {
 		r.Verdict = market.VerdictAccepted
 		data, _ := object["data"].(map[string]any)
 		for _, id := range []any{object["lead_id"], object["id"], object["buyer_lead_id"], data["id"]} {
-			if text := textOf(id); r.BuyerLeadID == "" && idForm.MatchString(text) {
+			if text := textOf(id); r.BuyerLeadID == "" && idForm.MatchString(text) && !strings.Contains(text, "@") {
 				r.BuyerLeadID = text
 			}
 		}

@@ -89,6 +89,9 @@ func (h *host) read(reader *bufio.Reader, response *fasthttp.Response) (status i
 		if err := response.Header.Read(reader); err != nil {
 			return 0, err
 		}
+		if !isStatus(head) {
+			return 0, errStatus
+		}
 		status = response.StatusCode()
 		if status >= 200 || status == fasthttp.StatusSwitchingProtocols {
 			break

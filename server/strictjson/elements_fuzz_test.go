@@ -27,11 +27,10 @@ func FuzzElements(f *testing.F) {
 				t.Fatalf("%q: %d elements, %v; want %d", m.Text, len(elements), ok, len(want))
 			}
 			for i, element := range elements {
-				got := any(nil)
 				if element.Kind == market.JSONObject && sub.Parse(element.Text) != nil {
 					t.Fatalf("%q cannot be opened", element.Text)
 				}
-				if got = value(t, &o, element); !reflect.DeepEqual(got, want[i]) {
+				if got := value(t, &o, element); !reflect.DeepEqual(got, want[i]) {
 					t.Fatalf("element %d of %q is %#v, want %#v", i, m.Text, got, want[i])
 				}
 			}

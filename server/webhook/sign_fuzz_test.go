@@ -67,7 +67,7 @@ func FuzzSign(f *testing.F) {
 		}
 		got, err := io.ReadAll(request.Body)
 		rest, _ := io.ReadAll(in)
-		if err != nil || request.Method != "POST" || request.Host != target.Authority || !bytes.Equal(got, body) || len(rest) > 0 || len(request.Header) != 7 {
+		if err != nil || request.Method != http.MethodPost || request.Host != target.Authority || !bytes.Equal(got, body) || len(rest) > 0 || len(request.Header) != 7 {
 			t.Fatalf("%q is %+v, and behind it %q: %v", text, request, rest, err)
 		}
 		checkSigned(t, request.Header, [][]byte{first, second}[:len(keys)], body, at)
