@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -36,7 +37,7 @@ func (t *torture) snapshotFails(call string) bool {
 	t.Signal(syscall.SIGTERM)
 	code := t.Fails()
 	_ = cmd.Wait()
-	hit := bytes.Contains([]byte(read(trace)), []byte("(INJECTED)"))
+	hit := strings.Contains(read(trace), "(INJECTED)")
 	if now := newestSnapshot(t.Data()); hit && now != before {
 		t.clerk.Errorf("a snapshot's %s failed, and there is one of entry %d now; exit code %d", call, now, code)
 	}
