@@ -20,7 +20,7 @@ import (
 var (
 	_ = register(fault{name: "disk nearly full", weight: 1, lacks: noMount, strike: func(t *torture) bool {
 		d := t.small()
-		d.fill(32 << 20)
+		d.fill(t.Data(), 32<<20)
 		witness.Await(t.clerk, "leads are refused", func() bool { return t.Crowd.Try(t.chance) == http.StatusServiceUnavailable })
 		if end := t.Ended(); end != "" {
 			t.clerk.Fatal(end)
@@ -32,7 +32,7 @@ var (
 	}})
 	_ = register(fault{name: "disk full", weight: 1, lacks: noMount, strike: func(t *torture) bool {
 		d := t.small()
-		d.fill(0)
+		d.fill(t.Data(), 0)
 		// What was begun goes on, and so do webhooks and operators: one of their entries
 		// finds no room.
 		for deadline := time.Now().Add(time.Minute); t.Ended() == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -115,14 +115,14 @@ func (d *disk) copy(from, to string) {
 }
 
 // fill leaves so many bytes free; with none left every write fails.
-func (d *disk) fill(leave int64) {
+func (d *disk) fill(dir string, leave int64) {
 	f, err := os.Create(d.ballast)
 	d.must(err)
 	defer f.Close()
 	piece := make([]byte, 64<<10)
 	for {
 		var s syscall.Statfs_t
-		d.must(syscall.Statfs(d.Data(), &s))
+		d.must(syscall.Statfs(dir, &s))
 		left := int64(s.Bavail)*s.Bsize - leave
 		if left <= 0 {
 			return

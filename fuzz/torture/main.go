@@ -18,7 +18,7 @@ import (
 )
 
 // leadsASecond is about how many come, which caps and funds are made for.
-const leadsASecond = 40
+const leadsASecond = 20
 
 // options are a run's.
 type options struct {

@@ -39,6 +39,20 @@ var everyBroken = []broken{
 	},
 	{
 		mutant.Mutation{
+			Name: "a repeated answer has another price", File: "engine/answer.go",
+			Old: "\t\tanswer.Payout, answer.Currency = lead.Payout, lead.Currency\n",
+			New: "\t\tanswer.Payout, answer.Currency = lead.Payout+10_000, lead.Currency\n",
+		}, "killed", 20 * time.Second, []string{"when it asked again", "was told to pay"},
+	},
+	{
+		mutant.Mutation{
+			Name: "a replay comes to another state", File: "engine/state/replay.go",
+			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
+			New: "\t\tif tried, ok := w.fact.(*event.PostTried); ok {\n\t\t\ttried.Attempt++\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
+		}, "held", 30 * time.Second, []string{"replayed, the log says"},
+	},
+	{
+		mutant.Mutation{
 			Name: "it acknowledges before the fsync", File: "wal/committer.go",
 			Old: lateTell, New: earlyTell,
 		}, "EIO from an fsync", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not", "was told lead."},

@@ -1,0 +1,108 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// small mounts a file system of 4 MB, where that is permitted.
+func small(t *testing.T) *disk {
+	t.Helper()
+	run := fixed(1)
+	run.dir = t.TempDir()
+	if lacks := noMount(run); lacks != "" {
+		t.Skip(lacks)
+	}
+	at := filepath.Join(run.dir, "small")
+	if err := os.Mkdir(at, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("torture", at, "tmpfs", 0, "size=4m"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(at, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return &disk{torture: run, ballast: filepath.Join(at, "ballast")}
+}
+
+// TestFill leaves as much as it is told to, or nothing at all, and gives it back.
+func TestFill(t *testing.T) {
+	d := small(t)
+	dir := filepath.Dir(d.ballast)
+	for _, test := range []struct {
+		leave, fits, not int64 // bytes that can be written then, and that cannot
+	}{{1 << 20, 900 << 10, 2 << 20}, {0, 0, 4 << 10}} {
+		d.fill(dir, test.leave)
+		for size, wanted := range map[int64]bool{test.fits: true, test.not: false} {
+			path := filepath.Join(dir, "more")
+			err := os.WriteFile(path, make([]byte, size), 0o600)
+			if (err == nil) != wanted {
+				t.Errorf("with %d left, %d bytes: %v", test.leave, size, err)
+			}
+			_ = os.Remove(path)
+		}
+		d.free()
+	}
+	if err := os.WriteFile(filepath.Join(dir, "more"), make([]byte, 3<<20), 0o600); err != nil {
+		t.Errorf("what was freed is not: %v", err)
+	}
+}
+
+// TestProbesLeaveNothing: what asks whether a fault is permitted mounts nothing, limits
+// nothing and leaves no process.
+func TestProbesLeaveNothing(t *testing.T) {
+	run := fixed(1)
+	run.dir = t.TempDir()
+	before, _ := os.ReadFile("/proc/self/mounts")
+	for _, f := range faults {
+		if f.lacks != nil {
+			t.Logf("%s: %q", f.name, f.lacks(run))
+		}
+	}
+	after, _ := os.ReadFile("/proc/self/mounts")
+	if string(before) != string(after) {
+		t.Errorf("mounted:\n%s", after)
+	}
+	if left, _ := os.ReadDir(run.dir); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestWithoutStrace: the faults that need it say so.
+func TestWithoutStrace(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := exec.LookPath("strace"); err == nil {
+		t.Skip("strace is found without a path")
+	}
+	if got := noTrace(fixed(1)); got != "there is no strace" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestDrop takes no more from a segment than was written before the fsync that failed,
+// and nothing where none was.
+func TestDrop(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "segment")
+	for seed := range uint64(20) {
+		if err := os.WriteFile(path, make([]byte, 1000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		failed := "7 fsync(9) = -1 EIO (Input/output error) (INJECTED)\n"
+		fixed(seed).drop(path, failed)
+		if info, _ := os.Stat(path); info.Size() != 1000 {
+			t.Errorf("%d bytes are left, and nothing was written", info.Size())
+		}
+		fixed(seed).drop(path, `7 write(9, "x"..., 300) = 300`+"\n"+failed)
+		if info, _ := os.Stat(path); info.Size() < 700 || info.Size() > 999 {
+			t.Errorf("%d bytes are left", info.Size())
+		}
+	}
+}
