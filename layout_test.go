@@ -18,6 +18,7 @@ var layers = []layer{
 	{of: "fuzz/...", may: []string{"..."}, mustNot: []string{"cmd/..."}},
 	{of: "server/...", may: []string{"server/...", "engine/...", "report", "api"}},
 	{of: "engine", may: []string{"engine/..."}},
+	{of: "engine/sealtest", may: []string{"engine", "engine/market"}},
 	{of: "engine/state", may: []string{"engine/event", "engine/market"}},
 	{of: "engine/event", may: []string{"engine/market"}},
 	{of: "engine/route", may: []string{"engine/market"}},

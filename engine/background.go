@@ -22,6 +22,9 @@ func (e *Engine) goOn(c *courier) {
 
 // finish tries until the fate is known, or the exchange stops.
 func (c *courier) finish() error {
+	if c.lost && !c.running {
+		return c.settle(event.SettledUnknown)
+	}
 	for {
 		if !c.running {
 			if !c.rest() {
@@ -50,7 +53,12 @@ func (c *courier) finish() error {
 // Recover takes up the intents that the last run left open. Whether their last
 // try reached the buyer is not known, so each lead is its buyer's: it is
 // ACCEPTED, and the tries go on where the schedule stood.
+//
+// Who was erased is erased again before anything else.
 func (e *Engine) Recover() error {
+	if err := e.dropKeys(); err != nil {
+		return err
+	}
 	var open []*state.Post
 	e.state.Posts(func(p *state.Post) {
 		if !p.Unknown {

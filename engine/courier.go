@@ -45,7 +45,10 @@ type courier struct {
 	results  chan market.PostResult
 
 	post     *state.Post
-	told     bool // the supplier has been told ACCEPTED; as settlement found it
+	body     []byte        // that every try of it sends
+	lost     bool          // nobody can open it: nothing is sent
+	person   []event.Field // that tell who the lead is, once known
+	told     bool          // the supplier has been told ACCEPTED; as settlement found it
 	attempts uint32
 	doubtful bool
 	promised bool
@@ -136,6 +139,7 @@ func (c *courier) take(post *state.Post) {
 	c.post, c.attempts, c.doubtful, c.pause = post, post.Attempts, post.Attempts > 0, 0
 	c.promised = post.Sale.Ping != [16]byte{}
 	c.last = market.PostResult{}
+	c.lost = !c.open(post)
 }
 
 // try starts an attempt; its result comes on results.
@@ -156,7 +160,7 @@ func (c *courier) try() {
 		Endpoint:  post.Intent.Endpoint(),
 		Key:       key,
 		RequestID: market.RequestID(e.newID(now, new([10]byte))),
-		Body:      event.ContactBody(post.Body),
+		Body:      c.body,
 		Deadline:  time.Unix(0, now+post.Intent.Timeout),
 		Test:      post.Sale.Test,
 	}
@@ -189,6 +193,9 @@ func postKey(auction, lead [16]byte, buyer string) string {
 
 // until tries until the fate is known or the time comes; then it is open.
 func (c *courier) until(deadline int64) fate {
+	if c.lost {
+		return fateUnknown
+	}
 	clock := c.engine.opt.Clock
 	fired, stop := clock.Timer(time.Duration(deadline - clock.Now()))
 	defer stop()
@@ -239,6 +246,7 @@ func (c *courier) rest() bool {
 
 // judge reads a result. Where it stays open, pause says when to try again.
 func (c *courier) judge(result *market.PostResult) fate {
+	c.discreet(result)
 	c.running, c.last = false, *result
 	c.hangs.Store(result.Fault == market.FaultTimeout)
 	if !c.post.Sale.Test {

@@ -53,7 +53,7 @@ func withOpen(t *testing.T) (*Engine, market.LeadID) {
 	id := market.LeadID{7}
 	for _, fact := range []event.Event{
 		&event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: 1, ID: "blue"}}},
-		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.Post{URL: "https://blue.example", Timeout: 1e9, Idempotent: true}, Keep: 1 << 60},
+		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.Post{URL: "https://blue.example", Timeout: 1e9, Idempotent: true}, Keep: 1 << 60, Sealed: (&event.Contact{Body: []byte("{}")}).AppendTo(nil)},
 	} {
 		if err := e.commit(fact, nil); err != nil {
 			t.Fatal(err)

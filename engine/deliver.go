@@ -136,8 +136,7 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 		in.intend(&fact.Post)
 		outcome, more = market.OutcomePostPending, true
 		in.contact.Fields = in.contact.Fields[:0] // the first intent has them
-		in.contact.Body = in.body
-		fact.Sealed = in.contact.AppendTo(nil)
+		fact.Slot, fact.Sealed = in.slot, in.sealBody(nil, in.body)
 	}
 	in.candidates.DropOne(in.picked.seat, outcome)
 	fact.Trail = appendTrail(fact.Trail, in)

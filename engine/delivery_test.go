@@ -194,8 +194,8 @@ func TestKeptMembers(t *testing.T) {
 			t.Fatal(err)
 		}
 		lead := fact.(*event.LeadDecided)
-		var contact event.Contact
-		if err := contact.Decode(lead.Sealed); err != nil {
+		contact, err := x.engine.Contact(lead)
+		if err != nil {
 			t.Fatal(err)
 		}
 		open, sealed := texts(lead.Fields), texts(contact.Fields)
@@ -273,8 +273,8 @@ func (x *exchange) nextIntentsHoldBodiesAlone(from int) {
 		if !ok || settled.Post.URL == "" {
 			continue
 		}
-		var contact event.Contact
-		if err := contact.Decode(settled.Sealed); err != nil || len(contact.Fields) > 0 || len(contact.Body) == 0 {
+		contact, err := x.engine.Contact(&event.LeadDecided{Lead: settled.Lead, Slot: settled.Slot, Sealed: settled.Sealed})
+		if err != nil || len(contact.Fields) > 0 || len(contact.Body) == 0 {
 			x.t.Errorf("the next intent's sealed part: %v, %s, %s", err, texts(contact.Fields), contact.Body)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
 	"pingpost/wal"
 )
@@ -23,7 +24,7 @@ type onDisk struct {
 
 func beginOnDisk(t *testing.T, r rig) *onDisk {
 	t.Helper()
-	d := &onDisk{exchange: &exchange{t: t, rig: r, world: newWorld(t)}, dir: t.TempDir()}
+	d := &onDisk{exchange: &exchange{t: t, rig: r, world: newWorld(t), safe: sealtest.New()}, dir: t.TempDir()}
 	d.life = &life{world: d.world}
 	d.up()
 	return d
@@ -37,6 +38,7 @@ func (d *onDisk) up() {
 	d.life = &life{world: d.world, number: d.life.number + 1}
 	d.engine = engine.New(engine.Options{
 		State: d.state, Log: d.disk, Buyers: d.life, Clock: bubbleClock{}, Secret: secret, Entropy: d.entropy,
+		Sealer: d.safe.From(d.state.HighestSlot()),
 	})
 	d.configure(d.rig)
 	if err := d.engine.Recover(); err != nil {
@@ -145,6 +147,7 @@ func TestOnAFailingDisk(t *testing.T) {
 	d.state = d.reread()
 	d.engine = engine.New(engine.Options{
 		State: d.state, Log: d.disk, Buyers: d.life, Clock: bubbleClock{}, Secret: secret, Entropy: d.entropy,
+		Sealer: d.safe.From(d.state.HighestSlot()),
 	})
 	d.configure(r)
 	const people = 400

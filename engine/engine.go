@@ -16,6 +16,7 @@ type Options struct {
 	History History // of that log
 	Buyers  Buyers
 	Clock   Clock
+	Sealer  Sealer
 	Entropy Entropy
 	Secret  [32]byte // keys the hashes of phone numbers, e-mail addresses and idempotency keys
 

@@ -27,6 +27,7 @@ type ledger struct {
 	opened   map[market.Ref]bool
 	book     auctionBook
 	returns  map[market.LeadID]market.ReturnState
+	slots    map[uint64]market.LeadID
 }
 
 type capWindow struct {
@@ -44,7 +45,7 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[m
 		open: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.Status{},
 		sold: map[market.Ref]int{}, campaign: map[market.Ref]int{},
 		opened: map[market.Ref]bool{}, limits: allCaps(catalog), highest: highest, keys: map[[16]byte]int64{},
-		book: newAuctionBook(), returns: map[market.LeadID]market.ReturnState{},
+		book: newAuctionBook(), returns: map[market.LeadID]market.ReturnState{}, slots: map[uint64]market.LeadID{},
 	}
 	var decoder event.Decoder
 	for i, e := range entries {
@@ -80,6 +81,10 @@ func (l *ledger) decided(t testing.TB, fact *event.LeadDecided) {
 	if (fact.Sale.Buyer == 0) == (fact.Reason == market.ReasonNone) {
 		t.Errorf("lead %s has buyer %d and reason %q", fact.Lead, fact.Sale.Buyer, fact.Reason)
 	}
+	if of, taken := l.slots[fact.Slot]; taken || fact.Slot == 0 || len(fact.Sealed) == 0 {
+		t.Errorf("lead %s is sealed under slot %d, which is lead %s's", fact.Lead, fact.Slot, of)
+	}
+	l.slots[fact.Slot] = fact.Lead
 	if key := fact.Idempotency.Key; key != [16]byte{} {
 		if l.keys[key] > fact.Decided {
 			t.Errorf("lead %s was decided under a key that has one", fact.Lead)
@@ -146,6 +151,9 @@ func (l *ledger) charge(sale *event.Sale, sign int64) {
 
 func (l *ledger) settled(t testing.TB, fact *event.PostSettled) {
 	t.Helper()
+	if len(fact.Sealed) > 0 && l.slots[fact.Slot] != fact.Lead {
+		t.Errorf("lead %s is sealed again under slot %d, which is not its own", fact.Lead, fact.Slot)
+	}
 	sale, ok := l.open[fact.Lead]
 	if !ok || sale.Buyer != fact.Sale.Buyer || sale.Price != fact.Sale.Price || sale.Test != fact.Sale.Test || len(sale.Charges) != len(fact.Sale.Charges) {
 		t.Errorf("lead %s: %s settles %+v, open is %+v", fact.Lead, fact.Settlement, fact.Sale, sale)

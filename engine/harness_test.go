@@ -12,6 +12,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
 )
 
@@ -37,6 +38,7 @@ type exchange struct {
 	log    *memoryLog
 	world  *world
 	life   *life
+	safe   *sealtest.Safe
 	state  *state.State
 	engine *engine.Engine
 	tune   func(*engine.Options)
@@ -129,9 +131,12 @@ func (x *exchange) start() {
 	}
 	x.life = &life{world: x.world, log: x.log, number: number}
 	x.state = replayed(x.t, x.log.durable())
+	if x.safe == nil {
+		x.safe = sealtest.New()
+	}
 	opt := engine.Options{
 		State: x.state, Log: x.life, History: x.life, Buyers: x.life, Clock: bubbleClock{}, Secret: secret,
-		Entropy: x.entropy, Note: &x.noted,
+		Sealer: x.safe.From(x.state.HighestSlot()), Entropy: x.entropy, Note: &x.noted,
 	}
 	if x.tune != nil {
 		x.tune(&opt)

@@ -47,6 +47,10 @@ type ingest struct {
 	bids       []event.Bid
 	sealed     []byte
 	contact    event.Contact
+	plain      []byte // contact, before it is sealed
+	slot       uint64 // of key
+	key        [32]byte
+	person     Person
 	body       []byte
 	dupKeys    []market.DupKey
 	probes     []uint64
@@ -125,6 +129,8 @@ func (in *ingest) end() {
 	in.engine.state.Release(&in.posting)
 	in.Decision, in.req, in.plan, in.open = nil, nil, nil, nil
 	clear(in.contact.Fields)
+	clear(in.plain)
+	clear(in.key[:])
 	in.promise.reset()
 	in.auction.reset()
 }
@@ -151,6 +157,9 @@ func (in *ingest) run() (Answer, error) {
 		}
 	}
 	if err := in.check(); err != nil {
+		return Answer{}, err
+	}
+	if err := in.takeKey(); err != nil {
 		return Answer{}, err
 	}
 	in.id = market.LeadID(e.newID(in.now, &in.random))

@@ -66,7 +66,11 @@ func (e *Engine) Resolve(lead market.LeadID, how event.Settlement) error {
 	if err != nil {
 		return err
 	}
-	c.take(post)
+	if c.take(post); c.lost && how == event.SettledResent {
+		close(c.answered)
+		e.couriers.close(c)
+		return fmt.Errorf("%w: of lead %s there is nothing left to send: its person was erased, or its key cannot be read; confirm or release it", ErrConflict, lead)
+	}
 	fact := c.settlement(how)
 	if how == event.SettledReleased {
 		fact.Reason = market.ReasonPostRejected

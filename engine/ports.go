@@ -42,6 +42,25 @@ type History interface {
 	At(seq uint64) ([]byte, error)
 }
 
+// ErrErased is what Open returns where the key was dropped: nobody can know any more
+// who the lead was.
+var ErrErased = errors.New("the person was erased")
+
+// Sealer keeps a key for each lead, apart from the log, so that a person can be
+// forgotten by dropping a key. A key has a slot, which the lead's facts name.
+type Sealer interface {
+	// Take gives a slot that no fact of the log names, and its key; it waits for
+	// nothing. The error is ErrBusy where none lies ready.
+	Take(key *[32]byte) (slot uint64, err error)
+	// Seal appends what it makes of plain to dst. What one lead's key has sealed,
+	// which may be several parts, opens under that slot and for that lead alone.
+	Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte
+	// Open appends what Seal was given to dst. The error is ErrErased, or of the disk.
+	Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error)
+	// Erase drops keys, durably when it returns. To drop one again does no harm.
+	Erase(slots []uint64) error
+}
+
 // Buyers speaks to buyers' endpoints. Post makes one attempt, Ping asks for one
 // bid; each returns by the request's deadline, a Ping perhaps a little later:
 // what it brings then is not heard.

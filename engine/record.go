@@ -6,35 +6,36 @@ import (
 	"pingpost/engine/route"
 )
 
-// recordFields enters the lead's values into the fact: those that tell who it
-// is into the contact part, the others beside it.
+// recordFields enters the lead's values into the fact: those that tell who it is, and
+// those that repeat one of them, into the contact part, the others beside it.
 func (in *ingest) recordFields() {
 	mapping := in.open.Campaign.Mapping
 	in.contact.Fields = in.contact.Fields[:0]
+	in.person.Reset()
 	for slot := range in.lead.Values {
 		value := &in.lead.Values[slot]
-		if value.Kind == market.KindAbsent {
-			continue
-		}
-		field := event.Field{Name: mapping.NameOf(market.Slot(slot)), Kind: value.Kind, Text: value.Text}
-		if mapping.Contact(market.Slot(slot)) {
-			in.contact.Fields = append(in.contact.Fields, field)
-		} else {
-			in.fact.Fields = append(in.fact.Fields, field)
+		if value.Kind != market.KindAbsent && mapping.Personal(market.Slot(slot)) {
+			in.recordPersonal(mapping.NameOf(market.Slot(slot)), value)
 		}
 	}
 	for i := range in.lead.Extras {
-		extra := &in.lead.Extras[i]
-		in.contact.Fields = append(in.contact.Fields, event.Field{
-			Name: string(extra.Name), Kind: extra.Value.Kind, Text: extra.Value.Text,
-		})
+		in.recordPersonal(string(in.lead.Extras[i].Name), &in.lead.Extras[i].Value)
+	}
+	for slot := range in.lead.Values {
+		value, name := &in.lead.Values[slot], mapping.NameOf(market.Slot(slot))
+		switch {
+		case value.Kind == market.KindAbsent || mapping.Personal(market.Slot(slot)):
+		case value.Kind == market.KindString && in.person.In(value.Text):
+			in.contact.Fields = append(in.contact.Fields, event.Field{Name: name, Kind: value.Kind, Text: value.Text})
+		default:
+			in.fact.Fields = append(in.fact.Fields, event.Field{Name: name, Kind: value.Kind, Text: value.Text})
+		}
 	}
 }
 
-// seal writes the contact part, with the body that is posted, if any.
-func (in *ingest) seal(body []byte) {
-	in.contact.Body = body
-	in.fact.Sealed = in.contact.AppendTo(in.fact.Sealed[:0])
+func (in *ingest) recordPersonal(name string, value *market.Value) {
+	in.contact.Fields = append(in.contact.Fields, event.Field{Name: name, Kind: value.Kind, Text: value.Text})
+	in.person.Add(name, value.Text)
 }
 
 // trail enters into the fact what became of each candidate, and of what it bid.

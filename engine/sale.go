@@ -127,6 +127,9 @@ func (in *ingest) post() (SaleAnswer, error) {
 	if in.promise.bid == nil && !in.promise.gone {
 		return SaleAnswer{}, &Refusal{Code: InvalidBidToken}
 	}
+	if err := in.takeKey(); err != nil {
+		return SaleAnswer{}, err
+	}
 	code, reason, err := in.redeem()
 	switch {
 	case errors.Is(err, errCeiling):

@@ -44,6 +44,7 @@ type Operator interface {
 	Sandbox() bool
 	Explainer
 	Bookkeeper
+	Eraser
 }
 
 // Admin answers operators. Its address is never public by default; all of it
@@ -111,6 +112,7 @@ func (a *Admin) guarded(routes *router.Router) {
 	add("GET", "/admin/v1/explain", explain)
 	add("GET", "/admin/v1/explain/{id}", explain)
 	add("GET", "/admin/v1/statement", a.statements())
+	add("POST", "/admin/v1/erase", a.erasing())
 	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.resolve)
 	add("GET", "/admin/v1/returns", a.returns)
 	add("POST", "/admin/v1/returns/{lead}", a.decideReturn)

@@ -20,6 +20,7 @@ func (desk) ExplainLead(market.LeadID) ([]byte, error)       { return nil, engin
 func (desk) ExplainAuction(market.AuctionID) ([]byte, error) { return nil, engine.ErrNotFound }
 func (desk) ExplainRequest(market.RequestID) ([]byte, error) { return nil, engine.ErrNotFound }
 func (desk) ExplainSellers(_, _ string) ([]byte, error)      { return nil, engine.ErrNotFound }
+func (desk) Erase(*Erasure) (Erased, error)                  { return Erased{}, engine.ErrNotFound }
 
 // library is a desk with a log in which everything is found by this.
 type library struct {

@@ -17,6 +17,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/sealtest"
 	"pingpost/server/config"
 	"pingpost/server/token"
 )
@@ -110,7 +111,7 @@ func keeping(t *testing.T, document string, log *memoryLog, tune ...func(*engine
 	clock, mint := NewClock(), token.New([32]byte{7})
 	meter := NewMeter(metrics.NewSet(), func(what string, err error) { t.Errorf("%s: %v", what, err) })
 	opt := engine.Options{
-		State: log.replayed(t), Log: h.log, History: h.log, Buyers: h.buyers, Clock: clock, Note: meter,
+		State: log.replayed(t), Log: h.log, History: h.log, Buyers: h.buyers, Clock: clock, Sealer: sealtest.New(), Note: meter,
 		Entropy: func(p []byte) { _, _ = rand.Read(p) },
 	}
 	for _, change := range tune {

@@ -16,6 +16,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
 	"pingpost/server/config"
 )
@@ -58,7 +59,7 @@ func newServer(t testing.TB) *Server {
 	clock := NewClock()
 	meter := NewMeter(metrics.NewSet(), func(what string, err error) { t.Errorf("%s: %v", what, err) })
 	e := engine.New(engine.Options{
-		State: state.New(), Log: new(instant), Clock: clock, Note: meter,
+		State: state.New(), Log: new(instant), Clock: clock, Sealer: sealtest.New(), Note: meter,
 		Entropy: func(p []byte) { _, _ = rand.Read(p) },
 	})
 	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}

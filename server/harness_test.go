@@ -15,6 +15,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
 	"pingpost/server/token"
 )
@@ -90,7 +91,7 @@ func (d *doors) start(tune ...tuning) {
 		change(&opt)
 	}
 	opt.Engine = engine.New(engine.Options{
-		State: d.log.replayed(d.t), Log: d.log, Clock: clock, Entropy: func(p []byte) { _, _ = rand.Read(p) },
+		State: d.log.replayed(d.t), Log: d.log, Clock: clock, Sealer: sealtest.New(), Entropy: func(p []byte) { _, _ = rand.Read(p) },
 	})
 	d.Server = New(opt)
 	d.configure("sup_acme", "buy_blue")

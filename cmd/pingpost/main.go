@@ -30,6 +30,7 @@ type commands struct {
 	Post      postCmd      `cmd:"" help:"Post a lead to an exchange that has bid for it."`
 	Explain   explainCmd   `cmd:"" help:"Tell what became of a lead or an auction, and why: every candidate, every try."`
 	Statement statementCmd `cmd:"" help:"Say what became of a buyer's or a supplier's money in a period."`
+	Erase     eraseCmd     `cmd:"" help:"Make sure that nobody can know any more who a person was."`
 	Log       logCmd       `cmd:"" help:"Look into an exchange's log: dump, verify, hash."`
 	Demo      demoCmd      `cmd:"" help:"Start an exchange and nine buyers, sell leads, show what became of them."`
 	Version   versionCmd   `cmd:"" help:"Print the program's version."`

@@ -63,6 +63,8 @@ func Describe(e Event) string {
 	case *HooksSwitched:
 		d.uint("supplier", uint64(e.Supplier))
 		d.flag("off", e.Off)
+	case *LeadsErased:
+		d.erased(e)
 	}
 	return "{" + strings.Join(d, ",") + "}"
 }
@@ -125,7 +127,7 @@ func (d *describer) lead(e *LeadDecided) {
 		d.text("auction", e.Auction.ID.String())
 		d.bids(e.Auction.Bids)
 	}
-	d.uint("sealed_bytes", uint64(len(e.Sealed)))
+	d.sealed(e.Slot, e.Sealed)
 	d.owes(e.Hook)
 }
 
@@ -141,7 +143,27 @@ func (d *describer) settled(e *PostSettled) {
 	d.text("reason", e.Reason.String())
 	d.trail(e.Trail)
 	d.sale("next", &e.Next)
+	d.sealed(e.Slot, e.Sealed)
 	d.owes(e.Hook)
+}
+
+// sealed tells of a contact part how long it is, and which key opens it.
+func (d *describer) sealed(slot uint64, part []byte) {
+	d.uint("sealed_bytes", uint64(len(part)))
+	d.uint("slot", slot)
+}
+
+func (d *describer) erased(e *LeadsErased) {
+	leads := make([]string, 0, len(e.Leads))
+	for i := range e.Leads {
+		leads = append(leads, strconv.Quote(e.Leads[i].String()))
+	}
+	slots := make([]string, 0, len(e.Slots))
+	for _, slot := range e.Slots {
+		slots = append(slots, strconv.FormatUint(slot, 10))
+	}
+	d.add("leads", "["+strings.Join(leads, ",")+"]")
+	d.add("slots", "["+strings.Join(slots, ",")+"]")
 }
 
 // owes tells what the supplier is to be told.

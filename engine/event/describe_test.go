@@ -137,6 +137,13 @@ func TestDescriptions(t *testing.T) {
 			"lead":"lead_00000000000000000000000000","type":"lead.sold","supplier":2,"attempt":6,"outcome":"dead","fault":"timeout"}`},
 		{&HooksSwitched{Supplier: 2, Off: true}, `{"supplier":2,"off":true}`},
 		{&HooksSwitched{Supplier: 2}, `{"supplier":2}`},
+		{&LeadDecided{Reason: market.ReasonNoBuyer, Sealed: make([]byte, 90), Slot: 70_000}, `{
+			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000","reason":"no_buyer","sealed_bytes":90,"slot":70000}`},
+		{&PostSettled{Settlement: SettledRefused, Sealed: make([]byte, 60), Slot: 3}, `{
+			"lead":"lead_00000000000000000000000000","settlement":"refused","sealed_bytes":60,"slot":3}`},
+		{&LeadsErased{Slots: []uint64{9, 70_000}, Leads: []market.LeadID{{15: 1}, {15: 2}}, At: 5}, `{
+			"leads":["lead_00000000000000000000000001","lead_00000000000000000000000002"],"slots":[9,70000]}`},
+		{&LeadsErased{}, `{"leads":[],"slots":[]}`},
 		{&Founded{Epoch: [16]byte{1, 255}}, `{"epoch":"01ff0000000000000000000000000000"}`},
 		{&NamesGiven{Names: []Name{{NameBuyer, 1, "b\x01\"\xff"}}, Caps: make([]CapName, 3)}, `{
 			"names":[{"kind":2,"ref":1,"id":"b\u0001\"` + "\uFFFD" + `"}],"caps":3}`},

@@ -26,6 +26,7 @@ const (
 	KindStatusChanged Kind = 13
 	KindHookTried     Kind = 14
 	KindHooksSwitched Kind = 15
+	KindLeadsErased   Kind = 16
 )
 
 func (k Kind) String() string {
@@ -60,6 +61,8 @@ func (k Kind) String() string {
 		return "hook_tried"
 	case KindHooksSwitched:
 		return "hooks_switched"
+	case KindLeadsErased:
+		return "leads_erased"
 	}
 	return fmt.Sprintf("kind_%d", uint32(k))
 }
@@ -120,6 +123,7 @@ type Decoder struct {
 	statusChanged StatusChanged
 	hookTried     HookTried
 	hooksSwitched HooksSwitched
+	leadsErased   LeadsErased
 }
 
 // Decode reads one event. The result and all it refers to are good until the
@@ -197,6 +201,8 @@ func (d *Decoder) of(kind Kind) Event {
 		return &d.hookTried
 	case KindHooksSwitched:
 		return &d.hooksSwitched
+	case KindLeadsErased:
+		return &d.leadsErased
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestEveryKindHasItsNumber(t *testing.T) {
 			t.Errorf("the decoder reads kind %d into a %s", i+1, e.Kind())
 		}
 	}
-	if got, last := len(everyKind()), int(KindHooksSwitched); got != last {
+	if got, last := len(everyKind()), int(KindLeadsErased); got != last {
 		t.Errorf("%d kinds, the last is number %d", got, last)
 	}
 }
@@ -50,11 +50,12 @@ var addedLater = map[string]int{
 	"Sale.Test": 3, "LeadDecided.Theirs": 3, "LeadDecided.Hook": 3,
 	"PostSettled.Hook": 3, "PostSettled.Supplier": 3, "PostSettled.Decided": 3,
 	"PostSettled.Fault": 4,
+	"LeadDecided.Slot":  5, "PostSettled.Slot": 5,
 }
 
 type filler struct {
 	given uint64
-	later [4][]reflect.Value
+	later [5][]reflect.Value
 }
 
 func (f *filler) next() uint64 {
@@ -102,7 +103,7 @@ func someFact() *rapid.Generator[Event] {
 	return rapid.OneOf(
 		any1[Founded](), any1[CatalogSet](), any1[CredentialSet](), any1[SecretSet](), any1[LeadDecided](),
 		any1[PostTried](), any1[PostSettled](), any1[FundsMoved](), any1[DoorSet](), any1[ListLoaded](), any1[NamesGiven](), any1[AuctionHeld](),
-		any1[StatusChanged](), any1[HookTried](), any1[HooksSwitched](),
+		any1[StatusChanged](), any1[HookTried](), any1[HooksSwitched](), any1[LeadsErased](),
 	)
 }
 

@@ -23,14 +23,15 @@ type LeadDecided struct {
 	Post        Post
 	Keep        int64 // the lead leaves memory at this time or when its delivery has ended, Unix nanoseconds
 
-	Fields []Field // without contact fields
-	Sealed []byte  // Contact
+	Fields []Field // without those that tell who it is
+	Sealed []byte  // Contact, under the key of Slot
 
 	DuplicateOf market.LeadID // of a duplicate: the accepted lead that has the value
 	Auction     Auction       // in which it was sold, or not; the zero one: there was none
 
 	Theirs string          // the seller's own id of the auction that its post names; empty: none
 	Hook   market.HookType // that this decision owes the supplier; none: none
+	Slot   uint64          // of the key that the lead is sealed with; zero: Sealed lies open, as it did in logs of a time before
 }
 
 // Idempotency is the key under which the answer is found again. The zero Key
@@ -89,6 +90,7 @@ func (l *LeadDecided) marshal(mm message) {
 	}
 	putString(mm, 19, l.Theirs)
 	putUint(mm, 20, uint64(l.Hook))
+	putUint(mm, 21, l.Slot)
 }
 
 // fieldToApply is field without the record of the lead's auction and its name.
@@ -140,6 +142,8 @@ func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
 		return getString(fc, &l.Theirs)
 	case 20:
 		return getByte(fc, &l.Hook)
+	case 21:
+		return getUint(fc, &l.Slot)
 	}
 	return true
 }

@@ -186,12 +186,13 @@ type PostSettled struct {
 	Trail  []Step
 	Next   Sale // of a refusal that does not
 	Post   Post
-	Sealed []byte // Contact of the next intent: its body alone
+	Sealed []byte // Contact of the next intent: its body alone, under the key of Slot
 
 	Hook     market.HookType // that this owes the supplier; none: none
 	Supplier market.Ref      // of the lead
 	Decided  int64           // when the lead was, Unix nanoseconds: the month in which it counts as sold
 	Fault    market.Fault    // of the last attempt; of SettledPending a timeout where that is still under way
+	Slot     uint64          // the lead's own, where Sealed has something; zero: Sealed lies open
 }
 
 func (*PostSettled) Kind() Kind { return KindPostSettled }
@@ -224,6 +225,7 @@ func (s *PostSettled) marshal(mm message) {
 	putUint(mm, 16, uint64(s.Supplier))
 	putFixed(mm, 17, uint64(s.Decided))
 	putUint(mm, 18, uint64(s.Fault))
+	putUint(mm, 19, s.Slot)
 }
 
 func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
@@ -264,6 +266,8 @@ func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
 		return getFixed(fc, &s.Decided)
 	case 18:
 		return getByte(fc, &s.Fault)
+	case 19:
+		return getUint(fc, &s.Slot)
 	}
 	return true
 }

@@ -48,6 +48,17 @@ func (m *Mapping) Ping(slot Slot) bool { return m.rules[slot].ping }
 // Contact tells whether the field says who the person is.
 func (m *Mapping) Contact(slot Slot) bool { return m.rules[slot].contact }
 
+// Personal tells whether the field is part of who the person is: a contact field, or
+// one by which a visit can be found again, such as the address it came from. What is
+// personal is sealed in the log.
+func (m *Mapping) Personal(slot Slot) bool {
+	switch slot {
+	case SlotConsentCertURL, SlotConsentText, SlotConsentTimestamp, SlotIPAddress, SlotCity:
+		return true
+	}
+	return m.rules[slot].contact
+}
+
 // NewMapping judges and compiles a specification. It reports every mistake at
 // once, in the order of the fields; with any, there is no mapping.
 func NewMapping(spec MappingSpec) (*Mapping, []SpecError) {

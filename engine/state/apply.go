@@ -36,6 +36,8 @@ func (s *State) applyLocked(seq uint64, at int64, e event.Event) {
 		s.applyHookTried(seq, at, e)
 	case *event.HooksSwitched:
 		s.applyHooksSwitched(seq, at, e)
+	case *event.LeadsErased:
+		s.applyErased(seq, e)
 	default:
 		if seq > s.loaded {
 			s.applyLedger(e)
@@ -112,10 +114,11 @@ func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
 	if seq > shard.loaded {
 		shard.table.put(&lead, wholeSeconds(at))
 		if posted {
-			shard.openPost(e.Lead, &e.Post, &e.Sale, e.Sealed, e.Decided)
+			shard.openPost(e.Lead, &e.Post, &e.Sale, sealedPart{e.Slot, e.Sealed}, e.Decided)
 		}
 	}
 	shard.mu.Unlock()
+	s.slots.use(e.Slot)
 	s.rememberKey(&e.Idempotency, byLeadOf(e.Lead), seq, at)
 	s.owe(seq, at, e.Supplier, e.Lead, e.Hook)
 	s.sellPing(seq, e.Sale.Ping, e.Lead)

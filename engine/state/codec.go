@@ -30,8 +30,9 @@ var errDamaged = errors.New("it is cut short or damaged; take the snapshot befor
 // reader reads them back. After an error every result is zero and err is set,
 // so a caller checks once.
 type reader struct {
-	buf []byte
-	err error
+	buf     []byte
+	err     error
+	version byte // of the snapshot
 }
 
 func (r *reader) uint() uint64 {

@@ -22,7 +22,8 @@ type Post struct {
 	Lead     market.LeadID
 	Intent   event.Post
 	Sale     event.Sale
-	Body     []byte // sealed: a Contact whose body is posted
+	Slot     uint64 // of the key that Body is sealed with; zero: it lies open
+	Body     []byte // sealed: a Contact whose body is posted; none: the person was erased
 	Attempts uint32
 	Tried    int64 // when the last attempt ended, Unix nanoseconds
 	Decided  int64
@@ -30,10 +31,15 @@ type Post struct {
 	Unknown  bool // the tries are used up
 }
 
-// digest hashes what a snapshot has of the post, so that it leaves nothing out.
+// digest hashes what a snapshot has of the post, so that it leaves nothing out. One
+// without a slot has the hash that it had before there were any.
 func (p *Post) digest() uint64 {
 	var all writer
-	p.write(&all)
+	if p.Slot == 0 {
+		p.writeOpen(&all)
+	} else {
+		p.write(&all)
+	}
 	return newDigest(8).bytes(all.buf).sum()
 }
 
@@ -87,9 +93,18 @@ func (shard *leadShard) changePost(id market.LeadID, edit func(*Post)) {
 	shard.posts[id] = &edited
 }
 
+// Erased tells that nobody knows any more what was to be sent.
+func (p *Post) Erased() bool { return len(p.Body) == 0 }
+
+// sealedPart is the contact part of an intent, and the slot of its key.
+type sealedPart struct {
+	slot uint64
+	part []byte
+}
+
 // openPost enters an intent. What it keeps is copied out of the event.
-func (shard *leadShard) openPost(id market.LeadID, intent *event.Post, sale *event.Sale, sealed []byte, decided int64) {
-	post := &Post{Lead: id, Decided: decided, Body: append([]byte(nil), sealed...)}
+func (shard *leadShard) openPost(id market.LeadID, intent *event.Post, sale *event.Sale, sealed sealedPart, decided int64) {
+	post := &Post{Lead: id, Decided: decided, Slot: sealed.slot, Body: append([]byte(nil), sealed.part...)}
 	post.Intent = event.Post{
 		URL: clone(intent.URL), Credential: clone(intent.Credential),
 		Header: clone(intent.Header), Scheme: clone(intent.Scheme),

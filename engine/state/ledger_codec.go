@@ -19,6 +19,7 @@ func (s *State) writeLedger(w *writer) {
 	s.undecided.write(w)
 	s.turns.write(w)
 	s.access.write(w)
+	s.slots.write(w)
 }
 
 func (s *State) readLedger(r *reader) {
@@ -33,6 +34,9 @@ func (s *State) readLedger(r *reader) {
 	s.undecided.read(r)
 	s.turns.read(r)
 	s.access.read(r)
+	if r.version >= versionSealed {
+		s.slots.read(r)
+	}
 }
 
 func (n *names) write(w *writer) {

@@ -58,6 +58,12 @@ func (d *dupRow) read(r *reader) {
 }
 
 func (p *Post) write(w *writer) {
+	p.writeOpen(w)
+	w.uint(p.Slot)
+}
+
+// writeOpen is all of a post but the slot, which those of an earlier time have not.
+func (p *Post) writeOpen(w *writer) {
 	w.raw(p.Lead[:])
 	w.string(p.Intent.URL)
 	w.string(p.Intent.Credential)
@@ -91,4 +97,7 @@ func (p *Post) read(r *reader) {
 	p.Body = r.bytes()
 	p.Attempts, p.Tried, p.Decided = uint32(r.uint()), r.int(), r.int()
 	p.Answered, p.Unknown = r.bool(), r.bool()
+	if r.version >= versionSealed {
+		p.Slot = r.uint()
+	}
 }

@@ -16,6 +16,8 @@ type sectionReader struct {
 	at    int64
 	body  []byte
 	one   [1]byte
+
+	version byte // of the snapshot
 }
 
 // maxSection bounds a section's body.
@@ -35,8 +37,8 @@ func (in *sectionReader) header() error {
 	if string(head[:4]) != snapshotMagic {
 		return errors.New("this is not a snapshot of an exchange's state")
 	}
-	if head[4] != snapshotVersion {
-		return fmt.Errorf("this snapshot is of version %d, this program knows %d; run the program that wrote it", head[4], snapshotVersion)
+	if in.version = head[4]; in.version < oldestSnapshot || in.version > snapshotVersion {
+		return fmt.Errorf("this snapshot is of version %d, this program knows %d to %d; run the program that wrote it", in.version, oldestSnapshot, snapshotVersion)
 	}
 	count, err := binary.ReadUvarint(in)
 	if err != nil || count != shards {

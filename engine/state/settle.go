@@ -133,7 +133,7 @@ func (shard *leadShard) settlePost(e *event.PostSettled) {
 		}
 		delete(shard.posts, e.Lead)
 		if e.Next.Buyer != 0 && e.Post.URL != "" {
-			shard.openPost(e.Lead, &e.Post, &e.Next, e.Sealed, decided)
+			shard.openPost(e.Lead, &e.Post, &e.Next, sealedPart{e.Slot, e.Sealed}, decided)
 		}
 	default:
 		delete(shard.posts, e.Lead)

@@ -19,7 +19,10 @@ import (
 // so that what is swept later is the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
-	snapshotVersion = 4
+	snapshotVersion = 5
+	oldestSnapshot  = 4 // that is still read
+
+	versionSealed = 5 // posts have slots, the ledger those that are used and erased
 
 	sectionLeads    = 1
 	sectionDups     = 2
@@ -164,7 +167,7 @@ func sectionAt(i int) (kind byte, shard int) {
 }
 
 func (s *State) loadSection(in *sectionReader) error {
-	body := reader{buf: in.body}
+	body := reader{buf: in.body, version: in.version}
 	switch in.kind {
 	case sectionLedger:
 		s.readLedger(&body)

@@ -26,6 +26,7 @@ type State struct {
 	names     names
 	access    access
 	unknowns  unknowns
+	slots     slots
 
 	reservations atomic.Int64
 	doors        atomic.Uint64 // see DoorVersion
@@ -91,7 +92,7 @@ func (s *State) Hash() (seq uint64, hash uint64) {
 		sum += s.leads[i].sum() + s.dups[i].sum() + s.keys[i].sum() + s.auctions[i].sum()
 	}
 	sum += s.caps.digest() + s.accounts.digest() + s.months.digest() + s.turns.digest() + s.names.digest() + s.access.digest()
-	return s.seq, sum + s.undecided.digest() + s.outboxes.digest()
+	return s.seq, sum + s.undecided.digest() + s.outboxes.digest() + s.slots.digest()
 }
 
 func (shard *leadShard) sum() uint64 {

@@ -15,6 +15,7 @@ type trader struct {
 	*world
 	draw func(n int) int
 	came []market.LeadID
+	slot uint64 // the last that was taken
 }
 
 func newTrader(t *rapid.T) *trader {
@@ -22,7 +23,7 @@ func newTrader(t *rapid.T) *trader {
 }
 
 func (w *trader) step() {
-	switch w.draw(20) {
+	switch w.draw(21) {
 	case 0:
 		w.at += int64(w.draw(7)) * hour
 	case 1, 2, 3:
@@ -35,6 +36,8 @@ func (w *trader) step() {
 		w.report()
 	case 10, 11, 12:
 		w.tell()
+	case 13:
+		w.erase()
 	default:
 		w.lead()
 	}
@@ -71,6 +74,10 @@ func (w *trader) lead() {
 		}
 	} else {
 		fact.Reason, fact.Hook = market.ReasonCapsFull, w.owed(market.HookUnmatched)
+	}
+	if w.draw(4) > 0 { // else as a program wrote it that did not seal
+		w.slot += uint64(1 + w.draw(2))
+		fact.Slot = w.slot
 	}
 	w.came = append(w.came, fact.Lead)
 	w.fact(fact)
@@ -200,7 +207,7 @@ func (w *trader) refuse(fact *event.PostSettled, post *Post) {
 			fact.Next.Ping = post.Sale.Ping
 		}
 		if w.draw(2) == 0 {
-			fact.Post, fact.Sealed = post.Intent, []byte("sealed again")
+			fact.Post, fact.Slot, fact.Sealed = post.Intent, post.Slot, []byte("sealed again")
 		}
 	}
 	w.fact(fact)

@@ -20,6 +20,7 @@ func (x *Exchange) Close() error {
 	err = errors.Join(err, x.log.Close(), x.admin.Shutdown())
 	x.hangUp()
 	x.buyers.Close()
+	x.keys.Close()
 	x.logger.Info("stopped", "seconds", time.Since(began).Seconds(), "clean", err == nil)
 	return err
 }
@@ -58,6 +59,9 @@ func (x *Exchange) abandon() error {
 	}
 	if x.buyers != nil {
 		x.buyers.Close()
+	}
+	if x.keys != nil {
+		x.keys.Close()
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/VictoriaMetrics/metrics"
 
@@ -16,6 +17,7 @@ import (
 	"pingpost/server/config"
 	"pingpost/server/token"
 	"pingpost/server/vault"
+	"pingpost/server/vault/slots"
 	"pingpost/server/webhook"
 	"pingpost/wal"
 )
@@ -41,6 +43,7 @@ type Exchange struct {
 
 	settings config.Settings
 	vault    *vault.Vault
+	keys     *slots.Slots
 	tokens   *token.Mint
 	log      *wal.Log
 	state    *state.State
@@ -59,6 +62,7 @@ type Exchange struct {
 	draining        atomic.Bool
 	room            space
 	keeper          keeper
+	eraseWaits      time.Duration
 	broken          chan error    // gets what ends the exchange: a log that failed, a listener that broke
 	gone            chan struct{} // closed when the exchange has ended
 	serving         sync.WaitGroup
@@ -99,7 +103,7 @@ func newExchange(path string, opt Options, built *config.Exchange) *Exchange {
 	x := &Exchange{
 		path: path, opt: opt, settings: built.Settings, clock: server.NewClock(),
 		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), gone: make(chan struct{}),
-		keeper: keeper{every: snapshotEvery, looks: keeperLooks},
+		keeper: keeper{every: snapshotEvery, looks: keeperLooks}, eraseWaits: eraseWaits,
 	}
 	x.meter = server.NewMeter(metrics.NewSet(), func(what string, err error) {
 		x.logger.Error(what, "error", err)

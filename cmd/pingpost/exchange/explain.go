@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 	"pingpost/wal"
@@ -16,11 +17,12 @@ import (
 // configuration in force. It takes no lock of the hot path for longer than one
 // row's look, and what it reads of the log is bounded, whatever it is asked for.
 type explainer struct {
-	log   *wal.Log
-	state *state.State
-	named func(supplier market.Ref, theirs string) [16]byte // the name of a seller's auction
-	dir   string                                            // data directory
-	reach reach
+	log     *wal.Log
+	state   *state.State
+	named   func(supplier market.Ref, theirs string) [16]byte // the name of a seller's auction
+	contact func(*event.LeadDecided) (event.Contact, error)
+	dir     string // data directory
+	reach   reach
 }
 
 // reach is how much of the log is read for one question.
@@ -46,8 +48,9 @@ func (x *Exchange) explainer() (*explainer, error) {
 	if err := x.Ready(); err != nil {
 		return nil, err
 	}
+	on := x.engine.Load()
 	return &explainer{
-		log: x.log, state: x.state, named: x.engine.Load().SellersAuction, dir: x.settings.DataDir, reach: usualReach,
+		log: x.log, state: x.state, named: on.SellersAuction, contact: on.Contact, dir: x.settings.DataDir, reach: usualReach,
 	}, nil
 }
 

@@ -35,7 +35,7 @@ const dawn = 1_795_183_200_000 * int64(time.Millisecond)
 func newChronicle(t testing.TB) *chronicle {
 	t.Helper()
 	c := &chronicle{t: t, now: dawn, done: make(chan error, 1)}
-	c.explainer = &explainer{state: state.New(), named: called, dir: t.TempDir(), reach: usualReach}
+	c.explainer = &explainer{state: state.New(), named: called, contact: lying, dir: t.TempDir(), reach: usualReach}
 	c.open()
 	given := &event.NamesGiven{Names: []event.Name{{Kind: event.NameSupplier, Ref: 1, ID: "sup"}, {Kind: event.NameSupplier, Ref: 2, ID: "sup_other"}, {Kind: event.NameCampaign, Ref: 1, ID: "cmp"}}}
 	for n := range market.Ref(9) {
@@ -214,4 +214,9 @@ func (x *Explanation) outcomes() string {
 		words = append(words, name+" "+candidate.Outcome)
 	}
 	return strings.Join(words, ", ")
+}
+
+// lying opens the contact part of a chronicle's leads, which lies open.
+func lying(fact *event.LeadDecided) (contact event.Contact, err error) {
+	return contact, contact.Decode(fact.Sealed)
 }

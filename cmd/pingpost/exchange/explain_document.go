@@ -16,8 +16,9 @@ type Explanation struct {
 	Campaign  string `json:"campaign_id"` // empty: none was found
 	Method    string `json:"method"`      // empty where the configuration of that time cannot be had
 	Catalog   uint32 `json:"catalog_version"`
-	Hops      uint32 `json:"hops,omitempty"` // exchanges that a ping had been through before
-	Test      bool   `json:"test,omitempty"` // a test: nothing was taken for it, whatever its price
+	Hops      uint32 `json:"hops,omitempty"`   // exchanges that a ping had been through before
+	Test      bool   `json:"test,omitempty"`   // a test: nothing was taken for it, whatever its price
+	Erased    bool   `json:"erased,omitempty"` // nobody knows any more who the person was
 
 	Received Instant `json:"received_at"`
 	Decided  Instant `json:"decided_at"`           // when the decision was durable

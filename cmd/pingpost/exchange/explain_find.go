@@ -178,7 +178,7 @@ func (e *explainer) explain(found *entry) (*Explanation, error) {
 			told.AuctionID = told.Auction.AuctionID
 		}
 	}
-	discreet(found, told)
+	e.discreet(found, told)
 	return told, nil
 }
 
@@ -191,7 +191,7 @@ func (e *explainer) explainAuction(found *entry) (*Explanation, error) {
 	}
 	told.Truncated = truncated
 	for _, claimant := range claimants {
-		discreet(claimant.decided, claimant.told, told)
+		e.discreet(claimant.decided, claimant.told, told)
 		told.Leads = append(told.Leads, claimant.told)
 	}
 	e.take(told, found.held(), claimants)

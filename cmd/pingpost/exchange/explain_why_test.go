@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -35,43 +36,6 @@ func TestEveryReasonHasItsWords(t *testing.T) {
 	}
 }
 
-func TestPersonsAreSeen(t *testing.T) {
-	var p person
-	p.add("first_name", "Ann")
-	p.add("last_name", "de la Cruz")
-	p.add("phone", "+12125550142")
-	p.add("email", "ann.c@mail.example")
-	p.add("utm", "facebook")
-	p.add("backup", "other@mail.example")
-	p.add("line1", "7")
-	for text, want := range map[string]bool{
-		"":                          false,
-		"Ann":                       true,
-		"dear ann, no":              true,
-		"planned":                   false,
-		"annex":                     false,
-		"ann_1":                     true,
-		"mr DE LA CRUZ":             true,
-		"cruz":                      false,
-		"2125550142":                true,
-		"(212) 555-0142":            true,
-		"id 12125550142x":           true,
-		"125550142":                 false,
-		"lead_212555014":            false,
-		"ANN.C@MAIL.EXAMPLE":        true,
-		"<other@mail.example>":      true,
-		"facebook":                  false,
-		"7":                         false,
-		"planned annex, then ann":   true,
-		"score_too_low":             false,
-		"ref_2a0f2838350d4c44083fd": false,
-	} {
-		if got := p.isIn(text); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
-	}
-}
-
 // TestWithholding: whatever others wrote, a seller's ids, a ping's fields and a buyer's
 // words, is held against the contact part of the lead.
 func TestWithholding(t *testing.T) {
@@ -79,6 +43,7 @@ func TestWithholding(t *testing.T) {
 		{Name: "phone", Kind: market.KindString, Text: []byte("+12125550142")},
 		{Name: "last_name", Kind: market.KindString, Text: []byte("Cruz")},
 	}, Body: []byte("Cruz")}
+	e := &explainer{contact: lying}
 	found := &entry{fact: &event.LeadDecided{Sealed: contact.AppendTo(nil)}}
 	write := func(person string) *Explanation {
 		return &Explanation{
@@ -91,7 +56,7 @@ func TestWithholding(t *testing.T) {
 	}
 	for person, times := range map[string]int{"2125550142": 7, "-cruz-": 7, "nobody": 0} {
 		told := write(person)
-		discreet(found, told)
+		e.discreet(found, told)
 		text, err := document(told, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +65,23 @@ func TestWithholding(t *testing.T) {
 			t.Errorf("%s: withheld %d times of %d: %s", person, n, times, text)
 		}
 	}
-	discreet(&entry{fact: &event.LeadDecided{Sealed: []byte{0xff}}}, write("nobody"))
+	told := write("nobody")
+	e.discreet(&entry{fact: &event.LeadDecided{Sealed: []byte{0xff}}}, told)
+	if told.SellerID != erased || told.Erased {
+		t.Errorf("who cannot be known might be told of: %+v", told)
+	}
+	e.contact = func(*event.LeadDecided) (event.Contact, error) { return event.Contact{}, engine.ErrErased }
+	told = write("nobody")
+	e.discreet(found, told)
+	settled := &told.Posts[0].Settlements[0]
+	for _, text := range []string{told.SellerID, told.Auction.SellerID, told.Candidates[0].Reason, settled.Code, settled.BuyerLead} {
+		if text != erased {
+			t.Errorf("of a person who was erased it tells %q", text)
+		}
+	}
+	if !told.Erased || len(told.Notes) != 1 {
+		t.Errorf("it does not say so: %+v", told)
+	}
 }
 
 // TestDocumentReadsBack: every form that the document has of its own, both ways.

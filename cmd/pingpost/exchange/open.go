@@ -16,6 +16,7 @@ import (
 	"pingpost/server/config"
 	"pingpost/server/token"
 	"pingpost/server/vault"
+	"pingpost/server/vault/slots"
 	"pingpost/wal"
 )
 
@@ -37,6 +38,9 @@ func (x *Exchange) open(built *config.Exchange) error {
 	if x.vault, err = vault.Open(dir, !founded); err != nil {
 		return err
 	}
+	if x.keys, err = slots.Open(dir, x.state.HighestSlot(), x.keysFail); err != nil {
+		return err
+	}
 	x.tokens = token.New(x.vault.Derive("tokens"))
 	x.watchLog()
 	x.room.expect(x.snapshotSize())
@@ -47,6 +51,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 	})
 	e := engine.New(engine.Options{
 		State: x.state, Log: journal{x.log}, History: journal{x.log}, Buyers: mail{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,
+		Sealer: safe{x.keys},
 		Secret: x.vault.Derive("hashes"), Admit: x.admit, Note: x.meter,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: openPosts,
 	})
@@ -161,6 +166,15 @@ func (x *Exchange) secret(name string) (string, bool) {
 // after each failure, and so do the lines.
 func (x *Exchange) tokenFailed(secret string, fault market.Fault, status int) {
 	x.logger.Warn("a buyer's token endpoint gives no token; without one the buyer is sent nothing", "secret", secret, "fault", fault, "status", status)
+}
+
+// keysFail tells operators that no keys can be made for leads, and when they are again.
+func (x *Exchange) keysFail(what string, err error) {
+	if err != nil {
+		x.logger.Error(what, "error", err)
+	} else {
+		x.logger.Info(what)
+	}
 }
 
 func entropy(p []byte) { _, _ = rand.Read(p) }

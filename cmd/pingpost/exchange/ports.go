@@ -8,6 +8,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/server"
 	"pingpost/server/buyer"
+	"pingpost/server/vault/slots"
 	"pingpost/wal"
 )
 
@@ -57,3 +58,32 @@ func (m mail) Ping(req *market.PingRequest) market.PingResult {
 	theirs.Deadline = m.clock.Real(req.Deadline)
 	return m.client.Ping(&theirs)
 }
+
+// safe is the leads' keys as the engine knows them.
+type safe struct{ keys *slots.Slots }
+
+// Take gives a lead its key.
+func (s safe) Take(key *[32]byte) (uint64, error) {
+	slot, err := s.keys.Take((*slots.Key)(key))
+	if errors.Is(err, slots.ErrBusy) {
+		return 0, engine.ErrBusy
+	}
+	return slot, err
+}
+
+// Seal seals a lead's contact part.
+func (s safe) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
+	return slots.Seal(dst, slot, (*slots.Key)(key), lead, plain)
+}
+
+// Open opens it.
+func (s safe) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
+	plain, err := s.keys.Open(dst, slot, lead, sealed)
+	if errors.Is(err, slots.ErrErased) {
+		return nil, engine.ErrErased
+	}
+	return plain, err
+}
+
+// Erase drops keys.
+func (s safe) Erase(dropped []uint64) error { return s.keys.Erase(dropped) }

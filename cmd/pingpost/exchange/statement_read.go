@@ -1,10 +1,8 @@
 package exchange
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"pingpost/engine"
 	"pingpost/engine/event"
@@ -22,23 +20,15 @@ type moneyReader struct {
 	from    int64
 	last    uint64 // the entry that it reads to
 	begun   bool
-	read    int64 // bytes, when the last piece ended
-	woke    time.Time
+	pace    unhurried
 }
-
-const (
-	usualPiece = 1 << 20               // bytes
-	restMost   = 20 * time.Millisecond // a piece took longer only where its reader did
-)
-
-var errStopped = errors.New("the exchange stops")
 
 func (b *bookkeeper) read(from int64, last uint64) (*moneyReader, error) {
 	log, err := b.log.ReadSince(from)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the log: %w", err)
 	}
-	return &moneyReader{books: b, log: log, decoder: event.Decoder{Brief: true}, from: from, last: last, woke: time.Now()}, nil
+	return &moneyReader{books: b, log: log, decoder: event.Decoder{Brief: true}, from: from, last: last, pace: unhurry(b.piece, b.stops)}, nil
 }
 
 func (r *moneyReader) close() { r.log.Close() }
@@ -46,7 +36,7 @@ func (r *moneyReader) close() { r.log.Close() }
 // next is the next fact, good until the call after it; io.EOF follows the last.
 func (r *moneyReader) next() (seq uint64, at int64, fact event.Event, err error) {
 	for {
-		if err := r.rest(); err != nil {
+		if err := r.pace.rest(r.log.Bytes()); err != nil {
 			return 0, 0, nil, err
 		}
 		entry, err := r.log.Next()
@@ -70,19 +60,6 @@ func (r *moneyReader) next() (seq uint64, at int64, fact event.Event, err error)
 		r.attribute(fact)
 		return entry.Seq, entry.At, fact, nil
 	}
-}
-
-// rest lets others work after each piece.
-func (r *moneyReader) rest() error {
-	if r.log.Bytes()-r.read < r.books.piece {
-		return nil
-	}
-	if r.books.stops.Load() {
-		return errStopped
-	}
-	time.Sleep(min(time.Since(r.woke), restMost))
-	r.read, r.woke = r.log.Bytes(), time.Now()
-	return nil
 }
 
 // attribute gives a settlement that an earlier program wrote the supplier that it

@@ -1,0 +1,299 @@
+package engine_test
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// sealedOf is a lead as its fact names it.
+func (x *exchange) sealedOf(lead market.LeadID) engine.Sealed {
+	x.t.Helper()
+	return engine.Sealed{Lead: lead, Slot: x.factOf(lead).Slot}
+}
+
+func (x *exchange) factOf(lead market.LeadID) *event.LeadDecided {
+	x.t.Helper()
+	for _, entry := range x.log.durable() {
+		fact, err := new(event.Decoder).Decode(entry.data)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		if decided, ok := fact.(*event.LeadDecided); ok && decided.Lead == lead {
+			return decided
+		}
+	}
+	x.t.Fatalf("the log has no lead %s", lead)
+	return nil
+}
+
+// triedPosts are the posts so far.
+func (x *exchange) triedPosts() []*post {
+	x.world.mu.Lock()
+	defer x.world.mu.Unlock()
+	return append([]*post(nil), x.world.posts...)
+}
+
+// triedLead is the lead that was posted first.
+func (x *exchange) triedLead() market.LeadID {
+	x.t.Helper()
+	posts := x.triedPosts()
+	if len(posts) == 0 {
+		x.t.Fatal("nothing was posted")
+	}
+	id, ok := market.ParseLeadID(posts[0].lead)
+	if !ok {
+		x.t.Fatalf("%q is no lead", posts[0].lead)
+	}
+	return id
+}
+
+func (x *exchange) erases(leads ...engine.Sealed) (underWay int) {
+	x.t.Helper()
+	left, err := x.engine.Erase(leads)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return len(left)
+}
+
+// TestErase: nobody can open a lead any more, and it is a fact before its key is gone;
+// erased again nothing happens. Others stay, and so does what it was sold for.
+func TestErase(t *testing.T) {
+	x := begin(t, three(market.Waterfall))
+	one, other := must[engine.Answer](t)(x.send(person(1))), must[engine.Answer](t)(x.send(person(2)))
+	if contact, err := x.engine.Contact(x.factOf(one.Lead)); err != nil || !strings.Contains(texts(contact.Fields), "+14152000001") {
+		t.Fatalf("%v, %s", err, texts(contact.Fields))
+	}
+	entries := x.log.len()
+	for range 2 {
+		if n := x.erases(x.sealedOf(one.Lead)); n != 0 {
+			t.Errorf("%d are under way", n)
+		}
+		if contact, err := x.engine.Contact(x.factOf(one.Lead)); !errors.Is(err, engine.ErrErased) || len(contact.Fields) != 0 {
+			t.Errorf("%v, %s", err, texts(contact.Fields))
+		}
+		if got := x.log.len() - entries; got != 1 {
+			t.Errorf("%d facts for one erasure", got)
+		}
+	}
+	if _, err := x.engine.Contact(x.factOf(other.Lead)); err != nil {
+		t.Error(err)
+	}
+	if lead := x.lead(one); lead.Price == 0 || x.stands(one) != x.stands(other) {
+		t.Errorf("it stands %s for %s", x.stands(one), lead.Price)
+	}
+	if n := x.erases(); n != 0 || x.log.len() != entries+1 {
+		t.Error("nobody was erased by a fact")
+	}
+}
+
+// TestEraseFailsBetween: what comes between the fact and the keys is made good when it is
+// asked for again, or by the next start.
+func TestEraseFailsBetween(t *testing.T) {
+	broken := errors.New("input/output error")
+	for _, again := range []string{"asked for again", "the next start"} {
+		bubble(t, again, func(t *testing.T) {
+			x := begin(t, three(market.Waterfall))
+			one := x.sealedOf(must[engine.Answer](t)(x.send(person(1))).Lead)
+			x.safe.Break(broken)
+			if _, err := x.engine.Erase([]engine.Sealed{one}); !errors.Is(err, broken) {
+				t.Errorf("%v", err)
+			}
+			if !x.state.SlotErased(one.Slot) || x.safe.Erased(one.Slot) {
+				t.Error("the key went before the fact, or the fact did not come")
+			}
+			x.safe.Break(nil)
+			if again == "the next start" {
+				x.crash()
+			} else {
+				x.erases(one)
+			}
+			if !x.safe.Erased(one.Slot) {
+				t.Error("the key is there still")
+			}
+			if got := x.tell(person(2)); got == "" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// TestEraseWhileUnderWay: a lead that is on its way to its buyer is left, with all that
+// is to be sent; once the tries are used up it can be erased, and then there is nothing
+// to be sent again, but what became of it can be said.
+func TestEraseWhileUnderWay(t *testing.T) {
+	for _, word := range []event.Settlement{event.SettledConfirmed, event.SettledReleased} {
+		bubble(t, word.String(), func(t *testing.T) {
+			x := begin(t, three(market.Waterfall).posting())
+			x.world.behave = func(*post) reply { return breaks }
+			under := x.goSend(person(1))
+			time.Sleep(3 * time.Second)
+			lead := x.triedLead()
+			one := x.sealedOf(lead)
+			if n := x.erases(one); n != 1 {
+				t.Error("it was erased while it was being tried")
+			}
+			if !x.engine.Undelivered(lead, time.Now().Add(time.Second).UnixNano()) {
+				t.Error("nobody is at work for it")
+			}
+			under.wait()
+			if x.engine.Undelivered(lead, time.Now().Add(time.Hour).UnixNano()) {
+				t.Error("somebody is at work for it for ever")
+			}
+			if got := x.triedPosts(); len(got) != 6 || string(got[5].body) != string(got[0].body) {
+				t.Errorf("%d tries, the last with %s", len(got), got[len(got)-1].body)
+			}
+			if n := x.erases(one); n != 0 {
+				t.Error("it cannot be erased")
+			}
+			for range 2 {
+				if err := x.engine.Resolve(lead, event.SettledResent); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "erased") {
+					t.Errorf("sent again: %v", err)
+				}
+				x.crash()
+			}
+			if len(x.world.tried()) != 6 {
+				t.Error("it was sent again")
+			}
+			if err := x.engine.Resolve(lead, word); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestKeyIsGoneWhileOpen: where the log was brought back to a time at which the lead was
+// still being delivered, and its key was dropped since, nothing is sent, and an operator
+// has the word.
+func TestKeyIsGoneWhileOpen(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, three(market.Waterfall).posting())
+		x.world.behave = func(*post) reply { return breaks }
+		x.goSend(person(1))
+		time.Sleep(2 * time.Second)
+		lead := x.triedLead()
+		if err := x.safe.Erase([]uint64{x.factOf(lead).Slot}); err != nil {
+			t.Fatal(err)
+		}
+		x.life.die()
+		tried := len(x.world.tried())
+		x.crash()
+		time.Sleep(time.Minute)
+		if row, _ := x.state.Lead(lead); row.Delivery != market.DeliveryUnknown || len(x.world.tried()) != tried {
+			t.Errorf("delivery %s after %d more tries", row.Delivery, len(x.world.tried())-tried)
+		}
+	})
+}
+
+// TestNoKeyIsReady: leads are refused as while the log's queue is full, and hold nothing;
+// then they are taken, under keys that nobody has.
+func TestNoKeyIsReady(t *testing.T) {
+	x := begin(t, three(market.Waterfall))
+	x.safe.Busy(true)
+	entries := x.log.len()
+	for i := range 3 {
+		if _, err := x.send(person(i).withKey("k")); !errors.Is(err, engine.ErrBusy) {
+			t.Errorf("%v", err)
+		}
+	}
+	if x.log.len() != entries || x.state.Reservations() != 0 {
+		t.Errorf("%d entries, %d reservations", x.log.len()-entries, x.state.Reservations())
+	}
+	x.safe.Busy(false)
+	if got := x.tell(person(1).withKey("k")); got != "blue" {
+		t.Error(got)
+	}
+}
+
+// TestWhoIsSealed: what tells who the lead is, and what repeats it under another name,
+// is in the sealed part alone.
+func TestWhoIsSealed(t *testing.T) {
+	r := three(market.Waterfall)
+	r.campaigns[0].unknown = market.UnknownKeep
+	x := begin(t, r)
+	secrets := []string{"+14152000001", "p1@example.com", "1 Main St", "203.0.113.9", "Zebulon", "cert.example/9", "I agree", "2026-01-02T03:04:05Z", "Patty", "call 415 200 0001"}
+	answer, err := x.send(person(1, "line1", "1 Main St", "ip_address", "203.0.113.9", "city", "Zebulon",
+		"consent_cert_url", "https://cert.example/9", "consent_text", "I agree", "consent_timestamp", "2026-01-02T03:04:05Z",
+		"nickname", "Patty", "source", "call 415 200 0001", "zip", "94110"))
+	if err != nil || answer.Lead.IsZero() {
+		t.Fatal(said(answer, err))
+	}
+	fact := x.factOf(answer.Lead)
+	contact := must[event.Contact](t)(x.engine.Contact(fact))
+	open, sealed := texts(fact.Fields), texts(contact.Fields)
+	for _, text := range secrets {
+		if strings.Contains(open, text) || !strings.Contains(sealed, text) {
+			t.Errorf("%s: open %s, sealed %s", text, open, sealed)
+		}
+	}
+	for _, text := range []string{"state=CA", "zip=94110"} {
+		if !strings.Contains(open, text) {
+			t.Errorf("%s is not open: %s", text, open)
+		}
+	}
+	for _, entry := range x.log.durable() {
+		for _, text := range secrets {
+			if strings.Contains(string(entry.data), text) {
+				t.Errorf("an entry of the log has %q", text)
+			}
+		}
+	}
+}
+
+// TestBuyersWordsAreHeldAgainstThePerson: what a buyer answers is logged, and told, only
+// where it does not repeat who the lead is; also after a restart, when the buyer is a later
+// one.
+func TestBuyersWordsAreHeldAgainstThePerson(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, three(market.Waterfall).posting())
+		var first string
+		var restarted atomic.Bool
+		x.world.behave = func(p *post) reply {
+			if first == "" {
+				first = p.buyer
+			}
+			switch {
+			case p.buyer == first:
+				return reply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 422, Code: "seen 415-200-0001", Final: true}}
+			case !restarted.Load():
+				return breaks
+			}
+			return reply{result: market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "p1@example.com"}, took: true}
+		}
+		x.goSend(person(1))
+		time.Sleep(4 * time.Second)
+		x.crash()
+		restarted.Store(true)
+		time.Sleep(time.Minute)
+		settled := 0
+		for _, entry := range x.log.durable() {
+			fact := must[event.Event](t)(new(event.Decoder).Decode(entry.data))
+			end, ok := fact.(*event.PostSettled)
+			if !ok {
+				continue
+			}
+			switch end.Settlement {
+			case event.SettledRefused:
+				settled++
+				if end.Code != engine.Withheld {
+					t.Errorf("the code is %q", end.Code)
+				}
+			case event.SettledDelivered:
+				settled++
+				if end.BuyerLead != "" {
+					t.Errorf("the buyer's id is %q", end.BuyerLead)
+				}
+			}
+		}
+		if settled != 2 {
+			t.Errorf("%d of 2 posts were settled", settled)
+		}
+	})
+}

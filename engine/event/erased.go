@@ -1,0 +1,44 @@
+package event
+
+import (
+	"github.com/VictoriaMetrics/easyproto"
+
+	"pingpost/engine/market"
+)
+
+// LeadsErased is that nobody can read any more who these leads are. Their keys are
+// dropped once it is durable, and by the next start where a crash came between; so
+// it names all that this takes.
+type LeadsErased struct {
+	Slots []uint64        // of the leads' keys
+	Leads []market.LeadID // whose they are, in the same order
+	At    int64           // Unix nanoseconds
+}
+
+func (*LeadsErased) Kind() Kind { return KindLeadsErased }
+func (l *LeadsErased) reset()   { *l = LeadsErased{Slots: l.Slots[:0], Leads: l.Leads[:0]} }
+
+func (l *LeadsErased) marshal(mm message) {
+	if len(l.Slots) > 0 {
+		mm.AppendUint64s(1, l.Slots)
+	}
+	for i := range l.Leads {
+		mm.AppendBytes(2, l.Leads[i][:])
+	}
+	putFixed(mm, 3, uint64(l.At))
+}
+
+func (l *LeadsErased) field(fc *easyproto.FieldContext) (ok bool) {
+	switch fc.FieldNum {
+	case 1:
+		l.Slots, ok = fc.UnpackUint64s(l.Slots)
+		return ok
+	case 2:
+		var lead market.LeadID
+		l.Leads = append(l.Leads, lead)
+		return getID(fc, (*[16]byte)(&l.Leads[len(l.Leads)-1]))
+	case 3:
+		return getFixed(fc, &l.At)
+	}
+	return true
+}

@@ -1,0 +1,74 @@
+package engine_test
+
+import (
+	"testing"
+
+	"pingpost/engine"
+)
+
+func TestPersonsAreSeen(t *testing.T) {
+	var p engine.Person
+	p.Add("first_name", []byte("Ann"))
+	p.Add("last_name", []byte("de la Cruz"))
+	p.Add("phone", []byte("+12125550142"))
+	p.Add("email", []byte("ann.c@mail.example"))
+	p.Add("utm", []byte("facebook"))
+	p.Add("backup", []byte("other@mail.example"))
+	p.Add("line1", []byte("7"))
+	p.Add("middle_name", []byte(" Ünal "))
+	for text, want := range map[string]bool{
+		"":                          false,
+		"Ann":                       true,
+		"dear ann, no":              true,
+		"planned":                   false,
+		"annex":                     false,
+		"ann_1":                     true,
+		"mr DE LA CRUZ":             true,
+		"cruz":                      false,
+		"2125550142":                true,
+		"(212) 555-0142":            true,
+		"id 12125550142x":           true,
+		"125550142":                 false,
+		"lead_212555014":            false,
+		"ANN.C@MAIL.EXAMPLE":        true,
+		"<other@mail.example>":      true,
+		"facebook":                  false,
+		"7":                         false,
+		"planned annex, then ann":   true,
+		"score_too_low":             false,
+		"ref_2a0f2838350d4c44083fd": false,
+		"Ünal was here":             true,
+		"ünalan":                    false,
+		"ÜNAL":                      true,
+	} {
+		if got := p.In([]byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+// TestPersonIsForgotten: the next lead is held against itself alone, and to look
+// for who a lead is costs no memory.
+func TestPersonIsForgotten(t *testing.T) {
+	var p engine.Person
+	text, name, number := []byte("dear ann, call 212 555 0142"), []byte("Ann"), []byte("+12125550142")
+	if p.In(text) {
+		t.Error("nobody is in a text")
+	}
+	look := func() {
+		p.Reset()
+		p.Add("first_name", name)
+		p.Add("phone", number)
+		if !p.In(text) {
+			t.Error("she is not seen")
+		}
+	}
+	look()
+	if n := testing.AllocsPerRun(100, look); n > 0 {
+		t.Errorf("%.0f allocations", n)
+	}
+	p.Reset()
+	if p.In(text) {
+		t.Error("the last one is still looked for")
+	}
+}

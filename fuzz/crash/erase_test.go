@@ -1,0 +1,152 @@
+//go:build unix
+
+package crash
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// oneBuyer is an exchange that records leads and posts nowhere.
+const oneBuyer = `{"data_dir": "data", "listen": "127.0.0.1:0", "admin": {"listen": "127.0.0.1:0", "password": "` + adminPassword + `"},
+"suppliers": [{"id": "sup", "api_key": "key-of-the-supplier-01", "ingest_rate": 1000000}],
+"buyers": [{"id": "buy"}],
+"campaigns": [{"id": "cmp", "method": "waterfall", "duplicates": {"window": "0s"}, "buyers": [{"buyer": "buy", "price": 1}]}]}`
+
+const (
+	persons  = 6
+	leadsOf  = 60 // of each
+	erasings = 12
+)
+
+// brings sends the leads of all persons, a person's spread over all the others'.
+func (x *exchange) brings() {
+	x.t.Helper()
+	x.door.mu.Lock()
+	address := x.door.address
+	x.door.mu.Unlock()
+	for n := range persons * leadsOf {
+		body := fmt.Sprintf(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup","first_name":"Ann","last_name":"Lee","phone":"415555%04d","email":"p@example.com","state":"CA"}`, 1000+n%persons)
+		req, err := http.NewRequest("POST", address+"/api/v1/ingest", strings.NewReader(body))
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		req.Header.Set("X-Api-Key", "key-of-the-supplier-01")
+		req.Header.Set("Content-Type", "application/json")
+		response, err := client.Do(req)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		if err := response.Body.Close(); err != nil {
+			x.t.Error(err)
+		}
+		if err != nil || response.StatusCode != http.StatusCreated {
+			x.t.Fatalf("%d %s %v", response.StatusCode, text, err)
+		}
+	}
+}
+
+// slotsInLog are the slots that leads were sealed under, by the log's dump, and those
+// that were erased.
+func (x *exchange) slotsInLog() (sealed, erased map[uint64]int) {
+	x.t.Helper()
+	sealed, erased = map[uint64]int{}, map[uint64]int{}
+	for line := range strings.Lines(x.dump()) {
+		var said struct {
+			Kind string `json:"kind"`
+			Fact struct {
+				Slot  uint64   `json:"slot"`
+				Slots []uint64 `json:"slots"`
+			} `json:"fact"`
+		}
+		if err := json.Unmarshal([]byte(line), &said); err != nil {
+			x.t.Fatal(err)
+		}
+		switch said.Kind {
+		case "lead_decided":
+			sealed[said.Fact.Slot]++
+		case "leads_erased":
+			for _, slot := range said.Fact.Slots {
+				erased[slot]++
+			}
+		}
+	}
+	return sealed, erased
+}
+
+// keysMatch holds the keys on the disk against the log: those of erased leads are gone,
+// and no others.
+func (x *exchange) keysMatch() (erased int) {
+	x.t.Helper()
+	keys, err := os.ReadFile(filepath.Join(x.data(), "keys", "leads", fmt.Sprintf("%020d", 1)))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	sealed, dropped := x.slotsInLog()
+	for slot, times := range sealed {
+		gone := bytes.Equal(keys[(slot-1)*32:slot*32], make([]byte, 32))
+		if times != 1 || slot == 0 || gone != (dropped[slot] > 0) || dropped[slot] > 1 {
+			x.t.Errorf("slot %d has %d leads, was erased %d times, its key is gone: %v", slot, times, dropped[slot], gone)
+		}
+	}
+	if len(sealed) != persons*leadsOf {
+		x.t.Errorf("%d slots for %d leads", len(sealed), persons*leadsOf)
+	}
+	return len(dropped)
+}
+
+// TestKilledWhileErasing kills the exchange at any instant of an erasure. The next start
+// has made whole what was begun: of whom the log says that he was erased, the keys are
+// gone, and of nobody else; to erase again completes it.
+func TestKilledWhileErasing(t *testing.T) {
+	x := &exchange{t: t, program: build(t, false), dir: t.TempDir(), door: newDoor()}
+	x.configure([]byte(oneBuyer))
+	x.start()
+	x.brings()
+	chance, cut := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1)), 0
+	longest := 20 * time.Millisecond
+	for round := range erasings {
+		who := fmt.Sprintf(`{"phone":"415555%04d"}`, 1000+round%persons)
+		answered := make(chan bool, 1)
+		began := time.Now()
+		go func() {
+			status, _, err := x.operate("POST", "/admin/v1/erase", who)
+			answered <- err == nil && status == http.StatusOK
+		}()
+		time.Sleep(time.Duration(chance.Int64N(int64(longest))))
+		x.kill()
+		if <-answered {
+			longest = max(time.Since(began), time.Millisecond)
+		} else {
+			cut++
+		}
+		x.start()
+		x.keysMatch()
+		if round < persons {
+			continue // the second time each is erased to the end
+		}
+		status, said, err := x.operate("POST", "/admin/v1/erase", who)
+		if err != nil || status != http.StatusOK || !strings.Contains(string(said), `"left":0`) {
+			t.Fatalf("%d %s %v", status, said, err)
+		}
+		x.keysMatch()
+	}
+	if n := x.keysMatch(); n != persons*leadsOf {
+		t.Errorf("%d of %d are erased", n, persons*leadsOf)
+	}
+	t.Logf("%d of %d erasures were cut", cut, erasings)
+	live := x.hash()
+	x.stop()
+	x.replays(live)
+	x.verify()
+}
