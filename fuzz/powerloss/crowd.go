@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -86,10 +87,12 @@ func encode(value object) []byte {
 	return text
 }
 
-// ask sends an order and keeps its answer.
+// ask sends an order and keeps its answer, where it is one that is repeated: of a bid
+// that went with the power, for one, is not.
 func (d *desk) ask(ctx context.Context, o *order) (answer, bool) {
 	a, ok := d.send(ctx, o)
-	if ok && a.request != "" && (a.status < 300 || a.status == http.StatusUnprocessableEntity) {
+	final := a.status < 300 || (a.status == http.StatusUnprocessableEntity && strings.Contains(a.text, `"post_rejected"`))
+	if ok && a.request != "" && final {
 		d.ledger.enter(o, a)
 	}
 	return a, ok

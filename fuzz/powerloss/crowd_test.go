@@ -168,10 +168,13 @@ func TestNobodyComesTwice(t *testing.T) {
 
 // TestWhatIsNoFinalAnswerIsNotKept: it would not be repeated.
 func TestWhatIsNoFinalAnswerIsNotKept(t *testing.T) {
-	for status, kept := range map[int]int{200: 1, 201: 1, 422: 1, 404: 0, 409: 0, 410: 0} {
-		d, _ := seat(t, func(int, string) (int, string) { return status, "{}" })
+	for said, kept := range map[answer]int{
+		{status: 200}: 1, {status: 201}: 1, {status: 404}: 0, {status: 409}: 0, {status: 410}: 0,
+		{status: 422, text: `{"error":"post_rejected"}`}: 1, {status: 422, text: `{"error":"invalid_bid_token"}`}: 0,
+	} {
+		d, _ := seat(t, func(int, string) (int, string) { return said.status, said.text })
 		if d.ask(t.Context(), &order{path: "/", key: "k"}); len(d.ledger.told) != kept {
-			t.Errorf("status %d: %d are kept", status, len(d.ledger.told))
+			t.Errorf("%d %s: %d are kept", said.status, said.text, len(d.ledger.told))
 		}
 	}
 }
