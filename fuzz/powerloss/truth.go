@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"pingpost/engine/event"
@@ -19,6 +20,7 @@ type truth struct {
 	entries []wal.Entry // entry 1 first
 	hashes  []uint64    // of the state, by entry; that of none first
 	facts   facts
+	keys    keyFiles
 }
 
 // readTruth reads a folder that nobody has open.
@@ -32,6 +34,9 @@ func readTruth(dir string) (*truth, error) {
 		return nil, err
 	}
 	defer reader.Close()
+	if t.keys, err = readKeys(dir); err != nil {
+		return nil, err
+	}
 	t.facts.begin()
 	var decoder event.Decoder
 	for {
@@ -74,7 +79,9 @@ type facts struct {
 	standing  map[string][]standing // of a lead, entry by entry
 	events    map[string]uint64     // by lead and type
 	documents []named               // of configurations
-	twice     []string              // what there should be one of
+	sealed    []sealed
+	erased    []erasure
+	twice     []string // what there should be one of
 }
 
 // named is a configuration that an entry puts into force, by its hash.
@@ -107,6 +114,8 @@ func (f *facts) take(seq uint64, fact event.Event) {
 		}
 	case *event.CatalogSet:
 		f.documents = append(f.documents, named{seq, strings.Clone(e.Document)})
+	case *event.LeadsErased:
+		f.erased = append(f.erased, erasure{seq, slices.Clone(e.Slots)})
 	case *event.AuctionHeld:
 		f.request(e.Request.String(), seq)
 	case *event.StatusChanged:
@@ -116,6 +125,9 @@ func (f *facts) take(seq uint64, fact event.Event) {
 		}
 	case *event.LeadDecided:
 		lead := e.Lead.String()
+		if e.Slot != 0 {
+			f.sealed = append(f.sealed, sealed{seq, e.Slot})
+		}
 		if len(f.standing[lead]) > 0 {
 			f.twice = append(f.twice, "lead "+lead+" is decided twice")
 		}
@@ -149,6 +161,9 @@ func (f *facts) owed(lead string, what market.HookType, seq uint64) {
 
 func (f *facts) settle(seq uint64, e *event.PostSettled) {
 	lead := e.Lead.String()
+	if e.Slot != 0 {
+		f.sealed = append(f.sealed, sealed{seq, e.Slot})
+	}
 	f.owed(lead, e.Hook, seq)
 	switch e.Settlement {
 	case event.SettledRefused, event.SettledReleased:
