@@ -48,6 +48,7 @@ type flags struct {
 	Serve   int     `default:"50" help:"At each so many points the program itself is started (${default})."`
 	Short   bool    `help:"One recording, within half a minute: to see that all of it works."`
 	Mutants bool    `help:"Try programs that break a promise each, and see that each is found."`
+	Only    string  `placeholder:"WORDS" help:"Of the mutants, those alone whose name has these words."`
 	Root    string  `default:"." placeholder:"DIR" help:"The repository."`
 	Dir     string  `placeholder:"DIR" help:"Where recordings go; a folder in it is made, and removed unless something fails. The system's own for such by default."`
 }

@@ -120,6 +120,9 @@ const attempts = 3
 func (s *session) mutants(ctx context.Context) error {
 	var missed []error
 	for i := range mutants {
+		if !strings.Contains(mutants[i].Name, s.Only) {
+			continue
+		}
 		found, err := s.finds(ctx, mutants[i])
 		if err != nil {
 			return err
