@@ -127,9 +127,13 @@ func (o *opened) judge(l *life, tick int) error {
 			return fmt.Errorf("entry %d is not the one that was written", i+1)
 		}
 	}
-	if seq, hash := o.state.Hash(); seq != last || hash != l.truth.hashes[last] {
+	want, err := l.truth.hash(last)
+	if err != nil {
+		return err
+	}
+	if seq, hash := o.state.Hash(); seq != last || hash != want {
 		return fmt.Errorf("the state at entry %d has the hash %016x, and %016x by the log alone to entry %d (the snapshot has seen entry %d)",
-			seq, hash, l.truth.hashes[last], last, o.snapshot)
+			seq, hash, want, last, o.snapshot)
 	}
 	return errors.Join(o.key(), o.documents(l, revision), o.lists(), o.persons(l, tick))
 }

@@ -61,7 +61,7 @@ func TestEachBrokenPromiseIsFound(t *testing.T) {
 		},
 		"entry 9 is not the one": func(w *world) { w.life.truth.entries[8].Epoch++ },
 		"entry 3 is not the one": func(w *world) { w.life.truth.entries[2].At++ },
-		"by the log alone":       func(w *world) { w.life.truth.hashes[15]++ },
+		"by the log alone":       func(w *world) { w.life.truth.hashes[15] = 1 },
 		"a snapshot is none":     func(w *world) { w.edit(w.snapshotFile(), func(b []byte) []byte { b[30] ^= 1; return b }) },
 		"snapshot is none: snap": func(w *world) { w.copy(w.snapshotFile(), w.path("snapshot", strings.Repeat("0", 18)+"09.snap"), 60) },
 		"key file is missing":    func(w *world) { w.remove(w.path("keys", "exchange.key")) },
@@ -106,8 +106,15 @@ func TestALogThatDoesNotGoOnIsFound(t *testing.T) {
 
 func TestTruthNeedsAWholeLog(t *testing.T) {
 	w := newWorld(t)
-	if n := len(w.life.truth.entries); n != 15 || len(w.life.truth.hashes) != 16 || w.life.truth.facts.documents[1].hash != w.docs[1] {
-		t.Errorf("%d entries, %d hashes, %v", n, len(w.life.truth.hashes), w.life.truth.facts.documents)
+	if n := len(w.life.truth.entries); n != 15 || w.life.truth.facts.documents[1].hash != w.docs[1] {
+		t.Errorf("%d entries, %v", n, w.life.truth.facts.documents)
+	}
+	for _, entry := range []uint64{9, 3, 15, 0, 9} {
+		whole := &truth{hashes: map[uint64]uint64{}, entries: w.life.truth.entries}
+		want, bad := whole.hash(entry)
+		if got, err := w.life.truth.hash(entry); err != nil || bad != nil || got != want {
+			t.Errorf("entry %d: hash %x after others, and %x alone, %v, %v", entry, got, want, err, bad)
+		}
 	}
 	if _, err := readTruth(t.TempDir()); err == nil {
 		t.Error("an empty folder has a truth")

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"pingpost/fuzz/powerloss/disk"
 )
@@ -54,6 +56,7 @@ func (r *recording) points(n int, chance *rand.Rand) []point {
 		p.tick = ticks[chance.IntN(len(ticks))]
 		drawn = append(drawn, p)
 	}
+	slices.SortStableFunc(drawn, func(a, b point) int { return cmp.Compare(a.tick, b.tick) }) // what has to be replayed grows
 	return drawn
 }
 

@@ -18,17 +18,19 @@ import (
 // known of each entry. What a crash in that life leaves must begin it.
 type truth struct {
 	entries []wal.Entry // entry 1 first
-	hashes  []uint64    // of the state, by entry; that of none first
 	facts   facts
 	keys    keyFiles
+
+	// What was replayed so far, to hash it: those who ask mostly go on from there.
+	hashes map[uint64]uint64 // by entry
+	state  *state.State
+	replay *state.Replay
+	at     uint64
 }
 
 // readTruth reads a folder that nobody has open.
 func readTruth(dir string) (*truth, error) {
-	s := state.New()
-	_, empty := s.Hash()
-	replay := s.NewReplay()
-	t := &truth{hashes: []uint64{empty}}
+	t := &truth{hashes: map[uint64]uint64{}}
 	reader, err := wal.NewReader(dir, 1)
 	if err != nil {
 		return nil, err
@@ -54,12 +56,26 @@ func readTruth(dir string) (*truth, error) {
 			return nil, fmt.Errorf("entry %d: %w", entry.Seq, err)
 		}
 		t.facts.take(entry.Seq, fact)
-		if err := apply(replay, entry); err != nil {
-			return nil, err
-		}
-		_, hash := s.Hash()
-		t.hashes = append(t.hashes, hash)
 	}
+}
+
+// hash is the state's after an entry, by the log alone.
+func (t *truth) hash(entry uint64) (uint64, error) {
+	if hash, known := t.hashes[entry]; known {
+		return hash, nil
+	}
+	if t.state == nil || entry < t.at {
+		t.state, t.at = state.New(), 0
+		t.replay = t.state.NewReplay()
+	}
+	for ; t.at < entry; t.at++ {
+		if err := apply(t.replay, t.entries[t.at]); err != nil {
+			return 0, err
+		}
+	}
+	_, hash := t.state.Hash()
+	t.hashes[entry] = hash
+	return hash, nil
 }
 
 // apply applies one entry.
@@ -81,7 +97,7 @@ type facts struct {
 	documents []named               // of configurations
 	sealed    []sealed
 	erased    []erasure
-	twice     []string // what there should be one of
+	twice     []string              // what there should be one of
 }
 
 // named is a configuration that an entry puts into force, by its hash.

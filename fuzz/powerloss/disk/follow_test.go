@@ -171,6 +171,12 @@ func TestAKilledCallIsJudgedByWhatIsThere(t *testing.T) {
 		"a write that did nothing": {write, nil, "a="},
 		"half of it":               {write, map[string]string{"a": "123"}, "a=123"},
 		"all of it":                {write, map[string]string{"a": text}, "a=12345"},
+		"half of a copy": {func(tp *tape) {
+			tp.write(3, text)
+			tp.open(4, "a", "O_RDONLY")
+			tp.create(5, "b")
+			never(tp.call(0, "copy_file_range", "4", "NULL", "5", "NULL", "5", "0"))
+		}, map[string]string{"a": text, "b": "12"}, "a=12345 b=12"},
 		"one to a socket":          {func(tp *tape) { never(tp.write(9, text)) }, nil, "a="},
 		"a file that was not made": {func(tp *tape) { tp.create(4, "b"); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
 		"one that was":             {func(tp *tape) { tp.create(4, "b"); never(tp.calls[len(tp.calls)-1]) }, map[string]string{"b": ""}, "a= b="},

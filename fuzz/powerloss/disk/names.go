@@ -123,6 +123,8 @@ func (d *Disk) judge(c *strace.Call, h *handle, last int) error {
 			return err
 		}
 		return d.named(&done)
+	case "copy_file_range":
+		return d.halfCopied(&done, h)
 	case "write":
 		if h == nil {
 			return nil
@@ -151,6 +153,21 @@ func (d *Disk) half(c *strace.Call, h *handle) error {
 		return nil
 	}
 	return d.written(c, h, int(n), span{c.Enter, c.Done})
+}
+
+// halfCopied follows a copy of which some arrived, in a file that grew by that.
+func (d *Disk) halfCopied(c *strace.Call, from *handle) error {
+	fd, _, err := c.Descriptor(2)
+	to := d.open[fd]
+	if err != nil || to == nil {
+		return err
+	}
+	about, err := os.Stat(d.pathOf(to.node))
+	if err != nil {
+		return err
+	}
+	c.Result = max(0, about.Size()-to.at)
+	return d.copied(c, from)
 }
 
 // pathOf is some path of a node.
