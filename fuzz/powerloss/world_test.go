@@ -30,7 +30,7 @@ type world struct {
 // is tried here is what was asked of a disk, and not a disk.
 func inMemory(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "powerloss-test")
+	dir, err := os.MkdirTemp("/dev/shm", "powerloss-test") //nolint:usetesting // TempDir is on a disk
 	if err != nil {
 		return t.TempDir()
 	}
