@@ -97,7 +97,7 @@ type facts struct {
 	documents []named               // of configurations
 	sealed    []sealed
 	erased    []erasure
-	twice     []string              // what there should be one of
+	twice     []string // what there should be one of
 }
 
 // named is a configuration that an entry puts into force, by its hash.
