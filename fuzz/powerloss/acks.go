@@ -26,6 +26,7 @@ type ack struct {
 	buyer    string // of an answer: who has it
 	host     string // of a post: whose endpoint
 	event    string // type of a webhook's event
+	erased   bool   // a lead's key is dropped
 	revision int    // of the configuration that is in force; -1: it says none
 }
 
@@ -100,6 +101,9 @@ func (a *ack) readAnswer(from *bufio.Reader) (counts bool, err error) {
 			a.revision = max(a.revision, number)
 		}
 		return a.revision >= 0, err
+	}
+	if a.erased = bytes.HasPrefix(body, []byte(`{"erased":1,`)); a.erased {
+		return true, err
 	}
 	var said struct {
 		Data  *saidLead `json:"data"`

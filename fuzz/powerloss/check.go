@@ -20,10 +20,14 @@ import (
 // at a tick.
 func (l *life) needs(tick int) (entry uint64, revision int) {
 	entry, revision = l.needBefore, l.revision
+	erased := l.erasedBefore
 	for i := range l.acks {
 		a := &l.acks[i]
 		switch {
-		case a.tick > tick:
+		case a.tick > tick, a.erased && len(l.truth.facts.erased) <= erased:
+		case a.erased:
+			entry = max(entry, l.truth.facts.erased[erased].seq)
+			erased++
 		case a.revision >= 0:
 			revision = max(revision, a.revision)
 		default:
@@ -131,7 +135,7 @@ func (o *opened) judge(l *life, tick int) error {
 		return fmt.Errorf("the state at entry %d has the hash %016x, and %016x by the log alone to entry %d (the snapshot has seen entry %d)",
 			seq, hash, want, last, o.snapshot)
 	}
-	return errors.Join(o.key(), o.documents(l, revision), o.lists())
+	return errors.Join(o.key(), o.documents(l, revision), o.lists(), o.persons(l, tick))
 }
 
 // key sees that the exchange's key is the one that the log was begun with.

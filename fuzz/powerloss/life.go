@@ -130,7 +130,12 @@ func (p *process) end(signal syscall.Signal) error {
 
 // apply puts a configuration into force.
 func (p *process) apply(ctx context.Context, document []byte) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPut, p.admin+"/admin/v1/config", bytes.NewReader(document))
+	return p.operate(ctx, http.MethodPut, "/admin/v1/config", document)
+}
+
+// operate asks the admin address for something that has to come.
+func (p *process) operate(ctx context.Context, method, path string, body []byte) error {
+	request, err := http.NewRequestWithContext(ctx, method, p.admin+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -141,7 +146,7 @@ func (p *process) apply(ctx context.Context, document []byte) error {
 	}
 	defer response.Body.Close()
 	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK {
-		return fmt.Errorf("apply: %d %s, %w", response.StatusCode, text, err)
+		return fmt.Errorf("%s %s: %d %s, %w", method, path, response.StatusCode, text, err)
 	}
 	return nil
 }

@@ -42,4 +42,16 @@ var mutants = []mutant.Mutation{
 		Name: "the folder of the exchange's key is not fsynced", File: "server/vault/vault.go",
 		Old: "syncFolder(folder), syncFolder(dir)", New: "error(nil)",
 	},
+	{
+		Name: "a file of leads' keys is not fsynced", File: "server/vault/slots/make.go",
+		Old: "err = out.Sync()", New: "err = nil",
+	},
+	{
+		Name: "the folder of leads' keys is not fsynced", File: "server/vault/slots/make.go",
+		Old: "range []string{s.folder, filepath.Dir(s.folder), filepath.Dir(filepath.Dir(s.folder))}", New: "range []string{}",
+	},
+	{
+		Name: "dropped keys of leads are not fsynced", File: "server/vault/slots/erase.go",
+		Old: "err = out.Sync() // also", New: "err = nil // also",
+	},
 }

@@ -9,8 +9,8 @@ import (
 // where there is none.
 func (f *facts) needs(a *ack) (uint64, error) {
 	switch {
-	case a.revision >= 0:
-		return 0, nil // the documents say which entry that is: see truth.revision
+	case a.revision >= 0, a.erased:
+		return 0, nil // the documents, and the order of erasures, say which entry that is
 	case a.event != "":
 		if seq := f.events[a.lead+" "+a.event]; seq != 0 {
 			return seq, nil

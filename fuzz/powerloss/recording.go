@@ -29,17 +29,18 @@ const (
 
 // life is a part of a recording, from a start to an end.
 type life struct {
-	disk       *disk.Disk // of this life and, up to a loss of power, those around it
-	truth      *truth
-	acks       []ack
-	from, to   int // ticks
-	ticks      []int
-	rare       []int  // those at which something other than the log's last segment changed
-	config     string // file that it ended with
-	end        manner
-	calls      int
-	needBefore uint64
-	revision   int // that was acknowledged before it
+	disk         *disk.Disk // of this life and, up to a loss of power, those around it
+	truth        *truth
+	acks         []ack
+	from, to     int // ticks
+	ticks        []int
+	rare         []int  // those at which something other than the log's last segment changed
+	config       string // file that it ended with
+	end          manner
+	calls        int
+	erasedBefore int // erasures told in lives before it
+	needBefore   uint64
+	revision     int // that was acknowledged before it
 }
 
 // recording is one exchange over several lives, in one folder.
@@ -53,6 +54,9 @@ type recording struct {
 	ends     map[string]string  // buyers' endpoints
 	stop     context.CancelFunc // of those that the exchange speaks to
 	revision int
+	ctx      context.Context
+	gone     map[string]bool // leads that were erased, or may be
+	erased   int             // erasures that were told
 	lives    []*life
 	disk     *disk.Disk
 	tick     int
@@ -72,6 +76,7 @@ func record(ctx context.Context, program, folder string, ends []manner, seed uin
 	}
 	r.crowd = gather(r.door)
 	ctx, r.stop = context.WithCancel(ctx)
+	r.ctx, r.gone = ctx, map[string]bool{}
 	if err := r.surround(ctx, seed); err != nil {
 		return r, err
 	}
@@ -203,6 +208,9 @@ func (r *recording) serve(ctx context.Context, p *process, number int) error {
 		if err := p.apply(ctx, document(r.ends, r.hooks, r.revision)); err != nil {
 			return err
 		}
+		if err := r.erase(p); err != nil {
+			return err
+		}
 	}
 	time.Sleep(time.Duration(r.chance.IntN(400)) * time.Millisecond)
 	return nil
@@ -219,7 +227,7 @@ func (r *recording) follow(trace string, end manner) (*life, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &life{disk: r.disk, from: r.tick, to: last, end: end, needBefore: r.needed, revision: r.accepted, config: string(document(r.ends, r.hooks, r.revision))}
+	l := &life{disk: r.disk, from: r.tick, to: last, end: end, needBefore: r.needed, revision: r.accepted, erasedBefore: r.erased, config: string(document(r.ends, r.hooks, r.revision))}
 	r.tick = last + 2
 	before := r.disk.Calls()
 	if err := r.disk.Follow(calls, last); err != nil {
@@ -244,6 +252,7 @@ func (r *recording) follow(trace string, end manner) (*life, error) {
 		r.crowd.ledger.forget(l.acks, l.to)
 	}
 	r.needed, r.accepted = l.needs(l.to)
+	r.erased = l.erasures(l.to)
 	return l, os.Remove(trace)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"pingpost/engine/event"
@@ -18,6 +19,7 @@ import (
 type truth struct {
 	entries []wal.Entry // entry 1 first
 	facts   facts
+	keys    keyFiles
 
 	// What was replayed so far, to hash it: those who ask mostly go on from there.
 	hashes map[uint64]uint64 // by entry
@@ -34,6 +36,9 @@ func readTruth(dir string) (*truth, error) {
 		return nil, err
 	}
 	defer reader.Close()
+	if t.keys, err = readKeys(dir); err != nil {
+		return nil, err
+	}
 	t.facts.begin()
 	var decoder event.Decoder
 	for {
@@ -90,7 +95,9 @@ type facts struct {
 	standing  map[string][]standing // of a lead, entry by entry
 	events    map[string]uint64     // by lead and type
 	documents []named               // of configurations
-	twice     []string              // what there should be one of
+	sealed    []sealed
+	erased    []erasure
+	twice     []string // what there should be one of
 }
 
 // named is a configuration that an entry puts into force, by its hash.
@@ -123,6 +130,8 @@ func (f *facts) take(seq uint64, fact event.Event) {
 		}
 	case *event.CatalogSet:
 		f.documents = append(f.documents, named{seq, strings.Clone(e.Document)})
+	case *event.LeadsErased:
+		f.erased = append(f.erased, erasure{seq, slices.Clone(e.Slots)})
 	case *event.AuctionHeld:
 		f.request(e.Request.String(), seq)
 	case *event.StatusChanged:
@@ -132,6 +141,9 @@ func (f *facts) take(seq uint64, fact event.Event) {
 		}
 	case *event.LeadDecided:
 		lead := e.Lead.String()
+		if e.Slot != 0 {
+			f.sealed = append(f.sealed, sealed{seq, e.Slot})
+		}
 		if len(f.standing[lead]) > 0 {
 			f.twice = append(f.twice, "lead "+lead+" is decided twice")
 		}
@@ -165,6 +177,9 @@ func (f *facts) owed(lead string, what market.HookType, seq uint64) {
 
 func (f *facts) settle(seq uint64, e *event.PostSettled) {
 	lead := e.Lead.String()
+	if e.Slot != 0 {
+		f.sealed = append(f.sealed, sealed{seq, e.Slot})
+	}
 	f.owed(lead, e.Hook, seq)
 	switch e.Settlement {
 	case event.SettledRefused, event.SettledReleased:

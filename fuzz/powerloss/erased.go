@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"pingpost/server/vault/slots"
+)
+
+// sealed is a part of an entry that a lead's own key opens.
+type sealed struct{ seq, slot uint64 }
+
+// erasure is an entry that drops keys.
+type erasure struct {
+	seq   uint64
+	slots []uint64
+}
+
+// keyFiles are the files of leads' keys, by their first slot.
+type keyFiles map[uint64][]byte
+
+func readKeys(dir string) (keyFiles, error) {
+	files := keyFiles{}
+	folder := filepath.Join(dir, "keys", "leads")
+	names, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return files, nil
+	}
+	for _, name := range names {
+		first, wrong := strconv.ParseUint(name.Name(), 10, 64)
+		if wrong != nil {
+			continue // one that was never finished
+		}
+		if files[first], err = os.ReadFile(filepath.Join(folder, name.Name())); err != nil {
+			return nil, err
+		}
+	}
+	return files, err
+}
+
+// of is a slot's key; none where its file is not there, or ends before it.
+func (k keyFiles) of(slot uint64) []byte {
+	first := (slot-1)/slots.PerFile*slots.PerFile + 1
+	if at := (slot - first) * slots.KeySize; at+slots.KeySize <= uint64(len(k[first])) {
+		return k[first][at : at+slots.KeySize]
+	}
+	return nil
+}
+
+var dropped = make([]byte, slots.KeySize)
+
+// persons sees that the key of every lead in the log is the one that it was sealed
+// with, unless it was dropped, and that one which was told to be dropped is.
+func (o *opened) persons(l *life, tick int) error {
+	if len(l.truth.facts.sealed) == 0 {
+		return nil
+	}
+	keys, err := readKeys(o.dir)
+	if err != nil {
+		return err
+	}
+	last := uint64(len(o.entries))
+	for _, part := range l.truth.facts.sealed {
+		if part.seq > last {
+			break
+		}
+		was, is := l.truth.keys.of(part.slot), keys.of(part.slot)
+		if !bytes.Equal(was, dropped) && !bytes.Equal(was, is) {
+			return fmt.Errorf("entry %d is sealed under slot %d, whose key is lost", part.seq, part.slot)
+		}
+	}
+	for _, e := range l.truth.facts.erased[:l.erasures(tick)] {
+		for _, slot := range e.slots {
+			if is := keys.of(slot); !bytes.Equal(is, dropped) {
+				return fmt.Errorf("entry %d drops the key of slot %d, which was told, and the key is there", e.seq, slot)
+			}
+		}
+	}
+	return nil
+}
+
+// erasures is how many are told at a tick, those of lives before it among them.
+func (l *life) erasures(tick int) int {
+	count := l.erasedBefore
+	for i := range l.acks {
+		if l.acks[i].erased && l.acks[i].tick <= tick {
+			count++
+		}
+	}
+	return count
+}
+
+// erase has a lead erased that is on its way to nobody.
+func (r *recording) erase(p *process) error {
+	for range 20 {
+		t := r.crowd.ledger.pick(r.chance)
+		var said saidOfLead
+		if t == nil || json.Unmarshal([]byte(t.text), &said) != nil || !strings.HasPrefix(said.Data.Buyer, "rec_") || r.gone[said.Data.ID] {
+			continue
+		}
+		r.gone[said.Data.ID] = true
+		return p.operate(r.ctx, "POST", "/admin/v1/erase", encode(object{"lead": said.Data.ID}))
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pingpost/server/vault/slots"
+)
+
+// personal is a world with a file of leads' keys, in which entry 3 is sealed under
+// slot 1, entry 6 under slot 2, and entry 9 drops the key of slot 2, which was told.
+func personal(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	keys := make([]byte, slots.PerFile*slots.KeySize)
+	for i := range keys {
+		keys[i] = 1
+	}
+	clear(keys[slots.KeySize : 2*slots.KeySize])
+	path := w.keys()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, keys, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if w.life.truth.keys, err = readKeys(w.dir); err != nil {
+		t.Fatal(err)
+	}
+	f := &w.life.truth.facts
+	f.sealed, f.erased = []sealed{{3, 1}, {6, 2}}, []erasure{{9, []uint64{2}}}
+	w.life.acks = []ack{{tick: 500, erased: true, revision: -1}}
+	return w
+}
+
+func (w *world) keys() string { return w.path("keys", "leads", "00000000000000000001") }
+
+// TestKeysOfLeads: each is there as long as it was not dropped, and one that was told
+// to be dropped is gone.
+func TestKeysOfLeads(t *testing.T) {
+	for what, test := range map[string]struct {
+		change  func(w *world)
+		finding string
+	}{
+		"as it was":               {func(*world) {}, ""},
+		"a key that nobody used":  {func(w *world) { w.put(3, 9) }, ""},
+		"one of a later entry":    {func(w *world) { w.put(1, 9); w.life.truth.facts.sealed[0].seq = 99 }, ""},
+		"dropped, and not told":   {func(w *world) { w.put(2, 9); w.life.acks = nil }, ""},
+		"an unfinished file":      {func(w *world) { w.copy(w.keys(), w.path("keys", "leads", "unfinished"), 50) }, ""},
+		"another key":             {func(w *world) { w.put(1, 9) }, "entry 3 is sealed under slot 1"},
+		"zeros for a key":         {func(w *world) { w.put(1, 0) }, "whose key is lost"},
+		"no file":                 {func(w *world) { w.remove(w.keys()) }, "whose key is lost"},
+		"half a file":             {func(w *world) { w.edit(w.keys(), func(b []byte) []byte { return b[:10] }) }, "whose key is lost"},
+		"told, and the key there": {func(w *world) { w.put(2, 9) }, "entry 9 drops the key of slot 2"},
+		"told in a life before":   {func(w *world) { w.put(2, 9); w.life.acks, w.life.erasedBefore = nil, 1 }, "which was told"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := personal(t)
+			test.change(w)
+			err := w.findings()
+			if (err == nil) != (test.finding == "") || err != nil && !strings.Contains(err.Error(), test.finding) {
+				t.Errorf("found: %v", err)
+			}
+		})
+	}
+}
+
+// put changes a slot's key.
+func (w *world) put(slot int, value byte) {
+	w.edit(w.keys(), func(keys []byte) []byte {
+		for i := range slots.KeySize {
+			keys[(slot-1)*slots.KeySize+i] = value
+		}
+		return keys
+	})
+}
+
+// TestAnErasureThatWasToldIsNeeded: the entry that drops the key.
+func TestAnErasureThatWasToldIsNeeded(t *testing.T) {
+	l := &life{truth: &truth{facts: facts{erased: []erasure{{seq: 4}, {seq: 7}}}}}
+	l.acks = []ack{{tick: 10, erased: true, revision: -1}, {tick: 20, erased: true, revision: -1}, {tick: 30, erased: true, revision: -1}}
+	for tick, want := range map[int]uint64{9: 0, 10: 4, 20: 7, 30: 7} {
+		if entry, _ := l.needs(tick); entry != want {
+			t.Errorf("tick %d: entry %d, want %d", tick, entry, want)
+		}
+	}
+	l.erasedBefore, l.acks = 1, l.acks[:1]
+	if entry, _ := l.needs(10); entry != 7 {
+		t.Errorf("the first of a later life: entry %d", entry)
+	}
+}
