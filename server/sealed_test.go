@@ -195,7 +195,7 @@ func TestHelloIsBounded(t *testing.T) {
 	took, p := 0, make([]byte, 1000)
 	var err error
 	for err == nil && took < 2*maxHello {
-		n := 0
+		var n int
 		n, err = b.Read(p)
 		took += n
 	}

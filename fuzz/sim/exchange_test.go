@@ -11,6 +11,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
 )
 
@@ -21,6 +22,7 @@ type exchange struct {
 	disk  *disk
 	world *world
 	terms *terms
+	keys  *sealtest.Safe
 
 	engine *engine.Engine
 	state  *state.State
@@ -54,7 +56,8 @@ func (clock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
 
 func newExchange(tb testing.TB) *exchange {
 	return &exchange{
-		tb: tb, disk: &disk{}, world: newWorld(), terms: newTerms(),
+		keys: sealtest.New(),
+		tb:   tb, disk: &disk{}, world: newWorld(), terms: newTerms(),
 		requests: map[market.RequestID]string{}, ids: map[string]market.LeadID{}, labels: map[market.LeadID]string{},
 		pings: map[string]engine.PingAnswer{}, takers: map[string][]string{},
 	}
@@ -94,7 +97,7 @@ func (x *exchange) rise(plain bool) error {
 // options are the engine's ports.
 func (x *exchange) options(dead <-chan struct{}) engine.Options {
 	return engine.Options{
-		State: x.state, Log: x.log, History: x.log, Buyers: ends{x.world, dead}, Clock: clock{}, Entropy: x.entropy, Secret: secret,
+		State: x.state, Log: x.log, History: x.log, Buyers: ends{x.world, dead}, Clock: clock{}, Entropy: x.entropy, Secret: secret, Sealer: x.keys.From(x.state.HighestSlot()),
 	}
 }
 

@@ -29,8 +29,9 @@ const (
 	cannotMake = "keys for leads cannot be made; leads are refused once those that are ready are used up"
 	madeAgain  = "keys for leads are made again"
 
-	// unfinished is the name of a file that is being made: no digits.
-	unfinished = "unfinished"
+	// unfinished is the name of a file that is being made: no digits, and what
+	// copies a folder in use passes over.
+	unfinished = "unfinished.new"
 )
 
 // retryAfter is how soon a file that could not be made is tried again.
