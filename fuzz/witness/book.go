@@ -35,6 +35,8 @@ type entry struct {
 	tried                 bool     // by the present buyer, which may have it since
 	promised              bool     // the supplier was told ACCEPTED, with this buyer
 	became                []string // by its buyer's reports, one after the other
+	slot                  uint64   // of the key that it is sealed with
+	erased                bool
 }
 
 // A book is what a log's dump says, walked entry by entry. Whatever an exchange
@@ -94,6 +96,9 @@ type fact struct {
 	Name       string    `json:"name"`
 	Theirs     string    `json:"theirs"`
 	Bids       []bidFact `json:"bids"`
+	Slot       uint64    `json:"slot"`
+	Leads      []string  `json:"leads"`
+	Slots      []uint64  `json:"slots"`
 	Changes    []struct {
 		Lead    string       `json:"lead"`
 		Result  string       `json:"result"`
@@ -158,6 +163,8 @@ func (b *book) enter(kind string, f *fact) {
 		}
 	case "post_settled":
 		b.settle(f)
+	case "leads_erased":
+		b.erase(f)
 	case "status_changed":
 		b.change(f)
 	}
@@ -179,7 +186,7 @@ func (b *book) fund(f *fact) {
 }
 
 func (b *book) decide(f *fact) {
-	e := &entry{id: f.Lead, request: f.Request, campaign: b.name(event.NameCampaign, f.Campaign), standing: unsold, reason: f.Reason}
+	e := &entry{id: f.Lead, request: f.Request, campaign: b.name(event.NameCampaign, f.Campaign), standing: unsold, reason: f.Reason, slot: f.Slot}
 	if b.leads[f.Lead] != nil {
 		b.breach("lead %s is decided twice", f.Lead)
 	}
