@@ -70,6 +70,7 @@ func (p *Picture) Tally() Tally {
 	}
 	t.add("post", "bid_expired", len(p.late))
 	t.add("top-up", "taken", len(p.added))
+	t.add("erasure", "lead forgotten", len(p.forgotten))
 	for what, n := range map[string]int64{"delivered": p.hooks.Acknowledged, "failed": p.hooks.Failed} {
 		t.add("webhook", what, int(n))
 	}
