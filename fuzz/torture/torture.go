@@ -122,6 +122,7 @@ func (t *torture) audit() {
 	t.Verify()
 	t.Crowd.AskAgain(10, t.chance)
 	t.Rule(t.chance)
+	t.Decide(t.chance)
 	t.Advance(p, reports, t.chance)
 	if t.rounds%4 == 0 {
 		t.Quiet(t.chance)

@@ -35,7 +35,8 @@ type entry struct {
 	tried                 bool     // by the present buyer, which may have it since
 	promised              bool     // the supplier was told ACCEPTED, with this buyer
 	became                []string // by its buyer's reports, one after the other
-	slot                  uint64   // of the key that it is sealed with
+	asked                 asked
+	slot                  uint64 // of the key that it is sealed with
 	erased                bool
 }
 
@@ -103,6 +104,7 @@ type fact struct {
 		Lead    string       `json:"lead"`
 		Result  string       `json:"result"`
 		To      string       `json:"to"`
+		Waited  bool         `json:"waited"`
 		Credit  market.Money `json:"credit"`
 		Reverse market.Money `json:"reverse"`
 	} `json:"changes"`

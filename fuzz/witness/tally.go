@@ -1,6 +1,9 @@
 package witness
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
 
 // Tally counts requests that were answered for good: by their kind, and by the
 // answer.
@@ -66,6 +69,10 @@ func (p *Picture) Tally() Tally {
 		}
 	}
 	for _, r := range p.ruled {
+		if word, ok := strings.CutPrefix(r.settlement, "return "); ok {
+			t.add("operator's word on a return", word, 1)
+			continue
+		}
 		t.add("operator's word on a delivery", r.settlement, 1)
 	}
 	t.add("post", "bid_expired", len(p.late))
