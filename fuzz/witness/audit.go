@@ -97,6 +97,9 @@ func (p *Picture) acknowledged() (found findings) {
 		if e.request != t.request || e.campaign != said.CampaignID || e.campaign != t.campaign {
 			found.add("lead %s is of request %s and %s, and was acknowledged as of %s and %s", e.id, e.request, e.campaign, t.request, said.CampaignID)
 		}
+		if e.test != t.test {
+			found.add("lead %s was sent as a test: %t, and is one: %t", e.id, t.test, e.test)
+		}
 		found = append(found, p.agrees(t, e)...)
 	}
 	return found
@@ -129,7 +132,7 @@ func (p *Picture) people() (found findings) {
 	sold := map[[2]string]string{}
 	for _, t := range p.answers {
 		e := p.book.leads[t.said.Data.ID]
-		if e == nil || e.buyer == "" {
+		if e == nil || e.buyer == "" || e.test {
 			continue
 		}
 		for _, known := range []string{t.phone, t.email} {

@@ -40,6 +40,8 @@ func (o *order) kind() string {
 		return "batch of reports"
 	case o.isReport():
 		return "report"
+	case o.test:
+		return "ingest of a test"
 	case o.chosen != "":
 		return "ingest for a chosen buyer"
 	}
