@@ -120,6 +120,13 @@ var everyBroken = []broken{
 	},
 	{
 		mutant.Mutation{
+			Name: "a pause ends with the process", File: "engine/state/replay.go",
+			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
+			New: "\t\tif door, ok := w.fact.(*event.DoorSet); ok {\n\t\t\tdoor.Paused = false\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
+		}, "paused", 10 * time.Second, []string{"was paused, acknowledged, and entry", "replayed, the log says"},
+	},
+	{
+		mutant.Mutation{
 			Name: "an erased person's key stays", File: "server/vault/slots/erase.go",
 			Old: "\t\t\t_, err = out.WriteAt(make([]byte, KeySize), at)\n", New: "\t\t\t_, err = out.WriteAt(key[:], at)\n",
 		}, "erase", 15 * time.Second, []string{"is gone: false"},

@@ -29,6 +29,7 @@ type Picture struct {
 	stats     map[string]refbuyer.Stats  // likewise
 	added     []market.Money             // top-ups that were acknowledged
 	ruled     []ruling                   // what the operator said of leads, and was acknowledged
+	pauses    []pause                    // of buyers, that were acknowledged
 	forgotten []string                   // leads that were erased, and that was acknowledged
 
 	// atRest: no request is under way, and no delivery but those that wait for
@@ -69,6 +70,7 @@ func (p *Picture) audit() []string {
 	found = append(found, p.reported()...)
 	found = append(found, p.decreed()...)
 	found = append(found, p.forgot()...)
+	found = append(found, p.kept()...)
 	if p.atRest {
 		found = append(found, p.complete()...)
 		found = append(found, p.owed()...)

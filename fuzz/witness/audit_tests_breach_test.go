@@ -1,6 +1,9 @@
 package witness
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const toRecInTest = `{"buyer":2,"seat":1,"price":5,"payout":4,"currency":"USD","test":true}`
 
@@ -34,4 +37,23 @@ func TestAuditOfTestsSees(t *testing.T) {
 			f.changed("again", `"result":"done","to":"returned","credit":5,"reverse":4`)
 		}},
 	})
+}
+
+// TestAuditOfPausesSees: the lead two, of entry 6, was sold to rec.
+func TestAuditOfPausesSees(t *testing.T) {
+	for _, c := range []struct {
+		pause
+		want string
+	}{
+		{pause{"rec", 6, 99}, ""},
+		{pause{"rec", 0, 5}, ""},
+		{pause{"blue", 5, 6}, ""},
+		{pause{"rec", 5, 6}, "rec was paused, acknowledged, and entry 6 sells it a lead"},
+	} {
+		f := honest()
+		f.pauses = []pause{c.pause}
+		if found := strings.Join(f.findings(), ""); found != c.want {
+			t.Errorf("%+v: %q", c.pause, found)
+		}
+	}
 }

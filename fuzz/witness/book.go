@@ -58,7 +58,8 @@ type book struct {
 	balance  map[string]market.Money
 	taken    map[string]market.Money // by open posts
 	moved    []market.Money          // top-ups
-	ruled    map[ruling]bool         // what the operator said of leads
+	sales    []saleAt
+	ruled    map[ruling]bool // what the operator said of leads
 	breaches []string
 	seq      uint64
 }
@@ -215,6 +216,7 @@ func (b *book) decide(f *fact) {
 func (b *book) sell(e *entry, sale *saleFact) {
 	e.buyer, e.price, e.tried = b.name(event.NameBuyer, sale.Buyer), sale.Price, false
 	e.last, e.reason, e.paid = e.buyer, "", e.price
+	b.sales = append(b.sales, saleAt{b.seq, e.buyer})
 	if price, seated := b.priceOf(e); !seated || price != sale.Price || payout(price) != sale.Payout {
 		b.breach("lead %s of %s is sold to %q at %v, the supplier getting %v", e.id, e.campaign, e.buyer, sale.Price, sale.Payout)
 	}

@@ -22,8 +22,9 @@ type Scene struct {
 	seen      []string       // the log's dump, as it was last
 	asked     int            // top-ups
 	ruled     []ruling       // likewise, the operator's words on leads
-	forgotten []string       // likewise, leads that were erased
-	said      int            // errands of reports
+	pauses    []pause
+	forgotten []string // likewise, leads that were erased
+	said      int      // errands of reports
 }
 
 // Set sets the stage: the buyers and the receiver of webhooks begin, then the
@@ -124,6 +125,7 @@ func (s *Scene) Picture() *Picture {
 	s.t.Helper()
 	p := &Picture{terms: s.terms, atRest: s.Crowd.IsIdle() && s.Metric("pingpost_open_deliveries") == "0"}
 	p.added, p.ruled, p.forgotten = slices.Clone(s.added), slices.Clone(s.ruled), slices.Clone(s.forgotten)
+	p.pauses = slices.Clone(s.pauses)
 	p.reports, _ = s.Crowd.reports.page()
 	answers, _ := s.Crowd.ledger.page()
 	p.sort(answers, s.Crowd.ledger.tooLate())
