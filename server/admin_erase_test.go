@@ -84,7 +84,7 @@ func TestErasureThatIsNone(t *testing.T) {
 	for body, want := range map[string]string{
 		`{}`: `422 "field":"lead"`, `{"lead":"` + someLead + `","phone":"4155550132"}`: `422 "field":"lead"`,
 		`{"lead":"lead_canary"}`: `422 "field":"lead"`, `{"phone":"canary"}`: `422 "field":"phone"`,
-		`{"email":"canary"}`: `422 "field":"email"`, `{"email":7}`: `422 `, `canary`: `400 `, `[]`: `422 `, ``: `400 `,
+		`{"email":"canary"}`: `422 "field":"email"`, `{"email":7}`: `422 `, `canary`: `400 `, `[]`: `400 `, ``: `400 `,
 	} {
 		status, said := ask(body)
 		code, field, _ := strings.Cut(want, " ")

@@ -15,6 +15,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
 	"pingpost/server/config"
 	"pingpost/server/token"
@@ -125,7 +126,7 @@ func (x *fuzzed) start(t testing.TB) {
 	meter := NewMeter(metrics.NewSet(), func(what string, err error) { panic(what + err.Error()) })
 	*x = fuzzed{t: t, log: log, buyer: new(echo)}
 	e := engine.New(engine.Options{
-		State: state.New(), Log: log, History: log, Buyers: x.buyer, Clock: clock, Note: meter, Entropy: func(p []byte) { _, _ = rand.Read(p) },
+		State: state.New(), Log: log, History: log, Buyers: x.buyer, Clock: clock, Sealer: sealtest.New(), Note: meter, Entropy: func(p []byte) { _, _ = rand.Read(p) },
 	})
 	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
 	for i := range built.Firsts.Credentials {

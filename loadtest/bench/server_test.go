@@ -43,7 +43,7 @@ func unbuilt(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.size.warmup, b.size.lasting, b.size.calibration, b.size.idle = 0, 100*time.Millisecond, 50*time.Millisecond, 0
+	b.size.warmup, b.size.lasting, b.size.calibration, b.size.idle = 0, 400*time.Millisecond, 200*time.Millisecond, 0
 	b.size.connections, b.size.growthConnections = []int{4}, 4
 	b.size.campaigns, b.size.buyers, b.size.suppressed = 30, 20, 1000
 	b.size.smallest, b.size.largest, b.size.leads, b.size.commitRate = 1000, 1200, 1000, 200
@@ -67,7 +67,7 @@ func TestServersAreMeasuredAndEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.size.lasting = 100 * time.Millisecond
+	b.size.lasting = 400 * time.Millisecond
 	for _, measure := range []func(*bench) ([]row, error){(*bench).growth, (*bench).memory, (*bench).commit} {
 		more, err := measure(b)
 		if err != nil {

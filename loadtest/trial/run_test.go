@@ -152,8 +152,9 @@ func TestAnInterruptedTest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Held() || !r.Interrupted || r.Sent < 15 || r.Sent >= 35 || len(r.Account.Wrong) > 0 {
-		t.Errorf("%d sent, %v", r.Sent, r.Account.Wrong)
+	slow := r.Generator.Max > 100*time.Millisecond // a machine that stood still sends all that has become due
+	if r.Held() || !r.Interrupted || r.Sent < 15 || (r.Sent >= 35 && !slow) || len(r.Account.Wrong) > 0 {
+		t.Errorf("%d sent, %v, %+v", r.Sent, r.Account.Wrong, r.Generator)
 	}
 }
 

@@ -254,8 +254,8 @@ func TestFunds(t *testing.T) {
 	}
 	for body, want := range map[string]int{
 		`{"amount":0}`: 422, `{}`: 422, `{"amount":"5"}`: 422, `{"amount":-0}`: 422, `{"amount":null}`: 422, `{"amount":1000001}`: 422, `{"amount":-1000001}`: 422, `{"amount":0.0000001}`: 422,
-		`{"amount":1,"note":"` + strings.Repeat("n", 257) + `"}`: 422, `{"amount":1,"note":5}`: 422, `[]`: 422,
-		`{"amount":1,"amount":2}`: 400, `{"amount":`: 400, ``: 400,
+		`{"amount":1,"note":"` + strings.Repeat("n", 257) + `"}`: 422, `{"amount":1,"note":5}`: 422,
+		`{"amount":1,"amount":2}`: 400, `{"amount":`: 400, ``: 400, `[]`: 400,
 	} {
 		code := map[int]string{422: "invalid_payload", 400: "malformed_json"}[want]
 		x.operate("POST", "/admin/v1/buyers/buy_blue/funds", body).mustFail(t, want, code)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,13 +46,15 @@ type sample struct {
 	Hash string `json:"hash"`
 }
 
-// busy sells leads over several connections and asks for the hash meanwhile.
-func (r *running) busy(leads int) (samples []sample) {
+// busy sells leads over several connections, so many and until it is enough, and
+// asks for the hash meanwhile.
+func (r *running) busy(leads int, enough func() bool) (samples []sample) {
 	r.t.Helper()
 	var sellers sync.WaitGroup
+	var over atomic.Bool
 	for seller := range 4 {
 		sellers.Go(func() {
-			for i := range leads / 4 {
+			for i := 0; i < leads/4 || !over.Load(); i++ {
 				if a := r.ingest(lead(4*i + seller)); a.status != 201 {
 					r.t.Errorf("%d %s", a.status, a.body)
 				}
@@ -67,6 +70,7 @@ func (r *running) busy(leads int) (samples []sample) {
 			r.t.Fatalf("%s: %v", answer.body, err)
 		}
 		samples = append(samples, s)
+		over.Store(r.t.Failed() || enough())
 		select {
 		case <-done:
 			return samples
@@ -83,13 +87,19 @@ func TestRestoreOfAHundredMoments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples := x.busy(600)
-	x.stop()
 	from, err := store.OpenDir(to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	repository := backup.NewRepository(from, nil)
+	hasSnapshots := func(generation, want int) func() bool {
+		return func() bool {
+			all, err := repository.Generations(t.Context())
+			return err == nil && len(all) == generation && all[generation-1].Snapshots >= want
+		}
+	}
+	samples := x.busy(600, hasSnapshots(1, 2))
+	x.stop()
 	next := newPlace(t, recorded)
 	if _, err := repository.Restore(t.Context(), backup.RestoreOptions{Dir: next.data()}); err != nil {
 		t.Fatal(err)
@@ -100,7 +110,7 @@ func TestRestoreOfAHundredMoments(t *testing.T) {
 	if x, err = backedUp(t, next, to); err != nil {
 		t.Fatal(err)
 	}
-	samples = append(samples, x.busy(600)...)
+	samples = append(samples, x.busy(600, hasSnapshots(2, 3))...)
 	x.stop()
 	all, err := repository.Generations(t.Context())
 	if err != nil || len(all) != 2 || all[1].Snapshots < 3 {
@@ -169,7 +179,7 @@ func TestStopShipsAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.busy(40)
+	x.busy(40, func() bool { return true })
 	x.stop()
 	want, hash, err := Hash(p.data(), 0)
 	if err != nil {
