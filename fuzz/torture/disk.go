@@ -84,6 +84,9 @@ func (d *disk) leave() {
 
 // salvage keeps what lies in memory where a run ended there.
 func (t *torture) salvage() {
+	if err := t.writable(); err != nil {
+		t.clerk.say("%v", err)
+	}
 	if !t.mounted {
 		return
 	}

@@ -12,7 +12,12 @@
 //   - no buyer has a lead under two keys, no lead is at two buyers, no person and no bid
 //     is sold twice, no cap and no account is passed, and all money adds up;
 //   - the log verifies, begins as it began before, and replays to the live state;
+//   - who was erased is so in the log, and then the key of his lead is gone, and no other;
 //   - idle, nothing is reserved, and in the end every event was delivered.
+//
+// The exchange backs up all the while, encrypted. It loses its disk at times and goes on
+// from the backup; in the end copies are made as of several entries, which have to have
+// the state of then, and nobody who was erased since.
 //
 // # Faults
 //

@@ -31,7 +31,7 @@ func register(f fault) *fault {
 }
 
 // deck has every fault as often as it weighs; the first one has each once, so that a
-// short run sees them all.
+// run of two minutes sees them all.
 func deck(t *torture, all []*fault) (cards []*fault) {
 	for _, f := range all {
 		n := f.weight

@@ -118,6 +118,38 @@ var everyBroken = []broken{
 			New: "\t\ts.dropKey(h.key)\n",
 		}, "held for seconds", 20 * time.Second, []string{"reservations are out"},
 	},
+	{
+		mutant.Mutation{
+			Name: "a pause ends with the process", File: "engine/state/replay.go",
+			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
+			New: "\t\tif door, ok := w.fact.(*event.DoorSet); ok {\n\t\t\tdoor.Paused = false\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
+		}, "paused", 10 * time.Second, []string{"was paused, acknowledged, and entry", "replayed, the log says"},
+	},
+	{
+		mutant.Mutation{
+			Name: "an erased person's key stays", File: "server/vault/slots/erase.go",
+			Old: "\t\t\t_, err = out.WriteAt(make([]byte, KeySize), at)\n", New: "\t\t\t_, err = out.WriteAt(key[:], at)\n",
+		}, "erase", 15 * time.Second, []string{"is gone: false"},
+	},
+	{
+		mutant.Mutation{
+			Name: "of a person's leads some are not erased", File: "cmd/pingpost/exchange/erase.go",
+			Old: "\topen, err := r.on.Erase(r.found)\n", New: "\topen, err := r.on.Erase(r.found[:len(r.found)/2])\n",
+		}, "erase", 15 * time.Second, []string{"was erased was acknowledged and is lost"},
+	},
+	{
+		mutant.Mutation{
+			Name: "the backup says that it has what it has yet to ship", File: "wal/backup/step.go",
+			Old: "\tif len(records) == 0 {\n\t\treturn nil\n", New: "\tif len(records) < 16<<10 {\n\t\treturn nil\n",
+		}, "disk lost", 20 * time.Second, []string{"has lost entries", "and is lost", "restored as of entry", " and as evt_"},
+	},
+	{
+		mutant.Mutation{
+			Name: "the backup has no keys of leads", File: "wal/backup/keys.go",
+			Old: "\t\tinfo, err := entry.Info()\n\t\tif errors.Is(err, fs.ErrNotExist) {\n",
+			New: "\t\tinfo, err := entry.Info()\n\t\tif errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name {\n",
+		}, "disk lost,erase", 20 * time.Second, []string{"the keys of leads cannot be read", "is gone: true"},
+	},
 }
 
 // lateTell is the end of a commit, and earlyTell the same in the wrong order.

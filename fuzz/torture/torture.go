@@ -32,6 +32,8 @@ type torture struct {
 	program string
 	began   time.Time
 	mounted bool
+	aside   string        // what is mounted read-only; empty: nothing
+	topped  chan struct{} // closed when this round's top-up is answered
 	span    time.Duration // in which faults are injected
 
 	rounds  int
@@ -90,10 +92,10 @@ func (t *torture) round(f *fault) {
 	until := t.Crowd.Answered() + t.chance.IntN(leads/2)
 	t.Crowd.Grant(leads)
 	t.answered(until)
-	added := make(chan struct{})
+	t.topped = make(chan struct{})
 	go func() {
 		t.TopUp()
-		close(added)
+		close(t.topped)
 	}()
 	began := time.Now()
 	if f.strike(t) {
@@ -102,7 +104,7 @@ func (t *torture) round(f *fault) {
 		r.idle++
 	}
 	r.took += time.Since(began)
-	<-added
+	<-t.topped
 	t.audit()
 	if len(t.clerk.findings()) == 0 && r.injected > r.survived {
 		r.survived++
@@ -120,6 +122,7 @@ func (t *torture) audit() {
 	t.Verify()
 	t.Crowd.AskAgain(10, t.chance)
 	t.Rule(t.chance)
+	t.Decide(t.chance)
 	t.Advance(p, reports, t.chance)
 	if t.rounds%4 == 0 {
 		t.Quiet(t.chance)
@@ -139,6 +142,8 @@ func (t *torture) end() {
 		t.Replays(t.hashes[i]) // of before the newest snapshot, too
 	}
 	t.Farewell(t.chance)
+	t.Keys()
+	t.Restores(t.hashes[0], t.hashes[t.chance.IntN(len(t.hashes))], t.hashes[len(t.hashes)-1])
 }
 
 func (t *torture) answered(until int) {

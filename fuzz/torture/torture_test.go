@@ -38,6 +38,7 @@ func TestFaultsAreInOrder(t *testing.T) {
 	for _, promised := range []string{
 		"killed", "held for seconds", "stopped in order", "log's end torn", "bit flipped in the log", "disk full",
 		"EIO from a write", "EIO from an fsync", "ENOSPC from a write", "ENOSPC from an fsync", "short write", "neighbor silent for seconds",
+		"buyer paused over a kill", "person erased", "killed while it erases", "disk lost", "disk lost after an orderly stop", "backup's disk read-only",
 	} {
 		if !seen[promised] {
 			t.Errorf("there is no fault %q", promised)

@@ -18,7 +18,7 @@ const batchShare = 50
 func (s *Scene) Advance(p *Picture, leads int, chance *rand.Rand) {
 	batches := map[string][]reportOf{}
 	for _, e := range s.movable(p, leads, chance) {
-		further := after(e.became)
+		further := e.further()
 		r := reportOf{Lead: e.id, Status: further[chance.IntN(len(further))]}
 		if r.Status == "returned" {
 			r.Reason = "wrong number"
@@ -55,7 +55,7 @@ func (s *Scene) movable(p *Picture, limit int, chance *rand.Rand) []*entry {
 	var all []*entry
 	for _, id := range slices.Sorted(maps.Keys(p.book.leads)) {
 		e := p.book.leads[id]
-		if (e.standing == recorded || e.standing == delivered && held[id]) && len(after(e.became)) > 0 {
+		if (e.standing == recorded || e.standing == delivered && held[id]) && len(e.further()) > 0 {
 			all = append(all, e)
 		}
 	}

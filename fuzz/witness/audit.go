@@ -14,21 +14,23 @@ import (
 // order of the fields: whoever is told of a lead first is asked first, so that
 // what an earlier one knows a later one must know.
 type Picture struct {
-	terms   *Terms
-	answers []*told                    // the suppliers: of leads that they were given an id of
-	pings   []*told                    // likewise: of bids, or that there is none
-	asks    []*told                    // likewise: of buyers to choose from
-	refused []*told                    // likewise: of posts that were not sold
-	late    []string                   // likewise: keys of posts that came too late
-	reports []*told                    // buyers: of what they said of leads
-	before  map[string][]refbuyer.Lead // the buyers
-	events  []refreceiver.Event        // the supplier's endpoint: what it was told
-	hooks   refreceiver.Stats          // likewise
-	book    *book                      // the log
-	after   map[string][]refbuyer.Lead // the buyers again
-	stats   map[string]refbuyer.Stats  // likewise
-	added   []market.Money             // top-ups that were acknowledged
-	ruled   []ruling                   // what the operator said of leads, and was acknowledged
+	terms     *Terms
+	answers   []*told                    // the suppliers: of leads that they were given an id of
+	pings     []*told                    // likewise: of bids, or that there is none
+	asks      []*told                    // likewise: of buyers to choose from
+	refused   []*told                    // likewise: of posts that were not sold
+	late      []string                   // likewise: keys of posts that came too late
+	reports   []*told                    // buyers: of what they said of leads
+	before    map[string][]refbuyer.Lead // the buyers
+	events    []refreceiver.Event        // the supplier's endpoint: what it was told
+	hooks     refreceiver.Stats          // likewise
+	book      *book                      // the log
+	after     map[string][]refbuyer.Lead // the buyers again
+	stats     map[string]refbuyer.Stats  // likewise
+	added     []market.Money             // top-ups that were acknowledged
+	ruled     []ruling                   // what the operator said of leads, and was acknowledged
+	pauses    []pause                    // of buyers, that were acknowledged
+	forgotten []string                   // leads that were erased, and that was acknowledged
 
 	// atRest: no request is under way, and no delivery but those that wait for
 	// the operator. Then all must agree, in both directions.
@@ -67,6 +69,8 @@ func (p *Picture) audit() []string {
 	found = append(found, p.notified()...)
 	found = append(found, p.reported()...)
 	found = append(found, p.decreed()...)
+	found = append(found, p.forgot()...)
+	found = append(found, p.kept()...)
 	if p.atRest {
 		found = append(found, p.complete()...)
 		found = append(found, p.owed()...)
@@ -94,6 +98,9 @@ func (p *Picture) acknowledged() (found findings) {
 		}
 		if e.request != t.request || e.campaign != said.CampaignID || e.campaign != t.campaign {
 			found.add("lead %s is of request %s and %s, and was acknowledged as of %s and %s", e.id, e.request, e.campaign, t.request, said.CampaignID)
+		}
+		if e.test != t.test {
+			found.add("lead %s was sent as a test: %t, and is one: %t", e.id, t.test, e.test)
 		}
 		found = append(found, p.agrees(t, e)...)
 	}
@@ -127,7 +134,7 @@ func (p *Picture) people() (found findings) {
 	sold := map[[2]string]string{}
 	for _, t := range p.answers {
 		e := p.book.leads[t.said.Data.ID]
-		if e == nil || e.buyer == "" {
+		if e == nil || e.buyer == "" || e.test {
 			continue
 		}
 		for _, known := range []string{t.phone, t.email} {

@@ -17,7 +17,7 @@ func (p *Picture) sales(each func(campaign, buyer string, price market.Money, re
 	}
 	for _, t := range p.answers {
 		said := &t.said.Data
-		if b := p.terms.buyer(said.BuyerID); t.accepted() && b != nil && (!b.posting() || held[said.ID]) {
+		if b := p.terms.buyer(said.BuyerID); t.accepted() && !t.test && b != nil && (!b.posting() || held[said.ID]) {
 			price, _ := p.priceOf(t)
 			e := p.book.leads[said.ID]
 			each(t.campaign, said.BuyerID, price, e != nil && e.returned())

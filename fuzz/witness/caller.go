@@ -55,6 +55,9 @@ func (c *caller) try(ctx context.Context, address string, o *order) (a answer, e
 		req.Header.Set("Authorization", "Bearer "+cmp.Or(o.token, c.token))
 	}
 	req.Header.Set("Idempotency-Key", o.key)
+	if o.test {
+		req.Header.Set("X-Pingpost-Test", "1")
+	}
 	response, err := c.client.Do(req)
 	if err != nil {
 		return a, err

@@ -76,9 +76,11 @@ func (t *Terms) campaignDocument(c *campaignTerms, revision int) object {
 		"payout": object{"share": 0.8}, "caps": t.capDocuments(c.id, ""), "buyers": seats,
 		"duplicates": object{"fields": []string{"phone", "email"}, "match": "any", "window": "30d"},
 	}
-	if c.capBack {
-		out["returns"] = object{"cap_back": true}
+	returns := object{"cap_back": c.capBack}
+	if c.manual {
+		returns["approval"] = "manual"
 	}
+	out["returns"] = returns
 	if c.auctions() {
 		out["vertical"], out["floor"] = c.vertical, c.floor
 	}

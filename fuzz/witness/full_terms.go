@@ -34,6 +34,8 @@ func NewFullTerms(leads int64, hourly, daily string) *Terms {
 	}
 	t.campaign("cmp_weight").capBack = true
 	t.campaign("cmp_more").capBack = true
+	t.campaign("cmp_weight").manual = true
+	t.campaign("cmp_bids").manual = true
 	t.caps = append(t.caps, capTerms{campaign: "cmp_weight", buyer: "rec_alpha", per: "day", zone: daily, count: max(2, leads/40)})
 	return t
 }

@@ -16,6 +16,7 @@ type order struct {
 	path          string // empty: of an ingest
 	token         string // empty: the caller's own
 	key, campaign string
+	test          bool   // nothing is taken for it
 	rival         bool   // another lead is posted at the same bid
 	clashes       bool   // a report that may come at the wrong time, or too late
 	chosen        string // the buyer whose bid an ingest takes up

@@ -27,6 +27,7 @@ type reportOf struct {
 	Lead   string `json:"lead_id"`
 	Status string `json:"status"`
 	Reason string `json:"reason,omitempty"`
+	Return string `json:"return,omitempty"`
 	Error  string `json:"error,omitempty"`
 }
 
@@ -96,12 +97,16 @@ func (b *book) change(f *fact) {
 		e, reporter := b.leads[c.Lead], b.name(event.NameBuyer, f.Buyer)
 		switch {
 		case c.Result == "none" || c.Result == "not_now":
-		case c.Result != "done":
+		case c.Waited && e != nil:
+			b.decreeReturn(e, c.Result == "done", c.Credit, c.Reverse)
+		case c.Result != "done" && c.Result != "waits":
 			b.breach("a report on lead %s came to %s", c.Lead, c.Result)
 		case e == nil || e.standing != recorded && e.standing != delivered || e.buyer != reporter:
 			b.breach("%s reported on lead %s, which it does not have", reporter, c.Lead)
-		case !slices.Contains(after(e.became), c.To):
-			b.breach("lead %s became %q, and then %s", c.Lead, e.became, c.To)
+		case !slices.Contains(e.further(), c.To), (c.Result == "waits") != (c.To == "returned" && b.manual(e)):
+			b.breach("lead %s became %q, and then %s (%s, %s)", c.Lead, e.became, c.To, c.Result, e.asked)
+		case c.Result == "waits":
+			e.asked = waiting
 		default:
 			e.became = append(e.became, c.To)
 			b.back(e, c.Credit, c.Reverse)
@@ -112,7 +117,7 @@ func (b *book) change(f *fact) {
 // back enters what a return gives back; all else gives nothing.
 func (b *book) back(e *entry, credit, reverse market.Money) {
 	wanted := market.Money(0)
-	if e.returned() {
+	if e.returned() && !e.test {
 		wanted = e.price
 		if c := b.terms.campaign(e.campaign); c != nil && c.capBack {
 			b.charge(e, -1)
@@ -131,6 +136,9 @@ func (p *Picture) reported() (found findings) {
 	for _, t := range p.reports {
 		for _, r := range t.reports {
 			e := p.book.leads[r.Lead]
+			if r.Return == "waiting" && e != nil && e.asked != never {
+				continue
+			}
 			if e == nil || !slices.Contains(e.became, r.Status) || t.path != pathBatch && t.path != reportPath(r.Lead) {
 				found.add("that lead %s became %s was acknowledged and is lost", r.Lead, r.Status)
 			}

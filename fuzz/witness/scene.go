@@ -14,15 +14,17 @@ import (
 // was seen of it so far.
 type Scene struct {
 	*Exchange
-	Crowd  *Crowd
-	terms  *Terms
-	buyers *buyers
-	told   *receiver
-	added  []market.Money // top-ups that were acknowledged
-	seen   []string       // the log's dump, as it was last
-	asked  int            // top-ups
-	ruled  []ruling       // likewise, the operator's words on leads
-	said   int            // errands of reports
+	Crowd     *Crowd
+	terms     *Terms
+	buyers    *buyers
+	told      *receiver
+	added     []market.Money // top-ups that were acknowledged
+	seen      []string       // the log's dump, as it was last
+	asked     int            // top-ups
+	ruled     []ruling       // likewise, the operator's words on leads
+	pauses    []pause
+	forgotten []string // likewise, leads that were erased
+	said      int      // errands of reports
 }
 
 // Set sets the stage: the buyers and the receiver of webhooks begin, then the
@@ -30,6 +32,9 @@ type Scene struct {
 func Set(t Clerk, program, dir string, terms *Terms, seed uint64) *Scene {
 	t.Helper()
 	x := NewExchange(t, program, dir)
+	if terms.full {
+		x.BackUp()
+	}
 	b, r := startBuyers(t, program, terms, seed), startReceiver(t, program, terms, seed)
 	terms.hooks, terms.endpoints = r.at(), b.endpoints
 	x.Configure(terms.document(0))
@@ -119,7 +124,8 @@ func (s *Scene) deliveries() (unknown []string, total int) {
 func (s *Scene) Picture() *Picture {
 	s.t.Helper()
 	p := &Picture{terms: s.terms, atRest: s.Crowd.IsIdle() && s.Metric("pingpost_open_deliveries") == "0"}
-	p.added, p.ruled = slices.Clone(s.added), slices.Clone(s.ruled)
+	p.added, p.ruled, p.forgotten = slices.Clone(s.added), slices.Clone(s.ruled), slices.Clone(s.forgotten)
+	p.pauses = slices.Clone(s.pauses)
 	p.reports, _ = s.Crowd.reports.page()
 	answers, _ := s.Crowd.ledger.page()
 	p.sort(answers, s.Crowd.ledger.tooLate())

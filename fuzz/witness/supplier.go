@@ -37,6 +37,7 @@ const (
 	desks       = 24
 	repeatShare = 8 // of a hundred leads, about somebody who came before
 	askedShare  = 10
+	testShare   = 5 // likewise, of a full exchange's: tests
 )
 
 func gather(t *Terms, d *door, token string, reporters map[string]string, seed uint64) *Crowd {
@@ -139,6 +140,7 @@ func (c *Crowd) sell(ctx context.Context, call *caller, name string, chance *ran
 		return c.choose(ctx, call, name, chance)
 	}
 	o := c.order(name, chance, anywhere)
+	o.test = c.terms.full && chance.IntN(100) < testShare
 	a, ok := call.send(ctx, o)
 	return ok && c.report(ctx, call, c.ledger.enter(o, a), chance)
 }

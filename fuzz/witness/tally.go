@@ -1,6 +1,9 @@
 package witness
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
 
 // Tally counts requests that were answered for good: by their kind, and by the
 // answer.
@@ -37,6 +40,8 @@ func (o *order) kind() string {
 		return "batch of reports"
 	case o.isReport():
 		return "report"
+	case o.test:
+		return "ingest of a test"
 	case o.chosen != "":
 		return "ingest for a chosen buyer"
 	}
@@ -66,10 +71,15 @@ func (p *Picture) Tally() Tally {
 		}
 	}
 	for _, r := range p.ruled {
+		if word, ok := strings.CutPrefix(r.settlement, "return "); ok {
+			t.add("operator's word on a return", word, 1)
+			continue
+		}
 		t.add("operator's word on a delivery", r.settlement, 1)
 	}
 	t.add("post", "bid_expired", len(p.late))
 	t.add("top-up", "taken", len(p.added))
+	t.add("erasure", "lead forgotten", len(p.forgotten))
 	for what, n := range map[string]int64{"delivered": p.hooks.Acknowledged, "failed": p.hooks.Failed} {
 		t.add("webhook", what, int(n))
 	}

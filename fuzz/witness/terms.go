@@ -29,6 +29,7 @@ type campaignTerms struct {
 	vertical string // that sellers ping for; empty: there is no auction
 	floor    market.Money
 	capBack  bool // a return gives caps their room back
+	manual   bool // a return waits for the operator
 }
 
 func (c *campaignTerms) auctions() bool { return c.vertical != "" }
