@@ -7,7 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"pingpost/wal"
@@ -162,7 +165,7 @@ func (r *Repository) restoreSnapshot(ctx context.Context, p *plan, dir string) (
 }
 
 func (r *Repository) restoreFile(ctx context.Context, p *plan, dir, name, manifest string) error {
-	if !safeName(name) {
+	if at, _ := path.Split(name); !safeName(name) || !slices.Contains(besides, strings.TrimSuffix(at, "/")) {
 		return fmt.Errorf("the backup in %s names a file %q", r.box.store, name)
 	}
 	folder := genName(p.gen.number) + "/file/" + name
