@@ -51,7 +51,7 @@ func TestErasedIsNotRestored(t *testing.T) {
 	}
 	for range 2 { // with the log as it was restored, and by way of a snapshot
 		again := serve(t, flags...)
-		public, admin = again.addresses("production")
+		_, admin = again.addresses("production")
 		if told := must(t, "explain", gone, "--admin", admin); !strings.Contains(told, "The person was erased") {
 			t.Errorf("the lead that was erased:\n%s", told)
 		}
