@@ -82,16 +82,22 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (Restored,
 	return done, nil
 }
 
-// isFree sees that nothing is written over.
+// isFree sees that nothing is written over, and that the name can be given: an empty
+// folder is removed here already, since one that cannot be would fail behind the fence.
 func isFree(dir string) error {
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || (err == nil && len(entries) == 0) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("cannot restore to %q: %w", dir, err)
+	case len(entries) > 0:
+		return fmt.Errorf("cannot restore to %q, which is not empty; move it aside, or name another folder", dir)
 	}
-	return fmt.Errorf("cannot restore to %q, which is not empty; move it aside, or name another folder", dir)
+	if err := os.Remove(dir); err != nil {
+		return fmt.Errorf("cannot restore to %q, which cannot be replaced; where it is a mount, name a folder below it: %w", dir, err)
+	}
+	return nil
 }
 
 // build writes everything but the life.
