@@ -31,7 +31,8 @@ const keyBlock = 32
 
 // A file whose time is so recent may have been written to since it was read, without
 // its time having changed: it is looked at again. Zeros in it count only then: a file
-// that is being made could have some.
+// that is being made could have some. One whose time lies ahead was written by a clock that
+// has gone back since.
 const unsettled = 2 * time.Second
 
 // A keyFile is what was shipped of one.
@@ -110,7 +111,7 @@ func (s *Shipper) shipKeys(ctx context.Context) error {
 }
 
 func (s *Shipper) shipKey(ctx context.Context, file, name string, info fs.FileInfo) error {
-	now := keyFile{size: info.Size(), written: info.ModTime(), settled: s.opt.now().Sub(info.ModTime()) > unsettled}
+	now := keyFile{size: info.Size(), written: info.ModTime(), settled: s.opt.now().Sub(info.ModTime()).Abs() > unsettled}
 	before, known := s.held[name]
 	if known && before.settled && before.size == now.size && before.written.Equal(now.written) {
 		return nil

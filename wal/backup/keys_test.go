@@ -210,3 +210,19 @@ func TestOldKeysDoNotStay(t *testing.T) {
 		s.close()
 	}
 }
+
+// TestErasedBeforeTheClockWentBack: a file whose time lies ahead has not just been written,
+// so what is erased in it counts.
+func TestErasedBeforeTheClockWentBack(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	s.file(slots, string(make([]byte, 2*keyBlock)))
+	ahead := time.Now().Add(time.Hour)
+	s.must(os.Chtimes(filepath.Join(s.dir, filepath.FromSlash(slots)), ahead, ahead))
+	s.many(1)
+	to := newDir(t, t.TempDir())
+	ship(t, s, small(to, nil))
+	if objects, err := to.List(t.Context(), erasedFolder); err != nil || len(objects) != 1 {
+		t.Errorf("erased are %v, %v", objects, err)
+	}
+}
