@@ -15,7 +15,7 @@ import (
 type restoreCmd struct {
 	From       string `required:"true" help:"Folder, or s3://bucket/prefix." placeholder:"PLACE"`
 	At         string `default:"latest" help:"What to restore: latest, an entry's number, or a time such as 2026-11-20T17:00:00Z, which means the last entry up to then."`
-	DataDir    string `required:"true" help:"The folder to make. It must be empty, or not there." placeholder:"DIR"`
+	DataDir    string `required:"true" help:"The folder to make. It must be empty, or not there, and no mount." placeholder:"DIR"`
 	KeyFile    string `help:"Key file with the identity (AGE-SECRET-KEY-…), where the backup is encrypted." placeholder:"FILE"`
 	Generation int    `help:"From this one; by default from the last that reaches the moment." placeholder:"N"`
 	Drill      bool   `help:"Make a copy to look at, and leave the exchange that is backed up its life. Never serve such a copy beside it."`

@@ -142,12 +142,19 @@ func (b *box) createOpen(ctx context.Context, name string, value any) error {
 	return b.store.Create(ctx, name, text)
 }
 
+// maxOpen bounds what is read of an open object, which nobody has signed: a manifest
+// of a terabyte is no larger.
+const maxOpen = 8 << 20
+
 func (b *box) getOpen(ctx context.Context, name string, value any) error {
 	ctx, cancel := within(ctx, 0)
 	defer cancel()
 	text, err := b.store.Get(ctx, name)
 	if err != nil {
 		return err
+	}
+	if len(text) > maxOpen {
+		return fmt.Errorf("%s in %s is larger than %d bytes", name, b.store, maxOpen)
 	}
 	if err := json.Unmarshal(text, value); err != nil {
 		return errors.Join(fmt.Errorf("%s in %s is damaged", name, b.store), err)

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 
 	"pingpost/wal"
@@ -41,7 +39,7 @@ func snapshotFolder(generation int, newest uint64) string {
 
 // shipSnapshot ships a snapshot file that is whole.
 func shipSnapshot(c *cutter, info wal.SnapshotInfo) error {
-	f, err := os.Open(info.Path)
+	f, err := openListed(info.Path)
 	if err != nil {
 		return err
 	}
@@ -79,7 +77,7 @@ func (s *Shipper) awaitBulk(ctx context.Context) error {
 func (s *Shipper) bulkEnded(err error) error {
 	s.stopBulk()
 	s.bulk = nil
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, errVanished) {
 		return nil // a newer one has taken its place
 	}
 	if errors.Is(err, wal.ErrDamaged) {

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -66,10 +67,10 @@ func (s *Shipper) removeGeneration(ctx context.Context, g *generation) error {
 
 // trim removes, of a generation, snapshots and log that no moment after before needs.
 func (s *Shipper) trim(ctx context.Context, g *generation, before int64) error {
-	if len(g.runs) != 1 {
+	if len(g.runs) == 0 {
 		return nil
 	}
-	r := g.runs[0]
+	r := g.runs[len(g.runs)-1]
 	keep := -1 // the newest snapshot from before
 	for i, p := range g.snapshots {
 		if r.covers(p.Newest) && r[r.holding(p.Newest)].at < before && p.Oldest+1 >= r.first() {
@@ -84,10 +85,11 @@ func (s *Shipper) trim(ctx context.Context, g *generation, before int64) error {
 		return err
 	}
 	needed := min(g.snapshots[keep].Oldest+1, oldest)
-	var names []string
-	for i := 0; i+2 < len(r) && r[i+1].last < needed; i++ { // one more stays: a batch may span two
-		names = append(names, r[i].name)
+	first := 0
+	for first+2 < len(r) && r[first+1].last < needed { // one more stays: a batch may span two
+		first++
 	}
+	names := g.logBefore(r[first].first)
 	manifests, others := g.ofSnapshots(keep)
 	if err := s.box.remove(ctx, manifests); err != nil {
 		return err
@@ -95,6 +97,24 @@ func (s *Shipper) trim(ctx context.Context, g *generation, before int64) error {
 	names = append(names, others...)
 	s.gen.snapshots = slices.DeleteFunc(s.gen.snapshots, func(p pieces) bool { return p.Newest < g.snapshots[keep].Newest })
 	return s.box.remove(ctx, names)
+}
+
+// logBefore lists the log objects that end before an entry: also those that a removal
+// has left whose larger one goes now. In the order of their ends, so that what
+// is left of a removal that breaks off has no gap.
+func (g *generation) logBefore(seq uint64) []string {
+	var old []extent
+	for _, o := range g.objects {
+		if e, ok := parseExtent(o); ok && e.last < seq {
+			old = append(old, e)
+		}
+	}
+	slices.SortStableFunc(old, func(a, b extent) int { return cmp.Compare(a.last, b.last) })
+	names := make([]string, len(old))
+	for i := range old {
+		names[i] = old[i].name
+	}
+	return names
 }
 
 // oldestKept is the first entry that the log itself still has.

@@ -1,7 +1,9 @@
 package backup
 
 import (
+	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,4 +76,52 @@ func TestLastGenerationStays(t *testing.T) {
 	s.clock += int64(10_000 * time.Hour)
 	ship(t, s, opt).Close()
 	restored(t, to, nil, s, RestoreOptions{At: Target{Seq: 3}, Dir: filepath.Join(t.TempDir(), "data")})
+}
+
+// TestRetentionAfterRemovalsThatFailed: small objects whose larger one is there, and log
+// that was being trimmed when the store failed, are past their retention like all else; they are
+// no gap, and the backup does not begin anew for them.
+func TestRetentionAfterRemovalsThatFailed(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	down := 0
+	to := &flaky{Store: newDir(t, t.TempDir()), fails: func(_ int, kind, name string) (int, error) {
+		if kind == "delete" && strings.Contains(name, "/log/") {
+			down++
+			return 0, map[bool]error{false: errFlaky}[down%3 == 1]
+		}
+		return 0, nil
+	}}
+	opt := small(to, nil)
+	opt.now = func() time.Time { return time.Unix(0, s.clock) }
+	for day := range 8 {
+		s.clock += int64(24 * time.Hour)
+		if day == 6 {
+			opt.Retain = 72 * time.Hour
+		}
+		for range 10 {
+			s.many(3)
+			shipper := shipping(t, s, opt)
+			if err := shipper.Once(t.Context()); err != nil && !errors.Is(err, errFlaky) {
+				t.Fatal(err)
+			}
+			shipper.Close()
+		}
+		s.snapshot(uint64(len(s.entries)) - 2)
+		s.archive(uint64(max(1, len(s.entries)-40)))
+	}
+	to.fails = nil
+	for range 2 {
+		s.many(1)
+		ship(t, s, opt).Close()
+	}
+	all, err := NewRepository(to, nil).Generations(t.Context())
+	s.must(err)
+	if len(all) != 1 || all[0].Gaps != 0 {
+		t.Errorf("generations: %+v", all)
+	}
+	if first := all[0].First; s.entries[first-1].At < opt.now().Add(-5*24*time.Hour).UnixNano() {
+		t.Errorf("it goes back to entry %d of %d", first, len(s.entries))
+	}
+	check(t, NewRepository(to, nil), 1)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -269,4 +270,36 @@ func TestEveryHistory(t *testing.T) {
 			restore(len(s.entries))
 		}
 	})
+}
+
+// TestStoreThatIsGone: a folder that was unmounted says of each put that there is no such
+// file. That is no file of the exchange's that has gone.
+func TestStoreThatIsGone(t *testing.T) {
+	for _, part := range []string{"/file/", "/snapshot/"} {
+		s := newSite(t, t.TempDir())
+		gone := true
+		to := &flaky{Store: newDir(t, t.TempDir()), fails: func(_ int, kind, name string) (int, error) {
+			if gone && kind == "put" && strings.Contains(name, part) {
+				return 0, fmt.Errorf("cannot write %s: %w", name, fs.ErrNotExist)
+			}
+			return 0, nil
+		}}
+		s.file("catalogs/1.json", "{}")
+		s.many(4)
+		s.snapshot(3)
+		shipper := shipping(t, s, small(to, nil))
+		if err := shipper.Once(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s cannot be put: %v", part, err)
+		}
+		if objects, err := to.List(t.Context(), "gen"); part == "/file/" && (err != nil || len(objects) != 1) {
+			t.Errorf("the log went before what it names: %v, %v", objects, err)
+		}
+		gone = false
+		if err := shipper.Once(t.Context()); err != nil {
+			t.Error(err)
+		}
+		checkEnd(t, to, s)
+		shipper.Close()
+		s.close()
+	}
 }

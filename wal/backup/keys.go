@@ -31,7 +31,8 @@ const keyBlock = 32
 
 // A file whose time is so recent may have been written to since it was read, without
 // its time having changed: it is looked at again. Zeros in it count only then: a file
-// that is being made could have some.
+// that is being made could have some. One whose time lies ahead was written by a clock that
+// has gone back since.
 const unsettled = 2 * time.Second
 
 // A keyFile is what was shipped of one.
@@ -110,7 +111,7 @@ func (s *Shipper) shipKeys(ctx context.Context) error {
 }
 
 func (s *Shipper) shipKey(ctx context.Context, file, name string, info fs.FileInfo) error {
-	now := keyFile{size: info.Size(), written: info.ModTime(), settled: s.opt.now().Sub(info.ModTime()) > unsettled}
+	now := keyFile{size: info.Size(), written: info.ModTime(), settled: s.opt.now().Sub(info.ModTime()).Abs() > unsettled}
 	before, known := s.held[name]
 	if known && before.settled && before.size == now.size && before.written.Equal(now.written) {
 		return nil
@@ -128,18 +129,33 @@ func (s *Shipper) shipKey(ctx context.Context, file, name string, info fs.FileIn
 			return err
 		}
 	}
-	if !hasSum(s.stored[name], now.sum) {
+	if err := s.replaceKey(ctx, name, now.sum, content); err != nil {
+		return err
+	}
+	s.held[name] = now
+	return nil
+}
+
+// replaceKey has the store hold one version of a key file, this one. Those that an
+// error or a crash has left have keys that were erased since.
+func (s *Shipper) replaceKey(ctx context.Context, name, sum string, content []byte) error {
+	if !hasSum(s.stored[name], sum) {
 		put, err := s.box.put(ctx, keyPlace(keysFolder, name), content)
 		if err != nil {
 			return err
 		}
-		old := s.stored[name]
-		s.stored[name] = []string{put}
-		if err := s.box.remove(ctx, old); err != nil {
-			return err
+		s.stored[name] = append(s.stored[name], put)
+	}
+	var old []string
+	for _, there := range s.stored[name] {
+		if !strings.HasSuffix(there, "-"+sum) {
+			old = append(old, there)
 		}
 	}
-	s.held[name] = now
+	if err := s.box.remove(ctx, old); err != nil {
+		return err
+	}
+	s.stored[name] = slices.DeleteFunc(s.stored[name], func(there string) bool { return slices.Contains(old, there) })
 	return nil
 }
 

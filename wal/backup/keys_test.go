@@ -2,6 +2,7 @@ package backup
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,4 +169,60 @@ func TestMergeOfErasures(t *testing.T) {
 			t.Fatalf("merged to other keys")
 		}
 	})
+}
+
+// TestOldKeysDoNotStay: a version of a key file that could not be removed from the store,
+// by an error or a crash, has keys in it that were erased since. It goes with the next look.
+func TestOldKeysDoNotStay(t *testing.T) {
+	for _, crash := range []bool{false, true} {
+		s := newSite(t, t.TempDir())
+		to := &flaky{Store: newDir(t, t.TempDir())}
+		whole := random(4 * keyBlock)
+		s.file(slots, string(whole))
+		s.settle()
+		s.many(3)
+		shipper := ship(t, s, small(to, nil))
+		to.fails = func(_ int, kind, name string) (int, error) {
+			if kind == "delete" && strings.HasPrefix(name, keysFolder) {
+				return 0, errFlaky
+			}
+			return 0, nil
+		}
+		clear(whole[:keyBlock])
+		s.many(1)
+		s.file(slots, string(whole))
+		s.settle()
+		if err := shipper.Once(t.Context()); !errors.Is(err, errFlaky) {
+			t.Errorf("crash %v: the store does not remove anything: %v", crash, err)
+		}
+		to.fails = nil
+		if crash {
+			shipper.Close()
+			shipper = shipping(t, s, small(to, nil))
+		}
+		if err := shipper.Once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if objects, err := to.List(t.Context(), slots); err != nil || len(objects) != 1 {
+			t.Errorf("crash %v: the version with the erased key is there still: %v, %v", crash, objects, err)
+		}
+		shipper.Close()
+		s.close()
+	}
+}
+
+// TestErasedBeforeTheClockWentBack: a file whose time lies ahead has not just been written,
+// so what is erased in it counts.
+func TestErasedBeforeTheClockWentBack(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	s.file(slots, string(make([]byte, 2*keyBlock)))
+	ahead := time.Now().Add(time.Hour)
+	s.must(os.Chtimes(filepath.Join(s.dir, filepath.FromSlash(slots)), ahead, ahead))
+	s.many(1)
+	to := newDir(t, t.TempDir())
+	ship(t, s, small(to, nil))
+	if objects, err := to.List(t.Context(), erasedFolder); err != nil || len(objects) != 1 {
+		t.Errorf("erased are %v, %v", objects, err)
+	}
 }

@@ -89,7 +89,7 @@ func (s *Shipper) shipFiles(ctx context.Context) error {
 				continue
 			}
 			err := s.shipFile(ctx, name)
-			if errors.Is(err, fs.ErrNotExist) {
+			if errors.Is(err, errVanished) {
 				continue // no fact refers to it any more
 			}
 			if err != nil {
@@ -101,8 +101,20 @@ func (s *Shipper) shipFiles(ctx context.Context) error {
 	return nil
 }
 
+// errVanished is of a file that was listed and is not there any more. A folder that
+// is the store has files too, and that one of them is missing is no such thing.
+var errVanished = errors.New("the file has gone since it was listed")
+
+func openListed(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errVanished
+	}
+	return f, err
+}
+
 func (s *Shipper) shipFile(ctx context.Context, name string) error {
-	f, err := os.Open(filepath.Join(s.src.Dir, filepath.FromSlash(name)))
+	f, err := openListed(filepath.Join(s.src.Dir, filepath.FromSlash(name)))
 	if err != nil {
 		return err
 	}

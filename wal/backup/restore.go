@@ -7,7 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"pingpost/wal"
@@ -79,16 +82,22 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (Restored,
 	return done, nil
 }
 
-// isFree sees that nothing is written over.
+// isFree sees that nothing is written over, and that the name can be given: an empty
+// folder is removed here already, since one that cannot be would fail behind the fence.
 func isFree(dir string) error {
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || (err == nil && len(entries) == 0) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("cannot restore to %q: %w", dir, err)
+	case len(entries) > 0:
+		return fmt.Errorf("cannot restore to %q, which is not empty; move it aside, or name another folder", dir)
 	}
-	return fmt.Errorf("cannot restore to %q, which is not empty; move it aside, or name another folder", dir)
+	if err := os.Remove(dir); err != nil {
+		return fmt.Errorf("cannot restore to %q, which cannot be replaced; where it is a mount, name a folder below it: %w", dir, err)
+	}
+	return nil
 }
 
 // build writes everything but the life.
@@ -162,7 +171,7 @@ func (r *Repository) restoreSnapshot(ctx context.Context, p *plan, dir string) (
 }
 
 func (r *Repository) restoreFile(ctx context.Context, p *plan, dir, name, manifest string) error {
-	if !safeName(name) {
+	if at, _ := path.Split(name); !safeName(name) || !slices.Contains(besides, strings.TrimSuffix(at, "/")) {
 		return fmt.Errorf("the backup in %s names a file %q", r.box.store, name)
 	}
 	folder := genName(p.gen.number) + "/file/" + name

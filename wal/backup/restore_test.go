@@ -287,3 +287,64 @@ func TestKeyFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestHostileStore: what lies in the store is bounded in memory, and leads nowhere but
+// into the folder. Whoever can write there without the exchange's key adds nothing.
+func TestHostileStore(t *testing.T) {
+	for what, row := range map[string]struct{ name, content, want string }{
+		"a manifest without an end": {"gen/0000000001/snapshot/00000000000000000004/whole-%d", `{"names":["` + strings.Repeat(`","`, maxOpen/3) + `"]}`, "larger than"},
+		"a fence without an end":    {"fence/0000000009", `{"epoch":1,"run":"` + strings.Repeat("x", maxOpen) + `"}`, "larger than"},
+		"a file outside":            {"gen/0000000001/file/../../../../lists/whole-%d", `{"names":[],"size":0}`, "names a file"},
+		"the log's own file":        {"gen/0000000001/file/log/00000000000000000001.log/whole-%d", `{"names":[],"size":0}`, "names a file"},
+		"the log's life":            {"gen/0000000001/file/EPOCH/whole-%d", `{"names":[],"size":0}`, "names a file"},
+		"another's piece":           {"gen/0000000001/file/lists/more/whole-%d", `{"names":["../../../../keys/x"],"size":0}`, "no piece"},
+		"a key outside":             {"keys/../../x/%d-00000000000000000000000000000000", "0", "damaged"},
+		"keys of its own":           {"keys/leads/00000000000000000001/%d-00000000000000000000000000000000", strings.Repeat("k", 64), "damaged"},
+		"erasures of its own":       {"erased/exchange.key/%d-00000000000000000000000000000000", "\xff\xff", "damaged"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := newSite(t, t.TempDir())
+			defer s.close()
+			s.many(4)
+			to := newDir(t, t.TempDir())
+			ship(t, s, small(to, nil)).Close()
+			hostile := &adding{Store: to, name: row.name, content: []byte(row.content)}
+			if strings.Contains(row.name, "%d") {
+				hostile.name = fmt.Sprintf(row.name, len(row.content))
+			}
+			base := t.TempDir()
+			_, err := NewRepository(hostile, nil).Restore(t.Context(), RestoreOptions{Dir: filepath.Join(base, "a", "data")})
+			if err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("restored: %v", err)
+			}
+			_ = filepath.WalkDir(base, func(path string, entry os.DirEntry, err error) error {
+				if err == nil && !entry.IsDir() && !strings.HasPrefix(path, filepath.Join(base, "a", "data"+unfinishedSuffix)) {
+					t.Errorf("%s was written", path)
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// adding is a store with one object more.
+type adding struct {
+	store.Store
+	name    string
+	content []byte
+}
+
+func (a *adding) List(ctx context.Context, folder string) ([]store.Object, error) {
+	found, err := a.Store.List(ctx, folder)
+	if strings.HasPrefix(a.name, folder) {
+		found = append(found, store.Object{Name: a.name, Size: int64(len(a.content)), Modified: time.Now()})
+	}
+	return found, err
+}
+
+func (a *adding) Get(ctx context.Context, name string) ([]byte, error) {
+	if name == a.name {
+		return a.content, nil
+	}
+	return a.Store.Get(ctx, name)
+}

@@ -15,12 +15,17 @@ import (
 type archivist struct {
 	shipper *backup.Shipper
 	stop    context.CancelFunc
-	ended   chan struct{} // closed when it has stopped shipping
-	stopped error         // why it did, where nobody asked it to
+	ended   chan struct{} // closed when nothing of it is under way any more
+	stopped error         // why it stopped shipping, where nobody asked it to
+	waits
 }
 
-// asksFor bounds how long a start waits to hear from the backup's store whether this
-// copy of the exchange may go on, and shipsFor how long a stop waits for it to have all.
+// waits are how long a start waits to hear from the backup's store whether this copy
+// of the exchange may go on, and a stop for it to have all. A store
+// that is a folder of another machine may hang, and then no context ends what waits for it:
+// so nobody but a goroutine of the archivist's does.
+type waits struct{ asks, ships time.Duration }
+
 const (
 	asksFor  = 10 * time.Second
 	shipsFor = 10 * time.Second
@@ -42,9 +47,7 @@ func (x *Exchange) askBackup() error {
 		return err
 	}
 	x.archivist.shipper = shipper
-	ctx, cancel := context.WithTimeout(context.Background(), asksFor)
-	defer cancel()
-	err = shipper.Begin(ctx)
+	err = x.archivist.ask()
 	if backup.Stops(err) {
 		return err
 	}
@@ -55,6 +58,31 @@ func (x *Exchange) askBackup() error {
 	return nil
 }
 
+// errHangs is of a store that does not even give up.
+var errHangs = errors.New("the backup's store hangs")
+
+// within does something with the shipper that a store may hang in. What hangs goes on,
+// and ended is closed once it does not.
+func (a *archivist) within(limit time.Duration, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	done, ended := make(chan error, 1), make(chan struct{})
+	a.ended = ended
+	go func() {
+		defer close(ended)
+		defer cancel()
+		done <- do(ctx)
+	}()
+	select {
+	case err := <-done:
+		<-ended
+		return err
+	case <-time.After(limit + limit/10):
+		return errHangs
+	}
+}
+
+func (a *archivist) ask() error { return a.within(a.asks, a.shipper.Begin) }
+
 // begin ships from here on.
 func (a *archivist) begin(x *Exchange) {
 	if a.shipper == nil {
@@ -62,9 +90,11 @@ func (a *archivist) begin(x *Exchange) {
 	}
 	var ctx context.Context
 	ctx, a.stop = context.WithCancel(context.Background())
-	a.ended = make(chan struct{})
+	asked, ended := a.ended, make(chan struct{})
+	a.ended = ended
 	go func() {
-		defer close(a.ended)
+		defer close(ended)
+		<-asked
 		if a.stopped = a.shipper.Run(ctx); a.stopped != nil {
 			x.logger.Error("the backup has stopped for good; the exchange goes on without one", "error", a.stopped)
 		}
@@ -80,21 +110,31 @@ func (a *archivist) end(x *Exchange) {
 		a.stop()
 		select {
 		case <-a.ended:
-		case <-time.After(shipsFor):
-			x.logger.Warn("the backup's store hangs; what was not shipped yet is shipped after the next start")
-			return
+		case <-time.After(a.ships):
 		}
-		if a.stopped == nil {
+		if a.idle() && a.stopped == nil {
 			a.finish(x)
 		}
+	}
+	if !a.idle() {
+		x.logger.Warn("the backup's store hangs; what was not shipped yet is shipped after the next start")
+		return
 	}
 	a.shipper.Close()
 }
 
+// idle tells whether nothing of it is under way.
+func (a *archivist) idle() bool {
+	select {
+	case <-a.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 func (a *archivist) finish(x *Exchange) {
-	ctx, cancel := context.WithTimeout(context.Background(), shipsFor)
-	defer cancel()
-	if err := a.shipper.Once(ctx); err != nil {
+	if err := a.within(a.ships, a.shipper.Once); err != nil {
 		x.logger.Warn("the backup does not have all; the rest is shipped after the next start", "error", err)
 	}
 }

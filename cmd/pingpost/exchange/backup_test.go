@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -214,5 +215,82 @@ func TestBackupThatCannotBe(t *testing.T) {
 	}
 	if _, err := DataDir(newPlace(t, recorded).config(), env); err == nil {
 		t.Error("a data_dir that is not there was taken")
+	}
+}
+
+// deaf is a store on a machine that is gone: from some moment on no request comes to an
+// end, whatever its context.
+type deaf struct {
+	store.Store
+	gone    atomic.Bool
+	waiting atomic.Int64
+	back    chan struct{}
+}
+
+func (d *deaf) wait() {
+	if d.gone.Load() {
+		d.waiting.Add(1)
+		<-d.back
+	}
+}
+
+func (d *deaf) Put(ctx context.Context, name string, data []byte) error {
+	d.wait()
+	return d.Store.Put(ctx, name, data)
+}
+
+func (d *deaf) List(ctx context.Context, folder string) ([]store.Object, error) {
+	d.wait()
+	return d.Store.List(ctx, folder)
+}
+
+// TestStoreThatHangs: neither a start nor a stop waits for a store for longer than it has
+// patience, also where the store does not hear that nobody waits any more.
+func TestStoreThatHangs(t *testing.T) {
+	for what, hangs := range map[string]func(d *deaf, start func() *Exchange){
+		"from the start on": func(d *deaf, start func() *Exchange) { d.gone.Store(true); start() },
+		"while it ships": func(d *deaf, start func() *Exchange) {
+			start()
+			d.gone.Store(true) // for the next lead
+		},
+		"from the stop on": func(d *deaf, start func() *Exchange) {
+			x := start()
+			eventually(t, "all is shipped", func() bool { return x.archivist.shipper.Status().LagEntries == 0 })
+			x.archivist.stop()
+			<-x.archivist.ended
+			d.gone.Store(true)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			d := &deaf{back: make(chan struct{})}
+			p := newPlace(t, recorded)
+			built, err := read(p.config(), env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := newExchange(p.config(), Options{Env: env, Logger: logger, Backup: func(string) (backup.Options, error) {
+				own, err := store.OpenDir(filepath.Join(t.TempDir(), "backups"))
+				d.Store = own
+				return backup.Options{To: d}, err
+			}}, built)
+			x.archivist.waits = waits{asks: 10 * time.Millisecond, ships: 10 * time.Millisecond}
+			r := &running{Exchange: x, place: p, t: t}
+			hangs(d, func() *Exchange {
+				if err := x.run(built); err != nil {
+					t.Fatal(err)
+				}
+				return x
+			})
+			if a := r.ingest(lead(1)); a.status != 201 {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+			if what != "from the stop on" {
+				eventually(t, "a request hangs", func() bool { return d.waiting.Load() > 0 })
+			}
+			r.stop()
+			ended := x.archivist.ended
+			close(d.back)
+			<-ended
+		})
 	}
 }

@@ -109,6 +109,7 @@ func newExchange(path string, opt Options, built *config.Exchange) *Exchange {
 		path: path, opt: opt, settings: built.Settings, clock: server.NewClock(),
 		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), gone: make(chan struct{}),
 		keeper: keeper{every: snapshotEvery, looks: keeperLooks}, eraseWaits: eraseWaits,
+		archivist: archivist{waits: waits{asksFor, shipsFor}},
 	}
 	x.meter = server.NewMeter(metrics.NewSet(), func(what string, err error) {
 		x.logger.Error(what, "error", err)

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pingpost/engine/event"
+	"pingpost/server/vault/slots"
+	"pingpost/wal"
+)
+
+// TestErasedIsNotRestored: two are sold and backed up, and one is erased. Restored to the
+// moment before the erasure and served, the exchange knows the other one alone: what the
+// erased one was sealed with is in no file of it, and in no object of the backup. Sums
+// and hashes are what they were.
+func TestErasedIsNotRestored(t *testing.T) {
+	f := newFolders(t)
+	flags := []string{"-c", f.config, "--backup-to", f.to, "--backup-unencrypted"}
+	s := serve(t, flags...)
+	public, admin := s.addresses("production")
+	s.hears("the backup is whole")
+	gone, kept := sendOne(t, public), sendOne(t, public)
+	statement := must(t, "statement", "--admin", admin, "--supplier", "sup", "--format", "csv")
+	shipped(t, admin)
+	before := standOf(t, must(t, "log", "hash", f.data))
+	if said := must(t, "erase", gone, "--admin", admin); said != "erased  1\n" {
+		t.Fatal(said)
+	}
+	shipped(t, admin)
+	waitFor(t, func() bool { // a key file counts once it has been left alone for two seconds
+		found, err := filepath.Glob(filepath.Join(f.to, "erased", "leads", "*", "*"))
+		return err == nil && len(found) > 0
+	})
+	s.signal(syscall.SIGKILL)
+	s.ends()
+	if err := os.RemoveAll(f.data); err != nil {
+		t.Fatal(err)
+	}
+
+	at := fmt.Sprint(before.Seq)
+	restored := standOf(t, must(t, "restore", "--from", f.to, "--at", at, "--data-dir", f.data))
+	if restored.Seq != before.Seq || restored.Hash != before.Hash {
+		t.Errorf("restored %+v, and there was %+v", restored, before)
+	}
+	for range 2 { // with the log as it was restored, and by way of a snapshot
+		again := serve(t, flags...)
+		_, admin = again.addresses("production")
+		if told := must(t, "explain", gone, "--admin", admin); !strings.Contains(told, "The person was erased") {
+			t.Errorf("the lead that was erased:\n%s", told)
+		}
+		if told := must(t, "explain", kept, "--admin", admin); strings.Contains(told, "The person was erased") {
+			t.Errorf("the other lead:\n%s", told)
+		}
+		if now := must(t, "statement", "--admin", admin, "--supplier", "sup", "--format", "csv"); now != statement {
+			t.Errorf("the statement was\n%s\nand is\n%s", statement, now)
+		}
+		again.signal(syscall.SIGTERM)
+		if code := again.ends(); code != 0 {
+			t.Errorf("exit %d: %s", code, again.said())
+		}
+	}
+	third := serve(t, flags...)
+	public, admin = third.addresses("production")
+	later := sendOne(t, public)
+	shipped(t, admin)
+	third.signal(syscall.SIGTERM)
+	third.ends()
+	must(t, "log", "verify", f.data)
+	must(t, "backup", "verify", "--from", f.to)
+	facts := must(t, "log", "dump", f.data)
+	if !strings.Contains(facts, gone) || !strings.Contains(facts, later) {
+		t.Error("a lead is not in the log")
+	}
+	mustNotName(t, f.data, f.to)
+	for where, keys := range keysIn(t, f) {
+		opens := whoOpens(t, f.data, keys)
+		if opens[gone] || !opens[kept] || !opens[later] {
+			t.Errorf("%s opens %v", where, opens)
+		}
+	}
+}
+
+// shipped waits until the backup has all that is logged.
+func shipped(t testing.TB, admin string) {
+	t.Helper()
+	waitFor(t, func() bool { return strings.Contains(get(t, admin+"/metrics"), "pingpost_backup_lag_entries 0\n") })
+}
+
+// mustNotName looks through all files below folders for the person.
+func mustNotName(t testing.TB, folders ...string) {
+	t.Helper()
+	files := 0
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return err
+			}
+			files++
+			text, err := os.ReadFile(path)
+			for _, canary := range []string{person, "2125550100"} {
+				if strings.Contains(strings.ToLower(string(text)), strings.ToLower(canary)) {
+					t.Errorf("%s has %s", path, canary)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if files < 10 {
+		t.Errorf("there are only %d files", files)
+	}
+}
+
+// keysIn are the files of leads' keys in the folder, and each version in the backup: a
+// folder each, with what a thief of it could try.
+func keysIn(t testing.TB, f folders) map[string]string {
+	t.Helper()
+	found := map[string]string{"the folder": f.data}
+	versions, err := filepath.Glob(filepath.Join(f.to, "keys", "leads", "*", "*"))
+	if err != nil || len(versions) == 0 {
+		t.Fatalf("no keys in the backup: %v", err)
+	}
+	for _, version := range versions {
+		dir := t.TempDir()
+		text, err := os.ReadFile(version)
+		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, "keys", "leads"), 0o700))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "keys", "leads", filepath.Base(filepath.Dir(version))), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[version] = dir
+	}
+	return found
+}
+
+// whoOpens tells of a log's leads which can be opened by the keys of a folder.
+func whoOpens(t testing.TB, data, keys string) map[string]bool {
+	t.Helper()
+	with, err := slots.Open(keys, 3, func(what string, err error) { t.Error(what, err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer with.Close()
+	log, err := wal.NewReader(data, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	opens := map[string]bool{}
+	for {
+		entry, err := log.Next()
+		if errors.Is(err, io.EOF) {
+			return opens
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fact, err := new(event.Decoder).Decode(entry.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lead, ok := fact.(*event.LeadDecided); ok {
+			_, err := with.Open(nil, lead.Slot, lead.Lead, lead.Sealed)
+			opens[lead.Lead.String()] = err == nil
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package backup
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestRestoreToAMount: a folder that is a mount cannot get what was built beside it. That is
+// said before the exchange that was backed up has lost its life for it.
+func TestRestoreToAMount(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skipf("needs the right to mount: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
+	s := newSite(t, t.TempDir())
+	defer s.close()
+	s.many(4)
+	to := newDir(t, t.TempDir())
+	shipper := ship(t, s, small(to, nil))
+	if _, err := NewRepository(to, nil).Restore(t.Context(), RestoreOptions{Dir: dir}); err == nil || !strings.Contains(err.Error(), "a folder below it") {
+		t.Errorf("restored to a mount: %v", err)
+	}
+	s.many(1)
+	if err := shipper.Once(t.Context()); err != nil {
+		t.Errorf("the exchange that was backed up goes on no more: %v", err)
+	}
+	restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(dir, "below")})
+}
