@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -41,12 +43,18 @@ func (f *adminFlags) send(within time.Duration, method, path string, body []byte
 		return nil, err
 	}
 	client := &http.Client{Transport: way, Timeout: within}
+	if !strings.HasPrefix(f.Admin, "http://") && !strings.HasPrefix(f.Admin, "https://") {
+		return nil, fmt.Errorf("--admin %q is no address: it begins with http:// or https://", f.Admin)
+	}
 	req, err := http.NewRequest(method, f.Admin+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a request to %q: %w", f.Admin, err)
 	}
 	req.SetBasicAuth("operator", f.Password)
 	answer, err := client.Do(req)
+	if stranger := (x509.UnknownAuthorityError{}); errors.As(err, &stranger) {
+		return nil, fmt.Errorf("%s shows a certificate whose issuer is not trusted here; give the issuer's by --ca FILE or PINGPOST_CA: %w", f.Admin, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the exchange; is it running, and is --admin its admin address? %w", err)
 	}

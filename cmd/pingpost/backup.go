@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -74,21 +75,33 @@ func keyFile(path string, unencrypted bool) (*backup.Key, error) {
 		return nil, nil
 	}
 	return nil, errors.New("a backup has the exchange's key and all that it knows of persons: give a key file " +
-		"(pingpost backup keygen makes one), or say --unencrypted where the place itself is safe")
+		"(pingpost backup keygen makes one), or say that it is to be unencrypted (--unencrypted; of serve --backup-unencrypted) where the place itself is safe")
 }
 
-// openPlace makes a folder absolute, so that the same place is always called the same.
-func openPlace(place string) (store.Store, error) {
-	to, err := store.Open(place, os.LookupEnv)
-	dir, isDir := to.(*store.Dir)
-	if err != nil || !isDir {
-		return to, err
+// absolute is a place by the name that it has from everywhere.
+func absolute(place string) (string, error) {
+	if strings.Contains(place, "://") || strings.HasPrefix(place, "s3:") {
+		return place, nil
 	}
-	absolute, err := filepath.Abs(dir.String())
+	return filepath.Abs(place)
+}
+
+// openPlace opens a place to write to.
+func openPlace(place string) (store.Store, error) {
+	place, err := absolute(place)
 	if err != nil {
 		return nil, err
 	}
-	return store.OpenDir(absolute)
+	return store.Open(place, os.LookupEnv)
+}
+
+// findPlace opens a place to read from: it makes nothing there.
+func findPlace(place string) (store.Store, error) {
+	place, err := absolute(place)
+	if err != nil {
+		return nil, err
+	}
+	return store.Find(place, os.LookupEnv)
 }
 
 // serveBackup is the part of serve's flags.

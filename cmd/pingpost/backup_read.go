@@ -17,7 +17,7 @@ type backupListCmd struct {
 
 // Run lists what there is. It needs no key.
 func (c *backupListCmd) Run() error {
-	from, err := openPlace(c.From)
+	from, err := findPlace(c.From)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func openRepository(place, keys string) (*backup.Repository, error) {
 			return nil, err
 		}
 	}
-	from, err := openPlace(place)
+	from, err := findPlace(place)
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +131,8 @@ func (c *backupKeygenCmd) Run() error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("cannot make a key file: %w", err)
 	}
-	fmt.Println(recipient)
+	if _, err := fmt.Println(recipient); err != nil {
+		return fmt.Errorf("the key file %q was made, and its first line has the recipient, which could not be printed: %w", c.File, err)
+	}
 	return nil
 }

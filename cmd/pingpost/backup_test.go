@@ -295,6 +295,7 @@ func TestBackupRefuses(t *testing.T) {
 		"no moment to restore":       {"restore", "--from", f.to, "--data-dir", f.data, "--at", "yesterday"},
 		"is not empty":               {"restore", "--from", f.to, "--data-dir", filepath.Dir(f.data)},
 		"--backup-to is missing":     {"serve", "-c", f.config, "--backup-unencrypted"},
+		"which lies in it":           {"backup", "--to", filepath.Join(f.data, "copies"), "--data-dir", f.data, "--unencrypted"},
 		"the exchange's key and all": {"serve", "-c", f.config, "--backup-to", f.to},
 	} {
 		if said := run(t, args...); said.code != 1 || !strings.Contains(said.err, want) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +36,9 @@ where one was left. To erase again does no harm.`
 func (c *eraseCmd) Run() error { return c.run(os.Stdout) }
 
 func (c *eraseCmd) run(out io.Writer) error {
+	if c.Lead == "" && c.Phone == "" && c.Email == "" {
+		return errors.New("say who is to be erased: a lead's id, --phone NUMBER or --email ADDRESS")
+	}
 	asked, err := json.Marshal(map[string]string{"lead": c.Lead, "phone": c.Phone, "email": c.Email})
 	if err != nil {
 		return err

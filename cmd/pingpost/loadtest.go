@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
@@ -17,15 +18,15 @@ import (
 
 // loadtestCmd carries out a scenario and says whether its limits were held.
 type loadtestCmd struct {
-	Scenario string        `arg:"" optional:"" help:"A built-in scenario (see --list), or the path of a file."`
-	List     bool          `help:"List the built-in scenarios."`
-	Print    bool          `help:"Print the scenario's document, to begin another one with."`
-	Rate     float64       `placeholder:"NUMBER" help:"Arrivals a second in the first phase that is measured; the others in proportion."`
-	Duration time.Duration `placeholder:"TIME" help:"How long the measured phases last, together."`
-	Buyers   int           `placeholder:"NUMBER" help:"How many buyers the scenario's first group has."`
-	Seed     uint64        `placeholder:"NUMBER" help:"Of arrivals and leads: 1 by default, and one of the moment for --target."`
-	JSON     string        `name:"json" type:"path" placeholder:"FILE" help:"Write all that was measured to this file."`
-	HTML     string        `name:"html" type:"path" placeholder:"FILE" help:"Write a report with curves to this file. It loads nothing from elsewhere."`
+	Scenario string         `arg:"" optional:"" help:"A built-in scenario (see --list), or the path of a file."`
+	List     bool           `help:"List the built-in scenarios."`
+	Print    bool           `help:"Print the scenario's document, to begin another one with."`
+	Rate     *float64       `placeholder:"NUMBER" help:"Arrivals a second in the first phase that is measured; the others in proportion."`
+	Duration *time.Duration `placeholder:"TIME" help:"How long the measured phases last, together."`
+	Buyers   *int           `placeholder:"NUMBER" help:"How many buyers the scenario's first group has."`
+	Seed     uint64         `placeholder:"NUMBER" help:"Of arrivals and leads: 1 by default, and one of the moment for --target."`
+	JSON     string         `name:"json" type:"path" placeholder:"FILE" help:"Write all that was measured to this file."`
+	HTML     string         `name:"html" type:"path" placeholder:"FILE" help:"Write a report with curves to this file. It loads nothing from elsewhere."`
 
 	targetFlags
 }
@@ -60,6 +61,9 @@ func (c *loadtestCmd) Run() error {
 	}
 	s, err := c.scenario()
 	if err != nil {
+		return err
+	}
+	if err := c.writable(); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -108,23 +112,8 @@ func (c *loadtestCmd) scenario() (*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Rate < 0 || c.Rate > 1e6 {
-		return nil, fmt.Errorf("--rate %v: give a number up to 1000000", c.Rate)
-	}
-	if c.Duration < 0 || c.Duration > 24*time.Hour {
-		return nil, fmt.Errorf("--duration %v: give a time up to 24h", c.Duration)
-	}
-	if c.Buyers < 0 || c.Buyers > 500 {
-		return nil, fmt.Errorf("--buyers %d: give a number up to 500", c.Buyers)
-	}
-	if c.Rate > 0 {
-		s.Faster(c.Rate)
-	}
-	if c.Duration > 0 {
-		s.Last(c.Duration)
-	}
-	if c.Buyers > 0 {
-		s.Bought(c.Buyers)
+	if err := c.vary(s); err != nil {
+		return nil, err
 	}
 	if c.Seed == 0 {
 		c.Seed = 1
@@ -133,6 +122,47 @@ func (c *loadtestCmd) scenario() (*scenario.Scenario, error) {
 		}
 	}
 	return s, nil
+}
+
+// vary changes the scenario as the flags say.
+func (c *loadtestCmd) vary(s *scenario.Scenario) error {
+	if c.Rate != nil {
+		if !(*c.Rate > 0 && *c.Rate <= 1e6) {
+			return fmt.Errorf("--rate %v: give a number above zero, up to 1000000", *c.Rate)
+		}
+		s.Faster(*c.Rate)
+	}
+	if c.Duration != nil {
+		if *c.Duration <= 0 || *c.Duration > 24*time.Hour {
+			return fmt.Errorf("--duration %v: give a time above zero, up to 24h", *c.Duration)
+		}
+		s.Last(*c.Duration)
+	}
+	if c.Buyers != nil {
+		if *c.Buyers < 1 || *c.Buyers > 500 {
+			return fmt.Errorf("--buyers %d: give a number from 1 to 500", *c.Buyers)
+		}
+		s.Bought(*c.Buyers)
+	}
+	return nil
+}
+
+// writable sees before the test that there are folders for what is to be written after it.
+func (c *loadtestCmd) writable() error {
+	for flag, path := range map[string]string{"--json": c.JSON, "--html": c.HTML} {
+		if path == "" {
+			continue
+		}
+		if info, err := os.Stat(filepath.Dir(path)); err != nil {
+			return fmt.Errorf("%s %s: there is no folder for it: %w", flag, path, err)
+		} else if !info.IsDir() {
+			return fmt.Errorf("%s %s: %s is no folder", flag, path, filepath.Dir(path))
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return fmt.Errorf("%s %s is a folder; name a file", flag, path)
+		}
+	}
+	return nil
 }
 
 // carryOut runs the scenario, against an exchange of its own if no other is named.

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 
 	"pingpost/loadtest/scenario"
 	"pingpost/loadtest/trial"
@@ -61,6 +62,11 @@ func (f *targetFlags) target(ctx context.Context, s *scenario.Scenario) (*trial.
 	if to.Port() == "" {
 		addr = net.JoinHostPort(to.Hostname(), "80")
 	}
+	there, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("--target %s: nobody is there: %w", f.Target, err)
+	}
+	_ = there.Close()
 	t := &trial.Target{
 		Addr: addr, Admin: f.Admin, Supplier: f.Supplier, APIKey: f.APIKey, Campaigns: f.Campaign,
 		Vertical: f.Vertical, Buyers: f.Buyer, Receiver: f.Receiver,

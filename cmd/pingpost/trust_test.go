@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,9 @@ tls: {cert: cert.pem, key: key.pem}`, 1)
 		{"ping", "--url", public, "--client-id", "sup", "--client-secret", apiKey, "vertical=auto", "state=CA", "tcpa_consent:=true"},
 	} {
 		without := run(t, args...)
+		if strings.Contains(without.err, "cannot reach") || slices.Contains(args, "--admin") && !strings.Contains(without.err, "--ca FILE") {
+			t.Errorf("%v without the CA does not say what to do: %s", args, without.err)
+		}
 		if without.code == 0 || !strings.Contains(without.err+without.out, "certificate") && args[0] != "send" {
 			t.Errorf("%v without the CA: exit %d %s %s", args, without.code, without.out, without.err)
 		}

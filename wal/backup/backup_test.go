@@ -65,6 +65,9 @@ func check(t *testing.T, r *Repository, generations int) []Check {
 	if err != nil || len(checks) != generations {
 		t.Fatalf("%d generations, %v, want %d", len(checks), err, generations)
 	}
+	if none, err := r.Verify(t.Context(), 99); err == nil || !strings.Contains(err.Error(), "no generation 99") {
+		t.Errorf("one that is not there: %v, %v", none, err)
+	}
 	for _, c := range checks {
 		if !c.OK() {
 			t.Errorf("generation %d: %v", c.Number, c.Problems)

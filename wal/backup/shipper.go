@@ -103,6 +103,9 @@ type Shipper struct {
 // read from the store before the first step.
 func NewShipper(src Source, opt Options) (*Shipper, error) {
 	opt = opt.withDefaults()
+	if err := src.apart(opt.To); err != nil {
+		return nil, err
+	}
 	lock, err := src.lock(opt.To.String())
 	if err != nil {
 		return nil, err

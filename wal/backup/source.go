@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"pingpost/wal"
+	"pingpost/wal/backup/store"
 )
 
 // A Source is the folder that is backed up, and how its log is read.
@@ -29,6 +30,22 @@ func Folder(dir string) Source {
 		Epoch:     func() (uint32, error) { return wal.ReadEpoch(dir) },
 		NewReader: func(from uint64) (*wal.Reader, error) { return wal.NewReader(dir, from) },
 	}
+}
+
+// apart is that a place does not lie in what is backed up to it.
+func (s *Source) apart(to store.Store) error {
+	folder, isDir := to.(*store.Dir)
+	if !isDir {
+		return nil
+	}
+	dir, err := filepath.Abs(s.Dir)
+	if err != nil {
+		return err
+	}
+	if below, err := filepath.Rel(dir, folder.String()); err == nil && filepath.IsLocal(below) {
+		return fmt.Errorf("cannot back up %q to %s, which lies in it; give a place that outlives it", dir, folder)
+	}
+	return nil
 }
 
 // Open is the folder of a log that this process serves.

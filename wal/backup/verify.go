@@ -55,6 +55,9 @@ func (r *Repository) Verify(ctx context.Context, number int) ([]Check, error) {
 		}
 		checks = append(checks, c)
 	}
+	if len(checks) == 0 && number != 0 {
+		return nil, fmt.Errorf("there is no generation %d in %s; list says which there are", number, r.box.store)
+	}
 	return checks, nil
 }
 

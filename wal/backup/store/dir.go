@@ -45,6 +45,16 @@ func OpenDir(root string) (*Dir, error) {
 	return &Dir{root}, nil
 }
 
+// FindDir opens a folder that is there, and makes nothing in it.
+func FindDir(root string) (*Dir, error) {
+	if info, err := os.Stat(root); err != nil {
+		return nil, fmt.Errorf("there is no backup folder: %w", err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("the backup folder %q is a file", root)
+	}
+	return &Dir{root}, nil
+}
+
 func (d *Dir) String() string { return d.root }
 
 func (d *Dir) path(name string) string { return filepath.Join(d.root, filepath.FromSlash(name)) }
@@ -67,7 +77,11 @@ func (d *Dir) write(ctx context.Context, name string, data []byte, publish func(
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Join(d.root, unfinished), "*")
+	below := filepath.Join(d.root, unfinished)
+	if err := os.Mkdir(below, dirPerm); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("cannot write to the backup folder: %w", err)
+	}
+	tmp, err := os.CreateTemp(below, "*")
 	if err != nil {
 		return fmt.Errorf("cannot write to the backup folder: %w", err)
 	}

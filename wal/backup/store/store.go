@@ -54,13 +54,25 @@ const MaxObject = 64 << 20
 // s3://bucket/prefix?endpoint=https://host&region=name. What is not said there
 // comes from the environment: see S3.
 func Open(place string, env func(string) (string, bool)) (Store, error) {
+	return open(place, env, OpenDir)
+}
+
+// Find opens a place that is there, to read what it has: unlike Open it makes nothing.
+func Find(place string, env func(string) (string, bool)) (Store, error) {
+	return open(place, env, FindDir)
+}
+
+func open(place string, env func(string) (string, bool), folder func(string) (*Dir, error)) (Store, error) {
 	if strings.HasPrefix(place, "s3://") {
 		return openS3(place, env, nil)
 	}
 	if scheme, _, found := strings.Cut(place, "://"); found {
 		return nil, fmt.Errorf("%s:// is no place for backups; give a folder, or s3://bucket/prefix", scheme)
 	}
-	return OpenDir(place)
+	if strings.HasPrefix(place, "s3:") {
+		return nil, errors.New("s3: without // is no place for backups; write s3://bucket/prefix, or ./s3:… for a folder of that name")
+	}
+	return folder(place)
 }
 
 // Join is the place below another one.

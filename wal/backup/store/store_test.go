@@ -250,7 +250,7 @@ func TestPlaces(t *testing.T) {
 	for place, want := range map[string]string{
 		filepath.Join(dir, "b"): filepath.Join(dir, "b"), "s3://b": "s3://b/", "s3://b/p/q/": "s3://b/p/q",
 		"s3://b/p?endpoint=http://127.0.0.1:9000&region=eu": "s3://b/p",
-		"s3:///p": "cannot read", "s3://id:secret@b": "cannot read", "https://b/p": "no place", "s3://b?endpoint=host": "no address",
+		"s3:///p": "cannot read", "s3://id:secret@b": "cannot read", "https://b/p": "no place", "s3:/b/p": "write s3://bucket/prefix", "s3:b": "write s3://bucket/prefix", "s3://b?endpoint=host": "no address",
 		"s3://b?endpoint=https://host/path": "no address", "s3://b?secret=1": "takes ?endpoint=",
 	} {
 		s, err := Open(place, env)
@@ -266,6 +266,38 @@ func TestPlaces(t *testing.T) {
 		if got := Join(place, "t"); got != want {
 			t.Errorf("below %s: %s, want %s", place, got, want)
 		}
+	}
+}
+
+// TestFindingMakesNothing: to look into a folder leaves it as it was, and one that was
+// copied without its empty folders can be written to.
+func TestFindingMakesNothing(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for place, want := range map[string]string{filepath.Join(dir, "none"): "no such file", file: "is a file", "s3:/b": "write s3://"} {
+		if s, err := Find(place, credentialsOf); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v %v, want %s", place, s, err, want)
+		}
+	}
+	bare := filepath.Join(dir, "bare")
+	if err := os.Mkdir(bare, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Find(bare, credentialsOf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in, err := os.ReadDir(bare); err != nil || len(in) > 0 {
+		t.Errorf("finding it made %v, %v", in, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
+		t.Error("looking for a folder made it")
+	}
+	if err := s.Put(t.Context(), "name", []byte("x")); err != nil {
+		t.Error(err)
 	}
 }
 
