@@ -113,8 +113,8 @@ powerloss-mutants:
 
 # SECONDS, DAYS (of each history) and SEED (that one alone) are options.
 sim:
-	SIM_SECONDS=$(or $(SECONDS),120) SIM_DAYS=$(or $(DAYS),40) SIM_SEED=$(SEED) SIM_FIRST=$$(date +%s) SIM_SHRINK=300 \
-		$(GO) test -count=1 -v -timeout 24h -run '^TestSimulation$$' ./fuzz/sim
+	SIM_SECONDS=$(or $(SECONDS),120) SIM_DAYS=$(or $(DAYS),40) SIM_SEED=$(SEED) SIM_FIRST=$$(date +%s) SIM_SHRINK=300 SIM_CROWDS=100 \
+		$(GO) test -count=1 -v -timeout 24h -run '^(TestSimulation|TestCrowd)$$' ./fuzz/sim
 
 sim-mutants:
 	SIM_MUTANTS=all $(GO) test -count=1 -v -timeout 2h -run '^TestMutants$$' ./fuzz/sim

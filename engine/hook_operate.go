@@ -3,8 +3,6 @@ package engine
 import (
 	"fmt"
 	"math"
-	"slices"
-	"sync"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -55,47 +53,6 @@ func (e *Engine) decreed(h *state.Hook, outcome event.HookOutcome) *event.HookTr
 	return &event.HookTried{
 		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts, Outcome: outcome, At: e.opt.Clock.Now(),
 	}
-}
-
-// resentAtOnce is how many dead letters share the log's batches.
-const resentAtOnce = 256
-
-// ResendAllHooks makes all the dead letters that a supplier has now events again,
-// oldest first, and says how many they were. After an error some of them are.
-func (e *Engine) ResendAllHooks(supplier market.SupplierID) (resent int, err error) {
-	ref, err := e.supplierRef(supplier)
-	if err != nil {
-		return 0, err
-	}
-	for some := range slices.Chunk(e.state.DeadHooks(ref, 0, math.MaxInt), resentAtOnce) {
-		n, err := e.resend(ref, some)
-		if resent += n; err != nil {
-			return resent, err
-		}
-	}
-	return resent, nil
-}
-
-func (e *Engine) resend(supplier market.Ref, dead []state.Hook) (resent int, err error) {
-	e.hooks.switching.Lock()
-	defer e.hooks.switching.Unlock()
-	if e.state.HookStanding(supplier).Off {
-		return 0, errHooksOff
-	}
-	failed := make([]error, len(dead))
-	var all sync.WaitGroup
-	for i := range dead {
-		all.Go(func() { failed[i] = e.conclude(e.decreed(&dead[i], event.HookResent), nil) })
-	}
-	all.Wait()
-	for _, oops := range failed {
-		if oops == nil {
-			resent++
-		} else {
-			err = oops
-		}
-	}
-	return resent, err
 }
 
 // SwitchHooks stops telling a supplier, which makes dead letters of all that

@@ -32,13 +32,13 @@ begin at=2026-03-07T23:00:00Z
 
 // TestCrowd sends some requests at once while the log is slow, so that each meets
 // what the others have reserved, and looks for an order in which the model gives
-// the same answers.
+// the same answers. SIM_CROWDS is of how many seeds.
 func TestCrowd(t *testing.T) {
 	rounds := 30
 	if raceDetector || testing.Short() {
 		rounds = 25
 	}
-	for seed := range uint64(4) {
+	for seed := range uint64(number(t, "SIM_CROWDS", 4)) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				crowd(t, rand.New(rand.NewPCG(seed, 5)), rounds)

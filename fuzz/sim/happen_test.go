@@ -77,7 +77,7 @@ func (g *generator) label() string {
 // dying is, rarely, how a request ends in the middle.
 func (g *generator) dying(l line) line {
 	if g.IntN(40) == 0 {
-		l.said["dies"] = strconv.Itoa(g.IntN(3))
+		l.said["dies"] = strconv.Itoa(g.IntN(5))
 		if l.said["dies"] != "0" && g.IntN(2) == 0 {
 			l.said["unheard"] = "yes"
 		}

@@ -251,7 +251,7 @@ func (in *intake) takeUp() string {
 	code, reason := in.redeem()
 	switch {
 	case code != "":
-		clear(in.lead.duplicates)
+		in.duplicates = nil
 		return in.unmatched("bid_expired")
 	case reason != "":
 		return in.unmatched(reason)
@@ -273,7 +273,7 @@ func (m *model) sale(label string, l line) string {
 		return "invalid_bid_token"
 	}
 	in.auctionOf, in.picked, in.campaign = a, a.bids[0], a.campaign
-	in.lead = &lead{label: label, campaign: in.campaign, supplier: l.at(1), received: m.now, status: "open", duplicates: map[string]int64{}}
+	in.lead = &lead{label: label, campaign: in.campaign, supplier: l.at(1), received: m.now, status: "open"}
 	code, reason := in.redeem()
 	switch {
 	case code != "":

@@ -49,7 +49,7 @@ func (m *model) ingest(label string, l line) string {
 	case m.paused["campaign "+in.campaign]:
 		return "invalid_payload flo_campaign_id:inactive"
 	}
-	in.lead = &lead{label: label, campaign: in.campaign, supplier: l.at(1), received: m.now, status: "open", duplicates: map[string]int64{}}
+	in.lead = &lead{label: label, campaign: in.campaign, supplier: l.at(1), received: m.now, status: "open"}
 	in.chosen = l.said["ping"] != ""
 	if in.chosen {
 		if fault := in.choice(); fault != "" {
@@ -124,6 +124,7 @@ type intake struct {
 	price      int64
 	payout     int64
 	taken      []charge
+	duplicates map[string]int64 // by what it will be known, if it is sold
 }
 
 // candidate is a seat, what its buyer bids, and why it is out.
@@ -299,7 +300,7 @@ func better(a, b *candidate) bool {
 func (in *intake) isDuplicate(buyer string) bool {
 	c := in.terms.campaigns[in.campaign]
 	window := c.duration("duplicates", 0)
-	clear(in.lead.duplicates)
+	in.duplicates = map[string]int64{}
 	if window <= 0 {
 		return false
 	}
@@ -320,10 +321,10 @@ func (in *intake) isDuplicate(buyer string) bool {
 		name := strings.Join([]string{in.campaign, buyer, value}, " ")
 		known, ok := in.remembered[name]
 		found = found || ok && !past(known.until, in.now)
-		in.lead.duplicates[name] = in.now + int64(window/time.Nanosecond)
+		in.duplicates[name] = in.now + int64(window/time.Nanosecond)
 	}
 	if found {
-		clear(in.lead.duplicates)
+		clear(in.duplicates)
 	}
 	return found
 }

@@ -72,6 +72,7 @@ func (in *intake) sell() string {
 func (in *intake) assign() {
 	l := in.lead
 	l.buyer, l.price, l.payout, l.decided, l.charges = in.buyerOf(in.picked), in.price, in.payout, in.now, in.taken
+	l.duplicates = in.duplicates
 	for _, c := range in.taken {
 		in.used[c.window] += c.amount
 	}
@@ -194,15 +195,15 @@ func (m *model) judge(d *delivery) (fate string, pause time.Duration) {
 		pause = d.reply.again
 	}
 	d.doubtful = d.doubtful || d.reply.what != "unreached"
-	d.attempts++
-	if d.attempts > len(gaps) {
+	failed := d.attempts + 1
+	if failed > len(gaps) {
 		if !d.doubtful {
 			return "refused", 0
 		}
 		return "unknown", 0
 	}
-	pause = max(gaps[d.attempts-1], min(pause, 30*time.Second))
-	m.commit(func() { d.tried = m.now })
+	pause = max(gaps[failed-1], min(pause, 30*time.Second))
+	m.commit(func() { d.attempts, d.tried = failed, m.now })
 	return "open", pause
 }
 

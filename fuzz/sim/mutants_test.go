@@ -112,7 +112,7 @@ func TestMutants(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
 			test := exec.CommandContext(ctx, "go", "test", "-count=1", "-failfast", "-run", "^(TestSimulation|TestCrowd)$", "-overlay", overlay, ".")
-			test.Env = append(os.Environ(), "SIM_MUTANT=yes", "SIM_SECONDS=60", "SIM_DAYS=45", "SIM_SHRINK=1", "SIM_FIRST=1")
+			test.Env = append(os.Environ(), "SIM_MUTANT=yes", "SIM_SECONDS=240", "SIM_DAYS=45", "SIM_SHRINK=1", "SIM_FIRST=1")
 			said, err := test.CombinedOutput()
 			if err == nil || !bytes.Contains(said, []byte("the shortest history")) && !bytes.Contains(said, []byte("TestCrowd/")) {
 				t.Fatalf("nothing was found: %v\n%s", err, said)

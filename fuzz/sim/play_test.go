@@ -197,7 +197,10 @@ func (p *play) request(label string, l, how line) string {
 	}
 	l = line{verb: l.verb, about: l.about, said: without(l.said, "dies", "unheard", "at")}
 	done := make(chan string, 1)
-	go func() { done <- p.x.act(label, l) }()
+	go func() {
+		defer close(done) // an answer may be out when the process dies, at the same instant
+		done <- p.x.act(label, l)
+	}()
 	var answer string
 	var dead bool
 	select {

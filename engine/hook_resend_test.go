@@ -1,0 +1,84 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// resent are the events of each lead that operators resent, in the order of the
+// facts.
+func (x *exchange) resent() map[market.LeadID][]market.HookType {
+	all := map[market.LeadID][]market.HookType{}
+	for _, e := range x.log.durable() {
+		fact, err := new(event.Decoder).Decode(e.data)
+		if tried, ok := fact.(*event.HookTried); err == nil && ok && tried.Outcome == event.HookResent {
+			all[tried.Lead] = append(all[tried.Lead], tried.Type)
+		}
+	}
+	return all
+}
+
+// unheard is an event that so many more attempts do not tell, the last of them now.
+func (x *exchange) unheard(a engine.Answer, what market.HookType, attempts int) {
+	x.t.Helper()
+	for range attempts {
+		h, ok := x.state.Hook(a.Lead, what)
+		if !ok || h.Dead {
+			x.t.Fatalf("%s is %+v", what, h)
+		}
+		if err := x.engine.HookTried(h, nacks); err != nil {
+			x.t.Fatal(err)
+		}
+	}
+	time.Sleep(time.Second)
+}
+
+// TestResendKeepsTheOrderOfALead: what is resent may be told before the next one
+// is. So a lead's events come to life in the order of their causes, however they
+// died.
+func TestResendKeepsTheOrderOfALead(t *testing.T) {
+	told := []market.HookType{market.HookPosted, market.HookContacted, market.HookReturned}
+	changes := func(x *exchange, a engine.Answer) {
+		x.reported(saying(a, "contacted"))
+		x.reported(saying(a, "returned"))
+	}
+	for name, die := range map[string]func(x *exchange){
+		"all at once": func(x *exchange) {
+			for n := range 300 {
+				changes(x, x.sold(n))
+			}
+			if err := x.engine.SwitchHooks("acme", true); err != nil {
+				x.t.Fatal(err)
+			}
+			if err := x.engine.SwitchHooks("acme", false); err != nil {
+				x.t.Fatal(err)
+			}
+		},
+		"the last one first": func(x *exchange) {
+			a := x.sold(1)
+			changes(x, a)
+			for i, attempts := range []int{2, 2, 6, 4, 4} {
+				x.unheard(a, told[min(i, 4-i)], attempts)
+			}
+		},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			x := begin(t, plain())
+			die(x)
+			dead := must[[]deadHook](t)(x.dead())
+			if n, err := x.engine.ResendAllHooks("acme"); n != len(dead) || err != nil {
+				t.Fatalf("%d of %d resent: %v", n, len(dead), err)
+			}
+			for lead, got := range x.resent() {
+				if !slices.Equal(got, told) {
+					t.Fatalf("of lead %s are resent %v", lead, got)
+				}
+			}
+		})
+	}
+}
