@@ -278,8 +278,10 @@ func TestServeWithoutItsStore(t *testing.T) {
 
 func TestBackupRefuses(t *testing.T) {
 	f := newFolders(t)
-	if err := os.MkdirAll(f.data, 0o700); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{f.data, f.to} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for want, args := range map[string][]string{
 		"say what to back up":        {"backup", "--to", f.to, "--unencrypted"},
