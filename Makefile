@@ -19,7 +19,7 @@ GOVULNCHECK   = $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 # A source archive has no git: its build calls itself unversioned.
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
 
-TEST_TIMEOUT ?= 5m
+TEST_TIMEOUT ?= 10m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
