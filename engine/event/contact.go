@@ -35,13 +35,3 @@ func (c *Contact) Decode(data []byte) error {
 		return true
 	})
 }
-
-// ContactBody finds the body in a contact part without decoding the rest; nil
-// where there is none. The result aliases data.
-func ContactBody(data []byte) []byte {
-	body, _, err := easyproto.GetBytes(data, 2)
-	if err != nil {
-		return nil
-	}
-	return body
-}

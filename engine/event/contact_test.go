@@ -21,19 +21,11 @@ func TestContactsComeBackAsTheyWere(t *testing.T) {
 			}) || !bytes.Equal(read.Body, c.Body) {
 				t.Fatalf("wrote %+v\nread  %+v", c, read)
 			}
-			if !bytes.Equal(ContactBody(data), c.Body) {
-				t.Fatalf("body %q, found alone %q", c.Body, ContactBody(data))
-			}
 		}
 	})
 }
 
-func TestNoBodyInWhatIsNoContact(t *testing.T) {
-	for _, data := range [][]byte{nil, {}, {0xff}, []byte("no contact at all"), {0x12, 200}} {
-		if body := ContactBody(data); len(body) != 0 {
-			t.Errorf("%q has the body %q", data, body)
-		}
-	}
+func TestContactThatIsCutShort(t *testing.T) {
 	var c Contact
 	if err := c.Decode([]byte{0x12, 200}); err == nil {
 		t.Error("a contact part that is cut short is read")
