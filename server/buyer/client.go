@@ -25,7 +25,7 @@ type Options struct {
 	Secrets func(name string) (value string, ok bool)
 
 	Trusted          []netip.Prefix // networks that private addresses and plain http are allowed in
-	MaxConnsPerBuyer int            // connections to one host; 512
+	MaxConnsPerBuyer int            // connections to one host for pings, and as many for posts; 512
 	MaxResponse      int            // bytes of an answer's body; 64 KiB
 	ConnectTimeout   time.Duration  // for name, TCP and TLS together; 3 s
 	ConnWait         time.Duration  // how long to wait where every connection to a host is in use; 1 s
@@ -37,6 +37,10 @@ type Options struct {
 	// the status says it), and the status of the answer, zero without one. It
 	// is called from any goroutine. Nil: nobody is told.
 	TokenFailed func(secret string, fault market.Fault, status int)
+
+	// Caught is told of a host that answers more than it was asked, whose connections
+	// are used once from then on: see dial.Options. Nil: nobody is told.
+	Caught func(host string)
 
 	// Now is the clock for Retry-After, for the lives of tokens and for
 	// Elapsed; time.Now. Deadlines are the network's business and always real
@@ -68,6 +72,7 @@ func New(options Options) *Client {
 	c := &Client{options: options, hosts: dial.New(dial.Options{
 		Trusted: options.Trusted, MaxConnsPerHost: options.MaxConnsPerBuyer, MaxResponse: options.MaxResponse,
 		ConnectTimeout: options.ConnectTimeout, ConnWait: options.ConnWait, Idle: options.Idle, Roots: options.Roots,
+		Caught: options.Caught,
 	})}
 	c.accounts.open = c.openAccount
 	c.grants.fetch, c.grants.now = c.fetchToken, options.Now

@@ -25,6 +25,12 @@
 // runs in the caller's goroutine: an endpoint that hangs holds its connection
 // and its caller until the deadline, and nothing else.
 //
+// # Whose answer it is
+//
+// HTTP/1.1 has nothing in an answer that names its request. So a line is looked at
+// before it is used again, requests whose answers prove themselves go over lines of their own, and
+// an endpoint that was caught once is trusted with no line for an hour (see host).
+//
 // # Where an endpoint may live
 //
 // An address is judged after the name was resolved, in the moment of

@@ -28,7 +28,8 @@ func (h *host) exchange(r *Request, response *fasthttp.Response) Trip {
 	if left <= 0 {
 		return Trip{Fault: market.FaultTimeout}
 	}
-	held, err := inStretches(h.pool.AcquireConn, left, h.of.options.ConnWait)
+	pool := h.poolOf(r)
+	held, err := inStretches(pool.AcquireConn, left, h.of.options.ConnWait)
 	if err != nil {
 		return Trip{Fault: dialFault(err)}
 	}
@@ -37,10 +38,10 @@ func (h *host) exchange(r *Request, response *fasthttp.Response) Trip {
 		panic("BUG: a connection in the pool that dial did not make")
 	}
 	done, keep := h.converse(conn, r, response)
-	if keep && h.of.keeps() {
-		h.pool.ReleaseConn(held)
+	if keep && h.keeps() {
+		pool.ReleaseConn(held)
 	} else {
-		h.pool.CloseConn(held)
+		pool.CloseConn(held)
 	}
 	return done
 }
@@ -55,6 +56,9 @@ func (h *host) converse(conn *line, r *Request, response *fasthttp.Response) (do
 	err := conn.ask(r.Text, kept)
 	done.Sent = conn.sent()
 	if errors.Is(err, errUnasked) {
+		if conn.words {
+			h.caught()
+		}
 		return Trip{Fault: market.FaultBroken, stale: true}, false
 	}
 	if err != nil {
@@ -63,16 +67,22 @@ func (h *host) converse(conn *line, r *Request, response *fasthttp.Response) (do
 		return done, false
 	}
 
-	reader := h.pool.AcquireReader(conn)
-	defer h.pool.ReleaseReader(reader)
+	pool := h.poolOf(r)
+	reader := pool.AcquireReader(conn)
+	defer pool.ReleaseReader(reader)
 	done.Status, err = h.read(reader, response)
 	if err != nil {
 		done.Fault = tripFault(err)
 		done.stale = kept && !conn.answered() && done.Fault != market.FaultTimeout
 		return done, false
 	}
-	clean := reader.Buffered() == 0 && done.Status >= 200
-	return done, clean && !response.ConnectionClose()
+	if more, _ := reader.Peek(reader.Buffered()); len(more) > 0 {
+		if saysMore(more) {
+			h.caught()
+		}
+		return done, false
+	}
+	return done, done.Status >= 200 && !response.ConnectionClose()
 }
 
 // maxInterim bounds the 1xx answers that may come before the one that counts.

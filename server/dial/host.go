@@ -1,8 +1,8 @@
 package dial
 
 import (
-	"errors"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -11,52 +11,79 @@ import (
 // HeadLimit is the largest head of an answer: status line and headers.
 const HeadLimit = 16 << 10
 
-// host is what every address of one origin shares. The pool owns the
-// connections; exchange borrows one at a time.
+// host is what every address of one origin shares. The pools own the connections;
+// exchange borrows one at a time.
+//
+// An answer in HTTP/1.1 does not say which request it is for. An endpoint that
+// answers twice therefore answers the next request on that connection, too, and what
+// comes after the look at the line (see line.spoiled) is believed. Two things are
+// done about it:
+//
+//   - Requests whose answers are proven to be theirs by what they say (an auction's
+//     id) have connections of their own. An answer too many to one of them is never
+//     on a line that another kind of request goes over.
+//   - A host that was once caught is wary for an hour: each request gets a connection
+//     that has carried nothing, and leaves none behind.
+//
+// So what remains is an endpoint's first answer too many, of those that cannot be
+// told, in the instant between look and answer. (Rejected: a new connection for each
+// post, whoever it is to. It costs a round trip or three, and the ports of this
+// machine run out at some hundred posts a second to one address.)
 type host struct {
-	pool *fasthttp.HostClient
-	of   *Hosts
+	of    *Hosts
+	pools [2]*fasthttp.HostClient // of each sort of request
+	wary  atomic.Int64            // until when, in nanoseconds by of.clock; 0: never was
 }
 
-// openHost sets the pool up. It connects to what its dial is closed over, and
-// not to Addr, which fasthttp would split at commas.
+// wariness is how long a host is wary that was caught.
+const wariness = time.Hour
+
+// poolOf is where a request's connections come from.
+func (h *host) poolOf(r *Request) *fasthttp.HostClient {
+	if r.Proven {
+		return h.pools[1]
+	}
+	return h.pools[0]
+}
+
+// openHost sets the pools up.
 func (hs *Hosts) openHost(from origin) *host {
-	return &host{
-		of: hs,
-		pool: &fasthttp.HostClient{
-			Addr: net.JoinHostPort(from.name, from.port),
-			DialTimeout: func(_ string, limit time.Duration) (net.Conn, error) {
-				return hs.dialer.dial(from, limit)
-			},
-			MaxConns:            hs.options.MaxConnsPerHost,
-			MaxConnWaitTimeout:  min(stretch, hs.options.ConnWait),
-			MaxIdleConnDuration: hs.options.Idle,
-			ConnPoolStrategy:    fasthttp.LIFO, // so that the surplus falls idle and is closed
-			ReadBufferSize:      HeadLimit,
+	return &host{of: hs, pools: [2]*fasthttp.HostClient{hs.openPool(from), hs.openPool(from)}}
+}
+
+// openPool connects to what its dial is closed over, and not to Addr, which
+// fasthttp would split at commas.
+func (hs *Hosts) openPool(from origin) *fasthttp.HostClient {
+	return &fasthttp.HostClient{
+		Addr: net.JoinHostPort(from.name, from.port),
+		DialTimeout: func(_ string, limit time.Duration) (net.Conn, error) {
+			return hs.dialer.dial(from, limit)
 		},
+		MaxConns:            hs.options.MaxConnsPerHost,
+		MaxConnWaitTimeout:  min(stretch, hs.options.ConnWait),
+		MaxIdleConnDuration: hs.options.Idle,
+		ConnPoolStrategy:    fasthttp.LIFO, // so that the surplus falls idle and is closed
+		ReadBufferSize:      HeadLimit,
 	}
 }
 
-// stretch is how long a connection is waited for at a time.
-const stretch = 20 * time.Millisecond
+// caught makes the host wary: it has said more than it was asked.
+func (h *host) caught() {
+	now := h.of.clock()
+	if before := h.wary.Swap(int64(now + wariness)); before <= int64(now) && h.of.options.Caught != nil {
+		h.of.options.Caught(h.pools[0].Addr)
+	}
+	h.closeIdle()
+}
 
-// inStretches takes a connection from the pool, or has it make one, within the
-// time left. (The pool's connections have a type without a name outside.)
-//
-// Where all are in use it waits no longer than wait, in stretches, and asks anew
-// after each. The pool looks for a free connection and queues for one after, and
-// gives its lock up in between: one that comes back in that instant is nobody's,
-// and who queues then waits for another to come back, which may never happen.
-func inStretches[C any](acquire func(time.Duration, bool) (C, error), left, wait time.Duration) (conn C, err error) {
-	began := time.Now()
-	for {
-		waited := time.Since(began)
-		if waited >= left {
-			return conn, fasthttp.ErrTimeout
-		}
-		conn, err = acquire(left-waited, false)
-		if !errors.Is(err, fasthttp.ErrNoFreeConns) || time.Since(began) >= wait {
-			return conn, err
-		}
+// keeps tells whether a connection that has served may be kept for the next
+// request.
+func (h *host) keeps() bool {
+	return int64(h.of.clock()) >= h.wary.Load() && h.of.keeps()
+}
+
+func (h *host) closeIdle() {
+	for _, pool := range h.pools {
+		pool.CloseIdleConnections()
 	}
 }

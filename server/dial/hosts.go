@@ -14,7 +14,7 @@ import (
 // Options say how Hosts are reached. Nothing has a default but what says so.
 type Options struct {
 	Trusted         []netip.Prefix // networks that private addresses and plain http are allowed in
-	MaxConnsPerHost int            // connections to one host
+	MaxConnsPerHost int            // connections to one host, for each of the two sorts of requests (see Request.Proven)
 	MaxResponse     int            // bytes of an answer's body
 	ConnectTimeout  time.Duration  // for name, TCP and TLS together
 	ConnWait        time.Duration  // how long to wait where every connection to a host is in use
@@ -22,6 +22,10 @@ type Options struct {
 	Keep            int            // connections to all hosts together, above which none is kept for later; 0: no limit
 	Roots           *x509.CertPool // authorities that are trusted; nil: the system's
 	Resolver        *net.Resolver  // of names; nil: the system's servers, asked by Go itself
+
+	// Caught is told of a host, as name and port, that has sent more than it was asked
+	// for: from any goroutine, once while it is wary. Nil: nobody is told.
+	Caught func(host string)
 }
 
 // Hosts are those that a client speaks to, each with its connections. Methods may
@@ -31,6 +35,7 @@ type Hosts struct {
 	dialer  *dialer
 	targets targets
 	closed  atomic.Bool
+	clock   func() time.Duration // since it was made
 }
 
 // New opens nothing yet.
@@ -39,7 +44,8 @@ func New(options Options) *Hosts {
 	if resolver == nil {
 		resolver = &net.Resolver{PreferGo: true} // the C library's keeps a thread past any deadline
 	}
-	hs := &Hosts{options: options, dialer: &dialer{
+	began := time.Now()
+	hs := &Hosts{options: options, clock: func() time.Duration { return time.Since(began) }, dialer: &dialer{
 		trusted: options.Trusted, timeout: options.ConnectTimeout, resolver: resolver,
 		tls: &tls.Config{
 			RootCAs:            options.Roots,

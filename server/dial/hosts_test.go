@@ -67,9 +67,13 @@ func anything(deadline time.Time) *Request {
 
 // send sends such a request, and gives the answer's body.
 func send(target *Target, repeatable bool) (Trip, string) {
-	var response fasthttp.Response
 	r := anything(time.Now().Add(ample))
 	r.Repeatable = repeatable
+	return ask(target, r)
+}
+
+func ask(target *Target, r *Request) (Trip, string) {
+	var response fasthttp.Response
 	done := target.Send(r, &response)
 	return done, string(response.Body())
 }
@@ -151,7 +155,7 @@ func TestKeep(t *testing.T) {
 	if n := kept(); n != 3 {
 		t.Errorf("%d connections are kept", n)
 	}
-	busy[0].host.pool.CloseIdleConnections()
+	busy[0].host.closeIdle()
 	send(busy[4], true)
 	if n := kept(); n != 3 {
 		t.Errorf("%d connections are kept, after one was closed", n)

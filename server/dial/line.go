@@ -1,6 +1,7 @@
 package dial
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"os"
@@ -17,8 +18,9 @@ var errUnasked = errors.New("something came that nobody asked for")
 // counted with it, which errs towards "may have arrived".
 type wire struct {
 	net.Conn
-	given int64 // bytes
-	dry   bool  // reads look at what is there and wait for nothing
+	given   int64 // bytes
+	dry     bool  // reads take what is there and wait for nothing
+	stirred bool  // a dry one found something
 
 	// How a look is taken at the socket: kept, since each look would otherwise
 	// make them anew. Raw is nil for what is no socket.
@@ -41,16 +43,23 @@ func newWire(conn net.Conn) *wire {
 	return w
 }
 
-// Read of a dry wire never takes a byte.
+// Read of a dry wire takes nothing where nothing is.
 func (w *wire) Read(p []byte) (int, error) {
 	if !w.dry {
 		return w.Conn.Read(p)
 	}
-	if w.pending() {
-		return 0, errUnasked
+	if !w.pending() {
+		return 0, os.ErrDeadlineExceeded
 	}
-	return 0, os.ErrDeadlineExceeded
+	w.stirred = true
+	if err := w.SetReadDeadline(time.Now().Add(moment)); err != nil {
+		return 0, err
+	}
+	return w.Conn.Read(p)
 }
+
+// moment is longer than it takes to read what is there.
+const moment = time.Millisecond
 
 // pending tells whether a byte or the end of the connection has come. One that
 // is no socket, or that cannot be looked at, counts as quiet: reading will tell.
@@ -67,7 +76,11 @@ func (w *wire) pending() bool {
 // of the network.
 func (l *line) ask(request []byte, kept bool) error {
 	if net.Conn(l.wire) == l.Conn && l.wire.raw != nil && pushes {
-		return l.wire.ask(request, kept)
+		err := l.wire.ask(request, kept)
+		if errors.Is(err, errUnasked) {
+			l.spoiled()
+		}
+		return err
 	}
 	if kept && l.spoiled() {
 		return errUnasked
@@ -91,7 +104,8 @@ type line struct {
 
 	first, last time.Time // deadlines that the one given serves for; last is that one itself
 
-	probe [1]byte
+	probe [32]byte
+	words bool  // what lay on it before a request was said by somebody, and no farewell
 	kept  bool  // it has carried a request before
 	mark  int64 // what the wire had been given when the present one began
 	heard int64 // bytes of answer to the present one
@@ -109,13 +123,23 @@ func (l *line) begin() (kept bool) {
 // taken more from the wire than the answer before; with the wire dry it ends
 // there, in a way that TLS takes for a timeout and survives.
 //
-// What comes between this look and the request is not seen. HTTP/1.1 has no way
-// to.
+// What comes between this look and the answer is not seen. HTTP/1.1 has no way
+// to: see host.
+//
+// A line that is spoiled is used no more. Servers that end an idle connection with a
+// 408 (RFC 9110, 15.5.9) say farewell by it, and answer nothing twice.
 func (l *line) spoiled() bool {
-	l.wire.dry = true
+	l.wire.dry, l.wire.stirred = true, false
 	n, err := l.Conn.Read(l.probe[:])
 	l.wire.dry = false
-	return n > 0 || !errors.Is(err, os.ErrDeadlineExceeded)
+	l.words = saysMore(l.probe[:n])
+	return n > 0 || l.wire.stirred || !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// saysMore tells whether what came without being asked for is (the beginning of) an
+// answer, and neither a farewell nor an end of line too many.
+func saysMore(text []byte) bool {
+	return len(bytes.TrimSpace(text)) > 0 && !bytes.Contains(text, []byte(" 408 "))
 }
 
 // until gives the line a deadline, for reading and writing. For a ping it is

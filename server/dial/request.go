@@ -15,6 +15,10 @@ type Request struct {
 	// asks for nothing that is done but once.
 	Repeatable bool
 
+	// Proven says that the answer shows whose it is, and is believed for that alone.
+	// Such requests go over connections of their own.
+	Proven bool
+
 	// Late says that nothing hangs on the deadline: it may be kept a sixteenth of
 	// the time late, which spares timers. What comes after it is then not heard.
 	Late bool
@@ -32,7 +36,7 @@ func (t *Target) Send(r *Request, response *fasthttp.Response) Trip {
 	if !done.stale || done.Sent && !r.Repeatable {
 		return done
 	}
-	t.host.pool.CloseIdleConnections()
+	t.host.poolOf(r).CloseIdleConnections()
 	again := t.host.exchange(r, response)
 	again.Doubt = done.Sent
 	return again
@@ -41,7 +45,10 @@ func (t *Target) Send(r *Request, response *fasthttp.Response) Trip {
 // Connections is how many there are to the target's host, and how many of those
 // are idle.
 func (t *Target) Connections() (all, idle int) {
-	return t.host.pool.ConnsCount(), t.host.pool.IdleConnsCount()
+	for _, pool := range t.host.pools {
+		all, idle = all+pool.ConnsCount(), idle+pool.IdleConnsCount()
+	}
+	return all, idle
 }
 
 // AppendHeader appends a header line, its value in two parts. What would end it

@@ -14,7 +14,7 @@ import (
 // waitsFor waits until something lies on the client's idle connection.
 func waitsFor(t *testing.T, target *Target) {
 	t.Helper()
-	held, err := target.host.pool.AcquireConn(ample, false)
+	held, err := target.host.pools[0].AcquireConn(ample, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func waitsFor(t *testing.T, target *Target) {
 			t.Fatal("nothing came")
 		}
 	}
-	target.host.pool.ReleaseConn(held)
+	target.host.pools[0].ReleaseConn(held)
 }
 
 // TestSpoiled: what an endpoint sends while nobody has asked answers no request.

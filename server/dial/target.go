@@ -71,7 +71,7 @@ func (ts *targets) find(address string) (*Target, market.Fault) {
 // connections are closed as they fall idle.
 func (ts *targets) forgetLocked() {
 	for _, h := range ts.byHost {
-		h.pool.CloseIdleConnections()
+		h.closeIdle()
 	}
 	ts.byURL, ts.byHost = map[string]*Target{}, map[origin]*host{}
 }
@@ -80,7 +80,7 @@ func (ts *targets) closeIdle() {
 	ts.mu.RLock()
 	defer ts.mu.RUnlock()
 	for _, h := range ts.byHost {
-		h.pool.CloseIdleConnections()
+		h.closeIdle()
 	}
 }
 

@@ -50,7 +50,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 	x.room.begin(dir, x.logger, x.gone)
 	x.buyers = buyer.New(buyer.Options{
 		Secrets: x.secret, Trusted: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
-		TokenFailed: x.tokenFailed,
+		TokenFailed: x.tokenFailed, Caught: x.answersTooMuch,
 	})
 	e := engine.New(engine.Options{
 		State: x.state, Log: journal{x.log}, History: journal{x.log}, Buyers: mail{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,
@@ -171,6 +171,12 @@ func (x *Exchange) secret(name string) (string, bool) {
 // after each failure, and so do the lines.
 func (x *Exchange) tokenFailed(secret string, fault market.Fault, status int) {
 	x.logger.Warn("a buyer's token endpoint gives no token; without one the buyer is sent nothing", "secret", secret, "fault", fault, "status", status)
+}
+
+// answersTooMuch tells of an endpoint whose answers could be taken for those to other
+// leads.
+func (x *Exchange) answersTooMuch(host string) {
+	x.logger.Warn("a buyer's endpoint sends more than one answer to a request; for an hour its connections are used once each, since the answer too many would count for the next lead", "host", host)
 }
 
 // keysFail tells operators that no keys can be made for leads, and when they are again.
