@@ -93,9 +93,14 @@ func (l *LeadDecided) marshal(mm message) {
 	putUint(mm, 21, l.Slot)
 }
 
-// fieldToApply is field without the record of the lead's auction and its name.
+// fieldToApply is field without what applying a lead does not need: the trail, the
+// lead's fields, the record of its auction and its name.
 func (l *LeadDecided) fieldToApply(fc *easyproto.FieldContext) bool {
-	return fc.FieldNum == 18 || fc.FieldNum == 19 || l.field(fc)
+	switch fc.FieldNum {
+	case 11, 15, 18, 19:
+		return true
+	}
+	return l.field(fc)
 }
 
 func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
