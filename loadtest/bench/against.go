@@ -90,14 +90,14 @@ func (b *bench) auctionsAgainst(other *bench, ours, theirs *strings.Builder) err
 				return r, err
 			}
 		}
-		mineRuns, itsRuns, err := alternate(b.size.runs, one(mine), one(its))
+		both, err := alternate(b.size.runs, one(mine), one(its))
 		if err != nil {
 			return err
 		}
 		name := fmt.Sprintf("BenchmarkAuction/buyers=%d", n)
-		for i := range mineRuns {
-			mineRuns[i].sample(ours, name)
-			itsRuns[i].sample(theirs, name)
+		for i := range both[0] {
+			both[0][i].sample(ours, name)
+			both[1][i].sample(theirs, name)
 		}
 	}
 	return nil

@@ -23,14 +23,18 @@ func (b *bench) auctionLatency() ([]row, error) {
 	if err := h.openBare([]int{n}); err != nil {
 		return nil, err
 	}
-	ours, theirs, err := h.turnsOf(n, &sellerSpec{Warmup: b.size.warmup, Lasting: b.size.openLasting, Rate: openRate})
+	if _, err := h.openKeeping(n); err != nil {
+		return nil, err
+	}
+	all, err := h.turnsOf(n, &sellerSpec{Warmup: b.size.warmup, Lasting: b.size.openLasting, Rate: openRate})
 	if err != nil {
 		return nil, err
 	}
-	return auctionLatencyRows(n, ours, theirs), nil
+	return auctionLatencyRows(n, all), nil
 }
 
-func auctionLatencyRows(buyers int, ours, theirs []sellerResult) []row {
+func auctionLatencyRows(buyers int, all *sides) []row {
+	ours, theirs := all.ours, all.bare
 	p50 := func(r *sellerResult) float64 { return float64(r.Bid.P50) / 1e6 }
 	p99 := func(r *sellerResult) float64 { return float64(r.Bid.P99) / 1e6 }
 	a, z := pick(ours, p99), pick(theirs, p99)
@@ -51,8 +55,16 @@ func auctionLatencyRows(buyers int, ours, theirs []sellerResult) []row {
 		first.measured += fmt.Sprintf("; %d of %d auctions had no bid", unsold, sent)
 		first.verdict = missed
 	}
+	kept := pick(all.keeping, p99)
+	record, rest := kept.less(z), a.less(kept)
 	return []row{
 		first,
+		{
+			what: what + "p99 of it that a ceiling has as well that records as many bytes",
+			measured: fmt.Sprintf("%.2f ms (%.2f ms); beyond that the exchange has %.2f ms more",
+				record.median(), kept.median(), rest.median()),
+			spread: record.spread("%.2f"),
+		},
 		{
 			what:     what + "p50 over the ceiling's",
 			measured: fmt.Sprintf("%.2f ms more (%.2f and %.2f ms)", moreHalf.median(), half.median(), bareHalf.median()),

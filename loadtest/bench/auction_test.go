@@ -36,14 +36,17 @@ func TestProcessorTimeIsJudgedByTheMedianOfThePairs(t *testing.T) {
 		{"one buyer has no goal below the limit", 1, auctionsAt(199), auctionsAt(100), "1.99 times (199.0 and 100.0 µs)", "", met},
 		{"a machine that slows down slows both", 8, auctionsAt(140, 280, 420), auctionsAt(100, 200, 300), "1.40 times (280.0 and 200.0 µs)", "1.40 to 1.40", met},
 	} {
-		rows := auctionTimeRows(test.buyers, test.ours, test.theirs)
+		rows := auctionTimeRows(test.buyers, &sides{ours: test.ours, bare: test.theirs, keeping: test.theirs})
 		if r := rows[0]; r.measured != test.measured || r.spread != test.spread || r.verdict != test.verdict {
 			t.Errorf("%s: %+v", test.name, r)
 		}
-		if r := rows[1]; !strings.Contains(r.what, "allocations") || r.measured != "10.0 of 1000 bytes together, the ceiling's 10.0 of 1000" {
+		if r := rows[1]; !strings.Contains(r.what, "records as many bytes") || r.measured != test.measured || r.verdict != told {
 			t.Errorf("%s: %+v", test.name, r)
 		}
-		if r := rows[2]; !strings.Contains(r.measured, "seller kept 25 and 25 % of a core busy, the buyers 50 and 50") {
+		if r := rows[2]; !strings.Contains(r.what, "allocations") || r.measured != "10.0 of 1000 bytes together, the ceiling's 10.0 of 1000" {
+			t.Errorf("%s: %+v", test.name, r)
+		}
+		if r := rows[3]; !strings.Contains(r.measured, "seller kept 25 and 25 % of a core busy, the buyers 50 and 50") {
 			t.Errorf("%s: %+v", test.name, r)
 		}
 	}
@@ -66,14 +69,23 @@ func TestLatencyIsJudgedByWhatIsAdded(t *testing.T) {
 		{at(24), at(21), "3.00 ms more (24.00 and 21.00 ms)", missed},
 		{at(20), at(21), "-1.00 ms more (20.00 and 21.00 ms)", met},
 	} {
-		if r := auctionLatencyRows(8, test.ours, test.theirs)[0]; r.measured != test.measured || r.verdict != test.verdict {
+		if r := auctionLatencyRows(8, &sides{test.ours, test.theirs, test.theirs})[0]; r.measured != test.measured || r.verdict != test.verdict {
 			t.Errorf("want %s %s: %+v", test.measured, test.verdict, r)
 		}
 	}
 	refusing := at(20, 20)
 	refusing[1].Sent, refusing[1].Refused = 100, 3
-	if r := auctionLatencyRows(8, refusing, at(21, 21))[0]; r.verdict != missed || !strings.HasSuffix(r.measured, "; 3 of 100 auctions had no bid") {
+	if r := auctionLatencyRows(8, &sides{refusing, at(21, 21), at(21, 21)})[0]; r.verdict != missed || !strings.HasSuffix(r.measured, "; 3 of 100 auctions had no bid") {
 		t.Errorf("who refuses is quick: %+v", r)
+	}
+}
+
+// Of 2 ms more, a ceiling that records has 0.5 as well.
+func TestTheRecordsShareOfALatencyIsTold(t *testing.T) {
+	at := func(millis float64) []sellerResult { return []sellerResult{{Bid: quantiles{P99: int64(millis * 1e6)}}} }
+	r := auctionLatencyRows(8, &sides{ours: at(23), bare: at(21), keeping: at(21.5)})[1]
+	if want := "0.50 ms (21.50 ms); beyond that the exchange has 1.50 ms more"; r.measured != want {
+		t.Errorf("want %s: %+v", want, r)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // bareSpec describes a bare server: of auctions where there are buyers, else of
 // ingest.
 type bareSpec struct {
-	Dir           string
+	Dir           string // of its log; a server of auctions may have none
 	Entry, Answer int
 
 	Buyers  []string
@@ -74,22 +74,26 @@ func (s *bareSpec) open() (server bareServer, closing func() error, err error) {
 		body, header, connections = 64 << 10, 16 << 10, 10_000
 		patience, idle            = 10 * time.Second, time.Minute
 	)
+	var log *wal.Log
+	closing = func() error { return nil }
+	if s.Dir != "" {
+		if log, err = wal.Open(s.Dir, wal.Options{}); err != nil {
+			return nil, nil, err
+		}
+		closing = log.Close
+	}
 	if len(s.Buyers) > 0 {
 		return ceiling.NewAuction(&ceiling.AuctionOptions{
-			Buyers: s.Buyers, Timeout: s.Timeout,
+			Buyers: s.Buyers, Timeout: s.Timeout, Log: log, Entry: s.Entry,
 			Body: body, Header: header, Connections: connections,
 			ReadTimeout: patience, WriteTimeout: patience, IdleTimeout: idle,
-		}), func() error { return nil }, nil
-	}
-	log, err := wal.Open(s.Dir, wal.Options{})
-	if err != nil {
-		return nil, nil, err
+		}), closing, nil
 	}
 	return ceiling.New(ceiling.Options{
 		Log: log, Entry: s.Entry, Answer: s.Answer, Buyer: s.Buyer, Outcome: s.Outcome,
 		Body: body, Header: header, Connections: connections,
 		ReadTimeout: patience, WriteTimeout: patience, IdleTimeout: idle,
-	}), log.Close, nil
+	}), closing, nil
 }
 
 func startCeiling(ctx context.Context, list []int, spec bareSpec) (*process, error) {

@@ -5,16 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
 
+	"pingpost/engine/event"
 	"pingpost/loadtest/load"
 )
 
-// house is an exchange with its buyers' process, and a bare server for each
-// number of buyers. All but the buyers are halted while they are not measured.
+// house is an exchange with its buyers' process, and for each number of buyers a
+// bare server, and one that commits as many bytes for an auction as the exchange
+// does. All but the buyers are halted while they are not measured.
 type house struct {
 	b        *bench
 	buyers   *process
@@ -22,7 +26,9 @@ type house struct {
 	data     string // the exchange's folder
 	token    string // of the seller
 	bare     map[int]*process
-	next     uint64 // number of the next lead; no two servers get the same one
+	keeping  map[int]*process // a record of every auction
+	next     uint64           // number of the next lead; no two servers get the same one
+	counted  uint64           // entry of the exchange's log whose size is not known yet
 }
 
 // houseSpec says what a house is for.
@@ -71,22 +77,44 @@ func (b *bench) settle(spec *houseSpec) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &house{b: b, buyers: buyers, bare: map[int]*process{}}, nil
+	return &house{b: b, buyers: buyers, bare: map[int]*process{}, keeping: map[int]*process{}}, nil
 }
 
 // openBare starts a bare server for each number of buyers, halted.
 func (h *house) openBare(sizes []int) error {
 	for _, n := range sizes {
-		bare, err := startCeiling(h.b.ctx, h.b.cores.servers, bareSpec{Buyers: h.buyers.Buyers[:n], Timeout: bidTimeout})
-		if err != nil {
-			return err
-		}
-		h.bare[n] = bare
-		if err := halt(bare.cmd.Process); err != nil {
+		if err := h.startBare(h.bare, n, bareSpec{}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// openKeeping starts a bare server that keeps a record, halted, and says how large
+// one is: as the exchange shows in some auctions of its own.
+func (h *house) openKeeping(n int) (entry int, err error) {
+	_, err = h.sell(h.exchange, sellerSpec{Vertical: verticalOf(n), Lines: auctionLines, Lasting: h.b.size.calibration})
+	if err != nil {
+		return 0, err
+	}
+	if entry, h.counted, err = averageFrom(h.data, event.KindAuctionHeld, h.counted); err != nil {
+		return 0, err
+	}
+	dir, err := h.b.folder(filepath.Join(filepath.Base(h.data), fmt.Sprintf("keeping-%d", n)))
+	if err != nil {
+		return 0, err
+	}
+	return entry, h.startBare(h.keeping, n, bareSpec{Dir: dir, Entry: entry})
+}
+
+func (h *house) startBare(into map[int]*process, n int, spec bareSpec) error {
+	spec.Buyers, spec.Timeout = h.buyers.Buyers[:n], bidTimeout
+	bare, err := startCeiling(h.b.ctx, h.b.cores.servers, spec)
+	if err != nil {
+		return err
+	}
+	into[n] = bare
+	return halt(bare.cmd.Process)
 }
 
 func (h *house) end() {
@@ -102,8 +130,8 @@ func (h *house) live() (list []*process) {
 			list = append(list, p)
 		}
 	}
-	for _, p := range h.bare {
-		list = append(list, p)
+	for _, some := range []map[int]*process{h.bare, h.keeping} {
+		list = slices.AppendSeq(list, maps.Values(some))
 	}
 	return list
 }

@@ -25,25 +25,32 @@ func (b *bench) turns(p pair, connections int) (ours, theirs []clientResult, err
 		})
 		return r, err
 	}
-	return alternate(b.size.runs,
+	both, err := alternate(b.size.runs,
 		func() (clientResult, error) { return one(p.ours) },
 		func() (clientResult, error) { return one(p.theirs) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return both[0], both[1], nil
 }
 
-// alternate runs two sides in turn.
-func alternate[R any](runs int, ours, theirs func() (R, error)) (a, z []R, err error) {
+// alternate runs the sides in turn, the one in question first. What a side gave
+// stands at its place.
+func alternate[R any](runs int, sides ...func() (R, error)) ([][]R, error) {
+	results := make([][]R, len(sides))
 	for range runs {
-		one, err := ours()
-		if err != nil {
-			return nil, nil, err
+		for i, side := range sides {
+			one, err := side()
+			if err != nil && i > 0 {
+				err = fmt.Errorf("the ceiling: %w", err)
+			}
+			if err != nil {
+				return nil, err
+			}
+			results[i] = append(results[i], one)
 		}
-		other, err := theirs()
-		if err != nil {
-			return nil, nil, fmt.Errorf("the ceiling: %w", err)
-		}
-		a, z = append(a, one), append(z, other)
 	}
-	return a, z, nil
+	return results, nil
 }
 
 // ingest compares durable ingest with the bare server.

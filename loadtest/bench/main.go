@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -73,30 +74,39 @@ func (f *flags) run(out, progress io.Writer) (err error) {
 	if f.Against != "" {
 		return b.against()
 	}
-	t := table{machine: b.machine(), conditions: b.conditions()}
-	for _, m := range measurements {
-		if !f.wants(m.name) {
-			continue
-		}
-		began := time.Now()
-		rows, err := m.measure(b)
-		if err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
-		}
-		b.say("%s: done in %s", m.name, time.Since(began).Round(time.Second))
-		t.rows = append(t.rows, rows...)
-	}
-	t.notes = b.guard.notes()
+	t, err := b.table(measurements)
 	text := t.markdown()
 	fmt.Fprint(out, text)
 	path := f.target(b.root)
-	if path == "" {
-		return nil
+	if path == "" || err != nil {
+		return err
 	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		return err
 	}
 	return t.figures().write(strings.TrimSuffix(path, ".md") + ".json")
+}
+
+// table measures what was asked for. One that fails costs the others nothing: its
+// row says why, and the error names it.
+func (b *bench) table(all []measurement) (table, error) {
+	t := table{machine: b.machine(), conditions: b.conditions()}
+	var failed []error
+	for _, m := range all {
+		if !b.flags.wants(m.name) || b.ctx.Err() != nil {
+			continue
+		}
+		began := time.Now()
+		rows, err := m.measure(b)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", m.name, err))
+			rows = []row{{what: m.name, measured: "not measured: " + oneLine(err), verdict: failure}}
+		}
+		b.say("%s: done in %s", m.name, time.Since(began).Round(time.Second))
+		t.rows = append(t.rows, rows...)
+	}
+	t.notes = b.guard.notes()
+	return t, errors.Join(append(failed, b.ctx.Err())...)
 }
 
 // measurement gives some rows of the table.

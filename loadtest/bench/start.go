@@ -53,20 +53,23 @@ func (b *bench) held() ([]row, error) {
 		return nil, err
 	}
 	ready := make(series, b.size.runs)
-	var full *seller
 	for i := range ready {
-		if full != nil {
-			full.end()
-		}
-		err := b.guard.measure(nil, func() (err error) {
-			var took time.Duration
-			full, took, err = b.startTimed(heldFolder)
+		// Ended inside what is measured: a program that lives on is another's load.
+		err := b.guard.measure(nil, func() error {
+			full, took, err := b.startTimed(heldFolder)
+			if err == nil {
+				full.end()
+			}
 			ready[i] = took.Seconds()
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
+	}
+	full, _, err := b.startTimed(heldFolder)
+	if err != nil {
+		return nil, err
 	}
 	defer full.end()
 	resident, err := full.resident()

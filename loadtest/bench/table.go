@@ -13,6 +13,7 @@ const (
 	missed  verdict = "missed"
 	between verdict = "within the limit, goal missed"
 	told    verdict = "" // there is no goal: the figure is only told
+	failure verdict = "failed"
 )
 
 // row is a line of the table.
@@ -71,4 +72,9 @@ func list(s *strings.Builder, lines []string) {
 	for _, line := range lines {
 		s.WriteString("- " + line + "\n")
 	}
+}
+
+// oneLine is an error as a cell of the table can hold it.
+func oneLine(err error) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(err.Error()), " "), "|", "/")
 }

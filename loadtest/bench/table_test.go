@@ -1,6 +1,13 @@
 package main
 
-import "testing"
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestVerdicts(t *testing.T) {
 	for _, test := range []struct {
@@ -52,5 +59,37 @@ Written by ` + "`make bench`" + `, which measures them again on your machine.
 `
 	if got := table.markdown(); got != want {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+// What fails is a row that says so, an error that names it, and no loss to the others.
+func TestATableGoesOnPastAFailure(t *testing.T) {
+	b := &bench{ctx: t.Context(), flags: &flags{}, progress: io.Discard}
+	got, err := b.table([]measurement{
+		{"broken", func(*bench) ([]row, error) { return nil, errors.New("it ended:\nin a|pipe") }},
+		{"sound", func(*bench) ([]row, error) { return []row{{what: "rate", measured: "7"}}, nil }},
+	})
+	if err == nil || !strings.HasPrefix(err.Error(), "broken: ") {
+		t.Errorf("error %v", err)
+	}
+	want := []row{
+		{what: "broken", measured: "not measured: it ended: in a/pipe", verdict: failure},
+		{what: "rate", measured: "7"},
+	}
+	if !slices.Equal(got.rows, want) {
+		t.Errorf("rows %+v", got.rows)
+	}
+}
+
+// Whoever has interrupted waits for nothing more, and is told that it is not all.
+func TestATableEndsWhenInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	b := &bench{ctx: ctx, flags: &flags{}, progress: io.Discard}
+	_, err := b.table([]measurement{
+		{"first", func(*bench) ([]row, error) { interrupt(); return nil, nil }},
+		{"second", func(*bench) ([]row, error) { t.Error("measured"); return nil, nil }},
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -7,12 +7,16 @@ import (
 
 	"github.com/goccy/go-json"
 	"github.com/valyala/fasthttp"
+
+	"pingpost/wal"
 )
 
 // AuctionOptions of an Auction. Limits are the exchange's own.
 type AuctionOptions struct {
 	Buyers  []string      // addresses, all asked in every auction
 	Timeout time.Duration // for their bids
+	Log     *wal.Log      // that every auction is committed to; nil: none is
+	Entry   int           // bytes committed for an auction
 
 	Body, Header                           int // bytes
 	Connections                            int // to this server, and to each buyer
@@ -21,7 +25,8 @@ type AuctionOptions struct {
 
 // Auction is the bare server of auctions: it decodes a ping into a struct, asks
 // every buyer at once by sending it on, decodes what they bid, and answers with
-// the best. It chooses nobody, judges nothing, and keeps no record.
+// the best. It chooses nobody and judges nothing; of what was held it keeps a
+// record of the size given, or none.
 //
 // A ballot is what one auction needs. Its goroutines write to seats of their
 // own, and the handler waits for all of them, so it can go back to the pool:
@@ -29,6 +34,8 @@ type AuctionOptions struct {
 type Auction struct {
 	buyers  []*fasthttp.HostClient
 	timeout time.Duration
+	log     *wal.Log // nil: nothing is recorded
+	entry   int
 	http    *fasthttp.Server
 	ballots sync.Pool // *ballot
 }
@@ -38,6 +45,7 @@ type ballot struct {
 	seats    []seat
 	asked    sync.WaitGroup
 	deadline time.Time
+	record   record
 }
 
 // seat is one buyer's ping and answer.
@@ -51,7 +59,7 @@ type seat struct {
 
 // NewAuction returns a server for Serve.
 func NewAuction(opt *AuctionOptions) *Auction {
-	a := &Auction{timeout: opt.Timeout}
+	a := &Auction{timeout: opt.Timeout, log: opt.Log, entry: opt.Entry}
 	for _, addr := range opt.Buyers {
 		a.buyers = append(a.buyers, &fasthttp.HostClient{
 			Addr: addr, MaxConns: opt.Connections, ReadBufferSize: opt.Header,
@@ -66,7 +74,7 @@ func NewAuction(opt *AuctionOptions) *Auction {
 }
 
 func (a *Auction) newBallot() *ballot {
-	b := &ballot{seats: make([]seat, len(a.buyers))}
+	b := &ballot{seats: make([]seat, len(a.buyers)), record: newRecord(a.entry)}
 	for i, buyer := range a.buyers {
 		s := &b.seats[i]
 		s.buyer = buyer
@@ -100,6 +108,12 @@ func (a *Auction) handle(ctx *fasthttp.RequestCtx) {
 	}
 	b.deadline = time.Now().Add(a.timeout)
 	b.ask(ctx.Request.Header.Peek("Idempotency-Key"), body)
+	if a.log != nil {
+		if err := b.record.commit(a.log); err != nil {
+			ctx.Error(err.Error(), fasthttp.StatusServiceUnavailable)
+			return
+		}
+	}
 	ctx.SetContentType("application/json")
 	ctx.Response.SetBody(b.appendAnswer(ctx.Response.Body()[:0]))
 }

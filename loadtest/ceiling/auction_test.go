@@ -13,6 +13,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/loadtest/load"
 	"pingpost/loadtest/refbuyer"
+	"pingpost/wal"
 )
 
 // buyer starts a reference buyer that lives as long as the test.
@@ -35,6 +36,12 @@ func buyer(t *testing.T, options refbuyer.Options) *refbuyer.Buyer {
 // auctioneer starts a bare server of auctions between buyers.
 func auctioneer(t *testing.T, timeout time.Duration, buyers ...*refbuyer.Buyer) (addr string) {
 	t.Helper()
+	return recorder(t, nil, 0, timeout, buyers...)
+}
+
+// recorder is an auctioneer that commits so many bytes for each auction.
+func recorder(t *testing.T, log *wal.Log, entry int, timeout time.Duration, buyers ...*refbuyer.Buyer) (addr string) {
+	t.Helper()
 	var addrs []string
 	for _, b := range buyers {
 		addrs = append(addrs, b.Addr().String())
@@ -44,7 +51,7 @@ func auctioneer(t *testing.T, timeout time.Duration, buyers ...*refbuyer.Buyer) 
 		t.Fatal(err)
 	}
 	server := NewAuction(&AuctionOptions{
-		Buyers: addrs, Timeout: timeout, Body: 64 << 10, Header: 16 << 10, Connections: 100,
+		Buyers: addrs, Timeout: timeout, Log: log, Entry: entry, Body: 64 << 10, Header: 16 << 10, Connections: 100,
 		ReadTimeout: time.Second, WriteTimeout: time.Second, IdleTimeout: time.Second,
 	})
 	served := make(chan error, 1)
@@ -138,6 +145,29 @@ func TestWhoDoesNotAnswerInTimeIsLeftOut(t *testing.T) {
 				t.Errorf("%s: %s", name, text)
 			}
 		}
+	}
+}
+
+// An auction is answered once its record is durable, and not where it cannot be.
+func TestARecordIsCommittedBeforeTheAnswer(t *testing.T) {
+	log, err := wal.Open(t.TempDir(), wal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := recorder(t, log, 321, time.Second, buyer(t, refbuyer.Options{Bid: price(100)}))
+	for n := range uint64(3) {
+		if status, _, text := hold(t, addr, n); status != http.StatusOK {
+			t.Fatal(text)
+		}
+		if s := log.Stats(); s.Entries != n+1 || s.Bytes < 321*(n+1) {
+			t.Fatalf("after %d auctions: %+v", n+1, s)
+		}
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, text := hold(t, addr, 9); status == http.StatusOK {
+		t.Errorf("without a log: %s", text)
 	}
 }
 

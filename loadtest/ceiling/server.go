@@ -35,34 +35,19 @@ type Server struct {
 	rooms   sync.Pool // *room
 }
 
-// room is what one lead needs until it is committed. It is the log's waiter.
+// room is what one lead needs until it is committed.
 type room struct {
 	lead    Lead
-	entry   []byte
-	outcome []byte
-	done    chan error
+	intent  record
+	outcome record
 	post    postRoom
 }
-
-// commit returns when the entry is durable, or never will be.
-func (r *room) commit(log *wal.Log, entry []byte) error {
-	if err := log.Append(entry, r); err != nil {
-		return err
-	}
-	return <-r.done
-}
-
-// Committed is the log's word that the entry is durable.
-func (r *room) Committed(uint64, int64) { r.done <- nil }
-
-// Failed is the log's word that it is not.
-func (r *room) Failed(err error) { r.done <- err }
 
 // New returns a server for Serve.
 func New(opt Options) *Server {
 	s := &Server{log: opt.Log, answer: answerOf(opt.Answer)}
 	s.rooms.New = func() any {
-		return &room{entry: make([]byte, opt.Entry), outcome: make([]byte, opt.Outcome), done: make(chan error, 1)}
+		return &room{intent: newRecord(opt.Entry), outcome: newRecord(opt.Outcome)}
 	}
 	if opt.Buyer != "" {
 		s.courier = newCourier(opt.Buyer, opt.Connections, opt.Header, opt.IdleTimeout)
@@ -99,11 +84,11 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		ctx.Error("not a lead", fasthttp.StatusBadRequest)
 		return
 	}
-	copy(r.entry, body)
-	err := r.commit(s.log, r.entry)
+	copy(r.intent.entry, body)
+	err := r.intent.commit(s.log)
 	if err == nil && s.courier != nil {
 		if err = s.courier.post(r, ctx.Request.Header.Peek("Idempotency-Key")); err == nil {
-			err = r.commit(s.log, r.outcome)
+			err = r.outcome.commit(s.log)
 		}
 	}
 	if err != nil {
