@@ -28,7 +28,7 @@ refuse() { # what oasdiff calls it, and how the document comes to it
 		;;
 	esac
 }
-refuse new-required-request-property 's/required: \[auction_id, vertical, state, tcpa_consent\]/required: [auction_id, vertical, state, tcpa_consent, zip3]/'
+refuse request-property-became-required 's/required: \[auction_id, vertical, state, tcpa_consent\]/required: [auction_id, vertical, state, tcpa_consent, zip3]/'
 refuse api-path-removed-without-deprecation 's/^  \/api\/v1\/ping:$/  \/api\/v1\/ask:/'
 
 if [ ! -e released/openapi.yaml ]; then
