@@ -1,9 +1,7 @@
 package disk
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -94,93 +92,4 @@ func (d *Disk) named(c *strace.Call) error {
 	d.calls++
 	d.rename(m)
 	return nil
-}
-
-// judge finds out how far a call has come whose process was killed in it.
-func (d *Disk) judge(c *strace.Call, h *handle, last int) error {
-	done := *c
-	done.Done, done.Result = last, 0
-	switch c.Name {
-	case "open", "openat", "creat":
-		path, flags, err := pathAt(c, 0)
-		about, gone := os.Lstat(path)
-		made := err == nil && gone == nil && d.find(path) == nil
-		emptied := err == nil && gone == nil && c.Has(flags, "O_TRUNC") && about.Size() == 0
-		if !made && !emptied {
-			return err
-		}
-		done.Result = 1 << 30 // a number that nobody uses
-		return d.opened(&done)
-	case "mkdir", "mkdirat":
-		path, _, err := pathAt(c, 0)
-		if _, gone := os.Lstat(path); err != nil || gone != nil || d.find(path) != nil {
-			return err
-		}
-		return d.named(&done)
-	case "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir":
-		path, _, err := pathAt(c, 0)
-		if _, gone := os.Lstat(path); err != nil || gone == nil || d.find(path) == nil {
-			return err
-		}
-		return d.named(&done)
-	case "copy_file_range":
-		return d.halfCopied(&done, h)
-	case "write":
-		if h == nil {
-			return nil
-		}
-		return d.half(&done, h)
-	}
-	return nil
-}
-
-// half follows a write of which some arrived, in a file that grew by that.
-func (d *Disk) half(c *strace.Call, h *handle) error {
-	data, err := c.Text(1)
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(d.pathOf(h.node))
-	if err != nil {
-		return err
-	}
-	off := h.at
-	if h.append {
-		off = h.node.size
-	}
-	n := min(int64(len(data)), int64(len(text))-off)
-	if n <= 0 || !bytes.Equal(text[off:off+n], data[:n]) {
-		return nil
-	}
-	return d.written(c, h, int(n), span{c.Enter, c.Done})
-}
-
-// halfCopied follows a copy of which some arrived, in a file that grew by that.
-func (d *Disk) halfCopied(c *strace.Call, from *handle) error {
-	fd, _, err := c.Descriptor(2)
-	to := d.open[fd]
-	if err != nil || to == nil {
-		return err
-	}
-	about, err := os.Stat(d.pathOf(to.node))
-	if err != nil {
-		return err
-	}
-	c.Result = max(0, about.Size()-to.at)
-	return d.copied(c, from)
-}
-
-// pathOf is some path of a node.
-func (d *Disk) pathOf(wanted *node) (path string) {
-	var visit func(n *node, at string)
-	visit = func(n *node, at string) {
-		if n == wanted {
-			path = at
-		}
-		for name, below := range n.names {
-			visit(below, filepath.Join(at, name))
-		}
-	}
-	visit(d.root, d.path)
-	return path
 }

@@ -112,7 +112,7 @@ func (c *Call) parse(whole string) error {
 	if !ok {
 		return errors.New("no call")
 	}
-	args = strings.TrimSuffix(args, ")")
+	args = strings.TrimSuffix(strings.TrimSuffix(args, ")"), cutOff) // both, of a thread that was killed
 	c.Name, c.Args = name, strings.Split(args, ", ")
 	for i := range c.Args {
 		c.Args[i] = strings.TrimSpace(c.Args[i])

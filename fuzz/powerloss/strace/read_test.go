@@ -62,6 +62,11 @@ func TestRecordIsReadInOrder(t *testing.T) {
 			[]string{`write(4 "\x41" 1)=-1 2-never`},
 			5,
 		},
+		"killed, and both are said": {
+			[]string{`10 pwrite64(4, "\x41", 1, 7 <unfinished ...>`, `11 fsync(4) = 0`, `10 <... pwrite64 resumed> <unfinished ...>) = ?`, `10 +++ killed by SIGKILL +++`},
+			[]string{`pwrite64(4 "\x41" 1 7)=-1 2-never`, "fsync(4)=0 4-5"},
+			9,
+		},
 		"killed while the line was written": {
 			[]string{`10 fsync(3 <unfinished ...>`, `11 write(4, "\x41", 1 <detached ...>`, `10 <... fsync resumed> <detached ...>`, `10 +++ killed by SIGKILL +++`},
 			[]string{"fsync(3)=0 2-never", `write(4 "\x41" 1)=0 4-never`},
