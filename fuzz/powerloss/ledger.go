@@ -4,26 +4,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+
+	"pingpost/fuzz/witness"
 )
 
-// order is a request as a client sends it: always the same bytes under its key.
-type order struct {
-	path, key, token string
-	body             []byte
-}
-
-// answer is what came back.
-type answer struct {
-	status   int
-	request  string // X-Request-Id
-	replayed bool
-	text     string
-}
-
-// told is an order with its first answer, which is never to be another.
+// told is a parcel with its first answer, which is never to be another.
 type told struct {
-	*order
-	answer
+	*witness.Parcel
+	witness.Answer
 }
 
 // ledger is all that the clients were told.
@@ -35,19 +23,19 @@ type ledger struct {
 }
 
 // enter takes the first answer under a key.
-func (l *ledger) enter(o *order, a answer) {
+func (l *ledger) enter(p *witness.Parcel, a witness.Answer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.byRequest == nil {
 		l.byRequest = map[string]*told{}
 	}
-	t := &told{o, a}
+	t := &told{p, a}
 	l.told = append(l.told, t)
-	l.byRequest[a.request] = t
+	l.byRequest[a.Request] = t
 }
 
 // compare takes a later answer under the same key.
-func (l *ledger) compare(first *told, again answer) {
+func (l *ledger) compare(first *told, again witness.Answer) {
 	if why := first.differs(again); why != "" {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -56,11 +44,11 @@ func (l *ledger) compare(first *told, again answer) {
 }
 
 // differs says how; "": not at all.
-func (t *told) differs(again answer) string {
-	if again.status == t.status && again.text == t.text && again.request == t.request {
+func (t *told) differs(again witness.Answer) string {
+	if again.Status == t.Status && again.Text == t.Text && again.Request == t.Request {
 		return ""
 	}
-	return "key " + t.key + " was told " + t.text + " (" + t.request + "), and when it asked again " + again.text + " (" + again.request + ")"
+	return "key " + t.Key + " was told " + t.Text + " (" + t.Request + "), and when it asked again " + again.Text + " (" + again.Request + ")"
 }
 
 // pick is some answer that was given; nil: there is none.
@@ -84,10 +72,10 @@ func (l *ledger) forget(acks []ack, tick int) {
 		}
 	}
 	l.told = slices.DeleteFunc(l.told, func(t *told) bool {
-		if late[t.request] {
-			delete(l.byRequest, t.request)
+		if late[t.Request] {
+			delete(l.byRequest, t.Request)
 		}
-		return late[t.request]
+		return late[t.Request]
 	})
 }
 
