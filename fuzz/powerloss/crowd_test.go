@@ -179,3 +179,22 @@ func TestWhatWasToldInTheDarkIsForgotten(t *testing.T) {
 		t.Errorf("%d are left", len(l.told))
 	}
 }
+
+// TestADeskMayBeSlowerThanALossOfPower: it picks an answer, or is given one, that is
+// gone when it comes back with it.
+func TestADeskMayBeSlowerThanALossOfPower(t *testing.T) {
+	var l ledger
+	parcel := &witness.Parcel{Key: "k"}
+	l.enter(parcel, witness.Answer{Request: "picked", Text: "one"})
+	picked := l.of("picked")
+	l.forget([]ack{{tick: 12, request: "picked"}, {tick: 12, request: "given"}, {tick: 13}}, 10)
+	l.compare(picked, witness.Answer{Request: "another", Text: "two"})
+	l.enter(parcel, witness.Answer{Request: "given"})
+	if wrong := l.wrong(); len(wrong) > 0 || len(l.told) > 0 {
+		t.Errorf("%q, and %d are kept", wrong, len(l.told))
+	}
+	l.enter(parcel, witness.Answer{Request: "later"})
+	if l.compare(l.of("later"), witness.Answer{Request: "another"}); len(l.wrong()) != 1 {
+		t.Error("what was told since may differ")
+	}
+}

@@ -19,6 +19,7 @@ type ledger struct {
 	mu        sync.Mutex
 	told      []*told
 	byRequest map[string]*told
+	forgotten map[string]bool // requests whose answers went with the power
 	breaches  []string
 }
 
@@ -26,6 +27,9 @@ type ledger struct {
 func (l *ledger) enter(p *witness.Parcel, a witness.Answer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.forgotten[a.Request] {
+		return // a desk was slower than the loss of power
+	}
 	if l.byRequest == nil {
 		l.byRequest = map[string]*told{}
 	}
@@ -34,11 +38,12 @@ func (l *ledger) enter(p *witness.Parcel, a witness.Answer) {
 	l.byRequest[a.Request] = t
 }
 
-// compare takes a later answer under the same key.
+// compare takes a later answer under the same key. The first one may have gone with
+// the power since it was picked.
 func (l *ledger) compare(first *told, again witness.Answer) {
-	if why := first.differs(again); why != "" {
-		l.mu.Lock()
-		defer l.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if why := first.differs(again); why != "" && !l.forgotten[first.Request] {
 		l.breaches = append(l.breaches, why)
 	}
 }
@@ -71,12 +76,16 @@ func (l *ledger) forget(acks []ack, tick int) {
 			late[acks[i].request] = acks[i].tick > tick
 		}
 	}
-	l.told = slices.DeleteFunc(l.told, func(t *told) bool {
-		if late[t.Request] {
-			delete(l.byRequest, t.Request)
+	if l.forgotten == nil {
+		l.forgotten = map[string]bool{}
+	}
+	for request, is := range late {
+		if is {
+			l.forgotten[request] = true
+			delete(l.byRequest, request)
 		}
-		return late[t.Request]
-	})
+	}
+	l.told = slices.DeleteFunc(l.told, func(t *told) bool { return late[t.Request] })
 }
 
 // of finds what the answer with a request's id was given to.
