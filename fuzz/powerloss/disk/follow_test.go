@@ -50,7 +50,7 @@ func TestModelSeesWhatTheProcessSaw(t *testing.T) {
 			tp.call(0, "copy_file_range", "3", "NULL", "4", "NULL", "9", "0")
 		}, "a=12345 b=12345"},
 		"by the older calls": {func(tp *tape) {
-			tp.call(3, "open", tp.at("a"), "O_CREAT|O_WRONLY", "0600")
+			tp.call(3, "creat", tp.at("a"), "0600")
 			tp.call(0, "mkdir", tp.at("d"), "0700")
 			tp.call(0, "rename", tp.at("a"), tp.at("d/b"))
 			tp.call(0, "link", tp.at("d/b"), tp.at("c"))
@@ -228,7 +228,15 @@ func TestAKilledCallIsJudgedByWhatIsThere(t *testing.T) {
 		"a name that went":           {func(tp *tape) { tp.unlink("a"); never(tp.calls[len(tp.calls)-1]) }, map[string]string{"a": "-"}, ""},
 		"one that stayed":            {func(tp *tape) { tp.unlink("a"); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
 		"a folder that was not made": {func(tp *tape) { tp.mkdir("d"); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
-		"an fsync":                   {func(tp *tape) { tp.sync(3); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
+		"what is torn, and nothing that was called": {func(tp *tape) {
+			for _, c := range []*strace.Call{
+				tp.call(0, "creat", `"\x28\xed\x0f"`, "000"), tp.call(0, "write", "3", "0xc000123", "7"), tp.call(0, "rename", tp.at("none"), "0x7"),
+			} {
+				c.Torn = true
+				never(c)
+			}
+		}, nil, "a="},
+		"an fsync": {func(tp *tape) { tp.sync(3); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
 	} {
 		t.Run(what, func(t *testing.T) {
 			tp := newTape(t)

@@ -16,7 +16,7 @@ func (d *Disk) judge(c *strace.Call, h *handle, last int) error {
 		path, flags, err := pathAt(c, 0)
 		about, gone := os.Lstat(path)
 		made := err == nil && gone == nil && d.find(path) == nil
-		emptied := err == nil && gone == nil && c.Has(flags, "O_TRUNC") && about.Size() == 0
+		emptied := err == nil && gone == nil && opens(c, flags, "O_TRUNC") && about.Size() == 0
 		if !made && !emptied {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 // "at" that is a folder, and the next one a path in it. next is the argument behind.
 func pathAt(c *strace.Call, arg int) (path string, next int, err error) {
 	base := ""
-	if strings.HasSuffix(c.Name, "at") || c.Name == "renameat2" {
+	if strings.HasSuffix(c.Name, "at") && c.Name != "creat" || c.Name == "renameat2" {
 		if _, base, err = c.Descriptor(arg); err != nil {
 			return "", 0, err
 		}
@@ -32,6 +32,9 @@ func pathAt(c *strace.Call, arg int) (path string, next int, err error) {
 	return filepath.Clean(path), arg + 1, nil
 }
 
+// opens tells whether a file is opened so; the older creat says neither, and does both.
+func opens(c *strace.Call, flags int, how string) bool { return c.Name == "creat" || c.Has(flags, how) }
+
 // opened follows a file that was opened, and made or emptied by that.
 func (d *Disk) opened(c *strace.Call) error {
 	path, flags, err := pathAt(c, 0)
@@ -43,13 +46,13 @@ func (d *Disk) opened(c *strace.Call) error {
 	switch {
 	case folder == nil && n == nil:
 		return nil
-	case n == nil && !c.Has(flags, "O_CREAT"):
+	case n == nil && !opens(c, flags, "O_CREAT"):
 		return fmt.Errorf("%s was opened, and is not there", path)
 	case n == nil:
 		n = d.make(false)
 		d.calls++
 		d.rename(move{span: at, node: n, to: folder, new: name})
-	case c.Has(flags, "O_TRUNC"):
+	case opens(c, flags, "O_TRUNC"):
 		d.change(n, change{span: at, size: 0})
 	}
 	d.open[int(c.Result)] = &handle{node: n, append: c.Has(flags, "O_APPEND")}

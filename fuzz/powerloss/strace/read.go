@@ -38,7 +38,7 @@ func Read(from io.Reader, after int) (calls []*Call, last int, err error) {
 		}
 	}
 	for _, c := range open {
-		if err := c.parse(text[c]); err != nil {
+		if err := c.parse(text[c]); err != nil && !c.Torn {
 			return nil, last, err
 		}
 	}
@@ -50,7 +50,8 @@ func Read(from io.Reader, after int) (calls []*Call, last int, err error) {
 func take(line string, tick int, open map[string]*Call, text map[*Call]string, calls *[]*Call) error {
 	thread, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimLeft(rest, " ")
-	if begun, gone := strings.CutSuffix(rest, dropped); gone {
+	begun, torn := strings.CutSuffix(rest, dropped)
+	if torn {
 		if strings.HasPrefix(rest, resumes) {
 			return nil // it stays open
 		}
@@ -71,7 +72,7 @@ func take(line string, tick int, open map[string]*Call, text map[*Call]string, c
 		c.Done = tick
 		return c.finish(whole)
 	}
-	c := &Call{Enter: tick, Done: Never}
+	c := &Call{Enter: tick, Done: Never, Torn: torn}
 	*calls = append(*calls, c)
 	if begun, unfinished := strings.CutSuffix(rest, cutOff); unfinished {
 		open[thread], text[c] = c, begun

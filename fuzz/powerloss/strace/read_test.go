@@ -12,6 +12,9 @@ func told(c *Call) string {
 	if c.Done == Never {
 		done = "never"
 	}
+	if c.Torn {
+		done += ", torn"
+	}
 	return fmt.Sprintf("%s(%s)=%d %d-%s", c.Name, strings.Join(c.Args, " "), c.Result, c.Enter, done)
 }
 
@@ -69,7 +72,7 @@ func TestRecordIsReadInOrder(t *testing.T) {
 		},
 		"killed while the line was written": {
 			[]string{`10 fsync(3 <unfinished ...>`, `11 write(4, "\x41", 1 <detached ...>`, `10 <... fsync resumed> <detached ...>`, `10 +++ killed by SIGKILL +++`},
-			[]string{"fsync(3)=0 2-never", `write(4 "\x41" 1)=0 4-never`},
+			[]string{"fsync(3)=0 2-never", `write(4 "\x41" 1)=0 4-never, torn`},
 			9,
 		},
 		"begun again after a signal": {
