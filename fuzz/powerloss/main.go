@@ -94,7 +94,7 @@ func (f *flags) run(out, progress io.Writer) error {
 		f.Seed = uint64(time.Now().UnixNano())
 	}
 	if f.Short {
-		f.Minutes, f.Points, f.Backups, f.Lives, f.Serve = 0, 300, 60, 4, 75
+		f.Minutes, f.Points, f.Backups, f.Lives, f.Serve = 0, 250, 40, 4, 84
 	}
 	_, _ = fmt.Fprintf(progress, "SEED=%d\n", f.Seed)
 	s, err := newSession(f, progress)
