@@ -109,6 +109,8 @@ func (f *flags) run(out, progress io.Writer) error {
 	_, _ = fmt.Fprint(out, s.table())
 	if err == nil {
 		err = s.close()
+	} else {
+		err = errors.Join(err, os.RemoveAll(s.memory)) // what shows it is in the other
 	}
 	if err == nil && ctx.Err() != nil {
 		err = errors.New("interrupted")

@@ -83,14 +83,7 @@ func (d *Disk) half(c *strace.Call, h *handle) error {
 	if err != nil {
 		return err
 	}
-	off := h.at
-	if h.append {
-		off = h.node.size
-	}
-	if c.Name == "pwrite64" {
-		off, _ = c.Number(3)
-	}
-	n := 0
+	n, off := 0, h.offset(c)
 	for n < len(data) && off+int64(n) < int64(len(text)) && data[n] == text[off+int64(n)] {
 		n++
 	}
