@@ -192,7 +192,8 @@ func (r *recording) serve(ctx context.Context, p *process, number int) error {
 		r.crowd.work(ctx, r.chance.Uint64())
 	}
 	r.door.Open(p.public)
-	defer p.watch(ctx)()
+	watched := p.watch(ctx)
+	defer watched()
 	for range 1 + r.chance.IntN(3) {
 		time.Sleep(time.Duration(150+r.chance.IntN(500)) * time.Millisecond)
 		r.revision++

@@ -41,17 +41,22 @@ func sent(c *strace.Call) ([]byte, error) {
 	default:
 		return nil, nil
 	}
-	if _, path, err := c.Descriptor(0); err != nil || !strings.HasPrefix(path, "socket:") {
+	if !toSocket(c) {
 		return nil, nil
 	}
 	text, err := c.Sent()
 	if err != nil && c.Torn {
-		return nil, nil // nobody knows that it was sent
+		text, err = nil, nil // nobody knows that it was sent
 	}
 	if err != nil {
 		return nil, fmt.Errorf("tick %d: %w", c.Enter, err)
 	}
 	return text, nil
+}
+
+func toSocket(c *strace.Call) bool {
+	_, path, err := c.Descriptor(0)
+	return err == nil && strings.HasPrefix(path, "socket:")
 }
 
 // shippedUpTo is the last tick up to which, as was said by another, all that was told
