@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,7 +139,7 @@ func (s *session) mutants(ctx context.Context) error {
 
 // finds is what is found of a mutation; nil: nothing.
 func (s *session) finds(ctx context.Context, broken mutant.Mutation) (found *failure, err error) {
-	program, err := s.build(ctx, broken)
+	program, err := s.build(ctx, append(slices.Clone(masked[broken.Name]), broken)...)
 	if err != nil {
 		return nil, err
 	}
