@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -9,11 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/oauth2/clientcredentials"
 
 	"pingpost/loadtest/scenario"
 	"pingpost/loadtest/trial"
@@ -160,23 +160,11 @@ func (h *loadHouse) close() error {
 
 // grantedToken fetches an access token that pings and posts.
 func grantedToken(ctx context.Context, base, client, secret string) (string, error) {
-	form := url.Values{"grant_type": {"client_credentials"}, "scope": {"ping post"}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/oauth/token", bytes.NewReader([]byte(form.Encode())))
+	place := strings.TrimRight(base, "/") + "/oauth/token"
+	config := clientcredentials.Config{ClientID: client, ClientSecret: secret, Scopes: []string{"ping", "post"}, TokenURL: place}
+	granted, err := config.Token(ctx)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%s gives client %s no token: %w", place, client, err)
 	}
-	request.SetBasicAuth(url.QueryEscape(client), url.QueryEscape(secret))
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	var granted struct {
-		Token string `json:"access_token"`
-	}
-	if err := json.NewDecoder(response.Body).Decode(&granted); err != nil || granted.Token == "" {
-		return "", fmt.Errorf("%s/oauth/token gives client %s no token: HTTP %d", strings.TrimRight(base, "/"), client, response.StatusCode)
-	}
-	return granted.Token, nil
+	return granted.AccessToken, nil
 }

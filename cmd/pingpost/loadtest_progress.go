@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"pingpost/loadtest/load"
 	"pingpost/loadtest/trial"
 )
 
@@ -41,7 +42,7 @@ func (p *loadProgress) show(now trial.Now) {
 
 func progressText(now *trial.Now) string {
 	text := fmt.Sprintf("%3.0f/%.0f s %s  %.0f/s  in flight %d  p50 %s  p99 %s  errors %d",
-		now.After.Seconds(), now.Of.Seconds(), now.Phase, now.Rate, now.UnderWay, rounded(now.P50), rounded(now.P99), now.Errors)
+		now.After.Seconds(), now.Of.Seconds(), now.Phase, now.Rate, now.UnderWay, load.Short(now.P50), load.Short(now.P99), now.Errors)
 	if now.Refused > 0 {
 		text += fmt.Sprintf("  refused %d", now.Refused)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"time"
+
+	"pingpost/loadtest/load"
 )
 
 // latencies counts durations in buckets that are each at most a 64th wider than
@@ -67,18 +69,5 @@ func (l *latencies) String() string {
 		return "none"
 	}
 	return fmt.Sprintf("p50 %s   p90 %s   p99 %s   max %s",
-		rounded(l.at(0.5)), rounded(l.at(0.9)), rounded(l.at(0.99)), rounded(l.longest))
-}
-
-// rounded is a duration in three digits or so.
-func rounded(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	case d >= 10*time.Millisecond:
-		return d.Round(100 * time.Microsecond).String()
-	}
-	return d.Round(10 * time.Microsecond).String()
+		load.Short(l.at(0.5)), load.Short(l.at(0.9)), load.Short(l.at(0.99)), load.Short(l.longest))
 }

@@ -54,14 +54,3 @@ func TestExtremeLatencies(t *testing.T) {
 		t.Errorf("%v and %v", l.at(0.5), l.at(1))
 	}
 }
-
-func TestRounded(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", 1234567: "1.23ms", 12345678: "12.3ms", 999 * time.Millisecond: "999ms",
-		1234567890: "1.23s", 31*time.Second + 123456789: "31.1s", 90 * time.Second: "1m30s", 1234: "0s",
-	} {
-		if got := rounded(d); got != want {
-			t.Errorf("%d is %s, want %s", d, got, want)
-		}
-	}
-}

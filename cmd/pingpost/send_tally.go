@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/loadtest/load"
 )
 
 // tally adds answers up. It stays small however many there are.
@@ -96,7 +97,7 @@ func (t *tally) String() string {
 // table is the whole account.
 func (t *tally) table(took time.Duration) string {
 	var out table
-	out.row("sent", grouped(t.sent), fmt.Sprintf("in %s, %.1f a second", rounded(took), float64(t.sent)/max(took.Seconds(), 1e-9)))
+	out.row("sent", grouped(t.sent), fmt.Sprintf("in %s, %.1f a second", load.Short(took), float64(t.sent)/max(took.Seconds(), 1e-9)))
 	out.row("accepted", grouped(t.accepted), "")
 	out.row("unmatched", grouped(t.unmatched), "")
 	out.words(t.reasons)

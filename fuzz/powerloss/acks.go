@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"pingpost/fuzz/powerloss/strace"
 )
@@ -33,17 +32,12 @@ type ack struct {
 // acks finds them among a life's calls.
 func acks(calls []*strace.Call) (found []ack, err error) {
 	for _, c := range calls {
-		switch c.Name {
-		case "write", "writev", "sendto", "sendmsg":
-		default:
-			continue
-		}
-		if _, path, err := c.Descriptor(0); err != nil || !strings.HasPrefix(path, "socket:") {
-			continue
-		}
-		sent, err := c.Sent()
+		sent, err := sent(c)
 		if err != nil {
 			return nil, err
+		}
+		if bytes.Contains(sent, []byte(anyMetric)) {
+			continue // which no request rests on
 		}
 		some, err := acksIn(sent, c.Enter)
 		if err != nil {

@@ -117,3 +117,12 @@ func TestWhatCannotBeReadIsNotPassedOver(t *testing.T) {
 		t.Error("what the tracer has cut off was read")
 	}
 }
+
+// TestWhatIsTornTellsNothing: its thread was killed before anybody knew what it sent.
+func TestWhatIsTornTellsNothing(t *testing.T) {
+	torn := sends("socket:[5]", "")
+	torn.Args[1], torn.Torn, torn.Done = "0xc000123", true, strace.Never
+	if got, err := acks([]*strace.Call{torn}); err != nil || len(got) > 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

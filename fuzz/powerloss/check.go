@@ -16,28 +16,6 @@ import (
 	"pingpost/wal"
 )
 
-// needs are the entry and the revision of the configuration that have to be there
-// at a tick.
-func (l *life) needs(tick int) (entry uint64, revision int) {
-	entry, revision = l.needBefore, l.revision
-	erased := l.erasedBefore
-	for i := range l.acks {
-		a := &l.acks[i]
-		switch {
-		case a.tick > tick, a.erased && len(l.truth.facts.erased) <= erased:
-		case a.erased:
-			entry = max(entry, l.truth.facts.erased[erased].seq)
-			erased++
-		case a.revision >= 0:
-			revision = max(revision, a.revision)
-		default:
-			seq, _ := l.truth.facts.needs(a) // prove has seen that there is one
-			entry = max(entry, seq)
-		}
-	}
-	return entry, revision
-}
-
 // opened is a folder that was opened as a start does it.
 type opened struct {
 	dir      string
@@ -93,41 +71,46 @@ func (o *opened) read() error {
 	defer reader.Close()
 	seen, _ := o.state.Position()
 	replay := o.state.NewReplay()
+	o.entries, err = readAll(reader, func(entry wal.Entry) error {
+		if entry.Seq <= seen {
+			return nil
+		}
+		return apply(replay, entry)
+	})
+	return err
+}
+
+// readAll reads a log to its end.
+func readAll(reader *wal.Reader, each func(wal.Entry) error) (entries []wal.Entry, err error) {
 	for {
 		entry, err := reader.Next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return entries, nil
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		entry.Data = bytes.Clone(entry.Data)
-		o.entries = append(o.entries, entry)
-		if entry.Seq <= seen {
-			continue
-		}
-		if err := apply(replay, entry); err != nil {
-			return err
+		entries = append(entries, entry)
+		if err := each(entry); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// judge holds what was opened against what the life was, up to a tick.
-func (o *opened) judge(l *life, tick int) error {
-	entry, revision := l.needs(tick)
+// judge holds what was opened against what was written, and what was promised of it.
+func (o *opened) judge(t *truth, promised promises) error {
 	last := uint64(len(o.entries))
 	switch {
-	case last < entry:
-		return fmt.Errorf("the log ends with entry %d, and what entry %d says was told", last, entry)
-	case last > uint64(len(l.truth.entries)):
-		return fmt.Errorf("the log has %d entries, and %d were ever written", last, len(l.truth.entries))
+	case last < promised.entry:
+		return fmt.Errorf("the log ends with entry %d, and what entry %d says was told", last, promised.entry)
+	case last > uint64(len(t.entries)):
+		return fmt.Errorf("the log has %d entries, and %d were ever written", last, len(t.entries))
 	}
-	for i := range o.entries {
-		if is, was := o.entries[i], l.truth.entries[i]; is.Seq != was.Seq || is.At != was.At || is.Batch != was.Batch || is.Epoch != was.Epoch || !bytes.Equal(is.Data, was.Data) {
-			return fmt.Errorf("entry %d is not the one that was written", i+1)
-		}
+	if err := same(o.entries, t.entries[:last]); err != nil {
+		return err
 	}
-	want, err := l.truth.hash(last)
+	want, err := t.hash(last)
 	if err != nil {
 		return err
 	}
@@ -135,20 +118,32 @@ func (o *opened) judge(l *life, tick int) error {
 		return fmt.Errorf("the state at entry %d has the hash %016x, and %016x by the log alone to entry %d (the snapshot has seen entry %d)",
 			seq, hash, want, last, o.snapshot)
 	}
-	return errors.Join(o.key(), o.documents(l, revision), o.lists(), o.persons(l, tick))
+	return errors.Join(o.key(), o.documents(t, promised.revision), o.lists(), o.persons(t, promised.erasures))
 }
+
+// same tells where entries are not those that were written.
+func same(are, were []wal.Entry) error {
+	for i := range are {
+		if is, was := are[i], were[i]; is.Seq != was.Seq || is.At != was.At || is.Batch != was.Batch || is.Epoch != was.Epoch || !bytes.Equal(is.Data, was.Data) {
+			return fmt.Errorf("entry %d is not the one that was written", i+1)
+		}
+	}
+	return nil
+}
+
+// founded tells whether there is an exchange yet.
+func (o *opened) founded() bool { return o.state.Founded().Epoch != [16]byte{} }
 
 // key sees that the exchange's key is the one that the log was begun with.
 func (o *opened) key() error {
-	founded := o.state.Founded()
-	if founded.Epoch == [16]byte{} {
+	if !o.founded() {
 		return nil
 	}
 	keys, err := vault.Open(o.dir, false)
 	if err != nil {
 		return err
 	}
-	if keys.Check() != founded.KeyCheck {
+	if keys.Check() != o.state.Founded().KeyCheck {
 		return errors.New("the exchange's key is not the one that the log was begun with")
 	}
 	return nil
@@ -156,9 +151,9 @@ func (o *opened) key() error {
 
 // documents sees that every configuration that the log names is there, whole, and
 // that the one in force is no older than what was told.
-func (o *opened) documents(l *life, revision int) error {
+func (o *opened) documents(t *truth, revision int) error {
 	seq, _ := o.state.Position()
-	for _, d := range l.truth.facts.documents {
+	for _, d := range t.facts.documents {
 		if d.seq > seq {
 			break
 		}
@@ -202,8 +197,9 @@ func (o *opened) whole(path, hash string) ([]byte, error) {
 	return text, nil
 }
 
-// goOn appends to what was opened, and sees that it is there at the next start.
-func (o *opened) goOn() error {
+// goOn appends to what was opened, has it backed up where that is asked for, and sees
+// that what was appended is there at the next start.
+func (o *opened) goOn(backUp func() error) error {
 	last := uint64(len(o.entries))
 	more := &waiter{done: make(chan error, 3)}
 	for range cap(more.done) {
@@ -213,6 +209,11 @@ func (o *opened) goOn() error {
 	}
 	for range cap(more.done) {
 		if err := <-more.done; err != nil {
+			return errors.Join(err, o.log.Close())
+		}
+	}
+	if backUp != nil {
+		if err := backUp(); err != nil {
 			return errors.Join(err, o.log.Close())
 		}
 	}

@@ -41,7 +41,7 @@ func TestHonestWorldHasNoFindings(t *testing.T) {
 
 func TestNothingAtAllIsEnoughBeforeAnythingWasTold(t *testing.T) {
 	w := newWorld(t)
-	w.dir, w.life.needBefore, w.life.revision = t.TempDir(), 0, 0
+	w.dir, w.life.before = t.TempDir(), promises{}
 	if err := w.findings(); err != nil {
 		t.Error(err)
 	}
@@ -79,7 +79,7 @@ func TestEachBrokenPromiseIsFound(t *testing.T) {
 		},
 		"no such file or directory": func(w *world) { w.remove(w.path("lists", w.list)) },
 		"its name says: 3 bytes":    func(w *world) { w.edit(w.path("lists", w.list), func([]byte) []byte { return make([]byte, 3) }) },
-		"revision 2 was told to be": func(w *world) { w.life.revision = 2 },
+		"revision 2 was told to be": func(w *world) { w.life.before.revision = 2 },
 	} {
 		t.Run(finding, func(t *testing.T) {
 			w := newWorld(t)
@@ -99,7 +99,7 @@ func TestALogThatDoesNotGoOnIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.entries = o.entries[:14] // as if one had been invented since
-	if err := o.goOn(); err == nil || !strings.Contains(err.Error(), "behind entry 14") {
+	if err := o.goOn(nil); err == nil || !strings.Contains(err.Error(), "behind entry 14") {
 		t.Errorf("found: %v", err)
 	}
 }

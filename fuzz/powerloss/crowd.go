@@ -9,12 +9,14 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"pingpost/fuzz/witness"
 )
 
 // crowd is all who speak to the exchange: suppliers, sellers, and buyers that
 // report on their leads.
 type crowd struct {
-	door   *door
+	door   *witness.Door
 	ledger ledger
 	tokens map[string]string // by client
 	people atomic.Int64
@@ -24,7 +26,7 @@ type crowd struct {
 
 const desks = 12
 
-func gather(d *door) *crowd {
+func gather(d *witness.Door) *crowd {
 	return &crowd{door: d, tokens: map[string]string{}}
 }
 
@@ -33,8 +35,8 @@ func (c *crowd) work(ctx context.Context, seed uint64) {
 	ctx, c.stop = context.WithCancel(ctx)
 	for i := range desks {
 		c.desks.Go(func() {
-			desk := &desk{crowd: c, caller: newCaller(c.door, rand.New(rand.NewPCG(seed, uint64(i)))), name: fmt.Sprintf("desk-%d-%d", seed, i)}
-			defer desk.client.CloseIdleConnections()
+			desk := c.desk(c.door, fmt.Sprintf("desk-%d-%d", seed, i), rand.New(rand.NewPCG(seed, uint64(i))))
+			defer desk.Leave()
 			for desk.serve(ctx) {
 				desk.served++
 			}
@@ -50,9 +52,15 @@ func (c *crowd) dismiss() {
 // desk does one thing after the other.
 type desk struct {
 	*crowd
-	*caller
+	*witness.Caller
 	name   string
+	chance *rand.Rand
 	served int
+}
+
+// desk is one that finds the exchange by a door.
+func (c *crowd) desk(door *witness.Door, name string, chance *rand.Rand) *desk {
+	return &desk{crowd: c, Caller: witness.NewCaller(door, apiKey, chance), name: name, chance: chance}
 }
 
 // serve does one thing; false: the context has ended.
@@ -89,10 +97,10 @@ func encode(value object) []byte {
 
 // ask sends an order and keeps its answer, where it is one that is repeated: of a bid
 // that went with the power, for one, is not.
-func (d *desk) ask(ctx context.Context, o *order) (answer, bool) {
-	a, ok := d.send(ctx, o)
-	final := a.status < 300 || (a.status == http.StatusUnprocessableEntity && strings.Contains(a.text, `"post_rejected"`))
-	if ok && a.request != "" && final {
+func (d *desk) ask(ctx context.Context, o *witness.Parcel) (witness.Answer, bool) {
+	a, ok := d.Send(ctx, o)
+	final := a.Status < 300 || (a.Status == http.StatusUnprocessableEntity && strings.Contains(a.Text, `"post_rejected"`))
+	if ok && a.Request != "" && final {
 		d.ledger.enter(o, a)
 	}
 	return a, ok
@@ -101,18 +109,18 @@ func (d *desk) ask(ctx context.Context, o *order) (answer, bool) {
 // ingest sends a lead. One that is recorded for a buyer may be reported on.
 func (d *desk) ingest(ctx context.Context, key string) bool {
 	lead := d.person(campaigns[d.chance.IntN(len(campaigns))])
-	a, ok := d.ask(ctx, &order{path: "/api/v1/ingest", key: key, body: encode(lead)})
+	a, ok := d.ask(ctx, &witness.Parcel{Path: "/api/v1/ingest", Key: key, Body: encode(lead)})
 	if !ok {
 		return false
 	}
 	var said saidOfLead
-	_ = json.Unmarshal([]byte(a.text), &said) // where it is none there is no report
+	_ = json.Unmarshal([]byte(a.Text), &said) // where it is none there is no report
 	token := d.tokens[said.Data.Buyer]
 	if token == "" || d.chance.IntN(3) > 0 {
 		return true
 	}
 	status := []string{"contacted", "qualified", "sold"}[d.chance.IntN(3)]
-	_, ok = d.ask(ctx, &order{path: "/v1/leads/" + said.Data.ID + "/status", key: "report-" + key, token: token, body: encode(object{"status": status})})
+	_, ok = d.ask(ctx, &witness.Parcel{Path: "/v1/leads/" + said.Data.ID + "/status", Key: "report-" + key, Token: token, Body: encode(object{"status": status})})
 	return ok
 }
 
@@ -132,7 +140,7 @@ type saidOfLead struct {
 
 // offer pings, and posts where there is a bid.
 func (d *desk) offer(ctx context.Context, key string) bool {
-	a, ok := d.ask(ctx, &order{path: "/v1/ping", key: "ping-" + key, token: d.tokens[clientID], body: encode(object{
+	a, ok := d.ask(ctx, &witness.Parcel{Path: "/v1/ping", Key: "ping-" + key, Token: d.tokens[clientID], Body: encode(object{
 		"auction_id": key, "vertical": "auto", "state": "CA", "tcpa_consent": true,
 	})})
 	var said struct {
@@ -140,11 +148,11 @@ func (d *desk) offer(ctx context.Context, key string) bool {
 			Token string `json:"bid_token"`
 		} `json:"bid"`
 	}
-	if !ok || json.Unmarshal([]byte(a.text), &said) != nil || said.Bid == nil {
+	if !ok || json.Unmarshal([]byte(a.Text), &said) != nil || said.Bid == nil {
 		return ok
 	}
 	lead := d.person("")
-	_, ok = d.ask(ctx, &order{path: "/v1/post", key: "post-" + key, token: d.tokens[clientID], body: encode(object{
+	_, ok = d.ask(ctx, &witness.Parcel{Path: "/v1/post", Key: "post-" + key, Token: d.tokens[clientID], Body: encode(object{
 		"auction_id": key, "bid_token": said.Bid.Token, "lead": object{
 			"lead_uuid": "of " + key, "first_name": "Ann", "last_name": "Example", "phone": lead["phone"], "email": lead["email"],
 			"address": object{"state": "CA"}, "tcpa": object{},
@@ -155,16 +163,16 @@ func (d *desk) offer(ctx context.Context, key string) bool {
 
 // choose asks who would buy, and sends the lead for one of them.
 func (d *desk) choose(ctx context.Context, key string) bool {
-	a, ok := d.ask(ctx, &order{path: "/api/v1/ping", key: "asks-" + key, body: encode(object{
+	a, ok := d.ask(ctx, &witness.Parcel{Path: "/api/v1/ping", Key: "asks-" + key, Body: encode(object{
 		"flo_campaign_id": "cmp_bids", "flo_supplier_id": supplier, "state": "CA",
 	})})
 	var said saidOfLead
-	if !ok || json.Unmarshal([]byte(a.text), &said) != nil || len(said.Data.Buyers) == 0 {
+	if !ok || json.Unmarshal([]byte(a.Text), &said) != nil || len(said.Data.Buyers) == 0 {
 		return ok
 	}
 	lead := d.person("cmp_bids")
 	lead["flo_ping_id"], lead["flo_buyer_id"] = said.Data.Ping, said.Data.Buyers[0].Buyer
-	_, ok = d.ask(ctx, &order{path: "/api/v1/ingest", key: "chosen-" + key, body: encode(lead)})
+	_, ok = d.ask(ctx, &witness.Parcel{Path: "/api/v1/ingest", Key: "chosen-" + key, Body: encode(lead)})
 	return ok
 }
 
@@ -174,7 +182,7 @@ func (d *desk) askAgain(ctx context.Context) bool {
 	if old == nil {
 		return d.ingest(ctx, fmt.Sprintf("%s-first-%d", d.name, d.served))
 	}
-	a, ok := d.send(ctx, old.order)
+	a, ok := d.Send(ctx, old.Parcel)
 	if ok {
 		d.ledger.compare(old, a)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"pingpost/fuzz/witness"
 )
 
 // stub answers as an exchange might, and notes what it was sent.
@@ -39,53 +40,11 @@ func seat(t *testing.T, answers func(n int, path string) (int, string)) (*desk, 
 	s := &stub{answers: answers}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	d := newDoor()
-	d.set(server.URL)
+	d := witness.NewDoor()
+	d.Open(server.URL)
 	c := gather(d)
 	c.tokens = map[string]string{clientID: "token-of-acme", "rec_alpha": "token-of-alpha"}
-	return &desk{crowd: c, caller: newCaller(d, rand.New(rand.NewPCG(1, 1))), name: "desk"}, s
-}
-
-// TestAFailureIsNoAnswer: the same bytes again under the same key, until there is one.
-func TestAFailureIsNoAnswer(t *testing.T) {
-	d, s := seat(t, func(n int, _ string) (int, string) {
-		return []int{503, 429, 500, 201}[min(n, 4)-1], "word " + fmt.Sprint(n)
-	})
-	a, ok := d.send(t.Context(), &order{path: "/api/v1/ingest", key: "k", body: []byte("{}")})
-	if !ok || a.status != 201 || a.text != "word 4" || a.request != "req_k" || len(s.seen) != 4 {
-		t.Errorf("%+v after %d tries", a, len(s.seen))
-	}
-	for i, r := range s.seen {
-		if r.Header.Get("Idempotency-Key") != "k" || r.Header.Get("x-api-key") != apiKey || s.bodies[i] != "{}" {
-			t.Errorf("try %d: %v %q", i+1, r.Header, s.bodies[i])
-		}
-	}
-}
-
-func TestACallerThatIsSentHomeStops(t *testing.T) {
-	d, _ := seat(t, func(int, string) (int, string) { return 503, "" })
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	if _, ok := d.send(ctx, &order{path: "/", key: "k"}); ok {
-		t.Error("it has an answer")
-	}
-	shut := newDoor()
-	if found := shut.find(ctx); found != "" {
-		t.Errorf("a shut door leads to %q", found)
-	}
-}
-
-func TestADoorThatOpensIsFound(t *testing.T) {
-	d := newDoor()
-	found := make(chan string)
-	go func() { found <- d.find(t.Context()) }()
-	d.set("http://here")
-	if got := <-found; got != "http://here" {
-		t.Errorf("found %q", got)
-	}
-	if d.set(""); d.address != "" {
-		t.Error("it does not shut")
-	}
+	return c.desk(d, "desk", rand.New(rand.NewPCG(1, 1))), s
 }
 
 // TestDesksDoWhatClientsDo: each kind of request, as the exchange's contract has it.
@@ -168,30 +127,30 @@ func TestNobodyComesTwice(t *testing.T) {
 
 // TestWhatIsNoFinalAnswerIsNotKept: it would not be repeated.
 func TestWhatIsNoFinalAnswerIsNotKept(t *testing.T) {
-	for said, kept := range map[answer]int{
-		{status: 200}: 1, {status: 201}: 1, {status: 404}: 0, {status: 409}: 0, {status: 410}: 0,
-		{status: 422, text: `{"error":"post_rejected"}`}: 1, {status: 422, text: `{"error":"invalid_bid_token"}`}: 0,
+	for said, kept := range map[witness.Answer]int{
+		{Status: 200}: 1, {Status: 201}: 1, {Status: 404}: 0, {Status: 409}: 0, {Status: 410}: 0,
+		{Status: 422, Text: `{"error":"post_rejected"}`}: 1, {Status: 422, Text: `{"error":"invalid_bid_token"}`}: 0,
 	} {
-		d, _ := seat(t, func(int, string) (int, string) { return said.status, said.text })
-		if d.ask(t.Context(), &order{path: "/", key: "k"}); len(d.ledger.told) != kept {
-			t.Errorf("%d %s: %d are kept", said.status, said.text, len(d.ledger.told))
+		d, _ := seat(t, func(int, string) (int, string) { return said.Status, said.Text })
+		if d.ask(t.Context(), &witness.Parcel{Path: "/", Key: "k"}); len(d.ledger.told) != kept {
+			t.Errorf("%d %s: %d are kept", said.Status, said.Text, len(d.ledger.told))
 		}
 	}
 }
 
 func TestLedgerCompares(t *testing.T) {
-	first := answer{status: 201, request: "req_1", text: "{}"}
+	first := witness.Answer{Status: 201, Request: "req_1", Text: "{}"}
 	for what, test := range map[string]struct {
-		again answer
+		again witness.Answer
 		same  bool
 	}{
-		"the same":        {answer{status: 201, request: "req_1", text: "{}", replayed: true}, true},
-		"another byte":    {answer{status: 201, request: "req_1", text: "{} "}, false},
-		"another request": {answer{status: 201, request: "req_2", text: "{}"}, false},
-		"another status":  {answer{status: 200, request: "req_1", text: "{}"}, false},
+		"the same":        {witness.Answer{Status: 201, Request: "req_1", Text: "{}", Replayed: true}, true},
+		"another byte":    {witness.Answer{Status: 201, Request: "req_1", Text: "{} "}, false},
+		"another request": {witness.Answer{Status: 201, Request: "req_2", Text: "{}"}, false},
+		"another status":  {witness.Answer{Status: 200, Request: "req_1", Text: "{}"}, false},
 	} {
 		var l ledger
-		l.enter(&order{key: "k"}, first)
+		l.enter(&witness.Parcel{Key: "k"}, first)
 		l.compare(l.of("req_1"), test.again)
 		if wrong := l.wrong(); (len(wrong) == 0) != test.same {
 			t.Errorf("%s: %q", what, wrong)
@@ -208,7 +167,7 @@ func TestLedgerCompares(t *testing.T) {
 func TestWhatWasToldInTheDarkIsForgotten(t *testing.T) {
 	var l ledger
 	for _, request := range []string{"before", "both", "after", "earlier life"} {
-		l.enter(&order{key: request}, answer{request: request})
+		l.enter(&witness.Parcel{Key: request}, witness.Answer{Request: request})
 	}
 	l.forget([]ack{{tick: 5, request: "before"}, {tick: 6, request: "both"}, {tick: 11, request: "both"}, {tick: 12, request: "after"}, {tick: 13}}, 10)
 	for request, kept := range map[string]bool{"before": true, "both": true, "earlier life": true, "after": false} {
@@ -218,5 +177,24 @@ func TestWhatWasToldInTheDarkIsForgotten(t *testing.T) {
 	}
 	if len(l.told) != 3 {
 		t.Errorf("%d are left", len(l.told))
+	}
+}
+
+// TestADeskMayBeSlowerThanALossOfPower: it picks an answer, or is given one, that is
+// gone when it comes back with it.
+func TestADeskMayBeSlowerThanALossOfPower(t *testing.T) {
+	var l ledger
+	parcel := &witness.Parcel{Key: "k"}
+	l.enter(parcel, witness.Answer{Request: "picked", Text: "one"})
+	picked := l.of("picked")
+	l.forget([]ack{{tick: 12, request: "picked"}, {tick: 12, request: "given"}, {tick: 13}}, 10)
+	l.compare(picked, witness.Answer{Request: "another", Text: "two"})
+	l.enter(parcel, witness.Answer{Request: "given"})
+	if wrong := l.wrong(); len(wrong) > 0 || len(l.told) > 0 {
+		t.Errorf("%q, and %d are kept", wrong, len(l.told))
+	}
+	l.enter(parcel, witness.Answer{Request: "later"})
+	if l.compare(l.of("later"), witness.Answer{Request: "another"}); len(l.wrong()) != 1 {
+		t.Error("what was told since may differ")
 	}
 }

@@ -58,8 +58,8 @@ var dropped = make([]byte, slots.KeySize)
 
 // persons sees that the key of every lead in the log is the one that it was sealed
 // with, unless it was dropped, and that one which was told to be dropped is.
-func (o *opened) persons(l *life, tick int) error {
-	if len(l.truth.facts.sealed) == 0 {
+func (o *opened) persons(t *truth, erasures int) error {
+	if len(t.facts.sealed) == 0 {
 		return nil
 	}
 	keys, err := readKeys(o.dir)
@@ -67,16 +67,16 @@ func (o *opened) persons(l *life, tick int) error {
 		return err
 	}
 	last := uint64(len(o.entries))
-	for _, part := range l.truth.facts.sealed {
+	for _, part := range t.facts.sealed {
 		if part.seq > last {
 			break
 		}
-		was, is := l.truth.keys.of(part.slot), keys.of(part.slot)
+		was, is := t.keys.of(part.slot), keys.of(part.slot)
 		if !bytes.Equal(was, dropped) && !bytes.Equal(was, is) {
 			return fmt.Errorf("entry %d is sealed under slot %d, whose key is lost", part.seq, part.slot)
 		}
 	}
-	for _, e := range l.truth.facts.erased[:l.erasures(tick)] {
+	for _, e := range t.facts.erased[:erasures] {
 		for _, slot := range e.slots {
 			if is := keys.of(slot); !bytes.Equal(is, dropped) {
 				return fmt.Errorf("entry %d drops the key of slot %d, which was told, and the key is there", e.seq, slot)
@@ -86,23 +86,12 @@ func (o *opened) persons(l *life, tick int) error {
 	return nil
 }
 
-// erasures is how many are told at a tick, those of lives before it among them.
-func (l *life) erasures(tick int) int {
-	count := l.erasedBefore
-	for i := range l.acks {
-		if l.acks[i].erased && l.acks[i].tick <= tick {
-			count++
-		}
-	}
-	return count
-}
-
 // erase has a lead erased that is on its way to nobody.
 func (r *recording) erase(p *process) error {
 	for range 20 {
 		t := r.crowd.ledger.pick(r.chance)
 		var said saidOfLead
-		if t == nil || json.Unmarshal([]byte(t.text), &said) != nil || !strings.HasPrefix(said.Data.Buyer, "rec_") || r.gone[said.Data.ID] {
+		if t == nil || json.Unmarshal([]byte(t.Text), &said) != nil || !strings.HasPrefix(said.Data.Buyer, "rec_") || r.gone[said.Data.ID] {
 			continue
 		}
 		r.gone[said.Data.ID] = true

@@ -55,7 +55,7 @@ func TestKeysOfLeads(t *testing.T) {
 		"no file":                 {func(w *world) { w.remove(w.keys()) }, "whose key is lost"},
 		"half a file":             {func(w *world) { w.edit(w.keys(), func(b []byte) []byte { return b[:10] }) }, "whose key is lost"},
 		"told, and the key there": {func(w *world) { w.put(2, 9) }, "entry 9 drops the key of slot 2"},
-		"told in a life before":   {func(w *world) { w.put(2, 9); w.life.acks, w.life.erasedBefore = nil, 1 }, "which was told"},
+		"told in a life before":   {func(w *world) { w.put(2, 9); w.life.acks, w.life.before.erasures = nil, 1 }, "which was told"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			w := personal(t)
@@ -83,12 +83,12 @@ func TestAnErasureThatWasToldIsNeeded(t *testing.T) {
 	l := &life{truth: &truth{facts: facts{erased: []erasure{{seq: 4}, {seq: 7}}}}}
 	l.acks = []ack{{tick: 10, erased: true, revision: -1}, {tick: 20, erased: true, revision: -1}, {tick: 30, erased: true, revision: -1}}
 	for tick, want := range map[int]uint64{9: 0, 10: 4, 20: 7, 30: 7} {
-		if entry, _ := l.needs(tick); entry != want {
-			t.Errorf("tick %d: entry %d, want %d", tick, entry, want)
+		if got := l.promised(tick); got.entry != want {
+			t.Errorf("tick %d: entry %d, want %d", tick, got.entry, want)
 		}
 	}
-	l.erasedBefore, l.acks = 1, l.acks[:1]
-	if entry, _ := l.needs(10); entry != 7 {
-		t.Errorf("the first of a later life: entry %d", entry)
+	l.before.erasures, l.acks = 1, l.acks[:1]
+	if got := l.promised(10); got != (promises{entry: 7, erasures: 2}) {
+		t.Errorf("the first of a later life: %+v", got)
 	}
 }

@@ -4,26 +4,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+
+	"pingpost/fuzz/witness"
 )
 
-// order is a request as a client sends it: always the same bytes under its key.
-type order struct {
-	path, key, token string
-	body             []byte
-}
-
-// answer is what came back.
-type answer struct {
-	status   int
-	request  string // X-Request-Id
-	replayed bool
-	text     string
-}
-
-// told is an order with its first answer, which is never to be another.
+// told is a parcel with its first answer, which is never to be another.
 type told struct {
-	*order
-	answer
+	*witness.Parcel
+	witness.Answer
 }
 
 // ledger is all that the clients were told.
@@ -31,36 +19,41 @@ type ledger struct {
 	mu        sync.Mutex
 	told      []*told
 	byRequest map[string]*told
+	forgotten map[string]bool // requests whose answers went with the power
 	breaches  []string
 }
 
 // enter takes the first answer under a key.
-func (l *ledger) enter(o *order, a answer) {
+func (l *ledger) enter(p *witness.Parcel, a witness.Answer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.forgotten[a.Request] {
+		return // a desk was slower than the loss of power
+	}
 	if l.byRequest == nil {
 		l.byRequest = map[string]*told{}
 	}
-	t := &told{o, a}
+	t := &told{p, a}
 	l.told = append(l.told, t)
-	l.byRequest[a.request] = t
+	l.byRequest[a.Request] = t
 }
 
-// compare takes a later answer under the same key.
-func (l *ledger) compare(first *told, again answer) {
-	if why := first.differs(again); why != "" {
-		l.mu.Lock()
-		defer l.mu.Unlock()
+// compare takes a later answer under the same key. The first one may have gone with
+// the power since it was picked.
+func (l *ledger) compare(first *told, again witness.Answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if why := first.differs(again); why != "" && !l.forgotten[first.Request] {
 		l.breaches = append(l.breaches, why)
 	}
 }
 
 // differs says how; "": not at all.
-func (t *told) differs(again answer) string {
-	if again.status == t.status && again.text == t.text && again.request == t.request {
+func (t *told) differs(again witness.Answer) string {
+	if again.Status == t.Status && again.Text == t.Text && again.Request == t.Request {
 		return ""
 	}
-	return "key " + t.key + " was told " + t.text + " (" + t.request + "), and when it asked again " + again.text + " (" + again.request + ")"
+	return "key " + t.Key + " was told " + t.Text + " (" + t.Request + "), and when it asked again " + again.Text + " (" + again.Request + ")"
 }
 
 // pick is some answer that was given; nil: there is none.
@@ -83,12 +76,16 @@ func (l *ledger) forget(acks []ack, tick int) {
 			late[acks[i].request] = acks[i].tick > tick
 		}
 	}
-	l.told = slices.DeleteFunc(l.told, func(t *told) bool {
-		if late[t.request] {
-			delete(l.byRequest, t.request)
+	if l.forgotten == nil {
+		l.forgotten = map[string]bool{}
+	}
+	for request, is := range late {
+		if is {
+			l.forgotten[request] = true
+			delete(l.byRequest, request)
 		}
-		return late[t.request]
-	})
+	}
+	l.told = slices.DeleteFunc(l.told, func(t *told) bool { return late[t.Request] })
 }
 
 // of finds what the answer with a request's id was given to.

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/oauth2/clientcredentials"
+
 	"pingpost/fuzz/powerloss/strace"
 )
 
@@ -38,7 +40,10 @@ type process struct {
 // begin starts the program on a folder with a configuration in it. Where record is
 // not empty, that is the file it is recorded into.
 func begin(ctx context.Context, program, folder, record string) (*process, error) {
-	args := []string{"serve", "--config", filepath.Join(folder, "exchange.json"), "--log-format", "json"}
+	args := []string{
+		"serve", "--config", filepath.Join(folder, "exchange.json"), "--log-format", "json",
+		"--backup-to", storeIn(folder), "--backup-key-file", recipientIn(folder),
+	}
 	p := &process{gone: make(chan struct{}), serving: make(chan struct{})}
 	if record == "" {
 		p.command = exec.CommandContext(ctx, program, args...)
@@ -151,24 +156,28 @@ func (p *process) operate(ctx context.Context, method, path string, body []byte)
 	return nil
 }
 
+// watch asks for the metrics again and again, one after the other, until it is told to
+// stop: in them the exchange says what is backed up. See shippedUpTo.
+func (p *process) watch(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for p.operate(ctx, http.MethodGet, "/metrics", nil) == nil { // an exchange that dies answers no more
+			select {
+			case <-time.After(30 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+	})
+	return func() { cancel(); watching.Wait() }
+}
+
 // token is a client's, good for all lives.
-func (p *process) token(ctx context.Context, client, scope string) (string, error) {
-	body := encode(object{"grant_type": "client_credentials", "client_id": client, "client_secret": clientSecret, "scope": scope})
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.public+"/oauth/token", bytes.NewReader(body))
+func (p *process) token(ctx context.Context, client string, scopes ...string) (string, error) {
+	config := clientcredentials.Config{ClientID: client, ClientSecret: clientSecret, Scopes: scopes, TokenURL: p.public + "/oauth/token"}
+	granted, err := config.Token(ctx)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("no token for %s: %w", client, err)
 	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	var said struct {
-		Token string `json:"access_token"`
-	}
-	if err := json.NewDecoder(response.Body).Decode(&said); err != nil || said.Token == "" {
-		return "", fmt.Errorf("no token for %s: status %d, %w", client, response.StatusCode, err)
-	}
-	return said.Token, nil
+	return granted.AccessToken, nil
 }

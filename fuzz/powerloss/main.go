@@ -17,8 +17,18 @@
 //     whole, and no configuration is in force that is older than one told to be;
 //   - what is appended then is there at the next start.
 //
-// At some of them the program itself is started: it gives the answers that it had
-// given, to the byte, and takes new leads.
+// The exchange backs itself up to another folder, which is rebuilt at some of these
+// instants: on a disk that lost by the same manner, or on that of another machine, which
+// lost nothing. There:
+//
+//   - it lists and verifies, and was never begun anew;
+//   - it has what the exchange had said to be in it, and nothing that the log has lost;
+//   - what it restores, as of its end and of any entry before, is the exchange as it was
+//     there: entries, the state's hash, keys and all, and who was erased stays erased;
+//   - what is left of the exchange goes on with it, and then it has that too.
+//
+// At some of them the program itself is started, now and then on what it restored alone:
+// it gives the answers that it had given, to the byte, and takes new leads.
 //
 // That the recording is exact is not believed either: after each life the model's
 // folder is compared with the real one, byte for byte.
@@ -44,6 +54,7 @@ type flags struct {
 	Seed    uint64  `env:"SEED" placeholder:"NUMBER" help:"Seed of all chance; drawn where there is none. What the machine does between two choices it cannot repeat."`
 	Minutes float64 `default:"5" help:"How long recordings are made and tried, one after the other (${default})."`
 	Points  int     `default:"1000" help:"Instants at which each recording is cut (${default})."`
+	Backups int     `default:"250" help:"At so many of them the backup is rebuilt and restored too (${default})."`
 	Lives   int     `default:"7" help:"Lives of the exchange in each recording (${default})."`
 	Serve   int     `default:"50" help:"At each so many points the program itself is started (${default})."`
 	Short   bool    `help:"One recording, within half a minute: to see that all of it works."`
@@ -83,7 +94,7 @@ func (f *flags) run(out, progress io.Writer) error {
 		f.Seed = uint64(time.Now().UnixNano())
 	}
 	if f.Short {
-		f.Minutes, f.Points, f.Lives, f.Serve = 0, 400, 4, 100
+		f.Minutes, f.Points, f.Backups, f.Lives, f.Serve = 0, 250, 40, 4, 84
 	}
 	_, _ = fmt.Fprintf(progress, "SEED=%d\n", f.Seed)
 	s, err := newSession(f, progress)
@@ -98,6 +109,8 @@ func (f *flags) run(out, progress io.Writer) error {
 	_, _ = fmt.Fprint(out, s.table())
 	if err == nil {
 		err = s.close()
+	} else {
+		err = errors.Join(err, os.RemoveAll(s.memory)) // what shows it is in the other
 	}
 	if err == nil && ctx.Err() != nil {
 		err = errors.New("interrupted")

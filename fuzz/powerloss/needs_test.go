@@ -100,24 +100,6 @@ func TestWhatShouldBeOnceIsSeenTwice(t *testing.T) {
 	}
 }
 
-// TestNeedsGrow: what was told is needed from then on, and what lives before told
-// from the beginning.
-func TestNeedsGrow(t *testing.T) {
-	l := &life{needBefore: 2, revision: 1, truth: &truth{facts: *history()}}
-	l.acks = []ack{
-		{tick: 10, request: requestOf(1).String(), lead: leadOf(1).String(), buyer: "alpha", revision: -1},
-		{tick: 20, request: requestOf(4).String(), lead: leadOf(4).String(), revision: -1},
-		{tick: 30, lead: leadOf(2).String(), host: "blue:1", revision: -1}, // needs less than is needed
-		{tick: 40, revision: 5},
-		{tick: 50, revision: 4},
-	}
-	for tick, want := range map[int][2]int{9: {2, 1}, 10: {3, 1}, 19: {3, 1}, 20: {11, 1}, 30: {11, 1}, 40: {11, 5}, 60: {11, 5}} {
-		if entry, revision := l.needs(tick); int(entry) != want[0] || revision != want[1] {
-			t.Errorf("tick %d: entry %d and revision %d, want %v", tick, entry, revision, want)
-		}
-	}
-}
-
 // TestALifeIsProvedWithoutALoss: what is wrong while the page cache has all is no
 // finding about power.
 func TestALifeIsProvedWithoutALoss(t *testing.T) {
@@ -127,7 +109,7 @@ func TestALifeIsProvedWithoutALoss(t *testing.T) {
 	}
 	for what, lie := range map[string]func(l *life){
 		"no entry is of it":         func(l *life) { l.acks = []ack{{request: requestOf(9).String(), revision: -1}} },
-		"lives before it told":      func(l *life) { l.needBefore = 3 },
+		"lives before it told":      func(l *life) { l.before.entry = 3 },
 		"decided twice":             func(l *life) { l.truth.facts.take(30, &event.LeadDecided{Lead: leadOf(1)}) },
 		"no entry owes it":          func(l *life) { l.acks = []ack{{lead: leadOf(5).String(), event: "lead.posted", revision: -1}} },
 		"without any loss of power": func(l *life) { l.acks = []ack{{lead: leadOf(5).String(), host: "red:1", revision: -1}} },

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,16 +13,20 @@ import (
 	"pingpost/fuzz/powerloss/disk"
 )
 
-// point is one loss of power: a tick of a life, and how the disk lost.
+// point is one loss of power: a tick of a life, and how the disks lost.
 type point struct {
-	life int
-	tick int
-	seed uint64
+	life   int
+	tick   int
+	seed   uint64
+	backup bool // is judged too
+	spared bool // the backup's disk lost nothing
 }
 
 // losses adds up what was tried and what the disk lost in it.
 type losses struct {
 	points, served        int
+	backups, spared, kept int // points at which it was judged; of these, on a disk that lost nothing; with something said to be in it
+	lost                  int // exchanges that were started from their backup alone
 	orders                map[disk.Order]int
 	names, writes, torn   int
 	mostNames, mostWrites int
@@ -41,19 +46,18 @@ func (l *losses) add(m *disk.Image) {
 }
 
 // points draws where the power goes: half of them anywhere, half where something
-// rarer than a write to the log is under way.
-func (r *recording) points(n int, chance *rand.Rand) []point {
+// rarer than a write to the log is under way. At so many the backup is judged too; of
+// those each second is where something of it is under way.
+func (r *recording) points(n, backups int, chance *rand.Rand) []point {
 	drawn := make([]point, 0, n)
-	for range n {
-		p := point{life: chance.IntN(len(r.lives)), seed: chance.Uint64()}
-		ticks := r.lives[p.life].ticks
-		if rare := r.lives[p.life].rare; chance.IntN(2) == 0 && len(rare) > 0 {
-			ticks = rare
+	for i := range n {
+		p := point{life: chance.IntN(len(r.lives)), seed: chance.Uint64(), backup: i < backups, spared: i%4 == 0}
+		l := r.lives[p.life]
+		if p.backup && i%2 == 0 {
+			p.tick = l.shipping.draw(chance, l.to)
+		} else {
+			p.tick = l.busy.draw(chance, l.to)
 		}
-		if len(ticks) == 0 {
-			ticks = []int{r.lives[p.life].to}
-		}
-		p.tick = ticks[chance.IntN(len(ticks))]
 		drawn = append(drawn, p)
 	}
 	slices.SortStableFunc(drawn, func(a, b point) int { return cmp.Compare(a.tick, b.tick) }) // what has to be replayed grows
@@ -73,41 +77,62 @@ func (f *failure) Error() string {
 }
 
 // rebuild makes what is left at a point, in the folder given, opens and judges it.
-func (r *recording) rebuild(p point, folder string, sum *losses) error {
+func (r *recording) rebuild(ctx context.Context, p point, folder string, sum *losses) error {
 	l := r.lives[p.life]
-	image := r.image(p)
-	if err := errors.Join(os.RemoveAll(folder), image.Write(folder)); err != nil {
+	left := l.lose(&p)
+	if err := errors.Join(os.RemoveAll(folder), left.write(folder)); err != nil {
 		return err
 	}
-	sum.add(image)
-	o, err := open(folder)
+	sum.add(left.data)
+	o, err := open(dataIn(folder))
 	if err != nil {
 		return r.keep(p, fmt.Errorf("it does not open: %w", err))
 	}
 	sum.entries += uint64(len(l.truth.entries) - len(o.entries))
-	if torn, _ := filepath.Glob(filepath.Join(folder, "damage", "*.torn")); len(torn) > 0 {
+	if torn, _ := filepath.Glob(filepath.Join(dataIn(folder), "damage", "*.torn")); len(torn) > 0 {
 		sum.torns++
 	}
-	if err := o.judge(l, p.tick); err != nil {
+	if err := o.judge(l.truth, l.promised(p.tick)); err != nil {
 		return r.keep(p, errors.Join(err, o.log.Close()))
 	}
-	if err := o.goOn(); err != nil {
+	var backUp func() error
+	if p.backup {
+		s, err := r.openSpare(folder)
+		if err != nil {
+			return errors.Join(err, o.log.Close())
+		}
+		kept := l.kept(p.tick)
+		sum.backup(p, kept)
+		if err := s.judge(ctx, o, l.truth, kept, rand.New(rand.NewPCG(p.seed, 2))); err != nil {
+			return r.keep(p, errors.Join(err, o.log.Close()))
+		}
+		if o.founded() {
+			backUp = func() error { return s.shipOn(ctx, o) }
+		}
+	}
+	if err := o.goOn(backUp); err != nil {
 		return r.keep(p, fmt.Errorf("it does not go on: %w", err))
 	}
 	return nil
 }
 
-func (r *recording) image(p point) *disk.Image {
-	return r.lives[p.life].disk.Lose(p.tick, rand.New(rand.NewPCG(p.seed, 0)))
+// backup counts a point at which the backup is judged.
+func (l *losses) backup(p point, kept promises) {
+	l.backups++
+	if p.spared {
+		l.spared++
+	}
+	if kept.entry > 0 {
+		l.kept++
+	}
 }
 
-// keep keeps the folder as the disk had it.
+// keep keeps the folders as the disks had them, and what the program needs to go on
+// with them.
 func (r *recording) keep(p point, err error) error {
 	f := &failure{point: p, err: err, folder: filepath.Join(r.folder, fmt.Sprintf("lost-%d-%d", p.tick, p.seed))}
-	image := r.image(p)
-	f.lost = image.String()
-	if kept := image.Write(filepath.Join(f.folder, "data")); kept != nil {
-		return errors.Join(f, kept)
-	}
-	return errors.Join(f, os.WriteFile(filepath.Join(f.folder, "exchange.json"), []byte(r.lives[p.life].config), 0o600))
+	l := r.lives[p.life]
+	left := l.lose(&p)
+	f.lost = left.String()
+	return errors.Join(f, left.write(f.folder), copyKey(r.folder, f.folder), os.WriteFile(filepath.Join(f.folder, "exchange.json"), []byte(l.config), 0o600))
 }

@@ -14,6 +14,7 @@ import (
 
 	"pingpost/fuzz/powerloss/disk"
 	"pingpost/fuzz/powerloss/strace"
+	"pingpost/fuzz/witness"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/loadtest/refreceiver"
 )
@@ -29,50 +30,46 @@ const (
 
 // life is a part of a recording, from a start to an end.
 type life struct {
-	disk         *disk.Disk // of this life and, up to a loss of power, those around it
-	truth        *truth
-	acks         []ack
-	from, to     int // ticks
-	ticks        []int
-	rare         []int  // those at which something other than the log's last segment changed
-	config       string // file that it ended with
-	end          manner
-	calls        int
-	erasedBefore int // erasures told in lives before it
-	needBefore   uint64
-	revision     int // that was acknowledged before it
+	disks              // of this life and, up to a loss of power, those around it
+	truth              *truth
+	acks               []ack
+	rounds             []round
+	from, to           int     // ticks
+	busy, shipping     moments // of the exchange's folder, and of its backup's
+	config             string  // file that it ended with
+	end                manner
+	calls              int
+	before, keptBefore promises // told in lives before it, and said to be backed up
 }
 
 // recording is one exchange over several lives, in one folder.
 type recording struct {
+	disks
 	program  string // the exchange, shortened
-	folder   string // with exchange.json and data in it
+	folder   string // with exchange.json, data, and the backup's place in it
 	chance   *rand.Rand
 	crowd    *crowd
-	door     *door
+	door     *witness.Door
 	hooks    string
 	ends     map[string]string  // buyers' endpoints
 	stop     context.CancelFunc // of those that the exchange speaks to
 	revision int
 	ctx      context.Context
 	gone     map[string]bool // leads that were erased, or may be
-	erased   int             // erasures that were told
 	lives    []*life
-	disk     *disk.Disk
 	tick     int
-	needed   uint64 // entry
-	accepted int    // revision
+	told     promises
+	kept     promises
 	say      func(format string, args ...any)
 }
 
-func (r *recording) data() string   { return filepath.Join(r.folder, "data") }
 func (r *recording) config() string { return filepath.Join(r.folder, "exchange.json") }
 
 // record makes a recording of lives that end so. It is to be closed, also where there
 // is an error.
 func record(ctx context.Context, program, folder string, ends []manner, seed uint64, say func(string, ...any)) (*recording, error) {
 	r := &recording{
-		program: program, folder: folder, chance: rand.New(rand.NewPCG(seed, 0)), door: newDoor(), ends: map[string]string{}, tick: 2, say: say,
+		program: program, folder: folder, chance: rand.New(rand.NewPCG(seed, 0)), door: witness.NewDoor(), ends: map[string]string{}, tick: 2, say: say,
 	}
 	r.crowd = gather(r.door)
 	ctx, r.stop = context.WithCancel(ctx)
@@ -80,14 +77,10 @@ func record(ctx context.Context, program, folder string, ends []manner, seed uin
 	if err := r.surround(ctx, seed); err != nil {
 		return r, err
 	}
-	if err := os.MkdirAll(r.data(), 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(dataIn(folder), 0o700), os.MkdirAll(placeIn(folder), 0o700), makeKey(folder), r.configure()); err != nil {
 		return r, err
 	}
-	var err error
-	if r.disk, err = disk.Load(r.data()); err != nil {
-		return r, err
-	}
-	if err := r.configure(); err != nil {
+	if err := r.load(folder); err != nil {
 		return r, err
 	}
 	for n, end := range ends {
@@ -165,13 +158,13 @@ func (r *recording) live(ctx context.Context, number int, end manner) error {
 	if err := p.end(signal); err != nil {
 		return err
 	}
-	r.door.set("")
+	r.door.Shut()
 	l, err := r.follow(trace, end)
 	if err != nil {
 		return err
 	}
 	r.lives = append(r.lives, l)
-	r.say("life %d %s: %d calls, %d entries, %d told", number+1, end, l.calls, len(l.truth.entries), len(l.acks))
+	r.say("life %d %s: %d calls, %d entries, %d told, up to entry %d said to be backed up", number+1, end, l.calls, len(l.truth.entries), len(l.acks), r.kept.entry)
 	if end == dark {
 		return r.darken(l)
 	}
@@ -191,14 +184,16 @@ func (r *recording) serve(ctx context.Context, p *process, number int) error {
 			}
 			r.crowd.tokens[id] = token
 		}
-		token, err := p.token(ctx, clientID, "ping post")
+		token, err := p.token(ctx, clientID, "ping", "post")
 		if err != nil {
 			return err
 		}
 		r.crowd.tokens[clientID] = token
 		r.crowd.work(ctx, r.chance.Uint64())
 	}
-	r.door.set(p.public)
+	r.door.Open(p.public)
+	watched := p.watch(ctx)
+	defer watched()
 	for range 1 + r.chance.IntN(3) {
 		time.Sleep(time.Duration(150+r.chance.IntN(500)) * time.Millisecond)
 		r.revision++
@@ -227,21 +222,21 @@ func (r *recording) follow(trace string, end manner) (*life, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &life{disk: r.disk, from: r.tick, to: last, end: end, needBefore: r.needed, revision: r.accepted, erasedBefore: r.erased, config: string(document(r.ends, r.hooks, r.revision))}
+	l := &life{
+		disks: r.disks, from: r.tick, to: last, end: end, before: r.told, keptBefore: r.kept,
+		config: string(document(r.ends, r.hooks, r.revision)),
+	}
 	r.tick = last + 2
-	before := r.disk.Calls()
-	if err := r.disk.Follow(calls, last); err != nil {
+	if err := l.follow(calls, last); err != nil {
 		return nil, err
 	}
-	if err := r.disk.Compare(); err != nil {
-		return nil, err
-	}
-	l.calls = r.disk.Calls() - before
-	l.ticks, l.rare = r.disk.Moments(l.from)
 	if l.acks, err = acks(calls); err != nil {
 		return nil, err
 	}
-	if l.truth, err = readTruth(r.data()); err != nil {
+	if l.rounds, err = rounds(calls); err != nil {
+		return nil, err
+	}
+	if l.truth, err = readTruth(dataIn(r.folder)); err != nil {
 		return nil, err
 	}
 	if err := l.prove(); err != nil {
@@ -251,15 +246,33 @@ func (r *recording) follow(trace string, end manner) (*life, error) {
 		l.to = r.nightfall(l)
 		r.crowd.ledger.forget(l.acks, l.to)
 	}
-	r.needed, r.accepted = l.needs(l.to)
-	r.erased = l.erasures(l.to)
+	r.told, r.kept = l.promised(l.to), l.kept(l.to)
 	return l, os.Remove(trace)
+}
+
+// follow shows the models what was recorded, and holds them against the real folders.
+func (l *life) follow(calls []*strace.Call, last int) error {
+	for _, one := range []struct {
+		disk    *disk.Disk
+		moments *moments
+	}{{l.data, &l.busy}, {l.place, &l.shipping}} {
+		before := one.disk.Calls()
+		if err := one.disk.Follow(calls, last); err != nil {
+			return err
+		}
+		if err := one.disk.Compare(); err != nil {
+			return err
+		}
+		l.calls += one.disk.Calls() - before
+		one.moments.all, one.moments.rare = one.disk.Moments(l.from)
+	}
+	return nil
 }
 
 // nightfall is when the power went in a life that ends so: at one of the last
 // instants at which something was under way. What was told after it never was.
 func (r *recording) nightfall(l *life) int {
-	ticks := slices.Sorted(slices.Values(l.ticks))
+	ticks := slices.Sorted(slices.Values(append(slices.Clone(l.busy.all), l.shipping.all...)))
 	if len(ticks) == 0 {
 		return l.to
 	}
@@ -276,8 +289,8 @@ func (l *life) prove() error {
 			wrong = append(wrong, err.Error())
 		}
 	}
-	if uint64(len(l.truth.entries)) < l.needBefore {
-		wrong = append(wrong, fmt.Sprintf("the log has %d entries, and lives before it told of %d", len(l.truth.entries), l.needBefore))
+	if uint64(len(l.truth.entries)) < l.before.entry {
+		wrong = append(wrong, fmt.Sprintf("the log has %d entries, and lives before it told of %d", len(l.truth.entries), l.before.entry))
 	}
 	if len(wrong) > 0 {
 		return fmt.Errorf("without any loss of power: %s", strings.Join(wrong[:min(len(wrong), 10)], "\n"))
@@ -287,12 +300,10 @@ func (l *life) prove() error {
 
 // darken takes the power: the next life begins with what is left.
 func (r *recording) darken(l *life) error {
-	image := r.disk.Lose(l.to, r.chance)
-	if err := errors.Join(os.RemoveAll(r.data()), image.Write(r.data())); err != nil {
+	left := l.lose(&point{tick: l.to, seed: r.chance.Uint64(), spared: r.chance.IntN(2) == 0})
+	if err := errors.Join(os.RemoveAll(dataIn(r.folder)), os.RemoveAll(placeIn(r.folder)), left.write(r.folder)); err != nil {
 		return err
 	}
-	r.say("what is left: %s", image)
-	var err error
-	r.disk, err = disk.Load(r.data())
-	return err
+	r.say("what is left: %s", left)
+	return r.load(r.folder)
 }

@@ -12,6 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"pingpost/fuzz/witness"
+	"pingpost/wal"
 )
 
 // Of each point that the program itself is started at: how many answers are asked
@@ -21,12 +24,22 @@ const (
 	sentThen   = 3
 )
 
-// serveAgain starts the program on what is left at a point. What was told before
-// it is told again, new leads are taken, and all of it verifies.
+// serveAgain starts the program on what is left at a point, or on what it restores of
+// its backup where the exchange's own disk is lost altogether. What was told before is
+// told again, new leads are taken, all of it verifies, and is in the backup.
 func (r *recording) serveAgain(ctx context.Context, p point, folder string, sum *losses) error {
 	sum.served++
 	if err := r.settle(p, folder); err != nil {
 		return err
+	}
+	l := r.lives[p.life]
+	until := p.tick
+	if upTo := shippedUpTo(l.rounds, p.tick); upTo > 0 && sum.lost*2 < sum.served {
+		sum.lost++
+		until = upTo
+		if err := errors.Join(os.RemoveAll(dataIn(folder)), r.run(ctx, "restore", "--from", storeIn(folder), "--key-file", identityIn(folder), "--data-dir", dataIn(folder))); err != nil {
+			return r.keep(p, err)
+		}
 	}
 	server, err := begin(ctx, r.program, folder, "")
 	if err != nil {
@@ -35,24 +48,47 @@ func (r *recording) serveAgain(ctx context.Context, p point, folder string, sum 
 	if err := server.ready(); err != nil {
 		return r.keep(p, err)
 	}
-	fresh, err := r.speak(ctx, p, server.public)
+	fresh, err := r.speak(ctx, p, until, server.public)
 	if err := errors.Join(err, server.end(syscall.SIGTERM)); err != nil {
 		return r.keep(p, err)
 	}
-	said, err := exec.CommandContext(ctx, r.program, "log", "verify", filepath.Join(folder, "data")).CombinedOutput()
-	if err != nil || !strings.HasSuffix(string(said), "good\n") {
-		return r.keep(p, fmt.Errorf("the log does not verify: %w: %s", err, said))
-	}
-	if err := r.remembers(p, filepath.Join(folder, "data"), fresh); err != nil {
+	if err := errors.Join(r.verifies(ctx, folder), r.remembers(l, until, dataIn(folder), fresh)); err != nil {
 		return r.keep(p, err)
+	}
+	return nil
+}
+
+// verifies sees that log and backup are whole, and the backup is of the whole log.
+func (r *recording) verifies(ctx context.Context, folder string) error {
+	err := errors.Join(r.run(ctx, "log", "verify", dataIn(folder)), r.run(ctx, "backup", "verify", "--from", storeIn(folder), "--key-file", identityIn(folder)))
+	if err != nil {
+		return err
+	}
+	s, err := r.openSpare(folder)
+	if err != nil {
+		return err
+	}
+	reader, err := wal.NewReader(dataIn(folder), 0)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	return s.holds(ctx, reader)
+}
+
+// run has the program do something that it must not fail in.
+func (r *recording) run(ctx context.Context, args ...string) error {
+	if said, err := exec.CommandContext(ctx, r.program, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(args[:2], " "), err, said)
 	}
 	return nil
 }
 
 // settle puts what is left, with the configuration of then, into a folder.
 func (r *recording) settle(p point, folder string) error {
-	err := errors.Join(os.RemoveAll(folder), r.image(p).Write(filepath.Join(folder, "data")),
-		os.WriteFile(filepath.Join(folder, "exchange.json"), []byte(r.lives[p.life].config), 0o600))
+	l := r.lives[p.life]
+	err := errors.Join(os.RemoveAll(folder), l.lose(&p).write(folder), copyKey(r.folder, folder),
+		os.WriteFile(filepath.Join(folder, "exchange.json"), []byte(l.config), 0o600))
 	for n := range r.revision + 1 {
 		err = errors.Join(err, os.WriteFile(filepath.Join(folder, fmt.Sprintf("list_%d.txt", n)), listed(n), 0o600))
 	}
@@ -60,37 +96,36 @@ func (r *recording) settle(p point, folder string) error {
 }
 
 // speak asks for answers again, and sends leads, whose requests it returns.
-func (r *recording) speak(ctx context.Context, p point, address string) (fresh []string, err error) {
-	d := newDoor()
-	d.set(address)
+func (r *recording) speak(ctx context.Context, p point, until int, address string) (fresh []string, err error) {
+	door := witness.NewDoor()
+	door.Open(address)
 	chance := rand.New(rand.NewPCG(p.seed, 1))
-	call := newCaller(d, chance)
-	defer call.client.CloseIdleConnections()
-	known := r.toldBefore(p)
+	d := r.crowd.desk(door, "later", chance)
+	defer d.Leave()
+	known := r.toldBefore(p.life, until)
 	chance.Shuffle(len(known), func(i, j int) { known[i], known[j] = known[j], known[i] })
 	for _, old := range known[:min(len(known), askedAgain)] {
-		a, ok := call.send(ctx, old.order)
+		a, ok := d.Send(ctx, old.Parcel)
 		if why := old.differs(a); !ok || why != "" {
 			return nil, fmt.Errorf("after the loss: %s", why)
 		}
 	}
-	seat := &desk{crowd: r.crowd, caller: call}
 	for n := range sentThen {
-		lead := seat.person(campaigns[n%len(campaigns)])
-		a, ok := call.send(ctx, &order{path: "/api/v1/ingest", key: fmt.Sprintf("later-%d-%d", p.seed, n), body: encode(lead)})
-		if !ok || a.status != http.StatusCreated {
-			return nil, fmt.Errorf("a lead that comes after the loss is answered %d %s", a.status, a.text)
+		lead := d.person(campaigns[n%len(campaigns)])
+		a, ok := d.Send(ctx, &witness.Parcel{Path: "/api/v1/ingest", Key: fmt.Sprintf("later-%d-%d", p.seed, n), Body: encode(lead)})
+		if !ok || a.Status != http.StatusCreated {
+			return nil, fmt.Errorf("a lead that comes after the loss is answered %d %s", a.Status, a.Text)
 		}
-		fresh = append(fresh, a.request)
+		fresh = append(fresh, a.Request)
 	}
 	return fresh, nil
 }
 
-// toldBefore are the orders that were answered when the power went.
-func (r *recording) toldBefore(p point) (known []*told) {
-	for _, l := range r.lives[:p.life+1] {
+// toldBefore are the orders that were answered up to a tick of a life.
+func (r *recording) toldBefore(life, tick int) (known []*told) {
+	for _, l := range r.lives[:life+1] {
 		for i := range l.acks {
-			if l.acks[i].tick > p.tick || l.acks[i].request == "" {
+			if l.acks[i].tick > tick || l.acks[i].request == "" {
 				continue
 			}
 			if t := r.crowd.ledger.of(l.acks[i].request); t != nil {
@@ -101,15 +136,14 @@ func (r *recording) toldBefore(p point) (known []*told) {
 	return known
 }
 
-// remembers sees that what was told is where it was, and the new leads behind it.
-func (r *recording) remembers(p point, dir string, fresh []string) error {
+// remembers sees that what was told up to a tick is where it was, and the new leads
+// behind it.
+func (r *recording) remembers(l *life, tick int, dir string, fresh []string) error {
 	now, err := readTruth(dir)
 	if err != nil {
 		return err
 	}
-	l := r.lives[p.life]
-	needed, _ := l.needs(p.tick)
-	for i := range needed {
+	for i := range l.promised(tick).entry {
 		if i >= uint64(len(now.entries)) || !bytes.Equal(now.entries[i].Data, l.truth.entries[i].Data) {
 			return fmt.Errorf("entry %d, which was told of, is gone when the exchange has served", i+1)
 		}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,11 +81,11 @@ func (s *session) one(ctx context.Context, program string, seed uint64) error {
 		s.calls, s.told = s.calls+l.calls, s.told+len(l.acks)
 		s.ends[l.end]++
 	}
-	for i, p := range r.points(s.Points, rand.New(rand.NewPCG(seed, 1))) {
+	for i, p := range r.points(s.Points, s.Backups, rand.New(rand.NewPCG(seed, 1))) {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err := r.rebuild(p, s.memory, &s.sum); err != nil {
+		if err := r.rebuild(ctx, p, s.memory, &s.sum); err != nil {
 			return err
 		}
 		if i%s.Serve != 0 {
@@ -138,7 +139,7 @@ func (s *session) mutants(ctx context.Context) error {
 
 // finds is what is found of a mutation; nil: nothing.
 func (s *session) finds(ctx context.Context, broken mutant.Mutation) (found *failure, err error) {
-	program, err := s.build(ctx, broken)
+	program, err := s.build(ctx, append(slices.Clone(masked[broken.Name]), broken)...)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func (s *session) table() string {
 	for _, end := range []manner{orderly, killed, dark} {
 		row("  "+string(end), s.ends[end])
 	}
-	row("calls on the folder", s.calls)
+	row("calls on its folder and its backup's", s.calls)
 	row("answers, posts and events told", s.told)
 	row("folders rebuilt, by how names were lost", s.sum.points)
 	for _, order := range []disk.Order{disk.Ordered, disk.Scattered, disk.Twice} {
@@ -174,6 +175,10 @@ func (s *session) table() string {
 	row("bytes in them, at most in one", fmt.Sprintf("%d, %d", s.sum.bytes, s.sum.mostBytes))
 	row("pages torn", s.sum.torn)
 	row("logs whose torn end was cut", s.sum.torns)
-	row("of these the program was started on", s.sum.served)
+	row("backups rebuilt beside them", s.sum.backups)
+	row("  on a disk that lost nothing", s.sum.spared)
+	row("  with something that was said to be there", s.sum.kept)
+	row("folders that the program was started on", s.sum.served)
+	row("  restored from the backup alone", s.sum.lost)
 	return out.String()
 }

@@ -27,8 +27,13 @@ func TestMutationsAreOfThisProgram(t *testing.T) {
 			t.Errorf("two are called %q", m.Name)
 		}
 		names[m.Name] = true
-		if _, err := mutant.Overlay(root, t.TempDir(), append([]mutant.Mutation{m}, shorter...)...); err != nil {
+		if _, err := mutant.Overlay(root, t.TempDir(), append(append(slices.Clone(masked[m.Name]), m), shorter...)...); err != nil {
 			t.Error(err)
+		}
+	}
+	for name := range masked {
+		if !names[name] {
+			t.Errorf("no mutant is called %q", name)
 		}
 	}
 }
@@ -73,7 +78,7 @@ func TestTableSaysWhatWasTried(t *testing.T) {
 	s.sum.add(&disk.Image{Order: disk.Ordered, LostNames: 1, LostWrites: 7, LostBytes: 50})
 	table := strings.Join(strings.Fields(s.table()), " ")
 	for _, want := range []string{
-		"recordings 2", "lives, of which 9", "killed 4", "lost its power 5", "calls on the folder 31", "told 17",
+		"recordings 2", "lives, of which 9", "killed 4", "lost its power 5", "calls on its folder and its backup's 31", "told 17",
 		"how names were lost 2", "ordered 1", "scattered 0", "twice 1",
 		"names lost, at most in one 4, 3", "writes lost, at most in one 9, 7", "bytes in them, at most in one 150, 100", "pages torn 1",
 	} {
@@ -85,10 +90,10 @@ func TestTableSaysWhatWasTried(t *testing.T) {
 
 // TestPointsAreDrawn where something happens, half of them where it seldom does.
 func TestPointsAreDrawn(t *testing.T) {
-	r := &recording{lives: []*life{{ticks: []int{10, 11, 12}, rare: []int{12}, to: 13}, {to: 30}}}
+	r := &recording{lives: []*life{{busy: moments{all: []int{10, 11, 12}, rare: []int{12}}, to: 13}, {to: 30}}}
 	count := map[int]int{}
 	seeds := map[uint64]bool{}
-	for _, p := range r.points(1000, rand.New(rand.NewPCG(1, 1))) {
+	for _, p := range r.points(1000, 0, rand.New(rand.NewPCG(1, 1))) {
 		count[p.tick]++
 		seeds[p.seed] = true
 		if (p.tick == 30) != (p.life == 1) {
@@ -100,20 +105,13 @@ func TestPointsAreDrawn(t *testing.T) {
 	}
 }
 
-// TestFailureIsKept: with its seed, its folder as the disk had it, and a
-// configuration to start the program on it with.
+// TestFailureIsKept: with its seed, its folders as the disks had them, and what the
+// program needs to be started on them.
 func TestFailureIsKept(t *testing.T) {
 	dir := t.TempDir()
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "data"), 0o700), os.WriteFile(filepath.Join(dir, "data", "a"), []byte("x"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	d, err := disk.Load(filepath.Join(dir, "data"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &recording{folder: dir, lives: []*life{{disk: d, config: "the configuration"}}}
+	r := &recording{folder: dir, lives: []*life{{disks: laid(t, dir, map[string]string{"data/a": "x", "place/b": "y"}), config: "the configuration"}}}
 	cause := errors.New("the promise that was broken")
-	err = r.keep(point{life: 0, tick: 5, seed: 77}, cause)
+	err := r.keep(point{life: 0, tick: 5, seed: 77}, cause)
 	var f *failure
 	if !errors.As(err, &f) || !errors.Is(f.err, cause) {
 		t.Fatal(err)
@@ -123,24 +121,38 @@ func TestFailureIsKept(t *testing.T) {
 			t.Errorf("%q is not in %q", want, err)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(f.folder, "data", "a"))
-	config, bad := os.ReadFile(filepath.Join(f.folder, "exchange.json"))
-	if err != nil || bad != nil || string(text) != "x" || string(config) != "the configuration" {
-		t.Errorf("kept: %q, %q, %v, %v", text, config, err, bad)
+	for name, want := range map[string]string{"data/a": "x", "place/b": "y", "exchange.json": "the configuration", "backup.key": "AGE-SECRET-KEY-", "backup.recipient": "age1"} {
+		if text, err := os.ReadFile(filepath.Join(f.folder, name)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("kept as %s: %q, %v", name, text, err)
+		}
 	}
+}
+
+// laid makes a recording's folder, with files in it, and loads its disks.
+func laid(t *testing.T, dir string, files map[string]string) (d disks) {
+	t.Helper()
+	err := errors.Join(os.MkdirAll(dataIn(dir), 0o700), os.MkdirAll(placeIn(dir), 0o700), makeKey(dir))
+	for name, text := range files {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	if err := errors.Join(err, d.load(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 func TestAFolderThatDoesNotOpenIsAFailure(t *testing.T) {
 	w := newWorld(t)
 	w.edit(w.segment(), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
-	d, err := disk.Load(w.dir)
-	if err != nil {
+	dir := t.TempDir()
+	w.life.disks = laid(t, dir, nil)
+	var err error
+	if w.life.disks.data, err = disk.Load(w.dir); err != nil {
 		t.Fatal(err)
 	}
-	w.life.disk = d
-	r := &recording{folder: t.TempDir(), lives: []*life{w.life}}
+	r := &recording{folder: dir, lives: []*life{w.life}}
 	var sum losses
-	err = r.rebuild(point{tick: 5, seed: 1}, filepath.Join(t.TempDir(), "left"), &sum)
+	err = r.rebuild(t.Context(), point{tick: 5, seed: 1}, filepath.Join(t.TempDir(), "left"), &sum)
 	var f *failure
 	if !errors.As(err, &f) || !strings.Contains(err.Error(), "it does not open") || sum.points != 1 {
 		t.Errorf("%v, %+v", err, sum)
@@ -156,7 +168,7 @@ func brief(t *testing.T) *session {
 	if testing.Short() {
 		t.Skip("it builds the program, and records it")
 	}
-	s, err := newSession(&flags{Seed: 5, Points: 60, Lives: 2, Serve: 40, Root: root, Dir: inMemory(t)}, io.Discard)
+	s, err := newSession(&flags{Seed: 5, Points: 60, Backups: 12, Lives: 2, Serve: 40, Root: root, Dir: inMemory(t)}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +186,7 @@ func TestThePowerIsTakenFromTheExchange(t *testing.T) {
 	if err := s.record(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if s.sum.points != 60 || s.sum.served != 2 || s.sum.writes == 0 || s.told < 20 || s.calls < 50 {
+	if s.sum.points != 60 || s.sum.backups != 12 || s.sum.served != 2 || s.sum.writes == 0 || s.told < 20 || s.calls < 50 {
 		t.Errorf("\n%s", s.table())
 	}
 }

@@ -3,8 +3,8 @@ package main
 import "pingpost/fuzz/mutant"
 
 // shorter is the program with its distances made short: segments of 48 KB and not
-// two megabytes, a snapshot after as much as the last one was large, and moves to
-// the archive at once. All else is as it is: a crash in a rotation is found in
+// two megabytes, a snapshot after as much as the last one was large, moves to the
+// archive at once, and backups likewise. All else is as it is: a crash in a rotation is found in
 // seconds, where it would take hours.
 var shorter = []mutant.Mutation{
 	{
@@ -21,5 +21,18 @@ var shorter = []mutant.Mutation{
 		Name: "snapshots and archive at once", File: "cmd/pingpost/exchange/keeper.go",
 		Old: "	snapshotEvery = 256 << 20\n	keeperLooks   = 5 * time.Second\n	archiveLooks  = time.Minute\n",
 		New: "	snapshotEvery = 64 << 10\n	keeperLooks   = 120 * time.Millisecond\n	archiveLooks  = 250 * time.Millisecond\n",
+	},
+	{
+		Name: "backups look often, and merge small objects soon", File: "wal/backup/shipper.go",
+		Old: "	orElse(&o.every, 250*time.Millisecond)\n	orElse(&o.fences, 5*time.Second)\n	orElse(&o.expires, time.Hour)\n	if o.mergeAt == 0 {\n		o.mergeAt = 8 << 20\n	}\n	if o.tails == 0 {\n		o.tails = 1000\n	}\n",
+		New: "	orElse(&o.every, 20*time.Millisecond)\n	orElse(&o.fences, 150*time.Millisecond)\n	orElse(&o.expires, time.Hour)\n	if o.mergeAt == 0 {\n		o.mergeAt = 48 << 10\n	}\n	if o.tails == 0 {\n		o.tails = 9\n	}\n",
+	},
+	{
+		Name: "snapshots are backed up in several pieces", File: "wal/backup/pieces.go",
+		Old: "const pieceSize = 8 << 20", New: "const pieceSize = 16 << 10",
+	},
+	{
+		Name: "erased keys are settled soon", File: "wal/backup/keys.go",
+		Old: "const unsettled = 2 * time.Second", New: "const unsettled = 100 * time.Millisecond",
 	},
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -41,22 +38,15 @@ func readTruth(dir string) (*truth, error) {
 	}
 	t.facts.begin()
 	var decoder event.Decoder
-	for {
-		entry, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return t, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		entry.Data = bytes.Clone(entry.Data)
-		t.entries = append(t.entries, entry)
+	t.entries, err = readAll(reader, func(entry wal.Entry) error {
 		fact, err := decoder.Decode(entry.Data)
 		if err != nil {
-			return nil, fmt.Errorf("entry %d: %w", entry.Seq, err)
+			return fmt.Errorf("entry %d: %w", entry.Seq, err)
 		}
 		t.facts.take(entry.Seq, fact)
-	}
+		return nil
+	})
+	return t, err
 }
 
 // hash is the state's after an entry, by the log alone.

@@ -57,7 +57,7 @@ func keep(t *testing.T, folder, suffix, text string) (hash string) {
 // eight; what was told rests on twelve of them, and on the second configuration.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, dir: inMemory(t)}
+	w := &world{t: t, dir: dataIn(inMemory(t))}
 	key, err := vault.Open(w.dir, true)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.life = &life{truth: truth, needBefore: 12, revision: 1}
+	w.life = &life{truth: truth, before: promises{entry: 12, revision: 1}}
 	return w
 }
 
@@ -136,10 +136,10 @@ func (w *world) findings() error {
 	if err != nil {
 		return err
 	}
-	if err := o.judge(w.life, 1000); err != nil {
+	if err := o.judge(w.life.truth, w.life.promised(1000)); err != nil {
 		return errors.Join(err, o.log.Close())
 	}
-	return o.goOn()
+	return o.goOn(nil)
 }
 
 func (w *world) path(parts ...string) string {

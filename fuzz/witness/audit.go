@@ -96,8 +96,8 @@ func (p *Picture) acknowledged() (found findings) {
 			found.add("lead %s (key %s) was acknowledged and is lost", said.ID, t.key)
 			continue
 		}
-		if e.request != t.request || e.campaign != said.CampaignID || e.campaign != t.campaign {
-			found.add("lead %s is of request %s and %s, and was acknowledged as of %s and %s", e.id, e.request, e.campaign, t.request, said.CampaignID)
+		if e.request != t.Request || e.campaign != said.CampaignID || e.campaign != t.campaign {
+			found.add("lead %s is of request %s and %s, and was acknowledged as of %s and %s", e.id, e.request, e.campaign, t.Request, said.CampaignID)
 		}
 		if e.test != t.test {
 			found.add("lead %s was sent as a test: %t, and is one: %t", e.id, t.test, e.test)

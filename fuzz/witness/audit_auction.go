@@ -38,7 +38,7 @@ func (p *Picture) offered() (found findings) {
 	promised := map[string]market.Money{}
 	for _, t := range p.pings {
 		promised[offerOf(t.key)] = t.bid
-		a := p.book.asked[t.request]
+		a := p.book.asked[t.Request]
 		switch {
 		case a == nil:
 			found.add("the answer to %s was given and is lost", t.key)
@@ -53,7 +53,7 @@ func (p *Picture) offered() (found findings) {
 		}
 	}
 	for _, t := range p.refused {
-		switch e := p.book.leads[p.book.requests[t.request]]; {
+		switch e := p.book.leads[p.book.requests[t.Request]]; {
 		case e == nil:
 			found.add("the refusal of %s was given and is lost", t.key)
 		case e.buyer != "" || e.reason != t.said.Data.Reason && t.said.Data.Reason != "":
@@ -77,14 +77,14 @@ func (p *Picture) heard() (found findings) {
 		late[key] = true
 	}
 	for _, t := range p.pings {
-		told[t.request] = true
-		a := p.book.asked[t.request]
+		told[t.Request] = true
+		a := p.book.asked[t.Request]
 		if a != nil && a.lead != nil && late["post-"+offerOf(t.key)] && !p.rivals(offerOf(t.key)) {
 			found.add("%s was told that its bid is over, and lead %s is sold at it", t.key, a.lead.id)
 		}
 	}
 	for _, t := range p.asks {
-		told[t.request] = true
+		told[t.Request] = true
 	}
 	for request, a := range p.book.asked {
 		if !told[request] {

@@ -65,7 +65,7 @@ func (f *forged) posted(lead, ping, settlement, rest string) {
 
 func (f *forged) pinged(name string, bid market.Money, reason string) {
 	t := &told{order: &order{path: pathPing, key: "ping-" + name, campaign: "cmp"}, bid: bid}
-	t.request, t.said.Data.Reason = "req_ping_"+name, reason
+	t.Request, t.said.Data.Reason = "req_ping_"+name, reason
 	f.pings = append(f.pings, t)
 }
 
@@ -76,7 +76,7 @@ func (f *forged) sale(name, lead, buyer string, price market.Money) {
 
 func (f *forged) refusal(name, lead, reason string) {
 	t := &told{order: &order{path: pathPost, key: "post-" + name, campaign: "cmp"}, refused: true}
-	t.request, t.said.Data.Reason = "req_"+lead, reason
+	t.Request, t.said.Data.Reason = "req_"+lead, reason
 	f.refused = append(f.refused, t)
 }
 
@@ -148,7 +148,7 @@ func TestLedgerReadsAuctions(t *testing.T) {
 		"an ingest's":         {pathPost, `{"data":{}}`, 200, 0, 1},
 	} {
 		var l ledger
-		l.enter(&order{path: test.path, key: "k"}, answer{status: test.status, text: test.text})
+		l.enter(&order{path: test.path, key: "k"}, Answer{Status: test.status, Text: test.text})
 		if kept, breaches := l.page(); len(kept) != test.kept || len(breaches) != test.breaches || len(l.tooLate()) != 1-test.kept-test.breaches {
 			t.Errorf("%s: %d kept, %q", name, len(kept), breaches)
 		}

@@ -87,7 +87,7 @@ func (f *forged) settled(lead, how, sale, rest string) {
 
 func (f *forged) told(lead, status, buyer string, price market.Money, reason string) *told {
 	t := &told{order: &order{key: "key of " + lead, campaign: "cmp", phone: lead, email: lead + "@example.com"}}
-	t.request = "req_" + lead
+	t.Request = "req_" + lead
 	said := &t.said.Data
 	said.ID, said.Status, said.BuyerID, said.CampaignID, said.Reason = lead, status, buyer, "cmp", reason
 	said.Price.Amount, said.Price.Currency = price, "USD"
@@ -135,7 +135,7 @@ func TestAuditSees(t *testing.T) {
 		{"a lead decided twice", "is decided twice", func(f *forged) { f.decided("three", `"reason":"caps_full"`) }},
 		{"a request with two leads", "brought the leads", func(f *forged) { f.log("lead_decided", `"lead":"four","request":"req_one","campaign":1,"reason":"x"`) }},
 		{"two keys with one lead", "answered the keys", func(f *forged) { f.told("three", "UNMATCHED", "", 0, "caps_full").key = "other" }},
-		{"another request's id", "was acknowledged as of", func(f *forged) { f.answers[0].request = "req_other" }},
+		{"another request's id", "was acknowledged as of", func(f *forged) { f.answers[0].Request = "req_other" }},
 		{"another buyer told", "was told ACCEPTED with rec", func(f *forged) { f.answers[0].said.Data.BuyerID = "rec" }},
 		{"another reason told", "was told UNMATCHED, no_buyer", func(f *forged) { f.answers[2].said.Data.Reason = "no_buyer" }},
 		{"unmatched, and sold", "was told UNMATCHED", func(f *forged) { f.answers[1].said.Data.Status = "UNMATCHED" }},
@@ -201,14 +201,14 @@ func TestAuditSees(t *testing.T) {
 
 // TestLedgerCompares asks again, and is told something else.
 func TestLedgerCompares(t *testing.T) {
-	good := answer{status: 201, request: "req_1", text: `{"data":{"id":"one","status":"UNMATCHED"}}`}
+	good := Answer{Status: 201, Request: "req_1", Text: `{"data":{"id":"one","status":"UNMATCHED"}}`}
 	again := good
-	again.replayed = true
-	for what, lie := range map[string]func(*answer){
-		"another byte":      func(a *answer) { a.text += " " },
-		"another request":   func(a *answer) { a.request = "req_2" },
-		"another status":    func(a *answer) { a.status = 200 },
-		"not as a replay":   func(a *answer) { a.replayed = false },
+	again.Replayed = true
+	for what, lie := range map[string]func(*Answer){
+		"another byte":      func(a *Answer) { a.Text += " " },
+		"another request":   func(a *Answer) { a.Request = "req_2" },
+		"another status":    func(a *Answer) { a.Status = 200 },
+		"not as a replay":   func(a *Answer) { a.Replayed = false },
 		"nothing different": nil,
 	} {
 		var l ledger
@@ -223,7 +223,7 @@ func TestLedgerCompares(t *testing.T) {
 		}
 	}
 	var l ledger
-	l.enter(&order{key: "k"}, answer{status: 422, text: "{}"})
+	l.enter(&order{key: "k"}, Answer{Status: 422, Text: "{}"})
 	if _, breaches := l.page(); len(breaches) != 1 || len(l.told) != 0 {
 		t.Errorf("a 422 was taken for an acknowledgement: %q", breaches)
 	}

@@ -26,7 +26,7 @@ func chosenWorld() *forged {
 
 func (f *forged) asked(name string, offers bids) {
 	t := &told{order: &order{path: pathAsk, key: "ask-" + name, campaign: "cmp"}, offers: offers}
-	t.request = "req_ask_" + name
+	t.Request = "req_ask_" + name
 	f.asks = append(f.asks, t)
 }
 
@@ -79,7 +79,7 @@ func TestLedgerReadsOffers(t *testing.T) {
 		`{"data":`: -1,
 	} {
 		var l ledger
-		heard := l.enter(&order{path: pathAsk, key: "k"}, answer{status: 200, text: text})
+		heard := l.enter(&order{path: pathAsk, key: "k"}, Answer{Status: 200, Text: text})
 		switch {
 		case want < 0 && (heard != nil || len(l.breaches) != 1):
 			t.Errorf("%s was taken for an answer", text)

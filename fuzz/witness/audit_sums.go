@@ -98,7 +98,7 @@ func (p *Picture) complete() (found findings) {
 		asked[t.said.Data.ID] = true
 	}
 	for _, t := range p.refused {
-		asked[p.book.requests[t.request]] = true
+		asked[p.book.requests[t.Request]] = true
 	}
 	found = append(found, p.heard()...)
 	for id, e := range p.book.leads {

@@ -56,7 +56,7 @@ func (t *told) readOffers() error {
 			} `json:"buyers"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal([]byte(t.text), &said); err != nil {
+	if err := json.Unmarshal([]byte(t.Text), &said); err != nil {
 		return err
 	}
 	if said.Data.Ping == "" || said.Data.Accepted != (len(said.Data.Buyers) > 0) {
@@ -73,7 +73,7 @@ func (t *told) readOffers() error {
 // lead that was sent to one of them is with that one, or with nobody.
 func (p *Picture) chosen() (found findings) {
 	for _, t := range p.asks {
-		a := p.book.asked[t.request]
+		a := p.book.asked[t.Request]
 		if a == nil {
 			found.add("the answer to %s was given and is lost", t.key)
 			continue

@@ -6,7 +6,8 @@
 // and the receiver. Suppliers send leads over HTTP as a careful client does: one
 // idempotency key a lead, the same key and body again after anything that is no
 // answer, however often the exchange dies in between. Who ends its lives, and how,
-// is not decided here: fuzz/crash and fuzz/torture do that.
+// is not decided here: fuzz/crash and fuzz/torture do that. fuzz/powerloss has witnesses of
+// its own, who read what was recorded, and takes the callers from here.
 //
 // # Four witnesses
 //

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// door is where the exchange can be found now.
-type door struct {
+// A Door is where the exchange can be found now.
+type Door struct {
 	mu      sync.Mutex
 	address string
 	changed chan struct{}
@@ -15,9 +15,11 @@ type door struct {
 	down    time.Duration // that it was shut before
 }
 
-func newDoor() *door { return &door{changed: make(chan struct{})} }
+// NewDoor is one that is shut.
+func NewDoor() *Door { return &Door{changed: make(chan struct{})} }
 
-func (d *door) open(address string) {
+// Open says where it is.
+func (d *Door) Open(address string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.address = address
@@ -29,7 +31,8 @@ func (d *door) open(address string) {
 	d.changed = make(chan struct{})
 }
 
-func (d *door) shut() {
+// Shut says that it is nowhere.
+func (d *Door) Shut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.address = ""; d.since.IsZero() {
@@ -38,7 +41,7 @@ func (d *door) shut() {
 }
 
 // lost is how long it was shut in all.
-func (d *door) lost() time.Duration {
+func (d *Door) lost() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.since.IsZero() {
@@ -47,17 +50,17 @@ func (d *door) lost() time.Duration {
 	return d.down + time.Since(d.since)
 }
 
-func (d *door) isOpen() bool { return d.at() != "" }
+func (d *Door) isOpen() bool { return d.at() != "" }
 
 // at is the address; empty while the door is shut.
-func (d *door) at() string {
+func (d *Door) at() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.address
 }
 
 // find waits until there is an address; "": the context has ended.
-func (d *door) find(ctx context.Context) string {
+func (d *Door) find(ctx context.Context) string {
 	for {
 		d.mu.Lock()
 		address, changed := d.address, d.changed

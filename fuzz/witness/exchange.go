@@ -21,7 +21,7 @@ type Exchange struct {
 	t       Clerk
 	program string
 	dir     string
-	door    *door // where suppliers find it
+	door    *Door // where suppliers find it
 	life    *child
 	lives   int
 	startup time.Duration // how long the last start took that came to its end
@@ -34,7 +34,7 @@ type Exchange struct {
 
 // NewExchange is the program in a folder of its own, before its first life.
 func NewExchange(t Clerk, program, dir string) *Exchange {
-	return &Exchange{t: t, program: program, dir: dir, door: newDoor()}
+	return &Exchange{t: t, program: program, dir: dir, door: NewDoor()}
 }
 
 // Address is where suppliers find it; empty while it does not serve.
@@ -120,7 +120,7 @@ func (x *Exchange) hear(text string) {
 	}
 	if said.Msg == "serving" {
 		x.admin = "http://" + said.Admin
-		x.door.open("http://" + said.Listen)
+		x.door.Open("http://" + said.Listen)
 	}
 }
 
@@ -130,7 +130,7 @@ func (x *Exchange) Kill() (killed bool) {
 	x.t.Helper()
 	alive := x.Ended() == ""
 	x.life.kill()
-	x.door.shut()
+	x.door.Shut()
 	if status, ok := x.life.cmd.ProcessState.Sys().(syscall.WaitStatus); alive && ok && status.Signaled() {
 		return true
 	}
@@ -149,7 +149,7 @@ const toGiveUp = 30 * time.Second
 func (x *Exchange) Fails() (code int) {
 	x.t.Helper()
 	awaitFor(x.t, "the exchange gives up", toGiveUp, func() bool { return x.Ended() != "" })
-	x.door.shut()
+	x.door.Shut()
 	x.Forgive()
 	return x.life.cmd.ProcessState.ExitCode()
 }
@@ -187,7 +187,7 @@ func (x *Exchange) Stop() {
 			return false
 		}
 	})
-	x.door.shut()
+	x.door.Shut()
 	if x.life.err != nil {
 		x.t.Errorf("an orderly stop ended with %v\n%s", x.life.err, x.life.lines())
 	}

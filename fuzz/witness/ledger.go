@@ -25,18 +25,10 @@ type order struct {
 	body          []byte
 }
 
-// answer is what came back.
-type answer struct {
-	status   int
-	request  string // X-Request-Id
-	replayed bool
-	text     string
-}
-
 // told is an answer that counts: what it says is never to be said otherwise.
 type told struct {
 	*order
-	answer
+	Answer
 	said struct {
 		Data lead `json:"data"`
 	}
@@ -71,19 +63,19 @@ type ledger struct {
 }
 
 // enter takes the first answer under a key, and tells what it was.
-func (l *ledger) enter(o *order, a answer) *told {
-	t := &told{order: o, answer: a}
+func (l *ledger) enter(o *order, a Answer) *told {
+	t := &told{order: o, Answer: a}
 	final, err := t.read()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case err != nil:
-		l.breaches = append(l.breaches, fmt.Sprintf("key %s: status %d, %v: %s", o.key, a.status, err, a.text))
+		l.breaches = append(l.breaches, fmt.Sprintf("key %s: status %d, %v: %s", o.key, a.Status, err, a.Text))
 		return nil
 	case !final:
 		l.expired = append(l.expired, o.key)
 		return nil
-	case a.replayed:
+	case a.Replayed:
 		l.lost++
 	}
 	l.told = append(l.told, t)
@@ -93,34 +85,34 @@ func (l *ledger) enter(o *order, a answer) *told {
 // read takes an answer apart. One that is not final uses up no key.
 func (t *told) read() (final bool, err error) {
 	switch {
-	case t.path == pathPing && t.status == http.StatusOK:
+	case t.path == pathPing && t.Status == http.StatusOK:
 		return true, t.readPing()
-	case t.path == pathPost && t.status == http.StatusCreated:
+	case t.path == pathPost && t.Status == http.StatusCreated:
 		t.said.Data.CampaignID = t.campaign
-		return true, json.Unmarshal([]byte(t.text), &t.said.Data)
+		return true, json.Unmarshal([]byte(t.Text), &t.said.Data)
 	case t.path == pathPost:
 		return t.readRefusal()
-	case t.path == pathAsk && t.status == http.StatusOK:
+	case t.path == pathAsk && t.Status == http.StatusOK:
 		return true, t.readOffers()
-	case t.isReport() && t.status == http.StatusConflict && t.clashes:
+	case t.isReport() && t.Status == http.StatusConflict && t.clashes:
 		return false, nil
-	case t.isReport() && t.status == http.StatusOK:
+	case t.isReport() && t.Status == http.StatusOK:
 		return true, t.readReport()
-	case t.path == "" && t.status == http.StatusCreated:
-		return true, json.Unmarshal([]byte(t.text), &t.said)
+	case t.path == "" && t.Status == http.StatusCreated:
+		return true, json.Unmarshal([]byte(t.Text), &t.said)
 	}
 	return false, errors.New("no answer to such a request")
 }
 
 // compare takes a later answer under the same key.
-func (l *ledger) compare(first *told, again answer) {
-	if again.status == first.status && again.text == first.text && again.request == first.request && again.replayed {
+func (l *ledger) compare(first *told, again Answer) {
+	if again.Status == first.Status && again.Text == first.Text && again.Request == first.Request && again.Replayed {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.breaches = append(l.breaches, fmt.Sprintf("key %s was told %d %s (%s), and when it asked again %d %s (%s), replayed: %t",
-		first.key, first.status, first.text, first.request, again.status, again.text, again.request, again.replayed))
+		first.key, first.Status, first.Text, first.Request, again.Status, again.Text, again.Request, again.Replayed))
 }
 
 // page is a copy of all that was told so far.

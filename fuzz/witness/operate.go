@@ -36,13 +36,14 @@ func (c *Crowd) Try(chance *rand.Rand) (status int) {
 	c.mu.Unlock()
 	address := c.door.find(context.Background())
 	o := c.order(key, chance, anywhere)
-	a, err := c.caller(chance).try(context.Background(), address, o)
+	call := c.caller(chance)
+	a, err := call.try(context.Background(), address, call.parcel(o))
 	switch {
 	case err != nil:
 		c.let(func(ctx context.Context, call *caller) bool { return c.bring(ctx, call, &c.ledger, o) })
 		return 0
-	case a.status < http.StatusInternalServerError && a.status != http.StatusTooManyRequests:
+	case a.Status < http.StatusInternalServerError && a.Status != http.StatusTooManyRequests:
 		c.ledger.enter(o, a)
 	}
-	return a.status
+	return a.Status
 }

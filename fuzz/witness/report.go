@@ -65,14 +65,14 @@ func (c *Crowd) bring(ctx context.Context, call *caller, l *ledger, o *order) bo
 func (t *told) readReport() error {
 	if t.path != pathBatch {
 		var one reportOf
-		err := json.Unmarshal([]byte(t.text), &one)
+		err := json.Unmarshal([]byte(t.Text), &one)
 		t.reports = []reportOf{one}
 		return err
 	}
 	var many struct {
 		Results []reportOf `json:"results"`
 	}
-	if err := json.Unmarshal([]byte(t.text), &many); err != nil {
+	if err := json.Unmarshal([]byte(t.Text), &many); err != nil {
 		return err
 	}
 	if len(many.Results) == 0 {

@@ -88,7 +88,7 @@ func TestLedgerReadsReports(t *testing.T) {
 	} {
 		var l ledger
 		taken := 0
-		if heard := l.enter(&test.order, answer{status: test.status, text: test.text}); heard != nil {
+		if heard := l.enter(&test.order, Answer{Status: test.status, Text: test.text}); heard != nil {
 			taken = len(heard.reports)
 		}
 		if taken != test.taken || len(l.breaches) != test.wrong {

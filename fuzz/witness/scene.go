@@ -41,7 +41,7 @@ func Set(t Clerk, program, dir string, terms *Terms, seed uint64) *Scene {
 	x.Start()
 	token := ""
 	if terms.sellers() {
-		token = x.token(clientID, "ping post")
+		token = x.token(clientID, "ping", "post")
 	}
 	reporters := map[string]string{}
 	for i := range terms.buyers {

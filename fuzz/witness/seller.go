@@ -4,15 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
+
+	"golang.org/x/oauth2/clientcredentials"
 
 	"pingpost/engine/market"
 )
 
 const (
+	pathIngest = "/api/v1/ingest"
+
 	pathPing = "/v1/ping"
 	pathPost = "/v1/post"
 )
@@ -40,9 +43,9 @@ func (c *Crowd) offer(ctx context.Context, call *caller, name string, chance *ra
 	if heard == nil || heard.bid == 0 {
 		return true
 	}
-	rivals := []*order{c.post(ping, "", tokenIn(a.text), person)}
+	rivals := []*order{c.post(ping, "", tokenIn(a.Text), person)}
 	if chance.IntN(100) < rivalShare {
-		rivals = append(rivals, c.post(ping, rivalMark, tokenIn(a.text), c.order("", chance, (*campaignTerms).auctions)))
+		rivals = append(rivals, c.post(ping, rivalMark, tokenIn(a.Text), c.order("", chance, (*campaignTerms).auctions)))
 		rivals[0].rival, rivals[1].rival = true, true
 	}
 	return c.race(ctx, call, rivals)
@@ -119,7 +122,7 @@ func tokenIn(text string) string {
 
 func (t *told) readPing() error {
 	var said bidOf
-	if err := json.Unmarshal([]byte(t.text), &said); err != nil {
+	if err := json.Unmarshal([]byte(t.Text), &said); err != nil {
 		return err
 	}
 	switch {
@@ -140,13 +143,13 @@ func (t *told) readRefusal() (final bool, err error) {
 		Error  string `json:"error"`
 		Reason string `json:"reason"`
 	}
-	if err := json.Unmarshal([]byte(t.text), &said); err != nil {
+	if err := json.Unmarshal([]byte(t.Text), &said); err != nil {
 		return false, err
 	}
 	switch {
-	case t.status == http.StatusGone && said.Error == "bid_expired", t.status == http.StatusConflict && said.Error == "already_sold" && t.rival:
+	case t.Status == http.StatusGone && said.Error == "bid_expired", t.Status == http.StatusConflict && said.Error == "already_sold" && t.rival:
 		return false, nil
-	case t.status == http.StatusUnprocessableEntity && said.Error == "post_rejected":
+	case t.Status == http.StatusUnprocessableEntity && said.Error == "post_rejected":
 		t.refused, t.said.Data.Reason = true, said.Reason
 		return true, nil
 	}
@@ -154,19 +157,12 @@ func (t *told) readRefusal() (final bool, err error) {
 }
 
 // token is a client's, good for the whole run: it outlives the exchange's lives.
-func (x *Exchange) token(id, scope string) string {
+func (x *Exchange) token(id string, scopes ...string) string {
 	x.t.Helper()
-	body := encode(object{"grant_type": "client_credentials", "client_id": id, "client_secret": clientSecret, "scope": scope})
-	response, err := client.Post(x.door.find(x.t.Context())+"/oauth/token", "application/json", strings.NewReader(string(body)))
+	config := clientcredentials.Config{ClientID: id, ClientSecret: clientSecret, Scopes: scopes, TokenURL: x.door.find(x.t.Context()) + "/oauth/token"}
+	granted, err := config.Token(x.t.Context())
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	defer response.Body.Close()
-	var said struct {
-		Token string `json:"access_token"`
-	}
-	if err := json.NewDecoder(response.Body).Decode(&said); err != nil || said.Token == "" {
-		x.t.Fatal(fmt.Errorf("no token: status %d, %w", response.StatusCode, err))
-	}
-	return said.Token
+	return granted.AccessToken
 }

@@ -18,7 +18,7 @@ type Crowd struct {
 	terms     *Terms
 	ledger    ledger
 	reports   ledger // of what buyers said of leads
-	door      *door
+	door      *Door
 	token     string            // with which some of them sell by ping and post; empty: none does
 	reporters map[string]string // tokens of the buyers that report on their leads
 	permits   chan errand       // nil: for a lead
@@ -40,7 +40,7 @@ const (
 	testShare   = 5 // likewise, of a full exchange's: tests
 )
 
-func gather(t *Terms, d *door, token string, reporters map[string]string, seed uint64) *Crowd {
+func gather(t *Terms, d *Door, token string, reporters map[string]string, seed uint64) *Crowd {
 	ctx, stop := context.WithCancel(context.Background())
 	c := &Crowd{terms: t, door: d, token: token, reporters: reporters, permits: make(chan errand, 1<<16), stop: stop}
 	for i := range desks {
@@ -124,7 +124,7 @@ func (c *Crowd) work(ctx context.Context, desk int, chance *rand.Rand) {
 }
 
 func (c *Crowd) caller(chance *rand.Rand) *caller {
-	return &caller{door: c.door, token: c.token, client: http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{}}, chance: chance}
+	return &caller{NewCaller(c.door, apiKey, chance), c.token}
 }
 
 // sell brings one lead to its end; false: the context has ended.
@@ -168,7 +168,7 @@ func (c *Crowd) AskAgain(n int, chance *rand.Rand) {
 				if a, ok := call.send(ctx, old.order); ok {
 					c.ledger.compare(old, a)
 				} else {
-					c.ledger.compare(old, answer{text: "no answer at all"})
+					c.ledger.compare(old, Answer{Text: "no answer at all"})
 				}
 			}
 		}()

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/exec"
 	"time"
 
 	"pingpost/loadtest/ceiling"
@@ -97,16 +94,6 @@ func (s *bareSpec) open() (server bareServer, closing func() error, err error) {
 }
 
 func startCeiling(ctx context.Context, list []int, spec bareSpec) (*process, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(spec)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, self, "role-ceiling")
 	// The exchange gives itself a processor more than it has cores; see its own reasons.
-	cmd.Env = append(os.Environ(), roleVariable+"=1", collector, fmt.Sprintf("GOMAXPROCS=%d", len(list)+1))
-	return startServer(cmd, list, bytes.TrimSpace(text), time.Minute)
+	return startRole(ctx, list, "role-ceiling", spec, fmt.Sprintf("GOMAXPROCS=%d", len(list)+1))
 }

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"time"
 
 	"pingpost/loadtest/refbuyer"
@@ -72,17 +69,7 @@ func serveBuyers(in io.Reader, out io.Writer) error {
 }
 
 func (b *bench) startBuyers(spec buyersSpec) (*process, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(spec)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(b.ctx, self, "role-buyers")
-	cmd.Env = append(os.Environ(), roleVariable+"=1", collector)
-	return startServer(cmd, b.cores.client, bytes.TrimSpace(text), time.Minute)
+	return startRole(b.ctx, b.cores.client, "role-buyers", spec)
 }
 
 // bought is what the buyers say of themselves, all together.

@@ -1,17 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/exec"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/valyala/fasthttp"
 )
@@ -77,17 +73,7 @@ func (h *hooked) acknowledge(ctx *fasthttp.RequestCtx) {
 func (h *hooked) stay(*fasthttp.RequestCtx) { <-h.silence }
 
 func (b *bench) startHooked(endpoints int) (*process, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(hookedSpec{Endpoints: endpoints})
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(b.ctx, self, "role-hooked")
-	cmd.Env = append(os.Environ(), roleVariable+"=1", collector)
-	return startServer(cmd, b.cores.client, bytes.TrimSpace(text), time.Minute)
+	return startRole(b.ctx, b.cores.client, "role-hooked", hookedSpec{Endpoints: endpoints})
 }
 
 // heard is how many events the endpoints have acknowledged.

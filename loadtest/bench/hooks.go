@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -131,23 +131,7 @@ func (b *bench) supply(s *seller) (supplyResult, error) {
 
 // order has an operator's word carried out on a supplier's webhooks.
 func (b *bench) order(s *seller, supplier, verb string) error {
-	url := "http://" + s.Admin + "/admin/v1/webhooks/" + supplier + "/" + verb
-	request, err := http.NewRequestWithContext(b.ctx, http.MethodPost, url, http.NoBody)
-	if err != nil {
-		return err
-	}
-	request.SetBasicAuth("operator", apiKey)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode/100 != 2 {
-		var said bytes.Buffer
-		_, _ = said.ReadFrom(response.Body)
-		return fmt.Errorf("%s: status %d: %s", url, response.StatusCode, said.Bytes())
-	}
-	return nil
+	return s.operate(b.ctx, http.MethodPost, "/admin/v1/webhooks/"+supplier+"/"+verb, io.Discard)
 }
 
 func hookedSupplier(i int) string { return fmt.Sprintf("sup_%05d", i) }

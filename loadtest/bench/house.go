@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
+
+	"golang.org/x/oauth2/clientcredentials"
 
 	"pingpost/engine/event"
 	"pingpost/loadtest/load"
@@ -176,29 +175,12 @@ func verticalOf(buyers int) string { return "bench_" + strconv.Itoa(buyers) }
 
 // tokenOf gets the seller an access token.
 func (b *bench) tokenOf(addr string) (string, error) {
-	body, err := json.Marshal(object{
-		"grant_type": "client_credentials", "client_id": clientID, "client_secret": clientSecret, "scope": "ping post",
-	})
+	config := clientcredentials.Config{ClientID: clientID, ClientSecret: clientSecret, Scopes: []string{"ping", "post"}, TokenURL: "http://" + addr + "/oauth/token"}
+	granted, err := config.Token(b.ctx)
 	if err != nil {
 		return "", err
 	}
-	request, err := http.NewRequestWithContext(b.ctx, http.MethodPost, "http://"+addr+"/oauth/token", bytes.NewReader(body))
-	if err != nil {
-		return "", err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	var granted struct {
-		Token string `json:"access_token"`
-	}
-	if err := json.NewDecoder(response.Body).Decode(&granted); err != nil || granted.Token == "" {
-		return "", errors.Join(fmt.Errorf("no token: status %d", response.StatusCode), err)
-	}
-	return granted.Token, nil
+	return granted.AccessToken, nil
 }
 
 // sell runs the seller against one of the servers, which goes on for as long as

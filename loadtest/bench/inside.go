@@ -71,7 +71,12 @@ func heapOf(text string) (h heap, err error) {
 
 // fetch reads something that a server tells its operator.
 func (p *process) fetch(ctx context.Context, path string, to io.Writer) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.Admin+path, http.NoBody)
+	return p.operate(ctx, http.MethodGet, path, to)
+}
+
+// operate asks a server for something as its operator.
+func (p *process) operate(ctx context.Context, method, path string, to io.Writer) error {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+p.Admin+path, http.NoBody)
 	if err != nil {
 		return err
 	}
@@ -81,8 +86,9 @@ func (p *process) fetch(ctx context.Context, path string, to io.Writer) error {
 		return err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: status %d", path, response.StatusCode)
+	if response.StatusCode/100 != 2 {
+		said, _ := io.ReadAll(response.Body)
+		return fmt.Errorf("%s %s: status %d: %s", method, path, response.StatusCode, said)
 	}
 	_, err = io.Copy(to, response.Body)
 	return err

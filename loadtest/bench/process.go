@@ -132,6 +132,21 @@ func residentOf(status string) (int64, error) {
 	return 0, errProc
 }
 
+// startRole starts this program as a server in a role, on some cores.
+func startRole(ctx context.Context, list []int, role string, spec any, env ...string) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, role)
+	cmd.Env = append(append(os.Environ(), roleVariable+"=1", collector), env...)
+	return startServer(cmd, list, text, time.Minute)
+}
+
 // child runs a role of this program to its end, on some cores.
 func child(ctx context.Context, list []int, env []string, role string, spec, result any) error {
 	self, err := os.Executable()

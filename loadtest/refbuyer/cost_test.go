@@ -94,7 +94,7 @@ func BenchmarkPingOverConnection(b *testing.B) {
 	}
 	defer buyer.Close()
 	wire := fasthttputil.NewInmemoryListener()
-	go func() { _ = buyer.server.Serve(wire) }()
+	go func() { _ = buyer.HTTP.Serve(wire) }()
 	defer wire.Close()
 	client := fasthttp.HostClient{Addr: "buyer", Dial: func(string) (net.Conn, error) { return wire.Dial() }}
 	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/loadtest/refserver"
 	"pingpost/server/strictjson"
 )
 
@@ -124,7 +125,7 @@ func judgeMalformed(m malformation, auction string, got heard) string {
 	case strict != nil || loose != nil || bid.Bid == nil:
 		return "this cannot be read"
 	}
-	sane := bid.AuctionID == auction && bid.Bid.Amount == "12.5" && bid.Bid.BidToken != "" && bid.Bid.ValidUntil.After(time.Now()) && len(got.body) < maxBody
+	sane := bid.AuctionID == auction && bid.Bid.Amount == "12.5" && bid.Bid.BidToken != "" && bid.Bid.ValidUntil.After(time.Now()) && len(got.body) < refserver.MaxBody
 	wrong := map[malformation]bool{
 		negativeAmount: bid.Bid.Amount == "-12.5",
 		hugeAmount:     len(bid.Bid.Amount) > 20,
@@ -182,7 +183,7 @@ func TestMalformedPosts(t *testing.T) {
 			var taken struct {
 				LeadID string `json:"lead_id"`
 			}
-			readable := got.err == nil && got.status == 201 && json.Unmarshal(got.body, &taken) == nil && len(got.body) < maxBody
+			readable := got.err == nil && got.status == 201 && json.Unmarshal(got.body, &taken) == nil && len(got.body) < refserver.MaxBody
 			if readable || got.status >= 300 {
 				t.Errorf("an answer that settles it: %d %.200q", got.status, got.body)
 			}
@@ -207,7 +208,7 @@ func TestMalformedPostHeals(t *testing.T) {
 		if b.chance.nonsense(0.5, []byte(key), 1, len(malformations)-int(notJSON)) == trickle {
 			continue
 		}
-		if got := listen(t, b, "/v1/post", key, lead(key)); got.status == 201 && strings.Contains(string(got.body), `"accepted"`) && len(got.body) < maxBody && got.err == nil {
+		if got := listen(t, b, "/v1/post", key, lead(key)); got.status == 201 && strings.Contains(string(got.body), `"accepted"`) && len(got.body) < refserver.MaxBody && got.err == nil {
 			continue
 		}
 		bad++

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pingpost/engine/market"
+	"pingpost/loadtest/refserver"
 )
 
 // start serves a buyer until the test ends, and sees that it leaves nothing
@@ -138,7 +139,7 @@ func TestRefusals(t *testing.T) {
 		{"a ping of no auction", "POST", "/v1/ping", "Bearer s3cret", `{"vertical":"auto","state":"CA","tcpa_consent":true}`, "k", 422, "invalid_payload", "auction_id", "missing_required"},
 		{"a ping without a key", "POST", "/v1/ping", "Bearer s3cret", good, "", 422, "invalid_payload", "Idempotency-Key", "missing_required"},
 		{"a ping of no JSON", "POST", "/v1/ping", "Bearer s3cret", `[]`, "k", 400, "malformed_json", "", ""},
-		{"a body too large", "POST", "/v1/post", "Bearer s3cret", strings.Repeat(" ", maxBody+1), "k", 413, "payload_too_large", "", ""},
+		{"a body too large", "POST", "/v1/post", "Bearer s3cret", strings.Repeat(" ", refserver.MaxBody+1), "k", 413, "payload_too_large", "", ""},
 		{"another method", "GET", "/v1/post", "Bearer s3cret", "", "k", 405, "method_not_allowed", "", ""},
 		{"another method", "POST", "/stats", "", "", "k", 405, "method_not_allowed", "", ""},
 		{"another path", "POST", "/v1/posts", "Bearer s3cret", "", "k", 404, "not_found", "", ""},
@@ -266,7 +267,7 @@ func TestLatency(t *testing.T) {
 		t.Errorf("Serve: %v", err)
 	}
 	// fasthttp counts the listener as a connection, and leaves it out of the sum: -1 is none at all.
-	if n := b.server.GetOpenConnectionsCount(); n >= 0 {
+	if n := b.HTTP.GetOpenConnectionsCount(); n >= 0 {
 		t.Errorf("Serve returned with %d connections open", n+1)
 	}
 	if status := <-answered; status != 200 {

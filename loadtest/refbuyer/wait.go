@@ -25,7 +25,7 @@ func (b *Buyer) pause(t time.Duration) bool {
 	select {
 	case <-timer.C:
 		return true
-	case <-b.closing:
+	case <-b.Closing():
 		return false
 	}
 }

@@ -1,37 +1,26 @@
 package refreceiver
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net"
-	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"pingpost/loadtest/refbuyer"
+	"pingpost/loadtest/refserver"
 	"pingpost/server/webhook/signature"
 )
 
-// Limits of the server: what one caller can hold.
-const (
-	maxBody     = 64 << 10
-	maxConns    = 4 << 10
-	readTimeout = 30 * time.Second
-	idleTimeout = 2 * time.Minute
-)
+// maxConns is how many callers it answers at once.
+const maxConns = 4 << 10
 
 // Receiver is a reference receiver that listens.
 type Receiver struct {
-	options  Options
-	key      signature.Key
-	book     *book
-	listener net.Listener
-	server   *fasthttp.Server
-	closing  chan struct{} // closed when answers are no longer held back
-	close    sync.Once
+	options Options
+	key     signature.Key
+	book    *book
+	*refserver.Server
 }
 
 // New makes a receiver and opens its address; it answers once Serve is called.
@@ -41,53 +30,18 @@ func New(options Options) (*Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", options.Listen)
+	r := &Receiver{options: options, key: key, book: newBook(options.Remember)}
+	r.Server, err = refserver.New(options.Listen, &fasthttp.Server{Name: "refreceiver", Handler: r.handle, Concurrency: maxConns})
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w", options.Listen, err)
-	}
-	r := &Receiver{
-		options: options, key: key, book: newBook(options.Remember),
-		listener: listener, closing: make(chan struct{}),
-	}
-	r.server = &fasthttp.Server{
-		Name: "refreceiver", Handler: r.handle, Concurrency: maxConns, MaxRequestBodySize: maxBody,
-		ReadTimeout: readTimeout, WriteTimeout: readTimeout, IdleTimeout: idleTimeout,
-		CloseOnShutdown: true, SecureErrorLogMessage: true, Logger: silence{},
+		return nil, err
 	}
 	return r, nil
 }
-
-// Addr is where the receiver listens.
-func (r *Receiver) Addr() net.Addr { return r.listener.Addr() }
 
 // Stats is what has come so far; Events are those that were taken, in the order of
 // their first delivery.
 func (r *Receiver) Stats() Stats    { return r.book.snapshot() }
 func (r *Receiver) Events() []Event { return r.book.all() }
-
-// Serve answers until the context ends or Close is called, which is no error,
-// and until the last answer under way is out.
-func (r *Receiver) Serve(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() { _ = r.Close() })
-	defer stop()
-	err := r.server.Serve(r.listener)
-	return errors.Join(err, r.Close()) // waits, where another has begun to close
-}
-
-// Close stops listening and lets the answers under way go out at once, however
-// long they were meant to take.
-func (r *Receiver) Close() error {
-	var err error
-	r.close.Do(func() {
-		close(r.closing)
-		err = r.server.Shutdown()
-		// Where Serve has not begun, the server knows no listener to close.
-		if again := r.listener.Close(); !errors.Is(again, net.ErrClosed) {
-			err = errors.Join(err, again)
-		}
-	})
-	return err
-}
 
 func (r *Receiver) handle(ctx *fasthttp.RequestCtx) {
 	switch path := string(ctx.Path()); {
@@ -185,12 +139,6 @@ func (r *Receiver) pause(t time.Duration) {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-r.closing:
+	case <-r.Closing():
 	}
 }
-
-// silence is a log that nobody reads: what goes wrong with a connection is its
-// caller's to tell.
-type silence struct{}
-
-func (silence) Printf(string, ...any) {}

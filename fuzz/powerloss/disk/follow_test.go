@@ -50,7 +50,7 @@ func TestModelSeesWhatTheProcessSaw(t *testing.T) {
 			tp.call(0, "copy_file_range", "3", "NULL", "4", "NULL", "9", "0")
 		}, "a=12345 b=12345"},
 		"by the older calls": {func(tp *tape) {
-			tp.call(3, "open", tp.at("a"), "O_CREAT|O_WRONLY", "0600")
+			tp.call(3, "creat", tp.at("a"), "0600")
 			tp.call(0, "mkdir", tp.at("d"), "0700")
 			tp.call(0, "rename", tp.at("a"), tp.at("d/b"))
 			tp.call(0, "link", tp.at("d/b"), tp.at("c"))
@@ -84,16 +84,16 @@ func TestModelSeesWhatTheProcessSaw(t *testing.T) {
 	}
 }
 
-func pwrite(tp *tape, fd int, text string, off int) {
-	tp.call(int64(len(text)), "pwrite64", fmt.Sprint(fd), quoted(text), fmt.Sprint(len(text)), fmt.Sprint(off))
+func pwrite(tp *tape, fd int, text string, off int) *strace.Call {
+	return tp.call(int64(len(text)), "pwrite64", fmt.Sprint(fd), quoted(text), fmt.Sprint(len(text)), fmt.Sprint(off))
 }
 
 func seek(tp *tape, fd, to int) {
 	tp.call(int64(to), "lseek", fmt.Sprint(fd), fmt.Sprint(to), "SEEK_SET")
 }
 
-func truncate(tp *tape, fd, size int) {
-	tp.call(0, "ftruncate", fmt.Sprint(fd), fmt.Sprint(size))
+func truncate(tp *tape, fd, size int) *strace.Call {
+	return tp.call(0, "ftruncate", fmt.Sprint(fd), fmt.Sprint(size))
 }
 
 // TestModelRefusesWhatItDoesNotKnow: it would go on, and say nothing of it.
@@ -177,6 +177,39 @@ func TestAKilledCallIsJudgedByWhatIsThere(t *testing.T) {
 			tp.create(5, "b")
 			never(tp.call(0, "copy_file_range", "4", "NULL", "5", "NULL", "5", "0"))
 		}, map[string]string{"a": text, "b": "12"}, "a=12345 b=12"},
+		"half of one over zeros": {func(tp *tape) {
+			truncate(tp, 3, 5)
+			never(tp.write(3, text))
+		}, map[string]string{"a": "12\x00\x00\x00"}, "a=12\x00\x00\x00"},
+		"one at a place": {func(tp *tape) {
+			tp.write(3, text)
+			never(pwrite(tp, 3, "xx", 1))
+		}, map[string]string{"a": "1xx45"}, "a=1xx45"},
+		"one at a place that did nothing": {func(tp *tape) {
+			tp.write(3, text)
+			never(pwrite(tp, 3, "xx", 1))
+		}, map[string]string{"a": text}, "a=12345"},
+		"one to a file that has no name": {func(tp *tape) {
+			tp.unlink("a")
+			never(tp.write(3, text))
+		}, map[string]string{"a": "-"}, ""},
+		"a file that was cut": {func(tp *tape) {
+			tp.write(3, text)
+			never(truncate(tp, 3, 2))
+		}, map[string]string{"a": "12"}, "a=12"},
+		"one that was not cut": {func(tp *tape) {
+			tp.write(3, text)
+			never(truncate(tp, 3, 2))
+		}, map[string]string{"a": text}, "a=12345"},
+		"room that was set aside": {func(tp *tape) {
+			never(tp.call(0, "fallocate", "3", "0", "0", "3"))
+		}, map[string]string{"a": "\x00\x00\x00"}, "a=\x00\x00\x00"},
+		"a second name that was given": {func(tp *tape) {
+			never(tp.call(0, "linkat", here, tp.at("a"), here, tp.at("b"), "0"))
+		}, map[string]string{"b": ""}, "a= b="},
+		"one that was not given": {func(tp *tape) {
+			never(tp.call(0, "linkat", here, tp.at("a"), here, tp.at("b"), "0"))
+		}, nil, "a="},
 		"one to a socket":          {func(tp *tape) { never(tp.write(9, text)) }, nil, "a="},
 		"a file that was not made": {func(tp *tape) { tp.create(4, "b"); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
 		"one that was":             {func(tp *tape) { tp.create(4, "b"); never(tp.calls[len(tp.calls)-1]) }, map[string]string{"b": ""}, "a= b="},
@@ -195,7 +228,15 @@ func TestAKilledCallIsJudgedByWhatIsThere(t *testing.T) {
 		"a name that went":           {func(tp *tape) { tp.unlink("a"); never(tp.calls[len(tp.calls)-1]) }, map[string]string{"a": "-"}, ""},
 		"one that stayed":            {func(tp *tape) { tp.unlink("a"); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
 		"a folder that was not made": {func(tp *tape) { tp.mkdir("d"); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
-		"an fsync":                   {func(tp *tape) { tp.sync(3); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
+		"what is torn, and nothing that was called": {func(tp *tape) {
+			for _, c := range []*strace.Call{
+				tp.call(0, "creat", `"\x28\xed\x0f"`, "000"), tp.call(0, "write", "3", "0xc000123", "7"), tp.call(0, "rename", tp.at("none"), "0x7"),
+			} {
+				c.Torn = true
+				never(c)
+			}
+		}, nil, "a="},
+		"an fsync": {func(tp *tape) { tp.sync(3); never(tp.calls[len(tp.calls)-1]) }, nil, "a="},
 	} {
 		t.Run(what, func(t *testing.T) {
 			tp := newTape(t)

@@ -39,9 +39,20 @@ type Image struct {
 
 // Lose draws what is left of all that had happened, or begun, at a tick.
 func (d *Disk) Lose(at int, chance *rand.Rand) *Image {
+	order := Order(chance.IntN(int(orders)))
+	return d.image(at, order, []float64{0, 1, 0.5, chance.Float64()}[chance.IntN(4)], chance)
+}
+
+// Intact is all that had happened, or begun, at a tick: so it is on the disk of a
+// machine that keeps its power.
+func (d *Disk) Intact(at int) *Image {
+	return d.image(at, Ordered, 1, rand.New(rand.NewPCG(0, 0)))
+}
+
+func (d *Disk) image(at int, order Order, keep float64, chance *rand.Rand) *Image {
 	m := &Image{
-		Order: Order(chance.IntN(int(orders))), root: d.root, at: at, chance: chance,
-		keep: []float64{0, 1, 0.5, chance.Float64()}[chance.IntN(4)], names: map[*node]map[string]*node{}, texts: map[*node][]byte{},
+		Order: order, root: d.root, at: at, chance: chance, keep: keep,
+		names: map[*node]map[string]*node{}, texts: map[*node][]byte{},
 	}
 	for i := range d.moves {
 		if d.moves[i].enter <= at {

@@ -349,3 +349,22 @@ func TestMomentsAreWhereSomethingHappens(t *testing.T) {
 		}
 	}
 }
+
+// TestADiskThatIsSparedLosesNothing: not even what was never synced, whatever is under
+// way.
+func TestADiskThatIsSparedLosesNothing(t *testing.T) {
+	tp := newTape(t)
+	tp.durable("a", "old")
+	tp.create(3, "new")
+	tp.write(3, "new")
+	tp.rename("new", "a")
+	before := tp.tick
+	tp.mkdir("d")
+	tp.follow()
+	for at, want := range map[int]string{before: "a=new", tp.tick: "a=new", 11: "a="} {
+		m := tp.disk.Intact(at)
+		if got := m.listing(); got != want || m.LostNames+m.LostWrites+m.Torn > 0 {
+			t.Errorf("at tick %d there is %q (%s), want %q", at, got, m, want)
+		}
+	}
+}

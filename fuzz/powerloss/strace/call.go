@@ -18,6 +18,10 @@ type Call struct {
 	Args        []string // as written: see Text, Number, Descriptor
 	Result      int64    // less than zero: it failed
 	Enter, Done int      // ticks at which it began and had happened
+	// Torn says that its thread was killed while it was written down. The tracer could
+	// not read the thread's registers then, and what stands here may be another call,
+	// or none.
+	Torn bool
 }
 
 // Text is an argument that is a string or bytes.

@@ -12,6 +12,9 @@ func told(c *Call) string {
 	if c.Done == Never {
 		done = "never"
 	}
+	if c.Torn {
+		done += ", torn"
+	}
 	return fmt.Sprintf("%s(%s)=%d %d-%s", c.Name, strings.Join(c.Args, " "), c.Result, c.Enter, done)
 }
 
@@ -62,9 +65,24 @@ func TestRecordIsReadInOrder(t *testing.T) {
 			[]string{`write(4 "\x41" 1)=-1 2-never`},
 			5,
 		},
+		"killed, and both are said": {
+			[]string{`10 pwrite64(4, "\x41", 1, 7 <unfinished ...>`, `11 fsync(4) = 0`, `10 <... pwrite64 resumed> <unfinished ...>) = ?`, `10 +++ killed by SIGKILL +++`},
+			[]string{`pwrite64(4 "\x41" 1 7)=-1 2-never`, "fsync(4)=0 4-5"},
+			9,
+		},
+		"killed, and the result is no error's": {
+			[]string{`10 write(4, "\x41", 1 <unfinished ...>`, `11 fsync(4) = 0`, `10 <... write resumed>) = -1 (errno 18446744073709551615)`},
+			[]string{`write(4 "\x41" 1)=-1 2-never`, "fsync(4)=0 4-5"},
+			7,
+		},
+		"killed, and the result is another call's": {
+			[]string{`10 write(4, "\x41\x42", 2) = 1`, `10 pwrite64(4, "\x41", 1, 7) = 85`, `11 write(4, "\x41", 1) = 1`, `12 write(4, "\x41", 1) = -1 ENOSPC (No space left on device)`},
+			[]string{`write(4 "\x41\x42" 2)=1 2-3`, `pwrite64(4 "\x41" 1 7)=-1 4-never`, `write(4 "\x41" 1)=1 6-7`, `write(4 "\x41" 1)=-1 8-9`},
+			9,
+		},
 		"killed while the line was written": {
 			[]string{`10 fsync(3 <unfinished ...>`, `11 write(4, "\x41", 1 <detached ...>`, `10 <... fsync resumed> <detached ...>`, `10 +++ killed by SIGKILL +++`},
-			[]string{"fsync(3)=0 2-never", `write(4 "\x41" 1)=0 4-never`},
+			[]string{"fsync(3)=0 2-never", `write(4 "\x41" 1)=0 4-never, torn`},
 			9,
 		},
 		"begun again after a signal": {

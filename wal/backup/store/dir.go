@@ -11,12 +11,24 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 )
 
 // Dir is a folder, best on another machine's disk. A file under its own name is
 // whole and durable: it is written and fsynced below .tmp first.
-type Dir struct{ root string }
+//
+// What a process left that was killed has its name in the page cache, and perhaps
+// nowhere else. Who backs up asks for nothing again that is listed, so each folder
+// is fsynced where it is first met, by a listing or by a put. (Rejected: to put again
+// what may be the last: there is one last in each folder.)
+type Dir struct {
+	root   string
+	reads  bool // who restores asks for everything, and needs no fsync of it
+	mu     sync.Mutex
+	synced map[string]bool // folders in which all that others have left is durable
+}
 
 const (
 	dirPerm  fs.FileMode = 0o700
@@ -29,8 +41,9 @@ const (
 
 // OpenDir opens a folder, and makes it where it is missing.
 func OpenDir(root string) (*Dir, error) {
+	root = filepath.Clean(root)
 	tmp := filepath.Join(root, unfinished)
-	if err := os.MkdirAll(tmp, dirPerm); err != nil {
+	if err := errors.Join(makeRoot(root), os.MkdirAll(tmp, dirPerm)); err != nil {
 		return nil, fmt.Errorf("cannot make the backup folder %q: %w", root, err)
 	}
 	left, err := os.ReadDir(tmp)
@@ -42,7 +55,26 @@ func OpenDir(root string) (*Dir, error) {
 			_ = os.Remove(filepath.Join(tmp, file.Name())) // it takes room and nothing else
 		}
 	}
-	return &Dir{root}, nil
+	return &Dir{root: root, synced: map[string]bool{}}, nil
+}
+
+// makeRoot makes a folder and those above it that are missing, with durable entries.
+// A parent that we may not read, or that cannot be fsynced, was made by someone else.
+func makeRoot(root string) error {
+	parent := filepath.Dir(root)
+	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) {
+		if err := makeRoot(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(root, dirPerm); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	err := syncFolder(parent)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EINVAL) {
+		return nil
+	}
+	return err
 }
 
 // FindDir opens a folder that is there, and makes nothing in it.
@@ -52,7 +84,7 @@ func FindDir(root string) (*Dir, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("the backup folder %q is a file", root)
 	}
-	return &Dir{root}, nil
+	return &Dir{root: filepath.Clean(root), reads: true, synced: map[string]bool{}}, nil
 }
 
 func (d *Dir) String() string { return d.root }
@@ -68,7 +100,7 @@ func (d *Dir) Put(ctx context.Context, name string, data []byte) error {
 func (d *Dir) Create(ctx context.Context, name string, data []byte) error {
 	err := d.write(ctx, name, data, os.Link)
 	if errors.Is(err, fs.ErrExist) {
-		return own(ctx, d, name, data)
+		return errors.Join(own(ctx, d, name, data), syncFolder(filepath.Dir(d.path(name))))
 	}
 	return err
 }
@@ -104,16 +136,48 @@ func (d *Dir) write(ctx context.Context, name string, data []byte, publish func(
 
 // makeFolder makes a folder below the root, with durable entries.
 func (d *Dir) makeFolder(folder string) error {
-	if _, err := os.Stat(folder); err == nil || folder == d.root {
-		return err
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.makeFolderLocked(folder)
+}
+
+func (d *Dir) makeFolderLocked(folder string) error {
+	if folder == d.root {
+		return nil
 	}
-	if err := d.makeFolder(filepath.Dir(folder)); err != nil {
+	parent := filepath.Dir(folder)
+	_, err := os.Stat(folder)
+	if err == nil && d.synced[parent] {
+		return nil
+	}
+	if err := d.makeFolderLocked(parent); err != nil {
 		return err
 	}
 	if err := os.Mkdir(folder, dirPerm); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncFolder(filepath.Dir(folder))
+	return d.syncLocked(parent)
+}
+
+// settle makes durable what is in folders that were not met before.
+func (d *Dir) settle(folders []string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, folder := range folders {
+		if d.reads || d.synced[folder] {
+			continue
+		}
+		if err := d.syncLocked(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Dir) syncLocked(folder string) error {
+	err := syncFolder(folder)
+	d.synced[folder] = d.synced[folder] || err == nil
+	return err
 }
 
 func syncFolder(folder string) error {
@@ -143,6 +207,7 @@ func (d *Dir) Get(ctx context.Context, name string) ([]byte, error) {
 // List implements Store.
 func (d *Dir) List(ctx context.Context, folder string) ([]Object, error) {
 	var found []Object
+	met := d.above(folder)
 	err := filepath.WalkDir(d.path(folder), func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // none there, or deleted meanwhile
@@ -152,6 +217,7 @@ func (d *Dir) List(ctx context.Context, folder string) ([]Object, error) {
 		case entry.IsDir() && entry.Name() == unfinished:
 			return fs.SkipDir
 		case entry.IsDir():
+			met = append(met, path)
 			return ctx.Err()
 		}
 		info, err := entry.Info()
@@ -165,11 +231,23 @@ func (d *Dir) List(ctx context.Context, folder string) ([]Object, error) {
 		found = append(found, Object{Name: filepath.ToSlash(name), Size: info.Size(), Modified: info.ModTime()})
 		return err
 	})
+	if err == nil {
+		err = d.settle(met)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the backup folder: %w", err)
 	}
 	slices.SortFunc(found, func(a, b Object) int { return cmp.Compare(a.Name, b.Name) })
 	return found, nil
+}
+
+// above are the folders that one is in, up to the root.
+func (d *Dir) above(folder string) (folders []string) {
+	for at := d.path(folder); at != d.root; {
+		at = filepath.Dir(at)
+		folders = append(folders, at)
+	}
+	return folders
 }
 
 // Delete implements Store, and removes folders that are left empty.

@@ -33,6 +33,7 @@ type Store interface {
 	// Get returns an object's bytes. The error is ErrNotFound where there is none.
 	Get(ctx context.Context, name string) ([]byte, error)
 	// List lists all objects below a folder, "" for all, in the order of their names.
+	// What it lists is durable.
 	List(ctx context.Context, folder string) ([]Object, error)
 	// Delete removes objects; those that are not there are none of its concern.
 	Delete(ctx context.Context, names ...string) error

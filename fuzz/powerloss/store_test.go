@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pingpost/fuzz/powerloss/disk"
+	"pingpost/fuzz/powerloss/strace"
+	"pingpost/wal/backup/store"
+)
+
+// childOf says, in the environment of this program, that it is a child that is to
+// do one of storeCases in the place that is named behind it.
+const childOf = "POWERLOSS_TEST_STORE"
+
+// storeCases are what is done with a store, by its name. What is listed or put, and the
+// folders that it is in, is there after any loss of power.
+var storeCases = map[string]struct {
+	do   func(root string) error
+	want string // of the place; more may be there
+}{
+	"a new store, in a folder that is new too": {func(root string) error {
+		return put(root, "gen/1/claim")
+	}, "new/backups/gen/1/claim"},
+	"a folder that another has made": {func(root string) error {
+		return errors.Join(leave(root, "gen/1/log/other"), put(root, "gen/1/log/a"))
+	}, "new/backups/gen/1/log/a"},
+	"what another has put, and not come to fsync its folder": {func(root string) error {
+		return errors.Join(leave(root, "keys/leads/1/a"), list(root, "keys"))
+	}, "new/backups/keys/leads/1/a"},
+	"the same, and it is created again": {func(root string) error {
+		return errors.Join(leave(root, "fence/1"), create(root, "fence/1"))
+	}, "new/backups/fence/1"},
+}
+
+// TestWhatAStoreHasIsThereAfterALoss of power, whoever has put it there.
+func TestWhatAStoreHasIsThereAfterALoss(t *testing.T) {
+	if err := strace.Here(); err != nil {
+		t.Skip(err)
+	}
+	for what, test := range storeCases {
+		t.Run(what, func(t *testing.T) {
+			place, trace := t.TempDir(), filepath.Join(t.TempDir(), "trace")
+			d, err := disk.Load(place)
+			if err != nil {
+				t.Fatal(err)
+			}
+			child := strace.Command(t.Context(), trace, os.Args[0], "-test.run=^TestStoreChild$")
+			child.Env = append(os.Environ(), childOf+"="+what+"="+filepath.Join(place, "new", "backups"))
+			if said, err := child.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, said)
+			}
+			file, err := os.Open(trace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			calls, last, err := strace.Read(file, 2)
+			if err == nil {
+				err = d.Follow(calls, last)
+			}
+			if err = errors.Join(err, d.Compare()); err != nil {
+				t.Fatal(err)
+			}
+			for seed := range uint64(100) {
+				left := d.Lose(last, rand.New(rand.NewPCG(seed, 0)))
+				to := filepath.Join(inMemory(t), "left")
+				if err := left.Write(to); err != nil {
+					t.Fatal(err)
+				}
+				if text, err := os.ReadFile(filepath.Join(to, test.want)); err != nil || string(text) != "text" {
+					t.Fatalf("loss %d (%s): %q, %v", seed, left, text, err)
+				}
+			}
+		})
+	}
+}
+
+// TestStoreChild is no test, but what the child does.
+func TestStoreChild(t *testing.T) {
+	what, root, is := strings.Cut(os.Getenv(childOf), "=")
+	if !is {
+		t.Skip("it is the child of another test")
+	}
+	if err := storeCases[what].do(root); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func put(root, name string) error {
+	s, err := store.OpenDir(root)
+	if err != nil {
+		return err
+	}
+	return s.Put(context.Background(), name, []byte("text"))
+}
+
+func create(root, name string) error {
+	s, err := store.OpenDir(root)
+	if err != nil {
+		return err
+	}
+	return s.Create(context.Background(), name, []byte("text"))
+}
+
+func list(root, folder string) error {
+	s, err := store.OpenDir(root)
+	if err != nil {
+		return err
+	}
+	found, err := s.List(context.Background(), folder)
+	if err == nil && len(found) != 1 {
+		err = errors.New("it does not list what is there")
+	}
+	return err
+}
+
+// leave leaves an object as one does that is killed before it has fsynced a folder.
+func leave(root, name string) error {
+	if _, err := store.OpenDir(root); err != nil {
+		return err
+	}
+	path := filepath.Join(root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("text")
+	return errors.Join(err, f.Sync(), f.Close())
+}
