@@ -14,7 +14,7 @@ import (
 var page string
 
 var pageTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"short": short,
+	"short": trial.Short,
 	"rate":  func(v float64) string { return fmt.Sprintf("%.4g", v) },
 	"when":  func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") },
 	"width": func(share float64) template.CSS { return template.CSS(fmt.Sprintf("width:%.2f%%", share*100)) },
@@ -112,7 +112,7 @@ func tiles(r *trial.Result) (all []tile) {
 			name string
 			took time.Duration
 		}{{"p50", whole.P50}, {"p99", whole.P99}, {"max", whole.Max}} {
-			all = append(all, tile{Name: x.name + " of " + whole.Of, Value: short(x.took)})
+			all = append(all, tile{Name: x.name + " of " + whole.Of, Value: trial.Short(x.took)})
 		}
 	}
 	errors := r.Ends["failed"] + r.Ends["broken"]

@@ -20,7 +20,7 @@ func JSON(r *trial.Result) ([]byte, error) {
 func Table(r *trial.Result) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s\n", r.Scenario, r.About)
-	fmt.Fprintf(&out, "%d of %d arrivals in %s, seed %d", r.Sent, r.Offered, short(r.Lasted), r.Seed)
+	fmt.Fprintf(&out, "%d of %d arrivals in %s, seed %d", r.Sent, r.Offered, trial.Short(r.Lasted), r.Seed)
 	if r.Interrupted {
 		out.WriteString(", interrupted")
 	}
@@ -57,7 +57,7 @@ func columns(out *strings.Builder, rows func(row func(cells ...any))) {
 	rows(func(cells ...any) {
 		for _, cell := range cells {
 			if d, ok := cell.(time.Duration); ok {
-				cell = short(d)
+				cell = trial.Short(d)
 			}
 			fmt.Fprintf(w, "%v\t", cell)
 		}
@@ -98,7 +98,7 @@ func ends(out *strings.Builder, r *trial.Result) {
 	}
 	g := r.Generator
 	fmt.Fprintf(out, "the client began each p50 %s, p99 %s, at most %s late; %d arrivals found all %d connections busy\n",
-		short(g.P50), short(g.P99), short(g.Max), g.Full, g.InFlight)
+		trial.Short(g.P50), trial.Short(g.P99), trial.Short(g.Max), g.Full, g.InFlight)
 }
 
 func stages(out *strings.Builder, r *trial.Result) {
@@ -111,13 +111,13 @@ func stages(out *strings.Builder, r *trial.Result) {
 		for i := 0; i+5 <= len(r.Stages); i += 5 {
 			cells := []any{r.Stages[i].Path}
 			for _, s := range r.Stages[i : i+5] {
-				cells = append(cells, short(s.Mean)+" ("+short(s.P99)+")")
+				cells = append(cells, trial.Short(s.Mean)+" ("+trial.Short(s.P99)+")")
 			}
 			row(cells...)
 		}
 	})
 	if s := r.Syncs; s != nil {
-		fmt.Fprintf(out, "%d fsyncs of %s on average, %.1f entries each\n", s.Count, short(s.Mean), s.Each)
+		fmt.Fprintf(out, "%d fsyncs of %s on average, %.1f entries each\n", s.Count, trial.Short(s.Mean), s.Each)
 	}
 }
 
@@ -143,7 +143,7 @@ func account(out *strings.Builder, r *trial.Result) {
 		}
 	}
 	if h := a.Hooks; h != nil {
-		fmt.Fprintf(out, "%d webhooks heard of %d owed, the last %s after the last answer; %d came again\n", h.Heard, h.Owed, short(h.Within), h.Repeats)
+		fmt.Fprintf(out, "%d webhooks heard of %d owed, the last %s after the last answer; %d came again\n", h.Heard, h.Owed, trial.Short(h.Within), h.Repeats)
 	}
 	for _, missing := range a.NotChecked {
 		out.WriteString("not checked: " + missing + "\n")
@@ -162,21 +162,4 @@ func limits(out *strings.Builder, r *trial.Result) {
 		}
 		fmt.Fprintf(out, "%s %s: %s, at most %s\n", verdict, l.What, l.Got, l.Most)
 	}
-}
-
-// short is a time in three digits or so.
-func short(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	case d >= 10*time.Millisecond:
-		return d.Round(100 * time.Microsecond).String()
-	case d >= time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
-	case d >= 10*time.Microsecond:
-		return d.Round(time.Microsecond).String()
-	}
-	return d.Round(100 * time.Nanosecond).String()
 }

@@ -30,7 +30,7 @@ func held(s *scenario.Scenario, r *Result, samples []Sample) (all []Limit) {
 			got, most time.Duration
 		}{{"p50", l.P50, q.P50}, {"p99", l.P99, q.P99}, {"p999", l.P999, q.P999}, {"max", l.Max, q.Max}} {
 			if x.most > 0 {
-				add(x.name+" of "+l.Of, short(x.got), short(x.most), l.Count > 0 && x.got <= x.most)
+				add(x.name+" of "+l.Of, Short(x.got), Short(x.most), l.Count > 0 && x.got <= x.most)
 			}
 		}
 	}
@@ -52,12 +52,12 @@ func held(s *scenario.Scenario, r *Result, samples []Sample) (all []Limit) {
 		all = append(all, compared(s, &ratio, samples))
 	}
 	g := r.Generator
-	add("p99 of how late the client began", short(g.P99), short(s.Limits.Late), g.P99 <= s.Limits.Late)
+	add("p99 of how late the client began", Short(g.P99), Short(s.Limits.Late), g.P99 <= s.Limits.Late)
 	add("arrivals that found all connections busy", fmt.Sprint(g.Full), "0", g.Full == 0)
 	add("accounts that differ", fmt.Sprint(len(r.Account.Wrong)), "0", len(r.Account.Wrong) == 0)
 	if s.Webhooks != nil && r.Account.Hooks != nil {
 		h := r.Account.Hooks
-		add("webhooks heard", fmt.Sprintf("%d of %d, after %s", h.Heard, h.Owed, short(h.Within)), "all, within "+short(s.Webhooks.Within),
+		add("webhooks heard", fmt.Sprintf("%d of %d, after %s", h.Heard, h.Owed, Short(h.Within)), "all, within "+Short(s.Webhooks.Within),
 			h.Heard >= h.Owed && h.Within <= s.Webhooks.Within)
 	}
 	return all
@@ -84,7 +84,7 @@ func compared(s *scenario.Scenario, ratio *scenario.Ratio, samples []Sample) Lim
 	times := float64(of) / float64(max(1, to))
 	return Limit{
 		What: fmt.Sprintf("p%v of %s, %s over %s", ratio.At, ratio.Latency, ratio.Phase, ratio.To),
-		Got:  fmt.Sprintf("%.2f times (%s and %s)", times, short(of), short(to)), Most: fmt.Sprintf("%v times", ratio.Most),
+		Got:  fmt.Sprintf("%.2f times (%s and %s)", times, Short(of), Short(to)), Most: fmt.Sprintf("%v times", ratio.Most),
 		Held: some && others && times <= ratio.Most,
 	}
 }
@@ -115,8 +115,8 @@ func recovered(s *scenario.Scenario, r *Result, samples []Sample) Limit {
 		}
 	}
 	return Limit{
-		What: fmt.Sprintf("p99 of %s after %s, until it was %s again", want.Latency, want.After, short(normal)),
-		Got:  short(took), Most: short(want.Within), Held: known && shown && took <= want.Within,
+		What: fmt.Sprintf("p99 of %s after %s, until it was %s again", want.Latency, want.After, Short(normal)),
+		Got:  Short(took), Most: Short(want.Within), Held: known && shown && took <= want.Within,
 	}
 }
 
@@ -138,19 +138,4 @@ func (r *Result) phaseEnd(name string) time.Duration {
 		}
 	}
 	return 0
-}
-
-// short is a time in three digits or so.
-func short(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	case d >= 10*time.Millisecond:
-		return d.Round(100 * time.Microsecond).String()
-	case d >= time.Millisecond:
-		return d.Round(10 * time.Microsecond).String()
-	}
-	return d.Round(time.Microsecond).String()
 }

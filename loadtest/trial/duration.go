@@ -1,0 +1,20 @@
+package trial
+
+import "time"
+
+// Short is a time in three digits or so, as tables and limits have it.
+func Short(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= 10*time.Millisecond:
+		return d.Round(100 * time.Microsecond).String()
+	case d >= time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	case d >= 10*time.Microsecond:
+		return d.Round(time.Microsecond).String()
+	}
+	return d.Round(100 * time.Nanosecond).String()
+}
