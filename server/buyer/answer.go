@@ -1,6 +1,7 @@
 package buyer
 
 import (
+	"bytes"
 	"sync"
 
 	"github.com/valyala/fasthttp"
@@ -107,6 +108,23 @@ func judgeTaken(r market.PostResult, body *answer, readable bool) market.PostRes
 	}
 	r.Verdict, r.BuyerLeadID = market.VerdictAccepted, body.leadID()
 	return r
+}
+
+// isBid tells an answer to a ping from one to a post: it has a bid or none, and no id of
+// a lead. A buyer that answers a ping twice may have the second one come when a post is on
+// its way over the same connection. Taken for that one's it would have the buyer pay for
+// what it has not taken, or send the lead to another after it was.
+func isBid(response *fasthttp.Response) bool {
+	if response.StatusCode() != fasthttp.StatusOK || !bytes.Contains(response.Body(), []byte(`"bid"`)) {
+		return false
+	}
+	body, _ := answerPool.Get().(*answer)
+	defer body.release()
+	if body.whole.Parse(response.Body()) != nil {
+		return false
+	}
+	bid, ok := body.whole.Lookup("bid")
+	return ok && (bid.Kind == market.JSONObject || bid.Kind == market.JSONNull) && body.leadID() == ""
 }
 
 // reusedKey is a buyer's word that it has met the key with another body.

@@ -84,6 +84,10 @@ var puzzling = []answerRow{
 	{"a member twice", answers("200 OK", `{"lead_id":"b1","lead_id":"b2"}`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
 	{"bytes behind the object", answers("200 OK", `{"lead_id":"b1"}{}`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
 	{"names are exact", answers("201 Created", `{"Error":"no","LEAD_ID":"b1","id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"a bid", answers("200 OK", `{"auction_id":"auc_1","bid":{"amount":12.5,"bid_token":"t"}}`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
+	{"no bid", answers("200 OK", `{"auction_id":"auc_1","bid":null,"reject_reason":"state"}`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
+	{"a receipt with a bid", answers("200 OK", `{"lead_id":"b1","bid":null}`), market.PostResult{Verdict: accepted, Status: 200, BuyerLeadID: "b1"}},
+	{"a receipt that says what was bid", answers("200 OK", `{"bid":12.5}`), market.PostResult{Verdict: accepted, Status: 200}},
 	{"no body", answers("201 Created", ``), market.PostResult{Verdict: unknown, Status: 201, Fault: market.FaultUnreadable}},
 	{"101", dialtest.Hangs("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 0\r\n\r\n"), market.PostResult{Verdict: unknown, Status: 101}},
 }
@@ -136,6 +140,25 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("the buyer was asked %d times, want once", n)
 			}
 		})
+	}
+}
+
+// TestAnswersToOthers: an answer to a ping that comes when a post was sent is none to it,
+// and the connection on which the right one is still to come carries no other lead.
+func TestAnswersToOthers(t *testing.T) {
+	buyer := listen(t, answers("200 OK", `{"auction_id":"auc_1","bid":null,"reject_reason":"state"}`), answers("201 Created", `{"lead_id":"b1"}`), answers("201 Created", `{"lead_id":"b2"}`))
+	client := newClient(t, nil)
+	for i, want := range []market.PostResult{
+		{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable},
+		{Verdict: accepted, Status: 201, BuyerLeadID: "b1"},
+		{Verdict: accepted, Status: 201, BuyerLeadID: "b2"},
+	} {
+		if got := withoutElapsed(client.Post(leadTo(buyer.post(), ample))); got != want {
+			t.Errorf("post %d: %+v, want %+v", i, got, want)
+		}
+	}
+	if got := buyer.Got(); len(got) != 3 || got[0].Conn != 0 || got[1].Conn != 1 || got[2].Conn != 1 {
+		t.Errorf("%d requests, over the connections %d, %d and %d", len(got), got[0].Conn, got[1].Conn, got[2].Conn)
 	}
 }
 

@@ -36,13 +36,17 @@ func (s *sending) send(response *fasthttp.Response) dial.Trip {
 	request, _ := letters.Get().(*letter)
 	defer request.giveBack()
 	doubt, renewed := false, false
+	var foreign func(*fasthttp.Response) bool
+	if !s.ping && a.dialect == nil {
+		foreign = isBid
+	}
 	for {
 		credential, fault := a.auth.present(s.deadline)
 		if fault != market.FaultNone {
 			return dial.Trip{Fault: fault, Doubt: doubt}
 		}
 		request.text = s.compose(request.text[:0], credential)
-		done := a.Send(&dial.Request{Text: request.text, Deadline: s.deadline, Repeatable: s.repeatable, Late: s.ping}, response)
+		done := a.Send(&dial.Request{Text: request.text, Deadline: s.deadline, Repeatable: s.repeatable, Foreign: foreign, Late: s.ping}, response)
 		done.Doubt = done.Doubt || doubt
 		if done.Status != fasthttp.StatusUnauthorized || renewed || !a.auth.renew(credential, s.deadline) {
 			return done

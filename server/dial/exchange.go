@@ -71,6 +71,10 @@ func (h *host) converse(conn *line, r *Request, response *fasthttp.Response) (do
 		done.stale = kept && !conn.answered() && done.Fault != market.FaultTimeout
 		return done, false
 	}
+	if r.Foreign != nil && r.Foreign(response) {
+		done.Fault = market.FaultUnreadable
+		return done, false
+	}
 	clean := reader.Buffered() == 0 && done.Status >= 200
 	return done, clean && !response.ConnectionClose()
 }

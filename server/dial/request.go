@@ -15,6 +15,12 @@ type Request struct {
 	// asks for nothing that is done but once.
 	Repeatable bool
 
+	// Foreign tells a whole answer that cannot be to this request: one that the other end
+	// has given twice, of which the second came after the first was taken and the
+	// connection looked at. It is unreadable, and the connection closed: the answer to
+	// this request is still to come on it. Nil: any may be.
+	Foreign func(*fasthttp.Response) bool
+
 	// Late says that nothing hangs on the deadline: it may be kept a sixteenth of
 	// the time late, which spares timers. What comes after it is then not heard.
 	Late bool
