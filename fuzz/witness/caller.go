@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -44,17 +45,23 @@ func (c *caller) try(ctx context.Context, address string, o *order) (a answer, e
 	if path == "" {
 		path = "/api/v1/ingest"
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address+path, bytes.NewReader(o.body))
+	method := http.MethodPost
+	if o.look {
+		method = http.MethodGet
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address+path, bytes.NewReader(o.body))
 	if err != nil {
 		return a, err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	if o.path == "" || o.path == pathAsk {
+	if strings.HasPrefix(path, "/api/") {
 		req.Header.Set("x-api-key", apiKey)
 	} else {
 		req.Header.Set("Authorization", "Bearer "+cmp.Or(o.token, c.token))
 	}
-	req.Header.Set("Idempotency-Key", o.key)
+	if !o.look {
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Idempotency-Key", o.key)
+	}
 	if o.test {
 		req.Header.Set("X-Pingpost-Test", "1")
 	}
