@@ -74,7 +74,7 @@ func (e ends) Post(req *market.PostRequest) market.PostResult {
 	if before, ok := e.bodies[req.Key]; ok && before != buyer+string(req.Body) {
 		e.fault("%s gets other bytes, or another's, under the key %s:\n%s\n%s", buyer, req.Key, before, req.Body)
 	}
-	if found := leadIn.FindSubmatch(req.Body); found == nil || e.gone[string(found[1])] {
+	if found := leadIn.FindSubmatch(req.Body); len(found) != 2 || e.gone[string(found[1])] {
 		e.fault("%s gets a lead that was erased, or none: %s", buyer, req.Body)
 	}
 	e.bodies[req.Key] = buyer + string(req.Body)

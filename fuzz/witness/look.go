@@ -107,7 +107,8 @@ type sight struct {
 
 func (l *look) read() (s sight, err error) {
 	if !strings.HasPrefix(l.path, pathLook) {
-		return s, json.Unmarshal([]byte(l.text), &s)
+		err = json.Unmarshal([]byte(l.text), &s)
+		return s, err
 	}
 	var wrapped struct {
 		Data sight `json:"data"`

@@ -28,19 +28,21 @@ func (s *Scene) read(p *Picture) {
 	}
 	s.Ask("/admin/v1/deliveries", &p.listed.deliveries)
 	s.Ask("/admin/v1/returns?limit=500", &p.listed.returns)
-	parties := []string{"supplier=" + supplier}
+	s.readStatement(p, "supplier="+supplier)
 	buyers := chance.Perm(len(s.terms.buyers))
 	if !p.atRest {
 		buyers = buyers[:min(readBuyers, len(buyers))]
 	}
 	for _, i := range buyers {
-		parties = append(parties, "buyer="+s.terms.buyers[i].id)
+		s.readStatement(p, "buyer="+s.terms.buyers[i].id)
 	}
-	for _, party := range parties {
-		one := &statement{}
-		s.Ask("/admin/v1/statement?"+party+"&from=2020-01-01&to=2190-01-01", one)
-		p.statements = append(p.statements, one)
-	}
+}
+
+func (s *Scene) readStatement(p *Picture, whose string) {
+	s.t.Helper()
+	one := &statement{}
+	s.Ask("/admin/v1/statement?"+whose+"&from=2020-01-01&to=2190-01-01", one)
+	p.statements = append(p.statements, one)
 }
 
 func (s *Scene) readLeads(p *Picture, chance *rand.Rand) {
