@@ -46,7 +46,7 @@ func (e *Engine) auctionName(by naming, supplier *market.Supplier, id []byte) (n
 }
 
 // SellersAuction is the name of the auction to which a seller gave an identifier
-// of its own, whether there is one or not.
-func (e *Engine) SellersAuction(supplier market.Ref, theirs string) (name [16]byte) {
-	return e.auctionName(bySellersID, &market.Supplier{Ref: supplier}, []byte(theirs))
+// of its own, in earnest or over a test lead, whether there is one or not.
+func (e *Engine) SellersAuction(supplier market.Ref, theirs string, test bool) (name [16]byte) {
+	return e.auctionName(bySellersID.in(test), &market.Supplier{Ref: supplier}, []byte(theirs))
 }

@@ -14,6 +14,8 @@ type receiverCmd struct {
 
 	Latency  string  `placeholder:"TIMES" help:"How long each answer takes: 20ms, 10ms-50ms, exp:20ms, normal:20ms,5ms, lognormal:20ms,0.5 or table:50=9ms,99=80ms; with +hang:0.01 after it, one in a hundred never comes. At once by default."`
 	FailRate float64 `default:"0" placeholder:"SHARE" help:"Share of deliveries to answer with 500, from 0 to 1 (${default}). Half of these are taken first, so that they come again."`
+
+	MalformedRate float64 `default:"0" placeholder:"SHARE" help:"Share of deliveries to answer badly, from 0 to 1 (${default}): a connection reset in the head, a head that comes a byte every tenth of a second, a proper head and then such a body. Half of the first two are taken first."`
 }
 
 // Help is what --help says beyond the flags.
@@ -51,5 +53,5 @@ func (c *receiverCmd) Run() error {
 
 func (c *receiverCmd) options() (refreceiver.Options, error) {
 	latency, err := latencyOf(c.Latency)
-	return refreceiver.Options{Listen: c.Listen, Secret: c.Secret, Seed: c.Seed, Latency: latency, FailRate: c.FailRate}, err
+	return refreceiver.Options{Listen: c.Listen, Secret: c.Secret, Seed: c.Seed, Latency: latency, FailRate: c.FailRate, MalformedRate: c.MalformedRate}, err
 }

@@ -26,8 +26,8 @@ func parseReceiver(t *testing.T, line string) (*receiverCmd, error) {
 func TestReceiverFlags(t *testing.T) {
 	for line, want := range map[string]refreceiver.Options{
 		"--secret whsec_AAEC": {Listen: "127.0.0.1:8091", Secret: "whsec_AAEC", Seed: 1},
-		"--secret whsec_AAEC --listen 127.0.0.1:0 --seed 7 --fail-rate 0.25 --latency 20ms": {
-			Listen: "127.0.0.1:0", Secret: "whsec_AAEC", Seed: 7, FailRate: 0.25, Latency: refbuyer.Uniform{Min: 20 * time.Millisecond, Max: 20 * time.Millisecond},
+		"--secret whsec_AAEC --listen 127.0.0.1:0 --seed 7 --fail-rate 0.25 --malformed-rate 0.125 --latency 20ms": {
+			Listen: "127.0.0.1:0", Secret: "whsec_AAEC", Seed: 7, FailRate: 0.25, MalformedRate: 0.125, Latency: refbuyer.Uniform{Min: 20 * time.Millisecond, Max: 20 * time.Millisecond},
 		},
 	} {
 		t.Run(line, func(t *testing.T) {

@@ -51,6 +51,13 @@ func (s *Safe) Break(err error) {
 	s.broken = err
 }
 
+// Recall has all keys be there again, as they are in a copy of a time before.
+func (s *Safe) Recall() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.erased)
+}
+
 // Erased tells whether a key was dropped.
 func (s *Safe) Erased(slot uint64) bool {
 	s.mu.Lock()

@@ -7,13 +7,15 @@
 // buyers that accept, refuse, fail, hang, are busy, cannot be reached or bid by a
 // rule, and suppliers that do not hear. A seed makes a market and what happens to
 // it: leads, repeats, auctions and the sales after them, reports, returns,
-// top-ups, pauses, other terms, clock changes, ends of windows.
+// top-ups, pauses, persons who are erased, other terms, clock changes, ends of windows.
 //
 // Beside it goes a model: the contract in plain maps, one step after the other,
 // without a line of the engine. After each step the answer, the money, the leads
 // that are on their way and what suppliers were told must be the same; at each
 // restart, and now and then, all leads, the room in all caps, all statements, and
-// the state by the log alone, with the snapshot, and live.
+// the state by the log alone, with the snapshot, and live. Everybody's looks at all leads
+// must be the model's; nobody whom the log has erased may be had from it or be sent again,
+// though the keys come from an older copy, and everybody else must.
 //
 // A history is text, a line a step. One that fails is shortened until nothing can
 // be left out, and printed; as a file in testdata it is played with every test.

@@ -38,6 +38,7 @@ type exchange struct {
 	ids      map[string]market.LeadID
 	labels   map[market.LeadID]string
 	takers   map[string][]string // of a lead, one after the other
+	slots    map[string]uint64   // of its key, by label
 	scanned  int
 	decoder  event.Decoder
 	pings    map[string]engine.PingAnswer
@@ -59,7 +60,7 @@ func newExchange(tb testing.TB) *exchange {
 		keys: sealtest.New(),
 		tb:   tb, disk: &disk{}, world: newWorld(), terms: newTerms(),
 		requests: map[market.RequestID]string{}, ids: map[string]market.LeadID{}, labels: map[market.LeadID]string{},
-		pings: map[string]engine.PingAnswer{}, takers: map[string][]string{},
+		pings: map[string]engine.PingAnswer{}, takers: map[string][]string{}, slots: map[string]uint64{},
 	}
 }
 
@@ -210,7 +211,7 @@ func (x *exchange) scan() error {
 		switch fact := fact.(type) {
 		case *event.LeadDecided:
 			label := x.requests[fact.Request]
-			x.ids[label], x.labels[fact.Lead] = fact.Lead, label
+			x.ids[label], x.labels[fact.Lead], x.slots[label] = fact.Lead, label, fact.Slot
 			x.goes(label, fact.Sale.Buyer)
 		case *event.PostSettled:
 			x.goes(x.labels[fact.Lead], fact.Next.Buyer)

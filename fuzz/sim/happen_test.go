@@ -12,8 +12,10 @@ import (
 // happening is what happens next.
 func (g *generator) happening() line {
 	switch n := g.IntN(1000); {
-	case n < 480:
+	case n < 465:
 		return g.lead()
+	case n < 480:
+		return g.erasing()
 	case n < 540:
 		return g.resend()
 	case n < 640:
@@ -27,7 +29,7 @@ func (g *generator) happening() line {
 	case n < 850:
 		return step("decide", g.some(g.leads)+" "+g.one("approve", "refuse"))
 	case n < 865:
-		return step("resolve", g.some(g.leads)+" "+g.one("confirm", "release"))
+		return g.resolving()
 	case n < 900:
 		kind, name := "campaign", g.some(g.camps)
 		if g.IntN(2) == 0 {
@@ -45,13 +47,38 @@ func (g *generator) happening() line {
 	case n < 960:
 		return step("snapshot", "")
 	case n < 975:
-		return step("crash", "", "for", g.downtime(), "plain", g.one("", "yes"))
+		return step("crash", "", "for", g.downtime(), "plain", g.one("", "yes"), "keys", g.one("", "older"))
 	case n < 985:
-		return step("restart", "", "for", g.downtime(), "plain", g.one("", "yes"))
+		return step("restart", "", "for", g.downtime(), "plain", g.one("", "yes"), "keys", g.one("", "older"))
 	case n < 990:
 		return step("tellagain", "acme")
 	}
 	return step("list", "dnc", "persons", strings.Join([]string{"7", strconv.Itoa(g.IntN(30)), strconv.Itoa(g.IntN(30))}, ","))
+}
+
+// erasing is somebody who wants to be forgotten.
+func (g *generator) erasing() line {
+	person := strconv.Itoa(g.IntN(40))
+	if g.IntN(2) == 0 {
+		person = strconv.Itoa(max(0, g.next-g.IntN(6)))
+	}
+	switch g.IntN(3) {
+	case 0:
+		return g.dying(step("erase", "", "phone", person))
+	case 1:
+		return g.dying(step("erase", "", "email", person))
+	}
+	return g.dying(step("erase", "", "lead", g.some(g.leads)))
+}
+
+// resolving is an operator's word on a delivery whose fate nobody knows, at times after
+// its person was erased.
+func (g *generator) resolving() line {
+	of := g.some(g.leads)
+	if g.IntN(3) == 0 {
+		g.add(step("erase", "", "lead", of))
+	}
+	return step("resolve", of+" "+g.one("confirm", "release", "resend", "resend"))
 }
 
 func (g *generator) downtime() string {

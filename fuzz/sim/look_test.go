@@ -59,6 +59,9 @@ func (p *play) look() string {
 			return fmt.Sprintf("%s has %s, of which %s is held; by the model %s, of which %s", buyer, balance, holds, amount(funds+held), amount(held))
 		}
 	}
+	if fault := p.forgotten(); fault != "" {
+		return fault
+	}
 	for _, d := range m.deliveries {
 		if fault := p.stands(x.state, d.lead); fault != "" {
 			return fault
@@ -112,6 +115,13 @@ func (p *play) audit() string {
 	}
 	if fault := p.auditCaps(whole); fault != "" {
 		return fault
+	}
+	if !closed(p.x.dead) { // else some keys may yet be dropped by the next start
+		for _, audit := range []func() string{p.auditPersons, p.auditLooks} {
+			if fault := audit(); fault != "" {
+				return fault
+			}
+		}
 	}
 	return p.auditStatements(whole)
 }

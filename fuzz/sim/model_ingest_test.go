@@ -344,7 +344,7 @@ func (in *intake) unmatched(reason string) string {
 // record remembers the lead, and its key.
 func (in *intake) record() {
 	in.leads[in.lead.label] = in.lead
-	in.lead.recordedAs = bodyOf(in.line)
+	in.lead.recordedAs, in.lead.phone, in.lead.email = bodyOf(in.line), in.line.said["phone"], in.line.said["email"]
 	if in.key != "" {
 		in.keys[in.key] = usedKey{body: bodyOf(in.line), lead: in.lead.label, until: in.received + remembering}
 	}

@@ -117,7 +117,9 @@ func (m *model) accept(l *lead, delivery string) {
 		l.told = "sold to " + l.buyer + " for " + amount(l.payout)
 	}
 	for name, until := range l.duplicates {
-		m.remembered[name] = memory{l.label, until}
+		if m.remembered[name].until <= until { // else a newer one's stays
+			m.remembered[name] = memory{l.label, until}
+		}
 	}
 }
 

@@ -150,6 +150,9 @@ func (m *model) resolve(of *lead, word string) string {
 	case of.delivery != "unknown":
 		return "conflict"
 	}
+	if word == "resend" {
+		return m.sendAgain(of)
+	}
 	m.commit(func() {
 		if word == "confirm" {
 			m.has(of, "confirmed")

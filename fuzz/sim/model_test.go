@@ -36,6 +36,7 @@ type model struct {
 	remembered map[string]memory
 	keys       map[string]usedKey
 	leads      map[string]*lead
+	gone       map[string]bool // leads whose persons were erased
 	paused     map[string]bool // by kind and name
 	turns      map[string]*cycle
 	deliveries []*delivery
@@ -86,6 +87,7 @@ type lead struct {
 	capback                          bool
 	auction                          string // that it was sold at
 	recordedAs                       string // body under its key
+	phone, email                     string // its person's
 }
 
 // died is what commit panics with.
@@ -95,7 +97,7 @@ func newModel(begin int64) *model {
 	return &model{
 		terms: newTerms(), conduct: newConduct(), now: begin,
 		funds: map[string]int64{}, used: map[string]int64{}, remembered: map[string]memory{}, keys: map[string]usedKey{},
-		leads: map[string]*lead{}, paused: map[string]bool{}, turns: map[string]*cycle{}, events: map[string]*owedEvent{},
+		leads: map[string]*lead{}, gone: map[string]bool{}, paused: map[string]bool{}, turns: map[string]*cycle{}, events: map[string]*owedEvent{},
 		auctions: map[string]*offered{}, failures: map[string]int{}, ledger: map[string]int64{},
 	}
 }
@@ -104,7 +106,7 @@ func newModel(begin int64) *model {
 func (m *model) clone() *model {
 	c := *m
 	c.funds, c.used, c.remembered, c.keys = maps.Clone(m.funds), maps.Clone(m.used), maps.Clone(m.remembered), maps.Clone(m.keys)
-	c.paused, c.failures, c.ledger = maps.Clone(m.paused), maps.Clone(m.failures), maps.Clone(m.ledger)
+	c.gone, c.paused, c.failures, c.ledger = maps.Clone(m.gone), maps.Clone(m.paused), maps.Clone(m.failures), maps.Clone(m.ledger)
 	c.leads, c.turns = map[string]*lead{}, map[string]*cycle{}
 	c.events, c.auctions = map[string]*owedEvent{}, maps.Clone(m.auctions)
 	for label, l := range m.leads {

@@ -85,6 +85,38 @@ var mutants = []mutant.Mutation{
 		Name: "a door that a cap shut is not looked at again", File: "engine/state/caps.go",
 		Old: "		crossed = true\n", New: "		crossed = false\n",
 	},
+	{
+		Name: "a start leaves the keys of those who were erased", File: "engine/erase.go",
+		Old: "	if len(erased) == 0 {\n", New: "	if len(erased) >= 0 {\n",
+	},
+	{
+		Name: "a lead on its way to its buyer is erased", File: "engine/erase.go",
+		Old: "post != nil && !post.Unknown {\n", New: "post != nil && post.Decided == 0 {\n",
+	},
+	{
+		Name: "a key is dropped before that is a fact", File: "engine/erase.go",
+		Old: "	if len(fact.Slots) > 0 {\n", New: "	if len(fact.Slots) > 0 {\n		_ = e.opt.Sealer.Erase(slots)\n",
+	},
+	{
+		Name: "some of a person's leads keep their keys", File: "engine/erase.go",
+		Old: "	return underWay, e.opt.Sealer.Erase(slots)\n", New: "	return underWay, e.opt.Sealer.Erase(slots[:min(1, len(slots))])\n",
+	},
+	{
+		Name: "a snapshot forgets who was erased", File: "engine/state/slots.go",
+		Old: "		l.erased = append(l.erased, slot)\n", New: "",
+	},
+	{
+		Name: "memory keeps what was to be sent of who was erased", File: "engine/state/slots.go",
+		Old: "func(p *Post) { p.Body = nil }", New: "func(*Post) {}",
+	},
+	{
+		Name: "an erasure ends a delivery whose fate nobody knows", File: "engine/state/slots.go",
+		Old: "			shard.changePost(e.Leads[i], func(p *Post) { p.Body = nil })\n", New: "			delete(shard.posts, e.Leads[i])\n",
+	},
+	{
+		Name: "who was erased is sent again", File: "engine/operate.go",
+		Old: "c.lost && how == event.SettledResent {", New: "c.lost && how == event.SettledPending {",
+	},
 }
 
 // kept is how many of them are tried with every test.

@@ -110,8 +110,13 @@ func (p *play) step(l line) string {
 	}
 	synctest.Wait()
 	p.m.until(time.Now().UnixNano())
-	if p.acted%250 == 0 {
+	switch {
+	case p.acted%250 == 0:
 		if err := p.audit(); err != "" {
+			return err
+		}
+	case l.verb == "erase":
+		if err := p.auditPersons(); err != "" {
 			return err
 		}
 	}
@@ -172,6 +177,9 @@ func (p *play) again(l line) string {
 	}
 	time.Sleep(l.duration("for", 0))
 	p.m.now = time.Now().UnixNano()
+	if l.said["keys"] == "older" {
+		p.x.keys.Recall()
+	}
 	if err := p.x.rise(l.has("plain")); err != nil {
 		return err.Error()
 	}
@@ -328,6 +336,8 @@ func (m *model) act(label string, l line) string {
 		return m.decide(m.leads[l.at(0)], l.at(1))
 	case "resolve":
 		return m.resolve(m.leads[l.at(0)], l.at(1))
+	case "erase":
+		return m.erase(l)
 	case "pause", "resume":
 		return m.pause(l.at(0)+" "+l.at(1), l.verb == "pause")
 	case "topup":
@@ -346,7 +356,7 @@ func (p *play) compare(l line, label, answer, expected string, start time.Time) 
 		return fmt.Sprintf("the exchange says %q, the model %q", answer, expected)
 	case p.m.now > time.Now().UnixNano():
 		return fmt.Sprintf("the answer %q is out after %s; it cannot be known before %s later", answer, took, time.Duration(p.m.now-time.Now().UnixNano()))
-	case took > 5*time.Second:
+	case took > 5*time.Second && l.verb != "erase":
 		return fmt.Sprintf("the answer %q took %s", answer, took)
 	}
 	if _, replayed := p.m.leads[label]; l.verb == "lead" && replayed && p.x.ids[label] == (market.LeadID{}) {

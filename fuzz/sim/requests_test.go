@@ -26,11 +26,10 @@ func (x *exchange) act(label string, l line) string {
 	case "decide":
 		return operated(x.engine.DecideReturn(x.ids[l.at(0)], l.at(1) == "approve", ""))
 	case "resolve":
-		how := event.SettledReleased
-		if l.at(1) == "confirm" {
-			how = event.SettledConfirmed
-		}
-		return operated(x.engine.Resolve(x.ids[l.at(0)], how))
+		how := map[string]event.Settlement{"confirm": event.SettledConfirmed, "release": event.SettledReleased, "resend": event.SettledResent}
+		return operated(x.engine.Resolve(x.ids[l.at(0)], how[l.at(1)]))
+	case "erase":
+		return x.erase(l)
 	case "pause", "resume":
 		kind := event.NameCampaign
 		if l.at(0) == "buyer" {

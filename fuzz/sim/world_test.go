@@ -18,6 +18,7 @@ type world struct {
 	mu      sync.Mutex
 	conduct *conduct
 	bodies  map[string]string // by idempotency key
+	gone    map[string]bool   // leads of whom nothing is to come any more
 	pings   []pinged
 	told    []told
 	wrong   []string
@@ -33,7 +34,9 @@ type told struct {
 	heard bool
 }
 
-func newWorld() *world { return &world{conduct: newConduct(), bodies: map[string]string{}} }
+func newWorld() *world {
+	return &world{conduct: newConduct(), bodies: map[string]string{}, gone: map[string]bool{}}
+}
 
 func (w *world) fault(format string, args ...any) {
 	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
@@ -44,6 +47,8 @@ type ends struct {
 	*world
 	dead <-chan struct{}
 }
+
+var leadIn = regexp.MustCompile(`"lead_uuid":"([^"]*)"`)
 
 var refIn = regexp.MustCompile(`"ref":"([^"]*)"`)
 
@@ -68,6 +73,9 @@ func (e ends) Post(req *market.PostRequest) market.PostResult {
 	e.mu.Lock()
 	if before, ok := e.bodies[req.Key]; ok && before != buyer+string(req.Body) {
 		e.fault("%s gets other bytes, or another's, under the key %s:\n%s\n%s", buyer, req.Key, before, req.Body)
+	}
+	if found := leadIn.FindSubmatch(req.Body); len(found) != 2 || e.gone[string(found[1])] {
+		e.fault("%s gets a lead that was erased, or none: %s", buyer, req.Body)
 	}
 	e.bodies[req.Key] = buyer + string(req.Body)
 	r := e.conduct.post(buyer)

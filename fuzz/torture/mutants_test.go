@@ -150,6 +150,36 @@ var everyBroken = []broken{
 			New: "\t\tinfo, err := entry.Info()\n\t\tif errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name {\n",
 		}, "disk lost,erase", 20 * time.Second, []string{"the keys of leads cannot be read", "is gone: true"},
 	},
+	{
+		mutant.Mutation{
+			Name: "a supplier is shown the buyer's price", File: "engine/look.go",
+			Old: "\tlook.price(&lead, lead.Payout)\n", New: "\tlook.price(&lead, lead.Price)\n",
+		}, "killed", 10 * time.Second, []string{"was shown to its supplier"},
+	},
+	{
+		mutant.Mutation{
+			Name: "a statement gives half of a return back", File: "engine/ledger.go",
+			Old: "\t\te.Kind, e.Amount = EntryReturn, back.Credit\n", New: "\t\te.Kind, e.Amount = EntryReturn, back.Credit/2\n",
+		}, "killed", 15 * time.Second, []string{"the statement of"},
+	},
+	{
+		mutant.Mutation{
+			Name: "an explanation has the price in the payout's place", File: "cmd/pingpost/exchange/explain_lead.go",
+			Old: "amountOf(c.sale.Price, c.sale.Currency), amountOf(c.sale.Payout, c.sale.Currency)\n", New: "amountOf(c.sale.Price, c.sale.Currency), amountOf(c.sale.Price, c.sale.Currency)\n",
+		}, "killed", 10 * time.Second, []string{"is explained with the price"},
+	},
+	{
+		mutant.Mutation{
+			Name: "a test goes to the buyer's own endpoint", File: "engine/rehearsal.go",
+			Old: "\thand.Ping, hand.Post = b.TestPing, b.TestPost\n", New: "\thand.Ping, hand.Post = b.Ping, b.Post\n",
+		}, "killed", 10 * time.Second, []string{"is to be posted to", "requests that are tests", "by the log it does not"},
+	},
+	{
+		mutant.Mutation{
+			Name: "a webhook that broke off is taken for told", File: "server/webhook/client.go",
+			Old: "\tif done.Status >= 200 && done.Status <= 299 {\n", New: "\tif done.Status >= 200 && done.Status <= 299 || done.Fault == market.FaultBroken {\n",
+		}, "killed", 30 * time.Second, []string{"was never told"},
+	},
 }
 
 // lateTell is the end of a commit, and earlyTell the same in the wrong order.

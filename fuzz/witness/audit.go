@@ -32,6 +32,13 @@ type Picture struct {
 	pauses    []pause                    // of buyers, that were acknowledged
 	forgotten []string                   // leads that were erased, and that was acknowledged
 
+	looks      []*look        // what suppliers and buyers were shown of leads
+	since      uint64         // entry that was there before what follows was read
+	explained  []*explanation // what an operator was told of leads and pings
+	statements []*statement   // likewise, of money
+	listed     *listed        // likewise, of what is open
+	readings   Tally          // of these, and of those of the pictures before
+
 	// atRest: no request is under way, and no delivery but those that wait for
 	// the operator. Then all must agree, in both directions.
 	atRest  bool
@@ -71,6 +78,10 @@ func (p *Picture) audit() []string {
 	found = append(found, p.decreed()...)
 	found = append(found, p.forgot()...)
 	found = append(found, p.kept()...)
+	found = append(found, p.looked()...)
+	found = append(found, p.narrated()...)
+	found = append(found, p.stated()...)
+	found = append(found, p.lists()...)
 	if p.atRest {
 		found = append(found, p.complete()...)
 		found = append(found, p.owed()...)
@@ -147,36 +158,43 @@ func (p *Picture) people() (found findings) {
 	return found
 }
 
-// bought: a lead is at one buyer, the one that the log says; and a lead that
-// was delivered, by the log, is there.
+// bought: a lead is at one endpoint, of the buyer that the log says, a test at the one for
+// tests; and a lead that was delivered, by the log, is there.
 func (p *Picture) bought() (found findings) {
 	owner := map[string]string{}
-	for buyer, leads := range p.before {
+	for endpoint, leads := range p.before {
+		buyer, tests := house(endpoint)
 		for _, lead := range leads {
 			if other, twice := owner[lead.LeadUUID]; twice {
-				found.add("lead %s is at %s and at %s", lead.LeadUUID, other, buyer)
+				found.add("lead %s is at %s and at %s", lead.LeadUUID, other, endpoint)
 			}
-			owner[lead.LeadUUID] = buyer
-			if e := p.book.leads[lead.LeadUUID]; e == nil || e.buyer != buyer {
-				found.add("%s holds lead %s, and by the log it does not", buyer, lead.LeadUUID)
+			owner[lead.LeadUUID] = endpoint
+			if e := p.book.leads[lead.LeadUUID]; e == nil || e.buyer != buyer || e.test != tests {
+				found.add("%s holds lead %s, and by the log it does not", endpoint, lead.LeadUUID)
 			}
 		}
 	}
-	for buyer, stats := range p.stats {
+	for endpoint, stats := range p.stats {
 		if stats.DoubleSold != 0 || stats.Invalid != 0 || stats.Forgotten != 0 || stats.ContactSeen != 0 {
 			found.add("%s was sold %d leads twice, got %d wrong requests, has forgotten %d leads, was told %d persons in pings",
-				buyer, stats.DoubleSold, stats.Invalid, stats.Forgotten, stats.ContactSeen)
+				endpoint, stats.DoubleSold, stats.Invalid, stats.Forgotten, stats.ContactSeen)
+		}
+		switch _, tests := house(endpoint); {
+		case !tests && stats.Tests != 0:
+			found.add("%s was sent %d requests that are tests", endpoint, stats.Tests)
+		case tests && stats.Pings+stats.Posts > stats.Tests:
+			found.add("%s was sent %d pings and posts, of which %d are tests", endpoint, stats.Pings+stats.Posts, stats.Tests)
 		}
 	}
 	at := map[string]string{}
-	for buyer, leads := range p.after {
+	for endpoint, leads := range p.after {
 		for _, lead := range leads {
-			at[lead.LeadUUID] = buyer
+			at[lead.LeadUUID] = endpoint
 		}
 	}
 	for _, e := range p.book.leads {
-		if e.standing == delivered && at[e.id] != e.buyer {
-			found.add("lead %s was delivered to %s, which does not hold it", e.id, e.buyer)
+		if e.standing == delivered && at[e.id] != e.endpoint() {
+			found.add("lead %s was delivered to %s, which does not hold it", e.id, e.endpoint())
 		}
 	}
 	return found

@@ -86,7 +86,7 @@ func (f *forged) settled(lead, how, sale, rest string) {
 }
 
 func (f *forged) told(lead, status, buyer string, price market.Money, reason string) *told {
-	t := &told{order: &order{key: "key of " + lead, campaign: "cmp", phone: lead, email: lead + "@example.com"}}
+	t := &told{order: &order{key: "key of " + lead, campaign: "cmp", phone: "phone-" + lead, email: lead + "@example.com"}}
 	t.Request = "req_" + lead
 	said := &t.said.Data
 	said.ID, said.Status, said.BuyerID, said.CampaignID, said.Reason = lead, status, buyer, "cmp", reason

@@ -48,6 +48,8 @@ func (p *Picture) notified() (found findings) {
 			continue
 		case !slices.Contains(e.eventsOf(), event.Type):
 			found.add("the supplier was told %s of lead %s, which is %s", event.Type, event.Lead, e.standing)
+		case e.test != event.Test:
+			found.add("the supplier was told %s of lead %s as of a test: %t, and it is one: %t", event.Type, event.Lead, event.Test, e.test)
 		}
 		name := event.Type + " of lead " + event.Lead
 		if other, twice := heard[name]; twice {

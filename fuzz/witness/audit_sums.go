@@ -119,14 +119,14 @@ func (p *Picture) owed() (found findings) {
 	for _, e := range p.book.leads {
 		switch e.standing {
 		case delivered:
-			earned[e.buyer] += e.price
+			earned[e.endpoint()] += e.price
 		case uncertain:
-			doubtful[e.buyer] += e.price
+			doubtful[e.endpoint()] += e.price
 		}
 	}
-	for buyer, stats := range p.stats {
-		if less, more := earned[buyer], earned[buyer]+doubtful[buyer]; stats.Revenue < less || stats.Revenue > more {
-			found.add("%s owes %v, and by the log between %v and %v", buyer, stats.Revenue, less, more)
+	for endpoint, stats := range p.stats {
+		if less, more := earned[endpoint], earned[endpoint]+doubtful[endpoint]; stats.Revenue < less || stats.Revenue > more {
+			found.add("%s owes %v, and by the log between %v and %v", endpoint, stats.Revenue, less, more)
 		}
 	}
 	for _, b := range p.terms.buyers {

@@ -32,6 +32,7 @@ type entry struct {
 	ping                  string       // name of the auction that it was posted in
 	bids                  bids         // where it was sold in one
 	standing              standing
+	settlement            string   // the last one of its post
 	tried                 bool     // by the present buyer, which may have it since
 	promised              bool     // the supplier was told ACCEPTED, with this buyer
 	became                []string // by its buyer's reports, one after the other
@@ -39,6 +40,7 @@ type entry struct {
 	slot                  uint64 // of the key that it is sealed with
 	erased                bool
 	test                  bool // it takes no cap and no money
+	views                 []viewAt
 }
 
 // A book is what a log's dump says, walked entry by entry. Whatever an exchange
@@ -46,17 +48,19 @@ type entry struct {
 // with the entry's number.
 type book struct {
 	terms    *Terms
-	lines    []string
+	text     []string
 	names    map[uint64]string // by kind and ref
 	leads    map[string]*entry
 	requests map[string]string   // lead by request
 	held     map[string]*auction // by its name
 	asked    map[string]*auction // by its request
 	theirs   map[string]bool     // names that the sellers gave
-	sold     []market.Money      // of each cap: leads, or money
+	counts   []market.Money      // of each cap: leads, or money
 	peak     []market.Money
 	balance  map[string]market.Money
 	taken    map[string]market.Money // by open posts
+	holds    map[string][]heldAt     // likewise, as it became
+	lines    map[string][]movement   // of buyers' and suppliers' statements
 	moved    []market.Money          // top-ups
 	sales    []saleAt
 	ruled    map[ruling]bool // what the operator said of leads
@@ -119,11 +123,12 @@ func readBook(t *Terms, dump string) *book {
 	b := &book{
 		terms: t, names: map[uint64]string{}, leads: map[string]*entry{}, requests: map[string]string{},
 		held: map[string]*auction{}, asked: map[string]*auction{}, theirs: map[string]bool{},
-		sold: make([]market.Money, len(t.caps)), peak: make([]market.Money, len(t.caps)),
+		counts: make([]market.Money, len(t.caps)), peak: make([]market.Money, len(t.caps)),
 		ruled: map[ruling]bool{}, balance: map[string]market.Money{}, taken: map[string]market.Money{},
+		holds: map[string][]heldAt{}, lines: map[string][]movement{},
 	}
-	b.lines = strings.Split(strings.TrimSuffix(dump, "\n"), "\n")
-	for _, text := range b.lines {
+	b.text = strings.Split(strings.TrimSuffix(dump, "\n"), "\n")
+	for _, text := range b.text {
 		var l line
 		var f fact
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
@@ -139,6 +144,7 @@ func readBook(t *Terms, dump string) *book {
 			continue
 		}
 		b.enter(l.Kind, &f)
+		b.see(&f)
 	}
 	return b
 }
@@ -176,21 +182,6 @@ func (b *book) enter(kind string, f *fact) {
 	}
 }
 
-func (b *book) fund(f *fact) {
-	amount, err := market.ParseMoney([]byte(f.Amount))
-	if err != nil {
-		b.breach("money of %q: %v", f.Amount, err)
-	}
-	buyer := b.name(event.NameBuyer, f.Buyer)
-	if f.Opening && b.balance[buyer] != 0 {
-		b.breach("a second opening balance of %s", buyer)
-	}
-	if !f.Opening {
-		b.moved = append(b.moved, amount)
-	}
-	b.balance[buyer] += amount
-}
-
 func (b *book) decide(f *fact) {
 	e := &entry{id: f.Lead, request: f.Request, campaign: b.name(event.NameCampaign, f.Campaign), standing: unsold, reason: f.Reason, slot: f.Slot, test: f.Test || f.Sale != nil && f.Sale.Test}
 	if b.leads[f.Lead] != nil {
@@ -204,6 +195,7 @@ func (b *book) decide(f *fact) {
 	case f.Sale != nil:
 		b.bid(e, f)
 		b.sell(e, f.Sale)
+		b.sentTo(e, f.Post)
 		if posted := b.terms.buyer(e.buyer); posted != nil && posted.posting() != (f.Post != "") {
 			b.breach("lead %s of %s has the intent %q", e.id, e.buyer, f.Post)
 		}
@@ -221,18 +213,25 @@ func (b *book) sell(e *entry, sale *saleFact) {
 		b.breach("lead %s of %s is sold to %q at %v, the supplier getting %v", e.id, e.campaign, e.buyer, sale.Price, sale.Payout)
 	}
 	b.charge(e, 1)
-	if e.test {
-		e.standing = recorded // tests go to buyers without an endpoint alone, and cost them nothing
-		return
-	}
+	e.settlement = ""
 	if buyer := b.terms.buyer(e.buyer); buyer != nil && buyer.posting() {
 		e.standing = open
-		b.taken[e.buyer] += e.price
+		b.keep(e, e.price)
+		if e.test && !buyer.rehearses {
+			b.breach("lead %s is a test, and goes to %s, which has no endpoint for tests", e.id, e.buyer)
+		}
 	} else {
 		e.standing = recorded
-		b.balance[e.buyer] -= e.price
+		b.sold(e)
 	}
 	b.afford(e.buyer)
+}
+
+// sentTo sees that a lead's intent is for the endpoint that it is to go to.
+func (b *book) sentTo(e *entry, url string) {
+	if at := b.terms.endpoints[e.endpoint()]; at != "" && url != "" && !strings.HasPrefix(url, at+"/") {
+		b.breach("lead %s, a test: %t, is to be posted to %s, and not to %s at %s", e.id, e.test, url, e.buyer, at)
+	}
 }
 
 // charge counts a sale in the caps, or takes it out again.
@@ -249,16 +248,10 @@ func (b *book) charge(e *entry, sign market.Money) {
 		if c.money != 0 {
 			amount, limit = e.price, c.money
 		}
-		b.sold[i] += sign * amount
-		b.peak[i] = max(b.peak[i], b.sold[i])
-		if b.sold[i] > limit {
+		b.counts[i] += sign * amount
+		b.peak[i] = max(b.peak[i], b.counts[i])
+		if b.counts[i] > limit {
 			b.breach("over the %v", c)
 		}
-	}
-}
-
-func (b *book) afford(id string) {
-	if buyer := b.terms.buyer(id); buyer != nil && buyer.funded && b.balance[id]+buyer.credit < b.taken[id] {
-		b.breach("%s is overdrawn: %v, %v held, %v credit", id, b.balance[id], b.taken[id], buyer.credit)
 	}
 }

@@ -21,11 +21,12 @@ func (b *book) settle(f *fact) {
 	case "confirmed", "released", "resent":
 		b.ruled[ruling{e.id, f.Settlement}] = true
 	}
+	e.settlement = f.Settlement
 	switch f.Settlement {
 	case "delivered", "confirmed":
 		e.standing = delivered
-		b.taken[e.buyer] -= e.price
-		b.balance[e.buyer] -= e.price
+		b.keep(e, -e.price)
+		b.sold(e)
 	case "pending", "resent":
 		e.standing, e.promised = pending, true
 	case "unknown":
@@ -52,7 +53,7 @@ func mayFollow(now standing, settlement string) bool {
 // where the fact names one. A buyer that may have the lead already keeps it.
 func (b *book) refuse(e *entry, f *fact) {
 	b.charge(e, -1)
-	b.taken[e.buyer] -= e.price
+	b.keep(e, -e.price)
 	b.giveBack(e, f.Next != nil)
 	switch {
 	case f.Next == nil:

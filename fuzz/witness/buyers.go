@@ -18,39 +18,46 @@ import (
 type buyers struct {
 	t         Clerk
 	processes []*child
-	endpoints map[string]string
+	mu        sync.Mutex
+	endpoints map[string]string // those for tests apart, by a mark behind the buyer's name
 }
 
 func startBuyers(t Clerk, program string, terms *Terms, seed uint64) *buyers {
 	t.Helper()
 	b := &buyers{t: t, endpoints: map[string]string{}}
-	var mu sync.Mutex
-	posting := 0
 	for i := range terms.buyers {
 		buyer := &terms.buyers[i]
 		if !buyer.posting() {
 			continue
 		}
-		posting++
-		bids := buyer.bids
-		if bids == "" {
-			bids = buyer.bid.String()
+		b.start(program, buyer, buyer.id, seed+uint64(i))
+		if buyer.rehearses {
+			b.start(program, buyer, buyer.id+testMark, seed+uint64(len(terms.buyers)+i))
 		}
-		args := append([]string{"buyer", "--listen", "127.0.0.1:0", "--bid", bids, "--seed", fmt.Sprint(seed + uint64(i))}, buyer.args...)
-		b.processes = append(b.processes, spawn(t, buyer.id, func(line string) {
-			if _, address, ok := strings.Cut(line, "reference buyer on "); ok {
-				mu.Lock()
-				b.endpoints[buyer.id] = address
-				mu.Unlock()
-			}
-		}, program, args...))
 	}
 	Await(t, "the buyers listen", func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return len(b.endpoints) == posting
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return len(b.endpoints) == len(b.processes)
 	})
 	return b
+}
+
+// start starts one endpoint of a buyer.
+func (b *buyers) start(program string, buyer *buyerTerms, name string, seed uint64) {
+	b.t.Helper()
+	bids := buyer.bids
+	if bids == "" {
+		bids = buyer.bid.String()
+	}
+	args := append([]string{"buyer", "--listen", "127.0.0.1:0", "--bid", bids, "--seed", fmt.Sprint(seed)}, buyer.args...)
+	b.processes = append(b.processes, spawn(b.t, name, func(line string) {
+		if _, address, ok := strings.Cut(line, "reference buyer on "); ok {
+			b.mu.Lock()
+			b.endpoints[name] = address
+			b.mu.Unlock()
+		}
+	}, program, args...))
 }
 
 func (b *buyers) get(url string) *http.Response {
@@ -72,7 +79,7 @@ func (s *Scene) Neighbors() (pids []int) {
 	return pids
 }
 
-// leads are what each buyer holds.
+// leads are what each endpoint holds.
 func (b *buyers) leads() map[string][]refbuyer.Lead {
 	b.t.Helper()
 	held := map[string][]refbuyer.Lead{}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -16,6 +17,7 @@ type Parcel struct {
 	Key   string // Idempotency-Key
 	Token string // of OAuth; empty: the caller's API key stands for it
 	Test  bool   // nothing is taken for it
+	Look  bool   // a GET, without a key
 	Body  []byte
 }
 
@@ -65,17 +67,23 @@ func (c *Caller) Send(ctx context.Context, p *Parcel) (Answer, bool) {
 }
 
 func (c *Caller) try(ctx context.Context, address string, p *Parcel) (a Answer, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address+p.Path, bytes.NewReader(p.Body))
+	method := http.MethodPost
+	if p.Look {
+		method = http.MethodGet
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address+p.Path, bytes.NewReader(p.Body))
 	if err != nil {
 		return a, err
 	}
-	req.Header.Set("Content-Type", "application/json")
 	if p.Token == "" {
 		req.Header.Set("x-api-key", c.apiKey)
 	} else {
 		req.Header.Set("Authorization", "Bearer "+p.Token)
 	}
-	req.Header.Set("Idempotency-Key", p.Key)
+	if !p.Look {
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Idempotency-Key", p.Key)
+	}
 	if p.Test {
 		req.Header.Set("X-Pingpost-Test", "1")
 	}
@@ -100,8 +108,8 @@ type caller struct {
 func (c *caller) send(ctx context.Context, o *order) (Answer, bool) { return c.Send(ctx, c.parcel(o)) }
 
 func (c *caller) parcel(o *order) *Parcel {
-	p := &Parcel{Path: cmp.Or(o.path, pathIngest), Key: o.key, Test: o.test, Body: o.body}
-	if o.path != "" && o.path != pathAsk {
+	p := &Parcel{Path: cmp.Or(o.path, pathIngest), Key: o.key, Test: o.test, Look: o.look, Body: o.body}
+	if !strings.HasPrefix(p.Path, "/api/") {
 		p.Token = cmp.Or(o.token, c.token)
 	}
 	return p

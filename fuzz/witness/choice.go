@@ -21,7 +21,8 @@ const choiceShare = 25
 // choose asks, and sends the lead to one of those that would buy.
 func (c *Crowd) choose(ctx context.Context, call *caller, name string, chance *rand.Rand) bool {
 	lead := c.order("choice-"+name, chance, (*campaignTerms).auctions)
-	ask := &order{path: pathAsk, key: "ask-" + name, campaign: lead.campaign, body: encode(object{
+	lead.test = c.isTest(chance)
+	ask := &order{path: pathAsk, key: "ask-" + name, campaign: lead.campaign, test: lead.test, body: encode(object{
 		"flo_campaign_id": lead.campaign, "flo_supplier_id": supplier, "state": "CA",
 	})}
 	a, ok := call.send(ctx, ask)

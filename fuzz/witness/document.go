@@ -48,6 +48,9 @@ func (t *Terms) buyerDocument(b *buyerTerms) object {
 	if b.posting() {
 		out["endpoint"], out["auth"] = t.endpoints[b.id], object{"bearer": buyerToken}
 		out["post_timeout"], out["ping_rate"] = b.postTimeout, 1_000_000
+		if b.rehearses {
+			out["test_endpoint"] = t.endpoints[b.id+testMark]
+		}
 	}
 	if t.reports(b) {
 		out["oauth_clients"] = []object{{"client_id": b.id, "client_secret": clientSecret, "scopes": []string{"webhook"}}}

@@ -2,8 +2,9 @@ package witness
 
 // NewFullTerms are those of an exchange that is sent every kind of request, for a
 // run in which about so many leads come: campaigns of fixed prices and auctions side
-// by side, buyers with every fault that a buyer can have, and some that never run
-// out of room, so that there is something to lose to the last.
+// by side, buyers with every fault that a buyer can have, some with an endpoint for tests
+// and some without, and some that never run out of room, so that there is something to
+// lose to the last.
 func NewFullTerms(leads int64, hourly, daily string) *Terms {
 	fixed, bids := NewTerms(leads*6/10, hourly, daily), NewAuctionTerms(leads*4/10, hourly, daily)
 	t := &Terms{full: true, buyers: fixed.buyers, caps: append(fixed.caps, bids.caps...)}
@@ -31,6 +32,9 @@ func NewFullTerms(leads int64, hourly, daily string) *Terms {
 		}
 		c.share = c.share * 3 / 5
 		c.seats = append(c.seats, seatTerms{"buy_broken", 4 * unit, 1}, seatTerms{"rec_rest", 2 * unit, 1})
+	}
+	for _, id := range []string{"buy_fussy", "buy_flaky", "buy_broken", "bid_fussy", "bid_flaky", "bid_broken"} {
+		t.buyer(id).rehearses = true
 	}
 	t.campaign("cmp_weight").capBack = true
 	t.campaign("cmp_more").capBack = true

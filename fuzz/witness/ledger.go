@@ -16,8 +16,10 @@ type order struct {
 	path          string // empty: of an ingest
 	token         string // empty: the caller's own
 	key, campaign string
+	look          bool   // nothing is sent, and nothing changes
 	test          bool   // nothing is taken for it
 	rival         bool   // another lead is posted at the same bid
+	foreign       bool   // a post for a bid that is none to it
 	clashes       bool   // a report that may come at the wrong time, or too late
 	chosen        string // the buyer whose bid an ingest takes up
 	promised      market.Money
@@ -60,6 +62,7 @@ type ledger struct {
 	expired  []string // keys of posts that came too late
 	breaches []string
 	lost     int // answers that only a second sending brought
+	foreign  int // posts that were told that their bid is none to them
 }
 
 // enter takes the first answer under a key, and tells what it was.
@@ -71,6 +74,9 @@ func (l *ledger) enter(o *order, a Answer) *told {
 	switch {
 	case err != nil:
 		l.breaches = append(l.breaches, fmt.Sprintf("key %s: status %d, %v: %s", o.key, a.Status, err, a.Text))
+		return nil
+	case !final && o.foreign:
+		l.foreign++
 		return nil
 	case !final:
 		l.expired = append(l.expired, o.key)
@@ -87,7 +93,7 @@ func (t *told) read() (final bool, err error) {
 	switch {
 	case t.path == pathPing && t.Status == http.StatusOK:
 		return true, t.readPing()
-	case t.path == pathPost && t.Status == http.StatusCreated:
+	case t.path == pathPost && t.Status == http.StatusCreated && !t.foreign:
 		t.said.Data.CampaignID = t.campaign
 		return true, json.Unmarshal([]byte(t.Text), &t.said.Data)
 	case t.path == pathPost:
@@ -120,6 +126,13 @@ func (l *ledger) page() (answers []*told, breaches []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append(answers, l.told...), append(breaches, l.breaches...)
+}
+
+// count is how many were entered.
+func (l *ledger) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.told)
 }
 
 // tooLate lists the posts that were told so.

@@ -22,8 +22,8 @@ type receiver struct {
 	address string
 }
 
-// startReceiver starts one that fails at random: of these events half are taken
-// before the failure, and come again with the same id.
+// startReceiver starts one that fails at random, breaks off and trickles: of these events
+// half are taken before the failure, and come again with the same id.
 func startReceiver(t Clerk, program string, terms *Terms, seed uint64) *receiver {
 	t.Helper()
 	latency := "1ms-10ms"
@@ -37,7 +37,7 @@ func startReceiver(t Clerk, program string, terms *Terms, seed uint64) *receiver
 			r.address = address
 			r.mu.Unlock()
 		}
-	}, program, "receiver", "--listen", "127.0.0.1:0", "--secret", hookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--latency", latency)
+	}, program, "receiver", "--listen", "127.0.0.1:0", "--secret", hookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--malformed-rate", "0.06", "--latency", latency)
 	Await(t, "the receiver listens", func() bool { return r.at() != "" })
 	return r
 }

@@ -126,7 +126,7 @@ func (b *book) back(e *entry, credit, reverse market.Money) {
 	if credit != wanted || reverse != payout(wanted) {
 		b.breach("lead %s, sold at %v, became %q: %v and %v are given back", e.id, e.price, e.became, credit, reverse)
 	}
-	b.balance[e.buyer] += credit
+	b.gaveBack(e, credit, reverse)
 }
 
 func (e *entry) returned() bool { return slices.Contains(e.became, "returned") }

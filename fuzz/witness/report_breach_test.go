@@ -109,7 +109,7 @@ func TestAfter(t *testing.T) {
 func TestTally(t *testing.T) {
 	f := chosenWorld()
 	f.reports = returned().reports
-	f.hooks = refreceiver.Stats{Acknowledged: 5, Failed: 2}
+	f.hooks = refreceiver.Stats{Acknowledged: 5, Failed: 2, Malformed: 1}
 	f.ruled = []ruling{{"one", "resent"}}
 	tally := f.Tally()
 	for kind, want := range map[string]map[string]int{
@@ -121,7 +121,7 @@ func TestTally(t *testing.T) {
 		"report":                        {"contacted": 1, "sold": 1},
 		"batch of reports":              {"returned": 1},
 		"operator's word on a delivery": {"resent": 1},
-		"webhook":                       {"delivered": 5, "failed": 2},
+		"webhook":                       {"delivered": 5, "failed": 2, "broken off": 1},
 	} {
 		sum := 0
 		for answer, n := range want {

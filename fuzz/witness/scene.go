@@ -25,6 +25,8 @@ type Scene struct {
 	pauses    []pause
 	forgotten []string // likewise, leads that were erased
 	said      int      // errands of reports
+	reader    *rand.Rand
+	readings  Tally
 }
 
 // Set sets the stage: the buyers and the receiver of webhooks begin, then the
@@ -49,7 +51,7 @@ func Set(t Clerk, program, dir string, terms *Terms, seed uint64) *Scene {
 			reporters[b.id] = x.token(b.id, "webhook")
 		}
 	}
-	s := &Scene{Exchange: x, terms: terms, buyers: b, told: r, Crowd: gather(terms, x.door, token, reporters, seed)}
+	s := &Scene{Exchange: x, terms: terms, buyers: b, told: r, Crowd: gather(terms, x.door, token, reporters, seed), reader: rand.New(rand.NewPCG(seed, 1<<34)), readings: Tally{}}
 	t.Cleanup(s.Crowd.Dismiss)
 	return s
 }
@@ -131,6 +133,10 @@ func (s *Scene) Picture() *Picture {
 	p.sort(answers, s.Crowd.ledger.tooLate())
 	p.before = s.buyers.leads()
 	p.events, p.hooks = s.told.heard()
+	p.looks = s.Crowd.looks.take()
+	s.read(p)
+	s.readings.read(p)
+	p.readings = s.readings
 	dump := s.Dump()
 	p.after, p.stats = s.buyers.leads(), s.buyers.stats()
 	p.book = readBook(s.terms, dump)
@@ -155,10 +161,10 @@ func (s *Scene) Check(p *Picture) {
 	_, told := s.Crowd.ledger.page()
 	_, reports := s.Crowd.reports.page()
 	found = slices.Concat(found, told, reports, s.Faults())
-	if !grew(s.seen, p.book.lines) {
+	if !grew(s.seen, p.book.text) {
 		found = append(found, "the log has lost entries, or changed them")
 	}
-	s.seen = p.book.lines
+	s.seen = p.book.text
 	for _, text := range found[:min(len(found), shown)] {
 		s.t.Error(text)
 	}

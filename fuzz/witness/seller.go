@@ -32,7 +32,7 @@ const (
 func (c *Crowd) offer(ctx context.Context, call *caller, name string, chance *rand.Rand) bool {
 	person := c.order("", chance, (*campaignTerms).auctions)
 	campaign := c.terms.campaign(person.campaign)
-	ping := &order{path: pathPing, key: "ping-" + name, campaign: campaign.id, body: encode(object{
+	ping := &order{path: pathPing, key: "ping-" + name, campaign: campaign.id, test: c.isTest(chance), body: encode(object{
 		"auction_id": name, "vertical": campaign.vertical, "state": "CA", "zip3": "941", "tcpa_consent": true,
 	})}
 	a, ok := call.send(ctx, ping)
@@ -43,12 +43,22 @@ func (c *Crowd) offer(ctx context.Context, call *caller, name string, chance *ra
 	if heard == nil || heard.bid == 0 {
 		return true
 	}
+	if ping.test && !c.bring(ctx, call, &c.ledger, c.mistaken(ping, tokenIn(a.Text), chance)) {
+		return false
+	}
 	rivals := []*order{c.post(ping, "", tokenIn(a.Text), person)}
 	if chance.IntN(100) < rivalShare {
 		rivals = append(rivals, c.post(ping, rivalMark, tokenIn(a.Text), c.order("", chance, (*campaignTerms).auctions)))
 		rivals[0].rival, rivals[1].rival = true, true
 	}
 	return c.race(ctx, call, rivals)
+}
+
+// mistaken is a lead in earnest for the bid of a test, which is no bid to it.
+func (c *Crowd) mistaken(ping *order, token string, chance *rand.Rand) *order {
+	post := c.post(ping, "-mistaken", token, c.order("", chance, (*campaignTerms).auctions))
+	post.test, post.foreign = false, true
+	return post
 }
 
 // rivalShare of the bids, in percent, get two leads at once, of two people. One at
@@ -60,7 +70,7 @@ const (
 
 func (c *Crowd) post(ping *order, mark, token string, person *order) *order {
 	name := strings.TrimPrefix(ping.key, "ping-")
-	post := &order{path: pathPost, key: "post-" + name + mark, campaign: ping.campaign, phone: person.phone, email: person.email}
+	post := &order{path: pathPost, key: "post-" + name + mark, campaign: ping.campaign, test: ping.test, phone: person.phone, email: person.email}
 	post.body = encode(object{"auction_id": name, "bid_token": token, "lead": object{
 		"lead_uuid": "of " + name + mark, "first_name": "Ann", "last_name": "Example", "phone": person.phone, "email": person.email,
 		"address": object{"state": "CA"}, "tcpa": object{},
@@ -147,6 +157,11 @@ func (t *told) readRefusal() (final bool, err error) {
 		return false, err
 	}
 	switch {
+	case t.foreign:
+		if t.Status != http.StatusUnprocessableEntity || said.Error != "invalid_bid_token" {
+			return false, errors.New("that bid is none for a lead in earnest")
+		}
+		return false, nil
 	case t.Status == http.StatusGone && said.Error == "bid_expired", t.Status == http.StatusConflict && said.Error == "already_sold" && t.rival:
 		return false, nil
 	case t.Status == http.StatusUnprocessableEntity && said.Error == "post_rejected":

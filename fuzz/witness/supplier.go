@@ -18,6 +18,7 @@ type Crowd struct {
 	terms     *Terms
 	ledger    ledger
 	reports   ledger // of what buyers said of leads
+	looks     looks
 	door      *Door
 	token     string            // with which some of them sell by ping and post; empty: none does
 	reporters map[string]string // tokens of the buyers that report on their leads
@@ -37,7 +38,7 @@ const (
 	desks       = 24
 	repeatShare = 8 // of a hundred leads, about somebody who came before
 	askedShare  = 10
-	testShare   = 5 // likewise, of a full exchange's: tests
+	testShare   = 8 // likewise, of a full exchange's: tests
 )
 
 func gather(t *Terms, d *Door, token string, reporters map[string]string, seed uint64) *Crowd {
@@ -110,17 +111,29 @@ func (c *Crowd) work(ctx context.Context, desk int, chance *rand.Rand) {
 		if !do(ctx, call) {
 			return
 		}
-		if old := c.ledger.pick(chance); old != nil && chance.IntN(100) < askedShare {
-			a, ok := call.send(ctx, old.order)
-			if !ok {
-				return
-			}
-			c.ledger.compare(old, a)
+		if !c.again(ctx, call, chance) {
+			return
 		}
 		c.mu.Lock()
 		c.done++
 		c.mu.Unlock()
 	}
+}
+
+// again has something that was answered asked once more, or looked at, at times; false:
+// the context has ended.
+func (c *Crowd) again(ctx context.Context, call *caller, chance *rand.Rand) bool {
+	if old := c.ledger.pick(chance); old != nil && chance.IntN(100) < askedShare {
+		a, ok := call.send(ctx, old.order)
+		if !ok {
+			return false
+		}
+		c.ledger.compare(old, a)
+	}
+	if old := c.ledger.pick(chance); old != nil && chance.IntN(100) < lookedShare {
+		return c.look(ctx, call, old, chance)
+	}
+	return true
 }
 
 func (c *Crowd) caller(chance *rand.Rand) *caller {
@@ -140,9 +153,14 @@ func (c *Crowd) sell(ctx context.Context, call *caller, name string, chance *ran
 		return c.choose(ctx, call, name, chance)
 	}
 	o := c.order(name, chance, anywhere)
-	o.test = c.terms.full && chance.IntN(100) < testShare
+	o.test = c.isTest(chance)
 	a, ok := call.send(ctx, o)
 	return ok && c.report(ctx, call, c.ledger.enter(o, a), chance)
+}
+
+// isTest draws whether something is only tried out.
+func (c *Crowd) isTest(chance *rand.Rand) bool {
+	return c.terms.full && chance.IntN(100) < testShare
 }
 
 // AskAgain asks for so many answers again, all of them where n is zero.

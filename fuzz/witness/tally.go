@@ -2,6 +2,7 @@ package witness
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 )
 
@@ -31,21 +32,35 @@ func (t Tally) Of(kind string) (n int) {
 func (o *order) kind() string {
 	switch {
 	case o.path == pathPing:
-		return "ping"
+		return "ping" + o.ofTest()
 	case o.path == pathPost:
-		return "post"
+		return "post" + o.ofTest()
 	case o.path == pathAsk:
-		return "availability"
+		return "availability" + o.ofTest()
 	case o.path == pathBatch:
 		return "batch of reports"
 	case o.isReport():
 		return "report"
-	case o.test:
-		return "ingest of a test"
 	case o.chosen != "":
-		return "ingest for a chosen buyer"
+		return "ingest for a chosen buyer" + o.ofTest()
 	}
-	return "ingest"
+	return "ingest" + o.ofTest()
+}
+
+func (o *order) ofTest() string {
+	if o.test {
+		return " of a test"
+	}
+	return ""
+}
+
+// read counts what was read for a picture.
+func (t Tally) read(p *Picture) {
+	for _, l := range p.looks {
+		t.add("look at a lead", fmt.Sprint(l.Status), 1)
+	}
+	t.add("explanation", "read", len(p.explained))
+	t.add("statement", "read", len(p.statements))
 }
 
 // Tally counts what the picture's witnesses were told.
@@ -78,9 +93,12 @@ func (p *Picture) Tally() Tally {
 		t.add("operator's word on a delivery", r.settlement, 1)
 	}
 	t.add("post", "bid_expired", len(p.late))
+	for kind, answers := range p.readings {
+		t[kind] = answers
+	}
 	t.add("top-up", "taken", len(p.added))
 	t.add("erasure", "lead forgotten", len(p.forgotten))
-	for what, n := range map[string]int64{"delivered": p.hooks.Acknowledged, "failed": p.hooks.Failed} {
+	for what, n := range map[string]int64{"delivered": p.hooks.Acknowledged, "failed": p.hooks.Failed, "broken off": p.hooks.Malformed} {
 		t.add("webhook", what, int(n))
 	}
 	return t

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"pingpost/engine/market"
@@ -71,12 +72,27 @@ type buyerTerms struct {
 	bid         market.Money
 	bids        string // in auctions, and then no price of its own
 	postTimeout string
+	rehearses   bool // it is posted to, and has an endpoint for tests in another process
 	funded      bool
 	balance     market.Money
 	credit      market.Money
 }
 
 func (b *buyerTerms) posting() bool { return len(b.args) > 0 }
+
+// testMark ends the name of an endpoint for tests.
+const testMark = " (tests)"
+
+// house is whose an endpoint is, and whether it is one for tests.
+func house(endpoint string) (buyer string, tests bool) { return strings.CutSuffix(endpoint, testMark) }
+
+// endpoint is where a lead is posted that its buyer has, or is being sent.
+func (e *entry) endpoint() string {
+	if e.test {
+		return e.buyer + testMark
+	}
+	return e.buyer
+}
 
 // reports tells whether the buyer says what became of its leads.
 func (t *Terms) reports(b *buyerTerms) bool { return t.full || !b.posting() }

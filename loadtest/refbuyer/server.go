@@ -24,6 +24,7 @@ type Buyer struct {
 	ledger  *ledger
 
 	unauthorized atomic.Int64
+	tests        atomic.Int64
 	rooms        sync.Pool // of *room
 	timers       sync.Pool // of *time.Timer that are stopped
 

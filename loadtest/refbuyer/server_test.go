@@ -89,7 +89,7 @@ func TestPost(t *testing.T) {
 	}
 
 	_, text, _ := send(t, "GET", base+"/stats", "")
-	want := `{"pings":0,"bids":0,"no_bids":0,"pings_replayed":0,"peak_pings_per_second":0,"limited":0,"late":0,"contact_seen":0,"malformed":0,"tokens":0,"unauthorized":0,` +
+	want := `{"pings":0,"bids":0,"no_bids":0,"pings_replayed":0,"peak_pings_per_second":0,"limited":0,"late":0,"contact_seen":0,"malformed":0,"tokens":0,"unauthorized":0,"tests":0,` +
 		`"posts":4,"accepted":2,"won":0,"rejected":0,"expired":0,"failed":0,"replayed":1,"invalid":1,"double_sold":1,"forgotten":0,"revenue":2}`
 	if text != want {
 		t.Errorf("stats\n got %s\nwant %s", text, want)
@@ -290,5 +290,19 @@ func TestCloseUnserved(t *testing.T) {
 	}
 	if err := again.Close(); err != nil {
 		t.Errorf("Close: %v", err)
+	}
+}
+
+// TestCountsTests: what says that it is a test is met like any other, and counted.
+func TestCountsTests(t *testing.T) {
+	b, base := start(t, Options{Bid: Fixed(1_000_000)})
+	for i, headers := range [][]string{{"X-Pingpost-Test", "1"}, {}, {"X-Pingpost-Test", "1"}} {
+		name := fmt.Sprint("k", i)
+		if status, text, _ := send(t, "POST", base+"/v1/post", lead(name), append(headers, "Idempotency-Key", name)...); status != 201 {
+			t.Errorf("%v: %d %s", headers, status, text)
+		}
+	}
+	if s := b.Stats(); s.Tests != 2 || s.Posts != 3 || s.Accepted != 3 {
+		t.Errorf("%+v", s)
 	}
 }

@@ -21,6 +21,7 @@ type Stats struct {
 	Malformed     int64 `json:"malformed"`    // answers made bad on purpose
 	Tokens        int64 `json:"tokens"`       // access tokens given out
 	Unauthorized  int64 `json:"unauthorized"` // requests without a good one, answered 401
+	Tests         int64 `json:"tests"`        // requests that say that they are tests; they are met like any
 
 	Posts      int64 `json:"posts"`       // well-formed attempts
 	Accepted   int64 `json:"accepted"`    // leads taken: once a key
@@ -45,6 +46,6 @@ func (b *Buyer) Stats() Stats {
 	s.Late = pings.late
 	s.Limited = b.limiter.refused()
 	s.Tokens = b.access.issued()
-	s.Unauthorized = b.unauthorized.Load()
+	s.Unauthorized, s.Tests = b.unauthorized.Load(), b.tests.Load()
 	return s
 }

@@ -7,13 +7,14 @@ import (
 )
 
 // Stats is what has come, and what became of it. Every request to the hook is
-// counted in deliveries, and in one of bad_signatures, invalid, failed and
+// counted in deliveries, and in one of bad_signatures, invalid, failed, malformed and
 // acknowledged.
 type Stats struct {
 	Deliveries    int64            `json:"deliveries"`
 	BadSignatures int64            `json:"bad_signatures"` // refused with 401: always 0, or somebody is to be told
 	Invalid       int64            `json:"invalid"`        // signed, but no event
 	Failed        int64            `json:"failed"`         // answered 500 on purpose
+	Malformed     int64            `json:"malformed"`      // answered badly on purpose
 	Acknowledged  int64            `json:"acknowledged"`   // answered 204
 	Distinct      int64            `json:"distinct"`       // ids among what was acknowledged or taken
 	Repeats       int64            `json:"repeats"`        // deliveries of what had been taken before
@@ -26,7 +27,8 @@ type Event struct {
 	ID       string          `json:"id"`
 	Type     string          `json:"type"`
 	Lead     string          `json:"lead_id"`
-	Attempts int             `json:"attempts"` // that were signed, however they were answered
+	Test     bool            `json:"test,omitzero"` // of a lead that is one
+	Attempts int             `json:"attempts"`      // that were signed, however they were answered
 	Body     json.RawMessage `json:"body"`
 }
 

@@ -19,6 +19,11 @@ type Options struct {
 	Latency  refbuyer.Latency // how long an answer takes; nil: no longer than it takes
 	FailRate float64          // share of attempts that are answered 500, from 0 to 1; half of them are taken first
 
+	// MalformedRate is the share of attempts, from 0 to 1, that are answered badly: by a
+	// reset in the middle of the head, by a head of a byte every tenth of a second, both of
+	// them taken first or not, or by a proper head and then a body like that.
+	MalformedRate float64
+
 	Remember int // events whose bodies are remembered at most; 200,000
 }
 
@@ -40,6 +45,9 @@ func (o *Options) check() (signature.Key, error) {
 	}
 	if !(o.FailRate >= 0 && o.FailRate <= 1) {
 		return nil, fmt.Errorf("fail rate %v: give a share from 0 to 1", o.FailRate)
+	}
+	if !(o.MalformedRate >= 0 && o.MalformedRate <= 1) {
+		return nil, fmt.Errorf("malformed rate %v: give a share from 0 to 1", o.MalformedRate)
 	}
 	return key, nil
 }

@@ -88,17 +88,27 @@ func (r *Receiver) hook(ctx *fasthttp.RequestCtx) {
 	if latency := r.options.Latency; latency != nil {
 		r.pause(latency.At(r.draw(drawDelay, &d, attempt)))
 	}
-	fails := r.draw(drawFail, &d, attempt) < r.options.FailRate
-	if !fails || r.draw(drawTaken, &d, attempt) < 0.5 {
+	r.decide(ctx, &d, attempt, event)
+}
+
+// decide takes an event or does not, and answers.
+func (r *Receiver) decide(ctx *fasthttp.RequestCtx, d *delivery, attempt int, event *Event) {
+	fails := r.draw(drawFail, d, attempt) < r.options.FailRate
+	how, babbles := r.nonsense(d, attempt)
+	if !fails && (!babbles || how.acknowledges()) || r.draw(drawTaken, d, attempt) < 0.5 {
 		r.book.take(event)
 	}
-	if fails {
+	switch {
+	case fails:
 		r.book.count(func(s *Stats) *int64 { return &s.Failed })
 		ctx.Error("as it was told to", fasthttp.StatusInternalServerError)
-		return
+	case babbles:
+		r.book.count(func(s *Stats) *int64 { return &s.Malformed })
+		r.babble(ctx, how)
+	default:
+		r.book.count(func(s *Stats) *int64 { return &s.Acknowledged })
+		ctx.SetStatusCode(fasthttp.StatusNoContent)
 	}
-	r.book.count(func(s *Stats) *int64 { return &s.Acknowledged })
-	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
 // What is left to chance. Each has draws of its own.
@@ -106,6 +116,8 @@ const (
 	drawFail uint8 = iota + 1
 	drawTaken
 	drawDelay
+	drawMalformed
+	drawMalformation // which of them
 )
 
 func (r *Receiver) draw(what uint8, d *delivery, attempt int) float64 {
@@ -120,6 +132,7 @@ func (d *delivery) read() (*Event, error) {
 		Created string `json:"created_at"`
 		Data    struct {
 			Lead string `json:"lead_id"`
+			Test bool   `json:"test"`
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(d.body, &said); err != nil || said.Type == "" || said.Created == "" || said.Data.Lead == "" {
@@ -128,17 +141,20 @@ func (d *delivery) read() (*Event, error) {
 	if said.ID != d.id {
 		return nil, errors.New("the event's id is not webhook-id")
 	}
-	return &Event{ID: said.ID, Type: said.Type, Lead: said.Data.Lead, Body: append(json.RawMessage(nil), d.body...)}, nil
+	return &Event{ID: said.ID, Type: said.Type, Lead: said.Data.Lead, Test: said.Data.Test, Body: append(json.RawMessage(nil), d.body...)}, nil
 }
 
-func (r *Receiver) pause(t time.Duration) {
+// pause waits, and tells whether the receiver is still open.
+func (r *Receiver) pause(t time.Duration) bool {
 	if t <= 0 {
-		return
+		return true
 	}
 	timer := time.NewTimer(t)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return true
 	case <-r.Closing():
+		return false
 	}
 }

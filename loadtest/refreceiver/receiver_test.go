@@ -256,6 +256,7 @@ func TestOptionsAtFault(t *testing.T) {
 	for says, o := range map[string]Options{
 		"whsec_ followed by base64": {Secret: "s3cret"},
 		"fail rate":                 {Secret: secret, FailRate: 1.5},
+		"malformed rate":            {Secret: secret, MalformedRate: -1},
 		"cannot listen":             {Secret: secret, Listen: "nowhere"},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "s3cret") {

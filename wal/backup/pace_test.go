@@ -1,6 +1,8 @@
 package backup
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -38,6 +40,40 @@ func TestRateIsKept(t *testing.T) {
 		s.put("just now")
 		if took := ships(); took > time.Second {
 			t.Errorf("an entry that was logged just now waited %v", took)
+		}
+	})
+}
+
+// TestLossIsASecondAtMost: with the pauses that are usual, what is logged is in the store
+// within a second, however it lies between two looks. Time is virtual, so that no load on
+// the machine makes it later.
+func TestLossIsASecondAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, t.TempDir())
+		defer s.close()
+		s.many(3)
+		opt := small(newDir(t, t.TempDir()), nil)
+		opt.every, opt.fences = 0, 0
+		shipper, err := NewShipper(Open(s.log), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer shipper.Close()
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- shipper.Run(ctx) }()
+		for i := range 40 {
+			time.Sleep(time.Duration(i) * 37 * time.Millisecond)
+			s.put(fmt.Sprint("entry ", i))
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if got := shipper.Status(); got.Shipped < uint64(len(s.entries)) || got.Lag != 0 {
+				t.Errorf("a second after entry %d: %+v", len(s.entries), got)
+			}
+		}
+		end()
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
 	})
 }

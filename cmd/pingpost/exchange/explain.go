@@ -19,7 +19,7 @@ import (
 type explainer struct {
 	log     *wal.Log
 	state   *state.State
-	named   func(supplier market.Ref, theirs string) [16]byte // the name of a seller's auction
+	named   func(supplier market.Ref, theirs string, test bool) [16]byte // the name of a seller's auction
 	contact func(*event.LeadDecided) (event.Contact, error)
 	dir     string // data directory
 	reach   reach

@@ -46,8 +46,8 @@ func newChronicle(t testing.TB) *chronicle {
 }
 
 // called is the name of a seller's auction.
-func called(supplier market.Ref, theirs string) (name [16]byte) {
-	sum := sha256.Sum256(fmt.Append(nil, supplier, theirs))
+func called(supplier market.Ref, theirs string, test bool) (name [16]byte) {
+	sum := sha256.Sum256(fmt.Append(nil, supplier, theirs, test))
 	copy(name[:], sum[:])
 	return name
 }
@@ -158,7 +158,7 @@ func (c *chronicle) offering(n byte, theirs string) *event.AuctionHeld {
 		},
 	}
 	if theirs != "" {
-		held.Token, held.Name = market.BidToken{n}, called(held.Supplier, theirs)
+		held.Token, held.Name = market.BidToken{n}, called(held.Supplier, theirs, false)
 	}
 	return held
 }

@@ -98,8 +98,8 @@ func (e *explainer) sellers(supplier, theirs string) (*Explanation, error) {
 	}
 	var found []*entry
 	for ref := first; ref <= last; ref++ {
-		if row, ok := e.state.Auction(e.named(ref, theirs), 0); ok {
-			held, err := e.at(row.Seq)
+		if seq := e.remembered(ref, theirs); seq != 0 {
+			held, err := e.at(seq)
 			if err != nil {
 				return nil, err
 			}
@@ -116,6 +116,17 @@ func (e *explainer) sellers(supplier, theirs string) (*Explanation, error) {
 		}
 	}
 	return e.only(found)
+}
+
+// remembered is a supplier's auction of an id that memory has: the one in earnest, and
+// else one that was tried out under it, by its entry; 0: it has neither.
+func (e *explainer) remembered(supplier market.Ref, theirs string) (seq uint64) {
+	for _, test := range []bool{false, true} {
+		if row, ok := e.state.Auction(e.named(supplier, theirs, test), 0); ok {
+			return row.Seq
+		}
+	}
+	return 0
 }
 
 // isOurs tells whether an id has the form of those that an exchange makes; one that
@@ -202,7 +213,7 @@ func (e *explainer) explainAuction(found *entry) (*Explanation, error) {
 // there is none, or it left no word of it.
 func (e *explainer) cameFor(lead *event.LeadDecided) [16]byte {
 	if lead.Sale.Ping == [16]byte{} && lead.Theirs != "" {
-		return e.named(lead.Supplier, lead.Theirs)
+		return e.named(lead.Supplier, lead.Theirs, lead.Sale.Test)
 	}
 	return lead.Sale.Ping
 }

@@ -104,9 +104,46 @@ func TestExplainByARequestsID(t *testing.T) {
 func (c *chronicle) sellersAuction(n byte, supplier market.Ref, theirs string) *event.AuctionHeld {
 	c.t.Helper()
 	held := c.offering(n, theirs)
-	held.Supplier, held.Name = supplier, called(supplier, theirs)
+	held.Supplier, held.Name = supplier, called(supplier, theirs, false)
 	c.add(held)
 	return held
+}
+
+// TestExplainTestsApart: an id that was tried out names another auction than the same id
+// in earnest. Where it names both the one in earnest is meant; and a lead that was turned
+// away came for the one of its own kind.
+func TestExplainTestsApart(t *testing.T) {
+	c := newChronicle(t)
+	turned := func(n byte, test bool) market.LeadID {
+		decided := &event.LeadDecided{
+			Lead: c.draw(n), Campaign: 1, Supplier: 1, Catalog: 1, Decided: c.now, Keep: c.now + int64(45*24*time.Hour),
+			Theirs: "same", Reason: market.ReasonFiltered, Sale: event.Sale{Test: test},
+		}
+		c.add(decided)
+		return decided.Lead
+	}
+	tried := c.offering(1, "same")
+	tried.Name, tried.Test = called(1, "same", true), true
+	c.add(tried)
+	if told, err := c.explainer.sellers("sup", "same"); err != nil || told.AuctionID != tried.Auction.String() || !told.Test {
+		t.Errorf("tried out: %+v, %v", told, err)
+	}
+	c.later(time.Second)
+	held := c.sellersAuction(2, 1, "same")
+	if told, err := c.explainer.sellers("", "same"); err != nil || told.AuctionID != held.Auction.String() || told.Test {
+		t.Errorf("in earnest: %+v, %v", told, err)
+	}
+	c.later(time.Second)
+	for test, want := range map[bool]*event.AuctionHeld{true: tried, false: held} {
+		told := c.told(turned(map[bool]byte{true: 3, false: 4}[test], test))
+		if told.Auction == nil || told.Auction.AuctionID != want.Auction.String() {
+			t.Errorf("a test: %v, came for %+v", test, told.Auction)
+		}
+		auction, err := c.explainer.auction(want.Auction)
+		if err != nil || len(auction.Leads) != 1 || auction.Leads[0].ID != told.ID {
+			t.Errorf("for that one, a test: %v, came %+v, %v", test, auction, err)
+		}
+	}
 }
 
 // TestExplainWhose: one id of two sellers is either's; without a word whose is meant

@@ -1,0 +1,200 @@
+package sim
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+func erased(found, left int) string { return fmt.Sprintf("erased %d left %d", found-left, left) }
+
+// erase does what the exchange does that is asked to erase a person: it finds the leads
+// in the log, erases them, waits for those that are on their way, and tries again.
+func (x *exchange) erase(l line) string {
+	found, err := x.find(l)
+	if err != nil {
+		return operated(err)
+	}
+	open, err := x.engine.Erase(found)
+	if err != nil {
+		return operated(err)
+	}
+	end := time.Now().Add(erasing).UnixNano()
+	for _, one := range open {
+		x.engine.Undelivered(one.Lead, end)
+	}
+	left, err := x.engine.Erase(open)
+	if err != nil {
+		return operated(err)
+	}
+	return erased(len(found), len(left))
+}
+
+// find looks through the log, and opens every lead for it.
+func (x *exchange) find(l line) (found []engine.Sealed, err error) {
+	phone, email := []byte("+1"+phoneOf(l.said["phone"])), []byte(emailOf(l.said["email"]))
+	var decoder event.Decoder
+	for _, e := range x.disk.all() {
+		fact, err := decoder.Decode(e.data)
+		if err != nil {
+			return nil, err
+		}
+		decided, ok := fact.(*event.LeadDecided)
+		if !ok {
+			continue
+		}
+		is := l.has("lead") && decided.Lead == x.ids[l.said["lead"]]
+		if !l.has("lead") {
+			contact, err := x.engine.Contact(decided)
+			if err != nil && !errors.Is(err, engine.ErrErased) {
+				return nil, err
+			}
+			for _, field := range contact.Fields {
+				is = is || l.has("phone") && bytes.Equal(field.Text, phone) || l.has("email") && bytes.Equal(field.Text, email)
+			}
+		}
+		if is {
+			found = append(found, engine.Sealed{Lead: decided.Lead, Slot: decided.Slot})
+		}
+	}
+	if l.has("lead") && len(found) == 0 {
+		return nil, engine.ErrNotFound
+	}
+	return found, nil
+}
+
+// forgotten sees that the keys of all who were erased are gone, and tells the world, which
+// is not to get them any more.
+func (p *play) forgotten() string {
+	for label := range p.m.gone {
+		if !p.x.keys.Erased(p.x.slots[label]) {
+			return fmt.Sprintf("lead %s was erased, and its key is there", label)
+		}
+		if post := p.x.state.Post(p.x.ids[label]); post != nil && !post.Erased() {
+			return fmt.Sprintf("lead %s was erased, and memory has what was to be sent", label)
+		}
+		p.x.world.mu.Lock()
+		p.x.world.gone[p.x.ids[label].String()] = true
+		p.x.world.mu.Unlock()
+	}
+	return ""
+}
+
+// tells are how a text could tell who a person of a history is.
+var tells = []string{"+1415200", "4152000", "@example.com"}
+
+func personIn(text []byte) bool {
+	for _, word := range tells {
+		if bytes.Contains(text, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// auditPersons sees that nobody lies open in the log or in a snapshot, that whoever was
+// erased cannot be had from either, and that everybody else can.
+func (p *play) auditPersons() string {
+	if personIn(p.x.disk.snapshot) {
+		return "a person lies open in the snapshot"
+	}
+	for i, e := range p.x.disk.all() {
+		if personIn(e.data) {
+			return fmt.Sprintf("a person lies open in entry %d", i+1)
+		}
+		fact, err := p.x.decoder.Decode(e.data)
+		if err != nil {
+			return err.Error()
+		}
+		var fault string
+		switch fact := fact.(type) {
+		case *event.LeadDecided:
+			fault = p.auditPart(fact.Lead, fact.Slot, fact.Sealed)
+		case *event.PostSettled:
+			if len(fact.Sealed) > 0 {
+				fault = p.auditPart(fact.Lead, fact.Slot, fact.Sealed)
+			}
+		}
+		if fault != "" {
+			return fmt.Sprintf("entry %d: %s", i+1, fault)
+		}
+	}
+	return ""
+}
+
+func (p *play) auditPart(id market.LeadID, slot uint64, sealed []byte) string {
+	label := p.x.labels[id]
+	l := p.m.leads[label]
+	plain, err := p.x.keys.Open(nil, slot, id, sealed)
+	switch {
+	case l == nil:
+		return fmt.Sprintf("nobody knows of lead %s", label)
+	case p.m.gone[label] && !errors.Is(err, engine.ErrErased):
+		return fmt.Sprintf("lead %s was erased, and can be opened: %q, %v", label, plain, err)
+	case p.m.gone[label]:
+		return ""
+	case err != nil || !bytes.Contains(plain, []byte(phoneOf(l.phone))):
+		return fmt.Sprintf("lead %s was not erased, and cannot be opened: %q, %v", label, plain, err)
+	}
+	return ""
+}
+
+// auditLooks has suppliers and buyers look at every lead: whoever may is shown it as the
+// model has it, erased or not, and nobody is shown who it is.
+func (p *play) auditLooks() string {
+	e := p.x.engine
+	for _, l := range p.m.leads {
+		if l.status == "open" || p.m.now-l.received >= memoryOf {
+			continue
+		}
+		until := time.Now().Add(time.Second).UnixNano()
+		for name := range p.m.terms.suppliers {
+			shown, err := e.LookAsSupplier(p.x.ids[l.label], e.Catalog().Suppliers[market.SupplierID(name)].Ref, until)
+			if fault := l.shown(&shown, err, name == l.supplier, l.payout); fault != "" {
+				return fmt.Sprintf("to %s lead %s is shown %s", name, l.label, fault)
+			}
+		}
+		for name := range p.m.terms.buyers {
+			shown, err := e.LookAsBuyer(p.x.ids[l.label], e.Catalog().Buyers[market.BuyerID(name)].Ref, until)
+			if fault := l.shown(&shown, err, name == l.buyer, l.price); fault != "" {
+				return fmt.Sprintf("to %s lead %s is shown %s", name, l.label, fault)
+			}
+		}
+	}
+	return ""
+}
+
+// shown is what is wrong with a look; empty: nothing.
+func (l *lead) shown(look *engine.Look, err error, may bool, price int64) string {
+	if !may {
+		if !errors.Is(err, engine.ErrNotFound) {
+			return "though it is another's"
+		}
+		return ""
+	}
+	if err != nil {
+		return "as an error: " + err.Error()
+	}
+	buyer, reason := l.buyer, ""
+	if l.status == "UNMATCHED" {
+		buyer, reason, price = "", l.reason, 0
+	}
+	back := map[string]string{"": "none", "waits": "waiting", "approved": "approved", "refused": "refused"}[l.backed]
+	want := []string{l.status, l.delivery, reason, back, l.campaign, buyer, amount(price)}
+	got := []string{
+		look.Status.String(), look.Delivery.String(), look.Reason.String(), look.Return.String(), look.Campaign, look.Buyer, amount(int64(look.Price)),
+	}
+	if strings.Join(got, " ") != strings.Join(want, " ") || look.Test {
+		return fmt.Sprintf("as %q; by the model it is %q", got, want)
+	}
+	if personIn(fmt.Appendf(nil, "%+v", *look)) {
+		return fmt.Sprintf("with who it is: %+v", *look)
+	}
+	return ""
+}
