@@ -23,7 +23,7 @@ TEST_TIMEOUT ?= 10m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants
+.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -118,6 +118,14 @@ sim:
 
 sim-mutants:
 	SIM_MUTANTS=all $(GO) test -count=1 -v -timeout 2h -run '^TestMutants$$' ./fuzz/sim
+
+# What is generated of the SDKs, from api/openapi.yaml; SDK=go for one alone. Needs Java.
+SDK ?= all
+sdk:
+	sdk/generate $(SDK)
+
+sdk-check:
+	sdk/generate --check $(SDK)
 
 # The tools stay: they take a minute to build and depend on nothing here.
 clean:
