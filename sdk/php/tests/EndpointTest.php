@@ -274,7 +274,8 @@ final class EndpointTest extends TestCase
         self::assertNotContains('', array_column($answer['field_errors'], 'expected'));
         self::assertSame([], $this->given);
 
-        $this->body($path === '/v1/ping' ? 200 : 201, $this->send($path, ['/v1/ping' => self::PING][$path] ?? self::POST));
+        [$status, $right] = $path === '/v1/ping' ? [200, self::PING] : [201, self::POST];
+        $this->body($status, $this->send($path, $right));
         self::assertCount(1, $this->given, 'and the key is not used up');
     }
 
@@ -351,8 +352,8 @@ final class EndpointTest extends TestCase
         $replies ??= new \WeakMap();
         $replies[$this] ??= new MemoryReplyStore();
         $endpoint = new Endpoint(
-            bid: fn (PingRequest $ping, Incoming $incoming) => $this->acts($this->bids ?? new NoBid(), $ping, $incoming),
-            post: fn (LeadDelivery $post, Incoming $incoming) => $this->acts($this->takes, $post, $incoming),
+            bid: fn (PingRequest $ping, Incoming $with) => $this->acts($this->bids ?? new NoBid(), $ping, $with),
+            post: fn (LeadDelivery $post, Incoming $with) => $this->acts($this->takes, $post, $with),
             access: $access,
             replies: $replies[$this],
             onError: function (\Throwable $e): void {

@@ -9,7 +9,7 @@ final class Process
 {
     public readonly string $folder;
 
-    /** @var resource */
+    /** @var resource|null null once it is ended */
     private $process;
 
     /** @var resource */
@@ -61,12 +61,22 @@ final class Process
         throw new \RuntimeException("nobody at $address: " . file_get_contents($this->folder . '/stderr'));
     }
 
+    /** Also where a test has failed before its end. */
+    public function __destruct()
+    {
+        $this->end();
+    }
+
     public function end(): void
     {
+        if ($this->process === null) {
+            return;
+        }
         $pid = proc_get_status($this->process)['pid'];
         posix_kill(-$pid, SIGKILL);
         fclose($this->output);
         proc_close($this->process);
+        $this->process = null;
         self::remove($this->folder);
     }
 

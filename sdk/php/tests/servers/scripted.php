@@ -68,8 +68,12 @@ function answer($connection, string $folder): bool
     }
     $text = $does['text'] ?? json_encode($does['body'] ?? new stdClass(), JSON_THROW_ON_ERROR);
     fwrite($connection, "HTTP/1.1 $does[status] As told\r\n");
-    $headers = ($does['headers'] ?? []) + ['Content-Type' => 'application/json', 'Connection' => $does['keep'] ?? false ? 'keep-alive' : 'close'];
-    foreach ($headers + ['Content-Length' => strlen($text)] as $name => $value) {
+    $headers = ($does['headers'] ?? []) + [
+        'Content-Type' => 'application/json',
+        'Connection' => $does['keep'] ?? false ? 'keep-alive' : 'close',
+        'Content-Length' => strlen($text),
+    ];
+    foreach ($headers as $name => $value) {
         fwrite($connection, "$name: $value\r\n");
     }
     fwrite($connection, "\r\n" . substr($text, 0, $does['cut'] ?? strlen($text)));
