@@ -31,7 +31,7 @@ final class TokenRequest extends Message
     public function __construct(
         public readonly string $grantType,
         public readonly ?string $clientId = null,
-        public readonly ?string $clientSecret = null,
+        #[\SensitiveParameter] public readonly ?string $clientSecret = null,
         public readonly ?string $scope = null,
         array $additional = [],
         array $nulls = [],

@@ -395,6 +395,15 @@ final class ClientTest extends TestCase
             self::assertStringNotContainsString($secret, $shown);
         }
         self::assertNull($error->getPrevious());
+
+        // The trace shows arguments, but for those that are marked as sensitive (from PHP 8.2 on).
+        $settings = ['zend.exception_ignore_args' => '0', 'zend.exception_string_param_max_len' => '15'];
+        $before = array_map('ini_get', array_combine(array_keys($settings), array_keys($settings)));
+        array_map('ini_set', array_keys($settings), $settings);
+        $error = $this->failing(fn () => $this->supplier(token: 'token-of-acme'));
+        array_map('ini_set', array_keys($before), $before);
+        self::assertStringContainsString("Client->__construct('http", (string) $error);
+        self::assertDoesNotMatchRegularExpression('/key-of|token-of/', (string) $error);
     }
 
     private static function lead(mixed ...$more): IngestRequest
