@@ -192,6 +192,11 @@ func (s *scene) perform(step *step) (came any, wrong []string) {
 		return answer, match("answer", orAny(step.Expect), answer, true)
 	case step.Together != nil:
 		return nil, s.together(step.Together)
+	case step.Equal != nil:
+		for _, pair := range step.Equal {
+			wrong = append(wrong, match("second", pair[0], pair[1], true)...)
+		}
+		return nil, wrong
 	case step.Wait > 0:
 		time.Sleep(time.Duration(step.Wait * float64(time.Second)))
 	case step.Hook != nil:
