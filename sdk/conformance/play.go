@@ -145,10 +145,11 @@ func (p *player) knows(method string) bool {
 // scene is one case that is being played.
 type scene struct {
 	*player
-	mu     sync.Mutex
-	terms  variables
-	person []string // what tells who the leads are that were sent
-	served []string // buyers that have to be stopped at the end
+	mu      sync.Mutex
+	terms   variables
+	person  []string // what tells who the leads are that were sent
+	secrets []string // what the clients show
+	served  []string // buyers that have to be stopped at the end
 }
 
 // take takes one step, and says what did not come out as expected.
