@@ -400,10 +400,10 @@ final class ClientTest extends TestCase
         $settings = ['zend.exception_ignore_args' => '0', 'zend.exception_string_param_max_len' => '15'];
         $before = array_map('ini_get', array_combine(array_keys($settings), array_keys($settings)));
         array_map('ini_set', array_keys($settings), $settings);
-        $error = $this->failing(fn () => $this->supplier(token: 'token-of-acme'));
+        $shown = (string) $this->failing(fn () => $this->supplier(token: 'token-of-acme'));
         array_map('ini_set', array_keys($before), $before);
-        self::assertStringContainsString("Client->__construct('http", (string) $error);
-        self::assertDoesNotMatchRegularExpression('/key-of|token-of/', (string) $error);
+        self::assertStringContainsString("Client->__construct('http", $shown);
+        self::assertDoesNotMatchRegularExpression("/__construct.*('key-of|'token-of)/", $shown);
     }
 
     private static function lead(mixed ...$more): IngestRequest
