@@ -91,6 +91,7 @@ final class EndpointTest extends TestCase
             'another offset' => ['2026-03-02T12:04:09.250000000-05:00', 1.9, null],
             'five seconds, where none is told' => [null, 4.9, null],
             'more than that' => [null, 5.1, 'timeout'],
+            'no more than that, whatever is told' => ['2026-03-02T17:05:07Z', 5.1, 'timeout'],
             'over already' => ['2026-03-02T17:04:07.2Z', 0.0, 'timeout'],
         ];
     }

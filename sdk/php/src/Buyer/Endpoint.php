@@ -26,7 +26,7 @@ final class Endpoint implements RequestHandlerInterface
 {
     private const LARGEST = 65536;
 
-    /** How long an auction takes that does not say. */
+    /** How long an auction takes at most, in seconds. */
     private const WINDOW = 5.0;
 
     private readonly ResponseFactoryInterface $responses;
@@ -240,7 +240,7 @@ final class Endpoint implements RequestHandlerInterface
         if ($time === false) {
             throw Refused::fields([['expires_at', 'invalid_format', 'a time by RFC 3339']]);
         }
-        return (float) $time->format('U.u');
+        return min((float) $time->format('U.u'), $at + self::WINDOW);
     }
 
     private static function body(ServerRequestInterface $request): string
