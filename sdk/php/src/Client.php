@@ -88,7 +88,10 @@ final class Client
             streams: $streamFactory ?? Parts::streamFactory(),
             tokens: $tokenStore ?? new MemoryTokenStore(),
             sleep: $sleep ?? static function (float $seconds): void {
-                usleep((int) ceil($seconds * 1e6));
+                // A signal ends a sleep early.
+                for ($end = hrtime(true) + $seconds * 1e9; ($left = $end - hrtime(true)) > 0;) {
+                    usleep((int) ceil($left / 1000));
+                }
             },
         );
     }

@@ -87,7 +87,7 @@ abstract class Message implements \JsonSerializable
     }
 
     /**
-     * Without a table of their own, these are what Json::encode writes.
+     * The members by their names on the wire.
      *
      * @return array<string, mixed>
      */
@@ -107,7 +107,8 @@ abstract class Message implements \JsonSerializable
 
     public function jsonSerialize(): mixed
     {
-        return $this->toArray() ?: new \stdClass();
+        $wire = $this->toArray();
+        return array_is_list($wire) ? (object) $wire : $wire;
     }
 
     /**

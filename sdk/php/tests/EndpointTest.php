@@ -65,9 +65,10 @@ final class EndpointTest extends TestCase
     public function testABidAsItsFunctionSaysIt(): void
     {
         $until = new \DateTimeImmutable('2026-03-02T18:04:08.25+01:00');
-        $this->bids = new Bid(0.1 + 0.2, token: 'tok-1', validUntil: $until);
+        $this->bids = new Bid(0.1 + 0.2, token: 'tok-1', validUntil: $until, filtersPassed: ['state', 'tcpa']);
         self::assertSame(
-            '{"auction_id":"auc_1","bid":{"amount":0.3,"bid_token":"tok-1","valid_until":"2026-03-02T17:04:08.250Z"}}',
+            '{"auction_id":"auc_1","bid":{"amount":0.3,"bid_token":"tok-1","valid_until":"2026-03-02T17:04:08.250Z"},'
+            . '"buyer_filters_passed":["state","tcpa"]}',
             (string) $this->send('/v1/ping', self::PING)->getBody()
         );
     }

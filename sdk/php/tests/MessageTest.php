@@ -40,6 +40,7 @@ final class MessageTest extends TestCase
             'letters of any kind' => [PingRequest::class, sprintf($ping, ',"name":"Zoë 李 😀 </script>"')],
             'a list of objects' => [StatusBatch::class, '{"changes":[{"lead_id":"l","status":"sold"}]}'],
             'one without members' => [Model\Address::class, '{}'],
+            'one of numbers alone' => [Model\Address::class, '{"0":"a","1":"b"}'],
         ];
     }
 

@@ -157,7 +157,8 @@ final class Endpoint implements RequestHandlerInterface
                 'reject_reason' => $bid->reason,
                 'reject_detail' => $bid->detail,
             ],
-            $bid instanceof Bid => ['auction_id' => $ping->auctionId, 'bid' => $this->offer($bid)],
+            $bid instanceof Bid => ['auction_id' => $ping->auctionId, 'bid' => $this->offer($bid)]
+                + ($bid->filtersPassed === [] ? [] : ['buyer_filters_passed' => array_values($bid->filtersPassed)]),
             default => throw new \UnexpectedValueException('a bid function returns a Bid or a NoBid'),
         };
         return new Reply(200, Json::encode($answer), $incoming->requestId);

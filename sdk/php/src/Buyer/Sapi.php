@@ -9,7 +9,10 @@ use Psr\Http\Message\ServerRequestFactoryInterface;
 use Psr\Http\Message\StreamFactoryInterface;
 use Psr\Http\Server\RequestHandlerInterface;
 
-/** Serves a handler where there is no framework: the request that PHP was started for, and its answer. */
+/**
+ * Serves an endpoint where there is no framework: the request that PHP was started for, and its answer. It
+ * hands over what an endpoint looks at, which is the method, the path, the headers and the body.
+ */
 final class Sapi
 {
     public static function run(
