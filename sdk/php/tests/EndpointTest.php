@@ -281,6 +281,25 @@ final class EndpointTest extends TestCase
         self::assertCount(1, $this->given, 'and the key is not used up');
     }
 
+    public function testWhateverIsSentIsAnsweredByTheContract(): void
+    {
+        mt_srand(11);
+        $pieces = ['{', '}', '[', ']', '"', ',', ':', 'null', '1e999', '-0', '"\\u0000"', '99999999999999999999',
+            "\xff", '"lead":', '"state":', 'true', '{"0":1}', '{}', '[]', "\0"];
+        for ($i = 0; $i < 3000; $i++) {
+            $body = json_encode($i % 2 === 0 ? self::PING : self::POST);
+            for ($cuts = mt_rand(1, 3); $cuts > 0; $cuts--) {
+                $piece = $pieces[mt_rand(0, count($pieces) - 1)];
+                $body = substr_replace($body, $piece, mt_rand(0, strlen($body)), mt_rand(0, 6));
+            }
+            $this->bids = new Bid(1);
+            $answer = $this->send($i % 2 === 0 ? '/v1/ping' : '/v1/post', $body, ['Idempotency-Key' => "k$i"]);
+            self::assertContains($answer->getStatusCode(), [200, 201, 400, 422], $body);
+            $this->body($answer->getStatusCode(), $answer);
+        }
+        self::assertSame([], $this->errors);
+    }
+
     public function testOnlyWhoShowsTheSecretIsListenedTo(): void
     {
         $bearer = Access::bearer('old-secret', 'new-secret');
