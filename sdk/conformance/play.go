@@ -88,8 +88,8 @@ type variant struct {
 func (p *player) variants(c story) []variant {
 	found := []variant{{"", variables{}}}
 	if c.Flavors {
-		found = nil
 		flavors, _ := p.about["flavors"].([]any)
+		found = make([]variant, 0, len(flavors))
 		for _, flavor := range flavors {
 			found = append(found, variant{fmt.Sprintf(" (%v)", flavor), variables{"flavor": flavor}})
 		}
