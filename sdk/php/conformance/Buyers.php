@@ -35,7 +35,9 @@ final class Buyers
         }
         $folder = $this->folder . '/' . getmypid() . '-' . ++$this->opened;
         mkdir($folder, 0700, true);
-        file_put_contents("$folder/credential.json", Json::encode($request['credential'] ?? new \stdClass()));
+        $prefix = $request['prefix'] ?? '';
+        $told = ['credential' => $request['credential'] ?? null, 'prefix' => $prefix];
+        file_put_contents("$folder/serve.json", Json::encode($told));
         $this->stop($request['buyer']);
         for ($try = 1; $try <= 20; $try++) {
             $place = self::freePlace();
@@ -43,7 +45,7 @@ final class Buyers
             if (self::answers($process, $place)) {
                 $this->buyers[$request['buyer']] = [$process, $folder];
                 $this->script($request['buyer'], $request['script']);
-                return ['url' => "http://$place"];
+                return ['url' => "http://$place$prefix"];
             }
             $this->end($process);
         }

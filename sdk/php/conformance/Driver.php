@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Pingpost\Conformance;
 
+use Pingpost\Exception;
 use Pingpost\Exception\ApiException;
 use Pingpost\Exception\SignatureException;
 use Pingpost\Exception\TimeoutException;
@@ -16,6 +17,17 @@ use Pingpost\Webhook;
 /** Reads requests and answers them, one by one or in child processes. */
 final class Driver
 {
+    private const KINDS = [
+        'unauthorized' => Exception\UnauthorizedException::class,
+        'forbidden' => Exception\ForbiddenException::class,
+        'not_found' => Exception\NotFoundException::class,
+        'conflict' => Exception\ConflictException::class,
+        'expired' => Exception\ExpiredException::class,
+        'invalid_request' => Exception\InvalidRequestException::class,
+        'rate_limited' => Exception\RateLimitedException::class,
+        'server_error' => Exception\ServerException::class,
+    ];
+
     /** @var array<int, array{resource, string}> by their process: the socket of each child, and what it has said */
     private array $children = [];
 
@@ -139,6 +151,7 @@ final class Driver
                 'sdk_version' => Version::NUMBER,
                 'flavors' => ['psr15'],
                 'methods' => array_keys(Clients::METHODS),
+                'features' => ['errors.is', 'errors.description', 'buyer.prefix'],
             ],
             'client.new' => $this->clients->open($request),
             'call' => $this->clients->call($request),
@@ -170,7 +183,8 @@ final class Driver
                 'field_errors' => $e->fieldErrors === [] ? null : $e->fieldErrors,
                 'retry_after' => $e->retryAfter,
                 'idempotency_key' => $e->idempotencyKey,
-                'error_description' => $e->errorDescription,
+                'description' => $e->errorDescription,
+                'is' => array_keys(array_filter(self::KINDS, fn (string $class) => $e instanceof $class)),
             ], fn (mixed $value) => $value !== null);
         }
         $kind = match (true) {

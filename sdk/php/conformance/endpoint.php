@@ -20,7 +20,8 @@ require __DIR__ . '/../tests/autoload.php';
 
 $folder = (string) getenv('FOLDER');
 $script = json_decode((string) file_get_contents("$folder/script.json"), true);
-$credential = json_decode((string) file_get_contents("$folder/credential.json"), true);
+$told = json_decode((string) file_get_contents("$folder/serve.json"), true);
+['credential' => $credential, 'prefix' => $prefix] = $told;
 
 $note = static function (string $where, Message $what) use ($folder): void {
     file_put_contents("$folder/$where", Json::encode($what) . "\n", FILE_APPEND | LOCK_EX);
@@ -58,4 +59,5 @@ Sapi::run(new Endpoint(
         default => null,
     },
     replies: new FileReplyStore("$folder/replies"),
+    prefix: $prefix,
 ));
