@@ -1,0 +1,41 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Pingpost\Model;
+
+use Pingpost\Message;
+
+/**
+ * Where the person lives, as far as it is known. A `state` or a `zip` other than the ping's is refused as `ping_mismatch`.
+ *
+ * Made from api/openapi.yaml by sdk/generate; edit that.
+ */
+final class Address extends Message
+{
+    protected const MEMBERS = [
+        'line1' => ['line1', 'string', false, false],
+        'city' => ['city', 'string', false, false],
+        'state' => ['state', 'string', false, false],
+        'zip' => ['zip', 'string', false, false],
+    ];
+
+    /**
+     * @param string|null $line1 Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+     * @param string|null $city Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+     * @param StateCode::*|string|null $state
+     * @param string|null $zip A ZIP code of five digits, or ZIP+4.
+     * @param array<string, mixed> $additional members beside these, by their names on the wire
+     * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
+     */
+    public function __construct(
+        public readonly ?string $line1 = null,
+        public readonly ?string $city = null,
+        public readonly ?string $state = null,
+        public readonly ?string $zip = null,
+        array $additional = [],
+        array $nulls = [],
+    ) {
+        parent::__construct($additional, $nulls);
+    }
+}

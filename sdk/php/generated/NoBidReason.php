@@ -1,0 +1,33 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Pingpost\Model;
+
+/**
+ * Why a ping got no bid: one of the reasons for which a lead is not sold, or `no_campaign` (no active campaign takes pings of this vertical from this seller), or `loop` (the ping has been through too many exchanges).
+ *
+ * Made from api/openapi.yaml by sdk/generate; edit that.
+ */
+final class NoBidReason
+{
+    public const NO_BUYER = 'no_buyer';
+    public const NO_STATE_MATCH = 'no_state_match';
+    public const FILTERED = 'filtered';
+    public const OUTSIDE_SCHEDULE = 'outside_schedule';
+    public const CAPS_FULL = 'caps_full';
+    public const INSUFFICIENT_FUNDS = 'insufficient_funds';
+    public const RATE_LIMITED = 'rate_limited';
+    public const TIMEOUT = 'timeout';
+    public const NO_BID = 'no_bid';
+    public const BELOW_FLOOR = 'below_floor';
+    public const BID_EXPIRED = 'bid_expired';
+    public const POST_REJECTED = 'post_rejected';
+    public const SUPPRESSED = 'suppressed';
+    public const DUPLICATE = 'duplicate';
+    public const NO_CAMPAIGN = 'no_campaign';
+    public const LOOP = 'loop';
+
+    /** All that were known when this was made. An exchange may send others. */
+    public const KNOWN = [self::NO_BUYER, self::NO_STATE_MATCH, self::FILTERED, self::OUTSIDE_SCHEDULE, self::CAPS_FULL, self::INSUFFICIENT_FUNDS, self::RATE_LIMITED, self::TIMEOUT, self::NO_BID, self::BELOW_FLOOR, self::BID_EXPIRED, self::POST_REJECTED, self::SUPPRESSED, self::DUPLICATE, self::NO_CAMPAIGN, self::LOOP];
+}

@@ -1,0 +1,38 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Pingpost\Model;
+
+use Pingpost\Message;
+
+/**
+ * A lead, for the bid that its ping was answered with.
+ *
+ * Made from api/openapi.yaml by sdk/generate; edit that.
+ */
+final class PostRequest extends Message
+{
+    protected const MEMBERS = [
+        'auction_id' => ['auctionId', 'string', true, false],
+        'bid_token' => ['bidToken', 'string', true, false],
+        'lead' => ['lead', PostLead::class, true, false],
+    ];
+
+    /**
+     * @param string $auctionId The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+     * @param string $bidToken The `bid_token` of the answer to the ping.
+     * @param PostLead $lead
+     * @param array<string, mixed> $additional members beside these, by their names on the wire
+     * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
+     */
+    public function __construct(
+        public readonly string $auctionId,
+        public readonly string $bidToken,
+        public readonly PostLead $lead,
+        array $additional = [],
+        array $nulls = [],
+    ) {
+        parent::__construct($additional, $nulls);
+    }
+}

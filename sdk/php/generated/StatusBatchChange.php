@@ -1,0 +1,41 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Pingpost\Model;
+
+use Pingpost\Message;
+
+/**
+ * A report among many.
+ *
+ * Made from api/openapi.yaml by sdk/generate; edit that.
+ */
+final class StatusBatchChange extends Message
+{
+    protected const MEMBERS = [
+        'lead_id' => ['leadId', 'string', true, false],
+        'status' => ['status', 'string', true, false],
+        'reason' => ['reason', 'string', false, false],
+        'occurred_at' => ['occurredAt', 'string', false, false],
+    ];
+
+    /**
+     * @param string $leadId The lead that it is about.
+     * @param ReportedStatus::*|string $status
+     * @param string|null $reason Why, in at most 255 printable characters. Required for `returned`, and then one of the campaign's reasons where it lists any. The supplier is told; what looks like a phone number or an email address is withheld.
+     * @param string|null $occurredAt When it happened, not ahead of now by more than five minutes.
+     * @param array<string, mixed> $additional members beside these, by their names on the wire
+     * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
+     */
+    public function __construct(
+        public readonly string $leadId,
+        public readonly string $status,
+        public readonly ?string $reason = null,
+        public readonly ?string $occurredAt = null,
+        array $additional = [],
+        array $nulls = [],
+    ) {
+        parent::__construct($additional, $nulls);
+    }
+}

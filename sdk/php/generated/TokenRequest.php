@@ -1,0 +1,41 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Pingpost\Model;
+
+use Pingpost\Message;
+
+/**
+ * What a client shows to get a token. Members and parameters that are not named here are passed over.
+ *
+ * Made from api/openapi.yaml by sdk/generate; edit that.
+ */
+final class TokenRequest extends Message
+{
+    protected const MEMBERS = [
+        'grant_type' => ['grantType', 'string', true, false],
+        'client_id' => ['clientId', 'string', false, false],
+        'client_secret' => ['clientSecret', 'string', false, false],
+        'scope' => ['scope', 'string', false, false],
+    ];
+
+    /**
+     * @param GrantType::*|string $grantType
+     * @param string|null $clientId The client. Here, or by HTTP Basic.
+     * @param string|null $clientSecret Its secret, beside its id.
+     * @param string|null $scope What the token is to open, some of `ping`, `post` and `webhook` with spaces between. Left out, all that the client has.
+     * @param array<string, mixed> $additional members beside these, by their names on the wire
+     * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
+     */
+    public function __construct(
+        public readonly string $grantType,
+        public readonly ?string $clientId = null,
+        #[\SensitiveParameter] public readonly ?string $clientSecret = null,
+        public readonly ?string $scope = null,
+        array $additional = [],
+        array $nulls = [],
+    ) {
+        parent::__construct($additional, $nulls);
+    }
+}

@@ -1,0 +1,55 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Pingpost\Buyer;
+
+/**
+ * Replies for as long as this object lives, for a day each, and the latest 10,000 at most. For servers
+ * that run on, such as RoadRunner, with one worker.
+ */
+final class MemoryReplyStore implements ReplyStore
+{
+    private const DAY = 86400;
+
+    /** @var array<string, array{float, Reply}> in the order in which they were made */
+    private array $kept = [];
+
+    /** @var array<string, true> */
+    private array $running = [];
+
+    public function __construct(private readonly int $most = 10_000)
+    {
+    }
+
+    public function once(string $key, \Closure $make): Reply
+    {
+        $now = microtime(true);
+        foreach ($this->kept as $old => [$made]) {
+            if ($made > $now - self::DAY) {
+                break;
+            }
+            unset($this->kept[$old]);
+        }
+        if (isset($this->kept[$key])) {
+            return $this->kept[$key][1];
+        }
+        if (isset($this->running[$key])) {
+            // Only with coroutines: a plain process is doing nothing else.
+            throw new StillRunning();
+        }
+        $this->running[$key] = true;
+        try {
+            $reply = $make();
+        } finally {
+            unset($this->running[$key]);
+        }
+        if ($reply->final) {
+            $this->kept[$key] = [$now, $reply];
+            if (count($this->kept) > $this->most) {
+                unset($this->kept[array_key_first($this->kept)]);
+            }
+        }
+        return $reply;
+    }
+}

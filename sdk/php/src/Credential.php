@@ -1,0 +1,56 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Pingpost;
+
+use Pingpost\Exception\UsageException;
+
+/**
+ * How a client shows who it is: by an API key, by a token that the operator made, or by an OAuth
+ * client for which tokens are fetched. It has exactly one of them.
+ *
+ * @internal
+ */
+final class Credential
+{
+    /** @param list<string> $scopes */
+    public function __construct(
+        #[\SensitiveParameter] public readonly ?string $apiKey,
+        #[\SensitiveParameter] public readonly ?string $token,
+        public readonly ?string $clientId,
+        #[\SensitiveParameter] public readonly ?string $clientSecret,
+        public readonly array $scopes,
+    ) {
+        if (($clientId === null) !== ($clientSecret === null)) {
+            throw new UsageException('give clientId and clientSecret together');
+        }
+        $given = ['apiKey' => $apiKey, 'token' => $token, 'clientId' => $clientId];
+        $there = array_keys(array_filter($given, fn (?string $value) => $value !== null));
+        if (count($there) > 1) {
+            throw new UsageException(implode(' and ', $there) . ' were given: a client shows one credential');
+        }
+        if ($there === []) {
+            throw new UsageException('give apiKey, or clientId and clientSecret, or token');
+        }
+        foreach ($given + ['clientSecret' => $clientSecret] as $name => $value) {
+            // What a header could not carry would be cut or refused on the way.
+            if ($value !== null && preg_match('/^[!-~]+$/D', $value) !== 1) {
+                throw new UsageException("$name is empty, or has spaces or other characters that no credential has");
+            }
+        }
+        if ($scopes !== [] && $clientId === null) {
+            throw new UsageException('scopes are asked for with clientId and clientSecret only');
+        }
+    }
+
+    /** @return array<string, mixed> */
+    public function __debugInfo(): array
+    {
+        return ['kind' => match (true) {
+            $this->apiKey !== null => 'API key',
+            $this->token !== null => 'token',
+            default => "OAuth client $this->clientId",
+        }];
+    }
+}

@@ -1,0 +1,36 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Pingpost;
+
+use Pingpost\Exception\TimeoutException;
+use Pingpost\Exception\TransportException;
+use Psr\Http\Client\ClientExceptionInterface;
+use Psr\Http\Client\ClientInterface;
+use Psr\Http\Message\RequestInterface;
+use Psr\Http\Message\ResponseInterface;
+
+/**
+ * By any client of PSR-18. The standard has no word for timeouts: set the client's own, to what
+ * Client is told or less. Where an answer comes later than that, it is still taken.
+ */
+final class PsrTransport implements Transport
+{
+    public function __construct(private readonly ClientInterface $client)
+    {
+    }
+
+    public function send(RequestInterface $request, float $timeout, bool $fresh = false): ResponseInterface
+    {
+        $place = $request->getUri()->getAuthority();
+        try {
+            return $this->client->sendRequest($request);
+        } catch (ClientExceptionInterface $e) {
+            // The client's own may hold the request, and with it the credential and the lead.
+            throw preg_match('/time[d -]*out/i', $e->getMessage()) === 1
+                ? new TimeoutException("no answer in time from $place")
+                : new TransportException("no answer from $place: " . $e::class);
+        }
+    }
+}
