@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// decode reads one JSON value and keeps every digit of its numbers.
+func decode(text []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, err
+	}
+	if decoder.More() {
+		return nil, fmt.Errorf("more than one JSON value")
+	}
+	return value, nil
+}
+
+// dig follows a path of members and indexes, such as result.body.data.id or sent.0.
+func dig(value any, path string) (found any, there bool) {
+	for _, name := range strings.Split(path, ".") {
+		switch within := value.(type) {
+		case map[string]any:
+			if value, there = within[name]; !there {
+				return nil, false
+			}
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(within) {
+				return nil, false
+			}
+			value = within[i]
+		default:
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// put sets the value at a path, and makes the objects on the way to it where they are not
+// there. A path that leads through something else is left alone.
+func put(object map[string]any, path string, value any) {
+	names := strings.Split(path, ".")
+	for _, name := range names[:len(names)-1] {
+		inner, is := object[name].(map[string]any)
+		if !is {
+			if _, there := object[name]; there {
+				return
+			}
+			inner = map[string]any{}
+			object[name] = inner
+		}
+		object = inner
+	}
+	object[names[len(names)-1]] = value
+}
+
+// remove takes away the member at a path.
+func remove(object map[string]any, path string) {
+	names := strings.Split(path, ".")
+	for _, name := range names[:len(names)-1] {
+		inner, is := object[name].(map[string]any)
+		if !is {
+			return
+		}
+		object = inner
+	}
+	delete(object, names[len(names)-1])
+}

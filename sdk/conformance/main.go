@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+type options struct {
+	SDK  []string `required:"" name:"sdk" help:"The SDKs to try, by their folders' names; all for every one that has a driver."`
+	Only string   `help:"Only cases whose theme or name has this in it."`
+	Root string   `default:"." type:"existingdir" help:"The root of the repository."`
+	Keep bool     `help:"Keep the folder with the exchange's data, its log and the drivers' errors."`
+}
+
+func main() {
+	var o options
+	kong.Parse(&o, kong.Name("conformance"), kong.Description("Holds the SDKs to their shared cases, against a real exchange."))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	passed, err := o.run(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+	}
+	if err != nil || !passed {
+		stop()
+		os.Exit(1)
+	}
+}
+
+// run tries each SDK with a world of its own, so that none sees what another did.
+func (o *options) run(ctx context.Context) (passed bool, err error) {
+	themes, err := readThemes(filepath.Join(o.Root, "sdk", "conformance", "cases"))
+	if err != nil {
+		return false, err
+	}
+	if themes = pick(themes, o.Only); len(themes) == 0 {
+		return false, fmt.Errorf("no case has %q in its theme or name", o.Only)
+	}
+	sdks, err := o.sdks()
+	if err != nil {
+		return false, err
+	}
+	place, err := os.MkdirTemp("", "pingpost-conformance-")
+	if err != nil {
+		return false, err
+	}
+	if o.Keep {
+		fmt.Println("everything is kept in", place)
+	} else {
+		defer os.RemoveAll(place)
+	}
+	program := filepath.Join(place, "pingpost")
+	if err := buildExchange(ctx, o.Root, program); err != nil {
+		return false, err
+	}
+	passed = true
+	for _, sdk := range sdks {
+		verdicts, err := try(ctx, o.Root, sdk, filepath.Join(place, sdk), program, themes)
+		if err != nil {
+			return false, fmt.Errorf("sdk/%s: %w", sdk, err)
+		}
+		passed = report(os.Stdout, sdk, verdicts) && passed
+	}
+	return passed, nil
+}
+
+// try runs the cases against one SDK.
+func try(ctx context.Context, root, sdk, place, program string, themes []theme) ([]verdict, error) {
+	if err := os.MkdirAll(place, 0o700); err != nil {
+		return nil, err
+	}
+	command, err := readDriver(filepath.Join(root, "sdk", sdk), place)
+	if err != nil {
+		return nil, err
+	}
+	if err := command.build(ctx); err != nil {
+		return nil, err
+	}
+	w, err := openWorld(ctx, place, program)
+	if err != nil {
+		return nil, err
+	}
+	verdicts, err := playAll(ctx, w, command.start, themes)
+	return verdicts, errors.Join(err, w.close())
+}
+
+func (o *options) sdks() ([]string, error) {
+	if !slices.Contains(o.SDK, "all") {
+		return o.SDK, nil
+	}
+	found, err := filepath.Glob(filepath.Join(o.Root, "sdk", "*", driverFile))
+	if err != nil || len(found) == 0 {
+		return nil, fmt.Errorf("no sdk/LANG/%s below %s", driverFile, o.Root)
+	}
+	var sdks []string
+	for _, path := range found {
+		sdks = append(sdks, filepath.Base(strings.TrimSuffix(path, string(filepath.Separator)+driverFile)))
+	}
+	return sdks, nil
+}
