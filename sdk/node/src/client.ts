@@ -169,7 +169,7 @@ export class Client {
         ...(key === undefined ? {} : { 'idempotency-key': key }),
         ...(options.test === true ? { 'x-pingpost-test': '1' } : {}),
       },
-      body: body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(body)),
+      body: body === undefined ? undefined : JSON.stringify(body),
       timeoutMs: options.timeoutMs === undefined ? this.#settings.timeoutMs : positive('timeoutMs', options.timeoutMs),
       signal: options.signal,
     };

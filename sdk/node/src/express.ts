@@ -5,15 +5,16 @@ import { pathOf, readBody, respond } from './buyer/node.js';
 
 /**
  * Serves a buyer's endpoint inside an Express app: `app.use('/leads', expressBuyer(buyer))`
- * puts it at `/leads/v1/ping` and `/leads/v1/post`. Other paths go on to what comes next.
+ * puts it at `/leads/v1/ping` and `/leads/v1/post`. Every other path below is answered 404,
+ * as the contract has it; with `passOn` it goes on to what comes next in the app.
  *
  * Mount it before `express.json()`. Behind it the body is no longer what was sent: a
  * member that came twice is not seen, and what that parser refuses is answered by it.
  */
-export function expressBuyer(buyer: Buyer): RequestHandler {
+export function expressBuyer(buyer: Buyer, options: { passOn?: boolean } = {}): RequestHandler {
   return (request, response, next) => {
     const path = pathOf(request);
-    if (!buyer.serves(path)) {
+    if (options.passOn === true && !buyer.serves(path)) {
       next();
       return;
     }

@@ -6,6 +6,7 @@ import { version } from './version.js';
 /** The scopes that a token may have. */
 export type Scope = 'ping' | 'post' | 'webhook';
 
+/** What a client is made of. Of the credentials it has one; make a second client for another. */
 export interface ClientOptions {
   /** Where the exchange is, such as `https://exchange.example.com`. */
   baseUrl: string;
@@ -62,11 +63,8 @@ export function judge(options: ClientOptions): Settings {
   if ((clientId === undefined) !== (clientSecret === undefined)) {
     throw new UsageError('clientId and clientSecret go together: one of them is missing');
   }
-  if (token !== undefined && clientId !== undefined) {
-    throw new UsageError('token and clientId both say which bearer token to show: give one of them');
-  }
-  if (apiKey === undefined && token === undefined && clientId === undefined) {
-    throw new UsageError('no credential: give an apiKey, a clientId with its clientSecret, or a token');
+  if ([apiKey, clientId, token].filter((credential) => credential !== undefined).length !== 1) {
+    throw new UsageError('a client has one credential: an apiKey, a clientId with its clientSecret, or a token');
   }
   const baseUrl = address('baseUrl', options.baseUrl);
   return {

@@ -6,7 +6,7 @@ export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 export interface FetchInit {
   method: string;
   headers: Record<string, string>;
-  body?: Uint8Array;
+  body?: string;
   redirect: 'manual';
   signal: AbortSignal;
 }
@@ -17,14 +17,14 @@ export interface FetchResponse {
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-/** One request, the same bytes at every try. */
+/** One request, the same text at every try. */
 export interface Attempt {
   /** The method of the client that sends it, for messages. */
   operation: string;
   method: 'GET' | 'POST';
   url: string;
   headers: Record<string, string>;
-  body: Uint8Array | undefined;
+  body: string | undefined;
   timeoutMs: number;
   signal: AbortSignal | undefined;
 }

@@ -64,13 +64,7 @@ export async function startEndpoint(t: TestContext, options: Partial<BuyerOption
   const ask: Endpoint['ask'] = async (path, init) => {
     const response = await fetch(url + path, init);
     const text = await response.text();
-    let body: Record<string, unknown> = {};
-    try {
-      body = JSON.parse(text) as Record<string, unknown>;
-    } catch {
-      body = { text };
-    }
-    return { status: response.status, headers: response.headers, body };
+    return { status: response.status, headers: response.headers, body: JSON.parse(text) as Record<string, unknown> };
   };
   const send = (path: string, fallback: unknown): Endpoint['ping'] => (body = fallback, headers = {}) =>
     ask(path, {

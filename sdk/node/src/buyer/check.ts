@@ -73,15 +73,17 @@ export function wrongInPost(body: Record<string, unknown>): FieldError[] {
 /** Every member at fault, in the order of the list. Null and blank count as missing. */
 function wrongIn(body: Record<string, unknown>, members: Record<string, Kind>): FieldError[] {
   const wrong: FieldError[] = [];
+  const past = new Set<string>(); // objects at fault: what is below them goes without saying
   for (const [name, kind] of Object.entries(members)) {
     const field = name.replace(/!$/, '');
+    if ([...past].some((object) => field.startsWith(`${object}.`))) continue;
     const value = dig(body, field.split('.'));
     const missing = value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
     const required = name.endsWith('!');
-    if (missing && required) wrong.push({ field, code: 'missing_required', expected: expected[kind] });
-    if (missing) continue;
-    const code = judge(value, kind);
-    if (code !== undefined) wrong.push({ field, code, expected: expected[kind] });
+    const code = missing ? (required ? 'missing_required' : undefined) : judge(value, kind);
+    if (code === undefined) continue;
+    wrong.push({ field, code, expected: expected[kind] });
+    if (kind === 'object') past.add(field);
   }
   return wrong;
 }
