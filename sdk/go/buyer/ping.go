@@ -62,6 +62,9 @@ func (b *Buyer) ask(ctx context.Context, wait time.Duration, ping *model.PingReq
 	defer timer.Stop()
 	select {
 	case a := <-answers:
+		if a.err != nil && errors.Is(within.Err(), context.DeadlineExceeded) {
+			return Bid{}, late // it has given up since nobody waits any more, which is no fault
+		}
 		return a.bid, a.err
 	case <-timer.C:
 		return Bid{}, late
