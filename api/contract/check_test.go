@@ -67,6 +67,7 @@ func TestCheck(t *testing.T) {
 		{"a request of another kind", &Request{"POST", "/api/v1/ingest", lines("Content-Type", "text/plain"), []byte(lead)}, &Answer{201, limited(), []byte(accepted)}, "text/plain"},
 		{"a bad key that was taken", &Request{"POST", "/api/v1/ingest", lines("Content-Type", "application/json", "Idempotency-Key", "a b"), []byte(lead)}, &Answer{201, limited(), []byte(accepted)}, "Idempotency-Key"},
 		{"a key in quotes", &Request{"POST", "/api/v1/ingest", lines("Content-Type", "application/json", "Idempotency-Key", `"`+strings.Repeat("k", 255)+`"`), []byte(lead)}, &Answer{201, limited(), []byte(accepted)}, ""},
+		{"a key that is a quote", &Request{"POST", "/api/v1/ingest", lines("Content-Type", "application/json", "Idempotency-Key", `"`), []byte(lead)}, &Answer{201, limited(), []byte(accepted)}, ""},
 		{"a head of nothing", &Request{Method: "HEAD", Path: "/v1/ping"}, &Answer{405, limited(), nil}, ""},
 		{"a head of nothing that is something", &Request{Method: "HEAD", Path: "/v1/ping"}, &Answer{200, limited(), nil}, "no such operation"},
 		{"no key that was taken", &Request{"POST", "/v1/leads/lead_1/status", lines("Content-Type", "application/json"), []byte(`{"status":"sold"}`)}, &Answer{200, limited(), []byte(`{"lead_id":"lead_1","status":"sold"}`)}, "Idempotency-Key is missing"},

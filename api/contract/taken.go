@@ -77,9 +77,9 @@ func (c *Contract) parameters(f *findings, op place, got http.Header) {
 		if p.its["in"] != "header" {
 			continue
 		}
-		if name == "Idempotency-Key" && got.Get(name) != "" {
+		if key := got.Get(name); name == "Idempotency-Key" && len(key) > 2 && key[0] == '"' && key[len(key)-1] == '"' {
 			got = got.Clone()
-			got.Set(name, strings.Trim(got.Get(name), `"`)) // quotes are not part of it
+			got.Set(name, key[1:len(key)-1]) // quotes are not part of it
 		}
 		c.header(f, name, p, got)
 	}

@@ -27,6 +27,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		_ = r.Body.Close()
+		r = r.Clone(r.Context()) // the caller's stays as it is
 		r.Body = io.NopCloser(bytes.NewReader(q.Body))
 	}
 	response, err := t.Base.RoundTrip(r)
