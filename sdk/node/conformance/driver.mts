@@ -5,10 +5,18 @@ import { createInterface } from 'node:readline';
 import {
   ApiError,
   Client,
+  ConflictError,
+  ExpiredError,
+  ForbiddenError,
+  InvalidRequestError,
+  NotFoundError,
   PingpostError,
+  RateLimitedError,
+  ServerError,
   SignatureError,
   TimeoutError,
   TransportError,
+  UnauthorizedError,
   UsageError,
   verifyWebhook,
   version,
@@ -45,6 +53,7 @@ interface Request {
   buyer?: string;
   flavor?: string;
   credential?: Credential;
+  prefix?: string;
   script?: Script;
 }
 
@@ -118,7 +127,7 @@ async function perform(request: Request): Promise<object> {
   const name = request.buyer ?? '';
   switch (request.op) {
     case 'describe':
-      return { language: 'node', sdk_version: version, flavors: ['node', 'express'], methods: Object.keys(methods) };
+      return { language: 'node', sdk_version: version, flavors: ['node', 'express'], methods: Object.keys(methods), features: ['errors.is', 'errors.description', 'buyer.prefix'] };
     case 'client.new':
       return newClient(request);
     case 'call':
@@ -126,7 +135,7 @@ async function perform(request: Request): Promise<object> {
     case 'webhook.verify':
       return verify(request);
     case 'buyer.serve':
-      return { url: await stage.serve(name, request.flavor ?? '', request.credential, request.script ?? {}) };
+      return { url: await stage.serve(name, request.flavor ?? '', request.credential, request.script ?? {}, request.prefix) };
     case 'buyer.script':
       return stage.rescript(name, request.script ?? {});
     case 'buyer.received':
@@ -138,6 +147,17 @@ async function perform(request: Request): Promise<object> {
   }
 }
 
+const kinds: readonly (readonly [string, typeof ApiError])[] = [
+  ['unauthorized', UnauthorizedError],
+  ['forbidden', ForbiddenError],
+  ['not_found', NotFoundError],
+  ['conflict', ConflictError],
+  ['expired', ExpiredError],
+  ['invalid_request', InvalidRequestError],
+  ['rate_limited', RateLimitedError],
+  ['server_error', ServerError],
+];
+
 function complaint(error: unknown): object {
   if (error instanceof ApiError) {
     return present({
@@ -148,6 +168,8 @@ function complaint(error: unknown): object {
       request_id: error.requestId,
       field_errors: error.fieldErrors.length > 0 ? error.fieldErrors : undefined,
       retry_after: error.retryAfter,
+      is: kinds.filter(([, kind]) => error instanceof kind).map(([name]) => name),
+      description: error.errorDescription,
       idempotency_key: error.idempotencyKey,
     });
   }

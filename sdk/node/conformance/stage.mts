@@ -35,7 +35,7 @@ interface Actor {
 export class Stage {
   readonly #actors = new Map<string, Actor>();
 
-  async serve(name: string, flavor: string, credential: Credential | undefined, script: Script): Promise<string> {
+  async serve(name: string, flavor: string, credential: Credential | undefined, script: Script, prefix = ''): Promise<string> {
     const actor: Actor = { script, server: createServer(), pings: [], posts: [] };
     const buyer = new Buyer({
       bid: (ping) => bid(actor, ping),
@@ -43,10 +43,10 @@ export class Stage {
       ...(credential === undefined ? {} : { credential: shown(credential) }),
     });
     if (flavor !== 'node' && flavor !== 'express') throw new UsageError(`there is no flavor ${flavor}`);
-    actor.server.on('request', flavor === 'node' ? nodeHandler(buyer) : express().use(expressBuyer(buyer)));
+    actor.server.on('request', flavor === 'node' ? nodeHandler(buyer, { prefix }) : express().use(prefix || '/', expressBuyer(buyer)));
     await new Promise<void>((resolve) => actor.server.listen(0, '127.0.0.1', resolve));
     this.#actors.set(name, actor);
-    return `http://127.0.0.1:${String((actor.server.address() as AddressInfo).port)}`;
+    return `http://127.0.0.1:${String((actor.server.address() as AddressInfo).port)}${prefix}`;
   }
 
   rescript(name: string, script: Script): object {
