@@ -25,7 +25,7 @@ TEST_TIMEOUT ?= 10m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test api contract-lint contract-page contract-breaking contract-release check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln vuln-finds powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go conformance
+.PHONY: build test api contract-lint contract-page contract-breaking contract-release check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln vuln-finds powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node conformance
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -167,6 +167,10 @@ sdk-go: $(GOFUMPT)
 	$(GO) -C sdk/go mod tidy -diff
 	$(GO) -C sdk/go vet ./...
 	@if $(HAS_CC); then race=-race; else race=; export CGO_ENABLED=0; fi; set -x; $(GO) -C sdk/go test $$race -timeout $(TEST_TIMEOUT) ./...
+
+# The Node SDK's types, tests and lint. Its tests speak to the exchange that is built here.
+sdk-node: build
+	cd sdk/node && npm ci --no-audit --no-fund && PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost npm run check
 
 # The SDKs (SDK=go for one alone) against a real exchange; ARGS="--only retries" for some cases.
 conformance:
