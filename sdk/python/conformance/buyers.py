@@ -9,8 +9,8 @@ import time
 from datetime import datetime
 from typing import Any, Callable, Dict, List, Mapping, Tuple, Union
 
+import cheroot.wsgi
 import uvicorn
-import waitress.server
 
 import pingpost
 from pingpost.models import LeadDelivery, PingRequest
@@ -112,25 +112,22 @@ class Buyers:
 def serve(scripted: Scripted, flavor: str, shown: Any) -> str:
     """Serves the buyer on a socket of its own, and tells where."""
     credential = pingpost.Credential(**shown) if shown else None
-    listener = socket.create_server(("127.0.0.1", 0))
     if flavor == "wsgi":
         application = pingpost.Buyer(scripted.bid, scripted.post, credential).wsgi
-        server = waitress.server.create_server(application, sockets=[listener], threads=16)
-        threading.Thread(target=server.run, daemon=True).start()
-
-        def close() -> None:
-            server.trigger.pull_trigger(server.close)
-
-        scripted.stop = close
-    elif flavor == "asgi":
-        asgi = pingpost.Buyer(scripted.bid_async, scripted.post_async, credential).asgi
-        uvicorn_server = uvicorn.Server(uvicorn.Config(asgi, log_config=None, log_level="error"))
-        threading.Thread(target=uvicorn_server.run, args=([listener],), daemon=True).start()
-
-        def leave() -> None:
-            uvicorn_server.should_exit = True
-
-        scripted.stop = leave
-    else:
+        wsgi = cheroot.wsgi.Server(("127.0.0.1", 0), application, numthreads=8)
+        wsgi.prepare()
+        threading.Thread(target=wsgi.serve, daemon=True).start()
+        scripted.stop = wsgi.stop
+        return f"http://127.0.0.1:{wsgi.bind_addr[1]}"
+    if flavor != "asgi":
         raise ValueError(f"no such flavor: {flavor}")
+    asgi = pingpost.Buyer(scripted.bid_async, scripted.post_async, credential).asgi
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(asgi, log_config=None, log_level="error"))
+    threading.Thread(target=server.run, args=([listener],), daemon=True).start()
+
+    def stop() -> None:
+        server.should_exit = True
+
+    scripted.stop = stop
     return f"http://127.0.0.1:{listener.getsockname()[1]}"

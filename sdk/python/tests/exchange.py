@@ -135,7 +135,7 @@ TOKEN = {"access_token": "pp_one", "token_type": "Bearer", "expires_in": 3600, "
 TOKEN_TWO = dict(TOKEN, access_token="pp_two")
 NO_BID = {"auction_id": "a1", "bid": None, "reject_reason": "no_bid", "reject_detail": "nobody"}
 PING = {"auction_id": "a1", "vertical": "auto", "state": "CA", "tcpa_consent": True}
-LEAD = {
+LEAD: Dict[str, Any] = {
     "flo_campaign_id": "cmp_auto",
     "flo_supplier_id": "sup_acme",
     "first_name": "Annabel",

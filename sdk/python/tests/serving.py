@@ -9,8 +9,8 @@ import time
 from typing import Any, Iterator
 from wsgiref.validate import validator
 
+import cheroot.wsgi
 import uvicorn
-import waitress.server
 
 import pingpost
 
@@ -25,25 +25,23 @@ def served(buyer: pingpost.Buyer, flavor: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def serving(application: Any, flavor: str) -> Iterator[str]:
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    """Serves any application of the flavor on a socket of its own."""
     if flavor == "wsgi":
-        server = waitress.server.create_server(application, sockets=[listener], threads=16)
-        thread = threading.Thread(target=server.run, daemon=True)
+        server = cheroot.wsgi.Server(("127.0.0.1", 0), application, numthreads=8)
+        server.prepare()
+        thread = threading.Thread(target=server.serve, daemon=True)
         thread.start()
-        yield url
-        # In the loop's own thread: closed from here it would find its socket gone.
-        server.trigger.pull_trigger(server.close)
+        yield f"http://127.0.0.1:{server.bind_addr[1]}"
+        server.stop()
         thread.join(30)
-        server.task_dispatcher.shutdown()
-    else:
-        config = uvicorn.Config(application, log_config=None, lifespan="on", ws="none")
-        asgi = uvicorn.Server(config)
-        thread = threading.Thread(target=asgi.run, args=([listener],), daemon=True)
-        thread.start()
-        while not asgi.started:
-            time.sleep(0.005)
-        yield url
-        asgi.should_exit = True
-        thread.join(30)
+        return
+    listener = socket.create_server(("127.0.0.1", 0))
+    asgi = uvicorn.Server(uvicorn.Config(application, log_config=None, lifespan="on", ws="none"))
+    thread = threading.Thread(target=asgi.run, args=([listener],), daemon=True)
+    thread.start()
+    while not asgi.started:
+        time.sleep(0.005)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    asgi.should_exit = True
+    thread.join(30)
     listener.close()

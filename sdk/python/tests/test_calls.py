@@ -166,8 +166,8 @@ def test_nothing_else_is_tried_again(exchange: Exchange, caller: Caller, status:
         caller.client(exchange.url, api_key="key")("ingest_lead", LEAD)
     assert failed.value.status == status
     assert type(failed.value) is KINDS.get(status, pingpost.ApiError)
-    assert failed.value.code == "brand_new"
     assert not failed.value.code.known
+    assert failed.value.code == "brand_new"
     assert failed.value.request_id == "req_1"
     assert (len(exchange.requests), caller.slept) == (1, [])
 

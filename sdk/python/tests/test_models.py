@@ -63,13 +63,13 @@ def test_open_enums() -> None:
     assert (new, str(new), f"{new}", new.known) == ("thought_over", "thought_over", "thought_over", False)
     assert models.LeadStatus.CONTACTED.known
     assert f"{models.LeadStatus.CONTACTED}" == "contacted"
-    assert {"contacted": 1}[models.LeadStatus.CONTACTED] == 1
-    assert {new: 1}["thought_over"] == 1
+    by_text: Dict[str, int] = {"contacted": 1, new: 2}
+    assert (by_text[models.LeadStatus.CONTACTED], by_text["thought_over"]) == (1, 2)
     assert "thought_over" not in [m.value for m in models.LeadStatus]
     for again in (pickle.loads(pickle.dumps(new)), copy.deepcopy(new)):
         assert (again, type(again)) == (new, models.LeadStatus)
     with pytest.raises(ValueError, match="7"):
-        models.LeadStatus(7)  # type: ignore[arg-type]
+        models.LeadStatus(7)
 
 
 def test_what_is_null_and_what_is_absent() -> None:
@@ -170,9 +170,10 @@ def test_what_is_no_model() -> None:
     ]
     assert "4155550123" not in str(refused.value)
     assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
-    for other in ([], "x", None, 7):
+    others: List[Any] = [[], "x", None, 7]
+    for other in others:
         with pytest.raises(pingpost.ShapeError):
-            models.Price.from_dict(other)  # type: ignore[arg-type]
+            models.Price.from_dict(other)
     with pytest.raises(AttributeError, match="not an answer"):
         _ = models.Price(amount=Decimal(1), currency="USD").meta
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Dict
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.conftest import Caller
 from tests.exchange import NO_BID, PING, TOKEN, TOKEN_TWO, Exchange, Says, error
 
 TOKENS, PINGS = "/oauth/token", "/v1/ping"
-OAUTH = {"client_id": "acme", "client_secret": "canary-secret"}
+OAUTH: Dict[str, Any] = {"client_id": "acme", "client_secret": "canary-secret"}
 
 
 def test_one_for_all_that_follow(exchange: Exchange, caller: Caller) -> None:
