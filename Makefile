@@ -23,7 +23,7 @@ TEST_TIMEOUT ?= 10m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check
+.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go conformance
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -126,6 +126,18 @@ sdk:
 
 sdk-check:
 	sdk/generate --check $(SDK)
+
+# The Go SDK is a module of its own, which go commands at the root do not see.
+sdk-go: $(GOFUMPT)
+	@unformatted=$$($(GOFUMPT) -l sdk/go) || exit 1; \
+	if [ -n "$$unformatted" ]; then printf 'not formatted:\n%s\n' "$$unformatted"; exit 1; fi
+	$(GO) -C sdk/go mod tidy -diff
+	$(GO) -C sdk/go vet ./...
+	@if $(HAS_CC); then race=-race; else race=; export CGO_ENABLED=0; fi; set -x; $(GO) -C sdk/go test $$race -timeout $(TEST_TIMEOUT) ./...
+
+# The SDKs (SDK=go for one alone) against a real exchange; ARGS="--only retries" for some cases.
+conformance:
+	$(GO) run ./sdk/conformance --sdk $(SDK) $(ARGS)
 
 # The tools stay: they take a minute to build and depend on nothing here.
 clean:

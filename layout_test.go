@@ -16,6 +16,7 @@ var layers = []layer{
 	{of: "cmd/...", may: []string{"..."}},
 	{of: "loadtest/...", may: []string{"..."}, mustNot: []string{"cmd/..."}},
 	{of: "fuzz/...", may: []string{"..."}, mustNot: []string{"cmd/..."}},
+	{of: "sdk/conformance", may: []string{"engine/market", "loadtest/refbuyer"}},
 	{of: "server/...", may: []string{"server/...", "engine/...", "report", "api"}},
 	{of: "engine", may: []string{"engine/..."}},
 	{of: "engine/sealtest", may: []string{"engine", "engine/market"}},
@@ -64,7 +65,7 @@ const (
 
 // apparatus is what tests are made of: several of them share it, so it stands in
 // files that are not called tests, and counts as what it is.
-var apparatus = []string{"fuzz/witness"}
+var apparatus = []string{"fuzz/witness", "sdk/conformance"}
 
 // secondPass is what `make test` chooses the tests of its second pass by.
 const secondPass = "Alloc"

@@ -59,6 +59,11 @@ func (s *scene) complete(request map[string]any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remember(request["body"])
+	for _, name := range []string{"api_key", "client_secret", "token"} {
+		if text, is := request[name].(string); is && request["op"] == "client.new" {
+			s.secrets = append(s.secrets, text)
+		}
+	}
 }
 
 // contact are the members whose values no error may repeat.
@@ -89,6 +94,11 @@ func (s *scene) tells(line string) string {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, text := range s.secrets {
+		if strings.Contains(line, text) {
+			return "a credential"
+		}
+	}
 	for _, text := range s.person {
 		if strings.Contains(line, text) {
 			return fmt.Sprintf("who the lead is (%q)", text)

@@ -8,12 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // match holds what came against what a case expects, and says at which places they
 // differ. An expected object names the members that are looked at; others may be
 // there. An expected list has as many elements. Numbers are equal by value, to the
-// last digit. A text that begins with ~ is a rule:
+// last digit, times by the instant. A text that begins with ~ is a rule:
 //
 //	~any           it is there, null or not       ~absent      it is not there
 //	~text          a text that is not empty       ~number      a number
@@ -38,7 +39,7 @@ func match(at string, want, got any, there bool) []string {
 	case []any:
 		return matchList(at, want, got)
 	case string:
-		if text, is := got.(string); is && text == strings.TrimPrefix(want, "~") {
+		if text, is := got.(string); is && (text == strings.TrimPrefix(want, "~") || sameInstant(want, text)) {
 			return nil
 		}
 	case json.Number:
@@ -153,6 +154,13 @@ func checkRules(value any) error {
 		}
 	}
 	return nil
+}
+
+// sameInstant holds for two times as RFC 3339 writes them, in any offset and to any decimal.
+func sameInstant(a, b string) bool {
+	x, wrongX := time.Parse(time.RFC3339Nano, a)
+	y, wrongY := time.Parse(time.RFC3339Nano, b)
+	return wrongX == nil && wrongY == nil && x.Equal(y)
 }
 
 func same(a, b json.Number) bool {

@@ -145,10 +145,11 @@ func (p *player) knows(method string) bool {
 // scene is one case that is being played.
 type scene struct {
 	*player
-	mu     sync.Mutex
-	terms  variables
-	person []string // what tells who the leads are that were sent
-	served []string // buyers that have to be stopped at the end
+	mu      sync.Mutex
+	terms   variables
+	person  []string // what tells who the leads are that were sent
+	secrets []string // what the clients show
+	served  []string // buyers that have to be stopped at the end
 }
 
 // take takes one step, and says what did not come out as expected.
@@ -192,6 +193,11 @@ func (s *scene) perform(step *step) (came any, wrong []string) {
 		return answer, match("answer", orAny(step.Expect), answer, true)
 	case step.Together != nil:
 		return nil, s.together(step.Together)
+	case step.Equal != nil:
+		for _, pair := range step.Equal {
+			wrong = append(wrong, match("second", pair[0], pair[1], true)...)
+		}
+		return nil, wrong
 	case step.Wait > 0:
 		time.Sleep(time.Duration(step.Wait * float64(time.Second)))
 	case step.Hook != nil:

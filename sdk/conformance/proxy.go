@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -29,7 +30,7 @@ type fault struct {
 }
 
 func (f *fault) check() error {
-	if f.On == "" || f.Drop != "" && f.Drop != "before" && f.Drop != "after" {
+	if f.On == "" || !slices.Contains([]string{"", "before", "after", "${drop}"}, f.Drop) {
 		return fmt.Errorf("a fault needs an on, and its drop is before or after")
 	}
 	return nil

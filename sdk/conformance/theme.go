@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,19 +14,20 @@ import (
 
 // theme is one file of cases.
 type theme struct {
-	Theme string  `json:"theme"`
-	Why   string  `json:"why"` // what SDKs promise of it
-	Cases []story `json:"cases"`
+	Theme  string  `json:"theme"`
+	Why    string  `json:"why"`    // what SDKs promise of it
+	Shared any     `json:"shared"` // a place for what the cases repeat by aliases
+	Cases  []story `json:"cases"`
 }
 
 // story is one case: steps that are taken one after the other, up to the first that
 // does not come out as expected.
 type story struct {
 	Name    string           `json:"name"`
-	Needs   string           `json:"needs"`    // a method that call has to know; the case is passed over where it does not
-	Flavors bool             `json:"flavors"`  // once for each flavor of a buyer's endpoint, as ${flavor}
-	Each    []map[string]any `json:"each"`     // once for each of these sets of variables
-	Steps   []map[string]any `json:"steps"`    // as they are written; see step
+	Needs   string           `json:"needs"`   // a method that call has to know; the case is passed over where it does not
+	Flavors bool             `json:"flavors"` // once for each flavor of a buyer's endpoint, as ${flavor}
+	Each    []map[string]any `json:"each"`    // once for each of these sets of variables
+	Steps   []map[string]any `json:"steps"`   // as they are written; see step
 }
 
 // step is one step of a case, with its variables filled in: exactly one of its kinds.
@@ -38,6 +40,7 @@ type step struct {
 	Sent     *look            `json:"sent"`     // what has passed the proxy
 	Passed   *look            `json:"passed"`   // what has passed a gate
 	Hook     *hook            `json:"hook"`     // an event that the exchange has told the supplier
+	Equal    [][2]any         `json:"equal"`    // pairs: what is in the first is in the second
 	Wait     float64          `json:"wait_seconds"`
 
 	At     string            `json:"at"`     // which proxy (live by default, sandbox), or which gate
@@ -60,7 +63,7 @@ type hook struct {
 func (s *step) kinds() (n int) {
 	for _, is := range []bool{
 		s.Do != nil, s.Together != nil, s.Raw != nil, s.Fault != nil, s.Gate != nil,
-		s.Sent != nil, s.Passed != nil, s.Hook != nil, s.Wait > 0,
+		s.Sent != nil, s.Passed != nil, s.Hook != nil, s.Equal != nil, s.Wait > 0,
 	} {
 		if is {
 			n++
@@ -137,7 +140,8 @@ func readTheme(path string) (t theme, err error) {
 			return t, fmt.Errorf("a case has a name and steps: %q", c.Name)
 		}
 		for i, written := range c.Steps {
-			if _, err := readStep(written); err != nil {
+			var filledLater *json.UnmarshalTypeError // a variable in a number's place
+			if _, err := readStep(written); err != nil && !errors.As(err, &filledLater) {
 				return t, fmt.Errorf("%q, step %d: %w", c.Name, i+1, err)
 			}
 			if err := checkRules(written); err != nil {

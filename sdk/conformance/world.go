@@ -54,22 +54,24 @@ var credentials = variables{
 	"password":           "password-canary-of-the-operator",
 }
 
-func openWorld(ctx context.Context, place, program string) (w *world, err error) {
-	w = &world{terms: variables{}, proxies: map[string]*proxy{}, gates: map[string]*proxy{}, served: make(chan error, 1)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, w.close())
-		}
-	}()
+func openWorld(ctx context.Context, place, program string) (*world, error) {
+	w := &world{terms: variables{}, proxies: map[string]*proxy{}, gates: map[string]*proxy{}, served: make(chan error, 1)}
+	if err := w.open(ctx, place, program); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+func (w *world) open(ctx context.Context, place, program string) error {
 	for name, value := range credentials {
 		w.terms[name] = value
 	}
 	price, err := market.ParseMoney([]byte("12.5"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if w.buyer, err = refbuyer.New(refbuyer.Options{Bid: refbuyer.Fixed(price), Token: credentials["buyer_token"].(string), Seed: 1}); err != nil {
-		return nil, err
+		return err
 	}
 	going, stop := context.WithCancel(context.Background())
 	w.stopBuyer = stop
@@ -84,17 +86,17 @@ func openWorld(ctx context.Context, place, program string) (w *world, err error)
 	data := filepath.Join(place, "data")
 	w.terms["data"] = data
 	if err = os.MkdirAll(data, 0o700); err != nil {
-		return nil, err
+		return err
 	}
 	if w.exchange, err = startExchange(ctx, place, program, w.terms); err != nil {
-		return nil, err
+		return err
 	}
 	for _, tenant := range tenants {
 		w.proxies[tenant] = newProxy(w.exchange.listen[tenant])
 		w.terms[tenant] = w.proxies[tenant].server.URL
 		w.terms["direct_"+tenant] = w.exchange.listen[tenant]
 	}
-	return w, nil
+	return nil
 }
 
 // reset is the beginning of a case.

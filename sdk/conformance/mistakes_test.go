@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestMistakes shows that the suite finds what is wrong with an SDK: an SDK without the
+// mistake holds the case, and one with it does not, for the reason that is expected.
+func TestMistakes(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("needs go, to build the exchange")
+	}
+	w := testWorld(t)
+	themes, err := readThemes("cases")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []struct{ mistake, at, finding string }{
+		{"never tries again", "retries: what passes is tried again", "slept"},
+		{"does not wait", "retries: what passes is tried again", "~between 1 1.1"},
+		{"tries all again", "retries: no other error is tried again", "slept"},
+		{"passes over Retry-After", "retries: as many seconds as Retry-After says", "~between 7 7.7"},
+		{"other bytes", "retries: a connection that breaks", "text differs"},
+		{"a key for each try", "idempotency: an answer that was lost", "result.replayed: false, want true"},
+		{"hides replays", "idempotency: a key that is given", "replayed: false, want true"},
+		{"loses the key", "idempotency: the same key with something else", "idempotency_key: is not there"},
+		{"tells its key", "errors: a key that is nobody's", "the error tells a credential"},
+		{"tells the lead", "errors: one field that is wrong", "the error tells who the lead is"},
+		{"money as float32", "errors: what is new in an answer", "1234.5679"},
+		{"null is absent", "ingest: a lead that nobody takes", "buyer_id: is not there"},
+		{"absent is null", "ingest: a lead that nobody takes", "price: is there"},
+		{"a token for each call", "tokens: none before it is needed", "want 1"},
+		{"verifies nothing", "webhooks: refused: another secret", "error: is not there"},
+		{"has no clock", "webhooks: refused: too late", "error: is not there"},
+		{"takes a post twice", "buyers: posts under the same key at once", "post_calls: 4, want 2"},
+		{"dies", "errors: one field that is wrong", "the driver's output ended"},
+		{"chats", "errors: one field that is wrong", "no line of the protocol"},
+	} {
+		t.Run(m.mistake, func(t *testing.T) {
+			cases := pick(themes, m.at)
+			if len(cases) != 1 {
+				t.Fatalf("%q is in %d themes", m.at, len(cases))
+			}
+			for _, v := range playNaive(t, w, "", cases) {
+				if len(v.wrong) > 0 {
+					t.Errorf("without the mistake: %s: %s", v.name, v.wrong)
+				}
+			}
+			var found []string
+			for _, v := range playNaive(t, w, m.mistake, cases) {
+				found = append(found, v.wrong...)
+			}
+			if !strings.Contains(strings.Join(found, "\n"), m.finding) {
+				t.Errorf("found %q, want %q", found, m.finding)
+			}
+		})
+	}
+}
+
+func playNaive(t *testing.T, w *world, mistake string, cases []theme) []verdict {
+	t.Helper()
+	verdicts, err := playAll(t.Context(), w, (&naive{mistake: mistake}).start, cases)
+	if err != nil && mistake != "chats" {
+		t.Fatal(err)
+	}
+	if err != nil { // it cannot even describe itself
+		verdicts = append(verdicts, verdict{wrong: []string{err.Error()}})
+	}
+	if len(verdicts) == 0 {
+		t.Fatal("no case was played")
+	}
+	return verdicts
+}
+
+func testWorld(t *testing.T) *world {
+	t.Helper()
+	place := t.TempDir()
+	program := filepath.Join(place, "pingpost")
+	if err := buildExchange(t.Context(), filepath.Join("..", ".."), program); err != nil {
+		t.Fatal(err)
+	}
+	w, err := openWorld(context.Background(), place, program) // it ends after the test's context
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestProxy: what a fault does to a request, and what is kept of it.
+func TestProxy(t *testing.T) {
+	heard := 0
+	behind := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		heard++
+		w.Header().Set("X-Request-Id", "req_1")
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"data": {"id": "a", "n": 1.50}}`)
+	}))
+	defer behind.Close()
+	for _, c := range []struct {
+		name   string
+		fault  *fault
+		status int // 0: the connection broke
+		text   string
+		heard  int
+	}{
+		{"none", nil, 201, `{"data": {"id": "a", "n": 1.50}}`, 1},
+		{"for another path", &fault{On: "POST /other", Status: 500}, 201, `{"data": {"id": "a", "n": 1.50}}`, 1},
+		{"an answer", &fault{On: "POST /x?y=1", Status: 503, Body: map[string]any{"error": "e"}}, 503, `{"error":"e"}`, 0},
+		{"cut before", &fault{On: "POST /x?y=1", Drop: "before"}, 0, "", 0},
+		{"cut after", &fault{On: "POST /x?y=1", Drop: "after"}, 0, "", 1},
+		{"changed", &fault{On: "POST /x?y=1", Set: map[string]any{"data.id": "b", "more.deep": nil}, Remove: []string{"data.n"}}, 201, `{"data":{"id":"b"},"more":{"deep":null}}`, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProxy(behind.URL)
+			defer p.close()
+			if heard = 0; c.fault != nil {
+				p.disturb(c.fault)
+			}
+			status, _, text, err := plainly(p.server.URL+"/x?y=1", http.Header{"X-One": {"1"}}, []byte(`{"b": 2}`))
+			if status != c.status || string(text) != c.text || heard != c.heard || (err == nil) != (c.status > 0) {
+				t.Errorf("%d %s %v, heard %d times", status, text, err, heard)
+			}
+			kept := p.of("POST /x?y=1")
+			if wrong := match("kept", value(t, `[{"text": "{\"b\": 2}", "body": {"b": 2}, "headers": {"x-one": "1"}}]`), any(kept), true); wrong != nil {
+				t.Error(wrong)
+			}
+		})
+	}
+}
+
+// TestThemesThatSayTooMuch: what nobody would look at is a mistake of the file.
+func TestThemesThatSayTooMuch(t *testing.T) {
+	for text, finding := range map[string]string{
+		"theme: a\ncases: [{name: n, steps: [{do: {op: describe}}]}]": "",
+		"theme: a\ncases: []":                                                             "cases",
+		"theme: a\ncases: [{name: n, steps: []}]":                                         "steps",
+		"theme: a\nother: 1\ncases: [{name: n, steps: [{do: {}}]}]":                       "other",
+		"theme: a\ncases: [{name: n, steps: [{do: {}, sent: {count: 1}}]}]":               "of 2",
+		"theme: a\ncases: [{name: n, steps: [{do: {}, expects: {}}]}]":                    "expects",
+		"theme: a\ncases: [{name: n, steps: [{fault: [{status: 503}]}]}]":                 "on",
+		"theme: a\ncases: [{name: n, steps: [{fault: [{\"on\": x, drop: sometimes}]}]}]":  "drop",
+		"theme: a\ncases: [{name: n, steps: [{do: {op: describe}, expect: {a: ~txet}}]}]": "no rule",
+	} {
+		path := filepath.Join(t.TempDir(), "a.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := readTheme(path)
+		if (err == nil) != (finding == "") || err != nil && !strings.Contains(err.Error(), finding) {
+			t.Errorf("%s\n%v, want %q", text, err, finding)
+		}
+	}
+	if _, err := readThemes(t.TempDir()); err == nil {
+		t.Error("a folder without cases is none")
+	}
+}
+
+// TestReport: a suite that held nothing has not passed.
+func TestReport(t *testing.T) {
+	for _, c := range []struct {
+		verdicts []verdict
+		passed   bool
+		says     string
+	}{
+		{[]verdict{{theme: "a", name: "n"}}, true, "a     1       0"},
+		{[]verdict{{theme: "a", name: "n"}, {theme: "b", name: "m", wrong: []string{"why"}}}, false, "FAILED b: m"},
+		{[]verdict{{theme: "a", name: "n", passedOver: "the SDK has no x"}}, false, "passed over: a: n (the SDK has no x)"},
+		{nil, false, ""},
+	} {
+		var out strings.Builder
+		if passed := report(&out, "x", c.verdicts); passed != c.passed || !strings.Contains(out.String(), c.says) {
+			t.Errorf("%v: passed %v\n%s", c.verdicts, passed, out.String())
+		}
+	}
+}

@@ -1,0 +1,179 @@
+// Command conformance is the Go SDK's driver for the shared suite: see
+// sdk/conformance/PROTOCOL.md.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	pingpost "pingpost/sdk/go"
+)
+
+// request is every request; each op reads its own members of it.
+type request struct {
+	ID    int    `json:"id"`
+	Op    string `json:"op"`
+	Async bool   `json:"async"`
+
+	Client        string          `json:"client"`
+	BaseURL       string          `json:"base_url"`
+	AuthURL       string          `json:"auth_url"`
+	APIKey        string          `json:"api_key"`
+	ClientID      string          `json:"client_id"`
+	ClientSecret  string          `json:"client_secret"`
+	Scopes        []string        `json:"scopes"`
+	Token         string          `json:"token"`
+	Timeout       float64         `json:"timeout_seconds"`
+	MaxRetries    *int            `json:"max_retries"`
+	Method        string          `json:"method"`
+	Lead          string          `json:"lead_id"`
+	Body          json.RawMessage `json:"body"`
+	Key           string          `json:"idempotency_key"`
+	Test          bool            `json:"test"`
+	Secrets       []string        `json:"secrets"`
+	Headers       map[string]string
+	Payload       []byte `json:"body_base64"`
+	Now           int64  `json:"now"`
+	Tolerance     int    `json:"tolerance_seconds"`
+	Buyer, Flavor string
+	Credential    struct {
+		Bearer string `json:"bearer"`
+		APIKey string `json:"api_key"`
+	}
+	Script *script
+}
+
+// driver is what the suite has made so far.
+type driver struct {
+	mu      sync.Mutex
+	clients map[string]*pingpost.Client
+	buyers  map[string]*served
+
+	out sync.Mutex
+}
+
+func main() {
+	d := &driver{clients: map[string]*pingpost.Client{}, buyers: map[string]*served{}}
+	var open sync.WaitGroup
+	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(bytes.TrimSpace(line)) > 0 {
+			var r request
+			if err := json.Unmarshal(line, &r); err != nil {
+				fmt.Fprintln(os.Stderr, "a line that is no request:", err)
+				os.Exit(2)
+			}
+			if r.Async {
+				open.Go(func() { d.serve(&r) })
+			} else {
+				d.serve(&r)
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	open.Wait()
+}
+
+// slept collects the waits of one request. The suite's sleep finds it in the context.
+type slept struct {
+	mu      sync.Mutex
+	seconds []float64
+}
+
+type sleptKey struct{}
+
+func note(ctx context.Context, d time.Duration) error {
+	if s, is := ctx.Value(sleptKey{}).(*slept); is {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.seconds = append(s.seconds, d.Seconds())
+	}
+	return ctx.Err()
+}
+
+func (d *driver) serve(r *request) {
+	waits := &slept{}
+	result, err := d.do(context.WithValue(context.Background(), sleptKey{}, waits), r)
+	answer := map[string]any{"id": r.ID}
+	if err != nil {
+		answer["error"] = told(err)
+	} else {
+		answer["result"] = result
+	}
+	waits.mu.Lock()
+	if len(waits.seconds) > 0 {
+		answer["slept"] = waits.seconds
+	}
+	waits.mu.Unlock()
+	line, err := json.Marshal(answer)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "an answer that is no JSON:", err)
+		os.Exit(2)
+	}
+	d.out.Lock()
+	defer d.out.Unlock()
+	_, _ = os.Stdout.Write(append(line, '\n'))
+}
+
+func (d *driver) do(ctx context.Context, r *request) (any, error) {
+	switch r.Op {
+	case "describe":
+		return map[string]any{
+			"language": "go", "sdk_version": pingpost.Version,
+			"flavors": []string{"net/http", "fasthttp"}, "methods": names(),
+		}, nil
+	case "client.new":
+		return struct{}{}, d.newClient(r)
+	case "call":
+		return d.call(ctx, r)
+	case "webhook.verify":
+		return verify(r)
+	case "buyer.serve":
+		return d.serveBuyer(r)
+	case "buyer.script", "buyer.received", "buyer.stop":
+		return d.atBuyer(r)
+	}
+	return nil, &pingpost.UsageError{Message: "unknown op " + r.Op}
+}
+
+// told is an error as the protocol has it.
+func told(err error) map[string]any {
+	said := map[string]any{"kind": "usage", "message": err.Error()}
+	var api *pingpost.APIError
+	var transport *pingpost.TransportError
+	var timeout *pingpost.TimeoutError
+	var signature *pingpost.SignatureError
+	switch {
+	case errors.As(err, &api):
+		said = map[string]any{"kind": "api", "status": api.Status, "code": api.Code, "message": api.Error()}
+		if len(api.FieldErrors) > 0 {
+			said["field_errors"] = api.FieldErrors
+		}
+		if api.RequestID != "" {
+			said["request_id"] = api.RequestID
+		}
+		if api.RetryAfter > 0 {
+			said["retry_after"] = api.RetryAfter.Seconds()
+		}
+	case errors.As(err, &transport):
+		said["kind"] = "transport"
+	case errors.As(err, &timeout):
+		said["kind"] = "timeout"
+	case errors.As(err, &signature):
+		said["kind"] = "signature"
+	}
+	if key := pingpost.IdempotencyKey(err); key != "" {
+		said["idempotency_key"] = key
+	}
+	return said
+}

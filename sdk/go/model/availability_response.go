@@ -1,0 +1,8 @@
+// Code generated from api/openapi.yaml by sdk/generate. DO NOT EDIT.
+
+package model
+
+// AvailabilityResponse is: The answer to the question who would buy.
+type AvailabilityResponse struct {
+	Data Availability `json:"data"`
+}

@@ -1,0 +1,11 @@
+// Code generated from api/openapi.yaml by sdk/generate. DO NOT EDIT.
+
+package model
+
+// GrantType is: The one grant that is known here.
+// Others than those below may come.
+type GrantType string
+
+const (
+	GrantTypeClientCredentials GrantType = "client_credentials"
+)

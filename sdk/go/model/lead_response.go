@@ -1,0 +1,8 @@
+// Code generated from api/openapi.yaml by sdk/generate. DO NOT EDIT.
+
+package model
+
+// LeadResponse is: A lead, as suppliers are shown it by API key.
+type LeadResponse struct {
+	Data Lead `json:"data"`
+}

@@ -1,0 +1,26 @@
+// Code generated from api/openapi.yaml by sdk/generate. DO NOT EDIT.
+
+package model
+
+// NoBidReason is: Why a ping got no bid: one of the reasons for which a lead is not sold, or `no_campaign` (no active campaign takes pings of this vertical from this seller), or `loop` (the ping has been through too many exchanges).
+// Others than those below may come.
+type NoBidReason string
+
+const (
+	NoBidReasonNoBuyer           NoBidReason = "no_buyer"
+	NoBidReasonNoStateMatch      NoBidReason = "no_state_match"
+	NoBidReasonFiltered          NoBidReason = "filtered"
+	NoBidReasonOutsideSchedule   NoBidReason = "outside_schedule"
+	NoBidReasonCapsFull          NoBidReason = "caps_full"
+	NoBidReasonInsufficientFunds NoBidReason = "insufficient_funds"
+	NoBidReasonRateLimited       NoBidReason = "rate_limited"
+	NoBidReasonTimeout           NoBidReason = "timeout"
+	NoBidReasonNoBid             NoBidReason = "no_bid"
+	NoBidReasonBelowFloor        NoBidReason = "below_floor"
+	NoBidReasonBidExpired        NoBidReason = "bid_expired"
+	NoBidReasonPostRejected      NoBidReason = "post_rejected"
+	NoBidReasonSuppressed        NoBidReason = "suppressed"
+	NoBidReasonDuplicate         NoBidReason = "duplicate"
+	NoBidReasonNoCampaign        NoBidReason = "no_campaign"
+	NoBidReasonLoop              NoBidReason = "loop"
+)

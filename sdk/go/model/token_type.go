@@ -1,0 +1,11 @@
+// Code generated from api/openapi.yaml by sdk/generate. DO NOT EDIT.
+
+package model
+
+// TokenType is: How the token is shown.
+// Others than those below may come.
+type TokenType string
+
+const (
+	TokenTypeBearer TokenType = "Bearer"
+)
