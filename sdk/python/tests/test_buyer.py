@@ -325,10 +325,13 @@ def test_other_methods(house: House, flavor: str) -> None:
 
 
 def test_a_body_in_chunks(house: House, flavor: str) -> None:
-    with served(pingpost.Buyer(house.bid, house.post), flavor) as url:
+    buyer = pingpost.Buyer(house.bid, house.post)
+    # Without the validator: to it, what cheroot gives for a body in chunks is not complete.
+    application = buyer.wsgi if flavor == "wsgi" else buyer.asgi
+    headers = {"Idempotency-Key": "k", "Content-Type": "application/json"}
+    with serving(application, flavor) as url:
         for size, status in ((1, 200), (70_000, 413)):
             parts = (part for part in [b'{"long":"', b"x" * size, b'",', json.dumps(PING).encode()[1:]])
-            headers = {"Idempotency-Key": "k", "Content-Type": "application/json"}
             answer = httpx.post(
                 url + "/v1/ping", content=parts, headers=headers, trust_env=False, verify=False
             )

@@ -82,8 +82,8 @@ def test_leads_are_read(exchange: Exchange, caller: Caller) -> None:
     exchange.tell("/api/v1/leads/lead_1", Says(200, {"data": LEAD_BODY}))
     call = caller.client(exchange.url, token="t")
     lead = call("get_lead", "lead/1")
-    assert lead.status == "thought_over"
     assert not lead.status.known
+    assert lead.status == "thought_over"
     assert lead.return_ is models.ReturnState.WAITING
     assert lead.created_at == datetime(2026, 3, 2, 17, 4, 5, 250000, timezone.utc)
     assert lead.extra == {"more": {"a": [1]}}

@@ -73,11 +73,11 @@ def test_open_enums() -> None:
 
 
 def test_what_is_null_and_what_is_absent() -> None:
-    event = dict.fromkeys(
-        ("lead_uuid", "auction_id", "campaign_id", "supplier_id", "buyer_id", "price", "reason")
-    )
-    absent = models.LeadEventData.from_dict(dict(event, lead_id="l", status="sold"))
-    null = models.LeadEventData.from_dict(dict(event, lead_id="l", status="sold", reversed=None))
+    event: Dict[str, Any] = {"lead_id": "l", "status": "sold"}
+    for name in ("lead_uuid", "auction_id", "campaign_id", "supplier_id", "buyer_id", "price", "reason"):
+        event[name] = None
+    absent = models.LeadEventData.from_dict(event)
+    null = models.LeadEventData.from_dict(dict(event, reversed=None))
     assert absent.reversed is null.reversed is None
     assert "reversed" not in absent.to_dict()
     assert null.to_dict()["reversed"] is None

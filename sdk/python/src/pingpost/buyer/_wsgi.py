@@ -88,7 +88,13 @@ def _body(environ: Dict[str, Any]) -> Optional[bytes]:
             raise EOFError
         return body
     # A body in chunks. Only where the server ends it may it be read without a length.
-    return bytes(reader.read(MAX_BODY + 1)) if environ.get("wsgi.input_terminated") else b""
+    body = b""
+    while environ.get("wsgi.input_terminated") and len(body) <= MAX_BODY:
+        part = reader.read(MAX_BODY + 1 - len(body))
+        if not part:
+            break
+        body += part
+    return body
 
 
 def _phrase(status: int) -> str:
