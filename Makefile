@@ -7,6 +7,7 @@
 GOFUMPT_VERSION       := v0.12.0
 GOLANGCI_LINT_VERSION := v2.15.0
 GOVULNCHECK_VERSION   := v1.8.0
+OASDIFF_VERSION       := v1.33.0
 
 GO    ?= go
 ARGS  ?=
@@ -15,6 +16,7 @@ TOOLS  = bin/tools/$(shell $(GO) env GOVERSION)
 GOFUMPT       = $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)
 GOLANGCI_LINT = $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 GOVULNCHECK   = $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
+OASDIFF       = $(TOOLS)/oasdiff-$(OASDIFF_VERSION)
 
 # A source archive has no git: its build calls itself unversioned.
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
@@ -23,7 +25,7 @@ TEST_TIMEOUT ?= 10m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go conformance
+.PHONY: build test api contract-lint contract-page contract-breaking contract-release check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go conformance
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -75,6 +77,31 @@ vuln:
 
 fmt: $(GOFUMPT)
 	$(GOFUMPT) -w .
+
+# What is made from api/errors.yaml. A test fails where that was forgotten.
+api:
+	$(GO) generate ./api
+
+# These need Node.js and npm, and bring the rest into api/node_modules.
+NODE_MODULES = api/node_modules/.made
+
+$(NODE_MODULES): api/package-lock.json
+	npm ci --prefix api --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+contract-lint: $(NODE_MODULES)
+	cd api && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true ./node_modules/.bin/redocly lint openapi.yaml
+
+# The page's script is that of the package, to the byte.
+contract-page: $(NODE_MODULES)
+	cmp api/node_modules/redoc/bundles/redoc.standalone.js server/page/dist/redoc.standalone.js
+
+contract-breaking: $(OASDIFF)
+	sh api/breaking.sh $(CURDIR)/$(OASDIFF)
+
+# For whoever makes a release: from now on this document is what may not be broken.
+contract-release:
+	mkdir -p api/released && cp api/openapi.yaml api/released/openapi.yaml
 
 bench:
 	$(GO) run ./loadtest/bench $(ARGS)
@@ -160,6 +187,9 @@ $(GOFUMPT):
 
 $(GOLANGCI_LINT):
 	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION),golangci-lint)
+
+$(OASDIFF):
+	$(call tool,github.com/oasdiff/oasdiff,$(OASDIFF_VERSION),oasdiff)
 
 $(GOVULNCHECK):
 	$(call tool,golang.org/x/vuln/cmd/govulncheck,$(GOVULNCHECK_VERSION),govulncheck)

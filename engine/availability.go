@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -9,7 +10,7 @@ import (
 // that is wrong with it.
 func (p *ping) checkAvailability() error {
 	if p.req.BadKey {
-		p.fault("Idempotency-Key", market.CodeInvalidFormat, "1 to 255 visible ASCII characters")
+		p.fault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
 	}
 	p.checkTest()
 	campaign := p.address(memberCampaign)
@@ -32,9 +33,9 @@ func (p *ping) address(name string) []byte {
 	m := p.member(name)
 	switch {
 	case m != nil && m.Kind != market.JSONString:
-		p.fault(name, market.CodeWrongType, "a string")
+		p.fault(name, errcode.FieldWrongType, "a string")
 	case m == nil || len(m.Text) == 0:
-		p.fault(name, market.CodeMissingRequired, "a string")
+		p.fault(name, errcode.FieldMissingRequired, "a string")
 	default:
 		return m.Text
 	}
@@ -48,11 +49,11 @@ func (p *ping) find(campaign []byte) {
 	}
 	p.open = p.plan.campaign(market.CampaignID(campaign), p.test)
 	if p.open == nil {
-		p.fault(memberCampaign, market.CodeUnknown, "the id of a campaign")
+		p.fault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
 		return
 	}
 	paused, _ := p.engine.state.Paused(event.NameCampaign, p.open.Campaign.Ref)
 	if paused || p.open.Campaign.Method != market.PingPost {
-		p.fault(memberCampaign, market.CodeInactive, "the id of a ping_post campaign that takes leads now")
+		p.fault(memberCampaign, errcode.FieldInactive, "the id of a ping_post campaign that takes leads now")
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -32,10 +33,10 @@ func (in *ingest) check() error {
 		}
 	}
 	if in.req.BadKey {
-		in.fault("Idempotency-Key", market.CodeInvalidFormat, "1 to 255 visible ASCII characters")
+		in.fault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
 	}
 	if in.req.BadTest {
-		in.fault(headerTest, market.CodeInvalidFormat, expectedTest)
+		in.fault(headerTest, errcode.FieldInvalidFormat, expectedTest)
 	}
 	in.require(memberCampaign, campaign)
 	in.require(memberSupplier, supplier)
@@ -62,7 +63,7 @@ func (in *ingest) name(member *market.Member) []byte {
 		return member.Text
 	case market.JSONNull:
 	default:
-		in.fault(string(member.Name), market.CodeWrongType, "a string")
+		in.fault(string(member.Name), errcode.FieldWrongType, "a string")
 	}
 	return nil
 }
@@ -76,7 +77,7 @@ func (in *ingest) require(member string, value []byte) {
 			return
 		}
 	}
-	in.fault(member, market.CodeMissingRequired, "a string")
+	in.fault(member, errcode.FieldMissingRequired, "a string")
 }
 
 // find looks the campaign up and sees whether it takes leads now.
@@ -87,9 +88,9 @@ func (in *ingest) find(campaign []byte) {
 	in.open = in.plan.campaign(market.CampaignID(campaign), in.test)
 	switch {
 	case in.open == nil:
-		in.fault(memberCampaign, market.CodeUnknown, "the id of a campaign")
+		in.fault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
 	case in.paused():
-		in.fault(memberCampaign, market.CodeInactive, "the id of a campaign that takes leads now")
+		in.fault(memberCampaign, errcode.FieldInactive, "the id of a campaign that takes leads now")
 	}
 }
 

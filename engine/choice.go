@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -52,7 +53,7 @@ func (in *ingest) findOffer(ping, buyer *market.Member) error {
 }
 
 func (in *ingest) unknownChoice(member string) {
-	in.fault(member, market.CodeUnknown, "a ping of yours and a buyer that it offered, given together")
+	in.fault(member, errcode.FieldUnknown, "a ping of yours and a buyer that it offered, given together")
 }
 
 // member is one of the body's, or nil where it is not there or null.

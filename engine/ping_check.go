@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 )
 
@@ -47,9 +48,9 @@ var signals = [...]struct {
 func (p *ping) checkSellers() error {
 	switch {
 	case p.req.BadKey:
-		p.fault("Idempotency-Key", market.CodeInvalidFormat, "1 to 255 visible ASCII characters")
+		p.fault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
 	case len(p.req.Key) == 0:
-		p.fault("Idempotency-Key", market.CodeMissingRequired, "1 to 255 visible ASCII characters")
+		p.fault("Idempotency-Key", errcode.FieldMissingRequired, "1 to 255 visible ASCII characters")
 	}
 	p.checkTest()
 	p.theirs = p.frame(memberAuction, true)
@@ -67,7 +68,7 @@ func (p *ping) checkSellers() error {
 
 func (p *ping) checkTest() {
 	if p.req.BadTest {
-		p.fault(headerTest, market.CodeInvalidFormat, expectedTest)
+		p.fault(headerTest, errcode.FieldInvalidFormat, expectedTest)
 	}
 }
 
@@ -107,15 +108,15 @@ func (p *ping) frame(name string, required bool) []byte {
 	m := p.member(name)
 	switch {
 	case m != nil && m.Kind != market.JSONString:
-		p.fault(name, market.CodeWrongType, expected)
+		p.fault(name, errcode.FieldWrongType, expected)
 	case m == nil || len(bytes.TrimSpace(m.Text)) == 0:
 		if required {
-			p.fault(name, market.CodeMissingRequired, expected)
+			p.fault(name, errcode.FieldMissingRequired, expected)
 		}
 	case utf8.RuneCount(m.Text) > maxFrameText:
-		p.fault(name, market.CodeTooLong, expected)
+		p.fault(name, errcode.FieldTooLong, expected)
 	case bytes.ContainsFunc(m.Text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		p.fault(name, market.CodeInvalidFormat, expected)
+		p.fault(name, errcode.FieldInvalidFormat, expected)
 	default:
 		return m.Text
 	}
@@ -130,15 +131,15 @@ func (p *ping) readExpiry() {
 		return
 	}
 	if m.Kind != market.JSONString {
-		p.fault(memberExpires, market.CodeWrongType, expected)
+		p.fault(memberExpires, errcode.FieldWrongType, expected)
 		return
 	}
 	at, ok := market.ParseTimestamp(m.Text)
 	switch {
 	case !ok:
-		p.fault(memberExpires, market.CodeInvalidFormat, expected)
+		p.fault(memberExpires, errcode.FieldInvalidFormat, expected)
 	case at <= p.now:
-		p.fault(memberExpires, market.CodeExpired, expected)
+		p.fault(memberExpires, errcode.FieldExpired, expected)
 	default:
 		p.expires = min(p.expires, at)
 	}
@@ -158,7 +159,7 @@ func (p *ping) checkSignals(mapping *market.Mapping) {
 			ok = err == nil
 		}
 		if !ok {
-			p.fault(signal.name, market.CodeWrongType, signal.expected)
+			p.fault(signal.name, errcode.FieldWrongType, signal.expected)
 		}
 	}
 }

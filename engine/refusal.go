@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 )
 
@@ -25,21 +26,21 @@ type Refusal struct {
 type RefusalCode string
 
 const (
-	InvalidPayload RefusalCode = "invalid_payload"
-	KeyReused      RefusalCode = "idempotency_key_reused"
-	Forbidden      RefusalCode = "forbidden"
+	InvalidPayload RefusalCode = errcode.InvalidPayload
+	KeyReused      RefusalCode = errcode.IdempotencyKeyReused
+	Forbidden      RefusalCode = errcode.Forbidden
 
-	AuctionExists    RefusalCode = "auction_exists"    // the seller has used this auction id
-	RateLimited      RefusalCode = "rate_limited"      // too many auctions at once
-	InvalidBidToken  RefusalCode = "invalid_bid_token" // not one of this auction and this seller
-	AlreadySold      RefusalCode = "already_sold"      // the auction's bid has been taken up
-	BidExpired       RefusalCode = "bid_expired"       // nobody stands by the bid any more
-	PostRejected     RefusalCode = "post_rejected"     // the lead is one that the buyer does not get, or does not take
-	BuyerUnavailable RefusalCode = "buyer_unavailable" // not delivered yet; the tries go on
-	BuyerTimeout     RefusalCode = "buyer_timeout"     // not answered yet; the tries go on
+	AuctionExists    RefusalCode = errcode.AuctionExists    // the seller has used this auction id
+	RateLimited      RefusalCode = errcode.RateLimited      // too many auctions at once
+	InvalidBidToken  RefusalCode = errcode.InvalidBidToken  // not one of this auction and this seller
+	AlreadySold      RefusalCode = errcode.AlreadySold      // the auction's bid has been taken up
+	BidExpired       RefusalCode = errcode.BidExpired       // nobody stands by the bid any more
+	PostRejected     RefusalCode = errcode.PostRejected     // the lead is one that the buyer does not get, or does not take
+	BuyerUnavailable RefusalCode = errcode.BuyerUnavailable // not delivered yet; the tries go on
+	BuyerTimeout     RefusalCode = errcode.BuyerTimeout     // not answered yet; the tries go on
 
-	NotFound          RefusalCode = "not_found"          // there is no such lead, or none of the caller's
-	InvalidTransition RefusalCode = "invalid_transition" // from where the lead stands one does not come there
+	NotFound          RefusalCode = errcode.NotFound          // there is no such lead, or none of the caller's
+	InvalidTransition RefusalCode = errcode.InvalidTransition // from where the lead stands one does not come there
 )
 
 func (r *Refusal) Error() string { return string(r.Code) }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 )
 
@@ -31,12 +32,12 @@ func (in *ingest) checkPost() error {
 	req := in.promise.post
 	switch {
 	case req.BadKey:
-		in.fault("Idempotency-Key", market.CodeInvalidFormat, "1 to 255 visible ASCII characters")
+		in.fault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
 	case len(req.Key) == 0:
-		in.fault("Idempotency-Key", market.CodeMissingRequired, "1 to 255 visible ASCII characters")
+		in.fault("Idempotency-Key", errcode.FieldMissingRequired, "1 to 255 visible ASCII characters")
 	}
 	if req.BadTest {
-		in.fault(headerTest, market.CodeInvalidFormat, expectedTest)
+		in.fault(headerTest, errcode.FieldInvalidFormat, expectedTest)
 	}
 	in.wantText("auction_id", &req.Auction, "the auction_id of your ping")
 	in.wantText("bid_token", &req.Token, "the bid_token that your ping was answered with")
@@ -76,9 +77,9 @@ func (in *ingest) wantText(path string, m *market.Member, expected string) (text
 	case m.Kind == market.JSONString && len(bytes.TrimSpace(m.Text)) > 0:
 		return m.Text
 	case m.Kind == 0, m.Kind == market.JSONNull, m.Kind == market.JSONString:
-		in.fault(path, market.CodeMissingRequired, expected)
+		in.fault(path, errcode.FieldMissingRequired, expected)
 	default:
-		in.fault(path, market.CodeWrongType, expected)
+		in.fault(path, errcode.FieldWrongType, expected)
 	}
 	return nil
 }
@@ -89,9 +90,9 @@ func (in *ingest) checkSellerID(m *market.Member) {
 	switch {
 	case text == nil:
 	case utf8.RuneCount(text) > maxSellerID:
-		in.fault("lead.lead_uuid", market.CodeTooLong, expected)
+		in.fault("lead.lead_uuid", errcode.FieldTooLong, expected)
 	case !printable(text):
-		in.fault("lead.lead_uuid", market.CodeInvalidFormat, expected)
+		in.fault("lead.lead_uuid", errcode.FieldInvalidFormat, expected)
 	default:
 		in.promise.seller = text
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -31,7 +32,7 @@ func TestPostFaults(t *testing.T) {
 		{"one that cannot be printed", nil, nil, func(p *posting) { p.own = "a\x00b" }, "lead.lead_uuid:invalid_format"},
 		{"one of a broken character", nil, nil, func(p *posting) { p.own = "a\xffb" }, "lead.lead_uuid:invalid_format"},
 		{"what the body had", nil, nil, func(p *posting) {
-			p.faults = []market.FieldError{{Field: "lead.address", Code: market.CodeWrongType}}
+			p.faults = []market.FieldError{{Field: "lead.address", Code: errcode.FieldWrongType}}
 		}, "lead.address:wrong_type"},
 		{
 			"nobody", nil,

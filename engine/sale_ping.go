@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -58,10 +59,10 @@ func valueOf(field *event.Field, as market.FieldType) market.Value {
 func (in *ingest) matchPing(statePath, zipPath string) {
 	then, now := in.promise.earlier.Values, in.lead.Values
 	if differ(then[market.SlotState], now[market.SlotState], nil) {
-		in.fault(statePath, market.CodePingMismatch, "the state of the ping")
+		in.fault(statePath, errcode.FieldPingMismatch, "the state of the ping")
 	}
 	if differ(then[market.SlotZip], now[market.SlotZip], market.ZIP3) {
-		in.fault(zipPath, market.CodePingMismatch, "a ZIP code that begins as the ping's zip3")
+		in.fault(zipPath, errcode.FieldPingMismatch, "a ZIP code that begins as the ping's zip3")
 	}
 }
 

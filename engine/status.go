@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
@@ -105,7 +106,7 @@ func (e *Engine) ReportStatuses(req *StatusRequest) (StatusAnswer, error) {
 	}
 	fields := append(r.keyFaults(), req.Faults...)
 	if n := len(req.Reports); len(req.Faults) == 0 && (n == 0 || n > MostReports) {
-		fields = append(fields, market.FieldError{Field: "changes", Code: market.CodeOutOfRange, Expected: fmt.Sprintf("1 to %d reports", MostReports)})
+		fields = append(fields, market.FieldError{Field: "changes", Code: errcode.FieldOutOfRange, Expected: fmt.Sprintf("1 to %d reports", MostReports)})
 	}
 	if len(fields) > 0 {
 		return StatusAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -74,7 +75,7 @@ func TestBatchAsAWhole(t *testing.T) {
 		a := x.sold(1)
 		entries := x.log.len()
 		unreadable := x.statusRequest([]word{{key: "k"}})
-		unreadable.Reports, unreadable.Faults = nil, []market.FieldError{{Field: "changes", Code: market.CodeMissingRequired, Expected: "a list"}}
+		unreadable.Reports, unreadable.Faults = nil, []market.FieldError{{Field: "changes", Code: errcode.FieldMissingRequired, Expected: "a list"}}
 		nobody := x.statusRequest([]word{{key: "k"}})
 		nobody.Reports = nil
 		many := make([]word, engine.MostReports+1)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 )
@@ -123,9 +124,9 @@ func (r *reporting) keyFaults() []market.FieldError {
 	const field, expected = "Idempotency-Key", "1 to 255 visible ASCII characters"
 	switch {
 	case r.req.BadKey:
-		return []market.FieldError{{Field: field, Code: market.CodeInvalidFormat, Expected: expected}}
+		return []market.FieldError{{Field: field, Code: errcode.FieldInvalidFormat, Expected: expected}}
 	case len(r.req.Key) == 0:
-		return []market.FieldError{{Field: field, Code: market.CodeMissingRequired, Expected: expected}}
+		return []market.FieldError{{Field: field, Code: errcode.FieldMissingRequired, Expected: expected}}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -22,7 +23,7 @@ func (a *Admin) owned(kind event.NameKind, h func(*fasthttp.RequestCtx, *owner))
 		id := parameter(ctx, "id")
 		ref := e.State().RefOf(kind, id)
 		if ref == 0 {
-			a.fail(ctx, fault{404, "not_found", "No supplier or buyer of this id was ever configured."})
+			a.fail(ctx, fault{404, errcode.NotFound, "No supplier or buyer of this id was ever configured."})
 			return
 		}
 		h(ctx, &owner{engine: e, kind: kind, id: id, ref: ref})
@@ -96,7 +97,7 @@ func (a *Admin) addSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	client := parameter(ctx, "client")
 	if client == "" || len(client) > maxClient || strings.ContainsFunc(client, notInClient) {
 		a.fail(ctx, faultPayload, market.FieldError{
-			Field: "client_id", Code: market.CodeInvalidFormat, Expected: "1 to 128 visible ASCII characters and no colon",
+			Field: "client_id", Code: errcode.FieldInvalidFormat, Expected: "1 to 128 visible ASCII characters and no colon",
 		})
 		return
 	}
@@ -156,7 +157,7 @@ func (a *Admin) scopes(ctx *fasthttp.RequestCtx, otherwise event.Scopes) (scopes
 	}
 	if scopes == 0 {
 		a.fail(ctx, faultPayload, market.FieldError{
-			Field: "scopes", Code: market.CodeNotAllowedValue, Expected: "one or more of ping, post and webhook",
+			Field: "scopes", Code: errcode.FieldNotAllowedValue, Expected: "one or more of ping, post and webhook",
 		})
 	}
 	return scopes, scopes != 0

@@ -10,6 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/server/config"
@@ -36,13 +37,13 @@ func (a *Admin) failWith(ctx *fasthttp.RequestCtx, err error) {
 	var problems *config.Problems
 	switch {
 	case errors.Is(err, engine.ErrNotFound):
-		a.fail(ctx, fault{404, "not_found", err.Error()})
+		a.fail(ctx, fault{404, errcode.NotFound, err.Error()})
 	case errors.Is(err, engine.ErrConflict):
-		a.fail(ctx, fault{409, "invalid_transition", err.Error()})
+		a.fail(ctx, fault{409, errcode.InvalidTransition, err.Error()})
 	case errors.As(err, &problems):
-		a.fail(ctx, fault{422, "invalid_payload", err.Error()}, mistakes(*problems)...)
+		a.fail(ctx, fault{422, errcode.InvalidPayload, err.Error()}, mistakes(*problems)...)
 	default:
-		a.fail(ctx, fault{503, "unavailable", err.Error()})
+		a.fail(ctx, fault{503, errcode.Unavailable, err.Error()})
 	}
 }
 
@@ -55,7 +56,7 @@ func mistakes(problems config.Problems) []market.FieldError {
 		if field == "" {
 			field = "document"
 		}
-		list = append(list, market.FieldError{Field: field, Code: market.CodeInvalidFormat, Expected: problem.Message})
+		list = append(list, market.FieldError{Field: field, Code: errcode.FieldInvalidFormat, Expected: problem.Message})
 	}
 	return list
 }
@@ -142,11 +143,11 @@ func (a *Admin) document(ctx *fasthttp.RequestCtx, into any) bool {
 		return true
 	case errors.As(err, &wrong) && wrong.Field != "":
 		a.fail(ctx, faultPayload, market.FieldError{
-			Field: wrong.Field, Code: market.CodeWrongType, Expected: "a value of another type",
+			Field: wrong.Field, Code: errcode.FieldWrongType, Expected: "a value of another type",
 		})
 	default:
 		a.fail(ctx, faultPayload, market.FieldError{
-			Field: "body", Code: market.CodeWrongType, Expected: "an object whose members have their types and ranges",
+			Field: "body", Code: errcode.FieldWrongType, Expected: "an object whose members have their types and ranges",
 		})
 	}
 	return false
@@ -162,15 +163,15 @@ func (a *Admin) secret(ctx *fasthttp.RequestCtx) {
 	}
 	name, _ := ctx.UserValue("name").(string)
 	if _, ok := e.State().Secret(name); !ok {
-		a.fail(ctx, fault{404, "not_found", "There is no secret of this name; it is named in the configuration first."})
+		a.fail(ctx, fault{404, errcode.NotFound, "There is no secret of this name; it is named in the configuration first."})
 		return
 	}
 	if body.Value == "" {
-		a.fail(ctx, faultPayload, market.FieldError{Field: "value", Code: market.CodeMissingRequired, Expected: "the new secret"})
+		a.fail(ctx, faultPayload, market.FieldError{Field: "value", Code: errcode.FieldMissingRequired, Expected: "the new secret"})
 		return
 	}
 	if strings.HasPrefix(name, "supplier/") && !config.Signs(body.Value) {
-		a.fail(ctx, faultPayload, market.FieldError{Field: "value", Code: market.CodeInvalidFormat, Expected: "a webhook secret: whsec_ followed by base64"})
+		a.fail(ctx, faultPayload, market.FieldError{Field: "value", Code: errcode.FieldInvalidFormat, Expected: "a webhook secret: whsec_ followed by base64"})
 		return
 	}
 	if err := e.SetSecret(name, a.operator.Seal(name, body.Value)); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 )
 
@@ -53,7 +54,7 @@ func (e *Erased) Leave(lead market.LeadID, why LeftWhy) {
 	}
 }
 
-var faultErasing = fault{503, "unavailable", "Another person is being looked for in the log. Ask again after the time in Retry-After."}
+var faultErasing = fault{503, errcode.Unavailable, "Another person is being looked for in the log. Ask again after the time in Retry-After."}
 
 // erasing answers an operator who has a person erased. It takes as long as reading the
 // log does, and half a minute more where a lead is being delivered.
@@ -107,11 +108,11 @@ func (a *Admin) erasure(ctx *fasthttp.RequestCtx) (who *Erasure, wrong *market.F
 		}
 	}
 	if given != 1 {
-		return nil, &market.FieldError{Field: "lead", Code: market.CodeMissingRequired, Expected: "the id of a lead, or in its place a phone, or an email"}, true
+		return nil, &market.FieldError{Field: "lead", Code: errcode.FieldMissingRequired, Expected: "the id of a lead, or in its place a phone, or an email"}, true
 	}
 	who = new(Erasure)
 	bad := func(field, expected string) (*Erasure, *market.FieldError, bool) {
-		return nil, &market.FieldError{Field: field, Code: market.CodeInvalidFormat, Expected: expected}, true
+		return nil, &market.FieldError{Field: field, Code: errcode.FieldInvalidFormat, Expected: expected}, true
 	}
 	switch {
 	case body.Lead != "":

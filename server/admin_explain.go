@@ -6,6 +6,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/market"
 )
@@ -38,7 +39,7 @@ const maxExplained = 2
 // maxSellersID bounds what is looked for as a seller's own id, in bytes.
 const maxSellersID = 1024
 
-var faultExplaining = fault{503, "unavailable", "Others are being looked up in the log. Ask again after the time in Retry-After."}
+var faultExplaining = fault{503, errcode.Unavailable, "Others are being looked up in the log. Ask again after the time in Retry-After."}
 
 // explainer answers what became of what an id names. It stands in the path, or, where
 // it has characters that a path has not, in the query.
@@ -51,7 +52,7 @@ func (a *Admin) explainer() fasthttp.RequestHandler {
 		}
 		if id == "" || len(id) > maxSellersID {
 			a.fail(ctx, faultPayload, market.FieldError{
-				Field: "id", Code: market.CodeInvalidFormat,
+				Field: "id", Code: errcode.FieldInvalidFormat,
 				Expected: "the id of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…), or a seller's own id of its auction",
 			})
 			return
@@ -68,7 +69,7 @@ func (a *Admin) explainer() fasthttp.RequestHandler {
 		switch {
 		case errors.As(err, &several):
 			a.fail(ctx, faultPayload, market.FieldError{
-				Field: "supplier", Code: market.CodeMissingRequired, Expected: "whose auction is meant: " + strings.Join(several.Names, ", "),
+				Field: "supplier", Code: errcode.FieldMissingRequired, Expected: "whose auction is meant: " + strings.Join(several.Names, ", "),
 			})
 		case err != nil:
 			a.failWith(ctx, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -25,7 +26,7 @@ func (a *Admin) funds(ctx *fasthttp.RequestCtx) {
 	id, _ := ctx.UserValue("id").(string)
 	ref := e.State().RefOf(event.NameBuyer, id)
 	if ref == 0 {
-		a.fail(ctx, fault{404, "not_found", "No buyer of this id was ever configured."})
+		a.fail(ctx, fault{404, errcode.NotFound, "No buyer of this id was ever configured."})
 		return
 	}
 	balance, held := e.State().Balance(ref)
@@ -49,16 +50,16 @@ func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
 	amount, ok := movement(body.Amount)
 	switch {
 	case len(body.Amount) == 0:
-		faults = append(faults, market.FieldError{Field: "amount", Code: market.CodeMissingRequired, Expected: expectedMovement})
+		faults = append(faults, market.FieldError{Field: "amount", Code: errcode.FieldMissingRequired, Expected: expectedMovement})
 	case !ok:
-		faults = append(faults, market.FieldError{Field: "amount", Code: market.CodeOutOfRange, Expected: expectedMovement})
+		faults = append(faults, market.FieldError{Field: "amount", Code: errcode.FieldOutOfRange, Expected: expectedMovement})
 	}
 	switch {
 	case len(body.Note) > maxFundsNote:
-		faults = append(faults, market.FieldError{Field: "note", Code: market.CodeTooLong, Expected: "at most " + strconv.Itoa(maxFundsNote) + " bytes"})
+		faults = append(faults, market.FieldError{Field: "note", Code: errcode.FieldTooLong, Expected: "at most " + strconv.Itoa(maxFundsNote) + " bytes"})
 	case strings.ContainsFunc(body.Note, func(c rune) bool { return !unicode.IsPrint(c) }):
 		// It stands in a line of a statement, on a terminal as in a file.
-		faults = append(faults, market.FieldError{Field: "note", Code: market.CodeInvalidFormat, Expected: "a line of printable characters"})
+		faults = append(faults, market.FieldError{Field: "note", Code: errcode.FieldInvalidFormat, Expected: "a line of printable characters"})
 	}
 	if len(faults) > 0 {
 		a.fail(ctx, faultPayload, faults...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -83,7 +84,7 @@ func (a *Admin) keys(ctx *fasthttp.RequestCtx) {
 	id, _ := ctx.UserValue("id").(string)
 	ref := e.State().RefOf(event.NameSupplier, id)
 	if ref == 0 {
-		a.fail(ctx, fault{404, "not_found", "No supplier of this id was ever configured."})
+		a.fail(ctx, fault{404, errcode.NotFound, "No supplier of this id was ever configured."})
 		return
 	}
 	body := []byte(`{"keys":[`)
@@ -134,4 +135,4 @@ func (a *Admin) revokeAll(ctx *fasthttp.RequestCtx, e *engine.Engine, live []sta
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-var faultNoCredential = fault{404, "not_found", "There is no such credential, or it is revoked already. A listing shows those that are good."}
+var faultNoCredential = fault{404, errcode.NotFound, "There is no such credential, or it is revoked already. A listing shows those that are good."}

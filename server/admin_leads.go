@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
@@ -26,7 +27,7 @@ func (a *Admin) deliveries(ctx *fasthttp.RequestCtx) {
 	switch only {
 	case "", market.DeliveryPending.String(), market.DeliveryUnknown.String():
 	default:
-		a.fail(ctx, faultPayload, market.FieldError{Field: "state", Code: market.CodeNotAllowedValue, Expected: "pending or unknown"})
+		a.fail(ctx, faultPayload, market.FieldError{Field: "state", Code: errcode.FieldNotAllowedValue, Expected: "pending or unknown"})
 		return
 	}
 	var open []*state.Post
@@ -79,7 +80,7 @@ func (a *Admin) resolve(ctx *fasthttp.RequestCtx) {
 	name, _ := ctx.UserValue("lead").(string)
 	lead, ok := market.ParseLeadID(name)
 	if !ok {
-		a.fail(ctx, fault{404, "not_found", "There is no lead of this id."})
+		a.fail(ctx, fault{404, errcode.NotFound, "There is no lead of this id."})
 		return
 	}
 	settlements := map[string]event.Settlement{

@@ -7,10 +7,11 @@ import (
 	"github.com/valyala/fasthttp"
 	"github.com/valyala/fasthttp/fasthttpadaptor"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 )
 
-var faultProfile = fault{503, "unavailable", "The profile could not be taken; another may be under way. Ask again after the time in Retry-After."}
+var faultProfile = fault{503, errcode.Unavailable, "The profile could not be taken; another may be under way. Ask again after the time in Retry-After."}
 
 // profile serves Go's profiles. What goes wrong is told in the interface's form.
 func (a *Admin) profile(ctx *fasthttp.RequestCtx) {
@@ -29,6 +30,6 @@ func (a *Admin) profile(ctx *fasthttp.RequestCtx) {
 	case status >= fasthttp.StatusInternalServerError:
 		a.fail(ctx, faultProfile)
 	case status >= fasthttp.StatusBadRequest:
-		a.fail(ctx, faultPayload, market.FieldError{Field: "seconds", Code: market.CodeInvalidFormat, Expected: "a number of seconds, for a profile that has a duration, and no debug beside it"})
+		a.fail(ctx, faultPayload, market.FieldError{Field: "seconds", Code: errcode.FieldInvalidFormat, Expected: "a number of seconds, for a profile that has a duration, and no debug beside it"})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/market"
 )
@@ -59,13 +60,13 @@ func pageOf(query *fasthttp.Args) (limit int, after market.LeadID, faults []mark
 	if text := query.Peek("limit"); len(text) > 0 {
 		n, err := strconv.Atoi(string(text))
 		if limit = n; err != nil || n < 1 || n > mostReturns {
-			faults = append(faults, market.FieldError{Field: "limit", Code: market.CodeOutOfRange, Expected: "1 to " + strconv.Itoa(mostReturns)})
+			faults = append(faults, market.FieldError{Field: "limit", Code: errcode.FieldOutOfRange, Expected: "1 to " + strconv.Itoa(mostReturns)})
 		}
 	}
 	if text := query.Peek("after"); len(text) > 0 {
 		var ok bool
 		if after, ok = market.ParseLeadID(string(text)); !ok {
-			faults = append(faults, market.FieldError{Field: "after", Code: market.CodeInvalidFormat, Expected: "a lead's id, such as next of the page before"})
+			faults = append(faults, market.FieldError{Field: "after", Code: errcode.FieldInvalidFormat, Expected: "a lead's id, such as next of the page before"})
 		}
 	}
 	return limit, after, faults
@@ -100,15 +101,15 @@ func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx) {
 	}
 	lead, ok := market.ParseLeadID(parameter(ctx, "lead"))
 	if !ok {
-		a.fail(ctx, fault{404, "not_found", "There is no lead of this id."})
+		a.fail(ctx, fault{404, errcode.NotFound, "There is no lead of this id."})
 		return
 	}
 	var faults []market.FieldError
 	if word.Approve == nil {
-		faults = append(faults, market.FieldError{Field: "approve", Code: market.CodeMissingRequired, Expected: "true or false"})
+		faults = append(faults, market.FieldError{Field: "approve", Code: errcode.FieldMissingRequired, Expected: "true or false"})
 	}
 	if utf8.RuneCountInString(word.Note) > mostNote {
-		faults = append(faults, market.FieldError{Field: "note", Code: market.CodeTooLong, Expected: "at most " + strconv.Itoa(mostNote) + " characters"})
+		faults = append(faults, market.FieldError{Field: "note", Code: errcode.FieldTooLong, Expected: "at most " + strconv.Itoa(mostNote) + " characters"})
 	}
 	if len(faults) > 0 {
 		a.fail(ctx, faultPayload, faults...)

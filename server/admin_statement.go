@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -31,7 +32,7 @@ type Entries interface {
 // period on.
 const maxStatements = 2
 
-var faultStatements = fault{503, "unavailable", "Other statements are being read from the log. Ask again after the time in Retry-After."}
+var faultStatements = fault{503, errcode.Unavailable, "Other statements are being read from the log. Ask again after the time in Retry-After."}
 
 // statements answers with a party's statement: a sum, then the entries, which are
 // sent as they are read.
@@ -48,7 +49,7 @@ func (a *Admin) statements() fasthttp.RequestHandler {
 			return
 		}
 		if ask.party.Ref == 0 {
-			a.fail(ctx, fault{404, "not_found", "No supplier or buyer of this id was ever configured."})
+			a.fail(ctx, fault{404, errcode.NotFound, "No supplier or buyer of this id was ever configured."})
 			return
 		}
 		select {
@@ -91,7 +92,7 @@ func (a *Admin) failStatement(ctx *fasthttp.RequestCtx, err error) {
 	var past *engine.PastHistory
 	if errors.As(err, &past) {
 		a.fail(ctx, faultPayload, market.FieldError{
-			Field: "from", Code: market.CodeOutOfRange, Expected: "a time that the log goes back to: " + past.Error(),
+			Field: "from", Code: errcode.FieldOutOfRange, Expected: "a time that the log goes back to: " + past.Error(),
 		})
 		return
 	}
@@ -110,7 +111,7 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQ
 	query := ctx.QueryArgs()
 	buyer, supplier := string(query.Peek("buyer")), string(query.Peek("supplier"))
 	if (buyer == "") == (supplier == "") {
-		return nil, &market.FieldError{Field: "buyer", Code: market.CodeMissingRequired, Expected: "the id of a buyer, or that of a supplier in supplier"}
+		return nil, &market.FieldError{Field: "buyer", Code: errcode.FieldMissingRequired, Expected: "the id of a buyer, or that of a supplier in supplier"}
 	}
 	ask := &statementQuery{party: engine.Party{Kind: event.NameBuyer}, id: buyer}
 	if supplier != "" {
@@ -124,16 +125,16 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQ
 		}
 		at, ok := parseInstant(text)
 		if !ok {
-			return nil, &market.FieldError{Field: name, Code: market.CodeInvalidFormat, Expected: "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)"}
+			return nil, &market.FieldError{Field: name, Code: errcode.FieldInvalidFormat, Expected: "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)"}
 		}
 		*into = at
 	}
 	if ask.period.To != 0 && ask.period.From >= ask.period.To {
-		return nil, &market.FieldError{Field: "to", Code: market.CodeOutOfRange, Expected: "a time after from; the statement ends before it"}
+		return nil, &market.FieldError{Field: "to", Code: errcode.FieldOutOfRange, Expected: "a time after from; the statement ends before it"}
 	}
 	var ok bool
 	if ask.form, ok = parseStatementForm(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept"))); !ok {
-		return nil, &market.FieldError{Field: "format", Code: market.CodeNotAllowedValue, Expected: "json, ndjson or csv"}
+		return nil, &market.FieldError{Field: "format", Code: errcode.FieldNotAllowedValue, Expected: "json, ndjson or csv"}
 	}
 	return ask, nil
 }

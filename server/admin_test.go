@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"pingpost/api/contract"
 	"pingpost/engine"
 	"pingpost/server/token"
 )
@@ -76,6 +78,7 @@ type talk struct {
 	net.Conn
 	t      *testing.T
 	answer *bufio.Reader
+	asked  bytes.Buffer // and not held against the OpenAPI document yet
 }
 
 func speak(t *testing.T, address string) *talk {
@@ -88,7 +91,7 @@ func speak(t *testing.T, address string) *talk {
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	return &talk{conn, t, bufio.NewReader(conn)}
+	return &talk{Conn: conn, t: t, answer: bufio.NewReader(conn)}
 }
 
 // ask writes and gives the next answer; its body is read.
@@ -97,6 +100,7 @@ func (k *talk) ask(text string) (status int, header http.Header, body string) {
 	if _, err := io.WriteString(k, text); err != nil {
 		k.t.Fatal(err)
 	}
+	k.asked.WriteString(text)
 	return k.hear()
 }
 
@@ -110,6 +114,9 @@ func (k *talk) hear() (status int, header http.Header, body string) {
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		k.t.Fatal(err)
+	}
+	if q, ok := contract.Next(&k.asked); ok && response.StatusCode >= http.StatusOK {
+		hold(k.t, q, &contract.Answer{Status: response.StatusCode, Header: response.Header, Body: text})
 	}
 	if response.Close { // net/http takes the line out
 		response.Header.Set("Connection", "close")

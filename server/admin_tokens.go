@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/state"
@@ -14,7 +15,7 @@ import (
 func (a *Admin) inSandbox(h func(*fasthttp.RequestCtx, *owner)) func(*fasthttp.RequestCtx, *owner) {
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
 		if !a.operator.Sandbox() {
-			a.fail(ctx, fault{404, "not_found", "Static tokens are for a sandbox alone; say sandbox: true in its configuration, or use an OAuth client."})
+			a.fail(ctx, fault{404, errcode.NotFound, "Static tokens are for a sandbox alone; say sandbox: true in its configuration, or use an OAuth client."})
 			return
 		}
 		h(ctx, o)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -148,7 +149,7 @@ func (a *Admin) number(ctx *fasthttp.RequestCtx, name string, otherwise, least, 
 	n, err := strconv.Atoi(string(ctx.QueryArgs().Peek(name)))
 	if err != nil || n < least || n > most {
 		a.fail(ctx, faultPayload, market.FieldError{
-			Field: name, Code: market.CodeOutOfRange, Expected: "a whole number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most),
+			Field: name, Code: errcode.FieldOutOfRange, Expected: "a whole number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most),
 		})
 		return 0, false
 	}
@@ -160,7 +161,7 @@ func (a *Admin) aboutDeadLetter(do func(*engine.Engine, market.LeadID, market.Ho
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
 		id, ok := market.ParseEventID(parameter(ctx, "event"))
 		if !ok {
-			a.fail(ctx, fault{404, "not_found", "There is no event of this id; it begins with evt_."})
+			a.fail(ctx, fault{404, errcode.NotFound, "There is no event of this id; it begins with evt_."})
 			return
 		}
 		h, err := o.engine.DeadHook(market.SupplierID(o.id), id)
@@ -196,7 +197,7 @@ func (a *Admin) resendAll(ctx *fasthttp.RequestCtx, o *owner) {
 func (a *Admin) switchWebhook(off bool) func(*fasthttp.RequestCtx, *owner) {
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
 		if o.webhook() == nil && o.engine.State().HookStanding(o.ref) == (state.HookStanding{}) {
-			a.fail(ctx, fault{404, "not_found", "The supplier has no webhook; give it one in the configuration first."})
+			a.fail(ctx, fault{404, errcode.NotFound, "The supplier has no webhook; give it one in the configuration first."})
 			return
 		}
 		a.done(ctx, o.engine.SwitchHooks(market.SupplierID(o.id), off))

@@ -97,7 +97,7 @@ func holding(t *testing.T, tune ...func(*engine.Options)) *house {
 func keeping(t *testing.T, document string, log *memoryLog, tune ...func(*engine.Options)) *house {
 	t.Helper()
 	h := &house{
-		t: t, log: log, client: &http.Client{Transport: new(http.Transport)},
+		t: t, log: log, client: &http.Client{Transport: contracted(t)},
 		buyers: &bidders{bids: map[string]market.Money{"blue.example": 10_000_000, "red.example": 9_000_000, "test.blue.example": 7_000_000}},
 	}
 	source, err := config.Parse("exchange.yaml", []byte(document), nil)

@@ -5,15 +5,16 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 )
 
 var (
-	faultNoBearer  = fault{401, "unauthorized", "The token is missing. Send Authorization: Bearer with an access token from /oauth/token."}
-	faultBadBearer = fault{401, "unauthorized", "The token is not one of this exchange's, or has expired, or its client was revoked. Get a new one from /oauth/token."}
-	faultNoScope   = fault{403, "insufficient_scope", "The token lacks the scope that this path asks for. Get one with it, if the client has it."}
+	faultNoBearer  = fault{401, errcode.Unauthorized, "The token is missing. Send Authorization: Bearer with an access token from /oauth/token."}
+	faultBadBearer = fault{401, errcode.Unauthorized, "The token is not one of this exchange's, or has expired, or its client was revoked. Get a new one from /oauth/token."}
+	faultNoScope   = fault{403, errcode.InsufficientScope, "The token lacks the scope that this path asks for. Get one with it, if the client has it."}
 )
 
 const (

@@ -64,7 +64,7 @@ func (s *Server) mayEnter(ctx *fasthttp.RequestCtx, id market.RequestID, on rout
 		if ok = bad.status == 0; !ok {
 			s.turnAway(ctx, id, bad)
 		}
-	case routeToken:
+	case routeToken, routeDocument:
 		ok = true
 	default:
 		panic("BUG: a path of which nobody said who may enter")

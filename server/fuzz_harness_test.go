@@ -158,6 +158,7 @@ func (x *fuzzed) tokenOf(client string) string {
 func (x *fuzzed) request(path string, body []byte, lines ...string) *fasthttp.RequestCtx {
 	ctx := requestOf("POST", path, body, lines...)
 	x.handle(ctx)
+	holdContext(x.t, ctx, body)
 	return ctx
 }
 

@@ -153,5 +153,6 @@ func (d *doors) ask(method, path, body string, headers ...string) *fasthttp.Requ
 	request.Header.SetContentLength(len(body))
 	request.SetBodyStream(bytes.NewReader([]byte(body)), len(body))
 	d.handle(ctx)
+	holdContext(d.t, ctx, []byte(body))
 	return ctx
 }

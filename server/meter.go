@@ -30,11 +30,12 @@ const (
 	routeStatuses
 	routeLead
 	routeSuppliersLead
+	routeDocument
 	routeAdmin
 	routes
 )
 
-var routeNames = [routes]string{"other", "/api/v1/ingest", "/v1/ping", "/v1/post", "/api/v1/ping", "/oauth/token", "/v1/dev/seed", "/v1/leads/{id}/status", "/v1/leads/status", "/v1/leads/{id}", "/api/v1/leads/{id}", "admin"}
+var routeNames = [routes]string{"other", "/api/v1/ingest", "/v1/ping", "/v1/post", "/api/v1/ping", "/oauth/token", "/v1/dev/seed", "/v1/leads/{id}/status", "/v1/leads/status", "/v1/leads/{id}", "/api/v1/leads/{id}", "documents", "admin"}
 
 // statuses are those that are counted one by one; the others are counted together.
 var statuses = [...]int{200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 431, 500, 502, 503, 504, 505}

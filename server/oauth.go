@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
@@ -14,12 +15,12 @@ import (
 )
 
 var (
-	faultClientMissing = fault{401, "invalid_client", "The request does not say whose it is. Send client_id and client_secret, in the body or by HTTP Basic."}
-	faultClientUnknown = fault{401, "invalid_client", "The client is not known, or the secret is not one of its own, or no longer good."}
-	faultClientTwice   = fault{400, "invalid_request", "The client is named both in the body and in the Authorization header. Use one of them."}
-	faultGrantMissing  = fault{400, "invalid_request", "grant_type is missing. Send grant_type=client_credentials."}
-	faultGrantUnknown  = fault{400, "unsupported_grant_type", "Only the grant_type client_credentials is supported here."}
-	faultScopeInvalid  = fault{400, "invalid_scope", "The scope is not one of this client's. Leave it out to get all that the client has, or name some of them with spaces between."}
+	faultClientMissing = fault{401, errcode.InvalidClient, "The request does not say whose it is. Send client_id and client_secret, in the body or by HTTP Basic."}
+	faultClientUnknown = fault{401, errcode.InvalidClient, "The client is not known, or the secret is not one of its own, or no longer good."}
+	faultClientTwice   = fault{400, errcode.InvalidRequest, "The client is named both in the body and in the Authorization header. Use one of them."}
+	faultGrantMissing  = fault{400, errcode.InvalidRequest, "grant_type is missing. Send grant_type=client_credentials."}
+	faultGrantUnknown  = fault{400, errcode.UnsupportedGrantType, "Only the grant_type client_credentials is supported here."}
+	faultScopeInvalid  = fault{400, errcode.InvalidScope, "The scope is not one of this client's. Leave it out to get all that the client has, or name some of them with spaces between."}
 )
 
 const (
@@ -129,9 +130,9 @@ func (s *Server) sendToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *roo
 func failOAuth(ctx *fasthttp.RequestCtx, id market.RequestID, f fault) {
 	fail(ctx, id, f)
 	switch f.code {
-	case "invalid_client":
+	case errcode.InvalidClient:
 		ctx.Response.Header.Set(headerChallenge, challengeBasic)
-	case "invalid_request", "invalid_scope", "unsupported_grant_type":
+	case errcode.InvalidRequest, errcode.InvalidScope, errcode.UnsupportedGrantType:
 	default:
 		return
 	}

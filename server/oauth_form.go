@@ -6,6 +6,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 	"pingpost/server/strictjson"
 )
@@ -40,10 +41,10 @@ func (f *tokenForm) parameter(name string) *string {
 const typeForm = "application/x-www-form-urlencoded"
 
 var (
-	faultTokenType   = fault{415, "unsupported_media_type", "The body must be a form or a JSON object, sent as Content-Type: application/x-www-form-urlencoded or application/json."}
-	faultTokenForm   = fault{400, "invalid_request", "The form is not well-formed: it must be pairs of name=value with & between them, percent-encoded, at most 32."}
-	faultTokenTwice  = fault{400, "invalid_request", "A parameter is given twice. Send each one once."}
-	faultTokenMember = fault{400, "invalid_request", "grant_type, client_id, client_secret and scope must be strings."}
+	faultTokenType   = fault{415, errcode.UnsupportedMediaType, "The body must be a form or a JSON object, sent as Content-Type: application/x-www-form-urlencoded or application/json."}
+	faultTokenForm   = fault{400, errcode.InvalidRequest, "The form is not well-formed: it must be pairs of name=value with & between them, percent-encoded, at most 32."}
+	faultTokenTwice  = fault{400, errcode.InvalidRequest, "A parameter is given twice. Send each one once."}
+	faultTokenMember = fault{400, errcode.InvalidRequest, "grant_type, client_id, client_secret and scope must be strings."}
 )
 
 // readTokenForm reads a body in either form, by its Content-Type.
@@ -64,7 +65,7 @@ func readTokenForm(header *fasthttp.RequestHeader, r *room, read fault) (tokenFo
 
 func parseTokenJSON(object *strictjson.Object, body []byte) (f tokenForm, bad fault) {
 	if err := object.Parse(body); err != nil {
-		return tokenForm{}, fault{400, "invalid_request", explain(err)}
+		return tokenForm{}, fault{400, errcode.InvalidRequest, explain(err)}
 	}
 	for _, member := range object.Members() {
 		into := f.parameter(string(member.Name))

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 	"pingpost/server/strictjson"
 )
@@ -42,7 +43,7 @@ func (p *postLead) open(body *strictjson.Object) {
 func (p *postLead) within(outer *strictjson.Object, name, path string, inner *strictjson.Object) {
 	m, ok := outer.Lookup(name)
 	if !outer.Sub(m, inner) && ok && m.Kind != market.JSONNull {
-		p.faults = append(p.faults, market.FieldError{Field: path, Code: market.CodeWrongType, Expected: "an object"})
+		p.faults = append(p.faults, market.FieldError{Field: path, Code: errcode.FieldWrongType, Expected: "an object"})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 )
 
@@ -57,7 +58,7 @@ func TestOpenLead(t *testing.T) {
 		}
 		var faults []string
 		for _, f := range r.post.Faults {
-			if f.Code != market.CodeWrongType || f.Expected == "" {
+			if f.Code != errcode.FieldWrongType || f.Expected == "" {
 				t.Errorf("%s: %+v", row.name, f)
 			}
 			faults = append(faults, f.Field)

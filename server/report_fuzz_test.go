@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 	"pingpost/server/seed"
 )
@@ -114,7 +115,7 @@ func plainOrder(sent map[string]any) (order seedOrder, wrong []string) {
 		text, isText := sent[name].(string)
 		there := sent[name] != nil && (!isText || strings.TrimSpace(text) != "")
 		if !there && required {
-			wrong = append(wrong, name+" "+market.CodeMissingRequired)
+			wrong = append(wrong, name+" "+errcode.FieldMissingRequired)
 		}
 		return there
 	}
@@ -126,9 +127,9 @@ func plainOrder(sent map[string]any) (order seedOrder, wrong []string) {
 		n, err := strconv.ParseInt(number.String(), 10, 64)
 		switch {
 		case !ok, !wholeNumber.MatchString(number.String()):
-			wrong = append(wrong, name+" "+market.CodeWrongType)
+			wrong = append(wrong, name+" "+errcode.FieldWrongType)
 		case err != nil, n < least, n > most:
-			wrong = append(wrong, name+" "+market.CodeOutOfRange)
+			wrong = append(wrong, name+" "+errcode.FieldOutOfRange)
 		default:
 			return n
 		}
@@ -141,11 +142,11 @@ func plainOrder(sent map[string]any) (order seedOrder, wrong []string) {
 		text, ok := sent[name].(string)
 		switch {
 		case !ok:
-			wrong = append(wrong, name+" "+market.CodeWrongType)
+			wrong = append(wrong, name+" "+errcode.FieldWrongType)
 		case utf8.RuneCountInString(text) > 255:
-			wrong = append(wrong, name+" "+market.CodeTooLong)
+			wrong = append(wrong, name+" "+errcode.FieldTooLong)
 		case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
-			wrong = append(wrong, name+" "+market.CodeInvalidFormat)
+			wrong = append(wrong, name+" "+errcode.FieldInvalidFormat)
 		default:
 			return text
 		}
@@ -157,9 +158,9 @@ func plainOrder(sent map[string]any) (order seedOrder, wrong []string) {
 		text, ok := sent["state"].(string)
 		order.State = market.StateOf([]byte(text))
 		if !ok {
-			wrong = append(wrong, "state "+market.CodeWrongType)
+			wrong = append(wrong, "state "+errcode.FieldWrongType)
 		} else if order.State == market.NoState {
-			wrong = append(wrong, "state "+market.CodeInvalidFormat)
+			wrong = append(wrong, "state "+errcode.FieldInvalidFormat)
 		}
 	}
 	order.Seed = integer("seed", -1<<63, 1<<63-1, 1, false)

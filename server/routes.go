@@ -6,6 +6,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
+	"pingpost/server/page"
 )
 
 // handle answers one request.
@@ -40,12 +41,13 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 // ingest, which gives it back itself: before it waits for the log.
 type handler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault)
 
-// target is what a path leads to. A lead's own path has what stands there for its id
+// target is what a path leads to. The path of a document is its subject. A lead's own path has what stands there for its id
 // as its subject, which is the library's memory: that it is no id is for the handler
 // to say, as of one that nobody knows.
 type target struct {
 	on      route
 	method  string
+	head    bool // HEAD is taken as well
 	answer  handler
 	subject []byte
 }
@@ -71,13 +73,21 @@ func isOpen(ctx *fasthttp.RequestCtx, id market.RequestID, to *target) bool {
 	switch {
 	case to.on == routeNone:
 		fail(ctx, id, faultNotFound)
-	case string(ctx.Method()) != to.method:
+	case string(ctx.Method()) != to.method && !(to.head && ctx.IsHead()):
 		fail(ctx, id, faultMethod)
-		ctx.Response.Header.Set("Allow", to.method)
+		ctx.Response.Header.Set("Allow", to.allows())
 	default:
 		return true
 	}
 	return false
+}
+
+// allows are the methods that it takes.
+func (t *target) allows() string {
+	if t.head {
+		return t.method + ", " + fasthttp.MethodHead
+	}
+	return t.method
 }
 
 // find is a switch on the path: there are few, and each lead passes here.
@@ -100,6 +110,8 @@ func (s *Server) find(path []byte) target {
 			return target{on: routeSeed, method: fasthttp.MethodPost, answer: (*Server).seed}
 		}
 		return target{}
+	case page.PathYAML, page.PathJSON, page.PathPage:
+		return target{on: routeDocument, method: fasthttp.MethodGet, head: true, answer: (*Server).document, subject: path}
 	}
 	return findLead(path)
 }
@@ -116,11 +128,11 @@ const (
 // findLead finds a lead's own path.
 func findLead(path []byte) (to target) {
 	if subject, ok := bytes.CutPrefix(path, []byte(pathSuppliersLeads)); ok {
-		to = target{routeSuppliersLead, fasthttp.MethodGet, (*Server).lookAsSupplier, subject}
+		to = target{on: routeSuppliersLead, method: fasthttp.MethodGet, answer: (*Server).lookAsSupplier, subject: subject}
 	} else if subject, ok := bytes.CutPrefix(path, []byte(pathLeads)); ok {
-		to = target{routeLead, fasthttp.MethodGet, (*Server).look, subject}
+		to = target{on: routeLead, method: fasthttp.MethodGet, answer: (*Server).look, subject: subject}
 		if subject, ok := bytes.CutSuffix(subject, []byte(pathStatus)); ok {
-			to = target{routeStatus, fasthttp.MethodPost, (*Server).report, subject}
+			to = target{on: routeStatus, method: fasthttp.MethodPost, answer: (*Server).report, subject: subject}
 		}
 	}
 	if len(to.subject) == 0 || bytes.IndexByte(to.subject, '/') >= 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 )
 
@@ -34,7 +35,7 @@ type below struct {
 	closing atomic.Bool
 }
 
-var faultPlain = fault{400, "malformed_request", "This address speaks TLS. Send the request to it as https://."}
+var faultPlain = fault{400, errcode.MalformedRequest, "This address speaks TLS. Send the request to it as https://."}
 
 // maxHello is how many bytes a client may send until the handshake is through: many
 // times what one needs, and a quarter of what the library of TLS would keep.

@@ -46,7 +46,7 @@ func over(t *testing.T, address string, theirs *tls.Config) *talk {
 	if err := conn.Handshake(); err != nil {
 		t.Fatal(err)
 	}
-	return &talk{conn, t, bufio.NewReader(conn)}
+	return &talk{Conn: conn, t: t, answer: bufio.NewReader(conn)}
 }
 
 // TestOverTLS: the same paths, bodies and credentials as over a plain connection,

@@ -5,15 +5,16 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 	"pingpost/server/seed"
 )
 
 var (
-	faultBuyersSeed   = fault{403, "forbidden", "The token is a buyer's, and leads are made for suppliers. Use a token of a supplier."}
-	faultSeedCampaign = fault{403, "forbidden", "This supplier may not send leads into this campaign. Name one of its own, or none."}
-	faultAnswers      = fault{429, "rate_limited", "Too many answers of this path are on their way. Read them, and send this one again after the time in Retry-After."}
-	faultRuns         = fault{429, "rate_limited", "Too many runs through campaigns are under way here. Send this one again after the time in Retry-After."}
+	faultBuyersSeed   = fault{403, errcode.Forbidden, "The token is a buyer's, and leads are made for suppliers. Use a token of a supplier."}
+	faultSeedCampaign = fault{403, errcode.Forbidden, "This supplier may not send leads into this campaign. Name one of its own, or none."}
+	faultAnswers      = fault{429, errcode.RateLimited, "Too many answers of this path are on their way. Read them, and send this one again after the time in Retry-After."}
+	faultRuns         = fault{429, errcode.RateLimited, "Too many runs through campaigns are under way here. Send this one again after the time in Retry-After."}
 )
 
 // seed makes up leads for a supplier of a sandbox: POST /v1/dev/seed. Any token

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 	"pingpost/server/seed"
 	"pingpost/server/strictjson"
@@ -61,7 +62,7 @@ func (r *seedReader) member(name, expected string, required bool) (m market.Memb
 		return m, true
 	}
 	if required {
-		r.fault(name, market.CodeMissingRequired, expected)
+		r.fault(name, errcode.FieldMissingRequired, expected)
 	}
 	return m, false
 }
@@ -79,9 +80,9 @@ func (r *seedReader) integer(name, expected string, least, most int64, usual *in
 	n, err := strconv.ParseInt(string(m.Text), 10, 64)
 	switch {
 	case m.Kind != market.JSONNumber, err != nil && !errors.Is(err, strconv.ErrRange):
-		r.fault(name, market.CodeWrongType, expected)
+		r.fault(name, errcode.FieldWrongType, expected)
 	case err != nil, n < least, n > most:
-		r.fault(name, market.CodeOutOfRange, expected)
+		r.fault(name, errcode.FieldOutOfRange, expected)
 	default:
 		return n
 	}
@@ -94,11 +95,11 @@ func (r *seedReader) text(name, expected string, required bool) string {
 	switch {
 	case !ok:
 	case m.Kind != market.JSONString:
-		r.fault(name, market.CodeWrongType, expected)
+		r.fault(name, errcode.FieldWrongType, expected)
 	case utf8.RuneCount(m.Text) > maxLabel:
-		r.fault(name, market.CodeTooLong, expected)
+		r.fault(name, errcode.FieldTooLong, expected)
 	case bytes.ContainsFunc(m.Text, func(c rune) bool { return !unicode.IsPrint(c) }):
-		r.fault(name, market.CodeInvalidFormat, expected)
+		r.fault(name, errcode.FieldInvalidFormat, expected)
 	default:
 		return string(m.Text)
 	}
@@ -114,9 +115,9 @@ func (r *seedReader) state() market.State {
 	state := market.StateOf(m.Text)
 	switch {
 	case m.Kind != market.JSONString:
-		r.fault("state", market.CodeWrongType, expected)
+		r.fault("state", errcode.FieldWrongType, expected)
 	case state == market.NoState:
-		r.fault("state", market.CodeInvalidFormat, expected)
+		r.fault("state", errcode.FieldInvalidFormat, expected)
 	default:
 		return state
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -140,9 +141,9 @@ func (r *room) readReports() {
 	switch {
 	case ok:
 	case !there || changes.Kind == market.JSONNull:
-		r.status.Faults = []market.FieldError{{Field: "changes", Code: market.CodeMissingRequired, Expected: "a list of 1 to 1000 reports"}}
+		r.status.Faults = []market.FieldError{{Field: "changes", Code: errcode.FieldMissingRequired, Expected: "a list of 1 to 1000 reports"}}
 	default:
-		r.status.Faults = []market.FieldError{{Field: "changes", Code: market.CodeWrongType, Expected: "a list of 1 to 1000 reports"}}
+		r.status.Faults = []market.FieldError{{Field: "changes", Code: errcode.FieldWrongType, Expected: "a list of 1 to 1000 reports"}}
 	}
 	objects := make([]strictjson.Object, len(elements)) // texts with escapes lie in them
 	r.status.Reports = make([]engine.StatusReport, len(elements))

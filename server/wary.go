@@ -9,10 +9,11 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 )
 
-var faultGuesses = fault{429, "rate_limited", "Too many wrong credentials come from this address. Send a right one, which is taken at once, or wait for the time in Retry-After."}
+var faultGuesses = fault{429, errcode.RateLimited, "Too many wrong credentials come from this address. Send a right one, which is taken at once, or wait for the time in Retry-After."}
 
 // wary answers those who show a wrong credential. A request without one guesses
 // nothing and is always told so: it is how browsers and new integrations ask.

@@ -1,6 +1,10 @@
 package market
 
-import "slices"
+import (
+	"slices"
+
+	"pingpost/api/errcode"
+)
 
 func (c *compiler) compileTransforms(p *placed, r *rule) {
 	for _, t := range p.Transforms {
@@ -132,7 +136,7 @@ func (c *compiler) compileDefault(p *placed, r *rule) {
 	}
 	value, _, code := r.read(&member, nil)
 	if code == "" && member.Kind == JSONBoolean && *p.Default != "true" && *p.Default != "false" {
-		code = CodeWrongType
+		code = errcode.FieldWrongType
 	}
 	if code != "" {
 		c.fail(p.index, "default", "%q does not pass the field's own rule (%s): give %s", *p.Default, code, r.expected)

@@ -3,6 +3,8 @@ package market
 import (
 	"bytes"
 	"strings"
+
+	"pingpost/api/errcode"
 )
 
 // CheckConsent reports a lead whose source the campaign takes only with a
@@ -18,9 +20,9 @@ func (l *Lead) CheckConsent(c *Campaign, dst []FieldError, path string) []FieldE
 	var failed FieldError
 	switch certificate := &l.Values[SlotConsentCertURL]; {
 	case certificate.Kind == KindAbsent && c.needsConsent(l.Values[SlotSource].Text):
-		failed = FieldError{Field: path, Code: CodeMissingRequired, Expected: "an https address, which this source requires"}
+		failed = FieldError{Field: path, Code: errcode.FieldMissingRequired, Expected: "an https address, which this source requires"}
 	case certificate.Kind != KindAbsent && !c.knowsConsentHost(certificate.Text):
-		failed = FieldError{Field: path, Code: CodeNotAllowedValue, Expected: "an https address at " + listHosts(c.ConsentHosts)}
+		failed = FieldError{Field: path, Code: errcode.FieldNotAllowedValue, Expected: "an https address at " + listHosts(c.ConsentHosts)}
 	default:
 		return dst
 	}

@@ -119,25 +119,9 @@ func (e *SpecError) Error() string {
 	return fmt.Sprintf("fields[%d].%s: %s", e.Field, e.Key, e.Message)
 }
 
-// The codes of a FieldError, as the wire has them.
-const (
-	CodeMissingRequired = "missing_required"
-	CodeWrongType       = "wrong_type"
-	CodeInvalidFormat   = "invalid_format"
-	CodeOutOfRange      = "out_of_range"
-	CodeNotAllowedValue = "not_allowed_value"
-	CodeTooLong         = "too_long"
-	CodeUnknown         = "unknown"
-	CodeInactive        = "inactive"
-	CodeExpired         = "expired"
-	CodePingMismatch    = "ping_mismatch"
-	CodeContactField    = "contact_field_not_allowed"
-	CodeUnknownField    = "unknown_field"
-)
-
 // FieldError is one failing field of a request. It never holds the value.
 type FieldError struct {
 	Field    string // dotted path
-	Code     string
+	Code     string // one of errcode.Fields
 	Expected string // the expected form, in words
 }

@@ -1,5 +1,7 @@
 package market
 
+import "pingpost/api/errcode"
+
 // maxUnknownErrors bounds how many unknown members one request is told of.
 const maxUnknownErrors = 100
 
@@ -97,9 +99,9 @@ func (l *Lead) takeZIP3(member *Member, dst []FieldError) []FieldError {
 	var code string
 	switch {
 	case member.Kind != JSONString:
-		code = CodeWrongType
+		code = errcode.FieldWrongType
 	case !isZIP3(member.Text):
-		code = CodeInvalidFormat
+		code = errcode.FieldInvalidFormat
 	default:
 		l.Values[SlotZip] = Value{Kind: KindString, Text: member.Text}
 		return dst
@@ -125,7 +127,7 @@ func (m *Mapping) supply(l *Lead, slot Slot, f filling, dst []FieldError) []Fiel
 		return dst
 	}
 	if r.required && (!f.ping || r.ping) {
-		dst = append(dst, FieldError{Field: r.name, Code: CodeMissingRequired, Expected: r.expected})
+		dst = append(dst, FieldError{Field: r.name, Code: errcode.FieldMissingRequired, Expected: r.expected})
 	}
 	return dst
 }
@@ -144,7 +146,7 @@ next:
 				continue next
 			}
 		}
-		dst = append(dst, FieldError{Field: r.name, Code: CodeMissingRequired, Expected: r.expected})
+		dst = append(dst, FieldError{Field: r.name, Code: errcode.FieldMissingRequired, Expected: r.expected})
 	}
 	return dst
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 )
 
@@ -147,7 +148,7 @@ func expected(spec market.FieldSpec, list []market.Member, ping bool) verdict {
 	there := len(list) > 0 && list[0].Kind != market.JSONNull && (list[0].Kind != market.JSONString || strings.TrimFunc(string(list[0].Text), unseen) != "")
 	switch {
 	case there && ping && spec.Contact:
-		return verdict{code: market.CodeContactField}
+		return verdict{code: errcode.FieldContactFieldNotAllowed}
 	case there:
 		return model.takes(list[0].Kind, string(list[0].Text))
 	case ping && spec.Contact:
@@ -162,7 +163,7 @@ func expected(spec market.FieldSpec, list []market.Member, ping bool) verdict {
 		}
 		return model.takes(kind, *spec.Default)
 	case spec.Required && (!ping || spec.Ping):
-		return verdict{code: market.CodeMissingRequired}
+		return verdict{code: errcode.FieldMissingRequired}
 	}
 	return verdict{}
 }

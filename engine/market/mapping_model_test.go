@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 )
 
@@ -38,19 +39,19 @@ func (m *fieldModel) takes(kind market.JSONKind, text string) (v verdict) {
 	case kind == market.JSONString && m.Coerce:
 		return m.coerced(text)
 	default:
-		v.code = market.CodeWrongType
+		v.code = errcode.FieldWrongType
 	}
 	return v
 }
 
 func (m *fieldModel) coerced(text string) (v verdict) {
 	if len(text) > 128 {
-		return verdict{code: market.CodeTooLong}
+		return verdict{code: errcode.FieldTooLong}
 	}
 	for _, transform := range m.Transforms {
 		var ok bool
 		if text, ok = transformed(transform, text); !ok {
-			return verdict{code: market.CodeWrongType}
+			return verdict{code: errcode.FieldWrongType}
 		}
 	}
 	text = strings.TrimFunc(text, unseen)
@@ -61,7 +62,7 @@ func (m *fieldModel) coerced(text string) (v verdict) {
 	case "true", "false":
 		return verdict{value: market.Value{Kind: market.KindBoolean, Text: []byte(text)}}
 	}
-	return verdict{code: market.CodeWrongType}
+	return verdict{code: errcode.FieldWrongType}
 }
 
 var (
@@ -73,21 +74,21 @@ var (
 // form are FuzzNumber's.
 func (m *fieldModel) number(text string) verdict {
 	if m.Type == market.TypeNumber && len(text) > 128 {
-		return verdict{code: market.CodeOutOfRange}
+		return verdict{code: errcode.FieldOutOfRange}
 	}
 	if !numberForm.MatchString(text) {
-		return verdict{code: market.CodeWrongType}
+		return verdict{code: errcode.FieldWrongType}
 	}
 	if m.Type == market.TypeInteger {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || m.Min != nil && n < integerOf(*m.Min) || m.Max != nil && n > integerOf(*m.Max) {
-			return verdict{code: market.CodeOutOfRange}
+			return verdict{code: errcode.FieldOutOfRange}
 		}
 		return verdict{value: market.Value{Kind: market.KindInteger, Text: strconv.AppendInt(nil, n, 10), Num: float64(n)}}
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || m.Min != nil && f < floatOf(*m.Min) || m.Max != nil && f > floatOf(*m.Max) {
-		return verdict{code: market.CodeOutOfRange}
+		return verdict{code: errcode.FieldOutOfRange}
 	}
 	return verdict{value: market.Value{Kind: market.KindNumber, Text: []byte(text), Num: f + 0}}
 }
@@ -104,7 +105,7 @@ func floatOf(text string) float64 { f, _ := strconv.ParseFloat(text, 64); return
 
 func (m *fieldModel) text(text string) verdict {
 	if m.Type == market.TypeURL && len(text) > 2048 || len(text) > 4096 {
-		return verdict{code: market.CodeTooLong}
+		return verdict{code: errcode.FieldTooLong}
 	}
 	lasting := slices.IndexFunc(m.Transforms, func(t market.Transform) bool {
 		return t == market.TransformZIP3 || t == market.TransformSHA256
@@ -122,20 +123,20 @@ func (m *fieldModel) text(text string) verdict {
 	}
 	switch length := utf8.RuneCountInString(text); {
 	case !ok:
-		return verdict{code: market.CodeInvalidFormat}
+		return verdict{code: errcode.FieldInvalidFormat}
 	case m.Type == market.TypeEnum && !slices.Contains(m.Values, text):
-		return verdict{code: market.CodeNotAllowedValue}
+		return verdict{code: errcode.FieldNotAllowedValue}
 	case m.MaxLength != nil && length > *m.MaxLength, m.Type == market.TypeURL && length > 2048, length > 4096:
-		return verdict{code: market.CodeTooLong}
+		return verdict{code: errcode.FieldTooLong}
 	case m.MinLength != nil && length < *m.MinLength:
-		return verdict{code: market.CodeInvalidFormat}
+		return verdict{code: errcode.FieldInvalidFormat}
 	}
 	if m.Pattern != "" && !regexp.MustCompile("^(?:"+m.Pattern+")$").MatchString(text) {
-		return verdict{code: market.CodeInvalidFormat}
+		return verdict{code: errcode.FieldInvalidFormat}
 	}
 	for _, transform := range after {
 		if text, ok = transformed(transform, text); !ok {
-			return verdict{code: market.CodeInvalidFormat}
+			return verdict{code: errcode.FieldInvalidFormat}
 		}
 	}
 	return verdict{value: market.Value{Kind: market.KindString, Text: []byte(text)}}

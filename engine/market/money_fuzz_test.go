@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"pingpost/api/errcode"
 )
 
 var numberParts = regexp.MustCompile(`\A(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?\z`)
@@ -105,9 +107,9 @@ func FuzzNumber(f *testing.F) {
 		want, wanted := "", int64(0)
 		switch {
 		case !ok, !exact.IsInt():
-			want = CodeWrongType
+			want = errcode.FieldWrongType
 		case !exact.Num().IsInt64():
-			want = CodeOutOfRange
+			want = errcode.FieldOutOfRange
 		default:
 			wanted = exact.Num().Int64()
 		}
@@ -118,11 +120,11 @@ func FuzzNumber(f *testing.F) {
 		by, err := strconv.ParseFloat(text, 64)
 		switch {
 		case len(text) > maxNumberText:
-			want = CodeOutOfRange
+			want = errcode.FieldOutOfRange
 		case !ok:
-			want = CodeWrongType
+			want = errcode.FieldWrongType
 		case err != nil:
-			want = CodeOutOfRange
+			want = errcode.FieldOutOfRange
 		default:
 			want = ""
 		}

@@ -3,6 +3,8 @@ package market
 import (
 	"math"
 	"strconv"
+
+	"pingpost/api/errcode"
 )
 
 // maxNumberText is how long a number may be, in bytes.
@@ -16,7 +18,7 @@ const maxInt64Digits = 19
 func readInteger(text []byte) (n int64, code string) {
 	d, ok := splitDecimal(text)
 	if !ok {
-		return 0, CodeWrongType
+		return 0, errcode.FieldWrongType
 	}
 	count := len(d.whole) + len(d.fraction)
 	first := 0
@@ -30,11 +32,11 @@ func readInteger(text []byte) (n int64, code string) {
 	for ; scale < 0; scale++ {
 		count--
 		if count == first || d.digit(count) != 0 {
-			return 0, CodeWrongType
+			return 0, errcode.FieldWrongType
 		}
 	}
 	if count-first+scale > maxInt64Digits {
-		return 0, CodeOutOfRange
+		return 0, errcode.FieldOutOfRange
 	}
 	var magnitude uint64 // 19 digits fit
 	for i := first; i < count+scale; i++ {
@@ -51,7 +53,7 @@ func readInteger(text []byte) (n int64, code string) {
 	case d.negative && magnitude == math.MaxInt64+1:
 		return math.MinInt64, ""
 	}
-	return 0, CodeOutOfRange
+	return 0, errcode.FieldOutOfRange
 }
 
 // digit is the value of one digit of whole and fraction, counted from the left.
@@ -66,14 +68,14 @@ func (d *decimal) digit(i int) byte {
 // code is success.
 func readNumber(text []byte) (f float64, code string) {
 	if len(text) > maxNumberText {
-		return 0, CodeOutOfRange
+		return 0, errcode.FieldOutOfRange
 	}
 	if _, ok := splitDecimal(text); !ok {
-		return 0, CodeWrongType
+		return 0, errcode.FieldWrongType
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {
-		return 0, CodeOutOfRange
+		return 0, errcode.FieldOutOfRange
 	}
 	return f + 0, "" // -0 + 0 is 0
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pingpost/api/errcode"
 )
 
 func TestReadInteger(t *testing.T) {
@@ -21,11 +23,11 @@ func TestReadInteger(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": CodeWrongType, "x": CodeWrongType, "01": CodeWrongType, "+1": CodeWrongType, "1.": CodeWrongType, " 1": CodeWrongType,
-		"0x10": CodeWrongType, "1_000": CodeWrongType, "NaN": CodeWrongType, "Infinity": CodeWrongType, "１": CodeWrongType,
-		"1.5": CodeWrongType, "1e-1": CodeWrongType, "15e-2": CodeWrongType, "1e-999999999999": CodeWrongType,
-		"9223372036854775808": CodeOutOfRange, "-9223372036854775809": CodeOutOfRange, "18446744073709551617": CodeOutOfRange,
-		"1e19": CodeOutOfRange, "1e999999999999999999999": CodeOutOfRange, strings.Repeat("9", 128): CodeOutOfRange,
+		"": errcode.FieldWrongType, "x": errcode.FieldWrongType, "01": errcode.FieldWrongType, "+1": errcode.FieldWrongType, "1.": errcode.FieldWrongType, " 1": errcode.FieldWrongType,
+		"0x10": errcode.FieldWrongType, "1_000": errcode.FieldWrongType, "NaN": errcode.FieldWrongType, "Infinity": errcode.FieldWrongType, "１": errcode.FieldWrongType,
+		"1.5": errcode.FieldWrongType, "1e-1": errcode.FieldWrongType, "15e-2": errcode.FieldWrongType, "1e-999999999999": errcode.FieldWrongType,
+		"9223372036854775808": errcode.FieldOutOfRange, "-9223372036854775809": errcode.FieldOutOfRange, "18446744073709551617": errcode.FieldOutOfRange,
+		"1e19": errcode.FieldOutOfRange, "1e999999999999999999999": errcode.FieldOutOfRange, strings.Repeat("9", 128): errcode.FieldOutOfRange,
 	} {
 		if got, code := readInteger([]byte(text)); code != want {
 			t.Errorf("%s: %d %q, want %q", text, got, code, want)
@@ -46,9 +48,9 @@ func TestReadIntegerIsExact(t *testing.T) {
 		want := ""
 		switch {
 		case !exact.IsInt():
-			want = CodeWrongType
+			want = errcode.FieldWrongType
 		case exact.Num().Cmp(low) < 0 || exact.Num().Cmp(high) > 0:
-			want = CodeOutOfRange
+			want = errcode.FieldOutOfRange
 		}
 		if code != want || want == "" && exact.Num().Cmp(big.NewInt(got)) != 0 {
 			t.Fatalf("%s: %d %q, exactly %s", text, got, code, exact)
@@ -64,8 +66,8 @@ func TestReadNumber(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"": CodeWrongType, "NaN": CodeWrongType, "Inf": CodeWrongType, "0x1p3": CodeWrongType, "1_0": CodeWrongType, ".5": CodeWrongType, "5.": CodeWrongType,
-		"1e400": CodeOutOfRange, "-1e400": CodeOutOfRange, strings.Repeat("1", 129): CodeOutOfRange,
+		"": errcode.FieldWrongType, "NaN": errcode.FieldWrongType, "Inf": errcode.FieldWrongType, "0x1p3": errcode.FieldWrongType, "1_0": errcode.FieldWrongType, ".5": errcode.FieldWrongType, "5.": errcode.FieldWrongType,
+		"1e400": errcode.FieldOutOfRange, "-1e400": errcode.FieldOutOfRange, strings.Repeat("1", 129): errcode.FieldOutOfRange,
 	} {
 		if got, code := readNumber([]byte(text)); code != want {
 			t.Errorf("%s: %v %q, want %q", text, got, code, want)

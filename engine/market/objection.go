@@ -1,5 +1,7 @@
 package market
 
+import "pingpost/api/errcode"
+
 // Objection is why a buyer's report on a lead is not taken: something in the
 // report itself, or where the lead stands. Numbers are in the log and never
 // change: the answer to a repeat is read from there.
@@ -44,21 +46,21 @@ const (
 )
 
 var reportFaults = [objectionsToReports]FieldError{
-	ObjectionNoObject:       {"changes", CodeWrongType, "an object with lead_id and status"},
-	ObjectionLeadMissing:    {"lead_id", CodeMissingRequired, "the lead's id"},
-	ObjectionLeadType:       {"lead_id", CodeWrongType, "a string, the lead's id"},
-	ObjectionLeadTwice:      {"lead_id", CodeNotAllowedValue, "each lead once; send what follows in a request of its own"},
-	ObjectionStatusMissing:  {"status", CodeMissingRequired, "contacted, qualified, sold or returned"},
-	ObjectionStatusType:     {"status", CodeWrongType, "a string: contacted, qualified, sold or returned"},
-	ObjectionStatusUnknown:  {"status", CodeNotAllowedValue, "contacted, qualified, sold or returned"},
-	ObjectionReasonMissing:  {"reason", CodeMissingRequired, "why the lead is returned"},
-	ObjectionReasonType:     {"reason", CodeWrongType, "a string of at most 255 printable characters"},
-	ObjectionReasonLong:     {"reason", CodeTooLong, "at most 255 characters"},
-	ObjectionReasonForm:     {"reason", CodeInvalidFormat, "a string of at most 255 printable characters"},
-	ObjectionReasonUnlisted: {"reason", CodeNotAllowedValue, "one of the reasons for which this campaign takes leads back"},
-	ObjectionOccurredType:   {"occurred_at", CodeWrongType, "a string: a time as RFC 3339 has it, such as 2026-01-31T09:30:00Z"},
-	ObjectionOccurredForm:   {"occurred_at", CodeInvalidFormat, "a time as RFC 3339 has it, such as 2026-01-31T09:30:00Z"},
-	ObjectionOccurredToCome: {"occurred_at", CodeOutOfRange, "a time that is not ahead of now"},
+	ObjectionNoObject:       {"changes", errcode.FieldWrongType, "an object with lead_id and status"},
+	ObjectionLeadMissing:    {"lead_id", errcode.FieldMissingRequired, "the lead's id"},
+	ObjectionLeadType:       {"lead_id", errcode.FieldWrongType, "a string, the lead's id"},
+	ObjectionLeadTwice:      {"lead_id", errcode.FieldNotAllowedValue, "each lead once; send what follows in a request of its own"},
+	ObjectionStatusMissing:  {"status", errcode.FieldMissingRequired, "contacted, qualified, sold or returned"},
+	ObjectionStatusType:     {"status", errcode.FieldWrongType, "a string: contacted, qualified, sold or returned"},
+	ObjectionStatusUnknown:  {"status", errcode.FieldNotAllowedValue, "contacted, qualified, sold or returned"},
+	ObjectionReasonMissing:  {"reason", errcode.FieldMissingRequired, "why the lead is returned"},
+	ObjectionReasonType:     {"reason", errcode.FieldWrongType, "a string of at most 255 printable characters"},
+	ObjectionReasonLong:     {"reason", errcode.FieldTooLong, "at most 255 characters"},
+	ObjectionReasonForm:     {"reason", errcode.FieldInvalidFormat, "a string of at most 255 printable characters"},
+	ObjectionReasonUnlisted: {"reason", errcode.FieldNotAllowedValue, "one of the reasons for which this campaign takes leads back"},
+	ObjectionOccurredType:   {"occurred_at", errcode.FieldWrongType, "a string: a time as RFC 3339 has it, such as 2026-01-31T09:30:00Z"},
+	ObjectionOccurredForm:   {"occurred_at", errcode.FieldInvalidFormat, "a time as RFC 3339 has it, such as 2026-01-31T09:30:00Z"},
+	ObjectionOccurredToCome: {"occurred_at", errcode.FieldOutOfRange, "a time that is not ahead of now"},
 }
 
 // Fault is the field error that goes with an objection to the report; not ok: it

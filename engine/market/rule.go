@@ -3,6 +3,8 @@ package market
 import (
 	"regexp"
 	"unicode/utf8"
+
+	"pingpost/api/errcode"
 )
 
 const (
@@ -54,17 +56,17 @@ func (r *rule) read(m *Member, buf []byte) (v Value, grown []byte, code string) 
 	case m.Kind == JSONString && r.coerce:
 		return r.readCoerced(m.Text, buf)
 	}
-	return Value{}, buf, CodeWrongType
+	return Value{}, buf, errcode.FieldWrongType
 }
 
 func (r *rule) readCoerced(text, buf []byte) (v Value, grown []byte, code string) {
 	if len(text) > maxNumberText {
-		return Value{}, buf, CodeTooLong
+		return Value{}, buf, errcode.FieldTooLong
 	}
 	for _, t := range r.before {
 		var ok bool
 		if text, buf, ok = t.apply(text, buf); !ok {
-			return Value{}, buf, CodeWrongType
+			return Value{}, buf, errcode.FieldWrongType
 		}
 	}
 	text = trim(text)
@@ -73,7 +75,7 @@ func (r *rule) readCoerced(text, buf []byte) (v Value, grown []byte, code string
 	}
 	var lower [len("false")]byte
 	if len(text) > len(lower) {
-		return Value{}, buf, CodeWrongType
+		return Value{}, buf, errcode.FieldWrongType
 	}
 	switch string(AppendLower(lower[:0], text)) {
 	case "true":
@@ -81,7 +83,7 @@ func (r *rule) readCoerced(text, buf []byte) (v Value, grown []byte, code string
 	case "false":
 		return Value{Kind: KindBoolean, Text: textFalse}, buf, ""
 	}
-	return Value{}, buf, CodeWrongType
+	return Value{}, buf, errcode.FieldWrongType
 }
 
 var textTrue, textFalse = []byte("true"), []byte("false")
@@ -90,13 +92,13 @@ func (r *rule) readNumeric(text, buf []byte) (v Value, grown []byte, code string
 	if r.kind == TypeNumber {
 		f, code := readNumber(text)
 		if code == "" && (f < r.number.min || f > r.number.max) {
-			code = CodeOutOfRange
+			code = errcode.FieldOutOfRange
 		}
 		return Value{Kind: KindNumber, Text: text, Num: f}, buf, code
 	}
 	n, code := readInteger(text)
 	if code == "" && (n < r.number.minInteger || n > r.number.maxInteger) {
-		code = CodeOutOfRange
+		code = errcode.FieldOutOfRange
 	}
 	if code == "" && !plainInteger(text) {
 		text, buf = appendInteger(buf, n)
@@ -106,23 +108,23 @@ func (r *rule) readNumeric(text, buf []byte) (v Value, grown []byte, code string
 
 func (r *rule) readText(text, buf []byte) (v Value, grown []byte, code string) {
 	if len(text) > r.maxBytes {
-		return Value{}, buf, CodeTooLong
+		return Value{}, buf, errcode.FieldTooLong
 	}
 	var ok bool
 	for _, t := range r.before {
 		if text, buf, ok = t.apply(text, buf); !ok {
-			return Value{}, buf, CodeInvalidFormat
+			return Value{}, buf, errcode.FieldInvalidFormat
 		}
 	}
 	if text, buf, ok = r.canonical(text, buf); !ok {
-		return Value{}, buf, CodeInvalidFormat
+		return Value{}, buf, errcode.FieldInvalidFormat
 	}
 	if code := r.judgeText(text); code != "" {
 		return Value{}, buf, code
 	}
 	for _, t := range r.after {
 		if text, buf, ok = t.apply(text, buf); !ok {
-			return Value{}, buf, CodeInvalidFormat
+			return Value{}, buf, errcode.FieldInvalidFormat
 		}
 	}
 	return Value{Kind: KindString, Text: text}, buf, ""
@@ -161,16 +163,16 @@ func (r *rule) canonical(text, buf []byte) (result, grown []byte, ok bool) {
 func (r *rule) judgeText(text []byte) (code string) {
 	if r.values != nil {
 		if _, ok := r.values[string(text)]; !ok {
-			return CodeNotAllowedValue
+			return errcode.FieldNotAllowedValue
 		}
 	}
 	if length := utf8.RuneCount(text); length > r.maxLength {
-		return CodeTooLong
+		return errcode.FieldTooLong
 	} else if length < r.minLength {
-		return CodeInvalidFormat
+		return errcode.FieldInvalidFormat
 	}
 	if r.pattern != nil && !r.pattern.Match(text) {
-		return CodeInvalidFormat
+		return errcode.FieldInvalidFormat
 	}
 	return ""
 }

@@ -1,6 +1,10 @@
 package market
 
-import "strings"
+import (
+	"strings"
+
+	"pingpost/api/errcode"
+)
 
 // fillUnknown deals with the members that no field of the mapping is for.
 func (m *Mapping) fillUnknown(l *Lead, members []Member, f filling, dst []FieldError) []FieldError {
@@ -22,7 +26,7 @@ func (m *Mapping) fillUnknown(l *Lead, members []Member, f filling, dst []FieldE
 		}
 		switch f.unknown {
 		case UnknownReject:
-			dst = append(dst, FieldError{Field: shortName(member.Name), Code: CodeUnknownField, Expected: "a field that the campaign knows"})
+			dst = append(dst, FieldError{Field: shortName(member.Name), Code: errcode.FieldUnknownField, Expected: "a field that the campaign knows"})
 		case UnknownKeep:
 			m.keep(l, member)
 		}
@@ -59,5 +63,5 @@ func shortName(name []byte) string {
 }
 
 func contactError(path string) FieldError {
-	return FieldError{Field: path, Code: CodeContactField, Expected: "no contact details: a ping never carries a person"}
+	return FieldError{Field: path, Code: errcode.FieldContactFieldNotAllowed, Expected: "no contact details: a ping never carries a person"}
 }

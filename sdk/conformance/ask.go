@@ -59,6 +59,12 @@ func (s *scene) complete(request map[string]any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remember(request["body"])
+	verified, _ := request["secrets"].([]any)
+	for _, secret := range verified {
+		if text, is := secret.(string); is && text != "" {
+			s.secrets = append(s.secrets, text)
+		}
+	}
 	for _, name := range []string{"api_key", "client_secret", "token"} {
 		if text, is := request[name].(string); is && request["op"] == "client.new" {
 			s.secrets = append(s.secrets, text)

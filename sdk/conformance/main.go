@@ -15,7 +15,7 @@ import (
 )
 
 type options struct {
-	SDK  []string `required:"" name:"sdk" help:"The SDKs to try, by their folders' names; all for every one that has a driver."`
+	SDK  []string `required:"true" name:"sdk" help:"The SDKs to try, by their folders' names; all for every one that has a driver."`
 	Only string   `help:"Only cases whose theme or name has this in it."`
 	Root string   `default:"." type:"existingdir" help:"The root of the repository."`
 	Keep bool     `help:"Keep the folder with the exchange's data, its log and the drivers' errors."`
@@ -25,13 +25,12 @@ func main() {
 	var o options
 	kong.Parse(&o, kong.Name("conformance"), kong.Description("Holds the SDKs to their shared cases, against a real exchange."))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	passed, err := o.run(ctx)
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "conformance:", err)
 	}
 	if err != nil || !passed {
-		stop()
 		os.Exit(1)
 	}
 }
@@ -56,7 +55,7 @@ func (o *options) run(ctx context.Context) (passed bool, err error) {
 	if o.Keep {
 		fmt.Println("everything is kept in", place)
 	} else {
-		defer os.RemoveAll(place)
+		defer func() { err = errors.Join(err, os.RemoveAll(place)) }()
 	}
 	program := filepath.Join(place, "pingpost")
 	if err := buildExchange(ctx, o.Root, program); err != nil {
@@ -65,8 +64,11 @@ func (o *options) run(ctx context.Context) (passed bool, err error) {
 	passed = true
 	for _, sdk := range sdks {
 		verdicts, err := try(ctx, o.Root, sdk, filepath.Join(place, sdk), program, themes)
-		if err != nil {
-			return false, fmt.Errorf("sdk/%s: %w", sdk, err)
+		if ctx.Err() != nil {
+			return false, err
+		}
+		if err != nil { // one that cannot be tried keeps no other from being tried
+			verdicts = append(verdicts, verdict{theme: "driver", name: "can be built, started and ended", wrong: []string{err.Error()}})
 		}
 		passed = report(os.Stdout, sdk, verdicts) && passed
 	}

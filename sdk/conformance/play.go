@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -87,8 +88,8 @@ type variant struct {
 func (p *player) variants(c story) []variant {
 	found := []variant{{"", variables{}}}
 	if c.Flavors {
-		found = nil
 		flavors, _ := p.about["flavors"].([]any)
+		found = make([]variant, 0, len(flavors))
 		for _, flavor := range flavors {
 			found = append(found, variant{fmt.Sprintf(" (%v)", flavor), variables{"flavor": flavor}})
 		}
@@ -132,14 +133,11 @@ func (p *player) play(theme string, c story, v variant) verdict {
 	return result
 }
 
-func (p *player) knows(method string) bool {
+// knows holds for a method that call knows, and for a feature that the driver has.
+func (p *player) knows(name string) bool {
 	methods, _ := p.about["methods"].([]any)
-	for _, m := range methods {
-		if m == method {
-			return true
-		}
-	}
-	return false
+	features, _ := p.about["features"].([]any)
+	return slices.Contains(methods, any(name)) || slices.Contains(features, any(name))
 }
 
 // scene is one case that is being played.

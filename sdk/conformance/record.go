@@ -77,7 +77,7 @@ type look struct {
 
 func (l *look) judge(what string, found []any) (wrong []string) {
 	if l.Count != nil && len(found) != *l.Count {
-		var seen []string
+		seen := make([]string, 0, len(found))
 		for _, record := range found {
 			status, _ := dig(record, "status")
 			on, _ := dig(record, "on")

@@ -24,7 +24,7 @@ type theme struct {
 // does not come out as expected.
 type story struct {
 	Name    string           `json:"name"`
-	Needs   string           `json:"needs"`   // a method that call has to know; the case is passed over where it does not
+	Needs   string           `json:"needs"`   // a method or a feature; the case is passed over where the driver has it not
 	Flavors bool             `json:"flavors"` // once for each flavor of a buyer's endpoint, as ${flavor}
 	Each    []map[string]any `json:"each"`    // once for each of these sets of variables
 	Steps   []map[string]any `json:"steps"`   // as they are written; see step

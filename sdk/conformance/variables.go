@@ -54,7 +54,7 @@ func (v variables) fill(value any) (any, error) {
 }
 
 func (v variables) fillText(text string) (any, error) {
-	if found := variable.FindStringSubmatch(text); found != nil && found[0] == text {
+	if found := variable.FindStringSubmatch(text); len(found) > 0 && found[0] == text {
 		return v.value(found[1], found[2])
 	}
 	var wrong error

@@ -26,6 +26,7 @@ func ExampleClient_IngestLead() {
 	answer, err := client.IngestLead(context.Background(), model.IngestRequest{
 		FloCampaignID: "cmp_auto", FloSupplierID: "sup_acme",
 		FirstName: "Ann", LastName: "Lee", Phone: "+14155550123", Email: "ann.lee@example.com",
+		State: pingpost.Ptr(model.StateCodeCA), TCPAConsent: pingpost.Ptr(true), // what may be left out is a pointer
 		More: map[string]any{"vehicle_count": 2},
 	})
 	if err != nil {
@@ -48,7 +49,7 @@ func ExampleClient_SendPing() {
 		return
 	}
 	answer, err := client.SendPing(context.Background(), model.PingRequest{
-		AuctionID: "acme-4711", Vertical: "auto_insurance", State: model.StateCodeCa, TCPAConsent: true,
+		AuctionID: "acme-4711", Vertical: "auto_insurance", State: model.StateCodeCA, TCPAConsent: true,
 	})
 	if err != nil {
 		fmt.Println(err)

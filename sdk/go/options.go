@@ -104,3 +104,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (o Options) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "pingpost.Options{BaseURL: %q}", o.BaseURL)
 }
+
+// Ptr is a pointer to a value, for members of a model that may be left out.
+func Ptr[T any](value T) *T { return &value }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api/errcode"
 	"pingpost/engine/market"
 	"pingpost/server/dial"
 	"pingpost/server/strictjson"
@@ -110,7 +111,7 @@ func judgeTaken(r market.PostResult, body *answer, readable bool) market.PostRes
 }
 
 // reusedKey is a buyer's word that it has met the key with another body.
-const reusedKey = "idempotency_key_reused"
+const reusedKey = errcode.IdempotencyKeyReused
 
 // finalStatus tells whether a refusal by this status still counts where an
 // earlier sending may have arrived. Those that do not speak of the credential,

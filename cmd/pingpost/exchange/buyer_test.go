@@ -45,6 +45,7 @@ func (b *taker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		do, b.plan = b.plan[0], b.plan[1:]
 	}
 	b.mu.Unlock()
+	b.holds(r, body)
 	do(w, r)
 }
 

@@ -82,7 +82,7 @@ func (is *issuer) client(keeping bool) *http.Client {
 	pool.AddCert(is.cert)
 	way := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: !keeping}
 	is.t.Cleanup(way.CloseIdleConnections)
-	return &http.Client{Transport: way, Timeout: patience}
+	return &http.Client{Transport: holding(way), Timeout: patience}
 }
 
 // overTLS is the exchange of the other tests, with certificates at both addresses.

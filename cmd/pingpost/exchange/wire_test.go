@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/api/contract"
 )
 
 // wire is a bare connection to an exchange.
@@ -19,6 +21,7 @@ type wire struct {
 	t      testing.TB
 	reader *bufio.Reader
 	heard  bytes.Buffer // every byte that came
+	said   bytes.Buffer // and not held against the OpenAPI document yet
 }
 
 func dial(t testing.TB, address string) *wire {
@@ -39,6 +42,7 @@ func dial(t testing.TB, address string) *wire {
 // say writes; a peer that has closed already is no fault of the test.
 func (w *wire) say(text string) {
 	w.t.Helper()
+	w.said.WriteString(text)
 	_, err := io.WriteString(w, text)
 	var network net.Error
 	if errors.As(err, &network) && network.Timeout() {
@@ -53,7 +57,13 @@ func (w *wire) next(method string) *answer {
 	if err != nil {
 		w.t.Fatalf("no answer: %v; heard %q", err, w.heard.String())
 	}
-	return hear(w.t, response)
+	a := hear(w.t, response)
+	if q, ok := contract.Next(&w.said); ok && contract.IsPublic(q.Path) && a.status >= http.StatusOK {
+		if err := contract.Own().Check(q, &contract.Answer{Status: a.status, Header: a.header, Body: []byte(a.body)}); err != nil {
+			w.t.Error(err)
+		}
+	}
+	return a
 }
 
 // ends sees that the exchange has closed the connection, and sent nothing more.

@@ -16,7 +16,7 @@ func Example() {
 	b, err := buyer.New(buyer.Options{
 		Bearer: "the-token-that-the-operator-knows",
 		Bid: func(_ context.Context, ping *model.PingRequest) (buyer.Bid, error) {
-			if ping.State != model.StateCodeCa {
+			if ping.State != model.StateCodeCA {
 				return buyer.Bid{}, buyer.NoBid{Reason: "state", Detail: "Only California."}
 			}
 			return buyer.Bid{Amount: 12.5, Currency: "USD"}, nil

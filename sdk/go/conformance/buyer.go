@@ -95,11 +95,11 @@ func (d *driver) serveBuyer(r *request) (any, error) {
 	}
 	switch r.Flavor {
 	case "net/http":
-		server := &http.Server{Handler: http.StripPrefix("/mounted", b)}
+		server := &http.Server{Handler: http.StripPrefix(r.Prefix, b)}
 		go func() { _ = server.Serve(listener) }()
 		s.stop = func() { _ = server.Close() }
 	case "fasthttp":
-		server := &fasthttp.Server{Handler: fastbuyer.Handler(b, "/mounted"), CloseOnShutdown: true}
+		server := &fasthttp.Server{Handler: fastbuyer.Handler(b, r.Prefix), CloseOnShutdown: true}
 		go func() { _ = server.Serve(listener) }()
 		s.stop = func() {
 			within, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -112,7 +112,7 @@ func (d *driver) serveBuyer(r *request) (any, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.buyers[r.Buyer] = s
-	return map[string]any{"url": "http://" + listener.Addr().String() + "/mounted"}, nil
+	return map[string]any{"url": "http://" + listener.Addr().String() + r.Prefix}, nil
 }
 
 func (d *driver) atBuyer(r *request) (any, error) {

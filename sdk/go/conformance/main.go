@@ -43,6 +43,7 @@ type request struct {
 	Now           int64  `json:"now"`
 	Tolerance     int    `json:"tolerance_seconds"`
 	Buyer, Flavor string
+	Prefix        string
 	Credential    struct {
 		Bearer string `json:"bearer"`
 		APIKey string `json:"api_key"`
@@ -131,6 +132,7 @@ func (d *driver) do(ctx context.Context, r *request) (any, error) {
 		return map[string]any{
 			"language": "go", "sdk_version": pingpost.Version,
 			"flavors": []string{"net/http", "fasthttp"}, "methods": names(),
+			"features": []string{"errors.is", "errors.description", "buyer.prefix"},
 		}, nil
 	case "client.new":
 		return struct{}{}, d.newClient(r)
@@ -155,7 +157,10 @@ func told(err error) map[string]any {
 	var signature *pingpost.SignatureError
 	switch {
 	case errors.As(err, &api):
-		said = map[string]any{"kind": "api", "status": api.Status, "code": api.Code, "message": api.Error()}
+		said = map[string]any{"kind": "api", "status": api.Status, "code": api.Code, "message": api.Error(), "is": kinds(err)}
+		if api.Description != "" {
+			said["description"] = api.Description
+		}
 		if len(api.FieldErrors) > 0 {
 			said["field_errors"] = api.FieldErrors
 		}
@@ -176,4 +181,27 @@ func told(err error) map[string]any {
 		said["idempotency_key"] = key
 	}
 	return said
+}
+
+// kinds are those that the error is of.
+func kinds(err error) []string {
+	found := []string{}
+	for _, k := range []struct {
+		name string
+		is   error
+	}{
+		{"unauthorized", pingpost.ErrUnauthorized},
+		{"forbidden", pingpost.ErrForbidden},
+		{"not_found", pingpost.ErrNotFound},
+		{"conflict", pingpost.ErrConflict},
+		{"expired", pingpost.ErrExpired},
+		{"invalid_request", pingpost.ErrInvalidRequest},
+		{"rate_limited", pingpost.ErrRateLimited},
+		{"server_error", pingpost.ErrServer},
+	} {
+		if errors.Is(err, k.is) {
+			found = append(found, k.name)
+		}
+	}
+	return found
 }

@@ -1,0 +1,172 @@
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"pingpost/api"
+	"pingpost/api/errcode"
+)
+
+// sorted is the document as JSON, with the members of objects in order.
+func sorted(t *testing.T) string {
+	t.Helper()
+	var whole any
+	if err := json.Unmarshal(api.JSON(), &whole); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestDocument has others judge the document and its examples.
+func TestDocument(t *testing.T) {
+	for form, text := range map[string][]byte{"YAML": api.YAML(), "JSON": api.JSON()} {
+		loader := openapi3.NewLoader()
+		document, err := loader.LoadFromData(text)
+		if err != nil {
+			t.Fatalf("%s: %v", form, err)
+		}
+		if err := document.Validate(loader.Context); err != nil {
+			t.Errorf("%s: %v", form, err)
+		}
+		if !strings.HasPrefix(document.OpenAPI, "3.1.") || len(document.Webhooks) < 7 {
+			t.Errorf("%s: version %s, %d webhooks", form, document.OpenAPI, len(document.Webhooks))
+		}
+	}
+}
+
+// walk shows every object in the document.
+func walk(from any, path string, see func(path string, o object)) {
+	switch from := from.(type) {
+	case object:
+		see(path, from)
+		for name, inner := range from {
+			walk(inner, path+"/"+pointer.Replace(name), see)
+		}
+	case []any:
+		for i, inner := range from {
+			walk(inner, path+"/"+strconv.Itoa(i), see)
+		}
+	}
+}
+
+// TestSchemas compiles every schema, and holds every example against its own: those of
+// answers and of what is sent as strictly as those themselves.
+func TestSchemas(t *testing.T) {
+	c, examples := Own(), 0
+	walk(c.root, "", func(path string, o object) {
+		schema, ok := c.of(place{path, o}, "schema")
+		if !ok {
+			return
+		}
+		compiler := c.closed
+		if strings.HasPrefix(path, "/paths/") && strings.Contains(path, "/requestBody/") {
+			compiler = c.open
+		}
+		if _, err := c.schema(schema, compiler); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		named, _ := o["examples"].(object)
+		for name := range named {
+			example, _ := c.of(place{path, o}, "examples", name)
+			examples++
+			text, err := json.Marshal(example.its["value"])
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := &findings{}
+			if f.value(name, c, schema, compiler, text); f.of(path) != nil {
+				t.Error(f.of(path))
+			}
+		}
+	})
+	if examples < 100 {
+		t.Errorf("%d examples", examples)
+	}
+}
+
+// TestDescriptions: nothing that can be described is not.
+func TestDescriptions(t *testing.T) {
+	c := Own()
+	walk(c.root, "", func(path string, o object) {
+		_, described := o["description"].(string)
+		_, refers := o["$ref"]
+		parent := path[:max(0, strings.LastIndex(path, "/"))]
+		what := parent[strings.LastIndex(parent, "/")+1:]
+		switch {
+		case described || refers || strings.Contains(path, "/examples/"):
+		case (what == "schemas" || what == "properties") && !strings.HasSuffix(path, "/properties"),
+			what == "headers", what == "responses", what == "parameters", what == "variables", what == "securitySchemes":
+			t.Errorf("%s is not described", path)
+		case what == "items" && o["properties"] != nil:
+			t.Errorf("%s has no name", path)
+		}
+	})
+}
+
+// TestErrorCodes: the document has the codes of errors.yaml, all of them and no other,
+// each with an example and in answers of its own status.
+func TestErrorCodes(t *testing.T) {
+	c := Own()
+	var want []any
+	for _, e := range errcode.Errors {
+		if e.Public {
+			want = append(want, e.Code)
+		}
+	}
+	if got := at(c.root, "components", "schemas", "ErrorCode", "enum").([]any); !slices.Equal(got, want) {
+		t.Errorf("ErrorCode has\n%v, and errors.yaml\n%v", got, want)
+	}
+	want = nil
+	for _, code := range errcode.Fields {
+		want = append(want, code)
+	}
+	if got := at(c.root, "components", "schemas", "FieldErrorCode", "enum").([]any); !slices.Equal(got, want) {
+		t.Errorf("FieldErrorCode has\n%v, and errors.yaml\n%v", got, want)
+	}
+	shown, fields := map[string]bool{}, map[string]bool{}
+	paths, _ := c.root["paths"].(object)
+	for path := range paths {
+		walk(paths[path], "", func(at string, o object) {
+			responses, _ := o["responses"].(object)
+			for status := range responses {
+				media, ok := c.of(place{"", o}, "responses", status, "content", "application/json")
+				if !ok || status < "400" {
+					continue
+				}
+				examples, _ := media.its["examples"].(object)
+				for name := range examples {
+					example, _ := c.of(media, "examples", name)
+					value, _ := example.its["value"].(object)
+					code := fmt.Sprint(value["error"])
+					e, _ := errcode.Of(code)
+					if fmt.Sprint(e.Status) != status {
+						t.Errorf("%s%s: %s has the example %s, of %q", path, at, status, name, code)
+					}
+					shown[code] = true
+					list, _ := value["field_errors"].([]any)
+					for _, one := range list {
+						fields[fmt.Sprint(one.(object)["code"])] = true
+					}
+				}
+			}
+		})
+	}
+	for _, e := range errcode.Errors {
+		if e.Public && !shown[e.Code] {
+			t.Errorf("no example of %s", e.Code)
+		}
+	}
+	t.Logf("examples of fields' codes: %v", slices.Sorted(maps.Keys(fields)))
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCurrent fails when somebody has changed errors.yaml, or what is made from it,
+// and not the other.
+func TestCurrent(t *testing.T) {
+	files, err := rendered("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s is not what errors.yaml makes of it: run `make api`", filepath.Join("api", name))
+		}
+	}
+}
+
+const good = `errors:
+  - {code: rate_limited, status: 429, retry: true, where: both, when: Too many., do: Wait.}
+  - {code: malformed_json, status: 400, retry: false, where: admin, when: No JSON., do: Mend it.}
+fields:
+  - {code: too_long, when: Too long.}
+`
+
+func TestConstants(t *testing.T) {
+	c, err := parse([]byte(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := c.constants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`RateLimited   = "rate_limited"   // 429`, `MalformedJSON = "malformed_json" // 400`, `FieldTooLong = "too_long"`,
+		`{Code: RateLimited, Status: 429, Retry: true, Public: true},`, `{Code: MalformedJSON, Status: 400, Retry: false, Public: false},`,
+	} {
+		if !strings.Contains(string(text), line+"\n") {
+			t.Errorf("no line %s in\n%s", line, text)
+		}
+	}
+}
+
+func TestTables(t *testing.T) {
+	c, err := parse([]byte(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = "# Errors\n\n<!-- errors: made by `make api` from api/errors.yaml -->\nold\n<!-- end of errors -->\n\nBy hand.\n\n" +
+		"<!-- fields: made by `make api` from api/errors.yaml -->\n<!-- end of fields -->\n"
+	text, err := c.tables([]byte(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"# Errors\n", "\nBy hand.\n", "| 429 | `rate_limited` | Too many. | Wait. | yes |\n",
+		"| 400 | `malformed_json` (admin address) | No JSON. | Mend it. | no |\n", "| `too_long` | Too long. |\n",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), "old") {
+		t.Error("what was between the marks is still there")
+	}
+	again, err := c.tables(text)
+	if err != nil || !bytes.Equal(again, text) {
+		t.Errorf("made once more it is another: %v", err)
+	}
+	if _, err := c.tables([]byte("# Errors\n")); err == nil {
+		t.Error("a page without marks was taken")
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for _, row := range []struct{ old, instead, want string }{
+		{"too_long", "TooLong", `"TooLong" is no code`},
+		{"too_long", "rate_limited", "rate_limited is there twice"},
+		{"when: Too many.", `when: ""`, "rate_limited: say when"},
+		{"do: Wait.", `do: ""`, "rate_limited: say what to do"},
+		{"status: 429", "status: 200", "200 is no status of an error"},
+		{"where: both", "where: all", `where is "all"`},
+		{"retry: true", "retry: false", "rate_limited: with status 429 retry is true"},
+		{"retry: false", "retry: true", "malformed_json: with status 400 retry is false"},
+		{"do: Wait.", "do: Wait., why: not", "why"},
+		{"fields:\n  - {code: too_long, when: Too long.}\n", "fields: []\n", "some codes each"},
+	} {
+		if _, err := parse([]byte(strings.Replace(good, row.old, row.instead, 1))); err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s for %s: %v, want %q", row.instead, row.old, err, row.want)
+		}
+	}
+}

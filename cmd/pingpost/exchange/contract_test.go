@@ -1,0 +1,50 @@
+package exchange
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+
+	"pingpost/api/contract"
+)
+
+// breaches are what went over the wire and is not as the OpenAPI document has it. TestMain
+// tells them at the end: traffic may come when its test is over.
+var breaches breached
+
+type breached struct {
+	mu  sync.Mutex
+	all []error
+}
+
+func (b *breached) tell(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all = append(b.all, err)
+}
+
+func (b *breached) told() []error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]error(nil), b.all...)
+}
+
+// holding is a client's way out on which every exchange with a public address is held
+// against the document.
+func holding(base http.RoundTripper) *contract.Transport {
+	return &contract.Transport{
+		Base: base, Looks: func(r *http.Request) bool { return contract.IsPublic(r.URL.Path) }, Tell: breaches.tell,
+	}
+}
+
+// holds holds what a buyer is sent against the document.
+func (b *taker) holds(r *http.Request, body []byte) {
+	for _, what := range [...]string{"ping", "post"} {
+		if !strings.HasSuffix(r.URL.Path, "/v1/"+what) {
+			continue
+		}
+		if err := contract.Own().CheckSent("buyer."+what, &contract.Request{Header: r.Header, Body: body}); err != nil {
+			breaches.tell(err)
+		}
+	}
+}

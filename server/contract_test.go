@@ -1,0 +1,48 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/contract"
+)
+
+// contracted is a client's way out on which every exchange with a public address is held
+// against the OpenAPI document.
+func contracted(t testing.TB) *contract.Transport {
+	return &contract.Transport{Base: new(http.Transport), Tell: func(err error) { t.Error(err) }}
+}
+
+// hold holds a request and its answer against the document. It is for those that went
+// over no connection of net/http.
+func hold(t testing.TB, q *contract.Request, a *contract.Answer) {
+	t.Helper()
+	if !contract.IsPublic(q.Path) {
+		return
+	}
+	if err := contract.Own().Check(q, a); err != nil {
+		t.Error(err)
+	}
+}
+
+// holdContext is hold for what went over no connection at all. An answer that is still
+// to be read from a stream is passed over: it is the test's to read.
+func holdContext(t testing.TB, ctx *fasthttp.RequestCtx, body []byte) {
+	t.Helper()
+	if ctx.Response.IsBodyStream() {
+		return
+	}
+	q := &contract.Request{Method: string(ctx.Method()), Header: http.Header{}, Body: body}
+	q.Path, _, _ = strings.Cut(string(ctx.Request.Header.RequestURI()), "?")
+	for name, value := range ctx.Request.Header.All() {
+		q.Header.Add(string(name), string(value))
+	}
+	a := &contract.Answer{Status: ctx.Response.StatusCode(), Header: http.Header{}, Body: ctx.Response.Body()}
+	for name, value := range ctx.Response.Header.All() {
+		a.Header.Add(string(name), string(value))
+	}
+	hold(t, q, a)
+}

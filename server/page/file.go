@@ -1,0 +1,72 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"sync"
+
+	"pingpost/api"
+)
+
+// File is what is served at one path. All of it is made once, when it is first asked
+// for, and never changes.
+type File struct {
+	Type   string
+	Policy string // Content-Security-Policy; empty: it is no page
+	Plain  Form
+	Packed Form // with gzip
+}
+
+// Form is a file's bytes, and the tag that names them.
+type Form struct {
+	Body []byte
+	Tag  string // with its quotes
+}
+
+// The paths.
+const (
+	PathYAML = "/openapi.yaml"
+	PathJSON = "/openapi.json"
+	PathPage = "/docs"
+)
+
+var files = map[string]func() *File{
+	PathYAML: sync.OnceValue(func() *File { return newFile("application/yaml", "", api.YAML()) }),
+	PathJSON: sync.OnceValue(func() *File { return newFile("application/json", "", api.JSON()) }),
+	PathPage: sync.OnceValue(func() *File {
+		html, policy := newPage()
+		return newFile("text/html; charset=utf-8", policy, html)
+	}),
+}
+
+// Find is the file at a path, which is one of those above.
+func Find(path string) *File {
+	file := files[path]
+	if file == nil {
+		panic("BUG: there is no file at this path")
+	}
+	return file()
+}
+
+func newFile(kind, policy string, body []byte) *File {
+	sum := sha256.Sum256(body)
+	tag := `"` + hex.EncodeToString(sum[:8])
+	return &File{Type: kind, Policy: policy, Plain: Form{body, tag + `"`}, Packed: Form{packed(body), tag + `-gzip"`}}
+}
+
+func packed(body []byte) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(body)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic("BUG: memory refused a byte: " + err.Error())
+	}
+	return b.Bytes()
+}
