@@ -1,0 +1,265 @@
+"""The client that is awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from types import TracebackType
+from typing import Any, Awaitable, Callable, Mapping, Optional, Sequence, Type, TypeVar, Union
+
+import httpx
+
+from pingpost import _operation
+from pingpost._conversation import Failure, GetToken, Reply, Send, Wait, converse
+from pingpost._model import Model
+from pingpost._operation import Body, Call, Operation
+from pingpost._settings import read_settings
+from pingpost._token import Token, keep
+from pingpost._transport import send_async
+from pingpost.models import (
+    AvailabilityRequest,
+    AvailabilityResponse,
+    BidResponse,
+    IngestRequest,
+    IngestResponse,
+    Lead,
+    LeadResponse,
+    PingRequest,
+    PostRequest,
+    PostResponse,
+    SeedRequest,
+    SeedResponse,
+    StatusBatch,
+    StatusBatchResponse,
+    StatusChange,
+    StatusResponse,
+    TokenRequest,
+    TokenResponse,
+)
+
+A = TypeVar("A", bound=Model)
+
+
+class AsyncClient:
+    """Calls an exchange, under asyncio. What stands at `Client` holds here too, but that it is
+    awaited: one is for all tasks of one event loop."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: Optional[str] = None,
+        client_id: Optional[str] = None,
+        client_secret: Optional[str] = None,
+        scopes: Optional[Union[str, Sequence[str]]] = None,
+        token: Optional[str] = None,
+        auth_url: Optional[str] = None,
+        timeout: float = 10.0,
+        max_retries: int = 5,
+        user_agent: Optional[str] = None,
+        http_client: Optional[httpx.AsyncClient] = None,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        """Give one credential: `api_key`; or `client_id` with `client_secret`, for which access tokens
+        are got from `auth_url` (left out: base_url) and renewed, with `scopes` (left out: all that the
+        client has); or `token`, a bearer token that does not change, as a sandbox has.
+
+        `timeout` is in seconds and for each try, `max_retries` from 0 to 5. `user_agent` is put before
+        this package's own. With `http_client` yours sends the requests and is not closed here; `sleep`
+        waits between tries. Raises ValueError for what no client could work with.
+        """
+        self._settings = read_settings(
+            base_url,
+            api_key=api_key,
+            client_id=client_id,
+            client_secret=client_secret,
+            scopes=scopes,
+            token=token,
+            auth_url=auth_url,
+            timeout=timeout,
+            max_retries=max_retries,
+            user_agent=user_agent,
+        )
+        self._http = http_client if http_client is not None else httpx.AsyncClient()
+        self._close_http = http_client is None
+        self._sleep = sleep
+        self._token: Optional[Token] = None
+        self._renewing: Optional[asyncio.Lock] = None
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Closes the connections, unless they are those of an http_client that was given."""
+        if self._close_http:
+            await self._http.aclose()
+
+    async def ingest_lead(
+        self,
+        request: Union[IngestRequest, Mapping[str, Any]],
+        *,
+        idempotency_key: Optional[str] = None,
+        test: bool = False,
+        timeout: Optional[float] = None,
+    ) -> IngestResponse:
+        """Sends a whole lead: it is sold to one buyer, or to nobody.
+
+        Needs an API key. Sent again under the same key it is the same lead."""
+        return await self._carry(
+            _operation.INGEST_LEAD, body=request, idempotency_key=idempotency_key, test=test, timeout=timeout
+        )
+
+    async def check_availability(
+        self,
+        request: Union[AvailabilityRequest, Mapping[str, Any]],
+        *,
+        idempotency_key: Optional[str] = None,
+        test: bool = False,
+        timeout: Optional[float] = None,
+    ) -> AvailabilityResponse:
+        """Asks who would buy a lead, without saying who the person is. Needs an API key."""
+        return await self._carry(
+            _operation.CHECK_AVAILABILITY,
+            body=request,
+            idempotency_key=idempotency_key,
+            test=test,
+            timeout=timeout,
+        )
+
+    async def get_supplied_lead(self, lead_id: str, *, timeout: Optional[float] = None) -> LeadResponse:
+        """What became of a lead that you sent. Needs an API key."""
+        return await self._carry(_operation.GET_SUPPLIED_LEAD, lead_id=lead_id, timeout=timeout)
+
+    async def send_ping(
+        self,
+        request: Union[PingRequest, Mapping[str, Any]],
+        *,
+        idempotency_key: Optional[str] = None,
+        test: bool = False,
+        timeout: Optional[float] = None,
+    ) -> BidResponse:
+        """Asks for bids on a lead, without saying who the person is. No bid is an answer, not an error.
+
+        Needs a token with the scope `ping`."""
+        return await self._carry(
+            _operation.SEND_PING, body=request, idempotency_key=idempotency_key, test=test, timeout=timeout
+        )
+
+    async def send_post(
+        self,
+        request: Union[PostRequest, Mapping[str, Any]],
+        *,
+        idempotency_key: Optional[str] = None,
+        test: bool = False,
+        timeout: Optional[float] = None,
+    ) -> PostResponse:
+        """Sells the lead for the bid that a ping got. Needs a token with the scope `post`."""
+        return await self._carry(
+            _operation.SEND_POST, body=request, idempotency_key=idempotency_key, test=test, timeout=timeout
+        )
+
+    async def get_lead(self, lead_id: str, *, timeout: Optional[float] = None) -> Lead:
+        """What became of a lead that you sold or bought. Needs a token."""
+        return await self._carry(_operation.GET_LEAD, lead_id=lead_id, timeout=timeout)
+
+    async def report_status(
+        self,
+        lead_id: str,
+        request: Union[StatusChange, Mapping[str, Any]],
+        *,
+        idempotency_key: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> StatusResponse:
+        """Tells what became of a lead that you bought. Needs a token with the scope `webhook`."""
+        return await self._carry(
+            _operation.REPORT_STATUS,
+            lead_id=lead_id,
+            body=request,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+        )
+
+    async def report_statuses(
+        self,
+        request: Union[StatusBatch, Mapping[str, Any]],
+        *,
+        idempotency_key: Optional[str] = None,
+        timeout: Optional[float] = None,
+    ) -> StatusBatchResponse:
+        """Tells what became of up to a thousand leads. Each of `results` has its own outcome.
+
+        Needs a token with the scope `webhook`."""
+        return await self._carry(
+            _operation.REPORT_STATUSES, body=request, idempotency_key=idempotency_key, timeout=timeout
+        )
+
+    async def seed_leads(
+        self, request: Union[SeedRequest, Mapping[str, Any]], *, timeout: Optional[float] = None
+    ) -> SeedResponse:
+        """Makes up people, in a sandbox. The same request gets the same ones. Needs a token."""
+        return await self._carry(_operation.SEED_LEADS, body=request, timeout=timeout)
+
+    async def create_token(
+        self, request: Union[TokenRequest, Mapping[str, Any]], *, timeout: Optional[float] = None
+    ) -> TokenResponse:
+        """Gets an access token. A client with a client_id does so by itself; this is for other uses."""
+        return await self._carry(_operation.CREATE_TOKEN, body=request, timeout=timeout)
+
+    async def _carry(
+        self,
+        operation: Operation[A],
+        *,
+        timeout: Optional[float],
+        lead_id: Optional[str] = None,
+        body: Optional[Body] = None,
+        idempotency_key: Optional[str] = None,
+        test: bool = False,
+    ) -> A:
+        settings = self._settings
+        call = _operation.write(
+            operation,
+            settings.auth_url if operation is _operation.CREATE_TOKEN else settings.base_url,
+            body=body,
+            lead_id=lead_id,
+            idempotency_key=idempotency_key,
+            test=test,
+            timeout=settings.timeout if timeout is None else timeout,
+            user_agent=settings.user_agent,
+        )
+        return await self._converse(call)
+
+    async def _converse(self, call: Call[A]) -> A:
+        steps = converse(call, self._settings, time.time)
+        said: Union[Reply, Failure, str, None] = None
+        while True:
+            try:
+                step = steps.send(said)
+            except StopIteration as end:
+                answer: A = end.value
+                return answer
+            if isinstance(step, Send):
+                said = await send_async(self._http, step)
+            elif isinstance(step, Wait):
+                await self._sleep(step.seconds)
+                said = None
+            else:
+                said = await self._get_token(step)
+
+    async def _get_token(self, wanted: GetToken) -> str:
+        # Made here, since before Python 3.10 a lock belongs to the loop that it was made in.
+        if self._renewing is None:
+            self._renewing = asyncio.Lock()
+        # Whoever comes while a token is being got waits for it here, and then finds it.
+        async with self._renewing:
+            now = time.monotonic()
+            if self._token is None or not self._token.serves(now, wanted.refused):
+                self._token = keep(await self.create_token(self._settings.token_request or {}), now)
+            return self._token.text

@@ -1,0 +1,101 @@
+"""A buyer's endpoint as a WSGI application: for Flask, Django, gunicorn and the like."""
+
+from __future__ import annotations
+
+import contextvars
+from concurrent import futures
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Optional, Union
+
+from pingpost.buyer._buyer import Desk, Join, Late, Run, Work
+from pingpost.buyer._pools import Pools
+from pingpost.buyer._request import MAX_BODY, Answer, Head, error, refuse_head
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+
+class WsgiApp:
+    """A bid is decided in a thread of its own, since only so it can be given up when it is late; a
+    post in the thread that has the request."""
+
+    def __init__(self, desk: Desk, pools: Pools) -> None:
+        self._desk = desk
+        self._pools = pools
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        head = Head(environ["REQUEST_METHOD"].upper(), environ.get("PATH_INFO", ""), _headers(environ))
+        answer = refuse_head(head, self._desk.credential)
+        if answer is None:
+            try:
+                body = _body(environ)
+            except EOFError:
+                answer = error(head, 400, "malformed_request", "the body ended early")
+            else:
+                answer = self._do(self._desk.work(head, body))
+        start_response(f"{answer.status} {_phrase(answer.status)}", list(answer.headers.items()))
+        return [] if head.method == "HEAD" else [answer.body]
+
+    def _do(self, work: Work) -> Answer:
+        said: Any = None
+        raised: Optional[Exception] = None
+        while True:
+            try:
+                step = work.send(said) if raised is None else work.throw(raised)
+            except StopIteration as end:
+                done: Answer = end.value
+                return done
+            said, raised = None, None
+            try:
+                said = self._step(step)
+            except Exception as e:
+                raised = e
+
+    def _step(self, step: Union[Run, Join]) -> Any:
+        if isinstance(step, Join):
+            return step.flight.answer.result()
+        if step.seconds is None:
+            return step.function(*step.arguments)
+        context = contextvars.copy_context()
+        running = self._pools.of(step.pool).submit(context.run, step.function, *step.arguments)
+        futures.wait([running], step.seconds)
+        if not running.done():
+            running.cancel()
+            raise Late
+        return running.result()
+
+
+def _headers(environ: Dict[str, Any]) -> Dict[str, str]:
+    headers = {
+        name[5:].replace("_", "-").lower(): str(value)
+        for name, value in environ.items()
+        if name.startswith("HTTP_")
+    }
+    headers["content-type"] = environ.get("CONTENT_TYPE") or ""
+    return headers
+
+
+def _body(environ: Dict[str, Any]) -> Optional[bytes]:
+    """The body, or None where it is too large. Raises EOFError where it ends before its length."""
+    text = str(environ.get("CONTENT_LENGTH") or "")
+    reader = environ["wsgi.input"]
+    if text.isdigit():
+        length = int(text[:12])
+        if length > MAX_BODY:
+            return None
+        body = bytes(reader.read(length)) if length else b""
+        if len(body) < length:
+            raise EOFError
+        return body
+    # A body in chunks. Only where the server ends it may it be read without a length.
+    body = b""
+    while environ.get("wsgi.input_terminated") and len(body) <= MAX_BODY:
+        part = reader.read(MAX_BODY + 1 - len(body))
+        if not part:
+            break
+        body += part
+    return body
+
+
+def _phrase(status: int) -> str:
+    return HTTPStatus(status).phrase

@@ -1,0 +1,16 @@
+# Made by sdk/generate from api/openapi.yaml. Edit that, or sdk/python/templates, and run it again.
+# ruff: noqa
+# pyright: reportUnusedImport=false
+from __future__ import annotations
+
+from pingpost._model import OpenEnum
+
+
+class ReportedStatus(OpenEnum):
+    """What became of a lead.
+    """
+
+    CONTACTED = 'contacted'
+    QUALIFIED = 'qualified'
+    SOLD = 'sold'
+    RETURNED = 'returned'

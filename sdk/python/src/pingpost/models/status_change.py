@@ -1,0 +1,45 @@
+# Made by sdk/generate from api/openapi.yaml. Edit that, or sdk/python/templates, and run it again.
+# ruff: noqa
+# pyright: reportUnusedImport=false
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, ClassVar, Dict, List, Mapping, Optional, Tuple, Union
+
+from pingpost._model import Member, Model
+from pingpost.models.reported_status import ReportedStatus
+
+
+@dataclass(init=False, repr=False)
+class StatusChange(Model):
+    r"""A report on one lead.
+    """
+
+    status: ReportedStatus
+    reason: Optional[str]
+    r"""Why, in at most 255 printable characters. Required for `returned`, and then one of the campaign's reasons where it lists any. The supplier is told; what looks like a phone number or an email address is withheld.
+    """
+    occurred_at: Optional[datetime]
+    r"""When it happened, not ahead of now by more than five minutes.
+    """
+
+    MEMBERS: ClassVar[Tuple[Member, ...]] = (
+        Member("status", "status", ReportedStatus, required=True),
+        Member("reason", "reason", str),
+        Member("occurred_at", "occurred_at", datetime),
+    )
+
+    def __init__(
+        self,
+        *,
+        status: Union[ReportedStatus, str],
+        reason: Optional[str] = None,
+        occurred_at: Optional[datetime] = None,
+        extra: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        self.status = ReportedStatus(status)
+        self.reason = reason
+        self.occurred_at = occurred_at
+        self.extra = dict(extra or {})

@@ -1,0 +1,1 @@
+"""Tests of the package: real sockets, real servers, no stand-ins for either."""
