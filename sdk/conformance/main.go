@@ -64,8 +64,11 @@ func (o *options) run(ctx context.Context) (passed bool, err error) {
 	passed = true
 	for _, sdk := range sdks {
 		verdicts, err := try(ctx, o.Root, sdk, filepath.Join(place, sdk), program, themes)
-		if err != nil {
-			return false, fmt.Errorf("sdk/%s: %w", sdk, err)
+		if ctx.Err() != nil {
+			return false, err
+		}
+		if err != nil { // one that cannot be tried keeps no other from being tried
+			verdicts = append(verdicts, verdict{theme: "driver", name: "can be built, started and ended", wrong: []string{err.Error()}})
 		}
 		passed = report(os.Stdout, sdk, verdicts) && passed
 	}

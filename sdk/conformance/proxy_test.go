@@ -7,14 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
 // TestProxy: what a fault does to a request, and what is kept of it.
 func TestProxy(t *testing.T) {
-	heard := 0
+	var heard atomic.Int64
 	behind := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		heard++
+		heard.Add(1)
 		w.Header().Set("X-Request-Id", "req_1")
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, `{"data": {"id": "a", "n": 1.50}}`)
@@ -25,7 +26,7 @@ func TestProxy(t *testing.T) {
 		fault  *fault
 		status int // 0: the connection broke
 		text   string
-		heard  int
+		heard  int64
 	}{
 		{"none", nil, 201, `{"data": {"id": "a", "n": 1.50}}`, 1},
 		{"for another path", &fault{On: "POST /other", Status: 500}, 201, `{"data": {"id": "a", "n": 1.50}}`, 1},
@@ -37,12 +38,12 @@ func TestProxy(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProxy(behind.URL)
 			defer p.close()
-			if heard = 0; c.fault != nil {
+			if heard.Store(0); c.fault != nil {
 				p.disturb(c.fault)
 			}
 			status, _, text, err := plainly(p.server.URL+"/x?y=1", http.Header{"X-One": {"1"}}, []byte(`{"b": 2}`))
-			if status != c.status || string(text) != c.text || heard != c.heard || (err == nil) != (c.status > 0) {
-				t.Errorf("%d %s %v, heard %d times", status, text, err, heard)
+			if status != c.status || string(text) != c.text || heard.Load() != c.heard || (err == nil) != (c.status > 0) {
+				t.Errorf("%d %s %v, heard %d times", status, text, err, heard.Load())
 			}
 			kept := p.of("POST /x?y=1")
 			if wrong := match("kept", value(t, `[{"text": "{\"b\": 2}", "body": {"b": 2}, "headers": {"x-one": "1"}}]`), any(kept), true); wrong != nil {

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestGenerate tries sdk/generate with a generator that is none: what it keeps, what it calls
+// stale, and what it does not take.
+func TestGenerate(t *testing.T) {
+	script, err := os.ReadFile(filepath.Join("..", "generate"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	write := func(path, text string, mode os.FileMode) {
+		t.Helper()
+		path = filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(says string, good bool, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "bash", append([]string{filepath.Join(root, "sdk/generate")}, args...)...)
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Join(root, "path")+":"+os.Getenv("PATH"), "MAVEN_CENTRAL=http://127.0.0.1:1")
+		out, err := cmd.CombinedOutput()
+		if (err == nil) != good || !strings.Contains(string(out), says) {
+			t.Errorf("%v: %v, want %q:\n%s", args, err, says, out)
+		}
+	}
+	write("sdk/generate", string(script), 0o700)
+	write("sdk/x/generator.yaml", "x-from: src/models # the rest is dropped\nx-into: made\n", 0o600)
+	write("path/java", "#!/bin/sh\n"+
+		`while [ $# -gt 0 ]; do [ "$1" != --output ] || out=$2; shift; done; mkdir -p "$out/src/models" && echo model >"$out/src/models/a" && echo other >"$out/b"`+"\n", 0o700)
+
+	write("path/curl", "#!/bin/sh\n"+`while [ $# -gt 0 ]; do [ "$1" != --output ] || echo forged >"$2"; shift; done`+"\n", 0o700)
+	run("its sha256 is another", false, "x")
+	if _, err := os.Stat(filepath.Join(root, "bin/tools")); err == nil {
+		if found, _ := filepath.Glob(filepath.Join(root, "bin/tools/*.jar")); found != nil {
+			t.Errorf("a forged generator was kept: %v", found)
+		}
+	}
+	write("path/curl", "#!/bin/sh\nexit 7\n", 0o700)
+	run("cannot fetch", false, "x")
+	version, _, _ := strings.Cut(strings.SplitN(string(script), "version=", 2)[1], "\n")
+	write("bin/tools/openapi-generator-cli-"+version+".jar", "", 0o600)
+
+	run("sdk/x/made is stale", false, "--check", "x")
+	run("sdk/x/made: 1 files", true, "all")
+	run("is what api/openapi.yaml makes", true, "--check", "all")
+	write("sdk/x/made/more", "", 0o600)
+	run("stale", false, "--check", "x")
+	run("1 files", true, "x")
+	write("sdk/x/made/a", "edited", 0o600)
+	run("stale", false, "--check", "x")
+	write("sdk/x/generated-finish", "#!/bin/sh\nexit 3\n", 0o700)
+	run("generated-finish failed", false, "x")
+	write("sdk/x/generated-finish", "#!/bin/sh\necho finished >>\"$1/a\"\n", 0o700)
+	run("1 files", true, "x")
+	if text, err := os.ReadFile(filepath.Join(root, "sdk/x/made/a")); err != nil || string(text) != "model\nfinished\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	write("sdk/x/generator.yaml", "x-from: elsewhere\nx-into: made\n", 0o600)
+	run("wrote nothing there", false, "x")
+	write("path/java", "#!/bin/sh\necho broken spec; exit 1\n", 0o700)
+	run("broken spec", false, "x")
+	run("there is no", false, "y")
+	run("--check", false)
+}
