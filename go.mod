@@ -2,6 +2,9 @@ module pingpost
 
 go 1.26.0
 
+// Packages for Node may have Go beside them.
+ignore ./sdk/node/node_modules
+
 require (
 	filippo.io/age v1.3.2
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
