@@ -414,6 +414,45 @@ def test_a_post_goes_on_when_its_caller_has_gone(house: House, flavor: str) -> N
     assert len(house.posts) == 1
 
 
+def test_a_post_goes_on_when_its_framework_cancels_it() -> None:
+    taken: List[str] = []
+
+    async def slow(sent: LeadDelivery) -> str:
+        taken.append(sent.lead.lead_uuid)
+        await asyncio.sleep(0.5)
+        return "B-1"
+
+    buyer = pingpost.Buyer(lambda ping: None, slow)
+
+    async def impatient(scope: Any, receive: Any, send: Any) -> None:
+        work = asyncio.ensure_future(buyer.asgi(scope, receive, send))
+        while scope["type"] == "http" and not taken:  # noqa: ASYNC110  3.9 binds an event to one loop
+            await asyncio.sleep(0.01)
+        if scope["type"] == "http" and "hurried" not in scope["state"]:
+            scope["state"]["hurried"] = True
+            work.cancel()
+            await asyncio.wait([work])
+            await send({"type": "http.response.start", "status": 504, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        await work
+
+    marks: Dict[str, Any] = {}
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        await impatient(dict(scope, state=marks), receive, send)
+
+    headers = {"Idempotency-Key": "k"}
+    with (
+        serving(application, "asgi") as url,
+        httpx.Client(headers=headers, timeout=60, trust_env=False) as http,
+    ):
+        assert http.post(url + "/v1/post", json=POST).status_code == 504
+        again = http.post(url + "/v1/post", json=POST)
+    assert (again.status_code, again.headers["idempotent-replayed"]) == (201, "true")
+    assert taken == ["lead_1"]
+
+
 class Broken:
     """A store that cannot be reached."""
 
