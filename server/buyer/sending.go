@@ -42,7 +42,7 @@ func (s *sending) send(response *fasthttp.Response) dial.Trip {
 			return dial.Trip{Fault: fault, Doubt: doubt}
 		}
 		request.text = s.compose(request.text[:0], credential)
-		done := a.Send(&dial.Request{Text: request.text, Deadline: s.deadline, Repeatable: s.repeatable, Proven: s.ping && a.dialect == nil, Late: s.ping}, response)
+		done := a.Send(&dial.Request{Text: request.text, Deadline: s.deadline, Repeatable: s.repeatable, Asks: s.ping, Late: s.ping}, response)
 		done.Doubt = done.Doubt || doubt
 		if done.Status != fasthttp.StatusUnauthorized || renewed || !a.auth.renew(credential, s.deadline) {
 			return done

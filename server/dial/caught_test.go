@@ -103,7 +103,7 @@ func TestWary(t *testing.T) {
 // hears the next request on that connection, which no look at the line can see. A post
 // does not hear it, nor does a ping hear a post's.
 func TestAnAnswerTooManyIsNobodysAnswer(t *testing.T) {
-	for _, proven := range []bool{true, false} {
+	for _, asks := range []bool{true, false} {
 		var e *dialtest.Endpoint
 		e = dialtest.Listen(t, dialtest.Answers("302 Found", ``), func(c net.Conn) bool {
 			if c == e.Conn(0) {
@@ -114,12 +114,12 @@ func TestAnAnswerTooManyIsNobodysAnswer(t *testing.T) {
 		})
 		target := find(t, open(t, nil), "http://"+e.Address+"/")
 		first := anything(time.Now().Add(ample))
-		first.Proven = proven
+		first.Asks = asks
 		if done, _ := ask(target, first); done.Status != 302 {
 			t.Fatalf("%+v", done)
 		}
 		second := anything(time.Now().Add(ample))
-		second.Proven = !proven
+		second.Asks = !asks
 		if done, body := ask(target, second); done.Status != 201 || body != "mine" {
 			t.Errorf("%+v %q", done, body)
 		}

@@ -28,7 +28,7 @@
 // # Whose answer it is
 //
 // HTTP/1.1 has nothing in an answer that names its request. So a line is looked at
-// before it is used again, requests whose answers prove themselves go over lines of their own, and
+// before it is used again, pings go over lines of their own, and
 // an endpoint that was caught once is trusted with no line for an hour (see host).
 //
 // # Where an endpoint may live

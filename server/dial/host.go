@@ -19,14 +19,14 @@ const HeadLimit = 16 << 10
 // comes after the look at the line (see line.spoiled) is believed. Two things are
 // done about it:
 //
-//   - Requests whose answers are proven to be theirs by what they say (an auction's
-//     id) have connections of their own. An answer too many to one of them is never
-//     on a line that another kind of request goes over.
+//   - Requests that only ask have connections of their own. An answer too many to a
+//     ping, of which there are hundreds for each post, is never on a line that a post
+//     goes over; and where it is met by another ping, it names the wrong auction.
 //   - A host that was once caught is wary for an hour: each request gets a connection
 //     that has carried nothing, and leaves none behind.
 //
-// So what remains is an endpoint's first answer too many, of those that cannot be
-// told, in the instant between look and answer. (Rejected: a new connection for each
+// So what remains is the first answer too many to a post, in the instant between the
+// look and the answer to the next. (Rejected: a new connection for each
 // post, whoever it is to. It costs a round trip or three, and the ports of this
 // machine run out at some hundred posts a second to one address.)
 type host struct {
@@ -40,7 +40,7 @@ const wariness = time.Hour
 
 // poolOf is where a request's connections come from.
 func (h *host) poolOf(r *Request) *fasthttp.HostClient {
-	if r.Proven {
+	if r.Asks {
 		return h.pools[1]
 	}
 	return h.pools[0]

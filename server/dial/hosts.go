@@ -14,7 +14,7 @@ import (
 // Options say how Hosts are reached. Nothing has a default but what says so.
 type Options struct {
 	Trusted         []netip.Prefix // networks that private addresses and plain http are allowed in
-	MaxConnsPerHost int            // connections to one host, for each of the two sorts of requests (see Request.Proven)
+	MaxConnsPerHost int            // connections to one host, for each of the two sorts of requests (see Request.Asks)
 	MaxResponse     int            // bytes of an answer's body
 	ConnectTimeout  time.Duration  // for name, TCP and TLS together
 	ConnWait        time.Duration  // how long to wait where every connection to a host is in use

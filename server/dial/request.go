@@ -15,9 +15,9 @@ type Request struct {
 	// asks for nothing that is done but once.
 	Repeatable bool
 
-	// Proven says that the answer shows whose it is, and is believed for that alone.
-	// Such requests go over connections of their own.
-	Proven bool
+	// Asks says that the request hands nothing over: a ping, whose answer is also held
+	// against the auction that it names. Such requests go over connections of their own.
+	Asks bool
 
 	// Late says that nothing hangs on the deadline: it may be kept a sixteenth of
 	// the time late, which spares timers. What comes after it is then not heard.
