@@ -143,21 +143,26 @@ func TestADialectIsItsOwnAccount(t *testing.T) {
 func TestWhoIsSentTwice(t *testing.T) {
 	idempotent := foreign(func(d *market.Dialect) { d.Idempotent = true })
 	bid := `{"data":{"status":"taken","price":1,"token":"t"}}`
+	type call func(c *Client, e *endpoint) string
+	post := func(d *market.Dialect) call {
+		return func(c *Client, e *endpoint) string { return c.Post(postIn(d, e.post())).Verdict.String() }
+	}
+	ping := func(c *Client, e *endpoint) string { return verdict(c.Ping(pingIn(foreign(nil), e.ping()))) }
 	rows := []struct {
-		name string
-		call func(c *Client, e *endpoint) string
-		sent int
-		want string
+		name         string
+		before, call call // the one before leaves the connection
+		sent         int
+		want         string
 	}{
-		{"a post that may be repeated", func(c *Client, e *endpoint) string { return c.Post(postIn(idempotent, e.post())).Verdict.String() }, 2, "accepted"},
-		{"a post that may not", func(c *Client, e *endpoint) string { return c.Post(postIn(foreign(nil), e.post())).Verdict.String() }, 1, "unknown"},
-		{"a ping", func(c *Client, e *endpoint) string { return verdict(c.Ping(pingIn(foreign(nil), e.ping()))) }, 2, "bid 1 t"},
+		{"a post that may be repeated", post(idempotent), post(idempotent), 2, "accepted"},
+		{"a post that may not", post(idempotent), post(foreign(nil)), 1, "unknown"},
+		{"a ping", ping, ping, 2, "bid 1 t"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			buyer := listen(t, answers("200 OK", bid), dialtest.BreaksOff(""), answers("200 OK", bid))
 			client := newClient(t, nil)
-			client.Post(postIn(idempotent, buyer.post()))
+			row.before(client, buyer)
 			if got := row.call(client, buyer); got != row.want {
 				t.Errorf("%s, want %s", got, row.want)
 			}

@@ -91,7 +91,7 @@ class Buyers:
         op, name = request["op"], request["buyer"]
         if op == "buyer.serve":
             scripted = self._buyers[name] = Scripted(request["script"])
-            return {"url": serve(scripted, request["flavor"], request.get("credential"))}
+            return {"url": serve(scripted, request)}
         buyer = self._buyers[name]
         if op == "buyer.script":
             buyer.script = request["script"]
@@ -109,19 +109,26 @@ class Buyers:
         raise KeyError(f"no such op: {op}")
 
 
-def serve(scripted: Scripted, flavor: str, shown: Any) -> str:
+def serve(scripted: Scripted, request: Mapping[str, Any]) -> str:
     """Serves the buyer on a socket of its own, and tells where."""
+    flavor, shown, prefix = request["flavor"], request.get("credential"), request.get("prefix", "")
     credential = pingpost.Credential(**shown) if shown else None
     if flavor == "wsgi":
         application = pingpost.Buyer(scripted.bid, scripted.post, credential).wsgi
-        wsgi = cheroot.wsgi.Server(("127.0.0.1", 0), application, numthreads=8)
+        dispatcher: Any = cheroot.wsgi.PathInfoDispatcher
+        mounted = dispatcher({prefix or "/": application})
+        wsgi = cheroot.wsgi.Server(("127.0.0.1", 0), mounted, numthreads=8)
         wsgi.prepare()
         threading.Thread(target=wsgi.serve, daemon=True).start()
         scripted.stop = wsgi.stop
-        return f"http://127.0.0.1:{wsgi.bind_addr[1]}"
+        return f"http://127.0.0.1:{wsgi.bind_addr[1]}{prefix}"
     if flavor != "asgi":
         raise ValueError(f"no such flavor: {flavor}")
-    asgi = pingpost.Buyer(scripted.bid_async, scripted.post_async, credential).asgi
+    buyer = pingpost.Buyer(scripted.bid_async, scripted.post_async, credential)
+
+    async def asgi(scope: Any, receive: Any, send: Any) -> None:
+        await buyer.asgi(dict(scope, root_path=prefix), receive, send)
+
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(asgi, log_config=None, log_level="error"))
     threading.Thread(target=server.run, args=([listener],), daemon=True).start()
@@ -130,4 +137,4 @@ def serve(scripted: Scripted, flavor: str, shown: Any) -> str:
         server.should_exit = True
 
     scripted.stop = stop
-    return f"http://127.0.0.1:{listener.getsockname()[1]}"
+    return f"http://127.0.0.1:{listener.getsockname()[1]}{prefix}"

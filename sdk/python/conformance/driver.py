@@ -31,6 +31,16 @@ REQUESTS: Dict[str, Type[pingpost.Model]] = {
     "seed_leads": models.SeedRequest,
     "create_token": models.TokenRequest,
 }
+KINDS: Dict[str, Type[pingpost.ApiError]] = {
+    "unauthorized": pingpost.Unauthorized,
+    "forbidden": pingpost.Forbidden,
+    "not_found": pingpost.NotFound,
+    "conflict": pingpost.Conflict,
+    "expired": pingpost.Expired,
+    "invalid_request": pingpost.InvalidRequest,
+    "rate_limited": pingpost.RateLimited,
+    "server_error": pingpost.ServerError,
+}
 METHODS = [*REQUESTS, "get_lead", "get_supplied_lead"]
 
 slept: contextvars.ContextVar[List[float]] = contextvars.ContextVar("slept")
@@ -55,6 +65,7 @@ class Driver:
                 "sdk_version": pingpost.__version__,
                 "flavors": list(FLAVORS),
                 "methods": METHODS,
+                "features": ["errors.is", "errors.description", "buyer.prefix"],
             }
         if op == "client.new":
             self._clients[request["client"]] = self._client(request)
@@ -142,6 +153,9 @@ def failure(error: BaseException) -> Dict[str, Any]:
     said: Dict[str, Any] = {"message": str(error)}
     if isinstance(error, pingpost.ApiError):
         said.update(kind="api", status=error.status)
+        said["is"] = [name for name, kind in KINDS.items() if isinstance(error, kind)]
+        if error.error_description is not None:
+            said["description"] = error.error_description
         for name in ("request_id", "retry_after"):
             if getattr(error, name) is not None:
                 said[name] = getattr(error, name)
