@@ -38,6 +38,9 @@ type crowd struct {
 	unsealed func()                // hears of a handshake that failed
 	trusts   func(netip.Addr) bool // of a proxy, which is as many as it brings; nil: there are none
 
+	accepts  chan struct{} // closed when Accept is called first, or never will be
+	accepted sync.Once
+
 	mu        sync.Mutex // guards the rest
 	open      int
 	from      map[netip.Prefix]int
@@ -47,7 +50,7 @@ type crowd struct {
 func newCrowd(listener net.Listener, most, mostFrom int, newID func() market.RequestID, tell func(error)) *crowd {
 	return &crowd{
 		Listener: listener, most: most, mostFrom: mostFrom, newID: newID, tell: tell,
-		from: make(map[netip.Prefix]int), strangers: make(map[*guest]struct{}),
+		from: make(map[netip.Prefix]int), strangers: make(map[*guest]struct{}), accepts: make(chan struct{}),
 	}
 }
 
@@ -61,6 +64,7 @@ const (
 // Accept returns the next connection that there is room for. An error is final:
 // what may pass by itself is waited for.
 func (c *crowd) Accept() (net.Conn, error) {
+	c.begun()
 	pause := leastPause
 	for {
 		conn, err := c.Listener.Accept()
@@ -89,6 +93,9 @@ func (c *crowd) Accept() (net.Conn, error) {
 		c.refuse(conn)
 	}
 }
+
+// begun notes that the library has the listener, and closes it when it is shut down.
+func (c *crowd) begun() { c.accepted.Do(func() { close(c.accepts) }) }
 
 // passing tells whether Accept may succeed later: the system has run out of
 // something, or the error was that of the one connection.

@@ -109,11 +109,15 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 	s.buyers.Store(&buyers)
 }
 
-// Serve answers on the listener until Shutdown.
+// Serve answers on the listener until Shutdown, which may have come before it.
 func (s *Server) Serve(listener net.Listener) error {
 	c := newCrowd(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.engine.NewRequestID, s.opt.Meter.notAccepted)
 	c.seal, c.trusts, c.unsealed = s.opt.TLS, s.wary.trusts, s.opt.Meter.unsealed.Inc
 	s.crowd.Store(c)
+	if s.draining.Load() {
+		c.begun()
+		return listener.Close()
+	}
 	return s.http.Serve(c)
 }
 
@@ -131,9 +135,14 @@ const hushEvery = 50 * time.Millisecond
 
 // Shutdown ends accepting, waits for the requests in flight, and closes idle
 // connections. The library does not count those as idle that have never sent
-// anything, and would wait for them as long as for a request to arrive.
+// anything, and would wait for them as long as for a request to arrive. And of a
+// listener that Serve has only just been given it knows nothing: it would leave that
+// one open, and Serve with it.
 func (s *Server) Shutdown() error {
 	s.draining.Store(true)
+	if c := s.crowd.Load(); c != nil {
+		<-c.accepts
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.http.Shutdown() }()
 	tick := time.NewTicker(hushEvery)

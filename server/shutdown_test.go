@@ -8,6 +8,34 @@ import (
 	"time"
 )
 
+// TestShutdownBeforeServe: whichever comes first, both end, and nobody is let in any more.
+func TestShutdownBeforeServe(t *testing.T) {
+	for range 200 {
+		s := open(t, func(*Options) {}).Server
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 2)
+		go func() { ended <- s.Serve(listener) }()
+		go func() { ended <- s.Shutdown() }()
+		for range 2 {
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Fatal(err)
+				}
+			case <-time.After(time.Minute):
+				t.Fatal("one of them goes on")
+			}
+		}
+		if conn, err := net.Dial("tcp", listener.Addr().String()); err == nil {
+			conn.Close()
+			t.Fatal("somebody is still let in")
+		}
+	}
+}
+
 // TestShutdownWaitsForNobodyWhoIsSilent: a connection that never said anything
 // keeps nobody from leaving, though requests may take as long as they like here.
 func TestShutdownWaitsForNobodyWhoIsSilent(t *testing.T) {
