@@ -88,8 +88,9 @@ func offerOf(key string) string {
 func (c *Crowd) race(ctx context.Context, call *caller, posts []*order) bool {
 	answered := make(chan bool, len(posts))
 	for i, post := range posts {
-		one := *call
-		one.chance = rand.New(rand.NewPCG(call.chance.Uint64(), uint64(i)))
+		alone := *call.Caller
+		alone.chance = rand.New(rand.NewPCG(call.chance.Uint64(), uint64(i)))
+		one := caller{&alone, call.token}
 		go func() {
 			a, ok := one.send(ctx, post)
 			if ok {
