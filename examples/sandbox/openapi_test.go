@@ -2,11 +2,9 @@ package sandbox_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"pingpost/api"
 )
@@ -36,32 +34,7 @@ func shown(t *testing.T, name string, changes ...string) string {
 func (x *trial) supply(path, body string, status int, into any) {
 	x.t.Helper()
 	key, _ := environment("SANDBOX_API_KEY")
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		req, err := http.NewRequest(http.MethodPost, "http://"+x.Addr()+path, strings.NewReader(body))
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		req.Header = http.Header{"X-Api-Key": {key}, "Content-Type": {"application/json"}}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		text, err := io.ReadAll(res.Body)
-		res.Body.Close()
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		if res.StatusCode == http.StatusTooManyRequests && time.Now().Before(deadline) {
-			continue
-		}
-		if res.StatusCode != status {
-			x.t.Fatalf("%s: %d %.500s", path, res.StatusCode, text)
-		}
-		if err := json.Unmarshal(text, into); err != nil {
-			x.t.Fatal(err)
-		}
-		return
-	}
+	x.send(path, http.Header{"X-Api-Key": {key}}, body, status, into)
 }
 
 // TestExamplesOfTheDocument: who sends this sandbox what the OpenAPI document shows is

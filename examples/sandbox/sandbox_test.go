@@ -125,12 +125,19 @@ func (x *trial) start(changes map[string]string) {
 func (x *trial) call(path, key, body string, status int, into any) string {
 	x.t.Helper()
 	token, _ := environment("SANDBOX_TOKEN")
+	return x.send(path, http.Header{"Authorization": {"Bearer " + token}, "Idempotency-Key": {key}}, body, status, into)
+}
+
+// send makes a request, again while it comes too soon, and returns the answer's text.
+func (x *trial) send(path string, head http.Header, body string, status int, into any) string {
+	x.t.Helper()
+	head.Set("Content-Type", "application/json")
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		req, err := http.NewRequest(http.MethodPost, "http://"+x.Addr()+path, strings.NewReader(body))
 		if err != nil {
 			x.t.Fatal(err)
 		}
-		req.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}}
+		req.Header = head
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
 			x.t.Fatal(err)
