@@ -1,4 +1,4 @@
-// Package sandbox goes the way that the example's README tells of: seed, ping, post,
+// Package sandbox goes the way of whoever integrates against the example: seed, ping, post,
 // explain, webhook.
 package sandbox_test
 

@@ -90,7 +90,7 @@ func TestMistakesInForm(t *testing.T) {
 		{"unknown key", base + "listn: 127.0.0.1:1\n", "listn", "is listen meant?"},
 		{"unknown key that is a word of others", base + "limits: {timeout: 5s}\n", "limits.timeout", "is idle_timeout or read_timeout or write_timeout meant?"},
 		{"short unknown key near to none", base + "    payout: {sum: 0.5}\n", "campaigns[0].payout.sum", "here may stand fixed, share"},
-		{"unknown key far from all of many", base + "fnord: 5\n", "fnord", "under Configuration"},
+		{"unknown key far from all of many", base + "fnord: 5\n", "fnord", "docs/configuration.md"},
 		{"unknown key deep down", base + "    payout:\n      shar: 0.5\n", "campaigns[0].payout.shar", "is share meant?"},
 		{"a far key in a small mapping", "admin:\n  colour: red\n", "admin.colour", "here may stand listen, password"},
 		{"a key that is no word", "\"a b\\nc\": 1\n", `"a b\nc"`, "unknown key"},

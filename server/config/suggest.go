@@ -34,7 +34,7 @@ func suggest(key string, known map[string]int) string {
 	case len(names) <= 12:
 		return "; here may stand " + strings.Join(names, ", ")
 	}
-	return "; remove it, or look for its name in the README, under Configuration"
+	return "; remove it, or look for its name in docs/configuration.md"
 }
 
 // distance is how many letters must be changed, put in or left out.
