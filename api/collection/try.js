@@ -1,0 +1,89 @@
+// Runs the collection against a live sandbox:
+//
+//   node try.js PROGRAM           PROGRAM is pingpost, as it was built
+//
+// First the whole; then the sale by a static token; then each request by itself, as whoever
+// opens it would send it; then against exchanges that are broken, each of which has to be
+// found out. Each time with variables of its own. It ends with what the buyer and the receiver of webhooks saw.
+import { resolve } from 'node:path';
+import { environmentOf, openSandbox } from './sandbox.js';
+import { faults, openFaulty } from './faulty.js';
+import { play, readCollection, requestsOf, tell } from './play.js';
+
+const [, , program] = process.argv;
+if (!program) {
+  console.error('usage: node try.js PROGRAM, where PROGRAM is pingpost');
+  process.exit(2);
+}
+
+/** What came to nothing good, by the name of the check. */
+const failed = [];
+const note = (check, why) => {
+  failed.push(check);
+  console.error(`collection: ${check}:\n${why}`);
+};
+
+async function whole(sandbox, all) {
+  const { sent, assertions, wrong } = await play(environmentOf(sandbox.values));
+  if (wrong.length > 0) note('the whole of it', tell(wrong));
+  const unsent = all.filter(({ name }) => !sent.includes(name)).map(({ name }) => name);
+  if (unsent.length > 0) note('the whole of it', `  not sent: ${unsent.join(', ')}`);
+  console.log(`collection: ${sent.length} requests, ${assertions} assertions, ${wrong.length} failed`);
+}
+
+async function byStaticToken(sandbox, all) {
+  const folder = 'Ping and post';
+  const { sent, wrong } = await play(environmentOf({ ...sandbox.values, client_id: '', client_secret: '' }), folder);
+  const told = all.filter((one) => one.folder === folder).length;
+  if (wrong.length > 0 || sent.length !== told) note('by a static token', `${tell(wrong)}\n  ${sent.length} of ${told} were sent`);
+}
+
+async function alone(sandbox, all) {
+  const environment = environmentOf(sandbox.values);
+  for (const { id, name } of all) {
+    const { sent, wrong } = await play(environment, id);
+    if (wrong.length > 0 || sent.length !== 1) note(`${name}, by itself`, tell(wrong) || '  it was not sent');
+  }
+  console.log(`collection: each of ${all.length} requests by itself`);
+}
+
+async function foundOut(sandbox) {
+  for (const fault of faults) {
+    const faulty = await openFaulty(sandbox.exchange, fault);
+    const parts = ['Ping and post', 'invalid_payload'];
+    const { wrong } = await play(environmentOf({ ...sandbox.values, base_url: faulty.url }), parts);
+    await faulty.close();
+    if (!wrong.some(({ assertion }) => assertion.includes(fault.sees))) {
+      note(`${fault.name} was not found out`, tell(wrong) || '  every test passed');
+    }
+  }
+  console.log(`collection: ${faults.length} broken exchanges found out`);
+}
+
+/** What an exchange may never do to those that it deals with. */
+async function neighbours(sandbox) {
+  const [buyer, receiver] = await Promise.all([sandbox.buyer, sandbox.receiver].map(async (url) => (await fetch(`${url}/stats`)).json()));
+  for (const [who, stats, never, some] of [
+    ['buyer', buyer, ['double_sold', 'contact_seen'], ['bids', 'accepted']],
+    ['receiver', receiver, ['bad_signatures', 'changed', 'invalid'], ['acknowledged']],
+  ]) {
+    for (const name of never) if (stats[name] !== 0) note(`the ${who}'s ${name}`, `  ${stats[name]}`);
+    for (const name of some) if (!(stats[name] > 0)) note(`the ${who}'s ${name}`, `  ${stats[name]}`);
+  }
+}
+
+const sandbox = await openSandbox(resolve(program));
+try {
+  const all = requestsOf(readCollection());
+  await whole(sandbox, all);
+  await byStaticToken(sandbox, all);
+  await alone(sandbox, all);
+  await foundOut(sandbox);
+  await neighbours(sandbox);
+} finally {
+  await sandbox.close();
+}
+if (failed.length > 0) {
+  console.error(`collection: ${failed.length} failed: ${[...new Set(failed)].join('; ')}`);
+  process.exitCode = 1;
+}
