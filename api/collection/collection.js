@@ -32,7 +32,7 @@ export async function make() {
       if (first) described.add(told.operation);
       const request = requestOf(told, converted, first);
       made.push({ told, request, folderBefore: before });
-      return itemOf(folder, told, request);
+      return itemOf(folder, told, request, first);
     }),
   }));
   judge({ made, operations, environment });
@@ -52,14 +52,14 @@ export async function make() {
   };
 }
 
-function itemOf(folder, told, request) {
+function itemOf(folder, told, request, whole) {
   const where = `${folder}: ${told.name}`;
   return {
     id: idOf(where),
     name: told.name,
     event: [told.before && eventOf('prerequest', told.before, where), eventOf('test', testsOf(told), where)].filter(Boolean),
     request,
-    response: savedOf(told, request).map((saved) => ({ id: idOf(`${where}: ${saved.name}`), ...saved })),
+    response: savedOf(told, request, whole).map((saved) => ({ id: idOf(`${where}: ${saved.name}`), ...saved })),
   };
 }
 

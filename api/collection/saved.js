@@ -2,19 +2,19 @@
 import { STATUS_CODES } from 'node:http';
 import { codes, examplesOf, follow, operation } from './document.js';
 
-/** The document's examples of the answer that a request of the story is to have. */
-export function savedOf(told, request) {
-  if (!told.operation) return [];
+/** The document's examples of the answer that a request of the story is to have. Of an error there is one answer, and the request that it follows is the one that it stands with. */
+export function savedOf(told, request, whole) {
+  if (!told.operation || !(whole || told.error)) return [];
   const { responses } = operation(told.operation);
   const status = told.status ?? codes.errors.find(({ code }) => code === told.error).status;
-  const response = follow(responses[status] ?? responses[`${String(status)[0]}XX`]);
-  const { header, description, auth, ...rest } = request;
-  const originalRequest = { ...rest, header: header.filter((one) => !one.disabled).map(({ key, value }) => ({ key, value })) };
+  const response = follow(responses[status]);
+  const { method, url, body } = request;
+  const header = request.header.filter((one) => !one.disabled).map(({ key, value }) => ({ key, value }));
   return Object.entries(examplesOf(response?.content?.['application/json']))
     .filter(([, { value }]) => !told.error || value.error === told.error)
     .map(([, { summary, value }]) => ({
       name: summary,
-      originalRequest,
+      ...(whole && { originalRequest: { method, header, url, body } }),
       status: STATUS_CODES[status],
       code: Number(status),
       _postman_previewlanguage: 'json',
