@@ -12,10 +12,12 @@ export function requestsOf(collection) {
   return collection.item.flatMap((folder) => folder.item.map(({ id, name }) => ({ id, name, folder: folder.name })));
 }
 
-/** Runs it, or a part of it by name or id. {sent, assertions, wrong: [{request, assertion, why}]} */
-export async function play(environment, folder) {
+/** Runs it, or a part of it by name or id, with what was kept by an earlier run. {sent, assertions, wrong: [{request, assertion, why}]} */
+export async function play(environment, folder, kept = {}) {
+  const collection = readCollection();
+  collection.variable = Object.entries(kept).map(([key, value]) => ({ key, value }));
   const summary = await new Promise((resolve, reject) => {
-    newman.run({ collection: readCollection(), environment, folder, reporters: [], timeoutRequest: 60_000, timeoutScript: 60_000 }, (error, made) => {
+    newman.run({ collection, environment, folder, reporters: [], timeoutRequest: 60_000, timeoutScript: 60_000 }, (error, made) => {
       if (error) reject(error);
       else resolve(made);
     });

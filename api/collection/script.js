@@ -5,8 +5,13 @@ import { codes } from './document.js';
 import { contractOf, contractSource } from './contract.js';
 import { environment } from './story.js';
 
-/** An event as the format has it. A script that is none is an error. */
+// Names that clients have given to things of their own, which no script can declare anew.
+const taken = /^(?:const|let|var|function|class) (request|environment|globals|data|iteration|tests|cookies|response\w*|postman|pm|console)\b/m;
+
+/** An event as the format has it. A script that is none, or cannot be run, is an error. */
 export function eventOf(listen, source, where) {
+  const name = taken.exec(source)?.[1];
+  if (name) throw new Error(`${where}: its script declares ${name}, which clients have themselves`);
   try {
     new Script(source);
   } catch (error) {
@@ -36,7 +41,7 @@ function giverSource({ told, request }) {
     `    gives: ${JSON.stringify(Object.keys(keep))},`,
     `    request: ${JSON.stringify(plainly(request))},`,
     `    status: ${told.status},`,
-    `    keep: ({ answer, text, header, sent }) => (${objectSource(keep)}),`,
+    `    keep: ({ answer, text, header, sent }) => (${objectSource(keep, '    ')}),`,
     `    drop: ${JSON.stringify(told.drop ?? [])},`,
     '  },',
   ].join('\n');
@@ -52,7 +57,7 @@ function plainly({ method, url, header, body, auth }) {
   return { method, url: place, header: plain, body: body && { mode: body.mode, raw: body.raw } };
 }
 
-const objectSource = (fields) => `{ ${Object.entries(fields).map(([name, source]) => `${name}: ${source}`).join(', ')} }`;
+const objectSource = (fields, indent) => ['{', ...Object.entries(fields).map(([name, source]) => `${indent}  ${name}: ${source},`), `${indent}}`].join('\n');
 
 /** What a request gives to those that follow: {variable: source}. */
 export function keptBy(told) {
@@ -71,9 +76,13 @@ export function testsOf(told) {
   if (Object.keys(keep).length > 0) {
     tests.push([
       `if (${asMeant(told.status)}) {`,
-      `  const kept = ${objectSource(keep)};`,
-      '  Object.keys(kept).forEach(name => pm.collectionVariables.set(name, kept[name]));',
-      ...(told.drop ?? []).map((name) => `  pm.collectionVariables.unset('${name}');`),
+      `  const keep = () => (${objectSource(keep, '  ')});`,
+      '  try {',
+      '    Object.entries(keep()).forEach(([name, value]) => pm.collectionVariables.set(name, value));',
+      ...(told.drop ?? []).map((name) => `    pm.collectionVariables.unset('${name}');`),
+      '  } catch (_) {',
+      '    console.log(pm.info.requestName + ' + "' gives nothing to the requests that follow: its answer has not what they need.');",
+      '  }',
       '}',
     ].join('\n'));
   }

@@ -28,6 +28,11 @@ export function readStory() {
 
 /** What is to be filled in: {about, variables: [{name, value, secret, about}]}. */
 export const environment = read('environment.yaml');
+for (const variable of environment.variables) {
+  for (const key of Object.keys(variable)) {
+    if (!['name', 'value', 'secret', 'about'].includes(key)) throw new Error(`story/environment.yaml: ${variable.name}: there is no key ${key}`);
+  }
+}
 
 function read(file) {
   try {

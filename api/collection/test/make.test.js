@@ -5,6 +5,7 @@ import { make } from '../collection.js';
 import { operations } from '../document.js';
 import { readStory, environment } from '../story.js';
 import { judge } from '../judge.js';
+import { eventOf } from '../script.js';
 
 test('the same bytes each time', async () => {
   assert.equal(JSON.stringify(await make()), JSON.stringify(await make()));
@@ -48,3 +49,9 @@ for (const [what, change, finding] of [
 }
 
 test('the story as it is, is whole', () => { assert.doesNotThrow(judged((made) => made)); });
+
+test('refused: a script that no client can run', () => {
+  assert.throws(() => eventOf('test', 'pm.test(', 'here'), /here: its script is no script/);
+  assert.throws(() => eventOf('test', 'const one = 1;\nconst request = 2;', 'here'), /here: its script declares request/);
+  assert.equal(eventOf('test', 'const asked = pm.request;', 'here').script.exec.length, 1);
+});
