@@ -29,6 +29,21 @@ export const faults = [
   { name: 'a member that is not named', where: refused, spoil: json((body) => { body.field_errors?.pop(); }), sees: 'field_errors names each member' },
 ];
 
+/** No fault of the exchange: the bid is over when the post comes, the first time that one does. */
+export function lateOnce() {
+  let late = false;
+  const where = ({ path }) => path === '/v1/post' && !late;
+  return {
+    where,
+    spoil: (answer) => {
+      late = true;
+      answer.status = 410;
+      const { request_id } = JSON.parse(answer.body);
+      answer.body = JSON.stringify({ error: 'bid_expired', message: 'm', request_id: request_id ?? answer.headers['x-request-id'] });
+    },
+  };
+}
+
 /** Serves what the exchange at this address does, but for the fault. */
 export async function openFaulty(exchange, fault) {
   const target = new URL(exchange);

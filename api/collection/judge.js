@@ -18,7 +18,7 @@ function sameNames(made) {
 /** Operations, and statuses that are no error, of which no request tells. */
 function forgotten(made, operations) {
   const told = new Set(made.map((one) => one.told.operation));
-  return operations.filter(({ operationId }) => !told.has(operationId)).map(({ operationId }) => `${operationId}: no request has this operation`);
+  return operations.map(({ operationId }) => operationId).filter((id) => !told.has(id)).map((id) => `${id}: no request has this operation`);
 }
 
 /** Codes for which there is neither a request nor a reason why not. */

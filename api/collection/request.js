@@ -2,7 +2,10 @@
 // what the story says.
 import { document, examplesOf, operation } from './document.js';
 
-/** Made of a request of the story: {method, url, header, body, auth, description}, as the format has it. Described in whole, or by the story alone. */
+/**
+ * Made of a request of the story: {method, url, header, body, auth, description}, as the format
+ * has it; with all that the document says of it, or with the story's words alone.
+ */
 export function requestOf(told, converted, whole) {
   const of = told.operation && operation(told.operation);
   const base = told.operation ? converted[told.operation] : { header: [], url: {} };
@@ -55,10 +58,12 @@ function urlOf(told, base, of, whole) {
 function authOf(told, of) {
   const by = told.auth ?? schemeOf(of);
   if (by === 'none') return { type: 'noauth' };
-  if (by.basic) return { type: 'basic', basic: [{ key: 'username', value: by.basic[0], type: 'string' }, { key: 'password', value: by.basic[1], type: 'string' }] };
-  if (by.key) return { type: 'apikey', apikey: [{ key: 'key', value: 'x-api-key', type: 'string' }, { key: 'value', value: by.key, type: 'string' }, { key: 'in', value: 'header', type: 'string' }] };
-  return { type: 'bearer', bearer: [{ key: 'token', value: by.bearer, type: 'string' }] };
+  if (by.basic) return scheme('basic', { username: by.basic[0], password: by.basic[1] });
+  if (by.key) return scheme('apikey', { key: 'x-api-key', value: by.key, in: 'header' });
+  return scheme('bearer', { token: by.bearer });
 }
+
+const scheme = (type, values) => ({ type, [type]: Object.entries(values).map(([key, value]) => ({ key, value, type: 'string' })) });
 
 function schemeOf(of) {
   const schemes = of?.security ?? document.security;

@@ -35,10 +35,18 @@ export async function openSandbox(program, ports = {}) {
   };
   try {
     const listen = (name) => `127.0.0.1:${ports[name] ?? 0}`;
-    const buyer = await start(['buyer', '--listen', listen('buyer'), '--bid', '12.50'], { PINGPOST_BUYER_TOKEN: secrets.SANDBOX_BUYER_CREDENTIAL }, reference);
-    const receiver = await start(['receiver', '--listen', listen('receiver')], { PINGPOST_WEBHOOK_SECRET: secrets.SANDBOX_WEBHOOK_SECRET }, reference);
+    const buyer = await start(['buyer', '--listen', listen('buyer'), '--bid', '12.50'], {
+      PINGPOST_BUYER_TOKEN: secrets.SANDBOX_BUYER_CREDENTIAL,
+    }, reference);
+    const receiver = await start(['receiver', '--listen', listen('receiver')], {
+      PINGPOST_WEBHOOK_SECRET: secrets.SANDBOX_WEBHOOK_SECRET,
+    }, reference);
     const exchange = await start(['serve', '--log-format', 'json', '-c', place('sandbox.yaml')], {
-      ...secrets, SANDBOX_DATA: join(data, 'data'), SANDBOX_LISTEN: listen('exchange'), SANDBOX_WEBHOOK_URL: `${receiver}/hooks`, SANDBOX_BUYER_URL: buyer,
+      ...secrets,
+      SANDBOX_DATA: join(data, 'data'),
+      SANDBOX_LISTEN: listen('exchange'),
+      SANDBOX_WEBHOOK_URL: `${receiver}/hooks`,
+      SANDBOX_BUYER_URL: buyer,
     }, serving);
     return { buyer, receiver, exchange, values: valuesOf({ buyer, receiver, exchange, secrets }), close };
   } catch (error) {

@@ -2,7 +2,10 @@
 import { STATUS_CODES } from 'node:http';
 import { codes, examplesOf, follow, operation } from './document.js';
 
-/** The document's examples of the answer that a request of the story is to have. Of an error there is one answer, and the request that it follows is the one that it stands with. */
+/**
+ * The document's examples of the answer that a request of the story is to have. One that is told
+ * of in whole has the request beside each.
+ */
 export function savedOf(told, request, whole) {
   if (!told.operation || !(whole || told.error)) return [];
   const { responses } = operation(told.operation);

@@ -43,6 +43,7 @@ function giverSource({ told, request }) {
     `    status: ${told.status},`,
     `    keep: ({ answer, text, header, sent }) => (${objectSource(keep, '    ')}),`,
     `    drop: ${JSON.stringify(told.drop ?? [])},`,
+    `    again: ({ answer }) => ${told.again ?? 'false'},`,
     '  },',
   ].join('\n');
 }
@@ -72,23 +73,10 @@ export function keptBy(told) {
 export function testsOf(told) {
   const tests = [statusTest(told), ...errorTests(told), ...replayTests(told)];
   for (const [name, source] of Object.entries(told.tests ?? {})) tests.push(test(name, source));
-  const keep = keptBy(told);
-  if (Object.keys(keep).length > 0) {
-    tests.push([
-      `if (${asMeant(told.status)}) {`,
-      `  const keep = () => (${objectSource(keep, '  ')});`,
-      '  try {',
-      '    Object.entries(keep()).forEach(([name, value]) => pm.collectionVariables.set(name, value));',
-      ...(told.drop ?? []).map((name) => `    pm.collectionVariables.unset('${name}');`),
-      '  } catch (_) {',
-      '    console.log(pm.info.requestName + ' + "' gives nothing to the requests that follow: its answer has not what they need.');",
-      '  }',
-      '}',
-    ].join('\n'));
-  }
+  tests.push(...keeping(told));
   if (told.after) tests.push(told.after.trimEnd());
   const all = tests.join('\n');
-  const plain = all.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/'[^']*'/g, "''"); // names stand in quotes
+  const plain = `${all}\n${told.again ?? ''}`.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/'[^']*'/g, "''"); // names stand in quotes
   const names = Object.entries({
     text: 'const text = pm.response.text();',
     answer: 'const answer = (() => { try { return pm.response.json(); } catch (_) { return {}; } })();',
@@ -96,17 +84,40 @@ export function testsOf(told) {
     sent: "const sent = { key: pm.request.headers.get('Idempotency-Key'), body: pm.request.body && pm.request.body.raw };",
     carried: 'const carried = name => pm.collectionVariables.get(name);',
   }).filter(([name]) => new RegExp(`\\b${name}\\b`).test(plain)).map(([, source]) => source);
-  return [...names, told.patient ? patiently(told, all) : all].join('\n');
+  return [...names, told.again ? again(told, all) : all].join('\n');
 }
 
-const asMeant = (status) => (typeof status === 'number' ? `pm.response.code === ${status}` : `Math.floor(pm.response.code / 100) === ${status[0]}`);
+const asMeant = (status) => (typeof status === 'number'
+  ? `pm.response.code === ${status}` : `Math.floor(pm.response.code / 100) === ${status[0]}`);
 
-/** Tests of an error that comes by luck: while it does not, the request is sent once more. */
-function patiently(told, tests) {
+/** Keeps what the answer gives to others, and drops what it has used up. */
+function keeping(told) {
+  const keep = keptBy(told);
+  const drop = dropping(told);
+  if (Object.keys(keep).length === 0 && drop.length === 0) return [];
+  if (Object.keys(keep).length === 0) return drop;
+  return [[
+    `if (${asMeant(told.status)}) {`,
+    `  const keep = () => (${objectSource(keep, '  ')});`,
+    '  try {',
+    '    Object.entries(keep()).forEach(([name, value]) => pm.collectionVariables.set(name, value));',
+    '  } catch (_) {',
+    "    console.log(pm.info.requestName + ' gives nothing to the requests that follow: its answer has not what they need.');",
+    '  }',
+    ...drop.map((line) => `  ${line}`),
+    '}',
+  ].join('\n')];
+}
+
+const dropping = (told) => (told.drop ?? []).map((name) => `pm.collectionVariables.unset('${name}');`);
+
+/** Where the request came at the wrong time, it is sent once more, and nothing is held against it. */
+function again(told, tests) {
   return [
-    `const tries = Number(pm.collectionVariables.get('tries') || 0);`,
-    `if (pm.response.code !== ${statusOf(told)} && tries < ${told.patient}) {`,
+    "const tries = Number(pm.collectionVariables.get('tries') || 0);",
+    `if (tries < 20 && (${told.again})) {`,
     "  pm.collectionVariables.set('tries', tries + 1);",
+    ...dropping(told).map((line) => `  ${line}`),
     '  pm.execution.setNextRequest(pm.info.requestId);',
     '} else {',
     "  pm.collectionVariables.unset('tries');",

@@ -7,7 +7,7 @@ const place = new URL('story/', import.meta.url);
 const files = readdirSync(place).filter((name) => /^\d.*\.yaml$/.test(name)).sort();
 
 const keys = new Set(['name', 'operation', 'about', 'at', 'method', 'path', 'auth', 'example', 'headers', 'body', 'without',
-  'raw', 'form', 'status', 'error', 'field_errors', 'as', 'replays', 'keep', 'fetched', 'drop', 'tests', 'before', 'after', 'id', 'patient']);
+  'raw', 'form', 'status', 'error', 'field_errors', 'as', 'replays', 'keep', 'fetched', 'drop', 'tests', 'before', 'after', 'id', 'again']);
 
 /** The folders: {folder, about, before, requests}, each request with the folder that it stands in. */
 export function readStory() {
