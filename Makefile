@@ -25,7 +25,7 @@ TEST_TIMEOUT ?= 10m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test api contract-lint contract-page contract-breaking contract-release check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln vuln-finds powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node conformance
+.PHONY: build test api contract-lint contract-page contract-breaking contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln vuln-finds powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node conformance
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -104,6 +104,24 @@ contract-page: $(NODE_MODULES)
 
 contract-breaking: $(OASDIFF)
 	sh api/breaking.sh $(CURDIR)/$(OASDIFF)
+
+# The API client collection: made, held to be what would be made, and run against a sandbox.
+# The last is such a sandbox to try it by hand, until Ctrl-C.
+COLLECTION_MODULES = api/collection/node_modules/.made
+
+$(COLLECTION_MODULES): api/collection/package-lock.json
+	npm ci --prefix api/collection --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+collection: $(COLLECTION_MODULES)
+	node api/collection/make.js
+
+contract-collection: build $(COLLECTION_MODULES)
+	npm run --silent check --prefix api/collection
+	node api/collection/try.js bin/pingpost
+
+collection-sandbox: build $(COLLECTION_MODULES)
+	node api/collection/serve.js bin/pingpost tmp/sandbox.postman_environment.json
 
 # For whoever makes a release: from now on this document is what may not be broken.
 contract-release:

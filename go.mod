@@ -3,7 +3,10 @@ module pingpost
 go 1.26.0
 
 // Packages for Node may have Go beside them.
-ignore ./sdk/node/node_modules
+ignore (
+	./api/collection/node_modules
+	./sdk/node/node_modules
+)
 
 require (
 	filippo.io/age v1.3.2

@@ -188,7 +188,9 @@ func (a *Admin) unreadable(ctx *fasthttp.RequestCtx, err error) {
 		a.fail(ctx, faultTooLarge)
 		return
 	}
-	a.fail(ctx, unread(err))
+	bad := unread(err)
+	a.fail(ctx, bad)
+	cutOff(ctx, bad)
 }
 
 // Serve answers on the listener until Shutdown.

@@ -18,6 +18,7 @@ type guest struct {
 	known atomic.Bool  // a good credential has come over it
 	gone  atomic.Bool  // counted out already
 	spoke atomic.Bool  // a byte of a request has come over it
+	cut   atomic.Bool  // its last request was not read to the end
 
 	reading, writing patience
 }
@@ -86,6 +87,9 @@ func (g *guest) Write(p []byte) (int, error) {
 
 // Close ends the connection and makes room for another.
 func (g *guest) Close() error {
+	if g.cut.Swap(false) {
+		g.part()
+	}
 	if g.gone.CompareAndSwap(false, true) {
 		g.crowd.leave(g)
 	}

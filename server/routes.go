@@ -26,7 +26,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	if bad := judgeHead(&ctx.Request.Header); bad.status != 0 {
 		r.giveBack()
 		fail(ctx, id, bad)
-		ctx.SetConnectionClose()
+		cutOff(ctx, bad)
 	} else if read := s.readBody(ctx, r); read.status != 0 && read != faultTooLarge {
 		r.giveBack()
 		fail(ctx, id, read)
@@ -145,6 +145,8 @@ func findLead(path []byte) (to target) {
 // connection after.
 func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
 	ctx.Response.Header.DisableNormalizing()
-	fail(ctx, s.engine.NewRequestID(), unread(err))
+	bad := unread(err)
+	fail(ctx, s.engine.NewRequestID(), bad)
+	cutOff(ctx, bad)
 	s.opt.Meter.request(routeNone, &ctx.Response, 0)
 }
