@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"strconv"
 	"unicode"
 	"unicode/utf8"
 
@@ -153,13 +152,15 @@ func (p *ping) checkSignals(mapping *market.Mapping) {
 		if m == nil || hasOwn(mapping, signal.name) {
 			continue
 		}
-		ok := m.Kind == signal.kind
-		if ok && m.Kind == market.JSONNumber {
-			_, err := strconv.ParseInt(string(m.Text), 10, 64)
-			ok = err == nil
+		code := errcode.FieldWrongType
+		if m.Kind == signal.kind {
+			code = ""
+			if m.Kind == market.JSONNumber {
+				_, code = market.ReadInteger(m.Text)
+			}
 		}
-		if !ok {
-			p.fault(signal.name, errcode.FieldWrongType, signal.expected)
+		if code != "" {
+			p.fault(signal.name, code, signal.expected)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (r *reporting) readAll() {
 		switch {
 		case form.NoObject:
 			rep.objections = []market.Objection{market.ObjectionNoObject}
-		case form.Lead.Kind == 0 || form.Lead.Kind == market.JSONNull:
+		case unsaid(&form.Lead):
 			rep.object(market.ObjectionLeadMissing)
 		case form.Lead.Kind != market.JSONString:
 			rep.object(market.ObjectionLeadType)
