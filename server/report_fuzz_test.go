@@ -108,7 +108,7 @@ func exactly(number json.Number) *big.Rat {
 func FuzzSeedOrder(f *testing.F) {
 	for _, body := range []string{
 		`{"count":100,"vertical":"auto","state":"CA"}`, `{"count":1e2,"vertical":" ","state":"ca","seed":-1}`, `{"count":1001,"vertical":5,"state":null}`,
-		`{"count":"100","vertical":"a\u0000","state":"ZZ","seed":9223372036854775808,"campaign_id":"cmp"}`, `{}`, `{"count":1000e-1,"seed":-7.0e1,"vertical":"v","state":"CA"}`, `{"count":1e9999999999,"seed":0e99999}`, `{"count":99,"seed":"","campaign_id":"  "}`, `{"count":-0,"state":["CA"]}`,
+		`{"count":"100","vertical":"a\u0000","state":"ZZ","seed":9223372036854775808,"campaign_id":"cmp"}`, `{}`, `{"count":1000e-1,"seed":-7.0e1,"vertical":"v","state":"CA"}`, `{"count":1e9999999999,"seed":0e99999}`, `{"count":99,"seed":"","campaign_id":" \u2003\u200b"}`, `{"count":-0,"state":["CA"]}`,
 	} {
 		f.Add([]byte(body))
 	}
@@ -130,10 +130,14 @@ func FuzzSeedOrder(f *testing.F) {
 	})
 }
 
+// nothingSeen is Unicode's white space, and what has no width.
+const nothingSeen = "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000" +
+	"\u180e\u200b\u200c\u200d\u2060\ufeff"
+
 func plainOrder(sent map[string]any) (order seedOrder, wrong []string) {
 	says := func(name string, required bool) bool {
 		text, isText := sent[name].(string)
-		there := sent[name] != nil && (!isText || strings.TrimSpace(text) != "")
+		there := sent[name] != nil && (!isText || strings.Trim(text, nothingSeen) != "")
 		if !there && required {
 			wrong = append(wrong, name+" "+errcode.FieldMissingRequired)
 		}

@@ -56,7 +56,7 @@ func (r *seedReader) fault(field, code, expected string) {
 // member finds what says something; where it must and does not, that is told.
 func (r *seedReader) member(name, expected string, required bool) (m market.Member, ok bool) {
 	m, ok = r.body.Lookup(name)
-	if ok && m.Kind != market.JSONNull && (m.Kind != market.JSONString || len(bytes.TrimSpace(m.Text)) > 0) {
+	if ok && !m.Missing() {
 		return m, true
 	}
 	if required {

@@ -25,6 +25,7 @@ from wording import (
     is_past,
     is_printable,
     longest_number,
+    says_nothing,
     size,
     spoken,
 )
@@ -91,6 +92,8 @@ def _mismatch(sent: Sent, path: str) -> bool:
 
 
 def _not_offered(sent: Sent, _: str) -> bool:
+    if says_nothing(sent.value("flo_ping_id")) and says_nothing(sent.value("flo_buyer_id")):
+        return False
     offer = sent.memory.offers.get(sent.text("flo_ping_id"))
     if offer is None or offer.test != sent.is_test or offer.campaign != sent.text("flo_campaign_id"):
         return True
@@ -118,14 +121,16 @@ RULES = (
          "a return needs a reason; generators of code do not understand if and then"),
     Rule("ping_mismatch", r"(lead\.address\.)?(state|zip)", _mismatch, "it has to agree with the ping"),
     Rule("unknown", "flo_ping_id|flo_buyer_id", _not_offered, "both must have been told, together"),
-    Rule("missing_required", "flo_ping_id|flo_buyer_id", lambda s, p: is_blank(s.text(p)), "one of them needs the other"),
     Rule("out_of_range", "vehicle_count", lambda s, p: not 0 <= (s.value(p) or 0) <= 20, "the campaign's own bounds"),
     Rule("not_allowed_value|invalid_format", "driver_age_band", lambda s, p: s.text(p) not in BANDS,
          "the campaign's own list"),
+    Rule("contact_field_not_allowed", ".*", lambda s, p: re.sub("[^a-z0-9]", "", p.rpartition(".")[2].lower()) in CONTACT,
+         "which names are contact details' the document tells in words"),
     Rule("inactive", "flo_campaign_id", lambda s, p: s.operation == "checkAvailability" and s.text(p) == "cmp_rest",
          "a campaign without auctions has nobody to ask"),
 )  # fmt: skip
 
+CONTACT = ("firstname", "lastname", "phone", "email", "line1")
 BANDS = ("18-24", "25-34", "35-44", "45-54", "55+")
 
 

@@ -46,7 +46,7 @@ class Bearer:
         return RUN.access_token(self.client), os.environ[self.static]
 
     def set(self, case: schemathesis.Case, data: tuple[str, str], ctx: schemathesis.AuthContext) -> None:
-        case.headers["Authorization"] = f"Bearer {data[RUN.next() % 2]}"
+        case.headers["Authorization"] = f"Bearer {RUN.chance.choice(data)}"
 
 
 @schemathesis.auth().apply_to(operation_id=SOLD)
@@ -102,8 +102,9 @@ def before_call(ctx: schemathesis.HookContext, case: schemathesis.Case, kwargs: 
 
 def _settle(case: schemathesis.Case) -> None:
     operation = case.operation.definition.raw["operationId"]
-    settle.always = case.meta is not None and case.meta.phase.name.value == "examples"
-    linked = case._override is not None and bool(case._override.path_parameters)
+    phase = case.meta.phase.name.value if case.meta is not None else ""
+    settle.always = phase == "examples"
+    linked = phase == "stateful" and case._override is not None
     if operation in settle.LEADS and not is_negative(case, "PATH") and not linked and settle.mostly():
         case.path_parameters["id"] = settle.LEADS[operation]()
     if operation == "reportStatus" and RUN.leads.get(str(case.path_parameters.get("id"))) == "buy_blue":
@@ -111,7 +112,10 @@ def _settle(case: schemathesis.Case) -> None:
     if operation == "createToken" and isinstance(case.body, dict):
         settle.token(case.body, case.headers)
     if operation in settle.BODIES and isinstance(case.body, dict):
-        settle.BODIES[operation](case.body, is_test(str(case.headers.get("X-Pingpost-Test", ""))))
+        if linked and not is_negative(case, "HEADER") and (test := settle.test_of(case.body)) is not None:
+            case.headers["X-Pingpost-Test"] = "1" if test else "0"
+        about = settle.About(is_test(str(case.headers.get("X-Pingpost-Test", ""))), linked)
+        settle.BODIES[operation](case.body, about)
 
 
 def _fresh_key(case: schemathesis.Case) -> None:

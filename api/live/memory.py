@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import os
+import random
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._count = itertools.count(1)
+        self.chance = random.Random(os.environ.get("LIVE_SEED"))
         self._session = requests.Session()
         self.bids: dict[str, Bid] = {}
         self.offers: dict[str, Offer] = {}
@@ -76,8 +78,7 @@ class Memory:
         return next(self._count)
 
     def phone(self) -> str:
-        n = self.next()
-        return ABROAD if n % 10 == 0 else PHONES[n % len(PHONES)].format(100 + n % 100)
+        return ABROAD if self.chance.random() < 0.1 else self.chance.choice(PHONES).format(self.chance.randrange(100, 200))
 
     def bid(self, state: str, zip3: str | None, test: bool) -> Bid:
         """A bid that can be taken up."""
@@ -99,9 +100,11 @@ class Memory:
         self.bids[bid.token] = bid
         return bid
 
-    def offer(self, test: bool) -> tuple[str, str]:
+    def offer(self, state: str, zip3: str | None, test: bool) -> tuple[str, str]:
         """A ping and a buyer that bid in it."""
-        ping = {"flo_campaign_id": "cmp_auto", "flo_supplier_id": "sup_acme", "state": "CA"}
+        ping = {"flo_campaign_id": "cmp_auto", "flo_supplier_id": "sup_acme", "state": state}
+        if zip3 is not None:
+            ping["zip3"] = zip3
         told = self._post("/api/v1/ping", {**KEY, **_test(test)}, ping)
         return self.learn_offers(ping, told, test), told["data"]["buyers"][0]["buyer_id"]
 
@@ -126,7 +129,7 @@ class Memory:
         """A lead that was sold, on which somebody may have reported."""
         if not self.recorded:
             return self.lead()
-        return self.recorded[self.next() % len(self.recorded)]
+        return self.chance.choice(self.recorded)
 
     def access_token(self, client: str) -> str:
         asked = {"grant_type": "client_credentials", "client_id": client, "client_secret": os.environ["LIVE_SECRET"]}

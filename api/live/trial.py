@@ -41,7 +41,12 @@ def run(world: World, tenant: str, options: argparse.Namespace, more: list[str])
     print(
         f"\n+ schemathesis on the sandbox {tenant!r}: {RUNS[tenant]}, seed {options.seed}, {examples} examples", flush=True
     )
-    return subprocess.run(command, cwd=world.place, env={**os.environ, **world.environment(tenant)}, check=False).returncode
+    return subprocess.run(
+        command,
+        cwd=world.place,
+        env={**os.environ, **world.environment(tenant), "LIVE_SEED": str(options.seed)},
+        check=False,
+    ).returncode
 
 
 NARROW_EXAMPLES = 5  # of each operation; the second sandbox is there for its limits alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import Any
 
 import requests
@@ -83,15 +84,26 @@ class Reached:
 
     def __init__(self) -> None:
         self.seen: dict[str, set[int]] = {}
+        self.valid: dict[str, Counter[str]] = {}
 
     def after_response(
         self, ctx: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case
     ) -> None:
-        self.seen.setdefault(case.operation.definition.raw["operationId"], set()).add(response.status_code)
+        operation = case.operation.definition.raw["operationId"]
+        self.seen.setdefault(operation, set()).add(response.status_code)
+        if case.meta is not None and case.meta.generation.mode.is_positive:
+            taken = "taken" if response.status_code < 400 else "refused"
+            self.valid.setdefault(operation, Counter())[f"{case.meta.phase.name.value} {taken}"] += 1
+            if (
+                operation in ("sendPost", "reportStatus", "ingestLead", "sendPing", "seedLeads")
+                and response.status_code >= 400
+            ):
+                print("ZZ", operation, case.meta.phase.name.value, response.status_code, response.text[:600])
 
     def after_run(self, ctx: Any) -> None:
         for operation, statuses in sorted(self.seen.items()):
-            print(f"{operation}: {' '.join(map(str, sorted(statuses)))}")
+            counts = ", ".join(f"{count} {what}" for what, count in sorted(self.valid.get(operation, {}).items()))
+            print(f"{operation}: {' '.join(map(str, sorted(statuses)))}; of valid requests {counts or 'none'}")
         missing = sorted(set(document.operations()) - {o for o, s in self.seen.items() if self._is_reached(o, s)})
         assert not missing, f"{'429 was never seen' if NARROW else 'no success was seen'}: {', '.join(missing)}"
 

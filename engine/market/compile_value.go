@@ -130,7 +130,7 @@ func (c *compiler) compileDefault(p *placed, r *rule) {
 			member.Kind = JSONBoolean
 		}
 	}
-	if member.missing() {
+	if member.Missing() {
 		c.fail(p.index, "default", "a blank default is none; leave it out")
 		return
 	}

@@ -66,11 +66,11 @@ func (m *Mapping) fill(l *Lead, members []Member, f filling, dst []FieldError) [
 	}
 	for slot := range m.rules {
 		i := l.from[slot]
-		told := i > 0 && !members[i-1].missing()
+		told := i > 0 && !members[i-1].Missing()
 		if told {
 			dst = m.take(l, Slot(slot), &members[i-1], f, dst)
 		}
-		if Slot(slot) == SlotZip && zip3 >= 0 && !members[zip3].missing() {
+		if Slot(slot) == SlotZip && zip3 >= 0 && !members[zip3].Missing() {
 			dst = l.takeZIP3(&members[zip3], told, dst)
 		} else if !told {
 			dst = m.supply(l, Slot(slot), f, dst)
