@@ -25,7 +25,7 @@ TEST_TIMEOUT ?= 10m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test api contract-lint contract-page contract-breaking contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln vuln-finds powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node conformance
+.PHONY: build test api contract contract-lint contract-page contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln vuln-finds powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -102,6 +102,10 @@ contract-lint: $(NODE_MODULES)
 contract-page: $(NODE_MODULES)
 	cmp api/node_modules/redoc/bundles/redoc.standalone.js server/page/dist/redoc.standalone.js
 
+# The tests that hold what goes over the wire against the document.
+contract-validation:
+	$(GO) test -timeout $(TEST_TIMEOUT) ./api/... ./server ./cmd/pingpost/exchange ./examples/...
+
 contract-breaking: $(OASDIFF)
 	sh api/breaking.sh $(CURDIR)/$(OASDIFF)
 
@@ -122,6 +126,16 @@ contract-collection: build $(COLLECTION_MODULES)
 
 collection-sandbox: build $(COLLECTION_MODULES)
 	node api/collection/serve.js bin/pingpost tmp/sandbox.postman_environment.json
+
+# schemathesis on live sandboxes; ARGS="--examples 2000" for longer, ARGS="--seed 7" for another.
+# Needs Python 3.10 or newer with venv; the rest is brought into api/live/.venv*.
+contract-live: build
+	PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost api/live/check $(ARGS)
+
+# All that holds the document and the SDKs to the exchange, and a table of what ran. What a
+# program is missing for is skipped, and said. LANES=2 has as many of them run side by side.
+contract: build
+	api/verify $(or $(LANES),1)
 
 # For whoever makes a release: from now on this document is what may not be broken.
 contract-release:
@@ -189,6 +203,14 @@ sdk-go: $(GOFUMPT)
 # The Node SDK's types, tests and lint. Its tests speak to the exchange that is built here.
 sdk-node: build
 	cd sdk/node && npm ci --no-audit --no-fund && PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost npm run check
+
+# The Python SDK's types, lint and tests; PYTHON=python3.9 for another interpreter.
+sdk-python: build
+	PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost sdk/python/check
+
+# The PHP SDK's manifest, syntax, style and tests, with Debian's PHP packages.
+sdk-php: build
+	PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost sdk/php/check
 
 # The SDKs (SDK=go for one alone) against a real exchange; ARGS="--only retries" for some cases.
 conformance:

@@ -34,7 +34,7 @@ func (p *ping) address(name string) []byte {
 	switch {
 	case m != nil && m.Kind != market.JSONString:
 		p.fault(name, errcode.FieldWrongType, "a string")
-	case m == nil || len(m.Text) == 0:
+	case m == nil:
 		p.fault(name, errcode.FieldMissingRequired, "a string")
 	default:
 		return m.Text

@@ -25,6 +25,7 @@ func TestAvailabilityThatIsRefused(t *testing.T) {
 	}{
 		{"nothing in it", request{supplier: "acme"}, "invalid_payload flo_campaign_id:missing_required flo_supplier_id:missing_required"},
 		{"numbers for names", availability("flo_campaign_id", "#7", "flo_supplier_id", "#true"), "invalid_payload flo_campaign_id:wrong_type flo_supplier_id:wrong_type"},
+		{"blanks for names", availability("flo_campaign_id", " ", "flo_supplier_id", "\u3000"), "invalid_payload flo_campaign_id:missing_required flo_supplier_id:missing_required"},
 		{"no campaign", availability("flo_campaign_id", "boats"), "invalid_payload flo_campaign_id:unknown"},
 		{"one without auctions", availability("flo_campaign_id", "fall"), "invalid_payload flo_campaign_id:inactive"},
 		{"one that is paused", availability("flo_campaign_id", "paused"), "invalid_payload flo_campaign_id:inactive"},

@@ -58,10 +58,10 @@ func (in *ingest) check() error {
 
 // name reads a member that must be a string.
 func (in *ingest) name(member *market.Member) []byte {
-	switch member.Kind {
-	case market.JSONString:
+	switch {
+	case member.Missing():
+	case member.Kind == market.JSONString:
 		return member.Text
-	case market.JSONNull:
 	default:
 		in.fault(string(member.Name), errcode.FieldWrongType, "a string")
 	}

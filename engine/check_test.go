@@ -18,6 +18,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"no campaign", person(1, "flo_campaign_id", "-"), "invalid_payload flo_campaign_id:missing_required"},
 		{"an empty campaign", person(1, "flo_campaign_id", ""), "invalid_payload flo_campaign_id:missing_required"},
 		{"null for a campaign", person(1, "flo_campaign_id", "#null"), "invalid_payload flo_campaign_id:missing_required"},
+		{"a blank campaign", person(1, "flo_campaign_id", " \u200b"), "invalid_payload flo_campaign_id:missing_required"},
+		{"a blank supplier", person(1, "flo_supplier_id", " "), "invalid_payload flo_supplier_id:missing_required"},
 		{"a number for a campaign", person(1, "flo_campaign_id", "#7"), "invalid_payload flo_campaign_id:wrong_type"},
 		{"an unknown campaign", person(1, "flo_campaign_id", "boat"), "invalid_payload flo_campaign_id:unknown"},
 		{"no supplier", person(1, "flo_supplier_id", "-"), "invalid_payload flo_supplier_id:missing_required"},
@@ -33,6 +35,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"a buyer without a ping", person(1, "flo_buyer_id", "blue"), "invalid_payload flo_ping_id:unknown"},
 		{"a ping that never was", person(1, "flo_ping_id", "ping_x", "flo_buyer_id", "blue"), "invalid_payload flo_ping_id:unknown"},
 		{"neither of them", person(1, "flo_ping_id", "#null", "flo_buyer_id", "#null"), "blue"},
+		{"a blank ping and a blank buyer", person(1, "flo_ping_id", "", "flo_buyer_id", " "), "blue"},
+		{"a blank ping", person(1, "flo_ping_id", " ", "flo_buyer_id", "blue"), "invalid_payload flo_ping_id:unknown"},
 		{"with consent", person(1, "source", "facebook", "consent_cert_url", "https://cert.example/1"), "blue"},
 	}
 	bubble(t, "all", func(t *testing.T) {

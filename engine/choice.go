@@ -56,10 +56,10 @@ func (in *ingest) unknownChoice(member string) {
 	in.fault(member, errcode.FieldUnknown, "a ping of yours and a buyer that it offered, given together")
 }
 
-// member is one of the body's, or nil where it is not there or null.
+// member is one of the body's, or nil where it says nothing.
 func (in *ingest) member(name string) *market.Member {
 	for i := range in.req.Members {
-		if m := &in.req.Members[i]; string(m.Name) == name && m.Kind != market.JSONNull {
+		if m := &in.req.Members[i]; string(m.Name) == name && !m.Missing() {
 			return m
 		}
 	}

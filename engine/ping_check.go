@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"strconv"
 	"unicode"
 	"unicode/utf8"
 
@@ -95,7 +94,7 @@ func (p *ping) fault(field, code, expected string) {
 // member finds a member that says something.
 func (p *ping) member(name string) *market.Member {
 	for i := range p.req.Members {
-		if m := &p.req.Members[i]; string(m.Name) == name && m.Kind != market.JSONNull {
+		if m := &p.req.Members[i]; string(m.Name) == name && !m.Missing() {
 			return m
 		}
 	}
@@ -109,7 +108,7 @@ func (p *ping) frame(name string, required bool) []byte {
 	switch {
 	case m != nil && m.Kind != market.JSONString:
 		p.fault(name, errcode.FieldWrongType, expected)
-	case m == nil || len(bytes.TrimSpace(m.Text)) == 0:
+	case m == nil:
 		if required {
 			p.fault(name, errcode.FieldMissingRequired, expected)
 		}
@@ -127,7 +126,7 @@ func (p *ping) frame(name string, required bool) []byte {
 func (p *ping) readExpiry() {
 	const expected = "a time to come, as RFC 3339 has it, such as 2026-01-31T09:30:00Z"
 	m := p.member(memberExpires)
-	if m == nil || m.Kind == market.JSONString && len(bytes.TrimSpace(m.Text)) == 0 {
+	if m == nil {
 		return
 	}
 	if m.Kind != market.JSONString {
@@ -153,13 +152,15 @@ func (p *ping) checkSignals(mapping *market.Mapping) {
 		if m == nil || hasOwn(mapping, signal.name) {
 			continue
 		}
-		ok := m.Kind == signal.kind
-		if ok && m.Kind == market.JSONNumber {
-			_, err := strconv.ParseInt(string(m.Text), 10, 64)
-			ok = err == nil
+		code := errcode.FieldWrongType
+		if m.Kind == signal.kind {
+			code = ""
+			if m.Kind == market.JSONNumber {
+				_, code = market.ReadInteger(m.Text)
+			}
 		}
-		if !ok {
-			p.fault(signal.name, errcode.FieldWrongType, signal.expected)
+		if code != "" {
+			p.fault(signal.name, code, signal.expected)
 		}
 	}
 }

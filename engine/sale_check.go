@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -74,10 +73,10 @@ func (in *ingest) fillPost(members []market.Member) {
 // wantText reports a member that is not there, or is no string.
 func (in *ingest) wantText(path string, m *market.Member, expected string) (text []byte) {
 	switch {
-	case m.Kind == market.JSONString && len(bytes.TrimSpace(m.Text)) > 0:
-		return m.Text
-	case m.Kind == 0, m.Kind == market.JSONNull, m.Kind == market.JSONString:
+	case m.Missing():
 		in.fault(path, errcode.FieldMissingRequired, expected)
+	case m.Kind == market.JSONString:
+		return m.Text
 	default:
 		in.fault(path, errcode.FieldWrongType, expected)
 	}

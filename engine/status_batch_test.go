@@ -32,6 +32,7 @@ func TestBatch(t *testing.T) {
 			saying(b, "contacted"),
 			saying(c, "qualified"),
 			{lead: "-", status: "sold", reason: "-", occurred: "-"},
+			{lead: " ", status: "sold", reason: "-", occurred: "-"},
 			{lead: "#7", status: "-", reason: "-", occurred: "-"},
 			saying(d, "returned").because("just so"),
 		}
@@ -47,6 +48,7 @@ func TestBatch(t *testing.T) {
 			"invalid_payload lead_id:not_allowed_value",
 			"invalid_payload lead_id:not_allowed_value",
 			"invalid_payload lead_id:missing_required",
+			"invalid_payload lead_id:missing_required",
 			"invalid_payload status:missing_required lead_id:wrong_type",
 			"invalid_payload lead_id:not_allowed_value reason:not_allowed_value",
 		}, ", ")
@@ -56,7 +58,7 @@ func TestBatch(t *testing.T) {
 		if x.log.len() != entries+1 {
 			t.Errorf("%d facts", x.log.len()-entries)
 		}
-		for i, want := range []string{d.Lead.String(), b.Lead.String(), "lead_1", c.Lead.String(), gone.lead, a.Lead.String(), b.Lead.String(), c.Lead.String(), "", "", d.Lead.String()} {
+		for i, want := range []string{d.Lead.String(), b.Lead.String(), "lead_1", c.Lead.String(), gone.lead, a.Lead.String(), b.Lead.String(), c.Lead.String(), "", " ", "", d.Lead.String()} {
 			if got := answer.Results[i].Lead; got != want {
 				t.Errorf("result %d is of %q, want %q", i, got, want)
 			}

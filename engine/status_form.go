@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"unicode/utf8"
 
 	"pingpost/api/errcode"
@@ -29,7 +28,7 @@ func (r *reporting) readAll() {
 		switch {
 		case form.NoObject:
 			rep.objections = []market.Objection{market.ObjectionNoObject}
-		case form.Lead.Kind == 0 || form.Lead.Kind == market.JSONNull:
+		case form.Lead.Missing():
 			rep.object(market.ObjectionLeadMissing)
 		case form.Lead.Kind != market.JSONString:
 			rep.object(market.ObjectionLeadType)
@@ -52,7 +51,7 @@ func (rep *report) object(o market.Objection) { rep.objections = append(rep.obje
 // read reads what stands in a report, and finds all that is wrong with it.
 func (r *reporting) read(form *StatusReport) (rep report) {
 	switch m := &form.Status; {
-	case unsaid(m):
+	case m.Missing():
 		rep.object(market.ObjectionStatusMissing)
 	case m.Kind != market.JSONString:
 		rep.object(market.ObjectionStatusType)
@@ -69,7 +68,7 @@ func (r *reporting) read(form *StatusReport) (rep report) {
 
 func (rep *report) readReason(m *market.Member) {
 	switch {
-	case unsaid(m):
+	case m.Missing():
 		if rep.status == market.StatusReturned {
 			rep.object(market.ObjectionReasonMissing)
 		}
@@ -85,7 +84,7 @@ func (rep *report) readReason(m *market.Member) {
 }
 
 func (rep *report) readOccurred(m *market.Member, now int64) {
-	if unsaid(m) {
+	if m.Missing() {
 		return
 	}
 	if m.Kind != market.JSONString {
@@ -101,11 +100,6 @@ func (rep *report) readOccurred(m *market.Member, now int64) {
 	default:
 		rep.occurred = at
 	}
-}
-
-// unsaid tells whether a member says nothing.
-func unsaid(m *market.Member) bool {
-	return m.Kind == 0 || m.Kind == market.JSONNull || m.Kind == market.JSONString && len(bytes.TrimSpace(m.Text)) == 0
 }
 
 // checkReason holds the reason of a return against the campaign's. One that was

@@ -103,7 +103,10 @@ func TestPingIsChecked(t *testing.T) {
 		{`tcpa_consent|"yes"`, "tcpa_consent wrong_type"},
 		{`zip3|"94"`, "zip3 invalid_format"},
 		{`currently_insured|"no"`, "currently_insured wrong_type"},
+		{"zip|\"94105\"|zip3|{}", "zip3 wrong_type"},
+		{"zip|\"9410\"|zip3|\"94\"", "zip invalid_format, zip3 invalid_format"},
 		{"vehicle_count|1.5", "vehicle_count wrong_type"},
+		{"vehicle_count|9223372036854775808", "vehicle_count out_of_range"},
 		{"driver_age_band|25", "driver_age_band wrong_type"},
 		{`consent_cert_url|"http://cert.test/1"`, "consent_cert_url invalid_format"},
 		{`rooms|"two"`, "rooms wrong_type"},
@@ -139,6 +142,10 @@ func TestPingIsChecked(t *testing.T) {
 	if n := h.buyers.asked(); n > 0 {
 		t.Errorf("buyers were asked %d times", n)
 	}
+	// 2.0 is an integer.
+	if a := h.ping(acme, "two", with(aPing, "auction_id", `"two"`, "vehicle_count", "2.0")); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
 	// What was refused has used up neither the key nor the auction's id.
 	if a := h.ping(acme, "k0", aPing); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.body)
@@ -154,6 +161,7 @@ func TestQuestionIsChecked(t *testing.T) {
 		{`first_name|"Ann"`, "first_name contact_field_not_allowed"},
 		{`x|{"y":{"phone":"1"}}`, "x.y.phone contact_field_not_allowed"},
 		{`rooms|"two"`, "rooms wrong_type"},
+		{`zip|"94105"|zip3|7`, "zip3 wrong_type"},
 	} {
 		t.Run(row.changes, func(t *testing.T) {
 			if got := h.ask("acme", with(aQuestion, strings.Split(row.changes, "|")...)).mustFail(t, 422, "invalid_payload"); got != row.want {

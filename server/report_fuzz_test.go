@@ -2,8 +2,8 @@ package server
 
 import (
 	"encoding/json"
+	"math/big"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,14 +81,34 @@ func sameReport(t *testing.T, sent map[string]any, got any) {
 	}
 }
 
-var wholeNumber = regexp.MustCompile(`\A-?[0-9]+\z`)
+// exactly is a number of at most 128 bytes as a fraction. An exponent over a thousand
+// makes of it what one of a thousand does: zero, no integer, or one too large.
+func exactly(number json.Number) *big.Rat {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(number.String()), "e")
+	if digits := strings.TrimLeft(strings.Trim(exponent, "+-"), "0"); len(digits) > 3 {
+		exponent = strings.TrimRight(exponent, "0123456789") + "1000"
+	}
+	value, _ := new(big.Rat).SetString(mantissa)
+	if exponent == "" || value == nil {
+		return value
+	}
+	power, err := strconv.Atoi(exponent)
+	if err != nil {
+		return nil
+	}
+	ten := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(power, -power))), nil))
+	if power < 0 {
+		ten.Inv(ten)
+	}
+	return value.Mul(value, ten)
+}
 
 // FuzzSeedOrder holds what is read out of a request for leads against a plain
 // reading of the same members.
 func FuzzSeedOrder(f *testing.F) {
 	for _, body := range []string{
 		`{"count":100,"vertical":"auto","state":"CA"}`, `{"count":1e2,"vertical":" ","state":"ca","seed":-1}`, `{"count":1001,"vertical":5,"state":null}`,
-		`{"count":"100","vertical":"a\u0000","state":"ZZ","seed":9223372036854775808,"campaign_id":"cmp"}`, `{}`, `{"count":99,"seed":"","campaign_id":"  "}`, `{"count":-0,"state":["CA"]}`,
+		`{"count":"100","vertical":"a\u0000","state":"ZZ","seed":9223372036854775808,"campaign_id":"cmp"}`, `{}`, `{"count":1000e-1,"seed":-7.0e1,"vertical":"v","state":"CA"}`, `{"count":1e9999999999,"seed":0e99999}`, `{"count":99,"seed":"","campaign_id":" \u2003\u200b"}`, `{"count":-0,"state":["CA"]}`,
 	} {
 		f.Add([]byte(body))
 	}
@@ -110,10 +130,14 @@ func FuzzSeedOrder(f *testing.F) {
 	})
 }
 
+// nothingSeen is Unicode's white space, and what has no width.
+const nothingSeen = "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000" +
+	"\u180e\u200b\u200c\u200d\u2060\ufeff"
+
 func plainOrder(sent map[string]any) (order seedOrder, wrong []string) {
 	says := func(name string, required bool) bool {
 		text, isText := sent[name].(string)
-		there := sent[name] != nil && (!isText || strings.TrimSpace(text) != "")
+		there := sent[name] != nil && (!isText || strings.Trim(text, nothingSeen) != "")
 		if !there && required {
 			wrong = append(wrong, name+" "+errcode.FieldMissingRequired)
 		}
@@ -124,14 +148,14 @@ func plainOrder(sent map[string]any) (order seedOrder, wrong []string) {
 			return usual
 		}
 		number, ok := sent[name].(json.Number)
-		n, err := strconv.ParseInt(number.String(), 10, 64)
+		exact := exactly(number)
 		switch {
-		case !ok, !wholeNumber.MatchString(number.String()):
+		case !ok, !exact.IsInt():
 			wrong = append(wrong, name+" "+errcode.FieldWrongType)
-		case err != nil, n < least, n > most:
+		case exact.Cmp(new(big.Rat).SetInt64(least)) < 0, exact.Cmp(new(big.Rat).SetInt64(most)) > 0:
 			wrong = append(wrong, name+" "+errcode.FieldOutOfRange)
 		default:
-			return n
+			return exact.Num().Int64()
 		}
 		return 0
 	}

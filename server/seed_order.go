@@ -2,8 +2,6 @@ package server
 
 import (
 	"bytes"
-	"errors"
-	"strconv"
 	"unicode"
 	"unicode/utf8"
 
@@ -58,7 +56,7 @@ func (r *seedReader) fault(field, code, expected string) {
 // member finds what says something; where it must and does not, that is told.
 func (r *seedReader) member(name, expected string, required bool) (m market.Member, ok bool) {
 	m, ok = r.body.Lookup(name)
-	if ok && m.Kind != market.JSONNull && (m.Kind != market.JSONString || len(bytes.TrimSpace(m.Text)) > 0) {
+	if ok && !m.Missing() {
 		return m, true
 	}
 	if required {
@@ -77,16 +75,18 @@ func (r *seedReader) integer(name, expected string, least, most int64, usual *in
 		}
 		return 0
 	}
-	n, err := strconv.ParseInt(string(m.Text), 10, 64)
-	switch {
-	case m.Kind != market.JSONNumber, err != nil && !errors.Is(err, strconv.ErrRange):
-		r.fault(name, errcode.FieldWrongType, expected)
-	case err != nil, n < least, n > most:
-		r.fault(name, errcode.FieldOutOfRange, expected)
-	default:
-		return n
+	n, code := int64(0), errcode.FieldWrongType
+	if m.Kind == market.JSONNumber {
+		n, code = market.ReadInteger(m.Text)
 	}
-	return 0
+	if code == "" && (n < least || n > most) {
+		code = errcode.FieldOutOfRange
+	}
+	if code != "" {
+		r.fault(name, code, expected)
+		return 0
+	}
+	return n
 }
 
 // text reads a name of one line.

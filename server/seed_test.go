@@ -40,6 +40,7 @@ func TestSeedOrder(t *testing.T) {
 		"the least":          {`{"count":100,"vertical":"auto_insurance","state":"CA"}`, ""},
 		"the most":           {`{"count":1000,"vertical":"v","state":"AE","seed":-9223372036854775808,"campaign_id":"cmp"}`, ""},
 		"unknown members":    {`{"count":100,"vertical":"v","state":"CA","colour":"red"}`, ""},
+		"other spellings":    {`{"count":1e2,"vertical":"v","state":"CA","seed":7.0}`, ""},
 		"nulls":              {`{"count":100,"vertical":"v","state":"CA","seed":null,"campaign_id":null}`, ""},
 		"nothing":            {`{}`, "count missing_required, vertical missing_required, state missing_required"},
 		"nothing but nulls":  {`{"count":null,"vertical":null,"state":null}`, "count missing_required, vertical missing_required, state missing_required"},

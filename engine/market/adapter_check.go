@@ -154,7 +154,7 @@ func (r *rule) couldSay(v Value) (Value, bool) {
 	text := string(v.Text)
 	switch r.kind {
 	case TypeInteger:
-		_, code := readInteger(v.Text)
+		_, code := ReadInteger(v.Text)
 		return Value{Kind: KindInteger, Text: v.Text}, code == "" && plainInteger(v.Text)
 	case TypeNumber:
 		_, code := readNumber(v.Text)

@@ -57,7 +57,7 @@ func (c *templateCompiler) operand(node parse.Node) expression {
 	case *parse.BoolNode:
 		return constant(truth(node.True))
 	case *parse.NumberNode:
-		if _, code := readInteger([]byte(node.Text)); code == "" && plainInteger([]byte(node.Text)) {
+		if _, code := ReadInteger([]byte(node.Text)); code == "" && plainInteger([]byte(node.Text)) {
 			return constant{Kind: KindInteger, Text: []byte(node.Text)}
 		}
 		if _, code := readNumber([]byte(node.Text)); code == "" {

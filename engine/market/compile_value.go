@@ -79,7 +79,7 @@ func (c *compiler) readBound(p *placed, key, text string, number *float64, integ
 	if p.Type != TypeInteger {
 		return
 	}
-	n, code := readInteger([]byte(text))
+	n, code := ReadInteger([]byte(text))
 	if code != "" {
 		c.fail(p.index, key, "%q is not an integer of 64 bits, and the field is one", text)
 		return
@@ -130,7 +130,7 @@ func (c *compiler) compileDefault(p *placed, r *rule) {
 			member.Kind = JSONBoolean
 		}
 	}
-	if member.missing() {
+	if member.Missing() {
 		c.fail(p.index, "default", "a blank default is none; leave it out")
 		return
 	}

@@ -65,11 +65,14 @@ func (m *Mapping) fill(l *Lead, members []Member, f filling, dst []FieldError) [
 		}
 	}
 	for slot := range m.rules {
-		if i := l.from[slot]; i > 0 && !members[i-1].missing() {
+		i := l.from[slot]
+		told := i > 0 && !members[i-1].Missing()
+		if told {
 			dst = m.take(l, Slot(slot), &members[i-1], f, dst)
-		} else if Slot(slot) == SlotZip && zip3 >= 0 && !members[zip3].missing() {
-			dst = l.takeZIP3(&members[zip3], dst)
-		} else {
+		}
+		if Slot(slot) == SlotZip && zip3 >= 0 && !members[zip3].Missing() {
+			dst = l.takeZIP3(&members[zip3], told, dst)
+		} else if !told {
 			dst = m.supply(l, Slot(slot), f, dst)
 		}
 	}
@@ -94,8 +97,9 @@ func (m *Mapping) take(l *Lead, slot Slot, member *Member, f filling, dst []Fiel
 	return dst
 }
 
-// takeZIP3 lets three digits stand in the zip's slot.
-func (l *Lead) takeZIP3(member *Member, dst []FieldError) []FieldError {
+// takeZIP3 lets three digits stand in the zip's slot, unless a zip was told as well.
+// They are judged all the same.
+func (l *Lead) takeZIP3(member *Member, zip bool, dst []FieldError) []FieldError {
 	var code string
 	switch {
 	case member.Kind != JSONString:
@@ -103,7 +107,9 @@ func (l *Lead) takeZIP3(member *Member, dst []FieldError) []FieldError {
 	case !isZIP3(member.Text):
 		code = errcode.FieldInvalidFormat
 	default:
-		l.Values[SlotZip] = Value{Kind: KindString, Text: member.Text}
+		if !zip {
+			l.Values[SlotZip] = Value{Kind: KindString, Text: member.Text}
+		}
 		return dst
 	}
 	return append(dst, FieldError{Field: "zip3", Code: code, Expected: "the first three digits of a ZIP code"})

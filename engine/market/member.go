@@ -24,8 +24,8 @@ type Member struct {
 	Text []byte
 }
 
-// missing tells whether the member says nothing: null, or a string that is
-// blank.
-func (m *Member) missing() bool {
-	return m.Kind == JSONNull || m.Kind == JSONString && blank(m.Text)
+// Missing tells whether the member says nothing: it is not there, null, or a
+// string that is blank.
+func (m *Member) Missing() bool {
+	return m.Kind == 0 || m.Kind == JSONNull || m.Kind == JSONString && blank(m.Text)
 }

@@ -103,7 +103,7 @@ func FuzzNumber(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		exact, ok := bigNumber(text)
-		n, code := readInteger([]byte(text))
+		n, code := ReadInteger([]byte(text))
 		want, wanted := "", int64(0)
 		switch {
 		case !ok, !exact.IsInt():

@@ -13,9 +13,9 @@ const maxNumberText = 128
 // maxInt64Digits is how many decimal digits the greatest int64 has.
 const maxInt64Digits = 19
 
-// readInteger takes a JSON number whose value is integral, however it is
+// ReadInteger takes a JSON number whose value is integral, however it is
 // written: 1000, 1e3 and 1000.0 are one. An empty code is success.
-func readInteger(text []byte) (n int64, code string) {
+func ReadInteger(text []byte) (n int64, code string) {
 	d, ok := splitDecimal(text)
 	if !ok {
 		return 0, errcode.FieldWrongType

@@ -18,7 +18,7 @@ func TestReadInteger(t *testing.T) {
 		"9223372036854775807": math.MaxInt64, "-9223372036854775808": math.MinInt64, "9.223372036854775807e18": math.MaxInt64,
 		"0." + strings.Repeat("0", 60) + "7e61": 7,
 	} {
-		if got, code := readInteger([]byte(text)); got != want || code != "" {
+		if got, code := ReadInteger([]byte(text)); got != want || code != "" {
 			t.Errorf("%s: %d %s, want %d", text, got, code, want)
 		}
 	}
@@ -29,13 +29,13 @@ func TestReadInteger(t *testing.T) {
 		"9223372036854775808": errcode.FieldOutOfRange, "-9223372036854775809": errcode.FieldOutOfRange, "18446744073709551617": errcode.FieldOutOfRange,
 		"1e19": errcode.FieldOutOfRange, "1e999999999999999999999": errcode.FieldOutOfRange, strings.Repeat("9", 128): errcode.FieldOutOfRange,
 	} {
-		if got, code := readInteger([]byte(text)); code != want {
+		if got, code := ReadInteger([]byte(text)); code != want {
 			t.Errorf("%s: %d %q, want %q", text, got, code, want)
 		}
 	}
 }
 
-// readInteger against exact fractions.
+// ReadInteger against exact fractions.
 func TestReadIntegerIsExact(t *testing.T) {
 	low, high := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
 	rapid.Check(t, func(t *rapid.T) {
@@ -44,7 +44,7 @@ func TestReadIntegerIsExact(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is no number", text)
 		}
-		got, code := readInteger([]byte(text))
+		got, code := ReadInteger([]byte(text))
 		want := ""
 		switch {
 		case !exact.IsInt():

@@ -96,7 +96,7 @@ func (r *rule) readNumeric(text, buf []byte) (v Value, grown []byte, code string
 		}
 		return Value{Kind: KindNumber, Text: text, Num: f}, buf, code
 	}
-	n, code := readInteger(text)
+	n, code := ReadInteger(text)
 	if code == "" && (n < r.number.minInteger || n > r.number.maxInteger) {
 		code = errcode.FieldOutOfRange
 	}

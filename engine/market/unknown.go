@@ -12,7 +12,7 @@ func (m *Mapping) fillUnknown(l *Lead, members []Member, f filling, dst []FieldE
 	for i := range members {
 		member := &members[i]
 		_, mapped := m.arrive[string(member.Name)]
-		if mapped || member.missing() || addressing(member.Name) || f.ping && framesPing(member.Name) {
+		if mapped || member.Missing() || addressing(member.Name) || f.ping && framesPing(member.Name) {
 			continue
 		}
 		if len(dst) >= limit {

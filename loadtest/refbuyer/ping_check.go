@@ -74,8 +74,10 @@ func (q *request) member(m *market.Member, now time.Time) (code, expected string
 	case "vertical":
 		q.hasVertical = true
 		return textOf(m, maxField)
-	case "sub_vertical", "source", "driver_age_band":
+	case "sub_vertical", "source":
 		return textOf(m, maxField)
+	case "driver_age_band":
+		return kindOf(m, market.JSONString, "a text")
 	case "state":
 		return q.setState(m)
 	case "tcpa_consent":
@@ -98,7 +100,7 @@ func (q *request) member(m *market.Member, now time.Time) (code, expected string
 			return "invalid_format", "three digits"
 		}
 	case "consent_cert_url":
-		if m.Kind == market.JSONString && !bytes.HasPrefix(m.Text, []byte("https://")) {
+		if scheme := m.Text[:min(len("https://"), len(m.Text))]; m.Kind == market.JSONString && !bytes.EqualFold(scheme, []byte("https://")) {
 			return "invalid_format", "an https address"
 		}
 		return textOf(m, maxAddress)

@@ -5,7 +5,7 @@ import "strings"
 const (
 	maxKey     = 255
 	maxID      = 64   // characters of an identifier
-	maxField   = 512  // characters of any other text
+	maxField   = 4096 // bytes of any other text, as an exchange takes it
 	maxAddress = 2048 // characters of a web address
 )
 
