@@ -121,9 +121,8 @@ RULES = (
          "a return needs a reason; generators of code do not understand if and then"),
     Rule("ping_mismatch", r"(lead\.address\.)?(state|zip)", _mismatch, "it has to agree with the ping"),
     Rule("unknown", "flo_ping_id|flo_buyer_id", _not_offered, "both must have been told, together"),
-    Rule("out_of_range", "vehicle_count", lambda s, p: not 0 <= (s.value(p) or 0) <= 20, "the campaign's own bounds"),
-    Rule("not_allowed_value|invalid_format", "driver_age_band", lambda s, p: s.text(p) not in BANDS,
-         "the campaign's own list"),
+    Rule("wrong_type|out_of_range|not_allowed_value|invalid_format", r"(lead\.)?(homeowner|vehicle_count|driver_age_band)",
+         lambda s, p: not OWN[p.rpartition(".")[2]](s.value(p)), "the campaign's own fields"),
     Rule("contact_field_not_allowed", ".*", lambda s, p: re.sub("[^a-z0-9]", "", p.rpartition(".")[2].lower()) in CONTACT,
          "which names are contact details' the document tells in words"),
     Rule("inactive", "flo_campaign_id", lambda s, p: s.operation == "checkAvailability" and s.text(p) == "cmp_rest",
@@ -131,7 +130,11 @@ RULES = (
 )  # fmt: skip
 
 CONTACT = ("firstname", "lastname", "phone", "email", "line1")
-BANDS = ("18-24", "25-34", "35-44", "45-54", "55+")
+OWN: dict[str, Callable[[Any], bool]] = {
+    "homeowner": lambda value: type(value) is bool,
+    "vehicle_count": lambda value: type(value) in (int, float) and value in range(21),
+    "driver_age_band": lambda value: value in ("18-24", "25-34", "35-44", "45-54", "55+"),
+}
 
 
 def _bid_not_told(sent: Sent) -> bool:

@@ -38,6 +38,7 @@ class Refusals(unittest.TestCase):
             ("sendPing", {"expires_at": "2020-01-01T00:00:00Z"}, {"expires_at": to_come(60)}, "expires_at", "expired"),
             ("sendPing", {}, None, "x.E-mail", "contact_field_not_allowed"),
             ("sendPing", {"vehicle_count": 21}, {"vehicle_count": 20}, "vehicle_count", "out_of_range"),
+            ("sendPost", {"lead": {"homeowner": "yes"}}, {"lead": {"homeowner": True}}, "lead.homeowner", "wrong_type"),
             ("sendPing", {"driver_age_band": "x"}, {"driver_age_band": "55+"}, "driver_age_band", "not_allowed_value"),
             ("ingestLead", {"first_name": "\u00e9" * 2049}, {"first_name": "e" * 4096}, "first_name", "too_long"),
             ("ingestLead", {"email": "a" * 65 + "@b.co"}, {"email": "a" * 64 + "@b.co"}, "email", "invalid_format"),
@@ -63,8 +64,8 @@ class Refusals(unittest.TestCase):
                 self.assertTrue(self.holds(operation, asks, field, code))
                 if does_not is not None:
                     self.assertFalse(self.holds(operation, does_not, field, code))
-                self.assertFalse(self.holds(operation, asks, "homeowner", code))
-                self.assertFalse(self.holds(operation, asks, field, "wrong_type"))
+                self.assertFalse(self.holds(operation, asks, "tcpa_consent", code))
+                self.assertFalse(self.holds(operation, asks, field, "unknown_field"))
 
     def test_one_left(self) -> None:
         answer = refused(("expires_at", "expired"), ("state", "invalid_format"))

@@ -94,11 +94,6 @@ class Reached:
         if case.meta is not None and case.meta.generation.mode.is_positive:
             taken = "taken" if response.status_code < 400 else "refused"
             self.valid.setdefault(operation, Counter())[f"{case.meta.phase.name.value} {taken}"] += 1
-            if (
-                operation in ("sendPost", "reportStatus", "ingestLead", "sendPing", "seedLeads")
-                and response.status_code >= 400
-            ):
-                print("ZZ", operation, case.meta.phase.name.value, response.status_code, response.text[:600])
 
     def after_run(self, ctx: Any) -> None:
         for operation, statuses in sorted(self.seen.items()):
