@@ -63,7 +63,7 @@ func told(t *testing.T, outcomes []outcome) {
 	t.Helper()
 	for _, o := range outcomes {
 		if testing.Verbose() && o.said != "" {
-			t.Logf("%s printed\n%s", o.at, o.said)
+			t.Logf("%s printed\n%.2000s", o.at, o.said)
 		}
 		switch {
 		case o.wrong != "":
