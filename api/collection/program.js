@@ -28,6 +28,9 @@ export class Program {
     return it;
   }
 
+  /** Ends it at once. */
+  kill() { this.process.kill('SIGKILL'); }
+
   /** Ends it in order. */
   async stop() {
     if (this.process.exitCode === null) this.process.kill('SIGTERM');

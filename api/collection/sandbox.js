@@ -24,7 +24,14 @@ export async function openSandbox(program, ports = {}) {
     SANDBOX_BUYER_CREDENTIAL: secret(), SANDBOX_BUYER_SECRET: secret(), SANDBOX_WEBHOOK_SECRET: `whsec_${randomBytes(24).toString('base64')}`,
   };
   const running = [];
+  // Nothing of it is left behind, however this process ends.
+  const leave = () => {
+    for (const one of running) one.kill();
+    rmSync(data, { recursive: true, force: true });
+  };
+  process.once('exit', leave);
   const close = async () => {
+    process.off('exit', leave);
     const ends = await Promise.allSettled(running.reverse().map((one) => one.stop()));
     rmSync(data, { recursive: true, force: true });
     for (const end of ends) if (end.status === 'rejected') throw end.reason;

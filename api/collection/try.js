@@ -123,6 +123,7 @@ async function heard(receiver) {
   return false;
 }
 
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 const sandbox = await openSandbox(resolve(program));
 try {
   const all = requestsOf(readCollection());
