@@ -3,9 +3,11 @@ package deploy
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,16 +58,18 @@ func TestServiceUnderSystemd(t *testing.T) {
 		t.Fatal(err)
 	}
 	var errs strings.Builder
-	machine := exec.Command("unshare", "--fork", "--kill-child", "--pid", "--mount", "--uts", "--ipc", "--net", "--cgroup",
-		"sh", "testdata/machine.sh", folder, filepath.Join(built(t), "image", "pingpost"), unitFile)
+	machine := exec.Command("sh", "testdata/machine.sh", folder, filepath.Join(built(t), "image", "pingpost"), unitFile)
 	machine.Stderr = &errs
 	if err := machine.Start(); err != nil {
-		t.Skipf("no namespaces can be made here: %v", err)
+		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		_ = machine.Process.Kill()
+		removeGroups(t, filepath.Join(folder, "groups"))
+	})
 	ended := make(chan error, 1)
 	go func() { ended <- machine.Wait() }()
 	said := waitForTrial(t, filepath.Join(folder, "said"), ended, &errs)
-	_ = machine.Process.Kill()
 	var got strings.Builder
 	for line := range strings.Lines(said) {
 		if what, _, found := strings.Cut(line, ": "); found && strings.Contains(underSystemd, what+": ") {
@@ -106,4 +110,40 @@ func waitForTrial(t *testing.T, path string, ended chan error, errs fmt.Stringer
 	}
 	t.Fatalf("the trial is not over:\n%s\n%s", readFile(t, path), errs.String())
 	return ""
+}
+
+// removeGroups takes away the control groups of the machine, the inmost first, once the
+// last of its processes has died.
+func removeGroups(t *testing.T, list string) {
+	t.Helper()
+	text, err := os.ReadFile(list)
+	if err != nil {
+		return // it came to none
+	}
+	for top := range strings.FieldsSeq(string(text)) {
+		if !strings.Contains(filepath.Base(top), "pingpost-trial-") {
+			t.Fatalf("%q is no control group of this test", top)
+		}
+		var left error
+		for range 600 {
+			var groups []string
+			left = filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+				if err == nil && entry.IsDir() {
+					groups = append(groups, path)
+				}
+				return err
+			})
+			for _, group := range slices.Backward(groups) {
+				left = errors.Join(left, os.Remove(group))
+			}
+			if left == nil || errors.Is(left, fs.ErrNotExist) {
+				left = nil
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if left != nil {
+			t.Errorf("a control group is left: %v", left)
+		}
+	}
 }
