@@ -36,7 +36,7 @@ var layers = []layer{
 
 // folders are those that may stand at the top.
 var folders = []string{
-	".ci", "api", "cmd", "docs", "engine", "examples", "fuzz", "loadtest", "report", "sdk", "server", "wal",
+	".ci", "api", "cmd", "deploy", "docs", "engine", "examples", "fuzz", "loadtest", "report", "sdk", "server", "wal",
 }
 
 // portsOnly is what the engine may have only by way of its ports: the network,

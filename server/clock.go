@@ -44,6 +44,10 @@ func (c *Clock) Real(t time.Time) time.Time {
 	return time.Now().Add(time.Duration(t.UnixNano() - c.Now()))
 }
 
+// Ahead is how far this clock is ahead of the machine's; less than nothing where it
+// is behind. It is ahead after Forward, and either where the machine's was set.
+func (c *Clock) Ahead() time.Duration { return time.Duration(c.Now() - time.Now().UnixNano()) }
+
 // Timer fires once after d, unless stop was called; that is called once, and
 // then the channel gives nothing more.
 func (c *Clock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {

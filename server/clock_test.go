@@ -35,6 +35,20 @@ func TestClockIsMovedForwardAndNeverBack(t *testing.T) {
 	})
 }
 
+// TestClockTellsHowFarItIsAhead of the machine's.
+func TestClockTellsHowFarItIsAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewClock()
+		for _, want := range []time.Duration{0, time.Hour} {
+			c.Forward(time.Now().Add(want).UnixNano())
+			time.Sleep(time.Minute)
+			if got := c.Ahead(); got != want {
+				t.Errorf("%v ahead, want %v", got, want)
+			}
+		}
+	})
+}
+
 // A deadline by this clock is as far off by the machine's.
 func TestClockTellsWhenItReallyIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -91,6 +91,7 @@ func NewMeter(set *metrics.Set, fault func(what string, err error)) *Meter {
 	m.auctions = set.NewPrometheusHistogramExt(`pingpost_auction_seconds`, buckets)
 	m.hooks = newHookMeter(set)
 	m.laps.show(set)
+	set.RegisterMetricsWriter(printProcess)
 	m.faults = set.NewCounter(`pingpost_faults_total`)
 	m.guesses = set.NewCounter(`pingpost_wrong_credentials_total`)
 	m.unsealed = set.NewCounter(`pingpost_tls_handshake_failures_total`)

@@ -19,6 +19,7 @@ var version = "unversioned"
 
 type commands struct {
 	Serve     serveCmd     `cmd:"" help:"Serve one or several exchanges."`
+	Health    healthCmd    `cmd:"" help:"Say whether an exchange takes requests; for service managers and containers."`
 	Validate  validateCmd  `cmd:"" help:"Check a configuration: every mistake at once, each with its line."`
 	Diff      diffCmd      `cmd:"" help:"Say what a configuration would change in a running exchange."`
 	Apply     applyCmd     `cmd:"" help:"Put a configuration into force in a running exchange."`

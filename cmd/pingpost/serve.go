@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/coreos/go-systemd/v22/daemon"
+
 	"pingpost/cmd/pingpost/exchange"
 )
 
@@ -24,7 +26,7 @@ func (serveCmd) Help() string {
 	return `SIGHUP reads the configuration files again; requests in flight end under the
 old one, and a file with a mistake changes nothing. SIGTERM and Ctrl-C stop the
 exchange in order: requests in flight are answered, the log is synced, a snapshot
-is written.
+is written. Under systemd, Type=notify is told when requests are taken.
 
 With --backup-to everything is backed up within a second of being logged, and the
 exchange does not start where a later life of it was restored from that backup.
@@ -55,6 +57,7 @@ func (c *serveCmd) Run() error {
 		running = append(running, x)
 		go func() { broken <- <-x.Broken() }()
 	}
+	tellManager(logger, daemon.SdNotifyReady)
 	reload := make(chan struct{}, 1)
 	defer close(reload)
 	go func() {
@@ -69,6 +72,7 @@ func (c *serveCmd) Run() error {
 		case got := <-signals:
 			if got != syscall.SIGHUP {
 				logger.Info("stopping", "signal", got.String())
+				tellManager(logger, daemon.SdNotifyStopping)
 				return stopAll(running)
 			}
 			select {
@@ -76,6 +80,14 @@ func (c *serveCmd) Run() error {
 			default: // one that has yet to begin will read the same files
 			}
 		}
+	}
+}
+
+// tellManager tells systemd, where it is that which started the program and asked to
+// be told, what has become of it: `systemctl start` waits for that.
+func tellManager(logger *slog.Logger, what string) {
+	if _, err := daemon.SdNotify(false, what); err != nil {
+		logger.Warn("the service manager could not be told", "what", what, "error", err)
 	}
 }
 

@@ -193,6 +193,7 @@ func entropy(p []byte) { _, _ = rand.Read(p) }
 // gauges are figures that are read when they are asked for.
 func (x *Exchange) gauges() {
 	e := x.engine.Load()
+	x.meter.Gauge(`pingpost_clock_ahead_seconds`, func() float64 { return x.clock.Ahead().Seconds() })
 	x.meter.Gauge(`pingpost_reservations`, func() float64 { return float64(x.state.Reservations()) })
 	x.meter.Gauge(`pingpost_leads_held`, func() float64 { return float64(x.state.Leads()) })
 	x.meter.Gauge(`pingpost_auctions_held`, func() float64 { return float64(x.state.Auctions()) })

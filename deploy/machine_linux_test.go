@@ -1,0 +1,149 @@
+package deploy
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// underSystemd is what the trial has to say of the unit as it stands.
+const underSystemd = `start: 0
+healthy after the start: 0
+sells: 201
+CapEff: 0000000000000000
+CapBnd: 0000000000000000
+NoNewPrivs: 1
+Seccomp: 2
+user: pingpost
+root: ro
+data: pingpost 700
+reload: 0
+reload of a mistake: 1
+healthy after a mistake: 0
+sells after a mistake: 201
+restart: 0
+healthy after the restart: 0
+healthy after a kill: 0
+sells after a kill: 201
+stop: 0
+result: success, 0
+backed up: 3
+`
+
+// TestServiceUnderSystemd: a real systemd, in namespaces of its own, starts the unit to the
+// letter, with all that it forbids, and reloads, restarts and stops it.
+func TestServiceUnderSystemd(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("to run a systemd of its own needs to be root")
+	}
+	have(t, "systemctl", "systemd")
+	folder := t.TempDir()
+	config := fmt.Sprintf(contained, "127.0.0.1:8080", "127.0.0.1:9090")
+	for name, text := range map[string]string{
+		"exchange.yaml": config, "said": "", "trial.sh": readFile(t, "testdata/trial.sh"),
+		"env": "KEY=" + apiKey + "\nSERVE_FLAGS=\"--backup-to /mnt/backup --backup-unencrypted\"\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(folder, "over"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var errs strings.Builder
+	machine := exec.Command("sh", "testdata/machine.sh", folder, filepath.Join(built(t), "image", "pingpost"), unitFile)
+	machine.Stderr = &errs
+	if err := machine.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = machine.Process.Kill()
+		removeGroups(t, filepath.Join(folder, "groups"))
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- machine.Wait() }()
+	said := waitForTrial(t, filepath.Join(folder, "said"), ended, &errs)
+	var got strings.Builder
+	for line := range strings.Lines(said) {
+		if what, _, found := strings.Cut(line, ": "); found && strings.Contains(underSystemd, what+": ") {
+			got.WriteString(line)
+		}
+	}
+	if got.String() != underSystemd {
+		t.Errorf("it came to\n%s\nwant\n%s\nall that was said:\n%s", got.String(), underSystemd, said)
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// waitForTrial returns what the trial said once it is over.
+func waitForTrial(t *testing.T, path string, ended chan error, errs fmt.Stringer) string {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		said := readFile(t, path)
+		if strings.Contains(said, "the trial is over\n") {
+			return said
+		}
+		select {
+		case err := <-ended:
+			var exit *exec.ExitError
+			if errors.As(err, &exit) && (exit.ExitCode() == 77 || strings.Contains(errs.String(), "unshare:")) {
+				t.Skipf("this machine permits no systemd of its own: %s", errs.String())
+			}
+			t.Fatalf("systemd has ended: %v, %s\n%s", err, errs.String(), said)
+		default:
+		}
+	}
+	t.Fatalf("the trial is not over:\n%s\n%s", readFile(t, path), errs.String())
+	return ""
+}
+
+// removeGroups takes away the control groups of the machine, the inmost first, once the
+// last of its processes has died.
+func removeGroups(t *testing.T, list string) {
+	t.Helper()
+	text, err := os.ReadFile(list)
+	if err != nil {
+		return // it came to none
+	}
+	for top := range strings.FieldsSeq(string(text)) {
+		if !strings.Contains(filepath.Base(top), "pingpost-trial-") {
+			t.Fatalf("%q is no control group of this test", top)
+		}
+		var left error
+		for range 600 {
+			var groups []string
+			left = filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+				if err == nil && entry.IsDir() {
+					groups = append(groups, path)
+				}
+				return err
+			})
+			for _, group := range slices.Backward(groups) {
+				left = errors.Join(left, os.Remove(group))
+			}
+			if left == nil || errors.Is(left, fs.ErrNotExist) {
+				left = nil
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if left != nil {
+			t.Errorf("a control group is left: %v", left)
+		}
+	}
+}

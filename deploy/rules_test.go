@@ -1,0 +1,137 @@
+package deploy
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+)
+
+const (
+	rulesFile = "prometheus-rules.yml"
+	triedFile = "prometheus-rules-test.yml"
+)
+
+type alert struct {
+	Alert, Expr         string
+	Labels, Annotations map[string]string
+}
+
+func alerts(t *testing.T) (found []alert) {
+	t.Helper()
+	var file struct{ Groups []struct{ Rules []alert } }
+	readYAML(t, rulesFile, &file)
+	for _, group := range file.Groups {
+		found = append(found, group.Rules...)
+	}
+	if len(found) < 15 {
+		t.Fatalf("%d alerts", len(found))
+	}
+	return found
+}
+
+func readYAML(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+// have ends the test where a tool is missing: with an excuse on somebody's machine, and
+// with none in CI, which brings it.
+func have(t *testing.T, tool, from string) {
+	t.Helper()
+	if _, err := exec.LookPath(tool); err == nil {
+		return
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatalf("no %s, which .ci/run brings with Debian's package %s", tool, from)
+	}
+	t.Skipf("no %s; Debian's package %s has it", tool, from)
+}
+
+// TestAlertsAskForWhatIsServed: and what their texts name is a label of what fires.
+func TestAlertsAskForWhatIsServed(t *testing.T) {
+	served, named := served(t), regexp.MustCompile(`\$labels\.(\w+)`)
+	for _, a := range alerts(t) {
+		found, kept, _ := judge(served, a.Expr)
+		for _, finding := range found {
+			t.Errorf("%s: %s", a.Alert, finding)
+		}
+		for _, label := range named.FindAllStringSubmatch(a.Annotations["summary"], -1) {
+			if !kept[label[1]] {
+				t.Errorf("%s: the summary names %s, which what fires has not", a.Alert, label[1])
+			}
+		}
+		if !kept["instance"] || !slices.Contains([]string{"critical", "warning"}, a.Labels["severity"]) {
+			t.Errorf("%s: it does not say whose it is, or how urgent: %v", a.Alert, a.Labels)
+		}
+	}
+}
+
+// TestAlertsNameTheRunbook: whoever is woken finds the words under which it goes on.
+func TestAlertsNameTheRunbook(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "\n### What to do when\n")
+	if !found {
+		t.Fatal(`README.md has no section "What to do when"`)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	headings := map[string]bool{}
+	for _, bold := range regexp.MustCompile(`(?m)^\*\*([^*]+)\*\*`).FindAllStringSubmatch(section, -1) {
+		headings[bold[1]] = true
+	}
+	for _, a := range alerts(t) {
+		if heading := a.Annotations["runbook"]; !headings[heading] {
+			t.Errorf("%s: README.md, What to do when, has no entry **%s**", a.Alert, heading)
+		}
+	}
+}
+
+// TestAlertsAreTried: each in both ways, quiet and firing.
+func TestAlertsAreTried(t *testing.T) {
+	var file struct {
+		Tests []struct {
+			Alerts []struct {
+				Name string           `yaml:"alertname"`
+				Want []map[string]any `yaml:"exp_alerts"`
+			} `yaml:"alert_rule_test"`
+		}
+	}
+	readYAML(t, triedFile, &file)
+	quiet, fires := map[string]bool{}, map[string]bool{}
+	for _, test := range file.Tests {
+		for _, a := range test.Alerts {
+			if len(a.Want) == 0 {
+				quiet[a.Name] = true
+			} else {
+				fires[a.Name] = true
+			}
+		}
+	}
+	for _, a := range alerts(t) {
+		if !quiet[a.Alert] || !fires[a.Alert] {
+			t.Errorf("%s has no test in which it is quiet, or none in which it fires", a.Alert)
+		}
+	}
+}
+
+func TestPromtool(t *testing.T) {
+	have(t, "promtool", "prometheus")
+	for _, args := range [][]string{{"check", "rules", rulesFile}, {"test", "rules", triedFile}, {"check", "config", "prometheus.yml"}} {
+		if out, err := exec.Command("promtool", args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %v: %v\n%s", args, err, out)
+		}
+	}
+}

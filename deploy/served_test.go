@@ -1,0 +1,216 @@
+// Package deploy holds what machines are given beside the program (a service's unit, an
+// image, alerts, a dashboard) against the program as it is: a running exchange, and the
+// tools that will read these files.
+package deploy
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"pingpost/cmd/pingpost/exchange"
+	"pingpost/loadtest/refbuyer"
+	"pingpost/wal/backup"
+	"pingpost/wal/backup/store"
+)
+
+const (
+	apiKey     = "key-of-a-supplier-0001"
+	hookSecret = "whsec_ZGVwbG95ZGVwbG95ZGVwbG95ZGVw"
+)
+
+// whole is an exchange that has all there is to measure: TLS, a backup, webhooks, an
+// auction, a buyer that is posted to and one that is not.
+const whole = `data_dir: data
+listen: 127.0.0.1:0
+tls: {cert: cert.pem, key: key.pem}
+admin: {listen: 127.0.0.1:0}
+trusted_networks: [127.0.0.0/8]
+suppliers: [{id: sup_acme, api_key: "${KEY}", ingest_rate: 1000000, webhook: {url: "%s", secret: "${HOOK}"}}]
+buyers: [{id: buy_rest}, {id: buy_blue, endpoint: "http://%s"}]
+campaigns:
+  - {id: cmp_fixed, method: waterfall, duplicates: {window: 0s}, buyers: [{buyer: buy_rest, price: 5}]}
+  - {id: cmp_auction, method: ping_post, vertical: auto, duplicates: {window: 0s}, buyers: [{buyer: buy_blue}]}
+  - {id: cmp_elsewhere, method: ping_post, vertical: solar, duplicates: {window: 0s}, buyers: [{buyer: buy_blue, states: [NV]}]}
+`
+
+// series are what an exchange serves: of each metric its labels, and their values.
+type series map[string]map[string]map[string]bool
+
+// served starts an exchange once for all tests, sells leads, and scrapes it.
+func served(t *testing.T) series {
+	t.Helper()
+	found, err := scraped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+var scraped = sync.OnceValues(func() (series, error) {
+	dir, err := os.MkdirTemp("", "pingpost-deploy")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	hooks := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer hooks.Close()
+	buyer, err := refbuyer.New(refbuyer.Options{Bid: refbuyer.Fixed(10_000_000)})
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() { _ = buyer.Serve(ctx) }()
+	if err := writeCertificate(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "exchange.yaml")
+	if err := os.WriteFile(path, fmt.Appendf(nil, whole, hooks.URL, buyer.Addr()), 0o600); err != nil {
+		return nil, err
+	}
+	env := map[string]string{"KEY": apiKey, "HOOK": hookSecret}
+	x, err := exchange.Start(path, exchange.Options{
+		Env:    func(name string) (string, bool) { value, known := env[name]; return value, known },
+		Logger: slog.New(slog.DiscardHandler),
+		Backup: func(string) (backup.Options, error) {
+			place, err := store.OpenDir(filepath.Join(dir, "backup"))
+			return backup.Options{To: place}, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	return sellAll(x)
+})
+
+// sellAll sends to all campaigns, one of which has no buyer for it, until it shows in what is served.
+func sellAll(x *exchange.Exchange) (found series, err error) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for _, campaign := range []string{"cmp_fixed", "cmp_auction", "cmp_elsewhere"} {
+			if err := send("https://"+x.Addr(), campaign); err != nil {
+				return nil, err
+			}
+		}
+		if found, err = scrape("http://" + x.Admin()); err != nil {
+			return nil, err
+		}
+		if found["pingpost_auction_candidates_total"]["outcome"]["won"] && found["pingpost_auctions_total"]["reason"]["no_state_match"] {
+			return found, nil
+		}
+	}
+	return nil, fmt.Errorf("no auction was won within the time: %v", found["pingpost_auction_candidates_total"])
+}
+
+var trusting = &http.Client{Timeout: time.Minute, Transport: &http.Transport{
+	TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the certificate is not what is tried here
+}}
+
+func send(base, campaign string) error {
+	lead := fmt.Sprintf(`{"flo_campaign_id":%q,"flo_supplier_id":"sup_acme","first_name":"Ann","last_name":"Lee","phone":"2125550123","email":"ann@example.com","state":"CA"}`, campaign)
+	req, err := http.NewRequest(http.MethodPost, base+"/api/v1/ingest", strings.NewReader(lead))
+	if err != nil {
+		return err
+	}
+	req.Header = http.Header{"X-Api-Key": {apiKey}, "Content-Type": {"application/json"}}
+	answer, err := trusting.Do(req)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusCreated && answer.StatusCode != http.StatusTooManyRequests {
+		return fmt.Errorf("%d %s, %w", answer.StatusCode, text, err)
+	}
+	return nil
+}
+
+// scrape reads what Prometheus would.
+func scrape(admin string) (series, error) {
+	answer, err := trusting.Get(admin + "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	found, reader := series{}, parser.NewParser(parser.Options{})
+	for line := range strings.Lines(string(text)) {
+		sample := strings.TrimSpace(line)
+		end := strings.LastIndexByte(sample, ' ')
+		if end < 0 {
+			return nil, fmt.Errorf("no sample: %q", line)
+		}
+		one, err := reader.ParseMetric(sample[:end])
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", line, err)
+		}
+		found.add(one)
+	}
+	return found, nil
+}
+
+func (s series) add(one labels.Labels) {
+	name := one.Get(nameLabel)
+	if s[name] == nil {
+		s[name] = map[string]map[string]bool{}
+	}
+	one.Range(func(l labels.Label) {
+		if l.Name == nameLabel {
+			return
+		}
+		if s[name][l.Name] == nil {
+			s[name][l.Name] = map[string]bool{}
+		}
+		s[name][l.Name][l.Value] = true
+	})
+}
+
+func writeCertificate(dir string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	form := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, form, form, &key.PublicKey, key)
+	if err != nil {
+		return err
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	for name, block := range map[string]*pem.Block{
+		"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: private},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
