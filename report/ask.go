@@ -124,8 +124,10 @@ func (a *Answer) begin(ctx context.Context, f *file) (err error) {
 
 // covers sees that the file has all of the time that is asked about.
 func (a *Answer) covers(begins int64) error {
-	if a.From < begins {
-		first := time.Unix(0, (begins+quarter-1)/quarter*quarter).UTC().Format(time.RFC3339)
+	if first := (begins + quarter - 1) / quarter * quarter; a.From < first && a.Since {
+		a.From, a.To = first, max(a.To, first)
+	} else if a.From < first {
+		first := time.Unix(0, first).UTC().Format(time.RFC3339)
 		return &Fault{"from", "a time that the report goes back to, which is " + first + " or later"}
 	}
 	lag, now := a.report.lag(a.Seq, a.At), a.report.opt.Now().UnixNano()

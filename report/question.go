@@ -69,6 +69,7 @@ func (d Dimension) kind() (event.NameKind, bool) {
 type Question struct {
 	By       []Dimension
 	From, To int64
+	Since    bool           // From may be later, where the report does not go back so far
 	Zone     *time.Location // of hours and days
 	Only     map[Dimension]string
 }
