@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// A bulk writes rows of one table, many with one statement: most of what a row costs by
-// itself is the way to SQLite and back.
+// A bulk writes rows of one table, some with one statement: most of what a row costs by
+// itself is the way to SQLite and back. They are few, since the driver looks for each
+// parameter among all the others.
 type bulk struct {
 	ctx        context.Context //nolint:containedctx // of one transaction
 	f          *file
@@ -16,7 +17,9 @@ type bulk struct {
 	args       []any
 }
 
-const bulkRows = 64
+const bulkParameters = 64
+
+func (w *bulk) atOnce() int { return max(1, bulkParameters/w.columns) }
 
 // rowsOf begins to write rows that replace those of the same key.
 func (f *file) rowsOf(ctx context.Context, table string, columns int) *bulk {
@@ -39,10 +42,10 @@ func (w *bulk) add(values ...any) error {
 	if len(values) != w.columns {
 		panic("BUG: " + w.head + " has other columns")
 	}
-	if w.args = append(w.args, values...); len(w.args) < bulkRows*w.columns {
+	if w.args = append(w.args, values...); len(w.args) < w.atOnce()*w.columns {
 		return nil
 	}
-	return w.write(bulkRows)
+	return w.write(w.atOnce())
 }
 
 // done writes what is left.
@@ -57,7 +60,7 @@ func (w *bulk) write(n int) error {
 	row := "(" + strings.Repeat("?,", w.columns-1) + "?)"
 	text := w.head + " VALUES " + strings.Repeat(row+",", n-1) + row + w.tail
 	var err error
-	if n == bulkRows { // the others are as many texts as there are sizes
+	if n == w.atOnce() { // the others are as many texts as there are sizes
 		var prepared *sql.Stmt
 		if prepared, err = w.f.prepared(w.ctx, text); err == nil { //nolint:sqlclosecheck // the file closes it
 			_, err = prepared.ExecContext(w.ctx, w.args...)

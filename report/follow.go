@@ -113,7 +113,7 @@ func (r *Report) follow(ctx, checks context.Context, f *file) error {
 			return err
 		}
 		if more { // serving has the rest of this processor's time
-			wait(ctx, min(time.Since(began)/2, longestRest))
+			wait(ctx, min(time.Since(began)/4, longestRest))
 			continue
 		}
 		if err := r.sweep(ctx, f); err != nil {

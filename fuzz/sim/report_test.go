@@ -38,8 +38,11 @@ func (l narrated) Durable() (seq uint64, at int64) {
 	return uint64(len(all)), all[len(all)-1].at
 }
 
-func (l narrated) NameOf(kind event.NameKind, ref market.Ref) string { return l.whole.NameOf(kind, ref) }
-func (l narrated) RefOf(kind event.NameKind, id string) market.Ref   { return l.whole.RefOf(kind, id) }
+func (l narrated) NameOf(kind event.NameKind, ref market.Ref) string {
+	return l.whole.NameOf(kind, ref)
+}
+
+func (l narrated) RefOf(kind event.NameKind, id string) market.Ref { return l.whole.RefOf(kind, id) }
 
 func (l narrated) NewReader(from uint64) (ledger.Reader, error) {
 	return &tellings{l.x.disk, max(1, from)}, nil
@@ -69,7 +72,8 @@ func (*tellings) Close() {}
 func TestReportIsTheLedger(t *testing.T) {
 	rapid.Check(t, func(draw *rapid.T) {
 		seed := rapid.Uint64Range(1, 60).Draw(draw, "seed")
-		days := rapid.IntRange(1, 4).Draw(draw, "days")
+		days := rapid.IntRange(5, 20).Draw(draw, "days")
+		spoils := rapid.SliceOfN(rapid.IntRange(0, 5), 4, 4).Draw(draw, "spoils") // chance is asked outside of the bubble
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			draw.Fatal(err)
@@ -82,12 +86,15 @@ func TestReportIsTheLedger(t *testing.T) {
 					p.x.die()
 				}
 			}()
-			for i, l := range generate(seed, days) {
+			history := generate(seed, days)
+			for i, l := range history {
 				if fault = p.step(l); fault != "" {
 					return
 				}
-				if p.m != nil && i%40 == 0 {
-					spoil(draw, dir)
+				if every := len(history)/len(spoils) + 1; p.m != nil && i%every == every/2 {
+					if fault = failed(spoil(spoils[i/every], dir)); fault != "" {
+						return
+					}
 					if fault = p.auditReport(t, dir); fault != "" {
 						return
 					}
@@ -102,12 +109,9 @@ func TestReportIsTheLedger(t *testing.T) {
 }
 
 // spoil does to the report's files what chance has.
-func spoil(draw *rapid.T, dir string) {
+func spoil(how int, dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.db*"))
-	if err != nil {
-		draw.Fatal(err)
-	}
-	switch rapid.IntRange(0, 5).Draw(draw, "spoil") {
+	switch how {
 	case 0:
 		err = os.RemoveAll(dir)
 	case 1:
@@ -115,9 +119,7 @@ func spoil(draw *rapid.T, dir string) {
 			err = errors.Join(err, os.Truncate(file, 5000))
 		}
 	}
-	if err != nil {
-		draw.Fatal(err)
-	}
+	return err
 }
 
 // auditReport has a report follow until it has all, and compares.
@@ -143,38 +145,49 @@ func (p *play) auditReport(t *testing.T, dir string) string {
 			return fmt.Sprintf("the report stands at %+v, and the log at %d", r.Status(), seq)
 		}
 	}
-	for _, kind := range []event.NameKind{event.NameBuyer, event.NameSupplier} {
-		for n := range whole.Names(kind) {
-			if fault := p.compareReport(r, engine.Party{Kind: kind, Ref: market.Ref(n + 1)}, whole); fault != "" {
-				return fault
-			}
-		}
-	}
-	return ""
+	return p.compareReport(r, whole)
 }
 
-// compareReport holds a party's report against its statement over all of the history,
-// by day and by what else chance has no part in: the sums of the rows are the statement's.
-func (p *play) compareReport(r *ledger.Report, party engine.Party, whole *state.State) string {
+// compareReport holds the report against the statements of all parties over all of the
+// history.
+func (p *play) compareReport(r *ledger.Report, whole *state.State) string {
 	const span = 240 * time.Hour
 	period := engine.Period{From: p.first.Add(-span).Truncate(24 * time.Hour).UnixNano(), To: time.Now().Add(span).Truncate(24 * time.Hour).UnixNano()}
-	account, of := whole.Account(0), ledger.BySupplier
-	if party.Buys() {
-		account, of = whole.Account(party.Ref), ledger.ByBuyer
+	var tallies []*engine.Tally
+	for _, kind := range []event.NameKind{event.NameBuyer, event.NameSupplier} {
+		for n := range whole.Names(kind) {
+			party, account := engine.Party{Kind: kind, Ref: market.Ref(n + 1)}, whole.Account(0)
+			if party.Buys() {
+				account = whole.Account(party.Ref)
+			}
+			tallies = append(tallies, engine.NewTally(party, period, account))
+		}
 	}
-	tally := engine.NewTally(party, period, account)
 	for i, e := range p.x.disk.all() {
 		fact, err := p.x.decoder.Decode(e.data)
 		if err != nil {
 			return err.Error()
 		}
-		tally.Add(uint64(i+1), e.at, fact)
+		for _, tally := range tallies {
+			tally.Add(uint64(i+1), e.at, fact)
+		}
 	}
+	for _, tally := range tallies {
+		sum := tally.Statement()
+		if fault := compareParty(r, sum, whole.NameOf(sum.Kind, sum.Ref)); fault != "" {
+			return fault
+		}
+	}
+	return ""
+}
+
+// compareParty asks in several ways: the sums of the rows are always the statement's.
+func compareParty(r *ledger.Report, sum *engine.Statement, name string) string {
 	want := map[string]int64{}
-	for _, total := range tally.Statement().Totals {
+	for _, total := range sum.Totals {
 		of := total.Currency.String() + " "
 		switch {
-		case total.Kind == engine.EntrySale && party.Buys():
+		case total.Kind == engine.EntrySale && sum.Buys():
 			want[of+"sales"] += int64(total.Count)
 			want[of+"revenue"] -= int64(total.Amount)
 		case total.Kind == engine.EntrySale:
@@ -186,13 +199,12 @@ func (p *play) compareReport(r *ledger.Report, party engine.Party, whole *state.
 			want[of+"reversal"] -= int64(total.Amount)
 		}
 	}
-	columns := []string{"sales", "revenue", "returns", "credit"}
-	if !party.Buys() {
-		columns = []string{"payout", "reversal"}
+	whose, columns := ledger.ByBuyer, []string{"sales", "revenue", "returns", "credit"}
+	if !sum.Buys() {
+		whose, columns = ledger.BySupplier, []string{"payout", "reversal"}
 	}
-	name := whole.NameOf(party.Kind, party.Ref)
 	for _, by := range [][]ledger.Dimension{nil, {ledger.ByDay, ledger.ByCampaign}, {ledger.ByHour, ledger.BySource, ledger.ByState, ledger.ByReason}} {
-		q := ledger.Question{By: by, From: period.From, To: period.To, Only: map[ledger.Dimension]string{of: name}}
+		q := ledger.Question{By: by, From: sum.From, To: sum.To, Only: map[ledger.Dimension]string{whose: name}}
 		got, err := sums(r, q, columns)
 		if err != nil {
 			return err.Error()
