@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -55,9 +54,8 @@ func (r *Report) Ask(ctx context.Context, q Question) (*Answer, error) {
 	return a, nil
 }
 
-// guard has a fault of the file's memory, and damage, be the report's to mend.
+// guard has damage, and a panic over it, be the report's to mend.
 func (a *Answer) guard(do func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("what reads the report's file broke down: %v", cause)

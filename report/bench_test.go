@@ -115,18 +115,7 @@ func BenchmarkBareInserts(b *testing.B) {
 			}
 			last := min(benchLeads, done+batchEntries/2)
 			for _, table := range tables {
-				insert, err := tx.Prepare("INSERT INTO " + table.name + " VALUES (?" + repeat(",?", table.columns-1) + ")")
-				if err != nil {
-					b.Fatal(err)
-				}
-				for n := done; n < last; n++ {
-					for row := range table.rows {
-						if _, err := insert.Exec(bareRow(n, row, table.columns)...); err != nil {
-							b.Fatal(err)
-						}
-					}
-				}
-				_ = insert.Close()
+				bareInserts(b, tx, "INSERT INTO "+table.name+" VALUES (?"+repeat(",?", table.columns-1)+")", done, last, table.rows, table.columns)
 			}
 			if err := tx.Commit(); err != nil {
 				b.Fatal(err)
@@ -138,6 +127,22 @@ func BenchmarkBareInserts(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(benchLeads)*float64(b.N)/b.Elapsed().Seconds(), "leads/s")
+}
+
+func bareInserts(b *testing.B, tx *sql.Tx, text string, first, last, rows, columns int) {
+	b.Helper()
+	insert, err := tx.Prepare(text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer insert.Close()
+	for n := first; n < last; n++ {
+		for row := range rows {
+			if _, err := insert.Exec(bareRow(n, row, columns)...); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
 }
 
 // bareRow begins with an id and a number, as most keys do.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"runtime/debug"
 )
 
 // errDamaged is of a file that SQLite finds faults in.
@@ -20,7 +19,6 @@ func (r *Report) check(ctx context.Context, f *file) {
 	}
 	go func() {
 		defer func() { <-r.checked }()
-		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 		defer func() {
 			if recover() != nil {
 				r.spoil(errDamaged)

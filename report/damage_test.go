@@ -1,6 +1,7 @@
 package report
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -56,12 +57,16 @@ func TestDamageWhileRunning(t *testing.T) {
 		"the file is removed":      func(t *testing.T, r *running) { must(t, os.Remove(r.path())) },
 		"its log is removed":       func(t *testing.T, r *running) { must(t, os.Remove(r.path()+"-wal")) },
 		"the folder is removed":    func(t *testing.T, r *running) { must(t, os.RemoveAll(r.opt.Dir)) },
-		"another is in its place":  func(t *testing.T, r *running) { must(t, os.Rename(r.path()+"-wal", r.path())) },
+		"its log is in its place":  func(t *testing.T, r *running) { must(t, os.Rename(r.path()+"-wal", r.path())) },
 		"garbage in the file":      func(t *testing.T, r *running) { r.checkpointed(); overwrite(t, r.path(), 4096) },
 		"garbage from its head on": func(t *testing.T, r *running) { r.checkpointed(); overwrite(t, r.path(), 0) },
 		"the file is cut off":      func(t *testing.T, r *running) { r.checkpointed(); must(t, os.Truncate(r.path(), 4096)) },
 		"the map is cut off":       func(t *testing.T, r *running) { must(t, os.Truncate(r.path()+"-shm", 0)) },
-		"somebody asks for it":     func(_ *testing.T, r *running) { r.Rebuild() },
+		"a row that cannot be": func(_ *testing.T, r *running) {
+			r.slip("PRAGMA ignore_check_constraints = 1; INSERT INTO place SELECT 2, exchange, epoch, seq, at, begins FROM place")
+		},
+		"something panics":     func(_ *testing.T, r *running) { r.log.change(func() { r.log.panics = true }) },
+		"somebody asks for it": func(_ *testing.T, r *running) { r.Rebuild() },
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := traded(t)
@@ -75,6 +80,36 @@ func TestDamageWhileRunning(t *testing.T) {
 			}
 		})
 	}
+}
+
+// slip has another program write into the file.
+func (r *running) slip(text string) {
+	r.t.Helper()
+	db, err := sql.Open("sqlite", address(r.path(), "rw", "busy_timeout(5000)"))
+	if err == nil {
+		_, err = db.Exec(text)
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestReplaced: a good copy in the file's place is not the file, to which SQLite would
+// go on writing while others read the copy.
+func TestReplaced(t *testing.T) {
+	log := newLog()
+	trade(log)
+	opt := options(log, t.TempDir())
+	opt.checks = time.Hour
+	r := run(t, log, opt)
+	r.caughtUp()
+	bytes, err := os.ReadFile(r.path())
+	must(t, err)
+	other := filepath.Join(t.TempDir(), "copy")
+	must(t, os.WriteFile(other, bytes, 0o600))
+	must(t, os.Rename(other, r.path()))
+	r.rebuilt(0)
+	r.wants(whole(ByBuyer), wanted)
 }
 
 // TestDamageFoundByAnAnswer: what only who asks comes across.

@@ -22,6 +22,7 @@ type testLog struct {
 	entries []wal.Entry
 	first   uint64 // the oldest that history holds
 	fails   error  // of the next reading
+	panics  bool   // the next reading does
 }
 
 func newLog() *testLog {
@@ -100,6 +101,10 @@ type testReader struct {
 func (r *testReader) Next() (wal.Entry, error) {
 	r.log.mu.Lock()
 	defer r.log.mu.Unlock()
+	if r.log.panics {
+		r.log.panics = false
+		panic("a page is not what it seems")
+	}
 	if err := r.log.fails; err != nil {
 		r.log.fails = nil
 		return wal.Entry{}, err

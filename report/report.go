@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -212,13 +211,12 @@ func (r *Report) discard(why error) error {
 	return why
 }
 
-// guarded follows, and takes a fault in memory for an error: SQLite maps one of its
-// files, and who cuts that off has what reads it fault. What the library has locked
-// then stays so, and its file is left to itself.
+// guarded follows, and takes a panic for an error: a damaged file must not take the
+// exchange with it. What the library has locked then stays so, and its file is left to
+// itself.
 func (r *Report) guarded(ctx context.Context) (err error) {
 	var f *file
 	checks, cancel := context.WithCancel(ctx)
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		r.show(nil)
 		cancel()

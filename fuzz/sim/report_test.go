@@ -74,11 +74,7 @@ func TestReportIsTheLedger(t *testing.T) {
 		seed := rapid.Uint64Range(1, 60).Draw(draw, "seed")
 		days := rapid.IntRange(5, 20).Draw(draw, "days")
 		spoils := rapid.SliceOfN(rapid.IntRange(0, 5), 4, 4).Draw(draw, "spoils") // chance is asked outside of the bubble
-		dir, err := os.MkdirTemp(t.TempDir(), "")
-		if err != nil {
-			draw.Fatal(err)
-		}
-		fault := ""
+		dir, fault := t.TempDir(), ""
 		synctest.Test(t, func(t *testing.T) {
 			p := &play{x: newExchange(t), sent: map[string]line{}}
 			defer func() {
