@@ -267,12 +267,16 @@ func TestKeep(t *testing.T) {
 	r := run(t, log, opt)
 	later := whole(ByBuyer)
 	later.From = start.Add(30 * time.Minute).UnixNano()
-	r.until("the oldest is gone", func() bool {
-		_, err := r.Ask(t.Context(), whole(ByBuyer))
-		return errors.As(err, new(*Fault))
+	r.caughtUp()
+	r.until("the oldest are gone, a quarter at a time", func() bool {
+		return r.scalar("SELECT min(quarter) FROM cells_fine") == fmt.Sprint(quarterOf(later.From))
 	})
-	if got := r.scalar("SELECT min(quarter) FROM cells_fine"); got != fmt.Sprint(quarterOf(later.From)) {
-		t.Errorf("the oldest cell is of %s", got)
+	var fault *Fault
+	if _, err := r.Ask(t.Context(), whole(ByBuyer)); !errors.As(err, &fault) || fault.Field != "from" {
+		t.Errorf("what is gone is answered for: %v", err)
+	}
+	if got := r.scalar("SELECT count(*) FROM leads"); got != "0" { // by their identifiers all are of the first minute
+		t.Errorf("%s leads are left", got)
 	}
 	if rows := said(later, r.ask(later)); len(rows) != 4 {
 		t.Errorf("%q", rows)
