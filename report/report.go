@@ -144,10 +144,10 @@ func spoils(err error) error {
 }
 
 // passes tells by SQLite's result codes whether to wait mends it: busy, locked,
-// interrupted, out of memory, full.
+// interrupted, out of memory, full, out of descriptors.
 func passes(code int) bool {
 	switch code & 0xff {
-	case 5, 6, 7, 9, 13:
+	case 5, 6, 7, 9, 13, 14:
 		return true
 	}
 	return false
