@@ -28,6 +28,7 @@ var layers = []layer{
 	{of: "api/errcode"},
 	{of: "api/generate"},
 	{of: "api/contract", may: []string{"api", "api/errcode"}},
+	{of: "report", may: []string{"engine", "engine/event", "engine/market", "wal"}},
 	{of: "wal"},
 	{of: "wal/backup", may: []string{"wal", "wal/backup/store"}},
 	{of: "wal/backup/store"},

@@ -52,13 +52,13 @@ type Party struct {
 // Buys tells whether it is a buyer's.
 func (p Party) Buys() bool { return p.Kind == event.NameBuyer }
 
-// movements appends what one fact does to the party's money. It is the ledger:
+// Movements appends what one fact does to the party's money. It is the ledger:
 // there is no other record of money than the facts, and nothing else moves it.
 //
 // A sale moves money in the instant in which it is settled, which is when it is
 // decided where the lead is recorded alone, and else when the buyer has it. Until
 // then an open post's price is only held. Test leads move none.
-func (p Party) movements(dst []Entry, fact event.Event) []Entry {
+func (p Party) Movements(dst []Entry, fact event.Event) []Entry {
 	switch fact := fact.(type) {
 	case *event.FundsMoved:
 		if p.is(event.NameBuyer, fact.Buyer) {

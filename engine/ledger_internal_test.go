@@ -15,7 +15,7 @@ const dollar = market.Money(1_000_000)
 // where it has one, its hold.
 func moved(p Party, fact event.Event) string {
 	var words []string
-	for _, e := range p.movements(nil, fact) {
+	for _, e := range p.Movements(nil, fact) {
 		word := fmt.Sprintf("%s %s", e.Kind, e.Amount)
 		if e.Held != 0 {
 			word += fmt.Sprintf(" held %s", e.Held)

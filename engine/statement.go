@@ -104,7 +104,7 @@ func (t *Tally) Add(seq uint64, at int64, fact event.Event) {
 	if at < t.statement.From || seq > t.live.Seq {
 		return
 	}
-	t.entries = t.statement.movements(t.entries[:0], fact)
+	t.entries = t.statement.Movements(t.entries[:0], fact)
 	for i := range t.entries {
 		e := &t.entries[i]
 		if e.Kind == EntryOpening {
@@ -198,7 +198,7 @@ func (l *Lines) Of(seq uint64, at int64, fact event.Event) []Entry {
 	if at < s.From || at >= s.To || seq > s.Seq {
 		return nil
 	}
-	all := s.movements(l.entries[:0], fact)
+	all := s.Movements(l.entries[:0], fact)
 	l.entries = all[:0]
 	for _, e := range all {
 		if e.Kind == EntryHeld {

@@ -218,7 +218,7 @@ func TestTheEntriesAreTheBalance(t *testing.T) {
 					t.Fatal(err)
 				}
 				for ref := range sums {
-					for _, e := range (Party{event.NameBuyer, market.Ref(ref)}).movements(nil, fact) {
+					for _, e := range (Party{event.NameBuyer, market.Ref(ref)}).Movements(nil, fact) {
 						if e.Kind == EntryOpening {
 							sums[ref].Balance = 0
 						}

@@ -47,6 +47,7 @@ type Operator interface {
 	Explainer
 	Bookkeeper
 	Eraser
+	Reporter
 }
 
 // Admin answers operators. Its address is never public by default; all of it
@@ -122,6 +123,8 @@ func (a *Admin) guarded(routes *router.Router) {
 	add("GET", "/admin/v1/explain", explain)
 	add("GET", "/admin/v1/explain/{id}", explain)
 	add("GET", "/admin/v1/statement", a.statements())
+	add("GET", "/admin/v1/report", a.reports())
+	add("POST", "/admin/v1/report/rebuild", a.rebuild)
 	add("POST", "/admin/v1/erase", a.erasing())
 	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.resolve)
 	add("GET", "/admin/v1/returns", a.returns)

@@ -13,6 +13,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/report"
 )
 
 // A desk has no log.
@@ -21,6 +22,9 @@ func (desk) ExplainAuction(market.AuctionID) ([]byte, error) { return nil, engin
 func (desk) ExplainRequest(market.RequestID) ([]byte, error) { return nil, engine.ErrNotFound }
 func (desk) ExplainSellers(_, _ string) ([]byte, error)      { return nil, engine.ErrNotFound }
 func (desk) Erase(*Erasure) (Erased, error)                  { return Erased{}, engine.ErrNotFound }
+
+// A desk keeps no report.
+func (desk) Report() *report.Report { return nil }
 
 // library is a desk with a log in which everything is found by this.
 type library struct {

@@ -65,17 +65,11 @@ func (a *Admin) statements() fasthttp.RequestHandler {
 			return
 		}
 		body.left = func() { <-places }
-		ctx.SetContentType(ask.form.contentType())
-		ctx.Response.Header.Set("Cache-Control", "no-store")
-		if !ctx.Request.Header.IsHTTP11() {
-			body.sendToTheEnd(ctx)
-			return
-		}
-		ctx.SetBodyStream(body, -1)
+		body.answer(ctx, ask.form.contentType())
 	}
 }
 
-func (a *Admin) statement(ctx *fasthttp.RequestCtx, e *engine.Engine, ask *statementQuery) (*statementBody, error) {
+func (a *Admin) statement(ctx *fasthttp.RequestCtx, e *engine.Engine, ask *statementQuery) (*streamedBody, error) {
 	sum, err := a.operator.Statement(ask.party, ask.period)
 	if err != nil {
 		return nil, err

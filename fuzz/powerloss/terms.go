@@ -37,6 +37,7 @@ func document(endpoints map[string]string, hooks string, revision int) []byte {
 		"data_dir": "data", "listen": "127.0.0.1:0",
 		"admin":            object{"listen": "127.0.0.1:0", "password": adminPassword},
 		"trusted_networks": []string{"127.0.0.0/8"},
+		"report":           object{"keep": "0s"}, // SQLite maps a file, and what is written into a map is no call
 		"suppliers": []object{{
 			"id": supplier, "api_key": apiKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
 			"oauth_clients": []object{{"client_id": clientID, "client_secret": clientSecret}},

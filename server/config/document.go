@@ -22,6 +22,7 @@ type Document struct {
 	TokenLifetime *Duration `json:"token_lifetime"`   // of an OAuth access token
 	Limits        Limits    `json:"limits"`
 	Webhooks      Webhooks  `json:"webhooks"`
+	Report        Report    `json:"report"`
 
 	Suppliers []Supplier `json:"suppliers,omitempty"`
 	Buyers    []Buyer    `json:"buyers,omitempty"`
@@ -59,6 +60,7 @@ func (d *Document) fill() {
 	d.TokenLifetime = d.TokenLifetime.orElse(defaultTokenLifetime)
 	d.Limits.fill()
 	d.Webhooks.fill()
+	d.Report.fill()
 	for i := range d.Suppliers {
 		d.Suppliers[i].fill()
 	}

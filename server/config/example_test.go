@@ -87,6 +87,9 @@ func TestExampleSettings(t *testing.T) {
 	if got.Webhooks.InFlight != 8 {
 		t.Errorf("webhooks: %+v", got.Webhooks)
 	}
+	if got.Report.Keep != 0 {
+		t.Errorf("report: %+v", got.Report)
+	}
 	if got.Limits.Body != 65536 || got.Limits.Answer != 65536 {
 		t.Errorf("limits: %+v", got.Limits)
 	}

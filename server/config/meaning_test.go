@@ -36,6 +36,8 @@ func TestMistakesInSettings(t *testing.T) {
 		{"body", "limits: {body: 1000}\n", "limits.body", "1KiB to 400KiB"},
 		{"connections", "limits: {connections: 0}\n", "limits.connections", "1 to 1000000"},
 		{"webhooks in flight", "webhooks: {in_flight: 65}\n", "webhooks.in_flight", "1 to 64"},
+		{"a report of an hour", "report: {keep: 1h}\n", "report.keep", "0s"},
+		{"a report of twenty years", "report: {keep: 7300d}\n", "report.keep", "3650d"},
 		{"no webhook in flight", "webhooks: {in_flight: 0}\n", "webhooks.in_flight", "1 to 64"},
 		{"token lifetime", "token_lifetime: 1s\n", "token_lifetime", "1m to 30d"},
 	})

@@ -26,6 +26,7 @@ type Settings struct {
 	TokenLifetime   time.Duration
 	Limits          LimitSettings
 	Webhooks        WebhookSettings
+	Report          ReportSettings
 }
 
 // LimitSettings are the limits in bytes, connections and time.
@@ -74,6 +75,7 @@ func (c *compiler) settings(d *Document) {
 		TokenLifetime:   d.TokenLifetime.span(),
 		Limits:          c.limits("limits", &d.Limits),
 		Webhooks:        c.webhooks("webhooks", &d.Webhooks),
+		Report:          c.report("report", &d.Report),
 	}
 }
 

@@ -14,6 +14,7 @@ func (x *Exchange) Close() error {
 	x.endHooks() // while the engine still logs what the last attempts come to
 	x.engine.Load().Close()
 	x.keeper.stop()
+	x.reporter.end()
 	if x.log.Err() == nil {
 		err = errors.Join(err, x.lastSnapshot())
 	}
@@ -56,6 +57,7 @@ func (x *Exchange) abandon() error {
 	if e := x.engine.Load(); e != nil {
 		e.Close()
 	}
+	x.reporter.end()
 	if x.log != nil {
 		err = errors.Join(err, x.log.Close())
 	}

@@ -67,11 +67,11 @@ func TestMistakesChangeNothing(t *testing.T) {
 		"no document":      {"", "empty"},
 		"no YAML":          {"a: [", ":1:"},
 		"an unknown key":   {strings.Replace(recorded, "method:", "mehtod:", 1), ":12:5"},
-		"no such buyer":    {strings.Replace(recorded, "{buyer: buy_blue, price: 12.05}", "{buyer: nobody, price: 1}", 1), ":15:"},
-		"a price of words": {priced("dear"), ":15:"},
+		"no such buyer":    {strings.Replace(recorded, "{buyer: buy_blue, price: 12.05}", "{buyer: nobody, price: 1}", 1), ":16:"},
+		"a price of words": {priced("dear"), ":16:"},
 		"no such file":     {recorded + "suppression_lists: [{id: dnc, field: phone, file: gone.txt}]\n", "gone.txt"},
 		"no such variable": {strings.Replace(recorded, "${ACME_KEY}", "${NOBODYS_KEY}", 1), "NOBODYS_KEY"},
-		"two mistakes":     {strings.Replace(priced("dear"), "method:", "mehtod:", 1), ":15:"},
+		"two mistakes":     {strings.Replace(priced("dear"), "method:", "mehtod:", 1), ":16:"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := x.operate("PUT", "/admin/v1/config", row.text).mustFail(t, 422, "invalid_payload")

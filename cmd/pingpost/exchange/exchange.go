@@ -67,6 +67,7 @@ type Exchange struct {
 	room            space
 	keeper          keeper
 	archivist       archivist
+	reporter        reporter
 	eraseWaits      time.Duration
 	broken          chan error    // gets what ends the exchange: a log that failed, a listener that broke
 	gone            chan struct{} // closed when the exchange has ended

@@ -43,6 +43,7 @@ const head = `data_dir: data
 listen: 127.0.0.1:0
 admin: {listen: 127.0.0.1:0, password: "${PASSWORD}"}
 trusted_networks: [127.0.0.0/8]
+report: {keep: 0s}
 `
 
 const acme = `suppliers:

@@ -83,6 +83,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 	x.gauges()
 	x.keeper.begin(x)
 	x.archivist.begin(x)
+	x.reporter.begin(x)
 	return nil
 }
 

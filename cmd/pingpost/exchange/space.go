@@ -101,6 +101,10 @@ func (s *space) holds(bytes uint64) bool {
 	return s.free.Load() >= reserve+bytes
 }
 
+// spare tells whether there is room for what can wait: it ends long before leads are
+// refused.
+func (s *space) spare() bool { return s.free.Load() >= s.needs()+reserve }
+
 // snapshotSize is how large the next snapshot may become: no smaller than the
 // last one, and no smaller than what the leads of now take.
 func (x *Exchange) snapshotSize() uint64 {

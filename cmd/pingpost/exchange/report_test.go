@@ -1,0 +1,161 @@
+package exchange
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// reporting is a configuration that keeps a report.
+func reporting(config string) string {
+	return strings.Replace(config, "report: {keep: 0s}", "report: {keep: 400d}", 1)
+}
+
+// reported asks until the report has all that was logged; a row is its cells by name.
+func (r *running) reported(query string, rows func([]map[string]string) bool) (found []map[string]string) {
+	r.t.Helper()
+	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		found = nil
+		if s := r.Report().Status(); s.LagEntries == 0 {
+			answer := r.operate("GET", "/admin/v1/report?format=csv&"+query, "")
+			if answer.status == 200 {
+				cells, err := csv.NewReader(strings.NewReader(answer.body)).ReadAll()
+				if err != nil {
+					r.t.Fatal(err)
+				}
+				for _, line := range cells[1:] {
+					row := map[string]string{}
+					for i, name := range cells[0] {
+						row[name] = line[i]
+					}
+					found = append(found, row)
+				}
+				if rows(found) {
+					return found
+				}
+			}
+		}
+		if time.Since(begun) > patience {
+			r.t.Fatalf("waited in vain for the report; it says %v", found)
+		}
+	}
+}
+
+func soldFor(revenue string) func([]map[string]string) bool {
+	return func(rows []map[string]string) bool { return len(rows) == 1 && rows[0]["revenue"] == revenue }
+}
+
+// TestReportOfAnExchange: leads that are sold while its file is removed, damaged or
+// asked to be built anew are in it a little later, and after a restart.
+func TestReportOfAnExchange(t *testing.T) {
+	x := start(t, newPlace(t, reporting(recorded)))
+	file := func() string {
+		t.Helper()
+		found, err := filepath.Glob(filepath.Join(x.data(), "report", "*.db"))
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		return found[0]
+	}
+	for i, do := range []func(){
+		func() {},
+		func() {
+			if err := os.Remove(file()); err != nil {
+				t.Fatal(err)
+			}
+		},
+		func() {
+			if err := os.Truncate(file()+"-wal", 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file(), []byte("garbage"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			x.Report().Rebuild() // a check finds it by itself, some hours later
+		},
+		func() { x.must(202, "POST", "/admin/v1/report/rebuild", "") },
+		func() { x = x.again() },
+	} {
+		do()
+		x.sold(lead(i, "state", `"CA"`))
+		row := x.reported("supplier=sup_acme&buyer=buy_blue&state=CA", soldFor([]string{"12.05", "24.1", "36.15", "48.2", "60.25"}[i]))[0]
+		if row["currency"] != "USD" || row["sales"] != fmt.Sprint(i+1) || row["payout"] != []string{"9.64", "19.28", "28.92", "38.56", "48.2"}[i] {
+			t.Errorf("%d: %v", i, row)
+		}
+	}
+	answer := x.operate("GET", "/admin/v1/report?by=buyer,day&zone=Asia/Kolkata", "")
+	if !strings.Contains(answer.body, `"day":"`) || !strings.Contains(answer.body, `"buyer_id":"buy_blue"`) || answer.header.Get("X-Report-Entry") == "" {
+		t.Errorf("%v %s", answer.header, answer.body)
+	}
+	metrics := x.operate("GET", "/metrics", "").body
+	for _, name := range []string{"pingpost_report_lag_seconds 0\n", "pingpost_report_lag_entries 0\n", "pingpost_report_rebuilds_total 0\n"} {
+		if !strings.Contains(metrics, name) {
+			t.Errorf("no %q in the metrics", name)
+		}
+	}
+	x.stop()
+	noCanary(t, filepath.Join(x.data(), "report"))
+}
+
+// noCanary looks through every byte of a folder for a person.
+func noCanary(t *testing.T, dir string) {
+	t.Helper()
+	size := 0
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		size += len(text)
+		for _, word := range canaries {
+			if strings.Contains(string(text), word) {
+				t.Errorf("%s has %q in it", path, word)
+			}
+		}
+		return err
+	})
+	if err != nil || size < 10_000 {
+		t.Errorf("looked through %d bytes: %v", size, err)
+	}
+}
+
+// TestReportRefuses: what cannot be asked, by whom, and where there is no report.
+func TestReportRefuses(t *testing.T) {
+	x := start(t, newPlace(t, reporting(recorded)))
+	x.sold(lead(1))
+	x.reported("", func(rows []map[string]string) bool { return len(rows) == 1 })
+	for query, field := range map[string]string{
+		"by=nonsense": "by", "by=buyer,buyer": "by", "zone=Mars/Olympus": "zone", "format=json": "format", "format=parquet": "format",
+		"from=yesterday": "from", "from=2026-11-30T12:07:00Z": "from", "from=2026-11-30&to=2026-11-30": "to", "buyer=nobody": "buyer", "reason=luck": "reason",
+	} {
+		answer := x.operate("GET", "/admin/v1/report?"+query, "")
+		if answer.mustFail(t, 422, "invalid_payload"); !strings.Contains(answer.body, `"field":"`+field+`"`) {
+			t.Errorf("%s: %s", query, answer.body)
+		}
+	}
+	request(t, "GET", "http://"+x.Admin()+"/admin/v1/report", "").mustFail(t, 401, "unauthorized")
+	request(t, "POST", "http://"+x.Admin()+"/admin/v1/report/rebuild", "").mustFail(t, 401, "unauthorized")
+	x.operate("POST", "/admin/v1/report", "").mustFail(t, 405, "method_not_allowed")
+	off := start(t, newPlace(t, recorded))
+	off.operate("GET", "/admin/v1/report", "").mustFail(t, 404, "not_found")
+	off.operate("POST", "/admin/v1/report/rebuild", "").mustFail(t, 404, "not_found")
+	if _, err := os.Stat(filepath.Join(off.data(), "report")); err == nil {
+		t.Error("an exchange that keeps no report has one")
+	}
+}
+
+// TestSpare: the report waits long before leads are refused.
+func TestSpare(t *testing.T) {
+	var s space
+	s.expect(10)
+	for free, want := range map[uint64]bool{0: false, s.needs(): false, s.needs() + reserve - 1: false, s.needs() + reserve: true} {
+		if s.free.Store(free); s.spare() != want {
+			t.Errorf("with %d free: %v", free, !want)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+	ledger "pingpost/report"
+	"pingpost/wal"
+)
+
+// narrated is the exchange's log as a report knows it.
+type narrated struct {
+	x     *exchange
+	whole *state.State // has the names
+}
+
+func (narrated) Life() ledger.Life { return ledger.Life{Exchange: [16]byte{1}, Epoch: 1} }
+
+func (l narrated) Durable() (seq uint64, at int64) {
+	all := l.x.disk.all()
+	if len(all) == 0 {
+		return 0, 0
+	}
+	return uint64(len(all)), all[len(all)-1].at
+}
+
+func (l narrated) NameOf(kind event.NameKind, ref market.Ref) string {
+	return l.whole.NameOf(kind, ref)
+}
+
+func (l narrated) RefOf(kind event.NameKind, id string) market.Ref { return l.whole.RefOf(kind, id) }
+
+func (l narrated) NewReader(from uint64) (ledger.Reader, error) {
+	return &tellings{l.x.disk, max(1, from)}, nil
+}
+
+type tellings struct {
+	disk *disk
+	next uint64
+}
+
+func (r *tellings) Next() (wal.Entry, error) {
+	all := r.disk.all()
+	if r.next > uint64(len(all)) {
+		return wal.Entry{}, io.EOF
+	}
+	e := all[r.next-1]
+	r.next++
+	return wal.Entry{Seq: r.next - 1, At: e.at, Data: e.data}, nil
+}
+
+func (*tellings) Close() {}
+
+// TestReportIsTheLedger plays histories with their crashes, and has a report follow each
+// of them, which is ended in the middle, thrown away and damaged as chance has it. At the
+// end, and wherever it stood before, what it says of every party is what the party's
+// statement says, to the last millionth.
+func TestReportIsTheLedger(t *testing.T) {
+	rapid.Check(t, func(draw *rapid.T) {
+		seed := rapid.Uint64Range(1, 60).Draw(draw, "seed")
+		days := rapid.IntRange(5, 20).Draw(draw, "days")
+		spoils := rapid.SliceOfN(rapid.IntRange(0, 5), 4, 4).Draw(draw, "spoils") // chance is asked outside of the bubble
+		dir, fault := t.TempDir(), ""
+		synctest.Test(t, func(t *testing.T) {
+			p := &play{x: newExchange(t), sent: map[string]line{}}
+			defer func() {
+				if p.x.engine != nil {
+					p.x.die()
+				}
+			}()
+			history := generate(seed, days)
+			for i, l := range history {
+				if fault = p.step(l); fault != "" {
+					return
+				}
+				if every := len(history)/len(spoils) + 1; p.m != nil && i%every == every/2 {
+					if fault = failed(spoil(spoils[i/every], dir)); fault != "" {
+						return
+					}
+					if fault = p.auditReport(t, dir); fault != "" {
+						return
+					}
+				}
+			}
+			fault = p.auditReport(t, dir)
+		})
+		if fault != "" {
+			draw.Fatal(fault)
+		}
+	})
+}
+
+// spoil does to the report's files what chance has.
+func spoil(how int, dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "*.db*"))
+	switch how {
+	case 0:
+		err = os.RemoveAll(dir)
+	case 1:
+		for _, file := range files {
+			err = errors.Join(err, os.Truncate(file, 5000))
+		}
+	}
+	return err
+}
+
+// auditReport has a report follow until it has all, and compares.
+func (p *play) auditReport(t *testing.T, dir string) string {
+	whole, err := p.x.replayed(false)
+	if err != nil {
+		return err.Error()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	r := ledger.New(ledger.Options{Dir: dir, Source: narrated{p.x, whole}})
+	go func() {
+		defer close(ended)
+		r.Run(ctx)
+	}()
+	defer func() {
+		cancel()
+		<-ended
+	}()
+	seq, _ := narrated{x: p.x}.Durable()
+	for waits := 0; r.Status().Seq < seq; waits++ {
+		if time.Sleep(time.Second); waits > 1000 {
+			return fmt.Sprintf("the report stands at %+v, and the log at %d", r.Status(), seq)
+		}
+	}
+	return p.compareReport(r, whole)
+}
+
+// compareReport holds the report against the statements of all parties over all of the
+// history.
+func (p *play) compareReport(r *ledger.Report, whole *state.State) string {
+	const span = 240 * time.Hour
+	period := engine.Period{From: p.first.Add(-span).Truncate(24 * time.Hour).UnixNano(), To: time.Now().Add(span).Truncate(24 * time.Hour).UnixNano()}
+	var tallies []*engine.Tally
+	for _, kind := range []event.NameKind{event.NameBuyer, event.NameSupplier} {
+		for n := range whole.Names(kind) {
+			party, account := engine.Party{Kind: kind, Ref: market.Ref(n + 1)}, whole.Account(0)
+			if party.Buys() {
+				account = whole.Account(party.Ref)
+			}
+			tallies = append(tallies, engine.NewTally(party, period, account))
+		}
+	}
+	for i, e := range p.x.disk.all() {
+		fact, err := p.x.decoder.Decode(e.data)
+		if err != nil {
+			return err.Error()
+		}
+		for _, tally := range tallies {
+			tally.Add(uint64(i+1), e.at, fact)
+		}
+	}
+	for _, tally := range tallies {
+		sum := tally.Statement()
+		if fault := compareParty(r, sum, whole.NameOf(sum.Kind, sum.Ref)); fault != "" {
+			return fault
+		}
+	}
+	return ""
+}
+
+// compareParty asks in several ways: the sums of the rows are always the statement's.
+func compareParty(r *ledger.Report, sum *engine.Statement, name string) string {
+	want := map[string]int64{}
+	for _, total := range sum.Totals {
+		of := total.Currency.String() + " "
+		switch {
+		case total.Kind == engine.EntrySale && sum.Buys():
+			want[of+"sales"] += int64(total.Count)
+			want[of+"revenue"] -= int64(total.Amount)
+		case total.Kind == engine.EntrySale:
+			want[of+"payout"] += int64(total.Amount)
+		case total.Kind == engine.EntryReturn:
+			want[of+"returns"] += int64(total.Count)
+			want[of+"credit"] += int64(total.Amount)
+		case total.Kind == engine.EntryReversal:
+			want[of+"reversal"] -= int64(total.Amount)
+		}
+	}
+	whose, columns := ledger.ByBuyer, []string{"sales", "revenue", "returns", "credit"}
+	if !sum.Buys() {
+		whose, columns = ledger.BySupplier, []string{"payout", "reversal"}
+	}
+	for _, by := range [][]ledger.Dimension{nil, {ledger.ByDay, ledger.ByCampaign}, {ledger.ByHour, ledger.BySource, ledger.ByState, ledger.ByReason}} {
+		q := ledger.Question{By: by, From: sum.From, To: sum.To, Only: map[ledger.Dimension]string{whose: name}}
+		got, err := sums(r, q, columns)
+		if err != nil {
+			return err.Error()
+		}
+		if fault := differ(got, want); fault != "" {
+			return fmt.Sprintf("of %s by %v: %s", name, by, fault)
+		}
+	}
+	return ""
+}
+
+func sums(r *ledger.Report, q ledger.Question, columns []string) (map[string]int64, error) {
+	answer, err := r.Ask(context.Background(), q)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Close()
+	all := map[string]int64{}
+	for {
+		row, err := answer.Next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range columns {
+			all[row.Currency+" "+name] += row.Count(name)
+		}
+	}
+}
+
+func differ(got, want map[string]int64) string {
+	for _, pair := range [][2]map[string]int64{{got, want}, {want, got}} {
+		for name := range pair[0] {
+			if got[name] != want[name] {
+				return fmt.Sprintf("the report has%s %s, the statement %s", " "+strings.TrimSpace(name), amount(got[name]), amount(want[name]))
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,163 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"io"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/wal"
+)
+
+// benchLog is leads of an auction of four buyers, each posted and delivered: two facts
+// a lead, as a busy exchange logs them.
+type benchLog struct {
+	*testLog
+	leads int
+}
+
+func (l benchLog) Durable() (uint64, int64) { return uint64(2 * l.leads), start.UnixNano() }
+
+func (l benchLog) NewReader(from uint64) (Reader, error) {
+	return &benchReader{log: l, next: max(1, from)}, nil
+}
+
+type benchReader struct {
+	log  benchLog
+	next uint64
+	data []byte
+}
+
+var benchStates = []string{"CA", "NV", "TX", "NY", "FL"}
+
+func (r *benchReader) Next() (wal.Entry, error) {
+	if r.next > uint64(2*r.log.leads) {
+		return wal.Entry{}, io.EOF
+	}
+	n := int(r.next-1) / 2
+	at := start.Add(time.Duration(n) * time.Millisecond)
+	id := market.MakeID(at.UnixMilli(), [10]byte{byte(n >> 16), byte(n >> 8), byte(n)})
+	sold := sale(market.Ref(1+n%4), 5_000_000)
+	var fact event.Event = &event.PostSettled{Lead: id, Campaign: 1, Supplier: 1, Settlement: event.SettledDelivered, Sale: sold, Status: 201, Attempts: 1, Elapsed: 20e6}
+	if r.next%2 == 1 {
+		lead := &event.LeadDecided{
+			Lead: id, Campaign: 1, Supplier: market.Ref(1 + n%3), Sale: sold, Post: event.Post{URL: "https://b.example"},
+			Fields:  []event.Field{text("state", benchStates[n%5]), text("source", "search")},
+			Auction: event.Auction{ID: market.AuctionID(id)},
+		}
+		for b := range 4 {
+			lead.Auction.Bids = append(lead.Auction.Bids, event.Bid{
+				Seat: uint32(b), Buyer: market.Ref(b + 1), Outcome: market.OutcomeLost, Elapsed: int64(n%100) * 1e6, Amount: 5_000_000, Currency: usd, Status: 200,
+			})
+		}
+		lead.Auction.Bids[n%4].Outcome = market.OutcomeWon
+		fact = lead
+	}
+	r.data = event.Append(r.data[:0], fact)
+	r.next++
+	return wal.Entry{Seq: r.next - 1, At: at.UnixNano(), Data: r.data}, nil
+}
+
+func (*benchReader) Close() {}
+
+const benchLeads = 20_000
+
+// BenchmarkRebuild builds a report of leads with their bids, without the rests that it
+// takes beside an exchange that serves.
+func BenchmarkRebuild(b *testing.B) {
+	for b.Loop() {
+		log := benchLog{newLog(), benchLeads}
+		r := New(options(log.testLog, b.TempDir()))
+		r.opt.Source = log
+		f, err := r.open(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		reader, _ := log.NewReader(1)
+		for more := true; more; {
+			if more, err = r.step(context.Background(), f, reader); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if f.place.seq != 2*benchLeads {
+			b.Fatalf("it reached %d", f.place.seq)
+		}
+		if err := f.close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(benchLeads)*float64(b.N)/b.Elapsed().Seconds(), "leads/s")
+}
+
+// BenchmarkBareInserts is its ceiling: as many rows by a prepared statement each, with as
+// many columns, in transactions of the same size, and nothing else.
+func BenchmarkBareInserts(b *testing.B) {
+	tables := []struct {
+		name          string
+		rows, columns int
+	}{{"leads", 1, 18}, {"auctions", 1, 11}, {"posts", 1, 14}, {"bids", 4, 10}}
+	for b.Loop() {
+		db, err := sql.Open("sqlite", address(filepath.Join(b.TempDir(), "x.db"), "rwc", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-16384)"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := db.Exec(wholeSchema()); err != nil {
+			b.Fatal(err)
+		}
+		for done := 0; done < benchLeads; {
+			tx, err := db.Begin()
+			if err != nil {
+				b.Fatal(err)
+			}
+			last := min(benchLeads, done+batchEntries/2)
+			for _, table := range tables {
+				bareInserts(b, tx, "INSERT INTO "+table.name+" VALUES (?"+repeat(",?", table.columns-1)+")", done, last, table.rows, table.columns)
+			}
+			if err := tx.Commit(); err != nil {
+				b.Fatal(err)
+			}
+			done = last
+		}
+		if err := db.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(benchLeads)*float64(b.N)/b.Elapsed().Seconds(), "leads/s")
+}
+
+func bareInserts(b *testing.B, tx *sql.Tx, text string, first, last, rows, columns int) {
+	b.Helper()
+	insert, err := tx.Prepare(text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer insert.Close()
+	for n := first; n < last; n++ {
+		for row := range rows {
+			if _, err := insert.Exec(bareRow(n, row, columns)...); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// bareRow begins with an id and a number, as most keys do.
+func bareRow(n, row, columns int) []any {
+	id := market.MakeID(start.UnixMilli()+int64(n), [10]byte{byte(n >> 16), byte(n >> 8), byte(n)})
+	values := []any{id[:], int64(row)}
+	for i := len(values); i < columns; i++ {
+		values = append(values, int64(n*i))
+	}
+	return values
+}
+
+func repeat(text string, n int) (all string) {
+	for range n {
+		all += text
+	}
+	return all
+}

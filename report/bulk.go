@@ -1,0 +1,74 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+)
+
+// A bulk writes rows of one table, some with one statement: most of what a row costs by
+// itself is the way to SQLite and back. They are few, since the driver looks for each
+// parameter among all the others.
+type bulk struct {
+	ctx        context.Context //nolint:containedctx // of one transaction
+	f          *file
+	head, tail string
+	columns    int
+	args       []any
+}
+
+const bulkParameters = 64
+
+func (w *bulk) atOnce() int { return max(1, bulkParameters/w.columns) }
+
+// rowsOf begins to write rows that replace those of the same key.
+func (f *file) rowsOf(ctx context.Context, table string, columns int) *bulk {
+	return &bulk{ctx: ctx, f: f, head: "INSERT OR REPLACE INTO " + table, columns: columns}
+}
+
+// sumsOf begins to write rows whose measures are added to those of the same key.
+func (f *file) sumsOf(ctx context.Context, table string, key, measures []string) *bulk {
+	sets := make([]string, 0, len(measures))
+	for _, name := range measures {
+		sets = append(sets, name+" = "+name+" + excluded."+name)
+	}
+	return &bulk{
+		ctx: ctx, f: f, head: "INSERT INTO " + table, columns: len(key) + len(measures),
+		tail: " ON CONFLICT (" + strings.Join(key, ", ") + ") DO UPDATE SET " + strings.Join(sets, ", "),
+	}
+}
+
+func (w *bulk) add(values ...any) error {
+	if len(values) != w.columns {
+		panic("BUG: " + w.head + " has other columns")
+	}
+	if w.args = append(w.args, values...); len(w.args) < w.atOnce()*w.columns {
+		return nil
+	}
+	return w.write(w.atOnce())
+}
+
+// done writes what is left.
+func (w *bulk) done() error {
+	if n := len(w.args) / w.columns; n > 0 {
+		return w.write(n)
+	}
+	return nil
+}
+
+func (w *bulk) write(n int) error {
+	row := "(" + strings.Repeat("?,", w.columns-1) + "?)"
+	text := w.head + " VALUES " + strings.Repeat(row+",", n-1) + row + w.tail
+	var err error
+	if n == w.atOnce() { // the others are as many texts as there are sizes
+		var prepared *sql.Stmt
+		if prepared, err = w.f.prepared(w.ctx, text); err == nil { //nolint:sqlclosecheck // the file closes it
+			_, err = prepared.ExecContext(w.ctx, w.args...)
+		}
+	} else {
+		_, err = w.f.writer.ExecContext(w.ctx, text, w.args...)
+	}
+	clear(w.args)
+	w.args = w.args[:0]
+	return err
+}

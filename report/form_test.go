@@ -1,0 +1,146 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func (r *running) written(q Question, form func(*Question) Form) string {
+	r.t.Helper()
+	f := form(&q)
+	text := f.Begin(nil)
+	for _, row := range r.ask(q) {
+		text = f.Row(text, &row)
+	}
+	return string(text)
+}
+
+// TestForms: the same rows in both forms, with money to the last digit and rates of
+// nothing left out.
+func TestForms(t *testing.T) {
+	r := traded(t)
+	q := whole(ByBuyer)
+	text := r.written(q, NewCSV)
+	const want = "buyer_id,currency,leads,unmatched,auctions,pings,bids,bid_rate,wins,win_rate,timeouts,ping_p50_ms,ping_p99_ms," +
+		"posts,post_rejects,post_timeouts,post_p50_ms,post_p99_ms,sales,revenue,payout,returns,credit,reversal,margin\r\n" +
+		",,4,1,2,0,0,,0,,0,,,0,0,0,,,0,0,0,0,0,0,0\r\n" +
+		"buy_a,USD,0,0,0,1,1,1,0,0,0,9.984,9.984,0,0,0,,,1,12.050001,9.64,1,12.050001,9.64,0\r\n" +
+		"buy_b,USD,0,0,0,2,2,1,2,1,0,19.968,19.968,2,1,1,30.208,71.68,1,5,4,0,0,0,1\r\n" +
+		"buy_c,USD,0,0,0,1,1,1,0,0,0,39.936,39.936,1,0,0,50.176,50.176,1,8,6.4,0,0,0,1.6\r\n" +
+		"buy_d,,0,0,0,1,0,0,0,,1,,,0,0,0,,,0,0,0,0,0,0,0\r\n"
+	if text != want {
+		t.Errorf("it writes\n%s\nand not\n%s", text, want)
+	}
+	cells, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(r.written(q, NewNDJSON)), "\n")
+	if len(lines) != len(cells)-1 {
+		t.Fatalf("%d lines, and %d rows", len(lines), len(cells)-1)
+	}
+	for i, line := range lines {
+		object := map[string]any{}
+		decoder := json.NewDecoder(strings.NewReader(line))
+		decoder.UseNumber()
+		if err := decoder.Decode(&object); err != nil {
+			t.Fatal(err)
+		}
+		for j, name := range cells[0] {
+			said := ""
+			switch value := object[name].(type) {
+			case string:
+				said = value
+			case json.Number:
+				said = value.String()
+			}
+			if said != cells[i+1][j] || len(object) != len(cells[0]) {
+				t.Errorf("row %d, %s: %q in NDJSON, %q in CSV", i, name, said, cells[i+1][j])
+			}
+		}
+	}
+}
+
+// TestFormulas: what begins like a formula is none in a spreadsheet, and is as it is in
+// NDJSON.
+func TestFormulas(t *testing.T) {
+	q := whole(BySupplier, BySource)
+	for _, name := range []string{"=1+1", "+1", "-1", "@x", "\tx", "\rx"} {
+		row := &Row{}
+		row.Names[BySupplier], row.Names[BySource] = name, "plain"
+		cells, err := csv.NewReader(strings.NewReader(string(NewCSV(&q).Row(nil, row)))).Read()
+		if err != nil || cells[0] != "'"+strings.ReplaceAll(name, "\r", "") || cells[1] != "plain" {
+			t.Errorf("%q is written as %q: %v", name, cells, err)
+		}
+		object := map[string]any{}
+		if err := json.Unmarshal(NewNDJSON(&q).Row(nil, row), &object); err != nil || object["supplier_id"] != name {
+			t.Errorf("%q is written as %q: %v", name, object["supplier_id"], err)
+		}
+	}
+	row := &Row{measures: measures{sumPayout: 5}}
+	if text := string(NewCSV(&q).Row(nil, row)); !strings.Contains(text, ",-0.000005\r\n") {
+		t.Errorf("less than nothing is a number: %q", text)
+	}
+}
+
+// TestSlots: each time falls into a slot whose middle is within a thirtieth of it, and
+// longer times never into earlier ones.
+func TestSlots(t *testing.T) {
+	last := 0
+	for us := int64(0); us < 1<<36; us += 1 + us/97 {
+		took := time.Duration(us) * time.Microsecond
+		slot := slotOf(int64(took))
+		if off := slotTime(slot) - took; off.Abs() > took/30 || slot < last || slot >= slots {
+			t.Fatalf("%s is in slot %d after %d, whose middle is %s", took, slot, last, slotTime(slot))
+		}
+		last = slot
+	}
+	if slotOf(-5) != 0 || slotOf(int64(1<<62)) != slots-1 {
+		t.Errorf("out of range: %d, %d of %d", slotOf(-5), slotOf(int64(1<<62)), slots)
+	}
+}
+
+// TestQuantiles: by nearest rank.
+func TestQuantiles(t *testing.T) {
+	h := histogram{}
+	if _, ok := h.quantile(500); ok {
+		t.Error("of nothing there is a middle")
+	}
+	for ms := int64(1); ms <= 100; ms++ {
+		h[slotOf(ms*int64(time.Millisecond))]++
+	}
+	var got []int64
+	for _, p := range []int64{1, 500, 990, 1000} {
+		took, _ := h.quantile(p)
+		got = append(got, took.Round(time.Millisecond).Milliseconds())
+	}
+	if !slices.Equal(got, []int64{1, 50, 100, 100}) { // 99 and 100 ms are in one slot
+		t.Errorf("%d", got)
+	}
+}
+
+// TestSources: a supplier's word for where its leads come from, as far as it is one.
+func TestSources(t *testing.T) {
+	s := newSources()
+	for text, want := range map[string]bool{
+		"facebook": true, " Google Ads / 2026 ": true, "größe": true, "": false, "  ": false,
+		"a@b.example": false, "call 2125550142": false, "x\x00y": false, "\xff": false, strings.Repeat("x", 65): false,
+	} {
+		if ref := s.of([]byte(text)); (ref > otherSource) != want || ref == noSource && strings.TrimSpace(text) != "" {
+			t.Errorf("%q is source %d", text, ref)
+		}
+	}
+	if s.of([]byte("facebook")) != s.of([]byte(" facebook")) {
+		t.Error("one source has two numbers")
+	}
+	for i := range 2 * mostSources {
+		s.of([]byte("s" + string(rune(0x4e00+i))))
+	}
+	if len(s.refs) != mostSources || s.of([]byte("one more")) != otherSource || s.of([]byte("facebook")) <= otherSource {
+		t.Errorf("%d sources have numbers", len(s.refs))
+	}
+}

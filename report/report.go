@@ -1,0 +1,254 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// Options of a Report. Dir and Source are required.
+type Options struct {
+	Dir    string // for its files alone
+	Source Source
+	Keep   time.Duration // how long what happened is kept; 0: for ever
+	// Room tells whether there is so much room on the disk that the report may go on;
+	// nil: always.
+	Room   func() bool
+	Now    func() time.Time
+	Logger *slog.Logger
+
+	every  time.Duration // between two looks at the log's end
+	pause  time.Duration // after an error, at first
+	checks time.Duration // between two checks of the whole file
+	sweeps time.Duration // between two removals of what is past Keep
+	most   questionLimits
+}
+
+func (o Options) withDefaults() Options {
+	orElse := func(d *time.Duration, otherwise time.Duration) {
+		if *d == 0 {
+			*d = otherwise
+		}
+	}
+	orElse(&o.every, 250*time.Millisecond)
+	orElse(&o.pause, time.Second)
+	orElse(&o.checks, 6*time.Hour)
+	orElse(&o.sweeps, 10*time.Minute)
+	if o.Room == nil {
+		o.Room = func() bool { return true }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.most == (questionLimits{}) {
+		o.most = usualLimits
+	}
+	return o
+}
+
+// A Report follows one log. Run is for one goroutine, all else for any.
+type Report struct {
+	opt     Options
+	number  int              // of the newest file
+	spoiled chan spoiltError // gets why the file has to be built anew
+	swept   time.Time        // when what is past Keep was last removed
+	checked chan struct{}    // has a place while no check is under way
+
+	mu     sync.Mutex
+	file   *file // that is asked; nil: there is none now
+	status Status
+	caught time.Time // when it last had all
+}
+
+// New makes a report that Run begins.
+func New(opt Options) *Report {
+	return &Report{opt: opt.withDefaults(), spoiled: make(chan spoiltError, 1), checked: make(chan struct{}, 1)}
+}
+
+// Status is how a report stands.
+type Status struct {
+	Seq        uint64 // last entry that it has
+	At         int64  // and its time, Unix nanoseconds
+	LagEntries uint64
+	Lag        time.Duration // for how long there has been what it lacks
+	Paused     bool          // for want of room on the disk
+	Rebuilds   uint64        // since this process began
+	Errors     uint64
+}
+
+// Status returns it. It is cheap.
+func (r *Report) Status() Status {
+	durable, _ := r.opt.Source.Durable()
+	r.mu.Lock()
+	s := r.status
+	r.mu.Unlock()
+	s.LagEntries = durable - min(durable, s.Seq)
+	s.Lag = r.lag(s.Seq, s.At)
+	return s
+}
+
+// lag is for how long there is what a file lacks that has reached an entry: since it
+// last had all, else since that entry's time, else since ever.
+func (r *Report) lag(seq uint64, at int64) time.Duration {
+	if durable, _ := r.opt.Source.Durable(); seq >= durable {
+		return 0
+	}
+	r.mu.Lock()
+	caught := r.caught
+	r.mu.Unlock()
+	if caught.IsZero() {
+		caught = time.Unix(0, at)
+	}
+	return max(0, r.opt.Now().Sub(caught))
+}
+
+// errAsked is why a rebuild is one that somebody asked for.
+var errAsked = errors.New("it was asked for")
+
+// Rebuild throws the file away and builds it anew, as far back as the log goes. It
+// returns at once.
+func (r *Report) Rebuild() { r.spoil(errAsked) }
+
+func (r *Report) spoil(why error) {
+	select {
+	case r.spoiled <- spoiltError{why}:
+	default: // it is to be built anew already
+	}
+}
+
+// spoiltError is of a file that has to be built anew.
+type spoiltError struct{ why error }
+
+func (e *spoiltError) Error() string { return e.why.Error() }
+func (e *spoiltError) Unwrap() error { return e.why }
+
+// spoils judges an error that SQLite gave. A full disk, and a file that somebody else
+// has locked, are no fault of the file.
+func spoils(err error) error {
+	var theirs *sqlite.Error
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &theirs) && passes(theirs.Code()):
+		return err
+	}
+	return &spoiltError{err}
+}
+
+// passes tells by SQLite's result codes whether to wait mends it: busy, locked,
+// interrupted, out of memory, full, out of descriptors.
+func passes(code int) bool {
+	switch code & 0xff {
+	case 5, 6, 7, 9, 13, 14:
+		return true
+	}
+	return false
+}
+
+// Run follows the log until the context ends. Whatever happens to the file, it goes on.
+func (r *Report) Run(ctx context.Context) {
+	pause, began := time.Duration(0), time.Now()
+	for {
+		err := r.guarded(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		var spoilt *spoiltError
+		if errors.As(err, &spoilt) {
+			err = r.discard(spoilt.why)
+		} else {
+			r.opt.Logger.Warn("the report cannot go on and is tried again; the exchange goes on", "error", err)
+		}
+		if err != nil {
+			r.failed()
+		}
+		if time.Since(began) > 30*r.opt.pause { // it went well for a while
+			pause = 0
+		}
+		if !errors.Is(err, errAsked) {
+			pause = min(max(2*pause, r.opt.pause), 30*r.opt.pause)
+			wait(ctx, pause)
+		}
+		began = time.Now()
+	}
+}
+
+func (r *Report) failed() {
+	r.mu.Lock()
+	r.status.Errors++
+	r.mu.Unlock()
+}
+
+// discard removes the file that is in use.
+func (r *Report) discard(why error) error {
+	level := slog.LevelWarn
+	if errors.Is(why, errAsked) || errors.Is(why, errOther) {
+		level = slog.LevelInfo
+	}
+	r.opt.Logger.Log(context.Background(), level, "the report is built anew from the log; the exchange goes on", "because", why)
+	r.mu.Lock()
+	r.status.Rebuilds++
+	r.status.Seq, r.status.At, r.caught = 0, 0, time.Time{}
+	r.mu.Unlock()
+	_, all, err := numbered(r.opt.Dir)
+	for _, path := range all {
+		err = errors.Join(err, remove(path))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot remove the report's file: %w", err)
+	}
+	if errors.Is(why, errAsked) || errors.Is(why, errOther) {
+		return errAsked // nothing has failed
+	}
+	return why
+}
+
+// guarded follows, and takes a panic for an error: a damaged file must not take the
+// exchange with it. What the library has locked then stays so, and its file is left to
+// itself.
+func (r *Report) guarded(ctx context.Context) (err error) {
+	var f *file
+	checks, cancel := context.WithCancel(ctx)
+	defer func() {
+		r.show(nil)
+		cancel()
+		r.checked <- struct{}{} // the last check has ended
+		<-r.checked
+		if cause := recover(); cause != nil {
+			err = &spoiltError{fmt.Errorf("what reads its file broke down: %v", cause)}
+			return
+		}
+		if f != nil {
+			err = errors.Join(err, f.close())
+		}
+	}()
+	if f, err = r.open(ctx); err != nil {
+		return err
+	}
+	r.show(f)
+	return r.follow(ctx, checks, f)
+}
+
+// show says which file is asked.
+func (r *Report) show(f *file) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file = f; f != nil {
+		r.status.Seq, r.status.At = f.place.seq, f.place.at
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

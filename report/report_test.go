@@ -1,0 +1,128 @@
+package report
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// wanted is what the trade comes to, by buyer.
+var wanted = []string{
+	" : leads 4 unmatched 1 auctions 2",
+	"buy_a USD: pings 1 bids 1 sales 1 revenue 12050001 payout 9640000 returns 1 credit 12050001 reversal 9640000",
+	"buy_b USD: pings 2 bids 2 wins 2 posts 2 post_rejects 1 post_timeouts 1 sales 1 revenue 5000000 payout 4000000",
+	"buy_c USD: pings 1 bids 1 posts 1 sales 1 revenue 8000000 payout 6400000",
+	"buy_d : pings 1 timeouts 1",
+}
+
+func (r *running) wants(q Question, want []string) {
+	r.t.Helper()
+	if got := said(q, r.ask(q)); !slices.Equal(got, want) {
+		r.t.Errorf("it says\n%s\nand not\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func traded(t testing.TB) *running {
+	t.Helper()
+	log := newLog()
+	trade(log)
+	r := run(t, log, options(log, t.TempDir()))
+	r.caughtUp()
+	return r
+}
+
+func (r *running) again() *running {
+	r.t.Helper()
+	r.stop()
+	next := run(r.t, r.log, r.opt)
+	next.caughtUp()
+	return next
+}
+
+// TestReport: what a trade comes to by each of what it may be asked by, and after a
+// restart the same.
+func TestReport(t *testing.T) {
+	r := traded(t)
+	for range 2 {
+		r.wants(whole(ByBuyer), wanted)
+		r.wants(whole(BySupplier, ByCampaign), []string{
+			"sup_a cmp_a USD: leads 2 unmatched 1 sales 1 revenue 12050001 payout 9640000 returns 1 credit 12050001 reversal 9640000",
+			"sup_b cmp_b USD: leads 2 auctions 2 pings 5 bids 4 wins 2 timeouts 1 posts 3 post_rejects 1 post_timeouts 1 sales 2 revenue 13000000 payout 10400000",
+		})
+		r.wants(whole(ByState, BySource), []string{
+			"  : auctions 1",
+			"CA facebook USD: leads 2 pings 4 bids 3 wins 1 timeouts 1 posts 2 post_rejects 1 post_timeouts 1 sales 2 revenue 20050001 payout 16040000 returns 1 credit 12050001 reversal 9640000",
+			"NV (other) : leads 1 unmatched 1",
+			"TX search USD: leads 1 auctions 1 pings 1 bids 1 wins 1 posts 1 sales 1 revenue 5000000 payout 4000000",
+		})
+		r.wants(whole(ByReason), []string{
+			" USD: leads 4 auctions 1 pings 3 bids 3 wins 2 posts 3 post_timeouts 1 sales 3 revenue 25050001 payout 20040000 returns 1 credit 12050001 reversal 9640000",
+			"below_floor : pings 1 bids 1",
+			"caps_full : unmatched 1 auctions 1",
+			"post_rejected : post_rejects 1",
+			"timeout : pings 1 timeouts 1",
+		})
+		r = r.again()
+	}
+}
+
+// TestRows: the tables say where each lead stands.
+func TestRows(t *testing.T) {
+	r := traded(t)
+	for text, want := range map[string]string{
+		"SELECT group_concat(status || '/' || delivery || '/' || buyer || '/' || posts || '/' || test || '/' || erased || '/' || state, ' ') FROM (SELECT * FROM leads ORDER BY id)": "6/0/1/0/0/0/CA 2/0/0/0/0/1/ 5/2/3/2/0/0/CA 1/2/2/1/0/0/TX 1/2/1/1/1/0/",
+		"SELECT group_concat(nth || '/' || buyer || '/' || settlement || '/' || attempts || '/' || status, ' ') FROM (SELECT * FROM posts ORDER BY lead, nth)":                       "1/2/2/2/422 2/3/1/1/201 1/2/1/1/201 1/1/1/1/201",
+		"SELECT group_concat(outcome || '/' || attempts || '/' || status, ' ') FROM (SELECT * FROM webhooks ORDER BY lead, type)":                                                    "1/1/200 0/0/0",
+		"SELECT group_concat(buyer || '/' || outcome || '/' || amount, ' ') FROM (SELECT * FROM bids ORDER BY auction, seat)":                                                        "2/1/9000000 3/2/8000000 4/6/0 1/3/1000000 2/1/5000000",
+		"SELECT group_concat((lead IS NULL) || '/' || asked || '/' || reason, ' ') FROM (SELECT * FROM auctions ORDER BY id)":                                                        "0/4/0 1/1/0 1/0/5",
+		"SELECT group_concat(id, ' ') FROM (SELECT * FROM names ORDER BY kind, ref)":                                                                                                 "sup_a sup_b buy_a buy_b buy_c buy_d cmp_a cmp_b",
+	} {
+		if got := r.scalar(text); got != want {
+			t.Errorf("%s\nsays %s\nand not %s", text, got, want)
+		}
+	}
+}
+
+func (r *running) scalar(text string) (said string) {
+	r.t.Helper()
+	r.mu.Lock()
+	f := r.file
+	r.mu.Unlock()
+	if err := f.readers.QueryRow(text).Scan(&said); err != nil {
+		r.t.Fatal(err)
+	}
+	return said
+}
+
+func (r *running) path() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return ""
+	}
+	return r.file.path
+}
+
+// TestNoContactInTheFile looks through every byte for a person whom suppliers and
+// buyers wrote wherever they can write.
+func TestNoContactInTheFile(t *testing.T) {
+	r := traded(t)
+	r.stop()
+	files, err := os.ReadDir(r.opt.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := ""
+	for _, file := range files {
+		bytes, err := os.ReadFile(filepath.Join(r.opt.Dir, file.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(bytes)
+	}
+	if !strings.Contains(all, "facebook") || strings.Contains(all, canary) {
+		t.Errorf("in %d bytes the source is: %v; the person: %v", len(all), strings.Contains(all, "facebook"), strings.Contains(all, canary))
+	}
+}

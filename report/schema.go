@@ -1,0 +1,81 @@
+package report
+
+import "strings"
+
+// schemaVersion is raised with every change to what is below or to what is written
+// into it: a file of another version is built anew.
+const schemaVersion = 1
+
+// applicationID is in the header of our files.
+const applicationID = 0x70706f73
+
+// schema are the tables. Times are Unix nanoseconds, money is millionths, ids are 16
+// bytes; buyers, suppliers, campaigns and sources are numbers that names and sources
+// tell. Those with ids in front are in the order of time, since ids are.
+const schema = `
+CREATE TABLE place (
+	one INTEGER PRIMARY KEY CHECK (one = 1),
+	exchange BLOB NOT NULL, epoch INTEGER NOT NULL,
+	seq INTEGER NOT NULL, at INTEGER NOT NULL,
+	begins INTEGER NOT NULL
+);
+CREATE TABLE names (kind INTEGER, ref INTEGER, id TEXT NOT NULL, PRIMARY KEY (kind, ref)) WITHOUT ROWID;
+CREATE TABLE sources (ref INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
+CREATE TABLE leads (
+	id BLOB PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL,
+	campaign INTEGER NOT NULL, supplier INTEGER NOT NULL, buyer INTEGER NOT NULL,
+	source INTEGER NOT NULL, state TEXT NOT NULL,
+	status INTEGER NOT NULL, delivery INTEGER NOT NULL, reason INTEGER NOT NULL,
+	price INTEGER NOT NULL, payout INTEGER NOT NULL, currency TEXT NOT NULL,
+	auction BLOB, posts INTEGER NOT NULL, test INTEGER NOT NULL, erased INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE auctions (
+	id BLOB PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL, lead BLOB,
+	campaign INTEGER NOT NULL, supplier INTEGER NOT NULL, source INTEGER NOT NULL, state TEXT NOT NULL,
+	reason INTEGER NOT NULL, asked INTEGER NOT NULL, test INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE bids (
+	auction BLOB, seat INTEGER, buyer INTEGER NOT NULL, outcome INTEGER NOT NULL, elapsed INTEGER NOT NULL,
+	amount INTEGER NOT NULL, payout INTEGER NOT NULL, currency TEXT NOT NULL,
+	status INTEGER NOT NULL, fault INTEGER NOT NULL,
+	PRIMARY KEY (auction, seat)
+) WITHOUT ROWID;
+CREATE TABLE posts (
+	lead BLOB, nth INTEGER, seq INTEGER NOT NULL, at INTEGER NOT NULL, buyer INTEGER NOT NULL,
+	price INTEGER NOT NULL, payout INTEGER NOT NULL, currency TEXT NOT NULL,
+	settlement INTEGER NOT NULL, settled INTEGER NOT NULL, attempts INTEGER NOT NULL,
+	status INTEGER NOT NULL, fault INTEGER NOT NULL, elapsed INTEGER NOT NULL,
+	PRIMARY KEY (lead, nth)
+) WITHOUT ROWID;
+CREATE TABLE webhooks (
+	lead BLOB, type INTEGER, supplier INTEGER NOT NULL, caused INTEGER NOT NULL,
+	outcome INTEGER NOT NULL, attempts INTEGER NOT NULL, at INTEGER NOT NULL,
+	status INTEGER NOT NULL, fault INTEGER NOT NULL,
+	PRIMARY KEY (lead, type)
+) WITHOUT ROWID;
+`
+
+// cellKey are the columns that a cell is found by, and what a report is asked by.
+var cellKey = []string{"quarter", "campaign", "supplier", "buyer", "source", "state", "reason", "currency"}
+
+// paceKey are those of the times that buyers take.
+var paceKey = []string{"quarter", "campaign", "supplier", "buyer", "kind", "slot"}
+
+// Fine cells tell all apart; coarse ones not the source, the state and the reason, and
+// are a hundredth as many.
+const (
+	fineCells   = "cells_fine"
+	coarseCells = "cells_coarse"
+	paces       = "paces"
+)
+
+func cellTable(name string, key, measures []string) string {
+	return "CREATE TABLE " + name + " (" + strings.Join(key, " NOT NULL, ") + " NOT NULL, " +
+		strings.Join(measures, " INTEGER NOT NULL, ") + " INTEGER NOT NULL, PRIMARY KEY (" + strings.Join(key, ", ") + ")) WITHOUT ROWID;\n"
+}
+
+// wholeSchema is schema and the tables of sums.
+func wholeSchema() string {
+	return schema + cellTable(fineCells, cellKey, measureNames) + cellTable(coarseCells, cellKey, measureNames) +
+		cellTable(paces, paceKey, []string{"n"})
+}

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// sweep removes what is past Keep, a quarter of an hour at a time, each with the time
+// from which on all is there.
+func (r *Report) sweep(ctx context.Context, f *file) error {
+	if r.opt.Keep == 0 || r.opt.Now().Sub(r.swept) < r.opt.sweeps {
+		return nil
+	}
+	r.swept = r.opt.Now()
+	ctx = context.WithoutCancel(ctx)
+	last := quarterOf(r.swept.Add(-r.opt.Keep).UnixNano())
+	for range sweptAtOnce {
+		oldest := int64(math.MaxInt64)
+		err := f.writer.QueryRowContext(ctx, "SELECT quarter FROM "+coarseCells+" ORDER BY quarter LIMIT 1").Scan(&oldest)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return spoils(err)
+		}
+		until := last
+		if oldest < last {
+			until = oldest + 1
+		}
+		if err := f.forget(ctx, until*quarter); err != nil {
+			return spoils(err)
+		}
+		if until == last {
+			return nil
+		}
+	}
+	r.swept = time.Time{} // there is more
+	return nil
+}
+
+// sweptAtOnce is how many quarters are removed before the log is looked at again.
+const sweptAtOnce = 16
+
+// forget removes what is older, as one transaction.
+func (f *file) forget(ctx context.Context, before int64) (err error) {
+	if err := f.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.exec(ctx, "ROLLBACK"))
+		}
+	}()
+	gone := int64(0)
+	id := market.MakeID(before/int64(time.Millisecond), [10]byte{})
+	for table, column := range map[string]string{"leads": "id", "posts": "lead", "webhooks": "lead", "auctions": "id", "bids": "auction"} {
+		if err := f.drop(ctx, &gone, table+" WHERE "+column+" < ?", id[:]); err != nil {
+			return err
+		}
+	}
+	for _, table := range []string{fineCells, coarseCells, paces} {
+		if err := f.drop(ctx, &gone, table+" WHERE quarter < ?", before/quarter); err != nil {
+			return err
+		}
+	}
+	kept := f.place
+	if gone > 0 {
+		kept.begins = max(kept.begins, before)
+	}
+	if err := f.writePlace(ctx, kept); err != nil {
+		return err
+	}
+	if err := f.exec(ctx, "COMMIT"); err != nil {
+		return err
+	}
+	f.place = kept
+	return nil
+}
+
+func (f *file) drop(ctx context.Context, gone *int64, from string, args ...any) error {
+	result, err := f.writer.ExecContext(ctx, "DELETE FROM "+from, args...)
+	if err != nil {
+		return err
+	}
+	n, err := result.RowsAffected()
+	*gone += n
+	return err
+}
