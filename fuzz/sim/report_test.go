@@ -70,9 +70,13 @@ func (*tellings) Close() {}
 // end, and wherever it stood before, what it says of every party is what the party's
 // statement says, to the last millionth.
 func TestReportIsTheLedger(t *testing.T) {
+	most := 20 // days; some of a week are enough for a lead to come back
+	if raceDetector || testing.Short() {
+		most = 5
+	}
 	rapid.Check(t, func(draw *rapid.T) {
 		seed := rapid.Uint64Range(1, 60).Draw(draw, "seed")
-		days := rapid.IntRange(5, 20).Draw(draw, "days")
+		days := rapid.IntRange(most/4, most).Draw(draw, "days")
 		spoils := rapid.SliceOfN(rapid.IntRange(0, 5), 4, 4).Draw(draw, "spoils") // chance is asked outside of the bubble
 		dir, fault := t.TempDir(), ""
 		synctest.Test(t, func(t *testing.T) {
