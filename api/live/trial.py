@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,7 @@ def main() -> int:
     parser.add_argument("--only", choices=sorted(RUNS), help="one of the two sandboxes")
     parser.add_argument("--keep", action="store_true", help="keep the folder with logs and data")
     options, more = parser.parse_known_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     place = Path(tempfile.mkdtemp(prefix="pingpost-live-"))
     try:
         with World(place, os.environ["PINGPOST_PROGRAM"]) as world:
