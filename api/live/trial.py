@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -54,11 +55,12 @@ NARROW_EXAMPLES = 5  # of each operation; the second sandbox is there for its li
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--examples", type=int, default=60, help="examples of each operation (%(default)s)")
+    parser.add_argument("--examples", type=int, default=120, help="examples of each operation (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of all chance (%(default)s)")
     parser.add_argument("--only", choices=sorted(RUNS), help="one of the two sandboxes")
     parser.add_argument("--keep", action="store_true", help="keep the folder with logs and data")
     options, more = parser.parse_known_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     place = Path(tempfile.mkdtemp(prefix="pingpost-live-"))
     try:
         with World(place, os.environ["PINGPOST_PROGRAM"]) as world:
