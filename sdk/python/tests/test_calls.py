@@ -51,6 +51,22 @@ def test_a_lead_is_sold(exchange: Exchange, caller: Caller) -> None:
     assert "x-pingpost-test" not in heard.headers
 
 
+@pytest.mark.parametrize(
+    ("credential", "method", "wanted"),
+    [
+        ({"token": "t"}, "ingest_lead", "/api/v1/ingest needs a client with api_key"),
+        ({"api_key": "key"}, "seed_leads", "/v1/dev/seed needs a client with client_id"),
+    ],
+)
+def test_a_credential_of_another_kind_is_not_sent(
+    exchange: Exchange, caller: Caller, credential: Dict[str, str], method: str, wanted: str
+) -> None:
+    body = LEAD if method == "ingest_lead" else {"count": 100, "vertical": "auto", "state": "CA"}
+    with pytest.raises(ValueError, match=wanted):
+        caller.client(exchange.url, **credential)(method, body)
+    assert not exchange.requests
+
+
 def test_a_test_lead_under_a_key_of_ones_own(exchange: Exchange, caller: Caller) -> None:
     exchange.tell(INGEST, Says(201, SOLD, {"X-Pingpost-Test": "1", "Idempotent-Replayed": "true"}))
     answer = caller.client(exchange.url + "/", api_key="key")(
@@ -88,7 +104,8 @@ def test_leads_are_read(exchange: Exchange, caller: Caller) -> None:
     assert lead.created_at == datetime(2026, 3, 2, 17, 4, 5, 250000, timezone.utc)
     assert lead.extra == {"more": {"a": [1]}}
     assert lead.to_dict() == dict(LEAD_BODY, created_at=lead.created_at)
-    assert call("get_supplied_lead", "lead_1").data == lead
+    supplied = caller.client(exchange.url, api_key="key")("get_supplied_lead", "lead_1")
+    assert supplied.data == lead
     assert [h.headers.get("idempotency-key") for h in exchange.requests] == [None, None]
 
 
@@ -114,14 +131,16 @@ def test_each_call_has_its_path(
     exchange: Exchange, caller: Caller, method: str, arguments: Any, path: str, keyed: bool, answer: Any
 ) -> None:
     exchange.tell(path, Says(200, answer))
-    got = caller.client(exchange.url, token="tok")(method, *arguments)
+    by_key = path.startswith("/api/")
+    credential = {"api_key": "key"} if by_key else {"token": "tok"}
+    got = caller.client(exchange.url, **credential)(method, *arguments)
     assert pingpost.to_json(got) == pingpost.to_json(type(got).from_dict(answer))
     assert set(got.to_dict()) == set(answer)
     (heard,) = exchange.requests
     assert (heard.method, heard.path) == ("POST", path)
     assert heard.json == arguments[-1]
     assert ("idempotency-key" in heard.headers) is keyed
-    assert heard.headers.get("authorization") == (None if method == "create_token" else "Bearer tok")
+    assert heard.headers.get("authorization") == (None if by_key or method == "create_token" else "Bearer tok")
 
 
 PASSING = [

@@ -75,7 +75,11 @@ Step = Union[Send[Any], Wait, GetToken]
 
 def converse(call: Call[A], settings: Settings, now: Callable[[], float]) -> Generator[Step, Any, A]:
     """Carries one call to its answer, or raises the PingpostError that it ends with. Now is the
-    time in Unix seconds, for a Retry-After that is a date."""
+    time in Unix seconds, for a Retry-After that is a date. ValueError: the client's credential is of
+    a kind that this address does not take."""
+    if not call.operation.public and call.operation.by_api_key != ("x-api-key" in settings.standing):
+        wanted = "api_key" if call.operation.by_api_key else "client_id and client_secret, or with token"
+        raise ValueError(f"{call.operation.path} needs a client with {wanted}")
     oauth = settings.token_request is not None and not call.operation.public
     credential = {} if call.operation.public else settings.standing
     token: Optional[str] = None

@@ -42,6 +42,11 @@ class Operation(Generic[A]):
     public: bool = False
     """Whether it is called without a credential."""
 
+    @property
+    def by_api_key(self) -> bool:
+        """Whether it takes an API key; the others take a token."""
+        return self.path.startswith("/api/")
+
 
 INGEST_LEAD = Operation("POST", "/api/v1/ingest", IngestResponse, keyed=True)
 CHECK_AVAILABILITY = Operation("POST", "/api/v1/ping", AvailabilityResponse, keyed=True)

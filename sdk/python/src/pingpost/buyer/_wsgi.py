@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 
+DRAINED = 1 << 20
+"""Of a body that is too large, bytes that are read all the same."""
+
+
 class WsgiApp:
     """A bid is decided in a thread of its own, since only so it can be given up when it is late; a
     post in the thread that has the request."""
@@ -82,6 +86,7 @@ def _body(environ: Dict[str, Any]) -> Optional[bytes]:
     if text.isdigit():
         length = int(text[:12])
         if length > MAX_BODY:
+            _discard(reader, length)
             return None
         body = bytes(reader.read(length)) if length else b""
         if len(body) < length:
@@ -95,6 +100,17 @@ def _body(environ: Dict[str, Any]) -> Optional[bytes]:
             break
         body += part
     return body
+
+
+def _discard(reader: Any, length: int) -> None:
+    """Reads what is refused, up to DRAINED: where a server closes a connection with bytes unread, the
+    reset can take the answer from the caller."""
+    left = min(length, DRAINED)
+    while left > 0:
+        part = reader.read(min(left, MAX_BODY))
+        if not part:
+            return
+        left -= len(part)
 
 
 def _phrase(status: int) -> str:
