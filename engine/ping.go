@@ -41,6 +41,7 @@ type PingAnswer struct {
 	Amount     market.Money
 	Currency   market.Currency
 	ValidUntil int64
+	Passed     market.Passed
 
 	// Of an availability ping.
 	Campaign  string
@@ -273,7 +274,7 @@ func (e *Engine) answerOfAuction(fact *event.AuctionHeld) PingAnswer {
 		switch {
 		case bid.Token == "":
 		case answer.Bid && bid.Outcome == market.OutcomeWon:
-			answer.Amount, answer.Currency, answer.ValidUntil = bid.Payout, bid.Currency, bid.ValidUntil
+			answer.Amount, answer.Currency, answer.ValidUntil, answer.Passed = bid.Payout, bid.Currency, bid.ValidUntil, fact.Passed
 		case !answer.Bid:
 			answer.Offers = append(answer.Offers, PingOffer{
 				Buyer: e.state.NameOf(event.NameBuyer, bid.Buyer), Amount: bid.Payout, Currency: bid.Currency, ValidUntil: bid.ValidUntil,

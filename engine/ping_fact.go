@@ -49,13 +49,15 @@ func (p *ping) inbound() market.Reason {
 	return market.ReasonNone
 }
 
-// win ends the auction for the best bid. A seller gets a token for it; who asked
-// who is there to buy chooses by the buyer's name.
+// win ends the auction for the best bid. A seller gets a token for it, and hears
+// what the lead has passed; who asked who is there to buy chooses by the buyer's
+// name.
 func (p *ping) win(seat int) {
 	p.candidates.DropOne(seat, market.OutcomeWon)
 	p.fact.Until = p.auction.bid(seat).ValidUntil
 	if p.endpoint == endpointPing {
 		p.engine.opt.Entropy(p.fact.Token[:])
+		p.fact.Passed = p.open.Campaign.PassedAt(seat)
 	}
 }
 

@@ -264,8 +264,9 @@ type pinged struct {
 		Token    string      `json:"bid_token"`
 		Until    time.Time   `json:"valid_until"`
 	} `json:"bid"`
-	Reason string `json:"reject_reason"`
-	Detail string `json:"reject_detail"`
+	Passed []string `json:"buyer_filters_passed"`
+	Reason string   `json:"reject_reason"`
+	Detail string   `json:"reject_detail"`
 }
 
 // read decodes an answer of a status.

@@ -111,7 +111,16 @@ func appendBid(body []byte, a *engine.PingAnswer) []byte {
 	body = appendPrice(append(body, `,"bid":{`...), a.Amount, a.Currency)
 	body = a.Token.AppendTo(append(body, `,"bid_token":"`...))
 	body = appendTime(append(body, `","valid_until":"`...), a.ValidUntil)
-	return append(body, `"}}`...)
+	return appendPassed(append(body, `"}`...), a.Passed)
+}
+
+// appendPassed ends the answer with what the lead has met. An auction in the log
+// that does not tell is answered as it was then, without.
+func appendPassed(body []byte, met market.Passed) []byte {
+	if met == 0 {
+		return append(body, '}')
+	}
+	return append(met.AppendJSON(append(body, `,"buyer_filters_passed":`...)), '}')
 }
 
 // appendOffers writes the answer to a supplier's question who would buy.

@@ -30,6 +30,11 @@ func TestBidAnswers(t *testing.T) {
 			`{"auction_id":"a\"1","bid":{"amount":9.64,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"2026-03-02T13:00:04.987Z"}}`,
 		},
 		{
+			"a bid with what the lead has met",
+			engine.PingAnswer{Theirs: "a", Bid: true, Token: aToken, Amount: 1_000_000, Currency: dollars, ValidUntil: 1e9, Passed: market.PassedState | market.PassedVertical},
+			`{"auction_id":"a","bid":{"amount":1,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"1970-01-01T00:00:01.000Z"},"buyer_filters_passed":["state","vertical"]}`,
+		},
+		{
 			"nothing paid",
 			engine.PingAnswer{Theirs: "a", Bid: true, Token: aToken, Currency: dollars, ValidUntil: 1e9},
 			`{"auction_id":"a","bid":{"amount":0,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"1970-01-01T00:00:01.000Z"}}`,

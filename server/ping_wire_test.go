@@ -18,6 +18,9 @@ func TestPing(t *testing.T) {
 	if said.Auction != "a1" || said.Bid == nil || said.Bid.Amount != "8" || said.Bid.Currency != "USD" || !strings.HasPrefix(said.Bid.Token, "bid_") {
 		t.Fatal(a.body)
 	}
+	if fmt.Sprint(said.Passed) != "[vertical]" {
+		t.Errorf("passed: %v; nothing else is asked for", said.Passed)
+	}
 	if left := said.Bid.Until.Sub(before); left < 4*time.Second || left > 5*time.Second+time.Since(before) {
 		t.Errorf("open for %v", left)
 	}

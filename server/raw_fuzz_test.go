@@ -142,7 +142,7 @@ func FuzzRawHTTP(f *testing.F) {
 			if i+1 == len(statuses) && status >= 300 {
 				break // refused, and nothing read behind it
 			}
-			if i == whole && i+2 >= len(statuses) && tornTrailer(raw, i) {
+			if i == whole && i+2 >= len(statuses) && (tornTrailer(raw, i) || bareTrailer(raw, i)) {
 				break
 			}
 			if i >= whole || theirs[i] != requests[i] {
@@ -152,7 +152,7 @@ func FuzzRawHTTP(f *testing.F) {
 	})
 }
 
-// tornTrailer is the one difference that there is: behind a body's last chunk the
+// tornTrailer is one of the two differences that there are: behind a body's last chunk the
 // connection ended within a line. To the library the body is whole, as it is, and the
 // rest of the line a request that it cannot read, which is refused; net/http takes
 // nothing. No request can follow, since nothing does.
@@ -169,6 +169,17 @@ func tornTrailer(raw []byte, request int) bool {
 		raw = raw[:end]
 	}
 	return false
+}
+
+// bareTrailer is the other one: a trailer that ends in bare line feeds, as heads may, is
+// whole to both, but net/http begins with it only if a CRLF CRLF follows anywhere. With
+// one at the connection's end it reads what the library reads.
+func bareTrailer(raw []byte, request int) bool {
+	if bytes.LastIndex(raw, []byte("\n\n")) < bytes.LastIndex(raw, []byte("\r\n\r\n")) {
+		return false
+	}
+	_, whole := readByNetHTTP(append(bytes.Clone(raw), "\r\n\r\n"...))
+	return whole > request
 }
 
 // judgeAnswers reads what was written: one answer for each request, and no byte

@@ -34,7 +34,8 @@ type AuctionHeld struct {
 	Bids        []Bid   // of all that were asked: those that stand, best first, then the rest by seat
 	Fields      []Field // what the ping said of the lead
 
-	Test bool // over a test lead: no other can be sold at its bids
+	Test   bool          // over a test lead: no other can be sold at its bids
+	Passed market.Passed // with a bid of ours: what the lead has met at the winner's seat
 }
 
 // Auction is an auction that was part of another decision, and is recorded with
@@ -78,12 +79,13 @@ func (a *AuctionHeld) marshal(mm message) {
 		a.Fields[i].marshal(mm.AppendMessage(20))
 	}
 	putBool(mm, 21, a.Test)
+	putUint(mm, 22, uint64(a.Passed))
 }
 
 // fieldToApply is field without what is only ever read from the log.
 func (a *AuctionHeld) fieldToApply(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
-	case 10, 18, 19, 20, 21:
+	case 10, 18, 19, 20, 21, 22:
 		return true
 	}
 	return a.field(fc)
@@ -142,6 +144,8 @@ func (a *AuctionHeld) decision(fc *easyproto.FieldContext) bool {
 		return getField(fc, &a.Fields)
 	case 21:
 		return getBool(fc, &a.Test)
+	case 22:
+		return getByte(fc, &a.Passed)
 	}
 	return true
 }

@@ -22,10 +22,10 @@ func TestBriefLeavesOutWhatIsNeverApplied(t *testing.T) {
 			}
 			e.Fields, e.Trail, e.Auction, e.Theirs = nil, nil, Auction{}, ""
 		case *AuctionHeld:
-			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Bids) == 0 || e.Theirs == "" || !e.Test {
+			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Bids) == 0 || e.Theirs == "" || !e.Test || e.Passed == 0 {
 				t.Fatal("the auction has nothing to leave out")
 			}
-			e.Fields, e.Trail, e.Bids, e.Theirs, e.Test = nil, nil, nil, "", false
+			e.Fields, e.Trail, e.Bids, e.Theirs, e.Test, e.Passed = nil, nil, nil, "", false, 0
 		}
 		got, err := brief.Decode(data)
 		if err != nil {

@@ -55,14 +55,14 @@ var everyBroken = []broken{
 		mutant.Mutation{
 			Name: "it acknowledges before the fsync", File: "wal/committer.go",
 			Old: lateTell, New: earlyTell,
-		}, "EIO from an fsync", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not", "was told lead."},
+		}, "EIO from an fsync", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not", "was told lead.", "which is backed up: the log is not", "the log's history has no lead"},
 	},
 	{
 		mutant.Mutation{
 			Name: "it acknowledges before the write", File: "wal/committer.go",
 			Old: "\ttook, full, err := l.disk.write(l.encoded, len(batch))\n",
 			New: "\ttell(batch, h.batch, h.at)\n\tfor i := range batch {\n\t\tbatch[i].waiter = nil\n\t}\n\ttook, full, err := l.disk.write(l.encoded, len(batch))\n",
-		}, "EIO from a write,short write", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not"},
+		}, "EIO from a write,short write", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not", "which is backed up: the log is not", "the log's history has no lead"},
 	},
 	{
 		mutant.Mutation{
@@ -148,7 +148,7 @@ var everyBroken = []broken{
 			Name: "the backup has no keys of leads", File: "wal/backup/keys.go",
 			Old: "\t\tinfo, err := entry.Info()\n\t\tif errors.Is(err, fs.ErrNotExist) {\n",
 			New: "\t\tinfo, err := entry.Info()\n\t\tif errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name {\n",
-		}, "disk lost,erase", 20 * time.Second, []string{"the keys of leads cannot be read", "is gone: true"},
+		}, "disk lost,erase", 20 * time.Second, []string{"the keys of leads cannot be read", "is gone: true", "(withheld: the person was erased)"},
 	},
 	{
 		mutant.Mutation{

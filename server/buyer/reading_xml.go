@@ -111,16 +111,17 @@ func (w *xmlWalk) enter(attributes []xml.Attr) error {
 
 // stands tells whether the walk is at a place: its names, from the root on.
 func (w *xmlWalk) stands(place string) bool {
+	rest, more := place, true
 	for _, name := range w.path {
-		first, rest, more := strings.Cut(place, "/")
-		if first != name || place == "" {
+		if !more {
 			return false
 		}
-		if place = rest; !more {
-			place = ""
+		var step string
+		if step, rest, more = strings.Cut(rest, "/"); step != name {
+			return false
 		}
 	}
-	return place == ""
+	return !more
 }
 
 // latin reads the two character sets, beside UTF-8, that old endpoints declare.

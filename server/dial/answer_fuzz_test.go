@@ -5,15 +5,22 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/valyala/fasthttp"
 )
 
+// spaced are spaces between a header's name and its colon. RFC 9112, 5.1, has them
+// taken out of answers; net/http takes them for a part of the name.
+var spaced = regexp.MustCompile(`(?m)^([^\s:]+)[ \t]+:`)
+
 // readByNetHTTP is the answer as another client reads it: the first one whose status
 // is final.
 func readByNetHTTP(raw []byte) (status int, body []byte, err error) {
+	head := raw[:len(raw)-len(behindHead(raw))]
+	raw = append(spaced.ReplaceAll(head, []byte("$1:")), raw[len(head):]...)
 	in := bufio.NewReaderSize(bytes.NewReader(raw), HeadLimit)
 	for range maxInterim {
 		response, err := http.ReadResponse(in, &http.Request{Method: http.MethodPost})
@@ -28,6 +35,18 @@ func readByNetHTTP(raw []byte) (status int, body []byte, err error) {
 		_ = response.Body.Close()
 	}
 	return 0, nil, errInterim
+}
+
+// behindHead is what comes behind the first empty line.
+func behindHead(raw []byte) []byte {
+	for i := range raw {
+		for _, end := range headEnds {
+			if bytes.HasPrefix(raw[i:], end) {
+				return raw[i:]
+			}
+		}
+	}
+	return nil
 }
 
 // FuzzRawAnswer: whatever an endpoint writes and then hangs up, the reading ends, takes

@@ -125,6 +125,10 @@ export interface BidResponse {
    */
   auction_id: string;
   bid: Bid | null;
+  /**
+   * With a bid: what the buyer behind it, or the campaign, asks of a lead, and this one has. `vertical` is always among them; `state`, `tcpa` (consent) and `score_threshold` where a list of states or a filter asks for it.
+   */
+  buyer_filters_passed?: Array<string>;
   reject_reason?: NoBidReason;
   /**
    * The same in words, for a person.

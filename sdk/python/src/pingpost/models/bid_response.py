@@ -22,6 +22,9 @@ class BidResponse(Model):
     r"""The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
     """
     bid: Optional[Bid]
+    buyer_filters_passed: Optional[List[str]]
+    r"""With a bid: what the buyer behind it, or the campaign, asks of a lead, and this one has. `vertical` is always among them; `state`, `tcpa` (consent) and `score_threshold` where a list of states or a filter asks for it.
+    """
     reject_reason: Optional[NoBidReason]
     reject_detail: Optional[str]
     r"""The same in words, for a person.
@@ -30,6 +33,7 @@ class BidResponse(Model):
     MEMBERS: ClassVar[Tuple[Member, ...]] = (
         Member("auction_id", "auction_id", str, required=True),
         Member("bid", "bid", Bid, required=True, nullable=True),
+        Member("buyer_filters_passed", "buyer_filters_passed", str, many=True),
         Member("reject_reason", "reject_reason", NoBidReason),
         Member("reject_detail", "reject_detail", str),
     )
@@ -39,12 +43,14 @@ class BidResponse(Model):
         *,
         auction_id: str,
         bid: Optional[Bid],
+        buyer_filters_passed: Optional[List[str]] = None,
         reject_reason: Optional[Union[NoBidReason, str]] = None,
         reject_detail: Optional[str] = None,
         extra: Optional[Mapping[str, Any]] = None,
     ) -> None:
         self.auction_id = auction_id
         self.bid = bid
+        self.buyer_filters_passed = buyer_filters_passed
         self.reject_reason = None if reject_reason is None else NoBidReason(reject_reason)
         self.reject_detail = reject_detail
         self.extra = dict(extra or {})
