@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import logging
 import threading
@@ -290,6 +291,20 @@ def test_members_that_are_missing(house: House, ask: Any, path: str, body: Any, 
 def test_members_of_another_type(ask: Any, path: str, body: Any, field: str) -> None:
     (found,) = ask(path, body).json()["field_errors"]
     assert (found["field"], found["code"]) == (field, "wrong_type")
+
+
+@pytest.mark.parametrize("length", [100_000, 5 << 20])
+def test_a_large_body_is_read_so_that_the_answer_arrives(house: House, length: int) -> None:
+    sent = io.BytesIO(b"x" * length)
+    environ: Any = {"REQUEST_METHOD": "POST", "PATH_INFO": "/v1/post", "CONTENT_TYPE": "application/json",
+               "CONTENT_LENGTH": str(length), "HTTP_AUTHORIZATION": "Bearer tok", "HTTP_IDEMPOTENCY_KEY": "k",
+               "wsgi.input": sent}  # fmt: skip
+    said: List[str] = []
+    buyer = pingpost.Buyer(house.bid, house.post, pingpost.Credential(bearer="tok"))
+    start: Any = lambda status, headers, trace=None: said.append(status)  # noqa: E731
+    b"".join(buyer.wsgi(environ, start))
+    assert said[0].startswith("413")
+    assert sent.tell() == min(length, 1 << 20)
 
 
 @pytest.mark.parametrize(("path", "body"), [("/v1/ping", PING), ("/v1/post", POST)], ids=["ping", "post"])

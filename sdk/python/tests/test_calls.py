@@ -140,7 +140,9 @@ def test_each_call_has_its_path(
     assert (heard.method, heard.path) == ("POST", path)
     assert heard.json == arguments[-1]
     assert ("idempotency-key" in heard.headers) is keyed
-    assert heard.headers.get("authorization") == (None if by_key or method == "create_token" else "Bearer tok")
+    assert heard.headers.get("authorization") == (
+        None if by_key or method == "create_token" else "Bearer tok"
+    )
 
 
 PASSING = [
