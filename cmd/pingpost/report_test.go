@@ -13,7 +13,7 @@ import (
 // TestReportCommand: a lead that a running exchange has sold is in its report, and is so
 // again after that was built anew.
 func TestReportCommand(t *testing.T) {
-	s := serve(t, "-c", configuration(t, served))
+	s := serve(t, "-c", configuration(t, served+"report: {keep: 400d}\n"))
 	public, admin := s.addresses("production")
 	sendOne(t, public)
 	for _, said := range []string{"", "The report is being built anew.\n"} {

@@ -14,7 +14,7 @@ import (
 )
 
 // guarded has tight limits at its doors, so that attacks are over soon.
-const guarded = recorded + `limits: {connections: 40, max_conns_per_ip: 1000, read_timeout: 300ms, write_timeout: 300ms, auth_failures: 3}
+const guarded = recorded + `limits: {connections: 40, max_conns_per_ip: 1000, read_timeout: 2s, write_timeout: 2s, auth_failures: 3}
 `
 
 // attack opens a connection and does its worst until the exchange ends it.
