@@ -301,7 +301,10 @@ def test_a_large_body_is_read_so_that_the_answer_arrives(house: House, length: i
                "wsgi.input": sent}  # fmt: skip
     said: List[str] = []
     buyer = pingpost.Buyer(house.bid, house.post, pingpost.Credential(bearer="tok"))
-    start: Any = lambda status, headers, trace=None: said.append(status)  # noqa: E731
+
+    def start(status: str, *_: Any) -> Any:
+        said.append(status)
+
     b"".join(buyer.wsgi(environ, start))
     assert said[0].startswith("413")
     assert sent.tell() == min(length, 1 << 20)
