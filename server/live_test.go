@@ -51,7 +51,10 @@ func (b *broadcast) stream(t *testing.T, version string) (*talk, http.Header, io
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatal(response, err)
 	}
-	t.Cleanup(func() { _ = response.Body.Close() })
+	t.Cleanup(func() {
+		k.Close() // or to close the body would be to hear it out
+		_ = response.Body.Close()
+	})
 	return k, response.Header, response.Body
 }
 
