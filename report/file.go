@@ -30,6 +30,7 @@ type file struct {
 	place    place
 	sources  *sources
 	names    map[nameKey]bool // that the file has
+	breath   breath           // of who writes
 }
 
 // place is of which log the file is and how far it goes.

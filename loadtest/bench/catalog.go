@@ -20,6 +20,7 @@ type document struct {
 	Admin     map[string]any  `json:"admin"`
 	Trusted   []string        `json:"trusted_networks,omitempty"`
 	Sandbox   bool            `json:"sandbox,omitempty"`
+	Report    map[string]any  `json:"report,omitempty"`
 	Suppliers []any           `json:"suppliers"`
 	Buyers    []buyerForm     `json:"buyers"`
 	Lists     []any           `json:"suppression_lists,omitempty"`
