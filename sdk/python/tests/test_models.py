@@ -186,5 +186,7 @@ def test_what_is_optional_and_odd_is_kept() -> None:
 
 
 def test_what_is_wrong_with_a_member_is_shown() -> None:
-    wrong = pingpost.FieldError.from_dict({"field": "lead.phone", "code": "invalid_format", "expected": "ten digits"})
+    wrong = models.FieldError.from_dict(
+        {"field": "lead.phone", "code": "invalid_format", "expected": "ten digits"}
+    )
     assert repr(wrong) == "FieldError(field='lead.phone', code='invalid_format', expected='ten digits')"
