@@ -96,7 +96,7 @@ func (a *Admin) config(ctx *fasthttp.RequestCtx) {
 
 // apply puts a document into force; with ?dry=1 it says what would change.
 func (a *Admin) apply(ctx *fasthttp.RequestCtx) {
-	changes, unapplied, err := a.operator.Apply(bodyOf(ctx), isDry(ctx.QueryArgs()))
+	changes, unapplied, err := a.operator.Apply(bodyOf(ctx), actorOf(ctx), isDry(ctx.QueryArgs()))
 	if err != nil {
 		a.failWith(ctx, err)
 		return
