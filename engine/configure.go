@@ -16,6 +16,7 @@ type Configuration struct {
 	Firsts   Firsts
 	Tables   map[market.ListID]*market.Table // contents of suppression lists
 	Lists    map[market.ListID]state.ListFile
+	By       string // the operator who wants it; empty: it comes from the file
 }
 
 // Firsts are first values of state. What has a value already keeps it.
@@ -82,7 +83,7 @@ func (e *Engine) logCatalog(c *Configuration) error {
 		return nil
 	}
 	c.Catalog.Version++
-	return e.commit(&event.CatalogSet{Version: c.Catalog.Version, Document: c.Document}, nil)
+	return e.commit(&event.CatalogSet{Version: c.Catalog.Version, Document: c.Document, By: c.By}, nil)
 }
 
 func (e *Engine) logFirsts(c *Configuration) error {
@@ -90,30 +91,30 @@ func (e *Engine) logFirsts(c *Configuration) error {
 	now := e.opt.Clock.Now()
 	s := e.state
 	for i := range c.Firsts.Credentials {
-		if fact := e.adding(&c.Firsts.Credentials[i]); !s.HadCredential(fact) {
+		if fact := e.By(c.By).adding(&c.Firsts.Credentials[i]); !s.HadCredential(fact) {
 			facts = append(facts, fact)
 		}
 	}
 	for _, first := range c.Firsts.Secrets {
 		if _, ok := s.Secret(first.Name); !ok {
-			facts = append(facts, &event.SecretSet{Name: first.Name, Sealed: first.Sealed, At: now})
+			facts = append(facts, &event.SecretSet{Name: first.Name, Sealed: first.Sealed, At: now, By: c.By})
 		}
 	}
 	for _, first := range c.Firsts.Balances {
 		if ref := s.RefOf(event.NameBuyer, string(first.Buyer)); !s.Opened(ref) {
-			facts = append(facts, &event.FundsMoved{Buyer: ref, Amount: first.Amount, Opening: true, At: now})
+			facts = append(facts, &event.FundsMoved{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: c.By})
 		}
 	}
 	for _, id := range c.Firsts.Campaigns {
-		facts = e.firstPause(facts, event.NameCampaign, string(id), now)
+		facts = e.By(c.By).firstPause(facts, event.NameCampaign, string(id), now)
 	}
 	for _, id := range c.Firsts.Buyers {
-		facts = e.firstPause(facts, event.NameBuyer, string(id), now)
+		facts = e.By(c.By).firstPause(facts, event.NameBuyer, string(id), now)
 	}
 	for id, file := range c.Lists {
 		ref := s.RefOf(event.NameList, string(id))
 		if _, ok := s.List(ref); !ok {
-			facts = append(facts, &event.ListLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now})
+			facts = append(facts, &event.ListLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: c.By})
 		}
 	}
 	for _, fact := range facts {
@@ -124,10 +125,10 @@ func (e *Engine) logFirsts(c *Configuration) error {
 	return nil
 }
 
-func (e *Engine) firstPause(facts []event.Event, door event.NameKind, id string, now int64) []event.Event {
+func (e Operator) firstPause(facts []event.Event, door event.NameKind, id string, now int64) []event.Event {
 	ref := e.state.RefOf(door, id)
 	if _, seen := e.state.Paused(door, ref); seen {
 		return facts
 	}
-	return append(facts, &event.DoorSet{Door: door, Ref: ref, Paused: true, At: now})
+	return append(facts, &event.DoorSet{Door: door, Ref: ref, Paused: true, At: now, By: e.by})
 }

@@ -65,6 +65,7 @@ type CapName struct {
 type CatalogSet struct {
 	Version  uint32
 	Document string // hex SHA-256 of the file
+	By       string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
 }
 
 func (*CatalogSet) Kind() Kind { return KindCatalogSet }
@@ -73,6 +74,7 @@ func (c *CatalogSet) reset()   { *c = CatalogSet{} }
 func (c *CatalogSet) marshal(mm message) {
 	putUint(mm, 1, uint64(c.Version))
 	putString(mm, 2, c.Document)
+	putString(mm, 3, c.By)
 }
 
 func (c *CatalogSet) field(fc *easyproto.FieldContext) bool {
@@ -81,6 +83,8 @@ func (c *CatalogSet) field(fc *easyproto.FieldContext) bool {
 		return getUint32(fc, &c.Version)
 	case 2:
 		return getString(fc, &c.Document)
+	case 3:
+		return getString(fc, &c.By)
 	}
 	return true
 }

@@ -66,6 +66,9 @@ func Describe(e Event) string {
 	case *LeadsErased:
 		d.erased(e)
 	}
+	if by := By(e); by != "" {
+		d.text("by", by)
+	}
 	return "{" + strings.Join(d, ",") + "}"
 }
 

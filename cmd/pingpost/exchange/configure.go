@@ -16,13 +16,14 @@ import (
 	"pingpost/server/config"
 )
 
-// configure puts a configuration into force. Requests in flight end under the
+// configure puts a configuration into force, as an operator wants it or, with nobody's
+// name, the file. Requests in flight end under the
 // one they began with; none is dropped.
-func (x *Exchange) configure(built *config.Exchange) error {
+func (x *Exchange) configure(built *config.Exchange, by string) error {
 	x.applying.Lock()
 	defer x.applying.Unlock()
 	e := x.engine.Load()
-	wanted := engine.Configuration{Catalog: built.Catalog}
+	wanted := engine.Configuration{Catalog: built.Catalog, By: by}
 	hash := sha256.Sum256(built.Canonical)
 	wanted.Document = hex.EncodeToString(hash[:])
 	if err := x.keepDocument(wanted.Document, built.Canonical); err != nil {
@@ -139,7 +140,7 @@ func (x *Exchange) Reload() error {
 	}
 	x.warnRestart(&built.Settings)
 	before, unapplied := x.Configuration(), x.unapplied(built)
-	if err := x.configure(built); err != nil {
+	if err := x.configure(built, ""); err != nil {
 		return err
 	}
 	x.warnUnapplied(unapplied)
@@ -172,7 +173,7 @@ func (x *Exchange) Configuration() []byte {
 // what of it is not applied: see unapplied. The configuration's file is not
 // written: where it says otherwise, it has the word again at the next reload or
 // start.
-func (x *Exchange) Apply(document []byte, dry bool) (changes, unapplied []string, err error) {
+func (x *Exchange) Apply(document []byte, dry bool, by string) (changes, unapplied []string, err error) {
 	if x.Ready() != nil {
 		return nil, nil, errors.New("the exchange is not ready")
 	}
@@ -192,7 +193,7 @@ func (x *Exchange) Apply(document []byte, dry bool) (changes, unapplied []string
 		return changes, unapplied, nil
 	}
 	x.warnRestart(&built.Settings)
-	if err := x.configure(built); err != nil {
+	if err := x.configure(built, by); err != nil {
 		return changes, unapplied, err
 	}
 	x.warnUnapplied(unapplied)

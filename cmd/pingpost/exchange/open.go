@@ -72,7 +72,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 		AuthFailures: limits.AuthFailures, TLS: x.certificates.public.config(),
 	})
 	unapplied := x.unapplied(built)
-	if err := x.configure(built); err != nil {
+	if err := x.configure(built, ""); err != nil {
 		return err
 	}
 	x.warnUnapplied(unapplied)
