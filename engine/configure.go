@@ -14,7 +14,7 @@ type Configuration struct {
 	Catalog  *market.Catalog // without numbers; the engine gives them and keeps it
 	Document string          // hex SHA-256 of its canonical document, which is kept beside the log
 	Overlay  string          // hex SHA-256 of what of it was made entry by entry, kept there too; empty: nothing was
-	By       string          // the operator; empty: the exchange itself
+	By       string          // the operator who wants it; empty: it comes from the file
 	From     event.Origin
 	Firsts   Firsts
 	Tables   map[market.ListID]*market.Table // contents of suppression lists
@@ -106,30 +106,30 @@ func (e *Engine) logFirsts(c *Configuration) error {
 	now := e.opt.Clock.Now()
 	s := e.state
 	for i := range c.Firsts.Credentials {
-		if fact := e.adding(&c.Firsts.Credentials[i]); !s.HadCredential(fact) {
+		if fact := e.By(c.By).adding(&c.Firsts.Credentials[i]); !s.HadCredential(fact) {
 			facts = append(facts, fact)
 		}
 	}
 	for _, first := range c.Firsts.Secrets {
 		if _, ok := s.Secret(first.Name); !ok {
-			facts = append(facts, &event.SecretSet{Name: first.Name, Sealed: first.Sealed, At: now})
+			facts = append(facts, &event.SecretSet{Name: first.Name, Sealed: first.Sealed, At: now, By: c.By})
 		}
 	}
 	for _, first := range c.Firsts.Balances {
 		if ref := s.RefOf(event.NameBuyer, string(first.Buyer)); !s.Opened(ref) {
-			facts = append(facts, &event.FundsMoved{Buyer: ref, Amount: first.Amount, Opening: true, At: now})
+			facts = append(facts, &event.FundsMoved{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: c.By})
 		}
 	}
 	for _, id := range c.Firsts.Campaigns {
-		facts = e.firstPause(facts, event.NameCampaign, string(id), now)
+		facts = e.By(c.By).firstPause(facts, event.NameCampaign, string(id), now)
 	}
 	for _, id := range c.Firsts.Buyers {
-		facts = e.firstPause(facts, event.NameBuyer, string(id), now)
+		facts = e.By(c.By).firstPause(facts, event.NameBuyer, string(id), now)
 	}
 	for id, file := range c.Lists {
 		ref := s.RefOf(event.NameList, string(id))
 		if _, ok := s.List(ref); !ok {
-			facts = append(facts, &event.ListLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now})
+			facts = append(facts, &event.ListLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: c.By})
 		}
 	}
 	for _, fact := range facts {
@@ -140,10 +140,10 @@ func (e *Engine) logFirsts(c *Configuration) error {
 	return nil
 }
 
-func (e *Engine) firstPause(facts []event.Event, door event.NameKind, id string, now int64) []event.Event {
+func (e Operator) firstPause(facts []event.Event, door event.NameKind, id string, now int64) []event.Event {
 	ref := e.state.RefOf(door, id)
 	if _, seen := e.state.Paused(door, ref); seen {
 		return facts
 	}
-	return append(facts, &event.DoorSet{Door: door, Ref: ref, Paused: true, At: now})
+	return append(facts, &event.DoorSet{Door: door, Ref: ref, Paused: true, At: now, By: e.by})
 }

@@ -33,8 +33,8 @@ type Operator interface {
 	Configuration() []byte
 	// Apply puts a document into force, in YAML or JSON, and says what changed,
 	// and which of its values are not applied, since they are first values and
-	// others are in force. With dry it only says.
-	Apply(document []byte, by string, dry bool) (changes, unapplied []string, err error)
+	// others are in force. With dry it only says. By is the operator who wants it.
+	Apply(document []byte, dry bool, by string) (changes, unapplied []string, err error)
 	// Seal seals a secret that the exchange presents.
 	Seal(name, value string) []byte
 	// Reveal opens such a secret again; false: there is none of this name.

@@ -62,9 +62,6 @@ type ItemConflict struct {
 
 func (c *ItemConflict) Error() string { return c.Message }
 
-// actorOf is who asks, as the log is to have it.
-func actorOf(*fasthttp.RequestCtx) string { return "" }
-
 // maxItem bounds an entry that is sent.
 const maxItem = 1 << 20
 

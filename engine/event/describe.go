@@ -24,7 +24,6 @@ func Describe(e Event) string {
 		d.text("document", e.Document)
 		d.text("overlay", e.Overlay)
 		d.text("from", e.From.String())
-		d.text("by", e.By)
 	case *CredentialSet:
 		d.text("credential", e.Credential.String())
 		d.uint("owner_kind", uint64(e.Owner))
@@ -60,7 +59,6 @@ func Describe(e Event) string {
 		d.text("file", e.File)
 		d.uint("entries", e.Entries)
 		d.flag("uploaded", e.Uploaded)
-		d.text("by", e.By)
 	case *StatusChanged:
 		d.changes(e)
 	case *HookTried:
@@ -70,6 +68,9 @@ func Describe(e Event) string {
 		d.flag("off", e.Off)
 	case *LeadsErased:
 		d.erased(e)
+	}
+	if by := By(e); by != "" {
+		d.text("by", by)
 	}
 	return "{" + strings.Join(d, ",") + "}"
 }

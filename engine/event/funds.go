@@ -15,6 +15,7 @@ type FundsMoved struct {
 	Opening bool
 	Note    string
 	At      int64
+	By      string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
 }
 
 func (*FundsMoved) Kind() Kind { return KindFundsMoved }
@@ -26,6 +27,7 @@ func (f *FundsMoved) marshal(mm message) {
 	putBool(mm, 3, f.Opening)
 	putString(mm, 4, f.Note)
 	putFixed(mm, 5, uint64(f.At))
+	putString(mm, 6, f.By)
 }
 
 func (f *FundsMoved) field(fc *easyproto.FieldContext) bool {
@@ -40,6 +42,8 @@ func (f *FundsMoved) field(fc *easyproto.FieldContext) bool {
 		return getString(fc, &f.Note)
 	case 5:
 		return getFixed(fc, &f.At)
+	case 6:
+		return getString(fc, &f.By)
 	}
 	return true
 }
@@ -50,6 +54,7 @@ type DoorSet struct {
 	Ref    market.Ref
 	Paused bool
 	At     int64
+	By     string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
 }
 
 func (*DoorSet) Kind() Kind { return KindDoorSet }
@@ -60,6 +65,7 @@ func (d *DoorSet) marshal(mm message) {
 	putUint(mm, 2, uint64(d.Ref))
 	putBool(mm, 3, d.Paused)
 	putFixed(mm, 4, uint64(d.At))
+	putString(mm, 5, d.By)
 }
 
 func (d *DoorSet) field(fc *easyproto.FieldContext) bool {
@@ -72,6 +78,8 @@ func (d *DoorSet) field(fc *easyproto.FieldContext) bool {
 		return getBool(fc, &d.Paused)
 	case 4:
 		return getFixed(fc, &d.At)
+	case 5:
+		return getString(fc, &d.By)
 	}
 	return true
 }

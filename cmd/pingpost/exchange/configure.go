@@ -191,7 +191,7 @@ func (x *Exchange) Configuration() []byte {
 // what of it is not applied: see unapplied. The configuration's file is not
 // written: where it says otherwise, it has the word again at the next reload or
 // start. What was made entry by entry stays, but for what the document has too.
-func (x *Exchange) Apply(document []byte, by string, dry bool) (changes, unapplied []string, err error) {
+func (x *Exchange) Apply(document []byte, dry bool, by string) (changes, unapplied []string, err error) {
 	if x.Ready() != nil {
 		return nil, nil, errNotReady
 	}
