@@ -35,7 +35,10 @@ func Combine(path string, base []byte, made Entries) (*Combined, error) {
 			c.Taken = append(c.Taken, ref)
 		}
 	}
-	return c, c.write(base)
+	if err := c.write(base); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // write puts the whole document together, a collection's own entries first.
@@ -95,18 +98,20 @@ func (c *Combined) told(err error) error {
 // the numbers and the lines are of.
 func (c *Combined) tell(p *Problem) {
 	p.Line, p.Column = 0, 0
-	if found := numbered.FindStringSubmatch(p.Path); found != nil && found[1] == "" {
-		ref, made := c.at(found[2], found[3])
-		p.Path = ref.String() + strings.TrimPrefix(p.Path, found[0])
-		if made && ref != c.fresh {
-			p.Message += " (" + ref.String() + " was made through the API: change it by PUT /admin/v1/config/" + string(ref.Kind) + "/" + ref.ID + ", or give it back what it refers to)"
-		}
-	}
 	p.Message = numbered.ReplaceAllStringFunc(p.Message, func(place string) string {
 		found := numbered.FindStringSubmatch(place)
 		ref, _ := c.at(found[2], found[3])
 		return found[1] + ref.String()
 	})
+	found := numbered.FindStringSubmatch(p.Path)
+	if len(found) == 0 || found[1] != "" {
+		return
+	}
+	ref, made := c.at(found[2], found[3])
+	p.Path = ref.String() + strings.TrimPrefix(p.Path, found[0])
+	if made && ref != c.fresh {
+		p.Message += " (" + ref.String() + " was made through the API: change it by PUT /admin/v1/config/" + string(ref.Kind) + "/" + ref.ID + ", or give it back what it refers to)"
+	}
 }
 
 // numbered is an entry's place by its number. A collection of the same name inside an

@@ -137,7 +137,7 @@ func (r *running) halfway(head, body string) net.Conn {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { conn.Close() })
-	req, err := http.NewRequest("PUT", "/", nil)
+	req, err := http.NewRequest(http.MethodPut, "/", nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}
