@@ -33,8 +33,8 @@ type Operator interface {
 	Configuration() []byte
 	// Apply puts a document into force, in YAML or JSON, and says what changed,
 	// and which of its values are not applied, since they are first values and
-	// others are in force. With dry it only says.
-	Apply(document []byte, dry bool) (changes, unapplied []string, err error)
+	// others are in force. With dry it only says. By is the operator who wants it.
+	Apply(document []byte, dry bool, by string) (changes, unapplied []string, err error)
 	// Seal seals a secret that the exchange presents.
 	Seal(name, value string) []byte
 	// Reveal opens such a secret again; false: there is none of this name.
@@ -44,6 +44,9 @@ type Operator interface {
 	Tokens() *token.Mint
 	// Sandbox tells whether the exchange is one, where static tokens are good.
 	Sandbox() bool
+	Configurer
+	Lister
+	Archiver
 	Explainer
 	Bookkeeper
 	Eraser
@@ -60,6 +63,7 @@ type Admin struct {
 	wary     *wary      // of those who guess it
 	applying sync.Mutex // one configuration is read and judged at a time
 	rotating sync.Mutex // one webhook secret at a time
+	loading  loading    // one suppression list at a time
 	http     *fasthttp.Server
 	tls      *tls.Config // nil: plain HTTP is spoken
 	logger   *slog.Logger
@@ -117,6 +121,13 @@ func (a *Admin) guarded(routes *router.Router) {
 		routes.Handle(method, path, a.guard(a.withBody(maxBody, faultTooLarge, h)))
 	}
 	routes.PUT("/admin/v1/config", a.guard(a.alone(a.withBody(maxDocument, faultDocument, a.apply))))
+	a.itemRoutes(add, func(method, path string, h fasthttp.RequestHandler) {
+		routes.Handle(method, path, a.guard(a.withBody(maxItem, faultEntry, h)))
+	})
+	add("GET", "/admin/v1/suppression", a.lists)
+	routes.PUT("/admin/v1/suppression/{id}", a.guard(a.upload))
+	add("GET", "/admin/v1/backup", a.backup)
+	add("POST", "/admin/v1/backup", a.backUp)
 	add("GET", "/admin/v1/hash", a.hash)
 	add("GET", "/admin/v1/config", a.config)
 	add("GET", "/admin/v1/deliveries", a.deliveries)
@@ -205,7 +216,10 @@ func (a *Admin) Serve(listener net.Listener) error {
 }
 
 // Shutdown ends it.
-func (a *Admin) Shutdown() error { return a.http.Shutdown() }
+func (a *Admin) Shutdown() error {
+	a.loading.end()
+	return a.http.Shutdown()
+}
 
 func (a *Admin) ready(ctx *fasthttp.RequestCtx) {
 	if err := a.operator.Ready(); err != nil {

@@ -57,8 +57,9 @@ type Exchange struct {
 	doors    *server.Server
 	admin    *server.Admin
 
-	applying  sync.Mutex // one change of configuration at a time
-	canonical atomic.Pointer[[]byte]
+	applying sync.Mutex // one change of configuration at a time, from what it was made out of on
+	inForce  atomic.Pointer[inForce]
+	opened   openLists
 
 	public, private net.Listener
 	certificates    certificates
