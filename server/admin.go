@@ -51,6 +51,7 @@ type Operator interface {
 	Bookkeeper
 	Eraser
 	Reporter
+	Overseer
 }
 
 // Admin answers operators. Its address is never public by default; all of it
@@ -67,6 +68,10 @@ type Admin struct {
 	http     *fasthttp.Server
 	tls      *tls.Config // nil: plain HTTP is spoken
 	logger   *slog.Logger
+
+	watch     *watch
+	overviews *overviews
+	live      *live
 }
 
 // OverTLS has the address speak TLS, from Serve on.
@@ -87,6 +92,9 @@ const (
 // NewAdmin returns an admin server.
 func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Logger) *Admin {
 	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", wary: newWary(guesses, meter, logger), logger: logger}
+	a.watch = newWatch(meter)
+	a.overviews = &overviews{admin: a, watch: a.watch}
+	a.live = newLive(a.overviews.event)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
 	routes.NotFound = a.guard(func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultNotFound) })
@@ -162,6 +170,7 @@ func (a *Admin) guarded(routes *router.Router) {
 		add("DELETE", at+"/tokens/{token}", a.owned(owner, a.inSandbox(a.revokeToken)))
 	}
 	a.webhookRoutes(add)
+	a.readingRoutes(add)
 	add("GET", "/debug/pprof/{name:*}", a.profile)
 }
 
@@ -212,12 +221,15 @@ func (a *Admin) unreadable(ctx *fasthttp.RequestCtx, err error) {
 func (a *Admin) Serve(listener net.Listener) error {
 	c := newCrowd(listener, maxOperators, maxOperatorsFrom, newRequestID, a.meter.notAccepted)
 	c.seal, c.trusts, c.unsealed = a.tls, a.wary.trusts, a.meter.unsealed.Inc
+	go a.watch.run()
 	return a.http.Serve(c)
 }
 
-// Shutdown ends it.
+// Shutdown ends it, and first those who would listen for ever.
 func (a *Admin) Shutdown() error {
 	a.loading.end()
+	a.watch.end()
+	a.live.close()
 	return a.http.Shutdown()
 }
 
