@@ -101,7 +101,7 @@ export function Shell({ leave }: { leave: () => Promise<void> }) {
           Menu
         </button>
         <a class="brand" href={to([])}>
-          <img src="/favicon.svg" alt="" width="24" height="24" /> pingpost
+          <img src="/favicon.svg" alt="" width="24" height="24" /> <span>pingpost</span>
         </a>
         <Find />
         <Person leave={leave} />
@@ -174,7 +174,7 @@ function Person({ leave }: { leave: () => Promise<void> }) {
   return (
     <div class="person">
       <select aria-label="Colours" value={theme} onChange={(e) => choose(e.currentTarget.value as Theme)}>
-        <option value="system">as the system</option>
+        <option value="system">system</option>
         <option value="light">light</option>
         <option value="dark">dark</option>
       </select>

@@ -106,7 +106,8 @@ export function draw(told: Told): Drawing {
 function ask(c: Candidate, due: number): Part {
   const until = c.elapsed_ms ?? due;
   const text = c.elapsed_ms === undefined ? 'asked, no answer in time' : `answered after ${millis(c.elapsed_ms)}`;
-  return { kind: 'ask', from: 0, until, open: false, tone: outcomeTone(c.outcome), text };
+  const tone = c.bid ? (c.outcome === 'won' ? 'good' : 'plain') : outcomeTone(c.outcome);
+  return { kind: 'ask', from: 0, until, open: false, tone, text };
 }
 
 function saysOf(c: Candidate): string {
@@ -114,7 +115,7 @@ function saysOf(c: Candidate): string {
     c.bid && `bid ${money(c.bid)}`,
     c.payout && `payout ${money(c.payout)}`,
     c.status && c.status !== 200 ? `HTTP ${c.status}` : undefined,
-    c.fault && words(c.fault),
+    c.fault && c.fault !== c.outcome && words(c.fault),
     c.reason,
   ]);
 }

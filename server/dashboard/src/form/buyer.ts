@@ -13,7 +13,7 @@ const dialect = (key: string, label: string): Spec =>
     })),
     lines('body', 'Body', { help: 'a template: docs/adapters.md' }),
     group('answer', 'Answer', [
-      choice('format', 'Format', ['json', 'xml', 'text']),
+      choice('format', 'Format', ['json', 'form', 'xml']),
       text('accepted', 'Accepted', { help: 'where it says whether it takes the lead' }),
       words('yes', 'Yes'),
       words('no', 'No'),

@@ -55,12 +55,12 @@ export function Changes({ kind, id }: { kind: Kind | ''; id: string }) {
                   <span>
                     {c.before !== undefined && c.before !== null && (
                       <del>
-                        <code>{scalar(c.before)}</code>
+                        <Value of={c.before} />
                       </del>
                     )}{' '}
                     {c.after !== undefined && c.after !== null ? (
                       <ins>
-                        <code>{scalar(c.after)}</code>
+                        <Value of={c.after} />
                       </ins>
                     ) : (
                       <em>taken out</em>
@@ -76,5 +76,17 @@ export function Changes({ kind, id }: { kind: Kind | ''; id: string }) {
         ))}
       </ol>
     </More>
+  );
+}
+
+// Value is one of a change: a whole entry is folded.
+function Value({ of }: { of: unknown }) {
+  if (typeof of !== 'object' || of === null || Array.isArray(of)) return <code>{scalar(of)}</code>;
+  return (
+    <details>
+      <summary>all of it</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <pre tabIndex={0}>{JSON.stringify(of, null, 2)}</pre>
+    </details>
   );
 }

@@ -64,12 +64,8 @@ function Breakdown({ of, query }: { of: Unmatched; query: { [name: string]: stri
           label="Unmatched leads by reason: each leads to the leads"
           of={of.reasons.map((r) => ({
             key: r.reason,
-            name: (
-              <>
-                {words(r.reason)}
-                <small>{meaning(r.reason)}</small>
-              </>
-            ),
+            name: words(r.reason),
+            note: meaning(r.reason),
             value: r.leads,
             text: `${count(r.leads)} (${share(r.leads / of.leads)})`,
             href: to(['leads'], { ...query, status: 'UNMATCHED', reason: r.reason }),
@@ -120,12 +116,8 @@ function Breakdown({ of, query }: { of: Unmatched; query: { [name: string]: stri
             label="Candidates by buyer: each narrows this page"
             of={buyers.map(([buyer, one]) => ({
               key: buyer,
-              name: (
-                <>
-                  {buyer}
-                  <small>{one.outcomes.join(', ')}</small>
-                </>
-              ),
+              name: buyer,
+              note: one.outcomes.join(', '),
               value: one.bids,
               text: count(one.bids),
               href: to(['unmatched'], { ...query, buyer }),

@@ -57,7 +57,7 @@ function Switch({ of, done }: { of: Webhook; done: () => void }) {
     <Act
       needs="operator"
       tone="quiet"
-      label={`Switch the webhook of ${of.supplier_id} ${of.off ? 'on' : 'off'}`}
+      label={`Switch ${of.off ? 'on' : 'off'} the webhook of ${of.supplier_id}`}
       run={async () => {
         await call('POST', `webhooks/${part(of.supplier_id)}/${of.off ? 'on' : 'off'}`);
         done();

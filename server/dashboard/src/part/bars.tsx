@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 export interface Bar {
   key: string;
   name: ComponentChildren;
+  note?: string;
   value: number;
   text: string; // the value as it is shown
   href?: string;
@@ -16,7 +17,10 @@ export function Bars({ of, label }: { of: Bar[]; label: string }) {
       {of.map((b) => {
         const inner = (
           <>
-            <span class="bar-name">{b.name}</span>
+            <span class="bar-name">
+              <span class="bar-link">{b.name}</span>
+              {b.note && <small>{b.note}</small>}
+            </span>
             <span class="bar-track" aria-hidden="true">
               <span class="bar-fill" style={{ width: `${most > 0 ? Math.max((b.value / most) * 100, 0.5) : 0}%` }} />
             </span>

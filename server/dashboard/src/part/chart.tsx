@@ -65,10 +65,17 @@ function options(width: number, series: Series[]): uPlot.Options {
     cursor: { drag: { x: false, y: false }, y: false },
     scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
     axes: [
-      { stroke: faint, grid, ticks: grid, font },
+      { stroke: faint, grid, ticks: grid, font, values: (_, at, __, ___, step) => at.map((t) => moment(t, step)) },
       { stroke: faint, grid, ticks: grid, font, size: 54 },
     ],
     series: [{}, ...series.map((s) => ({ label: s.name, stroke: color(s.color), width: 2, points: { show: false } }))],
     tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC'),
   };
+}
+
+// moment is a tick's time in UTC, as fine as the ticks are.
+export function moment(at: number, step: number): string {
+  const text = new Date(at * 1000).toISOString();
+  if (step >= 86_400) return text.slice(5, 10);
+  return text.slice(11, step >= 60 ? 16 : 19);
 }
