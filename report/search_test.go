@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -174,9 +173,7 @@ func pages[T any](t *rapid.T, s Search, ask func(context.Context, Search) ([]T, 
 func TestSearchFindsWhatFits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBazaar(rt)
-		dir, err := os.MkdirTemp(t.TempDir(), "")
-		must(t, err)
-		opt := options(b.log, dir)
+		opt := options(b.log, t.TempDir())
 		opt.most = usualLimits
 		opt.most.stretch = rapid.IntRange(1, 30).Draw(rt, "stretch")
 		opt.most.searches = time.Duration(rapid.IntRange(0, 1).Draw(rt, "time")) * time.Minute
@@ -267,6 +264,22 @@ func TestSearchRefuses(t *testing.T) {
 }
 
 // TestSearchIsByIndex: none of the searches that have an index reads a whole table.
+// plan is how SQLite goes about a question.
+func (r *running) plan(text string, args ...any) (steps string) {
+	r.t.Helper()
+	rows, err := r.file.readers.Query("EXPLAIN QUERY PLAN "+text, args...)
+	must(r.t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		must(r.t, rows.Scan(&id, &parent, &unused, &step))
+		steps += step + "\n"
+	}
+	must(r.t, rows.Err())
+	return steps
+}
+
 func TestSearchIsByIndex(t *testing.T) {
 	r := traded(t)
 	for index, s := range map[string]Search{
@@ -278,16 +291,7 @@ func TestSearchIsByIndex(t *testing.T) {
 		must(t, err)
 		h := hunt{table: "leads", condition: *c}
 		text, key := h.source()
-		rows, err := r.file.readers.Query("EXPLAIN QUERY PLAN SELECT "+leadColumns+text+h.where+" ORDER BY id DESC", append(append([]any{h.low[:], h.high[:]}, key...), h.args...)...)
-		must(t, err)
-		plan := ""
-		for rows.Next() {
-			var id, parent, unused int
-			var step string
-			must(t, rows.Scan(&id, &parent, &unused, &step))
-			plan += step + "\n"
-		}
-		must(t, errors.Join(rows.Err(), rows.Close()))
+		plan := r.plan("SELECT "+leadColumns+text+h.where+" ORDER BY id DESC", append(append([]any{h.low[:], h.high[:]}, key...), h.args...)...)
 		if !strings.Contains(plan, index) || !strings.Contains(plan, "id>? AND id<?)") || strings.Contains(plan, "TEMP B-TREE") {
 			t.Errorf("%s: %s", index, plan)
 		}

@@ -13,6 +13,9 @@ func Named(text []byte, ref Ref) (json.RawMessage, error) {
 	if err := json.Unmarshal(text, &members); err != nil || members == nil {
 		return nil, Problems{{Path: ref.String(), Message: "expected a mapping"}}.err()
 	}
+	if _, there := members["file"]; there && ref.Kind == Lists {
+		return nil, Problems{{Path: ref.String() + ".file", Message: "is for the configuration's file; send the list's contents by PUT /admin/v1/suppression/" + ref.ID}}.err()
+	}
 	id, there := members["id"]
 	if !there {
 		quoted, err := json.Marshal(ref.ID)
@@ -28,11 +31,6 @@ func Named(text []byte, ref Ref) (json.RawMessage, error) {
 	var said string
 	if err := json.Unmarshal(id, &said); err != nil || said != ref.ID {
 		return nil, Problems{{Path: ref.String() + ".id", Message: "is not the id that this was sent for; an id is given once, so make a new entry and remove the old one"}}.err()
-	}
-	if ref.Kind == Lists {
-		if _, there := members["file"]; there {
-			return nil, Problems{{Path: ref.String() + ".file", Message: "is for the configuration's file; send the list's contents by PUT /admin/v1/suppression/" + ref.ID}}.err()
-		}
 	}
 	return text, nil
 }
