@@ -100,7 +100,7 @@ export function Shell({ leave }: { leave: () => Promise<void> }) {
         >
           Menu
         </button>
-        <a class="brand" href={to([])}>
+        <a class="brand" href={to([])} aria-label="pingpost, overview">
           <img src="/favicon.svg" alt="" width="24" height="24" /> <span>pingpost</span>
         </a>
         <Find />

@@ -82,6 +82,12 @@ export function errorsAt(errors: FieldError[], path: Path): FieldError[] {
   return errors.filter((e) => e.field === name);
 }
 
+// errorsWithin are those of a field and of its entries, where all of them are in one input.
+export function errorsWithin(errors: FieldError[], path: Path): FieldError[] {
+  const name = nameOf(path);
+  return errors.filter((e) => e.field === name || e.field.startsWith(`${name}[`));
+}
+
 // isSet tells whether a secret's place in a document says that there is one.
 export function isSet(value: unknown): boolean {
   return isMap(value) && value.set === true;

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { Button } from '../part/button';
 import { Check, Input, Labelled, Select } from '../part/field';
 import type { Doc, FieldError, Kind } from '../types';
-import { at, errorsAt, isSet, nameOf, type Path, put } from './document';
+import { at, errorsAt, errorsWithin, isSet, nameOf, type Path, put } from './document';
 import type { Spec } from './spec';
 
 export interface Editing {
@@ -13,6 +13,9 @@ export interface Editing {
   fresh: boolean; // there is no such item yet
   ids: { [kind in Kind]?: string[] };
 }
+
+// inOne are the kinds of lists that one input has.
+const inOne = ['words', 'several', 'refs'];
 
 // Fields asks for what the specs say, below a path of the document.
 export function Fields({ of, path, form }: { of: Spec[]; path: Path; form: Editing }) {
@@ -31,7 +34,7 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
   const common = {
     label: spec.label,
     help: spec.first && !form.fresh ? join(spec.help, 'later values change nothing') : spec.help,
-    errors: errorsAt(form.errors, path),
+    errors: inOne.includes(spec.kind) ? errorsWithin(form.errors, path) : errorsAt(form.errors, path),
     disabled: form.locked,
   };
   switch (spec.kind) {

@@ -59,7 +59,7 @@ export function ItemPage({ kind, id }: PageOf & { kind: Kind }) {
         )}
       </Loaded>
       <Card title="History of it">
-        <Changes kind={kind} id={id} />
+        <Changes key={item.data?.etag} kind={kind} id={id} />
       </Card>
     </>
   );

@@ -77,8 +77,8 @@ export function LeadsPage({ query }: PageOf) {
             { head: 'Buyer', of: (l) => <Ref of="buyers" id={l.buyer} /> },
             { head: 'Price', number: true, of: (l) => amount(l.price, l.currency) },
             { head: 'Payout', number: true, of: (l) => amount(l.payout, l.currency) },
-            { head: 'State', of: (l) => l.state ?? '–' },
-            { head: 'Source', of: (l) => l.source ?? '–' },
+            { head: 'State', of: (l) => l.state || '–' },
+            { head: 'Source', of: (l) => l.source || '–' },
           ]}
         />
       </More>

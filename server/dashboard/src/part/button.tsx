@@ -60,7 +60,9 @@ export function Act({
   const [busy, work] = useState(false);
   const [asking, ask] = useState(false);
   const [failure, fail] = useState<Failure | undefined>();
+  // While it is under way the button keeps the focus, and takes no second click.
   const start = async () => {
+    if (busy) return;
     work(true);
     fail(undefined);
     try {
@@ -77,7 +79,7 @@ export function Act({
     <span class="act">
       <Button
         {...rest}
-        disabled={denied !== '' || busy || rest.disabled}
+        disabled={denied !== '' || rest.disabled}
         busy={busy}
         describedBy={denied ? id : undefined}
         onClick={sure ? () => ask(true) : start}
@@ -96,7 +98,7 @@ export function Act({
           <Wrong failure={failure} />
           <div class="row end">
             <Button onClick={() => ask(false)}>Cancel</Button>
-            <Button tone={rest.tone === 'danger' ? 'danger' : 'main'} onClick={start} disabled={busy} busy={busy}>
+            <Button tone={rest.tone === 'danger' ? 'danger' : 'main'} onClick={start} busy={busy}>
               {rest.children}
             </Button>
           </div>

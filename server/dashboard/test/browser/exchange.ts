@@ -65,7 +65,7 @@ buyers:
     endpoint: "${at.picky}"
     auth: {bearer: ${secret.buyers}}
     states: [CA, TX]
-    caps: [{per: day, count: 12}, {per: month, money: 2000}]
+    caps: [{per: day, count: 8}, {per: month, money: 2000}]
     oauth_clients: [{client_id: picky, client_secret: ${secret.reporter}}]
   - {id: buy_vault, funds: {balance: 500}}
 campaigns:
@@ -221,8 +221,9 @@ const some = (i: number): string => states[i % states.length] ?? 'CA';
 async function happen(x: Here): Promise<Place> {
   const bought: string[] = [];
   let [unmatched, auctioned] = ['', ''];
-  for (let i = 0; i < 21; i++) {
-    const { data } = await send(x, person('cmp_auto', some(i)));
+  // Some states nobody buys in; then as many as it takes until picky has taken three.
+  for (let i = 0; i < 14 || (bought.length < 3 && i < 40); i++) {
+    const { data } = await send(x, person('cmp_auto', i < 14 ? some(i) : 'TX'));
     if (data?.status === 'UNMATCHED') unmatched = data.id;
     else if (data && (await boughtBy(x, data.id)) === 'buy_picky') bought.push(data.id);
   }

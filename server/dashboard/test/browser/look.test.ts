@@ -55,7 +55,9 @@ interface Finding {
 async function serious(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run: (at: Document, how: object) => Promise<{ violations: Finding[] }> } };
+    const { axe } = window as unknown as {
+      axe: { run: (at: Document, how: object) => Promise<{ violations: Finding[] }> };
+    };
     return (await axe.run(document, { resultTypes: ['violations'] })).violations;
   });
   return found

@@ -46,9 +46,10 @@ export async function newPage(options: BrowserContextOptions = {}): Promise<Page
 }
 
 export async function signIn(page: Page, name = 'op', password = place.password): Promise<void> {
-  await page.getByLabel('Name').fill(name);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  const form = page.locator('.alone');
+  await form.getByLabel('Name').fill(name);
+  await form.getByLabel('Password').fill(password);
+  await form.getByRole('button', { name: 'Sign in' }).click();
 }
 
 // signedIn is a page of an operator who may do everything, at an address.
@@ -56,7 +57,7 @@ export async function signedIn(at = '', options: BrowserContextOptions = {}): Pr
   const page = await newPage(options);
   await page.goto(`/#/${at}`);
   await signIn(page);
-  await page.getByRole('navigation', { name: 'Pages' }).waitFor({ state: 'attached' });
+  await page.locator('nav#menu').waitFor({ state: 'attached' });
   return page;
 }
 
@@ -82,4 +83,5 @@ export const button = (of: Page | Locator, name: string | RegExp): Locator => of
 export const dialog = (page: Page): Locator => page.getByRole('dialog');
 
 // said waits for the line that tells what was done.
-export const said = (page: Page, text: string | RegExp): Promise<void> => shows(page.locator('.notice').getByText(text));
+export const said = (page: Page, text: string | RegExp): Promise<void> =>
+  shows(page.locator('.notice').getByText(text));

@@ -9,7 +9,8 @@ declare module 'vitest' {
 
 // One exchange for all tests: what one does another may see.
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  if (!process.env.PINGPOST_PROGRAM) throw new Error('PINGPOST_PROGRAM must be the program: make dashboard-test says it');
+  if (!process.env.PINGPOST_PROGRAM)
+    throw new Error('PINGPOST_PROGRAM must be the program: make dashboard-test says it');
   const { place, close } = await open();
   project.provide('place', place);
   return close;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { at, differences, errorsAt, isSet, nameOf, put } from '../../src/form/document';
+import { at, differences, errorsAt, errorsWithin, isSet, nameOf, put } from '../../src/form/document';
 
 test('a path is named as the exchange names it', () => {
   expect(nameOf(['caps', 0, 'count'])).toBe('caps[0].count');
@@ -52,6 +52,8 @@ test('an error stands at its own field alone', () => {
   expect(errorsAt(errors, ['caps', 0, 'count'])).toEqual([errors[1]]);
   expect(errorsAt(errors, ['caps', 0])).toEqual([errors[0]]);
   expect(errorsAt(errors, ['caps'])).toEqual([]);
+  expect(errorsWithin(errors, ['caps'])).toEqual(errors);
+  expect(errorsWithin(errors, ['cap'])).toEqual([]);
 });
 
 test('a secret that is set is told from one that is written', () => {
