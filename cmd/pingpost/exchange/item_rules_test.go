@@ -174,7 +174,7 @@ func TestMistakesOfAnItem(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	seq, _ := x.log.Durable()
 	for name, row := range map[string]struct{ at, body, field, expected string }{
-		"an unknown key":      {"buyers/buy_red", `{"nmae":"x"}`, "nmae", "unknown key"},
+		"an unknown key":      {"buyers/buy_red", `{"unheard":"x"}`, "unheard", "unknown key"},
 		"a wrong cap":         {"buyers/buy_red", `{"caps":[{"per":"day","count":-1}]}`, "caps[0].count", "out of range"},
 		"a wrong type":        {"buyers/buy_red", `{"caps":[{"per":"day","count":"x"}]}`, "caps[0].count", "expected"},
 		"another's id":        {"buyers/buy_red", `{"id":"buy_green"}`, "id", "is not the id"},
