@@ -20,6 +20,7 @@ func (s *State) writeLedger(w *writer) {
 	s.turns.write(w)
 	s.access.write(w)
 	s.slots.write(w)
+	s.staff.write(w)
 }
 
 func (s *State) readLedger(r *reader) {
@@ -36,6 +37,9 @@ func (s *State) readLedger(r *reader) {
 	s.access.read(r)
 	if r.version >= versionSealed {
 		s.slots.read(r)
+	}
+	if r.version >= versionStaffed {
+		s.staff.read(r)
 	}
 }
 
