@@ -30,7 +30,7 @@ func TestConfigurationIsLoggedOnce(t *testing.T) {
 		r := two()
 		r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain}}
 		x := begin(t, r)
-		if got := fmt.Sprint(x.kinds(0)); got != "[names_given catalog_set funds_moved funds_moved]" {
+		if got := fmt.Sprint(x.kinds(0)); got != "[names_given funds_moved funds_moved catalog_set]" {
 			t.Errorf("at first %s", got)
 		}
 		entries := x.log.len()
@@ -50,7 +50,7 @@ func TestConfigurationIsLoggedOnce(t *testing.T) {
 		}
 		r.buyers = append(r.buyers, buyer{id: "red", caps: []string{"day 1"}, funds: "1"})
 		x.configure(r)
-		if got := fmt.Sprint(x.kinds(entries)); got != "[catalog_set names_given catalog_set funds_moved]" {
+		if got := fmt.Sprint(x.kinds(entries)); got != "[catalog_set names_given funds_moved catalog_set]" {
 			t.Errorf("another buyer logs %s", got)
 		}
 	})

@@ -70,5 +70,6 @@ func (w *bulk) write(n int) error {
 	}
 	clear(w.args)
 	w.args = w.args[:0]
+	w.f.breath.take()
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver
 )
@@ -30,6 +31,7 @@ type file struct {
 	place    place
 	sources  *sources
 	names    map[nameKey]bool // that the file has
+	breath   breath           // of who writes
 }
 
 // place is of which log the file is and how far it goes.
@@ -43,7 +45,7 @@ type place struct {
 
 const (
 	suffix     = ".db"
-	readers    = 4
+	readers    = 5        // two reports, two searches, and the overview
 	askedBytes = 16 << 20 // of a reader's cache of pages
 )
 
@@ -89,7 +91,7 @@ func connect(ctx context.Context, path string) (*file, error) {
 	if err := made.Close(); err != nil {
 		return nil, err
 	}
-	f := &file{path: path, prepares: map[string]*sql.Stmt{}, sources: newSources(), names: map[nameKey]bool{}}
+	f := &file{path: path, prepares: map[string]*sql.Stmt{}, sources: newSources(), names: map[nameKey]bool{}, breath: breath{sleep: time.Sleep}}
 	f.pool, err = sql.Open("sqlite", address(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)",
 		"cache_size(-16384)", "journal_size_limit(67108864)"))
 	if err != nil {

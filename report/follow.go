@@ -107,13 +107,11 @@ func (r *Report) follow(ctx, checks context.Context, f *file) error {
 			wait(ctx, r.opt.every)
 			continue
 		}
-		began := time.Now()
 		more, err := r.step(ctx, f, log)
 		if err != nil {
 			return err
 		}
-		if more { // serving has the rest of this processor's time
-			wait(ctx, min(time.Since(began)/4, longestRest))
+		if f.breath.behind = more; more {
 			continue
 		}
 		if err := r.sweep(ctx, f); err != nil {
@@ -127,8 +125,6 @@ func (r *Report) follow(ctx, checks context.Context, f *file) error {
 	}
 	return nil
 }
-
-const longestRest = 50 * time.Millisecond
 
 // mayGoOn tells whether there is room, and notes it.
 func (r *Report) mayGoOn() bool {
@@ -147,7 +143,7 @@ func (r *Report) step(ctx context.Context, f *file, log Reader) (more bool, err 
 	ctx = context.WithoutCancel(ctx) // one batch is written or not begun
 	b := newBatch(ctx, f, f.sources)
 	decoder := event.Decoder{}
-	for !b.full() {
+	for f.breath.draw(); !b.full(); f.breath.take() {
 		entry, err := log.Next()
 		if errors.Is(err, io.EOF) {
 			return false, r.put(ctx, f, b)

@@ -92,7 +92,9 @@ type ListLoaded struct {
 	Entries uint64
 	Source  string // hex SHA-256 of the lines it was made from
 	At      int64
-	By      string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
+
+	By       string // the operator who uploaded it
+	Uploaded bool   // else they are the first ones, from the list's file
 }
 
 func (*ListLoaded) Kind() Kind { return KindListLoaded }
@@ -105,6 +107,7 @@ func (l *ListLoaded) marshal(mm message) {
 	putString(mm, 4, l.Source)
 	putFixed(mm, 5, uint64(l.At))
 	putString(mm, 6, l.By)
+	putBool(mm, 7, l.Uploaded)
 }
 
 func (l *ListLoaded) field(fc *easyproto.FieldContext) bool {
@@ -121,6 +124,8 @@ func (l *ListLoaded) field(fc *easyproto.FieldContext) bool {
 		return getFixed(fc, &l.At)
 	case 6:
 		return getString(fc, &l.By)
+	case 7:
+		return getBool(fc, &l.Uploaded)
 	}
 	return true
 }

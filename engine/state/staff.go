@@ -134,12 +134,12 @@ func (t *staff) digest() (sum uint64) {
 }
 
 func (u *User) digest() uint64 {
-	return newDigest(25).bytes([]byte(u.Name)).word(uint64(u.Role)).bytes([]byte(u.Password)).
+	return newDigest(27).bytes([]byte(u.Name)).word(uint64(u.Role)).bytes([]byte(u.Password)).
 		word(uint64(u.Created)).word(uint64(u.Changed)).sum()
 }
 
 func (a *APIToken) digest() uint64 {
-	return newDigest(26).bytes([]byte(a.User)).bytes([]byte(a.Name)).word(uint64(a.Role)).bytes(a.Hash[:]).
+	return newDigest(28).bytes([]byte(a.User)).bytes([]byte(a.Name)).word(uint64(a.Role)).bytes(a.Hash[:]).
 		bytes([]byte(a.Hint)).word(uint64(a.At)).word(uint64(a.Expires)).sum()
 }
 

@@ -20,6 +20,7 @@ type document struct {
 	Admin     map[string]any  `json:"admin"`
 	Trusted   []string        `json:"trusted_networks,omitempty"`
 	Sandbox   bool            `json:"sandbox,omitempty"`
+	Report    map[string]any  `json:"report,omitempty"`
 	Suppliers []any           `json:"suppliers"`
 	Buyers    []buyerForm     `json:"buyers"`
 	Lists     []any           `json:"suppression_lists,omitempty"`
@@ -55,7 +56,7 @@ var unreachable = []any{object{"per": "day", "count": 1_000_000_000}}
 
 func newDocument() *document {
 	return &document{
-		Listen: "127.0.0.1:0", Admin: object{"listen": "127.0.0.1:0", "password": apiKey},
+		Listen: "127.0.0.1:0", Report: object{"keep": "0s"}, Admin: object{"listen": "127.0.0.1:0", "password": apiKey},
 		Suppliers: []any{object{"id": supplierID, "api_key": apiKey, "ingest_rate": 1_000_000}},
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"pingpost/wal"
 )
 
-// commitSpec is stretches of commits: alone, beside snapshots, and beside snapshots
-// and a backup.
+// commitSpec is stretches of commits: alone, beside snapshots, beside snapshots and a
+// backup, and beside these and a report.
 type commitSpec struct {
 	Dir     string
 	Leads   int // that memory holds
@@ -25,10 +25,11 @@ type commitSpec struct {
 }
 
 type commitResult struct {
-	Alone, Beside, Shipped stretch
-	Snapshots              int
-	SnapshotBytes          uint64
-	ShippedBytes           int64
+	Alone, Beside, Shipped, Reported stretch
+	Snapshots                        int
+	SnapshotBytes                    uint64
+	ShippedBytes                     int64
+	ReportBehind                     time.Duration
 }
 
 // stretch is what commits took. Times are in nanoseconds.
@@ -63,6 +64,7 @@ func (b *bench) commit() ([]row, error) {
 	beside := pick(results, func(r *commitResult) float64 { return float64(r.Beside.P99) / 1e6 })
 	alone := pick(results, func(r *commitResult) float64 { return float64(r.Alone.P99) / 1e6 })
 	shipped := pick(results, func(r *commitResult) float64 { return float64(r.Shipped.P99) / 1e6 })
+	reported := pick(results, func(r *commitResult) float64 { return float64(r.Reported.P99) / 1e6 })
 	last := results[len(results)-1]
 	against := func(while string, with series) row {
 		ratio := with.over(alone)
@@ -73,9 +75,11 @@ func (b *bench) commit() ([]row, error) {
 		}
 	}
 	snapshot := fmt.Sprintf("a snapshot of %d leads (%d MB) is written", b.size.leads, last.SnapshotBytes>>20)
+	backup := fmt.Sprintf("a backup to the same disk goes on (%d MB shipped)", last.ShippedBytes>>20)
 	return []row{
 		against(snapshot, beside),
-		against(fmt.Sprintf("%s and a backup to the same disk goes on (%d MB shipped)", snapshot, last.ShippedBytes>>20), shipped),
+		against(snapshot+" and "+backup, shipped),
+		against(fmt.Sprintf("%s, %s and a report is kept (%.1f s behind at the end)", snapshot, backup, last.ReportBehind.Seconds()), reported),
 	}, nil
 }
 
@@ -89,6 +93,9 @@ func commitPair(spec *commitSpec) (result *commitResult, err error) {
 	}
 	c.before = uint64(spec.Leads + 1)
 	if c.log, err = wal.Open(spec.Dir, wal.Options{}); err != nil {
+		return nil, err
+	}
+	if err := foundKey(spec.Dir); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.log.Close()) }()
@@ -105,7 +112,7 @@ func commitPair(spec *commitSpec) (result *commitResult, err error) {
 	if result.Beside, err = c.run(spec.Rate, spec.Lasting, snapshots); err != nil {
 		return nil, err
 	}
-	result.Shipped, err = c.run(spec.Rate, spec.Lasting, func(end time.Time) (err error) {
+	backup := func(end time.Time) (err error) {
 		stop, err := c.ship(spec.Dir + "-backup")
 		if err != nil {
 			return err
@@ -113,9 +120,22 @@ func commitPair(spec *commitSpec) (result *commitResult, err error) {
 		defer func() {
 			shipped, ending := stop()
 			result.ShippedBytes, err = shipped, errors.Join(err, ending)
+			if err == nil && shipped == 0 {
+				err = errors.New("the backup shipped nothing")
+			}
 		}()
 		return snapshots(end)
-	})
+	}
+	if result.Shipped, err = c.run(spec.Rate, spec.Lasting, backup); err != nil {
+		return nil, err
+	}
+	kept, stop := followed{c.log, c.state}.follow(spec.Dir)
+	defer stop()
+	if err := caughtUp(kept); err != nil {
+		return nil, err
+	}
+	result.Reported, err = c.run(spec.Rate, spec.Lasting, backup)
+	result.ReportBehind = kept.Status().Lag
 	return result, err
 }
 

@@ -27,7 +27,7 @@ func (b *bench) conditions() []string {
 			b.size.runs, b.size.lasting, b.size.warmup),
 		b.cores.String(),
 		"Servers run with " + collector + ", the exchange's default, and a processor more than cores. The ceiling of ingest has the same timeouts and limits, decodes the same body into a struct, commits as many bytes a lead through the same log, and answers as many.",
-		"Leads are about 500 bytes of JSON, each with a phone number, an e-mail address and an Idempotency-Key of its own; buyers are recorded alone.",
+		"Leads are about 500 bytes of JSON, each with a phone number, an e-mail address and an Idempotency-Key of its own; buyers are recorded alone. Exchanges keep no report, but in the rows that name one.",
 		fmt.Sprintf("The ceiling of auctions decodes the same ping, sends it to the same reference buyers over kept connections, decodes their bids and answers with the best; it has no rules and no log. The buyers are one process on the client's cores. Processor time is the server's alone, its durable record of every auction included, with %d auctions at a time and buyers that answer at once.",
 			auctionLines),
 		fmt.Sprintf("Auctions in an open loop come as a Poisson process and are measured from when they were due, %s a run. Posts are timed from when the seller sends one to when the buyer writes its 201, by one clock.", b.size.openLasting),

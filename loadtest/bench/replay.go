@@ -18,6 +18,7 @@ import (
 type logSpec struct {
 	Dir   string
 	Leads int
+	Bids  int  // that each was offered in an auction; 0: it was held for none
 	Onto  bool // a log that an exchange has begun, and that has the names already
 }
 
@@ -92,7 +93,11 @@ func writeLog(spec *logSpec) (result *logResult, err error) {
 		}
 	}
 	for i := range spec.Leads {
-		if err := out.write(facts.lead(i)); err != nil {
+		lead := facts.lead(i)
+		if spec.Bids > 0 {
+			facts.auctioned(spec.Bids)
+		}
+		if err := out.write(lead); err != nil {
 			return nil, err
 		}
 	}

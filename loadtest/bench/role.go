@@ -23,6 +23,7 @@ var roles = map[string]func(in io.Reader, out io.Writer) error{
 	"role-scan":    play(scanLog),
 	"role-memory":  play(weigh),
 	"role-commit":  play(commitPair),
+	"role-rebuild": play(rebuildAll),
 
 	"role-committer": play(commitAll),
 }

@@ -87,7 +87,7 @@ func TestExampleSettings(t *testing.T) {
 	if got.Webhooks.InFlight != 8 {
 		t.Errorf("webhooks: %+v", got.Webhooks)
 	}
-	if got.Report.Keep != 0 {
+	if got.Report.Keep != 90*day {
 		t.Errorf("report: %+v", got.Report)
 	}
 	if got.Limits.Body != 65536 || got.Limits.Answer != 65536 {

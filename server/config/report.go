@@ -4,10 +4,10 @@ import "time"
 
 // Report is what operators' reports are made from.
 type Report struct {
-	Keep *Duration `json:"keep"` // how long; 0: there is none
+	Keep *Duration `json:"keep"` // how long; 0: there is none; 90 days by default
 }
 
-func (r *Report) fill() { r.Keep = r.Keep.orElse(0) }
+func (r *Report) fill() { r.Keep = r.Keep.orElse(90 * day) }
 
 // ReportSettings are the same, judged.
 type ReportSettings struct{ Keep time.Duration }

@@ -183,3 +183,10 @@ def test_what_is_optional_and_odd_is_kept() -> None:
     address = models.Address.from_dict(odd)
     assert (address.line1, address.city, address.state) == (None, "x", None)
     assert address.to_dict() == odd
+
+
+def test_what_is_wrong_with_a_member_is_shown() -> None:
+    wrong = models.FieldError.from_dict(
+        {"field": "lead.phone", "code": "invalid_format", "expected": "ten digits"}
+    )
+    assert repr(wrong) == "FieldError(field='lead.phone', code='invalid_format', expected='ten digits')"

@@ -92,7 +92,9 @@ _EXPECTED: Dict[type, str] = {
     dict: "an object",
 }
 
-_LEGIBLE = frozenset({"id", "status", "type", "code", "currency", "vertical", "sub_vertical"})
+_LEGIBLE = frozenset(
+    {"id", "status", "type", "code", "currency", "expected", "field", "vertical", "sub_vertical"}
+)
 
 
 @dataclass(init=False, repr=False)
