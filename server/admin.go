@@ -74,6 +74,8 @@ type Admin struct {
 	watch     *watch
 	overviews *overviews
 	live      *live
+	searches  chan struct{} // has a place for each that is under way
+	benches   chan struct{}
 }
 
 // OverTLS has the address speak TLS, from Serve on.
@@ -98,6 +100,7 @@ func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Log
 	a.entrance = newEntrance()
 	a.watch = newWatch(meter)
 	a.overviews = &overviews{admin: a, watch: a.watch}
+	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
 	a.live = newLive(a.overviews.event)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false

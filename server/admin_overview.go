@@ -16,6 +16,8 @@ import (
 // is an engine.
 type Overseer interface {
 	Standing() Standing
+	// Now is the exchange's own time, in Unix nanoseconds.
+	Now() int64
 }
 
 // Standing is how a process stands.

@@ -16,6 +16,9 @@ import (
 // Standing is a desk's; it has no engine, so nobody hears it.
 func (desk) Standing() Standing { return Standing{} }
 
+// Now is a desk's time.
+func (desk) Now() int64 { return time.Now().UnixNano() }
+
 // broadcast is an admin address whose streams tell what a test has them tell.
 type broadcast struct {
 	*Admin
