@@ -276,7 +276,7 @@ func TestCascadePassesDoorsThatShutMeanwhile(t *testing.T) {
 		x.world.script("blue", refuses.in(time.Second))
 		s := x.goSend(person(1))
 		time.Sleep(500 * ms)
-		if err := x.engine.Pause(event.NameBuyer, "gold", true); err != nil {
+		if err := x.engine.By("").Pause(event.NameBuyer, "gold", true); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.wait(); got != "tan" {
@@ -293,7 +293,7 @@ func TestAuctionPassesDoorsThatShutMeanwhile(t *testing.T) {
 		x.world.offers("gold", bids("10").in(time.Second))
 		s := x.goSend(person(1))
 		time.Sleep(500 * ms)
-		if err := x.engine.Pause(event.NameBuyer, "blue", true); err != nil {
+		if err := x.engine.By("").Pause(event.NameBuyer, "blue", true); err != nil {
 			t.Fatal(err)
 		}
 		got := s.wait() + ", " + x.outcomes(last(t, facts[*event.LeadDecided](x)).Trail)

@@ -92,7 +92,7 @@ func (x *exchange) scriptOutcomes() {
 	} {
 		x.world.offers(buyer, o)
 	}
-	if err := x.engine.Pause(event.NameBuyer, "paused", true); err != nil {
+	if err := x.engine.By("").Pause(event.NameBuyer, "paused", true); err != nil {
 		x.t.Fatal(err)
 	}
 }
@@ -253,7 +253,7 @@ func TestReasonsOfAPing(t *testing.T) {
 				x.world.offers(name, o)
 			}
 			if test.pause != "" {
-				if err := x.engine.Pause(event.NameBuyer, test.pause, true); err != nil {
+				if err := x.engine.By("").Pause(event.NameBuyer, test.pause, true); err != nil {
 					t.Fatal(err)
 				}
 			}

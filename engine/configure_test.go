@@ -30,7 +30,7 @@ func TestConfigurationIsLoggedOnce(t *testing.T) {
 		r := two()
 		r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain}}
 		x := begin(t, r)
-		if got := fmt.Sprint(x.kinds(0)); got != "[names_given catalog_set funds_moved funds_moved]" {
+		if got := fmt.Sprint(x.kinds(0)); got != "[names_given funds_moved funds_moved catalog_set]" {
 			t.Errorf("at first %s", got)
 		}
 		entries := x.log.len()
@@ -50,7 +50,7 @@ func TestConfigurationIsLoggedOnce(t *testing.T) {
 		}
 		r.buyers = append(r.buyers, buyer{id: "red", caps: []string{"day 1"}, funds: "1"})
 		x.configure(r)
-		if got := fmt.Sprint(x.kinds(entries)); got != "[catalog_set names_given catalog_set funds_moved]" {
+		if got := fmt.Sprint(x.kinds(entries)); got != "[catalog_set names_given funds_moved catalog_set]" {
 			t.Errorf("another buyer logs %s", got)
 		}
 	})
@@ -197,8 +197,8 @@ func TestFirstsAreOnlyFirst(t *testing.T) {
 			t.Errorf("%s, want %s", got, first)
 		}
 		for _, err := range []error{
-			x.engine.RevokeCredential(x.key("acme", "1")), x.engine.SetSecret("blue/auth", []byte{9}), x.engine.TopUp("blue", -4, ""),
-			x.engine.Pause(event.NameCampaign, "auto", false), x.engine.Pause(event.NameBuyer, "gold", false),
+			x.engine.By("").RevokeCredential(x.key("acme", "1")), x.engine.By("").SetSecret("blue/auth", []byte{9}), x.engine.By("").TopUp("blue", -4, ""),
+			x.engine.By("").Pause(event.NameCampaign, "auto", false), x.engine.By("").Pause(event.NameBuyer, "gold", false),
 		} {
 			if err != nil {
 				t.Error(err)
@@ -226,7 +226,7 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 			return hints
 		}
 		for i, want := range []string{"0", "01", "12", "23"} {
-			if err := x.engine.AddCredential(keyOf("acme", byte(i))); err != nil {
+			if err := x.engine.By("").AddCredential(keyOf("acme", byte(i))); err != nil {
 				t.Fatal(err)
 			}
 			if got := live(); got != want {
@@ -234,7 +234,7 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 			}
 			at(t, fmt.Sprintf("2000-01-01 00:00:%02d", i+1))
 		}
-		if err := x.engine.RevokeCredential(x.key("acme", "2")); err != nil || live() != "3" {
+		if err := x.engine.By("").RevokeCredential(x.key("acme", "2")); err != nil || live() != "3" {
 			t.Errorf("%v; %s", err, live())
 		}
 		x.crash()
@@ -242,11 +242,11 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 			t.Errorf("after a restart: %s", live())
 		}
 		for what, err := range map[string]error{
-			"a key of nobody":       x.engine.AddCredential(keyOf("nobody", 9)),
-			"money of nobody":       x.engine.TopUp("nobody", 1, ""),
-			"the pause of nobody":   x.engine.Pause(event.NameBuyer, "nobody", true),
-			"the word on no lead":   x.engine.Resolve(market.LeadID{}, event.SettledConfirmed),
-			"a pause of a supplier": x.engine.Pause(event.NameCampaign, "acme", true),
+			"a key of nobody":       x.engine.By("").AddCredential(keyOf("nobody", 9)),
+			"money of nobody":       x.engine.By("").TopUp("nobody", 1, ""),
+			"the pause of nobody":   x.engine.By("").Pause(event.NameBuyer, "nobody", true),
+			"the word on no lead":   x.engine.By("").Resolve(market.LeadID{}, event.SettledConfirmed),
+			"a pause of a supplier": x.engine.By("").Pause(event.NameCampaign, "acme", true),
 		} {
 			if !errors.Is(err, engine.ErrNotFound) {
 				t.Errorf("%s: %v", what, err)

@@ -72,16 +72,16 @@ func TestOperatorMeetsTheCourier(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, how := range []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent} {
-			if err := e.Resolve(id, how); !errors.Is(err, ErrConflict) {
+			if err := e.By("").Resolve(id, how); !errors.Is(err, ErrConflict) {
 				t.Errorf("%s: %v", how, err)
 			}
 		}
 		e.couriers.close(c)
-		if err := e.Resolve(id, event.SettledConfirmed); err != nil {
+		if err := e.By("").Resolve(id, event.SettledConfirmed); err != nil {
 			t.Error(err)
 		}
 		e.Close()
-		if err := e.Resolve(id, event.SettledConfirmed); !errors.Is(err, ErrNotFound) {
+		if err := e.By("").Resolve(id, event.SettledConfirmed); !errors.Is(err, ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -91,7 +91,7 @@ func TestOperatorMeetsTheCourier(t *testing.T) {
 func TestOperatorComesBeforeRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := withOpen(t)
-		if err := e.Resolve(id, event.SettledReleased); !errors.Is(err, ErrConflict) {
+		if err := e.By("").Resolve(id, event.SettledReleased); !errors.Is(err, ErrConflict) {
 			t.Error(err)
 		}
 		e.Close()
@@ -120,7 +120,7 @@ func TestCourierStopsBeforeATry(t *testing.T) {
 func TestRecoveryLeavesWhatIsTakenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, id := withUnknown(t)
-		if err := e.Resolve(id, event.SettledResent); err != nil {
+		if err := e.By("").Resolve(id, event.SettledResent); err != nil {
 			t.Fatal(err)
 		}
 		if err := e.Recover(); err != nil {

@@ -96,7 +96,7 @@ func (p *played) resolve() {
 	p.state.Posts(func(post *state.Post) {
 		if post.Unknown {
 			how := ways[int(post.Lead[15])%len(ways)]
-			_ = p.engine.Resolve(post.Lead, how) // the log may have died
+			_ = p.engine.By("").Resolve(post.Lead, how) // the log may have died
 		}
 	})
 }
@@ -181,7 +181,7 @@ func TestPowerCutAtEveryEntryOfADay(t *testing.T) {
 	}
 	acts := func(x *exchange) {
 		for _, err := range []error{
-			x.engine.Pause(event.NameBuyer, "gold", true), x.engine.TopUp("blue", 5_000_000, "more"), x.engine.Pause(event.NameBuyer, "gold", false),
+			x.engine.By("").Pause(event.NameBuyer, "gold", true), x.engine.By("").TopUp("blue", 5_000_000, "more"), x.engine.By("").Pause(event.NameBuyer, "gold", false),
 		} {
 			if err != nil && !errors.Is(err, errDead) {
 				x.t.Error(err)

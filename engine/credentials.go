@@ -24,17 +24,17 @@ type Credential struct {
 const liveSecrets = 2
 
 // adding is the fact that adds a credential.
-func (e *Engine) adding(c *Credential) *event.CredentialSet {
+func (e Operator) adding(c *Credential) *event.CredentialSet {
 	return &event.CredentialSet{
 		Credential: c.Kind, Owner: c.Owner, OwnerRef: e.state.RefOf(c.Owner, c.ID), Client: c.Client,
-		Scopes: c.Scopes, Hash: c.Hash, Hint: c.Hint, At: e.opt.Clock.Now(),
+		Scopes: c.Scopes, Hash: c.Hash, Hint: c.Hint, At: e.opt.Clock.Now(), By: e.by,
 	}
 }
 
 // AddCredential makes a credential good. Where that is one secret of a client,
 // or one API key, too many, the oldest is revoked. A client whose name is that of
 // another owner's good one is refused.
-func (e *Engine) AddCredential(c *Credential) error {
+func (e Operator) AddCredential(c *Credential) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	fact := e.adding(c)
@@ -88,15 +88,15 @@ func (e *Engine) rivals(fact *event.CredentialSet) (rivals []state.Credential) {
 
 // RevokeCredential ends a credential at once, and with it every token that was
 // given for it. One that is revoked already stays so.
-func (e *Engine) RevokeCredential(c *state.Credential) error {
+func (e Operator) RevokeCredential(c *state.Credential) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	return e.revoke(c)
 }
 
-func (e *Engine) revoke(c *state.Credential) error {
+func (e Operator) revoke(c *state.Credential) error {
 	return e.commit(&event.CredentialSet{
 		Credential: c.Kind, Owner: c.Owner, OwnerRef: c.Ref, Client: c.Client,
-		Hash: c.Hash, Hint: c.Hint, Revoked: true, At: e.opt.Clock.Now(),
+		Hash: c.Hash, Hint: c.Hint, Revoked: true, At: e.opt.Clock.Now(), By: e.by,
 	}, nil)
 }

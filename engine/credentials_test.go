@@ -32,7 +32,7 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 		add := func(c *engine.Credential) {
 			t.Helper()
 			time.Sleep(time.Second)
-			if err := x.engine.AddCredential(c); err != nil {
+			if err := x.engine.By("").AddCredential(c); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -64,7 +64,7 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 
 		for _, c := range x.state.CredentialsOf(client, supplier, x.state.RefOf(supplier, "acme")) {
 			for range 2 { // once more does no harm
-				if err := x.engine.RevokeCredential(&c); err != nil {
+				if err := x.engine.By("").RevokeCredential(&c); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -91,7 +91,7 @@ func TestAClientHasOneOwner(t *testing.T) {
 			{"a buyer's of the same id and number", secretOf(event.NameBuyer, "acme", "one", 3), engine.ErrConflict},
 			{"a buyer's of another name", secretOf(event.NameBuyer, "acme", "two", 3), nil},
 		} {
-			if err := x.engine.AddCredential(row.c); !errors.Is(err, row.want) {
+			if err := x.engine.By("").AddCredential(row.c); !errors.Is(err, row.want) {
 				t.Errorf("%s: %v, want %v", row.what, err, row.want)
 			}
 		}
@@ -125,7 +125,7 @@ func TestFirstCredentials(t *testing.T) {
 		}
 		want("one/1 two/3 ")
 		for _, c := range x.state.CredentialsOf(event.CredentialOAuthClient, event.NameSupplier, x.state.RefOf(event.NameSupplier, "acme")) {
-			if err := x.engine.RevokeCredential(&c); err != nil {
+			if err := x.engine.By("").RevokeCredential(&c); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -140,14 +140,14 @@ func TestFirstCredentials(t *testing.T) {
 func TestACredentialDoesNotChangeHands(t *testing.T) {
 	bubble(t, "hands", func(t *testing.T) {
 		x := begin(t, rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta"}})
-		if err := x.engine.AddCredential(secretOf(event.NameSupplier, "acme", "one", 1)); err != nil {
+		if err := x.engine.By("").AddCredential(secretOf(event.NameSupplier, "acme", "one", 1)); err != nil {
 			t.Fatal(err)
 		}
 		for _, thief := range []*engine.Credential{
 			secretOf(event.NameSupplier, "zeta", "two", 1),
 			secretOf(event.NameBuyer, "red", "two", 1),
 		} {
-			if err := x.engine.AddCredential(thief); !errors.Is(err, engine.ErrConflict) {
+			if err := x.engine.By("").AddCredential(thief); !errors.Is(err, engine.ErrConflict) {
 				t.Errorf("given to %s: %v", thief.ID, err)
 			}
 			c := x.configuration(x.rig)

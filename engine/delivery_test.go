@@ -309,7 +309,7 @@ func TestOperatorResolves(t *testing.T) {
 				x.world.script("blue", breaks)
 				request := person(1).withKey("k")
 				answer, err := x.send(request)
-				if err != nil || x.engine.Resolve(answer.Lead, test.how) == nil {
+				if err != nil || x.engine.By("").Resolve(answer.Lead, test.how) == nil {
 					t.Errorf("resolved while it is tried; %v", err)
 				}
 				time.Sleep(time.Hour)
@@ -321,7 +321,7 @@ func TestOperatorResolves(t *testing.T) {
 					t.Fatalf("%s after %v", got, x.world.tried())
 				}
 				x.world.script("blue", test.later)
-				if err := x.engine.Resolve(answer.Lead, test.how); err != nil {
+				if err := x.engine.By("").Resolve(answer.Lead, test.how); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(10 * time.Minute)
@@ -339,7 +339,7 @@ func TestOperatorResolves(t *testing.T) {
 				same(t, answer, repeated)
 				at(t, "2000-01-02 00:00:00") // the caps are empty again
 				x.world.script("blue", accepts)
-				if err := x.engine.TopUp("blue", 10_000_000, ""); err != nil {
+				if err := x.engine.By("").TopUp("blue", 10_000_000, ""); err != nil {
 					t.Fatal(err)
 				}
 				if got := x.tell(person(1)); got != test.again {
@@ -351,7 +351,7 @@ func TestOperatorResolves(t *testing.T) {
 	bubble(t, "what is not there", func(t *testing.T) {
 		x := begin(t, two())
 		answer, _ := x.send(person(1))
-		if x.engine.Resolve(answer.Lead, event.SettledConfirmed) == nil || x.engine.Resolve(market.LeadID{1}, event.SettledReleased) == nil {
+		if x.engine.By("").Resolve(answer.Lead, event.SettledConfirmed) == nil || x.engine.By("").Resolve(market.LeadID{1}, event.SettledReleased) == nil {
 			t.Error("a delivery that is over, or never was, was resolved")
 		}
 	})

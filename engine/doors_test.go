@@ -125,22 +125,22 @@ func TestDoorsMoveAtOnce(t *testing.T) {
 	}{
 		{"at first", nil, "blue"},
 		{"the money is used up", nil, "gold"},
-		{"a top-up", func(x *exchange) error { return x.engine.TopUp("blue", 10_000_000, "") }, "blue"},
+		{"a top-up", func(x *exchange) error { return x.engine.By("").TopUp("blue", 10_000_000, "") }, "blue"},
 		{"used up again", nil, "gold"},
 		{"two top-ups that are not enough alone", func(x *exchange) error {
-			if err := x.engine.TopUp("blue", 9_999_999, ""); err != nil {
+			if err := x.engine.By("").TopUp("blue", 9_999_999, ""); err != nil {
 				return err
 			}
-			return x.engine.TopUp("blue", 1, "")
+			return x.engine.By("").TopUp("blue", 1, "")
 		}, "blue"},
-		{"money for two", func(x *exchange) error { return x.engine.TopUp("blue", 20_000_000, "") }, "blue"},
-		{"some is taken back", func(x *exchange) error { return x.engine.TopUp("blue", -1, "") }, "gold"},
-		{"gold is paused", func(x *exchange) error { return x.engine.Pause(event.NameBuyer, "gold", true) }, "no_bid"},
-		{"and opened", func(x *exchange) error { return x.engine.Pause(event.NameBuyer, "gold", false) }, "gold"},
+		{"money for two", func(x *exchange) error { return x.engine.By("").TopUp("blue", 20_000_000, "") }, "blue"},
+		{"some is taken back", func(x *exchange) error { return x.engine.By("").TopUp("blue", -1, "") }, "gold"},
+		{"gold is paused", func(x *exchange) error { return x.engine.By("").Pause(event.NameBuyer, "gold", true) }, "no_bid"},
+		{"and opened", func(x *exchange) error { return x.engine.By("").Pause(event.NameBuyer, "gold", false) }, "gold"},
 		{"gold's cap is reached", nil, "insufficient_funds"},
-		{"blue is paused", func(x *exchange) error { return x.engine.Pause(event.NameBuyer, "blue", true) }, "insufficient_funds"},
-		{"and has money", func(x *exchange) error { return x.engine.TopUp("blue", 1, "") }, "no_bid"},
-		{"and is opened", func(x *exchange) error { return x.engine.Pause(event.NameBuyer, "blue", false) }, "blue"},
+		{"blue is paused", func(x *exchange) error { return x.engine.By("").Pause(event.NameBuyer, "blue", true) }, "insufficient_funds"},
+		{"and has money", func(x *exchange) error { return x.engine.By("").TopUp("blue", 1, "") }, "no_bid"},
+		{"and is opened", func(x *exchange) error { return x.engine.By("").Pause(event.NameBuyer, "blue", false) }, "blue"},
 	}
 	bubble(t, "steps", func(t *testing.T) {
 		r := three(market.Waterfall)
@@ -168,7 +168,7 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 		r.campaigns = append(r.campaigns, other)
 		x := begin(t, r)
 		pause := func(paused bool) {
-			if err := x.engine.Pause(event.NameCampaign, "auto", paused); err != nil {
+			if err := x.engine.By("").Pause(event.NameCampaign, "auto", paused); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -183,7 +183,7 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 		if strings.Join(got, "|") != want {
 			t.Errorf("%q", got)
 		}
-		if err := x.engine.Pause(event.NameCampaign, "boat", true); err == nil || !strings.Contains(err.Error(), engine.ErrNotFound.Error()) {
+		if err := x.engine.By("").Pause(event.NameCampaign, "boat", true); err == nil || !strings.Contains(err.Error(), engine.ErrNotFound.Error()) {
 			t.Errorf("pausing what never was: %v", err)
 		}
 	})

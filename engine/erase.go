@@ -21,10 +21,10 @@ type Sealed struct {
 // A lead that is being brought to its buyer is left as it is, and comes back: what is
 // to be sent has to be known as long as it may be sent. One whose tries are used up is
 // erased, and what an operator could have had sent again with it.
-func (e *Engine) Erase(leads []Sealed) (underWay []Sealed, err error) {
+func (e Operator) Erase(leads []Sealed) (underWay []Sealed, err error) {
 	e.configuring.Lock() // no operator has a post resent meanwhile
 	defer e.configuring.Unlock()
-	fact := event.LeadsErased{At: e.opt.Clock.Now()}
+	fact := event.LeadsErased{At: e.opt.Clock.Now(), By: e.by}
 	slots := make([]uint64, 0, len(leads))
 	for _, lead := range leads {
 		if lead.Slot == 0 {

@@ -56,7 +56,7 @@ func (x *exchange) triedLead() market.LeadID {
 
 func (x *exchange) erases(leads ...engine.Sealed) (underWay int) {
 	x.t.Helper()
-	left, err := x.engine.Erase(leads)
+	left, err := x.engine.By("").Erase(leads)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestEraseFailsBetween(t *testing.T) {
 			x := begin(t, three(market.Waterfall))
 			one := x.sealedOf(must[engine.Answer](t)(x.send(person(1))).Lead)
 			x.safe.Break(broken)
-			if _, err := x.engine.Erase([]engine.Sealed{one}); !errors.Is(err, broken) {
+			if _, err := x.engine.By("").Erase([]engine.Sealed{one}); !errors.Is(err, broken) {
 				t.Errorf("%v", err)
 			}
 			if !x.state.SlotErased(one.Slot) || x.safe.Erased(one.Slot) {
@@ -154,7 +154,7 @@ func TestEraseWhileUnderWay(t *testing.T) {
 				t.Error("it cannot be erased")
 			}
 			for range 2 {
-				if err := x.engine.Resolve(lead, event.SettledResent); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "erased") {
+				if err := x.engine.By("").Resolve(lead, event.SettledResent); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "erased") {
 					t.Errorf("sent again: %v", err)
 				}
 				x.crash()
@@ -162,7 +162,7 @@ func TestEraseWhileUnderWay(t *testing.T) {
 			if len(x.world.tried()) != 6 {
 				t.Error("it was sent again")
 			}
-			if err := x.engine.Resolve(lead, word); err != nil {
+			if err := x.engine.By("").Resolve(lead, word); err != nil {
 				t.Error(err)
 			}
 		})

@@ -83,7 +83,7 @@ func TestFailoverPassesDoorsThatShutMeanwhile(t *testing.T) {
 		time.Sleep(58 * time.Second)
 		a := x.goSend(person(1))
 		time.Sleep(time.Second)
-		if err := x.engine.Pause(event.NameBuyer, "gold", true); err != nil {
+		if err := x.engine.By("").Pause(event.NameBuyer, "gold", true); err != nil {
 			t.Fatal(err)
 		}
 		if got := a.wait(); got != "red" {
@@ -217,7 +217,7 @@ func TestBuyerWithTooManyUnknownLeads(t *testing.T) {
 		if got := x.tell(person(1001)); got != "gold" {
 			t.Errorf("after a restart one went to %s", got)
 		}
-		if err := x.engine.Resolve(first.Lead, event.SettledConfirmed); err != nil {
+		if err := x.engine.By("").Resolve(first.Lead, event.SettledConfirmed); err != nil {
 			t.Fatal(err)
 		}
 		x.world.script("blue", accepts)

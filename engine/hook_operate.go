@@ -11,7 +11,7 @@ import (
 
 // ResendHook makes a dead letter an event again, with all its attempts before it.
 // ErrConflict: it is none, or its supplier's webhooks are off.
-func (e *Engine) ResendHook(lead market.LeadID, what market.HookType) error {
+func (e Operator) ResendHook(lead market.LeadID, what market.HookType) error {
 	e.hooks.switching.Lock()
 	defer e.hooks.switching.Unlock()
 	h, err := e.deadLetter(lead, what)
@@ -27,7 +27,7 @@ func (e *Engine) ResendHook(lead market.LeadID, what market.HookType) error {
 var errHooksOff = fmt.Errorf("%w: the webhooks of this supplier are off; switch them on first", ErrConflict)
 
 // DropHook lets go of a dead letter: its supplier is never told.
-func (e *Engine) DropHook(lead market.LeadID, what market.HookType) error {
+func (e Operator) DropHook(lead market.LeadID, what market.HookType) error {
 	e.hooks.switching.Lock()
 	defer e.hooks.switching.Unlock()
 	h, err := e.deadLetter(lead, what)
@@ -49,16 +49,16 @@ func (e *Engine) deadLetter(lead market.LeadID, what market.HookType) (state.Hoo
 }
 
 // decreed is an operator's word on an event.
-func (e *Engine) decreed(h *state.Hook, outcome event.HookOutcome) *event.HookTried {
+func (e Operator) decreed(h *state.Hook, outcome event.HookOutcome) *event.HookTried {
 	return &event.HookTried{
-		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts, Outcome: outcome, At: e.opt.Clock.Now(),
+		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts, Outcome: outcome, At: e.opt.Clock.Now(), By: e.by,
 	}
 }
 
 // SwitchHooks stops telling a supplier, which makes dead letters of all that
 // waits, or goes on. What is dead stays so until it is resent. It is no error to
 // say what is so already.
-func (e *Engine) SwitchHooks(supplier market.SupplierID, off bool) error {
+func (e Operator) SwitchHooks(supplier market.SupplierID, off bool) error {
 	ref, err := e.supplierRef(supplier)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (e *Engine) SwitchHooks(supplier market.SupplierID, off bool) error {
 	if e.state.HookStanding(ref).Off == off {
 		return nil
 	}
-	return e.commit(&event.HooksSwitched{Supplier: ref, Off: off, At: e.opt.Clock.Now()}, nil)
+	return e.commit(&event.HooksSwitched{Supplier: ref, Off: off, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // DeadHooks lists a supplier's dead letters, oldest first: at most limit of them,

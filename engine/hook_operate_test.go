@@ -34,7 +34,7 @@ func TestResendOfADeadLetter(t *testing.T) {
 		}
 		r.script = nil
 		x.crash()
-		if err := x.engine.ResendHook(dead[0].Lead, dead[0].Type); err != nil {
+		if err := x.engine.By("").ResendHook(dead[0].Lead, dead[0].Type); err != nil {
 			t.Fatal(err)
 		}
 		r.sendFor(x, time.Minute)
@@ -45,13 +45,13 @@ func TestResendOfADeadLetter(t *testing.T) {
 	bubble(t, "and it has all its attempts again", func(t *testing.T) {
 		x, r := died(t, 1)
 		dead := must[[]deadHook](t)(x.dead())
-		if err := x.engine.ResendHook(dead[0].Lead, dead[0].Type); err != nil {
+		if err := x.engine.By("").ResendHook(dead[0].Lead, dead[0].Type); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.engine.ResendHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
+		if err := x.engine.By("").ResendHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("resent again while it is tried: %v", err)
 		}
-		if err := x.engine.DropHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
+		if err := x.engine.By("").DropHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("dropped while it is tried: %v", err)
 		}
 		r.sendFor(x, day)
@@ -62,13 +62,13 @@ func TestResendOfADeadLetter(t *testing.T) {
 	bubble(t, "or dropped", func(t *testing.T) {
 		x, r := died(t, 2)
 		dead := must[[]deadHook](t)(x.dead())
-		if err := x.engine.DropHook(dead[0].Lead, dead[0].Type); err != nil {
+		if err := x.engine.By("").DropHook(dead[0].Lead, dead[0].Type); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.engine.ResendHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
+		if err := x.engine.By("").ResendHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("resent after it was dropped: %v", err)
 		}
-		if err := x.engine.DropHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
+		if err := x.engine.By("").DropHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("dropped again: %v", err)
 		}
 		r.sendFor(x, day)
@@ -120,7 +120,7 @@ func TestManyDeadLetters(t *testing.T) {
 		}
 		r.script, r.told = nil, nil
 		before := x.log.len()
-		if n, err := x.engine.ResendAllHooks("acme"); n != leads || err != nil {
+		if n, err := x.engine.By("").ResendAllHooks("acme"); n != leads || err != nil {
 			t.Errorf("%d resent: %v", n, err)
 		}
 		if got := x.log.len() - before; got != leads {
@@ -130,7 +130,7 @@ func TestManyDeadLetters(t *testing.T) {
 		if got := x.hooksStand(); got != "0 pending 0 dead" || len(r.told) != leads {
 			t.Errorf("%s after %d attempts", got, len(r.told))
 		}
-		if n, err := x.engine.ResendAllHooks("acme"); n != 0 || err != nil {
+		if n, err := x.engine.By("").ResendAllHooks("acme"); n != 0 || err != nil {
 			t.Errorf("%d resent of none: %v", n, err)
 		}
 	})
@@ -155,7 +155,7 @@ func TestSwitchOfHooks(t *testing.T) {
 		r.send(x)
 		x.tell(person(2))
 		for range 2 { // the second time it is so already
-			if err := x.engine.SwitchHooks("acme", true); err != nil {
+			if err := x.engine.By("").SwitchHooks("acme", true); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -163,16 +163,16 @@ func TestSwitchOfHooks(t *testing.T) {
 			t.Error(got)
 		}
 		dead := must[[]deadHook](t)(x.dead())
-		if err := x.engine.ResendHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
+		if err := x.engine.By("").ResendHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("resent while they are off: %v", err)
 		}
-		if n, err := x.engine.ResendAllHooks("acme"); n != 0 || !errors.Is(err, engine.ErrConflict) {
+		if n, err := x.engine.By("").ResendAllHooks("acme"); n != 0 || !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("%d resent while they are off: %v", n, err)
 		}
-		if err := x.engine.DropHook(dead[0].Lead, dead[0].Type); err != nil {
+		if err := x.engine.By("").DropHook(dead[0].Lead, dead[0].Type); err != nil {
 			t.Errorf("dropped while they are off: %v", err)
 		}
-		if err := x.engine.SwitchHooks("acme", false); err != nil {
+		if err := x.engine.By("").SwitchHooks("acme", false); err != nil {
 			t.Fatal(err)
 		}
 		if got := x.hooksStand(); got != "0 pending 1 dead" {
@@ -189,7 +189,7 @@ func TestSwitchOfHooks(t *testing.T) {
 		x.tell(person(2))
 		heard, _ := x.state.TakeHook(acme, time.Now().UnixNano())
 		lost, _ := x.state.TakeHook(acme, time.Now().UnixNano())
-		if err := x.engine.SwitchHooks("acme", true); err != nil {
+		if err := x.engine.By("").SwitchHooks("acme", true); err != nil {
 			t.Fatal(err)
 		}
 		if err := errors.Join(x.engine.HookTried(heard, acks), x.engine.HookTried(lost, nacks)); err != nil {
@@ -208,14 +208,14 @@ func TestSwitchOfHooks(t *testing.T) {
 func TestOperatorsOfNobody(t *testing.T) {
 	bubble(t, "errors", func(t *testing.T) {
 		x := begin(t, plain())
-		_, all := x.engine.ResendAllHooks("nobody")
+		_, all := x.engine.By("").ResendAllHooks("nobody")
 		_, list := x.engine.DeadHooks("nobody", 0, 10)
 		_, one := x.engine.DeadHook("nobody", market.EventID{})
 		for what, err := range map[string]error{
 			"resend all": all, "list": list, "find": one,
-			"switch": x.engine.SwitchHooks("nobody", true),
-			"resend": x.engine.ResendHook(market.LeadID{1}, market.HookPosted),
-			"drop":   x.engine.DropHook(market.LeadID{1}, market.HookPosted),
+			"switch": x.engine.By("").SwitchHooks("nobody", true),
+			"resend": x.engine.By("").ResendHook(market.LeadID{1}, market.HookPosted),
+			"drop":   x.engine.By("").DropHook(market.LeadID{1}, market.HookPosted),
 		} {
 			if !errors.Is(err, engine.ErrNotFound) {
 				t.Errorf("%s: %v", what, err)
@@ -228,10 +228,10 @@ func TestOperatorsOfNobody(t *testing.T) {
 		dead := must[[]deadHook](t)(x.dead())
 		x.log.die(x.log.len(), nil)
 		r.send(x)
-		n, all := x.engine.ResendAllHooks("acme")
+		n, all := x.engine.By("").ResendAllHooks("acme")
 		for what, err := range map[string]error{
-			"resend all": all, "switch": x.engine.SwitchHooks("acme", true),
-			"resend": x.engine.ResendHook(dead[0].Lead, dead[0].Type), "drop": x.engine.DropHook(dead[0].Lead, dead[0].Type),
+			"resend all": all, "switch": x.engine.By("").SwitchHooks("acme", true),
+			"resend": x.engine.By("").ResendHook(dead[0].Lead, dead[0].Type), "drop": x.engine.By("").DropHook(dead[0].Lead, dead[0].Type),
 		} {
 			if !errors.Is(err, errDead) {
 				t.Errorf("%s: %v", what, err)

@@ -65,7 +65,7 @@ func TestEventsOfAnOperatorsWord(t *testing.T) {
 				t.Errorf("before anybody knows, the supplier hears %v", got)
 			}
 			x.world.script("blue", breaks, breaks, breaks, breaks, breaks, breaks, test.then)
-			if err := x.engine.Resolve(answer.Lead, test.how); err != nil {
+			if err := x.engine.By("").Resolve(answer.Lead, test.how); err != nil {
 				t.Fatal(err)
 			}
 			r.sendFor(x, 10*time.Minute)

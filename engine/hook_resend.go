@@ -17,7 +17,7 @@ const resentAtOnce = 256
 // ResendAllHooks makes all the dead letters that a supplier has now events again,
 // oldest first but each lead's in the order of their causes, and says how many
 // they were. After an error some of them are.
-func (e *Engine) ResendAllHooks(supplier market.SupplierID) (resent int, err error) {
+func (e Operator) ResendAllHooks(supplier market.SupplierID) (resent int, err error) {
 	ref, err := e.supplierRef(supplier)
 	if err != nil {
 		return 0, err
@@ -53,7 +53,7 @@ func byLead(hooks []state.Hook) (leads [][]state.Hook) {
 // resend lets leads share batches. A lead's own letters follow one another, each
 // once the one before it is a fact: whatever is resent may be told at once, and
 // nothing holds it back that is still dead.
-func (e *Engine) resend(supplier market.Ref, leads [][]state.Hook) (resent int, err error) {
+func (e Operator) resend(supplier market.Ref, leads [][]state.Hook) (resent int, err error) {
 	e.hooks.switching.Lock()
 	defer e.hooks.switching.Unlock()
 	if e.state.HookStanding(supplier).Off {

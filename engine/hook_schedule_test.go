@@ -141,7 +141,7 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 		if got := x.hooksStand(); got != "0 pending 13 dead failing since 3h0m0s off" || len(r.told) != tried {
 			t.Errorf("while it is off: %s, %d attempts", got, len(r.told)-tried)
 		}
-		if err := x.engine.SwitchHooks("acme", false); err != nil {
+		if err := x.engine.By("").SwitchHooks("acme", false); err != nil {
 			t.Fatal(err)
 		}
 		r.script = nil
@@ -150,7 +150,7 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 		if got := x.hooksStand(); got != "0 pending 13 dead" || len(r.told) != tried+1 {
 			t.Errorf("switched on: %s, %d attempts", got, len(r.told)-tried)
 		}
-		if n, err := x.engine.ResendAllHooks("acme"); n != 13 || err != nil {
+		if n, err := x.engine.By("").ResendAllHooks("acme"); n != 13 || err != nil {
 			t.Errorf("%d resent: %v", n, err)
 		}
 		r.sendFor(x, time.Minute)

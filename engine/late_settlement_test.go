@@ -28,7 +28,7 @@ func TestLateSettlementKeepsTheNewerDuplicate(t *testing.T) {
 			if got := x.tell(person(1)); got != "blue" {
 				t.Fatalf("two hours later: %s", got)
 			}
-			if err := x.engine.Resolve(old.Lead, how); err != nil {
+			if err := x.engine.By("").Resolve(old.Lead, how); err != nil {
 				t.Fatal(err)
 			}
 			if got := x.tell(person(1)); got != "duplicate" {

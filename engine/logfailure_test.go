@@ -54,8 +54,8 @@ func TestLogThatFails(t *testing.T) {
 			}
 		}
 		for _, err := range []error{
-			x.engine.TopUp("blue", 1, ""), x.engine.Pause(event.NameBuyer, "red", true),
-			x.engine.AddCredential(keyOf("acme", 1)), x.engine.SetSecret("s", nil),
+			x.engine.By("").TopUp("blue", 1, ""), x.engine.By("").Pause(event.NameBuyer, "red", true),
+			x.engine.By("").AddCredential(keyOf("acme", 1)), x.engine.By("").SetSecret("s", nil),
 			x.engine.Configure(x.configuration(three(market.Waterfall))),
 		} {
 			if !errors.Is(err, errDead) {

@@ -14,8 +14,18 @@ var (
 	ErrConflict = errors.New("that cannot be done as things stand")
 )
 
+// Operator is someone who steers the exchange: each of these verbs says in its fact
+// who that was.
+type Operator struct {
+	*Engine
+	by string
+}
+
+// By is the engine in the hands of an operator of this name; empty: nobody's.
+func (e *Engine) By(name string) Operator { return Operator{e, name} }
+
 // Pause shuts a campaign or a buyer, or opens it again.
-func (e *Engine) Pause(door event.NameKind, id string, paused bool) error {
+func (e Operator) Pause(door event.NameKind, id string, paused bool) error {
 	ref := e.state.RefOf(door, id)
 	if ref == 0 {
 		return fmt.Errorf("%w: no campaign or buyer %q was ever configured", ErrNotFound, id)
@@ -23,36 +33,36 @@ func (e *Engine) Pause(door event.NameKind, id string, paused bool) error {
 	if now, _ := e.state.Paused(door, ref); now == paused {
 		return nil
 	}
-	return e.commit(&event.DoorSet{Door: door, Ref: ref, Paused: paused, At: e.opt.Clock.Now()}, nil)
+	return e.commit(&event.DoorSet{Door: door, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // SetSecret replaces a secret that the exchange presents.
-func (e *Engine) SetSecret(name string, sealed []byte) error {
-	return e.commit(&event.SecretSet{Name: name, Sealed: sealed, At: e.opt.Clock.Now()}, nil)
+func (e Operator) SetSecret(name string, sealed []byte) error {
+	return e.commit(&event.SecretSet{Name: name, Sealed: sealed, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // DropSecret forgets a secret that the exchange presents. ErrNotFound: there is
 // none of this name.
-func (e *Engine) DropSecret(name string) error {
+func (e Operator) DropSecret(name string) error {
 	if _, ok := e.state.Secret(name); !ok {
 		return fmt.Errorf("%w: no secret %q is kept", ErrNotFound, name)
 	}
-	return e.commit(&event.SecretSet{Name: name, At: e.opt.Clock.Now()}, nil)
+	return e.commit(&event.SecretSet{Name: name, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // TopUp adds to a buyer's money.
-func (e *Engine) TopUp(buyer market.BuyerID, amount market.Money, note string) error {
+func (e Operator) TopUp(buyer market.BuyerID, amount market.Money, note string) error {
 	ref := e.state.RefOf(event.NameBuyer, string(buyer))
 	if ref == 0 {
 		return fmt.Errorf("%w: no buyer %q was ever configured", ErrNotFound, buyer)
 	}
-	return e.commit(&event.FundsMoved{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now()}, nil)
+	return e.commit(&event.FundsMoved{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // Resolve is an operator's word on a delivery whose fate is unknown: the buyer
 // has the lead (SettledConfirmed), has it not (SettledReleased), or it is to be
 // sent again (SettledResent).
-func (e *Engine) Resolve(lead market.LeadID, how event.Settlement) error {
+func (e Operator) Resolve(lead market.LeadID, how event.Settlement) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	post := e.state.Post(lead)
@@ -62,7 +72,7 @@ func (e *Engine) Resolve(lead market.LeadID, how event.Settlement) error {
 	if !post.Unknown {
 		return fmt.Errorf("%w: the delivery of lead %s is still being tried", ErrConflict, lead)
 	}
-	c, err := e.couriers.open(e, lead)
+	c, err := e.couriers.open(e.Engine, lead)
 	if err != nil {
 		return err
 	}
@@ -72,6 +82,7 @@ func (e *Engine) Resolve(lead market.LeadID, how event.Settlement) error {
 		return fmt.Errorf("%w: of lead %s there is nothing left to send: its person was erased, or its key cannot be read; confirm or release it", ErrConflict, lead)
 	}
 	fact := c.settlement(how)
+	fact.By = e.by
 	if how == event.SettledReleased {
 		fact.Reason = market.ReasonPostRejected
 	}

@@ -116,7 +116,7 @@ func TestCampaignOfAPing(t *testing.T) {
 	bubble(t, "a paused one does not count", func(t *testing.T) {
 		x := begin(t, r)
 		for i, paused := range []bool{true, false} {
-			if err := x.engine.Pause(event.NameCampaign, "cars", paused); err != nil {
+			if err := x.engine.By("").Pause(event.NameCampaign, "cars", paused); err != nil {
 				t.Fatal(err)
 			}
 			want := map[bool]string{true: "no_campaign", false: "10"}[paused]

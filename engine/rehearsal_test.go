@@ -165,7 +165,7 @@ func TestATestLeadGoesOn(t *testing.T) {
 		if x.stands(a) != "ACCEPTED unknown" {
 			t.Error(x.stands(a))
 		}
-		if err := x.engine.Resolve(a.Lead, event.SettledReleased); err != nil || x.stands(a) != "UNMATCHED released post_rejected" {
+		if err := x.engine.By("").Resolve(a.Lead, event.SettledReleased); err != nil || x.stands(a) != "UNMATCHED released post_rejected" {
 			t.Errorf("%v, %s", err, x.stands(a))
 		}
 		if x.noted.unknown.Load() != 0 {

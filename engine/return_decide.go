@@ -27,7 +27,7 @@ type WaitingReturn struct {
 // DecideReturn is an operator's word on a return that waits for it. An approved
 // one gives back what the rules said when it was asked for. ErrNotFound: there is
 // no such lead; ErrConflict: no return of it waits.
-func (e *Engine) DecideReturn(id market.LeadID, approve bool, note string) error {
+func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) error {
 	until := e.opt.Clock.Now() + int64(e.opt.Ceiling)
 	p := e.plan.Load()
 	if p == nil {
@@ -58,7 +58,7 @@ func (e *Engine) DecideReturn(id market.LeadID, approve bool, note string) error
 		change.Return = event.Return{Campaign: change.Return.Campaign, Month: change.Return.Month}
 	}
 	return e.commit(&event.StatusChanged{
-		Buyer: buyer, At: e.opt.Clock.Now(), Note: note, Changes: []event.Change{change},
+		Buyer: buyer, At: e.opt.Clock.Now(), Note: note, By: e.by, Changes: []event.Change{change},
 	}, nil)
 }
 

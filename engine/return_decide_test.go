@@ -53,7 +53,7 @@ func TestOperatorDecidesReturns(t *testing.T) {
 			for i, step := range strings.Fields(test.steps) {
 				switch step {
 				case "approve", "refuse":
-					heard = append(heard, decided(x.engine.DecideReturn(a.Lead, step == "approve", "as they say")))
+					heard = append(heard, decided(x.engine.By("").DecideReturn(a.Lead, step == "approve", "as they say")))
 				case "crash":
 					x.crash()
 				default:
@@ -105,7 +105,7 @@ func TestApprovalKeepsToTheReport(t *testing.T) {
 		if _, known := x.state.Lead(a.Lead); known {
 			t.Fatal("the lead is in memory still")
 		}
-		if got := decided(x.engine.DecideReturn(a.Lead, true, "fair")); got != "ok" {
+		if got := decided(x.engine.By("").DecideReturn(a.Lead, true, "fair")); got != "ok" {
 			t.Fatal(got)
 		}
 		fact := x.lastFact().(*event.StatusChanged)
@@ -131,9 +131,9 @@ func TestRefusalLeavesTheShare(t *testing.T) {
 		for _, step := range []struct{ got, want string }{
 			{x.reported(saying(a, "returned")), "ACCEPTED waiting"},
 			{x.reported(saying(b, "returned")), "no: share"},
-			{decided(x.engine.DecideReturn(a.Lead, false, "")), "ok"},
+			{decided(x.engine.By("").DecideReturn(a.Lead, false, "")), "ok"},
 			{x.reported(saying(b, "returned")), "ACCEPTED waiting"},
-			{decided(x.engine.DecideReturn(b.Lead, true, "")), "ok"},
+			{decided(x.engine.By("").DecideReturn(b.Lead, true, "")), "ok"},
 			{x.balance("blue"), "90"},
 		} {
 			if step.got != step.want {
@@ -153,7 +153,7 @@ func TestTwoOperators(t *testing.T) {
 		heard := make(chan string, 4)
 		var all sync.WaitGroup
 		for i := range cap(heard) {
-			all.Go(func() { heard <- decided(x.engine.DecideReturn(a.Lead, i%2 == 0, "")) })
+			all.Go(func() { heard <- decided(x.engine.By("").DecideReturn(a.Lead, i%2 == 0, "")) })
 		}
 		all.Wait()
 		close(heard)
@@ -164,7 +164,7 @@ func TestTwoOperators(t *testing.T) {
 		if counts["ok"] != 1 || counts["conflict"] != 3 {
 			t.Errorf("%v", counts)
 		}
-		if got := decided(x.engine.DecideReturn(market.LeadID{9}, true, "")); got != "not found" {
+		if got := decided(x.engine.By("").DecideReturn(market.LeadID{9}, true, "")); got != "not found" {
 			t.Errorf("a lead that nobody knows: %s", got)
 		}
 	})
@@ -183,7 +183,7 @@ func TestWaitingReturns(t *testing.T) {
 		for _, i := range []int{3, 0, 4, 1} {
 			x.reported(saying(leads[i], "returned").because(fmt.Sprint("reason ", i)))
 		}
-		if err := x.engine.DecideReturn(leads[4].Lead, false, ""); err != nil {
+		if err := x.engine.By("").DecideReturn(leads[4].Lead, false, ""); err != nil {
 			t.Error(err)
 		}
 		list := func(after market.LeadID, most int) string {
@@ -229,7 +229,7 @@ func TestWaitingReturnOfATest(t *testing.T) {
 			t.Errorf("%+v", w)
 		}
 		before := x.balance("blue")
-		if got := decided(x.engine.DecideReturn(a.Lead, true, "")) + " " + x.balance("blue"); got != "ok "+before {
+		if got := decided(x.engine.By("").DecideReturn(a.Lead, true, "")) + " " + x.balance("blue"); got != "ok "+before {
 			t.Error(got)
 		}
 	})
@@ -246,7 +246,7 @@ func TestDecidedPastHistory(t *testing.T) {
 		if err != nil || total != 1 || len(page) != 1 || page[0].Credit.String() != "10" || page[0].Reason != "" {
 			t.Errorf("%+v %d %v", page, total, err)
 		}
-		if got := decided(x.engine.DecideReturn(a.Lead, true, "")) + " " + x.balance("blue"); got != "ok 100" {
+		if got := decided(x.engine.By("").DecideReturn(a.Lead, true, "")) + " " + x.balance("blue"); got != "ok 100" {
 			t.Error(got)
 		}
 	})

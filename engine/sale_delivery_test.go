@@ -302,7 +302,7 @@ func TestAuctionIsGivenBack(t *testing.T) {
 	}
 	bubble(t, "by an operator, in its window", func(t *testing.T) {
 		x, a := unknown(t)
-		if err := x.engine.Resolve(x.onlyLead(), event.SettledReleased); err != nil {
+		if err := x.engine.By("").Resolve(x.onlyLead(), event.SettledReleased); err != nil {
 			t.Fatal(err)
 		}
 		if got := x.posted(postOf(3, a)); got != taken {
@@ -322,7 +322,7 @@ func TestAuctionIsGivenBack(t *testing.T) {
 	} {
 		bubble(t, "as an operator says: "+row.how.String(), func(t *testing.T) {
 			x, a := unknown(t)
-			if err := x.engine.Resolve(x.onlyLead(), row.how); err != nil {
+			if err := x.engine.By("").Resolve(x.onlyLead(), row.how); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Minute)

@@ -122,7 +122,7 @@ var hurdles = []struct {
 	{"on a list", func(_ *exchange, p *posting) { p.lead = postOf(5, told{}).lead }, "post_rejected suppressed", 1},
 	{"no money left", func(x *exchange, _ *posting) {
 		balance, _ := x.state.Balance(x.state.RefOf(event.NameBuyer, "blue"))
-		if err := x.engine.TopUp("blue", 9_000_000-balance, ""); err != nil {
+		if err := x.engine.By("").TopUp("blue", 9_000_000-balance, ""); err != nil {
 			x.t.Error(err)
 		}
 	}, "bid_expired", 0},
@@ -256,7 +256,7 @@ func TestBidEndsAtTheInstant(t *testing.T) {
 func TestBidOutlivesWhatItCan(t *testing.T) {
 	pause := func(door event.NameKind, id string) func(*exchange) {
 		return func(x *exchange) {
-			if err := x.engine.Pause(door, id, true); err != nil {
+			if err := x.engine.By("").Pause(door, id, true); err != nil {
 				x.t.Error(err)
 			}
 		}

@@ -93,14 +93,14 @@ func (m *trading) operate() {
 	for _, a := range m.sales {
 		if post := m.state.Post(a.Lead); post != nil && post.Unknown && m.random.IntN(3) > 0 {
 			how := []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}[m.random.IntN(3)]
-			if m.engine.Resolve(a.Lead, how) == nil {
+			if m.engine.By("").Resolve(a.Lead, how) == nil {
 				m.seen[how.String()]++
 			}
 		}
 	}
 	for _, name := range []string{"blue", "gold"} {
 		if balance, _ := m.state.Balance(m.ref(name)); balance < 10_000_000 && m.random.IntN(8) == 0 {
-			if err := m.engine.TopUp(market.BuyerID(name), market.Money(1+m.random.IntN(90_000_000)), "wire"); err != nil {
+			if err := m.engine.By("").TopUp(market.BuyerID(name), market.Money(1+m.random.IntN(90_000_000)), "wire"); err != nil {
 				m.t.Fatal(err)
 			}
 			m.seen["top-up"]++
@@ -118,7 +118,7 @@ func (m *trading) comeBack() {
 	for _, id := range m.state.WaitingLeads() {
 		if m.random.IntN(4) == 0 {
 			approve := m.random.IntN(2) == 0
-			if err := m.engine.DecideReturn(id, approve, ""); err != nil {
+			if err := m.engine.By("").DecideReturn(id, approve, ""); err != nil {
 				m.t.Fatal(err)
 			}
 			m.seen[fmt.Sprint("approved ", approve)]++
@@ -237,7 +237,7 @@ func TestNoFunds(t *testing.T) {
 		first := x.sold(1)
 		got := []string{x.tell(person(2)), x.tell(person(3)), x.balance("blue")}
 		for _, amount := range []market.Money{1, 1} {
-			if err := x.engine.TopUp("blue", amount, ""); err != nil {
+			if err := x.engine.By("").TopUp("blue", amount, ""); err != nil {
 				t.Fatal(err)
 			}
 			got = append(got, x.tell(person(4)), x.balance("blue"))
@@ -256,7 +256,7 @@ func TestNoFunds(t *testing.T) {
 		first := x.sold(1)
 		got := []string{x.balance("blue"), x.tell(person(2)), x.tell(person(3)), x.balance("blue")}
 		time.Sleep(time.Hour)
-		if err := x.engine.Resolve(first.Lead, event.SettledReleased); err != nil {
+		if err := x.engine.By("").Resolve(first.Lead, event.SettledReleased); err != nil {
 			t.Fatal(err)
 		}
 		x.world.script("blue", accepts)

@@ -106,7 +106,7 @@ func withoutAnyone(reason string) string {
 // anything of it meanwhile, which is for the caller to see.
 func (r *reporting) confirm(lead market.LeadID) error {
 	e := r.engine
-	err := e.Resolve(lead, event.SettledConfirmed)
+	err := e.By("").Resolve(lead, event.SettledConfirmed)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil

@@ -185,7 +185,7 @@ func (d *desk) step() {
 		if waits := slices.IndexFunc(d.cards, func(c *paper) bool { return c.waits }); waits >= 0 && d.roll(4) > 0 {
 			card = d.cards[waits]
 		}
-		d.expect(decided(d.x.engine.DecideReturn(card.answer.Lead, approve, "")), d.decides(card, approve))
+		d.expect(decided(d.x.engine.By("").DecideReturn(card.answer.Lead, approve, "")), d.decides(card, approve))
 	case act == 13:
 		d.terms = conditions{
 			days: []int{0, 7, 14, 40}[d.roll(4)], byHand: d.roll(2) == 0,

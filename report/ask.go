@@ -128,14 +128,7 @@ func (a *Answer) covers(begins int64) error {
 		first := time.Unix(0, first).UTC().Format(time.RFC3339)
 		return &Fault{"from", "a time that the report goes back to, which is " + first + " or later"}
 	}
-	lag, now := a.report.lag(a.Seq, a.At), a.report.opt.Now().UnixNano()
-	switch {
-	case lag <= mayLag || a.At >= min(a.To, now):
-		return nil
-	case a.At == 0:
-		return &Behind{}
-	}
-	return &Behind{time.Unix(0, a.At)}
+	return a.report.reaches(a.Seq, a.At, a.To)
 }
 
 // mayLag is how far behind the log an answer may be that goes up to now.

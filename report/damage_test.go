@@ -34,7 +34,7 @@ func overwrite(t *testing.T, path string, from int64) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

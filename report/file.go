@@ -45,7 +45,7 @@ type place struct {
 
 const (
 	suffix     = ".db"
-	readers    = 4
+	readers    = 5        // two reports, two searches, and the overview
 	askedBytes = 16 << 20 // of a reader's cache of pages
 )
 

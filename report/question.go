@@ -126,9 +126,11 @@ func (b *Behind) Error() string {
 type questionLimits struct {
 	cells, groups int           // read; told apart at once
 	takes         time.Duration // in all
+	searches      time.Duration // a search looks, about
+	stretch       int           // rows that it looks at at first
 }
 
-var usualLimits = questionLimits{cells: 2_000_000, groups: 100_000, takes: time.Minute}
+var usualLimits = questionLimits{cells: 2_000_000, groups: 100_000, takes: time.Minute, searches: 200 * time.Millisecond, stretch: 2000}
 
 // judge refuses what makes no sense.
 func (q *Question) judge() error {

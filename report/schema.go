@@ -4,7 +4,7 @@ import "strings"
 
 // schemaVersion is raised with every change to what is below or to what is written
 // into it: a file of another version is built anew.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // applicationID is in the header of our files.
 const applicationID = 0x70706f73
@@ -53,6 +53,10 @@ CREATE TABLE webhooks (
 	status INTEGER NOT NULL, fault INTEGER NOT NULL,
 	PRIMARY KEY (lead, type)
 ) WITHOUT ROWID;
+CREATE INDEX leads_buyer ON leads (buyer, id) WHERE buyer > 0;
+CREATE INDEX leads_supplier ON leads (supplier, id);
+CREATE INDEX leads_reason ON leads (reason, id) WHERE reason > 0;
+CREATE INDEX leads_test ON leads (test, id) WHERE test = 1;
 `
 
 // cellKey are the columns that a cell is found by, and what a report is asked by.

@@ -33,8 +33,8 @@ type Operator interface {
 	Configuration() []byte
 	// Apply puts a document into force, in YAML or JSON, and says what changed,
 	// and which of its values are not applied, since they are first values and
-	// others are in force. With dry it only says.
-	Apply(document []byte, dry bool) (changes, unapplied []string, err error)
+	// others are in force. With dry it only says. By is the operator who wants it.
+	Apply(document []byte, dry bool, by string) (changes, unapplied []string, err error)
 	// Seal seals a secret that the exchange presents.
 	Seal(name, value string) []byte
 	// Reveal opens such a secret again; false: there is none of this name.
@@ -44,10 +44,14 @@ type Operator interface {
 	Tokens() *token.Mint
 	// Sandbox tells whether the exchange is one, where static tokens are good.
 	Sandbox() bool
+	Configurer
+	Lister
+	Archiver
 	Explainer
 	Bookkeeper
 	Eraser
 	Reporter
+	Overseer
 }
 
 // Admin answers operators. Its address is never public by default; all of it
@@ -60,9 +64,14 @@ type Admin struct {
 	wary     *wary      // of those who guess it
 	applying sync.Mutex // one configuration is read and judged at a time
 	rotating sync.Mutex // one webhook secret at a time
+	loading  loading    // one suppression list at a time
 	http     *fasthttp.Server
 	tls      *tls.Config // nil: plain HTTP is spoken
 	logger   *slog.Logger
+
+	watch     *watch
+	overviews *overviews
+	live      *live
 }
 
 // OverTLS has the address speak TLS, from Serve on.
@@ -83,6 +92,9 @@ const (
 // NewAdmin returns an admin server.
 func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Logger) *Admin {
 	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", wary: newWary(guesses, meter, logger), logger: logger}
+	a.watch = newWatch(meter)
+	a.overviews = &overviews{admin: a, watch: a.watch}
+	a.live = newLive(a.overviews.event)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
 	routes.NotFound = a.guard(func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultNotFound) })
@@ -116,6 +128,13 @@ func (a *Admin) guarded(routes *router.Router) {
 		routes.Handle(method, path, a.guard(a.withBody(maxBody, faultTooLarge, h)))
 	}
 	routes.PUT("/admin/v1/config", a.guard(a.alone(a.withBody(maxDocument, faultDocument, a.apply))))
+	a.itemRoutes(add, func(method, path string, h fasthttp.RequestHandler) {
+		routes.Handle(method, path, a.guard(a.withBody(maxItem, faultEntry, h)))
+	})
+	add("GET", "/admin/v1/suppression", a.lists)
+	routes.PUT("/admin/v1/suppression/{id}", a.guard(a.upload))
+	add("GET", "/admin/v1/backup", a.backup)
+	add("POST", "/admin/v1/backup", a.backUp)
 	add("GET", "/admin/v1/hash", a.hash)
 	add("GET", "/admin/v1/config", a.config)
 	add("GET", "/admin/v1/deliveries", a.deliveries)
@@ -150,6 +169,7 @@ func (a *Admin) guarded(routes *router.Router) {
 		add("DELETE", at+"/tokens/{token}", a.owned(owner, a.inSandbox(a.revokeToken)))
 	}
 	a.webhookRoutes(add)
+	a.readingRoutes(add)
 	add("GET", "/debug/pprof/{name:*}", a.profile)
 }
 
@@ -200,11 +220,17 @@ func (a *Admin) unreadable(ctx *fasthttp.RequestCtx, err error) {
 func (a *Admin) Serve(listener net.Listener) error {
 	c := newCrowd(listener, maxOperators, maxOperatorsFrom, newRequestID, a.meter.notAccepted)
 	c.seal, c.trusts, c.unsealed = a.tls, a.wary.trusts, a.meter.unsealed.Inc
+	go a.watch.run()
 	return a.http.Serve(c)
 }
 
-// Shutdown ends it.
-func (a *Admin) Shutdown() error { return a.http.Shutdown() }
+// Shutdown ends it, and first those who would listen for ever.
+func (a *Admin) Shutdown() error {
+	a.loading.end()
+	a.watch.end()
+	a.live.close()
+	return a.http.Shutdown()
+}
 
 func (a *Admin) ready(ctx *fasthttp.RequestCtx) {
 	if err := a.operator.Ready(); err != nil {

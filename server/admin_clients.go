@@ -114,7 +114,7 @@ func (a *Admin) addSecret(ctx *fasthttp.RequestCtx, o *owner) {
 		return
 	}
 	secret := newSecret("sec_", live)
-	err := o.engine.AddCredential(&engine.Credential{
+	err := o.engine.By(actorOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialOAuthClient, Owner: o.kind, ID: o.id, Client: client, Scopes: scopes,
 		Hash: a.operator.Tokens().HashClient([]byte(client), []byte(secret)), Hint: KeyHint(secret),
 	})

@@ -96,7 +96,7 @@ func (a *Admin) config(ctx *fasthttp.RequestCtx) {
 
 // apply puts a document into force; with ?dry=1 it says what would change.
 func (a *Admin) apply(ctx *fasthttp.RequestCtx) {
-	changes, unapplied, err := a.operator.Apply(bodyOf(ctx), isDry(ctx.QueryArgs()))
+	changes, unapplied, err := a.operator.Apply(bodyOf(ctx), isDry(ctx.QueryArgs()), actorOf(ctx))
 	if err != nil {
 		a.failWith(ctx, err)
 		return
@@ -174,7 +174,7 @@ func (a *Admin) secret(ctx *fasthttp.RequestCtx) {
 		a.fail(ctx, faultPayload, market.FieldError{Field: "value", Code: errcode.FieldInvalidFormat, Expected: "a webhook secret: whsec_ followed by base64"})
 		return
 	}
-	if err := e.SetSecret(name, a.operator.Seal(name, body.Value)); err != nil {
+	if err := e.By(actorOf(ctx)).SetSecret(name, a.operator.Seal(name, body.Value)); err != nil {
 		a.failWith(ctx, err)
 		return
 	}

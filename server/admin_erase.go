@@ -16,11 +16,12 @@ type Eraser interface {
 	Erase(who *Erasure) (Erased, error)
 }
 
-// Erasure is who is to be erased: one of the three. The phone number is in E.164's
+// Erasure is who is to be erased: by one of the first three. The phone number is in E.164's
 // form.
 type Erasure struct {
 	Lead         market.LeadID
 	Phone, Email string
+	By           string // the operator who wants it
 }
 
 // Erased is what became of it.
@@ -110,7 +111,7 @@ func (a *Admin) erasure(ctx *fasthttp.RequestCtx) (who *Erasure, wrong *market.F
 	if given != 1 {
 		return nil, &market.FieldError{Field: "lead", Code: errcode.FieldMissingRequired, Expected: "the id of a lead, or in its place a phone, or an email"}, true
 	}
-	who = new(Erasure)
+	who = &Erasure{By: actorOf(ctx)}
 	bad := func(field, expected string) (*Erasure, *market.FieldError, bool) {
 		return nil, &market.FieldError{Field: field, Code: errcode.FieldInvalidFormat, Expected: expected}, true
 	}

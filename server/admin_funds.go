@@ -66,7 +66,7 @@ func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	id, _ := ctx.UserValue("id").(string)
-	if err := e.TopUp(market.BuyerID(id), amount, body.Note); err != nil {
+	if err := e.By(actorOf(ctx)).TopUp(market.BuyerID(id), amount, body.Note); err != nil {
 		a.failWith(ctx, err)
 		return
 	}

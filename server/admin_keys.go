@@ -33,7 +33,7 @@ func (a *Admin) rotate(ctx *fasthttp.RequestCtx) {
 	}
 	id := parameter(ctx, "id")
 	key := newSecret("key_", e.State().CredentialsOf(event.CredentialAPIKey, event.NameSupplier, e.State().RefOf(event.NameSupplier, id)))
-	err := e.AddCredential(&engine.Credential{
+	err := e.By(actorOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialAPIKey, Owner: event.NameSupplier, ID: id,
 		Hash: sha256.Sum256([]byte(key)), Hint: KeyHint(key),
 	})
@@ -123,7 +123,7 @@ func (a *Admin) revokeAll(ctx *fasthttp.RequestCtx, e *engine.Engine, live []sta
 			continue
 		}
 		found = true
-		if err := e.RevokeCredential(&live[i]); err != nil {
+		if err := e.By(actorOf(ctx)).RevokeCredential(&live[i]); err != nil {
 			a.failWith(ctx, err)
 			return
 		}

@@ -92,7 +92,7 @@ func (a *Admin) resolve(ctx *fasthttp.RequestCtx) {
 		a.fail(ctx, faultNotFound)
 		return
 	}
-	if err := e.Resolve(lead, how); err != nil {
+	if err := e.By(actorOf(ctx)).Resolve(lead, how); err != nil {
 		a.failWith(ctx, err)
 		return
 	}
@@ -111,7 +111,7 @@ func (a *Admin) pause(what string, paused bool) fasthttp.RequestHandler {
 			return
 		}
 		id, _ := ctx.UserValue("id").(string)
-		if err := e.Pause(door, id, paused); err != nil {
+		if err := e.By(actorOf(ctx)).Pause(door, id, paused); err != nil {
 			a.failWith(ctx, err)
 			return
 		}

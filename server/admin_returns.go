@@ -115,7 +115,7 @@ func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx) {
 		a.fail(ctx, faultPayload, faults...)
 		return
 	}
-	if err := e.DecideReturn(lead, *word.Approve, word.Note); err != nil {
+	if err := e.By(actorOf(ctx)).DecideReturn(lead, *word.Approve, word.Note); err != nil {
 		a.failWith(ctx, err)
 		return
 	}

@@ -34,7 +34,7 @@ func (desk) Reveal(string) (string, bool)        { return "", false }
 func (desk) Tokens() *token.Mint                 { return nil }
 func (desk) Sandbox() bool                       { return false }
 
-func (d desk) Apply(document []byte, dry bool) (changes, unapplied []string, err error) {
+func (d desk) Apply(document []byte, dry bool, _ string) (changes, unapplied []string, err error) {
 	changes, err = d.apply(document, dry)
 	return changes, []string{"b: first", `"c"`}, err
 }

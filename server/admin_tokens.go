@@ -52,7 +52,7 @@ func (a *Admin) addToken(ctx *fasthttp.RequestCtx, o *owner) {
 		Kind: event.CredentialBearer, Owner: o.kind, ID: o.id, Scopes: scopes,
 		Hash: a.operator.Tokens().HashBearer([]byte(token)), Hint: KeyHint(token),
 	}
-	if err := o.engine.AddCredential(&made); err != nil {
+	if err := o.engine.By(actorOf(ctx)).AddCredential(&made); err != nil {
 		a.failWith(ctx, err)
 		return
 	}

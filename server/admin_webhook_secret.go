@@ -64,13 +64,13 @@ func (a *Admin) rotateSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	defer a.rotating.Unlock()
 	name, previous := config.WebhookSecretName(o.id), config.PreviousSecretName(o.id)
 	if old, ok := a.operator.Reveal(name); ok {
-		if err := o.engine.SetSecret(previous, a.operator.Seal(previous, old)); err != nil {
+		if err := o.engine.By(actorOf(ctx)).SetSecret(previous, a.operator.Seal(previous, old)); err != nil {
 			a.failWith(ctx, err)
 			return
 		}
 	}
 	secret := newHookSecret()
-	if err := o.engine.SetSecret(name, a.operator.Seal(name, secret)); err != nil {
+	if err := o.engine.By(actorOf(ctx)).SetSecret(name, a.operator.Seal(name, secret)); err != nil {
 		a.failWith(ctx, err)
 		return
 	}
@@ -81,5 +81,5 @@ func (a *Admin) rotateSecret(ctx *fasthttp.RequestCtx, o *owner) {
 func (a *Admin) endPrevious(ctx *fasthttp.RequestCtx, o *owner) {
 	a.rotating.Lock()
 	defer a.rotating.Unlock()
-	a.done(ctx, o.engine.DropSecret(config.PreviousSecretName(o.id)))
+	a.done(ctx, o.engine.By(actorOf(ctx)).DropSecret(config.PreviousSecretName(o.id)))
 }

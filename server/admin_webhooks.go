@@ -20,8 +20,8 @@ func (a *Admin) webhookRoutes(add func(method, path string, h fasthttp.RequestHa
 	add("GET", "/admin/v1/webhooks", a.webhooks)
 	supplier("GET", "", a.webhook)
 	supplier("GET", "/dead", a.deadLetters)
-	supplier("POST", "/dead/{event}/resend", a.aboutDeadLetter((*engine.Engine).ResendHook))
-	supplier("DELETE", "/dead/{event}", a.aboutDeadLetter((*engine.Engine).DropHook))
+	supplier("POST", "/dead/{event}/resend", a.aboutDeadLetter(engine.Operator.ResendHook))
+	supplier("DELETE", "/dead/{event}", a.aboutDeadLetter(engine.Operator.DropHook))
 	supplier("POST", "/resend", a.resendAll)
 	supplier("POST", "/off", a.switchWebhook(true))
 	supplier("POST", "/on", a.switchWebhook(false))
@@ -157,7 +157,7 @@ func (a *Admin) number(ctx *fasthttp.RequestCtx, name string, otherwise, least, 
 }
 
 // aboutDeadLetter does something with the dead letter that the path names.
-func (a *Admin) aboutDeadLetter(do func(*engine.Engine, market.LeadID, market.HookType) error) func(*fasthttp.RequestCtx, *owner) {
+func (a *Admin) aboutDeadLetter(do func(engine.Operator, market.LeadID, market.HookType) error) func(*fasthttp.RequestCtx, *owner) {
 	return func(ctx *fasthttp.RequestCtx, o *owner) {
 		id, ok := market.ParseEventID(parameter(ctx, "event"))
 		if !ok {
@@ -166,7 +166,7 @@ func (a *Admin) aboutDeadLetter(do func(*engine.Engine, market.LeadID, market.Ho
 		}
 		h, err := o.engine.DeadHook(market.SupplierID(o.id), id)
 		if err == nil {
-			err = do(o.engine, h.Lead, h.Type)
+			err = do(o.engine.By(actorOf(ctx)), h.Lead, h.Type)
 		}
 		a.done(ctx, err)
 	}
@@ -183,7 +183,7 @@ func (a *Admin) done(ctx *fasthttp.RequestCtx, err error) {
 
 // resendAll has all of a supplier's dead letters tried again.
 func (a *Admin) resendAll(ctx *fasthttp.RequestCtx, o *owner) {
-	n, err := o.engine.ResendAllHooks(market.SupplierID(o.id))
+	n, err := o.engine.By(actorOf(ctx)).ResendAllHooks(market.SupplierID(o.id))
 	if err != nil {
 		a.failWith(ctx, err)
 		return
@@ -200,6 +200,6 @@ func (a *Admin) switchWebhook(off bool) func(*fasthttp.RequestCtx, *owner) {
 			a.fail(ctx, fault{404, errcode.NotFound, "The supplier has no webhook; give it one in the configuration first."})
 			return
 		}
-		a.done(ctx, o.engine.SwitchHooks(market.SupplierID(o.id), off))
+		a.done(ctx, o.engine.By(actorOf(ctx)).SwitchHooks(market.SupplierID(o.id), off))
 	}
 }

@@ -16,7 +16,7 @@ import (
 // ends the connection.
 func TestExpect(t *testing.T) {
 	d := open(t, sandbox)
-	err := d.engine.AddCredential(&engine.Credential{
+	err := d.engine.By("").AddCredential(&engine.Credential{
 		Kind: event.CredentialAPIKey, Owner: event.NameSupplier, ID: "sup_acme", Hash: sha256.Sum256([]byte("the-key")), Hint: "the",
 	})
 	if err != nil {

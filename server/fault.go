@@ -44,6 +44,9 @@ var (
 	faultUnavailable  = fault{503, errcode.Unavailable, "The exchange takes no requests right now. Send this one again after the time in Retry-After."}
 	faultCrowded      = fault{503, errcode.Unavailable, "Too many connections are open. Use fewer and keep them, and try again after the time in Retry-After."}
 	faultDocument     = fault{413, errcode.PayloadTooLarge, "A configuration that is sent may have 4 MiB. Put a larger one into the file, and send SIGHUP."}
+	faultEntry        = fault{413, errcode.PayloadTooLarge, "An entry that is sent may have 1 MiB. Put a larger one into the configuration's file, and send SIGHUP."}
+	faultUpload       = fault{413, errcode.PayloadTooLarge, "A suppression list that is sent may have 4 GiB and 50,000,000 entries. Divide it into several lists."}
+	faultUploading    = fault{409, errcode.Conflict, "Another suppression list is being uploaded. Send this one once that one has ended."}
 	faultApplying     = fault{409, errcode.Conflict, "Another configuration is being put into force. Look at what it changed, then send this one again."}
 	faultForeign      = fault{403, errcode.Forbidden, "A page of another origin made a browser send this. Send it from a page of this address, or without a browser."}
 	faultAdminMissing = fault{401, errcode.Unauthorized, "This address asks for the operator's password, by HTTP Basic with any user name."}

@@ -19,6 +19,7 @@ type guest struct {
 	gone  atomic.Bool  // counted out already
 	spoke atomic.Bool  // a byte of a request has come over it
 	cut   atomic.Bool  // its last request was not read to the end
+	ended atomic.Bool  // nothing comes over it any more
 
 	reading, writing patience
 }
@@ -56,6 +57,9 @@ func (g *guest) Read(p []byte) (int, error) {
 		}
 	}
 	n, err := g.Conn.Read(p)
+	if err != nil {
+		g.ended.Store(true)
+	}
 	if n > 0 {
 		g.touch()
 		if g.crowd.seal == nil {
@@ -64,6 +68,9 @@ func (g *guest) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// hungUp tells whether the other side has ended the connection, or it broke.
+func (g *guest) hungUp() bool { return g != nil && g.ended.Load() }
 
 // speak notes that a byte of a request has come.
 func (g *guest) speak() {

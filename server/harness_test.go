@@ -121,7 +121,7 @@ func (d *doors) add(c engine.Credential, secret string) {
 	if c.Kind == event.CredentialBearer {
 		c.Hash = d.opt.Tokens.HashBearer([]byte(secret))
 	}
-	if err := d.engine.AddCredential(&c); err != nil {
+	if err := d.engine.By("").AddCredential(&c); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -133,7 +133,7 @@ func (d *doors) revoke(client, secret string) {
 	if !ok {
 		d.t.Fatalf("%s has no such secret", client)
 	}
-	if err := d.engine.RevokeCredential(&c); err != nil {
+	if err := d.engine.By("").RevokeCredential(&c); err != nil {
 		d.t.Fatal(err)
 	}
 }

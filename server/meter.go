@@ -64,6 +64,10 @@ type Meter struct {
 	buyers    family[buyerMeter]
 	endpoints family[rarely] // of suppliers
 	logger    atomic.Pointer[slog.Logger]
+
+	// Of these only the overview tells.
+	sales, unsold, asked  atomic.Uint64 // leads that sellers posted; buyers that were asked
+	auctionLap, ingestLap lapHistogram
 }
 
 // NewMeter returns a meter; fault is told what the engine could not do.

@@ -50,7 +50,12 @@ func (m *Meter) Held(campaign *market.Campaign, _ *market.Supplier, h *engine.He
 		}
 	}
 	m.auctions.Update(float64(h.Elapsed) / 1e9)
+	m.auctionLap.add(h.Elapsed)
+	m.asked.Add(uint64(len(h.Pings)))
 	for i := range h.Pings {
-		m.buyers.of(string(h.Pings[i].Buyer.ID)).pingTime.Update(float64(h.Pings[i].Elapsed) / 1e9)
+		ping := &h.Pings[i]
+		b := m.buyers.of(string(ping.Buyer.ID))
+		b.pingTime.Update(float64(ping.Elapsed) / 1e9)
+		b.answered(ping.Outcome, ping.Elapsed)
 	}
 }

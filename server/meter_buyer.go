@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/VictoriaMetrics/metrics"
 	"github.com/valyala/fasthttp"
@@ -15,6 +16,10 @@ type buyerMeter struct {
 	posts    [verdicts]*metrics.Counter
 	pingTime *metrics.PrometheusHistogram
 	failures rarely
+
+	// Of these only the overview tells.
+	asked, bids, wins, timeouts, errors, failed atomic.Uint64
+	pings                                       lapHistogram
 }
 
 const verdicts = market.VerdictBusy + 1
@@ -34,6 +39,7 @@ func (b *buyerMeter) posted(id string, result *market.PostResult, logger *slog.L
 	if !failing(result) {
 		return
 	}
+	b.failed.Add(1)
 	if failures, tell := b.failures.again(); tell {
 		logger.Warn("posts to a buyer fail", "buyer_id", id, "failures", failures, "verdict", result.Verdict.String(),
 			"fault", result.Fault.String(), "status", result.Status, "code", result.Code)

@@ -19,6 +19,14 @@ type family[T any] struct {
 	members atomic.Pointer[map[string]*T]
 }
 
+// all are those that were met; nobody may write to it.
+func (f *family[T]) all() map[string]*T {
+	if known := f.members.Load(); known != nil {
+		return *known
+	}
+	return nil
+}
+
 func (f *family[T]) of(name string) *T {
 	if known := f.members.Load(); known != nil {
 		if one := (*known)[name]; one != nil {

@@ -88,6 +88,9 @@ var lapRoutes = [len(lapMeter{})]route{routeIngest, routePing, routePost}
 
 // lap counts a request that has got its answer.
 func (m *Meter) lap(r route, l *lap, now int64) {
+	if r == routeIngest {
+		m.ingestLap.add(now - l.begun)
+	}
 	for i, on := range lapRoutes {
 		if on == r {
 			for p, nanoseconds := range l.of(now) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
 )
 
 // guard lets through those who know the password; the others do not even learn
@@ -25,10 +27,11 @@ func (a *Admin) guard(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 
 // allowed checks the password, in a time that does not depend on it.
 func (a *Admin) allowed(ctx *fasthttp.RequestCtx) bool {
-	_, password, ok := basicAuth(string(ctx.Request.Header.Peek("Authorization")))
+	user, password, ok := basicAuth(string(ctx.Request.Header.Peek("Authorization")))
 	given := sha256.Sum256([]byte(password))
 	if ok && !a.locked && subtle.ConstantTimeCompare(given[:], a.password[:]) == 1 {
 		recognize(ctx)
+		ctx.SetUserValue(askerKey, asker{name: actorName(user), role: market.RoleAdmin})
 		return true
 	}
 	bad := faultAdminMissing

@@ -20,6 +20,7 @@ func (s *Server) post(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, re
 	r.post.Spent = r.lap.enter(s.clock.Now())
 	answer, err := s.engine.Post(&r.post)
 	r.lap.leave(s.clock.Now())
+	s.opt.Meter.postedBySeller(&answer, err, r.test || seller.Test)
 	if err != nil {
 		failWith(ctx, id, err)
 		return

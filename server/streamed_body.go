@@ -128,23 +128,23 @@ func (b *streamedBody) answer(ctx *fasthttp.RequestCtx, kind string) {
 	ctx.SetContentType(kind)
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	if !ctx.Request.Header.IsHTTP11() {
-		b.sendToTheEnd(ctx)
+		toTheEnd(ctx, b)
 		return
 	}
 	ctx.SetBodyStream(b, -1)
 }
 
-// sendToTheEnd sends the answer to who speaks HTTP/1.0, which knows no pieces: it
-// ends with its connection. One that breaks off is cut by a reset, over TLS by the
-// lack of a last word.
-func (b *streamedBody) sendToTheEnd(ctx *fasthttp.RequestCtx) {
+// toTheEnd sends a body to who speaks HTTP/1.0, which knows no pieces: it ends with its
+// connection. One that breaks off is cut by a reset, over TLS by the lack of a last
+// word.
+func toTheEnd(ctx *fasthttp.RequestCtx, body io.ReadCloser) {
 	kind, guest := string(ctx.Response.Header.ContentType()), guestOf(ctx)
 	ctx.HijackSetNoResponse(true)
 	ctx.Hijack(func(conn net.Conn) {
-		defer func() { _ = b.Close() }()
+		defer func() { _ = body.Close() }()
 		_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: "+kind+"\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n")
 		if err == nil {
-			_, err = io.Copy(conn, b)
+			_, err = io.Copy(conn, body)
 		}
 		if err == nil || guest == nil {
 			return

@@ -50,7 +50,7 @@ func (c *serveCmd) Run() error {
 	}
 	var running []*exchange.Exchange
 	for _, path := range c.Config {
-		x, err := exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: logger, AcceptClock: c.AcceptClock, Backup: back})
+		x, err := exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version, AcceptClock: c.AcceptClock, Backup: back})
 		if err != nil {
 			return errors.Join(fmt.Errorf("cannot serve %s:\n%w", path, err), stopAll(running))
 		}

@@ -65,6 +65,28 @@ type CapName struct {
 type CatalogSet struct {
 	Version  uint32
 	Document string // hex SHA-256 of the file
+	By       string // the operator; empty: the exchange itself, at a start or a reload
+	Overlay  string // hex SHA-256 of the file with what was made entry by entry; empty: nothing was
+	From     Origin
+}
+
+// Origin is what brought a configuration.
+type Origin uint8
+
+const (
+	FromFile     Origin = 1 // the configuration's file, at a start or a reload
+	FromAPI      Origin = 2 // one entry, made, changed or removed by an operator
+	FromDocument Origin = 3 // a whole document that an operator sent
+)
+
+var originNames = [...]string{FromFile: "file", FromAPI: "api", FromDocument: "document"}
+
+// String is the origin's word; empty where an earlier program did not say.
+func (o Origin) String() string {
+	if int(o) < len(originNames) {
+		return originNames[o]
+	}
+	return ""
 }
 
 func (*CatalogSet) Kind() Kind { return KindCatalogSet }
@@ -73,6 +95,9 @@ func (c *CatalogSet) reset()   { *c = CatalogSet{} }
 func (c *CatalogSet) marshal(mm message) {
 	putUint(mm, 1, uint64(c.Version))
 	putString(mm, 2, c.Document)
+	putString(mm, 3, c.By)
+	putString(mm, 4, c.Overlay)
+	putUint(mm, 5, uint64(c.From))
 }
 
 func (c *CatalogSet) field(fc *easyproto.FieldContext) bool {
@@ -81,6 +106,12 @@ func (c *CatalogSet) field(fc *easyproto.FieldContext) bool {
 		return getUint32(fc, &c.Version)
 	case 2:
 		return getString(fc, &c.Document)
+	case 3:
+		return getString(fc, &c.By)
+	case 4:
+		return getString(fc, &c.Overlay)
+	case 5:
+		return getByte(fc, &c.From)
 	}
 	return true
 }

@@ -38,6 +38,7 @@ type CredentialSet struct {
 	At         int64
 	Client     string // of an OAuth client's secret: whose
 	Scopes     Scopes // none for an API key
+	By         string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
 }
 
 func (*CredentialSet) Kind() Kind { return KindCredentialSet }
@@ -53,6 +54,7 @@ func (c *CredentialSet) marshal(mm message) {
 	putFixed(mm, 7, uint64(c.At))
 	putString(mm, 8, c.Client)
 	putUint(mm, 9, uint64(c.Scopes))
+	putString(mm, 10, c.By)
 }
 
 func (c *CredentialSet) field(fc *easyproto.FieldContext) bool {
@@ -76,6 +78,8 @@ func (c *CredentialSet) field(fc *easyproto.FieldContext) bool {
 		return getString(fc, &c.Client)
 	case 9:
 		return getByte(fc, &c.Scopes)
+	case 10:
+		return getString(fc, &c.By)
 	}
 	return true
 }
@@ -86,6 +90,7 @@ type SecretSet struct {
 	Name   string // such as buyer/buy_blue/bearer
 	Sealed []byte // empty: there is none of this name any more
 	At     int64
+	By     string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
 }
 
 func (*SecretSet) Kind() Kind { return KindSecretSet }
@@ -95,6 +100,7 @@ func (s *SecretSet) marshal(mm message) {
 	putString(mm, 1, s.Name)
 	putBytes(mm, 2, s.Sealed)
 	putFixed(mm, 3, uint64(s.At))
+	putString(mm, 4, s.By)
 }
 
 func (s *SecretSet) field(fc *easyproto.FieldContext) bool {
@@ -105,6 +111,8 @@ func (s *SecretSet) field(fc *easyproto.FieldContext) bool {
 		return getBytes(fc, &s.Sealed)
 	case 3:
 		return getFixed(fc, &s.At)
+	case 4:
+		return getString(fc, &s.By)
 	}
 	return true
 }

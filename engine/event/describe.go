@@ -22,6 +22,8 @@ func Describe(e Event) string {
 	case *CatalogSet:
 		d.uint("version", uint64(e.Version))
 		d.text("document", e.Document)
+		d.text("overlay", e.Overlay)
+		d.text("from", e.From.String())
 	case *CredentialSet:
 		d.text("credential", e.Credential.String())
 		d.uint("owner_kind", uint64(e.Owner))
@@ -56,6 +58,7 @@ func Describe(e Event) string {
 		d.uint("list", uint64(e.List))
 		d.text("file", e.File)
 		d.uint("entries", e.Entries)
+		d.flag("uploaded", e.Uploaded)
 	case *StatusChanged:
 		d.changes(e)
 	case *HookTried:
@@ -65,6 +68,9 @@ func Describe(e Event) string {
 		d.flag("off", e.Off)
 	case *LeadsErased:
 		d.erased(e)
+	}
+	if by := By(e); by != "" {
+		d.text("by", by)
 	}
 	return "{" + strings.Join(d, ",") + "}"
 }

@@ -13,6 +13,7 @@ type LeadsErased struct {
 	Slots []uint64        // of the leads' keys
 	Leads []market.LeadID // whose they are, in the same order
 	At    int64           // Unix nanoseconds
+	By    string          // the operator who asked for it; empty: nobody did, or an earlier program wrote it
 }
 
 func (*LeadsErased) Kind() Kind { return KindLeadsErased }
@@ -26,6 +27,7 @@ func (l *LeadsErased) marshal(mm message) {
 		mm.AppendBytes(2, l.Leads[i][:])
 	}
 	putFixed(mm, 3, uint64(l.At))
+	putString(mm, 4, l.By)
 }
 
 func (l *LeadsErased) field(fc *easyproto.FieldContext) (ok bool) {
@@ -39,6 +41,8 @@ func (l *LeadsErased) field(fc *easyproto.FieldContext) (ok bool) {
 		return getID(fc, (*[16]byte)(&l.Leads[len(l.Leads)-1]))
 	case 3:
 		return getFixed(fc, &l.At)
+	case 4:
+		return getString(fc, &l.By)
 	}
 	return true
 }

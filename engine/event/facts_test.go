@@ -51,11 +51,12 @@ var addedLater = map[string]int{
 	"PostSettled.Hook": 3, "PostSettled.Supplier": 3, "PostSettled.Decided": 3,
 	"PostSettled.Fault": 4,
 	"LeadDecided.Slot":  5, "PostSettled.Slot": 5,
+	"PostSettled.By": 6,
 }
 
 type filler struct {
 	given uint64
-	later [5][]reflect.Value
+	later [6][]reflect.Value
 }
 
 func (f *filler) next() uint64 {

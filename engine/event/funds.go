@@ -15,6 +15,7 @@ type FundsMoved struct {
 	Opening bool
 	Note    string
 	At      int64
+	By      string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
 }
 
 func (*FundsMoved) Kind() Kind { return KindFundsMoved }
@@ -26,6 +27,7 @@ func (f *FundsMoved) marshal(mm message) {
 	putBool(mm, 3, f.Opening)
 	putString(mm, 4, f.Note)
 	putFixed(mm, 5, uint64(f.At))
+	putString(mm, 6, f.By)
 }
 
 func (f *FundsMoved) field(fc *easyproto.FieldContext) bool {
@@ -40,6 +42,8 @@ func (f *FundsMoved) field(fc *easyproto.FieldContext) bool {
 		return getString(fc, &f.Note)
 	case 5:
 		return getFixed(fc, &f.At)
+	case 6:
+		return getString(fc, &f.By)
 	}
 	return true
 }
@@ -50,6 +54,7 @@ type DoorSet struct {
 	Ref    market.Ref
 	Paused bool
 	At     int64
+	By     string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
 }
 
 func (*DoorSet) Kind() Kind { return KindDoorSet }
@@ -60,6 +65,7 @@ func (d *DoorSet) marshal(mm message) {
 	putUint(mm, 2, uint64(d.Ref))
 	putBool(mm, 3, d.Paused)
 	putFixed(mm, 4, uint64(d.At))
+	putString(mm, 5, d.By)
 }
 
 func (d *DoorSet) field(fc *easyproto.FieldContext) bool {
@@ -72,6 +78,8 @@ func (d *DoorSet) field(fc *easyproto.FieldContext) bool {
 		return getBool(fc, &d.Paused)
 	case 4:
 		return getFixed(fc, &d.At)
+	case 5:
+		return getString(fc, &d.By)
 	}
 	return true
 }
@@ -84,6 +92,9 @@ type ListLoaded struct {
 	Entries uint64
 	Source  string // hex SHA-256 of the lines it was made from
 	At      int64
+
+	By       string // the operator who uploaded it
+	Uploaded bool   // else they are the first ones, from the list's file
 }
 
 func (*ListLoaded) Kind() Kind { return KindListLoaded }
@@ -95,6 +106,8 @@ func (l *ListLoaded) marshal(mm message) {
 	putUint(mm, 3, l.Entries)
 	putString(mm, 4, l.Source)
 	putFixed(mm, 5, uint64(l.At))
+	putString(mm, 6, l.By)
+	putBool(mm, 7, l.Uploaded)
 }
 
 func (l *ListLoaded) field(fc *easyproto.FieldContext) bool {
@@ -109,6 +122,10 @@ func (l *ListLoaded) field(fc *easyproto.FieldContext) bool {
 		return getString(fc, &l.Source)
 	case 5:
 		return getFixed(fc, &l.At)
+	case 6:
+		return getString(fc, &l.By)
+	case 7:
+		return getBool(fc, &l.Uploaded)
 	}
 	return true
 }

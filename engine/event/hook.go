@@ -19,6 +19,7 @@ type HookTried struct {
 	Due      int64  // of HookFailed: when the next attempt is due
 	Status   uint32 // HTTP status, zero where none came
 	Fault    market.Fault
+	By       string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
 }
 
 // HookOutcome is what became of an attempt. Numbers are in the log.
@@ -54,6 +55,7 @@ func (h *HookTried) marshal(mm message) {
 	putFixed(mm, 7, uint64(h.Due))
 	putUint(mm, 8, uint64(h.Status))
 	putUint(mm, 9, uint64(h.Fault))
+	putString(mm, 10, h.By)
 }
 
 func (h *HookTried) field(fc *easyproto.FieldContext) bool {
@@ -76,6 +78,8 @@ func (h *HookTried) field(fc *easyproto.FieldContext) bool {
 		return getUint32(fc, &h.Status)
 	case 9:
 		return getByte(fc, &h.Fault)
+	case 10:
+		return getString(fc, &h.By)
 	}
 	return true
 }
@@ -87,6 +91,7 @@ type HooksSwitched struct {
 	Supplier market.Ref
 	Off      bool
 	At       int64
+	By       string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
 }
 
 func (*HooksSwitched) Kind() Kind { return KindHooksSwitched }
@@ -96,6 +101,7 @@ func (h *HooksSwitched) marshal(mm message) {
 	putUint(mm, 1, uint64(h.Supplier))
 	putBool(mm, 2, h.Off)
 	putFixed(mm, 3, uint64(h.At))
+	putString(mm, 4, h.By)
 }
 
 func (h *HooksSwitched) field(fc *easyproto.FieldContext) bool {
@@ -106,6 +112,8 @@ func (h *HooksSwitched) field(fc *easyproto.FieldContext) bool {
 		return getBool(fc, &h.Off)
 	case 3:
 		return getFixed(fc, &h.At)
+	case 4:
+		return getString(fc, &h.By)
 	}
 	return true
 }

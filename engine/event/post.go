@@ -193,6 +193,7 @@ type PostSettled struct {
 	Decided  int64           // when the lead was, Unix nanoseconds: the month in which it counts as sold
 	Fault    market.Fault    // of the last attempt; of SettledPending a timeout where that is still under way
 	Slot     uint64          // the lead's own, where Sealed has something; zero: Sealed lies open
+	By       string          // the operator who asked for it; empty: nobody did, or an earlier program wrote it
 }
 
 func (*PostSettled) Kind() Kind { return KindPostSettled }
@@ -226,6 +227,7 @@ func (s *PostSettled) marshal(mm message) {
 	putFixed(mm, 17, uint64(s.Decided))
 	putUint(mm, 18, uint64(s.Fault))
 	putUint(mm, 19, s.Slot)
+	putString(mm, 20, s.By)
 }
 
 func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
@@ -268,6 +270,8 @@ func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
 		return getByte(fc, &s.Fault)
 	case 19:
 		return getUint(fc, &s.Slot)
+	case 20:
+		return getString(fc, &s.By)
 	}
 	return true
 }

@@ -19,6 +19,7 @@ type StatusChanged struct {
 	Idempotency Idempotency
 	Changes     []Change // no lead twice among those that change anything
 	Note        string   // the operator's
+	By          string   // the operator who asked for it; empty: nobody did, or an earlier program wrote it
 }
 
 // Change is what became of one lead.
@@ -86,6 +87,7 @@ func (s *StatusChanged) marshal(mm message) {
 		s.Changes[i].marshal(mm.AppendMessage(7))
 	}
 	putString(mm, 8, s.Note)
+	putString(mm, 9, s.By)
 }
 
 func (s *StatusChanged) field(fc *easyproto.FieldContext) bool {
@@ -111,6 +113,8 @@ func (s *StatusChanged) field(fc *easyproto.FieldContext) bool {
 		return getMessage(fc, c.field)
 	case 8:
 		return getString(fc, &s.Note)
+	case 9:
+		return getString(fc, &s.By)
 	}
 	return true
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"math"
 	"math/bits"
 	"slices"
@@ -91,6 +92,20 @@ func OpenTable(file []byte) (*Table, error) {
 
 // AppendBinary appends the table's file form.
 func (t *Table) AppendBinary(dst []byte) []byte { return append(dst, t.file...) }
+
+// WriteTo writes the table's file form.
+func (t *Table) WriteTo(w io.Writer) (int64, error) {
+	n, err := w.Write(t.file)
+	return int64(n), err
+}
+
+// AppendEntries appends the table's fingerprints, in ascending order.
+func (t *Table) AppendEntries(dst []uint64) []uint64 {
+	for i := range t.Len() {
+		dst = append(dst, t.entry(i))
+	}
+	return dst
+}
 
 // Len is how many entries the table has.
 func (t *Table) Len() int {

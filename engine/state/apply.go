@@ -40,19 +40,19 @@ func (s *State) applyLocked(seq uint64, at int64, e event.Event) {
 		s.applyErased(seq, e)
 	default:
 		if seq > s.loaded {
-			s.applyLedger(e)
+			s.applyLedger(at, e)
 		}
 	}
 	s.seq, s.at = seq, at
 }
 
 // applyLedger applies what does not concern a single lead.
-func (s *State) applyLedger(e event.Event) {
+func (s *State) applyLedger(at int64, e event.Event) {
 	switch e := e.(type) {
 	case *event.Founded:
 		s.founded = *e
 	case *event.CatalogSet:
-		s.catalog = Catalog{Version: e.Version, Document: clone(e.Document)}
+		s.catalogs.set(e, at)
 	case *event.NamesGiven:
 		for i := range e.Names {
 			s.names.add(e.Names[i].Kind, e.Names[i].Ref, e.Names[i].ID)

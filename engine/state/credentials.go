@@ -61,6 +61,10 @@ type ListFile struct {
 	File    string // hex SHA-256 of the file
 	Source  string // hex SHA-256 of the lines it was made from
 	Entries uint64
+
+	At       int64 // zero where a snapshot of an earlier program did not say
+	By       string
+	Uploaded bool // else they are the first ones, from the list's file
 }
 
 func newAccess() access {
@@ -179,7 +183,9 @@ func (a *access) setDoor(e *event.DoorSet) {
 func (a *access) setList(e *event.ListLoaded) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.lists[e.List] = ListFile{File: clone(e.File), Source: clone(e.Source), Entries: e.Entries}
+	a.lists[e.List] = ListFile{
+		File: clone(e.File), Source: clone(e.Source), Entries: e.Entries, At: e.At, By: clone(e.By), Uploaded: e.Uploaded,
+	}
 }
 
 func (a *access) digest() (sum uint64) {
@@ -199,6 +205,9 @@ func (a *access) digest() (sum uint64) {
 	}
 	for ref, file := range a.lists {
 		sum += newDigest(14).word(uint64(ref)).bytes([]byte(file.File)).bytes([]byte(file.Source)).word(file.Entries).sum()
+		if file.Uploaded { // what earlier programs wrote has the hash that it had
+			sum += newDigest(25).word(uint64(ref)).bytes([]byte(file.By)).word(uint64(file.At)).sum()
+		}
 	}
 	return sum
 }

@@ -368,6 +368,7 @@ func TestTheHashSeesEveryFact(t *testing.T) {
 		"a founding's epoch": &event.Founded{Epoch: [16]byte{9}, KeyCheck: [16]byte{2}, At: monday},
 		"a founding's key":   &event.Founded{Epoch: [16]byte{1}, KeyCheck: [16]byte{9}, At: monday},
 		"a catalog":          &event.CatalogSet{Version: 1, Document: "d"},
+		"an upload":          &event.ListLoaded{List: 1, Uploaded: true, By: "b"},
 		"a name":             &event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: 4, ID: "x"}}},
 		"a cap":              &event.NamesGiven{Caps: []event.CapName{{Ref: 4}}},
 		"a credential":       &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1},

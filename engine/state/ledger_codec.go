@@ -10,8 +10,8 @@ func (s *State) writeLedger(w *writer) {
 	w.raw(s.founded.Epoch[:])
 	w.raw(s.founded.KeyCheck[:])
 	w.int(s.founded.At)
-	w.uint(uint64(s.catalog.Version))
-	w.string(s.catalog.Document)
+	w.uint(uint64(s.catalogs.now.Version))
+	w.string(s.catalogs.now.Document)
 	s.names.write(w)
 	s.caps.write(w)
 	s.accounts.write(w)
@@ -20,13 +20,14 @@ func (s *State) writeLedger(w *writer) {
 	s.turns.write(w)
 	s.access.write(w)
 	s.slots.write(w)
+	s.catalogs.write(w)
 }
 
 func (s *State) readLedger(r *reader) {
 	copy(s.founded.Epoch[:], r.raw(16))
 	copy(s.founded.KeyCheck[:], r.raw(16))
 	s.founded.At = r.int()
-	s.catalog.Version, s.catalog.Document = uint32(r.uint()), r.string()
+	s.catalogs.now.Version, s.catalogs.now.Document = uint32(r.uint()), r.string()
 	s.names.read(r)
 	s.caps.read(r)
 	s.accounts.read(r)
@@ -37,6 +38,7 @@ func (s *State) readLedger(r *reader) {
 	if r.version >= versionSealed {
 		s.slots.read(r)
 	}
+	s.catalogs.read(r)
 }
 
 func (n *names) write(w *writer) {
@@ -197,6 +199,9 @@ func (a *access) write(w *writer) {
 		w.string(file.File)
 		w.string(file.Source)
 		w.uint(file.Entries)
+		w.int(file.At)
+		w.string(file.By)
+		w.bool(file.Uploaded)
 	}
 }
 
@@ -225,6 +230,10 @@ func (a *access) read(r *reader) {
 	}
 	for range r.count() {
 		ref := market.Ref(r.uint())
-		a.lists[ref] = ListFile{File: r.string(), Source: r.string(), Entries: r.uint()}
+		file := ListFile{File: r.string(), Source: r.string(), Entries: r.uint()}
+		if r.version >= versionHistory {
+			file.At, file.By, file.Uploaded = r.int(), r.string(), r.bool()
+		}
+		a.lists[ref] = file
 	}
 }

@@ -19,10 +19,11 @@ import (
 // so that what is swept later is the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
-	snapshotVersion = 5
+	snapshotVersion = 6
 	oldestSnapshot  = 4 // that is still read
 
-	versionSealed = 5 // posts have slots, the ledger those that are used and erased
+	versionSealed  = 5 // posts have slots, the ledger those that are used and erased
+	versionHistory = 6 // the ledger has the configurations of before, and who loaded a list
 
 	sectionLeads    = 1
 	sectionDups     = 2

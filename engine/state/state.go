@@ -37,16 +37,9 @@ type State struct {
 	at       int64  // its batch's time
 	loaded   uint64 // facts up to this one came with the snapshot's ledger
 	founded  event.Founded
-	catalog  Catalog
+	catalogs catalogs
 
 	seen uint32 // by Look; keeps the looks from being left out
-}
-
-// Catalog is the configuration in force: its version, and the hash of its
-// document.
-type Catalog struct {
-	Version  uint32
-	Document string // hex SHA-256
 }
 
 // New returns an empty state.
@@ -74,24 +67,18 @@ func (s *State) Founded() event.Founded {
 	return s.founded
 }
 
-// Catalog is the configuration in force; version zero is none.
-func (s *State) Catalog() Catalog {
-	s.applying.Lock()
-	defer s.applying.Unlock()
-	return s.catalog
-}
-
 // Hash is the sum of the hashes of all that the facts have made, with the
 // position it stands at. Equal logs give equal hashes.
 func (s *State) Hash() (seq uint64, hash uint64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	sum := newDigest(15).wordsOf(&s.founded.Epoch).wordsOf(&s.founded.KeyCheck).
-		word(uint64(s.founded.At)).word(uint64(s.catalog.Version)).bytes([]byte(s.catalog.Document)).sum()
+		word(uint64(s.founded.At)).word(uint64(s.catalogs.now.Version)).bytes([]byte(s.catalogs.now.Document)).sum()
 	for i := range shards {
 		sum += s.leads[i].sum() + s.dups[i].sum() + s.keys[i].sum() + s.auctions[i].sum()
 	}
 	sum += s.caps.digest() + s.accounts.digest() + s.months.digest() + s.turns.digest() + s.names.digest() + s.access.digest()
+	sum += s.catalogs.digest()
 	return s.seq, sum + s.undecided.digest() + s.outboxes.digest() + s.slots.digest()
 }
 

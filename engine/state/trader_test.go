@@ -222,13 +222,16 @@ func (w *trader) operate() {
 	case 1:
 		w.fact(&event.DoorSet{Door: event.NameBuyer, Ref: market.Ref(1 + w.draw(3)), Paused: w.draw(2) == 0, At: w.at})
 	case 2:
-		w.fact(&event.ListLoaded{List: 1, File: string(rune('a' + w.draw(9))), Source: "s", Entries: uint64(w.draw(9)), At: w.at})
+		w.fact(&event.ListLoaded{List: 1, File: string(rune('a' + w.draw(9))), Source: "s", Entries: uint64(w.draw(9)), At: w.at, By: string(rune('a' + w.draw(3))), Uploaded: w.draw(2) == 0})
 	case 3:
 		w.fact(w.credential())
 	case 4:
 		w.fact(&event.SecretSet{Name: string(rune('a' + w.draw(3))), Sealed: []byte{byte(w.draw(200))}, At: w.at})
 	case 5:
-		w.fact(&event.CatalogSet{Version: w.Catalog().Version + 1, Document: string(rune('a' + w.draw(20)))})
+		w.fact(&event.CatalogSet{
+			Version: w.Catalog().Version + 1, Document: string(rune('a' + w.draw(20))),
+			Overlay: string(rune('a' + w.draw(3))), By: string(rune('a' + w.draw(3))), From: event.Origin(w.draw(4)),
+		})
 	case 6:
 		ref := market.Ref(w.Names(event.NameBuyer) + 1)
 		w.fact(&event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: ref, ID: string(rune('a' + ref))}}})

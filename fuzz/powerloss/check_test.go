@@ -72,8 +72,9 @@ func TestEachBrokenPromiseIsFound(t *testing.T) {
 			}
 			w.copy(w.path("other", "keys", "exchange.key"), w.path("keys", "exchange.key"), 1000)
 		},
-		"a file that is not there": func(w *world) { w.remove(w.path("catalogs", w.docs[1]+".json")) },
-		"names a file that is not": func(w *world) { w.remove(w.path("catalogs", w.docs[0]+".json")) },
+		"a file that is not there":  func(w *world) { w.remove(w.path("catalogs", w.docs[1]+".json")) },
+		"the log names a file that": func(w *world) { w.remove(w.path("catalogs", w.made+".json")) },
+		"names a file that is not":  func(w *world) { w.remove(w.path("catalogs", w.docs[0]+".json")) },
 		"is not what its name says": func(w *world) {
 			w.edit(w.path("catalogs", w.docs[1]+".json"), func(b []byte) []byte { return b[:len(b)-1] })
 		},

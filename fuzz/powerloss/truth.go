@@ -120,6 +120,9 @@ func (f *facts) take(seq uint64, fact event.Event) {
 		}
 	case *event.CatalogSet:
 		f.documents = append(f.documents, named{seq, strings.Clone(e.Document)})
+		if e.Overlay != "" {
+			f.documents = append(f.documents, named{seq, strings.Clone(e.Overlay)})
+		}
 	case *event.LeadsErased:
 		f.erased = append(f.erased, erasure{seq, slices.Clone(e.Slots)})
 	case *event.AuctionHeld:

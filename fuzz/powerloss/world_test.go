@@ -23,6 +23,7 @@ type world struct {
 	dir  string
 	life *life
 	docs []string // hashes of the configurations
+	made string   // hash of what was made entry by entry
 	list string
 }
 
@@ -65,13 +66,14 @@ func newWorld(t *testing.T) *world {
 	for revision := range 2 {
 		w.docs = append(w.docs, keep(t, filepath.Join(w.dir, "catalogs"), ".json", fmt.Sprintf("{%q: %q}", "name", fmt.Sprintf("cmp, %s%d.", revisionMark, revision))))
 	}
+	w.made = keep(t, filepath.Join(w.dir, "catalogs"), ".json", "{}")
 	w.list = keep(t, filepath.Join(w.dir, "lists"), "", "a list")
 	facts := []event.Event{
 		&event.Founded{Epoch: [16]byte{1}, KeyCheck: key.Check(), At: 1},
 		&event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: 1, ID: "blue"}, {Kind: event.NameList, Ref: 1, ID: "list"}}},
 		&event.CatalogSet{Version: 1, Document: w.docs[0]},
 		&event.ListLoaded{List: 1, File: w.list, Entries: 1},
-		&event.CatalogSet{Version: 2, Document: w.docs[1]},
+		&event.CatalogSet{Version: 2, Document: w.docs[1], Overlay: w.made},
 	}
 	for n := range 10 {
 		facts = append(facts, &event.FundsMoved{Buyer: 1, Amount: market.Money(n + 1), Note: "to be seen in the state"})

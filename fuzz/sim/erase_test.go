@@ -21,7 +21,7 @@ func (x *exchange) erase(l line) string {
 	if err != nil {
 		return operated(err)
 	}
-	open, err := x.engine.Erase(found)
+	open, err := x.engine.By("").Erase(found)
 	if err != nil {
 		return operated(err)
 	}
@@ -29,7 +29,7 @@ func (x *exchange) erase(l line) string {
 	for _, one := range open {
 		x.engine.Undelivered(one.Lead, end)
 	}
-	left, err := x.engine.Erase(open)
+	left, err := x.engine.By("").Erase(open)
 	if err != nil {
 		return operated(err)
 	}

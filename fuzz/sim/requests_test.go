@@ -24,10 +24,10 @@ func (x *exchange) act(label string, l line) string {
 	case "report":
 		return x.report(l)
 	case "decide":
-		return operated(x.engine.DecideReturn(x.ids[l.at(0)], l.at(1) == "approve", ""))
+		return operated(x.engine.By("").DecideReturn(x.ids[l.at(0)], l.at(1) == "approve", ""))
 	case "resolve":
 		how := map[string]event.Settlement{"confirm": event.SettledConfirmed, "release": event.SettledReleased, "resend": event.SettledResent}
-		return operated(x.engine.Resolve(x.ids[l.at(0)], how[l.at(1)]))
+		return operated(x.engine.By("").Resolve(x.ids[l.at(0)], how[l.at(1)]))
 	case "erase":
 		return x.erase(l)
 	case "pause", "resume":
@@ -35,11 +35,11 @@ func (x *exchange) act(label string, l line) string {
 		if l.at(0) == "buyer" {
 			kind = event.NameBuyer
 		}
-		return operated(x.engine.Pause(kind, l.at(1), l.verb == "pause"))
+		return operated(x.engine.By("").Pause(kind, l.at(1), l.verb == "pause"))
 	case "topup":
-		return operated(x.engine.TopUp(market.BuyerID(l.at(0)), market.Money(l.money("by")), ""))
+		return operated(x.engine.By("").TopUp(market.BuyerID(l.at(0)), market.Money(l.money("by")), ""))
 	case "tellagain":
-		_, err := x.engine.ResendAllHooks(market.SupplierID(l.at(0)))
+		_, err := x.engine.By("").ResendAllHooks(market.SupplierID(l.at(0)))
 		return operated(err)
 	}
 	panic("a step that nobody knows: " + l.String())

@@ -164,9 +164,7 @@ func named(list *node) (names []string, byName map[string]*node) {
 				break
 			}
 		}
-		if !plainKey(strings.ReplaceAll(name, ".", "-")) {
-			name = strconv.Quote(name)
-		}
+		name = nameIn(name)
 		if byName[name] != nil {
 			name = fmt.Sprintf("%s #%d", name, i)
 		}
@@ -174,6 +172,14 @@ func named(list *node) (names []string, byName map[string]*node) {
 		byName[name] = item
 	}
 	return names, byName
+}
+
+// nameIn is a name as it stands in brackets.
+func nameIn(name string) string {
+	if !plainKey(strings.ReplaceAll(name, ".", "-")) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // json is the node as compact JSON, empty for none.

@@ -53,17 +53,18 @@ const manyMistakes = 100
 // The error is *Problems: the mistakes in form, and those in meaning that are
 // not mere echoes of them.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Source, error) {
-	return parse(&reader{file: name, env: env}, data)
+	return parse(&reader{file: name, env: env}, data, nil)
 }
 
 // ParseSent is Parse for a document that came over the network: in it ${NAME}
 // may stand for a secret and for nothing else, since all else can be read out
 // again, and whoever sends documents need not know the whole environment.
 func ParseSent(name string, data []byte, env func(string) (string, bool)) (*Source, error) {
-	return parse(&reader{file: name, env: env, sent: true}, data)
+	return parse(&reader{file: name, env: env, sent: true}, data, nil)
 }
 
-func parse(r *reader, data []byte) (*Source, error) {
+// parse calls complete, if there is one, before anything is judged by its meaning.
+func parse(r *reader, data []byte, complete func(*Document)) (*Source, error) {
 	if r.env == nil {
 		r.env = func(string) (string, bool) { return "", false }
 	}
@@ -78,6 +79,9 @@ func parse(r *reader, data []byte) (*Source, error) {
 	}
 	r.bind(root, "", reflect.ValueOf(s.Document).Elem())
 	s.Document.fill()
+	if complete != nil {
+		complete(s.Document)
+	}
 	if len(r.problems) == 0 {
 		return s, nil
 	}

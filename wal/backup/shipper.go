@@ -95,6 +95,7 @@ type Shipper struct {
 	unusable  map[uint64]struct{} // snapshots that are damaged
 	fenceSeen time.Time
 	swept     time.Time
+	woken     chan struct{}
 
 	status status
 }
@@ -111,7 +112,7 @@ func NewShipper(src Source, opt Options) (*Shipper, error) {
 		return nil, err
 	}
 	s := &Shipper{
-		src: src, opt: opt, lock: lock, box: box{store: opt.To, key: opt.Key}, unusable: map[uint64]struct{}{},
+		src: src, opt: opt, lock: lock, box: box{store: opt.To, key: opt.Key}, unusable: map[uint64]struct{}{}, woken: make(chan struct{}, 1),
 		pace: rate.NewLimiter(rate.Limit(opt.Rate), max(opt.mergeAt, pieceSize)+wal.MaxEntry),
 	}
 	s.status.caughtUp = opt.now()
@@ -222,11 +223,20 @@ func (s *Shipper) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-s.woken:
 		case <-time.After(pause):
 		}
 		if err == nil {
 			pause = 0
 		}
+	}
+}
+
+// Wake has Run take its next step now, also where it waits to try again what failed.
+func (s *Shipper) Wake() {
+	select {
+	case s.woken <- struct{}{}:
+	default:
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 // guardedPaths are all that ask for the password.
 var guardedPaths = []struct{ method, path string }{
 	{"GET", "/admin/v1/hash"},
+	{"GET", "/admin/v1/overview"},
+	{"GET", "/admin/v1/live"},
 	{"GET", "/admin/v1/config"},
 	{"PUT", "/admin/v1/config"},
 	{"GET", "/admin/v1/deliveries"},

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,17 +17,20 @@ import (
 	"pingpost/server/config"
 )
 
-// configure puts a configuration into force. Requests in flight end under the
-// one they began with; none is dropped.
-func (x *Exchange) configure(built *config.Exchange) error {
-	x.applying.Lock()
-	defer x.applying.Unlock()
-	e := x.engine.Load()
-	wanted := engine.Configuration{Catalog: built.Catalog}
-	hash := sha256.Sum256(built.Canonical)
-	wanted.Document = hex.EncodeToString(hash[:])
-	if err := x.keepDocument(wanted.Document, built.Canonical); err != nil {
+// configureLocked puts a configuration into force. Requests in flight end under the
+// one they began with; none is dropped. Whoever calls it holds applying since the
+// configuration was made out of the one in force.
+func (x *Exchange) configureLocked(r *revision) error {
+	e, built := x.engine.Load(), r.Exchange
+	wanted := engine.Configuration{Catalog: built.Catalog, By: r.by, From: r.from}
+	var err error
+	if wanted.Document, err = x.keepDocument(built.Canonical); err != nil {
 		return err
+	}
+	if made := r.made.Document(); made != nil {
+		if wanted.Overlay, err = x.keepDocument(made); err != nil {
+			return err
+		}
 	}
 	x.firsts(&wanted, &built.Firsts)
 	if err := x.tables(&wanted, built); err != nil {
@@ -40,17 +44,24 @@ func (x *Exchange) configure(built *config.Exchange) error {
 	x.admin.Trust(built.Settings.TrustedProxies)
 	x.warnMeant(built.Warnings)
 	x.hookGauges(built.Catalog)
-	x.canonical.Store(&built.Canonical)
+	x.opened.keepOnly(wanted.Tables)
+	x.inForce.Store(&inForce{canonical: built.Canonical, base: r.base, sent: r.sent, made: r.made})
 	return nil
 }
 
-// keepDocument writes the document beside the log, unless it is the one in
-// force.
-func (x *Exchange) keepDocument(hash string, canonical []byte) error {
-	if x.state.Catalog().Document == hash {
-		return nil
+// keepDocument writes a document beside the log, unless it is one of those in
+// force, and gives its hash.
+func (x *Exchange) keepDocument(text []byte) (hash string, err error) {
+	sum := sha256.Sum256(text)
+	hash = hex.EncodeToString(sum[:])
+	if now := x.state.Catalog(); now.Document == hash || now.Overlay == hash {
+		return hash, nil
 	}
-	return writeDurably(filepath.Join(x.settings.DataDir, "catalogs", hash+".json"), canonical)
+	return hash, writeDurably(x.documentPath(hash), bytes.NewReader(text))
+}
+
+func (x *Exchange) documentPath(hash string) string {
+	return filepath.Join(x.settings.DataDir, "catalogs", hash+".json")
 }
 
 func (x *Exchange) firsts(c *engine.Configuration, firsts *config.Firsts) {
@@ -97,7 +108,7 @@ func (x *Exchange) tables(c *engine.Configuration, built *config.Exchange) error
 	c.Lists = make(map[market.ListID]state.ListFile)
 	for id := range built.Catalog.Lists {
 		if known, ok := x.state.List(x.state.RefOf(event.NameList, string(id))); ok {
-			table, err := openList(dir, known)
+			table, err := x.opened.open(dir, known)
 			if err != nil {
 				return fmt.Errorf("suppression list %q: %w", id, err)
 			}
@@ -118,6 +129,7 @@ func (x *Exchange) tables(c *engine.Configuration, built *config.Exchange) error
 			return &config.Problems{{File: first.Path, Message: err.Error()}}
 		}
 		c.Tables[first.ID], c.Lists[first.ID] = table, file
+		x.opened.keep(file.File, table)
 	}
 	return nil
 }
@@ -138,12 +150,19 @@ func (x *Exchange) Reload() error {
 		return err
 	}
 	x.warnRestart(&built.Settings)
-	before, unapplied := x.Configuration(), x.unapplied(built)
-	if err := x.configure(built); err != nil {
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	revised, err := x.overFile(built)
+	if err != nil {
+		return err
+	}
+	before, unapplied := x.Configuration(), x.unapplied(revised.Exchange)
+	if err := x.configureLocked(revised); err != nil {
 		return err
 	}
 	x.warnUnapplied(unapplied)
-	for _, change := range config.Diff(before, built.Canonical) {
+	x.warnTaken(revised)
+	for _, change := range config.Diff(before, revised.Canonical) {
 		x.logger.Info("configuration changed", "change", change.String())
 	}
 	return nil
@@ -162,8 +181,8 @@ func (x *Exchange) warnRestart(now *config.Settings) {
 
 // Configuration is the one in force: canonical JSON without secrets.
 func (x *Exchange) Configuration() []byte {
-	if canonical := x.canonical.Load(); canonical != nil {
-		return *canonical
+	if now := x.inForce.Load(); now != nil {
+		return now.canonical
 	}
 	return nil
 }
@@ -171,11 +190,13 @@ func (x *Exchange) Configuration() []byte {
 // Apply puts a document into force, in YAML or JSON, and says what changed, and
 // what of it is not applied: see unapplied. The configuration's file is not
 // written: where it says otherwise, it has the word again at the next reload or
-// start.
-func (x *Exchange) Apply(document []byte, dry bool) (changes, unapplied []string, err error) {
+// start. What was made entry by entry stays, but for what the document has too.
+func (x *Exchange) Apply(document []byte, dry bool, by string) (changes, unapplied []string, err error) {
 	if x.Ready() != nil {
-		return nil, nil, errors.New("the exchange is not ready")
+		return nil, nil, errNotReady
 	}
+	x.applying.Lock()
+	defer x.applying.Unlock()
 	source, err := config.ParseSent(x.path, document, x.opt.Env)
 	if err != nil {
 		return nil, nil, x.asSent(err)
@@ -184,20 +205,27 @@ func (x *Exchange) Apply(document []byte, dry bool) (changes, unapplied []string
 	if err != nil {
 		return nil, nil, x.asSent(err)
 	}
-	for _, change := range config.Diff(x.Configuration(), built.Canonical) {
+	revised, err := x.overSent(built, by)
+	if err != nil {
+		return nil, nil, x.asSent(err)
+	}
+	for _, change := range config.Diff(x.Configuration(), revised.Canonical) {
 		changes = append(changes, change.String())
 	}
-	unapplied = x.unapplied(built)
+	changes = append(changes, x.takes(revised)...)
+	unapplied = x.unapplied(revised.Exchange)
 	if dry {
 		return changes, unapplied, nil
 	}
 	x.warnRestart(&built.Settings)
-	if err := x.configure(built); err != nil {
+	if err := x.configureLocked(revised); err != nil {
 		return changes, unapplied, err
 	}
 	x.warnUnapplied(unapplied)
 	return changes, unapplied, nil
 }
+
+var errNotReady = errors.New("the exchange is not ready")
 
 // asSent has the mistakes of a document that was sent stand in that document: paths
 // in it are relative to the exchange's own file, but the lines are not that file's.

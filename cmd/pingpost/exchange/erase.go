@@ -23,7 +23,7 @@ const (
 // eraser erases persons from the log: those of the leads that it finds there.
 type eraser struct {
 	x     *Exchange
-	on    *engine.Engine
+	on    engine.Operator
 	of    *event.Decoder
 	found []engine.Sealed // not erased yet
 	open  []engine.Sealed // that are being delivered
@@ -37,7 +37,7 @@ func (x *Exchange) Erase(who *server.Erasure) (server.Erased, error) {
 	if err := x.Ready(); err != nil {
 		return server.Erased{}, err
 	}
-	r := &eraser{x: x, on: x.engine.Load(), of: &event.Decoder{Brief: true}}
+	r := &eraser{x: x, on: x.engine.Load().By(who.By), of: &event.Decoder{Brief: true}}
 	var err error
 	if who.Lead.IsZero() {
 		err = r.everyLead(newWanted(who))

@@ -27,7 +27,8 @@ import (
 type Options struct {
 	Env         func(string) (string, bool)
 	Logger      *slog.Logger
-	AcceptClock bool // start although the clock is far from the log's last entry
+	Version     string // of the program, as operators are told it
+	AcceptClock bool   // start although the clock is far from the log's last entry
 	// Backup, when set, says where and how a tenant is backed up while it is served.
 	Backup func(tenant string) (backup.Options, error)
 }
@@ -57,8 +58,9 @@ type Exchange struct {
 	doors    *server.Server
 	admin    *server.Admin
 
-	applying  sync.Mutex // one change of configuration at a time
-	canonical atomic.Pointer[[]byte]
+	applying sync.Mutex // one change of configuration at a time, from what it was made out of on
+	inForce  atomic.Pointer[inForce]
+	opened   openLists
 
 	public, private net.Listener
 	certificates    certificates
@@ -69,6 +71,7 @@ type Exchange struct {
 	archivist       archivist
 	reporter        reporter
 	eraseWaits      time.Duration
+	began           time.Time
 	broken          chan error    // gets what ends the exchange: a log that failed, a listener that broke
 	gone            chan struct{} // closed when the exchange has ended
 	serving         sync.WaitGroup
@@ -107,7 +110,7 @@ func (x *Exchange) run(built *config.Exchange) error {
 
 func newExchange(path string, opt Options, built *config.Exchange) *Exchange {
 	x := &Exchange{
-		path: path, opt: opt, settings: built.Settings, clock: server.NewClock(),
+		began: time.Now(), path: path, opt: opt, settings: built.Settings, clock: server.NewClock(),
 		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), gone: make(chan struct{}),
 		keeper: keeper{every: snapshotEvery, looks: keeperLooks}, eraseWaits: eraseWaits,
 		archivist: archivist{waits: waits{asksFor, shipsFor}},

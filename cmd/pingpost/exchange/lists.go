@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 
 	"pingpost/engine/market"
@@ -42,44 +43,106 @@ func importList(dir string, list *market.List, key *[32]byte, path string) (*mar
 		return nil, state.ListFile{}, fmt.Errorf("cannot read suppression list %q: %w", list.ID, err)
 	}
 	defer source.Close()
-	var entries []uint64
+	g := gathering{list: list, key: key}
+	var skipped uint64
 	sum, err := eachLine(source, func(number int, line []byte) error {
-		entry, err := list.Entry(line, key)
-		if err != nil {
+		if err := g.take(line); err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
 		}
-		entries = append(entries, entry)
 		return nil
-	})
+	}, &skipped)
 	if err != nil {
 		return nil, state.ListFile{}, fmt.Errorf("cannot read suppression list %q: %w", list.ID, err)
 	}
-	table := market.NewTable(entries)
-	data := table.AppendBinary(nil)
-	name := sha256.Sum256(data)
-	file := state.ListFile{
-		File: hex.EncodeToString(name[:]), Source: sum, Entries: uint64(table.Len()),
-	}
-	return table, file, writeDurably(listPath(dir, file.File), data)
+	table := g.table(nil)
+	file, err := keepTable(dir, table)
+	file.Source = sum
+	return table, file, err
 }
 
-// eachLine goes through the lines that are values or hashes, and gives the hex
-// SHA-256 of all lines, whatever ends them.
-func eachLine(source io.Reader, take func(number int, line []byte) error) (sum string, err error) {
+// keepTable writes a list's contents beside the log. They are durable when it
+// returns.
+func keepTable(dir string, table *market.Table) (state.ListFile, error) {
+	hash := sha256.New()
+	_, _ = table.WriteTo(hash)
+	file := state.ListFile{File: hex.EncodeToString(hash.Sum(nil)), Entries: uint64(table.Len())}
+	return file, writeDurably(listPath(dir, file.File), table)
+}
+
+// gathering is a list's entries on their way into a table. They lie in pieces, since
+// a slice that grows has twice its size for a moment, and its past as garbage.
+type gathering struct {
+	list   *market.List
+	key    *[32]byte
+	pieces [][]uint64
+	n      int
+}
+
+const gatheringPiece = 1 << 17 // entries: 1 MiB
+
+func (g *gathering) take(line []byte) error {
+	entry, err := g.list.Entry(line, g.key)
+	if err != nil {
+		return err
+	}
+	last := len(g.pieces) - 1
+	if last < 0 || len(g.pieces[last]) == gatheringPiece {
+		g.pieces = append(g.pieces, make([]uint64, 0, gatheringPiece))
+		last++
+	}
+	g.pieces[last] = append(g.pieces[last], entry)
+	g.n++
+	return nil
+}
+
+// table makes a table of what was gathered, and of another's entries where there is
+// one. What was gathered is gone then.
+func (g *gathering) table(other *market.Table) *market.Table {
+	n := g.n
+	if other != nil {
+		n += other.Len()
+	}
+	all := make([]uint64, 0, n)
+	for i, piece := range g.pieces {
+		all = append(all, piece...)
+		g.pieces[i] = nil
+	}
+	g.pieces, g.n = nil, 0
+	if other != nil {
+		all = other.AppendEntries(all)
+	}
+	return market.NewTable(all)
+}
+
+// eachLine goes through the lines that are values or hashes, counts the others, and
+// gives the hex SHA-256 of all lines, whatever ends them.
+func eachLine(source io.Reader, take func(number int, line []byte) error, skipped *uint64) (sum string, err error) {
 	hash := sha256.New()
 	lines := bufio.NewScanner(source)
 	lines.Buffer(make([]byte, maxLine), maxLine) // the larger of the two counts
-	for number := 1; lines.Scan(); number++ {
+	number := 1
+	for ; lines.Scan(); number++ {
 		line := lines.Bytes()
 		_, _ = hash.Write(append(line, '\n'))
 		if len(line) == 0 || line[0] == '#' {
+			*skipped++
 			continue
 		}
 		if err := take(number, line); err != nil {
 			return "", err
 		}
 	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return "", longLine(number)
+	}
 	return hex.EncodeToString(hash.Sum(nil)), lines.Err()
+}
+
+// longLine is the number of a line that is longer than any entry.
+type longLine int
+
+func (l longLine) Error() string {
+	return "line " + strconv.Itoa(int(l)) + ": too long; an entry has at most " + strconv.Itoa(maxLine) + " bytes"
 }
 
 // openRegular opens a file that has an end. Opening a pipe would wait for who
@@ -100,7 +163,7 @@ func openRegular(path string) (*os.File, error) {
 }
 
 // writeDurably writes a file under a temporary name and moves it into place.
-func writeDurably(path string, data []byte) error {
+func writeDurably(path string, content io.WriterTo) error {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("cannot make the folder %q: %w", folder, err)
@@ -109,7 +172,7 @@ func writeDurably(path string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("cannot write %q: %w", path, err)
 	}
-	_, err = file.Write(data)
+	_, err = content.WriteTo(file)
 	err = errors.Join(err, file.Sync(), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), path)

@@ -71,11 +71,9 @@ func (x *Exchange) open(built *config.Exchange) error {
 		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
 		AuthFailures: limits.AuthFailures, TLS: x.certificates.public.config(),
 	})
-	unapplied := x.unapplied(built)
-	if err := x.configure(built); err != nil {
+	if err := x.configureFirst(built); err != nil {
 		return err
 	}
-	x.warnUnapplied(unapplied)
 	if err := e.Recover(); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"pingpost/engine"
+	"pingpost/server"
 	"pingpost/server/token"
 )
 
@@ -33,6 +34,12 @@ func (x *Exchange) Hash() (seq, hash uint64, err error) {
 	}
 	err = x.log.Do(func(uint64, int64) { seq, hash = x.state.Hash() })
 	return seq, hash, err
+}
+
+// Standing is how the process stands.
+func (x *Exchange) Standing() server.Standing {
+	seq, _ := x.log.Durable()
+	return server.Standing{Tenant: x.settings.Tenant, Version: x.opt.Version, Since: x.began, Seq: seq, DiskFree: x.room.free.Load()}
 }
 
 // Seal seals a secret that the exchange presents.

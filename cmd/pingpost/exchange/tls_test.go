@@ -255,7 +255,7 @@ func TestTLSTakesEffectAtTheNextStart(t *testing.T) {
 	is := newIssuer(t)
 	p, _ := tlsPlace(t, is)
 	x := start(t, p)
-	changes, _, err := x.Apply([]byte(strings.ReplaceAll(overTLS, "cert: cert.pem", "cert: other.pem")), true)
+	changes, _, err := x.Apply([]byte(strings.ReplaceAll(overTLS, "cert: cert.pem", "cert: other.pem")), true, "")
 	if err != nil || fmt.Sprint(changes) != `[~ tls.cert: "cert.pem" -> "other.pem" (at the next start) ~ admin.tls.cert: "cert.pem" -> "other.pem" (at the next start)]` {
 		t.Errorf("%q, %v", changes, err)
 	}

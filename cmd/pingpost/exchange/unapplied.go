@@ -2,11 +2,7 @@ package exchange
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -53,8 +49,8 @@ func (x *Exchange) documentInForce() []byte {
 	if hash == "" {
 		return nil
 	}
-	text, err := os.ReadFile(filepath.Join(x.settings.DataDir, "catalogs", hash+".json"))
-	if sum := sha256.Sum256(text); err != nil || hex.EncodeToString(sum[:]) != hash {
+	text, err := x.document(hash)
+	if err != nil {
 		return nil
 	}
 	return text
@@ -182,7 +178,8 @@ func (u *unapplied) list(first config.FirstList) {
 		return
 	}
 	defer source.Close()
-	sum, err := eachLine(source, func(int, []byte) error { return nil })
+	var skipped uint64
+	sum, err := eachLine(source, func(int, []byte) error { return nil }, &skipped)
 	if err == nil && sum == known.Source {
 		return
 	}

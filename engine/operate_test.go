@@ -1,0 +1,85 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+)
+
+// TestFactsSayWhoAsked: each of an operator's verbs writes in its facts who that was,
+// and what nobody asked for says nobody.
+func TestFactsSayWhoAsked(t *testing.T) {
+	bubble(t, "by", func(t *testing.T) {
+		x := begin(t, hooked(bought(byHand(nil))))
+		anna := x.engine.By("anna")
+		first := x.log.len()
+		key := secretOf(event.NameSupplier, "acme", "one", 1)
+		returned := x.sold(1)
+		if got := x.reported(saying(returned, "returned")); got != "ACCEPTED waiting" {
+			t.Fatal(got)
+		}
+		for _, entry := range x.log.durable()[first:] {
+			if fact := must[event.Event](t)(new(event.Decoder).Decode(entry.data)); event.By(fact) != "" {
+				t.Errorf("%s is by %q", event.Describe(fact), event.By(fact))
+			}
+		}
+		for what, do := range map[string]func() error{
+			"pause":          func() error { return anna.Pause(event.NameCampaign, "auto", true) },
+			"secret":         func() error { return anna.SetSecret("x", []byte{1}) },
+			"a secret's end": func() error { _ = x.engine.By("bob").SetSecret("y", []byte{1}); return anna.DropSecret("y") },
+			"funds":          func() error { return anna.TopUp("blue", 5, "") },
+			"credential":     func() error { return anna.AddCredential(key) },
+			"return":         func() error { return anna.DecideReturn(returned.Lead, false, "") },
+			"hooks":          func() error { return anna.SwitchHooks("acme", true) },
+			"person":         func() error { _, err := anna.Erase([]engine.Sealed{x.sealedOf(returned.Lead)}); return err },
+			"configuration": func() error {
+				c := x.configuration(x.rig)
+				c.Document, c.By = "another", "anna"
+				return x.engine.Configure(c)
+			},
+			"credential's end": func() error {
+				_ = x.engine.By("bob").AddCredential(secretOf(event.NameSupplier, "acme", "two", 2))
+				c, _ := x.state.Credential([32]byte{2})
+				return anna.RevokeCredential(&c)
+			},
+		} {
+			time.Sleep(time.Second)
+			before := x.log.len()
+			if err := do(); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			if fact := x.lastFact(); x.log.len() == before || event.By(fact) != "anna" {
+				t.Errorf("%s: the last fact is %s", what, event.Describe(fact))
+			}
+		}
+	})
+	bubble(t, "by, of letters", func(t *testing.T) {
+		x, _ := died(t, 3)
+		dead := must[[]deadHook](t)(x.dead())
+		anna := x.engine.By("anna")
+		for what, do := range map[string]func() error{
+			"resent":  func() error { return anna.ResendHook(dead[0].Lead, dead[0].Type) },
+			"dropped": func() error { return anna.DropHook(dead[1].Lead, dead[1].Type) },
+		} {
+			if err := do(); err != nil || event.By(x.lastFact()) != "anna" {
+				t.Errorf("%s: %v, %s", what, err, event.Describe(x.lastFact()))
+			}
+		}
+		if n, err := anna.ResendAllHooks("acme"); n != 1 || err != nil || event.By(x.lastFact()) != "anna" {
+			t.Errorf("the others: %d, %v, %s", n, err, event.Describe(x.lastFact()))
+		}
+	})
+	bubble(t, "by, of a delivery", func(t *testing.T) {
+		r := two()
+		r.buyers, r.campaigns[0].seats = r.buyers[:1], r.campaigns[0].seats[:1]
+		x := begin(t, r)
+		x.world.script("blue", breaks)
+		answer := must[engine.Answer](t)(x.send(person(1)))
+		time.Sleep(time.Hour)
+		if err := x.engine.By("anna").Resolve(answer.Lead, event.SettledConfirmed); err != nil || event.By(x.lastFact()) != "anna" {
+			t.Errorf("%v, %s", err, event.Describe(x.lastFact()))
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// FoundAuction is an auction as it ended.
+type FoundAuction struct {
+	ID                 market.AuctionID
+	At                 int64         // Unix nanoseconds
+	Lead               market.LeadID // zero: it was held by itself
+	Campaign, Supplier string
+	Asked              int
+	Reason             market.Reason // why there was no bid that stood
+	Winner             string
+	Amount             market.Money
+	Currency           string // empty: nobody won
+	Test               bool
+}
+
+const auctionColumns = "id, at, lead, campaign, supplier, asked, reason, test, " +
+	"(SELECT b.buyer FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1), " +
+	"(SELECT b.amount FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1), " +
+	"(SELECT b.currency FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1)"
+
+// Auctions looks for auctions. The error is a *Fault, a *Behind, or of the file.
+func (r *Report) Auctions(ctx context.Context, s Search) (found []FoundAuction, p Page, err error) {
+	err = r.look(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *place) error {
+		c, err := r.whichAuctions(&s)
+		if err != nil {
+			return err
+		}
+		h := r.hunt(tx, "auctions", auctionColumns, c, &s, at)
+		h.take = func(rows *sql.Rows) ([16]byte, error) {
+			a, err := r.foundAuction(rows)
+			found = append(found, a)
+			return a.ID, err
+		}
+		p, err = h.run(ctx)
+		return err
+	})
+	return found, p, err
+}
+
+func (r *Report) whichAuctions(s *Search) (*condition, error) {
+	c, bids, src := new(condition), new(condition), r.opt.Source
+	err := errors.Join(
+		c.named(src, event.NameSupplier, "supplier", "", "supplier = ?", s.Supplier),
+		c.named(src, event.NameCampaign, "campaign", "", "campaign = ?", s.Campaign),
+		bids.named(src, event.NameBuyer, "buyer", "", "b.buyer = ?", s.Buyer),
+	)
+	if err != nil {
+		return nil, err
+	}
+	if s.Outcome != "" {
+		n, ok := number(s.Outcome, market.Outcomes, func(n int) string { return market.Outcome(n).String() })
+		if !ok {
+			return nil, &Fault{"outcome", "what a bid came to, such as won, lost or below_floor"}
+		}
+		bids.and("b.outcome = ?", n)
+	}
+	if bids.where != "" {
+		c.and("EXISTS (SELECT 1 FROM bids b WHERE b.auction = auctions.id"+bids.where+")", bids.args...)
+	}
+	if s.Test != nil {
+		c.and("test = ?", *s.Test)
+	}
+	s.during(c)
+	return c, nil
+}
+
+func (r *Report) foundAuction(rows *sql.Rows) (a FoundAuction, err error) {
+	var id, lead []byte
+	var campaign, supplier market.Ref
+	var winner, amount sql.NullInt64
+	var currency sql.NullString
+	err = rows.Scan(&id, &a.At, &lead, &campaign, &supplier, &a.Asked, &a.Reason, &a.Test, &winner, &amount, &currency)
+	copy(a.ID[:], id)
+	copy(a.Lead[:], lead)
+	src := r.opt.Source
+	a.Campaign, a.Supplier = src.NameOf(event.NameCampaign, campaign), src.NameOf(event.NameSupplier, supplier)
+	if winner.Valid {
+		a.Winner, a.Amount, a.Currency = src.NameOf(event.NameBuyer, market.Ref(winner.Int64)), market.Money(amount.Int64), currency.String
+	}
+	return a, err
+}

@@ -1,0 +1,299 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// bazaar is a made-up trade, and what its search must find: the leads and the auctions
+// as they are, in order, each with the bids.
+type bazaar struct {
+	log      *testLog
+	leads    []FoundLead
+	auctions []FoundAuction
+	bids     map[market.AuctionID][]event.Bid
+}
+
+var (
+	bazaarStates  = []string{"", "CA", "TX"}
+	bazaarSources = []string{"", "search", "mail"}
+)
+
+// newBazaar draws a trade of leads, some over an auction, some test leads, some erased,
+// some that came back, over an hour.
+func newBazaar(t *rapid.T) *bazaar {
+	b := &bazaar{log: newLog(), bids: map[market.AuctionID][]event.Bid{}}
+	b.log.log(0, &event.Founded{})
+	at := time.Duration(0)
+	for n := range rapid.IntRange(1, 60).Draw(t, "leads") {
+		at += time.Duration(rapid.IntRange(1, 90_000).Draw(t, "after")) * time.Millisecond
+		b.lead(t, n, at)
+	}
+	slices.SortFunc(b.leads, func(x, y FoundLead) int { return bytes.Compare(y.ID[:], x.ID[:]) })
+	slices.SortFunc(b.auctions, func(x, y FoundAuction) int { return bytes.Compare(y.ID[:], x.ID[:]) })
+	return b
+}
+
+func (b *bazaar) lead(t *rapid.T, n int, at time.Duration) {
+	made := start.Add(at - time.Duration(rapid.IntRange(0, 3000).Draw(t, "took"))*time.Millisecond)
+	l := FoundLead{
+		ID: market.MakeID(made.UnixMilli(), [10]byte{byte(n >> 8), byte(n)}), At: start.Add(at).UnixNano(),
+		Test:  rapid.IntRange(0, 5).Draw(t, "test") == 0,
+		State: rapid.SampledFrom(bazaarStates).Draw(t, "state"), Source: rapid.SampledFrom(bazaarSources).Draw(t, "source"),
+	}
+	supplier, campaign := rapid.IntRange(1, 3).Draw(t, "supplier"), rapid.IntRange(1, 2).Draw(t, "campaign")
+	l.Supplier, l.Campaign = testNames[event.NameSupplier][supplier], testNames[event.NameCampaign][campaign]
+	fact := &event.LeadDecided{
+		Lead: l.ID, Supplier: market.Ref(supplier), Campaign: market.Ref(campaign),
+		Fields: []event.Field{text("state", l.State), text("source", l.Source)}, Sale: event.Sale{Test: l.Test},
+	}
+	if rapid.Bool().Draw(t, "auctioned") {
+		l.Auction = market.MakeID(made.UnixMilli(), [10]byte{9, byte(n >> 8), byte(n)})
+		b.auction(t, &l, fact)
+	}
+	l.Status, l.Reason = market.StatusUnmatched, market.Reason(rapid.IntRange(1, int(market.ReasonDuplicate)).Draw(t, "reason"))
+	fact.Reason = l.Reason
+	if buyer := rapid.IntRange(0, 4).Draw(t, "buyer"); buyer > 0 {
+		l.Status, l.Reason, l.Buyer = market.StatusAccepted, market.ReasonNone, testNames[event.NameBuyer][buyer]
+		l.Price, l.Payout, l.Currency = market.Money(buyer)*1e6, market.Money(buyer)*8e5, "USD"
+		fact.Sale, fact.Reason = sale(market.Ref(buyer), l.Price), market.ReasonNone
+		fact.Sale.Test = l.Test
+	}
+	if !l.Auction.IsZero() {
+		b.auctions[len(b.auctions)-1].Reason = fact.Reason
+	}
+	b.log.log(at, fact)
+	switch rapid.IntRange(0, 9).Draw(t, "later") {
+	case 0:
+		b.log.log(at, &event.LeadsErased{Leads: []market.LeadID{l.ID}})
+		l.State, l.Source, l.Erased = "", "", true
+	case 1:
+		if l.Buyer != "" {
+			b.log.log(at, &event.StatusChanged{Buyer: fact.Sale.Buyer, Changes: []event.Change{
+				{Lead: l.ID, Supplier: fact.Supplier, Result: event.ChangeDone, From: l.Status, To: market.StatusSold},
+			}})
+			l.Status = market.StatusSold
+		}
+	}
+	b.leads = append(b.leads, l)
+}
+
+func (b *bazaar) auction(t *rapid.T, l *FoundLead, fact *event.LeadDecided) {
+	a := FoundAuction{ID: l.Auction, At: l.At, Lead: l.ID, Campaign: l.Campaign, Supplier: l.Supplier, Test: l.Test}
+	fact.Auction.ID = a.ID
+	for seat := range rapid.IntRange(0, 4).Draw(t, "asked") {
+		bid := event.Bid{Seat: uint32(seat), Buyer: market.Ref(seat + 1), Outcome: market.Outcome(rapid.IntRange(2, market.Outcomes-1).Draw(t, "outcome"))}
+		if a.Winner == "" && rapid.Bool().Draw(t, "won") {
+			bid.Outcome, bid.Amount, bid.Currency = market.OutcomeWon, 7e6, usd
+			a.Winner, a.Amount, a.Currency = testNames[event.NameBuyer][seat+1], 7e6, "USD"
+		}
+		fact.Auction.Bids = append(fact.Auction.Bids, bid)
+		a.Asked++
+	}
+	b.bids[a.ID] = fact.Auction.Bids
+	b.auctions = append(b.auctions, a)
+}
+
+// fits is the definition of a search.
+func (b *bazaar) fits(s *Search, l *FoundLead) bool {
+	says := func(wanted, is string) bool { return wanted == "" || wanted == is }
+	return says(s.Campaign, l.Campaign) && says(s.Supplier, l.Supplier) && says(s.Buyer, l.Buyer) && says(s.Status, l.Status.String()) &&
+		says(s.Reason, l.Reason.String()) && says(s.State, l.State) && says(s.Source, l.Source) && (s.Test == nil || *s.Test == l.Test) &&
+		(s.Lead.IsZero() || s.Lead == l.ID) && (s.Auction.IsZero() || s.Auction == l.Auction) && s.holds(l.At)
+}
+
+func (s *Search) holds(at int64) bool { return at >= s.From && (s.To == 0 || at < s.To) }
+
+func (b *bazaar) fitsAuction(s *Search, a *FoundAuction) bool {
+	says := func(wanted, is string) bool { return wanted == "" || wanted == is }
+	bid := s.Buyer == "" && s.Outcome == "" || slices.ContainsFunc(b.bids[a.ID], func(of event.Bid) bool {
+		return says(s.Buyer, testNames[event.NameBuyer][of.Buyer]) && says(s.Outcome, of.Outcome.String())
+	})
+	return bid && says(s.Campaign, a.Campaign) && says(s.Supplier, a.Supplier) && (s.Test == nil || *s.Test == a.Test) && s.holds(a.At)
+}
+
+// drawSearch draws what may be asked of both.
+func (b *bazaar) drawSearch(t *rapid.T) (s Search) {
+	maybe := func(name string, values []string) string {
+		if rapid.IntRange(0, 2).Draw(t, "by "+name) > 0 {
+			return ""
+		}
+		return rapid.SampledFrom(values).Draw(t, name)
+	}
+	s.Campaign, s.Supplier = maybe("campaign", testNames[event.NameCampaign]), maybe("supplier", testNames[event.NameSupplier])
+	s.Buyer = maybe("buyer", testNames[event.NameBuyer])
+	if by := rapid.IntRange(0, 5).Draw(t, "by test"); by < 2 {
+		test := by == 1
+		s.Test = &test
+	}
+	if rapid.Bool().Draw(t, "by time") {
+		s.From = start.Add(time.Duration(rapid.IntRange(-5, 60).Draw(t, "from")) * time.Minute).UnixNano()
+		s.To = s.From + int64(time.Duration(rapid.IntRange(0, 60).Draw(t, "minutes"))*time.Minute)
+	}
+	s.Limit = rapid.IntRange(1, 20).Draw(t, "limit")
+	return s
+}
+
+// pages asks until there are no more.
+func pages[T any](t *rapid.T, s Search, ask func(context.Context, Search) ([]T, Page, error)) (all []T) {
+	for range 10_000 {
+		found, page, err := ask(context.Background(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) > s.Limit {
+			t.Fatalf("%d on a page of %d", len(found), s.Limit)
+		}
+		all = append(all, found...)
+		if page.Next == ([16]byte{}) {
+			if !page.Complete {
+				t.Fatal("it says that there is more, and not where")
+			}
+			return all
+		}
+		s.After = page.Next
+	}
+	t.Fatal("it never ends")
+	return nil
+}
+
+// TestSearchFindsWhatFits: by any search, over all of its pages, what a naive filter
+// over the trade finds, in order; with time to look at all, and with hardly any.
+func TestSearchFindsWhatFits(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		b := newBazaar(rt)
+		opt := options(b.log, t.TempDir())
+		opt.most = usualLimits
+		opt.most.stretch = rapid.IntRange(1, 30).Draw(rt, "stretch")
+		opt.most.searches = time.Duration(rapid.IntRange(0, 1).Draw(rt, "time")) * time.Minute
+		r := run(t, b.log, opt)
+		defer r.stop()
+		r.caughtUp()
+		for range 8 {
+			s := b.drawSearch(rt)
+			leads, auctions := s, s
+			auctions.Outcome = rapid.SampledFrom([]string{"", "", "won", "lost", "timeout"}).Draw(rt, "outcome")
+			b.drawLeadSearch(rt, &leads)
+			var want []FoundLead
+			for i := range b.leads {
+				if b.fits(&leads, &b.leads[i]) {
+					want = append(want, b.leads[i])
+				}
+			}
+			if got := pages(rt, leads, r.Leads); !slices.Equal(got, want) {
+				rt.Fatalf("%+v finds\n%+v, want\n%+v", leads, got, want)
+			}
+			var held []FoundAuction
+			for i := range b.auctions {
+				if b.fitsAuction(&auctions, &b.auctions[i]) {
+					held = append(held, b.auctions[i])
+				}
+			}
+			if got := pages(rt, auctions, r.Auctions); !slices.Equal(got, held) {
+				rt.Fatalf("%+v finds\n%+v, want\n%+v", auctions, got, held)
+			}
+		}
+	})
+}
+
+func (b *bazaar) drawLeadSearch(t *rapid.T, s *Search) {
+	switch rapid.IntRange(0, 7).Draw(t, "and by") {
+	case 0:
+		s.Status = rapid.SampledFrom([]string{"ACCEPTED", "UNMATCHED", "sold", "returned"}).Draw(t, "status")
+	case 1:
+		s.Reason = market.Reason(rapid.IntRange(1, int(market.ReasonDuplicate)).Draw(t, "reason")).String()
+	case 2:
+		s.State = rapid.SampledFrom([]string{"CA", "TX", "NY"}).Draw(t, "state")
+	case 3:
+		s.Source = rapid.SampledFrom([]string{"search", "mail", "nowhere"}).Draw(t, "source")
+	case 4:
+		s.Lead = rapid.SampledFrom(b.leads).Draw(t, "lead").ID
+	case 5:
+		s.Auction = rapid.SampledFrom(b.leads).Draw(t, "auction").Auction
+	}
+}
+
+// TestSearchOfATrade: a lead that was sold at a ping's bid is found by its auction, and
+// an auction without a lead is told as one.
+func TestSearchOfATrade(t *testing.T) {
+	r := traded(t)
+	found, _, err := r.Leads(context.Background(), Search{Auction: auctionID(2), Limit: 10})
+	must(t, err)
+	if len(found) != 1 || found[0].ID != leadID(4) || found[0].State != "TX" || found[0].Source != "search" || found[0].Delivery != market.DeliveryDone || found[0].Posts != 1 {
+		t.Errorf("%+v", found)
+	}
+	auctions, page, err := r.Auctions(context.Background(), Search{Limit: 10})
+	must(t, err)
+	said := ""
+	for _, a := range auctions {
+		said += fmt.Sprintln(a.ID == auctionID(1), a.Lead, a.Asked, a.Reason, a.Winner, a.Amount, a.Currency)
+	}
+	if want := "false lead_00000000000000000000000000 0 caps_full  0 \nfalse lead_00000000000000000000000000 1  buy_b 5 USD\ntrue " +
+		leadID(3).String() + " 4  buy_b 9 USD\n"; said != want || !page.Complete {
+		t.Errorf("%s want\n%s", said, want)
+	}
+}
+
+// TestSearchRefuses: what was never configured, and what is no name at all.
+func TestSearchRefuses(t *testing.T) {
+	r := traded(t)
+	for field, s := range map[string]Search{
+		"campaign": {Campaign: "cmp_none"}, "supplier": {Supplier: "sup_none"}, "buyer": {Buyer: "buy_none"},
+		"status": {Status: "SOLD"}, "reason": {Reason: "luck"},
+	} {
+		var fault *Fault
+		if _, _, err := r.Leads(context.Background(), s); !errors.As(err, &fault) || fault.Field != field {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+	var fault *Fault
+	if _, _, err := r.Auctions(context.Background(), Search{Outcome: "luck"}); !errors.As(err, &fault) || fault.Field != "outcome" {
+		t.Error(err)
+	}
+}
+
+// TestSearchIsByIndex: none of the searches that have an index reads a whole table.
+// plan is how SQLite goes about a question.
+func (r *running) plan(text string, args ...any) (steps string) {
+	r.t.Helper()
+	rows, err := r.file.readers.Query("EXPLAIN QUERY PLAN "+text, args...)
+	must(r.t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		must(r.t, rows.Scan(&id, &parent, &unused, &step))
+		steps += step + "\n"
+	}
+	must(r.t, rows.Err())
+	return steps
+}
+
+func TestSearchIsByIndex(t *testing.T) {
+	r := traded(t)
+	for index, s := range map[string]Search{
+		"leads_buyer (buyer=?": {Buyer: "buy_a"}, "leads_supplier (supplier=?": {Supplier: "sup_a", Campaign: "cmp_a"},
+		"leads_reason (reason=?": {Reason: "caps_full", Buyer: "buy_a"}, "leads_test (test=?": {Test: new(true)},
+		"PRIMARY KEY (": {Campaign: "cmp_a"},
+	} {
+		c, err := r.whichLeads(context.Background(), nil, &s)
+		must(t, err)
+		h := hunt{table: "leads", condition: *c}
+		text, key := h.source()
+		plan := r.plan("SELECT "+leadColumns+text+h.where+" ORDER BY id DESC", append(append([]any{h.low[:], h.high[:]}, key...), h.args...)...)
+		if !strings.Contains(plan, index) || !strings.Contains(plan, "id>? AND id<?)") || strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("%s: %s", index, plan)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Standing is a desk's; it has no engine, so nobody hears it.
+func (desk) Standing() Standing { return Standing{} }
+
+// broadcast is an admin address whose streams tell what a test has them tell.
+type broadcast struct {
+	*Admin
+	address string
+	told    atomic.Int64
+}
+
+func newBroadcast(t *testing.T, event func(n int64) []byte) *broadcast {
+	t.Helper()
+	b := &broadcast{Admin: NewAdmin(desk{}, quietMeter(), secretWord, slog.New(slog.DiscardHandler))}
+	b.live = newLive(func() []byte { return event(b.told.Add(1)) })
+	b.live.every = time.Millisecond
+	b.address = listen(t, b.Serve, b.Shutdown)
+	return b
+}
+
+func (b *broadcast) listeners() int {
+	b.live.mu.Lock()
+	defer b.live.mu.Unlock()
+	return len(b.live.streams)
+}
+
+func numbered(n int64) []byte { return eventOf("n", fmt.Appendf(nil, "%d\n", n)) }
+
+// stream asks for a stream and reads its head.
+func (b *broadcast) stream(t *testing.T, version string) (*talk, http.Header, io.Reader) {
+	t.Helper()
+	k := speak(t, b.address)
+	if _, err := io.WriteString(k, "GET /admin/v1/live HTTP/"+version+"\r\nHost: x\r\n"+right+"\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(k.answer, nil)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatal(response, err)
+	}
+	t.Cleanup(func() {
+		k.Close() // or to close the body would be to hear it out
+		_ = response.Body.Close()
+	})
+	return k, response.Header, response.Body
+}
+
+// eventually waits until something holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for begun := time.Now(); !holds(); time.Sleep(time.Millisecond) {
+		if time.Since(begun) > 20*time.Second {
+			t.Fatal("waited in vain until " + what)
+		}
+	}
+}
+
+// TestLive: one listener hears each event once, as it is told, in HTTP/1.0 too; and
+// nothing is told once it has gone.
+func TestLive(t *testing.T) {
+	for _, version := range []string{"1.1", "1.0"} {
+		b := newBroadcast(t, numbered)
+		k, header, body := b.stream(t, version)
+		if header.Get("Content-Type") != "text/event-stream" || header.Get("Cache-Control") != "no-store" {
+			t.Fatal(header)
+		}
+		lines, last := bufio.NewReader(body), int64(0)
+		for range 20 {
+			var n int64
+			for _, form := range []string{"event: n\n", "", "\n"} {
+				line, err := lines.ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				if form == "" {
+					_, err = fmt.Sscanf(line, "data: %d\n", &n)
+				} else if line != form {
+					err = fmt.Errorf("%q, want %q", line, form)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n <= last {
+				t.Fatalf("%d after %d", n, last)
+			}
+			last = n
+		}
+		k.Close()
+		eventually(t, "nobody listens", func() bool { return b.listeners() == 0 })
+		eventually(t, "nothing is made any more", func() bool {
+			b.live.mu.Lock()
+			defer b.live.mu.Unlock()
+			return !b.live.running
+		})
+		told := b.told.Load()
+		time.Sleep(20 * time.Millisecond)
+		if b.told.Load() != told {
+			t.Error("it is told while nobody listens")
+		}
+	}
+}
+
+// TestLiveIsMadeOnceForAll: and one more than may listen is told so, until one leaves.
+func TestLiveIsMadeOnceForAll(t *testing.T) {
+	b := newBroadcast(t, numbered)
+	b.live.every = time.Hour
+	var all []*talk
+	for range maxStreams {
+		s := b.live.open(nil, nil)
+		if s == nil {
+			t.Fatal("no place")
+		}
+	}
+	k := speak(t, b.address)
+	if status, header, body := k.ask(say("GET /admin/v1/live", right, "")); status != 503 || header.Get("Retry-After") == "" || !strings.Contains(body, `"error":"unavailable"`) {
+		t.Errorf("%d %v %s", status, header, body)
+	}
+	b.live.end()
+	for range 3 {
+		k, _, _ := b.stream(t, "1.1")
+		all = append(all, k)
+	}
+	if n := b.told.Load(); n != 4 {
+		t.Errorf("made %d times for three listeners and one that was refused", n)
+	}
+	for _, k := range all {
+		k.Close()
+	}
+}
+
+// TestLiveEnds: when there is nothing to tell any more, and when the address closes.
+func TestLiveEnds(t *testing.T) {
+	var silent atomic.Bool
+	b := newBroadcast(t, func(n int64) []byte {
+		if silent.Load() {
+			return nil
+		}
+		return numbered(n)
+	})
+	_, _, stream := b.stream(t, "1.1")
+	silent.Store(true)
+	if _, err := io.ReadAll(stream); err != nil {
+		t.Errorf("the stream did not end as it should: %v", err)
+	}
+	k := speak(t, b.address)
+	if status, _, body := k.ask(say("GET /admin/v1/live", right, "")); status != 503 {
+		t.Errorf("with nothing to tell: %d %s", status, body)
+	}
+	silent.Store(false)
+	_, _, stream = b.stream(t, "1.1")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := io.ReadAll(stream)
+		ended <- err
+	}()
+	if err := b.Shutdown(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLiveLeavesWhoDoesNotRead: its connection is cut, and the others hear on.
+func TestLiveLeavesWhoDoesNotRead(t *testing.T) {
+	large := eventOf("n", bytes.Repeat([]byte("x"), 1<<20))
+	b := newBroadcast(t, func(int64) []byte { return large })
+	b.live.hangs = 2 * time.Second
+	b.stream(t, "1.1")
+	_, _, reads := b.stream(t, "1.1")
+	heard := make(chan error, 1)
+	go func() {
+		_, err := io.CopyN(io.Discard, reads, 64<<20)
+		heard <- err
+	}()
+	eventually(t, "who reads nothing is cut off", func() bool { return b.listeners() == 1 })
+	if err := <-heard; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWhatGoesWrongEndsTheStreamAlone: a panic while the overview is made is counted.
+func TestWhatGoesWrongEndsTheStreamAlone(t *testing.T) {
+	faults := 0
+	m := quietMeter()
+	m.fault = func(string, error) { faults++ }
+	a := NewAdmin(desk{}, m, secretWord, slog.New(slog.DiscardHandler))
+	a.overviews.admin = &Admin{meter: m} // which has no operator
+	if event := a.overviews.event(); event != nil || faults != 1 {
+		t.Errorf("%q, %d faults", event, faults)
+	}
+}
