@@ -149,7 +149,7 @@ func (t *tracedTry) begin(c *courier, now int64) (parent string) {
 		return ""
 	}
 	span, parent := t.of.call()
-	if auction := market.AuctionID(c.post.Intent.Auction); !auction.IsZero() {
+	if auction := c.post.Intent.Auction; !auction.IsZero() {
 		t.of.Auction = auction
 	}
 	t.at = t.of.add(Call{

@@ -33,10 +33,10 @@ type Request struct {
 	remote bool
 }
 
-// By notes who asks.
-func (r *Request) By(caller string) {
+// By notes who asks, with a body of so many bytes.
+func (r *Request) By(caller string, bytes int) {
 	if r != nil {
-		r.Caller = caller
+		r.Caller, r.Bytes = caller, bytes
 	}
 }
 

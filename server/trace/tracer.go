@@ -58,7 +58,7 @@ func New(opt Options) *Tracer {
 // prepare is New without the beginning.
 func prepare(opt Options) *Tracer {
 	t := &Tracer{
-		opt: opt, address: strings.TrimRight(opt.Endpoint, "/") + "/v1/traces", limit: uint64(opt.Sample) * (1 << 43),
+		opt: opt, address: strings.TrimRight(opt.Endpoint, "/") + "/v1/traces", limit: uint64(opt.Sample) * ((1 << 63) / uint64(market.WholeShare)),
 		looks: usualLooks, pauses: []time.Duration{time.Second, 5 * time.Second},
 		client: newClient(), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
