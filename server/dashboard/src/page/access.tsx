@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { call, part } from '../call';
+import { call, over, part } from '../call';
 import { useLoad } from '../load';
 import { Act } from '../part/button';
 import { Input, Select } from '../part/field';
@@ -198,6 +198,7 @@ function OwnPassword({ name }: { name: string }) {
             await call('PUT', `users/${part(name)}/password`, { body: { old, new: password } });
             setOld('');
             setPassword('');
+            over();
           }}
           done="Your password is changed. Sign in with it."
         >
