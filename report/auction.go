@@ -45,7 +45,10 @@ func (b *batch) held(fact *event.AuctionHeld) {
 // offers are what those who were asked came to.
 func (b *batch) offers(id market.AuctionID, c cell, bids []event.Bid, test bool) {
 	for i := range bids {
-		of := &bids[i]
+		of := bids[i]
+		if of.Outcome == market.OutcomePostPending { // an ingest's: its post follows
+			of.Outcome = market.OutcomeWon
+		}
 		b.bids = append(b.bids, bid{id, event.Bid{
 			Seat: of.Seat, Buyer: of.Buyer, Outcome: of.Outcome, Elapsed: of.Elapsed, Amount: of.Amount, Payout: of.Payout,
 			Currency: of.Currency, Status: of.Status, Fault: of.Fault, // and nothing that the buyer wrote freely

@@ -31,13 +31,13 @@ var (
 )
 
 // newBazaar draws a trade of leads, some over an auction, some test leads, some erased,
-// some that came back, over an hour.
-func newBazaar(t *rapid.T) *bazaar {
+// some that came back, one after another so far apart at most.
+func newBazaar(t *rapid.T, apart time.Duration) *bazaar {
 	b := &bazaar{log: newLog(), bids: map[market.AuctionID][]event.Bid{}}
 	b.log.log(0, &event.Founded{})
 	at := time.Duration(0)
 	for n := range rapid.IntRange(1, 60).Draw(t, "leads") {
-		at += time.Duration(rapid.IntRange(1, 90_000).Draw(t, "after")) * time.Millisecond
+		at += time.Duration(rapid.IntRange(1, int(apart/time.Millisecond)).Draw(t, "after")) * time.Millisecond
 		b.lead(t, n, at)
 	}
 	slices.SortFunc(b.leads, func(x, y FoundLead) int { return bytes.Compare(y.ID[:], x.ID[:]) })
@@ -93,7 +93,7 @@ func (b *bazaar) auction(t *rapid.T, l *FoundLead, fact *event.LeadDecided) {
 	a := FoundAuction{ID: l.Auction, At: l.At, Lead: l.ID, Campaign: l.Campaign, Supplier: l.Supplier, Test: l.Test}
 	fact.Auction.ID = a.ID
 	for seat := range rapid.IntRange(0, 4).Draw(t, "asked") {
-		bid := event.Bid{Seat: uint32(seat), Buyer: market.Ref(seat + 1), Outcome: market.Outcome(rapid.IntRange(2, market.Outcomes-1).Draw(t, "outcome"))}
+		bid := event.Bid{Seat: uint32(seat), Buyer: market.Ref(seat + 1), Outcome: market.Outcome(rapid.IntRange(2, int(market.OutcomePostRejected)).Draw(t, "outcome"))}
 		if a.Winner == "" && rapid.Bool().Draw(t, "won") {
 			bid.Outcome, bid.Amount, bid.Currency = market.OutcomeWon, 7e6, usd
 			a.Winner, a.Amount, a.Currency = testNames[event.NameBuyer][seat+1], 7e6, "USD"
@@ -172,7 +172,7 @@ func pages[T any](t *rapid.T, s Search, ask func(context.Context, Search) ([]T, 
 // over the trade finds, in order; with time to look at all, and with hardly any.
 func TestSearchFindsWhatFits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		b := newBazaar(rt)
+		b := newBazaar(rt, 90*time.Second)
 		opt := options(b.log, t.TempDir())
 		opt.most = usualLimits
 		opt.most.stretch = rapid.IntRange(1, 30).Draw(rt, "stretch")
@@ -264,22 +264,6 @@ func TestSearchRefuses(t *testing.T) {
 }
 
 // TestSearchIsByIndex: none of the searches that have an index reads a whole table.
-// plan is how SQLite goes about a question.
-func (r *running) plan(text string, args ...any) (steps string) {
-	r.t.Helper()
-	rows, err := r.file.readers.Query("EXPLAIN QUERY PLAN "+text, args...)
-	must(r.t, err)
-	defer rows.Close()
-	for rows.Next() {
-		var id, parent, unused int
-		var step string
-		must(r.t, rows.Scan(&id, &parent, &unused, &step))
-		steps += step + "\n"
-	}
-	must(r.t, rows.Err())
-	return steps
-}
-
 func TestSearchIsByIndex(t *testing.T) {
 	r := traded(t)
 	for index, s := range map[string]Search{
@@ -287,13 +271,29 @@ func TestSearchIsByIndex(t *testing.T) {
 		"leads_reason (reason=?": {Reason: "caps_full", Buyer: "buy_a"}, "leads_test (test=?": {Test: new(true)},
 		"PRIMARY KEY (": {Campaign: "cmp_a"},
 	} {
-		c, err := r.whichLeads(context.Background(), nil, &s)
-		must(t, err)
-		h := hunt{table: "leads", condition: *c}
-		text, key := h.source()
-		plan := r.plan("SELECT "+leadColumns+text+h.where+" ORDER BY id DESC", append(append([]any{h.low[:], h.high[:]}, key...), h.args...)...)
+		plan := r.planOf(&s)
 		if !strings.Contains(plan, index) || !strings.Contains(plan, "id>? AND id<?)") || strings.Contains(plan, "TEMP B-TREE") {
 			t.Errorf("%s: %s", index, plan)
 		}
 	}
+}
+
+// planOf is how SQLite goes about a search for leads.
+func (r *running) planOf(s *Search) (plan string) {
+	r.t.Helper()
+	c, err := r.whichLeads(context.Background(), nil, s)
+	must(r.t, err)
+	h := hunt{table: "leads", condition: *c}
+	text, key := h.source()
+	rows, err := r.file.readers.Query("EXPLAIN QUERY PLAN SELECT "+leadColumns+text+h.where+" ORDER BY id DESC", append(append([]any{h.low[:], h.high[:]}, key...), h.args...)...)
+	must(r.t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		must(r.t, rows.Scan(&id, &parent, &unused, &step))
+		plan += step + "\n"
+	}
+	must(r.t, rows.Err())
+	return plan
 }

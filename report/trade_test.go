@@ -48,7 +48,7 @@ func trade(l *testLog) {
 		Lead: leadID(3), Campaign: 2, Supplier: 2, Sale: intent, Post: event.Post{URL: "https://b.example", Auction: auctionID(1)},
 		Fields: []event.Field{text("state", "CA"), text("source", "facebook")},
 		Auction: event.Auction{ID: auctionID(1), Bids: []event.Bid{
-			{Seat: 0, Buyer: 2, Outcome: market.OutcomeWon, Elapsed: 20e6, Amount: 9_000_000, Currency: usd, Status: 200, Reason: canary},
+			{Seat: 0, Buyer: 2, Outcome: market.OutcomePostPending, Elapsed: 20e6, Amount: 9_000_000, Currency: usd, Status: 200, Reason: canary},
 			{Seat: 1, Buyer: 3, Outcome: market.OutcomeLost, Elapsed: 40e6, Amount: 8_000_000, Currency: usd, Status: 200, Token: canary},
 			{Seat: 2, Buyer: 4, Outcome: market.OutcomeTimeout, Elapsed: 2e9, Fault: market.FaultTimeout},
 			{Seat: 3, Buyer: 1, Outcome: market.OutcomeBelowFloor, Elapsed: 10e6, Amount: 1_000_000, Currency: usd, Status: 200},

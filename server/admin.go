@@ -72,6 +72,8 @@ type Admin struct {
 	watch     *watch
 	overviews *overviews
 	live      *live
+	searches  chan struct{} // has a place for each that is under way
+	benches   chan struct{}
 }
 
 // OverTLS has the address speak TLS, from Serve on.
@@ -94,6 +96,7 @@ func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Log
 	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", wary: newWary(guesses, meter, logger), logger: logger}
 	a.watch = newWatch(meter)
 	a.overviews = &overviews{admin: a, watch: a.watch}
+	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
 	a.live = newLive(a.overviews.event)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
@@ -102,6 +105,7 @@ func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Log
 	routes.GET("/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") })
 	routes.GET("/readyz", a.ready)
 	routes.GET("/metrics", a.metrics)
+	a.dashboard(routes)
 	a.guarded(routes)
 	a.http = &fasthttp.Server{
 		Handler: a.counted(a.judged(routes.Handler, routes.NotFound)), ErrorHandler: a.unreadable, Name: "pingpost", NoDefaultServerHeader: true, Logger: discard{},

@@ -42,6 +42,9 @@ func (x *Exchange) Standing() server.Standing {
 	return server.Standing{Tenant: x.settings.Tenant, Version: x.opt.Version, Since: x.began, Seq: seq, DiskFree: x.room.free.Load()}
 }
 
+// Now is the exchange's own time.
+func (x *Exchange) Now() int64 { return x.clock.Now() }
+
 // Seal seals a secret that the exchange presents.
 func (x *Exchange) Seal(name, value string) []byte { return x.vault.Seal(name, value) }
 

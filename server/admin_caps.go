@@ -1,0 +1,92 @@
+package server
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// capLines writes down caps that belong to one of them, as they stand at now.
+type capLines struct {
+	state *state.State
+	now   int64
+	body  []byte
+	n     int
+}
+
+// caps tells how the caps of the configuration in force stand: GET caps. With a campaign
+// it is those that bind there, with a buyer those that bind it.
+func (a *Admin) caps(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	campaign, buyer := market.CampaignID(ctx.QueryArgs().Peek("campaign")), market.BuyerID(ctx.QueryArgs().Peek("buyer"))
+	catalog := e.Catalog()
+	if catalog == nil {
+		a.fail(ctx, faultUnavailable)
+		return
+	}
+	lines := capLines{state: e.State(), now: a.operator.Now(), body: []byte(`{"caps":[`)}
+	seated := map[market.BuyerID]bool{}
+	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
+		c := catalog.Campaigns[id]
+		sits := slices.ContainsFunc(c.Lineup, func(s market.Seat) bool { return s.Buyer.ID == buyer })
+		if campaign != "" && campaign != id || buyer != "" && !sits {
+			continue
+		}
+		lines.add("campaign", id, "", c.Currency, c.Caps)
+		for i := range c.Lineup {
+			if seat := &c.Lineup[i]; buyer == "" || seat.Buyer.ID == buyer {
+				seated[seat.Buyer.ID] = true
+				lines.add("seat", id, seat.Buyer.ID, c.Currency, seat.Caps)
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(catalog.Buyers)) {
+		if (buyer == "" || id == buyer) && (campaign == "" || seated[id]) {
+			lines.add("buyer", "", id, market.Currency{}, catalog.Buyers[id].Caps)
+		}
+	}
+	ctx.SetContentType(typeJSON)
+	ctx.SetBody(append(lines.body, "]}\n"...))
+}
+
+func (l *capLines) add(of string, campaign market.CampaignID, buyer market.BuyerID, currency market.Currency, caps []*market.Cap) {
+	for _, limit := range caps {
+		standing := l.state.CapStanding(limit, l.now)
+		body := append(append(append(comma(l.body, l.n), `{"of":"`...), of...), `","campaign":`...)
+		body = appendText(body, string(campaign))
+		body = appendText(append(body, `,"buyer":`...), string(buyer))
+		body = append(append(body, `,"per":"`...), limit.Period.String()...)
+		body = append(append(body, `","unit":"`...), limit.Unit.String()...)
+		body = appendCounted(append(body, `","limit":`...), limit.Unit, limit.Limit)
+		body = appendCounted(append(body, `,"used":`...), limit.Unit, standing.Used)
+		body = appendCounted(append(body, `,"held":`...), limit.Unit, standing.Held)
+		if limit.Unit == market.UnitMoney {
+			body = appendText(append(body, `,"currency":`...), currency.String())
+		}
+		body = append(body, `,"from":`...)
+		if limit.Period == market.PeriodTotal || standing.Until == math.MaxInt64 {
+			body = append(body, `null,"until":null}`...)
+		} else {
+			body = appendInstant(body, standing.From)
+			body = append(appendInstant(append(body, `,"until":`...), standing.Until), '}')
+		}
+		l.body, l.n = body, l.n+1
+	}
+}
+
+// appendCounted writes what a cap counts: leads, or money.
+func appendCounted(body []byte, unit market.Unit, n int64) []byte {
+	if unit == market.UnitMoney {
+		return market.Money(n).AppendJSON(body)
+	}
+	return strconv.AppendInt(body, n, 10)
+}
