@@ -105,6 +105,7 @@ func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Log
 	routes.GET("/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") })
 	routes.GET("/readyz", a.ready)
 	routes.GET("/metrics", a.metrics)
+	a.dashboard(routes)
 	a.guarded(routes)
 	a.http = &fasthttp.Server{
 		Handler: a.counted(a.judged(routes.Handler, routes.NotFound)), ErrorHandler: a.unreadable, Name: "pingpost", NoDefaultServerHeader: true, Logger: discard{},
