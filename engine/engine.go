@@ -72,6 +72,7 @@ type Engine struct {
 	returning exclusive[month]         // months whose returns are
 
 	configuring sync.Mutex // one change of configuration at a time
+	staffing    sync.Mutex // one change of operators' accounts at a time
 	askers      askers     // written under configuring
 
 	couriers couriers

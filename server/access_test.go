@@ -35,7 +35,7 @@ func TestNobodyAsks(t *testing.T) {
 	if actorOf(&ctx) != "" || roleOf(&ctx) != 0 {
 		t.Errorf("%q, %s", actorOf(&ctx), roleOf(&ctx))
 	}
-	ctx.SetUserValue(askerKey, asker{"anna", market.RoleViewer})
+	ctx.SetUserValue(askerKey, asker{name: "anna", role: market.RoleViewer})
 	if actorOf(&ctx) != "anna" || roleOf(&ctx) != market.RoleViewer {
 		t.Errorf("%q, %s", actorOf(&ctx), roleOf(&ctx))
 	}

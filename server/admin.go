@@ -17,6 +17,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/engine/market"
 	"pingpost/server/token"
 )
 
@@ -65,6 +66,7 @@ type Admin struct {
 	applying sync.Mutex // one configuration is read and judged at a time
 	rotating sync.Mutex // one webhook secret at a time
 	loading  loading    // one suppression list at a time
+	entrance *entrance  // how operators with accounts come in
 	http     *fasthttp.Server
 	tls      *tls.Config // nil: plain HTTP is spoken
 	logger   *slog.Logger
@@ -85,6 +87,7 @@ func (a *Admin) Trust(proxies []netip.Prefix) { a.wary.trust(proxies) }
 const (
 	maxDocument = 4 << 20  // bytes of a configuration that is sent
 	maxBody     = 64 << 10 // bytes of any other body
+	maxLogin    = 8 << 10  // bytes of a login, which strangers send
 
 	maxOperators     = 1000 // connections open at once
 	maxOperatorsFrom = 50   // of them from one address
@@ -94,18 +97,20 @@ const (
 // NewAdmin returns an admin server.
 func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Logger) *Admin {
 	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", wary: newWary(guesses, meter, logger), logger: logger}
+	a.entrance = newEntrance()
 	a.watch = newWatch(meter)
 	a.overviews = &overviews{admin: a, watch: a.watch}
 	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
 	a.live = newLive(a.overviews.event)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
-	routes.NotFound = a.guard(func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultNotFound) })
-	routes.MethodNotAllowed = a.guard(a.wrongMethod)
+	routes.NotFound = a.guard(market.RoleViewer, func(ctx *fasthttp.RequestCtx) { a.fail(ctx, faultNotFound) })
+	routes.MethodNotAllowed = a.guard(market.RoleViewer, a.wrongMethod)
 	routes.GET("/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") })
 	routes.GET("/readyz", a.ready)
 	routes.GET("/metrics", a.metrics)
 	a.dashboard(routes)
+	routes.POST(pathSession, a.withBody(maxLogin, faultTooLarge, a.logIn))
 	a.guarded(routes)
 	a.http = &fasthttp.Server{
 		Handler: a.counted(a.judged(routes.Handler, routes.NotFound)), ErrorHandler: a.unreadable, Name: "pingpost", NoDefaultServerHeader: true, Logger: discard{},
@@ -129,14 +134,15 @@ func (a *Admin) wrongMethod(ctx *fasthttp.RequestCtx) {
 
 func (a *Admin) guarded(routes *router.Router) {
 	add := func(method, path string, h fasthttp.RequestHandler) {
-		routes.Handle(method, path, a.guard(a.withBody(maxBody, faultTooLarge, h)))
+		a.route(routes, method, path, a.withBody(maxBody, faultTooLarge, h))
 	}
-	routes.PUT("/admin/v1/config", a.guard(a.alone(a.withBody(maxDocument, faultDocument, a.apply))))
+	a.accessRoutes(add)
+	a.route(routes, "PUT", "/admin/v1/config", a.alone(a.withBody(maxDocument, faultDocument, a.apply)))
 	a.itemRoutes(add, func(method, path string, h fasthttp.RequestHandler) {
-		routes.Handle(method, path, a.guard(a.withBody(maxItem, faultEntry, h)))
+		a.route(routes, method, path, a.withBody(maxItem, faultEntry, h))
 	})
 	add("GET", "/admin/v1/suppression", a.lists)
-	routes.PUT("/admin/v1/suppression/{id}", a.guard(a.upload))
+	a.route(routes, "PUT", "/admin/v1/suppression/{id}", a.upload)
 	add("GET", "/admin/v1/backup", a.backup)
 	add("POST", "/admin/v1/backup", a.backUp)
 	add("GET", "/admin/v1/openapi.yaml", a.openapi)

@@ -16,36 +16,39 @@ import (
 	"pingpost/server/page"
 )
 
-// described are the operations of the admin address's document: GET /admin/v1/hash.
-func described(t *testing.T) []string {
+// described are the operations of the admin address's document, such as GET
+// /admin/v1/hash, and the role that it says each needs.
+func described(t *testing.T) map[string]string {
 	t.Helper()
 	var document struct {
-		Paths map[string]map[string]any `yaml:"paths"`
+		Paths map[string]map[string]struct {
+			Role string `yaml:"x-role"`
+		} `yaml:"paths"`
 	}
 	if err := yaml.Unmarshal(api.AdminYAML(), &document); err != nil {
 		t.Fatal(err)
 	}
-	var all []string
+	all := map[string]string{}
 	for path, methods := range document.Paths {
-		for method := range methods {
-			all = append(all, strings.ToUpper(method)+" "+path)
+		for method, operation := range methods {
+			all[strings.ToUpper(method)+" "+path] = operation.Role
 		}
 	}
 	return all
 }
 
 // TestRoutesAreDescribed: each route of the admin address is in its document, under the
-// names that its path has for its parts, and the other way round. A route whose last part
-// may be anything is there by each of what it takes.
+// names that its path has for its parts and with the role that it asks for, and the other
+// way round. A route whose last part may be anything is there by each of what it takes.
 func TestRoutesAreDescribed(t *testing.T) {
 	a := NewAdmin(desk{}, NewMeter(metrics.NewSet(), func(what string, err error) { t.Errorf("%s: %v", what, err) }), secretWord, slog.New(slog.DiscardHandler))
 	routes := router.New()
 	a.guarded(routes)
-	whole := map[string]bool{"GET /healthz": true, "GET /readyz": true, "GET /metrics": true}
-	begins := map[string]bool{}
+	open := map[string]bool{"GET /healthz": true, "GET /readyz": true, "GET /metrics": true, "POST " + pathSession: true}
+	whole, begins := maps.Clone(open), map[string]bool{}
 	for method, paths := range routes.List() {
 		for _, path := range paths {
-			if before, _, open := strings.Cut(path, "{name:*}"); open {
+			if before, _, follows := strings.Cut(path, "{name:*}"); follows {
 				begins[method+" "+before] = false
 			} else {
 				whole[method+" "+path] = true
@@ -55,16 +58,20 @@ func TestRoutesAreDescribed(t *testing.T) {
 	if len(whole) < 60 || len(begins) != 2 {
 		t.Fatalf("%d routes, and %v", len(whole), begins)
 	}
-	for _, operation := range described(t) {
-		found := whole[operation]
+	for operation, role := range described(t) {
+		found, route := whole[operation], operation
 		delete(whole, operation)
 		for begin := range begins {
 			if strings.HasPrefix(operation, begin) {
-				found, begins[begin] = true, true
+				found, begins[begin], route = true, true, begin+"{name:*}"
 			}
 		}
 		if !found {
 			t.Errorf("%s is described, and no route", operation)
+		}
+		method, path, _ := strings.Cut(route, " ")
+		if need := roleFor(method, path).String(); !open[operation] && role != need || open[operation] && role != "" {
+			t.Errorf("%s needs the role %q, and the document says %q", operation, need, role)
 		}
 	}
 	for begin, found := range begins {

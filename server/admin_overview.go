@@ -129,7 +129,8 @@ func (a *Admin) listen(ctx *fasthttp.RequestCtx) {
 		a.fail(ctx, faultUnavailable)
 		return
 	}
-	s := a.live.open(ctx.Conn(), first)
+	who := askerOf(ctx)
+	s := a.live.open(ctx.Conn(), first, func() bool { return a.stillIn(&who) })
 	if s == nil {
 		a.fail(ctx, faultStreams)
 		return

@@ -49,7 +49,7 @@ var (
 	faultUploading    = fault{409, errcode.Conflict, "Another suppression list is being uploaded. Send this one once that one has ended."}
 	faultApplying     = fault{409, errcode.Conflict, "Another configuration is being put into force. Look at what it changed, then send this one again."}
 	faultForeign      = fault{403, errcode.Forbidden, "A page of another origin made a browser send this. Send it from a page of this address, or without a browser."}
-	faultAdminMissing = fault{401, errcode.Unauthorized, "This address asks for the operator's password, by HTTP Basic with any user name."}
+	faultAdminMissing = fault{401, errcode.Unauthorized, "This address asks who you are: by a session, a personal API token as a bearer token, or the operator's password by HTTP Basic with any user name."}
 	faultBadPassword  = fault{401, errcode.Unauthorized, "The password is not the operator's. Send the right one by HTTP Basic, with any user name."}
 )
 

@@ -35,14 +35,14 @@ func newLive(tell func() []byte) *live {
 	return &live{tell: tell, every: liveEvery, hangs: liveHangs, lasts: liveLasts, streams: make(map[*stream]struct{})}
 }
 
-// open adds a listener; nil: there are too many, or it is over.
-func (l *live) open(conn net.Conn, first []byte) *stream {
+// open adds a listener, who is told as long as good says; nil: there are too many, or it is over.
+func (l *live) open(conn net.Conn, first []byte, good func() bool) *stream {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || len(l.streams) >= maxStreams {
 		return nil
 	}
-	s := &stream{of: l, conn: conn, until: time.Now().Add(l.lasts), next: make(chan []byte, 1), over: make(chan struct{})}
+	s := &stream{of: l, conn: conn, good: good, until: time.Now().Add(l.lasts), next: make(chan []byte, 1), over: make(chan struct{})}
 	s.next <- first
 	l.streams[s] = struct{}{}
 	if !l.running {
@@ -67,6 +67,10 @@ func (l *live) run() {
 		}
 		l.mu.Lock()
 		for s := range l.streams {
+			if !s.good() {
+				l.drop(s)
+				continue
+			}
 			s.hear(event)
 		}
 		l.mu.Unlock()
@@ -110,6 +114,7 @@ func (l *live) drop(s *stream) {
 type stream struct {
 	of    *live
 	conn  net.Conn
+	good  func() bool
 	until time.Time
 	next  chan []byte
 	over  chan struct{}

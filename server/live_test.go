@@ -123,7 +123,7 @@ func TestLiveIsMadeOnceForAll(t *testing.T) {
 	b.live.every = time.Hour
 	var all []*talk
 	for range maxStreams {
-		s := b.live.open(nil, nil)
+		s := b.live.open(nil, nil, func() bool { return true })
 		if s == nil {
 			t.Fatal("no place")
 		}

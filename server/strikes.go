@@ -20,13 +20,13 @@ import (
 // place in one of many small sets, by a hash under a key of this process, and takes
 // over that of whoever will be forgiven first. Who has that many addresses begins
 // anew with each of them anyhow.
-type strikes struct {
+type strikes[K comparable] struct {
 	every time.Duration // that one takes to be forgiven
 	most  time.Duration // that all may take together
 	seed  maphash.Seed
 
 	mu   sync.Mutex
-	sets [strikeSets][strikeWays]strike
+	sets [strikeSets][strikeWays]strike[K]
 }
 
 const (
@@ -34,19 +34,25 @@ const (
 	strikeWays = 8
 )
 
-// strike is one network's standing.
-type strike struct {
-	from     netip.Prefix
+// strike is the standing of one of those who are counted.
+type strike[K comparable] struct {
+	from     K
 	forgiven int64 // Unix nanoseconds: when all is
 }
 
-func newStrikes(perSecond int) *strikes {
-	return &strikes{every: time.Second / time.Duration(perSecond), most: time.Second, seed: maphash.MakeSeed()}
+func newStrikes(perSecond int) *strikes[netip.Prefix] {
+	return strikesOf[netip.Prefix](time.Second/time.Duration(perSecond), perSecond)
+}
+
+// strikesOf are some of which one is forgiven every so often, and so many are taken at
+// once.
+func strikesOf[K comparable](every time.Duration, atOnce int) *strikes[K] {
+	return &strikes[K]{every: every, most: every * time.Duration(atOnce), seed: maphash.MakeSeed()}
 }
 
 // take counts one more at now, in Unix nanoseconds. Where there were too many it is
 // not counted, and would be after wait. All is forgiven at the end.
-func (s *strikes) take(from netip.Prefix, now int64) (allowed bool, wait time.Duration, end int64) {
+func (s *strikes[K]) take(from K, now int64) (allowed bool, wait time.Duration, end int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.placeLocked(from)
@@ -58,7 +64,14 @@ func (s *strikes) take(from netip.Prefix, now int64) (allowed bool, wait time.Du
 	return true, 0, next
 }
 
-func (s *strikes) placeLocked(from netip.Prefix) *strike {
+// back takes one back that take has counted: it was none.
+func (s *strikes[K]) back(from K) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.placeLocked(from).forgiven -= int64(s.every)
+}
+
+func (s *strikes[K]) placeLocked(from K) *strike[K] {
 	set := &s.sets[maphash.Comparable(s.seed, from)%strikeSets]
 	first := &set[0]
 	for i := range set {
@@ -69,6 +82,6 @@ func (s *strikes) placeLocked(from netip.Prefix) *strike {
 			first = &set[i]
 		}
 	}
-	*first = strike{from: from}
+	*first = strike[K]{from: from}
 	return first
 }

@@ -19,7 +19,7 @@ var faultGuesses = fault{429, errcode.RateLimited, "Too many wrong credentials c
 // nothing and is always told so: it is how browsers and new integrations ask.
 type wary struct {
 	origins
-	strikes *strikes
+	strikes *strikes[netip.Prefix]
 	rate    int
 	meter   *Meter
 	logger  *slog.Logger
@@ -33,7 +33,7 @@ func newWary(perSecond int, meter *Meter, logger *slog.Logger) *wary {
 // isGuess tells whether it is a credential that was wrong.
 func (f fault) isGuess() bool {
 	switch f {
-	case faultBadKey, faultBadBearer, faultClientUnknown, faultBadPassword:
+	case faultBadKey, faultBadBearer, faultClientUnknown, faultBadPassword, faultBadAPIToken:
 		return true
 	}
 	return false
@@ -84,10 +84,10 @@ func (a *Admin) turnAway(ctx *fasthttp.RequestCtx, bad fault) {
 	ctx.Response.Header.Del("Allow")
 	bad = a.wary.judge(ctx, bad, time.Now().UnixNano())
 	a.fail(ctx, bad)
-	if bad.status == fasthttp.StatusUnauthorized {
+	if bad.status == fasthttp.StatusUnauthorized && !fromDashboard(ctx) {
 		ctx.Response.Header.Set(headerChallenge, challengeBasic)
 	}
-	if bad != faultAdminMissing {
+	if bad != faultAdminMissing && bad != faultSessionEnded {
 		ctx.SetConnectionClose()
 	}
 }

@@ -135,7 +135,9 @@ func (f *findings) early(a *Answer, status int, code string) {
 	switch said {
 	case errcode.MalformedRequest, errcode.RequestTimeout, errcode.HeaderTooLarge, errcode.HTTPVersionNotSupported,
 		errcode.Internal, errcode.Unavailable:
-	case errcode.Unauthorized, errcode.Forbidden, errcode.RateLimited: // who is not let in is not told what there is
+	case errcode.Unauthorized, errcode.Forbidden, errcode.RateLimited, errcode.MalformedJSON:
+		// There, who is not let in is not told what there is, and a body is read before a
+		// name of many parts is looked at.
 		if !f.admin {
 			f.add("the document has no such operation, and the answer is %d %q", a.Status, said)
 		}

@@ -46,14 +46,12 @@ func (c *Contract) taken(f *findings, op place, q *Request, a *Answer) {
 // empty: no schema can judge it.
 func (c *Contract) kind(f *findings, op, content place, body []byte) string {
 	switch {
-	case content.its[documents] == nil:
+	case content.its[documents] == nil, len(content.its) > 1 && !json.Valid(body):
 		return ""
 	case len(body) == 0:
 		if at(op.its, "requestBody", "required") == true {
 			f.add("a request without its body was taken")
 		}
-		return ""
-	case len(content.its) > 1 && !json.Valid(body):
 		return ""
 	}
 	return documents

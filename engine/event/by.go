@@ -26,6 +26,10 @@ func By(e Event) string {
 		return e.By
 	case *LeadsErased:
 		return e.By
+	case *UserSet:
+		return e.By
+	case *APITokenSet:
+		return e.By
 	}
 	return ""
 }

@@ -25,7 +25,7 @@ func TestBy(t *testing.T) {
 			t.Errorf("%s is described as %s", e.Kind(), Describe(e))
 		}
 	}
-	if kinds < 11 {
+	if kinds < 13 {
 		t.Errorf("%d kinds have an operator", kinds)
 	}
 }

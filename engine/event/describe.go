@@ -68,6 +68,16 @@ func Describe(e Event) string {
 		d.flag("off", e.Off)
 	case *LeadsErased:
 		d.erased(e)
+	case *UserSet:
+		d.text("user", e.Name)
+		d.text("role", e.Role.String())
+		d.flag("removed", e.Removed)
+	case *APITokenSet:
+		d.text("user", e.User)
+		d.text("name", e.Name)
+		d.text("role", e.Role.String())
+		d.text("hint", e.Hint)
+		d.flag("revoked", e.Revoked)
 	}
 	if by := By(e); by != "" {
 		d.text("by", by)

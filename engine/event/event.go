@@ -27,6 +27,8 @@ const (
 	KindHookTried     Kind = 14
 	KindHooksSwitched Kind = 15
 	KindLeadsErased   Kind = 16
+	KindUserSet       Kind = 17
+	KindAPITokenSet   Kind = 18
 )
 
 func (k Kind) String() string {
@@ -63,6 +65,10 @@ func (k Kind) String() string {
 		return "hooks_switched"
 	case KindLeadsErased:
 		return "leads_erased"
+	case KindUserSet:
+		return "user_set"
+	case KindAPITokenSet:
+		return "api_token_set"
 	}
 	return fmt.Sprintf("kind_%d", uint32(k))
 }
@@ -124,6 +130,8 @@ type Decoder struct {
 	hookTried     HookTried
 	hooksSwitched HooksSwitched
 	leadsErased   LeadsErased
+	userSet       UserSet
+	apiTokenSet   APITokenSet
 }
 
 // Decode reads one event. The result and all it refers to are good until the
@@ -203,6 +211,10 @@ func (d *Decoder) of(kind Kind) Event {
 		return &d.hooksSwitched
 	case KindLeadsErased:
 		return &d.leadsErased
+	case KindUserSet:
+		return &d.userSet
+	case KindAPITokenSet:
+		return &d.apiTokenSet
 	}
 	return nil
 }

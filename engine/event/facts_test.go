@@ -23,7 +23,7 @@ func TestEveryKindHasItsNumber(t *testing.T) {
 			t.Errorf("the decoder reads kind %d into a %s", i+1, e.Kind())
 		}
 	}
-	if got, last := len(everyKind()), int(KindLeadsErased); got != last {
+	if got, last := len(everyKind()), int(KindAPITokenSet); got != last {
 		t.Errorf("%d kinds, the last is number %d", got, last)
 	}
 }
@@ -104,7 +104,7 @@ func someFact() *rapid.Generator[Event] {
 	return rapid.OneOf(
 		any1[Founded](), any1[CatalogSet](), any1[CredentialSet](), any1[SecretSet](), any1[LeadDecided](),
 		any1[PostTried](), any1[PostSettled](), any1[FundsMoved](), any1[DoorSet](), any1[ListLoaded](), any1[NamesGiven](), any1[AuctionHeld](),
-		any1[StatusChanged](), any1[HookTried](), any1[HooksSwitched](), any1[LeadsErased](),
+		any1[StatusChanged](), any1[HookTried](), any1[HooksSwitched](), any1[LeadsErased](), any1[UserSet](), any1[APITokenSet](),
 	)
 }
 

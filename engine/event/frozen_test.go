@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pingpost/engine/market"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -42,6 +44,8 @@ func frozenFacts() (lines []string) {
 		fmt.Sprintf("credential %d %s", CredentialBearer, CredentialBearer),
 		fmt.Sprintf("scope %d %s", ScopePing, ScopePing), fmt.Sprintf("scope %d %s", ScopePost, ScopePost),
 		fmt.Sprintf("scope %d %s", ScopeWebhook, ScopeWebhook),
+		fmt.Sprintf("role %d %s", market.RoleViewer, market.RoleViewer), fmt.Sprintf("role %d %s", market.RoleOperator, market.RoleOperator),
+		fmt.Sprintf("role %d %s", market.RoleAdmin, market.RoleAdmin),
 	)
 }
 

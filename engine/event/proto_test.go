@@ -195,9 +195,13 @@ func TestEnumsAreDescribed(t *testing.T) {
 			int32(CredentialOAuthClient): "CREDENTIAL_OAUTH_CLIENT", int32(CredentialBearer): "CREDENTIAL_BEARER",
 		},
 		"ChangeResult": {0: "CHANGE_UNSPECIFIED"}, "HookOutcome": {0: "HOOK_OUTCOME_UNSPECIFIED"}, "HookType": {},
+		"Role": {0: "ROLE_UNSPECIFIED"},
 	}
 	for _, e := range everyKind() {
 		want["Kind"][int32(e.Kind())] = "KIND_" + strings.ToUpper(e.Kind().String())
+	}
+	for r := market.RoleViewer; r <= market.RoleAdmin; r++ {
+		want["Role"][int32(r)] = "ROLE_" + strings.ToUpper(r.String())
 	}
 	for s := SettledDelivered; s.String() != "invalid"; s++ {
 		want["Settlement"][int32(s)] = "SETTLEMENT_" + strings.ToUpper(s.String())

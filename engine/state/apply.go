@@ -64,6 +64,10 @@ func (s *State) applyLedger(at int64, e event.Event) {
 		}
 	case *event.CredentialSet:
 		s.access.setCredential(e)
+	case *event.UserSet:
+		s.staff.setUser(e)
+	case *event.APITokenSet:
+		s.staff.setAPIToken(e)
 	case *event.SecretSet:
 		s.access.setSecret(e)
 	case *event.DoorSet:

@@ -376,6 +376,8 @@ func TestTheHashSeesEveryFact(t *testing.T) {
 		"a secret":           &event.SecretSet{Name: "x", Sealed: []byte{1}},
 		"a door":             &event.DoorSet{Door: event.NameBuyer, Ref: 1},
 		"a list":             &event.ListLoaded{List: 1},
+		"a user":             &event.UserSet{Name: "anna", Role: market.RoleViewer},
+		"a user's token":     &event.APITokenSet{User: "anna"},
 		"a top-up":           &event.FundsMoved{Buyer: 1, Amount: 1},
 		"an empty account":   &event.FundsMoved{Buyer: 3, Opening: true},
 		"an auction":         held(monday + day),

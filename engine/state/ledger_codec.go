@@ -21,6 +21,7 @@ func (s *State) writeLedger(w *writer) {
 	s.access.write(w)
 	s.slots.write(w)
 	s.catalogs.write(w)
+	s.staff.write(w)
 }
 
 func (s *State) readLedger(r *reader) {
@@ -39,6 +40,9 @@ func (s *State) readLedger(r *reader) {
 		s.slots.read(r)
 	}
 	s.catalogs.read(r)
+	if r.version >= versionStaffed {
+		s.staff.read(r)
+	}
 }
 
 func (n *names) write(w *writer) {

@@ -19,11 +19,12 @@ import (
 // so that what is swept later is the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
-	snapshotVersion = 6
+	snapshotVersion = 7
 	oldestSnapshot  = 4 // that is still read
 
 	versionSealed  = 5 // posts have slots, the ledger those that are used and erased
 	versionHistory = 6 // the ledger has the configurations of before, and who loaded a list
+	versionStaffed = 7 // the ledger has operators, and their tokens
 
 	sectionLeads    = 1
 	sectionDups     = 2

@@ -25,6 +25,7 @@ type State struct {
 	turns     turns
 	names     names
 	access    access
+	staff     staff
 	unknowns  unknowns
 	slots     slots
 
@@ -44,7 +45,7 @@ type State struct {
 
 // New returns an empty state.
 func New() *State {
-	s := &State{names: newNames(), access: newAccess()}
+	s := &State{names: newNames(), access: newAccess(), staff: newStaff()}
 	s.accounts.byRef = make(map[market.Ref]*account)
 	s.turns.byCampaign = make(map[market.Ref]*campaignTurns)
 	s.months.byKey = make(map[monthKey]*monthCount)
@@ -79,7 +80,7 @@ func (s *State) Hash() (seq uint64, hash uint64) {
 	}
 	sum += s.caps.digest() + s.accounts.digest() + s.months.digest() + s.turns.digest() + s.names.digest() + s.access.digest()
 	sum += s.catalogs.digest()
-	return s.seq, sum + s.undecided.digest() + s.outboxes.digest() + s.slots.digest()
+	return s.seq, sum + s.undecided.digest() + s.outboxes.digest() + s.slots.digest() + s.staff.digest()
 }
 
 func (shard *leadShard) sum() uint64 {

@@ -216,7 +216,7 @@ func (w *trader) refuse(fact *event.PostSettled, post *Post) {
 
 // operate is what operators and configurations do.
 func (w *trader) operate() {
-	switch w.draw(8) {
+	switch w.draw(9) {
 	case 0:
 		w.fact(&event.FundsMoved{Buyer: market.Ref(1 + w.draw(3)), Amount: market.Money(w.draw(60)-20) * dollar, Opening: w.draw(5) == 0, At: w.at})
 	case 1:
@@ -240,6 +240,8 @@ func (w *trader) operate() {
 		w.fact(&event.NamesGiven{Caps: []event.CapName{{
 			Ref: market.Ref(len(refs) + 1), Key: market.CapKey{Scope: market.ScopePair, Campaign: 9, Buyer: market.Ref(len(refs)), Zone: "UTC"},
 		}}})
+	case 8:
+		w.fact(w.employ())
 	}
 }
 
@@ -351,6 +353,18 @@ func (w *trader) credential() *event.CredentialSet {
 		fact.Hash[1] = 2
 	}
 	return fact
+}
+
+// employ makes, changes and removes operators, and their tokens.
+func (w *trader) employ() event.Event {
+	name := string(rune('a' + w.draw(3)))
+	if w.draw(2) == 0 {
+		return &event.UserSet{Name: name, Role: market.Role(1 + w.draw(3)), Password: "hash", Removed: w.draw(4) == 0, At: w.at}
+	}
+	return &event.APITokenSet{
+		User: name, Name: "n", Role: market.Role(1 + w.draw(3)), Hash: [32]byte{byte(w.draw(4))}, Hint: "ppa", Expires: w.at + int64(w.draw(2))*hour,
+		Revoked: w.draw(3) == 0, At: w.at,
+	}
 }
 
 func TestTheTraderTradesInEveryWay(t *testing.T) {

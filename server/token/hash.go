@@ -8,8 +8,9 @@ import (
 
 // What a hash is of: one of the one kind is never one of the other.
 const (
-	ofClient = 1
-	ofBearer = 2
+	ofClient   = 1
+	ofBearer   = 2
+	ofPersonal = 3
 )
 
 // HashClient is the hash of a client's id with one of its secrets. It is keyed:
@@ -32,3 +33,6 @@ func (m *Mint) hash(kind byte, first, second []byte) (sum [32]byte) {
 	h.Sum(sum[:0])
 	return sum
 }
+
+// HashPersonal is the hash of an operator's personal API token.
+func (m *Mint) HashPersonal(token []byte) [32]byte { return m.hash(ofPersonal, token, nil) }

@@ -13,8 +13,9 @@ func TestHashesAreFrozen(t *testing.T) {
 		got  [32]byte
 		want string
 	}{
-		"a client": {mint.HashClient([]byte("acme"), []byte("secret")), "0ca9d53b999e620450ef2de3f1d8fc0c42150eeed07c64036cdab3587e1c11b7"},
-		"a token":  {mint.HashBearer([]byte("token")), "af791feae22c5063d9a8fed267a2b33dc0b3e1c74eaa7835f2bc54d170c01671"},
+		"a client":      {mint.HashClient([]byte("acme"), []byte("secret")), "0ca9d53b999e620450ef2de3f1d8fc0c42150eeed07c64036cdab3587e1c11b7"},
+		"an operator's": {mint.HashPersonal([]byte("token")), "ba7ad41f8a758c861ec88c7b2aac34e05f115962078ed17c1c028b29a3e1703f"},
+		"a token":       {mint.HashBearer([]byte("token")), "af791feae22c5063d9a8fed267a2b33dc0b3e1c74eaa7835f2bc54d170c01671"},
 	} {
 		if got := hex.EncodeToString(row.got[:]); got != row.want {
 			t.Errorf("%s: %s, was %s", what, got, row.want)
@@ -35,6 +36,9 @@ func TestHashesTellApart(t *testing.T) {
 		}
 		if mint.HashClient(id, secret) == mint.HashBearer(append(id, secret...)) {
 			t.Fatal("a token has a client's hash")
+		}
+		if mint.HashPersonal(secret) == mint.HashBearer(secret) || mint.HashPersonal(append(id, secret...)) == mint.HashClient(id, secret) {
+			t.Fatal("an operator's token has the hash of another kind")
 		}
 		if mint.HashClient(id, secret) == other.HashClient(id, secret) {
 			t.Fatal("the hash is not keyed")

@@ -1,0 +1,71 @@
+package passphrase
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPasswords(t *testing.T) {
+	k := New()
+	hash, err := k.Hash("correct horse battery")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := k.Hash("correct horse battery")
+	if err != nil || again == hash {
+		t.Errorf("two hashes of one password are equal, %v", err)
+	}
+	for password, want := range map[string]bool{"correct horse battery": true, "correct horse batterz": false, "": false, "correct horse battery ": false} {
+		for _, hash := range []string{hash, again} {
+			if got, err := k.Check(hash, password); got != want || err != nil {
+				t.Errorf("%q: %v, %v", password, got, err)
+			}
+		}
+		if got, err := k.Check("", password); got || err != nil {
+			t.Errorf("nobody has %q: %v, %v", password, got, err)
+		}
+	}
+}
+
+// TestHashesAreFrozen: they are in the log, and are checked for ever.
+func TestHashesAreFrozen(t *testing.T) {
+	const hash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$hbX5BcR4VcARguIF6etTj3ZuB9aUAnozWKXV8K60XcU"
+	if ok, err := New().Check(hash, "correct horse battery"); !ok || err != nil {
+		key, _ := New().key("correct horse battery", make([]byte, salt))
+		t.Errorf("%v, %v, it is %s", ok, err, encode(make([]byte, salt), key))
+	}
+}
+
+func TestNobodysHashIsLikeAnyOther(t *testing.T) {
+	k := New()
+	if _, _, err := decode(k.nobody); err != nil {
+		t.Error(err)
+	}
+	for _, hash := range []string{"x", "$argon2id$v=19$m=19456,t=1,p=1$" + strings.TrimPrefix(k.nobody, head), k.nobody[:len(k.nobody)-1], k.nobody + "A", head, head + "$"} {
+		if ok, err := k.Check(hash, "x"); ok || err == nil {
+			t.Errorf("%s: %v, %v", hash, ok, err)
+		}
+	}
+}
+
+// TestFewAtOnce: who finds no place waits for one, and is told after a while.
+func TestFewAtOnce(t *testing.T) {
+	k := New()
+	for range atOnce {
+		k.places <- struct{}{}
+	}
+	k.wait = 20 * time.Millisecond
+	if _, err := k.Hash("x"); !errors.Is(err, ErrBusy) {
+		t.Errorf("with no place: %v", err)
+	}
+	if _, err := k.Check("", "x"); !errors.Is(err, ErrBusy) {
+		t.Errorf("with no place, of nobody: %v", err)
+	}
+	k.wait = time.Minute
+	go func() { <-k.places }()
+	if _, err := k.Check("", "x"); err != nil {
+		t.Errorf("with a place: %v", err)
+	}
+}
