@@ -94,7 +94,8 @@ func (a *Admin) ask(ctx *fasthttp.RequestCtx) (who asker, bad fault) {
 	}
 	header := ctx.Request.Header.Peek("Authorization")
 	scheme, value, _ := bytes.Cut(header, []byte(" "))
-	if value = bytes.TrimSpace(value); bytes.EqualFold(scheme, []byte("Bearer")) {
+	value = bytes.TrimSpace(value)
+	if bytes.EqualFold(scheme, []byte("Bearer")) && bytes.HasPrefix(value, []byte(apiTokenPrefix)) {
 		if who, ok := a.ofToken(value); ok {
 			return who, fault{}
 		}
@@ -121,7 +122,7 @@ func (a *Admin) isPassword(password string) bool {
 // more than its user.
 func (a *Admin) ofToken(value []byte) (asker, bool) {
 	e, now := a.operator.Engine(), time.Now().UnixNano()
-	if e == nil || !bytes.HasPrefix(value, []byte(apiTokenPrefix)) {
+	if e == nil {
 		return asker{}, false
 	}
 	token, user, ok := e.State().APIToken(a.operator.Tokens().HashPersonal(value))

@@ -167,7 +167,8 @@ func TestLogInRefused(t *testing.T) {
 		if r.status != 401 || r.header.Get("Set-Cookie") != "" {
 			t.Errorf("%.10q: %+v", row, r)
 		}
-		bodies = append(bodies, r.body[:strings.Index(r.body, "request_id")])
+		body, _, _ := strings.Cut(r.body, "request_id")
+		bodies = append(bodies, body)
 	}
 	for _, body := range bodies {
 		if body != bodies[0] {

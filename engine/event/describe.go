@@ -68,6 +68,18 @@ func Describe(e Event) string {
 		d.flag("off", e.Off)
 	case *LeadsErased:
 		d.erased(e)
+	case *UserSet, *APITokenSet:
+		d.access(e)
+	}
+	if by := By(e); by != "" {
+		d.text("by", by)
+	}
+	return "{" + strings.Join(d, ",") + "}"
+}
+
+// access tells of an operator's account, or of its token.
+func (d *describer) access(e Event) {
+	switch e := e.(type) {
 	case *UserSet:
 		d.text("user", e.Name)
 		d.text("role", e.Role.String())
@@ -79,10 +91,6 @@ func Describe(e Event) string {
 		d.text("hint", e.Hint)
 		d.flag("revoked", e.Revoked)
 	}
-	if by := By(e); by != "" {
-		d.text("by", by)
-	}
-	return "{" + strings.Join(d, ",") + "}"
 }
 
 // describer collects members.
