@@ -155,6 +155,28 @@ func TestTracesOfPosts(t *testing.T) {
 	}
 }
 
+// TestTracesOfRecordedLeads: a lead that nobody is posted waits for the log alone.
+func TestTracesOfRecordedLeads(t *testing.T) {
+	c := tracetest.Listen(t)
+	x := start(t, newPlace(t, traced(recorded, c, "1")))
+	x.sold(lead(1))
+	x.ingest(lead(2, "state", `"TX"`))
+	_, trees := x.drawn(c)
+	if len(trees) != 2 {
+		t.Fatal(trees)
+	}
+	sees(t, "sold", trees[0], `POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_blue
+				  answer
+				  decide
+				    commit
+				  decode`)
+	sees(t, "unmatched", trees[1], `POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=UNMATCHED reason=no_state_match
+				  answer
+				  decide
+				    commit
+				  decode`)
+}
+
 // isCall tells whether a traceparent is that of a call to a buyer.
 func isCall(spans []tracetest.Span, parent string) bool {
 	for _, s := range spans {

@@ -1,0 +1,95 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+)
+
+// traceOf ingests a traced person, and gives what was noted.
+func (x *exchange) traceOf(trace *engine.Trace) *engine.Spent {
+	request := x.ingestOf(person(1))
+	request.Spent = &engine.Spent{Trace: trace}
+	if _, err := x.engine.Ingest(request); err != nil {
+		x.t.Error(err)
+	}
+	return request.Spent
+}
+
+// callsOf are the calls of a trace, with their times since a moment.
+func callsOf(trace *engine.Trace, since time.Time) string {
+	var calls []string
+	for i := range trace.Calls {
+		c := &trace.Calls[i]
+		from, to := time.Duration(c.From-since.UnixNano()), time.Duration(c.To-since.UnixNano())
+		calls = append(calls, fmt.Sprintf("%s@%s-%s %s", c.Buyer, from, to, c.Outcome))
+	}
+	return strings.Join(calls, ", ")
+}
+
+// TestTraceOfDelivery: a trace has every try until its supplier is answered, and is left alone
+// from then on.
+func TestTraceOfDelivery(t *testing.T) {
+	for _, row := range []struct {
+		what       string
+		blue, gold []reply
+		want       string
+	}{
+		{"taken", []reply{accepts.in(120 * ms)}, nil, "blue@0s-120ms accepted"},
+		{"refused", []reply{refuses.in(300 * ms)}, []reply{accepts.in(200 * ms)}, "blue@0s-300ms refused, gold@300ms-500ms accepted"},
+		{"busy", []reply{busy(2 * time.Second), accepts.in(100 * ms)}, nil, "blue@0s-0s busy, blue@2s-2.1s accepted"},
+		{"broken three times", []reply{breaks, breaks, breaks, accepts}, nil, "blue@0s-0s unknown, blue@1s-1s unknown, blue@3s-3s unknown"},
+		{"hangs, then takes it", []reply{accepts.in(9999 * ms)}, nil, "blue@0s-5s pending"},
+		{"and the next one is not done by then", []reply{refuses.in(4 * time.Second)}, []reply{accepts.in(3 * time.Second)}, "blue@0s-4s refused, gold@4s-5s pending"},
+	} {
+		bubble(t, row.what, func(t *testing.T) {
+			x := begin(t, two())
+			x.world.script("blue", row.blue...)
+			x.world.script("gold", row.gold...)
+			began, trace := time.Now(), &engine.Trace{ID: [16]byte{1}, Span: 1<<64 - 2}
+			spent := x.traceOf(trace)
+			if got := callsOf(trace, began); got != row.want {
+				t.Errorf("noted %s, want %s", got, row.want)
+			}
+			commits := int64(0)
+			for _, c := range trace.Commits {
+				commits += c.To - c.From
+			}
+			if len(trace.Commits) == 0 || commits != spent.Log {
+				t.Errorf("%d commits of %d ns in all, of %d", len(trace.Commits), commits, spent.Log)
+			}
+			ids := map[uint64]bool{0: true}
+			for i := range trace.Calls {
+				if id := trace.Calls[i].Span; ids[id] {
+					t.Errorf("call %d has id %d", i, id)
+				} else {
+					ids[id] = true
+				}
+			}
+			if trace.Lead.IsZero() || trace.Campaign == "" || trace.Held != (engine.Stretch{}) {
+				t.Errorf("%+v", trace)
+			}
+			time.Sleep(5 * time.Minute)
+			if got := callsOf(trace, began); got != row.want {
+				t.Errorf("then it is %s", got)
+			}
+		})
+	}
+}
+
+// TestTraceIsBounded: what is over the most is left out, and counted.
+func TestTraceIsBounded(t *testing.T) {
+	bubble(t, "three tries", func(t *testing.T) {
+		x := begin(t, two())
+		x.world.script("blue", busy(ms), busy(ms), accepts)
+		const most = 1024
+		trace := &engine.Trace{Calls: make([]engine.Call, most-1)}
+		x.traceOf(trace)
+		if len(trace.Calls) != most || trace.LeftOut != 2 || trace.Calls[most-1].Outcome != "busy" {
+			t.Errorf("%d calls, the last %+v; %d are left out", len(trace.Calls), trace.Calls[len(trace.Calls)-1], trace.LeftOut)
+		}
+	})
+}
