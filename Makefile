@@ -25,7 +25,7 @@ TEST_TIMEOUT ?= 10m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test api contract contract-lint contract-page contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz clean distclean vuln vuln-finds powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance
+.PHONY: build test api contract contract-lint contract-page contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz dashboard dashboard-check dashboard-test clean distclean vuln vuln-finds powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
@@ -140,6 +140,24 @@ contract: build
 # For whoever makes a release: from now on this document is what may not be broken.
 contract-release:
 	mkdir -p api/released && cp api/openapi.yaml api/released/openapi.yaml
+
+# The operators' page: built, and what it is built from held to its rules. Needs Node.js.
+DASHBOARD_MODULES = server/dashboard/node_modules/.made
+
+$(DASHBOARD_MODULES): server/dashboard/package-lock.json
+	npm ci --prefix server/dashboard --no-audit --no-fund
+	@touch $@
+
+dashboard: $(DASHBOARD_MODULES)
+	npm run --silent build --prefix server/dashboard
+
+dashboard-check: $(DASHBOARD_MODULES)
+	npm run --silent check --prefix server/dashboard
+
+# Through every page, in Debian's chromium, against an exchange that is built here.
+# SCREENSHOTS=1 takes those in docs/screenshots anew.
+dashboard-test: build $(DASHBOARD_MODULES)
+	PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost npm run --silent browse --prefix server/dashboard
 
 bench:
 	$(GO) run ./loadtest/bench $(ARGS)

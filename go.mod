@@ -6,6 +6,7 @@ go 1.26.0
 ignore (
 	./api/collection/node_modules
 	./sdk/node/node_modules
+	./server/dashboard/node_modules
 )
 
 require (

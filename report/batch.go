@@ -26,6 +26,7 @@ type batch struct {
 	fine     map[cell]*measures
 	coarse   map[cell]*measures
 	paces    map[pace]int64
+	whys     map[why]*whySums
 	entries  []engine.Entry
 	parties  []engine.Party
 
@@ -52,7 +53,7 @@ func newBatch(ctx context.Context, kept rows, names *sources) *batch {
 	return &batch{
 		ctx: ctx, kept: kept, sources: names,
 		asked: map[market.AuctionID]int{}, leads: map[market.LeadID]*lead{}, posts: map[postKey]*post{}, hooks: map[hookKey]*hook{},
-		fine: map[cell]*measures{}, coarse: map[cell]*measures{}, paces: map[pace]int64{},
+		fine: map[cell]*measures{}, coarse: map[cell]*measures{}, paces: map[pace]int64{}, whys: map[why]*whySums{},
 	}
 }
 
@@ -90,6 +91,7 @@ func (b *batch) count(c cell, measure int, n int64) {
 	c.quarter = quarterOf(b.at)
 	into(b.fine, c)[measure] += n
 	into(b.coarse, c.coarse())[measure] += n
+	b.ask(c, measure, n)
 }
 
 func into(cells map[cell]*measures, c cell) *measures {

@@ -20,10 +20,7 @@ type cell struct {
 const quarter = int64(15 * time.Minute)
 
 func quarterOf(at int64) int64 {
-	if at < 0 {
-		return (at+1)/quarter - 1
-	}
-	return at / quarter
+	return floorDiv(at, quarter)
 }
 
 // coarse is the cell without what coarse cells do not tell apart.

@@ -58,7 +58,7 @@ func (h *hunt) run(ctx context.Context) (p Page, err error) {
 		looked += rows
 		spent := time.Since(began)
 		left := int(float64(h.budget-spent) / (float64(spent) / float64(looked)))
-		if rows = min(2*rows, left, mostStretch); rows < leastStretch {
+		if rows = min(2*rows, left/2, mostStretch); rows < leastStretch {
 			p.Complete, p.Next, p.Searched = false, end, instant(end)
 			return p, nil
 		}

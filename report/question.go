@@ -130,7 +130,7 @@ type questionLimits struct {
 	stretch       int           // rows that it looks at at first
 }
 
-var usualLimits = questionLimits{cells: 2_000_000, groups: 100_000, takes: time.Minute, searches: 200 * time.Millisecond, stretch: 2000}
+var usualLimits = questionLimits{cells: 2_000_000, groups: 100_000, takes: time.Minute, searches: 150 * time.Millisecond, stretch: 2000}
 
 // judge refuses what makes no sense.
 func (q *Question) judge() error {

@@ -81,5 +81,5 @@ func cellTable(name string, key, measures []string) string {
 // wholeSchema is schema and the tables of sums.
 func wholeSchema() string {
 	return schema + cellTable(fineCells, cellKey, measureNames) + cellTable(coarseCells, cellKey, measureNames) +
-		cellTable(paces, paceKey, []string{"n"})
+		cellTable(paces, paceKey, []string{"n"}) + cellTable(whys, whyKey, whyNames)
 }

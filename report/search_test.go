@@ -31,13 +31,13 @@ var (
 )
 
 // newBazaar draws a trade of leads, some over an auction, some test leads, some erased,
-// some that came back, over an hour.
-func newBazaar(t *rapid.T) *bazaar {
+// some that came back, one after another so far apart at most.
+func newBazaar(t *rapid.T, apart time.Duration) *bazaar {
 	b := &bazaar{log: newLog(), bids: map[market.AuctionID][]event.Bid{}}
 	b.log.log(0, &event.Founded{})
 	at := time.Duration(0)
 	for n := range rapid.IntRange(1, 60).Draw(t, "leads") {
-		at += time.Duration(rapid.IntRange(1, 90_000).Draw(t, "after")) * time.Millisecond
+		at += time.Duration(rapid.IntRange(1, int(apart/time.Millisecond)).Draw(t, "after")) * time.Millisecond
 		b.lead(t, n, at)
 	}
 	slices.SortFunc(b.leads, func(x, y FoundLead) int { return bytes.Compare(y.ID[:], x.ID[:]) })
@@ -172,7 +172,7 @@ func pages[T any](t *rapid.T, s Search, ask func(context.Context, Search) ([]T, 
 // over the trade finds, in order; with time to look at all, and with hardly any.
 func TestSearchFindsWhatFits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		b := newBazaar(rt)
+		b := newBazaar(rt, 90*time.Second)
 		opt := options(b.log, t.TempDir())
 		opt.most = usualLimits
 		opt.most.stretch = rapid.IntRange(1, 30).Draw(rt, "stretch")

@@ -65,6 +65,9 @@ func (f *file) forget(ctx context.Context, before int64) (err error) {
 			return err
 		}
 	}
+	if err := f.drop(ctx, &gone, whys+" WHERE unit IN (1, 24) AND (start + 1) * unit <= ?", floorDiv(before, int64(time.Hour))); err != nil {
+		return err
+	}
 	kept := f.place
 	if gone > 0 {
 		kept.begins = max(kept.begins, before)

@@ -3,13 +3,18 @@ package report
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
-	"io"
 	"slices"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
 )
 
 // Unmatched is why leads of some time were not sold.
 type Unmatched struct {
+	From, To      int64 // Unix nanoseconds, full hours
 	Leads, Unsold int64
 	Reasons       []Tally // leads that nobody bought, by why
 	Campaigns     []Tally // the same leads, by campaign
@@ -24,60 +29,73 @@ type Tally struct {
 	N     int64
 }
 
-// Unmatched adds up what a question's leads and bids came to. What it is By is not
-// looked at. With a buyer in Only its bids are those of that buyer; the leads are those of
-// all, since what nobody bought is no buyer's.
-func (r *Report) Unmatched(ctx context.Context, q Question) (*Unmatched, error) {
-	only := q.Only[ByBuyer]
-	q.By, q.Only = []Dimension{ByCampaign, ByBuyer, ByReason}, withoutBuyer(q.Only)
-	answer, err := r.Ask(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Close()
-	u, by := new(Unmatched), &tallies{map[Tally]int64{}, map[Tally]int64{}, map[Tally]int64{}, map[Tally]int64{}}
-	for {
-		row, err := answer.Next()
-		if errors.Is(err, io.EOF) {
-			by.into(u)
-			return u, nil
+// Unmatched adds up what the leads of a search's campaign, supplier and time came to, in
+// all hours that the time touches, and the bids for them. With a buyer the bids are that
+// buyer's; the leads are those of all, since what nobody bought is no buyer's.
+func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
+	u := new(Unmatched)
+	err := r.look(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *place) error {
+		first := floorDiv(max(s.From, at.begins+int64(time.Hour)-1), int64(time.Hour))
+		if s.From >= at.begins {
+			first = floorDiv(s.From, int64(time.Hour))
+		}
+		last := max(first, floorDiv(s.To-1, int64(time.Hour))+1)
+		u.From, u.To = first*int64(time.Hour), last*int64(time.Hour)
+		c, src := new(condition), r.opt.Source
+		err := errors.Join(
+			c.named(src, event.NameCampaign, "campaign", "", "campaign = ?", s.Campaign),
+			c.named(src, event.NameSupplier, "supplier", "", "supplier = ?", s.Supplier),
+		)
+		if err == nil && s.Buyer != "" && src.RefOf(event.NameBuyer, s.Buyer) == 0 {
+			err = &Fault{"buyer", "a name that was configured once"}
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		u.add(by, row, only)
-	}
+		by := &tallies{map[Tally]int64{}, map[Tally]int64{}, map[Tally]int64{}, map[Tally]int64{}}
+		for _, part := range stretches(first, last) {
+			if err := r.addWhys(ctx, tx, u, by, part, c, s.Buyer); err != nil {
+				return err
+			}
+		}
+		by.into(u)
+		return nil
+	})
+	return u, err
 }
 
-func withoutBuyer(only map[Dimension]string) map[Dimension]string {
-	rest := make(map[Dimension]string, len(only))
-	for d, name := range only {
-		if d != ByBuyer {
-			rest[d] = name
+func (r *Report) addWhys(ctx context.Context, tx *sql.Tx, u *Unmatched, by *tallies, of stretchOfWhys, c *condition, only string) error {
+	rows, err := tx.QueryContext(ctx, "SELECT campaign, buyer, reason, sum(leads), sum(unmatched), sum(bids) FROM "+whys+
+		" WHERE unit = ? AND start >= ? AND start < ?"+c.where+" GROUP BY campaign, buyer, reason", append([]any{of.unit, of.first, of.last}, c.args...)...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var campaign, buyer market.Ref
+		var reason cause
+		var n whySums
+		if err := rows.Scan(&campaign, &buyer, &reason, &n[0], &n[1], &n[2]); err != nil {
+			return err
+		}
+		if buyer == 0 {
+			u.Leads += n[0]
+			u.Unsold += n[1]
+			by.reasons[Tally{Name: reason.String()}] += n[1]
+			by.campaigns[Tally{Name: r.opt.Source.NameOf(event.NameCampaign, campaign)}] += n[1]
+			continue
+		}
+		name := r.opt.Source.NameOf(event.NameBuyer, buyer)
+		if only == "" || only == name {
+			by.outcomes[Tally{Name: reason.String()}] += n[2]
+			by.buyers[Tally{Name: reason.String(), Buyer: name}] += n[2]
 		}
 	}
-	return rest
+	return rows.Err()
 }
 
 // tallies are counts, in one map for each list.
 type tallies struct{ reasons, campaigns, outcomes, buyers map[Tally]int64 }
-
-func (u *Unmatched) add(by *tallies, row *Row, only string) {
-	reason, buyer := row.Names[ByReason], row.Names[ByBuyer]
-	if buyer == "" {
-		u.Leads += row.measures[countLeads]
-		u.Unsold += row.measures[countUnmatched]
-		by.reasons[Tally{Name: reason}] += row.measures[countUnmatched]
-		by.campaigns[Tally{Name: row.Names[ByCampaign]}] += row.measures[countUnmatched]
-		return
-	}
-	if reason == "" || only != "" && only != buyer {
-		return
-	}
-	n := row.measures[countPings] + row.measures[countRejects]
-	by.outcomes[Tally{Name: reason}] += n
-	by.buyers[Tally{Name: reason, Buyer: buyer}] += n
-}
 
 func (by *tallies) into(u *Unmatched) {
 	for list, counts := range map[*[]Tally]map[Tally]int64{
@@ -92,9 +110,4 @@ func (by *tallies) into(u *Unmatched) {
 			return cmp.Or(cmp.Compare(y.N, x.N), cmp.Compare(x.Buyer, y.Buyer), cmp.Compare(x.Name, y.Name))
 		})
 	}
-}
-
-// Span is a time with its beginning and end at full quarters, which is what sums are of.
-func Span(from, to int64) (int64, int64) {
-	return quarterOf(from) * quarter, (quarterOf(to-1) + 1) * quarter
 }

@@ -2,10 +2,15 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
 
@@ -17,34 +22,105 @@ func (u *Unmatched) said() string {
 // campaigns, and with one buyer's bids alone.
 func TestUnmatched(t *testing.T) {
 	r := traded(t)
+	const bids = "[{below_floor  1} {post_rejected  1} {timeout  1}] by buyer [{below_floor buy_a 1} {post_rejected buy_b 1} {timeout buy_d 1}]"
 	for _, row := range []struct {
-		only map[Dimension]string
+		s    Search
 		want string
 	}{
-		{nil, "1 of 4: [{caps_full  1}] by campaign [{cmp_a  1}]; [{below_floor  1} {post_rejected  1} {timeout  1}] by buyer [{below_floor buy_a 1} {post_rejected buy_b 1} {timeout buy_d 1}]"},
-		{map[Dimension]string{ByCampaign: "cmp_b"}, "0 of 2: [] by campaign []; [{below_floor  1} {post_rejected  1} {timeout  1}] by buyer [{below_floor buy_a 1} {post_rejected buy_b 1} {timeout buy_d 1}]"},
-		{map[Dimension]string{ByBuyer: "buy_d"}, "1 of 4: [{caps_full  1}] by campaign [{cmp_a  1}]; [{timeout  1}] by buyer [{timeout buy_d 1}]"},
-		{map[Dimension]string{BySupplier: "sup_a"}, "1 of 2: [{caps_full  1}] by campaign [{cmp_a  1}]; [] by buyer []"},
+		{Search{}, "1 of 4: [{caps_full  1}] by campaign [{cmp_a  1}]; " + bids},
+		{Search{Campaign: "cmp_b"}, "0 of 2: [] by campaign []; " + bids},
+		{Search{Buyer: "buy_d"}, "1 of 4: [{caps_full  1}] by campaign [{cmp_a  1}]; [{timeout  1}] by buyer [{timeout buy_d 1}]"},
+		{Search{Supplier: "sup_a"}, "1 of 2: [{caps_full  1}] by campaign [{cmp_a  1}]; [] by buyer []"},
 	} {
-		q := whole()
-		q.Only = row.only
-		u, err := r.Unmatched(context.Background(), q)
+		row.s.From, row.s.To = start.Add(-240*time.Hour).UnixNano(), start.Add(240*time.Hour).UnixNano()
+		u, err := r.Unmatched(context.Background(), row.s)
 		must(t, err)
 		if u.said() != row.want {
-			t.Errorf("%v: %s, want\n%s", row.only, u.said(), row.want)
+			t.Errorf("%+v: %s, want\n%s", row.s, u.said(), row.want)
+		}
+	}
+	for field, s := range map[string]Search{"campaign": {Campaign: "none"}, "supplier": {Supplier: "none"}, "buyer": {Buyer: "none"}} {
+		var fault *Fault
+		if _, err := r.Unmatched(context.Background(), s); !errors.As(err, &fault) || fault.Field != field {
+			t.Errorf("%+v: %v", s, err)
 		}
 	}
 }
 
-// TestSpan: never less than what is asked for.
-func TestSpan(t *testing.T) {
-	q := 15 * time.Minute
-	for _, row := range [][4]time.Duration{{0, q, 0, q}, {1, q + 1, 0, 2 * q}, {q - 1, q, 0, q}, {q, 2 * q, q, 2 * q}, {-1, 0, -q, 0}} {
-		if from, to := Span(int64(row[0]), int64(row[1])); from != int64(row[2]) || to != int64(row[3]) {
-			t.Errorf("%v: %s to %s", row, time.Duration(from), time.Duration(to))
+// tally adds up a bazaar's leads of some hours by the definition.
+func (b *bazaar) tally(s *Search) (leads, unsold int64, reasons, buyers map[Tally]int64) {
+	reasons, buyers = map[Tally]int64{}, map[Tally]int64{}
+	for i := range b.leads {
+		l := &b.leads[i]
+		if l.Test || !s.holds(l.At) || s.Supplier != "" && s.Supplier != l.Supplier {
+			continue
+		}
+		leads++
+		if l.Buyer == "" {
+			unsold++
+			reasons[Tally{Name: l.Reason.String()}]++
+		}
+		for _, bid := range b.bids[l.Auction] {
+			if bid.Outcome != market.OutcomeWon && bid.Outcome != market.OutcomeLost {
+				buyers[Tally{Name: bid.Outcome.String(), Buyer: testNames[event.NameBuyer][bid.Buyer]}]++
+			}
 		}
 	}
-	if causeOf(market.OutcomePostRejected).String() != "post_rejected" {
-		t.Error("a refused post has another name")
+	return leads, unsold, reasons, buyers
+}
+
+func counted(list []Tally) map[Tally]int64 {
+	counts := map[Tally]int64{}
+	for _, t := range list {
+		n := t.N
+		t.N = 0
+		counts[t] += n
 	}
+	return counts
+}
+
+// TestUnmatchedAddsUp: over any hours, within a day or over many, what a naive count over
+// the trade comes to.
+func TestUnmatchedAddsUp(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		b := newBazaar(rt, 5*time.Hour)
+		opt := options(b.log, t.TempDir())
+		opt.Now = func() time.Time { return start.Add(30 * 24 * time.Hour) }
+		r := run(t, b.log, opt)
+		defer r.stop()
+		r.caughtUp()
+		for range 10 {
+			from := start.Truncate(time.Hour).Add(time.Duration(rapid.IntRange(-30, 200).Draw(rt, "from")) * time.Hour)
+			s := Search{Supplier: rapid.SampledFrom(testNames[event.NameSupplier]).Draw(rt, "supplier")}
+			s.From, s.To = from.UnixNano(), from.Add(time.Duration(rapid.IntRange(1, 200).Draw(rt, "hours"))*time.Hour).UnixNano()
+			asked := s
+			asked.From += int64(rapid.IntRange(0, 3599).Draw(rt, "into the first hour")) * int64(time.Second)
+			u, err := r.Unmatched(context.Background(), asked)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			leads, unsold, reasons, buyers := b.tally(&s)
+			if u.Leads != leads || u.Unsold != unsold || !maps.Equal(counted(u.Reasons), reasons) || !maps.Equal(counted(u.Buyers), buyers) || u.From != s.From || u.To != s.To {
+				rt.Fatalf("%+v comes to %s, want %d of %d: %v %v", s, u.said(), unsold, leads, reasons, buyers)
+			}
+		}
+	})
+}
+
+// TestStretches: every hour is in one of them, once.
+func TestStretches(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		first := rapid.Int64Range(-100, 100).Draw(t, "first")
+		last := first + rapid.Int64Range(0, 200).Draw(t, "hours")
+		next := first
+		for _, part := range stretches(first, last) {
+			if part.first*part.unit != next || part.last < part.first {
+				t.Fatalf("%+v begins elsewhere than at %d", part, next)
+			}
+			next = part.last * part.unit
+		}
+		if next != last {
+			t.Fatalf("they end at %d, want %d", next, last)
+		}
+	})
 }

@@ -20,7 +20,7 @@ func (f *file) write(ctx context.Context, b *batch, nameOf func(event.NameKind, 
 		}
 	}()
 	for _, part := range []func(context.Context, *batch) error{
-		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeHooks, f.writePaces,
+		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeHooks, f.writePaces, f.writeWhys,
 		func(ctx context.Context, b *batch) error { return f.writeCells(ctx, fineCells, b.fine) },
 		func(ctx context.Context, b *batch) error { return f.writeCells(ctx, coarseCells, b.coarse) },
 		func(ctx context.Context, b *batch) error { return f.writeNames(ctx, b, nameOf) },

@@ -279,7 +279,7 @@ func TestLiveEndsWithItsSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	response, err := http.ReadResponse(k.answer, nil)
-	if err != nil || response.StatusCode != 200 {
+	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatal(response, err)
 	}
 	defer response.Body.Close()

@@ -109,6 +109,7 @@ func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Log
 	routes.GET("/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") })
 	routes.GET("/readyz", a.ready)
 	routes.GET("/metrics", a.metrics)
+	a.dashboard(routes)
 	routes.POST(pathSession, a.withBody(maxLogin, faultTooLarge, a.logIn))
 	a.guarded(routes)
 	a.http = &fasthttp.Server{

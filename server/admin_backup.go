@@ -29,7 +29,7 @@ func (a *Admin) backup(ctx *fasthttp.RequestCtx) { a.tell(ctx, a.operator.Backup
 func (a *Admin) backUp(ctx *fasthttp.RequestCtx) {
 	at := time.Now().UTC()
 	if !a.operator.BackUp() {
-		a.fail(ctx, fault{409, errcode.Conflict, "No backup is configured. Start with --backup and where it is to go."})
+		a.fail(ctx, fault{409, errcode.Conflict, "No backup is configured. Start with --backup-to and where it is to go."})
 		return
 	}
 	ctx.SetStatusCode(fasthttp.StatusAccepted)

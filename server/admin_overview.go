@@ -92,7 +92,7 @@ func (o *overviews) make(now time.Time, e *engine.Engine) *overview {
 		},
 		Latency: latencyOf(&g), Series: []overviewStep{}, Buyers: o.buyers(e, &g),
 		Webhooks: overviewHooks{hooks.Pending, hooks.Dead}, Returns: e.State().WaitingReturns(), Unknown: e.State().AllUnknown(),
-		Log: overviewLog{s.Seq}, DiskFree: s.DiskFree,
+		Backup: o.admin.operator.Backup(), Log: overviewLog{s.Seq}, DiskFree: s.DiskFree,
 	}
 	if leads := g.now.leads - g.whole.leads; leads > 0 {
 		share := thousandths(float64(g.now.sold-g.whole.sold) / float64(leads))

@@ -29,6 +29,7 @@ type overview struct {
 	Returns     int             `json:"returns_waiting"`
 	Unknown     int             `json:"deliveries_unknown"`
 	Report      overviewReport  `json:"report"`
+	Backup      Backup          `json:"backup"`
 	Log         overviewLog     `json:"log"`
 	DiskFree    uint64          `json:"disk_free_bytes"`
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // unmatched tells why leads were not sold: GET unmatched. Without a time it is the last
-// day; its ends are moved to full quarters of an hour.
+// day; it is of all hours that the time touches.
 func (a *Admin) unmatched(ctx *fasthttp.RequestCtx, from *report.Report) {
 	r := searchReader{query: ctx.QueryArgs()}
 	s := r.common()
@@ -26,14 +26,7 @@ func (a *Admin) unmatched(ctx *fasthttp.RequestCtx, from *report.Report) {
 	if s.From == 0 {
 		s.From = s.To - int64(24*time.Hour)
 	}
-	q := report.Question{Only: map[report.Dimension]string{}, Since: true}
-	q.From, q.To = report.Span(s.From, s.To)
-	for d, name := range map[report.Dimension]string{report.ByCampaign: s.Campaign, report.BySupplier: s.Supplier, report.ByBuyer: s.Buyer} {
-		if name != "" {
-			q.Only[d] = name
-		}
-	}
-	why, err := from.Unmatched(context.Background(), q)
+	why, err := from.Unmatched(context.Background(), s)
 	if err != nil {
 		a.failReport(ctx, err)
 		return

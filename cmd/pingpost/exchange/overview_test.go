@@ -27,6 +27,10 @@ type overseen struct {
 	}
 	Webhooks map[string]int
 	Report   struct{ Kept bool }
+	Backup   struct {
+		Configured bool
+		LastError  *string `json:"last_error"`
+	}
 	Log      struct{ Seq uint64 }
 	DiskFree uint64 `json:"disk_free_bytes"`
 }
@@ -68,7 +72,7 @@ func TestOverview(t *testing.T) {
 	if day := s.Today[0]; day.Sold != 3 || day.Currency != "USD" || day.Revenue != "36.15" || day.Payout != "28.92" || day.Margin != "7.23" {
 		t.Errorf("today: %+v", day)
 	}
-	if !s.Ready || s.Sandbox || s.Log.Seq == 0 || s.DiskFree == 0 || !s.Report.Kept || s.At == "" {
+	if !s.Ready || s.Sandbox || s.Log.Seq == 0 || s.DiskFree == 0 || !s.Report.Kept || s.At == "" || s.Backup.Configured || s.Backup.LastError != nil {
 		t.Errorf("%+v", s)
 	}
 	if s.SellThrough == nil || *s.SellThrough != 0.75 {

@@ -184,7 +184,7 @@ func (u *unapplied) list(first config.FirstList) {
 		return
 	}
 	u.add(named("suppression_lists", string(first.ID))+".file",
-		fmt.Sprintf("the list keeps the %d entries that it has", known.Entries), "a list with a new id")
+		fmt.Sprintf("the list keeps the %d entries that it has", known.Entries), "PUT /admin/v1/suppression/"+string(first.ID))
 }
 
 // balances finds opening balances that are no longer what they were.

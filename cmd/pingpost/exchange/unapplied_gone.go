@@ -82,7 +82,7 @@ func (u *unapplied) otherwiseRead(old, document *config.Document) {
 			continue
 		}
 		if was.Hash != now.Hash || was.Field != now.Field {
-			u.add(named("suppression_lists", now.ID), "its contents were read as "+was.Field+", "+was.Hash+", and match nothing now", "a list with a new id")
+			u.add(named("suppression_lists", now.ID), "its contents were read as "+was.Field+", "+was.Hash+", and match nothing now", "PUT /admin/v1/suppression/"+now.ID)
 		}
 	}
 }

@@ -1,0 +1,57 @@
+package exchange
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pingpost/wal/backup"
+	"pingpost/wal/backup/store"
+)
+
+// TestMadeIsBackedUp: what was made entry by entry, its secrets, its history and what
+// was uploaded come back from a backup.
+func TestMadeIsBackedUp(t *testing.T) {
+	p, to := newPlace(t, suppressing(listed)), filepath.Join(t.TempDir(), "backups")
+	x, err := backedUp(t, p, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.put("buyers/buy_red", redBuyer)
+	x.put("campaigns/cmp_red", redCampaign)
+	if a := x.upload("", phones(2)); a.status != 200 {
+		t.Fatal(a.body)
+	}
+	if a := x.must(202, "POST", "/admin/v1/backup", ""); !strings.Contains(a.body, `"wanted_at":"2`) {
+		t.Error(a.body)
+	}
+	seq, _ := x.log.Durable()
+	type told struct {
+		Configured bool
+		Shipped    uint64  `json:"shipped_seq"`
+		LastError  *string `json:"last_error"`
+	}
+	eventually(t, "all is backed up", func() bool {
+		got := decode[told](t, x.must(200, "GET", "/admin/v1/backup", ""))
+		return got.Configured && got.Shipped >= seq && got.LastError == nil
+	})
+	x.stop()
+	from, err := store.OpenDir(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := newPlace(t, suppressing(listed))
+	if _, err := backup.NewRepository(from, nil).Restore(t.Context(), backup.RestoreOptions{Dir: next.data()}); err != nil {
+		t.Fatal(err)
+	}
+	y := start(t, next)
+	y.sold(redLead(1))
+	if got := y.history("?kind=buyers"); !slices.Equal(y.suppressed(4), []int{2}) || len(got.Entries) != 2 || got.Entries[0].Lost {
+		t.Errorf("%v, %+v", y.suppressed(4), got)
+	}
+	y.operate("POST", "/admin/v1/backup", "").mustFail(t, 409, "conflict")
+	if a := y.must(200, "GET", "/admin/v1/backup", ""); !strings.Contains(a.body, `"configured":false`) {
+		t.Error(a.body)
+	}
+}

@@ -1,0 +1,208 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/wal"
+)
+
+var (
+	scaleLeads = flag.Int("scale.leads", 0, "measure the pages of a report of so many leads; 0: do not")
+	scaleDir   = flag.String("scale.dir", "", "folder whose report is measured, or made there; empty: one for this run")
+)
+
+// scaleLog is a month of a busy exchange: many suppliers, buyers, states and sources, of
+// which some are rare.
+type scaleLog struct{ leads int }
+
+const scaleSpan = 30 * 24 * time.Hour
+
+func (scaleLog) Life() Life                 { return Life{[16]byte{7}, 1} }
+func (l scaleLog) Durable() (uint64, int64) { return uint64(l.leads), l.at(l.leads - 1).UnixNano() }
+func (l scaleLog) at(n int) time.Time {
+	return start.Add(scaleSpan / time.Duration(l.leads) * time.Duration(n))
+}
+
+func (scaleLog) NameOf(kind event.NameKind, ref market.Ref) string {
+	if ref == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d_%d", kind, ref)
+}
+
+func (scaleLog) RefOf(kind event.NameKind, id string) (ref market.Ref) {
+	var of event.NameKind
+	_, _ = fmt.Sscanf(id, "%d_%d", &of, &ref)
+	return ref
+}
+
+func (l scaleLog) NewReader(from uint64) (Reader, error) {
+	return &scaleReader{log: l, next: max(1, from)}, nil
+}
+
+type scaleReader struct {
+	log  scaleLog
+	next uint64
+	data []byte
+}
+
+// often is one of so many, of which the last ones are rare.
+func often(n, of int) market.Ref {
+	if n%100_003 == 0 {
+		return market.Ref(of + 1)
+	}
+	return market.Ref(1 + n*7919%of)
+}
+
+func (r *scaleReader) Next() (wal.Entry, error) {
+	n := int(r.next - 1)
+	if n >= r.log.leads {
+		return wal.Entry{}, io.EOF
+	}
+	at := r.log.at(n)
+	id := market.MakeID(at.UnixMilli(), [10]byte{byte(n >> 16), byte(n >> 8), byte(n)})
+	states := market.AllStates
+	state := market.State(1 + n*31%50)
+	if !states.Has(state) {
+		state = 1
+	}
+	lead := &event.LeadDecided{
+		Lead: id, Campaign: often(n, 20), Supplier: often(n, 50),
+		Fields:  []event.Field{text("state", state.String()), text("source", benchSources[n%len(benchSources)])},
+		Auction: event.Auction{ID: market.AuctionID(id)},
+	}
+	for b := range 4 {
+		lead.Auction.Bids = append(lead.Auction.Bids, event.Bid{
+			Seat: uint32(b), Buyer: often(n+b, 40), Outcome: market.OutcomeLost, Elapsed: int64(n%100) * 1e6, Amount: 5_000_000, Currency: usd, Status: 200,
+		})
+	}
+	if n%3 == 0 {
+		lead.Auction.Bids[0].Outcome = market.OutcomeWon
+		lead.Sale = sale(lead.Auction.Bids[0].Buyer, 5_000_000)
+	} else if lead.Reason = market.ReasonNoBid; n%50_021 == 1 {
+		lead.Reason = market.ReasonInsufficientFunds
+	}
+	lead.Sale.Test = n%20_011 == 0
+	r.data = event.Append(r.data[:0], lead)
+	r.next++
+	return wal.Entry{Seq: r.next - 1, At: at.UnixNano(), Data: r.data}, nil
+}
+
+func (*scaleReader) Close() {}
+
+var benchSources = []string{"search", "facebook", "mail", "partner"}
+
+// scaled is a report of so many leads.
+func scaled(t *testing.T) *Report {
+	t.Helper()
+	log, dir := scaleLog{*scaleLeads}, *scaleDir
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	opt := options(newLog(), filepath.Join(dir, fmt.Sprint(log.leads)))
+	opt.Source, opt.checks, opt.Now = log, 24*time.Hour, func() time.Time { return start.Add(scaleSpan) }
+	r := New(opt)
+	f, err := r.open(context.Background())
+	must(t, err)
+	reader, err := log.NewReader(f.place.seq + 1)
+	must(t, err)
+	began, from := time.Now(), f.place.seq
+	for more := true; more; {
+		more, err = r.step(context.Background(), f, reader)
+		must(t, err)
+	}
+	t.Logf("%.0f leads a second written", float64(f.place.seq-from)/time.Since(began).Seconds())
+	r.show(f)
+	t.Cleanup(func() { must(t, f.close()) })
+	return r
+}
+
+// TestScale measures how long each page of a large report takes, the first time and again.
+// It holds nothing but that they are answered.
+func TestScale(t *testing.T) {
+	if *scaleLeads == 0 {
+		t.Skip("it is a measurement: -scale.leads=10000000 takes minutes and gigabytes")
+	}
+	r := scaled(t)
+	rare := func(kind event.NameKind, of int) string { return r.opt.Source.NameOf(kind, market.Ref(of+1)) }
+	ago := func(days int) int64 { return start.Add(scaleSpan - time.Duration(days)*24*time.Hour).UnixNano() }
+	for _, row := range []struct {
+		name string
+		s    Search
+	}{
+		{"newest", Search{}},
+		{"of three weeks ago", Search{From: ago(21), To: ago(20)}},
+		{"a supplier's", Search{Supplier: "1_3"}},
+		{"a rare supplier's", Search{Supplier: rare(event.NameSupplier, 50)}},
+		{"a rare buyer's", Search{Buyer: rare(event.NameBuyer, 40)}},
+		{"a buyer's in one state", Search{Buyer: r.opt.Source.NameOf(event.NameBuyer, 3), State: "CA"}},
+		{"a rare campaign's", Search{Campaign: rare(event.NameCampaign, 20)}},
+		{"a rare reason", Search{Reason: "insufficient_funds"}},
+		{"a reason, one campaign, one state", Search{Reason: "no_bid", Campaign: r.opt.Source.NameOf(event.NameCampaign, 3), State: "TX"}},
+		{"a status that none has", Search{Status: "returned"}},
+		{"test leads", Search{Test: new(true)}},
+		{"a state and a source", Search{State: "CA", Source: "mail"}},
+		{"one lead", Search{Lead: market.MakeID(r.opt.Source.(scaleLog).at(1000).UnixMilli(), [10]byte{0, 3, 232})}},
+	} {
+		row.s.Limit = 50
+		r.measure(t, "leads: "+row.name, func() (string, error) {
+			found, page, err := r.Leads(context.Background(), row.s)
+			return fmt.Sprintf("%d found, complete %t", len(found), page.Complete), err
+		})
+		if row.s.Reason == "" && row.s.Status == "" && row.s.Lead.IsZero() && row.s.State == "" {
+			r.measure(t, "auctions: "+row.name, func() (string, error) {
+				found, page, err := r.Auctions(context.Background(), row.s)
+				return fmt.Sprintf("%d found, complete %t", len(found), page.Complete), err
+			})
+		}
+	}
+	for _, days := range []int{1, 7, 30} {
+		r.measure(t, fmt.Sprintf("unmatched: %d days", days), func() (string, error) {
+			u, err := r.Unmatched(context.Background(), Search{From: ago(days), To: ago(0)})
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%d of %d", u.Unsold, u.Leads), nil
+		})
+	}
+	r.measure(t, "today's sums", func() (string, error) {
+		q := Question{Since: true}
+		q.From, q.To = ago(1), ago(0)
+		answer, err := r.Ask(context.Background(), q)
+		if err != nil {
+			return "", err
+		}
+		defer answer.Close()
+		row, err := answer.Next()
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprint(row.Count("leads")), nil
+	})
+}
+
+func (r *Report) measure(t *testing.T, what string, do func() (string, error)) {
+	t.Helper()
+	took := [2]time.Duration{}
+	said := ""
+	for i := range took {
+		began := time.Now()
+		var err error
+		if said, err = do(); errors.As(err, new(*Fault)) {
+			said = err.Error()
+		} else if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		took[i] = time.Since(began).Round(100 * time.Microsecond)
+	}
+	t.Logf("%-48s %9s %9s  %s", what, took[0], took[1], said)
+}

@@ -1,0 +1,69 @@
+import { caps, clients, filters, id, name, schedule, span, states, zone } from './shared';
+import { choice, flag, group, lines, list, number, refs, type Spec, secret, text, words } from './spec';
+
+const dialect = (key: string, label: string): Spec =>
+  group(key, label, [
+    choice('method', 'Method', ['POST', 'PUT', 'GET'], { otherwise: 'POST' }),
+    choice('format', 'Format', ['json', 'form', 'xml']),
+    text('content_type', 'Content type'),
+    text('key_header', 'Header of the idempotency key'),
+    list('headers', 'Headers', 'header', [text('name', 'Name', { required: true }), text('value', 'Value')], () => ({
+      name: '',
+      value: '',
+    })),
+    lines('body', 'Body', { help: 'a template: docs/adapters.md' }),
+    group('answer', 'Answer', [
+      choice('format', 'Format', ['json', 'form', 'xml']),
+      text('accepted', 'Accepted', { help: 'where it says whether it takes the lead' }),
+      words('yes', 'Yes'),
+      words('no', 'No'),
+      text('price', 'Price'),
+      text('currency', 'Currency'),
+      text('token', 'Token'),
+      text('id', 'Id'),
+      text('reason', 'Reason'),
+    ]),
+  ]);
+
+export const buyer: Spec[] = [
+  id,
+  name,
+  text('endpoint', 'Endpoint', {
+    hint: 'https://buyer.example',
+    help: '/v1/ping and /v1/post are added; without one its leads are only recorded',
+  }),
+  span('post_timeout', 'Time for a post', '10s'),
+  number('ping_rate', 'Pings a second', { hint: '100' }),
+  states,
+  zone('of its caps and schedule; UTC, where none is given'),
+  caps,
+  schedule,
+  filters('all must hold'),
+  refs('suppression', 'Suppression lists', 'suppression_lists', { help: 'whom it does not want' }),
+  group('funds', 'Account', [
+    number('balance', 'Opening balance', { first: true, help: 'paid in later under Funds' }),
+    number('credit', 'Credit', { help: 'how far below zero it may go' }),
+  ]),
+  group('auth', 'How it is spoken to', [
+    secret('bearer', 'Bearer token', { first: true }),
+    secret('api_key', 'API key', { first: true }),
+    text('header', 'Header of the API key', { hint: 'x-api-key' }),
+    group('oauth', 'OAuth', [
+      text('token_url', 'Token address'),
+      text('client_id', 'Client id'),
+      secret('client_secret', 'Client secret', { first: true }),
+      text('scope', 'Scope'),
+    ]),
+  ]),
+  text('ping_url', 'Ping address', { help: 'instead of the endpoint, where paths differ' }),
+  text('post_url', 'Post address'),
+  text('test_endpoint', 'Endpoint for tests', { help: 'where test leads go' }),
+  text('test_ping_url', 'Ping address for tests'),
+  text('test_post_url', 'Post address for tests'),
+  group('adapter', 'Adapter', [
+    flag('idempotent', 'A repeat does no harm'),
+    dialect('ping', 'Ping'),
+    dialect('post', 'Post'),
+  ]),
+  clients('webhook'),
+];

@@ -1,0 +1,94 @@
+// An item's document: values by path, and what differs between two of them.
+
+import type { Doc, FieldError } from '../types';
+
+export type Path = (string | number)[];
+
+// nameOf writes a path as the exchange does in field_errors: caps[0].count
+export function nameOf(path: Path): string {
+  let name = '';
+  for (const part of path) {
+    if (typeof part === 'number') name += `[${part}]`;
+    else name += name ? `.${part}` : part;
+  }
+  return name;
+}
+
+export function at(from: unknown, path: Path): unknown {
+  let value = from;
+  for (const part of path) {
+    if (value === null || typeof value !== 'object') return undefined;
+    value = (value as { [key: string]: unknown })[part as string];
+  }
+  return value;
+}
+
+// put gives a document in which a path has a value, or, with undefined, is not there. A
+// mapping that this leaves empty goes too, unless it is an entry of a list.
+export function put<T>(into: T, path: Path, value: unknown): T {
+  const [head, ...rest] = path;
+  if (head === undefined) return value as T;
+  if (typeof head === 'number') {
+    const list = Array.isArray(into) ? [...into] : [];
+    const changed = rest.length === 0 ? value : put(list[head] ?? {}, rest, value);
+    if (changed === undefined) list.splice(head, 1);
+    else list[head] = changed;
+    return list as T;
+  }
+  const map: Doc = { ...((into as Doc | undefined) ?? {}) };
+  const changed = rest.length === 0 ? value : put(map[head], rest, value);
+  if (changed === undefined || (rest.length > 0 && isEmpty(changed))) delete map[head];
+  else map[head] = changed;
+  return map as T;
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+
+export interface Difference {
+  path: string;
+  before: unknown;
+  after: unknown;
+}
+
+// differences lists what differs, leaf by leaf. Lists of things with an id are compared by
+// their ids, others by their places.
+export function differences(before: unknown, after: unknown, path: Path = []): Difference[] {
+  if (before === after) return [];
+  if (isMap(before) && isMap(after)) {
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    return names.flatMap((name) => differences(before[name], after[name], [...path, name]));
+  }
+  if (Array.isArray(before) && Array.isArray(after)) {
+    if (![...before, ...after].some(isMap)) {
+      return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ path: nameOf(path), before, after }];
+    }
+    const found: Difference[] = [];
+    for (let i = 0; i < Math.max(before.length, after.length); i++) {
+      found.push(...differences(before[i], after[i], [...path, i]));
+    }
+    return found;
+  }
+  return [{ path: nameOf(path), before, after }];
+}
+
+function isMap(value: unknown): value is Doc {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+// errorsAt are those of a field itself.
+export function errorsAt(errors: FieldError[], path: Path): FieldError[] {
+  const name = nameOf(path);
+  return errors.filter((e) => e.field === name);
+}
+
+// errorsWithin are those of a field and of its entries, where all of them are in one input.
+export function errorsWithin(errors: FieldError[], path: Path): FieldError[] {
+  const name = nameOf(path);
+  return errors.filter((e) => e.field === name || e.field.startsWith(`${name}[`));
+}
+
+// isSet tells whether a secret's place in a document says that there is one.
+export function isSet(value: unknown): boolean {
+  return isMap(value) && value.set === true;
+}

@@ -1,0 +1,337 @@
+import type { ComponentChildren } from 'preact';
+import { Button } from '../part/button';
+import { Check, Input, Labelled, Select } from '../part/field';
+import type { Doc, FieldError, Kind } from '../types';
+import { at, errorsAt, errorsWithin, isSet, nameOf, type Path, put } from './document';
+import type { Spec } from './spec';
+
+export interface Editing {
+  document: Doc;
+  set: (document: Doc) => void;
+  errors: FieldError[];
+  locked: boolean; // nothing can be changed
+  fresh: boolean; // there is no such item yet
+  ids: { [kind in Kind]?: string[] };
+}
+
+// inOne are the kinds of lists that one input has.
+const inOne = ['words', 'several', 'refs'];
+
+// Fields asks for what the specs say, below a path of the document.
+export function Fields({ of, path, form }: { of: Spec[]; path: Path; form: Editing }) {
+  return (
+    <div class="fields">
+      {of.map((spec) => (
+        <Field key={spec.key} spec={spec} path={[...path, spec.key]} form={form} />
+      ))}
+    </div>
+  );
+}
+
+function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) {
+  const value = at(form.document, path);
+  const set = (v: unknown) => form.set(put(form.document, path, v));
+  const common = {
+    label: spec.label,
+    help: spec.first && !form.fresh ? join(spec.help, 'later values change nothing') : spec.help,
+    errors: inOne.includes(spec.kind) ? errorsWithin(form.errors, path) : errorsAt(form.errors, path),
+    disabled: form.locked,
+  };
+  switch (spec.kind) {
+    case 'text':
+      return (
+        <Input
+          {...common}
+          disabled={form.locked || (spec.fixed && !form.fresh)}
+          hint={spec.hint}
+          required={spec.required}
+          value={shown(value)}
+          set={(v) => set(v === '' ? undefined : v)}
+        />
+      );
+    case 'number':
+      return (
+        <Input
+          {...common}
+          hint={spec.hint}
+          required={spec.required}
+          value={shown(value)}
+          set={(v) => set(numberOf(v))}
+        />
+      );
+    case 'lines':
+      return <Lines {...common} value={shown(value)} set={(v) => set(v === '' ? undefined : v)} />;
+    case 'flag':
+      return (
+        <Check
+          label={spec.label}
+          help={common.help}
+          disabled={form.locked}
+          value={value === undefined ? (spec.otherwise ?? false) : value === true}
+          set={(v) => set(v === (spec.otherwise ?? false) ? undefined : v)}
+        />
+      );
+    case 'choice':
+      return (
+        <Select
+          {...common}
+          required={spec.required}
+          any={spec.required ? 'choose' : spec.otherwise ? `${spec.otherwise} (as nothing is said)` : ''}
+          options={spec.options}
+          value={shown(value)}
+          set={(v) => set(v === '' ? undefined : v)}
+        />
+      );
+    case 'words':
+      return <WordsInput {...common} hint={spec.hint} value={value} set={set} />;
+    case 'several':
+      return <Some {...common} options={spec.options} value={listOf(value)} set={set} />;
+    case 'refs':
+      return <Some {...common} options={union(form.ids[spec.of], listOf(value))} value={listOf(value)} set={set} />;
+    case 'ref':
+      return (
+        <Select
+          {...common}
+          required={spec.required}
+          any="choose"
+          options={union(form.ids[spec.of], value ? [String(value)] : [])}
+          value={shown(value)}
+          set={(v) => set(v === '' ? undefined : v)}
+        />
+      );
+    case 'secret':
+      return (
+        <Input
+          {...common}
+          type="password"
+          auto="new-password"
+          hint={isSet(value) ? 'there is one' : ''}
+          value={typeof value === 'string' ? value : ''}
+          set={(v) => set(v === '' ? undefined : v)}
+        />
+      );
+    case 'group':
+      return (
+        <Fold spec={spec} path={path} form={form} filled={value !== undefined}>
+          <Fields of={spec.of} path={path} form={form} />
+        </Fold>
+      );
+    case 'list':
+      return (
+        <Fold spec={spec} path={path} form={form} filled={listOf(value).length > 0} count={listOf(value).length}>
+          <Entries spec={spec} path={path} form={form} />
+        </Fold>
+      );
+  }
+}
+
+// Fold holds what most items do not have; it is open where there is something in it, or wrong.
+function Fold({
+  spec,
+  path,
+  form,
+  filled,
+  count,
+  children,
+}: {
+  spec: Spec;
+  path: Path;
+  form: Editing;
+  filled: boolean;
+  count?: number;
+  children: ComponentChildren;
+}) {
+  const own = errorsAt(form.errors, path);
+  const wrong = form.errors.some(
+    (e) => e.field === nameOf(path) || e.field.startsWith(`${nameOf(path)}.`) || e.field.startsWith(`${nameOf(path)}[`),
+  );
+  const open = wrong || (filled && path.length === 1);
+  return (
+    <details class="fold" open={open}>
+      <summary>
+        {spec.label}
+        {count ? <span class="faint"> ({count})</span> : filled ? '' : <span class="faint"> (none)</span>}
+        {wrong && <span class="error"> something is wrong in it</span>}
+      </summary>
+      {own.map((e) => (
+        <p class="error">{e.expected}</p>
+      ))}
+      {spec.help && (
+        <p class="help">{spec.first && !form.fresh ? join(spec.help, 'later values change nothing') : spec.help}</p>
+      )}
+      {children}
+    </details>
+  );
+}
+
+function Entries({ spec, path, form }: { spec: Extract<Spec, { kind: 'list' }>; path: Path; form: Editing }) {
+  const value = at(form.document, path);
+  const list = Array.isArray(value) ? (value as Doc[]) : [];
+  const set = (v: Doc[]) => form.set(put(form.document, path, v.length > 0 ? v : undefined));
+  const move = (from: number, by: number) => {
+    const moved = [...list];
+    const [entry] = moved.splice(from, 1);
+    if (entry) moved.splice(from + by, 0, entry);
+    set(moved);
+  };
+  return (
+    <>
+      {list.map((_, i) => (
+        <fieldset class="entry">
+          <legend>
+            {spec.one} {i + 1}
+          </legend>
+          {errorsAt(form.errors, [...path, i]).map((e) => (
+            <p class="error">{e.expected}</p>
+          ))}
+          <Fields of={spec.of} path={[...path, i]} form={form} />
+          {!form.locked && (
+            <div class="row end">
+              <Button
+                tone="quiet"
+                label={`Move ${spec.one} ${i + 1} up`}
+                disabled={i === 0}
+                onClick={() => move(i, -1)}
+              >
+                Up
+              </Button>
+              <Button
+                tone="quiet"
+                label={`Move ${spec.one} ${i + 1} down`}
+                disabled={i === list.length - 1}
+                onClick={() => move(i, 1)}
+              >
+                Down
+              </Button>
+              <Button
+                tone="quiet"
+                label={`Take ${spec.one} ${i + 1} out`}
+                onClick={() => set(list.filter((_, j) => j !== i))}
+              >
+                Take out
+              </Button>
+            </div>
+          )}
+        </fieldset>
+      ))}
+      {!form.locked && (
+        <Button tone="quiet" onClick={() => set([...list, spec.fresh()])}>
+          Add a {spec.one}
+        </Button>
+      )}
+    </>
+  );
+}
+
+interface Common {
+  label: string;
+  help?: string;
+  errors: FieldError[];
+  disabled: boolean;
+}
+
+function Lines({ label, help, errors, disabled, value, set }: Common & { value: string; set: (v: string) => void }) {
+  return (
+    <Labelled label={label} help={help} errors={errors}>
+      {(of) => (
+        <textarea
+          {...of}
+          class="mono"
+          rows={6}
+          disabled={disabled}
+          spellcheck={false}
+          value={value}
+          onInput={(e) => set(e.currentTarget.value)}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+// WordsInput takes texts with commas between. What is being typed is kept as it is, so that
+// a comma can be written.
+function WordsInput({
+  value,
+  set,
+  hint,
+  ...rest
+}: Common & { value: unknown; hint?: string; set: (v: unknown) => void }) {
+  return (
+    <Labelled label={rest.label} help={rest.help ?? 'with commas between'} errors={rest.errors}>
+      {(of) => (
+        <input
+          {...of}
+          key={String(rest.disabled)}
+          placeholder={hint}
+          disabled={rest.disabled}
+          autocomplete="off"
+          spellcheck={false}
+          value={listOf(value).join(', ')}
+          onChange={(e) => {
+            const words = wordsOf(e.currentTarget.value);
+            set(words.length > 0 ? words : undefined);
+          }}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+function Some({
+  label,
+  help,
+  errors,
+  disabled,
+  options,
+  value,
+  set,
+}: Common & { options: string[]; value: string[]; set: (v: unknown) => void }) {
+  return (
+    <fieldset class={`field some ${errors.length > 0 ? 'wrong' : ''}`}>
+      <legend>{label}</legend>
+      <div class="row">
+        {options.length === 0 && <span class="faint">there is none to choose</span>}
+        {options.map((option) => (
+          <label>
+            <input
+              type="checkbox"
+              disabled={disabled}
+              checked={value.includes(option)}
+              onChange={(e) => {
+                const chosen = e.currentTarget.checked ? [...value, option] : value.filter((v) => v !== option);
+                set(chosen.length > 0 ? chosen : undefined);
+              }}
+            />
+            {option}
+          </label>
+        ))}
+      </div>
+      {errors.map((e) => (
+        <p class="error">{e.expected}</p>
+      ))}
+      {help && <p class="help">{help}</p>}
+    </fieldset>
+  );
+}
+
+// numberOf keeps what is no number as it is, for the exchange to say so.
+export function numberOf(text: string): number | string | undefined {
+  const trimmed = text.trim();
+  if (trimmed === '') return undefined;
+  return /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(trimmed) && trimmed === String(Number(trimmed)) ? Number(trimmed) : text;
+}
+
+export const wordsOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+
+function shown(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+const listOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+const union = (a: string[] | undefined, b: string[]): string[] => [...new Set([...(a ?? []), ...b])];
+const join = (...parts: (string | undefined)[]): string => parts.filter(Boolean).join('; ');

@@ -1,0 +1,63 @@
+// Parts of forms that several kinds of items have.
+
+import { choice, flag, group, list, number, type Spec, text, words } from './spec';
+
+const duration = 'a duration such as 2s, 1h30m or 14d';
+
+export const span = (key: string, label: string, otherwise: string, help?: string): Spec =>
+  text(key, label, { hint: otherwise, help: help ? `${help}; ${duration}` : duration });
+
+export const id = text('id', 'Id', { required: true, fixed: true, help: '1 to 64 letters, digits, _ - .' });
+export const name = text('name', 'Name', { help: 'the id, where none is given' });
+export const zone = (help: string): Spec => text('time_zone', 'Time zone', { hint: 'America/New_York', help });
+export const states = words('states', 'States', { hint: 'CA, NV', help: 'USPS codes; all, where none is given' });
+
+export const filters = (help: string): Spec =>
+  list(
+    'filters',
+    'Filters',
+    'filter',
+    [
+      text('field', 'Field', { required: true, help: 'as it is called after mapping' }),
+      words('in', 'One of'),
+      words('not_in', 'None of'),
+      number('min', 'At least'),
+      number('max', 'At most'),
+      flag('absent', 'Absent', { help: 'the field must not be there' }),
+    ],
+    () => ({ field: '' }),
+    { help },
+  );
+
+export const caps: Spec = list(
+  'caps',
+  'Caps',
+  'cap',
+  [
+    choice('per', 'Per', ['hour', 'day', 'week', 'month', 'total'], { required: true }),
+    number('count', 'Leads', { help: 'or money, not both' }),
+    number('money', 'Money'),
+    zone('of the windows; that of what the cap belongs to, where none is given'),
+  ],
+  () => ({ per: 'day', count: 100 }),
+  { help: 'how many leads, or how much money, in a window' },
+);
+
+export const schedule: Spec = group('schedule', 'Schedule', [
+  words('open', 'Open', { hint: 'Mon-Fri 08:00-18:00', help: 'with commas between; always, where none is given' }),
+  zone('of these hours'),
+]);
+
+export const clients = (scopes: string): Spec =>
+  list(
+    'oauth_clients',
+    'OAuth clients',
+    'client',
+    [
+      text('client_id', 'Client id', { required: true }),
+      { kind: 'secret', key: 'client_secret', label: 'Client secret', first: true },
+      words('scopes', 'Scopes', { hint: scopes }),
+    ],
+    () => ({ client_id: '' }),
+    { first: true, help: 'the first ones; further secrets are made below' },
+  );

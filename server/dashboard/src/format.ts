@@ -1,0 +1,80 @@
+// Numbers, money and times as they are shown.
+
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const short = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+const money = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
+
+export const none = '–';
+
+type Maybe = number | null | undefined;
+
+export const count = (n: Maybe): string => (n === null || n === undefined ? none : whole.format(n));
+export const rate = (n: Maybe): string => (n === null || n === undefined ? none : short.format(n));
+export const share = (n: Maybe): string => (n === null || n === undefined ? none : percent.format(n));
+
+export function amount(n: Maybe, currency?: string): string {
+  if (n === null || n === undefined) return none;
+  return currency ? `${money.format(n)} ${currency}` : money.format(n);
+}
+
+export function millis(n: Maybe): string {
+  if (n === null || n === undefined) return none;
+  if (n >= 10_000) return `${short.format(n / 1000)} s`;
+  return `${n >= 100 ? whole.format(n) : short.format(n)} ms`;
+}
+
+const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+
+export function bytes(n: Maybe): string {
+  if (n === null || n === undefined) return none;
+  let unit = 0;
+  let left = n;
+  while (left >= 1000 && unit < units.length - 1) {
+    left /= 1000;
+    unit++;
+  }
+  return `${unit === 0 ? whole.format(left) : short.format(left)} ${units[unit]}`;
+}
+
+// span is a time that has passed, in its two largest units.
+export function span(seconds: Maybe): string {
+  if (seconds === null || seconds === undefined) return none;
+  const steps: [string, number][] = [
+    ['d', 86_400],
+    ['h', 3600],
+    ['m', 60],
+    ['s', 1],
+  ];
+  let left = Math.max(0, Math.round(seconds));
+  const words: string[] = [];
+  for (const [name, length] of steps) {
+    const n = Math.floor(left / length);
+    left -= n * length;
+    if (n > 0) words.push(`${n} ${name}`);
+    else if (words.length > 0) break;
+    if (words.length === 2) break;
+  }
+  return words.join(' ') || '0 s';
+}
+
+const two = (n: number) => String(n).padStart(2, '0');
+
+// instant is a time in UTC, which is what the exchange counts in.
+export function instant(text: string | null | undefined, fine = false): string {
+  if (!text) return none;
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime())) return text;
+  const day = `${at.getUTCFullYear()}-${two(at.getUTCMonth() + 1)}-${two(at.getUTCDate())}`;
+  const time = `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())}`;
+  return `${day} ${time}${fine ? `.${String(at.getUTCMilliseconds()).padStart(3, '0')}` : ''}`;
+}
+
+// words is a name of the interface as a person reads it: no_state_match, no state match.
+export const words = (name: string | null | undefined): string => (name ? name.replaceAll('_', ' ') : none);
+
+// scalar shows a value of a document.
+export function scalar(value: unknown): string {
+  if (value === undefined) return none;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

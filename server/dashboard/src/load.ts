@@ -1,0 +1,88 @@
+// Loading what a page shows.
+
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { Failure, get, type Query } from './call';
+
+// useSignedIn calls f when somebody has signed in again: what failed for want of a session
+// can be had then.
+export function useSignedIn(f: () => void): void {
+  useEffect(() => {
+    addEventListener('signed-in', f);
+    return () => removeEventListener('signed-in', f);
+  }, []);
+}
+
+export interface Loading<T> {
+  data: T | undefined;
+  failure: Failure | undefined;
+  busy: boolean;
+  reload: () => void;
+}
+
+export function asFailure(problem: unknown): Failure {
+  return problem instanceof Failure ? problem : new Failure(0, 'unexpected', String(problem));
+}
+
+// useLoad loads what a path gives; null loads nothing. What was loaded stays while it is
+// loaded again, and goes where something else is asked for.
+export function useLoad<T>(path: string | null, query: Query = {}): Loading<T> {
+  const [state, set] = useState<{ of: string; data?: T; failure?: Failure; busy: boolean }>({ of: '', busy: true });
+  const [turn, next] = useState(0);
+  const of = `${path}?${JSON.stringify(query)}`;
+  useEffect(() => {
+    if (path === null) return;
+    const control = new AbortController();
+    set((before) => (before.of === of ? { ...before, busy: true } : { of, busy: true }));
+    get<T>(path, query, control.signal).then(
+      (data) => set({ of, data, busy: false }),
+      (problem) => {
+        if (!control.signal.aborted) set({ of, failure: asFailure(problem), busy: false });
+      },
+    );
+    return () => control.abort();
+  }, [of, turn]);
+  const reload = useCallback(() => next((n) => n + 1), []);
+  useSignedIn(reload);
+  const current = state.of === of ? state : { busy: path !== null, data: undefined, failure: undefined };
+  return { data: current.data, failure: current.failure, busy: current.busy, reload };
+}
+
+// usePages loads a listing page by page; more is undefined at its end. A cursor is given
+// back as it came.
+export function usePages<T>(path: string, query: Query): Loading<T[]> & { more?: () => void } {
+  const [pages, set] = useState<{ of: string; list: T[]; next?: string | number | null }>({ of: '', list: [] });
+  const [failure, fail] = useState<Failure | undefined>();
+  const [busy, work] = useState(true);
+  const [turn, again] = useState(0);
+  const of = `${path}?${JSON.stringify(query)}`;
+  const asked = useRef(0);
+  const load = (after: string | number | undefined, before: T[]) => {
+    const mine = ++asked.current;
+    work(true);
+    fail(undefined);
+    get<T & { next?: string | number | null }>(path, { ...query, after }).then(
+      (page) => {
+        if (mine !== asked.current) return;
+        set({ of, list: [...before, page], next: page.next });
+        work(false);
+      },
+      (problem) => {
+        if (mine !== asked.current) return;
+        fail(asFailure(problem));
+        work(false);
+      },
+    );
+  };
+  useEffect(() => {
+    load(undefined, []);
+    return () => {
+      asked.current++;
+    };
+  }, [of, turn]);
+  const reload = useCallback(() => again((n) => n + 1), []);
+  useSignedIn(reload);
+  const list = pages.of === of ? pages.list : [];
+  const after = pages.of === of ? pages.next : undefined;
+  const more = after ? () => load(after, list) : undefined;
+  return { data: list.length > 0 ? list : undefined, failure, busy, reload, more };
+}

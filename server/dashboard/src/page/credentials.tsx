@@ -1,0 +1,184 @@
+import { useState } from 'preact/hooks';
+import { call, part } from '../call';
+import { useLoad } from '../load';
+import { Act } from '../part/button';
+import { Input } from '../part/field';
+import { Secret } from '../part/secret';
+import { Empty, Loaded } from '../part/state';
+import { Table } from '../part/table';
+import { Card, Time } from '../part/words';
+import type { Client, Token } from '../types';
+
+export interface Shown {
+  title: string;
+  value: string;
+  text: string;
+}
+
+export type Owner = 'suppliers' | 'buyers';
+
+// Clients are an owner's OAuth clients, each with its good secrets.
+export function Clients({ owner, id }: { owner: Owner; id: string }) {
+  const clients = useLoad<{ clients: Client[] }>(`${owner}/${part(id)}/clients`);
+  const [shown, show] = useState<Shown | undefined>();
+  const [name, set] = useState('');
+  const add = async (client: string) => {
+    const made = await call<{ client_secret: string; hint: string }>(
+      'POST',
+      `${owner}/${part(id)}/clients/${part(client)}/secrets`,
+    );
+    show({
+      title: `Secret of ${client}`,
+      value: made.client_secret,
+      text: 'Two secrets are good side by side; a third ends the oldest.',
+    });
+    set('');
+    clients.reload();
+  };
+  return (
+    <Card title="OAuth clients" level={3}>
+      <Loaded of={clients}>
+        {({ clients: list }) =>
+          list.length === 0 ? (
+            <Empty title="There is no client" />
+          ) : (
+            list.map((c) => (
+              <div class="client">
+                <div class="row">
+                  <strong class="mono">{c.client_id}</strong>
+                  <Act needs="admin" label={`New secret for ${c.client_id}`} run={() => add(c.client_id)}>
+                    New secret
+                  </Act>
+                  <Act
+                    needs="admin"
+                    tone="danger"
+                    label={`End ${c.client_id}`}
+                    sure={{ title: `End ${c.client_id}?`, text: <p>All its secrets and tokens end at once.</p> }}
+                    run={async () => {
+                      await call('DELETE', `${owner}/${part(id)}/clients/${part(c.client_id)}`);
+                      clients.reload();
+                    }}
+                    done={`${c.client_id} is ended.`}
+                  >
+                    End
+                  </Act>
+                </div>
+                <Table
+                  caption={`Secrets of ${c.client_id}`}
+                  rows={c.secrets}
+                  keyOf={(s) => s.hint}
+                  columns={[
+                    { head: 'Begins', of: (s) => <code>{s.hint}…</code> },
+                    { head: 'Since', of: (s) => <Time at={s.since} /> },
+                    { head: 'Scopes', of: (s) => s.scopes.join(', ') },
+                    {
+                      head: 'Order',
+                      of: (s) => (
+                        <Act
+                          needs="admin"
+                          tone="quiet"
+                          label={`End the secret ${s.hint}`}
+                          sure={{
+                            title: `End ${s.hint}…?`,
+                            text: <p>Every token that was given for it ends too.</p>,
+                          }}
+                          run={async () => {
+                            await call(
+                              'DELETE',
+                              `${owner}/${part(id)}/clients/${part(c.client_id)}/secrets/${part(s.hint)}`,
+                            );
+                            clients.reload();
+                          }}
+                          done={`${s.hint}… is ended.`}
+                        >
+                          End
+                        </Act>
+                      ),
+                    },
+                  ]}
+                />
+              </div>
+            ))
+          )
+        }
+      </Loaded>
+      <div class="row foot">
+        <Input label="Id of a new client" value={name} set={set} />
+        <Act needs="admin" disabled={name === ''} run={() => add(name)}>
+          Make the client
+        </Act>
+      </div>
+      {shown && <Secret {...shown} close={() => show(undefined)} />}
+    </Card>
+  );
+}
+
+// Tokens are an owner's static tokens, which a sandbox alone has.
+export function Tokens({ owner, id }: { owner: Owner; id: string }) {
+  const tokens = useLoad<{ tokens: Token[] }>(`${owner}/${part(id)}/tokens`);
+  const [shown, show] = useState<Shown | undefined>();
+  const none = tokens.failure?.status === 404;
+  return (
+    <Card
+      title="Bearer tokens"
+      level={3}
+      side={
+        <Act
+          needs="admin"
+          off={none ? 'For a sandbox alone.' : undefined}
+          run={async () => {
+            const made = await call<{ token: string }>('POST', `${owner}/${part(id)}/tokens`);
+            show({ title: 'New bearer token', value: made.token, text: 'It is good until it is revoked.' });
+            tokens.reload();
+          }}
+        >
+          New token
+        </Act>
+      }
+    >
+      {none ? (
+        <Empty title="Only a sandbox has static tokens">
+          Elsewhere an OAuth client is given its tokens at /oauth/token.
+        </Empty>
+      ) : (
+        <Loaded of={tokens}>
+          {({ tokens: list }) =>
+            list.length === 0 ? (
+              <Empty title="There is no token" />
+            ) : (
+              <Table
+                caption="Bearer tokens"
+                rows={list}
+                keyOf={(t) => t.id}
+                columns={[
+                  { head: 'Begins', of: (t) => <code>{t.hint}…</code> },
+                  { head: 'Since', of: (t) => <Time at={t.since} /> },
+                  { head: 'Scopes', of: (t) => t.scopes.join(', ') },
+                  {
+                    head: 'Order',
+                    of: (t) => (
+                      <Act
+                        needs="admin"
+                        tone="quiet"
+                        label={`Revoke the token ${t.hint}`}
+                        sure={{ title: `Revoke ${t.hint}…?`, text: <p>Whoever uses it is refused from then on.</p> }}
+                        run={async () => {
+                          await call('DELETE', `${owner}/${part(id)}/tokens/${part(t.id)}`);
+                          tokens.reload();
+                        }}
+                        done="The token is revoked."
+                      >
+                        Revoke
+                      </Act>
+                    ),
+                  },
+                ]}
+              />
+            )
+          }
+        </Loaded>
+      )}
+      {shown && <Secret {...shown} close={() => show(undefined)} />}
+    </Card>
+  );
+}

@@ -1,0 +1,102 @@
+import { useState } from 'preact/hooks';
+import { call, part } from '../call';
+import { span } from '../format';
+import { useLoad } from '../load';
+import { Act } from '../part/button';
+import { Secret } from '../part/secret';
+import { Empty, Loaded } from '../part/state';
+import { Table } from '../part/table';
+import { Card, Time } from '../part/words';
+import { to } from '../route';
+import type { Doc, Key } from '../types';
+import { Clients, type Shown, Tokens } from './credentials';
+
+// SupplierParts is what lives on beside a supplier's settings: what it shows to be let in.
+export function SupplierParts({ id, document }: { id: string; document: Doc }) {
+  return (
+    <>
+      <h2>Credentials</h2>
+      <Keys id={id} />
+      <Clients owner="suppliers" id={id} />
+      <Tokens owner="suppliers" id={id} />
+      {document.webhook !== undefined && (
+        <p>
+          It is told of its leads: <a href={to(['webhooks', id])}>its webhook</a>.
+        </p>
+      )}
+    </>
+  );
+}
+
+const age = (since: string): string => span((Date.now() - Date.parse(since)) / 1000);
+
+function Keys({ id }: { id: string }) {
+  const keys = useLoad<{ keys: Key[] }>(`suppliers/${part(id)}/keys`);
+  const [shown, show] = useState<Shown | undefined>();
+  const rotate = async () => {
+    const made = await call<{ api_key: string; hint: string }>('POST', `suppliers/${part(id)}/keys`);
+    show({
+      title: `New API key of ${id}`,
+      value: made.api_key,
+      text: 'The key before it is good beside it, until it is ended here or the next one is made.',
+    });
+    keys.reload();
+  };
+  return (
+    <Card
+      title="API keys"
+      level={3}
+      side={
+        <Act needs="admin" tone="main" run={rotate}>
+          Rotate the key
+        </Act>
+      }
+    >
+      <Loaded of={keys}>
+        {({ keys: list }) =>
+          list.length === 0 ? (
+            <Empty title="There is no key">Rotate to make the first.</Empty>
+          ) : (
+            <Table
+              caption="API keys"
+              rows={list}
+              keyOf={(k) => k.hint}
+              columns={[
+                { head: 'Begins', of: (k) => <code>{k.hint}…</code> },
+                { head: 'Since', of: (k) => <Time at={k.since} /> },
+                { head: 'Age', of: (k) => age(k.since) },
+                {
+                  head: 'Last used',
+                  of: (k) =>
+                    k.last_used === undefined ? <span class="faint">not known</span> : <Time at={k.last_used} />,
+                },
+                {
+                  head: 'Order',
+                  of: (k) => (
+                    <Act
+                      needs="admin"
+                      tone="quiet"
+                      label={`End the key ${k.hint}`}
+                      sure={{
+                        title: `End ${k.hint}…?`,
+                        text: <p>Requests with it are refused at once. See that the newer one is in use.</p>,
+                      }}
+                      run={async () => {
+                        await call('DELETE', `suppliers/${part(id)}/keys/${part(k.hint)}`);
+                        keys.reload();
+                      }}
+                      done={`${k.hint}… is ended.`}
+                    >
+                      End
+                    </Act>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      {shown && <Secret {...shown} close={() => show(undefined)} />}
+    </Card>
+  );
+}

@@ -1,0 +1,34 @@
+import type { ComponentChildren } from 'preact';
+
+export interface Bar {
+  key: string;
+  name: ComponentChildren;
+  note?: string;
+  value: number;
+  text: string; // the value as it is shown
+  href?: string;
+}
+
+// Bars are values side by side; one with an href leads on.
+export function Bars({ of, label }: { of: Bar[]; label: string }) {
+  const most = Math.max(...of.map((b) => b.value), 0);
+  return (
+    <ul class="bars" aria-label={label}>
+      {of.map((b) => {
+        const inner = (
+          <>
+            <span class="bar-name">
+              <span class="bar-link">{b.name}</span>
+              {b.note && <small>{b.note}</small>}
+            </span>
+            <span class="bar-track" aria-hidden="true">
+              <span class="bar-fill" style={{ width: `${most > 0 ? Math.max((b.value / most) * 100, 0.5) : 0}%` }} />
+            </span>
+            <span class="bar-value">{b.text}</span>
+          </>
+        );
+        return <li key={b.key}>{b.href ? <a href={b.href}>{inner}</a> : <div>{inner}</div>}</li>;
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,153 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import type { FieldError } from '../types';
+
+// Labelled is an input with its name before it, and its help and errors behind it.
+export function Labelled({
+  label,
+  help,
+  errors = [],
+  required,
+  children,
+}: {
+  label: string;
+  help?: ComponentChildren;
+  errors?: FieldError[];
+  required?: boolean;
+  children: (of: {
+    id: string;
+    'aria-describedby'?: string;
+    'aria-invalid'?: boolean;
+    'aria-required'?: boolean;
+  }) => ComponentChildren;
+}) {
+  const id = useId();
+  const told = `${id}-told`;
+  const wrong = errors.length > 0;
+  return (
+    <div class={`field ${wrong ? 'wrong' : ''}`}>
+      <label for={id}>
+        {label}
+        {required && <span class="faint"> (required)</span>}
+      </label>
+      {children({
+        id,
+        'aria-describedby': help || wrong ? told : undefined,
+        'aria-invalid': wrong || undefined,
+        'aria-required': required || undefined,
+      })}
+      {(help || wrong) && (
+        <div id={told}>
+          {errors.map((e) => (
+            <p class="error">{e.expected || e.code}</p>
+          ))}
+          {help && <p class="help">{help}</p>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface Simple {
+  label: string;
+  value: string;
+  set: (value: string) => void;
+  help?: ComponentChildren;
+  errors?: FieldError[];
+  required?: boolean;
+  hint?: string;
+  type?: string;
+  auto?: string;
+  disabled?: boolean;
+}
+
+export function Input({
+  label,
+  value,
+  set,
+  help,
+  errors,
+  required,
+  hint,
+  type = 'text',
+  auto = 'off',
+  disabled,
+}: Simple) {
+  return (
+    <Labelled label={label} help={help} errors={errors} required={required}>
+      {(of) => (
+        <input
+          {...of}
+          type={type}
+          value={value}
+          placeholder={hint}
+          autocomplete={auto}
+          spellcheck={false}
+          disabled={disabled}
+          onInput={(e) => set(e.currentTarget.value)}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+export function Select({
+  label,
+  value,
+  set,
+  options,
+  any,
+  help,
+  errors,
+  required,
+  disabled,
+}: Omit<Simple, 'hint' | 'type' | 'auto'> & { options: (string | [string, string])[]; any?: string }) {
+  return (
+    <Labelled label={label} help={help} errors={errors} required={required}>
+      {(of) => (
+        <select {...of} value={value} disabled={disabled} onChange={(e) => set(e.currentTarget.value)}>
+          {any !== undefined && <option value="">{any}</option>}
+          {options.map((option) => {
+            const [word, name] = typeof option === 'string' ? [option, option] : option;
+            return <option value={word}>{name}</option>;
+          })}
+        </select>
+      )}
+    </Labelled>
+  );
+}
+
+export function Check({
+  label,
+  value,
+  set,
+  help,
+  disabled,
+}: {
+  label: string;
+  value: boolean;
+  set: (value: boolean) => void;
+  help?: string;
+  disabled?: boolean;
+}) {
+  const id = useId();
+  return (
+    <div class="field check">
+      <label>
+        <input
+          type="checkbox"
+          checked={value}
+          disabled={disabled}
+          aria-describedby={help ? id : undefined}
+          onChange={(e) => set(e.currentTarget.checked)}
+        />
+        {label}
+      </label>
+      {help && (
+        <p class="help" id={id}>
+          {help}
+        </p>
+      )}
+    </div>
+  );
+}

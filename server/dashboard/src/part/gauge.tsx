@@ -1,0 +1,37 @@
+import { amount, count, share } from '../format';
+import type { Cap } from '../types';
+
+// fill is how much of a cap is taken, and how much of it by leads that are still on their way.
+export function fill(cap: Cap): { used: number; held: number; tone: 'good' | 'warn' | 'bad' } {
+  if (cap.limit <= 0) return { used: 100, held: 0, tone: 'bad' };
+  const used = Math.min(100, (cap.used / cap.limit) * 100);
+  const held = Math.min(100 - used, (cap.held / cap.limit) * 100);
+  const all = used + held;
+  return { used, held, tone: all >= 100 ? 'bad' : all >= 80 ? 'warn' : 'good' };
+}
+
+export function Gauge({ cap, name }: { cap: Cap; name: string }) {
+  const { used, held, tone } = fill(cap);
+  const show = (n: number) => (cap.unit === 'money' ? amount(n) : count(n));
+  const text = `${show(cap.used)} of ${show(cap.limit)}${cap.held > 0 ? `, ${show(cap.held)} held` : ''}`;
+  return (
+    <div class="gauge-line">
+      <div
+        class={`gauge ${tone}`}
+        role="meter"
+        aria-label={name}
+        aria-valuemin={0}
+        aria-valuemax={cap.limit}
+        aria-valuenow={Math.min(cap.used + cap.held, cap.limit)}
+        aria-valuetext={text}
+      >
+        <span class="gauge-used" style={{ width: `${used}%` }} />
+        <span class="gauge-held" style={{ width: `${held}%` }} />
+      </div>
+      <span class="gauge-text">
+        {text} <span class="faint">({share((used + held) / 100)})</span>
+        {tone === 'bad' && <strong> full</strong>}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { useEffect, useState } from 'preact/hooks';
+
+// say tells what was done, in a line at the foot of the page that goes by itself.
+export function say(text: string): void {
+  dispatchEvent(new CustomEvent('said', { detail: text }));
+}
+
+export function Notice() {
+  const [text, set] = useState('');
+  useEffect(() => {
+    let timer = 0;
+    const hear = (e: Event) => {
+      set((e as CustomEvent<string>).detail);
+      clearTimeout(timer);
+      timer = window.setTimeout(() => set(''), 6000);
+    };
+    addEventListener('said', hear);
+    return () => {
+      removeEventListener('said', hear);
+      clearTimeout(timer);
+    };
+  }, []);
+  return (
+    <div class="notice" role="status" aria-live="polite">
+      {text && <p>{text}</p>}
+    </div>
+  );
+}

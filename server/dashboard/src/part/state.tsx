@@ -1,0 +1,94 @@
+// What stands where there is nothing to show, and why: nothing yet, nothing found, not
+// allowed, failed.
+
+import type { ComponentChildren } from 'preact';
+import type { Failure } from '../call';
+import type { Loading } from '../load';
+import { Button } from './button';
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="state">
+      <p class="state-title">{title}</p>
+      {children && <p>{children}</p>}
+    </div>
+  );
+}
+
+function Failed({ failure, again }: { failure: Failure; again: () => void }) {
+  const noReport = failure.status === 404 && failure.message.includes('keeps no report');
+  const title = titleOf(failure, noReport);
+  return (
+    <div class={`state ${failure.status === 403 || noReport ? '' : 'bad'}`} role="alert">
+      <p class="state-title">{title}</p>
+      <p>{failure.message}</p>
+      {failure.fields.length > 0 && (
+        <ul>
+          {failure.fields.map((f) => (
+            <li>
+              <code>{f.field}</code>: {f.expected}
+            </li>
+          ))}
+        </ul>
+      )}
+      {failure.requestId && <p class="faint">Request {failure.requestId}</p>}
+      {failure.status !== 403 && !noReport && <Button onClick={again}>Try again</Button>}
+    </div>
+  );
+}
+
+function titleOf(failure: Failure, noReport: boolean): string {
+  if (noReport) return 'There is no report to read from';
+  switch (failure.status) {
+    case 0:
+      return 'It could not be loaded';
+    case 403:
+      return 'Not for your role';
+    case 404:
+      return 'There is no such thing';
+    case 422:
+      return 'This cannot be asked';
+    case 503:
+      return 'Not just now';
+  }
+  return 'It could not be loaded';
+}
+
+export function Loaded<T>({
+  of,
+  children,
+}: {
+  of: Loading<T>;
+  children: (data: T) => ComponentChildren;
+}): preact.JSX.Element {
+  if (of.failure) return <Failed failure={of.failure} again={of.reload} />;
+  if (of.data === undefined) return <Waiting />;
+  return <div aria-busy={of.busy}>{children(of.data)}</div>;
+}
+
+export function Waiting() {
+  return (
+    <div class="state" role="status">
+      <p class="faint">Loading…</p>
+    </div>
+  );
+}
+
+// Wrong is a failure beside what caused it.
+export function Wrong({ failure }: { failure: Failure | undefined }) {
+  if (!failure) return null;
+  return (
+    <div class="note bad" role="alert">
+      <p>{failure.message}</p>
+      {failure.fields.length > 0 && (
+        <ul>
+          {failure.fields.map((f) => (
+            <li>
+              <code>{f.field}</code>: {f.expected}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

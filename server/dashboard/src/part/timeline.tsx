@@ -1,0 +1,66 @@
+import { millis, words } from '../format';
+import { type Drawing, draw, type Lane, ticks } from '../timeline';
+import type { Told } from '../types';
+import { Badge, Ref } from './words';
+
+// Timeline draws each buyer as a bar: when it was asked, when it answered, and the verdict.
+export function Timeline({ told }: { told: Told }) {
+  const drawing = draw(told);
+  if (drawing.lanes.length === 0) return <p class="faint">Nobody was asked.</p>;
+  return (
+    <section class="timeline" aria-label="Timeline, by buyer">
+      <Axis of={drawing} />
+      <ol>
+        {drawing.lanes.map((l) => (
+          <LaneRow lane={l} end={drawing.end} marks={drawing} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const percent = (at: number, end: number): string => `${(at / end) * 100}%`;
+
+function Axis({ of }: { of: Drawing }) {
+  return (
+    <div class="lane axis" aria-hidden="true">
+      <span class="lane-name" />
+      <div class="lane-track">
+        {ticks(of.end).map((at) => (
+          <span class="tick" style={{ left: percent(at, of.end) }}>
+            {millis(at)}
+          </span>
+        ))}
+      </div>
+      <span class="lane-verdict" />
+    </div>
+  );
+}
+
+function LaneRow({ lane, end, marks }: { lane: Lane; end: number; marks: Drawing }) {
+  const spoken = lane.parts.map((p) => `${p.kind === 'ask' ? 'ping' : 'post'} ${p.text}`).join('; ');
+  return (
+    <li class="lane">
+      <span class="lane-name">
+        <Ref of="buyers" id={lane.buyer} />
+      </span>
+      <div class="lane-track" aria-hidden="true">
+        {marks.marks.map((m) => (
+          <span class={`mark ${m.text.replace(' ', '-')}`} style={{ left: percent(m.at, end) }} title={m.text} />
+        ))}
+        {lane.parts.map((p) => (
+          <span
+            class={`part ${p.kind} ${p.tone} ${p.open ? 'open' : ''}`}
+            style={{ left: percent(p.from, end), width: `max(4px, ${percent(Math.max(0, p.until - p.from), end)})` }}
+            title={p.text}
+          />
+        ))}
+      </div>
+      <span class="lane-verdict">
+        <Badge tone={lane.tone}>{words(lane.outcome || 'posted')}</Badge>
+        <span class="unseen">{spoken}</span>
+        <small>{lane.says.join(' · ')}</small>
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,41 @@
+// Why nobody bought, and what a candidate came to: the words of the interface.
+
+export const reasons = [
+  'no_buyer',
+  'no_state_match',
+  'filtered',
+  'suppressed',
+  'duplicate',
+  'outside_schedule',
+  'caps_full',
+  'insufficient_funds',
+  'rate_limited',
+  'timeout',
+  'no_bid',
+  'below_floor',
+  'bid_expired',
+  'post_rejected',
+  'no_campaign',
+  'loop',
+];
+
+const meanings: { [reason: string]: string } = {
+  no_buyer: 'The campaign had no buyer to offer it to.',
+  no_state_match: 'No buyer takes leads of its state.',
+  filtered: 'Filters do not take such a lead.',
+  suppressed: 'The person is on a suppression list.',
+  duplicate: 'The same person was taken before.',
+  outside_schedule: 'Those who would have taken it were closed.',
+  caps_full: 'A cap was reached.',
+  insufficient_funds: 'No money was left to pay for it.',
+  rate_limited: 'Buyers were asked as often as they allow.',
+  timeout: 'Nobody answered in time.',
+  no_bid: 'Nobody made a bid that counts.',
+  below_floor: 'What was offered is below the floor.',
+  bid_expired: 'The bid was no longer open.',
+  post_rejected: 'Whoever it was posted to refused it, or could not be reached.',
+  no_campaign: 'No campaign takes this vertical.',
+  loop: 'The ping went through too many exchanges.',
+};
+
+export const meaning = (reason: string): string => meanings[reason] ?? '';

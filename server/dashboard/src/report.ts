@@ -1,0 +1,77 @@
+// A report's rows, as they come in NDJSON, and what is drawn of them.
+
+export type Row = { [column: string]: string | number | null };
+
+export const dimensions = ['hour', 'day', 'supplier', 'buyer', 'campaign', 'source', 'state', 'reason'];
+
+// Columns of money; the currency is the row's.
+export const monies = ['revenue', 'payout', 'credit', 'reversal', 'margin'];
+
+export const measures = [
+  'leads',
+  'unmatched',
+  'auctions',
+  'pings',
+  'bids',
+  'bid_rate',
+  'wins',
+  'win_rate',
+  'timeouts',
+  'ping_p50_ms',
+  'ping_p99_ms',
+  'posts',
+  'post_rejects',
+  'post_timeouts',
+  'post_p50_ms',
+  'post_p99_ms',
+  'sales',
+  'revenue',
+  'payout',
+  'returns',
+  'credit',
+  'reversal',
+  'margin',
+];
+
+export function rowsOf(text: string): Row[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Row);
+}
+
+// columnOf is the column of a dimension.
+export const columnOf = (dimension: string): string =>
+  ['supplier', 'buyer', 'campaign'].includes(dimension) ? `${dimension}_id` : dimension;
+
+const isRate = (measure: string): boolean => measure.endsWith('_rate') || measure.endsWith('_ms');
+
+// overTime adds up a measure by the times in the rows; of a rate there is no sum, and so
+// nothing where several rows have one time. Null: the rows have no time.
+export function overTime(rows: Row[], measure: string): { times: number[]; values: (number | null)[] } | null {
+  const column = rows[0] && ('hour' in rows[0] ? 'hour' : 'day' in rows[0] ? 'day' : undefined);
+  if (!column) return null;
+  const sums = new Map<number, number | null>();
+  for (const row of rows) {
+    const at = Date.parse(String(row[column])) / 1000;
+    const value = Number(row[measure] ?? 0);
+    if (!sums.has(at)) sums.set(at, row[measure] === null && isRate(measure) ? null : value);
+    else sums.set(at, isRate(measure) ? null : Number(sums.get(at)) + value);
+  }
+  const times = [...sums.keys()].sort((a, b) => a - b);
+  return { times, values: times.map((at) => sums.get(at) ?? null) };
+}
+
+// byName adds up a measure by a dimension, the largest first.
+export function byName(rows: Row[], dimension: string, measure: string): { name: string; value: number }[] {
+  const column = columnOf(dimension);
+  const sums = new Map<string, { value: number; rows: number }>();
+  for (const row of rows) {
+    const name = String(row[column] ?? '') || 'none';
+    const before = sums.get(name) ?? { value: 0, rows: 0 };
+    sums.set(name, { value: before.value + Number(row[measure] ?? 0), rows: before.rows + 1 });
+  }
+  return [...sums]
+    .map(([name, { value, rows }]) => ({ name, value: isRate(measure) ? value / rows : value }))
+    .sort((a, b) => b.value - a.value);
+}

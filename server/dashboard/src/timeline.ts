@@ -1,0 +1,161 @@
+// What became of a lead, or in an auction, as lanes to draw: one a buyer, each with what it
+// was asked, what it answered and how it was judged. Times are milliseconds from the arrival.
+
+import { amount, millis, words } from './format';
+import type { Tone } from './part/words';
+import type { Candidate, Money, Post, Settlement, Told } from './types';
+
+export interface Part {
+  kind: 'ask' | 'post';
+  from: number;
+  until: number;
+  open: boolean; // it had not ended where the drawing ends
+  tone: Tone;
+  text: string;
+}
+
+export interface Lane {
+  buyer: string;
+  outcome: string;
+  tone: Tone;
+  parts: Part[];
+  says: string[];
+}
+
+export interface Mark {
+  at: number;
+  text: string;
+}
+
+export interface Drawing {
+  end: number;
+  lanes: Lane[];
+  marks: Mark[];
+}
+
+// What comes later than this after the arrival is told, and not drawn: a return comes days
+// after the milliseconds that matter here.
+const drawn = 60_000;
+
+const outcomeTones: { [outcome: string]: Tone } = {
+  won: 'good',
+  lost: 'plain',
+  not_asked: 'plain',
+  timeout: 'bad',
+  late: 'bad',
+  error: 'bad',
+  invalid: 'bad',
+  post_rejected: 'bad',
+  post_pending: 'warn',
+  unhealthy: 'bad',
+};
+
+export const outcomeTone = (outcome: string): Tone => outcomeTones[outcome] ?? 'warn';
+
+const settlementTones: { [came: string]: Tone } = {
+  delivered: 'good',
+  confirmed: 'good',
+  refused: 'bad',
+  released: 'bad',
+  unknown: 'bad',
+};
+
+export function draw(told: Told): Drawing {
+  const zero = Date.parse(told.received_at);
+  const since = (at: string) => Math.max(0, Date.parse(at) - zero);
+  const lanes = new Map<string, Lane>();
+  const lane = (buyer: string, outcome: string): Lane => {
+    const known = lanes.get(buyer);
+    if (known) return known;
+    const made: Lane = { buyer, outcome, tone: outcomeTone(outcome), parts: [], says: [] };
+    lanes.set(buyer, made);
+    return made;
+  };
+  const marks: Mark[] = [{ at: 0, text: 'arrived' }];
+  if (told.bids_due_at) marks.push({ at: since(told.bids_due_at), text: 'bids due' });
+  marks.push({ at: since(told.decided_at), text: 'decided' });
+  if (told.answer && since(told.answer.at) <= drawn) marks.push({ at: since(told.answer.at), text: 'answered' });
+
+  const due = since(told.bids_due_at ?? told.decided_at);
+  for (const c of told.candidates) {
+    const one = lane(c.buyer_id || `seat ${c.seat}`, c.outcome);
+    if (c.asked) one.parts.push(ask(c, due));
+    const said = saysOf(c);
+    if (said) one.says.push(said);
+  }
+  for (const p of told.posts) post(lane(p.buyer_id, ''), p, since);
+
+  const ends = [...lanes.values()].flatMap((l) => l.parts.filter((p) => !p.open).map((p) => p.until));
+  const begins = [...lanes.values()].flatMap((l) => l.parts.map((p) => p.from));
+  const last = Math.max(
+    ...ends.filter((at) => at <= drawn),
+    ...begins,
+    ...marks.filter((m) => m.text !== 'bids due').map((m) => m.at),
+    1,
+  );
+  const end = Math.min(last, drawn) * 1.02;
+  for (const l of lanes.values()) {
+    for (const p of l.parts) {
+      if (p.until > end || p.open) p.until = end;
+    }
+  }
+  return { end, lanes: [...lanes.values()], marks: marks.filter((m) => m.at <= end) };
+}
+
+// ask is the way of a ping: it ends with its answer, or with the time for bids.
+function ask(c: Candidate, due: number): Part {
+  const until = c.elapsed_ms ?? due;
+  const text = c.elapsed_ms === undefined ? 'asked, no answer in time' : `answered after ${millis(c.elapsed_ms)}`;
+  const tone = c.bid ? (c.outcome === 'won' ? 'good' : 'plain') : outcomeTone(c.outcome);
+  return { kind: 'ask', from: 0, until, open: false, tone, text };
+}
+
+function saysOf(c: Candidate): string {
+  return list([
+    c.bid && `bid ${money(c.bid)}`,
+    c.payout && `payout ${money(c.payout)}`,
+    c.status && c.status !== 200 ? `HTTP ${c.status}` : undefined,
+    c.fault && c.fault !== c.outcome && words(c.fault),
+    c.reason,
+  ]);
+}
+
+function post(into: Lane, p: Post, since: (at: string) => number): void {
+  const from = since(p.intended_at);
+  const ended = p.settlements.find((s) => s.settlement !== 'pending') ?? p.settlements[0];
+  const tone = ended ? (settlementTones[ended.settlement] ?? 'warn') : 'warn';
+  const text = ended ? cameTo(ended) : 'under way';
+  into.parts.push({ kind: 'post', from, until: ended ? since(ended.at) : from, open: !ended, tone, text });
+  into.says.push(list([`posted for ${money(p.price)}`, `payout ${money(p.payout)}`]));
+  for (const t of p.tries) {
+    into.says.push(list([`try ${t.attempt}`, t.status ? `HTTP ${t.status}` : undefined, t.fault && words(t.fault)]));
+  }
+  for (const s of p.settlements) into.says.push(cameTo(s));
+}
+
+export function cameTo(s: Settlement): string {
+  return list([
+    words(s.settlement),
+    s.status ? `HTTP ${s.status}` : undefined,
+    s.elapsed_ms === undefined ? undefined : `after ${millis(s.elapsed_ms)}`,
+    s.fault && words(s.fault),
+    s.code && words(s.code),
+    s.buyer_lead_id && `their id ${s.buyer_lead_id}`,
+    s.reason && words(s.reason),
+    s.next_buyer_id && `then to ${s.next_buyer_id}`,
+  ]);
+}
+
+export const money = (m: Money): string => amount(m.amount, m.currency);
+
+const list = (parts: (string | undefined | false | 0)[]): string => parts.filter(Boolean).join(', ');
+
+// ticks are round times to mark on an axis of a length, four to nine of them.
+export function ticks(end: number): number[] {
+  const rough = end / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((n) => n * power).find((s) => s >= rough) ?? power;
+  const found: number[] = [];
+  for (let i = 0; i * step <= end; i++) found.push(Number((i * step).toPrecision(12)));
+  return found;
+}

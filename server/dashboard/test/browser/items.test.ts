@@ -1,0 +1,132 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { order } from './exchange';
+import { browse, button, dialog, place, said, shows, signedIn, visit } from './page';
+
+browse();
+
+const field = (of: Page | Locator, name: string): Locator => of.getByRole('textbox', { name, exact: false });
+
+const entry = (page: Page, name: string): Locator => page.getByRole('group', { name, exact: true });
+
+async function save(page: Page, change: string | RegExp): Promise<void> {
+  await button(page, 'Review changes').click();
+  await shows(dialog(page).getByText(change));
+  await button(dialog(page), 'Save').click();
+  await said(page, 'is saved and in force.');
+}
+
+test('a buyer is made, changed, seen in the history, and removed', async () => {
+  const page = await signedIn('buyers');
+  await button(page, 'New buyer').click();
+  await field(page, 'Id (required)').fill('buy_new');
+  await field(page, 'Name').first().fill('New one');
+  await field(page, 'States').fill('CA, XX');
+  await button(page, 'Review changes').click();
+  const states = page.locator('.field.wrong', { hasText: 'States' });
+  await shows(states.getByText(/is not a state/));
+  expect(await states.getByRole('textbox').getAttribute('aria-invalid')).toBe('true');
+  await field(page, 'States').fill('CA, NV');
+  await save(page, /buy_new/);
+  await shows(page.getByRole('heading', { name: 'buy_new' }));
+
+  await page.getByText('Caps (none)').click();
+  await button(page, 'Add a cap').click();
+  await field(entry(page, 'cap 1'), 'Leads').fill('-3');
+  await button(page, 'Review changes').click();
+  await shows(entry(page, 'cap 1').locator('.field.wrong', { hasText: 'Leads' }).locator('.error'));
+  await field(entry(page, 'cap 1'), 'Leads').fill('7');
+  await save(page, /caps/);
+  await shows(page.locator('.history').getByText(/buyers\.buy_new\.caps/));
+  const made = await order<{ document: { caps: object[]; states: string[] }; owner: string }>(
+    place,
+    'GET',
+    'config/buyers/buy_new',
+  );
+  expect(made.owner).toBe('api');
+  expect(made.document.caps[0]).toMatchObject({ per: 'day', count: 7 });
+  expect(made.document.states).toEqual(['CA', 'NV']);
+
+  await button(page, 'Remove').click();
+  await button(dialog(page), 'Remove').click();
+  await said(page, 'buy_new is removed.');
+  await expect(order(place, 'GET', 'config/buyers/buy_new')).rejects.toThrow('404');
+});
+
+test('two who change the same see both versions', async () => {
+  await order(place, 'PUT', 'config/suppliers/sup_two', { id: 'sup_two', name: 'Two' }, { 'If-None-Match': '*' });
+  const page = await signedIn('suppliers/sup_two');
+  await field(page, 'Leads a second').fill('50');
+  const { etag } = await order<{ etag: string }>(place, 'GET', 'config/suppliers/sup_two');
+  await order(
+    place,
+    'PUT',
+    'config/suppliers/sup_two',
+    { id: 'sup_two', name: 'Renamed' },
+    { 'If-Match': `"${etag}"` },
+  );
+  await button(page, 'Review changes').click();
+  const both = dialog(page);
+  await shows(both.getByText('Somebody else has changed it'));
+  await shows(both.getByRole('row', { name: /name Renamed Two/ }));
+  await shows(both.getByRole('row', { name: /ingest_rate 100 50/ }));
+  await button(both, 'Take what is in force').click();
+  expect(await field(page, 'Name').first().inputValue()).toBe('Renamed');
+  await field(page, 'Leads a second').fill('60');
+  await save(page, /ingest_rate/);
+  const now = await order<{ document: { name: string; ingest_rate: number }; etag: string }>(
+    place,
+    'GET',
+    'config/suppliers/sup_two',
+  );
+  expect([now.document.name, now.document.ingest_rate]).toEqual(['Renamed', 60]);
+  await order(place, 'DELETE', 'config/suppliers/sup_two', undefined, { 'If-Match': `"${now.etag}"` });
+});
+
+test('what a file has the word on is shown, and cannot be changed', async () => {
+  const page = await signedIn('campaigns/cmp_auto');
+  await shows(page.getByText('exchange.yaml'));
+  expect(await page.locator('form .fields input:enabled').count()).toBe(0);
+  expect(await button(page, 'Review changes').count()).toBe(0);
+});
+
+test('a campaign is put together of what there is, and what is in use is not removed', async () => {
+  await order(place, 'PUT', 'config/buyers/buy_used', { id: 'buy_used' }, { 'If-None-Match': '*' });
+  const page = await signedIn('campaigns/+');
+  await field(page, 'Id (required)').fill('cmp_new');
+  await page.getByText('Seats (none)').click();
+  await button(page, 'Add a seat').click();
+  await entry(page, 'seat 1').getByLabel('Buyer').selectOption('buy_used');
+  await field(entry(page, 'seat 1'), 'Price').first().fill('3.25');
+  await entry(page, 'Suppliers').getByLabel('sup_acme').check();
+  await save(page, /cmp_new/);
+  const made = await order<{ document: { suppliers: string[]; buyers: object[] }; etag: string }>(
+    place,
+    'GET',
+    'config/campaigns/cmp_new',
+  );
+  expect(made.document.suppliers).toEqual(['sup_acme']);
+  expect(made.document.buyers[0]).toMatchObject({ buyer: 'buy_used', price: 3.25 });
+
+  await visit(page, 'buyers/buy_used');
+  await button(page, 'Remove').click();
+  await button(dialog(page), 'Remove').click();
+  await shows(
+    dialog(page)
+      .getByRole('alert')
+      .getByText(/cmp_new/),
+  );
+  await button(dialog(page), 'Cancel').click();
+  await visit(page, 'history');
+  await shows(page.locator('.history').getByText('campaigns.cmp_new'));
+  await order(place, 'DELETE', 'config/campaigns/cmp_new', undefined, { 'If-Match': `"${made.etag}"` });
+});
+
+test('nothing is put into force that was not seen before', async () => {
+  const page = await signedIn('suppression/+');
+  await field(page, 'Id (required)').fill('list_new');
+  await button(page, 'Review changes').click();
+  await shows(dialog(page).getByText(/list_new/));
+  await button(dialog(page), 'Go on editing').click();
+  await expect(order(place, 'GET', 'config/suppression_lists/list_new')).rejects.toThrow('404');
+});

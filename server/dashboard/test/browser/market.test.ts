@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { order, person, send } from './exchange';
+import { browse, button, dialog, place, said, settled, shows, signedIn, visit } from './page';
+
+browse();
+
+test('a campaign and a buyer are paused and go on', async () => {
+  const page = await signedIn('buyers/bid_west');
+  await button(page, 'Pause bid_west').click();
+  await said(page, 'bid_west is paused.');
+  await button(page, 'Resume bid_west').click();
+  await said(page, 'bid_west is open.');
+  await visit(page, 'campaigns');
+  await button(page, 'Pause cmp_odd').click();
+  await said(page, 'cmp_odd is paused.');
+  expect((await send(place, person('cmp_odd', 'CA'))).status).toBe(422);
+  await button(page, 'Resume cmp_odd').click();
+  await said(page, 'cmp_odd is open.');
+});
+
+test('a key is rotated: it is shown once, and good; the one before is ended', async () => {
+  const page = await signedIn('suppliers/sup_acme');
+  const old = place.apiKey.slice(0, 8);
+  await shows(page.getByText(`${old}…`));
+  await button(page, 'Rotate the key').click();
+  const field = dialog(page).getByRole('textbox', { name: 'New API key of sup_acme' });
+  const key = await field.inputValue();
+  expect(key).toMatch(/^key_[0-9a-f]{48}$/);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await button(dialog(page), 'Copy').click();
+  await shows(dialog(page).getByText('Copied.'));
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key);
+  await button(dialog(page), 'I have it').click();
+  await settled(page);
+  expect(await page.content()).not.toContain(key);
+  await shows(page.getByText(`${key.slice(0, 8)}…`));
+  expect((await send(place, person('cmp_bids', 'FL'), key)).status).toBe(201);
+  await button(page, `End the key ${key.slice(0, 8)}`).click();
+  await button(dialog(page), 'End').click();
+  await said(page, 'is ended.');
+  expect((await send(place, person('cmp_bids', 'FL'), key)).status).toBe(401);
+});
+
+test('sandbox tokens and clients are made and ended', async () => {
+  const page = await signedIn('suppliers/sup_zenith');
+  await button(page, 'New token').click();
+  const token = await dialog(page).getByRole('textbox').inputValue();
+  expect(token).toMatch(/^tok_/);
+  await button(dialog(page), 'I have it').click();
+  const ping = (bearer: string) =>
+    fetch(`${place.listen}/v1/ping`, { method: 'POST', headers: { Authorization: `Bearer ${bearer}` }, body: '{}' });
+  expect((await ping(token)).status).not.toBe(401);
+  await button(page, `Revoke the token ${token.slice(0, 8)}`).click();
+  await button(dialog(page), 'Revoke').click();
+  await said(page, 'The token is revoked.');
+  expect((await ping(token)).status).toBe(401);
+  await page.getByLabel('Id of a new client').fill('zenith-2');
+  await button(page, 'Make the client').click();
+  expect(await dialog(page).getByRole('textbox').inputValue()).toMatch(/^sec_/);
+  await button(dialog(page), 'I have it').click();
+  await button(page, 'End zenith-2').click();
+  await button(dialog(page), 'End').click();
+  await said(page, 'zenith-2 is ended.');
+});
+
+test('money is paid in, and a mistake is told beside it', async () => {
+  const page = await signedIn('buyers/buy_vault');
+  const before = (await order<{ balance: number }>(place, 'GET', 'buyers/buy_vault/funds')).balance;
+  await page.getByLabel('Pay in').fill('10.5');
+  await page.getByLabel('Note').fill('wire 17');
+  await button(page, 'Book it').click();
+  await said(page, 'The account is changed.');
+  expect((await order<{ balance: number }>(place, 'GET', 'buyers/buy_vault/funds')).balance).toBeCloseTo(before + 10.5);
+  await page.getByLabel('Pay in').fill('ten');
+  await button(page, 'Book it').click();
+  await shows(page.getByRole('alert').getByText('amount'));
+  await visit(page, 'statements?buyer=buy_vault');
+  await shows(page.getByText('wire 17'));
+});
+
+test('a suppression list is uploaded: what is in it is not sold, a broken one changes nothing', async () => {
+  const page = await signedIn('suppression/dnc');
+  const file = (text: string) => ({ name: 'list.txt', mimeType: 'text/plain', buffer: Buffer.from(text) });
+  const upload = async (text: string) => {
+    await page.getByLabel('File', { exact: true }).first().setInputFiles(file(text));
+    await button(page, 'Upload').click();
+  };
+  await upload('+14155550999\n4155550998\n# a line\n4155550998\n');
+  await shows(page.getByText('2 entries, 1 of them more than once, 1 lines skipped.'));
+  const lead = { ...person('cmp_auto', 'CA'), phone: '(415) 555-0999' };
+  expect((await send(place, lead)).data?.reason).toBe('suppressed');
+  await upload('4155550997\nnobody\n');
+  await shows(page.getByRole('alert').getByText('line 2'));
+  await shows(page.getByText('Nothing was changed.'));
+  const lists = await order<{ lists: { id: string; entries: number }[] }>(place, 'GET', 'suppression');
+  expect(lists.lists.find((l) => l.id === 'dnc')?.entries).toBe(2);
+});

@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { order, person, send } from './exchange';
+import { browse, button, newPage, place, settled, shows, signedIn, signIn, visit } from './page';
+
+browse();
+
+test('the overview is live', async () => {
+  const page = await signedIn();
+  await shows(page.getByText('live', { exact: true }));
+  const entry = () => page.locator('.facts div', { hasText: 'Log entry' }).locator('dd').textContent().then(String);
+  const before = await entry();
+  await send(place, person('cmp_auto', 'NV'));
+  await page.waitForFunction((old) => !document.body.textContent?.includes(`Log entry${old}`), before);
+  expect(await entry()).not.toBe(before);
+  await shows(page.getByRole('img', { name: /In the last ten minutes [\d,]+ leads came/ }));
+  expect(await page.locator('.uplot canvas').count()).toBe(1);
+});
+
+test('leads are searched, and one is followed to its buyer', async () => {
+  const page = await signedIn('leads');
+  await settled(page);
+  await page.getByText('Conditions').click();
+  await page.getByLabel('Campaign').selectOption('cmp_auto');
+  await page.getByLabel('Status').selectOption('ACCEPTED');
+  await button(page, 'Search').click();
+  await page.waitForURL(/campaign=cmp_auto&status=ACCEPTED/);
+  await settled(page);
+  await shows(page.getByRole('cell', { name: 'ACCEPTED' }));
+  expect(await page.getByRole('cell', { name: 'UNMATCHED' }).count()).toBe(0);
+  await page.getByRole('link', { name: place.sold }).click();
+  await shows(page.getByText('Sold to buy_picky', { exact: false }));
+  await page.getByRole('link', { name: 'buy_picky' }).first().click();
+  await shows(page.getByRole('heading', { name: 'buy_picky' }));
+  await page.goBack();
+  await shows(page.getByText('Sold to buy_picky', { exact: false }));
+});
+
+test('any id is found from any page', async () => {
+  const page = await signedIn('caps');
+  const told = await order<{ auction_id: string; request_id: string }>(place, 'GET', `explain/${place.auctioned}`);
+  for (const id of [place.auctioned, told.auction_id, told.request_id]) {
+    await page.getByRole('searchbox').fill(id);
+    await page.keyboard.press('Enter');
+    await shows(page.getByRole('heading', { name: id }));
+    await shows(page.getByRole('region', { name: 'Timeline, by buyer' }));
+  }
+  for (const buyer of ['bid_swift', 'bid_slow', 'bid_west', 'bid_mute']) {
+    await shows(page.locator('.lane', { hasText: buyer }));
+  }
+  await shows(page.locator('.lane', { hasText: 'bid_mute' }).getByText('timeout'));
+});
+
+test('auctions are searched by what a buyer came to', async () => {
+  const page = await signedIn('auctions?buyer=bid_mute&outcome=timeout');
+  await settled(page);
+  await page.locator('td .mono').first().click();
+  await shows(page.getByRole('region', { name: 'Timeline, by buyer' }));
+});
+
+test('why leads are unmatched leads down to the leads', async () => {
+  const page = await signedIn('unmatched');
+  await page
+    .getByRole('link', { name: /cmp_auto/ })
+    .first()
+    .click();
+  await page.waitForURL(/unmatched\?campaign=cmp_auto/);
+  await settled(page);
+  await page
+    .getByRole('link', { name: /no state match/ })
+    .first()
+    .click();
+  await page.waitForURL(/leads\?.*reason=no_state_match/);
+  await settled(page);
+  await shows(page.getByRole('cell', { name: 'no state match' }));
+  const link = page.locator('td a.mono').first();
+  const id = String(await link.textContent());
+  await link.click();
+  await shows(page.getByRole('heading', { name: id }));
+  await shows(page.getByText('UNMATCHED'));
+});
+
+test('caps show how full they are', async () => {
+  const page = await signedIn('caps?buyer=buy_picky');
+  const gauge = page.getByRole('meter', { name: /buy_picky leads per day/ });
+  await shows(gauge);
+  expect(Number(await gauge.getAttribute('aria-valuemax'))).toBe(8);
+  expect(await gauge.getAttribute('aria-valuetext')).toMatch(/^\d+ of 8/);
+});
+
+test('a test lead is made up, sent, and drawn', async () => {
+  const page = await signedIn('bench');
+  await page.getByLabel('Campaign').selectOption('cmp_bids');
+  await page.getByLabel('Supplier').selectOption('sup_acme');
+  await button(page, 'Make one up').click();
+  const lead = page.getByRole('textbox', { name: 'Lead' });
+  await page.waitForFunction(() => (document.querySelector('textarea')?.value.length ?? 0) > 20);
+  await button(page, 'Send the test').click();
+  await shows(page.getByText('HTTP 201'));
+  await shows(page.getByRole('region', { name: 'Timeline, by buyer' }));
+  await shows(page.locator('.lane', { hasText: 'bid_swift' }));
+  await lead.fill('{"state": 7}');
+  await button(page, 'Send the test').click();
+  await shows(page.getByText('HTTP 422'));
+  await shows(page.locator('li', { hasText: 'state' }));
+  await lead.fill('{');
+  await button(page, 'Send the test').click();
+  await shows(page.getByRole('alert').getByText('This is not JSON'));
+});
+
+async function download(page: Page, name: string): Promise<string> {
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name }).click()]);
+  return readFileSync(await file.path(), 'utf8');
+}
+
+test('a report is drawn, and exported whole', async () => {
+  const page = await signedIn('reports?by=buyer&measure=pings');
+  await settled(page);
+  await shows(page.getByRole('list', { name: 'pings by buyer' }).getByText('bid_swift'));
+  expect(await download(page, 'Export CSV')).toMatch(/^buyer_id,currency,leads,/);
+  const rows = (await download(page, 'Export NDJSON')).trim().split('\n');
+  expect(rows.map((r) => JSON.parse(r).buyer_id)).toContain('bid_swift');
+  await page.getByLabel('state', { exact: true }).check();
+  await button(page, 'Show').click();
+  await page.waitForURL(/by=buyer%2Cstate/);
+  await settled(page);
+  await shows(page.getByRole('columnheader', { name: 'state' }));
+  await visit(page, 'reports?from=2020-01-01&to=2020-01-02');
+  await shows(page.locator('.state'));
+});
+
+test('colours can be chosen, and are kept', async () => {
+  const page = await newPage({ colorScheme: 'light' });
+  await page.goto('/');
+  await signIn(page);
+  const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const light = await ground();
+  await page.getByLabel('Colours').selectOption('dark');
+  const dark = await ground();
+  expect(dark).not.toBe(light);
+  await page.reload();
+  await shows(page.getByLabel('Colours'));
+  expect(await ground()).toBe(dark);
+  await page.getByLabel('Colours').selectOption('system');
+  expect(await ground()).toBe(light);
+});
+
+test('the page is used by keyboard alone', async () => {
+  const page = await signedIn('caps');
+  await settled(page);
+  const at = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
+  const first = page.locator('#page button, #page a, #page input, #page select').first();
+  await first.focus();
+  expect(await at()).toBe('To the content');
+  expect(await page.evaluate(() => document.activeElement?.getBoundingClientRect().left ?? -1)).toBeGreaterThanOrEqual(
+    0,
+  );
+  await page.keyboard.press('Enter');
+  expect(await at()).toBe('Caps');
+  const returns = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Returns' });
+  await returns.focus();
+  expect(await returns.evaluate((e) => getComputedStyle(e).outlineStyle)).not.toBe('none');
+  await page.keyboard.press('Enter');
+  await shows(page.getByRole('heading', { name: 'Returns to decide' }));
+  expect(await at()).toBe('Returns to decide');
+  await visit(page, 'buyers/bid_west');
+  const remove = button(page, 'New token');
+  await remove.focus();
+  await page.keyboard.press('Enter');
+  await shows(page.getByRole('dialog'));
+  await page.keyboard.press('Escape');
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  expect(await at()).toBe('New token');
+});
+
+test('on a phone the menu opens and closes', async () => {
+  const page = await signedIn('', { viewport: { width: 390, height: 844 } });
+  const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Webhooks' });
+  expect(await link.isVisible()).toBe(false);
+  await button(page, 'Menu').click();
+  await link.click();
+  await shows(page.getByRole('heading', { name: 'Webhooks' }));
+  expect(await link.isVisible()).toBe(false);
+});
+
+test('no data, not there and not reached are told apart', async () => {
+  const page = await signedIn('leads?source=none-such');
+  await shows(page.getByText('No lead fits'));
+  await visit(page, 'buyers/buy_none');
+  await shows(page.getByText('There is no such thing'));
+  await page.route('**/admin/v1/caps*', (route) => route.abort());
+  await visit(page, 'caps');
+  await shows(page.getByText('The exchange cannot be reached', { exact: false }));
+  await page.unroute('**/admin/v1/caps*');
+  await button(page, 'Try again').click();
+  await shows(page.getByRole('meter'));
+  await page.route('**/admin/v1/leads*', (route) =>
+    route.fulfill({
+      status: 404,
+      json: { error: 'not_found', message: 'This exchange keeps no report; give report.keep a time.' },
+    }),
+  );
+  await visit(page, 'leads');
+  await shows(page.getByText('There is no report to read from'));
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { amount, bytes, count, instant, millis, rate, scalar, share, span, words } from '../../src/format';
+
+test('what is not known is a dash, and nothing is a nought', () => {
+  for (const of of [amount, bytes, count, millis, rate, share, span]) {
+    expect(of(null)).toBe('–');
+    expect(of(undefined)).toBe('–');
+    expect(of(0)).toMatch(/^0/);
+  }
+});
+
+test('money keeps its decimals', () => {
+  expect(amount(12.5, 'USD')).toBe('12.50 USD');
+  expect(amount(1234567.000001)).toBe('1,234,567.000001');
+  expect(amount(-0.1)).toBe('-0.10');
+});
+
+test('spans, sizes and times are in words', () => {
+  expect(span(59)).toBe('59 s');
+  expect(span(3600)).toBe('1 h');
+  expect(span(3661)).toBe('1 h 1 m');
+  expect(span(90_000)).toBe('1 d 1 h');
+  expect(bytes(999)).toBe('999 B');
+  expect(bytes(12_345_678)).toBe('12.3 MB');
+  expect(millis(0.25)).toBe('0.3 ms');
+  expect(millis(12_345)).toBe('12.3 s');
+  expect(share(0.1234)).toBe('12.3%');
+});
+
+test('times are of UTC, wherever the reader is', () => {
+  expect(instant('2026-11-22T20:05:06.007Z', true)).toBe('2026-11-22 20:05:06.007');
+  expect(instant('2026-11-22T20:05:06+02:00')).toBe('2026-11-22 18:05:06');
+  expect(instant('never')).toBe('never');
+});
+
+test('names and values are shown as they are read', () => {
+  expect(words('no_state_match')).toBe('no state match');
+  expect(scalar({ a: 1 })).toBe('{"a":1}');
+  expect(scalar('a')).toBe('a');
+});
