@@ -51,7 +51,7 @@ var guardedPaths = []struct{ method, path string }{
 	{"GET", "/debug/pprof"},
 	{"GET", "/debug/pprof/heap"},
 	{"GET", "/debug/pprof/profile?seconds=1"},
-	{"GET", "/"},
+	{"GET", "/nothing"},
 	{"GET", "/admin"},
 	{"GET", "/admin/v1/hash/"},
 	{"GET", "/ADMIN/v1/hash"},
