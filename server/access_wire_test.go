@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -223,6 +224,11 @@ func TestSessionsEnd(t *testing.T) {
 				t.Error(err)
 			}
 		}, true},
+		"another role, by the log itself": {func(pass, pass) {
+			if _, err := l.engine.By("").SetUser(engine.User{Name: "bob", Role: market.RoleAdmin}, false); err != nil {
+				t.Error(err)
+			}
+		}, true},
 		"removed and made again": {func(_, carl pass) {
 			if r := l.ask("DELETE /admin/v1/users/bob", carl.writes, ""); r.status != 204 {
 				t.Errorf("%+v", r)
@@ -258,6 +264,31 @@ func TestSessionsEnd(t *testing.T) {
 		for _, name := range []string{"bob", "carl"} {
 			_ = l.engine.By("").RemoveUser(name, false)
 		}
+	}
+}
+
+// TestLiveEndsWithItsSession: what is told goes on until who listens is out, and no longer.
+func TestLiveEndsWithItsSession(t *testing.T) {
+	l := openLodge(t, secretWord)
+	l.admin.live = newLive(func() []byte { return numbered(1) })
+	l.admin.live.every = time.Millisecond
+	l.hire("bob", market.RoleViewer)
+	bob := l.in("bob", longEnough)
+	k := speak(t, l.address)
+	if _, err := io.WriteString(k, say("GET /admin/v1/live", bob.reads, "")); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(k.answer, nil)
+	if err != nil || response.StatusCode != 200 {
+		t.Fatal(response, err)
+	}
+	defer response.Body.Close()
+	if _, err := io.CopyN(io.Discard, response.Body, 1000); err != nil {
+		t.Errorf("while the session goes on: %v", err)
+	}
+	l.ask("DELETE /admin/v1/session", bob.writes, "")
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Errorf("after it: %v", err)
 	}
 }
 
