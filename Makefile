@@ -145,7 +145,7 @@ contract-release:
 DASHBOARD_MODULES = server/dashboard/node_modules/.made
 
 $(DASHBOARD_MODULES): server/dashboard/package-lock.json
-	npm ci --prefix server/dashboard --no-audit --no-fund
+	npm ci --prefix server/dashboard --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 dashboard: $(DASHBOARD_MODULES)

@@ -85,11 +85,11 @@ func TestUnmatchedAddsUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBazaar(rt, 5*time.Hour)
 		opt := options(b.log, t.TempDir())
-		opt.Now = func() time.Time { return start.Add(30 * 24 * time.Hour) }
+		opt.checks, opt.Now = time.Hour, func() time.Time { return start.Add(30 * 24 * time.Hour) }
 		r := run(t, b.log, opt)
 		defer r.stop()
 		r.caughtUp()
-		for range 10 {
+		for range 5 {
 			from := start.Truncate(time.Hour).Add(time.Duration(rapid.IntRange(-30, 200).Draw(rt, "from")) * time.Hour)
 			s := Search{Supplier: rapid.SampledFrom(testNames[event.NameSupplier]).Draw(rt, "supplier")}
 			s.From, s.To = from.UnixNano(), from.Add(time.Duration(rapid.IntRange(1, 200).Draw(rt, "hours"))*time.Hour).UnixNano()
@@ -123,4 +123,28 @@ func TestStretches(t *testing.T) {
 			t.Fatalf("they end at %d, want %d", next, last)
 		}
 	})
+}
+
+// TestKeepOfWhys: hours that are wholly past Keep go, and a day stays as long as an hour
+// of it does.
+func TestKeepOfWhys(t *testing.T) {
+	log := newLog()
+	log.log(0, &event.Founded{})
+	for n, at := range []time.Duration{0, 3 * time.Hour} {
+		log.log(at, &event.LeadDecided{Lead: leadID(n), Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull})
+	}
+	opt := options(log, t.TempDir())
+	opt.Keep = 24*time.Hour - 2*time.Hour // by the clock of the tests
+	r := run(t, log, opt)
+	r.caughtUp()
+	left := func(unit int) string { return r.scalar(fmt.Sprint("SELECT sum(leads) FROM whys WHERE unit = ", unit)) }
+	r.until("the first hour is gone", func() bool { return left(hours) == "1" })
+	if got := left(days); got != "2" {
+		t.Errorf("%s leads of the day are left", got)
+	}
+	u, err := r.Unmatched(t.Context(), Search{From: start.Add(-time.Hour).UnixNano(), To: start.Add(6 * time.Hour).UnixNano()})
+	must(t, err)
+	if u.Leads != 1 || u.From != start.Add(2*time.Hour).UnixNano() {
+		t.Errorf("%d leads from %s", u.Leads, time.Unix(0, u.From).UTC())
+	}
 }

@@ -41,6 +41,9 @@ export function onEnded(f: () => void): void {
   ended = f;
 }
 
+// over tells that the session is at its end, by what was just done.
+export const over = (): void => ended();
+
 // address is the path of what is asked for. Names are escaped by whoever puts them into
 // the path; what is absent or empty in the query is left out.
 export function address(path: string, query: Query = {}): string {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { call, part } from '../call';
+import { call, over, part } from '../call';
 import { useLoad } from '../load';
 import { Act } from '../part/button';
 import { Input, Select } from '../part/field';
@@ -12,12 +12,10 @@ import type { ApiToken, Role, User } from '../types';
 import type { Shown } from './credentials';
 
 const meanings: { [role in Role]: string } = {
-  viewer: 'viewer: sees everything but secrets',
-  operator: 'operator: also decides, pauses, resends, tests, uploads',
-  admin: 'admin: also configuration, users, keys, money',
+  viewer: 'sees everything but secrets',
+  operator: 'also decides, pauses, resends, tests, uploads',
+  admin: 'also configuration, users, keys, money',
 };
-
-const roleOptions = roles.map((r): [string, string] => [r, meanings[r]]);
 
 export function AccessPage() {
   const session = useSession();
@@ -143,12 +141,19 @@ function UserOrders({ user, done }: { user: User; done: () => void }) {
 
 function NewUser({ admin, done }: { admin: boolean; done: () => void }) {
   const [name, setName] = useState('');
-  const [role, setRole] = useState<string>('viewer');
+  const [role, setRole] = useState<Role>('viewer');
   const [password, setPassword] = useState('');
   return (
     <div class="row foot">
       <Input label="Name of a new user" value={name} set={setName} disabled={!admin} />
-      <Select label="Role" value={role} set={setRole} options={roleOptions} disabled={!admin} />
+      <Select
+        label="Role"
+        value={role}
+        set={(r) => setRole(r as Role)}
+        options={roles}
+        help={meanings[role]}
+        disabled={!admin}
+      />
       <Input
         label="First password"
         type="password"
@@ -198,6 +203,7 @@ function OwnPassword({ name }: { name: string }) {
             await call('PUT', `users/${part(name)}/password`, { body: { old, new: password } });
             setOld('');
             setPassword('');
+            over();
           }}
           done="Your password is changed. Sign in with it."
         >

@@ -71,7 +71,7 @@ export function LeadsPage({ query }: PageOf) {
               ),
             },
             { head: 'Reason', of: (l) => words(l.reason) },
-            { head: 'Delivery', of: (l) => words(l.delivery) },
+            { head: 'Delivery', of: (l) => (l.delivery === 'none' ? '–' : words(l.delivery)) },
             { head: 'Campaign', of: (l) => <Ref of="campaigns" id={l.campaign} /> },
             { head: 'Supplier', of: (l) => <Ref of="suppliers" id={l.supplier} /> },
             { head: 'Buyer', of: (l) => <Ref of="buyers" id={l.buyer} /> },

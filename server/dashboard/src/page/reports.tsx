@@ -229,13 +229,18 @@ function Rows({ rows }: { rows: Row[] }) {
           head: words(column.replace(/_id$/, '')),
           number: !names.includes(column) && column !== 'currency',
           of: (row: Row) =>
-            column === 'hour' || column === 'day'
-              ? String(row[column])
-                  .slice(0, column === 'day' ? 10 : 16)
-                  .replace('T', ' ')
-              : shown(column, row[column]),
+            column === 'hour' || column === 'day' ? (
+              <When of={String(row[column])} day={column === 'day'} />
+            ) : (
+              shown(column, row[column])
+            ),
         }))}
       />
     </Card>
   );
+}
+
+// When is a time in the report's own zone, as its row has it.
+function When({ of, day }: { of: string; day: boolean }) {
+  return <time dateTime={of}>{of.slice(0, day ? 10 : 16).replace('T', ' ')}</time>;
 }

@@ -22,7 +22,7 @@ export function Bars({ of, label }: { of: Bar[]; label: string }) {
               {b.note && <small>{b.note}</small>}
             </span>
             <span class="bar-track" aria-hidden="true">
-              <span class="bar-fill" style={{ width: `${most > 0 ? Math.max((b.value / most) * 100, 0.5) : 0}%` }} />
+              <span class="bar-fill" style={{ width: `${b.value > 0 ? Math.max((b.value / most) * 100, 0.5) : 0}%` }} />
             </span>
             <span class="bar-value">{b.text}</span>
           </>

@@ -1,10 +1,11 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
-import { browse, newPage, place, settled, signedIn, visit } from './page';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { person, send } from './exchange';
+import { browse, place, signedIn, visit } from './page';
 
-browse();
+browse({ keep: true });
 
 // Every page, and what it must show.
 const pages: [string, string | RegExp][] = [
@@ -66,9 +67,14 @@ async function serious(page: Page): Promise<string[]> {
 }
 
 describe('every page', () => {
+  let page: Page;
+
+  beforeAll(async () => {
+    page = await signedIn();
+  });
+
   test.each(pages)('%s can be read by everybody, at any size, light and dark', async (at, text) => {
-    const page = await signedIn(at);
-    await settled(page);
+    await visit(page, at);
     await page.locator('#main').getByText(text).first().waitFor({ state: 'attached' });
     for (const [name, size] of Object.entries(sizes)) {
       await page.setViewportSize(size);
@@ -82,8 +88,9 @@ describe('every page', () => {
   });
 
   test('the page to sign in', async () => {
-    const page = await newPage();
-    await page.goto('/');
+    await page.context().clearCookies();
+    await page.goto('/#/');
+    await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -105,16 +112,32 @@ const pictures: [string, string, keyof typeof sizes, 'light' | 'dark'][] = [
   ['overview-phone', '', 'phone', 'light'],
 ];
 
-test.runIf(process.env.SCREENSHOTS)('screenshots', async () => {
-  const dir = join('..', '..', 'docs', 'screenshots');
-  mkdirSync(dir, { recursive: true });
-  const page = await signedIn();
-  for (const [name, at, size, colorScheme] of pictures) {
-    await page.setViewportSize(sizes[size]);
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await visit(page, at);
-    await page.locator('h1').evaluate((h: HTMLElement) => h.blur());
-    await page.waitForTimeout(at === '' ? 2500 : 300); // until the chart has its points
-    await page.screenshot({ path: join(dir, `${name}.png`) });
-  }
-});
+test.runIf(process.env.SCREENSHOTS)(
+  'screenshots',
+  async () => {
+    const dir = join('..', '..', 'docs', 'screenshots');
+    mkdirSync(dir, { recursive: true });
+    const page = await signedIn();
+    let over = false;
+    const states = ['CA', 'TX', 'WA', 'OR'];
+    const trade = async () => {
+      for (let i = 0; !over; i++) {
+        void send(place, person(i % 5 === 0 ? 'cmp_auto' : 'cmp_bids', states[i % 4] ?? 'CA')).catch(() => undefined);
+        await page.waitForTimeout(150 + 100 * Math.sin(i / 12));
+      }
+    };
+    const trading = trade();
+    await page.waitForTimeout(60_000); // something to draw
+    for (const [name, at, size, colorScheme] of pictures) {
+      await page.setViewportSize(sizes[size]);
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await visit(page, at);
+      await page.locator('h1').evaluate((h: HTMLElement) => h.blur());
+      await page.waitForTimeout(at === '' ? 2500 : 300); // until the chart has its points
+      await page.screenshot({ path: join(dir, `${name}.png`) });
+    }
+    over = true;
+    await trading;
+  },
+  180_000,
+);

@@ -8,8 +8,8 @@ export const place = inject('place');
 let browser: Browser;
 
 // browse opens the browser for a file's tests. What the page complains of fails the test that
-// was under way.
-export function browse(): void {
+// was under way. With keep a page is there for the next test too.
+export function browse({ keep = false } = {}): void {
   beforeAll(async () => {
     browser = await chromium.launch({
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -17,10 +17,10 @@ export function browse(): void {
     });
   });
   afterEach(async () => {
-    for (const context of browser.contexts()) await context.close();
+    if (!keep) for (const context of browser.contexts()) await context.close();
     expect(complaints.splice(0)).toEqual([]);
   });
-  afterAll(() => browser.close());
+  afterAll(() => browser?.close());
 }
 
 const complaints: string[] = [];

@@ -1,0 +1,43 @@
+package backup
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestWoken: who asks for a backup now does not wait for the next look. Time is
+// virtual, and there is no other look for a day.
+func TestWoken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, t.TempDir())
+		defer s.close()
+		s.many(3)
+		opt := small(newDir(t, t.TempDir()), nil)
+		opt.every = 24 * time.Hour
+		shipper, err := NewShipper(Open(s.log), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer shipper.Close()
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- shipper.Run(ctx) }()
+		synctest.Wait()
+		began := time.Now()
+		s.many(2)
+		last := uint64(len(s.entries))
+		for range 10 {
+			shipper.Wake()
+			synctest.Wait()
+		}
+		if got := shipper.Status().Shipped; got != last || time.Since(began) > time.Second {
+			t.Errorf("entry %d of %d is shipped after %v", got, last, time.Since(began))
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
