@@ -1,6 +1,7 @@
-// Package contract holds traffic against the OpenAPI document, for tests: each answer
-// of a public address, each request that was taken, and what the exchange sends to
-// buyers and to suppliers.
+// Package contract holds traffic against the OpenAPI documents, for tests: each answer
+// of an address, each request that was taken, and what the exchange sends to buyers and
+// to suppliers. The public addresses have one document and the operators' another; by
+// its path it is known which one an exchange belongs to.
 //
 // It is strict where a validator of OpenAPI would be lenient, so that the document and
 // the server say the same in both directions. In what the exchange says there is no
