@@ -96,7 +96,7 @@ $(NODE_MODULES): api/package-lock.json
 	@touch $@
 
 contract-lint: $(NODE_MODULES)
-	cd api && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true ./node_modules/.bin/redocly lint openapi.yaml
+	cd api && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true ./node_modules/.bin/redocly lint openapi.yaml admin.yaml
 
 # The page's script is that of the package, to the byte.
 contract-page: $(NODE_MODULES)

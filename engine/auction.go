@@ -102,8 +102,9 @@ func (a *auction) hold(supplier *market.Supplier) error {
 		if err != nil {
 			return err
 		}
+		a.hear(g)
+		a.trace(g, began)
 	}
-	a.hear(g)
 	route.Rank(a.offers)
 	for _, beyond := range a.offers[min(maxOffers, len(a.offers)):] {
 		a.bid(beyond.Seat).Token = ""
@@ -178,6 +179,7 @@ func (a *auction) address(g *gathering, seat int) bool {
 	p.seat, p.body, p.asker = seat, body, a.open.askers[seat]
 	p.req.Endpoint, p.req.RequestID, p.req.Hops, p.req.Auction = *endpoint, a.request, a.hops, g.auction
 	p.req.Test = a.open.test
+	p.span, p.req.Traceparent = a.spent.trace().call()
 	if endpoint.Dialect == nil || endpoint.Dialect.KeyHeader != "" {
 		p.req.Key = g.key
 	}

@@ -56,6 +56,7 @@ type courier struct {
 	running  bool          // a try is under way
 	pause    time.Duration // before the next try
 	last     market.PostResult
+	traced   tracedTry
 
 	hangs atomic.Bool // a try is under way, or the last one timed out: for those who wait with it
 }
@@ -142,6 +143,11 @@ func (c *courier) take(post *state.Post) {
 	c.lost = !c.open(post)
 }
 
+// buyer is whom the lead goes to.
+func (c *courier) buyer() string {
+	return c.engine.state.NameOf(event.NameBuyer, c.post.Sale.Buyer)
+}
+
 // try starts an attempt; its result comes on results.
 func (c *courier) try() {
 	e, post := c.engine, c.post
@@ -154,7 +160,7 @@ func (c *courier) try() {
 	}
 	var key string
 	if dialect := &post.Intent.Dialect; *dialect == (market.Dialect{}) || dialect.KeyHeader != "" {
-		key = postKey(auction, post.Lead, e.state.NameOf(event.NameBuyer, post.Sale.Buyer))
+		key = postKey(auction, post.Lead, c.buyer())
 	}
 	req := &market.PostRequest{
 		Endpoint:  post.Intent.Endpoint(),
@@ -163,6 +169,8 @@ func (c *courier) try() {
 		Body:      c.body,
 		Deadline:  time.Unix(0, now+post.Intent.Timeout),
 		Test:      post.Sale.Test,
+
+		Traceparent: c.traced.begin(c, now),
 	}
 	go func() { c.results <- c.send(req) }()
 }
@@ -248,9 +256,10 @@ func (c *courier) rest() bool {
 func (c *courier) judge(result *market.PostResult) fate {
 	c.discreet(result)
 	c.running, c.last = false, *result
+	c.traced.end(result, c.engine.opt.Clock.Now())
 	c.hangs.Store(result.Fault == market.FaultTimeout)
 	if !c.post.Sale.Test {
-		c.engine.opt.Note.Posted(c.engine.state.NameOf(event.NameBuyer, c.post.Sale.Buyer), result)
+		c.engine.opt.Note.Posted(c.buyer(), result)
 	}
 	switch result.Verdict {
 	case market.VerdictAccepted:

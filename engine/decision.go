@@ -24,6 +24,9 @@ type Decision struct {
 	queued   bool // the log has it, and the committer ends the hold
 }
 
+// Queued tells whether Wait has the log to wait for.
+func (d *Decision) Queued() bool { return d.queued }
+
 // Wait returns the answer, once it may be told: the decision is durable and
 // applied. An error means that it never will be. Called once; the Decision is
 // the engine's again from then on.

@@ -21,6 +21,7 @@ func (in *ingest) deliver() (Answer, error) {
 		return Answer{}, err
 	}
 	in.courier = c
+	c.traced.of = in.req.Spent.trace()
 	in.owe()
 	if err := in.commit(); err != nil {
 		return in.abandon(c, err)
@@ -190,6 +191,7 @@ func (in *ingest) leave(c *courier) (Answer, error) {
 		return in.abandon(c, err)
 	}
 	in.courier = nil
+	c.traced.leave(in.engine.opt.Clock.Now())
 	close(c.answered)
 	in.engine.goOn(c)
 	return answer, nil
@@ -212,7 +214,7 @@ func (in *ingest) abandon(c *courier, err error) (Answer, error) {
 func (c *courier) settle(how event.Settlement) error {
 	err := c.conclude(c.settlement(how), nil)
 	if err == nil && how == event.SettledUnknown && !c.post.Sale.Test {
-		c.engine.opt.Note.Unknown(c.lead, c.engine.state.NameOf(event.NameBuyer, c.post.Sale.Buyer))
+		c.engine.opt.Note.Unknown(c.lead, c.buyer())
 	}
 	return err
 }

@@ -53,6 +53,7 @@ type asked struct {
 	body  [2]int // where in bodies
 	req   market.PingRequest
 	asker *asker
+	span  uint64 // its id in the request's trace; 0: there is none
 
 	// Guarded by the gathering's mu until it is over; then the auction's alone.
 	result market.PingResult

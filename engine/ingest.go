@@ -123,6 +123,7 @@ func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
 }
 
 func (in *ingest) end() {
+	in.auction.outcomes()
 	if !in.queued {
 		in.takeLists()
 		in.engine.state.Release(&in.hold)
@@ -187,6 +188,7 @@ func (in *ingest) describe() {
 	in.fact.Keep = in.now + int64(max(e.opt.Keep, campaign.Returns.Window))
 	in.fact.Sale.Test = in.open.test
 	in.recordFields()
+	in.req.Spent.trace().about(in.id, campaign)
 }
 
 // inbound applies what the campaign takes at all.

@@ -136,6 +136,7 @@ func (p *ping) begin(e *Engine, req *PingRequest, plan *plan, endpoint byte) {
 }
 
 func (p *ping) end() {
+	p.auction.outcomes()
 	p.engine.state.Release(&p.hold)
 	clear(p.fact.Fields)
 	clear(p.fact.Bids)

@@ -146,9 +146,11 @@ func (in *ingest) post() (SaleAnswer, error) {
 		in.answer, err = in.sellPromised()
 	}
 	if err == nil {
-		began := in.engine.opt.Clock.Now()
+		began, queued := in.engine.opt.Clock.Now(), in.queued
 		err = in.landed()
-		in.req.Spent.addLog(in.engine.opt.Clock, began)
+		if queued {
+			in.req.Spent.addLog(in.engine.opt.Clock, began)
+		}
 	}
 	if err != nil {
 		return SaleAnswer{}, err

@@ -6,13 +6,17 @@ package engine
 type Spent struct {
 	Log    int64 // facts, from their encoding until they are durable and applied
 	Buyers int64 // pings, and posts until the answer is due
+
+	Trace *Trace // nil: the request is not traced
 }
 
 // addLog and addBuyers add what has passed since a time. Of nobody's request
 // nothing is counted.
 func (s *Spent) addLog(clock Clock, since int64) {
 	if s != nil {
-		s.Log += clock.Now() - since
+		now := clock.Now()
+		s.Log += now - since
+		s.Trace.Commit(since, now)
 	}
 }
 

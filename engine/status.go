@@ -31,7 +31,8 @@ type StatusRequest struct {
 	Key      []byte              // Idempotency-Key; empty: none
 	BadKey   bool                // one came that is none
 	Request  market.RequestID
-	Received int64 // Unix nanoseconds
+	Received int64  // Unix nanoseconds
+	Spent    *Spent // is added to until the call returns; nil: nobody asks
 }
 
 // MostReports is how many leads one request may report on.
@@ -239,7 +240,11 @@ func (r *reporting) ceiling() int64 { return r.req.Received + int64(r.engine.opt
 // commit makes the fact durable, and answers by it.
 func (r *reporting) commit() (StatusAnswer, error) {
 	r.fact.At, r.handed = r.now, true
-	if err := r.engine.commit(&r.fact, &r.hold); err != nil {
+	clock := r.engine.opt.Clock
+	began := clock.Now()
+	err := r.engine.commit(&r.fact, &r.hold)
+	r.req.Spent.addLog(clock, began)
+	if err != nil {
 		return StatusAnswer{}, err
 	}
 	return statusAnswer(&r.fact, r.req), nil

@@ -36,7 +36,7 @@ func newBazaar(t *rapid.T, apart time.Duration) *bazaar {
 	b := &bazaar{log: newLog(), bids: map[market.AuctionID][]event.Bid{}}
 	b.log.log(0, &event.Founded{})
 	at := time.Duration(0)
-	for n := range rapid.IntRange(1, 60).Draw(t, "leads") {
+	for n := range rapid.IntRange(1, 25).Draw(t, "leads") {
 		at += time.Duration(rapid.IntRange(1, int(apart/time.Millisecond)).Draw(t, "after")) * time.Millisecond
 		b.lead(t, n, at)
 	}
@@ -174,13 +174,13 @@ func TestSearchFindsWhatFits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBazaar(rt, 90*time.Second)
 		opt := options(b.log, t.TempDir())
-		opt.most = usualLimits
+		opt.checks, opt.most = time.Hour, usualLimits
 		opt.most.stretch = rapid.IntRange(1, 30).Draw(rt, "stretch")
 		opt.most.searches = time.Duration(rapid.IntRange(0, 1).Draw(rt, "time")) * time.Minute
 		r := run(t, b.log, opt)
 		defer r.stop()
 		r.caughtUp()
-		for range 8 {
+		for range 4 {
 			s := b.drawSearch(rt)
 			leads, auctions := s, s
 			auctions.Outcome = rapid.SampledFrom([]string{"", "", "won", "lost", "timeout"}).Draw(rt, "outcome")

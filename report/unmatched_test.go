@@ -85,11 +85,11 @@ func TestUnmatchedAddsUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBazaar(rt, 5*time.Hour)
 		opt := options(b.log, t.TempDir())
-		opt.Now = func() time.Time { return start.Add(30 * 24 * time.Hour) }
+		opt.checks, opt.Now = time.Hour, func() time.Time { return start.Add(30 * 24 * time.Hour) }
 		r := run(t, b.log, opt)
 		defer r.stop()
 		r.caughtUp()
-		for range 10 {
+		for range 5 {
 			from := start.Truncate(time.Hour).Add(time.Duration(rapid.IntRange(-30, 200).Draw(rt, "from")) * time.Hour)
 			s := Search{Supplier: rapid.SampledFrom(testNames[event.NameSupplier]).Draw(rt, "supplier")}
 			s.From, s.To = from.UnixNano(), from.Add(time.Duration(rapid.IntRange(1, 200).Draw(rt, "hours"))*time.Hour).UnixNano()

@@ -15,7 +15,7 @@ var allowed = map[market.Role]string{
 	market.RoleViewer: `
 GET /admin/v1/session                DELETE /admin/v1/session
 GET /admin/v1/api-tokens             POST /admin/v1/api-tokens        DELETE /admin/v1/api-tokens/{id}
-PUT /admin/v1/users/{name}/password
+PUT /admin/v1/users/{name}/password GET /admin/v1/openapi.yaml
 GET /admin/v1/hash                   GET /admin/v1/config             GET /admin/v1/config/history
 GET /admin/v1/config/suppliers       GET /admin/v1/config/suppliers/{id}
 GET /admin/v1/config/buyers          GET /admin/v1/config/buyers/{id}

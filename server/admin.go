@@ -145,6 +145,7 @@ func (a *Admin) guarded(routes *router.Router) {
 	a.route(routes, "PUT", "/admin/v1/suppression/{id}", a.upload)
 	add("GET", "/admin/v1/backup", a.backup)
 	add("POST", "/admin/v1/backup", a.backUp)
+	add("GET", "/admin/v1/openapi.yaml", a.openapi)
 	add("GET", "/admin/v1/hash", a.hash)
 	add("GET", "/admin/v1/config", a.config)
 	add("GET", "/admin/v1/deliveries", a.deliveries)

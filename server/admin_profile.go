@@ -28,8 +28,10 @@ func (a *Admin) profile(ctx *fasthttp.RequestCtx) {
 	}
 	switch status := ctx.Response.StatusCode(); {
 	case status >= fasthttp.StatusInternalServerError:
+		ctx.Response.Reset() // of what the library has said
 		a.fail(ctx, faultProfile)
 	case status >= fasthttp.StatusBadRequest:
+		ctx.Response.Reset()
 		a.fail(ctx, faultPayload, market.FieldError{Field: "seconds", Code: errcode.FieldInvalidFormat, Expected: "a number of seconds, for a profile that has a duration, and no debug beside it"})
 	}
 }

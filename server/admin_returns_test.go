@@ -12,6 +12,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"pingpost/api/contract"
 	"pingpost/engine"
 )
 
@@ -40,6 +41,8 @@ func operate(t *testing.T, address, method, path, body string) *heard {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hold(t, &contract.Request{Method: method, Path: req.URL.EscapedPath(), Header: req.Header, Body: []byte(body)},
+		&contract.Answer{Status: response.StatusCode, Header: response.Header, Body: text})
 	return &heard{response.StatusCode, response.Header, string(text)}
 }
 

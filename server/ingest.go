@@ -20,14 +20,18 @@ func (s *Server) ingest(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, 
 	if decision == nil {
 		return
 	}
-	waited := s.clock.Now()
+	waited, queued := s.clock.Now(), decision.Queued()
 	answer, err := decision.Wait()
 	took.leave(s.clock.Now())
 	took.spent.Log += took.left - waited
+	if !queued {
+		waited = 0
+	}
 	if err != nil {
 		failWith(ctx, id, err)
 		return
 	}
+	took.sold(&answer, waited)
 	var text [usualAnswer]byte
 	answerWith(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, appendAnswer(text[:0], &answer))
 	s.opt.Meter.lap(routeIngest, &took, s.clock.Now())
@@ -46,6 +50,7 @@ func (s *Server) decide(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, 
 		return nil
 	}
 	recognize(ctx)
+	r.lap.traced.By(string(supplier.ID), len(r.body))
 	if !s.admit(ctx, id, r, read, &s.ingestLimits, supplier, received) {
 		return nil
 	}

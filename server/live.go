@@ -16,7 +16,6 @@ type live struct {
 	tell  func() []byte // nil: there is nothing to tell any more
 	every time.Duration
 	hangs time.Duration // how long a listener may take nothing before it is cut off
-	lasts time.Duration // after which a listener has to ask again, and to show again who it is
 
 	mu      sync.Mutex
 	streams map[*stream]struct{}
@@ -27,12 +26,11 @@ type live struct {
 const (
 	liveEvery  = time.Second
 	liveHangs  = 10 * time.Second
-	liveLasts  = 5 * time.Minute
 	maxStreams = 100
 )
 
 func newLive(tell func() []byte) *live {
-	return &live{tell: tell, every: liveEvery, hangs: liveHangs, lasts: liveLasts, streams: make(map[*stream]struct{})}
+	return &live{tell: tell, every: liveEvery, hangs: liveHangs, streams: make(map[*stream]struct{})}
 }
 
 // open adds a listener, who is told as long as good says; nil: there are too many, or it is over.
@@ -42,7 +40,7 @@ func (l *live) open(conn net.Conn, first []byte, good func() bool) *stream {
 	if l.closed || len(l.streams) >= maxStreams {
 		return nil
 	}
-	s := &stream{of: l, conn: conn, good: good, until: time.Now().Add(l.lasts), next: make(chan []byte, 1), over: make(chan struct{})}
+	s := &stream{of: l, conn: conn, good: good, next: make(chan []byte, 1), over: make(chan struct{})}
 	s.next <- first
 	l.streams[s] = struct{}{}
 	if !l.running {
@@ -112,21 +110,16 @@ func (l *live) drop(s *stream) {
 
 // stream is one listener's answer on its way out.
 type stream struct {
-	of    *live
-	conn  net.Conn
-	good  func() bool
-	until time.Time
-	next  chan []byte
-	over  chan struct{}
-	rest  []byte
+	of   *live
+	conn net.Conn
+	good func() bool
+	next chan []byte
+	over chan struct{}
+	rest []byte
 }
 
 // hear gives the listener an event, unless the one before is still on its way.
 func (s *stream) hear(event []byte) {
-	if time.Now().After(s.until) {
-		s.of.drop(s)
-		return
-	}
 	select {
 	case s.next <- event:
 	default:

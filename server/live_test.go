@@ -178,18 +178,6 @@ func TestLiveEnds(t *testing.T) {
 	}
 }
 
-// TestLiveLasts: however long somebody listens, it has to ask again now and then.
-func TestLiveLasts(t *testing.T) {
-	b := newBroadcast(t, numbered)
-	b.live.lasts = 20 * time.Millisecond
-	for range 3 {
-		_, _, stream := b.stream(t, "1.1")
-		if heard, err := io.ReadAll(stream); err != nil || !bytes.HasPrefix(heard, []byte("event: n\n")) {
-			t.Errorf("%q: %v", heard, err)
-		}
-	}
-}
-
 // TestLiveLeavesWhoDoesNotRead: its connection is cut, and the others hear on.
 func TestLiveLeavesWhoDoesNotRead(t *testing.T) {
 	large := eventOf("n", bytes.Repeat([]byte("x"), 1<<20))

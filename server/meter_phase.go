@@ -8,6 +8,7 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 
 	"pingpost/engine"
+	"pingpost/server/trace"
 )
 
 // phase is a stretch of a request's time in the server.
@@ -30,15 +31,19 @@ type lap struct {
 	entered int64 // the engine was called
 	left    int64 // the engine returned
 	spent   engine.Spent
+	traced  *trace.Request // nil: it is not
 }
 
 // enter notes that the engine is called, and returns what it adds to.
 func (l *lap) enter(now int64) *engine.Spent {
-	l.entered, l.spent = now, engine.Spent{}
+	l.entered, l.spent = now, engine.Spent{Trace: l.traced.Enter(now)}
 	return &l.spent
 }
 
-func (l *lap) leave(now int64) { l.left = now }
+func (l *lap) leave(now int64) {
+	l.left = now
+	l.traced.Leave(now)
+}
 
 // of are the five stretches, which add up to the whole.
 func (l *lap) of(now int64) [phases]int64 {

@@ -33,7 +33,11 @@ func hopsOf(header *fasthttp.RequestHeader) int {
 func (s *Server) ping(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) {
 	received := s.clock.Now()
 	seller, ok := s.sellerOf(ctx, id, event.ScopePing)
-	if !ok || !s.admit(ctx, id, r, read, &s.pingLimits, seller, received) {
+	if !ok {
+		return
+	}
+	r.lap.traced.By(string(seller.ID), len(r.body))
+	if !s.admit(ctx, id, r, read, &s.pingLimits, seller, received) {
 		return
 	}
 	r.tellTest(ctx, seller)
@@ -45,6 +49,7 @@ func (s *Server) ping(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, re
 		failWith(ctx, id, err)
 		return
 	}
+	r.lap.asked(&answer, r.test || seller.Test)
 	r.out = appendBid(r.out[:0], &answer)
 	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 	s.opt.Meter.lap(routePing, &r.lap, s.clock.Now())
@@ -60,16 +65,20 @@ func (s *Server) availability(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 		return
 	}
 	recognize(ctx)
+	r.lap.traced.By(string(supplier.ID), len(r.body))
 	if !s.admit(ctx, id, r, read, &s.pingLimits, supplier, received) {
 		return
 	}
 	r.tellTest(ctx, supplier)
 	r.pinged(supplier, id, received)
+	r.ping.Spent = r.lap.enter(s.clock.Now())
 	answer, err := s.engine.Availability(&r.ping)
+	r.lap.leave(s.clock.Now())
 	if err != nil {
 		failWith(ctx, id, err)
 		return
 	}
+	r.lap.asked(&answer, r.test || supplier.Test)
 	r.out = appendOffers(r.out[:0], &answer)
 	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 }

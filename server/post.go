@@ -12,7 +12,11 @@ import (
 func (s *Server) post(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) {
 	received := s.clock.Now()
 	seller, ok := s.sellerOf(ctx, id, event.ScopePost)
-	if !ok || !s.admit(ctx, id, r, read, &s.postLimits, seller, received) {
+	if !ok {
+		return
+	}
+	r.lap.traced.By(string(seller.ID), len(r.body))
+	if !s.admit(ctx, id, r, read, &s.postLimits, seller, received) {
 		return
 	}
 	r.tellTest(ctx, seller)
@@ -25,6 +29,7 @@ func (s *Server) post(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, re
 		failWith(ctx, id, err)
 		return
 	}
+	r.lap.taken(&answer, r.test || seller.Test)
 	r.out = appendSale(r.out[:0], &answer)
 	answerWith(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, r.out)
 	s.opt.Meter.lap(routePost, &r.lap, s.clock.Now())

@@ -21,7 +21,8 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		}
 	}()
 	r := takeRoom()
-	r.lap = lap{begun: begun}
+	traced := s.beginTrace(&ctx.Request.Header, id, begun)
+	r.lap = lap{begun: begun, traced: traced}
 	r.readHead(&ctx.Request.Header)
 	if bad := judgeHead(&ctx.Request.Header); bad.status != 0 {
 		r.giveBack()
@@ -34,7 +35,9 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		on = s.route(ctx, id, r, read)
 	}
 	dismiss(ctx)
-	s.opt.Meter.request(on, &ctx.Response, s.clock.Now()-begun)
+	ended := s.clock.Now()
+	s.opt.Meter.request(on, &ctx.Response, ended-begun)
+	s.endTrace(traced, on, &ctx.Response, ended)
 }
 
 // handler answers a request on one path. The room stays the caller's, but for

@@ -14,6 +14,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/server/token"
+	"pingpost/server/trace"
 )
 
 // Options of a Server.
@@ -22,6 +23,7 @@ type Options struct {
 	Clock  *Clock
 	Logger *slog.Logger
 	Meter  *Meter
+	Traces *trace.Tracer // nil: nothing is traced
 
 	Tokens        *token.Mint
 	TokenLifetime time.Duration // of an access token

@@ -24,11 +24,14 @@ func (s *Server) report(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, 
 	}
 	r.status.Lead = lead
 	r.status.Reports = []engine.StatusReport{reportOf(&r.object)}
+	r.status.Spent = r.lap.enter(s.clock.Now())
 	answer, err := s.engine.ReportStatus(&r.status)
+	r.lap.leave(s.clock.Now())
 	if err != nil {
 		failWith(ctx, id, err)
 		return
 	}
+	r.lap.reported(&answer, lead)
 	r.out = appendResult(r.out[:0], &answer.Results[0])
 	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 }
@@ -55,11 +58,14 @@ func (s *Server) reportMany(ctx *fasthttp.RequestCtx, id market.RequestID, r *ro
 		}
 	}()
 	r.readReports()
+	r.status.Spent = r.lap.enter(s.clock.Now())
 	answer, err := s.engine.ReportStatuses(&r.status)
+	r.lap.leave(s.clock.Now())
 	if err != nil {
 		failWith(ctx, id, err)
 		return
 	}
+	r.lap.reported(&answer, market.LeadID{})
 	body := []byte(`{"results":[`)
 	for i := range answer.Results {
 		if i > 0 {
@@ -83,6 +89,7 @@ func (s *Server) reporting(ctx *fasthttp.RequestCtx, id market.RequestID, r *roo
 		return false
 	}
 	recognize(ctx)
+	r.lap.traced.By(string(buyer.ID), len(r.body))
 	if !s.leadLimits.buyers.takeOf(ctx, buyer.Ref, time.Unix(0, received)) {
 		fail(ctx, id, faultLimited)
 		return false

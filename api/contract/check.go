@@ -34,11 +34,13 @@ type Answer struct {
 // Check holds an answer against the document, and the request too, where it was taken.
 // The error names all that is wrong.
 func (c *Contract) Check(q *Request, a *Answer) error {
-	f := &findings{}
+	f := &findings{admin: c.admin}
 	op, methods, known := c.operation(q.Method, q.Path)
 	switch {
+	case c.admin && astray(q, a):
+		f.early(a, http.StatusNotFound, errcode.NotFound)
 	case op.its == nil && q.Method == http.MethodHead: // without a body there is no code
-		if a.Status != http.StatusNotFound && a.Status != http.StatusMethodNotAllowed {
+		if a.Status < http.StatusBadRequest || a.Status != http.StatusNotFound && a.Status != http.StatusMethodNotAllowed && !c.admin {
 			f.add("the document has no such operation")
 		}
 	case !known, op.its == nil && a.Status == http.StatusNotFound && c.mayLack(q.Path, methods):
@@ -55,6 +57,12 @@ func (c *Contract) Check(q *Request, a *Answer) error {
 		}
 	}
 	return f.of(fmt.Sprintf("%s %s, answered %d", q.Method, q.Path, a.Status))
+}
+
+// astray tells whether a request for the admin address came to a public one, which has
+// none of its paths: it asks nobody who they are before it says so.
+func astray(q *Request, a *Answer) bool {
+	return a.Status == http.StatusNotFound && q.Method != http.MethodHead && q.Header.Get("Authorization") == "" && q.Header.Get("Cookie") == ""
 }
 
 // mayLack tells whether the path is one that some exchanges do not have.
@@ -101,7 +109,10 @@ func (a *Answer) plain() []byte {
 }
 
 // findings are what is wrong with one exchange.
-type findings struct{ all []string }
+type findings struct {
+	all   []string
+	admin bool // it was at the operators' address
+}
 
 func (f *findings) add(format string, args ...any) {
 	f.all = append(f.all, fmt.Sprintf(format, args...))
@@ -124,6 +135,12 @@ func (f *findings) early(a *Answer, status int, code string) {
 	switch said {
 	case errcode.MalformedRequest, errcode.RequestTimeout, errcode.HeaderTooLarge, errcode.HTTPVersionNotSupported,
 		errcode.Internal, errcode.Unavailable:
+	case errcode.Unauthorized, errcode.Forbidden, errcode.RateLimited, errcode.MalformedJSON:
+		// There, who is not let in is not told what there is, and a body is read before a
+		// name of many parts is looked at.
+		if !f.admin {
+			f.add("the document has no such operation, and the answer is %d %q", a.Status, said)
+		}
 	default:
 		f.add("the document has no such operation, and the answer is %d %q", a.Status, said)
 	}
@@ -139,7 +156,7 @@ func (f *findings) failure(a *Answer) (code string) {
 		f.add("the error's body: %v", err)
 	}
 	known, ok := errcode.Of(body.Error)
-	if !ok || known.Status != a.Status || !known.Public {
+	if !ok || known.Status != a.Status || f.admin && !known.Admin || !f.admin && !known.Public {
 		f.add("%d %q is none of api/errors.yaml", a.Status, body.Error)
 	}
 	if id := a.Header.Get("X-Request-Id"); id != body.RequestID {

@@ -16,6 +16,7 @@ import (
 // goroutines.
 type Contract struct {
 	root    object
+	admin   bool                 // it is that of the operators' address
 	open    *jsonschema.Compiler // of requests: members that nobody has named are fine
 	closed  *jsonschema.Compiler // of what the exchange says: they are not
 	mu      sync.Mutex
@@ -25,14 +26,23 @@ type Contract struct {
 // object is a JSON object, and a part of the document.
 type object = map[string]any
 
-// Own is the contract of the document that is served.
-var Own = sync.OnceValue(func() *Contract {
-	c, err := New(api.JSON())
+// Own is the contract of the public addresses.
+var Own = sync.OnceValue(func() *Contract { return mustNew(api.JSON()) })
+
+// Admin is the contract of the operators' address.
+var Admin = sync.OnceValue(func() *Contract {
+	c := mustNew(api.AdminJSON())
+	c.admin = true
+	return c
+})
+
+func mustNew(document []byte) *Contract {
+	c, err := New(document)
 	if err != nil {
 		panic("BUG: " + err.Error()) // a test reads it
 	}
 	return c
-})
+}
 
 const (
 	openURL   = "https://contract.invalid/open.json"
@@ -140,7 +150,7 @@ func (c *Contract) operation(method, path string) (op place, methods []string, k
 	for name := range item.its {
 		methods = append(methods, strings.ToUpper(name))
 	}
-	if method == http.MethodHead {
+	if method == http.MethodHead && !c.admin {
 		method = http.MethodGet
 	}
 	op, _ = c.of(item, strings.ToLower(method))

@@ -8,14 +8,13 @@ import (
 )
 
 // Hold runs a package's tests with all that they ask of an exchange by
-// http.DefaultClient, and hear from it, held against the document; what differs is
+// http.DefaultClient, and hear from it, held against the documents; what differs is
 // printed. It returns the exit code for TestMain.
 func Hold(tests interface{ Run() int }) (code int) {
 	var mu sync.Mutex
 	broken := false
 	http.DefaultClient.Transport = &Transport{
-		Base: http.DefaultTransport, Looks: func(r *http.Request) bool { return IsPublic(r.URL.Path) },
-		Tell: func(err error) {
+		Base: http.DefaultTransport, Tell: func(err error) {
 			mu.Lock()
 			defer mu.Unlock()
 			fmt.Fprintln(os.Stderr, err)

@@ -8,20 +8,24 @@ import (
 )
 
 // Transport is a client's, with a look at what goes over it: each exchange with an
-// address that is looked at is held against the contract, and what is wrong is told.
+// address that has a contract is held against it, and what is wrong is told.
 type Transport struct {
-	Base  http.RoundTripper
-	Looks func(*http.Request) bool // nil: at all
-	Tell  func(error)
+	Base http.RoundTripper
+	Else *Contract // of paths that no contract has; nil: they are not looked at
+	Tell func(error)
 }
 
-// RoundTrip reads the bodies whole.
+// RoundTrip reads the bodies whole, but for those that are there to be streamed.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if t.Looks != nil && !t.Looks(r) {
+	c := Of(r.URL.Path)
+	if c == nil {
+		c = t.Else
+	}
+	if c == nil {
 		return t.Base.RoundTrip(r)
 	}
 	q := &Request{Method: r.Method, Path: r.URL.EscapedPath(), Header: r.Header.Clone()}
-	if r.Body != nil {
+	if r.Body != nil && !c.streams(q) {
 		var err error
 		if q.Body, err = io.ReadAll(r.Body); err != nil {
 			return nil, err
@@ -34,15 +38,34 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if response.Header.Get("Content-Type") == events {
+		t.check(c, q, &Answer{response.StatusCode, response.Header, nil})
+		return response, nil
+	}
 	body, broken := io.ReadAll(response.Body)
 	_ = response.Body.Close()
 	response.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), ender{broken}))
 	if broken == nil {
-		if err := Own().Check(q, &Answer{response.StatusCode, response.Header, body}); err != nil {
-			t.Tell(err)
-		}
+		t.check(c, q, &Answer{response.StatusCode, response.Header, body})
 	}
 	return response, nil
+}
+
+func (t *Transport) check(c *Contract, q *Request, a *Answer) {
+	if err := c.Check(q, a); err != nil {
+		t.Tell(err)
+	}
+}
+
+// events is the type of an answer that has no end.
+const events = "text/event-stream"
+
+// streams tells whether a request's body is one that is read as it comes: it is no
+// document.
+func (c *Contract) streams(q *Request) bool {
+	op, _, _ := c.operation(q.Method, q.Path)
+	content, _ := at(op.its, "requestBody", "content").(object)
+	return len(content) == 1 && content["text/plain"] != nil
 }
 
 // ender ends a body as it has ended on the wire.
@@ -62,12 +85,17 @@ func (t *Transport) CloseIdleConnections() {
 	}
 }
 
-// IsPublic tells whether a path is one that only the public address has anything at.
-func IsPublic(path string) bool {
+// Of is the contract that a path belongs to; nil: no path of either begins like that.
+func Of(path string) *Contract {
 	for _, begins := range [...]string{"/api/", "/v1/", "/oauth/", "/openapi.", "/docs"} {
 		if strings.HasPrefix(path, begins) {
-			return true
+			return Own()
 		}
 	}
-	return false
+	for _, begins := range [...]string{"/admin/", "/healthz", "/readyz", "/metrics", "/debug/"} {
+		if strings.HasPrefix(path, begins) {
+			return Admin()
+		}
+	}
+	return nil
 }

@@ -7,7 +7,8 @@ type Error struct {
 	Code   string
 	Status int
 	Retry  bool // the same request may be sent again by itself
-	Public bool // the public address answers with it; else the admin address alone
+	Public bool // the public address answers with it
+	Admin  bool // the admin address does
 }
 
 // Of finds an error by its code; not ok: there is none of this code.

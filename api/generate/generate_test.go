@@ -44,7 +44,7 @@ func TestConstants(t *testing.T) {
 	}
 	for _, line := range []string{
 		`RateLimited   = "rate_limited"   // 429`, `MalformedJSON = "malformed_json" // 400`, `FieldTooLong = "too_long"`,
-		`{Code: RateLimited, Status: 429, Retry: true, Public: true},`, `{Code: MalformedJSON, Status: 400, Retry: false, Public: false},`,
+		`{Code: RateLimited, Status: 429, Retry: true, Public: true, Admin: true},`, `{Code: MalformedJSON, Status: 400, Retry: false, Public: false, Admin: true},`,
 	} {
 		if !strings.Contains(string(text), line+"\n") {
 			t.Errorf("no line %s in\n%s", line, text)

@@ -21,7 +21,7 @@ func (c *codes) constants() ([]byte, error) {
 	}
 	b.WriteString(")\n\n// Errors are all of the first kind, by status.\nvar Errors = []Error{\n")
 	for _, f := range c.Errors {
-		fmt.Fprintf(&b, "\t{Code: %s, Status: %d, Retry: %t, Public: %t},\n", goName(f.Code), f.Status, f.Retry, f.Where != "admin")
+		fmt.Fprintf(&b, "\t{Code: %s, Status: %d, Retry: %t, Public: %t, Admin: %t},\n", goName(f.Code), f.Status, f.Retry, f.Where != "admin", f.Where != "public")
 	}
 	b.WriteString("}\n\n// Fields are all of the second kind.\nvar Fields = []string{\n")
 	for _, f := range c.Fields {

@@ -25,13 +25,7 @@ func Describe(e Event) string {
 		d.text("overlay", e.Overlay)
 		d.text("from", e.From.String())
 	case *CredentialSet:
-		d.text("credential", e.Credential.String())
-		d.uint("owner_kind", uint64(e.Owner))
-		d.uint("owner", uint64(e.OwnerRef))
-		d.text("client", e.Client)
-		d.text("scopes", e.Scopes.String())
-		d.text("hint", e.Hint)
-		d.flag("revoked", e.Revoked)
+		d.credential(e)
 	case *SecretSet:
 		d.text("name", e.Name)
 		d.uint("sealed_bytes", uint64(len(e.Sealed)))
@@ -226,4 +220,14 @@ func (d *describer) sale(name string, s *Sale) {
 	inner.name("ping", s.Ping)
 	inner.flag("test", s.Test)
 	d.add(name, "{"+strings.Join(inner, ",")+"}")
+}
+
+func (d *describer) credential(e *CredentialSet) {
+	d.text("credential", e.Credential.String())
+	d.uint("owner_kind", uint64(e.Owner))
+	d.uint("owner", uint64(e.OwnerRef))
+	d.text("client", e.Client)
+	d.text("scopes", e.Scopes.String())
+	d.text("hint", e.Hint)
+	d.flag("revoked", e.Revoked)
 }

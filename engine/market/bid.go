@@ -13,6 +13,8 @@ type PingRequest struct {
 	Auction   []byte    // text of the auction's id, which the answer must echo; read only, like Body
 	Deadline  time.Time // when the ping is given up, whatever it is doing
 	Test      bool      // X-Pingpost-Test: it is over a test lead, and bids for no other
+
+	Traceparent string // W3C's header of that name, of a request that is traced; empty: it is not sent
 }
 
 // Bid is a buyer's offer as it read it out: well formed, and not judged yet.

@@ -12,6 +12,8 @@ type PostRequest struct {
 	Body      []byte    // read only, and no longer used once the attempt has returned
 	Deadline  time.Time // when the attempt is given up, whatever it is doing
 	Test      bool      // X-Pingpost-Test: it is a test lead
+
+	Traceparent string // W3C's header of that name, of a request that is traced; empty: it is not sent
 }
 
 // PostResult is what one attempt came to.

@@ -18,7 +18,8 @@ func (c *Client) attempt(p *market.PostRequest) market.PostResult {
 
 	s := sending{
 		account: a, key: p.Key, requestID: p.RequestID, body: p.Body, deadline: p.Deadline, test: p.Test,
-		repeatable: a.repeats(p.Key),
+		traceparent: p.Traceparent,
+		repeatable:  a.repeats(p.Key),
 	}
 	done := s.send(response)
 	return settle(c.judge(a, done, response), done.Doubt)

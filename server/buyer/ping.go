@@ -39,7 +39,8 @@ func (c *Client) ask(p *market.PingRequest, now time.Time) market.PingResult {
 
 	s := sending{
 		account: a, key: p.Key, requestID: p.RequestID, hops: p.Hops, body: p.Body, deadline: p.Deadline, ping: true, test: p.Test,
-		repeatable: p.Key != "" || a.dialect != nil, // a ping buys nothing
+		traceparent: p.Traceparent,
+		repeatable:  p.Key != "" || a.dialect != nil, // a ping buys nothing
 	}
 	done := s.send(response)
 	return c.hear(p, a, done, response)

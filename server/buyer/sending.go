@@ -25,6 +25,8 @@ type sending struct {
 	// repeatable says that a second one can do no harm: it carries a key, or
 	// asks for nothing that is done but once.
 	repeatable bool
+
+	traceparent string // of a request that is traced
 }
 
 // send sends the request until there is an outcome: once, or again because a kept
@@ -78,6 +80,9 @@ func (s *sending) compose(dst []byte, credential string) []byte {
 	}
 	if s.test {
 		dst = append(dst, "X-Pingpost-Test: 1\r\n"...)
+	}
+	if s.traceparent != "" {
+		dst = dial.AppendHeader(dst, "traceparent", "", s.traceparent)
 	}
 	if !s.requestID.IsZero() {
 		dst = append(s.requestID.AppendTo(append(dst, "X-Request-Id: "...)), "\r\n"...)

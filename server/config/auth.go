@@ -94,7 +94,7 @@ var ours = map[string]bool{
 	"host": true, "content-type": true, "content-length": true, "transfer-encoding": true,
 	"connection": true, "te": true, "trailer": true, "upgrade": true, "expect": true,
 	"accept": true, "accept-encoding": true, "user-agent": true, "idempotency-key": true,
-	"x-request-id": true, "x-pingpost-hops": true, "x-pingpost-test": true, "keep-alive": true, "proxy-connection": true,
+	"x-request-id": true, "x-pingpost-hops": true, "x-pingpost-test": true, "traceparent": true, "keep-alive": true, "proxy-connection": true,
 }
 
 func (c *compiler) header(at place, name string) {

@@ -35,7 +35,7 @@ func (c Change) Restart() bool {
 	first, _, _ = strings.Cut(first, "[")
 	switch first {
 	case "data_dir", "listen", "tls", "admin", "tenant", "sandbox", "trusted_networks", "history",
-		"idempotency", "ping_idempotency", "token_lifetime", "webhooks", "report", "limits":
+		"idempotency", "ping_idempotency", "token_lifetime", "webhooks", "report", "traces", "limits":
 		return true
 	}
 	return false

@@ -23,6 +23,7 @@ type Document struct {
 	Limits        Limits    `json:"limits"`
 	Webhooks      Webhooks  `json:"webhooks"`
 	Report        Report    `json:"report"`
+	Traces        *Traces   `json:"traces,omitempty"`
 
 	Suppliers []Supplier `json:"suppliers,omitempty"`
 	Buyers    []Buyer    `json:"buyers,omitempty"`
@@ -61,6 +62,7 @@ func (d *Document) fill() {
 	d.Limits.fill()
 	d.Webhooks.fill()
 	d.Report.fill()
+	d.Traces.fill()
 	for i := range d.Suppliers {
 		d.Suppliers[i].fill()
 	}

@@ -39,6 +39,14 @@ func TestMistakesInSettings(t *testing.T) {
 		{"a report of an hour", "report: {keep: 1h}\n", "report.keep", "0s"},
 		{"a report of twenty years", "report: {keep: 7300d}\n", "report.keep", "3650d"},
 		{"no webhook in flight", "webhooks: {in_flight: 0}\n", "webhooks.in_flight", "1 to 64"},
+		{"traces to nowhere", "traces: {sample: 1}\n", "traces.endpoint", "is missing"},
+		{"traces by another protocol", "traces: {endpoint: \"grpc://127.0.0.1:4317\"}\n", "traces.endpoint", "neither https nor http"},
+		{"traces to a query", "traces: {endpoint: \"https://collector.example/?key=1\"}\n", "traces.endpoint", "as a header"},
+		{"more than every trace", "traces: {endpoint: \"http://127.0.0.1:4318\", sample: 1.5}\n", "traces.sample", "0 to 1"},
+		{"a header without a value", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: authorization}]}\n", "traces.headers[0].value", "is missing"},
+		{"a header in two lines", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: authorization, value: \"a\\r\\nb\"}]}\n", "traces.headers[0].value", "one line"},
+		{"a header twice", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: x-a, value: b}, {name: X-A, value: c}]}\n", "traces.headers[1].name", "is the same as"},
+		{"a header of ours", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: Content-Type, value: b}]}\n", "traces.headers[0].name", "sets itself"},
 		{"token lifetime", "token_lifetime: 1s\n", "token_lifetime", "1m to 30d"},
 	})
 }

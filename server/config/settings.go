@@ -27,6 +27,7 @@ type Settings struct {
 	Limits          LimitSettings
 	Webhooks        WebhookSettings
 	Report          ReportSettings
+	Traces          TraceSettings
 }
 
 // LimitSettings are the limits in bytes, connections and time.
@@ -76,6 +77,7 @@ func (c *compiler) settings(d *Document) {
 		Limits:          c.limits("limits", &d.Limits),
 		Webhooks:        c.webhooks("webhooks", &d.Webhooks),
 		Report:          c.report("report", &d.Report),
+		Traces:          c.traces("traces", d.Traces),
 	}
 }
 

@@ -13,6 +13,16 @@ const maxURL = 2048
 // when it is dialled, since only then its address is known. The address itself
 // is never quoted: a query may hold a key.
 func (c *compiler) url(at place, text string, withQuery bool) bool {
+	u, ok := c.location(at, text, withQuery)
+	if ok && u.Scheme == "http" && c.untrusted(u.Hostname()) {
+		c.fail(at, "is plain http outside trusted_networks; use https, or add its network to trusted_networks")
+		return false
+	}
+	return ok
+}
+
+// location judges the form of such an address, wherever it leads.
+func (c *compiler) location(at place, text string, withQuery bool) (*url.URL, bool) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || len(text) > maxURL || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
@@ -25,12 +35,10 @@ func (c *compiler) url(at place, text string, withQuery bool) bool {
 		c.fail(at, "has a fragment (#…), which is never sent; remove it")
 	case !withQuery && (u.RawQuery != "" || u.ForceQuery):
 		c.fail(at, "has a query (?…), but paths are added to it; give ping_url and post_url instead")
-	case u.Scheme == "http" && c.untrusted(u.Hostname()):
-		c.fail(at, "is plain http outside trusted_networks; use https, or add its network to trusted_networks")
 	default:
-		return true
+		return u, true
 	}
-	return false
+	return nil, false
 }
 
 // untrusted tells whether a host is an IP address outside the trusted networks.

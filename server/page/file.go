@@ -50,6 +50,9 @@ func Find(path string) *File {
 	return file()
 }
 
+// Admin is the document of the operators' address, as YAML.
+var Admin = sync.OnceValue(func() *File { return newFile("application/yaml", "", api.AdminYAML()) })
+
 func newFile(kind, policy string, body []byte) *File {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:8])

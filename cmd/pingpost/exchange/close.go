@@ -15,6 +15,7 @@ func (x *Exchange) Close() error {
 	x.engine.Load().Close()
 	x.keeper.stop()
 	x.reporter.end()
+	x.tracer.Close(tracesWait)
 	if x.log.Err() == nil {
 		err = errors.Join(err, x.lastSnapshot())
 	}
@@ -58,6 +59,7 @@ func (x *Exchange) abandon() error {
 		e.Close()
 	}
 	x.reporter.end()
+	x.tracer.Close(tracesWait)
 	if x.log != nil {
 		err = errors.Join(err, x.log.Close())
 	}

@@ -29,12 +29,10 @@ func (b *breached) told() []error {
 	return append([]error(nil), b.all...)
 }
 
-// holding is a client's way out on which every exchange with a public address is held
-// against the document.
+// holding is a client's way out on which every exchange is held against the OpenAPI document of
+// its address.
 func holding(base http.RoundTripper) *contract.Transport {
-	return &contract.Transport{
-		Base: base, Looks: func(r *http.Request) bool { return contract.IsPublic(r.URL.Path) }, Tell: breaches.tell,
-	}
+	return &contract.Transport{Base: base, Tell: breaches.tell}
 }
 
 // holds holds what a buyer is sent against the document.

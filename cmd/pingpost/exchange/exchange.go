@@ -16,6 +16,7 @@ import (
 	"pingpost/server/buyer"
 	"pingpost/server/config"
 	"pingpost/server/token"
+	"pingpost/server/trace"
 	"pingpost/server/vault"
 	"pingpost/server/vault/slots"
 	"pingpost/server/webhook"
@@ -70,6 +71,7 @@ type Exchange struct {
 	keeper          keeper
 	archivist       archivist
 	reporter        reporter
+	tracer          *trace.Tracer // nil: nothing is traced
 	eraseWaits      time.Duration
 	began           time.Time
 	broken          chan error    // gets what ends the exchange: a log that failed, a listener that broke

@@ -62,9 +62,10 @@ func (x *Exchange) open(built *config.Exchange) error {
 		return err
 	}
 	x.engine.Store(e)
+	x.beginTraces()
 	limits := x.settings.Limits
 	x.doors = server.New(server.Options{
-		Engine: e, Clock: x.clock, Logger: x.logger, Meter: x.meter,
+		Engine: e, Clock: x.clock, Logger: x.logger, Meter: x.meter, Traces: x.tracer,
 		Tokens: x.tokens, TokenLifetime: x.settings.TokenLifetime, Sandbox: x.settings.Sandbox,
 		Body: limits.Body, Header: limits.Header,
 		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,

@@ -1,0 +1,168 @@
+// Package tracetest has a collector for tests: it takes OTLP over HTTP on a socket and
+// reads it with OpenTelemetry's own code.
+package tracetest
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+
+	collector "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	common "go.opentelemetry.io/proto/slim/otlp/common/v1"
+	otlp "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+)
+
+// Collector is a receiver of traces.
+type Collector struct {
+	URL string
+
+	server  *httptest.Server
+	mu      sync.Mutex
+	answers []http.HandlerFunc
+	tries   int
+	bodies  [][]byte
+	headers []http.Header
+	spans   []Span
+	all     map[string]string
+}
+
+// Span is one as it came.
+type Span struct {
+	Trace, ID, Parent string // in hex
+	Name              string
+	Kind              string // internal, server or client
+	From, To          uint64
+	Failed            bool
+	Remote            bool // its parent is another program's
+	Said              map[string]string
+}
+
+// Listen opens a collector on a free port, which closes with the test. It answers as
+// told, and OK from then on.
+func Listen(t testing.TB, answers ...http.HandlerFunc) *Collector {
+	t.Helper()
+	c := &Collector{answers: answers}
+	c.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.take(t, w, r) }))
+	c.URL = c.server.URL
+	t.Cleanup(func() {
+		c.server.CloseClientConnections()
+		c.server.Close()
+	})
+	return c
+}
+
+func (c *Collector) take(t testing.TB, w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	number := c.tries
+	c.tries++
+	c.mu.Unlock()
+	if r.Method != http.MethodPost || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" {
+		t.Errorf("%s %s of %s", r.Method, r.URL, r.Header.Get("Content-Type"))
+	}
+	if number < len(c.answers) {
+		c.answers[number](w, r)
+		return
+	}
+	if err := c.keep(body, r.Header); err != nil {
+		t.Errorf("what came is no export: %v", err)
+	}
+}
+
+// keep reads an export. A field that OpenTelemetry does not know is a mistake.
+func (c *Collector) keep(body []byte, header http.Header) error {
+	var request collector.ExportTraceServiceRequest
+	if err := proto.Unmarshal(body, &request); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bodies, c.headers = append(c.bodies, body), append(c.headers, header)
+	for _, resource := range request.GetResourceSpans() {
+		c.all = saidBy(resource.GetResource().GetAttributes())
+		for _, scope := range resource.GetScopeSpans() {
+			for _, span := range scope.GetSpans() {
+				if unknown := span.ProtoReflect().GetUnknown(); len(unknown) > 0 {
+					number, _, _ := protowire.ConsumeField(unknown)
+					return fmt.Errorf("a span has field %d", number)
+				}
+				c.spans = append(c.spans, read(span))
+			}
+		}
+	}
+	return nil
+}
+
+var kinds = map[otlp.Span_SpanKind]string{
+	otlp.Span_SPAN_KIND_INTERNAL: "internal", otlp.Span_SPAN_KIND_SERVER: "server", otlp.Span_SPAN_KIND_CLIENT: "client",
+}
+
+func read(s *otlp.Span) Span {
+	return Span{
+		Trace: hex.EncodeToString(s.GetTraceId()), ID: hex.EncodeToString(s.GetSpanId()), Parent: hex.EncodeToString(s.GetParentSpanId()),
+		Name: s.GetName(), Kind: kinds[s.GetKind()], From: s.GetStartTimeUnixNano(), To: s.GetEndTimeUnixNano(),
+		Failed: s.GetStatus().GetCode() == otlp.Status_STATUS_CODE_ERROR,
+		Remote: s.GetFlags()&uint32(otlp.SpanFlags_SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK) != 0,
+		Said:   saidBy(s.GetAttributes()),
+	}
+}
+
+func saidBy(attributes []*common.KeyValue) map[string]string {
+	said := make(map[string]string, len(attributes))
+	for _, a := range attributes {
+		switch value := a.GetValue().GetValue().(type) {
+		case *common.AnyValue_StringValue:
+			said[a.GetKey()] = value.StringValue
+		case *common.AnyValue_IntValue:
+			said[a.GetKey()] = fmt.Sprint(value.IntValue)
+		default:
+			said[a.GetKey()] = fmt.Sprintf("%T", value)
+		}
+	}
+	return said
+}
+
+// Spans are those that have come so far.
+func (c *Collector) Spans() []Span {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.spans)
+}
+
+// Tries is how often the collector was called.
+func (c *Collector) Tries() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tries
+}
+
+// Bodies are the exports, byte by byte, and Headers what came with them.
+func (c *Collector) Bodies() [][]byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.bodies)
+}
+
+// Headers are those of each export.
+func (c *Collector) Headers() []http.Header {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.headers)
+}
+
+// Resource is whose spans the last export had.
+func (c *Collector) Resource() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all
+}
