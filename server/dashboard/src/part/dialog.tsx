@@ -7,12 +7,8 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
   const id = useId();
   useEffect(() => {
     const dialog = at.current;
-    const before = document.activeElement;
     dialog?.showModal();
-    return () => {
-      dialog?.close();
-      if (before instanceof HTMLElement) before.focus();
-    };
+    return () => dialog?.close(); // which gives the focus back to where it was
   }, []);
   return (
     <dialog
