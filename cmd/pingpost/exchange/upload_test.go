@@ -146,6 +146,22 @@ func (r *running) halfway(head, body string) net.Conn {
 	return conn
 }
 
+// begin sends a part of an upload, until it is under way: one that came while another
+// asked whether it is was refused.
+func (r *running) begin(head, body string) (conn net.Conn) {
+	r.t.Helper()
+	conn = r.halfway(head, body)
+	eventually(r.t, "the upload has begun", func() bool {
+		_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+		if n, _ := conn.Read(make([]byte, 1)); n > 0 {
+			conn.Close()
+			conn = r.halfway(head, body)
+		}
+		return r.busyUploading()
+	})
+	return conn
+}
+
 // busyUploading tells whether an upload is under way. Where none is, its own changes
 // nothing.
 func (r *running) busyUploading() bool { return r.upload("", "x\n").status == 409 }
@@ -172,9 +188,7 @@ func TestBrokenUploads(t *testing.T) {
 			}
 			seq, _ := x.log.Durable()
 			files := x.listFiles()
-			conn := x.halfway(row.head, row.body)
-			eventually(t, "the upload has begun", x.busyUploading)
-			conn.Close()
+			x.begin(row.head, row.body).Close()
 			eventually(t, "the next one is taken", func() bool { return x.upload("?mode=add", "#\n").status == 200 })
 			if after, _ := x.log.Durable(); after != seq+1 {
 				t.Errorf("%d entries were logged", after-seq-1)
@@ -206,8 +220,7 @@ func TestStopDuringUpload(t *testing.T) {
 	p := newPlace(t, suppressing(listed))
 	x := start(t, p)
 	x.upload("", phones(2))
-	x.halfway("Content-Length: 1000000", manyLines())
-	eventually(t, "the upload has begun", x.busyUploading)
+	x.begin("Content-Length: 1000000", manyLines())
 	crashed := p.copy(t)
 	if err := os.WriteFile(filepath.Join(crashed.data(), "lists", ".new-1"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
