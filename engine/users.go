@@ -94,15 +94,18 @@ func (e *Engine) anotherAdmin(without string, keeper bool) error {
 }
 
 // AddAPIToken makes a personal token good. Those of the same user that are past their
-// end go. ErrNotFound: there is no such user. ErrConflict: it would be one too many, or
-// may do more than its user may.
-func (e Operator) AddAPIToken(token *state.APIToken) error {
+// end go. Of is the user as it was when it was let in. ErrNotFound: there is no such user.
+// ErrConflict: it is another by now, it would be one too many, or it may do more than its
+// user may.
+func (e Operator) AddAPIToken(of state.User, token *state.APIToken) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
 	user, ok := e.state.User(token.User)
 	switch {
 	case !ok:
 		return fmt.Errorf("%w: there is no user %q", ErrNotFound, token.User)
+	case user != of:
+		return fmt.Errorf("%w: user %q was changed meanwhile; log in again", ErrConflict, user.Name)
 	case token.Role > user.Role:
 		return fmt.Errorf("%w: user %q is %s, and so may its tokens be", ErrConflict, user.Name, user.Role)
 	}

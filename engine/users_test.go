@@ -3,6 +3,7 @@ package engine_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,7 +40,9 @@ func TestUsers(t *testing.T) {
 		remove := func(name string, keeper bool) func() error {
 			return func() error { return e.RemoveUser(name, keeper) }
 		}
-		token := func(token *state.APIToken) func() error { return func() error { return e.AddAPIToken(token) } }
+		token := func(token *state.APIToken) func() error {
+			return func() error { user, _ := x.state.User(token.User); return e.AddAPIToken(user, token) }
+		}
 		for i, step := range []struct {
 			what string
 			do   func() error
@@ -114,21 +117,27 @@ func TestTokensAreFew(t *testing.T) {
 		if _, err := e.SetUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
 			t.Fatal(err)
 		}
+		bob, _ := x.state.User("bob")
 		soon := time.Now().Add(time.Minute).UnixNano()
 		for n := range byte(engine.MaxAPITokens) {
 			expires := soon
 			if n < 60 {
 				expires = 0
 			}
-			if err := e.AddAPIToken(tokenOf("bob", n, market.RoleViewer, expires)); err != nil {
+			if err := e.AddAPIToken(bob, tokenOf("bob", n, market.RoleViewer, expires)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := e.AddAPIToken(tokenOf("bob", 200, market.RoleViewer, 0)); !errors.Is(err, engine.ErrConflict) {
+		was := bob
+		was.Role = market.RoleAdmin
+		if err := e.AddAPIToken(was, tokenOf("bob", 201, market.RoleViewer, 0)); !errors.Is(err, engine.ErrConflict) || !strings.Contains(err.Error(), "meanwhile") {
+			t.Errorf("of a user who is another by now: %v", err)
+		}
+		if err := e.AddAPIToken(bob, tokenOf("bob", 200, market.RoleViewer, 0)); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("one too many: %v", err)
 		}
 		time.Sleep(time.Minute)
-		if err := e.AddAPIToken(tokenOf("bob", 200, market.RoleViewer, 0)); err != nil || len(x.state.APITokens("bob")) != 61 {
+		if err := e.AddAPIToken(bob, tokenOf("bob", 200, market.RoleViewer, 0)); err != nil || len(x.state.APITokens("bob")) != 61 {
 			t.Errorf("after some have ended: %v, %d tokens", err, len(x.state.APITokens("bob")))
 		}
 		last, _, _ := x.state.APIToken([32]byte{200})

@@ -153,6 +153,24 @@ func (a *Admin) stillIn(who *asker) bool {
 	return ok && !who.token.Ended(time.Now().UnixNano())
 }
 
+// gone judges who has been let in once more: a body may take its time to arrive, and
+// nothing is done for an account that ended meanwhile. No fault: it is still in.
+func (a *Admin) gone(ctx *fasthttp.RequestCtx) fault {
+	who := askerOf(ctx)
+	if a.stillIn(&who) {
+		return fault{}
+	}
+	return who.ended()
+}
+
+// ended is what who was let in hears once it would not be any more.
+func (who *asker) ended() fault {
+	if who.token != nil {
+		return faultBadAPIToken
+	}
+	return faultSessionEnded
+}
+
 // ofSession finds whose session a cookie is of. It ends with what its user was when it
 // began.
 func (a *Admin) ofSession(cookie []byte) (asker, bool) {

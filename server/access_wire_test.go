@@ -267,6 +267,48 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
+// TestBodiesAreOfWhoIsStillIn: what was let in by its head does nothing once its session,
+// its token or its user has ended, however late its body comes.
+func TestBodiesAreOfWhoIsStillIn(t *testing.T) {
+	l := openLodge(t, secretWord)
+	l.hire("bob", market.RoleAdmin)
+	bob := l.in("bob", longEnough)
+	var token struct{ Token string }
+	if err := json.Unmarshal([]byte(l.ask("POST /admin/v1/api-tokens", bob.writes, `{"name":"sheet"}`).body), &token); err != nil {
+		t.Fatal(err)
+	}
+	hash, before := l.mint.HashPersonal([]byte(token.Token)), time.Now().UnixNano()
+	var late []*talk
+	for _, row := range []struct {
+		line, headers string
+		in            func() bool // its head has let it in
+	}{
+		{"POST /admin/v1/api-tokens", bob.writes, func() bool { return l.admin.entrance.userSeen("bob") > before }},
+		{"PUT /admin/v1/users/eve", "Authorization: Bearer " + token.Token + "\r\n", func() bool { return l.admin.entrance.tokenSeen(hash) != 0 }},
+	} {
+		k := speak(t, l.address)
+		body := `{"name":"late"` + strings.Repeat(" ", 20<<10) + "}" // the library reads a short one by itself
+		text := strings.TrimSuffix(say(row.line, row.headers, body), "}")
+		if _, err := io.WriteString(k, text); err != nil {
+			t.Fatal(err)
+		}
+		k.asked.WriteString(text)
+		eventually(t, row.line+" is let in", row.in)
+		late = append(late, k)
+	}
+	if r := l.ask("PUT /admin/v1/users/bob/password", right, `{"new":"`+another+`"}`); r.status != 204 {
+		t.Fatalf("%+v", r)
+	}
+	for i, k := range late {
+		if status, _, said := k.ask("}"); status != 401 || !strings.Contains(said, "unauthorized") {
+			t.Errorf("%d: %d %s", i, status, said)
+		}
+	}
+	if all := l.engine.State().APITokens(""); len(all) != 0 {
+		t.Errorf("%d tokens are good", len(all))
+	}
+}
+
 // TestLiveEndsWithItsSession: what is told goes on until who listens is out, and no longer.
 func TestLiveEndsWithItsSession(t *testing.T) {
 	l := openLodge(t, secretWord)
@@ -524,12 +566,15 @@ func TestAPITokens(t *testing.T) {
 	if got := l.ask("DELETE /admin/v1/api-tokens/"+carlsID, bob.writes, ""); got.status != 404 || !l.good(carls) {
 		t.Errorf("another's: %+v", got)
 	}
+	if got := l.ask("DELETE /admin/v1/api-tokens/"+id, less, ""); got.status != 403 || !l.good(full) {
+		t.Errorf("one that may do more, by one that may do less: %+v", got)
+	}
 	if got := l.ask("DELETE /admin/v1/api-tokens/"+id, full, ""); got.status != 204 || l.good(full) || !l.good(less) {
 		t.Errorf("one's own: %+v", got)
 	}
 	expired := "ppa_expired"
 	user, _ := l.engine.State().User("bob")
-	if err := l.engine.By("").AddAPIToken(&state.APIToken{User: user.Name, Role: market.RoleViewer, Hash: l.mint.HashPersonal([]byte(expired)), Expires: 1}); err != nil {
+	if err := l.engine.By("").AddAPIToken(user, &state.APIToken{User: user.Name, Role: market.RoleViewer, Hash: l.mint.HashPersonal([]byte(expired)), Expires: 1}); err != nil {
 		t.Fatal(err)
 	}
 	for what, value := range map[string]string{

@@ -22,6 +22,7 @@ var (
 	faultNoAPIToken  = fault{404, errcode.NotFound, "You have no API token of this id. A listing shows those there are."}
 	faultTokensToken = fault{403, errcode.Forbidden, "A token cannot make tokens. Log in, and make it by a session."}
 	faultNoAccount   = fault{409, errcode.InvalidTransition, "Who comes by the configured password has no account, and only a user has tokens. Make a user first."}
+	faultOtherToken  = fault{403, errcode.Forbidden, "A token may end itself, and no other. Log in, and end others by a session."}
 	faultAboveRole   = fault{403, errcode.Forbidden, "A token may do no more than its user."}
 )
 
@@ -116,7 +117,7 @@ func (a *Admin) giveAPIToken(ctx *fasthttp.RequestCtx, made *state.APIToken) {
 	e := a.operator.Engine()
 	token := newSecret(apiTokenPrefix, nil)
 	made.Hash, made.Hint = a.operator.Tokens().HashPersonal([]byte(token)), KeyHint(token)
-	if err := e.By(actorOf(ctx)).AddAPIToken(made); err != nil {
+	if err := e.By(actorOf(ctx)).AddAPIToken(askerOf(ctx).session.user, made); err != nil {
 		a.failWith(ctx, err)
 		return
 	}
@@ -130,7 +131,8 @@ func parseDays(text string) (days int, ok bool) {
 	return days, isDays && err == nil && days >= 1 && days <= maxTokenDays
 }
 
-// revokeAPIToken ends one of one's own tokens, or as an admin anyone's.
+// revokeAPIToken ends one of one's own tokens, or as an admin anyone's. Who comes by a
+// token that may do less than its user ends that alone: it may have been lost.
 func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx) {
 	e := a.engineOr503(ctx)
 	if e == nil {
@@ -139,6 +141,10 @@ func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx) {
 	id := parameter(ctx, "id")
 	for _, token := range a.visibleTokens(ctx) {
 		if apiTokenID(&token) == id {
+			if who := askerOf(ctx); who.token != nil && who.role < market.RoleAdmin && who.token.Hash != token.Hash {
+				a.fail(ctx, faultOtherToken)
+				return
+			}
 			a.entrance.forgetToken(token.Hash)
 			a.done(ctx, e.By(actorOf(ctx)).RevokeAPIToken(&token))
 			return

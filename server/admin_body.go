@@ -17,6 +17,10 @@ func (a *Admin) withBody(limit int, over fault, h fasthttp.RequestHandler) fasth
 			return
 		}
 		ctx.SetUserValue(bodyRead, body)
+		if gone := a.gone(ctx); gone.status != 0 {
+			a.fail(ctx, gone)
+			return
+		}
 		h(ctx)
 	}
 }

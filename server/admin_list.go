@@ -102,6 +102,7 @@ func (a *Admin) upload(ctx *fasthttp.RequestCtx) {
 	defer a.loading.done()
 	id, _ := ctx.UserValue("id").(string)
 	lines := &uploadReader{from: ctx.RequestBodyStream(), conn: ctx.Conn(), guest: guestOf(ctx), length: length, until: time.Now().Add(uploadLongest)}
+	lines.good = func() bool { return a.gone(ctx).status == 0 }
 	done, err := a.operator.Upload(&Upload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: actorOf(ctx)})
 	if lines.ended {
 		ctx.SetUserValue(bodyRead, []byte{})
@@ -124,6 +125,9 @@ func (a *Admin) failUpload(ctx *fasthttp.RequestCtx, lines *uploadReader, err er
 		a.fail(ctx, fault{422, errcode.InvalidPayload, "The list is as it was: these lines are no entries of it. Send a value or a hash a line."}, fields...)
 	case errors.Is(err, ErrUploadTooLong), errors.Is(err, errUploadBytes):
 		a.fail(ctx, faultUpload)
+	case errors.Is(lines.broken, errUploadLeft):
+		who := askerOf(ctx)
+		a.fail(ctx, who.ended())
 	case lines.broken != nil:
 		a.fail(ctx, unread(lines.broken))
 	default:

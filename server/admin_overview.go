@@ -130,7 +130,7 @@ func (a *Admin) listen(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	who := askerOf(ctx)
-	s := a.live.open(ctx.Conn(), first, func() bool { return a.stillIn(&who) })
+	s := a.live.open(ctx.Conn(), who.name, first, func() bool { return a.stillIn(&who) })
 	if s == nil {
 		a.fail(ctx, faultStreams)
 		return

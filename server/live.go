@@ -27,20 +27,23 @@ const (
 	liveEvery  = time.Second
 	liveHangs  = 10 * time.Second
 	maxStreams = 100
+
+	maxStreamsOf = 20 // one name's
 )
 
 func newLive(tell func() []byte) *live {
 	return &live{tell: tell, every: liveEvery, hangs: liveHangs, streams: make(map[*stream]struct{})}
 }
 
-// open adds a listener, who is told as long as good says; nil: there are too many, or it is over.
-func (l *live) open(conn net.Conn, first []byte, good func() bool) *stream {
+// open adds a listener, who is told as long as good says; nil: there are too many, in all or
+// of this name, or it is over.
+func (l *live) open(conn net.Conn, name string, first []byte, good func() bool) *stream {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.streams) >= maxStreams {
+	if l.closed || len(l.streams) >= maxStreams || l.ofLocked(name) >= maxStreamsOf {
 		return nil
 	}
-	s := &stream{of: l, conn: conn, good: good, next: make(chan []byte, 1), over: make(chan struct{})}
+	s := &stream{of: l, conn: conn, name: name, good: good, next: make(chan []byte, 1), over: make(chan struct{})}
 	s.next <- first
 	l.streams[s] = struct{}{}
 	if !l.running {
@@ -48,6 +51,15 @@ func (l *live) open(conn net.Conn, first []byte, good func() bool) *stream {
 		go l.run()
 	}
 	return s
+}
+
+func (l *live) ofLocked(name string) (n int) {
+	for s := range l.streams {
+		if s.name == name {
+			n++
+		}
+	}
+	return n
 }
 
 // run tells until nobody listens.
@@ -112,6 +124,7 @@ func (l *live) drop(s *stream) {
 type stream struct {
 	of   *live
 	conn net.Conn
+	name string // who listens
 	good func() bool
 	next chan []byte
 	over chan struct{}

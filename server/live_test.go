@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -122,8 +123,8 @@ func TestLiveIsMadeOnceForAll(t *testing.T) {
 	b := newBroadcast(t, numbered)
 	b.live.every = time.Hour
 	var all []*talk
-	for range maxStreams {
-		s := b.live.open(nil, nil, func() bool { return true })
+	for i := range maxStreams {
+		s := b.live.open(nil, strconv.Itoa(i/maxStreamsOf), nil, func() bool { return true })
 		if s == nil {
 			t.Fatal("no place")
 		}
@@ -142,6 +143,22 @@ func TestLiveIsMadeOnceForAll(t *testing.T) {
 	}
 	for _, k := range all {
 		k.Close()
+	}
+}
+
+// TestLiveIsNotOnes: who has as many streams as one may have leaves places to others.
+func TestLiveIsNotOnes(t *testing.T) {
+	b := newBroadcast(t, numbered)
+	open := func(name string) bool {
+		return b.live.open(nil, name, nil, func() bool { return true }) != nil
+	}
+	for range maxStreamsOf {
+		if !open("wall") {
+			t.Fatal("no place")
+		}
+	}
+	if open("wall") || !open("anna") {
+		t.Error("one more of the same is let in, or another is not")
 	}
 }
 

@@ -14,7 +14,12 @@ const (
 	uploadLongest = 6 * time.Hour // from the first to the last
 )
 
-var errUploadBytes = errors.New("too many bytes")
+var (
+	errUploadBytes = errors.New("too many bytes")
+	errUploadLeft  = errors.New("who sends it is no longer let in")
+)
+
+const uploadLooks = time.Second // between two looks at who sends it
 
 // uploadReader reads a body that may take hours, as long as it goes on. The library
 // takes a connection that broke for a body's end: that is told apart here.
@@ -25,6 +30,8 @@ type uploadReader struct {
 	length int // -1: it comes in chunks
 	read   int
 	until  time.Time
+	good   func() bool // whether who sends it would still be let in
+	looked time.Time   // when that was last asked
 	ended  bool
 	broken error
 }
@@ -47,7 +54,13 @@ func (u *uploadReader) Read(p []byte) (int, error) {
 	}
 	n, err := u.from.Read(p)
 	u.read += n
+	left := false
+	if now := time.Now(); err != nil || now.Sub(u.looked) >= uploadLooks {
+		u.looked, left = now, !u.good()
+	}
 	switch {
+	case left:
+		u.broken = errUploadLeft
 	case u.read > maxUpload:
 		u.broken = errUploadBytes
 	case errors.Is(err, io.EOF) && (u.length >= 0 && u.read < u.length || u.length < 0 && u.guest.hungUp()):
