@@ -1,8 +1,6 @@
 package dashboard
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -10,6 +8,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"pingpost/server/page"
 )
 
 //go:embed dist
@@ -95,23 +95,8 @@ func newFile(at, end string, body []byte) *File {
 	if strings.HasPrefix(at, Assets) {
 		file.Cache = "public, max-age=31536000, immutable"
 	}
-	if short := packed(body); len(short) < len(body) {
+	if short := page.Pack(body); len(short) < len(body) {
 		file.Gzip = Form{short, tag + `-gzip"`}
 	}
 	return file
-}
-
-func packed(body []byte) []byte {
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err == nil {
-		_, err = w.Write(body)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		panic("BUG: memory refused a byte: " + err.Error())
-	}
-	return b.Bytes()
 }
