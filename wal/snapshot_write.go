@@ -15,10 +15,9 @@ const SnapshotRate = 16 << 20
 
 const readRate = 64 << 20
 
-// blockFill is how much is written at a time, and fills a block: what the disk is busy
-// with when the committer's fsync comes, that fsync waits for. The blocks of a file may
-// be of any length up to blockData.
-const blockFill = 128 << 10
+// blockFill is what fills a block. The blocks of a file may be of any length up to
+// blockData.
+const blockFill = AsidePiece
 
 // SnapshotOptions of CreateSnapshot. The zero value is good.
 type SnapshotOptions struct {

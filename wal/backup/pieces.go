@@ -22,7 +22,8 @@ const pieceSize = 8 << 20
 // never changes under its name.
 var besides = []string{"catalogs", "lists"}
 
-// A cutter ships what is written to it in pieces.
+// A cutter ships what is written to it in pieces. Whoever writes waits for the pace a
+// little at a time, since what it reads from is on the disk that commits wait for.
 type cutter struct {
 	ctx    context.Context
 	box    *box
@@ -30,7 +31,7 @@ type cutter struct {
 	pace   *rate.Limiter // nil: none
 	buf    []byte
 	pieces pieces
-	failed error // of the store, which whoever reads into it must not take for its own
+	failed error // of the store or the pace, which whoever reads into it must not take for its own
 }
 
 func (c *cutter) Write(p []byte) (n int, err error) {
@@ -40,19 +41,20 @@ func (c *cutter) Write(p []byte) (n int, err error) {
 				return n, c.failed
 			}
 		}
-		m := min(len(p)-n, pieceSize-len(c.buf))
+		m := min(len(p)-n, pieceSize-len(c.buf), wal.AsidePiece)
 		c.buf = append(c.buf, p[n:n+m]...)
 		n += m
+		if c.pace == nil {
+			continue
+		}
+		if c.failed = c.pace.WaitN(c.ctx, m); c.failed != nil {
+			return n, c.failed
+		}
 	}
 	return n, nil
 }
 
 func (c *cutter) flush() error {
-	if c.pace != nil {
-		if err := c.pace.WaitN(c.ctx, len(c.buf)); err != nil {
-			return err
-		}
-	}
 	place := fmt.Sprintf("%s/%06d-", c.folder, len(c.pieces.Names))
 	name, err := c.box.put(c.ctx, place, c.buf)
 	if err != nil {

@@ -21,6 +21,7 @@ type Options struct {
 	Key *Key // nil: unencrypted
 	// Rate bounds what is shipped in bulk (the first copy, what was missed, snapshots),
 	// in bytes a second; 0 means DefaultRate. What has just been logged is not held up.
+	// An object is written to a folder at this rate too, once it has been read.
 	Rate int64
 	// Retain is how long a moment can be restored after it has passed; 0 means for ever.
 	Retain time.Duration
@@ -43,7 +44,7 @@ func (o Options) withDefaults() Options {
 			*d = otherwise
 		}
 	}
-	orElse(&o.every, 250*time.Millisecond)
+	orElse(&o.every, 400*time.Millisecond)
 	orElse(&o.fences, 5*time.Second)
 	orElse(&o.expires, time.Hour)
 	if o.mergeAt == 0 {
@@ -107,13 +108,16 @@ func NewShipper(src Source, opt Options) (*Shipper, error) {
 	if err := src.apart(opt.To); err != nil {
 		return nil, err
 	}
+	if dir, isFolder := opt.To.(*store.Dir); isFolder {
+		dir.Pace(opt.Rate)
+	}
 	lock, err := src.lock(opt.To.String())
 	if err != nil {
 		return nil, err
 	}
 	s := &Shipper{
 		src: src, opt: opt, lock: lock, box: box{store: opt.To, key: opt.Key}, unusable: map[uint64]struct{}{}, woken: make(chan struct{}, 1),
-		pace: rate.NewLimiter(rate.Limit(opt.Rate), max(opt.mergeAt, pieceSize)+wal.MaxEntry),
+		pace: rate.NewLimiter(rate.Limit(opt.Rate), wal.AsidePiece),
 	}
 	s.status.caughtUp = opt.now()
 	return s, nil

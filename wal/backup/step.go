@@ -112,8 +112,10 @@ func (s *Shipper) shipLog(ctx context.Context) error {
 		return nil
 	}
 	if len(s.tail.buf) >= s.opt.mergeAt {
-		if err := s.pace.WaitN(ctx, min(len(s.tail.buf), s.pace.Burst())); err != nil {
-			return err
+		for left := len(s.tail.buf); left > 0; left -= wal.AsidePiece {
+			if err := s.pace.WaitN(ctx, min(left, wal.AsidePiece)); err != nil {
+				return err
+			}
 		}
 	}
 	name, err := s.box.put(ctx, extentName(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"pingpost/wal"
 )
 
 // Dir is a folder, best on another machine's disk. A file under its own name is
@@ -25,7 +27,8 @@ import (
 // what may be the last: there is one last in each folder.)
 type Dir struct {
 	root   string
-	reads  bool // who restores asks for everything, and needs no fsync of it
+	rate   int64 // at which a file is written, in bytes a second; 0: as fast as it goes
+	reads  bool  // who restores asks for everything, and needs no fsync of it
 	mu     sync.Mutex
 	synced map[string]bool // folders in which all that others have left is durable
 }
@@ -87,6 +90,10 @@ func FindDir(root string) (*Dir, error) {
 	return &Dir{root: filepath.Clean(root), reads: true, synced: map[string]bool{}}, nil
 }
 
+// Pace bounds how fast an object is written, in bytes a second: the folder may be on the
+// disk that commits wait for. It is called before anything is put.
+func (d *Dir) Pace(bytesPerSecond int64) { d.rate = bytesPerSecond }
+
 func (d *Dir) String() string { return d.root }
 
 func (d *Dir) path(name string) string { return filepath.Join(d.root, filepath.FromSlash(name)) }
@@ -118,7 +125,7 @@ func (d *Dir) write(ctx context.Context, name string, data []byte, publish func(
 		return fmt.Errorf("cannot write to the backup folder: %w", err)
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }() // where the rename has moved it, there is nothing
-	_, err = tmp.Write(data)
+	err = wal.WriteAside(tmp, data, d.rate)
 	if err = errors.Join(err, tmp.Chmod(filePerm), tmp.Sync(), tmp.Close()); err == nil {
 		err = d.makeFolder(filepath.Dir(d.path(name)))
 	}
