@@ -129,7 +129,7 @@ func commitPair(spec *commitSpec) (result *commitResult, err error) {
 	if result.Shipped, err = c.run(spec.Rate, spec.Lasting, backup); err != nil {
 		return nil, err
 	}
-	kept, stop := followed{c.log, c.state}.follow(spec.Dir)
+	kept, stop := follow(followed{c.log, c.state}, spec.Dir)
 	defer stop()
 	if err := caughtUp(kept); err != nil {
 		return nil, err

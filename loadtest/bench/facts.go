@@ -17,6 +17,7 @@ import (
 // the next call.
 type facts struct {
 	now     int64 // of the first lead
+	apart   time.Duration
 	chance  *rand.Rand
 	fact    event.LeadDecided
 	contact event.Contact
@@ -32,7 +33,7 @@ const (
 )
 
 func newFacts(now int64) *facts {
-	return &facts{now: now, chance: rand.New(rand.NewPCG(1, 2))}
+	return &facts{now: now, apart: factsApart, chance: rand.New(rand.NewPCG(1, 2))}
 }
 
 // names is the event that comes before any lead: campaigns, buyers and caps.
@@ -59,9 +60,9 @@ func (f *facts) names() *event.NamesGiven {
 	return named
 }
 
-// lead is the n-th lead's event, n from 0 up. Leads come factsApart apart.
+// lead is the n-th lead's event, n from 0 up.
 func (f *facts) lead(n int) *event.LeadDecided {
-	at := f.now + int64(n)*int64(factsApart)
+	at := f.now + int64(n)*int64(f.apart)
 	campaign, seat := n%factCampaigns, n/factCampaigns%factSeats
 	buyer := (campaign*factSeats + seat) % factBuyers
 	e := &f.fact

@@ -46,9 +46,9 @@ func (f followed) NameOf(kind event.NameKind, ref market.Ref) string {
 func (f followed) RefOf(kind event.NameKind, id string) market.Ref { return f.state.RefOf(kind, id) }
 
 // follow keeps a report of a log, as the exchange does, until it is stopped.
-func (f followed) follow(dir string) (kept *report.Report, stop func()) {
+func follow(log report.Source, dir string) (kept *report.Report, stop func()) {
 	kept = report.New(report.Options{
-		Dir: filepath.Join(dir, "report"), Source: f, Logger: slog.New(slog.DiscardHandler),
+		Dir: filepath.Join(dir, "report"), Source: log, Logger: slog.New(slog.DiscardHandler),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -55,7 +55,7 @@ func rebuildAll(spec *logSpec) (result *rebuildResult, err error) {
 	now := time.Now().UnixNano()
 	named.Apply(1, now, newFacts(now).names())
 	began := time.Now()
-	kept, stop := followed{log, named}.follow(spec.Dir)
+	kept, stop := follow(followed{log, named}, spec.Dir)
 	defer stop()
 	if err := caughtUp(kept); err != nil {
 		return nil, err

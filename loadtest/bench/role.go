@@ -24,6 +24,7 @@ var roles = map[string]func(in io.Reader, out io.Writer) error{
 	"role-memory":  play(weigh),
 	"role-commit":  play(commitPair),
 	"role-rebuild": play(rebuildAll),
+	"role-pages":   play(turnPages),
 
 	"role-committer": play(commitAll),
 }
