@@ -51,6 +51,7 @@ type sizes struct {
 	committed    int           // leads of a run of the committer alone
 	reported     int           // of a report that is built anew
 	paged        int           // of one whose pages are turned
+	viewers      viewers       // of one that is looked at
 
 	endpoints, hooksEach int // of webhooks; how many each of them is owed at once
 	seedCalls            int // of a run
@@ -61,7 +62,7 @@ var full = sizes{
 	leads: 1_000_000, smallest: 500_000, largest: 2_000_000, commitRate: 5_000, idle: 5 * time.Second,
 	connections: []int{64, 256}, growthConnections: 64, calibration: time.Second, retries: 3,
 	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, postBuyers: 10, openLasting: 10 * time.Second, postsLasting: time.Minute,
-	held: 10_000_000, tightLasting: 2 * time.Minute, committed: 500_000, reported: 200_000, paged: 10_000_000,
+	held: 10_000_000, tightLasting: 2 * time.Minute, committed: 500_000, reported: 200_000, paged: 10_000_000, viewers: viewers{2, time.Second},
 	endpoints: 100, hooksEach: 100,
 	seedCalls: 200,
 }
@@ -71,7 +72,7 @@ var quick = sizes{
 	leads: 10_000, smallest: 20_000, largest: 40_000, commitRate: 1_000, idle: 500 * time.Millisecond,
 	connections: []int{64, 256}, growthConnections: 64, calibration: 300 * time.Millisecond,
 	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, postBuyers: 10, openLasting: 2 * time.Second, postsLasting: 2 * time.Second,
-	held: 50_000, tightLasting: 2 * time.Second, committed: 20_000, reported: 5_000, paged: 5_000,
+	held: 50_000, tightLasting: 2 * time.Second, committed: 20_000, reported: 5_000, paged: 5_000, viewers: viewers{2, time.Second},
 	endpoints: 10, hooksEach: 20,
 	seedCalls: 20,
 }

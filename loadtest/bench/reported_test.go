@@ -23,7 +23,7 @@ func TestWhatAReportCostsIsJudgedByTheMedianOfThePairs(t *testing.T) {
 		{"a quarter more", took(5, 5, 5), took(4, 4, 4), missed, "1.25 times"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := reportedRow(c.with, c.without)
+			got := reportedRow("a report is kept", c.with, c.without)
 			if got.verdict != c.verdict || !strings.HasPrefix(got.measured, c.measured) {
 				t.Errorf("the row says %q, %v", got.measured, got.verdict)
 			}

@@ -49,6 +49,7 @@ func unbuilt(t *testing.T) *bench {
 	b.size.smallest, b.size.largest, b.size.leads, b.size.commitRate = 1000, 1200, 1000, 200
 	b.size.auctionBuyers, b.size.openBuyers, b.size.postBuyers = []int{1, 2}, 2, 3
 	b.size.openLasting, b.size.postsLasting = 200*time.Millisecond, 300*time.Millisecond
+	b.size.paged, b.size.viewers = 2000, viewers{2, 50 * time.Millisecond}
 	return b
 }
 
@@ -96,6 +97,30 @@ func TestServersAreMeasuredAndEnded(t *testing.T) {
 	}
 	if err := b.close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAReportIsMeasuredWhileItIsLookedAt(t *testing.T) {
+	b := small(t)
+	b.size.openLasting = time.Second // an overview comes each
+	var whats []string
+	for _, measure := range []func(*bench) ([]row, error){(*bench).reported, (*bench).pages} {
+		rows, err := measure(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			whats = append(whats, r.what)
+		}
+	}
+	said := strings.Join(whats, "\n")
+	for _, want := range []string{
+		"ingest p99 while a report is kept, over", "ingest p99 while a report is kept and 2 viewers have the dashboard open, over",
+		"data of a page of the dashboard from a report of 2000 leads of a month, the slowest of 12 pages",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in\n%s", want, said)
+		}
 	}
 }
 

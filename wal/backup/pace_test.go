@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pingpost/wal"
 )
 
 // TestRateIsKept: what the log had before goes no faster than the rate, and what was
@@ -40,6 +42,31 @@ func TestRateIsKept(t *testing.T) {
 		s.put("just now")
 		if took := ships(); took > time.Second {
 			t.Errorf("an entry that was logged just now waited %v", took)
+		}
+	})
+}
+
+// TestFolderIsWrittenAtTheRate: the bytes of one object reach a folder, which may be on the
+// log's disk, no faster than the rate. Time is virtual.
+func TestFolderIsWrittenAtTheRate(t *testing.T) {
+	const perSecond, pieces = 1 << 20, 8
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, t.TempDir())
+		defer s.close()
+		dir := newDir(t, t.TempDir())
+		opt := small(dir, nil)
+		opt.Rate = perSecond
+		shipper, err := NewShipper(Open(s.log), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer shipper.Close()
+		began := time.Now()
+		if err := dir.Put(t.Context(), "object", make([]byte, pieces*wal.AsidePiece)); err != nil {
+			t.Fatal(err)
+		}
+		if took, want := time.Since(began), time.Duration(pieces-1)*wal.AsidePiece*time.Second/perSecond; took != want {
+			t.Errorf("it took %v, want %v", took, want)
 		}
 	})
 }

@@ -109,7 +109,7 @@ func NewShipper(src Source, opt Options) (*Shipper, error) {
 		return nil, err
 	}
 	if dir, isFolder := opt.To.(*store.Dir); isFolder {
-		dir.Pace(opt.Rate)
+		dir.FillBy(func(f *os.File, data []byte) error { return wal.WriteAside(f, data, opt.Rate) })
 	}
 	lock, err := src.lock(opt.To.String())
 	if err != nil {

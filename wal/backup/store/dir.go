@@ -14,8 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"pingpost/wal"
 )
 
 // Dir is a folder, best on another machine's disk. A file under its own name is
@@ -27,8 +25,8 @@ import (
 // what may be the last: there is one last in each folder.)
 type Dir struct {
 	root   string
-	rate   int64 // at which a file is written, in bytes a second; 0: as fast as it goes
-	reads  bool  // who restores asks for everything, and needs no fsync of it
+	fill   func(f *os.File, data []byte) error
+	reads  bool // who restores asks for everything, and needs no fsync of it
 	mu     sync.Mutex
 	synced map[string]bool // folders in which all that others have left is durable
 }
@@ -58,7 +56,7 @@ func OpenDir(root string) (*Dir, error) {
 			_ = os.Remove(filepath.Join(tmp, file.Name())) // it takes room and nothing else
 		}
 	}
-	return &Dir{root: root, synced: map[string]bool{}}, nil
+	return &Dir{root: root, fill: fillAtOnce, synced: map[string]bool{}}, nil
 }
 
 // makeRoot makes a folder and those above it that are missing, with durable entries.
@@ -87,12 +85,17 @@ func FindDir(root string) (*Dir, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("the backup folder %q is a file", root)
 	}
-	return &Dir{root: filepath.Clean(root), reads: true, synced: map[string]bool{}}, nil
+	return &Dir{root: filepath.Clean(root), fill: fillAtOnce, reads: true, synced: map[string]bool{}}, nil
 }
 
-// Pace bounds how fast an object is written, in bytes a second: the folder may be on the
-// disk that commits wait for. It is called before anything is put.
-func (d *Dir) Pace(bytesPerSecond int64) { d.rate = bytesPerSecond }
+// FillBy has fill write an object's bytes to its file, which is at once else. It is called
+// before anything is put.
+func (d *Dir) FillBy(fill func(f *os.File, data []byte) error) { d.fill = fill }
+
+func fillAtOnce(f *os.File, data []byte) error {
+	_, err := f.Write(data)
+	return err
+}
 
 func (d *Dir) String() string { return d.root }
 
@@ -125,7 +128,7 @@ func (d *Dir) write(ctx context.Context, name string, data []byte, publish func(
 		return fmt.Errorf("cannot write to the backup folder: %w", err)
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }() // where the rename has moved it, there is nothing
-	err = wal.WriteAside(tmp, data, d.rate)
+	err = d.fill(tmp, data)
 	if err = errors.Join(err, tmp.Chmod(filePerm), tmp.Sync(), tmp.Close()); err == nil {
 		err = d.makeFolder(filepath.Dir(d.path(name)))
 	}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// viewers have the dashboard open: each listens to the overview, as its first page does,
+// and asks for a report again and again.
+type viewers struct {
+	number int
+	every  time.Duration // before each of one's questions
+}
+
+// viewed is what they got.
+type viewed struct{ events, reports atomic.Int64 }
+
+// watch has them look on until it is stopped. The error is what one of them met.
+func (v viewers) watch(ctx context.Context, p *process) (stop func() (*viewed, error)) {
+	ctx, cancel := context.WithCancel(ctx)
+	got, errs := new(viewed), make([]error, 2*v.number)
+	var all sync.WaitGroup
+	for i := range v.number {
+		all.Go(func() { errs[2*i] = p.listen(ctx, &got.events) })
+		all.Go(func() { errs[2*i+1] = v.ask(ctx, p, &got.reports) })
+	}
+	return func() (*viewed, error) {
+		cancel()
+		all.Wait()
+		return got, errors.Join(errs...)
+	}
+}
+
+// ask asks for today's report, by the hour and the buyer.
+func (v viewers) ask(ctx context.Context, p *process, answers *atomic.Int64) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(v.every):
+		}
+		err := p.fetch(ctx, "/admin/v1/report?by=hour,buyer", io.Discard)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // it was asked to end
+		}
+		if err != nil {
+			return err
+		}
+		answers.Add(1)
+	}
+}
+
+// listen counts the overviews that come.
+func (p *process) listen(ctx context.Context, events *atomic.Int64) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.Admin+"/admin/v1/live", http.NoBody)
+	if err != nil {
+		return err
+	}
+	request.SetBasicAuth("operator", apiKey)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET /admin/v1/live: status %d", response.StatusCode)
+	}
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "data:") {
+			events.Add(1)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return errors.Join(errors.New("the overview ended while it was watched"), lines.Err())
+}
