@@ -10,19 +10,26 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"pingpost/engine/event"
 	"pingpost/server/vault/slots"
+	"pingpost/wal"
 )
 
 // The data directories of testdata/data were written by the releases that they are
 // named for, and every later one opens them. One is added when what is written
-// changes, by -write-data NAME; none is ever changed.
+// changes, by -write-data NAME; none is ever changed. A NAME that begins with operated
+// is of an exchange that operators worked on, every other of a day of leads.
 var writeData = flag.String("write-data", "", "write testdata/data/NAME.tar.gz by this program")
 
-const goldenData = "testdata/data"
+const (
+	goldenData = "testdata/data"
+	operated   = "operated"
+)
 
 // goldenDay is an exchange as it stands in the midst of a day: leads recorded,
 // delivered, refused, duplicate, one whose delivery nobody knows the fate of, one that
@@ -85,6 +92,17 @@ func TestGoldenDataIsOpened(t *testing.T) {
 			if got := hashOf(t, p); got != string(want) {
 				t.Errorf("the state's hash is %s, and was %s", got, want)
 			}
+			bare := unpacked(t, name)
+			if err := os.RemoveAll(filepath.Join(bare.data(), "snapshot")); err != nil {
+				t.Fatal(err)
+			}
+			if got := hashOf(t, bare); got != string(want) {
+				t.Errorf("replayed from its first entry the state's hash is %s, and was %s", got, want)
+			}
+			if strings.HasPrefix(filepath.Base(name), operated) {
+				opensOperations(t, p)
+				return
+			}
 			opensGoldenData(t, p)
 		})
 	}
@@ -135,7 +153,11 @@ func hashOf(t *testing.T, p place) string {
 // writeGoldenData packs a day, as a crash would leave it, under a new name.
 func writeGoldenData(t *testing.T, name string) {
 	t.Helper()
-	p := goldenDay(t).copy(t)
+	written := goldenDay
+	if strings.HasPrefix(name, operated) {
+		written = goldenOperations
+	}
+	p := written(t).copy(t)
 	thinOut(t, p)
 	if err := os.WriteFile(filepath.Join(p.dir, "hash"), []byte(hashOf(t, p)), 0o600); err != nil {
 		t.Fatal(err)
@@ -219,10 +241,58 @@ func unpacked(t *testing.T, path string) place {
 
 // TestGoldenDataIsWhole: the releases before this one are there.
 func TestGoldenDataIsWhole(t *testing.T) {
-	for _, name := range []string{"unsealed", "sealed"} {
+	for _, name := range []string{"unsealed", "sealed", operated} {
 		names, err := filepath.Glob(filepath.Join(goldenData, "*.tar.gz"))
 		if err != nil || !slices.Contains(names, filepath.Join(goldenData, name+".tar.gz")) {
 			t.Errorf("%s is gone: %v, %v", name, names, err)
+		}
+	}
+}
+
+// TestGoldenDataHasEveryFact: each kind of fact stands in golden data, and of those that
+// operators make each field does. Whoever adds one writes data with it.
+func TestGoldenDataHasEveryFact(t *testing.T) {
+	names, err := filepath.Glob(filepath.Join(goldenData, "*.tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[event.Kind]map[string]bool{}
+	for _, name := range names {
+		reader, err := wal.NewReader(unpacked(t, name).data(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d event.Decoder
+		for {
+			entry, err := reader.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			fact, err := d.Decode(entry.Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen[fact.Kind()] == nil {
+				seen[fact.Kind()] = map[string]bool{}
+			}
+			for v, i := reflect.ValueOf(fact).Elem(), 0; i < v.NumField(); i++ {
+				seen[fact.Kind()][v.Type().Field(i).Name] = seen[fact.Kind()][v.Type().Field(i).Name] || !v.Field(i).IsZero()
+			}
+		}
+		reader.Close()
+	}
+	operators := []event.Kind{event.KindCatalogSet, event.KindDoorSet, event.KindListLoaded, event.KindUserSet, event.KindAPITokenSet}
+	for kind := event.Kind(1); !strings.HasPrefix(kind.String(), "kind_"); kind++ {
+		if seen[kind] == nil {
+			t.Errorf("no golden data has a fact %s: write some, by -write-data", kind)
+		}
+		for field, there := range seen[kind] {
+			if !there && slices.Contains(operators, kind) {
+				t.Errorf("no golden data has a fact %s with a %s: write some, by -write-data", kind, field)
+			}
 		}
 	}
 }

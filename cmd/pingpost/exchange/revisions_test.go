@@ -10,20 +10,22 @@ import (
 	"time"
 )
 
-type historyPage struct {
-	Entries []struct {
-		Version uint32
-		At      *time.Time
-		By      string
-		From    string
-		Changes []struct {
-			Path          string
-			Before, After json.RawMessage
-		}
-		More int
-		Lost bool
+type pastVersion struct {
+	Version uint32
+	At      *time.Time
+	By      string
+	From    string
+	Changes []struct {
+		Path          string
+		Before, After json.RawMessage
 	}
-	Next *string
+	More int
+	Lost bool
+}
+
+type historyPage struct {
+	Entries []pastVersion
+	Next    *string
 }
 
 func (r *running) history(query string) historyPage {
