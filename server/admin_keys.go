@@ -75,7 +75,8 @@ func parameter(ctx *fasthttp.RequestCtx, name string) string {
 	return raw
 }
 
-// keys lists a supplier's live keys: how each begins, and since when it is good.
+// keys lists a supplier's live keys: how each begins, since when it is good, and when it
+// was used last.
 func (a *Admin) keys(ctx *fasthttp.RequestCtx) {
 	e := a.engineOr503(ctx)
 	if e == nil {
@@ -102,7 +103,7 @@ func (a *Admin) keys(ctx *fasthttp.RequestCtx) {
 func appendSecret(body []byte, c *state.Credential) []byte {
 	body = market.AppendJSONString(append(body, `"hint":`...), []byte(c.Hint))
 	body = time.Unix(0, c.At).UTC().AppendFormat(append(body, `,"since":"`...), time.RFC3339)
-	return append(body, '"')
+	return appendWhen(append(body, `","last_used":`...), c.Used.At())
 }
 
 func (a *Admin) revoke(ctx *fasthttp.RequestCtx) {

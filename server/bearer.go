@@ -52,6 +52,7 @@ func (s *Server) bearerOf(ctx *fasthttp.RequestCtx, scope event.Scopes) (caller,
 		ctx.Response.Header.Set(headerChallenge, challengeBad)
 		return caller{}, faultBadBearer
 	}
+	credential.Used.Note(s.clock.Now())
 	if !scopes.Has(scope) {
 		ctx.Response.Header.Set(headerChallenge, challengeScope+scope.String()+`"`)
 		return caller{}, faultNoScope

@@ -11,8 +11,9 @@ import (
 const maxKey = 512
 
 // supplierOf finds whose API key came with the request. Only the key's hash is
-// compared, by a map look-up, so the time it takes says nothing of any key.
-func (s *Server) supplierOf(key []byte) (*market.Supplier, fault) {
+// compared, by a map look-up, so the time it takes says nothing of any key. That the
+// key was used now is noted.
+func (s *Server) supplierOf(key []byte, now int64) (*market.Supplier, fault) {
 	if len(key) == 0 {
 		return nil, faultNoKey
 	}
@@ -27,5 +28,6 @@ func (s *Server) supplierOf(key []byte) (*market.Supplier, fault) {
 	if supplier == nil { // configured once, and gone
 		return nil, faultBadKey
 	}
+	credential.Used.Note(now)
 	return supplier, fault{}
 }

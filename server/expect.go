@@ -47,7 +47,7 @@ func (s *Server) expected(ctx *fasthttp.RequestCtx) (status int) {
 func (s *Server) mayEnter(ctx *fasthttp.RequestCtx, id market.RequestID, on route) (ok bool) {
 	switch on {
 	case routeIngest, routeAvailability, routeSuppliersLead:
-		_, bad := s.supplierOf(ctx.Request.Header.Peek("x-api-key"))
+		_, bad := s.supplierOf(ctx.Request.Header.Peek("x-api-key"), s.clock.Now())
 		if ok = bad.status == 0; !ok {
 			s.turnAway(ctx, id, bad)
 		}

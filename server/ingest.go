@@ -44,7 +44,7 @@ const usualAnswer = 384
 // there is no decision.
 func (s *Server) decide(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) *engine.Decision {
 	received := s.clock.Now()
-	supplier, bad := s.supplierOf(r.credential)
+	supplier, bad := s.supplierOf(r.credential, received)
 	if bad.status != 0 {
 		s.turnAway(ctx, id, bad)
 		return nil

@@ -44,7 +44,7 @@ func (s *Server) look(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, _ 
 // /api/v1/leads/{id}.
 func (s *Server) lookAsSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, _ fault) {
 	now := s.clock.Now()
-	supplier, bad := s.supplierOf(r.credential)
+	supplier, bad := s.supplierOf(r.credential, now)
 	if bad.status != 0 {
 		s.turnAway(ctx, id, bad)
 		return

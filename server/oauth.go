@@ -83,7 +83,9 @@ func (s *Server) clientOf(l login) (client state.Credential, known bool) {
 	if !known || client.Kind != event.CredentialOAuthClient || client.Client != l.id {
 		return state.Credential{}, false
 	}
-	_, known = s.callerOf(&client)
+	if _, known = s.callerOf(&client); known {
+		client.Used.Note(s.clock.Now())
+	}
 	return client, known
 }
 

@@ -59,7 +59,7 @@ func (s *Server) ping(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, re
 // /api/v1/ping.
 func (s *Server) availability(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, read fault) {
 	received := s.clock.Now()
-	supplier, bad := s.supplierOf(r.credential)
+	supplier, bad := s.supplierOf(r.credential, received)
 	if bad.status != 0 {
 		s.turnAway(ctx, id, bad)
 		return

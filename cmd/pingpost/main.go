@@ -32,6 +32,7 @@ type commands struct {
 	Explain   explainCmd   `cmd:"" help:"Tell what became of a lead or an auction, and why: every candidate, every try."`
 	Statement statementCmd `cmd:"" help:"Say what became of a buyer's or a supplier's money in a period."`
 	Report    reportCmd    `cmd:"" help:"Say what was asked, bid, sold, refused and returned in a period, and by whom."`
+	Users     usersCmd     `cmd:"" help:"See to the accounts of operators: list, add, role, password, remove."`
 	Erase     eraseCmd     `cmd:"" help:"Make sure that nobody can know any more who a person was."`
 	Log       logCmd       `cmd:"" help:"Look into an exchange's log: dump, verify, hash."`
 	Loadtest  loadtestCmd  `cmd:"" help:"Test an exchange under load, and hold it to a scenario's limits."`

@@ -17,6 +17,7 @@ type Credential struct {
 	Hash   [32]byte
 	Hint   string
 	At     int64
+	Used   *LastUse // never nil of one that State gives
 }
 
 // access keeps credentials by their hash, the secrets that the exchange itself
@@ -157,9 +158,13 @@ func (a *access) setCredential(e *event.CredentialSet) {
 		delete(a.byHash, e.Hash)
 		return
 	}
+	used := a.byHash[e.Hash].Used // said once more
+	if used == nil {
+		used = new(LastUse)
+	}
 	a.byHash[e.Hash] = Credential{
 		Kind: e.Credential, Owner: e.Owner, Ref: e.OwnerRef, Client: clone(e.Client), Scopes: e.Scopes,
-		Hash: e.Hash, Hint: clone(e.Hint), At: e.At,
+		Hash: e.Hash, Hint: clone(e.Hint), At: e.At, Used: used,
 	}
 }
 

@@ -56,6 +56,8 @@ func setLeaf(v reflect.Value) {
 		v.SetBool(true)
 	case reflect.Int64:
 		v.SetInt(1)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
 	default:
 		v.SetUint(1)
 	}

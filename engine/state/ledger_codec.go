@@ -213,7 +213,7 @@ func (a *access) read(r *reader) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for range r.count() {
-		var c Credential
+		c := Credential{Used: new(LastUse)}
 		copy(c.Hash[:], r.raw(32))
 		c.Kind, c.Owner, c.Ref = event.CredentialKind(r.uint()), event.NameKind(r.uint()), market.Ref(r.uint())
 		c.Client, c.Scopes = r.string(), event.Scopes(r.uint())

@@ -10,7 +10,9 @@ type Report struct {
 func (r *Report) fill() { r.Keep = r.Keep.orElse(90 * day) }
 
 // ReportSettings are the same, judged.
-type ReportSettings struct{ Keep time.Duration }
+type ReportSettings struct {
+	Keep time.Duration `key:"report.keep"`
+}
 
 func (c *compiler) report(at place, r *Report) ReportSettings {
 	if keep := r.Keep.span(); keep != 0 && (keep < day || keep > 3650*day) {

@@ -8,22 +8,24 @@ import (
 	"time"
 )
 
-// Settings is what the process needs beside the catalog.
+// Settings is what the process needs beside the catalog. Each field has the key by which
+// the document knows it, and whether a change of it takes effect at once; else it does at
+// the next start.
 type Settings struct {
-	DataDir         string // absolute, or relative to the working directory where the file's path was
-	Listen          string
-	TLS             TLSSettings // of Listen
-	AdminListen     string
-	AdminTLS        TLSSettings
-	AdminPassword   Secret
-	TrustedProxies  []netip.Prefix
-	TrustedNetworks []netip.Prefix
-	Tenant          string
-	Sandbox         bool
-	History         time.Duration
-	Idempotency     time.Duration
-	PingIdempotency time.Duration // how long a ping's answer and its name are kept
-	TokenLifetime   time.Duration
+	DataDir         string         `key:"data_dir"` // absolute, or relative to the working directory where the file's path was
+	Listen          string         `key:"listen"`
+	TLS             TLSSettings    `key:"tls"` // of Listen
+	AdminListen     string         `key:"admin.listen"`
+	AdminTLS        TLSSettings    `key:"admin.tls"`
+	AdminPassword   Secret         `key:"admin.password"`
+	TrustedProxies  []netip.Prefix `key:"trusted_proxies" effect:"at once"`
+	TrustedNetworks []netip.Prefix `key:"trusted_networks"`
+	Tenant          string         `key:"tenant"`
+	Sandbox         bool           `key:"sandbox"`
+	History         time.Duration  `key:"history"`
+	Idempotency     time.Duration  `key:"idempotency"`
+	PingIdempotency time.Duration  `key:"ping_idempotency"` // how long a ping's answer and its name are kept
+	TokenLifetime   time.Duration  `key:"token_lifetime"`
 	Limits          LimitSettings
 	Webhooks        WebhookSettings
 	Report          ReportSettings
@@ -32,10 +34,15 @@ type Settings struct {
 
 // LimitSettings are the limits in bytes, connections and time.
 type LimitSettings struct {
-	Body, Answer, Header                   int
-	Connections, MaxConnsPerIP             int
-	AuthFailures                           int // a second, from one address
-	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
+	Body          int           `key:"limits.body"`
+	Answer        int           `key:"limits.answer"`
+	Header        int           `key:"limits.header"`
+	Connections   int           `key:"limits.connections"`
+	MaxConnsPerIP int           `key:"limits.max_conns_per_ip"`
+	AuthFailures  int           `key:"limits.auth_failures"` // a second, from one address
+	ReadTimeout   time.Duration `key:"limits.read_timeout"`
+	WriteTimeout  time.Duration `key:"limits.write_timeout"`
+	IdleTimeout   time.Duration `key:"limits.idle_timeout"`
 }
 
 func (c *compiler) settings(d *Document) {

@@ -32,9 +32,9 @@ func (t *Traces) fill() {
 
 // TraceSettings are the same, judged. Without an endpoint nothing is traced.
 type TraceSettings struct {
-	Endpoint string
-	Sample   market.Share
-	Headers  []TraceHeader
+	Endpoint string        `key:"traces.endpoint"`
+	Sample   market.Share  `key:"traces.sample"`
+	Headers  []TraceHeader `key:"traces.headers"`
 }
 
 // Header is what goes with each batch.

@@ -17,7 +17,9 @@ const mostInFlight = 64
 func (w *Webhooks) fill() { w.InFlight = given(w.InFlight, 8) }
 
 // WebhookSettings are the same, judged.
-type WebhookSettings struct{ InFlight int }
+type WebhookSettings struct {
+	InFlight int `key:"webhooks.in_flight"`
+}
 
 func (c *compiler) webhooks(at place, w *Webhooks) WebhookSettings {
 	c.intIn(at.key("in_flight"), *w.InFlight, 1, mostInFlight)

@@ -14,6 +14,7 @@ func (x *Exchange) Close() error {
 	x.endHooks() // while the engine still logs what the last attempts come to
 	x.engine.Load().Close()
 	x.keeper.stop()
+	x.uses.end(x)
 	x.reporter.end()
 	x.tracer.Close(tracesWait)
 	if x.log.Err() == nil {
@@ -58,6 +59,7 @@ func (x *Exchange) abandon() error {
 	if e := x.engine.Load(); e != nil {
 		e.Close()
 	}
+	x.uses.end(x)
 	x.reporter.end()
 	x.tracer.Close(tracesWait)
 	if x.log != nil {

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"slices"
+	"strings"
 
 	"pingpost/engine"
 	"pingpost/engine/event"
@@ -171,12 +171,8 @@ func (x *Exchange) Reload() error {
 
 // warnRestart says which changed settings wait for a restart.
 func (x *Exchange) warnRestart(now *config.Settings) {
-	old := &x.settings
-	if old.DataDir != now.DataDir || old.Listen != now.Listen || old.AdminListen != now.AdminListen || old.TLS != now.TLS || old.AdminTLS != now.AdminTLS ||
-		old.AdminPassword != now.AdminPassword || old.Tenant != now.Tenant || old.Sandbox != now.Sandbox ||
-		old.TokenLifetime != now.TokenLifetime || old.Limits != now.Limits || old.Webhooks != now.Webhooks || old.History != now.History || old.Idempotency != now.Idempotency || old.PingIdempotency != now.PingIdempotency ||
-		fmt.Sprint(old.TrustedNetworks) != fmt.Sprint(now.TrustedNetworks) || !reflect.DeepEqual(old.Traces, now.Traces) {
-		x.logger.Warn("data_dir, addresses, the paths under tls, the password, the tenant's name, sandbox, limits, webhooks, history, idempotency, ping_idempotency, token_lifetime, trusted_networks and traces take effect at the next start")
+	if waiting := x.settings.Waiting(now); len(waiting) > 0 {
+		x.logger.Warn("what was changed of these settings takes effect at the next start", "settings", strings.Join(waiting, ", "))
 	}
 }
 

@@ -154,10 +154,12 @@ func TestSettingsThatWait(t *testing.T) {
 	p := newPlace(t, recorded)
 	x := start(t, p)
 	for name, config := range map[string]string{
-		"the password": strings.Replace(recorded, "${PASSWORD}", "another", 1),
-		"a limit":      recorded + "limits: {body: 1KiB}\n",
-		"the tenant":   recorded + "tenant: other\n",
-		"pings' keys":  recorded + "ping_idempotency: 1h\n",
+		"admin.password":   strings.Replace(recorded, "${PASSWORD}", "another", 1),
+		"limits.body":      recorded + "limits: {body: 1KiB}\n",
+		"tenant":           recorded + "tenant: other\n",
+		"ping_idempotency": recorded + "ping_idempotency: 1h\n",
+		"report.keep":      recorded + "report: {keep: 30d}\n",
+		"":                 recorded + "trusted_proxies: [10.9.8.7]\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := len(spoken.String())
@@ -165,8 +167,10 @@ func TestSettingsThatWait(t *testing.T) {
 			if err := x.Reload(); err != nil {
 				t.Fatal(err)
 			}
-			if said := spoken.String()[before:]; !strings.Contains(said, "take effect at the next start") {
-				t.Errorf("not a word of it: %s", said)
+			said := spoken.String()[before:]
+			_, waiting, _ := strings.Cut(said, `takes effect at the next start" tenant=production settings=`)
+			if waiting, _, _ = strings.Cut(waiting, "\n"); waiting != name {
+				t.Errorf("%q waits: %s", waiting, said)
 			}
 			x.must(200, "GET", "/admin/v1/hash", "")
 		})

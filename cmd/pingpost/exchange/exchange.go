@@ -69,6 +69,7 @@ type Exchange struct {
 	draining        atomic.Bool
 	room            space
 	keeper          keeper
+	uses            lastUses
 	archivist       archivist
 	reporter        reporter
 	tracer          *trace.Tracer // nil: nothing is traced

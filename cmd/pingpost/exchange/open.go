@@ -48,6 +48,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 	}
 	x.room.expect(x.snapshotSize())
 	x.room.begin(dir, x.logger, x.gone)
+	x.uses.load(x)
 	x.buyers = buyer.New(buyer.Options{
 		Secrets: x.secret, Trusted: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
 		TokenFailed: x.tokenFailed, Caught: x.answersTooMuch,
@@ -80,6 +81,7 @@ func (x *Exchange) open(built *config.Exchange) error {
 	}
 	x.beginHooks()
 	x.gauges()
+	x.uses.begin(x)
 	x.keeper.begin(x)
 	x.archivist.begin(x)
 	x.reporter.begin(x)

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// usersCmd sees to the accounts of operators.
+type usersCmd struct {
+	List     usersListCmd     `cmd:"" default:"withargs" help:"List the accounts (the default)."`
+	Add      usersAddCmd      `cmd:"" help:"Make an account."`
+	Role     usersRoleCmd     `cmd:"" help:"Give an account another role; its sessions and tokens end."`
+	Password usersPasswordCmd `cmd:"" help:"Give an account another password; its sessions and tokens end."`
+	Remove   usersRemoveCmd   `cmd:"" help:"Take an account out; its sessions and tokens end."`
+}
+
+// operatorAccount is one as the exchange tells it.
+type operatorAccount struct {
+	Name     string     `json:"name"`
+	Role     string     `json:"role"`
+	Created  time.Time  `json:"created_at"`
+	LastSeen *time.Time `json:"last_seen"`
+}
+
+func (f *adminFlags) accounts() (list []operatorAccount, text []byte, err error) {
+	if text, err = f.call("GET", "/admin/v1/users", nil); err != nil {
+		return nil, nil, err
+	}
+	var said struct {
+		Users []operatorAccount `json:"users"`
+	}
+	if err := json.Unmarshal(text, &said); err != nil {
+		return nil, nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
+	}
+	return said.Users, text, nil
+}
+
+// hasAccount tells whether there is one of this name; capitals count as small.
+func (f *adminFlags) hasAccount(name string) (bool, error) {
+	list, _, err := f.accounts()
+	for i := range list {
+		if strings.EqualFold(list[i].Name, name) {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// mustHave refuses a name that is no account's: the exchange would take it for a new one.
+func (f *adminFlags) mustHave(name string) error {
+	there, err := f.hasAccount(name)
+	if err == nil && !there {
+		err = fmt.Errorf("there is no user %q; pingpost users lists those there are", name)
+	}
+	return err
+}
+
+func accountPath(name string) string { return "/admin/v1/users/" + url.PathEscape(name) }
+
+// usersListCmd lists them.
+type usersListCmd struct {
+	adminFlags
+	JSON bool `name:"json" help:"Print what the exchange says."`
+}
+
+// Run asks and prints.
+func (c *usersListCmd) Run() error { return c.run(os.Stdout) }
+
+func (c *usersListCmd) run(out io.Writer) error {
+	list, text, err := c.accounts()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		_, err := out.Write(text)
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for i := range list {
+		seen := "not seen since the exchange's start"
+		if at := list[i].LastSeen; at != nil {
+			seen = "seen " + at.UTC().Format(time.RFC3339)
+		}
+		fmt.Fprintf(table, "%s\t%s\tmade %s\t%s\n", list[i].Name, list[i].Role, list[i].Created.UTC().Format(time.RFC3339), seen)
+	}
+	return table.Flush()
+}
+
+// usersRemoveCmd takes one out.
+type usersRemoveCmd struct {
+	adminFlags
+	Name string `arg:"" help:"The account's name."`
+}
+
+// Run asks for it.
+func (c *usersRemoveCmd) Run() error { return c.run(os.Stdout) }
+
+func (c *usersRemoveCmd) run(out io.Writer) error {
+	if _, err := c.call("DELETE", accountPath(c.Name), nil); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "removed  %s\n", c.Name)
+	return err
+}

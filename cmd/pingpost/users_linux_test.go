@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is one at which somebody sits, and what it has shown so far.
+type terminal struct {
+	t           *testing.T
+	ours, its   *os.File
+	mu          sync.Mutex // guards shown
+	shown       strings.Builder
+	endOfScreen chan struct{}
+}
+
+func newTerminal(t *testing.T) *terminal {
+	t.Helper()
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("this machine has no terminals to give: %v", err)
+	}
+	if err := unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	its, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("this machine shows no terminals: %v", err)
+	}
+	s := &terminal{t: t, ours: ours, its: its, endOfScreen: make(chan struct{})}
+	go func() {
+		defer close(s.endOfScreen)
+		for buffer := make([]byte, 4096); ; {
+			n, err := ours.Read(buffer)
+			s.mu.Lock()
+			s.shown.Write(buffer[:n])
+			s.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		its.Close()
+		ours.Close()
+	})
+	return s
+}
+
+func (s *terminal) screen() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown.String()
+}
+
+// types waits for a prompt, and for the terminal to show nothing of what is typed.
+func (s *terminal) types(prompt, text string) {
+	s.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(s.screen(), prompt) || s.echoes(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%q was never asked in secret: %q", prompt, s.screen())
+		}
+	}
+	if _, err := s.ours.WriteString(text); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *terminal) echoes() bool {
+	mode, err := unix.IoctlGetTermios(int(s.its.Fd()), unix.TCGETS)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return mode.Lflag&unix.ECHO != 0
+}
+
+// run has a command run there; meanwhile somebody types.
+func (s *terminal) run(meanwhile func(), args ...string) (code int) {
+	s.t.Helper()
+	cmd := program(s.t, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.its, s.its, s.its
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	meanwhile()
+	_ = cmd.Wait()
+	if !s.echoes() {
+		s.t.Error("the terminal is left silent")
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// TestUsersAtATerminal: a password is asked for twice and shown never; who makes a
+// mistake, or interrupts, has changed nothing, and has the terminal back.
+func TestUsersAtATerminal(t *testing.T) {
+	s := serve(t, "-c", configuration(t, served))
+	_, admin := s.addresses("production")
+	add := []string{"users", "add", "anna", "--role", "viewer", "--admin", admin}
+
+	at := newTerminal(t)
+	code := at.run(func() {
+		at.types("Password for anna: ", "first-of-a-canary\n")
+		at.types("Once more: ", "other-of-a-canary\n")
+	}, add...)
+	if code == 0 || must(t, "users", "--admin", admin) != "" {
+		t.Errorf("two that differ were taken: exit %d, %q", code, at.screen())
+	}
+
+	at = newTerminal(t)
+	if code := at.run(func() { at.types("Password for anna: ", "first-of\x03") }, add...); code != 130 || must(t, "users", "--admin", admin) != "" {
+		t.Errorf("interrupted: exit %d, %q", code, at.screen())
+	}
+
+	at = newTerminal(t)
+	code = at.run(func() {
+		at.types("Password for anna: ", "first-of-a-canary\n")
+		at.types("Once more: ", "first-of-a-canary\n")
+	}, add...)
+	at.its.Close()
+	<-at.endOfScreen
+	if screen := at.screen(); code != 0 || strings.Contains(screen, "canary") || !strings.Contains(screen, "made  anna  viewer") {
+		t.Errorf("exit %d, %q", code, screen)
+	}
+	if got := logsIn(t, admin, "anna", "first-of-a-canary"); got != 200 {
+		t.Errorf("anna cannot log in: %d", got)
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+// newPassword is where a password comes from: never the command line, which other users
+// of the machine can read.
+type newPassword struct {
+	Generate bool `help:"Make a password, and print it once."`
+}
+
+// longestLine is what is read of an input for a password: more than the exchange takes.
+const longestLine = 4096
+
+// get makes a password, asks for it twice at a terminal, or reads the input's first line.
+func (n *newPassword) get(in *os.File, of string) (string, error) {
+	if n.Generate {
+		return rand.Text(), nil
+	}
+	if !term.IsTerminal(int(in.Fd())) {
+		line, err := bufio.NewReader(io.LimitReader(in, longestLine)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", fmt.Errorf("cannot read the password: %w", err)
+		}
+		if line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"); line == "" {
+			return "", errors.New("the input has no password; write it there as a line, or say --generate")
+		}
+		return line, nil
+	}
+	first, err := askHidden(in, "Password for "+of+": ")
+	if err != nil {
+		return "", err
+	}
+	second, err := askHidden(in, "Once more: ")
+	switch {
+	case err != nil:
+		return "", err
+	case first != second:
+		return "", errors.New("the two are not the same; nothing was changed")
+	}
+	return first, nil
+}
+
+// askHidden reads a line that is not shown. Whoever interrupts it gets the terminal back
+// as it was.
+func askHidden(in *os.File, prompt string) (string, error) {
+	fd := int(in.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", fmt.Errorf("cannot ask for the password: %w", err)
+	}
+	ended, interrupted := make(chan struct{}), make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(interrupted)
+	defer close(ended)
+	go func() {
+		select {
+		case <-interrupted:
+			_ = term.Restore(fd, before)
+			fmt.Fprintln(os.Stderr)
+			os.Exit(130)
+		case <-ended:
+		}
+	}()
+	fmt.Fprint(os.Stderr, prompt)
+	line, err := term.ReadPassword(fd)
+	fmt.Fprintln(os.Stderr)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the password: %w", err)
+	}
+	return string(line), nil
+}
+
+// tell prints a password that was made, which nobody can see again.
+func (n *newPassword) tell(out io.Writer, password string) error {
+	if !n.Generate {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "password  %s\n", password)
+	return err
+}
