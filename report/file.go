@@ -84,6 +84,9 @@ func remove(path string) error {
 
 // connect opens the writer. A file that is not there is made.
 func connect(ctx context.Context, path string) (*file, error) {
+	if err := teach(); err != nil {
+		return nil, err
+	}
 	made, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
