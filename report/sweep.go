@@ -74,6 +74,7 @@ func (f *file) forget(ctx context.Context, before int64) (err error) {
 		return err
 	}
 	f.place = kept
+	f.settler.wrote(int(gone))
 	return nil
 }
 

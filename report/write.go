@@ -38,6 +38,7 @@ func (f *file) write(ctx context.Context, b *batch, nameOf func(event.NameKind, 
 		return err
 	}
 	f.place = reached
+	f.settler.wrote(b.n)
 	return nil
 }
 
