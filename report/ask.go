@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"pingpost/engine/market"
@@ -21,12 +19,16 @@ type Answer struct {
 	At  int64
 
 	report  *Report
+	ctx     context.Context //nolint:containedctx // of its reading, which Close ends
 	cancel  context.CancelFunc
 	tx      *sql.Tx
-	cells   *cursor
-	paces   *cursor // nil: who was how fast is not known by what is asked
+	sums    sums
+	paces   sums
 	sources map[int64]string
 	rows    []*Row
+
+	units      []int64 // that there are sums by of what is asked
+	next, last int64   // quarters that are not answered yet
 }
 
 // Ask answers a question. The error is a *Fault, a *Behind, or of the file, which is
@@ -45,7 +47,7 @@ func (r *Report) Ask(ctx context.Context, q Question) (*Answer, error) {
 		return nil, &Behind{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.opt.most.takes)
-	a := &Answer{Question: q, report: r, cancel: cancel}
+	a := &Answer{Question: q, report: r, ctx: ctx, cancel: cancel}
 	err := a.guard(func() error { return a.begin(ctx, f) })
 	if err != nil {
 		a.Close()
@@ -59,7 +61,7 @@ func (a *Answer) guard(do func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("what reads the report's file broke down: %v", cause)
-			a.tx, a.cells, a.paces = nil, nil, nil // nothing is called on them again
+			a.tx = nil // nothing is called on it again
 			a.report.spoil(err)
 		}
 	}()
@@ -94,30 +96,10 @@ func (a *Answer) begin(ctx context.Context, f *file) (err error) {
 	if err := a.nameSources(ctx); err != nil {
 		return err
 	}
-	table := coarseCells
-	if a.fine() {
-		table = fineCells
-	}
-	where, args, err := a.where(a.report.opt.Source, a.sourceRef)
-	if err != nil {
+	if err := a.plan(ctx); err != nil {
 		return err
 	}
-	count := 0
-	most := a.report.opt.most.cells
-	row := a.tx.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM "+table+" WHERE "+where+" LIMIT ?)", append(slices.Clone(args), most+1)...)
-	if err := row.Scan(&count); err != nil {
-		return err
-	}
-	if count > most {
-		return tooLarge(fmt.Sprintf("it adds up more than %d cells", most))
-	}
-	if a.cells, err = a.open(ctx, table, where, args, cellKey, measureNames); err != nil {
-		return err
-	}
-	if !a.fine() {
-		a.paces, err = a.open(ctx, paces, where, args, paceKey, []string{"n"})
-	}
-	return err
+	return a.count(ctx)
 }
 
 // covers sees that the file has all of the time that is asked about.
@@ -164,43 +146,6 @@ func (a *Answer) sourceRef(name string) int64 {
 	return -1 // which none has
 }
 
-// open asks a table for sums by what the question is by; a column of the key that the
-// question is not by is none.
-func (a *Answer) open(ctx context.Context, table, where string, args []any, key, measures []string) (*cursor, error) {
-	var selected, grouped []string
-	for _, column := range key {
-		if a.groups(column) {
-			selected, grouped = append(selected, column), append(grouped, column)
-		} else {
-			selected = append(selected, "NULL")
-		}
-	}
-	for _, name := range measures {
-		selected = append(selected, "sum("+name+")")
-	}
-	text := "SELECT " + strings.Join(selected, ", ") + " FROM " + table + " WHERE " + where
-	if len(grouped) > 0 {
-		text += " GROUP BY " + strings.Join(grouped, ", ")
-	}
-	if a.timed() {
-		text += " ORDER BY quarter"
-	}
-	rows, err := a.tx.QueryContext(ctx, text, args...)
-	if err != nil {
-		return nil, err
-	}
-	return newCursor(rows, key, len(measures))
-}
-
-// groups tells whether a column tells rows apart.
-func (a *Answer) groups(column string) bool {
-	switch column {
-	case "currency", "kind", "slot":
-		return true
-	}
-	return slices.ContainsFunc(a.By, func(d Dimension) bool { return d.column() == column })
-}
-
 // Next is the next row, good until the call after it; io.EOF follows the last.
 func (a *Answer) Next() (row *Row, err error) {
 	for len(a.rows) == 0 {
@@ -214,8 +159,6 @@ func (a *Answer) Next() (row *Row, err error) {
 
 // Close ends the reading.
 func (a *Answer) Close() {
-	a.cells.close()
-	a.paces.close()
 	if a.tx != nil {
 		_ = a.tx.Rollback()
 	}

@@ -24,9 +24,7 @@ type batch struct {
 	asked    map[market.AuctionID]int // of auctions, those that a lead may be sold at
 	bids     []bid
 	fine     map[cell]*measures
-	coarse   map[cell]*measures
-	paces    map[pace]int64
-	whys     map[why]*whySums
+	paces    map[pace]*histogram
 	entries  []engine.Entry
 	parties  []engine.Party
 
@@ -53,7 +51,7 @@ func newBatch(ctx context.Context, kept rows, names *sources) *batch {
 	return &batch{
 		ctx: ctx, kept: kept, sources: names,
 		asked: map[market.AuctionID]int{}, leads: map[market.LeadID]*lead{}, posts: map[postKey]*post{}, hooks: map[hookKey]*hook{},
-		fine: map[cell]*measures{}, coarse: map[cell]*measures{}, paces: map[pace]int64{}, whys: map[why]*whySums{},
+		fine: map[cell]*measures{}, paces: map[pace]*histogram{},
 	}
 }
 
@@ -90,20 +88,21 @@ func (b *batch) take(seq uint64, at int64, fact event.Event) error {
 func (b *batch) count(c cell, measure int, n int64) {
 	c.quarter = quarterOf(b.at)
 	into(b.fine, c)[measure] += n
-	into(b.coarse, c.coarse())[measure] += n
-	b.ask(c, measure, n)
 }
 
-func into(cells map[cell]*measures, c cell) *measures {
-	found := cells[c]
+// into is a sum, which begins with none.
+func into[K comparable, V any](sums map[K]*V, key K) *V {
+	found := sums[key]
 	if found == nil {
-		found = new(measures)
-		cells[c] = found
+		found = new(V)
+		sums[key] = found
 	}
 	return found
 }
 
 // clocked counts a time that a buyer took.
 func (b *batch) clocked(c cell, kind paceKind, elapsed int64) {
-	b.paces[pace{quarterOf(b.at), c.campaign, c.supplier, c.buyer, kind, slotOf(elapsed)}]++
+	c = c.only(parties)
+	c.quarter, c.currency = quarterOf(b.at), market.Currency{}
+	into(b.paces, pace{c, kind}).count(uint64(slotOf(elapsed)), 1)
 }

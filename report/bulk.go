@@ -32,6 +32,11 @@ func (f *file) sumsOf(ctx context.Context, table string, key, measures []string)
 	for _, name := range measures {
 		sets = append(sets, name+" = "+name+" + excluded."+name)
 	}
+	return f.mergesOf(ctx, table, key, measures, sets)
+}
+
+// mergesOf begins to write rows that change those of the same key.
+func (f *file) mergesOf(ctx context.Context, table string, key, measures, sets []string) *bulk {
 	return &bulk{
 		ctx: ctx, f: f, head: "INSERT INTO " + table, columns: len(key) + len(measures),
 		tail: " ON CONFLICT (" + strings.Join(key, ", ") + ") DO UPDATE SET " + strings.Join(sets, ", "),

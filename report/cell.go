@@ -23,12 +23,6 @@ func quarterOf(at int64) int64 {
 	return floorDiv(at, quarter)
 }
 
-// coarse is the cell without what coarse cells do not tell apart.
-func (c cell) coarse() cell {
-	c.source, c.state, c.reason = 0, "", 0
-	return c
-}
-
 // cause is why something came to nothing: towards a supplier, a market.Reason; of a
 // buyer, what it came to as a candidate.
 type cause uint8

@@ -149,7 +149,7 @@ func TestUseless(t *testing.T) {
 		"of another life":        {func(_ *testing.T, r *running) { r.log.change(func() { r.log.life.Epoch++ }) }, 1},
 		"of another exchange":    {func(_ *testing.T, r *running) { r.log.change(func() { r.log.life.Exchange[0]++ }) }, 1},
 		"further than the log":   {func(_ *testing.T, r *running) { r.alter("UPDATE place SET seq = 1000") }, 1},
-		"without a table":        {func(_ *testing.T, r *running) { r.alter("DROP TABLE cells_fine") }, 1},
+		"without a table":        {func(_ *testing.T, r *running) { r.alter("DROP TABLE cells") }, 1},
 		"good, and all there is": {func(*testing.T, *running) {}, 0},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -269,7 +269,7 @@ func TestKeep(t *testing.T) {
 	later.From = start.Add(30 * time.Minute).UnixNano()
 	r.caughtUp()
 	r.until("the oldest are gone, a quarter at a time", func() bool {
-		return r.scalar("SELECT min(quarter) FROM cells_fine") == fmt.Sprint(quarterOf(later.From))
+		return r.scalar("SELECT min(start) FROM cells WHERE unit = 1") == fmt.Sprint(quarterOf(later.From))
 	})
 	var fault *Fault
 	if _, err := r.Ask(t.Context(), whole(ByBuyer)); !errors.As(err, &fault) || fault.Field != "from" {

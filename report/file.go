@@ -32,6 +32,7 @@ type file struct {
 	sources  *sources
 	names    map[nameKey]bool // that the file has
 	breath   breath           // of who writes
+	settler  settler
 }
 
 // place is of which log the file is and how far it goes.
@@ -84,6 +85,9 @@ func remove(path string) error {
 
 // connect opens the writer. A file that is not there is made.
 func connect(ctx context.Context, path string) (*file, error) {
+	if err := teach(); err != nil {
+		return nil, err
+	}
 	made, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
@@ -92,7 +96,7 @@ func connect(ctx context.Context, path string) (*file, error) {
 		return nil, err
 	}
 	f := &file{path: path, prepares: map[string]*sql.Stmt{}, sources: newSources(), names: map[nameKey]bool{}, breath: breath{sleep: time.Sleep}}
-	f.pool, err = sql.Open("sqlite", address(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)",
+	f.pool, err = sql.Open("sqlite", address(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)", "wal_autocheckpoint(0)",
 		"cache_size(-16384)", "journal_size_limit(67108864)"))
 	if err != nil {
 		return nil, err
@@ -100,6 +104,9 @@ func connect(ctx context.Context, path string) (*file, error) {
 	f.pool.SetMaxOpenConns(1)
 	if f.writer, err = f.pool.Conn(ctx); err != nil {
 		return nil, errors.Join(err, f.pool.Close())
+	}
+	if f.settler.file, err = os.Open(path); err != nil {
+		return nil, errors.Join(err, f.writer.Close(), f.pool.Close())
 	}
 	return f, nil
 }
@@ -243,5 +250,5 @@ func (f *file) close() error {
 	if f.readers != nil {
 		errs = errors.Join(errs, f.readers.Close())
 	}
-	return errors.Join(errs, f.writer.Close(), f.pool.Close())
+	return errors.Join(errs, f.writer.Close(), f.pool.Close(), f.settler.file.Close())
 }

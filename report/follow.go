@@ -111,10 +111,11 @@ func (r *Report) follow(ctx, checks context.Context, f *file) error {
 		if err != nil {
 			return err
 		}
-		if f.breath.behind = more; more {
+		f.breath.behind = more
+		if more {
 			continue
 		}
-		if err := r.sweep(ctx, f); err != nil {
+		if err := errors.Join(r.sweep(ctx, f), f.settle(ctx)); err != nil {
 			return err
 		}
 		if time.Since(checked) > r.opt.checks {
@@ -172,6 +173,9 @@ func (r *Report) put(ctx context.Context, f *file, b *batch) error {
 	if b.n > 0 {
 		if err := f.write(ctx, b, r.opt.Source.NameOf); err != nil {
 			return spoils(err)
+		}
+		if err := f.settle(ctx); err != nil {
+			return err
 		}
 	}
 	durable, _ := r.opt.Source.Durable()

@@ -105,7 +105,7 @@ func rate(name string, part, whole int) column {
 	}}
 }
 
-func quantile(name string, thousandths int64, of func(*Row) histogram) column {
+func quantile(name string, thousandths uint64, of func(*Row) histogram) column {
 	return column{name, false, func(row *Row, dst []byte) []byte {
 		took, ok := of(row).quantile(thousandths)
 		if !ok {

@@ -111,10 +111,10 @@ func TestQuantiles(t *testing.T) {
 		t.Error("of nothing there is a middle")
 	}
 	for ms := int64(1); ms <= 100; ms++ {
-		h[slotOf(ms*int64(time.Millisecond))]++
+		h.count(uint64(slotOf(ms*int64(time.Millisecond))), 1)
 	}
 	var got []int64
-	for _, p := range []int64{1, 500, 990, 1000} {
+	for _, p := range []uint64{1, 500, 990, 1000} {
 		took, _ := h.quantile(p)
 		got = append(got, took.Round(time.Millisecond).Milliseconds())
 	}

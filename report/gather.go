@@ -7,87 +7,25 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
-
-	"pingpost/engine/market"
 )
-
-// cursor reads sums, one row ahead.
-type cursor struct {
-	rows   *sql.Rows
-	key    []string
-	values []any // the key, then the sums
-	more   bool
-}
-
-func newCursor(rows *sql.Rows, key []string, measures int) (*cursor, error) {
-	c := &cursor{rows: rows, key: key, values: make([]any, len(key)+measures)}
-	if err := c.step(); err != nil {
-		c.close()
-		return nil, err
-	}
-	return c, nil
-}
-
-func (c *cursor) step() error {
-	if c.more = c.rows.Next(); !c.more {
-		return c.rows.Err()
-	}
-	places := make([]any, len(c.values))
-	for i := range places {
-		places[i] = &c.values[i]
-	}
-	return c.rows.Scan(places...)
-}
-
-func (c *cursor) close() {
-	if c != nil {
-		_ = c.rows.Close()
-	}
-}
-
-// number is a column of the key, or zero where it is not told apart.
-func (c *cursor) number(column string) int64 {
-	n, _ := c.values[slices.Index(c.key, column)].(int64)
-	return n
-}
-
-func (c *cursor) text(column string) string {
-	s, _ := c.values[slices.Index(c.key, column)].(string)
-	return s
-}
-
-// sum is a measure; no rows at all come to none.
-func (c *cursor) sum(i int) int64 {
-	n, _ := c.values[len(c.key)+i].(int64)
-	return n
-}
 
 // gather reads the rows of the next hour or day, or all of them.
 func (a *Answer) gather() error {
-	if !a.cells.more {
+	start, of, ok := a.period()
+	if !ok {
 		return io.EOF
 	}
-	start := a.startOf(a.cells)
 	groups := make(map[string]*Row)
-	for a.cells.more && a.startOf(a.cells).Equal(start) {
-		row := a.group(groups, a.cells, a.cells.text("currency"), true)
-		for i := range row.measures {
-			row.measures[i] += a.cells.sum(i)
-		}
-		if len(groups) > a.report.opt.most.groups {
-			return tooLarge(fmt.Sprintf("it has more than %d rows at once", a.report.opt.most.groups))
-		}
-		if err := a.cells.step(); err != nil {
+	for _, s := range of {
+		if err := a.gatherSums(groups, s); err != nil {
 			return err
 		}
 	}
-	for a.paces != nil && a.paces.more && !a.startOf(a.paces).After(start) {
-		if row := a.group(groups, a.paces, "", false); row != nil {
-			row.clock(paceKind(a.paces.number("kind")), int(a.paces.number("slot")), a.paces.sum(0))
-		}
-		if err := a.paces.step(); err != nil {
-			return err
+	if a.paces.text != "" {
+		for _, s := range of {
+			if err := a.gatherPaces(groups, s); err != nil {
+				return err
+			}
 		}
 	}
 	for _, row := range groups {
@@ -106,35 +44,81 @@ func (a *Answer) gather() error {
 	return nil
 }
 
-func (a *Answer) startOf(c *cursor) time.Time {
-	if !a.timed() {
-		return time.Time{}
+// gatherSums adds what was counted in a span.
+func (a *Answer) gatherSums(groups map[string]*Row, of span) error {
+	var at cell
+	var currency string
+	var sum measures
+	places := append(a.places(&at), &currency)
+	for i := range sum {
+		places = append(places, &sum[i])
 	}
-	return a.start(time.Unix(0, c.number("quarter")*quarter))
+	return a.read(a.sums, of, places, func() error {
+		a.group(groups, &at, currency, true).add(&sum)
+		if len(groups) > a.report.opt.most.groups {
+			return tooLarge(fmt.Sprintf("it has more than %d rows at once", a.report.opt.most.groups))
+		}
+		return nil
+	})
 }
 
-// group is the row of a cursor's group.
-func (a *Answer) group(groups map[string]*Row, c *cursor, currency string, may bool) *Row {
-	var of Row
-	at := cell{}
-	for _, column := range c.key {
-		switch column {
-		case "campaign":
-			at.campaign = refOf(c, column)
-		case "supplier":
-			at.supplier = refOf(c, column)
-		case "buyer":
-			at.buyer = refOf(c, column)
-		case "source":
-			at.source = c.number(column)
-		case "state":
-			at.state = c.text(column)
-		case "reason":
-			at.reason = cause(c.number(column))
+// gatherPaces adds how long buyers took.
+func (a *Answer) gatherPaces(groups map[string]*Row, of span) error {
+	var at cell
+	var kind paceKind
+	var blob sql.RawBytes
+	return a.read(a.paces, of, append(a.places(&at), &kind, &blob), func() error {
+		row := a.group(groups, &at, "", false)
+		if row == nil {
+			return nil
+		}
+		took, err := histogramOf(blob)
+		if kind == pacePost {
+			row.posts.add(took)
+		} else {
+			row.pings.add(took)
+		}
+		return err
+	})
+}
+
+// read calls for each of a span's sums, which is in its places then.
+func (a *Answer) read(from sums, of span, places []any, take func() error) error {
+	rows, err := a.tx.QueryContext(a.ctx, from.text, a.arguments(of, from.args)...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := rows.Scan(places...); err != nil {
+			return err
+		}
+		if err := take(); err != nil {
+			return err
 		}
 	}
+	return rows.Err()
+}
+
+// places are where what the question is by stands in a cell.
+func (a *Answer) places(at *cell) (all []any) {
+	of := map[Dimension]any{
+		BySupplier: &at.supplier, ByBuyer: &at.buyer, ByCampaign: &at.campaign,
+		BySource: &at.source, ByState: &at.state, ByReason: &at.reason,
+	}
 	for _, d := range a.By {
-		of.Names[d] = a.nameOf(d, &at)
+		if !d.isTime() {
+			all = append(all, of[d])
+		}
+	}
+	return all
+}
+
+// group is the row of a cell.
+func (a *Answer) group(groups map[string]*Row, at *cell, currency string, may bool) *Row {
+	var of Row
+	for _, d := range a.By {
+		of.Names[d] = a.nameOf(d, at)
 	}
 	key := strings.Join(of.Names[:], "\x00") + "\x00" + currency
 	found := groups[key]
@@ -145,17 +129,3 @@ func (a *Answer) group(groups map[string]*Row, c *cursor, currency string, may b
 	}
 	return found
 }
-
-// clock counts a time that buyers took.
-func (r *Row) clock(kind paceKind, slot int, n int64) {
-	into := &r.pings
-	if kind == pacePost {
-		into = &r.posts
-	}
-	if *into == nil {
-		*into = histogram{}
-	}
-	(*into)[slot] += n
-}
-
-func refOf(c *cursor, column string) market.Ref { return market.Ref(c.number(column)) }

@@ -3,16 +3,20 @@ package report
 import (
 	"math/bits"
 	"time"
-
-	"pingpost/engine/market"
 )
 
-// pace is how often a buyer took about so long.
+// pace is what the times that buyers take are told apart by.
 type pace struct {
-	quarter                   int64
-	campaign, supplier, buyer market.Ref
-	kind                      paceKind
-	slot                      int
+	of   cell // its quarter and its parties
+	kind paceKind
+}
+
+// paceAt is where they are kept.
+type paceAt struct {
+	grain grain
+	unit  int64
+	start int64 // in units
+	pace  pace  // without its quarter
 }
 
 type paceKind uint8
@@ -47,25 +51,4 @@ func slotTime(slot int) time.Duration {
 	shift := (slot-exact)>>slotBits + 1
 	low := (1<<slotBits + (slot-exact)&(1<<slotBits-1)) << shift
 	return time.Duration(low+1<<shift/2) * time.Microsecond
-}
-
-// histogram counts times by slot; nil: none.
-type histogram map[int]int64
-
-// quantile is the time that so many thousandths did not exceed; false: there is none.
-func (h histogram) quantile(thousandths int64) (time.Duration, bool) {
-	total := int64(0)
-	for _, n := range h {
-		total += n
-	}
-	if total == 0 {
-		return 0, false
-	}
-	rank := (total*thousandths + 999) / 1000
-	for slot := range slots {
-		if rank -= h[slot]; rank <= 0 {
-			return slotTime(slot), true
-		}
-	}
-	return slotTime(slots - 1), true
 }

@@ -42,14 +42,6 @@ func DimensionNames() string { return strings.Join(dimensionNames[:], ", ") }
 
 func (d Dimension) isTime() bool { return d == ByHour || d == ByDay }
 
-// column is where a dimension stands in the tables.
-func (d Dimension) column() string {
-	if d.isTime() {
-		return "quarter"
-	}
-	return dimensionNames[d]
-}
-
 // kind is what the names of a dimension are configured as; false: they are not.
 func (d Dimension) kind() (event.NameKind, bool) {
 	switch d {
@@ -74,14 +66,13 @@ type Question struct {
 	Only     map[Dimension]string
 }
 
-// fine tells whether the question needs fine cells.
-func (q *Question) fine() bool {
-	for d := BySource; d <= ByReason; d++ {
-		if _, only := q.Only[d]; only || q.has(d) {
-			return true
-		}
+// grain is what the question tells apart.
+func (q *Question) grain() grain {
+	g := grainOf(q.By...)
+	for d := range q.Only {
+		g |= grainOf(d)
 	}
-	return false
+	return g
 }
 
 func (q *Question) has(dimension Dimension) bool {
@@ -152,9 +143,8 @@ func (q *Question) judge() error {
 	return nil
 }
 
-// where is the question as a condition.
-func (q *Question) where(src Source, sourceRef func(string) int64) (text string, args []any, err error) {
-	text, args = "quarter >= ? AND quarter < ?", []any{q.From / quarter, q.To / quarter}
+// only is what the question is only of, as a condition.
+func (q *Question) only(src Source, sourceRef func(string) int64) (text string, args []any, err error) {
 	for d := BySupplier; d < dimensions; d++ {
 		name, only := q.Only[d]
 		if !only {
@@ -185,7 +175,7 @@ func (q *Question) where(src Source, sourceRef func(string) int64) (text string,
 			}
 			continue
 		}
-		text += " AND " + d.column() + " = ?"
+		text += " AND " + d.String() + " = ?"
 	}
 	return text, args, nil
 }

@@ -6,7 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,8 +23,8 @@ var (
 	scaleDir   = flag.String("scale.dir", "", "folder whose report is measured, or made there; empty: one for this run")
 )
 
-// scaleLog is a month of a busy exchange: many suppliers, buyers, states and sources, of
-// which some are rare.
+// scaleLog is a month of a busy exchange: 20 campaigns, each with 5 suppliers and 8
+// buyers of its own or shared, in 50 states and of 4 sources; some are rare.
 type scaleLog struct{ leads int }
 
 const scaleSpan = 30 * 24 * time.Hour
@@ -55,7 +58,7 @@ type scaleReader struct {
 	data []byte
 }
 
-// often is one of so many, of which the last ones are rare.
+// often is one of so many, or rarely one more.
 func often(n, of int) market.Ref {
 	if n%100_003 == 0 {
 		return market.Ref(of + 1)
@@ -70,19 +73,27 @@ func (r *scaleReader) Next() (wal.Entry, error) {
 	}
 	at := r.log.at(n)
 	id := market.MakeID(at.UnixMilli(), [10]byte{byte(n >> 16), byte(n >> 8), byte(n)})
-	states := market.AllStates
-	state := market.State(1 + n*31%50)
-	if !states.Has(state) {
-		state = 1
-	}
+	dice := rand.New(rand.NewPCG(uint64(n), 7)) //nolint:gosec // no secret
+	campaign := often(n, 20)
 	lead := &event.LeadDecided{
-		Lead: id, Campaign: often(n, 20), Supplier: often(n, 50),
-		Fields:  []event.Field{text("state", state.String()), text("source", benchSources[n%len(benchSources)])},
+		Lead: id, Campaign: campaign, Supplier: market.Ref(1 + (int(campaign)*5+dice.IntN(5))%50),
+		Fields: []event.Field{
+			text("state", market.State(1+dice.IntN(50)).String()), text("source", benchSources[dice.IntN(len(benchSources))]),
+		},
 		Auction: event.Auction{ID: market.AuctionID(id)},
 	}
+	if n%100_003 == 0 {
+		lead.Supplier = 51
+	}
+	first := dice.IntN(8)
 	for b := range 4 {
+		buyer := market.Ref(1 + (int(campaign)*8+(first+b)%8)%40)
+		if n%100_003 == 0 && b == 0 {
+			buyer = 41
+		}
 		lead.Auction.Bids = append(lead.Auction.Bids, event.Bid{
-			Seat: uint32(b), Buyer: often(n+b, 40), Outcome: market.OutcomeLost, Elapsed: int64(n%100) * 1e6, Amount: 5_000_000, Currency: usd, Status: 200,
+			Seat: uint32(b), Buyer: buyer, Outcome: market.OutcomeLost, Elapsed: int64(1e6 * (20 + 60*dice.ExpFloat64())),
+			Amount: 5_000_000, Currency: usd, Status: 200,
 		})
 	}
 	if n%3 == 0 {
@@ -174,20 +185,75 @@ func TestScale(t *testing.T) {
 			return fmt.Sprintf("%d of %d", u.Unsold, u.Leads), nil
 		})
 	}
-	r.measure(t, "today's sums", func() (string, error) {
-		q := Question{Since: true}
-		q.From, q.To = ago(1), ago(0)
-		answer, err := r.Ask(context.Background(), q)
-		if err != nil {
-			return "", err
+	r.measureQuestions(t, ago)
+}
+
+// measureQuestions asks what the pages of reports and statements, and the overview, ask.
+func (r *Report) measureQuestions(t *testing.T, ago func(days int) int64) {
+	t.Helper()
+	newYork, err := time.LoadLocation("America/New_York")
+	must(t, err)
+	kolkata, err := time.LoadLocation("Asia/Kolkata")
+	must(t, err)
+	for _, row := range []struct {
+		zone *time.Location
+		days int
+		only map[Dimension]string
+		by   []Dimension
+	}{
+		{days: 1},
+		{days: 1, by: []Dimension{ByHour}},
+		{days: 7, by: []Dimension{ByHour}},
+		{days: 30, by: []Dimension{ByHour}},
+		{days: 30, by: []Dimension{ByDay}},
+		{days: 30, by: []Dimension{ByDay}, zone: newYork},
+		{days: 30, by: []Dimension{ByDay}, zone: kolkata},
+		{days: 30, by: []Dimension{ByCampaign}},
+		{days: 30, by: []Dimension{BySupplier}, zone: newYork},
+		{days: 30, by: []Dimension{ByDay, ByCampaign}},
+		{days: 30, by: []Dimension{ByDay, ByBuyer}},
+		{days: 30, by: []Dimension{ByDay, ByBuyer}, zone: newYork},
+		{days: 30, by: []Dimension{ByDay, ByBuyer}, zone: kolkata},
+		{days: 30, by: []Dimension{ByCampaign, ByBuyer}},
+		{days: 30, by: []Dimension{ByDay, ByCampaign, ByBuyer}},
+		{days: 30, by: []Dimension{ByCampaign, BySupplier, ByBuyer}},
+		{days: 30, by: []Dimension{ByDay, ByCampaign}, only: map[Dimension]string{BySupplier: "1_7"}},
+		{days: 30, by: []Dimension{ByState}},
+		{days: 30, by: []Dimension{ByDay, ByState}},
+		{days: 30, by: []Dimension{ByDay, ByState}, zone: newYork},
+		{days: 30, by: []Dimension{BySource}, only: map[Dimension]string{BySupplier: "1_7"}},
+		{days: 30, by: []Dimension{ByReason}},
+		{days: 30, by: []Dimension{ByReason}, only: map[Dimension]string{ByBuyer: "2_7"}},
+		{days: 1, by: []Dimension{BySource, ByState}},
+		{days: 30, by: []Dimension{BySource, ByState}},
+	} {
+		q := Question{By: row.by, From: ago(row.days), To: ago(0), Zone: row.zone, Only: row.only}
+		what := fmt.Sprintf("report: %v of %d days", row.by, row.days)
+		if row.only != nil {
+			what += fmt.Sprintf(", one %v", slices.Collect(maps.Keys(row.only)))
 		}
-		defer answer.Close()
-		row, err := answer.Next()
-		if err != nil {
-			return "", err
+		if row.zone != nil {
+			year, month, day := time.Unix(0, q.From).UTC().Date()
+			q.From = time.Date(year, month, day, 0, 0, 0, 0, row.zone).UnixNano()
+			q.To = time.Date(year, month, day+row.days-1, 0, 0, 0, 0, row.zone).UnixNano()
+			what += " in " + row.zone.String()
 		}
-		return fmt.Sprint(row.Count("leads")), nil
-	})
+		r.measure(t, what, func() (string, error) {
+			answer, err := r.Ask(context.Background(), q)
+			if err != nil {
+				return "", err
+			}
+			defer answer.Close()
+			rows, leads := 0, int64(0)
+			for row, err := answer.Next(); !errors.Is(err, io.EOF); row, err = answer.Next() {
+				if err != nil {
+					return "", err
+				}
+				rows, leads = rows+1, leads+row.Count("leads")
+			}
+			return fmt.Sprintf("%d rows, %d leads", rows, leads), nil
+		})
+	}
 }
 
 func (r *Report) measure(t *testing.T, what string, do func() (string, error)) {
@@ -204,5 +270,5 @@ func (r *Report) measure(t *testing.T, what string, do func() (string, error)) {
 		}
 		took[i] = time.Since(began).Round(100 * time.Microsecond)
 	}
-	t.Logf("%-48s %9s %9s  %s", what, took[0], took[1], said)
+	t.Logf("%-56s %9s %9s  %s", what, took[0], took[1], said)
 }

@@ -4,14 +4,15 @@ import "strings"
 
 // schemaVersion is raised with every change to what is below or to what is written
 // into it: a file of another version is built anew.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // applicationID is in the header of our files.
 const applicationID = 0x70706f73
 
 // schema are the tables. Times are Unix nanoseconds, money is millionths, ids are 16
 // bytes; buyers, suppliers, campaigns and sources are numbers that names and sources
-// tell. Those with ids in front are in the order of time, since ids are.
+// tell. Those with ids in front are in the order of time, since ids are. Sums are by units of
+// 1, 4 and 96 quarters of an hour: a unit's start is counted in units since 1970.
 const schema = `
 CREATE TABLE place (
 	one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -59,27 +60,25 @@ CREATE INDEX leads_reason ON leads (reason, id) WHERE reason > 0;
 CREATE INDEX leads_test ON leads (test, id) WHERE test = 1;
 `
 
-// cellKey are the columns that a cell is found by, and what a report is asked by.
-var cellKey = []string{"quarter", "campaign", "supplier", "buyer", "source", "state", "reason", "currency"}
+// cellKey are the columns that a cell is found by: how it is a sum, then what a report is
+// asked by.
+var cellKey = []string{"grain", "unit", "start", "campaign", "supplier", "buyer", "source", "state", "reason", "currency"}
 
 // paceKey are those of the times that buyers take.
-var paceKey = []string{"quarter", "campaign", "supplier", "buyer", "kind", "slot"}
+var paceKey = []string{"grain", "unit", "start", "campaign", "supplier", "buyer", "kind"}
 
-// Fine cells tell all apart; coarse ones not the source, the state and the reason, and
-// are a hundredth as many.
 const (
-	fineCells   = "cells_fine"
-	coarseCells = "cells_coarse"
-	paces       = "paces"
+	cells = "cells"
+	paces = "paces"
 )
 
-func cellTable(name string, key, measures []string) string {
+func sumTable(name string, key, measures []string, kind string) string {
 	return "CREATE TABLE " + name + " (" + strings.Join(key, " NOT NULL, ") + " NOT NULL, " +
-		strings.Join(measures, " INTEGER NOT NULL, ") + " INTEGER NOT NULL, PRIMARY KEY (" + strings.Join(key, ", ") + ")) WITHOUT ROWID;\n"
+		strings.Join(measures, " "+kind+" NOT NULL, ") + " " + kind + " NOT NULL, PRIMARY KEY (" + strings.Join(key, ", ") + ")) WITHOUT ROWID;\n"
 }
 
 // wholeSchema is schema and the tables of sums.
 func wholeSchema() string {
-	return schema + cellTable(fineCells, cellKey, measureNames) + cellTable(coarseCells, cellKey, measureNames) +
-		cellTable(paces, paceKey, []string{"n"}) + cellTable(whys, whyKey, whyNames)
+	return schema + sumTable(cells, cellKey, measureNames, "INTEGER") + sumTable(paces, paceKey, []string{"times"}, "BLOB") +
+		sumTable(whysTable, whyKey, whyNames, "INTEGER")
 }

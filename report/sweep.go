@@ -21,7 +21,7 @@ func (r *Report) sweep(ctx context.Context, f *file) error {
 	last := quarterOf(r.swept.Add(-r.opt.Keep).UnixNano())
 	for range sweptAtOnce {
 		oldest := int64(math.MaxInt64)
-		err := f.writer.QueryRowContext(ctx, "SELECT quarter FROM "+coarseCells+" ORDER BY quarter LIMIT 1").Scan(&oldest)
+		err := f.writer.QueryRowContext(ctx, oldestQuarter).Scan(&oldest)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return spoils(err)
 		}
@@ -60,12 +60,7 @@ func (f *file) forget(ctx context.Context, before int64) (err error) {
 			return err
 		}
 	}
-	for _, table := range []string{fineCells, coarseCells, paces} {
-		if err := f.drop(ctx, &gone, table+" WHERE quarter < ?", before/quarter); err != nil {
-			return err
-		}
-	}
-	if err := f.drop(ctx, &gone, whys+" WHERE unit IN (1, 24) AND (start + 1) * unit <= ?", floorDiv(before, int64(time.Hour))); err != nil {
+	if err := f.forgetSums(ctx, &gone, quarterOf(before)); err != nil {
 		return err
 	}
 	kept := f.place
@@ -79,6 +74,26 @@ func (f *file) forget(ctx context.Context, before int64) (err error) {
 		return err
 	}
 	f.place = kept
+	f.settler.wrote(int(gone))
+	return nil
+}
+
+// forgetSums removes those of units that are older as a whole. One that is in part is in no
+// question, since those begin later.
+func (f *file) forgetSums(ctx context.Context, gone *int64, before int64) error {
+	for _, unit := range []int64{quarters, hours, days} {
+		until := floorDiv(before, unit)
+		if err := f.drop(ctx, gone, whysTable+" WHERE unit = ? AND start < ?", unit, until); err != nil {
+			return err
+		}
+		for _, g := range grains {
+			for _, table := range []string{cells, paces} {
+				if err := f.drop(ctx, gone, table+" WHERE grain = ? AND unit = ? AND start < ?", g, unit, until); err != nil {
+					return err
+				}
+			}
+		}
+	}
 	return nil
 }
 

@@ -53,7 +53,7 @@ func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
 			return err
 		}
 		by := &tallies{map[Tally]int64{}, map[Tally]int64{}, map[Tally]int64{}, map[Tally]int64{}}
-		for _, part := range stretches(first, last) {
+		for _, part := range spans(first*hours, last*hours, []int64{days, hours}) {
 			if err := r.addWhys(ctx, tx, u, by, part, c, s.Buyer); err != nil {
 				return err
 			}
@@ -64,8 +64,8 @@ func (r *Report) Unmatched(ctx context.Context, s Search) (*Unmatched, error) {
 	return u, err
 }
 
-func (r *Report) addWhys(ctx context.Context, tx *sql.Tx, u *Unmatched, by *tallies, of stretchOfWhys, c *condition, only string) error {
-	rows, err := tx.QueryContext(ctx, "SELECT campaign, buyer, reason, sum(leads), sum(unmatched), sum(bids) FROM "+whys+
+func (r *Report) addWhys(ctx context.Context, tx *sql.Tx, u *Unmatched, by *tallies, of span, c *condition, only string) error {
+	rows, err := tx.QueryContext(ctx, "SELECT campaign, buyer, reason, sum(leads), sum(unmatched), sum(bids) FROM "+whysTable+
 		" WHERE unit = ? AND start >= ? AND start < ?"+c.where+" GROUP BY campaign, buyer, reason", append([]any{of.unit, of.first, of.last}, c.args...)...)
 	if err != nil {
 		return err

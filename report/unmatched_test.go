@@ -107,24 +107,6 @@ func TestUnmatchedAddsUp(t *testing.T) {
 	})
 }
 
-// TestStretches: every hour is in one of them, once.
-func TestStretches(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		first := rapid.Int64Range(-100, 100).Draw(t, "first")
-		last := first + rapid.Int64Range(0, 200).Draw(t, "hours")
-		next := first
-		for _, part := range stretches(first, last) {
-			if part.first*part.unit != next || part.last < part.first {
-				t.Fatalf("%+v begins elsewhere than at %d", part, next)
-			}
-			next = part.last * part.unit
-		}
-		if next != last {
-			t.Fatalf("they end at %d, want %d", next, last)
-		}
-	})
-}
-
 // TestKeepOfWhys: hours that are wholly past Keep go, and a day stays as long as an hour
 // of it does.
 func TestKeepOfWhys(t *testing.T) {

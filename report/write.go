@@ -20,9 +20,7 @@ func (f *file) write(ctx context.Context, b *batch, nameOf func(event.NameKind, 
 		}
 	}()
 	for _, part := range []func(context.Context, *batch) error{
-		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeHooks, f.writePaces, f.writeWhys,
-		func(ctx context.Context, b *batch) error { return f.writeCells(ctx, fineCells, b.fine) },
-		func(ctx context.Context, b *batch) error { return f.writeCells(ctx, coarseCells, b.coarse) },
+		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeHooks, f.writePaces, f.writeWhys, f.writeCells,
 		func(ctx context.Context, b *batch) error { return f.writeNames(ctx, b, nameOf) },
 	} {
 		if err := part(ctx, b); err != nil {
@@ -40,6 +38,7 @@ func (f *file) write(ctx context.Context, b *batch, nameOf func(event.NameKind, 
 		return err
 	}
 	f.place = reached
+	f.settler.wrote(b.n)
 	return nil
 }
 
@@ -122,20 +121,22 @@ func (f *file) writeHooks(ctx context.Context, b *batch) error {
 }
 
 func (f *file) writePaces(ctx context.Context, b *batch) error {
-	w := f.sumsOf(ctx, paces, paceKey, []string{"n"})
-	for p, n := range b.paces {
-		if err := w.add(p.quarter, p.campaign, p.supplier, p.buyer, p.kind, p.slot, n); err != nil {
+	w := f.mergesOf(ctx, paces, paceKey, []string{"times"}, []string{"times = " + addTimes + "(times, excluded.times)"})
+	for at, h := range b.rolledPaces() {
+		of := &at.pace.of
+		if err := w.add(at.grain, at.unit, at.start, of.campaign, of.supplier, of.buyer, at.pace.kind, h.appendTo(nil)); err != nil {
 			return err
 		}
 	}
 	return w.done()
 }
 
-func (f *file) writeCells(ctx context.Context, table string, cells map[cell]*measures) error {
-	w := f.sumsOf(ctx, table, cellKey, measureNames)
+func (f *file) writeCells(ctx context.Context, b *batch) error {
+	w := f.sumsOf(ctx, cells, cellKey, measureNames)
 	row := make([]any, 0, len(cellKey)+countMeasures)
-	for c, m := range cells {
-		row = append(row[:0], c.quarter, c.campaign, c.supplier, c.buyer, c.source, c.state, c.reason, c.currency.String())
+	for at, m := range b.rolled() {
+		c := &at.of
+		row = append(row[:0], at.grain, at.unit, at.start, c.campaign, c.supplier, c.buyer, c.source, c.state, c.reason, c.currency.String())
 		for _, n := range m {
 			row = append(row, n)
 		}
@@ -156,7 +157,7 @@ func (f *file) writeNames(ctx context.Context, b *batch, nameOf func(event.NameK
 		}
 	}
 	b.sources.fresh = nil
-	for c := range b.coarse {
+	for c := range b.fine {
 		for _, key := range []nameKey{{event.NameSupplier, c.supplier}, {event.NameBuyer, c.buyer}, {event.NameCampaign, c.campaign}} {
 			if key.ref == 0 || f.names[key] {
 				continue

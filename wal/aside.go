@@ -2,6 +2,7 @@ package wal
 
 import (
 	"io"
+	"iter"
 	"os"
 )
 
@@ -27,4 +28,22 @@ func WriteAside(f *os.File, data []byte, bytesPerSecond int64) error {
 		}
 	}
 	return err
+}
+
+// FlushAside has ranges of a file, by offset and length, written to the disk as WriteAside
+// writes. What of them is on the disk already costs next to nothing but its share of the
+// rate. The file is still the caller's to fsync.
+func FlushAside(f *os.File, ranges iter.Seq2[int64, int64], bytesPerSecond int64) error {
+	pace := newPacer(bytesPerSecond)
+	for off, left := range ranges {
+		for left > 0 {
+			n := min(left, AsidePiece)
+			if err := flushRange(f, off, n); err != nil {
+				return err
+			}
+			pace.wait(int(n))
+			off, left = off+n, left-n
+		}
+	}
+	return nil
 }

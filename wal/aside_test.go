@@ -68,3 +68,31 @@ func TestWriteAsideFails(t *testing.T) {
 		t.Error("a file that cannot be written to was written to")
 	}
 }
+
+// TestFlushAside: each range takes its share of the rate, in pieces. Time is virtual.
+func TestFlushAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, make([]byte, 4*AsidePiece), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		ranges := func(yield func(off, n int64) bool) { _ = yield(0, 10) && yield(AsidePiece, 2*AsidePiece+5) }
+		began := time.Now()
+		if err := FlushAside(f, ranges, AsidePiece); err != nil {
+			t.Fatal(err)
+		}
+		want := 2*time.Second + 15*time.Second/AsidePiece
+		if took := time.Since(began); (took - want).Abs() > time.Microsecond {
+			t.Errorf("it took %v, want %v", took, want)
+		}
+		f.Close()
+		if err := FlushAside(f, ranges, 0); err == nil {
+			t.Error("a file that is closed was flushed")
+		}
+	})
+}
