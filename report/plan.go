@@ -17,9 +17,9 @@ type sums struct {
 }
 
 const (
-	oldestQuarter = "SELECT start FROM " + cells + " WHERE grain = 0 AND unit = 1 ORDER BY start LIMIT 1"
-	newestQuarter = "SELECT start FROM " + cells + " WHERE grain = 0 AND unit = 1 ORDER BY start DESC LIMIT 1"
-	inSpan     = "grain = ? AND unit = ? AND start >= ? AND start < ?"
+	oldestQuarter = "SELECT start FROM " + cells + " WHERE grain = 7 AND unit = 1 ORDER BY start LIMIT 1"
+	newestQuarter = "SELECT start FROM " + cells + " WHERE grain = 7 AND unit = 1 ORDER BY start DESC LIMIT 1"
+	inSpan        = "grain = ? AND unit = ? AND start >= ? AND start < ?"
 )
 
 // plan makes of the question what is asked of the tables, of the time in which there is
@@ -84,7 +84,8 @@ func (a *Answer) period() (start time.Time, of []span, ok bool) {
 		}
 	}
 	a.next = end
-	return start, spans(first, end, a.units), true
+	over := max(first, min(end, quarterOf(a.At)))
+	return start, append(spans(first, over, a.units), spans(over, end, []int64{quarters})...), true
 }
 
 func timeOf(at int64) time.Time { return time.Unix(0, at*quarter) }
@@ -116,7 +117,7 @@ func (a *Answer) count(ctx context.Context) error {
 func (a *Answer) merged() (all []span) {
 	for _, of, ok := a.period(); ok; _, of, ok = a.period() {
 		for _, s := range of {
-			if n := len(all); n > 0 && all[n-1].unit == s.unit && all[n-1].last == s.first {
+			if n := len(all); n > 0 && all[n-1].unit == s.unit && all[n-1].last == s.first && s.first != quarterOf(a.At) {
 				all[n-1].last = s.last
 				continue
 			}
@@ -126,8 +127,15 @@ func (a *Answer) merged() (all []span) {
 	return all
 }
 
-// arguments are those of a span, in the smallest grain that will do.
+// arguments are those of a span, in the smallest grain that will do, and of what is not
+// over in one that is written at once.
 func (a *Answer) arguments(of span, more []any) []any {
 	g, _ := covering(a.grain(), of.unit)
+	if of.unit == quarters && of.last > quarterOf(a.At) {
+		g = fine
+		if parties.tells(a.grain()) {
+			g = parties
+		}
+	}
 	return append([]any{g, of.unit, of.first, of.last}, more...)
 }

@@ -38,11 +38,11 @@ func (g grain) each(quarter int64, add func(unit, start int64)) {
 	}
 }
 
-// rolled adds a batch's fine cells up to all grains and units. It is done once for a
-// batch: to count into each of them would be dozens of sums for each bid.
-func (b *batch) rolled() map[cellAt]*measures {
-	all := make(map[cellAt]*measures, 4*len(b.fine))
-	of := map[grain]map[cell]*measures{fine: b.fine}
+// rolled adds fine cells up to all grains and units. It is done once for a batch: to count
+// into each of them would be dozens of sums for each bid.
+func rolled(begun map[cell]*measures) map[cellAt]*measures {
+	all := make(map[cellAt]*measures, 4*len(begun))
+	of := map[grain]map[cell]*measures{fine: begun}
 	for _, r := range rollups {
 		of[r.grain] = make(map[cell]*measures)
 		for c, m := range of[r.from] {
@@ -61,14 +61,11 @@ func (b *batch) rolled() map[cellAt]*measures {
 
 // rolledPaces does the same for the times that buyers took, which are told apart by
 // parties alone.
-func (b *batch) rolledPaces() map[paceAt]*histogram {
-	all := make(map[paceAt]*histogram, 4*len(b.paces))
-	of := map[grain]map[pace]*histogram{parties: b.paces}
+func rolledPaces(begun map[pace]*histogram) map[paceAt]*histogram {
+	all := make(map[paceAt]*histogram, 4*len(begun))
+	of := map[grain]map[pace]*histogram{parties: begun}
 	for _, r := range rollups {
-		if r.from == fine {
-			continue
-		}
-		if !parties.tells(r.grain) {
+		if r.grain == parties || !parties.tells(r.grain) {
 			continue
 		}
 		of[r.grain] = make(map[pace]*histogram)

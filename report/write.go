@@ -121,11 +121,26 @@ func (f *file) writeHooks(ctx context.Context, b *batch) error {
 
 func (f *file) writePaces(ctx context.Context, b *batch) error {
 	w := f.mergesOf(ctx, paces, paceKey, []string{"times"}, []string{"times = " + addTimes + "(times, excluded.times)"})
-	for at, h := range b.rolledPaces() {
+	write := func(at paceAt, h histogram) error {
 		of := &at.pace.of
-		if err := w.add(at.grain, at.unit, at.start, of.campaign, of.supplier, of.buyer, at.pace.kind, h.appendTo(nil)); err != nil {
+		return w.add(at.grain, at.unit, at.start, of.campaign, of.supplier, of.buyer, at.pace.kind, h.appendTo(nil))
+	}
+	for at, h := range rolledPaces(b.paces) {
+		if !atOnce(at.grain, at.unit) {
+			into(f.open.paces, at).add(*h)
+		} else if err := write(at, *h); err != nil {
 			return err
 		}
+	}
+	all := f.open.full()
+	for at, h := range f.open.paces {
+		if !all && !over(at.unit, at.start, quarterOf(b.at)) {
+			continue
+		}
+		if err := write(at, *h); err != nil {
+			return err
+		}
+		delete(f.open.paces, at)
 	}
 	return w.done()
 }
@@ -133,15 +148,30 @@ func (f *file) writePaces(ctx context.Context, b *batch) error {
 func (f *file) writeCells(ctx context.Context, b *batch) error {
 	w := f.sumsOf(ctx, cells, cellKey, measureNames)
 	row := make([]any, 0, len(cellKey)+countMeasures)
-	for at, m := range b.rolled() {
+	write := func(at cellAt, m *measures) error {
 		c := &at.of
 		row = append(row[:0], at.grain, at.unit, at.start, c.campaign, c.supplier, c.buyer, c.source, c.state, c.reason, c.currency.String())
 		for _, n := range m {
 			row = append(row, n)
 		}
-		if err := w.add(row...); err != nil {
+		return w.add(row...)
+	}
+	for at, m := range rolled(b.fine) {
+		if !atOnce(at.grain, at.unit) {
+			into(f.open.cells, at).add(m)
+		} else if err := write(at, m); err != nil {
 			return err
 		}
+	}
+	all := f.open.full()
+	for at, m := range f.open.cells {
+		if !all && !over(at.unit, at.start, quarterOf(b.at)) {
+			continue
+		}
+		if err := write(at, m); err != nil {
+			return err
+		}
+		delete(f.open.cells, at)
 	}
 	return w.done()
 }
