@@ -12,8 +12,8 @@ import (
 // sums is how to ask a table for the sums of a span; the grain, the unit and the
 // span's ends are its first arguments.
 type sums struct {
-	text string
-	args []any // what it is only of
+	ask  *sql.Stmt // nil: it is not asked
+	args []any     // what it is only of
 }
 
 const (
@@ -33,9 +33,13 @@ func (a *Answer) plan(ctx context.Context) error {
 	for _, name := range measureNames {
 		selected = append(selected, "sum("+name+")")
 	}
-	a.sums = a.sumsOf(cells, []string{"currency"}, selected, where, args)
+	if a.sums, err = a.sumsOf(ctx, cells, "currency", selected, where, args); err != nil {
+		return err
+	}
 	if parties.tells(a.grain()) {
-		a.paces = a.sumsOf(paces, []string{"kind"}, []string{sumTimes + "(times)"}, where, args)
+		if a.paces, err = a.sumsOf(ctx, paces, "kind", []string{sumTimes + "(times)"}, where, args); err != nil {
+			return err
+		}
 	}
 	if a.units = []int64{quarters}; a.rolls() {
 		a.units = []int64{days, hours, quarters}
@@ -50,18 +54,20 @@ func (a *Answer) plan(ctx context.Context) error {
 	return nil
 }
 
-// sumsOf asks for sums by what the question is by, and by some columns more.
-func (a *Answer) sumsOf(table string, more, selected []string, where string, args []any) sums {
+// sumsOf asks for sums by what the question is by, and by a column more.
+func (a *Answer) sumsOf(ctx context.Context, table, more string, selected []string, where string, args []any) (of sums, err error) {
 	var by []string
 	for _, d := range a.By {
 		if !d.isTime() {
 			by = append(by, d.String())
 		}
 	}
-	by = append(by, more...)
+	by = append(by, more)
 	text := "SELECT " + strings.Join(append(slices.Clone(by), selected...), ", ") + " FROM " + table +
 		" WHERE " + inSpan + where + " GROUP BY " + strings.Join(by, ", ")
-	return sums{text, args}
+	of.args = args
+	of.ask, err = a.tx.PrepareContext(ctx, text)
+	return of, err
 }
 
 // rolls tells whether hours and days have all that the question tells apart.
