@@ -17,6 +17,8 @@ type openSums struct {
 	cells map[cellAt]*measures
 	paces map[paceAt]*histogram
 	most  int
+
+	quarter int64 // that they were last looked through in
 }
 
 // mostOpen bounds them: where there are more, all are written before their time, to be
@@ -24,7 +26,7 @@ type openSums struct {
 const mostOpen = 200_000
 
 func newOpenSums() *openSums {
-	return &openSums{map[cellAt]*measures{}, map[paceAt]*histogram{}, mostOpen}
+	return &openSums{cells: map[cellAt]*measures{}, paces: map[paceAt]*histogram{}, most: mostOpen}
 }
 
 // atOnce tells whether sums are written with every batch.
@@ -73,7 +75,7 @@ func (f *file) reopen(ctx context.Context) error {
 	}, hour*hours); err != nil {
 		return err
 	}
-	for at, m := range rolled(begun) {
+	for at, m := range rolled(begun, f.breath.take) {
 		if !atOnce(at.grain, at.unit) && !over(at.unit, at.start, now) {
 			into(f.open.cells, at).add(m)
 		}
@@ -85,7 +87,7 @@ func (f *file) reopen(ctx context.Context) error {
 	}, hour*hours); err != nil {
 		return err
 	}
-	for at, h := range rolledPaces(clocked) {
+	for at, h := range rolledPaces(clocked, f.breath.take) {
 		if !atOnce(at.grain, at.unit) && !over(at.unit, at.start, now) {
 			into(f.open.paces, at).add(*h)
 		}

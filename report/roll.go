@@ -39,8 +39,9 @@ func (g grain) each(quarter int64, add func(unit, start int64)) {
 }
 
 // rolled adds fine cells up to all grains and units. It is done once for a batch: to count
-// into each of them would be dozens of sums for each bid.
-func rolled(begun map[cell]*measures) map[cellAt]*measures {
+// into each of them would be dozens of sums for each bid. It rests now and then, as who
+// writes does.
+func rolled(begun map[cell]*measures, rest func()) map[cellAt]*measures {
 	all := make(map[cellAt]*measures, 4*len(begun))
 	of := map[grain]map[cell]*measures{fine: begun}
 	for _, r := range rollups {
@@ -48,6 +49,7 @@ func rolled(begun map[cell]*measures) map[cellAt]*measures {
 		for c, m := range of[r.from] {
 			into(of[r.grain], c.only(r.grain)).add(m)
 		}
+		rest()
 	}
 	for g, cells := range of {
 		for c, m := range cells {
@@ -55,13 +57,14 @@ func rolled(begun map[cell]*measures) map[cellAt]*measures {
 			c.quarter = 0
 			g.each(quarter, func(unit, start int64) { into(all, cellAt{g, unit, start, c}).add(m) })
 		}
+		rest()
 	}
 	return all
 }
 
 // rolledPaces does the same for the times that buyers took, which are told apart by
 // parties alone.
-func rolledPaces(begun map[pace]*histogram) map[paceAt]*histogram {
+func rolledPaces(begun map[pace]*histogram, rest func()) map[paceAt]*histogram {
 	all := make(map[paceAt]*histogram, 4*len(begun))
 	of := map[grain]map[pace]*histogram{parties: begun}
 	for _, r := range rollups {
@@ -73,6 +76,7 @@ func rolledPaces(begun map[pace]*histogram) map[paceAt]*histogram {
 			p.of = p.of.only(r.grain)
 			into(of[r.grain], p).add(*h)
 		}
+		rest()
 	}
 	for g, paces := range of {
 		for p, h := range paces {
@@ -80,6 +84,7 @@ func rolledPaces(begun map[pace]*histogram) map[paceAt]*histogram {
 			p.of.quarter = 0
 			g.each(quarter, func(unit, start int64) { into(all, paceAt{g, unit, start, p}).add(*h) })
 		}
+		rest()
 	}
 	return all
 }

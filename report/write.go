@@ -20,7 +20,7 @@ func (f *file) write(ctx context.Context, b *batch, nameOf func(event.NameKind, 
 		}
 	}()
 	for _, part := range []func(context.Context, *batch) error{
-		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeHooks, f.writePaces, f.writeWhys, f.writeCells,
+		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeHooks, f.writeWhys, f.writeSums,
 		func(ctx context.Context, b *batch) error { return f.writeNames(ctx, b, nameOf) },
 	} {
 		if err := part(ctx, b); err != nil {
@@ -115,63 +115,6 @@ func (f *file) writeHooks(ctx context.Context, b *batch) error {
 		if err := w.add(h.lead[:], h.of, h.supplier, h.caused, h.outcome, h.attempts, h.at, h.status, h.fault); err != nil {
 			return err
 		}
-	}
-	return w.done()
-}
-
-func (f *file) writePaces(ctx context.Context, b *batch) error {
-	w := f.mergesOf(ctx, paces, paceKey, []string{"times"}, []string{"times = " + addTimes + "(times, excluded.times)"})
-	write := func(at paceAt, h histogram) error {
-		of := &at.pace.of
-		return w.add(at.grain, at.unit, at.start, of.campaign, of.supplier, of.buyer, at.pace.kind, h.appendTo(nil))
-	}
-	for at, h := range rolledPaces(b.paces) {
-		if !atOnce(at.grain, at.unit) {
-			into(f.open.paces, at).add(*h)
-		} else if err := write(at, *h); err != nil {
-			return err
-		}
-	}
-	all := f.open.full()
-	for at, h := range f.open.paces {
-		if !all && !over(at.unit, at.start, quarterOf(b.at)) {
-			continue
-		}
-		if err := write(at, *h); err != nil {
-			return err
-		}
-		delete(f.open.paces, at)
-	}
-	return w.done()
-}
-
-func (f *file) writeCells(ctx context.Context, b *batch) error {
-	w := f.sumsOf(ctx, cells, cellKey, measureNames)
-	row := make([]any, 0, len(cellKey)+countMeasures)
-	write := func(at cellAt, m *measures) error {
-		c := &at.of
-		row = append(row[:0], at.grain, at.unit, at.start, c.campaign, c.supplier, c.buyer, c.source, c.state, c.reason, c.currency.String())
-		for _, n := range m {
-			row = append(row, n)
-		}
-		return w.add(row...)
-	}
-	for at, m := range rolled(b.fine) {
-		if !atOnce(at.grain, at.unit) {
-			into(f.open.cells, at).add(m)
-		} else if err := write(at, m); err != nil {
-			return err
-		}
-	}
-	all := f.open.full()
-	for at, m := range f.open.cells {
-		if !all && !over(at.unit, at.start, quarterOf(b.at)) {
-			continue
-		}
-		if err := write(at, m); err != nil {
-			return err
-		}
-		delete(f.open.cells, at)
 	}
 	return w.done()
 }
