@@ -11,7 +11,9 @@
 // Two kinds of tables stand in it. Leads, auctions, bids, posts and webhooks have a row
 // for each, to be looked up. Cells are sums, by a quarter of an hour and by what a
 // report may be asked by: the offset of every time zone is a multiple of a quarter, so
-// the hours and days of any of them are sums of cells. What money did is taken from
+// the hours and days of any of them are sums of cells. By hours and days of UTC there are
+// sums of what is asked most (see grain), and a time is read as whole days, whole hours
+// beside them, and quarters at its ends. What money did is taken from
 // engine.Party.Movements, which is the ledger; there is no second one here.
 //
 // No contact data is in it, in clear or hashed: it opens no sealed part, and of what

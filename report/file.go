@@ -33,6 +33,7 @@ type file struct {
 	names    map[nameKey]bool // that the file has
 	breath   breath           // of who writes
 	settler  settler
+	open     *openSums
 }
 
 // place is of which log the file is and how far it goes.
@@ -95,7 +96,7 @@ func connect(ctx context.Context, path string) (*file, error) {
 	if err := made.Close(); err != nil {
 		return nil, err
 	}
-	f := &file{path: path, prepares: map[string]*sql.Stmt{}, sources: newSources(), names: map[nameKey]bool{}, breath: breath{sleep: time.Sleep}}
+	f := &file{path: path, prepares: map[string]*sql.Stmt{}, sources: newSources(), names: map[nameKey]bool{}, breath: breath{sleep: time.Sleep}, open: newOpenSums()}
 	f.pool, err = sql.Open("sqlite", address(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)", "wal_autocheckpoint(0)",
 		"cache_size(-16384)", "journal_size_limit(67108864)"))
 	if err != nil {
@@ -186,7 +187,10 @@ func (f *file) accept(ctx context.Context, life Life, durable uint64) error {
 	if copy(f.place.Exchange[:], exchange); f.place.Life != life || f.place.seq > durable {
 		return errOther
 	}
-	return f.recall(ctx)
+	if err := f.recall(ctx); err != nil {
+		return err
+	}
+	return f.reopen(ctx)
 }
 
 // recall reads which sources and names the file has.
@@ -209,8 +213,8 @@ func (f *file) recall(ctx context.Context) error {
 	})
 }
 
-func (f *file) each(ctx context.Context, text string, take func(*sql.Rows) error) error {
-	found, err := f.writer.QueryContext(ctx, text)
+func (f *file) each(ctx context.Context, text string, take func(*sql.Rows) error, args ...any) error {
+	found, err := f.writer.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
 	}

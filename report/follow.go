@@ -44,6 +44,7 @@ func (r *Report) open(ctx context.Context) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the report's file: %w", spoilsOpen(err))
 	}
+	f.open.most = r.opt.open
 	if err := r.enter(ctx, f, fresh); err != nil {
 		return nil, errors.Join(err, f.close())
 	}

@@ -21,7 +21,7 @@ func (a *Answer) gather() error {
 			return err
 		}
 	}
-	if a.paces.text != "" {
+	if a.paces.ask != nil {
 		for _, s := range of {
 			if err := a.gatherPaces(groups, s); err != nil {
 				return err
@@ -84,7 +84,7 @@ func (a *Answer) gatherPaces(groups map[string]*Row, of span) error {
 
 // read calls for each of a span's sums, which is in its places then.
 func (a *Answer) read(from sums, of span, places []any, take func() error) error {
-	rows, err := a.tx.QueryContext(a.ctx, from.text, a.arguments(of, from.args)...)
+	rows, err := from.ask.QueryContext(a.ctx, a.arguments(of, from.args)...)
 	if err != nil {
 		return err
 	}

@@ -77,11 +77,11 @@ var rollups = func() (all []rollup) {
 
 // grains are all.
 var grains = func() []grain {
-	all := []grain{fine}
+	all := make([]grain, 0, len(rollups)+1)
 	for _, r := range rollups {
 		all = append(all, r.grain)
 	}
-	return all
+	return append(all, fine)
 }()
 
 // covering is the smallest grain that tells so much apart and has sums by a unit; false:

@@ -12,14 +12,14 @@ import (
 // sums is how to ask a table for the sums of a span; the grain, the unit and the
 // span's ends are its first arguments.
 type sums struct {
-	text string
-	args []any // what it is only of
+	ask  *sql.Stmt // nil: it is not asked
+	args []any     // what it is only of
 }
 
 const (
-	oldestQuarter = "SELECT start FROM " + cells + " WHERE grain = 0 AND unit = 1 ORDER BY start LIMIT 1"
-	newestQuarter = "SELECT start FROM " + cells + " WHERE grain = 0 AND unit = 1 ORDER BY start DESC LIMIT 1"
-	inSpan     = "grain = ? AND unit = ? AND start >= ? AND start < ?"
+	oldestQuarter = "SELECT start FROM " + cells + " WHERE grain = 7 AND unit = 1 ORDER BY start LIMIT 1"
+	newestQuarter = "SELECT start FROM " + cells + " WHERE grain = 7 AND unit = 1 ORDER BY start DESC LIMIT 1"
+	inSpan        = "grain = ? AND unit = ? AND start >= ? AND start < ?"
 )
 
 // plan makes of the question what is asked of the tables, of the time in which there is
@@ -33,9 +33,13 @@ func (a *Answer) plan(ctx context.Context) error {
 	for _, name := range measureNames {
 		selected = append(selected, "sum("+name+")")
 	}
-	a.sums = a.sumsOf(cells, []string{"currency"}, selected, where, args)
+	if a.sums, err = a.sumsOf(ctx, cells, "currency", selected, where, args); err != nil {
+		return err
+	}
 	if parties.tells(a.grain()) {
-		a.paces = a.sumsOf(paces, []string{"kind"}, []string{sumTimes + "(times)"}, where, args)
+		if a.paces, err = a.sumsOf(ctx, paces, "kind", []string{sumTimes + "(times)"}, where, args); err != nil {
+			return err
+		}
 	}
 	if a.units = []int64{quarters}; a.rolls() {
 		a.units = []int64{days, hours, quarters}
@@ -50,18 +54,20 @@ func (a *Answer) plan(ctx context.Context) error {
 	return nil
 }
 
-// sumsOf asks for sums by what the question is by, and by some columns more.
-func (a *Answer) sumsOf(table string, more, selected []string, where string, args []any) sums {
+// sumsOf asks for sums by what the question is by, and by a column more.
+func (a *Answer) sumsOf(ctx context.Context, table, more string, selected []string, where string, args []any) (of sums, err error) {
 	var by []string
 	for _, d := range a.By {
 		if !d.isTime() {
 			by = append(by, d.String())
 		}
 	}
-	by = append(by, more...)
+	by = append(by, more)
 	text := "SELECT " + strings.Join(append(slices.Clone(by), selected...), ", ") + " FROM " + table +
 		" WHERE " + inSpan + where + " GROUP BY " + strings.Join(by, ", ")
-	return sums{text, args}
+	of.args = args
+	of.ask, err = a.tx.PrepareContext(ctx, text)
+	return of, err
 }
 
 // rolls tells whether hours and days have all that the question tells apart.
@@ -84,7 +90,8 @@ func (a *Answer) period() (start time.Time, of []span, ok bool) {
 		}
 	}
 	a.next = end
-	return start, spans(first, end, a.units), true
+	over := max(first, min(end, quarterOf(a.At)))
+	return start, append(spans(first, over, a.units), spans(over, end, []int64{quarters})...), true
 }
 
 func timeOf(at int64) time.Time { return time.Unix(0, at*quarter) }
@@ -116,7 +123,7 @@ func (a *Answer) count(ctx context.Context) error {
 func (a *Answer) merged() (all []span) {
 	for _, of, ok := a.period(); ok; _, of, ok = a.period() {
 		for _, s := range of {
-			if n := len(all); n > 0 && all[n-1].unit == s.unit && all[n-1].last == s.first {
+			if n := len(all); n > 0 && all[n-1].unit == s.unit && all[n-1].last == s.first && s.first != quarterOf(a.At) {
 				all[n-1].last = s.last
 				continue
 			}
@@ -126,8 +133,15 @@ func (a *Answer) merged() (all []span) {
 	return all
 }
 
-// arguments are those of a span, in the smallest grain that will do.
+// arguments are those of a span, in the smallest grain that will do, and of what is not
+// over in one that is written at once.
 func (a *Answer) arguments(of span, more []any) []any {
 	g, _ := covering(a.grain(), of.unit)
+	if of.unit == quarters && of.last > quarterOf(a.At) {
+		g = fine
+		if parties.tells(a.grain()) {
+			g = parties
+		}
+	}
 	return append([]any{g, of.unit, of.first, of.last}, more...)
 }

@@ -27,6 +27,7 @@ type Options struct {
 	checks time.Duration // between two checks of the whole file
 	sweeps time.Duration // between two removals of what is past Keep
 	most   questionLimits
+	open   int // sums that are not over
 }
 
 func (o Options) withDefaults() Options {
@@ -47,6 +48,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.open == 0 {
+		o.open = mostOpen
 	}
 	if o.most == (questionLimits{}) {
 		o.most = usualLimits

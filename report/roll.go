@@ -38,16 +38,18 @@ func (g grain) each(quarter int64, add func(unit, start int64)) {
 	}
 }
 
-// rolled adds a batch's fine cells up to all grains and units. It is done once for a
-// batch: to count into each of them would be dozens of sums for each bid.
-func (b *batch) rolled() map[cellAt]*measures {
-	all := make(map[cellAt]*measures, 4*len(b.fine))
-	of := map[grain]map[cell]*measures{fine: b.fine}
+// rolled adds fine cells up to all grains and units. It is done once for a batch: to count
+// into each of them would be dozens of sums for each bid. It rests now and then, as who
+// writes does.
+func rolled(begun map[cell]*measures, rest func()) map[cellAt]*measures {
+	all := make(map[cellAt]*measures, 4*len(begun))
+	of := map[grain]map[cell]*measures{fine: begun}
 	for _, r := range rollups {
 		of[r.grain] = make(map[cell]*measures)
 		for c, m := range of[r.from] {
 			into(of[r.grain], c.only(r.grain)).add(m)
 		}
+		rest()
 	}
 	for g, cells := range of {
 		for c, m := range cells {
@@ -55,20 +57,18 @@ func (b *batch) rolled() map[cellAt]*measures {
 			c.quarter = 0
 			g.each(quarter, func(unit, start int64) { into(all, cellAt{g, unit, start, c}).add(m) })
 		}
+		rest()
 	}
 	return all
 }
 
 // rolledPaces does the same for the times that buyers took, which are told apart by
 // parties alone.
-func (b *batch) rolledPaces() map[paceAt]*histogram {
-	all := make(map[paceAt]*histogram, 4*len(b.paces))
-	of := map[grain]map[pace]*histogram{parties: b.paces}
+func rolledPaces(begun map[pace]*histogram, rest func()) map[paceAt]*histogram {
+	all := make(map[paceAt]*histogram, 4*len(begun))
+	of := map[grain]map[pace]*histogram{parties: begun}
 	for _, r := range rollups {
-		if r.from == fine {
-			continue
-		}
-		if !parties.tells(r.grain) {
+		if r.grain == parties || !parties.tells(r.grain) {
 			continue
 		}
 		of[r.grain] = make(map[pace]*histogram)
@@ -76,6 +76,7 @@ func (b *batch) rolledPaces() map[paceAt]*histogram {
 			p.of = p.of.only(r.grain)
 			into(of[r.grain], p).add(*h)
 		}
+		rest()
 	}
 	for g, paces := range of {
 		for p, h := range paces {
@@ -83,6 +84,7 @@ func (b *batch) rolledPaces() map[paceAt]*histogram {
 			p.of.quarter = 0
 			g.each(quarter, func(unit, start int64) { into(all, paceAt{g, unit, start, p}).add(*h) })
 		}
+		rest()
 	}
 	return all
 }

@@ -94,6 +94,9 @@ func (b *bazaar) auction(t *rapid.T, l *FoundLead, fact *event.LeadDecided) {
 	fact.Auction.ID = a.ID
 	for seat := range rapid.IntRange(0, 4).Draw(t, "asked") {
 		bid := event.Bid{Seat: uint32(seat), Buyer: market.Ref(seat + 1), Outcome: market.Outcome(rapid.IntRange(2, int(market.OutcomePostRejected)).Draw(t, "outcome"))}
+		if elapsed := rapid.Int64Range(0, 3).Draw(t, "elapsed"); elapsed > 0 {
+			bid.Elapsed, bid.Status = elapsed*20e6, 200
+		}
 		if a.Winner == "" && rapid.Bool().Draw(t, "won") {
 			bid.Outcome, bid.Amount, bid.Currency = market.OutcomeWon, 7e6, usd
 			a.Winner, a.Amount, a.Currency = testNames[event.NameBuyer][seat+1], 7e6, "USD"

@@ -20,7 +20,7 @@ func (f *file) write(ctx context.Context, b *batch, nameOf func(event.NameKind, 
 		}
 	}()
 	for _, part := range []func(context.Context, *batch) error{
-		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeHooks, f.writePaces, f.writeWhys, f.writeCells,
+		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeHooks, f.writeWhys, f.writeSums,
 		func(ctx context.Context, b *batch) error { return f.writeNames(ctx, b, nameOf) },
 	} {
 		if err := part(ctx, b); err != nil {
@@ -114,33 +114,6 @@ func (f *file) writeHooks(ctx context.Context, b *batch) error {
 	w := f.rowsOf(ctx, "webhooks", 9)
 	for _, h := range b.hooks {
 		if err := w.add(h.lead[:], h.of, h.supplier, h.caused, h.outcome, h.attempts, h.at, h.status, h.fault); err != nil {
-			return err
-		}
-	}
-	return w.done()
-}
-
-func (f *file) writePaces(ctx context.Context, b *batch) error {
-	w := f.mergesOf(ctx, paces, paceKey, []string{"times"}, []string{"times = " + addTimes + "(times, excluded.times)"})
-	for at, h := range b.rolledPaces() {
-		of := &at.pace.of
-		if err := w.add(at.grain, at.unit, at.start, of.campaign, of.supplier, of.buyer, at.pace.kind, h.appendTo(nil)); err != nil {
-			return err
-		}
-	}
-	return w.done()
-}
-
-func (f *file) writeCells(ctx context.Context, b *batch) error {
-	w := f.sumsOf(ctx, cells, cellKey, measureNames)
-	row := make([]any, 0, len(cellKey)+countMeasures)
-	for at, m := range b.rolled() {
-		c := &at.of
-		row = append(row[:0], at.grain, at.unit, at.start, c.campaign, c.supplier, c.buyer, c.source, c.state, c.reason, c.currency.String())
-		for _, n := range m {
-			row = append(row, n)
-		}
-		if err := w.add(row...); err != nil {
 			return err
 		}
 	}
