@@ -39,15 +39,16 @@ const (
 	hookSecret = "whsec_ZGVwbG95ZGVwbG95ZGVwbG95ZGVw"
 )
 
-// whole is an exchange that has all there is to measure: TLS, a backup, webhooks, an
-// auction, a buyer that is posted to and one that is not.
+// whole is an exchange that has all there is to measure: TLS, a backup, traces, webhooks,
+// an auction, a buyer that is posted to and one that is not.
 const whole = `data_dir: data
 listen: 127.0.0.1:0
 tls: {cert: cert.pem, key: key.pem}
 admin: {listen: 127.0.0.1:0}
 trusted_networks: [127.0.0.0/8]
-suppliers: [{id: sup_acme, api_key: "${KEY}", ingest_rate: 1000000, webhook: {url: "%s", secret: "${HOOK}"}}]
-buyers: [{id: buy_rest}, {id: buy_blue, endpoint: "http://%s"}]
+traces: {endpoint: "%[1]s", sample: 1}
+suppliers: [{id: sup_acme, api_key: "${KEY}", ingest_rate: 1000000, webhook: {url: "%[1]s", secret: "${HOOK}"}}]
+buyers: [{id: buy_rest}, {id: buy_blue, endpoint: "http://%[2]s"}]
 campaigns:
   - {id: cmp_fixed, method: waterfall, duplicates: {window: 0s}, buyers: [{buyer: buy_rest, price: 5}]}
   - {id: cmp_auction, method: ping_post, vertical: auto, duplicates: {window: 0s}, buyers: [{buyer: buy_blue}]}

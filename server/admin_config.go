@@ -161,7 +161,7 @@ func (a *Admin) secret(ctx *fasthttp.RequestCtx) {
 	if e == nil || !a.document(ctx, &body) {
 		return
 	}
-	name, _ := ctx.UserValue("name").(string)
+	name := parameter(ctx, "name")
 	if _, ok := e.State().Secret(name); !ok {
 		a.fail(ctx, fault{404, errcode.NotFound, "There is no secret of this name; it is named in the configuration first."})
 		return

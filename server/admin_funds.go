@@ -23,7 +23,7 @@ func (a *Admin) funds(ctx *fasthttp.RequestCtx) {
 	if e == nil {
 		return
 	}
-	id, _ := ctx.UserValue("id").(string)
+	id := parameter(ctx, "id")
 	ref := e.State().RefOf(event.NameBuyer, id)
 	if ref == 0 {
 		a.fail(ctx, fault{404, errcode.NotFound, "No buyer of this id was ever configured."})
@@ -65,7 +65,7 @@ func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
 		a.fail(ctx, faultPayload, faults...)
 		return
 	}
-	id, _ := ctx.UserValue("id").(string)
+	id := parameter(ctx, "id")
 	if err := e.By(actorOf(ctx)).TopUp(market.BuyerID(id), amount, body.Note); err != nil {
 		a.failWith(ctx, err)
 		return

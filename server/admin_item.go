@@ -77,7 +77,7 @@ func (a *Admin) itemRoutes(add, addLarge func(method, path string, h fasthttp.Re
 }
 
 func refIn(ctx *fasthttp.RequestCtx, kind config.Kind) config.Ref {
-	id, _ := ctx.UserValue("id").(string)
+	id := parameter(ctx, "id")
 	return config.Ref{Kind: kind, ID: strings.Clone(id)}
 }
 

@@ -82,7 +82,7 @@ func (a *Admin) keys(ctx *fasthttp.RequestCtx) {
 	if e == nil {
 		return
 	}
-	id, _ := ctx.UserValue("id").(string)
+	id := parameter(ctx, "id")
 	ref := e.State().RefOf(event.NameSupplier, id)
 	if ref == 0 {
 		a.fail(ctx, fault{404, errcode.NotFound, "No supplier of this id was ever configured."})

@@ -77,7 +77,7 @@ func (a *Admin) resolve(ctx *fasthttp.RequestCtx) {
 	if e == nil {
 		return
 	}
-	name, _ := ctx.UserValue("lead").(string)
+	name := parameter(ctx, "lead")
 	lead, ok := market.ParseLeadID(name)
 	if !ok {
 		a.fail(ctx, fault{404, errcode.NotFound, "There is no lead of this id."})
@@ -86,7 +86,7 @@ func (a *Admin) resolve(ctx *fasthttp.RequestCtx) {
 	settlements := map[string]event.Settlement{
 		"resend": event.SettledResent, "confirm": event.SettledConfirmed, "release": event.SettledReleased,
 	}
-	word, _ := ctx.UserValue("how").(string)
+	word := parameter(ctx, "how")
 	how, ok := settlements[word]
 	if !ok {
 		a.fail(ctx, faultNotFound)
@@ -110,7 +110,7 @@ func (a *Admin) pause(what string, paused bool) fasthttp.RequestHandler {
 		if e == nil {
 			return
 		}
-		id, _ := ctx.UserValue("id").(string)
+		id := parameter(ctx, "id")
 		if err := e.By(actorOf(ctx)).Pause(door, id, paused); err != nil {
 			a.failWith(ctx, err)
 			return

@@ -100,7 +100,7 @@ func (a *Admin) upload(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	defer a.loading.done()
-	id, _ := ctx.UserValue("id").(string)
+	id := parameter(ctx, "id")
 	lines := &uploadReader{from: ctx.RequestBodyStream(), conn: ctx.Conn(), guest: guestOf(ctx), length: length, until: time.Now().Add(uploadLongest)}
 	lines.good = func() bool { return a.gone(ctx).status == 0 }
 	done, err := a.operator.Upload(&Upload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: actorOf(ctx)})

@@ -51,11 +51,13 @@ func strikesOf[K comparable](every time.Duration, atOnce int) *strikes[K] {
 }
 
 // take counts one more at now, in Unix nanoseconds. Where there were too many it is
-// not counted, and would be after wait. All is forgiven at the end.
+// not counted, and would be after wait, which is what one takes to be forgiven at most:
+// a clock that was set back shuts nobody out. All is forgiven at the end.
 func (s *strikes[K]) take(from K, now int64) (allowed bool, wait time.Duration, end int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.placeLocked(from)
+	one.forgiven = min(one.forgiven, now+int64(s.most))
 	next := max(one.forgiven, now) + int64(s.every)
 	if over := time.Duration(next-now) - s.most; over > 0 {
 		return false, over, one.forgiven

@@ -96,3 +96,22 @@ func TestStrangersCannotGrowStrikes(t *testing.T) {
 		t.Errorf("%d are held", held)
 	}
 }
+
+// TestStrikesWhereTheClockIsSetBack: nobody waits longer than one takes to be forgiven,
+// however far that was.
+func TestStrikesWhereTheClockIsSetBack(t *testing.T) {
+	s, now := strikesOf[string](6*time.Second, 10), time.Now().UnixNano()
+	for range 12 {
+		s.take("a", now)
+	}
+	for _, back := range []time.Duration{0, time.Second, time.Hour, 365 * 24 * time.Hour} {
+		at := now - int64(back)
+		allowed, wait, end := s.take("a", at)
+		if allowed || wait <= 0 || wait > 6*time.Second || end > at+int64(time.Minute) {
+			t.Errorf("%v back: allowed %v, wait %v, all forgiven after %v", back, allowed, wait, time.Duration(end-at))
+		}
+		if allowed, _, _ := s.take("a", at+int64(wait)); !allowed {
+			t.Errorf("%v back: not after the wait that was told", back)
+		}
+	}
+}

@@ -176,7 +176,7 @@ func (c *Client) send(ctx context.Context, what *call, into any) (Meta, error) {
 		}
 		wait := backoff(tries)
 		if said, ok := retryAfter(header, time.Now()); ok {
-			wait = said
+			wait = min(said, longestAsked)
 		}
 		if c.options.Sleep(ctx, wait) != nil {
 			return Meta{}, err

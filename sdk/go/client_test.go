@@ -76,6 +76,7 @@ func TestRetries(t *testing.T) {
 		{"none", []answer{{201, nil, sold}}, "[]", 0},
 		{"once", []answer{{500, nil, ""}, {201, nil, sold}}, "[1s]", 0},
 		{"as it says", []answer{{503, after("9"), ""}, {429, after("0"), ""}, {201, nil, sold}}, "[9s 0s]", 0},
+		{"an hour at most", []answer{{503, after("3601"), ""}, {429, after("999999999999"), ""}, {503, after("Fri, 01 Jan 2100 00:00:00 GMT"), ""}, {201, nil, sold}}, "[1h0m0s 1h0m0s 1h0m0s]", 0},
 		{"as it says nothing", []answer{{503, after("x"), ""}, {429, after("-1"), ""}, {201, nil, sold}}, "[1s 2s]", 0},
 		{"in vain", []answer{{503, nil, ""}}, "[1s 2s 4s 8s 16s]", 503},
 		{"not", []answer{{422, after("1"), ""}}, "[]", 422},

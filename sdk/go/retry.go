@@ -9,6 +9,9 @@ import (
 // longestWait is the longest of the waits that double.
 const longestWait = 16 * time.Second
 
+// longestAsked is the longest that a Retry-After is waited for.
+const longestAsked = time.Hour
+
 // backoff is the wait after so many tries: 1, 2, 4, 8, 16 s.
 func backoff(tries int) time.Duration {
 	if tries > 4 {

@@ -1,6 +1,9 @@
 /** Seconds between the tries of a call. */
 export const backoff = [1, 2, 4, 8, 16] as const;
 
+/** Seconds that a Retry-After is waited for at most: a timer of over 24 days would end at once. */
+const longestAsked = 3600;
+
 /** Waits, and gives up waiting where the signal says so. */
 export type Sleep = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 
@@ -11,7 +14,7 @@ export function retryable(status: number): boolean {
 
 /** Milliseconds before a retry, the first being 0: what the server says, else the backoff and up to a tenth. */
 export function waitBefore(retry: number, retryAfter: number | undefined): number {
-  if (retryAfter !== undefined) return retryAfter * 1000;
+  if (retryAfter !== undefined) return Math.min(retryAfter, longestAsked) * 1000;
   const seconds = backoff[Math.min(retry, backoff.length - 1)] ?? 16;
   return seconds * 1000 * (1 + Math.random() / 10);
 }

@@ -17,6 +17,7 @@ const table: { name: string; script: Scripted[]; slept: number[]; sent: number; 
   { name: 'every kind of 5xx', script: [broken(500), broken(502), broken(503), broken(504), broken(599), ok], slept: [1, 2, 4, 8, 16], sent: 6 },
   { name: 'Retry-After in seconds', script: [broken(429, { 'retry-after': '7' }), broken(503, { 'retry-after': '0' }), ok], slept: [7, 0], sent: 3 },
   { name: 'Retry-After as a date', script: [broken(429, { 'retry-after': inTwoMinutes }), ok], slept: [120], sent: 2 },
+  { name: 'Retry-After of years', script: [broken(429, { 'retry-after': '999999999' }), broken(503, { 'retry-after': 'Fri, 01 Jan 2100 00:00:00 GMT' }), ok], slept: [3600, 3600], sent: 3 },
   { name: 'Retry-After that is past', script: [broken(429, { 'retry-after': 'Mon, 02 Mar 2026 16:00:00 GMT' }), ok], slept: [0], sent: 2 },
   { name: 'Retry-After that is nothing', script: [broken(429, { 'retry-after': 'soon' }), ok], slept: [1], sent: 2 },
   { name: 'a connection that breaks', script: ['cut', 'half', ok], slept: [1, 2], sent: 3 },

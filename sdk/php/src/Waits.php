@@ -16,10 +16,16 @@ final class Waits
 {
     private const LONGEST = 16;
 
+    /** What is waited for at most where Retry-After says more, in seconds. */
+    private const LONGEST_ASKED = 3600;
+
     /** @param int $failed how many tries have failed, from 1 */
     public static function before(int $failed, ?float $retryAfter): float
     {
-        return $retryAfter ?? min(2 ** ($failed - 1), self::LONGEST) * (1 + random_int(0, 100) / 1000);
+        if ($retryAfter !== null) {
+            return min($retryAfter, self::LONGEST_ASKED);
+        }
+        return min(2 ** ($failed - 1), self::LONGEST) * (1 + random_int(0, 100) / 1000);
     }
 
     /** Retry-After in seconds; null where it is not there, or says nothing. */

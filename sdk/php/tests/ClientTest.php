@@ -214,6 +214,8 @@ final class ClientTest extends TestCase
         return [
             'seconds' => ['7', [7]],
             'none' => ['0', [0]],
+            'years' => ['999999999', [3600]],
+            'a date in years' => ['Fri, 01 Jan 2100 00:00:00 GMT', [3600]],
             'nonsense' => ['soon', [1]],
             'negative' => ['-5', [1]],
             'a date that is over' => ['Mon, 02 Mar 2020 17:04:05 GMT', [0]],

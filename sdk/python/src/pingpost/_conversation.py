@@ -27,6 +27,9 @@ A = TypeVar("A", bound=Model)
 WAITS = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each retry, where the answer names none. Up to a tenth is added by chance."""
 
+LONGEST_ASKED = 3600.0
+"""Seconds that are waited at most, whatever an answer names."""
+
 
 @dataclass(frozen=True)
 class Send(Generic[A]):
@@ -103,7 +106,7 @@ def converse(call: Call[A], settings: Settings, now: Callable[[], float]) -> Gen
         wait = error.retry_after if isinstance(error, errors.ApiError) else None
         if wait is None:
             wait = WAITS[retries] * random.uniform(1, 1.1)  # noqa: S311  no secret
-        yield Wait(wait)
+        yield Wait(min(wait, LONGEST_ASKED))
         retries += 1
         token = None  # it may have ended meanwhile
 
