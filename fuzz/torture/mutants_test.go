@@ -202,8 +202,8 @@ var everyBroken = []broken{
 	},
 	{
 		mutant.Mutation{
-			Name: "a removed user's tokens stay good", File: "engine/state/staff.go",
-			Old: "\t\tif token.User == e.Name {\n", New: "\t\tif token.User == e.Name && !e.Removed {\n",
+			Name: "a user's tokens outlive what the user was", File: "engine/state/staff.go",
+			Old: "\t\tif token.User == e.Name {\n", New: "\t\tif token.User == e.Name && e.At < 0 {\n",
 		}, "killed", 20 * time.Second, []string{"the office: token"},
 	},
 	{

@@ -21,10 +21,13 @@ const officeList = "suppression/office_list"
 func (o *Office) step() {
 	o.turn++
 	t := o.things[o.chance.IntN(len(o.things))]
+	if o.chance.IntN(3) == 0 {
+		t = o.things[o.chance.IntN(2)]
+	}
 	switch {
 	case t.path == officeList:
 		o.upload(t)
-	case strings.HasPrefix(t.path, "users/") && o.chance.IntN(3) == 0:
+	case strings.HasPrefix(t.path, "users/") && o.chance.IntN(2) == 0:
 		o.paper(t)
 	case strings.HasPrefix(t.path, "users/"):
 		o.user(t)
