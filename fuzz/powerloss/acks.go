@@ -27,6 +27,7 @@ type ack struct {
 	event    string // type of a webhook's event
 	erased   bool   // a lead's key is dropped
 	revision int    // of the configuration that is in force; -1: it says none
+	made     string // what an operator made: see workMark
 }
 
 // acks finds them among a life's calls.
@@ -95,6 +96,9 @@ func (a *ack) readAnswer(from *bufio.Reader) (counts bool, err error) {
 			a.revision = max(a.revision, number)
 		}
 		return a.revision >= 0, err
+	}
+	if a.made = workIn(body); a.made != "" {
+		return true, err
 	}
 	if a.erased = bytes.HasPrefix(body, []byte(`{"erased":1,`)); a.erased {
 		return true, err

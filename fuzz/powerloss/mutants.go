@@ -35,6 +35,12 @@ var mutants = []mutant.Mutation{
 		Old: "range []string{folder, filepath.Dir(folder)}", New: "range []string{}",
 	},
 	{
+		Name: "an entry's file is written after the fact that names it", File: "cmd/pingpost/exchange/configure.go",
+		Old: "		if wanted.Overlay, err = x.keepDocument(made); err != nil {\n			return err\n		}\n",
+		New: "		sum := sha256.Sum256(made)\n		wanted.Overlay = hex.EncodeToString(sum[:])\n" +
+			"		defer func() { _ = writeDurably(x.documentPath(wanted.Overlay), bytes.NewReader(made)) }()\n",
+	},
+	{
 		Name: "the exchange's key is not fsynced", File: "server/vault/vault.go",
 		Old: "errors.Join(err, file.Sync(), file.Close())", New: "errors.Join(err, file.Close())",
 	},

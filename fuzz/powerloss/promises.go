@@ -17,6 +17,8 @@ func (l *life) promised(tick int) promises {
 		case a.erased:
 			p.entry = max(p.entry, l.truth.facts.erased[p.erasures].seq)
 			p.erasures++
+		case a.made != "":
+			p.entry = max(p.entry, l.truth.facts.made[a.made])
 		case a.revision >= 0:
 			p.revision = max(p.revision, a.revision)
 		default:

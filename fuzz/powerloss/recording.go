@@ -54,6 +54,7 @@ type recording struct {
 	ends     map[string]string  // buyers' endpoints
 	stop     context.CancelFunc // of those that the exchange speaks to
 	revision int
+	works    int // of operators
 	ctx      context.Context
 	gone     map[string]bool // leads that were erased, or may be
 	lives    []*life
@@ -203,7 +204,7 @@ func (r *recording) serve(ctx context.Context, p *process, number int) error {
 		if err := p.apply(ctx, document(r.ends, r.hooks, r.revision)); err != nil {
 			return err
 		}
-		if err := r.erase(p); err != nil {
+		if err := errors.Join(r.erase(p), r.operate(ctx, p)); err != nil {
 			return err
 		}
 	}
@@ -285,6 +286,12 @@ func (r *recording) nightfall(l *life) int {
 func (l *life) prove() error {
 	wrong := append([]string(nil), l.truth.facts.twice...)
 	for i := range l.acks {
+		if made := l.acks[i].made; made != "" {
+			if l.truth.facts.made[made] == 0 {
+				wrong = append(wrong, "that an operator made "+made+" was told, and is in no entry")
+			}
+			continue
+		}
 		if _, err := l.truth.facts.needs(&l.acks[i]); err != nil && l.acks[i].revision < 0 {
 			wrong = append(wrong, err.Error())
 		}

@@ -41,6 +41,9 @@ func (r *recording) serveAgain(ctx context.Context, p point, folder string, sum 
 			return r.keep(p, err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(folder, "exchange.json"), []byte(withReport(l.config)), 0o600); err != nil {
+		return err
+	}
 	server, err := begin(ctx, r.program, folder, "")
 	if err != nil {
 		return err
@@ -48,11 +51,14 @@ func (r *recording) serveAgain(ctx context.Context, p point, folder string, sum 
 	if err := server.ready(); err != nil {
 		return r.keep(p, err)
 	}
+	if err := r.worksOf(ctx, server, p.life, until); err != nil {
+		return r.keep(p, errors.Join(err, server.end(syscall.SIGTERM)))
+	}
 	fresh, err := r.speak(ctx, p, until, server.public)
-	if err := errors.Join(err, server.end(syscall.SIGTERM)); err != nil {
+	if err := errors.Join(err, server.sumsUp(ctx, folder), server.end(syscall.SIGTERM)); err != nil {
 		return r.keep(p, err)
 	}
-	if err := errors.Join(r.verifies(ctx, folder), r.remembers(l, until, dataIn(folder), fresh)); err != nil {
+	if err := errors.Join(r.mendsReport(ctx, p, folder), r.verifies(ctx, folder), r.remembers(l, until, dataIn(folder), fresh)); err != nil {
 		return r.keep(p, err)
 	}
 	return nil

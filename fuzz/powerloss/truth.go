@@ -85,6 +85,8 @@ type facts struct {
 	standing  map[string][]standing // of a lead, entry by entry
 	events    map[string]uint64     // by lead and type
 	documents []named               // of configurations
+	made      map[string]uint64     // by what operators made: see workMark
+	naming    []string              // likewise, named, and in no configuration so far
 	sealed    []sealed
 	erased    []erasure
 	twice     []string // what there should be one of
@@ -107,7 +109,7 @@ type standing struct {
 
 func (f *facts) begin() {
 	f.names, f.requests, f.leadOf = map[market.Ref]string{}, map[string]uint64{}, map[string]string{}
-	f.standing, f.events = map[string][]standing{}, map[string]uint64{}
+	f.standing, f.events, f.made = map[string][]standing{}, map[string]uint64{}, map[string]uint64{}
 }
 
 func (f *facts) take(seq uint64, fact event.Event) {
@@ -116,6 +118,7 @@ func (f *facts) take(seq uint64, fact event.Event) {
 		for _, n := range e.Names {
 			if n.Kind == event.NameBuyer {
 				f.names[n.Ref] = strings.Clone(n.ID)
+				f.name(n.ID)
 			}
 		}
 	case *event.CatalogSet:
@@ -123,6 +126,11 @@ func (f *facts) take(seq uint64, fact event.Event) {
 		if e.Overlay != "" {
 			f.documents = append(f.documents, named{seq, strings.Clone(e.Overlay)})
 		}
+		f.configured(seq)
+	case *event.UserSet:
+		f.made["user "+strings.Clone(e.Name)] = seq
+	case *event.ListLoaded:
+		f.made[fmt.Sprint("list of ", e.Entries)] = seq
 	case *event.LeadsErased:
 		f.erased = append(f.erased, erasure{seq, slices.Clone(e.Slots)})
 	case *event.AuctionHeld:

@@ -13,6 +13,10 @@
 //     is sold twice, no cap and no account is passed, and all money adds up;
 //   - the log verifies, begins as it began before, and replays to the live state;
 //   - who was erased is so in the log, and then the key of his lead is gone, and no other;
+//   - what an operator made, changed or removed all the while over the admin API (users,
+//     tokens, entries of the configuration, suppression lists) is as it was acknowledged,
+//     with its history; what had no answer is done or not, and never half;
+//   - the report sums up to what the log says, of each buyer, to the millionth;
 //   - idle, nothing is reserved, and in the end every event was delivered.
 //
 // The exchange backs up all the while, encrypted. It loses its disk at times and goes on

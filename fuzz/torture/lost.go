@@ -16,6 +16,7 @@ var (
 		<-t.topped // what came later than the backup would be lost for good, and rightly
 		t.Quiet(t.chance)
 		witness.Await(t.clerk, "no post is under way", func() bool { return t.Metric("pingpost_open_deliveries") == "0" })
+		defer t.Office.Pause()()
 		t.CaughtUp()
 		t.Kill()
 		t.LoseDisk()

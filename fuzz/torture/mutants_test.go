@@ -180,6 +180,44 @@ var everyBroken = []broken{
 			Old: "\tif done.Status >= 200 && done.Status <= 299 {\n", New: "\tif done.Status >= 200 && done.Status <= 299 || done.Fault == market.FaultBroken {\n",
 		}, "killed", 30 * time.Second, []string{"was never told"},
 	},
+	{
+		mutant.Mutation{
+			Name: "a user is acknowledged before the fact", File: "engine/users.go",
+			Old: "\treturn !known, e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n",
+			New: "\tgo func() {\n\t\tfor until := e.opt.Clock.Now() + 3e8; e.opt.Clock.Now() < until; {\n\t\t}\n" +
+				"\t\t_ = e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n\t}()\n\treturn !known, nil\n",
+		}, "killed", 8 * time.Second, []string{"the office: users/"},
+	},
+	{
+		mutant.Mutation{
+			Name: "an entry is in force without its fact", File: "engine/configure.go",
+			Old: "\tc.Catalog.Version++\n", New: "\tif c.Catalog.Version++; c.From == event.FromAPI {\n\t\treturn nil\n\t}\n",
+		}, "killed", 8 * time.Second, []string{"the office: config/", "the office: the history of"},
+	},
+	{
+		mutant.Mutation{
+			Name: "what was made entry by entry is forgotten at a start", File: "cmd/pingpost/exchange/overlay.go",
+			Old: "\thash := x.state.Catalog().Overlay\n", New: "\thash := x.state.Catalog().Overlay[:0]\n",
+		}, "killed", 8 * time.Second, []string{"the office: config/", "the office: the suppression list is gone"},
+	},
+	{
+		mutant.Mutation{
+			Name: "a user's tokens outlive what the user was", File: "engine/state/staff.go",
+			Old: "\t\tif token.User == e.Name {\n", New: "\t\tif token.User == e.Name && e.At < 0 {\n",
+		}, "killed", 20 * time.Second, []string{"the office: token"},
+	},
+	{
+		mutant.Mutation{
+			Name: "an upload that broke off is taken for whole", File: "server/upload.go",
+			Old: "\t\tu.broken = io.ErrUnexpectedEOF\n", New: "\t\tu.ended = true\n\t\treturn n, io.EOF\n",
+		}, "killed", 20 * time.Second, []string{"the office: suppression/"},
+	},
+	{
+		mutant.Mutation{
+			Name: "the report takes its last entry again at a start", File: "report/follow.go",
+			Old: "\tif from > 0 {\n\t\tfrom++\n", New: "\tif from > 0 {\n\t\tfrom += 0\n",
+		}, "killed", 30 * time.Second, []string{"the report says of"},
+	},
 }
 
 // lateTell is the end of a commit, and earlyTell the same in the wrong order.

@@ -116,7 +116,9 @@ func (t *torture) round(f *fault) {
 func (t *torture) audit() {
 	p := t.Picture()
 	t.Check(p)
+	t.Office.Check()
 	t.tally = p.Tally()
+	t.Office.Count(t.tally)
 	t.hashes = append(t.hashes, t.Hash())
 	t.Replays(t.hashes[len(t.hashes)-1])
 	t.Verify()
@@ -132,12 +134,15 @@ func (t *torture) audit() {
 // end waits until all has come to its end, and audits that.
 func (t *torture) end() {
 	t.clerk.say("%7s  no more faults; what is under way comes to its end", sinceStart(t.began))
+	t.Office.Close()
 	t.Conclude(t.chance)
 	t.Drain()
+	t.Office.Check()
 	p := t.Picture()
 	p.Drained = true
 	t.Check(p)
 	t.tally = p.Tally()
+	t.Office.Count(t.tally)
 	for i := 0; i < len(t.hashes); i += 1 + len(t.hashes)/5 {
 		t.Replays(t.hashes[i]) // of before the newest snapshot, too
 	}

@@ -37,6 +37,7 @@ type Picture struct {
 	explained  []*explanation // what an operator was told of leads and pings
 	statements []*statement   // likewise, of money
 	listed     *listed        // likewise, of what is open
+	sums       *sums          // likewise, of all money; nil: the report could not be read yet
 	readings   Tally          // of these, and of those of the pictures before
 
 	// atRest: no request is under way, and no delivery but those that wait for
@@ -82,6 +83,7 @@ func (p *Picture) audit() []string {
 	found = append(found, p.narrated()...)
 	found = append(found, p.stated()...)
 	found = append(found, p.lists()...)
+	found = append(found, p.summedUp()...)
 	if p.atRest {
 		found = append(found, p.complete()...)
 		found = append(found, p.owed()...)

@@ -15,6 +15,7 @@ import (
 type Scene struct {
 	*Exchange
 	Crowd     *Crowd
+	Office    *Office // nil: only where every kind of request is sent there is one
 	terms     *Terms
 	buyers    *buyers
 	told      *receiver
@@ -53,6 +54,9 @@ func Set(t Clerk, program, dir string, terms *Terms, seed uint64) *Scene {
 	}
 	s := &Scene{Exchange: x, terms: terms, buyers: b, told: r, Crowd: gather(terms, x.door, token, reporters, seed), reader: rand.New(rand.NewPCG(seed, 1<<34)), readings: Tally{}}
 	t.Cleanup(s.Crowd.Dismiss)
+	if terms.full {
+		s.Office = openOffice(x, seed)
+	}
 	return s
 }
 
@@ -137,6 +141,9 @@ func (s *Scene) Picture() *Picture {
 	s.read(p)
 	s.readings.read(p)
 	p.readings = s.readings
+	if s.Office != nil {
+		p.sums = s.readSums(p.atRest)
+	}
 	dump := s.Dump()
 	p.after, p.stats = s.buyers.leads(), s.buyers.stats()
 	p.book = readBook(s.terms, dump)
