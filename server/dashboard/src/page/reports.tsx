@@ -168,15 +168,18 @@ function Drawn({ rows, measure, by, query }: { rows: Row[]; measure: string; by:
   const time = useMemo(() => overTime(rows, measure), [rows, measure]);
   const name = by.split(',').find((d) => d !== 'hour' && d !== 'day' && d !== '');
   const bars = name ? byName(rows, name, measure).slice(0, 20) : [];
+  const unit = monies.includes(measure) && currencies.size === 1 ? String([...currencies][0]) : undefined;
   return (
-    <Card title={words(measure)}>
+    <Card title={unit ? `${words(measure)}, ${unit}` : words(measure)}>
       {mixed && (
         <p class="note warn">Several currencies are in it, and are added up as if they were one. Choose a campaign.</p>
       )}
       {time && time.times.length > 1 && (
         <Chart
           times={time.times}
-          series={[{ name: words(measure), color: '--line-1', values: time.values }]}
+          series={[
+            { name: unit ? `${words(measure)}, ${unit}` : words(measure), color: '--line-1', values: time.values },
+          ]}
           summary={`${words(measure)} at ${time.times.length} times; the numbers are in the table below.`}
         />
       )}
@@ -187,7 +190,7 @@ function Drawn({ rows, measure, by, query }: { rows: Row[]; measure: string; by:
             key: b.name,
             name: b.name,
             value: Math.max(0, b.value),
-            text: shown(measure, b.value),
+            text: shown(measure, b.value, unit),
             href:
               ['supplier', 'buyer', 'campaign'].includes(name) && b.name !== 'none'
                 ? to(['reports'], { ...query, [name]: b.name })
@@ -196,16 +199,16 @@ function Drawn({ rows, measure, by, query }: { rows: Row[]; measure: string; by:
         />
       )}
       {!name && (!time || time.times.length < 2) && (
-        <p class="figure">{shown(measure, Number(rows[0]?.[measure] ?? 0))}</p>
+        <p class="figure">{shown(measure, Number(rows[0]?.[measure] ?? 0), unit)}</p>
       )}
     </Card>
   );
 }
 
-function shown(column: string, value: Row[string] | undefined): string {
+function shown(column: string, value: Row[string] | undefined, currency?: string): string {
   if (value === null || value === undefined) return '–';
   if (typeof value === 'string') return value;
-  if (monies.includes(column)) return amount(value);
+  if (monies.includes(column)) return amount(value, currency);
   if (column.endsWith('_rate')) return share(value);
   if (column.endsWith('_ms')) return millis(value);
   return count(value);
