@@ -101,7 +101,6 @@ export function ErasePage({ query }: PageOf) {
               Erase
             </Act>
           </div>
-          <p class="help">While the log is read you may leave this; what was begun is done.</p>
         </Dialog>
       )}
       {outcome && <Outcome of={outcome} />}
@@ -129,7 +128,8 @@ function What({ by, value, told }: { by: By; value: string; told?: Told }) {
       ) : (
         <p>
           Every lead in the log whose {names[by].toLowerCase()} is <strong class="mono">{value}</strong>, in whatever
-          form it was written. The log is read from its beginning for that: some minutes for ten million leads.
+          form it was written. The log is read from its beginning for that: some minutes for ten million leads. What was
+          begun is done, also where you leave this page.
         </p>
       )}
       {told && <p>Other leads of the same person stay: erase by the email or the phone number to have them all.</p>}

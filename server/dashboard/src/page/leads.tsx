@@ -76,7 +76,7 @@ export function LeadsPage({ query }: PageOf) {
             { head: 'Buyer', of: (l) => <Ref of="buyers" id={l.buyer} /> },
             { head: 'Price', number: true, of: (l) => amount(l.price, l.currency) },
             { head: 'Payout', number: true, of: (l) => amount(l.payout, l.currency) },
-            { head: 'State, source', of: (l) => [l.state, l.source].filter(Boolean).join(', ') || '–' },
+            { head: 'From', of: (l) => [l.state, l.source].filter(Boolean).join(', ') || '–' },
           ]}
         />
       </More>

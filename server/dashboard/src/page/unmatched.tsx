@@ -24,7 +24,9 @@ export function UnmatchedPage({ query }: PageOf) {
     <>
       <h1 tabIndex={-1}>Why unmatched</h1>
       <Filters of={filters} query={query} place={['unmatched']} />
-      {!query.from && <p class="faint">Of the 24 hours before {query.to ? `${instant(query.to)} UTC` : 'now'}.</p>}
+      {!query.from && (
+        <p class="faint">{query.to ? `The 24 hours before ${instant(query.to)} UTC.` : 'The last 24 hours.'}</p>
+      )}
       <Loaded of={found}>
         {(u) =>
           u.leads === 0 ? (

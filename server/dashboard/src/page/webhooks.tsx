@@ -129,7 +129,7 @@ function Secrets({ of, done }: { of: Webhook; done: () => void }) {
       {of.secrets.length === 0 ? (
         <Empty title="There is no secret" />
       ) : (
-        <ul>
+        <ul class="points">
           {of.secrets.map((s) => (
             <li>
               <code>{s.hint}…</code> {s.previous ? 'the one before' : 'the present one'}

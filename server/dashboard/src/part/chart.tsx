@@ -79,7 +79,14 @@ function options(width: number, series: Series[], span?: number): uPlot.Options 
       y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
     },
     axes: [
-      { stroke: faint, grid, ticks: grid, font, values: (_, at, __, ___, step) => at.map((t) => moment(t, step)) },
+      {
+        stroke: faint,
+        grid,
+        ticks: grid,
+        font,
+        size: 32,
+        values: (_, at, __, ___, step) => at.map((t) => moment(t, step)),
+      },
       { stroke: faint, grid, ticks: grid, font, size: 54 },
     ],
     series: [{}, ...series.map((s) => ({ label: s.name, stroke: color(s.color), width: 2, points: { show: false } }))],
