@@ -32,6 +32,7 @@ export function App() {
   useEffect(() => {
     onEnded(() => {
       signedWith('');
+      dispatchEvent(new Event('session-ended'));
       end(true);
       go('out');
     });

@@ -58,6 +58,9 @@ export function span(seconds: Maybe): string {
   return words.join(' ') || '0 s';
 }
 
+// since is how long ago something was.
+export const since = (at: string): string => span((Date.now() - Date.parse(at)) / 1000);
+
 const two = (n: number) => String(n).padStart(2, '0');
 
 // instant is a time in UTC, which is what the exchange counts in.

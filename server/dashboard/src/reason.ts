@@ -1,24 +1,5 @@
 // Why nobody bought, and what a candidate came to: the words of the interface.
 
-export const reasons = [
-  'no_buyer',
-  'no_state_match',
-  'filtered',
-  'suppressed',
-  'duplicate',
-  'outside_schedule',
-  'caps_full',
-  'insufficient_funds',
-  'rate_limited',
-  'timeout',
-  'no_bid',
-  'below_floor',
-  'bid_expired',
-  'post_rejected',
-  'no_campaign',
-  'loop',
-];
-
 const meanings: { [reason: string]: string } = {
   no_buyer: 'The campaign had no buyer to offer it to.',
   no_state_match: 'No buyer takes leads of its state.',
@@ -38,4 +19,31 @@ const meanings: { [reason: string]: string } = {
   loop: 'The ping went through too many exchanges.',
 };
 
+export const reasons = Object.keys(meanings);
+
 export const meaning = (reason: string): string => meanings[reason] ?? '';
+
+// What a bid came to. Whoever was never asked (not_asked) is in no search.
+export const outcomes = [
+  'won',
+  'lost',
+  'below_floor',
+  'wrong_currency',
+  'late',
+  'timeout',
+  'no_bid',
+  'invalid',
+  'rate_limited',
+  'capped',
+  'filtered',
+  'wrong_state',
+  'closed',
+  'no_funds',
+  'suppressed',
+  'unhealthy',
+  'paused',
+  'error',
+  'post_rejected',
+  'post_pending',
+  'duplicate',
+];

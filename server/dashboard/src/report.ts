@@ -46,6 +46,26 @@ export const columnOf = (dimension: string): string =>
 
 const isRate = (measure: string): boolean => measure.endsWith('_rate') || measure.endsWith('_ms');
 
+// byCurrency parts the rows where a measure is money, by whose it is. A row without a currency
+// has no money. What is no money stays together.
+export function byCurrency(rows: Row[], measure: string): { unit?: string; rows: Row[] }[] {
+  if (!monies.includes(measure)) return [{ rows }];
+  const parts = new Map<string, Row[]>();
+  for (const row of rows) {
+    const unit = String(row.currency ?? '');
+    if (unit) parts.set(unit, [...(parts.get(unit) ?? []), row]);
+  }
+  if (parts.size < 2) return [{ unit: [...parts.keys()][0], rows }];
+  return [...parts].sort().map(([unit, of]) => ({ unit, rows: of }));
+}
+
+// total adds up a measure; of a rate there is none but that of a single row.
+export function total(rows: Row[], measure: string): number | null {
+  if (!isRate(measure)) return rows.reduce((sum, row) => sum + Number(row[measure] ?? 0), 0);
+  const only = rows.length === 1 ? rows[0]?.[measure] : null;
+  return only === null || only === undefined ? null : Number(only);
+}
+
 // overTime adds up a measure by the times in the rows; of a rate there is no sum, and so
 // nothing where several rows have one time. Null: the rows have no time.
 export function overTime(rows: Row[], measure: string): { times: number[]; values: (number | null)[] } | null {

@@ -5,6 +5,7 @@ import { AuctionPage, AuctionsPage } from './page/auctions';
 import { BenchPage } from './page/bench';
 import { CapsPage } from './page/caps';
 import { DeliveriesPage } from './page/deliveries';
+import { ErasePage } from './page/erase';
 import { HistoryPage } from './page/history';
 import { ItemPage } from './page/item';
 import { ItemsPage } from './page/items';
@@ -54,6 +55,7 @@ const places: { [path: string]: Place } = {
   statements: { name: 'Statements', list: StatementsPage },
   bench: { name: 'Test bench', list: BenchPage },
   history: { name: 'History', list: HistoryPage },
+  erase: { name: 'Erase a person', list: ErasePage },
   access: { name: 'Access', list: AccessPage },
 };
 
@@ -62,7 +64,7 @@ const groups: [string, string[]][] = [
   ['To decide', ['deliveries', 'returns', 'webhooks']],
   ['Market', ['campaigns', 'buyers', 'suppliers', 'suppression']],
   ['Account', ['reports', 'statements']],
-  ['Tools', ['bench', 'history', 'access']],
+  ['Tools', ['bench', 'history', 'erase', 'access']],
 ];
 
 export function Shell({ leave }: { leave: () => Promise<void> }) {

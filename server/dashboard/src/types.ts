@@ -140,6 +140,7 @@ export interface Cap {
   limit: number;
   used: number;
   held: number;
+  currency?: string | null;
   from: string | null;
   until: string | null;
 }
@@ -239,7 +240,7 @@ export interface DeadLetter {
 export interface Key {
   hint: string;
   since: string;
-  last_used?: string | null;
+  last_used: string | null; // to the minute; null: never, as far as is known
 }
 
 export interface Token extends Key {

@@ -5,5 +5,5 @@ export const suppressionList: Spec[] = [
   id,
   choice('field', 'Field', ['phone', 'email'], { required: true }),
   choice('hash', 'Entries are', ['plain', 'md5', 'sha256'], { otherwise: 'plain' }),
-  text('file', 'File', { first: true, help: 'on the machine of the exchange; contents are uploaded below' }),
+  text('file', 'File', { first: true, help: 'on the machine of the exchange; contents are uploaded above' }),
 ];

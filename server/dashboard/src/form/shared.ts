@@ -59,5 +59,5 @@ export const clients = (scopes: string): Spec =>
       words('scopes', 'Scopes', { hint: scopes }),
     ],
     () => ({ client_id: '' }),
-    { first: true, help: 'the first ones; further secrets are made below' },
+    { first: true, help: 'the first ones; further secrets are made under Credentials' },
   );

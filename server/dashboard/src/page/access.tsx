@@ -50,7 +50,7 @@ function Users({ admin }: { admin: boolean }) {
                 { head: 'Role', of: (u) => <RoleOf user={u} done={users.reload} /> },
                 { head: 'Since', of: (u) => <Time at={u.created_at} /> },
                 { head: 'Last seen', of: (u) => <Time at={u.last_seen} /> },
-                { head: 'Order', of: (u) => <UserOrders user={u} done={users.reload} /> },
+                { head: 'Action', of: (u) => <UserOrders user={u} done={users.reload} /> },
               ]}
             />
           )
@@ -241,7 +241,7 @@ function ApiTokens() {
                 { head: 'Until', of: (t) => (t.expires_at ? <Time at={t.expires_at} /> : 'no end') },
                 { head: 'Last used', of: (t) => <Time at={t.last_used} /> },
                 {
-                  head: 'Order',
+                  head: 'Action',
                   of: (t) => (
                     <Act
                       needs="viewer"

@@ -5,34 +5,11 @@ import { More } from '../part/more';
 import { Empty, Loaded } from '../part/state';
 import { Table } from '../part/table';
 import { Badge, Ref, Time } from '../part/words';
+import { outcomes } from '../reason';
 import type { PageOf } from '../shell';
 import type { AuctionRow, Found, Told } from '../types';
 import { Reached } from './leads';
 import { Story } from './story';
-
-const outcomes = [
-  'won',
-  'lost',
-  'below_floor',
-  'wrong_currency',
-  'late',
-  'timeout',
-  'no_bid',
-  'invalid',
-  'rate_limited',
-  'capped',
-  'filtered',
-  'wrong_state',
-  'closed',
-  'no_funds',
-  'suppressed',
-  'unhealthy',
-  'paused',
-  'error',
-  'post_rejected',
-  'post_pending',
-  'duplicate',
-];
 
 const filters: FilterOf[] = [
   { name: 'campaign', label: 'Campaign', ids: 'campaigns' },
@@ -71,16 +48,15 @@ export function AuctionsPage({ query }: PageOf) {
             { head: 'Campaign', of: (a) => <Ref of="campaigns" id={a.campaign} /> },
             { head: 'Supplier', of: (a) => <Ref of="suppliers" id={a.supplier} /> },
             { head: 'Asked', number: true, of: (a) => count(a.asked) },
-            { head: 'Winner', of: (a) => <Ref of="buyers" id={a.winner} /> },
-            { head: 'Bid', number: true, of: (a) => amount(a.amount, a.currency) },
             {
-              head: 'Reason',
+              head: 'Came to',
               of: (a) => (
                 <>
-                  {words(a.reason)} {a.test && <Badge>test</Badge>}
+                  {a.winner ? <Ref of="buyers" id={a.winner} /> : words(a.reason)} {a.test && <Badge>test</Badge>}
                 </>
               ),
             },
+            { head: 'Bid', number: true, of: (a) => amount(a.amount, a.currency) },
           ]}
         />
       </More>

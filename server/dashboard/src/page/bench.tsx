@@ -49,7 +49,14 @@ export function BenchPage() {
           <Ids of="campaigns" label="Campaign" any="choose" value={campaign} set={setCampaign} />
           <Ids of="suppliers" label="Supplier" any="choose" value={supplier} set={setSupplier} />
         </div>
-        <Labelled label="Lead" help="as its supplier would send it">
+        <Labelled
+          label="Lead"
+          help={
+            campaign === '' || supplier === ''
+              ? 'choose a campaign and a supplier first'
+              : 'as its supplier would send it: have one made up, or write it'
+          }
+        >
           {(of) => (
             <textarea
               {...of}

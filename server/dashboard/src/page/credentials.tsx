@@ -6,7 +6,7 @@ import { Input } from '../part/field';
 import { Secret } from '../part/secret';
 import { Empty, Loaded } from '../part/state';
 import { Table } from '../part/table';
-import { Card, Time } from '../part/words';
+import { Card, LastUsed, Time } from '../part/words';
 import type { Client, Token } from '../types';
 
 export interface Shown {
@@ -40,7 +40,9 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
       <Loaded of={clients}>
         {({ clients: list }) =>
           list.length === 0 ? (
-            <Empty title="There is no client" />
+            <Empty title="There is no client">
+              A client asks for its tokens at /oauth/token. Give one an id below; its secret is shown once.
+            </Empty>
           ) : (
             list.map((c) => (
               <div class="client">
@@ -70,9 +72,10 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
                   columns={[
                     { head: 'Begins', of: (s) => <code>{s.hint}…</code> },
                     { head: 'Since', of: (s) => <Time at={s.since} /> },
+                    { head: 'Last used', of: (s) => <LastUsed at={s.last_used} /> },
                     { head: 'Scopes', of: (s) => s.scopes.join(', ') },
                     {
-                      head: 'Order',
+                      head: 'Action',
                       of: (s) => (
                         <Act
                           needs="admin"
@@ -144,7 +147,7 @@ export function Tokens({ owner, id }: { owner: Owner; id: string }) {
         <Loaded of={tokens}>
           {({ tokens: list }) =>
             list.length === 0 ? (
-              <Empty title="There is no token" />
+              <Empty title="There is no token">Make one for whoever tries this sandbox; it is shown once.</Empty>
             ) : (
               <Table
                 caption="Bearer tokens"
@@ -153,9 +156,10 @@ export function Tokens({ owner, id }: { owner: Owner; id: string }) {
                 columns={[
                   { head: 'Begins', of: (t) => <code>{t.hint}…</code> },
                   { head: 'Since', of: (t) => <Time at={t.since} /> },
+                  { head: 'Last used', of: (t) => <LastUsed at={t.last_used} /> },
                   { head: 'Scopes', of: (t) => t.scopes.join(', ') },
                   {
-                    head: 'Order',
+                    head: 'Action',
                     of: (t) => (
                       <Act
                         needs="admin"

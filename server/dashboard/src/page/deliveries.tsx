@@ -77,7 +77,7 @@ export function DeliveriesPage({ query }: PageOf) {
                   { head: 'Price', number: true, of: (d) => money(d.price) },
                   { head: 'Attempts', number: true, of: (d) => count(d.attempts) },
                   { head: 'Decided (UTC)', of: (d) => <Time at={d.decided_at} /> },
-                  { head: 'Order', of: (d) => <Orders of={d} done={found.reload} /> },
+                  { head: 'Action', of: (d) => <Orders of={d} done={found.reload} /> },
                 ]}
               />
             </>

@@ -39,7 +39,7 @@ export function ItemPage({ kind, id }: PageOf & { kind: Kind }) {
       <Loaded of={item}>
         {(found) => (
           <>
-            <div class="row">
+            <div class="row" hidden={kind === 'suppression_lists'}>
               {of.pauses && (
                 <>
                   {found.paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">open</Badge>}
@@ -82,7 +82,7 @@ function Form({ kind, item, saved }: { kind: Kind; item?: Item; saved: (id: stri
   const [etag, base] = useState(item?.etag);
   const [review, show] = useState<Applied | undefined>();
   const [failure, fail] = useState<Failure | undefined>();
-  const [stale, meet] = useState<Item | undefined>();
+  const [stale, meet] = useState<{ current: Item | null } | undefined>();
   const ids = useIds();
   const denied = useDenied('admin');
   const byFile = item?.owner === 'file';
@@ -105,7 +105,7 @@ function Form({ kind, item, saved }: { kind: Kind; item?: Item; saved: (id: stri
       show(undefined);
       const why = asFailure(problem);
       const both = why.body as { current?: Item | null } | null;
-      if (why.status === 409 && both?.current) meet(both.current);
+      if (why.status === 409 && both?.current !== undefined) meet({ current: both.current });
       else fail(why);
     }
   };
@@ -132,7 +132,7 @@ function Form({ kind, item, saved }: { kind: Kind; item?: Item; saved: (id: stri
         />
         {!byFile && denied === '' && (
           <div class="row end sticky">
-            {item && <Remove kind={kind} item={{ ...item, etag: etag ?? item.etag }} />}
+            {item && etag && <Remove kind={kind} item={{ ...item, etag }} />}
             <Button type="submit" tone="main" disabled={id === ''}>
               Review changes
             </Button>
@@ -142,17 +142,18 @@ function Form({ kind, item, saved }: { kind: Kind; item?: Item; saved: (id: stri
       {review && <Review of={review} close={() => show(undefined)} save={() => order(false)} />}
       {stale && (
         <Stale
-          current={stale}
+          current={stale.current}
           mine={document}
           close={() => meet(undefined)}
           theirs={() => {
             meet(undefined);
-            set(stale.document);
-            base(stale.etag);
+            if (!stale.current) return go([of.place]);
+            set(stale.current.document);
+            base(stale.current.etag);
           }}
           keep={() => {
             meet(undefined);
-            base(stale.etag);
+            base(stale.current?.etag);
             say('Yours is kept. Review it against what is in force now.');
           }}
         />
@@ -215,12 +216,26 @@ function Stale({
   theirs,
   keep,
 }: {
-  current: Item;
+  current: Item | null; // null: it was removed
   mine: Doc;
   close: () => void;
   theirs: () => void;
   keep: () => void;
 }) {
+  if (!current) {
+    return (
+      <Dialog title="Somebody else has removed it" close={close}>
+        <p>It was removed after you opened it. What you wrote is still here, and can make it anew.</p>
+        <div class="row end">
+          <Button onClick={close}>Cancel</Button>
+          <Button onClick={theirs}>Leave it removed</Button>
+          <Button tone="main" onClick={keep}>
+            Make it anew, and review
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
   const list = differences(current.document, mine);
   return (
     <Dialog title="Somebody else has changed it" close={close}>

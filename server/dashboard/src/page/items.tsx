@@ -65,7 +65,7 @@ function columns(kind: Kind, reload: () => void): Column<Item>[] {
       head: 'State',
       of: (i) => (i.paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">open</Badge>),
     });
-    all.push({ head: 'Order', of: (i) => <Pause kind={kind} id={i.id} paused={i.paused ?? false} done={reload} /> });
+    all.push({ head: 'Action', of: (i) => <Pause kind={kind} id={i.id} paused={i.paused ?? false} done={reload} /> });
   }
   return all;
 }

@@ -7,6 +7,7 @@ import { Empty, Loaded } from '../part/state';
 import { Table } from '../part/table';
 import { Badge, Ref, Status, Time } from '../part/words';
 import { reasons } from '../reason';
+import { to } from '../route';
 import type { PageOf } from '../shell';
 import type { Found, LeadRow, Told } from '../types';
 import { Story } from './story';
@@ -66,24 +67,27 @@ export function LeadsPage({ query }: PageOf) {
               head: 'Status',
               of: (l) => (
                 <>
-                  <Status word={l.status} /> {l.test && <Badge>test</Badge>}
+                  <Status word={l.status} /> {l.test && <Badge>test</Badge>} <small>{standing(l)}</small>
                 </>
               ),
             },
-            { head: 'Reason', of: (l) => words(l.reason) },
-            { head: 'Delivery', of: (l) => (l.delivery === 'none' ? '–' : words(l.delivery)) },
             { head: 'Campaign', of: (l) => <Ref of="campaigns" id={l.campaign} /> },
             { head: 'Supplier', of: (l) => <Ref of="suppliers" id={l.supplier} /> },
             { head: 'Buyer', of: (l) => <Ref of="buyers" id={l.buyer} /> },
             { head: 'Price', number: true, of: (l) => amount(l.price, l.currency) },
             { head: 'Payout', number: true, of: (l) => amount(l.payout, l.currency) },
-            { head: 'State', of: (l) => l.state || '–' },
-            { head: 'Source', of: (l) => l.source || '–' },
+            { head: 'From', of: (l) => [l.state, l.source].filter(Boolean).join(', ') || '–' },
           ]}
         />
       </More>
     </>
   );
+}
+
+// standing is why a lead was not sold, or how its delivery stands where that is worth a look.
+function standing(l: LeadRow): string {
+  if (l.reason) return words(l.reason);
+  return l.delivery && !['none', 'delivered'].includes(l.delivery) ? `delivery ${words(l.delivery)}` : '';
 }
 
 // Reached says how far a search has come that was cut off for taking long.
@@ -101,9 +105,12 @@ export function LeadPage({ id }: PageOf) {
   const told = useLoad<Told>(`explain/${part(id)}`);
   return (
     <>
-      <h1 tabIndex={-1} class="mono">
-        {id}
-      </h1>
+      <div class="title">
+        <h1 tabIndex={-1} class="mono">
+          {id}
+        </h1>
+        {told.data && !told.data.erased && <a href={to(['erase'], { lead: told.data.lead_id })}>Erase the person</a>}
+      </div>
       <Loaded of={told}>{(t) => <Story told={t} />}</Loaded>
     </>
   );

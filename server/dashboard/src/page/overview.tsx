@@ -97,7 +97,7 @@ function Figures({ of }: { of: Overview }) {
   const figures: [string, string, string][] = [
     ['Leads a second', rate(of.rates.leads_s), `${rate(of.rates.pings_s)} pings, ${rate(of.rates.posts_s)} posts`],
     ['Sold a second', rate(of.rates.sold_s), 'last 10 seconds'],
-    ['Sell-through', share(of.sell_through), 'of the leads that came'],
+    ['Sell-through', share(of.sell_through), 'of ten minutes’ leads'],
     ['Auction', millis(of.latency.auction_p50_ms), `p99 ${millis(of.latency.auction_p99_ms)}`],
     ['Ingest', millis(of.latency.ingest_p50_ms), `p99 ${millis(of.latency.ingest_p99_ms)}`],
     ['Commit', millis(of.latency.commit_p99_ms), 'p99, last minute'],
@@ -123,12 +123,13 @@ function Flow({ of }: { of: Overview }) {
   const persecond = (name: 'leads' | 'sold' | 'pings') => of.series.map((p) => p[name] / step);
   const total = (name: 'leads' | 'sold') => of.series.reduce((sum, p) => sum + p[name], 0);
   return (
-    <Card title="Last ten minutes, a second">
+    <Card title="Leads, sales and pings a second, last ten minutes">
       {times.length < 2 ? (
         <Empty title="Nothing to draw yet">The first points come within seconds of the first lead.</Empty>
       ) : (
         <Chart
           times={times}
+          span={600}
           summary={`In the last ten minutes ${count(total('leads'))} leads came, and ${count(total('sold'))} were sold.`}
           series={[
             { name: 'Leads', color: '--line-1', values: persecond('leads') },
@@ -160,7 +161,7 @@ function Today({ sums, report }: { sums: Sums[]; report: boolean }) {
               ['Sold', count(s.sold)],
               ['Revenue', amount(s.revenue, s.currency)],
               ['Payout', amount(s.payout, s.currency)],
-              ['Margin', amount(s.margin, s.currency)],
+              ['Margin', `${amount(s.margin, s.currency)}${s.revenue > 0 ? ` (${share(s.margin / s.revenue)})` : ''}`],
             ]}
           />
         ))

@@ -10,7 +10,18 @@ import { Ids } from '../part/filters';
 import { Empty, Loaded } from '../part/state';
 import { Table } from '../part/table';
 import { Card } from '../part/words';
-import { byName, columnOf, dimensions, measures, monies, overTime, type Row, rowsOf } from '../report';
+import {
+  byCurrency,
+  byName,
+  columnOf,
+  dimensions,
+  measures,
+  monies,
+  overTime,
+  type Row,
+  rowsOf,
+  total,
+} from '../report';
 import { to } from '../route';
 import type { PageOf } from '../shell';
 
@@ -162,32 +173,51 @@ function Exports({ ask }: { ask: Query }) {
   );
 }
 
+// Drawn draws a measure: money of each currency apart, since there is no sum of two.
 function Drawn({ rows, measure, by, query }: { rows: Row[]; measure: string; by: string; query: Query }) {
-  const currencies = new Set(rows.map((r) => r.currency).filter(Boolean));
-  const mixed = monies.includes(measure) && currencies.size > 1;
+  return (
+    <>
+      {byCurrency(rows, measure).map((part) => (
+        <Measure key={part.unit} {...part} measure={measure} by={by} query={query} />
+      ))}
+    </>
+  );
+}
+
+function Measure({
+  rows,
+  unit,
+  measure,
+  by,
+  query,
+}: {
+  rows: Row[];
+  unit?: string;
+  measure: string;
+  by: string;
+  query: Query;
+}) {
   const time = useMemo(() => overTime(rows, measure), [rows, measure]);
   const name = by.split(',').find((d) => d !== 'hour' && d !== 'day' && d !== '');
   const bars = name ? byName(rows, name, measure).slice(0, 20) : [];
+  const title = unit ? `${words(measure)}, ${unit}` : words(measure);
   return (
-    <Card title={words(measure)}>
-      {mixed && (
-        <p class="note warn">Several currencies are in it, and are added up as if they were one. Choose a campaign.</p>
-      )}
+    <Card title={title}>
       {time && time.times.length > 1 && (
         <Chart
           times={time.times}
-          series={[{ name: words(measure), color: '--line-1', values: time.values }]}
-          summary={`${words(measure)} at ${time.times.length} times; the numbers are in the table below.`}
+          series={[{ name: title, color: '--line-1', values: time.values }]}
+          summary={`${title} at ${time.times.length} times; the numbers are in the table below.`}
         />
       )}
       {name && (
         <Bars
-          label={`${words(measure)} by ${name}`}
+          label={`${title} by ${name}`}
           of={bars.map((b) => ({
             key: b.name,
             name: b.name,
             value: Math.max(0, b.value),
-            text: shown(measure, b.value),
+            text: shown(measure, b.value, unit),
             href:
               ['supplier', 'buyer', 'campaign'].includes(name) && b.name !== 'none'
                 ? to(['reports'], { ...query, [name]: b.name })
@@ -195,17 +225,15 @@ function Drawn({ rows, measure, by, query }: { rows: Row[]; measure: string; by:
           }))}
         />
       )}
-      {!name && (!time || time.times.length < 2) && (
-        <p class="figure">{shown(measure, Number(rows[0]?.[measure] ?? 0))}</p>
-      )}
+      {!name && (!time || time.times.length < 2) && <p class="figure">{shown(measure, total(rows, measure), unit)}</p>}
     </Card>
   );
 }
 
-function shown(column: string, value: Row[string] | undefined): string {
+function shown(column: string, value: Row[string] | undefined, currency?: string): string {
   if (value === null || value === undefined) return '–';
   if (typeof value === 'string') return value;
-  if (monies.includes(column)) return amount(value);
+  if (monies.includes(column)) return amount(value, currency);
   if (column.endsWith('_rate')) return share(value);
   if (column.endsWith('_ms')) return millis(value);
   return count(value);

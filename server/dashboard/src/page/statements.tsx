@@ -73,7 +73,7 @@ function Question({ asked }: { asked: Query }) {
 
 function Shown({ of, query }: { of: Statement; query: Query }) {
   const standing = (s: Statement['opening']) =>
-    s ? `${amount(s.balance, of.currency)}, ${amount(s.held)} held` : 'no account';
+    s ? `${amount(s.balance, of.currency)}, ${amount(s.held, of.currency)} held` : 'no account';
   return (
     <>
       <Card
@@ -88,8 +88,8 @@ function Shown({ of, query }: { of: Statement; query: Query }) {
           of={[
             ...(query.buyer
               ? ([
-                  ['Opening', standing(of.opening)],
-                  ['Closing', standing(of.closing)],
+                  ['Balance at the start', standing(of.opening)],
+                  ['Balance at the end', standing(of.closing)],
                 ] as [string, string][])
               : []),
             ...of.totals.map((t): [string, string] => [

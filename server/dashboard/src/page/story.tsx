@@ -20,7 +20,7 @@ export function Story({ told }: { told: Told }) {
       ))}
       <Card title="Timeline">
         <Timeline told={told} />
-        <Legend />
+        <Legend told={told} />
       </Card>
       <div class="columns">
         <Card title="What it is">
@@ -54,13 +54,16 @@ export function Story({ told }: { told: Told }) {
   );
 }
 
-function Legend() {
+function Legend({ told }: { told: Told }) {
+  const asked = told.candidates.some((c) => c.asked);
   return (
     <p class="legend faint">
-      <span>
-        <i class="swatch key-ask" aria-hidden="true" />
-        asked for a bid
-      </span>
+      {asked && (
+        <span>
+          <i class="swatch key-ask" aria-hidden="true" />
+          asked for a bid
+        </span>
+      )}
       <span>
         <i class="swatch key-post" aria-hidden="true" />
         posted
@@ -69,10 +72,12 @@ function Legend() {
         <i class="swatch key-decided" aria-hidden="true" />
         decided
       </span>
-      <span>
-        <i class="swatch key-due" aria-hidden="true" />
-        bids due
-      </span>
+      {told.bids_due_at && (
+        <span>
+          <i class="swatch key-due" aria-hidden="true" />
+          bids due
+        </span>
+      )}
     </p>
   );
 }

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { call, part } from '../call';
-import { span } from '../format';
+import { since } from '../format';
 import { useLoad } from '../load';
 import { Act } from '../part/button';
 import { Secret } from '../part/secret';
 import { Empty, Loaded } from '../part/state';
 import { Table } from '../part/table';
-import { Card, Time } from '../part/words';
+import { Card, LastUsed, Time } from '../part/words';
 import { to } from '../route';
 import type { Doc, Key } from '../types';
 import { Clients, type Shown, Tokens } from './credentials';
@@ -27,8 +27,6 @@ export function SupplierParts({ id, document }: { id: string; document: Doc }) {
     </>
   );
 }
-
-const age = (since: string): string => span((Date.now() - Date.parse(since)) / 1000);
 
 function Keys({ id }: { id: string }) {
   const keys = useLoad<{ keys: Key[] }>(`suppliers/${part(id)}/keys`);
@@ -64,14 +62,10 @@ function Keys({ id }: { id: string }) {
               columns={[
                 { head: 'Begins', of: (k) => <code>{k.hint}…</code> },
                 { head: 'Since', of: (k) => <Time at={k.since} /> },
-                { head: 'Age', of: (k) => age(k.since) },
+                { head: 'Age', of: (k) => since(k.since) },
+                { head: 'Last used', of: (k) => <LastUsed at={k.last_used} /> },
                 {
-                  head: 'Last used',
-                  of: (k) =>
-                    k.last_used === undefined ? <span class="faint">not known</span> : <Time at={k.last_used} />,
-                },
-                {
-                  head: 'Order',
+                  head: 'Action',
                   of: (k) => (
                     <Act
                       needs="admin"

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { count, share, words } from '../format';
+import { count, instant, share, words } from '../format';
 import { useLoad } from '../load';
 import { Bars } from '../part/bars';
 import { type FilterOf, Filters } from '../part/filters';
@@ -24,6 +24,9 @@ export function UnmatchedPage({ query }: PageOf) {
     <>
       <h1 tabIndex={-1}>Why unmatched</h1>
       <Filters of={filters} query={query} place={['unmatched']} />
+      {!query.from && (
+        <p class="faint">{query.to ? `The 24 hours before ${instant(query.to)} UTC.` : 'The last 24 hours.'}</p>
+      )}
       <Loaded of={found}>
         {(u) =>
           u.leads === 0 ? (
@@ -81,7 +84,7 @@ function Breakdown({ of, query }: { of: Unmatched; query: { [name: string]: stri
               key: c.campaign,
               name: c.campaign,
               value: c.leads,
-              text: count(c.leads),
+              text: `${count(c.leads)} ${c.leads === 1 ? 'lead' : 'leads'}`,
               href:
                 query.campaign === c.campaign
                   ? to(['leads'], { ...query, status: 'UNMATCHED' })
@@ -89,7 +92,7 @@ function Breakdown({ of, query }: { of: Unmatched; query: { [name: string]: stri
             }))}
           />
         </Card>
-        <Card title="By what buyers came to">
+        <Card title="What bids came to">
           {of.outcomes.length === 0 && <Empty title="No buyer was looked at" />}
           <Bars
             label="Candidates by outcome"
@@ -97,7 +100,7 @@ function Breakdown({ of, query }: { of: Unmatched; query: { [name: string]: stri
               key: o.outcome,
               name: words(o.outcome),
               value: o.bids,
-              text: count(o.bids),
+              text: `${count(o.bids)} ${o.bids === 1 ? 'bid' : 'bids'}`,
               href: to(['auctions'], {
                 campaign: query.campaign,
                 supplier: query.supplier,
@@ -119,7 +122,7 @@ function Breakdown({ of, query }: { of: Unmatched; query: { [name: string]: stri
               name: buyer,
               note: one.outcomes.join(', '),
               value: one.bids,
-              text: count(one.bids),
+              text: `${count(one.bids)} ${one.bids === 1 ? 'bid' : 'bids'}`,
               href: to(['unmatched'], { ...query, buyer }),
             }))}
           />

@@ -36,7 +36,7 @@ export function WebhooksPage() {
                 { head: 'Waiting', number: true, of: (w) => count(w.pending) },
                 { head: 'Dead', number: true, of: (w) => count(w.dead) },
                 { head: 'Dropped', number: true, of: (w) => count(w.dropped) },
-                { head: 'Order', of: (w) => <Switch of={w} done={found.reload} /> },
+                { head: 'Action', of: (w) => <Switch of={w} done={found.reload} /> },
               ]}
             />
           )
@@ -129,7 +129,7 @@ function Secrets({ of, done }: { of: Webhook; done: () => void }) {
       {of.secrets.length === 0 ? (
         <Empty title="There is no secret" />
       ) : (
-        <ul>
+        <ul class="points">
           {of.secrets.map((s) => (
             <li>
               <code>{s.hint}…</code> {s.previous ? 'the one before' : 'the present one'}
@@ -197,7 +197,7 @@ function Dead({ id, total, done }: { id: string; total: number; done: () => void
             { head: 'Attempts', number: true, of: (d) => count(d.attempts) },
             { head: 'Died (UTC)', of: (d) => <Time at={d.died_at} /> },
             {
-              head: 'Order',
+              head: 'Action',
               of: (d) => (
                 <div class="row">
                   <Act

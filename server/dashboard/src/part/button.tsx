@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Failure } from '../call';
 import { asFailure } from '../load';
 import { useDenied } from '../session';
@@ -39,6 +39,17 @@ export interface Sure {
   text: ComponentChildren;
 }
 
+// handOn gives the focus to what stands around a button that goes with it, as when its row is
+// removed. What is put in its place may have taken it by then.
+function handOn(button: HTMLElement | null): void {
+  if (!button?.contains(document.activeElement)) return;
+  const around = [button.closest<HTMLElement>('.table'), document.querySelector<HTMLElement>('#main h1')];
+  setTimeout(() => {
+    if (document.activeElement !== document.body) return;
+    around.find((e) => e?.isConnected)?.focus({ preventScroll: true });
+  });
+}
+
 // Act is a button that orders something. Where the role does not allow it, it is disabled
 // and says why; where the order fails it says so, in its place.
 export function Act({
@@ -60,6 +71,8 @@ export function Act({
   const [busy, work] = useState(false);
   const [asking, ask] = useState(false);
   const [failure, fail] = useState<Failure | undefined>();
+  const at = useRef<HTMLSpanElement>(null);
+  useEffect(() => () => handOn(at.current), []);
   // While it is under way the button keeps the focus, and takes no second click.
   const start = async () => {
     if (busy) return;
@@ -76,7 +89,7 @@ export function Act({
     }
   };
   return (
-    <span class="act">
+    <span class="act" ref={at}>
       <Button
         {...rest}
         disabled={denied !== '' || rest.disabled}

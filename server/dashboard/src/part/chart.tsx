@@ -13,7 +13,17 @@ const height = 200;
 
 // Chart draws series over time. Who cannot see it hears what summary says; the numbers stand
 // in a table beside it wherever one is used.
-export function Chart({ times, series, summary }: { times: number[]; series: Series[]; summary: string }) {
+export function Chart({
+  times,
+  series,
+  summary,
+  span,
+}: {
+  times: number[];
+  series: Series[];
+  summary: string;
+  span?: number; // seconds before the last point that the axis has, whatever is known of them
+}) {
   const at = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const data: uPlot.AlignedData = [times, ...series.map((s) => s.values)];
@@ -23,7 +33,7 @@ export function Chart({ times, series, summary }: { times: number[]; series: Ser
     if (!place) return;
     const draw = () => {
       plot.current?.destroy();
-      plot.current = new uPlot(options(place.clientWidth, series), data, place);
+      plot.current = new uPlot(options(place.clientWidth, series, span), data, place);
     };
     draw();
     const watch = new ResizeObserver(() => {
@@ -54,7 +64,7 @@ export function Chart({ times, series, summary }: { times: number[]; series: Ser
   );
 }
 
-function options(width: number, series: Series[]): uPlot.Options {
+function options(width: number, series: Series[], span?: number): uPlot.Options {
   const faint = color('--faint');
   const grid = { stroke: color('--line'), width: 1 };
   const font = '12px system-ui, sans-serif';
@@ -63,9 +73,20 @@ function options(width: number, series: Series[]): uPlot.Options {
     height,
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, y: false },
-    scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
+    padding: [8, 28, 0, 0],
+    scales: {
+      ...(span && { x: { range: (_: uPlot, __: number, last: number): [number, number] => [last - span, last] } }),
+      y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+    },
     axes: [
-      { stroke: faint, grid, ticks: grid, font, values: (_, at, __, ___, step) => at.map((t) => moment(t, step)) },
+      {
+        stroke: faint,
+        grid,
+        ticks: grid,
+        font,
+        size: 32,
+        values: (_, at, __, ___, step) => at.map((t) => moment(t, step)),
+      },
       { stroke: faint, grid, ticks: grid, font, size: 54 },
     ],
     series: [{}, ...series.map((s) => ({ label: s.name, stroke: color(s.color), width: 2, points: { show: false } }))],

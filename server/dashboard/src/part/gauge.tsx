@@ -12,7 +12,7 @@ export function fill(cap: Cap): { used: number; held: number; tone: 'good' | 'wa
 
 export function Gauge({ cap, name }: { cap: Cap; name: string }) {
   const { used, held, tone } = fill(cap);
-  const show = (n: number) => (cap.unit === 'money' ? amount(n) : count(n));
+  const show = (n: number) => (cap.unit === 'money' ? amount(n, cap.currency ?? undefined) : count(n));
   const text = `${show(cap.used)} of ${show(cap.limit)}${cap.held > 0 ? `, ${show(cap.held)} held` : ''}`;
   return (
     <div class="gauge-line">

@@ -1,7 +1,7 @@
 // Small things that stand in lines.
 
 import type { ComponentChildren } from 'preact';
-import { instant, words } from '../format';
+import { instant, since, words } from '../format';
 import { to } from '../route';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
@@ -44,6 +44,16 @@ export function Time({ at, fine }: { at: string | null | undefined; fine?: boole
     </time>
   ) : (
     <span class="faint">–</span>
+  );
+}
+
+// LastUsed is when something was let in, which is known to the minute.
+export function LastUsed({ at }: { at: string | null }) {
+  if (!at) return <span class="faint">not yet, as far as is known</span>;
+  return (
+    <time dateTime={at} title={`${instant(at)} UTC`}>
+      {Date.now() - Date.parse(at) < 120_000 ? 'just now' : `${since(at)} ago`}
+    </time>
   );
 }
 

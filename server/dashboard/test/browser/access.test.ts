@@ -56,11 +56,14 @@ test('a viewer sees what there is, and why nothing can be done', async () => {
   await visit(page, 'suppliers/sup_acme');
   expect(await button(page, 'Rotate the key').isDisabled()).toBe(true);
   expect(await page.locator('form .fields input:enabled').count()).toBe(0);
-  for (const at of ['', 'deliveries', 'returns', 'webhooks/sup_acme', 'suppression/dnc', 'bench', 'access']) {
+  for (const at of ['', 'deliveries', 'returns', 'webhooks/sup_acme', 'suppression/dnc', 'bench', 'erase', 'access']) {
     await visit(page, at);
     const main = page.locator('#main');
     expect(await main.locator('.button.danger:enabled').count(), at).toBe(0);
   }
+  await visit(page, 'erase');
+  await shows(page.getByText('Needs the role admin; yours is viewer.'));
+  expect(await page.locator('#main input:enabled, #main .button:enabled').count()).toBe(0);
   await button(page, 'Sign out').click();
   await shows(button(page, 'Sign in'));
   await order(place, 'DELETE', 'users/victor');

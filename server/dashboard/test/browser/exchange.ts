@@ -145,7 +145,8 @@ export async function open(): Promise<{ place: Place; close: () => Promise<void>
       const said = JSON.parse(line) as { listen: string; admin: string };
       return { listen: `http://${said.listen}`, admin: `http://${said.admin}` };
     };
-    const args = ['serve', '--log-format', 'json', '-c', file];
+    const backup = ['--backup-to', join(dir, 'backup'), '--backup-unencrypted'];
+    const args = ['serve', '--log-format', 'json', '-c', file, ...backup];
     const { program: one, found } = await Program.start(program, args, {}, serving);
     programs.push(one);
     const { password, apiKey, reporter } = secret;

@@ -83,6 +83,34 @@ test('two who change the same see both versions', async () => {
   await order(place, 'DELETE', 'config/suppliers/sup_two', undefined, { 'If-Match': `"${now.etag}"` });
 });
 
+test('what somebody else has removed is left so, or made anew of what was written', async () => {
+  const at = 'config/suppliers/sup_gone';
+  const make = () => order<{ etag: string }>(place, 'PUT', at, { id: 'sup_gone' }, { 'If-None-Match': '*' });
+  const remove = (etag: string) => order(place, 'DELETE', at, undefined, { 'If-Match': `"${etag}"` });
+  const page = await signedIn();
+  const meet = async () => {
+    const { etag } = await make();
+    await visit(page, 'suppliers/sup_gone');
+    await field(page, 'Leads a second').fill('50');
+    await remove(etag);
+    await button(page, 'Review changes').click();
+    await shows(dialog(page).getByText('Somebody else has removed it'));
+  };
+  await meet();
+  await button(dialog(page), 'Leave it removed').click();
+  await shows(page.getByRole('heading', { name: 'Suppliers' }));
+  expect(await page.getByRole('link', { name: 'sup_gone' }).count()).toBe(0);
+  await expect(order(place, 'GET', at)).rejects.toThrow('404');
+
+  await meet();
+  await button(dialog(page), 'Make it anew, and review').click();
+  await said(page, 'Yours is kept.');
+  await save(page, /sup_gone/);
+  const made = await order<{ document: { ingest_rate: number }; etag: string }>(place, 'GET', at);
+  expect(made.document.ingest_rate).toBe(50);
+  await remove(made.etag);
+});
+
 test('what a file has the word on is shown, and cannot be changed', async () => {
   const page = await signedIn('campaigns/cmp_auto');
   await shows(page.getByText('exchange.yaml'));

@@ -36,6 +36,7 @@ const pages: [string, string | RegExp][] = [
   ['statements?buyer=buy_vault', 'Entries'],
   ['bench', 'Make one up'],
   ['history', 'version'],
+  ['erase', 'Review'],
   ['access', 'API tokens'],
   ['nowhere', 'no page at this address'],
   ['buyers/buy_none', 'no such thing'],
@@ -109,6 +110,7 @@ const pictures: [string, string, keyof typeof sizes, 'light' | 'dark'][] = [
   ['caps', 'caps', 'desktop', 'dark'],
   ['campaign', 'campaigns/+', 'desktop', 'light'],
   ['supplier', 'suppliers/sup_acme', 'desktop', 'light'],
+  ['erase', 'erase', 'desktop', 'light'],
   ['overview-phone', '', 'phone', 'light'],
 ];
 
@@ -132,6 +134,10 @@ test.runIf(process.env.SCREENSHOTS)(
       await page.setViewportSize(sizes[size]);
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await visit(page, at);
+      if (at === 'erase') {
+        await page.getByRole('textbox', { name: 'Email' }).fill('ann@example.com');
+        await page.getByRole('button', { name: 'Review' }).click();
+      }
       await page.locator('h1').evaluate((h: HTMLElement) => h.blur());
       await page.waitForTimeout(at === '' ? 2500 : 300); // until the chart has its points
       await page.screenshot({ path: join(dir, `${name}.png`) });

@@ -34,10 +34,17 @@ test('a key is rotated: it is shown once, and good; the one before is ended', as
   await settled(page);
   expect(await page.content()).not.toContain(key);
   await shows(page.getByText(`${key.slice(0, 8)}…`));
+  const row = page.getByRole('row', { name: new RegExp(`${key.slice(0, 8)}`) });
+  await shows(row.getByText('not yet, as far as is known'));
   expect((await send(place, person('cmp_bids', 'FL'), key)).status).toBe(201);
+  await visit(page, 'suppliers');
+  await visit(page, 'suppliers/sup_acme');
+  await shows(row.getByText('just now'));
   await button(page, `End the key ${key.slice(0, 8)}`).click();
   await button(dialog(page), 'End').click();
   await said(page, 'is ended.');
+  await row.waitFor({ state: 'detached' });
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('API keys');
   expect((await send(place, person('cmp_bids', 'FL'), key)).status).toBe(401);
 });
 

@@ -157,13 +157,13 @@ test('the page is used by keyboard alone', async () => {
     0,
   );
   await page.keyboard.press('Enter');
-  expect(await at()).toBe('Caps');
+  await expect.poll(at).toBe('Caps');
   const returns = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Returns' });
   await returns.focus();
   expect(await returns.evaluate((e) => getComputedStyle(e).outlineStyle)).not.toBe('none');
   await page.keyboard.press('Enter');
   await shows(page.getByRole('heading', { name: 'Returns to decide' }));
-  expect(await at()).toBe('Returns to decide');
+  await expect.poll(at).toBe('Returns to decide');
   await visit(page, 'buyers/bid_west');
   const remove = button(page, 'New token');
   await remove.focus();
@@ -171,7 +171,7 @@ test('the page is used by keyboard alone', async () => {
   await shows(page.getByRole('dialog'));
   await page.keyboard.press('Escape');
   expect(await page.getByRole('dialog').count()).toBe(0);
-  expect(await at()).toBe('New token');
+  await expect.poll(at).toBe('New token');
 });
 
 test('on a phone the menu opens and closes', async () => {

@@ -1,0 +1,34 @@
+// Who is to be erased, and what may be left of them.
+
+export type By = 'email' | 'phone' | 'lead';
+
+export const names: { [by in By]: string } = { email: 'Email', phone: 'Phone', lead: 'Lead' };
+
+export const hints: { [by in By]: string } = {
+  email: 'ann@example.com',
+  phone: '(415) 555-0100',
+  lead: 'lead_…',
+};
+
+export const helps: { [by in By]: string } = {
+  email: 'all leads with this address',
+  phone: 'all leads with this number; with + and the country’s code unless it is a US one',
+  lead: 'this one lead',
+};
+
+const lefts: { [reason: string]: string } = {
+  under_way: 'It is being delivered. Erase again in a minute.',
+  unsealed: 'It was logged before there were keys. It goes when its time in the log has passed.',
+  unreadable: 'The file of its key is missing or damaged. Put the file back, and erase again.',
+};
+
+export const reasonsLeft = Object.keys(lefts);
+
+// leftOf says why a lead was left, and what to do.
+export const leftOf = (reason: string): string => lefts[reason] ?? reason;
+
+export interface Erased {
+  erased: number;
+  left: number;
+  left_leads: { lead_id: string; reason: string }[];
+}

@@ -1,0 +1,179 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { call, type Failure, part } from '../call';
+import { type By, type Erased, helps, hints, leftOf, names } from '../erase';
+import { count, words } from '../format';
+import { asFailure } from '../load';
+import { Act, Button } from '../part/button';
+import { Dialog } from '../part/dialog';
+import { Input, Select } from '../part/field';
+import { Wrong } from '../part/state';
+import { Table } from '../part/table';
+import { Card, Facts, Ref, Status, Time } from '../part/words';
+import { useDenied } from '../session';
+import type { PageOf } from '../shell';
+import type { Told } from '../types';
+
+// ErasePage makes sure that nobody can know any more who a person was. Whom it is about stands
+// in its field alone, and goes with it.
+export function ErasePage({ query }: PageOf) {
+  const [by, choose] = useState<By>(query.lead ? 'lead' : 'email');
+  const [value, set] = useState(query.lead ?? '');
+  const [failure, fail] = useState<Failure | undefined>();
+  const [review, ask] = useState<{ told?: Told } | undefined>();
+  const [outcome, show] = useState<Erased | undefined>();
+  const denied = useDenied('admin');
+  const wanted = value.trim();
+  const errors = failure?.fields.filter((f) => f.field === by) ?? [];
+  useEffect(() => {
+    if (errors.length > 0) window.document.querySelector<HTMLElement>('#main .wrong input')?.focus();
+  }, [failure]);
+  useEffect(() => {
+    const forget = () => set('');
+    addEventListener('session-ended', forget);
+    return () => removeEventListener('session-ended', forget);
+  }, []);
+  const look = async () => {
+    fail(undefined);
+    show(undefined);
+    try {
+      ask(by === 'lead' ? { told: await call<Told>('GET', `explain/${part(wanted)}`) } : {});
+    } catch (problem) {
+      fail(asFailure(problem));
+    }
+  };
+  const erase = async () => {
+    try {
+      show(await call<Erased>('POST', 'erase', { body: { [by]: wanted } }));
+      set('');
+    } catch (problem) {
+      fail(asFailure(problem));
+    }
+    ask(undefined);
+  };
+  return (
+    <>
+      <h1 tabIndex={-1}>Erase a person</h1>
+      <p>
+        For whoever asks to be forgotten. What was decided, paid and told stays; who it was about goes, and nothing
+        brings it back.
+      </p>
+      <Card title="Who">
+        {denied && <p class="note">{denied}</p>}
+        <form
+          class="row foot"
+          autocomplete="off"
+          onSubmit={(e) => {
+            e.preventDefault();
+            void look();
+          }}
+        >
+          <Select
+            label="By"
+            value={by}
+            set={(v) => {
+              choose(v as By);
+              fail(undefined);
+            }}
+            disabled={denied !== ''}
+            options={(Object.keys(names) as By[]).map((k) => [k, names[k].toLowerCase()])}
+          />
+          <Input
+            label={names[by]}
+            value={value}
+            set={set}
+            hint={hints[by]}
+            help={helps[by]}
+            errors={errors}
+            disabled={denied !== ''}
+          />
+          <Button type="submit" disabled={denied !== '' || wanted === ''}>
+            Review
+          </Button>
+        </form>
+        {errors.length === 0 && <Wrong failure={failure} />}
+      </Card>
+      {review && (
+        <Dialog title="Erase for good?" close={() => ask(undefined)}>
+          <What by={by} value={wanted} told={review.told} />
+          <div class="row end">
+            <Button onClick={() => ask(undefined)}>Cancel</Button>
+            <Act needs="admin" tone="danger" run={erase}>
+              Erase
+            </Act>
+          </div>
+        </Dialog>
+      )}
+      {outcome && <Outcome of={outcome} />}
+    </>
+  );
+}
+
+// What is told before: which leads, what goes of them, and what does not.
+function What({ by, value, told }: { by: By; value: string; told?: Told }) {
+  return (
+    <>
+      {told ? (
+        <Facts
+          of={[
+            ['Lead', <code>{told.lead_id || told.id}</code>],
+            ['Arrived (UTC)', <Time at={told.received_at} />],
+            ['Campaign', told.campaign_id],
+            ['Supplier', told.supplier_id],
+            ['Status', <Status word={told.status} />],
+            ['Buyer', told.buyer_id || '–'],
+            ['Delivery', words(told.delivery)],
+            ['Erased before', told.erased ? 'yes' : 'no'],
+          ]}
+        />
+      ) : (
+        <p>
+          Every lead in the log whose {names[by].toLowerCase()} is <strong class="mono">{value}</strong>, in whatever
+          form it was written. The log is read from its beginning for that: some minutes for ten million leads. What was
+          begun is done, also where you leave this page.
+        </p>
+      )}
+      {told && <p>Other leads of the same person stay: erase by the email or the phone number to have them all.</p>}
+      <ul class="points">
+        <li>
+          <strong>Goes:</strong> names, email, phone, street and city, IP address, proofs of consent, contact fields,
+          and what was posted to buyers.
+        </li>
+        <li>
+          <strong>Stays:</strong> state, ZIP code, other fields of the campaign, prices, outcomes, statements.
+        </li>
+        <li>
+          <strong>Out of reach:</strong> what buyers and suppliers have. Ask them to erase it too.
+        </li>
+      </ul>
+      <p class="note warn">It cannot be undone. A backup keeps the keys until its own retention has passed.</p>
+    </>
+  );
+}
+
+function Outcome({ of }: { of: Erased }) {
+  const at = useRef<HTMLDivElement>(null);
+  useEffect(() => at.current?.focus(), [of]);
+  const none = of.erased === 0 && of.left === 0;
+  return (
+    <div ref={at} tabIndex={-1} class="outcome">
+      <Card title="What became of it">
+        <p class={`note ${none || of.left > 0 ? 'warn' : 'good'}`} role="status">
+          {none
+            ? 'No lead in the log has this. Look whether it is written as the lead had it.'
+            : `${count(of.erased)} ${of.erased === 1 ? 'lead is' : 'leads are'} erased, ${count(of.left)} left.`}
+        </p>
+        {of.left > 0 && (
+          <Table
+            caption="Leads that are left"
+            rows={of.left_leads}
+            keyOf={(l) => l.lead_id}
+            columns={[
+              { head: 'Lead', of: (l) => <Ref of="leads" id={l.lead_id} /> },
+              { head: 'Why, and what to do', of: (l) => leftOf(l.reason) },
+            ]}
+          />
+        )}
+      </Card>
+    </div>
+  );
+}
