@@ -88,7 +88,7 @@ func (p *ping) recordFields() {
 	for slot := range p.lead.Values {
 		value := &p.lead.Values[slot]
 		if value.Kind != market.KindAbsent {
-			fact.Fields = append(fact.Fields, event.Field{Name: mapping.NameOf(market.Slot(slot)), Kind: value.Kind, Text: value.Text})
+			fact.Fields = append(fact.Fields, event.Field{Name: mapping.Recorded(market.Slot(slot)), Kind: value.Kind, Text: value.Text})
 		}
 	}
 	for i := range p.lead.Extras {

@@ -22,7 +22,7 @@ func (in *ingest) recordFields() {
 		in.recordPersonal(string(in.lead.Extras[i].Name), &in.lead.Extras[i].Value)
 	}
 	for slot := range in.lead.Values {
-		value, name := &in.lead.Values[slot], mapping.NameOf(market.Slot(slot))
+		value, name := &in.lead.Values[slot], mapping.Recorded(market.Slot(slot))
 		switch {
 		case value.Kind == market.KindAbsent || mapping.Personal(market.Slot(slot)):
 		case value.Kind == market.KindString && in.person.In(value.Text):

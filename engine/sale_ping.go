@@ -20,7 +20,8 @@ func (in *ingest) fillEarlier(mapping *market.Mapping) {
 	}
 	slots := make(map[string]market.Slot, mapping.Slots())
 	for slot := range earlier.Values {
-		slots[mapping.NameOf(market.Slot(slot))] = market.Slot(slot)
+		slots[mapping.Recorded(market.Slot(slot))] = market.Slot(slot)
+		slots[mapping.NameOf(market.Slot(slot))] = market.Slot(slot) // as earlier programs wrote it
 	}
 	for i := range in.promise.auction.fields {
 		field := &in.promise.auction.fields[i]

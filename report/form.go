@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"strconv"
 	"strings"
 	"time"
 
-	"pingpost/engine/market"
+	"pingpost/report/columnar"
 )
 
 // Form writes an answer's rows down, one after the other: rows are never gathered.
@@ -18,6 +17,9 @@ type Form interface {
 	// Begin is what stands before the rows.
 	Begin(dst []byte) []byte
 	Row(dst []byte, row *Row) []byte
+	// End is what stands behind the rows. With an error the answer is not whole, and must
+	// not look it.
+	End(dst []byte) ([]byte, error)
 }
 
 // NewCSV writes by RFC 4180, below a line of names. A text that a spreadsheet would take
@@ -32,87 +34,19 @@ func NewCSV(q *Question) Form {
 // NewNDJSON writes an object a line. What there is none of is null.
 func NewNDJSON(q *Question) Form { return &ndjsonForm{columnsOf(q)} }
 
-// column is one of a report: its name, and its value in a row.
-type column struct {
-	name string
-	text bool // else it is a number, or none where it is empty
-	of   func(row *Row, dst []byte) []byte
-}
-
-// columnsOf are what a report is by, then what is counted, each rate behind what it is
-// made of.
-func columnsOf(q *Question) []column {
-	var all []column
-	for _, d := range q.By {
-		name := d.String()
-		if _, configured := d.kind(); configured {
-			name += "_id"
-		}
-		all = append(all, column{name, true, func(row *Row, dst []byte) []byte {
-			if d.isTime() {
-				return row.Start.AppendFormat(dst, time.RFC3339)
-			}
-			return append(dst, row.Names[d]...)
-		}})
+// NewParquet writes an Apache Parquet file with a type for each column, in which it notes
+// the question's time and zone. What there is none of is null.
+func NewParquet(q *Question) Form {
+	f := &parquetForm{columns: columnsOf(q)}
+	of := make([]columnar.Column, len(f.columns))
+	for i := range f.columns {
+		of[i] = columnar.Column{Name: f.columns[i].name, Kind: f.columns[i].kind, Optional: f.columns[i].kind == columnar.Share}
 	}
-	all = append(all, column{"currency", true, func(row *Row, dst []byte) []byte { return append(dst, row.Currency...) }})
-	for i, name := range measureNames {
-		measure := column{name, false, func(row *Row, dst []byte) []byte { return strconv.AppendInt(dst, row.measures[i], 10) }}
-		if isMoney(i) {
-			measure.of = func(row *Row, dst []byte) []byte { return market.Money(row.measures[i]).AppendJSON(dst) }
-		}
-		all = append(append(all, measure), behind(i)...)
-	}
-	return append(all, column{"margin", false, func(row *Row, dst []byte) []byte { return row.Margin().AppendJSON(dst) }})
-}
-
-func isMoney(measure int) bool {
-	switch measure {
-	case sumRevenue, sumPayout, sumCredit, sumReversal:
-		return true
-	}
-	return false
-}
-
-// behind are the columns that follow a measure's.
-func behind(measure int) []column {
-	switch measure {
-	case countBids:
-		return []column{rate("bid_rate", countBids, countPings)}
-	case countWins:
-		return []column{rate("win_rate", countWins, countBids)}
-	case countTimeouts:
-		return []column{
-			quantile("ping_p50_ms", 500, func(row *Row) histogram { return row.pings }),
-			quantile("ping_p99_ms", 990, func(row *Row) histogram { return row.pings }),
-		}
-	case countHung:
-		return []column{
-			quantile("post_p50_ms", 500, func(row *Row) histogram { return row.posts }),
-			quantile("post_p99_ms", 990, func(row *Row) histogram { return row.posts }),
-		}
-	}
-	return nil
-}
-
-// rate is a share with four decimals, cut off; of nothing there is none.
-func rate(name string, part, whole int) column {
-	return column{name, false, func(row *Row, dst []byte) []byte {
-		if row.measures[whole] == 0 {
-			return dst
-		}
-		return market.Money(row.measures[part] * 10_000 / row.measures[whole] * 100).AppendJSON(dst)
-	}}
-}
-
-func quantile(name string, thousandths uint64, of func(*Row) histogram) column {
-	return column{name, false, func(row *Row, dst []byte) []byte {
-		took, ok := of(row).quantile(thousandths)
-		if !ok {
-			return dst
-		}
-		return market.Money(took.Microseconds() * 1000).AppendJSON(dst)
-	}}
+	f.file = columnar.New(of, map[string]string{
+		"from": time.Unix(0, q.From).UTC().Format(time.RFC3339), "to": time.Unix(0, q.To).UTC().Format(time.RFC3339), "zone": q.Zone.String(),
+	})
+	f.cells = make([]columnar.Cell, len(of))
+	return f
 }
 
 type csvForm struct {
@@ -135,8 +69,8 @@ func (f *csvForm) Begin(dst []byte) []byte {
 func (f *csvForm) Row(dst []byte, row *Row) []byte {
 	f.cells = f.cells[:0]
 	for i := range f.columns {
-		text := string(f.columns[i].of(row, nil))
-		if f.columns[i].text {
+		text := string(f.columns[i].appendText(nil, row))
+		if f.columns[i].kind == columnar.Name {
 			text = plain(text)
 		}
 		f.cells = append(f.cells, text)
@@ -160,6 +94,8 @@ func (f *csvForm) line(dst []byte) []byte {
 	return append(dst, f.text.Bytes()...)
 }
 
+func (*csvForm) End(dst []byte) ([]byte, error) { return dst, nil }
+
 type ndjsonForm struct{ columns []column }
 
 func (*ndjsonForm) ContentType() string { return "application/x-ndjson" }
@@ -173,9 +109,9 @@ func (f *ndjsonForm) Row(dst []byte, row *Row) []byte {
 			begin = '{'
 		}
 		dst = append(append(append(dst, begin, '"'), f.columns[i].name...), '"', ':')
-		value := f.columns[i].of(row, nil)
+		value := f.columns[i].appendText(nil, row)
 		switch {
-		case f.columns[i].text:
+		case f.columns[i].quoted():
 			quoted, _ := json.Marshal(string(value)) // any string can be
 			dst = append(dst, quoted...)
 		case len(value) == 0:
@@ -186,3 +122,34 @@ func (f *ndjsonForm) Row(dst []byte, row *Row) []byte {
 	}
 	return append(dst, '}', '\n')
 }
+
+func (*ndjsonForm) End(dst []byte) ([]byte, error) { return dst, nil }
+
+type parquetForm struct {
+	columns []column
+	file    *columnar.Writer
+	cells   []columnar.Cell
+}
+
+func (*parquetForm) ContentType() string { return columnar.ContentType }
+
+func (*parquetForm) Begin(dst []byte) []byte { return dst }
+
+func (f *parquetForm) Row(dst []byte, row *Row) []byte {
+	for i := range f.columns {
+		c, cell := &f.columns[i], &f.cells[i]
+		switch c.kind {
+		case columnar.Name:
+			cell.Text = append(cell.Text[:0], c.text(row)...)
+			continue
+		case columnar.Share:
+			millionths, ok := c.number(row)
+			cell.None, cell.Share = !ok, float64(millionths)/1e6
+			continue
+		}
+		cell.Number, _ = c.number(row)
+	}
+	return f.file.Row(dst, f.cells)
+}
+
+func (f *parquetForm) End(dst []byte) ([]byte, error) { return f.file.End(dst) }

@@ -4,9 +4,15 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"pingpost/engine/market"
+	"pingpost/report/columnar"
 )
 
 func (r *running) written(q Question, form func(*Question) Form) string {
@@ -15,6 +21,10 @@ func (r *running) written(q Question, form func(*Question) Form) string {
 	text := f.Begin(nil)
 	for _, row := range r.ask(q) {
 		text = f.Row(text, &row)
+	}
+	text, err := f.End(text)
+	if err != nil {
+		r.t.Fatal(err)
 	}
 	return string(text)
 }
@@ -65,8 +75,64 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestParquet: the same rows once more, each cell of the type that its column has, and
+// money to the last digit.
+func TestParquet(t *testing.T) {
+	r := traded(t)
+	q := whole(ByHour, ByBuyer, BySource)
+	q.Zone = time.FixedZone("Asia/Kolkata", 5*3600+1800)
+	lines := strings.Split(strings.TrimSpace(r.written(q, NewNDJSON)), "\n")
+	data := r.written(q, NewParquet)
+	file, err := parquet.OpenFile(strings.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if zone, _ := file.Lookup("zone"); zone != "Asia/Kolkata" {
+		t.Errorf("it is of the zone %q", zone)
+	}
+	if file.NumRows() != int64(len(lines)) || len(lines) < 5 {
+		t.Fatalf("%d rows, and %d lines", file.NumRows(), len(lines))
+	}
+	rows := make([]parquet.Row, len(lines))
+	if n, err := parquet.NewReader(file).ReadRows(rows); n != len(lines) {
+		t.Fatalf("%d rows are read: %v", n, err)
+	}
+	columns := columnsOf(&q)
+	for i, line := range lines {
+		object := map[string]any{}
+		decoder := json.NewDecoder(strings.NewReader(line))
+		decoder.UseNumber()
+		if err := decoder.Decode(&object); err != nil {
+			t.Fatal(err)
+		}
+		for j, c := range columns {
+			if got, want := typed(t, c.kind, rows[i][j]), object[c.name]; got != want {
+				t.Errorf("row %d, %s: %v in Parquet, %v in NDJSON", i, c.name, got, want)
+			}
+		}
+	}
+}
+
+// typed is a cell as NDJSON has it.
+func typed(t *testing.T, kind columnar.Kind, v parquet.Value) any {
+	t.Helper()
+	switch {
+	case v.IsNull():
+		return nil
+	case kind == columnar.Name:
+		return string(v.ByteArray())
+	case kind == columnar.Instant:
+		return time.UnixMicro(v.Int64()).In(time.FixedZone("", 5*3600+1800)).Format(time.RFC3339)
+	case kind == columnar.Money:
+		return json.Number(market.Money(v.Int64()).AppendJSON(nil))
+	case kind == columnar.Count:
+		return json.Number(strconv.FormatInt(v.Int64(), 10))
+	}
+	return json.Number(strconv.FormatFloat(v.Double(), 'f', -1, 64))
+}
+
 // TestFormulas: what begins like a formula is none in a spreadsheet, and is as it is in
-// NDJSON.
+// NDJSON and Parquet.
 func TestFormulas(t *testing.T) {
 	q := whole(BySupplier, BySource)
 	for _, name := range []string{"=1+1", "+1", "-1", "@x", "\tx", "\rx"} {
@@ -77,6 +143,9 @@ func TestFormulas(t *testing.T) {
 			t.Errorf("%q is written as %q: %v", name, cells, err)
 		}
 		object := map[string]any{}
+		if file := inParquet(t, &q, row); !strings.Contains(file, name) || strings.Contains(file, "'"+name) {
+			t.Errorf("%q is not in Parquet as it is", name)
+		}
 		if err := json.Unmarshal(NewNDJSON(&q).Row(nil, row), &object); err != nil || object["supplier_id"] != name {
 			t.Errorf("%q is written as %q: %v", name, object["supplier_id"], err)
 		}
@@ -85,6 +154,16 @@ func TestFormulas(t *testing.T) {
 	if text := string(NewCSV(&q).Row(nil, row)); !strings.Contains(text, ",-0.000005\r\n") {
 		t.Errorf("less than nothing is a number: %q", text)
 	}
+}
+
+func inParquet(t *testing.T, q *Question, row *Row) string {
+	t.Helper()
+	f := NewParquet(q)
+	file, err := f.End(f.Row(nil, row))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(file)
 }
 
 // TestSlots: each time falls into a slot whose middle is within a thirtieth of it, and

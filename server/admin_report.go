@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -87,7 +88,11 @@ func (l *reportLines) next(dst []byte) ([]byte, error) {
 	if l.first = nil; row == nil {
 		row, err = l.answer.Next()
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF):
+		dst, failed := l.form.End(dst)
+		return dst, cmp.Or(failed, err)
+	case err != nil:
 		return dst, err
 	}
 	return l.form.Row(dst, row), nil
@@ -163,10 +168,12 @@ func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (*report.Question,
 	switch {
 	case ok && form == formCSV:
 		return q, report.NewCSV, nil
+	case ok && form == formParquet:
+		return q, report.NewParquet, nil
 	case ok && (form == formNDJSON || !query.Has("format")):
 		return q, report.NewNDJSON, nil
 	}
-	return nil, nil, &market.FieldError{Field: "format", Code: errcode.FieldNotAllowedValue, Expected: "ndjson or csv"}
+	return nil, nil, &market.FieldError{Field: "format", Code: errcode.FieldNotAllowedValue, Expected: "ndjson, csv or parquet"}
 }
 
 func readReportTimes(query *fasthttp.Args, q *report.Question, now time.Time) *market.FieldError {

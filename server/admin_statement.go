@@ -11,6 +11,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/report/columnar"
 )
 
 // Bookkeeper adds up from the log what became of someone's money. Where From or
@@ -128,7 +129,7 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQ
 	}
 	var ok bool
 	if ask.form, ok = parseStatementForm(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept"))); !ok {
-		return nil, &market.FieldError{Field: "format", Code: errcode.FieldNotAllowedValue, Expected: "json, ndjson or csv"}
+		return nil, &market.FieldError{Field: "format", Code: errcode.FieldNotAllowedValue, Expected: "json, ndjson, csv or parquet"}
 	}
 	return ask, nil
 }
@@ -171,13 +172,14 @@ func accountCurrency(catalog *market.Catalog, ask *statementQuery, sum *engine.S
 type statementForm uint8
 
 const (
-	formJSON   statementForm = iota // one document: the sum, then the entries
-	formNDJSON                      // the entries, an object a line
-	formCSV                         // the entries, below a line of names
+	formJSON    statementForm = iota // one document: the sum, then the entries
+	formNDJSON                       // the entries, an object a line
+	formCSV                          // the entries, below a line of names
+	formParquet                      // the entries, as a Parquet file
 )
 
 func (f statementForm) contentType() string {
-	return [...]string{typeJSON, "application/x-ndjson", "text/csv; charset=utf-8"}[f]
+	return [...]string{typeJSON, "application/x-ndjson", "text/csv; charset=utf-8", columnar.ContentType}[f]
 }
 
 // parseStatementForm goes by the query's word, else by the first form that the
@@ -190,6 +192,8 @@ func parseStatementForm(word, accept string) (statementForm, bool) {
 		return formNDJSON, true
 	case "csv":
 		return formCSV, true
+	case "parquet":
+		return formParquet, true
 	case "":
 	default:
 		return 0, false
@@ -201,6 +205,8 @@ func parseStatementForm(word, accept string) (statementForm, bool) {
 			return formCSV, true
 		case "application/x-ndjson", "application/ndjson":
 			return formNDJSON, true
+		case columnar.ContentType:
+			return formParquet, true
 		case typeJSON:
 			return formJSON, true
 		}

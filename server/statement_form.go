@@ -17,7 +17,8 @@ import (
 type statementWriter interface {
 	begin(dst []byte, sum *engine.Statement) []byte
 	entry(dst []byte, e *engine.Entry) []byte
-	finish(dst []byte) []byte
+	// finish ends it. With an error the answer is not whole, and must not look it.
+	finish(dst []byte) ([]byte, error)
 }
 
 // statementWords are what a statement's numbers are called.
@@ -131,7 +132,9 @@ func (w *jsonStatement) entry(dst []byte, e *engine.Entry) []byte {
 	return w.appendEntry(append(dst, '\n'), e, w.buys)
 }
 
-func (*jsonStatement) finish(dst []byte) []byte { return append(dst, "]}\n"...) }
+func (*jsonStatement) finish(dst []byte) ([]byte, error) {
+	return append(dst, "]}\n"...), nil
+}
 
 // ndjsonStatement is the entries, an object a line.
 type ndjsonStatement struct {
@@ -148,7 +151,7 @@ func (w *ndjsonStatement) entry(dst []byte, e *engine.Entry) []byte {
 	return append(w.appendEntry(dst, e, w.buys), '\n')
 }
 
-func (*ndjsonStatement) finish(dst []byte) []byte { return dst }
+func (*ndjsonStatement) finish(dst []byte) ([]byte, error) { return dst, nil }
 
 // csvStatement is the entries by RFC 4180, below a line of names.
 type csvStatement struct {
@@ -194,4 +197,4 @@ func (w *csvStatement) row(dst []byte, cells ...string) []byte {
 	return append(dst, w.text.Bytes()...)
 }
 
-func (*csvStatement) finish(dst []byte) []byte { return dst }
+func (*csvStatement) finish(dst []byte) ([]byte, error) { return dst, nil }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"log/slog"
@@ -49,7 +50,8 @@ func (l *statementLines) next(dst []byte) ([]byte, error) {
 	entry, err := l.entries.Next()
 	switch {
 	case errors.Is(err, io.EOF):
-		return l.writer.finish(dst), err
+		dst, failed := l.writer.finish(dst)
+		return dst, cmp.Or(failed, err)
 	case err != nil:
 		return dst, err
 	}
@@ -63,6 +65,8 @@ func newStatementBody(conn net.Conn, form statementForm, words statementWords, s
 	switch form {
 	case formCSV:
 		of.writer = &csvStatement{statementWords: words}
+	case formParquet:
+		of.writer = &parquetStatement{statementWords: words}
 	case formNDJSON:
 		of.writer = &ndjsonStatement{statementWords: words}
 	default:

@@ -28,7 +28,7 @@ type reportShowCmd struct {
 	Source   string   `placeholder:"TEXT" help:"Of leads from this source alone."`
 	State    string   `placeholder:"CODE" help:"Of leads of this state alone."`
 	Reason   string   `placeholder:"NAME" help:"Of what came to nothing for this reason alone."`
-	Format   string   `enum:"csv,ndjson" default:"csv" placeholder:"FORM" help:"csv (the default) or ndjson."`
+	Format   string   `enum:"csv,ndjson,parquet" default:"csv" placeholder:"FORM" help:"csv (the default), ndjson or parquet."`
 }
 
 // Help is what --help says beyond the flags.
@@ -40,6 +40,7 @@ you ask by:
   pingpost report --by campaign,reason --from 2026-11-01 --to 2026-12-01
   pingpost report --by day,supplier --zone America/New_York > november.csv
   pingpost report --by hour --buyer buy_vault --format ndjson
+  pingpost report --by hour,buyer --format parquet > november.parquet
 
 Money counts when it moved, as in statements. Test leads are in no report.`
 }

@@ -57,6 +57,7 @@ func TestReportAsks(t *testing.T) {
 	}{
 		{reportShowCmd{Format: "csv"}, "GET /admin/v1/report?format=csv"},
 		{reportShowCmd{Format: "ndjson", By: []string{"day", "buyer"}, Zone: "Asia/Kolkata"}, "GET /admin/v1/report?by=day%2Cbuyer&format=ndjson&zone=Asia%2FKolkata"},
+		{reportShowCmd{Format: "parquet", By: []string{"hour"}}, "GET /admin/v1/report?by=hour&format=parquet"},
 		{reportShowCmd{Format: "csv", From: "2026-11-01", To: "2026-12-01", Supplier: "a", Buyer: "b", Campaign: "c"}, "GET /admin/v1/report?buyer=b&campaign=c&format=csv&from=2026-11-01&supplier=a&to=2026-12-01"},
 		{reportShowCmd{Format: "csv", Source: "s t", State: "CA", Reason: "no_bid"}, "GET /admin/v1/report?format=csv&reason=no_bid&source=s+t&state=CA"},
 	} {

@@ -15,7 +15,7 @@ type statementCmd struct {
 	Supplier string `xor:"whose" required:"true" placeholder:"ID" help:"…or a supplier's."`
 	From     string `placeholder:"TIME" help:"Its first instant: a day (2026-11-01, in UTC) or a time (2026-11-01T08:00:00Z). The beginning of the running month by default."`
 	To       string `placeholder:"TIME" help:"Where it ends; that instant is not in it. The end of the running month by default."`
-	Format   string `enum:"text,json,csv" default:"text" placeholder:"FORM" help:"text (a table, the default), json (all of it), or csv (the entries)."`
+	Format   string `enum:"text,json,csv,parquet" default:"text" placeholder:"FORM" help:"text (a table, the default), json (all of it), or csv or parquet (the entries)."`
 }
 
 // Help is what --help says beyond the flags.
@@ -43,8 +43,8 @@ func (c *statementCmd) run(out io.Writer) error {
 			query.Set(name, value)
 		}
 	}
-	if c.Format == "csv" {
-		query.Set("format", "csv")
+	if c.Format == "csv" || c.Format == "parquet" {
+		query.Set("format", c.Format)
 	}
 	answer, err := c.send(0, "GET", "/admin/v1/statement?"+query.Encode(), nil) // a long one takes its time
 	if err != nil {

@@ -154,6 +154,7 @@ func TestStatementAsks(t *testing.T) {
 		"/admin/v1/statement?buyer=b":                                    {Buyer: "b", Format: "text"},
 		"/admin/v1/statement?from=2026-11-01&supplier=s+1&to=2026-12-01": {Supplier: "s 1", From: "2026-11-01", To: "2026-12-01", Format: "json"},
 		"/admin/v1/statement?buyer=b&format=csv":                         {Buyer: "b", Format: "csv"},
+		"/admin/v1/statement?buyer=b&format=parquet":                     {Buyer: "b", Format: "parquet"},
 	} {
 		c.adminFlags = adminFlags{Admin: server.URL}
 		if err := c.run(io.Discard); err != nil || asked != want {

@@ -23,7 +23,7 @@ type LeadDecided struct {
 	Post        Post
 	Keep        int64 // the lead leaves memory at this time or when its delivery has ended, Unix nanoseconds
 
-	Fields []Field // without those that tell who it is
+	Fields []Field // by their known names or as they arrived; without those that tell who it is
 	Sealed []byte  // Contact, under the key of Slot
 
 	DuplicateOf market.LeadID // of a duplicate: the accepted lead that has the value

@@ -35,6 +35,16 @@ func (m *Mapping) SlotOf(to string) (Slot, bool) {
 // NameOf is the name under which the field arrives.
 func (m *Mapping) NameOf(slot Slot) string { return m.rules[slot].name }
 
+// Recorded is what the log calls a field: one that every campaign has by its known name,
+// however it arrives here, so that who follows the log needs no configuration; a
+// campaign's own as it arrives.
+func (m *Mapping) Recorded(slot Slot) string {
+	if slot < FirstCustom {
+		return known[slot].Name
+	}
+	return m.rules[slot].name
+}
+
 // To is the name under which buyers and filters know the field.
 func (m *Mapping) To(slot Slot) string { return m.rules[slot].to }
 

@@ -130,7 +130,7 @@ func TestReportRefuses(t *testing.T) {
 	x.sold(lead(1))
 	x.reported("", func(rows []map[string]string) bool { return len(rows) == 1 })
 	for query, field := range map[string]string{
-		"by=nonsense": "by", "by=buyer,buyer": "by", "zone=Mars/Olympus": "zone", "format=json": "format", "format=parquet": "format",
+		"by=nonsense": "by", "by=buyer,buyer": "by", "zone=Mars/Olympus": "zone", "format=json": "format", "format=xlsx": "format",
 		"from=yesterday": "from", "from=2026-11-30T12:07:00Z": "from", "from=2026-11-30&to=2026-11-30": "to", "buyer=nobody": "buyer", "reason=luck": "reason",
 	} {
 		answer := x.operate("GET", "/admin/v1/report?"+query, "")

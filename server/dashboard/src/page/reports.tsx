@@ -164,9 +164,9 @@ function Question({ asked }: { asked: Query }) {
 function Exports({ ask }: { ask: Query }) {
   return (
     <>
-      {['csv', 'ndjson'].map((format) => (
+      {['csv', 'ndjson', 'parquet'].map((format) => (
         <a class="button" href={address('report', { ...ask, format })} download={`report.${format}`}>
-          Export {format.toUpperCase()}
+          Export {format === 'parquet' ? 'Parquet' : format.toUpperCase()}
         </a>
       ))}
     </>

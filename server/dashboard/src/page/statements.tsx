@@ -78,9 +78,9 @@ function Shown({ of, query }: { of: Statement; query: Query }) {
     <>
       <Card
         title={`${query.buyer || query.supplier}, ${instant(of.from)} to ${instant(of.to)} UTC`}
-        side={['csv', 'ndjson'].map((format) => (
+        side={['csv', 'ndjson', 'parquet'].map((format) => (
           <a class="button" href={address('statement', { ...query, format })} download={`statement.${format}`}>
-            Export {format.toUpperCase()}
+            Export {format === 'parquet' ? 'Parquet' : format.toUpperCase()}
           </a>
         ))}
       >

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parquetReadObjects } from 'hyparquet';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { order, person, send } from './exchange';
@@ -109,18 +110,32 @@ test('a test lead is made up, sent, and drawn', async () => {
   await shows(page.getByRole('alert').getByText('This is not JSON'));
 });
 
-async function download(page: Page, name: string): Promise<string> {
+async function download(page: Page, name: string): Promise<Buffer> {
   const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name }).click()]);
-  return readFileSync(await file.path(), 'utf8');
+  return readFileSync(await file.path());
 }
+
+// parquet is what is in such a file, by a reader that shares no code with what wrote it.
+async function parquet(file: Buffer): Promise<Record<string, unknown>[]> {
+  return parquetReadObjects({ file: new Uint8Array(file).slice().buffer });
+}
+
+// This reader gives whole numbers in 64 bits, and decimals as a multiple of 0.000001.
+const number = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? Number(value) : typeof value === 'number' ? Number(value.toFixed(6)) : value;
 
 test('a report is drawn, and exported whole', async () => {
   const page = await signedIn('reports?by=buyer&measure=pings');
   await settled(page);
   await shows(page.getByRole('list', { name: 'pings by buyer' }).getByText('bid_swift'));
-  expect(await download(page, 'Export CSV')).toMatch(/^buyer_id,currency,leads,/);
-  const rows = (await download(page, 'Export NDJSON')).trim().split('\n');
-  expect(rows.map((r) => JSON.parse(r).buyer_id)).toContain('bid_swift');
+  expect(String(await download(page, 'Export CSV'))).toMatch(/^buyer_id,currency,leads,/);
+  const rows = String(await download(page, 'Export NDJSON'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(rows.map((row) => row.buyer_id)).toContain('bid_swift');
+  const typed = await parquet(await download(page, 'Export Parquet'));
+  expect(typed.map((row) => JSON.stringify(row, number))).toEqual(rows.map((row) => JSON.stringify(row)));
   await page.getByLabel('state', { exact: true }).check();
   await button(page, 'Show').click();
   await page.waitForURL(/by=buyer%2Cstate/);

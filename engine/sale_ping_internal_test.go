@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"testing"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// TestFieldsOfAPing: a field that arrives by another name is read back from a ping's fact
+// by its known name, under which it is written, and by that under which it arrives, as
+// earlier programs wrote it.
+func TestFieldsOfAPing(t *testing.T) {
+	mapping, err := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{
+		{Name: "utm_source", To: "source", Type: market.TypeString}, {Name: "homeowner", To: "owns_home", Type: market.TypeString},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, slot := range map[string]market.Slot{"source": market.SlotSource, "utm_source": market.SlotSource, "homeowner": market.FirstCustom} {
+		in := new(ingest)
+		in.promise.auction = &offered{fields: []event.Field{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
+		in.fillEarlier(mapping)
+		if got := string(in.promise.earlier.Values[slot].Text); got != "x" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	for slot, want := range map[market.Slot]string{market.SlotSource: "source", market.FirstCustom: "homeowner"} {
+		if got := mapping.Recorded(slot); got != want {
+			t.Errorf("the log calls %s %s", want, got)
+		}
+	}
+}
