@@ -50,7 +50,7 @@ var (
 
 // route adds a path for those who have the role that it needs.
 func (a *Admin) route(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
-	routes.Handle(method, path, a.guard(roleFor(method, path), h))
+	routes.Handle(method, path, a.guard(roleFor(method, path), a.ending(method, path, h)))
 }
 
 // guard lets through those who show who they are and have the role; strangers do not

@@ -15,6 +15,7 @@ import (
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api"
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -76,6 +77,7 @@ type Admin struct {
 	live      *live
 	searches  chan struct{} // has a place for each that is under way
 	benches   chan struct{}
+	endings   endings // nil: nothing is deprecated
 }
 
 // OverTLS has the address speak TLS, from Serve on.
@@ -98,6 +100,7 @@ const (
 func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Logger) *Admin {
 	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", wary: newWary(guesses, meter, logger), logger: logger}
 	a.entrance = newEntrance()
+	a.endings = endingsIn(api.AdminYAML())
 	a.watch = newWatch(meter)
 	a.overviews = &overviews{admin: a, watch: a.watch}
 	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
@@ -110,7 +113,7 @@ func NewAdmin(operator Operator, meter *Meter, password string, logger *slog.Log
 	routes.GET("/readyz", a.ready)
 	routes.GET("/metrics", a.metrics)
 	a.dashboard(routes)
-	routes.POST(pathSession, a.withBody(maxLogin, faultTooLarge, a.logIn))
+	routes.POST(pathSession, a.ending("POST", pathSession, a.withBody(maxLogin, faultTooLarge, a.logIn)))
 	a.guarded(routes)
 	a.http = &fasthttp.Server{
 		Handler: a.counted(a.judged(routes.Handler, routes.NotFound)), ErrorHandler: a.unreadable, Name: "pingpost", NoDefaultServerHeader: true, Logger: discard{},

@@ -62,6 +62,9 @@ func (s *Server) route(ctx *fasthttp.RequestCtx, id market.RequestID, r *room, r
 	if isOpen(ctx, id, &to) {
 		r.subject = to.subject
 		to.answer(s, ctx, id, r, read)
+		if s.endings != nil {
+			s.endings.tell(ctx, to.method, to.path())
+		}
 		if to.on == routeIngest {
 			return to.on
 		}
@@ -83,6 +86,14 @@ func isOpen(ctx *fasthttp.RequestCtx, id market.RequestID, to *target) bool {
 		return true
 	}
 	return false
+}
+
+// path is how the OpenAPI document has the path.
+func (t *target) path() string {
+	if t.on == routeDocument {
+		return string(t.subject)
+	}
+	return routeNames[t.on]
 }
 
 // allows are the methods that it takes.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/api"
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/server/token"
@@ -55,13 +56,14 @@ type Server struct {
 	draining     atomic.Bool
 	crowd        atomic.Pointer[crowd]
 	wary         *wary
+	endings      endings // nil: nothing is deprecated
 }
 
 // New returns a server that takes no requests until SetCatalog and Serve.
 func New(opt Options) *Server {
 	opt.Connections = affordable(opt.Connections, descriptors(), opt.Logger)
 	opt.Meter.tellTo(opt.Logger)
-	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock, wary: newWary(cmp.Or(opt.AuthFailures, usualAuthFailures), opt.Meter, opt.Logger)}
+	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock, wary: newWary(cmp.Or(opt.AuthFailures, usualAuthFailures), opt.Meter, opt.Logger), endings: endingsIn(api.YAML())}
 	s.http = &fasthttp.Server{
 		Handler:               s.handle,
 		ErrorHandler:          s.unreadable,
