@@ -7,7 +7,7 @@
 // buyers that accept, refuse, fail, hang, are busy, cannot be reached or bid by a
 // rule, and suppliers that do not hear. A seed makes a market and what happens to
 // it: leads, repeats, auctions and the sales after them, reports, returns,
-// top-ups, pauses, persons who are erased, other terms, clock changes, ends of windows.
+// top-ups, pauses, users and their tokens, persons who are erased, other terms, clock changes, ends of windows.
 //
 // Beside it goes a model: the contract in plain maps, one step after the other,
 // without a line of the engine. After each step the answer, the money, the leads

@@ -12,8 +12,10 @@ import (
 // happening is what happens next.
 func (g *generator) happening() line {
 	switch n := g.IntN(1000); {
-	case n < 465:
+	case n < 440:
 		return g.lead()
+	case n < 465:
+		return g.dying(g.someStaff())
 	case n < 480:
 		return g.erasing()
 	case n < 540:

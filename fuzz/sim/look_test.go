@@ -62,6 +62,9 @@ func (p *play) look() string {
 	if fault := p.forgotten(); fault != "" {
 		return fault
 	}
+	if fault := p.lookAtStaff(x.state); fault != "" {
+		return fault
+	}
 	for _, d := range m.deliveries {
 		if fault := p.stands(x.state, d.lead); fault != "" {
 			return fault

@@ -38,6 +38,8 @@ type model struct {
 	leads      map[string]*lead
 	gone       map[string]bool // leads whose persons were erased
 	paused     map[string]bool // by kind and name
+	users      map[string]account
+	papers     map[string]paper // tokens of users
 	turns      map[string]*cycle
 	deliveries []*delivery
 	posted     []*lead // of which open ones hold money
@@ -97,7 +99,7 @@ func newModel(begin int64) *model {
 	return &model{
 		terms: newTerms(), conduct: newConduct(), now: begin,
 		funds: map[string]int64{}, used: map[string]int64{}, remembered: map[string]memory{}, keys: map[string]usedKey{},
-		leads: map[string]*lead{}, gone: map[string]bool{}, paused: map[string]bool{}, turns: map[string]*cycle{}, events: map[string]*owedEvent{},
+		leads: map[string]*lead{}, gone: map[string]bool{}, paused: map[string]bool{}, users: map[string]account{}, papers: map[string]paper{}, turns: map[string]*cycle{}, events: map[string]*owedEvent{},
 		auctions: map[string]*offered{}, failures: map[string]int{}, ledger: map[string]int64{},
 	}
 }
@@ -107,6 +109,7 @@ func (m *model) clone() *model {
 	c := *m
 	c.funds, c.used, c.remembered, c.keys = maps.Clone(m.funds), maps.Clone(m.used), maps.Clone(m.remembered), maps.Clone(m.keys)
 	c.gone, c.paused, c.failures, c.ledger = maps.Clone(m.gone), maps.Clone(m.paused), maps.Clone(m.failures), maps.Clone(m.ledger)
+	c.users, c.papers = maps.Clone(m.users), maps.Clone(m.papers)
 	c.leads, c.turns = map[string]*lead{}, map[string]*cycle{}
 	c.events, c.auctions = map[string]*owedEvent{}, maps.Clone(m.auctions)
 	for label, l := range m.leads {

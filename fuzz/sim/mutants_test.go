@@ -117,6 +117,18 @@ var mutants = []mutant.Mutation{
 		Name: "who was erased is sent again", File: "engine/operate.go",
 		Old: "c.lost && how == event.SettledResent {", New: "c.lost && how == event.SettledPending {",
 	},
+	{
+		Name: "a user's tokens outlive what the user was", File: "engine/state/staff.go",
+		Old: "		if token.User == e.Name {\n", New: "		if token.User == e.Name && e.At < 0 {\n",
+	},
+	{
+		Name: "a snapshot forgets users and tokens", File: "engine/state/ledger_codec.go",
+		Old: "		s.staff.read(r)\n", New: "		New().staff.read(r)\n",
+	},
+	{
+		Name: "the last admin may go", File: "engine/users.go",
+		Old: "	if !was || !keeper {\n", New: "	if !was || keeper {\n",
+	},
 }
 
 // kept is how many of them are tried with every test.

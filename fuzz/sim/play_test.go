@@ -345,6 +345,9 @@ func (m *model) act(label string, l line) string {
 	case "tellagain":
 		return m.tellAgain(l.at(0))
 	}
+	if answer, ok := m.staffed(l); ok {
+		return answer
+	}
 	panic("a step that nobody knows: " + l.String())
 }
 
