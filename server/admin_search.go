@@ -55,13 +55,19 @@ func (r *searchReader) fault(field, code, expected string) {
 
 func (r *searchReader) text(name string) string { return string(r.query.Peek(name)) }
 
-// common reads what all searches are by.
-func (r *searchReader) common() (s report.Search) {
+// span reads what of, and of what time, all searches are.
+func (r *searchReader) span() (s report.Search) {
 	s.Campaign, s.Supplier, s.Buyer = r.text("campaign"), r.text("supplier"), r.text("buyer")
 	s.From, s.To = r.instant("from"), r.instant("to")
 	if s.From != 0 && s.To != 0 && s.From >= s.To {
 		r.fault("to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
 	}
+	return s
+}
+
+// common reads what searches that list what they find are by.
+func (r *searchReader) common() report.Search {
+	s := r.span()
 	s.Limit = usualFound
 	if text := r.text("limit"); text != "" {
 		n, err := strconv.Atoi(text)

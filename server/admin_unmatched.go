@@ -15,7 +15,7 @@ import (
 // day; it is of all hours that the time touches.
 func (a *Admin) unmatched(ctx *fasthttp.RequestCtx, from *report.Report) {
 	r := searchReader{query: ctx.QueryArgs()}
-	s := r.common()
+	s := r.span()
 	if len(r.faults) > 0 {
 		a.fail(ctx, faultPayload, r.faults...)
 		return
