@@ -12,7 +12,10 @@ const applicationID = 0x70706f73
 // schema are the tables. Times are Unix nanoseconds, money is millionths, ids are 16
 // bytes; buyers, suppliers, campaigns and sources are numbers that names and sources
 // tell. Those with ids in front are in the order of time, since ids are. Sums are by units of
-// 1, 4 and 96 quarters of an hour: a unit's start is counted in units since 1970.
+// 1, 4 and 96 quarters of an hour: a unit's start is counted in units since 1970. A grain is
+// 1 for the supplier, 2 buyer, 4 campaign, 8 source, 16 state and 32 reason together; what
+// happened up to this moment is in the quarters of grains 63 and 7 alone, where units are
+// not over.
 const schema = `
 CREATE TABLE place (
 	one INTEGER PRIMARY KEY CHECK (one = 1),
