@@ -28,7 +28,8 @@
 //   - what is left of the exchange goes on with it, and then it has that too.
 //
 // At some of them the program itself is started, now and then on what it restored alone:
-// it gives the answers that it had given, to the byte, and takes new leads.
+// it gives the answers that it had given, to the byte, and takes new leads; what operators
+// made is there; and its report, torn and mended, sums up to the ledger.
 //
 // That the recording is exact is not believed either: after each life the model's
 // folder is compared with the real one, byte for byte.
