@@ -33,7 +33,7 @@ type settler struct {
 const (
 	settleEntries      = 4000
 	settleTransactions = 20
-	settleRate         = 32 << 20 // bytes a second
+	settleRate         = 32 << 20 // bytes a second, but where much is left to do and nobody waits
 
 	// Where much is left to do each page waits for more that is written to it.
 	settleBehind = 4 * settleEntries
@@ -50,7 +50,10 @@ func (f *file) settle(ctx context.Context) error {
 	s := &f.settler
 	entries, rate := settleEntries, int64(settleRate)
 	if f.breath.behind {
-		entries, rate = settleBehind, 0
+		entries = settleBehind
+	}
+	if f.breath.behind && !f.breath.busy {
+		rate = 0
 	}
 	if s.entries < entries && s.transactions < settleTransactions {
 		return nil
