@@ -98,7 +98,7 @@ func connect(ctx context.Context, path string) (*file, error) {
 	}
 	f := &file{path: path, prepares: map[string]*sql.Stmt{}, sources: newSources(), names: map[nameKey]bool{}, breath: breath{sleep: time.Sleep}, open: newOpenSums()}
 	f.pool, err = sql.Open("sqlite", address(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)", "wal_autocheckpoint(0)",
-		"cache_size(-16384)", "journal_size_limit(67108864)"))
+		"cache_size(-16384)", "journal_size_limit(25165824)", tempDir(path)))
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,18 @@ func connect(ctx context.Context, path string) (*file, error) {
 	if f.settler.file, err = os.Open(path); err != nil {
 		return nil, errors.Join(err, f.writer.Close(), f.pool.Close())
 	}
+	// One that ended between a checkpoint and its fsync may have said of pages that they
+	// are in the file which the disk has not.
+	if err := f.settler.file.Sync(); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
 	return f, nil
+}
+
+// tempDir has SQLite, which is one for the process, sort what is more than its cache beside
+// its file: a machine may have no other folder that can be written to.
+func tempDir(path string) string {
+	return "temp_store_directory('" + strings.ReplaceAll(filepath.Dir(path), "'", "''") + "')"
 }
 
 // finish opens the readers and notes which files these are.

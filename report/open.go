@@ -16,14 +16,18 @@ import (
 type openSums struct {
 	cells map[cellAt]*measures
 	paces map[paceAt]*histogram
+	times int // in paces
 	most  int
 
 	quarter int64 // that they were last looked through in
 }
 
-// mostOpen bounds them: where there are more, all are written before their time, to be
-// added to, and removed where the file is opened again.
-const mostOpen = 200_000
+// mostOpen bounds them, which is 30 MB or so: where there are more, all are written before
+// their time, to be added to, and removed where the file is opened again.
+const (
+	mostOpen     = 100_000
+	timesOfACell = 16 // which take as much memory as a cell
+)
 
 func newOpenSums() *openSums {
 	return &openSums{cells: map[cellAt]*measures{}, paces: map[paceAt]*histogram{}, most: mostOpen}
@@ -36,7 +40,15 @@ func atOnce(g grain, unit int64) bool { return unit == quarters && (g == fine ||
 func over(unit, start, quarter int64) bool { return (start+1)*unit <= quarter }
 
 // full tells that there are too many.
-func (o *openSums) full() bool { return len(o.cells)+len(o.paces) > o.most }
+func (o *openSums) full() bool { return len(o.cells)+len(o.paces)+o.times/timesOfACell > o.most }
+
+// clock adds times.
+func (o *openSums) clock(at paceAt, h histogram) {
+	to := into(o.paces, at)
+	o.times -= len(*to)
+	to.add(h)
+	o.times += len(*to)
+}
 
 // reopen learns what is open from what the file has: days from their hours that are over,
 // and all else from the quarters of the hour that is not.
@@ -64,7 +76,7 @@ func (f *file) reopen(ctx context.Context) error {
 	}
 	if err := f.eachPace(ctx, hoursOver, func(at paceAt, h histogram) {
 		at.unit, at.start = days, day
-		into(f.open.paces, at).add(h)
+		f.open.clock(at, h)
 	}, day*days/hours, hour); err != nil {
 		return err
 	}
@@ -89,7 +101,7 @@ func (f *file) reopen(ctx context.Context) error {
 	}
 	for at, h := range rolledPaces(clocked, f.breath.take) {
 		if !atOnce(at.grain, at.unit) && !over(at.unit, at.start, now) {
-			into(f.open.paces, at).add(*h)
+			f.open.clock(at, *h)
 		}
 	}
 	return nil

@@ -147,9 +147,15 @@ func spoils(err error) error {
 	return &spoiltError{err}
 }
 
+// noTempPath is SQLITE_IOERR_GETTEMPPATH.
+const noTempPath = 10 | 25<<8
+
 // passes tells by SQLite's result codes whether to wait mends it: busy, locked,
-// interrupted, out of memory, full, out of descriptors.
+// interrupted, out of memory, full, out of descriptors, no folder for what is sorted.
 func passes(code int) bool {
+	if code == noTempPath {
+		return true
+	}
 	switch code & 0xff {
 	case 5, 6, 7, 9, 13, 14:
 		return true

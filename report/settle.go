@@ -1,15 +1,11 @@
 package report
 
 import (
-	"bufio"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
+	"io/fs"
 	"os"
-	"slices"
 
 	"pingpost/wal"
 )
@@ -27,6 +23,9 @@ import (
 type settler struct {
 	file                  *os.File
 	entries, transactions int // taken, or removed, since it settled
+
+	head logHead // of SQLite's log, when
+	done int64   // so many of its frames had been moved, and the file was fsynced
 }
 
 // Either makes a thousand pages of SQLite's log or so, which is when it would checkpoint.
@@ -45,110 +44,66 @@ func (s *settler) wrote(entries int) {
 	s.transactions++
 }
 
-// settle is called between two transactions.
+// settle is called between two transactions. What a passing want of descriptors or another
+// program's checkpoint keeps it from is done after the next one.
 func (f *file) settle(ctx context.Context) error {
 	s := &f.settler
 	entries, rate := settleEntries, int64(settleRate)
 	if f.breath.behind {
 		entries = settleBehind
 	}
-	if f.breath.behind && !f.breath.busy {
+	if ctx.Err() != nil || f.breath.behind && !f.breath.busy {
 		rate = 0
 	}
 	if s.entries < entries && s.transactions < settleTransactions {
 		return nil
 	}
-	if err := f.settleAt(context.WithoutCancel(ctx), rate); err != nil {
+	settled, err := f.settleAt(context.WithoutCancel(ctx), rate)
+	if err != nil {
 		return spoils(fmt.Errorf("the report's file cannot be written: %w", err))
 	}
-	s.entries, s.transactions = 0, 0
+	if settled {
+		s.entries, s.transactions = 0, 0
+	}
 	return nil
 }
 
-func (f *file) settleAt(ctx context.Context, rate int64) (err error) {
+func (f *file) settleAt(ctx context.Context, rate int64) (settled bool, err error) {
 	log, err := os.Open(f.path + "-wal")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, nil // SQLite has it open, and nothing is wrong with it
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	info, err := log.Stat()
+	s := &f.settler
+	l, err := readLog(log, s.head, s.done)
 	if err != nil {
-		return err
+		return false, err
 	}
-	whole := func(yield func(off, n int64) bool) { yield(0, info.Size()) }
-	if err := errors.Join(wal.FlushAside(log, whole, rate), log.Sync()); err != nil {
-		return err
+	if err := errors.Join(wal.FlushAside(log, l.frames(), rate), log.Sync()); err != nil {
+		return false, err
 	}
-	frames, err := f.checkpoint(ctx)
-	if err != nil {
-		return err
+	done, err := f.checkpoint(ctx)
+	if err != nil || done < 0 {
+		return false, err
 	}
-	pages, err := pagesIn(log, frames)
-	if err != nil {
-		return err
+	if err := errors.Join(wal.FlushAside(s.file, l.pages(), rate), s.file.Sync()); err != nil {
+		return false, err
 	}
-	return errors.Join(wal.FlushAside(f.settler.file, pages, rate), f.settler.file.Sync())
+	s.head, s.done = l.head, done
+	return true, nil
 }
 
 // checkpoint writes the log's pages into the file, which is not fsynced, and tells how
-// many frames the log has. Pages that a reader still needs stay in the log.
-func (f *file) checkpoint(ctx context.Context) (frames int64, err error) {
+// many frames are in it now: fewer than there are where a reader still needs an older
+// page. Less than zero: another program is at it.
+func (f *file) checkpoint(ctx context.Context) (done int64, err error) {
 	if err := f.exec(ctx, "PRAGMA synchronous = OFF"); err != nil {
 		return 0, err
 	}
-	var busy, done int64
+	var busy, frames int64
 	err = f.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &frames, &done)
-	return frames, errors.Join(err, f.exec(ctx, "PRAGMA synchronous = NORMAL"))
-}
-
-// A log of SQLite is a header and frames, which are a header and a page each. Numbers
-// are big-endian: see sqlite.org/fileformat2.html, "The Write-Ahead Log".
-const (
-	logHeader     = 32
-	logPageSize   = 8 // where the header has it
-	frameHeader   = 24
-	biggestPage   = 64 << 10
-	smallestPage  = 512
-	withinOneRead = 64 << 10 // pages no further apart are flushed together
-)
-
-// pagesIn are where the pages of a log's first frames lie in the file.
-func pagesIn(log *os.File, frames int64) (iter.Seq2[int64, int64], error) {
-	r := bufio.NewReaderSize(io.NewSectionReader(log, 0, 1<<62), biggestPage)
-	var head [logHeader]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return nil, fmt.Errorf("SQLite's log has no header: %w", err)
-	}
-	size := int64(binary.BigEndian.Uint32(head[logPageSize:]))
-	if size < smallestPage || size > biggestPage {
-		return nil, fmt.Errorf("SQLite's log has pages of %d bytes", size)
-	}
-	starts := make([]int64, 0, frames)
-	for range frames {
-		if _, err := io.ReadFull(r, head[:frameHeader]); err != nil {
-			return nil, fmt.Errorf("SQLite's log is shorter than its %d frames: %w", frames, err)
-		}
-		starts = append(starts, (int64(binary.BigEndian.Uint32(head[:]))-1)*size)
-		if _, err := r.Discard(int(size)); err != nil {
-			return nil, fmt.Errorf("SQLite's log is shorter than its %d frames: %w", frames, err)
-		}
-	}
-	slices.Sort(starts)
-	return stretches(starts, size), nil
-}
-
-// stretches joins what is near each other.
-func stretches(starts []int64, size int64) iter.Seq2[int64, int64] {
-	return func(yield func(off, n int64) bool) {
-		for i := 0; i < len(starts); {
-			first := starts[i]
-			end := first + size
-			for i++; i < len(starts) && starts[i] <= end+withinOneRead; i++ {
-				end = max(end, starts[i]+size)
-			}
-			if !yield(first, end-first) {
-				return
-			}
-		}
-	}
+	return done, errors.Join(err, f.exec(ctx, "PRAGMA synchronous = NORMAL"))
 }

@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,8 +34,58 @@ func TestSettleKeepsSQLitesLocks(t *testing.T) {
 	if before == 0 {
 		t.Fatal("SQLite holds no lock on its file")
 	}
-	must(t, f.settleAt(t.Context(), 0))
+	f.settled(t)
 	if after := locksOn(t, f.path); after != before {
 		t.Errorf("%d locks on the file, and %d once it has settled", before, after)
+	}
+}
+
+// holdCheckpoints is the file that a second process of these tests locks as a program does
+// that checkpoints.
+const holdCheckpoints = "PINGPOST_TEST_HOLD_CHECKPOINTS"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(holdCheckpoints); path != "" {
+		hold(path)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// hold takes SQLite's lock of who checkpoints, says so, and keeps it until its input ends.
+func hold(path string) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		panic(err)
+	}
+	const byOthers = 121
+	if err := syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK, Start: byOthers, Len: 1}); err != nil {
+		panic(err)
+	}
+	fmt.Println("held")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// TestSettleWaitsForOthersCheckpoint: another program may be at it, and nothing is wrong.
+func TestSettleWaitsForOthersCheckpoint(t *testing.T) {
+	_, f := filled(t, 50)
+	other := exec.CommandContext(t.Context(), os.Args[0])
+	other.Env = append(os.Environ(), holdCheckpoints+"="+f.path+"-shm")
+	in, err := other.StdinPipe()
+	must(t, err)
+	out, err := other.StdoutPipe()
+	must(t, err)
+	must(t, other.Start())
+	_, err = io.ReadFull(out, make([]byte, len("held")))
+	must(t, err)
+	f.settler.transactions = settleTransactions
+	if err := f.settle(t.Context()); err != nil || f.settler.transactions != settleTransactions {
+		t.Errorf("%d transactions wait while another program is at it: %v", f.settler.transactions, err)
+	}
+	must(t, in.Close())
+	must(t, other.Wait())
+	must(t, f.settle(t.Context()))
+	if got := alone(t, f); got != 50 || f.settler.transactions != 0 {
+		t.Errorf("the file alone has %d of 50 leads", got)
 	}
 }

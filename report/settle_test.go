@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,7 +60,7 @@ func TestSettleMovesAllIntoTheFile(t *testing.T) {
 	if got := alone(t, f); got == 300 {
 		t.Fatal("one small batch was settled at once")
 	}
-	must(t, f.settleAt(t.Context(), 0))
+	f.settled(t)
 	if got := alone(t, f); got != 300 {
 		t.Errorf("the file alone has %d of 300 leads", got)
 	}
@@ -89,12 +88,12 @@ func TestSettleLeavesReadersWhatTheyRead(t *testing.T) {
 	}
 	count()
 	must(t, f.exec(t.Context(), "DELETE FROM leads"))
-	must(t, f.settleAt(t.Context(), 0))
+	f.settled(t)
 	if got := count(); got != 10 {
 		t.Errorf("a reader has %d of the 10 leads that it began with", got)
 	}
 	must(t, tx.Rollback())
-	must(t, f.settleAt(t.Context(), 0))
+	f.settled(t)
 	if got := alone(t, f); got != 0 {
 		t.Errorf("the file alone has %d leads after all were removed", got)
 	}
@@ -110,30 +109,54 @@ func TestSettleGivesUpOnAFileThatIsGone(t *testing.T) {
 	}
 }
 
-// TestPagesInALog: what is flushed has every page that the frames name, no byte twice, in
-// order.
+// settled moves all there is.
+func (f *file) settled(t *testing.T) {
+	t.Helper()
+	if settled, err := f.settleAt(t.Context(), 0); err != nil || !settled {
+		t.Fatal("it did not settle", err)
+	}
+}
+
+// logText is a log of SQLite, with frames of these pages, of which the last few are of
+// before it began anew.
+func logText(size int64, numbers []int64, stale int) []byte {
+	text := binary.BigEndian.AppendUint32(make([]byte, logPageSize), uint32(size))
+	text = append(text, "seq.saltsaltsum.sum."...)
+	for i, n := range numbers {
+		frame := binary.BigEndian.AppendUint32(nil, uint32(n))
+		salt := "saltsalt"
+		if i >= len(numbers)-stale {
+			salt = "saltolds"
+		}
+		frame = append(append(frame, "size"+salt...), "sum.sum."...)
+		text = append(text, append(frame, make([]byte, size)...)...)
+	}
+	return text
+}
+
+// TestPagesInALog: what is flushed has every page that the frames of now name, no byte
+// twice, in order.
 func TestPagesInALog(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		size := rapid.SampledFrom([]int64{smallestPage, 4096, biggestPage}).Draw(rt, "size")
 		numbers := rapid.SliceOfN(rapid.Int64Range(1, 200), 0, 40).Draw(rt, "numbers")
-		var head [logHeader]byte
-		binary.BigEndian.PutUint32(head[logPageSize:], uint32(size))
-		text := slices.Clone(head[:])
-		for _, n := range numbers {
-			frame := make([]byte, frameHeader+size)
-			binary.BigEndian.PutUint32(frame, uint32(n))
-			text = append(text, frame...)
-		}
-		log, err := os.Create(filepath.Join(dir, "log"))
+		stale := rapid.IntRange(0, len(numbers)).Draw(rt, "stale")
+		done := rapid.IntRange(0, len(numbers)-stale).Draw(rt, "done")
+		path := filepath.Join(dir, "log")
+		text := logText(size, numbers, stale)
+		must(t, os.WriteFile(path, text, 0o600))
+		log, err := os.Open(path)
 		must(t, err)
 		defer log.Close()
-		_, err = log.Write(text)
+		l, err := readLog(log, logHead(text), int64(done))
 		must(t, err)
-		pages, err := pagesIn(log, int64(len(numbers)))
-		must(t, err)
+		fresh := numbers[done : len(numbers)-stale]
+		if got := (l.end - l.from) / (frameHeader + size); int(got) != len(fresh) || l.from != 32+int64(done)*(frameHeader+size) {
+			rt.Fatalf("%d frames from %d on, want %d behind %d", got, l.from, len(fresh), done)
+		}
 		covered, before := map[int64]bool{}, int64(-1)
-		for off, n := range pages {
+		for off, n := range l.pages() {
 			if off <= before || off%size != 0 || n%size != 0 || n <= 0 {
 				rt.Fatalf("a range of %d bytes from %d on, after one that ends at %d", n, off, before)
 			}
@@ -142,19 +165,79 @@ func TestPagesInALog(t *testing.T) {
 			}
 			before = off + n - 1
 		}
-		for _, n := range numbers {
+		for _, n := range fresh {
 			if !covered[n] {
 				rt.Errorf("page %d is not flushed", n)
 			}
 		}
 		for n := range covered {
-			near := slices.ContainsFunc(numbers, func(m int64) bool { return m <= n && (n-m)*size <= withinOneRead+size })
-			if !near {
+			if !slices.ContainsFunc(fresh, func(m int64) bool { return m <= n && (n-m)*size <= withinOneRead+size }) {
 				rt.Errorf("page %d is flushed, and none near it is named", n)
 			}
 		}
-		if _, err := pagesIn(log, int64(len(numbers))+1); !errors.Is(err, io.EOF) {
-			rt.Errorf("a frame that is not there: %v", err)
+		text[20]++ // it began anew
+		if l, err := readLog(log, logHead(text), int64(done)); err != nil || l.from != 32 {
+			rt.Errorf("frames from %d on of another log: %v", l.from, err)
 		}
 	})
+}
+
+// TestAnEmptyLogHasNoPages, and one of something else is an error.
+func TestAnEmptyLogHasNoPages(t *testing.T) {
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	must(t, err)
+	defer log.Close()
+	if l, err := readLog(log, logHead{}, 0); err != nil || len(l.starts) > 0 {
+		t.Errorf("%d pages in nothing: %v", len(l.starts), err)
+	}
+	_, err = log.Write(make([]byte, 100))
+	must(t, err)
+	if _, err := readLog(log, logHead{}, 0); err == nil {
+		t.Error("zeros are a log")
+	}
+}
+
+// TestSettleGoesOnWhereItWas: what was moved is not looked at again until SQLite's log
+// begins anew, and then all of it is.
+func TestSettleGoesOnWhereItWas(t *testing.T) {
+	_, f := filled(t, 300)
+	f.settled(t)
+	if f.settler.done == 0 {
+		t.Fatal("nothing was moved")
+	}
+	head, moved := f.settler.head, f.settler.done
+	for i := range 3 {
+		must(t, f.exec(t.Context(), "UPDATE leads SET test = ?", i))
+		f.settled(t)
+	}
+	if f.settler.head == head {
+		t.Error("SQLite's log did not begin anew")
+	}
+	if f.settler.done >= moved+300 {
+		t.Errorf("%d frames after it began anew", f.settler.done)
+	}
+	must(t, examine(t.Context(), f.path))
+	if got := alone(t, f); got != 300 {
+		t.Errorf("the file alone has %d of 300 leads", got)
+	}
+}
+
+// TestSortsBesideItsFile: a machine may have no other folder that can be written to, and
+// where there is none at all that is no fault of the file.
+func TestSortsBesideItsFile(t *testing.T) {
+	_, f := filled(t, 10)
+	for _, db := range []*sql.DB{f.pool, f.readers} {
+		var dir string
+		if db == f.pool {
+			must(t, f.writer.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
+		} else {
+			must(t, db.QueryRowContext(t.Context(), "PRAGMA temp_store_directory").Scan(&dir))
+		}
+		if dir != filepath.Dir(f.path) {
+			t.Errorf("it sorts in %q", dir)
+		}
+	}
+	if !passes(noTempPath) {
+		t.Error("that there is no folder to sort in spoils the file")
+	}
 }

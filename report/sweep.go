@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -56,7 +57,7 @@ func (f *file) forget(ctx context.Context, before int64) (err error) {
 	gone := int64(0)
 	id := market.MakeID(before/int64(time.Millisecond), [10]byte{})
 	for table, column := range map[string]string{"leads": "id", "posts": "lead", "webhooks": "lead", "auctions": "id", "bids": "auction"} {
-		if err := f.drop(ctx, &gone, table+" WHERE "+column+" < ?", id[:]); err != nil {
+		if err := f.dropOlder(ctx, &gone, table, column, id[:]); err != nil {
 			return err
 		}
 	}
@@ -96,6 +97,21 @@ func (f *file) forgetSums(ctx context.Context, gone *int64, before int64) error 
 	}
 	return nil
 }
+
+// dropOlder removes the rows before an id, some at a time, and rests between: a quarter of
+// an hour may have a million.
+func (f *file) dropOlder(ctx context.Context, gone *int64, table, column string, id []byte) error {
+	some := fmt.Sprintf("%[1]s WHERE %[2]s <= (SELECT max(%[2]s) FROM (SELECT %[2]s FROM %[1]s WHERE %[2]s < ? ORDER BY %[2]s LIMIT %[3]d))", table, column, sweptRows)
+	for f.breath.draw(); ; f.breath.take() {
+		before := *gone
+		if err := f.drop(ctx, gone, some, id); err != nil || *gone == before {
+			return err
+		}
+	}
+}
+
+// sweptRows are removed with one statement, about.
+const sweptRows = 500
 
 func (f *file) drop(ctx context.Context, gone *int64, from string, args ...any) error {
 	result, err := f.writer.ExecContext(ctx, "DELETE FROM "+from, args...)

@@ -1,12 +1,15 @@
 package report
 
-import "context"
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
 
 // writeSums writes what a batch adds up to: at once what is, and else what is over.
 func (f *file) writeSums(ctx context.Context, b *batch) error {
 	now := quarterOf(b.at)
-	full := f.open.full()
-	ends := full || now != f.open.quarter
 	cellsTo, pacesTo := f.cellsTo(ctx), f.pacesTo(ctx)
 	for at, m := range rolled(b.fine, f.breath.take) {
 		if atOnce(at.grain, at.unit) || over(at.unit, at.start, now) {
@@ -24,9 +27,9 @@ func (f *file) writeSums(ctx context.Context, b *batch) error {
 			}
 			continue
 		}
-		into(f.open.paces, at).add(*h)
+		f.open.clock(at, *h)
 	}
-	if ends {
+	if full := f.open.full(); full || now != f.open.quarter {
 		is := func(unit, start int64) bool { return full || over(unit, start, now) }
 		if err := f.end(is, cellsTo, pacesTo); err != nil {
 			return err
@@ -39,21 +42,28 @@ func (f *file) writeSums(ctx context.Context, b *batch) error {
 	return pacesTo.done()
 }
 
-// end writes the open sums of some units.
+// end writes the open sums of some units, in the order of the table: it is larger than
+// SQLite's cache, and at an hour's end there are many.
 func (f *file) end(is func(unit, start int64) bool, cellsTo cellsTo, pacesTo pacesTo) error {
-	for at, m := range f.open.cells {
+	var over []cellAt
+	for at := range f.open.cells {
 		if is(at.unit, at.start) {
-			if err := cellsTo.write(at, m); err != nil {
-				return err
-			}
-			delete(f.open.cells, at)
+			over = append(over, at)
 		}
+	}
+	slices.SortFunc(over, cellAt.compare)
+	for _, at := range over {
+		if err := cellsTo.write(at, f.open.cells[at]); err != nil {
+			return err
+		}
+		delete(f.open.cells, at)
 	}
 	for at, h := range f.open.paces {
 		if is(at.unit, at.start) {
 			if err := pacesTo.write(at, h); err != nil {
 				return err
 			}
+			f.open.times -= len(*h)
 			delete(f.open.paces, at)
 		}
 	}
@@ -86,4 +96,14 @@ func (f *file) pacesTo(ctx context.Context) pacesTo {
 func (w pacesTo) write(at paceAt, h *histogram) error {
 	of := &at.pace.of
 	return w.add(at.grain, at.unit, at.start, of.campaign, of.supplier, of.buyer, at.pace.kind, h.appendTo(nil))
+}
+
+// compare is the order of the table.
+func (at cellAt) compare(with cellAt) int {
+	a, b := &at.of, &with.of
+	return cmp.Or(
+		cmp.Compare(at.grain, with.grain), cmp.Compare(at.unit, with.unit), cmp.Compare(at.start, with.start),
+		cmp.Compare(a.campaign, b.campaign), cmp.Compare(a.supplier, b.supplier), cmp.Compare(a.buyer, b.buyer),
+		cmp.Compare(a.source, b.source), strings.Compare(a.state, b.state), cmp.Compare(a.reason, b.reason),
+	)
 }

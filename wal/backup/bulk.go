@@ -19,8 +19,10 @@ func (s *Shipper) beginBulk(ctx context.Context, info wal.SnapshotInfo) {
 	ctx, s.stopBulk = context.WithCancel(ctx)
 	done := make(chan error, 1)
 	s.bulk, s.bulkNow = done, pieces{Newest: info.Newest}
+	slow := s.box
+	slow.store = s.slow
 	c := &cutter{
-		ctx: ctx, box: &s.box, pace: s.pace,
+		ctx: ctx, box: &slow, pace: s.pace,
 		folder: snapshotFolder(s.gen.number, info.Newest),
 	}
 	into := &s.bulkNow

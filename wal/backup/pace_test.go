@@ -46,15 +46,14 @@ func TestRateIsKept(t *testing.T) {
 	})
 }
 
-// TestFolderIsWrittenAtTheRate: the bytes of one object reach a folder, which may be on the
-// log's disk, no faster than the rate. Time is virtual.
+// TestFolderIsWrittenAtTheRate: the bytes of a snapshot's piece reach a folder, which may be
+// on the log's disk, no faster than the rate. Time is virtual.
 func TestFolderIsWrittenAtTheRate(t *testing.T) {
 	const perSecond, pieces = 1 << 20, 8
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, t.TempDir())
 		defer s.close()
-		dir := newDir(t, t.TempDir())
-		opt := small(dir, nil)
+		opt := small(newDir(t, t.TempDir()), nil)
 		opt.Rate = perSecond
 		shipper, err := NewShipper(Open(s.log), opt)
 		if err != nil {
@@ -62,7 +61,7 @@ func TestFolderIsWrittenAtTheRate(t *testing.T) {
 		}
 		defer shipper.Close()
 		began := time.Now()
-		if err := dir.Put(t.Context(), "object", make([]byte, pieces*wal.AsidePiece)); err != nil {
+		if err := shipper.slow.Put(t.Context(), "object", make([]byte, pieces*wal.AsidePiece)); err != nil {
 			t.Fatal(err)
 		}
 		if took, want := time.Since(began), time.Duration(pieces-1)*wal.AsidePiece*time.Second/perSecond; took != want {
@@ -81,6 +80,7 @@ func TestLossIsASecondAtMost(t *testing.T) {
 		s.many(3)
 		opt := small(newDir(t, t.TempDir()), nil)
 		opt.every, opt.fences = 0, 0
+		opt.Rate, opt.mergeAt = 1<<20, 2<<20 // what is merged would take seconds
 		shipper, err := NewShipper(Open(s.log), opt)
 		if err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestLossIsASecondAtMost(t *testing.T) {
 		go func() { ended <- shipper.Run(ctx) }()
 		for i := range 40 {
 			time.Sleep(time.Duration(i) * 37 * time.Millisecond)
-			s.put(fmt.Sprint("entry ", i))
+			s.put(fmt.Sprint("entry ", i, strings.Repeat("x", 1<<19)))
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if got := shipper.Status(); got.Shipped < uint64(len(s.entries)) || got.Lag != 0 {

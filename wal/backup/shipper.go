@@ -21,7 +21,7 @@ type Options struct {
 	Key *Key // nil: unencrypted
 	// Rate bounds what is shipped in bulk (the first copy, what was missed, snapshots),
 	// in bytes a second; 0 means DefaultRate. What has just been logged is not held up.
-	// An object is written to a folder at this rate too, once it has been read.
+	// A snapshot's pieces are written to a folder at this rate too, once they have been read.
 	Rate int64
 	// Retain is how long a moment can be restored after it has passed; 0 means for ever.
 	Retain time.Duration
@@ -79,6 +79,7 @@ type Shipper struct {
 	src  Source
 	opt  Options
 	box  box
+	slow store.Store // the same, for what nobody waits for
 	lock *os.File
 	pace *rate.Limiter
 
@@ -108,15 +109,17 @@ func NewShipper(src Source, opt Options) (*Shipper, error) {
 	if err := src.apart(opt.To); err != nil {
 		return nil, err
 	}
+	soon, slow := opt.To, opt.To
 	if dir, isFolder := opt.To.(*store.Dir); isFolder {
-		dir.FillBy(func(f *os.File, data []byte) error { return wal.WriteAside(f, data, opt.Rate) })
+		soon = dir.FilledBy(func(f *os.File, data []byte) error { return wal.WriteAside(f, data, 0) })
+		slow = dir.FilledBy(func(f *os.File, data []byte) error { return wal.WriteAside(f, data, opt.Rate) })
 	}
 	lock, err := src.lock(opt.To.String())
 	if err != nil {
 		return nil, err
 	}
 	s := &Shipper{
-		src: src, opt: opt, lock: lock, box: box{store: opt.To, key: opt.Key}, unusable: map[uint64]struct{}{}, woken: make(chan struct{}, 1),
+		src: src, opt: opt, lock: lock, box: box{store: soon, key: opt.Key}, slow: slow, unusable: map[uint64]struct{}{}, woken: make(chan struct{}, 1),
 		pace: rate.NewLimiter(rate.Limit(opt.Rate), wal.AsidePiece),
 	}
 	s.status.caughtUp = opt.now()

@@ -111,7 +111,7 @@ func (s *Shipper) shipLog(ctx context.Context) error {
 		s.tail.shipped()
 		return nil
 	}
-	if len(s.tail.buf) >= s.opt.mergeAt {
+	if s.tail.tails == 0 { // it was missed; what is new is behind it
 		for left := len(s.tail.buf); left > 0; left -= wal.AsidePiece {
 			if err := s.pace.WaitN(ctx, min(left, wal.AsidePiece)); err != nil {
 				return err

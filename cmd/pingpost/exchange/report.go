@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -55,7 +56,7 @@ func (r *reporter) begin(x *Exchange) {
 	}
 	r.report = report.New(report.Options{
 		Dir: filepath.Join(x.settings.DataDir, "report"), Source: followed{x}, Keep: x.settings.Report.Keep,
-		Room: x.room.spare, Logger: x.logger,
+		Room: x.room.spare, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
 	})
 	var ctx context.Context
 	ctx, r.stop = context.WithCancel(context.Background())

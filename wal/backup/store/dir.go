@@ -24,12 +24,18 @@ import (
 // is fsynced where it is first met, by a listing or by a put. (Rejected: to put again
 // what may be the last: there is one last in each folder.)
 type Dir struct {
-	root   string
-	fill   func(f *os.File, data []byte) error
-	reads  bool // who restores asks for everything, and needs no fsync of it
+	root  string
+	fill  func(f *os.File, data []byte) error
+	reads bool // who restores asks for everything, and needs no fsync of it
+	*met
+}
+
+type met struct {
 	mu     sync.Mutex
 	synced map[string]bool // folders in which all that others have left is durable
 }
+
+func metNone() *met { return &met{synced: map[string]bool{}} }
 
 const (
 	dirPerm  fs.FileMode = 0o700
@@ -56,7 +62,7 @@ func OpenDir(root string) (*Dir, error) {
 			_ = os.Remove(filepath.Join(tmp, file.Name())) // it takes room and nothing else
 		}
 	}
-	return &Dir{root: root, fill: fillAtOnce, synced: map[string]bool{}}, nil
+	return &Dir{root: root, fill: fillAtOnce, met: metNone()}, nil
 }
 
 // makeRoot makes a folder and those above it that are missing, with durable entries.
@@ -85,12 +91,15 @@ func FindDir(root string) (*Dir, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("the backup folder %q is a file", root)
 	}
-	return &Dir{root: filepath.Clean(root), fill: fillAtOnce, reads: true, synced: map[string]bool{}}, nil
+	return &Dir{root: filepath.Clean(root), fill: fillAtOnce, reads: true, met: metNone()}, nil
 }
 
-// FillBy has fill write an object's bytes to its file, which is at once else. It is called
-// before anything is put.
-func (d *Dir) FillBy(fill func(f *os.File, data []byte) error) { d.fill = fill }
+// FilledBy is the same folder, in which fill writes an object's bytes to its file.
+func (d *Dir) FilledBy(fill func(f *os.File, data []byte) error) *Dir {
+	other := *d
+	other.fill = fill
+	return &other
+}
 
 func fillAtOnce(f *os.File, data []byte) error {
 	_, err := f.Write(data)
