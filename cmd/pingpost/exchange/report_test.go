@@ -159,3 +159,30 @@ func TestSpare(t *testing.T) {
 		}
 	}
 }
+
+// TestReportForgetsByTheExchangesClock, which never goes back and is not the machine's: by
+// a machine's that is years ahead for a minute, all would be past its time.
+func TestReportForgetsByTheExchangesClock(t *testing.T) {
+	p := newPlace(t, strings.Replace(reporting(recorded), "400d", "1d", 1))
+	x := start(t, p)
+	x.sold(lead(0, "state", `"CA"`))
+	x.clock.Forward(time.Now().Add(50 * time.Hour).UnixNano())
+	x.sold(lead(1, "state", `"CA"`))
+	x.stop()
+	later, err := Start(p.config(), Options{Env: env, Logger: logger, AcceptClock: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x = &running{Exchange: later, place: p, t: t}
+	t.Cleanup(x.stop)
+	x.reported("from="+time.Now().Add(48*time.Hour).UTC().Format("2006-01-02T15:00:00Z"), soldFor("12.05"))
+	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		leads := x.operate("GET", "/admin/v1/leads", "").body
+		if strings.Count(leads, `"id":"lead_`) == 1 {
+			return
+		}
+		if time.Since(begun) > patience {
+			t.Fatalf("waited in vain until what is older than a day was removed: %s", leads)
+		}
+	}
+}
