@@ -24,7 +24,7 @@ var shorter = []mutant.Mutation{
 	},
 	{
 		Name: "backups look often, and merge small objects soon", File: "wal/backup/shipper.go",
-		Old: "	orElse(&o.every, 250*time.Millisecond)\n	orElse(&o.fences, 5*time.Second)\n	orElse(&o.expires, time.Hour)\n	if o.mergeAt == 0 {\n		o.mergeAt = 8 << 20\n	}\n	if o.tails == 0 {\n		o.tails = 1000\n	}\n",
+		Old: "	orElse(&o.every, 400*time.Millisecond)\n	orElse(&o.fences, 5*time.Second)\n	orElse(&o.expires, time.Hour)\n	if o.mergeAt == 0 {\n		o.mergeAt = 8 << 20\n	}\n	if o.tails == 0 {\n		o.tails = 1000\n	}\n",
 		New: "	orElse(&o.every, 20*time.Millisecond)\n	orElse(&o.fences, 150*time.Millisecond)\n	orElse(&o.expires, time.Hour)\n	if o.mergeAt == 0 {\n		o.mergeAt = 48 << 10\n	}\n	if o.tails == 0 {\n		o.tails = 9\n	}\n",
 	},
 	{
