@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -23,8 +24,18 @@ type newPassword struct {
 // longestLine is what is read of an input for a password: more than the exchange takes.
 const longestLine = 4096
 
-// get makes a password, asks for it twice at a terminal, or reads the input's first line.
+// get gives a password as UTF-8: any other would be kept with its odd bytes replaced, and let
+// nobody in.
 func (n *newPassword) get(in *os.File, of string) (string, error) {
+	password, err := n.obtain(in, of)
+	if err == nil && !utf8.ValidString(password) {
+		return "", errors.New("the password is not UTF-8; nothing was changed")
+	}
+	return password, err
+}
+
+// obtain makes a password, asks for it twice at a terminal, or reads the input's first line.
+func (n *newPassword) obtain(in *os.File, of string) (string, error) {
 	if n.Generate {
 		return rand.Text(), nil
 	}

@@ -113,6 +113,7 @@ func TestUsersRefused(t *testing.T) {
 		"no password":         {"", []string{"add", "bob", "--role", "viewer"}, "the input has no password"},
 		"an empty one":        {"\r\nanother-of-a-canary", []string{"password", "anna"}, "the input has no password"},
 		"a short one":         {"eleven-long", []string{"add", "bob", "--role", "viewer"}, "at least 12 characters"},
+		"in another code":     {"p\xe4sswort-of-a-canary\n", []string{"password", "anna"}, "not UTF-8"},
 		"a long one":          {strings.Repeat("x", 5000), []string{"password", "anna"}, "at most"},
 		"a role that is none": {"", []string{"role", "anna", "king"}, "must be one of"},
 		"no role":             {"another-of-a-canary", []string{"add", "bob"}, "--role"},

@@ -16,6 +16,8 @@ export const helps: { [by in By]: string } = {
   lead: 'this one lead',
 };
 
+export const noLead = 'an id that begins with lead_; for others choose email or phone';
+
 const lefts: { [reason: string]: string } = {
   under_way: 'It is being delivered. Erase again in a minute.',
   unsealed: 'It was logged before there were keys. It goes when its time in the log has passed.',

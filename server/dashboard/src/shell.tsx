@@ -55,7 +55,7 @@ const places: { [path: string]: Place } = {
   statements: { name: 'Statements', list: StatementsPage },
   bench: { name: 'Test bench', list: BenchPage },
   history: { name: 'History', list: HistoryPage },
-  erase: { name: 'Erase a person', list: ErasePage },
+  erase: { name: 'Erase a person', list: (of) => <ErasePage key={of.query.lead ?? ''} {...of} /> },
   access: { name: 'Access', list: AccessPage },
 };
 

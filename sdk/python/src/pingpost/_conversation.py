@@ -185,8 +185,8 @@ def retry_after(text: Optional[str], now: Callable[[], float]) -> Optional[float
         return float(text[:12])
     try:
         at = parsedate_to_datetime(text)
-    except (TypeError, ValueError, IndexError):
+        if at.tzinfo is None:
+            at = at.replace(tzinfo=timezone.utc)
+        return max(0.0, at.timestamp() - now())
+    except (TypeError, ValueError, IndexError, OverflowError):
         return None
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=timezone.utc)
-    return max(0.0, at.timestamp() - now())

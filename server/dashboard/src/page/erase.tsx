@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { call, type Failure, part } from '../call';
-import { type By, type Erased, helps, hints, leftOf, names } from '../erase';
+import { call, Failure, part } from '../call';
+import { type By, type Erased, helps, hints, leftOf, names, noLead } from '../erase';
 import { count, words } from '../format';
 import { asFailure } from '../load';
 import { Act, Button } from '../part/button';
@@ -13,13 +13,22 @@ import { useDenied } from '../session';
 import type { PageOf } from '../shell';
 import type { Told } from '../types';
 
+// A review is of whom was asked about when it began, and that is who is erased, whatever
+// stands in the field by then.
+interface Review {
+  by: By;
+  value: string;
+  told?: Told;
+}
+
 // ErasePage makes sure that nobody can know any more who a person was. Whom it is about stands
 // in its field alone, and goes with it.
 export function ErasePage({ query }: PageOf) {
   const [by, choose] = useState<By>(query.lead ? 'lead' : 'email');
   const [value, set] = useState(query.lead ?? '');
   const [failure, fail] = useState<Failure | undefined>();
-  const [review, ask] = useState<{ told?: Told } | undefined>();
+  const [review, ask] = useState<Review | undefined>();
+  const reviews = useRef(0);
   const [outcome, show] = useState<Erased | undefined>();
   const denied = useDenied('admin');
   const wanted = value.trim();
@@ -35,15 +44,21 @@ export function ErasePage({ query }: PageOf) {
   const look = async () => {
     fail(undefined);
     show(undefined);
+    if (by === 'lead' && !wanted.startsWith('lead_')) {
+      fail(new Failure(0, '', noLead, [{ field: 'lead', code: 'wrong_format', expected: noLead }]));
+      return;
+    }
+    const mine = ++reviews.current;
     try {
-      ask(by === 'lead' ? { told: await call<Told>('GET', `explain/${part(wanted)}`) } : {});
+      const told = by === 'lead' ? await call<Told>('GET', `explain/${part(wanted)}`) : undefined;
+      if (mine === reviews.current) ask({ by, value: told?.lead_id || wanted, told });
     } catch (problem) {
-      fail(asFailure(problem));
+      if (mine === reviews.current) fail(asFailure(problem));
     }
   };
-  const erase = async () => {
+  const erase = async (of: Review) => {
     try {
-      show(await call<Erased>('POST', 'erase', { body: { [by]: wanted } }));
+      show(await call<Erased>('POST', 'erase', { body: { [of.by]: of.value } }));
       set('');
     } catch (problem) {
       fail(asFailure(problem));
@@ -72,6 +87,7 @@ export function ErasePage({ query }: PageOf) {
             value={by}
             set={(v) => {
               choose(v as By);
+              set('');
               fail(undefined);
             }}
             disabled={denied !== ''}
@@ -94,10 +110,10 @@ export function ErasePage({ query }: PageOf) {
       </Card>
       {review && (
         <Dialog title="Erase for good?" close={() => ask(undefined)}>
-          <What by={by} value={wanted} told={review.told} />
+          <What {...review} />
           <div class="row end">
             <Button onClick={() => ask(undefined)}>Cancel</Button>
-            <Act needs="admin" tone="danger" run={erase}>
+            <Act needs="admin" tone="danger" run={() => erase(review)}>
               Erase
             </Act>
           </div>
@@ -109,13 +125,13 @@ export function ErasePage({ query }: PageOf) {
 }
 
 // What is told before: which leads, what goes of them, and what does not.
-function What({ by, value, told }: { by: By; value: string; told?: Told }) {
+function What({ by, value, told }: Review) {
   return (
     <>
       {told ? (
         <Facts
           of={[
-            ['Lead', <code>{told.lead_id || told.id}</code>],
+            ['Lead', <code>{value}</code>],
             ['Arrived (UTC)', <Time at={told.received_at} />],
             ['Campaign', told.campaign_id],
             ['Supplier', told.supplier_id],

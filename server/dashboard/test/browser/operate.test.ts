@@ -79,6 +79,45 @@ test('a lead is erased from its page, which says so from then on', async () => {
   expect(await page.getByRole('link', { name: 'Erase the person' }).count()).toBe(0);
 });
 
+test('who was reviewed is erased, whatever was typed meanwhile, and an address is never looked for as a lead', async () => {
+  const [shown, typed] = await Promise.all(
+    ['WA', 'OR'].map(async (state) =>
+      String((await send(place, person('cmp_bids', state, { vehicle_count: 2 }))).data?.id),
+    ),
+  );
+  const page = await signedIn('erase');
+  const asked: string[] = [];
+  page.on('request', (r) => asked.push(r.url()));
+  await page.getByLabel('By', { exact: true }).selectOption('lead');
+  const field = page.getByRole('textbox', { name: 'Lead' });
+  await field.fill('ann@example.com');
+  await button(page, 'Review').click();
+  await shows(page.locator('.field.wrong', { hasText: 'begins with lead_' }));
+  expect(asked.filter((url) => url.includes('ann'))).toEqual([]);
+  let answer: () => void = () => undefined;
+  const held = new Promise<void>((go) => {
+    answer = go;
+  });
+  await page.route('**/admin/v1/explain/*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await field.fill(String(shown));
+  await button(page, 'Review').click();
+  await field.fill(String(typed));
+  answer();
+  await shows(dialog(page).getByText(String(shown)));
+  await button(dialog(page), 'Erase').click();
+  await outcome(page, '1 lead is erased, 0 left.');
+  expect([await erased(String(shown)), await erased(String(typed))]).toEqual([true, false]);
+  await visit(page, `erase?lead=${shown}`);
+  expect(await field.inputValue()).toBe(shown);
+  await visit(page, `erase?lead=${typed}`);
+  expect(await field.inputValue()).toBe(typed);
+  await page.getByLabel('By', { exact: true }).selectOption('email');
+  expect(await page.getByRole('textbox', { name: 'Email' }).inputValue()).toBe('');
+});
+
 test('whom nobody knows, what is no number, and what is left are told', async () => {
   const page = await signedIn('erase');
   await page.getByLabel('By', { exact: true }).selectOption('phone');
