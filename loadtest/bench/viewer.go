@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,28 +57,18 @@ func (v viewers) ask(ctx context.Context, p *process, answers *atomic.Int64) err
 
 // listen counts the overviews that come.
 func (p *process) listen(ctx context.Context, events *atomic.Int64) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.Admin+"/admin/v1/live", http.NoBody)
-	if err != nil {
-		return err
-	}
-	request.SetBasicAuth("operator", apiKey)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("GET /admin/v1/live: status %d", response.StatusCode)
-	}
-	lines := bufio.NewScanner(response.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), "data:") {
-			events.Add(1)
-		}
-	}
+	err := p.fetch(ctx, "/admin/v1/live", overviews{events})
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // it was asked to end
 	}
-	return errors.Join(errors.New("the overview ended while it was watched"), lines.Err())
+	return errors.Join(errors.New("the overview ended while it was watched"), err)
+}
+
+// overviews counts events as they are written to it. One that comes in two pieces may go
+// uncounted: what matters is that there are some.
+type overviews struct{ n *atomic.Int64 }
+
+func (o overviews) Write(text []byte) (int, error) {
+	o.n.Add(int64(bytes.Count(text, []byte("event: overview"))))
+	return len(text), nil
 }
