@@ -1,8 +1,7 @@
-# A build and `make test` need Go and make, nothing else. A C compiler adds the
-# race detector. `make check` also fetches its two tools, as source, through the
-# module proxy, and builds them into bin/tools: once for each version of them
-# and of Go, and outside go.mod, so that what they require never moves a version
-# of ours.
+# `make` and `make test` need only Go and make. A C compiler adds the race detector.
+# `make check` also downloads the source of two tools through the module proxy and builds
+# them into bin/tools, once per version of the tool and of Go. The tools are not in
+# go.mod, so that their requirements do not change the versions of our modules.
 
 GOFUMPT_VERSION       := v0.12.0
 GOLANGCI_LINT_VERSION := v2.15.0
@@ -18,38 +17,55 @@ GOLANGCI_LINT = $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 GOVULNCHECK   = $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 OASDIFF       = $(TOOLS)/oasdiff-$(OASDIFF_VERSION)
 
-# A source archive has no git: its build calls itself unversioned.
+# A build of a source archive has no git and gets the version "unversioned".
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
 
 TEST_TIMEOUT ?= 10m
+LONG_TIMEOUT ?= 30m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test api contract contract-lint contract-page contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz dashboard dashboard-check dashboard-test clean distclean vuln vuln-finds powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance
+.PHONY: build test test-long api contract contract-lint contract-page contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz dashboard dashboard-check dashboard-test clean distclean vuln vuln-finds powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
 
-# The detector needs cgo, and a compiler that can really build: one without the
-# C library's headers is found on the path and still fails.
+# The race detector needs cgo and a C compiler with the headers of the C library. The
+# check compiles a program, because a compiler without headers is on the path too.
 HAS_CC = [ "$$($(GO) env CGO_ENABLED)" = 1 ] && \
 	printf '\043include <stdlib.h>\nint main(void){return 0;}\n' | $$($(GO) env CC) -x c -o /dev/null - >/dev/null 2>&1
 
-# The detector allocates on its own account. Tests that count allocations skip
-# themselves under it and get a second pass, which is the last to print.
+# `make test` runs all tests with -short, in at most six minutes on two cores. Tests that
+# take longer by nature call testing.Short and then skip themselves or try fewer inputs.
+# `make test-long` runs everything; each change has to pass both, and CI runs the second.
 test:
-	@if $(HAS_CC); then race=-race; else \
-		echo 'no C compiler that works: testing without the race detector'; race=; export CGO_ENABLED=0; fi; \
-	set -ex; \
-	$(GO) test $$race -timeout $(TEST_TIMEOUT) ./...; \
-	$(GO) test -timeout $(TEST_TIMEOUT) -run Alloc ./...
+	@$(call run-tests,-short -timeout $(TEST_TIMEOUT))
 
-# Each part stands alone; `make -k check` goes through all of them.
+test-long:
+	@$(call run-tests,-timeout $(LONG_TIMEOUT))
+
+# $(call run-tests,FLAGS): the race detector allocates memory, so that tests which count
+# allocations have "Alloc" in their names, skip themselves under it, and run in a pass
+# without it. The pass over everything is the last, so that its result is the last line.
+define run-tests
+	if $(HAS_CC); then race=-race; else \
+		echo 'no working C compiler: testing without the race detector'; race=; export CGO_ENABLED=0; fi; \
+	code=0; set -x; \
+	$(GO) test $(1) -run Alloc $$($(ALLOC_PACKAGES)) || code=1; \
+	$(GO) test $(1) $$race ./... || code=1; \
+	{ set +x; } 2>/dev/null; exit $$code
+endef
+
+# The folders with tests that count allocations. The other packages need no second build.
+ALLOC_PACKAGES = $(GO) list -f '{{$$dir := .Dir}}{{range .TestGoFiles}}{{$$dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$dir}}/{{.}}{{"\n"}}{{end}}' ./... | \
+	xargs grep -lE '^func Test[A-Za-z0-9_]*Alloc' | xargs -n1 dirname | sort -u
+
+# The parts are independent. `make -k check` runs the rest after a failure.
 check: check-format check-vet check-lint check-layout
 
 check-format: $(GOFUMPT)
 	@unformatted=$$($(GOFUMPT) -l .) || exit 1; \
-	if [ -n "$$unformatted" ]; then printf 'not formatted (make fmt mends it):\n%s\n' "$$unformatted"; exit 1; fi
+	if [ -n "$$unformatted" ]; then printf 'not formatted (run make fmt):\n%s\n' "$$unformatted"; exit 1; fi
 
 check-vet:
 	$(GO) vet ./...
@@ -57,38 +73,39 @@ check-vet:
 check-lint: $(GOLANGCI_LINT)
 	$(GOLANGCI_LINT) run ./...
 
+# -count=1, because the go command does not know that git's history is an input.
 check-layout:
-	$(GO) test -run '^TestLayout' .
+	$(GO) test -count=1 -run '^TestLayout' ./internal/layout
 
-# What is known to be vulnerable and is called. Fails on findings; where the tool or
-# the database cannot be had, it says so in a line, and that is no failure: a machine
-# without the open network has nothing to ask.
+# Reports calls of code with known vulnerabilities, and fails if there are any. Without
+# access to the tool or the database it prints one line and succeeds, because a machine
+# without the internet cannot check.
 vuln:
 	@$(GO) mod verify
-	@said=$$(mktemp); trap 'rm -f $$said' EXIT; code=0; \
-	if ! [ -x $(GOVULNCHECK) ] && ! $(MAKE) --no-print-directory $(GOVULNCHECK) >$$said 2>&1; then \
-		echo "vuln: nothing was checked, since govulncheck $(GOVULNCHECK_VERSION) cannot be brought here: $$(grep -m1 -v '^[+#]\|downloading' $$said)"; exit 0; \
+	@output=$$(mktemp); trap 'rm -f $$output' EXIT; code=0; \
+	if ! [ -x $(GOVULNCHECK) ] && ! $(MAKE) --no-print-directory $(GOVULNCHECK) >$$output 2>&1; then \
+		echo "vuln: not checked: cannot build govulncheck $(GOVULNCHECK_VERSION): $$(grep -m1 -v '^[+#]\|downloading' $$output)"; exit 0; \
 	fi; \
-	$(GOVULNCHECK) $(ARGS) ./... >$$said 2>&1 || code=$$?; \
-	if [ $$code -ne 0 ] && grep -q '^govulncheck: fetching vulnerabilities' $$said; then \
-		echo "vuln: nothing was checked, since the database cannot be reached: $$(grep -m1 '^govulncheck:' $$said)"; exit 0; \
+	$(GOVULNCHECK) $(ARGS) ./... >$$output 2>&1 || code=$$?; \
+	if [ $$code -ne 0 ] && grep -q '^govulncheck: fetching vulnerabilities' $$output; then \
+		echo "vuln: not checked: cannot reach the vulnerability database: $$(grep -m1 '^govulncheck:' $$output)"; exit 0; \
 	fi; \
-	cat $$said; exit $$code
+	cat $$output; exit $$code
 
-# That vuln fails on what is called, and on nothing else: with databases of one made-up
-# advisory each, and so without the open network. It takes minutes and can only change
-# with the target above or the tool's version, so it is no part of CI.
+# Tests that `make vuln` fails for vulnerable code that the program calls, and only then.
+# It uses databases of one invented advisory each, and no internet. It takes minutes and
+# depends only on the target above and the tool's version, so that CI does not run it.
 vuln-finds:
 	VULN_FINDS=1 $(GO) test -count=1 -timeout 30m -v ./fuzz/vuln
 
 fmt: $(GOFUMPT)
 	$(GOFUMPT) -w .
 
-# What is made from api/errors.yaml. A test fails where that was forgotten.
+# Generates code and documents from api/errors.yaml. A test fails if they are stale.
 api:
 	$(GO) generate ./api
 
-# These need Node.js and npm, and bring the rest into api/node_modules.
+# These targets need Node.js and npm, and install their packages into api/node_modules.
 NODE_MODULES = api/node_modules/.made
 
 $(NODE_MODULES): api/package-lock.json
@@ -98,19 +115,20 @@ $(NODE_MODULES): api/package-lock.json
 contract-lint: $(NODE_MODULES)
 	cd api && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true ./node_modules/.bin/redocly lint openapi.yaml admin.yaml
 
-# The page's script is that of the package, to the byte.
+# The page's script is a copy of the script in the npm package.
 contract-page: $(NODE_MODULES)
-	cmp api/node_modules/redoc/bundles/redoc.standalone.js server/page/dist/redoc.standalone.js
+	cmp api/node_modules/redoc/bundles/redoc.standalone.js server/apidocs/dist/redoc.standalone.js
 
-# The tests that hold what goes over the wire against the document.
+# The tests that compare requests and responses with the OpenAPI documents.
 contract-validation:
-	$(GO) test -timeout $(TEST_TIMEOUT) ./api/... ./server ./cmd/pingpost/exchange ./examples/...
+	$(GO) test -timeout $(TEST_TIMEOUT) ./api/... ./server/... ./exchange ./examples/...
 
 contract-breaking: $(OASDIFF)
 	sh api/breaking.sh $(CURDIR)/$(OASDIFF)
 
-# The API client collection: made, held to be what would be made, and run against a sandbox.
-# The last is such a sandbox to try it by hand, until Ctrl-C.
+# collection generates the API client collection. contract-collection checks that it is
+# not stale and runs it against a sandbox. collection-sandbox starts a sandbox for manual
+# use, until Ctrl-C.
 COLLECTION_MODULES = api/collection/node_modules/.made
 
 $(COLLECTION_MODULES): api/collection/package-lock.json
@@ -127,21 +145,24 @@ contract-collection: build $(COLLECTION_MODULES)
 collection-sandbox: build $(COLLECTION_MODULES)
 	node api/collection/serve.js bin/pingpost tmp/sandbox.postman_environment.json
 
-# schemathesis on live sandboxes; ARGS="--examples 2000" for longer, ARGS="--seed 7" for another.
-# Needs Python 3.10 or newer with venv; the rest is brought into api/live/.venv*.
+# Runs schemathesis against sandboxes. ARGS="--examples 2000" runs longer, ARGS="--seed 7"
+# selects other inputs. Needs Python 3.10 or newer with venv; installs its packages into
+# api/live/.venv*.
 contract-live: build
 	PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost api/live/check $(ARGS)
 
-# All that holds the document and the SDKs to the exchange, and a table of what ran. What a
-# program is missing for is skipped, and said. LANES=2 has as many of them run side by side.
+# Runs all checks of the OpenAPI documents and the SDKs against the exchange, and prints a
+# table of results. It skips and reports checks whose programs are missing. LANES=2 runs
+# two groups of checks in parallel.
 contract: build
 	api/verify $(or $(LANES),1)
 
-# For whoever makes a release: from now on these documents are what may not be broken.
+# For a release: contract-breaking compares later documents with these.
 contract-release:
 	mkdir -p api/released && cp api/openapi.yaml api/admin.yaml api/released/
 
-# The operators' page: built, and what it is built from held to its rules. Needs Node.js.
+# The operators' dashboard: dashboard builds it, dashboard-check checks types, rules and
+# the committed build. Both need Node.js.
 DASHBOARD_MODULES = server/dashboard/node_modules/.made
 
 $(DASHBOARD_MODULES): server/dashboard/package-lock.json
@@ -154,47 +175,49 @@ dashboard: $(DASHBOARD_MODULES)
 dashboard-check: $(DASHBOARD_MODULES)
 	npm run --silent check --prefix server/dashboard
 
-# Through every page, in Debian's chromium, against an exchange that is built here.
-# SCREENSHOTS=1 takes those in docs/screenshots anew.
+# Opens every page in Debian's chromium, with an exchange from this tree. SCREENSHOTS=1
+# replaces the screenshots in docs/screenshots.
 dashboard-test: build $(DASHBOARD_MODULES)
 	PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost npm run --silent browse --prefix server/dashboard
 
 bench:
 	$(GO) run ./loadtest/bench $(ARGS)
 
-# What got slower since BASE; ARGS=--macro compares the served exchange as well.
+# Compares the working tree with BASE; ARGS=--macro compares the served exchanges too.
 bench-compare:
-	@test -n '$(BASE)' || { echo 'say with what to compare: make bench-compare BASE=main' >&2; exit 1; }
+	@test -n '$(BASE)' || { echo 'bench-compare needs a revision: make bench-compare BASE=main' >&2; exit 1; }
 	$(GO) run ./loadtest/compare --base '$(BASE)' $(ARGS)
 
-# What one node carries, into the README, from the last full bench.
+# Computes the capacity of one node from the last full bench, and writes it into docs/benchmarks.md.
 capacity:
 	$(GO) run ./loadtest/capacity $(ARGS)
 
 demo: build
 	./bin/pingpost demo $(ARGS)
 
-# Ten minutes of faults by default: ARGS="--minutes 30", ARGS=--short; SEED=n repeats a
-# run's choices. As root with strace it can do all that it knows; it says what it skips.
+# Injects faults into running exchanges for ten minutes. ARGS="--minutes 30" and
+# ARGS=--short change the duration; SEED=n repeats the choices of a run. All faults need
+# root and strace; it reports the faults that it skips.
 torture:
 	$(GO) run ./fuzz/torture $(if $(SEED),--seed $(SEED)) $(ARGS)
 
-# The torture against programs that are broken on purpose: it has to find each out.
+# Runs the torture against mutants, and fails if it does not detect one of them.
 torture-mutants:
 	TORTURE_MUTANTS=1 $(GO) test -count=1 -timeout 30m -run TestTortureFindsMutants -v ./fuzz/torture
 
-# One target at a time, FUZZTIME each; a failure does not keep the rest from running.
+# Runs each fuzz target for FUZZTIME, one after the other, also after a failure.
 fuzz:
 	$(GO) run ./fuzz/targets --time $(FUZZTIME) $(ARGS)
 
-# Needs strace, and Linux.
+# Simulates power losses of a recorded exchange. Needs Linux and strace.
 powerloss:
 	$(GO) run ./fuzz/powerloss $(ARGS)
 
 powerloss-mutants:
 	$(GO) run ./fuzz/powerloss --mutants --lives 3 --points 600 $(ARGS)
 
-# SECONDS, DAYS (of each history) and SEED (that one alone) are options.
+# Plays random histories against the engine and a model of it. SECONDS is the duration,
+# DAYS the length of each history; SEED plays one history.
 sim:
 	SIM_SECONDS=$(or $(SECONDS),120) SIM_DAYS=$(or $(DAYS),40) SIM_SEED=$(SEED) SIM_FIRST=$$(date +%s) SIM_SHRINK=300 SIM_CROWDS=100 \
 		$(GO) test -count=1 -v -timeout 24h -run '^(TestSimulation|TestCrowd)$$' ./fuzz/sim
@@ -202,7 +225,7 @@ sim:
 sim-mutants:
 	SIM_MUTANTS=all $(GO) test -count=1 -v -timeout 2h -run '^TestMutants$$' ./fuzz/sim
 
-# What is generated of the SDKs, from api/openapi.yaml; SDK=go for one alone. Needs Java.
+# Generates the models of the SDKs from api/openapi.yaml; SDK=go selects one. Needs Java.
 SDK ?= all
 sdk:
 	sdk/generate $(SDK)
@@ -210,7 +233,7 @@ sdk:
 sdk-check:
 	sdk/generate --check $(SDK)
 
-# The Go SDK is a module of its own, which go commands at the root do not see.
+# The Go SDK is another module, which go commands in the root ignore.
 sdk-go: $(GOFUMPT)
 	@unformatted=$$($(GOFUMPT) -l sdk/go) || exit 1; \
 	if [ -n "$$unformatted" ]; then printf 'not formatted:\n%s\n' "$$unformatted"; exit 1; fi
@@ -218,23 +241,23 @@ sdk-go: $(GOFUMPT)
 	$(GO) -C sdk/go vet ./...
 	@if $(HAS_CC); then race=-race; else race=; export CGO_ENABLED=0; fi; set -x; $(GO) -C sdk/go test $$race -timeout $(TEST_TIMEOUT) ./...
 
-# The Node SDK's types, tests and lint. Its tests speak to the exchange that is built here.
+# Checks types, tests and lint of the Node SDK, with an exchange from this tree.
 sdk-node: build
 	cd sdk/node && npm ci --no-audit --no-fund && PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost npm run check
 
-# The Python SDK's types, lint and tests; PYTHON=python3.9 for another interpreter.
+# Checks types, lint and tests of the Python SDK; PYTHON=python3.9 selects the interpreter.
 sdk-python: build
 	PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost sdk/python/check
 
-# The PHP SDK's manifest, syntax, style and tests, with Debian's PHP packages.
+# Checks manifest, syntax, style and tests of the PHP SDK, with Debian's PHP packages.
 sdk-php: build
 	PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost sdk/php/check
 
-# The SDKs (SDK=go for one alone) against a real exchange; ARGS="--only retries" for some cases.
+# Tests the SDKs (SDK=go: one) against an exchange; ARGS="--only retries" selects cases.
 conformance:
 	$(GO) run ./sdk/conformance --sdk $(SDK) $(ARGS)
 
-# The tools stay: they take a minute to build and depend on nothing here.
+# Keeps the tools: they take a minute to build and do not depend on this tree.
 clean:
 	rm -rf bin/pingpost bin/fuzz tmp
 	find . -path ./.git -prune -o -type f \( -name '*.test' -o -name '*.prof' \) -exec rm -f {} +
@@ -242,8 +265,8 @@ clean:
 distclean: clean
 	rm -rf bin
 
-# $(call tool,package,version,name): built in a folder of its own and moved to
-# its place, so that neither a build cut short nor two at once leave half a tool.
+# $(call tool,package,version,name) builds a tool in a temporary folder and then moves it,
+# so that an interrupted build and two parallel builds leave no incomplete tool.
 define tool
 	@mkdir -p $(TOOLS) && building=$$(mktemp -d $(CURDIR)/$(TOOLS)/building.XXXXXX) && set -x && \
 	CGO_ENABLED=0 GOFLAGS= GOBIN=$$building $(GO) install -trimpath -ldflags '-s -w' $(1)@$(2) && \

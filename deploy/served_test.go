@@ -28,7 +28,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"pingpost/cmd/pingpost/exchange"
+	"pingpost/exchange"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/wal/backup"
 	"pingpost/wal/backup/store"

@@ -11,6 +11,7 @@
 //	```yaml exchange.yaml a file of that name; the paragraph above names it
 //	```json               the answer of the commands before, "…" standing for anything
 //	```text               what they printed, likewise; a line of … is any number of lines
+//	```text figure        a drawing, which the test does not check
 //
 // A block that is none of these fails the test. A paragraph that begins with
 // **First** names the pages whose blocks a reader has gone through before. Ports of
@@ -30,6 +31,9 @@ import (
 
 // TestPages plays every page.
 func TestPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: make test-long runs the examples of the pages")
+	}
 	names, err := filepath.Glob("*.md")
 	if err != nil || !slices.Contains(names, installPage) {
 		t.Fatalf("%v, %v", names, err)

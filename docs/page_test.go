@@ -107,7 +107,12 @@ const (
 	file
 	answer // JSON
 	output
+	figure  // a drawing
+	runbook // commands that the test of the runbook in cmd/pingpost runs
 )
+
+// runbookMark begins the paragraph above commands of the runbook.
+const runbookMark = "<!-- runbook: "
 
 var languages = map[string]bool{
 	"yaml": true, "json": true, "go": true, "js": true, "ts": true, "python": true, "php": true, "ini": true, "sh": true,
@@ -120,6 +125,10 @@ func (b *block) kind() kind {
 		if _, known := needs[b.needs]; known && b.lang == "sh" && b.file == "" {
 			return command
 		}
+	case b.lang == "sh" && strings.HasPrefix(b.above, runbookMark):
+		return runbook
+	case b.lang == "text" && b.file == "figure":
+		return figure
 	case b.file != "":
 		if languages[b.lang] && fileName.MatchString(b.file) {
 			return file

@@ -25,7 +25,7 @@ type Answer struct {
 func (e *Engine) answerOf(lead *state.Lead) Answer {
 	answer := Answer{
 		Lead: lead.ID, Request: lead.Request, Replayed: true,
-		Campaign: e.state.NameOf(event.NameCampaign, lead.Campaign), Test: lead.Test(),
+		Campaign: e.state.NameOf(event.NameCampaign, lead.Campaign), Test: lead.IsTest(),
 	}
 	switch lead.Answer {
 	case state.AnswerAccepted:

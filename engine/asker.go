@@ -1,13 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 
 	"pingpost/engine/market"
-	"pingpost/engine/route"
+	"pingpost/engine/selection"
 )
 
 // asker is how one buyer is asked for bids: how it has answered lately, and how
@@ -19,7 +20,7 @@ import (
 // The nil one is that of a rehearsal: it asks the buyer every time, and learns
 // nothing.
 type asker struct {
-	health route.Health
+	health selection.Health
 
 	mu     sync.Mutex
 	bucket *rate.Limiter // nil: its pings are not limited
@@ -32,7 +33,7 @@ func (a *asker) ask(now int64) market.Outcome {
 	if a == nil {
 		return market.OutcomeNone
 	}
-	if !a.health.Ask(now) {
+	if !a.health.ShouldPing(now) {
 		return market.OutcomeUnhealthy
 	}
 	if !a.take(now) {
@@ -44,7 +45,7 @@ func (a *asker) ask(now int64) market.Outcome {
 // answered notes what a ping came to.
 func (a *asker) answered(outcome market.Outcome, came int64) {
 	if a != nil {
-		a.health.Answered(outcome, came)
+		a.health.RecordOutcome(outcome, came)
 	}
 }
 
@@ -102,15 +103,16 @@ type sellers struct {
 // nothing is said of it.
 const defaultAuctions = 1000
 
+// auctionsOf returns how many auctions a seller may have open at once.
+func auctionsOf(supplier *market.Supplier) int {
+	return cmp.Or(supplier.ConcurrentAuctions, defaultAuctions)
+}
+
 // enter counts an auction in; false: the seller has as many as it may.
 func (s *sellers) enter(supplier *market.Supplier) bool {
-	limit := supplier.ConcurrentAuctions
-	if limit == 0 {
-		limit = defaultAuctions
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open[supplier.Ref] >= limit {
+	if s.open[supplier.Ref] >= auctionsOf(supplier) {
 		return false
 	}
 	if s.open == nil {

@@ -77,7 +77,7 @@ func TestPingRateOfABuyer(t *testing.T) {
 			limited := 0
 			for _, held := range facts[*event.AuctionHeld](x) {
 				for _, step := range held.Trail {
-					if step.Outcome == market.OutcomeRateLimited && step.Seats.Has(0) {
+					if step.Outcome == market.OutcomeRateLimited && step.FilterSets.Has(0) {
 						limited++
 					}
 				}

@@ -7,7 +7,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/route"
+	"pingpost/engine/selection"
 )
 
 // auction is the workspace of one auction: who is asked, what each of them
@@ -24,12 +24,12 @@ import (
 //     what it is told is what it has.
 //   - An auction reserves nothing. It holds each bid against the room that there
 //     is at that instant; the sale takes the room, or finds it gone.
-//   - The rank depends on the bids alone: see route.Offer.
+//   - The rank depends on the bids alone: see selection.Offer.
 type auction struct {
 	engine     *Engine
 	open       *open
 	lead       *market.Lead
-	candidates *route.Candidates
+	candidates *selection.Candidates
 	listed     func(*market.List) bool // nil: the lead shows nothing that a list could have
 	request    market.RequestID
 	hops       int // how many exchanges the pings have been through, this one included
@@ -38,11 +38,11 @@ type auction struct {
 	id       market.AuctionID
 	began    int64 // Unix nanoseconds, as the deadline
 	deadline int64
-	terms    route.Terms
+	terms    selection.Terms
 
 	standing []event.Bid // by seat
 	others   []event.Bid // whose bids do not stand, or that made none; by seat
-	offers   []route.Offer
+	offers   []selection.Offer
 	timedOut bool // nobody who was asked, or was to be, answered in time
 
 	random [10]byte // of the id, while it is drawn
@@ -64,7 +64,7 @@ func (a *auction) prepare(e *Engine, o *open, id market.AuctionID, now, limit, c
 	a.engine, a.open = e, o
 	a.id, a.began = id, now
 	a.deadline = min(now+int64(o.Campaign.BidTimeout), limit)
-	a.terms = route.TermsOf(o.Campaign, a.deadline, ceiling)
+	a.terms = selection.NewTerms(o.Campaign, a.deadline, ceiling)
 }
 
 // reset forgets the auction, and the texts of its bids with it.
@@ -87,7 +87,7 @@ func (a *auction) hold(supplier *market.Supplier) error {
 		return ErrUnavailable
 	}
 	if !e.sellers.enter(supplier) {
-		return &Refusal{Code: RateLimited}
+		return &Refusal{Code: RateLimited, Limit: auctionsOf(supplier), Reset: e.opt.Clock.Now() + bidWindow}
 	}
 	defer e.sellers.leave(supplier)
 	a.screen()
@@ -105,9 +105,9 @@ func (a *auction) hold(supplier *market.Supplier) error {
 		a.hear(g)
 		a.trace(g, began)
 	}
-	route.Rank(a.offers)
+	selection.Rank(a.offers)
 	for _, beyond := range a.offers[min(maxOffers, len(a.offers)):] {
-		a.bid(beyond.Seat).Token = ""
+		a.bid(beyond.FilterSet).Token = ""
 	}
 	a.note(supplier)
 	return nil
@@ -116,17 +116,17 @@ func (a *auction) hold(supplier *market.Supplier) error {
 // screen takes out who is not to be asked. A lead without a state is nobody's
 // here, whatever states a buyer takes.
 func (a *auction) screen() {
-	a.candidates.Begin(a.open.Lineup)
+	a.candidates.Begin(a.open.FilterSets)
 	if a.lead.State() == market.NoState {
-		a.candidates.Drop(a.candidates.In, market.OutcomeWrongState)
+		a.candidates.ExcludeAll(a.candidates.In, market.OutcomeWrongState)
 		return
 	}
 	a.open.Screen(a.lead, a.candidates)
 	if a.listed != nil {
 		a.open.Suppress(a.candidates, a.listed)
 	}
-	doorsOf(a.open, a.engine.state, a.began).Pass(a.candidates)
-	a.candidates.Keep(a.open.reachable, market.OutcomeError)
+	doorsOf(a.open, a.engine.state, a.began).Exclude(a.candidates)
+	a.candidates.KeepOnly(a.open.reachable, market.OutcomeError)
 }
 
 // invite makes a ping for every candidate that is to be asked now. Where the
@@ -144,7 +144,7 @@ func (a *auction) invite(g *gathering) {
 			outcome = market.OutcomeError
 		}
 		if outcome != market.OutcomeNone {
-			a.candidates.DropOne(seat, outcome)
+			a.candidates.Exclude(seat, outcome)
 		}
 	}
 }
@@ -153,8 +153,9 @@ func (a *auction) invite(g *gathering) {
 // that speak the contract share one body.
 func (a *auction) address(g *gathering, seat int) bool {
 	campaign := a.open.Campaign
-	endpoint := campaign.Lineup[seat].Buyer.Ping
-	head := market.PingHead{Auction: a.id, Vertical: campaign.Vertical, SubVertical: campaign.SubVertical, ExpiresAt: a.deadline}
+	buyer := campaign.FilterSets[seat].Buyer
+	endpoint := buyer.Ping
+	head := market.PingHeader{Auction: a.id, Vertical: campaign.Vertical, SubVertical: campaign.SubVertical, ExpiresAt: a.deadline}
 	body := [2]int{len(g.bodies), 0}
 	switch {
 	case endpoint.Adapter != nil:
@@ -177,7 +178,7 @@ func (a *auction) address(g *gathering, seat int) bool {
 	}
 	p := g.add()
 	p.seat, p.body, p.asker = seat, body, a.open.askers[seat]
-	p.req.Endpoint, p.req.RequestID, p.req.Hops, p.req.Auction = *endpoint, a.request, a.hops, g.auction
+	p.req.Buyer, p.req.Endpoint, p.req.RequestID, p.req.Hops, p.req.Auction = buyer.ID, *endpoint, a.request, a.hops, g.auction
 	p.req.Test = a.open.test
 	p.span, p.req.Traceparent = a.spent.trace().call()
 	if endpoint.Dialect == nil || endpoint.Dialect.KeyHeader != "" {
@@ -188,7 +189,7 @@ func (a *auction) address(g *gathering, seat int) bool {
 
 // bid is the one that stands of a seat.
 func (a *auction) bid(seat int) *event.Bid {
-	i, ok := slices.BinarySearchFunc(a.standing, seat, func(b event.Bid, seat int) int { return cmp.Compare(int(b.Seat), seat) })
+	i, ok := slices.BinarySearchFunc(a.standing, seat, func(b event.Bid, seat int) int { return cmp.Compare(int(b.FilterSet), seat) })
 	if !ok {
 		panic("BUG: a seat without a bid that stands")
 	}
@@ -198,8 +199,8 @@ func (a *auction) bid(seat int) *event.Bid {
 // next is the best seat whose bid can still be taken up at a time, or -1.
 func (a *auction) next(now int64) int {
 	for _, offer := range a.offers[:min(maxOffers, len(a.offers))] {
-		if a.candidates.In.Has(offer.Seat) && now < a.bid(offer.Seat).ValidUntil {
-			return offer.Seat
+		if a.candidates.In.Has(offer.FilterSet) && now < a.bid(offer.FilterSet).ValidUntil {
+			return offer.FilterSet
 		}
 	}
 	return -1

@@ -7,6 +7,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/engine/market/adapter"
 )
 
 // listening keeps what its buyers are asked, and bids 5 for each of them.
@@ -30,8 +31,8 @@ func (l *listening) Ping(req *market.PingRequest) market.PingResult {
 // body. One whose template has no end of what it says is not asked.
 func TestBuyersAreAskedInTheirOwnWords(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		speak := func(template, key string) (a *market.Adapter, d *market.Dialect) {
-			adapter, mistakes := market.NewPingAdapter(market.FormatForm, template)
+		speak := func(template, key string) (a *adapter.Template, d *market.Dialect) {
+			adapter, mistakes := adapter.NewPing(market.FormatForm, template, nil)
 			if len(mistakes) > 0 {
 				t.Fatal(mistakes)
 			}

@@ -49,21 +49,27 @@ func TestDeadlineOfAnAuction(t *testing.T) {
 	}
 }
 
-// The deadline is the least of the campaign's, the caller's less 50 ms, and in
-// an ingest what the post leaves; buyers are told it.
+// The deadline is the least of the campaign's timeout, the caller's less 50 ms,
+// and the time that the campaign reserves for the post: PingReserve in a seller's
+// ping, PostReserve in an ingest. Buyers get it as expires_at.
 func TestLimitsOfTheDeadline(t *testing.T) {
 	tests := []struct {
 		what    string
 		timeout time.Duration
-		reserve time.Duration
+		reserve time.Duration // PostReserve of an ingest, else PingReserve; zero: the default
 		expires time.Duration // of the ping, from its arrival; negative: nothing said
 		ingest  bool
 		want    time.Duration
 	}{
 		{"the campaign's", 2 * time.Second, 0, -1, false, 2000 * ms},
-		{"a long one", 5 * time.Second, 0, -1, false, 4950 * ms},
+		{"a long one", 5 * time.Second, 0, -1, false, 4500 * ms},
+		{"less a long reserve", 5 * time.Second, 3200 * ms, -1, false, 1800 * ms},
+		{"less a short reserve", 5 * time.Second, 100 * ms, -1, false, 4900 * ms},
+		{"a reserve within the margin", 5 * time.Second, 20 * ms, -1, false, 4950 * ms},
 		{"the caller's", 2 * time.Second, 0, 1000 * ms, false, 950 * ms},
-		{"the caller's, far off", 5 * time.Second, 0, time.Hour, false, 4950 * ms},
+		{"the caller's, far off", 5 * time.Second, 0, time.Hour, false, 4500 * ms},
+		{"the caller's, before the reserve", 5 * time.Second, 0, 4540 * ms, false, 4490 * ms},
+		{"the caller's, within the reserve", 5 * time.Second, 0, 4600 * ms, false, 4500 * ms},
 		{"the caller's, near", 2 * time.Second, 0, 51 * ms, false, 1 * ms},
 		{"the caller's, at the margin", 2 * time.Second, 0, 50 * ms, false, 0},
 		{"the caller's, within the margin", 2 * time.Second, 0, 20 * ms, false, 0},
@@ -74,7 +80,10 @@ func TestLimitsOfTheDeadline(t *testing.T) {
 	for _, test := range tests {
 		bubble(t, test.what, func(t *testing.T) {
 			r := auctions("blue", "gold")
-			r.campaigns[0].timeout, r.campaigns[0].reserve = test.timeout, test.reserve
+			r.campaigns[0].timeout, r.campaigns[0].reserve, r.campaigns[0].spare = test.timeout, 0, test.reserve
+			if test.ingest {
+				r.campaigns[0].reserve, r.campaigns[0].spare = test.reserve, 0
+			}
 			x := begin(t, r)
 			x.world.offers("blue", sleeps)
 			x.world.offers("gold", passes)
@@ -109,4 +118,33 @@ func TestLimitsOfTheDeadline(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A buyer that hangs does not use up the time of a bid: the seller gets the
+// answer while the bid is open, and sells the lead at it. The same holds for an
+// availability ping and the ingest for the buyer that it names.
+func TestHangingBuyerLeavesTimeForThePost(t *testing.T) {
+	r := auctions("blue", "gold")
+	r.campaigns[0].timeout = 5 * time.Second
+	bubble(t, "", func(t *testing.T) {
+		x := begin(t, r)
+		x.world.offers("blue", bids("10"))
+		x.world.offers("gold", sleeps)
+		for n, wait := range []time.Duration{80 * ms, 499 * ms} {
+			start := time.Now()
+			quote := x.quoted(inquiry(n))
+			if took := time.Since(start); took != 4500*ms {
+				t.Errorf("the ping took %s, want 4.5s", took)
+			}
+			time.Sleep(wait)
+			if got := x.posted(postOf(n, quote)); got != "blue theirs 10" {
+				t.Errorf("a post %s after the answer: %s", wait, got)
+			}
+		}
+		offer := x.offered(availability())
+		time.Sleep(80 * ms)
+		if got := x.tell(chosen(3, offer, "blue")); got != "blue" {
+			t.Errorf("an ingest 80ms after the answer: %s", got)
+		}
+	})
 }

@@ -29,9 +29,9 @@ func (r rig) bidding() rig {
 // A lead that was auctioned goes its way as every other does: the next best bid
 // is as good as the next buyer in line.
 func TestDeliveryAfterAnAuction(t *testing.T) {
-	for _, h := range histories {
+	eachHistory(two().bidding(), func(h history, r rig) {
 		bubble(t, h.what, func(t *testing.T) {
-			x := begin(t, two().bidding())
+			x := begin(t, r)
 			x.world.behave = (&played{exchange: x, drama: drama{people: []history{h}}}).behave
 			s := x.goSend(person(0))
 			if got := fmt.Sprintf("%s@%s", s.wait(), s.took); got != h.want {
@@ -48,14 +48,14 @@ func TestDeliveryAfterAnAuction(t *testing.T) {
 				t.Errorf("asked %v", x.world.rang())
 			}
 		})
-	}
+	})
 }
 
 // Whatever entry of such a delivery the power is cut at.
 func TestPowerCutAtEveryEntryAfterAnAuction(t *testing.T) {
-	for _, h := range histories {
-		t.Run(h.what, func(t *testing.T) { everyCut(t, drama{rig: two().bidding(), people: []history{h}}) })
-	}
+	eachHistory(two().bidding(), func(h history, r rig) {
+		t.Run(h.what, func(t *testing.T) { everyCut(t, drama{rig: r, people: []history{h}}) })
+	})
 }
 
 // Who gets the lead, at what price, and what it leaves of 100 each.

@@ -38,7 +38,7 @@ func (x *exchange) outcomes(trail []event.Step) string {
 	seats := x.rig.campaigns[0].seats
 	words := make([]string, len(seats))
 	for _, step := range trail {
-		for i := step.Seats.Next(0); i >= 0; i = step.Seats.Next(i + 1) {
+		for i := step.FilterSets.Next(0); i >= 0; i = step.FilterSets.Next(i + 1) {
 			words[i] = seats[i].buyer + ":" + step.Outcome.String()
 		}
 	}

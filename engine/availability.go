@@ -12,7 +12,7 @@ func (p *ping) checkAvailability() error {
 	if p.req.BadKey {
 		p.fault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
 	}
-	p.checkTest()
+	p.checkHead()
 	campaign := p.address(memberCampaign)
 	supplier := p.address(memberSupplier)
 	p.find(campaign)
@@ -22,7 +22,7 @@ func (p *ping) checkAvailability() error {
 	if err := p.verdict(); err != nil {
 		return err
 	}
-	if string(supplier) != string(p.req.Supplier.ID) || !p.open.Campaign.Takes(p.req.Supplier.ID) {
+	if string(supplier) != string(p.req.Supplier.ID) || !p.open.Campaign.AcceptsSupplier(p.req.Supplier.ID) {
 		return &Refusal{Code: Forbidden}
 	}
 	return nil

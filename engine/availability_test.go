@@ -78,7 +78,7 @@ func TestAvailabilityTellsEveryBid(t *testing.T) {
 		if answer.ExpiresAt != end || answer.Campaign != "auto" || answer.Bid || !answer.Token.IsZero() || answer.Auction.IsZero() {
 			t.Errorf("%+v", answer)
 		}
-		if n := x.state.Leads(); n != 0 {
+		if n := x.state.LeadCount(); n != 0 {
 			t.Errorf("it made %d leads", n)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 
 // goOn runs a courier to its end, in the background. Its lead is answered.
 func (e *Engine) goOn(c *courier) {
+	c.alone = true
 	go func() {
 		defer e.couriers.close(c)
 		if err := c.finish(); err != nil {
@@ -33,11 +34,11 @@ func (c *courier) finish() error {
 			c.try()
 		}
 		result := <-c.results
-		known := c.judge(&result)
-		if known == fateOpen && !c.doubtful && result.Verdict == market.VerdictBusy {
-			known = fateRefused // busy, and the answer is out: there is no second chance to wait for
-		}
-		switch known {
+		switch c.judge(&result) {
+		case fateOpen:
+			if err := c.note(); err != nil {
+				return err
+			}
 		case fateDelivered:
 			return c.settle(event.SettledDelivered)
 		case fateUnknown:
@@ -52,16 +53,17 @@ func (c *courier) finish() error {
 
 // Recover takes up the intents that the last run left open. Whether their last
 // try reached the buyer is not known, so each lead is its buyer's: it is
-// ACCEPTED, and the tries go on where the schedule stood.
+// ACCEPTED, and the tries go on where the schedule stood. A buyer that would take a
+// repeat for a second lead gets none: the delivery is unknown.
 //
 // Who was erased is erased again before anything else.
 func (e *Engine) Recover() error {
 	if err := e.dropKeys(); err != nil {
 		return err
 	}
-	var open []*state.Post
-	e.state.Posts(func(p *state.Post) {
-		if !p.Unknown {
+	var open []*state.OpenPost
+	e.state.EachOpenPost(func(p *state.OpenPost) {
+		if !p.Exhausted {
 			open = append(open, p)
 		}
 	})
@@ -74,7 +76,7 @@ func (e *Engine) Recover() error {
 			return err
 		}
 		c.take(post)
-		c.doubtful = true
+		c.doubtful, c.lost = true, c.lost || !post.Intent.Repeatable
 		if !post.Answered {
 			if err := c.conclude(c.settlement(event.SettledPending), nil); err != nil {
 				e.couriers.close(c)

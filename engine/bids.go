@@ -3,7 +3,7 @@ package engine
 import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/route"
+	"pingpost/engine/selection"
 )
 
 // hear judges every answer of a gathering that is over.
@@ -15,7 +15,7 @@ func (a *auction) hear(g *gathering) {
 			p.came, p.result = a.deadline, market.PingResult{Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout}
 		}
 		bid := event.Bid{
-			Seat: uint32(p.seat), Buyer: a.open.Campaign.Lineup[p.seat].Buyer.Ref, Elapsed: max(0, p.came-a.began),
+			FilterSet: uint32(p.seat), Buyer: a.open.Campaign.FilterSets[p.seat].Buyer.Ref, Elapsed: max(0, p.came-a.began),
 			Status: uint32(max(0, p.result.Status)), Fault: p.result.Fault, Reason: p.result.Reason,
 		}
 		outcome := p.result.Outcome
@@ -36,14 +36,14 @@ func (a *auction) hear(g *gathering) {
 
 // judge enters what a buyer bid and says what it comes to by itself.
 func (a *auction) judge(bid *event.Bid, offered *market.Bid, came int64) market.Outcome {
-	bid.Amount, bid.Currency, bid.ValidUntil = offered.Amount, offered.Currency, a.terms.Until(offered)
+	bid.Amount, bid.Currency, bid.ValidUntil = offered.Amount, offered.Currency, a.terms.ValidUntil(offered)
 	if bid.Currency == (market.Currency{}) {
 		bid.Currency = a.terms.Currency
 	}
 	outcome := a.terms.Judge(offered, came)
 	if outcome == market.OutcomeNone {
 		bid.Token = offered.Token
-		bid.Payout, _ = a.terms.Payout.Of(offered.Amount)
+		bid.Payout, _ = a.terms.Payout.Amount(offered.Amount)
 	}
 	return outcome
 }
@@ -52,11 +52,11 @@ func (a *auction) judge(bid *event.Bid, offered *market.Bid, came int64) market.
 func (a *auction) room(seat int, amount market.Money) market.Outcome {
 	e := a.engine
 	for _, limit := range a.open.Caps[seat] {
-		if full, _ := e.state.CapFull(limit, amount, a.began); full {
+		if full, _ := e.state.IsCapFull(limit, amount, a.began); full {
 			return market.OutcomeCapped
 		}
 	}
-	if e.state.FundsShort(a.open.Campaign.Lineup[seat].Buyer, amount) {
+	if e.state.LacksFunds(a.open.Campaign.FilterSets[seat].Buyer, amount) {
 		return market.OutcomeNoFunds
 	}
 	return market.OutcomeNone
@@ -67,14 +67,14 @@ func (a *auction) room(seat int, amount market.Money) market.Outcome {
 func (a *auction) enter(bid *event.Bid, outcome market.Outcome, p *asked) {
 	if outcome != market.OutcomeNone {
 		bid.Token, bid.Payout = "", 0
-		a.candidates.DropOne(p.seat, outcome)
+		a.candidates.Exclude(p.seat, outcome)
 		a.others = append(a.others, *bid)
 		return
 	}
 	a.standing = append(a.standing, *bid)
-	seat := &a.open.Campaign.Lineup[p.seat]
-	a.offers = append(a.offers, route.Offer{
-		Seat: p.seat, Amount: bid.Amount, Priority: seat.Priority, Came: p.came, Buyer: seat.Buyer.ID,
+	seat := &a.open.Campaign.FilterSets[p.seat]
+	a.offers = append(a.offers, selection.Offer{
+		FilterSet: p.seat, Amount: bid.Amount, Priority: seat.Priority, ArrivedAt: p.came, Buyer: seat.Buyer.ID,
 	})
 }
 
@@ -82,20 +82,20 @@ func (a *auction) enter(bid *event.Bid, outcome market.Outcome, p *asked) {
 // ones by rank, then the others by seat.
 func (a *auction) appendBids(dst []event.Bid) []event.Bid {
 	for i := range a.offers {
-		bid := *a.bid(a.offers[i].Seat)
-		bid.Outcome = a.outcome(a.offers[i].Seat)
+		bid := *a.bid(a.offers[i].FilterSet)
+		bid.Outcome = a.outcome(a.offers[i].FilterSet)
 		dst = append(dst, bid)
 	}
 	for i := range a.others {
 		bid := a.others[i]
-		bid.Outcome = a.outcome(int(bid.Seat))
+		bid.Outcome = a.outcome(int(bid.FilterSet))
 		dst = append(dst, bid)
 	}
 	return dst
 }
 
 func (a *auction) outcome(seat int) market.Outcome {
-	if outcome := a.candidates.Of(seat); outcome != market.OutcomeNone {
+	if outcome := a.candidates.OutcomeOf(seat); outcome != market.OutcomeNone {
 		return outcome
 	}
 	return market.OutcomeLost
@@ -105,7 +105,7 @@ func (a *auction) outcome(seat int) market.Outcome {
 func (a *auction) appendTrail(trail []event.Step) []event.Step {
 	trail = appendSteps(trail, a.candidates)
 	if a.candidates.In.Next(0) >= 0 {
-		trail = append(trail, event.Step{Outcome: market.OutcomeLost, Seats: a.candidates.In})
+		trail = append(trail, event.Step{Outcome: market.OutcomeLost, FilterSets: a.candidates.In})
 	}
 	return trail
 }

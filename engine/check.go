@@ -38,6 +38,7 @@ func (in *ingest) check() error {
 	if in.req.BadTest {
 		in.fault(headerTest, errcode.FieldInvalidFormat, expectedTest)
 	}
+	in.faults = append(in.faults, in.req.Faults...)
 	in.require(memberCampaign, campaign)
 	in.require(memberSupplier, supplier)
 	in.find(campaign)
@@ -50,7 +51,7 @@ func (in *ingest) check() error {
 	if len(in.faults) > 0 {
 		return in.refuse(InvalidPayload)
 	}
-	if string(supplier) != string(in.req.Supplier.ID) || !in.open.Campaign.Takes(in.req.Supplier.ID) {
+	if string(supplier) != string(in.req.Supplier.ID) || !in.open.Campaign.AcceptsSupplier(in.req.Supplier.ID) {
 		return in.refuse(Forbidden)
 	}
 	return nil
@@ -59,7 +60,7 @@ func (in *ingest) check() error {
 // name reads a member that must be a string.
 func (in *ingest) name(member *market.Member) []byte {
 	switch {
-	case member.Missing():
+	case member.IsMissing():
 	case member.Kind == market.JSONString:
 		return member.Text
 	default:

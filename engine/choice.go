@@ -59,7 +59,7 @@ func (in *ingest) unknownChoice(member string) {
 // member is one of the body's, or nil where it says nothing.
 func (in *ingest) member(name string) *market.Member {
 	for i := range in.req.Members {
-		if m := &in.req.Members[i]; string(m.Name) == name && !m.Missing() {
+		if m := &in.req.Members[i]; string(m.Name) == name && !m.IsMissing() {
 			return m
 		}
 	}
@@ -83,7 +83,7 @@ func (in *ingest) fill() {
 	} else {
 		in.fillEarlier(mapping)
 		in.faults = mapping.FillPost(&in.lead, in.req.Members, &in.promise.earlier, in.faults)
-		in.matchPing(mapping.NameOf(market.SlotState), mapping.NameOf(market.SlotZip))
+		in.matchPing(mapping.ArrivalName(market.SlotState), mapping.ArrivalName(market.SlotZip))
 	}
 	in.faults = in.lead.CheckConsent(in.open.Campaign, in.faults, "consent_cert_url")
 }

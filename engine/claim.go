@@ -48,7 +48,7 @@ func (in *ingest) useKey(endpoint byte) (first market.LeadID, err error) {
 		case keyed.Lead.IsZero():
 			in.fact.Idempotency = event.Idempotency{Key: key, Print: fingerprint, Until: in.now + int64(e.opt.Idempotency)}
 			return first, nil
-		case !keyed.Same:
+		case !keyed.SameBody:
 			return first, &Refusal{Code: KeyReused}
 		default:
 			return keyed.Lead, nil
@@ -102,12 +102,12 @@ func (in *ingest) claimDups(scope uint64) (market.Reason, error) {
 	rule := &in.open.Campaign.Duplicates
 	in.dupKeys = rule.Keys(&in.lead, scope, &e.opt.Secret, in.dupKeys[:0])
 	for {
-		room, first, wait := e.state.ClaimDups(&in.hold, in.dupKeys, in.now)
+		room, first, wait := e.state.ClaimDuplicates(&in.hold, in.dupKeys, in.now)
 		switch room {
-		case state.RoomTaken:
+		case state.Reserved:
 			in.rememberDups(rule.Window)
 			return market.ReasonNone, nil
-		case state.RoomFull:
+		case state.Full:
 			in.fact.DuplicateOf = first
 			return market.ReasonDuplicate, nil
 		}

@@ -18,7 +18,7 @@ import (
 type pending struct {
 	engine *Engine
 	fact   event.Event
-	hold   *state.Hold
+	hold   *state.Reservation
 	buf    []byte
 	done   chan error
 }
@@ -26,7 +26,7 @@ type pending struct {
 // commit makes a fact durable and applies it, and returns when both are done.
 // An error means that it is not, and never will be as far as anyone is told.
 // The hold, which may be nil, is released either way.
-func (e *Engine) commit(fact event.Event, hold *state.Hold) error {
+func (e *Engine) commit(fact event.Event, hold *state.Reservation) error {
 	err := e.offer(fact, hold)
 	if errors.Is(err, ErrBusy) && hold != nil {
 		e.state.Release(hold)
@@ -40,7 +40,7 @@ const busyPause = 5 * time.Millisecond
 // conclude commits what has become of an open intent. A buyer may have the lead
 // by now, so a full queue is no reason to let go: the fact is offered until it
 // is taken, or the log has failed.
-func (e *Engine) conclude(fact event.Event, hold *state.Hold) error {
+func (e *Engine) conclude(fact event.Event, hold *state.Reservation) error {
 	for {
 		err := e.offer(fact, hold)
 		if !errors.Is(err, ErrBusy) {
@@ -53,7 +53,7 @@ func (e *Engine) conclude(fact event.Event, hold *state.Hold) error {
 }
 
 // offer is commit, but where the log's queue is full the hold is kept.
-func (e *Engine) offer(fact event.Event, hold *state.Hold) error {
+func (e *Engine) offer(fact event.Event, hold *state.Reservation) error {
 	p := e.waits.Get().(*pending)
 	p.encode(fact, hold)
 	err := p.send()
@@ -69,7 +69,7 @@ func (e *Engine) offer(fact event.Event, hold *state.Hold) error {
 }
 
 // encode takes a fact and its hold, which may be nil.
-func (p *pending) encode(fact event.Event, hold *state.Hold) {
+func (p *pending) encode(fact event.Event, hold *state.Reservation) {
 	p.fact, p.hold = fact, hold
 	p.buf = event.Append(p.buf[:0], fact)
 }
@@ -78,13 +78,13 @@ func (p *pending) encode(fact event.Event, hold *state.Hold) {
 func (p *pending) send() error { return p.engine.opt.Log.Append(p.buf, p) }
 
 // Prepare brings near what the fact will change; the log calls it.
-func (p *pending) Prepare() { p.engine.state.Look(p.fact) }
+func (p *pending) Prepare() { p.engine.state.Prefetch(p.fact) }
 
 // Committed applies the fact; the log calls it.
 func (p *pending) Committed(seq uint64, at int64) {
 	p.engine.state.Apply(seq, at, p.fact)
 	if p.hold != nil {
-		p.engine.state.Settled(p.hold)
+		p.engine.state.ReleaseApplied(p.hold)
 	}
 	p.done <- nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/fingerprint"
 	"pingpost/engine/state"
 )
 
@@ -17,7 +18,7 @@ type Configuration struct {
 	By       string          // the operator who wants it; empty: it comes from the file
 	From     event.Origin
 	Firsts   Firsts
-	Tables   map[market.ListID]*market.Table // contents of suppression lists
+	Tables   map[market.ListID]*fingerprint.Table // contents of suppression lists
 	Lists    map[market.ListID]state.ListFile
 }
 
@@ -32,8 +33,9 @@ type Firsts struct {
 
 // FirstSecret is the first value of a secret that the exchange presents.
 type FirstSecret struct {
-	Name   string
-	Sealed []byte
+	Name    string
+	Sealed  []byte
+	Follows bool // it is the configuration's, and takes the place of the one in force
 }
 
 // FirstBalance is a buyer's opening balance.
@@ -66,7 +68,7 @@ func (e *Engine) Configure(c Configuration) error {
 	if err := e.logCatalog(&c); err != nil {
 		return fmt.Errorf("cannot put the configuration into force: %w", err)
 	}
-	tables := make(map[market.Ref]*market.Table, len(c.Tables))
+	tables := make(map[market.Ref]*fingerprint.Table, len(c.Tables))
 	for id, table := range c.Tables {
 		if list := c.Catalog.Lists[id]; list != nil {
 			tables[list.Ref] = table
@@ -111,12 +113,12 @@ func (e *Engine) logFirsts(c *Configuration) error {
 		}
 	}
 	for _, first := range c.Firsts.Secrets {
-		if _, ok := s.Secret(first.Name); !ok {
+		if _, ok := s.Secret(first.Name); !ok || first.Follows {
 			facts = append(facts, &event.SecretSet{Name: first.Name, Sealed: first.Sealed, At: now, By: c.By})
 		}
 	}
 	for _, first := range c.Firsts.Balances {
-		if ref := s.RefOf(event.NameBuyer, string(first.Buyer)); !s.Opened(ref) {
+		if ref := s.RefOf(event.NameBuyer, string(first.Buyer)); !s.HasOpeningBalance(ref) {
 			facts = append(facts, &event.FundsMoved{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: c.By})
 		}
 	}
@@ -145,5 +147,5 @@ func (e Operator) firstPause(facts []event.Event, door event.NameKind, id string
 	if _, seen := e.state.Paused(door, ref); seen {
 		return facts
 	}
-	return append(facts, &event.DoorSet{Door: door, Ref: ref, Paused: true, At: now, By: e.by})
+	return append(facts, &event.PauseSet{Target: door, Ref: ref, Paused: true, At: now, By: e.by})
 }

@@ -226,7 +226,15 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 			return hints
 		}
 		for i, want := range []string{"0", "01", "12", "23"} {
-			if err := x.engine.By("").AddCredential(keyOf("acme", byte(i))); err != nil {
+			key := keyOf("acme", byte(i))
+			if i >= 2 {
+				var full *engine.RotationError
+				if err := x.engine.By("").AddCredential(key); !errors.As(err, &full) || len(full.Live) != 2 {
+					t.Fatal(err)
+				}
+				key.Replaces = fmt.Sprint(i - 2)
+			}
+			if err := x.engine.By("").AddCredential(key); err != nil {
 				t.Fatal(err)
 			}
 			if got := live(); got != want {

@@ -18,6 +18,13 @@ import (
 // the next one.
 var retryGaps = [...]time.Duration{1 * time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
 
+// A buyer that answers 429 and names no time is asked again after leastBusy, then after
+// twice as long each time up to mostBusy, because each try is an event in the log.
+const (
+	leastBusy = 50 * time.Millisecond
+	mostBusy  = time.Second
+)
+
 // longestAsked is how long a buyer may put such a try off; some ask for days.
 const longestAsked = 30 * time.Second
 
@@ -28,10 +35,12 @@ const longestAsked = 30 * time.Second
 // goroutine of its own does. It never touches the verb's workspace: what it
 // sends is the logged intent.
 //
-// What it must never get wrong is doubt. As long as every try has certainly
-// not reached the buyer, the lead may go to another. After one that may have,
-// it never leaves this buyer, and a refusal counts only where the buyer would
-// have recognised the key.
+// What it must never get wrong is doubt. A try is one send. As long as every send
+// had a readable answer or certainly did not reach the buyer, the lead may go to
+// another. After a send that may have reached the buyer, the lead never leaves it.
+// Then only success or the end of the schedule ends the delivery, whatever later
+// sends are answered. A refusal ends it too where the buyer certifies that a repeat
+// gets the first send's answer (event.Post.Trusted).
 //
 // A lead that is sold at a bid which was told to its supplier is promised: there
 // is no other buyer for it. So a try that certainly did not reach the buyer is
@@ -44,17 +53,20 @@ type courier struct {
 	ended    chan struct{} // closed when nothing is tried any more
 	results  chan market.PostResult
 
-	post     *state.Post
+	post     *state.OpenPost
 	body     []byte        // that every try of it sends
-	lost     bool          // nobody can open it: nothing is sent
+	lost     bool          // nothing is sent: nobody can open it, or it may have arrived and must not be repeated
 	person   []event.Field // that tell who the lead is, once known
 	told     bool          // the supplier has been told ACCEPTED; as settlement found it
-	attempts uint32
+	attempts uint32        // steps of the schedule that are used
 	doubtful bool
 	promised bool
 	patient  bool          // of a promised lead: the answer is no word on it, so it is tried on past the ceiling although nobody was reached
 	running  bool          // a try is under way
+	alone    bool          // the lead is answered: no request waits for the courier
 	pause    time.Duration // before the next try
+	busy     uint          // 429s without doubt so far; the ceiling allows less than ten
+	free     bool          // the last try used no step of the schedule: a 429 without doubt, or a 401 that renewed the credential
 	last     market.PostResult
 	traced   tracedTry
 
@@ -136,8 +148,8 @@ func (cs *couriers) of(lead market.LeadID) *courier {
 }
 
 // take gives the courier the intent to carry out.
-func (c *courier) take(post *state.Post) {
-	c.post, c.attempts, c.doubtful, c.pause = post, post.Attempts, post.Attempts > 0, 0
+func (c *courier) take(post *state.OpenPost) {
+	c.post, c.attempts, c.doubtful, c.pause, c.busy = post, post.Attempts, post.Attempts > 0, 0, 0
 	c.promised = post.Sale.Ping != [16]byte{}
 	c.last = market.PostResult{}
 	c.lost = !c.open(post)
@@ -163,12 +175,14 @@ func (c *courier) try() {
 		key = postKey(auction, post.Lead, c.buyer())
 	}
 	req := &market.PostRequest{
+		Buyer:     market.BuyerID(c.buyer()),
 		Endpoint:  post.Intent.Endpoint(),
 		Key:       key,
 		RequestID: market.RequestID(e.newID(now, new([10]byte))),
 		Body:      c.body,
 		Deadline:  time.Unix(0, now+post.Intent.Timeout),
 		Test:      post.Sale.Test,
+		Renewed:   c.last.Renewed,
 
 		Traceparent: c.traced.begin(c, now),
 	}
@@ -220,7 +234,7 @@ func (c *courier) until(deadline int64) fate {
 		if clock.Now()+int64(c.pause) >= deadline {
 			return c.outOfTime()
 		}
-		if !c.rest() {
+		if c.note() != nil || !c.rest() {
 			return fateOpen
 		}
 	}
@@ -228,9 +242,10 @@ func (c *courier) until(deadline int64) fate {
 
 // outOfTime is the fate when the next try would come too late for the answer: a
 // buyer that was only busy, or that nobody waits for any more, has not got the
-// lead.
+// lead. After a renewed credential the next try is due at once, and goes on.
 func (c *courier) outOfTime() fate {
-	if c.doubtful || c.patient && c.last.Verdict == market.VerdictUnreached {
+	if c.doubtful || c.last.Renewed || c.patient && c.last.Verdict == market.VerdictNotSent {
+		_ = c.note() // the caller logs the open delivery next, and sees the same error
 		return fateOpen
 	}
 	return fateRefused
@@ -255,7 +270,7 @@ func (c *courier) rest() bool {
 // judge reads a result. Where it stays open, pause says when to try again.
 func (c *courier) judge(result *market.PostResult) fate {
 	c.discreet(result)
-	c.running, c.last = false, *result
+	c.running, c.last, c.free = false, *result, false
 	c.traced.end(result, c.engine.opt.Clock.Now())
 	c.hangs.Store(result.Fault == market.FaultTimeout)
 	if !c.post.Sale.Test {
@@ -265,58 +280,57 @@ func (c *courier) judge(result *market.PostResult) fate {
 	case market.VerdictAccepted:
 		return fateDelivered
 	case market.VerdictRefused:
-		if !c.doubtful || (result.Final && c.post.Intent.Idempotent) {
+		if result.Renewed {
+			c.free = true
+			return fateOpen
+		}
+		if !c.doubtful || result.Final && c.post.Intent.Trusted {
 			return fateRefused
 		}
-		return fateUnknown
-	case market.VerdictUnreached:
+	case market.VerdictNotSent:
 		if !c.doubtful && !c.promised {
 			return fateRefused
 		}
-		if !c.doubtful {
-			return c.missed(result)
-		}
 	case market.VerdictBusy:
+		if !c.doubtful && c.alone {
+			return fateRefused // the answer is out: there is no second chance to wait for
+		}
 		if !c.doubtful {
-			c.pause = max(result.RetryAfter, 50*time.Millisecond)
+			c.free, c.pause = true, max(result.RetryAfter, min(leastBusy<<c.busy, mostBusy))
+			c.busy++
 			return fateOpen
 		}
 	}
 	return c.failed(result)
 }
 
-// failed counts a try that may have reached the buyer, or that follows such a
-// one.
+// failed uses a step of the schedule for a try that may have reached the buyer, that
+// follows such a try, or that did not reach a buyer to which the lead is promised.
 func (c *courier) failed(result *market.PostResult) fate {
-	c.doubtful = true
+	c.doubtful = c.doubtful || result.Verdict != market.VerdictNotSent
 	c.attempts++
-	if int(c.attempts) > len(retryGaps) || !c.post.Intent.Idempotent {
+	switch {
+	case int(c.attempts) <= len(retryGaps) && (c.post.Intent.Repeatable || !c.doubtful):
+		c.pause = max(retryGaps[c.attempts-1], min(result.RetryAfter, longestAsked))
+		return fateOpen
+	case c.doubtful:
 		return fateUnknown
 	}
-	c.schedule(result)
-	return fateOpen
+	return fateRefused
 }
 
-// missed counts a try that certainly did not reach the buyer, like those before
-// it.
-func (c *courier) missed(result *market.PostResult) fate {
-	c.attempts++
-	if int(c.attempts) > len(retryGaps) {
-		return fateRefused
+// note logs the last try, after which another one follows. After an error nothing more
+// may be sent. The try that ends the delivery is in the settlement.
+func (c *courier) note() error {
+	last := &c.last
+	fact := &event.PostTried{
+		Lead: c.lead, Attempt: c.attempts, At: c.engine.opt.Clock.Now(), Status: uint32(max(0, last.Status)), Fault: last.Fault,
+		Verdict: last.Verdict, Code: last.Code, Free: c.free,
 	}
-	c.schedule(result)
-	return fateOpen
-}
-
-// schedule notes the try that failed, and when the next one is due.
-func (c *courier) schedule(result *market.PostResult) {
-	c.pause = max(retryGaps[c.attempts-1], min(result.RetryAfter, longestAsked))
-	err := c.engine.conclude(&event.PostTried{
-		Lead: c.lead, Attempt: c.attempts, At: c.engine.opt.Clock.Now(), Status: uint32(max(0, result.Status)), Fault: result.Fault,
-	}, nil)
-	if err != nil {
-		c.engine.opt.Note.Fault("a post's failed try could not be logged", err)
+	if c.free {
+		fact.Attempt++
 	}
+	return c.engine.conclude(fact, nil)
 }
 
 // Deliveries is how many leads are being brought to buyers' endpoints now.

@@ -9,6 +9,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/internal/timer"
 )
 
 // lineLog applies each entry where it is appended: one after the other.
@@ -24,8 +25,7 @@ type timePorts struct{}
 
 func (timePorts) Now() int64 { return time.Now().UnixNano() }
 func (timePorts) Timer(d time.Duration) (<-chan time.Time, func() bool) {
-	timer := time.NewTimer(d)
-	return timer.C, timer.Stop
+	return timer.New(d)
 }
 
 func (timePorts) Post(*market.PostRequest) market.PostResult {
@@ -53,7 +53,7 @@ func withOpen(t *testing.T) (*Engine, market.LeadID) {
 	id := market.LeadID{7}
 	for _, fact := range []event.Event{
 		&event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: 1, ID: "blue"}}},
-		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.Post{URL: "https://blue.example", Timeout: 1e9, Idempotent: true}, Keep: 1 << 60, Sealed: (&event.Contact{Body: []byte("{}")}).AppendTo(nil)},
+		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.Post{URL: "https://blue.example", Timeout: 1e9, Repeatable: true}, Keep: 1 << 60, Sealed: (&event.Contact{Body: []byte("{}")}).AppendTo(nil)},
 	} {
 		if err := e.commit(fact, nil); err != nil {
 			t.Fatal(err)

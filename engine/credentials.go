@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"pingpost/engine/event"
 	"pingpost/engine/state"
@@ -17,6 +18,8 @@ type Credential struct {
 	Scopes event.Scopes   // none for an API key
 	Hash   [32]byte
 	Hint   string
+
+	Replaces string // hint of the live secret that this one ends; empty: none
 }
 
 // liveSecrets is how many of one client's secrets, or of one supplier's API
@@ -31,9 +34,20 @@ func (e Operator) adding(c *Credential) *event.CredentialSet {
 	}
 }
 
-// AddCredential makes a credential good. Where that is one secret of a client,
-// or one API key, too many, the oldest is revoked. A client whose name is that of
-// another owner's good one is refused.
+// RotationError reports that two secrets are live already, and that the new one names
+// neither as the one that it replaces.
+type RotationError struct {
+	Live []state.Credential // oldest first
+}
+
+func (e *RotationError) Error() string {
+	return fmt.Sprintf("%d secrets are live already; name the one that the new one replaces", len(e.Live))
+}
+
+// AddCredential makes a credential good, and revokes the one that it replaces. The revocation
+// comes first, so that a crash between the two leaves no third secret. AddCredential returns
+// a RotationError where one secret of a client, or one API key, would be too many. A client
+// whose name is that of another owner's good one is refused.
 func (e Operator) AddCredential(c *Credential) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
@@ -51,15 +65,16 @@ func (e Operator) AddCredential(c *Credential) error {
 		return err
 	}
 	rivals := e.rivals(fact)
-	if err := e.commit(fact, nil); err != nil {
-		return err
+	replaced := slices.IndexFunc(rivals, func(r state.Credential) bool { return c.Replaces != "" && r.Hint == c.Replaces })
+	if replaced < 0 && len(rivals) >= liveSecrets {
+		return &RotationError{Live: rivals}
 	}
-	for i := range max(0, len(rivals)+1-liveSecrets) {
-		if err := e.revoke(&rivals[i]); err != nil {
+	if replaced >= 0 {
+		if err := e.revoke(&rivals[replaced]); err != nil {
 			return err
 		}
 	}
-	return nil
+	return e.commit(fact, nil)
 }
 
 // foreign refuses a credential that opens the exchange to someone else already:
@@ -73,7 +88,7 @@ func (e *Engine) foreign(c *Credential) error {
 		ErrConflict, c.ID, e.state.NameOf(known.Owner, known.Ref))
 }
 
-// rivals are the live credentials that a new one may push out, oldest first.
+// rivals are the live credentials of which a new one may replace one, oldest first.
 func (e *Engine) rivals(fact *event.CredentialSet) (rivals []state.Credential) {
 	if fact.Credential == event.CredentialBearer {
 		return nil // each stands for itself

@@ -48,7 +48,9 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 		add(secretOf(supplier, "acme", "two", 3))
 		add(secretOf(supplier, "zeta", "zeta", 4))
 		want(client, "acme", "one/1 one/2 two/3 ")
-		add(secretOf(supplier, "acme", "one", 5))
+		fifth := secretOf(supplier, "acme", "one", 5)
+		fifth.Replaces = "1"
+		add(fifth)
 		want(client, "acme", "one/2 two/3 one/5 ")
 		for n := range byte(4) {
 			token := secretOf(supplier, "acme", "", 10+n)
@@ -56,6 +58,9 @@ func TestTwoSecretsOfAClientAreLive(t *testing.T) {
 			add(token)
 			key := secretOf(supplier, "acme", "", 20+n)
 			key.Kind = event.CredentialAPIKey
+			if n >= 2 {
+				key.Replaces = fmt.Sprint(20 + n - 2)
+			}
 			add(key)
 		}
 		want(event.CredentialBearer, "acme", "/10 /11 /12 /13 ")

@@ -17,7 +17,7 @@ import (
 type Decision struct {
 	way      pending // its fact and its hold are those below
 	fact     event.LeadDecided
-	hold     state.Hold
+	hold     state.Reservation
 	answer   Answer
 	campaign *market.Campaign
 	supplier *market.Supplier

@@ -3,6 +3,7 @@ package engine
 import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
 	"pingpost/engine/state"
 )
 
@@ -12,10 +13,10 @@ import (
 func (in *ingest) deliver() (Answer, error) {
 	e := in.engine
 	in.intend(&in.fact.Post)
-	in.candidates.DropOne(in.picked.seat, market.OutcomePostPending)
+	in.candidates.Exclude(in.picked.seat, market.OutcomePostPending)
 	in.trail()
 	in.seal(in.body)
-	in.hold.MoveDups(&in.posting)
+	in.hold.TransferDuplicates(&in.posting)
 	c, err := e.couriers.open(e, in.id)
 	if err != nil {
 		return Answer{}, err
@@ -28,7 +29,7 @@ func (in *ingest) deliver() (Answer, error) {
 	}
 	c.patient = in.promise.post != nil
 	for {
-		c.take(e.state.Post(in.id))
+		c.take(e.state.OpenPost(in.id))
 		var answer Answer
 		var err error
 		more := false
@@ -62,7 +63,7 @@ func (in *ingest) await(c *courier) fate {
 }
 
 // conclude has the courier log what became of its lead.
-func (in *ingest) conclude(c *courier, fact *event.PostSettled, hold *state.Hold) error {
+func (in *ingest) conclude(c *courier, fact *event.PostSettled, hold *state.Reservation) error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	err := c.conclude(fact, hold)
@@ -73,7 +74,7 @@ func (in *ingest) conclude(c *courier, fact *event.PostSettled, hold *state.Hold
 // intend writes how the chosen buyer is reached.
 func (in *ingest) intend(post *event.Post) {
 	buyer := in.seat().Buyer
-	*post = event.PostTo(buyer.Post, int64(buyer.PostTimeout), buyer.Post.Idempotent())
+	*post = event.PostTo(buyer.Post, int64(buyer.PostTimeout))
 	post.Auction = in.bought.auction
 }
 
@@ -92,7 +93,7 @@ func (in *ingest) writePost() bool {
 		return true
 	}
 	if to.Adapter != nil {
-		body, ok := to.Adapter.AppendPost(in.body[:0], campaign.Mapping, &in.lead, market.PostHead{
+		body, ok := to.Adapter.AppendPost(in.body[:0], campaign.Mapping, &in.lead, market.PostHeader{
 			Auction: in.bought.auction, Lead: in.id, Token: in.bought.token,
 			Vertical: campaign.Vertical, SubVertical: campaign.SubVertical,
 			Price: in.picked.price, Currency: campaign.Currency,
@@ -105,7 +106,7 @@ func (in *ingest) writePost() bool {
 		body = append(in.id.AppendTo(body), '"')
 	} else {
 		body = append(in.bought.auction.AppendTo(body), `","bid_token":`...)
-		body = market.AppendJSONString(body, []byte(in.bought.token))
+		body = escape.AppendJSONString(body, []byte(in.bought.token))
 	}
 	body = append(body, `,"lead":`...)
 	body = campaign.Mapping.AppendPostLead(body, &in.lead, in.id)
@@ -127,12 +128,12 @@ func (in *ingest) delivered(c *courier) (Answer, error) {
 // and the lead still never leaves this buyer.
 func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 	e := in.engine
-	in.candidates.Move(in.picked.seat, market.OutcomePostPending, market.OutcomePostRejected)
+	in.candidates.ChangeOutcome(in.picked.seat, market.OutcomePostPending, market.OutcomePostRejected)
 	fact := c.settlement(event.SettledRefused)
 	reason := market.ReasonPostRejected
 	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.ceiling() && !c.doubtful && !c.promised {
 		if in.open.Campaign.Duplicates.PerBuyer {
-			e.state.ReleaseDups(&in.posting) // this buyer certainly has it not; another lead may be waiting to know
+			e.state.ReleaseDuplicates(&in.posting) // this buyer certainly has it not; another lead may be waiting to know
 		}
 		in.back = c.post.Sale.Charges
 		if reason, err = in.again(); err != nil {
@@ -157,10 +158,10 @@ func (in *ingest) refused(c *courier) (answer Answer, more bool, err error) {
 		in.contact.Fields = in.contact.Fields[:0] // the first intent has them
 		fact.Slot, fact.Sealed = in.slot, in.sealBody(nil, in.body)
 	}
-	in.candidates.DropOne(in.picked.seat, outcome)
+	in.candidates.Exclude(in.picked.seat, outcome)
 	fact.Trail = appendTrail(fact.Trail, in)
 	if in.open.Campaign.Duplicates.PerBuyer {
-		in.hold.MoveDups(&in.posting)
+		in.hold.TransferDuplicates(&in.posting)
 	}
 	if err := in.conclude(c, fact, &in.hold); err != nil {
 		return Answer{}, false, err

@@ -32,7 +32,7 @@ var histories = []history{
 	{"unreached", []reply{unreached.in(2 * time.Second)}, []reply{accepts.in(ms)}, "gold@2.001s", "blue@0s gold@2s", "ACCEPTED delivered"},
 	{"refused by all", []reply{refuses.in(time.Second)}, []reply{refuses.in(time.Second)}, "post_rejected@2s", "blue@0s gold@1s", "UNMATCHED failed post_rejected"},
 	{"reached nobody", []reply{unreached}, []reply{unreached}, "post_rejected@0s", "blue@0s gold@0s", "UNMATCHED failed post_rejected"},
-	{"refused at the ceiling", []reply{refuses.in(5 * time.Second)}, nil, "blue@5s", "blue@0s", "UNMATCHED failed post_rejected"},
+	{"refused a moment after the ceiling", []reply{refuses.in(5001 * ms)}, nil, "blue@5s", "blue@0s", "UNMATCHED failed post_rejected"},
 	{"refused a moment before", []reply{refuses.in(4999 * ms)}, []reply{accepts.in(ms / 2)}, "gold@4.9995s", "blue@0s gold@4.999s", "ACCEPTED delivered"},
 	{"and the next one is not done by then", []reply{refuses.in(4 * time.Second)}, []reply{accepts.in(3 * time.Second)}, "gold@5s", "blue@0s gold@4s", "ACCEPTED delivered"},
 	{"and refuses later", []reply{refuses.in(4 * time.Second)}, []reply{refuses.in(3 * time.Second)}, "gold@5s", "blue@0s gold@4s", "UNMATCHED failed post_rejected"},
@@ -40,37 +40,101 @@ var histories = []history{
 	{"busy, with time to wait", []reply{busy(2 * time.Second), accepts.in(100 * ms)}, nil, "blue@2.1s", "blue@0s blue@2s", "ACCEPTED delivered"},
 	{"busy again and again", []reply{busy(time.Second), busy(time.Second), busy(time.Second), accepts}, nil, "blue@3s", "blue@0s blue@1s blue@2s blue@3s", "ACCEPTED delivered"},
 	{"busy for no time at all", []reply{busy(0), accepts}, nil, "blue@50ms", "blue@0s blue@50ms", "ACCEPTED delivered"},
+	{"busy for no time, all the time", []reply{busy(0)}, []reply{accepts}, "gold@4.55s", "blue@0s blue@50ms blue@150ms blue@350ms blue@750ms blue@1.55s blue@2.55s blue@3.55s blue@4.55s gold@4.55s", "ACCEPTED delivered"},
 	{"busy for too long", []reply{busy(5 * time.Second)}, nil, "gold@0s", "blue@0s gold@0s", "ACCEPTED delivered"},
 	{"busy until it is too late", []reply{busy(3 * time.Second)}, []reply{accepts.in(100 * ms)}, "gold@3.1s", "blue@0s blue@3s gold@3s", "ACCEPTED delivered"},
 	{"busy, then refused", []reply{busy(time.Second), refuses}, nil, "gold@1s", "blue@0s blue@1s gold@1s", "ACCEPTED delivered"},
 	{"busy, then unreached", []reply{busy(time.Second), unreached}, nil, "gold@1s", "blue@0s blue@1s gold@1s", "ACCEPTED delivered"},
-	{"busy, then in doubt", []reply{busy(time.Second), breaks, refuses}, nil, "post_rejected@2s", "blue@0s blue@1s blue@2s", "UNMATCHED failed post_rejected"},
+	{"busy, then in doubt", []reply{busy(time.Second), breaks, refuses}, nil, "blue@4s", "blue@0s blue@1s blue@2s blue@4s blue@8s blue@16s blue@32s", "ACCEPTED unknown"},
+	{"busy with a dated credential", []reply{renews, busy(time.Second), renews, accepts}, nil, "blue@1s", "blue@0s blue@0s blue@1s blue@1s", "ACCEPTED delivered"},
 	{"busy at the ceiling", []reply{busy(time.Second).in(6 * time.Second)}, nil, "blue@5s", "blue@0s", "UNMATCHED failed post_rejected"},
 	{"all of them busy", []reply{busy(9 * time.Second)}, []reply{busy(9 * time.Second)}, "post_rejected@0s", "blue@0s gold@0s", "UNMATCHED failed post_rejected"},
 
 	{"broken once", []reply{breaks.in(100 * ms), accepts.in(100 * ms)}, nil, "blue@1.2s", "blue@0s blue@1.1s", "ACCEPTED delivered"},
 	{"broken twice", []reply{breaks, swallows, accepts}, nil, "blue@3s", "blue@0s blue@1s blue@3s", "ACCEPTED delivered"},
 	{"broken three times: the answer does not wait", []reply{breaks, breaks, breaks, accepts}, nil, "blue@3s", "blue@0s blue@1s blue@3s blue@7s", "ACCEPTED delivered"},
-	{"broken, then refused for good", []reply{breaks, refuses}, nil, "post_rejected@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected"},
-	{"broken, then refused in a way that says nothing", []reply{breaks, forbids}, nil, "blue@1s", "blue@0s blue@1s", "ACCEPTED unknown"},
+	{"broken, then refused for good", []reply{breaks, refuses}, nil, "blue@3s", "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s", "ACCEPTED unknown"},
+	{"swallowed, then refused for good", []reply{swallows, refuses}, nil, "blue@3s", "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s", "ACCEPTED unknown"},
+	{"broken, then refused, then taken", []reply{breaks, refuses, forbids, accepts}, nil, "blue@3s", "blue@0s blue@1s blue@3s blue@7s", "ACCEPTED delivered"},
+	{"broken, then refused in a way that says nothing", []reply{breaks, forbids}, nil, "blue@3s", "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s", "ACCEPTED unknown"},
+	{"broken, then the credential is renewed", []reply{breaks, renews, accepts}, nil, "blue@1s", "blue@0s blue@1s blue@1s", "ACCEPTED delivered"},
+	{"broken, then the credential is renewed in vain", []reply{breaks, renews, forbids}, nil, "blue@3s", "blue@0s blue@1s blue@1s blue@3s blue@7s blue@15s blue@31s", "ACCEPTED unknown"},
 	{"broken, then unreached, then taken", []reply{breaks, unreached, accepts}, nil, "blue@3s", "blue@0s blue@1s blue@3s", "ACCEPTED delivered"},
 	{"broken, then busy", []reply{breaks, busy(3 * time.Second), accepts}, nil, "blue@4s", "blue@0s blue@1s blue@4s", "ACCEPTED delivered"},
 	{"broken, then busy past the ceiling", []reply{breaks, busy(5 * time.Second), accepts}, nil, "blue@1s", "blue@0s blue@1s blue@6s", "ACCEPTED delivered"},
 	{"broken, then busy for a short while: the schedule stands", []reply{breaks, busy(time.Second), accepts}, nil, "blue@3s", "blue@0s blue@1s blue@3s", "ACCEPTED delivered"},
 	{"broken for good", []reply{breaks}, nil, "blue@3s", "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s", "ACCEPTED unknown"},
 	{"broken but for the last try", []reply{breaks, breaks, breaks, breaks, breaks, accepts}, nil, "blue@3s", "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s", "ACCEPTED delivered"},
-	{"refused at the last try", []reply{breaks, breaks, breaks, breaks, breaks, refuses}, nil, "blue@3s", "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s", "UNMATCHED failed post_rejected"},
+	{"refused at the last try", []reply{breaks, breaks, breaks, breaks, breaks, refuses}, nil, "blue@3s", "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s", "ACCEPTED unknown"},
+
+	{"the credential is renewed", []reply{renews.in(ms), accepts.in(ms)}, nil, "blue@2ms", "blue@0s blue@1ms", "ACCEPTED delivered"},
+	{"the credential is renewed, and the lead refused", []reply{renews, refuses}, nil, "gold@0s", "blue@0s blue@0s gold@0s", "ACCEPTED delivered"},
+	{"the credential is renewed in vain", []reply{renews, forbids}, nil, "gold@0s", "blue@0s blue@0s gold@0s", "ACCEPTED delivered"},
+	{"the credential is renewed, and then it is in doubt", []reply{renews, breaks, refuses, accepts}, nil, "blue@3s", "blue@0s blue@0s blue@1s blue@3s", "ACCEPTED delivered"},
+	{"the credential is renewed when the answer is due", []reply{renews.in(5 * time.Second), accepts}, nil, "blue@5s", "blue@0s blue@5s", "ACCEPTED delivered"},
+	{"the credential is renewed after the answer", []reply{renews.in(6 * time.Second), accepts}, nil, "blue@5s", "blue@0s blue@6s", "ACCEPTED delivered"},
 
 	{"hangs, then takes it", []reply{accepts.in(9999 * ms)}, nil, "blue@5s", "blue@0s", "ACCEPTED delivered"},
 	{"hangs, then refuses", []reply{refuses.in(8 * time.Second)}, nil, "blue@5s", "blue@0s", "UNMATCHED failed post_rejected"},
 	{"hangs, then refuses in a way that says nothing", []reply{forbids.in(8 * time.Second)}, nil, "blue@5s", "blue@0s", "UNMATCHED failed post_rejected"},
 	{"hangs, then was not reached", []reply{unreached.in(8 * time.Second)}, nil, "blue@5s", "blue@0s", "UNMATCHED failed post_rejected"},
 	{"hangs to the end, then takes it", []reply{hangs, accepts}, nil, "blue@5s", "blue@0s blue@11s", "ACCEPTED delivered"},
-	{"hangs to the end, then refuses", []reply{hangs, refuses}, nil, "blue@5s", "blue@0s blue@11s", "UNMATCHED failed post_rejected"},
-	{"hangs to the end, then refuses in a way that says nothing", []reply{hangs, forbids}, nil, "blue@5s", "blue@0s blue@11s", "ACCEPTED unknown"},
+	{"hangs to the end, then refuses", []reply{hangs, refuses}, nil, "blue@5s", "blue@0s blue@11s blue@13s blue@17s blue@25s blue@41s", "ACCEPTED unknown"},
+	{"hangs to the end, then refuses in a way that says nothing", []reply{hangs, forbids}, nil, "blue@5s", "blue@0s blue@11s blue@13s blue@17s blue@25s blue@41s", "ACCEPTED unknown"},
 	{"hangs each time", []reply{hangs}, nil, "blue@5s", "blue@0s blue@11s blue@23s blue@37s blue@55s blue@1m21s", "ACCEPTED unknown"},
 	{"refused, then hangs at the next", []reply{refuses.in(time.Second)}, []reply{hangs, swallows, accepts}, "gold@5s", "blue@0s gold@1s gold@12s gold@14s", "ACCEPTED delivered"},
-	{"refused, then broken at the next", []reply{refuses.in(time.Second)}, []reply{breaks, refuses}, "post_rejected@2s", "blue@0s gold@1s gold@2s", "UNMATCHED failed post_rejected"},
+	{"refused, then broken at the next", []reply{refuses.in(time.Second)}, []reply{breaks, refuses}, "gold@4s", "blue@0s gold@1s gold@2s gold@4s gold@8s gold@16s gold@32s", "ACCEPTED unknown"},
+}
+
+// certainHistories are those of buyers that certify a repeat's answer: their final
+// refusal of a repeat ends the delivery, and the lead still goes to no other buyer.
+var certainHistories = []history{
+	{"certified: busy, then in doubt", []reply{busy(time.Second), breaks, refuses}, nil, "post_rejected@2s", "blue@0s blue@1s blue@2s", "UNMATCHED failed post_rejected"},
+	{"certified: broken, then refused for good", []reply{breaks, refuses}, nil, "post_rejected@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected"},
+	{"certified: broken, then refused in a way that says nothing", []reply{breaks, forbids}, nil, "blue@3s", "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s", "ACCEPTED unknown"},
+	{"certified: refused at the last try", []reply{breaks, breaks, breaks, breaks, breaks, refuses}, nil, "blue@3s", "blue@0s blue@1s blue@3s blue@7s blue@15s blue@31s", "UNMATCHED failed post_rejected"},
+	{"certified: hangs to the end, then refuses", []reply{hangs, refuses}, nil, "blue@5s", "blue@0s blue@11s", "UNMATCHED failed post_rejected"},
+	{"certified: refused, then broken at the next", []reply{refuses.in(time.Second)}, []reply{breaks, refuses}, "post_rejected@2s", "blue@0s gold@1s gold@2s", "UNMATCHED failed post_rejected"},
+}
+
+// onceHistories are those of buyers that take a repeat for a second lead.
+var onceHistories = []history{
+	{"once: broken", []reply{breaks}, nil, "blue@0s", "blue@0s", "ACCEPTED unknown"},
+	{"once: swallowed", []reply{swallows.in(time.Second)}, nil, "blue@1s", "blue@0s", "ACCEPTED unknown"},
+	{"once: the credential is renewed, then it is broken", []reply{renews, breaks}, nil, "blue@0s", "blue@0s blue@0s", "ACCEPTED unknown"},
+	{"once: refused", []reply{refuses}, nil, "gold@0s", "blue@0s gold@0s", "ACCEPTED delivered"},
+	{"once: hangs", []reply{hangs}, nil, "blue@5s", "blue@0s", "ACCEPTED unknown"},
+}
+
+// eachHistory calls f with every history and a market for it.
+func eachHistory(r rig, f func(h history, r rig)) {
+	for _, h := range histories {
+		f(h, r)
+	}
+	for _, h := range certainHistories {
+		f(h, r.certain())
+	}
+	for _, h := range onceHistories {
+		f(h, r.once())
+	}
+}
+
+// once is the same market, where every buyer takes a repeat for a second lead.
+func (r rig) once() rig {
+	r.buyers = append([]buyer(nil), r.buyers...)
+	for i := range r.buyers {
+		r.buyers[i].once = true
+	}
+	return r
+}
+
+// certain is the same market, where every buyer certifies a repeat's answer.
+func (r rig) certain() rig {
+	r.buyers = append([]buyer(nil), r.buyers...)
+	for i := range r.buyers {
+		r.buyers[i].certain = true
+	}
+	return r
 }
 
 // two buyers with endpoints, with all that a sale can take.
@@ -88,9 +152,9 @@ func two() rig {
 }
 
 func TestDelivery(t *testing.T) {
-	for _, h := range histories {
+	eachHistory(two(), func(h history, r rig) {
 		bubble(t, h.what, func(t *testing.T) {
-			x := begin(t, two())
+			x := begin(t, r)
 			x.world.script("blue", h.blue...)
 			x.world.script("gold", h.gold...)
 			s := x.goSend(person(1))
@@ -110,9 +174,33 @@ func TestDelivery(t *testing.T) {
 			if got := int(x.noted.posted.Load()); got != len(strings.Fields(h.tried)) {
 				t.Errorf("%d posts noted of %s", got, h.tried)
 			}
+			if got := x.attemptsLogged(); got != len(strings.Fields(h.tried)) {
+				t.Errorf("the log has %d attempts of %s", got, h.tried)
+			}
 			x.settled(t, h, s)
 		})
+	})
+}
+
+// attemptsLogged counts the sends that the log has: those after which another one
+// followed, and those that ended a delivery.
+func (x *exchange) attemptsLogged() (n int) {
+	x.t.Helper()
+	for _, e := range x.log.durable() {
+		fact, err := new(event.Decoder).Decode(e.data)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		switch fact := fact.(type) {
+		case *event.PostTried:
+			n++
+		case *event.PostSettled:
+			if fact.Settlement != event.SettledPending {
+				n++
+			}
+		}
 	}
+	return n
 }
 
 // settled looks at money and room: taken where a buyer has the lead or may have
@@ -285,7 +373,7 @@ func TestOperatorResolves(t *testing.T) {
 	tests := []struct {
 		what   string
 		how    event.Settlement
-		later  reply // to what is sent again
+		later  reply // to the resend
 		stands string
 		money  string // balance and held of 10
 		tried  int
@@ -294,8 +382,9 @@ func TestOperatorResolves(t *testing.T) {
 		{"confirm", event.SettledConfirmed, accepts, "ACCEPTED confirmed", "0 0", 6, "duplicate"},
 		{"release", event.SettledReleased, accepts, "UNMATCHED released post_rejected", "10 0", 6, "blue"},
 		{"resend, taken", event.SettledResent, accepts.in(2 * time.Second), "ACCEPTED delivered", "0 0", 7, "duplicate"},
-		{"resend, refused for good", event.SettledResent, refuses, "UNMATCHED failed post_rejected", "10 0", 7, "blue"},
-		{"resend, refused in a way that says nothing", event.SettledResent, forbids, "ACCEPTED unknown", "10 10", 7, "duplicate"},
+		{"resend, refused for good", event.SettledResent, refuses, "ACCEPTED unknown", "10 10", 12, "duplicate"},
+		{"resend, refused for good by a buyer that certifies", event.SettledResent, refuses, "UNMATCHED failed post_rejected", "10 0", 7, "blue"},
+		{"resend, refused in a way that says nothing", event.SettledResent, forbids, "ACCEPTED unknown", "10 10", 12, "duplicate"},
 		{"resend, in vain", event.SettledResent, breaks, "ACCEPTED unknown", "10 10", 12, "duplicate"},
 		{"resend, unreached", event.SettledResent, unreached, "ACCEPTED unknown", "10 10", 12, "duplicate"},
 		{"resend, busy", event.SettledResent, busy(time.Second), "ACCEPTED unknown", "10 10", 12, "duplicate"},
@@ -305,6 +394,7 @@ func TestOperatorResolves(t *testing.T) {
 			bubble(t, fmt.Sprintf("%s/restart=%v", test.what, restart), func(t *testing.T) {
 				r := two()
 				r.buyers, r.campaigns[0].seats = r.buyers[:1], r.campaigns[0].seats[:1]
+				r.buyers[0].certain = strings.Contains(test.what, "certifies")
 				x := begin(t, r)
 				x.world.script("blue", breaks)
 				request := person(1).withKey("k")

@@ -31,7 +31,7 @@ func (in *ingest) giveAway() (Answer, error) {
 	in.sell(&in.fact.Sale)
 	seat := in.seat()
 	if seat.Buyer.Post == nil {
-		in.candidates.DropOne(in.picked.seat, market.OutcomeWon)
+		in.candidates.Exclude(in.picked.seat, market.OutcomeWon)
 		in.trail()
 		in.seal(nil)
 		if err := in.queue(); err != nil {
@@ -42,7 +42,7 @@ func (in *ingest) giveAway() (Answer, error) {
 	return in.deliver()
 }
 
-func (in *ingest) seat() *market.Seat { return &in.open.Campaign.Lineup[in.picked.seat] }
+func (in *ingest) seat() *market.FilterSet { return &in.open.Campaign.FilterSets[in.picked.seat] }
 
 // sold is the answer of a lead that its buyer has.
 func (in *ingest) sold() Answer {
@@ -60,10 +60,10 @@ func (in *ingest) choose() (market.Reason, error) {
 		return in.bargain()
 	}
 	for {
-		in.candidates.Begin(in.open.Lineup)
+		in.candidates.Begin(in.open.FilterSets)
 		in.open.Screen(&in.lead, &in.candidates)
 		in.open.Suppress(&in.candidates, in.listed)
-		doorsOf(in.open, in.engine.state, in.now).Pass(&in.candidates)
+		doorsOf(in.open, in.engine.state, in.now).Exclude(&in.candidates)
 		reason, wait := in.tryEach()
 		if wait == nil {
 			return reason, nil
@@ -79,7 +79,7 @@ func (in *ingest) choose() (market.Reason, error) {
 // fact that takes the next buyer gives it back.
 func (in *ingest) again() (market.Reason, error) {
 	for {
-		doorsOf(in.open, in.engine.state, in.now).PassAgain(&in.candidates)
+		doorsOf(in.open, in.engine.state, in.now).ExcludeExceptCaps(&in.candidates)
 		reason, wait := in.tryEach()
 		if wait == nil {
 			return reason, nil
@@ -107,7 +107,7 @@ func (in *ingest) tryEach() (market.Reason, <-chan struct{}) {
 			return market.ReasonNone, nil
 		}
 		in.engine.state.ReleaseSale(&in.hold)
-		in.candidates.DropOne(seat, outcome)
+		in.candidates.Exclude(seat, outcome)
 	}
 	if in.auction.wasHeld() {
 		return in.auction.reason(), nil
@@ -130,7 +130,7 @@ func (in *ingest) turn() int {
 		in.members = append(in.members, int32(i))
 		in.weights = append(in.weights, in.open.Weights[i])
 	}
-	turn, member := in.open.turnOf(in.engine.state, &in.hold, in.open.Set(in.candidates.In), in.weights)
+	turn, member := in.open.turnOf(in.engine.state, &in.hold, in.open.TurnSet(in.candidates.In), in.weights)
 	in.fact.Sale.Turn = turn
 	return int(in.members[member])
 }
@@ -138,13 +138,13 @@ func (in *ingest) turn() int {
 // reserve takes room in the caps and money for a sale to the seat.
 func (in *ingest) reserve(seat int) (market.Outcome, <-chan struct{}) {
 	campaign := in.open.Campaign
-	terms := &campaign.Lineup[seat]
+	terms := &campaign.FilterSets[seat]
 	price := terms.Price
 	if in.auction.wasHeld() {
 		bid := in.auction.bid(seat)
 		price, in.bought = bid.Amount, bought{auction: in.auction.id, token: bid.Token}
 	}
-	payout, ok := campaign.Payout.Of(price)
+	payout, ok := campaign.Payout.Amount(price)
 	if !ok {
 		return market.OutcomeBelowFloor, nil
 	}
@@ -156,17 +156,17 @@ func (in *ingest) reserve(seat int) (market.Outcome, <-chan struct{}) {
 // the pick, and writes what is posted to its buyer.
 func (in *ingest) take() (market.Outcome, <-chan struct{}) {
 	e, campaign, seat, price := in.engine, in.open.Campaign, in.picked.seat, in.picked.price
-	terms := &campaign.Lineup[seat]
+	terms := &campaign.FilterSets[seat]
 	if rule := &campaign.Duplicates; rule.PerBuyer && rule.Window > 0 {
 		outcome, wait := in.claimBuyerDups(terms.Buyer)
 		if outcome != market.OutcomeWon || wait != nil {
 			return outcome, wait
 		}
 	}
-	if room, wait := e.state.TakeCaps(&in.hold, in.open.Caps[seat], price, in.back, in.now); room != state.RoomTaken {
+	if room, wait := e.state.ReserveCaps(&in.hold, in.open.Caps[seat], price, in.back, in.now); room != state.Reserved {
 		return market.OutcomeCapped, wait
 	}
-	if room, wait := e.state.TakeFunds(&in.hold, terms.Buyer, price); room != state.RoomTaken {
+	if room, wait := e.state.ReserveFunds(&in.hold, terms.Buyer, price); room != state.Reserved {
 		return market.OutcomeNoFunds, wait
 	}
 	if !in.writePost() {
@@ -178,15 +178,15 @@ func (in *ingest) take() (market.Outcome, <-chan struct{}) {
 // claimBuyerDups claims the lead's values towards one buyer alone.
 func (in *ingest) claimBuyerDups(buyer *market.Buyer) (market.Outcome, <-chan struct{}) {
 	e, campaign := in.engine, in.open.Campaign
-	e.state.ReleaseDups(&in.hold)
+	e.state.ReleaseDuplicates(&in.hold)
 	scope := uint64(campaign.Ref)<<32 | uint64(buyer.Ref)
 	in.dupKeys = campaign.Duplicates.Keys(&in.lead, scope, &e.opt.Secret, in.dupKeys[:0])
-	room, first, wait := e.state.ClaimDups(&in.hold, in.dupKeys, in.now)
+	room, first, wait := e.state.ClaimDuplicates(&in.hold, in.dupKeys, in.now)
 	switch room {
-	case state.RoomTaken:
+	case state.Reserved:
 		in.rememberDups(campaign.Duplicates.Window)
 		return market.OutcomeWon, nil
-	case state.RoomFull:
+	case state.Full:
 		in.fact.DuplicateOf = first
 		return market.OutcomeDuplicate, nil
 	}
@@ -196,7 +196,7 @@ func (in *ingest) claimBuyerDups(buyer *market.Buyer) (market.Outcome, <-chan st
 // sell writes the terms of the sale into a fact.
 func (in *ingest) sell(sale *event.Sale) {
 	seat := in.seat()
-	sale.Buyer, sale.Seat = seat.Buyer.Ref, uint32(in.picked.seat)
+	sale.Buyer, sale.FilterSet = seat.Buyer.Ref, uint32(in.picked.seat)
 	sale.Price, sale.Payout, sale.Currency = in.picked.price, in.picked.payout, in.open.Campaign.Currency
 	sale.Test = in.open.test
 	sale.Charges = append(sale.Charges[:0], in.hold.Charges()...)

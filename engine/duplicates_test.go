@@ -223,7 +223,7 @@ func TestDuplicateInFlight(t *testing.T) {
 func TestLateRefusalFreesTheValues(t *testing.T) {
 	bubble(t, "late", func(t *testing.T) {
 		x := begin(t, duplicates(anyOf, true))
-		x.world.script("blue", hangs, refuses)
+		x.world.script("blue", refuses.in(8*time.Second))
 		answer, err := x.send(person(1))
 		got := []string{said(answer, err), x.tell(person(1))}
 		time.Sleep(time.Minute)

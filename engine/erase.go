@@ -30,7 +30,7 @@ func (e Operator) Erase(leads []Sealed) (underWay []Sealed, err error) {
 		if lead.Slot == 0 {
 			panic("BUG: a lead is to be erased that was never sealed")
 		}
-		if post := e.state.Post(lead.Lead); post != nil && !post.Unknown {
+		if post := e.state.OpenPost(lead.Lead); post != nil && !post.Exhausted {
 			underWay = append(underWay, lead)
 			continue
 		}

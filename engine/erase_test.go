@@ -102,20 +102,20 @@ func TestEraseFailsBetween(t *testing.T) {
 		bubble(t, again, func(t *testing.T) {
 			x := begin(t, three(market.Waterfall))
 			one := x.sealedOf(must[engine.Answer](t)(x.send(person(1))).Lead)
-			x.safe.Break(broken)
+			x.safe.FailErase(broken)
 			if _, err := x.engine.By("").Erase([]engine.Sealed{one}); !errors.Is(err, broken) {
 				t.Errorf("%v", err)
 			}
-			if !x.state.SlotErased(one.Slot) || x.safe.Erased(one.Slot) {
+			if !x.state.SlotErased(one.Slot) || x.safe.IsErased(one.Slot) {
 				t.Error("the key went before the fact, or the fact did not come")
 			}
-			x.safe.Break(nil)
+			x.safe.FailErase(nil)
 			if again == "the next start" {
 				x.crash()
 			} else {
 				x.erases(one)
 			}
-			if !x.safe.Erased(one.Slot) {
+			if !x.safe.IsErased(one.Slot) {
 				t.Error("the key is there still")
 			}
 			if got := x.tell(person(2)); got == "" {
@@ -196,7 +196,7 @@ func TestKeyIsGoneWhileOpen(t *testing.T) {
 // then they are taken, under keys that nobody has.
 func TestNoKeyIsReady(t *testing.T) {
 	x := begin(t, three(market.Waterfall))
-	x.safe.Busy(true)
+	x.safe.SetBusy(true)
 	entries := x.log.len()
 	for i := range 3 {
 		if _, err := x.send(person(i).withKey("k")); !errors.Is(err, engine.ErrBusy) {
@@ -206,7 +206,7 @@ func TestNoKeyIsReady(t *testing.T) {
 	if x.log.len() != entries || x.state.Reservations() != 0 {
 		t.Errorf("%d entries, %d reservations", x.log.len()-entries, x.state.Reservations())
 	}
-	x.safe.Busy(false)
+	x.safe.SetBusy(false)
 	if got := x.tell(person(1).withKey("k")); got != "blue" {
 		t.Error(got)
 	}

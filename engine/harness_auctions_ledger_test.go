@@ -21,7 +21,7 @@ func newAuctionBook() auctionBook {
 }
 
 // held looks at an auction that stands by itself.
-func (l *ledger) held(t testing.TB, fact *event.AuctionHeld) {
+func (l *ledgerModel) held(t testing.TB, fact *event.AuctionHeld) {
 	t.Helper()
 	book := &l.book
 	if fact.Auction.IsZero() || book.ids[fact.Auction] {
@@ -45,7 +45,7 @@ func (l *ledger) held(t testing.TB, fact *event.AuctionHeld) {
 	if (won == nil) == (fact.Reason == market.ReasonNone) || won == nil && !fact.Token.IsZero() {
 		t.Errorf("auction %s: won by %+v, for the reason %q, with our token %v", fact.Auction, won, fact.Reason, fact.Token)
 	}
-	if won != nil && (won.ValidUntil != fact.Until || fact.Until > fact.Began+5e9 || (fact.Theirs != "") == fact.Token.IsZero()) {
+	if won != nil && (won.ValidUntil != fact.Until || fact.Until > fact.Began+5e9 || (fact.SellerAuction != "") == fact.Token.IsZero()) {
 		t.Errorf("auction %s is good until %d, its best bid until %d", fact.Auction, fact.Until, won.ValidUntil)
 	}
 }
@@ -62,7 +62,7 @@ func sumUp(t testing.TB, id market.AuctionID, trail []event.Step, bids []event.B
 			t.Errorf("auction %s has two steps to %s, or one to nothing", id, step.Outcome)
 		}
 		steps[step.Outcome] = true
-		for seat := step.Seats.Next(0); seat >= 0; seat = step.Seats.Next(seat + 1) {
+		for seat := step.FilterSets.Next(0); seat >= 0; seat = step.FilterSets.Next(seat + 1) {
 			if had, twice := outcomes[seat]; twice {
 				t.Errorf("auction %s: seat %d came to %s and to %s", id, seat, had, step.Outcome)
 			}
@@ -77,8 +77,8 @@ func sumUp(t testing.TB, id market.AuctionID, trail []event.Step, bids []event.B
 	standing := true
 	for i := range bids {
 		bid := &bids[i]
-		if outcomes[int(bid.Seat)] != bid.Outcome {
-			t.Errorf("auction %s: seat %d came to %s, its bid to %s", id, bid.Seat, outcomes[int(bid.Seat)], bid.Outcome)
+		if outcomes[int(bid.FilterSet)] != bid.Outcome {
+			t.Errorf("auction %s: seat %d came to %s, its bid to %s", id, bid.FilterSet, outcomes[int(bid.FilterSet)], bid.Outcome)
 		}
 		if bid.Payout > bid.Amount || bid.Elapsed < 0 {
 			t.Errorf("auction %s: %s paid out of %s, after %d", id, bid.Payout, bid.Amount, bid.Elapsed)
@@ -103,7 +103,7 @@ func sumUp(t testing.TB, id market.AuctionID, trail []event.Step, bids []event.B
 }
 
 // auctioned looks at an auction that was part of a lead's decision.
-func (l *ledger) auctioned(t testing.TB, fact *event.LeadDecided) {
+func (l *ledgerModel) auctioned(t testing.TB, fact *event.LeadDecided) {
 	t.Helper()
 	if fact.Auction.ID.IsZero() {
 		return
@@ -124,7 +124,7 @@ func (l *ledger) auctioned(t testing.TB, fact *event.LeadDecided) {
 }
 
 // uses notes that a sale uses an auction up, or gives it back.
-func (l *ledger) uses(t testing.TB, sale *event.Sale, lead market.LeadID, back bool) {
+func (l *ledgerModel) uses(t testing.TB, sale *event.Sale, lead market.LeadID, back bool) {
 	t.Helper()
 	if sale.Ping == ([16]byte{}) {
 		return
@@ -141,7 +141,7 @@ func (l *ledger) uses(t testing.TB, sale *event.Sale, lead market.LeadID, back b
 }
 
 // compareAuctions holds the state to what the facts say of auctions.
-func (l *ledger) compareAuctions(t testing.TB, s *state.State) {
+func (l *ledgerModel) compareAuctions(t testing.TB, s *state.State) {
 	t.Helper()
 	_, now := s.Position()
 	for name, keep := range l.book.keep {

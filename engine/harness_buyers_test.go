@@ -26,7 +26,8 @@ var (
 	accepts   = reply{result: market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}, took: true}
 	refuses   = reply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 422, Code: "no_thanks", Final: true}}
 	forbids   = reply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 403, Code: "forbidden"}}
-	unreached = reply{result: market.PostResult{Verdict: market.VerdictUnreached, Fault: market.FaultConnect}}
+	renews    = reply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 401, Code: "unauthorized", Renewed: true}}
+	unreached = reply{result: market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}}
 	breaks    = reply{result: market.PostResult{Verdict: market.VerdictUnknown, Status: 503}}
 	swallows  = reply{result: market.PostResult{Verdict: market.VerdictUnknown, Fault: market.FaultBroken}, took: true}
 	hangs     = reply{after: never, result: market.PostResult{Verdict: market.VerdictAccepted}}
@@ -110,7 +111,9 @@ func (w *world) enter(life int, req *market.PostRequest) *post {
 	w.underway.Add(1)
 	p := &post{life: life, at: time.Since(began), key: req.Key, body: bytes.Clone(req.Body), try: 1}
 	p.buyer = strings.TrimSuffix(strings.TrimPrefix(req.Endpoint.URL, "https://"), ".example/v1/post")
-	if !reflect.DeepEqual(&req.Endpoint, endpointOf(p.buyer)) {
+	configured := endpointOf(p.buyer)
+	configured.Dialect = req.Endpoint.Dialect
+	if !reflect.DeepEqual(&req.Endpoint, configured) {
 		w.t.Errorf("a post to an endpoint that nobody has: %+v", req.Endpoint)
 	}
 	if req.Test != isTest(p.buyer) {

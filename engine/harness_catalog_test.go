@@ -11,6 +11,8 @@ import (
 	_ "time/tzdata" // zones with their clock changes, wherever the test runs
 
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
+	"pingpost/engine/market/fingerprint"
 )
 
 // rig describes a market in few words; what is left out is the ordinary case.
@@ -27,10 +29,12 @@ type rig struct {
 type buyer struct {
 	id       string
 	posts    bool // has an endpoint; else leads are recorded
+	certain  bool // certifies that a repeat gets the first answer
+	once     bool // takes a repeat for a second lead
 	pings    bool // can be asked for bids
 	tests    bool // has endpoints for tests, of what it has
 	rate     int  // of pings a second; zero: any
-	adapter  *market.Adapter
+	adapter  market.BodyTemplate
 	dialect  *market.Dialect // of its pings
 	funds    string          // opening balance; empty: its money is not limited
 	credit   string
@@ -51,7 +55,7 @@ type campaign struct {
 	suppress   []string
 	duplicates market.DuplicateRule
 	consent    []string
-	unknown    market.Unknown
+	unknown    market.UnknownPolicy
 	seats      []seat
 
 	returns  *market.ReturnRule // nil: the usual
@@ -59,6 +63,7 @@ type campaign struct {
 	sub      string             // line of business
 	timeout  time.Duration      // of auctions; zero: 2 s
 	reserve  time.Duration      // for the post; zero: 1 s
+	spare    time.Duration      // PingReserve; zero: 500 ms
 }
 
 type seat struct {
@@ -118,7 +123,7 @@ func (r rig) catalog(t testing.TB) *market.Catalog {
 	for _, id := range append([]string{"acme"}, r.suppliers...) {
 		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), ConcurrentAuctions: r.auctions}
 		if r.told {
-			c.Suppliers[market.SupplierID(id)].Hooks = hookOf(id)
+			c.Suppliers[market.SupplierID(id)].Webhooks = hookOf(id)
 		}
 	}
 	for _, id := range r.testers {
@@ -148,6 +153,10 @@ func (b buyer) build(t testing.TB, c *market.Catalog) *market.Buyer {
 	}
 	if b.posts {
 		built.Post = endpointOf(b.id)
+		built.Post.Certified = b.certain
+		if b.once {
+			built.Post.Dialect = &market.Dialect{Method: "POST", ContentType: "application/json", KeyHeader: "Idempotency-Key"}
+		}
 	}
 	if b.pings {
 		built.Ping, built.PingRate = pingEndpointOf(b.id), b.rate
@@ -176,8 +185,9 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 		Filters: filters(t, mapping, form.filters), Caps: caps(t, market.ScopeCampaign, form.caps),
 		Vertical: cmp.Or(form.vertical, "auto_insurance"), SubVertical: form.sub,
 		BidTimeout: cmp.Or(form.timeout, 2*time.Second), PostReserve: cmp.Or(form.reserve, time.Second),
+		PingReserve: cmp.Or(form.spare, 500*time.Millisecond),
 	}
-	built.Returns = market.UsualReturns()
+	built.Returns = market.DefaultReturnRule()
 	if form.returns != nil {
 		built.Returns = *form.returns
 	}
@@ -200,7 +210,7 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 		if s.priority != nil {
 			priority = *s.priority
 		}
-		built.Lineup = append(built.Lineup, market.Seat{
+		built.FilterSets = append(built.FilterSets, market.FilterSet{
 			Buyer: named, Priority: priority, Weight: cmp.Or(s.weight, 1), Price: money(t, cmp.Or(s.price, "10")),
 			States: states, Filters: filters(t, mapping, s.filters), Schedule: schedule(t, s.schedule),
 			Caps: caps(t, market.ScopePair, s.caps),
@@ -236,20 +246,20 @@ func filters(t testing.TB, mapping *market.Mapping, specs []market.FilterSpec) (
 	return built
 }
 
-func schedule(t testing.TB, text string) *market.Schedule {
+func schedule(t testing.TB, text string) *calendar.Schedule {
 	t.Helper()
 	if text == "" {
 		return nil
 	}
 	name, hours, _ := strings.Cut(text, " ")
-	return must[*market.Schedule](t)(market.ParseSchedule(zone(t, name), strings.Split(hours, ", ")))
+	return must[*calendar.Schedule](t)(calendar.ParseSchedule(zone(t, name), strings.Split(hours, ", ")))
 }
 
 func caps(t testing.TB, scope market.Scope, texts []string) (built []*market.Cap) {
 	t.Helper()
 	for _, text := range texts {
 		words := strings.Fields(text)
-		period, ok := market.ParsePeriod(words[0])
+		period, ok := calendar.ParsePeriod(words[0])
 		if !ok {
 			t.Fatalf("cap %q", text)
 		}
@@ -268,15 +278,15 @@ func caps(t testing.TB, scope market.Scope, texts []string) (built []*market.Cap
 }
 
 // tables reads the lists' entries.
-func (r rig) tables(t testing.TB, c *market.Catalog) map[market.ListID]*market.Table {
+func (r rig) tables(t testing.TB, c *market.Catalog) map[market.ListID]*fingerprint.Table {
 	t.Helper()
-	tables := map[market.ListID]*market.Table{}
+	tables := map[market.ListID]*fingerprint.Table{}
 	for _, l := range r.lists {
 		var prints []uint64
 		for _, line := range l.entries {
 			prints = append(prints, must[uint64](t)(c.Lists[market.ListID(l.id)].Entry([]byte(line), &secret)))
 		}
-		tables[market.ListID(l.id)] = market.NewTable(prints)
+		tables[market.ListID(l.id)] = fingerprint.NewTable(prints)
 	}
 	return tables
 }
@@ -294,8 +304,8 @@ func allCaps(c *market.Catalog) map[market.Ref]*market.Cap {
 	}
 	for _, built := range c.Campaigns {
 		add(built.Caps)
-		for i := range built.Lineup {
-			add(built.Lineup[i].Caps)
+		for i := range built.FilterSets {
+			add(built.FilterSets[i].Caps)
 		}
 	}
 	return all

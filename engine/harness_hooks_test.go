@@ -11,6 +11,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/internal/timer"
 )
 
 // hookOf is where a supplier hears of its leads.
@@ -22,9 +23,9 @@ func hookOf(supplier string) *market.Endpoint {
 func hooked(r rig) rig { r.told = true; return r }
 
 var (
-	acks  = market.HookResult{Delivered: true, Status: 204}
-	nacks = market.HookResult{Status: 500}
-	mutes = market.HookResult{Fault: market.FaultTimeout, Elapsed: time.Second}
+	acks  = market.WebhookResult{Delivered: true, Status: 204}
+	nacks = market.WebhookResult{Status: 500}
+	mutes = market.WebhookResult{Fault: market.FaultTimeout, Elapsed: time.Second}
 )
 
 // receivers are the suppliers' endpoints, with one that sends to them: plainly,
@@ -33,7 +34,7 @@ var (
 // a person in it.
 type receivers struct {
 	t      testing.TB
-	script []market.HookResult // of an event's attempts; the last one repeats; none: all are heard
+	script []market.WebhookResult // of an event's attempts; the last one repeats; none: all are heard
 	told   []*attempt
 }
 
@@ -46,11 +47,11 @@ type attempt struct {
 	body   []byte
 	cause  uint64
 	number int // of this event, from 1
-	result market.HookResult
+	result market.WebhookResult
 }
 
 // receive notes an attempt and says how it is met.
-func (r *receivers) receive(x *exchange, h *state.Hook, m *engine.HookMessage) market.HookResult {
+func (r *receivers) receive(x *exchange, h *state.QueuedWebhook, m *engine.HookMessage) market.WebhookResult {
 	r.t.Helper()
 	a := &attempt{at: time.Since(began), id: m.ID, what: h.Type.String(), lead: h.Lead.String(), body: bytes.Clone(m.Body), cause: h.Cause, number: 1, result: acks}
 	if supplier := x.state.NameOf(event.NameSupplier, m.Supplier); m.Endpoint.URL != "" && m.Endpoint != *hookOf(supplier) {
@@ -90,9 +91,9 @@ func mail(t testing.TB) *receivers { return &receivers{t: t} }
 // send tells what is due by now.
 func (r *receivers) send(x *exchange) {
 	r.t.Helper()
-	for _, supplier := range x.state.HookSuppliers() {
+	for _, supplier := range x.state.SuppliersWithPending() {
 		for {
-			h, ok := x.state.TakeHook(supplier, time.Now().UnixNano())
+			h, ok := x.state.TakeWebhook(supplier, time.Now().UnixNano())
 			if !ok {
 				break
 			}
@@ -101,7 +102,7 @@ func (r *receivers) send(x *exchange) {
 				err = x.engine.HookTried(h, r.receive(x, &h, &m))
 			}
 			if err != nil {
-				x.state.ReturnHook(h)
+				x.state.ReturnWebhook(h)
 				time.Sleep(time.Second) // it is due again at once
 				return
 			}
@@ -116,14 +117,14 @@ func (r *receivers) sendFor(x *exchange, d time.Duration) {
 	for {
 		r.send(x)
 		next := end
-		for _, supplier := range x.state.HookSuppliers() {
-			if due, ok := x.state.NextHook(supplier); ok && time.Unix(0, due).Before(next) {
+		for _, supplier := range x.state.SuppliersWithPending() {
+			if due, ok := x.state.NextWebhookDue(supplier); ok && time.Unix(0, due).Before(next) {
 				next = time.Unix(0, due)
 			}
 		}
 		select {
-		case <-time.After(time.Until(next)):
-		case <-x.state.HooksChanged():
+		case <-timer.After(time.Until(next)):
+		case <-x.state.WebhooksChanged():
 		}
 		if !time.Now().Before(end) {
 			return
@@ -157,7 +158,7 @@ type hookNotes struct {
 	off      []string
 }
 
-func (n *hookNotes) HookTried(supplier string, outcome event.HookOutcome, _ *market.HookResult) {
+func (n *hookNotes) HookTried(supplier string, outcome event.WebhookOutcome, _ *market.WebhookResult) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.outcomes = append(n.outcomes, supplier+" "+outcome.String())

@@ -11,9 +11,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// ledger is a naive sum over the facts, written without a look at how the state
-// does it.
-type ledger struct {
+// ledgerModel sums up the events independently of the state's implementation.
+type ledgerModel struct {
 	caps     map[capWindow]int64
 	balance  map[market.Ref]market.Money
 	onHold   map[market.Ref]market.Money
@@ -38,9 +37,9 @@ type capWindow struct {
 // addUp goes through a log. Anything that no log may say is an error: more in a
 // cap than its limit, a balance below the credit, a settlement of what is not
 // open.
-func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[market.Ref]int64) *ledger {
+func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[market.Ref]int64) *ledgerModel {
 	t.Helper()
-	l := &ledger{
+	l := &ledgerModel{
 		caps: map[capWindow]int64{}, balance: map[market.Ref]market.Money{}, onHold: map[market.Ref]market.Money{},
 		open: map[market.LeadID]event.Sale{}, status: map[market.LeadID]market.Status{},
 		sold: map[market.Ref]int{}, campaign: map[market.Ref]int{},
@@ -73,7 +72,7 @@ func addUp(t testing.TB, entries []entry, catalog *market.Catalog, highest map[m
 	return l
 }
 
-func (l *ledger) decided(t testing.TB, fact *event.LeadDecided) {
+func (l *ledgerModel) decided(t testing.TB, fact *event.LeadDecided) {
 	t.Helper()
 	if _, known := l.status[fact.Lead]; known {
 		t.Errorf("lead %s was decided twice", fact.Lead)
@@ -103,7 +102,7 @@ func (l *ledger) decided(t testing.TB, fact *event.LeadDecided) {
 }
 
 // takesNothing holds the sale of a test lead to what it is.
-func (l *ledger) takesNothing(t testing.TB, lead market.LeadID, sale *event.Sale) {
+func (l *ledgerModel) takesNothing(t testing.TB, lead market.LeadID, sale *event.Sale) {
 	t.Helper()
 	if len(sale.Charges) > 0 || len(sale.Dups) > 0 || sale.Turn != (event.Turn{}) {
 		t.Errorf("the test lead %s takes %+v", lead, sale)
@@ -119,14 +118,14 @@ func priceOf(sale *event.Sale) market.Money {
 }
 
 // count counts a lead as sold, or no longer so; a test lead never was.
-func (l *ledger) count(sale *event.Sale, campaign market.Ref, change int) {
+func (l *ledgerModel) count(sale *event.Sale, campaign market.Ref, change int) {
 	if !sale.Test {
 		l.sold[sale.Buyer] += change
 		l.campaign[campaign] += change
 	}
 }
 
-func (l *ledger) sell(lead market.LeadID, campaign market.Ref, sale *event.Sale, posted bool) {
+func (l *ledgerModel) sell(lead market.LeadID, campaign market.Ref, sale *event.Sale, posted bool) {
 	l.charge(sale, 1)
 	l.count(sale, campaign, 1)
 	if posted {
@@ -143,13 +142,13 @@ func (l *ledger) sell(lead market.LeadID, campaign market.Ref, sale *event.Sale,
 	l.status[lead] = market.StatusAccepted
 }
 
-func (l *ledger) charge(sale *event.Sale, sign int64) {
+func (l *ledgerModel) charge(sale *event.Sale, sign int64) {
 	for _, c := range sale.Charges {
 		l.caps[capWindow{c.Cap, c.Window}] += sign * c.Amount
 	}
 }
 
-func (l *ledger) settled(t testing.TB, fact *event.PostSettled) {
+func (l *ledgerModel) settled(t testing.TB, fact *event.PostSettled) {
 	t.Helper()
 	if len(fact.Sealed) > 0 && l.slots[fact.Slot] != fact.Lead {
 		t.Errorf("lead %s is sealed again under slot %d, which is not its own", fact.Lead, fact.Slot)
@@ -190,7 +189,7 @@ func (l *ledger) settled(t testing.TB, fact *event.PostSettled) {
 	}
 }
 
-func (l *ledger) withinLimits(t testing.TB, position int, catalog *market.Catalog) {
+func (l *ledgerModel) withinLimits(t testing.TB, position int, catalog *market.Catalog) {
 	t.Helper()
 	for w, used := range l.caps {
 		if limit, ok := l.highest[w.cap]; ok && used > limit {
@@ -208,7 +207,7 @@ func (l *ledger) withinLimits(t testing.TB, position int, catalog *market.Catalo
 }
 
 // compare holds the state to the sum.
-func (l *ledger) compare(t testing.TB, s *state.State) {
+func (l *ledgerModel) compare(t testing.TB, s *state.State) {
 	t.Helper()
 	for ref, balance := range l.balance {
 		if got, held := s.Balance(ref); got != balance || held != l.onHold[ref] {
@@ -229,7 +228,7 @@ func (l *ledger) compare(t testing.TB, s *state.State) {
 	}
 	l.compareAuctions(t, s)
 	open := 0
-	s.Posts(func(p *state.Post) {
+	s.EachOpenPost(func(p *state.OpenPost) {
 		open++
 		if _, ok := l.open[p.Lead]; !ok {
 			t.Errorf("lead %s has an open intent, by the facts none", p.Lead)
@@ -245,7 +244,7 @@ func used(s *state.State, limit *market.Cap, now int64) int64 {
 	probe := *limit
 	return int64(sort.Search(math.MaxInt64>>1, func(n int) bool {
 		probe.Limit = int64(n) + 1
-		full, _ := s.CapFull(&probe, 1, now)
+		full, _ := s.IsCapFull(&probe, 1, now)
 		return !full
 	}))
 }

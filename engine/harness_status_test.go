@@ -85,9 +85,9 @@ func (x *exchange) reportAll(words ...word) (engine.StatusAnswer, error) {
 }
 
 // objections are those to where a lead stands, in a word or two.
-var objections = map[market.Objection]string{
-	market.ObjectionOnItsWay: "on its way", market.ObjectionNotSold: "not sold", market.ObjectionFurther: "further",
-	market.ObjectionReturnWaits: "waits", market.ObjectionReturnRefused: "refused", market.ObjectionReturnLate: "late", market.ObjectionReturnShare: "share",
+var objections = map[market.ReportRejection]string{
+	market.RejectionDeliveryPending: "on its way", market.RejectionNotSold: "not sold", market.RejectionStatusBackward: "further",
+	market.RejectionReturnPending: "waits", market.RejectionReturnRefused: "refused", market.RejectionReturnLate: "late", market.RejectionReturnShare: "share",
 }
 
 func saidResult(r engine.StatusResult) string {
@@ -99,7 +99,7 @@ func saidResult(r engine.StatusResult) string {
 		return text
 	}
 	text = string(r.Code)
-	if r.Objection != market.ObjectionNone {
+	if r.Objection != market.RejectionNone {
 		text = "no: " + objections[r.Objection]
 	}
 	for _, f := range r.Fields {
@@ -164,7 +164,7 @@ func bought(rule market.ReturnRule) rig {
 
 // returns is the usual rule with a change.
 func returns(change func(*market.ReturnRule)) market.ReturnRule {
-	rule := market.UsualReturns()
+	rule := market.DefaultReturnRule()
 	if change != nil {
 		change(&rule)
 	}
@@ -173,27 +173,27 @@ func returns(change func(*market.ReturnRule)) market.ReturnRule {
 
 // changed adds a report, and sees that no log could say it that should not: a
 // lead that comes back twice, or more than it cost.
-func (l *ledger) changed(t testing.TB, fact *event.StatusChanged) {
+func (l *ledgerModel) changed(t testing.TB, fact *event.StatusChanged) {
 	t.Helper()
 	moved := map[market.LeadID]bool{}
 	for i := range fact.Changes {
 		c := &fact.Changes[i]
-		waited := l.returns[c.Lead] == market.ReturnWaits
+		waited := l.returns[c.Lead] == market.ReturnPending
 		switch c.Result {
-		case event.ChangeDone, event.ChangeWaits, event.ChangeRefused:
+		case event.ChangeDone, event.ChangePending, event.ChangeRefused:
 		default:
-			if c.Return.Month != 0 || c.Hook != market.HookNone {
+			if c.Return.Month != 0 || c.Webhook != market.WebhookNone {
 				t.Errorf("lead %s: %s, and yet %+v", c.Lead, c.Result, c)
 			}
 			continue
 		}
-		if moved[c.Lead] || c.Waited != waited || l.status[c.Lead] != c.From || !c.From.MayBecome(c.To) {
+		if moved[c.Lead] || c.WasPending != waited || l.status[c.Lead] != c.From || !c.From.CanBecome(c.To) {
 			t.Errorf("lead %s, at %s: %+v", c.Lead, l.status[c.Lead], c)
 		}
 		moved[c.Lead] = true
 		switch c.Result {
-		case event.ChangeWaits:
-			l.returns[c.Lead] = market.ReturnWaits
+		case event.ChangePending:
+			l.returns[c.Lead] = market.ReturnPending
 		case event.ChangeRefused:
 			l.returns[c.Lead] = market.ReturnRefused
 		default:

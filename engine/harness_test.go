@@ -14,6 +14,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
+	"pingpost/internal/timer"
 )
 
 // secret keys the hashes of these tests.
@@ -25,8 +26,7 @@ type bubbleClock struct{}
 func (bubbleClock) Now() int64 { return time.Now().UnixNano() }
 
 func (bubbleClock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
-	timer := time.NewTimer(d)
-	return timer.C, timer.Stop
+	return timer.New(d)
 }
 
 // exchange is an engine with everything around it, and its end: whatever a test
@@ -38,7 +38,7 @@ type exchange struct {
 	log    *memoryLog
 	world  *world
 	life   *life
-	safe   *sealtest.Safe
+	safe   *sealtest.Sealer
 	state  *state.State
 	engine *engine.Engine
 	tune   func(*engine.Options)
@@ -104,7 +104,7 @@ func (n *noted) Held(campaign *market.Campaign, _ *market.Supplier, h *engine.He
 		seats += count
 		n.outcomes[outcome].Add(int64(count))
 	}
-	if campaign != nil && seats != 0 && seats != len(campaign.Lineup) || len(h.Pings) > seats {
+	if campaign != nil && seats != 0 && seats != len(campaign.FilterSets) || len(h.Pings) > seats {
 		n.wrong.Add(1)
 	}
 }
@@ -136,7 +136,7 @@ func (x *exchange) start() {
 	}
 	opt := engine.Options{
 		State: x.state, Log: x.life, History: x.life, Buyers: x.life, Clock: bubbleClock{}, Secret: secret,
-		Sealer: x.safe.From(x.state.HighestSlot()), Entropy: x.entropy, Note: &x.noted,
+		Sealer: x.safe.StartAbove(x.state.HighestSlot()), Entropy: x.entropy, Note: &x.noted,
 	}
 	if x.tune != nil {
 		x.tune(&opt)

@@ -1,6 +1,9 @@
 package engine
 
-import "pingpost/engine/market"
+import (
+	"pingpost/engine/bitset"
+	"pingpost/engine/market"
+)
 
 // Held is an auction as it is noted, when the last answer is in or the deadline
 // has passed: before anything is sold. It tells nobody's token.
@@ -27,7 +30,7 @@ func (a *auction) note(supplier *market.Supplier) {
 	h.Reason, h.Outcomes, h.Pings = market.ReasonNone, [market.Outcomes]int{}, h.Pings[:0]
 	h.Test = a.open.test
 	h.Elapsed = max(0, a.engine.opt.Clock.Now()-a.began)
-	a.candidates.Each(func(outcome market.Outcome, seats market.Bits) { h.Outcomes[outcome] = seats.Count() })
+	a.candidates.EachOutcome(func(outcome market.Outcome, seats bitset.Set) { h.Outcomes[outcome] = seats.Count() })
 	if len(a.offers) == 0 {
 		h.Reason = a.reason()
 	} else {
@@ -38,18 +41,18 @@ func (a *auction) note(supplier *market.Supplier) {
 		if i == 0 {
 			outcome = market.OutcomeWon
 		}
-		bid := a.bid(a.offers[i].Seat)
-		a.noteBid(a.offers[i].Seat, outcome, bid.Fault, bid.Elapsed)
+		bid := a.bid(a.offers[i].FilterSet)
+		a.noteBid(a.offers[i].FilterSet, outcome, bid.Fault, bid.Elapsed)
 	}
 	for i := range a.others {
 		bid := &a.others[i]
-		a.noteBid(int(bid.Seat), a.candidates.Of(int(bid.Seat)), bid.Fault, bid.Elapsed)
+		a.noteBid(int(bid.FilterSet), a.candidates.OutcomeOf(int(bid.FilterSet)), bid.Fault, bid.Elapsed)
 	}
 	a.engine.opt.Note.Held(a.open.Campaign, supplier, h)
 }
 
 func (a *auction) noteBid(seat int, outcome market.Outcome, fault market.Fault, elapsed int64) {
 	a.noted.Pings = append(a.noted.Pings, Pinged{
-		Buyer: a.open.Campaign.Lineup[seat].Buyer, Outcome: outcome, Fault: fault, Elapsed: elapsed,
+		Buyer: a.open.Campaign.FilterSets[seat].Buyer, Outcome: outcome, Fault: fault, Elapsed: elapsed,
 	})
 }

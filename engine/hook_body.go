@@ -5,6 +5,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
 	"pingpost/engine/state"
 )
 
@@ -14,8 +15,8 @@ const hookTime = "2006-01-02T15:04:05.000Z"
 // appendHook writes the body of an event. It depends on the event and on what
 // facts say of it alone, and its members stand in one order: so it is the same at
 // every attempt.
-func (e *Engine) appendHook(dst []byte, h *state.Hook, t *tale) []byte {
-	dst = market.EventOf(h.Lead, h.Type, h.Created).AppendTo(append(dst, `{"id":"`...))
+func (e *Engine) appendHook(dst []byte, h *state.QueuedWebhook, t *tale) []byte {
+	dst = market.WebhookIDOf(h.Lead, h.Type, h.Created).AppendTo(append(dst, `{"id":"`...))
 	dst = append(append(dst, `","type":"`...), h.Type.String()...)
 	dst = time.Unix(0, h.Created).UTC().AppendFormat(append(dst, `","created_at":"`...), hookTime)
 	dst = h.Lead.AppendTo(append(dst, `","data":{"lead_id":"`...))
@@ -27,7 +28,7 @@ func (e *Engine) appendHook(dst []byte, h *state.Hook, t *tale) []byte {
 	dst = append(append(append(dst, `,"status":"`...), statusBy(h.Type).String()...), `","price":`...)
 	dst = appendPrice(dst, t.paid, t.payout, t.currency)
 	dst = appendTextOrNull(append(dst, `,"reason":`...), t.reason)
-	if h.Type == market.HookReturned {
+	if h.Type == market.WebhookReturned {
 		dst = appendPrice(append(dst, `,"reversed":`...), t.reversed != 0, t.reversed, t.currency)
 	}
 	if t.test {
@@ -37,19 +38,19 @@ func (e *Engine) appendHook(dst []byte, h *state.Hook, t *tale) []byte {
 }
 
 // statusBy is where an event leaves its lead.
-func statusBy(what market.HookType) market.Status {
+func statusBy(what market.WebhookType) market.Status {
 	switch what {
-	case market.HookPosted:
+	case market.WebhookPosted:
 		return market.StatusAccepted
-	case market.HookContacted:
+	case market.WebhookContacted:
 		return market.StatusContacted
-	case market.HookQualified:
+	case market.WebhookQualified:
 		return market.StatusQualified
-	case market.HookSold:
+	case market.WebhookSold:
 		return market.StatusSold
-	case market.HookReturned:
+	case market.WebhookReturned:
 		return market.StatusReturned
-	case market.HookUnmatched, market.HookPostFailed:
+	case market.WebhookUnmatched, market.WebhookPostFailed:
 		return market.StatusUnmatched
 	}
 	panic("BUG: an event of no type")
@@ -59,7 +60,7 @@ func appendTextOrNull(dst []byte, text string) []byte {
 	if text == "" {
 		return append(dst, "null"...)
 	}
-	return market.AppendJSONString(dst, []byte(text))
+	return escape.AppendJSONString(dst, []byte(text))
 }
 
 func appendPrice(dst []byte, there bool, amount market.Money, currency market.Currency) []byte {

@@ -85,8 +85,8 @@ func leadFact(change func(*event.LeadDecided)) *event.LeadDecided {
 	return fact
 }
 
-func owing(what market.HookType) func(*event.LeadDecided) {
-	return func(fact *event.LeadDecided) { fact.Hook = what }
+func owing(what market.WebhookType) func(*event.LeadDecided) {
+	return func(fact *event.LeadDecided) { fact.Webhook = what }
 }
 
 // sentOut makes a lead's fact an intent, after an auction.
@@ -95,8 +95,8 @@ func sentOut(fact *event.LeadDecided) {
 	fact.Auction.ID = market.AuctionID{1: 2}
 }
 
-func settled(how event.Settlement, what market.HookType, change func(*event.PostSettled)) *event.PostSettled {
-	fact := &event.PostSettled{Lead: theLead, Campaign: 1, Supplier: 1, Settlement: how, Hook: what, Code: "Pat is known", Sale: leadFact(nil).Sale}
+func settled(how event.Settlement, what market.WebhookType, change func(*event.PostSettled)) *event.PostSettled {
+	fact := &event.PostSettled{Lead: theLead, Campaign: 1, Supplier: 1, Settlement: how, Webhook: what, Code: "Pat is known", Sale: leadFact(nil).Sale}
 	if change != nil {
 		change(fact)
 	}
@@ -104,7 +104,7 @@ func settled(how event.Settlement, what market.HookType, change func(*event.Post
 }
 
 func changed(from, to market.Status, change func(*event.Change)) *event.StatusChanged {
-	c := event.Change{Lead: theLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Hook: to.Hook()}
+	c := event.Change{Lead: theLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.Webhook()}
 	if change != nil {
 		change(&c)
 	}
@@ -114,57 +114,57 @@ func changed(from, to market.Status, change func(*event.Change)) *event.StatusCh
 // examples are one lead's way each; the last fact owes the event.
 var examples = []struct {
 	name  string
-	what  market.HookType
+	what  market.WebhookType
 	facts []event.Event
 }{
-	{"posted-recorded", market.HookPosted, []event.Event{leadFact(owing(market.HookPosted))}},
-	{"posted-after-an-auction", market.HookPosted, []event.Event{leadFact(sentOut), settled(event.SettledDelivered, market.HookPosted, nil)}},
-	{"posted-by-a-seller", market.HookPosted, []event.Event{
+	{"posted-recorded", market.WebhookPosted, []event.Event{leadFact(owing(market.WebhookPosted))}},
+	{"posted-after-an-auction", market.WebhookPosted, []event.Event{leadFact(sentOut), settled(event.SettledDelivered, market.WebhookPosted, nil)}},
+	{"posted-by-a-seller", market.WebhookPosted, []event.Event{
 		leadFact(func(fact *event.LeadDecided) {
 			sentOut(fact)
 			fact.Auction = event.Auction{}
-			fact.Theirs = "auction \"7\" <&>\u2028\n"
+			fact.SellerAuction = "auction \"7\" <&>\u2028\n"
 			fact.Fields = append(fact.Fields, event.Field{Name: "lead_uuid", Kind: market.KindString, Text: []byte("4711\\é\xff")})
-		}), settled(event.SettledDelivered, market.HookPosted, nil),
+		}), settled(event.SettledDelivered, market.WebhookPosted, nil),
 	}},
-	{"posted-to-the-next", market.HookPosted, []event.Event{
-		leadFact(sentOut), settled(event.SettledRefused, market.HookPosted, func(fact *event.PostSettled) {
+	{"posted-to-the-next", market.WebhookPosted, []event.Event{
+		leadFact(sentOut), settled(event.SettledRefused, market.WebhookPosted, func(fact *event.PostSettled) {
 			fact.Next = event.Sale{Buyer: 2, Price: 8_000_000, Payout: 6_400_001, Currency: dollars}
 		}),
 	}},
-	{"posted-for-nothing", market.HookPosted, []event.Event{leadFact(func(fact *event.LeadDecided) {
-		fact.Hook, fact.Sale.Payout = market.HookPosted, 0
+	{"posted-for-nothing", market.WebhookPosted, []event.Event{leadFact(func(fact *event.LeadDecided) {
+		fact.Webhook, fact.Sale.Payout = market.WebhookPosted, 0
 	})}},
-	{"posted-test", market.HookPosted, []event.Event{leadFact(func(fact *event.LeadDecided) {
-		fact.Hook, fact.Sale.Test = market.HookPosted, true
+	{"posted-test", market.WebhookPosted, []event.Event{leadFact(func(fact *event.LeadDecided) {
+		fact.Webhook, fact.Sale.Test = market.WebhookPosted, true
 	})}},
-	{"unmatched", market.HookUnmatched, []event.Event{leadFact(func(fact *event.LeadDecided) {
-		fact.Hook, fact.Sale, fact.Reason = market.HookUnmatched, event.Sale{}, market.ReasonCapsFull
+	{"unmatched", market.WebhookUnmatched, []event.Event{leadFact(func(fact *event.LeadDecided) {
+		fact.Webhook, fact.Sale, fact.Reason = market.WebhookUnmatched, event.Sale{}, market.ReasonCapsFull
 	})}},
-	{"unmatched-test", market.HookUnmatched, []event.Event{leadFact(func(fact *event.LeadDecided) {
-		fact.Hook, fact.Sale, fact.Reason = market.HookUnmatched, event.Sale{Test: true}, market.ReasonFiltered
+	{"unmatched-test", market.WebhookUnmatched, []event.Event{leadFact(func(fact *event.LeadDecided) {
+		fact.Webhook, fact.Sale, fact.Reason = market.WebhookUnmatched, event.Sale{Test: true}, market.ReasonFiltered
 	})}},
-	{"unmatched-after-a-refusal", market.HookUnmatched, []event.Event{
-		leadFact(sentOut), settled(event.SettledRefused, market.HookUnmatched, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
+	{"unmatched-after-a-refusal", market.WebhookUnmatched, []event.Event{
+		leadFact(sentOut), settled(event.SettledRefused, market.WebhookUnmatched, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
 	}},
-	{"post-failed", market.HookPostFailed, []event.Event{
-		leadFact(sentOut), settled(event.SettledPending, market.HookNone, nil),
-		settled(event.SettledRefused, market.HookPostFailed, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
+	{"post-failed", market.WebhookPostFailed, []event.Event{
+		leadFact(sentOut), settled(event.SettledPending, market.WebhookNone, nil),
+		settled(event.SettledRefused, market.WebhookPostFailed, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
 	}},
-	{"post-failed-by-an-operator", market.HookPostFailed, []event.Event{
-		leadFact(sentOut), settled(event.SettledUnknown, market.HookNone, nil),
-		settled(event.SettledReleased, market.HookPostFailed, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
+	{"post-failed-by-an-operator", market.WebhookPostFailed, []event.Event{
+		leadFact(sentOut), settled(event.SettledUnknown, market.WebhookNone, nil),
+		settled(event.SettledReleased, market.WebhookPostFailed, func(fact *event.PostSettled) { fact.Reason = market.ReasonPostRejected }),
 	}},
-	{"contacted", market.HookContacted, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusContacted, nil)}},
-	{"qualified", market.HookQualified, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusQualified, nil)}},
-	{"sold", market.HookSold, []event.Event{
-		leadFact(sentOut), settled(event.SettledDelivered, market.HookNone, nil),
+	{"contacted", market.WebhookContacted, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusContacted, nil)}},
+	{"qualified", market.WebhookQualified, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusQualified, nil)}},
+	{"sold", market.WebhookSold, []event.Event{
+		leadFact(sentOut), settled(event.SettledDelivered, market.WebhookNone, nil),
 		changed(market.StatusAccepted, market.StatusSold, func(c *event.Change) { c.Reason = "paid \"at\" once" }),
 	}},
-	{"returned", market.HookReturned, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
+	{"returned", market.WebhookReturned, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
 		c.Reason, c.Return = "wrong_number", event.Return{Campaign: 1, Credit: 12_000_000, Reverse: 9_600_000, Currency: dollars, Month: 1}
 	})}},
-	{"returned-and-still-paid", market.HookReturned, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
+	{"returned-and-still-paid", market.WebhookReturned, []event.Event{leadFact(nil), changed(market.StatusAccepted, market.StatusReturned, func(c *event.Change) {
 		c.Reason, c.Return = "wrong_number", event.Return{Campaign: 1, Credit: 12_000_000, Currency: dollars, Month: 1}
 	})}},
 }
@@ -175,7 +175,7 @@ func TestBodiesOfEvents(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := &chronicle{facts: append([]event.Event{named()}, test.facts...)}
 			e, s := c.engine(nil)
-			h, ok := s.Hook(theLead, test.what)
+			h, ok := s.Webhook(theLead, test.what)
 			if !ok || h.Cause != uint64(len(c.facts)) || h.Created != c.at(len(c.facts)) {
 				t.Fatalf("the outbox has %+v, %v", h, ok)
 			}
@@ -184,7 +184,7 @@ func TestBodiesOfEvents(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden(t, filepath.Join("testdata", "webhooks", test.name+".json"), append(m.Body, '\n'))
-			if id := `{"id":"` + m.ID + `"`; m.ID != market.EventOf(theLead, test.what, h.Created).String() || !strings.HasPrefix(string(m.Body), id) {
+			if id := `{"id":"` + m.ID + `"`; m.ID != market.WebhookIDOf(theLead, test.what, h.Created).String() || !strings.HasPrefix(string(m.Body), id) {
 				t.Errorf("%s does not begin with %s", m.Body, id)
 			}
 			for _, person := range []string{"Pat", "+1415"} {
@@ -231,7 +231,7 @@ func TestEventsPastTheHistory(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			c := &chronicle{gone: map[uint64]bool{}}
-			var what market.HookType
+			var what market.WebhookType
 			for _, example := range examples {
 				if example.name == test.name {
 					c.facts, what = append([]event.Event{named()}, example.facts...), example.what
@@ -241,7 +241,7 @@ func TestEventsPastTheHistory(t *testing.T) {
 				c.gone[seq] = true
 			}
 			e, s := c.engine(nil)
-			h, _ := s.Hook(theLead, what)
+			h, _ := s.Webhook(theLead, what)
 			m, err := e.HookMessage(&h)
 			if err != nil || !strings.HasSuffix(string(m.Body), test.want) {
 				t.Errorf("%v: %s, want …%s", err, m.Body, test.want)
@@ -273,7 +273,7 @@ func TestEventsOfAForgottenLead(t *testing.T) {
 		c := &chronicle{facts: append([]event.Event{named()}, test.facts...), forgotten: true}
 		e, _ := c.engine(nil)
 		last := len(c.facts)
-		m, err := e.HookMessage(&state.Hook{Lead: theLead, Type: test.what, Supplier: 1, Cause: uint64(last), Created: c.at(last)})
+		m, err := e.HookMessage(&state.QueuedWebhook{Lead: theLead, Type: test.what, Supplier: 1, Cause: uint64(last), Created: c.at(last)})
 		if err != nil || !strings.HasSuffix(string(m.Body), tail) {
 			t.Errorf("%s: %v: %s, want …%s", test.name, err, m.Body, tail)
 		}
@@ -288,19 +288,19 @@ func TestEventOfNothing(t *testing.T) {
 		defer log.close()
 		log.entries = append(log.entries, entry{1, event.Append(nil, named())})
 		e, _ := c.engine(log)
-		h := state.Hook{Lead: theLead, Type: market.HookPosted, Supplier: 1, Cause: 77, Created: 1, Attempts: 2}
+		h := state.QueuedWebhook{Lead: theLead, Type: market.WebhookPosted, Supplier: 1, Cause: 77, Created: 1, Attempts: 2}
 		if _, err := e.HookMessage(&h); !errors.Is(err, engine.ErrGone) {
 			t.Errorf("%v", err)
 		}
 		fact, err := new(event.Decoder).Decode(log.durable()[1].data)
-		if tried, ok := fact.(*event.HookTried); err != nil || !ok || tried.Outcome != event.HookDead || tried.Lead != theLead || tried.Attempt != 3 {
+		if tried, ok := fact.(*event.WebhookTried); err != nil || !ok || tried.Outcome != event.WebhookDead || tried.Lead != theLead || tried.Attempt != 3 {
 			t.Errorf("logged is %+v", fact)
 		}
 	})
 	t.Run("the disk fails", func(t *testing.T) {
-		c := &chronicle{facts: []event.Event{named(), leadFact(owing(market.HookPosted))}, fails: true}
+		c := &chronicle{facts: []event.Event{named(), leadFact(owing(market.WebhookPosted))}, fails: true}
 		e, s := c.engine(nil)
-		h, _ := s.Hook(theLead, market.HookPosted)
+		h, _ := s.Webhook(theLead, market.WebhookPosted)
 		if _, err := e.HookMessage(&h); !errors.Is(err, engine.ErrUnavailable) {
 			t.Errorf("%v", err)
 		}

@@ -11,34 +11,34 @@ import (
 
 // ResendHook makes a dead letter an event again, with all its attempts before it.
 // ErrConflict: it is none, or its supplier's webhooks are off.
-func (e Operator) ResendHook(lead market.LeadID, what market.HookType) error {
+func (e Operator) ResendHook(lead market.LeadID, what market.WebhookType) error {
 	e.hooks.switching.Lock()
 	defer e.hooks.switching.Unlock()
 	h, err := e.deadLetter(lead, what)
 	if err != nil {
 		return err
 	}
-	if e.state.HookStanding(h.Supplier).Off {
+	if e.state.OutboxStatus(h.Supplier).Off {
 		return errHooksOff
 	}
-	return e.commit(e.decreed(&h, event.HookResent), nil)
+	return e.commit(e.decreed(&h, event.WebhookResent), nil)
 }
 
 var errHooksOff = fmt.Errorf("%w: the webhooks of this supplier are off; switch them on first", ErrConflict)
 
 // DropHook lets go of a dead letter: its supplier is never told.
-func (e Operator) DropHook(lead market.LeadID, what market.HookType) error {
+func (e Operator) DropHook(lead market.LeadID, what market.WebhookType) error {
 	e.hooks.switching.Lock()
 	defer e.hooks.switching.Unlock()
 	h, err := e.deadLetter(lead, what)
 	if err != nil {
 		return err
 	}
-	return e.commit(e.decreed(&h, event.HookDropped), nil)
+	return e.commit(e.decreed(&h, event.WebhookDropped), nil)
 }
 
-func (e *Engine) deadLetter(lead market.LeadID, what market.HookType) (state.Hook, error) {
-	h, ok := e.state.Hook(lead, what)
+func (e *Engine) deadLetter(lead market.LeadID, what market.WebhookType) (state.QueuedWebhook, error) {
+	h, ok := e.state.Webhook(lead, what)
 	switch {
 	case !ok:
 		return h, fmt.Errorf("%w: no event %s of lead %s waits", ErrNotFound, what, lead)
@@ -49,8 +49,8 @@ func (e *Engine) deadLetter(lead market.LeadID, what market.HookType) (state.Hoo
 }
 
 // decreed is an operator's word on an event.
-func (e Operator) decreed(h *state.Hook, outcome event.HookOutcome) *event.HookTried {
-	return &event.HookTried{
+func (e Operator) decreed(h *state.QueuedWebhook, outcome event.WebhookOutcome) *event.WebhookTried {
+	return &event.WebhookTried{
 		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts, Outcome: outcome, At: e.opt.Clock.Now(), By: e.by,
 	}
 }
@@ -65,34 +65,34 @@ func (e Operator) SwitchHooks(supplier market.SupplierID, off bool) error {
 	}
 	e.hooks.switching.Lock()
 	defer e.hooks.switching.Unlock()
-	if e.state.HookStanding(ref).Off == off {
+	if e.state.OutboxStatus(ref).Off == off {
 		return nil
 	}
-	return e.commit(&event.HooksSwitched{Supplier: ref, Off: off, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.WebhooksSwitched{Supplier: ref, Off: off, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // DeadHooks lists a supplier's dead letters, oldest first: at most limit of them,
 // after the first so many.
-func (e *Engine) DeadHooks(supplier market.SupplierID, after, limit int) ([]state.Hook, error) {
+func (e *Engine) DeadHooks(supplier market.SupplierID, after, limit int) ([]state.QueuedWebhook, error) {
 	ref, err := e.supplierRef(supplier)
 	if err != nil {
 		return nil, err
 	}
-	return e.state.DeadHooks(ref, after, limit), nil
+	return e.state.DeadLetters(ref, after, limit), nil
 }
 
 // DeadHook is a supplier's dead letter by the identifier of its event.
-func (e *Engine) DeadHook(supplier market.SupplierID, id market.EventID) (state.Hook, error) {
+func (e *Engine) DeadHook(supplier market.SupplierID, id market.WebhookID) (state.QueuedWebhook, error) {
 	ref, err := e.supplierRef(supplier)
 	if err != nil {
-		return state.Hook{}, err
+		return state.QueuedWebhook{}, err
 	}
-	for _, h := range e.state.DeadHooks(ref, 0, math.MaxInt) {
-		if market.EventOf(h.Lead, h.Type, h.Created) == id {
+	for _, h := range e.state.DeadLetters(ref, 0, math.MaxInt) {
+		if market.WebhookIDOf(h.Lead, h.Type, h.Created) == id {
 			return h, nil
 		}
 	}
-	return state.Hook{}, fmt.Errorf("%w: supplier %q has no dead letter %s", ErrNotFound, supplier, id)
+	return state.QueuedWebhook{}, fmt.Errorf("%w: supplier %q has no dead letter %s", ErrNotFound, supplier, id)
 }
 
 func (e *Engine) supplierRef(supplier market.SupplierID) (market.Ref, error) {

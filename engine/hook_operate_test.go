@@ -17,7 +17,7 @@ func died(t *testing.T, leads int) (*exchange, *receivers) {
 	t.Helper()
 	x := begin(t, plain())
 	r := mail(t)
-	r.script = []market.HookResult{nacks}
+	r.script = []market.WebhookResult{nacks}
 	for n := range leads {
 		x.tell(person(n))
 	}
@@ -29,7 +29,7 @@ func TestResendOfADeadLetter(t *testing.T) {
 	bubble(t, "and it is heard", func(t *testing.T) {
 		x, r := died(t, 1)
 		dead := must[[]deadHook](t)(x.dead())
-		if len(dead) != 1 || dead[0].Attempts != 6 || dead[0].Type != market.HookPosted {
+		if len(dead) != 1 || dead[0].Attempts != 6 || dead[0].Type != market.WebhookPosted {
 			t.Fatalf("%+v", dead)
 		}
 		r.script = nil
@@ -81,9 +81,9 @@ func TestResendOfADeadLetter(t *testing.T) {
 // deadHook is a dead letter as operators find it.
 type deadHook struct {
 	Lead     market.LeadID
-	Type     market.HookType
+	Type     market.WebhookType
 	Attempts uint32
-	ID       market.EventID
+	ID       market.WebhookID
 }
 
 // dead are acme's dead letters, page by page.
@@ -92,7 +92,7 @@ func (x *exchange) dead() (all []deadHook, err error) {
 	for {
 		dead, err := x.engine.DeadHooks("acme", len(all), page)
 		for _, h := range dead {
-			all = append(all, deadHook{h.Lead, h.Type, h.Attempts, market.EventOf(h.Lead, h.Type, h.Created)})
+			all = append(all, deadHook{h.Lead, h.Type, h.Attempts, market.WebhookIDOf(h.Lead, h.Type, h.Created)})
 		}
 		if err != nil || len(dead) < page {
 			return all, err
@@ -114,7 +114,7 @@ func TestManyDeadLetters(t *testing.T) {
 				t.Errorf("%s is %+v, %v", dead[i].ID, h, err)
 			}
 		}
-		other := market.EventOf(dead[0].Lead, market.HookSold, 0)
+		other := market.WebhookIDOf(dead[0].Lead, market.WebhookSold, 0)
 		if _, err := x.engine.DeadHook("acme", other); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("an event that nobody has: %v", err)
 		}
@@ -139,7 +139,7 @@ func TestManyDeadLetters(t *testing.T) {
 // switches is how often webhooks were switched on or off.
 func (x *exchange) switches() (n int) {
 	for _, e := range x.log.durable() {
-		if fact, err := new(event.Decoder).Decode(e.data); err == nil && fact.Kind() == event.KindHooksSwitched {
+		if fact, err := new(event.Decoder).Decode(e.data); err == nil && fact.Kind() == event.KindWebhooksSwitched {
 			n++
 		}
 	}
@@ -150,7 +150,7 @@ func TestSwitchOfHooks(t *testing.T) {
 	bubble(t, "by hand", func(t *testing.T) {
 		x := begin(t, plain())
 		r := mail(t)
-		r.script = []market.HookResult{nacks, acks}
+		r.script = []market.WebhookResult{nacks, acks}
 		x.tell(person(1))
 		r.send(x)
 		x.tell(person(2))
@@ -187,8 +187,8 @@ func TestSwitchOfHooks(t *testing.T) {
 		acme := x.state.RefOf(event.NameSupplier, "acme")
 		x.tell(person(1))
 		x.tell(person(2))
-		heard, _ := x.state.TakeHook(acme, time.Now().UnixNano())
-		lost, _ := x.state.TakeHook(acme, time.Now().UnixNano())
+		heard, _ := x.state.TakeWebhook(acme, time.Now().UnixNano())
+		lost, _ := x.state.TakeWebhook(acme, time.Now().UnixNano())
 		if err := x.engine.By("").SwitchHooks("acme", true); err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestSwitchOfHooks(t *testing.T) {
 		if !slices.ContainsFunc(dead, func(d deadHook) bool { return d.Lead == lost.Lead }) || len(dead) != 1 {
 			t.Errorf("dead are %+v", dead)
 		}
-		if _, ok := x.state.TakeHook(acme, time.Now().Add(day).UnixNano()); ok {
+		if _, ok := x.state.TakeWebhook(acme, time.Now().Add(day).UnixNano()); ok {
 			t.Error("what was switched off is due")
 		}
 	})
@@ -210,12 +210,12 @@ func TestOperatorsOfNobody(t *testing.T) {
 		x := begin(t, plain())
 		_, all := x.engine.By("").ResendAllHooks("nobody")
 		_, list := x.engine.DeadHooks("nobody", 0, 10)
-		_, one := x.engine.DeadHook("nobody", market.EventID{})
+		_, one := x.engine.DeadHook("nobody", market.WebhookID{})
 		for what, err := range map[string]error{
 			"resend all": all, "list": list, "find": one,
 			"switch": x.engine.By("").SwitchHooks("nobody", true),
-			"resend": x.engine.By("").ResendHook(market.LeadID{1}, market.HookPosted),
-			"drop":   x.engine.By("").DropHook(market.LeadID{1}, market.HookPosted),
+			"resend": x.engine.By("").ResendHook(market.LeadID{1}, market.WebhookPosted),
+			"drop":   x.engine.By("").DropHook(market.LeadID{1}, market.WebhookPosted),
 		} {
 			if !errors.Is(err, engine.ErrNotFound) {
 				t.Errorf("%s: %v", what, err)

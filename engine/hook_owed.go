@@ -29,7 +29,7 @@ import (
 // It is asked when the fact is made, and the answer is in the fact: what a
 // supplier is owed does not change when its webhook is configured later, or no
 // more.
-func owed(fact event.Event, told bool) market.HookType {
+func owed(fact event.Event, told bool) market.WebhookType {
 	var sold, posted bool // as the fact leaves the lead
 	switch fact := fact.(type) {
 	case *event.LeadDecided:
@@ -41,18 +41,18 @@ func owed(fact event.Event, told bool) market.HookType {
 		case event.SettledRefused, event.SettledReleased:
 			sold, posted = fact.Next.Buyer != 0, fact.Post.URL != ""
 		default:
-			return market.HookNone
+			return market.WebhookNone
 		}
 	}
 	switch {
 	case posted:
-		return market.HookNone
+		return market.WebhookNone
 	case sold:
-		return market.HookPosted
+		return market.WebhookPosted
 	case told:
-		return market.HookPostFailed
+		return market.WebhookPostFailed
 	}
-	return market.HookUnmatched
+	return market.WebhookUnmatched
 }
 
 // owe enters into the decision what it owes, and keeps what will be said of it.
@@ -60,8 +60,8 @@ func (in *ingest) owe() {
 	if in.plan.hooks[in.req.Supplier.Ref] == nil {
 		return
 	}
-	in.fact.Hook = owed(&in.fact, false)
-	in.engine.hooks.fresh.keep(in.id, in.fact.Hook, taleOf(&in.fact))
+	in.fact.Webhook = owed(&in.fact, false)
+	in.engine.hooks.fresh.keep(in.id, in.fact.Webhook, taleOf(&in.fact))
 }
 
 // owe enters into a settlement of the courier's lead what it owes.
@@ -70,18 +70,18 @@ func (c *courier) owe(fact *event.PostSettled) {
 	if e.hookOf(fact.Supplier) == nil {
 		return
 	}
-	fact.Hook = owed(fact, c.told)
-	if fact.Hook == market.HookNone {
+	fact.Webhook = owed(fact, c.told)
+	if fact.Webhook == market.WebhookNone {
 		return
 	}
-	if t, ok := e.hooks.fresh.find(c.lead, market.HookNone); ok {
+	if t, ok := e.hooks.fresh.find(c.lead, market.WebhookNone); ok {
 		t.settle(fact)
-		e.hooks.fresh.keep(c.lead, fact.Hook, t)
+		e.hooks.fresh.keep(c.lead, fact.Webhook, t)
 	}
 }
 
 // conclude commits what has become of the courier's lead; see Engine.conclude.
-func (c *courier) conclude(fact *event.PostSettled, hold *state.Hold) error {
+func (c *courier) conclude(fact *event.PostSettled, hold *state.Reservation) error {
 	c.owe(fact)
 	return c.engine.conclude(fact, hold)
 }

@@ -53,7 +53,7 @@ func TestEventsOfAnOperatorsWord(t *testing.T) {
 	}
 	for _, test := range tests {
 		bubble(t, fmt.Sprintf("%s, then %s", test.how, test.then.result.Verdict), func(t *testing.T) {
-			x := begin(t, hooked(two()))
+			x := begin(t, hooked(two().certain()))
 			x.world.script("blue", breaks)
 			answer, err := x.send(person(1))
 			if err != nil {
@@ -155,19 +155,19 @@ func TestEventsAreOwedByTheConfigurationInForce(t *testing.T) {
 		x := begin(t, hooked(two()))
 		x.tell(person(1))
 		x.configure(two())
-		h, ok := x.state.TakeHook(x.state.RefOf(event.NameSupplier, "acme"), time.Now().UnixNano())
+		h, ok := x.state.TakeWebhook(x.state.RefOf(event.NameSupplier, "acme"), time.Now().UnixNano())
 		m, err := x.engine.HookMessage(&h)
 		if !ok || err != nil || m.Endpoint != (market.Endpoint{}) || len(m.Body) == 0 {
 			t.Errorf("%v %v %+v", ok, err, m)
 		}
-		x.state.ReturnHook(h)
+		x.state.ReturnWebhook(h)
 	})
 	bubble(t, "another supplier's", func(t *testing.T) {
 		r := two()
 		r.suppliers = []string{"other"}
 		x := begin(t, hooked(r))
 		x.tell(person(1, "flo_supplier_id", "other").by("other"))
-		if owed := x.state.HookSuppliers(); !slices.Equal(owed, []market.Ref{x.state.RefOf(event.NameSupplier, "other")}) {
+		if owed := x.state.SuppliersWithPending(); !slices.Equal(owed, []market.Ref{x.state.RefOf(event.NameSupplier, "other")}) {
 			t.Errorf("owed is it to %v", owed)
 		}
 	})
@@ -176,8 +176,8 @@ func TestEventsAreOwedByTheConfigurationInForce(t *testing.T) {
 // owed lists what the log's facts owe, as "type lead".
 func (x *exchange) owed() (all []string) {
 	x.t.Helper()
-	add := func(what market.HookType, lead market.LeadID) {
-		if what != market.HookNone {
+	add := func(what market.WebhookType, lead market.LeadID) {
+		if what != market.WebhookNone {
 			all = append(all, what.String()+" "+lead.String())
 		}
 	}
@@ -188,12 +188,12 @@ func (x *exchange) owed() (all []string) {
 		}
 		switch fact := fact.(type) {
 		case *event.LeadDecided:
-			add(fact.Hook, fact.Lead)
+			add(fact.Webhook, fact.Lead)
 		case *event.PostSettled:
-			add(fact.Hook, fact.Lead)
+			add(fact.Webhook, fact.Lead)
 		case *event.StatusChanged:
 			for i := range fact.Changes {
-				add(fact.Changes[i].Hook, fact.Changes[i].Lead)
+				add(fact.Changes[i].Webhook, fact.Changes[i].Lead)
 			}
 		}
 	}

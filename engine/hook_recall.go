@@ -10,7 +10,7 @@ import (
 // recallTale is what an event says, by what is kept of it or by the log. Where
 // the log's history is too short for its facts it says what memory has of the
 // lead. The error is ErrGone where that is nothing, or as readBack's.
-func (e *Engine) recallTale(h *state.Hook) (tale, error) {
+func (e *Engine) recallTale(h *state.QueuedWebhook) (tale, error) {
 	if t, ok := e.hooks.fresh.find(h.Lead, h.Type); ok {
 		return t, nil
 	}
@@ -54,9 +54,9 @@ func (e *Engine) recallTale(h *state.Hook) (tale, error) {
 }
 
 // changeOwing is the change, of those in a report, that owes the event.
-func changeOwing(fact *event.StatusChanged, h *state.Hook) *event.Change {
+func changeOwing(fact *event.StatusChanged, h *state.QueuedWebhook) *event.Change {
 	for i := range fact.Changes {
-		if c := &fact.Changes[i]; c.Lead == h.Lead && c.Hook == h.Type {
+		if c := &fact.Changes[i]; c.Lead == h.Lead && c.Webhook == h.Type {
 			return c
 		}
 	}

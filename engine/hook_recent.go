@@ -20,11 +20,11 @@ type fresh struct {
 	texts int        // bytes of the tales' texts
 }
 
-// tellable names an event, or with HookNone what is known of a lead whose event is
+// tellable names an event, or with WebhookNone what is known of a lead whose event is
 // still to come.
 type tellable struct {
 	lead market.LeadID
-	what market.HookType
+	what market.WebhookType
 }
 
 // What the cache may hold: a lead's texts are a few dozen bytes, but they are a
@@ -34,7 +34,7 @@ const (
 	maxFreshTexts = 4 << 20
 )
 
-func (f *fresh) keep(lead market.LeadID, what market.HookType, t tale) {
+func (f *fresh) keep(lead market.LeadID, what market.WebhookType, t tale) {
 	key := tellable{lead, what}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -54,7 +54,7 @@ func (f *fresh) keep(lead market.LeadID, what market.HookType, t tale) {
 	f.tales[key], f.queue = t, append(f.queue, key)
 }
 
-func (f *fresh) find(lead market.LeadID, what market.HookType) (tale, bool) {
+func (f *fresh) find(lead market.LeadID, what market.WebhookType) (tale, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t, ok := f.tales[tellable{lead, what}]

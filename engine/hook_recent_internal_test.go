@@ -21,18 +21,18 @@ func TestFreshEventsAreFew(t *testing.T) {
 			var f fresh
 			const more = 5000
 			for n := range test.kept + more {
-				f.keep(leadNumber(n), market.HookPosted, tale{campaign: market.Ref(n), uuid: strings.Repeat("x", test.text)})
+				f.keep(leadNumber(n), market.WebhookPosted, tale{campaign: market.Ref(n), uuid: strings.Repeat("x", test.text)})
 			}
 			if len(f.tales) != test.kept || len(f.queue) != test.kept || f.texts != test.kept*test.text {
 				t.Errorf("%d tales, %d in the queue, %d bytes; want %d", len(f.tales), len(f.queue), f.texts, test.kept)
 			}
 			for _, n := range []int{0, more - 1} {
-				if _, ok := f.find(leadNumber(n), market.HookPosted); ok {
+				if _, ok := f.find(leadNumber(n), market.WebhookPosted); ok {
 					t.Errorf("the %d. is still there", n)
 				}
 			}
 			for _, n := range []int{more, test.kept + more - 1} {
-				if got, ok := f.find(leadNumber(n), market.HookPosted); !ok || got.campaign != market.Ref(n) {
+				if got, ok := f.find(leadNumber(n), market.WebhookPosted); !ok || got.campaign != market.Ref(n) {
 					t.Errorf("the %d. is %+v, %v", n, got, ok)
 				}
 			}
@@ -46,7 +46,7 @@ func TestFreshEventsAgainstAMap(t *testing.T) {
 		var f fresh
 		all := map[tellable]tale{}
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
-			key := tellable{leadNumber(rapid.IntRange(0, 20).Draw(t, "lead")), market.HookType(rapid.IntRange(0, 3).Draw(t, "type"))}
+			key := tellable{leadNumber(rapid.IntRange(0, 20).Draw(t, "lead")), market.WebhookType(rapid.IntRange(0, 3).Draw(t, "type"))}
 			if rapid.Bool().Draw(t, "put") {
 				told := tale{uuid: rapid.StringN(0, 9, -1).Draw(t, "uuid"), reason: "r", payout: market.Money(rapid.IntRange(0, 9).Draw(t, "payout"))}
 				f.keep(key.lead, key.what, told)

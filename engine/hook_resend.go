@@ -22,7 +22,7 @@ func (e Operator) ResendAllHooks(supplier market.SupplierID) (resent int, err er
 	if err != nil {
 		return 0, err
 	}
-	for some := range slices.Chunk(byLead(e.state.DeadHooks(ref, 0, math.MaxInt)), resentAtOnce) {
+	for some := range slices.Chunk(byLead(e.state.DeadLetters(ref, 0, math.MaxInt)), resentAtOnce) {
 		n, err := e.resend(ref, some)
 		if resent += n; err != nil {
 			return resent, err
@@ -33,7 +33,7 @@ func (e Operator) ResendAllHooks(supplier market.SupplierID) (resent int, err er
 
 // byLead puts together what is of one lead, in the order of the causes; leads come
 // in the order in which they are met.
-func byLead(hooks []state.Hook) (leads [][]state.Hook) {
+func byLead(hooks []state.QueuedWebhook) (leads [][]state.QueuedWebhook) {
 	place := make(map[market.LeadID]int)
 	for _, h := range hooks {
 		n, met := place[h.Lead]
@@ -45,7 +45,7 @@ func byLead(hooks []state.Hook) (leads [][]state.Hook) {
 		leads[n] = append(leads[n], h)
 	}
 	for _, lead := range leads {
-		slices.SortFunc(lead, func(a, b state.Hook) int { return cmp.Compare(a.Cause, b.Cause) })
+		slices.SortFunc(lead, func(a, b state.QueuedWebhook) int { return cmp.Compare(a.Cause, b.Cause) })
 	}
 	return leads
 }
@@ -53,10 +53,10 @@ func byLead(hooks []state.Hook) (leads [][]state.Hook) {
 // resend lets leads share batches. A lead's own letters follow one another, each
 // once the one before it is a fact: whatever is resent may be told at once, and
 // nothing holds it back that is still dead.
-func (e Operator) resend(supplier market.Ref, leads [][]state.Hook) (resent int, err error) {
+func (e Operator) resend(supplier market.Ref, leads [][]state.QueuedWebhook) (resent int, err error) {
 	e.hooks.switching.Lock()
 	defer e.hooks.switching.Unlock()
-	if e.state.HookStanding(supplier).Off {
+	if e.state.OutboxStatus(supplier).Off {
 		return 0, errHooksOff
 	}
 	done, failed := make([]int, len(leads)), make([]error, len(leads))
@@ -64,7 +64,7 @@ func (e Operator) resend(supplier market.Ref, leads [][]state.Hook) (resent int,
 	for i, lead := range leads {
 		all.Go(func() {
 			for done[i] < len(lead) && failed[i] == nil {
-				if failed[i] = e.conclude(e.decreed(&lead[done[i]], event.HookResent), nil); failed[i] == nil {
+				if failed[i] = e.conclude(e.decreed(&lead[done[i]], event.WebhookResent), nil); failed[i] == nil {
 					done[i]++
 				}
 			}

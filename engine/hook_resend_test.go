@@ -12,11 +12,11 @@ import (
 
 // resent are the events of each lead that operators resent, in the order of the
 // facts.
-func (x *exchange) resent() map[market.LeadID][]market.HookType {
-	all := map[market.LeadID][]market.HookType{}
+func (x *exchange) resent() map[market.LeadID][]market.WebhookType {
+	all := map[market.LeadID][]market.WebhookType{}
 	for _, e := range x.log.durable() {
 		fact, err := new(event.Decoder).Decode(e.data)
-		if tried, ok := fact.(*event.HookTried); err == nil && ok && tried.Outcome == event.HookResent {
+		if tried, ok := fact.(*event.WebhookTried); err == nil && ok && tried.Outcome == event.WebhookResent {
 			all[tried.Lead] = append(all[tried.Lead], tried.Type)
 		}
 	}
@@ -24,10 +24,10 @@ func (x *exchange) resent() map[market.LeadID][]market.HookType {
 }
 
 // unheard is an event that so many more attempts do not tell, the last of them now.
-func (x *exchange) unheard(a engine.Answer, what market.HookType, attempts int) {
+func (x *exchange) unheard(a engine.Answer, what market.WebhookType, attempts int) {
 	x.t.Helper()
 	for range attempts {
-		h, ok := x.state.Hook(a.Lead, what)
+		h, ok := x.state.Webhook(a.Lead, what)
 		if !ok || h.Dead {
 			x.t.Fatalf("%s is %+v", what, h)
 		}
@@ -42,7 +42,7 @@ func (x *exchange) unheard(a engine.Answer, what market.HookType, attempts int) 
 // is. So a lead's events come to life in the order of their causes, however they
 // died.
 func TestResendKeepsTheOrderOfALead(t *testing.T) {
-	told := []market.HookType{market.HookPosted, market.HookContacted, market.HookReturned}
+	told := []market.WebhookType{market.WebhookPosted, market.WebhookContacted, market.WebhookReturned}
 	changes := func(x *exchange, a engine.Answer) {
 		x.reported(saying(a, "contacted"))
 		x.reported(saying(a, "returned"))

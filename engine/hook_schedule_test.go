@@ -23,7 +23,7 @@ func plain() rig {
 
 // standing is how it goes with acme's webhooks, in a few words.
 func (x *exchange) hooksStand() string {
-	s := x.state.HookStanding(x.state.RefOf(event.NameSupplier, "acme"))
+	s := x.state.OutboxStatus(x.state.RefOf(event.NameSupplier, "acme"))
 	text := fmt.Sprintf("%d pending %d dead", s.Pending, s.Dead)
 	if s.FailingSince != 0 {
 		text += fmt.Sprintf(" failing since %s", time.Unix(0, s.FailingSince).Sub(began))
@@ -40,19 +40,19 @@ func (x *exchange) hooksStand() string {
 func TestScheduleOfAnEvent(t *testing.T) {
 	tests := []struct {
 		what    string
-		script  []market.HookResult
+		script  []market.WebhookResult
 		restart time.Duration // between two restarts; zero: none
 		tries   int
 		stands  string
 	}{
 		{"heard at once", nil, 0, 1, "0 pending 0 dead"},
-		{"heard at the second", []market.HookResult{nacks, acks}, 0, 2, "0 pending 0 dead"},
-		{"heard at the last", []market.HookResult{nacks, mutes, nacks, mutes, nacks, acks}, 0, 6, "0 pending 0 dead"},
-		{"never heard", []market.HookResult{nacks}, 0, 6, "0 pending 1 dead failing since 0s"},
-		{"never answered", []market.HookResult{mutes}, 0, 6, "0 pending 1 dead failing since 0s"},
-		{"never heard, with a restart every minute", []market.HookResult{nacks}, time.Minute, 6, "0 pending 1 dead failing since 0s"},
-		{"never heard, with a restart every hour", []market.HookResult{nacks}, time.Hour, 6, "0 pending 1 dead failing since 0s"},
-		{"heard at the last, with restarts", []market.HookResult{nacks, nacks, nacks, nacks, nacks, acks}, 50 * time.Minute, 6, "0 pending 0 dead"},
+		{"heard at the second", []market.WebhookResult{nacks, acks}, 0, 2, "0 pending 0 dead"},
+		{"heard at the last", []market.WebhookResult{nacks, mutes, nacks, mutes, nacks, acks}, 0, 6, "0 pending 0 dead"},
+		{"never heard", []market.WebhookResult{nacks}, 0, 6, "0 pending 1 dead failing since 0s"},
+		{"never answered", []market.WebhookResult{mutes}, 0, 6, "0 pending 1 dead failing since 0s"},
+		{"never heard, with a restart every minute", []market.WebhookResult{nacks}, time.Minute, 6, "0 pending 1 dead failing since 0s"},
+		{"never heard, with a restart every hour", []market.WebhookResult{nacks}, time.Hour, 6, "0 pending 1 dead failing since 0s"},
+		{"heard at the last, with restarts", []market.WebhookResult{nacks, nacks, nacks, nacks, nacks, acks}, 50 * time.Minute, 6, "0 pending 0 dead"},
 	}
 	for _, test := range tests {
 		bubble(t, test.what, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 		notes := new(hookNotes)
 		x := begin(t, plain(), func(opt *engine.Options) { notes.noted = opt.Note.(*noted); opt.Note = notes })
 		r := mail(t)
-		r.script = []market.HookResult{mutes}
+		r.script = []market.WebhookResult{mutes}
 		time.Sleep(3 * time.Hour)
 		for n := range 12 { // one lead in half a day
 			x.tell(person(n))
@@ -165,13 +165,13 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 		x := begin(t, plain())
 		acme := x.state.RefOf(event.NameSupplier, "acme")
 		r := mail(t)
-		r.script = []market.HookResult{nacks}
+		r.script = []market.WebhookResult{nacks}
 		x.tell(person(1))
 		r.sendFor(x, 5*day)
 		x.tell(person(2))
 		x.tell(person(3))
-		one, _ := x.state.TakeHook(acme, time.Now().UnixNano())
-		two, ok := x.state.TakeHook(acme, time.Now().UnixNano())
+		one, _ := x.state.TakeWebhook(acme, time.Now().UnixNano())
+		two, ok := x.state.TakeWebhook(acme, time.Now().UnixNano())
 		if err := errors.Join(x.engine.HookTried(one, nacks), x.engine.HookTried(two, nacks)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
@@ -182,7 +182,7 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 	bubble(t, "is heard once in a while", func(t *testing.T) {
 		x := begin(t, plain())
 		r := mail(t)
-		r.script = []market.HookResult{nacks, nacks, nacks, nacks, acks}
+		r.script = []market.WebhookResult{nacks, nacks, nacks, nacks, acks}
 		for n := range 20 {
 			x.tell(person(n))
 			r.sendFor(x, day/2)

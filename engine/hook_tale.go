@@ -24,7 +24,7 @@ type tale struct {
 
 // taleOf is what a decision says. Its texts are the tale's own.
 func taleOf(fact *event.LeadDecided) tale {
-	t := tale{campaign: fact.Campaign, uuid: ownID(fact), auction: string([]byte(fact.Theirs)), test: fact.Sale.Test}
+	t := tale{campaign: fact.Campaign, uuid: ownID(fact), auction: string([]byte(fact.SellerAuction)), test: fact.Sale.Test}
 	if t.auction == "" {
 		t.auction = auctionOf(fact)
 	}
@@ -70,7 +70,7 @@ func (t *tale) change(buyer market.Ref, c *event.Change) {
 // row takes from memory what it has of a lead: where it was sold, and to whom.
 func (t *tale) row(lead *state.Lead) {
 	t.unsell()
-	t.campaign, t.test = lead.Campaign, lead.Test()
+	t.campaign, t.test = lead.Campaign, lead.IsTest()
 	if lead.Buyer != 0 && lead.Status != market.StatusUnmatched {
 		t.buyer, t.paid, t.payout, t.currency = lead.Buyer, true, lead.Payout, lead.Currency
 	}

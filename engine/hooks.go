@@ -12,15 +12,15 @@ import (
 
 // hooks is what the engine keeps beside the outbox.
 //
-// The outbox (state.TakeHook and the like) says what is due, facts say what was
+// The outbox (state.TakeWebhook and the like) says what is due, facts say what was
 // tried, and whoever sends goes round between the two:
 //
-//	h := state.TakeHook(supplier, now)      it is out: nobody else takes it
+//	h := state.TakeWebhook(supplier, now)      it is out: nobody else takes it
 //	m := engine.HookMessage(&h)             what to send, and where
-//	engine.HookTried(h, result)             what follows is a fact; it is not out any more
+//	engine.HookTried(h, result)                what follows is a fact; it is not out any more
 //
 // Where HookMessage or HookTried gives an error there is nothing more to do with
-// h but state.ReturnHook, which leaves alone what is not out any more; and to wait
+// h but state.ReturnWebhook, which leaves alone what is not out any more; and to wait
 // a moment before the next, since the reason is the disk, the log, or the end.
 type hooks struct {
 	fresh   fresh
@@ -40,7 +40,7 @@ const maxTelling = 2
 // HookNote is where webhooks are noted. A Note that is one as well is told.
 type HookNote interface {
 	// HookTried is an attempt and what follows it: delivered, failed or dead.
-	HookTried(supplier string, outcome event.HookOutcome, result *market.HookResult)
+	HookTried(supplier string, outcome event.WebhookOutcome, result *market.WebhookResult)
 	// HooksOff is a supplier whose endpoint has failed for days: it is told
 	// nothing more until an operator switches its webhooks on.
 	HooksOff(supplier string)
@@ -48,8 +48,8 @@ type HookNote interface {
 
 type silentHooks struct{}
 
-func (silentHooks) HookTried(string, event.HookOutcome, *market.HookResult) {}
-func (silentHooks) HooksOff(string)                                         {}
+func (silentHooks) HookTried(string, event.WebhookOutcome, *market.WebhookResult) {}
+func (silentHooks) HooksOff(string)                                               {}
 
 // HookMessage is an event as it is sent.
 type HookMessage struct {
@@ -63,12 +63,12 @@ type HookMessage struct {
 // facts alone. Where these are past the log's history it says what memory has; an
 // event of which nothing is known any more becomes a dead letter, and the error is
 // ErrGone. Any other is ErrUnavailable, or the log's failure.
-func (e *Engine) HookMessage(h *state.Hook) (HookMessage, error) {
+func (e *Engine) HookMessage(h *state.QueuedWebhook) (HookMessage, error) {
 	t, err := e.recallTale(h)
 	if errors.Is(err, ErrGone) {
 		e.opt.Note.Fault("an event's fact is past the log's history, and so is its lead; it is a dead letter",
 			fmt.Errorf("entry %d, %s of lead %s: %w", h.Cause, h.Type, h.Lead, err))
-		if failed := e.hookCameTo(h, event.HookDead, &market.HookResult{}); failed != nil {
+		if failed := e.hookCameTo(h, event.WebhookDead, &market.WebhookResult{}); failed != nil {
 			return HookMessage{}, failed
 		}
 	}
@@ -76,7 +76,7 @@ func (e *Engine) HookMessage(h *state.Hook) (HookMessage, error) {
 		return HookMessage{}, err
 	}
 	m := HookMessage{
-		ID: market.EventOf(h.Lead, h.Type, h.Created).String(), Supplier: h.Supplier,
+		ID: market.WebhookIDOf(h.Lead, h.Type, h.Created).String(), Supplier: h.Supplier,
 		Body: e.appendHook(make([]byte, 0, 512), h, &t),
 	}
 	if to := e.hookOf(h.Supplier); to != nil {
@@ -88,10 +88,10 @@ func (e *Engine) HookMessage(h *state.Hook) (HookMessage, error) {
 // HookTried logs what an attempt came to, and what follows: nothing where it was
 // delivered; the next attempt by the schedule; after the last one, a dead letter.
 // An endpoint that has failed for days is switched off. The error is the log's.
-func (e *Engine) HookTried(h state.Hook, result market.HookResult) error {
-	outcome := event.HookDelivered
+func (e *Engine) HookTried(h state.QueuedWebhook, result market.WebhookResult) error {
+	outcome := event.WebhookDelivered
 	if !result.Delivered {
-		outcome = event.HookFailed
+		outcome = event.WebhookFailed
 	}
 	if err := e.hookCameTo(&h, outcome, &result); err != nil {
 		return err
@@ -104,16 +104,16 @@ func (e *Engine) HookTried(h state.Hook, result market.HookResult) error {
 
 // hookCameTo logs an attempt. One that failed and is the last leaves a dead
 // letter.
-func (e *Engine) hookCameTo(h *state.Hook, outcome event.HookOutcome, result *market.HookResult) error {
+func (e *Engine) hookCameTo(h *state.QueuedWebhook, outcome event.WebhookOutcome, result *market.WebhookResult) error {
 	now := e.opt.Clock.Now()
-	fact := &event.HookTried{
+	fact := &event.WebhookTried{
 		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, Outcome: outcome,
 		At: now, Status: uint32(max(0, result.Status)), Fault: result.Fault,
 	}
-	if outcome == event.HookFailed {
+	if outcome == event.WebhookFailed {
 		var more bool
 		if fact.Due, more = e.nextTry(fact.Attempt, now); !more {
-			fact.Outcome = event.HookDead
+			fact.Outcome = event.WebhookDead
 		}
 	}
 	if err := e.conclude(fact, nil); err != nil {
@@ -134,7 +134,7 @@ func (e *Engine) giveUpOn(supplier market.Ref) error {
 	if !e.fails(supplier) {
 		return nil
 	}
-	err := e.conclude(&event.HooksSwitched{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
+	err := e.conclude(&event.WebhooksSwitched{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
 	if err == nil {
 		e.hooks.note.HooksOff(e.state.NameOf(event.NameSupplier, supplier))
 	}
@@ -142,6 +142,6 @@ func (e *Engine) giveUpOn(supplier market.Ref) error {
 }
 
 func (e *Engine) fails(supplier market.Ref) bool {
-	standing := e.state.HookStanding(supplier)
+	standing := e.state.OutboxStatus(supplier)
 	return !standing.Off && standing.FailingSince != 0 && e.opt.Clock.Now()-standing.FailingSince >= int64(hookPatience)
 }

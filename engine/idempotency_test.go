@@ -38,9 +38,9 @@ func TestKeyBringsBackTheAnswer(t *testing.T) {
 		{"delivered", three(market.Waterfall).posting(), []reply{accepts.in(time.Second)}, "blue"},
 		{"refused by the first", three(market.Waterfall).posting(), []reply{refuses.in(time.Second)}, "gold"},
 		{"pending, then delivered", three(market.Waterfall).posting(), []reply{hangs, accepts}, "blue"},
-		{"pending, then refused", three(market.Waterfall).posting(), []reply{hangs, refuses}, "blue"},
+		{"pending, then refused", three(market.Waterfall).posting().certain(), []reply{hangs, refuses}, "blue"},
 		{"pending, then unknown", three(market.Waterfall).posting(), []reply{hangs}, "blue"},
-		{"unknown at once", three(market.Waterfall).posting(), []reply{breaks, forbids}, "blue"},
+		{"unknown", three(market.Waterfall).posting(), []reply{breaks, forbids}, "blue"},
 	}
 	for _, test := range tests {
 		bubble(t, test.what, func(t *testing.T) {

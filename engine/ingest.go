@@ -3,20 +3,21 @@ package engine
 import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/route"
+	"pingpost/engine/selection"
 	"pingpost/engine/state"
 )
 
 // IngestRequest is a lead as it arrived. What it refers to must stay as it is
 // until Ingest returns.
 type IngestRequest struct {
-	Supplier *market.Supplier // whose credential came with it
-	Members  []market.Member  // of the body
-	Body     []byte           // its very bytes, for the idempotency key's sake
-	Key      []byte           // Idempotency-Key; empty: none
-	BadKey   bool             // one came that is none
-	Test     bool             // it says that it is a test lead
-	BadTest  bool             // what it says of that is neither yes nor no
+	Supplier *market.Supplier    // whose credential came with it
+	Members  []market.Member     // of the body
+	Body     []byte              // its very bytes, for the idempotency key's sake
+	Key      []byte              // Idempotency-Key; empty: none
+	BadKey   bool                // one came that is none
+	Test     bool                // it says that it is a test lead
+	BadTest  bool                // what it says of that is neither yes nor no
+	Faults   []market.FieldError // in the request beside its body; reported with the body's
 	Request  market.RequestID
 	Received int64  // Unix nanoseconds
 	Spent    *Spent // is added to until the call returns; nil: nobody asks
@@ -36,14 +37,14 @@ type ingest struct {
 
 	lead       market.Lead
 	faults     []market.FieldError
-	candidates route.Candidates
+	candidates selection.Candidates
 	auction    auction // of a ping_post campaign
 	bought     bought
 	promise    promise
 	picked     pick
-	courier    *courier      // at work for the lead, as long as this call runs it
-	posting    state.Hold    // the claims that outlive the commit, while a post is open
-	fields     []event.Field // memory for the fact's lists, between two facts
+	courier    *courier          // at work for the lead, as long as this call runs it
+	posting    state.Reservation // the claims that outlive the commit, while a post is open
+	fields     []event.Field     // memory for the fact's lists, between two facts
 	steps      []event.Step
 	bids       []event.Bid
 	sealed     []byte
@@ -112,7 +113,7 @@ func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
 	in.now = req.Received
 	in.fact.Reset()
 	in.lendLists()
-	in.candidates.Forget()
+	in.candidates.ClearOutcomes()
 	in.auction.reset()
 	in.promise.reset()
 	in.bought = bought{}
@@ -139,15 +140,19 @@ func (in *ingest) end() {
 
 // collapse ends what a call that has panicked holds, unless the committer has it:
 // the process goes on, and nobody else would. An intent that it leaves open is for
-// the next start. The workspace is used no more.
+// the next start. Its buyer may have the lead, so the values of its duplicates stay
+// claimed until then. The workspace is used no more.
 func (in *ingest) collapse() {
+	open := in.courier != nil && in.courier.post != nil
 	if in.courier != nil {
 		in.dismiss(in.courier)
 	}
 	if !in.queued {
 		in.engine.state.Release(&in.hold)
 	}
-	in.engine.state.Release(&in.posting)
+	if !open {
+		in.engine.state.Release(&in.posting)
+	}
 }
 
 func (in *ingest) run() (Answer, error) {
@@ -195,7 +200,7 @@ func (in *ingest) describe() {
 func (in *ingest) inbound() (market.Reason, error) {
 	campaign := in.open.Campaign
 	for i := range campaign.Filters {
-		if !campaign.Filters[i].Pass(&in.lead) {
+		if !campaign.Filters[i].Passes(&in.lead) {
 			return market.ReasonFiltered, nil
 		}
 	}

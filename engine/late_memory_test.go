@@ -7,11 +7,15 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/engine/ledger"
 )
 
 // A lead that nobody knows to have arrived stays in memory until somebody does,
 // however long that takes: whose it is, and what it earns, is nowhere else.
 func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: make test-long sends the 30,000 other leads")
+	}
 	for _, row := range []struct {
 		what   string
 		settle func(x *exchange, a engine.Answer) string
@@ -51,7 +55,7 @@ func TestUnknownDeliveriesAreNotForgotten(t *testing.T) {
 			if !slices.Contains(x.owed(), row.tells+" "+lost.Lead.String()) {
 				t.Error("its supplier is not told")
 			}
-			s, _ := x.statement(engine.Party{Kind: event.NameSupplier, Ref: x.lead(lost).Supplier}, from, time.Now().Add(time.Second))
+			s, _ := x.statement(ledger.Party{Kind: event.NameSupplier, Ref: x.lead(lost).Supplier}, from, time.Now().Add(time.Second))
 			earned := "0"
 			for _, total := range s.Totals {
 				earned = total.Amount.String()

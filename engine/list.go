@@ -6,6 +6,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/fingerprint"
 	"pingpost/engine/state"
 )
 
@@ -21,7 +22,7 @@ func (e *Engine) List(id market.ListID) (*market.List, error) {
 // LoadList gives a suppression list new contents: the next lead is held against
 // them. The file that they are in is durable already. ErrNotFound: the configuration
 // has no such list.
-func (e *Engine) LoadList(id market.ListID, table *market.Table, file state.ListFile) error {
+func (e *Engine) LoadList(id market.ListID, table *fingerprint.Table, file state.ListFile) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
 	list, err := e.List(id)

@@ -38,7 +38,7 @@ func (e *Engine) LookAsSupplier(id market.LeadID, supplier market.Ref, until int
 	if decided == nil {
 		return look, err
 	}
-	look.Own, look.Auction = ownID(decided), decided.Theirs
+	look.Own, look.Auction = ownID(decided), decided.SellerAuction
 	if look.Auction == "" {
 		look.Auction = auctionOf(decided)
 	}
@@ -64,7 +64,7 @@ func (e *Engine) LookAsBuyer(id market.LeadID, buyer market.Ref, until int64) (L
 func (e *Engine) look(lead *state.Lead) Look {
 	look := Look{
 		Lead: lead.ID, Status: lead.Status, Delivery: lead.Delivery, Reason: lead.Reason, Return: lead.Return(),
-		Campaign: e.state.NameOf(event.NameCampaign, lead.Campaign), Created: lead.Decided, Test: lead.Test(),
+		Campaign: e.state.NameOf(event.NameCampaign, lead.Campaign), Created: lead.Decided, Test: lead.IsTest(),
 	}
 	if lead.Buyer != 0 && lead.Status != market.StatusUnmatched {
 		look.Buyer = e.state.NameOf(event.NameBuyer, lead.Buyer)

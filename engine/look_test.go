@@ -40,7 +40,7 @@ func TestLooksOnTheWay(t *testing.T) {
 		{"once it was taken", []reply{accepts.in(time.Second)}, 2 * time.Second, "blue", "ACCEPTED/delivered/none  blue 8USD, ACCEPTED/delivered/none  blue 10USD"},
 		{"after the answer", []reply{hangs}, 6 * time.Second, "blue", "ACCEPTED/pending/none  blue 8USD, ACCEPTED/pending/none  blue 10USD"},
 		{"when nobody knows", []reply{breaks}, time.Hour, "blue", "ACCEPTED/unknown/none  blue 8USD, ACCEPTED/unknown/none  blue 10USD"},
-		{"refused after the answer", []reply{hangs, refuses}, time.Hour, "blue", "UNMATCHED/failed/none post_rejected  0, UNMATCHED/failed/none post_rejected  0"},
+		{"refused after the answer", []reply{refuses.in(8 * time.Second)}, time.Hour, "blue", "UNMATCHED/failed/none post_rejected  0, UNMATCHED/failed/none post_rejected  0"},
 		{"refused before it", []reply{refuses}, time.Hour, "blue", "UNMATCHED/failed/none post_rejected  0, " + nobody},
 	}
 	for _, test := range tests {

@@ -46,8 +46,8 @@ func (n *numbering) number(c *market.Catalog) {
 		for _, limit := range campaign.Caps {
 			n.cap(limit, campaign.Ref, 0)
 		}
-		for i := range campaign.Lineup {
-			seat := &campaign.Lineup[i]
+		for i := range campaign.FilterSets {
+			seat := &campaign.FilterSets[i]
 			for _, limit := range seat.Caps {
 				n.cap(limit, campaign.Ref, seat.Buyer.Ref)
 			}
@@ -60,7 +60,7 @@ func (n *numbering) name(kind event.NameKind, id string) market.Ref {
 		return ref
 	}
 	if n.next[kind] == 0 {
-		n.next[kind] = market.Ref(n.state.Names(kind))
+		n.next[kind] = market.Ref(n.state.NameCount(kind))
 	}
 	n.next[kind]++
 	fact := n.fact()

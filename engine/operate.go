@@ -12,6 +12,9 @@ import (
 var (
 	ErrNotFound = errors.New("there is no such thing")
 	ErrConflict = errors.New("that cannot be done as things stand")
+
+	// ErrNoAccount is returned for a buyer whose money is not limited.
+	ErrNoAccount = errors.New("the buyer has no account")
 )
 
 // Operator is someone who steers the exchange: each of these verbs says in its fact
@@ -33,7 +36,7 @@ func (e Operator) Pause(door event.NameKind, id string, paused bool) error {
 	if now, _ := e.state.Paused(door, ref); now == paused {
 		return nil
 	}
-	return e.commit(&event.DoorSet{Door: door, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.PauseSet{Target: door, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // SetSecret replaces a secret that the exchange presents.
@@ -56,6 +59,9 @@ func (e Operator) TopUp(buyer market.BuyerID, amount market.Money, note string) 
 	if ref == 0 {
 		return fmt.Errorf("%w: no buyer %q was ever configured", ErrNotFound, buyer)
 	}
+	if !e.state.HasOpeningBalance(ref) {
+		return fmt.Errorf("%w: buyer %q has no funds in the configuration, so its money is not limited; give it funds first", ErrNoAccount, buyer)
+	}
 	return e.commit(&event.FundsMoved{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
@@ -65,11 +71,11 @@ func (e Operator) TopUp(buyer market.BuyerID, amount market.Money, note string) 
 func (e Operator) Resolve(lead market.LeadID, how event.Settlement) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
-	post := e.state.Post(lead)
+	post := e.state.OpenPost(lead)
 	if post == nil {
 		return fmt.Errorf("%w: lead %s has no open delivery", ErrNotFound, lead)
 	}
-	if !post.Unknown {
+	if !post.Exhausted {
 		return fmt.Errorf("%w: the delivery of lead %s is still being tried", ErrConflict, lead)
 	}
 	c, err := e.couriers.open(e.Engine, lead)
@@ -93,7 +99,7 @@ func (e Operator) Resolve(lead market.LeadID, how event.Settlement) error {
 		e.couriers.close(c)
 		return err
 	}
-	c.take(e.state.Post(lead))
+	c.take(e.state.OpenPost(lead))
 	c.doubtful = true
 	e.goOn(c)
 	return nil

@@ -21,8 +21,8 @@ func TestFactsSayWhoAsked(t *testing.T) {
 			t.Fatal(got)
 		}
 		for _, entry := range x.log.durable()[first:] {
-			if fact := must[event.Event](t)(new(event.Decoder).Decode(entry.data)); event.By(fact) != "" {
-				t.Errorf("%s is by %q", event.Describe(fact), event.By(fact))
+			if fact := must[event.Event](t)(new(event.Decoder).Decode(entry.data)); event.RequestedBy(fact) != "" {
+				t.Errorf("%s is by %q", event.Describe(fact), event.RequestedBy(fact))
 			}
 		}
 		for what, do := range map[string]func() error{
@@ -50,7 +50,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 			if err := do(); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
-			if fact := x.lastFact(); x.log.len() == before || event.By(fact) != "anna" {
+			if fact := x.lastFact(); x.log.len() == before || event.RequestedBy(fact) != "anna" {
 				t.Errorf("%s: the last fact is %s", what, event.Describe(fact))
 			}
 		}
@@ -63,11 +63,11 @@ func TestFactsSayWhoAsked(t *testing.T) {
 			"resent":  func() error { return anna.ResendHook(dead[0].Lead, dead[0].Type) },
 			"dropped": func() error { return anna.DropHook(dead[1].Lead, dead[1].Type) },
 		} {
-			if err := do(); err != nil || event.By(x.lastFact()) != "anna" {
+			if err := do(); err != nil || event.RequestedBy(x.lastFact()) != "anna" {
 				t.Errorf("%s: %v, %s", what, err, event.Describe(x.lastFact()))
 			}
 		}
-		if n, err := anna.ResendAllHooks("acme"); n != 1 || err != nil || event.By(x.lastFact()) != "anna" {
+		if n, err := anna.ResendAllHooks("acme"); n != 1 || err != nil || event.RequestedBy(x.lastFact()) != "anna" {
 			t.Errorf("the others: %d, %v, %s", n, err, event.Describe(x.lastFact()))
 		}
 	})
@@ -78,7 +78,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		x.world.script("blue", breaks)
 		answer := must[engine.Answer](t)(x.send(person(1)))
 		time.Sleep(time.Hour)
-		if err := x.engine.By("anna").Resolve(answer.Lead, event.SettledConfirmed); err != nil || event.By(x.lastFact()) != "anna" {
+		if err := x.engine.By("anna").Resolve(answer.Lead, event.SettledConfirmed); err != nil || event.RequestedBy(x.lastFact()) != "anna" {
 			t.Errorf("%v, %s", err, event.Describe(x.lastFact()))
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pingpost/engine/market"
+	"pingpost/engine/market/format"
 )
 
 // Person is what a lead could be known by in a text: words, and the digits of numbers.
@@ -112,5 +112,5 @@ func appendSmall(dst, text []byte) []byte {
 			return append(dst, bytes.ToLower(text)...)
 		}
 	}
-	return market.AppendLower(dst, text)
+	return format.AppendLower(dst, text)
 }

@@ -6,20 +6,21 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/route"
+	"pingpost/engine/selection"
 	"pingpost/engine/state"
 )
 
 // PingRequest is a ping as it arrived: a seller's, or a supplier's question who
 // is there to buy. What it refers to must stay as it is until the call returns.
 type PingRequest struct {
-	Supplier *market.Supplier // whose credential came with it
-	Members  []market.Member  // of the body
-	Body     []byte           // its very bytes, for the idempotency key's sake
-	Key      []byte           // Idempotency-Key; empty: none
-	BadKey   bool             // one came that is none
-	Test     bool             // it says that it is a test
-	BadTest  bool             // what it says of that is neither yes nor no
+	Supplier *market.Supplier    // whose credential came with it
+	Members  []market.Member     // of the body
+	Body     []byte              // its very bytes, for the idempotency key's sake
+	Key      []byte              // Idempotency-Key; empty: none
+	BadKey   bool                // one came that is none
+	Test     bool                // it says that it is a test
+	BadTest  bool                // what it says of that is neither yes nor no
+	Faults   []market.FieldError // in the request beside its body; reported with the body's
 	Request  market.RequestID
 	Received int64  // Unix nanoseconds
 	Hops     int    // how many exchanges it has been through
@@ -41,7 +42,7 @@ type PingAnswer struct {
 	Amount     market.Money
 	Currency   market.Currency
 	ValidUntil int64
-	Passed     market.Passed
+	Passed     market.FiltersPassed
 
 	// Of an availability ping.
 	Campaign  string
@@ -68,16 +69,14 @@ type ping struct {
 	open     *open // nil: there is no campaign for it
 	now      int64
 
-	theirs      []byte // the seller's auction id
-	vertical    []byte
-	subVertical []byte
-	expires     int64 // when the caller no longer listens
+	theirs  []byte // the seller's auction id
+	expires int64  // when the caller no longer listens
 
 	lead       market.Lead
 	faults     []market.FieldError
-	candidates route.Candidates
+	candidates selection.Candidates
 	auction    auction
-	hold       state.Hold
+	hold       state.Reservation
 	fact       event.AuctionHeld
 	way        pending // of the fact and the hold, through the log
 	room       []byte
@@ -127,11 +126,11 @@ func (e *Engine) auctioned(req *PingRequest, endpoint byte) (PingAnswer, error) 
 func (p *ping) begin(e *Engine, req *PingRequest, plan *plan, endpoint byte) {
 	p.engine, p.req, p.plan, p.open, p.endpoint, p.now = e, req, plan, nil, endpoint, req.Received
 	p.test = req.Test || req.Supplier.Test
-	p.theirs, p.vertical, p.subVertical = nil, nil, nil
+	p.theirs = nil
 	p.expires = req.Received + bidWindow
 	p.faults = p.faults[:0]
 	p.fact.Reset()
-	p.candidates.Forget()
+	p.candidates.ClearOutcomes()
 	p.auction.reset()
 }
 
@@ -198,11 +197,11 @@ func (p *ping) claimKey() (answer PingAnswer, found bool, err error) {
 			if err := p.wait(keyed.Wait); err != nil {
 				return answer, false, err
 			}
-		case !keyed.Used():
+		case !keyed.IsUsed():
 			use.Until = p.now + int64(e.opt.PingIdempotency)
 			p.fact.Idempotency = use
 			return answer, false, nil
-		case !keyed.Same:
+		case !keyed.SameBody:
 			return answer, true, &Refusal{Code: KeyReused}
 		default:
 			answer, err = e.repeatAuction(keyed.Seq, p.ceiling())
@@ -235,7 +234,7 @@ func (p *ping) claimName() error {
 	}
 	p.fact.Name = e.auctionName(bySellersID.in(p.test), p.req.Supplier, p.theirs)
 	for {
-		found, wait := e.state.ClaimName(&p.hold, p.fact.Name, p.now)
+		found, wait := e.state.ClaimAuctionName(&p.hold, p.fact.Name, p.now)
 		switch {
 		case found:
 			return &Refusal{Code: AuctionExists}
@@ -266,7 +265,7 @@ func (e *Engine) repeatAuction(seq uint64, until int64) (PingAnswer, error) {
 // answerOfAuction is what the caller is told, at first and ever after.
 func (e *Engine) answerOfAuction(fact *event.AuctionHeld) PingAnswer {
 	answer := PingAnswer{
-		Auction: fact.Auction, Request: fact.Request, Reason: fact.Reason, Theirs: fact.Theirs,
+		Auction: fact.Auction, Request: fact.Request, Reason: fact.Reason, Theirs: fact.SellerAuction,
 		Token: fact.Token, Bid: !fact.Token.IsZero(),
 		Campaign: e.state.NameOf(event.NameCampaign, fact.Campaign), ExpiresAt: fact.Began + bidWindow,
 	}
@@ -275,7 +274,7 @@ func (e *Engine) answerOfAuction(fact *event.AuctionHeld) PingAnswer {
 		switch {
 		case bid.Token == "":
 		case answer.Bid && bid.Outcome == market.OutcomeWon:
-			answer.Amount, answer.Currency, answer.ValidUntil, answer.Passed = bid.Payout, bid.Currency, bid.ValidUntil, fact.Passed
+			answer.Amount, answer.Currency, answer.ValidUntil, answer.Passed = bid.Payout, bid.Currency, bid.ValidUntil, fact.FiltersPassed
 		case !answer.Bid:
 			answer.Offers = append(answer.Offers, PingOffer{
 				Buyer: e.state.NameOf(event.NameBuyer, bid.Buyer), Amount: bid.Payout, Currency: bid.Currency, ValidUntil: bid.ValidUntil,

@@ -7,6 +7,7 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/market"
+	"pingpost/engine/market/format"
 )
 
 // The members of a ping that are no field of a lead.
@@ -51,12 +52,12 @@ func (p *ping) checkSellers() error {
 	case len(p.req.Key) == 0:
 		p.fault("Idempotency-Key", errcode.FieldMissingRequired, "1 to 255 visible ASCII characters")
 	}
-	p.checkTest()
+	p.checkHead()
 	p.theirs = p.frame(memberAuction, true)
-	p.vertical = p.frame(memberVertical, true)
-	p.subVertical = p.frame(memberSubVertical, false)
+	vertical := p.frame(memberVertical, true)
+	subVertical := p.frame(memberSubVertical, false)
 	p.readExpiry()
-	p.open = p.engine.auctioning(p.plan, p.req.Supplier.ID, p.vertical, p.subVertical, p.test)
+	p.open = p.engine.auctioning(p.plan, p.req.Supplier.ID, vertical, subVertical, p.test)
 	mapping := p.mapping()
 	p.lead.Reset(mapping.Slots())
 	p.faults = mapping.FillPing(&p.lead, p.req.Members, market.UnknownKeep, p.faults)
@@ -65,10 +66,12 @@ func (p *ping) checkSellers() error {
 	return p.verdict()
 }
 
-func (p *ping) checkTest() {
+// checkHead reports faults beside the body.
+func (p *ping) checkHead() {
 	if p.req.BadTest {
 		p.fault(headerTest, errcode.FieldInvalidFormat, expectedTest)
 	}
+	p.faults = append(p.faults, p.req.Faults...)
 }
 
 // mapping is the campaign's, or the one without fields of its own.
@@ -94,7 +97,7 @@ func (p *ping) fault(field, code, expected string) {
 // member finds a member that says something.
 func (p *ping) member(name string) *market.Member {
 	for i := range p.req.Members {
-		if m := &p.req.Members[i]; string(m.Name) == name && !m.Missing() {
+		if m := &p.req.Members[i]; string(m.Name) == name && !m.IsMissing() {
 			return m
 		}
 	}
@@ -133,7 +136,7 @@ func (p *ping) readExpiry() {
 		p.fault(memberExpires, errcode.FieldWrongType, expected)
 		return
 	}
-	at, ok := market.ParseTimestamp(m.Text)
+	at, ok := format.ParseTimestamp(m.Text)
 	switch {
 	case !ok:
 		p.fault(memberExpires, errcode.FieldInvalidFormat, expected)
@@ -156,7 +159,7 @@ func (p *ping) checkSignals(mapping *market.Mapping) {
 		if m.Kind == signal.kind {
 			code = ""
 			if m.Kind == market.JSONNumber {
-				_, code = market.ReadInteger(m.Text)
+				_, code = format.ReadInteger(m.Text)
 			}
 		}
 		if code != "" {
@@ -168,7 +171,7 @@ func (p *ping) checkSignals(mapping *market.Mapping) {
 // hasOwn tells whether the campaign has a field of its own that arrives so.
 func hasOwn(mapping *market.Mapping, name string) bool {
 	for slot := market.FirstCustom; int(slot) < mapping.Slots(); slot++ {
-		if mapping.NameOf(slot) == name {
+		if mapping.ArrivalName(slot) == name {
 			return true
 		}
 	}

@@ -19,7 +19,9 @@ func (p *ping) hearBuyers() error {
 		p.engine.opt.Note.Held(campaign, p.req.Supplier, &a.noted)
 		return nil
 	}
-	a.prepare(p.engine, p.open, p.fact.Auction, p.now, p.expires-int64(margin), p.now+bidWindow)
+	ceiling := p.now + bidWindow
+	limit := min(p.expires-int64(margin), ceiling-int64(p.open.Campaign.PingReserve))
+	a.prepare(p.engine, p.open, p.fact.Auction, p.now, limit, ceiling)
 	a.spent = p.req.Spent
 	a.lead, a.candidates, a.request, a.hops = &p.lead, &p.candidates, p.req.Request, p.req.Hops+1
 	if err := a.hold(p.req.Supplier); err != nil {
@@ -29,7 +31,7 @@ func (p *ping) hearBuyers() error {
 		p.fact.Reason = a.reason()
 		return nil
 	}
-	p.win(a.offers[0].Seat)
+	p.win(a.offers[0].FilterSet)
 	return nil
 }
 
@@ -42,7 +44,7 @@ func (p *ping) inbound() market.Reason {
 		return market.ReasonLoop
 	}
 	for i := range p.open.Campaign.Filters {
-		if !p.open.Campaign.Filters[i].Pass(&p.lead) {
+		if !p.open.Campaign.Filters[i].Passes(&p.lead) {
 			return market.ReasonFiltered
 		}
 	}
@@ -53,22 +55,22 @@ func (p *ping) inbound() market.Reason {
 // what the lead has passed; who asked who is there to buy chooses by the buyer's
 // name.
 func (p *ping) win(seat int) {
-	p.candidates.DropOne(seat, market.OutcomeWon)
+	p.candidates.Exclude(seat, market.OutcomeWon)
 	p.fact.Until = p.auction.bid(seat).ValidUntil
 	if p.endpoint == endpointPing {
 		p.engine.opt.Entropy(p.fact.Token[:])
-		p.fact.Passed = p.open.Campaign.PassedAt(seat)
+		p.fact.FiltersPassed = p.open.Campaign.FiltersPassed(seat)
 	}
 }
 
 // describe completes the fact.
 func (p *ping) describe() {
-	e, a, fact := p.engine, &p.auction, &p.fact
+	a, fact := &p.auction, &p.fact
 	fact.Request, fact.Supplier = p.req.Request, p.req.Supplier.Ref
 	fact.Catalog = p.plan.catalog.Version
 	fact.Began, fact.Deadline = p.now, p.now
-	fact.Keep = p.now + int64(e.opt.PingIdempotency)
-	fact.Theirs = string(p.theirs)
+	fact.Keep = p.now + p.nameKept()
+	fact.SellerAuction = string(p.theirs)
 	fact.Hops, fact.Test = uint32(max(0, p.req.Hops)), p.test
 	if p.open != nil {
 		fact.Campaign = p.open.Campaign.Ref
@@ -81,29 +83,32 @@ func (p *ping) describe() {
 	p.recordFields()
 }
 
-// recordFields enters what the ping said of the lead. Nothing of it tells who
-// that is: it was refused otherwise.
+// nameKept returns how long, in nanoseconds, the auction's name cannot be used for
+// another. Without a campaign that is a bid's window: no auction was held under the
+// name, so there is nothing to sell by it, and memory would grow by a row with every
+// such ping for as long as answers are kept.
+func (p *ping) nameKept() int64 {
+	if p.open == nil {
+		return bidWindow
+	}
+	return int64(p.engine.opt.PingIdempotency)
+}
+
+// recordFields enters the fields that a post may take from its ping: those of the
+// campaign's mapping. Members that the mapping does not know go to buyers and not
+// into the log, because no later step reads them and a seller could fill the disk
+// with them. A ping without a campaign has no post, so it leaves no fields.
+//
+// A ping names no person: one that does is refused before this.
 func (p *ping) recordFields() {
-	mapping, fact := p.mapping(), &p.fact
+	if p.open == nil {
+		return
+	}
+	mapping, fact := p.open.Campaign.Mapping, &p.fact
 	for slot := range p.lead.Values {
 		value := &p.lead.Values[slot]
 		if value.Kind != market.KindAbsent {
-			fact.Fields = append(fact.Fields, event.Field{Name: mapping.Recorded(market.Slot(slot)), Kind: value.Kind, Text: value.Text})
-		}
-	}
-	for i := range p.lead.Extras {
-		extra := &p.lead.Extras[i]
-		fact.Fields = append(fact.Fields, event.Field{Name: string(extra.Name), Kind: extra.Value.Kind, Text: extra.Value.Text})
-	}
-	if p.open != nil {
-		return
-	}
-	for _, said := range [...]event.Field{
-		{Name: memberVertical, Kind: market.KindString, Text: p.vertical},
-		{Name: memberSubVertical, Kind: market.KindString, Text: p.subVertical},
-	} {
-		if len(said.Text) > 0 {
-			fact.Fields = append(fact.Fields, said)
+			fact.Fields = append(fact.Fields, event.Field{Name: mapping.LogName(market.Slot(slot)), Kind: value.Kind, Text: value.Text})
 		}
 	}
 }

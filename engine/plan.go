@@ -5,9 +5,11 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"pingpost/engine/bitset"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/route"
+	"pingpost/engine/market/fingerprint"
+	"pingpost/engine/selection"
 )
 
 // plan is a catalog with all that is computed from it. Immutable but for the
@@ -16,9 +18,9 @@ import (
 type plan struct {
 	catalog   *market.Catalog
 	campaigns map[market.CampaignID]*open
-	tables    map[market.Ref]*market.Table    // of suppression lists, by the list's number
-	lines     map[line][]*open                // ping_post campaigns, by line of business, then id
-	hooks     map[market.Ref]*market.Endpoint // of the suppliers that have a webhook
+	tables    map[market.Ref]*fingerprint.Table // of suppression lists, by the list's number
+	lines     map[line][]*open                  // ping_post campaigns, by line of business, then id
+	hooks     map[market.Ref]*market.Endpoint   // of the suppliers that have a webhook
 }
 
 // line is a line of business, as pings name it.
@@ -26,20 +28,20 @@ type line struct{ vertical, subVertical string }
 
 // open is a campaign ready for leads.
 type open struct {
-	*route.Lineup
-	doors atomic.Pointer[route.Doors]
+	*selection.FilterSets
+	doors atomic.Pointer[selection.Availability]
 
 	// Of ping_post campaigns alone, by seat: how its buyer is asked, and which
 	// seats have a buyer that can be.
 	askers    []*asker
-	reachable market.Bits
+	reachable bitset.Set
 
-	test      bool        // a rehearsal
-	barred    market.Bits // of one: the seats that no test lead comes to
+	test      bool       // a rehearsal
+	barred    bitset.Set // of one: the seats that no test lead comes to
 	rehearsal func() *open
 }
 
-func newPlan(catalog *market.Catalog, tables map[market.Ref]*market.Table, all askers, now int64) *plan {
+func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.Table, all askers, now int64) *plan {
 	p := &plan{
 		catalog: catalog, tables: tables,
 		campaigns: make(map[market.CampaignID]*open, len(catalog.Campaigns)),
@@ -47,12 +49,12 @@ func newPlan(catalog *market.Catalog, tables map[market.Ref]*market.Table, all a
 		hooks:     make(map[market.Ref]*market.Endpoint),
 	}
 	for _, supplier := range catalog.Suppliers {
-		if supplier.Hooks != nil {
-			p.hooks[supplier.Ref] = supplier.Hooks
+		if supplier.Webhooks != nil {
+			p.hooks[supplier.Ref] = supplier.Webhooks
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
-		o := &open{Lineup: route.Compile(catalog.Campaigns[id])}
+		o := &open{FilterSets: selection.Compile(catalog.Campaigns[id])}
 		o.rehearses()
 		p.campaigns[id] = o
 		if o.Campaign.Method != market.PingPost {
@@ -66,12 +68,12 @@ func newPlan(catalog *market.Catalog, tables map[market.Ref]*market.Table, all a
 }
 
 func (o *open) prepare(askerOf func(*market.Buyer) *asker) {
-	o.reachable = market.NewBits(o.Seats())
-	for i := range o.Campaign.Lineup {
-		buyer := o.Campaign.Lineup[i].Buyer
+	o.reachable = bitset.New(o.Len())
+	for i := range o.Campaign.FilterSets {
+		buyer := o.Campaign.FilterSets[i].Buyer
 		o.askers = append(o.askers, askerOf(buyer))
 		if buyer.Ping != nil {
-			o.reachable.Set(i)
+			o.reachable.Add(i)
 		}
 	}
 }
@@ -85,7 +87,7 @@ func (p *plan) campaign(id market.CampaignID, test bool) *open { return p.campai
 // should not have, it is the first by id.
 func (e *Engine) auctioning(p *plan, supplier market.SupplierID, vertical, subVertical []byte, test bool) *open {
 	for _, o := range p.lines[line{string(vertical), string(subVertical)}] {
-		if paused, _ := e.state.Paused(event.NameCampaign, o.Campaign.Ref); !paused && o.Campaign.Takes(supplier) {
+		if paused, _ := e.state.Paused(event.NameCampaign, o.Campaign.Ref); !paused && o.Campaign.AcceptsSupplier(supplier) {
 			return o.as(test)
 		}
 	}

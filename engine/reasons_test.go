@@ -208,7 +208,7 @@ func TestTrailNamesEachCandidateOnce(t *testing.T) {
 					clear(seen)
 				}
 				for _, step := range trail {
-					for i := step.Seats.Next(0); i >= 0; i = step.Seats.Next(i + 1) {
+					for i := step.FilterSets.Next(0); i >= 0; i = step.FilterSets.Next(i + 1) {
 						if had, twice := seen[i]; twice {
 							t.Errorf("seat %d came to %s and to %s", i, had, step.Outcome)
 						}

@@ -1,9 +1,10 @@
 package engine
 
 import (
+	"pingpost/engine/bitset"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/route"
+	"pingpost/engine/selection"
 )
 
 // recordFields enters the lead's values into the fact: those that tell who it is, and
@@ -14,17 +15,17 @@ func (in *ingest) recordFields() {
 	in.person.Reset()
 	for slot := range in.lead.Values {
 		value := &in.lead.Values[slot]
-		if value.Kind != market.KindAbsent && mapping.Personal(market.Slot(slot)) {
-			in.recordPersonal(mapping.NameOf(market.Slot(slot)), value)
+		if value.Kind != market.KindAbsent && mapping.IsPersonal(market.Slot(slot)) {
+			in.recordPersonal(mapping.ArrivalName(market.Slot(slot)), value)
 		}
 	}
 	for i := range in.lead.Extras {
 		in.recordPersonal(string(in.lead.Extras[i].Name), &in.lead.Extras[i].Value)
 	}
 	for slot := range in.lead.Values {
-		value, name := &in.lead.Values[slot], mapping.Recorded(market.Slot(slot))
+		value, name := &in.lead.Values[slot], mapping.LogName(market.Slot(slot))
 		switch {
-		case value.Kind == market.KindAbsent || mapping.Personal(market.Slot(slot)):
+		case value.Kind == market.KindAbsent || mapping.IsPersonal(market.Slot(slot)):
 		case value.Kind == market.KindString && in.person.In(value.Text):
 			in.contact.Fields = append(in.contact.Fields, event.Field{Name: name, Kind: value.Kind, Text: value.Text})
 		default:
@@ -55,9 +56,9 @@ func appendTrail(trail []event.Step, in *ingest) []event.Step {
 	return appendSteps(trail, &in.candidates)
 }
 
-func appendSteps(trail []event.Step, candidates *route.Candidates) []event.Step {
-	candidates.Each(func(outcome market.Outcome, seats market.Bits) {
-		trail = append(trail, event.Step{Outcome: outcome, Seats: seats})
+func appendSteps(trail []event.Step, candidates *selection.Candidates) []event.Step {
+	candidates.EachOutcome(func(outcome market.Outcome, seats bitset.Set) {
+		trail = append(trail, event.Step{Outcome: outcome, FilterSets: seats})
 	})
 	return trail
 }

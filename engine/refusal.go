@@ -19,7 +19,12 @@ type Refusal struct {
 	Request  market.RequestID    // of the call that was answered first; zero: there is no fact
 	Replayed bool
 
-	Objection market.Objection // of invalid_transition: what is in the way
+	Objection market.ReportRejection // of invalid_transition: what is in the way
+
+	// Of rate_limited: the seller's limit on open auctions, and the time in Unix
+	// nanoseconds at which all auctions that are open now have ended.
+	Limit int
+	Reset int64
 }
 
 // RefusalCode is the error's code on the wire.

@@ -3,9 +3,10 @@ package engine
 import (
 	"sync"
 
+	"pingpost/engine/bitset"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/route"
+	"pingpost/engine/selection"
 	"pingpost/engine/state"
 )
 
@@ -33,17 +34,17 @@ import (
 func rehearsal(of *market.Campaign) *open {
 	campaign := *of
 	campaign.Caps, campaign.Duplicates = nil, market.DuplicateRule{}
-	campaign.Lineup = make([]market.Seat, len(of.Lineup))
-	barred := market.NewBits(len(of.Lineup))
-	for i := range of.Lineup {
-		seat := &campaign.Lineup[i]
-		*seat = of.Lineup[i]
+	campaign.FilterSets = make([]market.FilterSet, len(of.FilterSets))
+	barred := bitset.New(len(of.FilterSets))
+	for i := range of.FilterSets {
+		seat := &campaign.FilterSets[i]
+		*seat = of.FilterSets[i]
 		seat.Buyer, seat.Caps = stagehand(seat.Buyer), nil
-		if bars(of.Lineup[i].Buyer, of.Method) {
-			barred.Set(i)
+		if bars(of.FilterSets[i].Buyer, of.Method) {
+			barred.Add(i)
 		}
 	}
-	o := &open{Lineup: route.Compile(&campaign), test: true, barred: barred}
+	o := &open{FilterSets: selection.Compile(&campaign), test: true, barred: barred}
 	if campaign.Method == market.PingPost {
 		o.prepare(func(*market.Buyer) *asker { return nil })
 	}
@@ -79,17 +80,17 @@ func (o *open) rehearses() {
 }
 
 // Screen is the lineup's, and takes out the seats that no test lead comes to.
-func (o *open) Screen(lead *market.Lead, c *route.Candidates) {
-	o.Lineup.Screen(lead, c)
+func (o *open) Screen(lead *market.Lead, c *selection.Candidates) {
+	o.FilterSets.FilterLead(lead, c)
 	if o.barred != nil {
-		c.Drop(o.barred, market.OutcomeFiltered)
+		c.ExcludeAll(o.barred, market.OutcomeFiltered)
 	}
 }
 
 // seatOf is a buyer's seat, -1 where it has none that leads come to.
 func (o *open) seatOf(buyer market.Ref) int {
-	for i := range o.Campaign.Lineup {
-		if o.Campaign.Lineup[i].Buyer.Ref == buyer && (o.barred == nil || !o.barred.Has(i)) {
+	for i := range o.Campaign.FilterSets {
+		if o.Campaign.FilterSets[i].Buyer.Ref == buyer && (o.barred == nil || !o.barred.Has(i)) {
 			return i
 		}
 	}
@@ -97,10 +98,10 @@ func (o *open) seatOf(buyer market.Ref) int {
 }
 
 // turnOf is whose turn it is among the members of a set: taken, or only looked at.
-func (o *open) turnOf(s *state.State, h *state.Hold, set uint64, weights []int32) (turn event.Turn, member uint32) {
+func (o *open) turnOf(s *state.State, h *state.Reservation, set uint64, weights []int32) (turn event.Turn, member uint32) {
 	if o.test {
 		return event.Turn{}, s.NextTurn(o.Campaign.Ref, set, weights)
 	}
-	turn = s.TakeTurn(h, o.Campaign.Ref, set, weights)
+	turn = s.ReserveTurn(h, o.Campaign.Ref, set, weights)
 	return turn, turn.Member
 }

@@ -213,8 +213,8 @@ func TestLostTestLeadsShutNoDoor(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		blue := x.engine.Catalog().Buyers["blue"].Ref
-		if x.state.Unknown(blue, true) != 1000 || x.state.Unknown(blue, false) != 0 || x.state.AllUnknown() != 0 {
-			t.Fatalf("%d tests, %d in earnest, %d in all", x.state.Unknown(blue, true), x.state.Unknown(blue, false), x.state.AllUnknown())
+		if x.state.UnknownDeliveries(blue, true) != 1000 || x.state.UnknownDeliveries(blue, false) != 0 || x.state.AllUnknownDeliveries() != 0 {
+			t.Fatalf("%d tests, %d in earnest, %d in all", x.state.UnknownDeliveries(blue, true), x.state.UnknownDeliveries(blue, false), x.state.AllUnknownDeliveries())
 		}
 		if got := x.tell(person(2000).asTest()); got != "no_bid" {
 			t.Errorf("one more test: %s", got)

@@ -38,7 +38,7 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 		return err
 	}
 	defer e.changing.drop(&taken)
-	waiting, waits := e.state.Waiting(id)
+	waiting, waits := e.state.PendingReturn(id)
 	if !waits {
 		if _, known := e.state.Lead(id); !known {
 			return fmt.Errorf("%w: no lead %s is known", ErrNotFound, id)
@@ -49,10 +49,10 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 	if err != nil {
 		return err
 	}
-	change.Waited = true
+	change.WasPending = true
 	if approve {
 		change.Result = event.ChangeDone
-		change.Hook = p.owes(change.Supplier, market.HookReturned)
+		change.Webhook = p.owes(change.Supplier, market.WebhookReturned)
 	} else {
 		change.Result = event.ChangeRefused
 		change.Return = event.Return{Campaign: change.Return.Campaign, Month: change.Return.Month}
@@ -75,14 +75,14 @@ func (e *Engine) takeLead(id market.LeadID, until int64) (taken []market.LeadID,
 // asked is the change that a buyer asked for when a return began to wait. The lead
 // may have left memory since. Where history no longer holds the report, it is put
 // together from the lead and the rules of today.
-func (e *Engine) asked(p *plan, id market.LeadID, waiting state.Waiting, until int64) (buyer market.Ref, change event.Change, err error) {
+func (e *Engine) asked(p *plan, id market.LeadID, waiting state.PendingReturn, until int64) (buyer market.Ref, change event.Change, err error) {
 	fact, err := e.readIfKept(waiting.Seq, until)
 	if err != nil {
 		return 0, change, err
 	}
 	if changed, ok := fact.(*event.StatusChanged); ok {
 		for i := range changed.Changes {
-			if c := &changed.Changes[i]; c.Lead == id && c.Result == event.ChangeWaits {
+			if c := &changed.Changes[i]; c.Lead == id && c.Result == event.ChangePending {
 				return changed.Buyer, *c, nil
 			}
 		}
@@ -107,12 +107,12 @@ func (e *Engine) WaitingReturns(after market.LeadID, most int) (page []WaitingRe
 	if p == nil {
 		return nil, 0, ErrUnavailable
 	}
-	all := e.state.WaitingLeads()
+	all := e.state.PendingReturnLeads()
 	for _, id := range all {
 		if len(page) == most {
 			break
 		}
-		waiting, waits := e.state.Waiting(id)
+		waiting, waits := e.state.PendingReturn(id)
 		if compareLeads(id, after) <= 0 || !waits {
 			continue
 		}
@@ -126,7 +126,7 @@ func (e *Engine) WaitingReturns(after market.LeadID, most int) (page []WaitingRe
 			back.Campaign = lead.Campaign
 		}
 		page = append(page, WaitingReturn{
-			Lead: id, Status: change.From, Reason: change.Reason, Asked: waiting.At, Test: known && lead.Test(),
+			Lead: id, Status: change.From, Reason: change.Reason, Asked: waiting.At, Test: known && lead.IsTest(),
 			Buyer:    e.state.NameOf(event.NameBuyer, buyer),
 			Supplier: e.state.NameOf(event.NameSupplier, change.Supplier),
 			Campaign: e.state.NameOf(event.NameCampaign, back.Campaign),

@@ -92,7 +92,7 @@ func TestApprovalKeepsToTheReport(t *testing.T) {
 		a := x.sold(1)
 		x.reported(saying(a, "returned").because("no such person").happened("2000-01-01T00:00:00Z"))
 		asked := x.lastFact().(*event.StatusChanged).Changes[0]
-		if asked.Hook != market.HookNone || x.tell(person(2)) != "gold" {
+		if asked.Webhook != market.WebhookNone || x.tell(person(2)) != "gold" {
 			t.Errorf("before it is approved: %+v", asked)
 		}
 		r.campaigns[0].returns = new(returns(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }))
@@ -110,7 +110,7 @@ func TestApprovalKeepsToTheReport(t *testing.T) {
 		}
 		fact := x.lastFact().(*event.StatusChanged)
 		want := asked
-		want.Result, want.Waited, want.Hook = event.ChangeDone, true, market.HookReturned
+		want.Result, want.WasPending, want.Webhook = event.ChangeDone, true, market.WebhookReturned
 		if got := fmt.Sprintf("%+v", fact.Changes[0]); got != fmt.Sprintf("%+v", want) || fact.Note != "fair" || fact.Buyer == 0 {
 			t.Errorf("%s\nwant %+v", got, want)
 		}

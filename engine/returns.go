@@ -17,7 +17,7 @@ type month struct {
 }
 
 func monthOf(lead *state.Lead) month {
-	return month{lead.Campaign, lead.Buyer, market.MonthOf(lead.Decided)}
+	return month{lead.Campaign, lead.Buyer, market.StartOfMonth(lead.Decided)}
 }
 
 func compareMonths(a, b month) int {
@@ -31,13 +31,13 @@ func (p *plan) returns(e *Engine, campaign market.Ref) market.ReturnRule {
 	if o := p.campaigns[market.CampaignID(e.state.NameOf(event.NameCampaign, campaign))]; o != nil {
 		return o.Campaign.Returns
 	}
-	return market.UsualReturns()
+	return market.DefaultReturnRule()
 }
 
 // limits tells whether the rule stands in the way of some of the lead's month.
 // All of it may always come back, since a lead does so once.
 func limits(rule *market.ReturnRule, lead *state.Lead) bool {
-	return rule.MaxShare < market.WholeShare && !lead.Test()
+	return rule.MaxShare < market.WholeShare && !lead.IsTest()
 }
 
 // limitedMonth is the month that a return counts in, where that is limited.
@@ -63,17 +63,17 @@ func (r *reporting) shareLeft(lead *state.Lead, rule *market.ReturnRule) bool {
 		return true
 	}
 	m := monthOf(lead)
-	sold, returned := r.engine.state.Month(m.campaign, m.buyer, m.began)
+	sold, returned := r.engine.state.MonthlySales(m.campaign, m.buyer, m.began)
 	if lead.Delivery == market.DeliveryUnknown {
 		sold++
 	}
-	return rule.Fits(returned+r.coming[m], sold)
+	return rule.AllowsAnother(returned+r.coming[m], sold)
 }
 
 // countReturn notes a return of this request, for those that come after it there.
 // A test lead's counts in no month.
 func (r *reporting) countReturn(lead *state.Lead) {
-	if lead.Test() {
+	if lead.IsTest() {
 		return
 	}
 	if r.coming == nil {
@@ -84,10 +84,10 @@ func (r *reporting) countReturn(lead *state.Lead) {
 
 // givenBack is what a lead's return gives back. Of a test lead that is nothing.
 func (e *Engine) givenBack(lead *state.Lead, rule *market.ReturnRule, until int64) (back event.Return, err error) {
-	if lead.Test() {
+	if lead.IsTest() {
 		return back, nil
 	}
-	back = event.Return{Campaign: lead.Campaign, Month: market.MonthOf(lead.Decided), Credit: lead.Price, Currency: lead.Currency}
+	back = event.Return{Campaign: lead.Campaign, Month: market.StartOfMonth(lead.Decided), Credit: lead.Price, Currency: lead.Currency}
 	if rule.ReversePayout {
 		back.Reverse = lead.Payout
 	}
@@ -122,9 +122,9 @@ func (e *Engine) chargesOf(lead *state.Lead, until int64) ([]event.Charge, error
 }
 
 // owes is what a supplier is owed of an event: nothing, where it hears of none.
-func (p *plan) owes(supplier market.Ref, of market.HookType) market.HookType {
+func (p *plan) owes(supplier market.Ref, of market.WebhookType) market.WebhookType {
 	if p.hooks[supplier] == nil {
-		return market.HookNone
+		return market.WebhookNone
 	}
 	return of
 }

@@ -6,12 +6,13 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/adapter"
 )
 
 // speaking puts the template into the place of the contract for blue's posts.
 func (x *exchange) speaking(template string) {
 	x.t.Helper()
-	adapter, mistakes := market.NewPostAdapter(market.FormatJSON, template)
+	adapter, mistakes := adapter.NewPost(market.FormatJSON, template, nil)
 	if len(mistakes) > 0 {
 		x.t.Fatal(mistakes)
 	}

@@ -73,7 +73,7 @@ func (in *ingest) fillPost(members []market.Member) {
 // wantText reports a member that is not there, or is no string.
 func (in *ingest) wantText(path string, m *market.Member, expected string) (text []byte) {
 	switch {
-	case m.Missing():
+	case m.IsMissing():
 		in.fault(path, errcode.FieldMissingRequired, expected)
 	case m.Kind == market.JSONString:
 		return m.Text

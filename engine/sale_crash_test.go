@@ -18,7 +18,7 @@ type rush struct {
 
 // rushed performs it with the power cut once the log has n entries.
 func rushed(t *testing.T, r rush, n int, unheard bool) (cut bool) {
-	x := &exchange{t: t, rig: bidders(), log: newMemoryLog(t), world: newWorld(t)}
+	x := &exchange{t: t, rig: r.d.market(), log: newMemoryLog(t), world: newWorld(t)}
 	x.start()
 	x.log.die(n, x.life.die)
 	x.log.unheard = unheard
@@ -26,7 +26,7 @@ func rushed(t *testing.T, r rush, n int, unheard bool) (cut bool) {
 	x.world.offers("gold", passes)
 	var posts []posting
 	var heard []*sale
-	if x.engine.Configure(x.configuration(bidders())) == nil {
+	if x.engine.Configure(x.configuration(r.d.market())) == nil {
 		if a, err := x.ping(inquiry(1)); err == nil {
 			quote := told{id: a.Theirs, ours: a.Auction, token: string(a.Token.AppendTo(nil))}
 			posts = []posting{postOf(1, quote), postOf(1, quote), postOf(2, quote)}
@@ -104,7 +104,7 @@ func TestPowerCutAtEveryEntryOfAPost(t *testing.T) {
 	for _, d := range deliveries {
 		for _, every := range []time.Duration{0, 400 * ms} {
 			t.Run(fmt.Sprintf("%s/%s", d.what, every), func(t *testing.T) {
-				for n, cut := 1, true; cut; n++ {
+				for n, cut := 1, true; cut; n += cutStep() {
 					for _, unheard := range []bool{false, true} {
 						synctest.Test(t, func(t *testing.T) { cut = rushed(t, rush{d, every}, n, unheard) })
 						if t.Failed() {
@@ -128,8 +128,8 @@ func TestScheduleOfAPromiseOverARestart(t *testing.T) {
 	}{
 		{[]reply{unreached}, 4 * time.Second, whole, "buyer_unavailable"},
 		{[]reply{unreached, unreached, unreached, accepts}, 4 * time.Second, "blue@0s blue@1s blue@3s blue@7s", taken},
-		{[]reply{unreached, unreached, unreached, refuses}, 10 * ms, "blue@0s blue@1s blue@3s blue@7s", rejected},
-		{[]reply{hangs, unreached, forbids}, 4 * time.Second, "blue@0s blue@4s blue@5s", "buyer_unavailable"},
+		{[]reply{unreached, unreached, unreached, refuses}, 10 * ms, whole, "buyer_unavailable"},
+		{[]reply{hangs, unreached, forbids}, 4 * time.Second, "blue@0s blue@4s blue@5s blue@7s blue@11s blue@19s blue@35s", "buyer_unavailable"},
 	}
 	for _, test := range tests {
 		bubble(t, test.answer+" "+test.crash.String(), func(t *testing.T) {

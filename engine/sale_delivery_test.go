@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pingpost/engine"
@@ -45,10 +44,11 @@ var deliveries = []delivery{
 	{"unreached, then refused", []reply{unreached, refuses}, rejected + "@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected", ""},
 	{"unreached, then refused in a way that says nothing", []reply{unreached, forbids}, rejected + "@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected", ""},
 	{"unreached, then in doubt, then never reached", []reply{unreached, breaks, unreached}, "buyer_unavailable@3s", whole, "ACCEPTED unknown", "buyer_unavailable"},
-	{"unreached, then in doubt, then refused for good", []reply{unreached, breaks, refuses}, rejected + "@3s", "blue@0s blue@1s blue@3s", "UNMATCHED failed post_rejected", ""},
+	{"unreached, then in doubt, then refused for good", []reply{unreached, breaks, refuses}, "buyer_unavailable@3s", whole, "ACCEPTED unknown", "buyer_unavailable"},
+	{"unreached, then the credential is renewed", []reply{unreached, renews, accepts}, taken + "@1s", "blue@0s blue@1s blue@1s", "ACCEPTED delivered", ""},
 	{"unreached past the ceiling, then refused", []reply{unreached, unreached, unreached, refuses}, "buyer_unavailable@3s", "blue@0s blue@1s blue@3s blue@7s", "UNMATCHED failed post_rejected", rejected},
 	{"unreached after the ceiling", []reply{unreached.in(8 * time.Second), accepts}, "buyer_timeout@5s", "blue@0s blue@9s", "ACCEPTED delivered", taken},
-	{"slow to be unreached, again and again", []reply{unreached.in(2 * time.Second)}, "buyer_timeout@5s", "blue@0s blue@3s blue@7s blue@13s blue@23s blue@41s", "UNMATCHED failed post_rejected", rejected},
+	{"slow to be unreached, again and again", []reply{unreached.in(2100 * ms)}, "buyer_timeout@5s", "blue@0s blue@3.1s blue@7.2s blue@13.3s blue@23.4s blue@41.5s", "UNMATCHED failed post_rejected", rejected},
 
 	{"busy, with time to wait", []reply{busy(2 * time.Second), accepts}, taken + "@2s", "blue@0s blue@2s", "ACCEPTED delivered", ""},
 	{"busy for too long", []reply{busy(9 * time.Second)}, rejected + "@0s", "blue@0s", "UNMATCHED failed post_rejected", ""},
@@ -57,8 +57,10 @@ var deliveries = []delivery{
 	{"unreached past the ceiling, then busy", []reply{unreached, unreached, unreached, busy(time.Second)}, "buyer_unavailable@3s", "blue@0s blue@1s blue@3s blue@7s", "UNMATCHED failed post_rejected", rejected},
 
 	{"broken once", []reply{breaks, accepts}, taken + "@1s", "blue@0s blue@1s", "ACCEPTED delivered", ""},
-	{"broken, then refused for good", []reply{breaks, refuses}, rejected + "@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected", ""},
-	{"broken, then refused in a way that says nothing", []reply{breaks, forbids}, "buyer_unavailable@1s", "blue@0s blue@1s", "ACCEPTED unknown", "buyer_unavailable"},
+	{"broken, then refused for good", []reply{breaks, refuses}, "buyer_unavailable@3s", whole, "ACCEPTED unknown", "buyer_unavailable"},
+	{"broken, then refused for good by a buyer that certifies", []reply{breaks, refuses}, rejected + "@1s", "blue@0s blue@1s", "UNMATCHED failed post_rejected", ""},
+	{"broken, then refused, then taken", []reply{breaks, refuses, forbids, accepts}, "buyer_unavailable@3s", "blue@0s blue@1s blue@3s blue@7s", "ACCEPTED delivered", taken},
+	{"broken, then refused in a way that says nothing", []reply{breaks, forbids}, "buyer_unavailable@3s", whole, "ACCEPTED unknown", "buyer_unavailable"},
 	{"broken for good", []reply{breaks}, "buyer_unavailable@3s", whole, "ACCEPTED unknown", "buyer_unavailable"},
 	{"broken but for the last try", []reply{breaks, breaks, breaks, breaks, breaks, accepts}, "buyer_unavailable@3s", whole, "ACCEPTED delivered", taken},
 
@@ -68,10 +70,17 @@ var deliveries = []delivery{
 	{"hangs each time", []reply{hangs}, "buyer_timeout@5s", "blue@0s blue@11s blue@23s blue@37s blue@55s blue@1m21s", "ACCEPTED unknown", "buyer_unavailable"},
 }
 
+// market is where the delivery is played.
+func (d delivery) market() rig {
+	r := bidders()
+	r.buyers[0].certain = strings.Contains(d.what, "certifies")
+	return r
+}
+
 func TestPostDelivery(t *testing.T) {
 	for _, d := range deliveries {
 		bubble(t, d.what, func(t *testing.T) {
-			x := opened(t, bidders())
+			x := opened(t, d.market())
 			x.world.script("blue", d.blue...)
 			p := postOf(1, x.quoted(inquiry(1)))
 			first := x.goSell(p)
@@ -174,7 +183,7 @@ func TestPostIsAnsweredOnce(t *testing.T) {
 	for _, d := range deliveries {
 		for _, crashes := range []int{0, 1, 3} {
 			bubble(t, fmt.Sprintf("%s/%d crashes", d.what, crashes), func(t *testing.T) {
-				x := opened(t, bidders())
+				x := opened(t, d.market())
 				x.world.script("blue", d.blue...)
 				p := postOf(1, x.quoted(inquiry(1)))
 				first := x.goSell(p)
@@ -287,8 +296,8 @@ func TestAuctionIsGivenBack(t *testing.T) {
 	})
 	unknown := func(t *testing.T) (*exchange, told) {
 		t.Helper()
-		x := opened(t, bidders())
-		x.world.script("blue", breaks, forbids)
+		x := opened(t, bidders().once())
+		x.world.script("blue", breaks)
 		a := x.quoted(inquiry(1))
 		if got := x.posted(postOf(1, a)); got != "buyer_unavailable" {
 			t.Fatal(got)
@@ -296,7 +305,6 @@ func TestAuctionIsGivenBack(t *testing.T) {
 		if got := x.posted(postOf(2, a)); got != "already_sold" {
 			t.Errorf("while it is not known: %s", got)
 		}
-		synctest.Wait()
 		x.world.script("blue", accepts)
 		return x, a
 	}

@@ -136,7 +136,7 @@ func (x *exchange) tokenFor(theirs string) []byte {
 		if err != nil {
 			x.t.Fatal(err)
 		}
-		if held, ok := fact.(*event.AuctionHeld); ok && held.Theirs == theirs {
+		if held, ok := fact.(*event.AuctionHeld); ok && held.SellerAuction == theirs {
 			return held.Token.AppendTo(nil)
 		}
 	}
@@ -315,10 +315,10 @@ func TestBidOutlivesWhatItCan(t *testing.T) {
 // for the next.
 func TestBidOfABuyerWithTooManyUnknownLeads(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		r := bidders()
+		r := bidders().once()
 		r.buyers[0].funds = ""
 		x := opened(t, r)
-		x.world.script("blue", breaks, forbids)
+		x.world.script("blue", breaks)
 		var last told
 		for i := range 1000 {
 			a := x.quoted(inquiry(100 + i))

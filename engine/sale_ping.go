@@ -7,6 +7,7 @@ import (
 	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/format"
 )
 
 // fillEarlier makes a lead again of what the ping said, by the fields that the
@@ -20,8 +21,8 @@ func (in *ingest) fillEarlier(mapping *market.Mapping) {
 	}
 	slots := make(map[string]market.Slot, mapping.Slots())
 	for slot := range earlier.Values {
-		slots[mapping.Recorded(market.Slot(slot))] = market.Slot(slot)
-		slots[mapping.NameOf(market.Slot(slot))] = market.Slot(slot) // as earlier programs wrote it
+		slots[mapping.LogName(market.Slot(slot))] = market.Slot(slot)
+		slots[mapping.ArrivalName(market.Slot(slot))] = market.Slot(slot) // as earlier programs wrote it
 	}
 	for i := range in.promise.auction.fields {
 		field := &in.promise.auction.fields[i]
@@ -62,7 +63,7 @@ func (in *ingest) matchPing(statePath, zipPath string) {
 	if differ(then[market.SlotState], now[market.SlotState], nil) {
 		in.fault(statePath, errcode.FieldPingMismatch, "the state of the ping")
 	}
-	if differ(then[market.SlotZip], now[market.SlotZip], market.ZIP3) {
+	if differ(then[market.SlotZip], now[market.SlotZip], format.ZIP3) {
 		in.fault(zipPath, errcode.FieldPingMismatch, "a ZIP code that begins as the ping's zip3")
 	}
 }

@@ -26,7 +26,7 @@ func TestFieldsOfAPing(t *testing.T) {
 		}
 	}
 	for slot, want := range map[market.Slot]string{market.SlotSource: "source", market.FirstCustom: "homeowner"} {
-		if got := mapping.Recorded(slot); got != want {
+		if got := mapping.LogName(slot); got != want {
 			t.Errorf("the log calls %s %s", want, got)
 		}
 	}

@@ -22,7 +22,7 @@ func (in *ingest) redeem() (code RefusalCode, reason market.Reason, err error) {
 	if in.promise.post != nil {
 		in.id = market.LeadID(in.engine.newID(in.now, &in.random))
 		in.describe()
-		in.fact.Theirs = string(in.promise.post.Auction.Text)
+		in.fact.SellerAuction = string(in.promise.post.Auction.Text)
 		in.fact.Fields = append(in.fact.Fields, event.Field{Name: fieldSellerID, Kind: market.KindString, Text: in.promise.seller})
 	}
 	if reason, err = in.welcome(); err != nil || reason != market.ReasonNone {
@@ -48,7 +48,7 @@ func (in *ingest) longOver() (RefusalCode, error) {
 func (in *ingest) claimAuction() (RefusalCode, error) {
 	e, p := in.engine, &in.promise
 	for {
-		row, found, wait := e.state.ClaimPing(&in.hold, p.auction.name, in.now)
+		row, found, wait := e.state.ClaimAuction(&in.hold, p.auction.name, in.now)
 		switch {
 		case !found:
 			return BidExpired, nil
@@ -56,7 +56,7 @@ func (in *ingest) claimAuction() (RefusalCode, error) {
 			if err := in.wait(wait); err != nil {
 				return "", err
 			}
-		case !row.Sold():
+		case !row.IsSold():
 			return in.stillOffered(), nil
 		default:
 			sold, err := in.waitForSale(row.Lead)
@@ -96,11 +96,11 @@ func (in *ingest) stillOffered() RefusalCode {
 		return BidExpired
 	}
 	campaign := in.open.Campaign
-	if campaign.Currency != bid.Currency || !campaign.Takes(in.req.Supplier.ID) {
+	if campaign.Currency != bid.Currency || !campaign.AcceptsSupplier(in.req.Supplier.ID) {
 		return BidExpired
 	}
 	paused, _ := in.engine.state.Paused(event.NameBuyer, bid.Buyer)
-	if paused || in.engine.state.Unknown(bid.Buyer, in.open.test) >= maxUnknown {
+	if paused || in.engine.state.UnknownDeliveries(bid.Buyer, in.open.test) >= maxUnknown {
 		return BidExpired
 	}
 	seat := in.open.seatOf(bid.Buyer)
@@ -124,7 +124,7 @@ func (in *ingest) welcome() (market.Reason, error) {
 	}
 	seat := in.seat()
 	for i := range seat.Filters {
-		if !seat.Filters[i].Pass(&in.lead) {
+		if !seat.Filters[i].Passes(&in.lead) {
 			return market.ReasonFiltered, nil
 		}
 	}
@@ -167,7 +167,7 @@ func (in *ingest) takeRoom() (code RefusalCode, reason market.Reason, err error)
 
 // sellPromised gives the lead to the buyer that bid for it, at that price.
 func (in *ingest) sellPromised() (Answer, error) {
-	in.candidates.Begin(in.open.Lineup)
+	in.candidates.Begin(in.open.FilterSets)
 	in.fact.Sale.Ping = in.promise.auction.name
 	return in.giveAway()
 }

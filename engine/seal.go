@@ -54,10 +54,10 @@ func (e *Engine) Contact(fact *event.LeadDecided) (event.Contact, error) {
 
 // open opens what the intent is to send; false: nobody knows any more what that was.
 // Then an operator has the word, as about every post that no try is left for.
-func (c *courier) open(post *state.Post) bool {
+func (c *courier) open(post *state.OpenPost) bool {
 	c.body = nil
 	contact, err := event.Contact{}, ErrErased
-	if !post.Erased() {
+	if !post.IsErased() {
 		contact, err = c.engine.contactOf(post.Slot, post.Lead, post.Body)
 	}
 	switch {

@@ -10,18 +10,19 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/engine/ledger"
 	"pingpost/engine/market"
 )
 
 // statement adds up what the log has of a party's money, and lists it.
-func (x *exchange) statement(party engine.Party, from, to time.Time) (*engine.Statement, []engine.Entry) {
+func (x *exchange) statement(party ledger.Party, from, to time.Time) (*ledger.Statement, []ledger.Entry) {
 	x.t.Helper()
 	live := x.state.Account(0)
-	if party.Buys() {
+	if party.IsBuyer() {
 		live = x.state.Account(party.Ref)
 	}
-	tally := engine.NewTally(party, engine.Period{From: from.UnixNano(), To: to.UnixNano()}, live)
-	decoder := event.Decoder{Brief: true}
+	tally := ledger.NewTally(party, ledger.Period{From: from.UnixNano(), To: to.UnixNano()}, live)
+	decoder := event.Decoder{ForReplay: true}
 	each := func(f func(seq uint64, at int64, fact event.Event)) {
 		for i, e := range x.log.durable() {
 			f(uint64(i+1), e.at, must[event.Event](x.t)(decoder.Decode(e.data)))
@@ -30,8 +31,8 @@ func (x *exchange) statement(party engine.Party, from, to time.Time) (*engine.St
 	each(tally.Add)
 	s := tally.Statement()
 	lines := s.Lines()
-	var entries []engine.Entry
-	each(func(seq uint64, at int64, fact event.Event) { entries = append(entries, lines.Of(seq, at, fact)...) })
+	var entries []ledger.Entry
+	each(func(seq uint64, at int64, fact event.Event) { entries = append(entries, lines.Next(seq, at, fact)...) })
 	return s, entries
 }
 
@@ -91,7 +92,7 @@ func (m *trading) day() {
 // where there is little left.
 func (m *trading) operate() {
 	for _, a := range m.sales {
-		if post := m.state.Post(a.Lead); post != nil && post.Unknown && m.random.IntN(3) > 0 {
+		if post := m.state.OpenPost(a.Lead); post != nil && post.Exhausted && m.random.IntN(3) > 0 {
 			how := []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}[m.random.IntN(3)]
 			if m.engine.By("").Resolve(a.Lead, how) == nil {
 				m.seen[how.String()]++
@@ -115,7 +116,7 @@ func (m *trading) comeBack() {
 		status := []string{"contacted", "qualified", "returned", "returned"}[m.random.IntN(4)]
 		m.seen[m.reported(saying(a, status).by(m.state.NameOf(event.NameBuyer, lead.Buyer)))]++
 	}
-	for _, id := range m.state.WaitingLeads() {
+	for _, id := range m.state.PendingReturnLeads() {
 		if m.random.IntN(4) == 0 {
 			approve := m.random.IntN(2) == 0
 			if err := m.engine.By("").DecideReturn(id, approve, ""); err != nil {
@@ -145,10 +146,10 @@ func TestAMonthOfMoney(t *testing.T) {
 		}
 		at(t, "2000-02-01 00:00:00")
 		for _, name := range []string{"blue", "gold", "red"} {
-			m.addsUp(engine.Party{Kind: event.NameBuyer, Ref: m.ref(name)}, name != "red")
+			m.addsUp(ledger.Party{Kind: event.NameBuyer, Ref: m.ref(name)}, name != "red")
 		}
 		for _, name := range []string{"acme", "other"} {
-			m.addsUp(engine.Party{Kind: event.NameSupplier, Ref: m.state.RefOf(event.NameSupplier, name)}, false)
+			m.addsUp(ledger.Party{Kind: event.NameSupplier, Ref: m.state.RefOf(event.NameSupplier, name)}, false)
 		}
 		for _, way := range []string{
 			"blue", "gold", "red", "insufficient_funds", "post_rejected", "top-up", "confirmed", "released", "resent",
@@ -161,15 +162,15 @@ func TestAMonthOfMoney(t *testing.T) {
 	})
 }
 
-func (m *trading) addsUp(party engine.Party, account bool) {
+func (m *trading) addsUp(party ledger.Party, account bool) {
 	m.t.Helper()
 	end := began.AddDate(0, 1, 0)
 	month, entries := m.statement(party, began, end)
 	live := m.state.Account(party.Ref)
-	if month.Account != account || account && month.Closing != (engine.Standing{Balance: live.Balance, Held: live.Held}) {
+	if month.Account != account || account && month.Closing != (ledger.Balances{Balance: live.Balance, Held: live.Held}) {
 		m.t.Errorf("%+v ends with %+v, and has %+v", party, month.Closing, live)
 	}
-	sums := map[engine.Total]engine.Total{}
+	sums := map[ledger.Total]ledger.Total{}
 	last, listed := month.Opening, 0
 	for day := range 31 {
 		s, some := m.statement(party, began.AddDate(0, 0, day), began.AddDate(0, 0, day+1))
@@ -184,7 +185,7 @@ func (m *trading) addsUp(party engine.Party, account bool) {
 			listed++
 		}
 		for _, total := range s.Totals {
-			key := engine.Total{Kind: total.Kind, Campaign: total.Campaign, Currency: total.Currency, InAccount: total.InAccount}
+			key := ledger.Total{Kind: total.Kind, Campaign: total.Campaign, Currency: total.Currency, InAccount: total.InAccount}
 			sum := sums[key]
 			sum.Count += total.Count
 			sum.Amount += total.Amount
@@ -196,11 +197,11 @@ func (m *trading) addsUp(party engine.Party, account bool) {
 	}
 	all := market.Money(0)
 	for _, total := range month.Totals {
-		key := engine.Total{Kind: total.Kind, Campaign: total.Campaign, Currency: total.Currency, InAccount: total.InAccount}
+		key := ledger.Total{Kind: total.Kind, Campaign: total.Campaign, Currency: total.Currency, InAccount: total.InAccount}
 		if sums[key].Count != total.Count || sums[key].Amount != total.Amount {
 			m.t.Errorf("%+v: %+v in the month, %+v by its days", party, total, sums[key])
 		}
-		if total.Kind != engine.EntryOpening && total.Kind != engine.EntryTopUp {
+		if total.Kind != ledger.EntryOpening && total.Kind != ledger.EntryTopUp {
 			all += total.Amount
 		}
 	}
@@ -210,16 +211,16 @@ func (m *trading) addsUp(party engine.Party, account bool) {
 }
 
 // worth is what a party's leads cost or earned, by where each stands at the end.
-func (m *trading) worth(party engine.Party) (sum market.Money) {
+func (m *trading) worth(party ledger.Party) (sum market.Money) {
 	for _, a := range m.sales {
 		lead := m.lead(a)
 		reversed := m.state.NameOf(event.NameCampaign, lead.Campaign) == "auto"
 		switch back := lead.Status == market.StatusReturned; {
 		case lead.Status == market.StatusUnmatched || lead.Status == market.StatusOpen:
 		case lead.Delivery == market.DeliveryPending || lead.Delivery == market.DeliveryUnknown:
-		case party.Buys() && party.Ref == lead.Buyer && !back:
+		case party.IsBuyer() && party.Ref == lead.Buyer && !back:
 			sum -= lead.Price
-		case !party.Buys() && party.Ref == lead.Supplier && !(back && reversed):
+		case !party.IsBuyer() && party.Ref == lead.Supplier && !(back && reversed):
 			sum += lead.Payout
 		}
 	}

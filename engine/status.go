@@ -26,7 +26,7 @@ type StatusRequest struct {
 	Buyer    *market.Buyer // whose token came with it
 	Lead     market.LeadID // of a single report, from its path
 	Reports  []StatusReport
-	Faults   []market.FieldError // of many: why they could not be read
+	Faults   []market.FieldError // in the request beside its reports; of many: why they could not be read
 	Body     []byte              // its very bytes, for the idempotency key's sake
 	Key      []byte              // Idempotency-Key; empty: none
 	BadKey   bool                // one came that is none
@@ -51,7 +51,7 @@ type reporting struct {
 	plan     *plan
 	endpoint byte
 	now      int64 // of the decision
-	hold     state.Hold
+	hold     state.Reservation
 	handed   bool // the committer has the hold
 	leads    []market.LeadID
 	months   []month
@@ -80,7 +80,7 @@ func (e *Engine) ReportStatus(req *StatusRequest) (StatusAnswer, error) {
 	single := r.read(&req.Reports[0])
 	single.lead = req.Lead
 	r.checkReason(&single, &lead)
-	if fields := append(r.keyFaults(), faultsOf(single.objections)...); len(fields) > 0 {
+	if fields := slices.Concat(r.keyFaults(), req.Faults, faultsOf(single.objections, single.reasons)); len(fields) > 0 {
 		return StatusAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}
 	}
 	r.reports = append(r.reports, single)
@@ -157,11 +157,11 @@ func (r *reporting) claimKey() (answer StatusAnswer, found bool, err error) {
 			if err := r.wait(keyed.Wait); err != nil {
 				return answer, false, err
 			}
-		case !keyed.Used():
+		case !keyed.IsUsed():
 			use.Until = r.now + int64(e.opt.Idempotency)
 			r.fact.Idempotency = use
 			return answer, false, nil
-		case !keyed.Same:
+		case !keyed.SameBody:
 			return answer, true, &Refusal{Code: KeyReused}
 		default:
 			answer, err = r.repeat(keyed.Seq)
@@ -203,6 +203,9 @@ func (r *reporting) decideAll() error {
 			return err
 		}
 		r.fact.Changes = append(r.fact.Changes, change)
+		if reasons := r.reports[i].reasons; reasons != "" {
+			r.fact.Allowed = append(r.fact.Allowed, reasons)
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -21,7 +22,7 @@ type StatusResult struct {
 	Waits  bool          // its return waits for the operator
 
 	Code      RefusalCode // empty: it was taken
-	Objection market.Objection
+	Objection market.ReportRejection
 	Fields    []market.FieldError
 }
 
@@ -45,6 +46,7 @@ func (r *reporting) repeat(seq uint64) (StatusAnswer, error) {
 // were called that name no lead.
 func statusAnswer(fact *event.StatusChanged, req *StatusRequest) StatusAnswer {
 	answer := StatusAnswer{Request: fact.Request, Results: make([]StatusResult, len(fact.Changes))}
+	allowed := fact.Allowed
 	for i := range fact.Changes {
 		change, result := &fact.Changes[i], &answer.Results[i]
 		switch {
@@ -53,27 +55,33 @@ func statusAnswer(fact *event.StatusChanged, req *StatusRequest) StatusAnswer {
 		case i < len(req.Reports) && req.Reports[i].Lead.Kind == market.JSONString:
 			result.Lead = string(req.Reports[i].Lead.Text)
 		}
-		result.became(change)
+		reasons := ""
+		if slices.Contains(change.Rejections, market.RejectionReasonUnlisted) && len(allowed) > 0 {
+			reasons, allowed = allowed[0], allowed[1:]
+		}
+		result.became(change, reasons)
 	}
 	return answer
 }
 
-func (s *StatusResult) became(change *event.Change) {
+// became enters what a change came to; allowed are the reasons that its campaign
+// takes, where it is refused for its reason.
+func (s *StatusResult) became(change *event.Change, allowed string) {
 	switch change.Result {
 	case event.ChangeDone:
 		s.Status = change.To
 	case event.ChangeNone:
 		s.Status, s.Waits = change.From, change.From != change.To
-	case event.ChangeWaits:
+	case event.ChangePending:
 		s.Status, s.Waits = change.From, true
 	case event.ChangeUnknown:
 		s.Code = NotFound
 	case event.ChangeInvalid:
-		s.Code, s.Fields = InvalidPayload, faultsOf(change.Objections)
-	case event.ChangeNotNow:
+		s.Code, s.Fields = InvalidPayload, faultsOf(change.Rejections, allowed)
+	case event.ChangeNotAllowed:
 		s.Code = InvalidTransition
-		if len(change.Objections) > 0 {
-			s.Objection = change.Objections[0]
+		if len(change.Rejections) > 0 {
+			s.Objection = change.Rejections[0]
 		}
 	default:
 		panic("BUG: a buyer's report came to " + change.Result.String())
@@ -83,7 +91,7 @@ func (s *StatusResult) became(change *event.Change) {
 // refusalOf is the refusal of a single report, nil where it was taken.
 func refusalOf(change *event.Change) error {
 	var result StatusResult
-	result.became(change)
+	result.became(change, "")
 	if result.Code == "" {
 		return nil
 	}

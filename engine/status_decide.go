@@ -18,7 +18,7 @@ func (r *reporting) decide(rep *report) (event.Change, error) {
 		change := event.Change{Lead: rep.lead, To: rep.status}
 		switch {
 		case len(rep.objections) > 0:
-			change.Result, change.Objections = event.ChangeInvalid, rep.objections
+			change.Result, change.Rejections = event.ChangeInvalid, rep.objections
 			return change, nil
 		case !ok:
 			change.Result = event.ChangeUnknown
@@ -26,11 +26,11 @@ func (r *reporting) decide(rep *report) (event.Change, error) {
 		}
 		change.From, change.Supplier = lead.Status, lead.Supplier
 		rule := r.plan.returns(r.engine, lead.Campaign)
-		var objection market.Objection
+		var objection market.ReportRejection
 		change.Result, objection = r.judge(rep, &lead, &rule)
 		switch change.Result {
-		case event.ChangeNotNow:
-			change.Objections = []market.Objection{objection}
+		case event.ChangeNotAllowed:
+			change.Rejections = []market.ReportRejection{objection}
 			return change, nil
 		case event.ChangeNone:
 			return change, nil
@@ -46,31 +46,33 @@ func (r *reporting) decide(rep *report) (event.Change, error) {
 }
 
 // judge is the state machine: what a report comes to from where its lead stands.
-func (r *reporting) judge(rep *report, lead *state.Lead, rule *market.ReturnRule) (event.ChangeResult, market.Objection) {
-	no := func(o market.Objection) (event.ChangeResult, market.Objection) { return event.ChangeNotNow, o }
+func (r *reporting) judge(rep *report, lead *state.Lead, rule *market.ReturnRule) (event.ChangeResult, market.ReportRejection) {
+	no := func(o market.ReportRejection) (event.ChangeResult, market.ReportRejection) {
+		return event.ChangeNotAllowed, o
+	}
 	switch {
 	case lead.Status == market.StatusUnmatched:
-		return no(market.ObjectionNotSold)
+		return no(market.RejectionNotSold)
 	case lead.Status == market.StatusOpen, lead.Delivery == market.DeliveryPending:
-		return no(market.ObjectionOnItsWay)
-	case lead.Status == rep.status, lead.Return() == market.ReturnWaits && rep.status == market.StatusReturned:
-		return event.ChangeNone, market.ObjectionNone
-	case lead.Return() == market.ReturnWaits:
-		return no(market.ObjectionReturnWaits)
-	case !lead.Status.MayBecome(rep.status):
-		return no(market.ObjectionFurther)
+		return no(market.RejectionDeliveryPending)
+	case lead.Status == rep.status, lead.Return() == market.ReturnPending && rep.status == market.StatusReturned:
+		return event.ChangeNone, market.RejectionNone
+	case lead.Return() == market.ReturnPending:
+		return no(market.RejectionReturnPending)
+	case !lead.Status.CanBecome(rep.status):
+		return no(market.RejectionStatusBackward)
 	case rep.status != market.StatusReturned:
-		return event.ChangeDone, market.ObjectionNone
+		return event.ChangeDone, market.RejectionNone
 	case lead.Return() == market.ReturnRefused:
-		return no(market.ObjectionReturnRefused)
+		return no(market.RejectionReturnRefused)
 	case r.now-lead.Decided >= int64(rule.Window):
-		return no(market.ObjectionReturnLate)
+		return no(market.RejectionReturnLate)
 	case !r.shareLeft(lead, rule):
-		return no(market.ObjectionReturnShare)
+		return no(market.RejectionReturnShare)
 	case rule.Manual:
-		return event.ChangeWaits, market.ObjectionNone
+		return event.ChangePending, market.RejectionNone
 	}
-	return event.ChangeDone, market.ObjectionNone
+	return event.ChangeDone, market.RejectionNone
 }
 
 // complete fills in what goes with a change that is taken.
@@ -81,7 +83,7 @@ func (r *reporting) complete(change *event.Change, rep *report, lead *state.Lead
 		r.countReturn(lead)
 	}
 	if change.Result == event.ChangeDone {
-		change.Hook = r.plan.owes(lead.Supplier, rep.status.Hook())
+		change.Webhook = r.plan.owes(lead.Supplier, rep.status.Webhook())
 	}
 	return err
 }

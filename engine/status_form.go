@@ -5,6 +5,7 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/market"
+	"pingpost/engine/market/format"
 	"pingpost/engine/state"
 )
 
@@ -14,7 +15,8 @@ type report struct {
 	status     market.Status
 	reason     string
 	occurred   int64 // Unix nanoseconds; zero: no word
-	objections []market.Objection
+	objections []market.ReportRejection
+	reasons    string // the allowed ones, with RejectionReasonUnlisted
 }
 
 // readAll reads each of many reports. A lead stands in one of them: what two of
@@ -27,16 +29,16 @@ func (r *reporting) readAll() {
 		rep := r.read(form)
 		switch {
 		case form.NoObject:
-			rep.objections = []market.Objection{market.ObjectionNoObject}
-		case form.Lead.Missing():
-			rep.object(market.ObjectionLeadMissing)
+			rep.objections = []market.ReportRejection{market.RejectionNotObject}
+		case form.Lead.IsMissing():
+			rep.object(market.RejectionLeadMissing)
 		case form.Lead.Kind != market.JSONString:
-			rep.object(market.ObjectionLeadType)
+			rep.object(market.RejectionLeadType)
 		default:
 			rep.lead, _ = market.ParseLeadID(string(form.Lead.Text))
 		}
 		if _, twice := seen[rep.lead]; twice && !rep.lead.IsZero() {
-			rep.object(market.ObjectionLeadTwice)
+			rep.object(market.RejectionLeadTwice)
 		}
 		seen[rep.lead] = struct{}{}
 		if lead, ok := r.own(rep.lead); ok {
@@ -46,19 +48,19 @@ func (r *reporting) readAll() {
 	}
 }
 
-func (rep *report) object(o market.Objection) { rep.objections = append(rep.objections, o) }
+func (rep *report) object(o market.ReportRejection) { rep.objections = append(rep.objections, o) }
 
 // read reads what stands in a report, and finds all that is wrong with it.
 func (r *reporting) read(form *StatusReport) (rep report) {
 	switch m := &form.Status; {
-	case m.Missing():
-		rep.object(market.ObjectionStatusMissing)
+	case m.IsMissing():
+		rep.object(market.RejectionStatusMissing)
 	case m.Kind != market.JSONString:
-		rep.object(market.ObjectionStatusType)
+		rep.object(market.RejectionStatusType)
 	default:
 		var ok bool
-		if rep.status, ok = market.ParseReport(string(m.Text)); !ok {
-			rep.object(market.ObjectionStatusUnknown)
+		if rep.status, ok = market.ParseReportedStatus(string(m.Text)); !ok {
+			rep.object(market.RejectionStatusUnknown)
 		}
 	}
 	rep.readReason(&form.Reason)
@@ -68,35 +70,35 @@ func (r *reporting) read(form *StatusReport) (rep report) {
 
 func (rep *report) readReason(m *market.Member) {
 	switch {
-	case m.Missing():
+	case m.IsMissing():
 		if rep.status == market.StatusReturned {
-			rep.object(market.ObjectionReasonMissing)
+			rep.object(market.RejectionReasonMissing)
 		}
 	case m.Kind != market.JSONString:
-		rep.object(market.ObjectionReasonType)
+		rep.object(market.RejectionReasonType)
 	case utf8.RuneCount(m.Text) > market.MaxReportReason:
-		rep.object(market.ObjectionReasonLong)
+		rep.object(market.RejectionReasonTooLong)
 	case !printable(m.Text):
-		rep.object(market.ObjectionReasonForm)
+		rep.object(market.RejectionReasonInvalid)
 	default:
 		rep.reason = string(m.Text)
 	}
 }
 
 func (rep *report) readOccurred(m *market.Member, now int64) {
-	if m.Missing() {
+	if m.IsMissing() {
 		return
 	}
 	if m.Kind != market.JSONString {
-		rep.object(market.ObjectionOccurredType)
+		rep.object(market.RejectionOccurredType)
 		return
 	}
-	at, ok := market.ParseTimestamp(m.Text)
+	at, ok := format.ParseTimestamp(m.Text)
 	switch {
 	case !ok:
-		rep.object(market.ObjectionOccurredForm)
-	case at > now+market.MaxReportersClock:
-		rep.object(market.ObjectionOccurredToCome)
+		rep.object(market.RejectionOccurredInvalid)
+	case at > now+market.MaxReporterClockSkew:
+		rep.object(market.RejectionOccurredInFuture)
 	default:
 		rep.occurred = at
 	}
@@ -105,11 +107,12 @@ func (rep *report) readOccurred(m *market.Member, now int64) {
 // checkReason holds the reason of a return against the campaign's. One that was
 // asked for already stands, whatever the list has become.
 func (r *reporting) checkReason(rep *report, lead *state.Lead) {
-	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.Return() == market.ReturnWaits {
+	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.Return() == market.ReturnPending {
 		return
 	}
-	if rule := r.plan.returns(r.engine, lead.Campaign); !rule.Takes(rep.reason) {
-		rep.object(market.ObjectionReasonUnlisted)
+	if rule := r.plan.returns(r.engine, lead.Campaign); !rule.AcceptsReason(rep.reason) {
+		rep.object(market.RejectionReasonUnlisted)
+		rep.reasons = rule.ListReasons()
 	}
 }
 
@@ -125,10 +128,14 @@ func (r *reporting) keyFaults() []market.FieldError {
 	return nil
 }
 
-// faultsOf are the field errors that go with objections.
-func faultsOf(objections []market.Objection) (faults []market.FieldError) {
+// faultsOf are the field errors that go with objections. A refused reason names the
+// allowed ones; entries of earlier programs have no list of them.
+func faultsOf(objections []market.ReportRejection, reasons string) (faults []market.FieldError) {
 	for _, objection := range objections {
-		if fault, ok := objection.Fault(); ok {
+		if fault, ok := objection.FieldError(); ok {
+			if objection == market.RejectionReasonUnlisted && reasons != "" {
+				fault.Expected += ": " + reasons
+			}
 			faults = append(faults, fault)
 		}
 	}

@@ -271,5 +271,5 @@ func (d *desk) count() {
 	for _, buyer := range []string{"blue", "gold"} {
 		d.expect(buyer+" has "+d.x.balance(buyer), fmt.Sprint(buyer, " has ", money[buyer]))
 	}
-	d.expect(fmt.Sprint(len(d.x.state.WaitingLeads()), " wait"), fmt.Sprint(waiting, " wait"))
+	d.expect(fmt.Sprint(len(d.x.state.PendingReturnLeads()), " wait"), fmt.Sprint(waiting, " wait"))
 }

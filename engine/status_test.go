@@ -68,7 +68,7 @@ func TestReportsOnLeadsOnTheirWay(t *testing.T) {
 		{"once it was taken", []reply{accepts.in(time.Second)}, 2 * time.Second, "contacted", "contacted delivered"},
 		{"after the answer, while it is tried", []reply{hangs, accepts}, 6 * time.Second, "no: on its way", "ACCEPTED delivered"},
 		{"after the tries", []reply{breaks}, 2 * time.Minute, "contacted", "contacted confirmed"},
-		{"once it was refused after the answer", []reply{hangs, refuses}, time.Minute, "no: not sold", "UNMATCHED failed post_rejected"},
+		{"once it was refused after the answer", []reply{refuses.in(8 * time.Second)}, time.Minute, "no: not sold", "UNMATCHED failed post_rejected"},
 		{"once it was refused before", []reply{refuses}, time.Minute, "not_found", "UNMATCHED failed post_rejected"},
 	}
 	for _, test := range tests {
@@ -186,7 +186,7 @@ func TestWhatAReportLogs(t *testing.T) {
 				Reason: "by phone", Occurred: began.Add(30*time.Minute + time.Second/2).UnixNano(), Supplier: x.lead(a).Supplier,
 			}
 			if told {
-				want.Hook = market.HookContacted
+				want.Webhook = market.WebhookContacted
 			}
 			if got := fmt.Sprintf("%+v", fact.Changes); got != fmt.Sprintf("%+v", []event.Change{want}) {
 				t.Errorf("%s\nwant %+v", got, want)

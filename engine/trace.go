@@ -118,7 +118,7 @@ func (a *auction) trace(g *gathering, began int64) {
 		p := &g.pings[i]
 		t.Held.To = max(t.Held.To, p.came)
 		t.add(Call{
-			Stretch: Stretch{began, max(began, p.came)}, Span: p.span, Buyer: string(a.open.Campaign.Lineup[p.seat].Buyer.ID),
+			Stretch: Stretch{began, max(began, p.came)}, Span: p.span, Buyer: string(a.open.Campaign.FilterSets[p.seat].Buyer.ID),
 			Fault: p.result.Fault, Status: max(0, p.result.Status), Bytes: len(p.req.Body), seat: p.seat,
 		})
 	}

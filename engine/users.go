@@ -111,7 +111,7 @@ func (e Operator) AddAPIToken(of state.User, token *state.APIToken) error {
 	}
 	now, good := e.opt.Clock.Now(), 0
 	for _, old := range e.state.APITokens(token.User) {
-		if !old.Ended(now) {
+		if !old.IsExpired(now) {
 			good++
 			continue
 		}

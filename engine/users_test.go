@@ -74,7 +74,7 @@ func TestUsers(t *testing.T) {
 			if got := x.staff(); got != step.then {
 				t.Errorf("%d, %s: %s, want %s", i, step.what, got, step.then)
 			}
-			if x.log.len() != before && event.By(x.lastFact()) != "anna" {
+			if x.log.len() != before && event.RequestedBy(x.lastFact()) != "anna" {
 				t.Errorf("%d, %s: nobody asked for %s", i, step.what, event.Describe(x.lastFact()))
 			}
 			x.crash()

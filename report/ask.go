@@ -65,7 +65,7 @@ func (a *Answer) guard(do func() error) (err error) {
 			a.report.spoil(err)
 		}
 	}()
-	err = do()
+	err = cancelled(a.ctx, do())
 	var fault *Fault
 	var behind *Behind
 	switch {
@@ -76,6 +76,20 @@ func (a *Answer) guard(do func() error) (err error) {
 		a.report.blame(err)
 	}
 	return err
+}
+
+// cancelled returns the context's error in place of one that the end of the context may
+// have caused. database/sql closes a transaction and its statements when their context
+// ends, and the reader then gets "statement is closed" or the like. That says nothing
+// about the file.
+func cancelled(ctx context.Context, err error) error {
+	var fault *Fault
+	var behind *Behind
+	switch {
+	case err == nil, errors.Is(err, io.EOF), errors.As(err, &fault), errors.As(err, &behind), ctx.Err() == nil:
+		return err
+	}
+	return ctx.Err()
 }
 
 func tooLarge(why string) error {

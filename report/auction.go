@@ -50,7 +50,7 @@ func (b *batch) offers(id market.AuctionID, c cell, bids []event.Bid, test bool)
 			of.Outcome = market.OutcomeWon
 		}
 		b.bids = append(b.bids, bid{id, event.Bid{
-			Seat: of.Seat, Buyer: of.Buyer, Outcome: of.Outcome, Elapsed: of.Elapsed, Amount: of.Amount, Payout: of.Payout,
+			FilterSet: of.FilterSet, Buyer: of.Buyer, Outcome: of.Outcome, Elapsed: of.Elapsed, Amount: of.Amount, Payout: of.Payout,
 			Currency: of.Currency, Status: of.Status, Fault: of.Fault, // and nothing that the buyer wrote freely
 		}})
 		if test {

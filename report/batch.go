@@ -3,8 +3,8 @@ package report
 import (
 	"context"
 
-	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/engine/ledger"
 	"pingpost/engine/market"
 )
 
@@ -25,8 +25,8 @@ type batch struct {
 	bids     []bid
 	fine     map[cell]*measures
 	paces    map[pace]*histogram
-	entries  []engine.Entry
-	parties  []engine.Party
+	entries  []ledger.Entry
+	parties  []ledger.Party
 
 	seq uint64 // last entry that was taken
 	at  int64
@@ -76,7 +76,7 @@ func (b *batch) take(seq uint64, at int64, fact event.Event) error {
 		return b.settled(fact)
 	case *event.StatusChanged:
 		return b.changed(fact)
-	case *event.HookTried:
+	case *event.WebhookTried:
 		return b.told(fact)
 	case *event.LeadsErased:
 		return b.erased(fact)

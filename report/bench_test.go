@@ -51,7 +51,7 @@ func (r *benchReader) Next() (wal.Entry, error) {
 		}
 		for b := range 4 {
 			lead.Auction.Bids = append(lead.Auction.Bids, event.Bid{
-				Seat: uint32(b), Buyer: market.Ref(b + 1), Outcome: market.OutcomeLost, Elapsed: int64(n%100) * 1e6, Amount: 5_000_000, Currency: usd, Status: 200,
+				FilterSet: uint32(b), Buyer: market.Ref(b + 1), Outcome: market.OutcomeLost, Elapsed: int64(n%100) * 1e6, Amount: 5_000_000, Currency: usd, Status: 200,
 			})
 		}
 		lead.Auction.Bids[n%4].Outcome = market.OutcomeWon

@@ -14,7 +14,7 @@
 // the hours and days of any of them are sums of cells. By hours and days of UTC there are
 // sums of what is asked most (see grain), and a time is read as whole days, whole hours
 // beside them, and quarters at its ends. What money did is taken from
-// engine.Party.Movements, which is the ledger; there is no second one here.
+// ledger.Party.Movements, which is the ledger; there is no second one here.
 //
 // No contact data is in it, in clear or hashed: it opens no sealed part, and of what
 // suppliers and buyers write freely it has a lead's source alone, where that looks like

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"pingpost/report/columnar"
 )
@@ -71,16 +72,19 @@ func (f *csvForm) Row(dst []byte, row *Row) []byte {
 	for i := range f.columns {
 		text := string(f.columns[i].appendText(nil, row))
 		if f.columns[i].kind == columnar.Name {
-			text = plain(text)
+			text = CSVText(text)
 		}
 		f.cells = append(f.cells, text)
 	}
 	return f.line(dst)
 }
 
-// plain keeps a text from being a formula where a spreadsheet reads it.
-func plain(text string) string {
-	if text != "" && strings.IndexByte("=+-@\t\r\n", text[0]) >= 0 {
+// CSVText returns the text as a cell that no spreadsheet reads as a formula: it adds an
+// apostrophe where the first character can start one. Spreadsheets for East Asian
+// languages read full-width signs as the signs themselves.
+func CSVText(text string) string {
+	first, _ := utf8.DecodeRuneInString(text)
+	if text != "" && strings.ContainsRune("=+-@＝＋－＠\t\r\n", first) {
 		return "'" + text
 	}
 	return text

@@ -135,7 +135,7 @@ func typed(t *testing.T, kind columnar.Kind, v parquet.Value) any {
 // NDJSON and Parquet.
 func TestFormulas(t *testing.T) {
 	q := whole(BySupplier, BySource)
-	for _, name := range []string{"=1+1", "+1", "-1", "@x", "\tx", "\rx"} {
+	for _, name := range []string{"=1+1", "+1", "-1", "@x", "\tx", "\rx", "\nx", "＝1+1", "＋1", "－1", "＠x"} {
 		row := &Row{}
 		row.Names[BySupplier], row.Names[BySource] = name, "plain"
 		cells, err := csv.NewReader(strings.NewReader(string(NewCSV(&q).Row(nil, row)))).Read()

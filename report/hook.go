@@ -9,8 +9,8 @@ import (
 type hook struct {
 	hookKey
 	supplier market.Ref
-	caused   int64             // zero: before the file begins
-	outcome  event.HookOutcome // of the last attempt; zero: there was none
+	caused   int64                // zero: before the file begins
+	outcome  event.WebhookOutcome // of the last attempt; zero: there was none
 	attempts uint32
 	at       int64 // of the last attempt
 	status   uint32
@@ -19,19 +19,19 @@ type hook struct {
 
 type hookKey struct {
 	lead market.LeadID
-	of   market.HookType
+	of   market.WebhookType
 }
 
 // owe is that the supplier is to hear of it.
-func (b *batch) owe(id market.LeadID, supplier market.Ref, of market.HookType) {
-	if of != market.HookNone {
+func (b *batch) owe(id market.LeadID, supplier market.Ref, of market.WebhookType) {
+	if of != market.WebhookNone {
 		key := hookKey{id, of}
 		b.hooks[key] = &hook{hookKey: key, supplier: supplier, caused: b.at}
 	}
 }
 
 // told is what an attempt came to.
-func (b *batch) told(fact *event.HookTried) error {
+func (b *batch) told(fact *event.WebhookTried) error {
 	key := hookKey{fact.Lead, fact.Type}
 	found := b.hooks[key]
 	if found == nil {

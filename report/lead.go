@@ -103,7 +103,7 @@ func (b *batch) decided(fact *event.LeadDecided) error {
 		b.intend(l, &fact.Sale)
 	}
 	b.moved(fact, fact.Supplier, l)
-	b.owe(l.id, fact.Supplier, fact.Hook)
+	b.owe(l.id, fact.Supplier, fact.Webhook)
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (b *batch) changed(fact *event.StatusChanged) error {
 		if l != nil {
 			l.status = change.To
 		}
-		b.owe(change.Lead, change.Supplier, change.Hook)
+		b.owe(change.Lead, change.Supplier, change.Webhook)
 	}
 	return b.cameBack(fact)
 }

@@ -3,8 +3,8 @@ package report
 import (
 	"slices"
 
-	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/engine/ledger"
 	"pingpost/engine/market"
 )
 
@@ -23,9 +23,9 @@ func (b *batch) moved(fact event.Event, supplier market.Ref, l *lead) {
 	if now == 0 {
 		return
 	}
-	b.parties = append(b.parties[:0], engine.Party{Kind: event.NameSupplier, Ref: supplier}, engine.Party{Kind: event.NameBuyer, Ref: now})
+	b.parties = append(b.parties[:0], ledger.Party{Kind: event.NameSupplier, Ref: supplier}, ledger.Party{Kind: event.NameBuyer, Ref: now})
 	if next != 0 && next != now {
-		b.parties = append(b.parties, engine.Party{Kind: event.NameBuyer, Ref: next})
+		b.parties = append(b.parties, ledger.Party{Kind: event.NameBuyer, Ref: next})
 	}
 	payer := now
 	if next != 0 { // a sale after this one came to nothing, and only then
@@ -43,18 +43,18 @@ func (b *batch) moved(fact event.Event, supplier market.Ref, l *lead) {
 }
 
 // enter adds one entry of the ledger.
-func (b *batch) enter(c cell, party engine.Party, e *engine.Entry) {
+func (b *batch) enter(c cell, party ledger.Party, e *ledger.Entry) {
 	c.currency = e.Currency
 	switch {
-	case e.Kind == engine.EntrySale && party.Buys():
+	case e.Kind == ledger.EntrySale && party.IsBuyer():
 		b.count(c, countSales, 1)
 		b.count(c, sumRevenue, -int64(e.Amount))
-	case e.Kind == engine.EntrySale:
+	case e.Kind == ledger.EntrySale:
 		b.count(c, sumPayout, int64(e.Amount))
-	case e.Kind == engine.EntryReturn:
+	case e.Kind == ledger.EntryReturn:
 		b.count(c, countReturns, 1)
 		b.count(c, sumCredit, int64(e.Amount))
-	case e.Kind == engine.EntryReversal:
+	case e.Kind == ledger.EntryReversal:
 		b.count(c, sumReversal, -int64(e.Amount))
 	}
 }
@@ -62,14 +62,14 @@ func (b *batch) enter(c cell, party engine.Party, e *engine.Entry) {
 // cameBack adds what a report's returns give back: to the buyer, and of each supplier.
 func (b *batch) cameBack(fact *event.StatusChanged) error {
 	suppliers := make(map[market.LeadID]market.Ref, len(fact.Changes))
-	b.parties = append(b.parties[:0], engine.Party{Kind: event.NameBuyer, Ref: fact.Buyer})
+	b.parties = append(b.parties[:0], ledger.Party{Kind: event.NameBuyer, Ref: fact.Buyer})
 	for i := range fact.Changes {
 		change := &fact.Changes[i]
 		if change.Result != event.ChangeDone || change.Return.Month == 0 {
 			continue
 		}
 		suppliers[change.Lead] = change.Supplier
-		if party := (engine.Party{Kind: event.NameSupplier, Ref: change.Supplier}); !slices.Contains(b.parties, party) {
+		if party := (ledger.Party{Kind: event.NameSupplier, Ref: change.Supplier}); !slices.Contains(b.parties, party) {
 			b.parties = append(b.parties, party)
 		}
 	}

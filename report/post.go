@@ -69,7 +69,10 @@ func (b *batch) tried(fact *event.PostTried) error {
 	if p == nil || err != nil {
 		return err
 	}
-	p.attempts, p.status, p.fault = fact.Attempt, fact.Status, fact.Fault
+	p.status, p.fault = fact.Status, fact.Fault
+	if !fact.Free {
+		p.attempts = fact.Attempt
+	}
 	if fact.Fault == market.FaultTimeout && !l.test {
 		b.count(l.with(p.buyer, 0), countHung, 1)
 	}
@@ -102,7 +105,7 @@ func (b *batch) settled(fact *event.PostSettled) error {
 	}
 	b.outcome(l, fact)
 	b.moved(fact, supplier, l)
-	b.owe(fact.Lead, supplier, fact.Hook)
+	b.owe(fact.Lead, supplier, fact.Webhook)
 	return nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+
+	"pingpost/internal/timer"
 )
 
 // Options of a Report. Dir and Source are required.
@@ -259,6 +261,6 @@ func (r *Report) show(f *file) {
 func wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(d):
+	case <-timer.After(d):
 	}
 }

@@ -92,7 +92,7 @@ func (r *scaleReader) Next() (wal.Entry, error) {
 			buyer = 41
 		}
 		lead.Auction.Bids = append(lead.Auction.Bids, event.Bid{
-			Seat: uint32(b), Buyer: buyer, Outcome: market.OutcomeLost, Elapsed: int64(1e6 * (20 + 60*dice.ExpFloat64())),
+			FilterSet: uint32(b), Buyer: buyer, Outcome: market.OutcomeLost, Elapsed: int64(1e6 * (20 + 60*dice.ExpFloat64())),
 			Amount: 5_000_000, Currency: usd, Status: 200,
 		})
 	}

@@ -57,7 +57,7 @@ func (r *Report) look(ctx context.Context, to int64, do func(context.Context, *s
 			r.spoil(err)
 		}
 	}()
-	err = r.lookInto(ctx, f, to, do)
+	err = cancelled(ctx, r.lookInto(ctx, f, to, do))
 	var fault *Fault
 	var behind *Behind
 	switch {

@@ -93,7 +93,7 @@ func (b *bazaar) auction(t *rapid.T, l *FoundLead, fact *event.LeadDecided) {
 	a := FoundAuction{ID: l.Auction, At: l.At, Lead: l.ID, Campaign: l.Campaign, Supplier: l.Supplier, Test: l.Test}
 	fact.Auction.ID = a.ID
 	for seat := range rapid.IntRange(0, 4).Draw(t, "asked") {
-		bid := event.Bid{Seat: uint32(seat), Buyer: market.Ref(seat + 1), Outcome: market.Outcome(rapid.IntRange(2, int(market.OutcomePostRejected)).Draw(t, "outcome"))}
+		bid := event.Bid{FilterSet: uint32(seat), Buyer: market.Ref(seat + 1), Outcome: market.Outcome(rapid.IntRange(2, int(market.OutcomePostRejected)).Draw(t, "outcome"))}
 		if elapsed := rapid.Int64Range(0, 3).Draw(t, "elapsed"); elapsed > 0 {
 			bid.Elapsed, bid.Status = elapsed*20e6, 200
 		}

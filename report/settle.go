@@ -82,14 +82,14 @@ func (f *file) settleAt(ctx context.Context, rate int64) (settled bool, err erro
 	if err != nil {
 		return false, err
 	}
-	if err := errors.Join(wal.FlushAside(log, l.frames(), rate), log.Sync()); err != nil {
+	if err := errors.Join(wal.FlushPaced(log, l.frames(), rate), log.Sync()); err != nil {
 		return false, err
 	}
 	done, err := f.checkpoint(ctx)
 	if err != nil || done < 0 {
 		return false, err
 	}
-	if err := errors.Join(wal.FlushAside(s.file, l.pages(), rate), s.file.Sync()); err != nil {
+	if err := errors.Join(wal.FlushPaced(s.file, l.pages(), rate), s.file.Sync()); err != nil {
 		return false, err
 	}
 	s.head, s.done = l.head, done

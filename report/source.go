@@ -16,7 +16,7 @@ type Source interface {
 	NewReader(from uint64) (Reader, error)
 	// Durable is the last entry that is.
 	Durable() (seq uint64, at int64)
-	// NameOf is what a number was configured as; empty: it is not known.
+	// ArrivalName is what a number was configured as; empty: it is not known.
 	NameOf(kind event.NameKind, ref market.Ref) string
 	// RefOf is a name's number; zero: it was never configured.
 	RefOf(kind event.NameKind, id string) market.Ref

@@ -33,10 +33,10 @@ func trade(l *testLog) {
 	l.log(0, &event.Founded{})
 	// Recorded for buyer a.
 	l.log(time.Minute, &event.LeadDecided{
-		Lead: leadID(1), Campaign: 1, Supplier: 1, Sale: sale(1, 12_050_001), Hook: market.HookPosted,
+		Lead: leadID(1), Campaign: 1, Supplier: 1, Sale: sale(1, 12_050_001), Webhook: market.WebhookPosted,
 		Fields: []event.Field{text("state", "CA"), text("source", "facebook")}, Sealed: []byte(canary),
 	})
-	l.log(time.Minute, &event.HookTried{Lead: leadID(1), Type: market.HookPosted, Supplier: 1, Attempt: 1, Outcome: event.HookDelivered, At: 5, Status: 200})
+	l.log(time.Minute, &event.WebhookTried{Lead: leadID(1), Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookDelivered, At: 5, Status: 200})
 	// Nobody takes it.
 	l.log(2*time.Minute, &event.LeadDecided{
 		Lead: leadID(2), Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull,
@@ -48,10 +48,10 @@ func trade(l *testLog) {
 		Lead: leadID(3), Campaign: 2, Supplier: 2, Sale: intent, Post: event.Post{URL: "https://b.example", Auction: auctionID(1)},
 		Fields: []event.Field{text("state", "CA"), text("source", "facebook")},
 		Auction: event.Auction{ID: auctionID(1), Bids: []event.Bid{
-			{Seat: 0, Buyer: 2, Outcome: market.OutcomePostPending, Elapsed: 20e6, Amount: 9_000_000, Currency: usd, Status: 200, Reason: canary},
-			{Seat: 1, Buyer: 3, Outcome: market.OutcomeLost, Elapsed: 40e6, Amount: 8_000_000, Currency: usd, Status: 200, Token: canary},
-			{Seat: 2, Buyer: 4, Outcome: market.OutcomeTimeout, Elapsed: 2e9, Fault: market.FaultTimeout},
-			{Seat: 3, Buyer: 1, Outcome: market.OutcomeBelowFloor, Elapsed: 10e6, Amount: 1_000_000, Currency: usd, Status: 200},
+			{FilterSet: 0, Buyer: 2, Outcome: market.OutcomePostPending, Elapsed: 20e6, Amount: 9_000_000, Currency: usd, Status: 200, Reason: canary},
+			{FilterSet: 1, Buyer: 3, Outcome: market.OutcomeLost, Elapsed: 40e6, Amount: 8_000_000, Currency: usd, Status: 200, Token: canary},
+			{FilterSet: 2, Buyer: 4, Outcome: market.OutcomeTimeout, Elapsed: 2e9, Fault: market.FaultTimeout},
+			{FilterSet: 3, Buyer: 1, Outcome: market.OutcomeBelowFloor, Elapsed: 10e6, Amount: 1_000_000, Currency: usd, Status: 200},
 		}},
 	})
 	l.log(20*time.Minute, &event.PostTried{Lead: leadID(3), Attempt: 1, Fault: market.FaultTimeout})
@@ -66,11 +66,11 @@ func trade(l *testLog) {
 	// A ping, and the lead that is posted at its bid, of which only the ping says whence.
 	l.log(50*time.Minute, &event.AuctionHeld{
 		Auction: auctionID(2), Campaign: 2, Supplier: 2, Fields: []event.Field{text("state", "TX"), text("source", "search")},
-		Bids: []event.Bid{{Buyer: 2, Outcome: market.OutcomeWon, Elapsed: 20e6, Amount: 5_000_000, Currency: usd, Status: 200}}, Theirs: canary,
+		Bids: []event.Bid{{Buyer: 2, Outcome: market.OutcomeWon, Elapsed: 20e6, Amount: 5_000_000, Currency: usd, Status: 200}}, SellerAuction: canary,
 	})
 	l.log(50*time.Minute, &event.AuctionHeld{Auction: auctionID(3), Campaign: 2, Supplier: 2, Reason: market.ReasonCapsFull})
 	l.log(51*time.Minute, &event.LeadDecided{
-		Lead: leadID(4), Campaign: 2, Supplier: 2, Sale: sale(2, 5_000_000), Post: event.Post{URL: "https://b.example", Auction: auctionID(2)}, Theirs: canary,
+		Lead: leadID(4), Campaign: 2, Supplier: 2, Sale: sale(2, 5_000_000), Post: event.Post{URL: "https://b.example", Auction: auctionID(2)}, SellerAuction: canary,
 	})
 	l.log(51*time.Minute, &event.PostSettled{Lead: leadID(4), Campaign: 2, Supplier: 2, Settlement: event.SettledDelivered, Sale: sale(2, 5_000_000), Status: 201, Attempts: 1, Elapsed: 70e6})
 	// A test lead, all the way.
@@ -80,7 +80,7 @@ func trade(l *testLog) {
 	l.log(52*time.Minute, &event.PostSettled{Lead: leadID(5), Campaign: 1, Supplier: 1, Settlement: event.SettledDelivered, Sale: tried, Status: 201, Attempts: 1})
 	// The first one comes back, the third is reported of, the second is erased.
 	l.log(100*time.Minute, &event.StatusChanged{Buyer: 1, Changes: []event.Change{{
-		Lead: leadID(1), Supplier: 1, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusReturned, Reason: canary, Hook: market.HookReturned,
+		Lead: leadID(1), Supplier: 1, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusReturned, Reason: canary, Webhook: market.WebhookReturned,
 		Return: event.Return{Campaign: 1, Credit: 12_050_001, Reverse: 9_640_000, Currency: usd, Month: 1},
 	}}})
 	l.log(101*time.Minute, &event.StatusChanged{Buyer: 3, Note: canary, Changes: []event.Change{

@@ -101,7 +101,7 @@ func (f *file) writeBids(ctx context.Context, b *batch) error {
 	for i := range b.bids {
 		of := &b.bids[i].of
 		if err := w.add(
-			b.bids[i].auction[:], of.Seat, of.Buyer, of.Outcome, of.Elapsed,
+			b.bids[i].auction[:], of.FilterSet, of.Buyer, of.Outcome, of.Elapsed,
 			int64(of.Amount), int64(of.Payout), of.Currency.String(), of.Status, of.Fault,
 		); err != nil {
 			return err

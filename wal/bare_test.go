@@ -7,8 +7,8 @@ import (
 	tidwall "github.com/tidwall/wal"
 )
 
-// The tests in this file show what the library does alone. When one fails after an
-// update, the library has changed, and the answer in this package may be needless.
+// The tests in this file show how tidwall/wal behaves alone. If one fails after an update,
+// the library has changed, and this package may no longer need its protection.
 
 func bare(t *testing.T, dir string) *tidwall.Log {
 	t.Helper()
@@ -19,7 +19,7 @@ func bare(t *testing.T, dir string) *tidwall.Log {
 	return log
 }
 
-func TestBareZerosAreEntries(t *testing.T) {
+func TestLibraryReadsZerosAsEntries(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 2, Options{})
 	edit(t, lastPath(t, dir), func(b []byte) []byte { return append(b, 0, 0, 0) })
@@ -32,7 +32,7 @@ func TestBareZerosAreEntries(t *testing.T) {
 	equal(t, "entries for us", seq, 2)
 }
 
-func TestBareMissingSegmentIsOpened(t *testing.T) {
+func TestLibraryOpensLogWithMissingSegment(t *testing.T) {
 	dir, opt := threeAFile(t)
 	os.Remove(livePath(dir, 4))
 	log := bare(t, clone(t, dir))
@@ -48,7 +48,7 @@ func TestBareMissingSegmentIsOpened(t *testing.T) {
 	wantRefusal(t, dir, opt, 4)
 }
 
-func TestBareSwappedSegmentIsBelieved(t *testing.T) {
+func TestLibraryAcceptsSwappedSegments(t *testing.T) {
 	dir, opt := threeAFile(t)
 	four, seven := mustRead(t, livePath(dir, 4)), mustRead(t, livePath(dir, 7))
 	mustWrite(t, livePath(dir, 4), seven)
@@ -64,7 +64,7 @@ func TestBareSwappedSegmentIsBelieved(t *testing.T) {
 	wantRefusal(t, dir, opt, 4)
 }
 
-func TestBareSecondWriterIsLetIn(t *testing.T) {
+func TestLibraryAllowsSecondWriter(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 1, Options{})
 	dir = clone(t, dir)
@@ -80,7 +80,7 @@ func TestBareSecondWriterIsLetIn(t *testing.T) {
 	equal(t, "entries of the two that were acknowledged", []any{last - 1, err}, []any{1, nil})
 }
 
-func TestBareFilesBesideAStartFileAreDeleted(t *testing.T) {
+func TestLibraryDeletesSegmentsNextToStartFile(t *testing.T) {
 	dir, opt := threeAFile(t)
 	mustWrite(t, livePath(dir, 7)+".START", nil)
 	copied := clone(t, dir)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// ack lets one appender wait for entry after entry without an allocation.
+// ack lets one appender wait for one entry after another without allocating.
 type ack struct{ c chan struct{} }
 
 func (a ack) Committed(uint64, int64) { a.c <- struct{}{} }
 func (a ack) Failed(error)            { close(a.c) }
 
-// BenchmarkCommit is acknowledged entries of 512 bytes, by so many at once, each
-// waiting for its own.
+// BenchmarkCommit measures acknowledged entries of 512 bytes from concurrent appenders,
+// each waiting for its own entry.
 func BenchmarkCommit(b *testing.B) {
 	for _, appenders := range []int{1, 64, 256} {
 		b.Run(fmt.Sprintf("appenders=%d", appenders), func(b *testing.B) {

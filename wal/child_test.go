@@ -25,7 +25,7 @@ func child(role, dir string) int {
 		return 0
 	}
 	for i := 1; ; i++ { // until killed
-		w := newTold()
+		w := newResult()
 		if err := l.Append(fmt.Appendf(nil, "entry-%06d", i), w); err != nil {
 			return 1
 		}
@@ -46,7 +46,7 @@ func childCommand(t *testing.T, role, dir string) *exec.Cmd {
 	return cmd
 }
 
-func TestSecondProcessIsRefused(t *testing.T) {
+func TestOpenRejectsSecondProcess(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{})
 	put(t, l, "mine")
@@ -63,7 +63,7 @@ func TestSecondProcessIsRefused(t *testing.T) {
 	equal(t, "entries", all(t, dir, 0), []string{"mine", "still mine"})
 }
 
-func TestSecondOpenInOneProcessIsRefused(t *testing.T) {
+func TestOpenRejectsSecondOpen(t *testing.T) {
 	dir := t.TempDir()
 	mustOpen(t, dir, Options{})
 	_, err := Open(dir, Options{})
@@ -72,7 +72,7 @@ func TestSecondOpenInOneProcessIsRefused(t *testing.T) {
 	wantError(t, err, ErrLocked)
 }
 
-func TestKilledProcessLosesNothingThatItAcknowledged(t *testing.T) {
+func TestKilledProcessLosesNoAcknowledgedEntry(t *testing.T) {
 	dir := t.TempDir()
 	cmd := childCommand(t, "writer", dir)
 	out, err := cmd.StdoutPipe()

@@ -6,26 +6,25 @@ import (
 	"runtime"
 )
 
-// commitLoop is the committer: the one goroutine that writes.
+// commitLoop is the committer: the only goroutine that writes to the log.
 //
-// While an fsync runs, entries gather in the queue; the next batch is all of them,
-// up to the limits. So a lone entry waits for no timer, and under load the batches
-// grow by themselves. The order is always: write, fsync, publish the position, tell
-// each Waiter in log order, wake the followers. What a Waiter is told can then be
-// read at once.
+// While an fsync runs, new entries collect in the queue. The next batch takes all of
+// them, up to the limits. So a single entry waits for no timer, and batches grow under
+// load. The order is always: write, fsync, publish the position, notify each Waiter in
+// log order, wake the followers. A Waiter can therefore read its entry at once.
 //
-// Its thread is locked: under CPU load the scheduler would otherwise let the
-// goroutine that everyone waits for queue behind those that wait.
+// The goroutine locks its thread: all waiters depend on it, and under CPU load the
+// scheduler would otherwise queue it behind them.
 //
-// Rejected: a timer that lets batches grow (it taxes the idle case and adds nothing
-// under load), and a second goroutine that tells waiters while the next fsync runs
-// (apply would then run beside the next batch's write, for a gain that the short
-// Committed calls do not have).
+// Rejected: a timer that lets batches grow (it delays single entries and gains nothing
+// under load), and a second goroutine that notifies waiters during the next fsync
+// (apply would then run beside the next batch's write, and Committed calls are too short
+// to gain from that).
 func (l *Log) commitLoop() {
 	runtime.LockOSThread()
 	defer close(l.done)
 	for {
-		batch, calls := l.queue.take(l.batch[:0], l.opt.MaxBatch, l.opt.MaxBatchBytes, l.disk.room())
+		batch, calls := l.queue.take(l.batch[:0], l.opt.MaxBatch, l.opt.MaxBatchBytes, l.writer.bytesLeft())
 		if len(batch) == 0 && len(calls) == 0 {
 			return
 		}
@@ -43,9 +42,9 @@ func (l *Log) commitLoop() {
 			return
 		}
 		clear(batch)
-		l.queue.landed()
+		l.queue.committed()
 		if full {
-			if err := l.turn(); err != nil {
+			if err := l.rotate(); err != nil {
 				l.fail(err, nil)
 				return
 			}
@@ -53,18 +52,19 @@ func (l *Log) commitLoop() {
 	}
 }
 
-// commit makes a batch durable and tells its waiters. full says that it ended a segment.
+// commit makes a batch durable and notifies its waiters. full reports that the batch
+// ended its segment.
 func (l *Log) commit(batch []item) (full bool, err error) {
 	h := header{seq: l.end.seq, batch: l.end.seq + 1, at: max(l.opt.Now(), l.at), epoch: l.epoch}
 	l.encode(h, batch)
 	b := Batch{Entries: len(batch), Bytes: len(l.encoded)}
-	took, full, err := l.disk.write(l.encoded, len(batch))
+	took, full, err := l.writer.write(l.encoded, len(batch))
 	if err != nil {
 		return full, err
 	}
 	if b.Write = took; full {
 		b.Write, b.Sync = 0, took
-	} else if b.Sync, err = l.disk.sync(); err != nil {
+	} else if b.Sync, err = l.writer.sync(); err != nil {
 		return full, err
 	}
 	l.at = h.at
@@ -72,19 +72,20 @@ func (l *Log) commit(batch []item) (full bool, err error) {
 	if l.opt.Observe != nil {
 		l.opt.Observe(b)
 	}
-	tell(batch, h.batch, h.at)
+	notify(batch, h.batch, h.at)
 	l.wakeFollowers()
 	return full, nil
 }
 
-// prepared is how many waiters prepare at a time: enough to fetch side by side, few
-// enough that what they fetched is still near when they are told.
-const prepared = 16
+// prepareGroup is the number of waiters that prepare together: enough for overlapping
+// fetches, and few enough that the fetched data is still cached when notify calls
+// Committed.
+const prepareGroup = 16
 
-// tell tells the waiters of a durable batch.
-func tell(batch []item, first uint64, at int64) {
+// notify calls Committed on the waiters of a durable batch.
+func notify(batch []item, first uint64, at int64) {
 	for len(batch) > 0 {
-		some := batch[:min(prepared, len(batch))]
+		some := batch[:min(prepareGroup, len(batch))]
 		for i := range some {
 			if w, ok := some[i].waiter.(preparer); ok {
 				w.Prepare()
@@ -99,17 +100,17 @@ func tell(batch []item, first uint64, at int64) {
 	}
 }
 
-// encode writes the batch's records to l.encoded, as they will stand in the file,
-// and hands each frame to tidwall's batch, which copies it.
+// encode writes the batch's records to l.encoded, exactly as in the segment file, and
+// adds each frame to tidwall's batch, which copies it.
 func (l *Log) encode(h header, batch []item) {
 	l.encoded = l.encoded[:0]
-	l.disk.batch.Clear()
+	l.writer.batch.Clear()
 	for i := range batch {
 		h.seq++
 		l.encoded = binary.AppendUvarint(l.encoded, uint64(headerSize+len(batch[i].data)))
 		start := len(l.encoded)
 		l.encoded = appendFrame(l.encoded, h, batch[i].data)
-		l.disk.batch.Write(h.seq, l.encoded[start:])
+		l.writer.batch.Write(h.seq, l.encoded[start:])
 	}
 }
 
@@ -125,22 +126,22 @@ func (l *Log) publish(b Batch) {
 	l.stats.Bytes += uint64(b.Bytes)
 }
 
-// turn goes on in the segment that the last batch has made tidwall begin.
-func (l *Log) turn() error {
-	if err := l.disk.turn(l.opt.reopenAfter); err != nil {
+// rotate continues in the segment that tidwall began during the last batch.
+func (l *Log) rotate() error {
+	if err := l.writer.rotate(l.opt.reopenAfter); err != nil {
 		return err
 	}
 	l.mu.Lock()
-	l.end.seg, l.end.off = l.disk.first, 0
+	l.end.seg, l.end.off = l.writer.first, 0
 	l.stats.Segments++
 	l.mu.Unlock()
-	l.shelf.began(l.disk.first)
+	l.archiver.addLive(l.writer.first)
 	return nil
 }
 
-// fail ends the log for good: the queue takes nothing more before anyone can hear
-// of the failure; then the batch in hand, and all that was queued, is told. Nothing
-// is called on the disk again.
+// fail stops the log for good. The queue rejects new entries before any waiter learns of
+// the failure; then fail notifies the waiters of the current batch and of all queued
+// entries. After this the log calls no function of the disk.
 func (l *Log) fail(cause error, batch []item) {
 	err := fmt.Errorf("%w: %w", ErrFailed, cause)
 	l.mu.Lock()
@@ -148,7 +149,7 @@ func (l *Log) fail(cause error, batch []item) {
 	l.mu.Unlock()
 	items, calls := l.queue.fail(err)
 	close(l.failed)
-	l.log.Error("the log has failed; nothing more will be acknowledged", "error", cause)
+	l.log.Error("log failed: it will acknowledge no further entry; repair the disk and restart", "error", cause)
 	for _, it := range append(batch, items...) {
 		if it.waiter != nil {
 			it.waiter.Failed(err)

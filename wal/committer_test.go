@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A gate holds a call until it is let through, or the test is over.
+// gate holds a call until the test releases it or ends.
 type gate struct {
 	reached, through chan struct{}
 	over             <-chan struct{}
@@ -34,7 +34,7 @@ func (g *gate) hold() error {
 	return nil
 }
 
-// seen keeps the order in which entries are told.
+// seen records the order in which entries are notified.
 type seen struct {
 	mu    sync.Mutex
 	seqs  []uint64
@@ -54,7 +54,7 @@ func (s *seen) Failed(error) {
 	s.errs++
 }
 
-func TestWhatQueuesDuringAnFsyncIsOneBatch(t *testing.T) {
+func TestEntriesQueuedDuringFsyncFormOneBatch(t *testing.T) {
 	g := newGate(t)
 	var batches []int
 	l := mustOpen(t, t.TempDir(), Options{
@@ -92,7 +92,7 @@ func TestWhatQueuesDuringAnFsyncIsOneBatch(t *testing.T) {
 	equal(t, "stats", []any{st.Batches, st.Entries, st.Queued, st.QueueDelay}, []any{4, 13, 0, time.Duration(0)})
 }
 
-func TestBatchesHaveOneTimeThatNeverGoesBack(t *testing.T) {
+func TestBatchTimeNeverGoesBack(t *testing.T) {
 	clock := []int64{100, 90, 110, 50, 200}
 	dir := t.TempDir()
 	now := func() int64 {
@@ -123,8 +123,8 @@ func TestBatchesHaveOneTimeThatNeverGoesBack(t *testing.T) {
 		`"c: entry 3 of batch 3 at 100" "d: entry 4 of batch 4 at 110" "e: entry 5 of batch 5 at 110" "f: entry 6 of batch 6 at 200"]`)
 }
 
-// What an fsync takes is told of every batch, also of one that ends its segment.
-func TestFsyncOfARotationIsTimed(t *testing.T) {
+// Observe gets the fsync's duration for every batch, also for one that ends its segment.
+func TestObserveMeasuresRotation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var took []time.Duration
 		l := mustOpen(t, t.TempDir(), Options{
@@ -138,7 +138,7 @@ func TestFsyncOfARotationIsTimed(t *testing.T) {
 	})
 }
 
-func TestBatchEndsWithItsSegment(t *testing.T) {
+func TestBatchEndsWithSegment(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{SegmentSize: 3 * recordSize(12)})
 	putBatch(t, l, numbered(8)...)
@@ -160,11 +160,11 @@ func TestBatchEndsWithItsSegment(t *testing.T) {
 	equal(t, "segments", len(mustSegments(t, dir)), 3)
 }
 
-func TestLogIsOpenedAnewEverySoManySegments(t *testing.T) {
+func TestLibraryIsReopenedAfterRotations(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{SegmentSize: 1, reopenAfter: 3})
 	since := func() (segments int) {
-		if err := l.Do(func(uint64, int64) { segments = l.disk.rolled }); err != nil {
+		if err := l.Do(func(uint64, int64) { segments = l.writer.rotations }); err != nil {
 			t.Fatal(err)
 		}
 		return segments
@@ -194,7 +194,7 @@ func TestEntriesOfAnySize(t *testing.T) {
 	for i, e := range all(t, dir, 0) {
 		equal(t, "size", len(e), sizes[i])
 	}
-	equal(t, "told", len(s.seqs), len(sizes))
+	equal(t, "notified", len(s.seqs), len(sizes))
 }
 
 func TestDoRunsBetweenBatches(t *testing.T) {
@@ -218,7 +218,7 @@ func TestDoRunsBetweenBatches(t *testing.T) {
 	wantError(t, l.Do(func(uint64, int64) {}), ErrClosed)
 }
 
-func TestCloseCommitsWhatIsQueued(t *testing.T) {
+func TestCloseCommitsQueuedEntries(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{})
@@ -230,12 +230,12 @@ func TestCloseCommitsWhatIsQueued(t *testing.T) {
 	}
 	mustClose(t, l)
 	mustClose(t, l)
-	equal(t, "told", len(s.seqs), 1000)
+	equal(t, "notified", len(s.seqs), 1000)
 	wantError(t, l.Append([]byte("late"), &s), ErrClosed)
 	equal(t, "entries", all(t, dir, 0), numbered(1000))
 }
 
-func TestManyAppendersAndReadersAtOnce(t *testing.T) {
+func TestConcurrentAppendersAndReaders(t *testing.T) {
 	const appenders, each = 16, 60
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{SegmentSize: 2 << 10, QueueLen: 8, reopenAfter: 5})
@@ -267,7 +267,7 @@ func TestManyAppendersAndReadersAtOnce(t *testing.T) {
 	for who := range appenders {
 		writing.Go(func() {
 			for n := 1; n <= each; n++ {
-				w := newTold()
+				w := newResult()
 				for {
 					err := l.Append(fmt.Appendf(nil, "%d/%d", who, n), w)
 					if err == nil {
@@ -281,7 +281,7 @@ func TestManyAppendersAndReadersAtOnce(t *testing.T) {
 				}
 				seq, err := w.wait()
 				if durable, _ := l.Durable(); err != nil || durable < seq {
-					t.Errorf("entry %d was told, %d is durable, %v", seq, durable, err)
+					t.Errorf("entry %d was notified, %d is durable, %v", seq, durable, err)
 				}
 			}
 		})

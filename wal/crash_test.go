@@ -8,17 +8,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCrashLosesNothingAcknowledgedAndInventsNothing appends random batches, lets a
-// crash leave any part of what was not acknowledged, and opens again, many times over
-// one folder. The model is a list of what was appended.
-func TestCrashLosesNothingAcknowledgedAndInventsNothing(t *testing.T) {
+// TestCrashLosesNoAcknowledgedEntry appends random batches, simulates a crash that leaves
+// any part of the unacknowledged batch, and reopens the folder, many times. The model is a
+// list of the appended entries.
+func TestCrashLosesNoAcknowledgedEntry(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // one folder a run of the property, gone with the test
 		if err != nil {
 			rt.Fatal(err)
 		}
 		size := rapid.SampledFrom([]int{1, 200, 1000, 1 << 20}).Draw(rt, "segment size")
-		var history []string // what the log holds
+		var history []string // the entries of the log
 		for range rapid.IntRange(1, 5).Draw(rt, "crashes") {
 			var lost []string
 			history, lost = crashOnce(t, rt, dir, size, history)
@@ -44,9 +44,9 @@ func TestCrashLosesNothingAcknowledgedAndInventsNothing(t *testing.T) {
 	})
 }
 
-// crashOnce appends acknowledged batches, then one whose fsync never returns, and
-// leaves of it what a crash might: bytes up to anywhere, with holes of zeros, and
-// zeros behind.
+// crashOnce appends acknowledged batches, then one whose fsync never returns, and leaves a
+// possible result of a crash: any prefix of its bytes, with holes of zeros, and zeros after
+// it.
 func crashOnce(t *testing.T, rt *rapid.T, dir string, size int, history []string) (acked, lost []string) {
 	f := new(fault)
 	l, err := Open(dir, Options{SegmentSize: size, Faults: Faults{Sync: f.strike}})
@@ -80,7 +80,7 @@ func crashOnce(t *testing.T, rt *rapid.T, dir string, size int, history []string
 	}
 	<-l.Failed()
 	l.Close()
-	l.disk.log.Close()
+	l.writer.log.Close()
 	path := livePath(dir, whole.seg)
 	b := mustRead(t, path)
 	cut := rapid.IntRange(int(whole.off), len(b)).Draw(rt, "cut")

@@ -8,25 +8,25 @@ import (
 	"os"
 )
 
-// readBuffer is at least one record, so that each fits.
+// readBuffer is the size of a cursor's buffer. The largest record fits.
 const readBuffer = maxRecord + 4<<10
 
-// A cursor reads the records of one segment after another, checking each against
-// the one before. It reads no byte past limit, since what lies there may not be
-// durable. It owns its file and its buffer.
+// cursor reads the records of consecutive segments and checks each record against the
+// one before. It reads no byte at or after limit, because such a byte may not be durable.
+// It owns its file and its buffer.
 type cursor struct {
 	chain chain
 	f     *os.File
 	seg   uint64
-	limit int64 // end of what may be read
+	limit int64 // end of the readable bytes
 	off   int64 // of the next record
-	begun bool  // a record of this segment has been read
+	begun bool  // next has returned a record of this segment
 
 	buf        []byte
-	start, end int // buf[start:end] is what the file has from off on
+	start, end int // buf[start:end] holds the file's bytes from off on
 }
 
-// enter goes on to another segment; the cursor owns f from here on.
+// enter continues in another segment; the cursor takes ownership of f.
 func (c *cursor) enter(f *os.File, seg uint64) {
 	c.close()
 	c.f, c.seg = f, seg
@@ -37,7 +37,7 @@ func (c *cursor) enter(f *os.File, seg uint64) {
 	}
 }
 
-// swap goes on at the same place in a file that has replaced this one.
+// swap continues at the same offset in a file that replaced the current one.
 func (c *cursor) swap(f *os.File) {
 	c.close()
 	c.f = f
@@ -51,12 +51,13 @@ func (c *cursor) close() {
 	}
 }
 
-// due is the sequence of the next record.
-func (c *cursor) due() uint64 { return c.chain.seq + 1 }
+// nextSeq returns the sequence of the next record.
+func (c *cursor) nextSeq() uint64 { return c.chain.seq + 1 }
 
-// next returns the next record; data is valid until the call after. io.EOF means
-// that limit stands behind a whole record, errShort inside one. Any other error is a
-// badFrame, an unknownVersion, or of the disk. On an error the cursor stays.
+// next returns the next record; data stays valid until the following call. io.EOF means
+// that limit is the end of a record, errShort that it is inside a record. Any other error
+// is a badFrame, an unknownVersion, or an I/O error. After an error the cursor has not
+// moved.
 func (c *cursor) next() (h header, data []byte, err error) {
 	if c.off == c.limit {
 		return h, nil, io.EOF
@@ -72,7 +73,7 @@ func (c *cursor) next() (h header, data []byte, err error) {
 		return h, nil, err
 	}
 	if !c.begun && h.seq != c.seg {
-		return h, nil, badFrame(fmt.Sprintf("the segment begins with entry %d", h.seq))
+		return h, nil, badFrame(fmt.Sprintf("the first entry is %d, not the one that the file name gives", h.seq))
 	}
 	if err := c.chain.follow(h, !c.begun); err != nil {
 		return h, nil, err
@@ -83,13 +84,13 @@ func (c *cursor) next() (h header, data []byte, err error) {
 	return h, data, nil
 }
 
-// ready tells whether the next record is in the buffer whole.
+// ready reports whether the buffer holds the whole next record.
 func (c *cursor) ready() bool {
 	size, w := binary.Uvarint(c.buf[c.start:c.end])
 	return w > 0 && size <= uint64(c.end-c.start-w)
 }
 
-// fill moves what is left to the front of the buffer and reads on, up to limit.
+// fill moves the unread bytes to the front of the buffer and reads more, up to limit.
 func (c *cursor) fill() error {
 	if c.buf == nil {
 		c.buf = make([]byte, readBuffer)
@@ -109,13 +110,14 @@ func (c *cursor) fill() error {
 	return nil
 }
 
-// blame turns what next returned into what a caller is told.
-func (c *cursor) blame(err error) error {
+// publicError converts an error of next into a *DamageError, a *VersionError, or returns
+// it unchanged.
+func (c *cursor) publicError(err error) error {
 	var bad badFrame
 	var version unknownVersion
 	switch {
 	case errors.As(err, &bad), errors.Is(err, errShort):
-		return &DamageError{Segment: c.seg, Path: c.f.Name(), Offset: c.off, Seq: c.due(), Reason: err.Error()}
+		return &DamageError{Segment: c.seg, Path: c.f.Name(), Offset: c.off, Seq: c.nextSeq(), Reason: err.Error()}
 	case errors.As(err, &version):
 		return &VersionError{Path: c.f.Name(), Offset: c.off, Version: byte(version)}
 	}

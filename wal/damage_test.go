@@ -10,7 +10,8 @@ import (
 	tidwall "github.com/tidwall/wal"
 )
 
-// wantRefusal fails unless Open refuses, naming the segment, and changes nothing.
+// wantRefusal fails unless Open returns an error that names the segment, and changes no
+// file.
 func wantRefusal(t *testing.T, dir string, opt Options, segment uint64) *DamageError {
 	t.Helper()
 	before := tree(t, dir)
@@ -40,7 +41,7 @@ func threeAFile(t *testing.T) (dir string, opt Options) {
 	return dir, opt
 }
 
-func TestFlippedBitInAnyByteOfAMiddleSegmentIsRefused(t *testing.T) {
+func TestOpenRejectsFlippedBitInMiddleSegment(t *testing.T) {
 	dir, opt := threeAFile(t)
 	path := livePath(dir, 4)
 	whole := mustRead(t, path)
@@ -62,7 +63,7 @@ func TestFlippedBitInAnyByteOfAMiddleSegmentIsRefused(t *testing.T) {
 	mustOpen(t, dir, opt)
 }
 
-func TestFlippedBitInAnyByteOfTheLastBatchIsCut(t *testing.T) {
+func TestOpenCutsFlippedBitInLastBatch(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 2, Options{})
 	path := lastPath(t, dir)
@@ -80,7 +81,7 @@ func TestFlippedBitInAnyByteOfTheLastBatchIsCut(t *testing.T) {
 	}
 }
 
-func TestFlippedBitIsNotSeenByTheLibraryAlone(t *testing.T) {
+func TestLibraryMissesFlippedBit(t *testing.T) {
 	dir, _ := threeAFile(t)
 	edit(t, livePath(dir, 4), func(b []byte) []byte { b[len(b)-1] ^= 1; return b })
 	log, err := tidwall.Open(logDir(clone(t, dir)), &tidwall.Options{AllowEmpty: true})
@@ -93,7 +94,7 @@ func TestFlippedBitIsNotSeenByTheLibraryAlone(t *testing.T) {
 	}
 }
 
-func TestDamagedMiddleSegmentIsRefused(t *testing.T) {
+func TestOpenRejectsDamagedMiddleSegment(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(t *testing.T, dir string)
 		names  uint64
@@ -114,10 +115,10 @@ func TestDamagedMiddleSegmentIsRefused(t *testing.T) {
 			mustWrite(t, livePath(dir, 4), seven)
 			mustWrite(t, livePath(dir, 7), four)
 		}, 4},
-		"there twice": {func(t *testing.T, dir string) {
+		"present twice": {func(t *testing.T, dir string) {
 			mustWrite(t, livePath(dir, 5), mustRead(t, livePath(dir, 4)))
 		}, 5},
-		"zeros behind it": {func(t *testing.T, dir string) {
+		"zeros after it": {func(t *testing.T, dir string) {
 			edit(t, livePath(dir, 4), func(b []byte) []byte { return append(b, 0, 0, 0) })
 		}, 4},
 	} {
@@ -129,7 +130,7 @@ func TestDamagedMiddleSegmentIsRefused(t *testing.T) {
 			if err != nil || report.OK() {
 				t.Errorf("Verify saw nothing: %+v, %v", report, err)
 			}
-			if _, err = drain(NewReader(dir, 0)); name != "there twice" { // a reader goes by the names, and never meets the copy
+			if _, err = drain(NewReader(dir, 0)); name != "present twice" { // a reader goes by file names, and never opens the copy
 				wantError(t, err, ErrDamaged)
 			}
 
@@ -147,7 +148,7 @@ func TestDamagedMiddleSegmentIsRefused(t *testing.T) {
 	}
 }
 
-func TestOffsetOfTheDamageIsNamed(t *testing.T) {
+func TestDamageErrorGivesOffset(t *testing.T) {
 	dir, opt := threeAFile(t)
 	at := records(t, livePath(dir, 4))
 	edit(t, livePath(dir, 4), func(b []byte) []byte { b[at[1]+20] ^= 8; return b })
@@ -156,7 +157,7 @@ func TestOffsetOfTheDamageIsNamed(t *testing.T) {
 		[]any{at[1], 5, badChecksum, livePath(dir, 4)})
 }
 
-func TestLaterVersionIsRefusedEverywhere(t *testing.T) {
+func TestLaterVersionIsRejected(t *testing.T) {
 	newer := appendFrame(nil, header{seq: 4, batch: 4, at: 1 << 62, epoch: 1}, []byte("of a later program"))
 	newer[3] = 2
 	rec := append([]byte{byte(len(newer))}, reseal(newer)...)
@@ -180,7 +181,7 @@ func TestLaterVersionIsRefusedEverywhere(t *testing.T) {
 	equal(t, "files", tree(t, dir), before)
 }
 
-func TestDamageBehindTheSnapshotDoesNotStopTheStart(t *testing.T) {
+func TestOpenIgnoresDamageBeforeSnapshot(t *testing.T) {
 	dir, opt := threeAFile(t)
 	edit(t, livePath(dir, 1), func(b []byte) []byte { b[30] ^= 1; return b })
 	wantRefusal(t, dir, opt, 1)
@@ -191,11 +192,11 @@ func TestDamageBehindTheSnapshotDoesNotStopTheStart(t *testing.T) {
 	waitFor(t, func() bool { return l.Stats().Scrubbed == 2 })
 	equal(t, "damaged segments", l.Stats().Damaged, 1)
 	if !j.contains(livePath(dir, 1)) {
-		t.Error("the damage was not told")
+		t.Error("the damage was not logged")
 	}
 }
 
-func TestAcceptedLossIsKeptAside(t *testing.T) {
+func TestAcceptLossKeepsCopies(t *testing.T) {
 	dir, opt := threeAFile(t)
 	takeSnapshot(t, dir, 3, 3)
 	takeSnapshot(t, dir, 6, 8)
@@ -220,10 +221,10 @@ func TestAcceptedLossIsKeptAside(t *testing.T) {
 	}
 }
 
-func TestNothingToAccept(t *testing.T) {
+func TestAcceptLossOfIntactLog(t *testing.T) {
 	dir, opt := threeAFile(t)
 	before := tree(t, dir)
-	for range 2 { // whole, then with a torn end
+	for range 2 { // intact, then with a torn end
 		loss, err := AcceptLoss(dir, opt)
 		equal(t, "loss", []any{loss.Damage == nil, loss.Epoch, err}, []any{true, 0, nil})
 		equal(t, "files", tree(t, dir), before)
@@ -234,7 +235,7 @@ func TestNothingToAccept(t *testing.T) {
 	wantError(t, err, os.ErrNotExist)
 }
 
-func TestLossThatASnapshotHasSeenIsAccepted(t *testing.T) {
+func TestAcceptLossMovesLaterSnapshots(t *testing.T) {
 	dir, opt := threeAFile(t)
 	opt.From, opt.AtLeast = 8, 12
 	takeSnapshot(t, dir, 7, 12)
@@ -247,7 +248,7 @@ func TestLossThatASnapshotHasSeenIsAccepted(t *testing.T) {
 	equal(t, "snapshots that are left", []any{len(left), err}, []any{0, nil})
 }
 
-func TestDamageInTheArchiveIsCut(t *testing.T) {
+func TestAcceptLossInArchive(t *testing.T) {
 	dir, opt := threeAFile(t)
 	if err := os.MkdirAll(archiveDir(dir), dirPerm); err != nil {
 		t.Fatal(err)

@@ -1,24 +1,24 @@
-// Package wal keeps opaque entries in order and durable: a write-ahead log with
-// group commit, readers that follow it, snapshots beside it, and an archive
-// behind it. It knows nothing of what the entries mean.
+// Package wal is a write-ahead log: it stores opaque entries in order and durably. It has
+// group commit, readers that follow the log, snapshots, and an archive of old segments. It
+// does not interpret entries.
 //
-// It stands on tidwall/wal, which appends and rotates, and never calls it bare:
-// DESIGN.md lists what that library does alone under each fault, and which part
-// of this package answers.
+// It uses tidwall/wal, which appends and rotates, behind a narrow interface. DESIGN.md
+// lists how that library alone reacts to each fault, and the part of this package that
+// handles the fault.
 //
 // # On disk
 //
 //	<dir>/LOCK                     flock of the process that writes
-//	<dir>/EPOCH                    the log's life, in decimal; absent means 1
+//	<dir>/EPOCH                    the log's epoch, in decimal; absent means 1
 //	<dir>/log/<20 digits>          live segments, named by their first sequence
 //	<dir>/archive/<20 digits>.seg  segments that the snapshots no longer need
 //	<dir>/snapshot/<20 digits>.snap  snapshots, named by their newest stamp
-//	<dir>/damage/…                 what a repair cut off, kept for inspection
+//	<dir>/damage/…                 copies of bytes that a repair cut off
 //
 // # A record
 //
-// A segment is a run of records without gaps. A record is one entry: tidwall's
-// length, then our frame. Integers are little-endian.
+// A segment is a sequence of records without gaps. A record is one entry: tidwall's
+// length, then the frame of this package. Integers are little-endian.
 //
 //	 byte 0        1..3
 //	+-------------+----------------------------------------------------------+
@@ -32,23 +32,23 @@
 //	+-------+---+--------+---------------+---------------+---------------+-------+-------+---------+
 //
 //	magic     FF 57 4C; no UTF-8 text contains it
-//	ver       1; another version refuses to open
+//	ver       1; Open rejects another version
 //	length    bytes of data, 1 to MaxEntry; the uvarint must equal 40 + length
-//	sequence  of this entry, from 1, without gaps
-//	batch     sequence of the first entry that was made durable by the same fsync
-//	time      unix nanoseconds, one for the batch, never less than the batch before
-//	epoch     life of the log; raised where sequences may have been given twice
+//	sequence  number of this entry, from 1, without gaps
+//	batch     sequence of the first entry that the same fsync made durable
+//	time      unix nanoseconds, one value for the batch, never less than the batch before
+//	epoch     raised when sequences may have been assigned twice
 //	crc       CRC-32C of bytes 0 to 35 and of data
 //
-// A batch never spans two segments, so the first frame of a segment has a
-// sequence equal to its batch and to the name of the file.
+// A batch never spans two segments, so in the first frame of a segment the sequence, the
+// batch and the name of the file are equal.
 //
-// # What holds
+// # Guarantees
 //
-//  1. A Waiter hears Committed only after an fsync that covers its entry and the
-//     directory entries that lead to it.
-//  2. What was Committed is there after any crash, or Open refuses and says where
-//     it is damaged. Only bytes behind which no later batch begins are cut.
-//  3. After one failed write, rotation or fsync nothing is ever Committed again.
-//  4. No reader blocks the committer, and none holds disk space.
+//  1. The log calls Waiter.Committed only after an fsync of the entry and of the directory
+//     entries that lead to it.
+//  2. A committed entry survives any crash, or Open returns an error that gives the place
+//     of the damage. Open cuts only bytes that no later batch follows.
+//  3. After one failed write, rotation or fsync, the log commits no further entry.
+//  4. No reader blocks the committer, and no reader holds disk space.
 package wal

@@ -6,41 +6,41 @@ import (
 )
 
 var (
-	// ErrBusy refuses an entry because the queue is full. Nothing was queued.
+	// ErrBusy rejects an entry because the queue is full. The entry was not queued.
 	ErrBusy = errors.New("log: the queue is full; try again shortly")
-	// ErrFailed means that a write, rotation or fsync failed earlier. The log stays
-	// failed until the process is started again on a disk that works.
-	ErrFailed = errors.New("log: failed earlier and takes nothing more; repair the disk and restart")
+	// ErrFailed means that an earlier write, rotation or fsync failed. The log stays
+	// failed until the process restarts on a disk that works.
+	ErrFailed = errors.New("log: a write failed earlier, so the log accepts no more entries; repair the disk and restart")
 	// ErrClosed means that Close was called.
 	ErrClosed = errors.New("log: closed")
-	// ErrEmpty refuses an entry without bytes.
+	// ErrEmpty rejects an entry without bytes.
 	ErrEmpty = errors.New("log: an entry has at least one byte")
-	// ErrTooLarge refuses an entry over MaxEntry.
+	// ErrTooLarge rejects an entry longer than MaxEntry.
 	ErrTooLarge = fmt.Errorf("log: an entry has at most %d bytes", MaxEntry)
 	// ErrLocked means that another process has the folder open for writing.
 	ErrLocked = errors.New("another process is using it; stop that one first, or use another folder")
-	// ErrForeign means that a file in the log's folder is not ours, and that opening
-	// would destroy entries.
+	// ErrForeign means that the log's folder has a file that is not part of the log, and
+	// that opening the log would destroy entries.
 	ErrForeign = errors.New("the file is not part of this log; move it elsewhere")
-	// ErrGone means that the wanted entries are older than the history that is kept.
-	ErrGone = errors.New("log: these entries are past the history that is kept; start over from a snapshot")
-	// ErrLagged tells a follower that it fell too far behind and must start over.
-	ErrLagged = errors.New("log: the follower lags too far behind; start over")
+	// ErrGone means that the requested entries are older than the retained history.
+	ErrGone = errors.New("log: these entries are older than the retained history; start again from a snapshot")
+	// ErrLagged means that a follower is too far behind and must start again.
+	ErrLagged = errors.New("log: the follower is too far behind; start again")
 	// ErrNoSnapshot means that no snapshot verifies.
 	ErrNoSnapshot = errors.New("no usable snapshot")
-	// ErrDamaged is what every DamageError is.
+	// ErrDamaged is the error that every DamageError wraps.
 	ErrDamaged = errors.New("damaged")
 )
 
-// A DamageError says where a log stops making sense. Open changes nothing when it
-// returns one.
+// DamageError gives the place from which a log is unreadable. Open changes no file when
+// it returns one.
 type DamageError struct {
 	Segment uint64 // first sequence of the segment, the name of its file
-	Path    string // of the segment's file; empty where the file is missing
+	Path    string // of the segment's file; empty if the file is missing
 	Offset  int64  // bytes into the file
-	Seq     uint64 // of the entry that is due there
+	Seq     uint64 // of the entry expected there
 	Reason  string
-	Torn    bool // nothing of a later batch follows, and it is the last segment: a crash in the middle of a write looks so
+	Torn    bool // in the last segment, and no later batch follows: a crash during a write leaves this
 }
 
 func (e *DamageError) Error() string {
@@ -48,17 +48,17 @@ func (e *DamageError) Error() string {
 	if e.Path != "" {
 		where = fmt.Sprintf("log segment %q", e.Path)
 	}
-	return fmt.Sprintf("%s is damaged at offset %d, where entry %d is due: %s. "+
-		"Restore a backup; or accept the loss of that entry and of all that follow it", where, e.Offset, e.Seq, e.Reason)
+	return fmt.Sprintf("%s is damaged at offset %d, where entry %d should be: %s. "+
+		"Restore a backup, or accept the loss of that entry and of all later ones", where, e.Offset, e.Seq, e.Reason)
 }
 
 // Unwrap makes errors.Is(err, ErrDamaged) hold.
 func (e *DamageError) Unwrap() error { return ErrDamaged }
 
-// A NoSnapshotError is ErrNoSnapshot, and says what is wrong with each that there is.
+// NoSnapshotError wraps ErrNoSnapshot and gives the error of each snapshot file.
 type NoSnapshotError struct {
 	Dir string
-	Bad []BadSnapshot // none: there are no files
+	Bad []BadSnapshot // empty if there are no files
 }
 
 func (e *NoSnapshotError) Error() string {
@@ -78,7 +78,7 @@ func (e *NoSnapshotError) Unwrap() []error {
 	return causes
 }
 
-// A VersionError means that a later program has written to this log.
+// VersionError means that a later version of the program has written to this log.
 type VersionError struct {
 	Path    string
 	Offset  int64

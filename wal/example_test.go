@@ -11,7 +11,7 @@ import (
 	"pingpost/wal"
 )
 
-// sale is told when it is durable.
+// sale prints a line when it is durable.
 type sale struct{ done chan uint64 }
 
 func (s sale) Committed(seq uint64, _ int64) { s.done <- seq }
@@ -92,7 +92,7 @@ func ExampleOpenSnapshot() {
 	// replay from entry 18
 }
 
-// A package that must not import this one names the same types.
+// A package that must not import this one declares the same types.
 type logPort interface {
 	Append(data []byte, w interface {
 		Committed(seq uint64, at int64)
@@ -106,7 +106,7 @@ type logPort interface {
 
 var _ logPort = (*wal.Log)(nil)
 
-func TestRestartFromASnapshotReplaysWhatCameLater(t *testing.T) {
+func TestRestartReplaysAfterSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	l, err := wal.Open(dir, wal.Options{SegmentSize: 200})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// onDevice puts a device under the file that tidwall's log writes to, so that the
-// kernel itself fails what it does next.
+// onDevice replaces the file that tidwall's log writes to by a device, so that the kernel
+// itself fails the next operation.
 func onDevice(t *testing.T, path, device string) {
 	t.Helper()
 	dev, err := os.OpenFile(device, os.O_WRONLY, 0)
@@ -35,10 +35,10 @@ func onDevice(t *testing.T, path, device string) {
 	t.Fatalf("nobody has %s open", path)
 }
 
-func TestKernelsErrorsPoisonTheLog(t *testing.T) {
+func TestKernelErrorFailsLog(t *testing.T) {
 	for device, want := range map[string]error{
 		"/dev/full": syscall.ENOSPC, // fails the write
-		"/dev/null": syscall.EINVAL, // takes the write and fails the fsync
+		"/dev/null": syscall.EINVAL, // accepts the write and fails the fsync
 	} {
 		for name, size := range map[string]int{"in a segment": 1 << 20, "in a rotation": 3 * recordSize(12)} {
 			t.Run(device+" "+name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestKernelsErrorsPoisonTheLog(t *testing.T) {
 				l := mustOpen(t, dir, Options{SegmentSize: size})
 				put(t, l, numbered(2)...)
 				onDevice(t, livePath(dir, 1), device)
-				w := newTold()
+				w := newResult()
 				if err := l.Append([]byte("lost"), w); err != nil {
 					t.Fatal(err)
 				}

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// A fault switches on in the middle of a test.
+// fault makes disk operations fail from the middle of a test on.
 type fault struct {
 	armed atomic.Bool
-	calls atomic.Int32 // after it has struck
+	calls atomic.Int32 // calls after the first failure
 }
 
 func (f *fault) strike() error {
@@ -23,18 +23,18 @@ func (f *fault) strike() error {
 	return syscall.EIO
 }
 
-// wantFailed fails unless the log is poisoned for good: what is in hand and what
-// comes later is refused, nothing becomes durable, and tidwall's log is not touched.
-func wantFailed(t *testing.T, l *Log, inHand []*told, durable uint64) {
+// wantFailed fails unless the log has failed for good: it rejects current and later
+// entries, commits none, and calls no method of tidwall's log.
+func wantFailed(t *testing.T, l *Log, inHand []*result, durable uint64) {
 	t.Helper()
 	<-l.Failed()
 	for i, w := range inHand {
 		if _, err := w.wait(); !errors.Is(err, ErrFailed) || !errors.Is(err, syscall.EIO) {
-			t.Errorf("entry %d was told %v", i, err)
+			t.Errorf("entry %d was notified with %v", i, err)
 		}
 	}
 	for range 3 {
-		wantError(t, l.Append([]byte("later"), newTold()), ErrFailed)
+		wantError(t, l.Append([]byte("later"), newResult()), ErrFailed)
 		wantError(t, l.Do(func(uint64, int64) { t.Error("Do ran") }), ErrFailed)
 	}
 	wantError(t, l.Err(), syscall.EIO)
@@ -43,12 +43,12 @@ func wantFailed(t *testing.T, l *Log, inHand []*told, durable uint64) {
 	}
 	wantError(t, l.Close(), ErrFailed)
 	wantError(t, l.Close(), ErrFailed)
-	if err := l.disk.log.Close(); err != nil { // had it been closed, this would say so
+	if err := l.writer.log.Close(); err != nil { // fails if the log was closed already
 		t.Errorf("tidwall's log was closed: %v", err)
 	}
 }
 
-func TestFailedDiskPoisonsTheLog(t *testing.T) {
+func TestDiskErrorFailsLog(t *testing.T) {
 	third := 3 * recordSize(12)
 	for name, c := range map[string]struct {
 		faults  func(f *fault) Faults
@@ -78,10 +78,10 @@ func TestFailedDiskPoisonsTheLog(t *testing.T) {
 			l := mustOpen(t, dir, Options{SegmentSize: c.size, Faults: c.faults(f), Logger: j.logger()})
 			put(t, l, numbered(5)[:2]...)
 			f.armed.Store(true)
-			var inHand []*told
+			var inHand []*result
 			if err := l.Do(func(uint64, int64) {
 				for _, e := range numbered(5)[2:] {
-					inHand = append(inHand, newTold())
+					inHand = append(inHand, newResult())
 					if err := l.Append([]byte(e), inHand[len(inHand)-1]); err != nil {
 						t.Error(err)
 					}
@@ -92,8 +92,8 @@ func TestFailedDiskPoisonsTheLog(t *testing.T) {
 			acked := int(c.durable) - 2
 			wantFailed(t, l, inHand[acked:], c.durable)
 			equal(t, "calls of the disk after the failure", f.calls.Load(), 1)
-			if !j.contains("the log has failed") {
-				t.Error("the failure was not told")
+			if !j.contains("log failed") {
+				t.Error("the failure was not logged")
 			}
 			equal(t, "what our readers see", mustDrain(t, l), numbered(int(c.durable)))
 
@@ -115,7 +115,7 @@ func mustDrain(t *testing.T, l *Log) []string {
 	return entries
 }
 
-func TestFoldersEntryIsDurableBeforeItIsReliedOn(t *testing.T) {
+func TestRotationFsyncsFolder(t *testing.T) {
 	var order []string
 	note := func(what string) { order = append(order, what) }
 	l := mustOpen(t, t.TempDir(), Options{
@@ -132,24 +132,24 @@ func TestFoldersEntryIsDurableBeforeItIsReliedOn(t *testing.T) {
 	equal(t, "order", order, "[write sync ack write sync ack folder write sync ack write sync ack folder]")
 }
 
-func TestFolderThatCannotBeFsyncedFailsTheLog(t *testing.T) {
+func TestFolderFsyncErrorFailsLog(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{
 		SegmentSize: recordSize(12),
 		Faults:      Faults{SyncDir: func() error { return os.Rename(logDir(dir), logDir(dir)+".away") }},
 	})
-	put(t, l, numbered(1)...) // durable in a segment that was there
+	put(t, l, numbered(1)...) // durable in an existing segment
 	<-l.Failed()
 	wantError(t, l.Err(), os.ErrNotExist)
 	wantError(t, l.Append([]byte("next"), nil), ErrFailed)
 }
 
-// onWrite is a logger's output that runs a function at each line.
+// onWrite is a logger's output that calls a function for each line.
 type onWrite func()
 
 func (f onWrite) Write(line []byte) (int, error) { f(); return len(line), nil }
 
-func TestWhoHearsOfTheFailureFindsALogThatTakesNothing(t *testing.T) {
+func TestFailedLogRejectsEntriesBeforeNotifying(t *testing.T) {
 	var l *Log
 	heard := make(chan error, 1)
 	l = mustOpen(t, t.TempDir(), Options{
@@ -159,11 +159,11 @@ func TestWhoHearsOfTheFailureFindsALogThatTakesNothing(t *testing.T) {
 			case <-l.Failed():
 				heard <- l.Append([]byte("next"), nil)
 			default:
-				heard <- errors.New("told of a failure that is not there")
+				heard <- errors.New("notified of a failure that did not happen")
 			}
 		}), nil)),
 	})
-	w := newTold()
+	w := newResult()
 	if err := l.Append([]byte("first"), w); err != nil {
 		t.Fatal(err)
 	}

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 )
 
-// What a log holds is about persons: nobody but its owner reads it.
+// The log holds personal data: only the owner of the files can read them.
 const (
 	dirPerm  fs.FileMode = 0o700
 	filePerm fs.FileMode = 0o600
@@ -25,8 +28,8 @@ func syncDir(dir string) error {
 	return f.Sync()
 }
 
-// makeDir makes a directory that may exist, and its entry in its parent durable. A
-// parent that we may not read was made by someone else, and long ago.
+// makeDir creates a directory unless it exists, and makes its entry in the parent
+// durable. A parent that this process may not read was created earlier by another user.
 func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, dirPerm); err != nil {
 		return err
@@ -38,9 +41,9 @@ func makeDir(dir string) error {
 	return err
 }
 
-// replaceFile gives path the first size bytes of src, or nothing of it: a copy
-// under a temporary name, fsync, rename, fsync of the directory. Where src and path
-// are the same file, this is what makes the disk hold what the page cache shows.
+// replaceFile atomically gives path the first size bytes of src: it copies them to a
+// temporary file, fsyncs, renames, and fsyncs the directory. If src and path are the same
+// file, this forces the page cache's content onto the disk.
 func replaceFile(path, src string, size int64) error {
 	in, err := os.Open(src)
 	if err != nil {
@@ -50,7 +53,7 @@ func replaceFile(path, src string, size int64) error {
 	return writeFile(path, io.LimitReader(in, size), size)
 }
 
-// writeFile gives path the size bytes that content holds, all or nothing.
+// writeFile atomically gives path the size bytes of content.
 func writeFile(path string, content io.Reader, size int64) error {
 	tmp := filepath.Join(filepath.Dir(path), "copy.tmp")
 	out, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, filePerm)
@@ -59,7 +62,7 @@ func writeFile(path string, content io.Reader, size int64) error {
 	}
 	n, err := io.Copy(out, content)
 	if err == nil && n != size {
-		err = fmt.Errorf("%d bytes were to be copied to %q and %d were there: %w", size, path, n, io.ErrUnexpectedEOF)
+		err = fmt.Errorf("cannot copy %d bytes to %q: the source has %d: %w", size, path, n, io.ErrUnexpectedEOF)
 	}
 	if err == nil {
 		err = out.Sync()
@@ -73,7 +76,7 @@ func writeFile(path string, content io.Reader, size int64) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// moveFile renames into another directory and makes both durable.
+// moveFile moves a file to another directory and makes both directories durable.
 func moveFile(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
@@ -82,4 +85,40 @@ func moveFile(from, to string) error {
 		return err
 	}
 	return syncDir(filepath.Dir(from))
+}
+
+// ReadEpoch returns the log's epoch. The epoch rises when sequences of lost entries may be
+// assigned again (an accepted loss, a restore), so that a reader of the lost entries can
+// detect it.
+func ReadEpoch(dir string) (uint32, error) {
+	path := filepath.Join(dir, "EPOCH")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 1, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("cannot read the log's epoch: %w", err)
+	}
+	epoch, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 32)
+	if err != nil || epoch == 0 {
+		return 0, fmt.Errorf("cannot read the log's epoch: %q must hold a number from 1 on", path)
+	}
+	return uint32(epoch), nil
+}
+
+// WriteEpoch sets the epoch of a log that no process has open.
+func WriteEpoch(dir string, epoch uint32) error {
+	text := strconv.FormatUint(uint64(epoch), 10) + "\n"
+	if err := writeFile(filepath.Join(dir, "EPOCH"), strings.NewReader(text), int64(len(text))); err != nil {
+		return fmt.Errorf("cannot write the log's epoch: %w", err)
+	}
+	return nil
+}
+
+// NextEpoch returns the epoch after epoch, or an error after the highest number.
+func NextEpoch(epoch uint32) (uint32, error) {
+	if epoch == math.MaxUint32 {
+		return 0, fmt.Errorf("epoch %d is the highest number and has no successor: find the EPOCH file, claim or fence that holds it, and check whether it was changed", epoch)
+	}
+	return epoch + 1, nil
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestFileIsWrittenWholeOrNotAtAll(t *testing.T) {
+func TestWriteFileIsAtomic(t *testing.T) {
 	broken := errors.New("broken pipe")
 	for name, c := range map[string]struct {
 		content io.Reader
@@ -37,7 +37,7 @@ type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
-func TestReplaceFileTakesAPrefixOfItself(t *testing.T) {
+func TestReplaceFileByOwnPrefix(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "segment")
 	mustWrite(t, path, []byte("good tail"))
 	if err := replaceFile(path, path, 4); err != nil {
@@ -47,7 +47,7 @@ func TestReplaceFileTakesAPrefixOfItself(t *testing.T) {
 	wantError(t, replaceFile(path, filepath.Join(t.TempDir(), "none"), 0), fs.ErrNotExist)
 }
 
-func TestMoveFileMoves(t *testing.T) {
+func TestMoveFile(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "a", "x"), filepath.Join(dir, "b", "y")
 	mustWrite(t, from, []byte("moved"))
@@ -61,7 +61,7 @@ func TestMoveFileMoves(t *testing.T) {
 	wantError(t, moveFile(from, to), fs.ErrNotExist)
 }
 
-func TestNamesOfSegments(t *testing.T) {
+func TestParseName(t *testing.T) {
 	for name, want := range map[string]uint64{
 		"00000000000000000001":      1,
 		"18446744073709551615":      1<<64 - 1,
@@ -86,17 +86,17 @@ func TestNamesOfSegments(t *testing.T) {
 	}
 }
 
-func TestSegmentThatHoldsAnEntry(t *testing.T) {
+func TestIndexOf(t *testing.T) {
 	segments := []Segment{{First: 5}, {First: 8}, {First: 20}}
 	for seq, want := range map[uint64]int{1: -1, 4: -1, 5: 0, 7: 0, 8: 1, 19: 1, 20: 2, 1000: 2} {
-		if got := holding(segments, seq); got != want {
+		if got := indexOf(segments, seq); got != want {
 			t.Errorf("entry %d: segment %d, want %d", seq, got, want)
 		}
 	}
-	equal(t, "of none", holding(nil, 1), -1)
+	equal(t, "of none", indexOf(nil, 1), -1)
 }
 
-func TestSegmentSeenTwiceWhileItMovesIsListedOnce(t *testing.T) {
+func TestMovingSegmentIsListedOnce(t *testing.T) {
 	dir, _ := threeAFile(t)
 	mustWrite(t, archivePath(dir, 1), bytes.Clone(mustRead(t, livePath(dir, 1))))
 	segments := mustSegments(t, dir)

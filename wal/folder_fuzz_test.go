@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// damages reads what to do to a folder's files out of a fuzzer's bytes, six for each
-// damage, and does it. Single tells that it was one byte that was changed.
+// damages decodes operations on a folder's files from a fuzzer's bytes, six for each, and
+// applies them. single reports that exactly one byte changed.
 func damages(files map[string][]byte, script []byte) (single bool) {
 	changed := 0
 	for ; len(script) >= 6; script = script[6:] {
@@ -33,13 +33,13 @@ func damages(files map[string][]byte, script []byte) (single bool) {
 	return changed == 1
 }
 
-// damage does one; it tells 1 for a byte that was changed, and more for all else.
+// damage applies one operation. It returns 1 if it changed one byte, and more otherwise.
 func damage(files map[string][]byte, names []string, name string, script []byte) (weight int) {
 	text := slices.Clone(files[name])
 	at := (int(script[2])<<8 | int(script[3])) % (len(text) + 1)
 	n := min(int(script[4]), len(text)-at)
 	switch script[0] % 9 {
-	case 0: // a byte is another one
+	case 0: // one byte changes
 		if n > 0 && script[5] > 0 {
 			text[at] ^= script[5]
 			files[name] = text
@@ -48,14 +48,14 @@ func damage(files map[string][]byte, names []string, name string, script []byte)
 		return 0
 	case 1:
 		files[name] = text[:at]
-	case 2: // a piece is there twice
+	case 2: // a piece appears twice
 		files[name] = slices.Insert(text, at, text[at:at+n]...)
 	case 3:
 		files[name] = slices.Delete(text, at, at+n)
 	case 4:
 		clear(text[at : at+n])
 		files[name] = text
-	case 5: // two files change places
+	case 5: // two files swap places
 		other := names[int(script[5])%len(names)]
 		files[name], files[other] = files[other], files[name]
 	case 6:
@@ -68,8 +68,8 @@ func damage(files map[string][]byte, names []string, name string, script []byte)
 	return 2
 }
 
-// folders is where folders are thrown away soon: in memory, where there is such a
-// file system, since an fsync of a disk takes longer than all the rest.
+// folders returns a temporary folder, in memory if the system has such a file system: an
+// fsync of a disk takes longer than the rest of a fuzz run.
 func folders(t testing.TB) string {
 	parent := "/dev/shm"
 	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
@@ -111,10 +111,10 @@ var folderScripts = []string{
 	"\x06\x01\x00\x00\x00\x00", "\x06\x03\x00\x00\x00\x00", "\x07\x03\x00\x00\xff\x00", "\x08\x00\x00\x00\x00\x05", "\x01\x03\x00\x00\x00\x00", "\x07\x03\x00\x00\x10\x00\x00\x03\x00\x20\x01\xff", "\x02\x03\x00\x34\x34\x00", "\x01\x00\x00\x00\x00\x00",
 }
 
-// FuzzFolder: a log's folder whose segments were changed, cut, doubled, exchanged or
-// taken away is refused, or opens to a beginning of what was written, to the byte:
-// nothing is invented, and nothing before the last batch is lost to one changed byte.
-// What was opened goes on: a further entry is there after the next start.
+// FuzzFolder changes, cuts, duplicates, swaps or deletes the segments of a log's folder.
+// Open then fails, or the log holds an exact prefix of the original entries: it never
+// invents an entry, and one changed byte loses no entry before the last batch. The opened
+// log works: the next start finds a further entry.
 func FuzzFolder(f *testing.F) {
 	dir := f.TempDir()
 	opt := Options{SegmentSize: 3 * recordSize(12)}
@@ -143,14 +143,14 @@ func FuzzFolder(f *testing.F) {
 		if read, err := drain(NewReader(dir, 1)); !isBeginning(read, all) {
 			t.Fatalf("a reader finds %q, %v", read, err)
 		}
-		if _, err := Verify(dir); err != nil && !tells(err) {
+		if _, err := Verify(dir); err != nil && !isExplained(err) {
 			t.Fatalf("Verify: %v", err)
 		}
 		opt := opt
 		opt.AtLeast = uint64(atLeast) % uint64(len(all)+1)
 		l, err := Open(dir, opt)
 		if err != nil {
-			if !tells(err) {
+			if !isExplained(err) {
 				t.Fatalf("Open: %v", err)
 			}
 			return
@@ -172,14 +172,14 @@ func isBeginning(read, all []string) bool {
 	return len(read) <= len(all) && slices.Equal(read, all[:len(read)])
 }
 
-// tells tells whether an error is one that says to an operator what is wrong.
-func tells(err error) bool {
+// isExplained reports whether an error tells an operator the cause.
+func isExplained(err error) bool {
 	var later *VersionError
 	return errors.Is(err, ErrDamaged) || errors.Is(err, ErrGone) || errors.Is(err, ErrForeign) || errors.As(err, &later)
 }
 
-// FuzzSnapshotFile: of two snapshots, the newer one damaged, what opens is one of
-// them, whole.
+// FuzzSnapshotFile damages the newer of two snapshots; OpenSnapshot then returns one of
+// them, complete.
 func FuzzSnapshotFile(f *testing.F) {
 	dir := f.TempDir()
 	write := func(oldest, newest uint64, parts ...string) {

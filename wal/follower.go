@@ -5,36 +5,36 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"pingpost/internal/timer"
 )
 
-// A Follower reads on as the log grows. One goroutine uses it.
+// Follower reads entries as the log grows. It is not safe for concurrent use.
 //
-// It holds nothing back: segments go when their time has come, whoever still reads.
-// One that falls behind by more than maxLag bytes is told ErrLagged, rather than
-// finding some hours later that its place is gone.
+// It retains no segments. A follower more than maxLag bytes behind gets ErrLagged early,
+// instead of finding hours later that its segment was deleted.
 type Follower struct {
 	r    *Reader
 	wait func(ctx context.Context) error
 	stop func()
 	lag  lag
-	log  *Log // nil where another process writes
+	log  *Log // nil if another process writes the log
 }
 
-// A lag counts bytes that were appended since the follower began and that it has
-// not read. What was there before is not counted: a report that is built anew may
-// begin far behind, as long as it gains.
+// lag counts the bytes appended since the follower began that it has not read. Bytes from
+// before are not counted: the rebuild of a report may begin far behind, if it catches up.
 type lag struct {
-	max     int64 // 0: any
-	initial int64 // bytes that were there when it began
-	start   int64 // position.total then
+	max     int64 // 0: unlimited
+	initial int64 // unread bytes when the follower began
+	start   int64 // position.total when the follower began
 }
 
 func (g lag) behind(total, read int64) int64 {
 	return max(0, total-g.start-max(0, read-g.initial))
 }
 
-// Follow reads this log from entry `from` on, and waits for more at its end. maxLag
-// is in bytes; 0 means any.
+// Follow reads this log from entry `from` on, and waits for more entries at its end.
+// maxLag is in bytes; 0 means unlimited.
 func (l *Log) Follow(from uint64, maxLag int64) (*Follower, error) {
 	r, err := l.NewReader(from)
 	if err != nil {
@@ -64,8 +64,8 @@ func (l *Log) Follow(from uint64, maxLag int64) (*Follower, error) {
 	return f, nil
 }
 
-// Follow reads a folder that another process writes, and looks for more every so
-// often. Where its place is gone it is told ErrGone.
+// Follow reads a log that another process writes, and polls for more entries at the
+// interval every. Next returns ErrGone if the segments are deleted before it reads them.
 func Follow(dir string, from uint64, every time.Duration) (*Follower, error) {
 	r, err := NewReader(dir, from)
 	if err != nil {
@@ -73,7 +73,7 @@ func Follow(dir string, from uint64, every time.Duration) (*Follower, error) {
 	}
 	wait := func(ctx context.Context) error {
 		select {
-		case <-time.After(every):
+		case <-timer.After(every):
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -82,9 +82,9 @@ func Follow(dir string, from uint64, every time.Duration) (*Follower, error) {
 	return &Follower{r: r, wait: wait, stop: func() {}}, nil
 }
 
-// Next returns the next entry, waiting for it where it must. The error is one of
-// Reader.Next but io.EOF, ErrLagged, the context's, or, after the last durable entry,
-// ErrClosed or ErrFailed.
+// Next returns the next entry, and waits for it if necessary. The error is one of
+// Reader.Next except io.EOF, ErrLagged, the context's error, or, after the last durable
+// entry of a closed or failed log, ErrClosed or ErrFailed.
 func (f *Follower) Next(ctx context.Context) (Entry, error) {
 	for {
 		if f.lag.max > 0 && f.Lag() > f.lag.max {
@@ -96,7 +96,7 @@ func (f *Follower) Next(ctx context.Context) (Entry, error) {
 			return e, err
 		}
 		if ended {
-			return e, f.log.whyEnded()
+			return e, f.log.endError()
 		}
 		if err := f.wait(ctx); err != nil {
 			return e, err
@@ -104,8 +104,8 @@ func (f *Follower) Next(ctx context.Context) (Entry, error) {
 	}
 }
 
-// Lag is how many bytes have been appended since the follower began that it has not
-// read; always 0 where another process writes.
+// Lag returns the bytes appended since the follower began that it has not read; always 0
+// if another process writes the log.
 func (f *Follower) Lag() int64 {
 	if f.log == nil {
 		return 0
@@ -119,7 +119,7 @@ func (f *Follower) Close() {
 	f.r.Close()
 }
 
-// hasEnded says that nothing will be appended any more.
+// hasEnded reports whether the log is closed or failed, and so appends no more entries.
 func (l *Log) hasEnded() bool {
 	select {
 	case <-l.done:
@@ -129,19 +129,19 @@ func (l *Log) hasEnded() bool {
 	}
 }
 
-func (l *Log) whyEnded() error {
+func (l *Log) endError() error {
 	if err := l.Err(); err != nil {
 		return err
 	}
 	return ErrClosed
 }
 
-// backlog is how many bytes there are from the beginning of segment first to p.
+// backlog returns the number of bytes from the beginning of segment first to p.
 func (l *Log) backlog(first uint64, p position) int64 {
 	bytes := p.off
 	segments, err := Segments(l.dir)
 	if err != nil {
-		return bytes // the reader will meet it and say so
+		return bytes // the reader will return this error
 	}
 	for _, s := range segments {
 		if s.First >= first && s.First < p.seg {
@@ -151,7 +151,8 @@ func (l *Log) backlog(first uint64, p position) int64 {
 	return bytes
 }
 
-// wakeFollowers is the committer's; a follower that is awake needs no second token.
+// wakeFollowers wakes each follower. Only the committer calls it; a follower that is
+// already awake needs no second token.
 func (l *Log) wakeFollowers() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestFollowerWaitsForMore(t *testing.T) {
+func TestFollowerWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := mustOpen(t, t.TempDir(), Options{SegmentSize: 2 * recordSize(12)})
 		f, err := l.Follow(1, 0)
@@ -37,7 +37,7 @@ func TestFollowerWaitsForMore(t *testing.T) {
 	})
 }
 
-func TestFollowerEndsWithItsContextOrItsLog(t *testing.T) {
+func TestFollowerEndsWithContextOrLog(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(l *Log, f *fault, cancel func())
 		want error
@@ -84,7 +84,7 @@ func TestFollowerEndsWithItsContextOrItsLog(t *testing.T) {
 	}
 }
 
-func TestFollowerReadsToTheEndOfAClosedLog(t *testing.T) {
+func TestFollowerReadsClosedLogToEnd(t *testing.T) {
 	l := mustOpen(t, t.TempDir(), Options{})
 	put(t, l, numbered(3)...)
 	f, err := l.Follow(2, 0)
@@ -101,7 +101,7 @@ func TestFollowerReadsToTheEndOfAClosedLog(t *testing.T) {
 	wantError(t, err, ErrClosed)
 }
 
-func TestFollowerThatLagsIsToldSo(t *testing.T) {
+func TestLaggingFollowerGetsErrLagged(t *testing.T) {
 	one := int64(recordSize(12))
 	l := mustOpen(t, t.TempDir(), Options{SegmentSize: int(3 * one)})
 	put(t, l, numbered(7)...)
@@ -138,7 +138,7 @@ func TestFollowerThatLagsIsToldSo(t *testing.T) {
 	}
 }
 
-func TestFollowerOfAnotherProcessLooksEverySoOften(t *testing.T) {
+func TestFollowerPollsOtherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		l := mustOpen(t, dir, Options{})
@@ -164,7 +164,7 @@ func TestFollowerOfAnotherProcessLooksEverySoOften(t *testing.T) {
 	wantError(t, err, os.ErrNotExist)
 }
 
-func TestFollowerHoldsNothingBack(t *testing.T) {
+func TestFollowerRetainsNoSegments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		l := mustOpen(t, dir, Options{SegmentSize: recordSize(12), Now: func() int64 { return 1 }})

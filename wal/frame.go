@@ -7,46 +7,46 @@ import (
 	"hash/crc32"
 )
 
-// MaxEntry is the largest entry in bytes.
+// MaxEntry is the size of the largest entry in bytes.
 const MaxEntry = 1 << 20
 
 const (
 	frameVersion = 1
 	headerSize   = 40
 	crcOffset    = 36
-	// maxRecord is a whole record: the uvarint of a frame takes three bytes at most.
+	// maxRecord is the largest record: the uvarint of a frame has at most three bytes.
 	maxRecord = 3 + headerSize + MaxEntry
 )
 
-// magic begins with a byte that UTF-8 never has. What strangers send is text, so
-// none of it can pass for a frame when a damaged file is searched for one.
+// magic begins with a byte that never occurs in UTF-8. Entries hold text from other
+// parties, so no such text can imitate a frame when a damaged file is searched.
 var magic = [3]byte{0xFF, 'W', 'L'}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errShort means that the bytes end before the record does.
+// errShort means that the bytes end inside the record.
 var errShort = errors.New("the file ends inside this record")
 
-// A badFrame is why bytes are not a frame of ours.
+// badFrame is the reason why bytes are not a valid frame.
 type badFrame string
 
 func (b badFrame) Error() string { return string(b) }
 
 const (
 	badLength   = badFrame("the record's length is out of bounds")
-	badMagic    = badFrame("no frame begins here")
-	badMismatch = badFrame("the frame's length contradicts the record's")
+	badMagic    = badFrame("no record begins here")
+	badMismatch = badFrame("the two lengths of the record differ")
 	badChecksum = badFrame("the checksum does not match")
 )
 
-// An unknownVersion is the version of a frame that this program cannot read.
+// unknownVersion is a frame version that this program cannot read.
 type unknownVersion byte
 
 func (v unknownVersion) Error() string {
-	return fmt.Sprintf("the frame has version %d, and this program reads version %d", byte(v), frameVersion)
+	return fmt.Sprintf("the record has format version %d, but this program reads version %d", byte(v), frameVersion)
 }
 
-// A header is a frame without its data.
+// header holds the fields of a frame before its data.
 type header struct {
 	seq   uint64
 	batch uint64
@@ -54,7 +54,7 @@ type header struct {
 	epoch uint32
 }
 
-// recordSize is how many bytes n bytes of data take in a segment.
+// recordSize returns the size in a segment of a record with n bytes of data.
 func recordSize(n int) int {
 	return uvarintSize(uint64(headerSize+n)) + headerSize + n
 }
@@ -67,7 +67,7 @@ func uvarintSize(x uint64) int {
 	return n
 }
 
-// appendFrame appends the frame alone; tidwall's length is not part of it.
+// appendFrame appends only the frame, without tidwall's length.
 func appendFrame(dst []byte, h header, data []byte) []byte {
 	at := len(dst)
 	dst = append(dst, magic[0], magic[1], magic[2], frameVersion)
@@ -80,8 +80,8 @@ func appendFrame(dst []byte, h header, data []byte) []byte {
 	return append(dst, data...)
 }
 
-// parseRecord reads the record that b begins with. data aliases b; n is the size
-// of the record. The error is errShort, a badFrame or an unknownVersion.
+// parseRecord reads the record at the beginning of b. data aliases b; n is the size of
+// the record. The error is errShort, a badFrame or an unknownVersion.
 func parseRecord(b []byte) (h header, data []byte, n int, err error) {
 	size, w := binary.Uvarint(b)
 	if w < 0 || (w == 0 && len(b) >= binary.MaxVarintLen64) {
@@ -103,7 +103,7 @@ func parseRecord(b []byte) (h header, data []byte, n int, err error) {
 	return h, data, w + int(size), err
 }
 
-// parseFrame reads the frame that b begins with.
+// parseFrame reads the frame at the beginning of b.
 func parseFrame(b []byte) (h header, data []byte, err error) {
 	if len(b) < headerSize {
 		return h, nil, errShort
@@ -120,7 +120,7 @@ func parseFrame(b []byte) (h header, data []byte, err error) {
 		err = badChecksum
 	}
 	if b[3] == 0 {
-		return h, nil, badMagic // no version is zero: the rest of the frame never reached the disk
+		return h, nil, badMagic // version 0 does not exist: the rest of the frame never reached the disk
 	}
 	if b[3] != frameVersion && !(errors.Is(err, badChecksum) && isFlippedVersion(b, data)) {
 		return h, nil, unknownVersion(b[3])
@@ -143,8 +143,8 @@ func checksum(head, data []byte) uint32 {
 	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, data)
 }
 
-// isFlippedVersion tells a damaged version byte from a frame that a later program
-// wrote: with the byte put right, the checksum holds.
+// isFlippedVersion reports whether the version byte is damaged: with the current version
+// the checksum matches. Otherwise a later program wrote the frame.
 func isFlippedVersion(frame, data []byte) bool {
 	var head [headerSize]byte
 	copy(head[:], frame)
@@ -152,17 +152,17 @@ func isFlippedVersion(frame, data []byte) bool {
 	return checksumHolds(head[:], data)
 }
 
-// A chain checks that each frame follows from the one before it.
+// chain checks that each frame follows from the one before it.
 type chain struct {
 	header
-	any bool // a frame has been seen, or the place before the first is known
+	any bool // header is set: from the last frame, or from the position before the first
 }
 
-// follow takes the next frame. startsSegment says that it stands first in its file.
+// follow checks the next frame. startsSegment reports that it is the first in its file.
 func (c *chain) follow(h header, startsSegment bool) error {
 	switch {
 	case c.any && h.seq != c.seq+1:
-		return badFrame(fmt.Sprintf("entry %d stands where %d is due", h.seq, c.seq+1))
+		return badFrame(fmt.Sprintf("found entry %d, expected entry %d", h.seq, c.seq+1))
 	case startsSegment && h.batch != h.seq:
 		return badFrame(fmt.Sprintf("the segment begins inside batch %d", h.batch))
 	case h.batch == h.seq:
@@ -173,8 +173,29 @@ func (c *chain) follow(h header, startsSegment bool) error {
 			return badFrame("the epoch goes back")
 		}
 	case !c.any || h.batch != c.batch || h.at != c.at || h.epoch != c.epoch:
-		return badFrame(fmt.Sprintf("entry %d claims batch %d, which is not the one it stands in", h.seq, h.batch))
+		return badFrame(fmt.Sprintf("entry %d has batch number %d, but the entries before it have another", h.seq, h.batch))
 	}
 	c.header, c.any = h, true
 	return nil
+}
+
+// AppendRecord appends the entry's record to dst, byte for byte as in a segment. So a copy
+// of a log carries the log's own checksums.
+func AppendRecord(dst []byte, e *Entry) []byte {
+	dst = binary.AppendUvarint(dst, uint64(headerSize+len(e.Data)))
+	return appendFrame(dst, header{seq: e.Seq, batch: e.Batch, at: e.At, epoch: e.Epoch}, e.Data)
+}
+
+// ParseRecord reads the record at the beginning of b and verifies its checksum. The entry's
+// data aliases b; n is the size of the record.
+func ParseRecord(b []byte) (e Entry, n int, err error) {
+	h, data, n, err := parseRecord(b)
+	var version unknownVersion
+	switch {
+	case errors.As(err, &version):
+		return e, 0, fmt.Errorf("a later version of the program wrote this record: %w", err)
+	case err != nil:
+		return e, 0, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return Entry{Seq: h.seq, Batch: h.batch, At: h.at, Epoch: h.epoch, Data: data}, n, nil
 }

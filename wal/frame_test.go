@@ -18,13 +18,13 @@ func drawHeader(t *rapid.T) header {
 	}
 }
 
-// appendRecord appends a record as it stands in a segment.
+// appendRecord appends a record as in a segment.
 func appendRecord(dst []byte, h header, data []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(headerSize+len(data)))
 	return appendFrame(dst, h, data)
 }
 
-func TestRecordComesBackAsItWas(t *testing.T) {
+func TestRecordRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want, data := drawHeader(t), rapid.SliceOfN(rapid.Byte(), 1, 300).Draw(t, "data")
 		behind := rapid.SliceOf(rapid.Byte()).Draw(t, "behind")
@@ -39,7 +39,7 @@ func TestRecordComesBackAsItWas(t *testing.T) {
 	})
 }
 
-func TestLargestRecordFitsTheReadBuffer(t *testing.T) {
+func TestLargestRecordFitsReadBuffer(t *testing.T) {
 	rec := appendRecord(nil, header{seq: 1, batch: 1}, make([]byte, MaxEntry))
 	if len(rec) != maxRecord || len(rec) > readBuffer {
 		t.Fatalf("the largest record has %d bytes, maxRecord is %d", len(rec), maxRecord)
@@ -49,7 +49,7 @@ func TestLargestRecordFitsTheReadBuffer(t *testing.T) {
 	}
 }
 
-func TestEveryFlippedBitOfARecordIsCaught(t *testing.T) {
+func TestParseRecordDetectsEveryFlippedBit(t *testing.T) {
 	rec := appendRecord(nil, header{seq: 7, batch: 6, at: 5, epoch: 1}, []byte("a lead"))
 	for bit := range len(rec) * 8 {
 		bad := bytes.Clone(rec)
@@ -60,7 +60,7 @@ func TestEveryFlippedBitOfARecordIsCaught(t *testing.T) {
 	}
 }
 
-func TestEveryPrefixOfARecordIsShort(t *testing.T) {
+func TestPrefixOfRecordIsShort(t *testing.T) {
 	rec := appendRecord(nil, header{seq: 1, batch: 1}, bytes.Repeat([]byte("x"), 200))
 	for n := range rec {
 		if _, _, _, err := parseRecord(rec[:n]); !errors.Is(err, errShort) {
@@ -69,7 +69,7 @@ func TestEveryPrefixOfARecordIsShort(t *testing.T) {
 	}
 }
 
-func TestBytesThatAreNoRecord(t *testing.T) {
+func TestParseRecordRejectsInvalidBytes(t *testing.T) {
 	good := appendRecord(nil, header{seq: 1, batch: 1}, []byte("data"))
 	with := func(at int, b ...byte) []byte {
 		bad := bytes.Clone(good)
@@ -82,18 +82,18 @@ func TestBytesThatAreNoRecord(t *testing.T) {
 		bytes []byte
 		want  error
 	}{
-		"zeros":                         {make([]byte, 100), badLength},
-		"a length below a frame's":      {with(0, headerSize), badLength},
-		"a length over the largest":     {append([]byte{0xFF, 0xFF, 0xFF, 0x7F}, good...), badLength},
-		"a length of more than 64 bits": {bytes.Repeat([]byte{0xFF}, 20), badLength},
-		"a length in too many bytes":    {append([]byte{headerSize + 4 | 0x80, 0}, good[1:]...), badLength},
-		"another magic":                 {with(1, 'x'), badMagic},
-		"a frame shorter than it says":  {with(5, 5), badMismatch},
-		"a frame longer than it says":   {with(5, 3), badChecksum},
-		"a frame without data":          {with(5, 0), badLength},
-		"a later version":               {append([]byte{44}, reseal(newer)...), unknownVersion(2)},
-		"a magic before zeros":          {append(bytes.Clone(good[:4]), make([]byte, 60)...), badMagic},
-		"a damaged version":             {with(4, 9), badChecksum},
+		"zeros":                                 {make([]byte, 100), badLength},
+		"a length below a frame's":              {with(0, headerSize), badLength},
+		"a length over the largest":             {append([]byte{0xFF, 0xFF, 0xFF, 0x7F}, good...), badLength},
+		"a length of more than 64 bits":         {bytes.Repeat([]byte{0xFF}, 20), badLength},
+		"a length in too many bytes":            {append([]byte{headerSize + 4 | 0x80, 0}, good[1:]...), badLength},
+		"another magic":                         {with(1, 'x'), badMagic},
+		"a frame shorter than its length field": {with(5, 5), badMismatch},
+		"a frame longer than its length field":  {with(5, 3), badChecksum},
+		"a frame without data":                  {with(5, 0), badLength},
+		"a later version":                       {append([]byte{44}, reseal(newer)...), unknownVersion(2)},
+		"a magic before zeros":                  {append(bytes.Clone(good[:4]), make([]byte, 60)...), badMagic},
+		"a damaged version":                     {with(4, 9), badChecksum},
 	} {
 		if _, _, _, err := parseRecord(c.bytes); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
@@ -101,13 +101,13 @@ func TestBytesThatAreNoRecord(t *testing.T) {
 	}
 }
 
-// reseal makes a frame's checksum right for what it holds now.
+// reseal recomputes a frame's checksum for its current content.
 func reseal(frame []byte) []byte {
 	binary.LittleEndian.PutUint32(frame[crcOffset:], checksum(frame[:crcOffset], frame[headerSize:]))
 	return frame
 }
 
-func TestFramesFollowEachOther(t *testing.T) {
+func TestChainFollow(t *testing.T) {
 	at := func(seq, batch uint64, at int64, epoch uint32) header {
 		return header{seq: seq, batch: batch, at: at, epoch: epoch}
 	}
@@ -117,22 +117,22 @@ func TestFramesFollowEachOther(t *testing.T) {
 		starts bool
 		good   bool
 	}{
-		"the same batch":                       {at(10, 8, 100, 2), false, true},
-		"a new batch":                          {at(10, 10, 101, 2), false, true},
-		"a new batch in the same nanosecond":   {at(10, 10, 100, 2), false, true},
-		"a new batch in a new segment":         {at(10, 10, 100, 2), true, true},
-		"a new epoch":                          {at(10, 10, 100, 3), false, true},
-		"a gap":                                {at(11, 11, 100, 2), false, false},
-		"a repetition":                         {at(9, 8, 100, 2), false, false},
-		"a batch that goes over a segment":     {at(10, 8, 100, 2), true, false},
-		"a batch that began earlier":           {at(10, 7, 100, 2), false, false},
-		"a batch that began between":           {at(10, 9, 100, 2), false, false},
-		"a batch of the future":                {at(10, 12, 100, 2), false, false},
-		"two times in a batch":                 {at(10, 8, 101, 2), false, false},
-		"two epochs in a batch":                {at(10, 8, 100, 3), false, false},
-		"a batch whose time goes back":         {at(10, 10, 99, 2), false, false},
-		"a batch whose epoch goes back":        {at(10, 10, 100, 1), false, false},
-		"a segment that begins inside a batch": {at(10, 9, 100, 2), true, false},
+		"the same batch":                     {at(10, 8, 100, 2), false, true},
+		"a new batch":                        {at(10, 10, 101, 2), false, true},
+		"a new batch in the same nanosecond": {at(10, 10, 100, 2), false, true},
+		"a new batch in a new segment":       {at(10, 10, 100, 2), true, true},
+		"a new epoch":                        {at(10, 10, 100, 3), false, true},
+		"a gap":                              {at(11, 11, 100, 2), false, false},
+		"a repetition":                       {at(9, 8, 100, 2), false, false},
+		"a batch that continues in the next segment": {at(10, 8, 100, 2), true, false},
+		"a batch that began earlier":                 {at(10, 7, 100, 2), false, false},
+		"a batch that began between":                 {at(10, 9, 100, 2), false, false},
+		"a batch of the future":                      {at(10, 12, 100, 2), false, false},
+		"two times in a batch":                       {at(10, 8, 101, 2), false, false},
+		"two epochs in a batch":                      {at(10, 8, 100, 3), false, false},
+		"a batch whose time goes back":               {at(10, 10, 99, 2), false, false},
+		"a batch whose epoch goes back":              {at(10, 10, 100, 1), false, false},
+		"a segment that begins inside a batch":       {at(10, 9, 100, 2), true, false},
 	} {
 		ch := before
 		if err := ch.follow(c.next, c.starts); (err == nil) != c.good {

@@ -23,26 +23,26 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// told is a Waiter that keeps what it was told.
-type told struct {
+// result is a Waiter that records its notification.
+type result struct {
 	seq  uint64
 	at   int64
 	err  error
 	done chan struct{}
 }
 
-func newTold() *told { return &told{done: make(chan struct{})} }
+func newResult() *result { return &result{done: make(chan struct{})} }
 
-func (w *told) Committed(seq uint64, at int64) { w.seq, w.at = seq, at; close(w.done) }
-func (w *told) Failed(err error)               { w.err = err; close(w.done) }
+func (w *result) Committed(seq uint64, at int64) { w.seq, w.at = seq, at; close(w.done) }
+func (w *result) Failed(err error)               { w.err = err; close(w.done) }
 
-// wait returns what became of the entry.
-func (w *told) wait() (uint64, error) {
+// wait returns the result of the entry.
+func (w *result) wait() (uint64, error) {
 	<-w.done
 	return w.seq, w.err
 }
 
-// mustOpen opens a log that ends with the test.
+// mustOpen opens a log and closes it at the end of the test.
 func mustOpen(t testing.TB, dir string, opt Options) *Log {
 	t.Helper()
 	l, err := Open(dir, opt)
@@ -53,11 +53,11 @@ func mustOpen(t testing.TB, dir string, opt Options) *Log {
 	return l
 }
 
-// put appends the entries one batch each and fails the test unless all are durable.
+// put appends the entries in one batch each, and fails the test unless all are durable.
 func put(t testing.TB, l *Log, entries ...string) {
 	t.Helper()
 	for _, e := range entries {
-		w := newTold()
+		w := newResult()
 		if err := l.Append([]byte(e), w); err != nil {
 			t.Fatalf("Append: %v", err)
 		}
@@ -67,13 +67,13 @@ func put(t testing.TB, l *Log, entries ...string) {
 	}
 }
 
-// putBatch appends the entries as one batch: they queue while Do holds the committer.
+// putBatch appends the entries in one batch: they queue while Do blocks the committer.
 func putBatch(t testing.TB, l *Log, entries ...string) {
 	t.Helper()
-	waiters := make([]*told, len(entries))
+	waiters := make([]*result, len(entries))
 	err := l.Do(func(uint64, int64) {
 		for i, e := range entries {
-			waiters[i] = newTold()
+			waiters[i] = newResult()
 			if err := l.Append([]byte(e), waiters[i]); err != nil {
 				t.Errorf("Append: %v", err)
 			}
@@ -96,7 +96,7 @@ func mustClose(t testing.TB, l *Log) {
 	}
 }
 
-// numbered makes n entries that can be told apart, of 12 bytes each.
+// numbered returns n distinct entries of 12 bytes each.
 func numbered(n int) []string {
 	entries := make([]string, n)
 	for i := range entries {
@@ -105,7 +105,7 @@ func numbered(n int) []string {
 	return entries
 }
 
-// written makes a closed log with n entries, a batch each, in small segments.
+// written creates and closes a log with n entries, one in each batch, in small segments.
 func written(t testing.TB, dir string, n int, opt Options) {
 	t.Helper()
 	l := mustOpen(t, dir, opt)
@@ -203,7 +203,7 @@ func edit(t testing.TB, path string, change func([]byte) []byte) {
 	mustWrite(t, path, change(mustRead(t, path)))
 }
 
-// tree returns the contents of all files of a folder but LOCK.
+// tree returns the contents of all files of a folder except LOCK.
 func tree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -221,8 +221,8 @@ func tree(t testing.TB, dir string) map[string]string {
 	return files
 }
 
-// clone copies a folder, as it would be found after a crash of the machine in which
-// every write so far has reached the disk.
+// clone copies a folder, as found after a machine crash in which every earlier write
+// reached the disk.
 func clone(t testing.TB, dir string) string {
 	t.Helper()
 	to := t.TempDir()
@@ -232,7 +232,7 @@ func clone(t testing.TB, dir string) string {
 	return to
 }
 
-// journal is a logger whose text can be searched.
+// journal is a logger with searchable text.
 type journal struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -252,7 +252,7 @@ func (j *journal) contains(text string) bool {
 
 func (j *journal) logger() *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
 
-// waitFor waits for another goroutine of the log; it has no limit but the test's.
+// waitFor waits for another goroutine of the log, limited only by the test's timeout.
 func waitFor(t testing.TB, holds func() bool) {
 	t.Helper()
 	for !holds() {
@@ -263,7 +263,7 @@ func waitFor(t testing.TB, holds func() bool) {
 	}
 }
 
-// takeSnapshot writes a small snapshot at once.
+// takeSnapshot writes a small snapshot without a rate limit.
 func takeSnapshot(t testing.TB, dir string, oldest, newest uint64) SnapshotInfo {
 	t.Helper()
 	w, err := CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1})

@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock takes the folder for one writer.
-func lock(dir string) (*os.File, error) { return Lock(filepath.Join(dir, "LOCK")) }
+// lockDir locks the folder for one writer.
+func lockDir(dir string) (*os.File, error) { return Lock(filepath.Join(dir, "LOCK")) }
 
-// Lock takes a file for this process. The kernel gives it back when the file is
-// closed or the process ends, however it ends. The error is ErrLocked where another
-// process has it, and names that one.
+// Lock locks a file for this process. The kernel releases the lock when the file is
+// closed or the process ends in any way. If another process has the lock, the error is
+// ErrLocked and gives that process's id.
 func Lock(path string) (*os.File, error) {
 	dir := filepath.Dir(path)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, filePerm)
@@ -26,10 +26,10 @@ func Lock(path string) (*os.File, error) {
 		return nil, fmt.Errorf("cannot lock %q: %w", dir, err)
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		holder, _ := os.ReadFile(path) // says who, where it can be read
+		holder, _ := os.ReadFile(path) // the holder's process id, for the message
 		f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, fmt.Errorf("cannot open %q (held by process %s): %w", dir, strings.TrimSpace(string(holder)), ErrLocked)
+			return nil, fmt.Errorf("cannot lock %q (held by process %s): %w", dir, strings.TrimSpace(string(holder)), ErrLocked)
 		}
 		return nil, fmt.Errorf("cannot lock %q: %w", path, err)
 	}

@@ -5,60 +5,60 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 )
 
-// A Log is open for writing, by this process alone.
+// Log is a log that this process alone has open for writing.
 //
-// Three goroutines belong to it: the committer (committer.go), the only one that
-// writes; the sweeper (archive.go), which moves and removes old segments; and the
-// scrubber (scrub.go), which ends by itself. Close ends them.
+// It runs three goroutines: the committer (committer.go), which alone writes entries; the
+// archiver (archive.go), which moves and deletes old segments; and the scrubber
+// (scrub.go), which ends after one pass. Close ends them.
 //
-// Locks: queue.mu, mu, shelf.mu and good.mu are each held for a few lines, never two at once,
-// and never across a call to the disk.
+// Locks: queue.mu, mu, archiver.mu and verified.mu are each held for a few lines, never
+// two at once, and never during a disk operation.
 type Log struct {
 	dir      string
 	opt      Options
 	log      *slog.Logger
 	lockFile *os.File
 	queue    *queue
-	shelf    *shelf
-	good     *goodSnapshots
+	archiver *archiver
+	verified *verifiedSnapshots
 	epoch    uint32
 
-	// The committer's own.
-	disk    *disk
+	// Only the committer uses these.
+	writer  *segmentWriter
 	at      int64 // time of the last batch
 	batch   []item
 	encoded []byte
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below, up to followers
 	end       position
 	stats     Stats
 	failure   error
 	followers map[chan struct{}]struct{}
 
 	failed    chan struct{} // closed when failure is set
-	stop      chan struct{} // closed by Close, for sweeper and scrubber
+	stop      chan struct{} // closed by Close, for archiver and scrubber
 	done      chan struct{} // closed when the committer has ended
 	side      sync.WaitGroup
 	closeOnce sync.Once
 	closeErr  error
 }
 
-// A position is how far the log is durable.
+// position is the end of the durable part of the log.
 type position struct {
 	seq   uint64
 	at    int64
 	seg   uint64 // the last segment
-	off   int64  // bytes of it that are durable
+	off   int64  // durable bytes in the last segment
 	total int64  // bytes that became durable since Open
 }
 
-// Open opens the log in dir, creating what is missing, and takes the folder's lock.
-// It checks all entries from opt.From on, cuts a torn tail (keeping a copy under
-// damage/), and writes the last segment anew. It returns an error for which
-// errors.Is holds with ErrLocked, ErrForeign or ErrDamaged, or a *VersionError; then
-// the log is as it was.
+// Open opens the log in dir, creates missing folders, and locks dir. It checks all entries
+// from opt.From on, cuts a torn tail (with a copy under damage/), and rewrites the last
+// segment. The error is ErrLocked, ErrForeign or ErrDamaged by errors.Is, a *VersionError,
+// or an I/O error; the log is then unchanged.
 func Open(dir string, opt Options) (*Log, error) {
 	opt = opt.withDefaults()
 	for _, d := range []string{dir, logDir(dir)} {
@@ -66,7 +66,7 @@ func Open(dir string, opt Options) (*Log, error) {
 			return nil, fmt.Errorf("cannot create %q: %w", d, err)
 		}
 	}
-	lockFile, err := lock(dir)
+	lockFile, err := lockDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -78,13 +78,13 @@ func Open(dir string, opt Options) (*Log, error) {
 	l.lockFile = lockFile
 	l.side.Add(2)
 	go l.commitLoop()
-	go l.sweepLoop()
+	go l.archiveLoop()
 	go l.scrubLoop()
 	return l, nil
 }
 
 func openLocked(dir string, opt Options) (*Log, error) {
-	t, err := recovered(dir, opt)
+	t, err := recoverTail(dir, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -92,16 +92,16 @@ func openLocked(dir string, opt Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	shelf, err := newShelf(dir)
+	archiver, err := newArchiver(dir)
 	if err != nil {
 		return nil, err
 	}
-	disk, err := openDisk(logDir(dir), opt.SegmentSize, opt.Faults, t.seg.First, t.chain.seq, int(t.size))
+	writer, err := openSegmentWriter(logDir(dir), opt.SegmentSize, opt.Faults, t.seg.First, t.chain.seq, int(t.size))
 	if err != nil {
 		return nil, err
 	}
 	l := &Log{
-		dir: dir, opt: opt, log: opt.Logger, disk: disk, shelf: shelf, good: new(goodSnapshots),
+		dir: dir, opt: opt, log: opt.Logger, writer: writer, archiver: archiver, verified: new(verifiedSnapshots),
 		queue:     newQueue(opt.QueueLen, opt.QueueBytes),
 		epoch:     max(epoch, t.chain.epoch),
 		at:        max(t.chain.at, opt.NotBefore),
@@ -110,14 +110,14 @@ func openLocked(dir string, opt Options) (*Log, error) {
 		stop:      make(chan struct{}),
 		done:      make(chan struct{}),
 	}
-	l.good.add(opt.AtLeast)
+	l.verified.add(opt.AtLeast)
 	l.end = position{seq: t.chain.seq, at: l.at, seg: t.seg.First, off: t.size}
 	return l, nil
 }
 
-// Append queues an entry. data must stay untouched until w has been told; w may be
-// nil. It allocates nothing and never waits for the disk. The error is ErrBusy,
-// ErrFailed, ErrClosed, ErrEmpty or ErrTooLarge, and then w is never told.
+// Append queues an entry. The caller must not change data until w has been notified; w may
+// be nil. Append allocates no memory and never waits for the disk. The error is ErrBusy,
+// ErrFailed, ErrClosed, ErrEmpty or ErrTooLarge; w then gets no call.
 func (l *Log) Append(data []byte, w Waiter) error {
 	if len(data) == 0 {
 		return ErrEmpty
@@ -129,8 +129,8 @@ func (l *Log) Append(data []byte, w Waiter) error {
 }
 
 // Do runs f on the committer's goroutine between two batches, with the last durable
-// sequence and its batch's time, and returns when it has run. All entries up to seq
-// have been told and none after. A Waiter must not call it.
+// sequence and its batch's time, and returns after f. At that moment all entries up to seq
+// have been notified, and no later entry. A Waiter must not call Do.
 func (l *Log) Do(f func(seq uint64, at int64)) error {
 	done, err := l.queue.call(f)
 	if err != nil {
@@ -145,25 +145,25 @@ func (l *Log) Durable() (seq uint64, at int64) {
 	return p.seq, p.at
 }
 
-// Epoch returns the life of the log: see ReadEpoch.
+// Epoch returns the log's epoch: see ReadEpoch.
 func (l *Log) Epoch() uint32 { return l.epoch }
 
-// Dir returns the folder that Open was given.
+// Dir returns the folder that was passed to Open.
 func (l *Log) Dir() string { return l.dir }
 
-// Failed is closed when the log has failed; Err then says why.
+// Failed returns a channel that closes when the log fails; Err then returns the cause.
 func (l *Log) Failed() <-chan struct{} { return l.failed }
 
-// Err returns nil while the log works, else an error that is ErrFailed and names
-// the cause.
+// Err returns nil while the log works. After a failure it returns an error that wraps
+// ErrFailed and names the cause.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failure
 }
 
-// Close commits what is queued, ends the goroutines and gives the folder back. On a
-// log that has failed it touches no segment, and returns the failure.
+// Close commits the queued entries, ends the goroutines and unlocks the folder. On a
+// failed log it writes no segment and returns the failure.
 func (l *Log) Close() error {
 	l.closeOnce.Do(func() {
 		l.queue.close()
@@ -172,7 +172,7 @@ func (l *Log) Close() error {
 		l.side.Wait()
 		l.closeErr = l.Err()
 		if l.closeErr == nil {
-			l.closeErr = l.disk.close()
+			l.closeErr = l.writer.close()
 		}
 		l.lockFile.Close()
 	})
@@ -183,4 +183,32 @@ func (l *Log) position() position {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.end
+}
+
+// Stats counts the log's work since Open, and describes its current state.
+type Stats struct {
+	Batches  uint64 // fsyncs that covered entries
+	Entries  uint64
+	Bytes    uint64 // of records
+	Segments uint64 // begun since Open
+
+	Queued      int           // entries in the queue
+	QueuedBytes int           // bytes of the queued entries
+	QueueDelay  time.Duration // age of the oldest entry that is not durable yet; 0 if all are durable
+
+	Live     int // segments under log/
+	Archived int // segments under archive/
+
+	Scrubbed uint64 // segments checked in the background
+	Damaged  uint64 // damaged ones among them: history that no replay needs, reported in the program's log
+}
+
+// Stats returns the current figures. It is fast enough to call for each request.
+func (l *Log) Stats() Stats {
+	l.mu.Lock()
+	s := l.stats
+	l.mu.Unlock()
+	s.Queued, s.QueuedBytes, s.QueueDelay = l.queue.load()
+	s.Live, s.Archived = l.archiver.count()
+	return s
 }

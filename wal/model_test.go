@@ -10,22 +10,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A model is a log as a list, and the real one beside it.
+// model pairs a log with a list of the expected entries.
 type model struct {
 	dir      string
 	opt      Options
 	log      *Log
 	entries  []string
-	oldest   uint64 // first entry that history surely holds
-	from     uint64 // where a replay begins
+	oldest   uint64 // first entry that the history must hold
+	from     uint64 // first entry of a replay
 	follower *Follower
 	followed uint64
 	clock    int64
 }
 
-// TestLogAgreesWithAList does at random all that an owner does with a log, and
-// compares it with a list after each step.
-func TestLogAgreesWithAList(t *testing.T) {
+// TestLogAgreesWithList performs random operations on a log and compares it with a list
+// after each step.
+func TestLogAgreesWithList(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // one folder a run of the property, gone with the test
 		if err != nil {
@@ -81,8 +81,8 @@ func (m *model) restart(rt *rapid.T) {
 	m.open(rt)
 }
 
-// archive lets go of what a snapshot at a random place makes needless, step by step
-// as the sweeper does.
+// archive releases the segments before a snapshot at a random place, step by step like the
+// archiver.
 func (m *model) archive(rt *rapid.T) {
 	if len(m.entries) == 0 {
 		rt.Skip("nothing is there")
@@ -109,7 +109,7 @@ func (m *model) read(rt *rapid.T) {
 	}
 }
 
-// follow reads on a little. Its place may be gone.
+// follow reads some more entries. Its segments may be deleted.
 func (m *model) follow(rt *rapid.T) {
 	for range rapid.IntRange(1, 5).Draw(rt, "entries") {
 		if m.followed == uint64(len(m.entries)) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestNewLogIsEmptyAndGoesOn(t *testing.T) {
+func TestNewLogIsEmpty(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "data")
 	l := mustOpen(t, dir, Options{})
 	seq, at := l.Durable()
@@ -23,7 +23,7 @@ func TestNewLogIsEmptyAndGoesOn(t *testing.T) {
 	equal(t, "file of the first segment", mustSegments(t, dir)[0].Path, filepath.Join(dir, "log", "00000000000000000001"))
 }
 
-func TestSegmentsRollAndChain(t *testing.T) {
+func TestSegmentsRotate(t *testing.T) {
 	for name, size := range map[string]int{
 		"one entry a segment":           1,
 		"an entry that just fills it":   recordSize(12),
@@ -48,7 +48,7 @@ func TestSegmentsRollAndChain(t *testing.T) {
 	}
 }
 
-func TestSegmentSizeMayChange(t *testing.T) {
+func TestSegmentSizeCanChange(t *testing.T) {
 	dir := t.TempDir()
 	want := []string{}
 	for _, size := range []int{1 << 20, 100, 10, 1 << 20, 60} {
@@ -58,7 +58,7 @@ func TestSegmentSizeMayChange(t *testing.T) {
 	equal(t, "entries", all(t, dir, 0), want)
 }
 
-func TestLogMayBeginBehindASnapshot(t *testing.T) {
+func TestLogCanBeginAfterSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	mustWrite(t, livePath(dir, 501), nil)
 	l := mustOpen(t, dir, Options{From: 501, AtLeast: 500, NotBefore: 77, Now: func() int64 { return 5 }})
@@ -71,7 +71,7 @@ func TestLogMayBeginBehindASnapshot(t *testing.T) {
 	mustOpen(t, dir, Options{From: 501, AtLeast: 501})
 }
 
-func TestOpenRefusesALogThatDoesNotFitTheSnapshot(t *testing.T) {
+func TestOpenRejectsLogBehindSnapshot(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(t *testing.T, dir string)
 		opt     Options
@@ -79,28 +79,28 @@ func TestOpenRefusesALogThatDoesNotFitTheSnapshot(t *testing.T) {
 	}{
 		"it ends before the snapshot": {
 			opt:  Options{From: 3, AtLeast: 11},
-			says: "ends with entry 10, and a snapshot has seen entry 11",
+			says: "ends with entry 10, but a snapshot contains entry 11",
 		},
 		"it ends before the replay begins": {
 			opt:  Options{From: 12},
-			says: "ends with entry 10, and a snapshot has seen entry 11",
+			says: "ends with entry 10, but a snapshot contains entry 11",
 		},
-		"it begins behind the snapshot": {
+		"it begins after the snapshot": {
 			prepare: func(t *testing.T, dir string) { os.Remove(livePath(dir, 1)) },
 			opt:     Options{From: 2},
-			says:    "a snapshot needs it from 2 on",
+			says:    "a snapshot needs entries from 2 on",
 		},
 		"it is gone, with a snapshot": {
 			prepare: func(t *testing.T, dir string) { os.RemoveAll(logDir(dir)) },
 			opt:     Options{From: 2, AtLeast: 5},
-			says:    "is empty, though there is an archive or a snapshot",
+			says:    "has no segments, but an archive or a snapshot exists",
 		},
 		"it is gone, with an archive": {
 			prepare: func(t *testing.T, dir string) {
 				mustWrite(t, archivePath(dir, 1), mustRead(t, livePath(dir, 1)))
 				os.RemoveAll(logDir(dir))
 			},
-			says: "is empty, though there is an archive or a snapshot",
+			says: "has no segments, but an archive or a snapshot exists",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestOpenRefusesALogThatDoesNotFitTheSnapshot(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesForeignFiles(t *testing.T) {
+func TestOpenRejectsForeignFiles(t *testing.T) {
 	for _, name := range []string{
 		"00000000000000000002.START", "00000000000000000002.END",
 		"00000000000000000000", "99999999999999999999",
@@ -156,7 +156,7 @@ func TestOpenLeavesOtherFilesAlone(t *testing.T) {
 	}
 }
 
-func TestEpochIsOfTheFolderAndOfItsFrames(t *testing.T) {
+func TestEpochOfFolderAndFrames(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 1, Options{})
 	if err := WriteEpoch(dir, 4); err != nil {
@@ -194,7 +194,7 @@ func TestOptionsHaveDefaults(t *testing.T) {
 	}
 }
 
-func TestFilesAreTheOwnersAlone(t *testing.T) {
+func TestFilePermissions(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 5, Options{SegmentSize: 1})
 	for _, s := range mustSegments(t, dir) {
@@ -206,7 +206,7 @@ func TestFilesAreTheOwnersAlone(t *testing.T) {
 	}
 }
 
-func TestFreeSpaceIsKnown(t *testing.T) {
+func TestFree(t *testing.T) {
 	if free, err := Free(t.TempDir()); err != nil || free == 0 {
 		t.Errorf("got %d, %v", free, err)
 	}

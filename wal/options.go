@@ -5,61 +5,61 @@ import (
 	"time"
 )
 
-// A Waiter is told what became of its entry, on the committer's goroutine and in
-// log order. It must not block, and must not call Append, Do or Close and wait for
-// them. It is an alias of an unnamed interface, so that a package which must not
-// import this one can name the same type.
+// Waiter receives the result of an Append, on the committer's goroutine and in log order.
+// Its methods must not block, and must not wait for Append, Do or Close. It is an alias of
+// an unnamed interface, so that a package that must not import this one can declare the
+// same type.
 type Waiter = interface {
-	// Committed says that the entry is durable as number seq; at is its batch's
-	// time in unix nanoseconds.
+	// Committed reports that the entry is durable as number seq; at is its batch's time
+	// in unix nanoseconds.
 	Committed(seq uint64, at int64)
-	// Failed says that the entry will never be reported durable. Whether a restart
-	// finds it is open: the disk may have it.
+	// Failed reports that the log will never commit the entry. The disk may have it
+	// nevertheless, so a restart may find it.
 	Failed(err error)
 }
 
-// preparer is a Waiter that has to fetch from afar what Committed works on. Some
-// of a batch are called one after the other, before Committed of the first, so
-// that the processor fetches for all of them at once.
+// preparer is a Waiter that can prefetch the memory that Committed needs. The committer
+// calls Prepare for a group of waiters before the first Committed of the group, so that
+// the processor fetches for all of them at once.
 type preparer interface{ Prepare() }
 
-// Options of Open. The zero value is good.
+// Options configures Open. The zero value is valid.
 type Options struct {
-	// SegmentSize is the size in bytes at which a segment ends; 2 MiB by default.
-	// The committer's worst stalls grow with it.
+	// SegmentSize is the size in bytes at which a segment ends; the default is 2 MiB. The
+	// committer's longest pauses grow with it.
 	SegmentSize int
-	// MaxBatch and MaxBatchBytes bound what one fsync covers: 256 entries, 1 MiB.
+	// MaxBatch and MaxBatchBytes limit one fsync: by default 256 entries and 1 MiB.
 	MaxBatch      int
 	MaxBatchBytes int
-	// QueueLen and QueueBytes bound what waits for the committer: 4,096 entries, 64 MiB.
+	// QueueLen and QueueBytes limit the queue: by default 4,096 entries and 64 MiB.
 	QueueLen   int
 	QueueBytes int
 
-	// From is the first sequence that the caller will replay: one past its snapshot's
-	// oldest stamp. What comes before is checked in the background. Zero means all.
+	// From is the first sequence that the caller will replay: one after its snapshot's
+	// oldest stamp. Earlier entries are checked in the background. Zero means all entries.
 	From uint64
-	// AtLeast is the newest sequence that a snapshot has seen. A log that ends before
-	// it has lost entries, and refuses to open. That snapshot has verified.
+	// AtLeast is the newest sequence in a snapshot that has verified. Open rejects a log that
+	// ends before it, because that log has lost entries.
 	AtLeast uint64
-	// NotBefore is a time that no batch may precede, in unix nanoseconds, for a log
-	// that is empty behind a snapshot.
+	// NotBefore is the minimum time of a batch, in unix nanoseconds, for a log that is
+	// empty after a snapshot.
 	NotBefore int64
 
-	// Now is the clock in unix nanoseconds. Where it goes back, batches keep the
-	// time of the one before.
+	// Now is the clock in unix nanoseconds. If it goes back, batches keep the time of
+	// the batch before.
 	Now func() int64
-	// Observe, when set, is called on the committer's goroutine after each fsync.
+	// Observe, if set, is called on the committer's goroutine after each fsync.
 	Observe func(Batch)
 	Logger  *slog.Logger
 	// Faults makes the disk fail on purpose, in tests.
 	Faults Faults
 
-	reopenAfter int // segments after which tidwall's log is opened anew
+	reopenAfter int // rotations after which tidwall's log is reopened
 }
 
-// A Batch is what one fsync covered. One that ended a segment was written, fsynced
-// and followed by the next file in one call of the library: that is all Sync, and
-// Write is 0.
+// Batch describes the entries of one fsync. If the batch ended a segment, the library wrote,
+// fsynced and began the next file in one call: Sync then holds the whole time, and Write
+// is 0.
 type Batch struct {
 	Entries int
 	Bytes   int // of records
@@ -67,20 +67,20 @@ type Batch struct {
 	Sync    time.Duration
 }
 
-// Faults stand in for a failing disk. Each function that is set is asked before
-// the real call; its error is then what the log meets.
+// Faults simulates a failing disk. Each function that is set runs before the real call; if
+// it returns an error, the log handles that error instead.
 type Faults struct {
-	// Write gets the size of a batch; of a batch that it fails, the first `written`
-	// bytes reach the file.
+	// Write receives the size of a batch. If it returns an error, the first `written` bytes
+	// of the batch reach the file.
 	Write func(size int) (written int, err error)
-	// Sync is asked before a segment is fsynced; the bytes have been written.
+	// Sync runs before the fsync of a segment; the bytes have been written.
 	Sync func() error
-	// SyncDir is asked before the log's folder is fsynced.
+	// SyncDir runs before the fsync of the log's folder.
 	SyncDir func() error
 }
 
-// isOfNewLog says that the caller knows of no entry.
-func (o Options) isOfNewLog() bool { return o.From <= 1 && o.AtLeast == 0 }
+// isNewLog reports whether the caller expects a log without entries.
+func (o Options) isNewLog() bool { return o.From <= 1 && o.AtLeast == 0 }
 
 func (o Options) withDefaults() Options {
 	setDefault(&o.SegmentSize, 2<<20)
@@ -104,8 +104,8 @@ func setDefault(field *int, value int) {
 	}
 }
 
-// monotonicClock is the wall clock of this moment and what has passed since, so
-// that stepping the machine's clock does not touch it.
+// monotonicClock returns a clock that starts at the current wall time and advances
+// monotonically, so that setting the machine's clock does not affect it.
 func monotonicClock() func() int64 {
 	start := time.Now()
 	wall := start.UnixNano()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A script is what the waiters of a batch hear, in its order.
+// script records the calls to the waiters of a batch, in order.
 type script struct{ lines []string }
 
 // actor is a waiter that prepares.
@@ -25,40 +25,40 @@ func (a *actor) Committed(seq uint64, at int64) {
 	a.script.lines = append(a.script.lines, fmt.Sprint("committed ", a.name, " as ", seq, " at ", at))
 }
 
-// plain is a waiter that has nothing to prepare.
+// plain is a waiter without Prepare.
 type plain struct{ *actor }
 
 func (plain) Prepare(notAsAWaiterDoes int) {}
 
-func TestSomePrepareBeforeTheFirstOfThemIsTold(t *testing.T) {
+func TestPrepareRunsBeforeCommitted(t *testing.T) {
 	const first, at = 70, 9
-	for _, n := range []int{0, 1, prepared - 1, prepared, prepared + 1, 3*prepared + 2} {
+	for _, n := range []int{0, 1, prepareGroup - 1, prepareGroup, prepareGroup + 1, 3*prepareGroup + 2} {
 		var heard, want script
 		var batch []item
 		for i := range n {
 			batch = append(batch, item{waiter: &actor{&heard, i}})
 		}
-		for from := 0; from < n; from += prepared {
-			for i := from; i < min(from+prepared, n); i++ {
+		for from := 0; from < n; from += prepareGroup {
+			for i := from; i < min(from+prepareGroup, n); i++ {
 				(&actor{&want, i}).Prepare()
 			}
-			for i := from; i < min(from+prepared, n); i++ {
+			for i := from; i < min(from+prepareGroup, n); i++ {
 				(&actor{&want, i}).Committed(first+uint64(i), at)
 			}
 		}
-		tell(batch, first, at)
+		notify(batch, first, at)
 		equal(t, fmt.Sprintf("what %d waiters hear", n), heard.lines, want.lines)
 	}
 }
 
-func TestWaitersNeedNotPrepareNorBe(t *testing.T) {
+func TestWaiterAndPrepareAreOptional(t *testing.T) {
 	var heard script
-	tell([]item{{waiter: plain{&actor{&heard, 1}}}, {}, {waiter: &actor{&heard, 3}}}, 4, 5)
+	notify([]item{{waiter: plain{&actor{&heard, 1}}}, {}, {waiter: &actor{&heard, 3}}}, 4, 5)
 	equal(t, "what was heard", heard.lines, []string{"prepare 3", "committed 1 as 4 at 5", "committed 3 as 6 at 5"})
 }
 
-// Nobody prepares for what does not become durable.
-func TestWaitersOfABatchThatFailedDoNotPrepare(t *testing.T) {
+// No waiter prepares for a batch that does not become durable.
+func TestFailedBatchDoesNotPrepare(t *testing.T) {
 	l := mustOpen(t, t.TempDir(), Options{Faults: Faults{Sync: func() error { return errors.New("disk on fire") }}})
 	var heard script
 	if err := l.Append([]byte("entry"), &actor{&heard, 1}); err != nil {

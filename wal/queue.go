@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// A queue holds entries between Append and the committer: first come, first served,
-// in a ring that is made once, so that Append allocates nothing.
+// queue holds entries between Append and the committer, first in first out, in a
+// preallocated ring, so that Append allocates no memory.
 //
-// mu guards all fields but wake. The committer alone calls take and landed; when it
-// finds nothing it sets idle and sleeps on wake, and the first to bring something
-// clears idle and wakes it. So there is at most one token in wake, and no Append
-// pays for a channel while the committer is busy.
+// mu guards all fields but wake. Only the committer calls take and committed. If the queue
+// is empty, take sets idle and sleeps on wake; the next put or call clears idle and wakes
+// it. So wake holds at most one token, and no Append uses the channel while the
+// committer is busy.
 //
-// Rejected: a channel of entries (a lock and a wake-up for each receive), and two
-// slices that are swapped (a swap of 300 leaves a batch of 44 behind one of 256,
-// while what came meanwhile has to wait for a third).
+// Rejected: a channel of entries (a lock and a wake-up for each receive), and two swapped
+// slices (a swap of 300 entries leaves a batch of 44 after one of 256, and later entries
+// wait for a third batch).
 type queue struct {
 	maxBytes int
 	start    time.Time // origin of item.since
@@ -26,22 +26,22 @@ type queue struct {
 	head, n  int
 	bytes    int
 	calls    []call
-	inFlight time.Duration // since of the oldest entry taken; valid while flying
+	inFlight time.Duration // item.since of the oldest entry in the current batch; valid if flying
 	flying   bool
 	idle     bool
-	end      error // why nothing more is taken; nil while open
+	end      error // reason for rejecting new entries; nil while open
 	wake     chan struct{}
 }
 
-// An item is an entry on its way. Whoever appended it must leave data alone until
-// waiter has been told.
+// item is a queued entry. The caller of Append must not change data until waiter has been
+// notified.
 type item struct {
 	data   []byte
 	waiter Waiter
 	since  time.Duration
 }
 
-// A call is a function to run between batches.
+// call is a function to run between two batches.
 type call struct {
 	f    func(seq uint64, at int64)
 	done chan error
@@ -56,7 +56,8 @@ func newQueue(entries, bytes int) *queue {
 	}
 }
 
-// put appends an entry: ErrBusy when the queue is full, or why it takes no more.
+// put appends an entry. The error is ErrBusy if the queue is full, or the reason why the
+// queue is closed.
 func (q *queue) put(data []byte, w Waiter) error {
 	since := time.Since(q.start)
 	q.mu.Lock()
@@ -76,7 +77,8 @@ func (q *queue) put(data []byte, w Waiter) error {
 	return nil
 }
 
-// call queues a function; done gets one value, when it has run or never will.
+// call queues a function. done receives one value: nil after the function has run, or the
+// reason why it never will.
 func (q *queue) call(f func(seq uint64, at int64)) (done chan error, err error) {
 	q.mu.Lock()
 	if q.end != nil {
@@ -90,7 +92,7 @@ func (q *queue) call(f func(seq uint64, at int64)) (done chan error, err error) 
 	return done, nil
 }
 
-// close takes nothing more; what is queued stays for take.
+// close rejects new entries; take still returns the queued ones.
 func (q *queue) close() {
 	q.mu.Lock()
 	if q.end == nil {
@@ -99,7 +101,7 @@ func (q *queue) close() {
 	q.unlockAndWake()
 }
 
-// fail takes nothing more, for the reason given, and hands back all that waits.
+// fail rejects new entries with err, and returns all queued entries and calls.
 func (q *queue) fail(err error) (items []item, calls []call) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -122,18 +124,19 @@ func (q *queue) unlockAndWake() {
 	}
 }
 
-// take waits for work and appends to dst what belongs into one batch: at most
-// maxItems, and no more records after the first than make maxBytes, ending with
-// the one that fills room. Both results are empty once the queue is closed and drained.
-func (q *queue) take(dst []item, maxItems, maxBytes, room int) ([]item, []call) {
+// take waits for work and appends the next batch to dst: at most maxItems entries and,
+// unless the first record alone is larger, at most maxBytes of records. The batch ends
+// with the record that fills bytesLeft, the rest of the segment. Both results are empty
+// after the queue is closed and drained.
+func (q *queue) take(dst []item, maxItems, maxBytes, bytesLeft int) ([]item, []call) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.n == 0 && len(q.calls) == 0 && q.end == nil {
 		q.idle = true
 		q.mu.Unlock()
 		<-q.wake
-		// The first to bring something wakes this goroutine ahead of those that are
-		// about to: let them in, or on one processor each fsync covers one entry.
+		// The first put wakes this goroutine before other goroutines that are about to call
+		// put. Yield to them; otherwise, on one processor, each fsync covers one entry.
 		runtime.Gosched()
 		q.mu.Lock()
 	}
@@ -142,7 +145,7 @@ func (q *queue) take(dst []item, maxItems, maxBytes, room int) ([]item, []call) 
 	if q.n > 0 {
 		q.inFlight, q.flying = q.ring[q.head].since, true
 	}
-	for size := 0; q.n > 0 && len(dst) < maxItems && size < room; q.n-- {
+	for size := 0; q.n > 0 && len(dst) < maxItems && size < bytesLeft; q.n-- {
 		next := recordSize(len(q.ring[q.head].data))
 		if len(dst) > 0 && size+next > maxBytes {
 			break
@@ -153,15 +156,15 @@ func (q *queue) take(dst []item, maxItems, maxBytes, room int) ([]item, []call) 
 	return dst, calls
 }
 
-// landed says that what take gave is durable and told.
-func (q *queue) landed() {
+// committed records that the last batch is durable and its waiters have been notified.
+func (q *queue) committed() {
 	q.mu.Lock()
 	q.flying = false
 	q.mu.Unlock()
 }
 
-// load is how many entries and bytes wait, and for how long the oldest entry that
-// is not durable yet has waited.
+// load returns the number and bytes of queued entries, and the age of the oldest entry
+// that is not durable yet.
 func (q *queue) load() (entries, bytes int, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -174,8 +177,8 @@ func (q *queue) load() (entries, bytes int, delay time.Duration) {
 	return q.n, q.bytes, delay
 }
 
-// popLocked clears the first slot, so that the ring keeps no entry alive. The
-// caller lowers n.
+// popLocked removes the first item and clears its slot, so that the ring does not keep the
+// entry in memory. The caller decrements n.
 func (q *queue) popLocked() item {
 	it := q.ring[q.head]
 	q.ring[q.head] = item{}

@@ -10,18 +10,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestQueueGivesWhatBelongsInOneBatch(t *testing.T) {
+func TestTakeReturnsOneBatch(t *testing.T) {
 	one := recordSize(10)
 	for name, c := range map[string]struct {
-		queued, maxItems, maxBytes, room, want int
+		queued, maxItems, maxBytes, bytesLeft, want int
 	}{
-		"all of it":                          {queued: 5, maxItems: 256, maxBytes: 1 << 20, room: 1 << 20, want: 5},
-		"as many as may be":                  {queued: 5, maxItems: 3, maxBytes: 1 << 20, room: 1 << 20, want: 3},
-		"as much as may be":                  {queued: 5, maxItems: 256, maxBytes: 2*one + 1, room: 1 << 20, want: 2},
-		"exactly as much as may be":          {queued: 5, maxItems: 256, maxBytes: 2 * one, room: 1 << 20, want: 2},
-		"one that is more than may be":       {queued: 5, maxItems: 256, maxBytes: 1, room: 1 << 20, want: 1},
-		"up to the one that fills a segment": {queued: 5, maxItems: 256, maxBytes: 1 << 20, room: one + 1, want: 2},
-		"the one that just fills a segment":  {queued: 5, maxItems: 256, maxBytes: 1 << 20, room: one, want: 1},
+		"all queued entries":                 {queued: 5, maxItems: 256, maxBytes: 1 << 20, bytesLeft: 1 << 20, want: 5},
+		"up to maxItems":                     {queued: 5, maxItems: 3, maxBytes: 1 << 20, bytesLeft: 1 << 20, want: 3},
+		"up to maxBytes":                     {queued: 5, maxItems: 256, maxBytes: 2*one + 1, bytesLeft: 1 << 20, want: 2},
+		"exactly maxBytes":                   {queued: 5, maxItems: 256, maxBytes: 2 * one, bytesLeft: 1 << 20, want: 2},
+		"a first record over maxBytes":       {queued: 5, maxItems: 256, maxBytes: 1, bytesLeft: 1 << 20, want: 1},
+		"up to the one that fills a segment": {queued: 5, maxItems: 256, maxBytes: 1 << 20, bytesLeft: one + 1, want: 2},
+		"the one that just fills a segment":  {queued: 5, maxItems: 256, maxBytes: 1 << 20, bytesLeft: one, want: 1},
 	} {
 		q := newQueue(8, 1<<20)
 		for range c.queued {
@@ -29,7 +29,7 @@ func TestQueueGivesWhatBelongsInOneBatch(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, _ := q.take(nil, c.maxItems, c.maxBytes, c.room)
+		got, _ := q.take(nil, c.maxItems, c.maxBytes, c.bytesLeft)
 		if len(got) != c.want {
 			t.Errorf("%s: took %d of %d, want %d", name, len(got), c.queued, c.want)
 		}
@@ -39,13 +39,13 @@ func TestQueueGivesWhatBelongsInOneBatch(t *testing.T) {
 	}
 }
 
-func TestQueueRefusesWhatItCannotHold(t *testing.T) {
+func TestPutRejectsOverflow(t *testing.T) {
 	q := newQueue(3, 100)
 	for i, c := range []struct {
 		bytes int
 		want  error
 	}{
-		{300, nil}, // an entry over the limit is taken where it is alone
+		{300, nil}, // an entry over the limit is accepted if the queue is empty
 		{1, ErrBusy},
 	} {
 		if err := q.put(make([]byte, c.bytes), nil); !errors.Is(err, c.want) {
@@ -60,7 +60,7 @@ func TestQueueRefusesWhatItCannotHold(t *testing.T) {
 	}
 }
 
-func TestQueueAgreesWithASlice(t *testing.T) {
+func TestQueueAgreesWithSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const size = 5
 		q := newQueue(size, 1<<20)
@@ -98,10 +98,10 @@ func TestQueueAgreesWithASlice(t *testing.T) {
 	})
 }
 
-func TestQueueKeepsNoEntryAlive(t *testing.T) {
+func TestQueueReleasesEntries(t *testing.T) {
 	q := newQueue(4, 1000)
 	for range 4 {
-		q.put([]byte("x"), newTold())
+		q.put([]byte("x"), newResult())
 	}
 	q.take(nil, 4, 1000, 1000)
 	for i, it := range q.ring {
@@ -111,7 +111,7 @@ func TestQueueKeepsNoEntryAlive(t *testing.T) {
 	}
 }
 
-func TestQueueEnds(t *testing.T) {
+func TestQueueCloses(t *testing.T) {
 	q := newQueue(4, 1000)
 	q.put([]byte("before"), nil)
 	q.close()
@@ -124,7 +124,7 @@ func TestQueueEnds(t *testing.T) {
 	equal(t, "entries and calls after the last", len(got)+len(calls), 0)
 }
 
-func TestFailedQueueHandsBackWhatWaits(t *testing.T) {
+func TestQueueFailReturnsQueued(t *testing.T) {
 	q := newQueue(4, 1000)
 	q.put([]byte("a"), nil)
 	q.put([]byte("b"), nil)
@@ -139,7 +139,7 @@ func TestFailedQueueHandsBackWhatWaits(t *testing.T) {
 	equal(t, "load", []any{n, bytes, delay}, []any{0, 0, time.Duration(0)})
 }
 
-func TestQueueDelayIsThatOfTheOldest(t *testing.T) {
+func TestQueueDelayOfOldest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(8, 1000)
 		delay := func() time.Duration { _, _, d := q.load(); return d }
@@ -151,12 +151,12 @@ func TestQueueDelayIsThatOfTheOldest(t *testing.T) {
 		q.take(nil, 1, 1000, 1000)
 		time.Sleep(2 * time.Millisecond)
 		equal(t, "being written", delay(), 5*time.Millisecond)
-		q.landed()
+		q.committed()
 		equal(t, "the next one", delay(), 2*time.Millisecond)
 	})
 }
 
-func TestSleepingCommitterIsWoken(t *testing.T) {
+func TestPutWakesCommitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(8, 1000)
 		for round := range 3 {
@@ -178,10 +178,10 @@ func TestSleepingCommitterIsWoken(t *testing.T) {
 	})
 }
 
-func TestAppendAllocatesNothing(t *testing.T) {
+func TestAppendAllocatesNoMemory(t *testing.T) {
 	q := newQueue(4096, 1<<20)
 	data := []byte("entry")
-	var w Waiter = newTold()
+	var w Waiter = newResult()
 	batch := make([]item, 0, 256)
 	got := testing.AllocsPerRun(1000, func() {
 		q.put(data, w)

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-// An Entry is one entry as it stands in the log.
+// Entry is one entry of the log.
 type Entry struct {
 	Seq   uint64
 	Batch uint64 // sequence of the first entry of its batch
@@ -16,33 +16,33 @@ type Entry struct {
 	Data  []byte // valid until the next call of Next
 }
 
-// A Reader streams entries in order, from the archive and then from the live
-// segments, through a buffer of 1 MB. It takes no lock, blocks no writer and keeps no
-// file from being removed. One goroutine uses it.
+// Reader streams entries in order, first from the archive, then from the live segments,
+// through a buffer of 1 MB. It takes no lock, blocks no writer and does not prevent the
+// deletion of a file. It is not safe for concurrent use.
 //
-// It never reads past what is durable: bytes that an fsync has not covered may be
-// gone after a crash, and whoever acted on them would have acted on nothing.
+// It never reads past the durable end: a crash may remove bytes that no fsync has covered,
+// and a caller must not act on an entry that can disappear.
 type Reader struct {
 	dir  string
 	from uint64
 	src  source
 	cur  cursor
-	read int64 // bytes of records
+	read int64 // bytes of the records read so far
 	fail error // set by Close
 }
 
-// NewReader reads a folder that this or another process may be writing to, or none,
-// from entry `from` on; 0 means the oldest there is. It goes up to the last whole
-// record, which it makes durable itself before handing it out. The error is ErrGone
-// where history no longer holds from, fs.ErrNotExist where there is no log.
+// NewReader reads the log in dir from entry `from` on; 0 means the oldest entry. Any
+// process may be writing the log. The reader goes up to the last whole record, and fsyncs
+// a record itself before it returns it. The error is ErrGone if the history no longer
+// holds from, and fs.ErrNotExist if there is no log.
 func NewReader(dir string, from uint64) (*Reader, error) {
-	return openReader(dir, from, &folder{dir: dir})
+	return openReader(dir, from, &dirSource{dir: dir})
 }
 
-// NewReader reads this log up to Durable, from entry `from` on; 0 means the oldest
-// there is. It goes on working after Close.
+// NewReader reads this log up to Durable, from entry `from` on; 0 means the oldest entry.
+// It works after Close.
 func (l *Log) NewReader(from uint64) (*Reader, error) {
-	return openReader(l.dir, from, ownLog{l})
+	return openReader(l.dir, from, liveSource{l})
 }
 
 func openReader(dir string, from uint64, src source) (*Reader, error) {
@@ -56,7 +56,7 @@ func openReader(dir string, from uint64, src source) (*Reader, error) {
 	if from == 0 {
 		from = segments[0].First
 	}
-	i := holding(segments, from)
+	i := indexOf(segments, from)
 	if i < 0 {
 		return nil, fmt.Errorf("cannot read from entry %d, the oldest is %d: %w", from, segments[0].First, ErrGone)
 	}
@@ -67,9 +67,8 @@ func openReader(dir string, from uint64, src source) (*Reader, error) {
 	return r, nil
 }
 
-// Next returns the next entry; io.EOF at the present end, after which it may be
-// called again when there is more. Other errors: ErrGone, *DamageError,
-// *VersionError, or of the disk.
+// Next returns the next entry, or io.EOF at the current end; call it again when the log
+// has grown. Other errors are ErrGone, *DamageError, *VersionError, or an I/O error.
 func (r *Reader) Next() (Entry, error) {
 	for {
 		h, data, err := r.next()
@@ -83,18 +82,18 @@ func (r *Reader) Next() (Entry, error) {
 	}
 }
 
-// Ready tells whether the next entry is in memory already: then Next leaves the data
-// of those before it as it is.
+// Ready reports whether the next entry is in memory already. Next then does not overwrite
+// the data of the entries before it.
 func (r *Reader) Ready() bool { return r.cur.ready() }
 
-// Position says where Next goes on: the segment's name, and bytes into it.
+// Position returns the place where Next continues: the segment's name, and the offset.
 func (r *Reader) Position() (segment uint64, offset int64) { return r.cur.seg, r.cur.off }
 
-// Bytes is how many bytes of records were read, those before the first that was
-// asked for included.
+// Bytes returns the number of bytes of records read, including records before the first
+// requested entry.
 func (r *Reader) Bytes() int64 { return r.read }
 
-// Close gives the file back.
+// Close closes the file.
 func (r *Reader) Close() { r.cur.close(); r.fail = fs.ErrClosed }
 
 func (r *Reader) next() (header, []byte, error) {
@@ -108,45 +107,46 @@ func (r *Reader) next() (header, []byte, error) {
 		}
 		var bad badFrame
 		if !errors.Is(err, io.EOF) && !errors.Is(err, errShort) && !errors.As(err, &bad) {
-			return h, nil, r.cur.blame(err)
+			return h, nil, r.cur.publicError(err)
 		}
 		limit := r.cur.limit
-		sealed, endErr := r.src.end(&r.cur)
+		sealed, endErr := r.src.refreshLimit(&r.cur)
 		switch {
 		case endErr != nil:
 			return h, nil, endErr
 		case r.cur.limit > limit:
-			// There is more to read.
+			// The limit has risen: try again.
 		case !errors.Is(err, io.EOF):
-			return h, nil, r.judge(err, sealed)
+			return h, nil, r.tailError(err, sealed)
 		case !sealed:
 			return h, nil, io.EOF
 		default:
-			if err := r.enter(r.cur.due()); err != nil {
+			if err := r.enter(r.cur.nextSeq()); err != nil {
 				return h, nil, err
 			}
 		}
 	}
 }
 
-// judge says what a record that is not whole means.
-func (r *Reader) judge(err error, sealed bool) error {
-	blamed := r.cur.blame(err)
+// tailError converts the error of an incomplete record: io.EOF at the unfinished end of
+// the log, otherwise damage.
+func (r *Reader) tailError(err error, sealed bool) error {
+	blamed := r.cur.publicError(err)
 	var damage *DamageError
 	if sealed || !errors.As(blamed, &damage) {
 		return blamed
 	}
-	return r.src.settle(damage)
+	return r.src.resolve(damage)
 }
 
-// enter opens the segment that begins with entry first.
+// enter opens the segment whose first entry is first.
 func (r *Reader) enter(first uint64) error {
 	if r.cur.f != nil && first == r.cur.seg {
-		return r.cur.blame(badFrame("the segment is empty, and others follow"))
+		return r.cur.publicError(badFrame("the segment is empty, but a later one exists"))
 	}
 	f, err := openSegment(r.dir, first)
 	if errors.Is(err, fs.ErrNotExist) {
-		return r.explain(first)
+		return r.missingError(first)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
@@ -155,9 +155,9 @@ func (r *Reader) enter(first uint64) error {
 	return nil
 }
 
-// explain tells a segment that is past its history, since they go oldest first, from
-// one that is missing.
-func (r *Reader) explain(first uint64) error {
+// missingError returns the reason for a missing segment: ErrGone if its history was deleted
+// (the oldest segments go first), otherwise damage.
+func (r *Reader) missingError(first uint64) error {
 	segments, err := Segments(r.dir)
 	if err != nil {
 		return fmt.Errorf("cannot read the log in %q: %w", r.dir, err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestReaderBeginsWhereItIsTold(t *testing.T) {
+func TestReaderBeginsAtRequestedEntry(t *testing.T) {
 	dir, opt := threeAFile(t)
 	l := mustOpen(t, dir, opt)
 	for from, want := range map[uint64][]string{
@@ -21,7 +21,7 @@ func TestReaderBeginsWhereItIsTold(t *testing.T) {
 	}
 }
 
-func TestReaderGoesOnWhenThereIsMore(t *testing.T) {
+func TestReaderContinuesAfterEOF(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{SegmentSize: 2 * recordSize(12)})
 	ours, err := l.NewReader(0)
@@ -60,7 +60,7 @@ func TestReaderGoesOnWhenThereIsMore(t *testing.T) {
 	}
 }
 
-func TestReaderCrossesIntoTheArchiveAndBack(t *testing.T) {
+func TestReaderCrossesArchive(t *testing.T) {
 	dir, _ := threeAFile(t)
 	r, err := NewReader(dir, 2)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestReaderCrossesIntoTheArchiveAndBack(t *testing.T) {
 	if err := os.MkdirAll(archiveDir(dir), dirPerm); err != nil {
 		t.Fatal(err)
 	}
-	for _, first := range []uint64{1, 4} { // the one it reads, and the next
+	for _, first := range []uint64{1, 4} { // the segment it reads, and the next
 		if err := moveFile(livePath(dir, first), archivePath(dir, first)); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestReaderCrossesIntoTheArchiveAndBack(t *testing.T) {
 	equal(t, "archived", []bool{segments[0].Archived, segments[1].Archived, segments[2].Archived}, "[true true false]")
 }
 
-func TestReaderIsToldWhatHistoryNoLongerHolds(t *testing.T) {
+func TestReaderReturnsErrGone(t *testing.T) {
 	dir, _ := threeAFile(t)
 	r, err := NewReader(dir, 1)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestReaderIsToldWhatHistoryNoLongerHolds(t *testing.T) {
 	}
 	os.Remove(livePath(dir, 1))
 	os.Remove(livePath(dir, 4))
-	for range 2 { // what it has open, it reads to the end
+	for range 2 { // the reader reads its open segment to the end
 		if _, err := r.Next(); err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestReaderIsToldWhatHistoryNoLongerHolds(t *testing.T) {
 	wantError(t, err, os.ErrNotExist)
 }
 
-func TestReaderStopsBeforeATornEnd(t *testing.T) {
+func TestReaderStopsBeforeTornEnd(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 3, Options{})
 	whole := mustRead(t, lastPath(t, dir))
@@ -130,7 +130,7 @@ func TestReaderStopsBeforeATornEnd(t *testing.T) {
 	equal(t, "entries before zeros", all(t, dir, 0), numbered(2))
 }
 
-func TestReaderOutlivesARestartOfTheWriter(t *testing.T) {
+func TestReaderSurvivesWriterRestart(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 3, Options{})
 	edit(t, lastPath(t, dir), func(b []byte) []byte { return append(b, 44, 0xFF, 'W') })
@@ -153,7 +153,7 @@ func TestReaderOutlivesARestartOfTheWriter(t *testing.T) {
 		}
 	}
 	read()
-	for round := range 3 { // each puts a new file in the last segment's place
+	for round := range 3 { // each restart replaces the last segment's file
 		l := mustOpen(t, dir, Options{SegmentSize: 4 * recordSize(12)})
 		put(t, l, numbered(3 + 2*round + 2)[3+2*round:]...)
 		if round != 1 {
@@ -165,7 +165,7 @@ func TestReaderOutlivesARestartOfTheWriter(t *testing.T) {
 	equal(t, "entries", got, numbered(9))
 }
 
-func TestOwnReaderReportsDamageWithinWhatIsDurable(t *testing.T) {
+func TestLiveReaderReportsDamage(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{})
 	put(t, l, numbered(3)...)
@@ -175,9 +175,9 @@ func TestOwnReaderReportsDamageWithinWhatIsDurable(t *testing.T) {
 	equal(t, "entries before the damage", got, numbered(2))
 }
 
-// While the next entry is ready, the data of those before it stays as it is; a caller
-// that gathers entries for as long sees each whole.
-func TestReaderSaysHowLongDataStays(t *testing.T) {
+// While the next entry is ready, the data of earlier entries stays valid, so a caller that
+// collects entries during that time has each complete.
+func TestReaderReady(t *testing.T) {
 	dir := t.TempDir()
 	const size, many = 100 << 10, 40
 	l := mustOpen(t, dir, Options{SegmentSize: many / 2 * recordSize(size)})

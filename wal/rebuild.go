@@ -8,50 +8,50 @@ import (
 	"os"
 )
 
-// A Rebuild writes a log anew from entries that were read elsewhere, with their
-// sequences, batches, times and epochs: every record is the one that was copied. It is
-// for folders that hold no log yet. One goroutine uses it.
+// Rebuilder writes a log from entries of another one, with their sequences, batches, times
+// and epochs, so that each record is a copy of the original. The folder must not contain a
+// log. It is not safe for concurrent use.
 //
-// It writes segments itself and not by way of a Log: that one gives sequences, times
-// and epochs, and fsyncs for somebody who waits. Nobody waits here, and what a
-// crash leaves half done is begun anew, under a name that nobody serves.
-type Rebuild struct {
+// It writes segments itself instead of using a Log, because a Log assigns sequences, times
+// and epochs, and fsyncs for waiters. A rebuild has no waiters: after a crash it starts
+// again, in a folder that no process serves.
+type Rebuilder struct {
 	dir   string
-	size  int // at which a segment ends
+	size  int // bytes at which a segment ends
 	chain chain
 	f     *os.File
 	w     *bufio.Writer
-	tail  int // bytes in the present segment
+	tail  int // bytes in the current segment
 	buf   []byte
 }
 
-// NewRebuild begins a log in dir whose first entry will be number first, from 1 on.
-func NewRebuild(dir string, first uint64) (*Rebuild, error) {
+// NewRebuilder begins a log in dir whose first entry has number first, from 1 on.
+func NewRebuilder(dir string, first uint64) (*Rebuilder, error) {
 	if first == 0 {
-		return nil, errors.New("BUG: entries count from 1")
+		return nil, errors.New("BUG: the first entry of a log has number 1 or more")
 	}
 	if err := makeDir(logDir(dir)); err != nil {
 		return nil, fmt.Errorf("cannot create %q: %w", logDir(dir), err)
 	}
 	if there, err := Segments(dir); err != nil || len(there) > 0 {
-		return nil, errors.Join(fmt.Errorf("cannot write a log to %q: there is one already", dir), err)
+		return nil, errors.Join(fmt.Errorf("cannot rebuild a log in %q: the folder already contains one", dir), err)
 	}
-	b := &Rebuild{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: chain{header: header{seq: first - 1}}}
-	err := b.begin(first)
+	b := &Rebuilder{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: chain{header: header{seq: first - 1}}}
+	err := b.startSegment(first)
 	return b, err
 }
 
-// Append adds the next entry. The error is that of a disk, or says why the entry does
+// Append adds the next entry. The error is an I/O error, or the reason why the entry does
 // not follow from the one before.
-func (b *Rebuild) Append(e *Entry) error {
+func (b *Rebuilder) Append(e *Entry) error {
 	if b.tail >= b.size && e.Batch == e.Seq {
-		if err := errors.Join(b.end(), b.begin(e.Seq)); err != nil {
+		if err := errors.Join(b.finishSegment(), b.startSegment(e.Seq)); err != nil {
 			return err
 		}
 	}
 	h := header{seq: e.Seq, batch: e.Batch, at: e.At, epoch: e.Epoch}
 	if due := b.chain.seq + 1; e.Seq != due {
-		return fmt.Errorf("cannot write the log: %w", badFrame(fmt.Sprintf("entry %d stands where %d is due", e.Seq, due)))
+		return fmt.Errorf("cannot write the log: %w", badFrame(fmt.Sprintf("found entry %d, expected entry %d", e.Seq, due)))
 	}
 	if err := b.chain.follow(h, b.tail == 0); err != nil {
 		return fmt.Errorf("cannot write the log: %w", err)
@@ -64,15 +64,15 @@ func (b *Rebuild) Append(e *Entry) error {
 	return nil
 }
 
-// Close makes the log durable, in the life epoch: see ReadEpoch.
-func (b *Rebuild) Close(epoch uint32) error {
-	return errors.Join(b.end(), syncDir(logDir(b.dir)), WriteEpoch(b.dir, max(epoch, b.chain.epoch)))
+// Close makes the log durable, with epoch or the last entry's epoch if that is higher.
+func (b *Rebuilder) Close(epoch uint32) error {
+	return errors.Join(b.finishSegment(), syncDir(logDir(b.dir)), WriteEpoch(b.dir, max(epoch, b.chain.epoch)))
 }
 
-// Abort gives up. The files stay.
-func (b *Rebuild) Abort() { b.f.Close() }
+// Abort stops the rebuild and leaves its files.
+func (b *Rebuilder) Abort() { b.f.Close() }
 
-func (b *Rebuild) begin(first uint64) (err error) {
+func (b *Rebuilder) startSegment(first uint64) (err error) {
 	b.f, err = os.OpenFile(livePath(b.dir, first), os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
 	if err != nil {
 		return fmt.Errorf("cannot create log segment: %w", err)
@@ -81,26 +81,26 @@ func (b *Rebuild) begin(first uint64) (err error) {
 	return nil
 }
 
-func (b *Rebuild) end() error {
+func (b *Rebuilder) finishSegment() error {
 	if err := errors.Join(b.w.Flush(), b.f.Sync(), b.f.Close()); err != nil {
 		return fmt.Errorf("cannot write log segment %q: %w", b.f.Name(), err)
 	}
 	return nil
 }
 
-// CheckSnapshot reads a snapshot file's bytes to their end, and says whether they are
-// whole. Path is not set in what it returns.
+// CheckSnapshot reads the bytes of a snapshot file to their end and verifies them. The
+// result's Path is empty.
 func CheckSnapshot(r io.Reader) (SnapshotInfo, error) {
 	blocks := newBlockReader(r)
-	info, err := checkBlocks("", &blocks, newPacer(0))
+	info, err := checkBlocks("", &blocks, newThrottle(0))
 	if err != nil {
 		return info, fmt.Errorf("the snapshot is %w: %w", ErrDamaged, err)
 	}
 	return info, nil
 }
 
-// PutSnapshot adds a snapshot, by the bytes of its file, to a folder that nobody
-// serves yet. It is checked and durable before it has a snapshot's name.
+// PutSnapshot writes a snapshot, given the bytes of its file, to a folder that no process
+// serves yet. It verifies and fsyncs the file before the file gets a snapshot's name.
 func PutSnapshot(dir string, content io.Reader) (SnapshotInfo, error) {
 	if err := makeDir(snapshotDir(dir)); err != nil {
 		return SnapshotInfo{}, fmt.Errorf("cannot write a snapshot: %w", err)

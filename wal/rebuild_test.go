@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// entriesOf reads a folder's entries, with data of their own.
+// entriesOf reads a folder's entries and copies their data.
 func entriesOf(t testing.TB, dir string, from uint64) []Entry {
 	t.Helper()
 	r, err := NewReader(dir, from)
@@ -31,11 +31,11 @@ func entriesOf(t testing.TB, dir string, from uint64) []Entry {
 	}
 }
 
-// rebuilt writes entries to a folder of their own.
+// rebuilt writes entries to a new folder.
 func rebuilt(t testing.TB, entries []Entry, epoch uint32) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	b, err := NewRebuild(dir, entries[0].Seq)
+	b, err := NewRebuilder(dir, entries[0].Seq)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +51,9 @@ func rebuilt(t testing.TB, entries []Entry, epoch uint32) (dir string) {
 	return dir
 }
 
-// TestRebuiltLogIsThePrefix cuts a log behind every entry: the rest is byte for byte
-// what it was, opens, and goes on in another life.
-func TestRebuiltLogIsThePrefix(t *testing.T) {
+// The test cuts a log after every entry: the rebuilt rest equals the original byte for
+// byte, opens, and continues in another epoch.
+func TestRebuiltLogEqualsPrefix(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{SegmentSize: 300})
 	put(t, l, numbered(5)...)
@@ -77,7 +77,7 @@ func TestRebuiltLogIsThePrefix(t *testing.T) {
 	}
 }
 
-func TestRebuildBeginsBehindHistory(t *testing.T) {
+func TestRebuildBeginsAfterHistory(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{SegmentSize: 200})
 	put(t, l, numbered(20)...)
@@ -89,7 +89,7 @@ func TestRebuildBeginsBehindHistory(t *testing.T) {
 	equal(t, "the entries", entriesOf(t, again, 0), entries)
 }
 
-func TestRebuildRefuses(t *testing.T) {
+func TestRebuildRejects(t *testing.T) {
 	good := func() []Entry {
 		return []Entry{
 			{Seq: 4, Batch: 4, At: 10, Epoch: 2, Data: []byte("a")},
@@ -108,7 +108,7 @@ func TestRebuildRefuses(t *testing.T) {
 	} {
 		entries := good()
 		change(entries)
-		b, err := NewRebuild(t.TempDir(), 4)
+		b, err := NewRebuilder(t.TempDir(), 4)
 		for i := range entries {
 			if err == nil {
 				err = b.Append(&entries[i])
@@ -122,7 +122,7 @@ func TestRebuildRefuses(t *testing.T) {
 	}
 	dir := t.TempDir()
 	written(t, dir, 1, Options{})
-	if _, err := NewRebuild(dir, 1); err == nil || !strings.Contains(err.Error(), "there is one already") {
+	if _, err := NewRebuilder(dir, 1); err == nil || !strings.Contains(err.Error(), "already contains one") {
 		t.Errorf("beside a log: %v", err)
 	}
 }
@@ -150,7 +150,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-func TestSnapshotIsPutWhole(t *testing.T) {
+func TestPutSnapshotIsAtomic(t *testing.T) {
 	from := t.TempDir()
 	content := mustRead(t, takeSnapshot(t, from, 3, 9).Path)
 	dir := t.TempDir()

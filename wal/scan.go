@@ -1,66 +1,66 @@
 package wal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 )
 
-// A tail is how far a log is whole.
-type tail struct {
-	chain chain
-	seg   Segment // the last one
-	size  int64   // bytes of it that are whole
-	file  int64   // bytes of it that there are
+// logEnd is the end of the intact part of a log.
+type logEnd struct {
+	chain    chain
+	seg      Segment // the last one
+	size     int64   // intact bytes of the last segment
+	fileSize int64   // size of its file
 }
 
-// scan reads segments from the one that holds entry from, and the one that holds
-// the entry before it, so that time and epoch go on from there. The error is a
-// *DamageError, of which a torn tail says so, a *VersionError, or of the disk; the
-// tail is valid up to a damage.
-func scan(segments []Segment, from uint64, each func(header, []byte)) (tail, error) {
-	var t tail
+// scan reads segments from the one that holds entry from-1 on, so that time and epoch
+// continue from that entry. The error is a *DamageError (with Torn set for a torn tail),
+// a *VersionError, or an I/O error. On damage the result is the end before it.
+func scan(segments []Segment, from uint64, each func(header, []byte)) (logEnd, error) {
+	var end logEnd
 	var c cursor
 	defer c.close()
-	start := max(0, holding(segments, max(1, from)-1))
+	start := max(0, indexOf(segments, max(1, from)-1))
 	if len(segments) > 0 && segments[start].First > max(1, from) {
-		return t, &DamageError{
+		return end, &DamageError{
 			Segment: segments[start].First, Seq: from,
-			Reason: fmt.Sprintf("the log begins with entry %d, and a snapshot needs it from %d on", segments[start].First, from),
+			Reason: fmt.Sprintf("the log begins with entry %d, but a snapshot needs entries from %d on", segments[start].First, from),
 		}
 	}
 	for i, s := range segments[start:] {
-		if i > 0 && s.First != c.due() {
-			return t, misplaced(s, c.due())
+		if i > 0 && s.First != c.nextSeq() {
+			return end, misplacedError(s, c.nextSeq())
 		}
 		err := scanSegment(&c, s, each)
-		t = tail{chain: c.chain, seg: s, size: c.off, file: c.limit}
+		end = logEnd{chain: c.chain, seg: s, size: c.off, fileSize: c.limit}
 		var damage *DamageError
 		last := start+i == len(segments)-1
 		if errors.As(err, &damage) && last {
 			if cerr := classify(damage); cerr != nil {
-				return t, cerr
+				return end, cerr
 			}
 		}
 		if err != nil {
-			return t, err
+			return end, err
 		}
 		if c.off == 0 && !last {
-			return t, &DamageError{Segment: s.First, Path: s.Path, Seq: s.First, Reason: "the segment is empty, and others follow"}
+			return end, &DamageError{Segment: s.First, Path: s.Path, Seq: s.First, Reason: "the segment is empty, but a later one exists"}
 		}
 	}
-	return t, nil
+	return end, nil
 }
 
-// misplaced says why segment s cannot come where entry due is expected.
-func misplaced(s Segment, due uint64) *DamageError {
+// misplacedError describes segment s, found where entry due should begin.
+func misplacedError(s Segment, due uint64) *DamageError {
 	if s.First > due {
-		return &DamageError{Segment: due, Seq: due, Reason: fmt.Sprintf("the segment is missing; the next there is begins with entry %d", s.First)}
+		return &DamageError{Segment: due, Seq: due, Reason: fmt.Sprintf("the segment is missing; the next one begins with entry %d", s.First)}
 	}
 	return &DamageError{
 		Segment: s.First, Path: s.Path, Seq: due,
-		Reason: fmt.Sprintf("the segment before it goes up to entry %d, so this file does not belong here; if it is a stray copy, move it away", due-1),
+		Reason: fmt.Sprintf("the segment before it ends with entry %d, so this file is out of place; if it is a stray copy, move it away", due-1),
 	}
 }
 
@@ -74,7 +74,7 @@ func scanSegment(c *cursor, s Segment, each func(header, []byte)) error {
 	return scanOpened(c, each)
 }
 
-// scanOpened reads the segment that c has entered to the end of its file.
+// scanOpened reads the segment that c has entered to the end of the file.
 func scanOpened(c *cursor, each func(header, []byte)) error {
 	info, err := c.f.Stat()
 	if err != nil {
@@ -87,10 +87,74 @@ func scanOpened(c *cursor, each func(header, []byte)) error {
 			return nil
 		}
 		if err != nil {
-			return c.blame(err)
+			return c.publicError(err)
 		}
 		if each != nil {
 			each(h, data)
 		}
 	}
+}
+
+// classify sets d.Torn if damage in the last segment is a torn tail. The disk may write
+// one batch in any order, so intact frames of the unfinished batch may follow the damage.
+// A batch begins only after the fsync of the batch before it. So a frame of a later batch
+// proves that the damaged bytes were durable once, and acknowledged.
+func classify(d *DamageError) error {
+	f, err := os.Open(d.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	later, at, err := findLaterBatch(f, d.Offset, info.Size(), d.Seq)
+	if err != nil {
+		return err
+	}
+	if at < 0 {
+		d.Torn = true
+		return nil
+	}
+	d.Reason += fmt.Sprintf("; these bytes were durable before, because entry %d of the later batch %d follows at offset %d", later.seq, later.batch, at)
+	return nil
+}
+
+// findLaterBatch searches the bytes from..size for a frame of a batch that begins after
+// entry due. It returns a negative offset if there is no such frame.
+func findLaterBatch(f io.ReaderAt, from, size int64, due uint64) (h header, at int64, err error) {
+	window := make([]byte, 1<<20)
+	frame := make([]byte, headerSize+MaxEntry)
+	for from < size {
+		n, err := f.ReadAt(window[:min(int64(len(window)), size-from)], from)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return h, -1, fmt.Errorf("cannot search the damaged segment: %w", err)
+		}
+		for i := bytes.Index(window[:n], magic[:]); i >= 0; i = indexFrom(window[:n], i+1) {
+			at := from + int64(i)
+			m, err := f.ReadAt(frame[:min(int64(len(frame)), size-at)], at)
+			if err != nil && !errors.Is(err, io.EOF) {
+				return h, -1, fmt.Errorf("cannot search the damaged segment: %w", err)
+			}
+			h, _, err := parseFrame(frame[:m])
+			// A sequence too high for the number of bytes is a coincidence.
+			if err == nil && h.batch > due && h.seq >= h.batch && h.seq-due <= uint64(size)/headerSize {
+				return h, at, nil
+			}
+		}
+		if n < len(magic) || from+int64(n) == size {
+			break
+		}
+		from += int64(n - len(magic) + 1) // a magic may span two windows
+	}
+	return header{}, -1, nil
+}
+
+// indexFrom returns the index of the first magic in b from i on, or -1.
+func indexFrom(b []byte, i int) int {
+	if step := bytes.Index(b[i:], magic[:]); step >= 0 {
+		return i + step
+	}
+	return -1
 }

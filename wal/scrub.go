@@ -4,42 +4,43 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
+
+	"pingpost/internal/timer"
 )
 
-// scrubRate is how fast history is checked, in bytes a second.
+// scrubRate is the rate in bytes a second at which the scrubber reads history.
 const scrubRate = 64 << 20
 
-// scrubLoop checks, once, the segments before those that Open has read. Damage there
-// threatens no replay: the snapshots stand behind it. It is told, so that a backup is
-// made while there is time, and counted.
+// scrubLoop checks, once, the segments before those that Open has read. Damage there does
+// not affect a replay, because the snapshots contain these entries. The scrubber logs and
+// counts it, so that the operator can make a backup in time.
 func (l *Log) scrubLoop() {
 	defer l.side.Done()
 	segments, err := Segments(l.dir)
 	if err != nil {
-		l.log.Warn("cannot check the log's history", "error", err)
+		l.log.Warn("cannot check the log's history in the background", "error", err)
 		return
 	}
-	older := max(0, holding(segments, max(1, l.opt.From)-1))
-	pace := newPacer(scrubRate)
+	older := max(0, indexOf(segments, max(1, l.opt.From)-1))
+	pace := newThrottle(scrubRate)
 	c := new(cursor)
 	defer c.close()
 	for i, s := range segments[:older] {
 		c.chain = chain{}
 		read, err := scrub(c, l.dir, s, segments[i+1].First)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // past its history meanwhile
+			continue // deleted since the listing
 		}
 		l.countScrub(err)
 		select {
 		case <-l.stop:
 			return
-		case <-time.After(pace.delay(read)):
+		case <-timer.After(pace.delay(read)):
 		}
 	}
 }
 
-// scrub checks a segment behind which another begins with entry next.
+// scrub checks a segment; the segment after it begins with entry next.
 func scrub(c *cursor, dir string, s Segment, next uint64) (read int, err error) {
 	f, err := openSegment(dir, s.First)
 	if err != nil {
@@ -50,10 +51,10 @@ func scrub(c *cursor, dir string, s Segment, next uint64) (read int, err error) 
 	if err := scanOpened(c, nil); err != nil {
 		return int(c.off), err
 	}
-	if c.due() != next {
+	if c.nextSeq() != next {
 		return int(c.off), &DamageError{
-			Segment: s.First, Path: s.Path, Offset: c.off, Seq: c.due(),
-			Reason: fmt.Sprintf("the segment ends, and the next one begins with entry %d", next),
+			Segment: s.First, Path: s.Path, Offset: c.off, Seq: c.nextSeq(),
+			Reason: fmt.Sprintf("the segment ends here, but the next one begins with entry %d", next),
 		}
 	}
 	return int(c.off), nil
@@ -67,6 +68,6 @@ func (l *Log) countScrub(err error) {
 	}
 	l.mu.Unlock()
 	if err != nil {
-		l.log.Error("the log's history is damaged; make a backup from a snapshot now", "error", err)
+		l.log.Error("log history is damaged; make a backup from a snapshot now", "error", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestHistoryIsCheckedInTheBackground(t *testing.T) {
+func TestScrubReportsDamagedHistory(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage  func(t *testing.T, dir string)
 		checked int
@@ -30,7 +30,7 @@ func TestHistoryIsCheckedInTheBackground(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, 2, 0, 0},
-		"past its history": {func(_ *testing.T, dir string) { os.Remove(livePath(dir, 1)) }, 1, 0, 0},
+		"older than the history": {func(_ *testing.T, dir string) { os.Remove(livePath(dir, 1)) }, 1, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestHistoryIsCheckedInTheBackground(t *testing.T) {
 				st := l.Stats()
 				equal(t, "checked and damaged", []uint64{st.Scrubbed, st.Damaged}, []int{c.checked, c.damaged})
 				if c.names > 0 && !j.contains(segmentName(c.names)) {
-					t.Error("the damage was not told")
+					t.Error("the damage was not logged")
 				}
 				mustClose(t, l)
 			})
@@ -51,25 +51,25 @@ func TestHistoryIsCheckedInTheBackground(t *testing.T) {
 	}
 }
 
-func TestScrubIsSlowAndEndsWithTheLog(t *testing.T) {
+func TestScrubIsThrottledAndEndsWithLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPacer(1 << 20)
+		p := newThrottle(1 << 20)
 		equal(t, "after a mebibyte", p.delay(1<<20), time.Second)
 		time.Sleep(time.Second)
 		equal(t, "after half of one", p.delay(1<<19), time.Second/2)
 		time.Sleep(time.Hour)
 		equal(t, "after a pause", p.delay(1), time.Duration(0))
 		equal(t, "no burst after it", p.delay(1<<20), time.Second)
-		equal(t, "without a limit", newPacer(-1).delay(1<<40), time.Duration(0))
+		equal(t, "without a limit", newThrottle(-1).delay(1<<40), time.Duration(0))
 	})
 }
 
-// Whoever waits for its turn, or would, is let go when there is a hurry.
-func TestHurryEndsTheWaiting(t *testing.T) {
+// Closing the channel lift ends current and later waits.
+func TestLiftEndsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hurry := make(chan struct{})
-		p := newPacer(1)
-		p.hurry = hurry
+		p := newThrottle(1)
+		p.lift = hurry
 		begun := time.Now()
 		p.wait(10)
 		equal(t, "at its pace", time.Since(begun), 10*time.Second)

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// A Segment is a file of the log. All but the last live one never change again.
+// Segment is a file of the log. Only the last live segment changes.
 type Segment struct {
-	First    uint64 // sequence of its first entry, present or due
+	First    uint64 // sequence of its first entry, existing or future
 	Path     string
 	Archived bool
 }
@@ -35,7 +35,7 @@ func archivePath(dir string, first uint64) string {
 	return filepath.Join(archiveDir(dir), segmentName(first)+archiveSuffix)
 }
 
-// parseName reads a name of 20 digits and a suffix.
+// parseName parses a file name of 20 digits and a suffix.
 func parseName(name, suffix string) (first uint64, ok bool) {
 	digits, ok := strings.CutSuffix(name, suffix)
 	if !ok || len(digits) != 20 {
@@ -45,10 +45,10 @@ func parseName(name, suffix string) (first uint64, ok bool) {
 	return first, err == nil && first > 0
 }
 
-// Segments lists the log's files, archived ones first, each in order. It needs no
-// lock. A folder without a log is fs.ErrNotExist.
+// Segments lists the log's files, archived ones first, in order of their entries. It needs
+// no lock. The error is fs.ErrNotExist if the folder has no log.
 func Segments(dir string) ([]Segment, error) {
-	// Live ones first: a segment that moves meanwhile is then seen twice, not never.
+	// List the live folder first: a segment that moves meanwhile then appears twice, not never.
 	live, err := list(logDir(dir), "")
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func Segments(dir string) ([]Segment, error) {
 	return segments, nil
 }
 
-// list returns the numbers of the files named by 20 digits and suffix, in order.
+// list returns the numbers of the files named by 20 digits and suffix, in ascending order.
 func list(dir, suffix string) ([]uint64, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -90,9 +90,9 @@ func list(dir, suffix string) ([]uint64, error) {
 	return firsts, nil // ReadDir sorts, and 20 digits sort as numbers
 }
 
-// holding returns the index of the segment in which seq is or will be, -1 where
-// it comes before all of them.
-func holding(segments []Segment, seq uint64) int {
+// indexOf returns the index of the segment that holds or will hold seq, or -1 if seq is
+// before all segments.
+func indexOf(segments []Segment, seq uint64) int {
 	i, found := slices.BinarySearchFunc(segments, seq, func(s Segment, seq uint64) int {
 		switch {
 		case s.First < seq:
@@ -108,8 +108,8 @@ func holding(segments []Segment, seq uint64) int {
 	return i - 1
 }
 
-// openSegment opens a segment wherever it is. Segments move from the log to the
-// archive and nowhere else, so looking in this order finds one that is moving.
+// openSegment opens a live or archived segment. Segments move only from the log to the
+// archive, so this order finds a segment that moves at the same time.
 func openSegment(dir string, first uint64) (*os.File, error) {
 	f, err := os.Open(livePath(dir, first))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,8 +118,9 @@ func openSegment(dir string, first uint64) (*os.File, error) {
 	return f, err
 }
 
-// checkNames refuses a log folder with files on which tidwall's log would act: it
-// deletes segments beside a .START or .END file, and skips what is not a file.
+// checkNames returns an error if the log's folder has files that tidwall's log would act
+// on: it deletes segments next to a .START or .END file, and skips entries that are not
+// regular files.
 func checkNames(dir string) error {
 	entries, err := os.ReadDir(logDir(dir))
 	if err != nil {
@@ -134,13 +135,13 @@ func checkNames(dir string) error {
 		foreign := strings.HasSuffix(name, ".START") || strings.HasSuffix(name, ".END") ||
 			(len(name) == 20 && (!ok || !e.Type().IsRegular()))
 		if foreign {
-			return fmt.Errorf("cannot open the log beside %q: %w", filepath.Join(logDir(dir), name), ErrForeign)
+			return fmt.Errorf("cannot open the log while its folder contains %q: %w", filepath.Join(logDir(dir), name), ErrForeign)
 		}
 	}
 	return nil
 }
 
-// size is how many bytes the segment has, 0 where it is gone.
+// size returns the size of the segment in bytes, or 0 if its file is gone.
 func (s Segment) size() int64 {
 	info, err := os.Stat(s.Path)
 	if err != nil {

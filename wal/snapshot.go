@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// A snapshot file is a run of blocks, the last one a trailer. Integers are
+// A snapshot file is a sequence of blocks, the last one a trailer. Integers are
 // little-endian.
 //
 //	 0       3   4    5    6       8       12      16
@@ -21,14 +21,14 @@ import (
 //	magic   FF 53 4E
 //	ver     1
 //	kind    1 data, 2 trailer
-//	ends    1 where a section ends with this block
+//	ends    1 if a section ends with this block
 //	index   of the block, from 0
 //	length  of the payload, at most 1 MiB
 //	crc     CRC-32C of all bytes of the block before it
 //
 //	trailer: oldest stamp, newest stamp, sections, bytes of data (8 bytes each), meta
 //
-// The file ends with the trailer: one without it is unfinished.
+// The file ends with the trailer: a file without one is unfinished.
 const (
 	snapshotSuffix  = ".snap"
 	snapshotVersion = 1
@@ -42,23 +42,23 @@ const (
 
 var snapshotMagic = [3]byte{0xFF, 'S', 'N'}
 
-// SnapshotInfo is what a snapshot's trailer says.
+// SnapshotInfo holds the content of a snapshot's trailer.
 type SnapshotInfo struct {
 	Path     string
-	Oldest   uint64 // every section has seen this entry: replay goes on behind it
-	Newest   uint64 // no section has seen a later one; the name of the file
+	Oldest   uint64 // every section contains this entry: replay starts after it
+	Newest   uint64 // no section contains a later entry; also the name of the file
 	Sections uint64
 	Bytes    uint64 // of data
 	Meta     []byte
 }
 
-// A BadSnapshot is a file that does not verify.
+// BadSnapshot is a snapshot file that does not verify.
 type BadSnapshot struct {
 	Path string
 	Err  error
 }
 
-// A block is one block of the file.
+// block is one block of a snapshot file.
 type block struct {
 	kind    byte
 	ends    bool
@@ -79,13 +79,14 @@ func appendBlock(dst []byte, b block) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[at:], castagnoli))
 }
 
-// parseBlockHeader reads the first blockHeader bytes; size is of what follows.
+// parseBlockHeader parses the first blockHeader bytes; size is the number of bytes after
+// them.
 func parseBlockHeader(head []byte, index uint32) (b block, size int, err error) {
 	if [3]byte(head[:3]) != snapshotMagic {
-		return b, 0, errors.New("no block begins here")
+		return b, 0, errors.New("no snapshot block begins here")
 	}
 	if head[3] != snapshotVersion {
-		return b, 0, fmt.Errorf("the block has version %d, and this program reads version %d", head[3], snapshotVersion)
+		return b, 0, fmt.Errorf("the block has version %d, but this program reads version %d", head[3], snapshotVersion)
 	}
 	b = block{kind: head[4], ends: head[5] == 1, index: binary.LittleEndian.Uint32(head[8:])}
 	length := binary.LittleEndian.Uint32(head[12:])
@@ -93,12 +94,12 @@ func parseBlockHeader(head []byte, index uint32) (b block, size int, err error) 
 	case b.kind != kindData && b.kind != kindTrailer, length > blockData:
 		return b, 0, errors.New("the block's header is damaged")
 	case b.index != index:
-		return b, 0, fmt.Errorf("block %d stands where %d is due", b.index, index)
+		return b, 0, fmt.Errorf("found block %d, expected block %d", b.index, index)
 	}
 	return b, int(length) + 4, nil
 }
 
-// appendTrailer appends what the trailer's payload holds.
+// appendTrailer appends the trailer's payload.
 func appendTrailer(dst []byte, info SnapshotInfo) []byte {
 	for _, v := range []uint64{info.Oldest, info.Newest, info.Sections, info.Bytes} {
 		dst = binary.LittleEndian.AppendUint64(dst, v)
@@ -120,7 +121,7 @@ func parseTrailer(path string, payload []byte) (SnapshotInfo, error) {
 	}, nil
 }
 
-// Snapshots lists the files by name, the newest first; Path and Newest alone are set.
+// Snapshots lists the snapshot files by name, newest first; only Path and Newest are set.
 func Snapshots(dir string) ([]SnapshotInfo, error) {
 	newest, err := list(snapshotDir(dir), snapshotSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -25,8 +25,9 @@ func names(t testing.TB, dir string) (newest []uint64) {
 	return newest
 }
 
-// A good snapshot is not removed for a bad one's sake, whichever of them is bad.
-func TestGoodSnapshotIsKeptToFallBackOn(t *testing.T) {
+// The writer does not remove a valid snapshot in favor of an invalid one, whichever of them
+// is invalid.
+func TestCommitKeepsValidFallback(t *testing.T) {
 	for name, c := range map[string]struct {
 		bad     []uint64
 		written uint64
@@ -55,8 +56,8 @@ func TestGoodSnapshotIsKeptToFallBackOn(t *testing.T) {
 	}
 }
 
-// What this process has loaded or written is not read again.
-func TestKnownSnapshotIsNotReadAgain(t *testing.T) {
+// A snapshot that this process has loaded or written is not read again.
+func TestVerifiedSnapshotIsNotReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 9, Options{})
 	takeSnapshot(t, dir, 3, 3)
@@ -72,7 +73,7 @@ func TestKnownSnapshotIsNotReadAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	spoil(t, dir, 5) // which would be seen
+	spoil(t, dir, 5) // a second read would detect this
 	take(7)
 	equal(t, "after the first", names(t, dir), "[7 5]")
 	spoil(t, dir, 7)
@@ -81,7 +82,7 @@ func TestKnownSnapshotIsNotReadAgain(t *testing.T) {
 	equal(t, "after the third, of the same name as the second", names(t, dir), "[9 7]")
 }
 
-func TestBadSnapshotsAreSetAside(t *testing.T) {
+func TestQuarantineSnapshots(t *testing.T) {
 	dir := t.TempDir()
 	takeSnapshot(t, dir, 3, 3)
 	takeSnapshot(t, dir, 5, 5)
@@ -91,8 +92,8 @@ func TestBadSnapshotsAreSetAside(t *testing.T) {
 	j := new(journal)
 	l := mustOpen(t, dir, Options{Logger: j.logger()})
 	gone := BadSnapshot{Path: snapshotPath(dir, 4)}
-	_, gone.Err = verifySnapshot(gone.Path, newPacer(0))
-	if err := l.SetAside(append(s.Bad, gone)); err != nil {
+	_, gone.Err = verifySnapshot(gone.Path, newThrottle(0))
+	if err := l.QuarantineSnapshots(append(s.Bad, gone)); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "snapshots", names(t, dir), "[3]")
@@ -100,12 +101,12 @@ func TestBadSnapshotsAreSetAside(t *testing.T) {
 	if err != nil || len(kept) != 1 || string(mustRead(t, kept[0])) != string(spoilt) {
 		t.Errorf("kept: %v, %v", kept, err)
 	}
-	if !j.contains("level=ERROR") || !j.contains("set aside") || !j.contains("checksum") {
-		t.Error("it was not told")
+	if !j.contains("level=ERROR") || !j.contains("invalid snapshot") || !j.contains("checksum") {
+		t.Error("the move was not logged")
 	}
 }
 
-func TestWhyThereIsNoSnapshotIsSaid(t *testing.T) {
+func TestNoSnapshotErrorNamesCauses(t *testing.T) {
 	dir := t.TempDir()
 	var none *NoSnapshotError
 	if _, err := OpenSnapshot(dir); !errors.As(err, &none) || len(none.Bad) != 0 {

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// A Snapshot is open for reading. It has been verified as a whole, so an owner never
-// loads half of a bad one. One goroutine uses it.
+// Snapshot is a snapshot opened for reading. OpenSnapshot has verified the whole file, so
+// the caller never loads half of a damaged one. It is not safe for concurrent use.
 type Snapshot struct {
 	SnapshotInfo
 	// Bad lists newer snapshots that did not verify.
@@ -19,14 +19,14 @@ type Snapshot struct {
 
 	f      *os.File
 	blocks blockReader
-	left   []byte // of the present block
-	ends   bool   // the section ends with it
-	done   bool   // the section, or the file before its first, has been read
+	left   []byte // unread data of the current block
+	ends   bool   // the section ends with this block
+	done   bool   // no section is open: the last one was read, or Next was not called yet
 }
 
-// OpenSnapshot opens the newest snapshot in the folder that verifies: every block is
-// read and checked first. Where none does the error is a *NoSnapshotError. Files that
-// do not verify are left where they are: see Log.SetAside.
+// OpenSnapshot opens the newest valid snapshot in the folder: it reads and checks every
+// block first. If no snapshot is valid, the error is a *NoSnapshotError. Invalid files stay
+// in place: see Log.QuarantineSnapshots.
 func OpenSnapshot(dir string) (*Snapshot, error) {
 	infos, err := Snapshots(dir)
 	if err != nil {
@@ -45,12 +45,12 @@ func OpenSnapshot(dir string) (*Snapshot, error) {
 }
 
 func openSnapshotFile(want SnapshotInfo) (*Snapshot, error) {
-	info, err := verifySnapshot(want.Path, newPacer(0))
+	info, err := verifySnapshot(want.Path, newThrottle(0))
 	if err != nil {
 		return nil, err
 	}
 	if info.Newest != want.Newest {
-		return nil, fmt.Errorf("snapshot %q is named wrongly: its newest stamp is %d", want.Path, info.Newest)
+		return nil, fmt.Errorf("snapshot %q has the wrong name: its newest stamp is %d", want.Path, info.Newest)
 	}
 	f, err := os.Open(want.Path)
 	if err != nil {
@@ -59,8 +59,8 @@ func openSnapshotFile(want SnapshotInfo) (*Snapshot, error) {
 	return &Snapshot{SnapshotInfo: info, f: f, blocks: newBlockReader(f), done: true}, nil
 }
 
-// Next returns the next section, which is valid until the call after; io.EOF behind
-// the last. What was not read of the section before is skipped.
+// Next returns the next section, which is valid until the following call, or io.EOF after
+// the last one. It skips the unread rest of the section before.
 func (s *Snapshot) Next() (io.Reader, error) {
 	if !s.done {
 		if _, err := io.Copy(io.Discard, section{s}); err != nil {
@@ -78,10 +78,10 @@ func (s *Snapshot) Next() (io.Reader, error) {
 	return section{s}, nil
 }
 
-// Close gives the file back.
+// Close closes the file.
 func (s *Snapshot) Close() error { return s.f.Close() }
 
-// A section reads the data of the snapshot's present section.
+// section reads the data of the snapshot's current section.
 type section struct{ s *Snapshot }
 
 func (r section) Read(p []byte) (int, error) {
@@ -102,7 +102,7 @@ func (r section) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A blockReader reads blocks in order. A block's payload is valid until the next.
+// blockReader reads blocks in order. A block's payload is valid until the next call.
 type blockReader struct {
 	r     *bufio.Reader
 	index uint32
@@ -135,8 +135,8 @@ func (r *blockReader) next() (block, error) {
 	return b, nil
 }
 
-// verifySnapshot reads a whole file, at the pace given.
-func verifySnapshot(path string, pace *pacer) (SnapshotInfo, error) {
+// verifySnapshot reads a whole file at the given rate and checks it.
+func verifySnapshot(path string, pace *throttle) (SnapshotInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return SnapshotInfo{}, fmt.Errorf("cannot open snapshot: %w", err)
@@ -155,7 +155,7 @@ func verifySnapshot(path string, pace *pacer) (SnapshotInfo, error) {
 	return info, nil
 }
 
-func checkBlocks(path string, r *blockReader, pace *pacer) (SnapshotInfo, error) {
+func checkBlocks(path string, r *blockReader, pace *throttle) (SnapshotInfo, error) {
 	var sections, bytes uint64
 	for {
 		b, err := r.next()
@@ -168,10 +168,10 @@ func checkBlocks(path string, r *blockReader, pace *pacer) (SnapshotInfo, error)
 				return info, err
 			}
 			if _, err := r.r.ReadByte(); !errors.Is(err, io.EOF) {
-				return info, errors.New("there are bytes behind the trailer")
+				return info, errors.New("there are bytes after the trailer")
 			}
 			if info.Sections != sections || info.Bytes != bytes {
-				return info, fmt.Errorf("it has %d sections of %d bytes, and its trailer counts %d of %d", sections, bytes, info.Sections, info.Bytes)
+				return info, fmt.Errorf("it has %d sections and %d bytes of data, but its trailer says %d and %d", sections, bytes, info.Sections, info.Bytes)
 			}
 			return info, nil
 		}

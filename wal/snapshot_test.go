@@ -45,7 +45,7 @@ func mustSnapshot(t testing.TB, dir string) *Snapshot {
 	return s
 }
 
-func TestSnapshotComesBackAsItWas(t *testing.T) {
+func TestSnapshotRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		var want []string
@@ -93,7 +93,7 @@ func TestSnapshotComesBackAsItWas(t *testing.T) {
 	})
 }
 
-func TestSectionsMayBeSkipped(t *testing.T) {
+func TestNextSkipsSection(t *testing.T) {
 	dir := t.TempDir()
 	w, err := CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1})
 	if err != nil {
@@ -116,7 +116,7 @@ func TestSectionsMayBeSkipped(t *testing.T) {
 	equal(t, "the rest", fmt.Sprintf("%q", sections(t, s)), `["second" "third, ended by Commit"]`)
 }
 
-func TestTwoSnapshotsAreKept(t *testing.T) {
+func TestCommitKeepsTwoSnapshots(t *testing.T) {
 	dir := t.TempDir()
 	_, err := OpenSnapshot(dir)
 	wantError(t, err, ErrNoSnapshot)
@@ -129,7 +129,7 @@ func TestTwoSnapshotsAreKept(t *testing.T) {
 	equal(t, "the newest", sections(t, mustSnapshot(t, dir)), "[state at 200]")
 }
 
-func TestFlippedBitInAnyByteOfASnapshotIsCaught(t *testing.T) {
+func TestSnapshotDetectsFlippedBit(t *testing.T) {
 	dir := t.TempDir()
 	takeSnapshot(t, dir, 1, 5)
 	info := takeSnapshot(t, dir, 6, 9)
@@ -146,7 +146,7 @@ func TestFlippedBitInAnyByteOfASnapshotIsCaught(t *testing.T) {
 	}
 }
 
-func TestSnapshotCutAnywhereIsCaught(t *testing.T) {
+func TestSnapshotDetectsTruncation(t *testing.T) {
 	dir := t.TempDir()
 	info := takeSnapshot(t, dir, 6, 9)
 	whole := mustRead(t, info.Path)
@@ -167,7 +167,7 @@ func TestSnapshotCutAnywhereIsCaught(t *testing.T) {
 	wantError(t, err, ErrNoSnapshot)
 }
 
-func TestBlocksOutOfPlaceAreCaught(t *testing.T) {
+func TestSnapshotDetectsMisplacedBlocks(t *testing.T) {
 	data := block{kind: kindData, ends: true, payload: []byte("data")}
 	at := func(b block, index uint32) []byte { b.index = index; return appendBlock(nil, b) }
 	trailer := func(sections, bytes uint64, index uint32) []byte {
@@ -179,16 +179,16 @@ func TestBlocksOutOfPlaceAreCaught(t *testing.T) {
 		file []byte
 		good bool
 	}{
-		"as written":             {append(at(data, 0), trailer(1, 4, 1)...), true},
-		"a block is missing":     {append(at(data, 1), trailer(1, 4, 2)...), false},
-		"a block is there twice": {append(append(at(data, 0), at(data, 0)...), trailer(2, 8, 2)...), false},
-		"a section is missing":   {append(at(data, 0), trailer(2, 4, 1)...), false},
-		"bytes are missing":      {append(at(data, 0), trailer(1, 5, 1)...), false},
-		"no trailer":             {at(data, 0), false},
-		"a short trailer":        {at(block{kind: kindTrailer, payload: []byte("x")}, 0), false},
-		"an unknown kind":        {append(at(block{kind: 9}, 0), trailer(0, 0, 1)...), false},
-		"a later version":        {append(later, trailer(1, 4, 1)...), false},
-		"nothing":                {nil, false},
+		"as written":               {append(at(data, 0), trailer(1, 4, 1)...), true},
+		"a block is missing":       {append(at(data, 1), trailer(1, 4, 2)...), false},
+		"a block is present twice": {append(append(at(data, 0), at(data, 0)...), trailer(2, 8, 2)...), false},
+		"a section is missing":     {append(at(data, 0), trailer(2, 4, 1)...), false},
+		"bytes are missing":        {append(at(data, 0), trailer(1, 5, 1)...), false},
+		"no trailer":               {at(data, 0), false},
+		"a short trailer":          {at(block{kind: kindTrailer, payload: []byte("x")}, 0), false},
+		"an unknown kind":          {append(at(block{kind: 9}, 0), trailer(0, 0, 1)...), false},
+		"a later version":          {append(later, trailer(1, 4, 1)...), false},
+		"nothing":                  {nil, false},
 	} {
 		dir := t.TempDir()
 		mustWrite(t, snapshotPath(dir, 7), c.file)
@@ -202,7 +202,7 @@ func TestBlocksOutOfPlaceAreCaught(t *testing.T) {
 	}
 }
 
-func TestUnfinishedSnapshotLeavesNothing(t *testing.T) {
+func TestAbortedSnapshotLeavesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	takeSnapshot(t, dir, 1, 5)
 	before := tree(t, dir)
@@ -234,7 +234,7 @@ func TestUnfinishedSnapshotLeavesNothing(t *testing.T) {
 	equal(t, "after a crash", sections(t, mustSnapshot(t, dir)), "[state at 8]")
 }
 
-func TestWhatTheDiskDoesNotGiveBackIsNoSnapshot(t *testing.T) {
+func TestUnreadableSnapshotGetsNoName(t *testing.T) {
 	dir := t.TempDir()
 	takeSnapshot(t, dir, 1, 4)
 	takeSnapshot(t, dir, 1, 5)
@@ -252,7 +252,7 @@ func TestWhatTheDiskDoesNotGiveBackIsNoSnapshot(t *testing.T) {
 	equal(t, "files", tree(t, dir), before)
 }
 
-func TestSnapshotKeepsToItsPace(t *testing.T) {
+func TestSnapshotIsThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := mustOpen(t, t.TempDir(), Options{})
 		put(t, l, numbered(5)...)
@@ -265,7 +265,7 @@ func TestSnapshotKeepsToItsPace(t *testing.T) {
 		if _, err := w.Commit(5, 5, nil); err != nil {
 			t.Fatal(err)
 		}
-		// Eight seconds to write and eight to read back, and a little for headers.
+		// Eight seconds to write, eight to read back, and a little for headers.
 		if took := time.Since(start); took < 16*time.Second || took > 16*time.Second+100*time.Millisecond {
 			t.Errorf("8 MiB written and read back at 1 MiB/s took %v", took)
 		}

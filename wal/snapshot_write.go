@@ -3,45 +3,47 @@ package wal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
-// SnapshotRate is how fast a snapshot is written where nothing else is said, in
-// bytes a second. The disk takes one thing after the other, so the rate is how many
-// commits meet a piece of a snapshot in front of them. Read back it is at readRate, and
-// without read-ahead, which is in nobody's way.
+// SnapshotRate is the default rate of writing a snapshot, in bytes a second. The disk
+// handles one request after another, so the rate determines how many commits wait for a
+// piece of a snapshot. Reading the snapshot back uses readRate, and no read-ahead, so it
+// does not delay commits.
 const SnapshotRate = 16 << 20
 
 const readRate = 64 << 20
 
-// blockFill is what fills a block. The blocks of a file may be of any length up to
-// blockData.
-const blockFill = AsidePiece
+// blockFill is the payload size at which the writer ends a block. Readers accept blocks of
+// any length up to blockData.
+const blockFill = PacedPiece
 
-// SnapshotOptions of CreateSnapshot. The zero value is good.
+// SnapshotOptions configures CreateSnapshot. The zero value is valid.
 type SnapshotOptions struct {
-	BytesPerSecond int64           // 0: SnapshotRate; negative: no limit
-	Hurry          <-chan struct{} // once closed, as fast as it goes: nobody else needs the disk any more
+	BytesPerSecond int64           // 0: SnapshotRate; negative: unlimited
+	LiftLimit      <-chan struct{} // closing it removes the limit, for a shutdown without further commits
 }
 
-// A SnapshotWriter writes a state aside, while the log goes on. What the state looks
-// like is its owner's; the file is a sequence of sections, of any length.
+// SnapshotWriter writes a snapshot file while the log keeps growing. A snapshot is a
+// sequence of sections of any length; the caller defines their content.
 //
-// The file has a temporary name until every byte of it has been fsynced, read back
-// from the disk and found whole. So a file with a snapshot's name is one, and a crash
-// leaves nothing but a temporary file, which the next writer replaces. There is at
-// most one writer at a time, and one goroutine uses it.
+// The file has a temporary name until all its bytes have been fsynced, read back from the
+// disk and verified. So a file with a snapshot's name is always complete, and a crash
+// leaves only a temporary file, which the next writer replaces. At most one writer exists
+// at a time. It is not safe for concurrent use.
 type SnapshotWriter struct {
 	dir      string
 	tmp      string
 	f        *os.File
-	pace     *pacer
-	quick    <-chan struct{} // SnapshotOptions.Hurry
+	pace     *throttle
+	lift     <-chan struct{} // SnapshotOptions.LiftLimit
 	readRate int64
-	good     *goodSnapshots
-	block    []byte // data of the block that is being filled
-	out      []byte // a block's bytes
+	verified *verifiedSnapshots
+	block    []byte // data of the current block
+	out      []byte // encoded block
 	index    uint32
 	off      int64
 	info     SnapshotInfo
@@ -50,8 +52,8 @@ type SnapshotWriter struct {
 	err      error
 }
 
-// CreateSnapshot begins a snapshot in the folder dir. It has to end with Commit or
-// Abort.
+// CreateSnapshot begins a snapshot in the folder dir. The caller must end it with Commit
+// or Abort.
 func CreateSnapshot(dir string, opt SnapshotOptions) (*SnapshotWriter, error) {
 	writing, reading := opt.BytesPerSecond, opt.BytesPerSecond
 	if opt.BytesPerSecond == 0 {
@@ -66,24 +68,24 @@ func CreateSnapshot(dir string, opt SnapshotOptions) (*SnapshotWriter, error) {
 		return nil, fmt.Errorf("cannot create a snapshot: %w", err)
 	}
 	w := &SnapshotWriter{
-		dir: dir, tmp: tmp, f: f, readRate: reading, quick: opt.Hurry, pace: newPacer(writing), good: new(goodSnapshots),
+		dir: dir, tmp: tmp, f: f, readRate: reading, lift: opt.LiftLimit, pace: newThrottle(writing), verified: new(verifiedSnapshots),
 		block: make([]byte, 0, blockFill),
 	}
-	w.pace.hurry = opt.Hurry
+	w.pace.lift = opt.LiftLimit
 	return w, nil
 }
 
-// CreateSnapshot begins a snapshot beside this log.
+// CreateSnapshot begins a snapshot of this log's folder.
 func (l *Log) CreateSnapshot(opt SnapshotOptions) (*SnapshotWriter, error) {
 	w, err := CreateSnapshot(l.dir, opt)
 	if err == nil {
-		w.good = l.good
+		w.verified = l.verified
 	}
 	return w, err
 }
 
-// Write adds to the present section, beginning one where there is none. It is slow
-// on purpose. After an error only Abort is left.
+// Write adds data to the current section, and begins a section if necessary. It waits to
+// keep to the rate. After an error the caller can only call Abort.
 func (w *SnapshotWriter) Write(p []byte) (int, error) {
 	written := len(p)
 	w.open = true
@@ -99,7 +101,7 @@ func (w *SnapshotWriter) Write(p []byte) (int, error) {
 	return written - len(p), w.err
 }
 
-// EndSection ends the present section; without a Write before, an empty one.
+// EndSection ends the current section; without a Write before, the section is empty.
 func (w *SnapshotWriter) EndSection() error {
 	w.flush(kindData, true)
 	w.info.Sections++
@@ -107,13 +109,14 @@ func (w *SnapshotWriter) EndSection() error {
 	return w.err
 }
 
-// Commit finishes the snapshot: every section has seen the entries up to oldest, and
-// none has seen one after newest. meta is the owner's, at most 1 MB. When it returns
-// nil the snapshot is on the disk, and of those before it the newest good one is left.
+// Commit finishes the snapshot: every section contains the entries up to oldest, and no
+// section contains one after newest. meta belongs to the caller and has at most 1 MB. When
+// Commit returns nil, the snapshot is durable, and of the earlier snapshots only the newest
+// valid one remains.
 func (w *SnapshotWriter) Commit(oldest, newest uint64, meta []byte) (SnapshotInfo, error) {
 	if newest == 0 || oldest > newest || len(meta) > maxMeta {
 		w.Abort()
-		return SnapshotInfo{}, fmt.Errorf("BUG: a snapshot from stamp %d to %d with %d bytes of meta", oldest, newest, len(meta))
+		return SnapshotInfo{}, fmt.Errorf("BUG: invalid snapshot: oldest stamp %d, newest stamp %d, %d bytes of meta", oldest, newest, len(meta))
 	}
 	if w.open {
 		w.err = errors.Join(w.err, w.EndSection())
@@ -130,20 +133,20 @@ func (w *SnapshotWriter) Commit(oldest, newest uint64, meta []byte) (SnapshotInf
 	return info, nil
 }
 
-// publish verifies what the disk has, and gives it its name.
+// publish verifies the file as read back from the disk, and renames it.
 func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 	if w.err != nil {
 		return SnapshotInfo{}, w.err
 	}
-	if err := errors.Join(w.f.Sync(), forget(w.f)); err != nil {
+	if err := errors.Join(w.f.Sync(), dropCache(w.f)); err != nil {
 		return SnapshotInfo{}, err
 	}
 	if err := w.f.Close(); err != nil {
 		return SnapshotInfo{}, err
 	}
-	info, err := verifySnapshot(w.tmp, w.reading())
+	info, err := verifySnapshot(w.tmp, w.readThrottle())
 	if err != nil {
-		return info, fmt.Errorf("the disk does not give back what was written: %w", err)
+		return info, fmt.Errorf("reading the snapshot back failed: %w", err)
 	}
 	info.Path = snapshotPath(w.dir, newest)
 	if err := os.Rename(w.tmp, info.Path); err != nil {
@@ -152,28 +155,28 @@ func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 	if err := syncDir(snapshotDir(w.dir)); err != nil {
 		return info, err
 	}
-	w.good.add(newest)
+	w.verified.add(newest)
 	return info, w.removeOld(newest)
 }
 
-// reading is the pace of reading a snapshot back.
-func (w *SnapshotWriter) reading() *pacer {
-	p := newPacer(w.readRate)
-	p.hurry = w.quick
+// readThrottle returns the throttle for reading a snapshot back.
+func (w *SnapshotWriter) readThrottle() *throttle {
+	p := newThrottle(w.readRate)
+	p.lift = w.lift
 	return p
 }
 
-// Abort gives up, and leaves nothing. After Commit it does nothing.
+// Abort stops and removes the temporary file. After Commit it does nothing.
 func (w *SnapshotWriter) Abort() {
 	if w.ended {
 		return
 	}
 	w.ended, w.err = true, os.ErrClosed
 	w.f.Close()
-	_ = os.Remove(w.tmp) // where it stays, the next writer replaces it
+	_ = os.Remove(w.tmp) // on failure, the next writer replaces it
 }
 
-// flush writes the block and waits, for the disk and for its turn.
+// flush writes the block, waits until the disk has it, and waits to keep to the rate.
 func (w *SnapshotWriter) flush(kind byte, ends bool) {
 	if w.err != nil {
 		return
@@ -188,4 +191,82 @@ func (w *SnapshotWriter) flush(kind byte, ends bool) {
 	w.index++
 	w.err = err
 	w.pace.wait(n)
+}
+
+// removeOld deletes old snapshots. It keeps the one just written, which the next start
+// loads, and the newest valid one before it, the fallback. An invalid one between them is
+// not a fallback; it stays until QuarantineSnapshots moves it.
+func (w *SnapshotWriter) removeOld(written uint64) error {
+	infos, err := Snapshots(w.dir)
+	if err != nil {
+		return err
+	}
+	fallback, removed := false, false
+	for _, info := range infos {
+		switch {
+		case info.Newest == written:
+		case !fallback:
+			fallback = w.isValid(info)
+		default:
+			if err := os.Remove(info.Path); err != nil {
+				return err
+			}
+			removed = true
+		}
+	}
+	if !removed {
+		return nil
+	}
+	return syncDir(snapshotDir(w.dir))
+}
+
+// isValid reports whether the snapshot verifies. It does not read a snapshot that this
+// process has verified before.
+func (w *SnapshotWriter) isValid(s SnapshotInfo) bool {
+	if w.verified.has(s.Newest) {
+		return true
+	}
+	info, err := verifySnapshot(s.Path, w.readThrottle())
+	return err == nil && info.Newest == s.Newest
+}
+
+// verifiedSnapshots holds the newest stamps of the last two snapshots that this process
+// has verified. Reading them again for each later snapshot would delay a shutdown.
+type verifiedSnapshots struct {
+	mu     sync.Mutex
+	newest [2]uint64 // 0: unset
+}
+
+func (g *verifiedSnapshots) add(newest uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if newest != g.newest[1] {
+		g.newest = [2]uint64{g.newest[1], newest}
+	}
+}
+
+func (g *verifiedSnapshots) has(newest uint64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return newest == g.newest[0] || newest == g.newest[1]
+}
+
+// QuarantineSnapshots moves snapshots that did not verify to damage/, and logs each as an
+// error. Afterwards the snapshot folder holds only valid snapshots again.
+func (l *Log) QuarantineSnapshots(bad []BadSnapshot) error {
+	for _, b := range bad {
+		if errors.Is(b.Err, fs.ErrNotExist) {
+			continue // already removed by the process that had the folder before
+		}
+		kept := filepath.Join(damageDir(l.dir), fmt.Sprintf("%s.%d.bad", filepath.Base(b.Path), l.opt.Now()))
+		err := makeDir(damageDir(l.dir))
+		if err == nil {
+			err = moveFile(b.Path, kept)
+		}
+		if err != nil {
+			return fmt.Errorf("cannot move an invalid snapshot to damage/: %w", err)
+		}
+		l.log.Error("moved an invalid snapshot to damage/", "reason", b.Err, "kept", kept)
+	}
+	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncRead fsyncs a file that was opened for reading. Where that cannot be asked
-// for, as on a read-only medium, nothing is unwritten.
+// syncRead fsyncs a file opened for reading. If the medium does not support that, for
+// example because it is read-only, no write can be pending.
 func syncRead(f *os.File) error {
 	err := f.Sync()
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.EBADF) {
@@ -17,8 +17,9 @@ func syncRead(f *os.File) error {
 	return err
 }
 
-// flushRange hands a range of the file to the disk and waits for it, so that the
-// fsync at the end finds little, and the committer's own never waits behind all of it.
+// flushRange writes a range of the file to the disk and waits for it. The fsync at the end
+// then has little left to write, and the committer's fsync never waits behind the whole
+// file.
 func flushRange(f *os.File, off, n int64) error {
 	const flags = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
 	err := unix.SyncFileRange(int(f.Fd()), off, n, flags)
@@ -28,13 +29,13 @@ func flushRange(f *os.File, off, n int64) error {
 	return err
 }
 
-// forget drops the file from the page cache, so that the next read is the disk's.
-func forget(f *os.File) error {
+// dropCache drops the file from the page cache, so that the next read comes from the disk.
+func dropCache(f *os.File) error {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
 
-// noReadAhead keeps the kernel from reading more of the file than it is asked for: the
-// committer's fsync would wait behind that.
+// noReadAhead stops the kernel from reading more of the file than requested: the
+// committer's fsync would wait behind such reads.
 func noReadAhead(f *os.File) error {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM)
 }

@@ -10,15 +10,15 @@ import (
 	tidwall "github.com/tidwall/wal"
 )
 
-// lastPath is the file of the last segment.
+// lastPath returns the file of the last segment.
 func lastPath(t testing.TB, dir string) string {
 	t.Helper()
 	segments := mustSegments(t, dir)
 	return segments[len(segments)-1].Path
 }
 
-// wantCut opens a log whose end is torn, and checks that n entries are left, that
-// the segment as it was is kept aside, and that the log goes on.
+// wantCut opens a log with a torn end, and checks that n entries remain, that damage/ has a
+// copy of the original segment, and that the log works.
 func wantCut(t *testing.T, dir string, n int) {
 	t.Helper()
 	torn := lastPath(t, dir)
@@ -40,12 +40,12 @@ func wantCut(t *testing.T, dir string, n int) {
 	if !bytes.Equal(mustRead(t, kept[0]), was) {
 		t.Error("the copy is not what was there")
 	}
-	if !j.contains("torn by a crash") || !j.contains(torn) {
-		t.Error("the cut was not told")
+	if !j.contains("crash left incomplete") || !j.contains(torn) {
+		t.Error("the cut was not logged")
 	}
 }
 
-func TestRecordTornAtAnyByteIsCut(t *testing.T) {
+func TestOpenCutsTornRecord(t *testing.T) {
 	origin := t.TempDir()
 	written(t, origin, 6, Options{SegmentSize: 4 * recordSize(12)})
 	at := records(t, lastPath(t, origin))
@@ -62,7 +62,7 @@ func TestRecordTornAtAnyByteIsCut(t *testing.T) {
 	}
 }
 
-// bareFails shows that the library alone does not open this log.
+// bareFails checks that the library alone cannot open this log.
 func bareFails(t *testing.T, dir string) {
 	t.Helper()
 	log, err := tidwall.Open(logDir(clone(t, dir)), &tidwall.Options{AllowEmpty: true})
@@ -72,7 +72,7 @@ func bareFails(t *testing.T, dir string) {
 	}
 }
 
-func TestTornFirstRecordOfASegmentLeavesItEmpty(t *testing.T) {
+func TestTornFirstRecordLeavesEmptySegment(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 5, Options{SegmentSize: 4 * recordSize(12)})
 	edit(t, lastPath(t, dir), func(b []byte) []byte { return b[:len(b)-1] })
@@ -84,7 +84,7 @@ func TestTornFirstRecordOfASegmentLeavesItEmpty(t *testing.T) {
 	equal(t, "entries", all(t, dir, 0), append(numbered(4), "next"))
 }
 
-func TestWhatACrashLeavesAtTheEndIsCut(t *testing.T) {
+func TestOpenCutsCrashRemains(t *testing.T) {
 	for name, tail := range map[string]func(h header) []byte{
 		"one zero":           func(header) []byte { return []byte{0} },
 		"a page of zeros":    func(header) []byte { return make([]byte, 4096) },
@@ -117,7 +117,7 @@ func TestWhatACrashLeavesAtTheEndIsCut(t *testing.T) {
 	}
 }
 
-func TestPrefixOfATornBatchIsKept(t *testing.T) {
+func TestOpenKeepsPrefixOfTornBatch(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, Options{})
 	put(t, l, numbered(1)...)
@@ -125,13 +125,13 @@ func TestPrefixOfATornBatchIsKept(t *testing.T) {
 	mustClose(t, l)
 	at := records(t, lastPath(t, dir))
 	edit(t, lastPath(t, dir), func(b []byte) []byte {
-		clear(b[at[2]:at[3]]) // the third record; the fourth is whole and of the same batch
+		clear(b[at[2]:at[3]]) // the third record; the fourth is intact and of the same batch
 		return b
 	})
 	wantCut(t, dir, 2)
 }
 
-func TestDamageBeforeALaterBatchIsNoTornTail(t *testing.T) {
+func TestDamageBeforeLaterBatchIsNotTorn(t *testing.T) {
 	for name, damage := range map[string]func(b []byte, at []int) []byte{
 		"zeros in the first of two batches": func(b []byte, at []int) []byte { clear(b[at[1]:at[2]]); return b },
 		"a length that swallows the rest":   func(b []byte, at []int) []byte { b[at[1]] = 200; b[at[1]+1] |= 0x80; return b },
@@ -151,8 +151,8 @@ func TestDamageBeforeALaterBatchIsNoTornTail(t *testing.T) {
 	}
 }
 
-func TestLaterBatchIsFoundAcrossWindows(t *testing.T) {
-	// The search reads windows of 1 MiB; the frame's magic lies over an edge.
+func TestFindLaterBatchAcrossWindows(t *testing.T) {
+	// The search reads windows of 1 MiB; the frame's magic spans two of them.
 	for _, before := range []int{1<<20 - 3, 1<<20 - 2, 1<<20 - 1, 1 << 20, 2<<20 - 3} {
 		rec := appendFrame(nil, header{seq: 9, batch: 9}, []byte("later"))
 		path := filepath.Join(t.TempDir(), "segment")
@@ -163,7 +163,7 @@ func TestLaterBatchIsFoundAcrossWindows(t *testing.T) {
 		}
 		t.Cleanup(func() { f.Close() })
 		for due, found := range map[uint64]bool{8: true, 9: false} {
-			_, at, err := laterBatch(f, 0, int64(before+len(rec)), due)
+			_, at, err := findLaterBatch(f, 0, int64(before+len(rec)), due)
 			if err != nil || (at == int64(before)) != found {
 				t.Errorf("%d bytes before, entry %d due: found at %d, %v", before, due, at, err)
 			}
@@ -171,7 +171,7 @@ func TestLaterBatchIsFoundAcrossWindows(t *testing.T) {
 	}
 }
 
-func TestLastSegmentIsWrittenAnew(t *testing.T) {
+func TestOpenRewritesLastSegment(t *testing.T) {
 	dir := t.TempDir()
 	written(t, dir, 3, Options{})
 	before, err := os.Stat(lastPath(t, dir))

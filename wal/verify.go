@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// A Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
 	Segments        int
 	Entries         uint64
@@ -15,36 +15,36 @@ type Report struct {
 	FirstAt, LastAt int64 // unix nanoseconds
 	Epoch           uint32
 
-	// Damage is where entries are lost, one for each segment, in order.
+	// Damage lists the places where entries are lost, one for each segment, in order.
 	Damage []*DamageError
-	// Torn is an unfinished end: what a crash leaves, and what a log that is being
-	// written to may show for a moment. Open cuts it.
+	// Torn is an unfinished end. A crash leaves one, and a log that is being written may
+	// show one for a moment. Open cuts it.
 	Torn *DamageError
 
-	Snapshots    []SnapshotInfo // the newest first
+	Snapshots    []SnapshotInfo // newest first
 	BadSnapshots []BadSnapshot
 
-	broken bool // the segment before this one is damaged: where it ends is not known
+	prevDamaged bool // the previous segment is damaged, so its last entry is unknown
 }
 
-// OK says that nothing is lost. A torn end is no loss.
+// OK reports whether no entry and no snapshot is lost. A torn end is not a loss.
 func (r *Report) OK() bool { return len(r.Damage) == 0 && len(r.BadSnapshots) == 0 }
 
-// Verify reads a whole folder, archive and snapshots included, and changes nothing.
-// It takes no lock: the log may be in use. The error says that it could not read;
+// Verify reads a whole folder, including archive and snapshots, and changes no file. It
+// takes no lock, so the log may be in use. It returns an error only if it cannot read;
 // damage is in the report.
 func Verify(dir string) (Report, error) {
 	for {
 		r, err := verify(dir)
-		if !errors.Is(err, errPassed) {
+		if !errors.Is(err, errHistoryMoved) {
 			return r, err
 		}
 	}
 }
 
-// errPassed is of a segment that went past its history, with all before it, since the
-// folder was listed: what was read so far is no longer where the log begins.
-var errPassed = errors.New("the log's history has gone on")
+// errHistoryMoved means that a segment and all before it were deleted after the folder was
+// listed, so the entries read so far are no longer the beginning of the log.
+var errHistoryMoved = errors.New("log segments were deleted during the check")
 
 func verify(dir string) (Report, error) {
 	var r Report
@@ -65,7 +65,7 @@ func verify(dir string) (Report, error) {
 		return r, err
 	}
 	for _, info := range snapshots {
-		whole, err := verifySnapshot(info.Path, newPacer(0))
+		whole, err := verifySnapshot(info.Path, newThrottle(0))
 		if err != nil {
 			r.BadSnapshots = append(r.BadSnapshots, BadSnapshot{Path: info.Path, Err: err})
 			continue
@@ -77,19 +77,19 @@ func verify(dir string) (Report, error) {
 
 func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) error {
 	f, err := openSegment(dir, s.First)
-	if errors.Is(err, fs.ErrNotExist) && beginsBehind(dir, s) {
-		return errPassed
+	if errors.Is(err, fs.ErrNotExist) && beginsAfter(dir, s) {
+		return errHistoryMoved
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
 	}
-	if r.Segments > 0 && s.First != c.due() && !r.broken {
-		r.Damage = append(r.Damage, misplaced(s, c.due()))
+	if r.Segments > 0 && s.First != c.nextSeq() && !r.prevDamaged {
+		r.Damage = append(r.Damage, misplacedError(s, c.nextSeq()))
 	}
-	if r.Segments > 0 && s.First != c.due() {
-		c.chain = chain{} // it begins anew
+	if r.Segments > 0 && s.First != c.nextSeq() {
+		c.chain = chain{} // check the segment independently of the one before
 	}
-	r.broken = false
+	r.prevDamaged = false
 	c.enter(f, s.First)
 	r.Segments++
 	err = scanOpened(c, func(h header, _ []byte) {
@@ -113,12 +113,12 @@ func (r *Report) verifySegment(c *cursor, dir string, s Segment, last bool) erro
 		return nil
 	}
 	r.Damage = append(r.Damage, damage)
-	r.broken = true
+	r.prevDamaged = true
 	return nil
 }
 
-// beginsBehind tells whether the oldest segment is a later one.
-func beginsBehind(dir string, s Segment) bool {
+// beginsAfter reports whether the oldest segment is now one after s.
+func beginsAfter(dir string, s Segment) bool {
 	segments, err := Segments(dir)
 	return err == nil && len(segments) > 0 && segments[0].First > s.First
 }

@@ -6,17 +6,17 @@ import (
 	"testing"
 )
 
-func TestVerifyCountsWhatIsThere(t *testing.T) {
+func TestVerifyCounts(t *testing.T) {
 	dir := t.TempDir()
 	at := int64(0)
 	l := mustOpen(t, dir, Options{SegmentSize: 3 * recordSize(12), Now: func() int64 { at += 100; return at }})
 	put(t, l, numbered(10)...)
-	if err := l.shelf.archive(1); err != nil {
+	if err := l.archiver.archive(1); err != nil {
 		t.Fatal(err)
 	}
 	takeSnapshot(t, dir, 4, 6)
 	takeSnapshot(t, dir, 8, 9)
-	r, err := Verify(dir) // while it is in use
+	r, err := Verify(dir) // while the log is in use
 	if err != nil || !r.OK() || r.Torn != nil {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -25,7 +25,7 @@ func TestVerifyCountsWhatIsThere(t *testing.T) {
 		[]any{4, 10, 10 * recordSize(12), 1, 10, 100, 1000, 1, 2, 9})
 }
 
-func TestVerifyChangesNothingAndFindsAll(t *testing.T) {
+func TestVerifyFindsAllDamageReadOnly(t *testing.T) {
 	dir, _ := threeAFile(t)
 	takeSnapshot(t, dir, 1, 2)
 	edit(t, takeSnapshot(t, dir, 2, 3).Path, func(b []byte) []byte { b[20] ^= 1; return b })
@@ -47,7 +47,7 @@ func TestVerifyChangesNothingAndFindsAll(t *testing.T) {
 	}
 }
 
-func TestTornEndIsNoLoss(t *testing.T) {
+func TestVerifyTornEndIsNoLoss(t *testing.T) {
 	dir, _ := threeAFile(t)
 	edit(t, livePath(dir, 10), func(b []byte) []byte { return b[:5] })
 	r, err := Verify(dir)
@@ -56,10 +56,9 @@ func TestTornEndIsNoLoss(t *testing.T) {
 	}
 }
 
-// History goes on while a log is verified: what was listed is gone, with all before
-// it. That is no loss, and what is there now is verified instead. A segment that is
-// gone from between others is one.
-func TestVerifyBeginsAnewWhereHistoryHasGoneOn(t *testing.T) {
+// Segments are deleted during the check, the oldest first. That is not a loss: Verify
+// checks the remaining segments instead. A segment missing between others is a loss.
+func TestVerifyRestartsWhenHistoryIsDeleted(t *testing.T) {
 	for name, c := range map[string]struct {
 		gone   []uint64
 		passed bool
@@ -83,7 +82,7 @@ func TestVerifyBeginsAnewWhereHistoryHasGoneOn(t *testing.T) {
 				os.Remove(livePath(dir, first))
 			}
 			err = r.verifySegment(opened, dir, segments[1], false)
-			if errors.Is(err, errPassed) != c.passed || errors.Is(err, os.ErrNotExist) == c.passed {
+			if errors.Is(err, errHistoryMoved) != c.passed || errors.Is(err, os.ErrNotExist) == c.passed {
 				t.Errorf("the second segment: %v", err)
 			}
 			r, err = Verify(dir)

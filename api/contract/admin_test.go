@@ -39,8 +39,8 @@ func TestCheckAdmin(t *testing.T) {
 		{"a body that does not fit", ask("POST", "/admin/v1/returns/lead_1", `{"approve":1}`), &Answer{204, http.Header{}, nil}, "approve"},
 		{"no body", ask("POST", "/admin/v1/returns/lead_1", ``), &Answer{204, http.Header{}, nil}, "without its body"},
 		{"no body, which may be", ask("POST", "/admin/v1/suppliers/s/tokens", ``), failed(404, "not_found"), ""},
-		{"YAML", ask("PUT", "/admin/v1/config", "a: 1"), &Answer{200, json, []byte(`{"changes":[],"unapplied":[]}`)}, ""},
-		{"an etag that is missing", ask("DELETE", "/admin/v1/config/buyers/b", ""), &Answer{200, json, []byte(`{"changes":[],"unapplied":[]}`)}, "If-Match is missing"},
+		{"YAML", ask("PUT", "/admin/v1/config", "a: 1"), &Answer{200, json, []byte(`{"changes":[],"unapplied":[],"warnings":[]}`)}, ""},
+		{"an etag that is missing", ask("DELETE", "/admin/v1/config/buyers/b", ""), &Answer{200, json, []byte(`{"changes":[],"unapplied":[],"warnings":[]}`)}, "If-Match is missing"},
 	} {
 		err := Admin().Check(row.q, row.a)
 		switch {

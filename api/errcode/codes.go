@@ -20,6 +20,8 @@ const (
 	AlreadySold             = "already_sold"               // 409
 	InvalidTransition       = "invalid_transition"         // 409
 	Conflict                = "conflict"                   // 409
+	NoAccount               = "no_account"                 // 409
+	ConfirmationRequired    = "confirmation_required"      // 409
 	BidExpired              = "bid_expired"                // 410
 	PayloadTooLarge         = "payload_too_large"          // 413
 	UnsupportedMediaType    = "unsupported_media_type"     // 415
@@ -70,6 +72,8 @@ var Errors = []Error{
 	{Code: AlreadySold, Status: 409, Retry: false, Public: true, Admin: false},
 	{Code: InvalidTransition, Status: 409, Retry: false, Public: true, Admin: true},
 	{Code: Conflict, Status: 409, Retry: false, Public: false, Admin: true},
+	{Code: NoAccount, Status: 409, Retry: false, Public: false, Admin: true},
+	{Code: ConfirmationRequired, Status: 409, Retry: false, Public: false, Admin: true},
 	{Code: BidExpired, Status: 410, Retry: false, Public: true, Admin: false},
 	{Code: PayloadTooLarge, Status: 413, Retry: false, Public: true, Admin: true},
 	{Code: UnsupportedMediaType, Status: 415, Retry: false, Public: true, Admin: false},

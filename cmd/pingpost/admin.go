@@ -12,13 +12,19 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"pingpost/config"
+	"pingpost/server/admin"
 )
 
 // adminFlags say how a running exchange's operator address is reached.
 type adminFlags struct {
 	trustFlags
 	Admin    string `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default})." placeholder:"URL"`
-	Password string `env:"PINGPOST_ADMIN_PASSWORD" help:"The operator's password; better in the environment variable PINGPOST_ADMIN_PASSWORD." placeholder:"TEXT"`
+	User     string `help:"Your account's name. Its password is asked for at the terminal, or comes from PINGPOST_ADMIN_PASSWORD. A personal token in PINGPOST_ADMIN_TOKEN needs no name." placeholder:"NAME"`
+	Password string `env:"PINGPOST_ADMIN_PASSWORD" help:"The operator's password, or that of --user; better in the environment variable PINGPOST_ADMIN_PASSWORD." placeholder:"TEXT"`
+
+	contentType string // of the body, where that matters
 }
 
 // call makes one request of the admin API.
@@ -42,6 +48,7 @@ func (f *adminFlags) send(within time.Duration, method, path string, body []byte
 	if err != nil {
 		return nil, err
 	}
+	way.DisableKeepAlives = true // a command makes few requests, each with its own transport
 	client := &http.Client{Transport: way, Timeout: within}
 	if !strings.HasPrefix(f.Admin, "http://") && !strings.HasPrefix(f.Admin, "https://") {
 		return nil, fmt.Errorf("--admin %q is no address: it begins with http:// or https://", f.Admin)
@@ -50,7 +57,12 @@ func (f *adminFlags) send(within time.Duration, method, path string, body []byte
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a request to %q: %w", f.Admin, err)
 	}
-	req.SetBasicAuth("operator", f.Password)
+	if f.contentType != "" {
+		req.Header.Set("Content-Type", f.contentType)
+	}
+	if err := f.identify(req); err != nil {
+		return nil, err
+	}
 	answer, err := client.Do(req)
 	if stranger := (x509.UnknownAuthorityError{}); errors.As(err, &stranger) {
 		return nil, fmt.Errorf("%s shows a certificate whose issuer is not trusted here; give the issuer's by --ca FILE or PINGPOST_CA: %w", f.Admin, err)
@@ -67,17 +79,9 @@ func (f *adminFlags) send(within time.Duration, method, path string, body []byte
 		return nil, fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}
 	if answer.StatusCode == http.StatusUnauthorized {
-		return nil, fmt.Errorf("%w\nSay it in PINGPOST_ADMIN_PASSWORD or --password; what was sent is %s", whatItSays(answer.Status, text), f.sent())
+		return nil, fmt.Errorf("%w\n%s", whatItSays(answer.Status, text), f.refused())
 	}
 	return nil, whatItSays(answer.Status, text)
-}
-
-// sent says what was shown as the password, and not the password.
-func (f *adminFlags) sent() string {
-	if f.Password == "" {
-		return "none"
-	}
-	return "not the right one"
 }
 
 // whatItSays is an error of the admin API in words.
@@ -102,10 +106,11 @@ func whatItSays(status string, text []byte) error {
 	return fmt.Errorf("the exchange says: %s", said.Message)
 }
 
-// verdict is what a document changes, and what of it is not applied.
+// verdict is what a document changes, what of it is not applied, and its warnings.
 type verdict struct {
 	Changes   []string `json:"changes"`
 	Unapplied []string `json:"unapplied"`
+	Warnings  []string `json:"warnings"`
 }
 
 // String is a line for each, those of the second kind with a mark.
@@ -117,20 +122,35 @@ func (v *verdict) String() string {
 	for _, value := range v.Unapplied {
 		b.WriteString("! " + value + "\n")
 	}
+	for _, warning := range v.Warnings {
+		b.WriteString("warning: " + warning + "\n")
+	}
 	return b.String()
 }
 
-// putConfig sends a document and returns what it comes to.
+// putConfig sends a document, with the variables that it names out of this command's
+// environment, and returns what it comes to. The exchange seals their values.
 func (f *adminFlags) putConfig(path string, dry bool) (*verdict, error) {
 	document, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	variables, err := config.Variables(path, document, os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	to := *f
+	if len(variables) > 0 {
+		to.contentType = admin.TypeApply
+		if document, err = json.Marshal(map[string]any{"document": string(document), "variables": variables}); err != nil {
+			return nil, err
+		}
+	}
 	query := ""
 	if dry {
 		query = "?" + url.Values{"dry": {"1"}}.Encode()
 	}
-	text, err := f.call("PUT", "/admin/v1/config"+query, document)
+	text, err := to.call("PUT", "/admin/v1/config"+query, document)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func TestAdminSays(t *testing.T) {
 	}{
 		"a wrong password":  {[]string{"export", "--admin", admin, "--password", "wrong"}, "password"},
 		"no password":       {[]string{"export", "--admin", admin, "--password", ""}, "password"},
-		"the other address": {[]string{"export", "--admin", public}, "nothing at this path"},
+		"the other address": {[]string{"export", "--admin", public}, "There is no such path"},
 		"a page":            {[]string{"export", "--admin", plain.URL}, "404"},
 		"nobody":            {[]string{"export", "--admin", gone.URL}, "cannot reach the exchange"},
 		"no address":        {[]string{"export", "--admin", "nowhere at all"}, "nowhere"},

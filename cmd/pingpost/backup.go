@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"pingpost/cmd/pingpost/exchange"
-	"pingpost/server/config"
+	"pingpost/config"
+	"pingpost/exchange"
 	"pingpost/wal/backup"
 	"pingpost/wal/backup/store"
 )

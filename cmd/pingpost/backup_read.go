@@ -46,6 +46,8 @@ func entries(g *backup.Generation) string {
 
 func remarks(g *backup.Generation) string {
 	switch {
+	case g.Damage != nil:
+		return "its claim is damaged"
 	case g.Gaps > 0:
 		return "entries are missing"
 	case !g.Whole:
@@ -73,13 +75,12 @@ func (c *backupVerifyCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	checks, err := repository.Verify(context.Background(), c.Generation)
+	found, err := repository.Verify(context.Background(), c.Generation)
 	if err != nil {
 		return err
 	}
-	good := len(checks) > 0
-	for i := range checks {
-		k := &checks[i]
+	for i := range found.Checks {
+		k := &found.Checks[i]
 		fmt.Printf("generation %d, life %d: %d entries, %d snapshots, %d files, %d bytes in %d objects\n",
 			k.Number, k.Epoch, k.Entries, k.Snapshots, k.Files, k.Bytes, k.Objects)
 		for _, span := range k.Spans {
@@ -88,9 +89,14 @@ func (c *backupVerifyCmd) Run() error {
 		for _, problem := range k.Problems {
 			fmt.Printf("  DAMAGE    %v\n", problem)
 		}
-		good = good && k.OK()
 	}
-	if !good {
+	for _, problem := range found.Problems {
+		fmt.Printf("DAMAGE    %v\n", problem)
+	}
+	for _, note := range found.Notes {
+		fmt.Printf("note      %s\n", note)
+	}
+	if !found.OK() {
 		return errors.Join(exitCode(1))
 	}
 	fmt.Println("good")

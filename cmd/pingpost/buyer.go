@@ -24,6 +24,7 @@ type buyerCmd struct {
 	FailRate          float64 `group:"Answering" default:"0" placeholder:"SHARE" help:"Share of attempts to post to answer with 500 (${default}). Half of these take the lead first, so that the seller cannot know."`
 	MalformedRate     float64 `group:"Answering" default:"0" placeholder:"SHARE" help:"Share of pings to answer with nonsense (${default})."`
 	MalformedPostRate float64 `group:"Answering" default:"0" placeholder:"SHARE" help:"Share of attempts to post to take and answer with nonsense (${default})."`
+	ForgetRate        float64 `group:"Answering" default:"0" placeholder:"SHARE" help:"Share of posts to take without an answer: the connection is closed, and each repeat is refused (${default})."`
 	TwiceRate         float64 `group:"Answering" default:"0" placeholder:"SHARE" help:"Share of answers to pings and posts to give twice, and to go on with the connection (${default})."`
 	Rate              int     `group:"Answering" default:"0" placeholder:"NUMBER" help:"Pings to take a second; more are answered 429 with Retry-After. 0 is no limit (${default})."`
 

@@ -24,6 +24,7 @@ func (c *buyerCmd) options() (refbuyer.Options, error) {
 		FailRate:          c.FailRate,
 		MalformedRate:     c.MalformedRate,
 		MalformedPostRate: c.MalformedPostRate,
+		ForgetRate:        c.ForgetRate,
 		TwiceRate:         c.TwiceRate,
 	}
 	var wrong [7]error

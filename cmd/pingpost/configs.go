@@ -5,15 +5,22 @@ import (
 	"fmt"
 	"os"
 
-	"pingpost/cmd/pingpost/exchange"
-	"pingpost/server/config"
+	"pingpost/config"
+	"pingpost/exchange"
 )
 
 type validateCmd struct {
-	File string `arg:"" type:"path" help:"Configuration file, YAML or JSON."`
+	File   string `arg:"" type:"path" help:"Configuration file, YAML or JSON."`
+	Strict bool   `help:"Exit with 1 where there is a warning too, for a CI."`
 }
 
-// Run checks the file.
+// Help is the long form.
+func (validateCmd) Help() string {
+	return `What can never work is a mistake. What is allowed and most likely not meant is a
+warning. The exit code is 1 with a mistake, and 0 with warnings alone.`
+}
+
+// Run checks the file, and the files that it names.
 func (c *validateCmd) Run() error {
 	source, err := config.Load(c.File, os.LookupEnv)
 	var built *config.Exchange
@@ -22,10 +29,7 @@ func (c *validateCmd) Run() error {
 	}
 	var problems *config.Problems
 	if errors.As(err, &problems) {
-		for _, problem := range *problems {
-			fmt.Fprintln(os.Stderr, problem.Error())
-		}
-		return exitCode(1)
+		return mistakes(*problems)
 	}
 	if err != nil {
 		return err
@@ -33,9 +37,25 @@ func (c *validateCmd) Run() error {
 	if err := exchange.CheckCertificates(&built.Settings); err != nil {
 		return err
 	}
-	fmt.Fprint(os.Stderr, built.Warnings.Print())
+	wrong, warnings := exchange.CheckLists(built)
+	warnings = append(built.Warnings, warnings...)
+	fmt.Fprint(os.Stderr, warnings.Print())
+	if len(wrong) > 0 {
+		return mistakes(wrong)
+	}
+	if c.Strict && len(warnings) > 0 {
+		return exitCode(1)
+	}
 	fmt.Println(c.File + ": good")
 	return nil
+}
+
+// mistakes prints problems.
+func mistakes(problems config.Problems) error {
+	for _, problem := range problems {
+		fmt.Fprintln(os.Stderr, problem.Error())
+	}
+	return exitCode(1)
 }
 
 type diffCmd struct {
@@ -73,8 +93,10 @@ type applyCmd struct {
 
 // Help is the long form.
 func (applyCmd) Help() string {
-	return `The exchange reads the variables that the file names (${NAME}) from its own
-environment. The file it was started with is not written: make the same change
+	return `The command reads the variables that the file names (${NAME}) from its own
+environment and sends their values beside the file. The exchange seals those of
+secrets and addresses, and keeps the names; a variable that is not set here keeps
+the value that the exchange has sealed. The file it was started with is not written: make the same change
 there, or it has the word again at the next start. Lines are those of pingpost
 diff.`
 }

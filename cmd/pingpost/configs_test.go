@@ -40,6 +40,47 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// TestValidateStrict: a warning alone ends with 0, and with 1 where it is to be strict.
+func TestValidateStrict(t *testing.T) {
+	good, warned := configuration(t, served), configuration(t, strings.Replace(served, "price: 12.05", "price: 0", 1))
+	if s := run(t, "validate", "--strict", good); s.code != 0 || s.err != "" || !strings.HasSuffix(s.out, ": good\n") {
+		t.Errorf("without a warning: exit %d, %q, %q", s.code, s.out, s.err)
+	}
+	for strict, args := range map[int][]string{0: {"validate", warned}, 1: {"validate", "--strict", warned}} {
+		s := run(t, args...)
+		if s.code != strict || strict == 1 && s.out != "" || !strings.Contains(s.err, "warning: "+warned+":") || !strings.Contains(s.err, "campaigns[0].buyers[0].price: is missing or 0") {
+			t.Errorf("%q: exit %d, %q, %q", args, s.code, s.out, s.err)
+		}
+	}
+}
+
+// TestValidateReadsLists: a suppression list's file that is missing or malformed is a
+// mistake before the first start, and a warning where the exchange may have the list.
+func TestValidateReadsLists(t *testing.T) {
+	for what, text := range map[string]string{"missing": "", "malformed": "# numbers\n+14155550100\nnot a number\n", "good": "# numbers\n+14155550100\n"} {
+		path := configuration(t, served+"suppression_lists: [{id: dnc, field: phone, file: dnc.txt}]\n")
+		folder := filepath.Dir(path)
+		if text != "" {
+			if err := os.WriteFile(filepath.Join(folder, "dnc.txt"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := run(t, "validate", path)
+		if fails := what != "good"; (s.code == 1) != fails || fails && (!strings.Contains(s.err, "suppression_lists[0].file: cannot read suppression list \"dnc\"") || strings.Contains(s.err, "not a number")) {
+			t.Errorf("%s: exit %d, %q", what, s.code, s.err)
+		}
+		if what == "malformed" && !strings.Contains(s.err, "line 3 of") {
+			t.Errorf("it does not name the line: %s", s.err)
+		}
+		if err := os.MkdirAll(filepath.Join(folder, "data", "log"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if s := run(t, "validate", path); s.code != 0 || (what != "good") != strings.Contains(s.err, "warning: ") {
+			t.Errorf("%s, after a start: exit %d, %q", what, s.code, s.err)
+		}
+	}
+}
+
 // TestDiffApplyExport: a running exchange's configuration is compared, replaced
 // and printed, and what was printed is no change.
 func TestDiffApplyExport(t *testing.T) {

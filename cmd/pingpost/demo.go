@@ -1,129 +1,85 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
+
+	"pingpost/engine/market"
+	"pingpost/exchange/explain"
+	"pingpost/loadtest/report"
+	"pingpost/loadtest/trial"
 )
 
-// demoCmd shows a whole exchange at work on this machine.
+// demoCmd runs an exchange with buyers on this machine, and sells leads.
 type demoCmd struct {
-	Dir   string  `type:"path" placeholder:"DIR" help:"A new folder for the configuration, the data and the logs (./data/demo-TIME)."`
-	Once  bool    `help:"Stop everything when the figures are out. The exit code is 0 only if every lead is accounted for and the buyers' own counts agree."`
-	Leads int     `default:"1000" placeholder:"NUMBER" help:"How many leads to send (${default})."`
-	Rate  float64 `default:"250" placeholder:"NUMBER" help:"How many a second (${default})."`
-	Seed  uint64  `default:"1" placeholder:"NUMBER" help:"Seed of the leads: the same one makes the same leads (${default})."`
+	Dir   string  `type:"path" placeholder:"DIR" help:"New folder for the configuration, the data and the log (./data/demo-TIME)."`
+	Once  bool    `help:"Stop after the figures. The exit code is 0 if every lead is accounted for and the buyers' own counts agree, else 1."`
+	Leads int     `default:"1000" placeholder:"NUMBER" help:"Leads to send by ingest; one tenth as many go by ping and post (${default})."`
+	Rate  float64 `default:"250" placeholder:"NUMBER" help:"Leads a second (${default})."`
+	Seed  uint64  `default:"1" placeholder:"NUMBER" help:"Seed of the leads: the same seed makes the same leads (${default})."`
 }
 
-// Help is what --help says beyond the flags.
+// Help is the text of --help beside the flags.
 func (*demoCmd) Help() string {
-	return `Starts an exchange and nine reference buyers, each a process of its own on a
-free port of 127.0.0.1, sends leads into four campaigns over HTTP, and prints
-what became of them: by campaign, by buyer beside what the buyer itself counted,
-by reason, in money and in milliseconds.
+	return `Starts an exchange and nine reference buyers on free ports of 127.0.0.1, sends
+leads into four campaigns over HTTP, and prints the results: by campaign, by buyer
+beside the buyer's own count, by reason, and the latencies.
 
-Three campaigns know their prices; the fourth holds an auction for each lead,
-among six buyers: one is slow, one takes only so many pings a second, one answers
-nonsense at times. A seller comes to it in two steps besides: it pings for a bid,
-and posts the lead to whoever made it. Some of the auctions are drawn at the end.
+Three campaigns have fixed prices. The fourth holds an auction for each lead among
+six buyers: one is slow, one answers only some pings a second, one sends malformed
+bids at times. A seller also pings for bids and posts leads to the winner. Some
+auctions are drawn at the end. Caps and funds run out on the way.
 
-The leads are made up, but as varied as real ones: some lack what the campaign
-asks for, some repeat a person, some are on a suppression list, some are for
-states in which nobody buys, and caps and funds run out on the way.
+The supplier receives a webhook for each lead. A sandbox runs beside the exchange:
+a second tenant without real sales, which makes leads up on request.
 
-The supplier hears of each lead by webhook. Beside it stands a sandbox: a second
-tenant in the same process, that makes leads up on request and shares nothing
-with the first.
-
-All of it stays up for you to try until Ctrl-C. The folder is kept.`
+Everything keeps running until Ctrl-C, so that you can try it. The folder remains.`
 }
 
-const (
-	// demoWidth is how many requests are under way at once, at most.
-	demoWidth = 64
-	// demoAgain is how many of the first leads, and of the first offers, are sent a
-	// second time.
-	demoAgain = 50
-)
+// maxDemoRate is below the supplier's limit, so that no lead is answered 429.
+const maxDemoRate = 2500
 
-// Run demonstrates.
+// Run runs the demonstration.
 func (c *demoCmd) Run() error {
-	if c.Leads < 1 || c.Leads > 1_000_000 || !(c.Rate > 0 && c.Rate <= demoIngestRate/2) {
-		return fmt.Errorf("give --leads from 1 to 1000000, and --rate above 0 and up to %d", demoIngestRate/2)
+	if c.Leads < 1 || c.Leads > 1_000_000 || !(c.Rate > 0 && c.Rate <= maxDemoRate) {
+		return fmt.Errorf("demo: give --leads from 1 to 1000000, and --rate above 0 and up to %d", maxDemoRate)
 	}
-	// The kernel ends a child when the thread that started it is gone, so that
-	// none outlives a demonstration that was killed.
-	runtime.LockOSThread()
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer release()
-	err := c.show(ctx)
-	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted")
+	dir, err := c.makeFolder()
+	if err != nil {
+		return err
 	}
-	return err
+	tune()
+	x, err := startDemo(dir)
+	if err == nil {
+		err = c.show(ctx, x)
+	}
+	return errors.Join(err, x.close())
 }
 
-// show runs the demonstration; whatever ends it, the children are ended first.
-func (c *demoCmd) show(ctx context.Context) (err error) {
-	dir, err := c.folder()
-	if err != nil {
-		return err
-	}
-	set := newDemoSet(c.Leads, c.Seed)
-	house := &household{dir: dir}
-	defer func() { err = errors.Join(err, house.stop()) }()
-	fmt.Printf("pingpost demo: %s leads and %s offers, %d campaigns, %d buyers with an endpoint\n\n",
-		grouped(c.Leads), grouped(len(set.offers)), len(demoCampaigns), len(demoPosted()))
-	x, err := house.move(ctx, set)
-	if err != nil {
-		return err
-	}
-	fmt.Print(x.where(dir))
-	fmt.Printf("\nsending %s leads, %v a second, and offering %s by ping and post\n", grouped(c.Leads), c.Rate, grouped(len(set.offers)))
-	account, err := c.send(ctx, house, x, set)
-	if err != nil {
-		return err
-	}
-	if err := account.gather(ctx, x); err != nil {
-		return err
-	}
-	fmt.Print(paint(account.report()))
-	select {
-	case err := <-house.died:
-		return err
-	default:
-	}
-	if c.Once {
-		if !account.good() {
-			return exitCode(1)
-		}
-		return nil
-	}
-	fmt.Print(x.invitation(account.example()))
-	select {
-	case <-ctx.Done():
-		fmt.Println("\nstopping")
-		return nil
-	case err := <-house.died:
-		return err
-	}
-}
-
-// folder makes the demonstration's own folder. One that is there is not touched.
-func (c *demoCmd) folder() (string, error) {
+// makeFolder creates the demonstration's folder. It uses no existing folder.
+func (c *demoCmd) makeFolder() (string, error) {
 	if c.Dir != "" {
 		if err := os.MkdirAll(filepath.Dir(c.Dir), 0o755); err != nil {
 			return "", err
 		}
 		if err := os.Mkdir(c.Dir, 0o700); err != nil {
-			return "", fmt.Errorf("--dir is to be a folder that is not there yet: %w", err)
+			return "", fmt.Errorf("demo: --dir must name a folder that does not exist yet: %w", err)
 		}
 		return c.Dir, nil
 	}
@@ -132,43 +88,252 @@ func (c *demoCmd) folder() (string, error) {
 	if os.MkdirAll("data", 0o755) == nil && os.Mkdir(dir, 0o700) == nil {
 		return filepath.Abs(dir)
 	}
-	return os.MkdirTemp("", name+"-") // where one is as much as we may write
+	return os.MkdirTemp("", name+"-") // the working directory is read-only
 }
 
-// send sends the leads and adds up what is answered.
-func (c *demoCmd) send(ctx context.Context, house *household, x *demoExchange, set *demoSet) (*account, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	sending := make(chan struct{})
-	defer close(sending)
-	go func() {
-		select {
-		case err := <-house.died:
-			cancel(err)
-		case <-sending:
-		}
-	}()
-	s := newSender(x.public, set.apiKey, demoWidth, new(http.Transport))
-	s.rate = c.Rate
-	a := newAccount(set)
-	shown := newProgress(os.Stderr)
-	seller, dealt := newDemoSeller(x), make(chan []*deal, 1)
-	over := time.Duration(float64(len(set.leads)) / c.Rate * float64(time.Second))
-	go func() { dealt <- seller.sell(ctx, set.offers, over) }()
-	a.took = s.send(ctx, set.lines(len(set.leads)), func(answer *answer) {
-		a.add(answer)
-		shown.show(a.total.String())
-	})
+// show sends the leads, prints the results, and waits for Ctrl-C.
+func (c *demoCmd) show(ctx context.Context, x *demoExchange) error {
+	fmt.Printf("pingpost demo: %s leads and about %s ping-posts, %v a second\n\n%s", grouped(c.Leads), grouped(c.Leads/10), c.Rate, x.listAddresses())
+	target, err := x.target(ctx)
+	if err != nil {
+		return err
+	}
+	// Rate limits start empty and fill within a second.
+	pauseUntil(ctx, time.Now().Add(time.Second))
+	// The goroutine that sleeps until the next arrival needs a processor.
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	shown := newLoadProgress(os.Stderr)
+	result, err := trial.Run(ctx, c.scenario(), target, trial.Options{Seed: c.Seed, Progress: shown.show})
 	shown.end()
-	for _, d := range <-dealt {
-		a.deal(d)
+	if err != nil {
+		return err
 	}
-	s.send(ctx, set.lines(demoAgain), a.repeat)
-	for _, d := range seller.sell(ctx, set.offers[:min(demoAgain, len(set.offers))], 0) {
-		a.dealAgain(d)
+	if result.Interrupted {
+		return errors.New("demo: interrupted")
 	}
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("after %s of %s leads: %w", grouped(a.total.sent), grouped(c.Leads), context.Cause(ctx))
+	auctions, err := x.chooseAuctions()
+	if err != nil {
+		return err
 	}
-	return a, nil
+	campaigns, err := x.report(ctx, "campaign", result.Account.Sold)
+	if err != nil {
+		return err
+	}
+	buyers, err := x.report(ctx, "buyer", result.Account.Sold)
+	if err != nil {
+		return err
+	}
+	// How punctual the client was is of interest in load tests only.
+	result.Limits = slices.DeleteFunc(result.Limits, func(l trial.Limit) bool {
+		return strings.HasPrefix(l.What, "p99 of how late") || strings.HasPrefix(l.What, "arrivals that found")
+	})
+	result.Limits = append(result.Limits, compareRevenue(buyers, result.Account))
+	fmt.Print("\nBY CAMPAIGN\n", listCampaigns(campaigns), "\nRESULTS\n", report.Table(result), "\nAUCTIONS, a few of them\n", drawAuctions(auctions))
+	select {
+	case err := <-x.broken():
+		return err
+	default:
+	}
+	switch {
+	case c.Once && !result.Held():
+		fmt.Fprint(os.Stderr, report.Missed(result))
+		return exitCode(1)
+	case c.Once:
+		return nil
+	}
+	example := "LEAD"
+	if len(auctions) > 0 {
+		example = auctions[0].ID
+	}
+	fmt.Print(x.invite(example))
+	select {
+	case <-ctx.Done():
+		fmt.Println("\nstopping")
+		return nil
+	case err := <-x.broken():
+		return err
+	}
+}
+
+// listAddresses returns a table of the running servers.
+func (x *demoExchange) listAddresses() string {
+	t := table{indent: "  "}
+	t.row("folder", x.dir, "log in exchange.log")
+	t.row("exchange", x.public())
+	t.row("operators", x.admin(), "any user name, password "+x.Password)
+	t.row("sandbox", "http://"+x.tenants[1].Addr())
+	t.row("webhooks", x.Receiver, "receiver of the supplier")
+	for i := range demoBuyers {
+		b := &demoBuyers[i]
+		t.row(b.ID, x.URLs[b.ID], "price "+b.Bid+", answers in "+b.Latency)
+	}
+	return t.String()
+}
+
+// report returns the exchange's report by campaign or by buyer: a row of column names,
+// then the values. The report follows the log with a delay of some tenths of a second,
+// so it waits until the report has all sold leads.
+func (x *demoExchange) report(ctx context.Context, by string, sold int) ([][]string, error) {
+	ask := reportShowCmd{adminFlags: x.flags(), By: []string{by}, Format: "csv"}
+	for limit := time.Now().Add(10 * time.Second); ; {
+		var text bytes.Buffer
+		if err := ask.run(&text); err != nil {
+			return nil, err
+		}
+		rows, err := csv.NewReader(&text).ReadAll()
+		if err != nil || len(rows) == 0 {
+			return nil, fmt.Errorf("demo: cannot read the report by %s: %w", by, err)
+		}
+		sales := 0
+		for _, row := range rows[1:] {
+			n, _ := strconv.Atoi(row[slices.Index(rows[0], "sales")])
+			sales += n
+		}
+		if sales >= sold || time.Now().After(limit) || !pauseUntil(ctx, time.Now().Add(100*time.Millisecond)) {
+			return rows, nil
+		}
+	}
+}
+
+// listCampaigns returns a table of the report by campaign.
+func listCampaigns(rows [][]string) string {
+	t := table{indent: "  "}
+	columns := []string{"campaign_id", "leads", "sales", "unmatched", "auctions", "bids", "revenue", "payout", "margin"}
+	for _, row := range rows {
+		cells := make([]string, 0, len(columns))
+		for _, name := range columns {
+			cells = append(cells, row[slices.Index(rows[0], name)])
+		}
+		t.row(cells...)
+	}
+	return t.String()
+}
+
+// compareRevenue compares the exchange's report by buyer with the buyers' own accounts.
+func compareRevenue(rows [][]string, account *trial.Account) trial.Limit {
+	revenue := map[string]string{}
+	for _, row := range rows[1:] {
+		revenue[row[slices.Index(rows[0], "buyer_id")]] = row[slices.Index(rows[0], "revenue")]
+	}
+	var differ []string
+	for _, b := range account.Buyers {
+		if got := cmp.Or(revenue[b.ID], "0"); got != b.Owes.String() {
+			differ = append(differ, fmt.Sprintf("%s (%s, by its own count %s)", b.ID, got, b.Owes))
+		}
+	}
+	return trial.Limit{What: "buyers that owe another sum by their own count", Got: cmp.Or(strings.Join(differ, ", "), "0"), Most: "0", Held: len(differ) == 0}
+}
+
+// chooseAuctions returns two auctions with many different outcomes: one for an ingested
+// lead, one by ping and post.
+func (x *demoExchange) chooseAuctions() (chosen []*explain.Explanation, err error) {
+	const explained = 40 // leads of each bidder
+	flags := x.flags()
+	best := map[string]*explain.Explanation{}
+	for _, id := range x.Bidders {
+		leads := x.buyers[id].Leads()
+		for _, lead := range leads[:min(explained, len(leads))] {
+			document, err := flags.call("GET", "/admin/v1/explain?id="+lead.LeadUUID, nil)
+			if err != nil {
+				return nil, err
+			}
+			var e explain.Explanation
+			if err := json.Unmarshal(document, &e); err != nil {
+				return nil, fmt.Errorf("demo: cannot read the explanation of lead %s: %w", lead.LeadUUID, err)
+			}
+			if old := best[e.Kind]; old == nil || countOutcomes(&e) > countOutcomes(old) {
+				best[e.Kind] = &e
+			}
+		}
+	}
+	for _, e := range best {
+		chosen = append(chosen, e)
+	}
+	slices.SortFunc(chosen, func(a, b *explain.Explanation) int { return cmp.Compare(a.Kind, b.Kind) })
+	return chosen, nil
+}
+
+// countOutcomes counts the different outcomes of an auction's bidders, and prefers
+// auctions in which no bidder ran into the deadline.
+func countOutcomes(e *explain.Explanation) (score int) {
+	auction := e
+	if e.Auction != nil {
+		auction = e.Auction
+	}
+	seen := map[string]bool{}
+	for i := range auction.Candidates {
+		c := &auction.Candidates[i]
+		if c.Outcome == market.OutcomeTimeout.String() {
+			score -= 3
+		} else if !seen[c.Outcome] {
+			seen[c.Outcome] = true
+			score += 2
+		}
+	}
+	return score + len(e.Posts)
+}
+
+// drawAuctions returns each auction's result and timeline, and for a ping-post the
+// timeline of the ping first.
+func drawAuctions(auctions []*explain.Explanation) string {
+	const columns = 80
+	var out strings.Builder
+	for _, e := range auctions {
+		way := "ingest"
+		if e.Auction != nil {
+			way = "ping and post"
+		}
+		fmt.Fprintf(&out, "  %s\n  by %s, %s: ", e.ID, way, strings.Trim(string(e.Fields["state"]), `"`))
+		if e.Price == nil {
+			fmt.Fprintf(&out, "not sold, %s\n", e.Reason)
+		} else {
+			fmt.Fprintf(&out, "sold to %s for %s, the supplier gets %s\n", e.Buyer, e.Price, e.Payout)
+		}
+		if e.Auction != nil {
+			out.WriteString(timeline(e.Auction, columns))
+		}
+		out.WriteString(timeline(e, columns) + "\n")
+	}
+	return out.String()
+}
+
+// invite returns commands to try. lead is the id of a lead to explain. The phone numbers
+// in it belong to no lead of the demonstration.
+func (x *demoExchange) invite(lead string) string {
+	return fmt.Sprintf(`
+Everything keeps running. Send a lead:
+
+  curl -s %[1]s/api/v1/ingest -H 'x-api-key: %[2]s' \
+    -H 'Content-Type: application/json' -d '{
+    "flo_campaign_id": "cmp_auto", "flo_supplier_id": "sup_acme",
+    "first_name": "Ada", "last_name": "Moore", "email": "ada@example.com",
+    "phone": "907-555-0199", "state": "NY", "vehicle_count": 2}'
+
+Or ask for a bid, and post the lead to the winner:
+
+  export PINGPOST_CLIENT_ID=acme PINGPOST_CLIENT_SECRET=%[3]s
+  %[4]s ping --url %[1]s \
+    vertical=auto_insurance sub_vertical=standard state=CA zip3=941 tcpa_consent=true |
+  %[4]s post --url %[1]s - \
+    lead.first_name=Ann lead.last_name=Lee lead.email=ann@example.com \
+    lead.phone=9075550132 lead.address.zip=94105
+
+Or try the sandbox, a second tenant without real sales. It makes leads up, and sends
+them to a campaign if the request names one:
+
+  curl -s %[5]s/v1/dev/seed -H 'Authorization: Bearer %[6]s' \
+    -H 'Content-Type: application/json' -d '{"count": 100,
+    "vertical": "auto_insurance", "state": "CA", "campaign_id": "cmp_bids"}'
+
+Operators see everything at %[7]s (any user name, password %[8]s):
+
+  export PINGPOST_ADMIN_PASSWORD=%[8]s
+  %[4]s explain --admin %[7]s %[9]s
+  %[4]s statement --admin %[7]s --supplier sup_acme
+  curl -s -u op:%[8]s %[7]s/admin/v1/deliveries
+  curl -s -u op:%[8]s %[7]s/admin/v1/webhooks
+  curl -s %[7]s/metrics
+
+Ctrl-C stops it.
+`, x.public(), x.APIKey, x.ClientSecret, os.Args[0], "http://"+x.tenants[1].Addr(), x.SandboxToken, x.admin(), x.Password, lead)
 }

@@ -2,199 +2,189 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"crypto/rand"
+	_ "embed"
+	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
+	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
+	"text/template"
 	"time"
+
+	"pingpost/exchange"
+	"pingpost/loadtest/refbuyer"
+	"pingpost/loadtest/refreceiver"
+	"pingpost/loadtest/scenario"
+	"pingpost/loadtest/trial"
 )
 
-// demoExchange is the exchange of the demonstration, running.
-type demoExchange struct {
-	public, private string // addresses
-	sandbox         string // address of that tenant
-	set             *demoSet
-	log             string
+// demoBuyer is a reference buyer of the demonstration.
+type demoBuyer struct {
+	loadBuyer
+	pingLimit int     // pings a second that it answers; 0: no limit
+	malformed float64 // share of pings that it answers with malformed bids
 }
 
-// move starts the buyers and then the exchange, and returns once it is ready.
-func (h *household) move(ctx context.Context, set *demoSet) (*demoExchange, error) {
-	for i, b := range set.buyers {
-		if b.args == nil {
-			continue
+// demoBuyers lists the buyers with an endpoint. buy_shaky rejects no lead: a rejection
+// after a failed attempt may arrive after the lead's answer, and the accounts of buyer
+// and exchange would differ rightly.
+var demoBuyers = []demoBuyer{
+	{loadBuyer: loadBuyer{"buy_swift", scenario.Buyers{Bid: "12.50", Latency: "5ms-25ms", Reject: 0.02}}},
+	{loadBuyer: loadBuyer{"buy_picky", scenario.Buyers{Bid: "14", Latency: "20ms-60ms", Reject: 0.15}}},
+	{loadBuyer: loadBuyer{"buy_shaky", scenario.Buyers{Bid: "11", Latency: "30ms-120ms", Fail: 0.05}}},
+	{loadBuyer: loadBuyer{"bid_fixed", scenario.Buyers{Bid: "12.50", Latency: "5ms-30ms", Reject: 0.1}}},
+	{loadBuyer: loadBuyer{"bid_range", scenario.Buyers{Bid: "6-19", Latency: "20ms-60ms", Reject: 0.1}}},
+	{loadBuyer: loadBuyer{"bid_state", scenario.Buyers{Bid: "CA=17,TX=16,NY=15,*=7", Latency: "10ms-40ms"}}},
+	{loadBuyer: loadBuyer{"bid_slow", scenario.Buyers{Bid: "8-18", Latency: "300ms+hang:0.02", PostLatency: "50ms"}}},
+	{loadBuyer: loadBuyer{"bid_quota", scenario.Buyers{Bid: "10-17", Latency: "10ms"}}, pingLimit: 30},
+	{loadBuyer: loadBuyer{"bid_wild", scenario.Buyers{Bid: "4-18", Latency: "10ms-90ms"}}, malformed: 0.2},
+}
+
+// isBidder reports whether the buyer takes part in auctions only.
+func (b *demoBuyer) isBidder() bool { return strings.HasPrefix(b.ID, "bid_") }
+
+// demoExchange is the running demonstration: the buyers, the supplier's webhook
+// receiver, the exchange and its sandbox, all in this process.
+type demoExchange struct {
+	dir     string
+	buyers  map[string]*refbuyer.Buyer
+	tenants []*exchange.Exchange // the exchange, then the sandbox
+	log     *os.File
+	stop    context.CancelFunc // of the buyers and the receiver
+	serving chan error         // gets one value from each of them
+	servers int
+
+	// Values of the configuration templates.
+	Password, APIKey, ClientSecret, Token, SandboxToken, WebhookSecret string
+	Receiver                                                           string
+	URLs                                                               map[string]string
+	Bidders                                                            []string
+}
+
+var (
+	//go:embed demo.yaml
+	demoConfig string
+	//go:embed demo_sandbox.yaml
+	demoSandboxConfig string
+)
+
+// startDemo starts everything in the folder. The caller closes it, also after an error.
+func startDemo(dir string) (*demoExchange, error) {
+	ctx, stop := context.WithCancel(context.Background())
+	x := &demoExchange{
+		dir: dir, buyers: map[string]*refbuyer.Buyer{}, stop: stop, serving: make(chan error, len(demoBuyers)+1), URLs: map[string]string{},
+		Password: newSecret(), APIKey: "key_" + newSecret(), ClientSecret: newSecret(), Token: newSecret(), SandboxToken: newSecret(),
+		WebhookSecret: "whsec_" + base64.StdEncoding.EncodeToString([]byte(rand.Text())),
+	}
+	// Each buyer has its own seed. With a common one, all would fail in the same auctions.
+	for i := range demoBuyers {
+		b := &demoBuyers[i]
+		options, err := b.options(uint64(i+1), 0)
+		if err != nil {
+			return x, fmt.Errorf("demo: buyer %s: %w", b.ID, err)
 		}
-		if err := h.buyer(ctx, b, set.token, i+1); err != nil {
-			return nil, err
+		options.Token, options.PingsASecond, options.MalformedRate = x.Token, b.pingLimit, b.malformed
+		buyer, err := refbuyer.New(options)
+		if err != nil {
+			return x, fmt.Errorf("demo: cannot start buyer %s: %w", b.ID, err)
+		}
+		x.serve(ctx, buyer)
+		x.buyers[b.ID], x.URLs[b.ID] = buyer, "http://"+buyer.Addr().String()
+		if b.isBidder() {
+			x.Bidders = append(x.Bidders, b.ID)
 		}
 	}
-	if err := h.receiver(ctx, set); err != nil {
-		return nil, err
-	}
-	document, err := demoConfig(set)
+	receiver, err := refreceiver.New(refreceiver.Options{Secret: x.WebhookSecret})
 	if err != nil {
-		return nil, err
+		return x, fmt.Errorf("demo: cannot start the webhook receiver: %w", err)
 	}
-	sandbox, err := demoSandbox(set)
-	if err != nil {
-		return nil, err
+	x.serve(ctx, receiver)
+	x.Receiver = "http://" + receiver.Addr().String()
+	if x.log, err = os.Create(filepath.Join(dir, "exchange.log")); err != nil {
+		return x, fmt.Errorf("demo: %w", err)
 	}
-	path, beside := filepath.Join(h.dir, "exchange.yaml"), filepath.Join(h.dir, "sandbox.yaml")
-	err = errors.Join(
-		os.WriteFile(path, document, 0o600),
-		os.WriteFile(beside, sandbox, 0o600),
-		os.WriteFile(filepath.Join(h.dir, "dnc.txt"), set.suppressed, 0o600))
-	if err != nil {
-		return nil, fmt.Errorf("cannot write the configuration: %w", err)
+	logger := slog.New(slog.NewJSONHandler(x.log, nil))
+	for name, text := range map[string]string{"exchange.yaml": demoConfig, "sandbox.yaml": demoSandboxConfig} {
+		if err := x.writeConfig(name, text); err != nil {
+			return x, fmt.Errorf("demo: cannot write %s: %w", name, err)
+		}
 	}
-	exchange, err := h.start("exchange", nil, "serve", "--config", path, "--config", beside, "--log-format", "json")
-	if err != nil {
-		return nil, err
-	}
-	x := &demoExchange{set: set, log: exchange.log}
-	if x.public, x.private, err = exchange.serves(ctx, "demo"); err != nil {
-		return nil, err
-	}
-	if x.sandbox, _, err = exchange.serves(ctx, "sandbox"); err != nil {
-		return nil, err
-	}
-	if err := x.ready(ctx); err != nil {
-		return nil, err
+	for _, name := range []string{"exchange.yaml", "sandbox.yaml"} {
+		tenant, err := exchange.Start(filepath.Join(dir, name), exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version})
+		if err != nil {
+			return x, fmt.Errorf("demo: cannot serve %s: %w", name, err)
+		}
+		x.tenants = append(x.tenants, tenant)
 	}
 	return x, nil
 }
 
-// serves waits until the exchange says where it serves a tenant.
-func (c *child) serves(ctx context.Context, tenant string) (public, private string, err error) {
-	text, err := c.says(ctx, `"msg":"serving","tenant":"`+tenant+`"`)
-	if err != nil {
-		return "", "", err
-	}
-	var serving struct{ Listen, Admin string }
-	if err := json.Unmarshal([]byte(text), &serving); err != nil {
-		return "", "", fmt.Errorf("cannot read where the exchange serves: %w", err)
-	}
-	return "http://" + serving.Listen, "http://" + serving.Admin, nil
+func newSecret() string { return strings.ToLower(rand.Text()) }
+
+// serve runs a buyer or the receiver until the context ends.
+func (x *demoExchange) serve(ctx context.Context, r reference) {
+	x.servers++
+	go func() { x.serving <- r.Serve(ctx) }()
 }
 
-// buyer starts a buyer's process on a free port. Each has a seed of its own, or
-// all would have their bad moments in the same auctions.
-func (h *household) buyer(ctx context.Context, b *demoBuyer, token string, seed int) error {
-	args := []string{"buyer", "--listen", "127.0.0.1:0", "--seed", strconv.Itoa(seed)}
-	if !b.bids() {
-		args = append(args, "--bid", b.Price.String())
-	}
-	args = append(args, b.flags()...)
-	process, err := h.start(b.ID, []string{"PINGPOST_BUYER_TOKEN=" + token}, args...)
-	if err != nil {
+func (x *demoExchange) writeConfig(name, text string) error {
+	var config strings.Builder
+	if err := template.Must(template.New(name).Parse(text)).Execute(&config, x); err != nil {
 		return err
 	}
-	const greeting = "reference buyer on "
-	text, err := process.says(ctx, greeting)
-	b.URL = strings.TrimSpace(strings.TrimPrefix(text, greeting))
+	return os.WriteFile(filepath.Join(x.dir, name), []byte(config.String()), 0o600)
+}
+
+// public and admin return the exchange's addresses.
+func (x *demoExchange) public() string { return "http://" + x.tenants[0].Addr() }
+func (x *demoExchange) admin() string  { return "http://" + x.tenants[0].Admin() }
+
+// flags returns the flags of an operator's command for the exchange.
+func (x *demoExchange) flags() adminFlags { return adminFlags{Admin: x.admin(), Password: x.Password} }
+
+// target returns the exchange as the load test needs it. The campaigns take leads in
+// turn, so a campaign that is listed twice gets twice as many. Their number has no
+// common divisor with the number of places in the leads, so each campaign gets all.
+func (x *demoExchange) target(ctx context.Context) (*trial.Target, error) {
+	token, err := grantedToken(ctx, x.public(), "acme", x.ClientSecret)
+	if err != nil {
+		return nil, err
+	}
+	return &trial.Target{
+		Addr: x.tenants[0].Addr(), Admin: x.admin(), Supplier: "sup_acme", APIKey: x.APIKey, Token: token, Vertical: "auto_insurance",
+		Campaigns: []string{"cmp_auto", "cmp_bids", "cmp_solar", "cmp_auto", "cmp_life", "cmp_bids", "cmp_life"},
+		Buyers:    x.URLs, Receiver: x.Receiver,
+	}, nil
+}
+
+// broken returns a channel that gets the error which ends the exchange, if any.
+func (x *demoExchange) broken() <-chan error { return x.tenants[0].Broken() }
+
+// close stops the exchange, and then the buyers, which the exchange may still post to.
+func (x *demoExchange) close() error {
+	err := stopAll(x.tenants)
+	x.stop()
+	for range x.servers {
+		err = errors.Join(err, <-x.serving)
+	}
+	if x.log != nil {
+		err = errors.Join(err, x.log.Close())
+	}
 	return err
 }
 
-// ready waits until the exchange takes leads.
-func (x *demoExchange) ready(ctx context.Context) error {
-	for limit := time.Now().Add(patience); ; {
-		_, err := x.get(ctx, x.private+"/readyz")
-		if err == nil || ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if time.Now().After(limit) {
-			return fmt.Errorf("the exchange is not ready: %w", err)
-		}
-		if !pauseUntil(ctx, time.Now().Add(20*time.Millisecond)) {
-			return ctx.Err()
-		}
+// scenario returns leads by ingest, and one tenth as many by ping and post.
+func (c *demoCmd) scenario() *scenario.Scenario {
+	const pingPosts = 0.1
+	return &scenario.Scenario{
+		Name: "demo", About: "leads for three campaigns with fixed prices and one that holds auctions",
+		Kinds:    map[scenario.Kind]int{scenario.Ingest: 10, scenario.PingPost: 1},
+		Phases:   []scenario.Phase{{Name: "demo", For: time.Duration(float64(c.Leads) / c.Rate * float64(time.Second)), Rate: c.Rate * (1 + pingPosts), Arrival: scenario.Fixed}},
+		InFlight: 256,
+		Webhooks: &scenario.Webhooks{Within: 30 * time.Second},
+		Limits:   scenario.Limits{Unsold: 1},
 	}
-}
-
-// get asks any of the processes.
-func (x *demoExchange) get(ctx context.Context, url string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	req.SetBasicAuth("operator", x.set.password)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s answers %s: %s", url, res.Status, body)
-	}
-	return body, err
-}
-
-// ask gets JSON.
-func (x *demoExchange) ask(ctx context.Context, url string, into any) error {
-	body, err := x.get(ctx, url)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("%s answers what is not understood: %w", url, err)
-	}
-	return nil
-}
-
-// where says what runs and where.
-func (x *demoExchange) where(dir string) string {
-	t := table{indent: "  "}
-	t.row("exchange", bare(x.public), "log in "+filepath.Base(x.log))
-	t.row("operators", bare(x.private))
-	t.row("sandbox", bare(x.sandbox))
-	t.row("webhooks", bare(x.set.hooks), "of the supplier")
-	for _, b := range x.set.buyers {
-		if b.args != nil {
-			t.row(b.ID, bare(b.URL), strings.ReplaceAll(strings.Join(b.flags(), " "), "--", ""))
-		}
-	}
-	return "  " + dir + "\n" + t.String()
-}
-
-func bare(url string) string { return strings.TrimPrefix(url, "http://") }
-
-// invitation is what to try next. No lead of ours has such a phone number, nor
-// the suppression list. sold is the id of a lead, if there is one.
-func (x *demoExchange) invitation(sold string) string {
-	return fmt.Sprintf(`
-Everything runs on. Send a lead yourself:
-
-  curl -s %[1]s/api/v1/ingest -H 'x-api-key: %[2]s' \
-    -H 'Content-Type: application/json' -d '{
-    "flo_campaign_id": "cmp_auto", "flo_supplier_id": "%[3]s",
-    "first_name": "Ada", "last_name": "Moore", "email": "ada@example.com",
-    "phone": "907-555-0199", "state": "NY", "vehicle_count": 2}'
-
-Or ask for a bid, and post the lead to whoever makes it:
-
-  export PINGPOST_CLIENT_ID=%[6]s PINGPOST_CLIENT_SECRET=%[7]s
-  %[9]s ping --url %[1]s \
-    vertical=%[8]s state=CA zip3=941 tcpa_consent=true |
-  %[9]s post --url %[1]s - \
-    lead.first_name=Ann lead.last_name=Lee lead.email=ann@example.com \
-    lead.phone=9075550132 lead.address.zip=94105
-%[11]s
-Operators (any user name, password %[4]s):
-
-  export PINGPOST_ADMIN_PASSWORD=%[4]s
-  %[9]s explain --admin %[5]s %[10]s
-  %[9]s statement --admin %[5]s --supplier %[3]s
-  curl -s -u op:%[4]s %[5]s/admin/v1/deliveries
-  curl -s -u op:%[4]s %[5]s/admin/v1/webhooks
-  curl -s %[5]s/metrics
-
-Ctrl-C stops it.
-`, x.public, x.set.apiKey, demoSupplier, x.set.password, x.private, demoClient, x.set.secret, demoVertical, os.Args[0], sold, x.sandboxInvitation())
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -12,275 +11,171 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"pingpost/loadtest/trial"
 )
 
-// shown is a demonstration in a process of its own.
-type shown struct {
+// runningDemo is a demonstration in its own process.
+type runningDemo struct {
 	cmd *exec.Cmd
 	dir string
 	out *bufio.Scanner
-	err *strings.Builder
+	err strings.Builder
 }
 
-func demonstrate(t *testing.T, args ...string) *shown {
+func startDemoProcess(t *testing.T, args ...string) *runningDemo {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shown{dir: filepath.Join(t.TempDir(), "shown"), err: new(strings.Builder)}
-	s.cmd = exec.Command(program, append([]string{"demo", "--dir", s.dir}, args...)...)
-	s.cmd.Env = append(os.Environ(), asProgram+"=1")
-	s.cmd.Stderr = s.err
-	pipe, err := s.cmd.StdoutPipe()
+	d := &runningDemo{dir: filepath.Join(t.TempDir(), "demo")}
+	d.cmd = exec.Command(program, append([]string{"demo", "--dir", d.dir}, args...)...)
+	d.cmd.Env, d.cmd.Stderr = append(os.Environ(), asProgram+"=1"), &d.err
+	pipe, err := d.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.out = bufio.NewScanner(pipe)
-	if err := s.cmd.Start(); err != nil {
+	d.out = bufio.NewScanner(pipe)
+	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = s.cmd.Process.Kill()
-		_ = s.cmd.Wait()
+		_ = d.cmd.Process.Kill()
+		_ = d.cmd.Wait()
 	})
-	return s
+	return d
 }
 
-// until reads on to a line that begins with the text, or to the end.
-func (s *shown) until(t *testing.T, begins string) (text string) {
+// read returns the output up to a line that begins with the text, or all of it.
+func (d *runningDemo) read(t *testing.T, begins string) (text string) {
 	t.Helper()
-	for s.out.Scan() {
-		text += s.out.Text() + "\n"
-		if begins != "" && strings.HasPrefix(s.out.Text(), begins) {
+	for d.out.Scan() {
+		text += d.out.Text() + "\n"
+		if begins != "" && strings.HasPrefix(d.out.Text(), begins) {
 			return text
 		}
 	}
 	if begins != "" {
-		t.Fatalf("no line begins with %q:\n%s\n%s", begins, text, s.err)
+		t.Fatalf("no line begins with %q:\n%s\n%s", begins, text, d.err.String())
 	}
 	return text
 }
 
-// exit is the exit code; -1 for a process that a signal ended.
-func (s *shown) exit(t *testing.T) int {
-	t.Helper()
-	var exit *exec.ExitError
-	if err := s.cmd.Wait(); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
+func TestDemoOnce(t *testing.T) {
+	d := startDemoProcess(t, "--once", "--leads", "400", "--rate", "400")
+	text := d.read(t, "")
+	if err := d.cmd.Wait(); err != nil {
+		t.Fatalf("%v:\n%s%s", err, text, d.err.String())
 	}
-	return s.cmd.ProcessState.ExitCode()
+	for _, want := range []string{
+		"\n  cmp_auto ", "\n  cmp_solar", "\n  cmp_life ", "\n  cmp_bids ", "440 of 440 arrivals", "by ingest, ", "by ping and post, ",
+		"webhooks heard of 440 owed", "accounts that differ: 0", "by their own count: 0", "insufficient_funds", "p99",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, b := range demoBuyers {
+		if !strings.Contains(text, "\n  "+b.ID+" ") {
+			t.Errorf("buyer %s is not listed", b.ID)
+		}
+	}
 }
 
-// addresses are those of all the children.
-func (s *shown) addresses(t *testing.T) (public string, all []string) {
-	t.Helper()
-	for _, b := range demoPosted() {
-		text, err := os.ReadFile(filepath.Join(s.dir, b.ID+".log"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := strings.Index(string(text), "http://")
-		u, err := url.Parse(strings.TrimSpace(strings.SplitN(string(text)[at:], "\n", 2)[0]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, u.Host)
+// TestDemoKeepsRunning: after the figures the demonstration serves until Ctrl-C. The
+// printed request for the sandbox works.
+func TestDemoKeepsRunning(t *testing.T) {
+	d := startDemoProcess(t, "--leads", "50", "--rate", "500")
+	text := d.read(t, "Ctrl-C")
+	found := regexp.MustCompile(`(?s)curl -s (\S+/v1/dev/seed) -H 'Authorization: (Bearer [^']+)' \\\s+-H 'Content-Type: application/json' -d '(\{.*?\})'`).FindStringSubmatch(text)
+	if found == nil {
+		t.Fatalf("no request for the sandbox:\n%s", text)
 	}
-	text, err := os.ReadFile(filepath.Join(s.dir, "exchange.log"))
+	request, err := http.NewRequest(http.MethodPost, found[1], strings.NewReader(found[3]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tenants := 0
-	for l := range strings.Lines(string(text)) {
-		var entry struct{ Msg, Tenant, Listen, Admin string }
-		if json.Unmarshal([]byte(l), &entry) != nil || entry.Msg != "serving" {
-			continue
-		}
-		tenants++
-		all = append(all, entry.Listen, entry.Admin)
-		if entry.Tenant == "demo" {
-			public = entry.Listen
-		}
-	}
-	if tenants != 2 || public == "" {
-		t.Fatalf("the exchange never served, or with %d tenants:\n%s", tenants, text)
-	}
-	return public, all
-}
-
-func open(address string) bool {
-	c, err := net.DialTimeout("tcp", address, time.Second)
-	if err == nil {
-		_ = c.Close()
-	}
-	return err == nil
-}
-
-// gone waits until nobody listens any more.
-func gone(t *testing.T, addresses []string) {
-	t.Helper()
-	for limit := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		left := 0
-		for _, a := range addresses {
-			if open(a) {
-				left++
-			}
-		}
-		if left == 0 {
-			return
-		}
-		if time.Now().After(limit) {
-			t.Fatalf("%d of %d children still listen", left, len(addresses))
-		}
-	}
-}
-
-func TestDemoOnce(t *testing.T) {
-	s := demonstrate(t, "--once", "--leads", "400", "--rate", "400")
-	text := s.until(t, "")
-	if code := s.exit(t); code != 0 {
-		t.Fatalf("exit %d:\n%s%s", code, text, s.err)
-	}
-	for _, want := range []string{"  cmp_auto ", "  cmp_solar", "  cmp_life ", "  cmp_bids ", "400 sent = ", "40 offered = ", "by ingest, ", "by ping and post, ", "lead.unmatched", " heard by webhook of ", "no lead was sold twice", "  margin ", "duplicate", "suppressed", "invalid_payload", "p99 "} {
-		if !strings.Contains(text, want) {
-			t.Errorf("nothing is said of %q", want)
-		}
-	}
-	if n := strings.Count(text, agrees); n != 30 || strings.Contains(text, differs) {
-		t.Errorf("%d times %s, want 30:\n%s", n, agrees, text)
-	}
-	for l := range strings.Lines(text) {
-		if len(l) > 81 && !strings.Contains(l, s.dir) {
-			t.Errorf("%d columns: %s", len(l)-1, l)
-		}
-	}
-	if strings.ContainsRune(text, '\x1b') {
-		t.Error("colours, and nobody looks")
-	}
-	_, all := s.addresses(t)
-	gone(t, all)
-}
-
-// TestDemoStays: it stays up after the figures, takes the lead of its own curl
-// line, and ends with all its children on Ctrl-C.
-func TestDemoStays(t *testing.T) {
-	s := demonstrate(t, "--leads", "50", "--rate", "500")
-	text := s.until(t, "Ctrl-C")
-	public, all := s.addresses(t)
-	for _, a := range all {
-		if !open(a) {
-			t.Errorf("%s does not listen", a)
-		}
-	}
-	if !strings.Contains(text, "curl -s http://"+public+"/api/v1/ingest") {
-		t.Errorf("no line to try:\n%s", text)
-	}
-	seeds(t, text)
-	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+	request.Header = http.Header{"Authorization": {found[2]}, "Content-Type": {"application/json"}}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.until(t, "")
-	if code := s.exit(t); code != 0 {
-		t.Errorf("exit %d: %s", code, s.err)
+	answer, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	if sold := strings.Count(string(answer), `"buyer_id":"bid_fixed"`); err != nil || response.StatusCode != http.StatusCreated || sold < 50 {
+		t.Errorf("%d, %d sold, %v: %.300s", response.StatusCode, sold, err, answer)
 	}
-	gone(t, all)
-	log, err := os.ReadFile(filepath.Join(s.dir, "exchange.log"))
-	if err != nil || !strings.Contains(string(log), `"clean":true`) {
-		t.Errorf("the exchange did not end in order (%v):\n%s", err, log)
+	if err := d.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// seeds does as the line for the sandbox says: a hundred people are made up there and
-// sold.
-func seeds(t *testing.T, text string) {
-	t.Helper()
-	found := regexp.MustCompile(`(?s)curl -s (\S+/v1/dev/seed) -H 'Authorization: (Bearer [^']+)' \\\s+-H 'Content-Type: application/json' -d '(\{.*?\})'`).FindStringSubmatch(text)
-	if found == nil {
-		t.Fatalf("no line for the sandbox:\n%s", text)
+	d.read(t, "")
+	if err := d.cmd.Wait(); err != nil {
+		t.Errorf("%v: %s", err, d.err.String())
 	}
-	for limit := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		req, err := http.NewRequest(http.MethodPost, found[1], strings.NewReader(found[3]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header = http.Header{"Authorization": {found[2]}, "Content-Type": {"application/json"}}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := io.ReadAll(res.Body)
-		res.Body.Close()
-		if res.StatusCode == http.StatusTooManyRequests && time.Now().Before(limit) {
-			continue
-		}
-		if sold := strings.Count(string(answer), `"buyer_id":"bid_fixed"`); err != nil || res.StatusCode != http.StatusCreated || sold < 50 {
-			t.Errorf("%d, %d sold, %v: %.300s", res.StatusCode, sold, err, answer)
-		}
-		return
+	to, err := url.Parse(found[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := net.DialTimeout("tcp", to.Host, time.Second); err == nil {
+		c.Close()
+		t.Error("the sandbox still listens")
+	}
+	log, err := os.ReadFile(filepath.Join(d.dir, "exchange.log"))
+	if err != nil || strings.Count(string(log), `"clean":true`) != 2 {
+		t.Errorf("the tenants did not stop cleanly (%v):\n%s", err, log)
 	}
 }
 
 func TestDemoInterrupted(t *testing.T) {
-	s := demonstrate(t, "--leads", "1000", "--rate", "10")
-	s.until(t, "sending")
-	_, all := s.addresses(t)
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	d := startDemoProcess(t, "--leads", "1000", "--rate", "10")
+	d.read(t, "  bid_wild")
+	time.Sleep(2 * time.Second) // while it sends
+	if err := d.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	s.until(t, "")
-	if code := s.exit(t); code != 1 || !strings.Contains(s.err.String(), "interrupted") {
-		t.Errorf("exit %d: %s", code, s.err)
+	d.read(t, "")
+	if err := d.cmd.Wait(); err == nil || d.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(d.err.String(), "demo: interrupted") {
+		t.Errorf("%v: %s", err, d.err.String())
 	}
-	gone(t, all)
 }
 
-// TestDemoKilled: not even a kill leaves children behind.
-func TestDemoKilled(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux ends children whose parent is gone")
+// TestDemoComparesRevenue: a buyer that owes another sum fails the demonstration.
+func TestDemoComparesRevenue(t *testing.T) {
+	rows := [][]string{{"buyer_id", "revenue"}, {"a", "12.5"}, {"b", "7"}, {"recorded", "3"}}
+	account := &trial.Account{Buyers: []trial.BuyerAccount{{ID: "a", Owes: 12_500_000}, {ID: "b", Owes: 7_000_000}, {ID: "idle"}}}
+	if l := compareRevenue(rows, account); !l.Held {
+		t.Errorf("%+v", l)
 	}
-	s := demonstrate(t, "--leads", "50", "--rate", "500")
-	s.until(t, "Ctrl-C")
-	_, all := s.addresses(t)
-	if err := s.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
+	account.Buyers[1].Owes++
+	if l := compareRevenue(rows, account); l.Held || l.Got != "b (7, by its own count 7.000001)" {
+		t.Errorf("%+v", l)
 	}
-	gone(t, all)
 }
 
 func TestDemoFolder(t *testing.T) {
-	there := t.TempDir()
-	if _, err := (&demoCmd{Dir: there}).folder(); err == nil {
-		t.Error("a folder that is there was taken")
+	existing := t.TempDir()
+	if _, err := (&demoCmd{Dir: existing}).makeFolder(); err == nil || !strings.Contains(err.Error(), "does not exist yet") {
+		t.Errorf("existing folder: %v", err)
 	}
-	dir, err := (&demoCmd{Dir: filepath.Join(there, "a", "b")}).folder()
-	if err != nil || dir != filepath.Join(there, "a", "b") {
+	t.Chdir(existing)
+	if dir, err := (&demoCmd{}).makeFolder(); err != nil || !strings.HasPrefix(dir, filepath.Join(existing, "data", "demo-")) {
 		t.Errorf("%s, %v", dir, err)
 	}
-	t.Chdir(there)
-	if dir, err = (&demoCmd{}).folder(); err != nil || !strings.HasPrefix(dir, filepath.Join(there, "data", "demo-")) {
-		t.Errorf("%s, %v", dir, err)
-	}
-	if err := os.RemoveAll(filepath.Join(there, "data")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(there, "data"), nil, 0o600); err != nil {
+	if err := errors.Join(os.RemoveAll("data"), os.WriteFile("data", nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
-	if dir, err = (&demoCmd{}).folder(); err != nil || !strings.HasPrefix(dir, os.TempDir()) {
-		t.Errorf("%s, %v", dir, err)
+	if dir, err := (&demoCmd{}).makeFolder(); err != nil || !strings.HasPrefix(dir, os.TempDir()) {
+		t.Errorf("data is a file: %s, %v", dir, err)
 	}
 }
 
-func TestDemoMistakes(t *testing.T) {
-	for _, c := range []demoCmd{{Leads: 0, Rate: 1}, {Leads: 2_000_000, Rate: 1}, {Leads: 1, Rate: 0}, {Leads: 1, Rate: demoIngestRate}} {
+func TestDemoFlags(t *testing.T) {
+	for _, c := range []demoCmd{{Leads: 0, Rate: 1}, {Leads: 2_000_000, Rate: 1}, {Leads: 1, Rate: 0}, {Leads: 1, Rate: maxDemoRate + 1}} {
 		if err := c.Run(); err == nil || !strings.Contains(err.Error(), "--leads") {
 			t.Errorf("%+v: %v", c, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"pingpost/engine/event"
-	"pingpost/server/vault/slots"
+	"pingpost/keys/leadkeys"
 	"pingpost/wal"
 )
 
@@ -147,7 +147,7 @@ func keysIn(t testing.TB, f folders) map[string]string {
 // whoOpens tells of a log's leads which can be opened by the keys of a folder.
 func whoOpens(t testing.TB, data, keys string) map[string]bool {
 	t.Helper()
-	with, err := slots.Open(keys, 3, func(what string, err error) { t.Error(what, err) })
+	with, err := leadkeys.Open(keys, 3, leadkeys.SumKey{}, func(what string, err error) { t.Error(what, err) })
 	if err != nil {
 		t.Fatal(err)
 	}

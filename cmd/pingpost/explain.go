@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"os"
 
-	"pingpost/cmd/pingpost/exchange"
+	"pingpost/exchange/explain"
 )
 
 // explainCmd tells what became of a lead, an auction or a request.
@@ -46,7 +46,7 @@ func (c *explainCmd) run(out io.Writer) error {
 		_, err = out.Write(document)
 		return err
 	}
-	var told exchange.Explanation
+	var told explain.Explanation
 	if err := json.Unmarshal(document, &told); err != nil {
 		return fmt.Errorf("cannot read the exchange's answer: %w", err)
 	}

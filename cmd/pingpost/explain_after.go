@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"pingpost/cmd/pingpost/exchange"
+	"pingpost/exchange/explain"
 )
 
 // reported are what was said of a lead after its sale, each when it came.
-func reported(told *exchange.Explanation) (moments []moment) {
+func reported(told *explain.Explanation) (moments []moment) {
 	for i := range told.Reports {
 		r := &told.Reports[i]
 		who := r.Buyer
@@ -21,7 +21,7 @@ func reported(told *exchange.Explanation) (moments []moment) {
 }
 
 // reportOf is what a report does, in a word or two.
-func reportOf(r *exchange.Report) string {
+func reportOf(r *explain.Report) string {
 	switch {
 	case r.By == "operator" && r.Result == "refused":
 		return "refuses the return"
@@ -44,7 +44,7 @@ var notTaken = map[string]string{
 	"invalid": "not taken: the report is not in order",
 }
 
-func detailOf(told *exchange.Explanation, r *exchange.Report) string {
+func detailOf(told *explain.Explanation, r *explain.Report) string {
 	words := since(told, r.At)
 	if text := notTaken[r.Result]; text != "" {
 		words = append(words, text)
@@ -66,7 +66,7 @@ func detailOf(told *exchange.Explanation, r *exchange.Report) string {
 
 // hooks are the webhooks by which a lead's supplier was told, attempt by attempt; one
 // that was not tried yet when it was owed.
-func hooks(told *exchange.Explanation) (moments []moment) {
+func hooks(told *explain.Explanation) (moments []moment) {
 	for i := range told.Webhooks {
 		h := &told.Webhooks[i]
 		for j := range h.Attempts {
@@ -74,7 +74,7 @@ func hooks(told *exchange.Explanation) (moments []moment) {
 			moments = append(moments, moment{at: a.At, who: told.Supplier, what: "webhook", detail: strings.Join(append(since(told, a.At), attemptOf(h, a)), ", ")})
 		}
 		if n := len(h.Attempts); n == 0 || h.Attempts[n-1].Outcome != h.State && h.State != "pending" {
-			moments = append(moments, moment{at: h.Owed, who: told.Supplier, what: "webhook", detail: strings.Join(append(since(told, h.Owed), h.Type+": "+stateOf(h.State)), ", ")})
+			moments = append(moments, moment{at: h.Created, who: told.Supplier, what: "webhook", detail: strings.Join(append(since(told, h.Created), h.Type+": "+stateOf(h.State)), ", ")})
 		}
 	}
 	return moments
@@ -91,7 +91,7 @@ func stateOf(state string) string {
 	return "owed; its end is not among what was read"
 }
 
-func attemptOf(h *exchange.Webhook, a *exchange.HookAttempt) string {
+func attemptOf(h *explain.Webhook, a *explain.WebhookAttempt) string {
 	switch a.Outcome {
 	case "resent":
 		return h.Type + ": an operator has it sent again"
@@ -103,16 +103,16 @@ func attemptOf(h *exchange.Webhook, a *exchange.HookAttempt) string {
 	case "delivered":
 		return text + fmt.Sprintf("HTTP %d, acknowledged", a.Status)
 	case "dead":
-		return text + failureOf(a.Status, a.Fault) + "; the last, now a dead letter"
+		return text + failureOf(a.Status, a.Fault, "") + "; the last, now a dead letter"
 	}
-	return text + failureOf(a.Status, a.Fault) + "; again at " + dateOf(a.Next)
+	return text + failureOf(a.Status, a.Fault, "") + "; again at " + dateOf(a.Next)
 }
 
 // aDay is long enough after a lead's arrival for a date to say more than milliseconds.
-const aDay = exchange.Instant(24 * 60 * 60 * 1_000_000_000)
+const aDay = explain.Instant(24 * 60 * 60 * 1_000_000_000)
 
 // since begins a detail with the date of what came long after the lead.
-func since(told *exchange.Explanation, at exchange.Instant) []string {
+func since(told *explain.Explanation, at explain.Instant) []string {
 	if at-told.Received < aDay {
 		return nil
 	}

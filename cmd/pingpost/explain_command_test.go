@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pingpost/cmd/pingpost/exchange"
+	"pingpost/exchange/explain"
 )
 
 // sendOne sends a lead to an exchange and returns its id.
@@ -51,7 +51,7 @@ func TestExplainCommand(t *testing.T) {
 			t.Errorf("no %s in\n%s", pattern, text)
 		}
 	}
-	var told exchange.Explanation
+	var told explain.Explanation
 	if err := json.Unmarshal([]byte(must(t, "explain", "--json", id, "--admin", admin)), &told); err != nil || told.ID != id || explained(&told) != text {
 		t.Errorf("%v, and of the document\n%s\nof the text\n%s", err, explained(&told), text)
 	}
@@ -70,7 +70,7 @@ func TestExplainCommand(t *testing.T) {
 		{[]string{"explain", "", "--admin", admin}, "id: expected the id of a lead"},
 		{[]string{"explain", "req_01jd0000000000000000000000", "--admin", admin}, "what is refused before anything is decided"},
 		{[]string{"explain", id, "--admin", admin, "--password", "wrong"}, "password"},
-		{[]string{"explain", id, "--admin", public}, "nothing at this path"},
+		{[]string{"explain", id, "--admin", public}, "There is no such path"},
 	} {
 		if r := run(t, row.args...); r.code != 1 || !strings.Contains(r.err, row.want) || r.out != "" {
 			t.Errorf("%v: exit %d, %q, %q; want %q", row.args, r.code, r.out, r.err, row.want)

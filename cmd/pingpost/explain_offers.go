@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"pingpost/cmd/pingpost/exchange"
+	"pingpost/exchange/explain"
 )
 
 // offers are what a ping's seller was told, one a line, and below each the leads
 // that took it up.
-func offers(told *exchange.Explanation, width int) string {
+func offers(told *explain.Explanation, width int) string {
 	t := table{indent: "    "}
 	for i := range told.Offers {
 		o := &told.Offers[i]
@@ -20,9 +20,9 @@ func offers(told *exchange.Explanation, width int) string {
 	i := 0
 	for line := range strings.Lines(t.String()) {
 		text.WriteString(line)
-		for _, taken := range told.Offers[i].Taken {
+		for _, taken := range told.Offers[i].Claims {
 			const indent = "      "
-			for _, part := range wrapped("taken up by "+taken.Lead+": "+taken.Stands(), width-len(indent)) {
+			for _, part := range wrapped("taken up by "+taken.Lead+": "+taken.Summary(), width-len(indent)) {
 				text.WriteString(indent + part + "\n")
 			}
 		}
@@ -33,7 +33,7 @@ func offers(told *exchange.Explanation, width int) string {
 
 // offered is what a candidate's bid came to, as its seller saw it: who asks who
 // would buy is offered every bid that stands, so none of them has won or lost.
-func offered(told *exchange.Explanation, c *exchange.Candidate) string {
+func offered(told *explain.Explanation, c *explain.Candidate) string {
 	for i := range told.Offers {
 		if told.Kind == "availability" && told.Offers[i].Buyer == c.Buyer {
 			return "offered"
@@ -43,14 +43,14 @@ func offered(told *exchange.Explanation, c *exchange.Candidate) string {
 }
 
 // answered is what the call was answered, in a line of the timeline.
-func answered(told *exchange.Explanation) string {
-	text := fmt.Sprintf("HTTP %d, %s", told.Answer.Status, told.Answer.Says)
+func answered(told *explain.Explanation) string {
+	text := fmt.Sprintf("HTTP %d, %s", told.Answer.Status, told.Answer.Result)
 	switch {
-	case told.Answer.Says == "bid" && len(told.Offers) > 1:
+	case told.Answer.Result == "bid" && len(told.Offers) > 1:
 		text += fmt.Sprint("s: ", len(told.Offers))
-	case told.Answer.Says == "bid" && len(told.Offers) == 1:
+	case told.Answer.Result == "bid" && len(told.Offers) == 1:
 		text += " " + told.Offers[0].Payout.String()
-	case told.Answer.Reason != "" && told.Answer.Reason != told.Answer.Says:
+	case told.Answer.Reason != "" && told.Answer.Reason != told.Answer.Result:
 		text += ", " + told.Answer.Reason
 	case told.Answer.Status >= 500:
 		text += "; the delivery goes on"

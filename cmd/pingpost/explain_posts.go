@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"pingpost/cmd/pingpost/exchange"
+	"pingpost/exchange/explain"
 )
 
 // decisionOf is what was decided at first, once it was durable.
-func decisionOf(told *exchange.Explanation) string {
+func decisionOf(told *explain.Explanation) string {
 	switch {
 	case told.LeadID == "" && len(told.Offers) > 0:
 		return "the best bid is that of " + told.Offers[0].Buyer
@@ -24,17 +24,17 @@ func decisionOf(told *exchange.Explanation) string {
 }
 
 // posted is the way of a lead to one buyer.
-func posted(post *exchange.Post) []moment {
+func posted(post *explain.Post) []moment {
 	moments := append(make([]moment, 0, 1+len(post.Tries)+len(post.Settlements)), moment{
 		at: post.Intended, who: post.Buyer, what: "post",
 		detail: fmt.Sprintf("for %s, payout %s", post.Price, post.Payout),
 	})
 	for i := range post.Tries {
 		try := &post.Tries[i]
-		moments = append(moments, moment{at: try.Ended, who: post.Buyer, what: fmt.Sprintf("try %d failed", try.Attempt), detail: failureOf(try.Status, try.Fault)})
+		moments = append(moments, moment{at: try.Ended, who: post.Buyer, what: fmt.Sprintf("try %d %s", try.Attempt, endOf(try)), detail: failureOf(try.Status, try.Fault, try.Code)})
 	}
 	for i := range post.Settlements {
-		s, what := &post.Settlements[i], post.Settlements[i].Came
+		s, what := &post.Settlements[i], post.Settlements[i].Outcome
 		if what == "refused" && s.Status == 0 {
 			what = "not reached" // the log calls both the same: the buyer has not got it
 		}
@@ -45,12 +45,12 @@ func posted(post *exchange.Post) []moment {
 
 // recorded is the sale to a buyer without an endpoint, where it came about because
 // those before it refused the lead; not ok: there is none.
-func recorded(told *exchange.Explanation) (m moment, ok bool) {
+func recorded(told *explain.Explanation) (m moment, ok bool) {
 	if told.LeadID == "" || told.Price == nil || told.Payout == nil || len(told.Posts) == 0 {
 		return m, false
 	}
 	last := &told.Posts[len(told.Posts)-1]
-	if len(last.Settlements) == 0 || slices.ContainsFunc(told.Posts, func(p exchange.Post) bool { return p.Buyer == told.Buyer }) {
+	if len(last.Settlements) == 0 || slices.ContainsFunc(told.Posts, func(p explain.Post) bool { return p.Buyer == told.Buyer }) {
 		return m, false
 	}
 	return moment{
@@ -59,23 +59,41 @@ func recorded(told *exchange.Explanation) (m moment, ok bool) {
 	}, true
 }
 
-// failureOf is why a try came to nothing.
-func failureOf(status uint32, fault exchange.Fault) string {
-	switch {
-	case status != 0 && fault != "":
-		return fmt.Sprintf("HTTP %d, %s", status, fault.Words())
-	case status != 0:
-		return fmt.Sprintf("HTTP %d", status)
-	case fault != "":
-		return fault.Words()
+// endOf says how a try ended.
+func endOf(try *explain.Try) string {
+	switch try.Verdict {
+	case "refused":
+		return "refused"
+	case "busy":
+		return "busy"
+	case "unreached":
+		return "not reached"
 	}
-	return "no answer to go by"
+	return "failed"
+}
+
+// failureOf says why a try did not end the matter.
+func failureOf(status uint32, fault explain.Fault, code string) string {
+	var words []string
+	if status != 0 {
+		words = append(words, fmt.Sprintf("HTTP %d", status))
+	}
+	if fault != "" {
+		words = append(words, fault.Description())
+	}
+	if code != "" {
+		words = append(words, code)
+	}
+	if len(words) == 0 {
+		return "no answer to go by"
+	}
+	return strings.Join(words, ", ")
 }
 
 // settlementOf tells of what settles a post; of what leaves it open, only that: the
 // try on which it rests has its own line, or is under way.
-func settlementOf(s *exchange.Settlement) string {
-	if s.Came == "pending" {
+func settlementOf(s *explain.Settlement) string {
+	if s.Outcome == "pending" {
 		if s.Status == 0 && s.Fault == "" {
 			return "taken up after a restart; the tries go on"
 		}
@@ -86,7 +104,7 @@ func settlementOf(s *exchange.Settlement) string {
 		words = append(words, fmt.Sprintf("HTTP %d after %s ms", s.Status, milliseconds(int64(s.Elapsed))))
 	}
 	if s.Fault != "" {
-		words = append(words, s.Fault.Words())
+		words = append(words, s.Fault.Description())
 	}
 	for _, word := range []struct{ says, text string }{
 		{"", s.Code}, {"their id ", s.BuyerLead}, {"then to ", s.Next},

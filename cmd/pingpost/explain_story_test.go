@@ -13,8 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"pingpost/cmd/pingpost/exchange"
 	"pingpost/engine/market"
+	"pingpost/exchange"
+	"pingpost/exchange/explain"
 	"pingpost/loadtest/refbuyer"
 )
 
@@ -207,7 +208,7 @@ func (b *bazaar) explained(id string) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	var told exchange.Explanation
+	var told explain.Explanation
 	if err := json.Unmarshal([]byte(counted(string(document))), &told); err != nil {
 		b.t.Fatal(err)
 	}
@@ -238,7 +239,7 @@ func counted(document string) string {
 }
 
 // still has everything happen at once, but for what is due at a time that was given.
-func still(told *exchange.Explanation) {
+func still(told *explain.Explanation) {
 	shift := began - told.Received
 	told.Received, told.Decided, told.BidsDue = began, began, told.BidsDue+shift
 	if told.Answer != nil {

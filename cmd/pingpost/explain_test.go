@@ -8,53 +8,58 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"pingpost/cmd/pingpost/exchange"
-	"pingpost/cmd/pingpost/exchange/golden"
+	"pingpost/exchange/explain"
+	"pingpost/exchange/golden"
 )
 
 // began is when everything in these tests arrives.
-const began exchange.Instant = 1_795_183_200_000_000_000
+const began explain.Instant = 1_795_183_200_000_000_000
 
-func after(milliseconds int64) exchange.Instant {
-	return began + exchange.Instant(milliseconds*1_000_000)
+func after(milliseconds int64) explain.Instant {
+	return began + explain.Instant(milliseconds*1_000_000)
 }
 
-func dollars(cents int64) *exchange.Amount {
-	return &exchange.Amount{Amount: exchange.Millionths(cents * 10_000), Currency: "USD"}
+func dollars(cents int64) *explain.Amount {
+	return &explain.Amount{Amount: explain.Millionths(cents * 10_000), Currency: "USD"}
 }
 
 // auctioned is a lead that four buyers were asked for: the best refuses it, the
 // next has it at the third try.
-func auctioned() *exchange.Explanation {
-	return &exchange.Explanation{
+func auctioned() *explain.Explanation {
+	return &explain.Explanation{
 		Kind: "ingest", ID: "lead_01jd0000000000000000000001", LeadID: "lead_01jd0000000000000000000001",
 		AuctionID: "auc_01jd0000000000000000000002", RequestID: "req_01jd0000000000000000000003",
 		Supplier: "sup_acme", Campaign: "cmp_auto", Method: "ping_post", Catalog: 3,
 		Received: began, Decided: after(2003), BidsDue: after(2000), Settled: after(5250),
 		Status: "ACCEPTED", Delivery: "delivered",
-		Answer: &exchange.Answer{At: after(5000), Status: 201, Says: "ACCEPTED"},
+		Answer: &explain.Answer{At: after(5000), Status: 201, Result: "ACCEPTED"},
 		Why:    "Sold to buy_blue for 9 USD, which has acknowledged it. Before that buy_red did not take it: HTTP 422 score_too_low.",
 		Buyer:  "buy_blue", Price: dollars(900), Payout: dollars(720), Margin: dollars(180),
 		Fields: map[string]json.RawMessage{"state": json.RawMessage(`"CA"`), "vehicle_count": json.RawMessage("2"), "tcpa_consent": json.RawMessage("true")},
-		Candidates: []exchange.Candidate{
-			{Buyer: "buy_red", Seat: 1, Outcome: "post_rejected", Asked: true, Elapsed: 120_000_000, Bid: dollars(1250), Payout: dollars(1000), Until: after(5000), Status: 200},
-			{Buyer: "buy_blue", Seat: 0, Outcome: "won", Asked: true, Elapsed: 410_500_000, Bid: dollars(900), Payout: dollars(720), Until: after(5000), Status: 200},
-			{Buyer: "buy_slow", Seat: 2, Outcome: "timeout", Asked: true, Elapsed: 2_000_000_000, Fault: "timeout"},
-			{Buyer: "buy_choosy", Seat: 5, Outcome: "no_bid", Asked: true, Elapsed: 80_000_000, Status: 200, Reason: "score_too_low"},
+		Candidates: []explain.Candidate{
+			{Buyer: "buy_red", Seat: 1, Outcome: "post_rejected", Pinged: true, Elapsed: 120_000_000, Bid: dollars(1250), Payout: dollars(1000), Until: after(5000), Status: 200},
+			{Buyer: "buy_blue", Seat: 0, Outcome: "won", Pinged: true, Elapsed: 410_500_000, Bid: dollars(900), Payout: dollars(720), Until: after(5000), Status: 200},
+			{Buyer: "buy_slow", Seat: 2, Outcome: "timeout", Pinged: true, Elapsed: 2_000_000_000, Fault: "timeout"},
+			{Buyer: "buy_choosy", Seat: 5, Outcome: "no_bid", Pinged: true, Elapsed: 80_000_000, Status: 200, Reason: "score_too_low"},
 			{Buyer: "buy_full", Seat: 3, Outcome: "capped"},
 			{Buyer: "buy_nevada", Seat: 4, Outcome: "wrong_state"},
 			{Seat: 6, Outcome: "unhealthy"},
 		},
-		Posts: []exchange.Post{
-			{Buyer: "buy_red", Intended: after(2003), Price: dollars(1250), Payout: dollars(1000), Settlements: []exchange.Settlement{
-				{At: after(2090), Came: "refused", Status: 422, Elapsed: 86_000_000, Code: "score_too_low", Next: "buy_blue"},
+		Posts: []explain.Post{
+			{Buyer: "buy_red", Intended: after(2003), Price: dollars(1250), Payout: dollars(1000), Settlements: []explain.Settlement{
+				{At: after(2090), Outcome: "refused", Status: 422, Elapsed: 86_000_000, Code: "score_too_low", Next: "buy_blue"},
 			}},
 			{
 				Buyer: "buy_blue", Intended: after(2090), Price: dollars(900), Payout: dollars(720),
-				Tries: []exchange.Try{{Attempt: 1, Ended: after(2140), Status: 503}, {Attempt: 2, Ended: after(3160), Fault: "connect"}},
-				Settlements: []exchange.Settlement{
-					{At: after(5000), Came: "pending", Fault: "connect"},
-					{At: after(5250), Came: "delivered", Status: 201, Failed: 2, Elapsed: 88_000_000, BuyerLead: "L-77"},
+				Tries: []explain.Try{
+					{Attempt: 1, Ended: after(2140), Status: 503, Verdict: "unknown"},
+					{Attempt: 2, Ended: after(3160), Fault: "connect", Verdict: "unreached"},
+					{Attempt: 3, Ended: after(4165), Status: 422, Verdict: "refused", Code: "duplicate_lead"},
+					{Attempt: 4, Ended: after(4700), Status: 429, Verdict: "busy"},
+				},
+				Settlements: []explain.Settlement{
+					{At: after(5000), Outcome: "pending", Fault: "connect"},
+					{At: after(5250), Outcome: "delivered", Status: 201, Failed: 2, Elapsed: 88_000_000, BuyerLead: "L-77"},
 				},
 			},
 		},
@@ -76,14 +81,14 @@ func readable(t *testing.T, name, got string) {
 func TestExplainedAuction(t *testing.T) { readable(t, "explain_auction", explained(auctioned())) }
 
 // pinged is a seller's ping, whose best bid refuses the lead: so it is nobody's.
-func pinged() *exchange.Explanation {
+func pinged() *explain.Explanation {
 	ping := auctioned()
 	ping.Kind, ping.ID, ping.LeadID, ping.SellerID = "ping", ping.AuctionID, "", "theirs-1"
 	ping.Status, ping.Delivery, ping.Posts, ping.Hops = "BID", "", nil, 1
 	ping.Buyer, ping.Price, ping.Payout, ping.Margin = "", nil, nil, nil
 	ping.Candidates[0].Outcome, ping.Candidates[1].Outcome = "won", "lost"
-	ping.Answer = &exchange.Answer{At: after(2003), Status: 200, Says: "bid"}
-	ping.Offers = []exchange.Offer{{Buyer: "buy_red", Price: dollars(1250), Payout: dollars(1000), Until: after(5000)}}
+	ping.Answer = &explain.Answer{At: after(2003), Status: 200, Result: "bid"}
+	ping.Offers = []explain.Offer{{Buyer: "buy_red", Price: dollars(1250), Payout: dollars(1000), Until: after(5000)}}
 	ping.Why = "buy_red bid the most, 12.5 USD, of 2 bids that stand; the seller was offered 10 USD. No lead took it up."
 	ping.Notes = []string{"What is not listed here is found by the request id of its answer."}
 	return ping
@@ -91,25 +96,25 @@ func pinged() *exchange.Explanation {
 
 // postedAt is a lead that came for the best bid of that ping, when its buyer had gone
 // away: the seller was told 502, and it goes on.
-func postedAt(ping *exchange.Explanation) *exchange.Explanation {
+func postedAt(ping *explain.Explanation) *explain.Explanation {
 	lead := auctioned()
 	lead.Kind, lead.SellerID, lead.BidsDue, lead.Received, lead.Decided, lead.Settled = "post", "u-1", 0, after(3000), after(3001), 0
 	lead.Delivery, lead.Buyer, lead.Price, lead.Payout, lead.Margin = "pending", "buy_red", dollars(1250), dollars(1000), dollars(250)
-	lead.Candidates = []exchange.Candidate{{Buyer: "buy_red", Seat: 1, Outcome: "post_pending"}}
-	lead.Posts = []exchange.Post{{
+	lead.Candidates = []explain.Candidate{{Buyer: "buy_red", Seat: 1, Outcome: "post_pending"}}
+	lead.Posts = []explain.Post{{
 		Buyer: "buy_red", Intended: after(3001), Price: dollars(1250), Payout: dollars(1000),
-		Tries: []exchange.Try{
+		Tries: []explain.Try{
 			{Attempt: 1, Ended: after(3002), Fault: "connect"}, {Attempt: 2, Ended: after(4003), Fault: "broken"}, {Attempt: 3, Ended: after(6004), Status: 200, Fault: "malformed"},
 		},
-		Settlements: []exchange.Settlement{{At: after(6004), Came: "pending", Status: 200, Fault: "malformed"}},
+		Settlements: []explain.Settlement{{At: after(6004), Outcome: "pending", Status: 200, Fault: "malformed"}},
 	}}
-	lead.Answer = &exchange.Answer{At: after(6004), Status: 502, Says: "buyer_unavailable"}
+	lead.Answer = &explain.Answer{At: after(6004), Status: 502, Result: "buyer_unavailable"}
 	lead.Why = "It is buy_red's, for 12.5 USD, but not acknowledged yet; the post is tried on. When the answer was due the buyer had not " +
 		"acknowledged it: the seller was answered 502 buyer_unavailable, and the delivery went on."
 	lead.Truncated = true
 	ping.Status, ping.Notes = "TAKEN", nil
 	ping.Buyer, ping.Price, ping.Payout, ping.Margin = lead.Buyer, lead.Price, lead.Payout, lead.Margin
-	ping.Offers[0].Taken = []exchange.Taken{{Lead: lead.ID, Status: "ACCEPTED", Delivery: "pending"}}
+	ping.Offers[0].Claims = []explain.Claim{{Lead: lead.ID, Status: "ACCEPTED", Delivery: "pending"}}
 	ping.Why = strings.Replace(ping.Why, "No lead took it up.", lead.ID+" took it up: ACCEPTED, pending.", 1)
 	return lead
 }
@@ -122,7 +127,7 @@ func TestExplainedPing(t *testing.T) {
 	lead := postedAt(ping)
 	lead.Auction = ping
 	readable(t, "explain_post", explained(lead))
-	lead.Auction, ping.Leads = nil, []*exchange.Explanation{lead}
+	lead.Auction, ping.Leads = nil, []*explain.Explanation{lead}
 	readable(t, "explain_ping", explained(ping))
 	lead.Test = true
 	if text := explained(lead); !strings.Contains(text, "post for "+lead.Campaign+", ping_post, configuration 3, a test\n") {
@@ -136,9 +141,9 @@ func TestExplainedChoice(t *testing.T) {
 	ping := pinged()
 	ping.Kind, ping.ID, ping.SellerID, ping.Hops, ping.Notes = "availability", "ping_01jd0000000000000000000002", "", 0, nil
 	ping.Status, ping.Buyer, ping.Price, ping.Payout, ping.Margin = "SOLD", "buy_blue", dollars(900), dollars(720), dollars(180)
-	ping.Offers = append(ping.Offers, exchange.Offer{Buyer: "buy_blue", Price: dollars(900), Payout: dollars(720), Until: after(4500)})
-	ping.Offers[0].Taken = []exchange.Taken{{Lead: "lead_01jd0000000000000000000003", Status: "UNMATCHED", Delivery: "failed", Reason: "post_rejected"}}
-	ping.Offers[1].Taken = []exchange.Taken{{Lead: "lead_01jd0000000000000000000001", Status: "ACCEPTED", Delivery: "none"}}
+	ping.Offers = append(ping.Offers, explain.Offer{Buyer: "buy_blue", Price: dollars(900), Payout: dollars(720), Until: after(4500)})
+	ping.Offers[0].Claims = []explain.Claim{{Lead: "lead_01jd0000000000000000000003", Status: "UNMATCHED", Delivery: "failed", Reason: "post_rejected"}}
+	ping.Offers[1].Claims = []explain.Claim{{Lead: "lead_01jd0000000000000000000001", Status: "ACCEPTED", Delivery: "none"}}
 	ping.Why = "The supplier could choose among 2 bids that stand."
 	readable(t, "explain_choice", explained(ping))
 }
@@ -146,13 +151,13 @@ func TestExplainedChoice(t *testing.T) {
 // TestExplainedRefusals: a buyer that said no is told apart from one that was not
 // reached; the log calls both refused.
 func TestExplainedRefusals(t *testing.T) {
-	for want, s := range map[string]exchange.Settlement{
+	for want, s := range map[string]explain.Settlement{
 		"  2090.0  buy  refused    HTTP 403 after 0.0 ms, forbidden\n":            {Status: 403, Code: "forbidden"},
 		"  2090.0  buy  not reached    no connection, then to other\n":            {Fault: "connect", Next: "other"},
 		"  2090.0  buy  refused    HTTP 200 after 0.0 ms, the connection broke\n": {Status: 200, Fault: "broken"},
 	} {
-		s.At, s.Came = after(2090), "refused"
-		told := &exchange.Explanation{Received: began, Decided: began, Posts: []exchange.Post{{Buyer: "buy", Intended: began, Settlements: []exchange.Settlement{s}}}}
+		s.At, s.Outcome = after(2090), "refused"
+		told := &explain.Explanation{Received: began, Decided: began, Posts: []explain.Post{{Buyer: "buy", Intended: began, Settlements: []explain.Settlement{s}}}}
 		if text := timeline(told, columns); !strings.HasSuffix(text, want) {
 			t.Errorf("no %s at the end of\n%s", want, text)
 		}
@@ -167,25 +172,25 @@ func TestExplainedAfterTheSale(t *testing.T) {
 	day := int64(24 * 60 * 60 * 1000)
 	told.Status = "returned"
 	told.Why += " buy_blue gave it back: 9 USD went back to the buyer, and 7.2 USD of the payout were taken back."
-	told.Reports = []exchange.Report{
+	told.Reports = []explain.Report{
 		{At: after(60_000), By: "buyer", Buyer: "buy_blue", Result: "done", From: "ACCEPTED", To: "contacted", Occurred: after(50_000)},
 		{At: after(70_000), By: "buyer", Buyer: "buy_blue", Result: "none", From: "contacted", To: "contacted"},
 		{At: after(2 * day), By: "buyer", Buyer: "buy_blue", Result: "waits", From: "contacted", To: "returned", Reason: "wrong_number"},
 		{At: after(3 * day), By: "operator", Buyer: "buy_blue", Result: "done", From: "contacted", To: "returned", Credit: dollars(900), Reversed: dollars(720), Caps: 2},
 		{At: after(4 * day), By: "buyer", Buyer: "buy_blue", Result: "not_now", From: "returned", To: "sold"},
 	}
-	told.Webhooks = []exchange.Webhook{
-		{Type: "lead.posted", Owed: after(5250), State: "delivered", Attempts: []exchange.HookAttempt{
+	told.Webhooks = []explain.Webhook{
+		{Type: "lead.posted", Created: after(5250), State: "delivered", Attempts: []explain.WebhookAttempt{
 			{Attempt: 1, At: after(5300), Outcome: "failed", Fault: "connect", Next: after(65_300)},
 			{Attempt: 2, At: after(65_310), Outcome: "delivered", Status: 200},
 		}},
-		{Type: "lead.contacted", Owed: after(60_000), State: "dropped", Attempts: []exchange.HookAttempt{
+		{Type: "lead.contacted", Created: after(60_000), State: "dropped", Attempts: []explain.WebhookAttempt{
 			{Attempt: 1, At: after(60_010), Outcome: "dead", Status: 500},
 			{At: after(70_000), Outcome: "resent"},
 			{Attempt: 1, At: after(70_010), Outcome: "dead", Status: 500},
 			{At: after(80_000), Outcome: "dropped"},
 		}},
-		{Type: "lead.returned", Owed: after(3 * day), State: "pending"},
+		{Type: "lead.returned", Created: after(3 * day), State: "pending"},
 	}
 	readable(t, "explain_returned", explained(told))
 }
@@ -198,7 +203,7 @@ func TestExplainedWebhooks(t *testing.T) {
 		"gone":    "lead.posted: owed; its end is not among what was read",
 	} {
 		told := auctioned()
-		told.Webhooks = []exchange.Webhook{{Type: "lead.posted", Owed: after(9000), State: state}}
+		told.Webhooks = []explain.Webhook{{Type: "lead.posted", Created: after(9000), State: state}}
 		if text := timeline(told, columns); !strings.HasSuffix(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("%s:\n%s", state, text)
 		}
@@ -209,19 +214,19 @@ func TestExplainedWebhooks(t *testing.T) {
 // is not told as if it had been.
 func TestExplainedReports(t *testing.T) {
 	for _, row := range []struct {
-		report            exchange.Report
+		report            explain.Report
 		who, what, detail string
 	}{
-		{exchange.Report{By: "buyer", Result: "done", To: "sold"}, "buy", "reports sold", ""},
-		{exchange.Report{By: "buyer", Result: "done", To: "returned"}, "buy", "returns it", ""},
-		{exchange.Report{By: "buyer", Result: "waits", To: "returned"}, "buy", "asks to return", "it waits for the operator"},
-		{exchange.Report{By: "buyer", Result: "not_now", To: "returned"}, "buy", "asks to return", "not taken: not from where the lead stands"},
-		{exchange.Report{By: "buyer", Result: "invalid", To: "sold"}, "buy", "reports sold", "not taken: the report is not in order"},
-		{exchange.Report{By: "operator", Result: "done", To: "returned"}, "operator", "grants the return", ""},
-		{exchange.Report{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
+		{explain.Report{By: "buyer", Result: "done", To: "sold"}, "buy", "reports sold", ""},
+		{explain.Report{By: "buyer", Result: "done", To: "returned"}, "buy", "returns it", ""},
+		{explain.Report{By: "buyer", Result: "waits", To: "returned"}, "buy", "asks to return", "it waits for the operator"},
+		{explain.Report{By: "buyer", Result: "not_now", To: "returned"}, "buy", "asks to return", "not taken: not from where the lead stands"},
+		{explain.Report{By: "buyer", Result: "invalid", To: "sold"}, "buy", "reports sold", "not taken: the report is not in order"},
+		{explain.Report{By: "operator", Result: "done", To: "returned"}, "operator", "grants the return", ""},
+		{explain.Report{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
 	} {
 		row.report.Buyer = "buy"
-		got := reported(&exchange.Explanation{Reports: []exchange.Report{row.report}})
+		got := reported(&explain.Explanation{Reports: []explain.Report{row.report}})
 		if len(got) != 1 || got[0].who != row.who || got[0].what != row.what || got[0].detail != row.detail {
 			t.Errorf("%+v", got)
 		}
@@ -246,7 +251,7 @@ func TestExplainedCrash(t *testing.T) {
 // reads one by one, with names and words as long as they may be.
 func TestExplainedUnsold(t *testing.T) {
 	long := strings.Repeat("buyer-with-a-long-name-", 3)[:64]
-	told := &exchange.Explanation{
+	told := &explain.Explanation{
 		Kind: "ingest", ID: "lead_01jd0000000000000000000001", LeadID: "lead_01jd0000000000000000000001",
 		RequestID: "req_01jd0000000000000000000003", Supplier: "sup_acme", Campaign: "cmp_" + long[:60], Method: "waterfall", Catalog: 1,
 		Received: began, Decided: after(4), Status: "UNMATCHED", Reason: "caps_full", DuplicateOf: "lead_01jd0000000000000000000009",
@@ -254,21 +259,21 @@ func TestExplainedUnsold(t *testing.T) {
 		Fields: map[string]json.RawMessage{"note": json.RawMessage(`"` + strings.Repeat("x", 230) + `"`), "state": json.RawMessage(`"NV"`)},
 	}
 	for seat := range uint32(1234) {
-		told.Candidates = append(told.Candidates, exchange.Candidate{Buyer: long, Seat: seat, Outcome: "capped"})
+		told.Candidates = append(told.Candidates, explain.Candidate{Buyer: long, Seat: seat, Outcome: "capped"})
 	}
-	told.Candidates = append(told.Candidates, exchange.Candidate{
-		Buyer: long, Outcome: "wrong_currency", Asked: true, Elapsed: 3_000_000, Bid: dollars(99_999_999), Reason: strings.Repeat("r", 64), Fault: "unreadable", Status: 599,
+	told.Candidates = append(told.Candidates, explain.Candidate{
+		Buyer: long, Outcome: "wrong_currency", Pinged: true, Elapsed: 3_000_000, Bid: dollars(99_999_999), Reason: strings.Repeat("r", 64), Fault: "unreadable", Status: 599,
 	})
 	readable(t, "explain_unsold", explained(told))
 }
 
 // TestExplainedNothing: what little a ping without a campaign leaves.
 func TestExplainedNothing(t *testing.T) {
-	readable(t, "explain_no_campaign", explained(&exchange.Explanation{
+	readable(t, "explain_no_campaign", explained(&explain.Explanation{
 		Kind: "ping", ID: "auc_01jd0000000000000000000002", AuctionID: "auc_01jd0000000000000000000002", SellerID: "theirs-2",
 		RequestID: "req_01jd0000000000000000000003", Supplier: "sup_acme", Catalog: 1,
 		Received: began, Decided: began, BidsDue: began, Status: "NO_BID", Reason: "no_campaign",
-		Answer: &exchange.Answer{At: began, Status: 200, Says: "no_bid", Reason: "no_campaign"},
+		Answer: &explain.Answer{At: began, Status: 200, Result: "no_bid", Reason: "no_campaign"},
 		Why:    "None of the supplier's ping_post campaigns takes this vertical.",
 	}))
 }
@@ -333,13 +338,13 @@ func TestTheDecisionFollowsTheAnswers(t *testing.T) {
 // TestTimelineOfASaleRecordedAfterARefusal: the buyer without an endpoint has the
 // sale once the one before it refused, not when the lead arrived.
 func TestTimelineOfASaleRecordedAfterARefusal(t *testing.T) {
-	told := &exchange.Explanation{
+	told := &explain.Explanation{
 		ID: "lead_1", LeadID: "lead_1", Kind: "ingest", Supplier: "sup", Received: after(0), Decided: after(1),
 		Buyer: "buy_note", Price: dollars(1500), Payout: dollars(1200),
-		Candidates: []exchange.Candidate{{Buyer: "buy_form", Outcome: "post_rejected"}, {Buyer: "buy_note", Outcome: "won"}},
-		Posts: []exchange.Post{{
+		Candidates: []explain.Candidate{{Buyer: "buy_form", Outcome: "post_rejected"}, {Buyer: "buy_note", Outcome: "won"}},
+		Posts: []explain.Post{{
 			Buyer: "buy_form", Intended: after(1), Price: dollars(2000), Payout: dollars(1600),
-			Settlements: []exchange.Settlement{{At: after(7), Came: "refused", Status: 422, Next: "buy_note"}},
+			Settlements: []explain.Settlement{{At: after(7), Outcome: "refused", Status: 422, Next: "buy_note"}},
 		}},
 	}
 	text := timeline(told, columns)

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pingpost/cmd/pingpost/exchange"
+	"pingpost/exchange/explain"
 )
 
 // columns is how wide an explanation may be.
@@ -16,7 +16,7 @@ const columns = 100
 
 // explained is the whole explanation: of a lead, then of the ping whose bid it
 // was sold at; of a ping, then of the leads that were posted at its bid.
-func explained(told *exchange.Explanation) string {
+func explained(told *explain.Explanation) string {
 	text := section(told)
 	if told.Auction != nil {
 		text += "\nTHE PING BEFORE\n\n" + section(told.Auction)
@@ -31,7 +31,7 @@ func explained(told *exchange.Explanation) string {
 	return text
 }
 
-func section(told *exchange.Explanation) string {
+func section(told *explain.Explanation) string {
 	text := told.ID + "\n" + summary(told) + "\n" + paragraph(told.Why, columns)
 	if len(told.Offers) > 0 {
 		text += "\n" + offers(told, columns)
@@ -48,7 +48,7 @@ func section(told *exchange.Explanation) string {
 }
 
 // summary is what stands above the timeline.
-func summary(told *exchange.Explanation) string {
+func summary(told *explain.Explanation) string {
 	t := table{indent: "  "}
 	add := func(name, text string) {
 		for i, line := range wrapped(text, columns-len("  supplier  ")) {
@@ -77,7 +77,7 @@ func summary(told *exchange.Explanation) string {
 	return t.String()
 }
 
-func kindOf(told *exchange.Explanation) string {
+func kindOf(told *explain.Explanation) string {
 	if told.Campaign == "" {
 		return told.Kind + ", for no campaign"
 	}
@@ -95,7 +95,7 @@ func kindOf(told *exchange.Explanation) string {
 	return text
 }
 
-func moneyOf(told *exchange.Explanation) string {
+func moneyOf(told *explain.Explanation) string {
 	if told.Price == nil || told.Payout == nil || told.Margin == nil {
 		return ""
 	}
@@ -111,7 +111,7 @@ func moneyOf(told *exchange.Explanation) string {
 	return text
 }
 
-func fieldsOf(told *exchange.Explanation) string {
+func fieldsOf(told *explain.Explanation) string {
 	words := make([]string, 0, len(told.Fields))
 	for _, name := range slices.Sorted(maps.Keys(told.Fields)) {
 		words = append(words, name+"="+string(told.Fields[name]))

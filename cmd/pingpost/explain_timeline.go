@@ -7,12 +7,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pingpost/cmd/pingpost/exchange"
+	"pingpost/exchange/explain"
 )
 
 // moment is one line of a timeline.
 type moment struct {
-	at     exchange.Instant
+	at     explain.Instant
 	who    string
 	what   string
 	bar    string
@@ -30,7 +30,7 @@ const (
 // timeline tells an explanation line by line, in order, width columns wide at most. Instants are rounded to
 // the millisecond and answer times are not, so what must have come before the
 // decision may seem to be a little later: then the decision is told with it.
-func timeline(told *exchange.Explanation, width int) string {
+func timeline(told *explain.Explanation, width int) string {
 	moments := []moment{{at: told.Received, what: "arrived", detail: dateOf(told.Received)}}
 	moments = append(moments, unasked(told)...)
 	moments = append(moments, asked(told)...)
@@ -61,7 +61,7 @@ func timeline(told *exchange.Explanation, width int) string {
 }
 
 // laid puts moments into columns; details that are too long go on below.
-func laid(moments []moment, from exchange.Instant, width int) string {
+func laid(moments []moment, from explain.Instant, width int) string {
 	t := table{indent: "  "}
 	used := len(t.indent)
 	widths := [4]int{len("ms")}
@@ -95,7 +95,7 @@ func laid(moments []moment, from exchange.Instant, width int) string {
 func milliseconds(nanoseconds int64) string { return fmt.Sprintf("%.1f", float64(nanoseconds)/1e6) }
 
 // dateOf is a time as the document has it.
-func dateOf(at exchange.Instant) string {
+func dateOf(at explain.Instant) string {
 	text, err := at.MarshalJSON()
 	if err != nil {
 		return ""
@@ -104,11 +104,11 @@ func dateOf(at exchange.Instant) string {
 }
 
 // asked are the buyers that were pinged, each when it answered.
-func asked(told *exchange.Explanation) (moments []moment) {
+func asked(told *explain.Explanation) (moments []moment) {
 	for i := range told.Candidates {
-		if c := &told.Candidates[i]; c.Asked {
+		if c := &told.Candidates[i]; c.Pinged {
 			moments = append(moments, moment{
-				at: told.Received + exchange.Instant(c.Elapsed), who: nameOf(c), what: offered(told, c),
+				at: told.Received + explain.Instant(c.Elapsed), who: nameOf(c), what: offered(told, c),
 				bar: bar(int64(c.Elapsed), int64(told.BidsDue-told.Received)), detail: answerOf(c),
 			})
 		}
@@ -126,7 +126,7 @@ func bar(of, whole int64) string {
 }
 
 // answerOf is what a buyer answered to a ping.
-func answerOf(c *exchange.Candidate) string {
+func answerOf(c *explain.Candidate) string {
 	var words []string
 	if c.Bid != nil {
 		bid := "bid " + c.Bid.String()
@@ -139,7 +139,7 @@ func answerOf(c *exchange.Candidate) string {
 		words = append(words, fmt.Sprintf("HTTP %d", c.Status))
 	}
 	if c.Fault != "" && string(c.Fault) != c.Outcome {
-		words = append(words, c.Fault.Words())
+		words = append(words, c.Fault.Description())
 	}
 	if c.Reason != "" {
 		words = append(words, c.Reason)
@@ -150,7 +150,7 @@ func answerOf(c *exchange.Candidate) string {
 // unasked are the candidates that were not pinged: one by one, or, where many came
 // to the same, some of them and a count. Those that were posted to are told of by
 // their posts, and whoever had the sale recorded after a refusal by that.
-func unasked(told *exchange.Explanation) (moments []moment) {
+func unasked(told *explain.Explanation) (moments []moment) {
 	at := told.Decided
 	if told.BidsDue != 0 {
 		at = told.Received
@@ -160,14 +160,14 @@ func unasked(told *exchange.Explanation) (moments []moment) {
 	var outcomes []string
 	for i := range told.Candidates {
 		c := &told.Candidates[i]
-		if c.Asked || after.who != "" && c.Buyer == after.who || slices.ContainsFunc(told.Posts, func(p exchange.Post) bool { return p.Buyer == c.Buyer }) {
+		if c.Pinged || after.who != "" && c.Buyer == after.who || slices.ContainsFunc(told.Posts, func(p explain.Post) bool { return p.Buyer == c.Buyer }) {
 			continue
 		}
 		if counts[c.Outcome]++; counts[c.Outcome] == 1 {
 			outcomes = append(outcomes, c.Outcome)
 		}
 		if counts[c.Outcome] <= unaskedMax {
-			moments = append(moments, moment{at: at, who: nameOf(c), what: c.Outcome})
+			moments = append(moments, moment{at: at, who: nameOf(c), what: c.Outcome, detail: answerOf(c)})
 		}
 	}
 	for _, outcome := range outcomes {
@@ -179,7 +179,7 @@ func unasked(told *exchange.Explanation) (moments []moment) {
 }
 
 // nameOf is a candidate's buyer, or where it sat.
-func nameOf(c *exchange.Candidate) string {
+func nameOf(c *explain.Candidate) string {
 	if c.Buyer == "" {
 		return fmt.Sprintf("seat %d", c.Seat)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/config"
 	"pingpost/engine/market"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/loadtest/scenario"
-	"pingpost/server/config"
 )
 
 var loadSecretsOfTest = &loadSecrets{apiKey: "key", client: "client-secret", password: "password", webhook: "whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"}
@@ -108,8 +107,8 @@ buyers: [{count: 3, bid: "4.5", caps: true}, {count: 1, bid: "9", recorded: true
 	var seats []string
 	for _, id := range ingests {
 		c := catalog.Campaigns[market.CampaignID(id)]
-		for i := range c.Lineup {
-			seats = append(seats, string(c.Lineup[i].Buyer.ID)+"="+c.Lineup[i].Price.String())
+		for i := range c.FilterSets {
+			seats = append(seats, string(c.FilterSets[i].Buyer.ID)+"="+c.FilterSets[i].Price.String())
 		}
 		if c.Duplicates.Window == 0 {
 			t.Errorf("%s looks for no duplicates", id)
@@ -119,7 +118,7 @@ buyers: [{count: 3, bid: "4.5", caps: true}, {count: 1, bid: "9", recorded: true
 		t.Errorf("the seats are %s", got)
 	}
 	auction := catalog.Campaigns["cmp_0_00000"]
-	if len(auction.Lineup) != 3 || auction.Method != market.PingPost || auction.Vertical != loadVertical || auction.Duplicates.Window != 0 {
+	if len(auction.FilterSets) != 3 || auction.Method != market.PingPost || auction.Vertical != loadVertical || auction.Duplicates.Window != 0 {
 		t.Errorf("%+v", auction)
 	}
 	if catalog.Buyers["buy_4"].Post != nil || catalog.Buyers["buy_1"].Post == nil || len(catalog.Buyers["buy_1"].Caps) != 1 || len(catalog.Buyers["buy_4"].Caps) != 0 {
@@ -200,11 +199,6 @@ func TestTheBuyersSayWhereTheyAre(t *testing.T) {
 			t.Errorf("nobody is at %s", url)
 		}
 	}
-}
-
-func answers(ctx context.Context, url string) bool {
-	_, err := (&demoExchange{set: new(demoSet)}).get(ctx, url)
-	return err == nil
 }
 
 // TestBuyersAtFault: a file that is none is told, and nobody listens.

@@ -125,7 +125,7 @@ func (h *loadHouse) startExchange(ctx context.Context, config []byte) (err error
 	if err != nil {
 		return err
 	}
-	h.target.Addr, h.target.Admin = bare(public), private
+	h.target.Addr, h.target.Admin = public, private
 	for limit := time.Now().Add(patience); ; {
 		if ready(ctx, private) {
 			return nil
@@ -136,8 +136,11 @@ func (h *loadHouse) startExchange(ctx context.Context, config []byte) (err error
 	}
 }
 
-func ready(ctx context.Context, private string) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, private+"/readyz", http.NoBody)
+func ready(ctx context.Context, private string) bool { return answers(ctx, private+"/readyz") }
+
+// answers reports whether a GET of the URL gets a 200.
+func answers(ctx context.Context, url string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return false
 	}

@@ -25,7 +25,7 @@ limits: {refused: 1, late: 10s}
 // own load test, in words that say how; the one that is whole passes it.
 func TestAnExchangeThatErrsIsSeen(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the program three times")
+		t.Skip("long: make test-long builds the program three times")
 	}
 	scenario := filepath.Join(t.TempDir(), "hurried.yaml")
 	rewrite(t, scenario, hurried)
@@ -40,11 +40,11 @@ func TestAnExchangeThatErrsIsSeen(t *testing.T) {
 			Old: "	return c.engine.opt.Buyers.Post(req)", New: "	_ = req\n	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}",
 		}}, []string{"wrong: buy_1 does not have ", "not held: accounts that differ"}},
 		{"it pays too much, and is rude", []mutant.Mutation{{
-			Name: "a cent more is told", File: "server/respond.go",
+			Name: "a cent more is told", File: "server/wire/value.go",
 			Old: "body = amount.AppendJSON(", New: "body = (amount + 10_000).AppendJSON(",
 		}, {
-			Name: "nobody is told when to come again", File: "server/limit.go",
-			Old: `header.SetBytesV("Retry-After",`, New: `header.SetBytesV("X-Later",`,
+			Name: "nobody is told when to come again", File: "server/httperror/write.go",
+			Old: `Header.SetBytesV("Retry-After",`, New: `Header.SetBytesV("X-Later",`,
 		}}, []string{"wrong: buy_1 owes ", "without Retry-After", "not held: accounts that differ"}},
 	} {
 		program := filepath.Join(t.TempDir(), "pingpost")

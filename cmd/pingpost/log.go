@@ -9,14 +9,15 @@ import (
 	"os"
 	"time"
 
-	"pingpost/cmd/pingpost/exchange"
 	"pingpost/engine/event"
+	"pingpost/exchange"
+	"pingpost/keys/vault"
 	"pingpost/wal"
 )
 
 type logCmd struct {
 	Dump   dumpCmd   `cmd:"" help:"Print the log's facts, one JSON object a line. Contact data is left out."`
-	Verify verifyCmd `cmd:"" help:"Check every byte of the log, the archive and the snapshots."`
+	Verify verifyCmd `cmd:"" help:"Check every byte of the log, the archive and the snapshots, and the keys of leads."`
 	Hash   hashCmd   `cmd:"" help:"Replay the log and print the state's hash. Equal logs have equal hashes."`
 	Accept acceptCmd `cmd:"" help:"Accept the loss of a damaged log's end: cut it at the damage, keeping a copy."`
 }
@@ -71,10 +72,45 @@ func (c *verifyCmd) Run() error {
 		return fmt.Errorf("cannot verify the log in %q: %w", c.Dir, err)
 	}
 	printReport(&report)
-	if !report.OK() {
+	keysGood, err := verifyKeys(c.Dir)
+	if err != nil {
+		return err
+	}
+	if !report.OK() || !keysGood {
 		return exitCode(1)
 	}
+	fmt.Println("good")
 	return nil
+}
+
+// verifyKeys checks the keys of the log's leads, where the exchange's own key is there.
+// Of a damaged log it checks what can be read.
+func verifyKeys(dir string) (good bool, err error) {
+	keys, err := exchange.CheckKeys(dir)
+	if errors.Is(err, vault.ErrMissing) {
+		fmt.Println("keys       not checked: keys/exchange.key is not here")
+		return true, nil
+	}
+	if errors.Is(err, wal.ErrDamaged) {
+		fmt.Println("keys       not checked: the log is damaged")
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("cannot check the keys in %q: %w", dir, err)
+	}
+	if len(keys.Problems) == 0 {
+		fmt.Printf("keys       of %d leads in %d files\n", keys.Leads, keys.Files)
+	}
+	for _, note := range keys.Notes {
+		fmt.Println("keys       " + note)
+	}
+	if keys.Without > 0 {
+		fmt.Printf("keys       %d files have no checksums: only missing ones are found there; the exchange's next start makes checksums\n", keys.Without)
+	}
+	for _, problem := range keys.Problems {
+		fmt.Println("DAMAGE     " + problem)
+	}
+	return len(keys.Problems) == 0, nil
 }
 
 func printReport(r *wal.Report) {
@@ -90,9 +126,6 @@ func printReport(r *wal.Report) {
 	}
 	for _, damage := range r.Damage {
 		fmt.Println("DAMAGE     " + damage.Error())
-	}
-	if r.OK() {
-		fmt.Println("good")
 	}
 }
 

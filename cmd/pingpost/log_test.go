@@ -190,3 +190,36 @@ func TestLogOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestLogVerifyChecksKeys: the keys of the log's leads are checked, where the exchange's
+// own key is there.
+func TestLogVerifyChecksKeys(t *testing.T) {
+	dir, _ := lived(t, 3)
+	if out := must(t, "log", "verify", dir); !strings.Contains(out, "keys       of 3 leads in 1 files\n") {
+		t.Error(out)
+	}
+	path := filepath.Join(dir, "keys", "leads", fmt.Sprintf("%020d", 1))
+	keys, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys[33] ^= 1
+	if err := os.WriteFile(path, keys, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, "log", "verify", dir); r.code != 1 || !strings.Contains(r.out, "DAMAGE     keys/leads/00000000000000000001: 1 leads cannot be opened") || strings.HasSuffix(r.out, "\ngood\n") {
+		t.Errorf("a changed key: exit %d, %s", r.code, r.out)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, "log", "verify", dir); r.code != 1 || !strings.Contains(r.out, "3 leads cannot be opened") {
+		t.Errorf("a missing file: exit %d, %s", r.code, r.out)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "keys")); err != nil {
+		t.Fatal(err)
+	}
+	if out := must(t, "log", "verify", dir); !strings.Contains(out, "not checked") || !strings.HasSuffix(out, "good\n") {
+		t.Error(out)
+	}
+}

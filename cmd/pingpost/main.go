@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"pingpost/cmd/pingpost/hush"
+	"pingpost/internal/redact"
 )
 
 // version is set when the program is built.
@@ -53,7 +53,7 @@ func (versionCmd) Run() error {
 }
 
 func main() {
-	hush.Over()
+	redact.Over()
 	var cli commands
 	ctx := kong.Parse(&cli,
 		kong.Name("pingpost"),

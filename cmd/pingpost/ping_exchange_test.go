@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pingpost/cmd/pingpost/exchange"
+	"pingpost/exchange"
 	"pingpost/loadtest/refbuyer"
 )
 

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
-	"pingpost/cmd/pingpost/exchange"
+	"pingpost/exchange"
 	"pingpost/wal/backup"
 )
 
@@ -58,6 +59,9 @@ func (c *restoreCmd) Run() error {
 	}
 	if err != nil {
 		return err
+	}
+	if done.Unsigned {
+		fmt.Fprintf(os.Stderr, "pingpost restore: warning: an earlier program wrote generation %d, without a sum of its claim: an edit of the life or the first entry in it cannot be found. What the log holds was checked.\n", done.Generation)
 	}
 	fmt.Printf(`{"seq":%d,"at":%q,"hash":"%016x","generation":%d,"epoch":%d}`+"\n",
 		done.Seq, done.At.Format(time.RFC3339Nano), hash, done.Generation, done.Epoch)

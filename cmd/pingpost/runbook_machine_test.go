@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// machine is where the runbook's commands run: folders in place of those that the
-// README names, ports in place of its addresses, and a service manager that knows
-// one service.
+// machine simulates the machine on which the runbook's commands run. It has folders
+// in place of those in the runbook, ports in place of its addresses, and a service
+// manager for one service.
 type machine struct {
 	t     testing.TB
 	dir   string
@@ -27,7 +27,7 @@ type machine struct {
 	key   string
 	base  string
 
-	moment string // in place of the time that the README names; empty: none
+	moment string // replaces the time in the runbook; empty: no replacement
 }
 
 const machineConfig = `data_dir: /var/lib/pingpost/data
@@ -124,7 +124,7 @@ func freeAddress(t testing.TB) string {
 
 func (m *machine) path(name string) string { return filepath.Join(m.dir, name) }
 
-// here is a text of the README with this machine's paths and addresses.
+// here returns a text of the runbook with this machine's paths and addresses.
 func (m *machine) here(text string) string {
 	if m.moment != "" {
 		text = strings.ReplaceAll(text, "2026-11-20T17:00:00Z", m.moment)

@@ -10,14 +10,16 @@ import (
 	"testing"
 )
 
-// The runbook is the README's: each block of commands behind a mark
+// runbookPage is the runbook. The test runs each block of commands that follows a mark
 //
 //	<!-- runbook: full disk -->
 //
-// is run by bash on a machine of the test's own, where the paths and addresses
-// that the README names are folders and ports of this test, `pingpost` is this
-// program, and `systemctl` starts, stops and reloads one process of it. What has
-// gone wrong before, and what must be so after, is the scenario's to say.
+// with bash on a simulated machine. Folders and ports of the test replace the paths
+// and addresses in the page, `pingpost` is this program, and `systemctl` starts, stops
+// and reloads one process of it. Each scenario causes the failure before the commands
+// and checks the result after them.
+const runbookPage = "../../docs/runbook.md"
+
 var (
 	markOfBlock = regexp.MustCompile("(?s)<!-- runbook: ([a-z, ]+) -->\n+```sh\n(.*?)```\n")
 	markAlone   = regexp.MustCompile(`<!-- runbook: `)
@@ -25,7 +27,7 @@ var (
 
 func runbook(t testing.TB) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile(runbookPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +62,14 @@ var troubles = map[string]trouble{
 }
 
 func TestRunbook(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: make test-long runs the commands of the runbook")
+	}
 	blocks := runbook(t)
 	for name, prepare := range troubles {
 		commands := blocks[name]
 		if commands == "" {
-			t.Errorf("the README has no commands for %q", name)
+			t.Errorf("docs/runbook.md has no commands for %q", name)
 			continue
 		}
 		delete(blocks, name)
@@ -77,7 +82,7 @@ func TestRunbook(t *testing.T) {
 		})
 	}
 	for name := range blocks {
-		t.Errorf("no test runs the README's commands for %q", name)
+		t.Errorf("no test runs the commands of docs/runbook.md for %q", name)
 	}
 }
 

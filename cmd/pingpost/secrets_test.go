@@ -35,13 +35,21 @@ suppliers:
     ping_rate: 1000000
     oauth_clients: [{client_id: sup, client_secret: "${S_CLIENT}", scopes: [ping, post]}]
     bearer_tokens: [{token: "${S_TOKEN}"}]
-    webhook: {url: "%[1]s/hooks", secret: "${S_HOOK}"}
+    webhook: {url: "%[1]s/hooks?token=${S_HOOK_URL}", secret: "${S_HOOK}"}
 buyers:
   - {id: buy_oauth, ping_rate: 1000000, endpoint: "%[1]s/oauth", auth: {oauth: {token_url: "%[1]s/token", client_id: x, client_secret: "${S_OAUTH}"}}, oauth_clients: [{client_id: buy, client_secret: "${S_BUYER}"}]}
   - {id: buy_bearer, ping_rate: 1000000, endpoint: "%[1]s/bearer", auth: {bearer: "${S_BEARER}"}}
   - {id: buy_key, ping_rate: 1000000, endpoint: "%[1]s/key", auth: {api_key: "${S_KEY}", header: X-Key}}
+  - id: buy_old
+    ping_rate: 1000000
+    ping_url: '%[1]s/old/{{secret "key"}}/ping?Key=${S_URL}'
+    post_url: '%[1]s/old/post?Key=${S_URL}&more={{secret "key"}}'
+    secrets: [{name: key, value: "${S_OLD}"}]
+    adapter:
+      ping: {method: GET, format: form, body: 'key={{secret "key"}}&state={{.state}}', answer: {format: json, accepted: ok, yes: [yes], price: price, reason: why}}
+      post: {format: json, headers: [{name: X-Old, value: 'key={{secret "key"}}'}], body: '{"key": {{secret "key"}}, "name": {{.first_name}}}', answer: {accepted: ok, yes: [yes], id: id, reason: why}}
 campaigns:
-  - {id: cmp_auto, method: ping_post, vertical: auto, duplicates: {window: 0s}, buyers: [{buyer: buy_oauth}, {buyer: buy_bearer}, {buyer: buy_key}]}
+  - {id: cmp_auto, method: ping_post, vertical: auto, duplicates: {window: 0s}, buyers: [{buyer: buy_oauth}, {buyer: buy_bearer}, {buyer: buy_key}, {buyer: buy_old}]}
 `
 
 // secrets are what no line, answer, figure or file may have; each is a word of its own.
@@ -52,6 +60,8 @@ var secrets = map[string]string{
 	"S_OAUTH": "0a1b2c3d4e-canary-of-the-grant", "S_BUYER": "0a1b2c3d4e-canary-of-the-buyers-client",
 	"S_BEARER": "0a1b2c3d4e-canary-of-the-bearer", "S_KEY": "0a1b2c3d4e-canary-of-the-legacy-key",
 	"ADMIN_PASSWORD": adminPassword, "SUP_API_KEY": apiKey,
+	"S_URL": "0a1b2c3d4e-canary-of-the-buyers-address", "S_HOOK_URL": "0a1b2c3d4e-canary-of-the-webhooks-address",
+	"S_OLD":   "code-canary-of-the-old-buyer-0a1b2c3d4e", // in the form of an error code, which is logged
 	"granted": "0a1b2c3d4e-canary-that-a-buyer-granted",
 }
 
@@ -78,6 +88,20 @@ func partners(t *testing.T) *httptest.Server {
 	mux.HandleFunc("POST /key/v1/ping", func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not with "+r.Header.Get("X-Key"), http.StatusInternalServerError)
 	})
+	mux.HandleFunc("GET /old/"+secrets["S_OLD"]+"/ping", func(w http.ResponseWriter, r *http.Request) {
+		if q := r.URL.Query(); q.Get("Key") != secrets["S_URL"] || q.Get("key") != secrets["S_OLD"] {
+			http.Error(w, "wrong key", http.StatusForbidden)
+			return
+		}
+		_, _ = io.WriteString(w, `{"ok":"yes","price":"11"}`)
+	})
+	mux.HandleFunc("POST /old/post", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if !strings.Contains(string(body), `"key": "`+secrets["S_OLD"]+`"`) || r.Header.Get("X-Old") != "key="+secrets["S_OLD"] || r.URL.Query().Get("more") != secrets["S_OLD"] {
+			t.Errorf("the old buyer got %s %s %s", r.URL, r.Header, body)
+		}
+		fmt.Fprintf(w, `{"ok":"no","why":%q,"id":%q}`, secrets["S_OLD"], secrets["S_OLD"])
+	})
 	mux.HandleFunc("POST /oauth/v1/post", func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprintf(w, `{"error":"unauthorized","message":%q}`, r.Header.Get("Authorization"))
@@ -87,6 +111,9 @@ func partners(t *testing.T) *httptest.Server {
 		_, _ = io.WriteString(w, `{"lead_id":"theirs"}`)
 	})
 	mux.HandleFunc("POST /hooks", func(w http.ResponseWriter, r *http.Request) {
+		if token := r.URL.Query().Get("token"); token != secrets["S_HOOK_URL"] {
+			t.Errorf("a webhook was sent with the token %q", token)
+		}
 		http.Error(w, "no "+r.Header.Get("webhook-signature"), http.StatusTeapot)
 	})
 	server := httptest.NewServer(mux)
@@ -151,9 +178,6 @@ func (c *caller) made(path, member string) string {
 // line, a metric, an answer of either address, a profile, what the commands print, or
 // a file of data_dir.
 func TestSecretsStaySecret(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts the program")
-	}
 	for name, value := range secrets {
 		t.Setenv(name, value)
 	}
@@ -209,7 +233,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if !strings.Contains(s.said(), "level=DEBUG") || !strings.Contains(s.said(), "wrong credentials come") || c.heard.Len() < 10_000 {
+	if !strings.Contains(s.said(), "level=DEBUG") || !strings.Contains(s.said(), "wrong credentials from one network") || c.heard.Len() < 10_000 {
 		t.Errorf("too little was heard: %d bytes, and %s", c.heard.Len(), s.said())
 	}
 }
@@ -293,7 +317,8 @@ func (c *caller) wrong(all map[string]string) {
 func (c *caller) lookAround(lead string) {
 	c.t.Helper()
 	for _, path := range []string{
-		"/healthz", "/readyz", "/metrics", "/admin/v1/config", "/admin/v1/hash", "/admin/v1/deliveries", "/admin/v1/explain/" + lead, "/admin/v1/explain/a-0",
+		"/healthz", "/readyz", "/metrics", "/admin/v1/config", "/admin/v1/config/buyers", "/admin/v1/config/buyers/buy_old", "/admin/v1/config/suppliers", "/admin/v1/config/history",
+		"/admin/v1/overview", "/admin/v1/hash", "/admin/v1/deliveries", "/admin/v1/explain/" + lead, "/admin/v1/explain/a-0",
 		"/admin/v1/suppliers/sup/keys", "/admin/v1/suppliers/sup/clients", "/admin/v1/suppliers/sup/tokens", "/admin/v1/buyers/buy_oauth/clients",
 		"/admin/v1/webhooks", "/admin/v1/webhooks/sup", "/admin/v1/webhooks/sup/dead", "/admin/v1/statement?supplier=sup", "/admin/v1/returns",
 		"/admin/v1/secrets/buyer/buy_key/api_key", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/heap?debug=1", "/debug/pprof/goroutine?debug=2",

@@ -39,7 +39,8 @@ the exchange falls behind, the wait shows. Ctrl-C ends in order: what is under
 way is waited for, and the summary is of what was sent. A second one ends at
 once.
 
-The exit code is 0 when every line has a final answer, whatever it was, else 1.`
+The exit code is 0 when every line has a final answer and at least one lead was
+taken (accepted or unmatched), else 1. It is 1 when every lead was refused.`
 }
 
 // maxSentLine bounds a line of the file.
@@ -83,7 +84,7 @@ func (c *sendCmd) Run() error {
 	if err == nil && ctx.Err() != nil {
 		err = errors.New("interrupted: lines that were not sent have no answer")
 	}
-	if err == nil && summary.lost > 0 {
+	if err == nil && (summary.lost > 0 || summary.sent > 0 && summary.refused == summary.sent) {
 		return exitCode(1)
 	}
 	return err

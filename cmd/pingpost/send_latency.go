@@ -2,72 +2,31 @@ package main
 
 import (
 	"fmt"
-	"math/bits"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"pingpost/loadtest/load"
 )
 
-// latencies counts durations in buckets that are each at most a 64th wider than
-// they begin: any share of them can be told to 1.6 percent, in 10 KB however
-// many there are. Below 64 microseconds each has its own.
-type latencies struct {
-	buckets [latencyOctaves * latencyParts]uint32
-	count   int
-	longest time.Duration
+// latencies counts durations up to an hour, to three significant digits. Longer ones
+// count as an hour.
+type latencies struct{ *hdrhistogram.Histogram }
+
+func newLatencies() latencies {
+	return latencies{hdrhistogram.New(int64(time.Microsecond), int64(time.Hour), 3)}
 }
 
-const (
-	latencyParts   = 64
-	latencyOctaves = 40 // up to some 18 months, in microseconds
-)
-
-func (l *latencies) add(d time.Duration) {
-	d = max(d, 0)
-	l.count++
-	l.longest = max(l.longest, d)
-	l.buckets[min(bucketOf(uint64(d.Microseconds())), len(l.buckets)-1)]++
-}
-
-// bucketOf numbers the buckets: first those of 0 to 63, then 64 for each power
-// of two.
-func bucketOf(n uint64) int {
-	if n < latencyParts {
-		return int(n)
+func (l latencies) add(d time.Duration) {
+	if err := l.RecordValue(min(max(int64(d), 0), int64(time.Hour))); err != nil {
+		panic("BUG: the histogram does not hold " + d.String() + ": " + err.Error())
 	}
-	octave := bits.Len64(n) - bits.Len64(latencyParts) // how far n is shifted to have 7 bits
-	return (octave+1)*latencyParts + int(n>>octave) - latencyParts
 }
 
-// topOf is the highest number of a bucket.
-func topOf(bucket int) uint64 {
-	if bucket < latencyParts {
-		return uint64(bucket)
-	}
-	octave := bucket/latencyParts - 1
-	return (uint64(bucket%latencyParts+latencyParts+1) << octave) - 1
-}
-
-// at is the duration that a share of all do not exceed, from 0 to 1: never
-// below the true one, and at most a 64th above it.
-func (l *latencies) at(share float64) time.Duration {
-	if l.count == 0 {
-		return 0
-	}
-	rank := max(1, int(share*float64(l.count)+0.999999))
-	seen := 0
-	for i, n := range &l.buckets {
-		if seen += int(n); seen >= rank {
-			return min(time.Duration(topOf(i))*time.Microsecond, l.longest)
-		}
-	}
-	return l.longest
-}
-
-func (l *latencies) String() string {
-	if l.count == 0 {
+func (l latencies) String() string {
+	if l.TotalCount() == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("p50 %s   p90 %s   p99 %s   max %s",
-		load.Short(l.at(0.5)), load.Short(l.at(0.9)), load.Short(l.at(0.99)), load.Short(l.longest))
+	at := func(percentile float64) string { return load.Short(time.Duration(l.ValueAtPercentile(percentile))) }
+	return fmt.Sprintf("p50 %s   p90 %s   p99 %s   max %s", at(50), at(90), at(99), at(100))
 }

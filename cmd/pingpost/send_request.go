@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"pingpost/internal/timer"
 )
 
 // sender brings lines to an exchange. Lines come in their turn, at the rate,
@@ -109,10 +111,8 @@ func pauseUntil(ctx context.Context, due time.Time) bool {
 	if wait <= 0 {
 		return ctx.Err() == nil
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-timer.After(wait):
 		return true
 	case <-ctx.Done():
 		return false

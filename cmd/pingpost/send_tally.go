@@ -19,7 +19,7 @@ type tally struct {
 	replayed, repeated                 int // answers of an earlier time; tries after the first
 	reasons, errors                    map[string]int
 	causes                             map[string]int          // why lines are lost
-	revenue                            map[string]market.Money // by currency
+	payout                             map[string]market.Money // by currency
 	latency                            latencies
 }
 
@@ -32,7 +32,7 @@ const (
 func newTally() *tally {
 	return &tally{
 		reasons: map[string]int{}, errors: map[string]int{}, causes: map[string]int{},
-		revenue: map[string]market.Money{},
+		payout: map[string]market.Money{}, latency: newLatencies(),
 	}
 }
 
@@ -54,8 +54,8 @@ func (t *tally) add(a *answer) {
 		count(t.errors, a.fault.Error)
 	case a.lead.Status == statusAccepted:
 		t.accepted++
-		if len(t.revenue) < maxKinds {
-			t.revenue[a.lead.Price.Currency] += a.lead.Price.Amount
+		if len(t.payout) < maxKinds {
+			t.payout[a.lead.Price.Currency] += a.lead.Price.Amount
 		}
 	default:
 		t.unmatched++
@@ -111,8 +111,8 @@ func (t *tally) table(took time.Duration) string {
 	if t.repeated > 0 {
 		out.row("tried again", grouped(t.repeated), "")
 	}
-	for _, currency := range slices.Sorted(maps.Keys(t.revenue)) {
-		out.row("revenue", amount(t.revenue[currency]), currency)
+	for _, currency := range slices.Sorted(maps.Keys(t.payout)) {
+		out.row("payout", amount(t.payout[currency]), currency)
 	}
 	return out.String() + "latency  " + t.latency.String() + "\n"
 }

@@ -40,8 +40,8 @@ func TestTally(t *testing.T) {
 	if want := "sent 1,208  accepted 1,202  unmatched 3  refused 1  no answer 2"; sum.String() != want {
 		t.Errorf("%s\nwant %s", sum, want)
 	}
-	if sum.latency.count != 1206 {
-		t.Errorf("%d latencies, want those of final answers", sum.latency.count)
+	if sum.latency.TotalCount() != 1206 {
+		t.Errorf("%d latencies, want those of final answers", sum.latency.TotalCount())
 	}
 	got := sum.table(2 * time.Second)
 	want := `sent                                                              1,208  in 2s, 604.0 a second
@@ -56,9 +56,9 @@ no answer                                                             2
   unavailable                                                         1
 replayed                                                              1  answers that the exchange had given before
 tried again                                                           7
-revenue                                                        0.000001  EUR
-revenue                                                        9,000.00  USD
-latency  p50 1.01ms   p90 1.01ms   p99 1.01ms   max 2ms
+payout                                                         0.000001  EUR
+payout                                                         9,000.00  USD
+latency  p50 1ms   p90 1ms   p99 1ms   max 2ms
 `
 	if squeeze(got) != squeeze(want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -81,8 +81,8 @@ func TestTallyStaysSmall(t *testing.T) {
 		sum.add(refusal(400, fmt.Sprintf("error %d %s", i, strings.Repeat("x", i))))
 		sum.add(ingested(statusAccepted, "", fmt.Sprintf("C%d", i), 1))
 	}
-	if len(sum.errors) > maxKinds+1 || len(sum.revenue) > maxKinds || sum.errors["other"] != 1000-maxKinds {
-		t.Errorf("%d errors, %d currencies, other %d", len(sum.errors), len(sum.revenue), sum.errors["other"])
+	if len(sum.errors) > maxKinds+1 || len(sum.payout) > maxKinds || sum.errors["other"] != 1000-maxKinds {
+		t.Errorf("%d errors, %d currencies, other %d", len(sum.errors), len(sum.payout), sum.errors["other"])
 	}
 	for word := range sum.errors {
 		if len(word) > maxKind {

@@ -173,3 +173,22 @@ func TestNoTerminal(t *testing.T) {
 		t.Errorf("%v, %v bytes", err, info.Size())
 	}
 }
+
+// TestSendRefused: when every line is refused the exit code is 1, with a summary all
+// the same. One accepted or unmatched lead makes it 0.
+func TestSendRefused(t *testing.T) {
+	answers, err := sendFile(t, "nonsense\nmore", nil)
+	var code exitCode
+	if !errors.As(err, &code) || code != 1 {
+		t.Errorf("every lead was refused: %v, want exit 1", err)
+	}
+	if len(answers) != 2 || answers[0].Status != 400 || answers[1].Status != 400 {
+		t.Errorf("%+v", answers)
+	}
+	if _, err := sendFile(t, "nonsense\n{\"a\":\"keep\"}", nil); err != nil {
+		t.Errorf("one lead of two was refused: %v, want exit 0", err)
+	}
+	if _, err := sendFile(t, "\n\n", nil); err != nil {
+		t.Errorf("an empty file: %v, want exit 0", err)
+	}
+}

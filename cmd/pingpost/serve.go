@@ -10,7 +10,7 @@ import (
 
 	"github.com/coreos/go-systemd/v22/daemon"
 
-	"pingpost/cmd/pingpost/exchange"
+	"pingpost/exchange"
 )
 
 type serveCmd struct {

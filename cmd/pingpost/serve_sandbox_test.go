@@ -138,7 +138,7 @@ func (x *tenant) call(method, address, body string, headers ...string) (status i
 		if err != nil {
 			x.t.Fatal(err)
 		}
-		if answer.StatusCode != http.StatusTooManyRequests || time.Now().After(deadline) { // buckets begin empty
+		if answer.StatusCode != http.StatusTooManyRequests || time.Now().After(deadline) {
 			return answer.StatusCode, string(read)
 		}
 	}

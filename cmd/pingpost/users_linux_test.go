@@ -137,3 +137,20 @@ func TestUsersAtATerminal(t *testing.T) {
 		t.Errorf("anna cannot log in: %d", got)
 	}
 }
+
+// TestAccountAtATerminal: the password of --user is asked for once, and not shown.
+func TestAccountAtATerminal(t *testing.T) {
+	s := serve(t, "-c", configuration(t, served))
+	_, admin := s.addresses("production")
+	if r := typed(t, "account-of-a-canary\n", "users", "add", "anna", "--role", "admin", "--admin", admin); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	at := newTerminal(t)
+	code := at.run(func() { at.types("Password of anna at "+admin+": ", "account-of-a-canary\n") },
+		"users", "list", "--user", "anna", "--password", "", "--admin", admin)
+	at.its.Close()
+	<-at.endOfScreen
+	if screen := at.screen(); code != 0 || strings.Contains(screen, "canary") || strings.Count(screen, "Password of") != 1 || !strings.Contains(screen, "anna  admin") {
+		t.Errorf("exit %d, %q", code, screen)
+	}
+}

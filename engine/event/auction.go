@@ -6,40 +6,39 @@ import (
 	"pingpost/engine/market"
 )
 
-// AuctionHeld is an auction that stands by itself, and its end: who was not
-// asked, who was, and what each answered. It holds nothing of anybody: only a
-// sale that names it does (Sale.Ping).
+// AuctionHeld records a separate auction with its end: the buyers that were excluded, the
+// buyers that were pinged, and each one's answer. It reserves nothing; a sale that names
+// the auction does (Sale.Ping).
 //
-// A seat of the lineup has exactly one outcome, in Trail; one that was asked has
-// the same in its bid.
+// Each filter set of the campaign has exactly one outcome, in Trail. If its buyer was
+// pinged, the bid has the same outcome.
 type AuctionHeld struct {
 	Auction  market.AuctionID
-	Request  market.RequestID // of the call that was answered with it; a replay repeats it
-	Campaign market.Ref       // zero: none was found
+	Request  market.RequestID // of the call that received the answer; a replay repeats it
+	Campaign market.Ref       // zero: no campaign was found
 	Supplier market.Ref
-	Catalog  uint32 // version whose lineup the seats are of
-	Began    int64  // the call's arrival, Unix nanoseconds
-	Deadline int64  // bids had to be here by then
-	Hops     uint32 // exchanges that the ping had been through before this one
+	Catalog  uint32 // version of the configuration that numbers the filter sets
+	Began    int64  // arrival of the call, Unix nanoseconds
+	Deadline int64  // for bids
+	Hops     uint32 // number of exchanges before this one
 
-	Name   [16]byte        // by which sales, and later pings, find it; zero: by nothing
-	Theirs string          // the seller's own identifier; empty: it gave none
-	Token  market.BidToken // of our bid to the seller; zero: there is none
-	Until  int64           // end of the winner's window
-	Keep   int64           // memory forgets the name then
+	Name          [16]byte        // key for sales and later pings; zero: no lookup
+	SellerAuction string          // the seller's own identifier; empty: none
+	Token         market.BidToken // of our bid to the seller; zero: no bid
+	Until         int64           // end of the winner's window
+	Keep          int64           // end of the name's retention in memory
 
 	Idempotency Idempotency
-	Reason      market.Reason // why there is no bid that stands; none where one does
+	Reason      market.Reason // why no bid is valid; none if one is
 	Trail       []Step
-	Bids        []Bid   // of all that were asked: those that stand, best first, then the rest by seat
-	Fields      []Field // what the ping said of the lead
+	Bids        []Bid   // of all pinged buyers: the valid ones, best first, then the rest by filter set
+	Fields      []Field // the ping's fields of the lead
 
-	Test   bool          // over a test lead: no other can be sold at its bids
-	Passed market.Passed // with a bid of ours: what the lead has met at the winner's seat
+	Test          bool                 // over a test lead: only a test lead can be sold at its bids
+	FiltersPassed market.FiltersPassed // with a bid of ours: the conditions that the lead met in the winner's filter set
 }
 
-// Auction is an auction that was part of another decision, and is recorded with
-// it.
+// Auction is an auction within another decision, and is recorded with it.
 type Auction struct {
 	ID       market.AuctionID
 	Began    int64 // Unix nanoseconds
@@ -65,7 +64,7 @@ func (a *AuctionHeld) marshal(mm message) {
 	putFixed(mm, 7, uint64(a.Deadline))
 	putUint(mm, 8, uint64(a.Hops))
 	putID(mm, 9, a.Name)
-	putString(mm, 10, a.Theirs)
+	putString(mm, 10, a.SellerAuction)
 	putID(mm, 11, a.Token)
 	putFixed(mm, 12, uint64(a.Until))
 	putFixed(mm, 13, uint64(a.Keep))
@@ -79,10 +78,10 @@ func (a *AuctionHeld) marshal(mm message) {
 		a.Fields[i].marshal(mm.AppendMessage(20))
 	}
 	putBool(mm, 21, a.Test)
-	putUint(mm, 22, uint64(a.Passed))
+	putUint(mm, 22, uint64(a.FiltersPassed))
 }
 
-// fieldToApply is field without what is only ever read from the log.
+// fieldToApply reads a field, and skips those that Apply does not use.
 func (a *AuctionHeld) fieldToApply(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 10, 18, 19, 20, 21, 22:
@@ -112,7 +111,7 @@ func (a *AuctionHeld) field(fc *easyproto.FieldContext) bool {
 	case 9:
 		return getID(fc, &a.Name)
 	case 10:
-		return getString(fc, &a.Theirs)
+		return getString(fc, &a.SellerAuction)
 	case 11:
 		return getID(fc, (*[16]byte)(&a.Token))
 	case 12:
@@ -145,7 +144,7 @@ func (a *AuctionHeld) decision(fc *easyproto.FieldContext) bool {
 	case 21:
 		return getBool(fc, &a.Test)
 	case 22:
-		return getByte(fc, &a.Passed)
+		return getByte(fc, &a.FiltersPassed)
 	}
 	return true
 }

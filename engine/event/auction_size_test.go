@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/engine/bitset"
 	"pingpost/engine/market"
 )
 
@@ -12,12 +13,12 @@ import (
 // the longest tokens.
 func TestTheLargestAuctionFitsAnEntry(t *testing.T) {
 	const entry = 1 << 20
-	fact := &AuctionHeld{Auction: market.AuctionID{1}, Theirs: strings.Repeat("a", 255), Deadline: 1 << 60, Until: 1 << 60, Keep: 1 << 60}
-	seats := market.NewBits(4000)
+	fact := &AuctionHeld{Auction: market.AuctionID{1}, SellerAuction: strings.Repeat("a", 255), Deadline: 1 << 60, Until: 1 << 60, Keep: 1 << 60}
+	seats := bitset.New(4000)
 	for i := range 4000 {
-		seats.Set(i)
+		seats.Add(i)
 		bid := Bid{
-			Seat: uint32(i), Buyer: market.Ref(1 << 31), Outcome: market.OutcomeLost, Elapsed: 5e9,
+			FilterSet: uint32(i), Buyer: market.Ref(1 << 31), Outcome: market.OutcomeLost, Elapsed: 5e9,
 			Amount: 1e12, Payout: 1e12, Currency: market.Currency{'U', 'S', 'D'}, ValidUntil: 1 << 60,
 			Status: 200, Fault: market.FaultMalformed, Reason: strings.Repeat("r", 64),
 		}
@@ -26,7 +27,7 @@ func TestTheLargestAuctionFitsAnEntry(t *testing.T) {
 		}
 		fact.Bids = append(fact.Bids, bid)
 	}
-	fact.Trail = []Step{{Outcome: market.OutcomeLost, Seats: seats}}
+	fact.Trail = []Step{{Outcome: market.OutcomeLost, FilterSets: seats}}
 	fact.Fields = []Field{{Name: "note", Kind: market.KindString, Text: make([]byte, 64<<10)}}
 	if size := len(Append(nil, fact)); size > entry {
 		t.Errorf("%d bytes, and an entry has %d", size, entry)

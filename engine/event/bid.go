@@ -6,21 +6,20 @@ import (
 	"pingpost/engine/market"
 )
 
-// Bid is what one buyer that was asked came to. What it offered is kept also
-// where the offer does not stand.
+// Bid is the result of pinging one buyer. It keeps the offer even if the offer is invalid.
 type Bid struct {
-	Seat       uint32 // position in the lineup
+	FilterSet  uint32 // position in the campaign's filter sets
 	Buyer      market.Ref
 	Outcome    market.Outcome
-	Elapsed    int64           // from the auction's beginning to the answer, nanoseconds
-	Amount     market.Money    // as the buyer said it
-	Payout     market.Money    // what the supplier would get of it; zero where it does not stand
+	Elapsed    int64           // from the start of the auction to the answer, nanoseconds
+	Amount     market.Money    // as the buyer sent it
+	Payout     market.Money    // for the supplier; zero if the bid is not valid
 	Currency   market.Currency // zero: no offer
-	Token      string          // the buyer's, to be shown in the post
-	ValidUntil int64           // Unix nanoseconds; when it is over for us
-	Status     uint32          // HTTP status, zero where none came
+	Token      string          // the buyer's, which the post repeats
+	ValidUntil int64           // Unix nanoseconds; end of the bid for this exchange
+	Status     uint32          // HTTP status; zero: no answer
 	Fault      market.Fault
-	Reason     string // the buyer's own word
+	Reason     string // of the buyer
 }
 
 func putBids(mm message, field uint32, bids []Bid) {
@@ -37,7 +36,7 @@ func getBid(fc *easyproto.FieldContext, bids *[]Bid) bool {
 }
 
 func (b *Bid) marshal(mm message) {
-	putUint(mm, 1, uint64(b.Seat))
+	putUint(mm, 1, uint64(b.FilterSet))
 	putUint(mm, 2, uint64(b.Buyer))
 	putUint(mm, 3, uint64(b.Outcome))
 	putSint(mm, 4, b.Elapsed)
@@ -54,7 +53,7 @@ func (b *Bid) marshal(mm message) {
 func (b *Bid) field(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
-		return getUint32(fc, &b.Seat)
+		return getUint32(fc, &b.FilterSet)
 	case 2:
 		return getRef(fc, &b.Buyer)
 	case 3:

@@ -6,10 +6,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// Founded begins a log: which exchange it is of, and a check on the key that
-// its hashes are made with, so that a log is never opened with another's key.
+// Founded is the first event of a log. It identifies the exchange, and checks the key of
+// the log's hashes, so that a log is never opened with another exchange's key.
 type Founded struct {
-	Epoch    [16]byte // drawn at random; a restored copy gets a new one
+	Epoch    [16]byte // random; a restored copy gets a new one
 	KeyCheck [16]byte
 	At       int64
 }
@@ -35,7 +35,7 @@ func (f *Founded) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// NameKind is what a configured name is the name of.
+// NameKind is the kind of object that a configured name belongs to.
 type NameKind uint8
 
 const (
@@ -45,8 +45,8 @@ const (
 	NameList     NameKind = 4
 )
 
-// Name gives a configured name its permanent number. Numbers count up within
-// a kind, from 1.
+// Name gives a configured name its permanent number. Numbers count up within a kind, from
+// 1.
 type Name struct {
 	Kind NameKind
 	Ref  market.Ref
@@ -59,29 +59,29 @@ type CapName struct {
 	Key market.CapKey
 }
 
-// CatalogSet puts a configuration into force: an immutable file beside the log,
-// without secrets, known by the hash of its bytes. A catalog of ten thousand
-// campaigns is too large for a frame.
+// CatalogSet puts a configuration into force: an immutable file beside the log, without
+// secrets, identified by its hash. A catalog of ten thousand campaigns is too large for a
+// frame.
 type CatalogSet struct {
 	Version  uint32
 	Document string // hex SHA-256 of the file
 	By       string // the operator; empty: the exchange itself, at a start or a reload
-	Overlay  string // hex SHA-256 of the file with what was made entry by entry; empty: nothing was
+	Overlay  string // hex SHA-256 of the file with the entries made through the API; empty: none
 	From     Origin
 }
 
-// Origin is what brought a configuration.
+// Origin is the source of a configuration.
 type Origin uint8
 
 const (
-	FromFile     Origin = 1 // the configuration's file, at a start or a reload
-	FromAPI      Origin = 2 // one entry, made, changed or removed by an operator
-	FromDocument Origin = 3 // a whole document that an operator sent
+	FromFile     Origin = 1 // the configuration file, at a start or a reload
+	FromAPI      Origin = 2 // one entry that an operator created, changed or removed
+	FromDocument Origin = 3 // a whole document from an operator
 )
 
 var originNames = [...]string{FromFile: "file", FromAPI: "api", FromDocument: "document"}
 
-// String is the origin's word; empty where an earlier program did not say.
+// String returns the origin's name; empty if an earlier program wrote the event.
 func (o Origin) String() string {
 	if int(o) < len(originNames) {
 		return originNames[o]
@@ -116,8 +116,8 @@ func (c *CatalogSet) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// NamesGiven numbers names and caps that were not known before, some at a time.
-// It precedes the catalog that has them; without that catalog it does no harm.
+// NamesGiven numbers new names and caps, several at a time. It precedes the catalog that
+// has them, and is harmless without it.
 type NamesGiven struct {
 	Names []Name
 	Caps  []CapName

@@ -2,9 +2,9 @@ package event
 
 import "github.com/VictoriaMetrics/easyproto"
 
-// Contact is the part of a lead that is a person: the fields that tell who it
-// is, and the body that is posted to the buyer. It travels in the log as one
-// field, so that it can be sealed and dropped as one.
+// Contact is the personal part of a lead: the fields that identify the person, and the
+// body for the buyer. The log stores it as one field, so that it can be sealed and erased
+// as one.
 type Contact struct {
 	Fields []Field
 	Body   []byte
@@ -21,7 +21,7 @@ func (c *Contact) AppendTo(dst []byte) []byte {
 	return w.done()
 }
 
-// Decode reads a contact part; the result aliases data.
+// Decode reads a contact part. The result aliases data.
 func (c *Contact) Decode(data []byte) error {
 	c.Fields, c.Body = c.Fields[:0], nil
 	var fields easyproto.FieldContext

@@ -6,12 +6,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// CredentialKind is what a credential opens. Numbers are in the log.
+// CredentialKind is the use of a credential. Numbers are in the log.
 type CredentialKind uint8
 
 const (
 	CredentialAPIKey      CredentialKind = 1 // a supplier's, for the ingest paths
-	CredentialOAuthClient CredentialKind = 2 // a client's secret, for which it gets tokens
+	CredentialOAuthClient CredentialKind = 2 // a client's secret, exchanged for tokens
 	CredentialBearer      CredentialKind = 3 // a sandbox's static token
 )
 
@@ -27,18 +27,18 @@ func (k CredentialKind) String() string {
 	return "invalid"
 }
 
-// CredentialSet adds a credential, or revokes one. Only its hash is kept.
+// CredentialSet adds or revokes a credential. It holds only the hash.
 type CredentialSet struct {
 	Credential CredentialKind
 	Owner      NameKind
 	OwnerRef   market.Ref
 	Hash       [32]byte
-	Hint       string // the first characters, by which an operator knows it
+	Hint       string // the first characters, for operators
 	Revoked    bool
 	At         int64
-	Client     string // of an OAuth client's secret: whose
+	Client     string // of an OAuth client's secret: the client
 	Scopes     Scopes // none for an API key
-	By         string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
+	By         string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
 func (*CredentialSet) Kind() Kind { return KindCredentialSet }
@@ -84,13 +84,13 @@ func (c *CredentialSet) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// SecretSet keeps a secret that the exchange itself presents, to a buyer's
-// endpoint say. It is sealed with the exchange's own key.
+// SecretSet stores a secret that the exchange itself presents, for example to a buyer's
+// endpoint. The exchange's own key seals it.
 type SecretSet struct {
 	Name   string // such as buyer/buy_blue/bearer
-	Sealed []byte // empty: there is none of this name any more
+	Sealed []byte // empty: the secret is deleted
 	At     int64
-	By     string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
+	By     string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
 func (*SecretSet) Kind() Kind { return KindSecretSet }

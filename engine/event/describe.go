@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
 )
 
-// Describe renders a fact as a JSON object for a person who reads a log. What
-// would tell who a lead is, or a secret, is left out: sealed parts show their
-// length, hashes their first bytes.
+// Describe renders an event as a JSON object for a person who reads a log. It leaves out
+// secrets and personal data: sealed parts show their length, hashes their first bytes.
+// Member names are part of the output format and never change.
 func Describe(e Event) string {
 	d := describer{}
 	switch e := e.(type) {
@@ -38,14 +39,17 @@ func Describe(e Event) string {
 		d.uint("attempt", uint64(e.Attempt))
 		d.uint("status", uint64(e.Status))
 		d.fault(e.Fault)
+		d.verdict(e.Verdict)
+		d.text("code", e.Code)
+		d.flag("free", e.Free)
 	case *PostSettled:
 		d.settled(e)
 	case *FundsMoved:
 		d.uint("buyer", uint64(e.Buyer))
 		d.text("amount", e.Amount.String())
 		d.flag("opening", e.Opening)
-	case *DoorSet:
-		d.uint("door", uint64(e.Door))
+	case *PauseSet:
+		d.uint("door", uint64(e.Target))
 		d.uint("ref", uint64(e.Ref))
 		d.flag("paused", e.Paused)
 	case *ListLoaded:
@@ -55,9 +59,9 @@ func Describe(e Event) string {
 		d.flag("uploaded", e.Uploaded)
 	case *StatusChanged:
 		d.changes(e)
-	case *HookTried:
-		d.hook(e)
-	case *HooksSwitched:
+	case *WebhookTried:
+		d.webhookTried(e)
+	case *WebhooksSwitched:
 		d.uint("supplier", uint64(e.Supplier))
 		d.flag("off", e.Off)
 	case *LeadsErased:
@@ -65,13 +69,13 @@ func Describe(e Event) string {
 	case *UserSet, *APITokenSet:
 		d.access(e)
 	}
-	if by := By(e); by != "" {
+	if by := RequestedBy(e); by != "" {
 		d.text("by", by)
 	}
 	return "{" + strings.Join(d, ",") + "}"
 }
 
-// access tells of an operator's account, or of its token.
+// access adds the members of an operator's account or token.
 func (d *describer) access(e Event) {
 	switch e := e.(type) {
 	case *UserSet:
@@ -87,7 +91,7 @@ func (d *describer) access(e Event) {
 	}
 }
 
-// describer collects members.
+// describer collects JSON members.
 type describer []string
 
 func (d *describer) add(name, value string) { *d = append(*d, strconv.Quote(name)+":"+value) }
@@ -100,7 +104,7 @@ func (d *describer) uint(name string, v uint64) {
 
 func (d *describer) text(name, v string) {
 	if v != "" {
-		d.add(name, string(market.AppendJSONString(nil, []byte(v))))
+		d.add(name, string(escape.AppendJSONString(nil, []byte(v))))
 	}
 }
 
@@ -118,11 +122,17 @@ func (d *describer) fault(f market.Fault) {
 	}
 }
 
+func (d *describer) verdict(v market.Verdict) {
+	if v != 0 {
+		d.text("verdict", v.String())
+	}
+}
+
 func (d *describer) names(e *NamesGiven) {
 	given := make([]string, 0, len(e.Names))
 	for i := range e.Names {
 		given = append(given, fmt.Sprintf(`{"kind":%d,"ref":%d,"id":%s}`,
-			e.Names[i].Kind, e.Names[i].Ref, market.AppendJSONString(nil, []byte(e.Names[i].ID))))
+			e.Names[i].Kind, e.Names[i].Ref, escape.AppendJSONString(nil, []byte(e.Names[i].ID))))
 	}
 	d.add("names", "["+strings.Join(given, ",")+"]")
 	d.uint("caps", uint64(len(e.Caps)))
@@ -140,13 +150,13 @@ func (d *describer) lead(e *LeadDecided) {
 	}
 	d.trail(e.Trail)
 	d.sale("sale", &e.Sale)
-	d.text("post", e.Post.URL)
+	d.text("post", escape.ShowPlaceholders(e.Post.URL))
 	if !e.Auction.ID.IsZero() {
 		d.text("auction", e.Auction.ID.String())
 		d.bids(e.Auction.Bids)
 	}
 	d.sealed(e.Slot, e.Sealed)
-	d.owes(e.Hook)
+	d.webhookType(e.Webhook)
 }
 
 func (d *describer) settled(e *PostSettled) {
@@ -162,10 +172,10 @@ func (d *describer) settled(e *PostSettled) {
 	d.trail(e.Trail)
 	d.sale("next", &e.Next)
 	d.sealed(e.Slot, e.Sealed)
-	d.owes(e.Hook)
+	d.webhookType(e.Webhook)
 }
 
-// sealed tells of a contact part how long it is, and which key opens it.
+// sealed adds a contact part's length and the slot of its key.
 func (d *describer) sealed(slot uint64, part []byte) {
 	d.uint("sealed_bytes", uint64(len(part)))
 	d.uint("slot", slot)
@@ -184,9 +194,9 @@ func (d *describer) erased(e *LeadsErased) {
 	d.add("slots", "["+strings.Join(slots, ",")+"]")
 }
 
-// owes tells what the supplier is to be told.
-func (d *describer) owes(hook market.HookType) {
-	if hook != market.HookNone {
+// webhookType adds the webhook that the event causes.
+func (d *describer) webhookType(hook market.WebhookType) {
+	if hook != market.WebhookNone {
 		d.text("hook", hook.String())
 	}
 }
@@ -195,7 +205,7 @@ func (d *describer) trail(trail []Step) {
 	steps := make([]string, 0, len(trail))
 	for i := range trail {
 		var seats []string
-		for seat := trail[i].Seats.Next(0); seat >= 0; seat = trail[i].Seats.Next(seat + 1) {
+		for seat := trail[i].FilterSets.Next(0); seat >= 0; seat = trail[i].FilterSets.Next(seat + 1) {
 			seats = append(seats, strconv.Itoa(seat))
 		}
 		steps = append(steps, fmt.Sprintf("%q:[%s]", trail[i].Outcome, strings.Join(seats, ",")))
@@ -212,7 +222,7 @@ func (d *describer) sale(name string, s *Sale) {
 	}
 	inner := describer{}
 	inner.uint("buyer", uint64(s.Buyer))
-	inner.add("seat", strconv.Itoa(int(s.Seat)))
+	inner.add("seat", strconv.Itoa(int(s.FilterSet)))
 	inner.add("price", s.Price.String())
 	inner.add("payout", s.Payout.String())
 	inner.text("currency", s.Currency.String())
@@ -230,4 +240,118 @@ func (d *describer) credential(e *CredentialSet) {
 	d.text("scopes", e.Scopes.String())
 	d.text("hint", e.Hint)
 	d.flag("revoked", e.Revoked)
+}
+
+// auction leaves out the ping's fields of the lead and every token, because a token allows
+// selling or buying at the bid.
+func (d *describer) auction(e *AuctionHeld) {
+	d.text("auction", e.Auction.String())
+	d.text("request", e.Request.String())
+	d.uint("campaign", uint64(e.Campaign))
+	d.uint("supplier", uint64(e.Supplier))
+	d.uint("catalog", uint64(e.Catalog))
+	d.uint("hops", uint64(e.Hops))
+	d.name("name", e.Name)
+	d.text("theirs", e.SellerAuction)
+	d.text("reason", e.Reason.String())
+	d.trail(e.Trail)
+	d.bids(e.Bids)
+	d.uint("fields", uint64(len(e.Fields)))
+	d.flag("test", e.Test)
+}
+
+// nameBytes is the number of bytes shown of an auction's name: enough to find its sale.
+const nameBytes = 6
+
+func (d *describer) name(member string, name [16]byte) {
+	if name != [16]byte{} {
+		d.hex(member, name[:nameBytes])
+	}
+}
+
+func (d *describer) bids(bids []Bid) {
+	if len(bids) == 0 {
+		return
+	}
+	all := make([]string, 0, len(bids))
+	for i := range bids {
+		all = append(all, bids[i].describe())
+	}
+	d.add("bids", "["+strings.Join(all, ",")+"]")
+}
+
+func (b *Bid) describe() string {
+	d := describer{}
+	d.uint("buyer", uint64(b.Buyer))
+	d.uint("seat", uint64(b.FilterSet))
+	d.text("outcome", b.Outcome.String())
+	if b.Amount != 0 {
+		d.add("amount", b.Amount.String())
+	}
+	if b.Payout != 0 {
+		d.add("payout", b.Payout.String())
+	}
+	if b.Currency != (market.Currency{}) {
+		d.text("currency", b.Currency.String())
+	}
+	if b.Elapsed > 0 {
+		d.uint("elapsed_us", uint64(b.Elapsed)/1000)
+	}
+	d.uint("status", uint64(b.Status))
+	if b.Fault != market.FaultNone {
+		d.text("fault", b.Fault.String())
+	}
+	d.text("reason", b.Reason)
+	return "{" + strings.Join(d, ",") + "}"
+}
+
+// changes leaves out the reporter's reasons, because they may name a person.
+func (d *describer) changes(e *StatusChanged) {
+	d.text("request", e.Request.String())
+	d.uint("buyer", uint64(e.Buyer))
+	all := make([]string, 0, len(e.Changes))
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		inner := describer{}
+		inner.text("lead", c.Lead.String())
+		inner.text("result", c.Result.String())
+		inner.text("from", c.From.String())
+		inner.text("to", c.To.String())
+		inner.flag("waited", c.WasPending)
+		inner.webhookType(c.Webhook)
+		if c.Return.Credit != 0 {
+			inner.add("credit", c.Return.Credit.String())
+		}
+		if c.Return.Reverse != 0 {
+			inner.add("reverse", c.Return.Reverse.String())
+		}
+		inner.uint("caps", uint64(len(c.Return.Charges)))
+		inner.rejections(c.Rejections)
+		all = append(all, "{"+strings.Join(inner, ",")+"}")
+	}
+	d.add("changes", "["+strings.Join(all, ",")+"]")
+}
+
+// rejections adds the rejections as the reporter's messages.
+func (d *describer) rejections(objections []market.ReportRejection) {
+	if len(objections) == 0 {
+		return
+	}
+	all := make([]string, len(objections))
+	for i, objection := range objections {
+		all[i] = strconv.Quote(objection.String())
+	}
+	d.add("objections", "["+strings.Join(all, ",")+"]")
+}
+
+func (d *describer) webhookTried(e *WebhookTried) {
+	d.text("lead", e.Lead.String())
+	d.text("type", e.Type.String())
+	d.uint("supplier", uint64(e.Supplier))
+	d.uint("attempt", uint64(e.Attempt))
+	d.text("outcome", e.Outcome.String())
+	d.uint("status", uint64(e.Status))
+	if e.Fault != market.FaultNone {
+		d.text("fault", e.Fault.String())
+	}
 }

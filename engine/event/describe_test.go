@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pingpost/engine/bitset"
 	"pingpost/engine/market"
 )
 
@@ -64,10 +65,10 @@ func TestADescriptionIsJSONAndTellsNoPerson(t *testing.T) {
 
 func TestDescriptions(t *testing.T) {
 	sale := Sale{
-		Buyer: 3, Seat: 0, Price: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'},
+		Buyer: 3, FilterSet: 0, Price: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'},
 		Charges: []Charge{{Cap: 1, Amount: 1}, {Cap: 2, Amount: 1}},
 	}
-	trail := []Step{{market.OutcomeWon, market.Bits{1}}, {market.OutcomeCapped, market.Bits{6, 1}}}
+	trail := []Step{{market.OutcomeWon, bitset.Set{1}}, {market.OutcomeCapped, bitset.Set{6, 1}}}
 	tests := []struct {
 		e    Event
 		want string
@@ -82,11 +83,11 @@ func TestDescriptions(t *testing.T) {
 			"lead":"lead_00000000000000000000000000","settlement":"refused","status":422,"attempts":1,"code":"said \"no\"",
 			"next":{"buyer":3,"seat":0,"price":12.5,"payout":10,"currency":"USD","caps":2}}`},
 		{&AuctionHeld{
-			Supplier: 2, Catalog: 7, Hops: 1, Name: [16]byte{0xab, 5: 1, 6: 9}, Theirs: "a-1", Trail: trail, Fields: make([]Field, 4),
+			Supplier: 2, Catalog: 7, Hops: 1, Name: [16]byte{0xab, 5: 1, 6: 9}, SellerAuction: "a-1", Trail: trail, Fields: make([]Field, 4),
 			Bids: []Bid{
-				{Buyer: 3, Seat: 1, Outcome: market.OutcomeWon, Amount: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Elapsed: 120_000_999, Status: 200, Token: "t"},
+				{Buyer: 3, FilterSet: 1, Outcome: market.OutcomeWon, Amount: 12_500_000, Payout: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Elapsed: 120_000_999, Status: 200, Token: "t"},
 				{Buyer: 4, Outcome: market.OutcomeNoBid, Elapsed: 5_000, Status: 200, Reason: "score"},
-				{Buyer: 5, Seat: 2, Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout},
+				{Buyer: 5, FilterSet: 2, Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout},
 			},
 		}, `{
 			"auction":"auc_00000000000000000000000000","request":"req_00000000000000000000000000","supplier":2,"catalog":7,"hops":1,
@@ -112,17 +113,17 @@ func TestDescriptions(t *testing.T) {
 		{&CredentialSet{Credential: CredentialOAuthClient, Owner: NameBuyer, OwnerRef: 6, Client: "blue", Scopes: ScopePost | ScopeWebhook, Hint: "sec"}, `{
 			"credential":"oauth_client","owner_kind":2,"owner":6,"client":"blue","scopes":"post webhook","hint":"sec"}`},
 		{&SecretSet{Name: "buyer/b/bearer", Sealed: []byte("xyz")}, `{"name":"buyer/b/bearer","sealed_bytes":3}`},
-		{&DoorSet{Door: NameBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
+		{&PauseSet{Target: NameBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
 		{&ListLoaded{List: 1, File: "ab", Entries: 10}, `{"list":1,"file":"ab","entries":10}`},
 		{&CatalogSet{Version: 2, Document: "cd"}, `{"version":2,"document":"cd"}`},
-		{&LeadDecided{Sale: Sale{Test: true}, Hook: market.HookUnmatched}, `{
+		{&LeadDecided{Sale: Sale{Test: true}, Webhook: market.WebhookUnmatched}, `{
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000","test":true,"hook":"lead.unmatched"}`},
-		{&PostSettled{Settlement: SettledDelivered, Sale: Sale{Buyer: 1, Test: true}, Hook: market.HookPosted}, `{
+		{&PostSettled{Settlement: SettledDelivered, Sale: Sale{Buyer: 1, Test: true}, Webhook: market.WebhookPosted}, `{
 			"lead":"lead_00000000000000000000000000","settlement":"delivered",
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"test":true},"hook":"lead.posted"}`},
 		{&StatusChanged{Buyer: 3, Changes: []Change{
-			{Lead: [16]byte{15: 1}, Result: ChangeDone, From: market.StatusAccepted, To: market.StatusContacted, Reason: "Ann said so", Hook: market.HookContacted},
-			{Lead: [16]byte{15: 2}, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned, Waited: true, Hook: market.HookReturned, Return: Return{
+			{Lead: [16]byte{15: 1}, Result: ChangeDone, From: market.StatusAccepted, To: market.StatusContacted, Reason: "Ann said so", Webhook: market.WebhookContacted},
+			{Lead: [16]byte{15: 2}, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned, WasPending: true, Webhook: market.WebhookReturned, Return: Return{
 				Credit: 12_500_000, Reverse: 10_000_000, Charges: make([]Charge, 2), Month: 1,
 			}},
 			{Result: ChangeUnknown, To: market.StatusSold},
@@ -131,12 +132,12 @@ func TestDescriptions(t *testing.T) {
 			{"lead":"lead_00000000000000000000000001","result":"done","from":"ACCEPTED","to":"contacted","hook":"lead.contacted"},
 			{"lead":"lead_00000000000000000000000002","result":"done","from":"sold","to":"returned","waited":true,"hook":"lead.returned","credit":12.5,"reverse":10,"caps":2},
 			{"lead":"lead_00000000000000000000000000","result":"unknown","from":"OPEN","to":"sold"}]}`},
-		{&HookTried{Type: market.HookPosted, Supplier: 2, Attempt: 3, Outcome: HookFailed, Status: 503}, `{
+		{&WebhookTried{Type: market.WebhookPosted, Supplier: 2, Attempt: 3, Outcome: WebhookFailed, Status: 503}, `{
 			"lead":"lead_00000000000000000000000000","type":"lead.posted","supplier":2,"attempt":3,"outcome":"failed","status":503}`},
-		{&HookTried{Type: market.HookSold, Supplier: 2, Attempt: 6, Outcome: HookDead, Fault: market.FaultTimeout}, `{
+		{&WebhookTried{Type: market.WebhookSold, Supplier: 2, Attempt: 6, Outcome: WebhookDead, Fault: market.FaultTimeout}, `{
 			"lead":"lead_00000000000000000000000000","type":"lead.sold","supplier":2,"attempt":6,"outcome":"dead","fault":"timeout"}`},
-		{&HooksSwitched{Supplier: 2, Off: true}, `{"supplier":2,"off":true}`},
-		{&HooksSwitched{Supplier: 2}, `{"supplier":2}`},
+		{&WebhooksSwitched{Supplier: 2, Off: true}, `{"supplier":2,"off":true}`},
+		{&WebhooksSwitched{Supplier: 2}, `{"supplier":2}`},
 		{&LeadDecided{Reason: market.ReasonNoBuyer, Sealed: make([]byte, 90), Slot: 70_000}, `{
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000","reason":"no_buyer","sealed_bytes":90,"slot":70000}`},
 		{&PostSettled{Settlement: SettledRefused, Sealed: make([]byte, 60), Slot: 3}, `{

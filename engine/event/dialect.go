@@ -6,7 +6,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// dialectText is the texts of a dialect; the i-th has field i+1.
+// dialectText returns the texts of a dialect; the i-th is field i+1.
 func dialectText(d *market.Dialect) [13]*string {
 	return [...]*string{
 		&d.Method, &d.ContentType, &d.Headers, &d.KeyHeader,

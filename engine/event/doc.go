@@ -1,15 +1,14 @@
-// Package event holds the facts that are logged: what was decided, never what
-// was asked. Each kind has a number for ever, each field too; event.proto beside
-// this file describes them, so that any protobuf tool reads a log.
+// Package event holds the events that the log records: decisions, never requests. Each
+// kind has a permanent number, and so has each field. event.proto beside this file
+// describes them, so that any protobuf tool can read a log.
 //
-// A fact carries all that applying it needs. Replay decides nothing, so a fact
-// names the caps it charges and the windows they are charged in, the keys it
-// remembers and until when, and, where it takes something back, what exactly.
+// An event carries everything that applying it needs. Replay decides nothing, so an event
+// names the caps that it charges with their windows, the keys to remember with their
+// expiry, and the exact amounts that it gives back.
 //
-// What an event refers to by slice or string belongs to whoever made it: the
-// decoder's results alias the frame they were read from and are good until the
-// next one. Applying copies what it keeps.
+// Slices and strings of an event belong to its creator. The decoder's results alias the
+// frame, and are valid until the next one. Apply copies the parts that it keeps.
 //
-// Adding a field is free. A change to what applying does is a new version of
-// the kind, with the code for the old one kept.
+// Adding a field is always allowed. A change of the effect of Apply needs a new version of
+// the kind, and the code for the old version stays.
 package event

@@ -5,6 +5,7 @@ package event
 import (
 	"testing"
 
+	"pingpost/engine/bitset"
 	"pingpost/engine/market"
 )
 
@@ -13,9 +14,9 @@ func typicalAuction() *AuctionHeld {
 	usd := market.Currency{'U', 'S', 'D'}
 	return &AuctionHeld{
 		Auction: [16]byte{1, 2, 3}, Request: [16]byte{4, 5, 6}, Campaign: 3, Supplier: 2, Catalog: 9,
-		Began: 1_800_000_000e9, Deadline: 1_800_000_002e9, Name: [16]byte{9}, Theirs: "auc-2026-11-20-000001", Token: [16]byte{8},
+		Began: 1_800_000_000e9, Deadline: 1_800_000_002e9, Name: [16]byte{9}, SellerAuction: "auc-2026-11-20-000001", Token: [16]byte{8},
 		Until: 1_800_000_005e9, Keep: 1_802_592_000e9, Idempotency: Idempotency{Key: [16]byte{7}, Print: 8, Until: 1_802_592_000e9},
-		Trail: []Step{{market.OutcomeWon, market.Bits{4}}, {market.OutcomeNoBid, market.Bits{1}}, {market.OutcomeBelowFloor, market.Bits{2}}},
+		Trail: []Step{{market.OutcomeWon, bitset.Set{4}}, {market.OutcomeNoBid, bitset.Set{1}}, {market.OutcomeBelowFloor, bitset.Set{2}}},
 		Bids: []Bid{
 			{2, 5, market.OutcomeWon, 40e6, 12_000_000, 9_600_000, usd, "tok_0123456789abcdef", 1_800_000_005e9, 200, 0, ""},
 			{0, 3, market.OutcomeNoBid, 30e6, 0, 0, market.Currency{}, "", 0, 200, 0, "score_threshold"},
@@ -38,7 +39,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 	for _, e := range []Event{typical(), typicalAuction()} {
 		data := Append(nil, e)
 		for _, brief := range []bool{false, true} {
-			d := Decoder{Brief: brief}
+			d := Decoder{ForReplay: brief}
 			if n := testing.AllocsPerRun(1000, func() {
 				if _, err := d.Decode(data); err != nil {
 					t.Fatal(err)
@@ -62,7 +63,7 @@ func BenchmarkEncodeLead(b *testing.B) {
 
 func BenchmarkDecodeLead(b *testing.B) {
 	data := Append(nil, typical())
-	for name, d := range map[string]*Decoder{"whole": {}, "brief": {Brief: true}} {
+	for name, d := range map[string]*Decoder{"whole": {}, "brief": {ForReplay: true}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(data)))

@@ -6,14 +6,14 @@ import (
 	"pingpost/engine/market"
 )
 
-// LeadsErased is that nobody can read any more who these leads are. Their keys are
-// dropped once it is durable, and by the next start where a crash came between; so
-// it names all that this takes.
+// LeadsErased records that the personal data of these leads is erased. The process erases
+// the keys once the event is durable. If a crash comes between, the next start erases
+// them, so the event names everything that this needs.
 type LeadsErased struct {
 	Slots []uint64        // of the leads' keys
-	Leads []market.LeadID // whose they are, in the same order
+	Leads []market.LeadID // with these slots, in the same order
 	At    int64           // Unix nanoseconds
-	By    string          // the operator who asked for it; empty: nobody did, or an earlier program wrote it
+	By    string          // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
 func (*LeadsErased) Kind() Kind { return KindLeadsErased }

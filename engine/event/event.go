@@ -7,28 +7,28 @@ import (
 	"github.com/VictoriaMetrics/easyproto"
 )
 
-// Kind numbers the facts. A number is never used again.
+// Kind is the number of an event's kind. Numbers are never reused.
 type Kind uint32
 
 const (
-	KindFounded       Kind = 1
-	KindCatalogSet    Kind = 2
-	KindCredentialSet Kind = 3
-	KindSecretSet     Kind = 4
-	KindLeadDecided   Kind = 5
-	KindPostTried     Kind = 6
-	KindPostSettled   Kind = 7
-	KindFundsMoved    Kind = 8
-	KindDoorSet       Kind = 9
-	KindListLoaded    Kind = 10
-	KindNamesGiven    Kind = 11
-	KindAuctionHeld   Kind = 12
-	KindStatusChanged Kind = 13
-	KindHookTried     Kind = 14
-	KindHooksSwitched Kind = 15
-	KindLeadsErased   Kind = 16
-	KindUserSet       Kind = 17
-	KindAPITokenSet   Kind = 18
+	KindFounded          Kind = 1
+	KindCatalogSet       Kind = 2
+	KindCredentialSet    Kind = 3
+	KindSecretSet        Kind = 4
+	KindLeadDecided      Kind = 5
+	KindPostTried        Kind = 6
+	KindPostSettled      Kind = 7
+	KindFundsMoved       Kind = 8
+	KindPauseSet         Kind = 9
+	KindListLoaded       Kind = 10
+	KindNamesGiven       Kind = 11
+	KindAuctionHeld      Kind = 12
+	KindStatusChanged    Kind = 13
+	KindWebhookTried     Kind = 14
+	KindWebhooksSwitched Kind = 15
+	KindLeadsErased      Kind = 16
+	KindUserSet          Kind = 17
+	KindAPITokenSet      Kind = 18
 )
 
 func (k Kind) String() string {
@@ -49,7 +49,7 @@ func (k Kind) String() string {
 		return "post_settled"
 	case KindFundsMoved:
 		return "funds_moved"
-	case KindDoorSet:
+	case KindPauseSet:
 		return "door_set"
 	case KindListLoaded:
 		return "list_loaded"
@@ -59,9 +59,9 @@ func (k Kind) String() string {
 		return "auction_held"
 	case KindStatusChanged:
 		return "status_changed"
-	case KindHookTried:
+	case KindWebhookTried:
 		return "hook_tried"
-	case KindHooksSwitched:
+	case KindWebhooksSwitched:
 		return "hooks_switched"
 	case KindLeadsErased:
 		return "leads_erased"
@@ -76,7 +76,7 @@ func (k Kind) String() string {
 // version is the version of every kind that this program writes.
 const version = 1
 
-// Event is one fact.
+// Event is one event of the log.
 type Event interface {
 	Kind() Kind
 	reset()
@@ -84,15 +84,14 @@ type Event interface {
 	field(fc *easyproto.FieldContext) bool
 }
 
-// ErrUnknown is returned for a kind or version that this program does not
-// know: a newer one wrote the log.
-var ErrUnknown = errors.New("unknown kind or version of event; the log was written by a newer program: run that one")
+// ErrUnknown reports an unknown kind or version: a newer program wrote the log.
+var ErrUnknown = errors.New("unknown kind or version of event: a newer program wrote the log; run that version")
 
-// The envelope's fields: kind, version, and the fact itself as a message.
+// The envelope's fields: kind, version, and the event as a message.
 const (
 	envelopeKind    = 1
 	envelopeVersion = 2
-	envelopeFact    = 3
+	envelopeEvent   = 3
 )
 
 // Append appends e's encoding to dst.
@@ -101,45 +100,44 @@ func Append(dst []byte, e Event) []byte {
 	mm := w.message()
 	mm.AppendUint64(envelopeKind, uint64(e.Kind()))
 	mm.AppendUint64(envelopeVersion, version)
-	e.marshal(mm.AppendMessage(envelopeFact))
+	e.marshal(mm.AppendMessage(envelopeEvent))
 	return w.done()
 }
 
-// Decoder decodes events one after the other, into one value a kind, so that a
-// replay allocates nothing. Not for use by two goroutines.
+// Decoder decodes events one after the other, into one value for each kind, so that a
+// replay allocates nothing. It is not safe for concurrent use.
 type Decoder struct {
-	// Brief leaves out what applying a fact does not need: the fields and the
-	// trail of a lead or an auction, and the bids, which are more than half of
-	// the frame. For replay.
-	Brief bool
+	// ForReplay skips the fields that Apply does not use: the fields and the trail of
+	// a lead or an auction, and the bids, which are more than half of the frame.
+	ForReplay bool
 
-	fields        easyproto.FieldContext
-	founded       Founded
-	catalogSet    CatalogSet
-	credentialSet CredentialSet
-	secretSet     SecretSet
-	leadDecided   LeadDecided
-	postTried     PostTried
-	postSettled   PostSettled
-	fundsMoved    FundsMoved
-	doorSet       DoorSet
-	listLoaded    ListLoaded
-	namesGiven    NamesGiven
-	auctionHeld   AuctionHeld
-	statusChanged StatusChanged
-	hookTried     HookTried
-	hooksSwitched HooksSwitched
-	leadsErased   LeadsErased
-	userSet       UserSet
-	apiTokenSet   APITokenSet
+	fields           easyproto.FieldContext
+	founded          Founded
+	catalogSet       CatalogSet
+	credentialSet    CredentialSet
+	secretSet        SecretSet
+	leadDecided      LeadDecided
+	postTried        PostTried
+	postSettled      PostSettled
+	fundsMoved       FundsMoved
+	pauseSet         PauseSet
+	listLoaded       ListLoaded
+	namesGiven       NamesGiven
+	auctionHeld      AuctionHeld
+	statusChanged    StatusChanged
+	webhookTried     WebhookTried
+	webhooksSwitched WebhooksSwitched
+	leadsErased      LeadsErased
+	userSet          UserSet
+	apiTokenSet      APITokenSet
 }
 
-// Decode reads one event. The result and all it refers to are good until the
-// next call, and no longer than data.
+// Decode reads one event. The result and its strings and slices are valid until the next
+// call, and as long as data is.
 func (d *Decoder) Decode(data []byte) (Event, error) {
 	var kind Kind
 	var written uint32
-	var fact []byte
+	var body []byte
 	err := eachField(&d.fields, data, func(fc *easyproto.FieldContext) (ok bool) {
 		switch fc.FieldNum {
 		case envelopeKind:
@@ -148,8 +146,8 @@ func (d *Decoder) Decode(data []byte) (Event, error) {
 			kind = Kind(number)
 		case envelopeVersion:
 			written, ok = fc.Uint32()
-		case envelopeFact:
-			fact, ok = fc.MessageData()
+		case envelopeEvent:
+			body, ok = fc.MessageData()
 		default:
 			return true
 		}
@@ -164,12 +162,12 @@ func (d *Decoder) Decode(data []byte) (Event, error) {
 	}
 	e.reset()
 	switch {
-	case d.Brief && kind == KindLeadDecided:
-		err = d.leadDecided.toApply(&d.fields, fact)
-	case d.Brief && kind == KindAuctionHeld:
-		err = eachField(&d.fields, fact, d.auctionHeld.fieldToApply)
+	case d.ForReplay && kind == KindLeadDecided:
+		err = d.leadDecided.toApply(&d.fields, body)
+	case d.ForReplay && kind == KindAuctionHeld:
+		err = eachField(&d.fields, body, d.auctionHeld.fieldToApply)
 	default:
-		err = eachField(&d.fields, fact, e.field)
+		err = eachField(&d.fields, body, e.field)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot decode a %s event: %w", kind, err)
@@ -195,8 +193,8 @@ func (d *Decoder) of(kind Kind) Event {
 		return &d.postSettled
 	case KindFundsMoved:
 		return &d.fundsMoved
-	case KindDoorSet:
-		return &d.doorSet
+	case KindPauseSet:
+		return &d.pauseSet
 	case KindListLoaded:
 		return &d.listLoaded
 	case KindNamesGiven:
@@ -205,10 +203,10 @@ func (d *Decoder) of(kind Kind) Event {
 		return &d.auctionHeld
 	case KindStatusChanged:
 		return &d.statusChanged
-	case KindHookTried:
-		return &d.hookTried
-	case KindHooksSwitched:
-		return &d.hooksSwitched
+	case KindWebhookTried:
+		return &d.webhookTried
+	case KindWebhooksSwitched:
+		return &d.webhooksSwitched
 	case KindLeadsErased:
 		return &d.leadsErased
 	case KindUserSet:
@@ -219,9 +217,9 @@ func (d *Decoder) of(kind Kind) Event {
 	return nil
 }
 
-// eachField hands every field of a message to take, which tells whether the
-// field has the form it should have. A message within a message is read with the
-// same fc: take is done with it by then, and one of its own would be allocated.
+// eachField passes every field of a message to take, which reports whether the field has
+// the right wire type. An embedded message reuses fc, because take no longer needs it and
+// another one would be allocated.
 func eachField(fc *easyproto.FieldContext, src []byte, take func(fc *easyproto.FieldContext) bool) error {
 	for len(src) > 0 {
 		var err error
@@ -229,7 +227,7 @@ func eachField(fc *easyproto.FieldContext, src []byte, take func(fc *easyproto.F
 			return err
 		}
 		if number := fc.FieldNum; !take(fc) {
-			return fmt.Errorf("field %d has the wrong form", number)
+			return fmt.Errorf("field %d has the wrong wire type", number)
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func envelope(kind, written uint32, fact []byte) []byte {
 	mm := m.MessageMarshaler()
 	mm.AppendUint32(envelopeKind, kind)
 	mm.AppendUint32(envelopeVersion, written)
-	mm.AppendBytes(envelopeFact, fact)
+	mm.AppendBytes(envelopeEvent, fact)
 	return m.Marshal(nil)
 }
 
@@ -91,7 +91,7 @@ func TestAFieldOfTheFutureIsPassedOver(t *testing.T) {
 		mm.AppendUint64(envelopeKind, uint64(e.Kind()))
 		mm.AppendString(9, "of the envelope")
 		mm.AppendUint64(envelopeVersion, version)
-		fact := mm.AppendMessage(envelopeFact)
+		fact := mm.AppendMessage(envelopeEvent)
 		fact.AppendUint64(200, 1)
 		e.marshal(fact)
 		fact.AppendString(201, "new")
@@ -104,7 +104,7 @@ func TestAFieldOfTheFutureIsPassedOver(t *testing.T) {
 
 // factOf cuts the fact out of an envelope.
 func factOf(t testing.TB, data []byte) []byte {
-	fact, ok, err := easyproto.GetMessageData(data, envelopeFact)
+	fact, ok, err := easyproto.GetMessageData(data, envelopeEvent)
 	if err != nil || !ok {
 		t.Fatalf("no fact in an envelope: %v", err)
 	}
@@ -198,7 +198,7 @@ func TestCodesAndHashesHaveTheirLength(t *testing.T) {
 		{"a return's currency", KindStatusChanged, func(mm *easyproto.MessageMarshaler, v []byte) {
 			mm.AppendMessage(7).AppendMessage(7).AppendBytes(4, v)
 		}, 3},
-		{"a supplier's lead", KindHookTried, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(1, v) }, 16},
+		{"a supplier's lead", KindWebhookTried, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(1, v) }, 16},
 		{"an auction's name", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(9, v) }, 16},
 		{"an auction's token", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendBytes(11, v) }, 16},
 		{"a bid's currency", KindAuctionHeld, func(mm *easyproto.MessageMarshaler, v []byte) { mm.AppendMessage(19).AppendBytes(7, v) }, 3},

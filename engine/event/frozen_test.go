@@ -32,7 +32,7 @@ func frozenFacts() (lines []string) {
 	for r := ChangeDone; r < changeResultOf; r++ {
 		lines = append(lines, fmt.Sprintf("change %d %s", r, r))
 	}
-	for o := HookDelivered; o < hookOutcomeOf; o++ {
+	for o := WebhookDelivered; o < webhookOutcomeEnd; o++ {
 		lines = append(lines, fmt.Sprintf("hook_outcome %d %s", o, o))
 	}
 	return append(
@@ -142,7 +142,7 @@ func TestNumbersWithoutANameSaySo(t *testing.T) {
 		if got := ChangeResult(number).String(); got != "invalid_result" {
 			t.Errorf("result %d of a change is called %q", number, got)
 		}
-		if got := HookOutcome(number).String(); got != "invalid" {
+		if got := WebhookOutcome(number).String(); got != "invalid" {
 			t.Errorf("outcome %d of a hook is called %q", number, got)
 		}
 	}

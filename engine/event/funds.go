@@ -6,16 +6,16 @@ import (
 	"pingpost/engine/market"
 )
 
-// FundsMoved is an operator's entry in a buyer's account: the opening balance,
-// written once, and every top-up after it. What sales take and give back is in
-// the sales' own facts.
+// FundsMoved is an operator's entry in a buyer's account: the one opening balance, and
+// every later top-up. The events of sales record the amounts that sales take and give
+// back.
 type FundsMoved struct {
 	Buyer   market.Ref
 	Amount  market.Money
 	Opening bool
 	Note    string
 	At      int64
-	By      string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
+	By      string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
 func (*FundsMoved) Kind() Kind { return KindFundsMoved }
@@ -48,30 +48,30 @@ func (f *FundsMoved) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// DoorSet pauses a campaign or a buyer, or opens it again.
-type DoorSet struct {
-	Door   NameKind // campaign or buyer
+// PauseSet pauses or resumes a campaign or a buyer.
+type PauseSet struct {
+	Target NameKind // campaign or buyer
 	Ref    market.Ref
 	Paused bool
 	At     int64
-	By     string // the operator who asked for it; empty: nobody did, or an earlier program wrote it
+	By     string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
-func (*DoorSet) Kind() Kind { return KindDoorSet }
-func (d *DoorSet) reset()   { *d = DoorSet{} }
+func (*PauseSet) Kind() Kind { return KindPauseSet }
+func (d *PauseSet) reset()   { *d = PauseSet{} }
 
-func (d *DoorSet) marshal(mm message) {
-	putUint(mm, 1, uint64(d.Door))
+func (d *PauseSet) marshal(mm message) {
+	putUint(mm, 1, uint64(d.Target))
 	putUint(mm, 2, uint64(d.Ref))
 	putBool(mm, 3, d.Paused)
 	putFixed(mm, 4, uint64(d.At))
 	putString(mm, 5, d.By)
 }
 
-func (d *DoorSet) field(fc *easyproto.FieldContext) bool {
+func (d *PauseSet) field(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 1:
-		return getByte(fc, &d.Door)
+		return getByte(fc, &d.Target)
 	case 2:
 		return getRef(fc, &d.Ref)
 	case 3:
@@ -84,8 +84,8 @@ func (d *DoorSet) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// ListLoaded puts new contents into a suppression list: an immutable file
-// beside the log, known by the hash of its bytes.
+// ListLoaded puts new content into a suppression list: an immutable file beside the log,
+// identified by its hash.
 type ListLoaded struct {
 	List    market.Ref
 	File    string // hex SHA-256 of the file
@@ -94,7 +94,7 @@ type ListLoaded struct {
 	At      int64
 
 	By       string // the operator who uploaded it
-	Uploaded bool   // else they are the first ones, from the list's file
+	Uploaded bool   // false: the first content, from the list's configured file
 }
 
 func (*ListLoaded) Kind() Kind { return KindListLoaded }

@@ -6,43 +6,42 @@ import (
 	"pingpost/engine/market"
 )
 
-// LeadDecided is a lead and what was decided of it: sold and recorded (Sale),
-// to be posted to a buyer (Sale and Post), or not sold (Reason).
+// LeadDecided is a lead with its decision: sold and recorded (Sale), to be posted to a
+// buyer (Sale and Post), or unsold (Reason).
 type LeadDecided struct {
 	Lead     market.LeadID
-	Request  market.RequestID // of the call that brought it; a replay repeats it
+	Request  market.RequestID // of the call with the lead; a replay repeats it
 	Campaign market.Ref
 	Supplier market.Ref
-	Catalog  uint32 // version whose lineup the seats are of
-	Decided  int64  // Unix nanoseconds; the windows of caps are those of this instant
+	Catalog  uint32 // version of the configuration that numbers the filter sets
+	Decided  int64  // Unix nanoseconds; caps are charged in the windows of this instant
 
 	Idempotency Idempotency
 	Reason      market.Reason
 	Trail       []Step
 	Sale        Sale
 	Post        Post
-	Keep        int64 // the lead leaves memory at this time or when its delivery has ended, Unix nanoseconds
+	Keep        int64 // end of the lead's retention in memory, at the earliest when its delivery has ended; Unix nanoseconds
 
-	Fields []Field // by their known names or as they arrived; without those that tell who it is
+	Fields []Field // by their known names or as they arrived, without personal ones
 	Sealed []byte  // Contact, under the key of Slot
 
-	DuplicateOf market.LeadID // of a duplicate: the accepted lead that has the value
-	Auction     Auction       // in which it was sold, or not; the zero one: there was none
+	DuplicateOf market.LeadID // of a duplicate: the accepted lead with the same value
+	Auction     Auction       // of the sale or failed sale; zero: no auction
 
-	Theirs string          // the seller's own id of the auction that its post names; empty: none
-	Hook   market.HookType // that this decision owes the supplier; none: none
-	Slot   uint64          // of the key that the lead is sealed with; zero: Sealed lies open, as it did in logs of a time before
+	SellerAuction string             // the seller's own id of the auction that its post names; empty: none
+	Webhook       market.WebhookType // that this decision causes, or WebhookNone
+	Slot          uint64             // of the key that seals the lead; zero: plaintext (before encryption)
 }
 
-// Idempotency is the key under which the answer is found again. The zero Key
-// is none.
+// Idempotency is the key that finds the answer again. The zero Key is none.
 type Idempotency struct {
 	Key   [16]byte // hash of owner, endpoint and key
 	Print uint64   // hash of the body
 	Until int64    // Unix nanoseconds
 }
 
-// Field is one value of a lead, under the name it arrived with.
+// Field is one value of a lead, under its arriving name.
 type Field struct {
 	Name string
 	Kind market.Kind
@@ -56,7 +55,7 @@ func (l *LeadDecided) reset()   { l.Reset() }
 func (l *LeadDecided) Reset() {
 	charges, dups, bids := l.Sale.Charges[:0], l.Sale.Dups[:0], l.Auction.Bids[:0]
 	trail, fields, sealed := l.Trail[:0], l.Fields[:0], l.Sealed[:0]
-	*l = LeadDecided{} // in its place: a literal with fields is made elsewhere and copied
+	*l = LeadDecided{} // assigned in place: a literal with fields is built elsewhere and copied
 	l.Sale.Charges, l.Sale.Dups, l.Auction.Bids = charges, dups, bids
 	l.Trail, l.Fields, l.Sealed = trail, fields, sealed
 }
@@ -88,13 +87,13 @@ func (l *LeadDecided) marshal(mm message) {
 	if !l.Auction.ID.IsZero() {
 		l.Auction.marshal(mm.AppendMessage(18))
 	}
-	putString(mm, 19, l.Theirs)
-	putUint(mm, 20, uint64(l.Hook))
+	putString(mm, 19, l.SellerAuction)
+	putUint(mm, 20, uint64(l.Webhook))
 	putUint(mm, 21, l.Slot)
 }
 
-// fieldToApply is field without what applying a lead does not need: the trail, the
-// lead's fields, the record of its auction and its name.
+// fieldToApply reads a field, and skips those that Apply does not use: the trail, the
+// lead's fields, its auction and the seller's auction id.
 func (l *LeadDecided) fieldToApply(fc *easyproto.FieldContext) bool {
 	switch fc.FieldNum {
 	case 11, 15, 18, 19:
@@ -144,9 +143,9 @@ func (l *LeadDecided) field(fc *easyproto.FieldContext) bool {
 	case 18:
 		return getMessage(fc, l.Auction.field)
 	case 19:
-		return getString(fc, &l.Theirs)
+		return getString(fc, &l.SellerAuction)
 	case 20:
-		return getByte(fc, &l.Hook)
+		return getByte(fc, &l.Webhook)
 	case 21:
 		return getUint(fc, &l.Slot)
 	}

@@ -6,32 +6,38 @@ import (
 	"pingpost/engine/market"
 )
 
-// Post is the intent to send a lead to a buyer's endpoint: all that a restart
-// needs to send it again. The body is the contact part's (see Contact); every
-// try sends those very bytes.
+// Post is the intent to send a lead to a buyer's endpoint, with everything that a restart
+// needs to send it again. The contact part holds the body (see Contact); every attempt
+// sends the same bytes.
 type Post struct {
-	URL        string // empty: the lead is recorded alone
+	URL        string // empty: the lead is only recorded
 	Credential string // name of the secret; the secret itself is never in an intent
 	Header     string
 	Scheme     string
 	Timeout    int64 // of one attempt, nanoseconds
-	Idempotent bool  // whether a later 4xx may be read as a refusal
+	Repeatable bool  // a post that may have arrived can be sent again
 
-	// Where the secret is changed for tokens; all empty where it is presented
-	// itself.
+	// The endpoint that exchanges the secret for tokens; all empty if the secret
+	// itself is sent.
 	TokenURL string
 	ClientID string
 	Scope    string
 
-	Auction market.AuctionID // that the buyer was asked in; zero: it was not asked
-	Dialect market.Dialect   // how the endpoint is spoken to; zero: it speaks the contract
+	Auction market.AuctionID // in which the buyer was pinged; zero: none
+	Dialect market.Dialect   // how the endpoint is addressed; zero: it speaks the contract
+
+	// Trusted: the buyer certifies that it answers a repeat under the same key as it
+	// answered the first send, so a refusal of a repeat is a refusal of the lead. Logs
+	// of earlier programs do not have the field. There a refused repeat leaves the lead
+	// with the buyer.
+	Trusted bool
 }
 
-// PostTo is the intent to send to an endpoint.
-func PostTo(to *market.Endpoint, timeout int64, idempotent bool) Post {
+// PostTo returns the intent to send to an endpoint.
+func PostTo(to *market.Endpoint, timeout int64) Post {
 	p := Post{
 		URL: to.URL, Credential: to.Credential, Header: to.Header, Scheme: to.Scheme,
-		Timeout: timeout, Idempotent: idempotent,
+		Timeout: timeout, Repeatable: to.IsRepeatable(), Trusted: to.IsTrusted(),
 	}
 	if to.OAuth != nil {
 		p.TokenURL, p.ClientID, p.Scope = to.OAuth.TokenURL, to.OAuth.ClientID, to.OAuth.Scope
@@ -42,7 +48,7 @@ func PostTo(to *market.Endpoint, timeout int64, idempotent bool) Post {
 	return p
 }
 
-// Endpoint is where the intent goes, as it was when it was logged.
+// Endpoint returns the target of the intent, as it was when the intent was logged.
 func (p *Post) Endpoint() market.Endpoint {
 	to := market.Endpoint{URL: p.URL, Credential: p.Credential, Header: p.Header, Scheme: p.Scheme}
 	if p.TokenURL != "" {
@@ -61,7 +67,7 @@ func (p *Post) marshal(mm message) {
 	putString(mm, 3, p.Header)
 	putString(mm, 4, p.Scheme)
 	putSint(mm, 5, p.Timeout)
-	putBool(mm, 6, p.Idempotent)
+	putBool(mm, 6, p.Repeatable)
 	putString(mm, 7, p.TokenURL)
 	putString(mm, 8, p.ClientID)
 	putString(mm, 9, p.Scope)
@@ -69,6 +75,7 @@ func (p *Post) marshal(mm message) {
 	if p.Dialect != (market.Dialect{}) {
 		putDialect(mm.AppendMessage(11), &p.Dialect)
 	}
+	putBool(mm, 12, p.Trusted)
 }
 
 func (p *Post) field(fc *easyproto.FieldContext) bool {
@@ -84,7 +91,7 @@ func (p *Post) field(fc *easyproto.FieldContext) bool {
 	case 5:
 		return getSint(fc, &p.Timeout)
 	case 6:
-		return getBool(fc, &p.Idempotent)
+		return getBool(fc, &p.Repeatable)
 	case 7:
 		return getString(fc, &p.TokenURL)
 	case 8:
@@ -95,19 +102,23 @@ func (p *Post) field(fc *easyproto.FieldContext) bool {
 		return getID(fc, (*[16]byte)(&p.Auction))
 	case 11:
 		return getDialect(fc, &p.Dialect)
+	case 12:
+		return getBool(fc, &p.Trusted)
 	}
 	return true
 }
 
-// PostTried notes an attempt after which the next one follows: its result is not
-// known, or it certainly reached nobody and the buyer was promised. Its number and
-// time let a restart go on with the schedule where it stood.
+// PostTried records an attempt after which another one follows. Its number and time let a
+// restart continue the schedule.
 type PostTried struct {
 	Lead    market.LeadID
-	Attempt uint32 // from 1
-	At      int64  // when it ended, Unix nanoseconds
-	Status  uint32 // HTTP status, zero where none came
+	Attempt uint32 // step of the retry schedule, from 1
+	At      int64  // end of the attempt, Unix nanoseconds
+	Status  uint32 // HTTP status; zero: no answer
 	Fault   market.Fault
+	Verdict market.Verdict // zero: an earlier program wrote the event
+	Code    string         // the buyer's reason for a refusal
+	Free    bool           // it used no step: the next attempt has the same number
 }
 
 func (*PostTried) Kind() Kind { return KindPostTried }
@@ -119,6 +130,9 @@ func (t *PostTried) marshal(mm message) {
 	putFixed(mm, 3, uint64(t.At))
 	putUint(mm, 4, uint64(t.Status))
 	putUint(mm, 5, uint64(t.Fault))
+	putUint(mm, 6, uint64(t.Verdict))
+	putString(mm, 7, t.Code)
+	putBool(mm, 8, t.Free)
 }
 
 func (t *PostTried) field(fc *easyproto.FieldContext) bool {
@@ -133,21 +147,28 @@ func (t *PostTried) field(fc *easyproto.FieldContext) bool {
 		return getUint32(fc, &t.Status)
 	case 5:
 		return getByte(fc, &t.Fault)
+	case 6:
+		return getByte(fc, &t.Verdict)
+	case 7:
+		return getString(fc, &t.Code)
+	case 8:
+		return getBool(fc, &t.Free)
 	}
 	return true
 }
 
-// Settlement is what an open intent came to. Numbers are in the log.
+// Settlement is the result of an open post. Numbers are in the log. Package market has the
+// table that relates it to the other results.
 type Settlement uint8
 
 const (
-	SettledDelivered Settlement = 1 // the buyer took it
-	SettledRefused   Settlement = 2 // the buyer certainly has it not; Next or Reason says how it goes on
-	SettledPending   Settlement = 3 // not settled when the answer was due; the tries go on
-	SettledUnknown   Settlement = 4 // the tries are used up; the hold stays, an operator decides
-	SettledConfirmed Settlement = 5 // an operator: the buyer has it
-	SettledReleased  Settlement = 6 // an operator: the buyer has it not
-	SettledResent    Settlement = 7 // an operator: try again
+	SettledDelivered Settlement = 1 // the buyer has the lead
+	SettledRefused   Settlement = 2 // the buyer does not have the lead; Next or Reason tells the continuation
+	SettledPending   Settlement = 3 // no result when the supplier's answer was due; attempts continue
+	SettledUnknown   Settlement = 4 // the attempts are used up; the reservation stays, an operator decides
+	SettledConfirmed Settlement = 5 // operator: the buyer has the lead
+	SettledReleased  Settlement = 6 // operator: the buyer does not have the lead
+	SettledResent    Settlement = 7 // operator: send again
 )
 
 func (s Settlement) String() string {
@@ -158,8 +179,8 @@ func (s Settlement) String() string {
 	return names[s]
 }
 
-// Ends tells whether the intent is closed by it: what became of the lead at this
-// buyer is known.
+// Ends reports whether the settlement closes the post: whether this buyer has the lead is
+// then known.
 func (s Settlement) Ends() bool {
 	switch s {
 	case SettledDelivered, SettledRefused, SettledConfirmed, SettledReleased:
@@ -168,32 +189,32 @@ func (s Settlement) Ends() bool {
 	return false
 }
 
-// PostSettled ends an open intent, or changes how it stands. After a refusal
-// inside the ceiling it carries the next intent in the same frame, so that a
-// lead is never between two buyers.
+// PostSettled ends an open post or changes its state. After a refusal within the time
+// limit it carries the next post in the same frame, so that a lead is never between two
+// buyers.
 type PostSettled struct {
 	Lead       market.LeadID
 	Campaign   market.Ref
 	Settlement Settlement
 	Sale       Sale // as in the intent
 	BuyerLead  string
-	Code       string // the buyer's own word for a refusal
-	Status     uint32 // HTTP status, zero where none came
+	Code       string // the buyer's reason for a refusal
+	Status     uint32 // HTTP status; zero: no answer
 	Attempts   uint32
 	Elapsed    int64 // of the last attempt, nanoseconds
 
-	Reason market.Reason // of a refusal that ends the matter
+	Reason market.Reason // of a refusal without a next buyer
 	Trail  []Step
-	Next   Sale // of a refusal that does not
+	Next   Sale // of a refusal with a next buyer
 	Post   Post
-	Sealed []byte // Contact of the next intent: its body alone, under the key of Slot
+	Sealed []byte // Contact with the body of the next post, under the key of Slot
 
-	Hook     market.HookType // that this owes the supplier; none: none
-	Supplier market.Ref      // of the lead
-	Decided  int64           // when the lead was, Unix nanoseconds: the month in which it counts as sold
-	Fault    market.Fault    // of the last attempt; of SettledPending a timeout where that is still under way
-	Slot     uint64          // the lead's own, where Sealed has something; zero: Sealed lies open
-	By       string          // the operator who asked for it; empty: nobody did, or an earlier program wrote it
+	Webhook  market.WebhookType // that this event causes, or WebhookNone
+	Supplier market.Ref         // of the lead
+	Decided  int64              // time of the lead's decision, Unix nanoseconds: the month in which it counts as sold
+	Fault    market.Fault       // of the last attempt; of SettledPending a timeout if an attempt is still running
+	Slot     uint64             // the lead's own, if Sealed is not empty; zero: Sealed is plaintext
+	By       string             // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
 func (*PostSettled) Kind() Kind { return KindPostSettled }
@@ -222,7 +243,7 @@ func (s *PostSettled) marshal(mm message) {
 	}
 	putBytes(mm, 13, s.Sealed)
 	putUint(mm, 14, uint64(s.Campaign))
-	putUint(mm, 15, uint64(s.Hook))
+	putUint(mm, 15, uint64(s.Webhook))
 	putUint(mm, 16, uint64(s.Supplier))
 	putFixed(mm, 17, uint64(s.Decided))
 	putUint(mm, 18, uint64(s.Fault))
@@ -261,7 +282,7 @@ func (s *PostSettled) field(fc *easyproto.FieldContext) bool {
 	case 14:
 		return getRef(fc, &s.Campaign)
 	case 15:
-		return getByte(fc, &s.Hook)
+		return getByte(fc, &s.Webhook)
 	case 16:
 		return getRef(fc, &s.Supplier)
 	case 17:

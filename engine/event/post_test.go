@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pingpost/engine/market"
+	"pingpost/engine/market/adapter"
 )
 
 // An intent that comes out of the log goes where it was meant to go.
@@ -28,15 +29,16 @@ func TestAnIntentKeepsItsEndpoint(t *testing.T) {
 			to.Dialect = &dialect
 		}
 		configured := to
-		configured.Adapter = new(market.Adapter) // what writes bodies; they are written
-		fact := LeadDecided{Post: PostTo(&configured, 7, true)}
+		configured.Adapter = new(adapter.Template) // what writes bodies; they are written
+		configured.Certified = rapid.Bool().Draw(t, "certified")
+		fact := LeadDecided{Post: PostTo(&configured, 7)}
 		var d Decoder
 		read, err := d.Decode(Append(nil, &fact))
 		if err != nil {
 			t.Fatal(err)
 		}
 		post := read.(*LeadDecided).Post
-		if got := post.Endpoint(); !reflect.DeepEqual(got, to) || post.Timeout != 7 || !post.Idempotent {
+		if got := post.Endpoint(); !reflect.DeepEqual(got, to) || post.Timeout != 7 || post.Repeatable != configured.IsRepeatable() || post.Trusted != configured.IsTrusted() {
 			t.Fatalf("%+v, want %+v", post, to)
 		}
 	})

@@ -209,11 +209,11 @@ func TestEnumsAreDescribed(t *testing.T) {
 	for r := ChangeDone; r < changeResultOf; r++ {
 		want["ChangeResult"][int32(r)] = "CHANGE_" + strings.ToUpper(r.String())
 	}
-	for o := HookDelivered; o < hookOutcomeOf; o++ {
+	for o := WebhookDelivered; o < webhookOutcomeEnd; o++ {
 		want["HookOutcome"][int32(o)] = "HOOK_" + strings.ToUpper(o.String())
 	}
-	for number := range market.HookTypes {
-		name := strings.TrimPrefix(market.HookType(number).String(), "lead.")
+	for number := range market.WebhookTypes {
+		name := strings.TrimPrefix(market.WebhookType(number).String(), "lead.")
 		want["HookType"][int32(number)] = "HOOK_" + strings.ToUpper(name)
 	}
 	enums := readProto(t).Enums()

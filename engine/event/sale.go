@@ -6,43 +6,41 @@ import (
 	"pingpost/engine/market"
 )
 
-// Sale is a buyer found for a lead and all that the sale takes: room in caps,
-// money, a turn, and the values by which a duplicate would be known. An intent
-// carries it as a hold; its outcome carries the same again, to settle the hold
-// or to give it back.
+// Sale is the buyer of a lead with all resources that the sale takes: capacity of caps,
+// money, a turn, and the values that identify a duplicate. A posted sale holds them; its
+// PostSettled event repeats the sale, to take them for good or give them back.
 type Sale struct {
-	Buyer    market.Ref // zero: no sale
-	Seat     uint32     // position in the lineup of the catalog's version
-	Price    market.Money
-	Payout   market.Money
-	Currency market.Currency
-	Charges  []Charge
-	Turn     Turn
-	Dups     []Dup
-	Ping     [16]byte // name of the auction that the sale uses up; zero: none
-	Test     bool     // of a test lead, sold or not: it takes and holds nothing
+	Buyer     market.Ref // zero: no sale
+	FilterSet uint32     // position in the campaign's filter sets, by the catalog's version
+	Price     market.Money
+	Payout    market.Money
+	Currency  market.Currency
+	Charges   []Charge
+	Turn      Turn
+	Dups      []Dup
+	Ping      [16]byte // name of the auction that the sale uses up; zero: none
+	Test      bool     // of a test lead, sold or not: it takes no resources
 }
 
-// Charge takes Amount (leads, or millionths) of a cap in the window that began
-// at Window, in Unix nanoseconds. What is given back goes back there.
+// Charge takes Amount (leads, or millionths) of a cap in the window that began at Window,
+// in Unix nanoseconds. A return gives it back to the same window.
 type Charge struct {
 	Cap    market.Ref
 	Window int64
 	Amount int64
 }
 
-// Turn is a turn that was taken among the seats that were eligible together.
-// Set names those seats and their weights, Member is the taker's place among
-// them; Phase is where in its cycle a set starts that was not known before. A
-// zero Set is no turn.
+// Turn is a turn among the filter sets that were eligible together. Set identifies those
+// filter sets and their weights, Member is the buyer's place among them, Phase is the
+// start of a new set in its cycle. A zero Set means no turn.
 type Turn struct {
 	Set    uint64
 	Phase  uint32
 	Member uint32
 }
 
-// Dup is a value that is remembered once the lead is accepted: until Until, in
-// Unix nanoseconds.
+// Dup is a value that memory keeps once the lead is accepted: until Until, in Unix
+// nanoseconds.
 type Dup struct {
 	Key   market.DupKey
 	Until int64
@@ -63,7 +61,7 @@ func (s *Sale) CopyFrom(other *Sale) {
 
 func (s *Sale) marshal(mm message) {
 	putUint(mm, 1, uint64(s.Buyer))
-	putUint(mm, 2, uint64(s.Seat))
+	putUint(mm, 2, uint64(s.FilterSet))
 	putSint(mm, 3, int64(s.Price))
 	putSint(mm, 4, int64(s.Payout))
 	putCurrency(mm, 5, s.Currency)
@@ -94,7 +92,7 @@ func (s *Sale) field(fc *easyproto.FieldContext) bool {
 	case 1:
 		return getRef(fc, &s.Buyer)
 	case 2:
-		return getUint32(fc, &s.Seat)
+		return getUint32(fc, &s.FilterSet)
 	case 3:
 		return getMoney(fc, &s.Price)
 	case 4:

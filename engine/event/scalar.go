@@ -78,7 +78,7 @@ func getMoney(fc *easyproto.FieldContext, money *market.Money) bool {
 	return ok
 }
 
-// getByte reads one of the small numbered enums.
+// getByte reads a small enum.
 func getByte[T ~uint8](fc *easyproto.FieldContext, v *T) bool {
 	number, ok := fc.Uint32()
 	*v = T(number)

@@ -1,12 +1,12 @@
 package event
 
-// Scopes is a set of what a token opens. Its bits are in the log.
+// Scopes is the set of permissions of a token. Its bits are in the log.
 type Scopes uint8
 
 const (
-	ScopePing    Scopes = 1 << 0 // asking for bids
-	ScopePost    Scopes = 1 << 1 // delivering leads
-	ScopeWebhook Scopes = 1 << 2 // reporting what became of a lead
+	ScopePing    Scopes = 1 << 0 // request bids
+	ScopePost    Scopes = 1 << 1 // deliver leads
+	ScopeWebhook Scopes = 1 << 2 // report the status of leads
 )
 
 var scopeNames = [...]struct {
@@ -24,10 +24,10 @@ func ParseScope(name string) (Scopes, bool) {
 	return 0, false
 }
 
-// Has tells whether all of the others are among these.
+// Has reports whether the set contains all of the others.
 func (s Scopes) Has(others Scopes) bool { return s&others == others }
 
-// Names are those of the set, in their fixed order.
+// Names returns the names of the set, in their fixed order.
 func (s Scopes) Names() (names []string) {
 	for i := range scopeNames {
 		if s.Has(scopeNames[i].bit) {

@@ -6,49 +6,50 @@ import (
 	"pingpost/engine/market"
 )
 
-// StatusChanged is what became of leads after their sale: a buyer's report of one
-// lead or of many, or an operator's word on a return that waited for it. A report
-// is one fact whatever it holds, so that one answer belongs to it.
+// StatusChanged is a change of leads after their sale: a buyer's report on one or more
+// leads, or an operator's decision on a pending return. Each report is one event, because
+// it has one answer.
 //
-// A change that was refused, or that says what is so already, is in it too: the
-// answer to a repeat is read from here.
+// It contains rejected and repeated changes as well: the answer to a repeat is read from
+// here.
 type StatusChanged struct {
 	Request     market.RequestID // of the call; a replay repeats it
 	Buyer       market.Ref
 	At          int64 // Unix nanoseconds
 	Idempotency Idempotency
-	Changes     []Change // no lead twice among those that change anything
-	Note        string   // the operator's
-	By          string   // the operator who asked for it; empty: nobody did, or an earlier program wrote it
+	Changes     []Change // no lead twice among the effective ones
+	Note        string   // of the operator
+	By          string   // requesting operator; empty: no operator, or an earlier program wrote the event
+	Allowed     []string // the allowed reasons of each change with RejectionReasonUnlisted, in their order
 }
 
-// Change is what became of one lead.
+// Change is the change of one lead.
 type Change struct {
-	Lead     market.LeadID // as it was asked for; zero where that was no identifier
-	Result   ChangeResult
-	From, To market.Status
-	Reason   string // the reporter's
-	Occurred int64  // when it happened, by the reporter's word; Unix nanoseconds, zero: no word
-	Return   Return
-	Hook     market.HookType // that this change owes the supplier; none: none
-	Supplier market.Ref      // of the lead
-	Waited   bool            // of a return: it has waited for the operator, who decides it now
+	Lead       market.LeadID // from the request; zero: not an identifier
+	Result     ChangeResult
+	From, To   market.Status
+	Reason     string // of the reporter
+	Occurred   int64  // when it happened, according to the reporter; Unix nanoseconds, zero: not given
+	Return     Return
+	Webhook    market.WebhookType // that this change causes, or WebhookNone
+	Supplier   market.Ref         // of the lead
+	WasPending bool               // the operator decides a pending return
 
-	Objections []market.Objection // with ChangeNotNow and ChangeInvalid
+	Rejections []market.ReportRejection // with ChangeNotAllowed and ChangeInvalid
 }
 
-// ChangeResult is what a change came to. Numbers are in the log.
+// ChangeResult is the result of a change. Numbers are in the log.
 type ChangeResult uint8
 
 const (
-	ChangeDone     ChangeResult = 1 // the lead is at To now, or the return is settled
-	ChangeNone     ChangeResult = 2 // it was there before
-	ChangeWaits    ChangeResult = 3 // a return that waits for the operator
-	ChangeRefused  ChangeResult = 4 // a return that the operator refuses
-	ChangeUnknown  ChangeResult = 5 // the reporter has no such lead
-	ChangeNotNow   ChangeResult = 6 // from where the lead stands one does not come to To
-	ChangeInvalid  ChangeResult = 7 // the report itself is not in order
-	changeResultOf              = 8
+	ChangeDone       ChangeResult = 1 // the lead has status To now, or the return is approved
+	ChangeNone       ChangeResult = 2 // the lead had that status before
+	ChangePending    ChangeResult = 3 // the return awaits the operator's approval
+	ChangeRefused    ChangeResult = 4 // the operator rejects the return
+	ChangeUnknown    ChangeResult = 5 // the reporter has no such lead
+	ChangeNotAllowed ChangeResult = 6 // the lead's status does not allow To
+	ChangeInvalid    ChangeResult = 7 // the report itself is invalid
+	changeResultOf                = 8
 )
 
 func (r ChangeResult) String() string {
@@ -59,17 +60,17 @@ func (r ChangeResult) String() string {
 	return names[r]
 }
 
-// Return is what a return gives back. That is so with ChangeDone alone; with
-// ChangeWaits it is what it would, by the rules at that time, and with
-// ChangeRefused it says nothing but Campaign and Month. Without a Month it is
-// none: a test lead that comes back gives nothing back, and counts in no month.
+// Return lists the resources that a return gives back. It is effective with ChangeDone
+// alone. With ChangePending it is an estimate by the rules at that time, and with
+// ChangeRefused it has only Campaign and Month. Without a Month there is no return: a
+// returned test lead gives nothing back, and counts in no month.
 type Return struct {
 	Campaign market.Ref
 	Credit   market.Money // to the buyer's account
-	Reverse  market.Money // of the supplier's payout; zero where the campaign leaves it
+	Reverse  market.Money // of the supplier's payout; zero if the campaign leaves the payout
 	Currency market.Currency
 	Charges  []Charge // given back to caps, in their windows
-	Month    int64    // in which the lead was sold: its beginning in UTC, Unix nanoseconds
+	Month    int64    // of the sale: its beginning in UTC, Unix nanoseconds
 }
 
 func (*StatusChanged) Kind() Kind { return KindStatusChanged }
@@ -88,6 +89,9 @@ func (s *StatusChanged) marshal(mm message) {
 	}
 	putString(mm, 8, s.Note)
 	putString(mm, 9, s.By)
+	for _, reasons := range s.Allowed {
+		mm.AppendString(10, reasons)
+	}
 }
 
 func (s *StatusChanged) field(fc *easyproto.FieldContext) bool {
@@ -115,6 +119,11 @@ func (s *StatusChanged) field(fc *easyproto.FieldContext) bool {
 		return getString(fc, &s.Note)
 	case 9:
 		return getString(fc, &s.By)
+	case 10:
+		var reasons string
+		ok := getString(fc, &reasons)
+		s.Allowed = append(s.Allowed, reasons)
+		return ok
 	}
 	return true
 }
@@ -129,10 +138,11 @@ func (c *Change) marshal(mm message) {
 	if c.Return.Month != 0 {
 		c.Return.marshal(mm.AppendMessage(7))
 	}
-	putUint(mm, 8, uint64(c.Hook))
+	putUint(mm, 8, uint64(c.Webhook))
 	putUint(mm, 9, uint64(c.Supplier))
-	putBool(mm, 10, c.Waited)
-	putObjections(mm, 11, c.Objections)
+	putBool(mm, 10, c.WasPending)
+	// putRejections writes one byte for each rejection.
+	putRejections(mm, 11, c.Rejections)
 }
 
 func (c *Change) field(fc *easyproto.FieldContext) bool {
@@ -152,19 +162,19 @@ func (c *Change) field(fc *easyproto.FieldContext) bool {
 	case 7:
 		return getMessage(fc, c.Return.field)
 	case 8:
-		return getByte(fc, &c.Hook)
+		return getByte(fc, &c.Webhook)
 	case 9:
 		return getRef(fc, &c.Supplier)
 	case 10:
-		return getBool(fc, &c.Waited)
+		return getBool(fc, &c.WasPending)
 	case 11:
-		return getObjections(fc, &c.Objections)
+		return getRejections(fc, &c.Rejections)
 	}
 	return true
 }
 
-// putObjections writes a byte for each.
-func putObjections(mm message, field uint32, objections []market.Objection) {
+// putRejections writes a byte for each.
+func putRejections(mm message, field uint32, objections []market.ReportRejection) {
 	numbers := make([]byte, len(objections))
 	for i, objection := range objections {
 		numbers[i] = byte(objection)
@@ -172,10 +182,10 @@ func putObjections(mm message, field uint32, objections []market.Objection) {
 	putBytes(mm, field, numbers)
 }
 
-func getObjections(fc *easyproto.FieldContext, objections *[]market.Objection) bool {
+func getRejections(fc *easyproto.FieldContext, objections *[]market.ReportRejection) bool {
 	numbers, ok := fc.Bytes()
 	for _, number := range numbers {
-		*objections = append(*objections, market.Objection(number))
+		*objections = append(*objections, market.ReportRejection(number))
 	}
 	return ok
 }

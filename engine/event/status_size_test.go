@@ -24,7 +24,7 @@ func TestTheLargestReportFitsAnEntry(t *testing.T) {
 		fact.Changes = append(fact.Changes, Change{
 			Lead: longest, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned,
 			Reason: strings.Repeat("r", 256), Occurred: 1 << 60, Return: back,
-			Hook: market.HookReturned, Supplier: 1 << 31, Waited: true,
+			Webhook: market.WebhookReturned, Supplier: 1 << 31, WasPending: true,
 		})
 	}
 	if size := len(Append(nil, fact)); size > entry {

@@ -33,7 +33,7 @@ func TestAReturnIsWrittenWithItsMonth(t *testing.T) {
 // A test lead that nobody takes is known for one.
 func TestAnUnsoldTestLeadSaysSo(t *testing.T) {
 	for _, brief := range []bool{false, true} {
-		d := Decoder{Brief: brief}
+		d := Decoder{ForReplay: brief}
 		for _, test := range []bool{true, false} {
 			back, err := d.Decode(Append(nil, &LeadDecided{Reason: market.ReasonNoBuyer, Sale: Sale{Test: test}}))
 			if err != nil || back.(*LeadDecided).Sale.Test != test {

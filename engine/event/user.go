@@ -6,15 +6,15 @@ import (
 	"pingpost/engine/market"
 )
 
-// UserSet makes an operator's account, changes it, or removes it. Whatever it says,
-// the tokens that the user had end with it.
+// UserSet creates, changes or removes an operator's account. In every case the user's
+// tokens end.
 type UserSet struct {
 	Name     string
 	Role     market.Role
-	Password string // its hash by argon2id, in the PHC form; never the password
+	Password string // argon2id hash in the PHC form; never the password
 	Removed  bool
 	At       int64
-	By       string // the operator who asked for it; empty: nobody did
+	By       string // requesting operator; empty: no operator
 }
 
 func (*UserSet) Kind() Kind { return KindUserSet }
@@ -47,17 +47,17 @@ func (u *UserSet) field(fc *easyproto.FieldContext) bool {
 	return true
 }
 
-// APITokenSet adds a user's personal API token, or revokes it. Only its hash is kept.
+// APITokenSet adds or revokes a user's personal API token. It holds only the hash.
 type APITokenSet struct {
 	User    string
-	Name    string // what the user calls it
+	Name    string // chosen by the user
 	Role    market.Role
 	Hash    [32]byte
-	Hint    string // the first characters, by which an operator knows it
+	Hint    string // the first characters, for operators
 	Expires int64  // Unix nanoseconds; zero: never
 	Revoked bool
 	At      int64
-	By      string // the operator who asked for it; empty: nobody did
+	By      string // requesting operator; empty: no operator
 }
 
 func (*APITokenSet) Kind() Kind { return KindAPITokenSet }

@@ -5,35 +5,36 @@ import (
 	"sync"
 )
 
-// A writer encodes one message in the form that protobuf prescribes, straight
-// into its place. It belongs to one goroutine.
+// writer encodes one message in protobuf's wire format, directly into its place. One
+// goroutine uses it.
 //
-// A message within a message begins with its length, which is known at its end.
-// One byte is left for it, as most are short, and the content of a longer one is
-// moved up. So what belongs to an inner message has to be written before what
-// follows it in the outer one, and writing to the outer one ends it.
+// An embedded message begins with its length, which is known only at its end. The writer
+// leaves one byte for it, because most are short, and moves the content of a longer one
+// up. So the caller writes an inner message before the following fields of the outer one,
+// and writing to the outer one ends the inner one.
 //
-// Rejected: the library that decodes (easyproto). It keeps a tree of all fields
-// and walks it twice: for a lead that is several times the lead's own memory, and
-// twice the time with all of it in the cache, where for a server it hardly is.
+// Rejected: the library that decodes (easyproto). It keeps a tree of all fields and walks
+// it twice. For a lead that is several times the lead's own memory, and twice the time
+// even with all of it in the cache, which a server rarely has.
 type writer struct {
 	buf  []byte
-	open []int // where the length of each message that has not ended stands
+	open []int // positions of the lengths of open messages
 }
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
 
-// beginWriting begins the message that done will have appended to dst.
+// beginWriting starts a message that done appends to dst.
 func beginWriting(dst []byte) *writer {
 	w := writers.Get().(*writer)
 	w.buf = dst
 	return w
 }
 
-// message is the outermost one.
+// message returns the outermost message.
 func (w *writer) message() message { return message{w: w} }
 
-// done ends the writing; the writer is no longer the caller's.
+// done ends the message and returns the buffer. The caller must not use the writer after
+// it.
 func (w *writer) done() []byte {
 	w.end(0)
 	buf := w.buf
@@ -42,8 +43,7 @@ func (w *writer) done() []byte {
 	return buf
 }
 
-// message is one message of a writer's: the outermost, or one that lies depth
-// deep.
+// message is one message of a writer: the outermost one, or one at nesting level depth.
 type message struct {
 	w     *writer
 	depth int
@@ -56,8 +56,7 @@ const (
 	wireBytes  = 2
 )
 
-// begin ends what lies deeper than m and returns the writer's bytes with the
-// beginning of a field of m.
+// begin ends the messages below m and appends the tag of a field of m.
 func (m message) begin(field uint32, wire uint64) []byte {
 	if len(m.w.open) > m.depth {
 		m.w.end(m.depth)
@@ -65,7 +64,7 @@ func (m message) begin(field uint32, wire uint64) []byte {
 	return appendVarint(m.w.buf, uint64(field)<<3|wire)
 }
 
-// appendVarint is short, so that it stands in its callers: most numbers are.
+// appendVarint is short, so that the compiler inlines it: most numbers are one byte.
 func appendVarint(dst []byte, v uint64) []byte {
 	if v < 1<<7 {
 		return append(dst, byte(v))
@@ -118,7 +117,7 @@ func (m message) AppendMessage(field uint32) message {
 	return message{w: w, depth: m.depth + 1}
 }
 
-// end ends every message that lies deeper.
+// end ends every message below the given depth.
 func (w *writer) end(depth int) {
 	for len(w.open) > depth {
 		at := w.open[len(w.open)-1]

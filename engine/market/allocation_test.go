@@ -5,6 +5,10 @@ package market
 import (
 	"testing"
 	"time"
+
+	"pingpost/engine/bitset"
+	"pingpost/engine/market/calendar"
+	"pingpost/engine/market/fingerprint"
 )
 
 // What every lead passes through allocates nothing.
@@ -17,11 +21,18 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	state := filterOn(t, SlotState, FilterSpec{In: []string{"CA", "NV"}, NotIn: []string{"TX"}})
 	score := filterOn(t, SlotQualityScore, FilterSpec{Min: &low, In: []string{"0.50"}})
 	index, crowd := crowdedIndex(t, 1000)
-	eligible := NewBits(1000)
-	table := NewTable(evenFingerprints(10_000, 1))
+	eligible := bitset.New(1000)
+	table := fingerprint.NewTable([]uint64{7, 42, 1 << 60})
 	either := DuplicateRule{Phone: true, Email: true, Window: 1}
 	both := DuplicateRule{Phone: true, Email: true, All: true, Window: 1}
-	schedule := scheduleOf(t, zoneNamed(t, "America/New_York"), "Mon-Fri 08:00-18:00")
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schedule, err := calendar.ParseSchedule(zone, []string{"Mon-Fri 08:00-18:00"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	payout := Payout{Share: 800_000}
 	buf := make([]byte, 0, 64)
 	probes := make([]uint64, 0, 3)
@@ -29,17 +40,23 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	at := time.Now().UnixNano()
 
 	for name, step := range map[string]func(){
-		"Filter.Pass":        func() { state.Pass(l); score.Pass(l) },
-		"FilterIndex.Pass":   func() { eligible.Fill(1000); index.Pass(crowd, eligible); eligible.Next(0) },
-		"Table.Has":          func() { table.Has(42) },
-		"Probes, a phone":    func() { probes = (&List{Field: ListPhone, Hash: HashPlain}).Probes(l, &testKey, probes[:0]) },
-		"Probes, abroad":     func() { probes = (&List{Field: ListPhone, Hash: HashMD5}).Probes(foreign, &testKey, probes[:0]) },
-		"Probes, an email":   func() { probes = (&List{Field: ListEmail, Hash: HashSHA256}).Probes(l, &testKey, probes[:0]) },
+		"Filter.Pass":      func() { state.Passes(l); score.Passes(l) },
+		"FilterIndex.Pass": func() { eligible.Fill(1000); index.Pass(crowd, eligible); eligible.Next(0) },
+		"Table.Has":        func() { table.Has(42) },
+		"Probes, a phone": func() {
+			probes = (&List{Field: ListPhone, Hash: HashPlain}).Probes(l, &testKey, probes[:0])
+		},
+		"Probes, abroad": func() {
+			probes = (&List{Field: ListPhone, Hash: HashMD5}).Probes(foreign, &testKey, probes[:0])
+		},
+		"Probes, an email": func() {
+			probes = (&List{Field: ListEmail, Hash: HashSHA256}).Probes(l, &testKey, probes[:0])
+		},
 		"Keys, any":          func() { keys = either.Keys(l, 1, &testKey, keys[:0]) },
 		"Keys, all":          func() { keys = both.Keys(l, 1, &testKey, keys[:0]) },
 		"Money.AppendJSON":   func() { buf = Money(12_340_000).AppendJSON(buf[:0]) },
 		"ParseBid":           func() { buf = append(buf[:0], "12.3456789"...); _, _ = ParseBid(buf) },
-		"Payout.Of":          func() { payout.Of(12_340_000) },
+		"Payout.Of":          func() { payout.Amount(12_340_000) },
 		"Schedule.Open":      func() { schedule.Open(at) },
 		"LeadID.AppendTo":    func() { buf = LeadID{1}.AppendTo(buf[:0]) },
 		"ParseLeadID":        func() { ParseLeadID("lead_01hf7yat00041061050r3gg28a") },

@@ -1,40 +1,49 @@
 package market
 
-import "time"
+import (
+	"time"
 
-// Buyer buys leads. What it says of itself holds in every campaign; a seat in
-// one can only narrow it. Its states and filters stand in its seats, since a
-// filter is compiled against one campaign's fields.
+	"pingpost/engine/market/calendar"
+)
+
+// Buyer buys leads. Its own limits hold in every campaign; a filter set in a campaign can
+// only narrow them. Its states and filters are in its filter sets, because a filter is
+// compiled against one campaign's fields.
 type Buyer struct {
 	Ref  Ref
 	ID   BuyerID
 	Name string
 
-	Ping        *Endpoint // nil: it cannot be asked for bids
-	Post        *Endpoint // nil: leads are recorded for it, nothing is sent
+	Ping        *Endpoint // nil: the buyer cannot be pinged
+	Post        *Endpoint // nil: leads are only recorded for it
 	TestPing    *Endpoint // the same for test leads; a buyer with a Post and no TestPost gets none
 	TestPost    *Endpoint
 	PostTimeout time.Duration
 
-	PingRate    int       // pings a second, burst the same
-	Schedule    *Schedule // nil: always open
-	Caps        []*Cap
-	Suppression []*List
-	Funded      bool  // false: its money is not limited
-	Credit      Money // how far below zero its balance may go
-	Zone        *time.Location
+	PingRate       int                // pings a second, burst the same
+	MaxConnections int                // connections for pings, and as many for posts
+	Schedule       *calendar.Schedule // nil: always open
+	Caps           []*Cap
+	Suppression    []*List
+	Funded         bool  // false: its money is unlimited
+	Credit         Money // how far below zero its balance may go
+	Zone           *time.Location
 }
 
-// Endpoint is where and how a buyer is spoken to. The secret itself is state;
-// the catalog, and every logged intent, knows only its name.
+// DefaultMaxConnections serves 1,000 open auctions of 5 s with a buyer that never answers:
+// a ping holds its connection for a sixteenth of that time longer.
+const DefaultMaxConnections = 1200
+
+// Endpoint is the address of a buyer's server, with its authentication and dialect. The
+// secret itself is state; the catalog and every logged post have only its name.
 type Endpoint struct {
 	URL        string
 	Credential string // name of the secret; empty: none
-	Header     string // header that carries it, or the token that it is changed for
-	Scheme     string // what stands before that, such as "Bearer "
+	Header     string // carries the secret, or the token that it is exchanged for
+	Scheme     string // precedes the secret, such as "Bearer "
 
-	// OAuth says that the secret is an OAuth client's and is changed for
-	// tokens, which are presented in its place. Nil: it is presented itself.
+	// OAuth exchanges the secret, an OAuth client's, for tokens, and the request
+	// carries a token. Nil: the request carries the secret itself.
 	OAuth *OAuthClient
 
 	// Dialect is how the endpoint is spoken to where it does not speak the
@@ -42,17 +51,28 @@ type Endpoint struct {
 	// endpoint out of a logged intent has the dialect alone, since its body is
 	// written already.
 	Dialect *Dialect
-	Adapter *Adapter
+	Adapter BodyTemplate
+
+	// Certified: the buyer speaks the contract and certifies that it answers a repeat
+	// as it answered the first send. An intent keeps Trusted in its place.
+	Certified bool
 }
 
-// Idempotent tells whether a post that may have arrived can be sent again, and
-// a refusal of the second one believed. The contract promises it.
-func (e *Endpoint) Idempotent() bool { return e.Dialect == nil || e.Dialect.Idempotent }
+// IsRepeatable reports whether a post that may have arrived can be sent again. The
+// contract allows it: a buyer recognizes a repeated lead by the Idempotency-Key.
+func (e *Endpoint) IsRepeatable() bool { return e.Dialect == nil || e.Dialect.Idempotent }
 
-// OAuthClient is who the exchange is at a token endpoint (RFC 6749, 4.4: client
+// IsTrusted reports whether a refusal of such a repeat counts as a refusal of the lead.
+// The contract alone does not show it: many buyers do not keep the first answer, and
+// refuse a lead that they took. So each buyer has to certify it.
+func (e *Endpoint) IsTrusted() bool {
+	return e.Certified || e.Dialect != nil && e.Dialect.Idempotent
+}
+
+// OAuthClient identifies the exchange at a token endpoint (RFC 6749, 4.4: client
 // credentials). Its secret is the endpoint's Credential.
 type OAuthClient struct {
 	TokenURL string
 	ClientID string
-	Scope    string // names with spaces between; empty: what the client has
+	Scope    string // names with spaces between; empty: the client's default
 }

@@ -1,35 +1,12 @@
 package market
 
 import (
-	"math"
 	"time"
+
+	"pingpost/engine/market/calendar"
 )
 
-// Period is the span over which a cap counts.
-type Period uint8
-
-// Numbers are in the log and never change.
-const (
-	PeriodHour  Period = 1
-	PeriodDay   Period = 2
-	PeriodWeek  Period = 3 // begins on Monday
-	PeriodMonth Period = 4
-	PeriodTotal Period = 5 // has one window, all of time
-)
-
-var periodNames = [...]string{
-	PeriodHour: "hour", PeriodDay: "day", PeriodWeek: "week", PeriodMonth: "month", PeriodTotal: "total",
-}
-
-// ParsePeriod reads hour, day, week, month or total.
-func ParsePeriod(s string) (Period, bool) {
-	i, ok := nameIndex(periodNames[:], s)
-	return Period(i), ok
-}
-
-func (p Period) String() string { return nameAt(periodNames[:], int(p)) }
-
-// Unit is what a cap counts.
+// Unit is the quantity that a cap counts.
 type Unit uint8
 
 // Numbers are in the log and never change.
@@ -42,7 +19,7 @@ var unitNames = [...]string{UnitCount: "count", UnitMoney: "money"}
 
 func (u Unit) String() string { return nameAt(unitNames[:], int(u)) }
 
-// Scope is whose sales a cap counts. Caps are taken in this order.
+// Scope selects the sales that a cap counts. Caps are charged in this order.
 type Scope uint8
 
 // Numbers are in the log and never change.
@@ -56,7 +33,7 @@ var scopeNames = [...]string{ScopeCampaign: "campaign", ScopeBuyer: "buyer", Sco
 
 func (s Scope) String() string { return nameAt(scopeNames[:], int(s)) }
 
-// nameAt is the name that an enum's number has, or unknown.
+// nameAt returns the name of an enum's value, or unknown.
 func nameAt(names []string, i int) string {
 	if i >= len(names) || names[i] == "" {
 		return "unknown"
@@ -64,7 +41,7 @@ func nameAt(names []string, i int) string {
 	return names[i]
 }
 
-// nameIndex is the number that an enum's name has.
+// nameIndex returns the value of an enum's name.
 func nameIndex(names []string, s string) (int, bool) {
 	for i, name := range names {
 		if name != "" && name == s {
@@ -74,48 +51,31 @@ func nameIndex(names []string, s string) (int, bool) {
 	return 0, false
 }
 
-// CapKey is what makes two caps the same one: a cap whose limit changes keeps
-// its key, and with it its counts. Campaign and Buyer are zero where the scope
-// has none.
+// CapKey is the identity of a cap. A cap whose limit changes keeps its key, and with it
+// its counts. Campaign and Buyer are zero if the scope has none.
 type CapKey struct {
 	Scope    Scope
 	Campaign Ref
 	Buyer    Ref
 	Unit     Unit
-	Period   Period
+	Period   calendar.Period
 	Zone     string // IANA name
 }
 
-// Cap closes a door once so much has been sold in a window.
+// Cap limits the sales in a window.
 type Cap struct {
 	Ref    Ref
 	Scope  Scope
 	Unit   Unit
-	Period Period
+	Period calendar.Period
 	Zone   *time.Location
 	Limit  int64 // leads, or millionths of the unit
 }
 
-// Amount is what a sale at this price takes of the cap.
+// Amount returns the amount of the cap that a sale at this price uses.
 func (c *Cap) Amount(price Money) int64 {
 	if c.Unit == UnitMoney {
 		return int64(price)
 	}
 	return 1
-}
-
-// Window is the period's window around an instant: from start, up to but not
-// including end, all in Unix nanoseconds. The windows of one period and zone
-// follow each other without gap or overlap, so the start alone names one.
-func (p Period) Window(t int64, zone *time.Location) (start, end int64) {
-	switch p {
-	case PeriodHour:
-		return hourWindow(t, zone)
-	case PeriodDay, PeriodWeek, PeriodMonth:
-		first := p.firstDay(dayReached(t, zone))
-		return startOfDay(first, zone), startOfDay(p.nextFirstDay(first), zone)
-	case PeriodTotal:
-		return 0, math.MaxInt64
-	}
-	panic("BUG: window of an unknown period")
 }

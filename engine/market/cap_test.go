@@ -4,18 +4,20 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"pingpost/engine/market/calendar"
 )
 
 func TestCapNames(t *testing.T) {
-	for name, p := range map[string]Period{
-		"hour": PeriodHour, "day": PeriodDay, "week": PeriodWeek, "month": PeriodMonth, "total": PeriodTotal,
+	for name, p := range map[string]calendar.Period{
+		"hour": calendar.Hour, "day": calendar.Day, "week": calendar.Week, "month": calendar.Month, "total": calendar.Total,
 	} {
-		if got, ok := ParsePeriod(name); got != p || !ok || p.String() != name {
+		if got, ok := calendar.ParsePeriod(name); got != p || !ok || p.String() != name {
 			t.Errorf("%s: %s, %t", name, got, ok)
 		}
 	}
 	for _, wrong := range []string{"", "unknown", "Day", "days", "year"} {
-		if p, ok := ParsePeriod(wrong); ok {
+		if p, ok := calendar.ParsePeriod(wrong); ok {
 			t.Errorf("%q is taken for %s", wrong, p)
 		}
 	}
@@ -27,7 +29,7 @@ func TestCapNames(t *testing.T) {
 			t.Errorf("%s is called %s", want, got)
 		}
 	}
-	for _, got := range []string{Period(0).String(), Period(99).String(), Unit(0).String(), Scope(4).String()} {
+	for _, got := range []string{calendar.Period(0).String(), calendar.Period(99).String(), Unit(0).String(), Scope(4).String()} {
 		if got != "unknown" {
 			t.Errorf("a number without a name is called %s", got)
 		}
@@ -36,7 +38,7 @@ func TestCapNames(t *testing.T) {
 
 // The log holds these numbers.
 func TestCapNumbersAreFrozen(t *testing.T) {
-	if PeriodHour != 1 || PeriodDay != 2 || PeriodWeek != 3 || PeriodMonth != 4 || PeriodTotal != 5 {
+	if calendar.Hour != 1 || calendar.Day != 2 || calendar.Week != 3 || calendar.Month != 4 || calendar.Total != 5 {
 		t.Error("a period has changed its number")
 	}
 	if UnitCount != 1 || UnitMoney != 2 || ScopeCampaign != 1 || ScopeBuyer != 2 || ScopePair != 3 {
@@ -55,13 +57,13 @@ func TestCapAmount(t *testing.T) {
 }
 
 func TestCapKeyKeepsCountsOverLimits(t *testing.T) {
-	key := CapKey{Scope: ScopePair, Campaign: 1, Buyer: 2, Unit: UnitCount, Period: PeriodDay, Zone: "UTC"}
+	key := CapKey{Scope: ScopePair, Campaign: 1, Buyer: 2, Unit: UnitCount, Period: calendar.Day, Zone: "UTC"}
 	others := map[string]func(*CapKey){
 		"scope":    func(k *CapKey) { k.Scope = ScopeBuyer },
 		"campaign": func(k *CapKey) { k.Campaign = 3 },
 		"buyer":    func(k *CapKey) { k.Buyer = 3 },
 		"unit":     func(k *CapKey) { k.Unit = UnitMoney },
-		"period":   func(k *CapKey) { k.Period = PeriodHour },
+		"period":   func(k *CapKey) { k.Period = calendar.Hour },
 		"zone":     func(k *CapKey) { k.Zone = "America/New_York" },
 	}
 	for name, change := range others {
@@ -74,7 +76,7 @@ func TestCapKeyKeepsCountsOverLimits(t *testing.T) {
 
 func TestTotalHasOneWindow(t *testing.T) {
 	for _, at := range []int64{0, 1, time.Now().UnixNano(), math.MaxInt64} {
-		if start, end := PeriodTotal.Window(at, time.UTC); start != 0 || end != math.MaxInt64 {
+		if start, end := calendar.Total.Window(at, time.UTC); start != 0 || end != math.MaxInt64 {
 			t.Errorf("at %d: %d to %d", at, start, end)
 		}
 	}
@@ -86,5 +88,5 @@ func TestUnknownPeriodIsABug(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	Period(0).Window(0, time.UTC)
+	calendar.Period(0).Window(0, time.UTC)
 }

@@ -1,15 +1,113 @@
 package market
 
-// Catalog is everything an operator has configured, checked and compiled. It
-// is immutable once published and swapped whole, so a request that began under
-// one catalog ends under it.
+import (
+	"time"
+
+	"pingpost/engine/market/calendar"
+)
+
+// Catalog is the checked and compiled configuration. It is immutable and replaced as a
+// whole, so a request uses one catalog from start to end.
 //
-// Not in it, because no configuration may take them back: credentials and
-// secrets, balances, pauses, and the contents of suppression lists.
+// It leaves out the state that no configuration may reset: credentials and secrets,
+// balances, pauses, and the contents of suppression lists.
 type Catalog struct {
-	Version   uint32 // counts the catalogs that were applied, from 1
+	Version   uint32 // number of applied catalogs, from 1
 	Suppliers map[SupplierID]*Supplier
 	Buyers    map[BuyerID]*Buyer
 	Campaigns map[CampaignID]*Campaign
 	Lists     map[ListID]*List
+}
+
+// Supplier sends leads. Its credentials are state, not catalog: they outlive every
+// configuration.
+type Supplier struct {
+	Ref  Ref
+	ID   SupplierID
+	Name string
+
+	IngestRate         int // leads a second, burst the same
+	PingRate           int // pings a second, burst the same
+	ByteRate           int // bytes of request bodies a second, burst the same
+	ConcurrentAuctions int // open auctions at once
+
+	Webhooks *Endpoint // endpoint for webhooks; nil: none. Its Credential signs, and is never sent
+	Test     bool      // every lead of this supplier is a test lead
+}
+
+// Method is how a campaign selects the buyer.
+type Method uint8
+
+const (
+	Waterfall  Method = 1
+	RoundRobin Method = 2
+	Weighted   Method = 3
+	PingPost   Method = 4
+)
+
+func (m Method) String() string {
+	switch m {
+	case Waterfall:
+		return "waterfall"
+	case RoundRobin:
+		return "round_robin"
+	case Weighted:
+		return "weighted"
+	case PingPost:
+		return "ping_post"
+	}
+	return "unknown"
+}
+
+// Campaign is one line of business: the accepted leads, the suppliers, the buyers, and the
+// method that selects a buyer.
+type Campaign struct {
+	Ref         Ref
+	ID          CampaignID
+	Name        string
+	Vertical    string
+	SubVertical string
+
+	Suppliers map[SupplierID]struct{} // empty: all
+	Method    Method
+	Currency  Currency
+	Zone      *time.Location
+	Floor     Money
+	Payout    Payout
+
+	BidTimeout     time.Duration // of an auction: 2 to 5 s
+	PostReserve    time.Duration // of the ceiling, kept for the post
+	PingReserve    time.Duration // of a bid's window, kept for the post that follows a ping
+	ConsentSources map[string]struct{}
+	ConsentHosts   []string // of certificates; *.name: those below the name; empty: any
+	Suppression    []*List
+	Duplicates     DuplicateRule
+	Returns        ReturnRule
+	Mapping        *Mapping
+	Filters        []Filter
+	Caps           []*Cap
+	FilterSets     []FilterSet // by priority, then buyer id
+}
+
+// FilterSet is a buyer's entry in a campaign: the buyer, and its conditions beyond those
+// that hold in every campaign. The configuration calls it an entry of
+// campaigns[].buyers[].
+type FilterSet struct {
+	Buyer    *Buyer
+	Priority int
+	Weight   int                // at least 1
+	Price    Money              // for the methods without an auction
+	States   StateSet           // intersection of the buyer's own states and the entry's
+	Filters  []Filter           // the buyer's own and the entry's
+	Schedule *calendar.Schedule // in addition to the buyer's own; nil: always open
+	Caps     []*Cap             // of the pair
+}
+
+// AcceptsSupplier reports whether the supplier may send leads to the campaign.
+func (c *Campaign) AcceptsSupplier(s SupplierID) bool {
+	if len(c.Suppliers) == 0 {
+		return true
+	}
+	_, ok := c.Suppliers[s]
+	return ok
 }

@@ -9,6 +9,10 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"pingpost/api/errcode"
+	"pingpost/engine/market/escape"
+	"pingpost/engine/market/format"
 )
 
 const (
@@ -18,18 +22,17 @@ const (
 	maxValues    = 1000 // of an enum
 )
 
-// compiler turns specifications into rules and collects what is wrong with
-// them.
+// compiler turns specifications into rules and collects the mistakes.
 type compiler struct {
 	mapping  *Mapping
-	specs    []placed // by slot
+	specs    []placedField // by slot
 	mistakes []SpecError
 }
 
-// placed is a specification in its slot.
-type placed struct {
+// placedField is a specification with its slot.
+type placedField struct {
 	FieldSpec
-	index int // in the operator's list; -1: a known field as it is
+	index int // in the operator's list; -1: an unchanged known field
 }
 
 func (c *compiler) fail(field int, key, format string, args ...any) {
@@ -40,12 +43,12 @@ func (c *compiler) sort() {
 	slices.SortStableFunc(c.mistakes, func(a, b SpecError) int { return cmp.Compare(a.Field, b.Field) })
 }
 
-// place gives each field its slot and sees to it that names are used once.
-func (c *compiler) place(fields []FieldSpec) {
-	for slot := range known {
-		field := known[slot]
+// assignSlots gives each field its slot and rejects repeated names.
+func (c *compiler) assignSlots(fields []FieldSpec) {
+	for slot := range knownFields {
+		field := knownFields[slot]
 		field.To = field.Name
-		c.specs = append(c.specs, placed{FieldSpec: field, index: -1})
+		c.specs = append(c.specs, placedField{FieldSpec: field, index: -1})
 	}
 	for i, field := range fields {
 		if field.To == "" {
@@ -54,8 +57,8 @@ func (c *compiler) place(fields []FieldSpec) {
 		if !c.checkName(i, "name", field.Name) || !c.checkName(i, "to", field.To) {
 			continue
 		}
-		byName, isKnown := knownSlot(field.Name)
-		byTo, toKnown := knownSlot(field.To)
+		byName, isKnown := knownFieldSlot(field.Name)
+		byTo, toKnown := knownFieldSlot(field.To)
 		switch {
 		case isKnown && toKnown && byName == byTo:
 			c.override(i, byName, field)
@@ -65,10 +68,10 @@ func (c *compiler) place(fields []FieldSpec) {
 			c.fail(i, "to", "%s always arrives as %s; give this field another name for buyers", field.To, field.To)
 		case toKnown:
 			c.override(i, byTo, field)
-		case framing([]byte(field.To)):
+		case isReservedMember([]byte(field.To)):
 			c.fail(i, "to", "pings and posts use %s for something else; give this field another name for buyers", field.To)
 		default:
-			c.specs = append(c.specs, placed{FieldSpec: field, index: i})
+			c.specs = append(c.specs, placedField{FieldSpec: field, index: i})
 		}
 	}
 	c.index()
@@ -77,17 +80,17 @@ func (c *compiler) place(fields []FieldSpec) {
 // index fills the two tables of names.
 func (c *compiler) index() {
 	for slot, p := range c.specs {
-		if other, taken := c.mapping.arrive[p.Name]; taken {
+		if other, taken := c.mapping.byArrival[p.Name]; taken {
 			c.fail(max(p.index, c.specs[other].index), "name", "two fields arrive as %s", p.Name)
 		}
-		if other, taken := c.mapping.mapped[p.To]; taken {
+		if other, taken := c.mapping.byBuyerName[p.To]; taken {
 			c.fail(max(p.index, c.specs[other].index), "to", "two fields are called %s towards buyers", p.To)
 		}
-		c.mapping.arrive[p.Name] = Slot(slot)
-		c.mapping.mapped[p.To] = Slot(slot)
+		c.mapping.byArrival[p.Name] = Slot(slot)
+		c.mapping.byBuyerName[p.To] = Slot(slot)
 	}
-	for slot := range known { // pings and posts of the interface have the known names
-		c.mapping.arrive[known[slot].Name] = Slot(slot)
+	for slot := range knownFields { // pings and posts of the interface have the known names
+		c.mapping.byArrival[knownFields[slot].Name] = Slot(slot)
 	}
 }
 
@@ -99,7 +102,7 @@ func (c *compiler) checkName(i int, key, name string) bool {
 		c.fail(i, key, "a name has at most %d bytes", maxFieldName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.TrimSpace(name) != name:
 		c.fail(i, key, "a name is printable text without spaces at its ends")
-	case addressing([]byte(name)):
+	case isRoutingMember([]byte(name)):
 		c.fail(i, key, "%s says where a lead goes and cannot be a field", name)
 	default:
 		return true
@@ -107,7 +110,7 @@ func (c *compiler) checkName(i int, key, name string) bool {
 	return false
 }
 
-// override lays a campaign's field over a known one.
+// override applies a campaign's field to a known one.
 func (c *compiler) override(i int, slot Slot, field FieldSpec) {
 	base := &c.specs[slot]
 	if base.index >= 0 {
@@ -126,34 +129,34 @@ func (c *compiler) override(i int, slot Slot, field FieldSpec) {
 	field.Required = field.Required || base.Required
 	field.Ping = field.Ping || base.Ping
 	field.Contact = field.Contact || base.Contact
-	*base = placed{FieldSpec: field, index: i}
+	*base = placedField{FieldSpec: field, index: i}
 	if slices.Contains(field.Transforms, TransformSHA256) {
 		c.fail(i, "transform", "%s is needed as it is and cannot be hashed", base.To)
 	}
 }
 
-// compile makes the rule of one slot.
+// compile compiles the rule of one slot.
 func (c *compiler) compile(slot Slot) rule {
 	p := &c.specs[slot]
 	r := rule{
-		name: p.Name, to: p.To, kind: p.Type,
+		arrivalName: p.Name, buyerName: p.To, fieldType: p.Type,
 		required: p.Required, coerce: p.Coerce, ping: p.Ping, contact: p.Contact,
 		minLength: 0, maxLength: maxText, maxBytes: maxText,
 		number: bounds{math.Inf(-1), math.Inf(1), math.MinInt64, math.MaxInt64},
 	}
-	r.key = append(AppendJSONString(nil, []byte(p.To)), ':')
+	r.key = append(escape.AppendJSONString(nil, []byte(p.To)), ':')
 	switch {
 	case slot == SlotConsentText:
 		r.maxLength, r.maxBytes = maxConsentText, maxConsentText
 	case p.Type == TypeURL || p.Type == typeHTTPS:
-		r.maxLength, r.maxBytes = maxURL, maxURL
+		r.maxLength, r.maxBytes = format.MaxURL, format.MaxURL
 	}
 	if p.Type == 0 || p.Type >= fieldTypes {
 		c.fail(p.index, "type", "a field of the campaign's own needs a type: string, integer, number, boolean, date, email, phone, state, zip, enum or url")
 		return r
 	}
 	if p.Ping && p.Contact {
-		c.fail(p.index, "ping", "a ping never carries a person: %s is a contact field", p.To)
+		c.fail(p.index, "ping", "a ping must not identify a person: %s is a contact field", p.To)
 	}
 	before := len(c.mistakes)
 	c.compileTransforms(p, &r)
@@ -168,11 +171,11 @@ func (c *compiler) compile(slot Slot) rule {
 	return r
 }
 
-func (c *compiler) compilePattern(p *placed, r *rule) {
+func (c *compiler) compilePattern(p *placedField, r *rule) {
 	if p.Pattern == "" {
 		return
 	}
-	if !p.Type.textual() {
+	if !p.Type.isText() {
 		c.fail(p.index, "pattern", "only text has a pattern; use min and max")
 		return
 	}
@@ -186,4 +189,143 @@ func (c *compiler) compilePattern(p *placed, r *rule) {
 		return
 	}
 	r.pattern = regexp.MustCompile(`\A(?:` + p.Pattern + `)\z`)
+}
+
+func (c *compiler) compileTransforms(p *placedField, r *rule) {
+	for _, t := range p.Transforms {
+		switch {
+		case t == 0 || t >= transforms:
+			c.fail(p.index, "transform", "use trim, lower, upper, digits, title, e164, zip3 or sha256")
+		case !p.Type.isText() && !p.Coerce:
+			c.fail(p.index, "transform", "%s needs text; an %s in a string is taken only with coerce", t, p.Type)
+		case !p.Type.isText() && t != TransformTrim && t != TransformDigits:
+			c.fail(p.index, "transform", "%s does not leave a value of type %s; use trim or digits", t, p.Type)
+		case t == TransformE164 && p.Type != TypeString && p.Type != TypePhone:
+			c.fail(p.index, "transform", "e164 is for fields of type phone or string")
+		case t == TransformZIP3 && p.Type != TypeString && p.Type != TypeZIP:
+			c.fail(p.index, "transform", "zip3 is for fields of type zip or string")
+		}
+	}
+	r.before, r.after = splitTransforms(slices.Clone(p.Transforms))
+}
+
+func (c *compiler) compileValues(p *placedField, r *rule) {
+	if p.Type != TypeEnum {
+		if len(p.Values) > 0 {
+			c.fail(p.index, "values", "only an enum has values; say type: enum")
+		}
+		return
+	}
+	if len(p.Values) == 0 || len(p.Values) > maxValues {
+		c.fail(p.index, "values", "an enum needs 1 to %d values", maxValues)
+		return
+	}
+	r.values = make(map[string]struct{}, len(p.Values))
+	for _, value := range p.Values {
+		if isBlank([]byte(value)) || len(value) > r.maxBytes || !format.IsPlainText([]byte(value)) {
+			c.fail(p.index, "values", "%q cannot be a value: give text that is not blank and has at most %d bytes", value, r.maxBytes)
+		}
+		if _, twice := r.values[value]; twice {
+			c.fail(p.index, "values", "%q is listed twice", value)
+		}
+		r.values[value] = struct{}{}
+	}
+	r.expected = listValues(p.Values)
+}
+
+func (c *compiler) compileBounds(p *placedField, r *rule) {
+	if !p.Type.isNumeric() {
+		if p.Min != nil {
+			c.fail(p.index, "min", "only numbers have a least value; use min_length for text")
+		}
+		if p.Max != nil {
+			c.fail(p.index, "max", "only numbers have a greatest value; use max_length for text")
+		}
+		return
+	}
+	if p.Min != nil {
+		c.readBound(p, "min", *p.Min, &r.number.min, &r.number.minInteger)
+	}
+	if p.Max != nil {
+		c.readBound(p, "max", *p.Max, &r.number.max, &r.number.maxInteger)
+	}
+	if r.number.min > r.number.max || r.number.minInteger > r.number.maxInteger {
+		c.fail(p.index, "max", "max is less than min: no value would pass")
+	}
+}
+
+func (c *compiler) readBound(p *placedField, key, text string, number *float64, integer *int64) {
+	f, code := format.ReadNumber([]byte(text))
+	if code != "" {
+		c.fail(p.index, key, "%q is not a decimal number", text)
+		return
+	}
+	*number = f
+	if p.Type != TypeInteger {
+		return
+	}
+	n, code := format.ReadInteger([]byte(text))
+	if code != "" {
+		c.fail(p.index, key, "%q is not an integer of 64 bits, and the field is one", text)
+		return
+	}
+	*integer = n
+}
+
+func (c *compiler) compileLengths(p *placedField, r *rule) {
+	if p.MinLength == nil && p.MaxLength == nil {
+		return
+	}
+	if !p.Type.isText() {
+		c.fail(p.index, lengthKey(p), "only text has a length; use min and max")
+		return
+	}
+	if p.MaxLength != nil {
+		if *p.MaxLength < 1 || *p.MaxLength > r.maxBytes {
+			c.fail(p.index, "max_length", "give 1 to %d characters", r.maxBytes)
+			return
+		}
+		r.maxLength = *p.MaxLength
+	}
+	if p.MinLength != nil {
+		if *p.MinLength < 0 || *p.MinLength > r.maxLength {
+			c.fail(p.index, "min_length", "give 0 to %d characters; max_length is not to be less", r.maxLength)
+			return
+		}
+		r.minLength = *p.MinLength
+	}
+}
+
+func lengthKey(p *placedField) string {
+	if p.MinLength != nil {
+		return "min_length"
+	}
+	return "max_length"
+}
+
+// compileDefault reads the default like a supplier's value.
+func (c *compiler) compileDefault(p *placedField, r *rule) {
+	member := Member{Kind: p.DefaultKind, Text: []byte(*p.Default)}
+	if member.Kind == 0 {
+		member.Kind = JSONString
+		switch {
+		case p.Type.isNumeric():
+			member.Kind = JSONNumber
+		case p.Type == TypeBoolean:
+			member.Kind = JSONBoolean
+		}
+	}
+	if member.IsMissing() {
+		c.fail(p.index, "default", "a blank default is none; leave it out")
+		return
+	}
+	value, _, code := r.read(&member, nil)
+	if code == "" && member.Kind == JSONBoolean && *p.Default != "true" && *p.Default != "false" {
+		code = errcode.FieldWrongType
+	}
+	if code != "" {
+		c.fail(p.index, "default", "%q does not pass the field's own rule (%s): give %s", *p.Default, code, r.expected)
+		return
+	}
+	r.defaultValue = value
 }

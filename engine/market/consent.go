@@ -5,17 +5,17 @@ import (
 	"strings"
 
 	"pingpost/api/errcode"
+	"pingpost/engine/market/format"
 )
 
-// CheckConsent reports a lead whose source the campaign takes only with a
-// certificate of consent, and that has none. The path is where the certificate
-// would stand in the request at hand. Sources are compared without regard to
-// case and to the spaces around them: writing one differently is no way round.
+// CheckConsent reports a missing certificate of consent if the campaign requires one for
+// the lead's source. path is the certificate's place in the request. Sources are compared
+// without regard to case and surrounding spaces, so that spelling does not bypass the
+// rule.
 //
-// Whether a certificate that is there is an https address, Fill has judged; a
-// field that it has reported already is not reported again. One whose host is
-// none of those that the campaign knows is reported whatever the source: a
-// certificate from elsewhere proves nothing.
+// Fill has checked that a present certificate is an https address, and CheckConsent does
+// not report a field again. It reports a certificate at a host that the campaign does not
+// list, for every source, because a certificate from elsewhere proves nothing.
 func (l *Lead) CheckConsent(c *Campaign, dst []FieldError, path string) []FieldError {
 	var failed FieldError
 	switch certificate := &l.Values[SlotConsentCertURL]; {
@@ -27,20 +27,20 @@ func (l *Lead) CheckConsent(c *Campaign, dst []FieldError, path string) []FieldE
 		return dst
 	}
 	for i := range dst {
-		if dst[i].Field == path || dst[i].Field == known[SlotConsentCertURL].Name {
+		if dst[i].Field == path || dst[i].Field == knownFields[SlotConsentCertURL].Name {
 			return dst
 		}
 	}
 	return append(dst, failed)
 }
 
-// knowsConsentHost tells whether an address that Fill has passed is at one of
-// the campaign's hosts. The port does not count.
+// knowsConsentHost reports whether an address that Fill has accepted is at one of the
+// campaign's hosts. It ignores the port.
 func (c *Campaign) knowsConsentHost(address []byte) bool {
 	if len(c.ConsentHosts) == 0 {
 		return true
 	}
-	rest, ok := cutScheme(address, true)
+	rest, ok := format.CutScheme(address, true)
 	if !ok {
 		return false
 	}
@@ -76,7 +76,7 @@ func (c *Campaign) needsConsent(source []byte) bool {
 	if _, ok := c.ConsentSources[string(source)]; ok {
 		return true
 	}
-	source = trim(source)
+	source = trimInvisible(source)
 	for required := range c.ConsentSources {
 		if bytes.EqualFold(source, []byte(strings.TrimSpace(required))) {
 			return true

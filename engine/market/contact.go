@@ -3,43 +3,46 @@ package market
 import (
 	"bytes"
 	"strconv"
+	"unicode"
 	"unicode/utf8"
+
+	"pingpost/engine/market/escape"
 )
 
-// isContact tells whether a member of this name would carry a person.
-func (m *Mapping) isContact(name []byte) bool {
+// isContactName reports whether a member of this name would identify a person.
+func (m *Mapping) isContactName(name []byte) bool {
 	var room [longestContact + utf8.UTFMax]byte
-	_, ok := m.contact[string(appendPlain(room[:0], name))]
+	_, ok := m.contactNames[string(appendNormalized(room[:0], name))]
 	return ok
 }
 
-// findContact looks for a contact field in a member that a ping would pass on:
-// its own name, and the names at every depth of its value. It gives the first
-// one's dotted path, or nothing.
+// findContact searches a ping's unknown member for a contact field: its own name, and the
+// names at every depth of its value. It returns the first one's dotted path, or an empty
+// string.
 func (m *Mapping) findContact(member *Member) string {
-	if m.isContact(member.Name) {
-		return shortName(member.Name)
+	if m.isContactName(member.Name) {
+		return ShortenName(member.Name)
 	}
 	if member.Kind != JSONObject && member.Kind != JSONArray {
 		return ""
 	}
 	s := contactSearch{mapping: m, rest: member.Text}
 	if s.value() {
-		return shortName(member.Name) + s.path
+		return ShortenName(member.Name) + s.path
 	}
 	return ""
 }
 
-// contactSearch walks JSON whose grammar and depth were checked, so it need not
-// doubt what it meets. Were the check missing, it would end at the text's end.
+// contactSearch walks JSON whose grammar and depth were checked, so it does not check them
+// again. On unchecked input it would end at the text's end.
 type contactSearch struct {
 	mapping *Mapping
 	rest    []byte
 	name    []byte // the last string, unescaped
-	path    string // of what was found, written from the inside out
+	path    string // of the found field, built from the inside out
 }
 
-// value passes one value and tells whether a contact field was found in it.
+// value skips one value and reports whether it contains a contact field.
 func (s *contactSearch) value() bool {
 	s.space()
 	if len(s.rest) == 0 {
@@ -66,15 +69,15 @@ func (s *contactSearch) object() bool {
 	for s.next('}') {
 		name := s.rest
 		s.text()
-		if s.mapping.isContact(s.name) {
-			s.path = "." + shortName(s.name)
+		if s.mapping.isContactName(s.name) {
+			s.path = "." + ShortenName(s.name)
 			return true
 		}
 		s.skip() // the colon
 		if s.value() {
 			s.rest = name
 			s.text()
-			s.path = "." + shortName(s.name) + s.path
+			s.path = "." + ShortenName(s.name) + s.path
 			return true
 		}
 	}
@@ -91,8 +94,8 @@ func (s *contactSearch) array() bool {
 	return false
 }
 
-// next passes the opening bracket or a comma; at the closing one it passes that
-// and is done.
+// next skips the opening bracket or a comma. At the closing bracket it skips that and
+// returns false.
 func (s *contactSearch) next(closing byte) bool {
 	s.space()
 	if len(s.rest) == 0 {
@@ -120,7 +123,7 @@ func (s *contactSearch) skip() {
 
 func (s *contactSearch) space() { s.rest = bytes.TrimLeft(s.rest, " \t\r\n") }
 
-// text passes a string and keeps its characters.
+// text skips a string and stores its characters.
 func (s *contactSearch) text() {
 	end := 1
 	for end < len(s.rest) && s.rest[end] != '"' {
@@ -130,6 +133,81 @@ func (s *contactSearch) text() {
 		end++
 	}
 	end = min(end, len(s.rest))
-	s.name = AppendUnescaped(s.name[:0], s.rest[min(1, end):end])
+	s.name = escape.AppendUnescaped(s.name[:0], s.rest[min(1, end):end])
 	s.rest = s.rest[min(end+1, len(s.rest)):]
+}
+
+// extraContactNames are further common names of contact details, which a ping must not
+// carry either.
+var extraContactNames = []string{
+	"full_name", "given_name", "family_name", "surname",
+	"phone_number", "telephone", "home_phone", "work_phone", "mobile_phone", "cell_phone",
+	"email_address",
+	"street", "street_address", "street1", "address1", "address_line1",
+}
+
+// longestContact bounds the normalized name of a contact field, in bytes: no letter of one
+// grows beyond that.
+const longestContact = 2 * maxFieldName
+
+// normalizeName returns the form in which names of contact fields are compared.
+func normalizeName(name string) string { return string(appendNormalized(nil, []byte(name))) }
+
+// appendNormalized appends a name as a reader would spell it: its letters and digits
+// alone, in lower case and in their plain shape. So firstName, "First-Name" and first_name
+// are equal, and so are names that only look alike: in the wide forms of East Asian text,
+// in mathematical alphabets, with letters of another script, or with invisible characters.
+// A name without letters or digits stays unchanged.
+//
+// It stops once the name is too long for a contact field, so its work is bounded. Names
+// that no reader would take for a contact field pass: a supplier that wants to smuggle
+// personal data needs no look-alikes.
+func appendNormalized(dst, name []byte) []byte {
+	begun := len(dst)
+	for rest := name; len(rest) > 0 && len(dst)-begun <= longestContact; {
+		r, size := utf8.DecodeRune(rest)
+		rest = rest[size:]
+		switch r = normalizeRune(r); {
+		case r < utf8.RuneSelf && (r >= 'a' && r <= 'z' || r >= '0' && r <= '9'):
+			dst = append(dst, byte(r))
+		case r >= utf8.RuneSelf && r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	if len(dst) == begun {
+		dst = append(dst, name[:min(len(name), longestContact)]...)
+	}
+	return dst
+}
+
+// normalizeRune returns a letter or digit in lower case and in its plain shape.
+func normalizeRune(r rune) rune {
+	switch {
+	case r >= '\uff01' && r <= '\uff5e': // wide
+		r -= '\uff01' - '!'
+	case r >= '\U0001d400' && r <= '\U0001d6a3': // thirteen alphabets, each with its capitals first
+		r = 'a' + (r-'\U0001d400')%26
+	case r >= '\U0001d7ce' && r <= '\U0001d7ff': // five rows of digits
+		r = '0' + (r-'\U0001d7ce')%10
+	}
+	if r < utf8.RuneSelf {
+		if r >= 'A' && r <= 'Z' {
+			r |= 0x20
+		}
+		return r
+	}
+	r = unicode.ToLower(r)
+	if like, ok := lookAlikes[r]; ok {
+		return like
+	}
+	return r
+}
+
+// lookAlikes maps letters, in lower case, to the Latin letters that they look like, even
+// if in one case only: a capital Н is not an N.
+var lookAlikes = map[rune]rune{
+	'ı': 'i', 'ſ': 's', 'ɑ': 'a', 'ɡ': 'g', // Latin
+	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'н': 'h', 'і': 'i', 'ј': 'j', 'к': 'k', 'ӏ': 'l', // Cyrillic
+	'м': 'm', 'о': 'o', 'р': 'p', 'ԛ': 'q', 'ѕ': 's', 'т': 't', 'у': 'y', 'ѵ': 'v', 'ԝ': 'w', 'х': 'x',
+	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'h', 'ι': 'i', 'κ': 'k', 'μ': 'm', 'ν': 'n', 'ο': 'o', 'ρ': 'p', 'τ': 't', 'υ': 'y', 'χ': 'x', // Greek
 }

@@ -12,7 +12,7 @@ func TestDeliveryNames(t *testing.T) {
 	}{
 		{VerdictAccepted, 1, "accepted"},
 		{VerdictRefused, 2, "refused"},
-		{VerdictUnreached, 3, "unreached"},
+		{VerdictNotSent, 3, "unreached"},
 		{VerdictUnknown, 4, "unknown"},
 		{VerdictBusy, 5, "busy"},
 		{verdictEnd, 6, "unknown_verdict"},
@@ -34,7 +34,7 @@ func TestDeliveryNames(t *testing.T) {
 		{FaultForbidden, 4, "forbidden"},
 		{FaultConnect, 5, "connect"},
 		{FaultTLS, 6, "tls"},
-		{FaultCrowded, 7, "crowded"},
+		{FaultConnectionLimit, 7, "crowded"},
 		{FaultTimeout, 8, "timeout"},
 		{FaultBroken, 9, "broken"},
 		{FaultTooLarge, 10, "too_large"},

@@ -1,9 +1,40 @@
-// Package market holds the field's nouns and their pure rules: campaigns,
-// suppliers, buyers, leads, caps, schedules, prices. It imports nothing of the
-// project, reads no clock, no file and no socket, and keeps no state: what a
-// rule needs to know is handed to it.
+// Package market holds the nouns of the exchange and their pure rules: campaigns,
+// suppliers, buyers, leads, caps, prices. It reads no clock, no file and no socket, and
+// holds no state: callers pass everything that a rule needs.
 //
-// Whatever an operator configures arrives here already checked and compiled
-// (see Catalog). A value of a type of this package is valid by construction;
-// nothing downstream checks it again.
+// The configuration is checked and compiled before it arrives here (see Catalog). A value
+// of a type of this package is valid by construction; later code does not check it again.
+//
+// Several types describe results, each for one scope:
+//
+//	type               scope                               values and use
+//	Outcome            one buyer in one decision           won, lost, no_bid, capped …: record, metrics, dashboard
+//	Reason             one lead or ping, for the supplier  the furthest Outcome.Reason of all buyers
+//	Verdict            one attempt to post                 accepted, refused, unreached, unknown, busy
+//	Fault              one failed ping, post or webhook    the technical cause, for operators
+//	event.Settlement   one open post                       the final or intermediate result of all attempts
+//	Delivery           one lead, for operators             the delivery state that settlements lead to
+//	Status             one lead, for supplier and buyer    OPEN, ACCEPTED, UNMATCHED, then the buyer's reports
+//	state.Answer       one lead, for the supplier          the answer that was sent; it never changes
+//	ReturnState        one lead's return                   none, waiting, approved, refused
+//	event.ChangeResult one reported change                 done, none, waits, refused …
+//	ReportRejection    one rejected report                 why; with a field error or a status
+//
+// They map as follows. An attempt's Verdict leads to a Settlement, which sets Delivery and
+// Status:
+//
+//	Verdict                       Settlement            Delivery   Status
+//	accepted                      delivered             delivered  ACCEPTED
+//	refused, next buyer posted    refused               pending    unchanged
+//	refused, next buyer recorded  refused               none       ACCEPTED
+//	refused, no buyer left        refused               failed     UNMATCHED
+//	unreached, unknown, busy      (another attempt)     pending    unchanged
+//	answer due, attempts go on    pending               pending    ACCEPTED
+//	attempts used up              unknown               unknown    ACCEPTED
+//	operator: confirm             confirmed             confirmed  ACCEPTED
+//	operator: release             released              released   UNMATCHED
+//	operator: resend              resent                pending    unchanged
+//
+// state.Answer becomes ACCEPTED or UNMATCHED with the first Status of that name, and
+// stays.
 package market

@@ -1,29 +1,34 @@
 package market
 
-import "encoding/binary"
+import (
+	"encoding/binary"
 
-// DuplicateRule says when two leads of a campaign are the same person. Values
-// are compared as they are stored, an email wholly lowercased; a value that is
-// empty is like no other.
+	"pingpost/engine/market/fingerprint"
+	"pingpost/engine/market/format"
+)
+
+// DuplicateRule defines when two leads of a campaign are the same person. Values are
+// compared in their stored form, an email in lower case; an empty value equals no other.
 type DuplicateRule struct {
 	Phone, Email bool
 	All          bool  // every field must match; else any one of them
-	Window       int64 // nanoseconds for which an accepted lead is remembered; 0: no rule
-	PerBuyer     bool  // a lead is a duplicate only where this buyer has it
+	Window       int64 // retention of an accepted lead in nanoseconds; 0: no rule
+	PerBuyer     bool  // a lead is a duplicate only for a buyer that has it
 }
 
-// DupKey stands for a value of a lead. Whoever has no secret cannot tell which.
+// DupKey is a keyed hash of a lead's value. Without the secret it does not reveal the
+// value.
 type DupKey [16]byte
 
-// Keys appends what the lead is remembered by: two leads are duplicates when
-// they share a key. For any matching field there is one key a field; for all of
-// them one key in total, and none where a value is empty. The scope is the
-// campaign's Ref << 32, and the buyer's where the rule is per buyer.
+// Keys appends the lead's keys: two leads are duplicates if they share one. If any field
+// may match, each field has a key; if all must match, there is one key in total, and none
+// if a value is empty. The scope is the campaign's Ref << 32, plus the buyer's if the rule
+// is per buyer.
 func (r DuplicateRule) Keys(l *Lead, scope uint64, secret *[32]byte, dst []DupKey) []DupKey {
 	if r.Window == 0 {
 		return dst
 	}
-	var buf [longestKeyed]byte
+	var buf [fingerprint.MaxInlineMessage]byte
 	head := binary.BigEndian.AppendUint64(buf[:0], scope)
 	message := head
 	for _, slot := range [2]Slot{SlotPhone, SlotEmail} {
@@ -50,16 +55,16 @@ func (r DuplicateRule) Keys(l *Lead, scope uint64, secret *[32]byte, dst []DupKe
 	return dst
 }
 
-// appendIdentity appends a value so that no two lists of values look alike.
-// Case is ignored in both fields: a phone number has none.
+// appendIdentity appends a value so that no two lists of values have the same encoding. It
+// ignores case in both fields: a phone number has none.
 func appendIdentity(dst []byte, slot Slot, value []byte) []byte {
 	dst = append(dst, byte(slot))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(value)))
-	return AppendLower(dst, value)
+	return format.AppendLower(dst, value)
 }
 
 func dupKey(secret *[32]byte, message []byte) (key DupKey) {
-	sum := keyedHash(secret, message)
+	sum := fingerprint.Sum(secret, message)
 	copy(key[:], sum[:])
 	return key
 }

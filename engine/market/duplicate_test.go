@@ -140,3 +140,5 @@ func TestDuplicateKeysAreSharedExactlyByDuplicates(t *testing.T) {
 		}
 	})
 }
+
+var testKey = [32]byte{1, 2, 3, 31: 32}

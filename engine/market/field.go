@@ -2,7 +2,7 @@ package market
 
 import "fmt"
 
-// FieldType is what the values of a field are.
+// FieldType is the type of a field's values.
 type FieldType uint8
 
 const (
@@ -46,23 +46,23 @@ func ParseFieldType(name string) (FieldType, error) {
 	return 0, fmt.Errorf("%q is not a field type: use string, integer, number, boolean, date, email, phone, state, zip, enum or url", name)
 }
 
-// numeric tells whether min and max mean something.
-func (t FieldType) numeric() bool { return t == TypeInteger || t == TypeNumber }
+// isNumeric reports whether min and max apply.
+func (t FieldType) isNumeric() bool { return t == TypeInteger || t == TypeNumber }
 
-// textual tells whether the value is a JSON string.
-func (t FieldType) textual() bool { return !t.numeric() && t != TypeBoolean }
+// isText reports whether the value is a JSON string.
+func (t FieldType) isText() bool { return !t.isNumeric() && t != TypeBoolean }
 
-// Unknown says what becomes of members that a campaign's mapping does not name.
-type Unknown uint8
+// UnknownPolicy is the treatment of members that a campaign's mapping does not name.
+type UnknownPolicy uint8
 
 const (
-	UnknownDrop   Unknown = 1
-	UnknownKeep   Unknown = 2
-	UnknownReject Unknown = 3
+	UnknownDrop   UnknownPolicy = 1
+	UnknownKeep   UnknownPolicy = 2
+	UnknownReject UnknownPolicy = 3
 )
 
-// ParseUnknown reads the configured word; an empty one is drop.
-func ParseUnknown(name string) (Unknown, error) {
+// ParseUnknownPolicy reads the configured word; an empty one means drop.
+func ParseUnknownPolicy(name string) (UnknownPolicy, error) {
 	switch name {
 	case "", "drop":
 		return UnknownDrop, nil
@@ -74,12 +74,12 @@ func ParseUnknown(name string) (Unknown, error) {
 	return 0, fmt.Errorf("%q is not a rule for unknown members: use drop, keep or reject", name)
 }
 
-// FieldSpec is one field as an operator configures it; NewMapping judges it.
+// FieldSpec is one field of the configuration; NewMapping checks it.
 type FieldSpec struct {
-	Name string // as it arrives
-	To   string // as buyers and filters call it; empty: Name
+	Name string // arriving name
+	To   string // name for buyers and filters; empty: Name
 
-	// Type may be zero for a known field, whose type stays what it is.
+	// Type may be zero for a known field, whose type cannot change.
 	Type     FieldType
 	Required bool
 
@@ -88,28 +88,28 @@ type FieldSpec struct {
 	MinLength, MaxLength *int     // characters, of anything that is text
 	Pattern              string   // RE2 that the whole text must match
 
-	// Default is taken where the field is missing. It is written in the form
-	// DefaultKind: zero stands for the form that the type has.
+	// Default replaces a missing field. It has the form DefaultKind; zero means the
+	// form of the type.
 	Default     *string
 	DefaultKind JSONKind
 
 	Transforms []Transform
-	Coerce     bool // "2" is taken for 2
-	Ping       bool // goes into pings
-	Contact    bool // never goes into pings
+	Coerce     bool // accept "2" for 2
+	Ping       bool // sent in pings
+	Contact    bool // never sent in pings
 }
 
-// MappingSpec is a campaign's list of fields as an operator configures it.
+// MappingSpec is a campaign's configured list of fields.
 type MappingSpec struct {
 	Fields  []FieldSpec
-	Unknown Unknown // zero: drop
+	Unknown UnknownPolicy // zero: drop
 }
 
 // SpecError is one mistake in a MappingSpec.
 type SpecError struct {
 	Field   int    // index in Fields; -1: the list as a whole
-	Key     string // the key at fault, as the configuration has it, such as "pattern"
-	Message string // what is wrong, and what to do
+	Key     string // the configuration key at fault, such as "pattern"
+	Message string // the mistake and its remedy
 }
 
 func (e *SpecError) Error() string {
@@ -124,4 +124,72 @@ type FieldError struct {
 	Field    string // dotted path
 	Code     string // one of errcode.Fields
 	Expected string // the expected form, in words
+}
+
+// knownFields are the fields of every campaign, by slot. The first five always apply as
+// they are here; the rest are optional, and a campaign may make them stricter.
+var knownFields = [FirstCustom]FieldSpec{
+	SlotFirstName:        {Name: "first_name", Type: TypeString, Required: true, Contact: true},
+	SlotLastName:         {Name: "last_name", Type: TypeString, Required: true, Contact: true},
+	SlotPhone:            {Name: "phone", Type: TypePhone, Required: true, Contact: true},
+	SlotEmail:            {Name: "email", Type: TypeEmail, Required: true, Contact: true},
+	SlotState:            {Name: "state", Type: TypeState, Ping: true},
+	SlotSource:           {Name: "source", Type: TypeString, Ping: true},
+	SlotTCPAConsent:      {Name: "tcpa_consent", Type: TypeBoolean, Ping: true},
+	SlotConsentCertURL:   {Name: "consent_cert_url", Type: typeHTTPS, Ping: true},
+	SlotConsentText:      {Name: "consent_text", Type: TypeString},
+	SlotConsentTimestamp: {Name: "consent_timestamp", Type: typeTimestamp},
+	SlotIPAddress:        {Name: "ip_address", Type: TypeString},
+	SlotLine1:            {Name: "line1", Type: TypeString, Contact: true},
+	SlotCity:             {Name: "city", Type: TypeString},
+	SlotZip:              {Name: "zip", Type: TypeZIP, Ping: true},
+	SlotQualityScore:     {Name: "ai_quality_score", Type: TypeNumber, Ping: true},
+}
+
+// lastBuiltIn is the last slot whose arriving name no campaign may change.
+const lastBuiltIn = SlotState
+
+// knownSlot finds a known field by its name.
+func knownFieldSlot(name string) (Slot, bool) {
+	for slot := range knownFields {
+		if knownFields[slot].Name == name {
+			return Slot(slot), true
+		}
+	}
+	return 0, false
+}
+
+// isRoutingMember reports whether a member of an ingest or availability ping addresses it.
+// Such a member is never a field.
+func isRoutingMember(name []byte) bool {
+	switch string(name) {
+	case "flo_campaign_id", "flo_supplier_id", "flo_ping_id", "flo_buyer_id":
+		return true
+	}
+	return false
+}
+
+// isReservedMember reports whether pings and posts use the name for something other than a
+// field of a lead. No field can have such a name for buyers.
+func isReservedMember(name []byte) bool {
+	switch string(name) {
+	case "lead_uuid", "address", "tcpa":
+		return true
+	}
+	return isPingFrameMember(name)
+}
+
+// isPingFrameMember reports whether the member of a ping is not a field of a lead.
+func isPingFrameMember(name []byte) bool {
+	switch string(name) {
+	case "auction_id", "vertical", "sub_vertical", "zip3", "expires_at":
+		return true
+	}
+	return isRoutingMember(name)
+}
+
+// IsKnownContact reports whether the name is that of a known contact field.
+func IsKnownContact(name string) bool {
+	slot, ok := knownFieldSlot(name)
+	return ok && knownFields[slot].Contact
 }

@@ -1,62 +1,65 @@
 package market
 
-import "pingpost/api/errcode"
+import (
+	"strings"
 
-// maxUnknownErrors bounds how many unknown members one request is told of.
+	"pingpost/api/errcode"
+	"pingpost/engine/market/format"
+)
+
+// maxUnknownErrors bounds the number of unknown members that one answer lists.
 const maxUnknownErrors = 100
 
-// filling is what differs between the requests that a lead is filled from.
-type filling struct {
-	ping    bool    // contact fields are refused, and none but ping fields required
-	unknown Unknown // what becomes of members without a field
-	earlier *Lead   // the ping that came before, or nil
+// fillOptions are the differences between the requests that fill a lead.
+type fillOptions struct {
+	ping    bool          // reject contact fields, and require only ping fields
+	unknown UnknownPolicy // policy for members without a field
+	earlier *Lead         // the lead of the preceding ping, or nil
 }
 
-// Fill reads an ingest into the lead, which must have been Reset to m.Slots(),
-// and appends every field that fails, in mapping order, unknown members last. A
-// field that fails is absent from the lead. The members that address an ingest
-// (flo_campaign_id and its like) are passed over.
+// Fill reads an ingest into the lead, which must have been Reset to m.Slots(). It appends
+// every failing field, in mapping order, unknown members last. A failing field is absent
+// from the lead. Fill skips the members that address an ingest (flo_campaign_id and
+// similar ones).
 //
-// Missing is a field that is not there, that is null, or that is a string of
-// nothing but white space and invisible characters. A default takes the place
-// of what is missing, even if it is required.
+// A field is missing if it is not present, null, or a string of white space and invisible
+// characters alone. A default replaces a missing field, even a required one.
 //
-// Strings are at most 4,096 bytes (consent_text 16,384, addresses 2,048) and
-// hold no control characters but tabs and ends of lines. A number's size, its
-// exponent and its digits are bounded likewise.
+// Strings have at most 4,096 bytes (consent_text 16,384, addresses 2,048) and no control
+// characters except tabs and line ends. A number's size, exponent and digits are bounded
+// likewise.
 func (m *Mapping) Fill(l *Lead, members []Member, dst []FieldError) []FieldError {
-	return m.fill(l, members, filling{unknown: m.unknown}, dst)
+	return m.fill(l, members, fillOptions{unknown: m.unknown}, dst)
 }
 
-// FillPing reads a ping: no member may be a contact field, at any depth and
-// however its name is spelt; only ping fields can be required; and zip3
-// stands for the zip where that is not told. The rule for unknown members is
-// the caller's, or with zero the mapping's own. The members that frame a ping
-// (auction_id, vertical, sub_vertical, expires_at) are passed over.
-func (m *Mapping) FillPing(l *Lead, members []Member, unknown Unknown, dst []FieldError) []FieldError {
+// FillPing reads a ping. No member may be a contact field, at any depth and in any
+// spelling; only ping fields can be required; zip3 replaces a missing zip. unknown is the
+// policy for unknown members; zero means the mapping's own. FillPing skips the members
+// that frame a ping (auction_id, vertical, sub_vertical, expires_at).
+func (m *Mapping) FillPing(l *Lead, members []Member, unknown UnknownPolicy, dst []FieldError) []FieldError {
 	if unknown == 0 {
 		unknown = m.unknown
 	}
-	return m.fill(l, members, filling{ping: true, unknown: unknown}, dst)
+	return m.fill(l, members, fillOptions{ping: true, unknown: unknown}, dst)
 }
 
-// FillPost reads the lead of a post, its address and its tcpa laid flat. What
-// the post does not repeat is taken from the lead of its ping, which was filled
-// by a mapping with the same fields and must stay as long as this one. The
-// errors bear the fields' own names: see PostPath.
+// FillPost reads the lead of a post, with its address and tcpa flattened. Fields missing
+// from the post come from the lead of its ping, which a mapping with the same fields has
+// filled and which must live as long as this lead. Errors have the fields' own names: see
+// PostPath.
 func (m *Mapping) FillPost(l *Lead, members []Member, ping *Lead, dst []FieldError) []FieldError {
-	return m.fill(l, members, filling{unknown: m.unknown, earlier: ping}, dst)
+	return m.fill(l, members, fillOptions{unknown: m.unknown, earlier: ping}, dst)
 }
 
-func (m *Mapping) fill(l *Lead, members []Member, f filling, dst []FieldError) []FieldError {
-	l.searched = f.ping
+func (m *Mapping) fill(l *Lead, members []Member, f fillOptions, dst []FieldError) []FieldError {
+	l.fromPing = f.ping
 	unknowns, zip3 := false, -1
 	for i := range members {
-		slot, ok := m.arrive[string(members[i].Name)]
+		slot, ok := m.byArrival[string(members[i].Name)]
 		switch {
 		case ok:
-			if l.from[slot] == 0 || string(members[i].Name) == m.rules[slot].name {
-				l.from[slot] = int32(i) + 1
+			if l.memberOf[slot] == 0 || string(members[i].Name) == m.rules[slot].arrivalName {
+				l.memberOf[slot] = int32(i) + 1
 			}
 		case f.ping && string(members[i].Name) == "zip3":
 			zip3 = i
@@ -65,15 +68,15 @@ func (m *Mapping) fill(l *Lead, members []Member, f filling, dst []FieldError) [
 		}
 	}
 	for slot := range m.rules {
-		i := l.from[slot]
-		told := i > 0 && !members[i-1].Missing()
+		i := l.memberOf[slot]
+		told := i > 0 && !members[i-1].IsMissing()
 		if told {
-			dst = m.take(l, Slot(slot), &members[i-1], f, dst)
+			dst = m.readMember(l, Slot(slot), &members[i-1], f, dst)
 		}
-		if Slot(slot) == SlotZip && zip3 >= 0 && !members[zip3].Missing() {
-			dst = l.takeZIP3(&members[zip3], told, dst)
+		if Slot(slot) == SlotZip && zip3 >= 0 && !members[zip3].IsMissing() {
+			dst = l.readZIP3(&members[zip3], told, dst)
 		} else if !told {
-			dst = m.supply(l, Slot(slot), f, dst)
+			dst = m.fillMissing(l, Slot(slot), f, dst)
 		}
 	}
 	if unknowns && (f.ping || f.unknown != UnknownDrop) {
@@ -82,8 +85,8 @@ func (m *Mapping) fill(l *Lead, members []Member, f filling, dst []FieldError) [
 	return dst
 }
 
-// take puts what arrived into its slot.
-func (m *Mapping) take(l *Lead, slot Slot, member *Member, f filling, dst []FieldError) []FieldError {
+// readMember reads an arriving member into its slot.
+func (m *Mapping) readMember(l *Lead, slot Slot, member *Member, f fillOptions, dst []FieldError) []FieldError {
 	r := &m.rules[slot]
 	if f.ping && r.contact {
 		return append(dst, contactError(string(member.Name)))
@@ -97,14 +100,14 @@ func (m *Mapping) take(l *Lead, slot Slot, member *Member, f filling, dst []Fiel
 	return dst
 }
 
-// takeZIP3 lets three digits stand in the zip's slot, unless a zip was told as well.
-// They are judged all the same.
-func (l *Lead) takeZIP3(member *Member, zip bool, dst []FieldError) []FieldError {
+// readZIP3 stores the three digits in the zip's slot, unless the ping also has a zip. It
+// checks them in both cases.
+func (l *Lead) readZIP3(member *Member, zip bool, dst []FieldError) []FieldError {
 	var code string
 	switch {
 	case member.Kind != JSONString:
 		code = errcode.FieldWrongType
-	case !isZIP3(member.Text):
+	case !format.IsZIP3(member.Text):
 		code = errcode.FieldInvalidFormat
 	default:
 		if !zip {
@@ -115,12 +118,12 @@ func (l *Lead) takeZIP3(member *Member, zip bool, dst []FieldError) []FieldError
 	return append(dst, FieldError{Field: "zip3", Code: code, Expected: "the first three digits of a ZIP code"})
 }
 
-// supply finds a value for a field that is missing: the ping's, or the default.
-func (m *Mapping) supply(l *Lead, slot Slot, f filling, dst []FieldError) []FieldError {
+// fillMissing fills a missing field from the ping or the default.
+func (m *Mapping) fillMissing(l *Lead, slot Slot, f fillOptions, dst []FieldError) []FieldError {
 	r := &m.rules[slot]
 	if f.earlier != nil && int(slot) < len(f.earlier.Values) {
 		value := f.earlier.Values[slot]
-		if value.Kind != KindAbsent && (slot != SlotZip || isZIP(value.Text)) {
+		if value.Kind != KindAbsent && (slot != SlotZip || format.IsZIP(value.Text)) {
 			l.Values[slot] = value
 			return dst
 		}
@@ -128,18 +131,18 @@ func (m *Mapping) supply(l *Lead, slot Slot, f filling, dst []FieldError) []Fiel
 	if f.ping && r.contact {
 		return dst
 	}
-	if r.fallback.Kind != KindAbsent {
-		l.Values[slot] = r.fallback
+	if r.defaultValue.Kind != KindAbsent {
+		l.Values[slot] = r.defaultValue
 		return dst
 	}
 	if r.required && (!f.ping || r.ping) {
-		dst = append(dst, FieldError{Field: r.name, Code: errcode.FieldMissingRequired, Expected: r.expected})
+		dst = append(dst, FieldError{Field: r.arrivalName, Code: errcode.FieldMissingRequired, Expected: r.expected})
 	}
 	return dst
 }
 
-// Require reports those of the fields that the lead does not have and that have
-// not been reported yet: a request may want more than the campaign does.
+// Require reports the given fields that are missing and not reported yet: a request may
+// require more than the campaign does.
 func (m *Mapping) Require(l *Lead, dst []FieldError, slots ...Slot) []FieldError {
 next:
 	for _, slot := range slots {
@@ -148,11 +151,70 @@ next:
 			continue
 		}
 		for i := range dst {
-			if dst[i].Field == r.name {
+			if dst[i].Field == r.arrivalName {
 				continue next
 			}
 		}
-		dst = append(dst, FieldError{Field: r.name, Code: errcode.FieldMissingRequired, Expected: r.expected})
+		dst = append(dst, FieldError{Field: r.arrivalName, Code: errcode.FieldMissingRequired, Expected: r.expected})
 	}
 	return dst
+}
+
+// fillUnknown applies the policy to members without a field.
+func (m *Mapping) fillUnknown(l *Lead, members []Member, f fillOptions, dst []FieldError) []FieldError {
+	limit := len(dst) + maxUnknownErrors
+	for i := range members {
+		member := &members[i]
+		_, mapped := m.byArrival[string(member.Name)]
+		if mapped || member.IsMissing() || isRoutingMember(member.Name) || f.ping && isPingFrameMember(member.Name) {
+			continue
+		}
+		if len(dst) >= limit {
+			return dst
+		}
+		if f.ping {
+			if path := m.findContact(member); path != "" {
+				dst = append(dst, contactError(path))
+				continue
+			}
+		}
+		switch f.unknown {
+		case UnknownReject:
+			dst = append(dst, FieldError{Field: ShortenName(member.Name), Code: errcode.FieldUnknownField, Expected: "a field that the campaign knows"})
+		case UnknownKeep:
+			m.keepUnknown(l, member)
+		}
+	}
+	return dst
+}
+
+// keepUnknown stores a member unchanged, unless its name has another meaning for buyers.
+func (m *Mapping) keepUnknown(l *Lead, member *Member) {
+	if _, taken := m.byBuyerName[string(member.Name)]; taken || isReservedMember(member.Name) {
+		return
+	}
+	value := Value{Text: member.Text}
+	switch member.Kind {
+	case JSONString:
+		value.Kind = KindString
+	case JSONNumber:
+		value.Kind = KindNumber
+	case JSONBoolean:
+		value.Kind = KindBoolean
+	default:
+		value.Kind = KindRaw
+	}
+	l.Extras = append(l.Extras, Extra{Name: member.Name, Value: value})
+}
+
+// ShortenName returns a member's name in the length that an error may repeat.
+func ShortenName(name []byte) string {
+	if len(name) <= maxFieldName {
+		return string(name)
+	}
+	return strings.ToValidUTF8(string(name[:maxFieldName]), "") + "…"
+}
+
+func contactError(path string) FieldError {
+	return FieldError{Field: path, Code: errcode.FieldContactFieldNotAllowed, Expected: "no contact details: a ping never carries a person"}
 }

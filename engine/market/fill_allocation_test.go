@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pingpost/engine/market"
+	"pingpost/engine/market/format"
 )
 
 func ordinary(t testing.TB) (*market.Mapping, []market.Member) {
@@ -40,8 +41,8 @@ func TestAnOrdinaryLeadAllocatesNothing(t *testing.T) {
 	}
 	phone, address := []byte("(415) 555-2671"), []byte("Ann@Example.com")
 	if n := testing.AllocsPerRun(100, func() {
-		market.ParsePhone(body, phone)
-		market.ParseEmail(body, address)
+		format.ParsePhone(body, phone)
+		format.ParseEmail(body, address)
 	}); n != 0 {
 		t.Errorf("%v allocations by phone and email", n)
 	}

@@ -6,15 +6,16 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"pingpost/engine/market/format"
 )
 
-// Filter is one condition on one field of a lead. All that it names must hold.
-// An absent field fails every filter but one that wants it absent, also one
-// that merely excludes values: what is not known is not taken.
+// Filter is one condition on one field of a lead. All of its parts must hold. An absent
+// field fails every filter except one for absence, even a filter that only excludes
+// values: an unknown value is not accepted.
 //
-// A value is compared by its kind: numbers by value, so that 2 and 2.0 are one,
-// everything else by its text. Numbers are compared as 64-bit floats, exact to
-// 15 digits.
+// A value is compared by its kind: numbers by value, so that 2 equals 2.0, all others by
+// text. Numbers are compared as 64-bit floats, exact to 15 digits.
 type Filter struct {
 	slot     Slot
 	absent   bool
@@ -24,7 +25,7 @@ type Filter struct {
 	min, max float64 // both inclusive, infinite where not given
 }
 
-// FilterSpec is a filter as it is configured.
+// FilterSpec is a configured filter.
 type FilterSpec struct {
 	Field     string // after mapping
 	In, NotIn []string
@@ -69,20 +70,20 @@ func (spec FilterSpec) compile(slot Slot) (Filter, error) {
 	case f.min > f.max:
 		return Filter{}, errors.New("min is over max, so no lead could pass")
 	case f.absent && conditions:
-		return Filter{}, errors.New("absent stands alone: a field that is absent has no value to compare")
+		return Filter{}, errors.New("absent cannot be combined: an absent field has no value to compare")
 	case !f.absent && !conditions:
-		return Filter{}, errors.New("it says nothing: give in, not_in, min, max or absent: true")
+		return Filter{}, errors.New("no condition: give in, not_in, min, max or absent: true")
 	}
 	return f, nil
 }
 
-// suits refuses what no value of the type could ever match.
+// suits rejects conditions that no value of the type could meet.
 func (spec FilterSpec) suits(t FieldType) error {
-	if !t.numeric() && (spec.Min != nil || spec.Max != nil) {
+	if !t.isNumeric() && (spec.Min != nil || spec.Max != nil) {
 		return fmt.Errorf("min and max compare numbers, and the field's type is %s", t)
 	}
 	for _, entry := range slices.Concat(spec.In, spec.NotIn) {
-		if _, ok := numberOf(entry); t.numeric() && !ok {
+		if _, ok := numberOf(entry); t.isNumeric() && !ok {
 			return fmt.Errorf("%q is listed, and the field's type is %s", entry, t)
 		}
 		if t == TypeBoolean && entry != "true" && entry != "false" {
@@ -92,11 +93,11 @@ func (spec FilterSpec) suits(t FieldType) error {
 	return nil
 }
 
-// Slot is the field that the filter looks at.
+// Slot returns the filtered field.
 func (f *Filter) Slot() Slot { return f.slot }
 
-// Pass tells whether the lead's value fulfils the filter.
-func (f *Filter) Pass(l *Lead) bool {
+// Passes reports whether the lead's value meets the filter.
+func (f *Filter) Passes(l *Lead) bool {
 	v := &l.Values[f.slot]
 	if v.Kind == KindAbsent || f.absent {
 		return f.absent && v.Kind == KindAbsent
@@ -109,14 +110,14 @@ func (f *Filter) Pass(l *Lead) bool {
 
 func (v *Value) isNumber() bool { return v.Kind == KindInteger || v.Kind == KindNumber }
 
-// valueSet is what a list of texts matches: every entry as a text, and one that
-// reads as a number by its value too.
+// valueSet matches a list of texts: every entry as a text, and a numeric entry also by its
+// value.
 type valueSet struct {
 	texts   map[string]struct{}
 	numbers map[float64]struct{}
 }
 
-// newValueSet is nil for an empty list.
+// newValueSet returns nil for an empty list.
 func newValueSet(entries []string) *valueSet {
 	if len(entries) == 0 {
 		return nil
@@ -140,7 +141,7 @@ func (s *valueSet) has(v *Value) (ok bool) {
 	return ok
 }
 
-// boundOf leaves the bound alone where none is given.
+// boundOf does not change the bound if digits is nil.
 func boundOf(digits *string, bound *float64) (ok bool) {
 	if digits == nil {
 		return true
@@ -149,12 +150,69 @@ func boundOf(digits *string, bound *float64) (ok bool) {
 	return ok
 }
 
-// numberOf reads a JSON number: of what strconv takes beyond that, such as
-// 0x10, 1_000 or Inf, nothing can be a lead's number.
+// numberOf reads a JSON number. Forms that only strconv accepts, such as 0x10, 1_000 or
+// Inf, are rejected, because no lead can have them.
 func numberOf(digits string) (n float64, ok bool) {
-	if _, ok = splitDecimal([]byte(digits)); !ok {
+	if _, ok = format.SplitDecimal([]byte(digits)); !ok {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(digits, 64)
 	return n, err == nil
+}
+
+// FiltersPassed is the set of conditions that a lead met when a bid was made for it, under
+// the names of buyer_filters_passed.
+type FiltersPassed uint8
+
+// Every bid has met the vertical, because it selects the campaign. The others apply if
+// the campaign, the buyer or its filter set has them: a list of states, and filters on
+// consent or on the score.
+const (
+	PassedState FiltersPassed = 1 << iota
+	PassedVertical
+	PassedTCPA
+	PassedScore
+)
+
+var passedNames = [...]string{"state", "vertical", "tcpa", "score_threshold"}
+
+// AppendJSON writes the names as an array of strings.
+func (p FiltersPassed) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '[')
+	first := true
+	for i, name := range passedNames {
+		if p>>i&1 == 0 {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(append(append(dst, '"'), name...), '"')
+	}
+	return append(dst, ']')
+}
+
+// FiltersPassed returns the conditions that a lead has met if it can be sold at this
+// filter set.
+func (c *Campaign) FiltersPassed(seat int) FiltersPassed {
+	met := PassedVertical
+	if c.FilterSets[seat].States != AllStates {
+		met |= PassedState
+	}
+	return met | filtersPassedBy(c.Filters) | filtersPassedBy(c.FilterSets[seat].Filters)
+}
+
+func filtersPassedBy(filters []Filter) (met FiltersPassed) {
+	for i := range filters {
+		switch filters[i].slot {
+		case SlotState:
+			met |= PassedState
+		case SlotTCPAConsent:
+			met |= PassedTCPA
+		case SlotQualityScore:
+			met |= PassedScore
+		}
+	}
+	return met
 }

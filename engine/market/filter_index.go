@@ -5,38 +5,39 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"pingpost/engine/bitset"
 )
 
-// FilterIndex answers for many sets of filters at once, such as those of all
-// the buyers in a campaign, which of them a lead passes.
+// FilterIndex tests a lead against many sets of filters at once, such as those of all
+// buyers in a campaign.
 //
-// It is laid out by field, not by set: for each field that any set filters, the
-// sets are kept that fall to its absence, to a value, to a bound. A lead costs
-// one lookup and a few passes over n/64 words a field, however many sets there
-// are. Nothing changes after it is built.
+// It is organized by field, not by set: for each filtered field it stores the sets that
+// fail by absence, by value or by bound. A lead costs one lookup and a few passes over
+// n/64 words for each field, however many sets there are. It is immutable.
 //
-// Rejected: a mask of all sets for each value and bound. It is as fast, and
-// for 10,000 buyers with lists of ZIP codes takes 50 MB.
+// Rejected: a mask of all sets for each value and bound. It is as fast, and takes 50 MB
+// for 10,000 buyers with lists of ZIP codes.
 type FilterIndex struct {
 	sets   int
 	fields []fieldIndex
 }
 
-// fieldIndex is what the sets ask of one field.
+// fieldIndex has the conditions of all sets on one field.
 type fieldIndex struct {
 	slot    Slot
-	absent  Bits // sets that want the field absent
-	present Bits // sets that want anything else of it
-	listing Bits // sets that list what they take
-	bounded Bits // sets with a bound, which only a number can keep
+	absent  bitset.Set // sets that want the field absent
+	present bitset.Set // sets with any other condition on it
+	listing bitset.Set // sets with a list of accepted values
+	bounded bitset.Set // sets with a bound, which only a number can meet
 	in      valueIndex
 	notIn   valueIndex
 	mins    boundIndex
 	maxs    boundIndex // of negated numbers, so that both fail upwards
 }
 
-// NewFilterIndex takes the filters of each set; a lead passes a set when it
-// passes all of them.
+// NewFilterIndex compiles the filters of each set; a lead passes a set if it passes all of
+// them.
 func NewFilterIndex(sets [][]Filter) *FilterIndex {
 	bySlot := map[Slot]map[int][]Filter{}
 	for i, filters := range sets {
@@ -55,9 +56,9 @@ func NewFilterIndex(sets [][]Filter) *FilterIndex {
 	return x
 }
 
-// Pass clears from dst the bit of every set that the lead fails, and sets none.
-func (x *FilterIndex) Pass(l *Lead, dst Bits) {
-	if len(dst)*bitsInWord < x.sets {
+// Pass clears from dst the bit of every set that the lead fails, and sets no bit.
+func (x *FilterIndex) Pass(l *Lead, dst bitset.Set) {
+	if len(dst)*bitset.WordBits < x.sets {
 		panic("BUG: bits for fewer sets than the filter index has")
 	}
 	for i := range x.fields {
@@ -68,7 +69,7 @@ func (x *FilterIndex) Pass(l *Lead, dst Bits) {
 func newFieldIndex(slot Slot, sets int, asked map[int][]Filter) fieldIndex {
 	x := fieldIndex{
 		slot:   slot,
-		absent: NewBits(sets), present: NewBits(sets), listing: NewBits(sets), bounded: NewBits(sets),
+		absent: bitset.New(sets), present: bitset.New(sets), listing: bitset.New(sets), bounded: bitset.New(sets),
 	}
 	for set := range sets { // in order, so that postings are sorted
 		if filters := asked[set]; filters != nil {
@@ -82,36 +83,36 @@ func newFieldIndex(slot Slot, sets int, asked map[int][]Filter) fieldIndex {
 	return x
 }
 
-// add enters what one set asks, as if by a single filter: lists that are taken
-// cross, lists that are excluded add up, the narrowest bounds stand.
+// add adds one set's conditions as if they were a single filter: accepted lists intersect,
+// excluded lists add up, and the narrowest bounds count.
 func (x *fieldIndex) add(set int, filters []Filter) {
 	var in *valueSet
 	low, high := math.Inf(-1), math.Inf(1)
 	for i := range filters {
 		f := &filters[i]
 		if f.absent {
-			x.absent.Set(set)
+			x.absent.Add(set)
 			continue
 		}
-		x.present.Set(set)
+		x.present.Add(set)
 		if f.in != nil {
 			in = in.cross(f.in)
 		}
 		x.notIn.add(set, f.notIn)
 		low, high = max(low, f.min), min(high, f.max)
 		if f.bounded {
-			x.bounded.Set(set)
+			x.bounded.Add(set)
 		}
 	}
 	if in != nil {
-		x.listing.Set(set)
+		x.listing.Add(set)
 		x.in.add(set, in)
 	}
 	x.mins.add(set, low)
 	x.maxs.add(set, -high)
 }
 
-func (x *fieldIndex) pass(v *Value, dst Bits) {
+func (x *fieldIndex) pass(v *Value, dst bitset.Set) {
 	if v.Kind == KindAbsent {
 		dst.AndNot(x.present)
 		return
@@ -127,7 +128,7 @@ func (x *fieldIndex) pass(v *Value, dst Bits) {
 	x.maxs.clearOver(-v.Num, dst)
 }
 
-// cross is what both sets match; a nil set matches everything.
+// cross returns the intersection; a nil set matches all values.
 func (s *valueSet) cross(other *valueSet) *valueSet {
 	if s == nil {
 		return other
@@ -148,8 +149,8 @@ func (s *valueSet) cross(other *valueSet) *valueSet {
 
 // boundIndex finds the sets whose lower bound a number does not reach.
 type boundIndex struct {
-	bounds []bound // ascending
-	over   []Bits  // over[k]: the sets of bounds[k*bitsInWord:]
+	bounds []bound      // ascending
+	over   []bitset.Set // over[k]: the sets of bounds[k*bitsInWord:]
 }
 
 type bound struct {
@@ -165,26 +166,128 @@ func (x *boundIndex) add(set int, at float64) {
 
 func (x *boundIndex) seal(sets int) {
 	slices.SortStableFunc(x.bounds, func(a, b bound) int { return cmp.Compare(a.at, b.at) })
-	blocks := (len(x.bounds) + bitsInWord - 1) / bitsInWord
-	x.over = make([]Bits, blocks)
-	rest := NewBits(sets)
+	blocks := (len(x.bounds) + bitset.WordBits - 1) / bitset.WordBits
+	x.over = make([]bitset.Set, blocks)
+	rest := bitset.New(sets)
 	for k := blocks - 1; k >= 0; k-- {
-		for _, b := range x.bounds[k*bitsInWord : min((k+1)*bitsInWord, len(x.bounds))] {
-			rest.Set(b.set)
+		for _, b := range x.bounds[k*bitset.WordBits : min((k+1)*bitset.WordBits, len(x.bounds))] {
+			rest.Add(b.set)
 		}
 		x.over[k] = slices.Clone(rest)
 	}
 }
 
-// clearOver clears the sets whose bound is over n: those up to the end of the
-// bound's block one by one, the rest by the mask.
-func (x *boundIndex) clearOver(n float64, dst Bits) {
+// clearOver clears the sets whose bound is over n: those up to the end of the bound's
+// block one by one, the rest by the mask.
+func (x *boundIndex) clearOver(n float64, dst bitset.Set) {
 	first := sort.Search(len(x.bounds), func(i int) bool { return x.bounds[i].at > n })
-	block := (first + bitsInWord - 1) / bitsInWord
-	for _, b := range x.bounds[first:min(block*bitsInWord, len(x.bounds))] {
-		dst.Clear(b.set)
+	block := (first + bitset.WordBits - 1) / bitset.WordBits
+	for _, b := range x.bounds[first:min(block*bitset.WordBits, len(x.bounds))] {
+		dst.Remove(b.set)
 	}
 	if block < len(x.over) {
 		dst.AndNot(x.over[block])
 	}
+}
+
+// posting lists the sets that name one value: their numbers ascending, or a mask of all
+// sets once the list would be longer.
+type posting struct {
+	few  []uint32
+	many bitset.Set
+}
+
+// clearFrom clears the posting's sets.
+func (p *posting) clearFrom(dst bitset.Set) {
+	if p.many != nil {
+		dst.AndNot(p.many)
+		return
+	}
+	for _, set := range p.few {
+		dst.Remove(int(set))
+	}
+}
+
+// keepOf clears those of all's sets that are not in the posting.
+func (p *posting) keepOf(all, dst bitset.Set) {
+	few := p.few
+	for i, word := range all {
+		var kept uint64
+		if p.many != nil {
+			kept = p.many[i]
+		}
+		for len(few) > 0 && int(few[0]/bitset.WordBits) == i {
+			kept |= 1 << (few[0] % bitset.WordBits)
+			few = few[1:]
+		}
+		dst[i] &^= word &^ kept
+	}
+}
+
+// valueIndex finds the sets that name a value, by the rules of valueSet.
+type valueIndex struct {
+	texts   map[string]*posting
+	numbers map[float64]*posting
+}
+
+// unnamed is the posting of a value that no set names.
+var unnamed posting
+
+func (x *valueIndex) at(v *Value) (p *posting) {
+	if v.isNumber() {
+		p = x.numbers[v.Num]
+	} else {
+		p = x.texts[string(v.Text)]
+	}
+	if p == nil {
+		return &unnamed
+	}
+	return p
+}
+
+// add adds a set's values; sets come in ascending order. A nil set of values has none.
+func (x *valueIndex) add(set int, values *valueSet) {
+	if values == nil {
+		return
+	}
+	if x.texts == nil {
+		x.texts, x.numbers = map[string]*posting{}, map[float64]*posting{}
+	}
+	for text := range values.texts {
+		x.texts[text] = x.texts[text].with(set)
+	}
+	for number := range values.numbers {
+		x.numbers[number] = x.numbers[number].with(set)
+	}
+}
+
+func (p *posting) with(set int) *posting {
+	if p == nil {
+		p = new(posting)
+	}
+	if n := len(p.few); n == 0 || p.few[n-1] != uint32(set) {
+		p.few = append(p.few, uint32(set))
+	}
+	return p
+}
+
+// seal turns long postings into masks of so many words.
+func (x *valueIndex) seal(words int) {
+	for _, p := range x.texts {
+		p.seal(words)
+	}
+	for _, p := range x.numbers {
+		p.seal(words)
+	}
+}
+
+func (p *posting) seal(words int) {
+	if len(p.few) <= 2*words { // as many bytes
+		return
+	}
+	p.many = make(bitset.Set, words)
+	for _, set := range p.few {
+		p.many.Add(int(set))
+	}
+	p.few = nil
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pingpost/engine/bitset"
 )
 
 // Few values, so that sets and leads meet.
@@ -63,18 +65,18 @@ func TestFilterIndexAnswersAsTheFiltersDo(t *testing.T) {
 		index := NewFilterIndex(sets)
 		for range 5 {
 			l := Lead{Values: rapid.SliceOfN(someValue(), slots, slots).Draw(t, "lead")}
-			got := NewBits(len(sets))
+			got := bitset.New(len(sets))
 			got.Fill(len(sets))
 			out := -1 // a set that was out before
 			if len(sets) > 0 {
 				out = rapid.IntRange(0, len(sets)-1).Draw(t, "out")
-				got.Clear(out)
+				got.Remove(out)
 			}
 			index.Pass(&l, got)
 			for i, filters := range sets {
 				want := i != out
 				for k := range filters {
-					want = want && filters[k].Pass(&l)
+					want = want && filters[k].Passes(&l)
 				}
 				if got.Has(i) != want {
 					t.Fatalf("set %d passes: %t, by the index %t", i, want, got.Has(i))
@@ -98,15 +100,15 @@ func TestFilterIndexWithSeveralFiltersOnOneField(t *testing.T) {
 		for i := range set {
 			for k := range set {
 				pair := []Filter{set[i], set[k]}
-				got := NewBits(1)
+				got := bitset.New(1)
 				got.Fill(1)
 				NewFilterIndex([][]Filter{pair}).Pass(&l, got)
-				if want := pair[0].Pass(&l) && pair[1].Pass(&l); got.Has(0) != want {
+				if want := pair[0].Passes(&l) && pair[1].Passes(&l); got.Has(0) != want {
 					t.Errorf("%d through %d and %d: %t, by the index %t", n, i, k, want, got.Has(0))
 				}
 			}
 		}
-		all := NewBits(1)
+		all := bitset.New(1)
 		all.Fill(1)
 		NewFilterIndex([][]Filter{set}).Pass(&l, all)
 		if all.Has(0) != (n == 4) {
@@ -125,11 +127,11 @@ func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 	index := NewFilterIndex(filters)
 	for n := -2; n < sets+60; n++ {
 		l := Lead{Values: []Value{integer(strconv.Itoa(n))}}
-		got := NewBits(sets)
+		got := bitset.New(sets)
 		got.Fill(sets)
 		index.Pass(&l, got)
 		for i := range filters {
-			if want := filters[i][0].Pass(&l); got.Has(i) != want {
+			if want := filters[i][0].Passes(&l); got.Has(i) != want {
 				t.Fatalf("%d in set %d: %t, by the index %t", n, i, want, got.Has(i))
 			}
 		}
@@ -137,7 +139,7 @@ func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 }
 
 func TestFilterIndexWithoutFilters(t *testing.T) {
-	all := NewBits(3)
+	all := bitset.New(3)
 	all.Fill(3)
 	NewFilterIndex(make([][]Filter, 3)).Pass(&Lead{}, all)
 	if all.Count() != 3 {
@@ -151,7 +153,7 @@ func TestFilterIndexOfTooFewBitsIsABug(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	NewFilterIndex(make([][]Filter, 65)).Pass(&Lead{}, NewBits(64))
+	NewFilterIndex(make([][]Filter, 65)).Pass(&Lead{}, bitset.New(64))
 }
 
 // postings of few sets stay lists, however many values there are.
@@ -184,7 +186,7 @@ func BenchmarkFilterIndex(b *testing.B) {
 	for _, buyers := range []int{10, 1000} {
 		b.Run(fmt.Sprintf("buyers=%d", buyers), func(b *testing.B) {
 			index, l := crowdedIndex(b, buyers)
-			dst := NewBits(buyers)
+			dst := bitset.New(buyers)
 			b.ReportAllocs()
 			for b.Loop() {
 				dst.Fill(buyers)

@@ -89,7 +89,7 @@ func TestFilter(t *testing.T) {
 		f := filterOn(t, FirstCustom, c.spec)
 		l := Lead{Values: make([]Value, FirstCustom+1)}
 		l.Values[FirstCustom] = c.of
-		if got := f.Pass(&l); got != c.want {
+		if got := f.Passes(&l); got != c.want {
 			t.Errorf("%s: passes %t", c.name, got)
 		}
 	}
@@ -117,10 +117,10 @@ func TestNewFilter(t *testing.T) {
 
 		{FilterSpec{Field: "homeowner", In: []string{"true"}}, `"homeowner": the campaign has no such field; use its name after mapping`},
 		{FilterSpec{Field: "", In: []string{"x"}}, "no such field"},
-		{FilterSpec{Field: "age"}, `"age": it says nothing`},
-		{FilterSpec{Field: "age", In: []string{}}, "it says nothing"},
-		{FilterSpec{Field: "age", Absent: true, In: []string{"x"}}, "absent stands alone"},
-		{FilterSpec{Field: "vehicle_count", Absent: true, Max: digits("1")}, "absent stands alone"},
+		{FilterSpec{Field: "age"}, `"age": no condition`},
+		{FilterSpec{Field: "age", In: []string{}}, "no condition"},
+		{FilterSpec{Field: "age", Absent: true, In: []string{"x"}}, "absent cannot be combined"},
+		{FilterSpec{Field: "vehicle_count", Absent: true, Max: digits("1")}, "absent cannot be combined"},
 		{FilterSpec{Field: "vehicle_count", Min: digits("one")}, "min is not a number"},
 		{FilterSpec{Field: "vehicle_count", Max: digits("")}, "max is not a number"},
 		{FilterSpec{Field: "vehicle_count", Max: digits("Inf")}, "max is not a number"},

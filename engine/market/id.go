@@ -2,7 +2,7 @@ package market
 
 import "encoding/binary"
 
-// Names that operators choose for what they configure.
+// Names that operators choose in the configuration.
 type (
 	SupplierID string
 	BuyerID    string
@@ -10,10 +10,9 @@ type (
 	ListID     string // a suppression list
 )
 
-// Ref is the permanent number of a configured name (or of a cap). It is given
-// at first sight, written to the log, and retired, never reused, when the name
-// leaves the configuration: old facts go on meaning what they meant. Zero is
-// no one.
+// Ref is the permanent number of a configured name (or of a cap). A name gets it when it
+// is first seen, and the log records it. When the name leaves the configuration, the
+// number is retired and never reused, so old events keep their meaning. Zero means none.
 type Ref uint32
 
 // Identifiers that the exchange makes: 48 bits of milliseconds since 1970, so
@@ -24,16 +23,15 @@ type (
 	RequestID [16]byte
 )
 
-// PingID is an auction's identifier as a supplier is told it who asked who is
-// there to buy: the same 128 bits, under a prefix of their own, because buyers
-// are told the other form.
+// PingID is an auction's identifier for the supplier that asked for bids: the same 128
+// bits under a prefix of their own, because buyers see the other form.
 type PingID AuctionID
 
-// BidToken is what a seller shows to sell at the bid that it was made: 128
-// random bits. It says nothing of what it stands for.
+// BidToken is presented by a seller to sell at its bid: 128 random bits without further
+// meaning.
 type BidToken [16]byte
 
-// The prefixes by which a reader tells identifiers apart.
+// The prefixes of identifiers.
 const (
 	leadPrefix    = "lead_"
 	auctionPrefix = "auc_"
@@ -45,8 +43,8 @@ const (
 // idText is the length of an identifier's 128 bits in base 32.
 const idText = 26
 
-// crockford is base 32 without the letters that are mistaken for digits. Its
-// order is ASCII's, so the text sorts as the bytes do.
+// crockford is base 32 without the letters that look like digits. Its order is ASCII's, so
+// the text sorts as the bytes do.
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
 // MakeID composes an identifier's bytes from a time in Unix milliseconds and
@@ -146,7 +144,7 @@ func parseID(prefix, s string) (id [16]byte, ok bool) {
 	return id, true
 }
 
-// crockfordDigit is the digit's value, or 255.
+// crockfordDigit returns the digit's value, or 255.
 func crockfordDigit(c byte) byte {
 	for i := range len(crockford) {
 		if crockford[i] == c {

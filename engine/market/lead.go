@@ -1,7 +1,7 @@
 package market
 
-// Slot is a field's place in a lead of one campaign. The slots below
-// FirstCustom are the same in every campaign; a campaign's own fields follow.
+// Slot is a field's position in a lead of one campaign. The slots below FirstCustom are
+// the same in every campaign; a campaign's own fields follow.
 type Slot int
 
 const (
@@ -32,50 +32,48 @@ const (
 	KindInteger Kind = 2
 	KindNumber  Kind = 3
 	KindBoolean Kind = 4
-	KindRaw     Kind = 5 // any JSON, kept as it came (unknown: keep)
+	KindRaw     Kind = 5 // any JSON, unchanged (unknown: keep)
 )
 
-// Value is one field of a lead after mapping. Text is the canonical text: a
-// string's characters, a number's digits as they came, true or false, or raw
-// JSON. Num is the number for comparison with min and max. The text belongs to
-// the lead that holds it.
+// Value is one field of a lead after mapping. Text is the canonical text: a string's
+// characters, a number's digits as they arrived, true or false, or raw JSON. Num is the
+// number for comparison with min and max. The text belongs to the lead that holds it.
 type Value struct {
 	Kind Kind
 	Text []byte
 	Num  float64
 }
 
-// Extra is a member that the campaign's mapping does not know and keeps. Those
-// of an ingest were never searched for contact details: they go into posts, not
-// into pings.
+// Extra is an unknown member that the campaign keeps. Those of an ingest were not searched
+// for contact details, so only posts carry them, never pings.
 type Extra struct {
 	Name  []byte
 	Value Value
 }
 
-// Lead is what a supplier sent, after mapping: one value a slot of the
-// campaign's mapping. Its texts lie in the request's body, in the lead's own
-// buffer, or in the mapping's defaults; nobody writes to them, and they are
-// good until the lead is reset or the body goes.
+// Lead is a supplier's lead after mapping, with one value for each slot of the campaign's
+// mapping. Its texts are in the request's body, in the lead's own buffer, or in the
+// mapping's defaults. They are read only, and valid until the lead is reset or the body is
+// reused.
 type Lead struct {
 	Values []Value // by slot
 	Extras []Extra
 
-	buf  []byte  // what mapping had to rewrite: phone, email, transforms
-	from []int32 // while filling, by slot: 1 + the member it comes from, or 0
+	buf      []byte  // texts that mapping rewrote: phone, email, transforms
+	memberOf []int32 // while filling, by slot: 1 + the index of the source member, or 0
 
-	searched bool // filled from a ping: its extras hold no contact details
+	fromPing bool // filled from a ping: its extras have no contact details
 }
 
-// Reset empties the lead for a mapping of so many slots and keeps its memory.
-// What was read from it before may be overwritten from here on.
+// Reset empties the lead for a mapping of so many slots and keeps its memory. It may
+// overwrite the texts of earlier values.
 func (l *Lead) Reset(slots int) {
 	l.Values = cleared(l.Values, slots)
-	l.from = cleared(l.from, slots)
+	l.memberOf = cleared(l.memberOf, slots)
 	clear(l.Extras)
 	l.Extras = l.Extras[:0]
 	l.buf = l.buf[:0]
-	l.searched = false
+	l.fromPing = false
 }
 
 func cleared[T any](s []T, n int) []T {
@@ -87,5 +85,48 @@ func cleared[T any](s []T, n int) []T {
 	return s
 }
 
-// State is the lead's state, or NoState.
+// State returns the lead's state, or NoState.
 func (l *Lead) State() State { return StateOf(l.Values[SlotState].Text) }
+
+// TextValue returns a text as a value; an empty one is absent.
+func TextValue(text []byte) Value {
+	if len(text) == 0 {
+		return Value{}
+	}
+	return Value{Kind: KindString, Text: text}
+}
+
+func BoolValue(is bool) Value {
+	if is {
+		return Value{Kind: KindBoolean, Text: textTrue}
+	}
+	return Value{Kind: KindBoolean, Text: textFalse}
+}
+
+// JSONKind is the JSON type of a member.
+type JSONKind uint8
+
+const (
+	JSONNull    JSONKind = 1
+	JSONBoolean JSONKind = 2
+	JSONNumber  JSONKind = 3
+	JSONString  JSONKind = 4
+	JSONObject  JSONKind = 5
+	JSONArray   JSONKind = 6
+)
+
+// Member is one checked member of a JSON object: its grammar is correct, its UTF-8 is
+// valid, and its name is unique.
+//
+// Text is a string's unescaped characters, a number's digits, true, false or null, or the
+// raw JSON of an object or an array. It belongs to the parser.
+type Member struct {
+	Name []byte
+	Kind JSONKind
+	Text []byte
+}
+
+// IsMissing reports whether the member is not present, null, or a blank string.
+func (m *Member) IsMissing() bool {
+	return m.Kind == 0 || m.Kind == JSONNull || m.Kind == JSONString && isBlank(m.Text)
+}

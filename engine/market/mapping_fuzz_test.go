@@ -116,7 +116,7 @@ func FuzzMapping(f *testing.F) {
 			list = nil
 		}
 		want := expected(spec, list, flags&drawInPing != 0)
-		got := mapped(mapping, list, flags&drawInPing != 0)
+		got := mapValue(mapping, list, flags&drawInPing != 0)
 		if !sameVerdict(got, want) {
 			t.Fatalf("%+v\ntakes %q as %+v, the model as %+v", spec, member.Text, got, want)
 		}
@@ -169,7 +169,7 @@ func expected(spec market.FieldSpec, list []market.Member, ping bool) verdict {
 }
 
 // mapped is what the mapping makes of it.
-func mapped(m *market.Mapping, list []market.Member, ping bool) (v verdict) {
+func mapValue(m *market.Mapping, list []market.Member, ping bool) (v verdict) {
 	var l market.Lead
 	l.Reset(m.Slots())
 	var failed []market.FieldError
@@ -209,7 +209,7 @@ func checkStable(t *testing.T, m *market.Mapping, spec market.FieldSpec, first v
 		spec.Type == market.TypeZIP && loses || ping && spec.Contact {
 		return
 	}
-	again := mapped(m, []market.Member{{Name: []byte("x"), Kind: kind, Text: first.value.Text}}, ping)
+	again := mapValue(m, []market.Member{{Name: []byte("x"), Kind: kind, Text: first.value.Text}}, ping)
 	if !sameVerdict(again, first) {
 		t.Fatalf("%+v\nmade %+v, and of that %+v", spec, first, again)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/market"
+	"pingpost/engine/market/format"
 )
 
 // fieldModel reads one member as the contract has it, in no hurry: one rule after the
@@ -58,7 +59,7 @@ func (m *fieldModel) coerced(text string) (v verdict) {
 	if m.Type != market.TypeBoolean {
 		return m.number(text)
 	}
-	switch text = string(market.AppendLower(nil, []byte(text))); text {
+	switch text = string(format.AppendLower(nil, []byte(text))); text {
 	case "true", "false":
 		return verdict{value: market.Value{Kind: market.KindBoolean, Text: []byte(text)}}
 	}
@@ -242,4 +243,44 @@ func titled(word []rune) string {
 		return string(first) + string(word[1]) + titled(word[2:])
 	}
 	return string(first) + strings.Map(unicode.ToLower, string(word[1:]))
+}
+
+var (
+	emailAtoms = regexp.MustCompile("\\A[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*\\z")
+	emailLabel = regexp.MustCompile(`\A[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\z`)
+	phoneForm  = regexp.MustCompile(`\A *\+?[0-9 ().-]*\z`)
+)
+
+// emailByTheBook is the contract's sentence: a dot-atom of at most 64 bytes, @, two
+// or more DNS labels, 254 bytes in all.
+func emailByTheBook(text string) bool {
+	local, domain, found := strings.Cut(text, "@")
+	if !found || len(text) > 254 || len(local) > 64 || !emailAtoms.MatchString(local) {
+		return false
+	}
+	labels := strings.Split(domain, ".")
+	for _, label := range labels {
+		if !emailLabel.MatchString(label) {
+			return false
+		}
+	}
+	return len(labels) >= 2
+}
+
+// phoneByTheBook judges the form as the contract does, and the number by ParsePhone, which
+// package format compares with libphonenumber.
+func phoneByTheBook(text, digits string) string {
+	var prefix string
+	switch {
+	case !phoneForm.MatchString(text), len(text) > 64, digits == "", len(digits) > 15:
+		return ""
+	case strings.Contains(text, "+"), len(digits) == 11 && digits[0] == '1':
+		prefix = "+"
+	case len(digits) == 10:
+		prefix = "+1"
+	default:
+		return ""
+	}
+	number, _ := format.ParsePhone(nil, []byte(prefix+digits))
+	return string(number)
 }

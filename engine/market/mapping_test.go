@@ -14,7 +14,7 @@ func mapping(t testing.TB, fields ...market.FieldSpec) *market.Mapping {
 	return mappingOf(t, market.UnknownDrop, fields...)
 }
 
-func mappingOf(t testing.TB, unknown market.Unknown, fields ...market.FieldSpec) *market.Mapping {
+func mappingOf(t testing.TB, unknown market.UnknownPolicy, fields ...market.FieldSpec) *market.Mapping {
 	t.Helper()
 	m, mistakes := market.NewMapping(market.MappingSpec{Fields: fields, Unknown: unknown})
 	for _, mistake := range mistakes {
@@ -40,11 +40,11 @@ func TestKnownFieldsNeedNoMapping(t *testing.T) {
 		market.SlotIPAddress: "ip_address", market.SlotLine1: "line1", market.SlotCity: "city", market.SlotZip: "zip", market.SlotQualityScore: "ai_quality_score",
 	} {
 		got, ok := m.SlotOf(name)
-		if !ok || got != slot || m.NameOf(slot) != name || m.To(slot) != name {
+		if !ok || got != slot || m.ArrivalName(slot) != name || m.BuyerName(slot) != name {
 			t.Errorf("%s is in slot %d, want %d", name, got, slot)
 		}
-		if m.Ping(slot) != ping[name] || m.Contact(slot) != contact[name] {
-			t.Errorf("%s: ping %v, contact %v", name, m.Ping(slot), m.Contact(slot))
+		if m.InPing(slot) != ping[name] || m.IsContact(slot) != contact[name] {
+			t.Errorf("%s: ping %v, contact %v", name, m.InPing(slot), m.IsContact(slot))
 		}
 	}
 }
@@ -61,17 +61,17 @@ func TestOwnFieldsFollowInOrder(t *testing.T) {
 		t.Errorf("%d slots", m.Slots())
 	}
 	slot, ok := m.SlotOf("owns_home")
-	if !ok || slot != market.FirstCustom || m.NameOf(slot) != "homeowner" || m.TypeOf(slot) != market.TypeBoolean || !m.Ping(slot) {
+	if !ok || slot != market.FirstCustom || m.ArrivalName(slot) != "homeowner" || m.TypeOf(slot) != market.TypeBoolean || !m.InPing(slot) {
 		t.Errorf("owns_home is in slot %d", slot)
 	}
 	if _, ok := m.SlotOf("homeowner"); ok {
 		t.Error("homeowner is known by its arriving name")
 	}
-	if slot, _ := m.SlotOf("ssn"); slot != market.FirstCustom+1 || !m.Contact(slot) {
+	if slot, _ := m.SlotOf("ssn"); slot != market.FirstCustom+1 || !m.IsContact(slot) {
 		t.Errorf("ssn is in slot %d", slot)
 	}
-	if slot, _ := m.SlotOf("city"); slot != market.SlotCity || m.NameOf(slot) != "postal_town" {
-		t.Errorf("city is in slot %d, arriving as %s", slot, m.NameOf(slot))
+	if slot, _ := m.SlotOf("city"); slot != market.SlotCity || m.ArrivalName(slot) != "postal_town" {
+		t.Errorf("city is in slot %d, arriving as %s", slot, m.ArrivalName(slot))
 	}
 }
 
@@ -212,12 +212,12 @@ func TestParseFieldTypeAndUnknown(t *testing.T) {
 			t.Errorf("%q was taken", name)
 		}
 	}
-	for name, want := range map[string]market.Unknown{"": market.UnknownDrop, "drop": market.UnknownDrop, "keep": market.UnknownKeep, "reject": market.UnknownReject} {
-		if unknown, err := market.ParseUnknown(name); err != nil || unknown != want {
+	for name, want := range map[string]market.UnknownPolicy{"": market.UnknownDrop, "drop": market.UnknownDrop, "keep": market.UnknownKeep, "reject": market.UnknownReject} {
+		if unknown, err := market.ParseUnknownPolicy(name); err != nil || unknown != want {
 			t.Errorf("%q: %v %v", name, unknown, err)
 		}
 	}
-	if _, err := market.ParseUnknown("ignore"); err == nil {
+	if _, err := market.ParseUnknownPolicy("ignore"); err == nil {
 		t.Error("ignore was taken")
 	}
 }

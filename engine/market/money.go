@@ -2,7 +2,10 @@ package market
 
 import (
 	"errors"
+	"math/bits"
 	"strconv"
+
+	"pingpost/engine/market/format"
 )
 
 // Money is an amount in millionths of its currency's unit: 12.5 dollars are
@@ -13,20 +16,21 @@ const (
 	moneyUnit     = 1_000_000
 	moneyDecimals = 6
 
-	// MaxMoney is the most that one amount may be: a million units.
+	// MaxMoney is the largest single amount: a million units.
 	MaxMoney Money = 1_000_000 * moneyUnit
 )
 
-// What may be wrong with an amount.
+// The errors of reading an amount.
 var (
 	ErrNotNumber  = errors.New("the amount is not a JSON number")
 	ErrNegative   = errors.New("the amount is negative")
 	ErrTooLarge   = errors.New("the amount is over 1000000")
 	ErrTooPrecise = errors.New("the amount has digits past the sixth decimal")
+	ErrTooSmall   = errors.New("the bid is below 0.000001")
 )
 
-// ParseMoney reads a JSON number from its digits, exponent and all. An amount
-// that Money cannot hold exactly is an error, never rounded.
+// ParseMoney reads a JSON number from its digits, with any exponent. An amount that Money
+// cannot hold exactly is an error, never rounded.
 func ParseMoney(digits []byte) (Money, error) {
 	m, rest, err := parseAmount(digits)
 	if err == nil && rest {
@@ -35,30 +39,34 @@ func ParseMoney(digits []byte) (Money, error) {
 	return m, err
 }
 
-// ParseBid reads what a buyer bids: digits past the sixth decimal are cut.
-// Sign and size are judged before the cut.
+// ParseBid reads the amount of a bid and cuts digits past the sixth decimal. It checks
+// sign and size before the cut. If the cut leaves 0, it returns ErrTooSmall, so that no
+// bid is free.
 func ParseBid(digits []byte) (Money, error) {
 	m, _, err := parseAmount(digits)
+	if err == nil && m == 0 {
+		return 0, ErrTooSmall
+	}
 	return m, err
 }
 
-// parseAmount reads a number without ever holding more of it than Money's
-// thirteen digits, so a long mantissa or a huge exponent costs no memory; rest
-// tells that non-zero digits lie past the sixth decimal.
+// parseAmount reads a number without storing more than Money's thirteen digits, so a long
+// mantissa or a huge exponent costs no memory. rest reports non-zero digits past the sixth
+// decimal.
 func parseAmount(text []byte) (m Money, rest bool, err error) {
-	d, ok := splitDecimal(text)
+	d, ok := format.SplitDecimal(text)
 	if !ok {
 		return 0, false, ErrNotNumber
 	}
-	place := d.exponent + moneyDecimals + len(d.whole) - 1 // of the next digit, in powers of ten of a millionth
-	for _, part := range [2][]byte{d.whole, d.fraction} {
+	place := d.Exponent + moneyDecimals + len(d.Whole) - 1 // of the next digit, in powers of ten of a millionth
+	for _, part := range [2][]byte{d.Whole, d.Fraction} {
 		for _, c := range part {
 			switch {
 			case c == '0' && m == 0: // leading
 			case place < 0:
 				rest = rest || c != '0'
 			case place > 12: // ten million units or more
-				return 0, false, d.overflow()
+				return 0, false, overflowError(d.Negative)
 			default:
 				m += Money(c-'0') * powersOfTen[place]
 			}
@@ -66,12 +74,20 @@ func parseAmount(text []byte) (m Money, rest bool, err error) {
 		}
 	}
 	switch {
-	case d.negative && (m > 0 || rest):
+	case d.Negative && (m > 0 || rest):
 		return 0, false, ErrNegative
 	case m > MaxMoney, m == MaxMoney && rest:
 		return 0, false, ErrTooLarge
 	}
 	return m, rest, nil
+}
+
+// overflowError returns the error for a number that is too far from zero.
+func overflowError(negative bool) error {
+	if negative {
+		return ErrNegative
+	}
+	return ErrTooLarge
 }
 
 var powersOfTen = [13]Money{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12}
@@ -101,7 +117,7 @@ func (m Money) String() string { return string(m.AppendJSON(nil)) }
 // MarshalJSON writes what AppendJSON does.
 func (m Money) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil), nil }
 
-// UnmarshalJSON reads what ParseMoney does; null leaves the amount alone.
+// UnmarshalJSON reads the form of ParseMoney; null does not change the amount.
 func (m *Money) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
@@ -117,8 +133,7 @@ func (m *Money) UnmarshalJSON(text []byte) error {
 // Currency is an ISO 4217 code. The zero value is no currency.
 type Currency [3]byte
 
-// ParseCurrency takes three capital letters; whether the code is in use is not
-// looked up.
+// ParseCurrency reads three capital letters; it does not check that the code is in use.
 func ParseCurrency(s string) (c Currency, ok bool) {
 	if len(s) != len(c) {
 		return Currency{}, false
@@ -137,4 +152,52 @@ func (c Currency) String() string {
 		return ""
 	}
 	return string(c[:])
+}
+
+// Share is a part of a price in millionths of one: 0 to 1_000_000.
+type Share int64
+
+// WholeShare is all of the price.
+const WholeShare Share = 1_000_000
+
+// ErrShareRange reports a share outside 0 to 1.
+var ErrShareRange = errors.New("the share is over 1")
+
+// ParseShare reads a JSON number from 0 to 1 with at most six decimals.
+func ParseShare(digits []byte) (Share, error) {
+	m, err := ParseMoney(digits)
+	switch {
+	case errors.Is(err, ErrTooLarge), err == nil && m > Money(WholeShare):
+		return 0, ErrShareRange
+	case err != nil:
+		return 0, err
+	}
+	return Share(m), nil
+}
+
+func (s Share) String() string { return Money(s).String() }
+
+// Payout is the supplier's part of a buyer's price: a fixed amount, or a share of the
+// price.
+type Payout struct {
+	Fixed   Money
+	Share   Share
+	IsFixed bool
+}
+
+// Amount returns the payout at a price. It rounds a share down to the millionth, once. It
+// returns false for a price below a fixed payout, because the exchange would lose money.
+func (p Payout) Amount(price Money) (payout Money, ok bool) {
+	if p.IsFixed {
+		if price < p.Fixed {
+			return 0, false
+		}
+		return p.Fixed, true
+	}
+	if price < 0 || p.Share < 0 || p.Share > WholeShare {
+		panic("BUG: payout of a negative price, or a share outside 0 to 1")
+	}
+	high, low := bits.Mul64(uint64(price), uint64(p.Share))
+	quotient, _ := bits.Div64(high, low, uint64(WholeShare))
+	return Money(quotient), true
 }

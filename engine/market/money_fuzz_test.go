@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"pingpost/api/errcode"
+	"pingpost/engine/market/format"
 )
 
 var numberParts = regexp.MustCompile(`\A(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?\z`)
@@ -73,19 +74,16 @@ func FuzzMoney(f *testing.F) {
 		case exact.Cmp(million) > 0:
 			want = ErrTooLarge
 		}
-		if !errors.Is(errBid, want) || want == nil && errBid != nil {
-			t.Fatalf("bid %q: %v, want %v", text, errBid, want)
-		}
 		if want != nil {
-			if !errors.Is(errAmount, want) || bid != 0 || amount != 0 {
-				t.Fatalf("%q: %d, %d, %v; want %v", text, bid, amount, errAmount, want)
+			if !errors.Is(errBid, want) || !errors.Is(errAmount, want) || bid != 0 || amount != 0 {
+				t.Fatalf("%q: %d, %d, %v, %v; want %v", text, bid, amount, errBid, errAmount, want)
 			}
 			return
 		}
 		millionths := new(big.Rat).Mul(exact, million)
 		cut := new(big.Int).Quo(millionths.Num(), millionths.Denom()).Int64()
-		if int64(bid) != cut {
-			t.Fatalf("bid %q: %d, want %d", text, bid, cut)
+		if int64(bid) != cut || errors.Is(errBid, ErrTooSmall) != (cut == 0) || cut > 0 && errBid != nil {
+			t.Fatalf("bid %q: %d, %v; want %d", text, bid, errBid, cut)
 		}
 		if whole := millionths.IsInt(); whole && (errAmount != nil || int64(amount) != cut) || !whole && !errors.Is(errAmount, ErrTooPrecise) {
 			t.Fatalf("amount %q: %d, %v; it is %s", text, amount, errAmount, exact)
@@ -103,7 +101,7 @@ func FuzzNumber(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		exact, ok := bigNumber(text)
-		n, code := ReadInteger([]byte(text))
+		n, code := format.ReadInteger([]byte(text))
 		want, wanted := "", int64(0)
 		switch {
 		case !ok, !exact.IsInt():
@@ -116,10 +114,10 @@ func FuzzNumber(f *testing.F) {
 		if code != want || n != wanted {
 			t.Fatalf("integer %q: %d %q, want %d %q", text, n, code, wanted, want)
 		}
-		float, code := readNumber([]byte(text))
+		float, code := format.ReadNumber([]byte(text))
 		by, err := strconv.ParseFloat(text, 64)
 		switch {
-		case len(text) > maxNumberText:
+		case len(text) > format.MaxNumberText:
 			want = errcode.FieldOutOfRange
 		case !ok:
 			want = errcode.FieldWrongType

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pingpost/engine/market/format"
 )
 
 func TestParseMoney(t *testing.T) {
@@ -20,9 +22,9 @@ func TestParseMoney(t *testing.T) {
 		inBid error // of a bid
 		bid   Money // of a bid, where it is another one
 	}{
-		{text: "0"},
-		{text: "-0"},
-		{text: "0.000000"},
+		{text: "0", inBid: ErrTooSmall},
+		{text: "-0", inBid: ErrTooSmall},
+		{text: "0.000000", inBid: ErrTooSmall},
 		{text: "12", want: 12 * dollar},
 		{text: "9.5", want: 9_500_000},
 		{text: "0.000001", want: 1},
@@ -34,13 +36,16 @@ func TestParseMoney(t *testing.T) {
 		{text: "0.00000125e6", want: 1_250_000},
 		{text: "1000000", want: MaxMoney},
 		{text: "10000000e-1", want: MaxMoney},
-		{text: "0e999999999999999999999", want: 0},
+		{text: "0e999999999999999999999", inBid: ErrTooSmall},
 		{text: "0." + strings.Repeat("0", 5000) + "1e5001", want: dollar},
 		{text: "1" + strings.Repeat("0", 5000) + "e-5000", want: dollar},
 
 		{text: "0.1234567", err: ErrTooPrecise, bid: 123_456},
-		{text: "1e-7", err: ErrTooPrecise},
-		{text: "1e-999999999999999999999", err: ErrTooPrecise},
+		{text: "1e-7", err: ErrTooPrecise, inBid: ErrTooSmall},
+		{text: "1e-400", err: ErrTooPrecise, inBid: ErrTooSmall},
+		{text: "0.0000009", err: ErrTooPrecise, inBid: ErrTooSmall},
+		{text: "0.0000019", err: ErrTooPrecise, bid: 1},
+		{text: "1e-999999999999999999999", err: ErrTooPrecise, inBid: ErrTooSmall},
 		{text: "9.9999999", err: ErrTooPrecise, bid: 9_999_999},
 
 		{text: "1000000.000001", err: ErrTooLarge, inBid: ErrTooLarge},
@@ -108,9 +113,13 @@ func TestMoneyIsExact(t *testing.T) {
 			wantErr = ErrTooLarge
 		}
 
+		wantBidErr := wantErr
+		if wantErr == nil && cut.Sign() == 0 {
+			wantBidErr = ErrTooSmall
+		}
 		bid, err := ParseBid([]byte(text))
-		if !errors.Is(err, wantErr) || err == nil && int64(bid) != cut.Int64() {
-			t.Fatalf("bid %s: %d, %v; want %s, %v", text, bid, err, cut, wantErr)
+		if !errors.Is(err, wantBidErr) || err == nil && int64(bid) != cut.Int64() {
+			t.Fatalf("bid %s: %d, %v; want %s, %v", text, bid, err, cut, wantBidErr)
 		}
 		if wantErr == nil && !millionths.IsInt() {
 			wantErr = ErrTooPrecise
@@ -126,7 +135,7 @@ func TestNumberGrammarIsJSONs(t *testing.T) {
 	nearly := rapid.StringMatching(`[-+.eE0-9]{0,8}`)
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(nearly, numberText()).Draw(t, "text")
-		if _, ok := splitDecimal([]byte(text)); ok != json.Valid([]byte(text)) {
+		if _, ok := format.SplitDecimal([]byte(text)); ok != json.Valid([]byte(text)) {
 			t.Fatalf("%q taken: %t", text, ok)
 		}
 	})

@@ -1,52 +1,57 @@
 package market
 
-import "time"
+import (
+	"time"
 
-// PingHead is what a ping says beside the lead.
-type PingHead struct {
+	"pingpost/engine/market/escape"
+	"pingpost/engine/market/format"
+)
+
+// PingHeader is the part of a ping beside the lead.
+type PingHeader struct {
 	Auction     AuctionID
 	Vertical    string
-	SubVertical string // empty: the ping has none
-	ExpiresAt   int64  // Unix nanoseconds; told to the millisecond, rounded down
+	SubVertical string // empty: not sent
+	ExpiresAt   int64  // Unix nanoseconds; sent in milliseconds, rounded down
 }
 
-// pingTime is RFC 3339 in UTC.
-const pingTime = "2006-01-02T15:04:05.000Z"
+// PingTimeLayout is RFC 3339 in UTC.
+const PingTimeLayout = "2006-01-02T15:04:05.000Z"
 
-// AppendPing appends the body of a ping to a buyer: the head, then every field
-// that is known and marked ping, under its name for buyers. The zip goes as
-// zip3, and tcpa_consent always, false where it is not known.
+// AppendPing appends the body of a ping to a buyer: the header, then every known field
+// that is marked ping, under its name for buyers. The zip is sent as zip3. tcpa_consent is
+// always sent, and false if unknown.
 //
-// A person never gets in, by two rules. A contact field has no part in the loop
-// below, whatever else is said of it. And members that the mapping does not
-// know go on only where the lead was filled from a ping, since only those were
-// searched for contact details; an ingest's stay with its post.
+// Two rules keep personal data out. The loop below skips contact fields, whatever their
+// other marks. And unknown members are sent only if the lead was filled from a ping,
+// because only those were searched for contact details; an ingest's unknown members go
+// into the post alone.
 //
 // The bytes are the same for every buyer of the auction.
-func (m *Mapping) AppendPing(dst []byte, l *Lead, head PingHead) []byte {
+func (m *Mapping) AppendPing(dst []byte, l *Lead, head PingHeader) []byte {
 	dst = append(dst, `{"auction_id":"`...)
 	dst = head.Auction.AppendTo(dst)
 	dst = append(dst, `","vertical":`...)
-	dst = AppendJSONString(dst, []byte(head.Vertical))
+	dst = escape.AppendJSONString(dst, []byte(head.Vertical))
 	if head.SubVertical != "" {
 		dst = append(dst, `,"sub_vertical":`...)
-		dst = AppendJSONString(dst, []byte(head.SubVertical))
+		dst = escape.AppendJSONString(dst, []byte(head.SubVertical))
 	}
 	for slot := range m.rules {
 		if r := &m.rules[slot]; r.ping && !r.contact {
 			dst = m.appendPingField(dst, l, Slot(slot))
 		}
 	}
-	if l.searched {
+	if l.fromPing {
 		for i := range l.Extras {
 			dst = append(dst, ',')
-			dst = AppendJSONString(dst, l.Extras[i].Name)
+			dst = escape.AppendJSONString(dst, l.Extras[i].Name)
 			dst = append(dst, ':')
 			dst = l.Extras[i].Value.AppendJSON(dst)
 		}
 	}
 	dst = append(dst, `,"expires_at":"`...)
-	dst = time.Unix(0, head.ExpiresAt).UTC().AppendFormat(dst, pingTime)
+	dst = time.Unix(0, head.ExpiresAt).UTC().AppendFormat(dst, PingTimeLayout)
 	return append(dst, `"}`...)
 }
 
@@ -54,7 +59,7 @@ func (m *Mapping) appendPingField(dst []byte, l *Lead, slot Slot) []byte {
 	value := &l.Values[slot]
 	switch {
 	case slot == SlotZip:
-		if zip3 := ZIP3(value.Text); zip3 != nil {
+		if zip3 := format.ZIP3(value.Text); zip3 != nil {
 			dst = append(append(append(dst, `,"zip3":"`...), zip3...), '"')
 		}
 		return dst
@@ -62,4 +67,49 @@ func (m *Mapping) appendPingField(dst []byte, l *Lead, slot Slot) []byte {
 		return append(dst, `,"tcpa_consent":false`...)
 	}
 	return m.appendField(dst, l, slot)
+}
+
+// PingRequest asks one buyer for a bid on a lead, without personal data.
+type PingRequest struct {
+	Buyer     BuyerID // whose connections the ping uses
+	Endpoint  Endpoint
+	Key       string    // Idempotency-Key; empty: the endpoint knows none
+	RequestID RequestID // for the buyer's logs and ours
+	Hops      int       // X-Pingpost-Hops: number of exchanges including this one; 0: not sent
+	Body      []byte    // shared by all pings of an auction: read only, and not used after the ping has returned
+	Auction   []byte    // text of the auction's id, which the answer must repeat; read only, like Body
+	Deadline  time.Time // end of the ping
+	Test      bool      // X-Pingpost-Test: it is over a test lead, and bids for no other
+
+	Traceparent string // W3C's header of that name for a traced request; empty: not sent
+}
+
+// Bid is a buyer's offer as received: well formed, and not judged yet.
+type Bid struct {
+	Amount     Money
+	Currency   Currency // zero: not given, so the campaign's
+	Token      string   // that the post has to present: 1 to 512 bytes of visible ASCII
+	ValidUntil int64    // Unix nanoseconds; 0: not given, so the time limit
+}
+
+// MaxBidToken is the maximum size of a bid's token in bytes.
+const MaxBidToken = 512
+
+// PingResult is the result of one ping.
+type PingResult struct {
+	// Outcome is OutcomeNone where there is a bid, which is to be judged next.
+	// Else it is what the candidate came to: no_bid, timeout, rate_limited (a
+	// 429, of this ping or of an earlier one that still holds; or, by FaultConnectionLimit,
+	// the buyer's limit of connections), invalid, error.
+	Outcome Outcome
+	Bid     Bid
+	// Reason is for the record; no decision depends on it: of a no_bid or an
+	// error, the buyer's own word (reject_reason, or the code of its error); of
+	// an answer that is invalid by its members, the path of the first that is,
+	// such as bid.amount. Printable ASCII, at most 64 bytes.
+	Reason     string
+	Status     int   // of the answer; 0 without one
+	Fault      Fault // why there was no answer to go by; FaultNone when there was
+	RetryAfter time.Duration
+	Elapsed    time.Duration
 }

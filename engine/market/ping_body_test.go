@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	pingHead = market.PingHead{
+	pingHead = market.PingHeader{
 		Auction: market.AuctionID(market.MakeID(1, [10]byte{1})), Vertical: "auto_insurance",
 		ExpiresAt: time.Date(2026, 3, 2, 12, 0, 4, 987_654_321, time.UTC).UnixNano(),
 	}
@@ -115,7 +115,7 @@ func TestNoPersonIsEverInAPing(t *testing.T) {
 			}
 			fields = append(fields, f)
 		}
-		unknown := rapid.SampledFrom([]market.Unknown{market.UnknownDrop, market.UnknownKeep}).Draw(t, "unknown")
+		unknown := rapid.SampledFrom([]market.UnknownPolicy{market.UnknownDrop, market.UnknownKeep}).Draw(t, "unknown")
 		m, mistakes := market.NewMapping(market.MappingSpec{Fields: fields, Unknown: unknown})
 		if mistakes != nil {
 			t.Fatal(mistakes)

@@ -8,7 +8,7 @@ import (
 	"pingpost/engine/market"
 )
 
-func fillPing(m *market.Mapping, unknown market.Unknown, lines ...string) (*market.Lead, []string) {
+func fillPing(m *market.Mapping, unknown market.UnknownPolicy, lines ...string) (*market.Lead, []string) {
 	var l market.Lead
 	l.Reset(m.Slots())
 	return &l, codes(m.FillPing(&l, members(lines...), unknown, nil))
@@ -107,7 +107,7 @@ func TestAPingNeverCarriesAPerson(t *testing.T) {
 		{`x="email"`, ""},
 	}
 	for _, test := range tests {
-		for _, unknown := range []market.Unknown{market.UnknownDrop, market.UnknownKeep} {
+		for _, unknown := range []market.UnknownPolicy{market.UnknownDrop, market.UnknownKeep} {
 			l, failed := fillPing(m, unknown, `state="CA"`, test.line)
 			var want []string
 			if test.want != "" {

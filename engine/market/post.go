@@ -1,6 +1,10 @@
 package market
 
-import "unicode/utf8"
+import (
+	"time"
+
+	"pingpost/engine/market/escape"
+)
 
 // Where the known fields stand in a post's lead. The rest stand beside the
 // names.
@@ -11,10 +15,10 @@ var (
 	postRest    = [...]Slot{SlotSource, SlotTCPAConsent, SlotQualityScore}
 )
 
-// AppendPostLead appends the "lead" object of a post: lead_uuid, the names,
-// email and phone; address and tcpa, each with what is known of it; then every
-// further field that is known, under its name for buyers, and what the campaign
-// keeps of unknown members. The lead was filled by this mapping.
+// AppendPostLead appends the "lead" object of a post: lead_uuid, the names, email and
+// phone; address and tcpa with their known members; then every other known field under its
+// name for buyers, and the unknown members that the campaign keeps. This mapping must have
+// filled the lead.
 func (m *Mapping) AppendPostLead(dst []byte, l *Lead, id LeadID) []byte {
 	dst = append(dst, `{"lead_uuid":"`...)
 	dst = id.AppendTo(dst)
@@ -34,14 +38,14 @@ func (m *Mapping) AppendPostLead(dst []byte, l *Lead, id LeadID) []byte {
 	}
 	for i := range l.Extras {
 		dst = append(dst, ',')
-		dst = AppendJSONString(dst, l.Extras[i].Name)
+		dst = escape.AppendJSONString(dst, l.Extras[i].Name)
 		dst = append(dst, ':')
 		dst = l.Extras[i].Value.AppendJSON(dst)
 	}
 	return append(dst, '}')
 }
 
-// appendGroup appends an object of those of the fields that are known.
+// appendGroup appends an object with the known ones of the fields.
 func (m *Mapping) appendGroup(dst []byte, l *Lead, slots []Slot) []byte {
 	start := len(dst)
 	for _, slot := range slots {
@@ -64,11 +68,11 @@ func (m *Mapping) appendField(dst []byte, l *Lead, slot Slot) []byte {
 	return l.Values[slot].AppendJSON(dst)
 }
 
-// PostPath is where a field stands in a post, as field_errors name it, such as
-// lead.address.zip. The field is given by its arriving name; one that is no
-// known field stands in the lead itself.
+// PostPath returns a field's path in a post for field_errors, such as lead.address.zip.
+// The argument is the field's arriving name; a field of the campaign's own is in the lead
+// itself.
 func PostPath(field string) string {
-	slot, ok := knownSlot(field)
+	slot, ok := knownFieldSlot(field)
 	if ok {
 		for _, s := range postAddress {
 			if s == slot {
@@ -84,58 +88,113 @@ func PostPath(field string) string {
 	return "lead." + field
 }
 
-// AppendJSON appends the value as JSON; null where it is absent.
+// AppendJSON appends the value as JSON; null if it is absent.
 func (v Value) AppendJSON(dst []byte) []byte {
 	switch v.Kind {
 	case KindAbsent:
 		return append(dst, "null"...)
 	case KindString:
-		return AppendJSONString(dst, v.Text)
+		return escape.AppendJSONString(dst, v.Text)
 	}
 	return append(dst, v.Text...)
 }
 
-// AppendJSONString appends the text as a JSON string. Bytes that are not UTF-8
-// become U+FFFD.
-func AppendJSONString(dst, s []byte) []byte {
-	const hexDigits = "0123456789abcdef"
-	dst = append(dst, '"')
-	start := 0 // of what can be copied as it is
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
-			continue
-		}
-		size := 1
-		if c >= utf8.RuneSelf {
-			var r rune
-			if r, size = utf8.DecodeRune(s[i:]); r != utf8.RuneError || size > 1 {
-				i += size
-				continue
-			}
-		}
-		dst = append(dst, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		case '\t':
-			dst = append(dst, `\t`...)
-		default:
-			if c < ' ' {
-				dst = append(dst, `\u00`...)
-				dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
-			} else {
-				dst = append(dst, "\uFFFD"...)
-			}
-		}
-		i += size
-		start = i
+// PostHeader is the part of a post beside the lead.
+type PostHeader struct {
+	Auction     AuctionID // zero: no auction; the lead's id takes its place
+	Lead        LeadID
+	Token       string // of the winning bid; empty: no auction
+	Vertical    string
+	SubVertical string
+	Price       Money // that the buyer pays
+	Currency    Currency
+}
+
+// PostRequest is one attempt to deliver a lead to a buyer. Every attempt of one delivery
+// carries the same key and the same bytes, so a buyer that already took the lead can
+// repeat its answer and never takes it twice.
+type PostRequest struct {
+	Buyer     BuyerID // whose connections the post uses
+	Endpoint  Endpoint
+	Key       string    // Idempotency-Key; empty: the endpoint knows none
+	RequestID RequestID // for the buyer's logs and ours
+	Body      []byte    // read only, and not used after the attempt has returned
+	Deadline  time.Time // end of the attempt
+	Test      bool      // X-Pingpost-Test: it is a test lead
+	Renewed   bool      // the previous attempt renewed the credential: a second 401 is final
+
+	Traceparent string // W3C's header of that name for a traced request; empty: not sent
+}
+
+// PostResult is the result of one attempt.
+type PostResult struct {
+	Verdict     Verdict
+	Fault       Fault         // why there was no usable answer; FaultNone if there was one
+	Status      int           // of the answer; 0 without one
+	BuyerLeadID string        // the buyer's own id of the lead: printable ASCII, at most 128 bytes; may be empty
+	Code        string        // error or reject_reason of the answer: printable ASCII, at most 64 bytes
+	RetryAfter  time.Duration // of a 429, at most a day; one second if the buyer gave none
+	Elapsed     time.Duration
+	Renewed     bool // of a 401: the credential was renewed, so repeating the attempt at once may succeed
+
+	// Final matters if an earlier attempt may have reached the buyer: it reports
+	// whether this refusal is a refusal of the lead. A refusal that is not final
+	// concerns the caller or the key, and leaves the result of the earlier attempt open.
+	Final bool
+}
+
+// Verdict tells whether the buyer has the lead after an attempt. The next step depends on
+// it alone. Numbers are in the log and never change.
+type Verdict uint8
+
+const (
+	VerdictAccepted Verdict = 1 // the buyer has it
+	VerdictRefused  Verdict = 2 // the buyer answered, and certainly does not have it
+	VerdictNotSent  Verdict = 3 // nothing was sent: the buyer certainly does not have it
+	VerdictUnknown  Verdict = 4 // the buyer may have it
+	VerdictBusy     Verdict = 5 // the buyer certainly does not have it, and may take it after RetryAfter
+	verdictEnd      Verdict = 6
+)
+
+var verdictNames = [verdictEnd]string{"none", "accepted", "refused", "unreached", "unknown", "busy"}
+
+func (v Verdict) String() string {
+	if v >= verdictEnd {
+		return "unknown_verdict"
 	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
+	return verdictNames[v]
+}
+
+// Fault is the technical cause of a missing or unusable answer. It is for operators: a
+// bounded label of metrics and logs without secrets. Numbers are in the log and never
+// change.
+type Fault uint8
+
+const (
+	FaultNone            Fault = 0
+	FaultEndpoint        Fault = 1  // the configured address cannot be used
+	FaultCredential      Fault = 2  // the credential or a secret is missing or unusable, or no token was available
+	FaultResolve         Fault = 3  // the name has no address
+	FaultForbidden       Fault = 4  // the address is in a network that is not trusted
+	FaultConnect         Fault = 5  // no connection
+	FaultTLS             Fault = 6  // the certificate is not trusted, or the handshake failed
+	FaultConnectionLimit Fault = 7  // all connections allowed to this buyer are in use
+	FaultTimeout         Fault = 8  // the deadline passed
+	FaultBroken          Fault = 9  // the connection broke
+	FaultTooLarge        Fault = 10 // the answer is over the limit
+	FaultUnreadable      Fault = 11 // the answer is not HTTP, or not the required JSON object
+	FaultMalformed       Fault = 12 // the answer is a JSON object, but not in the required form
+	faultEnd             Fault = 13
+)
+
+var faultNames = [faultEnd]string{
+	"none", "endpoint", "credential", "resolve", "forbidden", "connect", "tls",
+	"crowded", "timeout", "broken", "too_large", "unreadable", "malformed",
+}
+
+func (f Fault) String() string {
+	if f >= faultEnd {
+		return "unknown_fault"
+	}
+	return faultNames[f]
 }

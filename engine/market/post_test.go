@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
 )
 
 func TestAppendPostLead(t *testing.T) {
@@ -87,13 +88,13 @@ func TestAppendJSONString(t *testing.T) {
 		"a\xffb\xed\xa0\x80": "\"a\uFFFDb\uFFFD\uFFFD\uFFFD\"",
 		"\uFFFD":             "\"\uFFFD\"",
 	} {
-		if got := string(market.AppendJSONString([]byte("x"), []byte(in))); got != "x"+want {
+		if got := string(escape.AppendJSONString([]byte("x"), []byte(in))); got != "x"+want {
 			t.Errorf("%q: %s, want %s", in, got[1:], want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")
-		out := market.AppendJSONString(nil, in)
+		out := escape.AppendJSONString(nil, in)
 		var back string
 		if err := json.Unmarshal(out, &back); err != nil || !utf8.Valid(out) {
 			t.Fatalf("%q: %s: %v", in, out, err)

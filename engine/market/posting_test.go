@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pingpost/engine/bitset"
 )
 
 // postingOf is a sealed posting of a campaign with so many sets.
@@ -16,7 +18,7 @@ func postingOf(sets int, named []int) *posting {
 	if p == nil {
 		return &unnamed
 	}
-	p.seal(len(NewBits(sets)))
+	p.seal(len(bitset.New(sets)))
 	return p
 }
 
@@ -28,10 +30,10 @@ func TestPostingKeepsAndClears(t *testing.T) {
 			slices.Sort(drawn)
 			return drawn
 		}
-		bitsOf := func(members []int) Bits {
-			b := NewBits(sets)
+		bitsOf := func(members []int) bitset.Set {
+			b := bitset.New(sets)
 			for _, i := range members {
-				b.Set(i)
+				b.Add(i)
 			}
 			return b
 		}

@@ -1,8 +1,8 @@
 package market
 
-// Reason says towards a supplier why a lead was not sold. The order is that of
-// the contract: of all the stages at which candidates fell, the furthest one
-// is told. Numbers are in the log and never change.
+// Reason tells the supplier why a lead is unsold. The order is that of the contract: of
+// all the stages at which candidates failed, the supplier sees the furthest. Numbers are
+// in the log and never change.
 type Reason uint8
 
 const (
@@ -21,8 +21,8 @@ const (
 	ReasonPostRejected      Reason = 12
 	ReasonSuppressed        Reason = 13
 	ReasonDuplicate         Reason = 14
-	ReasonNoCampaign        Reason = 15 // of a ping: none of the seller's campaigns takes it
-	ReasonLoop              Reason = 16 // of a ping: it has been through too many exchanges
+	ReasonNoCampaign        Reason = 15 // of a ping: no campaign of the seller accepts it
+	ReasonLoop              Reason = 16 // of a ping: it passed through too many exchanges
 	reasonEnd               Reason = 17
 )
 
@@ -33,10 +33,10 @@ var reasonNames = [reasonEnd]string{
 	"no_campaign", "loop",
 }
 
-// reasonRank orders the reasons by how far a lead came. What stops a lead at
-// one buyer because the buyer knows it (its own suppression list, a duplicate
-// of its own) stands beside its filters. Two reasons stand apart and before all
-// others: they end the matter before there is any candidate.
+// reasonRank orders the reasons by the stage that the lead reached. Reasons that depend on
+// one buyer's knowledge of the lead (its own suppression list, its own duplicates) rank
+// with its filters. Two reasons rank before all others: they end the decision before there
+// is any candidate.
 var reasonRank = [reasonEnd]uint8{
 	ReasonNone: 0, ReasonLoop: 1, ReasonNoCampaign: 2,
 	ReasonNoBuyer: 3, ReasonNoStateMatch: 4, ReasonFiltered: 5,
@@ -46,7 +46,7 @@ var reasonRank = [reasonEnd]uint8{
 	ReasonBidExpired: 15, ReasonPostRejected: 16,
 }
 
-// String is the reason as the wire has it; empty for ReasonNone.
+// String returns the reason's wire form; empty for ReasonNone.
 func (r Reason) String() string {
 	if r >= reasonEnd {
 		return "unknown"
@@ -54,7 +54,7 @@ func (r Reason) String() string {
 	return reasonNames[r]
 }
 
-// Further returns the reason that stands for the later stage.
+// Further returns the reason of the later stage.
 func (r Reason) Further(other Reason) Reason {
 	if reasonRank[other] > reasonRank[r] {
 		return other
@@ -62,9 +62,9 @@ func (r Reason) Further(other Reason) Reason {
 	return r
 }
 
-// Outcome is what became of one candidate in one decision: exactly one each.
-// It is the same enum in the record, the log line, the metric and the
-// dashboard. Numbers are in the log and never change.
+// Outcome is the result of one candidate in one decision; each candidate has exactly one.
+// The record, the log line, the metric and the dashboard use the same enum. Numbers are in
+// the log and never change.
 type Outcome uint8
 
 const (
@@ -89,11 +89,11 @@ const (
 	OutcomeError         Outcome = 18
 	OutcomePostRejected  Outcome = 19
 	OutcomePostPending   Outcome = 20
-	OutcomeDuplicate     Outcome = 21 // this buyer has the lead already (duplicates by buyer)
+	OutcomeDuplicate     Outcome = 21 // this buyer already has the lead (duplicates by buyer)
 	outcomeEnd           Outcome = 22
 )
 
-// Outcomes is how many outcomes there are, for arrays indexed by one.
+// Outcomes is the number of outcomes, for arrays indexed by one.
 const Outcomes = int(outcomeEnd)
 
 var outcomeNames = [outcomeEnd]string{
@@ -103,7 +103,7 @@ var outcomeNames = [outcomeEnd]string{
 	"post_rejected", "post_pending", "duplicate",
 }
 
-// outcomeReasons is how a candidate's outcome looks to the supplier.
+// outcomeReasons maps a candidate's outcome to the supplier's reason.
 var outcomeReasons = [outcomeEnd]Reason{
 	OutcomeBelowFloor:    ReasonBelowFloor,
 	OutcomeWrongCurrency: ReasonNoBid,
@@ -132,6 +132,6 @@ func (o Outcome) String() string {
 	return outcomeNames[o]
 }
 
-// Reason is the outcome as a supplier is told of it. A timeout is a no_bid
-// here; it is the caller who knows whether all that were asked timed out.
+// Reason returns the supplier's reason for the outcome. A timeout is a no_bid here; the
+// caller knows whether all pinged buyers timed out.
 func (o Outcome) Reason() Reason { return outcomeReasons[o] }

@@ -1,25 +1,33 @@
 package market
 
-import "time"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
 
-// ReturnRule is how a campaign's buyers may give leads back.
+	"pingpost/engine/market/calendar"
+)
+
+// ReturnRule is the campaign's rule for returns by its buyers.
 type ReturnRule struct {
 	Window        time.Duration       // from the sale on; zero: never
 	Reasons       map[string]struct{} // empty: any
-	Manual        bool                // an operator decides
-	CapBack       bool                // caps get back what the sale took, where its windows are still open
-	ReversePayout bool                // the supplier's payout is taken back
+	Manual        bool                // an operator must approve
+	CapBack       bool                // returns give capacity back to caps whose windows are still open
+	ReversePayout bool                // the supplier's payout is reversed
 	MaxShare      Share               // of the leads that a buyer bought here in one month (UTC)
 }
 
-// UsualReturns is the rule of a campaign that says nothing of returns, and of one
-// that is gone.
-func UsualReturns() ReturnRule {
+// DefaultReturnRule is the rule of a campaign without configured returns, and of a removed
+// one.
+func DefaultReturnRule() ReturnRule {
 	return ReturnRule{Window: 14 * 24 * time.Hour, ReversePayout: true, MaxShare: WholeShare}
 }
 
-// Takes tells whether a return may be asked for with this reason.
-func (r *ReturnRule) Takes(reason string) bool {
+// AcceptsReason reports whether a return with this reason is allowed.
+func (r *ReturnRule) AcceptsReason(reason string) bool {
 	if reason == "" {
 		return false
 	}
@@ -30,24 +38,45 @@ func (r *ReturnRule) Takes(reason string) bool {
 	return ok
 }
 
-// Fits tells whether one more return stays within the share, when returned of sold
-// leads have come back already or are about to.
-func (r *ReturnRule) Fits(returned, sold int64) bool {
+// maxReasonList bounds ListReasons, so that a thousand refused returns fit one entry
+// of the log.
+const maxReasonList = 300
+
+// ListReasons lists the allowed reasons in quotes, sorted. Of a long list it names the
+// first ones and counts the rest.
+func (r *ReturnRule) ListReasons() string {
+	var list strings.Builder
+	for i, reason := range slices.Sorted(maps.Keys(r.Reasons)) {
+		quoted := fmt.Sprintf("%q", reason)
+		if i > 0 {
+			if list.Len()+2+len(quoted) > maxReasonList {
+				fmt.Fprintf(&list, " and %d more", len(r.Reasons)-i)
+				break
+			}
+			list.WriteString(", ")
+		}
+		list.WriteString(quoted)
+	}
+	return list.String()
+}
+
+// AllowsAnother reports whether one more return stays within the share, if returned of
+// sold leads were returned or are pending.
+func (r *ReturnRule) AllowsAnother(returned, sold int64) bool {
 	if r.MaxShare >= WholeShare {
 		return returned < sold
 	}
 	return (returned+1)*int64(WholeShare) <= int64(r.MaxShare)*sold
 }
 
-// ReturnState is where a lead's return stands. Numbers are in snapshots and never
-// change.
+// ReturnState is the state of a lead's return. Numbers are in snapshots and never change.
 type ReturnState uint8
 
 const (
-	ReturnNone     ReturnState = 0 // nobody asked for one
-	ReturnWaits    ReturnState = 1 // for the operator
-	ReturnApproved ReturnState = 2 // the lead went back
-	ReturnRefused  ReturnState = 3 // by the operator; it cannot be asked for again
+	ReturnNone     ReturnState = 0 // no return was requested
+	ReturnPending  ReturnState = 1 // awaits the operator's approval
+	ReturnApproved ReturnState = 2 // the lead was returned
+	ReturnRefused  ReturnState = 3 // by the operator; final
 	returnStateEnd ReturnState = 4
 )
 
@@ -59,9 +88,9 @@ func (r ReturnState) String() string {
 	return names[r]
 }
 
-// MonthOf is the beginning of the month in UTC in which at lies; both in Unix
+// StartOfMonth returns the beginning of the UTC month that contains at; both are in Unix
 // nanoseconds.
-func MonthOf(at int64) int64 {
-	month, _ := PeriodMonth.Window(at, time.UTC)
+func StartOfMonth(at int64) int64 {
+	month, _ := calendar.Month.Window(at, time.UTC)
 	return month
 }

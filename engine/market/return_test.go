@@ -18,10 +18,10 @@ func TestReasonsOfAReturn(t *testing.T) {
 		{"Duplicate", true, false},
 		{"did not like it", true, false},
 	} {
-		if got := new(ReturnRule).Takes(test.reason); got != test.any {
+		if got := new(ReturnRule).AcceptsReason(test.reason); got != test.any {
 			t.Errorf("%q without a list: %t", test.reason, got)
 		}
-		if got := listed.Takes(test.reason); got != test.list {
+		if got := listed.AcceptsReason(test.reason); got != test.list {
 			t.Errorf("%q with a list: %t", test.reason, got)
 		}
 	}
@@ -47,7 +47,7 @@ func TestReturnsWithinAShare(t *testing.T) {
 		{0, 0, 1_000_000, false},
 	} {
 		rule := ReturnRule{MaxShare: test.share}
-		if got := rule.Fits(test.returned, test.sold); got != test.fits {
+		if got := rule.AllowsAnother(test.returned, test.sold); got != test.fits {
 			t.Errorf("%d more than %d of %d at a share of %d: %t", 1, test.returned, test.sold, test.share, got)
 		}
 	}
@@ -60,7 +60,7 @@ func TestReturnsFillTheShare(t *testing.T) {
 		rule := ReturnRule{MaxShare: Share(rapid.Int64Range(0, int64(WholeShare)).Draw(t, "share"))}
 		sold := rapid.Int64Range(0, 300).Draw(t, "sold")
 		returned := int64(0)
-		for rule.Fits(returned, sold) {
+		for rule.AllowsAnother(returned, sold) {
 			returned++
 		}
 		if returned > sold || returned*int64(WholeShare) > int64(rule.MaxShare)*sold {
@@ -98,7 +98,7 @@ func TestMonthsAreThoseOfUTC(t *testing.T) {
 			}
 			return parsed.UnixNano()
 		}
-		if got := MonthOf(moment(at)); got != moment(want) {
+		if got := StartOfMonth(moment(at)); got != moment(want) {
 			t.Errorf("%s lies in the month that begins at %s", at, time.Unix(0, got).UTC())
 		}
 	}

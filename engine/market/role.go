@@ -1,13 +1,13 @@
 package market
 
-// Role is what an operator may do: all that one below it may, and more. Numbers are
-// in the log.
+// Role is an operator's permission level; each includes the lower ones. Numbers are in the
+// log.
 type Role uint8
 
 const (
-	RoleViewer   Role = 1 // looks at what is no secret
-	RoleOperator Role = 2 // runs the day: pauses, returns, deliveries, webhooks
-	RoleAdmin    Role = 3 // changes what the exchange is, its money and its secrets
+	RoleViewer   Role = 1 // reads everything that is not secret
+	RoleOperator Role = 2 // daily operation: pauses, returns, deliveries, webhooks
+	RoleAdmin    Role = 3 // changes the configuration, money and secrets
 )
 
 func (r Role) String() string {

@@ -1,10 +1,14 @@
 package market
 
 import (
+	"fmt"
+	"math"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"pingpost/api/errcode"
+	"pingpost/engine/market/format"
 )
 
 const (
@@ -12,12 +16,11 @@ const (
 	maxConsentText = 16384 // bytes of consent_text, which lawyers write
 )
 
-// rule is what a mapping knows of one field: a FieldSpec that was judged and
-// compiled.
+// rule is a checked and compiled FieldSpec.
 type rule struct {
-	name, to string
-	key      []byte // "to": as JSON has it
-	kind     FieldType
+	arrivalName, buyerName string
+	key                    []byte // "to": as JSON has it
+	fieldType              FieldType
 
 	required, coerce, ping, contact bool
 
@@ -28,8 +31,8 @@ type rule struct {
 	maxBytes             int
 	pattern              *regexp.Regexp
 
-	fallback Value  // absent: none
-	expected string // in words
+	defaultValue Value  // absent: none
+	expected     string // in words
 }
 
 // bounds are min and max, in both forms in which numbers are compared.
@@ -38,20 +41,18 @@ type bounds struct {
 	minInteger, maxInteger int64
 }
 
-// read checks a member that is not missing and makes a value of it. Text that
-// had to be rewritten is appended to buf, which is returned as it has grown. An
-// empty code is success.
+// read checks a member that is not missing and returns its value. It appends rewritten
+// text to buf and returns the grown buffer. An empty code is success.
 //
-// A number in a string is taken by a field that coerces, and so is true or
-// false in any case of letters; spaces around them do not count. The other way
-// round, a field of text that coerces takes a number's digits as they came.
+// A field that coerces accepts a number in a string, and true or false in any case, with
+// surrounding spaces. A text field that coerces accepts a number and keeps its digits.
 func (r *rule) read(m *Member, buf []byte) (v Value, grown []byte, code string) {
 	switch {
-	case r.kind == TypeBoolean && m.Kind == JSONBoolean:
+	case r.fieldType == TypeBoolean && m.Kind == JSONBoolean:
 		return Value{Kind: KindBoolean, Text: m.Text}, buf, ""
-	case r.kind.numeric() && m.Kind == JSONNumber:
+	case r.fieldType.isNumeric() && m.Kind == JSONNumber:
 		return r.readNumeric(m.Text, buf)
-	case r.kind.textual() && (m.Kind == JSONString || m.Kind == JSONNumber && r.coerce):
+	case r.fieldType.isText() && (m.Kind == JSONString || m.Kind == JSONNumber && r.coerce):
 		return r.readText(m.Text, buf)
 	case m.Kind == JSONString && r.coerce:
 		return r.readCoerced(m.Text, buf)
@@ -60,24 +61,24 @@ func (r *rule) read(m *Member, buf []byte) (v Value, grown []byte, code string) 
 }
 
 func (r *rule) readCoerced(text, buf []byte) (v Value, grown []byte, code string) {
-	if len(text) > maxNumberText {
+	if len(text) > format.MaxNumberText {
 		return Value{}, buf, errcode.FieldTooLong
 	}
 	for _, t := range r.before {
 		var ok bool
-		if text, buf, ok = t.apply(text, buf); !ok {
+		if text, buf, ok = t.Apply(text, buf); !ok {
 			return Value{}, buf, errcode.FieldWrongType
 		}
 	}
-	text = trim(text)
-	if r.kind.numeric() {
+	text = trimInvisible(text)
+	if r.fieldType.isNumeric() {
 		return r.readNumeric(text, buf)
 	}
 	var lower [len("false")]byte
 	if len(text) > len(lower) {
 		return Value{}, buf, errcode.FieldWrongType
 	}
-	switch string(AppendLower(lower[:0], text)) {
+	switch string(format.AppendLower(lower[:0], text)) {
 	case "true":
 		return Value{Kind: KindBoolean, Text: textTrue}, buf, ""
 	case "false":
@@ -89,19 +90,19 @@ func (r *rule) readCoerced(text, buf []byte) (v Value, grown []byte, code string
 var textTrue, textFalse = []byte("true"), []byte("false")
 
 func (r *rule) readNumeric(text, buf []byte) (v Value, grown []byte, code string) {
-	if r.kind == TypeNumber {
-		f, code := readNumber(text)
+	if r.fieldType == TypeNumber {
+		f, code := format.ReadNumber(text)
 		if code == "" && (f < r.number.min || f > r.number.max) {
 			code = errcode.FieldOutOfRange
 		}
 		return Value{Kind: KindNumber, Text: text, Num: f}, buf, code
 	}
-	n, code := ReadInteger(text)
+	n, code := format.ReadInteger(text)
 	if code == "" && (n < r.number.minInteger || n > r.number.maxInteger) {
 		code = errcode.FieldOutOfRange
 	}
-	if code == "" && !plainInteger(text) {
-		text, buf = appendInteger(buf, n)
+	if code == "" && !format.PlainInteger(text) {
+		text, buf = format.AppendInteger(buf, n)
 	}
 	return Value{Kind: KindInteger, Text: text, Num: float64(n)}, buf, code
 }
@@ -112,7 +113,7 @@ func (r *rule) readText(text, buf []byte) (v Value, grown []byte, code string) {
 	}
 	var ok bool
 	for _, t := range r.before {
-		if text, buf, ok = t.apply(text, buf); !ok {
+		if text, buf, ok = t.Apply(text, buf); !ok {
 			return Value{}, buf, errcode.FieldInvalidFormat
 		}
 	}
@@ -123,39 +124,40 @@ func (r *rule) readText(text, buf []byte) (v Value, grown []byte, code string) {
 		return Value{}, buf, code
 	}
 	for _, t := range r.after {
-		if text, buf, ok = t.apply(text, buf); !ok {
+		if text, buf, ok = t.Apply(text, buf); !ok {
 			return Value{}, buf, errcode.FieldInvalidFormat
 		}
 	}
 	return Value{Kind: KindString, Text: text}, buf, ""
 }
 
-// canonical holds the text against the form of the field's type.
+// canonical checks the text against the form of the field's type, and returns its
+// canonical form.
 func (r *rule) canonical(text, buf []byte) (result, grown []byte, ok bool) {
 	start := len(buf)
-	switch r.kind {
+	switch r.fieldType {
 	case TypePhone:
-		if buf, ok = ParsePhone(buf, text); !ok {
+		if buf, ok = format.ParsePhone(buf, text); !ok {
 			return text, buf, false
 		}
 		return buf[start:len(buf):len(buf)], buf, true
 	case TypeEmail:
-		if buf, ok = ParseEmail(buf, text); !ok {
+		if buf, ok = format.ParseEmail(buf, text); !ok {
 			return text, buf, false
 		}
 		return buf[start:len(buf):len(buf)], buf, true
 	case TypeDate:
-		ok = isDate(text)
+		ok = format.IsDate(text)
 	case TypeState:
 		ok = StateOf(text) != NoState
 	case TypeZIP:
-		ok = isZIP(text)
+		ok = format.IsZIP(text)
 	case TypeURL, typeHTTPS:
-		ok = isURL(text, r.kind == typeHTTPS)
+		ok = format.IsURL(text, r.fieldType == typeHTTPS)
 	case typeTimestamp:
-		ok = isTimestamp(text)
+		ok = format.IsTimestamp(text)
 	default:
-		ok = isPlainText(text)
+		ok = format.IsPlainText(text)
 	}
 	return text, buf, ok
 }
@@ -175,4 +177,91 @@ func (r *rule) judgeText(text []byte) (code string) {
 		return errcode.FieldInvalidFormat
 	}
 	return ""
+}
+
+const (
+	maxListed      = 12  // values of an enum that an error lists
+	maxListedBytes = 200 // of those values
+)
+
+var expectedForms = [fieldTypes]string{
+	TypeString:    "a string",
+	TypeInteger:   "an integer",
+	TypeNumber:    "a number",
+	TypeBoolean:   "true or false",
+	TypeDate:      "a date of the form YYYY-MM-DD",
+	TypeEmail:     "an email address, such as name@example.com",
+	TypePhone:     "a phone number: ten US digits, or + and a country code",
+	TypeState:     "a two-letter US state code in capitals, such as CA",
+	TypeZIP:       "a ZIP code of five digits, or ZIP+4",
+	TypeURL:       "an absolute http or https address",
+	typeHTTPS:     "an https address",
+	typeTimestamp: "a time as RFC 3339 has it, such as 2026-01-31T09:30:00Z",
+}
+
+// describe returns the accepted values in words.
+func (r *rule) describe() string {
+	if r.fieldType == TypeEnum {
+		return r.expected
+	}
+	words := expectedForms[r.fieldType]
+	words += interval(" from %s", " to %s", " of at least %s", " of at most %s", r.bound(r.number.minInteger, r.number.min), r.bound(r.number.maxInteger, r.number.max))
+	if r.fieldType.isText() {
+		words += r.describeLength()
+	}
+	if r.pattern != nil {
+		words += " that matches the campaign's pattern"
+	}
+	return words
+}
+
+// bound returns a bound in words, or an empty string if there is none.
+func (r *rule) bound(integer int64, number float64) string {
+	switch {
+	case math.IsInf(number, 0):
+		return ""
+	case r.fieldType == TypeInteger:
+		return fmt.Sprint(integer)
+	}
+	return fmt.Sprint(number)
+}
+
+func (r *rule) describeLength() string {
+	least, most := "", ""
+	if r.minLength > 0 {
+		least = fmt.Sprint(r.minLength)
+	}
+	if r.maxLength < r.maxBytes {
+		most = fmt.Sprint(r.maxLength)
+	}
+	words := interval(" of %s", " to %s", " of at least %s", " of at most %s", least, most)
+	if words != "" {
+		words += " characters"
+	}
+	return words
+}
+
+func interval(from, to, atLeast, atMost, least, most string) string {
+	switch {
+	case least != "" && most != "":
+		return fmt.Sprintf(from+to, least, most)
+	case least != "":
+		return fmt.Sprintf(atLeast, least)
+	case most != "":
+		return fmt.Sprintf(atMost, most)
+	}
+	return ""
+}
+
+func listValues(values []string) string {
+	listed, size := 0, 0
+	for listed < len(values) && listed < maxListed && size+len(values[listed]) <= maxListedBytes {
+		size += len(values[listed])
+		listed++
+	}
+	words := "one of " + strings.Join(values[:listed], ", ")
+	if listed < len(values) {
+		words = strings.TrimSuffix(words, " ") + " and others that the campaign lists"
+	}
+	return words
 }

@@ -1,14 +1,14 @@
 package market
 
-// Status is where a lead stands. Numbers are in the log and never change.
+// Status is the state of a lead. Numbers are in the log and never change.
 type Status uint8
 
 const (
-	StatusOpen      Status = 0 // with a buyer's endpoint, outcome not known
+	StatusOpen      Status = 0 // posted to a buyer's endpoint, result unknown
 	StatusAccepted  Status = 1 // a buyer was assigned
-	StatusUnmatched Status = 2 // no buyer took it
+	StatusUnmatched Status = 2 // unsold
 
-	// What its buyer reports of an accepted lead.
+	// The buyer's reports on an accepted lead.
 	StatusContacted Status = 3
 	StatusQualified Status = 4
 	StatusSold      Status = 5
@@ -25,8 +25,8 @@ func (s Status) String() string {
 	return statusNames[s]
 }
 
-// ParseReport reads a status that a buyer may report.
-func ParseReport(name string) (Status, bool) {
+// ParseReportedStatus reads a status that a buyer may report.
+func ParseReportedStatus(name string) (Status, bool) {
 	for s := StatusContacted; s < statusEnd; s++ {
 		if statusNames[s] == name {
 			return s, true
@@ -35,13 +35,12 @@ func ParseReport(name string) (Status, bool) {
 	return 0, false
 }
 
-// Reported tells whether a buyer's report has brought a lead to s.
-func (s Status) Reported() bool { return s >= StatusContacted && s < statusEnd }
+// IsReported reports whether s comes from a buyer's report.
+func (s Status) IsReported() bool { return s >= StatusContacted && s < statusEnd }
 
-// MayBecome tells whether a buyer's report leads from s to next. Reports go
-// forward only: what was sold cannot be merely contacted any more, and nothing
-// comes after a return.
-func (s Status) MayBecome(next Status) bool {
+// CanBecome reports whether a buyer's report may change s to next. Reports only go
+// forward: a sold lead cannot become contacted, and a return is final.
+func (s Status) CanBecome(next Status) bool {
 	switch s {
 	case StatusAccepted, StatusContacted, StatusQualified, StatusSold:
 		return next > s && next >= StatusContacted && next < statusEnd
@@ -49,33 +48,33 @@ func (s Status) MayBecome(next Status) bool {
 	return false
 }
 
-// Hook is what the supplier is told when a lead comes to s by a report.
-func (s Status) Hook() HookType {
+// Webhook returns the webhook that a report of s causes.
+func (s Status) Webhook() WebhookType {
 	switch s {
 	case StatusContacted:
-		return HookContacted
+		return WebhookContacted
 	case StatusQualified:
-		return HookQualified
+		return WebhookQualified
 	case StatusSold:
-		return HookSold
+		return WebhookSold
 	case StatusReturned:
-		return HookReturned
+		return WebhookReturned
 	}
-	return HookNone
+	return WebhookNone
 }
 
-// Delivery is what is known of a lead's way to its buyer's endpoint. Numbers
-// are in the log and never change.
+// Delivery is the state of a lead's delivery to its buyer's endpoint. Numbers are in the
+// log and never change.
 type Delivery uint8
 
 const (
-	DeliveryNone      Delivery = 0 // recorded alone: the buyer has no endpoint
-	DeliveryPending   Delivery = 1 // being posted or between two tries
+	DeliveryNone      Delivery = 0 // only recorded: the buyer has no endpoint
+	DeliveryPending   Delivery = 1 // an attempt is running or will follow
 	DeliveryDone      Delivery = 2 // the buyer acknowledged it
-	DeliveryUnknown   Delivery = 3 // the tries are used up; an operator decides
+	DeliveryUnknown   Delivery = 3 // the attempts are used up; an operator decides
 	DeliveryFailed    Delivery = 4 // the buyer refused it
-	DeliveryConfirmed Delivery = 5 // an operator found that the buyer has it
-	DeliveryReleased  Delivery = 6 // an operator took it back
+	DeliveryConfirmed Delivery = 5 // operator: the buyer has it
+	DeliveryReleased  Delivery = 6 // operator: the buyer does not have it
 )
 
 func (d Delivery) String() string {

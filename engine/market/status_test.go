@@ -20,7 +20,7 @@ func TestWhatALeadMayBecome(t *testing.T) {
 			may[to] = true
 		}
 		for _, to := range everyStatus {
-			if got := from.MayBecome(to); got != may[to] {
+			if got := from.CanBecome(to); got != may[to] {
 				t.Errorf("from %s to %s: %t", from, to, got)
 			}
 		}
@@ -32,7 +32,7 @@ func TestReportsAreRead(t *testing.T) {
 		"contacted": StatusContacted, "qualified": StatusQualified, "sold": StatusSold, "returned": StatusReturned,
 		"ACCEPTED": 0, "UNMATCHED": 0, "OPEN": 0, "Sold": 0, "": 0, "unknown": 0, "sold ": 0,
 	} {
-		got, ok := ParseReport(name)
+		got, ok := ParseReportedStatus(name)
 		if got != want || ok != (want != 0) {
 			t.Errorf("%q is read as %s, %t", name, got, ok)
 		}
@@ -44,15 +44,15 @@ func TestReportsAreRead(t *testing.T) {
 
 // Every report tells the supplier something, and nothing else of a lead's way does.
 func TestWhatASupplierIsToldOfAReport(t *testing.T) {
-	want := map[Status]HookType{
-		StatusContacted: HookContacted, StatusQualified: HookQualified, StatusSold: HookSold, StatusReturned: HookReturned,
+	want := map[Status]WebhookType{
+		StatusContacted: WebhookContacted, StatusQualified: WebhookQualified, StatusSold: WebhookSold, StatusReturned: WebhookReturned,
 	}
 	for _, status := range everyStatus {
-		if got := status.Hook(); got != want[status] {
+		if got := status.Webhook(); got != want[status] {
 			t.Errorf("%s: %s", status, got)
 		}
-		if _, reported := want[status]; status.Reported() != reported {
-			t.Errorf("%s: reported %t", status, status.Reported())
+		if _, reported := want[status]; status.IsReported() != reported {
+			t.Errorf("%s: reported %t", status, status.IsReported())
 		}
 	}
 }

@@ -8,9 +8,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+
+	"pingpost/engine/market/fingerprint"
+	"pingpost/engine/market/format"
 )
 
-// Hash is how the entries of a suppression list are written.
+// Hash is the form of a suppression list's entries.
 type Hash uint8
 
 const (
@@ -29,7 +32,7 @@ func ParseHash(s string) (Hash, bool) {
 
 func (h Hash) String() string { return nameAt(hashNames[:], int(h)) }
 
-// ListField is what the entries of a suppression list are.
+// ListField is the field that a suppression list contains.
 type ListField uint8
 
 const (
@@ -47,15 +50,13 @@ func ParseListField(s string) (ListField, bool) {
 
 func (f ListField) String() string { return nameAt(listFieldNames[:], int(f)) }
 
-// List is a suppression list as the catalog knows it; its contents are state,
-// a Table.
+// List is a suppression list in the catalog; its content is state, a fingerprint.Table.
 //
-// An entry stands in a list in one of several forms, and a hash does not tell
-// in which. So the forms are multiplied where a lead is looked up, not where a
-// list is read: an entry costs one fingerprint whatever its form, a lead up to
-// three probes. Reading plain numbers as E.164 would have spared two of them,
-// but ten digits may be a national number or a foreign one that lost its +, and
-// a list must hold for both.
+// An entry may have one of several forms, and a hash does not tell which. So a lead is
+// looked up in all forms, and an entry is stored in one: an entry costs one fingerprint, a
+// lead up to three probes. Normalizing plain numbers to E.164 would save two probes. But
+// ten digits may be a national number or a foreign one without its +, and a list must
+// match both.
 type List struct {
 	Ref   Ref
 	ID    ListID
@@ -63,23 +64,23 @@ type List struct {
 	Hash  Hash
 }
 
-// Entry is the fingerprint of one line of a list's file. The error says what is
-// wrong with the line without repeating it.
+// Entry returns the fingerprint of one line of a list's file. The error describes the
+// mistake without repeating the line.
 func (l *List) Entry(line []byte, key *[32]byte) (uint64, error) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
 		return 0, errors.New("the line is empty")
 	}
-	var buf [maxEmail]byte
+	var buf [format.MaxEmail]byte
 	form, err := l.entryForm(buf[:0], line)
 	if err != nil {
 		return 0, err
 	}
-	return fingerprint(key, form), nil
+	return fingerprintOf(key, form), nil
 }
 
-// entryForm is what stands in the line: a digest's bytes, or the value in the
-// form in which a lead's own is looked up.
+// entryForm returns the content of a line: a digest's bytes, or the value in the form in
+// which a lead's value is looked up.
 func (l *List) entryForm(dst, line []byte) ([]byte, error) {
 	switch {
 	case l.Hash != HashPlain:
@@ -93,26 +94,25 @@ func (l *List) entryForm(dst, line []byte) ([]byte, error) {
 		}
 		return form, nil
 	case l.Field == ListEmail:
-		email, ok := ParseEmail(dst, line)
+		email, ok := format.ParseEmail(dst, line)
 		if !ok {
 			return nil, errors.New("the line is not an email address")
 		}
-		return AppendLower(email[:0], email), nil
+		return format.AppendLower(email[:0], email), nil
 	}
 	return phoneForm(dst, line)
 }
 
-// phoneForm keeps a + where there is one, and with it the whole number; without
-// it the digits alone, whatever they leave out.
+// phoneForm keeps a + and then the whole number; without a + it keeps the digits alone.
 func phoneForm(dst, line []byte) ([]byte, error) {
-	if form, ok := ParsePhone(dst, line); ok {
+	if form, ok := format.ParsePhone(dst, line); ok {
 		if line[0] == '+' {
 			return form, nil
 		}
 		return appendDigits(dst, line), nil
 	}
 	foreign := append([]byte("+"), line...)
-	if _, ok := ParsePhone(dst, foreign); !ok {
+	if _, ok := format.ParsePhone(dst, foreign); !ok {
 		return nil, errors.New("the line is not a phone number that can exist")
 	}
 	return appendDigits(dst, line), nil
@@ -120,47 +120,47 @@ func phoneForm(dst, line []byte) ([]byte, error) {
 
 func appendDigits(dst, text []byte) []byte {
 	for _, c := range text {
-		if isDigit(c) {
+		if format.IsDigit(c) {
 			dst = append(dst, c)
 		}
 	}
 	return dst
 }
 
-// Probes appends the fingerprints under which the lead may stand in the list:
-// the phone as E.164, without its +, and as ten national digits; the email
-// lowercased. A lead without the value has none.
+// Probes appends the fingerprints to look up for the lead: the phone as E.164, without its
+// +, and as ten national digits; the email in lower case. A lead without the value has
+// none.
 func (l *List) Probes(lead *Lead, key *[32]byte, dst []uint64) []uint64 {
 	if l.Field == ListEmail {
 		email := lead.Values[SlotEmail].Text
 		if len(email) == 0 {
 			return dst
 		}
-		var buf [maxEmail]byte
-		return append(dst, l.probe(key, AppendLower(buf[:0], email)))
+		var buf [format.MaxEmail]byte
+		return append(dst, l.probe(key, format.AppendLower(buf[:0], email)))
 	}
 	phone := lead.Values[SlotPhone].Text
 	if len(phone) == 0 {
 		return dst
 	}
 	dst = append(dst, l.probe(key, phone), l.probe(key, phone[1:]))
-	if national := phone[1:]; len(national) == nanpDigits+1 && national[0] == '1' {
+	if national := phone[1:]; len(national) == format.NationalDigits+1 && national[0] == '1' {
 		dst = append(dst, l.probe(key, national[1:]))
 	}
 	return dst
 }
 
-// probe is the fingerprint of an entry that holds the form.
+// probe returns the fingerprint of an entry with this form.
 func (l *List) probe(key *[32]byte, form []byte) uint64 {
 	switch l.Hash {
 	case HashMD5:
 		digest := md5.Sum(form)
-		return fingerprint(key, digest[:])
+		return fingerprintOf(key, digest[:])
 	case HashSHA256:
 		digest := sha256.Sum256(form)
-		return fingerprint(key, digest[:])
+		return fingerprintOf(key, digest[:])
 	}
-	return fingerprint(key, form)
+	return fingerprintOf(key, form)
 }
 
 func (l *List) digestSize() int {
@@ -170,9 +170,9 @@ func (l *List) digestSize() int {
 	return sha256.Size
 }
 
-// fingerprint is 8 bytes of the keyed hash. In a list of 100 million entries a
-// lead meets a stranger's fingerprint once in 10^11 probes.
-func fingerprint(key *[32]byte, form []byte) uint64 {
-	sum := keyedHash(key, form)
+// fingerprintOf returns 8 bytes of the keyed hash. In a list of 100 million entries a lead
+// matches another person's fingerprint once in 10^11 probes.
+func fingerprintOf(key *[32]byte, form []byte) uint64 {
+	sum := fingerprint.Sum(key, form)
 	return binary.BigEndian.Uint64(sum[:])
 }

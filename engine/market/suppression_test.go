@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pingpost/engine/market/fingerprint"
 )
 
 // personWith is a lead as mapping leaves it.
@@ -32,7 +34,7 @@ func suppressed(t interface{ Fatalf(string, ...any) }, list List, line string, l
 	if err != nil {
 		t.Fatalf("%s %s list, line %q: %v", list.Hash, list.Field, line, err)
 	}
-	table := NewTable([]uint64{entry})
+	table := fingerprint.NewTable([]uint64{entry})
 	return slices.ContainsFunc(list.Probes(l, &testKey, nil), table.Has)
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"unicode"
 	"unicode/utf8"
+
+	"pingpost/engine/market/format"
 )
 
 // Transform rewrites the text of a field.
@@ -52,7 +54,7 @@ func ParseTransform(name string) (Transform, error) {
 	return 0, fmt.Errorf("%q is not a transform: use trim, lower, upper, digits, title, e164, zip3 or sha256", name)
 }
 
-// splitTransforms parts those that run before the checks from those after.
+// splitTransforms separates the transforms before the checks from those after.
 func splitTransforms(all []Transform) (before, after []Transform) {
 	for i, t := range all {
 		if t == TransformZIP3 || t == TransformSHA256 {
@@ -62,21 +64,21 @@ func splitTransforms(all []Transform) (before, after []Transform) {
 	return all, nil
 }
 
-// apply rewrites the text. What is new is appended to buf, which belongs to the
-// lead, and may move it; earlier texts stay readable where they were. It is not
-// ok where the text does not have the form that the transform needs.
-func (t Transform) apply(text, buf []byte) (result, grown []byte, ok bool) {
+// Apply rewrites the text. It appends the result to buf, which belongs to the lead and may
+// move; earlier texts stay readable. It returns false if the text does not have the
+// required form.
+func (t Transform) Apply(text, buf []byte) (result, grown []byte, ok bool) {
 	start := len(buf)
 	switch t {
 	case TransformTrim:
-		return trim(text), buf, true
+		return trimInvisible(text), buf, true
 	case TransformLower:
 		buf = appendRunes(buf, text, unicode.ToLower)
 	case TransformUpper:
 		buf = appendRunes(buf, text, unicode.ToUpper)
 	case TransformDigits:
 		for _, c := range text {
-			if isDigit(c) {
+			if format.IsDigit(c) {
 				buf = append(buf, c)
 			}
 		}
@@ -85,11 +87,11 @@ func (t Transform) apply(text, buf []byte) (result, grown []byte, ok bool) {
 	case TransformTitle:
 		buf = appendTitle(buf, text)
 	case TransformE164:
-		if buf, ok = ParsePhone(buf, text); !ok {
+		if buf, ok = format.ParsePhone(buf, text); !ok {
 			return text, buf, false
 		}
 	case TransformZIP3:
-		zip3 := ZIP3(text)
+		zip3 := format.ZIP3(text)
 		return zip3, buf, zip3 != nil
 	case TransformSHA256:
 		sum := sha256.Sum256(text)
@@ -109,9 +111,8 @@ func appendRunes(dst, text []byte, change func(rune) rune) []byte {
 	return dst
 }
 
-// appendTitle takes letters, digits and apostrophes for parts of a word. An
-// apostrophe after the first letter begins a word of its own: O'Neil, but
-// Matt's.
+// appendTitle treats letters, digits and apostrophes as parts of a word. An apostrophe
+// after the first letter begins a new word: O'Neil, but Matt's.
 func appendTitle(dst, text []byte) []byte {
 	letters := 0 // of the word so far
 	for len(text) > 0 {
@@ -137,14 +138,14 @@ func appendTitle(dst, text []byte) []byte {
 	return dst
 }
 
-// trim cuts white space, and characters that show nothing, from both ends.
-func trim(text []byte) []byte { return bytes.TrimFunc(text, invisible) }
+// trimInvisible removes white space and invisible characters from both ends.
+func trimInvisible(text []byte) []byte { return bytes.TrimFunc(text, isInvisible) }
 
-// blank tells whether nothing in the text can be seen.
-func blank(text []byte) bool {
+// isBlank reports whether the text has no visible character.
+func isBlank(text []byte) bool {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
-		if !invisible(r) {
+		if !isInvisible(r) {
 			return false
 		}
 		text = text[size:]
@@ -152,8 +153,8 @@ func blank(text []byte) bool {
 	return true
 }
 
-// invisible is Unicode's white space and the characters of no width.
-func invisible(r rune) bool {
+// isInvisible reports whether the rune is white space or has no width.
+func isInvisible(r rune) bool {
 	switch r {
 	case '\u180E', '\u200B', '\u200C', '\u200D', '\u2060', '\uFEFF':
 		return true

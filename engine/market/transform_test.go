@@ -32,7 +32,7 @@ func TestTransforms(t *testing.T) {
 	}
 	for _, test := range tests {
 		buf := []byte("before")
-		got, grown, ok := test.transform.apply([]byte(test.in), buf)
+		got, grown, ok := test.transform.Apply([]byte(test.in), buf)
 		if ok != (test.want != "!") || ok && string(got) != test.want {
 			t.Errorf("%s of %q: %q %v, want %q", test.transform, test.in, got, ok, test.want)
 		}
@@ -47,7 +47,7 @@ func TestTransformsLeaveTheirInputAndStayUTF8(t *testing.T) {
 		in := rapid.String().Draw(t, "text")
 		transform := rapid.SampledFrom([]Transform{TransformTrim, TransformLower, TransformUpper, TransformTitle}).Draw(t, "transform")
 		text := []byte(in)
-		once, _, ok := transform.apply(text, nil)
+		once, _, ok := transform.Apply(text, nil)
 		if string(text) != in || !ok || !utf8.Valid(once) {
 			t.Fatalf("%s of %q: %q %v", transform, in, once, ok)
 		}
@@ -73,7 +73,7 @@ func TestParseTransform(t *testing.T) {
 			t.Error("what is no transform was applied")
 		}
 	}()
-	transforms.apply(nil, nil)
+	transforms.Apply(nil, nil)
 }
 
 func TestSplitTransforms(t *testing.T) {
@@ -91,7 +91,7 @@ func TestBlank(t *testing.T) {
 		"": true, " \t\r\n": true, "\u00a0\u3000": true, "\u200b\u200d\ufeff\u2060": true,
 		"a": false, " a ": false, "\x00": false, "\u0301": false, "0": false,
 	} {
-		if blank([]byte(text)) != want {
+		if isBlank([]byte(text)) != want {
 			t.Errorf("%q", text)
 		}
 	}

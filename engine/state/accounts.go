@@ -7,22 +7,21 @@ import (
 	"pingpost/engine/market"
 )
 
-// An account is one buyer's money: what it has (balance), what open posts hold
-// of it, and what requests in flight reserve. A buyer may spend down to minus
-// its credit limit.
+// account is one buyer's money: its balance, the part that open posts hold, and the part
+// that requests in flight reserve. A buyer may spend down to minus its credit limit.
 type account struct {
 	balance  market.Money
 	held     market.Money
-	opened   bool // the opening balance was written
+	opened   bool // an event has set the opening balance
 	reserved market.Money
-	changed  chan struct{} // closed at the next change; nil while nobody waits
+	changed  chan struct{} // closed at the next change; nil: no request waits
 
-	// Those who asked whether the money is short keep the answer until what is
-	// free falls below shuts or rises to opens.
-	shuts, opens market.Money
+	// Callers cache the answer of isShort until the free money falls below
+	// shortBelow or rises to enoughAt.
+	shortBelow, enoughAt market.Money
 }
 
-// accounts are few and touched briefly, so one lock guards them all.
+// accounts guards all accounts with one lock: they are few, and each access is brief.
 type accounts struct {
 	mu    sync.Mutex
 	byRef map[market.Ref]*account
@@ -31,40 +30,40 @@ type accounts struct {
 func (a *accounts) getLocked(buyer market.Ref) *account {
 	acc := a.byRef[buyer]
 	if acc == nil {
-		acc = &account{shuts: math.MinInt64, opens: math.MaxInt64}
+		acc = &account{shortBelow: math.MinInt64, enoughAt: math.MaxInt64}
 		a.byRef[buyer] = acc
 	}
 	return acc
 }
 
-// reserve asks for price of the buyer's money. Where it is blocked it returns
-// the channel to wait on, made before anyone can end what blocks it.
-func (a *accounts) reserve(buyer market.Ref, price, credit market.Money) (Room, <-chan struct{}) {
+// reserve reserves price of the buyer's money. If the result is Contended, it returns the
+// channel to wait on. The channel exists before any blocking reservation can end.
+func (a *accounts) reserve(buyer market.Ref, price, credit market.Money) (ReserveResult, <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	acc := a.getLocked(buyer)
 	free := acc.balance + credit - acc.held
 	switch {
 	case price > free:
-		return RoomFull, nil
+		return Full, nil
 	case price > free-acc.reserved:
-		return RoomBlocked, acc.waitLocked()
+		return Contended, acc.waitLocked()
 	}
 	acc.reserved += price
-	return RoomTaken, nil
+	return Reserved, nil
 }
 
-// short tells whether facts alone leave less than price.
-func (a *accounts) short(buyer market.Ref, price, credit market.Money) bool {
+// isShort reports whether the applied events alone leave less than price.
+func (a *accounts) isShort(buyer market.Ref, price, credit market.Money) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	acc := a.getLocked(buyer)
 	threshold := price - credit
 	if acc.balance-acc.held < threshold {
-		acc.opens = min(acc.opens, threshold)
+		acc.enoughAt = min(acc.enoughAt, threshold)
 		return true
 	}
-	acc.shuts = max(acc.shuts, threshold)
+	acc.shortBelow = max(acc.shortBelow, threshold)
 	return false
 }
 
@@ -79,8 +78,8 @@ func (a *accounts) release(buyer market.Ref, price market.Money) {
 	acc.wakeLocked()
 }
 
-// move applies a fact to the balance and to what is held. It tells whether an
-// answer of short no longer stands.
+// move applies an event's change of the balance and of the held money. It reports whether
+// an answer of isShort is no longer valid.
 func (a *accounts) move(buyer market.Ref, balance, held market.Money) (crossed bool) {
 	if buyer == 0 || (balance == 0 && held == 0) {
 		return false
@@ -91,8 +90,8 @@ func (a *accounts) move(buyer market.Ref, balance, held market.Money) (crossed b
 	acc.balance += balance
 	acc.held += held
 	free := acc.balance - acc.held
-	if free < acc.shuts || free >= acc.opens {
-		acc.shuts, acc.opens = math.MinInt64, math.MaxInt64
+	if free < acc.shortBelow || free >= acc.enoughAt {
+		acc.shortBelow, acc.enoughAt = math.MinInt64, math.MaxInt64
 		crossed = true
 	}
 	acc.wakeLocked()
@@ -118,7 +117,7 @@ func (a *accounts) digest() (sum uint64) {
 	defer a.mu.Unlock()
 	for ref, acc := range a.byRef {
 		if acc.balance == 0 && acc.held == 0 && !acc.opened {
-			continue // made by a look, not by a fact
+			continue // a read created it, not an event
 		}
 		sum += newDigest(5).word(uint64(ref)).word(uint64(acc.balance)).word(uint64(acc.held)).word(flag(acc.opened)).sum()
 	}
@@ -132,15 +131,15 @@ func flag(b bool) uint64 {
 	return 0
 }
 
-// Account is a buyer's money as it stands after one fact.
+// Account is a buyer's money after one event.
 type Account struct {
-	Seq           uint64 // of the fact
+	Seq           uint64 // of the event
 	At            int64  // its batch's time, Unix nanoseconds
 	Balance, Held market.Money
-	Opened        bool // the opening balance was written
+	Opened        bool // an event has set the opening balance
 }
 
-// Account looks at a buyer's money between two facts.
+// Account returns a buyer's money, consistent with the last applied event.
 func (s *State) Account(buyer market.Ref) Account {
 	s.applying.Lock()
 	defer s.applying.Unlock()

@@ -21,7 +21,7 @@ func TestAccountKeepsToItsDefinition(t *testing.T) {
 		buyer := &market.Buyer{Ref: 2, Funded: rapid.IntRange(0, 9).Draw(t, "limited") > 0}
 		buyer.Credit = market.Money(rapid.IntRange(0, 3).Draw(t, "credit"))
 		var balance, held, reserved market.Money
-		var out []*Hold
+		var out []*Reservation
 		var open []market.Money
 		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "which") }
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -62,25 +62,25 @@ func TestAccountKeepsToItsDefinition(t *testing.T) {
 				open = append(open[:i], open[i+1:]...)
 			default:
 				price := market.Money(rapid.IntRange(0, 4).Draw(t, "price"))
-				h := new(Hold)
-				room, wait := w.TakeFunds(h, buyer, price)
+				h := new(Reservation)
+				room, wait := w.ReserveFunds(h, buyer, price)
 				free := balance + buyer.Credit - held
-				want := RoomTaken
+				want := Reserved
 				switch {
 				case !buyer.Funded || price == 0:
 				case price > free:
-					want = RoomFull
+					want = Full
 				case price > free-reserved:
-					want = RoomBlocked
+					want = Contended
 				}
-				if room != want || (wait != nil) != (room == RoomBlocked) {
+				if room != want || (wait != nil) != (room == Contended) {
 					t.Fatalf("room %d, want %d: price %d, balance %d, credit %d, held %d, reserved %d", room, want, price, balance, buyer.Credit, held, reserved)
 				}
 				if h.sale.price > 0 {
 					reserved += price
 					out = append(out, h)
 				}
-				if short := w.FundsShort(buyer, price); short != (want == RoomFull) {
+				if short := w.LacksFunds(buyer, price); short != (want == Full) {
 					t.Fatalf("short %t, room %d", short, want)
 				}
 			}
@@ -96,20 +96,20 @@ func TestAccountKeepsToItsDefinition(t *testing.T) {
 
 func TestAnAccountIsOpenedOnce(t *testing.T) {
 	w := newWorld()
-	if !w.Opened(1) || w.Opened(2) || w.Opened(99) {
-		t.Errorf("opened: %t %t %t", w.Opened(1), w.Opened(2), w.Opened(99))
+	if !w.HasOpeningBalance(1) || w.HasOpeningBalance(2) || w.HasOpeningBalance(99) {
+		t.Errorf("opened: %t %t %t", w.HasOpeningBalance(1), w.HasOpeningBalance(2), w.HasOpeningBalance(99))
 	}
 	w.fact(&event.FundsMoved{Buyer: 2, Amount: 5 * dollar})
-	if w.Opened(2) {
+	if w.HasOpeningBalance(2) {
 		t.Error("a top-up opened an account")
 	}
 	w.fact(&event.FundsMoved{Buyer: 3, Opening: true}) // with nothing in it
-	if balance, _ := w.Balance(3); !w.Opened(3) || balance != 0 {
-		t.Errorf("opened %t with %s", w.Opened(3), balance)
+	if balance, _ := w.Balance(3); !w.HasOpeningBalance(3) || balance != 0 {
+		t.Errorf("opened %t with %s", w.HasOpeningBalance(3), balance)
 	}
 	again := New()
 	replay(again, w.log, w.seq)
-	if !again.Opened(3) || again.Opened(2) {
+	if !again.HasOpeningBalance(3) || again.HasOpeningBalance(2) {
 		t.Error("after a restart other accounts are open")
 	}
 }
@@ -120,8 +120,8 @@ func TestAnAccountNobodyHasIsEmpty(t *testing.T) {
 	if balance, held := w.Balance(77); balance != 0 || held != 0 {
 		t.Errorf("%s, %s held", balance, held)
 	}
-	var h Hold
-	if room, _ := w.TakeFunds(&h, &market.Buyer{Ref: 77, Funded: true}, dollar); room != RoomFull {
+	var h Reservation
+	if room, _ := w.ReserveFunds(&h, &market.Buyer{Ref: 77, Funded: true}, dollar); room != Full {
 		t.Errorf("room %d without money", room)
 	}
 	if _, after := w.Hash(); after != before {

@@ -7,10 +7,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// Apply makes a fact part of the state. It is the only thing that changes the
-// state, called for every fact in the order of the log, the same while serving
-// and in replay. It decides nothing and cannot fail. The event is the caller's
-// again when it returns.
+// Apply applies an event to the state. It is the only function that changes the state. The
+// caller calls it for every event in the order of the log, both while serving and in
+// replay. It decides nothing and cannot fail. The caller may reuse the event when Apply
+// returns.
 func (s *State) Apply(seq uint64, at int64, e event.Event) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
@@ -19,7 +19,7 @@ func (s *State) Apply(seq uint64, at int64, e event.Event) {
 
 func (s *State) applyLocked(seq uint64, at int64, e event.Event) {
 	if seq != s.seq+1 {
-		panic(fmt.Sprintf("BUG: fact %d applied after fact %d", seq, s.seq))
+		panic(fmt.Sprintf("BUG: event %d applied after event %d", seq, s.seq))
 	}
 	switch e := e.(type) {
 	case *event.LeadDecided:
@@ -32,10 +32,10 @@ func (s *State) applyLocked(seq uint64, at int64, e event.Event) {
 		s.applyAuction(seq, at, e)
 	case *event.StatusChanged:
 		s.applyChanges(seq, at, e)
-	case *event.HookTried:
-		s.applyHookTried(seq, at, e)
-	case *event.HooksSwitched:
-		s.applyHooksSwitched(seq, at, e)
+	case *event.WebhookTried:
+		s.applyWebhookTried(seq, at, e)
+	case *event.WebhooksSwitched:
+		s.applyWebhooksSwitched(seq, at, e)
 	case *event.LeadsErased:
 		s.applyErased(seq, e)
 	default:
@@ -46,7 +46,7 @@ func (s *State) applyLocked(seq uint64, at int64, e event.Event) {
 	s.seq, s.at = seq, at
 }
 
-// applyLedger applies what does not concern a single lead.
+// applyLedger applies an event that does not concern a single lead.
 func (s *State) applyLedger(at int64, e event.Event) {
 	switch e := e.(type) {
 	case *event.Founded:
@@ -70,8 +70,8 @@ func (s *State) applyLedger(at int64, e event.Event) {
 		s.staff.setAPIToken(e)
 	case *event.SecretSet:
 		s.access.setSecret(e)
-	case *event.DoorSet:
-		s.access.setDoor(e)
+	case *event.PauseSet:
+		s.access.setPause(e)
 	case *event.ListLoaded:
 		s.access.setList(e)
 	case *event.FundsMoved:
@@ -79,11 +79,11 @@ func (s *State) applyLedger(at int64, e event.Event) {
 	default:
 		panic(fmt.Sprintf("BUG: no rule to apply a %s event", e.Kind()))
 	}
-	s.doors.Add(1)
+	s.availability.Add(1)
 }
 
-// apply enters an operator's word. The opening balance is the balance: what the
-// buyer bought while its money was not limited is not on account.
+// apply applies an operator's entry. The opening balance replaces the balance: earlier
+// purchases, made while the buyer's money was unlimited, are not on account.
 func (a *accounts) apply(e *event.FundsMoved) {
 	if e.Opening {
 		a.mu.Lock()
@@ -100,7 +100,7 @@ func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
 		Campaign: e.Campaign, Supplier: e.Supplier, Reason: e.Reason,
 	}
 	if e.Sale.Test {
-		lead.Marks |= markTest
+		lead.LeadMarks |= markTest
 	}
 	posted := e.Post.URL != ""
 	switch {
@@ -118,14 +118,14 @@ func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
 	if seq > shard.loaded {
 		shard.table.put(&lead, wholeSeconds(at))
 		if posted {
-			shard.openPost(e.Lead, &e.Post, &e.Sale, sealedPart{e.Slot, e.Sealed}, e.Decided)
+			shard.addPost(e.Lead, &e.Post, &e.Sale, sealedPart{e.Slot, e.Sealed}, e.Decided)
 		}
 	}
 	shard.mu.Unlock()
 	s.slots.use(e.Slot)
-	s.rememberKey(&e.Idempotency, byLeadOf(e.Lead), seq, at)
-	s.owe(seq, at, e.Supplier, e.Lead, e.Hook)
-	s.sellPing(seq, e.Sale.Ping, e.Lead)
+	s.rememberKey(&e.Idempotency, answeredByLead(e.Lead), seq, at)
+	s.enqueueWebhook(seq, at, e.Supplier, e.Lead, e.Webhook)
+	s.sellAuction(seq, e.Sale.Ping, e.Lead)
 	if e.Sale.Buyer == 0 || e.Sale.Test {
 		return
 	}
@@ -136,25 +136,25 @@ func (s *State) applyLead(seq uint64, at int64, e *event.LeadDecided) {
 	s.applySale(seq, e.Campaign, &e.Sale, posted)
 }
 
-// applySale takes from caps, money and turns what a sale takes; a sale that is
-// posted holds its money until it is settled.
+// applySale charges the sale's caps, money and turn. A posted sale holds its money until
+// it is settled.
 func (s *State) applySale(seq uint64, campaign market.Ref, sale *event.Sale, held bool) {
 	if seq <= s.loaded {
 		return
 	}
 	s.turns.apply(campaign, sale.Turn, seq)
-	s.doorMoved(s.caps.charge(sale.Charges))
-	s.doorMoved(s.accounts.sell(sale, held))
+	s.noteAvailability(s.caps.charge(sale.Charges))
+	s.noteAvailability(s.accounts.sell(sale, held))
 }
 
-// countSold counts a lead that its buyer has, in the month in which it was decided.
+// countSold counts a delivered lead in the month of its decision.
 func (s *State) countSold(seq uint64, campaign, buyer market.Ref, decided int64) {
 	if seq > s.loaded {
 		s.months.sell(campaign, buyer, decided)
 	}
 }
 
-// sell takes a sale's price from the buyer's money, or holds it.
+// sell debits a sale's price from the buyer's balance, or holds it.
 func (a *accounts) sell(sale *event.Sale, held bool) (crossed bool) {
 	if held {
 		return a.move(sale.Buyer, 0, sale.Price)
@@ -162,10 +162,11 @@ func (a *accounts) sell(sale *event.Sale, held bool) (crossed bool) {
 	return a.move(sale.Buyer, -sale.Price, 0)
 }
 
-// doorMoved makes everyone look at the doors again.
-func (s *State) doorMoved(moved bool) {
+// noteAvailability raises the availability version if an event crossed a threshold, so
+// that callers compute availability again.
+func (s *State) noteAvailability(moved bool) {
 	if moved {
-		s.doors.Add(1)
+		s.availability.Add(1)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"pingpost/engine/bitset"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -26,9 +27,9 @@ func soldLead(n uint64) *event.LeadDecided {
 			{Name: "vehicle_count", Kind: market.KindInteger, Text: []byte("2")},
 		},
 		Sealed: make([]byte, 120),
-		Trail:  []event.Step{{Outcome: market.OutcomeWon, Seats: market.Bits{4}}},
+		Trail:  []event.Step{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{4}}},
 		Sale: event.Sale{
-			Buyer: 1, Seat: 2, Price: dollar, Payout: dollar / 2, Currency: market.Currency{'U', 'S', 'D'},
+			Buyer: 1, FilterSet: 2, Price: dollar, Payout: dollar / 2, Currency: market.Currency{'U', 'S', 'D'},
 			Charges: []event.Charge{{Cap: 1, Window: monday, Amount: 1}, {Cap: 2, Window: monday, Amount: int64(dollar)}},
 			Turn:    event.Turn{Set: 7, Member: uint32(n % 3)},
 			Dups:    []event.Dup{{Key: hash(2), Until: monday + 30*day}, {Key: hash(3), Until: monday + 30*day}},
@@ -83,7 +84,7 @@ func replayMany(b *testing.B, what string, d *event.Decoder, fact func(n uint64)
 // BenchmarkMemoryOfLeads fills a state and weighs it: an accepted lead with its
 // idempotency key and two values.
 func BenchmarkMemoryOfLeads(b *testing.B) {
-	weigh(b, "lead", func(w *world, n uint64) { w.Apply(w.seq+n+1, monday, soldLead(n)) }, (*world).Leads)
+	weigh(b, "lead", func(w *world, n uint64) { w.Apply(w.seq+n+1, monday, soldLead(n)) }, (*world).LeadCount)
 }
 
 // weigh fills states and weighs them. The tables grow in steps, so the figure
@@ -145,13 +146,13 @@ func BenchmarkHash(b *testing.B) {
 
 func BenchmarkTakeRoom(b *testing.B) {
 	w := newWorld()
-	var h Hold
+	var h Reservation
 	keys := []market.DupKey{{1}, {2}}
 	b.ReportAllocs()
 	for b.Loop() {
-		w.ClaimDups(&h, keys, monday)
-		w.TakeCaps(&h, w.limits[1], dollar, nil, monday)
-		w.TakeFunds(&h, w.buyers[0], dollar)
+		w.ClaimDuplicates(&h, keys, monday)
+		w.ReserveCaps(&h, w.limits[1], dollar, nil, monday)
+		w.ReserveFunds(&h, w.buyers[0], dollar)
 		w.Release(&h)
 	}
 }

@@ -41,12 +41,12 @@ var (
 func (w *world) standing() (s standing) {
 	lead, _ := w.Lead(history)
 	s.status, s.delivery, s.answer, s.reason, s.buyer = lead.Status, lead.Delivery, lead.Answer, lead.Reason, lead.Buyer
-	if post := w.Post(history); post != nil {
+	if post := w.OpenPost(history); post != nil {
 		s.open = fmt.Sprintf("tried %d", post.Attempts)
 		if post.Answered {
 			s.open += ", answered"
 		}
-		if post.Unknown {
+		if post.Exhausted {
 			s.open += ", unknown"
 		}
 	}
@@ -55,9 +55,9 @@ func (w *world) standing() (s standing) {
 		*money = [2]market.Money{balance / dollar, held / dollar}
 	}
 	s.sold = w.caps.cell(3).used
-	var h Hold
-	room, first, _ := w.ClaimDups(&h, []market.DupKey{phone}, w.at)
-	s.known = room == RoomFull && first == history
+	var h Reservation
+	room, first, _ := w.ClaimDuplicates(&h, []market.DupKey{phone}, w.at)
+	s.known = room == Full && first == history
 	w.Release(&h)
 	return s
 }
@@ -70,7 +70,7 @@ var (
 		Charges: []event.Charge{{Cap: 3, Window: 0, Amount: 1}}, Dups: []event.Dup{{Key: phone, Until: monday + 30*day}},
 	}
 	green = event.Sale{Buyer: 2, Price: 7 * dollar, Payout: 5 * dollar, Dups: red.Dups}
-	way   = event.Post{URL: "https://buyer.example/v1/post", Idempotent: true}
+	way   = event.Post{URL: "https://buyer.example/v1/post", Repeatable: true}
 )
 
 func decided(sale event.Sale, post event.Post, reason market.Reason) event.Event {
@@ -198,7 +198,7 @@ func rowsAhead(t *testing.T, w *world) *State {
 func TestTermsOfALead(t *testing.T) {
 	w := newWorld()
 	w.fact(decided(red, way, 0))
-	post := w.Post(history)
+	post := w.OpenPost(history)
 	w.fact(settled(event.SettledPending, red))
 	if post.Answered {
 		t.Error("a post that a reader has was changed under it")
@@ -218,14 +218,14 @@ func TestLeadsLeaveMemoryInTheirTime(t *testing.T) {
 	for n := range 100 {
 		w.fact(&event.LeadDecided{Lead: market.LeadID{byte(n)}, Keep: w.at + day, Reason: market.ReasonNoBuyer})
 	}
-	if w.Leads() != 100 {
-		t.Fatalf("%d leads of 100", w.Leads())
+	if w.LeadCount() != 100 {
+		t.Fatalf("%d leads of 100", w.LeadCount())
 	}
 	w.at += 2 * day
 	for n := range 100 {
 		w.fact(&event.LeadDecided{Lead: market.LeadID{byte(n), 1}, Keep: w.at + day, Reason: market.ReasonNoBuyer})
 	}
-	if w.Leads() > 101 {
-		t.Errorf("%d leads, 100 of 200 have left", w.Leads())
+	if w.LeadCount() > 101 {
+		t.Errorf("%d leads, 100 of 200 have left", w.LeadCount())
 	}
 }

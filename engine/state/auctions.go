@@ -7,15 +7,15 @@ import (
 	"pingpost/engine/market"
 )
 
-// auctionShard keeps the auctions that were given a name, and which names
-// requests in flight have claimed: for a new auction, or for a sale of one.
+// auctionShard holds the named auctions, and the names that requests in flight have
+// claimed for a new auction or for a sale.
 //
-// An auction sells one lead. A fact with a sale says which auction that uses up
-// (event.Sale.Ping), a refusal or an operator's release of the same sale gives
-// it back, and both name the lead: so what becomes of an auction hangs on its own
-// shard and the event alone, and one lead cannot give back what another has
-// bought since. Between request and fact a claim stands in for the sale: of two
-// posts at one bid, the second waits for the first one's fact.
+// An auction sells one lead. The event of a sale names the auction that it uses up
+// (event.Sale.Ping). A refusal or release of the same sale frees the auction again. Both
+// events name the lead. So the state of an auction depends on its own shard and the event
+// alone, and one lead cannot free an auction that another lead has used since. Between
+// request and event, a claim replaces the sale: of two posts for one bid, the second waits
+// for the first one's event.
 type auctionShard struct {
 	mu     sync.Mutex
 	table  table[AuctionRow, *AuctionRow]
@@ -23,17 +23,16 @@ type auctionShard struct {
 	loaded uint64
 }
 
-// AuctionRow is what memory keeps of an auction that was given a name; the rest
-// is in the log, at Seq.
+// AuctionRow is an auction in memory. The log holds its other fields, at Seq.
 type AuctionRow struct {
 	Name [16]byte
-	Seq  uint64        // of the fact that it was held
-	Lead market.LeadID // to which it was sold, or on whose way to the buyer it is; zero: to none
+	Seq  uint64        // of the AuctionHeld event
+	Lead market.LeadID // that the auction was sold to, or that is being posted; zero: unsold
 	Keep uint32        // Unix seconds
 }
 
-// Sold tells whether the auction is used up, as far as facts say.
-func (a *AuctionRow) Sold() bool { return !a.Lead.IsZero() }
+// IsSold reports whether an applied event has used up the auction.
+func (a *AuctionRow) IsSold() bool { return !a.Lead.IsZero() }
 
 func (a *AuctionRow) key() *[16]byte  { return &a.Name }
 func (a *AuctionRow) expires() uint32 { return a.Keep }
@@ -41,7 +40,7 @@ func (a *AuctionRow) digest() uint64 {
 	return newDigest(16).wordsOf(&a.Name).word(a.Seq).wordsOf((*[16]byte)(&a.Lead)).word(uint64(a.Keep)).sum()
 }
 
-func (s *State) auctionShard(name *[16]byte) *auctionShard { return &s.auctions[shardOf(name)] }
+func (s *State) auctionShard(name *[16]byte) *auctionShard { return &s.auctions[shardIndex(name)] }
 
 // Auction finds an auction by its name.
 func (s *State) Auction(name [16]byte, now int64) (AuctionRow, bool) {
@@ -58,61 +57,60 @@ func (shard *auctionShard) getLocked(name *[16]byte, now int64) (AuctionRow, boo
 	return AuctionRow{}, false
 }
 
-// ClaimName reserves the name of a new auction. found: a fact has given it to
-// one already. wait: another request is at work with it; the channel is closed
-// when that one ends. With neither, h has it.
-func (s *State) ClaimName(h *Hold, name [16]byte, now int64) (found bool, wait <-chan struct{}) {
+// ClaimAuctionName claims the name of a new auction for h. found: an applied event has
+// given the name to an auction. wait: another request holds the claim; the channel closes
+// when that claim ends. If neither is set, h owns the claim.
+func (s *State) ClaimAuctionName(h *Reservation, name [16]byte, now int64) (found bool, wait <-chan struct{}) {
 	shard := s.auctionShard(&name)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if _, found := shard.getLocked(&name, now); found {
 		return true, nil
 	}
-	return false, s.claimNameLocked(shard, h, name)
+	return false, s.claimAuctionLocked(shard, h, name)
 }
 
-// ClaimPing reserves an auction for a sale. What it returns is as facts have it
-// at that moment. wait: another request is at work with the auction; the channel
-// is closed when that one ends. An auction that is sold is not claimed, and one
-// that is not found cannot be; with any other, h has it.
-func (s *State) ClaimPing(h *Hold, name [16]byte, now int64) (row AuctionRow, found bool, wait <-chan struct{}) {
+// ClaimAuction claims an auction for a sale. row is its state by the applied events at
+// that moment. wait: another request holds the claim; the channel closes when that claim
+// ends. A sold or unknown auction is not claimed; any other belongs to h.
+func (s *State) ClaimAuction(h *Reservation, name [16]byte, now int64) (row AuctionRow, found bool, wait <-chan struct{}) {
 	shard := s.auctionShard(&name)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	row, found = shard.getLocked(&name, now)
-	if !found || row.Sold() {
+	if !found || row.IsSold() {
 		return row, found, nil
 	}
-	return row, true, s.claimNameLocked(shard, h, name)
+	return row, true, s.claimAuctionLocked(shard, h, name)
 }
 
-func (s *State) claimNameLocked(shard *auctionShard, h *Hold, name [16]byte) (wait <-chan struct{}) {
-	if h.named {
+func (s *State) claimAuctionLocked(shard *auctionShard, h *Reservation, name [16]byte) (wait <-chan struct{}) {
+	if h.hasAuction {
 		panic("BUG: a request claims a second auction")
 	}
-	if wait, taken := shard.claims.take(name); !taken {
+	if wait, taken := shard.claims.claim(name); !taken {
 		return wait
 	}
-	h.name, h.named = name, true
+	h.auction, h.hasAuction = name, true
 	s.reservations.Add(1)
 	return nil
 }
 
-// ReleaseName ends the claim on an auction.
-func (s *State) ReleaseName(h *Hold) {
-	if !h.named {
+// ReleaseAuction ends the claim on an auction.
+func (s *State) ReleaseAuction(h *Reservation) {
+	if !h.hasAuction {
 		return
 	}
-	shard := s.auctionShard(&h.name)
+	shard := s.auctionShard(&h.auction)
 	shard.mu.Lock()
-	shard.claims.drop(h.name)
+	shard.claims.release(h.auction)
 	shard.mu.Unlock()
 	s.reservations.Add(-1)
-	h.named = false
+	h.hasAuction = false
 }
 
-// Auctions is how many auctions memory holds.
-func (s *State) Auctions() (n int) {
+// AuctionCount returns the number of auctions in memory.
+func (s *State) AuctionCount() (n int) {
 	for i := range s.auctions {
 		shard := &s.auctions[i]
 		shard.mu.Lock()
@@ -123,7 +121,7 @@ func (s *State) Auctions() (n int) {
 }
 
 func (s *State) applyAuction(seq uint64, at int64, e *event.AuctionHeld) {
-	s.rememberKey(&e.Idempotency, bySeq(seq), seq, at)
+	s.rememberKey(&e.Idempotency, answeredBySequence(seq), seq, at)
 	if e.Name == [16]byte{} {
 		return
 	}
@@ -135,26 +133,27 @@ func (s *State) applyAuction(seq uint64, at int64, e *event.AuctionHeld) {
 	}
 }
 
-// sellPing uses an auction up. One that memory has forgotten meanwhile stays so.
-func (s *State) sellPing(seq uint64, name [16]byte, lead market.LeadID) {
-	s.changePing(seq, name, func(row *AuctionRow) { row.Lead = lead })
+// sellAuction marks an auction as used up by the lead. It does nothing if memory no longer
+// holds the auction.
+func (s *State) sellAuction(seq uint64, name [16]byte, lead market.LeadID) {
+	s.changeAuction(seq, name, func(row *AuctionRow) { row.Lead = lead })
 }
 
-// swapPing gives back the auction that one sale of the lead has used up, and
-// uses up the next one's: where that is the same, nobody finds it free between.
-func (s *State) swapPing(seq uint64, lead market.LeadID, back, take [16]byte) {
+// swapAuction frees the auction that one sale of the lead used up, and uses up the next
+// sale's. If both are the same auction, it stays used up throughout.
+func (s *State) swapAuction(seq uint64, lead market.LeadID, back, take [16]byte) {
 	if back == take {
 		return
 	}
-	s.changePing(seq, back, func(row *AuctionRow) {
+	s.changeAuction(seq, back, func(row *AuctionRow) {
 		if row.Lead == lead {
 			row.Lead = market.LeadID{}
 		}
 	})
-	s.sellPing(seq, take, lead)
+	s.sellAuction(seq, take, lead)
 }
 
-func (s *State) changePing(seq uint64, name [16]byte, edit func(*AuctionRow)) {
+func (s *State) changeAuction(seq uint64, name [16]byte, edit func(*AuctionRow)) {
 	if name == [16]byte{} {
 		return
 	}

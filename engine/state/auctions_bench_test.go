@@ -3,6 +3,7 @@ package state
 import (
 	"testing"
 
+	"pingpost/engine/bitset"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -13,9 +14,9 @@ func keptAuction(n uint64) *event.AuctionHeld {
 	hash := func(kind byte) [16]byte { return keyOf(n, kind) }
 	fact := &event.AuctionHeld{
 		Auction: hash(1), Request: hash(2), Campaign: 1, Supplier: 1, Catalog: 1, Began: monday, Deadline: monday + 2*second,
-		Name: hash(3), Theirs: "seller-auction-0001", Token: hash(4), Until: monday + 5*second, Keep: monday + 30*day,
+		Name: hash(3), SellerAuction: "seller-auction-0001", Token: hash(4), Until: monday + 5*second, Keep: monday + 30*day,
 		Idempotency: event.Idempotency{Key: hash(5), Print: n, Until: monday + 30*day},
-		Trail:       []event.Step{{Outcome: market.OutcomeWon, Seats: market.Bits{1}}, {Outcome: market.OutcomeLost, Seats: market.Bits{30}}},
+		Trail:       []event.Step{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{30}}},
 		Fields: []event.Field{
 			{Name: "state", Kind: market.KindString, Text: []byte("CA")},
 			{Name: "vehicle_count", Kind: market.KindInteger, Text: []byte("2")},
@@ -23,7 +24,7 @@ func keptAuction(n uint64) *event.AuctionHeld {
 	}
 	for seat := range uint32(5) {
 		fact.Bids = append(fact.Bids, event.Bid{
-			Seat: seat, Buyer: market.Ref(seat + 1), Outcome: market.OutcomeLost, Elapsed: 40_000_000, Amount: 12 * dollar,
+			FilterSet: seat, Buyer: market.Ref(seat + 1), Outcome: market.OutcomeLost, Elapsed: 40_000_000, Amount: 12 * dollar,
 			Payout: 9 * dollar, Currency: market.Currency{'U', 'S', 'D'}, Token: "tok_0123456789abcdef", ValidUntil: monday + 5*second, Status: 200,
 		})
 	}
@@ -32,10 +33,10 @@ func keptAuction(n uint64) *event.AuctionHeld {
 
 // BenchmarkMemoryOfAuctions weighs auctions with their name and their key.
 func BenchmarkMemoryOfAuctions(b *testing.B) {
-	weigh(b, "auction", func(w *world, n uint64) { w.Apply(w.seq+n+1, monday, keptAuction(n)) }, (*world).Auctions)
+	weigh(b, "auction", func(w *world, n uint64) { w.Apply(w.seq+n+1, monday, keptAuction(n)) }, (*world).AuctionCount)
 }
 
 // BenchmarkReplayAuctions is what a restart does with an auction's frame.
 func BenchmarkReplayAuctions(b *testing.B) {
-	replayMany(b, "auctions", &event.Decoder{Brief: true}, func(n uint64) event.Event { return keptAuction(n) })
+	replayMany(b, "auctions", &event.Decoder{ForReplay: true}, func(n uint64) event.Event { return keptAuction(n) })
 }

@@ -23,7 +23,7 @@ type auctionModel struct {
 
 // atWork is a request that has claimed a name: for a new auction, or for a sale.
 type atWork struct {
-	hold Hold
+	hold Reservation
 	name [16]byte
 	sale bool
 	done bool
@@ -47,13 +47,13 @@ func (m *auctionModel) begin(t *rapid.T, name [16]byte, sale bool) {
 	var wait <-chan struct{}
 	mayClaim := !known
 	if sale {
-		row, found, wait = m.ClaimPing(&request.hold, name, m.at)
-		mayClaim = known && !want.Sold()
+		row, found, wait = m.ClaimAuction(&request.hold, name, m.at)
+		mayClaim = known && !want.IsSold()
 		if row != want {
 			t.Fatalf("%x is %+v, want %+v", name, row, want)
 		}
 	} else {
-		found, wait = m.ClaimName(&request.hold, name, m.at)
+		found, wait = m.ClaimAuctionName(&request.hold, name, m.at)
 	}
 	if found != known || (wait != nil) != (mayClaim && holder != nil) {
 		t.Fatalf("%x for sale %t: found %t, wait %v; known %t, at work with it %+v", name, sale, found, wait, known, holder)
@@ -89,7 +89,7 @@ func (m *auctionModel) end(t *rapid.T) {
 		m.fact(&event.AuctionHeld{Auction: m.id(), Name: request.name, Keep: keep})
 		m.rows[request.name] = AuctionRow{Name: request.name, Seq: m.seq, Keep: seconds(keep)}
 	}
-	m.Settled(&request.hold)
+	m.ReleaseApplied(&request.hold)
 	delete(m.claims, request.name)
 	request.done = true
 }

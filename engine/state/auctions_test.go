@@ -96,7 +96,7 @@ func TestWhatBecomesOfAnAuction(t *testing.T) {
 					"live": w.State, "replayed": again, "after a snapshot": loaded(t, w.State), "with rows ahead": rowsAhead(t, w),
 				} {
 					row, found := s.Auction(ping, w.at)
-					if row.Lead != step.lead || row.Sold() != (step.lead != nobody) || found == (name == "never heard of") {
+					if row.Lead != step.lead || row.IsSold() != (step.lead != nobody) || found == (name == "never heard of") {
 						t.Fatalf("%s, %s: %+v, found %t, want it sold to %s", step.what, how, row, found, step.lead)
 					}
 				}
@@ -163,19 +163,19 @@ func TestALeadKnowsWhatEndedItsPost(t *testing.T) {
 
 func TestAnAuctionsNameIsGivenOnce(t *testing.T) {
 	w := newWorld()
-	var one, two Hold
-	if found, wait := w.ClaimName(&one, ping, w.at); found || wait != nil {
+	var one, two Reservation
+	if found, wait := w.ClaimAuctionName(&one, ping, w.at); found || wait != nil {
 		t.Fatalf("a new name: found %t, wait %v", found, wait)
 	}
-	found, wait := w.ClaimName(&two, ping, w.at)
+	found, wait := w.ClaimAuctionName(&two, ping, w.at)
 	if found || wait == nil || closed(wait) {
 		t.Fatalf("a name in flight: found %t, wait %v", found, wait)
 	}
-	if row, found, wait := w.ClaimPing(&two, ping, w.at); found || wait != nil {
+	if row, found, wait := w.ClaimAuction(&two, ping, w.at); found || wait != nil {
 		t.Fatalf("an auction in flight is sold: %+v, found %t, wait %v", row, found, wait)
 	}
 	w.fact(held(w.at + day))
-	w.Settled(&one)
+	w.ReleaseApplied(&one)
 	if !closed(wait) {
 		t.Error("the second is not woken")
 	}
@@ -188,10 +188,10 @@ func TestAnAuctionsNameIsGivenOnce(t *testing.T) {
 		{"a second before its end", w.at + day - second, true},
 		{"after its end", w.at + day, false},
 	} {
-		if found, wait := w.ClaimName(&two, ping, test.now); found != test.found || wait != nil {
+		if found, wait := w.ClaimAuctionName(&two, ping, test.now); found != test.found || wait != nil {
 			t.Errorf("%s: found %t, wait %v", test.what, found, wait)
 		}
-		w.ReleaseName(&two)
+		w.ReleaseAuction(&two)
 		if row, found := w.Auction(ping, test.now); found != test.found || (found && row.Seq != w.seq) {
 			t.Errorf("%s: %+v, found %t", test.what, row, found)
 		}
@@ -203,29 +203,29 @@ func TestAnAuctionsNameIsGivenOnce(t *testing.T) {
 
 func TestASoldAuctionIsNotClaimed(t *testing.T) {
 	w := newWorld()
-	var one, two Hold
+	var one, two Reservation
 	w.fact(held(w.at + day))
-	row, found, wait := w.ClaimPing(&one, ping, w.at)
+	row, found, wait := w.ClaimAuction(&one, ping, w.at)
 	if !found || wait != nil || row != (AuctionRow{Name: ping, Seq: w.seq, Keep: seconds(w.at + day)}) {
 		t.Fatalf("an auction that is there: %+v, found %t, wait %v", row, found, wait)
 	}
-	_, found, wait = w.ClaimPing(&two, ping, w.at)
+	_, found, wait = w.ClaimAuction(&two, ping, w.at)
 	if !found || wait == nil || closed(wait) {
 		t.Fatalf("with another at work: found %t, wait %v", found, wait)
 	}
 	w.fact(decided(atItsBid(red), way, 0))
-	w.Settled(&one)
+	w.ReleaseApplied(&one)
 	if !closed(wait) {
 		t.Error("the second is not woken")
 	}
-	row, found, wait = w.ClaimPing(&two, ping, w.at)
-	if !found || !row.Sold() || row.Lead != history || wait != nil {
+	row, found, wait = w.ClaimAuction(&two, ping, w.at)
+	if !found || !row.IsSold() || row.Lead != history || wait != nil {
 		t.Fatalf("a sold one: %+v, found %t, wait %v", row, found, wait)
 	}
 	if w.Reservations() != 0 {
 		t.Errorf("%d reservations, a sold auction was claimed", w.Reservations())
 	}
-	if _, found, wait := w.ClaimPing(&two, [16]byte{99}, w.at); found || wait != nil {
+	if _, found, wait := w.ClaimAuction(&two, [16]byte{99}, w.at); found || wait != nil {
 		t.Errorf("one that never was: found %t, wait %v", found, wait)
 	}
 	w.Release(&two)
@@ -234,14 +234,14 @@ func TestASoldAuctionIsNotClaimed(t *testing.T) {
 
 func TestARequestIsAtWorkWithOneAuction(t *testing.T) {
 	w := newWorld()
-	var h Hold
-	w.ClaimName(&h, ping, w.at)
+	var h Reservation
+	w.ClaimAuctionName(&h, ping, w.at)
 	defer func() {
 		if recover() == nil {
 			t.Error("a hold has claimed two auctions, and would release one")
 		}
 	}()
-	w.ClaimName(&h, [16]byte{8}, w.at)
+	w.ClaimAuctionName(&h, [16]byte{8}, w.at)
 }
 
 // 64 posts at one bid: one at a time is at work with it, a refusal hands it on,
@@ -261,14 +261,14 @@ func TestOf64PostsAtOneBidOneSells(t *testing.T) {
 		for g := range 64 {
 			all.Go(func() {
 				lead := market.LeadID{byte(g), 1}
-				var h Hold
+				var h Reservation
 				for {
-					row, found, wait := w.ClaimPing(&h, ping, w.at)
+					row, found, wait := w.ClaimAuction(&h, ping, w.at)
 					if wait != nil {
 						<-wait
 						continue
 					}
-					if !found || row.Sold() {
+					if !found || row.IsSold() {
 						late.Add(1)
 						return
 					}
@@ -284,7 +284,7 @@ func TestOf64PostsAtOneBidOneSells(t *testing.T) {
 					return
 				}
 				commit(of(lead, decided(atItsBid(red), way, 0)))
-				w.Settled(&h)
+				w.ReleaseApplied(&h)
 				outcome := settled(event.SettledRefused, atItsBid(red))
 				if delivered.Load() == 0 && g%3 == 1 {
 					outcome = settled(event.SettledDelivered, atItsBid(red))
@@ -295,7 +295,7 @@ func TestOf64PostsAtOneBidOneSells(t *testing.T) {
 		}
 		all.Wait()
 		row, _ := w.Auction(ping, w.at)
-		if delivered.Load() != 1 || !row.Sold() || w.Reservations() != 0 {
+		if delivered.Load() != 1 || !row.IsSold() || w.Reservations() != 0 {
 			t.Errorf("delivered %d times, %d came late, sold to %s, %d reservations", delivered.Load(), late.Load(), row.Lead, w.Reservations())
 		}
 	})
@@ -318,28 +318,28 @@ func TestAKeyTellsALeadFromAnAuction(t *testing.T) {
 		for _, test := range []struct {
 			what string
 			key  [16]byte
-			want Keyed
+			want KeyClaim
 		}{
-			{"a lead's", ofLead, Keyed{Lead: history, Seq: leadSeq, Same: true}},
-			{"an auction's", ofAuction, Keyed{Seq: auctionSeq, Same: true}},
+			{"a lead's", ofLead, KeyClaim{Lead: history, Seq: leadSeq, SameBody: true}},
+			{"an auction's", ofAuction, KeyClaim{Seq: auctionSeq, SameBody: true}},
 		} {
-			var h Hold
-			if got := s.ClaimKey(&h, test.key, 5, w.at); got != test.want || !got.Used() {
+			var h Reservation
+			if got := s.ClaimKey(&h, test.key, 5, w.at); got != test.want || !got.IsUsed() {
 				t.Errorf("%s, %s key: %+v, want %+v", how, test.what, got, test.want)
 			}
 		}
 	}
-	if s := w.State; s.Auctions() != 0 {
-		t.Errorf("%d auctions, and none has a name", s.Auctions())
+	if s := w.State; s.AuctionCount() != 0 {
+		t.Errorf("%d auctions, and none has a name", s.AuctionCount())
 	}
 	// The lead leaves memory before its key does.
 	w.at += 2 * day
 	w.fact(of(market.LeadID{9, 15: 3}, decided(event.Sale{}, event.Post{}, market.ReasonNoBuyer)))
-	var h Hold
-	if got := w.ClaimKey(&h, ofLead, 5, w.at); got != (Keyed{Lead: history, Same: true}) || !got.Used() {
+	var h Reservation
+	if got := w.ClaimKey(&h, ofLead, 5, w.at); got != (KeyClaim{Lead: history, SameBody: true}) || !got.IsUsed() {
 		t.Errorf("a forgotten lead's key: %+v", got)
 	}
-	if got := w.ClaimKey(&h, [16]byte{3}, 5, w.at); got.Used() {
+	if got := w.ClaimKey(&h, [16]byte{3}, 5, w.at); got.IsUsed() {
 		t.Errorf("a new key: %+v", got)
 	}
 	w.Release(&h)
@@ -353,15 +353,15 @@ func TestAuctionsLeaveMemoryInTheirTime(t *testing.T) {
 	for n := range 100 {
 		hold(n, 0)
 	}
-	if w.Auctions() != 100 {
-		t.Fatalf("%d auctions of 100", w.Auctions())
+	if w.AuctionCount() != 100 {
+		t.Fatalf("%d auctions of 100", w.AuctionCount())
 	}
 	w.at += 2 * day
 	for n := range 100 {
 		hold(n, 1)
 	}
-	if w.Auctions() > 101 {
-		t.Errorf("%d auctions, 100 of 200 have left", w.Auctions())
+	if w.AuctionCount() > 101 {
+		t.Errorf("%d auctions, 100 of 200 have left", w.AuctionCount())
 	}
 }
 

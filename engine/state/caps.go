@@ -9,43 +9,42 @@ import (
 	"pingpost/engine/market"
 )
 
-// Room is what an attempt to reserve finds.
-type Room uint8
+// ReserveResult is the result of an attempt to reserve.
+type ReserveResult uint8
 
 const (
-	RoomTaken   Room = 1 // reserved
-	RoomFull    Room = 2 // by facts alone there is none: final
-	RoomBlocked Room = 3 // only other requests' reservations stand in the way: wait, then ask again
+	Reserved  ReserveResult = 1
+	Full      ReserveResult = 2 // the applied events alone leave no capacity: final
+	Contended ReserveResult = 3 // only other requests' reservations are in the way: wait, then retry
 )
 
-// A capCell counts one cap in its present window.
+// capCell counts one cap in its current window.
 //
-// What is applied (window, used) changes by facts alone. What is reserved
-// belongs to requests in flight and to the window they decided in (heldWindow).
-// For a decision at window w both are read as zero where they are of an earlier
-// window, and where either is of a later one, the decision joins that: clocks
-// disagree and requests are slow, but the cell's windows never go back. A fact
-// or a reservation of a window that has passed is let go: nobody will ask for
-// that window again. Room is promised only while
-// used + reserved + amount <= limit, and every promise is either applied or
-// released, so no limit is exceeded at any concurrency.
+// Events alone change the applied part (window, used). The reserved part belongs to
+// requests in flight and to the window in which they decided (reservedWindow). A decision
+// in window w reads either part as zero if that part is of an earlier window. If either
+// part is of a later window, the decision joins that window: clocks differ and requests
+// are slow, but a cell's windows never go back. An event or a release of a past window is
+// dropped, because no request asks for that window again. A reservation succeeds only
+// while used + reserved + amount <= limit, and every reservation is either applied or
+// released. So no concurrency exceeds a limit.
 type capCell struct {
-	mu         sync.Mutex
-	window     int64 // start of the window that used counts, Unix nanoseconds
-	used       int64
-	heldWindow int64
-	reserved   int64
-	changed    chan struct{} // closed at the next change; nil while nobody waits
+	mu             sync.Mutex
+	window         int64 // start of the window that used counts, Unix nanoseconds
+	used           int64
+	reservedWindow int64
+	reserved       int64
+	changed        chan struct{} // closed at the next change; nil: no request waits
 
 	start, end int64 // of the window that was computed last
 
-	// Those who asked whether the cap is full keep the answer until used rises
-	// above shuts or falls to opens: the nearest of all their thresholds.
-	shuts, opens int64
+	// Callers cache the answer of isFull until used rises above fullAbove or falls to
+	// freeAt, the nearest of all their thresholds.
+	fullAbove, freeAt int64
 }
 
-// caps holds the cells by the cap's Ref. The slice only grows, beyond the end
-// that those who have it already know of.
+// caps holds the cells by the cap's Ref. The slice only grows, beyond the length that
+// concurrent readers know.
 type caps struct {
 	cells  atomic.Pointer[[]*capCell]
 	keysMu sync.RWMutex
@@ -55,12 +54,12 @@ type caps struct {
 func (c *caps) cell(ref market.Ref) *capCell {
 	cells := c.cells.Load()
 	if cells == nil || int(ref) >= len(*cells) || ref == 0 {
-		panic("BUG: a cap that no catalog has numbered")
+		panic("BUG: no catalog has numbered this cap")
 	}
 	return (*cells)[ref]
 }
 
-// add gives the cap named key the next number, which must be ref.
+// add appends the cell of the cap named key. ref must be the next number.
 func (c *caps) add(ref market.Ref, key market.CapKey) {
 	c.keysMu.Lock()
 	defer c.keysMu.Unlock()
@@ -75,19 +74,19 @@ func (c *caps) add(ref market.Ref, key market.CapKey) {
 	if int(ref) != len(cells) {
 		panic("BUG: caps are numbered one after the other")
 	}
-	grown := append(cells, &capCell{shuts: math.MaxInt64, opens: math.MinInt64})
+	grown := append(cells, &capCell{fullAbove: math.MaxInt64, freeAt: math.MinInt64})
 	c.keys = append(c.keys, key)
 	c.cells.Store(&grown)
 }
 
-// reserve asks for amount in the window that now lies in. What of it the fact
-// gives back itself (credit, in its own window) needs no room. It returns what
-// it reserved and the window's start; where it is blocked, the channel to wait
-// on, made before anyone can end what blocks it.
-func (c *capCell) reserve(limit *market.Cap, amount int64, credit event.Charge, now int64) (room Room, held event.Charge, wait <-chan struct{}) {
+// reserve reserves amount in the window at now. credit is the amount that the same event
+// gives back in its own window; it needs no capacity. reserve returns its reservation with
+// the window's start. If the result is Contended, it returns the channel to wait on,
+// created before any blocking reservation can end.
+func (c *capCell) reserve(limit *market.Cap, amount int64, credit event.Charge, now int64) (result ReserveResult, held event.Charge, wait <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	window := max(c.windowAt(limit, now), c.window, c.heldWindow)
+	window := max(c.windowAt(limit, now), c.window, c.reservedWindow)
 	if credit.Window == window {
 		amount -= credit.Amount
 	}
@@ -95,22 +94,23 @@ func (c *capCell) reserve(limit *market.Cap, amount int64, credit event.Charge, 
 	if c.window == window {
 		used = c.used
 	}
-	if c.heldWindow == window {
+	if c.reservedWindow == window {
 		reserved = c.reserved
 	}
 	switch {
 	case used+amount > limit.Limit:
-		return RoomFull, held, nil
+		return Full, held, nil
 	case used+reserved+amount > limit.Limit:
-		return RoomBlocked, held, c.waitLocked()
+		return Contended, held, c.waitLocked()
 	}
 	held = event.Charge{Cap: limit.Ref, Window: window, Amount: max(0, amount)}
-	c.heldWindow, c.reserved = window, reserved+held.Amount
-	return RoomTaken, held, nil
+	c.reservedWindow, c.reserved = window, reserved+held.Amount
+	return Reserved, held, nil
 }
 
-// full tells whether facts alone leave no room for amount at now.
-func (c *capCell) full(limit *market.Cap, amount, now int64) (full bool, until int64) {
+// isFull reports whether the applied events alone leave less than amount at now, and until
+// when the window lasts.
+func (c *capCell) isFull(limit *market.Cap, amount, now int64) (full bool, until int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	window := c.windowAt(limit, now)
@@ -120,15 +120,15 @@ func (c *capCell) full(limit *market.Cap, amount, now int64) (full bool, until i
 	}
 	threshold := limit.Limit - amount
 	if used > threshold {
-		c.opens = max(c.opens, threshold)
+		c.freeAt = max(c.freeAt, threshold)
 		return true, c.end
 	}
-	c.shuts = min(c.shuts, threshold)
+	c.fullAbove = min(c.fullAbove, threshold)
 	return false, c.end
 }
 
-// windowAt is the start of the window at now; computing one reads the zone's
-// rules, so the last is kept.
+// windowAt returns the start of the window at now. It keeps the last window, because
+// computing one reads the zone's rules.
 func (c *capCell) windowAt(limit *market.Cap, now int64) int64 {
 	if now < c.start || now >= c.end {
 		c.start, c.end = limit.Period.Window(now, limit.Zone)
@@ -136,10 +136,10 @@ func (c *capCell) windowAt(limit *market.Cap, now int64) int64 {
 	return c.start
 }
 
-// release gives a reservation up, or ends one whose fact is applied.
+// release ends a reservation, applied or given up.
 func (c *capCell) release(window, amount int64) {
 	c.mu.Lock()
-	if c.heldWindow == window {
+	if c.reservedWindow == window {
 		c.reserved -= amount
 		if c.reserved < 0 {
 			panic("BUG: a cap's reservation was released twice")
@@ -149,8 +149,8 @@ func (c *capCell) release(window, amount int64) {
 	c.mu.Unlock()
 }
 
-// charge applies a fact; a negative amount gives back. It tells whether an
-// answer of full no longer stands.
+// charge applies an event's amount; a negative amount gives back. It reports whether an
+// answer of isFull is no longer valid.
 func (c *capCell) charge(window, amount int64) (crossed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,8 +160,8 @@ func (c *capCell) charge(window, amount int64) (crossed bool) {
 	case window > c.window && amount > 0:
 		c.window, c.used = window, amount
 	}
-	if c.used > c.shuts || c.used <= c.opens {
-		c.shuts, c.opens = math.MaxInt64, math.MinInt64
+	if c.used > c.fullAbove || c.used <= c.freeAt {
+		c.fullAbove, c.freeAt = math.MaxInt64, math.MinInt64
 		crossed = true
 	}
 	c.wakeLocked()
@@ -186,24 +186,24 @@ func (c *capCell) waitLocked() <-chan struct{} {
 // charge applies a sale's charges.
 func (c *caps) charge(charges []event.Charge) (crossed bool) { return c.swap(nil, charges) }
 
-// swap gives back what one sale took and takes what the next one takes. Where
-// both charge one window of one cap that is a single change: in between, the
-// room would be free for anyone, though it was never given up.
+// swap gives back one sale's charges and takes the next sale's. If both charge one window
+// of one cap, it makes a single change. Otherwise another request could take the capacity
+// in between, though the lead never gave it up.
 func (c *caps) swap(back, take []event.Charge) (crossed bool) {
 	for i := range take {
-		amount := take[i].Amount - chargeOf(back, &take[i]).Amount
+		amount := take[i].Amount - findCharge(back, &take[i]).Amount
 		crossed = c.cell(take[i].Cap).charge(take[i].Window, amount) || crossed
 	}
 	for i := range back {
-		if chargeOf(take, &back[i]).Cap == 0 {
+		if findCharge(take, &back[i]).Cap == 0 {
 			crossed = c.cell(back[i].Cap).charge(back[i].Window, -back[i].Amount) || crossed
 		}
 	}
 	return crossed
 }
 
-// chargeOf finds the charge of the same window of the same cap.
-func chargeOf(charges []event.Charge, like *event.Charge) event.Charge {
+// findCharge returns the charge of the same window of the same cap, or a zero Charge.
+func findCharge(charges []event.Charge, like *event.Charge) event.Charge {
 	for _, charge := range charges {
 		if charge.Cap == like.Cap && charge.Window == like.Window {
 			return charge
@@ -227,4 +227,26 @@ func (c *caps) digest() (sum uint64) {
 			word(uint64(cell.window)).word(uint64(cell.used)).sum()
 	}
 	return sum
+}
+
+// CapUsage is the used part of a cap, in the window in which a decision would count.
+type CapUsage struct {
+	Used, Reserved int64 // by applied events
+	From, Until    int64 // Unix nanoseconds, the end exclusive
+}
+
+// CapUsage returns a cap's usage at now.
+func (s *State) CapUsage(limit *market.Cap, now int64) (c CapUsage) {
+	cell := s.caps.cell(limit.Ref)
+	cell.mu.Lock()
+	defer cell.mu.Unlock()
+	window := max(cell.windowAt(limit, now), cell.window, cell.reservedWindow)
+	c.From, c.Until = limit.Period.Window(window, limit.Zone)
+	if cell.window == window {
+		c.Used = cell.used
+	}
+	if cell.reservedWindow == window {
+		c.Reserved = cell.reserved
+	}
+	return c
 }

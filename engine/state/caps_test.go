@@ -8,6 +8,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
 )
 
 // capModel is a cap by its definition: what was sold and what is out, by window.
@@ -27,12 +28,12 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
 		unit := market.Unit(rapid.IntRange(1, 2).Draw(t, "unit"))
-		limit := &market.Cap{Ref: 2, Unit: unit, Period: market.PeriodHour, Zone: time.UTC, Limit: int64(rapid.IntRange(0, 6).Draw(t, "limit"))}
+		limit := &market.Cap{Ref: 2, Unit: unit, Period: calendar.Hour, Zone: time.UTC, Limit: int64(rapid.IntRange(0, 6).Draw(t, "limit"))}
 		m := capModel{sold: map[int64]int64{}, out: map[int64]int64{}}
-		var holds []*Hold
+		var holds []*Reservation
 		var sales []event.Charge
 		now := monday
-		take := func(from int) *Hold {
+		take := func(from int) *Reservation {
 			h := holds[from]
 			holds = append(holds[:from], holds[from+1:]...)
 			return h
@@ -61,22 +62,22 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 				w.caps.charge(h.Charges())
 				w.Release(h)
 			default:
-				h := new(Hold)
+				h := new(Reservation)
 				price := market.Money(rapid.IntRange(0, 3).Draw(t, "price"))
 				asked := now - int64(rapid.IntRange(0, 1).Draw(t, "late"))*hour/2
 				window, amount := m.windowOf(asked), limit.Amount(price)
-				want := RoomTaken
+				want := Reserved
 				if m.sold[window]+amount > limit.Limit {
-					want = RoomFull
+					want = Full
 				} else if m.sold[window]+m.out[window]+amount > limit.Limit {
-					want = RoomBlocked
+					want = Contended
 				}
-				room, wait := w.TakeCaps(h, []*market.Cap{limit}, price, nil, asked)
-				if room != want || (wait != nil) != (room == RoomBlocked) {
+				room, wait := w.ReserveCaps(h, []*market.Cap{limit}, price, nil, asked)
+				if room != want || (wait != nil) != (room == Contended) {
 					t.Fatalf("room %d (wait %t), want %d: limit %d, sold %d, out %d, amount %d",
 						room, wait != nil, want, limit.Limit, m.sold[window], m.out[window], amount)
 				}
-				if room == RoomTaken {
+				if room == Reserved {
 					if charge := h.Charges()[0]; charge != (event.Charge{Cap: 2, Window: window, Amount: amount}) {
 						t.Fatalf("charged %+v, want window %d and amount %d", charge, window, amount)
 					}
@@ -95,32 +96,32 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 // A request from before the hour struck asks beside those from after it.
 func TestASlowRequestJoinsTheWindowOfOthers(t *testing.T) {
 	w := newWorld()
-	limits := []*market.Cap{{Ref: 2, Unit: market.UnitCount, Period: market.PeriodHour, Zone: time.UTC, Limit: 1}}
+	limits := []*market.Cap{{Ref: 2, Unit: market.UnitCount, Period: calendar.Hour, Zone: time.UTC, Limit: 1}}
 	before, after := monday+hour-1, monday+hour
-	var first, slow, third Hold
-	if room, _ := w.TakeCaps(&first, limits, 0, nil, after); room != RoomTaken {
+	var first, slow, third Reservation
+	if room, _ := w.ReserveCaps(&first, limits, 0, nil, after); room != Reserved {
 		t.Fatal("no room in an empty cap")
 	}
-	if room, _ := w.TakeCaps(&slow, limits, 0, nil, before); room != RoomBlocked {
+	if room, _ := w.ReserveCaps(&slow, limits, 0, nil, before); room != Contended {
 		t.Errorf("a slow request got %d, and the only place is taken", room)
 	}
-	if room, _ := w.TakeCaps(&third, limits, 0, nil, after); room != RoomBlocked {
+	if room, _ := w.ReserveCaps(&third, limits, 0, nil, after); room != Contended {
 		t.Errorf("after a slow request another got %d, and the only place is taken", room)
 	}
 }
 
 func TestAChargeOfAClosedWindowGoesToNone(t *testing.T) {
 	w := newWorld()
-	limit := &market.Cap{Ref: 2, Unit: market.UnitCount, Period: market.PeriodHour, Zone: time.UTC, Limit: 2}
+	limit := &market.Cap{Ref: 2, Unit: market.UnitCount, Period: calendar.Hour, Zone: time.UTC, Limit: 2}
 	charge := func(window, amount int64) {
 		w.caps.charge([]event.Charge{{Cap: 2, Window: window, Amount: amount}})
 	}
 	used := func(now int64) int64 {
 		for room := int64(0); ; room++ {
-			if full, _ := w.caps.cell(2).full(limit, limit.Limit-room+1, now); !full {
+			if full, _ := w.caps.cell(2).isFull(limit, limit.Limit-room+1, now); !full {
 				t.Fatal("a cap that is never full")
 			}
-			if full, _ := w.caps.cell(2).full(limit, limit.Limit-room, now); !full {
+			if full, _ := w.caps.cell(2).isFull(limit, limit.Limit-room, now); !full {
 				return room
 			}
 		}
@@ -144,7 +145,7 @@ func TestAChargeOfAClosedWindowGoesToNone(t *testing.T) {
 
 func TestALimitThatChangesKeepsTheCount(t *testing.T) {
 	w := newWorld()
-	limit := &market.Cap{Ref: 1, Unit: market.UnitCount, Period: market.PeriodDay, Zone: time.UTC, Limit: 5}
+	limit := &market.Cap{Ref: 1, Unit: market.UnitCount, Period: calendar.Day, Zone: time.UTC, Limit: 5}
 	for range 4 {
 		w.caps.charge([]event.Charge{{Cap: 1, Window: monday, Amount: 1}})
 	}
@@ -153,7 +154,7 @@ func TestALimitThatChangesKeepsTheCount(t *testing.T) {
 		full  bool
 	}{{5, false}, {4, true}, {1, true}, {0, true}, {6, false}} {
 		limit.Limit = test.limit
-		if full, until := w.CapFull(limit, 0, monday+hour); full != test.full || until != monday+day {
+		if full, until := w.IsCapFull(limit, 0, monday+hour); full != test.full || until != monday+day {
 			t.Errorf("limit %d, 4 sold: full %t until %d", test.limit, full, until)
 		}
 	}
@@ -162,16 +163,16 @@ func TestALimitThatChangesKeepsTheCount(t *testing.T) {
 func TestCapsAreTakenAllOrNone(t *testing.T) {
 	w := newWorld()
 	of := func(ref market.Ref, limit int64) *market.Cap {
-		return &market.Cap{Ref: ref, Unit: market.UnitCount, Period: market.PeriodDay, Zone: time.UTC, Limit: limit}
+		return &market.Cap{Ref: ref, Unit: market.UnitCount, Period: calendar.Day, Zone: time.UTC, Limit: limit}
 	}
-	var h Hold
-	if room, wait := w.TakeCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 0)}, 0, nil, monday); room != RoomFull || wait != nil {
+	var h Reservation
+	if room, wait := w.ReserveCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 0)}, 0, nil, monday); room != Full || wait != nil {
 		t.Errorf("room %d with a cap of nothing", room)
 	}
 	if len(h.Charges()) != 0 || w.Reservations() != 0 {
 		t.Errorf("%d charges held after a refusal, %d reservations", len(h.Charges()), w.Reservations())
 	}
-	if room, _ := w.TakeCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 1)}, 0, nil, monday); room != RoomTaken || len(h.Charges()) != 3 {
+	if room, _ := w.ReserveCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 1)}, 0, nil, monday); room != Reserved || len(h.Charges()) != 3 {
 		t.Errorf("room %d, charges %v", room, h.Charges())
 	}
 	w.Release(&h)
@@ -189,9 +190,9 @@ func TestCapsThatNoCatalogNumberedAreABug(t *testing.T) {
 		"a double release":   func(w *world) { w.caps.cell(1).release(0, 1) },
 		"a name's gap":       func(w *world) { w.names.add(event.NameBuyer, 99, "x") },
 		"funds let go twice": func(w *world) { w.accounts.release(1, 1) },
-		"a claim let go":     func(w *world) { w.dropKey([16]byte{1}) },
-		"a fact left out":    func(w *world) { w.Apply(w.seq+2, w.at, &event.DoorSet{}) },
-		"a fact again":       func(w *world) { w.Apply(w.seq, w.at, &event.DoorSet{}) },
+		"a claim let go":     func(w *world) { w.releaseKey([16]byte{1}) },
+		"a fact left out":    func(w *world) { w.Apply(w.seq+2, w.at, &event.PauseSet{}) },
+		"a fact again":       func(w *world) { w.Apply(w.seq, w.at, &event.PauseSet{}) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			defer func() {

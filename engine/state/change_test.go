@@ -8,7 +8,7 @@ import (
 )
 
 // november is the month in which these leads were sold.
-var november = market.MonthOf(monday)
+var november = market.StartOfMonth(monday)
 
 // reported is what became of the one lead that these tests are about.
 func reported(result event.ChangeResult, to market.Status, back event.Return) *event.StatusChanged {
@@ -20,7 +20,7 @@ func reported(result event.ChangeResult, to market.Status, back event.Return) *e
 // decision is the operator's word on a return that waited.
 func decision(result event.ChangeResult, back event.Return) *event.StatusChanged {
 	fact := reported(result, market.StatusReturned, back)
-	fact.Changes[0].Waited = true
+	fact.Changes[0].WasPending = true
 	return fact
 }
 
@@ -40,7 +40,7 @@ func (w *world) after() after {
 	lead, _ := w.Lead(history)
 	balance, _ := w.Balance(1)
 	got := after{status: lead.Status, back: lead.Return(), balance: balance / dollar, used: w.caps.cell(3).used}
-	got.sold, got.returned = w.Month(1, 1, november)
+	got.sold, got.returned = w.MonthlySales(1, 1, november)
 	return got
 }
 
@@ -55,12 +55,12 @@ func TestReportsOfALead(t *testing.T) {
 			{reported(event.ChangeDone, market.StatusContacted, event.Return{}), after{market.StatusContacted, 0, 488, 1, 1, 0}},
 			{reported(event.ChangeNone, market.StatusContacted, event.Return{}), after{market.StatusContacted, 0, 488, 1, 1, 0}},
 			{reported(event.ChangeDone, market.StatusQualified, event.Return{}), after{market.StatusQualified, 0, 488, 1, 1, 0}},
-			{reported(event.ChangeNotNow, market.StatusContacted, event.Return{}), after{market.StatusQualified, 0, 488, 1, 1, 0}},
+			{reported(event.ChangeNotAllowed, market.StatusContacted, event.Return{}), after{market.StatusQualified, 0, 488, 1, 1, 0}},
 			{reported(event.ChangeDone, market.StatusSold, event.Return{}), after{market.StatusSold, 0, 488, 1, 1, 0}},
 		},
 		"what was refused changes nothing": {
 			{reported(event.ChangeUnknown, market.StatusReturned, whole), start},
-			{reported(event.ChangeNotNow, market.StatusReturned, whole), start},
+			{reported(event.ChangeNotAllowed, market.StatusReturned, whole), start},
 			{reported(event.ChangeInvalid, market.StatusReturned, whole), start},
 			{reported(event.ChangeNone, market.StatusReturned, whole), start},
 		},
@@ -75,11 +75,11 @@ func TestReportsOfALead(t *testing.T) {
 		},
 		"the operator takes it back": {
 			{reported(event.ChangeDone, market.StatusSold, event.Return{}), after{market.StatusSold, 0, 488, 1, 1, 0}},
-			{reported(event.ChangeWaits, market.StatusReturned, month), after{market.StatusSold, market.ReturnWaits, 488, 1, 1, 1}},
+			{reported(event.ChangePending, market.StatusReturned, month), after{market.StatusSold, market.ReturnPending, 488, 1, 1, 1}},
 			{decision(event.ChangeDone, whole), after{market.StatusReturned, market.ReturnApproved, 500, 0, 1, 1}},
 		},
 		"the operator refuses": {
-			{reported(event.ChangeWaits, market.StatusReturned, month), after{market.StatusAccepted, market.ReturnWaits, 488, 1, 1, 1}},
+			{reported(event.ChangePending, market.StatusReturned, month), after{market.StatusAccepted, market.ReturnPending, 488, 1, 1, 1}},
 			{decision(event.ChangeRefused, month), after{market.StatusAccepted, market.ReturnRefused, 488, 1, 1, 0}},
 			{reported(event.ChangeDone, market.StatusContacted, event.Return{}), after{market.StatusContacted, market.ReturnRefused, 488, 1, 1, 0}},
 		},
@@ -137,9 +137,9 @@ func TestAReportAnswersItsKey(t *testing.T) {
 	again := New()
 	replay(again, w.log, w.seq)
 	for print, same := range map[uint64]bool{9: true, 8: false} {
-		var h Hold
+		var h Reservation
 		got := again.ClaimKey(&h, [16]byte{5}, print, monday)
-		if got.Seq != w.seq || !got.Lead.IsZero() || got.Same != same || !got.Used() {
+		if got.Seq != w.seq || !got.Lead.IsZero() || got.SameBody != same || !got.IsUsed() {
 			t.Errorf("body %d: %+v", print, got)
 		}
 	}
@@ -148,7 +148,7 @@ func TestAReportAnswersItsKey(t *testing.T) {
 // Months count what buyers have, when the lead was decided, and not before they
 // have it.
 func TestMonthsCountWhatBuyersHave(t *testing.T) {
-	december := market.MonthOf(november + 32*day)
+	december := market.StartOfMonth(november + 32*day)
 	delivered := settled(event.SettledDelivered, red)
 	delivered.Decided = monday
 	for name, test := range map[string]struct {
@@ -173,10 +173,10 @@ func TestMonthsCountWhatBuyersHave(t *testing.T) {
 			}
 		}
 		for buyer := market.Ref(1); buyer <= 2; buyer++ {
-			if sold, _ := w.Month(1, buyer, november); sold != test.want[buyer] {
+			if sold, _ := w.MonthlySales(1, buyer, november); sold != test.want[buyer] {
 				t.Errorf("%s: buyer %d got %d leads in the month", name, buyer, sold)
 			}
-			if sold, _ := w.Month(1, buyer, december); sold != 0 {
+			if sold, _ := w.MonthlySales(1, buyer, december); sold != 0 {
 				t.Errorf("%s: buyer %d got %d leads in the month after", name, buyer, sold)
 			}
 		}
@@ -190,7 +190,7 @@ func TestASettlementWithoutATimeCountsInItsOwnMonth(t *testing.T) {
 	w.fact(decided(red, way, 0))
 	w.at += 40 * day
 	w.fact(settled(event.SettledConfirmed, red))
-	if sold, _ := w.Month(1, 1, market.MonthOf(w.at)); sold != 1 {
+	if sold, _ := w.MonthlySales(1, 1, market.StartOfMonth(w.at)); sold != 1 {
 		t.Errorf("%d leads in that month", sold)
 	}
 }
@@ -205,7 +205,7 @@ func TestMonthsOfLongAgoAreForgotten(t *testing.T) {
 		t.Errorf("%d months are kept", n)
 	}
 	sell(monday) // of a settlement that took five years
-	if sold, _ := w.Month(1, 1, november); sold != 1 {
+	if sold, _ := w.MonthlySales(1, 1, november); sold != 1 {
 		t.Errorf("%d leads", sold)
 	}
 }

@@ -1,42 +1,41 @@
 package state
 
-// claims are the keys of one shard that requests in flight have reserved. A
-// claim has one owner; others wait for its end. The channel is made by the
-// first that waits, so an undisputed claim costs no more than its place here.
-// Guarded by the shard's lock.
+// claims are the keys of one shard that requests in flight have claimed. A claim has one
+// owner; other requests wait for its release. The first waiter makes the channel, so an
+// undisputed claim costs only its element here. The shard's lock guards it.
 //
-// A list and not a map: leads in flight are spread over all shards by hashes
-// that nobody can choose, so there are hardly ever two here, and ten thousand
-// connections make a few dozen. A map costs every lead three cache misses more.
+// It is a list and not a map: keyed hashes spread the leads in flight over all shards, so
+// a list rarely has two elements. Ten thousand connections make a few dozen. A map costs
+// every lead three cache misses more.
 type claims []claim
 
 type claim struct {
-	key   [16]byte
-	ended chan struct{} // nil while nobody waits
+	key      [16]byte
+	released chan struct{} // nil: no request waits
 }
 
-// take claims key, or returns the channel that is closed when the present
-// claim ends.
-func (c *claims) take(key [16]byte) (wait <-chan struct{}, taken bool) {
+// claim claims the key, or returns the channel that closes when the present claim is
+// released.
+func (c *claims) claim(key [16]byte) (wait <-chan struct{}, taken bool) {
 	i := c.find(&key)
 	if i < 0 {
 		*c = append(*c, claim{key: key})
 		return nil, true
 	}
 	held := &(*c)[i]
-	if held.ended == nil {
-		held.ended = make(chan struct{})
+	if held.released == nil {
+		held.released = make(chan struct{})
 	}
-	return held.ended, false
+	return held.released, false
 }
 
-// drop ends the claim on key and wakes those that wait for it.
-func (c *claims) drop(key [16]byte) {
+// release ends the claim on the key and wakes the waiting requests.
+func (c *claims) release(key [16]byte) {
 	i := c.find(&key)
 	if i < 0 {
-		panic("BUG: a claim was dropped that nobody holds")
+		panic("BUG: release of a key that is not claimed")
 	}
-	if ended := (*c)[i].ended; ended != nil {
+	if ended := (*c)[i].released; ended != nil {
 		close(ended)
 	}
 	last := len(*c) - 1

@@ -38,22 +38,22 @@ func TestADuplicateIsOneOfAnAcceptedLead(t *testing.T) {
 		what string
 		keys []market.DupKey
 		now  int64
-		room Room
+		room ReserveResult
 	}{
-		{"nothing to know it by", nil, w.at, RoomTaken},
-		{"another person", []market.DupKey{other}, w.at, RoomTaken},
-		{"the same phone", []market.DupKey{other, phone}, w.at, RoomFull},
-		{"the same mail, a second before the window ends", []market.DupKey{mail}, w.at + 30*day - second, RoomFull},
-		{"the same mail when the window has ended", []market.DupKey{mail, other}, w.at + 30*day, RoomTaken},
-		{"one value in both fields", []market.DupKey{other, other}, w.at, RoomTaken},
+		{"nothing to know it by", nil, w.at, Reserved},
+		{"another person", []market.DupKey{other}, w.at, Reserved},
+		{"the same phone", []market.DupKey{other, phone}, w.at, Full},
+		{"the same mail, a second before the window ends", []market.DupKey{mail}, w.at + 30*day - second, Full},
+		{"the same mail when the window has ended", []market.DupKey{mail, other}, w.at + 30*day, Reserved},
+		{"one value in both fields", []market.DupKey{other, other}, w.at, Reserved},
 	}
 	for _, test := range tests {
-		var h Hold
-		room, lead, wait := w.ClaimDups(&h, test.keys, test.now)
-		if room != test.room || wait != nil || (room == RoomFull) != (lead == first) {
+		var h Reservation
+		room, lead, wait := w.ClaimDuplicates(&h, test.keys, test.now)
+		if room != test.room || wait != nil || (room == Full) != (lead == first) {
 			t.Errorf("%s: room %d, first %s", test.what, room, lead)
 		}
-		if room == RoomFull && w.Reservations() != 0 {
+		if room == Full && w.Reservations() != 0 {
 			t.Errorf("%s: %d claims are left", test.what, w.Reservations())
 		}
 		w.Release(&h)
@@ -66,13 +66,13 @@ func TestADuplicateIsOneOfAnAcceptedLead(t *testing.T) {
 func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
 	w := newWorld()
 	a, b, c := market.DupKey{1}, market.DupKey{2}, market.DupKey{3}
-	var first, second, third Hold
-	w.ClaimDups(&first, []market.DupKey{b}, w.at)
-	room, _, wait := w.ClaimDups(&second, []market.DupKey{a, b}, w.at)
-	if room != RoomBlocked || closed(wait) {
+	var first, second, third Reservation
+	w.ClaimDuplicates(&first, []market.DupKey{b}, w.at)
+	room, _, wait := w.ClaimDuplicates(&second, []market.DupKey{a, b}, w.at)
+	if room != Contended || closed(wait) {
 		t.Fatalf("room %d, woken at once %t", room, closed(wait))
 	}
-	if room, _, _ := w.ClaimDups(&third, []market.DupKey{a, c}, w.at); room != RoomTaken {
+	if room, _, _ := w.ClaimDuplicates(&third, []market.DupKey{a, c}, w.at); room != Reserved {
 		t.Error("a claim of all or none has kept one")
 	}
 	w.Release(&third)
@@ -83,10 +83,10 @@ func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
 	if !closed(wait) {
 		t.Error("not woken by the end of the claim")
 	}
-	if room, _, _ := w.ClaimDups(&second, []market.DupKey{a, b}, w.at); room != RoomTaken {
+	if room, _, _ := w.ClaimDuplicates(&second, []market.DupKey{a, b}, w.at); room != Reserved {
 		t.Error("after the wait there is no room")
 	}
-	w.ReleaseDups(&second)
+	w.ReleaseDuplicates(&second)
 	if w.Reservations() != 0 {
 		t.Errorf("%d reservations", w.Reservations())
 	}
@@ -95,12 +95,12 @@ func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
 // The claims of a lead that is posted outlive the fact that logged it.
 func TestClaimsMoveToAnotherHold(t *testing.T) {
 	w := newWorld()
-	var h, posting Hold
-	w.ClaimDups(&h, []market.DupKey{{1}, {2}}, w.at)
-	w.TakeTurn(&h, 1, 7, []int32{1})
-	h.MoveDups(&posting)
+	var h, posting Reservation
+	w.ClaimDuplicates(&h, []market.DupKey{{1}, {2}}, w.at)
+	w.ReserveTurn(&h, 1, 7, []int32{1})
+	h.TransferDuplicates(&posting)
 	w.Release(&h)
-	if room, _, _ := w.ClaimDups(&h, []market.DupKey{{2}}, w.at); room != RoomBlocked {
+	if room, _, _ := w.ClaimDuplicates(&h, []market.DupKey{{2}}, w.at); room != Contended {
 		t.Error("the claim ended with the hold that it had left")
 	}
 	w.Release(&posting)
@@ -120,11 +120,11 @@ func TestOnlyItsOwnValuesAreForgotten(t *testing.T) {
 	w.at += 2 * day
 	w.accept(newer, w.at+day, key)
 	w.fact(&event.PostSettled{Lead: older, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Dups: []event.Dup{{Key: key}}}})
-	if room, first, _ := w.ClaimDups(new(Hold), []market.DupKey{key}, w.at); room != RoomFull || first != newer {
+	if room, first, _ := w.ClaimDuplicates(new(Reservation), []market.DupKey{key}, w.at); room != Full || first != newer {
 		t.Errorf("room %d, first %s: the newer lead was forgotten", room, first)
 	}
 	w.fact(&event.PostSettled{Lead: newer, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Dups: []event.Dup{{Key: key}, {Key: market.DupKey{77}}}}})
-	if room, _, _ := w.ClaimDups(new(Hold), []market.DupKey{key}, w.at); room != RoomTaken {
+	if room, _, _ := w.ClaimDuplicates(new(Reservation), []market.DupKey{key}, w.at); room != Reserved {
 		t.Errorf("room %d: a lead that was taken back is remembered", room)
 	}
 }
@@ -132,8 +132,8 @@ func TestOnlyItsOwnValuesAreForgotten(t *testing.T) {
 func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
 	w := newWorld()
 	key, lead := [16]byte{1}, market.LeadID{9}
-	var h, later Hold
-	if keyed := w.ClaimKey(&h, key, 5, w.at); keyed != (Keyed{}) {
+	var h, later Reservation
+	if keyed := w.ClaimKey(&h, key, 5, w.at); keyed != (KeyClaim{}) {
 		t.Fatalf("a new key is %+v", keyed)
 	}
 	keyed := w.ClaimKey(&later, key, 5, w.at)
@@ -149,12 +149,12 @@ func TestAnIdempotencyKeyIsUsedOnce(t *testing.T) {
 		what  string
 		print uint64
 		now   int64
-		want  Keyed
+		want  KeyClaim
 	}{
-		{"the same body", 5, w.at, Keyed{Lead: lead, Seq: w.seq, Same: true}},
-		{"another body", 6, w.at, Keyed{Lead: lead, Seq: w.seq}},
-		{"a second before the end", 5, w.at + day - second, Keyed{Lead: lead, Seq: w.seq, Same: true}},
-		{"after the end", 5, w.at + day, Keyed{}},
+		{"the same body", 5, w.at, KeyClaim{Lead: lead, Seq: w.seq, SameBody: true}},
+		{"another body", 6, w.at, KeyClaim{Lead: lead, Seq: w.seq}},
+		{"a second before the end", 5, w.at + day - second, KeyClaim{Lead: lead, Seq: w.seq, SameBody: true}},
+		{"after the end", 5, w.at + day, KeyClaim{}},
 	} {
 		if got := w.ClaimKey(&later, key, test.print, test.now); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.what, got, test.want)
@@ -176,7 +176,7 @@ func TestOf64RequestsOneWins(t *testing.T) {
 		var all sync.WaitGroup
 		for g := range 64 {
 			all.Go(func() {
-				var h Hold
+				var h Reservation
 				for try := 0; ; try++ {
 					keyed := w.ClaimKey(&h, [16]byte{1}, 5, w.at)
 					if keyed.Wait != nil {
@@ -187,7 +187,7 @@ func TestOf64RequestsOneWins(t *testing.T) {
 						told.Add(1)
 						return
 					}
-					if room, _, _ := w.ClaimDups(&h, []market.DupKey{{1}, {2}}, w.at); room != RoomTaken {
+					if room, _, _ := w.ClaimDuplicates(&h, []market.DupKey{{1}, {2}}, w.at); room != Reserved {
 						t.Errorf("the holder of the key found room %d for its values", room)
 					}
 					if working.Add(1) > 1 {
@@ -227,17 +227,17 @@ func TestClaimsInEveryOrderEnd(t *testing.T) {
 		var all sync.WaitGroup
 		for g := range 64 {
 			all.Go(func() {
-				var h Hold
+				var h Reservation
 				for range 50 {
 					for {
-						room, _, wait := w.ClaimDups(&h, orders[g%len(orders)], w.at)
-						if room == RoomTaken {
+						room, _, wait := w.ClaimDuplicates(&h, orders[g%len(orders)], w.at)
+						if room == Reserved {
 							break
 						}
 						<-wait
 					}
 					time.Sleep(time.Microsecond)
-					w.ReleaseDups(&h)
+					w.ReleaseDuplicates(&h)
 				}
 			})
 		}

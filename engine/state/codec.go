@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// writer appends the primitive forms of the snapshot's sections.
+// writer appends the primitive values of a snapshot's sections.
 type writer struct{ buf []byte }
 
 func (w *writer) uint(v uint64) { w.buf = binary.AppendUvarint(w.buf, v) }
@@ -25,10 +25,10 @@ func (w *writer) string(s string) {
 }
 func (w *writer) bool(b bool) { w.uint(flag(b)) }
 
-var errDamaged = errors.New("it is cut short or damaged; take the snapshot before this one")
+var errDamaged = errors.New("the section is truncated or damaged; use the snapshot before this one")
 
-// reader reads them back. After an error every result is zero and err is set,
-// so a caller checks once.
+// reader reads the values that writer writes. After an error every result is zero and err
+// is set, so the caller checks once.
 type reader struct {
 	buf     []byte
 	err     error
@@ -63,7 +63,7 @@ func (r *reader) fixed() uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-// raw returns the next n bytes; they alias the section.
+// raw returns the next n bytes, which alias the section.
 func (r *reader) raw(n int) []byte {
 	if n < 0 || n > len(r.buf) {
 		r.fail()
@@ -94,7 +94,7 @@ func (r *reader) string() string {
 
 func (r *reader) bool() bool { return r.uint() != 0 }
 
-// count reads a number of elements that take at least one byte each.
+// count reads the number of elements that take at least one byte each.
 func (r *reader) count() int {
 	n := r.uint()
 	if n > uint64(len(r.buf)) {

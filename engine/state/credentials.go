@@ -1,48 +1,52 @@
 package state
 
 import (
+	"maps"
+	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
 
-// Credential is what opens the exchange to someone. Only its hash is known.
+// Credential authenticates a supplier, a buyer or an OAuth client. Memory holds only its
+// hash.
 type Credential struct {
 	Kind   event.CredentialKind
 	Owner  event.NameKind
 	Ref    market.Ref // the owner's number
-	Client string     // the OAuth client that it is a secret of
+	Client string     // the OAuth client whose secret this is
 	Scopes event.Scopes
 	Hash   [32]byte
 	Hint   string
 	At     int64
-	Used   *LastUse // never nil of one that State gives
+	Used   *LastUse // never nil in the results of State
 }
 
-// access keeps credentials by their hash, the secrets that the exchange itself
-// presents, and the doors that operators have shut. All are few and change
-// seldom; readers share the lock.
+// access holds credentials by hash, the secrets that the exchange itself presents, pauses,
+// and list files. All are few and change rarely; readers share the lock.
 type access struct {
 	mu      sync.RWMutex
 	byHash  map[[32]byte]Credential
-	ever    map[firstKey]bool // was there once: a file's first value is spent
-	secrets map[string][]byte // sealed, by name
-	paused  map[doorKey]bool
+	ever    map[firstCredential]bool // credentials that existed once; the first value of a configuration file is then ignored
+	secrets map[string][]byte        // sealed, by name
+	paused  map[pauseKey]bool
 	lists   map[market.Ref]ListFile
 }
 
-// firstKey is what a file gives the first value of: a supplier's API key, the
-// secret of each client, each static token.
-type firstKey struct {
+// firstCredential identifies a credential whose first value a configuration file gives: a
+// supplier's API key, the secret of a client, a static token.
+type firstCredential struct {
 	credential event.CredentialKind
 	owner      event.NameKind
 	ref        market.Ref
-	name       string // the client's, or the token's own hash
+	name       string // the client's name, or the token's hash
 }
 
-func firstOf(e *event.CredentialSet) firstKey {
-	key := firstKey{credential: e.Credential, owner: e.Owner, ref: e.OwnerRef}
+func firstCredentialOf(e *event.CredentialSet) firstCredential {
+	key := firstCredential{credential: e.Credential, owner: e.Owner, ref: e.OwnerRef}
 	switch e.Credential {
 	case event.CredentialOAuthClient:
 		key.name = clone(e.Client)
@@ -52,30 +56,30 @@ func firstOf(e *event.CredentialSet) firstKey {
 	return key
 }
 
-type doorKey struct {
-	door event.NameKind
-	ref  market.Ref
+type pauseKey struct {
+	target event.NameKind
+	ref    market.Ref
 }
 
-// ListFile is what a suppression list holds now: an immutable file.
+// ListFile is the current content of a suppression list: an immutable file.
 type ListFile struct {
 	File    string // hex SHA-256 of the file
 	Source  string // hex SHA-256 of the lines it was made from
 	Entries uint64
 
-	At       int64 // zero where a snapshot of an earlier program did not say
+	At       int64 // zero: loaded from a snapshot of an earlier program
 	By       string
-	Uploaded bool // else they are the first ones, from the list's file
+	Uploaded bool // false: the first content, from the list's configured file
 }
 
 func newAccess() access {
 	return access{
-		byHash: make(map[[32]byte]Credential), ever: make(map[firstKey]bool),
-		secrets: make(map[string][]byte), paused: make(map[doorKey]bool), lists: make(map[market.Ref]ListFile),
+		byHash: make(map[[32]byte]Credential), ever: make(map[firstCredential]bool),
+		secrets: make(map[string][]byte), paused: make(map[pauseKey]bool), lists: make(map[market.Ref]ListFile),
 	}
 }
 
-// Credential finds whose credential has this hash.
+// Credential returns the credential with this hash.
 func (s *State) Credential(hash [32]byte) (Credential, bool) {
 	s.access.mu.RLock()
 	defer s.access.mu.RUnlock()
@@ -83,15 +87,15 @@ func (s *State) Credential(hash [32]byte) (Credential, bool) {
 	return c, ok
 }
 
-// HadCredential tells whether the first value that this fact would give is
-// spent: a supplier had a key once, a client a secret, or there was this token.
+// HadCredential reports whether the credential of the event existed before: the supplier
+// had a key, the client a secret, or the token was known.
 func (s *State) HadCredential(e *event.CredentialSet) bool {
 	s.access.mu.RLock()
 	defer s.access.mu.RUnlock()
-	return s.access.ever[firstOf(e)]
+	return s.access.ever[firstCredentialOf(e)]
 }
 
-// OwnerOfClient finds who has a live secret of an OAuth client.
+// OwnerOfClient returns the owner of a live secret of an OAuth client.
 func (s *State) OwnerOfClient(client string) (owner event.NameKind, ref market.Ref, ok bool) {
 	s.access.mu.RLock()
 	defer s.access.mu.RUnlock()
@@ -117,7 +121,7 @@ func (s *State) CredentialsOf(kind event.CredentialKind, owner event.NameKind, r
 	return own
 }
 
-// Secret is a sealed secret by its name.
+// Secret returns a sealed secret by its name.
 func (s *State) Secret(name string) ([]byte, bool) {
 	s.access.mu.RLock()
 	defer s.access.mu.RUnlock()
@@ -125,16 +129,23 @@ func (s *State) Secret(name string) ([]byte, bool) {
 	return sealed, ok
 }
 
-// Paused tells whether an operator has shut a campaign or a buyer. seen is
-// whether anyone ever said so or not.
+// SecretNames returns the names of all sealed secrets, in order.
+func (s *State) SecretNames() []string {
+	s.access.mu.RLock()
+	defer s.access.mu.RUnlock()
+	return slices.Sorted(maps.Keys(s.access.secrets))
+}
+
+// Paused reports whether an operator has paused a campaign or a buyer. seen reports
+// whether an operator ever set a pause for it.
 func (s *State) Paused(door event.NameKind, ref market.Ref) (paused, seen bool) {
 	s.access.mu.RLock()
 	defer s.access.mu.RUnlock()
-	paused, seen = s.access.paused[doorKey{door, ref}]
+	paused, seen = s.access.paused[pauseKey{door, ref}]
 	return paused, seen
 }
 
-// List is what a suppression list holds now.
+// List returns the current file of a suppression list.
 func (s *State) List(ref market.Ref) (ListFile, bool) {
 	s.access.mu.RLock()
 	defer s.access.mu.RUnlock()
@@ -142,8 +153,8 @@ func (s *State) List(ref market.Ref) (ListFile, bool) {
 	return file, ok
 }
 
-// Opened tells whether the buyer's opening balance was written.
-func (s *State) Opened(buyer market.Ref) bool {
+// HasOpeningBalance reports whether an event has set the buyer's opening balance.
+func (s *State) HasOpeningBalance(buyer market.Ref) bool {
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()
 	acc := s.accounts.byRef[buyer]
@@ -153,12 +164,12 @@ func (s *State) Opened(buyer market.Ref) bool {
 func (a *access) setCredential(e *event.CredentialSet) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.ever[firstOf(e)] = true
+	a.ever[firstCredentialOf(e)] = true
 	if e.Revoked {
 		delete(a.byHash, e.Hash)
 		return
 	}
-	used := a.byHash[e.Hash].Used // said once more
+	used := a.byHash[e.Hash].Used // set again
 	if used == nil {
 		used = new(LastUse)
 	}
@@ -168,7 +179,7 @@ func (a *access) setCredential(e *event.CredentialSet) {
 	}
 }
 
-// setSecret keeps a secret, or forgets one that is set to nothing.
+// setSecret stores a secret, or deletes it if the event has no value.
 func (a *access) setSecret(e *event.SecretSet) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -179,10 +190,10 @@ func (a *access) setSecret(e *event.SecretSet) {
 	a.secrets[clone(e.Name)] = append([]byte(nil), e.Sealed...)
 }
 
-func (a *access) setDoor(e *event.DoorSet) {
+func (a *access) setPause(e *event.PauseSet) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.paused[doorKey{e.Door, e.Ref}] = e.Paused
+	a.paused[pauseKey{e.Target, e.Ref}] = e.Paused
 }
 
 func (a *access) setList(e *event.ListLoaded) {
@@ -206,11 +217,11 @@ func (a *access) digest() (sum uint64) {
 		sum += newDigest(12).bytes([]byte(name)).bytes(sealed).sum()
 	}
 	for key, paused := range a.paused {
-		sum += newDigest(13).word(uint64(key.door)).word(uint64(key.ref)).word(flag(paused)).sum()
+		sum += newDigest(13).word(uint64(key.target)).word(uint64(key.ref)).word(flag(paused)).sum()
 	}
 	for ref, file := range a.lists {
 		sum += newDigest(14).word(uint64(ref)).bytes([]byte(file.File)).bytes([]byte(file.Source)).word(file.Entries).sum()
-		if file.Uploaded { // what earlier programs wrote has the hash that it had
+		if file.Uploaded { // entries of earlier programs keep their hash
 			sum += newDigest(25).word(uint64(ref)).bytes([]byte(file.By)).word(uint64(file.At)).sum()
 		}
 	}
@@ -222,6 +233,54 @@ func (c *Credential) digest() uint64 {
 		bytes([]byte(c.Hint)).word(uint64(c.At)).bytes([]byte(c.Client)).word(uint64(c.Scopes)).sum()
 }
 
-func (k *firstKey) digest() uint64 {
+func (k *firstCredential) digest() uint64 {
 	return newDigest(11).word(uint64(k.credential)).word(uint64(k.owner)).word(uint64(k.ref)).bytes([]byte(k.name)).sum()
+}
+
+// ListFiles returns the names of all current list files. It includes lists that left the
+// configuration: if such a list returns, it continues with its old content.
+func (s *State) ListFiles() []string {
+	s.access.mu.RLock()
+	defer s.access.mu.RUnlock()
+	files := make([]string, 0, len(s.access.lists))
+	for _, list := range s.access.lists {
+		files = append(files, list.File)
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// LastUse is the minute of a credential's last use. It is beside the events, in no
+// snapshot and no hash, and no decision depends on it.
+//
+// The requests of one minute write it once and otherwise only read it. It has a cache line
+// of its own, so that readers share that line without lock or allocation.
+type LastUse struct {
+	minute atomic.Int64 // of Unix time; zero: unknown
+	_      [56]byte
+}
+
+// Record records a use at this time, in Unix nanoseconds. Of two concurrent calls at the
+// turn of a minute, either may win.
+func (u *LastUse) Record(at int64) {
+	if minute := at / int64(time.Minute); minute > u.minute.Load() {
+		u.minute.Store(minute)
+	}
+}
+
+// At returns the beginning of that minute in Unix nanoseconds; zero: no known use.
+func (u *LastUse) At() int64 { return u.minute.Load() * int64(time.Minute) }
+
+// LastUses returns the last use of each live credential that was used, by the credential's
+// hash.
+func (s *State) LastUses() map[[32]byte]int64 {
+	s.access.mu.RLock()
+	defer s.access.mu.RUnlock()
+	uses := make(map[[32]byte]int64)
+	for hash, c := range s.access.byHash {
+		if at := c.Used.At(); at != 0 {
+			uses[hash] = at
+		}
+	}
+	return uses
 }

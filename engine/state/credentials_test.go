@@ -13,7 +13,7 @@ func TestTheDigestSeesAllOfACredential(t *testing.T) {
 		t.Errorf("of a credential it does not see %q", blind)
 	}
 	seen := map[uint64]bool{}
-	for _, key := range []firstKey{{}, {credential: 1}, {owner: 1}, {ref: 1}, {name: "a"}} {
+	for _, key := range []firstCredential{{}, {credential: 1}, {owner: 1}, {ref: 1}, {name: "a"}} {
 		if sum := key.digest(); seen[sum] {
 			t.Errorf("it does not see all of %+v", key)
 		} else {

@@ -2,9 +2,9 @@ package state
 
 import "math/bits"
 
-// digest hashes a sequence of words. It is the same in every process and on
-// every machine: the state's hash is compared across them. It guards against
-// faults, not against malice.
+// digest hashes a sequence of words. It is the same in every process and on every machine,
+// because the state's hash is compared across them. It protects against faults, not
+// against attackers.
 type digest uint64
 
 const (

@@ -45,8 +45,8 @@ func TestALogReplaysToTheStateThatWroteIt(t *testing.T) {
 		}
 		replay(again, w.log, w.seq)
 		sameAsThen(t, "replayed", again, hashes)
-		if again.Founded() != w.Founded() || again.Catalog() != w.Catalog() || again.Leads() != w.Leads() {
-			t.Fatalf("replayed %+v %+v, %d leads", again.Founded(), again.Catalog(), again.Leads())
+		if again.Founded() != w.Founded() || again.Catalog() != w.Catalog() || again.LeadCount() != w.LeadCount() {
+			t.Fatalf("replayed %+v %+v, %d leads", again.Founded(), again.Catalog(), again.LeadCount())
 		}
 	})
 }
@@ -79,9 +79,9 @@ func TestASnapshotAndTheRestOfTheLogAreTheState(t *testing.T) {
 		at := func(most uint64, what string) uint64 { return rapid.Uint64Range(0, most).Draw(t, what) }
 		first := New()
 		replay(first, w.log, at(w.seq, "position"))
-		var busy Hold // a request in flight; it is in no snapshot
-		first.TakeTurn(&busy, 1, 99, []int32{1, 2})
-		first.ClaimDups(&busy, []market.DupKey{{250}}, monday)
+		var busy Reservation // a request in flight; it is in no snapshot
+		first.ReserveTurn(&busy, 1, 99, []int32{1, 2})
+		first.ClaimDuplicates(&busy, []market.DupKey{{250}}, monday)
 		before, _ := first.Position()
 
 		file := goingOn{during: map[int]func(){}}
@@ -131,20 +131,20 @@ func TestASnapshotAndTheRestOfTheLogAreTheState(t *testing.T) {
 }
 
 // owed is what suppliers are owed, in the order in which it is taken and given up.
-func owed(s *State) (hooks []Hook) {
+func owed(s *State) (hooks []QueuedWebhook) {
 	for _, b := range s.outboxes.all() {
-		var taken []Hook
+		var taken []QueuedWebhook
 		for {
-			h, ok := s.TakeHook(b.supplier, 1<<62)
+			h, ok := s.TakeWebhook(b.supplier, 1<<62)
 			if !ok {
 				break
 			}
 			taken = append(taken, h)
 		}
 		for _, h := range taken {
-			s.ReturnHook(h)
+			s.ReturnWebhook(h)
 		}
-		hooks = append(append(hooks, taken...), s.DeadHooks(b.supplier, 0, deadLetters)...)
+		hooks = append(append(hooks, taken...), s.DeadLetters(b.supplier, 0, maxDeadLetters)...)
 	}
 	return hooks
 }
@@ -374,7 +374,7 @@ func TestTheHashSeesEveryFact(t *testing.T) {
 		"a credential":       &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1},
 		"a revoked one":      &event.CredentialSet{Credential: 1, Owner: 1, OwnerRef: 1, Revoked: true},
 		"a secret":           &event.SecretSet{Name: "x", Sealed: []byte{1}},
-		"a door":             &event.DoorSet{Door: event.NameBuyer, Ref: 1},
+		"a door":             &event.PauseSet{Target: event.NameBuyer, Ref: 1},
 		"a list":             &event.ListLoaded{List: 1},
 		"a user":             &event.UserSet{Name: "anna", Role: market.RoleViewer},
 		"a user's token":     &event.APITokenSet{User: "anna"},
@@ -382,10 +382,10 @@ func TestTheHashSeesEveryFact(t *testing.T) {
 		"an empty account":   &event.FundsMoved{Buyer: 3, Opening: true},
 		"an auction":         held(monday + day),
 		"a report's key":     &event.StatusChanged{Idempotency: event.Idempotency{Key: [16]byte{1}, Until: monday + day}},
-		"what is owed":       &event.StatusChanged{Changes: []event.Change{{Hook: market.HookSold, Supplier: 1}}},
-		"a return's month":   &event.StatusChanged{Changes: []event.Change{{Result: event.ChangeWaits, Return: event.Return{Month: 1}}}},
-		"a failed attempt":   &event.HookTried{Supplier: 1, Outcome: event.HookFailed, At: monday},
-		"hooks are off":      &event.HooksSwitched{Supplier: 1, Off: true},
+		"what is owed":       &event.StatusChanged{Changes: []event.Change{{Webhook: market.WebhookSold, Supplier: 1}}},
+		"a return's month":   &event.StatusChanged{Changes: []event.Change{{Result: event.ChangePending, Return: event.Return{Month: 1}}}},
+		"a failed attempt":   &event.WebhookTried{Supplier: 1, Outcome: event.WebhookFailed, At: monday},
+		"hooks are off":      &event.WebhooksSwitched{Supplier: 1, Off: true},
 		"an auction's key":   &event.AuctionHeld{Idempotency: event.Idempotency{Key: [16]byte{1}, Until: monday + day}},
 	} {
 		w := newWorld()

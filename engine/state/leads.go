@@ -7,47 +7,49 @@ import (
 	"pingpost/engine/market"
 )
 
-// leadShard keeps leads, and the posts of those among them that are open.
+// leadShard holds leads and their open posts.
 type leadShard struct {
 	mu     sync.Mutex
 	table  table[Lead, *Lead]
-	posts  map[market.LeadID]*Post
+	posts  map[market.LeadID]*OpenPost
 	loaded uint64
 }
 
-// Post is an open intent: a lead that is on its way to a buyer's endpoint, or
-// whose tries are used up. It is written by Apply alone and replaced, never
-// changed, so a reader may keep the pointer.
-type Post struct {
-	Lead     market.LeadID
-	Intent   event.Post
-	Sale     event.Sale
-	Slot     uint64 // of the key that Body is sealed with; zero: it lies open
-	Body     []byte // sealed: a Contact whose body is posted; none: the person was erased
-	Attempts uint32
-	Tried    int64 // when the last attempt ended, Unix nanoseconds
-	Decided  int64
-	Answered bool // the supplier was told ACCEPTED
-	Unknown  bool // the tries are used up
+// OpenPost is the delivery of a lead that is still attempted, or whose attempts are used
+// up. Apply alone writes it, and replaces it instead of changing it. So a reader may keep
+// the pointer.
+type OpenPost struct {
+	Lead      market.LeadID
+	Intent    event.Post
+	Sale      event.Sale
+	Slot      uint64 // of the key that Body is sealed with; zero: plaintext (before encryption)
+	Body      []byte // sealed Contact with the body to post; empty: the person was erased
+	Attempts  uint32 // used steps of the retry schedule
+	Tried     int64  // end of the last attempt, Unix nanoseconds
+	Decided   int64
+	Answered  bool // the supplier has received ACCEPTED
+	Exhausted bool // the attempts are used up
 }
 
-// digest hashes what a snapshot has of the post, so that it leaves nothing out. One
-// without a slot has the hash that it had before there were any.
-func (p *Post) digest() uint64 {
+// digest hashes all fields that a snapshot holds. A later field with its zero value adds
+// no bytes, so old posts keep their hash.
+func (p *OpenPost) digest() uint64 {
 	var all writer
-	if p.Slot == 0 {
-		p.writeOpen(&all)
-	} else {
-		p.write(&all)
+	p.writeOpen(&all)
+	if p.Slot != 0 {
+		all.uint(p.Slot)
+	}
+	if p.Intent.Trusted {
+		all.bool(true)
 	}
 	return newDigest(8).bytes(all.buf).sum()
 }
 
 func (s *State) leadShard(id *market.LeadID) *leadShard {
-	return &s.leads[shardOf((*[16]byte)(id))]
+	return &s.leads[shardIndex((*[16]byte)(id))]
 }
 
-// Lead finds a lead that memory still has.
+// Lead returns a lead that memory still holds.
 func (s *State) Lead(id market.LeadID) (Lead, bool) {
 	shard := s.leadShard(&id)
 	shard.mu.Lock()
@@ -58,20 +60,20 @@ func (s *State) Lead(id market.LeadID) (Lead, bool) {
 	return Lead{}, false
 }
 
-// Post finds a lead's open intent, or nil.
-func (s *State) Post(id market.LeadID) *Post {
+// OpenPost returns a lead's open post, or nil.
+func (s *State) OpenPost(id market.LeadID) *OpenPost {
 	shard := s.leadShard(&id)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	return shard.posts[id]
 }
 
-// Posts calls f with every open intent.
-func (s *State) Posts(f func(*Post)) {
+// EachOpenPost calls f for every open post.
+func (s *State) EachOpenPost(f func(*OpenPost)) {
 	for i := range s.leads {
 		shard := &s.leads[i]
 		shard.mu.Lock()
-		open := make([]*Post, 0, len(shard.posts))
+		open := make([]*OpenPost, 0, len(shard.posts))
 		for _, post := range shard.posts {
 			open = append(open, post)
 		}
@@ -82,8 +84,8 @@ func (s *State) Posts(f func(*Post)) {
 	}
 }
 
-// changePost replaces a lead's open intent by an edited copy.
-func (shard *leadShard) changePost(id market.LeadID, edit func(*Post)) {
+// changePost replaces a lead's open post by an edited copy.
+func (shard *leadShard) changePost(id market.LeadID, edit func(*OpenPost)) {
 	old := shard.posts[id]
 	if old == nil {
 		return
@@ -93,28 +95,29 @@ func (shard *leadShard) changePost(id market.LeadID, edit func(*Post)) {
 	shard.posts[id] = &edited
 }
 
-// Erased tells that nobody knows any more what was to be sent.
-func (p *Post) Erased() bool { return len(p.Body) == 0 }
+// IsErased reports whether the person was erased, so that no body is left to send.
+func (p *OpenPost) IsErased() bool { return len(p.Body) == 0 }
 
-// sealedPart is the contact part of an intent, and the slot of its key.
+// sealedPart is the sealed contact part of a post, and the slot of its key.
 type sealedPart struct {
 	slot uint64
 	part []byte
 }
 
-// openPost enters an intent. What it keeps is copied out of the event.
-func (shard *leadShard) openPost(id market.LeadID, intent *event.Post, sale *event.Sale, sealed sealedPart, decided int64) {
-	post := &Post{Lead: id, Decided: decided, Slot: sealed.slot, Body: append([]byte(nil), sealed.part...)}
+// addPost stores an open post. It copies the strings and lists that it keeps out of the
+// event.
+func (shard *leadShard) addPost(id market.LeadID, intent *event.Post, sale *event.Sale, sealed sealedPart, decided int64) {
+	post := &OpenPost{Lead: id, Decided: decided, Slot: sealed.slot, Body: append([]byte(nil), sealed.part...)}
 	post.Intent = event.Post{
 		URL: clone(intent.URL), Credential: clone(intent.Credential),
 		Header: clone(intent.Header), Scheme: clone(intent.Scheme),
-		Timeout: intent.Timeout, Idempotent: intent.Idempotent,
+		Timeout: intent.Timeout, Repeatable: intent.Repeatable, Trusted: intent.Trusted,
 		TokenURL: clone(intent.TokenURL), ClientID: clone(intent.ClientID), Scope: clone(intent.Scope),
 		Auction: intent.Auction, Dialect: cloneDialect(intent.Dialect),
 	}
 	post.Sale.CopyFrom(sale)
 	if shard.posts == nil {
-		shard.posts = make(map[market.LeadID]*Post)
+		shard.posts = make(map[market.LeadID]*OpenPost)
 	}
 	shard.posts[id] = post
 }
@@ -122,23 +125,23 @@ func (shard *leadShard) openPost(id market.LeadID, intent *event.Post, sale *eve
 // clone copies a string that may alias a frame.
 func clone(s string) string { return string([]byte(s)) }
 
-// unknownLocked is 1 where the lead's post waits for an operator.
+// unknownLocked returns 1 if the lead's post waits for an operator.
 func (shard *leadShard) unknownLocked(lead market.LeadID) int {
-	if post := shard.posts[lead]; post != nil && post.Unknown {
+	if post := shard.posts[lead]; post != nil && post.Exhausted {
 		return 1
 	}
 	return 0
 }
 
-// unknowns counts, by buyer, the posts that wait for an operator. It is derived
-// from the posts, and in no snapshot or hash. Test leads are counted apart, so
-// that no number of them shuts a buyer's door to the others.
+// unknowns counts the exhausted posts by buyer. It is derived from the posts, and in no
+// snapshot or hash. Test leads have a count of their own, so that they never make a buyer
+// unavailable to other leads.
 type unknowns struct {
 	mu      sync.Mutex
-	byBuyer map[unknownOf]int
+	byBuyer map[unknownKey]int
 }
 
-type unknownOf struct {
+type unknownKey struct {
 	buyer market.Ref
 	test  bool
 }
@@ -150,22 +153,23 @@ func (s *State) countUnknown(sale *event.Sale, change int) {
 	s.unknowns.mu.Lock()
 	defer s.unknowns.mu.Unlock()
 	if s.unknowns.byBuyer == nil {
-		s.unknowns.byBuyer = make(map[unknownOf]int)
+		s.unknowns.byBuyer = make(map[unknownKey]int)
 	}
-	s.unknowns.byBuyer[unknownOf{sale.Buyer, sale.Test}] += change
-	s.doors.Add(1)
+	s.unknowns.byBuyer[unknownKey{sale.Buyer, sale.Test}] += change
+	s.availability.Add(1)
 }
 
-// Unknown is how many of a buyer's leads nobody knows the fate of, or how many of
-// its test leads.
-func (s *State) Unknown(buyer market.Ref, test bool) int {
+// UnknownDeliveries returns the number of the buyer's leads, or test leads, whose delivery
+// is unknown.
+func (s *State) UnknownDeliveries(buyer market.Ref, test bool) int {
 	s.unknowns.mu.Lock()
 	defer s.unknowns.mu.Unlock()
-	return s.unknowns.byBuyer[unknownOf{buyer, test}]
+	return s.unknowns.byBuyer[unknownKey{buyer, test}]
 }
 
-// AllUnknown is how many leads nobody knows the fate of, test leads aside.
-func (s *State) AllUnknown() (n int) {
+// AllUnknownDeliveries returns the number of leads whose delivery is unknown, without test
+// leads.
+func (s *State) AllUnknownDeliveries() (n int) {
 	s.unknowns.mu.Lock()
 	defer s.unknowns.mu.Unlock()
 	for of, count := range s.unknowns.byBuyer {

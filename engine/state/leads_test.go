@@ -12,7 +12,7 @@ import (
 // are read, and after a snapshot.
 func TestAnOpenIntentIsKeptWhole(t *testing.T) {
 	want := event.Post{
-		URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s ", Timeout: 5, Idempotent: true,
+		URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s ", Timeout: 5, Repeatable: true,
 		TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post",
 		Auction: market.AuctionID{7}, Dialect: market.Dialect{
 			Method: "PUT", ContentType: "application/xml", Headers: "X-A: 1\n", KeyHeader: "X-Key", Idempotent: true,
@@ -20,6 +20,7 @@ func TestAnOpenIntentIsKeptWhole(t *testing.T) {
 				Format: market.FormatXML, Accepted: "a", Yes: "y", No: "n", Price: "p", Currency: "c", Token: "t", ID: "i", Reason: "r",
 			},
 		},
+		Trusted: true,
 	}
 	if v := reflect.ValueOf(want); !everyFieldSet(v) {
 		t.Fatalf("a field of an intent is missing here: %+v", want)
@@ -27,7 +28,7 @@ func TestAnOpenIntentIsKeptWhole(t *testing.T) {
 	w := newWorld()
 	w.fact(decided(red, want, 0))
 	for name, s := range map[string]*State{"replayed": w.State, "loaded": loaded(t, w.State)} {
-		if post := s.Post(history); post == nil || post.Intent != want {
+		if post := s.OpenPost(history); post == nil || post.Intent != want {
 			t.Errorf("%s: %+v", name, post)
 		}
 	}

@@ -3,9 +3,10 @@ package state
 import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
 )
 
-// writeLedger writes all that is not a row: called while Apply is excluded.
+// writeLedger writes all state that is not in rows. The caller excludes Apply.
 func (s *State) writeLedger(w *writer) {
 	w.raw(s.founded.Epoch[:])
 	w.raw(s.founded.KeyCheck[:])
@@ -16,7 +17,7 @@ func (s *State) writeLedger(w *writer) {
 	s.caps.write(w)
 	s.accounts.write(w)
 	s.months.write(w)
-	s.undecided.write(w)
+	s.pendingReturns.write(w)
 	s.turns.write(w)
 	s.access.write(w)
 	s.slots.write(w)
@@ -33,7 +34,7 @@ func (s *State) readLedger(r *reader) {
 	s.caps.read(r)
 	s.accounts.read(r)
 	s.months.read(r)
-	s.undecided.read(r)
+	s.pendingReturns.read(r)
 	s.turns.read(r)
 	s.access.read(r)
 	if r.version >= versionSealed {
@@ -93,7 +94,7 @@ func (c *caps) read(r *reader) {
 		ref := market.Ref(i + 1)
 		c.add(ref, market.CapKey{
 			Scope: market.Scope(r.uint()), Campaign: market.Ref(r.uint()), Buyer: market.Ref(r.uint()),
-			Unit: market.Unit(r.uint()), Period: market.Period(r.uint()), Zone: r.string(),
+			Unit: market.Unit(r.uint()), Period: calendar.Period(r.uint()), Zone: r.string(),
 		})
 		cell := c.cell(ref)
 		cell.window, cell.used = r.int(), r.int()
@@ -135,9 +136,9 @@ func (t *turns) write(w *writer) {
 
 func (c *campaignTurns) writeLocked(w *writer) {
 	w.uint(c.taken)
-	w.uint(uint64(c.known))
+	w.uint(uint64(c.appliedSets))
 	for set, s := range c.sets {
-		if !s.known {
+		if !s.applied {
 			continue
 		}
 		w.fixed(set)
@@ -153,10 +154,10 @@ func (c *campaignTurns) writeLocked(w *writer) {
 func (t *turns) read(r *reader) {
 	for range r.count() {
 		c := t.of(market.Ref(r.uint()))
-		c.taken, c.known = r.uint(), r.count()
-		for range c.known {
+		c.taken, c.appliedSets = r.uint(), r.count()
+		for range c.appliedSets {
 			set := r.fixed()
-			s := &turnSet{known: true, phase: uint32(r.uint()), last: r.uint()}
+			s := &turnSet{applied: true, phase: uint32(r.uint()), last: r.uint()}
 			for range r.count() {
 				s.counts = append(s.counts, uint32(r.uint()))
 			}
@@ -193,7 +194,7 @@ func (a *access) write(w *writer) {
 	}
 	w.uint(uint64(len(a.paused)))
 	for key, paused := range a.paused {
-		w.uint(uint64(key.door))
+		w.uint(uint64(key.target))
 		w.uint(uint64(key.ref))
 		w.bool(paused)
 	}
@@ -221,7 +222,7 @@ func (a *access) read(r *reader) {
 		a.byHash[c.Hash] = c
 	}
 	for range r.count() {
-		key := firstKey{event.CredentialKind(r.uint()), event.NameKind(r.uint()), market.Ref(r.uint()), r.string()}
+		key := firstCredential{event.CredentialKind(r.uint()), event.NameKind(r.uint()), market.Ref(r.uint()), r.string()}
 		a.ever[key] = true
 	}
 	for range r.count() {
@@ -229,7 +230,7 @@ func (a *access) read(r *reader) {
 		a.secrets[name] = r.bytes()
 	}
 	for range r.count() {
-		key := doorKey{event.NameKind(r.uint()), market.Ref(r.uint())}
+		key := pauseKey{event.NameKind(r.uint()), market.Ref(r.uint())}
 		a.paused[key] = r.bool()
 	}
 	for range r.count() {

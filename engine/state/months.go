@@ -5,20 +5,21 @@ import (
 	"time"
 
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
 )
 
-// months counts, for each buyer in each campaign, how many leads it got in a month
-// and how many of them came back or are about to: what a share of returns is of.
-// A month is that in which the lead was decided, in UTC.
+// months counts, for each buyer in each campaign, the leads sold in a month and the
+// returned or return-pending ones among them. Shares of returns refer to these counts. The
+// month is that of the lead's decision, in UTC.
 //
-// When the first lead of a later month comes, months of longer ago than monthKeep
-// are forgotten, so they do not pile up for ever.
+// When the first lead of a later month arrives, months older than monthRetention are
+// dropped, so that the map stays bounded.
 type months struct {
 	mu    sync.Mutex
 	byKey map[monthKey]*monthCount
 	last  int64 // the latest month that has a count
 
-	start, end int64 // of the month that was computed last
+	start, end int64 // of the last computed month
 }
 
 type monthKey struct {
@@ -28,11 +29,12 @@ type monthKey struct {
 
 type monthCount struct{ sold, returned int64 }
 
-const monthKeep = int64(2 * 366 * 24 * time.Hour)
+const monthRetention = int64(2 * 366 * 24 * time.Hour)
 
-// Month is how many leads a buyer got in a campaign in the month that begins at
-// month (market.MonthOf), and how many of them were returned or wait for it.
-func (s *State) Month(campaign, buyer market.Ref, month int64) (sold, returned int64) {
+// MonthlySales returns how many leads a buyer got in a campaign in the month that begins
+// at month (market.StartOfMonth), and how many of them were returned or are pending
+// returns.
+func (s *State) MonthlySales(campaign, buyer market.Ref, month int64) (sold, returned int64) {
 	s.months.mu.Lock()
 	defer s.months.mu.Unlock()
 	if count := s.months.byKey[monthKey{campaign, buyer, month}]; count != nil {
@@ -41,17 +43,17 @@ func (s *State) Month(campaign, buyer market.Ref, month int64) (sold, returned i
 	return 0, 0
 }
 
-// sell counts a lead that was decided at that time and that its buyer has.
+// sell counts a delivered lead that was decided at that time.
 func (m *months) sell(campaign, buyer market.Ref, decided int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if decided < m.start || decided >= m.end {
-		m.start, m.end = market.PeriodMonth.Window(decided, time.UTC)
+		m.start, m.end = calendar.Month.Window(decided, time.UTC)
 	}
 	m.getLocked(monthKey{campaign, buyer, m.start}).sold++
 }
 
-// giveBack counts returns of a month's leads, or with -1 takes one back.
+// giveBack adds to the returns of a month's leads; -1 removes one.
 func (m *months) giveBack(campaign, buyer market.Ref, month, leads int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,7 +67,7 @@ func (m *months) getLocked(key monthKey) *monthCount {
 	if key.month > m.last {
 		m.last = key.month
 		for old := range m.byKey {
-			if old.month < m.last-monthKeep {
+			if old.month < m.last-monthRetention {
 				delete(m.byKey, old)
 			}
 		}

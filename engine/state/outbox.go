@@ -1,149 +1,151 @@
 package state
 
 import (
+	"bytes"
+	"cmp"
+	"slices"
 	"sync"
 
 	"pingpost/engine/market"
 )
 
-// An outbox is what one supplier is still to be told of its leads.
+// outbox holds the pending webhooks and dead letters of one supplier.
 //
-// Facts put a hook in: the one that brought about what is to be told says so in
-// the same frame (Hook, in decisions, settlements and changes), so a hook is due
-// from the instant at which its cause is durable. Facts take it out: it was
-// delivered, or an operator dropped it, or there were too many dead letters. What
-// a hook says is not kept, only where its cause is in the log.
+// Events add webhooks: the event that causes a webhook names it (Webhook, in decisions,
+// settlements and changes). So a webhook is due from the instant at which its cause is
+// durable. Events also remove webhooks: after delivery, when an operator drops one, or
+// when there are too many dead letters. The outbox does not hold the payload, only the
+// position of the cause in the log.
 //
 // Invariants:
 //
-//   - A hook is named by its lead and its type, and is here once. A lead has one
-//     supplier, so all its hooks are in one outbox.
-//   - A hook is pending or dead. Off means that nothing is pending: what is caused
-//     is dead at once, and nothing is resent.
-//   - Order of one lead: a pending hook with fewer than two attempts behind it
-//     (its first, and the first retry) holds back the lead's later ones. Dead
-//     letters hold nothing back. So a lead's hooks are a chain in the order of
-//     their causes, and whether one may go is a matter of those before it.
-//   - due has exactly the pending hooks that are neither held back nor out, the
-//     earliest first; dead has all dead letters, the oldest first. Both orders end
-//     in the hook's name, so they are the same whatever way the rows lie in.
-//   - A mark (out) says that somebody is at work with a hook: TakeHook makes it,
-//     the fact of what the attempt came to or ReturnHook ends it, and nothing else
-//     does. It is in no snapshot and no hash: after a restart all is due again,
-//     which is why delivery is at least once. It is kept by the hook's name and
-//     not with the hook, which may die, go, or be resent meanwhile: no second
-//     attempt begins before the first has ended.
-//   - A failure counts only as the attempt after the last one that counted. One
-//     that comes in after its hook was resent or died is late, and changes nothing
-//     of it.
+//   - Lead and type name a webhook, and the outbox has it once. A lead has one
+//     supplier, so all its webhooks are in one outbox.
+//   - A webhook is pending or dead. If the outbox is off, no webhook is pending: new
+//     ones are dead at once, and no resend changes that.
+//   - Order within a lead: a pending webhook with fewer than two attempts (the first
+//     one and the first retry) holds back the lead's later ones. Dead letters hold no
+//     webhook back. So a lead's webhooks are a chain in the order of their causes, and
+//     only earlier ones decide whether one may be sent.
+//   - due has exactly the pending webhooks that are neither held back nor in flight,
+//     the earliest first; dead has all dead letters, the oldest first. Both orders end
+//     in the webhook's name, so they do not depend on the order of the rows.
+//   - An in-flight mark means that a sender has the webhook. TakeWebhook sets it; the
+//     event of the attempt's result or ReturnWebhook removes it. It is in no snapshot
+//     and no hash: after a restart every webhook is due again, which is why delivery
+//     is at least once. It is stored by the webhook's name and not in the row, which
+//     may die, go or be resent meanwhile: no second attempt begins before the first
+//     has ended.
+//   - A failure counts only as the attempt after the last one that counted. A failure
+//     that arrives after its webhook was resent or died is late, and does not change
+//     the webhook.
 //
-// Apply alone changes rows, chains and standing, in O(log n) for each hook that a
-// fact concerns; only to switch an outbox off touches every pending one, once.
-// TakeHook and ReturnHook change marks and due, in as much. Everything is guarded
-// by mu. What grows is pointer-free: rows without gaps in a slab, where the last
-// takes the place of one that goes, and places in the queues beside them.
+// Apply alone changes rows, chains and status, in O(log n) for each webhook of an event.
+// Only switching an outbox off touches every pending one, once. TakeWebhook and
+// ReturnWebhook change marks and due, also in O(log n). mu guards everything. The growing
+// parts are pointer-free: rows without gaps in a slab, where the last row fills the place
+// of a removed one, and places in the queues.
 //
-// (Rejected: one queue of all suppliers, where one whose endpoint hangs stands in
-// front of the others; due times in the index of leads, which are looked at by
-// each supplier's sender every time it wakes.)
+// (Rejected: one queue for all suppliers, where a supplier with a hanging endpoint blocks
+// the others. Rejected: due times in the index of leads, which each supplier's sender
+// would scan at every wake-up.)
 type outbox struct {
 	supplier market.Ref
 	limit    int // of dead letters
 
-	mu    sync.Mutex
-	rows  slab[hookRow]
-	first map[market.LeadID]uint32 // the row of a lead's first hook
-	most  int                      // of rows, since first was made
-	due   queue
-	dead  queue
-	out   map[hookName]struct{}
-	sum   uint64 // of the rows' digests
+	mu       sync.Mutex
+	rows     slab[webhookRow]
+	firstRow map[market.LeadID]uint32 // the row of a lead's first webhook
+	peakRows int                      // most rows since firstRow was made
+	due      queue
+	dead     queue
+	inFlight map[webhookName]struct{}
+	sum      uint64 // of the rows' digests
 
-	dropped uint64 // dead letters that had to go
-	failing int64  // since when no attempt has succeeded; zero: the last one did
+	dropped uint64 // dead letters that were removed for their age or number
+	failing int64  // time of the first failed attempt since the last success; zero: the last one succeeded
 	off     bool
 }
 
-type hookName struct {
+type webhookName struct {
 	lead market.LeadID
-	kind market.HookType
+	kind market.WebhookType
 }
 
-// hookRow is one hook. next and place are of this process alone.
-type hookRow struct {
+// webhookRow is one webhook. next and place are not in snapshots.
+type webhookRow struct {
 	Lead     market.LeadID
 	Cause    uint64
 	Created  int64
-	Due      int64 // of a dead one: when it died
+	Due      int64 // of a dead letter: when it died
 	Attempts uint32
-	next     uint32 // one more than the row of the lead's next hook; zero: it is the last
+	next     uint32 // one more than the row of the lead's next webhook; zero: it is the last
 	place    uint32 // one more than the place in due or dead; zero: in neither
-	Type     market.HookType
+	Type     market.WebhookType
 	Dead     bool
 }
 
-// Hook is an event that a supplier is owed.
-type Hook struct {
+// QueuedWebhook is a pending webhook or a dead letter.
+type QueuedWebhook struct {
 	Lead     market.LeadID
-	Type     market.HookType
+	Type     market.WebhookType
 	Supplier market.Ref
-	Cause    uint64 // sequence of the fact that brought it about
-	Created  int64  // that fact's batch's time, Unix nanoseconds
-	Due      int64  // when the next attempt is; of a dead letter: when it died
-	Attempts uint32 // that failed
+	Cause    uint64 // sequence of the event that caused it
+	Created  int64  // time of that event's batch, Unix nanoseconds
+	Due      int64  // time of the next attempt; of a dead letter: when it died
+	Attempts uint32 // failed ones
 	Dead     bool
 }
 
-// HookStanding is how it goes with one supplier's hooks.
-type HookStanding struct {
-	Pending      int   // to be sent, those on their way included
-	Out          int   // of them on their way
-	Dead         int   // given up until an operator resends them
-	Dropped      int   // dead letters that are gone, because of their age or their number
-	FailingSince int64 // when the first attempt failed after the last that did not; zero: none has
+// OutboxStatus counts the webhooks of one supplier.
+type OutboxStatus struct {
+	Pending      int   // to be sent, including those in flight
+	InFlight     int   // that a sender has taken
+	Dead         int   // not sent again until an operator resends them
+	Dropped      int   // dead letters that were removed for their age or number
+	FailingSince int64 // time of the first failed attempt since the last success; zero: none
 	Off          bool
 }
 
-// TakeHook takes the earliest hook that is due and that nobody is at work with,
-// and marks it: it is the caller's until a fact says what the attempt came to, or
-// until ReturnHook. False where there is none.
-func (s *State) TakeHook(supplier market.Ref, now int64) (Hook, bool) {
-	b := s.outboxes.of(supplier)
+// TakeWebhook returns the earliest due webhook that is not in flight, and marks it as in
+// flight. It belongs to the caller until an event records the attempt's result, or until
+// ReturnWebhook. It returns false if no webhook is due.
+func (s *State) TakeWebhook(supplier market.Ref, now int64) (QueuedWebhook, bool) {
+	b := s.outboxes.get(supplier)
 	if b == nil {
-		return Hook{}, false
+		return QueuedWebhook{}, false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.due.n == 0 || b.due.at(0).when > now {
-		return Hook{}, false
+		return QueuedWebhook{}, false
 	}
 	n := b.due.at(0).row
 	b.leave(n)
 	row := b.rows.at(int(n))
-	if b.out == nil {
-		b.out = make(map[hookName]struct{})
+	if b.inFlight == nil {
+		b.inFlight = make(map[webhookName]struct{})
 	}
-	b.out[row.name()] = struct{}{}
-	return row.hook(supplier), true
+	b.inFlight[row.name()] = struct{}{}
+	return row.webhook(supplier), true
 }
 
-// ReturnHook ends the mark of a hook that was not tried after all: it is due as
-// it was.
-func (s *State) ReturnHook(h Hook) {
-	b := s.outboxes.of(h.Supplier)
+// ReturnWebhook removes the mark of a webhook that was not sent. It is due as before.
+func (s *State) ReturnWebhook(h QueuedWebhook) {
+	b := s.outboxes.get(h.Supplier)
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
-	delete(b.out, hookName{h.Lead, h.Type})
+	delete(b.inFlight, webhookName{h.Lead, h.Type})
 	b.arrange(h.Lead)
 	b.mu.Unlock()
-	s.outboxes.signal()
+	s.outboxes.notify()
 }
 
-// NextHook is when the earliest hook is due that TakeHook could take.
-func (s *State) NextHook(supplier market.Ref) (due int64, ok bool) {
-	b := s.outboxes.of(supplier)
+// NextWebhookDue returns when the earliest webhook that TakeWebhook could return is due.
+func (s *State) NextWebhookDue(supplier market.Ref) (due int64, ok bool) {
+	b := s.outboxes.get(supplier)
 	if b == nil {
 		return 0, false
 	}
@@ -155,35 +157,35 @@ func (s *State) NextHook(supplier market.Ref) (due int64, ok bool) {
 	return b.due.at(0).when, true
 }
 
-// HookStanding is how it goes with a supplier's hooks.
-func (s *State) HookStanding(supplier market.Ref) HookStanding {
-	b := s.outboxes.of(supplier)
+// OutboxStatus returns the status of a supplier's outbox.
+func (s *State) OutboxStatus(supplier market.Ref) OutboxStatus {
+	b := s.outboxes.get(supplier)
 	if b == nil {
-		return HookStanding{}
+		return OutboxStatus{}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return HookStanding{
-		Pending: b.rows.n - b.dead.n, Out: len(b.out), Dead: b.dead.n, Dropped: int(b.dropped),
+	return OutboxStatus{
+		Pending: b.rows.n - b.dead.n, InFlight: len(b.inFlight), Dead: b.dead.n, Dropped: int(b.dropped),
 		FailingSince: b.failing, Off: b.off,
 	}
 }
 
-func (r *hookRow) name() hookName { return hookName{r.Lead, r.Type} }
+func (r *webhookRow) name() webhookName { return webhookName{r.Lead, r.Type} }
 
-func (r *hookRow) hook(supplier market.Ref) Hook {
-	return Hook{
+func (r *webhookRow) webhook(supplier market.Ref) QueuedWebhook {
+	return QueuedWebhook{
 		Lead: r.Lead, Type: r.Type, Supplier: supplier, Cause: r.Cause, Created: r.Created,
 		Due: r.Due, Attempts: r.Attempts, Dead: r.Dead,
 	}
 }
 
-func (r *hookRow) digest(supplier market.Ref) uint64 {
+func (r *webhookRow) digest(supplier market.Ref) uint64 {
 	return newDigest(17).wordsOf((*[16]byte)(&r.Lead)).word(r.Cause).word(uint64(r.Created)).word(uint64(r.Due)).
 		word(uint64(supplier) | uint64(r.Attempts)<<32).word(uint64(r.Type) | flag(r.Dead)<<8).sum()
 }
 
-// digest hashes all that facts have made of the outbox.
+// digest hashes the part of the outbox that events determine.
 func (b *outbox) digest() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -192,4 +194,151 @@ func (b *outbox) digest() uint64 {
 		sum += newDigest(18).word(uint64(b.supplier)).word(b.dropped).word(uint64(b.failing)).word(flag(b.off)).sum()
 	}
 	return sum
+}
+
+// outboxes holds the outboxes of all suppliers that ever had a webhook. It has as many
+// shards as rows have, so that a snapshot copies it piece by piece.
+type outboxes struct {
+	mu      sync.RWMutex // guards the set of outboxes, not their contents
+	shards  [shards]outboxShard
+	list    []*outbox // all outboxes by supplier; replaced, not changed, when one is added
+	changed chan struct{}
+	limit   int // of dead letters a supplier
+}
+
+// outboxShard has one or two outboxes.
+type outboxShard struct {
+	boxes  []*outbox
+	loaded uint64 // the snapshot contains the events up to this one
+}
+
+// maxDeadLetters is the number of dead letters that a supplier's outbox keeps.
+const maxDeadLetters = 100_000
+
+func (o *outboxes) shard(supplier market.Ref) *outboxShard { return &o.shards[supplier%shards] }
+
+// get returns a supplier's outbox, or nil.
+func (o *outboxes) get(supplier market.Ref) *outbox {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.shard(supplier).find(supplier)
+}
+
+func (shard *outboxShard) find(supplier market.Ref) *outbox {
+	for _, b := range shard.boxes {
+		if b.supplier == supplier {
+			return b
+		}
+	}
+	return nil
+}
+
+// getOrCreate returns a supplier's outbox, and creates it if necessary. Only Apply calls
+// it.
+func (o *outboxes) getOrCreate(supplier market.Ref) *outbox {
+	if b := o.get(supplier); b != nil {
+		return b
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	b := &outbox{supplier: supplier, limit: o.limit}
+	shard := o.shard(supplier)
+	shard.boxes = append(shard.boxes, b)
+	at, _ := slices.BinarySearchFunc(o.list, supplier, func(b *outbox, s market.Ref) int { return cmp.Compare(b.supplier, s) })
+	o.list = slices.Concat(o.list[:at], []*outbox{b}, o.list[at:])
+	return b
+}
+
+// notify tells the receiver that a webhook may be due. It does not wait for the receiver,
+// and merges repeated notifications.
+func (o *outboxes) notify() {
+	select {
+	case o.changed <- struct{}{}:
+	default:
+	}
+}
+
+// all returns the outboxes by supplier. Callers must not change the list.
+func (o *outboxes) all() []*outbox {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.list
+}
+
+func (o *outboxes) digest() (sum uint64) {
+	for _, b := range o.all() {
+		sum += b.digest()
+	}
+	return sum
+}
+
+// WebhooksChanged returns a channel that receives when a webhook may be due, or due
+// earlier. Several changes are one value, so there should be one receiver.
+func (s *State) WebhooksChanged() <-chan struct{} { return s.outboxes.changed }
+
+// OutboxTotals returns the counts of all outboxes together.
+func (s *State) OutboxTotals() (all OutboxStatus) {
+	for _, b := range s.outboxes.all() {
+		one := s.OutboxStatus(b.supplier)
+		all.Pending += one.Pending
+		all.InFlight += one.InFlight
+		all.Dead += one.Dead
+		all.Dropped += one.Dropped
+	}
+	return all
+}
+
+// SuppliersWithPending returns the suppliers with pending webhooks, in order.
+func (s *State) SuppliersWithPending() (suppliers []market.Ref) {
+	for _, b := range s.outboxes.all() {
+		b.mu.Lock()
+		pending := b.rows.n - b.dead.n
+		b.mu.Unlock()
+		if pending > 0 {
+			suppliers = append(suppliers, b.supplier)
+		}
+	}
+	return suppliers
+}
+
+// Webhook returns a webhook, pending or dead.
+func (s *State) Webhook(lead market.LeadID, kind market.WebhookType) (QueuedWebhook, bool) {
+	for _, b := range s.outboxes.all() {
+		if h, ok := b.webhook(lead, kind); ok {
+			return h, true
+		}
+	}
+	return QueuedWebhook{}, false
+}
+
+func (b *outbox) webhook(lead market.LeadID, kind market.WebhookType) (QueuedWebhook, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n, ok := b.find(lead, kind)
+	if !ok {
+		return QueuedWebhook{}, false
+	}
+	return b.rows.at(int(n)).webhook(b.supplier), true
+}
+
+// DeadLetters lists a supplier's dead letters, the oldest first: it skips the first after
+// ones and returns at most limit. It locks the supplier's outbox while it copies all dead
+// letters, so only operators' requests should call it.
+func (s *State) DeadLetters(supplier market.Ref, after, limit int) []QueuedWebhook {
+	b := s.outboxes.get(supplier)
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	all := make([]QueuedWebhook, 0, b.dead.n)
+	for i := range b.dead.n {
+		all = append(all, b.rows.at(int(b.dead.at(i).row)).webhook(supplier))
+	}
+	b.mu.Unlock()
+	slices.SortFunc(all, func(x, y QueuedWebhook) int {
+		return cmp.Or(cmp.Compare(x.Due, y.Due), cmp.Compare(x.Cause, y.Cause),
+			cmp.Compare(x.Type, y.Type), bytes.Compare(x.Lead[:], y.Lead[:]))
+	})
+	from := min(max(after, 0), len(all))
+	return all[from:min(from+max(limit, 0), len(all))]
 }

@@ -10,7 +10,7 @@ import (
 // fillOutbox puts so many hooks in, of one lead each, all of one supplier.
 func fillOutbox(s *State, many uint64) {
 	for n := range many {
-		s.owe(n+1, monday, 1, spread(n), market.HookPosted)
+		s.enqueueWebhook(n+1, monday, 1, spread(n), market.WebhookPosted)
 	}
 }
 
@@ -25,12 +25,12 @@ func BenchmarkHooks(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				next++
-				s.owe(next, monday, 1, spread(next), market.HookPosted)
-				h, ok := s.TakeHook(1, monday)
+				s.enqueueWebhook(next, monday, 1, spread(next), market.WebhookPosted)
+				h, ok := s.TakeWebhook(1, monday)
 				if !ok {
 					b.Fatal("nothing is due")
 				}
-				s.applyHookTried(next, monday, &event.HookTried{Lead: h.Lead, Type: h.Type, Supplier: 1, Attempt: 1, Outcome: event.HookDelivered})
+				s.applyWebhookTried(next, monday, &event.WebhookTried{Lead: h.Lead, Type: h.Type, Supplier: 1, Attempt: 1, Outcome: event.WebhookDelivered})
 			}
 		})
 	}
@@ -43,6 +43,6 @@ func BenchmarkSwitchingOff(b *testing.B) {
 		s := New()
 		fillOutbox(s, 1_000_000)
 		b.StartTimer()
-		s.applyHooksSwitched(2_000_000, monday, &event.HooksSwitched{Supplier: 1, Off: true})
+		s.applyWebhooksSwitched(2_000_000, monday, &event.WebhooksSwitched{Supplier: 1, Off: true})
 	}
 }

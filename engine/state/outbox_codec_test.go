@@ -8,9 +8,9 @@ import (
 	"pingpost/engine/market"
 )
 
-func someHookRow(t *rapid.T) hookRow {
-	return hookRow{
-		Lead: rapid.Make[market.LeadID]().Draw(t, "lead"), Type: market.HookType(rapid.Byte().Draw(t, "type")), Dead: rapid.Bool().Draw(t, "dead"),
+func someHookRow(t *rapid.T) webhookRow {
+	return webhookRow{
+		Lead: rapid.Make[market.LeadID]().Draw(t, "lead"), Type: market.WebhookType(rapid.Byte().Draw(t, "type")), Dead: rapid.Bool().Draw(t, "dead"),
 		Cause: rapid.Uint64().Draw(t, "cause"), Created: rapid.Int64().Draw(t, "created"), Due: rapid.Int64().Draw(t, "due"),
 		Attempts: rapid.Uint32().Draw(t, "attempts"),
 	}
@@ -23,10 +23,10 @@ func TestHooksAreWhole(t *testing.T) {
 		row := someHookRow(t)
 		var body writer
 		row.write(&body)
-		var back hookRow
+		var back webhookRow
 		from := reader{buf: body.buf}
 		back.read(&from)
-		if from.err != nil || len(from.buf) > 0 || back != row || len(body.buf) < hookLeast {
+		if from.err != nil || len(from.buf) > 0 || back != row || len(body.buf) < minWebhookBytes {
 			t.Fatalf("%v: %+v of %d bytes, want %+v", from.err, back, len(body.buf), row)
 		}
 	})
@@ -34,8 +34,8 @@ func TestHooksAreWhole(t *testing.T) {
 
 // Every fact of a hook counts in its digest, and nothing of where it lies.
 func TestAHooksDigestCountsEveryField(t *testing.T) {
-	var none hookRow
-	for what, row := range map[string]hookRow{
+	var none webhookRow
+	for what, row := range map[string]webhookRow{
 		"lead": {Lead: market.LeadID{15: 1}}, "type": {Type: 1}, "dead": {Dead: true}, "cause": {Cause: 1},
 		"created": {Created: 1}, "due": {Due: 1}, "attempts": {Attempts: 1},
 	} {
@@ -46,13 +46,13 @@ func TestAHooksDigestCountsEveryField(t *testing.T) {
 	if none.digest(1) == none.digest(2) {
 		t.Error("the digest does not see whose it is")
 	}
-	if placed := (hookRow{next: 1, place: 1}); placed.digest(1) != none.digest(1) {
+	if placed := (webhookRow{next: 1, place: 1}); placed.digest(1) != none.digest(1) {
 		t.Error("the digest sees where a row lies")
 	}
 }
 
 // sectionOf is the section of shard 1 with one outbox of supplier 1.
-func sectionOf(head outboxHead, rows ...hookRow) []byte {
+func sectionOf(head outboxHead, rows ...webhookRow) []byte {
 	var body writer
 	body.uint(1)
 	head.write(&body)
@@ -63,13 +63,13 @@ func sectionOf(head outboxHead, rows ...hookRow) []byte {
 }
 
 func TestOutboxesThatAreDamagedAreRefused(t *testing.T) {
-	hook := hookRow{Lead: market.LeadID{1}, Type: 1}
-	other := hookRow{Lead: market.LeadID{1}, Type: 2}
+	hook := webhookRow{Lead: market.LeadID{1}, Type: 1}
+	other := webhookRow{Lead: market.LeadID{1}, Type: 2}
 	good := sectionOf(outboxHead{supplier: 1, rows: 2}, hook, other)
 	load := func(section []byte) error {
 		var o outboxes
 		body := reader{buf: section}
-		o.limit = deadLetters
+		o.limit = maxDeadLetters
 		o.loadShard(1, &body)
 		return body.err
 	}

@@ -21,7 +21,7 @@ func TestAllocatedByAMillionHooks(t *testing.T) {
 	before := heap()
 	fillOutbox(s, many)
 	each := float64(heap()-before) / many
-	if got := s.HookStanding(1).Pending; got != many {
+	if got := s.OutboxStatus(1).Pending; got != many {
 		t.Fatalf("%d hooks", got)
 	}
 	t.Logf("%.0f bytes a hook", each)

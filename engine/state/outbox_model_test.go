@@ -19,9 +19,9 @@ import (
 func (b *outbox) check() error {
 	var sum uint64
 	reached := 0
-	for lead, head := range b.first {
+	for lead, head := range b.firstRow {
 		held := false
-		var before *hookRow
+		var before *webhookRow
 		for link := head + 1; link != 0; {
 			row := b.rows.at(int(link - 1))
 			switch {
@@ -30,7 +30,7 @@ func (b *outbox) check() error {
 			case before != nil && before.compare(row) >= 0:
 				return fmt.Errorf("a chain of %s is out of order", lead)
 			}
-			if want := row.Dead || !held && !b.isOut(row); want != (row.place != 0) {
+			if want := row.Dead || !held && !b.isInFlight(row); want != (row.place != 0) {
 				return fmt.Errorf("%s %s is queued: %t", lead, row.Type, row.place != 0)
 			}
 			held = held || !row.Dead && row.Attempts < 2
@@ -69,19 +69,19 @@ func (b *outbox) check() error {
 
 // model is what outboxes are, as a list and its rules.
 type model struct {
-	hooks    []Hook // in no order that matters
-	out      map[hookName]bool
-	standing map[market.Ref]HookStanding
+	hooks    []QueuedWebhook // in no order that matters
+	out      map[webhookName]bool
+	standing map[market.Ref]OutboxStatus
 	limit    int
 }
 
-func byCause(a, b Hook) int {
+func byCause(a, b QueuedWebhook) int {
 	return cmp.Or(cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Type, b.Type), bytes.Compare(a.Lead[:], b.Lead[:]))
 }
 
-func byDue(a, b Hook) int { return cmp.Or(cmp.Compare(a.Due, b.Due), byCause(a, b)) }
+func byDue(a, b QueuedWebhook) int { return cmp.Or(cmp.Compare(a.Due, b.Due), byCause(a, b)) }
 
-func (m *model) of(supplier market.Ref, dead bool) (hooks []Hook) {
+func (m *model) of(supplier market.Ref, dead bool) (hooks []QueuedWebhook) {
 	for _, h := range m.hooks {
 		if h.Supplier == supplier && h.Dead == dead {
 			hooks = append(hooks, h)
@@ -92,10 +92,10 @@ func (m *model) of(supplier market.Ref, dead bool) (hooks []Hook) {
 }
 
 // ready are those that may be taken, the earliest first.
-func (m *model) ready(supplier market.Ref) (hooks []Hook) {
+func (m *model) ready(supplier market.Ref) (hooks []QueuedWebhook) {
 	pending := m.of(supplier, false)
 	for _, h := range pending {
-		free := !m.out[hookName{h.Lead, h.Type}]
+		free := !m.out[webhookName{h.Lead, h.Type}]
 		for _, other := range pending {
 			if other.Lead == h.Lead && byCause(other, h) < 0 && other.Attempts < 2 {
 				free = false
@@ -108,7 +108,7 @@ func (m *model) ready(supplier market.Ref) (hooks []Hook) {
 	return hooks
 }
 
-func (m *model) find(lead market.LeadID, kind market.HookType) *Hook {
+func (m *model) find(lead market.LeadID, kind market.WebhookType) *QueuedWebhook {
 	for i := range m.hooks {
 		if m.hooks[i].Lead == lead && m.hooks[i].Type == kind {
 			return &m.hooks[i]
@@ -117,14 +117,14 @@ func (m *model) find(lead market.LeadID, kind market.HookType) *Hook {
 	return nil
 }
 
-func (m *model) drop(lead market.LeadID, kind market.HookType) {
-	m.hooks = slices.DeleteFunc(m.hooks, func(h Hook) bool { return h.Lead == lead && h.Type == kind })
+func (m *model) drop(lead market.LeadID, kind market.WebhookType) {
+	m.hooks = slices.DeleteFunc(m.hooks, func(h QueuedWebhook) bool { return h.Lead == lead && h.Type == kind })
 }
 
 // trim lets go of dead letters, at most so many for their age.
 func (m *model) trim(supplier market.Ref, at int64, old int) {
 	for dead := m.of(supplier, true); len(dead) > 0; dead = dead[1:] {
-		if len(dead) <= m.limit && (dead[0].Due > at-letterKeep || old <= 0) {
+		if len(dead) <= m.limit && (dead[0].Due > at-deadLetterRetention || old <= 0) {
 			return
 		}
 		old--
@@ -139,15 +139,15 @@ func (m *model) apply(seq uint64, at int64, e event.Event) {
 	switch e := e.(type) {
 	case *event.StatusChanged:
 		for _, c := range e.Changes {
-			if m.find(c.Lead, c.Hook) == nil {
-				m.hooks = append(m.hooks, Hook{c.Lead, c.Hook, c.Supplier, seq, at, at, 0, m.standing[c.Supplier].Off})
+			if m.find(c.Lead, c.Webhook) == nil {
+				m.hooks = append(m.hooks, QueuedWebhook{c.Lead, c.Webhook, c.Supplier, seq, at, at, 0, m.standing[c.Supplier].Off})
 			}
 			m.trim(c.Supplier, at, 2)
 		}
-	case *event.HookTried:
+	case *event.WebhookTried:
 		m.tried(at, e)
 		m.trim(e.Supplier, at, 2)
-	case *event.HooksSwitched:
+	case *event.WebhooksSwitched:
 		standing := m.standing[e.Supplier]
 		standing.Off = e.Off
 		if !e.Off {
@@ -164,14 +164,14 @@ func (m *model) apply(seq uint64, at int64, e event.Event) {
 	}
 }
 
-func (m *model) tried(at int64, e *event.HookTried) {
+func (m *model) tried(at int64, e *event.WebhookTried) {
 	standing := m.standing[e.Supplier]
-	name := hookName{e.Lead, e.Type}
+	name := webhookName{e.Lead, e.Type}
 	switch e.Outcome {
-	case event.HookDelivered:
+	case event.WebhookDelivered:
 		standing.FailingSince = 0
 		delete(m.out, name)
-	case event.HookFailed, event.HookDead:
+	case event.WebhookFailed, event.WebhookDead:
 		delete(m.out, name)
 		if standing.FailingSince == 0 {
 			standing.FailingSince = e.At
@@ -183,13 +183,13 @@ func (m *model) tried(at int64, e *event.HookTried) {
 		return
 	}
 	switch counts := !h.Dead && e.Attempt == h.Attempts+1; {
-	case e.Outcome == event.HookDelivered || e.Outcome == event.HookDropped:
+	case e.Outcome == event.WebhookDelivered || e.Outcome == event.WebhookDropped:
 		m.drop(e.Lead, e.Type)
-	case e.Outcome == event.HookFailed && counts:
+	case e.Outcome == event.WebhookFailed && counts:
 		h.Attempts, h.Due = e.Attempt, e.Due
-	case e.Outcome == event.HookDead && counts:
+	case e.Outcome == event.WebhookDead && counts:
 		h.Attempts, h.Due, h.Dead = e.Attempt, at, true
-	case e.Outcome == event.HookResent && !standing.Off:
+	case e.Outcome == event.WebhookResent && !standing.Off:
 		h.Attempts, h.Due, h.Dead = 0, at, false
 	}
 }
@@ -202,34 +202,34 @@ func (m *model) compare(s *State) error {
 		want := m.standing[supplier]
 		want.Pending, want.Dead = len(pending), len(dead)
 		for name := range m.out {
-			if s.outboxes.of(supplier) != nil && supplierOf(name.lead) == supplier {
-				want.Out++
+			if s.outboxes.get(supplier) != nil && supplierOf(name.lead) == supplier {
+				want.InFlight++
 			}
 		}
-		if got := s.HookStanding(supplier); got != want {
+		if got := s.OutboxStatus(supplier); got != want {
 			return fmt.Errorf("supplier %d: %+v, want %+v", supplier, got, want)
 		}
-		due, ok := s.NextHook(supplier)
+		due, ok := s.NextWebhookDue(supplier)
 		if ok != (len(ready) > 0) || ok && due != ready[0].Due {
 			return fmt.Errorf("supplier %d: next at %d, %t; ready are %+v", supplier, due, ok, ready)
 		}
-		if got := s.DeadHooks(supplier, 0, 100); !slices.Equal(got, dead) {
+		if got := s.DeadLetters(supplier, 0, 100); !slices.Equal(got, dead) {
 			return fmt.Errorf("supplier %d: dead are %+v, want %+v", supplier, got, dead)
 		}
 		if len(pending) > 0 {
 			waiting = append(waiting, supplier)
 		}
-		if b := s.outboxes.of(supplier); b != nil {
+		if b := s.outboxes.get(supplier); b != nil {
 			if err := b.check(); err != nil {
 				return err
 			}
 		}
 	}
-	if got := s.HookSuppliers(); !slices.Equal(got, waiting) {
+	if got := s.SuppliersWithPending(); !slices.Equal(got, waiting) {
 		return fmt.Errorf("suppliers %v are owed something, want %v", got, waiting)
 	}
 	for _, want := range m.hooks {
-		if got, ok := s.Hook(want.Lead, want.Type); !ok || got != want {
+		if got, ok := s.Webhook(want.Lead, want.Type); !ok || got != want {
 			return fmt.Errorf("%+v, want %+v", got, want)
 		}
 	}
@@ -243,12 +243,12 @@ func supplierOf(lead market.LeadID) market.Ref { return market.Ref(lead[0]) }
 type errand struct {
 	*world
 	model model
-	taken []Hook
+	taken []QueuedWebhook
 	draw  func(n int) int
 }
 
 func newErrand(draw func(n int) int) *errand {
-	w := &errand{world: newWorld(), draw: draw, model: model{out: map[hookName]bool{}, standing: map[market.Ref]HookStanding{}, limit: 4}}
+	w := &errand{world: newWorld(), draw: draw, model: model{out: map[webhookName]bool{}, standing: map[market.Ref]OutboxStatus{}, limit: 4}}
 	w.outboxes.limit = w.model.limit
 	return w
 }
@@ -267,14 +267,14 @@ func (w *errand) step() error {
 	case 0:
 		w.at += int64(w.draw(40)) * hour * int64(1+w.draw(20))
 	case 1:
-		w.both(&event.HooksSwitched{Supplier: market.Ref(1 + w.draw(3)), Off: w.draw(2) == 0, At: w.at})
+		w.both(&event.WebhooksSwitched{Supplier: market.Ref(1 + w.draw(3)), Off: w.draw(2) == 0, At: w.at})
 	case 2:
 		return w.restart()
 	case 3, 4:
 		lead := w.lead()
-		outcome := []event.HookOutcome{event.HookResent, event.HookDropped, event.HookDelivered, event.HookDead}[min(3, w.draw(7))]
-		w.both(&event.HookTried{
-			Lead: lead, Supplier: supplierOf(lead), Type: market.HookType(1 + w.draw(4)), Outcome: outcome, Attempt: uint32(w.draw(4)), At: w.at,
+		outcome := []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped, event.WebhookDelivered, event.WebhookDead}[min(3, w.draw(7))]
+		w.both(&event.WebhookTried{
+			Lead: lead, Supplier: supplierOf(lead), Type: market.WebhookType(1 + w.draw(4)), Outcome: outcome, Attempt: uint32(w.draw(4)), At: w.at,
 		})
 	case 5, 6:
 		return w.take()
@@ -284,7 +284,7 @@ func (w *errand) step() error {
 		var changes []event.Change
 		for range 1 + w.draw(3) {
 			lead := w.lead()
-			changes = append(changes, event.Change{Lead: lead, Supplier: supplierOf(lead), Hook: market.HookType(1 + w.draw(4))})
+			changes = append(changes, event.Change{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(4))})
 		}
 		w.both(&event.StatusChanged{Changes: changes})
 	}
@@ -293,13 +293,13 @@ func (w *errand) step() error {
 
 func (w *errand) take() error {
 	supplier, now := market.Ref(1+w.draw(4)), w.at+int64(w.draw(3))*hour
-	h, ok := w.TakeHook(supplier, now)
+	h, ok := w.TakeWebhook(supplier, now)
 	ready := w.model.ready(supplier)
 	if ok != (len(ready) > 0 && ready[0].Due <= now) || ok && h != ready[0] {
 		return fmt.Errorf("took %+v, %t; ready are %+v", h, ok, ready)
 	}
 	if ok {
-		w.model.out[hookName{h.Lead, h.Type}] = true
+		w.model.out[webhookName{h.Lead, h.Type}] = true
 		w.taken = append(w.taken, h)
 	}
 	return nil
@@ -311,8 +311,8 @@ func (w *errand) operate() {
 		return
 	}
 	h := w.model.hooks[w.draw(len(w.model.hooks))]
-	outcome := []event.HookOutcome{event.HookResent, event.HookDropped}[w.draw(2)]
-	w.both(&event.HookTried{Lead: h.Lead, Supplier: h.Supplier, Type: h.Type, Outcome: outcome, At: w.at})
+	outcome := []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}[w.draw(2)]
+	w.both(&event.WebhookTried{Lead: h.Lead, Supplier: h.Supplier, Type: h.Type, Outcome: outcome, At: w.at})
 }
 
 // attempted ends the oldest attempt that is out.
@@ -322,18 +322,18 @@ func (w *errand) attempted() {
 	}
 	h := w.taken[0]
 	w.taken = w.taken[1:]
-	fact := &event.HookTried{Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, At: w.at}
+	fact := &event.WebhookTried{Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, At: w.at}
 	switch w.draw(8) {
 	case 0:
-		w.ReturnHook(h)
-		delete(w.model.out, hookName{h.Lead, h.Type})
+		w.ReturnWebhook(h)
+		delete(w.model.out, webhookName{h.Lead, h.Type})
 		return
 	case 1, 2:
-		fact.Outcome = event.HookDelivered
+		fact.Outcome = event.WebhookDelivered
 	case 3:
-		fact.Outcome = event.HookDead
+		fact.Outcome = event.WebhookDead
 	default:
-		fact.Outcome, fact.Due = event.HookFailed, w.at+int64(w.draw(3))*hour
+		fact.Outcome, fact.Due = event.WebhookFailed, w.at+int64(w.draw(3))*hour
 	}
 	w.both(fact)
 }
@@ -403,9 +403,9 @@ func TestAFullOutboxKeepsToItsDefinition(t *testing.T) {
 	for n := range 400 {
 		lead := market.LeadID(spread(uint64(n)))
 		lead[0] = byte(1 + n%2)
-		w.both(&event.StatusChanged{Changes: []event.Change{{Lead: lead, Supplier: supplierOf(lead), Hook: market.HookType(1 + w.draw(3))}}})
+		w.both(&event.StatusChanged{Changes: []event.Change{{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + w.draw(3))}}})
 		if n%9 == 0 {
-			w.both(&event.HookTried{Lead: lead, Supplier: supplierOf(lead), Type: w.model.hooks[len(w.model.hooks)-1].Type, Outcome: event.HookDead, Attempt: 1, At: w.at})
+			w.both(&event.WebhookTried{Lead: lead, Supplier: supplierOf(lead), Type: w.model.hooks[len(w.model.hooks)-1].Type, Outcome: event.WebhookDead, Attempt: 1, At: w.at})
 		}
 		if n%5 == 0 {
 			w.at += second
@@ -416,9 +416,9 @@ func TestAFullOutboxKeepsToItsDefinition(t *testing.T) {
 		w.at += second
 		switch {
 		case n == 900:
-			w.both(&event.HooksSwitched{Supplier: 1, Off: true})
+			w.both(&event.WebhooksSwitched{Supplier: 1, Off: true})
 		case n == 901:
-			w.both(&event.HooksSwitched{Supplier: 1})
+			w.both(&event.WebhooksSwitched{Supplier: 1})
 		case n%500 == 499:
 			err = w.restart()
 		case n%7 == 0:

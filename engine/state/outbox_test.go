@@ -15,73 +15,73 @@ type desk struct{ *world }
 func newDesk() desk { return desk{newWorld()} }
 
 // owes puts a hook in, by a report.
-func (d desk) owes(lead byte, kinds ...market.HookType) {
+func (d desk) owes(lead byte, kinds ...market.WebhookType) {
 	for _, kind := range kinds {
-		d.fact(&event.StatusChanged{Changes: []event.Change{{Lead: market.LeadID{lead}, Supplier: 1, Hook: kind}}})
+		d.fact(&event.StatusChanged{Changes: []event.Change{{Lead: market.LeadID{lead}, Supplier: 1, Webhook: kind}}})
 	}
 }
 
 // take takes what is due, and says which.
-func (d desk) take(t *testing.T) Hook {
+func (d desk) take(t *testing.T) QueuedWebhook {
 	t.Helper()
-	h, ok := d.TakeHook(1, d.at)
+	h, ok := d.TakeWebhook(1, d.at)
 	if !ok {
-		t.Fatalf("nothing is due; the standing is %+v", d.HookStanding(1))
+		t.Fatalf("nothing is due; the standing is %+v", d.OutboxStatus(1))
 	}
 	return h
 }
 
 func (d desk) nothing(t *testing.T, why string) {
 	t.Helper()
-	if h, ok := d.TakeHook(1, d.at); ok {
+	if h, ok := d.TakeWebhook(1, d.at); ok {
 		t.Fatalf("%s: %s %s was taken", why, h.Lead, h.Type)
 	}
 }
 
-func (d desk) came(h Hook, outcome event.HookOutcome, later int64) {
-	d.fact(&event.HookTried{
+func (d desk) came(h QueuedWebhook, outcome event.WebhookOutcome, later int64) {
+	d.fact(&event.WebhookTried{
 		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, Outcome: outcome, At: d.at, Due: d.at + later,
 	})
 }
 
 // Every fact that can owe a supplier something does, at once.
 func TestFactsOweHooks(t *testing.T) {
-	hooked := func(fact event.Event, hook market.HookType) event.Event {
+	hooked := func(fact event.Event, hook market.WebhookType) event.Event {
 		switch e := fact.(type) {
 		case *event.LeadDecided:
-			e.Hook = hook
+			e.Webhook = hook
 		case *event.PostSettled:
-			e.Hook, e.Supplier = hook, 1
+			e.Webhook, e.Supplier = hook, 1
 		case *event.StatusChanged:
-			e.Changes[0].Hook = hook
+			e.Changes[0].Webhook = hook
 		}
 		return fact
 	}
 	for name, facts := range map[string][]event.Event{
-		"nobody took it":       {hooked(decided(event.Sale{}, event.Post{}, market.ReasonNoBuyer), market.HookUnmatched)},
-		"it is recorded":       {hooked(decided(red, event.Post{}, 0), market.HookPosted)},
-		"it is delivered":      {decided(red, way, 0), hooked(settled(event.SettledDelivered, red), market.HookPosted)},
-		"it is refused":        {decided(red, way, 0), hooked(refused(event.Sale{}, event.Post{}), market.HookPostFailed)},
-		"a test is recorded":   {hooked(decided(asTest(red), event.Post{}, 0), market.HookPosted)},
-		"a test is delivered":  {decided(asTest(red), way, 0), hooked(settled(event.SettledDelivered, asTest(red)), market.HookPosted)},
-		"its buyer reports it": {decided(red, event.Post{}, 0), hooked(reported(event.ChangeDone, market.StatusSold, event.Return{}), market.HookSold)},
+		"nobody took it":       {hooked(decided(event.Sale{}, event.Post{}, market.ReasonNoBuyer), market.WebhookUnmatched)},
+		"it is recorded":       {hooked(decided(red, event.Post{}, 0), market.WebhookPosted)},
+		"it is delivered":      {decided(red, way, 0), hooked(settled(event.SettledDelivered, red), market.WebhookPosted)},
+		"it is refused":        {decided(red, way, 0), hooked(refused(event.Sale{}, event.Post{}), market.WebhookPostFailed)},
+		"a test is recorded":   {hooked(decided(asTest(red), event.Post{}, 0), market.WebhookPosted)},
+		"a test is delivered":  {decided(asTest(red), way, 0), hooked(settled(event.SettledDelivered, asTest(red)), market.WebhookPosted)},
+		"its buyer reports it": {decided(red, event.Post{}, 0), hooked(reported(event.ChangeDone, market.StatusSold, event.Return{}), market.WebhookSold)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk()
 			for _, fact := range facts {
-				if suppliers := d.HookSuppliers(); len(suppliers) > 0 {
+				if suppliers := d.SuppliersWithPending(); len(suppliers) > 0 {
 					t.Fatalf("%v are owed something before the cause", suppliers)
 				}
 				d.fact(fact)
 			}
 			for what, s := range map[string]*State{"live": d.State, "after a snapshot": rowsAhead(t, d.world)} {
-				h, ok := s.TakeHook(1, d.at)
+				h, ok := s.TakeWebhook(1, d.at)
 				if !ok || h.Lead != history || h.Cause != d.seq || h.Created != d.at || h.Due != d.at || h.Supplier != 1 || h.Attempts != 0 {
 					t.Errorf("%s: %+v, %t", what, h, ok)
 				}
 			}
 			select {
-			case <-d.HooksChanged():
+			case <-d.WebhooksChanged():
 			default:
 				t.Error("nobody was told")
 			}
@@ -98,7 +98,7 @@ func TestWhoWantsNoHooksHasNoOutbox(t *testing.T) {
 	if d.outboxes.all() != nil {
 		t.Error("there is an outbox")
 	}
-	if n := testing.AllocsPerRun(100, func() { d.owe(d.seq+1, d.at, 1, history, market.HookNone) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { d.enqueueWebhook(d.seq+1, d.at, 1, history, market.WebhookNone) }); n != 0 {
 		t.Errorf("%v allocations for nothing", n)
 	}
 }
@@ -109,21 +109,21 @@ func TestAHookThatIsOwedToNobodyIsABug(t *testing.T) {
 			t.Error("it was lost in silence")
 		}
 	}()
-	newDesk().fact(&event.PostSettled{Settlement: event.SettledDelivered, Hook: market.HookPosted})
+	newDesk().fact(&event.PostSettled{Settlement: event.SettledDelivered, Webhook: market.WebhookPosted})
 }
 
 // A lead's later hooks wait for its earlier one until it is told, given up, or has
 // had its first retry.
 func TestOneLeadsHooksKeepTheirOrder(t *testing.T) {
-	for name, end := range map[string]func(t *testing.T, d desk, first Hook){
-		"delivered": func(_ *testing.T, d desk, first Hook) { d.came(first, event.HookDelivered, 0) },
-		"dead":      func(_ *testing.T, d desk, first Hook) { d.came(first, event.HookDead, 0) },
-		"dropped": func(_ *testing.T, d desk, first Hook) {
-			d.ReturnHook(first)
-			d.came(first, event.HookDropped, 0)
+	for name, end := range map[string]func(t *testing.T, d desk, first QueuedWebhook){
+		"delivered": func(_ *testing.T, d desk, first QueuedWebhook) { d.came(first, event.WebhookDelivered, 0) },
+		"dead":      func(_ *testing.T, d desk, first QueuedWebhook) { d.came(first, event.WebhookDead, 0) },
+		"dropped": func(_ *testing.T, d desk, first QueuedWebhook) {
+			d.ReturnWebhook(first)
+			d.came(first, event.WebhookDropped, 0)
 		},
-		"its retry failed": func(t *testing.T, d desk, first Hook) {
-			d.came(first, event.HookFailed, 60*second)
+		"its retry failed": func(t *testing.T, d desk, first QueuedWebhook) {
+			d.came(first, event.WebhookFailed, 60*second)
 			d.nothing(t, "it was tried once")
 			d.at += 60 * second
 			again := d.take(t)
@@ -131,20 +131,20 @@ func TestOneLeadsHooksKeepTheirOrder(t *testing.T) {
 				t.Fatalf("%+v comes before the retry", again)
 			}
 			d.nothing(t, "it is on its way for the second time")
-			d.came(again, event.HookFailed, 360*second)
+			d.came(again, event.WebhookFailed, 360*second)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk()
-			d.owes(1, market.HookPosted, market.HookContacted)
+			d.owes(1, market.WebhookPosted, market.WebhookContacted)
 			first := d.take(t)
 			d.nothing(t, "the first is on its way")
-			d.owes(2, market.HookPosted)
+			d.owes(2, market.WebhookPosted)
 			if other := d.take(t); other.Lead != (market.LeadID{2}) {
 				t.Fatalf("%+v: another lead's must not wait", other)
 			}
 			end(t, d, first)
-			if next := d.take(t); next.Type != market.HookContacted || next.Lead != first.Lead {
+			if next := d.take(t); next.Type != market.WebhookContacted || next.Lead != first.Lead {
 				t.Fatalf("next is %+v", next)
 			}
 		})
@@ -154,25 +154,25 @@ func TestOneLeadsHooksKeepTheirOrder(t *testing.T) {
 // The earliest goes first; of what is due at once, what was caused first.
 func TestHooksGoByTheirTime(t *testing.T) {
 	d := newDesk()
-	d.owes(1, market.HookPosted)
-	d.owes(2, market.HookPosted)
+	d.owes(1, market.WebhookPosted)
+	d.owes(2, market.WebhookPosted)
 	d.at += second
-	d.owes(3, market.HookPosted)
+	d.owes(3, market.WebhookPosted)
 	first := d.take(t)
-	d.came(first, event.HookFailed, 60*second)
+	d.came(first, event.WebhookFailed, 60*second)
 	var order []byte
 	for range 2 {
 		order = append(order, d.take(t).Lead[0])
 	}
 	d.nothing(t, "the first is not due")
-	if due, ok := d.NextHook(1); !ok || due != d.at+60*second {
+	if due, ok := d.NextWebhookDue(1); !ok || due != d.at+60*second {
 		t.Errorf("the next is due in %d s, %t", (due-d.at)/second, ok)
 	}
 	d.at += 60 * second
 	if order = append(order, d.take(t).Lead[0]); !slices.Equal(order, []byte{2, 3, 1}) {
 		t.Errorf("the order is %v", order)
 	}
-	if _, ok := d.NextHook(1); ok {
+	if _, ok := d.NextWebhookDue(1); ok {
 		t.Error("what is on its way is due")
 	}
 }
@@ -180,17 +180,17 @@ func TestHooksGoByTheirTime(t *testing.T) {
 // What was taken and not tried is due as it was.
 func TestAReturnedHookIsDueAgain(t *testing.T) {
 	d := newDesk()
-	d.owes(1, market.HookPosted)
+	d.owes(1, market.WebhookPosted)
 	_, before := d.Hash()
 	h := d.take(t)
-	if standing := d.HookStanding(1); standing.Out != 1 || standing.Pending != 1 {
+	if standing := d.OutboxStatus(1); standing.InFlight != 1 || standing.Pending != 1 {
 		t.Errorf("%+v", standing)
 	}
 	d.nothing(t, "it is taken")
-	<-d.HooksChanged()
-	d.ReturnHook(h)
+	<-d.WebhooksChanged()
+	d.ReturnWebhook(h)
 	select {
-	case <-d.HooksChanged():
+	case <-d.WebhooksChanged():
 	default:
 		t.Error("nobody was told that it is due again")
 	}
@@ -206,46 +206,46 @@ func TestAReturnedHookIsDueAgain(t *testing.T) {
 // before it has ended no other attempt begins.
 func TestALateAttemptChangesNothing(t *testing.T) {
 	d := newDesk()
-	d.owes(1, market.HookPosted)
+	d.owes(1, market.WebhookPosted)
 	first := d.take(t)
-	d.fact(&event.HooksSwitched{Supplier: 1, Off: true})
-	d.fact(&event.HooksSwitched{Supplier: 1})
-	resent := Hook{Lead: first.Lead, Type: first.Type, Supplier: 1}
-	d.came(resent, event.HookResent, 0)
+	d.fact(&event.WebhooksSwitched{Supplier: 1, Off: true})
+	d.fact(&event.WebhooksSwitched{Supplier: 1})
+	resent := QueuedWebhook{Lead: first.Lead, Type: first.Type, Supplier: 1}
+	d.came(resent, event.WebhookResent, 0)
 	d.nothing(t, "the first attempt goes on")
 	first.Attempts = 3
-	d.came(first, event.HookFailed, day)
+	d.came(first, event.WebhookFailed, day)
 	if h := d.take(t); h.Attempts != 0 || h.Due != d.at {
 		t.Errorf("%+v", h)
 	}
-	if d.HookStanding(1).FailingSince != d.at {
+	if d.OutboxStatus(1).FailingSince != d.at {
 		t.Error("but it has failed")
 	}
 }
 
 func TestAnEndpointThatIsOff(t *testing.T) {
 	d := newDesk()
-	d.owes(1, market.HookPosted, market.HookSold)
+	d.owes(1, market.WebhookPosted, market.WebhookSold)
 	h := d.take(t)
-	d.came(h, event.HookFailed, 60*second)
+	d.came(h, event.WebhookFailed, 60*second)
 	failed := d.at
 	d.at += day
-	d.fact(&event.HooksSwitched{Supplier: 1, Off: true, At: d.at})
-	d.owes(2, market.HookPosted)
-	want := HookStanding{Dead: 3, FailingSince: failed, Off: true}
-	if got := d.HookStanding(1); got != want {
+	d.fact(&event.WebhooksSwitched{Supplier: 1, Off: true, At: d.at})
+	d.owes(2, market.WebhookPosted)
+	want := OutboxStatus{Dead: 3, FailingSince: failed, Off: true}
+	if got := d.OutboxStatus(1); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	d.nothing(t, "it is off")
-	d.came(h, event.HookResent, 0)
+	d.came(h, event.WebhookResent, 0)
 	d.nothing(t, "nothing is resent while it is off")
-	d.fact(&event.HooksSwitched{Supplier: 1, At: d.at})
-	if got := d.HookStanding(1); got != (HookStanding{Dead: 3}) {
+	d.fact(&event.WebhooksSwitched{Supplier: 1, At: d.at})
+	if got := d.OutboxStatus(1); got != (OutboxStatus{Dead: 3}) {
 		t.Errorf("on again: %+v", got)
 	}
 	d.nothing(t, "what is dead stays dead")
-	d.came(Hook{Lead: market.LeadID{1}, Type: market.HookSold, Supplier: 1}, event.HookResent, 0)
-	if again := d.take(t); again.Type != market.HookSold || again.Attempts != 0 || again.Due != d.at {
+	d.came(QueuedWebhook{Lead: market.LeadID{1}, Type: market.WebhookSold, Supplier: 1}, event.WebhookResent, 0)
+	if again := d.take(t); again.Type != market.WebhookSold || again.Attempts != 0 || again.Due != d.at {
 		t.Errorf("resent: %+v", again)
 	}
 }
@@ -253,22 +253,22 @@ func TestAnEndpointThatIsOff(t *testing.T) {
 // FailingSince is the first failure after the last success.
 func TestSinceWhenAnEndpointFails(t *testing.T) {
 	d := newDesk()
-	d.owes(1, market.HookPosted, market.HookSold, market.HookReturned)
+	d.owes(1, market.WebhookPosted, market.WebhookSold, market.WebhookReturned)
 	since := func(what string, want int64) {
 		t.Helper()
-		if got := d.HookStanding(1).FailingSince; got != want {
+		if got := d.OutboxStatus(1).FailingSince; got != want {
 			t.Errorf("%s: since %d, want %d", what, got, want)
 		}
 	}
 	since("nothing was tried", 0)
 	first := d.at
-	d.came(d.take(t), event.HookFailed, 0)
+	d.came(d.take(t), event.WebhookFailed, 0)
 	d.at += hour
-	d.came(d.take(t), event.HookFailed, hour)
+	d.came(d.take(t), event.WebhookFailed, hour)
 	since("two failures", first)
-	d.came(d.take(t), event.HookDelivered, 0)
+	d.came(d.take(t), event.WebhookDelivered, 0)
 	since("a success", 0)
-	d.came(d.take(t), event.HookDead, 0)
+	d.came(d.take(t), event.WebhookDead, 0)
 	since("given up at once", d.at)
 }
 
@@ -277,33 +277,33 @@ func TestDeadLettersAreBounded(t *testing.T) {
 	d := newDesk()
 	d.outboxes.limit = 3
 	for n := range byte(5) {
-		d.owes(n, market.HookPosted)
-		d.came(d.take(t), event.HookDead, 0)
+		d.owes(n, market.WebhookPosted)
+		d.came(d.take(t), event.WebhookDead, 0)
 		d.at += hour
 	}
-	leads := func(dead []Hook) (leads []byte) {
+	leads := func(dead []QueuedWebhook) (leads []byte) {
 		for _, h := range dead {
 			leads = append(leads, h.Lead[0])
 		}
 		return leads
 	}
-	if got := leads(d.DeadHooks(1, 0, 10)); !slices.Equal(got, []byte{2, 3, 4}) || d.HookStanding(1).Dropped != 2 {
-		t.Errorf("%v, %+v", got, d.HookStanding(1))
+	if got := leads(d.DeadLetters(1, 0, 10)); !slices.Equal(got, []byte{2, 3, 4}) || d.OutboxStatus(1).Dropped != 2 {
+		t.Errorf("%v, %+v", got, d.OutboxStatus(1))
 	}
 	for _, page := range []struct {
 		after, limit int
 		want         []byte
 	}{{0, 1, []byte{2}}, {1, 1, []byte{3}}, {2, 5, []byte{4}}, {3, 5, nil}, {9, 9, nil}, {-1, 2, []byte{2, 3}}, {0, -1, nil}} {
-		if got := leads(d.DeadHooks(1, page.after, page.limit)); !slices.Equal(got, page.want) {
+		if got := leads(d.DeadLetters(1, page.after, page.limit)); !slices.Equal(got, page.want) {
 			t.Errorf("%d after %d: %v", page.limit, page.after, got)
 		}
 	}
 	d.at += 30*day - hour
-	d.owes(9, market.HookPosted)
-	if got := d.HookStanding(1); got.Dead != 1 || got.Dropped != 4 || got.Pending != 1 {
+	d.owes(9, market.WebhookPosted)
+	if got := d.OutboxStatus(1); got.Dead != 1 || got.Dropped != 4 || got.Pending != 1 {
 		t.Errorf("a month later %+v", got)
 	}
-	if d.DeadHooks(2, 0, 1) != nil {
+	if d.DeadLetters(2, 0, 1) != nil {
 		t.Error("who has no outbox has dead letters")
 	}
 }
@@ -312,19 +312,19 @@ func TestDeadLettersAreBounded(t *testing.T) {
 func TestAnEmptyOutboxGivesItsMemoryBack(t *testing.T) {
 	d := newDesk()
 	for n := range uint64(3000) {
-		d.fact(&event.StatusChanged{Changes: []event.Change{{Lead: spread(n), Supplier: 1, Hook: market.HookSold}}})
+		d.fact(&event.StatusChanged{Changes: []event.Change{{Lead: spread(n), Supplier: 1, Webhook: market.WebhookSold}}})
 	}
 	for range 3000 {
-		d.came(d.take(t), event.HookDelivered, 0)
+		d.came(d.take(t), event.WebhookDelivered, 0)
 	}
-	b := d.outboxes.of(1)
-	if b.rows.n != 0 || b.first != nil || len(b.rows.chunks)+len(b.due.chunks) > 4 || b.sum != 0 {
+	b := d.outboxes.get(1)
+	if b.rows.n != 0 || b.firstRow != nil || len(b.rows.chunks)+len(b.due.chunks) > 4 || b.sum != 0 {
 		t.Errorf("%d rows, %d and %d chunks, sum %d", b.rows.n, len(b.rows.chunks), len(b.due.chunks), b.sum)
 	}
 }
 
 func TestRowsOfHooksAreSmall(t *testing.T) {
-	if size := unsafe.Sizeof(hookRow{}); size != 56 {
+	if size := unsafe.Sizeof(webhookRow{}); size != 56 {
 		t.Errorf("%d bytes a hook", size)
 	}
 	if size := unsafe.Sizeof(Lead{}); size != 96 {
@@ -335,19 +335,19 @@ func TestRowsOfHooksAreSmall(t *testing.T) {
 // What a snapshot's outbox has seen already is not applied to it again, when the
 // rest of the snapshot is older.
 func TestAnOutboxAheadOfTheLog(t *testing.T) {
-	failed := &event.HookTried{Lead: market.LeadID{1}, Type: market.HookPosted, Supplier: 1, Attempt: 1, Outcome: event.HookFailed, At: monday}
+	failed := &event.WebhookTried{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookFailed, At: monday}
 	for name, facts := range map[string][]event.Event{
-		"it failed, and was switched on": {failed, &event.HooksSwitched{Supplier: 1}},
-		"it was off, and failed":         {&event.HooksSwitched{Supplier: 1, Off: true}, &event.HooksSwitched{Supplier: 1}, failed},
-		"it was delivered":               {&event.HookTried{Lead: market.LeadID{1}, Type: market.HookPosted, Supplier: 1, Outcome: event.HookDelivered}},
+		"it failed, and was switched on": {failed, &event.WebhooksSwitched{Supplier: 1}},
+		"it was off, and failed":         {&event.WebhooksSwitched{Supplier: 1, Off: true}, &event.WebhooksSwitched{Supplier: 1}, failed},
+		"it was delivered":               {&event.WebhookTried{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Outcome: event.WebhookDelivered}},
 	} {
 		d := newDesk()
-		d.owes(1, market.HookPosted)
+		d.owes(1, market.WebhookPosted)
 		for _, fact := range facts {
 			d.fact(fact)
 		}
 		ahead := rowsAhead(t, d.world)
-		if got, want := ahead.HookStanding(1), d.HookStanding(1); got != want {
+		if got, want := ahead.OutboxStatus(1), d.OutboxStatus(1); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 		if _, hash := ahead.Hash(); hash != func() uint64 { _, h := d.Hash(); return h }() {

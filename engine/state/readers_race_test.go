@@ -18,16 +18,16 @@ func TestReadersBesideApply(t *testing.T) {
 	live := New()
 	replay(live, w.log, 10)
 	lead := market.LeadID{}
-	w.Posts(func(p *Post) { lead = p.Lead })
+	w.EachOpenPost(func(p *OpenPost) { lead = p.Lead })
 	var last *bytes.Buffer // written by the one goroutine that takes snapshots
 	ask := map[string]func(){
 		"Lead": func() { live.Lead(lead) },
 		"Post": func() {
-			if post := live.Post(lead); post != nil {
+			if post := live.OpenPost(lead); post != nil {
 				_ = post.digest()
 			}
 		},
-		"Posts":    func() { live.Posts(func(p *Post) { _ = p.Attempts }) },
+		"Posts":    func() { live.EachOpenPost(func(p *OpenPost) { _ = p.Attempts }) },
 		"Position": func() { live.Position(); live.Founded(); live.Catalog() },
 		"Hash":     func() { live.Hash() },
 		"Snapshot": func() {
@@ -36,15 +36,15 @@ func TestReadersBesideApply(t *testing.T) {
 				last = &file
 			}
 		},
-		"Leads":     func() { live.Leads() },
-		"registers": func() { live.CapRefs(); live.RefOf(2, "red"); live.NameOf(2, 1); live.Names(2) },
+		"Leads":     func() { live.LeadCount() },
+		"registers": func() { live.CapRefs(); live.RefOf(2, "red"); live.NameOf(2, 1); live.NameCount(2) },
 		"doors": func() {
-			live.DoorVersion()
-			live.CapFull(w.limits[1][0], dollar, monday)
-			live.FundsShort(w.buyers[0], dollar)
+			live.AvailabilityVersion()
+			live.IsCapFull(w.limits[1][0], dollar, monday)
+			live.LacksFunds(w.buyers[0], dollar)
 			live.Paused(2, 1)
 		},
-		"accounts": func() { live.Balance(1); live.Opened(1) },
+		"accounts": func() { live.Balance(1); live.HasOpeningBalance(1) },
 		"access": func() {
 			live.Credential([32]byte{1})
 			live.CredentialsOf(1, 1, 1)
@@ -53,41 +53,41 @@ func TestReadersBesideApply(t *testing.T) {
 			live.List(1)
 		},
 		"room": func() {
-			var h Hold
-			live.TakeTurn(&h, 1, 7, []int32{1, 2, 3})
-			live.TakeCaps(&h, w.limits[1], dollar, nil, monday)
-			live.TakeFunds(&h, w.buyers[0], dollar)
+			var h Reservation
+			live.ReserveTurn(&h, 1, 7, []int32{1, 2, 3})
+			live.ReserveCaps(&h, w.limits[1], dollar, nil, monday)
+			live.ReserveFunds(&h, w.buyers[0], dollar)
 			live.Release(&h)
 		},
 		"claims": func() {
-			var h Hold
-			live.ClaimDups(&h, []market.DupKey{{7, 15: 1}, {8, 15: 1}}, monday)
+			var h Reservation
+			live.ClaimDuplicates(&h, []market.DupKey{{7, 15: 1}, {8, 15: 1}}, monday)
 			live.ClaimKey(&h, [16]byte{5, 15: 1}, 1, monday)
 			live.Release(&h)
 		},
 		"hooks": func() {
-			for _, supplier := range live.HookSuppliers() {
-				live.NextHook(supplier)
-				live.HookStanding(supplier)
-				live.DeadHooks(supplier, 0, 10)
-				if h, ok := live.TakeHook(supplier, 1<<62); ok {
-					live.Hook(h.Lead, h.Type)
-					live.ReturnHook(h)
+			for _, supplier := range live.SuppliersWithPending() {
+				live.NextWebhookDue(supplier)
+				live.OutboxStatus(supplier)
+				live.DeadLetters(supplier, 0, 10)
+				if h, ok := live.TakeWebhook(supplier, 1<<62); ok {
+					live.Webhook(h.Lead, h.Type)
+					live.ReturnWebhook(h)
 				}
 			}
 			select {
-			case <-live.HooksChanged():
+			case <-live.WebhooksChanged():
 			default:
 			}
 		},
-		"months": func() { live.Month(1, 1, market.MonthOf(monday)) },
+		"months": func() { live.MonthlySales(1, 1, market.StartOfMonth(monday)) },
 		"auctions": func() {
-			var h Hold
+			var h Reservation
 			live.Auction([16]byte{1, 15: 1}, monday)
-			live.Auctions()
-			live.ClaimName(&h, [16]byte{99, 15: 1}, monday)
+			live.AuctionCount()
+			live.ClaimAuctionName(&h, [16]byte{99, 15: 1}, monday)
 			live.Release(&h)
-			live.ClaimPing(&h, [16]byte{1, 15: 1}, monday)
+			live.ClaimAuction(&h, [16]byte{1, 15: 1}, monday)
 			live.Release(&h)
 		},
 	}

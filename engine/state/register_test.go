@@ -6,6 +6,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
 )
 
 func TestNamesKeepTheirNumbers(t *testing.T) {
@@ -32,11 +33,11 @@ func TestNamesKeepTheirNumbers(t *testing.T) {
 	if w.NameOf(event.NameBuyer, 0) != "" || w.NameOf(event.NameBuyer, 4) != "" || w.NameOf(99, 1) != "" {
 		t.Error("a number that nobody has is somebody's")
 	}
-	if n := w.Names(event.NameBuyer); n != 3 || w.Names(99) != 0 {
-		t.Errorf("%d buyers, %d of a kind that is none", n, w.Names(99))
+	if n := w.NameCount(event.NameBuyer); n != 3 || w.NameCount(99) != 0 {
+		t.Errorf("%d buyers, %d of a kind that is none", n, w.NameCount(99))
 	}
 	refs := w.CapRefs()
-	if want := (market.CapKey{Scope: market.ScopeBuyer, Campaign: 1, Buyer: 1, Unit: market.UnitMoney, Period: market.PeriodHour, Zone: "UTC"}); len(refs) != 3 || refs[want] != 2 {
+	if want := (market.CapKey{Scope: market.ScopeBuyer, Campaign: 1, Buyer: 1, Unit: market.UnitMoney, Period: calendar.Hour, Zone: "UTC"}); len(refs) != 3 || refs[want] != 2 {
 		t.Errorf("caps %v", refs)
 	}
 	refs[market.CapKey{}] = 9 // the caller's own
@@ -78,8 +79,8 @@ func TestCredentialsAndDoors(t *testing.T) {
 	if paused, seen := w.Paused(event.NameBuyer, 1); paused || seen {
 		t.Error("a door nobody touched is shut")
 	}
-	w.fact(&event.DoorSet{Door: event.NameBuyer, Ref: 1, Paused: true})
-	w.fact(&event.DoorSet{Door: event.NameCampaign, Ref: 1})
+	w.fact(&event.PauseSet{Target: event.NameBuyer, Ref: 1, Paused: true})
+	w.fact(&event.PauseSet{Target: event.NameCampaign, Ref: 1})
 	if paused, seen := w.Paused(event.NameBuyer, 1); !paused || !seen {
 		t.Error("a paused buyer is open")
 	}

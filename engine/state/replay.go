@@ -6,101 +6,100 @@ import (
 	"pingpost/engine/event"
 )
 
-// A Replay applies entries of a log to a state at a start. It gathers some,
-// and looks at the places in memory that all of them will change before it
-// applies the first: nearly each place is a cache miss, and misses that do not
-// wait for one another take a fraction of the time that the same ones take in
-// a row. What is applied, and in which order, is Apply's alone.
+// Replay applies log entries to a state at a start. It collects several entries and
+// prefetches the memory that all of them will change before it applies the first. Nearly
+// each access is a cache miss, and independent misses overlap, so they take a fraction of
+// the time of the same misses in a row. Apply alone determines the effects and their
+// order.
 //
-// (Rejected: one goroutine a range of shards. It would be as good for rows, but
+// (Rejected: one goroutine for each range of shards. It would be as good for rows, but
 // posts and the ledger need the order of the log.)
 //
-// One goroutine uses it, and nobody else the state meanwhile.
+// One goroutine uses a Replay, and no other goroutine uses the state meanwhile.
 type Replay struct {
 	state   *State
-	waiting [replayAhead]waiting
+	entries [replayAhead]replayEntry
 	n       int
 }
 
-type waiting struct {
+type replayEntry struct {
 	decoder event.Decoder
 	seq     uint64
 	at      int64
-	fact    event.Event
+	event   event.Event
 }
 
-// replayAhead is how many entries are gathered: enough that misses overlap, few
-// enough that what was looked at is still near when it is applied.
+// replayAhead is the number of collected entries: enough that misses overlap, few enough
+// that the prefetched memory is still in the cache when it is used.
 const replayAhead = 32
 
-// NewReplay begins to apply what follows the state's position.
+// NewReplay returns a Replay that continues at the state's position.
 func (s *State) NewReplay() *Replay {
 	r := &Replay{state: s}
-	for i := range r.waiting {
-		r.waiting[i].decoder.Brief = true
+	for i := range r.entries {
+		r.entries[i].decoder.ForReplay = true
 	}
 	return r
 }
 
-// Add takes the next entry, whose data must stay as it is until Flush. It
-// tells whether there is room for another; where there is none, call Flush.
+// Add decodes the next entry, whose data must not change until Flush. It reports whether
+// there is space for another; if not, call Flush.
 func (r *Replay) Add(seq uint64, at int64, data []byte) (more bool, err error) {
-	next := &r.waiting[r.n]
-	fact, err := next.decoder.Decode(data)
+	next := &r.entries[r.n]
+	decoded, err := next.decoder.Decode(data)
 	if err != nil {
 		return false, fmt.Errorf("cannot replay entry %d: %w", seq, err)
 	}
-	next.seq, next.at, next.fact = seq, at, fact
+	next.seq, next.at, next.event = seq, at, decoded
 	r.n++
 	return r.n < replayAhead, nil
 }
 
-// Flush applies all that Add has taken.
+// Flush applies all added entries.
 func (r *Replay) Flush() {
-	for i := range r.waiting[:r.n] {
-		r.state.Look(r.waiting[i].fact)
+	for i := range r.entries[:r.n] {
+		r.state.Prefetch(r.entries[i].event)
 	}
 	r.state.applying.Lock()
 	defer r.state.applying.Unlock()
-	for i := range r.waiting[:r.n] {
-		w := &r.waiting[i]
-		r.state.applyLocked(w.seq, w.at, w.fact)
+	for i := range r.entries[:r.n] {
+		w := &r.entries[i]
+		r.state.applyLocked(w.seq, w.at, w.event)
 	}
 	r.n = 0
 }
 
-// Look brings near what Apply of a fact will change: it reads the index where the
-// fact's rows are found, and clears the places that new ones take. To look for some
-// facts before the first of them is applied lets their cache misses overlap. It is
-// for Apply's own goroutine, and takes no lock: tables are changed by Apply alone,
-// and a place that is free is nobody's.
-func (s *State) Look(e event.Event) { s.seen += s.look(e) }
+// Prefetch reads the memory that Apply of an event will change: the index entries of its
+// rows, and the places of new rows. Prefetching several events before the first Apply lets
+// their cache misses overlap. Only Apply's goroutine may call it. It takes no lock,
+// because Apply alone changes tables, and no reader uses a free place.
+func (s *State) Prefetch(e event.Event) { s.prefetched += s.prefetch(e) }
 
-func (s *State) look(e event.Event) (seen uint32) {
+func (s *State) prefetch(e event.Event) (seen uint32) {
 	switch e := e.(type) {
 	case *event.LeadDecided:
-		seen = s.leadShard(&e.Lead).table.look((*[16]byte)(&e.Lead))
-		seen += s.keys[shardOf(&e.Idempotency.Key)].table.look(&e.Idempotency.Key)
-		seen += s.lookDups(e.Sale.Dups)
+		seen = s.leadShard(&e.Lead).table.prefetch((*[16]byte)(&e.Lead))
+		seen += s.keys[shardIndex(&e.Idempotency.Key)].table.prefetch(&e.Idempotency.Key)
+		seen += s.prefetchDups(e.Sale.Dups)
 	case *event.PostSettled:
-		seen = s.leadShard(&e.Lead).table.look((*[16]byte)(&e.Lead))
-		seen += s.lookDups(e.Sale.Dups)
+		seen = s.leadShard(&e.Lead).table.prefetch((*[16]byte)(&e.Lead))
+		seen += s.prefetchDups(e.Sale.Dups)
 	case *event.AuctionHeld:
-		seen = s.auctionShard(&e.Name).table.look(&e.Name)
-		seen += s.keys[shardOf(&e.Idempotency.Key)].table.look(&e.Idempotency.Key)
+		seen = s.auctionShard(&e.Name).table.prefetch(&e.Name)
+		seen += s.keys[shardIndex(&e.Idempotency.Key)].table.prefetch(&e.Idempotency.Key)
 	case *event.StatusChanged:
 		for i := range e.Changes {
 			lead := &e.Changes[i].Lead
-			seen += s.leadShard(lead).table.look((*[16]byte)(lead))
+			seen += s.leadShard(lead).table.prefetch((*[16]byte)(lead))
 		}
 	}
 	return seen
 }
 
-func (s *State) lookDups(dups []event.Dup) (seen uint32) {
+func (s *State) prefetchDups(dups []event.Dup) (seen uint32) {
 	for i := range dups {
 		key := (*[16]byte)(&dups[i].Key)
-		seen += s.dups[shardOf(key)].table.look(key)
+		seen += s.dups[shardIndex(key)].table.prefetch(key)
 	}
 	return seen
 }

@@ -88,9 +88,9 @@ func TestLookChangesNothing(t *testing.T) {
 		}
 		settled := &event.PostSettled{Lead: lead.Lead, Settlement: event.SettledDelivered}
 		for range 3 {
-			looked.Look(lead)
-			looked.Look(settled)
-			looked.Look(&event.DoorSet{})
+			looked.Prefetch(lead)
+			looked.Prefetch(settled)
+			looked.Prefetch(&event.PauseSet{})
 		}
 		w.fact(lead)
 		looked.fact(lead)

@@ -10,6 +10,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
 )
 
 // market64 is 64 requests at a time that sell to one buyer under three caps and
@@ -27,7 +28,7 @@ type market64 struct {
 
 // commit logs a fact and lets the reservations it was taken under go, as the
 // one committer does; then it looks whether any promise was broken.
-func (m *market64) commit(t *testing.T, e event.Event, h *Hold, sale *event.Sale, sign int64) {
+func (m *market64) commit(t *testing.T, e event.Event, h *Reservation, sale *event.Sale, sign int64) {
 	m.committer.Lock()
 	defer m.committer.Unlock()
 	m.at = max(m.at, m.clock.Load())
@@ -53,19 +54,19 @@ func (m *market64) commit(t *testing.T, e event.Event, h *Hold, sale *event.Sale
 func (m *market64) request(t *testing.T, id uint64, dice *rand.Rand) {
 	buyer := m.buyers[0]
 	price := market.Money(1+dice.IntN(4)) * dollar
-	var h Hold
+	var h Reservation
 	now := m.clock.Add(int64(dice.IntN(3)) * int64(time.Minute))
 	time.Sleep(time.Duration(dice.IntN(5)) * time.Millisecond) // a slow request: its hour may be over
 	for {
-		room, wait := m.TakeCaps(&h, m.limits[1], price, nil, now)
-		if room == RoomTaken {
-			room, wait = m.TakeFunds(&h, buyer, price)
+		room, wait := m.ReserveCaps(&h, m.limits[1], price, nil, now)
+		if room == Reserved {
+			room, wait = m.ReserveFunds(&h, buyer, price)
 		}
-		if room == RoomTaken {
+		if room == Reserved {
 			break
 		}
 		m.ReleaseSale(&h)
-		if room == RoomFull {
+		if room == Full {
 			m.full.Add(1)
 			return
 		}
@@ -141,19 +142,19 @@ func TestNoPromiseIsBrokenAmong64Requests(t *testing.T) {
 func TestWhoIsBlockedIsWoken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
-		limit := []*market.Cap{{Ref: 3, Unit: market.UnitCount, Period: market.PeriodTotal, Zone: time.UTC, Limit: 1}}
+		limit := []*market.Cap{{Ref: 3, Unit: market.UnitCount, Period: calendar.Total, Zone: time.UTC, Limit: 1}}
 		buyer := &market.Buyer{Ref: 2, Funded: true, Credit: dollar}
-		takes := []func(h *Hold) (Room, <-chan struct{}){
-			func(h *Hold) (Room, <-chan struct{}) { return w.TakeCaps(h, limit, 0, nil, monday) },
-			func(h *Hold) (Room, <-chan struct{}) { return w.TakeFunds(h, buyer, dollar) },
+		takes := []func(h *Reservation) (ReserveResult, <-chan struct{}){
+			func(h *Reservation) (ReserveResult, <-chan struct{}) { return w.ReserveCaps(h, limit, 0, nil, monday) },
+			func(h *Reservation) (ReserveResult, <-chan struct{}) { return w.ReserveFunds(h, buyer, dollar) },
 		}
 		for round := range 20_000 {
 			take := takes[round%len(takes)]
 			var both sync.WaitGroup
 			for range 2 {
 				both.Go(func() {
-					var h Hold
-					for room, wait := take(&h); room != RoomTaken; room, wait = take(&h) {
+					var h Reservation
+					for room, wait := take(&h); room != Reserved; room, wait = take(&h) {
 						<-wait
 					}
 					w.Release(&h)

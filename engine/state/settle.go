@@ -9,8 +9,8 @@ func (s *State) applyTried(seq uint64, e *event.PostTried) {
 	shard := s.leadShard(&e.Lead)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	if seq > shard.loaded {
-		shard.changePost(e.Lead, func(p *Post) { p.Attempts, p.Tried = e.Attempt, e.At })
+	if seq > shard.loaded && !e.Free {
+		shard.changePost(e.Lead, func(p *OpenPost) { p.Attempts, p.Tried = e.Attempt, e.At })
 	}
 }
 
@@ -19,25 +19,25 @@ func (s *State) applySettled(seq uint64, at int64, e *event.PostSettled) {
 	shard.mu.Lock()
 	if seq > shard.loaded {
 		before := shard.unknownLocked(e.Lead)
-		shard.table.change((*[16]byte)(&e.Lead), func(l *Lead) { l.settle(e, seq) })
-		shard.settlePost(e)
+		shard.table.change((*[16]byte)(&e.Lead), func(l *Lead) { l.applySettled(e, seq) })
+		shard.applySettled(e)
 		s.countUnknown(&e.Sale, shard.unknownLocked(e.Lead)-before)
 	}
 	shard.mu.Unlock()
-	s.owe(seq, at, e.Supplier, e.Lead, e.Hook)
+	s.enqueueWebhook(seq, at, e.Supplier, e.Lead, e.Webhook)
 	if e.Settlement == event.SettledRefused || e.Settlement == event.SettledReleased {
-		s.swapPing(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
+		s.swapAuction(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
 	}
 	if !e.Sale.Test {
 		s.settleSale(seq, at, e)
 	}
 }
 
-// settleSale takes for good what a sale held, or gives it back. A test sale held
-// nothing but the auction that it uses up, which is a test's.
+// settleSale takes the sale's held resources for good, or gives them back. A test sale
+// holds only the auction that it uses up, which is a test auction.
 func (s *State) settleSale(seq uint64, at int64, e *event.PostSettled) {
 	decided := e.Decided
-	if decided == 0 { // a log of a time when settlements did not say it
+	if decided == 0 { // an earlier program wrote the log
 		decided = at
 	}
 	switch e.Settlement {
@@ -47,7 +47,7 @@ func (s *State) settleSale(seq uint64, at int64, e *event.PostSettled) {
 		s.rememberDups(e.Sale.Dups, e.Lead, seq, at)
 		s.countSold(seq, e.Campaign, e.Sale.Buyer, decided)
 		if seq > s.loaded {
-			s.doorMoved(s.accounts.move(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
+			s.noteAvailability(s.accounts.move(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
 		}
 	case event.SettledRefused, event.SettledReleased:
 		if seq > s.loaded {
@@ -61,19 +61,19 @@ func (s *State) settleSale(seq uint64, at int64, e *event.PostSettled) {
 	}
 }
 
-// giveBack returns what a sale held that came to nothing, and takes what the
-// next one takes, if there is one.
+// giveBack returns the resources of a failed sale and takes those of the next one, if
+// there is one.
 func (s *State) giveBack(seq uint64, e *event.PostSettled) {
-	s.doorMoved(s.caps.swap(e.Sale.Charges, e.Next.Charges))
-	s.doorMoved(s.accounts.move(e.Sale.Buyer, 0, -e.Sale.Price))
+	s.noteAvailability(s.caps.swap(e.Sale.Charges, e.Next.Charges))
+	s.noteAvailability(s.accounts.move(e.Sale.Buyer, 0, -e.Sale.Price))
 	if e.Next.Buyer != 0 {
 		s.turns.apply(e.Campaign, e.Next.Turn, seq)
-		s.doorMoved(s.accounts.sell(&e.Next, e.Post.URL != ""))
+		s.noteAvailability(s.accounts.sell(&e.Next, e.Post.URL != ""))
 	}
 }
 
-// settle changes where a lead stands; what its supplier was told stays told.
-func (l *Lead) settle(e *event.PostSettled, seq uint64) {
+// applySettled changes the lead's status. The supplier's answer stays.
+func (l *Lead) applySettled(e *event.PostSettled, seq uint64) {
 	if e.Settlement.Ends() {
 		l.Settled = seq
 	}
@@ -118,14 +118,14 @@ func (l *Lead) fail(delivery market.Delivery, reason market.Reason) {
 	}
 }
 
-func (shard *leadShard) settlePost(e *event.PostSettled) {
+func (shard *leadShard) applySettled(e *event.PostSettled) {
 	switch e.Settlement {
 	case event.SettledPending:
-		shard.changePost(e.Lead, func(p *Post) { p.Answered = true })
+		shard.changePost(e.Lead, func(p *OpenPost) { p.Answered = true })
 	case event.SettledUnknown:
-		shard.changePost(e.Lead, func(p *Post) { p.Answered, p.Unknown, p.Attempts = true, true, e.Attempts })
+		shard.changePost(e.Lead, func(p *OpenPost) { p.Answered, p.Exhausted, p.Attempts = true, true, e.Attempts })
 	case event.SettledResent:
-		shard.changePost(e.Lead, func(p *Post) { p.Unknown, p.Attempts = false, 0 })
+		shard.changePost(e.Lead, func(p *OpenPost) { p.Exhausted, p.Attempts = false, 0 })
 	case event.SettledRefused:
 		decided := int64(0)
 		if old := shard.posts[e.Lead]; old != nil {
@@ -133,9 +133,80 @@ func (shard *leadShard) settlePost(e *event.PostSettled) {
 		}
 		delete(shard.posts, e.Lead)
 		if e.Next.Buyer != 0 && e.Post.URL != "" {
-			shard.openPost(e.Lead, &e.Post, &e.Next, sealedPart{e.Slot, e.Sealed}, decided)
+			shard.addPost(e.Lead, &e.Post, &e.Next, sealedPart{e.Slot, e.Sealed}, decided)
 		}
 	default:
 		delete(shard.posts, e.Lead)
+	}
+}
+
+// applyChanges applies a buyer's report on leads, or an operator's decision on a return.
+func (s *State) applyChanges(seq uint64, at int64, e *event.StatusChanged) {
+	s.rememberKey(&e.Idempotency, answeredBySequence(seq), seq, at)
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		switch c.Result {
+		case event.ChangeDone, event.ChangePending, event.ChangeRefused:
+			s.changeLead(seq, c)
+			s.applyReturn(seq, e.Buyer, c)
+			s.applyPendingReturn(seq, at, c)
+		}
+		s.enqueueWebhook(seq, at, c.Supplier, c.Lead, c.Webhook)
+	}
+}
+
+func (s *State) changeLead(seq uint64, c *event.Change) {
+	shard := s.leadShard(&c.Lead)
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if seq > shard.loaded {
+		shard.table.change((*[16]byte)(&c.Lead), func(l *Lead) { l.applyChange(c) })
+	}
+}
+
+// applyChange changes the lead's status by a buyer's report.
+func (l *Lead) applyChange(c *event.Change) {
+	switch c.Result {
+	case event.ChangeDone:
+		l.Status = c.To
+		if c.To == market.StatusReturned {
+			l.setReturn(market.ReturnApproved)
+		}
+	case event.ChangePending:
+		l.setReturn(market.ReturnPending)
+	case event.ChangeRefused:
+		l.setReturn(market.ReturnRefused)
+	}
+}
+
+// applyPendingReturn stores a new pending return, and removes a decided one.
+func (s *State) applyPendingReturn(seq uint64, at int64, c *event.Change) {
+	switch {
+	case seq <= s.loaded:
+	case c.Result == event.ChangePending:
+		s.pendingReturns.add(c.Lead, seq, at)
+	case c.WasPending:
+		s.pendingReturns.remove(c.Lead)
+	}
+}
+
+// applyReturn gives back the resources of a return. It counts the return in its month from
+// the request until a rejection.
+func (s *State) applyReturn(seq uint64, buyer market.Ref, c *event.Change) {
+	back := &c.Return
+	if seq <= s.loaded || back.Month == 0 {
+		return
+	}
+	leads := int64(0)
+	switch {
+	case c.Result == event.ChangeRefused:
+		leads = -1
+	case !c.WasPending:
+		leads = 1
+	}
+	s.months.giveBack(back.Campaign, buyer, back.Month, leads)
+	if c.Result == event.ChangeDone {
+		s.noteAvailability(s.caps.swap(back.Charges, nil))
+		s.noteAvailability(s.accounts.move(buyer, back.Credit, 0))
 	}
 }

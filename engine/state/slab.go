@@ -1,20 +1,17 @@
 package state
 
-// A slab is a list of rows that grows without moving them: rows lie in chunks
-// of one size, and a full slab gets another chunk. Only the first chunk is
-// smaller to begin with, and is moved as it doubles; so a thousand tables with a
-// few rows each cost little.
+// slab is a list of rows that grows without moving them: rows are in chunks of one size,
+// and a full slab gets another chunk. Only the first chunk starts smaller, and is copied
+// as it doubles, so a thousand tables with a few rows each cost little.
 //
-// Invariants: position n is in chunk n/chunkRows; all chunks but the first have
-// room for chunkRows; at most one chunk stands empty at the end, so that a slab
-// whose length swings around a chunk's border neither frees nor makes one each
-// time.
+// Invariants: position n is in chunk n/chunkRows. All chunks but the first have capacity
+// chunkRows. At most one chunk at the end is empty, so that a slab whose length alternates
+// around a chunk's border neither frees nor allocates one each time.
 //
-// (Rejected: one slice that append grows, which zeroes, copies and leaves to the
-// collector each row several times over; a replay spent a fifth of its time on
-// it.)
+// (Rejected: one slice that append grows. It zeroes, copies and leaves each row to the
+// collector several times; a replay spent a fifth of its time on that.)
 type slab[R any] struct {
-	chunks [][]R // each with all its room in its length
+	chunks [][]R // each with its full capacity as length
 	n      int
 }
 
@@ -24,15 +21,14 @@ const (
 	firstChunk = 8
 )
 
-// at is the row at a position, which must be taken. The pointer is good until
-// the next push or pop.
+// at returns the row at a used position. The pointer is valid until the next push or pop.
 func (s *slab[R]) at(position int) *R {
 	return &s.chunks[position>>chunkBits][position&(chunkRows-1)]
 }
 
 // push adds a row at the end.
 func (s *slab[R]) push(row *R) *R {
-	if s.n == s.room() {
+	if s.n == s.capacity() {
 		s.grow()
 	}
 	added := s.at(s.n)
@@ -50,15 +46,15 @@ func (s *slab[R]) pop() {
 	}
 }
 
-// room is how many rows there can be without another chunk.
-func (s *slab[R]) room() int {
+// capacity returns the number of rows that fit without another chunk.
+func (s *slab[R]) capacity() int {
 	if len(s.chunks) < 2 {
 		return s.first()
 	}
 	return len(s.chunks) << chunkBits
 }
 
-// first is the room of the first chunk.
+// first returns the capacity of the first chunk.
 func (s *slab[R]) first() int {
 	if len(s.chunks) == 0 {
 		return 0
@@ -79,7 +75,7 @@ func (s *slab[R]) grow() {
 	}
 }
 
-// appendTo appends all rows to dst, in their order.
+// appendTo appends all rows to dst, in order.
 func (s *slab[R]) appendTo(dst []R) []R {
 	for left, i := s.n, 0; left > 0; i++ {
 		taken := min(left, len(s.chunks[i]))
@@ -89,9 +85,9 @@ func (s *slab[R]) appendTo(dst []R) []R {
 	return dst
 }
 
-// prepare clears the place of the next row, which brings it near.
+// prepare clears the place of the next row, which loads it into the cache.
 func (s *slab[R]) prepare() {
-	if s.n < s.room() {
+	if s.n < s.capacity() {
 		var none R
 		*s.at(s.n) = none
 	}

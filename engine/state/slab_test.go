@@ -36,7 +36,7 @@ func TestSlabIsASlice(t *testing.T) {
 			if got := rows.appendTo([][3]uint32{{7}}); !slices.Equal(got[1:], model) || got[0] != [3]uint32{7} {
 				t.Fatalf("%d rows in a copy of %d", len(got)-1, len(model))
 			}
-			if free := rows.room() - rows.n; free > 2*chunkRows {
+			if free := rows.capacity() - rows.n; free > 2*chunkRows {
 				t.Fatalf("%d rows, and room for %d more", rows.n, free)
 			}
 		}
@@ -66,7 +66,7 @@ func TestSlabBeginsSmall(t *testing.T) {
 	var rows slab[uint64]
 	for n := range uint64(20) {
 		rows.push(&n)
-		if room := rows.room(); room > max(firstChunk, 2*rows.n) {
+		if room := rows.capacity(); room > max(firstChunk, 2*rows.n) {
 			t.Fatalf("%d rows have room for %d", rows.n, room)
 		}
 	}

@@ -2,29 +2,31 @@ package state
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
 	"pingpost/engine/market"
 )
 
-// A snapshot is a header and then sections, one a shard and one for the ledger
+// A snapshot is a header and then sections: one for each shard, and one for the ledger
 // (all that is neither a row nor in an outbox). Each section has the position of the log it was
 // copied at; loading applies to each only what came later.
 //
 //	header   "PPST" | version u8 | shards uvarint
 //	section  kind u8 | shard uvarint | stamp uvarint | at varint | length u32 | body
 //
-// A shard's rows are written in the order they lie in, with the sweep's cursor and bounds,
-// so that what is swept later is the same as without the snapshot.
+// A shard's rows keep their order, with the sweep's cursor and bounds, so that later
+// sweeps are the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
-	snapshotVersion = 7
-	oldestSnapshot  = 4 // that is still read
+	snapshotVersion = 8
+	oldestSnapshot  = 4 // the oldest version that this program reads
 
-	versionSealed  = 5 // posts have slots, the ledger those that are used and erased
-	versionHistory = 6 // the ledger has the configurations of before, and who loaded a list
-	versionStaffed = 7 // the ledger has operators, and their tokens
+	versionSealed  = 5 // posts have slots; the ledger has used and erased slots
+	versionHistory = 6 // the ledger has earlier configurations, and the operators who loaded lists
+	versionStaffed = 7 // the ledger has operators and their tokens
+	versionTrusted = 8 // posts record whether a refusal of a repeat counts
 
 	sectionLeads    = 1
 	sectionDups     = 2
@@ -36,9 +38,9 @@ const (
 	sectionsAShard = 5
 )
 
-// WriteSnapshot writes the state to w while it goes on changing. It returns
-// the oldest and the newest position among the sections: the log is needed from
-// after oldest on, and the state that is loaded is whole once newest is applied.
+// WriteSnapshot writes the state to w while Apply continues. It returns the oldest and the
+// newest position of the sections. A reader needs the log after oldest, and the loaded
+// state is complete once newest is applied.
 func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 	header := append([]byte(snapshotMagic), snapshotVersion)
 	if _, err := w.Write(binary.AppendUvarint(header, shards)); err != nil {
@@ -50,7 +52,7 @@ func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 	var dups []dupRow
 	var keys []keyRow
 	var auctions []AuctionRow
-	var hooks []hookRow
+	var hooks []webhookRow
 	for i := range shards {
 		out.write(s, sectionLeads, i, func(body *writer) func() { return s.leads[i].copyTo(body, &leads) })
 		out.write(s, sectionDups, i, func(body *writer) func() { return copyTable(&s.dups[i].table, body, &dups) })
@@ -61,7 +63,7 @@ func (s *State) WriteSnapshot(w io.Writer) (oldest, newest uint64, err error) {
 	return out.oldest, out.newest, out.err
 }
 
-// sectionWriter writes sections and keeps the range of their stamps.
+// sectionWriter writes sections and tracks the range of their stamps.
 type sectionWriter struct {
 	w              io.Writer
 	body           writer
@@ -70,8 +72,8 @@ type sectionWriter struct {
 	err            error
 }
 
-// write copies a section while Apply is excluded; what copying returns is run
-// after, to encode the copy.
+// write copies a section while Apply is excluded. copying returns the function that
+// encodes the copy afterwards, or nil.
 func (o *sectionWriter) write(s *State, kind byte, shard int, copying func(*writer) func()) {
 	if o.err != nil {
 		return
@@ -107,7 +109,7 @@ type rowCodec[R any] interface {
 
 func copyTable[R any, P rowCodec[R]](t *table[R, P], body *writer, scratch *[]R) func() {
 	*scratch = t.rows.appendTo((*scratch)[:0])
-	cursor, soonest, passed := t.cursor, t.soonest, t.passed
+	cursor, soonest, passed := t.cursor, t.soonest, t.nextSoonest
 	return func() {
 		body.uint(uint64(cursor))
 		body.uint(uint64(soonest))
@@ -121,7 +123,7 @@ func copyTable[R any, P rowCodec[R]](t *table[R, P], body *writer, scratch *[]R)
 
 func (shard *leadShard) copyTo(body *writer, scratch *[]Lead) func() {
 	encode := copyTable(&shard.table, body, scratch)
-	open := make([]*Post, 0, len(shard.posts))
+	open := make([]*OpenPost, 0, len(shard.posts))
 	for _, post := range shard.posts {
 		open = append(open, post)
 	}
@@ -134,8 +136,8 @@ func (shard *leadShard) copyTo(body *writer, scratch *[]Lead) func() {
 	}
 }
 
-// Load fills an empty state from a snapshot. The log is to be replayed from
-// after Position on.
+// Load fills an empty state from a snapshot. The caller then replays the log after
+// Position.
 func (s *State) Load(r io.Reader) (newest uint64, err error) {
 	in := sectionReader{r: r}
 	if err := in.header(); err != nil {
@@ -159,7 +161,7 @@ func (s *State) Load(r io.Reader) (newest uint64, err error) {
 	return newest, nil
 }
 
-// sectionAt is the section that WriteSnapshot writes as the i-th.
+// sectionAt returns the section that WriteSnapshot writes as the i-th.
 func sectionAt(i int) (kind byte, shard int) {
 	if i == 0 {
 		return sectionLedger, 0
@@ -200,29 +202,29 @@ func (s *State) loadSection(in *sectionReader) error {
 
 func (s *State) loadPosts(shard *leadShard, body *reader) {
 	for range body.count() {
-		post := new(Post)
+		post := new(OpenPost)
 		if post.read(body); body.err != nil {
 			return
 		}
 		if shard.posts == nil {
-			shard.posts = make(map[market.LeadID]*Post)
+			shard.posts = make(map[market.LeadID]*OpenPost)
 		}
 		shard.posts[post.Lead] = post
-		if post.Unknown {
+		if post.Exhausted {
 			s.countUnknown(&post.Sale, 1)
 		}
 	}
 }
 
-// rowLeast is a lower bound of a row's bytes in a section: two identifiers. It
-// keeps a damaged count from asking for memory that no file could fill.
-const rowLeast = 32
+// minRowBytes is a lower bound of a row's size in a section: two identifiers. It keeps a
+// damaged count from allocating memory that no file could fill.
+const minRowBytes = 32
 
 func loadTable[R any, P rowCodec[R]](t *table[R, P], body *reader) {
 	cursor := body.uint()
-	t.soonest, t.passed = uint32(body.uint()), uint32(body.uint())
+	t.soonest, t.nextSoonest = uint32(body.uint()), uint32(body.uint())
 	n := body.count()
-	if n*rowLeast > len(body.buf) {
+	if n*minRowBytes > len(body.buf) {
 		body.fail()
 		return
 	}
@@ -241,4 +243,80 @@ func loadTable[R any, P rowCodec[R]](t *table[R, P], body *reader) {
 		size *= 2
 	}
 	t.reindex(size)
+}
+
+// sectionReader reads a snapshot's sections in order.
+type sectionReader struct {
+	r     io.Reader
+	kind  byte
+	shard int
+	stamp uint64
+	at    int64
+	body  []byte
+	one   [1]byte
+
+	version byte // of the snapshot
+}
+
+// maxSection bounds a section's body.
+const maxSection = 1 << 30
+
+// ReadByte reads one byte, for the variable-length numbers of a section's head.
+func (in *sectionReader) ReadByte() (byte, error) {
+	_, err := io.ReadFull(in.r, in.one[:])
+	return in.one[0], err
+}
+
+func (in *sectionReader) header() error {
+	var head [5]byte
+	if _, err := io.ReadFull(in.r, head[:]); err != nil {
+		return fmt.Errorf("cannot read a snapshot's header: %w", err)
+	}
+	if string(head[:4]) != snapshotMagic {
+		return errors.New("this is not a snapshot of an exchange's state")
+	}
+	if in.version = head[4]; in.version < oldestSnapshot || in.version > snapshotVersion {
+		return fmt.Errorf("this snapshot is of version %d, this program knows %d to %d; run the program that wrote it", in.version, oldestSnapshot, snapshotVersion)
+	}
+	count, err := binary.ReadUvarint(in)
+	if err != nil || count != shards {
+		return fmt.Errorf("this snapshot has %d shards, this program has %d", count, shards)
+	}
+	return nil
+}
+
+func (in *sectionReader) next() error {
+	kind, err := in.ReadByte()
+	if err != nil {
+		return fmt.Errorf("a snapshot ends before its last section: %w", err)
+	}
+	shard, err1 := binary.ReadUvarint(in)
+	stamp, err2 := binary.ReadUvarint(in)
+	at, err3 := binary.ReadVarint(in)
+	var length [4]byte
+	_, err4 := io.ReadFull(in.r, length[:])
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return fmt.Errorf("cannot read a snapshot's section: %w", err)
+	}
+	size := binary.LittleEndian.Uint32(length[:])
+	if shard >= shards || size > maxSection {
+		return fmt.Errorf("a snapshot's section is out of bounds (shard %d, %d bytes)", shard, size)
+	}
+	in.kind, in.shard, in.stamp, in.at = kind, int(shard), stamp, at
+	return in.fill(int(size))
+}
+
+// fill reads a section's body in steps, so that a damaged length allocates no more memory
+// than there are bytes.
+func (in *sectionReader) fill(size int) error {
+	const step = 1 << 20
+	in.body = in.body[:0]
+	for len(in.body) < size {
+		have := len(in.body)
+		in.body = append(in.body, make([]byte, min(step, size-have))...)
+		if _, err := io.ReadFull(in.r, in.body[have:]); err != nil {
+			return fmt.Errorf("a snapshot's section is cut short: %w", err)
+		}
+	}
+	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// User is an operator who has an account. No two values of one user are equal, so
-// whoever has been let in by one asks whether it is still that one.
+// User is an operator with an account. No two values of one user are equal, so a session
+// can check whether its user is unchanged.
 type User struct {
 	Name     string
 	Role     market.Role
@@ -21,7 +21,7 @@ type User struct {
 	Changed  int64
 }
 
-// APIToken is a user's personal API token. Only its hash is known.
+// APIToken is a user's personal API token. Memory holds only its hash.
 type APIToken struct {
 	User    string
 	Name    string
@@ -32,11 +32,11 @@ type APIToken struct {
 	Expires int64 // Unix nanoseconds; zero: never
 }
 
-// Ended tells whether the token is past its end at now, in Unix nanoseconds.
-func (a *APIToken) Ended(now int64) bool { return a.Expires != 0 && now >= a.Expires }
+// IsExpired reports whether the token has expired at now, in Unix nanoseconds.
+func (a *APIToken) IsExpired(now int64) bool { return a.Expires != 0 && now >= a.Expires }
 
-// staff are the operators by their names, and their tokens by their hashes. They are
-// few and change seldom; readers share the lock.
+// staff holds the operators by name, and their tokens by hash. They are few and change
+// rarely; readers share the lock.
 type staff struct {
 	mu     sync.RWMutex
 	users  map[string]User
@@ -47,7 +47,7 @@ func newStaff() staff {
 	return staff{users: make(map[string]User), tokens: make(map[[32]byte]APIToken)}
 }
 
-// User is an operator's account by its name.
+// User returns an operator's account by its name.
 func (s *State) User(name string) (User, bool) {
 	s.staff.mu.RLock()
 	defer s.staff.mu.RUnlock()
@@ -55,7 +55,7 @@ func (s *State) User(name string) (User, bool) {
 	return user, ok
 }
 
-// Users are all of them, by their names.
+// Users returns all users, sorted by name.
 func (s *State) Users() []User {
 	s.staff.mu.RLock()
 	defer s.staff.mu.RUnlock()
@@ -67,7 +67,7 @@ func (s *State) Users() []User {
 	return all
 }
 
-// APIToken finds whose token has this hash, and the account it is of.
+// APIToken returns the token with this hash, and its user's account.
 func (s *State) APIToken(hash [32]byte) (APIToken, User, bool) {
 	s.staff.mu.RLock()
 	defer s.staff.mu.RUnlock()
@@ -75,7 +75,7 @@ func (s *State) APIToken(hash [32]byte) (APIToken, User, bool) {
 	return token, s.staff.users[token.User], ok
 }
 
-// APITokens are the tokens of a user, or of all where the name is empty, oldest first.
+// APITokens returns a user's tokens, or all tokens if the name is empty, the oldest first.
 func (s *State) APITokens(user string) (all []APIToken) {
 	s.staff.mu.RLock()
 	defer s.staff.mu.RUnlock()

@@ -10,37 +10,37 @@ import (
 	"pingpost/engine/market"
 )
 
-// State is the exchange's memory. Apply is for one goroutine; everything else
-// is safe for many.
+// State is the exchange's memory. One goroutine calls Apply; all other methods are safe
+// for concurrent use.
 type State struct {
-	leads     [shards]leadShard
-	dups      [shards]dupShard
-	keys      [shards]keyShard
-	auctions  [shards]auctionShard
-	outboxes  outboxes
-	caps      caps
-	accounts  accounts
-	months    months
-	undecided undecided
-	turns     turns
-	names     names
-	access    access
-	staff     staff
-	unknowns  unknowns
-	slots     slots
+	leads          [shards]leadShard
+	dups           [shards]dupShard
+	keys           [shards]keyShard
+	auctions       [shards]auctionShard
+	outboxes       outboxes
+	caps           caps
+	accounts       accounts
+	months         months
+	pendingReturns pendingReturns
+	turns          turns
+	names          names
+	access         access
+	staff          staff
+	unknowns       unknowns
+	slots          keySlots
 
 	reservations atomic.Int64
-	doors        atomic.Uint64 // see DoorVersion
+	availability atomic.Uint64 // see AvailabilityVersion
 
-	// applying excludes Apply from copies of the state: a copy sees whole facts.
+	// applying excludes Apply from copies of the state, so that a copy has whole events.
 	applying sync.Mutex
-	seq      uint64 // of the last fact applied
+	seq      uint64 // of the last applied event
 	at       int64  // its batch's time
-	loaded   uint64 // facts up to this one came with the snapshot's ledger
+	loaded   uint64 // the snapshot's ledger contains the events up to this one
 	founded  event.Founded
 	catalogs catalogs
 
-	seen uint32 // by Look; keeps the looks from being left out
+	prefetched uint32 // result of Prefetch; keeps the compiler from removing the reads
 }
 
 // New returns an empty state.
@@ -49,27 +49,28 @@ func New() *State {
 	s.accounts.byRef = make(map[market.Ref]*account)
 	s.turns.byCampaign = make(map[market.Ref]*campaignTurns)
 	s.months.byKey = make(map[monthKey]*monthCount)
-	s.undecided.byLead = make(map[market.LeadID]Waiting)
-	s.outboxes.changed, s.outboxes.limit = make(chan struct{}, 1), deadLetters
+	s.pendingReturns.byLead = make(map[market.LeadID]PendingReturn)
+	s.outboxes.changed, s.outboxes.limit = make(chan struct{}, 1), maxDeadLetters
 	return s
 }
 
-// Position is the last fact applied, and its batch's time in Unix nanoseconds.
+// Position returns the sequence of the last applied event, and its batch's time in Unix
+// nanoseconds.
 func (s *State) Position() (seq uint64, at int64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	return s.seq, s.at
 }
 
-// Founded is the fact that began the log; its epoch is zero in an empty one.
+// Founded returns the first event of the log; the epoch of an empty log is zero.
 func (s *State) Founded() event.Founded {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	return s.founded
 }
 
-// Hash is the sum of the hashes of all that the facts have made, with the
-// position it stands at. Equal logs give equal hashes.
+// Hash returns the position and the sum of the hashes of all parts that events determine.
+// Equal logs give equal hashes.
 func (s *State) Hash() (seq uint64, hash uint64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
@@ -80,7 +81,7 @@ func (s *State) Hash() (seq uint64, hash uint64) {
 	}
 	sum += s.caps.digest() + s.accounts.digest() + s.months.digest() + s.turns.digest() + s.names.digest() + s.access.digest()
 	sum += s.catalogs.digest()
-	return s.seq, sum + s.undecided.digest() + s.outboxes.digest() + s.slots.digest() + s.staff.digest()
+	return s.seq, sum + s.pendingReturns.digest() + s.outboxes.digest() + s.slots.digest() + s.staff.digest()
 }
 
 func (shard *leadShard) sum() uint64 {
@@ -105,8 +106,8 @@ func (shard *keyShard) sum() uint64 {
 	return shard.table.sum
 }
 
-// Leads is how many leads memory holds.
-func (s *State) Leads() (n int) {
+// LeadCount returns the number of leads in memory.
+func (s *State) LeadCount() (n int) {
 	for i := range s.leads {
 		shard := &s.leads[i]
 		shard.mu.Lock()
@@ -116,22 +117,22 @@ func (s *State) Leads() (n int) {
 	return n
 }
 
-// DoorVersion changes whenever a fact may have opened or shut a door: a cap
-// that filled or emptied, money, a pause, a suppression list.
-func (s *State) DoorVersion() uint64 { return s.doors.Load() }
+// AvailabilityVersion changes whenever an event may have changed which buyers are
+// available: a cap crossed a threshold, or money, a pause or a suppression list changed.
+func (s *State) AvailabilityVersion() uint64 { return s.availability.Load() }
 
-// CapFull tells whether facts alone leave no room in a cap for one more lead
-// at price, and until when the answer can stand.
-func (s *State) CapFull(limit *market.Cap, price market.Money, now int64) (full bool, until int64) {
-	return s.caps.cell(limit.Ref).full(limit, limit.Amount(price), now)
+// IsCapFull reports whether the applied events alone leave no capacity for one more lead
+// at price, and until when the answer can hold.
+func (s *State) IsCapFull(limit *market.Cap, price market.Money, now int64) (full bool, until int64) {
+	return s.caps.cell(limit.Ref).isFull(limit, limit.Amount(price), now)
 }
 
-// FundsShort tells whether facts alone leave the buyer less than price.
-func (s *State) FundsShort(buyer *market.Buyer, price market.Money) bool {
-	return buyer.Funded && price > 0 && s.accounts.short(buyer.Ref, price, buyer.Credit)
+// LacksFunds reports whether the applied events alone leave the buyer less than price.
+func (s *State) LacksFunds(buyer *market.Buyer, price market.Money) bool {
+	return buyer.Funded && price > 0 && s.accounts.isShort(buyer.Ref, price, buyer.Credit)
 }
 
-// Balance is a buyer's money and what of it open posts hold.
+// Balance returns a buyer's money, and the part of it that open posts hold.
 func (s *State) Balance(buyer market.Ref) (balance, held market.Money) {
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()

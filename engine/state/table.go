@@ -5,60 +5,60 @@ import (
 	"math"
 )
 
-// A row is a fixed-size value without pointers, found by a key of 16 bytes
-// whose bytes are spread evenly (random, or a hash), and forgotten after a time.
+// row is a fixed-size value without pointers. Its key has 16 evenly spread bytes (random,
+// or a hash), and it expires.
 type row[R any] interface {
 	*R
 	key() *[16]byte
 	expires() uint32 // Unix seconds
-	digest() uint64  // a hash of all of it
+	digest() uint64  // a hash of all fields
 }
 
-// table keeps rows in a slab with an open-addressed index over it.
+// table holds rows in a slab with an open-addressed index.
 //
-// Invariants: index has a power of two of entries, at most 3/4 of them taken;
-// an entry is zero or names a row; every row is reachable from
-// its key's home entry without crossing a zero; sum is the sum of all digests.
+// Invariants: the index has a power of two of entries, at most 3/4 of them used; an entry
+// is zero or names a row; every row is reachable from its key's home entry without
+// crossing a zero; sum is the sum of all digests.
 //
-// Rows that have expired are swept by put, a few each time, from a cursor that
-// wanders over the slab: which rows are gone is then a matter of the sequence of
-// facts alone, and the same in replay. A row that has expired and was not swept
-// yet is not found. (Rejected: Go's maps, which cost twice the memory for these
-// rows, and an expiry queue beside the slab, which costs eight bytes a row.)
+// Each put removes a few expired rows, from a cursor that moves over the slab. So the
+// sequence of events alone determines which rows are removed, and a replay removes the
+// same ones. get does not return an expired row that is still present. (Rejected: Go's
+// maps, which cost twice the memory for these rows, and an expiry queue beside the slab,
+// which costs eight bytes a row.)
 //
-// A table is guarded by its shard's lock; a pointer that get returns is good
-// while that is held.
+// The shard's lock guards a table. A pointer that get returns is valid while the caller
+// holds the lock.
 type table[R any, P row[R]] struct {
 	rows  slab[R]
 	index []uint32
 	sum   uint64
 
-	cursor  int    // of the sweep
-	soonest uint32 // nothing expires before it, so until then there is nothing to sweep
-	passed  uint32 // the soonest expiry among rows that this pass of the sweep is done with, or that came meanwhile
+	cursor      int    // of the sweep
+	soonest     uint32 // no row expires before it, so no sweep is needed until then
+	nextSoonest uint32 // the soonest expiry among the rows that this pass of the sweep has kept, or that were added meanwhile
 }
 
-// sweepStep is how many rows a put looks at. More than one, so that a table
-// whose rows all expire is emptied faster than it fills.
-const sweepStep = 2
+// rowsPerSweep is the number of rows that each put checks. It is more than one, so that a
+// table with expired rows empties faster than it fills.
+const rowsPerSweep = 2
 
 // An index entry holds a row's position plus one in as many low bits as the
-// index needs for it, and above them a tag of the row's key: so a search looks
-// at hardly any row but the one it wants, and each look is a cache miss.
+// index needs for it, and above them a tag of the row's key. So a search rarely reads
+// a row other than its own; each read is a cache miss.
 
-// tag is the upper part of the key's entries.
+// tag returns the upper part of the key's index entries.
 func (t *table[R, P]) tag(key *[16]byte) uint32 {
 	return binary.LittleEndian.Uint32(key[4:8]) &^ uint32(len(t.index)-1)
 }
 
-// home is the index entry at which the search for key begins. Shards are chosen
-// by the key's last two bytes, so these are left out.
+// home returns the index entry at which the search for key begins. It does not use the
+// key's last two bytes, which choose the shard.
 func (t *table[R, P]) home(key *[16]byte) uint32 {
 	return binary.LittleEndian.Uint32(key[8:12]) & uint32(len(t.index)-1)
 }
 
-// find returns the index entry and the row's position; or false, and the entry
-// where the key would go.
+// find returns the index entry and the row's position. If the key is missing, it returns
+// false and the entry for the key.
 func (t *table[R, P]) find(key *[16]byte) (entry uint32, position int, ok bool) {
 	if len(t.index) == 0 {
 		return 0, 0, false
@@ -76,7 +76,7 @@ func (t *table[R, P]) find(key *[16]byte) (entry uint32, position int, ok bool) 
 	return entry, 0, false
 }
 
-// get returns the row, or nil where there is none that is good at now.
+// get returns the row, or nil if it is missing or has expired at now.
 func (t *table[R, P]) get(key *[16]byte, now uint32) P {
 	_, position, ok := t.find(key)
 	if !ok {
@@ -88,9 +88,9 @@ func (t *table[R, P]) get(key *[16]byte, now uint32) P {
 	return nil
 }
 
-// look brings near what a put of key needs: the index where its search begins and
-// the place of the next row. What it returns means nothing.
-func (t *table[R, P]) look(key *[16]byte) uint32 {
+// prefetch reads the memory that a put of key needs: the index where its search begins,
+// and the place of the next row. The result has no meaning.
+func (t *table[R, P]) prefetch(key *[16]byte) uint32 {
 	if len(t.index) == 0 {
 		return 0
 	}
@@ -98,16 +98,16 @@ func (t *table[R, P]) look(key *[16]byte) uint32 {
 	return t.index[t.home(key)]
 }
 
-// put adds a row or replaces the one with its key, and sweeps a little.
+// put adds a row or replaces the one with its key, and sweeps a few rows.
 func (t *table[R, P]) put(value *R, now uint32) {
-	t.sweep(now)
+	t.sweepStep(now)
 	added := P(t.rows.push(value)) // at once: a value whose methods are called here would move to the heap
 	last := t.rows.n - 1
 	t.sum += added.digest()
 	if last == 0 {
-		t.cursor, t.soonest, t.passed = 0, added.expires(), added.expires()
+		t.cursor, t.soonest, t.nextSoonest = 0, added.expires(), added.expires()
 	}
-	t.soonest, t.passed = min(t.soonest, added.expires()), min(t.passed, added.expires())
+	t.soonest, t.nextSoonest = min(t.soonest, added.expires()), min(t.nextSoonest, added.expires())
 	entry, position, ok := t.find(added.key())
 	if ok {
 		known := t.rows.at(position)
@@ -123,8 +123,8 @@ func (t *table[R, P]) put(value *R, now uint32) {
 	}
 }
 
-// change lets edit rewrite the row with this key, which may expire at another time
-// then; false where there is none.
+// change calls edit to rewrite the row with this key, and possibly its expiry. It returns
+// false if the key is missing.
 func (t *table[R, P]) change(key *[16]byte, edit func(P)) bool {
 	_, position, ok := t.find(key)
 	if !ok {
@@ -134,11 +134,11 @@ func (t *table[R, P]) change(key *[16]byte, edit func(P)) bool {
 	t.sum -= found.digest()
 	edit(found)
 	t.sum += found.digest()
-	t.soonest, t.passed = min(t.soonest, found.expires()), min(t.passed, found.expires())
+	t.soonest, t.nextSoonest = min(t.soonest, found.expires()), min(t.nextSoonest, found.expires())
 	return true
 }
 
-// link enters the row at position, which is not yet reachable.
+// link enters the row at position into the index.
 func (t *table[R, P]) link(position int) {
 	mask := uint32(len(t.index) - 1)
 	key := P(t.rows.at(position)).key()
@@ -156,17 +156,17 @@ func (t *table[R, P]) reindex(size int) {
 	}
 }
 
-// sweep removes what has expired among the next few rows.
-func (t *table[R, P]) sweep(now uint32) {
-	for range min(sweepStep, t.rows.n) {
+// sweepStep removes expired rows among the next few.
+func (t *table[R, P]) sweepStep(now uint32) {
+	for range min(rowsPerSweep, t.rows.n) {
 		if t.cursor >= t.rows.n {
-			t.cursor, t.soonest, t.passed = 0, t.passed, math.MaxUint32
+			t.cursor, t.soonest, t.nextSoonest = 0, t.nextSoonest, math.MaxUint32
 		}
 		if now < t.soonest {
 			return
 		}
 		if expires := P(t.rows.at(t.cursor)).expires(); expires > now {
-			t.passed = min(t.passed, expires)
+			t.nextSoonest = min(t.nextSoonest, expires)
 			t.cursor++
 			continue
 		}
@@ -177,7 +177,7 @@ func (t *table[R, P]) sweep(now uint32) {
 	}
 }
 
-// remove takes the row at position out; the last row takes its place.
+// remove deletes the row at position; the last row takes its place.
 func (t *table[R, P]) remove(position int) {
 	gone := P(t.rows.at(position))
 	t.sum -= gone.digest()
@@ -186,7 +186,7 @@ func (t *table[R, P]) remove(position int) {
 	if position != last {
 		moved := P(t.rows.at(last))
 		t.index[t.entryOf(moved)] = t.tag(moved.key()) | uint32(position+1)
-		t.passed = min(t.passed, moved.expires())
+		t.nextSoonest = min(t.nextSoonest, moved.expires())
 		*gone = *moved
 	}
 	t.rows.pop()
@@ -195,7 +195,7 @@ func (t *table[R, P]) remove(position int) {
 	}
 }
 
-// entryOf is the index entry of a row that is in the table.
+// entryOf returns the index entry of a row that is in the table.
 func (t *table[R, P]) entryOf(known P) uint32 {
 	entry, _, ok := t.find(known.key())
 	if !ok {
@@ -204,8 +204,8 @@ func (t *table[R, P]) entryOf(known P) uint32 {
 	return entry
 }
 
-// unlink frees an entry and moves the following ones up, so that none is cut
-// off from its home.
+// unlink frees an entry and moves the following ones up, so that each stays reachable from
+// its home.
 func (t *table[R, P]) unlink(entry uint32) {
 	mask := uint32(len(t.index) - 1)
 	hole := entry

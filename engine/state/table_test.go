@@ -115,7 +115,7 @@ func TestTableIsAMapThatForgets(t *testing.T) {
 				}
 				delete(model, key)
 			case 3:
-				rows.look(&key) // which changes nothing
+				rows.prefetch(&key) // which changes nothing
 			case 2:
 				now += uint32(rapid.IntRange(0, 30).Draw(t, "later"))
 			}
@@ -170,8 +170,8 @@ func TestTableGivesMemoryBack(t *testing.T) {
 	if err := rows.check(); err != nil {
 		t.Fatal(err)
 	}
-	if rows.rows.n != 10 || rows.rows.room() > 2*chunkRows || len(rows.index) > 128 {
-		t.Errorf("%d rows, room for %d, an index of %d", rows.rows.n, rows.rows.room(), len(rows.index))
+	if rows.rows.n != 10 || rows.rows.capacity() > 2*chunkRows || len(rows.index) > 128 {
+		t.Errorf("%d rows, room for %d, an index of %d", rows.rows.n, rows.rows.capacity(), len(rows.index))
 	}
 }
 
@@ -180,7 +180,7 @@ func TestTableGrowsByLittle(t *testing.T) {
 	for n := range 5000 {
 		key := [16]byte{byte(n), byte(n >> 8), 8: byte(n), 9: byte(n >> 8)}
 		rows.put(&keyRow{Key: key, Until: 10}, 0)
-		if free := rows.rows.room() - rows.rows.n; free > max(firstChunk, min(rows.rows.n, chunkRows)) {
+		if free := rows.rows.capacity() - rows.rows.n; free > max(firstChunk, min(rows.rows.n, chunkRows)) {
 			t.Fatalf("%d rows and room for %d more", rows.rows.n, free)
 		}
 	}
@@ -265,7 +265,7 @@ func TestRowDigestsCountEveryField(t *testing.T) {
 		"keyRow":     blindSpots(func(k *keyRow) uint64 { return k.digest() }),
 		"dupRow":     blindSpots(func(d *dupRow) uint64 { return d.digest() }),
 		"AuctionRow": blindSpots(func(a *AuctionRow) uint64 { return a.digest() }),
-		"Post":       blindSpots(func(p *Post) uint64 { return p.digest() }),
+		"Post":       blindSpots(func(p *OpenPost) uint64 { return p.digest() }),
 	} {
 		if len(blind) > 0 {
 			t.Errorf("%s: the digest does not see %v", name, blind)

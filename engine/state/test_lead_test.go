@@ -48,10 +48,10 @@ func TestATestLeadTouchesNothing(t *testing.T) {
 				w.fact(fact)
 			}
 			lead, ok := w.Lead(history)
-			if !ok || !lead.Test() {
+			if !ok || !lead.IsTest() {
 				t.Errorf("the lead is %+v, %t", lead, ok)
 			}
-			if n := w.Unknown(1, false) + w.AllUnknown(); n != 0 {
+			if n := w.UnknownDeliveries(1, false) + w.AllUnknownDeliveries(); n != 0 {
 				t.Errorf("%d leads of unknown fate", n)
 			}
 			rows := w.leadShard(&history)
@@ -85,7 +85,7 @@ func TestATestLeadUsesItsAuctionUp(t *testing.T) {
 		for _, fact := range row.facts {
 			w.fact(fact)
 		}
-		if auction, _ := w.Auction(ping, monday); auction.Sold() != row.sold {
+		if auction, _ := w.Auction(ping, monday); auction.IsSold() != row.sold {
 			t.Errorf("%s: sold to %s", name, auction.Lead)
 		}
 	}
@@ -94,16 +94,16 @@ func TestATestLeadUsesItsAuctionUp(t *testing.T) {
 // Marks share one byte, and neither disturbs the other.
 func TestMarksOfALead(t *testing.T) {
 	for _, test := range []bool{false, true} {
-		var m Marks
+		var m LeadMarks
 		if test {
 			m = markTest
 		}
 		for _, state := range []market.ReturnState{
-			market.ReturnWaits, market.ReturnRefused, market.ReturnApproved, market.ReturnNone, market.ReturnWaits,
+			market.ReturnPending, market.ReturnRefused, market.ReturnApproved, market.ReturnNone, market.ReturnPending,
 		} {
 			m.setReturn(state)
-			if m.Return() != state || m.Test() != test {
-				t.Errorf("%s, test %t: %s, %t", state, test, m.Return(), m.Test())
+			if m.Return() != state || m.IsTest() != test {
+				t.Errorf("%s, test %t: %s, %t", state, test, m.Return(), m.IsTest())
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pingpost/engine/bitset"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -44,15 +45,15 @@ func (w *trader) step() {
 }
 
 func (w *trader) lead() {
-	var h Hold
+	var h Reservation
 	fact := &event.LeadDecided{
 		Lead: w.id(), Request: w.id(), Campaign: w.campaigns[w.draw(2)], Supplier: market.Ref(1 + w.draw(2)), Decided: w.at,
 		Keep: w.at + int64(1+w.draw(30))*hour, Fields: []event.Field{{Name: "state", Kind: market.KindString, Text: []byte("CA")}},
-		Sealed: []byte("sealed"), Trail: []event.Step{{Outcome: market.OutcomeCapped, Seats: market.Bits{5, 0}}},
+		Sealed: []byte("sealed"), Trail: []event.Step{{Outcome: market.OutcomeCapped, FilterSets: bitset.Set{5, 0}}},
 	}
 	if w.draw(2) == 0 {
 		keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 1, w.at)
-		if !keyed.Used() && keyed.Wait == nil {
+		if !keyed.IsUsed() && keyed.Wait == nil {
 			fact.Idempotency = event.Idempotency{Key: h.key, Print: 1, Until: w.at + 10*hour}
 		}
 	}
@@ -61,19 +62,20 @@ func (w *trader) lead() {
 	}
 	fact.Sale.Test = w.draw(8) == 0
 	if w.draw(4) > 0 && w.sale(&h, fact.Campaign, &fact.Sale) {
-		fact.Hook = w.owed(market.HookPosted)
+		fact.Webhook = w.owed(market.WebhookPosted)
 		if w.draw(2) == 0 {
-			fact.Hook = market.HookNone
+			fact.Webhook = market.WebhookNone
 			fact.Post = event.Post{
-				URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s", Timeout: 5, Idempotent: true,
+				URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s", Timeout: 5, Repeatable: true,
 				TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post", Auction: w.id(),
 			}
+			fact.Post.Trusted = w.draw(2) == 0
 			if w.draw(2) == 0 {
 				fact.Post.Dialect = market.Dialect{Method: "PUT", Reading: market.Reading{Format: market.FormatForm, ID: "id"}}
 			}
 		}
 	} else {
-		fact.Reason, fact.Hook = market.ReasonCapsFull, w.owed(market.HookUnmatched)
+		fact.Reason, fact.Webhook = market.ReasonCapsFull, w.owed(market.WebhookUnmatched)
 	}
 	if w.draw(4) > 0 { // else as a program wrote it that did not seal
 		w.slot += uint64(1 + w.draw(2))
@@ -86,19 +88,19 @@ func (w *trader) lead() {
 
 // auction holds one, most times under a name by which sales find it.
 func (w *trader) auction() {
-	var h Hold
+	var h Reservation
 	fact := &event.AuctionHeld{
 		Auction: w.id(), Request: w.id(), Supplier: 1, Campaign: 1, Began: w.at, Deadline: w.at + 2*second,
-		Theirs: "theirs", Keep: w.at + int64(1+w.draw(30))*hour, Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}},
+		SellerAuction: "theirs", Keep: w.at + int64(1+w.draw(30))*hour, Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}},
 	}
 	if w.draw(4) > 0 {
-		if found, wait := w.ClaimName(&h, w.auctionName(), w.at); !found && wait == nil {
-			fact.Name = h.name
+		if found, wait := w.ClaimAuctionName(&h, w.auctionName(), w.at); !found && wait == nil {
+			fact.Name = h.auction
 		}
 	}
 	if w.draw(2) == 0 {
 		keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 2, w.at)
-		if !keyed.Used() && keyed.Wait == nil {
+		if !keyed.IsUsed() && keyed.Wait == nil {
 			fact.Idempotency = event.Idempotency{Key: h.key, Print: 2, Until: w.at + 10*hour}
 		}
 	}
@@ -110,16 +112,16 @@ func (w *trader) auction() {
 func (w *trader) auctionName() [16]byte { return [16]byte{1, 15: byte(w.draw(3))} }
 
 // owed is the hook, where the supplier wants to hear of it.
-func (w *trader) owed(kind market.HookType) market.HookType {
+func (w *trader) owed(kind market.WebhookType) market.WebhookType {
 	if w.draw(2) == 0 {
-		return market.HookNone
+		return market.WebhookNone
 	}
 	return kind
 }
 
 // sale finds a buyer with room, in turns, and takes what the sale takes. A test
 // lead takes nothing, but its fact may say anything.
-func (w *trader) sale(h *Hold, campaign market.Ref, sale *event.Sale) bool {
+func (w *trader) sale(h *Reservation, campaign market.Ref, sale *event.Sale) bool {
 	if sale.Test {
 		*sale = event.Sale{
 			Buyer: 1, Price: dollar, Payout: dollar, Test: true, Turn: event.Turn{Set: 9}, Ping: w.auctionName(),
@@ -128,25 +130,25 @@ func (w *trader) sale(h *Hold, campaign market.Ref, sale *event.Sale) bool {
 		return true
 	}
 	members := 1 + w.draw(3)
-	sale.Turn = w.TakeTurn(h, campaign, uint64(members)<<1|1, []int32{3, 1, 2}[:members])
+	sale.Turn = w.ReserveTurn(h, campaign, uint64(members)<<1|1, []int32{3, 1, 2}[:members])
 	buyer := w.buyers[sale.Turn.Member]
 	price := market.Money(1+w.draw(12)) * dollar
 	keys := []market.DupKey{{byte(w.draw(50)), 15: byte(w.draw(2))}, {byte(w.draw(50)), 15: 2}}
-	dups, _, _ := w.ClaimDups(h, keys, w.at)
-	caps, _ := w.TakeCaps(h, w.limits[buyer.Ref], price, nil, w.at)
-	funds := RoomTaken
-	if caps == RoomTaken {
-		funds, _ = w.TakeFunds(h, buyer, price)
+	dups, _, _ := w.ClaimDuplicates(h, keys, w.at)
+	caps, _ := w.ReserveCaps(h, w.limits[buyer.Ref], price, nil, w.at)
+	funds := Reserved
+	if caps == Reserved {
+		funds, _ = w.ReserveFunds(h, buyer, price)
 	}
 	if w.draw(4) > 0 {
-		if row, found, wait := w.ClaimPing(h, w.auctionName(), w.at); found && !row.Sold() && wait == nil {
+		if row, found, wait := w.ClaimAuction(h, w.auctionName(), w.at); found && !row.IsSold() && wait == nil {
 			sale.Ping = row.Name
 		}
 	}
-	if dups != RoomTaken || caps != RoomTaken || funds != RoomTaken {
+	if dups != Reserved || caps != Reserved || funds != Reserved {
 		w.ReleaseSale(h)
-		w.ReleaseDups(h)
-		w.ReleaseName(h)
+		w.ReleaseDuplicates(h)
+		w.ReleaseAuction(h)
 		*sale = event.Sale{}
 		return false
 	}
@@ -160,8 +162,8 @@ func (w *trader) sale(h *Hold, campaign market.Ref, sale *event.Sale) bool {
 
 // settleOne lets something become of an open post.
 func (w *trader) settleOne() {
-	var open []*Post
-	w.Posts(func(p *Post) { open = append(open, p) })
+	var open []*OpenPost
+	w.EachOpenPost(func(p *OpenPost) { open = append(open, p) })
 	if len(open) == 0 {
 		return
 	}
@@ -174,11 +176,11 @@ func (w *trader) settleOne() {
 	fact := &event.PostSettled{Lead: post.Lead, Attempts: post.Attempts, Status: 200, Decided: post.Decided}
 	if lead, ok := w.Lead(post.Lead); ok {
 		fact.Campaign, fact.Supplier = lead.Campaign, lead.Supplier
-		fact.Hook = w.owed([]market.HookType{market.HookPosted, market.HookUnmatched, market.HookPostFailed}[w.draw(3)])
+		fact.Webhook = w.owed([]market.WebhookType{market.WebhookPosted, market.WebhookUnmatched, market.WebhookPostFailed}[w.draw(3)])
 	}
 	fact.Sale.CopyFrom(&post.Sale)
 	switch choice := w.draw(6); {
-	case post.Unknown:
+	case post.Exhausted:
 		fact.Settlement = []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}[choice/2]
 	case choice == 0:
 		w.fact(&event.PostTried{Lead: post.Lead, Attempt: post.Attempts + 1, At: w.at, Status: 503})
@@ -196,8 +198,8 @@ func (w *trader) settleOne() {
 	w.fact(fact)
 }
 
-func (w *trader) refuse(fact *event.PostSettled, post *Post) {
-	var h Hold
+func (w *trader) refuse(fact *event.PostSettled, post *OpenPost) {
+	var h Reservation
 	fact.Settlement, fact.Reason = event.SettledRefused, market.ReasonPostRejected
 	fact.Next.Test = post.Sale.Test
 	if !post.Answered && w.draw(2) == 0 && w.sale(&h, fact.Campaign, &fact.Next) {
@@ -220,7 +222,7 @@ func (w *trader) operate() {
 	case 0:
 		w.fact(&event.FundsMoved{Buyer: market.Ref(1 + w.draw(3)), Amount: market.Money(w.draw(60)-20) * dollar, Opening: w.draw(5) == 0, At: w.at})
 	case 1:
-		w.fact(&event.DoorSet{Door: event.NameBuyer, Ref: market.Ref(1 + w.draw(3)), Paused: w.draw(2) == 0, At: w.at})
+		w.fact(&event.PauseSet{Target: event.NameBuyer, Ref: market.Ref(1 + w.draw(3)), Paused: w.draw(2) == 0, At: w.at})
 	case 2:
 		w.fact(&event.ListLoaded{List: 1, File: string(rune('a' + w.draw(9))), Source: "s", Entries: uint64(w.draw(9)), At: w.at, By: string(rune('a' + w.draw(3))), Uploaded: w.draw(2) == 0})
 	case 3:
@@ -233,7 +235,7 @@ func (w *trader) operate() {
 			Overlay: string(rune('a' + w.draw(3))), By: string(rune('a' + w.draw(3))), From: event.Origin(w.draw(4)),
 		})
 	case 6:
-		ref := market.Ref(w.Names(event.NameBuyer) + 1)
+		ref := market.Ref(w.NameCount(event.NameBuyer) + 1)
 		w.fact(&event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: ref, ID: string(rune('a' + ref))}}})
 	case 7:
 		refs := w.CapRefs()
@@ -250,10 +252,10 @@ func (w *trader) report() {
 	if len(w.came) == 0 {
 		return
 	}
-	var h Hold
+	var h Reservation
 	fact := &event.StatusChanged{Request: w.id(), Buyer: 1, At: w.at}
 	keyed := w.ClaimKey(&h, [16]byte{byte(w.draw(6)), 15: byte(w.draw(3))}, 3, w.at)
-	if !keyed.Used() && keyed.Wait == nil {
+	if !keyed.IsUsed() && keyed.Wait == nil {
 		fact.Idempotency = event.Idempotency{Key: h.key, Print: 3, Until: w.at + 10*hour}
 	}
 	from := w.draw(len(w.came))
@@ -270,31 +272,31 @@ func (w *trader) change(id market.LeadID) event.Change {
 		Lead: id, From: lead.Status, To: market.StatusContacted + market.Status(w.draw(4)),
 		Supplier: lead.Supplier, Reason: "said so", Occurred: w.at,
 	}
-	c.Waited = lead.Return() == market.ReturnWaits
+	c.WasPending = lead.Return() == market.ReturnPending
 	switch {
 	case !ok:
 		c.Result = event.ChangeUnknown
 		return c
-	case c.Waited:
+	case c.WasPending:
 		c.To = market.StatusReturned
-	case !lead.Status.MayBecome(c.To):
+	case !lead.Status.CanBecome(c.To):
 		c.Result = event.ChangeNone
 		return c
 	}
 	c.Result = event.ChangeDone
 	if c.To == market.StatusReturned {
 		if w.draw(2) == 0 {
-			c.Result = event.ChangeWaits
-			if c.Waited {
+			c.Result = event.ChangePending
+			if c.WasPending {
 				c.Result = event.ChangeRefused
 			}
 		}
-		if !lead.Test() {
-			c.Return = event.Return{Campaign: lead.Campaign, Month: market.MonthOf(lead.Decided)}
+		if !lead.IsTest() {
+			c.Return = event.Return{Campaign: lead.Campaign, Month: market.StartOfMonth(lead.Decided)}
 		}
 	}
 	if c.Result == event.ChangeDone {
-		c.Hook = w.owed(c.To.Hook())
+		c.Webhook = w.owed(c.To.Webhook())
 		if c.Return.Month != 0 {
 			c.Return.Credit, c.Return.Reverse = lead.Price, lead.Payout
 			c.Return.Charges = []event.Charge{{Cap: 1, Window: w.caps.cell(1).window, Amount: 1}}
@@ -306,34 +308,34 @@ func (w *trader) change(id market.LeadID) event.Change {
 // tell tries to tell a supplier of its leads, and operators have their say.
 func (w *trader) tell() {
 	supplier := market.Ref(1 + w.draw(2))
-	fact := &event.HookTried{Supplier: supplier, At: w.at}
+	fact := &event.WebhookTried{Supplier: supplier, At: w.at}
 	switch choice := w.draw(10); {
 	case choice == 0:
-		w.fact(&event.HooksSwitched{Supplier: supplier, Off: w.draw(2) == 0, At: w.at})
+		w.fact(&event.WebhooksSwitched{Supplier: supplier, Off: w.draw(2) == 0, At: w.at})
 		return
 	case choice < 3:
-		dead := w.DeadHooks(supplier, 0, 3)
+		dead := w.DeadLetters(supplier, 0, 3)
 		if len(dead) == 0 {
 			return
 		}
 		fact.Lead, fact.Type = dead[0].Lead, dead[0].Type
-		fact.Outcome = []event.HookOutcome{event.HookResent, event.HookDropped}[choice-1]
+		fact.Outcome = []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}[choice-1]
 	default:
-		h, ok := w.TakeHook(supplier, w.at)
+		h, ok := w.TakeWebhook(supplier, w.at)
 		if !ok {
 			return
 		}
 		fact.Lead, fact.Type, fact.Attempt = h.Lead, h.Type, h.Attempts+1
 		switch {
 		case choice < 5:
-			fact.Outcome = event.HookDelivered
+			fact.Outcome = event.WebhookDelivered
 		case choice == 5:
-			fact.Outcome = event.HookDead
+			fact.Outcome = event.WebhookDead
 		case choice == 6:
-			w.ReturnHook(h)
+			w.ReturnWebhook(h)
 			return
 		default:
-			fact.Outcome, fact.Due, fact.Status = event.HookFailed, w.at+int64(w.draw(3))*hour, 503
+			fact.Outcome, fact.Due, fact.Status = event.WebhookFailed, w.at+int64(w.draw(3))*hour, 503
 		}
 	}
 	w.fact(fact)
@@ -384,18 +386,18 @@ func TestTheTraderTradesInEveryWay(t *testing.T) {
 			case *event.StatusChanged:
 				for i := range e.Changes {
 					seen["report "+e.Changes[i].Result.String()]++
-					if e.Changes[i].Waited {
+					if e.Changes[i].WasPending {
 						seen["report settled "+e.Changes[i].Result.String()]++
 					}
 				}
-			case *event.HookTried:
+			case *event.WebhookTried:
 				seen["hook "+e.Outcome.String()]++
 			case *event.LeadDecided:
 				if e.Sale.Test {
 					seen["test"]++
 				}
-				if e.Hook != market.HookNone {
-					seen[e.Hook.String()]++
+				if e.Webhook != market.WebhookNone {
+					seen[e.Webhook.String()]++
 				}
 				if e.Sale.Ping != [16]byte{} {
 					seen["sold at a bid"]++

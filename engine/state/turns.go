@@ -8,7 +8,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// turns keeps whose turn it is, for round robin and weighted campaigns.
+// turns assigns turns to buyers, for round robin and weighted campaigns.
 //
 // Turns are smooth weighted turns: of weights 3, 1, 1 the order is a b a c a,
 // never a a a b c. With T turns taken among members of weight w(i) and total
@@ -22,19 +22,18 @@ import (
 // were eligible together has counts of its own, and a change of eligibility is a
 // change of set: no stretch without a change is disturbed by what went before,
 // and a buyer that was out neither catches up nor pays back. A set that was not
-// seen before begins somewhere in its cycle (its phase, chosen by a hash), so
+// seen before begins at a position in its cycle (its phase, chosen by a hash), so
 // that many sets seen once each do not all begin with the same buyer.
 //
-// (Rejected: one set of credits a campaign, as web proxies keep: a buyer that
+// (Rejected: one set of credits for each campaign, as in web proxies: a buyer that
 // returns has stale credit, and any subset is split unevenly for a while.
 // Rejected: virtual time a buyer, which owes a returning buyer its backlog.)
 //
-// A campaign remembers at most maxSets sets, the least recently used goes. What
-// requests have reserved stands beside the counts, and a set that only
-// reservations know is not part of the facts.
+// A campaign remembers at most maxSets sets, the least recently used goes. Reserved
+// turns are separate from the counts, and a set with reserved turns alone is in no
+// snapshot and no hash.
 //
-// Each campaign's turns have a lock of their own; that of the map is held only
-// to find them.
+// Each campaign's turns have a lock of their own; the map's lock only guards the map.
 type turns struct {
 	mu         sync.Mutex
 	byCampaign map[market.Ref]*campaignTurns
@@ -43,24 +42,24 @@ type turns struct {
 const maxSets = 1024
 
 type campaignTurns struct {
-	mu    sync.Mutex
-	sets  map[uint64]*turnSet
-	known int    // how many sets facts know
-	taken uint64 // turns ever, by facts
+	mu          sync.Mutex
+	sets        map[uint64]*turnSet
+	appliedSets int    // number of sets that events have used
+	taken       uint64 // all turns of events
 }
 
 type turnSet struct {
-	phase   uint32
-	known   bool   // facts know it
-	last    uint64 // sequence of the last turn
-	counts  []uint32
-	pending []int32 // reserved turns by member
-	open    int     // sum of pending
-	start   []uint32
+	phase        uint32
+	applied      bool   // an event has used the set
+	last         uint64 // sequence of the last turn
+	counts       []uint32
+	pending      []int32 // reserved turns by member
+	pendingTotal int     // sum of pending
+	start        []uint32
 }
 
-// reserve takes the next turn among members, whose weights are given in their
-// fixed order; set names members and weights.
+// reserve reserves the next turn among members, whose weights are in their fixed order.
+// set identifies members and weights.
 func (t *turns) reserve(campaign market.Ref, set uint64, weights []int32) event.Turn {
 	c := t.of(campaign)
 	c.mu.Lock()
@@ -75,12 +74,12 @@ func (t *turns) reserve(campaign market.Ref, set uint64, weights []int32) event.
 		s.pending = append(s.pending, 0)
 	}
 	s.pending[member]++
-	s.open++
+	s.pendingTotal++
 	return event.Turn{Set: set, Phase: s.phase, Member: uint32(member)}
 }
 
-// next is the member whose turn comes next. It takes none, and is told nothing of
-// a set that is not known yet but how that would begin.
+// next returns the member with the next turn, without reserving it. For an unknown set it
+// returns the member with which the set would begin.
 func (t *turns) next(campaign market.Ref, set uint64, weights []int32) uint32 {
 	c := t.of(campaign)
 	c.mu.Lock()
@@ -92,7 +91,7 @@ func (t *turns) next(campaign market.Ref, set uint64, weights []int32) uint32 {
 	return uint32(s.next(weights))
 }
 
-// phaseLocked is where in its cycle a set begins that is not known yet.
+// phaseLocked returns the position in its cycle at which an unknown set begins.
 func (c *campaignTurns) phaseLocked(set uint64) uint32 {
 	return uint32(newDigest(set).word(c.taken).sum())
 }
@@ -102,26 +101,26 @@ func (t *turns) release(campaign market.Ref, turn event.Turn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.sets[turn.Set]
-	if s == nil || !s.endLocked(turn.Member) {
+	if s == nil || !s.endPendingLocked(turn.Member) {
 		return
 	}
-	if s.open == 0 && !s.known {
+	if s.pendingTotal == 0 && !s.applied {
 		delete(c.sets, turn.Set)
 	}
 }
 
-// endLocked ends a reserved turn of the member; false where there is none: in a
-// replay, or when the set was forgotten and begun anew meanwhile.
-func (s *turnSet) endLocked(member uint32) bool {
+// endPendingLocked ends a reserved turn of the member. It returns false if there is none:
+// in a replay, or if the set was forgotten and started again meanwhile.
+func (s *turnSet) endPendingLocked(member uint32) bool {
 	if int(member) >= len(s.pending) || s.pending[member] == 0 {
 		return false
 	}
 	s.pending[member]--
-	s.open--
+	s.pendingTotal--
 	return true
 }
 
-// apply counts a turn that a fact took, and ends its reservation.
+// apply counts an event's turn, and ends its reservation.
 func (t *turns) apply(campaign market.Ref, turn event.Turn, seq uint64) {
 	if turn.Set == 0 {
 		return
@@ -134,15 +133,15 @@ func (t *turns) apply(campaign market.Ref, turn event.Turn, seq uint64) {
 		s = &turnSet{}
 		c.sets[turn.Set] = s
 	}
-	if !s.known {
-		s.known, s.phase, s.start = true, turn.Phase, nil
-		c.known++
-		if c.known > maxSets {
+	if !s.applied {
+		s.applied, s.phase, s.start = true, turn.Phase, nil
+		c.appliedSets++
+		if c.appliedSets > maxSets {
 			c.forgetOldest()
 		}
 	}
 	s.count(turn.Member)
-	s.endLocked(turn.Member)
+	s.endPendingLocked(turn.Member)
 	s.last = seq
 	c.taken++
 }
@@ -154,25 +153,25 @@ func (s *turnSet) count(member uint32) {
 	s.counts[member]++
 }
 
-// forgetOldest drops the known set whose last turn is longest ago. A fresh set
-// has last zero and is the one being added: it stays.
+// forgetOldest removes the applied set with the oldest last turn. The set that is being
+// added has last zero and stays.
 func (c *campaignTurns) forgetOldest() {
 	var oldest uint64
 	var victim *turnSet
 	for set, s := range c.sets {
-		if s.known && s.last != 0 && (victim == nil || s.last < victim.last) {
+		if s.applied && s.last != 0 && (victim == nil || s.last < victim.last) {
 			oldest, victim = set, s
 		}
 	}
 	if victim == nil {
 		return
 	}
-	c.known--
-	if victim.open == 0 {
+	c.appliedSets--
+	if victim.pendingTotal == 0 {
 		delete(c.sets, oldest)
 		return
 	}
-	victim.known, victim.counts, victim.last = false, nil, 0
+	victim.applied, victim.counts, victim.last = false, nil, 0
 }
 
 func (t *turns) of(campaign market.Ref) *campaignTurns {
@@ -186,7 +185,7 @@ func (t *turns) of(campaign market.Ref) *campaignTurns {
 	return c
 }
 
-// next is the member whose turn it is by what is applied and what is reserved.
+// next returns the member with the next turn by applied and reserved turns.
 func (s *turnSet) next(weights []int32) int {
 	if s.start == nil {
 		s.start = startCounts(weights, s.phase)
@@ -220,11 +219,11 @@ func (s *turnSet) taken(member int) int64 {
 	return n
 }
 
-// startWork bounds the steps spent on finding the start of a set's cycle.
+// startWork bounds the steps that compute the start of a set's cycle.
 const startWork = 1 << 16
 
-// startCounts are the counts after the first turns of the cycle, as many as
-// phase says, modulo the cycle's length.
+// startCounts returns the counts after the first phase turns of the cycle, modulo the
+// cycle's length.
 func startCounts(weights []int32, phase uint32) []uint32 {
 	counts := make([]uint32, len(weights))
 	var sum int64
@@ -266,7 +265,7 @@ func (c *campaignTurns) digestLocked(campaign market.Ref) (sum uint64) {
 	}
 	sum = newDigest(6).word(uint64(campaign)).word(c.taken).sum()
 	for set, s := range c.sets {
-		if !s.known {
+		if !s.applied {
 			continue
 		}
 		d := newDigest(7).word(uint64(campaign)).word(set).word(uint64(s.phase)).word(s.last)

@@ -13,7 +13,7 @@ import (
 func TestALookTakesNoTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := New()
-		var open []*Hold
+		var open []*Reservation
 		for range rapid.IntRange(1, 60).Draw(t, "turns") {
 			set := rapid.Uint64Range(1, 3).Draw(t, "set")
 			weights := make([]int32, 1+set)
@@ -31,8 +31,8 @@ func TestALookTakesNoTurn(t *testing.T) {
 			if _, after := s.Hash(); after != before || s.Reservations() != out {
 				t.Fatal("a look has left something behind")
 			}
-			h := new(Hold)
-			turn := s.TakeTurn(h, 1, set, weights)
+			h := new(Reservation)
+			turn := s.ReserveTurn(h, 1, set, weights)
 			if turn.Member != next {
 				t.Fatalf("it was the turn of %d, and %d took it", next, turn.Member)
 			}
@@ -43,7 +43,7 @@ func TestALookTakesNoTurn(t *testing.T) {
 				open = append(open, h)
 			default:
 				s.turns.apply(1, event.Turn{Set: turn.Set, Phase: turn.Phase, Member: turn.Member}, 1)
-				s.Settled(h)
+				s.ReleaseApplied(h)
 			}
 		}
 		for _, h := range open {

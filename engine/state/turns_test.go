@@ -58,8 +58,8 @@ func someWeights(most int) *rapid.Generator[[]int32] {
 
 // takeTurn is a whole turn: taken, made a fact, and its reservation ended.
 func (w *world) takeTurn(set uint64, weights []int32) int {
-	var h Hold
-	turn := w.TakeTurn(&h, 1, set, weights)
+	var h Reservation
+	turn := w.ReserveTurn(&h, 1, set, weights)
 	w.seq++
 	w.turns.apply(1, turn, w.seq)
 	w.Release(&h)
@@ -176,10 +176,10 @@ func TestATurnGivenBackIsTheNextOne(t *testing.T) {
 		for range rapid.IntRange(0, 2*total(weights)).Draw(t, "turns before") {
 			w.takeTurn(7, weights)
 		}
-		var first, again Hold
-		given := w.TakeTurn(&first, 1, 7, weights)
+		var first, again Reservation
+		given := w.ReserveTurn(&first, 1, 7, weights)
 		w.Release(&first)
-		if taken := w.TakeTurn(&again, 1, 7, weights); taken.Member != given.Member {
+		if taken := w.ReserveTurn(&again, 1, 7, weights); taken.Member != given.Member {
 			t.Fatalf("%d gave its turn back, %d has the next", given.Member, taken.Member)
 		}
 	})
@@ -194,7 +194,7 @@ func TestTurnsInFlight(t *testing.T) {
 		weights := someWeights(6).Draw(t, "weights")
 		exact := newCycle(weights)
 		counts, applied := make([]int, len(weights)), make([]int, len(weights))
-		var flying []*Hold
+		var flying []*Reservation
 		begun := false
 		for range rapid.IntRange(1, 150).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "land") && len(flying) > 0 {
@@ -202,11 +202,11 @@ func TestTurnsInFlight(t *testing.T) {
 				w.seq++
 				applied[flying[i].sale.turn.Member]++
 				w.turns.apply(1, flying[i].sale.turn, w.seq)
-				w.Settled(flying[i])
+				w.ReleaseApplied(flying[i])
 				flying = append(flying[:i], flying[i+1:]...)
 			} else {
-				h := new(Hold)
-				turn := w.TakeTurn(h, 1, 7, weights)
+				h := new(Reservation)
+				turn := w.ReserveTurn(h, 1, 7, weights)
 				if !begun { // enter the cycle where the set does
 					begun = true
 					for _, n := range startCounts(weights, turn.Phase) {
@@ -240,11 +240,11 @@ func TestTurnsGivenBackDoNotAddUp(t *testing.T) {
 		sum, most := total(weights), rapid.IntRange(1, 20).Draw(t, "in flight at most")
 		applied := make([]int, len(weights))
 		turns := 0
-		var flying []*Hold
+		var flying []*Reservation
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			if len(flying) < most && rapid.Bool().Draw(t, "take") {
-				h := new(Hold)
-				w.TakeTurn(h, 1, 7, weights)
+				h := new(Reservation)
+				w.ReserveTurn(h, 1, 7, weights)
 				flying = append(flying, h)
 				continue
 			}
@@ -257,7 +257,7 @@ func TestTurnsGivenBackDoNotAddUp(t *testing.T) {
 				applied[flying[i].sale.turn.Member]++
 				turns++
 				w.turns.apply(1, flying[i].sale.turn, w.seq)
-				w.Settled(flying[i])
+				w.ReleaseApplied(flying[i])
 			}
 			w.Release(flying[i])
 			flying = append(flying[:i], flying[i+1:]...)
@@ -278,7 +278,7 @@ func TestTurnsMayBeAppliedInAnyOrder(t *testing.T) {
 		one, other := newWorld(), newWorld()
 		var turns []event.Turn
 		for range rapid.IntRange(1, 40).Draw(t, "turns") {
-			turns = append(turns, one.TakeTurn(new(Hold), 1, 7, weights))
+			turns = append(turns, one.ReserveTurn(new(Reservation), 1, 7, weights))
 		}
 		for i, turn := range turns {
 			one.turns.apply(1, turn, uint64(i))
@@ -303,17 +303,17 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 	weights := []int32{1, 2, 1}
 	busy := newWorld()
 	var log []event.Turn
-	var flying []*Hold
+	var flying []*Reservation
 	dice := rand.New(rand.NewPCG(1, 2))
 	for n := range uint64(4 * maxSets) {
 		set := dice.Uint64N(2*maxSets)<<1 | 1
 		if n%3 == 0 {
-			h := new(Hold)
-			busy.TakeTurn(h, 1, set+2, weights)
+			h := new(Reservation)
+			busy.ReserveTurn(h, 1, set+2, weights)
 			flying = append(flying, h)
 		}
-		var h Hold
-		turn := busy.TakeTurn(&h, 1, set, weights)
+		var h Reservation
+		turn := busy.ReserveTurn(&h, 1, set, weights)
 		busy.turns.apply(1, turn, n+1)
 		busy.Release(&h)
 		log = append(log, turn)
@@ -333,8 +333,8 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 		busy.Release(h)
 	}
 	for name, w := range map[string]*world{"live": busy, "replayed": quiet} {
-		if c := w.turns.byCampaign[1]; c.known != maxSets || len(c.sets) != maxSets {
-			t.Errorf("%s: %d sets known, %d kept, want %d", name, c.known, len(c.sets), maxSets)
+		if c := w.turns.byCampaign[1]; c.appliedSets != maxSets || len(c.sets) != maxSets {
+			t.Errorf("%s: %d sets known, %d kept, want %d", name, c.appliedSets, len(c.sets), maxSets)
 		}
 	}
 	if busy.Reservations() != 0 || busy.turns.digest() != quiet.turns.digest() {
@@ -345,8 +345,8 @@ func TestTheSetsThatAreForgottenAreThoseOfTheLog(t *testing.T) {
 func TestASetThatOnlyReservationsKnowGoesWithThem(t *testing.T) {
 	w := newWorld()
 	_, before := w.Hash()
-	var h Hold
-	w.TakeTurn(&h, 1, 7, []int32{1, 1})
+	var h Reservation
+	w.ReserveTurn(&h, 1, 7, []int32{1, 1})
 	if _, now := w.Hash(); now != before {
 		t.Error("a reservation is in the hash")
 	}
@@ -380,14 +380,14 @@ func BenchmarkTakeTurn(b *testing.B) {
 // Between a fact's application and the end of its hold a turn counts once.
 func TestTurnCountsOnceWhileItsFactIsApplied(t *testing.T) {
 	w := newWorld()
-	var first, second, third Hold
+	var first, second, third Reservation
 	even := []int32{1, 1}
-	taken := w.TakeTurn(&first, 1, 7, even)
+	taken := w.ReserveTurn(&first, 1, 7, even)
 	w.turns.apply(1, taken, 1)
-	if a, b := w.TakeTurn(&second, 1, 7, even), w.TakeTurn(&third, 1, 7, even); a.Member == taken.Member || b.Member != taken.Member {
+	if a, b := w.ReserveTurn(&second, 1, 7, even), w.ReserveTurn(&third, 1, 7, even); a.Member == taken.Member || b.Member != taken.Member {
 		t.Errorf("turns went to %d, %d, %d", taken.Member, a.Member, b.Member)
 	}
-	w.Settled(&first)
+	w.ReleaseApplied(&first)
 	w.Release(&second)
 	w.Release(&third)
 	if n := w.Reservations(); n != 0 {

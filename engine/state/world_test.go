@@ -8,6 +8,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
 )
 
 const (
@@ -51,9 +52,9 @@ func newWorld() *world {
 		{Kind: event.NameCampaign, Ref: 2, ID: "home"},
 	}})
 	of := []*market.Cap{
-		{Scope: market.ScopeCampaign, Unit: market.UnitCount, Period: market.PeriodDay, Limit: 40},
-		{Scope: market.ScopeBuyer, Unit: market.UnitMoney, Period: market.PeriodHour, Limit: int64(40 * dollar)},
-		{Scope: market.ScopePair, Unit: market.UnitCount, Period: market.PeriodTotal, Limit: 30},
+		{Scope: market.ScopeCampaign, Unit: market.UnitCount, Period: calendar.Day, Limit: 40},
+		{Scope: market.ScopeBuyer, Unit: market.UnitMoney, Period: calendar.Hour, Limit: int64(40 * dollar)},
+		{Scope: market.ScopePair, Unit: market.UnitCount, Period: calendar.Total, Limit: 30},
 	}
 	var given event.NamesGiven
 	for i, limit := range of {

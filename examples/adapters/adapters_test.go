@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/config"
 	"pingpost/engine/market"
-	"pingpost/server/buyer"
-	"pingpost/server/config"
-	"pingpost/server/strictjson"
+	"pingpost/internal/strictjson"
+	"pingpost/outbound/buyer"
 )
 
 const secret = "s3cret-of-the-example"
@@ -49,7 +49,7 @@ func open(t *testing.T, file, lead string) *opened {
 	}
 	o := &opened{}
 	for _, o.campaign = range exchange.Catalog.Campaigns {
-		o.buyer = o.campaign.Lineup[0].Buyer
+		o.buyer = o.campaign.FilterSets[0].Buyer
 	}
 	o.fill(t, lead)
 	return o
@@ -93,7 +93,7 @@ func client(t *testing.T) *buyer.Client {
 
 func (o *opened) ping(t *testing.T, c *buyer.Client, server *httptest.Server) market.PingResult {
 	t.Helper()
-	body, ok := o.buyer.Ping.Adapter.AppendPing(nil, o.campaign.Mapping, &o.lead, market.PingHead{
+	body, ok := o.buyer.Ping.Adapter.AppendPing(nil, o.campaign.Mapping, &o.lead, market.PingHeader{
 		Auction: auction, Vertical: o.campaign.Vertical, ExpiresAt: window.UnixNano(),
 	})
 	if !ok {
@@ -107,7 +107,7 @@ func (o *opened) ping(t *testing.T, c *buyer.Client, server *httptest.Server) ma
 
 func (o *opened) post(t *testing.T, c *buyer.Client, server *httptest.Server, bid market.Bid) market.PostResult {
 	t.Helper()
-	body, ok := o.buyer.Post.Adapter.AppendPost(nil, o.campaign.Mapping, &o.lead, market.PostHead{
+	body, ok := o.buyer.Post.Adapter.AppendPost(nil, o.campaign.Mapping, &o.lead, market.PostHeader{
 		Auction: auction, Lead: leadID, Token: bid.Token, Vertical: o.campaign.Vertical,
 		Price: bid.Amount, Currency: o.campaign.Currency,
 	})

@@ -77,7 +77,7 @@ func TestAFormEndpointThatAnswersInXML(t *testing.T) {
 	if refused := o.post(t, c, server, bid.Bid); refused.Verdict != market.VerdictRefused || refused.Code != "duplicate" || !refused.Final {
 		t.Errorf("%+v", refused)
 	}
-	if o.buyer.Post.Idempotent() {
+	if o.buyer.Post.IsRepeatable() {
 		t.Error("the post is marked idempotent")
 	}
 }

@@ -96,7 +96,7 @@ func TestAJSONBidder(t *testing.T) {
 	if none := o.ping(t, c, server); none.Outcome != market.OutcomeNoBid || none.Reason != "region" {
 		t.Errorf("%+v", none)
 	}
-	if !o.buyer.Post.Idempotent() {
+	if !o.buyer.Post.IsRepeatable() {
 		t.Error("the post is not marked idempotent")
 	}
 }

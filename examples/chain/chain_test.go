@@ -20,8 +20,9 @@ import (
 	"sync"
 	"testing"
 
-	"pingpost/cmd/pingpost/exchange"
 	"pingpost/engine/market"
+	"pingpost/exchange"
+	"pingpost/exchange/explain"
 	"pingpost/loadtest/refbuyer"
 )
 
@@ -250,7 +251,7 @@ func (c *chain) ingest(key string) answer {
 }
 
 // explain is what an exchange's log says of a lead.
-func explain(t *testing.T, x *exchange.Exchange, lead string) *exchange.Explanation {
+func explainLead(t *testing.T, x *exchange.Exchange, lead string) *explain.Explanation {
 	t.Helper()
 	id, ok := market.ParseLeadID(lead)
 	if !ok {
@@ -260,7 +261,7 @@ func explain(t *testing.T, x *exchange.Exchange, lead string) *exchange.Explanat
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told exchange.Explanation
+	var told explain.Explanation
 	read(t, string(text), &told)
 	return &told
 }

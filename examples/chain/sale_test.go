@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pingpost/cmd/pingpost/exchange"
 	"pingpost/engine/market"
+	"pingpost/exchange/explain"
 	"pingpost/loadtest/refbuyer"
 )
 
@@ -25,9 +25,9 @@ func (c *chain) sums(lead string) {
 	if len(held) != 1 {
 		c.t.Fatalf("the buyer has %d leads", len(held))
 	}
-	front, back := explain(c.t, c.front, lead), explain(c.t, c.back, held[0].LeadUUID)
+	front, back := explainLead(c.t, c.front, lead), explainLead(c.t, c.back, held[0].LeadUUID)
 	c.isKnownBehind(front, back)
-	for _, told := range []*exchange.Explanation{front, back} {
+	for _, told := range []*explain.Explanation{front, back} {
 		if told.Status != "ACCEPTED" || told.Delivery != "delivered" || told.Price == nil {
 			c.t.Fatalf("%+v", told)
 		}
@@ -197,13 +197,13 @@ func TestLoop(t *testing.T) {
 
 // isKnownBehind sees that the back finds the auction by the id that the front, its
 // seller, gave it: the front's own.
-func (c *chain) isKnownBehind(front, back *exchange.Explanation) {
+func (c *chain) isKnownBehind(front, back *explain.Explanation) {
 	c.t.Helper()
 	text, err := c.back.ExplainSellers("", front.AuctionID)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	var told exchange.Explanation
+	var told explain.Explanation
 	read(c.t, string(text), &told)
 	if told.SellerID != front.AuctionID || told.AuctionID != back.AuctionID || len(told.Leads) != 1 || told.Leads[0].ID != back.ID {
 		c.t.Errorf("%s is known as %s, with %d leads", front.AuctionID, told.AuctionID, len(told.Leads))

@@ -39,7 +39,7 @@ func TestTestsAreTestsAllAlong(t *testing.T) {
 			t.Errorf("%s tests said %q", what, passage.tested())
 		}
 	}
-	front, back := explain(t, c.front, sale.ID), explain(t, c.back, c.buyer.Leads()[0].LeadUUID)
+	front, back := explainLead(t, c.front, sale.ID), explainLead(t, c.back, c.buyer.Leads()[0].LeadUUID)
 	if !front.Test || !front.Auction.Test || !back.Test || !back.Auction.Test {
 		t.Errorf("a test at the front: %v, at the back: %v", front.Test, back.Test)
 	}

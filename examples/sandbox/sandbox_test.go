@@ -17,10 +17,11 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"pingpost/cmd/pingpost/exchange"
+	"pingpost/config"
 	"pingpost/engine/market"
+	"pingpost/exchange"
+	"pingpost/exchange/explain"
 	"pingpost/loadtest/refbuyer"
-	"pingpost/server/config"
 )
 
 const hookSecret = "whsec_c2FuZGJveHNhbmRib3hzYW5kYm94"
@@ -220,7 +221,7 @@ func (x *trial) explained(lead string) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	var told exchange.Explanation
+	var told explain.Explanation
 	if err := json.Unmarshal(text, &told); err != nil {
 		x.t.Fatal(err)
 	}

@@ -13,12 +13,10 @@ import (
 	"pingpost/fuzz/witness"
 )
 
-// Leads that are let in before each death, at least and at most, and the kills
-// of a whole run and of a short one.
+// The exchange dies after fewest to most leads, and kills times in a run.
 const (
 	fewest, most = 100, 200
-	allKills     = 20
-	shortKills   = 5
+	kills        = 20
 )
 
 // run is one test: the stage, and who kills on it.
@@ -68,6 +66,7 @@ func (s *run) play() *witness.Picture {
 			}
 		}
 	}
+	s.Quiet(s.chance)
 	s.Rest(s.chance)
 	s.Drain()
 	p := s.Picture()
@@ -79,7 +78,7 @@ func (s *run) play() *witness.Picture {
 	s.Farewell(s.chance)
 	t.Logf("killed: %v", s.tally)
 	t.Logf("%d kills in %d lives: %v", s.kills, s.Lives(), p.Tally())
-	if idle := p.Unfilled(); len(idle) > 0 && !testing.Short() {
+	if idle := p.Unfilled(); len(idle) > 0 {
 		t.Errorf("what was not used up cannot have been exceeded: %q", idle)
 	}
 	return p
@@ -87,6 +86,10 @@ func (s *run) play() *witness.Picture {
 
 // newRun sets the stage for terms; detector: the program is to look for races.
 func newRun(t *testing.T, termsFor func(leads int64, hourly, daily string) *witness.Terms, detector bool) *run {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long: make test-long kills the exchange")
+	}
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("SEED"); text != "" {
 		var err error
@@ -95,10 +98,6 @@ func newRun(t *testing.T, termsFor func(leads int64, hourly, daily string) *witn
 		}
 	}
 	t.Logf("SEED=%d repeats this run", seed)
-	kills := allKills
-	if testing.Short() {
-		kills = shortKills
-	}
 	hourly, daily := witness.ZonesAt(time.Now())
 	terms := termsFor(int64(kills*(fewest+most)*3/8), hourly, daily)
 	program := filepath.Join(t.TempDir(), "pingpost")
@@ -134,7 +133,7 @@ func (s *run) round(how manner) {
 	s.Replays(s.hashes[len(s.hashes)-1])
 	s.Verify()
 	if how == orderly || how == thawed {
-		s.Idle()
+		s.Quiet(s.chance)
 	}
 	s.Crowd.AskAgain(10, s.chance)
 }

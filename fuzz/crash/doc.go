@@ -24,6 +24,13 @@
 // The suppliers, the buyers, the bookkeeper and the auditor who holds them against
 // each other after every restart are package witness's.
 //
+// # Doubt
+//
+// TestALeadStaysWhereItMayBe leaves little to chance. It puts a lead in doubt at its
+// first buyer in every combination of a failed send, an answer to the repeat, a
+// connection and a way in, and kills the exchange between the sends in a quarter of
+// them. No lead may reach a second buyer.
+//
 // # Chance
 //
 // SEED=n repeats the choices of a run: the leads, the manner of each death and

@@ -109,6 +109,9 @@ func keysMatch(t *testing.T, x *witness.Exchange) (erased int) {
 // has made whole what was begun: of whom the log says that he was erased, the keys are
 // gone, and of nobody else; to erase again completes it.
 func TestKilledWhileErasing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: make test-long kills the exchange")
+	}
 	program := filepath.Join(t.TempDir(), "pingpost")
 	witness.Build(t, program, false)
 	x := witness.NewExchange(t, program, t.TempDir())

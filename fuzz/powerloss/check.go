@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"pingpost/engine/state"
-	"pingpost/server/vault"
+	"pingpost/keys/vault"
 	"pingpost/wal"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pingpost/engine/event"
-	"pingpost/server/vault"
+	"pingpost/keys/vault"
 )
 
 // TestHonestWorldHasNoFindings: as it was written, with a torn end, without its
@@ -54,7 +54,7 @@ func TestEachBrokenPromiseIsFound(t *testing.T) {
 		"is damaged at offset": func(w *world) {
 			w.edit(w.segment(), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
 		},
-		"a snapshot has seen entry 8": func(w *world) { w.cut(6) },
+		"a snapshot contains entry 8": func(w *world) { w.cut(6) },
 		"13 were ever written":        func(w *world) { w.life.truth.entries = w.life.truth.entries[:13] },
 		"entry 14 is not the one that was written": func(w *world) {
 			w.life.truth.entries[13].Data = event.Append(nil, &event.FundsMoved{Buyer: 1, Amount: 77})

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pingpost/server/vault/slots"
+	"pingpost/keys/leadkeys"
 )
 
 // sealed is a part of an entry that a lead's own key opens.
@@ -47,14 +47,14 @@ func readKeys(dir string) (keyFiles, error) {
 
 // of is a slot's key; none where its file is not there, or ends before it.
 func (k keyFiles) of(slot uint64) []byte {
-	first := (slot-1)/slots.PerFile*slots.PerFile + 1
-	if at := (slot - first) * slots.KeySize; at+slots.KeySize <= uint64(len(k[first])) {
-		return k[first][at : at+slots.KeySize]
+	first := (slot-1)/leadkeys.PerFile*leadkeys.PerFile + 1
+	if at := (slot - first) * leadkeys.KeySize; at+leadkeys.KeySize <= uint64(len(k[first])) {
+		return k[first][at : at+leadkeys.KeySize]
 	}
 	return nil
 }
 
-var dropped = make([]byte, slots.KeySize)
+var dropped = make([]byte, leadkeys.KeySize)
 
 // persons sees that the key of every lead in the log is the one that it was sealed
 // with, unless it was dropped, and that one which was told to be dropped is.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pingpost/server/vault/slots"
+	"pingpost/keys/leadkeys"
 )
 
 // personal is a world with a file of leads' keys, in which entry 3 is sealed under
@@ -14,11 +14,11 @@ import (
 func personal(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
-	keys := make([]byte, slots.PerFile*slots.KeySize)
+	keys := make([]byte, leadkeys.PerFile*leadkeys.KeySize)
 	for i := range keys {
 		keys[i] = 1
 	}
-	clear(keys[slots.KeySize : 2*slots.KeySize])
+	clear(keys[leadkeys.KeySize : 2*leadkeys.KeySize])
 	path := w.keys()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -71,8 +71,8 @@ func TestKeysOfLeads(t *testing.T) {
 // put changes a slot's key.
 func (w *world) put(slot int, value byte) {
 	w.edit(w.keys(), func(keys []byte) []byte {
-		for i := range slots.KeySize {
-			keys[(slot-1)*slots.KeySize+i] = value
+		for i := range leadkeys.KeySize {
+			keys[(slot-1)*leadkeys.KeySize+i] = value
 		}
 		return keys
 	})

@@ -6,65 +6,65 @@ import "pingpost/fuzz/mutant"
 // each. None of them is seen by killing: the page cache has what they never synced.
 var mutants = []mutant.Mutation{
 	{
-		Name: "the log is not fsynced", File: "wal/disk.go",
-		Old: "err = d.log.Sync()", New: "err = nil",
+		Name: "the log is not fsynced", File: "wal/segment_writer.go",
+		Old: "err = w.log.Sync()", New: "err = nil",
 	},
 	{
 		Name: "leads are acknowledged before the fsync", File: "wal/committer.go",
-		Old: "	} else if b.Sync, err = l.disk.sync(); err != nil {\n		return full, err\n	}\n",
-		New: "	} else {\n		tell(batch, h.batch, h.at)\n		if b.Sync, err = l.disk.sync(); err != nil {\n			return full, err\n		}\n		batch = nil\n	}\n",
+		Old: "	} else if b.Sync, err = l.writer.sync(); err != nil {\n		return full, err\n	}\n",
+		New: "	} else {\n		notify(batch, h.batch, h.at)\n		if b.Sync, err = l.writer.sync(); err != nil {\n			return full, err\n		}\n		batch = nil\n	}\n",
 	},
 	{
-		Name: "the log's folder is not fsynced after a new segment", File: "wal/disk.go",
-		Old: "err = syncDir(d.dir)", New: "err = nil",
+		Name: "the log's folder is not fsynced after a new segment", File: "wal/segment_writer.go",
+		Old: "err = syncDir(w.dir)", New: "err = nil",
 	},
 	{
 		Name: "a snapshot gets its name before it is fsynced", File: "wal/snapshot_write.go",
-		Old: "errors.Join(w.f.Sync(), forget(w.f))", New: "forget(w.f)",
+		Old: "errors.Join(w.f.Sync(), dropCache(w.f))", New: "dropCache(w.f)",
 	},
 	{
 		Name: "the copy of the last segment is not fsynced at a start", File: "wal/files.go",
 		Old: "err = out.Sync()", New: "err = nil",
 	},
 	{
-		Name: "a configuration's file is not fsynced", File: "cmd/pingpost/exchange/lists.go",
+		Name: "a configuration's file is not fsynced", File: "exchange/lists.go",
 		Old: "errors.Join(err, file.Sync(), file.Close())", New: "errors.Join(err, file.Close())",
 	},
 	{
-		Name: "the folder of a configuration's file is not fsynced", File: "cmd/pingpost/exchange/lists.go",
+		Name: "the folder of a configuration's file is not fsynced", File: "exchange/lists.go",
 		Old: "range []string{folder, filepath.Dir(folder)}", New: "range []string{}",
 	},
 	{
-		Name: "an entry's file is written after the fact that names it", File: "cmd/pingpost/exchange/configure.go",
+		Name: "an entry's file is written after the fact that names it", File: "exchange/configure.go",
 		Old: "		if wanted.Overlay, err = x.keepDocument(made); err != nil {\n			return err\n		}\n",
 		New: "		sum := sha256.Sum256(made)\n		wanted.Overlay = hex.EncodeToString(sum[:])\n" +
 			"		defer func() { _ = writeDurably(x.documentPath(wanted.Overlay), bytes.NewReader(made)) }()\n",
 	},
 	{
-		Name: "the exchange's key is not fsynced", File: "server/vault/vault.go",
+		Name: "the exchange's key is not fsynced", File: "keys/vault/vault.go",
 		Old: "errors.Join(err, file.Sync(), file.Close())", New: "errors.Join(err, file.Close())",
 	},
 	{
-		Name: "the folder of the exchange's key is not fsynced", File: "server/vault/vault.go",
+		Name: "the folder of the exchange's key is not fsynced", File: "keys/vault/vault.go",
 		Old: "syncFolder(folder), syncFolder(dir)", New: "error(nil)",
 	},
 	{
-		Name: "a file of leads' keys is not fsynced", File: "server/vault/slots/make.go",
+		Name: "a file of leads' keys is not fsynced", File: "keys/leadkeys/make.go",
 		Old: "err = out.Sync()", New: "err = nil",
 	},
 	{
-		Name: "the folder of leads' keys is not fsynced", File: "server/vault/slots/make.go",
+		Name: "the folder of leads' keys is not fsynced", File: "keys/leadkeys/make.go",
 		Old: "range []string{s.folder, filepath.Dir(s.folder), filepath.Dir(filepath.Dir(s.folder))}", New: "range []string{}",
 	},
 	{
-		Name: "dropped keys of leads are not fsynced", File: "server/vault/slots/erase.go",
+		Name: "dropped keys of leads are not fsynced", File: "keys/leadkeys/erase.go",
 		Old: "err = out.Sync() // also", New: "err = nil // also",
 	},
 	{
 		Name: "entries are backed up before their fsync, which takes its time", File: "wal/committer.go",
-		Old: "	if b.Write = took; full {\n		b.Write, b.Sync = 0, took\n	} else if b.Sync, err = l.disk.sync(); err != nil {\n		return full, err\n	}\n	l.at = h.at\n	l.publish(b)\n",
+		Old: "	if b.Write = took; full {\n		b.Write, b.Sync = 0, took\n	} else if b.Sync, err = l.writer.sync(); err != nil {\n		return full, err\n	}\n	l.at = h.at\n	l.publish(b)\n",
 		New: "	l.at = h.at\n	l.publish(b)\n	for until := l.opt.Now() + 40e6; l.opt.Now() < until; {\n		runtime.Gosched()\n	}\n" +
-			"	if b.Write = took; full {\n		b.Write, b.Sync = 0, took\n	} else if b.Sync, err = l.disk.sync(); err != nil {\n		return full, err\n	}\n",
+			"	if b.Write = took; full {\n		b.Write, b.Sync = 0, took\n	} else if b.Sync, err = l.writer.sync(); err != nil {\n		return full, err\n	}\n",
 	},
 	{
 		Name: "an object of the backup is not fsynced", File: "wal/backup/store/dir.go",
@@ -94,8 +94,8 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "small objects of the log are removed before the large one is there", File: "wal/backup/step.go",
-		Old: "	name, err := s.box.put(ctx, extentName(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
-		New: "	if err := s.removeCovered(ctx, extent{first: s.tail.first, last: s.tail.due - 1}); err != nil {\n		return err\n	}\n	name, err := s.box.put(ctx, extentName(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
+		Old: "	name, err := s.gen.box.put(ctx, extentName(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
+		New: "	if err := s.removeCovered(ctx, extent{first: s.tail.first, last: s.tail.due - 1}); err != nil {\n		return err\n	}\n	name, err := s.gen.box.put(ctx, extentName(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
 	},
 }
 
@@ -104,7 +104,7 @@ var mutants = []mutant.Mutation{
 // told anything.
 var masked = map[string][]mutant.Mutation{
 	"the folder of the exchange's key is not fsynced": {{
-		Name: "nor by who makes leads' keys in it", File: "server/vault/slots/make.go",
+		Name: "nor by who makes leads' keys in it", File: "keys/leadkeys/make.go",
 		Old: "range []string{s.folder, filepath.Dir(s.folder), filepath.Dir(filepath.Dir(s.folder))}", New: "range []string{s.folder}",
 	}},
 }

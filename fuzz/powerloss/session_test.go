@@ -166,7 +166,7 @@ func brief(t *testing.T) *session {
 		t.Skip(err)
 	}
 	if testing.Short() {
-		t.Skip("it builds the program, and records it")
+		t.Skip("long: make test-long records the program")
 	}
 	s, err := newSession(&flags{Seed: 5, Points: 60, Backups: 12, Lives: 2, Serve: 40, Root: root, Dir: inMemory(t)}, io.Discard)
 	if err != nil {

@@ -13,12 +13,12 @@ var shorter = []mutant.Mutation{
 		New: "setDefault(&o.SegmentSize, 48<<10)",
 	},
 	{
-		Name: "tidwall's log is opened anew after nine of them", File: "wal/log.go",
+		Name: "tidwall's log is reopened after nine of them", File: "wal/log.go",
 		Old: "	opt = opt.withDefaults()\n",
 		New: "	opt = opt.withDefaults()\n	opt.reopenAfter = 9\n",
 	},
 	{
-		Name: "snapshots and archive at once", File: "cmd/pingpost/exchange/keeper.go",
+		Name: "snapshots and archive at once", File: "exchange/keeper.go",
 		Old: "	snapshotEvery = 256 << 20\n	keeperLooks   = 5 * time.Second\n	archiveLooks  = time.Minute\n",
 		New: "	snapshotEvery = 64 << 10\n	keeperLooks   = 120 * time.Millisecond\n	archiveLooks  = 250 * time.Millisecond\n",
 	},

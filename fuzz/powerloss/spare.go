@@ -93,10 +93,13 @@ func (s *spare) generation(ctx context.Context) (g backup.Generation, err error)
 
 // verify reads all of it back.
 func (s *spare) verify(ctx context.Context) error {
-	checks, err := s.repository.Verify(ctx, 0)
-	for i := range checks {
-		if !checks[i].OK() {
-			err = errors.Join(err, fmt.Errorf("%d problems, %d spans: %w", len(checks[i].Problems), len(checks[i].Spans), errors.Join(checks[i].Problems...)))
+	found, err := s.repository.Verify(ctx, 0)
+	if err == nil {
+		err = errors.Join(found.Problems...)
+		for _, c := range found.Checks {
+			if !c.OK() {
+				err = errors.Join(err, fmt.Errorf("%d problems, %d spans: %w", len(c.Problems), len(c.Spans), errors.Join(c.Problems...)))
+			}
 		}
 	}
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"pingpost/engine"
 	"pingpost/engine/event"
+	moneyledger "pingpost/engine/ledger"
 	"pingpost/engine/market"
 	"pingpost/wal"
 )
@@ -161,7 +161,7 @@ func (s *sums) hold(dir string) error {
 	defer reader.Close()
 	names, want := map[market.Ref]string{}, map[string]summed{}
 	var decoder event.Decoder
-	var moved []engine.Entry
+	var moved []moneyledger.Entry
 	_, err = readAll(reader, func(entry wal.Entry) error {
 		if entry.Seq > s.entry {
 			return nil
@@ -179,12 +179,12 @@ func (s *sums) hold(dir string) error {
 		}
 		for ref, id := range names {
 			sum := want[id]
-			moved = engine.Party{Kind: event.NameBuyer, Ref: ref}.Movements(moved[:0], fact)
+			moved = moneyledger.Party{Kind: event.NameBuyer, Ref: ref}.Movements(moved[:0], fact)
 			for i := range moved {
 				switch moved[i].Kind {
-				case engine.EntrySale:
+				case moneyledger.EntrySale:
 					sum.Sales, sum.Revenue = sum.Sales+1, sum.Revenue-moved[i].Amount
-				case engine.EntryReturn:
+				case moneyledger.EntryReturn:
 					sum.Credit += moved[i].Amount
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pingpost/server/config"
+	"pingpost/config"
 )
 
 // TestConfigurationIsOne in every revision, and each differs from the one before.

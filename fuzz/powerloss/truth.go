@@ -138,7 +138,7 @@ func (f *facts) take(seq uint64, fact event.Event) {
 	case *event.StatusChanged:
 		f.request(e.Request.String(), seq)
 		for i := range e.Changes {
-			f.owed(e.Changes[i].Lead.String(), e.Changes[i].Hook, seq)
+			f.owed(e.Changes[i].Lead.String(), e.Changes[i].Webhook, seq)
 		}
 	case *event.LeadDecided:
 		lead := e.Lead.String()
@@ -151,7 +151,7 @@ func (f *facts) take(seq uint64, fact event.Event) {
 		f.request(e.Request.String(), seq)
 		f.leadOf[e.Request.String()] = lead
 		f.stands(lead, standing{seq: seq, to: e.Sale.Buyer, url: strings.Clone(e.Post.URL)})
-		f.owed(lead, e.Hook, seq)
+		f.owed(lead, e.Webhook, seq)
 	case *event.PostSettled:
 		f.settle(seq, e)
 	}
@@ -170,8 +170,8 @@ func (f *facts) stands(lead string, s standing) {
 	f.standing[lead] = append(f.standing[lead], s)
 }
 
-func (f *facts) owed(lead string, what market.HookType, seq uint64) {
-	if what != market.HookNone {
+func (f *facts) owed(lead string, what market.WebhookType, seq uint64) {
+	if what != market.WebhookNone {
 		f.events[lead+" "+what.String()] = seq
 	}
 }
@@ -181,7 +181,7 @@ func (f *facts) settle(seq uint64, e *event.PostSettled) {
 	if e.Slot != 0 {
 		f.sealed = append(f.sealed, sealed{seq, e.Slot})
 	}
-	f.owed(lead, e.Hook, seq)
+	f.owed(lead, e.Webhook, seq)
 	switch e.Settlement {
 	case event.SettledRefused, event.SettledReleased:
 		f.stands(lead, standing{seq: seq, to: e.Next.Buyer, url: strings.Clone(e.Post.URL)})

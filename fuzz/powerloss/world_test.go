@@ -12,7 +12,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
-	"pingpost/server/vault"
+	"pingpost/keys/vault"
 	"pingpost/wal"
 )
 

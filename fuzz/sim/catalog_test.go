@@ -14,6 +14,8 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
+	"pingpost/engine/market/fingerprint"
 )
 
 // secret keys the hashes of the exchange.
@@ -26,12 +28,12 @@ func (t *terms) configuration(tb testing.TB) engine.Configuration {
 		Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{},
 		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.List{},
 	}
-	conf := engine.Configuration{Catalog: c, Tables: map[market.ListID]*market.Table{}}
+	conf := engine.Configuration{Catalog: c, Tables: map[market.ListID]*fingerprint.Table{}}
 	var document strings.Builder
 	for id, l := range t.suppliers {
 		s := &market.Supplier{ID: market.SupplierID(id)}
 		if l.has("hooks") {
-			s.Hooks = &market.Endpoint{URL: "https://" + id + ".example/hooks", Credential: "supplier/" + id + "/webhook"}
+			s.Webhooks = &market.Endpoint{URL: "https://" + id + ".example/hooks", Credential: "supplier/" + id + "/webhook"}
 		}
 		c.Suppliers[s.ID] = s
 	}
@@ -42,7 +44,7 @@ func (t *terms) configuration(tb testing.TB) engine.Configuration {
 		for _, person := range l.list("persons") {
 			prints = append(prints, must(tb, func() (uint64, error) { return built.Entry([]byte(phoneOf(person)), &secret) }))
 		}
-		conf.Tables[built.ID] = market.NewTable(prints)
+		conf.Tables[built.ID] = fingerprint.NewTable(prints)
 	}
 	for id, l := range t.buyers {
 		c.Buyers[market.BuyerID(id)] = buyerOf(tb, c, id, l)
@@ -91,7 +93,10 @@ func buyerOf(tb testing.TB, c *market.Catalog, id string, l line) *market.Buyer 
 		Suppression: suppressionOf(c, l.list("refuses")),
 	}
 	if l.has("posts") {
-		b.Post = &market.Endpoint{URL: "https://" + id + ".example/v1/post"}
+		b.Post = &market.Endpoint{URL: "https://" + id + ".example/v1/post", Certified: l.has("certain")}
+		if l.has("once") {
+			b.Post.Dialect = &market.Dialect{Method: "POST", ContentType: "application/json", KeyHeader: "Idempotency-Key"}
+		}
 	}
 	if l.has("pings") {
 		b.Ping = &market.Endpoint{URL: "https://" + id + ".example/v1/ping"}
@@ -112,7 +117,8 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 		Floor: market.Money(l.money("floor")), Payout: market.Payout{Share: market.WholeShare}, Method: methods[l.at(1)],
 		Suppliers: map[market.SupplierID]struct{}{}, ConsentSources: map[string]struct{}{}, Mapping: mapping,
 		Caps: capsOf(l, market.ScopeCampaign, l.said["zone"]), Vertical: id, BidTimeout: 2 * time.Second, PostReserve: time.Second,
-		Filters: filtersOf(tb, mapping, l), Suppression: suppressionOf(c, l.list("refuses")),
+		PingReserve: 500 * time.Millisecond,
+		Filters:     filtersOf(tb, mapping, l), Suppression: suppressionOf(c, l.list("refuses")),
 	}
 	switch {
 	case l.has("fixed"):
@@ -136,7 +142,7 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 		states := must(tb, func() (market.StateSet, error) { return market.ParseStates(s.list("states")) })
 		buyer := c.Buyers[market.BuyerID(s.at(1))]
 		priority, _ := rank(s)
-		built.Lineup = append(built.Lineup, market.Seat{
+		built.FilterSets = append(built.FilterSets, market.FilterSet{
 			Buyer: buyer, Priority: int(priority), Weight: int(s.number("weight", 1)), Price: market.Money(s.money("price")),
 			States: states, Filters: filtersOf(tb, mapping, s), Caps: capsOf(s, market.ScopePair, l.said["zone"]), Schedule: scheduleOf(tb, s),
 		})
@@ -178,20 +184,20 @@ func filtersOf(tb testing.TB, mapping *market.Mapping, l line) []market.Filter {
 }
 
 // scheduleOf reads hours such as America/New_York;Mon-Fri_08:00-18:00;Sat_10:00-12:00.
-func scheduleOf(tb testing.TB, l line) *market.Schedule {
+func scheduleOf(tb testing.TB, l line) *calendar.Schedule {
 	tb.Helper()
 	zone, hours, ok := strings.Cut(l.said["hours"], ";")
 	if !ok {
 		return nil
 	}
 	open := strings.Split(strings.ReplaceAll(hours, "_", " "), ";")
-	return must(tb, func() (*market.Schedule, error) { return market.ParseSchedule(zoneOf(zone), open) })
+	return must(tb, func() (*calendar.Schedule, error) { return calendar.ParseSchedule(zoneOf(zone), open) })
 }
 
 func capsOf(l line, scope market.Scope, zone string) (built []*market.Cap) {
 	units := map[string]market.Unit{"count": market.UnitCount, "money": market.UnitMoney}
 	for _, c := range limitsOf(l, zone) {
-		period, ok := market.ParsePeriod(c.period)
+		period, ok := calendar.ParsePeriod(c.period)
 		if unit := units[c.unit]; ok && unit != 0 {
 			built = append(built, &market.Cap{Scope: scope, Unit: unit, Period: period, Zone: zoneOf(c.zone), Limit: c.most})
 		}

@@ -44,7 +44,7 @@ func (c *conduct) take(l line, now int64) bool {
 // reply is how one attempt to post is met.
 type reply struct {
 	after time.Duration // over the timeout: it hangs
-	what  string        // accept refuse forbid fail unreached busy
+	what  string        // accept refuse forbid fail forget unreached busy
 	again time.Duration // of busy: when it may be tried again
 }
 
@@ -59,6 +59,15 @@ func (c *conduct) post(buyer string) reply {
 		r.what = l.at(1)
 	}
 	return r
+}
+
+// forgetful is how a buyer answers that takes a lead, closes without a byte, and
+// refuses each repeat.
+func forgetful(again bool) string {
+	if again {
+		return "refuse"
+	}
+	return "fail"
 }
 
 // offer is how one ping is met.

@@ -73,10 +73,10 @@ func (x *exchange) find(l line) (found []engine.Sealed, err error) {
 // is not to get them any more.
 func (p *play) forgotten() string {
 	for label := range p.m.gone {
-		if !p.x.keys.Erased(p.x.slots[label]) {
+		if !p.x.keys.IsErased(p.x.slots[label]) {
 			return fmt.Sprintf("lead %s was erased, and its key is there", label)
 		}
-		if post := p.x.state.Post(p.x.ids[label]); post != nil && !post.Erased() {
+		if post := p.x.state.OpenPost(p.x.ids[label]); post != nil && !post.IsErased() {
 			return fmt.Sprintf("lead %s was erased, and memory has what was to be sent", label)
 		}
 		p.x.world.mu.Lock()

@@ -13,6 +13,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
+	"pingpost/internal/timer"
 )
 
 // exchange is the real engine, one process after the other over one disk, among
@@ -22,7 +23,7 @@ type exchange struct {
 	disk  *disk
 	world *world
 	terms *terms
-	keys  *sealtest.Safe
+	keys  *sealtest.Sealer
 
 	engine *engine.Engine
 	state  *state.State
@@ -51,8 +52,7 @@ type clock struct{}
 func (clock) Now() int64 { return time.Now().UnixNano() }
 
 func (clock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
-	timer := time.NewTimer(d)
-	return timer.C, timer.Stop
+	return timer.New(d)
 }
 
 func newExchange(tb testing.TB) *exchange {
@@ -98,7 +98,7 @@ func (x *exchange) rise(plain bool) error {
 // options are the engine's ports.
 func (x *exchange) options(dead <-chan struct{}) engine.Options {
 	return engine.Options{
-		State: x.state, Log: x.log, History: x.log, Buyers: ends{x.world, dead}, Clock: clock{}, Entropy: x.entropy, Secret: secret, Sealer: x.keys.From(x.state.HighestSlot()),
+		State: x.state, Log: x.log, History: x.log, Buyers: ends{x.world, dead}, Clock: clock{}, Entropy: x.entropy, Secret: secret, Sealer: x.keys.StartAbove(x.state.HighestSlot()),
 	}
 }
 

@@ -174,7 +174,7 @@ func (g *generator) market() {
 }
 
 func (g *generator) buyer(name string) line {
-	l := step("buyer", name, "posts", g.one("", "yes", "yes"), "pings", "yes", "caps", g.caps(), "hours", g.hours(), "zone", g.one(zones...), "refuses", g.one("", "", "dnc"))
+	l := step("buyer", name, "posts", g.one("", "yes", "yes"), "certain", g.one("", "", "yes"), "once", g.one("", "", "", "yes"), "pings", "yes", "caps", g.caps(), "hours", g.hours(), "zone", g.one(zones...), "refuses", g.one("", "", "dnc"))
 	if g.IntN(2) == 0 {
 		l.said["funds"], l.said["credit"] = g.dollars(50, 400), g.one("0", "15.5")
 	}

@@ -214,7 +214,7 @@ func (g *generator) conduct() line {
 		return step("bids", buyer+" "+g.one("bid", "bid", "bid", "none", "error", "garbage", "throttle", "euro", "hang"),
 			"base", g.dollars(3, 14), "spread", g.one("", "3", "5"), "step", "1.25", "in", g.one("", in, in, "2s", "2000000001ns"))
 	}
-	return step("answers", buyer+" "+g.one("accept", "accept", "accept", "refuse", "forbid", "fail", "hang", "unreached", "busy"),
+	return step("answers", buyer+" "+g.one("accept", "accept", "accept", "refuse", "forbid", "fail", "forget", "hang", "unreached", "busy"),
 		"in", g.one("", in, in), "again", g.one("1s", "7s"))
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/engine/ledger"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 )
@@ -141,9 +141,9 @@ func (p *play) auditCaps(whole *state.State) string {
 			}
 			probe := *limit
 			probe.Limit = used
-			full, _ := whole.CapFull(&probe, 1, p.m.now)
+			full, _ := whole.IsCapFull(&probe, 1, p.m.now)
 			probe.Limit = used + 1
-			room, _ := whole.CapFull(&probe, 1, p.m.now)
+			room, _ := whole.IsCapFull(&probe, 1, p.m.now)
 			if !full || room {
 				return fmt.Sprintf("cap %s: by the model %d are taken of it in this window; by the exchange that is full: %v, and one more is: %v", c.name, used, full, room)
 			}
@@ -160,9 +160,9 @@ func (p *play) capOf(c capped, seat line) *market.Cap {
 		return nil
 	}
 	all := append(append([]*market.Cap{}, campaign.Caps...), buyer.Caps...)
-	for i := range campaign.Lineup {
-		if campaign.Lineup[i].Buyer.ID == buyer.ID {
-			all = append(all, campaign.Lineup[i].Caps...)
+	for i := range campaign.FilterSets {
+		if campaign.FilterSets[i].Buyer.ID == buyer.ID {
+			all = append(all, campaign.FilterSets[i].Caps...)
 		}
 	}
 	scopes := map[market.Scope]string{market.ScopeCampaign: "campaign", market.ScopeBuyer: "buyer", market.ScopePair: "seat"}
@@ -181,9 +181,9 @@ func (p *play) auditStatements(whole *state.State) string {
 	if p.x.disk.all() == nil {
 		return ""
 	}
-	period := engine.Period{From: p.first.Add(-time.Hour).UnixNano(), To: time.Now().Add(time.Hour).UnixNano()}
-	kinds := map[engine.EntryKind]string{
-		engine.EntryOpening: "opening", engine.EntryTopUp: "top-up", engine.EntrySale: "sale", engine.EntryReturn: "return", engine.EntryReversal: "reversal",
+	period := ledger.Period{From: p.first.Add(-time.Hour).UnixNano(), To: time.Now().Add(time.Hour).UnixNano()}
+	kinds := map[ledger.EntryKind]string{
+		ledger.EntryOpening: "opening", ledger.EntryTopUp: "top-up", ledger.EntrySale: "sale", ledger.EntryReturn: "return", ledger.EntryReversal: "reversal",
 	}
 	for _, kind := range []event.NameKind{event.NameBuyer, event.NameSupplier} {
 		names := p.m.terms.buyers
@@ -194,12 +194,12 @@ func (p *play) auditStatements(whole *state.State) string {
 			if kind == event.NameBuyer && !l.has("funds") {
 				continue
 			}
-			party := engine.Party{Kind: kind, Ref: whole.RefOf(kind, name)}
+			party := ledger.Party{Kind: kind, Ref: whole.RefOf(kind, name)}
 			account := whole.Account(0)
 			if kind == event.NameBuyer {
 				account = whole.Account(party.Ref)
 			}
-			tally := engine.NewTally(party, period, account)
+			tally := ledger.NewTally(party, period, account)
 			for i, e := range p.x.disk.all() {
 				fact, err := p.x.decoder.Decode(e.data)
 				if err != nil {

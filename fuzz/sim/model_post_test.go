@@ -13,8 +13,10 @@ var gaps = []time.Duration{1 * time.Second, 2 * time.Second, 4 * time.Second, 8 
 type delivery struct {
 	lead     *lead
 	buyer    string
-	attempts int  // that failed
+	attempts int  // steps of the schedule that facts have used
+	step     int  // after the last attempt, which no fact has yet
 	doubtful bool // one of them may have reached the buyer
+	spent    bool // it may have arrived, and the buyer would take a repeat for a second lead
 	promised bool // there is no other buyer for it
 	attended bool // a request waits for it and does its steps itself
 	cut      bool // the process died meanwhile
@@ -73,6 +75,7 @@ func (in *intake) assign() {
 	l := in.lead
 	l.buyer, l.price, l.payout, l.decided, l.charges = in.buyerOf(in.picked), in.price, in.payout, in.now, in.taken
 	l.duplicates = in.duplicates
+	l.certain, l.once = in.terms.buyers[l.buyer].has("certain"), in.terms.buyers[l.buyer].has("once")
 	for _, c := range in.taken {
 		in.used[c.window] += c.amount
 	}
@@ -158,11 +161,13 @@ func (in *intake) bring(d *delivery) string {
 		}
 		if in.now+int64(pause) >= due {
 			if d.doubtful || in.seller && d.last.what == "unreached" {
+				in.note(d)
 				d.at = in.now + int64(pause)
 				return "open"
 			}
 			return "refused"
 		}
+		in.note(d)
 		in.until(in.now + int64(pause))
 	}
 }
@@ -170,11 +175,16 @@ func (in *intake) bring(d *delivery) string {
 // begin starts an attempt.
 func (m *model) begin(d *delivery) {
 	d.trying, d.reply = true, m.conduct.post(d.buyer)
+	if d.reply.what == "forget" {
+		d.reply.what = forgetful(d.lead.swallowed == d.buyer)
+		d.lead.swallowed = d.buyer
+	}
 	d.at = m.now + int64(min(d.reply.after, postTimeout))
 }
 
 // judge is what an attempt that ended comes to; open: it is made again after a
-// pause.
+// pause. After one that may have reached the buyer only success or the end of the
+// schedule counts, and a final refusal by a buyer that is certain of its answers.
 func (m *model) judge(d *delivery) (fate string, pause time.Duration) {
 	d.trying, d.last = false, d.reply
 	final := d.reply.what == "refuse"
@@ -182,31 +192,38 @@ func (m *model) judge(d *delivery) (fate string, pause time.Duration) {
 	case "accept":
 		return "delivered", 0
 	case "refuse", "forbid":
-		if !d.doubtful || final {
+		if !d.doubtful || final && d.lead.certain {
 			return "refused", 0
 		}
-		return "unknown", 0
 	case "unreached":
 		if !d.doubtful && !d.promised {
 			return "refused", 0
 		}
 	case "busy":
 		if !d.doubtful {
+			d.step = d.attempts
 			return "open", d.reply.again
 		}
 		pause = d.reply.again
 	}
 	d.doubtful = d.doubtful || d.reply.what != "unreached"
-	failed := d.attempts + 1
-	if failed > len(gaps) {
-		if !d.doubtful {
-			return "refused", 0
-		}
+	d.step = d.attempts + 1
+	switch {
+	case d.step <= len(gaps) && !(d.doubtful && d.lead.once):
+		return "open", max(gaps[d.step-1], min(pause, 30*time.Second))
+	case d.doubtful:
 		return "unknown", 0
 	}
-	pause = max(gaps[failed-1], min(pause, 30*time.Second))
-	m.commit(func() { d.attempts, d.tried = failed, m.now })
-	return "open", pause
+	return "refused", 0
+}
+
+// note makes an attempt a fact after which another one follows.
+func (m *model) note(d *delivery) {
+	m.commit(func() {
+		if d.step > d.attempts {
+			d.attempts, d.tried = d.step, m.now
+		}
+	})
 }
 
 // elsewhere is what becomes of a lead that its buyer refused: the next buyer's,
@@ -267,6 +284,10 @@ func (in *intake) furthest(d *delivery) string {
 
 // goOn is the next step of a delivery that nobody waits for.
 func (m *model) goOn(d *delivery) {
+	if !d.trying && d.spent {
+		m.commit(func() { m.drop(d); m.accept(d.lead, "unknown") })
+		return
+	}
 	if !d.trying {
 		m.begin(d)
 		return
@@ -283,6 +304,7 @@ func (m *model) goOn(d *delivery) {
 	case "refused":
 		m.commit(func() { m.drop(d); m.takeBack(d.lead, "failed") })
 	default:
+		m.note(d)
 		d.at = m.now + int64(pause)
 	}
 }

@@ -90,6 +90,8 @@ type lead struct {
 	auction                          string // that it was sold at
 	recordedAs                       string // body under its key
 	phone, email                     string // its person's
+	certain, once                    bool   // its buyer certifies a repeat's answer; takes a repeat for a second lead
+	swallowed                        string // the buyer that took it without an answer, and forgot it
 }
 
 // died is what commit panics with.
@@ -190,7 +192,7 @@ func (m *model) start() {
 		if !d.cut {
 			continue
 		}
-		d.cut, d.trying, d.doubtful = false, false, true
+		d.cut, d.trying, d.doubtful, d.spent = false, false, true, d.lead.once
 		if d.lead.told == "" {
 			m.commit(func() { m.accept(d.lead, "pending") })
 		}

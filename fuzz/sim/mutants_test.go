@@ -16,11 +16,11 @@ import (
 var mutants = []mutant.Mutation{
 	{
 		Name: "a refused post gives back its caps twice", File: "engine/state/settle.go",
-		Old: "	s.doorMoved(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n",
-		New: "	s.doorMoved(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n	s.doorMoved(s.caps.swap(e.Sale.Charges, nil))\n",
+		Old: "	s.noteAvailability(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n",
+		New: "	s.noteAvailability(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n	s.noteAvailability(s.caps.swap(e.Sale.Charges, nil))\n",
 	},
 	{
-		Name: "a day's window begins 24 hours after the one before", File: "engine/market/cap.go",
+		Name: "a day's window begins 24 hours after the one before", File: "engine/market/calendar/period.go",
 		Old: "return startOfDay(first, zone), startOfDay(p.nextFirstDay(first), zone)",
 		New: "began := startOfDay(first-20, zone) + 20*secondsInDay*int64(time.Second)\n		return began, began + int64(p.nextFirstDay(first)-first)*secondsInDay*int64(time.Second)",
 	},
@@ -41,11 +41,11 @@ var mutants = []mutant.Mutation{
 		Old: "Until: in.now + int64(e.opt.Idempotency)}", New: "Until: in.now + int64(e.opt.Idempotency) + int64(time.Hour)}",
 	},
 	{
-		Name: "the floor is held against the payout", File: "engine/route/judge.go",
+		Name: "the floor is held against the payout", File: "engine/selection/judge.go",
 		Old: "if bid.Amount < t.Floor {", New: "if payout, ok := t.Payout.Of(bid.Amount); ok && payout < t.Floor {",
 	},
 	{
-		Name: "equal bids are told apart by no rule", File: "engine/route/rank.go",
+		Name: "equal bids are told apart by no rule", File: "engine/selection/rank.go",
 		Old: "		cmp.Compare(o.Priority, other.Priority),\n", New: "		cmp.Compare(len(o.Buyer)+int(o.Buyer[1])%7, len(other.Buyer)+int(other.Buyer[1])%7),\n",
 	},
 	{
@@ -57,13 +57,25 @@ var mutants = []mutant.Mutation{
 		Old: "	in.fact.Sale.Turn = turn\n", New: "	_ = turn\n",
 	},
 	{
-		Name: "a share is rounded up", File: "engine/market/price.go",
+		Name: "a share is rounded up", File: "engine/market/money.go",
 		Old: "quotient, _ := bits.Div64(high, low, uint64(WholeShare))",
 		New: "quotient, rest := bits.Div64(high, low, uint64(WholeShare))\n	quotient += (rest + uint64(WholeShare) - 1) / uint64(WholeShare)",
 	},
 	{
 		Name: "a crash leaves no doubt", File: "engine/background.go",
-		Old: "		c.doubtful = true\n", New: "",
+		Old: "		c.doubtful, c.lost = true, ", New: "		c.lost = ",
+	},
+	{
+		Name: "a repeat goes to a buyer that takes it for a second lead", File: "engine/background.go",
+		Old: "c.lost || !post.Intent.Repeatable\n", New: "c.lost\n",
+	},
+	{
+		Name: "a refused repeat ends the sale", File: "engine/courier.go",
+		Old: "result.Final && c.post.Intent.Trusted {", New: "result.Final {",
+	},
+	{
+		Name: "a lead in doubt goes to the next buyer", File: "engine/deliver.go",
+		Old: "in.now < in.ceiling() && !c.doubtful && !c.promised {", New: "in.now < in.ceiling() && !c.promised {",
 	},
 	{
 		Name: "a refusal after a crash leaves the lead a duplicate", File: "engine/state/settle.go",
@@ -74,7 +86,7 @@ var mutants = []mutant.Mutation{
 		Old: "return gap - gap/10 +", New: "return gap - gap/5 +",
 	},
 	{
-		Name: "a buyer's credit does not count", File: "engine/state/hold.go",
+		Name: "a buyer's credit does not count", File: "engine/state/reservation.go",
 		Old: "s.accounts.reserve(buyer.Ref, price, buyer.Credit)", New: "s.accounts.reserve(buyer.Ref, price, 0)",
 	},
 	{
@@ -91,7 +103,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a lead on its way to its buyer is erased", File: "engine/erase.go",
-		Old: "post != nil && !post.Unknown {\n", New: "post != nil && post.Decided == 0 {\n",
+		Old: "post != nil && !post.Exhausted {\n", New: "post != nil && post.Decided == 0 {\n",
 	},
 	{
 		Name: "a key is dropped before that is a fact", File: "engine/erase.go",
@@ -102,16 +114,16 @@ var mutants = []mutant.Mutation{
 		Old: "	return underWay, e.opt.Sealer.Erase(slots)\n", New: "	return underWay, e.opt.Sealer.Erase(slots[:min(1, len(slots))])\n",
 	},
 	{
-		Name: "a snapshot forgets who was erased", File: "engine/state/slots.go",
+		Name: "a snapshot forgets who was erased", File: "engine/state/key_slots.go",
 		Old: "		l.erased = append(l.erased, slot)\n", New: "",
 	},
 	{
-		Name: "memory keeps what was to be sent of who was erased", File: "engine/state/slots.go",
-		Old: "func(p *Post) { p.Body = nil }", New: "func(*Post) {}",
+		Name: "memory keeps what was to be sent of who was erased", File: "engine/state/key_slots.go",
+		Old: "func(p *OpenPost) { p.Body = nil }", New: "func(*OpenPost) {}",
 	},
 	{
-		Name: "an erasure ends a delivery whose fate nobody knows", File: "engine/state/slots.go",
-		Old: "			shard.changePost(e.Leads[i], func(p *Post) { p.Body = nil })\n", New: "			delete(shard.posts, e.Leads[i])\n",
+		Name: "an erasure ends a delivery whose fate nobody knows", File: "engine/state/key_slots.go",
+		Old: "			shard.changePost(e.Leads[i], func(p *OpenPost) { p.Body = nil })\n", New: "			delete(shard.posts, e.Leads[i])\n",
 	},
 	{
 		Name: "who was erased is sent again", File: "engine/operate.go",
@@ -151,7 +163,7 @@ func TestMutants(t *testing.T) {
 				return // it is not stale
 			}
 			if testing.Short() {
-				t.Skip("a mutant takes a build")
+				t.Skip("long: make test-long builds and runs mutants")
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()

@@ -178,7 +178,7 @@ func (p *play) again(l line) string {
 	time.Sleep(l.duration("for", 0))
 	p.m.now = time.Now().UnixNano()
 	if l.said["keys"] == "older" {
-		p.x.keys.Recall()
+		p.x.keys.RestoreKeys()
 	}
 	if err := p.x.rise(l.has("plain")); err != nil {
 		return err.Error()

@@ -14,11 +14,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/engine/ledger"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
-	ledger "pingpost/report"
+	leadreport "pingpost/report"
 	"pingpost/wal"
 )
 
@@ -28,7 +28,7 @@ type narrated struct {
 	whole *state.State // has the names
 }
 
-func (narrated) Life() ledger.Life { return ledger.Life{Exchange: [16]byte{1}, Epoch: 1} }
+func (narrated) Life() leadreport.Life { return leadreport.Life{Exchange: [16]byte{1}, Epoch: 1} }
 
 func (l narrated) Durable() (seq uint64, at int64) {
 	all := l.x.disk.all()
@@ -44,7 +44,7 @@ func (l narrated) NameOf(kind event.NameKind, ref market.Ref) string {
 
 func (l narrated) RefOf(kind event.NameKind, id string) market.Ref { return l.whole.RefOf(kind, id) }
 
-func (l narrated) NewReader(from uint64) (ledger.Reader, error) {
+func (l narrated) NewReader(from uint64) (leadreport.Reader, error) {
 	return &tellings{l.x.disk, max(1, from)}, nil
 }
 
@@ -70,6 +70,9 @@ func (*tellings) Close() {}
 // end, and wherever it stood before, what it says of every party is what the party's
 // statement says, to the last millionth.
 func TestReportIsTheLedger(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: make test-long compares the report with the ledger")
+	}
 	most := 20 // days; some of a week are enough for a lead to come back
 	if raceDetector || testing.Short() {
 		most = 5
@@ -130,7 +133,7 @@ func (p *play) auditReport(t *testing.T, dir string) string {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	r := ledger.New(ledger.Options{Dir: dir, Source: narrated{p.x, whole}})
+	r := leadreport.New(leadreport.Options{Dir: dir, Source: narrated{p.x, whole}})
 	go func() {
 		defer close(ended)
 		r.Run(ctx)
@@ -150,17 +153,17 @@ func (p *play) auditReport(t *testing.T, dir string) string {
 
 // compareReport holds the report against the statements of all parties over all of the
 // history.
-func (p *play) compareReport(r *ledger.Report, whole *state.State) string {
+func (p *play) compareReport(r *leadreport.Report, whole *state.State) string {
 	const span = 240 * time.Hour
-	period := engine.Period{From: p.first.Add(-span).Truncate(24 * time.Hour).UnixNano(), To: time.Now().Add(span).Truncate(24 * time.Hour).UnixNano()}
-	var tallies []*engine.Tally
+	period := ledger.Period{From: p.first.Add(-span).Truncate(24 * time.Hour).UnixNano(), To: time.Now().Add(span).Truncate(24 * time.Hour).UnixNano()}
+	var tallies []*ledger.Tally
 	for _, kind := range []event.NameKind{event.NameBuyer, event.NameSupplier} {
-		for n := range whole.Names(kind) {
-			party, account := engine.Party{Kind: kind, Ref: market.Ref(n + 1)}, whole.Account(0)
-			if party.Buys() {
+		for n := range whole.NameCount(kind) {
+			party, account := ledger.Party{Kind: kind, Ref: market.Ref(n + 1)}, whole.Account(0)
+			if party.IsBuyer() {
 				account = whole.Account(party.Ref)
 			}
-			tallies = append(tallies, engine.NewTally(party, period, account))
+			tallies = append(tallies, ledger.NewTally(party, period, account))
 		}
 	}
 	for i, e := range p.x.disk.all() {
@@ -182,29 +185,29 @@ func (p *play) compareReport(r *ledger.Report, whole *state.State) string {
 }
 
 // compareParty asks in several ways: the sums of the rows are always the statement's.
-func compareParty(r *ledger.Report, sum *engine.Statement, name string) string {
+func compareParty(r *leadreport.Report, sum *ledger.Statement, name string) string {
 	want := map[string]int64{}
 	for _, total := range sum.Totals {
 		of := total.Currency.String() + " "
 		switch {
-		case total.Kind == engine.EntrySale && sum.Buys():
+		case total.Kind == ledger.EntrySale && sum.IsBuyer():
 			want[of+"sales"] += int64(total.Count)
 			want[of+"revenue"] -= int64(total.Amount)
-		case total.Kind == engine.EntrySale:
+		case total.Kind == ledger.EntrySale:
 			want[of+"payout"] += int64(total.Amount)
-		case total.Kind == engine.EntryReturn:
+		case total.Kind == ledger.EntryReturn:
 			want[of+"returns"] += int64(total.Count)
 			want[of+"credit"] += int64(total.Amount)
-		case total.Kind == engine.EntryReversal:
+		case total.Kind == ledger.EntryReversal:
 			want[of+"reversal"] -= int64(total.Amount)
 		}
 	}
-	whose, columns := ledger.ByBuyer, []string{"sales", "revenue", "returns", "credit"}
-	if !sum.Buys() {
-		whose, columns = ledger.BySupplier, []string{"payout", "reversal"}
+	whose, columns := leadreport.ByBuyer, []string{"sales", "revenue", "returns", "credit"}
+	if !sum.IsBuyer() {
+		whose, columns = leadreport.BySupplier, []string{"payout", "reversal"}
 	}
-	for _, by := range [][]ledger.Dimension{nil, {ledger.ByDay, ledger.ByCampaign}, {ledger.ByHour, ledger.BySource, ledger.ByState, ledger.ByReason}} {
-		q := ledger.Question{By: by, From: sum.From, To: sum.To, Only: map[ledger.Dimension]string{whose: name}}
+	for _, by := range [][]leadreport.Dimension{nil, {leadreport.ByDay, leadreport.ByCampaign}, {leadreport.ByHour, leadreport.BySource, leadreport.ByState, leadreport.ByReason}} {
+		q := leadreport.Question{By: by, From: sum.From, To: sum.To, Only: map[leadreport.Dimension]string{whose: name}}
 		got, err := sums(r, q, columns)
 		if err != nil {
 			return err.Error()
@@ -216,7 +219,7 @@ func compareParty(r *ledger.Report, sum *engine.Statement, name string) string {
 	return ""
 }
 
-func sums(r *ledger.Report, q ledger.Question, columns []string) (map[string]int64, error) {
+func sums(r *leadreport.Report, q leadreport.Question, columns []string) (map[string]int64, error) {
 	answer, err := r.Ask(context.Background(), q)
 	if err != nil {
 		return nil, err

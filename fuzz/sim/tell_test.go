@@ -13,18 +13,18 @@ import (
 )
 
 // tell makes one attempt; false: there is nobody any more to make another.
-func (w *world) tell(e *engine.Engine, h state.Hook) bool {
+func (w *world) tell(e *engine.Engine, h state.QueuedWebhook) bool {
 	message, err := e.HookMessage(&h)
 	if err != nil {
-		e.State().ReturnHook(h)
+		e.State().ReturnWebhook(h)
 		return false
 	}
 	supplier := e.State().NameOf(event.NameSupplier, message.Supplier)
 	now := time.Now().UnixNano()
 	w.mu.Lock()
-	result := market.HookResult{Delivered: true, Status: 204}
+	result := market.WebhookResult{Delivered: true, Status: 204}
 	if now < w.conduct.deaf[supplier] {
-		result = market.HookResult{Status: 500}
+		result = market.WebhookResult{Status: 500}
 	}
 	var said struct{ ID, Type string }
 	if json.Unmarshal(message.Body, &said) != nil || said.ID != message.ID || said.Type != h.Type.String() ||
@@ -37,7 +37,7 @@ func (w *world) tell(e *engine.Engine, h state.Hook) bool {
 	w.bodies[message.ID] = string(message.Body)
 	w.mu.Unlock()
 	if e.HookTried(h, result) != nil {
-		e.State().ReturnHook(h)
+		e.State().ReturnWebhook(h)
 		return false
 	}
 	w.mu.Lock()

@@ -10,6 +10,7 @@ import (
 
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/internal/timer"
 )
 
 // world is the buyers' and suppliers' endpoints. It outlives the exchange, and
@@ -19,6 +20,7 @@ type world struct {
 	conduct *conduct
 	bodies  map[string]string // by idempotency key
 	gone    map[string]bool   // leads of whom nothing is to come any more
+	forgot  map[string]bool   // keys of posts that a buyer took without an answer
 	pings   []pinged
 	told    []told
 	wrong   []string
@@ -35,7 +37,7 @@ type told struct {
 }
 
 func newWorld() *world {
-	return &world{conduct: newConduct(), bodies: map[string]string{}, gone: map[string]bool{}}
+	return &world{conduct: newConduct(), bodies: map[string]string{}, gone: map[string]bool{}, forgot: map[string]bool{}}
 }
 
 func (w *world) fault(format string, args ...any) {
@@ -67,7 +69,7 @@ func refOf(body []byte) string {
 // Post is one attempt, met by the buyer's conduct at its beginning.
 func (e ends) Post(req *market.PostRequest) market.PostResult {
 	if e.wait(0) {
-		return market.PostResult{Verdict: market.VerdictUnreached, Fault: market.FaultConnect}
+		return market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}
 	}
 	buyer := buyerAt(&req.Endpoint)
 	e.mu.Lock()
@@ -79,6 +81,10 @@ func (e ends) Post(req *market.PostRequest) market.PostResult {
 	}
 	e.bodies[req.Key] = buyer + string(req.Body)
 	r := e.conduct.post(buyer)
+	if r.what == "forget" {
+		r.what = forgetful(e.forgot[req.Key])
+		e.forgot[req.Key] = true
+	}
 	e.mu.Unlock()
 	if e.wait(min(r.after, time.Until(req.Deadline))) {
 		return market.PostResult{Verdict: market.VerdictUnknown, Fault: market.FaultBroken}
@@ -94,7 +100,7 @@ func (e ends) Post(req *market.PostRequest) market.PostResult {
 	case "fail":
 		return market.PostResult{Verdict: market.VerdictUnknown, Status: 503}
 	case "unreached":
-		return market.PostResult{Verdict: market.VerdictUnreached, Fault: market.FaultConnect}
+		return market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}
 	case "busy":
 		return market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: r.again}
 	}
@@ -111,12 +117,10 @@ func (e ends) wait(d time.Duration) bool {
 	if d <= 0 {
 		return false
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-e.dead:
 		return true
-	case <-timer.C:
+	case <-timer.After(d):
 		return false
 	}
 }
@@ -157,9 +161,9 @@ func (e ends) Ping(req *market.PingRequest) market.PingResult {
 func (w *world) mail(e *engine.Engine, stop <-chan struct{}) {
 	for {
 		next := time.Now().Add(time.Hour)
-		for _, supplier := range e.State().HookSuppliers() {
+		for _, supplier := range e.State().SuppliersWithPending() {
 			for {
-				h, ok := e.State().TakeHook(supplier, time.Now().UnixNano())
+				h, ok := e.State().TakeWebhook(supplier, time.Now().UnixNano())
 				if !ok {
 					break
 				}
@@ -167,18 +171,15 @@ func (w *world) mail(e *engine.Engine, stop <-chan struct{}) {
 					return
 				}
 			}
-			if due, ok := e.State().NextHook(supplier); ok && time.Unix(0, due).Before(next) {
+			if due, ok := e.State().NextWebhookDue(supplier); ok && time.Unix(0, due).Before(next) {
 				next = time.Unix(0, due)
 			}
 		}
-		timer := time.NewTimer(time.Until(next))
 		select {
-		case <-timer.C:
-		case <-e.State().HooksChanged():
+		case <-timer.After(time.Until(next)):
+		case <-e.State().WebhooksChanged():
 		case <-stop:
-			timer.Stop()
 			return
 		}
-		timer.Stop()
 	}
 }

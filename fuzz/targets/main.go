@@ -27,7 +27,7 @@ import (
 type options struct {
 	Time     time.Duration `default:"30s" help:"How long each target is run."`
 	Parallel int           `default:"2" help:"How many workers a target has."`
-	Only     string        `help:"Run those only whose package and name, such as server/token.FuzzRead, match this expression."`
+	Only     string        `help:"Run those only whose package and name, such as keys/token.FuzzRead, match this expression."`
 	Keep     int           `help:"Afterwards, keep so many of the interesting inputs of each target under testdata/fuzz."`
 	Out      string        `default:"bin/fuzz" type:"path" help:"Where test binaries, corpora and logs go."`
 }

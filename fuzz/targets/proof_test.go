@@ -15,23 +15,23 @@ var faults = []struct {
 	target string
 	mutant.Mutation
 }{
-	{"FuzzParsePhone", mutant.Mutation{Name: "an area code begins with 1", File: "engine/market/phone.go", Old: `area[0] >= '2' && string(exchange)`, New: `string(exchange)`}},
-	{"FuzzParseEmail", mutant.Mutation{Name: "one label is a domain", File: "engine/market/email.go", Old: `return labels >= 2`, New: `return labels >= 1`}},
+	{"FuzzParsePhone", mutant.Mutation{Name: "an area code begins with 1", File: "engine/market/format/phone.go", Old: `area[0] >= '2' && string(exchange)`, New: `string(exchange)`}},
+	{"FuzzParseEmail", mutant.Mutation{Name: "one label is a domain", File: "engine/market/format/email.go", Old: `return labels >= 2`, New: `return labels >= 1`}},
 	{"FuzzMoney", mutant.Mutation{Name: "a little over the most", File: "engine/market/money.go", Old: `case m > MaxMoney, m == MaxMoney && rest:`, New: `case m > MaxMoney:`}},
-	{"FuzzNumber", mutant.Mutation{Name: "the least integer overflows", File: "engine/market/number.go", Old: `case d.negative && magnitude == math.MaxInt64+1:`, New: `case d.negative && magnitude == math.MaxInt64+2:`}},
-	{"FuzzSchedule", mutant.Mutation{Name: "hours run past the week's end", File: "engine/market/schedule.go", Old: `shuts += minutesInDay`, New: `shuts = minutesInDay`}},
-	{"FuzzWindow", mutant.Mutation{Name: "weeks begin on Sunday", File: "engine/market/calendar.go", Old: `return day(floorDiv(int64(d)+mondayOffset, daysInWeek)*daysInWeek - mondayOffset)`, New: `return day(floorDiv(int64(d)+4, daysInWeek)*daysInWeek - 4)`}},
+	{"FuzzNumber", mutant.Mutation{Name: "the least integer overflows", File: "engine/market/format/number.go", Old: `case d.Negative && magnitude == math.MaxInt64+1:`, New: `case d.Negative && magnitude == math.MaxInt64+2:`}},
+	{"FuzzSchedule", mutant.Mutation{Name: "hours run past the week's end", File: "engine/market/calendar/schedule.go", Old: `shuts += minutesInDay`, New: `shuts = minutesInDay`}},
+	{"FuzzWindow", mutant.Mutation{Name: "weeks begin on Sunday", File: "engine/market/calendar/calendar.go", Old: `return day(floorDiv(int64(d)+mondayOffset, daysInWeek)*daysInWeek - mondayOffset)`, New: `return day(floorDiv(int64(d)+4, daysInWeek)*daysInWeek - 4)`}},
 	{"FuzzMapping", mutant.Mutation{Name: "every letter is a capital", File: "engine/market/transform.go", Old: `case unicode.IsLetter(r) && letters == 0:`, New: `case unicode.IsLetter(r):`}},
-	{"FuzzTimestamp", mutant.Mutation{Name: "offsets the wrong way round", File: "engine/market/timestamp.go", Old: `seconds -= offsetSeconds(rest)`, New: `seconds += offsetSeconds(rest)`}},
-	{"FuzzBody", mutant.Mutation{Name: "33 deep", File: "server/strictjson/object.go", Old: `MaxDepth  = 32 `, New: `MaxDepth  = 33 `}},
-	{"FuzzElements", mutant.Mutation{Name: "one element less", File: "server/strictjson/array.go", Old: `len(elements) <= most`, New: `len(elements) < most`}},
-	{"FuzzRawHTTP", mutant.Mutation{Name: "the connection stays open behind a refused head", File: "server/routes.go", Old: "fail(ctx, id, bad)\n\t\tcutOff(ctx, bad)", New: "fail(ctx, id, bad)"}},
-	{"FuzzSeedOrder", mutant.Mutation{Name: "no most", File: "server/seed_order.go", Old: `(n < least || n > most)`, New: `(n < least)`}},
-	{"FuzzAnswer", mutant.Mutation{Name: "false is an error", File: "server/buyer/answer.go", Old: `return string(m.Text) == "false"`, New: `return false`}},
-	{"FuzzPlace", mutant.Mutation{Name: "an escaped quote ends a string", File: "server/buyer/reading_json.go", Old: `case quoted && c == '\\':`, New: `case quoted && c == 0:`}},
-	{"FuzzSign", mutant.Mutation{Name: "another text is signed", File: "server/webhook/signature/signature.go", Old: `sumOf(key, seconds+".", body)`, New: `sumOf(key, seconds+":", body)`}},
-	{"FuzzRawAnswer", mutant.Mutation{Name: "the status is 000", File: "server/dial/head.go", Old: `!= ' ' || head[len(line)-3] == '0'`, New: `!= ' '`}},
-	{"FuzzDocument", mutant.Mutation{Name: "a dollar is written as it is", File: "server/config/export.go", Old: `strings.ReplaceAll(quoteText(text), "${", "$${")`, New: `quoteText(text)`}},
+	{"FuzzTimestamp", mutant.Mutation{Name: "offsets the wrong way round", File: "engine/market/format/timestamp.go", Old: `seconds -= offsetSeconds(rest)`, New: `seconds += offsetSeconds(rest)`}},
+	{"FuzzBody", mutant.Mutation{Name: "33 deep", File: "internal/strictjson/object.go", Old: `MaxDepth  = 32 `, New: `MaxDepth  = 33 `}},
+	{"FuzzElements", mutant.Mutation{Name: "one element less", File: "internal/strictjson/array.go", Old: `len(elements) <= most`, New: `len(elements) < most`}},
+	{"FuzzRawHTTP", mutant.Mutation{Name: "the connection stays open behind a refused head", File: "server/public/routes.go", Old: "httperror.Write(ctx, id, bad)\n\t\tconnection.CloseUnread(ctx, bad)", New: "httperror.Write(ctx, id, bad)"}},
+	{"FuzzSeedOrder", mutant.Mutation{Name: "no most", File: "server/public/seed_request.go", Old: `(n < least || n > most)`, New: `(n < least)`}},
+	{"FuzzAnswer", mutant.Mutation{Name: "false is an error", File: "outbound/buyer/answer.go", Old: `return string(m.Text) == "false"`, New: `return false`}},
+	{"FuzzPlace", mutant.Mutation{Name: "an escaped quote ends a string", File: "outbound/buyer/reading_json.go", Old: `case quoted && c == '\\':`, New: `case quoted && c == 0:`}},
+	{"FuzzSign", mutant.Mutation{Name: "another text is signed", File: "outbound/webhook/signature/signature.go", Old: `sumOf(key, seconds+".", body)`, New: `sumOf(key, seconds+":", body)`}},
+	{"FuzzRawAnswer", mutant.Mutation{Name: "the status is 000", File: "outbound/dial/head.go", Old: `!= ' ' || head[len(line)-3] == '0'`, New: `!= ' '`}},
+	{"FuzzDocument", mutant.Mutation{Name: "a dollar is written as it is", File: "config/export.go", Old: `strings.ReplaceAll(quoteText(text), "${", "$${")`, New: `quoteText(text)`}},
 	{"FuzzFolder", mutant.Mutation{Name: "no checksum", File: "wal/frame.go", Old: `return checksum(frame[:crcOffset], data) == binary.LittleEndian.Uint32(frame[crcOffset:])`, New: `return true`}},
 }
 
@@ -39,20 +39,20 @@ var faults = []struct {
 // broken for it.
 func TestTargetsFindFaults(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds most of the program anew")
+		t.Skip("long: make test-long builds a broken program")
 	}
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []mutant.Mutation
-	packages := map[string]bool{"./server": true}
+	packages := map[string]bool{"./server/public": true}
 	for i := range faults {
 		all = append(all, faults[i].Mutation)
 		packages["./"+filepath.Dir(faults[i].File)] = true
 	}
-	delete(packages, "./server/webhook/signature")
-	packages["./server/webhook"] = true
+	delete(packages, "./outbound/webhook/signature")
+	packages["./outbound/webhook"] = true
 	overlay, err := mutant.Overlay(root, t.TempDir(), all...)
 	if err != nil {
 		t.Fatal(err)

@@ -26,15 +26,21 @@ var everyBroken = []broken{
 	{
 		mutant.Mutation{
 			Name: "a cap is released twice", File: "engine/state/settle.go",
-			Old: "\ts.doorMoved(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n",
-			New: "\ts.doorMoved(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n\ts.doorMoved(s.caps.swap(e.Sale.Charges, nil))\n",
+			Old: "\ts.noteAvailability(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n",
+			New: "\ts.noteAvailability(s.caps.swap(e.Sale.Charges, e.Next.Charges))\n\ts.noteAvailability(s.caps.swap(e.Sale.Charges, nil))\n",
 		}, "killed", 60 * time.Second, []string{"over the cap of"},
 	},
 	{
 		mutant.Mutation{
+			Name: "a refusal of a repeat is believed", File: "engine/courier.go",
+			Old: "if !c.doubtful || result.Final && c.post.Intent.Trusted {", New: "if c.doubtful = c.doubtful && !result.Final; !c.doubtful {",
+		}, "killed", 60 * time.Second, []string{"which may have it", "and by the log it does not", " and at "},
+	},
+	{
+		mutant.Mutation{
 			Name: "an idempotency key is forgotten at replay", File: "engine/state/replay.go",
-			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
-			New: "\t\tif lead, ok := w.fact.(*event.LeadDecided); ok {\n\t\t\tlead.Idempotency = event.Idempotency{}\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
+			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
+			New: "\t\tif lead, ok := w.event.(*event.LeadDecided); ok {\n\t\t\tlead.Idempotency = event.Idempotency{}\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 		}, "killed", 20 * time.Second, []string{"when it asked again", "no answer to such", "replayed, the log says"},
 	},
 	{
@@ -47,8 +53,8 @@ var everyBroken = []broken{
 	{
 		mutant.Mutation{
 			Name: "a replay comes to another state", File: "engine/state/replay.go",
-			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
-			New: "\t\tif tried, ok := w.fact.(*event.PostTried); ok {\n\t\t\ttried.Attempt++\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
+			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
+			New: "\t\tif tried, ok := w.event.(*event.PostTried); ok {\n\t\t\ttried.Attempt++\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 		}, "held", 30 * time.Second, []string{"replayed, the log says"},
 	},
 	{
@@ -60,36 +66,36 @@ var everyBroken = []broken{
 	{
 		mutant.Mutation{
 			Name: "it acknowledges before the write", File: "wal/committer.go",
-			Old: "\ttook, full, err := l.disk.write(l.encoded, len(batch))\n",
-			New: "\ttell(batch, h.batch, h.at)\n\tfor i := range batch {\n\t\tbatch[i].waiter = nil\n\t}\n\ttook, full, err := l.disk.write(l.encoded, len(batch))\n",
+			Old: "\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
+			New: "\ttell(batch, h.batch, h.at)\n\tfor i := range batch {\n\t\tbatch[i].waiter = nil\n\t}\n\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
 		}, "EIO from a write,short write", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not", "which is backed up: the log is not", "the log's history has no lead"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a failed fsync is passed over", File: "wal/committer.go",
-			Old: "\t} else if b.Sync, err = l.disk.sync(); err != nil {\n\t\treturn full, err\n\t}\n",
-			New: "\t} else {\n\t\tb.Sync, _ = l.disk.sync()\n\t}\n",
+			Old: "\t} else if b.Sync, err = l.writer.sync(); err != nil {\n\t\treturn full, err\n\t}\n",
+			New: "\t} else {\n\t\tb.Sync, _ = l.writer.sync()\n\t}\n",
 		}, "EIO from an fsync", 20 * time.Second, []string{"the exchange gives up"},
 	},
 	{
 		mutant.Mutation{
-			Name: "a webhook that failed is dropped", File: "engine/state/outbox_apply.go",
-			Old: "\t\tcase e.Outcome == event.HookDelivered, e.Outcome == event.HookDropped:\n",
-			New: "\t\tcase e.Outcome == event.HookDelivered, e.Outcome == event.HookDropped, e.Outcome == event.HookFailed:\n",
+			Name: "a webhook that failed is dropped", File: "engine/state/outbox_rows.go",
+			Old: "\t\tcase e.Outcome == event.WebhookDelivered, e.Outcome == event.WebhookDropped:\n",
+			New: "\t\tcase e.Outcome == event.WebhookDelivered, e.Outcome == event.WebhookDropped, e.Outcome == event.WebhookFailed:\n",
 		}, "killed", 8 * time.Second, []string{"was never told"},
 	},
 	{
 		mutant.Mutation{
 			Name: "an auction is sold from by two at once", File: "engine/state/auctions.go",
-			Old: "\treturn row, true, s.claimNameLocked(shard, h, name)\n",
+			Old: "\treturn row, true, s.claimAuctionLocked(shard, h, name)\n",
 			New: "\treturn row, true, nil\n",
 		}, "killed,held", 60 * time.Second, []string{"sells the leads"},
 	},
 	{
 		mutant.Mutation{
-			Name: "a return gives the money back twice", File: "engine/state/change.go",
-			Old: "\t\ts.doorMoved(s.accounts.move(buyer, back.Credit, 0))\n",
-			New: "\t\ts.doorMoved(s.accounts.move(buyer, 2*back.Credit, 0))\n",
+			Name: "a return gives the money back twice", File: "engine/state/settle.go",
+			Old: "\t\ts.noteAvailability(s.accounts.move(buyer, back.Credit, 0))\n",
+			New: "\t\ts.noteAvailability(s.accounts.move(buyer, 2*back.Credit, 0))\n",
 		}, "killed", 8 * time.Second, []string{"is held, and by the log", "is overdrawn"},
 	},
 	{
@@ -100,7 +106,7 @@ var everyBroken = []broken{
 	},
 	{
 		mutant.Mutation{
-			Name: "damage anywhere is taken for a torn end", File: "wal/damage.go",
+			Name: "damage anywhere is taken for a torn end", File: "wal/scan.go",
 			Old: "\tif at < 0 {\n\t\td.Torn = true\n", New: "\tif at < int64(^uint64(0)>>1) {\n\t\td.Torn = true\n",
 		}, "flipped", 20 * time.Second, []string{"it serves from a log"},
 	},
@@ -113,27 +119,27 @@ var everyBroken = []broken{
 	},
 	{
 		mutant.Mutation{
-			Name: "a claim on a key is never counted as ended", File: "engine/state/hold.go",
-			Old: "\t\ts.dropKey(h.key)\n\t\ts.reservations.Add(-1)\n",
-			New: "\t\ts.dropKey(h.key)\n",
+			Name: "a claim on a key is never counted as ended", File: "engine/state/reservation.go",
+			Old: "\t\ts.releaseKey(h.key)\n\t\ts.reservations.Add(-1)\n",
+			New: "\t\ts.releaseKey(h.key)\n",
 		}, "held for seconds", 20 * time.Second, []string{"reservations are out"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a pause ends with the process", File: "engine/state/replay.go",
-			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
-			New: "\t\tif door, ok := w.fact.(*event.DoorSet); ok {\n\t\t\tdoor.Paused = false\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.fact)\n",
+			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
+			New: "\t\tif door, ok := w.event.(*event.PauseSet); ok {\n\t\t\tdoor.Paused = false\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 		}, "paused", 10 * time.Second, []string{"was paused, acknowledged, and entry", "replayed, the log says"},
 	},
 	{
 		mutant.Mutation{
-			Name: "an erased person's key stays", File: "server/vault/slots/erase.go",
+			Name: "an erased person's key stays", File: "keys/leadkeys/erase.go",
 			Old: "\t\t\t_, err = out.WriteAt(make([]byte, KeySize), at)\n", New: "\t\t\t_, err = out.WriteAt(key[:], at)\n",
 		}, "erase", 15 * time.Second, []string{"is gone: false"},
 	},
 	{
 		mutant.Mutation{
-			Name: "of a person's leads some are not erased", File: "cmd/pingpost/exchange/erase.go",
+			Name: "of a person's leads some are not erased", File: "exchange/erase.go",
 			Old: "\topen, err := r.on.Erase(r.found)\n", New: "\topen, err := r.on.Erase(r.found[:len(r.found)/2])\n",
 		}, "erase", 15 * time.Second, []string{"was erased was acknowledged and is lost"},
 	},
@@ -158,13 +164,13 @@ var everyBroken = []broken{
 	},
 	{
 		mutant.Mutation{
-			Name: "a statement gives half of a return back", File: "engine/ledger.go",
+			Name: "a statement gives half of a return back", File: "engine/ledger/movements.go",
 			Old: "\t\te.Kind, e.Amount = EntryReturn, back.Credit\n", New: "\t\te.Kind, e.Amount = EntryReturn, back.Credit/2\n",
 		}, "killed", 15 * time.Second, []string{"the statement of"},
 	},
 	{
 		mutant.Mutation{
-			Name: "an explanation has the price in the payout's place", File: "cmd/pingpost/exchange/explain_lead.go",
+			Name: "an explanation has the price in the payout's place", File: "exchange/explain/lead.go",
 			Old: "amountOf(c.sale.Price, c.sale.Currency), amountOf(c.sale.Payout, c.sale.Currency)\n", New: "amountOf(c.sale.Price, c.sale.Currency), amountOf(c.sale.Price, c.sale.Currency)\n",
 		}, "killed", 10 * time.Second, []string{"is explained with the price"},
 	},
@@ -176,7 +182,7 @@ var everyBroken = []broken{
 	},
 	{
 		mutant.Mutation{
-			Name: "a webhook that broke off is taken for told", File: "server/webhook/client.go",
+			Name: "a webhook that broke off is taken for told", File: "outbound/webhook/client.go",
 			Old: "\tif done.Status >= 200 && done.Status <= 299 {\n", New: "\tif done.Status >= 200 && done.Status <= 299 || done.Fault == market.FaultBroken {\n",
 		}, "killed", 30 * time.Second, []string{"was never told"},
 	},
@@ -196,7 +202,7 @@ var everyBroken = []broken{
 	},
 	{
 		mutant.Mutation{
-			Name: "what was made entry by entry is forgotten at a start", File: "cmd/pingpost/exchange/overlay.go",
+			Name: "what was made entry by entry is forgotten at a start", File: "exchange/overlay.go",
 			Old: "\thash := x.state.Catalog().Overlay\n", New: "\thash := x.state.Catalog().Overlay[:0]\n",
 		}, "killed", 8 * time.Second, []string{"the office: config/", "the office: the suppression list is gone"},
 	},
@@ -208,7 +214,7 @@ var everyBroken = []broken{
 	},
 	{
 		mutant.Mutation{
-			Name: "an upload that broke off is taken for whole", File: "server/upload.go",
+			Name: "an upload that broke off is taken for whole", File: "server/admin/suppression.go",
 			Old: "\t\tu.broken = io.ErrUnexpectedEOF\n", New: "\t\tu.ended = true\n\t\treturn n, io.EOF\n",
 		}, "killed", 20 * time.Second, []string{"the office: suppression/"},
 	},
@@ -224,7 +230,7 @@ var everyBroken = []broken{
 const (
 	lateTell = `	if b.Write = took; full {
 		b.Write, b.Sync = 0, took
-	} else if b.Sync, err = l.disk.sync(); err != nil {
+	} else if b.Sync, err = l.writer.sync(); err != nil {
 		return full, err
 	}
 	l.at = h.at
@@ -232,17 +238,17 @@ const (
 	if l.opt.Observe != nil {
 		l.opt.Observe(b)
 	}
-	tell(batch, h.batch, h.at)
+	notify(batch, h.batch, h.at)
 `
 	earlyTell = `	l.at = h.at
 	l.publish(b)
-	tell(batch, h.batch, h.at)
+	notify(batch, h.batch, h.at)
 	for i := range batch {
 		batch[i].waiter = nil
 	}
 	if b.Write = took; full {
 		b.Write, b.Sync = 0, took
-	} else if b.Sync, err = l.disk.sync(); err != nil {
+	} else if b.Sync, err = l.writer.sync(); err != nil {
 		return full, err
 	}
 	if l.opt.Observe != nil {

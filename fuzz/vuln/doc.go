@@ -1,11 +1,10 @@
-// Package vuln sees that `make vuln` fails where it has to: what is vulnerable is rare,
-// so a check that has never failed shows nothing.
+// Package vuln tests that `make vuln` fails when it has to. Real vulnerabilities are rare,
+// and a check that never failed proves little.
 //
-// It is tried with databases of one made-up advisory each, in the layout of Go's own:
-// of a function that the exchange calls, which has to be found and named, and of one in
-// the same package that nobody calls, which is no reason to fail. The tool and the
-// Makefile are the real ones, and nothing is asked of the network.
+// The tests use the real tool and Makefile, without internet, and databases of one
+// invented advisory each: for a function that the exchange calls, which the check must
+// report, and for one that it does not call, which must not fail the check.
 //
-// Each try looks at the whole program, for longer than a test may take that runs with every
-// change; so it is `make vuln-finds`, and go test passes over it.
+// Each run analyses the whole program for minutes. The tests therefore run only by
+// `make vuln-finds`, and go test skips them.
 package vuln

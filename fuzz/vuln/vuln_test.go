@@ -13,19 +13,19 @@ import (
 
 const root = "../.."
 
-// object is a JSON object that is written here.
+// object is a JSON object of a database.
 type object map[string]any
 
 const when = "2026-01-01T00:00:00Z"
 
-// advisory is one that nobody has published.
+// advisory is an invented advisory for one function.
 type advisory struct {
 	id, module, symbol string
 }
 
-// database is a folder with one advisory, as https://go.dev/doc/security/vuln/database
-// lays them out; its address.
-func (a *advisory) database(t *testing.T) string {
+// writeDatabase writes a database with one advisory, in the layout of
+// https://go.dev/doc/security/vuln/database, and returns its URL.
+func (a *advisory) writeDatabase(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range map[string]any{
@@ -34,7 +34,7 @@ func (a *advisory) database(t *testing.T) string {
 		"index/vulns.json":   []object{{"id": a.id, "modified": when}},
 		"ID/" + a.id + ".json": object{
 			"schema_version": "1.3.1", "id": a.id, "modified": when, "published": when,
-			"summary": "a made-up hole in " + a.module, "details": "It is there to be found.",
+			"summary": "an invented vulnerability in " + a.module, "details": "For a test.",
 			"affected": []object{{
 				"package":            object{"name": a.module, "ecosystem": "Go"},
 				"ranges":             []object{{"type": "SEMVER", "events": []object{{"introduced": "0"}}}},
@@ -58,9 +58,9 @@ func (a *advisory) database(t *testing.T) string {
 	return "file://" + filepath.ToSlash(dir)
 }
 
-// makes runs `make vuln` against a database, as somebody would at a prompt: what a make
-// around this one was told is not for it.
-func makes(t *testing.T, database string) (said string, code int) {
+// runMake runs `make vuln` against a database, without the variables of a make that runs
+// this test.
+func runMake(t *testing.T, database string) (output string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "make", "--no-print-directory", "vuln", "ARGS=-db="+database)
 	cmd.Dir = root
@@ -71,49 +71,49 @@ func makes(t *testing.T, database string) (said string, code int) {
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatalf("make vuln: %v\n%s", err, out)
 	}
-	said = string(out)
-	if strings.Contains(said, "cannot be brought here") {
-		t.Skip(strings.TrimSpace(said))
+	output = string(out)
+	if strings.Contains(output, "cannot build govulncheck") {
+		t.Skip(strings.TrimSpace(output))
 	}
-	return said, cmd.ProcessState.ExitCode()
+	return output, cmd.ProcessState.ExitCode()
 }
 
 func TestVulnFinds(t *testing.T) {
 	if os.Getenv("VULN_FINDS") == "" {
-		t.Skip("it looks at the whole program several times: make vuln-finds")
+		t.Skip("long: make vuln-finds analyses the whole program several times")
 	}
 	const http = "github.com/valyala/fasthttp"
-	for _, try := range []struct {
+	for _, test := range []struct {
 		name string
 		advisory
 		fails bool
 		says  []string
 	}{
 		{"a function that is called", advisory{"GO-2099-0001", http, "Server.Serve"}, true, []string{
-			"GO-2099-0001", "a made-up hole in " + http, "Your code is affected by 1 vulnerability", "fasthttp.Server.Serve",
+			"GO-2099-0001", "an invented vulnerability in " + http, "Your code is affected by 1 vulnerability", "fasthttp.Server.Serve",
 		}},
-		{"a function that nobody calls", advisory{"GO-2099-0002", http, "SaveMultipartFile"}, false, []string{
+		{"a function without calls", advisory{"GO-2099-0002", http, "SaveMultipartFile"}, false, []string{
 			"Your code is affected by 0 vulnerabilities", "1 vulnerability in packages you import",
 		}},
 	} {
-		t.Run(try.name, func(t *testing.T) {
-			said, code := makes(t, try.database(t))
-			if (code != 0) != try.fails {
+		t.Run(test.name, func(t *testing.T) {
+			output, code := runMake(t, test.writeDatabase(t))
+			if (code != 0) != test.fails {
 				t.Errorf("make vuln ended with %d", code)
 			}
-			for _, want := range try.says {
-				if !strings.Contains(said, want) {
-					t.Errorf("nothing of %q", want)
+			for _, want := range test.says {
+				if !strings.Contains(output, want) {
+					t.Errorf("the output does not contain %q", want)
 				}
 			}
 			if t.Failed() {
-				t.Logf("it said:\n%s", said)
+				t.Logf("output:\n%s", output)
 			}
 		})
 	}
-	t.Run("a database that is none", func(t *testing.T) {
-		if said, code := makes(t, "file://"+filepath.ToSlash(t.TempDir())+"/nowhere"); code == 0 {
-			t.Errorf("make vuln passes without a database:\n%s", said)
+	t.Run("a missing database", func(t *testing.T) {
+		if output, code := runMake(t, "file://"+filepath.ToSlash(t.TempDir())+"/nowhere"); code == 0 {
+			t.Errorf("make vuln passes without a database:\n%s", output)
 		}
 	})
 }

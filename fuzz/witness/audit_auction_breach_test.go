@@ -43,7 +43,7 @@ func auctioned() *forged {
 	f.holds("red", "three")
 	f.late = []string{"post-late"}
 	f.stats = map[string]refbuyer.Stats{"blue": {Revenue: 10 * unit}, "red": {Revenue: 5 * unit}}
-	f.funds = map[string]account{"blue": {Balance: balance(-10 * unit)}, "red": {Balance: balance(-5 * unit)}}
+	f.funds = map[string]account{"blue": {}, "red": {}}
 	return f
 }
 

@@ -184,6 +184,11 @@ func TestAuditSees(t *testing.T) {
 			f.log("post_tried", `"lead":"four","attempt":1`)
 			f.settled("four", "refused", toBlue, `,"next":`+toRec)
 		}},
+		{"a refusal of a repeat that was believed", "was given up after a refusal of blue, which may have it", func(f *forged) {
+			offered(f, "four")
+			f.log("post_tried", `"lead":"four","attempt":1,"verdict":"unknown"`)
+			f.settled("four", "refused", toBlue, `,"reason":"post_rejected"`)
+		}},
 		{"a lead that left who it was promised to", "with which it was accepted", func(f *forged) {
 			offered(f, "four")
 			f.settled("four", "pending", toBlue, "")

@@ -20,7 +20,7 @@ func chosenWorld() *forged {
 	f.choice("dear", "four", "blue", 10*unit)
 	f.choice("cheap", "five", "red", 5*unit)
 	f.stats["blue"], f.stats["red"] = revenue(20*unit), revenue(10*unit)
-	f.funds["blue"], f.funds["red"] = account{Balance: balance(-20 * unit)}, account{Balance: balance(-10 * unit)}
+	f.funds["blue"], f.funds["red"] = account{}, account{}
 	return f
 }
 

@@ -33,7 +33,7 @@ type entry struct {
 	bids                  bids         // where it was sold in one
 	standing              standing
 	settlement            string   // the last one of its post
-	tried                 bool     // by the present buyer, which may have it since
+	tried                 bool     // a send to the present buyer is in doubt
 	promised              bool     // the supplier was told ACCEPTED, with this buyer
 	became                []string // by its buyer's reports, one after the other
 	asked                 asked
@@ -59,6 +59,7 @@ type book struct {
 	peak     []market.Money
 	balance  map[string]market.Money
 	taken    map[string]market.Money // by open posts
+	least    map[string]market.Money // that a funded buyer ever had left, credit included and open posts deducted
 	holds    map[string][]heldAt     // likewise, as it became
 	lines    map[string][]movement   // of buyers' and suppliers' statements
 	moved    []market.Money          // top-ups
@@ -97,6 +98,8 @@ type fact struct {
 	Sale       *saleFact `json:"sale"`
 	Post       string    `json:"post"`
 	Settlement string    `json:"settlement"`
+	Verdict    string    `json:"verdict"` // of a send after which another one followed
+	Free       bool      `json:"free"`    // it put nothing in doubt
 	Next       *saleFact `json:"next"`
 	Buyer      uint64    `json:"buyer"`
 	Amount     string    `json:"amount"`
@@ -124,7 +127,7 @@ func readBook(t *Terms, dump string) *book {
 		terms: t, names: map[uint64]string{}, leads: map[string]*entry{}, requests: map[string]string{},
 		held: map[string]*auction{}, asked: map[string]*auction{}, theirs: map[string]bool{},
 		counts: make([]market.Money, len(t.caps)), peak: make([]market.Money, len(t.caps)),
-		ruled: map[ruling]bool{}, balance: map[string]market.Money{}, taken: map[string]market.Money{},
+		ruled: map[ruling]bool{}, balance: map[string]market.Money{}, taken: map[string]market.Money{}, least: map[string]market.Money{},
 		holds: map[string][]heldAt{}, lines: map[string][]movement{},
 	}
 	b.text = strings.Split(strings.TrimSuffix(dump, "\n"), "\n")
@@ -170,7 +173,7 @@ func (b *book) enter(kind string, f *fact) {
 	case "post_tried":
 		if e := b.leads[f.Lead]; e == nil || (e.standing != open && e.standing != pending) {
 			b.breach("lead %s was posted without an intent", f.Lead)
-		} else {
+		} else if !f.Free && f.Verdict != "unreached" {
 			e.tried = true
 		}
 	case "post_settled":
@@ -254,4 +257,76 @@ func (b *book) charge(e *entry, sign market.Money) {
 			b.breach("over the %v", c)
 		}
 	}
+}
+
+// settle ends an intent, or changes how it stands.
+func (b *book) settle(f *fact) {
+	e := b.leads[f.Lead]
+	if e == nil {
+		b.breach("lead %s is settled and was never decided", f.Lead)
+		return
+	}
+	if f.Sale == nil || b.name(event.NameBuyer, f.Sale.Buyer) != e.buyer || f.Sale.Price != e.price {
+		b.breach("lead %s is settled on other terms than it was intended on", e.id)
+		return
+	}
+	if !mayFollow(e.standing, f.Settlement) {
+		b.breach("lead %s is %s and then settled as %s", e.id, e.standing, f.Settlement)
+		return
+	}
+	switch f.Settlement {
+	case "confirmed", "released", "resent":
+		b.ruled[ruling{e.id, f.Settlement}] = true
+	}
+	e.settlement = f.Settlement
+	switch f.Settlement {
+	case "delivered", "confirmed":
+		e.standing = delivered
+		b.keep(e, -e.price)
+		b.sold(e)
+	case "pending", "resent":
+		e.standing, e.promised = pending, true
+	case "unknown":
+		e.standing, e.promised = uncertain, true
+	case "refused", "released":
+		b.refuse(e, f)
+	}
+}
+
+// mayFollow tells whether a settlement is possible where a lead stands.
+func mayFollow(now standing, settlement string) bool {
+	switch settlement {
+	case "pending":
+		return now == open
+	case "delivered", "refused", "unknown":
+		return now == open || now == pending
+	case "confirmed", "released", "resent":
+		return now == uncertain
+	}
+	return false
+}
+
+// refuse gives back what the sale took, and sells the lead to the next buyer
+// where the fact names one. A buyer that may have the lead already keeps it, unless an
+// operator releases the lead: no buyer here certifies its answers to repeats.
+func (b *book) refuse(e *entry, f *fact) {
+	if e.tried && f.Settlement == "refused" && f.Next == nil {
+		b.breach("lead %s was given up after a refusal of %s, which may have it", e.id, e.buyer)
+	}
+	b.charge(e, -1)
+	b.keep(e, -e.price)
+	b.giveBack(e, f.Next != nil)
+	switch {
+	case f.Next == nil:
+		e.buyer, e.price, e.standing, e.reason = "", 0, unsold, f.Reason
+		if f.Reason == "" {
+			b.breach("lead %s ends unsold without a reason", e.id)
+		}
+		return
+	case e.promised:
+		b.breach("lead %s left %s, with which it was accepted", e.id, e.buyer)
+	case e.tried:
+		b.breach("lead %s left %s, which may have it", e.id, e.buyer)
+	}
+	b.sell(e, f.Next)
 }

@@ -4,6 +4,7 @@ package witness
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +17,7 @@ import (
 
 // patience bounds every wait for what comes by itself. Nothing is measured by
 // it: a machine that is slow makes the test slow.
-const patience = 90 * time.Second
+const patience = 4 * time.Minute
 
 // Build makes the program, with the race detector or without.
 func Build(t Clerk, path string, detector bool) {
@@ -131,6 +132,76 @@ func awaitFor(t Clerk, what string, longest time.Duration, is func() bool) {
 	for deadline := time.Now().Add(longest); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never came to this: %s", what)
+		}
+	}
+}
+
+// A Door is where the exchange can be found now.
+type Door struct {
+	mu      sync.Mutex
+	address string
+	changed chan struct{}
+	since   time.Time     // that it is shut; zero: it is open
+	down    time.Duration // that it was shut before
+}
+
+// NewDoor is one that is shut.
+func NewDoor() *Door { return &Door{changed: make(chan struct{})} }
+
+// Open says where it is.
+func (d *Door) Open(address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.address = address
+	if !d.since.IsZero() {
+		d.down += time.Since(d.since)
+		d.since = time.Time{}
+	}
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// Shut says that it is nowhere.
+func (d *Door) Shut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.address = ""; d.since.IsZero() {
+		d.since = time.Now()
+	}
+}
+
+// lost is how long it was shut in all.
+func (d *Door) lost() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.since.IsZero() {
+		return d.down
+	}
+	return d.down + time.Since(d.since)
+}
+
+func (d *Door) isOpen() bool { return d.at() != "" }
+
+// at is the address; empty while the door is shut.
+func (d *Door) at() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.address
+}
+
+// find waits until there is an address; "": the context has ended.
+func (d *Door) find(ctx context.Context) string {
+	for {
+		d.mu.Lock()
+		address, changed := d.address, d.changed
+		d.mu.Unlock()
+		if address != "" {
+			return address
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ""
 		}
 	}
 }

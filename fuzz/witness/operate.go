@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 )
 
 const webhook = "/admin/v1/webhooks/" + supplier
@@ -46,4 +47,47 @@ func (c *Crowd) Try(chance *rand.Rand) (status int) {
 		c.ledger.enter(o, a)
 	}
 	return a.Status
+}
+
+// pause is a stretch of the log in which a buyer was paused, with nothing under way that
+// was decided before.
+type pause struct {
+	buyer       string
+	after, upTo uint64 // entries
+}
+
+// saleAt is when the log sold a lead to whom.
+type saleAt struct {
+	seq   uint64
+	buyer string
+}
+
+// kept: nobody was sold a lead while it was paused.
+func (p *Picture) kept() (found findings) {
+	for _, shut := range p.pauses {
+		if i := slices.IndexFunc(p.book.sales, func(s saleAt) bool {
+			return s.buyer == shut.buyer && s.seq > shut.after && s.seq <= shut.upTo
+		}); i >= 0 {
+			found.add("%s was paused, acknowledged, and entry %d sells it a lead", shut.buyer, p.book.sales[i].seq)
+		}
+	}
+	return found
+}
+
+// Pausable is a buyer in most campaigns, with room to the last: it is missed.
+const Pausable = "rec_rest"
+
+// PauseOver has a buyer paused, the exchange end and begin again in some way, and leads
+// come meanwhile; and then the buyer is back. It is false where the pause was not
+// acknowledged.
+func (s *Scene) PauseOver(restart, meanwhile func()) bool {
+	if !s.done("POST", "/admin/v1/buyers/"+Pausable+"/pause", "") {
+		return false
+	}
+	restart()
+	shut := pause{buyer: Pausable, after: s.Hash().Seq}
+	meanwhile()
+	shut.upTo = s.Hash().Seq
+	s.pauses = append(s.pauses, shut)
+	return s.done("POST", "/admin/v1/buyers/"+Pausable+"/resume", "")
 }

@@ -220,3 +220,82 @@ const (
 	clientSecret = "secret-that-every-client-shows"
 	hookSecret   = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
 )
+
+// NewAuctionTerms are likewise, with auctions alone: leads come by ingest and by
+// ping and post, to buyers one of which hurries, one refuses, one fails, one talks
+// nonsense at times, and one passes. Bids are whole cents.
+func NewAuctionTerms(leads int64, hourly, daily string) *Terms {
+	part := func(thousandths int64) int64 { return max(2, leads*thousandths/1000) }
+	worth := func(thousandths int64) market.Money { return market.Money(part(thousandths)) * 10 * unit }
+	seats := func(ids ...string) (all []seatTerms) {
+		for _, id := range ids {
+			all = append(all, seatTerms{buyer: id, weight: 1})
+		}
+		return all
+	}
+	return &Terms{
+		campaigns: []campaignTerms{
+			{id: "cmp_bids", method: "ping_post", share: 60, vertical: "auto", floor: 3 * unit, seats: seats("bid_quick", "bid_fussy", "bid_flaky", "bid_wild")},
+			{id: "cmp_more", method: "ping_post", share: 40, vertical: "home", seats: seats("bid_quick", "bid_flaky", "bid_slow")},
+		},
+		buyers: []buyerTerms{
+			{id: "bid_quick", bids: "2-8", postTimeout: "5s", args: []string{"--latency", "1ms-5ms"}},
+			{id: "bid_fussy", bids: "4-12", postTimeout: "5s", args: []string{"--latency", "1ms-20ms", "--reject-rate", "0.2"}, funded: true, balance: worth(60), credit: worth(10)},
+			{id: "bid_flaky", bids: "3-11", postTimeout: "5s", args: []string{"--latency", "5ms-15ms", "--fail-rate", "0.1", "--no-bid-rate", "0.2"}},
+			{id: "bid_wild", bids: "3-12", postTimeout: "5s", args: []string{"--latency", "1ms-30ms", "--malformed-rate", "0.05", "--reject-rate", "0.05"}},
+			{id: "bid_slow", bids: "4-10", postTimeout: "5s", args: []string{"--latency", "30ms-120ms"}},
+			{id: toppedUp, bid: unit, funded: true},
+		},
+		caps: []capTerms{
+			{campaign: "cmp_bids", per: "day", zone: daily, count: part(380)},
+			{buyer: "bid_slow", per: "hour", zone: hourly, count: part(60)},
+			{buyer: "bid_flaky", per: "week", zone: daily, money: worth(60)},
+			{campaign: "cmp_bids", buyer: "bid_wild", per: "month", zone: daily, count: part(80)},
+			{campaign: "cmp_more", buyer: "bid_quick", per: "day", zone: daily, count: part(100)},
+		},
+	}
+}
+
+// NewFullTerms are those of an exchange that is sent every kind of request, for a
+// run in which about so many leads come: campaigns of fixed prices and auctions side
+// by side, buyers with every fault that a buyer can have, some with an endpoint for tests
+// and some without, and some that never run out of room, so that there is something to
+// lose to the last.
+func NewFullTerms(leads int64, hourly, daily string) *Terms {
+	fixed, bids := NewTerms(leads*6/10, hourly, daily), NewAuctionTerms(leads*4/10, hourly, daily)
+	t := &Terms{full: true, buyers: fixed.buyers, caps: append(fixed.caps, bids.caps...)}
+	for _, b := range bids.buyers {
+		if b.id != toppedUp {
+			t.buyers = append(t.buyers, b)
+		}
+	}
+	t.buyers = append(t.buyers,
+		buyerTerms{id: "buy_broken", bid: 4 * unit, postTimeout: "400ms", args: []string{
+			"--latency", "1ms-20ms+hang:0.03", "--malformed-post-rate", "0.1", "--forget-rate", "0.03", "--twice-rate", "0.1", "--fail-rate", "0.05", "--reject-rate", "0.05",
+		}},
+		buyerTerms{id: "bid_broken", bids: "3-9", postTimeout: "400ms", args: []string{
+			"--latency", "1ms-20ms+hang:0.02", "--malformed-rate", "0.1", "--malformed-post-rate", "0.1", "--forget-rate", "0.03", "--twice-rate", "0.1", "--reject-rate", "0.05",
+		}},
+		buyerTerms{id: "rec_rest"},
+	)
+	t.campaigns = append(fixed.campaigns, bids.campaigns...)
+	for i := range t.campaigns {
+		c := &t.campaigns[i]
+		if c.auctions() {
+			c.share = c.share * 2 / 5
+			c.seats = append(c.seats, seatTerms{buyer: "bid_broken"})
+			continue
+		}
+		c.share = c.share * 3 / 5
+		c.seats = append(c.seats, seatTerms{"buy_broken", 4 * unit, 1}, seatTerms{"rec_rest", 2 * unit, 1})
+	}
+	for _, id := range []string{"buy_fussy", "buy_flaky", "buy_broken", "bid_fussy", "bid_flaky", "bid_broken"} {
+		t.buyer(id).rehearses = true
+	}
+	t.campaign("cmp_weight").capBack = true
+	t.campaign("cmp_more").capBack = true
+	t.campaign("cmp_weight").manual = true
+	t.campaign("cmp_bids").manual = true
+	t.caps = append(t.caps, capTerms{campaign: "cmp_weight", buyer: "rec_alpha", per: "day", zone: daily, count: max(2, leads/40)})
+	return t
+}

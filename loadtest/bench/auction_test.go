@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -177,35 +175,5 @@ func TestHeapIsRead(t *testing.T) {
 		if _, err := heapOf(text); err == nil {
 			t.Errorf("%q was read", text)
 		}
-	}
-}
-
-func TestAuctionsAreMeasuredAgainstTheBareServer(t *testing.T) {
-	b := small(t)
-	b.flags.Profile = filepath.Join(b.dir, "profile")
-	b.size.lasting = 1100 * time.Millisecond // a profile takes whole seconds
-	var said strings.Builder
-	for _, measure := range []func(*bench) ([]row, error){(*bench).auctionTime, (*bench).auctionLatency, (*bench).auctionPosts} {
-		rows, err := measure(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range rows {
-			said.WriteString(r.what + ": " + r.measured + "\n")
-		}
-	}
-	for _, want := range []string{
-		"auction, buyers asked 1: processor time over the ceiling's: ", "auction, buyers asked 2: allocations: ", "auction, buyers asked 2: rate: ",
-		"open loop, 200 auctions/s of 2 buyers that take 20ms: p99 over the ceiling's: ",
-		"100 auctions/s of 3 buyers that take 10ms, at even intervals, 300ms: auctions without a sale: 0 of 29 (0 no-bids, 0 refused, 0 broken); 87 of 87 pings",
-		"90 auctions/s of 3 buyers that take 10ms, Poisson, 300ms: sales that seller and buyers tell differently: 0 (",
-		"p99 from the post to the buyer's 201: ", "p99 from the post to the seller's 201: ",
-	} {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("no %q in\n%s", want, said.String())
-		}
-	}
-	if profile, err := os.Stat(b.flags.Profile + ".auction"); err != nil || profile.Size() == 0 {
-		t.Errorf("no profile: %v", err)
 	}
 }

@@ -7,11 +7,12 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pingpost/config"
 	"pingpost/engine/market"
-	"pingpost/engine/route"
+	"pingpost/engine/market/format"
+	"pingpost/engine/selection"
+	"pingpost/internal/strictjson"
 	"pingpost/loadtest/load"
-	"pingpost/server/config"
-	"pingpost/server/strictjson"
 )
 
 func compiled(t *testing.T, d *document) *config.Exchange {
@@ -39,9 +40,9 @@ func TestEveryLeadFindsABuyerInEveryCatalog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			built := compiled(t, d)
 			leads := load.Leads{Supplier: supplierID, Campaigns: d.names("")}
-			lineups := map[market.CampaignID]*route.Lineup{}
+			lineups := map[market.CampaignID]*selection.FilterSets{}
 			for id, campaign := range built.Catalog.Campaigns {
-				lineups[id] = route.Compile(campaign)
+				lineups[id] = selection.Compile(campaign)
 			}
 			fewest, most := 1000, 0
 			for n := range uint64(2000) {
@@ -55,7 +56,7 @@ func TestEveryLeadFindsABuyerInEveryCatalog(t *testing.T) {
 	}
 }
 
-func candidatesFor(t *testing.T, lineup *route.Lineup, body []byte) int {
+func candidatesFor(t *testing.T, lineup *selection.FilterSets, body []byte) int {
 	t.Helper()
 	var read strictjson.Object
 	if err := read.Parse(body); err != nil {
@@ -68,9 +69,9 @@ func candidatesFor(t *testing.T, lineup *route.Lineup, body []byte) int {
 	if faults := mapping.Fill(&lead, read.Members(), nil); len(faults) > 0 {
 		t.Fatalf("%s: %+v", body, faults)
 	}
-	var c route.Candidates
+	var c selection.Candidates
 	c.Begin(lineup)
-	lineup.Screen(&lead, &c)
+	lineup.FilterLead(&lead, &c)
 	return c.In.Count()
 }
 
@@ -99,7 +100,7 @@ func TestTheListHasSoManyNumbersAndNoLeadIsOnIt(t *testing.T) {
 	defer file.Close()
 	listed := map[string]bool{}
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		number, ok := market.ParsePhone(nil, lines.Bytes())
+		number, ok := format.ParsePhone(nil, lines.Bytes())
 		if !ok || string(number) != lines.Text() {
 			t.Fatalf("%q is no number", lines.Text())
 		}
@@ -114,7 +115,7 @@ func TestTheListHasSoManyNumbersAndNoLeadIsOnIt(t *testing.T) {
 		if err := json.Unmarshal(leads.AppendBody(nil, n*load.MaxLeads/1000), &p); err != nil {
 			t.Fatal(err)
 		}
-		if number, _ := market.ParsePhone(nil, []byte(p.Phone)); listed[string(number)] {
+		if number, _ := format.ParsePhone(nil, []byte(p.Phone)); listed[string(number)] {
 			t.Errorf("%s is on the list", number)
 		}
 	}
@@ -123,6 +124,19 @@ func TestTheListHasSoManyNumbersAndNoLeadIsOnIt(t *testing.T) {
 	for id, campaign := range compiled(t, d).Catalog.Campaigns {
 		if len(campaign.Suppression) != 1 {
 			t.Errorf("%s looks at %d lists", id, len(campaign.Suppression))
+		}
+	}
+}
+
+func TestTheCatalogOfAuctionsIsTaken(t *testing.T) {
+	built := compiled(t, auctionsOf([]string{"127.0.0.1:1001", "127.0.0.1:1002", "127.0.0.1:1003"}, []int{1, 3}, 0))
+	if n := len(built.Catalog.Campaigns); n != 2 {
+		t.Fatalf("%d campaigns", n)
+	}
+	for id, campaign := range built.Catalog.Campaigns {
+		want := map[string]int{"cmp_bench_1": 1, "cmp_bench_3": 3}[string(id)]
+		if len(campaign.FilterSets) != want {
+			t.Errorf("%s has %d seats, want %d", id, len(campaign.FilterSets), want)
 		}
 	}
 }

@@ -67,8 +67,8 @@ func commitAll(spec *logSpec) (result *committerResult, err error) {
 	}
 	waiting.Wait()
 	took, stats := time.Since(began), log.Stats()
-	if s.Leads() != spec.Leads {
-		return nil, fmt.Errorf("%d leads are held of %d", s.Leads(), spec.Leads)
+	if s.LeadCount() != spec.Leads {
+		return nil, fmt.Errorf("%d leads are held of %d", s.LeadCount(), spec.Leads)
 	}
 	return &committerResult{Rate: float64(spec.Leads) / took.Seconds(), Batch: float64(stats.Entries) / float64(stats.Batches)}, nil
 }

@@ -49,4 +49,7 @@
 // The program starts itself for the children, with a role as its first argument
 // and a specification in JSON on its standard input; the result, also JSON,
 // comes on its standard output.
+//
+// The tests start no process. `make bench ARGS=--quick` runs every measurement in about
+// a minute.
 package main

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"time"
 
+	"pingpost/engine/bitset"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
 )
 
 // facts makes the events of leads as an exchange logs them: sold, recorded
@@ -45,7 +47,7 @@ func (f *facts) names() *event.NamesGiven {
 			named.Names = append(named.Names, event.Name{Kind: kind, Ref: ref, ID: fmt.Sprintf("%s_%05d", prefix, i)})
 			limit := event.CapName{
 				Ref: market.Ref(len(named.Caps) + 1),
-				Key: market.CapKey{Scope: scope, Unit: market.UnitCount, Period: market.PeriodDay, Zone: "UTC"},
+				Key: market.CapKey{Scope: scope, Unit: market.UnitCount, Period: calendar.Day, Zone: "UTC"},
 			}
 			if scope == market.ScopeCampaign {
 				limit.Key.Campaign = ref
@@ -73,7 +75,7 @@ func (f *facts) lead(n int) *event.LeadDecided {
 	e.Idempotency = event.Idempotency{Key: f.hash(), Print: f.chance.Uint64(), Until: at + int64(factDays)}
 	day := at - at%int64(24*time.Hour)
 	s := &e.Sale
-	s.Buyer, s.Seat = market.Ref(buyer+1), uint32(seat)
+	s.Buyer, s.FilterSet = market.Ref(buyer+1), uint32(seat)
 	s.Price, s.Payout, s.Currency = 12_000_000, 9_600_000, market.Currency{'U', 'S', 'D'}
 	s.Charges = append(
 		s.Charges,
@@ -88,8 +90,8 @@ func (f *facts) lead(n int) *event.LeadDecided {
 	}
 	e.Trail = append(
 		e.Trail,
-		event.Step{Outcome: market.OutcomeWon, Seats: market.Bits{1 << seat}},
-		event.Step{Outcome: market.OutcomeFiltered, Seats: market.Bits{1 << ((seat + 1) % factSeats)}},
+		event.Step{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1 << seat}},
+		event.Step{Outcome: market.OutcomeFiltered, FilterSets: bitset.Set{1 << ((seat + 1) % factSeats)}},
 	)
 	f.person(n)
 	return e

@@ -24,8 +24,8 @@ func TestFactsAreLeadsThatMemoryKeeps(t *testing.T) {
 		}
 		s.Apply(uint64(i+2), facts.now, fact)
 	}
-	if s.Leads() != n || s.Reservations() != 0 {
-		t.Errorf("%d leads, %d reservations", s.Leads(), s.Reservations())
+	if s.LeadCount() != n || s.Reservations() != 0 {
+		t.Errorf("%d leads, %d reservations", s.LeadCount(), s.Reservations())
 	}
 	if each := bytes / n; each < 550 || each > 750 {
 		t.Errorf("an entry has %d bytes; a real one has about 640", each)
@@ -64,5 +64,20 @@ func TestMemoryIsWeighedAtEachStep(t *testing.T) {
 		if each < 150 || each > 2000 {
 			t.Errorf("a lead of %d has %.0f bytes", weighed.Leads[i], each)
 		}
+	}
+}
+
+// TestPingsAreWeighed holds a ping without a campaign to less memory than one with.
+func TestPingsAreWeighed(t *testing.T) {
+	each := map[string]float64{}
+	for _, vertical := range []string{"auto", "boats"} {
+		weighed, err := weighPings(&pingMemorySpec{Vertical: vertical, memorySpec: memorySpec{Smallest: 60_000, Largest: 60_000}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		each[vertical] = weighed.PerLead[0]
+	}
+	if each["boats"] < 48 || each["auto"] < each["boats"]+40 || each["auto"] > 2000 {
+		t.Errorf("bytes of a ping: %v", each)
 	}
 }

@@ -20,6 +20,9 @@ const (
 	figureCommitter    figure = "committer_leads"   // a second, of the committer alone
 	figureReplay       figure = "replay_leads"      // a second
 	figureMemory       figure = "memory_bytes"      // of a lead that is held
+	figurePingMemory   figure = "ping_memory_bytes" // of a ping with a campaign
+
+	figureNoCampaignMemory figure = "no_campaign_memory_bytes" // of a ping without one
 )
 
 // of is the figure for one size of what it is measured with.

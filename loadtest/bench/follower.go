@@ -37,7 +37,7 @@ func (f followed) NewReader(from uint64) (report.Reader, error) {
 // Durable is the last entry that is.
 func (f followed) Durable() (seq uint64, at int64) { return f.log.Durable() }
 
-// NameOf is what a number stands for.
+// ArrivalName is what a number stands for.
 func (f followed) NameOf(kind event.NameKind, ref market.Ref) string {
 	return f.state.NameOf(kind, ref)
 }

@@ -17,7 +17,7 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Only         []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,committer,report,report-rebuild,report-pages,replay,memory,tight,growth,start,seed" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, committer, report (or one of its parts: report-rebuild, report-pages), replay, memory, tight, growth, start or seed. May be repeated."`
+	Only         []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,committer,report,report-rebuild,report-pages,replay,memory,memory-pings,tight,growth,start,seed" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, committer, report (or one of its parts: report-rebuild, report-pages), replay, memory (or its part memory-pings), tight, growth, start or seed. May be repeated."`
 	Runs         int      `default:"5" help:"How often each pair is run (${default})."`
 	Seconds      float64  `default:"4" help:"How long each run lasts, after its warm-up (${default})."`
 	Dir          string   `placeholder:"DIR" help:"Where data goes; a folder in it is made and removed. By default tmp/ of the repository, since /tmp is often memory and not a disk."`
@@ -129,6 +129,7 @@ var measurements = []measurement{
 	{"report-pages", (*bench).pages},
 	{"replay", (*bench).replay},
 	{"memory", (*bench).memory},
+	{"memory-pings", (*bench).pingMemory},
 	{"tight", (*bench).tight},
 	{"growth", (*bench).growth},
 	{"start", (*bench).start},

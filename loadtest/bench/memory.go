@@ -78,8 +78,8 @@ func weigh(spec *memorySpec) (*memoryResult, error) {
 		result.Leads = append(result.Leads, n)
 		result.PerLead = append(result.PerLead, float64(liveHeap()-empty)/float64(n))
 	}
-	if s.Leads() != result.Leads[len(result.Leads)-1] {
-		return nil, fmt.Errorf("%d leads are held of %d", s.Leads(), result.Leads[len(result.Leads)-1])
+	if s.LeadCount() != result.Leads[len(result.Leads)-1] {
+		return nil, fmt.Errorf("%d leads are held of %d", s.LeadCount(), result.Leads[len(result.Leads)-1])
 	}
 	return result, nil
 }

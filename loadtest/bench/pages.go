@@ -75,7 +75,7 @@ func (*month) Life() report.Life { return report.Life{Exchange: [16]byte{2}, Epo
 // Durable is the last lead.
 func (m *month) Durable() (seq uint64, at int64) { return uint64(m.leads), m.ends().UnixNano() }
 
-// NameOf is what a number stands for.
+// ArrivalName is what a number stands for.
 func (m *month) NameOf(kind event.NameKind, ref market.Ref) string { return m.names.NameOf(kind, ref) }
 
 // RefOf is a name's number.

@@ -143,7 +143,7 @@ func startRole(ctx context.Context, list []int, role string, spec any, env ...st
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, self, role)
-	cmd.Env = append(append(os.Environ(), roleVariable+"=1", collector), env...)
+	cmd.Env = append(append(os.Environ(), collector), env...)
 	return startServer(cmd, list, text, time.Minute)
 }
 
@@ -158,7 +158,7 @@ func child(ctx context.Context, list []int, env []string, role string, spec, res
 		return err
 	}
 	cmd := exec.CommandContext(ctx, self, role)
-	cmd.Env = append(append(os.Environ(), roleVariable+"=1"), env...)
+	cmd.Env = append(os.Environ(), env...)
 	var out, trouble bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &trouble
 	if err := startOn(cmd, list); err != nil {

@@ -74,7 +74,7 @@ func (f *facts) auctioned(bids int) {
 	for i := range bids {
 		buyer := (int(e.Sale.Buyer)-1+i)%factBuyers + 1
 		bid := event.Bid{
-			Seat: uint32(i), Buyer: market.Ref(buyer), Outcome: market.OutcomeLost, Elapsed: int64(10+i) * int64(time.Millisecond),
+			FilterSet: uint32(i), Buyer: market.Ref(buyer), Outcome: market.OutcomeLost, Elapsed: int64(10+i) * int64(time.Millisecond),
 			Amount: 11_000_000, Currency: e.Sale.Currency, Status: 200, ValidUntil: a.Deadline,
 		}
 		if i == 0 {

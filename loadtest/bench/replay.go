@@ -162,8 +162,8 @@ func replayLog(spec *logSpec) (*logResult, error) {
 	}
 	waiting.Flush()
 	took := time.Since(began).Seconds()
-	if s.Leads() != spec.Leads {
-		return nil, fmt.Errorf("%d leads were replayed of %d", s.Leads(), spec.Leads)
+	if s.LeadCount() != spec.Leads {
+		return nil, fmt.Errorf("%d leads were replayed of %d", s.LeadCount(), spec.Leads)
 	}
 	seq, _ := s.Position()
 	return &logResult{Events: int(seq), Seconds: took}, nil

@@ -6,10 +6,6 @@ import (
 	"io"
 )
 
-// roleVariable is set in the environment of children, so that a test's binary
-// knows when it is one.
-const roleVariable = "PINGPOST_BENCH_ROLE"
-
 // roles are what this program can be started as by itself.
 var roles = map[string]func(in io.Reader, out io.Writer) error{
 	"role-ceiling": serveCeiling,
@@ -23,8 +19,10 @@ var roles = map[string]func(in io.Reader, out io.Writer) error{
 	"role-scan":    play(scanLog),
 	"role-memory":  play(weigh),
 	"role-commit":  play(commitPair),
-	"role-rebuild": play(rebuildAll),
-	"role-pages":   play(turnPages),
+
+	"role-ping-memory": play(weighPings),
+	"role-rebuild":     play(rebuildAll),
+	"role-pages":       play(turnPages),
 
 	"role-committer": play(commitAll),
 }

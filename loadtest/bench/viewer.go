@@ -36,9 +36,10 @@ func (v viewers) watch(ctx context.Context, p *process) (stop func() (*viewed, e
 	}
 }
 
-// ask asks for today's report, by the hour and the buyer.
+// ask asks for today's report, by the hour and the buyer. Errors before the first answer
+// are passed over: the report of a new exchange is still being built.
 func (v viewers) ask(ctx context.Context, p *process, answers *atomic.Int64) error {
-	for {
+	for seen := false; ; {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -48,10 +49,13 @@ func (v viewers) ask(ctx context.Context, p *process, answers *atomic.Int64) err
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // it was asked to end
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+			answers.Add(1)
+			seen = true
+		case seen:
 			return err
 		}
-		answers.Add(1)
 	}
 }
 

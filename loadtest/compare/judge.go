@@ -1,120 +1,157 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
+	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
+	"golang.org/x/perf/benchunit"
 )
 
-// comparison is one figure of both sides.
-type comparison struct {
+// figure is one measured quantity: a unit of a benchmark.
+type figure struct{ pkg, name, unit string }
+
+// row is a figure with the samples of both sides and the verdict.
+type row struct {
 	figure
-	before, now benchmath.Summary
-	p           float64
-	verdict     verdict
+	values  [2][]float64
+	medians [2]benchmath.Summary
+	p       float64
+	verdict verdict
 }
 
-// verdict says how a figure has changed.
 type verdict string
 
 const (
-	slower verdict = "slower"
-	faster verdict = "faster"
-	same   verdict = "no difference found"
+	slowerVerdict verdict = "slower"
+	fasterVerdict verdict = "faster"
+	noDifference  verdict = "~"
 )
 
-// falseShare is how many of the differences told may be none.
-const falseShare = 0.05
+const (
+	falseShare = 0.05 // expected share of false differences among the reported ones
+	confidence = 0.95 // of the medians' intervals
+)
 
-// confidence is that of the medians' intervals.
-const confidence = 0.95
-
-type comparisons []comparison
-
-// compare judges all figures that both sides have. least is the least change
-// that is told, as a share.
-func (s *samples) compare(least float64) (comparisons, error) {
-	var all comparisons
-	for _, f := range s.order {
-		before, now := s.values[0][f], s.values[1][f]
-		if len(before) == 0 || len(now) == 0 {
-			continue
+// judge compares the figures that both sides have. least is the smallest difference
+// to report, as a share.
+func judge(base, head []byte, least float64) ([]*row, error) {
+	var rows []*row
+	byFigure := map[figure]*row{}
+	for side, text := range [][]byte{base, head} {
+		reader := benchfmt.NewReader(bytes.NewReader(text), sideNames[side])
+		for reader.Scan() {
+			switch r := reader.Result().(type) {
+			case *benchfmt.SyntaxError:
+				return nil, fmt.Errorf("cannot read the benchmark results of %s: %w", sideNames[side], r)
+			case *benchfmt.Result:
+				for _, v := range r.Values {
+					f := figure{r.GetConfig("pkg"), r.Name.String(), v.Unit}
+					if byFigure[f] == nil {
+						byFigure[f] = &row{figure: f}
+						rows = append(rows, byFigure[f])
+					}
+					byFigure[f].values[side] = append(byFigure[f].values[side], v.Value)
+				}
+			}
 		}
-		thresholds := benchmath.DefaultThresholds
-		a, b := benchmath.NewSample(before, &thresholds), benchmath.NewSample(now, &thresholds)
-		c := comparison{
-			figure: f, verdict: same, p: benchmath.AssumeNothing.Compare(a, b).P,
-			before: benchmath.AssumeNothing.Summary(a, confidence), now: benchmath.AssumeNothing.Summary(b, confidence),
+		if err := reader.Err(); err != nil {
+			return nil, err
 		}
-		if slices.Equal(before, now) || math.IsNaN(c.p) {
-			c.p = 1
-		}
-		all = append(all, c)
 	}
-	if len(all) == 0 {
-		return nil, errors.New("nothing was measured on both sides")
+	rows = slices.DeleteFunc(rows, func(r *row) bool { return len(r.values[0]) == 0 || len(r.values[1]) == 0 })
+	if len(rows) == 0 {
+		return nil, errors.New("the sides have no measured figure in common")
 	}
-	all.judge(least)
-	return all, nil
+	for _, r := range rows {
+		r.test()
+	}
+	decide(rows, least)
+	return rows, nil
 }
 
-// judge gives the verdicts, by Benjamini and Hochberg's rule: of m p-values in
-// order, the differences are those up to the last one, the k-th, that is no more
-// than k/m of the share that may be false.
-func (all comparisons) judge(least float64) {
-	inOrder := make([]*comparison, len(all))
-	for i := range all {
-		inOrder[i] = &all[i]
+// test computes the medians and the p-value.
+func (r *row) test() {
+	var samples [2]*benchmath.Sample
+	for side := range samples {
+		samples[side] = benchmath.NewSample(r.values[side], &benchmath.DefaultThresholds)
+		r.medians[side] = benchmath.AssumeNothing.Summary(samples[side], confidence)
 	}
-	slices.SortStableFunc(inOrder, func(a, b *comparison) int {
-		switch {
-		case a.p < b.p:
-			return -1
-		case a.p > b.p:
-			return 1
-		}
-		return 0
-	})
+	r.p = benchmath.AssumeNothing.Compare(samples[0], samples[1]).P
+	if slices.Equal(r.values[0], r.values[1]) || math.IsNaN(r.p) {
+		r.p = 1
+	}
+}
+
+// decide sets the verdicts by the rule of Benjamini and Hochberg. Of m rows sorted by
+// p-value, the rows up to the last one whose p-value is at most k/m of falseShare are
+// differences, where k is the row's rank.
+func decide(rows []*row, least float64) {
+	byP := slices.SortedStableFunc(slices.Values(rows), func(a, b *row) int { return cmp.Compare(a.p, b.p) })
 	last := -1
-	for k, c := range inOrder {
-		if c.p <= falseShare*float64(k+1)/float64(len(all)) {
+	for k, r := range byP {
+		r.verdict = noDifference
+		if r.p <= falseShare*float64(k+1)/float64(len(rows)) {
 			last = k
 		}
 	}
-	for _, c := range inOrder[:last+1] {
-		if change := c.change(); math.Abs(change) >= least {
-			c.verdict = faster
-			if (change > 0) != c.moreIsBetter() {
-				c.verdict = slower
-			}
+	for _, r := range byP[:last+1] {
+		change := r.change()
+		if math.Abs(change) < least {
+			continue
+		}
+		// More is better for rates, less for all other units.
+		if (change > 0) == strings.HasSuffix(r.unit, "/s") {
+			r.verdict = fasterVerdict
+		} else {
+			r.verdict = slowerVerdict
 		}
 	}
 }
 
-// change is how much more the figure is now, as a share of what it was.
-func (c *comparison) change() float64 {
-	if c.before.Center == 0 {
-		if c.now.Center == 0 {
-			return 0
-		}
-		return math.Inf(1)
+// change returns the difference of the medians as a share of the base's.
+func (r *row) change() float64 {
+	base, head := r.medians[0].Center, r.medians[1].Center
+	if base == head {
+		return 0
 	}
-	return c.now.Center/c.before.Center - 1
+	return head/base - 1 // +Inf where the base is 0
 }
 
-// moreIsBetter holds for what is counted by the second; all else is a cost.
-func (c *comparison) moreIsBetter() bool { return strings.HasSuffix(c.unit, "/s") }
-
-func (all comparisons) slower() int { return all.count(slower) }
-
-func (all comparisons) count(v verdict) (n int) {
-	for i := range all {
-		if all[i].verdict == v {
+func count(rows []*row, v verdict) (n int) {
+	for _, r := range rows {
+		if r.verdict == v {
 			n++
 		}
 	}
 	return n
+}
+
+// table returns the counts and the rows, differences first.
+func table(rows []*row) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%d figures: %d slower, %d faster, %d without a difference.\n\n",
+		len(rows), count(rows, slowerVerdict), count(rows, fasterVerdict), count(rows, noDifference))
+	w := tabwriter.NewWriter(&s, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "VERDICT\tPACKAGE\tBENCHMARK\tUNIT\tBASE\tHEAD\tCHANGE\tP")
+	for _, v := range []verdict{slowerVerdict, fasterVerdict, noDifference} {
+		for _, r := range rows {
+			if r.verdict != v {
+				continue
+			}
+			base, head := r.medians[0], r.medians[1]
+			scale := benchunit.CommonScale([]float64{base.Center, head.Center}, benchunit.ClassOf(r.unit))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s %s\t%s %s\t%+.1f %%\t%.4f\n", r.verdict, r.pkg, r.name, r.unit,
+				scale.Format(base.Center), base.PctRangeString(), scale.Format(head.Center), head.PctRangeString(), 100*r.change(), r.p)
+		}
+	}
+	_ = w.Flush() // a strings.Builder cannot fail
+	return s.String()
 }

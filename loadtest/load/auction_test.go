@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pingpost/engine/market"
+	"pingpost/engine/market/format"
 )
 
 var auctions = Auctions{Host: "127.0.0.1:8080", Token: "secret", Vertical: "auto"}
@@ -85,10 +85,10 @@ func TestPingAndPostAreOfOneLead(t *testing.T) {
 			!ping.Consent || ping.URL == "" || ping.URL != post.Lead.TCPA.URL {
 			t.Errorf("%+v", ping)
 		}
-		if _, ok := market.ParsePhone(nil, []byte(post.Lead.Phone)); !ok {
+		if _, ok := format.ParsePhone(nil, []byte(post.Lead.Phone)); !ok {
 			t.Errorf("phone %q", post.Lead.Phone)
 		}
-		if _, ok := market.ParseEmail(nil, []byte(post.Lead.Email)); !ok {
+		if _, ok := format.ParseEmail(nil, []byte(post.Lead.Email)); !ok {
 			t.Errorf("email %q", post.Lead.Email)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pingpost/engine/market"
+	"pingpost/engine/market/format"
 )
 
 var someone = Leads{Supplier: "sup_bench", Campaigns: []string{"cmp_a", "cmp_b", "cmp_c"}}
@@ -37,10 +37,10 @@ func TestEveryLeadIsOneThatAnExchangeTakes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(0, MaxLeads-1).Draw(t, "n")
 		p := personOf(t, n)
-		if _, ok := market.ParsePhone(nil, []byte(p.Phone)); !ok {
+		if _, ok := format.ParsePhone(nil, []byte(p.Phone)); !ok {
 			t.Fatalf("phone %q", p.Phone)
 		}
-		if _, ok := market.ParseEmail(nil, []byte(p.Email)); !ok {
+		if _, ok := format.ParseEmail(nil, []byte(p.Email)); !ok {
 			t.Fatalf("email %q", p.Email)
 		}
 		if p.Supplier != someone.Supplier || p.Campaign != someone.Campaigns[n%3] || p.First == "" || p.Last == "" || len(p.State) != 2 {

@@ -22,6 +22,7 @@ const (
 	drawExpireEarly
 	drawUses // of a token that expires early
 	drawTwice
+	drawForget
 )
 
 // chance makes the decisions of one seed.

@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// isContact tells whether a member of this name would say who a person is,
+// isContactName tells whether a member of this name would say who a person is,
 // however its words are put together: first_name, firstName, First-Name. The
 // list is the buyer's own: a witness does not ask the accused.
 func isContact(name []byte) bool {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pingpost/engine/market"
-	"pingpost/server/strictjson"
+	"pingpost/internal/strictjson"
 )
 
 var contactFields = []string{

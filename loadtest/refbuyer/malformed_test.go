@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/internal/strictjson"
 	"pingpost/loadtest/refserver"
-	"pingpost/server/strictjson"
 )
 
 // keysOf finds a key for each malformation that an attempt can meet.

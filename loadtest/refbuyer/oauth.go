@@ -9,7 +9,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"pingpost/server/strictjson"
+	"pingpost/internal/strictjson"
 )
 
 // OAuth is a client that may ask for access tokens by its credentials. The zero

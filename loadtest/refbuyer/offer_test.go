@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pingpost/engine/market"
-	"pingpost/server/strictjson"
+	"pingpost/internal/strictjson"
 )
 
 // anyOffer draws an answer to a ping.

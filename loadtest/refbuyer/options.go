@@ -32,6 +32,7 @@ type Options struct {
 	FailRate          float64 // share of attempts to post that are answered 500
 	MalformedRate     float64 // share of pings that are answered with nonsense
 	MalformedPostRate float64 // share of attempts to post that are taken, and answered with nonsense
+	ForgetRate        float64 // share of posts that are taken without an answer, and refused when they come again
 	TwiceRate         float64 // share of answers to pings and posts that are given twice, on a connection that goes on
 
 	Remember      int // posts that are remembered at most; 200,000. Older ones are forgotten as if never sent
@@ -83,6 +84,7 @@ func (o *Options) check() error {
 		{"fail rate", o.FailRate},
 		{"malformed rate", o.MalformedRate},
 		{"malformed post rate", o.MalformedPostRate},
+		{"forget rate", o.ForgetRate},
 		{"twice rate", o.TwiceRate},
 	} {
 		if !isShare(share.value) {

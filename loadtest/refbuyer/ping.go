@@ -7,7 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"pingpost/server/strictjson"
+	"pingpost/internal/strictjson"
 )
 
 // room is what one ping needs while it is read. The buyer's pool owns it; what

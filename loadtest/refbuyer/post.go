@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"net"
 
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
-	"pingpost/server/strictjson"
+	"pingpost/internal/strictjson"
 )
 
 // receipt acknowledges a lead.
@@ -40,11 +41,31 @@ func (b *Buyer) post(r *fasthttp.RequestCtx) {
 	}
 	result := b.ledger.post(a)
 	b.dawdle(b.options.PostLatency, key, result.number)
+	if b.forgets(r, key, result) {
+		return
+	}
 	b.acknowledge(r, result)
 	if result.fate == fateAccepted && !result.failed && !b.babbles(r, key, result.number) {
 		b.repeats(r, key, result.number)
 		b.ledger.answered(a.key, b.now())
 	}
+}
+
+// forgets reports whether the buyer takes this lead without an answer, as one does that
+// loses its connection and then its memory: it closes the connection after the first
+// attempt, and refuses each repeat. The lead stays in the ledger.
+func (b *Buyer) forgets(r *fasthttp.RequestCtx, key []byte, result outcome) bool {
+	if result.fate != fateAccepted || result.failed || !b.chance.happens(b.options.ForgetRate, drawForget, key, 0) {
+		return false
+	}
+	if result.replayed {
+		fail(r, fasthttp.StatusUnprocessableEntity, "post_rejected", "this buyer forgets leads at times")
+		return true
+	}
+	b.ledger.malformed()
+	r.HijackSetNoResponse(true)
+	r.Hijack(func(net.Conn) {}) // the server closes it without a byte
+	return true
 }
 
 // attemptOf is what the ledger has to know of a post. It is not one where its

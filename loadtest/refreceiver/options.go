@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pingpost/loadtest/refbuyer"
-	"pingpost/server/webhook/signature"
+	"pingpost/outbound/webhook/signature"
 )
 
 // Options say how the receiver behaves. The zero value but for a secret takes

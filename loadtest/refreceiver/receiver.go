@@ -9,7 +9,7 @@ import (
 
 	"pingpost/loadtest/refbuyer"
 	"pingpost/loadtest/refserver"
-	"pingpost/server/webhook/signature"
+	"pingpost/outbound/webhook/signature"
 )
 
 // maxConns is how many callers it answers at once.

@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pingpost/loadtest/refbuyer"
-	"pingpost/server/webhook/signature"
+	"pingpost/outbound/webhook/signature"
 )
 
 const secret = "whsec_c2VjcmV0"

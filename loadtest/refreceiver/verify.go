@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"pingpost/server/webhook/signature"
+	"pingpost/outbound/webhook/signature"
 )
 
 // delivery is what came in one request.

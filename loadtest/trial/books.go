@@ -267,6 +267,7 @@ func (a *Account) hooks(ctx context.Context, url string, all map[string]bool, r 
 	for _, n := range r.reasons[timedIngest][Unsold] {
 		h.Owed += n
 	}
+	h.Owed += r.reasons[timedPost][Unsold]["post_rejected"]
 	a.Hooks = h
 	began := time.Now()
 	var stats refreceiver.Stats

@@ -1,4 +1,4 @@
-// Builds dist/esm and dist/cjs from src: the same code twice, each with its types.
+// Builds dist/esm and dist/cjs from src: the same code in both module formats, with types.
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,6 +12,6 @@ for (const [project, folder, type] of [
   ['tsconfig.cjs.json', 'cjs', 'commonjs'],
 ]) {
   execFileSync(process.execPath, [tsc, '-p', project], { cwd: fileURLToPath(root), stdio: 'inherit' });
-  // Without it, Node reads every file below by the type of the package.
+  // Without this file, Node uses the module type of the package for all files below.
   writeFileSync(new URL(`dist/${folder}/package.json`, root), `{ "type": "${type}" }\n`);
 }

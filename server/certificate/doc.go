@@ -1,19 +1,17 @@
-// Package certificate keeps the certificate that an address shows in step with its
-// two files.
+// Package certificate reloads the TLS certificate of an address when its two files change.
 //
-// Whoever renews certificates writes two files, one after the other, or swaps a link,
-// and at any instant what lies there may be half of a pair, the half of another, or
-// cut off. So the files are looked at every few seconds, and by their contents: times
-// of files are too coarse, and a copy may keep them. What makes a pair that is good
-// now is shown from the next handshake on; else the one before stays, and that is
-// told, once for each thing that is wrong. No handshake waits for a file.
+// A renewal writes two files one after the other, or swaps a link, so at any time the files
+// may be half of a pair, belong to different pairs, or be incomplete. So the package
+// compares the contents of the files every few seconds: modification times are too coarse,
+// and a copy may preserve them. A valid pair is served from the next handshake on.
+// Otherwise the previous pair stays, and the package reports each error once. A handshake
+// never waits for a file.
 //
-// A pair that has run out is still shown where there is no better one: a server that
-// would not start for it would keep leads and their deliveries down as well, and its
-// clients refuse it anyhow. It is told at every start, and every day from two weeks
-// before its end.
+// An expired pair is still served if there is no better one. A server that refused to start
+// would also stop leads and deliveries, and clients reject the certificate anyway. The
+// package reports expiry at every start, and daily from two weeks before.
 //
-// Rejected: to be told of changes by the system (not over every kind of mount, and not
-// of the folder behind a link), and to look at each handshake, where strangers decide
-// how often the disk is read.
+// Rejected: file notifications of the system, which do not cover every kind of mount nor
+// the folder behind a link; and reading the files at each handshake, which would let
+// clients decide how often the disk is read.
 package certificate

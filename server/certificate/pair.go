@@ -15,25 +15,23 @@ import (
 	"time"
 )
 
-// Files are where a certificate with its chain, and its key, lie, both as PEM.
+// Files names the PEM files of a certificate with its chain, and of its key.
 type Files struct{ Cert, Key string }
 
-// Pair is a certificate and its key, as they were last found good. It is safe for
-// many goroutines.
+// Pair is the last valid certificate with its key. It is safe for concurrent use.
 type Pair struct {
 	files Files
 	shown atomic.Pointer[tls.Certificate]
 
-	mu   sync.Mutex // of those who look; guards the rest
+	mu   sync.Mutex // serializes Look; guards the fields below
 	seen [sha256.Size]byte
-	told string // what was last found wrong
+	told string // last error reported
 }
 
-// maxFile bounds what is read of a file, in bytes.
+// maxFile is the most bytes that are read of a file.
 const maxFile = 1 << 20
 
-// Open reads a pair for the first time. The error says which file is wrong, and has
-// nothing of its contents.
+// Open reads a pair for the first time. The error names the wrong file and does not quote its contents.
 func Open(files Files) (*Pair, error) {
 	p := &Pair{files: files}
 	found, sum, err := p.read()
@@ -45,8 +43,8 @@ func Open(files Files) (*Pair, error) {
 	return p, nil
 }
 
-// Look reads the files again, at now. Changed: what they hold is shown from now on.
-// The error says why it is not, and is nil where that was said before.
+// Look reads the files again, at now. It reports whether the pair changed. The error says
+// why a new pair is not served, and is nil if that was reported before.
 func (p *Pair) Look(now time.Time) (changed bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +67,7 @@ func (p *Pair) Look(now time.Time) (changed bool, err error) {
 	return false, err
 }
 
-// worse says why a certificate must not take the place of another.
+// worse says why a certificate must not replace another.
 func worse(next, present *x509.Certificate, now time.Time) error {
 	switch good := now.Before(present.NotAfter); {
 	case good && !now.Before(next.NotAfter):
@@ -80,10 +78,10 @@ func worse(next, present *x509.Certificate, now time.Time) error {
 	return nil
 }
 
-// NotAfter is when the certificate that is shown runs out.
+// NotAfter returns when the served certificate expires.
 func (p *Pair) NotAfter() time.Time { return p.shown.Load().Leaf.NotAfter }
 
-// Config is for a listener that shows the pair: TLS 1.2 at least, HTTP/1.1 alone.
+// Config returns a TLS configuration that serves the pair: TLS 1.2 or later, HTTP/1.1 only.
 func (p *Pair) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
@@ -120,7 +118,7 @@ var (
 	errNoKey  = errors.New("the second has no private key in PEM without a passphrase; it may be half written")
 )
 
-// explain says what is wrong in words that say what to do.
+// explain returns the error of a pair with its remedy.
 func explain(cert, key []byte, err error) error {
 	if block, _ := pem.Decode(cert); block == nil {
 		return errNoCert

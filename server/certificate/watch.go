@@ -5,28 +5,28 @@ import (
 	"time"
 )
 
-// How often the files are looked at, how long before its end a certificate is told
-// of, and how often.
+// How often the files are read, how long before expiry the watcher starts to warn, and how
+// often it warns.
 const (
 	lookEvery = 5 * time.Second
 	warnAhead = 14 * 24 * time.Hour
 	warnEvery = 24 * time.Hour
 )
 
-// Watcher keeps a pair in step with its files, and tells of its end.
+// Watcher reloads a pair from its files and warns of its expiry.
 type Watcher struct {
 	pair   *Pair
 	logger *slog.Logger
-	told   time.Time // when its end was last told
+	told   time.Time // time of the last warning
 }
 
-// NewWatcher returns one that looks when it is told to.
+// NewWatcher returns a watcher. Run starts it.
 func NewWatcher(pair *Pair, logger *slog.Logger) *Watcher {
 	return &Watcher{pair: pair, logger: logger}
 }
 
-// Run looks at the files every five seconds, and whenever something comes over again,
-// until gone is closed.
+// Run reads the files every five seconds, and for each value of again, until gone is
+// closed.
 func (w *Watcher) Run(again, gone <-chan struct{}) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -45,10 +45,10 @@ func (w *Watcher) look(now time.Time) {
 	changed, err := w.pair.Look(now)
 	switch {
 	case err != nil:
-		w.logger.Warn("the certificate's files are not a pair that can be shown; the one before is shown on", "error", err)
+		w.logger.Warn("the TLS certificate's files cannot be used; the previous certificate stays in use", "error", err)
 	case changed:
 		w.told = time.Time{}
-		w.logger.Info("another certificate is shown", "not_after", w.pair.NotAfter())
+		w.logger.Info("a new TLS certificate is in use", "not_after", w.pair.NotAfter())
 	}
 	end := w.pair.NotAfter()
 	if now.Before(end.Add(-warnAhead)) || !w.told.IsZero() && now.Sub(w.told) < warnEvery {
@@ -56,8 +56,8 @@ func (w *Watcher) look(now time.Time) {
 	}
 	w.told = now
 	if now.Before(end) {
-		w.logger.Warn("the certificate runs out soon; put another in its files", "not_after", end, "days", int(end.Sub(now)/(24*time.Hour)))
+		w.logger.Warn("the TLS certificate expires soon; replace its files", "not_after", end, "days", int(end.Sub(now)/(24*time.Hour)))
 	} else {
-		w.logger.Error("the certificate has run out, and clients refuse it; put another in its files", "not_after", end)
+		w.logger.Error("the TLS certificate has expired and clients reject it; replace its files", "not_after", end)
 	}
 }

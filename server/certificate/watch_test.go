@@ -38,13 +38,13 @@ func TestWatcher(t *testing.T) {
 		d.write(next, key)
 		again <- struct{}{}
 		synctest.Wait()
-		if said(&log, "WARN", "not a pair") != 1 || shows(t, p) != "one" {
+		if said(&log, "WARN", "previous certificate stays") != 1 || shows(t, p) != "one" {
 			t.Errorf("half of a pair: %s", log.String())
 		}
 		d.write(next, nextKey)
 		time.Sleep(lookEvery)
 		synctest.Wait()
-		if said(&log, "INFO", "another certificate") != 1 || shows(t, p) != "two" {
+		if said(&log, "INFO", "new TLS certificate") != 1 || shows(t, p) != "two" {
 			t.Errorf("the whole pair: %s", log.String())
 		}
 		close(gone)
@@ -72,7 +72,7 @@ func TestTheEndIsTold(t *testing.T) {
 		log.Reset()
 		w.told = time.Time{}
 		hours(0, row.until)
-		if warnings, errors := said(&log, "WARN", "soon"), said(&log, "ERROR", "has run out"); warnings != row.warnings || errors != row.errors {
+		if warnings, errors := said(&log, "WARN", "soon"), said(&log, "ERROR", "has expired"); warnings != row.warnings || errors != row.errors {
 			t.Errorf("until hour %d: %d warnings and %d errors, want %d and %d", row.until, warnings, errors, row.warnings, row.errors)
 		}
 	}

@@ -1,8 +1,7 @@
-// Package dashboard has the operators' page, as files that are ready to be sent.
+// Package dashboard holds the files of the operators' page.
 //
-// The page is a program in TypeScript, in src; what a browser loads of it is built into
-// dist (make dashboard) and lies in the binary. It asks the admin API for all it shows,
-// so these files hold nothing that is anybody's secret. Its policy lets scripts, styles
-// and pictures come from this address alone, and nothing be written into the page that
-// runs.
+// The page is a TypeScript program in src. Its build in dist (make dashboard) is embedded
+// in the binary. The page loads all data through the admin API, so the files contain no
+// secrets. Its Content-Security-Policy allows scripts, styles and images from this address
+// only, and no inline scripts.
 package dashboard

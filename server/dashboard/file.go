@@ -9,42 +9,42 @@ import (
 	"strings"
 	"sync"
 
-	"pingpost/server/page"
+	"pingpost/server/apidocs"
 )
 
 //go:embed dist
 var dist embed.FS
 
-// Policy is what a browser lets the page do. Charts and gauges set styles by script,
-// which this allows; it forbids those in the markup.
+// Policy is the Content-Security-Policy of the page. Charts and gauges set styles by
+// script, which it allows; it forbids styles in the markup.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
-// The page itself, and its picture; all else of it is below Assets.
+// The page and its icon; all other files are below Assets.
 const (
 	Page   = "/"
 	Icon   = "/favicon.svg"
 	Assets = "/assets/"
 )
 
-// File is what is served at one path. It never changes.
+// File is a file that is served at one path. It never changes.
 type File struct {
 	Type  string
 	Cache string // Cache-Control
 	Plain Form
-	Gzip  Form // its body is empty where that would not be shorter
+	Gzip  Form // an empty body means that compression does not help
 }
 
-// Form is a file's bytes, and the tag that names them, with its quotes.
+// Form is the body of a file and its ETag, with quotes.
 type Form struct {
 	Body []byte
 	Tag  string
 }
 
-// Find is the file at a path of the admin address; nil: there is none.
+// Find returns the file at a path of the admin address, or nil.
 func Find(at string) *File { return files()[at] }
 
-// Paths are those at which there is a file.
+// Paths returns the paths that have a file.
 func Paths() []string {
 	paths := make([]string, 0, len(files()))
 	for at := range files() {
@@ -76,14 +76,14 @@ var files = sync.OnceValue(func() map[string]*File {
 	return found
 })
 
-// kinds are the contents that there are, by the ends of their names.
+// kinds maps file name extensions to media types.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// newFile makes a file. The name of an asset is made of its content, so whoever has it
-// need not ask again; the page names the assets, and has to be asked for each time.
+// newFile returns a file. An asset's name contains a hash of its content, so browsers cache
+// it forever. The page names the assets and is revalidated each time.
 func newFile(at, end string, body []byte) *File {
 	kind := kinds[end]
 	if kind == "" {
@@ -95,7 +95,7 @@ func newFile(at, end string, body []byte) *File {
 	if strings.HasPrefix(at, Assets) {
 		file.Cache = "public, max-age=31536000, immutable"
 	}
-	if short := page.Pack(body); len(short) < len(body) {
+	if short := apidocs.Pack(body); len(short) < len(body) {
 		file.Gzip = Form{short, tag + `-gzip"`}
 	}
 	return file

@@ -61,19 +61,22 @@ func TestEveryEntryCanBeRestored(t *testing.T) {
 // check verifies all generations.
 func check(t *testing.T, r *Repository, generations int) []Check {
 	t.Helper()
-	checks, err := r.Verify(t.Context(), 0)
-	if err != nil || len(checks) != generations {
-		t.Fatalf("%d generations, %v, want %d", len(checks), err, generations)
+	found, err := r.Verify(t.Context(), 0)
+	if err != nil || len(found.Checks) != generations {
+		t.Fatalf("%+v, %v, want %d generations", found, err, generations)
+	}
+	if len(found.Problems)+len(found.Notes) > 0 {
+		t.Errorf("fences: %v, %q", found.Problems, found.Notes)
 	}
 	if none, err := r.Verify(t.Context(), 99); err == nil || !strings.Contains(err.Error(), "no generation 99") {
 		t.Errorf("one that is not there: %v, %v", none, err)
 	}
-	for _, c := range checks {
+	for _, c := range found.Checks {
 		if !c.OK() {
 			t.Errorf("generation %d: %v", c.Number, c.Problems)
 		}
 	}
-	return checks
+	return found.Checks
 }
 
 // TestOnlyWhatIsNewIsShipped counts what a second run puts.
@@ -170,7 +173,7 @@ func TestLogThatCannotBeReached(t *testing.T) {
 func cut(s *site) {
 	s.t.Helper()
 	s.must(os.RemoveAll(filepath.Join(s.dir, "log")))
-	b, err := wal.NewRebuild(s.dir, 1)
+	b, err := wal.NewRebuilder(s.dir, 1)
 	s.must(err)
 	for i := range s.entries {
 		s.must(b.Append(&s.entries[i]))

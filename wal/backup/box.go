@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -22,22 +21,21 @@ const sumDigits = 32
 type box struct {
 	store store.Store
 	key   *Key
-	names [32]byte // key of the sums
+	names []byte // key of the sums; nil: sums are not checked
 }
 
 // namesKey is the key of the sums, from the contents of the exchange's key file.
-func namesKey(root []byte) (key [32]byte) {
-	raw, err := hkdf.Key(sha256.New, root, nil, "pingpost/backup", len(key))
+func namesKey(root []byte) []byte {
+	key, err := hkdf.Key(sha256.New, root, nil, "pingpost/backup", 32)
 	if err != nil {
 		panic("BUG: a key of 32 bytes cannot be derived: " + err.Error())
 	}
-	copy(key[:], raw)
 	return key
 }
 
 // sum binds contents to the place that they have.
-func sum(names [32]byte, place string, plain []byte) string {
-	mac := hmac.New(sha256.New, names[:])
+func sum(names []byte, place string, plain []byte) string {
+	mac := hmac.New(sha256.New, names)
 	mac.Write([]byte(place))
 	mac.Write([]byte{0})
 	mac.Write(plain)
@@ -112,9 +110,6 @@ func (b *box) remove(ctx context.Context, names []string) error {
 	return b.store.Delete(ctx, names...)
 }
 
-// Manifests, claims and fences are open: they say how far and when, and who ships
-// has to read them without an identity.
-
 // putWhole puts the manifest of what is below a folder. Its name has its size, so that
 // half of one counts for none.
 func (b *box) putWhole(ctx context.Context, folder string, value any) error {
@@ -122,9 +117,10 @@ func (b *box) putWhole(ctx context.Context, folder string, value any) error {
 	if err != nil {
 		panic("BUG: a manifest cannot be written: " + err.Error())
 	}
+	name := fmt.Sprintf("%s/whole-%d", folder, signedSize(len(text)))
 	ctx, cancel := within(ctx, len(text))
 	defer cancel()
-	return b.store.Put(ctx, fmt.Sprintf("%s/whole-%d", folder, len(text)), text)
+	return b.store.Put(ctx, name, b.sign(name, value))
 }
 
 // wholeOf is the folder that an object is the manifest of.
@@ -132,32 +128,10 @@ func wholeOf(o store.Object) (folder string, ok bool) {
 	return strings.CutSuffix(o.Name, fmt.Sprintf("/whole-%d", o.Size))
 }
 
-func (b *box) createOpen(ctx context.Context, name string, value any) error {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic("BUG: a claim cannot be written: " + err.Error())
-	}
+// createOpen creates a claim or a fence, and returns its sum.
+func (b *box) createOpen(ctx context.Context, name string, value any) (signed string, err error) {
+	text := b.sign(name, value)
 	ctx, cancel := within(ctx, len(text))
 	defer cancel()
-	return b.store.Create(ctx, name, text)
-}
-
-// maxOpen bounds what is read of an open object, which nobody has signed: a manifest
-// of a terabyte is no larger.
-const maxOpen = 8 << 20
-
-func (b *box) getOpen(ctx context.Context, name string, value any) error {
-	ctx, cancel := within(ctx, 0)
-	defer cancel()
-	text, err := b.store.Get(ctx, name)
-	if err != nil {
-		return err
-	}
-	if len(text) > maxOpen {
-		return fmt.Errorf("%s in %s is larger than %d bytes", name, b.store, maxOpen)
-	}
-	if err := json.Unmarshal(text, value); err != nil {
-		return errors.Join(fmt.Errorf("%s in %s is damaged", name, b.store), err)
-	}
-	return nil
+	return string(text[len(text)-sumDigits-2 : len(text)-2]), b.store.Create(ctx, name, text)
 }

@@ -12,14 +12,14 @@ import (
 )
 
 // A snapshot is shipped by a goroutine of its own, one at a time; it touches nothing
-// of the shipper's but the box and the pace, and leaves its manifest in the channel's
+// of the shipper's but the pace, and leaves its manifest in the channel's
 // wake: bulkNow is read only after the channel has spoken.
 
 func (s *Shipper) beginBulk(ctx context.Context, info wal.SnapshotInfo) {
 	ctx, s.stopBulk = context.WithCancel(ctx)
 	done := make(chan error, 1)
 	s.bulk, s.bulkNow = done, pieces{Newest: info.Newest}
-	slow := s.box
+	slow := s.gen.box
 	slow.store = s.slow
 	c := &cutter{
 		ctx: ctx, box: &slow, pace: s.pace,

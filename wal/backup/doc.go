@@ -22,7 +22,8 @@
 // The size is that of the object as it is stored, so a half one is known by the
 // listing and passed over. The sum is an HMAC-SHA-256 of what was put and of its
 // place, under a key that follows from the exchange's own: who reads the listing
-// alone can guess at no content by it.
+// alone can guess at no content by it. Claims, fences and manifests have theirs inside:
+// sign.go.
 //
 // # What holds
 //
@@ -32,7 +33,7 @@
 //  2. Any unbroken run of log objects from the log's beginning, or from a snapshot's
 //     oldest stamp, can be restored up to any entry in it.
 //  3. Two copies of an exchange do not both go on: each life of a log (wal.ReadEpoch)
-//     is fenced, and within a life who ships must have what was shipped.
+//     is fenced, by a fence or by the claim of a generation, and within a life who ships must have what was shipped.
 //  4. A key that was seen erased stays erased, whichever moment is restored.
 //  5. A backup that fails slows nobody: it reads files, holds none, and tries again.
 package backup

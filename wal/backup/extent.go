@@ -16,9 +16,9 @@ var errEnough = errors.New("no more is wanted")
 
 // readExtent gets one log object and gives its entries, whose data is valid for the
 // call alone.
-func (r *Repository) readExtent(ctx context.Context, e extent, each func(*entry) error) error {
+func (g *generation) readExtent(ctx context.Context, e extent, each func(*entry) error) error {
 	place := strings.TrimSuffix(e.name, e.stamp.String())
-	records, err := r.box.get(ctx, place, e.stamp)
+	records, err := g.box.get(ctx, place, e.stamp)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (r *Repository) readExtent(ctx context.Context, e extent, each func(*entry)
 			err = fmt.Errorf("entry %d stands where %d is due", entry.Seq, due)
 		}
 		if err != nil {
-			return fmt.Errorf("%s in %s: %w", e.name, r.box.store, err)
+			return fmt.Errorf("%s in %s: %w", e.name, g.box.store, err)
 		}
 		if err := each(&entry); err != nil {
 			return err
@@ -37,19 +37,19 @@ func (r *Repository) readExtent(ctx context.Context, e extent, each func(*entry)
 		records, due = records[n:], due+1
 	}
 	if due != e.last+1 {
-		return fmt.Errorf("%s in %s ends before entry %d", e.name, r.box.store, due)
+		return fmt.Errorf("%s in %s ends before entry %d", e.name, g.box.store, due)
 	}
 	return nil
 }
 
 // readRun gives each entry of a run once, up to and with entry last.
-func (r *Repository) readRun(ctx context.Context, run run, last uint64, each func(*entry) error) error {
+func (g *generation) readRun(ctx context.Context, run run, last uint64, each func(*entry) error) error {
 	due := run.first()
 	for _, e := range run {
 		if due > last {
 			return nil
 		}
-		err := r.readExtent(ctx, e, func(e *entry) error {
+		err := g.readExtent(ctx, e, func(e *entry) error {
 			if e.Seq > last {
 				return errEnough
 			}

@@ -24,6 +24,9 @@ type fence struct {
 	Run    string    `json:"run"` // drawn by who raised it
 	Why    string    `json:"why"`
 	At     time.Time `json:"at"`
+
+	sum     string // of its object; empty: an earlier program wrote it, without one
+	unknown error  // why it cannot be read
 }
 
 var (
@@ -37,52 +40,81 @@ var (
 
 const fenceFolder = "fence"
 
-// fences reads all, in their order.
-func (b *box) fences(ctx context.Context) ([]fence, error) {
+// fences reads all, in their order. One that is removed meanwhile has a later one in its
+// place, so that they are listed again.
+func (b *box) fences(ctx context.Context) (all []fence, err error) {
+	for range 10 {
+		if all, err = b.listFences(ctx); !errors.Is(err, store.ErrNotFound) {
+			break
+		}
+	}
+	return all, err
+}
+
+func (b *box) listFences(ctx context.Context) (all []fence, err error) {
 	objects, err := b.list(ctx, fenceFolder)
 	if err != nil {
 		return nil, err
 	}
-	var all []fence
 	for _, o := range objects {
 		number, err := strconv.Atoi(path.Base(o.Name))
 		if err != nil {
 			continue
 		}
 		f := fence{Number: number}
-		err = b.getOpen(ctx, o.Name, &f)
-		if errors.Is(err, store.ErrNotFound) {
-			continue // a later one has taken its place
-		}
-		if err != nil {
-			return nil, err
+		f.sum, f.unknown = b.getOpen(ctx, o.Name, &f)
+		if f.unknown != nil && !errors.Is(f.unknown, ErrChanged) {
+			return nil, f.unknown
 		}
 		all = append(all, f)
 	}
 	return all, nil
 }
 
-// highest is the last life that was fenced, 0 without one.
-func highest(fences []fence) (epoch uint32) {
+// fencedLife is the last life that was fenced, 0 without one.
+func fencedLife(fences []fence) (epoch uint32, err error) {
 	for _, f := range fences {
+		if f.unknown != nil {
+			return 0, unknownLife(f.unknown)
+		}
 		epoch = max(epoch, f.Epoch)
 	}
-	return epoch
+	return epoch, nil
 }
 
-func (b *box) refuse(epoch uint32, fences []fence) error {
-	if newest := highest(fences); epoch < newest {
+// refuse returns the error of a life that is over: a fence, or the claim of a generation,
+// is of a later one.
+func (b *box) refuse(epoch, claimed uint32, fences []fence) error {
+	newest, err := fencedLife(fences)
+	if err != nil {
+		return err
+	}
+	if newest = max(newest, claimed); epoch < newest {
 		return fmt.Errorf("cannot back up to %s in life %d: life %d was begun there: %w", b.store, epoch, newest, ErrFenced)
 	}
 	return nil
 }
 
-// raise raises a fence in the given life, and removes those before it.
-func (b *box) raise(ctx context.Context, epoch uint32, why string, now time.Time) (fence, error) {
+// admits is refuse by the fences as they are, and by the generations' claims; it
+// returns the highest life of these.
+func (b *box) admits(ctx context.Context, epoch uint32, all []*generation) (claimed uint32, err error) {
+	fences, err := b.fences(ctx)
+	if err == nil {
+		claimed, err = claimedLife(all)
+	}
+	if err == nil {
+		err = b.refuse(epoch, claimed, fences)
+	}
+	return claimed, err
+}
+
+// raise raises a fence in the given life, and removes those before it. claimed is the
+// highest life that a generation was begun in: each later claim has a fence before it.
+func (b *box) raise(ctx context.Context, epoch, claimed uint32, why string, now time.Time) (fence, error) {
 	for {
 		before, err := b.fences(ctx)
 		if err == nil {
-			err = b.refuse(epoch, before)
+			err = b.refuse(epoch, claimed, before)
 		}
 		if err != nil {
 			return fence{}, err
@@ -93,7 +125,7 @@ func (b *box) raise(ctx context.Context, epoch uint32, why string, now time.Time
 			f.Number = max(f.Number, o.Number+1)
 			old = append(old, fenceName(o.Number))
 		}
-		err = b.createOpen(ctx, fenceName(f.Number), &f)
+		f.sum, err = b.createOpen(ctx, fenceName(f.Number), &f)
 		if errors.Is(err, store.ErrExists) {
 			continue
 		}
@@ -114,9 +146,9 @@ func (b *box) holds(ctx context.Context, f fence) error {
 	if n := len(objects); n > 0 && objects[n-1].Name == fenceName(f.Number) {
 		return nil
 	}
-	now, err := b.fences(ctx)
+	all, err := b.generations(ctx)
 	if err == nil {
-		err = b.refuse(f.Epoch, now)
+		_, err = b.admits(ctx, f.Epoch, all)
 	}
 	if err != nil {
 		return err

@@ -182,7 +182,7 @@ func TestFencesAreRaisedOneByOne(t *testing.T) {
 	errs := make(chan error, 8)
 	for i := range 8 {
 		go func() {
-			_, err := b.raise(ctx, uint32(1+i%2), "test", time.Now())
+			_, err := b.raise(ctx, uint32(1+i%2), 0, "test", time.Now())
 			errs <- err
 		}()
 	}
@@ -191,17 +191,17 @@ func TestFencesAreRaisedOneByOne(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	last, err := b.raise(ctx, 2, "test", time.Now())
+	last, err := b.raise(ctx, 2, 0, "test", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := b.holds(ctx, last); err != nil {
 		t.Errorf("the last one: %v", err)
 	}
-	if all, err := b.fences(ctx); err != nil || highest(all) != 2 || all[len(all)-1].Run != last.Run {
+	if all, err := b.fences(ctx); err != nil || len(all) == 0 || all[len(all)-1].Epoch != 2 || all[len(all)-1].Run != last.Run {
 		t.Errorf("there are %v, %v", all, err)
 	}
-	if _, err := b.raise(ctx, 1, "test", time.Now()); !errors.Is(err, ErrFenced) {
+	if _, err := b.raise(ctx, 1, 0, "test", time.Now()); !errors.Is(err, ErrFenced) {
 		t.Errorf("a life before: %v", err)
 	}
 }

@@ -20,6 +20,8 @@ type claim struct {
 	Begun time.Time `json:"begun"`
 	// Sealed says that it is encrypted, as then all is, key files too.
 	Sealed bool `json:"sealed"`
+
+	sum string // of its object; empty: an earlier program wrote it, without one
 }
 
 // A manifest says that a generation is whole: that it had, at a time, all that the
@@ -41,6 +43,9 @@ type pieces struct {
 type generation struct {
 	number    int
 	claim     claim
+	unknown   error   // why the claim cannot be read; what the generation has is then unknown too
+	problems  []error // of its manifests, which count for none
+	box       box     // that its objects are in, but for the claim
 	whole     *manifest
 	runs      []run
 	snapshots []pieces          // in order of their newest stamps
@@ -87,18 +92,27 @@ func (b *box) generations(ctx context.Context) ([]*generation, error) {
 
 func (b *box) readGeneration(ctx context.Context, g *generation) error {
 	folder := genName(g.number)
-	if err := b.getOpen(ctx, folder+"/claim", &g.claim); err != nil {
+	var err error
+	g.claim.sum, err = b.getOpen(ctx, folder+"/claim", &g.claim)
+	if errors.Is(err, ErrChanged) {
+		g.unknown = err
+		return nil
+	}
+	if err != nil {
 		return err
 	}
+	g.box = b.under(&g.claim)
 	var extents []extent
 	for _, o := range g.objects {
 		name, _ := rest(o.Name, folder)
 		of, isWhole := wholeOf(o)
 		switch {
 		case of == folder:
-			g.whole = new(manifest)
-			if err := b.getOpen(ctx, o.Name, g.whole); err != nil {
+			var m manifest
+			if ok, err := g.hasManifest(ctx, o.Name, &m); err != nil {
 				return err
+			} else if ok {
+				g.whole = &m
 			}
 		case strings.HasPrefix(name, "log/"):
 			if e, ok := parseExtent(o); ok {
@@ -106,16 +120,39 @@ func (b *box) readGeneration(ctx context.Context, g *generation) error {
 			}
 		case isWhole && strings.HasPrefix(name, "snapshot/"):
 			var p pieces
-			if err := b.getOpen(ctx, o.Name, &p); err != nil {
+			if ok, err := g.hasManifest(ctx, o.Name, &p); err != nil {
 				return err
+			} else if ok {
+				g.snapshots = append(g.snapshots, p)
 			}
-			g.snapshots = append(g.snapshots, p)
 		case isWhole && strings.HasPrefix(name, "file/"):
 			g.files[strings.TrimPrefix(of, folder+"/file/")] = o.Name
 		}
 	}
 	g.runs = runs(extents)
 	return nil
+}
+
+// hasManifest reads a manifest; ok is false where it was changed, which is noted.
+func (g *generation) hasManifest(ctx context.Context, name string, value any) (ok bool, err error) {
+	err = g.getManifest(ctx, name, value)
+	if errors.Is(err, ErrChanged) {
+		g.problems = append(g.problems, err)
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// claimedLife is the highest life that a generation was begun in, 0 without one. Where
+// the fences were removed it is still known by this.
+func claimedLife(all []*generation) (epoch uint32, err error) {
+	for _, g := range all {
+		if g.unknown != nil {
+			return 0, unknownLife(g.unknown)
+		}
+		epoch = max(epoch, g.claim.Epoch)
+	}
+	return epoch, nil
 }
 
 // basis is the newest snapshot from which entry seq can be reached within a run; ok

@@ -61,10 +61,10 @@ func TestFolderIsWrittenAtTheRate(t *testing.T) {
 		}
 		defer shipper.Close()
 		began := time.Now()
-		if err := shipper.slow.Put(t.Context(), "object", make([]byte, pieces*wal.AsidePiece)); err != nil {
+		if err := shipper.slow.Put(t.Context(), "object", make([]byte, pieces*wal.PacedPiece)); err != nil {
 			t.Fatal(err)
 		}
-		if took, want := time.Since(began), time.Duration(pieces-1)*wal.AsidePiece*time.Second/perSecond; took != want {
+		if took, want := time.Since(began), time.Duration(pieces-1)*wal.PacedPiece*time.Second/perSecond; took != want {
 			t.Errorf("it took %v, want %v", took, want)
 		}
 	})

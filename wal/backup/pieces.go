@@ -41,7 +41,7 @@ func (c *cutter) Write(p []byte) (n int, err error) {
 				return n, c.failed
 			}
 		}
-		m := min(len(p)-n, pieceSize-len(c.buf), wal.AsidePiece)
+		m := min(len(p)-n, pieceSize-len(c.buf), wal.PacedPiece)
 		c.buf = append(c.buf, p[n:n+m]...)
 		n += m
 		if c.pace == nil {
@@ -121,7 +121,7 @@ func (s *Shipper) shipFile(ctx context.Context, name string) error {
 		return err
 	}
 	defer f.Close()
-	c := &cutter{ctx: ctx, box: &s.box, folder: genName(s.gen.number) + "/file/" + name}
+	c := &cutter{ctx: ctx, box: &s.gen.box, folder: genName(s.gen.number) + "/file/" + name}
 	if _, err := io.Copy(c, f); err != nil {
 		return err
 	}

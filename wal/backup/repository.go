@@ -36,9 +36,11 @@ type Generation struct {
 	Objects   int
 	Bytes     int64 // as they are stored
 	Gaps      int   // where entries are missing
+	Signed    bool  // its claim has a sum; an earlier program wrote none
+	Damage    error // why its claim cannot be read; nil where it can
 }
 
-// Generations lists all, the oldest first. It needs no key.
+// Generations lists all, the oldest first. It needs no key, and so checks no sums.
 func (r *Repository) Generations(ctx context.Context) ([]Generation, error) {
 	all, err := r.box.generations(ctx)
 	if err != nil {
@@ -55,6 +57,7 @@ func (g *generation) told() Generation {
 	t := Generation{
 		Number: g.number, Epoch: g.claim.Epoch, Begun: g.claim.Begun, Whole: g.whole != nil,
 		Snapshots: len(g.snapshots), Objects: len(g.objects), Gaps: max(0, len(g.runs)-1),
+		Signed: g.claim.sum != "", Damage: g.unknown,
 	}
 	for _, o := range g.objects {
 		t.Bytes += o.Size

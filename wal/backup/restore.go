@@ -37,6 +37,7 @@ type Restored struct {
 	At         time.Time
 	Epoch      uint32
 	Snapshot   uint64 // newest stamp of the snapshot; 0 without one
+	Unsigned   bool   // an earlier program wrote the generation, without a sum of its claim
 }
 
 // unfinishedSuffix is of a folder that is being restored. Nobody serves it, and
@@ -61,6 +62,11 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (Restored,
 	p, err := r.plan(ctx, opt.At, opt.Generation)
 	if err != nil {
 		return Restored{}, err
+	}
+	if !opt.Drill {
+		if err := r.mayBeginLife(ctx); err != nil {
+			return Restored{}, fmt.Errorf("cannot restore from %s: %w", r.box.store, err)
+		}
 	}
 	building := dir + unfinishedSuffix
 	if err := errors.Join(os.RemoveAll(building), os.MkdirAll(building, 0o700)); err != nil {
@@ -102,7 +108,7 @@ func isFree(dir string) error {
 
 // build writes everything but the life.
 func (r *Repository) build(ctx context.Context, dir string, p *plan, keys map[string][]byte, opt RestoreOptions) (Restored, error) {
-	done := Restored{Generation: p.gen.number, Epoch: p.gen.claim.Epoch}
+	done := Restored{Generation: p.gen.number, Epoch: p.gen.claim.Epoch, Unsigned: p.gen.claim.sum == ""}
 	for name, content := range keys {
 		if err := writeBeside(dir, keysFolder+"/"+name, content); err != nil {
 			return done, err
@@ -133,8 +139,8 @@ func (r *Repository) build(ctx context.Context, dir string, p *plan, keys map[st
 // restoreLog writes the entries up to the target. A run that was trimmed may begin
 // inside a batch, with which no log begins.
 func (r *Repository) restoreLog(ctx context.Context, p *plan, dir string, done *Restored) error {
-	var log *wal.Rebuild
-	err := r.readRun(ctx, p.run, p.seq, func(e *entry) (err error) {
+	var log *wal.Rebuilder
+	err := p.gen.readRun(ctx, p.run, p.seq, func(e *entry) (err error) {
 		if log == nil {
 			if e.Seq != e.Batch {
 				return nil
@@ -142,7 +148,7 @@ func (r *Repository) restoreLog(ctx context.Context, p *plan, dir string, done *
 			if done.First = e.Seq; p.snapshot != nil && e.Seq > p.snapshot.Oldest+1 {
 				return fmt.Errorf("the entries from %d on are missing, which the snapshot needs", p.snapshot.Oldest+1)
 			}
-			if log, err = wal.NewRebuild(dir, e.Seq); err != nil {
+			if log, err = wal.NewRebuilder(dir, e.Seq); err != nil {
 				return err
 			}
 		}
@@ -164,7 +170,7 @@ func (r *Repository) restoreLog(ctx context.Context, p *plan, dir string, done *
 func (r *Repository) restoreSnapshot(ctx context.Context, p *plan, dir string) (info wal.SnapshotInfo, err error) {
 	read, write := io.Pipe()
 	go func() {
-		write.CloseWithError(r.box.readPieces(ctx, snapshotFolder(p.gen.number, p.snapshot.Newest), p.snapshot, write))
+		write.CloseWithError(p.gen.box.readPieces(ctx, snapshotFolder(p.gen.number, p.snapshot.Newest), p.snapshot, write))
 	}()
 	info, err = wal.PutSnapshot(dir, read)
 	return info, errors.Join(err, read.Close())
@@ -176,28 +182,57 @@ func (r *Repository) restoreFile(ctx context.Context, p *plan, dir, name, manife
 	}
 	folder := genName(p.gen.number) + "/file/" + name
 	var whole pieces
-	if err := r.box.getOpen(ctx, manifest, &whole); err != nil {
+	if err := p.gen.getManifest(ctx, manifest, &whole); err != nil {
 		return err
 	}
 	f, err := createBeside(dir, name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.box.readPieces(ctx, folder, &whole, f), f.Sync(), f.Close(), syncFolder(filepath.Dir(f.Name())))
+	return errors.Join(p.gen.box.readPieces(ctx, folder, &whole, f), f.Sync(), f.Close(), syncFolder(filepath.Dir(f.Name())))
+}
+
+// lives is the highest life that was fenced or begun there, and the highest of these
+// that a generation was begun in.
+func (r *Repository) lives(ctx context.Context) (newest, claimed uint32, err error) {
+	all, err := r.box.generations(ctx)
+	if err == nil {
+		claimed, err = claimedLife(all)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	fences, err := r.box.fences(ctx)
+	if err == nil {
+		newest, err = fencedLife(fences)
+	}
+	return max(newest, claimed), claimed, err
 }
 
 // nextLife fences the life that was backed up, and those of other restores.
 func (r *Repository) nextLife(ctx context.Context, dir string, epoch uint32) (uint32, error) {
-	fences, err := r.box.fences(ctx)
+	newest, claimed, err := r.lives(ctx)
 	if err != nil {
 		return epoch, err
 	}
-	next := max(epoch, highest(fences)) + 1
-	f, err := r.box.raise(ctx, next, "restore", time.Now())
+	next, err := wal.NextEpoch(max(epoch, newest))
+	if err != nil {
+		return epoch, err
+	}
+	f, err := r.box.raise(ctx, next, claimed, "restore", time.Now())
 	if err != nil {
 		return epoch, fmt.Errorf("cannot fence the copies that went before: %w", err)
 	}
 	return f.Epoch, wal.WriteEpoch(dir, f.Epoch)
+}
+
+// mayBeginLife checks before anything is written that nextLife can succeed.
+func (r *Repository) mayBeginLife(ctx context.Context) error {
+	newest, _, err := r.lives(ctx)
+	if err == nil {
+		_, err = wal.NextEpoch(newest)
+	}
+	return err
 }
 
 // publish gives the folder its name.

@@ -30,16 +30,18 @@ var (
 
 // resume returns the generation to go on with, nil where a new one has to begin. The
 // tail then holds the end of what was shipped, so that it will be merged with what comes.
-func (s *Shipper) resume(ctx context.Context) (*generation, error) {
-	all, err := s.box.generations(ctx)
-	if err != nil || len(all) == 0 {
-		return nil, err
+func (s *Shipper) resume(all []*generation) (*generation, error) {
+	if len(all) == 0 {
+		return nil, nil
 	}
 	g := all[len(all)-1]
 	if g.claim.Sealed != s.opt.Key.seals() {
 		return nil, fmt.Errorf("cannot back up to %s: %w", s.opt.To, ErrMixed)
 	}
 	if g.claim.Epoch != s.epoch {
+		return nil, nil
+	}
+	if len(g.runs) == 0 && g.claim.sum == "" {
 		return nil, nil
 	}
 	if len(g.runs) == 0 {
@@ -51,7 +53,12 @@ func (s *Shipper) resume(ctx context.Context) (*generation, error) {
 		s.opt.Logger.Warn("objects are missing from the backup; it begins anew beside what is left", "to", s.opt.To.String(), "generation", g.number)
 		return nil, s.behind(r)
 	}
-	return s.orNew(g, s.follows(g, r))
+	err := s.follows(g, r)
+	if err == nil && g.claim.sum == "" {
+		s.opt.Logger.Warn("an earlier program wrote the backup, without sums of its claims; it begins anew beside what is there", "to", s.opt.To.String(), "generation", g.number)
+		return nil, nil
+	}
+	return s.orNew(g, err)
 }
 
 // orNew turns a log that no longer has the place into a new generation.
@@ -91,7 +98,7 @@ func (s *Shipper) follows(g *generation, r run) error {
 			s.tail.add(&entry)
 		}
 		place := extentName(genName(g.number), e.first, e.last, e.at)
-		if sum(s.box.names, place, s.tail.buf[begin:]) != e.sum {
+		if sum(g.box.names, place, s.tail.buf[begin:]) != e.sum {
 			return fmt.Errorf("cannot back up %q to %s: entries %d to %d are others: %w", s.src.Dir, s.opt.To, e.first, e.last, ErrDiverged)
 		}
 	}
@@ -149,13 +156,14 @@ func (s *Shipper) claim(ctx context.Context) (*generation, error) {
 			}
 		}
 		g := &generation{number: number, files: map[string]string{}, claim: claim{Epoch: s.epoch, First: s.tail.first, Begun: s.opt.now().UTC(), Sealed: s.opt.Key.seals()}}
-		err = s.box.createOpen(ctx, genName(number)+"/claim", &g.claim)
+		g.claim.sum, err = s.box.createOpen(ctx, genName(number)+"/claim", &g.claim)
 		if errors.Is(err, store.ErrExists) {
 			return nil, fmt.Errorf("cannot back up to %s: %w", s.opt.To, ErrTakenOver)
 		}
 		if err != nil {
 			return nil, err
 		}
+		g.box = s.box.under(&g.claim)
 		s.opt.Logger.Info("a backup begins with all that the log has", "to", s.opt.To.String(), "generation", number, "from", s.tail.first)
 		return g, nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"pingpost/internal/timer"
 	"pingpost/wal"
 	"pingpost/wal/backup/store"
 )
@@ -111,8 +112,8 @@ func NewShipper(src Source, opt Options) (*Shipper, error) {
 	}
 	soon, slow := opt.To, opt.To
 	if dir, isFolder := opt.To.(*store.Dir); isFolder {
-		soon = dir.FilledBy(func(f *os.File, data []byte) error { return wal.WriteAside(f, data, 0) })
-		slow = dir.FilledBy(func(f *os.File, data []byte) error { return wal.WriteAside(f, data, opt.Rate) })
+		soon = dir.FilledBy(func(f *os.File, data []byte) error { return wal.WritePaced(f, data, 0) })
+		slow = dir.FilledBy(func(f *os.File, data []byte) error { return wal.WritePaced(f, data, opt.Rate) })
 	}
 	lock, err := src.lock(opt.To.String())
 	if err != nil {
@@ -120,15 +121,15 @@ func NewShipper(src Source, opt Options) (*Shipper, error) {
 	}
 	s := &Shipper{
 		src: src, opt: opt, lock: lock, box: box{store: soon, key: opt.Key}, slow: slow, unusable: map[uint64]struct{}{}, woken: make(chan struct{}, 1),
-		pace: rate.NewLimiter(rate.Limit(opt.Rate), wal.AsidePiece),
+		pace: rate.NewLimiter(rate.Limit(opt.Rate), wal.PacedPiece),
 	}
 	s.status.caughtUp = opt.now()
 	return s, nil
 }
 
 // Begin sees that this copy of the exchange may ship, claims the place, and finds
-// where to go on. The error is ErrFenced, ErrDiverged, ErrForeign, ErrMixed, or of the store. Steps
-// do it too where it has not been done.
+// where to go on. The error is ErrFenced, ErrDiverged, ErrForeign, ErrMixed, ErrChanged, or of the
+// store. Steps do it too where it has not been done.
 func (s *Shipper) Begin(ctx context.Context) error {
 	root, err := s.src.root()
 	if err != nil {
@@ -139,21 +140,22 @@ func (s *Shipper) Begin(ctx context.Context) error {
 	if s.epoch, err = s.src.Epoch(); err != nil {
 		return err
 	}
-	fences, err := s.box.fences(ctx)
-	if err == nil {
-		err = s.box.refuse(s.epoch, fences)
+	if err := s.recallKeys(ctx, root); err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.recallKeys(ctx, root)
-	}
+	all, err := s.box.generations(ctx)
 	if err != nil {
 		return err
 	}
-	gen, err := s.resume(ctx)
+	claimed, err := s.box.admits(ctx, s.epoch, all)
 	if err != nil {
 		return err
 	}
-	if s.fence, err = s.box.raise(ctx, s.epoch, "backup", s.opt.now()); err != nil {
+	gen, err := s.resume(all)
+	if err != nil {
+		return err
+	}
+	if s.fence, err = s.box.raise(ctx, s.epoch, claimed, "backup", s.opt.now()); err != nil {
 		return err
 	}
 	s.fenceSeen = s.opt.now()
@@ -202,7 +204,7 @@ func (s *Shipper) Once(ctx context.Context) error {
 
 // Stops tells whether an error is one that trying again does not mend.
 func Stops(err error) bool {
-	return errors.Is(err, ErrFenced) || errors.Is(err, ErrTakenOver) || errors.Is(err, ErrDiverged) || errors.Is(err, ErrForeign) || errors.Is(err, ErrMixed)
+	return errors.Is(err, ErrFenced) || errors.Is(err, ErrTakenOver) || errors.Is(err, ErrDiverged) || errors.Is(err, ErrForeign) || errors.Is(err, ErrMixed) || errors.Is(err, ErrChanged)
 }
 
 // Run ships what is logged, within a second, until the context ends or an error comes
@@ -231,7 +233,7 @@ func (s *Shipper) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-s.woken:
-		case <-time.After(pause):
+		case <-timer.After(pause):
 		}
 		if err == nil {
 			pause = 0

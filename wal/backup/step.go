@@ -105,20 +105,20 @@ func (s *Shipper) shipLog(ctx context.Context) error {
 	}
 	folder := genName(s.gen.number)
 	if len(s.tail.buf) < s.opt.mergeAt && s.tail.tails < s.opt.tails {
-		if _, err := s.box.put(ctx, extentName(folder, first, s.tail.due-1, s.tail.at), records); err != nil {
+		if _, err := s.gen.box.put(ctx, extentName(folder, first, s.tail.due-1, s.tail.at), records); err != nil {
 			return err
 		}
 		s.tail.shipped()
 		return nil
 	}
 	if s.tail.tails == 0 { // it was missed; what is new is behind it
-		for left := len(s.tail.buf); left > 0; left -= wal.AsidePiece {
-			if err := s.pace.WaitN(ctx, min(left, wal.AsidePiece)); err != nil {
+		for left := len(s.tail.buf); left > 0; left -= wal.PacedPiece {
+			if err := s.pace.WaitN(ctx, min(left, wal.PacedPiece)); err != nil {
 				return err
 			}
 		}
 	}
-	name, err := s.box.put(ctx, extentName(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)
+	name, err := s.gen.box.put(ctx, extentName(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (s *Shipper) makeWhole(ctx context.Context) error {
 		return nil
 	}
 	m := &manifest{Last: s.tail.due - 1, At: s.opt.now().UTC()}
-	if err := s.box.putWhole(ctx, genName(s.gen.number), m); err != nil {
+	if err := s.gen.box.putWhole(ctx, genName(s.gen.number), m); err != nil {
 		return err
 	}
 	s.gen.whole = m

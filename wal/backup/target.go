@@ -59,9 +59,13 @@ func (r *Repository) candidates(ctx context.Context, t Target, number int) ([]*g
 		return nil, err
 	}
 	var reach []*generation
+	var unknown error
 	var furthest *generation
 	var end int64
 	for _, g := range slices.Backward(all) {
+		if number == 0 || g.number == number {
+			unknown = errors.Join(unknown, g.unknown)
+		}
 		seq, at := g.end()
 		if seq == 0 || (number != 0 && g.number != number) {
 			continue
@@ -72,6 +76,9 @@ func (r *Repository) candidates(ctx context.Context, t Target, number int) ([]*g
 		if furthest == nil || at > end {
 			furthest, end = g, at
 		}
+	}
+	if furthest == nil && unknown != nil {
+		return nil, unknown
 	}
 	if furthest == nil {
 		return nil, fmt.Errorf("%w in %s", ErrNothing, r.box.store)
@@ -128,7 +135,7 @@ func (r *Repository) at(ctx context.Context, g *generation, at int64) (uint64, e
 				continue
 			}
 			seq := e.first - 1
-			err := r.readExtent(ctx, e, func(e *entry) error {
+			err := g.readExtent(ctx, e, func(e *entry) error {
 				if e.At > at {
 					return errEnough
 				}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,11 +30,24 @@ type Span struct {
 	FirstAt, LastAt time.Time
 }
 
-// Verify reads everything back: all key files, and of a generation (0: each) every
-// object. It checks sums, the log's own checksums and continuity, snapshots' blocks,
-// and that files are what their names say. The error says that it could not read at
-// all; what is damaged is in the checks.
-func (r *Repository) Verify(ctx context.Context, number int) ([]Check, error) {
+// A Verification is what Verify found in a place.
+type Verification struct {
+	Checks   []Check // a generation each
+	Problems []error // of fences; each names the object
+	Notes    []string
+}
+
+// OK says that nothing is damaged, and that something of each generation can be restored.
+func (v *Verification) OK() bool {
+	return len(v.Problems) == 0 && len(v.Checks) > 0 && !slices.ContainsFunc(v.Checks, func(c Check) bool { return !c.OK() })
+}
+
+// Verify reads everything back: all key files, all fences, and of a generation (0: each)
+// every object. It checks sums, the log's own checksums and continuity, snapshots' blocks,
+// that files are what their names say, and claims and fences against each other and
+// against the entries. The error says that it could not read at
+// all; what is damaged is in the verification.
+func (r *Repository) Verify(ctx context.Context, number int) (*Verification, error) {
 	if _, err := r.open(ctx); err != nil {
 		return nil, err
 	}
@@ -41,24 +55,28 @@ func (r *Repository) Verify(ctx context.Context, number int) ([]Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	var checks []Check
-	for _, g := range all {
+	v := new(Verification)
+	if err := r.checkFences(ctx, all, v); err != nil {
+		return nil, err
+	}
+	for i, g := range all {
 		if number != 0 && g.number != number {
 			continue
 		}
-		c := Check{Generation: g.told()}
+		c := Check{Generation: g.told(), Problems: g.problems}
+		r.checkClaim(g, all[:i], &c, v)
 		r.checkSnapshots(ctx, g, &c)
 		r.checkFiles(ctx, g, &c)
 		r.checkLog(ctx, g, &c)
 		if err := ctx.Err(); err != nil {
-			return checks, err
+			return v, err
 		}
-		checks = append(checks, c)
+		v.Checks = append(v.Checks, c)
 	}
-	if len(checks) == 0 && number != 0 {
+	if len(v.Checks) == 0 && number != 0 {
 		return nil, fmt.Errorf("there is no generation %d in %s; list says which there are", number, r.box.store)
 	}
-	return checks, nil
+	return v, nil
 }
 
 // OK says that nothing is damaged, and that something can be restored.
@@ -73,7 +91,7 @@ func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *Check
 		p := &g.snapshots[i]
 		folder := snapshotFolder(g.number, p.Newest)
 		read, write := io.Pipe()
-		go func() { write.CloseWithError(r.box.readPieces(ctx, folder, p, write)) }()
+		go func() { write.CloseWithError(g.box.readPieces(ctx, folder, p, write)) }()
 		info, err := wal.CheckSnapshot(read)
 		err = errors.Join(err, read.Close())
 		if err == nil && (info.Newest != p.Newest || info.Oldest != p.Oldest) {
@@ -93,9 +111,9 @@ func (r *Repository) checkFiles(ctx context.Context, g *generation, c *Check) {
 		folder := genName(g.number) + "/file/" + name
 		var whole pieces
 		hash := sha256.New()
-		err := r.box.getOpen(ctx, manifest, &whole)
+		err := g.getManifest(ctx, manifest, &whole)
 		if err == nil {
-			err = r.box.readPieces(ctx, folder, &whole, hash)
+			err = g.box.readPieces(ctx, folder, &whole, hash)
 		}
 		base, _, _ := strings.Cut(path.Base(name), ".")
 		if err == nil && len(base) == 2*sha256.Size && base != hex.EncodeToString(hash.Sum(nil)) {
@@ -124,7 +142,7 @@ func (r *Repository) checkLog(ctx context.Context, g *generation, c *Check) {
 			span, good = Span{}, nil
 		}
 		for _, e := range whole {
-			at, err := r.checkExtent(ctx, e, span.LastAt)
+			at, err := g.checkExtent(ctx, e, span.LastAt)
 			if err != nil {
 				c.problem(err)
 				end()
@@ -141,14 +159,17 @@ func (r *Repository) checkLog(ctx context.Context, g *generation, c *Check) {
 }
 
 // checkExtent reads one object; at is the time of its first and its last entry.
-func (r *Repository) checkExtent(ctx context.Context, e extent, before time.Time) (at [2]time.Time, err error) {
-	err = r.readExtent(ctx, e, func(entry *entry) error {
+func (g *generation) checkExtent(ctx context.Context, e extent, before time.Time) (at [2]time.Time, err error) {
+	err = g.readExtent(ctx, e, func(entry *entry) error {
 		at[1] = time.Unix(0, entry.At).UTC()
 		if at[0].IsZero() {
 			at[0] = at[1]
 		}
 		if at[1].Before(before) {
 			return fmt.Errorf("%s: time goes back at entry %d", e.name, entry.Seq)
+		}
+		if entry.Epoch > g.claim.Epoch {
+			return fmt.Errorf("%s: entry %d is of life %d, and the generation's claim says %d", e.name, entry.Seq, entry.Epoch, g.claim.Epoch)
 		}
 		before = at[1]
 		return nil

@@ -76,6 +76,8 @@ func TestFaults(t *testing.T) {
 		"a bid that fails":      {Bid: func(context.Context, *model.PingRequest) (Bid, error) { return Bid{}, secret }},
 		"a bid that panics":     {Bid: func(context.Context, *model.PingRequest) (Bid, error) { panic(secret) }},
 		"a negative bid":        {Bid: func(context.Context, *model.PingRequest) (Bid, error) { return Bid{Amount: -1}, nil }},
+		"a bid of nothing":      {Bid: func(context.Context, *model.PingRequest) (Bid, error) { return Bid{}, nil }},
+		"a bid that is too low": {Bid: func(context.Context, *model.PingRequest) (Bid, error) { return Bid{Amount: 9e-7}, nil }},
 		"a bid that is too big": {Bid: func(context.Context, *model.PingRequest) (Bid, error) { return Bid{Amount: 1e6 + 1}, nil }},
 		"a bid that is none":    {Bid: func(context.Context, *model.PingRequest) (Bid, error) { return Bid{Amount: math.NaN()}, nil }},
 		"a post that fails":     {Post: func(context.Context, *model.LeadDelivery) (string, error) { return "", secret }},

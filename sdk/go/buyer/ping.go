@@ -73,8 +73,8 @@ func (b *Buyer) ask(ctx context.Context, wait time.Duration, ping *model.PingReq
 
 var errPanicked = errors.New("the function panicked")
 
-// sound holds for an amount that may be bid.
-func sound(amount float64) bool { return amount >= 0 && amount <= 1e6 && !math.IsNaN(amount) }
+// sound holds for an amount that may be bid: a millionth at least.
+func sound(amount float64) bool { return amount >= 1e-6 && amount <= 1e6 && !math.IsNaN(amount) }
 
 func offer(auction string, bid Bid, now time.Time) model.BuyerBidResponse {
 	if bid.Currency == "" {

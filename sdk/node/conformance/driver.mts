@@ -1,4 +1,4 @@
-// Does with this package what the conformance suite says, one JSON object a line: see
+// Runs the conformance suite's commands with this package, one JSON object per line. See
 // sdk/conformance/PROTOCOL.md.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createInterface } from 'node:readline';
@@ -65,7 +65,7 @@ const waits = new AsyncLocalStorage<number[]>();
 type Method = (client: Client, request: Request, options: object) => Promise<Reply<object>>;
 
 const lead = (request: Request): string => request.lead_id ?? '';
-// The bodies are the suite's, wrong ones too: their types are for who writes by hand.
+// The suite sends invalid bodies too, so their types are not checked here.
 const body = (request: Request): never => request.body as never;
 
 const methods: Record<string, Method> = {

@@ -1,4 +1,4 @@
-// Buyers' endpoints that do as they are told, each on a socket of its own.
+// Scripted buyer endpoints, each on its own socket.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';

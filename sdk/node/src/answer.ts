@@ -25,8 +25,8 @@ export interface Meta {
 }
 
 /**
- * A model as it came, and `$meta` beside it. `$meta` is not enumerable: it is in no JSON,
- * and a copy by spreading has none.
+ * The received model, with `$meta`. `$meta` is not enumerable: JSON.stringify and spread
+ * copies leave it out.
  */
 export type Reply<Model> = Model & { readonly $meta: Meta };
 

@@ -48,17 +48,17 @@ export interface TestableOptions extends OnceOptions {
 }
 
 /**
- * Speaks to an exchange. One client serves any number of calls side by side.
+ * Calls an exchange. One client supports any number of concurrent calls.
  *
- * A call that fails for a while (5xx, 429, a broken connection, a timeout) is sent again
- * by itself, with the same bytes and the same Idempotency-Key, after 1, 2, 4, 8 and 16
- * seconds or after Retry-After. Nothing else is sent again, but for one 401: the token is
- * renewed, and the request goes out once more.
+ * The client retries temporary failures (5xx, 429, broken connections, timeouts) with the
+ * same bytes and the same Idempotency-Key, after 1, 2, 4, 8 and 16 seconds or after
+ * Retry-After. After one 401 it renews the token and sends the request once more. It does
+ * not retry other failures.
  *
  * Throws ApiError, TransportError, TimeoutError and UsageError.
  */
 export class Client {
-  // Private by the language, so that no inspection of a client shows a secret.
+  // Private fields, so that inspecting a client shows no secret.
   readonly #settings: Settings;
   readonly #tokens: TokenKeeper;
 
@@ -191,7 +191,7 @@ export class Client {
       if (answer?.status === 401 && !renewed && operation.credential === 'bearer' && this.#settings.login !== undefined) {
         renewed = true;
         this.#tokens.drop(credential['authorization']?.slice('Bearer '.length) ?? '');
-        retry--; // it is no retry: nothing was wrong but the token
+        retry--; // not counted as a retry: only the token had expired
         continue;
       }
       if (answer !== undefined && (!retryable(answer.status) || retry >= maxRetries)) return answer;

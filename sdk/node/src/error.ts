@@ -1,7 +1,7 @@
 import type { ErrorCode, FieldError, UnmatchedReason } from './generated/index.js';
 
-// What can go wrong, as classes. No message here repeats what was sent: neither a
-// credential nor anything of a lead. An exchange's messages keep to that as well.
+// Error classes. Their messages never repeat request data: no credentials and no lead data.
+// The exchange's messages follow the same rule.
 
 /** What every error of this package is. */
 export class PingpostError extends Error {

@@ -5,11 +5,11 @@ import { pathOf, readBody, respond } from './buyer/node.js';
 
 /**
  * Serves a buyer's endpoint inside an Express app: `app.use('/leads', expressBuyer(buyer))`
- * puts it at `/leads/v1/ping` and `/leads/v1/post`. Every other path below is answered 404,
- * as the contract has it; with `passOn` it goes on to what comes next in the app.
+ * serves `/leads/v1/ping` and `/leads/v1/post`. All other paths below `/leads` get the
+ * contract's 404. With `passOn` they go to the app's next handler.
  *
- * Mount it before `express.json()`. Behind it the body is no longer what was sent: a
- * member that came twice is not seen, and what that parser refuses is answered by it.
+ * Mount it before `express.json()`. After that parser the original bytes are gone: duplicate
+ * members go unnoticed, and the parser itself answers malformed bodies.
  */
 export function expressBuyer(buyer: Buyer, options: { passOn?: boolean } = {}): RequestHandler {
   return (request, response, next) => {

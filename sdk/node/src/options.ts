@@ -49,8 +49,8 @@ export interface Settings {
   now: () => number;
 }
 
-// A runtime repeats a header value that it refuses in its error. So what is
-// secret is judged here first, and never repeated.
+// Runtimes quote an invalid header value in their errors. Therefore secrets are validated here
+// first, without quoting them.
 const visible = /^[!-~]+$/;
 
 export function judge(options: ClientOptions): Settings {

@@ -9,12 +9,11 @@ export interface Grant {
 const refreshAt = 0.9;
 
 /**
- * Keeps one access token, and sees to it that a good one is there.
+ * Holds one access token and renews it.
  *
- * Calls that need a token while one is fetched share that fetch, and its failure. A
- * failure is kept by nobody: the next call fetches again. A token that was refused is
- * dropped only where it is still the one that is kept, so that of many calls that hear
- * 401 at once the first fetches and the others take what it got.
+ * Concurrent calls share one fetch, and its failure. A failure is not cached: the next call
+ * fetches again. A rejected token is dropped only if it is still the current one. So if many
+ * calls get a 401 at the same time, the first one fetches and the others use its token.
  */
 export class TokenKeeper {
   readonly #fetch: () => Promise<Grant>;

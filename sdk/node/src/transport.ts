@@ -37,9 +37,9 @@ export interface Answer {
 }
 
 /**
- * Sends a request once. The timeout counts until the last byte of the answer.
+ * Sends a request once. The timeout covers the whole response.
  *
- * Throws TimeoutError, TransportError, or the reason of the caller's own signal.
+ * Throws TimeoutError, TransportError, or the abort reason of the caller's signal.
  */
 export async function send(fetch: Fetch, attempt: Attempt): Promise<Answer> {
   const { signal, timeoutMs, operation } = attempt;

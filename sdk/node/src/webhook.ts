@@ -14,13 +14,14 @@ export interface WebhookOptions {
 }
 
 /**
- * Verifies a webhook, and returns what it tells. The body is the bytes as they came, not
- * what a framework has made of them. Of several secrets, as during a rotation, any will do.
+ * Verifies a webhook and returns its event. Pass the received bytes as the body, not a
+ * framework's parsed object. With several secrets, for example during a rotation, one match
+ * is enough.
  *
- * An exchange signs in two forms. Either is enough; each that is there has to be right.
- * An event may come twice: drop repeats by its `id`.
+ * The exchange signs in two formats. One is enough; every present signature must be valid.
+ * An event may arrive twice: ignore repeats by their `id`.
  *
- * Throws SignatureError; UsageError where a secret is none.
+ * Throws SignatureError, or UsageError if a secret is malformed.
  */
 export function verifyWebhook(
   body: Uint8Array | string,

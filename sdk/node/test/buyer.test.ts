@@ -173,7 +173,7 @@ test('what a function is told beside the body', async (t) => {
 });
 
 test('what a bid leaves out is made', async (t) => {
-  let decision: BidDecision = { amount: 0 };
+  let decision: BidDecision = { amount: 0.000001 };
   const endpoint = await startEndpoint(t, { bid: () => decision });
   const bids = [await endpoint.ping(), await endpoint.ping()].map((said) => said.body['bid'] as Record<string, string>);
   for (const bid of bids) {
@@ -203,6 +203,8 @@ test('functions that fail, or return nonsense, are a 500 that says nothing of it
     () => null,
     () => ({ amount: NaN }),
     () => ({ amount: -1 }),
+    () => ({ amount: 0 }),
+    () => ({ amount: 0.0000009 }),
     () => ({ amount: 1_000_000.01 }),
     () => ({ amount: '12' }),
     () => ({ amount: 1, currency: 'usd' }),

@@ -27,7 +27,7 @@ for (const flavor of Object.keys(flavors)) {
   });
 }
 
-// Where a repeat does not wait, it never ends: hence the bound.
+// A repeat that does not wait would loop forever, hence the limit.
 test('repeats that come while the first is under way wait for it', { timeout: 60_000 }, async (t) => {
   let calls = 0;
   const finishers: ((decision: PostDecision) => void)[] = [];

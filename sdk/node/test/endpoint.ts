@@ -1,4 +1,4 @@
-// Buyers' endpoints on sockets, one for each way to serve them.
+// Buyer endpoints on sockets, one for each supported server.
 import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import express from 'express';
 import { Buyer, nodeHandler, type BuyerOptions } from 'pingpost';
 import { expressBuyer } from 'pingpost/express';
 
-// The version before, which has no types beside those of the present one.
+// The previous major version. Its types conflict with the current version's types.
 const express4 = createRequire(import.meta.url)('express4') as typeof express;
 
 export const flavors: Record<string, (buyer: Buyer) => RequestListener> = {

@@ -1,5 +1,5 @@
-// An exchange of a test's own: real HTTP on 127.0.0.1 that answers what it is told, in
-// order, and keeps what it was sent.
+// A scripted exchange: real HTTP on 127.0.0.1. It sends the scripted answers in order and
+// records the requests.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -14,9 +14,9 @@ export interface Sent {
 /** An answer, or what to do in place of one. */
 export type Scripted =
   | { status: number; body?: unknown; headers?: Record<string, string> }
-  | 'cut' // the connection breaks before a word
+  | 'cut' // the connection breaks before the response
   | 'half' // the connection breaks inside the body
-  | 'hang'; // nothing comes
+  | 'hang'; // no response
 
 export interface Exchange {
   url: string;

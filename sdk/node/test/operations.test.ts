@@ -50,7 +50,7 @@ const cases: Record<string, Case> = {
 
 for (const [name, wanted] of Object.entries(cases)) {
   test(`${name} sends what the contract says, and returns the body with its metadata`, async (t) => {
-    // A member and a value that this version does not know come through as they are.
+    // Unknown members and values pass through unchanged.
     const body = { status: 'of_tomorrow', amount: 0.123456, more: { news: [null] } };
     const exchange = await startExchange(t, [{ status: 201, body, headers: limits }]);
     const client = new Client({ baseUrl: `${exchange.url}/`, ...(wanted.credential === 'key' ? { apiKey: 'key-1' } : { token: 'token-1' }) });

@@ -57,7 +57,7 @@ test('what is published: the built code with its types, and three texts', (t) =>
 test('publint and "are the types wrong" find nothing', (t) => {
   const { tarball } = pack(folder(t));
   assert.match(say(bin('publint'), ['run', '--strict', tarball], root), /All good/);
-  // Node 10 knows no exports map, and is older than what this package asks for.
+  // Node 10 does not support exports maps, and is older than this package requires.
   say(bin('attw'), [tarball, '--profile', 'node16', '--format', 'ascii', '--no-emoji'], root);
 });
 
@@ -79,9 +79,9 @@ export const code: ErrorCode = 'a_code_of_tomorrow';
 export const known: ErrorCode = 'invalid_payload';
 export async function use(event: LeadEvent): Promise<string | null> {
   const lead: Reply<Lead> = await client.getLead(event.data.lead_id);
-  // @ts-expect-error a member that is required
+  // @ts-expect-error a missing required member
   await client.sendPing({ auction_id: 'a', vertical: 'auto', state: 'CA' });
-  // @ts-expect-error no options of this call
+  // @ts-expect-error options that this call does not accept
   await client.getLead('lead_1', { idempotencyKey: 'k' });
   // @ts-expect-error it may be null
   lead.price.amount;
@@ -100,7 +100,7 @@ test('the packed package, as others have it: import, require, and their types', 
   say('tar', ['-xzf', tarball, '-C', inside, '--strip-components=1'], place);
   for (const [name, code] of Object.entries(consumers)) {
     writeFileSync(join(place, name), code);
-    // Express is not there, and need not be.
+    // Express is optional and not installed here.
     assert.equal(say(process.execPath, [name], place), 'function function function\n');
   }
   for (const needed of ['@types', 'express', 'undici-types']) symlinkSync(join(root, 'node_modules', needed), join(place, 'node_modules', needed));

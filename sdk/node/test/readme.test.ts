@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePort, root, runCode, secret, startReal, type Running } from './real.js';
 
-// Every block of code in the README is run, as it stands there, against a real exchange.
+// Runs every code block of the README, unchanged, against a real exchange.
 
 const text = readFileSync(`${root}README.md`, 'utf8');
 const blocks = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, code]) => ({ language: language ?? '', code: code ?? '' }));

@@ -1,4 +1,4 @@
-// The real exchange, as a process, and programs of a test's own beside it.
+// Starts the real exchange as a process, and test programs that talk to it.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

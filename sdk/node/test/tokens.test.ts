@@ -110,7 +110,7 @@ test('fetching a token is tried again as any other call, and its failure is ever
     assert.equal(error.errorDescription, 'The secret is not right.');
     assert.equal(error.idempotencyKey, ['key-a', 'key-b'][i]);
   }
-  // What failed is not remembered.
+  // A failure is not cached.
   await other.getLead('lead_1');
 });
 

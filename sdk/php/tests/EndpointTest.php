@@ -173,7 +173,8 @@ final class EndpointTest extends TestCase
         $this->body(201, $this->send('/v1/post', self::POST));
         self::assertCount(4, $this->given);
 
-        foreach ([new \RuntimeException('x'), 12.5, fn () => new Bid(-1)] as $this->bids) {
+        $invalid = [fn () => new Bid(-1), fn () => new Bid(0), fn () => new Bid(0.0000009)];
+        foreach ([new \RuntimeException('x'), 12.5, ...$invalid] as $this->bids) {
             self::assertSame('internal', $this->body(500, $this->send('/v1/ping', self::PING))['error']);
         }
     }

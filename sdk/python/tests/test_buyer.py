@@ -502,7 +502,7 @@ def test_the_memory_store_is_bounded_in_number_and_in_time() -> None:
     assert (store.get("b"), store.get("c"), len(store)) == (None, answer, 2)
 
 
-@pytest.mark.parametrize("amount", [-1, "1000000.01", "x", float("nan"), float("inf"), ""])
+@pytest.mark.parametrize("amount", [-1, 0, "0.0000009", "1000000.01", "x", float("nan"), float("inf"), ""])
 def test_a_bid_that_is_none(amount: Any) -> None:
     with pytest.raises(ValueError, match="amount"):
         pingpost.Bid(amount)

@@ -7,8 +7,8 @@ import { SessionContext } from './session';
 import { Shell } from './shell';
 import type { Session } from './types';
 
-// App asks who is signed in. A session that ends leaves the page as it is, hidden, with what
-// was written into it; whoever signs in again under the same name finds it so.
+// App loads the signed-in user. After a session ends, the page stays in memory, hidden, with
+// all input. Signing in again under the same name shows it again.
 export function App() {
   const [session, set] = useState<Session | undefined>();
   const [stage, go] = useState<'asking' | 'out' | 'in' | 'failed'>('asking');

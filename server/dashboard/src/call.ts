@@ -1,4 +1,4 @@
-// The one way to the admin API.
+// All calls of the admin API.
 
 import type { FieldError } from './types';
 
@@ -14,7 +14,7 @@ export interface Order {
   signal?: AbortSignal;
 }
 
-// Failure is an answer that is no success, or none at all (status 0).
+// Failure is an unsuccessful response, or a missing one (status 0).
 export class Failure extends Error {
   constructor(
     readonly status: number,
@@ -31,21 +31,21 @@ export class Failure extends Error {
 let csrf = '';
 let ended: () => void = () => undefined;
 
-// signedWith says what orders of this session have to show.
+// signedWith sets the CSRF token that this session's changing requests carry.
 export function signedWith(word: string): void {
   csrf = word;
 }
 
-// onEnded is called when an answer says that there is no session.
+// onEnded is called when a response says that the session has ended.
 export function onEnded(f: () => void): void {
   ended = f;
 }
 
-// over tells that the session is at its end, by what was just done.
+// over reports that the last action has ended the session.
 export const over = (): void => ended();
 
-// address is the path of what is asked for. Names are escaped by whoever puts them into
-// the path; what is absent or empty in the query is left out.
+// address returns the request's path and query. The caller escapes names in the path. Absent
+// and empty query values are left out.
 export function address(path: string, query: Query = {}): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -55,7 +55,7 @@ export function address(path: string, query: Query = {}): string {
   return base + path + (text ? `?${text}` : '');
 }
 
-// part is a name as a part of a path.
+// part escapes a name for use in a path.
 export const part = encodeURIComponent;
 
 export function headersFor(method: string, more: { [name: string]: string } = {}): { [name: string]: string } {
@@ -64,13 +64,13 @@ export function headersFor(method: string, more: { [name: string]: string } = {}
   return headers;
 }
 
-// failureOf reads an error's body, of which nothing is certain.
+// failureOf reads an error's body, which may have any form.
 export function failureOf(status: number, text: string): Failure {
   let body: unknown = null;
   try {
     body = JSON.parse(text);
   } catch {
-    // Whatever stands between may answer in its own words.
+    // A proxy may have answered with a body of another form.
   }
   const told = (body ?? {}) as { error?: unknown; message?: unknown; request_id?: unknown; field_errors?: unknown };
   const fields = Array.isArray(told.field_errors) ? (told.field_errors as FieldError[]) : [];
@@ -87,7 +87,7 @@ export function failureOf(status: number, text: string): Failure {
 
 export const unreachable = 'The exchange cannot be reached. Look whether it runs, and whether you are in its network.';
 
-// send asks, and gives the answer that is a success; else it throws a Failure.
+// send sends a request and returns a successful response. Otherwise it throws a Failure.
 export async function send(method: string, path: string, order: Order = {}): Promise<Response> {
   const headers = headersFor(method, order.headers);
   let body: string | undefined = order.text;
@@ -115,7 +115,7 @@ export async function send(method: string, path: string, order: Order = {}): Pro
   throw failure;
 }
 
-// call asks for JSON.
+// call sends a request and decodes the JSON response.
 export async function call<T>(method: string, path: string, order: Order = {}): Promise<T> {
   const answer = await send(method, path, order);
   const text = await answer.text();

@@ -1,4 +1,4 @@
-// Who is to be erased, and what may be left of them.
+// Erasing a person's data: the identifiers and the result.
 
 export type By = 'email' | 'phone' | 'lead';
 
@@ -26,7 +26,7 @@ const lefts: { [reason: string]: string } = {
 
 export const reasonsLeft = Object.keys(lefts);
 
-// leftOf says why a lead was left, and what to do.
+// leftOf returns the reason why a lead was not erased, and the remedy.
 export const leftOf = (reason: string): string => lefts[reason] ?? reason;
 
 export interface Erased {

@@ -1,4 +1,4 @@
-// Numbers, money and times as they are shown.
+// Formats numbers, money and times.
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
@@ -37,7 +37,7 @@ export function bytes(n: Maybe): string {
   return `${unit === 0 ? whole.format(left) : short.format(left)} ${units[unit]}`;
 }
 
-// span is a time that has passed, in its two largest units.
+// span formats a duration in its two largest units.
 export function span(seconds: Maybe): string {
   if (seconds === null || seconds === undefined) return none;
   const steps: [string, number][] = [
@@ -58,12 +58,12 @@ export function span(seconds: Maybe): string {
   return words.join(' ') || '0 s';
 }
 
-// since is how long ago something was.
+// since formats the time since a moment.
 export const since = (at: string): string => span((Date.now() - Date.parse(at)) / 1000);
 
 const two = (n: number) => String(n).padStart(2, '0');
 
-// instant is a time in UTC, which is what the exchange counts in.
+// instant formats a time in UTC, the exchange's time zone.
 export function instant(text: string | null | undefined, fine = false): string {
   if (!text) return none;
   const at = new Date(text);
@@ -73,10 +73,10 @@ export function instant(text: string | null | undefined, fine = false): string {
   return `${day} ${time}${fine ? `.${String(at.getUTCMilliseconds()).padStart(3, '0')}` : ''}`;
 }
 
-// words is a name of the interface as a person reads it: no_state_match, no state match.
+// words formats an API name for people: no_state_match becomes no state match.
 export const words = (name: string | null | undefined): string => (name ? name.replaceAll('_', ' ') : none);
 
-// scalar shows a value of a document.
+// scalar formats a value of a document.
 export function scalar(value: unknown): string {
   if (value === undefined) return none;
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,4 +1,4 @@
-// The kinds of items: what they are called, where they are shown, what their forms ask for.
+// The kinds of items: their names, pages and form fields.
 
 import { buyer } from './form/buyer';
 import { campaign } from './form/campaign';
@@ -14,7 +14,7 @@ export interface KindOf {
   many: string;
   specs: Spec[];
   fresh: Doc;
-  prefix: string; // ids commonly begin so
+  prefix: string; // usual prefix of ids
   pauses: boolean;
 }
 
@@ -61,5 +61,5 @@ export const kinds: { [kind in Kind]: KindOf } = {
   },
 };
 
-// fresh is the second part of the path of what is not there yet. An id cannot be so.
+// fresh is the path part for a new item. It is not a valid id.
 export const fresh = '+';

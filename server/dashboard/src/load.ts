@@ -1,10 +1,10 @@
-// Loading what a page shows.
+// Loads the data of a page.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Failure, get, type Query } from './call';
 
-// useSignedIn calls f when somebody has signed in again: what failed for want of a session
-// can be had then.
+// useSignedIn calls f after a new sign-in, so that requests which failed without a session can
+// be repeated.
 export function useSignedIn(f: () => void): void {
   useEffect(() => {
     addEventListener('signed-in', f);
@@ -23,8 +23,8 @@ export function asFailure(problem: unknown): Failure {
   return problem instanceof Failure ? problem : new Failure(0, 'unexpected', String(problem));
 }
 
-// useLoad loads what a path gives; null loads nothing. What was loaded stays while it is
-// loaded again, and goes where something else is asked for.
+// useLoad loads a path; null loads no data. The data stays while the same path reloads, and is
+// removed when the path changes.
 export function useLoad<T>(path: string | null, query: Query = {}): Loading<T> {
   const [state, set] = useState<{ of: string; data?: T; failure?: Failure; busy: boolean }>({ of: '', busy: true });
   const [turn, next] = useState(0);
@@ -47,8 +47,7 @@ export function useLoad<T>(path: string | null, query: Query = {}): Loading<T> {
   return { data: current.data, failure: current.failure, busy: current.busy, reload };
 }
 
-// usePages loads a listing page by page; more is undefined at its end. A cursor is given
-// back as it came.
+// usePages loads a listing page by page. more is undefined at the end. Cursors are opaque.
 export function usePages<T>(path: string, query: Query): Loading<T[]> & { more?: () => void } {
   const [pages, set] = useState<{ of: string; list: T[]; next?: string | number | null }>({ of: '', list: [] });
   const [failure, fail] = useState<Failure | undefined>();

@@ -1,3 +1,4 @@
+import './language';
 import './style/base.css';
 import './style/shell.css';
 import './style/part.css';

@@ -1,4 +1,4 @@
-// Why nobody bought, and what a candidate came to: the words of the interface.
+// Display texts for unmatched reasons and for candidates' outcomes.
 
 const meanings: { [reason: string]: string } = {
   no_buyer: 'The campaign had no buyer to offer it to.',
@@ -23,7 +23,7 @@ export const reasons = Object.keys(meanings);
 
 export const meaning = (reason: string): string => meanings[reason] ?? '';
 
-// What a bid came to. Whoever was never asked (not_asked) is in no search.
+// Outcomes of bids. Buyers that were not pinged (not_asked) are in no search.
 export const outcomes = [
   'won',
   'lost',

@@ -1,4 +1,4 @@
-// A report's rows, as they come in NDJSON, and what is drawn of them.
+// A report's rows from NDJSON, and their aggregation for charts.
 
 export type Row = { [column: string]: string | number | null };
 
@@ -40,14 +40,14 @@ export function rowsOf(text: string): Row[] {
     .map((line) => JSON.parse(line) as Row);
 }
 
-// columnOf is the column of a dimension.
+// columnOf returns the column of a dimension.
 export const columnOf = (dimension: string): string =>
   ['supplier', 'buyer', 'campaign'].includes(dimension) ? `${dimension}_id` : dimension;
 
 const isRate = (measure: string): boolean => measure.endsWith('_rate') || measure.endsWith('_ms');
 
-// byCurrency parts the rows where a measure is money, by whose it is. A row without a currency
-// has no money. What is no money stays together.
+// byCurrency groups the rows by currency if the measure is money, and leaves out rows without
+// one. Other measures stay in one group.
 export function byCurrency(rows: Row[], measure: string): { unit?: string; rows: Row[] }[] {
   if (!monies.includes(measure)) return [{ rows }];
   const parts = new Map<string, Row[]>();
@@ -59,15 +59,15 @@ export function byCurrency(rows: Row[], measure: string): { unit?: string; rows:
   return [...parts].sort().map(([unit, of]) => ({ unit, rows: of }));
 }
 
-// total adds up a measure; of a rate there is none but that of a single row.
+// total adds up a measure. A rate has a total only if there is a single row.
 export function total(rows: Row[], measure: string): number | null {
   if (!isRate(measure)) return rows.reduce((sum, row) => sum + Number(row[measure] ?? 0), 0);
   const only = rows.length === 1 ? rows[0]?.[measure] : null;
   return only === null || only === undefined ? null : Number(only);
 }
 
-// overTime adds up a measure by the times in the rows; of a rate there is no sum, and so
-// nothing where several rows have one time. Null: the rows have no time.
+// overTime adds up a measure by time. Rates cannot be added, so a time with several rows has
+// no rate. It returns null if the rows have no time.
 export function overTime(rows: Row[], measure: string): { times: number[]; values: (number | null)[] } | null {
   const column = rows[0] && ('hour' in rows[0] ? 'hour' : 'day' in rows[0] ? 'day' : undefined);
   if (!column) return null;
@@ -82,7 +82,7 @@ export function overTime(rows: Row[], measure: string): { times: number[]; value
   return { times, values: times.map((at) => sums.get(at) ?? null) };
 }
 
-// byName adds up a measure by a dimension, the largest first.
+// byName adds up a measure by a dimension, in descending order.
 export function byName(rows: Row[], dimension: string, measure: string): { name: string; value: number }[] {
   const column = columnOf(dimension);
   const sums = new Map<string, { value: number; rows: number }>();

@@ -1,8 +1,14 @@
-// Where in the page one is: #/leads/lead_1?tab=posts
+// The page's route, for example #/leads/lead_1?tab=posts
 
 export interface Route {
-  path: string[]; // decoded parts, none empty
+  path: string[]; // decoded, non-empty parts
   query: { [name: string]: string };
+}
+
+// PageOf is the part of a route that a page receives.
+export interface PageOf {
+  id: string; // the second part of the path, empty for a listing
+  query: Route['query'];
 }
 
 export function parse(hash: string): Route {
@@ -18,11 +24,11 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // a lone % that somebody typed
+    return part; // a typed % that starts no escape
   }
 }
 
-// to is the address of a place. What is empty is left out of the query.
+// to returns the URL of a page. Empty values are left out of the query.
 export function to(path: string[], query: { [name: string]: string | undefined | null } = {}): string {
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -36,7 +42,7 @@ export function go(path: string[], query: { [name: string]: string | undefined |
   location.hash = to(path, query);
 }
 
-// placeOf is where what an id names is shown; null: its form says nothing.
+// placeOf returns the page for an id, or null if the id's form is unknown.
 export function placeOf(id: string): string | null {
   const text = id.trim();
   if (/^lead_/.test(text)) return to(['leads', text]);

@@ -1,4 +1,4 @@
-// Who is signed in, and what that one may do.
+// The signed-in user and their permissions.
 
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
@@ -14,7 +14,7 @@ export function may(role: Role, needs: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needs);
 }
 
-// denied is why this one may not do what needs a role; empty: he may.
+// denied returns the reason why the user may not do what needs a role, empty if they may.
 export function useDenied(needs: Role): string {
   const { role } = useSession();
   return may(role, needs) ? '' : `Needs the role ${needs}; yours is ${role}.`;

@@ -18,14 +18,9 @@ import { UnmatchedPage } from './page/unmatched';
 import { WebhookPage, WebhooksPage } from './page/webhooks';
 import { Button } from './part/button';
 import { Empty } from './part/state';
-import { parse, placeOf, type Route, to } from './route';
+import { type PageOf, parse, placeOf, to } from './route';
 import { useSession } from './session';
 import { kept, show, type Theme } from './theme';
-
-export interface PageOf {
-  id: string; // the second part of the path; empty: the listing
-  query: Route['query'];
-}
 
 interface Place {
   name: string;
@@ -140,7 +135,7 @@ export function Shell({ leave }: { leave: () => Promise<void> }) {
   );
 }
 
-// Find leads to what an id names.
+// Find opens the page of an id.
 function Find() {
   const [text, set] = useState('');
   return (

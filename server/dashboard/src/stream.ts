@@ -1,13 +1,13 @@
-// Server-sent events over fetch: EventSource can send no header, and does not tell a
-// session that ended from a line that broke.
+// Server-sent events over fetch. EventSource cannot send headers and cannot distinguish an
+// ended session from a broken connection.
 
 export interface Message {
   event: string;
   data: string;
 }
 
-// reader takes the stream's text in pieces of any length and calls take for each message
-// that is whole.
+// reader accepts the stream's text in pieces of any length and calls take for each complete
+// message.
 export function reader(take: (m: Message) => void): (piece: string) => void {
   let rest = '';
   let event = '';
@@ -39,7 +39,7 @@ export function reader(take: (m: Message) => void): (piece: string) => void {
   };
 }
 
-// pause is how long to wait before the nth try in a row, in milliseconds.
+// pause returns the delay before the nth attempt in a row, in milliseconds.
 export function pause(tries: number): number {
   return Math.min(30_000, 500 * 2 ** Math.min(tries, 10));
 }

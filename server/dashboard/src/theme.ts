@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until somebody says otherwise.
+// The color theme: the system's, unless the user has chosen one.
 
 export type Theme = 'system' | 'light' | 'dark';
 const key = 'pingpost-theme';
@@ -8,7 +8,7 @@ export function kept(): Theme {
     const word = localStorage.getItem(key);
     return word === 'light' || word === 'dark' ? word : 'system';
   } catch {
-    return 'system'; // a browser may refuse to keep anything
+    return 'system'; // local storage may be disabled
   }
 }
 
@@ -18,12 +18,12 @@ export function show(theme: Theme): void {
   try {
     localStorage.setItem(key, theme);
   } catch {
-    // It holds for as long as the page is open.
+    // Without storage, the choice applies until the page is closed.
   }
   dispatchEvent(new Event('theme'));
 }
 
-// color is what a custom property comes to now.
+// color returns the current value of a custom property.
 export function color(name: string): string {
   const probe = document.createElement('i');
   probe.style.color = `var(${name})`;
@@ -33,7 +33,7 @@ export function color(name: string): string {
   return found;
 }
 
-// onTheme calls f whenever the colours may be others.
+// onTheme calls f when the colors may have changed.
 export function onTheme(f: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   system.addEventListener('change', f);

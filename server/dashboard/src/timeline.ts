@@ -1,5 +1,5 @@
-// What became of a lead, or in an auction, as lanes to draw: one a buyer, each with what it
-// was asked, what it answered and how it was judged. Times are milliseconds from the arrival.
+// The timeline of a lead or an auction as lanes, one per buyer, with its requests, answers
+// and verdicts. Times are in milliseconds after the arrival.
 
 import { amount, millis, words } from './format';
 import type { Tone } from './part/words';
@@ -9,7 +9,7 @@ export interface Part {
   kind: 'ask' | 'post';
   from: number;
   until: number;
-  open: boolean; // it had not ended where the drawing ends
+  open: boolean; // continues beyond the end of the drawing
   tone: Tone;
   text: string;
 }
@@ -33,8 +33,8 @@ export interface Drawing {
   marks: Mark[];
 }
 
-// What comes later than this after the arrival is told, and not drawn: a return comes days
-// after the milliseconds that matter here.
+// Events later than this are listed, not drawn: a return happens days after the milliseconds
+// that the drawing shows.
 const drawn = 60_000;
 
 const outcomeTones: { [outcome: string]: Tone } = {
@@ -102,7 +102,7 @@ export function draw(told: Told): Drawing {
   return { end, lanes: [...lanes.values()], marks: marks.filter((m) => m.at <= end) };
 }
 
-// ask is the way of a ping: it ends with its answer, or with the time for bids.
+// ask returns the span of a ping. It ends with the answer or with the deadline for bids.
 function ask(c: Candidate, due: number): Part {
   const until = c.elapsed_ms ?? due;
   const text = c.elapsed_ms === undefined ? 'asked, no answer in time' : `answered after ${millis(c.elapsed_ms)}`;
@@ -150,7 +150,7 @@ export const money = (m: Money): string => amount(m.amount, m.currency);
 
 const list = (parts: (string | undefined | false | 0)[]): string => parts.filter(Boolean).join(', ');
 
-// ticks are round times to mark on an axis of a length, four to nine of them.
+// ticks returns four to nine round times for an axis of the given length.
 export function ticks(end: number): number[] {
   const rough = end / 5;
   const power = 10 ** Math.floor(Math.log10(rough));

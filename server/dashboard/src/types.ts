@@ -1,4 +1,4 @@
-// The admin API's answers, as the page reads them: docs/operations.md says what they mean.
+// The admin API's responses. docs/operations.md describes them.
 
 export type Role = 'viewer' | 'operator' | 'admin';
 
@@ -47,6 +47,8 @@ export interface BuyerHealth {
   asked: number;
   bids: number;
   wins: number;
+  posts: number;
+  sales: number;
   timeouts: number;
   p50_ms: number | null;
   p99_ms: number | null;
@@ -111,8 +113,8 @@ export interface HistoryEntry {
   by: string;
   from: 'file' | 'api' | 'document';
   changes: { path: string; before?: unknown; after?: unknown }[];
-  more?: number; // changes that are left out
-  lost?: boolean; // what it was before cannot be read any more
+  more?: number; // number of further changes, not listed
+  lost?: boolean; // the old value is no longer readable
 }
 
 export interface SuppressionList {
@@ -240,7 +242,7 @@ export interface DeadLetter {
 export interface Key {
   hint: string;
   since: string;
-  last_used: string | null; // to the minute; null: never, as far as is known
+  last_used: string | null; // to the minute; null: no known use
 }
 
 export interface Token extends Key {
@@ -271,7 +273,7 @@ export interface ApiToken {
   last_used: string | null;
 }
 
-// What became of a lead or an auction: GET explain/ID.
+// The explanation of a lead or an auction: GET explain/ID.
 
 export interface Candidate {
   buyer_id: string;
@@ -305,7 +307,7 @@ export interface Post {
   intended_at: string;
   price: Money;
   payout: Money;
-  tries: { attempt: number; ended_at: string; status?: number; fault?: string }[];
+  tries: { attempt: number; ended_at: string; status?: number; fault?: string; verdict?: string; code?: string }[];
   settlements: Settlement[];
 }
 

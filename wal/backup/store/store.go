@@ -89,14 +89,15 @@ func Join(place, name string) string {
 	return path
 }
 
-// own tells whether an object that is there already is what was to be created:
-// a request that is sent again after its answer was lost meets its own work.
+// own checks an object that Create found in its place. It returns nil if the object has
+// the same bytes: a request that was retried after a lost answer finds its own object.
+// An object that was removed meanwhile counts as another one's.
 func own(ctx context.Context, s Store, name string, data []byte) error {
 	there, err := s.Get(ctx, name)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	if !bytes.Equal(there, data) {
+	if err != nil || !bytes.Equal(there, data) {
 		return fmt.Errorf("cannot create %s in %s: %w", name, s, ErrExists)
 	}
 	return nil

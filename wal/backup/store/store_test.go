@@ -313,3 +313,15 @@ func TestErrorsNameNoSecret(t *testing.T) {
 		}
 	}
 }
+
+// TestCreateMeetsARemovedObject: an object that exists when Create tries, and is removed
+// before Create can read it, is reported as existing.
+func TestCreateMeetsARemovedObject(t *testing.T) {
+	d, err := OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := own(t.Context(), d, "fence/1", []byte("ours")); !errors.Is(err, ErrExists) {
+		t.Errorf("%v, want ErrExists", err)
+	}
+}

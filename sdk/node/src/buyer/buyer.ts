@@ -27,8 +27,8 @@ export interface BuyerOptions {
   /** Given a ping, a bid or `noBid(reason)`. */
   bid: (ping: PingRequest, context: PingContext) => BidDecision | Promise<BidDecision>;
   /**
-   * Given a post, your own id of the lead, or `refuse(reason)`. Throw, and the exchange
-   * sends the lead again under the same `idempotencyKey`.
+   * Returns your own id of the posted lead, or `refuse(reason)`. If it throws, the exchange
+   * posts the lead again with the same `idempotencyKey`.
    */
   post: (delivery: LeadDelivery, context: BuyerContext) => PostDecision | Promise<PostDecision>;
   /** What the exchange has to show. Left out, anybody may sell to you. */
@@ -67,21 +67,21 @@ interface Exchange {
 }
 
 /**
- * A buyer's endpoint, made of two functions. It serves `POST /v1/ping` and
- * `POST /v1/post` below where it is mounted: `nodeHandler` for node:http, `expressBuyer` of
- * `pingpost/express`, or `handle` for any other server.
+ * A buyer's endpoint, built from two functions. It serves `POST /v1/ping` and
+ * `POST /v1/post` below its mount point. Use `nodeHandler` with node:http, `expressBuyer` from
+ * `pingpost/express`, or `handle` with any other server.
  *
- * Checks come in one order: path, method, credential, size, type, JSON, then an answer
- * given before, then members. A post that comes again under its Idempotency-Key is
- * answered as it was at first, and the post function is not called again; while the first
- * is under way, the second waits. What failed with 500 may be tried again.
+ * The order of the checks is: path, method, credential, size, content type, JSON, stored
+ * answer, fields. A repeated post with the same Idempotency-Key gets the first answer without
+ * another call of the post function. It waits while the first post is in progress. After a
+ * 500, the post function is called again.
  */
 export class Buyer {
   readonly #options: BuyerOptions;
   readonly #gatekeeper: Gatekeeper;
   readonly #store: AnswerStore;
   readonly #now: () => number;
-  // Posts that are under way, by key. Each leaves when its answer is stored.
+  // Posts in progress, by key. An entry is removed when its answer is stored.
   readonly #open = new Map<string, { fingerprint: string; answer: Promise<BuyerAnswer> }>();
 
   constructor(options: BuyerOptions) {
@@ -176,7 +176,7 @@ export class Buyer {
         controller.abort();
       }, deadline - this.#now());
     });
-    // Called inside an async function, so that what is thrown at once is a rejection too.
+    // The async function turns a synchronous throw into a rejection.
     const asked = (async () => this.#options.bid(ping, { ...context, expiresAt: new Date(deadline), signal: controller.signal }))();
     try {
       const decision = await Promise.race([asked, ran]);
@@ -186,7 +186,7 @@ export class Buyer {
       throw failed;
     } finally {
       clearTimeout(timer);
-      asked.catch(() => undefined); // one that fails after its time is nobody's any more
+      asked.catch(() => undefined); // a failure after the deadline is ignored
     }
   }
 
@@ -199,7 +199,7 @@ export class Buyer {
       const said = await first.answer;
       return said.status < 500 ? { ...said, headers: { ...said.headers, ...replayed } } : said;
     }
-    // Nothing may wait between looking and entering: what waits there lets a second one in.
+    // No await between the lookup and the insertion: a second post could enter in between.
     const promise = this.#postFirst(exchange, fingerprint);
     this.#open.set(key, { fingerprint, answer: promise });
     try {
@@ -226,7 +226,7 @@ export class Buyer {
     try {
       await this.#store.put(key, { fingerprint, status: said.status, requestId, body: said.body });
     } catch (error) {
-      this.#report(error, 'store', requestId); // the lead is taken all the same
+      this.#report(error, 'store', requestId); // the lead is accepted nevertheless
     }
     return said;
   }
@@ -257,7 +257,7 @@ export class Buyer {
     try {
       this.#options.onError?.(error, { in: where, requestId });
     } catch {
-      // What a listener throws is its own affair: the exchange waits for an answer.
+      // An error in a listener must not prevent the answer.
     }
   }
 }

@@ -1,8 +1,8 @@
 import { isObject } from '../answer.js';
 import type { FieldError } from '../generated/index.js';
 
-// What a body has to be before a buyer's function sees it. The exchange has checked
-// forms already; here is only what a function may rely on by its types.
+// Validates a body before the buyer's function receives it. The exchange has validated the
+// values already. These checks cover what the function's types promise.
 
 type Kind = 'string' | 'boolean' | 'number' | 'integer' | 'object' | 'time';
 
@@ -73,7 +73,7 @@ export function wrongInPost(body: Record<string, unknown>): FieldError[] {
 /** Every member at fault, in the order of the list. Null and blank count as missing. */
 function wrongIn(body: Record<string, unknown>, members: Record<string, Kind>): FieldError[] {
   const wrong: FieldError[] = [];
-  const past = new Set<string>(); // objects at fault: what is below them goes without saying
+  const past = new Set<string>(); // invalid objects: errors below them are not reported
   for (const [name, kind] of Object.entries(members)) {
     const field = name.replace(/!$/, '');
     if ([...past].some((object) => field.startsWith(`${object}.`))) continue;

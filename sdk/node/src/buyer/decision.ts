@@ -56,8 +56,8 @@ export function bidBody(auctionId: string, decision: unknown, made: { token: () 
     throw new UsageError('the bid function has to return { amount } or noBid(reason)');
   }
   const { amount, currency, bid_token, valid_until, buyer_filters_passed } = decision as Partial<BidOffer>;
-  if (typeof amount !== 'number' || !(amount >= 0 && amount <= 1_000_000)) {
-    throw new UsageError('the amount of a bid has to be a number from 0 to 1,000,000');
+  if (typeof amount !== 'number' || !(amount >= 0.000001 && amount <= 1_000_000)) {
+    throw new UsageError('the amount of a bid has to be a number from 0.000001 to 1,000,000');
   }
   if (currency !== undefined && !/^[A-Z]{3}$/.test(currency)) throw new UsageError('the currency of a bid has to be three capital letters');
   if (bid_token !== undefined && !/^[!-~]{1,512}$/.test(bid_token)) {

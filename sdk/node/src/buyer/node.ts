@@ -3,9 +3,9 @@ import type { BuyerAnswer } from './answer.js';
 import { maxBody, type Buyer, type BuyerRequest } from './buyer.js';
 
 /**
- * Serves a buyer's endpoint by node:http: `createServer(nodeHandler(buyer))`. With a
- * prefix such as `/leads` it is at `/leads/v1/ping` and `/leads/v1/post`. Every other path
- * is answered 404.
+ * Serves a buyer's endpoint with node:http: `createServer(nodeHandler(buyer))`. With the
+ * prefix `/leads`, the paths are `/leads/v1/ping` and `/leads/v1/post`. All other paths get
+ * a 404.
  */
 export function nodeHandler(buyer: Buyer, options: { prefix?: string } = {}): RequestListener {
   const prefix = (options.prefix ?? '').replace(/\/+$/, '');
@@ -40,13 +40,13 @@ export async function respond(
 }
 
 function write(response: ServerResponse, given: BuyerAnswer): void {
-  if (response.destroyed || response.headersSent) return; // who asked has gone
+  if (response.destroyed || response.headersSent) return; // the client has disconnected
   response.writeHead(given.status, given.headers);
   response.end(given.body);
 }
 
-// A sender that is answered before it has sent all may never read the answer. So what is
-// too large is read on, up to this, and dropped.
+// A client that is still sending may never read an early answer. Therefore the server reads
+// and discards a body that is too large, up to this many bytes.
 const patience = 1024 * 1024;
 
 export function readBody(request: IncomingMessage): ReturnType<BuyerRequest['body']> {

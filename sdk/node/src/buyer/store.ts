@@ -8,11 +8,11 @@ export interface StoredAnswer {
 }
 
 /**
- * Remembers answers to posts, by Idempotency-Key. Keep an answer for a day or longer.
+ * Stores answers to posts by Idempotency-Key. Keep an answer for a day or longer.
  *
- * Repeats that come while the first is under way wait for it inside one Buyer. Where
- * several processes serve one endpoint, give them one store, and see to it that the post
- * function does nothing twice for one `idempotencyKey`: two of them may be in it at once.
+ * Within one Buyer, a repeat waits while the first post is in progress. If several processes
+ * serve one endpoint, give them one store, and make the post function idempotent for each
+ * `idempotencyKey`: two processes may call it at the same time.
  */
 export interface AnswerStore {
   get(key: string): Promise<StoredAnswer | undefined> | StoredAnswer | undefined;
@@ -25,7 +25,7 @@ const day = 24 * 60 * 60 * 1000;
 export class MemoryStore implements AnswerStore {
   readonly #capacity: number;
   readonly #now: () => number;
-  // In the order in which they came, so the first is the oldest.
+  // In insertion order: the first is the oldest.
   readonly #answers = new Map<string, { answer: StoredAnswer; until: number }>();
 
   constructor(options: { capacity?: number; now?: () => number } = {}) {

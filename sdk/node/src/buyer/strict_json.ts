@@ -6,15 +6,15 @@ export class MalformedJson extends Error {}
 const maxDepth = 32;
 
 /**
- * Reads one JSON object as an exchange does: UTF-8 without a mark before it, no member
- * twice in one object, at most 32 deep.
+ * Parses one JSON object by the exchange's rules: UTF-8 without a byte order mark, no
+ * duplicate members, at most 32 levels.
  */
 export function parseObject(bytes: Uint8Array): Record<string, unknown> {
   let text: string;
   let value: unknown;
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    // Before JSON.parse, which has no bound of its own.
+    // Checked before JSON.parse, which has no depth limit.
     checkDepth(text);
     value = JSON.parse(text);
   } catch (error) {

@@ -61,5 +61,5 @@ __all__ = [
 
 
 def to_json(value: Any) -> bytes:
-    """A model, or anything that is made of JSON's kinds, Decimals and datetimes, as it is sent."""
+    """Encodes a model, or a value of JSON types, Decimals and datetimes, as for a request."""
     return encode(value)

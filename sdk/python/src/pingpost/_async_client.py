@@ -1,4 +1,4 @@
-"""The client that is awaited."""
+"""The asyncio client."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ A = TypeVar("A", bound=Model)
 
 
 class AsyncClient:
-    """Calls an exchange, under asyncio. What stands at `Client` holds here too, but that it is
-    awaited: one is for all tasks of one event loop."""
+    """The asyncio form of `Client`, with the same behavior. All tasks of one event loop may share a
+    client."""
 
     def __init__(
         self,
@@ -60,13 +60,13 @@ class AsyncClient:
         http_client: Optional[httpx.AsyncClient] = None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
-        """Give one credential: `api_key`; or `client_id` with `client_secret`, for which access tokens
-        are got from `auth_url` (left out: base_url) and renewed, with `scopes` (left out: all that the
-        client has); or `token`, a bearer token that does not change, as a sandbox has.
+        """Pass one credential: `api_key`; or `client_id` with `client_secret`, for access tokens from
+        `auth_url` (default: base_url) with `scopes` (default: all of the client's scopes), renewed
+        automatically; or `token`, a fixed bearer token, for example of a sandbox.
 
-        `timeout` is in seconds and for each try, `max_retries` from 0 to 5. `user_agent` is put before
-        this package's own. With `http_client` yours sends the requests and is not closed here; `sleep`
-        waits between tries. Raises ValueError for what no client could work with.
+        `timeout` is in seconds and applies to each attempt. `max_retries` is 0 to 5. `user_agent` is
+        put before this package's own. A given `http_client` sends the requests and is not closed here.
+        `sleep` waits between attempts. Raises ValueError for an invalid argument.
         """
         self._settings = read_settings(
             base_url,
@@ -98,7 +98,7 @@ class AsyncClient:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Closes the connections, unless they are those of an http_client that was given."""
+        """Closes the connections. A given http_client stays open."""
         if self._close_http:
             await self._http.aclose()
 
@@ -110,9 +110,9 @@ class AsyncClient:
         test: bool = False,
         timeout: Optional[float] = None,
     ) -> IngestResponse:
-        """Sends a whole lead: it is sold to one buyer, or to nobody.
+        """Sends a complete lead, which one buyer or no buyer receives.
 
-        Needs an API key. Sent again under the same key it is the same lead."""
+        Needs an API key. A repeat with the same idempotency key returns the same lead."""
         return await self._carry(
             _operation.INGEST_LEAD, body=request, idempotency_key=idempotency_key, test=test, timeout=timeout
         )
@@ -125,7 +125,7 @@ class AsyncClient:
         test: bool = False,
         timeout: Optional[float] = None,
     ) -> AvailabilityResponse:
-        """Asks who would buy a lead, without saying who the person is. Needs an API key."""
+        """Asks which buyers would buy a lead, without contact data. Needs an API key."""
         return await self._carry(
             _operation.CHECK_AVAILABILITY,
             body=request,
@@ -135,7 +135,7 @@ class AsyncClient:
         )
 
     async def get_supplied_lead(self, lead_id: str, *, timeout: Optional[float] = None) -> LeadResponse:
-        """What became of a lead that you sent. Needs an API key."""
+        """Returns the status of a lead that you sent. Needs an API key."""
         return await self._carry(_operation.GET_SUPPLIED_LEAD, lead_id=lead_id, timeout=timeout)
 
     async def send_ping(
@@ -146,7 +146,7 @@ class AsyncClient:
         test: bool = False,
         timeout: Optional[float] = None,
     ) -> BidResponse:
-        """Asks for bids on a lead, without saying who the person is. No bid is an answer, not an error.
+        """Asks for bids on a lead, without contact data. No bid is a normal answer, not an error.
 
         Needs a token with the scope `ping`."""
         return await self._carry(
@@ -161,13 +161,13 @@ class AsyncClient:
         test: bool = False,
         timeout: Optional[float] = None,
     ) -> PostResponse:
-        """Sells the lead for the bid that a ping got. Needs a token with the scope `post`."""
+        """Sells the lead for the bid of an earlier ping. Needs a token with the scope `post`."""
         return await self._carry(
             _operation.SEND_POST, body=request, idempotency_key=idempotency_key, test=test, timeout=timeout
         )
 
     async def get_lead(self, lead_id: str, *, timeout: Optional[float] = None) -> Lead:
-        """What became of a lead that you sold or bought. Needs a token."""
+        """Returns the status of a lead that you sold or bought. Needs a token."""
         return await self._carry(_operation.GET_LEAD, lead_id=lead_id, timeout=timeout)
 
     async def report_status(
@@ -178,7 +178,7 @@ class AsyncClient:
         idempotency_key: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> StatusResponse:
-        """Tells what became of a lead that you bought. Needs a token with the scope `webhook`."""
+        """Reports the status of a lead that you bought. Needs a token with the scope `webhook`."""
         return await self._carry(
             _operation.REPORT_STATUS,
             lead_id=lead_id,
@@ -194,7 +194,7 @@ class AsyncClient:
         idempotency_key: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> StatusBatchResponse:
-        """Tells what became of up to a thousand leads. Each of `results` has its own outcome.
+        """Reports the status of up to 1,000 leads. Each entry of `results` has its own outcome.
 
         Needs a token with the scope `webhook`."""
         return await self._carry(
@@ -204,13 +204,13 @@ class AsyncClient:
     async def seed_leads(
         self, request: Union[SeedRequest, Mapping[str, Any]], *, timeout: Optional[float] = None
     ) -> SeedResponse:
-        """Makes up people, in a sandbox. The same request gets the same ones. Needs a token."""
+        """Generates fake persons in a sandbox, the same ones for the same request. Needs a token."""
         return await self._carry(_operation.SEED_LEADS, body=request, timeout=timeout)
 
     async def create_token(
         self, request: Union[TokenRequest, Mapping[str, Any]], *, timeout: Optional[float] = None
     ) -> TokenResponse:
-        """Gets an access token. A client with a client_id does so by itself; this is for other uses."""
+        """Requests an access token for other uses. A client with a client_id does this automatically."""
         return await self._carry(_operation.CREATE_TOKEN, body=request, timeout=timeout)
 
     async def _carry(
@@ -254,10 +254,10 @@ class AsyncClient:
                 said = await self._get_token(step)
 
     async def _get_token(self, wanted: GetToken) -> str:
-        # Made here, since before Python 3.10 a lock belongs to the loop that it was made in.
+        # Created here, because before Python 3.10 a lock belongs to the event loop that created it.
         if self._renewing is None:
             self._renewing = asyncio.Lock()
-        # Whoever comes while a token is being got waits for it here, and then finds it.
+        # Concurrent calls wait here for the token that the first one requests.
         async with self._renewing:
             now = time.monotonic()
             if self._token is None or not self._token.serves(now, wanted.refused):

@@ -1,4 +1,4 @@
-"""The client that waits for its answers."""
+"""The synchronous client."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ A = TypeVar("A", bound=Model)
 
 
 class Client:
-    """Calls an exchange. One may be shared by all threads; close it, or use it as a context.
+    """Calls an exchange. All threads may share one client. Close it, or use it in a with statement.
 
-    Every call is tried again after a 5xx, a 429 and where the connection fails, up to five times, and
-    always with the same Idempotency-Key and the same bytes. Every answer has its `meta`. What the
-    exchange refuses is an ApiError, no answer a TransportError or TimeoutError. Requests are models,
-    or mappings as they are on the wire.
+    The client retries after a 5xx, a 429 and a failed connection, up to five times, always with the
+    same Idempotency-Key and the same bytes. Every answer has a `meta`. An error response raises
+    ApiError, a missing response TransportError or TimeoutError. Requests are models, or mappings in
+    the wire format.
     """
 
     def __init__(
@@ -65,13 +65,13 @@ class Client:
         http_client: Optional[httpx.Client] = None,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        """Give one credential: `api_key`; or `client_id` with `client_secret`, for which access tokens
-        are got from `auth_url` (left out: base_url) and renewed, with `scopes` (left out: all that the
-        client has); or `token`, a bearer token that does not change, as a sandbox has.
+        """Pass one credential: `api_key`; or `client_id` with `client_secret`, for access tokens from
+        `auth_url` (default: base_url) with `scopes` (default: all of the client's scopes), renewed
+        automatically; or `token`, a fixed bearer token, for example of a sandbox.
 
-        `timeout` is in seconds and for each try, `max_retries` from 0 to 5. `user_agent` is put before
-        this package's own. With `http_client` yours sends the requests and is not closed here; `sleep`
-        waits between tries. Raises ValueError for what no client could work with.
+        `timeout` is in seconds and applies to each attempt. `max_retries` is 0 to 5. `user_agent` is
+        put before this package's own. A given `http_client` sends the requests and is not closed here.
+        `sleep` waits between attempts. Raises ValueError for an invalid argument.
         """
         self._settings = read_settings(
             base_url,
@@ -103,7 +103,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Closes the connections, unless they are those of an http_client that was given."""
+        """Closes the connections. A given http_client stays open."""
         if self._close_http:
             self._http.close()
 
@@ -115,9 +115,9 @@ class Client:
         test: bool = False,
         timeout: Optional[float] = None,
     ) -> IngestResponse:
-        """Sends a whole lead: it is sold to one buyer, or to nobody.
+        """Sends a complete lead, which one buyer or no buyer receives.
 
-        Needs an API key. Sent again under the same key it is the same lead."""
+        Needs an API key. A repeat with the same idempotency key returns the same lead."""
         return self._carry(
             _operation.INGEST_LEAD, body=request, idempotency_key=idempotency_key, test=test, timeout=timeout
         )
@@ -130,7 +130,7 @@ class Client:
         test: bool = False,
         timeout: Optional[float] = None,
     ) -> AvailabilityResponse:
-        """Asks who would buy a lead, without saying who the person is. Needs an API key."""
+        """Asks which buyers would buy a lead, without contact data. Needs an API key."""
         return self._carry(
             _operation.CHECK_AVAILABILITY,
             body=request,
@@ -140,7 +140,7 @@ class Client:
         )
 
     def get_supplied_lead(self, lead_id: str, *, timeout: Optional[float] = None) -> LeadResponse:
-        """What became of a lead that you sent. Needs an API key."""
+        """Returns the status of a lead that you sent. Needs an API key."""
         return self._carry(_operation.GET_SUPPLIED_LEAD, lead_id=lead_id, timeout=timeout)
 
     def send_ping(
@@ -151,7 +151,7 @@ class Client:
         test: bool = False,
         timeout: Optional[float] = None,
     ) -> BidResponse:
-        """Asks for bids on a lead, without saying who the person is. No bid is an answer, not an error.
+        """Asks for bids on a lead, without contact data. No bid is a normal answer, not an error.
 
         Needs a token with the scope `ping`."""
         return self._carry(
@@ -166,13 +166,13 @@ class Client:
         test: bool = False,
         timeout: Optional[float] = None,
     ) -> PostResponse:
-        """Sells the lead for the bid that a ping got. Needs a token with the scope `post`."""
+        """Sells the lead for the bid of an earlier ping. Needs a token with the scope `post`."""
         return self._carry(
             _operation.SEND_POST, body=request, idempotency_key=idempotency_key, test=test, timeout=timeout
         )
 
     def get_lead(self, lead_id: str, *, timeout: Optional[float] = None) -> Lead:
-        """What became of a lead that you sold or bought. Needs a token."""
+        """Returns the status of a lead that you sold or bought. Needs a token."""
         return self._carry(_operation.GET_LEAD, lead_id=lead_id, timeout=timeout)
 
     def report_status(
@@ -183,7 +183,7 @@ class Client:
         idempotency_key: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> StatusResponse:
-        """Tells what became of a lead that you bought. Needs a token with the scope `webhook`."""
+        """Reports the status of a lead that you bought. Needs a token with the scope `webhook`."""
         return self._carry(
             _operation.REPORT_STATUS,
             lead_id=lead_id,
@@ -199,7 +199,7 @@ class Client:
         idempotency_key: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> StatusBatchResponse:
-        """Tells what became of up to a thousand leads. Each of `results` has its own outcome.
+        """Reports the status of up to 1,000 leads. Each entry of `results` has its own outcome.
 
         Needs a token with the scope `webhook`."""
         return self._carry(
@@ -209,13 +209,13 @@ class Client:
     def seed_leads(
         self, request: Union[SeedRequest, Mapping[str, Any]], *, timeout: Optional[float] = None
     ) -> SeedResponse:
-        """Makes up people, in a sandbox. The same request gets the same ones. Needs a token."""
+        """Generates fake persons in a sandbox, the same ones for the same request. Needs a token."""
         return self._carry(_operation.SEED_LEADS, body=request, timeout=timeout)
 
     def create_token(
         self, request: Union[TokenRequest, Mapping[str, Any]], *, timeout: Optional[float] = None
     ) -> TokenResponse:
-        """Gets an access token. A client with a client_id does so by itself; this is for other uses."""
+        """Requests an access token for other uses. A client with a client_id does this automatically."""
         return self._carry(_operation.CREATE_TOKEN, body=request, timeout=timeout)
 
     def _carry(
@@ -259,7 +259,7 @@ class Client:
                 said = self._get_token(step)
 
     def _get_token(self, wanted: GetToken) -> str:
-        # Whoever comes while a token is being got waits for it here, and then finds it.
+        # Concurrent calls wait here for the token that the first one requests.
         with self._renewing:
             now = time.monotonic()
             if self._token is None or not self._token.serves(now, wanted.refused):

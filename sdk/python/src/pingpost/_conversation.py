@@ -1,9 +1,9 @@
-"""One call from its first try to its answer, without any input or output of its own.
+"""The course of one call from the first attempt to the answer, without input or output.
 
-`converse` is a generator that says what is to be done next and is told what came of it: a request
-to send, seconds to wait, a token to get. The two clients carry it out, one by calling and one by
-awaiting, so that what is tried again, and when, stands here alone. (Rejected: the same loop twice,
-with and without await; they would differ one day.)
+`converse` is a generator. It yields the next step (a request to send, seconds to wait, a token to
+get) and receives the step's result. The two clients execute the steps, one with calls and one with
+await, so the retry policy exists only here. (Rejected: the same loop twice, with and without
+await; the copies would diverge.)
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from pingpost.models import Error
 A = TypeVar("A", bound=Model)
 
 WAITS = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""Seconds before each retry, where the answer names none. Up to a tenth is added by chance."""
+"""Seconds before each retry without a Retry-After. Up to a tenth is added at random."""
 
 LONGEST_ASKED = 3600.0
-"""Seconds that are waited at most, whatever an answer names."""
+"""Maximum wait in seconds, also with a Retry-After."""
 
 
 @dataclass(frozen=True)
 class Send(Generic[A]):
-    """Send the call once, with these headers beside its own. Reply with a Reply or a Failure."""
+    """Send the call once with these additional headers. The result is a Reply or a Failure."""
 
     call: Call[A]
     credential: Mapping[str, str]
@@ -41,45 +41,45 @@ class Send(Generic[A]):
 
 @dataclass(frozen=True)
 class Wait:
-    """Wait. Reply with None."""
+    """Wait. The result is None."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class GetToken:
-    """Get an access token that is not `refused`. Reply with its text."""
+    """Get an access token other than `refused`. The result is its text."""
 
     refused: Optional[str]
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back."""
+    """The received response."""
 
     status: int
     headers: Mapping[str, str]
-    """By names in any case."""
+    """Names in any case."""
     body: bytes
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Nothing that can be read came back."""
+    """No readable response arrived."""
 
     message: str
     timeout: bool
     again: bool
-    """Whether another try might go better."""
+    """Whether a retry may succeed."""
 
 
 Step = Union[Send[Any], Wait, GetToken]
 
 
 def converse(call: Call[A], settings: Settings, now: Callable[[], float]) -> Generator[Step, Any, A]:
-    """Carries one call to its answer, or raises the PingpostError that it ends with. Now is the
-    time in Unix seconds, for a Retry-After that is a date. ValueError: the client's credential is of
-    a kind that this address does not take."""
+    """Executes one call and returns its answer, or raises a PingpostError. `now` returns the time in
+    Unix seconds, for a Retry-After with a date. Raises ValueError if the operation does not accept
+    the client's kind of credential."""
     if not call.operation.public and call.operation.by_api_key != ("x-api-key" in settings.standing):
         wanted = "api_key" if call.operation.by_api_key else "client_id and client_secret, or with token"
         raise ValueError(f"{call.operation.path} needs a client with {wanted}")
@@ -105,10 +105,10 @@ def converse(call: Call[A], settings: Settings, now: Callable[[], float]) -> Gen
             raise error
         wait = error.retry_after if isinstance(error, errors.ApiError) else None
         if wait is None:
-            wait = WAITS[retries] * random.uniform(1, 1.1)  # noqa: S311  no secret
+            wait = WAITS[retries] * random.uniform(1, 1.1)  # noqa: S311  not a secret
         yield Wait(min(wait, LONGEST_ASKED))
         retries += 1
-        token = None  # it may have ended meanwhile
+        token = None  # it may have expired meanwhile
 
 
 def _again(outcome: Union[Reply, Failure]) -> bool:
@@ -159,7 +159,7 @@ def _error(
 
 
 def _told(body: bytes) -> Optional[Error]:
-    """The error in the body. What is not as it should be in it costs no more than itself."""
+    """The error from the body. Malformed members are ignored one by one."""
     try:
         members = decode(body)
     except Malformed:
@@ -177,7 +177,7 @@ def _told(body: bytes) -> Optional[Error]:
 
 
 def retry_after(text: Optional[str], now: Callable[[], float]) -> Optional[float]:
-    """The seconds that a Retry-After asks for, as seconds or as a date; None where it has neither."""
+    """The delay in seconds from a Retry-After with seconds or a date, or None."""
     if text is None:
         return None
     text = text.strip()

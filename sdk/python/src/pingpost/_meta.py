@@ -1,4 +1,4 @@
-"""What comes beside the body of an answer."""
+"""The metadata of an answer."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from typing import Mapping, Optional
 
 @dataclass(frozen=True)
 class RateLimit:
-    """The limit that the request was counted against, where the exchange told it."""
+    """The rate limit that counted the request, if the exchange sent it."""
 
     limit: int
-    """Requests a second, and how many at once."""
+    """Requests per second, and the burst size."""
     remaining: int
-    """How many more may be sent at once."""
+    """Remaining requests of the burst."""
     reset: int
-    """When all of them may be sent at once again, in Unix seconds."""
+    """Time at which the full burst is available again, in Unix seconds."""
 
 
 @dataclass(frozen=True)
 class Meta:
-    """Of one answer. Name `request_id` when you ask the operator for help."""
+    """Metadata of one answer. Give the `request_id` when you ask the operator for help."""
 
     status: int
     request_id: Optional[str]
     replayed: bool
-    """Whether this is the first answer to the Idempotency-Key once more."""
+    """Whether this is a replay of the first answer to the Idempotency-Key."""
     rate_limit: Optional[RateLimit]
     idempotency_key: Optional[str]
-    """The key that was sent: the one given, or the one that was made."""
+    """The sent key: yours, or a generated one."""
     test: bool
-    """Whether the request was taken as a test."""
+    """Whether the exchange treated the request as a test."""
 
 
 def read_rate_limit(headers: Mapping[str, str]) -> Optional[RateLimit]:
-    """The three headers of a limit, or None where one of them is not there or no number."""
+    """Reads the three rate limit headers. None if one is missing or not a number."""
     try:
         return RateLimit(
             int(headers["X-RateLimit-Limit"]),

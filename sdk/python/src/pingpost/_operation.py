@@ -1,4 +1,4 @@
-"""The calls: for each its path, what it takes beside the body, and the model of its answer."""
+"""The operations: path, parameters other than the body, and answer model."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _VISIBLE = re.compile(r"[!-~]{1,255}", re.ASCII)
 
 @dataclass(frozen=True)
 class Operation(Generic[A]):
-    """One of the addresses that can be called."""
+    """One operation of the API."""
 
     method: str
     path: str
     answer: Type[A]
     keyed: bool = False
-    """Whether it takes an Idempotency-Key."""
+    """Whether it accepts an Idempotency-Key."""
     public: bool = False
-    """Whether it is called without a credential."""
+    """Whether it needs no credential."""
 
     @property
     def by_api_key(self) -> bool:
-        """Whether it takes an API key; the others take a token."""
+        """Whether it needs an API key. The other operations need a token."""
         return self.path.startswith("/api/")
 
 
@@ -62,7 +62,7 @@ CREATE_TOKEN = Operation("POST", "/oauth/token", TokenResponse, public=True)
 
 @dataclass(frozen=True, repr=False)
 class Call(Generic[A]):
-    """One call, written out: each try sends just this, and the credential."""
+    """One encoded call. Each attempt sends exactly this, with the credential."""
 
     operation: Operation[A]
     url: str
@@ -83,7 +83,7 @@ def write(
     timeout: float,
     user_agent: str,
 ) -> Call[A]:
-    """Writes a call. Raises ValueError or TypeError for what could never be sent."""
+    """Encodes a call. Raises ValueError or TypeError for an invalid argument."""
     path = operation.path
     if lead_id is not None:
         if lead_id in ("", ".", ".."):

@@ -1,4 +1,4 @@
-"""What a client is told when it is made, judged once."""
+"""The validated arguments of a client."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pingpost._operation import positive
 from pingpost._version import VERSION
 
 MAX_RETRIES = 5
-"""The contract's bound: waits of 1, 2, 4, 8 and 16 seconds."""
+"""The contract's limit: waits of 1, 2, 4, 8 and 16 seconds."""
 
 _SECRET = re.compile(r"[!-~]+", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Of one client. Credentials are not shown."""
+    """The settings of one client. Its repr shows no credentials."""
 
     base_url: str
     auth_url: str
@@ -27,9 +27,9 @@ class Settings:
     max_retries: int
     user_agent: str
     standing: Dict[str, str] = field(repr=False)
-    """The headers of a credential that does not change: an API key's or a static token's."""
+    """The headers of a fixed credential: an API key or a static token."""
     token_request: Optional[Dict[str, str]] = field(repr=False)
-    """What an access token is asked for with, where there is a client id."""
+    """The token request, for a client with a client id."""
 
 
 def read_settings(
@@ -45,7 +45,7 @@ def read_settings(
     max_retries: int,
     user_agent: Optional[str],
 ) -> Settings:
-    """Raises ValueError for what no client could work with, and names the argument."""
+    """Validates the arguments. Raises ValueError with the name of an invalid one."""
     if (client_id is None) != (client_secret is None):
         raise ValueError("client_id and client_secret go together")
     if sum(given is not None for given in (api_key, client_id, token)) != 1:

@@ -1,4 +1,4 @@
-"""An access token in memory, and when it is to be renewed."""
+"""An access token in memory, and the time of its renewal."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Optional
 from pingpost.models import TokenResponse
 
 RENEW_AT = 0.9
-"""After which part of its life a token is renewed."""
+"""The part of its lifetime after which a token is renewed."""
 
 
 @dataclass(frozen=True)
 class Token:
-    """One that was given."""
+    """A received token."""
 
     text: str = field(repr=False)
     renew_at: float
-    """By the clock that it was got by."""
+    """Expiry, by the clock of the request for it."""
 
     def serves(self, now: float, refused: Optional[str]) -> bool:
-        """Whether a call may use it: it is not about to end, and not the one that was refused."""
+        """Whether a call may use it: it is not about to expire, and was not rejected."""
         return now < self.renew_at and self.text != refused
 
 
 def keep(answer: TokenResponse, asked: float) -> Token:
-    """The token of an answer. Asked is when it was asked for, since its life began no earlier."""
+    """Reads the token of an answer. Its lifetime starts at `asked`, the time of the request."""
     return Token(answer.access_token, asked + answer.expires_in * RENEW_AT)

@@ -1,4 +1,4 @@
-"""One try over httpx, and an honest word about what came of it."""
+"""One attempt over httpx, and the classification of its result."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import httpx
 from pingpost._conversation import Failure, Reply, Send
 
 MAX_ANSWER = 64 << 20
-"""Bytes of an answer that are read. The largest there is, of a thousand seeded leads, has one million."""
+"""Maximum bytes of an answer. The largest one, with 1,000 seeded leads, has one million."""
 
 
 def send(http: httpx.Client, step: Send[Any]) -> Reply | Failure:
-    """Sends the call once. The timeout is for the whole try: httpx bounds each of its waits, and
-    between the parts of a body the time is looked at here."""
+    """Sends the call once. The timeout covers the whole attempt: httpx limits each of its waits, and
+    this function checks the time between the parts of a body."""
     deadline = time.monotonic() + step.call.timeout
     try:
         response = http.send(_request(http, step), stream=True, auth=None, follow_redirects=False)
@@ -85,6 +85,6 @@ def _failure(step: Send[Any], error: httpx.RequestError) -> Failure:
     if isinstance(error, httpx.TimeoutException):
         return _late(step)
     if isinstance(error, (httpx.UnsupportedProtocol, httpx.LocalProtocolError)):
-        # No text of it: it may quote a header, which may be a credential.
+        # Without the error's text, which may quote a header with a credential.
         return Failure(f"{type(error).__name__}: this cannot be sent", timeout=False, again=False)
     return Failure(f"{type(error).__name__}: {error}", timeout=False, again=True)

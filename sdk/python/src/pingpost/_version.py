@@ -1,3 +1,3 @@
-"""The version of this package, which is told in its User-Agent."""
+"""The version of this package, sent in its User-Agent."""
 
 VERSION = "1.0.0"

@@ -1,8 +1,8 @@
-"""JSON as the exchange reads and writes it.
+"""JSON in the exchange's form.
 
-The standard library's reader is kept; its writer has no decimals, so bodies are written here.
-Money is read from the shortest digits of a double, which are those that were sent: the contract
-has at most thirteen of them.
+Reading uses the standard library. Its writer does not support decimals, so this module writes
+bodies. Money is read from the shortest digits of a double. They equal the sent digits, because the
+contract allows at most thirteen.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from decimal import Decimal
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 MAX_DEPTH = 32
-"""How deep the contract lets a body be nested."""
+"""Maximum nesting of a body in the contract."""
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
 class Malformed(ValueError):
-    """The bytes are no JSON, or none that the contract takes. Says why, and nothing of the body."""
+    """The bytes are not JSON in the contract's form. The message never quotes the body."""
 
 
 def encode(value: Any) -> bytes:
-    """The value as compact JSON.
+    """Encodes the value as compact JSON.
 
-    Takes what the standard library takes, and Decimals, datetimes that have a time zone, and what
-    has `to_dict`. Raises ValueError for a number that is not finite or a time without a zone, and
-    TypeError for anything else.
+    Accepts the standard library's types, Decimals, datetimes with a time zone, and objects with
+    `to_dict`. Raises ValueError for a number that is not finite or a time without a zone, and
+    TypeError for other types.
     """
     parts: List[str] = []
     _write(value, parts, 0)
@@ -77,13 +77,13 @@ def _write_object(value: Mapping[Any, Any], parts: List[str], depth: int) -> Non
 def _number(value: Any) -> str:
     if not math.isfinite(value):
         raise ValueError("a number that is not finite cannot be sent as JSON")
-    # Written out, since a reader may know no exponents.
+    # Without an exponent, because some readers do not support one.
     return format(value, "f") if isinstance(value, Decimal) else json.dumps(value)
 
 
 def decode(body: bytes) -> Any:
-    """What the bytes say. A member given twice, nesting over 32 and numbers that no double can
-    hold are Malformed, as the exchange has it."""
+    """Decodes the bytes. Like the exchange, it raises Malformed for duplicate members, nesting over 32
+    and numbers that a double cannot hold."""
     try:
         value = json.loads(
             body.decode("utf-8"),
@@ -125,7 +125,7 @@ def _constant(text: str) -> Any:
 
 
 def _depth(value: Any) -> int:
-    """How deep the arrays and objects in value are nested; looks no further than one too deep."""
+    """Nesting of the arrays and objects in value. Stops one level above the limit."""
     level, layer = 0, [value]
     while layer and level <= MAX_DEPTH:
         deeper: List[Any] = []
@@ -142,7 +142,7 @@ def _depth(value: Any) -> int:
 
 
 def time_text(at: datetime) -> str:
-    """The instant by RFC 3339 in UTC, with as many decimals as it needs. Raises ValueError where
+    """Formats the instant by RFC 3339 in UTC, with as many decimals as it needs. Raises ValueError if
     it has no time zone."""
     if at.tzinfo is None:
         raise ValueError("a time without a time zone could be any hour: give it one")
@@ -154,7 +154,7 @@ def time_text(at: datetime) -> str:
 
 
 def parse_time(text: str) -> datetime:
-    """The instant that RFC 3339 text names, in UTC, cut to microseconds. Raises ValueError."""
+    """Parses an RFC 3339 time, in UTC, truncated to microseconds. Raises ValueError."""
     found = _TIME.fullmatch(text)
     if found is None:
         raise ValueError("not a time as RFC 3339 writes it")

@@ -1,4 +1,4 @@
-"""What can go wrong. No error shows a credential, a body or what tells who a person is."""
+"""The errors of this package. No error shows a credential, a body or personal data."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pingpost.models import ErrorCode, FieldError, UnmatchedReason
 
 
 class PingpostError(Exception):
-    """The base of all errors of this package. Wrong arguments are ValueError and TypeError."""
+    """The base class of all errors of this package. Invalid arguments raise ValueError and TypeError."""
 
     idempotency_key: Optional[str] = None
-    """The key of the request that failed. Send the same request with it to try again later."""
+    """The key of the failed request. To retry later, send the same request with this key."""
 
 
 class ApiError(PingpostError):
-    """The exchange answered with an error, or with what is no answer of an exchange (code "")."""
+    """The exchange answered with an error, or the answer is not an exchange's (code "")."""
 
     def __init__(
         self,
@@ -34,16 +34,16 @@ class ApiError(PingpostError):
         super().__init__(status, code)
         self.status = status
         self.code = ErrorCode(code)
-        """Which error it is. New codes may come: treat one that is not known by its status."""
+        """The error code. Treat an unknown code by its status, because new codes may be added."""
         self.message = message
         self.request_id = request_id
         self.field_errors: List[FieldError] = list(field_errors)
         self.reason = reason
-        """Why a lead was not taken, with `post_rejected`."""
+        """The reason of a `post_rejected`."""
         self.error_description = error_description
-        """What the token endpoint says, as OAuth has it."""
+        """The OAuth error of the token endpoint."""
         self.retry_after = retry_after
-        """The seconds after which the exchange asked to be tried again."""
+        """The exchange's Retry-After in seconds."""
         self.idempotency_key = idempotency_key
 
     def __str__(self) -> str:
@@ -60,39 +60,39 @@ class ApiError(PingpostError):
 
 
 class InvalidRequest(ApiError):
-    """400 or 422: the request is wrong as it is. `field_errors` says where."""
+    """400 or 422: the request is invalid. `field_errors` lists the fields."""
 
 
 class Unauthorized(ApiError):
-    """401: no credential, or none that the exchange knows."""
+    """401: the credential is missing or unknown."""
 
 
 class Forbidden(ApiError):
-    """403: the credential is known, and does not allow this."""
+    """403: the credential does not permit this request."""
 
 
 class NotFound(ApiError):
-    """404: there is no such thing, or it is not yours."""
+    """404: the object does not exist or is not yours."""
 
 
 class Conflict(ApiError):
-    """409: what was asked for contradicts what has happened."""
+    """409: the request conflicts with the current state."""
 
 
 class Expired(ApiError):
-    """410: the bid is over."""
+    """410: the bid has expired."""
 
 
 class RateLimited(ApiError):
-    """429, and the retries are used up. `retry_after` says when there is room again."""
+    """429 after the last retry. `retry_after` has the remaining delay."""
 
 
 class ServerError(ApiError):
-    """5xx, and the retries are used up. The same request with the same key may be sent later."""
+    """5xx after the last retry. The same request with the same key may be sent later."""
 
 
 class TransportError(PingpostError):
-    """The exchange could not be reached, or the connection broke. It may have heard the request."""
+    """The exchange was unreachable, or the connection broke. It may have received the request."""
 
     def __init__(self, message: str, *, idempotency_key: Optional[str] = None) -> None:
         super().__init__(message)
@@ -103,15 +103,15 @@ class TransportError(PingpostError):
 
 
 class TimeoutError(TransportError, builtins.TimeoutError):
-    """No answer within the timeout, at any of the tries."""
+    """No attempt got an answer within the timeout."""
 
 
 class SignatureError(PingpostError):
-    """A webhook that does not verify: it may be anybody's. Answer 400 and look no further at it."""
+    """A webhook with an invalid signature, from an unknown sender. Answer 400 and ignore the body."""
 
 
 def of_status(status: int) -> Type[ApiError]:
-    """The class that errors of this status have."""
+    """The error class for a status."""
     if status >= 500:
         return ServerError
     return {

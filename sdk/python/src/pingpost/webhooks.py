@@ -1,4 +1,4 @@
-"""Webhooks: who sent it, that nothing of it was changed, and what it says."""
+"""Webhooks: verifies the sender and the integrity, and decodes the event."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def verify_webhook(
     tolerance: float = 300.0,
     now: Optional[float] = None,
 ) -> LeadEvent:
-    """The event of a webhook that the exchange sent.
+    """Verifies a webhook of the exchange and returns its event.
 
-    Body is the request's, as it came. Headers are a mapping or pairs, their names in any case.
-    Secrets are one `whsec_…`, or several while one is being replaced: one that fits is enough.
-    Timestamps further than `tolerance` seconds from `now` (Unix seconds; left out: the clock) are
-    refused, as repeats of long ago. Of the two forms of signature each that is there must be right.
+    `body` has the received bytes. `headers` is a mapping or a list of pairs, with names in any case.
+    `secrets` is one `whsec_…`, or several during a rotation: one match is enough. Timestamps more
+    than `tolerance` seconds from `now` (Unix seconds, default: the clock) are rejected as replays.
+    Of the two signature formats, every present one must be valid.
 
-    Raises SignatureError for anything else; answer that with 400. Raises ValueError for a secret
-    that is none. An event may come twice: drop repeats by its `id`.
+    Raises SignatureError if the verification fails; answer that with 400. Raises ValueError for a
+    malformed secret. An event may arrive twice: ignore repeats by their `id`.
     """
     if not isinstance(body, (bytes, bytearray)):
-        raise TypeError("the body is wanted as it came, in bytes: parsed and written again it is another")
+        raise TypeError("body must be the received bytes; a parsed and re-encoded body has another signature")
     body = bytes(body)
     keys = [_key(secret) for secret in ([secrets] if isinstance(secrets, str) else secrets)]
     if not keys:
@@ -60,7 +60,7 @@ def verify_webhook(
 
 
 def _found(headers: Headers) -> Dict[str, str]:
-    """The headers of signatures, by their names in lower case."""
+    """The signature headers, by their names in lower case."""
     pairs = cast("Iterable[Tuple[Text, Text]]", headers.items() if isinstance(headers, Mapping) else headers)
     found: Dict[str, str] = {}
     for name, value in pairs:
@@ -112,7 +112,7 @@ def _check_time(text: str, header: str, now: float, tolerance: float) -> None:
 
 
 def _check(given: List[bytes], right: List[bytes], header: str) -> None:
-    # All are compared, each in a time that does not tell how much of it fits.
+    # All secrets are compared, each in constant time.
     fits = [hmac.compare_digest(g, r) for g in given for r in right]
     if not any(fits):
         raise SignatureError(f"{header} does not fit the body and any of the secrets")

@@ -1,4 +1,4 @@
-import { caps, filters, id, name, schedule, span, states, zone } from './shared';
+import { caps, filters, id, name, part, schedule, span, states, zone } from './shared';
 import { choice, flag, group, list, number, ref, refs, type Spec, several, text, words } from './spec';
 
 const types = ['string', 'integer', 'number', 'boolean', 'date', 'email', 'phone', 'state', 'zip', 'enum', 'url'];
@@ -53,34 +53,35 @@ export const campaign: Spec[] = [
   text('vertical', 'Vertical', { help: "by which a seller's ping finds it" }),
   text('sub_vertical', 'Sub-vertical'),
   refs('suppliers', 'Suppliers', 'suppliers', { help: 'who may send; all, where none is chosen' }),
-  text('currency', 'Currency', { hint: 'USD' }),
+  text('currency', 'Currency'),
   zone('of caps and schedules that name none'),
-  number('floor', 'Floor', { hint: '0', help: 'seats or bids below it do not buy' }),
+  number('floor', 'Floor', { help: 'seats or bids below it do not buy' }),
   group('payout', 'Payout', [
-    number('share', 'Share of the price', { help: '0 to 1' }),
+    part('share', 'Share of the price'),
     number('fixed', 'Fixed', { help: 'or a fixed amount' }),
   ]),
   caps,
   fields,
-  choice('unknown', 'Members no field names', ['drop', 'keep', 'reject'], { otherwise: 'drop' }),
+  choice('unknown', 'Members no field names', ['drop', 'keep', 'reject']),
   filters('what the campaign takes at all'),
   refs('suppression', 'Suppression lists', 'suppression_lists'),
   group('duplicates', 'Duplicates', [
     several('fields', 'Fields', ['phone', 'email']),
     choice('match', 'Match', ['any', 'all']),
-    span('window', 'Window', '30d', '0s turns it off'),
+    span('window', 'Window', '0s turns it off'),
     choice('scope', 'Scope', ['campaign', 'buyer']),
   ]),
   words('consent_required_sources', 'Sources that need proof of consent'),
   words('consent_hosts', 'Hosts of proofs', { hint: 'cert.example' }),
-  span('bid_timeout', 'Time for bids', '2s'),
-  span('post_reserve', 'Time kept for the post', '1s'),
+  span('bid_timeout', 'Time for bids'),
+  span('post_reserve', 'Time kept for the post', 'of an ingest’s 5 seconds'),
+  span('ping_reserve', 'Time kept after a ping', 'of a bid’s 5 seconds, for the post that follows'),
   group('returns', 'Returns', [
-    span('window', 'Window', '14d', 'from the sale on; 0s: none'),
+    span('window', 'Window', 'from the sale on; 0s: none'),
     words('reasons', 'Reasons', { help: 'any, where none is given' }),
     choice('approval', 'Approval', ['auto', 'manual']),
-    number('max_share_per_month', 'Share of a month at most', { help: '0 to 1' }),
+    part('max_share_per_month', 'Share of a month at most'),
     flag('cap_back', 'Caps get their room back'),
-    flag('reverse_payout', 'The payout is taken back', { otherwise: true }),
+    flag('reverse_payout', 'The payout is taken back'),
   ]),
 ];

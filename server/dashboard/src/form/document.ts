@@ -1,10 +1,10 @@
-// An item's document: values by path, and what differs between two of them.
+// An item's document: values by path, and the differences between two documents.
 
 import type { Doc, FieldError } from '../types';
 
 export type Path = (string | number)[];
 
-// nameOf writes a path as the exchange does in field_errors: caps[0].count
+// nameOf formats a path as in field_errors: caps[0].count
 export function nameOf(path: Path): string {
   let name = '';
   for (const part of path) {
@@ -23,8 +23,8 @@ export function at(from: unknown, path: Path): unknown {
   return value;
 }
 
-// put gives a document in which a path has a value, or, with undefined, is not there. A
-// mapping that this leaves empty goes too, unless it is an entry of a list.
+// put returns a copy of the document with a value at a path. undefined removes the path. A
+// mapping that becomes empty is removed too, unless it is an entry of a list.
 export function put<T>(into: T, path: Path, value: unknown): T {
   const [head, ...rest] = path;
   if (head === undefined) return value as T;
@@ -51,8 +51,8 @@ export interface Difference {
   after: unknown;
 }
 
-// differences lists what differs, leaf by leaf. Lists of things with an id are compared by
-// their ids, others by their places.
+// differences lists the differing leaves. Lists of objects with an id are compared by id,
+// other lists by position.
 export function differences(before: unknown, after: unknown, path: Path = []): Difference[] {
   if (before === after) return [];
   if (isMap(before) && isMap(after)) {
@@ -76,19 +76,19 @@ function isMap(value: unknown): value is Doc {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-// errorsAt are those of a field itself.
+// errorsAt returns the errors of the field itself.
 export function errorsAt(errors: FieldError[], path: Path): FieldError[] {
   const name = nameOf(path);
   return errors.filter((e) => e.field === name);
 }
 
-// errorsWithin are those of a field and of its entries, where all of them are in one input.
+// errorsWithin returns the errors of a field and of its entries, if one input has all of them.
 export function errorsWithin(errors: FieldError[], path: Path): FieldError[] {
   const name = nameOf(path);
   return errors.filter((e) => e.field === name || e.field.startsWith(`${name}[`));
 }
 
-// isSet tells whether a secret's place in a document says that there is one.
+// isSet reports whether the document says that a secret is set.
 export function isSet(value: unknown): boolean {
   return isMap(value) && value.set === true;
 }

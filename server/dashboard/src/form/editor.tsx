@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { share } from '../format';
 import { Button } from '../part/button';
 import { Check, Input, Labelled, Select } from '../part/field';
 import type { Doc, FieldError, Kind } from '../types';
@@ -9,15 +10,16 @@ export interface Editing {
   document: Doc;
   set: (document: Doc) => void;
   errors: FieldError[];
-  locked: boolean; // nothing can be changed
-  fresh: boolean; // there is no such item yet
+  locked: boolean; // read-only
+  fresh: boolean; // a new item
   ids: { [kind in Kind]?: string[] };
+  defaults: Doc; // values in force for keys that the document leaves out
 }
 
-// inOne are the kinds of lists that one input has.
+// inOne lists the kinds of lists that a single input edits.
 const inOne = ['words', 'several', 'refs'];
 
-// Fields asks for what the specs say, below a path of the document.
+// Fields renders the inputs of the specs for a path of the document.
 export function Fields({ of, path, form }: { of: Spec[]; path: Path; form: Editing }) {
   return (
     <div class="fields">
@@ -31,6 +33,7 @@ export function Fields({ of, path, form }: { of: Spec[]; path: Path; form: Editi
 function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) {
   const value = at(form.document, path);
   const set = (v: unknown) => form.set(put(form.document, path, v));
+  const otherwise = at(form.defaults, path);
   const common = {
     label: spec.label,
     help: spec.first && !form.fresh ? join(spec.help, 'later values change nothing') : spec.help,
@@ -43,7 +46,7 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
         <Input
           {...common}
           disabled={form.locked || (spec.fixed && !form.fresh)}
-          hint={spec.hint}
+          hint={shown(otherwise) || spec.hint}
           required={spec.required}
           value={shown(value)}
           set={(v) => set(v === '' ? undefined : v)}
@@ -53,7 +56,7 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
       return (
         <Input
           {...common}
-          hint={spec.hint}
+          hint={shown(otherwise) || spec.hint}
           required={spec.required}
           value={shown(value)}
           set={(v) => set(numberOf(v))}
@@ -67,8 +70,8 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
           label={spec.label}
           help={common.help}
           disabled={form.locked}
-          value={value === undefined ? (spec.otherwise ?? false) : value === true}
-          set={(v) => set(v === (spec.otherwise ?? false) ? undefined : v)}
+          value={(value ?? otherwise ?? false) === true}
+          set={(v) => set(v === (otherwise ?? false) ? undefined : v)}
         />
       );
     case 'choice':
@@ -76,7 +79,7 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
         <Select
           {...common}
           required={spec.required}
-          any={spec.required ? 'choose' : spec.otherwise ? `${spec.otherwise} (as nothing is said)` : ''}
+          any={spec.required ? 'choose' : anyOf(shown(otherwise) || spec.otherwise)}
           options={spec.options}
           value={shown(value)}
           set={(v) => set(v === '' ? undefined : v)}
@@ -85,7 +88,15 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
     case 'words':
       return <WordsInput {...common} hint={spec.hint} value={value} set={set} />;
     case 'several':
-      return <Some {...common} options={spec.options} value={listOf(value)} set={set} />;
+      return (
+        <Some
+          {...common}
+          help={otherwise ? join(common.help, `${listOf(otherwise).join(', ')}, where none is chosen`) : common.help}
+          options={spec.options}
+          value={listOf(value)}
+          set={set}
+        />
+      );
     case 'refs':
       return <Some {...common} options={union(form.ids[spec.of], listOf(value))} value={listOf(value)} set={set} />;
     case 'ref':
@@ -125,7 +136,7 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
   }
 }
 
-// Fold holds what most items do not have; it is open where there is something in it, or wrong.
+// Fold holds rarely used fields. It is open if a field has a value or an error.
 function Fold({
   spec,
   path,
@@ -146,11 +157,18 @@ function Fold({
     (e) => e.field === nameOf(path) || e.field.startsWith(`${nameOf(path)}.`) || e.field.startsWith(`${nameOf(path)}[`),
   );
   const open = wrong || (filled && path.length === 1);
+  const otherwise = spec.kind === 'group' ? defaultsOf(spec, at(form.defaults, path)) : '';
   return (
     <details class="fold" open={open}>
       <summary>
         {spec.label}
-        {count ? <span class="faint"> ({count})</span> : filled ? '' : <span class="faint"> (none)</span>}
+        {count ? (
+          <span class="faint"> ({count})</span>
+        ) : filled ? (
+          ''
+        ) : (
+          <span class="faint"> ({otherwise ? `default: ${otherwise}` : 'none'})</span>
+        )}
         {wrong && <span class="error"> something is wrong in it</span>}
       </summary>
       {own.map((e) => (
@@ -163,6 +181,20 @@ function Fold({
     </details>
   );
 }
+
+// defaultsOf describes the default values of a group that the document leaves out.
+export function defaultsOf(group: Extract<Spec, { kind: 'group' }>, defaults: unknown): string {
+  const words = group.of.flatMap((spec) => {
+    const value = at(defaults, [spec.key]);
+    if (value === undefined || value === '' || value === false) return [];
+    if (spec.kind === 'number' && spec.part && typeof value === 'number') return [`${spec.label} ${share(value)}`];
+    if (value === true) return [spec.label];
+    return [`${spec.label} ${Array.isArray(value) ? value.join(', ') : shown(value)}`];
+  });
+  return words.join('; ');
+}
+
+const anyOf = (otherwise: string | undefined): string => (otherwise ? `${otherwise} (default)` : '');
 
 function Entries({ spec, path, form }: { spec: Extract<Spec, { kind: 'list' }>; path: Path; form: Editing }) {
   const value = at(form.document, path);
@@ -248,8 +280,8 @@ function Lines({ label, help, errors, disabled, value, set }: Common & { value: 
   );
 }
 
-// WordsInput takes texts with commas between. What is being typed is kept as it is, so that
-// a comma can be written.
+// WordsInput edits a comma-separated list. It keeps the typed text unchanged, so that the user
+// can type a comma.
 function WordsInput({
   value,
   set,
@@ -314,7 +346,7 @@ function Some({
   );
 }
 
-// numberOf keeps what is no number as it is, for the exchange to say so.
+// numberOf returns text that is not a number unchanged. The exchange then rejects it.
 export function numberOf(text: string): number | string | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;

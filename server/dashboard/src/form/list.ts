@@ -4,6 +4,6 @@ import { choice, type Spec, text } from './spec';
 export const suppressionList: Spec[] = [
   id,
   choice('field', 'Field', ['phone', 'email'], { required: true }),
-  choice('hash', 'Entries are', ['plain', 'md5', 'sha256'], { otherwise: 'plain' }),
+  choice('hash', 'Entries are', ['plain', 'md5', 'sha256']),
   text('file', 'File', { first: true, help: 'on the machine of the exchange; contents are uploaded above' }),
 ];

@@ -1,11 +1,15 @@
-// Parts of forms that several kinds of items have.
+// Form parts that several kinds of items share.
 
 import { choice, flag, group, list, number, type Spec, text, words } from './spec';
 
 const duration = 'a duration such as 2s, 1h30m or 14d';
 
-export const span = (key: string, label: string, otherwise: string, help?: string): Spec =>
-  text(key, label, { hint: otherwise, help: help ? `${help}; ${duration}` : duration });
+export const span = (key: string, label: string, help?: string): Spec =>
+  text(key, label, { help: help ? `${help}; ${duration}` : duration });
+
+// part is a number between 0 and 1, also displayed in percent.
+export const part = (key: string, label: string): Spec =>
+  ({ ...number(key, label, { help: '0 to 1' }), part: true }) as Spec;
 
 export const id = text('id', 'Id', { required: true, fixed: true, help: '1 to 64 letters, digits, _ - .' });
 export const name = text('name', 'Name', { help: 'the id, where none is given' });

@@ -1,5 +1,5 @@
-// What a form is made of. A document has the shape that docs/configuration.md describes;
-// a spec says how each key of it is asked for.
+// The specification of forms. A document has the shape that docs/configuration.md describes.
+// A spec describes the input for each of its keys.
 
 import type { Kind } from '../types';
 
@@ -7,17 +7,17 @@ interface Common {
   key: string;
   label: string;
   help?: string;
-  first?: boolean; // only the first value counts: later ones are changed elsewhere
+  first?: boolean; // only the first value applies; later changes are made elsewhere
 }
 
 export type Spec =
   | (Common & { kind: 'text'; hint?: string; required?: boolean; fixed?: boolean })
-  | (Common & { kind: 'lines' }) // text of several lines
-  | (Common & { kind: 'number'; hint?: string; required?: boolean })
-  | (Common & { kind: 'flag'; otherwise?: boolean })
+  | (Common & { kind: 'lines' }) // multi-line text
+  | (Common & { kind: 'number'; hint?: string; required?: boolean; part?: boolean })
+  | (Common & { kind: 'flag' })
   | (Common & { kind: 'choice'; options: string[]; otherwise?: string; required?: boolean })
   | (Common & { kind: 'words'; hint?: string }) // a list of texts, in one line
-  | (Common & { kind: 'several'; options: string[] }) // some of a few
+  | (Common & { kind: 'several'; options: string[] }) // a selection from options
   | (Common & { kind: 'refs'; of: Kind }) // ids of items
   | (Common & { kind: 'ref'; of: Kind; required?: boolean }) // one of them
   | (Common & { kind: 'secret' })
@@ -34,7 +34,7 @@ export const text = (key: string, label: string, rest: Rest & { fixed?: boolean 
 });
 export const lines = (key: string, label: string, rest: Rest = {}): Spec => ({ kind: 'lines', key, label, ...rest });
 export const number = (key: string, label: string, rest: Rest = {}): Spec => ({ kind: 'number', key, label, ...rest });
-export const flag = (key: string, label: string, rest: Rest & { otherwise?: boolean } = {}): Spec => ({
+export const flag = (key: string, label: string, rest: Rest = {}): Spec => ({
   kind: 'flag',
   key,
   label,
@@ -45,7 +45,13 @@ export const choice = (
   label: string,
   options: string[],
   rest: Rest & { otherwise?: string } = {},
-): Spec => ({ kind: 'choice', key, label, options, ...rest });
+): Spec => ({
+  kind: 'choice',
+  key,
+  label,
+  options,
+  ...rest,
+});
 export const words = (key: string, label: string, rest: Rest = {}): Spec => ({ kind: 'words', key, label, ...rest });
 export const several = (key: string, label: string, options: string[], rest: Rest = {}): Spec => ({
   kind: 'several',

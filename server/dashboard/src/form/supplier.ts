@@ -4,9 +4,10 @@ import { flag, group, list, number, type Spec, secret, text, words } from './spe
 export const supplier: Spec[] = [
   id,
   name,
-  number('ingest_rate', 'Leads a second', { hint: '100' }),
-  number('ping_rate', 'Pings a second', { hint: '100' }),
-  number('concurrent_auctions', 'Auctions open at once', { hint: '1000' }),
+  number('ingest_rate', 'Leads a second'),
+  number('ping_rate', 'Pings a second'),
+  text('byte_rate', 'Bytes a second', { help: 'of the bodies of its requests together' }),
+  number('concurrent_auctions', 'Auctions open at once'),
   flag('test', 'Every lead of it is a test'),
   group('webhook', 'Webhook', [
     text('url', 'Address', { hint: 'https://supplier.example/hooks', help: 'where it is told of its leads' }),

@@ -6,7 +6,7 @@ import { Empty, Loaded } from '../part/state';
 import { Table } from '../part/table';
 import { Badge, Ref, Time } from '../part/words';
 import { outcomes } from '../reason';
-import type { PageOf } from '../shell';
+import type { PageOf } from '../route';
 import type { AuctionRow, Found, Told } from '../types';
 import { Reached } from './leads';
 import { Story } from './story';
@@ -64,7 +64,7 @@ export function AuctionsPage({ query }: PageOf) {
   );
 }
 
-// AuctionPage takes any id that explain knows; a seller's own may need the supplier.
+// AuctionPage accepts every id that explain accepts. A seller's own id may need the supplier.
 export function AuctionPage({ id, query }: PageOf) {
   const told = useLoad<Told>('explain', { id, supplier: query.supplier });
   return (

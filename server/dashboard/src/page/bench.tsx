@@ -4,8 +4,9 @@ import { asFailure, useLoad } from '../load';
 import { Act } from '../part/button';
 import { Labelled } from '../part/field';
 import { Ids } from '../part/filters';
-import { Loaded, Wrong } from '../part/state';
+import { Loaded } from '../part/state';
 import { Badge, Card, Ref } from '../part/words';
+import { Wrong } from '../part/wrong';
 import { useDenied } from '../session';
 import type { BenchAnswer, Doc, FieldError, Told } from '../types';
 import { Story } from './story';
@@ -100,7 +101,7 @@ function Answered({ of }: { of: BenchAnswer }) {
             ))}
           </ul>
         )}
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard */}
         <pre tabIndex={0}>{JSON.stringify(of.answer, null, 2)}</pre>
       </Card>
       {of.lead && <What key={of.lead} id={of.lead} />}

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { call, part } from '../call';
-import { isSet } from '../form/document';
 import { numberOf } from '../form/editor';
 import { amount } from '../format';
 import { useLoad } from '../load';
@@ -11,15 +10,16 @@ import { Card, Facts } from '../part/words';
 import { to } from '../route';
 import type { Doc } from '../types';
 import { Clients, Tokens } from './credentials';
+import { Secrets } from './secrets';
 
-// BuyerParts is what lives on beside a buyer's settings: its money, and what is shown to it
-// and by it.
+// BuyerParts shows a buyer's funds, the credentials that it uses here, and the credentials
+// that the exchange uses there. None of them is part of its settings.
 export function BuyerParts({ id, document }: { id: string; document: Doc }) {
   return (
     <>
       {document.funds !== undefined && <Funds id={id} />}
       <h2>Credentials</h2>
-      <Presented id={id} document={document} />
+      <Secrets title="Buyer credentials" owner="buyer" id={id} />
       <Clients owner="buyers" id={id} />
       <Tokens owner="buyers" id={id} />
     </>
@@ -27,7 +27,7 @@ export function BuyerParts({ id, document }: { id: string; document: Doc }) {
 }
 
 function Funds({ id }: { id: string }) {
-  const funds = useLoad<{ balance: number; held: number }>(`buyers/${part(id)}/funds`);
+  const funds = useLoad<{ balance?: number; held: number }>(`buyers/${part(id)}/funds`);
   const [sum, setSum] = useState('');
   const [note, setNote] = useState('');
   return (
@@ -62,44 +62,5 @@ function Funds({ id }: { id: string }) {
         </Act>
       </div>
     </Card>
-  );
-}
-
-const names: [string, string][] = [
-  ['bearer', 'bearer token'],
-  ['api_key', 'API key'],
-];
-
-// Presented is what the exchange shows to the buyer's endpoint.
-function Presented({ id, document }: { id: string; document: Doc }) {
-  const auth = (document.auth ?? {}) as Doc;
-  const there = names.filter(([name]) => isSet(auth[name]));
-  if (there.length === 0) return null;
-  return (
-    <Card title="What it is shown" level={3}>
-      {there.map(([name, words]) => (
-        <Replace id={id} name={name} words={words} />
-      ))}
-    </Card>
-  );
-}
-
-function Replace({ id, name, words }: { id: string; name: string; words: string }) {
-  const [value, set] = useState('');
-  return (
-    <div class="row foot">
-      <Input label={`New ${words}`} type="password" auto="new-password" value={value} set={set} />
-      <Act
-        needs="admin"
-        disabled={value === ''}
-        run={async () => {
-          await call('PUT', `secrets/buyer/${part(id)}/${name}`, { body: { value } });
-          set('');
-        }}
-        done={`The ${words} is changed: the next request shows it.`}
-      >
-        Replace
-      </Act>
-    </div>
   );
 }

@@ -3,7 +3,7 @@ import { type FilterOf, Filters } from '../part/filters';
 import { Gauge } from '../part/gauge';
 import { Empty, Loaded } from '../part/state';
 import { Card, Ref, Time } from '../part/words';
-import type { PageOf } from '../shell';
+import type { PageOf } from '../route';
 import type { Cap } from '../types';
 
 const filters: FilterOf[] = [

@@ -3,6 +3,7 @@ import { call, part } from '../call';
 import { useLoad } from '../load';
 import { Act } from '../part/button';
 import { Input } from '../part/field';
+import { Rotate } from '../part/rotate';
 import { Secret } from '../part/secret';
 import { Empty, Loaded } from '../part/state';
 import { Table } from '../part/table';
@@ -17,20 +18,17 @@ export interface Shown {
 
 export type Owner = 'suppliers' | 'buyers';
 
-// Clients are an owner's OAuth clients, each with its good secrets.
+// Clients lists an owner's OAuth clients and the valid secrets of each.
 export function Clients({ owner, id }: { owner: Owner; id: string }) {
   const clients = useLoad<{ clients: Client[] }>(`${owner}/${part(id)}/clients`);
   const [shown, show] = useState<Shown | undefined>();
   const [name, set] = useState('');
-  const add = async (client: string) => {
-    const made = await call<{ client_secret: string; hint: string }>(
-      'POST',
-      `${owner}/${part(id)}/clients/${part(client)}/secrets`,
-    );
+  const secretsOf = (client: string) => `${owner}/${part(id)}/clients/${part(client)}/secrets`;
+  const added = (made: { client_id: string; client_secret: string }) => {
     show({
-      title: `Secret of ${client}`,
+      title: `Secret of ${made.client_id}`,
       value: made.client_secret,
-      text: 'Two secrets are good side by side; a third ends the oldest.',
+      text: 'Two secrets are good side by side. The one before it stays good until you end it.',
     });
     set('');
     clients.reload();
@@ -48,9 +46,9 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
               <div class="client">
                 <div class="row">
                   <strong class="mono">{c.client_id}</strong>
-                  <Act needs="admin" label={`New secret for ${c.client_id}`} run={() => add(c.client_id)}>
+                  <Rotate label={`New secret for ${c.client_id}`} path={secretsOf(c.client_id)} made={added}>
                     New secret
-                  </Act>
+                  </Rotate>
                   <Act
                     needs="admin"
                     tone="danger"
@@ -86,10 +84,7 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
                             text: <p>Every token that was given for it ends too.</p>,
                           }}
                           run={async () => {
-                            await call(
-                              'DELETE',
-                              `${owner}/${part(id)}/clients/${part(c.client_id)}/secrets/${part(s.hint)}`,
-                            );
+                            await call('DELETE', `${secretsOf(c.client_id)}/${part(s.hint)}`);
                             clients.reload();
                           }}
                           done={`${s.hint}… is ended.`}
@@ -107,16 +102,16 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
       </Loaded>
       <div class="row foot">
         <Input label="Id of a new client" value={name} set={set} />
-        <Act needs="admin" disabled={name === ''} run={() => add(name)}>
+        <Rotate disabled={name === ''} path={secretsOf(name)} made={added}>
           Make the client
-        </Act>
+        </Rotate>
       </div>
       {shown && <Secret {...shown} close={() => show(undefined)} />}
     </Card>
   );
 }
 
-// Tokens are an owner's static tokens, which a sandbox alone has.
+// Tokens lists an owner's static tokens, which only a sandbox has.
 export function Tokens({ owner, id }: { owner: Owner; id: string }) {
   const tokens = useLoad<{ tokens: Token[] }>(`${owner}/${part(id)}/tokens`);
   const [shown, show] = useState<Shown | undefined>();

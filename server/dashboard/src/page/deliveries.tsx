@@ -5,8 +5,8 @@ import { Act } from '../part/button';
 import { Empty, Loaded } from '../part/state';
 import { Table } from '../part/table';
 import { Badge, Ref, Status, Time } from '../part/words';
+import type { PageOf } from '../route';
 import { to } from '../route';
-import type { PageOf } from '../shell';
 import { money } from '../timeline';
 import type { Delivery } from '../types';
 

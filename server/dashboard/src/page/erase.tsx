@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { call, Failure, part } from '../call';
 import { type By, type Erased, helps, hints, leftOf, names, noLead } from '../erase';
 import { count, words } from '../format';
@@ -6,23 +6,23 @@ import { asFailure } from '../load';
 import { Act, Button } from '../part/button';
 import { Dialog } from '../part/dialog';
 import { Input, Select } from '../part/field';
-import { Wrong } from '../part/state';
 import { Table } from '../part/table';
 import { Card, Facts, Ref, Status, Time } from '../part/words';
+import { Wrong } from '../part/wrong';
+import type { PageOf } from '../route';
 import { useDenied } from '../session';
-import type { PageOf } from '../shell';
 import type { Told } from '../types';
 
-// A review is of whom was asked about when it began, and that is who is erased, whatever
-// stands in the field by then.
+// Review keeps the identifier that the operator typed before the review. Erasing uses this
+// value, even if the field has changed since.
 interface Review {
   by: By;
   value: string;
   told?: Told;
 }
 
-// ErasePage makes sure that nobody can know any more who a person was. Whom it is about stands
-// in its field alone, and goes with it.
+// ErasePage deletes a person's data. The identifier exists only in the input field and is
+// never in a URL or in storage.
 export function ErasePage({ query }: PageOf) {
   const [by, choose] = useState<By>(query.lead ? 'lead' : 'email');
   const [value, set] = useState(query.lead ?? '');
@@ -124,7 +124,7 @@ export function ErasePage({ query }: PageOf) {
   );
 }
 
-// What is told before: which leads, what goes of them, and what does not.
+// What lists the affected leads, the data to be erased and the data that stays.
 function What({ by, value, told }: Review) {
   return (
     <>
@@ -168,7 +168,9 @@ function What({ by, value, told }: Review) {
 
 function Outcome({ of }: { of: Erased }) {
   const at = useRef<HTMLDivElement>(null);
-  useEffect(() => at.current?.focus(), [of]);
+  // A layout effect runs before the next frame. Closing the dialog returns the focus to a
+  // disabled button, and a later effect would leave the page without focus for a moment.
+  useLayoutEffect(() => at.current?.focus(), [of]);
   const none = of.erased === 0 && of.left === 0;
   return (
     <div ref={at} tabIndex={-1} class="outcome">

@@ -33,7 +33,7 @@ export function HistoryPage() {
 
 const from = { file: 'the file', api: 'this page or the API', document: 'a whole document' };
 
-// Changes are what was changed, by whom, and what it was before.
+// Changes lists configuration changes: the author, the old value and the new value.
 export function Changes({ kind, id }: { kind: Kind | ''; id: string }) {
   const pages = usePages<{ entries: HistoryEntry[] }>('config/history', { kind, id, limit: 20 });
   const entries = pages.data?.flatMap((p) => p.entries) ?? [];
@@ -79,13 +79,13 @@ export function Changes({ kind, id }: { kind: Kind | ''; id: string }) {
   );
 }
 
-// Value is one of a change: a whole entry is folded.
+// Value shows one value of a change. A whole entry is folded.
 function Value({ of }: { of: unknown }) {
   if (typeof of !== 'object' || of === null || Array.isArray(of)) return <code>{scalar(of)}</code>;
   return (
     <details>
       <summary>all of it</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard */}
       <pre tabIndex={0}>{JSON.stringify(of, null, 2)}</pre>
     </details>
   );

@@ -8,12 +8,13 @@ import { asFailure, useLoad } from '../load';
 import { Act, Button } from '../part/button';
 import { Dialog } from '../part/dialog';
 import { say } from '../part/notice';
-import { Loaded, Wrong } from '../part/state';
+import { Loaded } from '../part/state';
 import { Table } from '../part/table';
 import { Badge, Card } from '../part/words';
+import { Wrong } from '../part/wrong';
+import type { PageOf } from '../route';
 import { go, to } from '../route';
 import { useDenied } from '../session';
-import type { PageOf } from '../shell';
 import type { Applied, Doc, Item, Kind } from '../types';
 import { BuyerParts } from './buyer';
 import { Changes } from './history';
@@ -75,7 +76,7 @@ function Title({ kind, text }: { kind: Kind; text: string }) {
   );
 }
 
-// Form changes an item in two steps: what would change is shown before it is saved.
+// Form changes an item in two steps: it shows the differences before it saves them.
 function Form({ kind, item, saved }: { kind: Kind; item?: Item; saved: (id: string) => void }) {
   const of = kinds[kind];
   const [document, set] = useState<Doc>(item?.document ?? of.fresh);
@@ -84,6 +85,7 @@ function Form({ kind, item, saved }: { kind: Kind; item?: Item; saved: (id: stri
   const [failure, fail] = useState<Failure | undefined>();
   const [stale, meet] = useState<{ current: Item | null } | undefined>();
   const ids = useIds();
+  const defaults = useLoad<{ [kind in Kind]: Doc }>('config/defaults').data?.[kind] ?? {};
   const denied = useDenied('admin');
   const byFile = item?.owner === 'file';
   const id = item?.id ?? String(document.id ?? '');
@@ -128,7 +130,15 @@ function Form({ kind, item, saved }: { kind: Kind; item?: Item; saved: (id: stri
         <Fields
           of={of.specs}
           path={[]}
-          form={{ document, set, errors: failure?.fields ?? [], locked: byFile || denied !== '', fresh: !item, ids }}
+          form={{
+            document,
+            set,
+            errors: failure?.fields ?? [],
+            locked: byFile || denied !== '',
+            fresh: !item,
+            ids,
+            defaults,
+          }}
         />
         {!byFile && denied === '' && (
           <div class="row end sticky">
@@ -162,7 +172,7 @@ function Form({ kind, item, saved }: { kind: Kind; item?: Item; saved: (id: stri
   );
 }
 
-// Summary stands above a long form: it tells what is wrong, and leads there.
+// Summary lists the errors above a long form, with links to the fields.
 function Summary({ failure }: { failure: Failure | undefined }) {
   useEffect(() => {
     if (failure) window.document.querySelector<HTMLElement>('form .wrong input, form .wrong select')?.focus();
@@ -216,7 +226,7 @@ function Stale({
   theirs,
   keep,
 }: {
-  current: Item | null; // null: it was removed
+  current: Item | null; // null: the item was removed
   mine: Doc;
   close: () => void;
   theirs: () => void;

@@ -8,8 +8,8 @@ import { Input } from '../part/field';
 import { Empty, Loaded } from '../part/state';
 import { type Column, Table } from '../part/table';
 import { Badge, Ref, Time } from '../part/words';
+import type { PageOf } from '../route';
 import { go } from '../route';
-import type { PageOf } from '../shell';
 import type { Item, Kind, SuppressionList } from '../types';
 
 export function ItemsPage({ kind }: PageOf & { kind: Kind }) {

@@ -7,8 +7,8 @@ import { Empty, Loaded } from '../part/state';
 import { Table } from '../part/table';
 import { Badge, Ref, Status, Time } from '../part/words';
 import { reasons } from '../reason';
+import type { PageOf } from '../route';
 import { to } from '../route';
-import type { PageOf } from '../shell';
 import type { Found, LeadRow, Told } from '../types';
 import { Story } from './story';
 
@@ -84,13 +84,13 @@ export function LeadsPage({ query }: PageOf) {
   );
 }
 
-// standing is why a lead was not sold, or how its delivery stands where that is worth a look.
+// standing returns the reason why a lead was not sold, or its delivery state if that needs attention.
 function standing(l: LeadRow): string {
   if (l.reason) return words(l.reason);
   return l.delivery && !['none', 'delivered'].includes(l.delivery) ? `delivery ${words(l.delivery)}` : '';
 }
 
-// Reached says how far a search has come that was cut off for taking long.
+// Reached shows the position of a search that stopped at its time limit.
 export function Reached({ of }: { of: Found | undefined }) {
   if (!of || of.complete) return null;
   return (

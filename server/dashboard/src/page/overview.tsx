@@ -4,9 +4,10 @@ import { amount, bytes, count, millis, rate, share, span } from '../format';
 import { asFailure, useLoad, useSignedIn } from '../load';
 import { Act } from '../part/button';
 import { Chart } from '../part/chart';
-import { Empty, Waiting, Wrong } from '../part/state';
+import { Empty, Waiting } from '../part/state';
 import { Table } from '../part/table';
 import { Badge, Card, Facts, Ref, Status } from '../part/words';
+import { Wrong } from '../part/wrong';
 import { to } from '../route';
 import { pause, reader } from '../stream';
 import type { Backup, BuyerHealth, Overview, Sums } from '../types';
@@ -28,8 +29,8 @@ export function OverviewPage() {
   );
 }
 
-// useLive follows the overview as it is told, each second. A line that breaks is taken up
-// again; what was told last stays.
+// useLive subscribes to the overview, which the exchange sends every second. It reconnects
+// after a broken connection and shows the last overview meanwhile.
 function useLive(): { data?: Overview; live: boolean; failure?: Failure } {
   const [data, set] = useState<Overview | undefined>();
   const [live, go] = useState(false);
@@ -192,9 +193,11 @@ function Buyers({ of }: { of: BuyerHealth[] }) {
                 </>
               ),
             },
-            { head: 'Asked', number: true, of: (b) => count(b.asked) },
+            { head: 'Pings', number: true, of: (b) => count(b.asked) },
             { head: 'Bids', number: true, of: (b) => count(b.bids) },
             { head: 'Wins', number: true, of: (b) => count(b.wins) },
+            { head: 'Posts', number: true, of: (b) => count(b.posts) },
+            { head: 'Sales', number: true, of: (b) => count(b.sales) },
             { head: 'Timeouts', number: true, of: (b) => count(b.timeouts) },
             { head: 'p50', number: true, of: (b) => millis(b.p50_ms) },
             { head: 'p99', number: true, of: (b) => millis(b.p99_ms) },

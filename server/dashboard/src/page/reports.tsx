@@ -22,12 +22,12 @@ import {
   rowsOf,
   total,
 } from '../report';
+import type { PageOf } from '../route';
 import { to } from '../route';
-import type { PageOf } from '../shell';
 
 type Query = { [name: string]: string };
 
-// mostRows are drawn; an export has all of them.
+// mostRows limits the rows on the page. An export has all rows.
 const mostRows = 1000;
 
 export function ReportsPage({ query }: PageOf) {
@@ -173,7 +173,7 @@ function Exports({ ask }: { ask: Query }) {
   );
 }
 
-// Drawn draws a measure: money of each currency apart, since there is no sum of two.
+// Drawn charts a measure. Each currency has its own chart, because amounts in two currencies have no sum.
 function Drawn({ rows, measure, by, query }: { rows: Row[]; measure: string; by: string; query: Query }) {
   return (
     <>
@@ -268,7 +268,7 @@ function Rows({ rows }: { rows: Row[] }) {
   );
 }
 
-// When is a time in the report's own zone, as its row has it.
+// When shows a row's time in the report's time zone.
 function When({ of, day }: { of: string; day: boolean }) {
   return <time dateTime={of}>{of.slice(0, day ? 10 : 16).replace('T', ' ')}</time>;
 }

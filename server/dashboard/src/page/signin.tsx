@@ -3,7 +3,7 @@ import { call, Failure } from '../call';
 import { asFailure } from '../load';
 import { Button } from '../part/button';
 import { Input } from '../part/field';
-import { Wrong } from '../part/state';
+import { Wrong } from '../part/wrong';
 import type { Session } from '../types';
 
 export function SignIn({ ended, taken }: { ended: boolean; taken: (s: Session) => void }) {
@@ -56,8 +56,8 @@ export function SignIn({ ended, taken }: { ended: boolean; taken: (s: Session) =
   );
 }
 
-// kept looks whether the browser has kept the session: it drops its cookie where the page
-// came by plain HTTP from another machine.
+// kept reports whether the browser stored the session cookie. Browsers drop it if the page
+// came over plain HTTP from another machine.
 async function kept(): Promise<void> {
   try {
     await call('GET', 'session');

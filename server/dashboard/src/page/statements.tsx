@@ -8,8 +8,8 @@ import { Ids } from '../part/filters';
 import { Empty, Loaded } from '../part/state';
 import { Table } from '../part/table';
 import { Card, Facts, Ref, Time } from '../part/words';
+import type { PageOf } from '../route';
 import { to } from '../route';
-import type { PageOf } from '../shell';
 import type { Statement } from '../types';
 
 type Query = { [name: string]: string };

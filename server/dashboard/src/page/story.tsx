@@ -6,7 +6,7 @@ import { Badge, Card, Facts, Ref, Status, Time } from '../part/words';
 import { cameTo, money } from '../timeline';
 import type { Told } from '../types';
 
-// Story is what became of a lead or an auction: in words, drawn, and entry by entry.
+// Story explains a lead or an auction: a summary, a timeline and the log's events.
 export function Story({ told }: { told: Told }) {
   return (
     <>
@@ -145,7 +145,7 @@ interface Event {
   tone?: string;
 }
 
-// After is what came once it was decided, in order.
+// After lists the events that followed the decision, in order.
 function After({ told }: { told: Told }) {
   const events: Event[] = [];
   for (const p of told.posts) {
@@ -156,7 +156,7 @@ function After({ told }: { told: Told }) {
     for (const t of p.tries) {
       events.push({
         at: t.ended_at,
-        what: `${p.buyer_id}, try ${t.attempt}: ${t.status ? `HTTP ${t.status}` : words(t.fault)}.`,
+        what: `${p.buyer_id}, try ${t.attempt}: ${t.status ? `HTTP ${t.status}` : words(t.fault)}${t.code ? `, ${t.code}` : ''}${t.verdict ? ` (${words(t.verdict)})` : ''}.`,
       });
     }
     for (const s of p.settlements) events.push({ at: s.at, what: `${p.buyer_id}: ${cameTo(s)}.` });

@@ -3,6 +3,7 @@ import { call, part } from '../call';
 import { since } from '../format';
 import { useLoad } from '../load';
 import { Act } from '../part/button';
+import { Rotate } from '../part/rotate';
 import { Secret } from '../part/secret';
 import { Empty, Loaded } from '../part/state';
 import { Table } from '../part/table';
@@ -10,8 +11,9 @@ import { Card, LastUsed, Time } from '../part/words';
 import { to } from '../route';
 import type { Doc, Key } from '../types';
 import { Clients, type Shown, Tokens } from './credentials';
+import { Secrets } from './secrets';
 
-// SupplierParts is what lives on beside a supplier's settings: what it shows to be let in.
+// SupplierParts shows a supplier's credentials, which are not part of its settings.
 export function SupplierParts({ id, document }: { id: string; document: Doc }) {
   return (
     <>
@@ -20,9 +22,12 @@ export function SupplierParts({ id, document }: { id: string; document: Doc }) {
       <Clients owner="suppliers" id={id} />
       <Tokens owner="suppliers" id={id} />
       {document.webhook !== undefined && (
-        <p>
-          It is told of its leads: <a href={to(['webhooks', id])}>its webhook</a>.
-        </p>
+        <>
+          <Secrets title="Webhook secrets" owner="supplier" id={id} />
+          <p>
+            It is told of its leads: <a href={to(['webhooks', id])}>its webhook</a>.
+          </p>
+        </>
       )}
     </>
   );
@@ -31,12 +36,11 @@ export function SupplierParts({ id, document }: { id: string; document: Doc }) {
 function Keys({ id }: { id: string }) {
   const keys = useLoad<{ keys: Key[] }>(`suppliers/${part(id)}/keys`);
   const [shown, show] = useState<Shown | undefined>();
-  const rotate = async () => {
-    const made = await call<{ api_key: string; hint: string }>('POST', `suppliers/${part(id)}/keys`);
+  const rotated = (made: { api_key: string }) => {
     show({
       title: `New API key of ${id}`,
       value: made.api_key,
-      text: 'The key before it is good beside it, until it is ended here or the next one is made.',
+      text: 'The key before it is good beside it, until you end it.',
     });
     keys.reload();
   };
@@ -45,9 +49,9 @@ function Keys({ id }: { id: string }) {
       title="API keys"
       level={3}
       side={
-        <Act needs="admin" tone="main" run={rotate}>
+        <Rotate tone="main" path={`suppliers/${part(id)}/keys`} made={rotated}>
           Rotate the key
-        </Act>
+        </Rotate>
       }
     >
       <Loaded of={keys}>

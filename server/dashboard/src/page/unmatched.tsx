@@ -6,8 +6,8 @@ import { type FilterOf, Filters } from '../part/filters';
 import { Empty, Loaded } from '../part/state';
 import { Card, Facts } from '../part/words';
 import { meaning } from '../reason';
+import type { PageOf } from '../route';
 import { to } from '../route';
-import type { PageOf } from '../shell';
 import type { Unmatched } from '../types';
 
 const filters: FilterOf[] = [

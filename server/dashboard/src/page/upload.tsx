@@ -5,8 +5,9 @@ import { asFailure, useLoad } from '../load';
 import { Act, Button } from '../part/button';
 import { Labelled, Select } from '../part/field';
 import { say } from '../part/notice';
-import { Loaded, Wrong } from '../part/state';
+import { Loaded } from '../part/state';
 import { Card, Facts } from '../part/words';
+import { Wrong } from '../part/wrong';
 import { useDenied } from '../session';
 import type { SuppressionList, Uploaded } from '../types';
 
@@ -16,8 +17,8 @@ interface Sending {
   stop: () => void;
 }
 
-// Upload gives a suppression list its contents. The file is sent as it is read, so it may be
-// of any length.
+// Upload replaces the contents of a suppression list. It streams the file, so the file may
+// have any size.
 export function Upload({ id }: { id: string }) {
   const lists = useLoad<{ lists: SuppressionList[] }>('suppression');
   const chosen = useRef<HTMLInputElement>(null);
@@ -111,7 +112,7 @@ export function Upload({ id }: { id: string }) {
   );
 }
 
-// upload sends a file by XMLHttpRequest, which tells how far it is.
+// upload sends a file by XMLHttpRequest, because fetch reports no upload progress.
 function upload(to: string, file: File, progress: (s: Sending) => void): Promise<Uploaded> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

@@ -4,12 +4,13 @@ import { count } from '../format';
 import { useLoad, usePages } from '../load';
 import { Act } from '../part/button';
 import { More } from '../part/more';
+import { Rotate } from '../part/rotate';
 import { Secret } from '../part/secret';
 import { Empty, Loaded } from '../part/state';
 import { Table } from '../part/table';
 import { Badge, Card, Facts, Ref, Time } from '../part/words';
+import type { PageOf } from '../route';
 import { to } from '../route';
-import type { PageOf } from '../shell';
 import type { DeadLetter, Webhook } from '../types';
 import type { Shown } from './credentials';
 
@@ -110,20 +111,19 @@ function Secrets({ of, done }: { of: Webhook; done: () => void }) {
     <Card
       title="Secrets that sign"
       side={
-        <Act
-          needs="admin"
-          run={async () => {
-            const made = await call<{ secret: string }>('POST', at);
+        <Rotate<{ secret: string }>
+          path={at}
+          made={(made) => {
             show({
               title: `New webhook secret of ${of.supplier_id}`,
               value: made.secret,
-              text: 'The one before it signs as well, until it is ended here.',
+              text: 'The one before it signs as well, until you end it.',
             });
             done();
           }}
         >
           Rotate the secret
-        </Act>
+        </Rotate>
       }
     >
       {of.secrets.length === 0 ? (

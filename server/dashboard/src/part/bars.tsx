@@ -5,11 +5,11 @@ export interface Bar {
   name: ComponentChildren;
   note?: string;
   value: number;
-  text: string; // the value as it is shown
+  text: string; // the formatted value
   href?: string;
 }
 
-// Bars are values side by side; one with an href leads on.
+// Bars draws values as bars. A bar with an href is a link.
 export function Bars({ of, label }: { of: Bar[]; label: string }) {
   const most = Math.max(...of.map((b) => b.value), 0);
   return (

@@ -6,7 +6,7 @@ import { useDenied } from '../session';
 import type { Role } from '../types';
 import { Dialog } from './dialog';
 import { say } from './notice';
-import { Wrong } from './state';
+import { Wrong } from './wrong';
 
 interface Plain {
   children: ComponentChildren;
@@ -39,9 +39,9 @@ export interface Sure {
   text: ComponentChildren;
 }
 
-// handOn gives the focus to what stands around a button that goes with it, as when its row is
-// removed. What is put in its place may have taken it by then.
-function handOn(button: HTMLElement | null): void {
+// passFocusOn moves the focus to an enclosing element if the focused button is about to be
+// removed, for example with its row. It does nothing if the replacement has taken the focus.
+function passFocusOn(button: HTMLElement | null): void {
   if (!button?.contains(document.activeElement)) return;
   const around = [button.closest<HTMLElement>('.table'), document.querySelector<HTMLElement>('#main h1')];
   setTimeout(() => {
@@ -50,8 +50,8 @@ function handOn(button: HTMLElement | null): void {
   });
 }
 
-// Act is a button that orders something. Where the role does not allow it, it is disabled
-// and says why; where the order fails it says so, in its place.
+// Act is a button that starts an action. It is disabled, with the reason, if the role does not
+// allow the action. It shows the error of a failed action.
 export function Act({
   needs,
   run,
@@ -62,9 +62,9 @@ export function Act({
 }: Omit<Plain, 'onClick' | 'describedBy' | 'busy' | 'type'> & {
   needs: Role;
   run: () => Promise<unknown>;
-  sure?: Sure; // asked for first
-  done?: string; // said when it is done
-  off?: string; // why it cannot be done now
+  sure?: Sure; // confirmation before the action
+  done?: string; // notice after success
+  off?: string; // reason why the action is not available now
 }) {
   const denied = useDenied(needs) || off || '';
   const id = useId();
@@ -72,8 +72,8 @@ export function Act({
   const [asking, ask] = useState(false);
   const [failure, fail] = useState<Failure | undefined>();
   const at = useRef<HTMLSpanElement>(null);
-  useEffect(() => () => handOn(at.current), []);
-  // While it is under way the button keeps the focus, and takes no second click.
+  useEffect(() => () => passFocusOn(at.current), []);
+  // During the action the button keeps the focus and ignores further clicks.
   const start = async () => {
     if (busy) return;
     work(true);

@@ -11,8 +11,8 @@ export interface Series {
 
 const height = 200;
 
-// Chart draws series over time. Who cannot see it hears what summary says; the numbers stand
-// in a table beside it wherever one is used.
+// Chart draws series over time. Screen readers read summary. Each page with a chart has the
+// numbers in a table too.
 export function Chart({
   times,
   series,
@@ -22,7 +22,7 @@ export function Chart({
   times: number[];
   series: Series[];
   summary: string;
-  span?: number; // seconds before the last point that the axis has, whatever is known of them
+  span?: number; // length of the axis in seconds before the last point, with or without data
 }) {
   const at = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
@@ -94,7 +94,7 @@ function options(width: number, series: Series[], span?: number): uPlot.Options 
   };
 }
 
-// moment is a tick's time in UTC, as fine as the ticks are.
+// moment formats a tick's time in UTC, with the precision of the ticks.
 export function moment(at: number, step: number): string {
   const text = new Date(at * 1000).toISOString();
   if (step >= 86_400) return text.slice(5, 10);

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 
-// Dialog stands over the page until it is closed, by Escape too.
+// Dialog covers the page until the user closes it, also by Escape.
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
   const at = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
     const dialog = at.current;
     dialog?.showModal();
-    return () => dialog?.close(); // which gives the focus back to where it was
+    return () => dialog?.close(); // the browser returns the focus to the element that had it
   }, []);
   return (
     <dialog

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { FieldError } from '../types';
 
-// Labelled is an input with its name before it, and its help and errors behind it.
+// Labelled is an input with its label before it, and its help and errors after it.
 export function Labelled({
   label,
   help,

@@ -16,8 +16,8 @@ export interface FilterOf {
 
 type Query = { [name: string]: string };
 
-// Filters are the conditions of a listing. They stand in the page's address, so that what was
-// found can be sent to somebody, and the way back leads to it.
+// Filters are the conditions of a listing. They are part of the URL, so a result can be
+// shared and the browser's back button returns to it.
 export function Filters({ of, query, place }: { of: FilterOf[]; query: Query; place: string[] }) {
   const [wanted, set] = useState<Query>(query);
   useEffect(() => set(query), [JSON.stringify(query)]);
@@ -66,7 +66,7 @@ function One({ filter, value, set }: { filter: FilterOf; value: string; set: (v:
   return <Input label={filter.label} type={filter.type} hint={filter.hint} value={value} set={set} />;
 }
 
-// Ids chooses among the items there are. One that is there no more can still be asked for.
+// Ids selects one of the existing items. It accepts the id of a removed item as well.
 export function Ids({
   of,
   label,

@@ -1,7 +1,7 @@
 import { amount, count, share } from '../format';
 import type { Cap } from '../types';
 
-// fill is how much of a cap is taken, and how much of it by leads that are still on their way.
+// fill returns the used share of a cap, and the part of it that is reserved by leads in progress.
 export function fill(cap: Cap): { used: number; held: number; tone: 'good' | 'warn' | 'bad' } {
   if (cap.limit <= 0) return { used: 100, held: 0, tone: 'bad' };
   const used = Math.min(100, (cap.used / cap.limit) * 100);

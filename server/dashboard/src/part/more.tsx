@@ -12,9 +12,9 @@ export function More<T>({
   children,
 }: {
   of: Loading<T[]> & { more?: () => void };
-  none: boolean; // nothing was found on the pages so far
+  none: boolean; // the pages so far are empty
   empty: ComponentChildren;
-  note?: ComponentChildren; // beside the button
+  note?: ComponentChildren; // next to the button
   children: ComponentChildren;
 }) {
   if (of.data === undefined) return <Loaded of={of}>{() => null}</Loaded>;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-// say tells what was done, in a line at the foot of the page that goes by itself.
+// say shows a short notice at the bottom of the page and removes it after a while.
 export function say(text: string): void {
   dispatchEvent(new CustomEvent('said', { detail: text }));
 }

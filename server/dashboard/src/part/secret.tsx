@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { Button } from './button';
 import { Dialog } from './dialog';
 
-// Secret shows what is shown once.
+// Secret shows a secret that the exchange returns only once.
 export function Secret({
   title,
   value,
@@ -21,7 +21,7 @@ export function Secret({
       await navigator.clipboard.writeText(value);
       set('Copied.');
     } catch {
-      field.current?.select(); // a page that came by plain HTTP has no clipboard
+      field.current?.select(); // browsers have no clipboard API over plain HTTP
       set('Press Ctrl+C to copy what is selected.');
     }
   };

@@ -1,5 +1,4 @@
-// What stands where there is nothing to show, and why: nothing yet, nothing found, not
-// allowed, failed.
+// Placeholders for missing content: loading, empty, not allowed, failed.
 
 import type { ComponentChildren } from 'preact';
 import type { Failure } from '../call';
@@ -70,25 +69,6 @@ export function Waiting() {
   return (
     <div class="state" role="status">
       <p class="faint">Loading…</p>
-    </div>
-  );
-}
-
-// Wrong is a failure beside what caused it.
-export function Wrong({ failure }: { failure: Failure | undefined }) {
-  if (!failure) return null;
-  return (
-    <div class="note bad" role="alert">
-      <p>{failure.message}</p>
-      {failure.fields.length > 0 && (
-        <ul>
-          {failure.fields.map((f) => (
-            <li>
-              <code>{f.field}</code>: {f.expected}
-            </li>
-          ))}
-        </ul>
-      )}
     </div>
   );
 }

@@ -6,7 +6,7 @@ export interface Column<T> {
   number?: boolean;
 }
 
-// Table scrolls within itself where it is wider than the page.
+// Table scrolls horizontally if it is wider than the page.
 export function Table<T>({
   caption,
   rows,
@@ -19,7 +19,7 @@ export function Table<T>({
   keyOf: (row: T, i: number) => string;
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard
     <section class="table" aria-label={caption} tabIndex={0}>
       <table>
         <caption class="unseen">{caption}</caption>

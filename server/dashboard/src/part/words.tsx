@@ -1,4 +1,4 @@
-// Small things that stand in lines.
+// Inline elements: badges, ids, times, amounts.
 
 import type { ComponentChildren } from 'preact';
 import { instant, since, words } from '../format';
@@ -47,7 +47,7 @@ export function Time({ at, fine }: { at: string | null | undefined; fine?: boole
   );
 }
 
-// LastUsed is when something was let in, which is known to the minute.
+// LastUsed shows the last use of a credential, which is known to the minute.
 export function LastUsed({ at }: { at: string | null }) {
   if (!at) return <span class="faint">not yet, as far as is known</span>;
   return (
@@ -59,7 +59,7 @@ export function LastUsed({ at }: { at: string | null }) {
 
 type Of = 'campaigns' | 'buyers' | 'suppliers' | 'leads' | 'auctions' | 'suppression';
 
-// Ref is the id of something, and the way to it.
+// Ref shows an id as a link to its page.
 export function Ref({ of, id }: { of: Of; id: string | null | undefined }) {
   return id ? (
     <a href={to([of, id])} class={of === 'leads' || of === 'auctions' ? 'mono' : undefined}>

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { order } from './exchange';
-import { browse, button, dialog, place, said, shows, signedIn, visit } from './page';
+import { browse, button, dialog, place, said, settled, shows, signedIn, visit } from './page';
 
 browse();
 
@@ -148,6 +148,29 @@ test('a campaign is put together of what there is, and what is in use is not rem
   await visit(page, 'history');
   await shows(page.locator('.history').getByText('campaigns.cmp_new'));
   await order(place, 'DELETE', 'config/campaigns/cmp_new', undefined, { 'If-Match': `"${made.etag}"` });
+});
+
+test('a campaign form shows the defaults in force, before and after saving', async () => {
+  const page = await signedIn('campaigns/+');
+  const summary = (label: string) => page.locator('form summary').filter({ hasText: label }).textContent();
+  await shows(page.locator('form summary').getByText('default: Share of the price 100%'));
+  expect(await summary('Duplicates')).toContain('Window 30d');
+  expect(await summary('Returns')).toContain('Window 14d');
+  expect(await summary('Caps')).toContain('(none)');
+  expect(await field(page, 'Time for bids').first().getAttribute('placeholder')).toBe('2s');
+  await field(page, 'Id (required)').fill('cmp_usual');
+  await save(page, /cmp_usual/);
+  const made = await order<{ document: object; etag: string }>(place, 'GET', 'config/campaigns/cmp_usual');
+  expect(made.document).toMatchObject({
+    payout: { share: 1 },
+    duplicates: { window: '30d' },
+    returns: { window: '14d', reverse_payout: true },
+    bid_timeout: '2s',
+  });
+  await shows(page.getByRole('heading', { name: 'cmp_usual' }));
+  await settled(page);
+  expect(await field(page, 'Share of the price').first().inputValue()).toBe('1');
+  await order(place, 'DELETE', 'config/campaigns/cmp_usual', undefined, { 'If-Match': `"${made.etag}"` });
 });
 
 test('nothing is put into force that was not seen before', async () => {

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { order, person, send } from './exchange';
 import { browse, button, dialog, place, said, settled, shows, signedIn, visit } from './page';
@@ -48,6 +50,73 @@ test('a key is rotated: it is shown once, and good; the one before is ended', as
   expect((await send(place, person('cmp_bids', 'FL'), key)).status).toBe(401);
 });
 
+test('a second rotation shows the last use of both keys and asks which one ends', async () => {
+  const supplier = 'suppliers/sup_zenith';
+  const keys = () => order<{ keys: { hint: string }[] }>(place, 'GET', `${supplier}/keys`).then((k) => k.keys);
+  const used = await order<{ api_key: string; hint: string }>(place, 'POST', `${supplier}/keys`);
+  const unused = await order<{ hint: string }>(place, 'POST', `${supplier}/keys`);
+  const lead = () => ({ ...person('cmp_auto', 'NY'), flo_supplier_id: 'sup_zenith' });
+  expect((await send(place, lead(), used.api_key)).status).toBe(201);
+  const page = await signedIn(supplier);
+  await button(page, 'Rotate the key').click();
+  const row = (hint: string) => dialog(page).getByRole('row', { name: new RegExp(hint) });
+  await shows(row(used.hint).getByText('just now'));
+  await shows(row(unused.hint).getByText('not yet, as far as is known'));
+  await button(dialog(page), 'Cancel').click();
+  expect((await keys()).map((k) => k.hint)).toEqual([used.hint, unused.hint]);
+  await button(page, 'Rotate the key').click();
+  expect(await button(dialog(page), 'Replace').isDisabled()).toBe(true);
+  await dialog(page)
+    .getByRole('radio', { name: `Replace ${unused.hint}` })
+    .check();
+  await button(dialog(page), 'Replace').click();
+  const made = await dialog(page).getByRole('textbox', { name: 'New API key of sup_zenith' }).inputValue();
+  await button(dialog(page), 'I have it').click();
+  expect((await keys()).map((k) => k.hint)).toEqual([used.hint, made.slice(0, 8)]);
+  expect((await send(place, lead(), used.api_key)).status).toBe(201);
+});
+
+test('a third secret of a client and of a webhook asks which one ends', async () => {
+  const page = await signedIn('suppliers/sup_zenith');
+  const secrets = async () => {
+    const { clients } = await order<{ clients: { client_id: string; secrets: { hint: string }[] }[] }>(
+      place,
+      'GET',
+      'suppliers/sup_zenith/clients',
+    );
+    return clients.find((c) => c.client_id === 'zenith')?.secrets.map((s) => s.hint) ?? [];
+  };
+  await button(page, 'New secret for zenith').click();
+  await button(dialog(page), 'I have it').click();
+  const [first = '', second = ''] = await secrets();
+  await settled(page);
+  await button(page, 'New secret for zenith').click();
+  await dialog(page)
+    .getByRole('radio', { name: `Replace ${first}` })
+    .check();
+  await button(dialog(page), 'Replace').click();
+  const third = await dialog(page).getByRole('textbox', { name: 'Secret of zenith' }).inputValue();
+  await button(dialog(page), 'I have it').click();
+  expect(await secrets()).toEqual([second, third.slice(0, 8)]);
+
+  const signing = async () =>
+    (await order<{ secrets: { hint: string }[] }>(place, 'GET', 'webhooks/sup_acme')).secrets.map((s) => s.hint);
+  await visit(page, 'webhooks/sup_acme');
+  await button(page, 'Rotate the secret').click();
+  await button(dialog(page), 'I have it').click();
+  const [present = '', before = ''] = await signing();
+  await settled(page);
+  await button(page, 'Rotate the secret').click();
+  await dialog(page)
+    .getByRole('radio', { name: `Replace ${present}` })
+    .check();
+  await button(dialog(page), 'Replace').click();
+  await shows(dialog(page).getByRole('textbox', { name: 'New webhook secret of sup_acme' }));
+  await button(dialog(page), 'I have it').click();
+  expect((await signing())[1]).toBe(before);
+  await order(place, 'DELETE', 'webhooks/sup_acme/secret/previous');
+});
+
 test('sandbox tokens and clients are made and ended', async () => {
   const page = await signedIn('suppliers/sup_zenith');
   await button(page, 'New token').click();
@@ -68,6 +137,62 @@ test('sandbox tokens and clients are made and ended', async () => {
   await button(page, 'End zenith-2').click();
   await button(dialog(page), 'End').click();
   await said(page, 'zenith-2 is ended.');
+});
+
+test('each secret that the exchange presents is replaced on the page of its buyer', async () => {
+  const shown: string[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (piece) => {
+      body += String(piece);
+    });
+    request.on('end', () => {
+      const basic = Buffer.from(request.headers.authorization?.split(' ')[1] ?? '', 'base64');
+      shown.push(`${request.url} ${basic} ${body}`);
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      const token = { access_token: 'token-of-hydra', token_type: 'Bearer', expires_in: 60 };
+      response.end(JSON.stringify(request.url === '/token' ? token : { lead_id: 'theirs', account: body }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const make = { 'If-None-Match': '*' };
+  const oauth = { token_url: `${url}/token`, client_id: 'us', client_secret: 'first-client-secret' };
+  const hydra = {
+    id: 'buy_hydra',
+    post_url: `${url}/post`,
+    auth: { oauth },
+    secrets: [{ name: 'account', value: 'first-account' }],
+    adapter: {
+      post: {
+        format: 'json',
+        body: '{"id": {{lead_id}}, "account": {{secret "account"}}}',
+        answer: { accepted: 'lead_id', yes: ['theirs'] },
+      },
+    },
+  };
+  await order(place, 'PUT', 'config/buyers/buy_hydra', hydra, make);
+  const campaign = { id: 'cmp_hydra', method: 'waterfall', buyers: [{ buyer: 'buy_hydra', price: 1 }] };
+  await order(place, 'PUT', 'config/campaigns/cmp_hydra', campaign, make);
+  try {
+    const page = await signedIn('buyers/buy_hydra');
+    await page.getByLabel('New OAuth client secret').fill('second-client-secret');
+    await button(page, 'Replace the OAuth client secret').click();
+    await said(page, 'The OAuth client secret is replaced.');
+    await page.getByLabel('New secret account').fill('second-account');
+    await button(page, 'Replace the secret account').click();
+    await said(page, 'The secret account is replaced.');
+    expect((await send(place, person('cmp_hydra', 'CA'))).data?.status).toBe('ACCEPTED');
+    expect(shown.find((line) => line.startsWith('/token'))).toContain('second-client-secret');
+    expect(shown.find((line) => line.startsWith('/post'))).toContain('second-account');
+    await visit(page, 'suppliers/sup_acme');
+    await page.getByLabel('New webhook secret').fill('hunter2');
+    await button(page, 'Replace the webhook secret').click();
+    await shows(page.getByRole('alert').getByText('whsec_'));
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 test('money is paid in, and a mistake is told beside it', async () => {

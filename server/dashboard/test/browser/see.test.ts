@@ -19,6 +19,36 @@ test('the overview is live', async () => {
   expect(await page.locator('.uplot canvas').count()).toBe(1);
 });
 
+test('the overview counts the posts and sales of buyers without auctions', async () => {
+  await send(place, person('cmp_odd', 'CA'));
+  expect((await send(place, person('cmp_auto', 'NV'))).data?.status).toBe('ACCEPTED');
+  const page = await signedIn();
+  const table = page.getByRole('region', { name: 'Buyers’ health' });
+  await shows(table.getByRole('columnheader', { name: 'Sales' }));
+  const heads = await table.getByRole('columnheader').allTextContents();
+  const value = async (buyer: string, head: string): Promise<number> => {
+    const cells = await table.getByRole('row').filter({ hasText: buyer }).getByRole('cell').allTextContents();
+    return Number(cells[heads.indexOf(head)]);
+  };
+  await expect.poll(() => value('buy_odd', 'Posts'), { timeout: 15_000 }).toBeGreaterThan(0);
+  await expect.poll(() => value('buy_vault', 'Sales'), { timeout: 15_000 }).toBeGreaterThan(0);
+  expect(await value('buy_vault', 'Pings')).toBe(0);
+});
+
+for (const tag of ['en-US@posix', '']) {
+  test(`the page works in a browser with the language tag "${tag}"`, async () => {
+    const page = await newPage();
+    await page.addInitScript((language) => {
+      Object.defineProperty(Navigator.prototype, 'language', { get: () => language, configurable: true });
+      Object.defineProperty(Navigator.prototype, 'languages', { get: () => [language], configurable: true });
+    }, tag);
+    await page.goto('/');
+    await signIn(page);
+    await shows(page.getByRole('img', { name: /In the last ten minutes [\d,]+ leads came/ }));
+    for (const at of ['leads', 'reports', 'campaigns/cmp_auto', 'statements']) await visit(page, at);
+  });
+}
+
 test('leads are searched, and one is followed to its buyer', async () => {
   const page = await signedIn('leads');
   await settled(page);

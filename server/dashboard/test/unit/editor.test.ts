@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { numberOf, wordsOf } from '../../src/form/editor';
+import { campaign } from '../../src/form/campaign';
+import { defaultsOf, numberOf, wordsOf } from '../../src/form/editor';
+import type { Spec } from '../../src/form/spec';
 
 test('numbers are numbers, and what is none is left to the exchange to judge', () => {
   expect(numberOf(' 12.5 ')).toBe(12.5);
@@ -14,4 +16,16 @@ test('numbers are numbers, and what is none is left to the exchange to judge', (
 test('words are what stands between commas', () => {
   expect(wordsOf(' CA, NV ,,TX')).toEqual(['CA', 'NV', 'TX']);
   expect(wordsOf(' , ')).toEqual([]);
+});
+
+test('a group that is left out shows the values in force', () => {
+  const of = (key: string) => campaign.find((s) => s.key === key) as Extract<Spec, { kind: 'group' }>;
+  expect(defaultsOf(of('payout'), { share: 1 })).toBe('Share of the price 100%');
+  expect(defaultsOf(of('duplicates'), { fields: ['phone', 'email'], match: 'any', window: '30d' })).toBe(
+    'Fields phone, email; Match any; Window 30d',
+  );
+  expect(defaultsOf(of('returns'), { window: '14d', cap_back: false, reverse_payout: true })).toBe(
+    'Window 14d; The payout is taken back',
+  );
+  expect(defaultsOf(of('payout'), undefined)).toBe('');
 });

@@ -1,9 +1,9 @@
-"""The buyer's side: an endpoint that keeps the contract, of two functions.
+"""The buyer's side: an endpoint that implements the contract, built from two functions.
 
     buyer = Buyer(bid=lambda ping: Bid("12.50"), post=lambda sent: save(sent.lead))
     application = buyer.wsgi  # or buyer.asgi
 
-It answers POST /v1/ping and /v1/post below where it is mounted.
+It serves POST /v1/ping and /v1/post below its mount point.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ __all__ = ["AnswerStore", "Bid", "Buyer", "Credential", "MemoryStore", "NoBid", 
 
 
 class Buyer:
-    """An endpoint of two functions.
+    """A buyer's endpoint, built from two functions.
 
-    `bid` is given a PingRequest and returns a Bid, or a NoBid or None. It has until the ping's
-    expires_at; after that the answer is a no-bid, `timeout`, and what it returns is dropped.
+    `bid` receives a PingRequest and returns a Bid, a NoBid or None. It has until the ping's
+    expires_at. After that the answer is a no-bid with the reason `timeout`, and its result is ignored.
 
-    `post` is given a LeadDelivery and returns your id of the lead, a text, or a Refusal. It is called
-    once for an Idempotency-Key: a repeat is answered with the first answer, out of `store` (left out:
-    a MemoryStore, which knows nothing of other processes and forgets when this one ends).
+    `post` receives a LeadDelivery and returns your id of the lead as text, or a Refusal. It is called
+    once per Idempotency-Key: a repeat gets the first answer from `store` (default: a MemoryStore,
+    which other processes do not share and which is lost when the process ends).
 
-    Where a function raises, the answer is 500 without a word of why, and the exchange sends a post
-    again. `on_error` is called with the exception and the request's id; it may quote the lead, so the
-    log `pingpost` has only its type and place.
+    If a function raises, the answer is 500 without a reason, and the exchange sends a post again.
+    `on_error` is called with the exception and the request's id. The exception may quote the lead, so
+    the logger `pingpost` receives only its type and location.
 
-    `credential` is what the exchange shows; None lets everybody in. Functions run in up to `threads`
-    threads for bids and as many for posts; under ASGI they may be async.
+    `credential` is the exchange's credential; None accepts every caller. Functions run in up to
+    `threads` threads for bids and as many for posts. Under ASGI they may be async.
     """
 
     def __init__(

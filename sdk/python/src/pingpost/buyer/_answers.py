@@ -1,4 +1,4 @@
-"""What a buyer's two functions may answer."""
+"""The results of a buyer's two functions."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Dict, Optional, Sequence, Union
 
+MIN_AMOUNT = Decimal("0.000001")
 MAX_AMOUNT = 1_000_000
 
 
 @dataclass(frozen=True)
 class Bid:
-    """A bid. Raises ValueError for an amount below 0, over a million, or that is no number."""
+    """A bid. Raises ValueError for an amount that is not a number from 0.000001 to 1,000,000."""
 
     amount: Union[Decimal, int, float, str]
     currency: Optional[str] = None
-    """By ISO 4217; left out: the campaign's."""
+    """ISO 4217 code. Default: the campaign's currency."""
     token: Optional[str] = None
-    """What the post will present, 1 to 512 visible ASCII characters. Left out: one is made."""
+    """The token that the post will contain, 1 to 512 visible ASCII characters. Default: generated."""
     valid_until: Optional[datetime] = None
-    """With its time zone. Left out: as long as a bid can stand."""
+    """With a time zone. Default: the longest validity of a bid."""
     filters_passed: Sequence[str] = ()
 
     def __post_init__(self) -> None:
@@ -28,8 +29,8 @@ class Bid:
             amount = Decimal(str(self.amount))
         except ArithmeticError:
             raise ValueError("the amount of a bid is a number") from None
-        if not amount.is_finite() or not 0 <= amount <= MAX_AMOUNT:
-            raise ValueError(f"the amount of a bid is from 0 to {MAX_AMOUNT}")
+        if not amount.is_finite() or not MIN_AMOUNT <= amount <= MAX_AMOUNT:
+            raise ValueError(f"the amount of a bid is from {MIN_AMOUNT} to {MAX_AMOUNT}")
         if self.token is not None and not (
             1 <= len(self.token) <= 512 and all("!" <= c <= "~" for c in self.token)
         ):
@@ -39,7 +40,7 @@ class Bid:
         object.__setattr__(self, "amount", amount)
 
     def wire(self, token: str, valid_until: datetime) -> Dict[str, Any]:
-        """The bid object, with what it does not say itself."""
+        """The bid object with defaults filled in."""
         bid: Dict[str, Any] = {"amount": self.amount}
         if self.currency is not None:
             bid["currency"] = self.currency
@@ -50,7 +51,7 @@ class Bid:
 
 @dataclass(frozen=True)
 class NoBid:
-    """No bid, and why: a word for machines, and a sentence for people. Tell nothing of the person."""
+    """No bid, with a reason code and a message. Do not include personal data."""
 
     reason: str = "no_bid"
     detail: Optional[str] = None
@@ -58,7 +59,7 @@ class NoBid:
 
 @dataclass(frozen=True)
 class Refusal:
-    """The lead is not taken. Tell nothing of the person."""
+    """The lead is rejected. Do not include personal data."""
 
     reason: str
     message: str = "the lead is refused"

@@ -1,4 +1,4 @@
-"""A buyer's endpoint as an ASGI application: for Starlette, FastAPI, uvicorn and the like."""
+"""A buyer's endpoint as an ASGI application, for Starlette, FastAPI, uvicorn and others."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ SendMessage = Callable[[Message], Awaitable[None]]
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling it gives something to be awaited."""
+    """Whether a call returns an awaitable."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004  an object's, which may be async
+        getattr(function, "__call__", None)  # noqa: B004  a callable object may be async
     )
 
 
 class AsgiApp:
-    """Functions that are async run in the loop, others in threads."""
+    """Async functions run in the event loop, other functions in threads."""
 
     def __init__(self, desk: Desk, pools: Pools) -> None:
         self._desk = desk
         self._pools = pools
-        self._posts: Set[asyncio.Task[Answer]] = set()  # held, or they could be collected
+        self._posts: Set[asyncio.Task[Answer]] = set()  # keeps tasks from garbage collection
 
     async def __call__(self, scope: Scope, receive: Receive, send: SendMessage) -> None:
         if scope["type"] == "lifespan":
@@ -49,7 +49,7 @@ class AsgiApp:
             try:
                 body = await _body(receive)
             except EOFError:
-                return  # the caller has gone, and hears nothing any more
+                return  # the client has disconnected
             answer = await self._decide(head, body)
         headers = [(k.lower().encode("latin-1"), v.encode("latin-1")) for k, v in answer.headers.items()]
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
@@ -104,7 +104,7 @@ class AsgiApp:
 
 
 def _path(scope: Scope) -> str:
-    """The path from where the application is mounted."""
+    """The path below the mount point."""
     path, root = str(scope["path"]), str(scope.get("root_path") or "")
     if root and path.startswith(root.rstrip("/") + "/"):
         return path[len(root.rstrip("/")) :]
@@ -120,7 +120,7 @@ def _headers(scope: Scope) -> Dict[str, str]:
 
 
 async def _body(receive: Receive) -> Optional[bytes]:
-    """The body, or None where it is too large. Raises EOFError where the caller went away."""
+    """Reads the body. None if it is too large. Raises EOFError if the client disconnected."""
     body = bytearray()
     while True:
         message = await receive()

@@ -1,13 +1,13 @@
-"""A buyer: two functions, and around them everything that the contract asks of an endpoint.
+"""A buyer: two functions, and the contract's rules for an endpoint around them.
 
-What is answered to a request stands here once, as generators that say which function is to be run,
-or which request to be waited for; WSGI runs them in its thread, ASGI awaits them. Invariants:
+Generators decide the answer to a request. They yield the function to run, or the request to wait
+for. WSGI executes the steps in its thread, ASGI awaits them. Invariants:
 
-- A post's flight is claimed before the store is asked and given up after it was told, so between
-  two repeats there is no instant at which neither knows of the other.
-- Only answers of the function that are final, a receipt or a refusal, are stored. What failed was
-  answered with 500 and may be tried again.
-- A post goes on when its caller has gone: it may be sold.
+- A post's key is claimed before the lookup in the store and released after the answer is stored.
+  So a repeat always finds the claim or the stored answer.
+- Only final answers of the function, a receipt or a refusal, are stored. After a failure the answer
+  is 500, and the exchange may try again.
+- A post continues after its client has disconnected, because the lead may be sold.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ PostFunction = Callable[[LeadDelivery], Union[PostResult, Awaitable[PostResult]]
 OnError = Callable[[BaseException, str], None]
 
 BID_WINDOW = 5.0
-"""Seconds that a bid may take at most, whatever the ping says."""
+"""Maximum seconds for a bid, also if the ping allows more."""
 
 log = logging.getLogger("pingpost")
 
 
 class Late(Exception):
-    """A function took longer than it was given."""
+    """A function exceeded its time limit."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Run the function, and reply with what it returned or throw what it raised. `seconds` bounds
-    it, with Late. `pool` names whose threads may be used for it, `here` says that none is needed."""
+    """Run the function. The result is its return value or its exception. After `seconds` the result
+    is Late. `pool` names the thread pool; with `here`, no other thread is needed."""
 
     function: Callable[..., Any]
     arguments: Tuple[Any, ...]
@@ -69,14 +69,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Join:
-    """Wait for another request's answer, and reply with it."""
+    """Wait for another request's answer. The result is this answer."""
 
     flight: Flight
 
 
 @dataclass(frozen=True)
 class Flight:
-    """A post under way: what it is of, and the answer that it will have."""
+    """A post in progress: the hash of its body, and its future answer."""
 
     fingerprint: str
     answer: Future[Answer] = field(default_factory=Future)
@@ -86,7 +86,7 @@ Work = Generator[Union[Run, Join], Any, Answer]
 
 
 class Desk:
-    """Answers pings and posts. Used from any number of threads and loops at once."""
+    """Answers pings and posts. Safe for concurrent threads and event loops."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Desk:
         self._flights: Dict[str, Flight] = {}
 
     def work(self, head: Head, body: Optional[bytes]) -> Work:
-        """Answers a request that `refuse_head` let pass."""
+        """Answers a request that passed `refuse_head`."""
         refused = refuse_body(head, body)
         if refused is not None or body is None:
             return refused or error(head, 400, "malformed_request", "there is no body")
@@ -185,8 +185,8 @@ class Desk:
         return result
 
     def _failed(self, head: Head, what: str, failure: Exception) -> Answer:
-        """The answer to a request whose function failed. The failure's text is not logged: it may
-        quote the lead."""
+        """The answer after a failure of the function. The log omits the failure's text, which may quote
+        the lead."""
         request_id = head.request_id()
         frames = traceback.extract_tb(failure.__traceback__)
         place = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "?"

@@ -1,4 +1,4 @@
-"""The threads that a buyer's functions run in, where they need some."""
+"""The thread pools for a buyer's functions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Dict
 
 
 class Pools:
-    """A pool for bids and one for posts, so that slow posts leave bids their threads. Threads are
-    made when there is work for them, and kept."""
+    """One pool for bids and one for posts, so that slow posts take no threads from bids. Threads start
+    on demand and stay."""
 
     def __init__(self, threads: int) -> None:
         if threads < 1:

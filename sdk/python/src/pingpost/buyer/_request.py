@@ -1,4 +1,4 @@
-"""What the exchange asks of a buyer: judged before any function is called."""
+"""Validates the exchange's requests before the buyer's functions are called."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pingpost._wire import Malformed, decode, encode
 M = TypeVar("M", bound=Model)
 
 MAX_BODY = 64 << 10
-"""Bytes of a body; the exchange sends no more."""
+"""Maximum bytes of a body. The exchange does not send more."""
 
 _REQUEST_ID = re.compile(r"[!-~]{1,64}", re.ASCII)
 _KEY = re.compile(r"[!-~]{1,255}", re.ASCII)
@@ -23,7 +23,7 @@ _KEY = re.compile(r"[!-~]{1,255}", re.ASCII)
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer as it goes out."""
+    """An encoded answer."""
 
     status: int
     headers: Dict[str, str]
@@ -32,22 +32,22 @@ class Answer:
 
 @dataclass(frozen=True)
 class Head:
-    """A request without its body. Names of headers are in lower case."""
+    """A request without its body. Header names are in lower case."""
 
     method: str
     path: str
     headers: Mapping[str, str]
 
     def request_id(self) -> str:
-        """The exchange's name for the request, or one that is made where it gave none."""
+        """The exchange's request id, or a generated one."""
         given = self.headers.get("x-request-id", "")
         return given if _REQUEST_ID.fullmatch(given) else f"req_{uuid.uuid4().hex}"
 
 
 @dataclass(frozen=True, repr=False)
 class Credential:
-    """What the exchange shows. Give what was agreed upon with its operator: a bearer token, or a
-    key and the header that it comes in."""
+    """The exchange's credential, as agreed with its operator: a bearer token, or a key and its
+    header."""
 
     bearer: Optional[str] = None
     api_key: Optional[str] = None
@@ -58,7 +58,7 @@ class Credential:
             raise ValueError("a credential is a bearer token or an api_key, one of them")
 
     def fits(self, headers: Mapping[str, str]) -> bool:
-        """Whether the request shows it. Takes the same time however much of it is right."""
+        """Whether the request has the credential. Compares in constant time."""
         if self.bearer is not None:
             scheme, _, shown = headers.get("authorization", "").partition(" ")
             return scheme.lower() == "bearer" and _same(shown.strip(), self.bearer)
@@ -66,12 +66,12 @@ class Credential:
 
 
 def _same(shown: str, right: str) -> bool:
-    # Of hashes, so that not even the length of what is right can be measured.
+    # Hashes are compared, so that the time does not reveal the length either.
     return hmac.compare_digest(sha256(shown.encode()).digest(), sha256(right.encode()).digest())
 
 
 def refuse_head(head: Head, credential: Optional[Credential]) -> Optional[Answer]:
-    """What can be refused before the body is read: 404, 405, 401."""
+    """Checks before the body is read: 404, 405, 401."""
     if head.path not in ("/v1/ping", "/v1/post"):
         return error(head, 404, "not_found", "there is nothing here: a buyer has /v1/ping and /v1/post")
     if head.method != "POST":
@@ -83,7 +83,7 @@ def refuse_head(head: Head, credential: Optional[Credential]) -> Optional[Answer
 
 
 def refuse_body(head: Head, body: Optional[bytes]) -> Optional[Answer]:
-    """413 and 415. Body is None where it is larger than MAX_BODY."""
+    """Checks for 413 and 415. Body is None if it is larger than MAX_BODY."""
     if body is None or len(body) > MAX_BODY:
         return error(head, 413, "payload_too_large", f"a body has at most {MAX_BODY} bytes")
     kind = head.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -93,7 +93,7 @@ def refuse_body(head: Head, body: Optional[bytes]) -> Optional[Answer]:
 
 
 def read_json(head: Head, body: bytes) -> Union[Dict[str, Any], Answer]:
-    """The members of the body, or 400."""
+    """The members of the body, or a 400."""
     try:
         members = decode(body)
     except Malformed as e:
@@ -104,7 +104,7 @@ def read_json(head: Head, body: bytes) -> Union[Dict[str, Any], Answer]:
 
 
 def read_request(head: Head, members: Mapping[str, Any], kind: Type[M]) -> Union[M, Answer]:
-    """What is asked, or 422 with everything that is wrong with it."""
+    """The decoded request, or a 422 with all its errors."""
     problems: List[Problem] = []
     if key_of(head) is None:
         code = "invalid_format" if "idempotency-key" in head.headers else "missing_required"
@@ -119,7 +119,7 @@ def read_request(head: Head, members: Mapping[str, Any], kind: Type[M]) -> Union
 
 
 def key_of(head: Head) -> Optional[str]:
-    """The Idempotency-Key, without quotes around it."""
+    """The Idempotency-Key without quotes."""
     key = head.headers.get("idempotency-key", "").strip()
     if len(key) > 2 and key[0] == key[-1] == '"':
         key = key[1:-1]
@@ -134,7 +134,7 @@ def error(
     headers: Optional[Mapping[str, str]] = None,
     more: Optional[Mapping[str, Any]] = None,
 ) -> Answer:
-    """An error as the contract writes them."""
+    """An error in the contract's format."""
     name = head.request_id()
     body: Dict[str, Any] = {"error": code, "message": message, "request_id": name}
     body.update(more or {})

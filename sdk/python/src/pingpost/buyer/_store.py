@@ -1,4 +1,4 @@
-"""Where answers to posts are kept, so that a repeat hears the first one."""
+"""Stores the answers to posts, so that a repeat gets the first answer."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Callable, Optional, Protocol, Tuple
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """An answer as it went out. It has no contact data in it."""
+    """A sent answer. It contains no contact data."""
 
     fingerprint: str
-    """The hash of the request's body: the same key with another body is an error of the sender."""
+    """The hash of the request's body. The same key with another body is the sender's error."""
     status: int
     body: bytes
     request_id: str
 
 
 class AnswerStore(Protocol):
-    """Keeps answers by Idempotency-Key, for a day or longer. Called from several threads.
+    """Stores answers by Idempotency-Key for a day or longer. Must be safe for several threads.
 
-    Several processes that serve one buyer should share one, such as a table or Redis. `put` must
-    have kept the answer when it returns. Where either raises, the post is answered with 500, and
-    comes again.
+    Several processes that serve one buyer should share a store, such as a table or Redis. The answer
+    must be stored when `put` returns. If a method raises, the post gets a 500 and the exchange sends
+    it again.
     """
 
     def get(self, key: str) -> Optional[StoredAnswer]: ...
@@ -34,7 +34,7 @@ class AnswerStore(Protocol):
 
 
 class MemoryStore:
-    """In this process's memory: a bounded number of answers, the oldest go first. A restart forgets."""
+    """A store in memory. It drops the oldest answers above a limit, and all at the end of the process."""
 
     def __init__(
         self,

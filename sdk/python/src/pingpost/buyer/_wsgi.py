@@ -1,4 +1,4 @@
-"""A buyer's endpoint as a WSGI application: for Flask, Django, gunicorn and the like."""
+"""A buyer's endpoint as a WSGI application, for Flask, Django, gunicorn and others."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 DRAINED = 1 << 20
-"""Of a body that is too large, bytes that are read all the same."""
+"""Maximum bytes to read and discard of a body that is too large."""
 
 
 class WsgiApp:
-    """A bid is decided in a thread of its own, since only so it can be given up when it is late; a
-    post in the thread that has the request."""
+    """Bids run in separate threads, so that a late one can be abandoned. Posts run in the request's
+    thread."""
 
     def __init__(self, desk: Desk, pools: Pools) -> None:
         self._desk = desk
@@ -80,7 +80,7 @@ def _headers(environ: Dict[str, Any]) -> Dict[str, str]:
 
 
 def _body(environ: Dict[str, Any]) -> Optional[bytes]:
-    """The body, or None where it is too large. Raises EOFError where it ends before its length."""
+    """Reads the body. None if it is too large. Raises EOFError if it is shorter than its length."""
     text = str(environ.get("CONTENT_LENGTH") or "")
     reader = environ["wsgi.input"]
     if text.isdigit():
@@ -92,7 +92,7 @@ def _body(environ: Dict[str, Any]) -> Optional[bytes]:
         if len(body) < length:
             raise EOFError
         return body
-    # A body in chunks. Only where the server ends it may it be read without a length.
+    # A chunked body. Reading without a length is safe only if the server terminates the input.
     body = b""
     while environ.get("wsgi.input_terminated") and len(body) <= MAX_BODY:
         part = reader.read(MAX_BODY + 1 - len(body))
@@ -103,8 +103,8 @@ def _body(environ: Dict[str, Any]) -> Optional[bytes]:
 
 
 def _discard(reader: Any, length: int) -> None:
-    """Reads what is refused, up to DRAINED: where a server closes a connection with bytes unread, the
-    reset can take the answer from the caller."""
+    """Reads and discards a rejected body, up to DRAINED bytes. If a server closes a connection with
+    unread bytes, the reset can destroy the answer before the client reads it."""
     left = min(length, DRAINED)
     while left > 0:
         part = reader.read(min(left, MAX_BODY))

@@ -17,6 +17,8 @@ class BuyerBid(Model):
     """
 
     amount: Decimal
+    r"""The price that you offer. Digits past the sixth decimal are cut; an amount below 0.000001 is no valid bid.
+    """
     currency: Optional[str]
     r"""A currency by ISO 4217.
     """

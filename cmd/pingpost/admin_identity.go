@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// adminToken is the environment variable of a personal API token. There is no flag for
+// it: other users of the machine can read a command line.
+const adminToken = "PINGPOST_ADMIN_TOKEN"
+
+// identify adds the caller's credential to a request: the password of --user, or the token
+// of the environment, or the configured password.
+func (f *adminFlags) identify(req *http.Request) error {
+	token := os.Getenv(adminToken)
+	switch {
+	case f.User != "":
+		if err := f.askPassword(); err != nil {
+			return err
+		}
+		req.SetBasicAuth(f.User, f.Password)
+	case token != "":
+		req.Header.Set("Authorization", "Bearer "+token)
+	default:
+		req.SetBasicAuth("operator", f.Password)
+	}
+	return nil
+}
+
+// askPassword asks for the password of --user once, unless it is given.
+func (f *adminFlags) askPassword() (err error) {
+	if f.Password != "" {
+		return nil
+	}
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return fmt.Errorf("--user %s needs the account's password: set PINGPOST_ADMIN_PASSWORD, or run the command at a terminal", f.User)
+	}
+	f.Password, err = askHidden(os.Stdin, "Password of "+f.User+" at "+f.Admin+": ")
+	return err
+}
+
+// refused says which credential the exchange refused, and not the credential.
+func (f *adminFlags) refused() string {
+	switch {
+	case f.User != "":
+		return fmt.Sprintf("What was sent is the name %s and a password; set the account's password in PINGPOST_ADMIN_PASSWORD", f.User)
+	case os.Getenv(adminToken) != "":
+		return "What was sent is the token in " + adminToken + "; make a new one, or unset it"
+	case f.Password == "":
+		return "Set PINGPOST_ADMIN_PASSWORD, or " + adminToken + ", or give --user or --password; what was sent is none"
+	}
+	return "Set PINGPOST_ADMIN_PASSWORD, or give --password; what was sent is not the right one"
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// adminCommands are the commands that ask the admin address, with arguments that each
+// takes. TestAdminCommandsAreKnown compares them with the program's.
+func adminCommands(t testing.TB) map[string][]string {
+	t.Helper()
+	file := configuration(t, served)
+	return map[string][]string{
+		"diff": {file}, "apply": {file}, "export": nil,
+		"explain": {"lead_01kc8z3n5w9x4m7q2t6v8y0b1d"}, "statement": {"--buyer", "buy", "--from", "2026-11-01", "--to", "2026-11-02"},
+		"report show": nil, "report rebuild": nil, "erase": {"--phone", "+12025550100"},
+		"users list": nil, "users add": {"bob", "--role", "viewer", "--generate"}, "users role": {"bob", "admin"}, "users password": {"bob", "--generate"}, "users remove": {"bob"},
+	}
+}
+
+func TestAdminCommandsAreKnown(t *testing.T) {
+	app, err := kong.New(&commands{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := adminCommands(t)
+	for _, leaf := range app.Model.Leaves(false) {
+		takes := slices.ContainsFunc(leaf.Flags, func(flag *kong.Flag) bool { return flag.Name == "password" })
+		name, _, _ := strings.Cut(strings.TrimPrefix(leaf.Path(), "pingpost "), " <")
+		if _, listed := known[name]; takes != listed {
+			t.Errorf("%q takes a password: %v, is listed: %v", name, takes, listed)
+		}
+		delete(known, name)
+	}
+	if len(known) > 0 {
+		t.Errorf("there are no commands %v", known)
+	}
+}
+
+// TestEveryAdminCommandIdentifies: each command shows the account, the token or the
+// configured password with each of its requests.
+func TestEveryAdminCommandIdentifies(t *testing.T) {
+	var (
+		mu    sync.Mutex
+		shown []string
+	)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, password, _ := r.BasicAuth()
+		mu.Lock()
+		defer mu.Unlock()
+		shown = append(shown, strings.TrimSpace(name+" "+password+" "+strings.TrimPrefix(r.Header.Get("Authorization"), "Basic")))
+		if r.Method == http.MethodGet && r.URL.Path == "/admin/v1/users" {
+			_, _ = w.Write([]byte(`{"users":[]}`))
+			return
+		}
+		w.WriteHeader(http.StatusConflict)
+	}))
+	defer server.Close()
+	for name, args := range adminCommands(t) {
+		for _, row := range []struct {
+			what, token, want string
+			flags             []string
+		}{
+			{"an account", "", "anna " + adminPassword + " ", []string{"--user", "anna"}},
+			{"an account beside a token", "ppa_canary", "anna " + adminPassword + " ", []string{"--user", "anna"}},
+			{"a token", "ppa_canary", "Bearer ppa_canary", nil},
+			{"the configured password", "", "operator " + adminPassword + " ", nil},
+		} {
+			mu.Lock()
+			shown = nil
+			mu.Unlock()
+			cmd := program(t, slices.Concat(strings.Fields(name), args, row.flags, []string{"--admin", server.URL})...)
+			cmd.Env = append(cmd.Env, adminToken+"="+row.token)
+			_, _ = cmd.CombinedOutput()
+			mu.Lock()
+			if len(shown) == 0 || slices.ContainsFunc(shown, func(one string) bool { return !strings.HasPrefix(one, row.want) }) {
+				t.Errorf("%s by %s shows %q", name, row.what, shown)
+			}
+			mu.Unlock()
+		}
+	}
+}
+
+// TestAccountsOnTheCommandLine: an account's password and its token do what its role may,
+// and the log names the account.
+func TestAccountsOnTheCommandLine(t *testing.T) {
+	file := configuration(t, served)
+	s := serve(t, "-c", file)
+	_, admin := s.addresses("production")
+	if r := typed(t, "account-of-a-canary\n", "users", "add", "anna", "--role", "admin", "--admin", admin); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	as := func(password, token string, args ...string) (string, bool) {
+		cmd := program(t, append(args, "--admin", admin)...)
+		cmd.Env = append(cmd.Env, "PINGPOST_ADMIN_PASSWORD="+password, adminToken+"="+token)
+		text, err := cmd.CombinedOutput()
+		return string(text), err == nil
+	}
+	if text, ok := as("account-of-a-canary", "", "users", "add", "bob", "--role", "viewer", "--generate", "--user", "anna"); !ok {
+		t.Errorf("anna makes no account: %s", text)
+	}
+	for name, row := range map[string]struct{ password, token, want string }{
+		"a wrong password": {"another-of-a-canary", "", "What was sent is the name anna and a password"},
+		"no password":      {"", "", "set PINGPOST_ADMIN_PASSWORD, or run the command at a terminal"},
+	} {
+		if text, ok := as(row.password, row.token, "export", "--user", "anna"); ok || !strings.Contains(text, row.want) || strings.Contains(text, "canary") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if text, ok := as("", "ppa_wrong", "export"); ok || !strings.Contains(text, adminToken) || strings.Contains(text, "ppa_wrong") {
+		t.Errorf("a wrong token: %s", text)
+	}
+	token := tokenOf(t, admin, "anna", "account-of-a-canary")
+	if text, ok := as("", token, "users", "role", "bob", "operator"); !ok {
+		t.Errorf("anna's token changes no role: %s", text)
+	}
+	s.signal(syscall.SIGTERM)
+	s.ends()
+	dump := must(t, "log", "dump", filepath.Join(filepath.Dir(file), "data"))
+	if n := strings.Count(dump, "anna"); n < 4 || strings.Contains(dump, "account-of-a-canary") {
+		t.Errorf("the log names anna %d times:\n%s", n, dump)
+	}
+}
+
+// tokenOf makes a personal token by an account's password.
+func tokenOf(t testing.TB, admin, name, password string) string {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodPost, admin+"/admin/v1/api-tokens", strings.NewReader(`{"name":"cron"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.SetBasicAuth(name, password)
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var made struct{ Token string }
+	if err := json.NewDecoder(answer.Body).Decode(&made); err != nil || made.Token == "" {
+		t.Fatalf("no token: %d %v", answer.StatusCode, err)
+	}
+	return made.Token
+}

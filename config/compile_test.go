@@ -1,0 +1,270 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+func TestDefaults(t *testing.T) {
+	exchange := compiled(t, base, nil)
+	s := exchange.Settings
+	if s.DataDir != "data" || s.Listen != "127.0.0.1:8080" || s.AdminListen != "127.0.0.1:9090" || s.Tenant != "production" {
+		t.Errorf("settings: %+v", s)
+	}
+	want := LimitSettings{
+		Body: 65536, Answer: 65536, Header: 16384, Connections: 10_000, MaxConnsPerIP: 1_000, AuthFailures: 100, Documents: 10,
+		ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+	}
+	if s.Limits != want {
+		t.Errorf("limits: %+v", s.Limits)
+	}
+	supplier := exchange.Catalog.Suppliers["sup_a"]
+	if *supplier != (market.Supplier{ID: "sup_a", Name: "sup_a", IngestRate: 100, PingRate: 100, ByteRate: 1600 << 10, ConcurrentAuctions: 1000}) {
+		t.Errorf("supplier: %+v", supplier)
+	}
+	buyer := exchange.Catalog.Buyers["buy_a"]
+	if buyer.Funded || buyer.Schedule != nil || buyer.Caps != nil || buyer.PostTimeout != 10*time.Second || buyer.Zone != time.UTC {
+		t.Errorf("buyer: %+v", buyer)
+	}
+	if buyer.Post.Credential != "" || buyer.Post.Header != "" {
+		t.Errorf("endpoint: %+v", buyer.Post)
+	}
+	campaign := exchange.Catalog.Campaigns["cmp"]
+	if campaign.Suppliers != nil || campaign.Currency.String() != "USD" || campaign.Zone != time.UTC || campaign.Floor != 0 {
+		t.Errorf("campaign: %+v", campaign)
+	}
+	if campaign.Payout != (market.Payout{Share: market.WholeShare}) {
+		t.Errorf("payout: %+v", campaign.Payout)
+	}
+	seat := campaign.FilterSets[0]
+	if seat.Priority != 1 || seat.Weight != 1 || seat.Price != 0 || seat.States != market.AllStates {
+		t.Errorf("seat: %+v", seat)
+	}
+	if got := compiled(t, "sandbox: true\n", nil).Settings.Tenant; got != "sandbox" {
+		t.Errorf("a sandbox's tenant is %s", got)
+	}
+	returns := exchange.Document.Campaigns[0].Returns
+	if returns.Window.span() != 14*day || returns.Approval != "auto" || returns.CapBack || !*returns.ReversePayout || *returns.MaxSharePerMonth != 1_000_000 {
+		t.Errorf("returns: %+v", returns)
+	}
+}
+
+func TestLineupIsByPriorityThenID(t *testing.T) {
+	for _, c := range []struct{ seats, want string }{
+		{"{buyer: z}, {buyer: a}, {buyer: m}", "z1 a2 m3"},
+		{"{buyer: z, priority: 9}, {buyer: a}, {buyer: m}", "a2 m3 z9"},
+		{"{buyer: z, priority: 5}, {buyer: m, priority: 0}, {buyer: a, priority: 5}", "m0 a5 z5"},
+	} {
+		exchange := compiled(t, "buyers: [{id: a}, {id: m}, {id: z}]\ncampaigns: [{id: c, method: waterfall, buyers: ["+c.seats+"]}]\n", nil)
+		var got []string
+		for _, seat := range exchange.Catalog.Campaigns["c"].FilterSets {
+			got = append(got, fmt.Sprint(seat.Buyer.ID, seat.Priority))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, want %s", c.seats, got, c.want)
+		}
+	}
+}
+
+func TestPayoutAndDuplicates(t *testing.T) {
+	for _, c := range []struct {
+		more    string
+		payout  market.Payout
+		repeats market.DuplicateRule
+	}{
+		{"payout: {fixed: 6.50}", market.Payout{Fixed: 6_500_000, IsFixed: true}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * day)}},
+		{"payout: {fixed: 0}", market.Payout{IsFixed: true}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * day)}},
+		{"payout: {share: 0}", market.Payout{}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * day)}},
+		{"duplicates: {fields: [email], match: all, scope: buyer, window: 1d12h}", market.Payout{Share: market.WholeShare}, market.DuplicateRule{Email: true, All: true, PerBuyer: true, Window: int64(36 * time.Hour)}},
+		{"duplicates: {window: 0}", market.Payout{Share: market.WholeShare}, market.DuplicateRule{Phone: true, Email: true}},
+	} {
+		campaign := compiled(t, base+"    "+c.more+"\n", nil).Catalog.Campaigns["cmp"]
+		if campaign.Payout != c.payout || campaign.Duplicates != c.repeats {
+			t.Errorf("%s: %+v %+v", c.more, campaign.Payout, campaign.Duplicates)
+		}
+	}
+}
+
+func TestPausedIsAFirstValue(t *testing.T) {
+	exchange := compiled(t, buyerWith("paused: true")+"    paused: true\n", nil)
+	if !slices.Equal(exchange.Firsts.Paused.Buyers, []market.BuyerID{"buy_a"}) || !slices.Equal(exchange.Firsts.Paused.Campaigns, []market.CampaignID{"cmp"}) {
+		t.Errorf("%+v", exchange.Firsts.Paused)
+	}
+}
+
+func TestFormsOfAuth(t *testing.T) {
+	for _, c := range []struct {
+		auth   string
+		post   market.Endpoint
+		secret string
+	}{
+		{"auth: {bearer: tok}", market.Endpoint{Credential: "buyer/buy_a/bearer", Header: "Authorization", Scheme: "Bearer "}, "tok"},
+		{"auth: {api_key: key}", market.Endpoint{Credential: "buyer/buy_a/api_key", Header: "x-api-key"}, "key"},
+		{"auth: {api_key: key, header: X-Other}", market.Endpoint{Credential: "buyer/buy_a/api_key", Header: "X-Other"}, "key"},
+		{"auth: {api_key: key, header: Authorization}", market.Endpoint{Credential: "buyer/buy_a/api_key", Header: "Authorization"}, "key"},
+		{
+			`auth: {oauth: {token_url: "https://t.example", client_id: c, client_secret: "a b"}}`,
+			market.Endpoint{Credential: "buyer/buy_a/oauth", Header: "Authorization", Scheme: "Bearer ", OAuth: &market.OAuthClient{TokenURL: "https://t.example", ClientID: "c"}},
+			"a b",
+		},
+	} {
+		exchange := compiled(t, buyerWith(c.auth), nil)
+		c.post.URL = "https://a.example/v1/post"
+		if got := exchange.Catalog.Buyers["buy_a"].Post; !reflect.DeepEqual(got, &c.post) {
+			t.Errorf("%s: %+v", c.auth, got)
+		}
+		if got := exchange.Firsts.Secrets; len(got) != 1 || got[0].Name != c.post.Credential || got[0].Value.Reveal() != c.secret {
+			t.Errorf("%s: %+v", c.auth, got)
+		}
+	}
+}
+
+func TestAddressesOfBuyers(t *testing.T) {
+	for _, c := range []struct{ form, ping, post string }{
+		{`endpoint: "https://a.example"`, "https://a.example/v1/ping", "https://a.example/v1/post"},
+		{`endpoint: "https://a.example/x/"`, "https://a.example/x/v1/ping", "https://a.example/x/v1/post"},
+		{`ping_url: "https://a.example/p?k=1", post_url: "https://b.example/q"`, "https://a.example/p?k=1", "https://b.example/q"},
+		{`post_url: "https://b.example/q"`, "", "https://b.example/q"},
+		{`name: recorded only`, "", ""},
+	} {
+		exchange := compiled(t, "buyers: [{id: a, "+c.form+"}]\n", nil)
+		form, buyer := exchange.Document.Buyers[0], exchange.Catalog.Buyers["a"]
+		if form.Pings() != (c.ping != "") || addressOf(buyer.Ping) != c.ping || addressOf(buyer.Post) != c.post {
+			t.Errorf("%s: %q %q", c.form, addressOf(buyer.Ping), addressOf(buyer.Post))
+		}
+		if buyer.TestPing != nil || buyer.TestPost != nil {
+			t.Errorf("%s: tests go to %q %q", c.form, addressOf(buyer.TestPing), addressOf(buyer.TestPost))
+		}
+	}
+}
+
+func addressOf(e *market.Endpoint) string {
+	if e == nil {
+		return ""
+	}
+	return e.URL
+}
+
+// Each cap and schedule counts by its own zone, else by that of what it is on.
+func TestZones(t *testing.T) {
+	exchange := compiled(t, `buyers:
+  - {id: a, time_zone: Asia/Kolkata, caps: [{per: day, count: 1}, {per: day, count: 1, time_zone: Asia/Tokyo}]}
+campaigns:
+  - id: c
+    method: weighted
+    time_zone: America/New_York
+    caps: [{per: week, money: 1.5}]
+    buyers: [{buyer: a, caps: [{per: total, count: 3}, {per: hour, count: 3, time_zone: UTC}]}]
+`, nil)
+	campaign := exchange.Catalog.Campaigns["c"]
+	var got []string
+	for _, limit := range slices.Concat(exchange.Catalog.Buyers["a"].Caps, campaign.Caps, campaign.FilterSets[0].Caps) {
+		got = append(got, fmt.Sprint(limit.Scope, " ", limit.Unit, " ", limit.Period, " ", limit.Zone, " ", limit.Limit))
+	}
+	want := []string{
+		"buyer count day Asia/Kolkata 1", "buyer count day Asia/Tokyo 1",
+		"campaign money week America/New_York 1500000",
+		"pair count total America/New_York 3", "pair count hour UTC 3",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("caps:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC).UnixNano() // a Monday
+	for zone, want := range map[string]bool{"": false, "time_zone: UTC, ": true} {
+		seat := compiled(t, "buyers: [{id: a}]\ncampaigns: [{id: c, method: weighted, time_zone: Asia/Tokyo, buyers: [{buyer: a, schedule: {"+zone+"open: [\"Mon 11:00-13:00\"]}}]}]\n", nil).Catalog.Campaigns["c"].FilterSets[0]
+		if open, _ := seat.Schedule.Open(noon); open != want {
+			t.Errorf("schedule with %q: open %v", zone, open)
+		}
+	}
+}
+
+// A seat has what its buyer says and what it says itself.
+func TestSeatsNarrow(t *testing.T) {
+	exchange := compiled(t, `buyers: [{id: a, states: [CA, NV], filters: [{field: source, in: [x]}, {field: owns, in: [true]}]}]
+campaigns:
+  - id: c
+    method: weighted
+    fields: [{name: homeowner, to: owns, type: boolean}]
+    buyers: [{buyer: a, states: [NV, NY], filters: [{field: zip, absent: true}]}]
+`, nil)
+	seat := exchange.Catalog.Campaigns["c"].FilterSets[0]
+	nevada := market.StateSet(0).With(market.StateOf([]byte("NV")))
+	if seat.States != nevada {
+		t.Errorf("states %b", seat.States)
+	}
+	var slots []market.Slot
+	for i := range seat.Filters {
+		slots = append(slots, seat.Filters[i].Slot())
+	}
+	slices.Sort(slots)
+	if !slices.Equal(slots, []market.Slot{market.SlotSource, market.SlotZip, market.FirstCustom}) {
+		t.Errorf("filters on %v", slots)
+	}
+}
+
+func TestPathsAreRelativeToTheFile(t *testing.T) {
+	text := []byte("data_dir: ../data\nsuppression_lists: [{id: a, field: email, file: l.txt}, {id: b, field: email, file: /x/l.txt}, {id: c, field: email}]\n")
+	source, err := Parse("/etc/exchange/main.yaml", text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exchange, err := source.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exchange.Settings.DataDir != "/etc/data" {
+		t.Errorf("data in %s", exchange.Settings.DataDir)
+	}
+	if got := fmt.Sprint(exchange.Firsts.Lists); got != "[{a /etc/exchange/l.txt /etc/exchange/main.yaml:2:49: suppression_lists[0].file: } {b /x/l.txt /etc/exchange/main.yaml:2:85: suppression_lists[1].file: }]" {
+		t.Errorf("lists: %s", got)
+	}
+	if len(exchange.Catalog.Lists) != 3 || exchange.Catalog.Lists["b"].Hash != market.HashPlain {
+		t.Errorf("lists: %v", exchange.Catalog.Lists)
+	}
+}
+
+func TestLoadTellsWhatCannotBeRead(t *testing.T) {
+	_, err := Load("testdata/none.yaml", nil)
+	if err == nil || !strings.HasPrefix(err.Error(), "testdata/none.yaml: cannot be read: no such file") {
+		t.Errorf("got %v", err)
+	}
+	var problems *Problems
+	if !errors.As(err, &problems) {
+		t.Errorf("not *Problems: %T", err)
+	}
+}
+
+func TestPositionsInJSON(t *testing.T) {
+	text := "{\n  \"tenant\": \"é\", \"listen\": 5,\n  \"suppliers\": [\n    {\"id\": \"a\"},\n    {\"id\": \"b\", \"nme\": \"x\"}\n  ]\n}"
+	_, err := Parse("body", []byte(text), nil)
+	want := "body:2:13: tenant: is not an id; use 1 to 64 letters, digits, _, - or .\n" +
+		"body:2:28: listen: expected text, found a number; put it in quotes\n" +
+		"body:5:17: suppliers[1].nme: unknown key; is name meant?"
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+// TestDefaultByteRate holds the default to the rates of requests, so that a supplier
+// whose rates are raised is not stopped by its bytes.
+func TestDefaultByteRate(t *testing.T) {
+	for text, want := range map[string]int{
+		"{id: a}":                                           200 * 8 << 10,
+		"{id: a, ingest_rate: 1, ping_rate: 1}":             400 << 10,
+		"{id: a, ingest_rate: 1000}":                        1100 * 8 << 10,
+		"{id: a, ingest_rate: 1000000, ping_rate: 1000000}": 1 << 30,
+		"{id: a, byte_rate: 70KiB}":                         70 << 10,
+	} {
+		supplier := compiled(t, "suppliers:\n  - "+text+"\n", nil).Catalog.Suppliers["a"]
+		if supplier.ByteRate != want {
+			t.Errorf("%s: byte_rate %d, want %d", text, supplier.ByteRate, want)
+		}
+	}
+}

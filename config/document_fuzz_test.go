@@ -1,0 +1,79 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+// FuzzDocument: what compiles is written as YAML that compiles to the same canonical
+// document, in which the second writing changes nothing; it differs in nothing from
+// itself, and its difference from the example, told both ways, has as many lines.
+// A document that was sent reads nothing of the environment but secrets.
+func FuzzDocument(f *testing.F) {
+	text, err := os.ReadFile("testdata/exchange.example.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	full, err := os.ReadFile("testdata/full.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{string(text), string(full), base, "{}"} {
+		f.Add([]byte(seed))
+	}
+	for _, more := range []string{
+		"    fields: [{name: 'a: b', type: enum, values: ['1', 'true', '~', ' x', '$${A}', 'no', \"a\\tb\"]}]\n", "    caps: [{per: day, count: 1}, {per: day, money: 2.50}]\n",
+		"    filters: [{field: state, in: [CA]}]\n", "    duplicates: {window: 90m}\n", "    returns: {window: 14d}\n", "    floor: 0.000001\n    payout: {share: 0.8}\n", "admin: {password: p}\n", "data_dir: |\n  a\n", "limits: {body: 1KiB}\n",
+	} {
+		f.Add([]byte(base + more))
+	}
+	env := func(name string) (string, bool) { return "whsec_aGk=" + strings.ToLower(name), len(name) > 1 }
+	first := compiled(f, base, nil)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		source, err := parse(&reader{file: "fuzz", env: env, sent: true, keeps: true}, data, nil)
+		if err != nil {
+			var problems *Problems
+			if !errors.As(err, &problems) || strings.Contains(err.Error(), "whsec_aGk=") {
+				t.Fatalf("a secret, or no list of problems: %v", err)
+			}
+			return
+		}
+		exchange, err := source.Compile()
+		if err != nil {
+			return
+		}
+		if changes := Diff(exchange.Canonical, exchange.Canonical); len(changes) > 0 {
+			t.Fatalf("it differs from itself: %v", changes)
+		}
+		if bytes.Contains(exchange.Canonical, []byte("whsec_aGk=")) {
+			t.Fatalf("a secret is in\n%s", exchange.Canonical)
+		}
+		there, back := Diff(first.Canonical, exchange.Canonical), Diff(exchange.Canonical, first.Canonical)
+		if len(there) != len(back) || (len(there) == 0) != bytes.Equal(unnamed(first.Canonical), unnamed(exchange.Canonical)) {
+			t.Fatalf("there %v\nand back %v", there, back)
+		}
+		fixedPoint(t, exchange)
+	})
+}
+
+// fixedPoint writes a document as YAML, and reads it without values for its secrets.
+func fixedPoint(t *testing.T, exchange *Exchange) {
+	written := exchange.Export()
+	source, err := ParseCanonical(written)
+	if err != nil {
+		t.Fatalf("what was written is not read: %v\n%s", err, written)
+	}
+	again, err := source.Compile()
+	if err != nil {
+		t.Fatalf("what was written does not compile: %v\n%s", err, written)
+	}
+	if !bytes.Equal(unnamed(again.Canonical), unnamed(exchange.Canonical)) || len(Diff(exchange.Canonical, again.Canonical)) > 0 {
+		t.Fatalf("%s\nis written as\n%s\nand read as\n%s", exchange.Canonical, written, again.Canonical)
+	}
+	if twice := again.Export(); !bytes.Equal(twice, written) {
+		t.Fatalf("written twice:\n%s\n%s", written, twice)
+	}
+}

@@ -1,0 +1,304 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// with is the base with one piece of it replaced.
+func with(piece, instead string) string {
+	if strings.Count(base, piece) != 1 {
+		panic("not once in the base: " + piece)
+	}
+	return strings.Replace(base, piece, instead, 1)
+}
+
+// buyerWith is the base with more said of the first buyer.
+func buyerWith(more string) string {
+	return with(`endpoint: "https://a.example"}`, `endpoint: "https://a.example", `+more+"} # here")
+}
+
+func seatWith(more string) string { return with("{buyer: buy_a}", "{buyer: buy_a, "+more+"}") }
+
+func TestMistakesInSettings(t *testing.T) {
+	checkMistakes(t, []mistake{
+		{"tenant", "tenant: a/b\n", "tenant", "is not an id"},
+		{"no port", "listen: localhost\n", "listen", "host:port"},
+		{"a port by name", "listen: localhost:http\n", "listen", "host:port"},
+		{"one address for both", "listen: a:1\nadmin: {listen: a:1}\n", "admin.listen", "same address"},
+		{"history shorter than idempotency", "idempotency: 30d\nhistory: 29d\n", "history", "shorter than idempotency (30d)"},
+		{"network", "trusted_networks: [10.0.0.0/33]\n", "trusted_networks[0]", "no network"},
+		{"network with host bits", "trusted_networks: [10.0.0.1/8]\n", "trusted_networks[0]", "past the network"},
+		{"proxy by name", "trusted_proxies: [proxy.example]\n", "trusted_proxies[0]", "no network"},
+		{"header", "limits: {body: 400KiB, header: 2MiB}\n", "limits.header", "1KiB to 1MiB"},
+		{"body that no entry of the log holds", "limits: {body: 409601}\n", "limits.body", "an entry of the log holds 1MiB; give 1KiB to 400KiB"},
+		{"body", "limits: {body: 1000}\n", "limits.body", "1KiB to 400KiB"},
+		{"connections", "limits: {connections: 0}\n", "limits.connections", "1 to 1000000"},
+		{"webhooks in flight", "webhooks: {in_flight: 65}\n", "webhooks.in_flight", "1 to 64"},
+		{"a report of an hour", "report: {keep: 1h}\n", "report.keep", "0s"},
+		{"a report of twenty years", "report: {keep: 7300d}\n", "report.keep", "3650d"},
+		{"no webhook in flight", "webhooks: {in_flight: 0}\n", "webhooks.in_flight", "1 to 64"},
+		{"traces to nowhere", "traces: {sample: 1}\n", "traces.endpoint", "is missing"},
+		{"traces by another protocol", "traces: {endpoint: \"grpc://127.0.0.1:4317\"}\n", "traces.endpoint", "neither https nor http"},
+		{"traces to a query", "traces: {endpoint: \"https://collector.example/?key=1\"}\n", "traces.endpoint", "as a header"},
+		{"more than every trace", "traces: {endpoint: \"http://127.0.0.1:4318\", sample: 1.5}\n", "traces.sample", "0 to 1"},
+		{"a header without a value", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: authorization}]}\n", "traces.headers[0].value", "is missing"},
+		{"a header in two lines", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: authorization, value: \"a\\r\\nb\"}]}\n", "traces.headers[0].value", "one line"},
+		{"a header twice", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: x-a, value: b}, {name: X-A, value: c}]}\n", "traces.headers[1].name", "is the same as"},
+		{"a header of ours", "traces: {endpoint: \"http://127.0.0.1:4318\", headers: [{name: Content-Type, value: b}]}\n", "traces.headers[0].name", "sets itself"},
+		{"token lifetime", "token_lifetime: 1s\n", "token_lifetime", "1m to 30d"},
+	})
+}
+
+func TestMistakesOfSuppliers(t *testing.T) {
+	checkMistakes(t, []mistake{
+		{"no id", "suppliers:\n  - {name: x}\n", "suppliers[0].id", "is missing"},
+		{"long id", "suppliers:\n  - {id: " + strings.Repeat("x", 65) + "}\n", "suppliers[0].id", "is not an id"},
+		{"same id", "suppliers:\n  - {id: a}\n  - {id: a}\n", "suppliers[1].id", "unique"},
+		{"no rate", "suppliers:\n  - {id: a, ingest_rate: 0}\n", "suppliers[0].ingest_rate", "1 to 1000000"},
+		{"bytes that no body of limits.body fits", "limits: {body: 100KiB}\nsuppliers:\n  - {id: a, byte_rate: 65536}\n", "suppliers[0].byte_rate", "100KiB to 1024MiB"},
+		{"too many bytes", "suppliers:\n  - {id: a, byte_rate: 1025MiB}\n", "suppliers[0].byte_rate", "64KiB to 1024MiB"},
+		{"same key", "suppliers:\n  - {id: a, api_key: hunter2}\n  - {id: b, api_key: hunter2}\n", "suppliers[1].api_key", "same as suppliers[0].api_key"},
+		{"client without id", "suppliers:\n  - {id: a, oauth_clients: [{client_secret: x}]}\n", "suppliers[0].oauth_clients[0].client_id", "is missing"},
+		{"client with a colon", "suppliers:\n  - {id: a, oauth_clients: [{client_id: \"a:b\", client_secret: x}]}\n", "suppliers[0].oauth_clients[0].client_id", "no colon"},
+		{"client without secret", "suppliers:\n  - {id: a, oauth_clients: [{client_id: x}]}\n", "suppliers[0].oauth_clients[0].client_secret", "is missing"},
+		{"same client", "suppliers:\n  - {id: a, oauth_clients: [{client_id: x, client_secret: x}]}\nbuyers:\n  - {id: a, oauth_clients: [{client_id: x, client_secret: y}]}\n", "buyers[0].oauth_clients[0].client_id", "same as suppliers[0]"},
+		{"unknown scope", "suppliers:\n  - {id: a, oauth_clients: [{client_id: x, client_secret: x, scopes: [pong]}]}\n", "suppliers[0].oauth_clients[0].scopes[0]", "use ping, post, webhook"},
+		{"scope twice", "suppliers:\n  - {id: a, oauth_clients: [{client_id: x, client_secret: x, scopes: [ping, ping]}]}\n", "suppliers[0].oauth_clients[0].scopes[1]", "may stand here once"},
+		{"token outside a sandbox", "suppliers:\n  - {id: a, bearer_tokens: [{token: x}]}\n", "suppliers[0].bearer_tokens", "sandbox: true"},
+		{"token twice", "sandbox: true\nsuppliers:\n  - {id: a, bearer_tokens: [{token: x}, {token: x}]}\n", "suppliers[0].bearer_tokens[1].token", "same as"},
+		{"webhook without address", "suppliers:\n  - {id: a, webhook: {secret: whsec_aGk=}}\n", "suppliers[0].webhook.url", "is missing"},
+		{"webhook secret", "suppliers:\n  - {id: a, webhook: {url: \"https://a.example\", secret: hunter2}}\n", "suppliers[0].webhook.secret", "whsec_"},
+	})
+}
+
+func TestMistakesOfBuyers(t *testing.T) {
+	checkMistakes(t, []mistake{
+		{"same id", "buyers:\n  - {id: a}\n  - {id: a}\n", "buyers[1].id", "unique"},
+		{"scheme", "buyers:\n  - {id: a, endpoint: \"ftp://a.example\"}\n", "buyers[0].endpoint", "neither https nor http"},
+		{"no host", "buyers:\n  - {id: a, endpoint: \"https:///x\"}\n", "buyers[0].endpoint", "is not an address"},
+		{"user in the address", "buyers:\n  - {id: a, endpoint: \"https://u:hunter2@a.example\"}\n", "buyers[0].endpoint", "under auth"},
+		{"fragment", "buyers:\n  - {id: a, endpoint: \"https://a.example/#x\"}\n", "buyers[0].endpoint", "fragment"},
+		{"query", "buyers:\n  - {id: a, endpoint: \"https://a.example/?k=hunter2\"}\n", "buyers[0].endpoint", "query"},
+		{"plain http", "buyers:\n  - {id: a, endpoint: \"http://10.0.0.1\"}\n", "buyers[0].endpoint", "trusted_networks"},
+		{"plain http, IPv6", "buyers:\n  - {id: a, endpoint: \"http://[::1]:80\"}\n", "buyers[0].endpoint", "trusted_networks"},
+		{"plain http, mapped", "trusted_networks: [10.0.0.0/8]\nbuyers:\n  - {id: a, endpoint: \"http://[::ffff:11.0.0.1]\"}\n", "buyers[0].endpoint", "trusted_networks"},
+		{"plain http, mapped from outside", "trusted_networks: [\"::/0\"]\nbuyers:\n  - {id: a, endpoint: \"http://[::ffff:11.0.0.1]\"}\n", "buyers[0].endpoint", "trusted_networks"},
+		{"endpoint and post_url", buyerWith(`post_url: "https://a.example"`), "buyers[0].post_url", "beside endpoint"},
+		{"ping_url alone", "buyers:\n  - {id: a, ping_url: \"https://a.example\"}\n", "buyers[0].ping_url", "without post_url"},
+		{"auth without endpoint", "buyers:\n  - {id: a, auth: {bearer: x}}\n", "buyers[0].auth", "no endpoint"},
+		{"oauth with a secret of two lines", buyerWith(`auth: {oauth: {token_url: "https://a.example", client_id: x, client_secret: "hunter2\n"}}`), "buyers[0].auth.oauth.client_secret", "one line"},
+		{"oauth with scopes of two lines", buyerWith(`auth: {oauth: {token_url: "https://a.example", client_id: x, client_secret: y, scope: "a\nb"}}`), "buyers[0].auth.oauth.scope", "spaces between"},
+		{"oauth with a bad address", buyerWith(`auth: {oauth: {token_url: "ftp://a.example", client_id: x, client_secret: y}}`), "buyers[0].auth.oauth.token_url", "neither https nor http"},
+		{"test endpoint and test_post_url", buyerWith(`test_endpoint: "https://a.example", test_post_url: "https://a.example"`), "buyers[0].test_post_url", "beside test_endpoint"},
+		{"test_ping_url alone", buyerWith(`test_ping_url: "https://a.example"`), "buyers[0].test_ping_url", "without test_post_url"},
+		{"query of a test endpoint", buyerWith(`test_endpoint: "https://a.example?x=1"`), "buyers[0].test_endpoint", "has a query"},
+		{"test_post_url", buyerWith(`test_post_url: "ftp://a.example"`), "buyers[0].test_post_url", "neither https nor http"},
+		{"auth in the place of our header", buyerWith("auth: {api_key: x, header: X-Pingpost-Test}"), "buyers[0].auth.header", "sets itself"},
+		{"test endpoint", buyerWith(`test_endpoint: "http://10.0.0.1"`), "buyers[0].test_endpoint", "trusted_networks"},
+		{"no form of auth", buyerWith("auth: {}"), "buyers[0].auth", "exactly one"},
+		{"two forms of auth", buyerWith("auth: {bearer: x, api_key: y}"), "buyers[0].auth", "exactly one"},
+		{"header with bearer", buyerWith("auth: {bearer: x, header: y}"), "buyers[0].auth.header", "api_key only"},
+		{"header of ours", buyerWith("auth: {api_key: x, header: Content-Type}"), "buyers[0].auth.header", "sets itself"},
+		{"header that is none", buyerWith("auth: {api_key: x, header: \"a b\"}"), "buyers[0].auth.header", "header's name"},
+		{"token with a line break", buyerWith(`auth: {bearer: "hunter2\n"}`), "buyers[0].auth.bearer", "check its ends"},
+		{"oauth without address", buyerWith("auth: {oauth: {client_id: x, client_secret: y}}"), "buyers[0].auth.oauth.token_url", "is missing"},
+		{"oauth without client", buyerWith("auth: {oauth: {token_url: \"https://a.example\", client_secret: y}}"), "buyers[0].auth.oauth.client_id", "is missing"},
+		{"oauth without secret", buyerWith("auth: {oauth: {token_url: \"https://a.example\", client_id: x}}"), "buyers[0].auth.oauth.client_secret", "is missing"},
+		{"state", buyerWith("states: [CA, California]"), "buyers[0].states[1]", "is not a state"},
+		{"state twice", buyerWith("states: [CA, CA]"), "buyers[0].states[1]", "twice"},
+		{"zone", buyerWith("time_zone: Mars/Olympus"), "buyers[0].time_zone", "is not a time zone"},
+		{"local zone", buyerWith("time_zone: Local"), "buyers[0].time_zone", "is not a time zone"},
+		{"schedule's zone", buyerWith("schedule: {time_zone: PST8, open: [\"Mon 08:00-09:00\"]}"), "buyers[0].schedule.time_zone", "is not a time zone"},
+		{"empty schedule", buyerWith("schedule: {open: []}"), "buyers[0].schedule.open", "no opening hours"},
+		{"opening hours", buyerWith("schedule: {open: [\"Mon 08:00-09:00\", \"Mondays\"]}"), "buyers[0].schedule.open[1]", "Mondays"},
+		{"cap without limit", buyerWith("caps: [{per: day}]"), "buyers[0].caps[0]", "limits nothing"},
+		{"cap with two limits", buyerWith("caps: [{per: day, count: 1, money: 1}]"), "buyers[0].caps[0].money", "not both"},
+		{"cap without period", buyerWith("caps: [{count: 1}]"), "buyers[0].caps[0].per", "use hour, day"},
+		{"cap twice", buyerWith("caps: [{per: day, count: 1}, {per: day, count: 2, time_zone: UTC}]"), "buyers[0].caps[1]", "same as buyers[0].caps[0]"},
+		{"negative cap", buyerWith("caps: [{per: day, count: -1}]"), "buyers[0].caps[0].count", "0 to"},
+		{"unknown list", buyerWith("suppression: [nope]"), "buyers[0].suppression[0]", `no suppression list "nope"`},
+		{"list twice", buyerWith("suppression: [dnc, dnc]"), "buyers[0].suppression[1]", "may stand here once"},
+		{"idempotent without posts", "buyers:\n  - {id: buy_a, idempotent: true} # here\n", "buyers[0].idempotent", "there is no endpoint for them"},
+		{"post timeout", buyerWith("post_timeout: 0s"), "buyers[0].post_timeout", "100ms to 5m"},
+		{"filter without field", buyerWith("filters: [{min: 1}]"), "buyers[0].filters[0].field", "is missing"},
+		{"filter without a condition", buyerWith("filters: [{field: state}]"), "buyers[0].filters[0]", "no condition"},
+		{"filter of the wrong kind", buyerWith("filters: [{field: city, min: 1}]"), "buyers[0].filters[0]", `in campaign "cmp": min and max compare numbers`},
+	})
+}
+
+func TestMistakesOfLists(t *testing.T) {
+	checkMistakes(t, []mistake{
+		{"same id", with("{id: dnc, field: phone}", "{id: dnc, field: phone}\n  - {id: dnc, field: email} # here"), "suppression_lists[1].id", "unique"},
+		{"field", "suppression_lists:\n  - {id: a, field: fax}\n", "suppression_lists[0].field", "use phone or email"},
+		{"hash", "suppression_lists:\n  - {id: a, field: email, hash: crc}\n", "suppression_lists[0].hash", "use plain, md5 or sha256"},
+	})
+}
+
+func TestMistakesOfCampaigns(t *testing.T) {
+	checkMistakes(t, []mistake{
+		{"same id", base + "  - {id: cmp, method: weighted}\n", "campaigns[1].id", "unique"},
+		{"no method", base + "  - {id: b}\n", "campaigns[1].method", "use waterfall"},
+		{"no vertical", base + "  - {id: b, method: ping_post}\n", "campaigns[1].vertical", "is missing"},
+		{"supplier", base + "    suppliers: [nope]\n", "campaigns[0].suppliers[0]", `no supplier "nope"`},
+		{"supplier twice", base + "    suppliers: [sup_a, sup_a]\n", "campaigns[0].suppliers[1]", "may stand here once"},
+		{"currency", base + "    currency: usd\n", "campaigns[0].currency", "is not a currency"},
+		{"long name", base + "    name: " + strings.Repeat("x", 201) + "\n", "campaigns[0].name", "over 200 bytes"},
+		{"name in two lines", base + "    name: \"a\\nb\"\n", "campaigns[0].name", "cannot be printed"},
+		{"empty consent source", base + "    consent_required_sources: ['']\n", "campaigns[0].consent_required_sources[0]", "is empty"},
+		{"empty reason", base + "    returns: {reasons: ['']}\n", "campaigns[0].returns.reasons[0]", "is empty"},
+		{"reason twice", base + "    returns: {reasons: [a, a]}\n", "campaigns[0].returns.reasons[1]", "may stand here once"},
+		{"zone", base + "    time_zone: EST5EDT4\n", "campaigns[0].time_zone", "is not a time zone"},
+		{"bid timeout", base + "    bid_timeout: 1999ms\n", "campaigns[0].bid_timeout", "2s to 5s"},
+		{"post reserve", base + "    post_reserve: 5s\n", "campaigns[0].post_reserve", "100ms to 4s"},
+		{"ping reserve", base + "    ping_reserve: 99ms\n", "campaigns[0].ping_reserve", "100ms to 4s"},
+		{"payout", base + "    payout: {share: 0.5, fixed: 1}\n", "campaigns[0].payout", "not both"},
+		{"consent source twice", base + "    consent_required_sources: [x, x]\n", "campaigns[0].consent_required_sources[1]", "may stand here once"},
+		{"duplicates' field", base + "    duplicates: {fields: [name]}\n", "campaigns[0].duplicates.fields[0]", "use phone, email"},
+		{"duplicates' match", base + "    duplicates: {match: some}\n", "campaigns[0].duplicates.match", "use any, all"},
+		{"duplicates' scope", base + "    duplicates: {scope: all}\n", "campaigns[0].duplicates.scope", "use campaign, buyer"},
+		{"approval", base + "    returns: {approval: maybe}\n", "campaigns[0].returns.approval", "use auto, manual"},
+		{"window of returns", base + "    returns: {window: 366d}\n", "campaigns[0].returns.window", "to 365d"},
+		{"unknown", base + "    unknown: ignore\n", "campaigns[0].unknown", "drop, keep or reject"},
+		{"field's type", base + "    fields: [{name: x, type: colour}]\n", "campaigns[0].fields[0].type", "is not a field type"},
+		{"field without type", base + "    fields: [{name: x}]\n", "campaigns[0].fields[0].type", "needs a type"},
+		{"field's pattern", base + "    fields: [{name: x, type: string}, {name: y, type: string, pattern: \"(\"}]\n", "campaigns[0].fields[1].pattern", ""},
+		{"field's transform", base + "    fields: [{name: x, type: string, transform: [trim, rot13]}]\n", "campaigns[0].fields[0].transform[1]", "rot13"},
+		{"field's bounds", base + "    fields: [{name: x, type: integer, min: 2, max: 1}]\n", "campaigns[0].fields[0].max", "less than min"},
+		{"field's default", base + "    fields: [{name: x, type: integer, default: two}]\n", "campaigns[0].fields[0].default", ""},
+		{"filter's field", base + "    filters: [{field: nope, in: [1]}]\n", "campaigns[0].filters[0].field", `"nope"`},
+		{"filter by the arriving name", base + "    fields: [{name: a, to: b, type: string}]\n    filters: [{field: a, in: [1]}]\n", "campaigns[0].filters[0].field", "after mapping"},
+		{"overlap", base + "  - {id: b, method: ping_post, vertical: auto}\n", "campaigns[1]", "overlaps with campaigns[0]"},
+		{"overlap of one supplier", with("vertical: auto", "vertical: auto\n    suppliers: [sup_b, sup_a]") + "  - {id: b, method: ping_post, vertical: auto, suppliers: [sup_a]}\n", "campaigns[1]", "overlaps"},
+	})
+}
+
+func TestMistakesOfSeats(t *testing.T) {
+	checkMistakes(t, []mistake{
+		{"buyer", with("{buyer: buy_a}", "{buyer: nope}"), "campaigns[0].buyers[0].buyer", `no buyer "nope"`},
+		{"buyer twice", with("{buyer: buy_a}", "{buyer: buy_a}, {buyer: buy_a}"), "campaigns[0].buyers[1].buyer", "may stand here once"},
+		{"filter without field", seatWith("filters: [{in: [1]}]"), "campaigns[0].buyers[0].filters[0].field", "is missing"},
+		{"filter of the wrong kind", seatWith("filters: [{field: city, max: 1}]"), "campaigns[0].buyers[0].filters[0]", "compare numbers"},
+		{"filter of a boolean", seatWith("filters: [{field: tcpa_consent, in: [yes]}]"), "campaigns[0].buyers[0].filters[0]", "true or false"},
+		{"unknown state", seatWith("states: [XX]"), "campaigns[0].buyers[0].states[0]", "is not a state"},
+		{"priority", seatWith("priority: -1"), "campaigns[0].buyers[0].priority", "0 to"},
+		{"weight", seatWith("weight: 0"), "campaigns[0].buyers[0].weight", "1 to"},
+		{"price", seatWith("price: -1"), "campaigns[0].buyers[0].price", "negative"},
+		{"cap", seatWith("caps: [{per: year, count: 1}]"), "campaigns[0].buyers[0].caps[0].per", "use hour"},
+		{"no endpoint to ping", strings.Replace(base, `endpoint: "https://a.example"`, `post_url: "https://a.example"`, 1), "campaigns[0].buyers[0].buyer", "bid at"},
+		{
+			"no state in common",
+			strings.Replace(seatWith("states: [NV]"), `"https://a.example"`, `"https://a.example", states: [CA]`, 1),
+			"campaigns[0].buyers[0].states", "only narrow",
+		},
+		{
+			"buyer's filter on a field that is not there",
+			strings.Replace(base, `"https://a.example"`, `"https://a.example", filters: [{field: cars, min: 1}]`, 1),
+			"campaigns[0].buyers[0].buyer", `filters on "cars"`,
+		},
+		{
+			"two currencies of one purse",
+			strings.Replace(base, `"https://a.example"`, `"https://a.example", funds: {}`, 1) + "  - {id: b, method: weighted, currency: EUR, buyers: [{buyer: buy_a}]}\n",
+			"campaigns[1].buyers[0].buyer", "two currencies",
+		},
+	})
+}
+
+func TestAllMistakesAtOnce(t *testing.T) {
+	text := `listen: nowhere
+tenant: 7
+suppliers:
+  - {id: sup_a, ping_rate: fast}
+  - {id: sup_a, api_key: "${NOT_SET}"}
+buyers:
+  - {id: [], name: x}
+campaigns:
+  - id: cmp
+    method: waterfall
+    floor: 8,00
+    flor: 8
+    bid_timeout: 9s
+    suppliers: [nope]
+    buyers: [{buyer: buy_x, weight: 0}]
+`
+	want := []string{
+		"listen", "tenant", "suppliers[0].ping_rate", "suppliers[1].id", "suppliers[1].api_key", "buyers[0].id",
+		"campaigns[0].floor", "campaigns[0].flor", "campaigns[0].bid_timeout", "campaigns[0].buyers[0].weight",
+	}
+	var got []string
+	for _, problem := range problemsOf(t, text) {
+		got = append(got, problem.Path)
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestProblemsAreSortedAndReadable(t *testing.T) {
+	problems := problemsOf(t, "tenant: a/b\nlisten: nowhere\n")
+	want := "exchange.yaml:1:9: tenant: is not an id; use 1 to 64 letters, digits, _, - or .\n" +
+		"exchange.yaml:2:9: listen: is not an address to listen on; write host:port, such as 127.0.0.1:8080 or [::1]:8080"
+	if problems.Error() != want {
+		t.Errorf("got\n%s\nwant\n%s", problems.Error(), want)
+	}
+	many := make(Problems, shownProblems+7)
+	if text := many.Error(); !strings.HasSuffix(text, "and 7 more") {
+		t.Errorf("many problems end in %q", text[len(text)-20:])
+	}
+}
+
+func TestWhatIsAllowed(t *testing.T) {
+	for name, text := range map[string]string{
+		"an empty mapping":                   "{}",
+		"keys without values":                "suppliers:\nadmin:\nlimits:\n",
+		"plain http inside trusted networks": "trusted_networks: [10.0.0.0/8]\nbuyers:\n  - {id: a, endpoint: \"http://10.1.2.3:80\"}\n",
+		"plain http, mapped":                 "trusted_networks: [10.0.0.0/8]\nbuyers:\n  - {id: a, endpoint: \"http://[::ffff:10.0.0.1]\"}\n",
+		"plain http to a name":               "trusted_networks: [127.0.0.0/8]\nbuyers:\n  - {id: a, endpoint: \"http://localhost:80\"}\n",
+		"a network of one address":           "trusted_proxies: [10.0.0.1, \"::1\"]\n",
+		"the same vertical, paused":          base + "  - {id: b, method: ping_post, vertical: auto, paused: true}\n",
+		"the same vertical, another method":  base + "  - {id: b, method: weighted, vertical: auto}\n",
+		"the same vertical, another part":    base + "  - {id: b, method: ping_post, vertical: auto, sub_vertical: x}\n",
+		"a buyer that is only recorded":      base + "  - {id: b, method: weighted, buyers: [{buyer: buy_b}]}\n",
+		"a cap that admits nothing":          buyerWith("caps: [{per: total, count: 0}]"),
+		"duplicates turned off":              base + "    duplicates: {window: 0}\n",
+		"a token in a sandbox":               "sandbox: true\nsuppliers:\n  - {id: a, bearer_tokens: [{token: x}]}\n",
+		"a number from the environment":      "suppliers:\n  - {id: a, ping_rate: \"${RATE}\"}\n",
+		"a document marker":                  "---\ntenant: x\n...\n",
+		"CRLF":                               strings.ReplaceAll(base, "\n", "\r\n"),
+		"a byte order mark":                  "\uFEFF" + base,
+	} {
+		if problems := problemsOf(t, text); problems != nil {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+}
+
+func TestAnAuctionAsksOnlySoMany(t *testing.T) {
+	text := func(method string, n int) string {
+		var buyers, seats strings.Builder
+		for i := range n {
+			fmt.Fprintf(&buyers, "  - {id: b%d, endpoint: \"https://b%d.example\"}\n", i, i)
+			fmt.Fprintf(&seats, "{buyer: b%d, price: 1},", i)
+		}
+		return "buyers:\n" + buyers.String() + "campaigns:\n  - id: cmp\n    method: " + method +
+			"\n    vertical: auto\n    buyers: [" + seats.String() + "]\n"
+	}
+	for _, row := range []struct {
+		method string
+		buyers int
+		good   bool
+	}{
+		{"ping_post", maxBidders, true},
+		{"ping_post", maxBidders + 1, false},
+		{"waterfall", maxBidders + 1, true},
+	} {
+		problems := problemsOf(t, text(row.method, row.buyers))
+		if row.good && problems != nil {
+			t.Errorf("%s with %d buyers: %v", row.method, row.buyers, problems)
+		}
+		if !row.good && (len(problems) != 1 || problems[0].Path != "campaigns[0].buyers") {
+			t.Errorf("%s with %d buyers: %v", row.method, row.buyers, problems)
+		}
+	}
+}

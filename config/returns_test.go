@@ -1,0 +1,35 @@
+package config
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+func TestReturns(t *testing.T) {
+	listed := map[string]struct{}{"wrong number": {}, "duplicate": {}}
+	for _, c := range []struct {
+		form string
+		want market.ReturnRule
+	}{
+		{"", market.DefaultReturnRule()},
+		{"returns: {}", market.ReturnRule{Window: 14 * day, ReversePayout: true, MaxShare: market.WholeShare}},
+		{"returns: {window: 0}", market.ReturnRule{ReversePayout: true, MaxShare: market.WholeShare}},
+		{"returns: {window: 1d12h, approval: manual}", market.ReturnRule{Window: 36 * time.Hour, Manual: true, ReversePayout: true, MaxShare: market.WholeShare}},
+		{
+			"returns: {reasons: [wrong number, duplicate], cap_back: true, reverse_payout: false, max_share_per_month: 0.15}",
+			market.ReturnRule{Window: 14 * day, Reasons: listed, CapBack: true, MaxShare: 150_000},
+		},
+		{"returns: {max_share_per_month: 0}", market.ReturnRule{Window: 14 * day, ReversePayout: true}},
+	} {
+		form := ""
+		if c.form != "" {
+			form = "    " + c.form + "\n"
+		}
+		if got := compiled(t, base+form, nil).Catalog.Campaigns["cmp"].Returns; !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v", c.form, got)
+		}
+	}
+}

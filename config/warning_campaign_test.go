@@ -1,0 +1,47 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+// A timeout that an auction cannot wait out, and an auction without a floor, are
+// allowed and reported.
+func TestWarningsOfAnAuction(t *testing.T) {
+	for what, row := range map[string]struct {
+		method, keys string
+		want         []string // what each warning says
+	}{
+		"the defaults":         {"ping_post", "floor: 1", nil},
+		"as long as both have": {"ping_post", "floor: 1\n    bid_timeout: 4s", nil},
+		"longer than an ingest has": {
+			"ping_post", "floor: 1\n    bid_timeout: 4001ms",
+			[]string{"bid_timeout: is longer than an ingest has: bids end after 4s, because post_reserve keeps 1s of its 5s"},
+		},
+		"longer than both have": {
+			"ping_post", "floor: 1\n    bid_timeout: 5s",
+			[]string{"bid_timeout: is longer than an ingest has: bids end after 4s", "bid_timeout: is longer than a ping has: bids end after 4.5s, because ping_reserve keeps 500ms"},
+		},
+		"the default timeout, and much kept": {
+			"ping_post", "floor: 1\n    ping_reserve: 3500ms",
+			[]string{"bid_timeout: is longer than a ping has: bids end after 1.5s, because ping_reserve keeps 3.5s of its 5s for the post; lower bid_timeout or ping_reserve"},
+		},
+		"no floor":                   {"ping_post", "currency: USD", []string{"floor: is 0, so a lead can be sold for 0.000001"}},
+		"a floor of 0":               {"ping_post", "floor: 0", []string{"floor: is 0"}},
+		"a fixed payout for a floor": {"ping_post", "payout: {fixed: 2}", nil},
+		"a fixed payout of 0":        {"ping_post", "payout: {fixed: 0}", []string{"floor: is 0"}},
+		"no auction":                 {"waterfall", "bid_timeout: 5s", []string{"buyers[0].price: is missing or 0"}},
+	} {
+		text := strings.Replace(base, "ping_post", row.method, 1) + "    " + row.keys + "\n"
+		warnings := compiled(t, text, nil).Warnings
+		if len(warnings) != len(row.want) {
+			t.Errorf("%s: %v, want %q", what, warnings, row.want)
+			continue
+		}
+		for i, want := range row.want {
+			if got := warnings[i].Error(); warnings[i].Line == 0 || !strings.Contains(got, "campaigns[0]."+want) {
+				t.Errorf("%s: %q, want %q", what, got, want)
+			}
+		}
+	}
+}

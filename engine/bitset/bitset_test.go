@@ -1,0 +1,86 @@
+package bitset
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// members walks a set in the way that its users do.
+func members(b Set) []int {
+	all := []int{}
+	for i := b.Next(0); i >= 0; i = b.Next(i + 1) {
+		all = append(all, i)
+	}
+	return all
+}
+
+func TestBitsFill(t *testing.T) {
+	for _, n := range []int{0, 1, 63, 64, 65, 128, 1000} {
+		b := New(n)
+		b.Fill(n)
+		if got := members(b); len(got) != n || b.Count() != n {
+			t.Errorf("filled with %d: %d members, counted %d", n, len(got), b.Count())
+		}
+	}
+	b := New(200)
+	b.Fill(200)
+	b.Fill(70)
+	if b.Count() != 70 || b.Has(70) || !b.Has(69) {
+		t.Errorf("filled again with fewer: %d left", b.Count())
+	}
+	if got := New(0).Next(0); got != -1 {
+		t.Errorf("the empty set has %d", got)
+	}
+}
+
+func TestBitsAreASet(t *testing.T) {
+	type set = map[int]bool
+	sorted := func(s set) []int {
+		all := []int{}
+		for i := range s {
+			all = append(all, i)
+		}
+		slices.Sort(all)
+		return all
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 300).Draw(t, "n")
+		place := rapid.IntRange(0, n-1)
+		draw := func(name string) (Set, set) {
+			b, s := New(n), set{}
+			for _, i := range rapid.SliceOf(place).Draw(t, name) {
+				b.Add(i)
+				s[i] = true
+			}
+			return b, s
+		}
+		b, model := draw("set")
+		other, otherModel := draw("other")
+		t.Repeat(map[string]func(*rapid.T){
+			"set":   func(t *rapid.T) { i := place.Draw(t, "i"); b.Add(i); model[i] = true },
+			"clear": func(t *rapid.T) { i := place.Draw(t, "i"); b.Remove(i); delete(model, i) },
+			"and": func(*rapid.T) {
+				b.And(other)
+				for i := range model {
+					if !otherModel[i] {
+						delete(model, i)
+					}
+				}
+			},
+			"and not": func(*rapid.T) {
+				b.AndNot(other)
+				for i := range otherModel {
+					delete(model, i)
+				}
+			},
+			"": func(t *rapid.T) {
+				i := place.Draw(t, "asked")
+				if b.Has(i) != model[i] || b.Count() != len(model) || !slices.Equal(members(b), sorted(model)) {
+					t.Fatalf("%v, want %v", members(b), sorted(model))
+				}
+			},
+		})
+	})
+}

@@ -1,0 +1,35 @@
+package event
+
+// RequestedBy returns the operator who requested the event, by the name that the exchange
+// knows. It is empty if no operator did, or if an earlier program wrote the event.
+func RequestedBy(e Event) string {
+	switch e := e.(type) {
+	case *CatalogSet:
+		return e.By
+	case *CredentialSet:
+		return e.By
+	case *SecretSet:
+		return e.By
+	case *PostSettled:
+		return e.By
+	case *FundsMoved:
+		return e.By
+	case *PauseSet:
+		return e.By
+	case *ListLoaded:
+		return e.By
+	case *StatusChanged:
+		return e.By
+	case *WebhookTried:
+		return e.By
+	case *WebhooksSwitched:
+		return e.By
+	case *LeadsErased:
+		return e.By
+	case *UserSet:
+		return e.By
+	case *APITokenSet:
+		return e.By
+	}
+	return ""
+}

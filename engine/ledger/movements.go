@@ -1,0 +1,146 @@
+package ledger
+
+import (
+	"strings"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// EntryKind is the reason for a money movement.
+type EntryKind uint8
+
+const (
+	EntryHeld     EntryKind = iota // no money moved; the reservation of an open post began or ended
+	EntryOpening                   // a buyer's account begins
+	EntryTopUp                     // an operator paid in
+	EntrySale                      // a buyer pays a lead's price, a supplier earns its payout
+	EntryReturn                    // a buyer gets a lead's price back
+	EntryReversal                  // a supplier's payout is taken back
+	entryKinds
+)
+
+func (k EntryKind) String() string {
+	return [entryKinds]string{"held", "opening", "top_up", "sale", "return", "reversal"}[k]
+}
+
+// Entry is one movement of money, seen from the account: a buyer's payment is
+// negative, a supplier's earning positive.
+type Entry struct {
+	Seq      uint64 // log position of the event
+	At       int64  // commit time of the event, Unix nanoseconds
+	Kind     EntryKind
+	Lead     market.LeadID
+	Campaign market.Ref
+	Currency market.Currency // zero for movements by an operator: the account's currency
+	Amount   market.Money
+	Held     market.Money // change of the amount reserved for open posts
+	Note     string       // the operator's note
+
+	// InAccount reports whether the entry belongs to a buyer's account. Purchases
+	// before the account began belong to none. Balance is the balance after the entry.
+	InAccount bool
+	Balance   market.Money
+}
+
+// Party identifies the supplier or buyer whose money moves.
+type Party struct {
+	Kind event.NameKind
+	Ref  market.Ref
+}
+
+// IsBuyer reports whether the party is a buyer.
+func (p Party) IsBuyer() bool { return p.Kind == event.NameBuyer }
+
+// Movements appends the entries that one event adds to the party's account.
+//
+// A sale moves money when it is final: at the decision if the lead is only recorded,
+// and at the delivery if the lead is posted. Until then the price of an open post is
+// reserved. Test leads move no money.
+func (p Party) Movements(dst []Entry, record event.Event) []Entry {
+	switch record := record.(type) {
+	case *event.FundsMoved:
+		if p.is(event.NameBuyer, record.Buyer) {
+			dst = append(dst, fundsEntry(record))
+		}
+	case *event.LeadDecided:
+		dst = p.appendSale(dst, record.Lead, record.Campaign, record.Supplier, &record.Sale, record.Post.URL != "")
+	case *event.PostSettled:
+		dst = p.appendSettlement(dst, record)
+	case *event.StatusChanged:
+		for i := range record.Changes {
+			dst = p.appendReturn(dst, record.Buyer, &record.Changes[i])
+		}
+	}
+	return dst
+}
+
+func (p Party) is(kind event.NameKind, ref market.Ref) bool {
+	return p.Kind == kind && p.Ref == ref
+}
+
+func fundsEntry(record *event.FundsMoved) Entry {
+	e := Entry{Kind: EntryTopUp, Amount: record.Amount, Note: strings.Clone(record.Note)}
+	if record.Opening {
+		e.Kind = EntryOpening
+	}
+	return e
+}
+
+// appendSale appends the entry of a sale: the payment, or only the reservation if
+// the lead is posted.
+func (p Party) appendSale(dst []Entry, lead market.LeadID, campaign, supplier market.Ref, sale *event.Sale, posted bool) []Entry {
+	if sale.Buyer == 0 || sale.Test {
+		return dst
+	}
+	e := Entry{Kind: EntrySale, Lead: lead, Campaign: campaign, Currency: sale.Currency}
+	switch {
+	case p.is(event.NameBuyer, sale.Buyer) && posted:
+		e.Kind, e.Held = EntryHeld, sale.Price
+	case p.is(event.NameBuyer, sale.Buyer):
+		e.Amount = -sale.Price
+	case p.is(event.NameSupplier, supplier) && !posted:
+		e.Amount = sale.Payout
+	default:
+		return dst
+	}
+	return append(dst, e)
+}
+
+// appendSettlement appends the end of a reservation, the payment if the buyer has
+// the lead, and the sale to the next buyer if the settlement contains one.
+func (p Party) appendSettlement(dst []Entry, record *event.PostSettled) []Entry {
+	if !record.Settlement.Ends() {
+		return dst
+	}
+	delivered := record.Settlement == event.SettledDelivered || record.Settlement == event.SettledConfirmed
+	if delivered {
+		dst = p.appendSale(dst, record.Lead, record.Campaign, record.Supplier, &record.Sale, false)
+	}
+	if p.is(event.NameBuyer, record.Sale.Buyer) && !record.Sale.Test {
+		if !delivered {
+			dst = append(dst, Entry{Kind: EntryHeld, Lead: record.Lead, Campaign: record.Campaign, Currency: record.Sale.Currency})
+		}
+		dst[len(dst)-1].Held = -record.Sale.Price
+	}
+	return p.appendSale(dst, record.Lead, record.Campaign, record.Supplier, &record.Next, record.Post.URL != "")
+}
+
+// appendReturn appends the entry of an accepted return; a supplier may have none.
+// A return without a month belongs to a test lead.
+func (p Party) appendReturn(dst []Entry, buyer market.Ref, c *event.Change) []Entry {
+	back := &c.Return
+	if c.Result != event.ChangeDone || back.Month == 0 {
+		return dst
+	}
+	e := Entry{Lead: c.Lead, Campaign: back.Campaign, Currency: back.Currency}
+	switch {
+	case p.is(event.NameBuyer, buyer):
+		e.Kind, e.Amount = EntryReturn, back.Credit
+	case p.is(event.NameSupplier, c.Supplier) && back.Reverse != 0:
+		e.Kind, e.Amount = EntryReversal, -back.Reverse
+	default:
+		return dst
+	}
+	return append(dst, e)
+}

@@ -1,0 +1,215 @@
+package ledger
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// Period is the half-open interval [From, To) in Unix nanoseconds.
+type Period struct{ From, To int64 }
+
+// Balances are an account's balance and the part of it that open posts reserve.
+type Balances struct{ Balance, Held market.Money }
+
+// Statement summarizes a party's money movements in a period.
+//
+// A buyer's statement adds up exactly: Opening plus the Totals in the account equals
+// Closing. The code computes both backwards from the live balance at entry Seq, the
+// only known balance. A statement of an earlier period therefore reads all later
+// entries too. (Rejected: stored daily balances. They would be a second ledger that
+// could differ from the first.)
+//
+// A buyer's account begins with its opening balance. Purchases before that, while the
+// buyer had no limit on money, appear in the statement but in no balance; so do all
+// purchases of a buyer without an account. A supplier has no account here, because
+// the exchange does not record payments to suppliers.
+type Statement struct {
+	Party
+	Period
+	Seq uint64 // last log entry that the statement covers
+	At  int64  // commit time of that entry
+
+	Account          bool // the buyer has an account at Seq
+	Opening, Closing Balances
+	Entries          int
+	Totals           []Total // sorted by kind, campaign, currency
+
+	begins uint64 // log entry with which the account begins
+}
+
+// Total is the sum of a statement's entries of one kind, campaign and currency.
+type Total struct {
+	Kind      EntryKind
+	Campaign  market.Ref
+	Currency  market.Currency
+	InAccount bool
+	Count     int
+	Amount    market.Money
+}
+
+// PastHistoryError reports that the log no longer holds all events since the
+// statement's beginning.
+type PastHistoryError struct {
+	Begins int64 // commit time of the oldest entry in the log, Unix nanoseconds
+}
+
+func (e *PastHistoryError) Error() string {
+	return fmt.Sprintf("the log's history begins at %s; choose a period that begins later",
+		time.Unix(0, e.Begins).UTC().Format(time.RFC3339Nano))
+}
+
+// Tally adds up the events since a period's beginning, in log order, up to the entry
+// at which the caller read the live account.
+type Tally struct {
+	statement Statement
+	live      state.Account
+	sinceFrom Balances // moved since From
+	sinceTo   Balances // part of sinceFrom that moved since To
+	in, out   totals   // totals inside and outside the account
+	entries   []Entry
+}
+
+type totals map[totalKey]Total
+
+type totalKey struct {
+	kind     EntryKind
+	campaign market.Ref
+	currency market.Currency
+}
+
+// NewTally starts a tally for the party. live is the party's account as read from
+// the state; for a supplier only its Seq and At count.
+func NewTally(party Party, period Period, live state.Account) *Tally {
+	t := &Tally{live: live, in: totals{}, out: totals{}}
+	t.statement = Statement{Party: party, Period: period, Seq: live.Seq, At: live.At, Account: live.Opened}
+	if !live.Opened {
+		t.statement.begins = math.MaxUint64
+	}
+	return t
+}
+
+// Period returns the period that the tally covers.
+func (t *Tally) Period() Period { return t.statement.Period }
+
+// Add counts the next event. It keeps no reference to the event.
+func (t *Tally) Add(seq uint64, at int64, record event.Event) {
+	if at < t.statement.From || seq > t.live.Seq {
+		return
+	}
+	t.entries = t.statement.Movements(t.entries[:0], record)
+	for i := range t.entries {
+		e := &t.entries[i]
+		if e.Kind == EntryOpening {
+			t.beginAccount(seq)
+		}
+		t.sinceFrom.add(e)
+		switch {
+		case at >= t.statement.To:
+			t.sinceTo.add(e)
+		case e.Kind == EntryHeld:
+		case t.live.Opened:
+			t.in.add(e)
+		default:
+			t.out.add(e)
+		}
+	}
+}
+
+// beginAccount moves the entries counted so far out of the account, which begins at
+// seq.
+func (t *Tally) beginAccount(seq uint64) {
+	t.statement.begins = seq
+	t.sinceFrom.Balance, t.sinceTo.Balance = 0, 0
+	for key, sum := range t.in {
+		before := t.out[key]
+		before.Count += sum.Count
+		before.Amount += sum.Amount
+		t.out[key] = before
+	}
+	clear(t.in)
+}
+
+func (s *Balances) add(e *Entry) {
+	s.Balance += e.Amount
+	s.Held += e.Held
+}
+
+func (t totals) add(e *Entry) {
+	key := totalKey{e.Kind, e.Campaign, e.Currency}
+	sum := t[key]
+	sum.Count++
+	sum.Amount += e.Amount
+	t[key] = sum
+}
+
+// Statement returns the statement of the events added so far.
+func (t *Tally) Statement() *Statement {
+	s := t.statement
+	if s.Account {
+		s.Opening = Balances{t.live.Balance - t.sinceFrom.Balance, t.live.Held - t.sinceFrom.Held}
+		s.Closing = Balances{t.live.Balance - t.sinceTo.Balance, t.live.Held - t.sinceTo.Held}
+	}
+	for inAccount, sums := range map[bool]totals{true: t.in, false: t.out} {
+		for key, sum := range sums {
+			sum.Kind, sum.Campaign, sum.Currency, sum.InAccount = key.kind, key.campaign, key.currency, inAccount
+			s.Totals = append(s.Totals, sum)
+			s.Entries += sum.Count
+		}
+	}
+	slices.SortFunc(s.Totals, func(a, b Total) int {
+		return cmp.Or(
+			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Campaign, b.Campaign), cmp.Compare(a.Currency.String(), b.Currency.String()),
+			cmp.Compare(intOf(b.InAccount), intOf(a.InAccount)),
+		)
+	})
+	return &s
+}
+
+func intOf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Lines derives a statement's entries from the log events, in log order.
+type Lines struct {
+	statement *Statement
+	balance   market.Money
+	entries   []Entry
+}
+
+// Lines returns a Lines at the beginning of the statement.
+func (s *Statement) Lines() *Lines {
+	return &Lines{statement: s, balance: s.Opening.Balance}
+}
+
+// Next returns the entries of the next event; most events have none. The slice is
+// valid until the next call.
+func (l *Lines) Next(seq uint64, at int64, record event.Event) []Entry {
+	s := l.statement
+	if at < s.From || at >= s.To || seq > s.Seq {
+		return nil
+	}
+	all := s.Movements(l.entries[:0], record)
+	l.entries = all[:0]
+	for _, e := range all {
+		if e.Kind == EntryHeld {
+			continue
+		}
+		e.Seq, e.At = seq, at
+		if e.InAccount = seq >= s.begins; e.InAccount {
+			l.balance += e.Amount
+			e.Balance = l.balance
+		}
+		l.entries = append(l.entries, e)
+	}
+	return l.entries
+}

@@ -1,0 +1,106 @@
+package adapter_test
+
+import (
+	"encoding/xml"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/market"
+	"pingpost/engine/market/adapter"
+)
+
+// noted is a person with a note, whatever it says; not ok where the campaign
+// would not take it.
+func noted(m *market.Mapping, note string) (lead *market.Lead, said string, ok bool) {
+	lead, failed := fill(m, append(person(), market.Member{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
+	slot, _ := m.SlotOf("note")
+	return lead, string(lead.Values[slot].Text), failed == nil
+}
+
+// hostile draws text that is made of what formats are made of.
+func hostile() *rapid.Generator[string] {
+	marks := rapid.SampledFrom([]string{
+		"<", ">", "&", "\"", "'", "/", "=", "%", "+", ";", "]]>", "-->", "<!--", "<![CDATA[", "&amp;", "&#0;", "?>", "\\", "\\u0022",
+		"{{", "}}", "{{.phone}}", "\n", "\t", "\u2028", "\u0085", "\ufffe", "é", "\U0001F600", " ", "a", "0", "null",
+	})
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(marks, 0, 12).Draw(t, "marks"), "")
+	})
+}
+
+// TestXMLSaysWhatTheLeadSays, in elements and in attributes of either quote. What
+// XML has no character for is told as U+FFFD; ends of lines in attributes stay.
+func TestXMLSaysWhatTheLeadSays(t *testing.T) {
+	m := adapted(t)
+	a := adapterOf(t, m, adapter.NewPost, "xml", `<L a="[{{.note}}]" b='[{{.note}}]'><T>[{{.note}}]</T><End>1</End></L>`)
+	rapid.Check(t, func(t *rapid.T) {
+		lead, said, ok := noted(m, hostile().Draw(t, "note"))
+		if !ok {
+			return
+		}
+		body, _ := a.AppendPost(nil, m, lead, adapterPost)
+		var read struct {
+			A    string `xml:"a,attr"`
+			B    string `xml:"b,attr"`
+			T    string
+			End  string
+			More []struct {
+				XMLName xml.Name
+			} `xml:",any"`
+		}
+		want := "[" + strings.Map(inXML, said) + "]"
+		if err := xml.Unmarshal(body, &read); err != nil || read.A != want || read.B != want || read.T != want || read.End != "1" || len(read.More) != 0 {
+			t.Fatalf("%q became %s: %v", said, body, err)
+		}
+	})
+}
+
+// inXML is the character, or what stands for one that XML does not have.
+func inXML(r rune) rune {
+	if r == '\ufffe' || r == '\uffff' || r < ' ' && r != '\t' && r != '\n' && r != '\r' {
+		return utf8.RuneError
+	}
+	return r
+}
+
+// TestFormsSayWhatTheLeadSays, in values and in names.
+func TestFormsSayWhatTheLeadSays(t *testing.T) {
+	m := adapted(t)
+	a := adapterOf(t, m, adapter.NewPost, "form", "first=[{{.note}}]&\nn{{.note}}=name&\nlast=1")
+	rapid.Check(t, func(t *rapid.T) {
+		lead, said, ok := noted(m, hostile().Draw(t, "note"))
+		if !ok {
+			return
+		}
+		body, _ := a.AppendPost(nil, m, lead, adapterPost)
+		read, err := url.ParseQuery(string(body))
+		if err != nil || len(read) != 3 || read.Get("first") != "["+said+"]" || read.Get("n"+said) != "name" || read.Get("last") != "1" {
+			t.Fatalf("%q became %s: %v", said, body, err)
+		}
+	})
+}
+
+// TestManyWriteAtOnce: an adapter is shared by all goroutines of an auction.
+func TestManyWriteAtOnce(t *testing.T) {
+	m := adapted(t)
+	a := adapterOf(t, m, adapter.NewPost, "json", `[{{.note | upper}}, {{.note | title | first 3}}, {{.cars | epoch | default .note}}]`)
+	var writing sync.WaitGroup
+	for _, note := range []string{"one", "two", "three", "four"} {
+		writing.Go(func() {
+			lead, _, _ := noted(m, note)
+			want := `["` + strings.ToUpper(note) + `", "` + strings.ToUpper(note[:1]) + note[1:3] + `", "` + note + `"]`
+			for range 200 {
+				if body, ok := a.AppendPost(nil, m, lead, adapterPost); !ok || string(body) != want {
+					t.Errorf("%s, want %s", body, want)
+					return
+				}
+			}
+		})
+	}
+	writing.Wait()
+}

@@ -1,0 +1,23 @@
+package adapter
+
+import (
+	"errors"
+
+	"pingpost/engine/market/escape"
+	"pingpost/engine/market/format"
+)
+
+// checkForm judges what the author wrote into a form.
+func checkForm(text []byte) error {
+	for i, b := range text {
+		switch {
+		case escape.IsFormLetter(b), b == '=', b == '&', b == '+', b == '*', b == '[', b == ']':
+		case b == '%' && i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]):
+		default:
+			return errors.New("a form is name=value with & between; write a space as + and other characters as %XX")
+		}
+	}
+	return nil
+}
+
+func isHex(b byte) bool { return format.IsDigit(b) || 'a' <= b|0x20 && b|0x20 <= 'f' }

@@ -1,0 +1,75 @@
+package adapter_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pingpost/engine/market"
+	"pingpost/engine/market/adapter"
+)
+
+// FuzzTemplate: whatever is configured and whatever a lead says, nothing panics
+// and no body is over the limit; and what Check has passed is well formed, where
+// no if or map makes the parts of the body a matter of what a value says.
+func FuzzTemplate(f *testing.F) {
+	for _, seed := range []struct{ format, template string }{
+		{"json", `{"a": {{.note}}, "b": "x{{.note | upper}}", "c": {{if .cars}}{{.cars}}{{else}}null{{end}}}`},
+		{"json", `[{{auction}}, {{token}}, {{.note | default 5}}, {{.born | date "YYYY-MM-DD"}}]`},
+		{"xml", `<?xml version="1.0"?><a b="{{.note}}">{{.note}}<!-- x --><![CDATA[y]]></a>`},
+		{"xml", `<a{{if .note}} b='{{.note | first 3}}'{{end}}/>`},
+		{"form", "a={{.note}}&\nb={{.note | digits}}"},
+	} {
+		f.Add(seed.format, seed.template, "a\"'\\<>&={{x}}\n")
+	}
+	m := adapted(f)
+	f.Fuzz(func(t *testing.T, format, template, note string) {
+		lead, failed := fill(m, append(person(`cars=2`, `born="1980-02-29"`), market.Member{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
+		if failed != nil {
+			return
+		}
+		if ping, _ := adapter.NewPing(format, template, nil); ping != nil {
+			body, _ := ping.AppendPing(nil, m, lead, pingHead)
+			if len(body) > adapter.MaxBody || !strings.Contains(template, "O'Neil") && bytes.Contains(body, []byte("O'Neil")) {
+				t.Fatalf("%s", body)
+			}
+		}
+		a, mistakes := adapter.NewPost(format, template, nil)
+		if a == nil {
+			if len(mistakes) == 0 {
+				t.Fatal("refused without a reason")
+			}
+			return
+		}
+		passes := a.Check(m) == nil
+		body, ok := a.AppendPost(nil, m, lead, adapterPost)
+		switch {
+		case !ok && body != nil, len(body) > adapter.MaxBody:
+			t.Fatalf("%d bytes", len(body))
+		case !ok, !passes, strings.Contains(template, "if"), strings.Contains(template, "map"):
+		case format == "json" && !json.Valid(body), format == "xml" && !isXML(body), format == "form" && !isForm(body):
+			t.Fatalf("%s gave %s", template, body)
+		}
+	})
+}
+
+// isForm tells whether the body is pairs that a strict reader takes: nothing in it
+// but what a form may have unescaped.
+func isForm(body []byte) bool {
+	_, err := url.ParseQuery(string(body))
+	return err == nil && !bytes.ContainsFunc(body, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+func isXML(body []byte) bool {
+	decoder := xml.NewDecoder(bytes.NewReader(body))
+	for {
+		if _, err := decoder.Token(); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
+}

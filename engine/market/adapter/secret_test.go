@@ -1,0 +1,158 @@
+package adapter_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/market"
+	"pingpost/engine/market/adapter"
+	"pingpost/engine/market/escape"
+)
+
+const fullKey = "buyer/old/secret/key"
+
+var oldBuyer = map[string]string{"key": fullKey}
+
+// secretBodies has one template per place that a secret can take, with a field beside
+// it, and how a buyer reads the two.
+var secretBodies = []struct {
+	name, format, template string
+	read                   func(body []byte) (secret, note string, err error)
+}{
+	{"a JSON value", "json", `{"key": {{secret "key"}}, "note": {{.note}}}`, readJSONPair},
+	{"a part of a JSON text", "json", `{"key": "{{secret "key"}}", "note": "{{.note}}"}`, readJSONPair},
+	{"a form", "form", "key={{secret \"key\"}}&\nnote={{.note}}", func(body []byte) (string, string, error) {
+		values, err := url.ParseQuery(string(body))
+		return values.Get("key"), values.Get("note"), err
+	}},
+	{"an XML element", "xml", `<a><key>{{secret "key"}}</key><note>{{.note}}</note></a>`, readXMLPair},
+	{"an XML attribute", "xml", `<a attribute="{{secret "key"}}"><note>{{.note}}</note></a>`, readXMLPair},
+}
+
+func readJSONPair(body []byte) (secret, note string, err error) {
+	var read struct{ Key, Note string }
+	err = json.Unmarshal(body, &read)
+	return read.Key, read.Note, err
+}
+
+func readXMLPair(body []byte) (secret, note string, err error) {
+	var read struct {
+		Key       string `xml:"key"`
+		Attribute string `xml:"attribute,attr"`
+		Note      string `xml:"note"`
+	}
+	err = xml.Unmarshal(body, &read)
+	return read.Key + read.Attribute, read.Note, err
+}
+
+// TestSecretsInBodies holds the logged body free of the secret, and the sent one to
+// what a buyer must read, whatever the secret and the lead contain.
+func TestSecretsInBodies(t *testing.T) {
+	m := adapted(t)
+	slot, _ := m.SlotOf("note")
+	for _, body := range secretBodies {
+		t.Run(body.name, func(t *testing.T) {
+			a, mistakes := adapter.NewPost(body.format, body.template, oldBuyer)
+			if a == nil || a.Check(m) != nil {
+				t.Fatal(mistakes, a.Check(m))
+			}
+			rapid.Check(t, func(t *rapid.T) {
+				secret := "S3cr$t-" + rapid.StringMatching(`[ -~]{0,20}`).Draw(t, "secret")
+				note := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+					`{{secret "key"}}`, "\x1aj" + fullKey + "\x1a", "\x1a", `\u001aj` + fullKey + `\u001a`, "%1Af" + fullKey + "%1A", "${key}",
+				})).Draw(t, "note")
+				lead, failed := fill(m, append(person(), market.Member{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
+				if failed != nil {
+					return
+				}
+				logged, ok := a.AppendPost(nil, m, lead, adapterPost)
+				if !ok || bytes.Contains(logged, []byte("S3cr$t")) || bytes.Count(logged, []byte(fullKey)) < 1 {
+					t.Fatalf("logged %q", logged)
+				}
+				asked := 0
+				sent, ok := escape.AppendResolved(nil, logged, func(name string) (string, bool) {
+					asked++
+					return secret, name == fullKey
+				})
+				if !ok || asked != 1 {
+					t.Fatalf("%v, %d secrets for %q", ok, asked, logged)
+				}
+				gotSecret, gotNote, err := body.read(sent)
+				said := string(lead.Values[slot].Text)
+				if body.format == "xml" {
+					said = xmlText(said)
+				}
+				if err != nil || gotSecret != secret || gotNote != said {
+					t.Fatalf("%q: secret %q, note %q instead of %q, %v", sent, gotSecret, gotNote, said, err)
+				}
+			})
+		})
+	}
+}
+
+// xmlText is a text as XML carries it: characters that XML lacks are U+FFFD.
+func xmlText(text string) string {
+	var out bytes.Buffer
+	_ = xml.EscapeText(&out, []byte(text))
+	var read struct {
+		Text string `xml:",chardata"`
+	}
+	_ = xml.Unmarshal([]byte("<a>"+out.String()+"</a>"), &read)
+	return read.Text
+}
+
+func TestSecretMistakes(t *testing.T) {
+	for _, row := range []struct{ format, template, want string }{
+		{"json", `{{secret "other"}}`, `1 there is no secret other`},
+		{"json", `{{secret}}`, "1 secret wants the name"},
+		{"json", `{{secret .note}}`, "1 secret wants the name"},
+		{"json", `{{secret "key" "key"}}`, "1 secret wants the name"},
+		{"json", `{{secret "key" | sha256}}`, "1 secret stands alone"},
+		{"json", `{{if secret "key"}}1{{else}}2{{end}}`, "1 secret stands alone"},
+		{"json", `{{default (secret "key") .note}}`, "1 secret stands alone"},
+		{"json", `{"a": 1{{secret "key"}}}`, "1 a value runs into"},
+		{"json", "\"\x1aj" + fullKey + "\x1a\"", "1 the template holds the control character"},
+		{"xml", `<a {{secret "key"}}/>`, "1 a value inside a tag"},
+		{"xml", `<a><!-- {{secret "key"}} --></a>`, "1 a value cannot stand in a comment"},
+	} {
+		_, mistakes := adapter.NewPost(row.format, row.template, oldBuyer)
+		checkTemplateErrors(t, mistakes, row.want)
+	}
+}
+
+func TestUnresolvedPlaceholders(t *testing.T) {
+	secrets := func(name string) (string, bool) {
+		return map[string]string{"two lines": "a\nb", "some": "value"}[name], name != "missing"
+	}
+	good := string(escape.AppendPlaceholder(nil, escape.None, "some"))
+	for _, text := range []string{
+		string(escape.AppendPlaceholder(nil, escape.JSON, "missing")),
+		string(escape.AppendPlaceholder(nil, escape.JSON, "empty")),
+		string(escape.AppendPlaceholder(nil, escape.None, "two lines")),
+		string(escape.AppendPlaceholder(nil, '?', "some")),
+		"\x1arsome", "\x1a\x1a", "\x1ar\x1a", good + "\x1a",
+	} {
+		got, ok := escape.AppendResolved([]byte("before"), []byte(good+text), secrets)
+		if ok || string(got) != "before" {
+			t.Errorf("%q: %q, %v", text, got, ok)
+		}
+	}
+	if got, ok := escape.AppendResolved(nil, []byte("a"+good+"b"), secrets); !ok || string(got) != "avalueb" {
+		t.Errorf("%q, %v", got, ok)
+	}
+}
+
+func TestShownPlaceholders(t *testing.T) {
+	address := "https://old.example/" +
+		string(escape.AppendPlaceholder(nil, escape.Form, fullKey)) + "?k=" +
+		string(escape.AppendPlaceholder(nil, escape.None, "buyer/old"+escape.VariablePart+"OLD_KEY"))
+	if got := escape.ShowPlaceholders(address); got != `https://old.example/{{secret "key"}}?k=${OLD_KEY}` || strings.Contains(got, "\x1a") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,160 @@
+package calendar
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+	"time"
+
+	"pingpost/engine/market/format"
+)
+
+// Schedule holds the opening hours of a week, by the clocks of a zone: an hour that the
+// clocks skip is not open, one that they repeat is open twice. It is immutable.
+//
+// It stores the minutes of the changes instead of 10,080 bits, because callers also need
+// the next change.
+type Schedule struct {
+	zone         *time.Location
+	opensAtStart bool  // in the week's first minute
+	changes      []int // minutes of the week, ascending, at which it opens or closes
+}
+
+const (
+	minutesInDay  = 24 * 60
+	minutesInWeek = daysInWeek * minutesInDay
+	weekNanos     = int64(minutesInWeek) * int64(time.Minute)
+)
+
+var weekdays = [daysInWeek]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
+
+// ParseSchedule reads opening hours such as
+//
+//	Mon-Fri 08:00-18:00
+//	Sat 10:00-24:00
+//	Fri-Mon 22:00-02:00
+//
+// The end is exclusive. Days may wrap around the week; hours that end at or
+// before they begin run into the next day. Hours that overlap add up.
+func ParseSchedule(zone *time.Location, open []string) (*Schedule, error) {
+	if len(open) == 0 {
+		return nil, errors.New("the schedule lists no opening hours: write such as Mon-Fri 08:00-18:00, or leave the schedule out to be always open")
+	}
+	var week [minutesInWeek]bool
+	for _, line := range open {
+		if err := openHours(&week, line); err != nil {
+			return nil, fmt.Errorf("opening hours %q: %w", line, err)
+		}
+	}
+	s := &Schedule{zone: zone, opensAtStart: week[0]}
+	for minute := 1; minute < minutesInWeek; minute++ {
+		if week[minute] != week[minute-1] {
+			s.changes = append(s.changes, minute)
+		}
+	}
+	if week[0] != week[minutesInWeek-1] {
+		s.changes = append(s.changes, minutesInWeek)
+	}
+	return s, nil
+}
+
+// Open reports whether the schedule is open at an instant, and the next instant at which
+// this may change; both are in Unix nanoseconds.
+func (s *Schedule) Open(t int64) (open bool, until int64) {
+	if len(s.changes) == 0 {
+		return s.opensAtStart, math.MaxInt64
+	}
+	run := offsetRunAt(floorDiv(t, int64(time.Second)), s.zone)
+	local := t + run.offset*int64(time.Second) + mondayOffset*secondsInDay*int64(time.Second)
+	intoWeek := local - floorDiv(local, weekNanos)*weekNanos
+	minute := int(intoWeek / int64(time.Minute))
+
+	passed := sort.SearchInts(s.changes, minute+1)
+	next := minutesInWeek + s.changes[0]
+	if passed < len(s.changes) {
+		next = s.changes[passed]
+	}
+	until = t - intoWeek + int64(next)*int64(time.Minute)
+	if run.to < until/int64(time.Second) { // the clocks are set before that
+		until = run.to * int64(time.Second)
+	}
+	return s.opensAtStart != (passed%2 == 1), until
+}
+
+// openHours opens the minutes of one line.
+func openHours(week *[minutesInWeek]bool, line string) error {
+	days, hours, ok := strings.Cut(line, " ")
+	if !ok {
+		return errors.New("write days and hours, such as Mon-Fri 08:00-18:00")
+	}
+	first, last, ranged := strings.Cut(days, "-")
+	if !ranged {
+		last = first
+	}
+	from, err := weekdayOf(first)
+	if err != nil {
+		return err
+	}
+	to, err := weekdayOf(last)
+	if err != nil {
+		return err
+	}
+	opens, shuts, err := hoursOf(hours)
+	if err != nil {
+		return err
+	}
+	for d := from; ; d = (d + 1) % daysInWeek {
+		for minute := opens; minute < shuts; minute++ {
+			week[(d*minutesInDay+minute)%minutesInWeek] = true
+		}
+		if d == to {
+			return nil
+		}
+	}
+}
+
+func weekdayOf(name string) (int, error) {
+	for i, weekday := range weekdays {
+		if name == weekday {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no day: use %s", name, strings.Join(weekdays[:], " "))
+}
+
+// hoursOf reads HH:MM-HH:MM as minutes from midnight; the end may lie in the
+// next day, past 24:00.
+func hoursOf(text string) (opens, shuts int, err error) {
+	from, to, _ := strings.Cut(text, "-")
+	opens, okFrom := minuteOf(from)
+	shuts, okTo := minuteOf(to)
+	switch {
+	case !okFrom, !okTo:
+		return 0, 0, fmt.Errorf("%q are no hours: write HH:MM-HH:MM, from 00:00 to 24:00", text)
+	case opens == minutesInDay:
+		return 0, 0, errors.New("24:00 can only be an end: begin at 00:00 of the next day")
+	case opens == shuts:
+		return 0, 0, errors.New("the hours end where they begin: write 00:00-24:00 for a whole day")
+	case shuts < opens:
+		shuts += minutesInDay
+	}
+	return opens, shuts, nil
+}
+
+// minuteOf reads HH:MM, 24:00 included.
+func minuteOf(text string) (int, bool) {
+	if len(text) != len("HH:MM") || text[2] != ':' {
+		return 0, false
+	}
+	for _, i := range [4]int{0, 1, 3, 4} {
+		if !format.IsDigit(text[i]) {
+			return 0, false
+		}
+	}
+	hour := int(text[0]-'0')*10 + int(text[1]-'0')
+	minute := int(text[3]-'0')*10 + int(text[4]-'0')
+	total := hour*60 + minute
+	return total, minute < 60 && total <= minutesInDay
+}

@@ -1,0 +1,193 @@
+package calendar
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseScheduleSaysWhatIsWrong(t *testing.T) {
+	cases := []struct {
+		open []string
+		want string // part of the error
+	}{
+		{nil, "lists no opening hours"},
+		{[]string{}, "lists no opening hours"},
+		{[]string{""}, "write days and hours"},
+		{[]string{"Mon"}, "write days and hours"},
+		{[]string{"08:00-18:00"}, "write days and hours"},
+		{[]string{"Mon-Fri 08:00-18:00", "Son 08:00-12:00"}, `"Son 08:00-12:00": "Son" is no day: use Mon Tue Wed Thu Fri Sat Sun`},
+		{[]string{"mon 08:00-18:00"}, `"mon" is no day`},
+		{[]string{"Mon- 08:00-18:00"}, `"" is no day`},
+		{[]string{"Mon-Tue-Wed 08:00-18:00"}, `"Tue-Wed" is no day`},
+		{[]string{"Mon,Tue 08:00-18:00"}, `"Mon,Tue" is no day`},
+		{[]string{"Mon 8:00-18:00"}, "write HH:MM-HH:MM"},
+		{[]string{"Mon 08:00"}, "write HH:MM-HH:MM"},
+		{[]string{"Mon 08.00-18.00"}, "write HH:MM-HH:MM"},
+		{[]string{"Mon 08:60-18:00"}, "write HH:MM-HH:MM"},
+		{[]string{"Mon 08:00-24:01"}, "write HH:MM-HH:MM"},
+		{[]string{"Mon 08:00-25:00"}, "write HH:MM-HH:MM"},
+		{[]string{"Mon 08:00-18:00 "}, "write HH:MM-HH:MM"},
+		{[]string{"Mon  08:00-18:00"}, "write HH:MM-HH:MM"},
+		{[]string{"Mon -8:00-18:00"}, "write HH:MM-HH:MM"},
+		{[]string{"Mon 24:00-02:00"}, "24:00 can only be an end"},
+		{[]string{"Mon 08:00-08:00"}, "the hours end where they begin"},
+		{[]string{"Mon 24:00-24:00"}, "24:00 can only be an end"},
+	}
+	for _, c := range cases {
+		if s, err := ParseSchedule(time.UTC, c.open); err == nil || s != nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v; want …%s…", c.open, err, c.want)
+		}
+	}
+}
+
+func scheduleOf(t interface{ Fatal(...any) }, zone *time.Location, open ...string) *Schedule {
+	s, err := ParseSchedule(zone, open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestOpeningHours(t *testing.T) {
+	office := []string{"Mon-Fri 08:00-18:00", "Sat 10:00-24:00"}
+	night := []string{"Fri 22:00-02:00"}
+	weekend := []string{"Fri-Mon 12:00-13:00"}
+	cases := []struct {
+		name  string
+		open  []string
+		zone  string
+		at    string
+		want  bool
+		until string // in the zone
+	}{
+		{"before opening", office, "UTC", "2025-06-10T07:59:59Z", false, "2025-06-10T08:00:00Z"},
+		{"as it opens", office, "UTC", "2025-06-10T08:00:00Z", true, "2025-06-10T18:00:00Z"},
+		{"the last nanosecond", office, "UTC", "2025-06-10T17:59:59.999999999Z", true, "2025-06-10T18:00:00Z"},
+		{"the end is exclusive", office, "UTC", "2025-06-10T18:00:00Z", false, "2025-06-11T08:00:00Z"},
+		{"Saturday until midnight", office, "UTC", "2025-06-14T23:59:00Z", true, "2025-06-15T00:00:00Z"},
+		{"over Sunday to the next week", office, "UTC", "2025-06-15T12:00:00Z", false, "2025-06-16T08:00:00Z"},
+		{"past midnight, before it", night, "UTC", "2025-06-13T23:00:00Z", true, "2025-06-14T02:00:00Z"},
+		{"past midnight, after it", night, "UTC", "2025-06-14T01:59:00Z", true, "2025-06-14T02:00:00Z"},
+		{"past midnight, another day", night, "UTC", "2025-06-13T01:00:00Z", false, "2025-06-13T22:00:00Z"},
+		{"past midnight, from Sunday to Monday", []string{"Sun 22:00-02:00"}, "UTC", "2025-06-16T01:00:00Z", true, "2025-06-16T02:00:00Z"},
+		{"days around the week, Friday", weekend, "UTC", "2025-06-13T12:30:00Z", true, "2025-06-13T13:00:00Z"},
+		{"days around the week, Monday", weekend, "UTC", "2025-06-16T12:30:00Z", true, "2025-06-16T13:00:00Z"},
+		{"days around the week, Tuesday", weekend, "UTC", "2025-06-17T12:30:00Z", false, "2025-06-20T12:00:00Z"},
+		{"hours that meet", []string{"Mon 08:00-12:00", "Mon 12:00-18:00"}, "UTC", "2025-06-09T09:00:00Z", true, "2025-06-09T18:00:00Z"},
+		{"hours that overlap", []string{"Mon 08:00-14:00", "Mon 12:00-18:00"}, "UTC", "2025-06-09T09:00:00Z", true, "2025-06-09T18:00:00Z"},
+		{"open over the week's end", []string{"Sun-Mon 00:00-24:00"}, "UTC", "2025-06-15T09:00:00Z", true, "2025-06-17T00:00:00Z"},
+		{"before 1970", office, "UTC", "1969-12-30T09:00:00Z", true, "1969-12-30T18:00:00Z"},
+
+		{"by the zone's clocks", office, "America/Los_Angeles", "2025-06-10T17:00:00-07:00", true, "2025-06-10T18:00:00-07:00"},
+		{"until the clocks are set", office, "America/New_York", "2024-11-02T23:30:00-04:00", true, "2024-11-03T00:00:00-04:00"},
+		{"a skipped hour is not open", []string{"Sun 02:00-03:00"}, "America/New_York", "2024-03-10T03:00:00-04:00", false, "2024-03-17T02:00:00-04:00"},
+		{"a repeated hour is open", []string{"Sun 01:00-02:00"}, "America/New_York", "2024-11-03T01:30:00-04:00", true, "2024-11-03T01:00:00-05:00"},
+		{"and open again", []string{"Sun 01:00-02:00"}, "America/New_York", "2024-11-03T01:30:00-05:00", true, "2024-11-03T02:00:00-05:00"},
+	}
+	for _, c := range cases {
+		zone := zoneNamed(t, c.zone)
+		at, err := time.Parse(time.RFC3339, c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open, until := scheduleOf(t, zone, c.open...).Open(at.UnixNano())
+		if got := time.Unix(0, until).In(zone).Format(time.RFC3339); open != c.want || got != c.until {
+			t.Errorf("%s: open %t until %s, want %t until %s", c.name, open, got, c.want, c.until)
+		}
+	}
+}
+
+func TestAlwaysOpenNeverChanges(t *testing.T) {
+	zone := zoneNamed(t, "America/New_York")
+	for _, open := range [][]string{
+		{"Mon-Sun 00:00-24:00"},
+		{"Mon-Sun 08:00-18:00", "Mon-Sun 18:00-08:00"},
+	} {
+		if always, until := scheduleOf(t, zone, open...).Open(time.Now().UnixNano()); !always || until != math.MaxInt64 {
+			t.Errorf("%s: open %t until %d", open, always, until)
+		}
+	}
+}
+
+// hours are opening hours before they are written down.
+type hours struct{ firstDay, lastDay, opens, shuts int }
+
+func (h hours) String() string {
+	return fmt.Sprintf("%s-%s %02d:%02d-%02d:%02d",
+		weekdays[h.firstDay], weekdays[h.lastDay], h.opens/60, h.opens%60, h.shuts/60, h.shuts%60)
+}
+
+// include tells whether a minute of a weekday lies in the hours, or in what
+// they leave for the day after.
+func (h hours) include(weekday, minute int) bool {
+	listed := func(d int) bool {
+		if h.firstDay <= h.lastDay {
+			return h.firstDay <= d && d <= h.lastDay
+		}
+		return d >= h.firstDay || d <= h.lastDay
+	}
+	if h.opens < h.shuts {
+		return listed(weekday) && h.opens <= minute && minute < h.shuts
+	}
+	return listed(weekday) && minute >= h.opens || listed((weekday+6)%7) && minute < h.shuts
+}
+
+func someHours() *rapid.Generator[hours] {
+	return rapid.Custom(func(t *rapid.T) hours {
+		weekday, minute := rapid.IntRange(0, 6), rapid.IntRange(0, 24*60-1)
+		h := hours{weekday.Draw(t, "from"), weekday.Draw(t, "to"), minute.Draw(t, "opens"), rapid.IntRange(0, 24*60).Draw(t, "shuts")}
+		if h.opens == h.shuts {
+			h.shuts++
+		}
+		return h
+	})
+}
+
+func TestScheduleIsWhatTheClocksShow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		zone := zoneNamed(t, rapid.SampledFrom(oddZones).Draw(t, "zone"))
+		all := rapid.SliceOfN(someHours(), 1, 4).Draw(t, "hours")
+		lines := make([]string, len(all))
+		for i, h := range all {
+			lines[i] = h.String()
+		}
+		s := scheduleOf(t, zone, lines...)
+
+		shown := func(minute int64) (open bool, offset int) {
+			at := time.Unix(minute*60, 0).In(zone)
+			for _, h := range all {
+				open = open || h.include((int(at.Weekday())+6)%7, at.Hour()*60+at.Minute())
+			}
+			_, offset = at.Zone()
+			return open, offset
+		}
+		at := instantIn(zone).Draw(t, "at")
+		open, until := s.Open(at)
+		first := at / int64(time.Minute)
+		openNow, offsetNow := shown(first)
+		if open != openNow {
+			t.Fatalf("%v at %s: open %t", lines, time.Unix(0, at).In(zone), open)
+		}
+		if until <= at || until != math.MaxInt64 && until%int64(time.Minute) != 0 {
+			t.Fatalf("at %d it stands until %d", at, until)
+		}
+		for minute := first; minute < first+8*24*60; minute++ {
+			open, offset := shown(minute)
+			changed := open != openNow || offset != offsetNow
+			switch over := minute*int64(time.Minute) >= until; {
+			case changed && !over && open != openNow:
+				t.Fatalf("%v at %s: changes at %s, said to stand until %s", lines, time.Unix(0, at).In(zone),
+					time.Unix(minute*60, 0).In(zone), time.Unix(0, until).In(zone))
+			case over && !changed:
+				t.Fatalf("%v at %s: nothing changes at %s", lines, time.Unix(0, at).In(zone), time.Unix(0, until).In(zone))
+			case over:
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package format
+
+// Decimal is a JSON number in parts: ±Whole.Fraction × 10^Exponent. The digits are the
+// caller's bytes.
+type Decimal struct {
+	Negative        bool
+	Whole, Fraction []byte
+	Exponent        int
+}
+
+// maxExponent is the limit of an exponent: beyond the length of any text, so that no
+// mantissa can compensate it.
+const maxExponent = 1 << 40
+
+// SplitDecimal accepts exactly the numbers of RFC 8259.
+func SplitDecimal(text []byte) (d Decimal, ok bool) {
+	if len(text) > 0 && text[0] == '-' {
+		d.Negative = true
+		text = text[1:]
+	}
+	d.Whole, text = leadingDigits(text)
+	if len(d.Whole) == 0 || (len(d.Whole) > 1 && d.Whole[0] == '0') {
+		return Decimal{}, false
+	}
+	if len(text) > 0 && text[0] == '.' {
+		d.Fraction, text = leadingDigits(text[1:])
+		if len(d.Fraction) == 0 {
+			return Decimal{}, false
+		}
+	}
+	if len(text) > 0 && text[0]|0x20 == 'e' {
+		ok = d.readExponent(text[1:])
+		return d, ok
+	}
+	return d, len(text) == 0
+}
+
+func (d *Decimal) readExponent(text []byte) bool {
+	sign := 1
+	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
+		if text[0] == '-' {
+			sign = -1
+		}
+		text = text[1:]
+	}
+	digits, rest := leadingDigits(text)
+	for _, c := range digits {
+		d.Exponent = min(d.Exponent*10+int(c-'0'), maxExponent)
+	}
+	d.Exponent *= sign
+	return len(digits) > 0 && len(rest) == 0
+}
+
+func leadingDigits(text []byte) (digits, rest []byte) {
+	i := 0
+	for i < len(text) && IsDigit(text[i]) {
+		i++
+	}
+	return text[:i], text[i:]
+}

@@ -1,0 +1,93 @@
+package format
+
+const (
+	MaxEmail      = 254 // bytes
+	maxEmailLocal = 64  // bytes before the @
+	maxDNSLabel   = 63  // bytes
+)
+
+// ParseEmail appends the address to dst with its domain in lower case, and reports whether
+// it is valid: a dot-atom of at most 64 bytes, @, and at least two DNS labels, 254 bytes
+// in all. It rejects quoted local parts, address literals, display names, comments and
+// non-ASCII characters. The local part keeps its case, because its mail host decides
+// whether case matters.
+func ParseEmail(dst, in []byte) (out []byte, ok bool) {
+	if len(in) > MaxEmail {
+		return dst, false
+	}
+	at := 0
+	for at < len(in) && in[at] != '@' {
+		at++
+	}
+	if at == len(in) || at > maxEmailLocal || !isDotAtom(in[:at]) {
+		return dst, false
+	}
+	domain := in[at+1:]
+	if !isDomain(domain) {
+		return dst, false
+	}
+	dst = append(dst, in[:at+1]...)
+	return AppendLower(dst, domain), true
+}
+
+// AppendLower appends the text with the letters A to Z in lower case and
+// everything else as it is.
+func AppendLower(dst, in []byte) []byte {
+	for _, c := range in {
+		if c-'A' <= 'Z'-'A' {
+			c |= 0x20
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// isDotAtom is RFC 5322's dot-atom-text: runs of atext joined by single dots.
+func isDotAtom(text []byte) bool {
+	start := 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && text[i] != '.' {
+			if !isAtext(text[i]) {
+				return false
+			}
+			continue
+		}
+		if i == start {
+			return false
+		}
+		start = i + 1
+	}
+	return true
+}
+
+func isAtext(c byte) bool {
+	if isAlphanumeric(c) {
+		return true
+	}
+	switch c {
+	case '!', '#', '$', '%', '&', '\'', '*', '+', '-', '/', '=', '?', '^', '_', '`', '{', '|', '}', '~':
+		return true
+	}
+	return false
+}
+
+// isDomain wants at least two labels of letters, digits and inner hyphens.
+func isDomain(text []byte) bool {
+	labels, start := 0, 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && text[i] != '.' {
+			if !isAlphanumeric(text[i]) && text[i] != '-' {
+				return false
+			}
+			continue
+		}
+		if i == start || i-start > maxDNSLabel || text[start] == '-' || text[i-1] == '-' {
+			return false
+		}
+		labels++
+		start = i + 1
+	}
+	return labels >= 2
+}
+
+func isAlphanumeric(c byte) bool { return IsDigit(c) || (c|0x20)-'a' <= 'z'-'a' }

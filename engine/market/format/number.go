@@ -1,0 +1,96 @@
+package format
+
+import (
+	"math"
+	"strconv"
+
+	"pingpost/api/errcode"
+)
+
+// maxNumberText is how long a number may be, in bytes.
+const MaxNumberText = 128
+
+// maxInt64Digits is how many decimal digits the greatest int64 has.
+const maxInt64Digits = 19
+
+// ReadInteger reads a JSON number with an integral value in any notation: 1000, 1e3 and
+// 1000.0 are equal. An empty code is success.
+func ReadInteger(text []byte) (n int64, code string) {
+	d, ok := SplitDecimal(text)
+	if !ok {
+		return 0, errcode.FieldWrongType
+	}
+	count := len(d.Whole) + len(d.Fraction)
+	first := 0
+	for first < count && d.digit(first) == 0 {
+		first++
+	}
+	if first == count {
+		return 0, ""
+	}
+	scale := d.Exponent - len(d.Fraction) // the value is the digits × 10^scale
+	for ; scale < 0; scale++ {
+		count--
+		if count == first || d.digit(count) != 0 {
+			return 0, errcode.FieldWrongType
+		}
+	}
+	if count-first+scale > maxInt64Digits {
+		return 0, errcode.FieldOutOfRange
+	}
+	var magnitude uint64 // 19 digits fit
+	for i := first; i < count+scale; i++ {
+		magnitude *= 10
+		if i < count {
+			magnitude += uint64(d.digit(i))
+		}
+	}
+	switch {
+	case magnitude <= math.MaxInt64 && d.Negative:
+		return -int64(magnitude), ""
+	case magnitude <= math.MaxInt64:
+		return int64(magnitude), ""
+	case d.Negative && magnitude == math.MaxInt64+1:
+		return math.MinInt64, ""
+	}
+	return 0, errcode.FieldOutOfRange
+}
+
+// digit is the value of one digit of whole and fraction, counted from the left.
+func (d *Decimal) digit(i int) byte {
+	if i < len(d.Whole) {
+		return d.Whole[i] - '0'
+	}
+	return d.Fraction[i-len(d.Whole)] - '0'
+}
+
+// ReadNumber reads a JSON number that a float64 can approximate. An empty code is success.
+func ReadNumber(text []byte) (f float64, code string) {
+	if len(text) > MaxNumberText {
+		return 0, errcode.FieldOutOfRange
+	}
+	if _, ok := SplitDecimal(text); !ok {
+		return 0, errcode.FieldWrongType
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return 0, errcode.FieldOutOfRange
+	}
+	return f + 0, "" // -0 + 0 is 0
+}
+
+// PlainInteger reports whether an integer is written with digits alone, without a minus
+// before a zero.
+func PlainInteger(text []byte) bool {
+	digits := text
+	if len(digits) > 1 && digits[0] == '-' && digits[1] != '0' {
+		digits = digits[1:]
+	}
+	return allDigits(digits)
+}
+
+func AppendInteger(buf []byte, n int64) (text, grown []byte) {
+	start := len(buf)
+	buf = strconv.AppendInt(buf, n, 10)
+	return buf[start:len(buf):len(buf)], buf
+}

@@ -1,0 +1,93 @@
+package format
+
+import "github.com/nyaruka/phonenumbers"
+
+// A phone number is read in two ways. Nearly all are North American and in an
+// area code whose every exchange is in use: those are judged here, by a table,
+// without allocation. The rest (other countries, area codes that are shared
+// out only in part, and invalid numbers) goes to libphonenumber, which is
+// also the reference in the tests. So the table may be out of date: a missing area
+// code costs time, not a lead.
+//
+// Rejected: libphonenumber for all. It runs regular expressions over each
+// country of +1 and costs some 40 µs a number.
+const (
+	maxPhoneText   = 64 // bytes as they arrive
+	maxPhoneDigits = 15 // E.164
+	NationalDigits = 10 // area code, exchange, line
+)
+
+// ParsePhone appends the number to dst in E.164 form, and reports whether it is valid. It
+// accepts ASCII digits, spaces, ( ) - . and a + before all digits. A number without + is
+// North American: ten digits, or eleven that begin with 1. The number must be assignable;
+// numbers for fiction, 555-0100 to 555-0199 in any area code, count as assignable.
+func ParsePhone(dst, in []byte) (out []byte, ok bool) {
+	var text [maxPhoneDigits]byte
+	digits, international, ok := phoneDigits(text[:0], in)
+	if !ok {
+		return dst, false
+	}
+	if len(digits) == NationalDigits+1 && digits[0] == '1' {
+		return parseNANP(dst, digits[1:])
+	}
+	if international {
+		return parseWorld(dst, digits)
+	}
+	if len(digits) == NationalDigits {
+		return parseNANP(dst, digits)
+	}
+	return dst, false
+}
+
+// phoneDigits removes the punctuation. A plus may only come first.
+func phoneDigits(dst, in []byte) (digits []byte, international, ok bool) {
+	if len(in) > maxPhoneText {
+		return nil, false, false
+	}
+	begun := false // something other than a space was seen
+	for _, c := range in {
+		switch {
+		case IsDigit(c):
+			if len(dst) == maxPhoneDigits {
+				return nil, false, false
+			}
+			dst = append(dst, c)
+		case c == ' ':
+			continue
+		case c == '+' && !begun:
+			international = true
+		case c == '(' || c == ')' || c == '-' || c == '.':
+		default:
+			return nil, false, false
+		}
+		begun = true
+	}
+	return dst, international, len(dst) > 0
+}
+
+func parseNANP(dst, digits []byte) (out []byte, ok bool) {
+	area, exchange := digits[:3], digits[3:6]
+	fictional := area[0] >= '2' && string(exchange) == "555" && digits[6] == '0' && digits[7] == '1'
+	if !fictional && (exchange[0] < '2' || !wholeAreas.has(area)) {
+		var number [NationalDigits + 1]byte
+		number[0] = '1'
+		copy(number[1:], digits)
+		return parseWorld(dst, number[:])
+	}
+	dst = append(dst, '+', '1')
+	return append(dst, digits...), true
+}
+
+// parseWorld checks a number with its country code in libphonenumber.
+func parseWorld(dst, digits []byte) (out []byte, ok bool) {
+	defer func() {
+		if recover() != nil { // a panic of the library on a request's text must not end the process
+			out, ok = dst, false
+		}
+	}()
+	number, err := phonenumbers.Parse("+"+string(digits), "")
+	if err != nil || !phonenumbers.IsValidNumber(number) {
+		return dst, false
+	}
+	return append(dst, phonenumbers.Format(number, phonenumbers.E164)...), true
+}

@@ -1,0 +1,64 @@
+package format
+
+import "math"
+
+// ParseTimestamp reads RFC 3339, with any offset, as Unix nanoseconds. A time before 1970
+// becomes 1, because zero commonly means a missing time. A time after 2262 becomes the
+// greatest int64. A second 60 is the first of the next minute.
+func ParseTimestamp(text []byte) (nanoseconds int64, ok bool) {
+	if !IsTimestamp(text) {
+		return 0, false
+	}
+	year, _ := ParseDigits(text[:4])
+	month, _ := ParseDigits(text[5:7])
+	day, _ := ParseDigits(text[8:10])
+	hour, _ := ParseDigits(text[11:13])
+	minute, _ := ParseDigits(text[14:16])
+	second, _ := ParseDigits(text[17:19])
+	seconds := (int64(daysBefore(year, month, day))*24+int64(hour))*3600 + int64(minute)*60 + int64(second)
+
+	rest, fraction := text[secondLength:], int64(0)
+	if rest[0] == '.' {
+		var digits []byte
+		digits, rest = leadingDigits(rest[1:])
+		for i := range 9 {
+			fraction *= 10
+			if i < len(digits) {
+				fraction += int64(digits[i] - '0')
+			}
+		}
+	}
+	seconds -= offsetSeconds(rest)
+	switch {
+	case seconds < 0:
+		return 1, true
+	case seconds >= math.MaxInt64/1_000_000_000:
+		return math.MaxInt64, true
+	}
+	return max(seconds*1_000_000_000+fraction, 1), true
+}
+
+// offsetSeconds returns the seconds east of Greenwich of Z or ±hh:mm.
+func offsetSeconds(text []byte) int64 {
+	if len(text) == 1 {
+		return 0
+	}
+	hour, _ := ParseDigits(text[1:3])
+	minute, _ := ParseDigits(text[4:])
+	seconds := int64(hour)*3600 + int64(minute)*60
+	if text[0] == '-' {
+		return -seconds
+	}
+	return seconds
+}
+
+// daysBefore returns the days between 1970-01-01 and the day, in the Gregorian calendar.
+// It counts years from March, so that the leap day is the last day of a year.
+func daysBefore(year, month, day int) int {
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	const before1970 = 719_468 // days from 0000-03-01
+	return year*365 + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1 - before1970
+}

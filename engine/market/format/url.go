@@ -1,0 +1,226 @@
+package format
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	MaxURL       = 2048 // bytes
+	maxHost      = 253  // bytes
+	maxPort      = 65535
+	leapFebruary = 29
+	dateLength   = len("2006-01-02")
+	secondLength = len("2006-01-02T15:04:05")
+)
+
+// IsDate accepts YYYY-MM-DD if the day exists in the Gregorian calendar, from the year 1
+// on.
+func IsDate(text []byte) bool {
+	if len(text) != dateLength || text[4] != '-' || text[7] != '-' {
+		return false
+	}
+	year, okYear := ParseDigits(text[:4])
+	month, okMonth := ParseDigits(text[5:7])
+	day, okDay := ParseDigits(text[8:])
+	return okYear && okMonth && okDay && year > 0 &&
+		month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
+}
+
+func daysIn(year, month int) int {
+	switch month {
+	case 4, 6, 9, 11:
+		return 30
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return leapFebruary
+		}
+		return leapFebruary - 1
+	}
+	return 31
+}
+
+// IsTimestamp accepts RFC 3339 with any offset and up to nine decimals. It accepts second
+// 60 in every minute, because it has no table of leap seconds.
+func IsTimestamp(text []byte) bool {
+	if len(text) <= secondLength || !IsDate(text[:dateLength]) || text[dateLength]|0x20 != 't' ||
+		text[13] != ':' || text[16] != ':' {
+		return false
+	}
+	hour, okHour := ParseDigits(text[11:13])
+	minute, okMinute := ParseDigits(text[14:16])
+	second, okSecond := ParseDigits(text[17:19])
+	if !okHour || !okMinute || !okSecond || hour > 23 || minute > 59 || second > 60 {
+		return false
+	}
+	rest := text[secondLength:]
+	if rest[0] == '.' {
+		decimals, after := leadingDigits(rest[1:])
+		if len(decimals) == 0 || len(decimals) > 9 {
+			return false
+		}
+		rest = after
+	}
+	return isOffset(rest)
+}
+
+// isOffset takes Z or ±hh:mm.
+func isOffset(text []byte) bool {
+	if len(text) == 1 {
+		return text[0]|0x20 == 'z'
+	}
+	if len(text) != len("+00:00") || (text[0] != '+' && text[0] != '-') || text[3] != ':' {
+		return false
+	}
+	hour, okHour := ParseDigits(text[1:3])
+	minute, okMinute := ParseDigits(text[4:])
+	return okHour && okMinute && hour <= 23 && minute <= 59
+}
+
+// smallNumber reads digits alone; the caller bounds how many.
+func ParseDigits(text []byte) (n int, ok bool) {
+	for _, c := range text {
+		if !IsDigit(c) {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, len(text) > 0
+}
+
+// IsURL accepts an absolute http or https address: a host name, IPv4, or IPv6 in brackets;
+// an optional port; no user or password. All characters are printable ASCII, as in RFC
+// 3986.
+func IsURL(text []byte, onlyHTTPS bool) bool {
+	rest, ok := CutScheme(text, onlyHTTPS)
+	if !ok {
+		return false
+	}
+	end := bytes.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	return isAuthority(rest[:end]) && isURLTail(rest[end:])
+}
+
+func CutScheme(text []byte, onlyHTTPS bool) (rest []byte, ok bool) {
+	var lower [8]byte // https://
+	head := AppendLower(lower[:0], text[:min(len(text), len(lower))])
+	switch {
+	case bytes.HasPrefix(head, []byte("https://")):
+		return text[len("https://"):], true
+	case !onlyHTTPS && bytes.HasPrefix(head, []byte("http://")):
+		return text[len("http://"):], true
+	}
+	return nil, false
+}
+
+func isAuthority(text []byte) bool {
+	host, port, hasPort := text, []byte(nil), false
+	if len(text) > 0 && text[0] == '[' {
+		end := bytes.IndexByte(text, ']')
+		if end < 0 || !isIPv6(text[1:end]) {
+			return false
+		}
+		rest := text[end+1:]
+		hasPort = len(rest) > 0
+		if hasPort && rest[0] != ':' {
+			return false
+		}
+		return !hasPort || isPort(rest[1:])
+	}
+	if colon := bytes.IndexByte(text, ':'); colon >= 0 {
+		host, port, hasPort = text[:colon], text[colon+1:], true
+	}
+	return isHostname(host) && (!hasPort || isPort(port))
+}
+
+func isPort(text []byte) bool {
+	port, ok := ParseDigits(text[:min(len(text), 6)])
+	return ok && len(text) <= 5 && port >= 1 && port <= maxPort
+}
+
+func isHostname(text []byte) bool {
+	if len(text) > maxHost {
+		return false
+	}
+	for label := range bytes.SplitSeq(text, []byte{'.'}) {
+		if len(label) == 0 || len(label) > maxDNSLabel || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for _, c := range label {
+			if !isAlphanumeric(c) && c != '-' && c != '_' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isIPv6 checks the form alone: groups of hex digits, at most one ::.
+func isIPv6(text []byte) bool {
+	groups, gaps := 0, bytes.Count(text, []byte("::"))
+	if gaps > 1 || bytes.Contains(text, []byte(":::")) || len(text) < 2 {
+		return false
+	}
+	first, last := text[0] == ':', text[len(text)-1] == ':'
+	if (first && text[1] != ':') || (last && text[len(text)-2] != ':') {
+		return false
+	}
+	for group := range bytes.SplitSeq(text, []byte{':'}) {
+		if len(group) == 0 {
+			continue
+		}
+		if len(group) > 4 || !allHex(group) {
+			return false
+		}
+		groups++
+	}
+	return groups == 8 && gaps == 0 || groups < 8 && gaps == 1
+}
+
+// isURLTail takes path, query and fragment.
+func isURLTail(text []byte) bool {
+	for i := range text {
+		switch c := text[i]; {
+		case c <= ' ' || c >= 0x7F:
+			return false
+		case strings.IndexByte("\"<>\\^`{|}", c) >= 0:
+			return false
+		case c == '%' && (i+2 >= len(text) || !allHex(text[i+1:i+3])):
+			return false
+		}
+	}
+	return true
+}
+
+func allHex(text []byte) bool {
+	for _, c := range text {
+		if !IsDigit(c) && (c|0x20)-'a' > 'f'-'a' {
+			return false
+		}
+	}
+	return true
+}
+
+// IsPlainText rejects control characters except tab and line ends, and bytes that are not
+// UTF-8.
+func IsPlainText(text []byte) bool {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if c == 0x7F || c < ' ' && c != '\t' && c != '\n' && c != '\r' {
+				return false
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if r < 0xA0 || r == utf8.RuneError && size == 1 { // U+0080 to U+009F are controls
+			return false
+		}
+		i += size
+	}
+	return true
+}

@@ -1,0 +1,173 @@
+package format
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestIsDateKnowsEveryDay(t *testing.T) {
+	for year := 1896; year <= 2104; year++ {
+		for month := range 14 {
+			for day := range 33 {
+				text := fmt.Sprintf("%04d-%02d-%02d", year, month, day)
+				_, err := time.Parse(time.DateOnly, text)
+				if got := IsDate([]byte(text)); got != (err == nil) {
+					t.Errorf("%s: %v", text, got)
+				}
+			}
+		}
+	}
+	for _, text := range []string{"", "0000-01-01", "2026-1-01", "2026-01-1", "26-01-01", "2026/01/01", "2026-01-01T", " 2026-01-01", "+026-01-01", "２026-01-01", "2026-0x-01"} {
+		if IsDate([]byte(text)) {
+			t.Errorf("%q is a date", text)
+		}
+	}
+}
+
+func TestIsTimestamp(t *testing.T) {
+	for text, want := range map[string]bool{
+		"2026-01-31T09:30:00Z":            true,
+		"2026-01-31t09:30:00z":            true,
+		"2026-01-31T09:30:00.123456789Z":  true,
+		"2026-01-31T23:59:60Z":            true,
+		"2026-01-31T09:30:00+05:30":       true,
+		"2026-01-31T09:30:00-23:59":       true,
+		"2026-01-31":                      false,
+		"2026-01-31T09:30:00":             false,
+		"2026-01-31 09:30:00Z":            false,
+		"2026-02-30T09:30:00Z":            false,
+		"2026-01-31T24:00:00Z":            false,
+		"2026-01-31T09:60:00Z":            false,
+		"2026-01-31T09:30:61Z":            false,
+		"2026-01-31T09:30:00.Z":           false,
+		"2026-01-31T09:30:00.1234567890Z": false,
+		"2026-01-31T09:30:00+0530":        false,
+		"2026-01-31T09:30:00+24:00":       false,
+		"2026-01-31T09:30:00+05:60":       false,
+		"2026-01-31T09:30:00ZZ":           false,
+		"2026-01-31T9:30:00Z":             false,
+		"2026-01-31T09-30-00Z":            false,
+		"":                                false,
+	} {
+		if got := IsTimestamp([]byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestIsTimestampTakesOnlyRFC3339(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-][01][0-9]:[0-5][0-9])`).Draw(t, "time")
+		_, err := time.Parse(time.RFC3339, text)
+		if got := IsTimestamp([]byte(text)); got != (err == nil) {
+			t.Fatalf("%s: %v, the standard library: %v", text, got, err)
+		}
+	})
+}
+
+func TestIsURL(t *testing.T) {
+	long := strings.Repeat("l", maxDNSLabel)
+	for text, want := range map[string]bool{
+		"https://cert.example/3f2a?x=1&y=%20#z": true,
+		"HTTPS://CERT.example":                  true,
+		"http://localhost:8080/":                true,
+		"https://127.0.0.1:65535":               true,
+		"https://[2001:db8::1]:443/x":           true,
+		"https://[::]":                          true,
+		"https://a_b.example":                   true,
+		"https://" + long + ".example":          true,
+		"https://x?q":                           true,
+		"https://" + long + "l.example":         false,
+		"":                                      false,
+		"https://":                              false,
+		"https:///path":                         false,
+		"https:/x":                              false,
+		"https:x":                               false,
+		"//x/y":                                 false,
+		"/x":                                    false,
+		"x.example":                             false,
+		"ftp://x.example":                       false,
+		"javascript:alert(1)":                   false,
+		"https://user@x.example":                false,
+		"https://user:pw@x.example":             false,
+		"https://x.example:":                    false,
+		"https://x.example:0":                   false,
+		"https://x.example:65536":               false,
+		"https://x.example:+80":                 false,
+		"https://x.example:000080":              false,
+		"https://x..example":                    false,
+		"https://x.example.":                    false,
+		"https://-x.example":                    false,
+		"https://x-.example":                    false,
+		"https://x y.example":                   false,
+		"https://x.example/a b":                 false,
+		"https://x.example/\n":                  false,
+		"https://x.example/\x00":                false,
+		"https://x.example/<script>":            false,
+		"https://x.example/\\y":                 false,
+		"https://x.example/%2":                  false,
+		"https://x.example/%zz":                 false,
+		"https://x.example/ä":                   false,
+		"https://bücher.example":                false,
+		"https://[2001:db8::1":                  false,
+		"https://[1::2::3]":                     false,
+		"https://[:::]":                         false,
+		"https://[:1:2:3:4:5:6:7]":              false,
+		"https://[1:2:3:4:5:6:7]":               false,
+		"https://[1:2:3:4:5:6:7:8]":             true,
+		"https://[1:2:3:4:5:6:7:8:9]":           false,
+		"https://[12345::]":                     false,
+		"https://[::g]":                         false,
+		"https://[]":                            false,
+		"https://[::1]x":                        false,
+		" https://x.example":                    false,
+	} {
+		if got := IsURL([]byte(text), false); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if IsURL([]byte("http://x.example"), true) || !IsURL([]byte("https://x.example"), true) {
+		t.Error("http passes for https")
+	}
+}
+
+// What is taken, the standard library reads as an address of the same host.
+func TestIsURLTakesOnlyAddresses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := "https://" + rapid.StringMatching(`[a-z0-9.:@\[\]_%-]{1,12}([/?#][a-zA-Z0-9%/?#&=:@!$'()*+,;~. -]{0,12})?`).Draw(t, "rest")
+		if !IsURL([]byte(text), true) {
+			return
+		}
+		parsed, err := url.Parse(text)
+		if err != nil || parsed.Host == "" || parsed.User != nil || !strings.HasPrefix(text[len("https://"):], parsed.Host) {
+			t.Fatalf("%q is %v %v", text, parsed, err)
+		}
+	})
+}
+
+func TestIsPlainText(t *testing.T) {
+	for text, want := range map[string]bool{
+		"":                     true,
+		"Ann\tO'Neil\r\n2":     true,
+		"José \U0001F600":      true,
+		"\uFFFD":               true,
+		"a\x00b":               false,
+		"a\x1bb":               false,
+		"a\x7fb":               false,
+		"a\u0085b":             false,
+		"a\u009fb":             false,
+		"a\u00a0b":             true,
+		"a\xffb":               false,
+		"a\xed\xa0\x80b":       false,
+		"a" + string('\u200d'): true,
+	} {
+		if got := IsPlainText([]byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package market
+
+import "fmt"
+
+// State is a two-letter code of the US postal service: a state, the District
+// of Columbia, a territory, or the armed forces abroad. The zero State is none.
+type State uint8
+
+// NoState means that the state is unknown.
+const NoState State = 0
+
+// stateCodes holds two letters a state; a State is its place here, from 1. The
+// order is free, since states are logged by their letters.
+const stateCodes = "AAAEAKALAPARASAZCACOCTDCDEFLGAGUHIIAIDILINKSKYLAMAMDMEMIMNMOMPMSMTNCNDNENHNJNMNVNYOHOKORPAPRRISCSDTNTXUTVAVIVTWAWIWVWY"
+
+// states is how many codes there are.
+const states = len(stateCodes) / 2
+
+// stateOf finds a state by its letters, each counted from A.
+var stateOf = func() (table [26][26]State) {
+	for i := range states {
+		table[stateCodes[2*i]-'A'][stateCodes[2*i+1]-'A'] = State(i + 1)
+	}
+	return table
+}()
+
+// StateOf reads a code. Anything but its two capital letters is NoState.
+func StateOf(text []byte) State {
+	if len(text) != 2 {
+		return NoState
+	}
+	first, second := text[0]-'A', text[1]-'A' // below A wraps past 25
+	if first > 25 || second > 25 {
+		return NoState
+	}
+	return stateOf[first][second]
+}
+
+// String is the two-letter code, empty for NoState.
+func (s State) String() string {
+	if s == NoState || int(s) > states {
+		return ""
+	}
+	return stateCodes[2*s-2 : 2*s]
+}
+
+// StateSet is a set of states, one bit each. NoState is never in it.
+type StateSet uint64
+
+// AllStates holds every state.
+const AllStates StateSet = (1<<states - 1) << 1
+
+// Has reports whether the state is in the set.
+func (s StateSet) Has(state State) bool { return s>>state&1 == 1 }
+
+// With returns the set plus the state.
+func (s StateSet) With(state State) StateSet { return (s | 1<<state) & AllStates }
+
+// ParseStates reads a configured list. An empty list is AllStates: a buyer or a filter set
+// without states accepts all.
+func ParseStates(codes []string) (StateSet, error) {
+	if len(codes) == 0 {
+		return AllStates, nil
+	}
+	var set StateSet
+	for _, code := range codes {
+		state := StateOf([]byte(code))
+		if state == NoState {
+			return 0, fmt.Errorf("%q is not a state: give the two capital letters of the US postal service, such as CA", code)
+		}
+		if set.Has(state) {
+			return 0, fmt.Errorf("state %s is listed twice", code)
+		}
+		set = set.With(state)
+	}
+	return set, nil
+}

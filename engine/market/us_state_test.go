@@ -1,0 +1,81 @@
+package market_test
+
+import (
+	"strings"
+	"testing"
+
+	"pingpost/engine/market"
+	"pingpost/engine/market/format"
+)
+
+// usps is the postal service's list: states, district, territories, military.
+const usps = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA " +
+	"RI SC SD TN TX UT VT VA WA WV WI WY DC AS GU MP PR VI AA AE AP"
+
+func TestStateOfTakesExactlyTheCodes(t *testing.T) {
+	wanted := map[string]bool{}
+	for _, code := range strings.Fields(usps) {
+		wanted[code] = true
+	}
+	seen := map[market.State]string{}
+	for a := range 256 {
+		for b := range 256 {
+			text := string([]byte{byte(a), byte(b)})
+			state := market.StateOf([]byte(text))
+			if (state != market.NoState) != wanted[text] {
+				t.Errorf("%q is state %d", text, state)
+			}
+			if state == market.NoState {
+				continue
+			}
+			if other, twice := seen[state]; twice {
+				t.Errorf("%s and %s are one state", text, other)
+			}
+			seen[state] = text
+			if state.String() != text || !market.AllStates.Has(state) {
+				t.Errorf("%s is written %s", text, state)
+			}
+		}
+	}
+	if len(seen) != 59 {
+		t.Errorf("%d states, want 59", len(seen))
+	}
+	for _, text := range []string{"", "C", "CAL", "ca", "Ca", " CA"} {
+		if market.StateOf([]byte(text)) != market.NoState {
+			t.Errorf("%q is a state", text)
+		}
+	}
+	if market.NoState.String() != "" || market.State(60).String() != "" || market.State(255).String() != "" {
+		t.Error("what is no state has a code")
+	}
+}
+
+func TestStateSets(t *testing.T) {
+	california, nevada := market.StateOf([]byte("CA")), market.StateOf([]byte("NV"))
+	set, err := market.ParseStates([]string{"CA", "AZ"})
+	if err != nil || !set.Has(california) || set.Has(nevada) || set.Has(market.NoState) {
+		t.Errorf("CA, AZ: %b %v", set, err)
+	}
+	if set = set.With(nevada).With(market.NoState); !set.Has(nevada) || set.Has(market.NoState) {
+		t.Errorf("with NV: %b", set)
+	}
+	if set, err := market.ParseStates(nil); err != nil || set != market.AllStates || set.Has(market.NoState) {
+		t.Errorf("none named: %b %v", set, err)
+	}
+	for _, codes := range [][]string{{"CA", "CA"}, {"ca"}, {""}, {"XX"}, {"California"}} {
+		if _, err := market.ParseStates(codes); err == nil {
+			t.Errorf("%v was taken", codes)
+		}
+	}
+}
+
+func TestZIP3(t *testing.T) {
+	for zip, want := range map[string]string{
+		"94107": "941", "00501": "005", "94107-1234": "941", "941": "941",
+		"": "", "94": "", "9410": "", "941071": "", "94107-": "", "94107-123": "", "94107 1234": "", "9410a": "", "٩٤١٠٧": "",
+	} {
+		if got := format.ZIP3([]byte(zip)); string(got) != want {
+			t.Errorf("%q: %q, want %q", zip, got, want)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package market
+
+import (
+	"crypto/sha256"
+	"time"
+)
+
+// WebhookType is the kind of event that a webhook reports to a supplier. A lead causes
+// each type at most once. Numbers are in the log and never change.
+type WebhookType uint8
+
+const (
+	WebhookNone       WebhookType = 0
+	WebhookPosted     WebhookType = 1 // the buyer has the lead
+	WebhookContacted  WebhookType = 2
+	WebhookQualified  WebhookType = 3
+	WebhookSold       WebhookType = 4
+	WebhookReturned   WebhookType = 5
+	WebhookUnmatched  WebhookType = 6 // the lead is unsold
+	WebhookPostFailed WebhookType = 7 // the supplier received ACCEPTED, but the buyer does not have the lead
+	webhookTypeEnd    WebhookType = 8
+)
+
+var webhookNames = [webhookTypeEnd]string{
+	"none", "lead.posted", "lead.contacted", "lead.qualified", "lead.sold",
+	"lead.returned", "lead.unmatched", "lead.post_failed",
+}
+
+func (t WebhookType) String() string {
+	if t >= webhookTypeEnd {
+		return "unknown_hook"
+	}
+	return webhookNames[t]
+}
+
+// WebhookTypes is the number of types, including WebhookNone.
+const WebhookTypes = int(webhookTypeEnd)
+
+// WebhookID identifies a webhook; receivers use it to drop repeats.
+//
+// It is derived and not stored. A lead causes each type once, so lead and type identify
+// the webhook, and the time of its cause makes identifiers sort in order. So it is the
+// same at every attempt, after a restart, and after a replay on another machine.
+type WebhookID [16]byte
+
+const webhookPrefix = "evt_"
+
+// WebhookIDOf returns the identifier of the webhook that lead caused in a batch of this
+// time, in Unix nanoseconds.
+func WebhookIDOf(lead LeadID, what WebhookType, created int64) WebhookID {
+	sum := sha256.Sum256(append(lead[:], byte(what)))
+	return WebhookID(MakeID(created/1_000_000, [10]byte(sum[:10])))
+}
+
+// AppendTo appends the text form, such as evt_01jd….
+func (id WebhookID) AppendTo(dst []byte) []byte { return appendID(append(dst, webhookPrefix...), id) }
+func (id WebhookID) String() string             { return string(id.AppendTo(nil)) }
+
+// ParseWebhookID reads the text form and returns false for anything else.
+func ParseWebhookID(s string) (id WebhookID, ok bool) {
+	raw, ok := parseID(webhookPrefix, s)
+	return WebhookID(raw), ok
+}
+
+// WebhookRequest is one attempt to send a webhook. Every attempt of one webhook carries
+// the same identifier and the same bytes; each has its own signature.
+type WebhookRequest struct {
+	Endpoint Endpoint  // its Credential names the signing secret; without a URL no webhook can be sent
+	ID       string    // of the webhook: webhook-id
+	Body     []byte    // read only, and not used after the attempt has returned
+	Deadline time.Time // end of the attempt
+}
+
+// WebhookResult is the result of one attempt. Unlike a post it has no unknown result: an
+// unacknowledged webhook is sent again.
+type WebhookResult struct {
+	Delivered bool  // acknowledged in time, with a 2xx
+	Status    int   // of the answer; 0: no answer
+	Fault     Fault // why there was no usable answer; FaultNone if there was one
+	Elapsed   time.Duration
+}

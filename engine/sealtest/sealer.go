@@ -1,0 +1,143 @@
+// Package sealtest has an in-memory engine.Sealer for tests. It really seals, and is
+// deterministic.
+package sealtest
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// Sealer is an engine.Sealer. It outlives the exchange that uses it, as a disk does;
+// StartAbove gives it the log's highest slot at each start.
+type Sealer struct {
+	mu     sync.Mutex
+	next   uint64
+	sealed uint64 // number of sealed parts, for their nonces
+	erased map[uint64]bool
+	owner  market.LeadID // lead that is being sealed
+	busy   bool
+	broken error
+}
+
+// New returns a Sealer without used keys.
+func New() *Sealer { return &Sealer{next: 1, erased: make(map[uint64]bool)} }
+
+// StartAbove makes the next slot the one above the highest slot in the log.
+func (s *Sealer) StartAbove(highest uint64) *Sealer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next = highest + 1
+	return s
+}
+
+// SetBusy makes Take fail with ErrBusy, or succeed again.
+func (s *Sealer) SetBusy(busy bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = busy
+}
+
+// FailErase makes Erase fail with an error, or succeed again if it is nil.
+func (s *Sealer) FailErase(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = err
+}
+
+// RestoreKeys restores all erased keys, as an old backup does.
+func (s *Sealer) RestoreKeys() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.erased)
+}
+
+// IsErased reports whether a key was erased.
+func (s *Sealer) IsErased(slot uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.erased[slot]
+}
+
+// Take implements engine.Sealer.
+func (s *Sealer) Take(key *[32]byte) (uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy {
+		return 0, engine.ErrBusy
+	}
+	for s.erased[s.next] {
+		s.next++
+	}
+	slot := s.next
+	s.next++
+	*key = keyOf(slot)
+	return slot, nil
+}
+
+func keyOf(slot uint64) [32]byte {
+	var name [8]byte
+	binary.BigEndian.PutUint64(name[:], slot)
+	return sha256.Sum256(name[:])
+}
+
+// Seal implements engine.Sealer.
+func (s *Sealer) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
+	if *key != keyOf(slot) {
+		panic(fmt.Sprintf("BUG: lead %s is sealed under slot %d with another key", lead, slot))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sealed++
+	s.owner = lead
+	begin := len(dst)
+	dst = binary.BigEndian.AppendUint64(append(dst, 0, 0, 0, 0), s.sealed)
+	return aead(key).Seal(dst, dst[begin:], plain, s.owner[:])
+}
+
+// Open implements engine.Sealer.
+func (s *Sealer) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
+	if s.IsErased(slot) {
+		return nil, engine.ErrErased
+	}
+	if slot == 0 || len(sealed) < 12 {
+		return nil, fmt.Errorf("lead %s has no sealed part under slot %d", lead, slot)
+	}
+	key := keyOf(slot)
+	plain, err := aead(&key).Open(dst, sealed[:12], sealed[12:], lead[:])
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the sealed part of lead %s under slot %d: %w", lead, slot, err)
+	}
+	return plain, nil
+}
+
+func aead(key *[32]byte) cipher.AEAD {
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	gcm, err := cipher.NewGCM(block)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return gcm
+}
+
+// Erase implements engine.Sealer.
+func (s *Sealer) Erase(slots []uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken != nil {
+		return s.broken
+	}
+	for _, slot := range slots {
+		s.erased[slot] = true
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package selection
+
+import (
+	"pingpost/engine/bitset"
+	"pingpost/engine/market"
+)
+
+// FilterLead excludes the filter sets that the lead itself rules out: by state, then by
+// filter. Availability covers the conditions that depend on the moment.
+func (l *FilterSets) FilterLead(lead *market.Lead, c *Candidates) {
+	c.KeepOnly(l.byState[lead.State()], market.OutcomeWrongState)
+	copy(c.scratch, c.In)
+	l.filters.Pass(lead, c.scratch)
+	c.KeepOnly(c.scratch, market.OutcomeFiltered)
+}
+
+// Suppress excludes the filter sets whose buyers suppress this lead. listed reports
+// whether the lead is on a list; Suppress calls it once for each relevant list.
+func (l *FilterSets) Suppress(c *Candidates, listed func(*market.List) bool) {
+	for _, known := range l.lists {
+		if intersect(known.sets, c.In) && listed(known.list) {
+			c.ExcludeAll(known.sets, market.OutcomeSuppressed)
+		}
+	}
+}
+
+func intersect(a, b bitset.Set) bool {
+	for i := range b {
+		if a[i]&b[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Availability holds the filter sets that are unavailable at the moment, for any lead,
+// each under the first reason. It is immutable.
+type Availability struct {
+	BelowFloor bitset.Set // the filter set's price is below the campaign's floor, or below a fixed payout
+	Closed     bitset.Set // outside the buyer's or the filter set's hours
+	Capped     bitset.Set
+	NoFunds    bitset.Set
+	Paused     bitset.Set
+	Unhealthy  bitset.Set // too many leads whose delivery to the buyer is unknown
+
+	Version uint64 // State.AvailabilityVersion at the computation
+	Until   int64  // Unix nanoseconds: valid before that
+}
+
+// NewAvailability returns an Availability without unavailable filter sets.
+func NewAvailability(l *FilterSets) *Availability {
+	n := l.Len()
+	return &Availability{
+		BelowFloor: bitset.New(n), Closed: bitset.New(n), Capped: bitset.New(n),
+		NoFunds: bitset.New(n), Paused: bitset.New(n), Unhealthy: bitset.New(n),
+	}
+}
+
+// Exclude excludes the unavailable filter sets, in the order of the stages.
+func (d *Availability) Exclude(c *Candidates) {
+	c.ExcludeAll(d.Closed, market.OutcomeClosed)
+	c.ExcludeAll(d.Capped, market.OutcomeCapped)
+	d.excludeRest(c)
+}
+
+// ExcludeExceptCaps is Exclude for a lead that holds capacity in caps itself. The caller
+// checks caps one by one, because that reservation alone may fill them.
+func (d *Availability) ExcludeExceptCaps(c *Candidates) {
+	c.ExcludeAll(d.Closed, market.OutcomeClosed)
+	d.excludeRest(c)
+}
+
+func (d *Availability) excludeRest(c *Candidates) {
+	c.ExcludeAll(d.NoFunds, market.OutcomeNoFunds)
+	c.ExcludeAll(d.Paused, market.OutcomePaused)
+	c.ExcludeAll(d.Unhealthy, market.OutcomeUnhealthy)
+	c.ExcludeAll(d.BelowFloor, market.OutcomeBelowFloor)
+}

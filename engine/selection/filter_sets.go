@@ -1,0 +1,117 @@
+package selection
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math/bits"
+
+	"pingpost/engine/bitset"
+	"pingpost/engine/market"
+)
+
+// FilterSets is a campaign's filter sets with everything that is known before a lead
+// arrives: the sets that accept a state, the sets that a filter keeps, the caps that a
+// sale to each would charge. A decision then costs a few words of bit arithmetic for every
+// 64 filter sets instead of a check of each. So a thousand buyers in a campaign cost a
+// lead little more than one.
+//
+// It is immutable and shared by all requests.
+type FilterSets struct {
+	Campaign *market.Campaign
+	Weights  []int32         // by filter set
+	Caps     [][]*market.Cap // by filter set: the campaign's, the buyer's, the pair's, in that order
+
+	key     uint64 // hash of the buyers, their order and their weights
+	all     bitset.Set
+	byState []bitset.Set // by State; NoState's has the filter sets that accept any state
+	filters *market.FilterIndex
+	lists   []listFilterSets
+}
+
+// listFilterSets are the filter sets whose buyers use a suppression list.
+type listFilterSets struct {
+	list *market.List
+	sets bitset.Set
+}
+
+// Compile prepares a campaign's filter sets.
+func Compile(c *market.Campaign) *FilterSets {
+	n := len(c.FilterSets)
+	l := &FilterSets{
+		Campaign: c, Weights: make([]int32, n), Caps: make([][]*market.Cap, n),
+		all: bitset.New(n),
+	}
+	l.all.Fill(n)
+	filters := make([][]market.Filter, n)
+	for i := range c.FilterSets {
+		set := &c.FilterSets[i]
+		filters[i] = set.Filters
+		l.Weights[i] = 1
+		if c.Method == market.Weighted {
+			l.Weights[i] = int32(set.Weight)
+		}
+		l.Caps[i] = append(append(append([]*market.Cap(nil), c.Caps...), set.Buyer.Caps...), set.Caps...)
+		for _, list := range set.Buyer.Suppression {
+			l.setsWithList(list).Add(i)
+		}
+	}
+	l.filters = market.NewFilterIndex(filters)
+	l.byState = statesOf(c)
+	l.key = l.hashTurns()
+	return l
+}
+
+func (l *FilterSets) setsWithList(list *market.List) bitset.Set {
+	for _, known := range l.lists {
+		if known.list == list {
+			return known.sets
+		}
+	}
+	sets := bitset.New(len(l.Campaign.FilterSets))
+	l.lists = append(l.lists, listFilterSets{list, sets})
+	return sets
+}
+
+// statesOf returns, by state, the filter sets that accept a lead from there. Only filter
+// sets for all states accept a lead without a state.
+func statesOf(c *market.Campaign) []bitset.Set {
+	byState := make([]bitset.Set, bits.Len64(uint64(market.AllStates)))
+	for state := range byState {
+		byState[state] = bitset.New(len(c.FilterSets))
+		for i := range c.FilterSets {
+			states := c.FilterSets[i].States
+			if states == market.AllStates || (state > 0 && states.Has(market.State(state))) {
+				byState[state].Add(i)
+			}
+		}
+	}
+	return byState
+}
+
+// hashTurns returns the same hash for campaigns that assign turns alike.
+func (l *FilterSets) hashTurns() uint64 {
+	h := fnv.New64a()
+	var word [8]byte
+	for i := range l.Campaign.FilterSets {
+		_, _ = h.Write([]byte(l.Campaign.FilterSets[i].Buyer.ID))
+		binary.LittleEndian.PutUint64(word[:], uint64(l.Weights[i]))
+		_, _ = h.Write(word[:])
+	}
+	return h.Sum64()
+}
+
+// TurnSet returns the identifier of the filter sets that share a turn; never zero.
+func (l *FilterSets) TurnSet(sets bitset.Set) uint64 {
+	name := l.key
+	for _, word := range sets {
+		name ^= word
+		for range 2 { // one round leaves a change of a high bit where the next word can undo it
+			name = (name ^ name>>32) * 0xd6e8feb86659fd93
+		}
+		name ^= name >> 32
+	}
+	return name | 1
+}
+
+// Len returns the number of filter sets.
+func (l *FilterSets) Len() int { return len(l.Campaign.FilterSets) }

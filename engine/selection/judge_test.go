@@ -1,0 +1,109 @@
+package selection
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/market"
+)
+
+const (
+	dollar = market.Money(1_000_000)
+	second = int64(time.Second)
+	// The auction of these tests began at 100 s, gathers until 102 and must be
+	// sold by 105.
+	deadline = 102 * second
+	ceiling  = 105 * second
+)
+
+var (
+	usd = market.Currency{'U', 'S', 'D'}
+	eur = market.Currency{'E', 'U', 'R'}
+)
+
+func TestJudge(t *testing.T) {
+	share := market.Payout{Share: 800_000}
+	fixed := market.Payout{Fixed: 9 * dollar, IsFixed: true}
+	rows := []struct {
+		name   string
+		bid    market.Bid
+		came   int64
+		payout market.Payout
+		want   market.Outcome
+	}{
+		{"stands", market.Bid{Amount: 12 * dollar}, 101 * second, share, market.OutcomeNone},
+		{"in the campaign's currency, said", market.Bid{Amount: 12 * dollar, Currency: usd}, 101 * second, share, market.OutcomeNone},
+		{"in another", market.Bid{Amount: 12 * dollar, Currency: eur}, 101 * second, share, market.OutcomeWrongCurrency},
+		{"at the floor", market.Bid{Amount: 8 * dollar}, 101 * second, share, market.OutcomeNone},
+		{"a millionth below it", market.Bid{Amount: 8*dollar - 1}, 101 * second, share, market.OutcomeBelowFloor},
+		{"the floor is not held against what is left of a share", market.Bid{Amount: 8 * dollar}, 101 * second, market.Payout{Share: 1}, market.OutcomeNone},
+		{"at a fixed payout", market.Bid{Amount: 9 * dollar}, 101 * second, fixed, market.OutcomeNone},
+		{"below a fixed payout", market.Bid{Amount: 9*dollar - 1}, 101 * second, fixed, market.OutcomeBelowFloor},
+		{"at the deadline", market.Bid{Amount: 12 * dollar}, deadline, share, market.OutcomeNone},
+		{"after it", market.Bid{Amount: 12 * dollar}, deadline + 1, share, market.OutcomeLate},
+		{"open", market.Bid{Amount: 12 * dollar, ValidUntil: 101*second + 1}, 101 * second, share, market.OutcomeNone},
+		{"over, by a clock that may be behind", market.Bid{Amount: 12 * dollar, ValidUntil: 99*second + 1}, 101 * second, share, market.OutcomeNone},
+		{"over by two seconds", market.Bid{Amount: 12 * dollar, ValidUntil: 99 * second}, 101 * second, share, market.OutcomeInvalid},
+		{"over long ago", market.Bid{Amount: 12 * dollar, ValidUntil: 1}, 101 * second, share, market.OutcomeInvalid},
+		{"open for ever", market.Bid{Amount: 12 * dollar, ValidUntil: math.MaxInt64}, 101 * second, share, market.OutcomeNone},
+		{"late counts first", market.Bid{Currency: eur, ValidUntil: 1}, deadline + 1, share, market.OutcomeLate},
+		{"then that it is over", market.Bid{Currency: eur, ValidUntil: 1}, 101 * second, share, market.OutcomeInvalid},
+		{"then the currency", market.Bid{Currency: eur}, 101 * second, share, market.OutcomeWrongCurrency},
+	}
+	for _, row := range rows {
+		campaign := &market.Campaign{Currency: usd, Floor: 8 * dollar, Payout: row.payout}
+		terms := NewTerms(campaign, deadline, ceiling)
+		if got := terms.Judge(&row.bid, row.came); got != row.want {
+			t.Errorf("%s: %v, want %v", row.name, got, row.want)
+		}
+	}
+}
+
+func TestABidIsOverByItsWordOrAtTheCeiling(t *testing.T) {
+	terms := Terms{Ceiling: ceiling}
+	for _, row := range []struct{ own, want int64 }{
+		{0, ceiling},
+		{103 * second, 103 * second},
+		{ceiling, ceiling},
+		{ceiling + 1, ceiling},
+		{math.MaxInt64, ceiling},
+		{99 * second, 99 * second}, // stood by tolerance, of which there is none here
+	} {
+		if got := terms.ValidUntil(&market.Bid{ValidUntil: row.own}); got != row.want {
+			t.Errorf("%d: %d, want %d", row.own, got, row.want)
+		}
+	}
+}
+
+// What stands never costs the exchange money, is never under the floor, and
+// nothing that should stand falls: the rules, told once more and naively.
+func TestWhatStands(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		amount := rapid.Int64Range(0, 40).Draw(t, "amount")
+		terms := Terms{
+			Currency: usd, Deadline: 50, Ceiling: 100,
+			Floor:  market.Money(rapid.Int64Range(0, 40).Draw(t, "floor")),
+			Payout: market.Payout{Share: 500_000},
+		}
+		if rapid.Bool().Draw(t, "fixed") {
+			terms.Payout = market.Payout{IsFixed: true, Fixed: market.Money(rapid.Int64Range(0, 40).Draw(t, "payout"))}
+		}
+		bid := market.Bid{
+			Amount:     market.Money(amount),
+			Currency:   rapid.SampledFrom([]market.Currency{{}, usd, eur}).Draw(t, "currency"),
+			ValidUntil: rapid.SampledFrom([]int64{0, 1, 40, math.MaxInt64}).Draw(t, "until"),
+		}
+		came := rapid.Int64Range(0, 100).Draw(t, "came")
+		payout, covered := terms.Payout.Amount(bid.Amount)
+		stands := came <= 50 && bid.Currency != eur && bid.Amount >= terms.Floor && covered
+		if got := terms.Judge(&bid, came); (got == market.OutcomeNone) != stands {
+			t.Fatalf("%+v at %d under %+v: %v", bid, came, terms, got)
+		}
+		if stands && payout > bid.Amount {
+			t.Fatalf("%v is paid of %v", payout, bid.Amount)
+		}
+	})
+}

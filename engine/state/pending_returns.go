@@ -1,0 +1,110 @@
+package state
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// pendingReturns holds the returns that await an operator's approval, by lead. They are
+// few and operators list all of them, so they have a table of their own. Another reason:
+// an operator can decide a return after its lead has left memory.
+//
+// A pending return older than monthRetention is dropped when the first one of a later day
+// arrives, so that the table stays bounded.
+type pendingReturns struct {
+	mu        sync.Mutex
+	byLead    map[market.LeadID]PendingReturn
+	lastSweep int64 // day of the last removal, counted from 1970
+}
+
+// PendingReturn is a return that awaits approval.
+type PendingReturn struct {
+	Seq uint64 // of the event that requested it
+	At  int64  // time of that event's batch, Unix nanoseconds
+}
+
+// PendingReturn returns a lead's pending return.
+func (s *State) PendingReturn(lead market.LeadID) (PendingReturn, bool) {
+	s.pendingReturns.mu.Lock()
+	defer s.pendingReturns.mu.Unlock()
+	w, ok := s.pendingReturns.byLead[lead]
+	return w, ok
+}
+
+// PendingReturnCount returns the number of pending returns.
+func (s *State) PendingReturnCount() int {
+	s.pendingReturns.mu.Lock()
+	defer s.pendingReturns.mu.Unlock()
+	return len(s.pendingReturns.byLead)
+}
+
+// PendingReturnLeads returns the leads with pending returns, the oldest first.
+func (s *State) PendingReturnLeads() []market.LeadID {
+	s.pendingReturns.mu.Lock()
+	leads := make([]market.LeadID, 0, len(s.pendingReturns.byLead))
+	for lead := range s.pendingReturns.byLead {
+		leads = append(leads, lead)
+	}
+	s.pendingReturns.mu.Unlock()
+	slices.SortFunc(leads, func(a, b market.LeadID) int { return bytes.Compare(a[:], b[:]) })
+	return leads
+}
+
+// add stores a pending return.
+func (w *pendingReturns) add(lead market.LeadID, seq uint64, at int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if day := at / int64(24*time.Hour); day > w.lastSweep {
+		w.lastSweep = day
+		for other, asked := range w.byLead {
+			if asked.At < at-monthRetention {
+				delete(w.byLead, other)
+			}
+		}
+	}
+	w.byLead[lead] = PendingReturn{seq, at}
+}
+
+// remove deletes a decided return.
+func (w *pendingReturns) remove(lead market.LeadID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.byLead, lead)
+}
+
+func (w *pendingReturns) write(out *writer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out.int(w.lastSweep)
+	out.uint(uint64(len(w.byLead)))
+	for lead, asked := range w.byLead {
+		out.raw(lead[:])
+		out.uint(asked.Seq)
+		out.int(asked.At)
+	}
+}
+
+func (w *pendingReturns) read(r *reader) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lastSweep = r.int()
+	for range r.count() {
+		var lead market.LeadID
+		copy(lead[:], r.raw(len(lead)))
+		asked := PendingReturn{r.uint(), r.int()}
+		w.byLead[lead] = asked
+	}
+}
+
+func (w *pendingReturns) digest() (sum uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for lead, asked := range w.byLead {
+		sum += newDigest(21).wordsOf((*[16]byte)(&lead)).word(asked.Seq).word(uint64(asked.At)).sum()
+	}
+	return sum
+}

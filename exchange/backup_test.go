@@ -1,0 +1,300 @@
+package exchange
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pingpost/wal"
+	"pingpost/wal/backup"
+	"pingpost/wal/backup/store"
+)
+
+// backedUp starts an exchange that is backed up, and takes snapshots often.
+func backedUp(t testing.TB, p place, to string) (*running, error) {
+	t.Helper()
+	built, err := read(p.config(), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newExchange(p.config(), Options{Env: env, Logger: logger, Backup: func(tenant string) (backup.Options, error) {
+		if tenant != "production" {
+			t.Errorf("tenant %q", tenant)
+		}
+		place, err := store.OpenDir(to)
+		return backup.Options{To: place}, err
+	}}, built)
+	x.keeper.every, x.keeper.looks = 64<<10, time.Millisecond
+	if err := x.run(built); err != nil {
+		return nil, err
+	}
+	r := &running{Exchange: x, place: p, t: t}
+	t.Cleanup(r.stop)
+	return r, nil
+}
+
+// sample is what /admin/v1/hash said.
+type sample struct {
+	Seq  uint64 `json:"seq"`
+	Hash string `json:"hash"`
+}
+
+// busy sells leads over several connections, so many and until it is enough, and
+// asks for the hash meanwhile.
+func (r *running) busy(leads int, enough func() bool) (samples []sample) {
+	r.t.Helper()
+	var sellers sync.WaitGroup
+	var over atomic.Bool
+	for seller := range 4 {
+		sellers.Go(func() {
+			for i := 0; i < leads/4 || !over.Load(); i++ {
+				if a := r.ingest(lead(4*i + seller)); a.status != 201 {
+					r.t.Errorf("%d %s", a.status, a.body)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { sellers.Wait(); close(done) }()
+	for {
+		var s sample
+		answer := r.operate("GET", "/admin/v1/hash", "")
+		if err := json.Unmarshal([]byte(answer.body), &s); err != nil || s.Seq == 0 {
+			r.t.Fatalf("%s: %v", answer.body, err)
+		}
+		samples = append(samples, s)
+		over.Store(r.t.Failed() || enough())
+		select {
+		case <-done:
+			return samples
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// TestRestoreOfAHundredMoments: under load, over snapshots, two lives and their
+// generations, the state's hash is the one that was there at that entry or time.
+func TestRestoreOfAHundredMoments(t *testing.T) {
+	p, to := newPlace(t, recorded), filepath.Join(t.TempDir(), "backups")
+	x, err := backedUp(t, p, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := store.OpenDir(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repository := backup.NewRepository(from, nil)
+	hasSnapshots := func(generation, want int) func() bool {
+		return func() bool {
+			all, err := repository.Generations(t.Context())
+			return err == nil && len(all) == generation && all[generation-1].Snapshots >= want
+		}
+	}
+	samples := x.busy(600, hasSnapshots(1, 2))
+	x.stop()
+	next := newPlace(t, recorded)
+	if _, err := repository.Restore(t.Context(), backup.RestoreOptions{Dir: next.data()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backedUp(t, p, to); !errors.Is(err, backup.ErrFenced) {
+		t.Fatalf("the copy that was restored from starts: %v", err)
+	}
+	if x, err = backedUp(t, next, to); err != nil {
+		t.Fatal(err)
+	}
+	samples = append(samples, x.busy(600, hasSnapshots(2, 3))...)
+	x.stop()
+	all, err := repository.Generations(t.Context())
+	if err != nil || len(all) != 2 || all[1].Snapshots < 3 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+
+	entries := entriesIn(t, next.data())
+	moments := 100
+	if testing.Short() {
+		moments = 12
+	}
+	for i := range moments {
+		at, want := backup.Target{}, ""
+		switch i % 3 {
+		case 0: // as the exchange itself said while it ran
+			s := samples[rand.IntN(len(samples))]
+			at.Seq, want = s.Seq, s.Hash
+		case 1:
+			at.Seq = 1 + rand.Uint64N(uint64(len(entries)))
+		case 2:
+			at.Time = time.Unix(0, entries[rand.IntN(len(entries))].At+rand.Int64N(2e6))
+		}
+		dir := filepath.Join(t.TempDir(), "data")
+		done, err := repository.Restore(t.Context(), backup.RestoreOptions{At: at, Dir: dir, Drill: true})
+		if err != nil {
+			t.Fatalf("%s: %v", at, err)
+		}
+		if last := entries[done.Seq-1]; at.Seq != 0 && done.Seq != at.Seq || at.Seq == 0 && (last.At > at.Time.UnixNano() ||
+			int(done.Seq) < len(entries) && entries[done.Seq].At <= at.Time.UnixNano()) {
+			t.Errorf("%s: restored up to entry %d of %d", at, done.Seq, last.At)
+		}
+		_, hash, err := Hash(dir, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == "" {
+			_, live, err := Hash(next.data(), done.Seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = fmt.Sprintf("%016x", live)
+		}
+		if got := fmt.Sprintf("%016x", hash); got != want {
+			t.Errorf("%s: the hash is %s, and was %s", at, got, want)
+		}
+	}
+}
+
+func entriesIn(t testing.TB, dir string) (entries []wal.Entry) {
+	t.Helper()
+	reader, err := wal.NewReader(dir, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	for {
+		e, err := reader.Next()
+		if err != nil {
+			return entries
+		}
+		e.Data = nil
+		entries = append(entries, e)
+	}
+}
+
+// TestStopShipsAll: after an orderly stop the backup has the last entry and snapshot.
+func TestStopShipsAll(t *testing.T) {
+	p, to := newPlace(t, recorded), filepath.Join(t.TempDir(), "backups")
+	x, err := backedUp(t, p, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.busy(40, func() bool { return true })
+	x.stop()
+	want, hash, err := Hash(p.data(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := store.OpenDir(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	done, err := backup.NewRepository(from, nil).Restore(t.Context(), backup.RestoreOptions{Dir: dir})
+	if err != nil || done.Seq != want || done.Snapshot != want {
+		t.Fatalf("restored %+v, %v, want entry %d", done, err, want)
+	}
+	if _, got, err := Hash(dir, 0); err != nil || got != hash {
+		t.Errorf("the hash is %016x, %v, and was %016x", got, err, hash)
+	}
+}
+
+// TestBackupThatCannotBe: what cannot be opened is told before anything is served.
+func TestBackupThatCannotBe(t *testing.T) {
+	p := newPlace(t, recorded)
+	_, err := Start(p.config(), Options{Env: env, Logger: logger, Backup: func(string) (backup.Options, error) {
+		return backup.Options{}, errors.New("no such place")
+	}})
+	if err == nil || !strings.Contains(err.Error(), "no such place") {
+		t.Errorf("started: %v", err)
+	}
+	start(t, p).stop()
+	if dir, err := DataDir(p.config(), env); err != nil || dir != p.data() {
+		t.Errorf("its data is in %q, %v", dir, err)
+	}
+	if _, err := DataDir(newPlace(t, recorded).config(), env); err == nil {
+		t.Error("a data_dir that is not there was taken")
+	}
+}
+
+// deaf is a store on a machine that is gone: from some moment on no request comes to an
+// end, whatever its context.
+type deaf struct {
+	store.Store
+	gone    atomic.Bool
+	waiting atomic.Int64
+	back    chan struct{}
+}
+
+func (d *deaf) wait() {
+	if d.gone.Load() {
+		d.waiting.Add(1)
+		<-d.back
+	}
+}
+
+func (d *deaf) Put(ctx context.Context, name string, data []byte) error {
+	d.wait()
+	return d.Store.Put(ctx, name, data)
+}
+
+func (d *deaf) List(ctx context.Context, folder string) ([]store.Object, error) {
+	d.wait()
+	return d.Store.List(ctx, folder)
+}
+
+// TestStoreThatHangs: neither a start nor a stop waits for a store for longer than it has
+// patience, also where the store does not hear that nobody waits any more.
+func TestStoreThatHangs(t *testing.T) {
+	for what, hangs := range map[string]func(d *deaf, start func() *Exchange){
+		"from the start on": func(d *deaf, start func() *Exchange) { d.gone.Store(true); start() },
+		"while it ships": func(d *deaf, start func() *Exchange) {
+			start()
+			d.gone.Store(true) // for the next lead
+		},
+		"from the stop on": func(d *deaf, start func() *Exchange) {
+			x := start()
+			eventually(t, "all is shipped", func() bool { return x.archivist.shipper.Status().LagEntries == 0 })
+			x.archivist.stop()
+			<-x.archivist.ended
+			d.gone.Store(true)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			d := &deaf{back: make(chan struct{})}
+			p := newPlace(t, recorded)
+			built, err := read(p.config(), env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := newExchange(p.config(), Options{Env: env, Logger: logger, Backup: func(string) (backup.Options, error) {
+				own, err := store.OpenDir(filepath.Join(t.TempDir(), "backups"))
+				d.Store = own
+				return backup.Options{To: d}, err
+			}}, built)
+			x.archivist.waits = waits{asks: 10 * time.Millisecond, ships: 10 * time.Millisecond}
+			r := &running{Exchange: x, place: p, t: t}
+			hangs(d, func() *Exchange {
+				if err := x.run(built); err != nil {
+					t.Fatal(err)
+				}
+				return x
+			})
+			if a := r.ingest(lead(1)); a.status != 201 {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+			if what != "from the stop on" {
+				eventually(t, "a request hangs", func() bool { return d.waiting.Load() > 0 })
+			}
+			r.stop()
+			ended := x.archivist.ended
+			close(d.back)
+			<-ended
+		})
+	}
+}

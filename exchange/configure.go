@@ -1,0 +1,258 @@
+package exchange
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pingpost/config"
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/market/fingerprint"
+	"pingpost/engine/state"
+	"pingpost/server/admin"
+)
+
+// configureLocked puts a configuration into force. Requests in flight end under the
+// one they began with; none is dropped. Whoever calls it holds applying since the
+// configuration was made out of the one in force.
+func (x *Exchange) configureLocked(r *revision) error {
+	e, built := x.engine.Load(), r.Exchange
+	wanted := engine.Configuration{Catalog: built.Catalog, By: r.by, From: r.from}
+	var err error
+	if wanted.Document, err = x.keepDocument(built.Canonical); err != nil {
+		return err
+	}
+	if made := r.made.Document(); made != nil {
+		if wanted.Overlay, err = x.keepDocument(made); err != nil {
+			return err
+		}
+	}
+	x.firsts(&wanted, &built.Firsts)
+	if err := x.tables(&wanted, built); err != nil {
+		return err
+	}
+	if err := e.Configure(wanted); err != nil {
+		return err
+	}
+	x.doors.SetCatalog(built.Catalog)
+	x.buyers.SetLimits(built.Catalog.Buyers)
+	x.doors.SetProxies(built.Settings.TrustedProxies)
+	x.admin.SetProxies(built.Settings.TrustedProxies)
+	x.warnMeant(built.Warnings)
+	x.hookGauges(built.Catalog)
+	x.opened.keepOnly(wanted.Tables)
+	x.inForce.Store(&inForce{canonical: built.Canonical, base: r.base, sent: r.sent, made: r.made})
+	return nil
+}
+
+// keepDocument writes a document beside the log, unless it is one of those in
+// force, and gives its hash.
+func (x *Exchange) keepDocument(text []byte) (hash string, err error) {
+	sum := sha256.Sum256(text)
+	hash = hex.EncodeToString(sum[:])
+	if now := x.state.Catalog(); now.Document == hash || now.Overlay == hash {
+		return hash, nil
+	}
+	return hash, writeDurably(x.documentPath(hash), bytes.NewReader(text))
+}
+
+func (x *Exchange) documentPath(hash string) string {
+	return filepath.Join(x.settings.DataDir, "catalogs", hash+".json")
+}
+
+func (x *Exchange) firsts(c *engine.Configuration, firsts *config.Firsts) {
+	for i := range firsts.Credentials {
+		c.Firsts.Credentials = append(c.Firsts.Credentials, x.credential(&firsts.Credentials[i]))
+	}
+	for i := range firsts.Secrets {
+		first := &firsts.Secrets[i]
+		if _, ok := x.state.Secret(first.Name); !ok || first.Follows && x.differs(first) {
+			c.Firsts.Secrets = append(c.Firsts.Secrets, engine.FirstSecret{
+				Name: first.Name, Sealed: x.vault.Seal(first.Name, first.Value.Reveal()), Follows: first.Follows,
+			})
+		}
+	}
+	for _, first := range firsts.Balances {
+		c.Firsts.Balances = append(c.Firsts.Balances, engine.FirstBalance{Buyer: first.Buyer, Amount: first.Money})
+	}
+	c.Firsts.Campaigns, c.Firsts.Buyers = firsts.Paused.Campaigns, firsts.Paused.Buyers
+}
+
+// credential is a first value as the engine keeps it.
+func (x *Exchange) credential(first *config.FirstCredential) engine.Credential {
+	value := []byte(first.Value.Reveal())
+	c := engine.Credential{
+		Kind: first.Kind, Owner: first.Owner, ID: first.OwnerID, Client: first.ClientID, Scopes: first.Scopes,
+		Hint: admin.KeyHint(string(value)),
+	}
+	switch first.Kind {
+	case event.CredentialAPIKey:
+		c.Hash = sha256.Sum256(value)
+	case event.CredentialOAuthClient:
+		c.Hash = x.tokens.HashClient([]byte(first.ClientID), value)
+	case event.CredentialBearer:
+		c.Hash = x.tokens.HashBearer(value)
+	}
+	return c
+}
+
+// tables opens the contents of the configured lists, and imports those that
+// have none yet.
+func (x *Exchange) tables(c *engine.Configuration, built *config.Exchange) error {
+	dir, key := x.settings.DataDir, x.vault.Derive("hashes")
+	c.Tables = make(map[market.ListID]*fingerprint.Table)
+	c.Lists = make(map[market.ListID]state.ListFile)
+	for id := range built.Catalog.Lists {
+		if known, ok := x.state.List(x.state.RefOf(event.NameList, string(id))); ok {
+			table, err := x.opened.open(dir, known)
+			if err != nil {
+				return fmt.Errorf("suppression list %q: %w", id, err)
+			}
+			c.Tables[id] = table
+		}
+	}
+	if !x.ready.Load() {
+		if err := removeStrayLists(dir, x.state.ListFiles()); err != nil {
+			return fmt.Errorf("cannot remove a stray suppression file: %w", err)
+		}
+	}
+	for _, first := range built.Firsts.Lists {
+		if c.Tables[first.ID] != nil {
+			continue
+		}
+		table, file, err := importList(dir, built.Catalog.Lists[first.ID], &key, first.Path)
+		if err != nil {
+			return listFault(&first, err)
+		}
+		c.Tables[first.ID], c.Lists[first.ID] = table, file
+		x.opened.keep(file.File, table)
+	}
+	return nil
+}
+
+// warnMeant tells of what a document allows and most likely does not mean.
+func (x *Exchange) warnMeant(warnings config.Problems) {
+	for _, warning := range warnings {
+		x.logger.Warn("the configuration has something that is most likely not meant", "path", warning.Path, "what", warning.Message)
+	}
+}
+
+// Reload reads the configuration's file again, and the certificates'. An error leaves
+// the one in force.
+func (x *Exchange) Reload() error {
+	x.certificates.look()
+	built, err := read(x.path, x.opt.Env)
+	if err != nil {
+		return err
+	}
+	x.warnRestart(&built.Settings)
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	revised, err := x.overFile(built)
+	if err != nil {
+		return err
+	}
+	before, unapplied := x.Configuration(), x.unapplied(revised.Exchange)
+	followed := x.followed(&revised.Firsts)
+	if err := x.configureLocked(revised); err != nil {
+		return err
+	}
+	x.warnUnapplied(unapplied)
+	x.warnTaken(revised)
+	for _, change := range config.Diff(before, revised.Canonical) {
+		x.logger.Info("configuration changed", "change", change.String())
+	}
+	for _, change := range followed {
+		x.logger.Info("configuration changed", "change", change)
+	}
+	return nil
+}
+
+// warnRestart says which changed settings wait for a restart.
+func (x *Exchange) warnRestart(now *config.Settings) {
+	if waiting := x.settings.Waiting(now); len(waiting) > 0 {
+		x.logger.Warn("what was changed of these settings takes effect at the next start", "settings", strings.Join(waiting, ", "))
+	}
+}
+
+// Configuration is the one in force: canonical JSON without secrets.
+func (x *Exchange) Configuration() []byte {
+	if now := x.inForce.Load(); now != nil {
+		return now.canonical
+	}
+	return nil
+}
+
+// Apply puts a document into force, in YAML or JSON, and says what changed, and
+// what of it is not applied: see unapplied. The configuration's file is not
+// written: where it says otherwise, it has the word again at the next reload or
+// start. What was made entry by entry stays, but for what the document has too.
+//
+// Variables are those of the sender's environment. Their values are sealed, or stand in the
+// document where it has no secret.
+func (x *Exchange) Apply(document []byte, variables map[string]string, dry bool, by string) (changed admin.ConfigurationChanged, err error) {
+	if x.Ready() != nil {
+		return changed, errNotReady
+	}
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	source, err := config.ParseSent(x.path, document, variables)
+	if err != nil {
+		return changed, x.asSent(err)
+	}
+	built, err := source.Compile()
+	if err != nil {
+		return changed, x.asSent(err)
+	}
+	revised, err := x.overSent(built, by)
+	if err != nil {
+		return changed, x.asSent(err)
+	}
+	for _, change := range config.Diff(x.Configuration(), revised.Canonical) {
+		changed.Changes = append(changed.Changes, change.String())
+	}
+	changed.Changes = append(append(changed.Changes, x.followed(&revised.Firsts)...), x.takes(revised)...)
+	changed.Unapplied = x.unapplied(revised.Exchange)
+	for _, warning := range x.sent(revised.Warnings) {
+		changed.Warnings = append(changed.Warnings, warning.Error())
+	}
+	if dry {
+		return changed, x.asSent(x.unreadLists(revised.Exchange))
+	}
+	x.warnRestart(&built.Settings)
+	if err := x.configureLocked(revised); err != nil {
+		return changed, x.asSent(err)
+	}
+	x.warnUnapplied(changed.Unapplied)
+	return changed, nil
+}
+
+var errNotReady = errors.New("the exchange is not ready")
+
+// asSent has the mistakes of a document that was sent stand in that document: paths
+// in it are relative to the exchange's own file, but the lines are not that file's.
+func (x *Exchange) asSent(err error) error {
+	var problems *config.Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	sent := x.sent(*problems)
+	return &sent
+}
+
+func (x *Exchange) sent(problems config.Problems) config.Problems {
+	sent := slices.Clone(problems)
+	for i := range sent {
+		if sent[i].File == x.path {
+			sent[i].File = "document"
+		}
+	}
+	return sent
+}

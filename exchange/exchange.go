@@ -1,0 +1,186 @@
+package exchange
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pingpost/config"
+	"pingpost/engine"
+	"pingpost/engine/state"
+	"pingpost/internal/clock"
+	"pingpost/internal/trace"
+	"pingpost/keys/leadkeys"
+	"pingpost/keys/token"
+	"pingpost/keys/vault"
+	"pingpost/outbound/buyer"
+	"pingpost/outbound/webhook"
+	"pingpost/server/admin"
+	"pingpost/server/metrics"
+	"pingpost/server/public"
+	"pingpost/wal"
+	"pingpost/wal/backup"
+)
+
+// Options of an exchange.
+type Options struct {
+	Env         func(string) (string, bool)
+	Logger      *slog.Logger
+	Version     string // of the program, as operators are told it
+	AcceptClock bool   // start although the clock is far from the log's last entry
+	// Backup, when set, says where and how a tenant is backed up while it is served.
+	Backup func(tenant string) (backup.Options, error)
+}
+
+// Exchange is one tenant, running.
+//
+// Start binds both addresses at once, so that a wrong one is told early, but
+// requests are taken only once the log has been replayed. Until then the admin
+// address answers that the exchange is not ready.
+type Exchange struct {
+	path   string // of the configuration
+	opt    Options
+	logger *slog.Logger
+	clock  *clock.Clock
+	meter  *metrics.Meter
+
+	settings config.Settings
+	vault    *vault.Vault
+	keys     *leadkeys.Slots
+	keyCheck keyCheck
+	tokens   *token.Mint
+	log      *wal.Log
+	state    *state.State
+	engine   atomic.Pointer[engine.Engine]
+	buyers   *buyer.Client
+	tellers  *webhook.Client
+	sender   *webhook.Sender
+	doors    *public.Server
+	admin    *admin.Admin
+
+	applying sync.Mutex // one change of configuration at a time, from what it was made out of on
+	inForce  atomic.Pointer[inForce]
+	opened   openLists
+
+	public, private net.Listener
+	certificates    certificates
+	ready           atomic.Bool
+	draining        atomic.Bool
+	room            space
+	keeper          keeper
+	uses            lastUses
+	archivist       archivist
+	reporter        reporter
+	tracer          *trace.Tracer // nil: nothing is traced
+	eraseWaits      time.Duration
+	began           time.Time
+	broken          chan error    // gets what ends the exchange: a log that failed, a listener that broke
+	gone            chan struct{} // closed when the exchange has ended
+	serving         sync.WaitGroup
+}
+
+var (
+	errStarting  = errors.New("starting: the log is being replayed")
+	errDraining  = errors.New("stopping: requests in flight are finished")
+	errLogFailed = errors.New("the log has failed")
+)
+
+// Start reads a configuration, opens its data directory, replays the log and
+// begins to serve. What it returns is serving; the error says what to mend.
+func Start(path string, opt Options) (*Exchange, error) {
+	built, err := read(path, opt.Env)
+	if err != nil {
+		return nil, err
+	}
+	x := newExchange(path, opt, built)
+	if err := x.run(built); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+func (x *Exchange) run(built *config.Exchange) error {
+	if err := x.bind(); err != nil {
+		return err
+	}
+	if err := x.open(built); err != nil {
+		return errors.Join(err, x.abandon())
+	}
+	x.begin()
+	return nil
+}
+
+func newExchange(path string, opt Options, built *config.Exchange) *Exchange {
+	x := &Exchange{
+		began: time.Now(), path: path, opt: opt, settings: built.Settings, clock: clock.New(),
+		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), gone: make(chan struct{}),
+		keeper: keeper{every: snapshotEvery, looks: keeperLooks}, eraseWaits: eraseWaits,
+		archivist: archivist{waits: waits{asksFor, shipsFor}},
+	}
+	x.meter = metrics.NewMeter(func(what string, err error) {
+		x.logger.Error(what, "error", err)
+	})
+	return x
+}
+
+// begin takes requests.
+func (x *Exchange) begin() {
+	x.ready.Store(true)
+	x.watchCertificates()
+	x.serve("public", x.public, x.doors.Serve)
+	x.logger.Info("serving", "listen", x.public.Addr().String(), "admin", x.private.Addr().String(), "leads", x.state.LeadCount())
+}
+
+func read(path string, env func(string) (string, bool)) (*config.Exchange, error) {
+	source, err := config.LoadKept(path, env)
+	if err != nil {
+		return nil, err
+	}
+	built, err := source.Compile()
+	if err != nil {
+		return nil, err
+	}
+	if err := built.KeptSettings(); err != nil {
+		return nil, err
+	}
+	return built, nil
+}
+
+// bind takes both addresses and serves the admin one.
+func (x *Exchange) bind() (err error) {
+	if err := x.openCertificates(); err != nil {
+		return err
+	}
+	if x.public, err = net.Listen("tcp", x.settings.Listen); err != nil {
+		return errors.Join(errors.New("cannot listen for requests; choose another address in listen"), err)
+	}
+	if x.private, err = net.Listen("tcp", x.settings.AdminListen); err != nil {
+		return errors.Join(errors.New("cannot listen for the operator; choose another address in admin.listen"), err, x.public.Close())
+	}
+	x.admin = admin.New(x, x.meter, x.settings.AdminPassword.Reveal(), x.logger)
+	x.admin.SetTLS(x.certificates.private.config())
+	x.admin.SetMaxHeader(x.settings.Limits.Header)
+	x.admin.SetProxies(x.settings.TrustedProxies)
+	x.serve("admin", x.private, x.admin.Serve)
+	return nil
+}
+
+func (x *Exchange) serve(name string, listener net.Listener, serve func(net.Listener) error) {
+	x.serving.Add(1)
+	go func() {
+		defer x.serving.Done()
+		if err := serve(listener); err != nil && !x.draining.Load() {
+			x.broken <- errors.Join(errors.New("the "+name+" address is no longer served"), err)
+		}
+	}()
+}
+
+// Addr is where requests are taken; Admin where operators are.
+func (x *Exchange) Addr() string  { return x.public.Addr().String() }
+func (x *Exchange) Admin() string { return x.private.Addr().String() }
+
+// Broken gets the error that ends the exchange by itself, if one does.
+func (x *Exchange) Broken() <-chan error { return x.broken }

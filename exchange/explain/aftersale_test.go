@@ -1,0 +1,378 @@
+package explain
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/exchange/logtest"
+)
+
+// returning is a campaign whose leads come back for two reasons.
+const returning = `{"campaigns":[{"id":"cmp","method":"waterfall","buyers":[{"buyer":"buy_1"},{"buyer":"buy_2"}],"returns":{"reasons":["wrong_number","no_consent"]}}]}`
+
+// bought is a lead that the first buyer has, an hour before a report.
+func (c *history) bought(n byte, change ...func(*event.PostSettled)) market.LeadID {
+	c.t.Helper()
+	id := c.LeadID(n)
+	c.AddPosted(id)
+	c.Advance(time.Second)
+	c.AddSettled(id, event.SettledDelivered, change...)
+	c.Advance(time.Hour)
+	return id
+}
+
+// reports writes a buyer's report of a lead.
+func (c *history) reports(id market.LeadID, to market.Status, result event.ChangeResult, change ...func(*event.Change)) {
+	c.t.Helper()
+	one := event.Change{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
+	for _, do := range change {
+		do(&one)
+	}
+	c.Add(&event.StatusChanged{Request: market.RequestID{77, byte(c.Seq)}, Buyer: 1, At: c.Now, Changes: []event.Change{{Lead: market.LeadID{1}, Result: event.ChangeUnknown}, one}})
+}
+
+// givenBack is what a return gives back.
+func givenBack(reason string) func(*event.Change) {
+	return func(c *event.Change) {
+		c.Reason = reason
+		c.Return = event.Return{Campaign: 1, Credit: 12_500_000, Reverse: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Month: market.StartOfMonth(logtest.Start)}
+	}
+}
+
+// reported are the reports of an explanation, a line each.
+func (x *Explanation) reportLines() string {
+	var lines []string
+	for i := range x.Reports {
+		r := &x.Reports[i]
+		line := fmt.Sprintf("%s: %s to %s, %s", r.By, r.From, r.To, r.Result)
+		if r.Credit != nil {
+			line += fmt.Sprintf(", %s and %s", r.Credit, r.Reversed)
+		}
+		if r.Reason != "" {
+			line += ", " + r.Reason
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "; ")
+}
+
+// TestExplainReports: what became of a lead after its sale, report by report: where it
+// stands, what was given back, and who said so. What changed nothing is told too.
+func TestExplainReports(t *testing.T) {
+	waited := func(c *event.Change) { c.WasPending = true }
+	type step struct {
+		to     market.Status
+		result event.ChangeResult
+		change []func(*event.Change)
+	}
+	for name, row := range map[string]struct {
+		steps    []step
+		status   string
+		reported string
+		why      string
+	}{
+		"nothing":   {nil, "ACCEPTED", "", "which has acknowledged it."},
+		"contacted": {[]step{{market.StatusContacted, event.ChangeDone, nil}}, "contacted", "buyer: ACCEPTED to contacted, done", "buy_1 reports it contacted."},
+		"sold on": {
+			[]step{{market.StatusContacted, event.ChangeDone, nil}, {market.StatusSold, event.ChangeDone, []func(*event.Change){func(c *event.Change) { c.From = market.StatusContacted }}}},
+			"sold", "buyer: ACCEPTED to contacted, done; buyer: contacted to sold, done", "buy_1 reports it sold.",
+		},
+		"said twice": {
+			[]step{{market.StatusContacted, event.ChangeNone, nil}, {market.StatusContacted, event.ChangeDone, nil}},
+			"contacted", "buyer: ACCEPTED to contacted, none; buyer: ACCEPTED to contacted, done", "buy_1 reports it contacted.",
+		},
+		"too late, and then in order": {
+			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.Change){givenBack("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
+			"qualified", "buyer: ACCEPTED to returned, not_now, wrong_number; buyer: ACCEPTED to qualified, done", "buy_1 reports it qualified.",
+		},
+		"returned": {
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.Change){givenBack("wrong_number")}}},
+			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, wrong_number",
+			"buy_1 gave it back: 12.5 USD went back to the buyer, and 10 USD of the payout were taken back.",
+		},
+		"returned for words of one's own": {
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.Change){givenBack("Ann Lee hung up")}}},
+			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, " + withheldReason, "buy_1 gave it back",
+		},
+		"a test comes back": {
+			[]step{{market.StatusReturned, event.ChangeDone, nil}},
+			"returned", "buyer: ACCEPTED to returned, done", "which has acknowledged it. buy_1 gave it back.",
+		},
+		"waiting": {
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.Change){givenBack("no_consent")}}},
+			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent", "buy_1 wants to give it back, which waits for the operator.",
+		},
+		"waited, and granted": {
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.Change){givenBack("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.Change){givenBack(""), waited}}},
+			"returned", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, done, 12.5 USD and 10 USD",
+			"buy_1 gave it back: 12.5 USD went back to the buyer",
+		},
+		"waited, and refused": {
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.Change){givenBack("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.Change){givenBack(""), waited}}},
+			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, refused",
+			"buy_1 wanted to give it back, which the operator refused.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newHistory(t)
+			c.document(1, returning)
+			id := c.bought(1)
+			for _, step := range row.steps {
+				c.Advance(24 * time.Hour)
+				c.AddOtherLeads(3)
+				c.reports(id, step.to, step.result, step.change...)
+			}
+			c.AddOtherLeads(3)
+			doc := c.explained(id)
+			if doc.Status != row.status || doc.reportLines() != row.reported || !strings.HasSuffix(doc.Why, row.why) && !strings.Contains(doc.Why, row.why) {
+				t.Errorf("%s, %q: %s", doc.Status, doc.reportLines(), doc.Why)
+			}
+			if doc.Truncated || doc.Delivery != "delivered" || doc.answered() != "201 ACCEPTED at 1s" || doc.money() == "" {
+				t.Errorf("truncated %v, %s, %s, %s", doc.Truncated, doc.Delivery, doc.answered(), doc.money())
+			}
+		})
+	}
+}
+
+// TestExplainAReportsRequest: the request id of a report leads to its lead.
+func TestExplainAReportsRequest(t *testing.T) {
+	c := newHistory(t)
+	id := c.bought(1)
+	report := &event.StatusChanged{Request: market.RequestID(c.LeadID(50)), Buyer: 1, At: c.Now, Changes: []event.Change{{Lead: id, To: market.StatusContacted, Result: event.ChangeDone, Supplier: 1}}}
+	c.Add(report)
+	vain := &event.StatusChanged{Request: market.RequestID(c.LeadID(51)), Buyer: 1, At: c.Now, Changes: []event.Change{{Lead: id, To: market.StatusContacted, Result: event.ChangeUnknown}, {Result: event.ChangeUnknown}}}
+	c.Add(vain)
+	if doc, err := c.Request(report.Request); err != nil || doc.ID != id.String() || doc.Reports[0].RequestID != report.Request.String() {
+		t.Errorf("%+v, %v", doc, err)
+	}
+	if doc, err := c.Request(vain.Request); !errors.Is(err, engine.ErrNotFound) {
+		t.Errorf("%+v, %v", doc, err)
+	}
+}
+
+// TestExplainReasonsOfTwoLists: a reason is told where the campaign has it, or had it
+// when the lead was decided.
+func TestExplainReasonsOfTwoLists(t *testing.T) {
+	c := newHistory(t)
+	c.document(1, returning)
+	reasons := []string{"wrong_number", "too_old", "nobody's"}
+	ids := make([]market.LeadID, len(reasons))
+	for i := range reasons {
+		ids[i] = c.bought(byte(i + 1))
+	}
+	c.document(2, strings.Replace(returning, "wrong_number", "too_old", 1))
+	for i, reason := range reasons {
+		c.reports(ids[i], market.StatusReturned, event.ChangeDone, givenBack(reason))
+	}
+	for i, want := range []string{"wrong_number", "too_old", withheldReason} {
+		if got := c.explained(ids[i]).Reports[0].Reason; got != want {
+			t.Errorf("%s is told as %q", reasons[i], got)
+		}
+	}
+}
+
+// owes is a settlement or a report that owes its supplier a webhook.
+func owes(kind market.WebhookType) func(*event.PostSettled) {
+	return func(s *event.PostSettled) { s.Webhook, s.Supplier = kind, 1 }
+}
+
+func (c *history) hook(id market.LeadID, kind market.WebhookType, attempt uint32, outcome event.WebhookOutcome, change ...func(*event.WebhookTried)) {
+	c.t.Helper()
+	ev := &event.WebhookTried{Lead: id, Type: kind, Supplier: 1, Attempt: attempt, Outcome: outcome, At: c.Now}
+	if outcome == event.WebhookFailed {
+		ev.Due = c.Now + int64(time.Minute)
+	}
+	for _, do := range change {
+		do(ev)
+	}
+	c.Add(ev)
+}
+
+// hooked are the webhooks of an explanation, with the outcome of each attempt.
+func (x *Explanation) hooked() string {
+	var all []string
+	for i := range x.Webhooks {
+		h := &x.Webhooks[i]
+		text := h.Type + " " + h.State + ":"
+		for j := range h.Attempts {
+			text += fmt.Sprintf(" %d %s", h.Attempts[j].Attempt, h.Attempts[j].Outcome)
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
+}
+
+// TestExplainWebhooks: how a supplier was told, attempt by attempt, and how that stands.
+func TestExplainWebhooks(t *testing.T) {
+	const posted = market.WebhookPosted
+	type attempt struct {
+		n       uint32
+		outcome event.WebhookOutcome
+	}
+	for want, attempts := range map[string][]attempt{
+		"lead.posted pending:":                                        nil,
+		"lead.posted delivered: 1 delivered":                          {{1, event.WebhookDelivered}},
+		"lead.posted pending: 1 failed":                               {{1, event.WebhookFailed}},
+		"lead.posted delivered: 1 failed 2 failed 3 delivered":        {{1, event.WebhookFailed}, {2, event.WebhookFailed}, {3, event.WebhookDelivered}},
+		"lead.posted dead: 1 failed 2 dead":                           {{1, event.WebhookFailed}, {2, event.WebhookDead}},
+		"lead.posted pending: 1 dead 0 resent":                        {{1, event.WebhookDead}, {0, event.WebhookResent}},
+		"lead.posted delivered: 1 dead 0 resent 1 failed 2 delivered": {{1, event.WebhookDead}, {0, event.WebhookResent}, {1, event.WebhookFailed}, {2, event.WebhookDelivered}},
+		"lead.posted dropped: 1 dead 0 dropped":                       {{1, event.WebhookDead}, {0, event.WebhookDropped}},
+	} {
+		t.Run(want, func(t *testing.T) {
+			c := newHistory(t)
+			id := c.bought(1, owes(posted))
+			for _, a := range attempts {
+				c.Advance(6 * time.Hour)
+				c.AddOtherLeads(2)
+				c.hook(id, posted, a.n, a.outcome)
+			}
+			c.AddOtherLeads(2)
+			if doc := c.explained(id); doc.hooked() != want || doc.Truncated || doc.Webhooks[0].Created != Instant(logtest.Start+1e9) {
+				t.Errorf("%s, truncated %v", doc.hooked(), doc.Truncated)
+			}
+		})
+	}
+}
+
+// TestExplainWebhooksOfAll: each fact that owes one: a decision, a settlement, a
+// report. They are told in the order of their causes, with status and fault.
+func TestExplainWebhooksOfAll(t *testing.T) {
+	c := newHistory(t)
+	unsoldReasons := c.LeadID(1)
+	c.Add(&event.LeadDecided{Lead: unsoldReasons, Campaign: 1, Supplier: 1, Catalog: 1, Reason: market.ReasonNoBuyer, Webhook: market.WebhookUnmatched, Keep: c.Now + 1e15})
+	c.hook(unsoldReasons, market.WebhookUnmatched, 1, event.WebhookDelivered, func(h *event.WebhookTried) { h.Status = 204 })
+	if doc := c.explained(unsoldReasons); doc.hooked() != "lead.unmatched delivered: 1 delivered" || doc.Webhooks[0].Attempts[0].Status != 204 {
+		t.Error(doc.hooked())
+	}
+	id := c.bought(2, owes(market.WebhookPosted))
+	c.hook(id, market.WebhookPosted, 1, event.WebhookFailed, func(h *event.WebhookTried) { h.Fault = market.FaultConnect })
+	c.reports(id, market.StatusContacted, event.ChangeDone, func(change *event.Change) { change.Webhook = market.WebhookContacted })
+	c.hook(id, market.WebhookContacted, 1, event.WebhookDelivered)
+	c.hook(id, market.WebhookPosted, 2, event.WebhookDelivered)
+	doc := c.explained(id)
+	if doc.hooked() != "lead.posted delivered: 1 failed 2 delivered; lead.contacted delivered: 1 delivered" {
+		t.Error(doc.hooked())
+	}
+	if first := doc.Webhooks[0].Attempts[0]; first.Fault != "connect" || first.Next != first.At+Instant(time.Minute) {
+		t.Errorf("%+v", first)
+	}
+	text, err := json.Marshal(doc)
+	if err != nil || !strings.Contains(string(text), `"webhooks":[{"type":"lead.posted","owed_at":`) || !strings.Contains(string(text), `"reports":[{"at":`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestExplainWebhooksSwitchedOff: what is caused while a supplier's webhooks are off is
+// dead from its beginning.
+func TestExplainWebhooksSwitchedOff(t *testing.T) {
+	c := newHistory(t)
+	c.Add(&event.WebhooksSwitched{Supplier: 1, Off: true, At: c.Now})
+	id := c.bought(1, owes(market.WebhookPosted))
+	if doc := c.explained(id); doc.hooked() != "lead.posted dead:" || doc.Truncated {
+		t.Error(doc.hooked())
+	}
+}
+
+// TestExplainReadsNoFurtherThanNeeded: once all is seen that memory has of a lead the
+// log is read no further, however long it is; what is out of reach is told as missing,
+// and where the lead stands is told all the same.
+func TestExplainReadsNoFurtherThanNeeded(t *testing.T) {
+	c := newHistory(t)
+	id := c.bought(1, owes(market.WebhookPosted))
+	c.hook(id, market.WebhookPosted, 1, event.WebhookDelivered)
+	c.reports(id, market.StatusContacted, event.ChangeDone)
+	until := c.Seq
+	c.AddOtherLeads(30)
+	c.limits.entries = int(until)
+	if doc := c.explained(id); doc.Truncated || doc.Status != "contacted" || doc.hooked() != "lead.posted delivered: 1 delivered" {
+		t.Errorf("within limits: %v, %s, %s", doc.Truncated, doc.Status, doc.hooked())
+	}
+	c.Advance(30 * 24 * time.Hour)
+	c.reports(id, market.StatusSold, event.ChangeDone)
+	if doc := c.explained(id); !doc.Truncated || doc.Status != "sold" || len(doc.Reports) != 1 {
+		t.Errorf("out of limits: %v, %s, %q", doc.Truncated, doc.Status, doc.reportLines())
+	}
+	c.limits = defaultLimits
+	if doc := c.explained(id); doc.Truncated || doc.Status != "sold" || len(doc.Reports) != 2 {
+		t.Errorf("a month later: %v, %s, %q", doc.Truncated, doc.Status, doc.reportLines())
+	}
+	c.limits.entries = 1
+	if doc := c.explained(id); !doc.Truncated || doc.Status != "sold" || doc.Delivery != "delivered" {
+		t.Errorf("of no limits: %v, %s, %s", doc.Truncated, doc.Status, doc.Delivery)
+	}
+}
+
+// TestExplainAgreesWithMemoryAfterwards: through any reports and webhooks of leads that
+// lie among each other, a lead stands where memory has it, and so does each webhook;
+// and nothing of it is said to be missing.
+func TestExplainAgreesWithMemoryAfterwards(t *testing.T) {
+	c := newHistory(t)
+	c.document(1, returning)
+	n := byte(0)
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		ids := []market.LeadID{c.bought(2*n, owes(market.WebhookPosted)), c.bought(2*n+1, owes(market.WebhookPosted))}
+		for range rapid.IntRange(0, 12).Draw(rt, "facts") {
+			c.Advance(time.Duration(rapid.IntRange(0, 40).Draw(rt, "hours")) * time.Hour)
+			c.goesOn(rt, rapid.SampledFrom(ids).Draw(rt, "whose"))
+		}
+		for _, id := range ids {
+			doc, row := c.explained(id), mustRow(rt, c, id)
+			if doc.Status != row.Status.String() || doc.Truncated {
+				rt.Fatalf("told %s, memory has %s; truncated %v", doc.Status, row.Status, doc.Truncated)
+			}
+			for i := range doc.Webhooks {
+				h := &doc.Webhooks[i]
+				want := "delivered"
+				for kind := market.WebhookPosted; int(kind) < market.WebhookTypes; kind++ {
+					if now, owed := c.State.Webhook(id, kind); owed && kind.String() == h.Type {
+						if want = "pending"; now.Dead {
+							want = "dead"
+						}
+					}
+				}
+				if h.State != want && (h.State != "dropped" || want != "delivered") {
+					rt.Fatalf("%s: told as %s, memory has it %s", h.Type, h.State, want)
+				}
+			}
+		}
+	})
+}
+
+// goesOn writes what may come next of a lead: a report that leads on from where it
+// stands, or what its supplier's webhooks come to.
+func (c *history) goesOn(rt *rapid.T, id market.LeadID) {
+	row := mustRow(rt, c, id)
+	kind := market.WebhookType(rapid.IntRange(int(market.WebhookPosted), int(market.WebhookReturned)).Draw(rt, "webhook"))
+	if hook, owed := c.State.Webhook(id, kind); owed {
+		outcomes := []event.WebhookOutcome{event.WebhookDelivered, event.WebhookFailed, event.WebhookDead}
+		if hook.Dead {
+			outcomes = []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}
+		}
+		c.hook(id, kind, hook.Attempts+1, rapid.SampledFrom(outcomes).Draw(rt, "outcome"))
+		return
+	}
+	to := market.Status(rapid.IntRange(int(market.StatusContacted), int(market.StatusReturned)).Draw(rt, "to"))
+	from := func(change *event.Change) { change.From = row.Status }
+	switch {
+	case !row.Status.CanBecome(to) || to == market.StatusReturned && row.Return() == market.ReturnRefused:
+		c.reports(id, to, event.ChangeNotAllowed, from)
+	case row.Return() == market.ReturnPending:
+		result := rapid.SampledFrom([]event.ChangeResult{event.ChangeDone, event.ChangeRefused}).Draw(rt, "the operator's word")
+		c.reports(id, market.StatusReturned, result, from, func(change *event.Change) { change.WasPending = true })
+	case to == market.StatusReturned && rapid.Bool().Draw(rt, "an operator decides"):
+		c.reports(id, to, event.ChangePending, from)
+	default:
+		c.reports(id, to, event.ChangeDone, from, func(change *event.Change) { change.Webhook = to.Webhook() })
+	}
+}

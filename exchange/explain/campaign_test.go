@@ -1,0 +1,158 @@
+package explain
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/bitset"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// unsoldUnder writes a lead that two seats did not take, decided by a version.
+func (c *history) unsoldUnder(n byte, version uint32) market.LeadID {
+	c.t.Helper()
+	id := c.LeadID(n)
+	c.Add(&event.LeadDecided{
+		Lead: id, Campaign: 1, Supplier: 1, Catalog: version, Reason: market.ReasonCapsFull, Keep: c.Now + int64(24*time.Hour),
+		Trail: []event.Step{{Outcome: market.OutcomeWrongState, FilterSets: bitset.Set{2}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{1}}},
+	})
+	return id
+}
+
+// TestExplainLineups: seats are named by the configuration that the lead was decided
+// by, however many came since, and however the decisions of two mix at a change.
+func TestExplainLineups(t *testing.T) {
+	for _, leads := range []int{1, 5, 50} {
+		t.Run(fmt.Sprint(leads, " leads each"), func(t *testing.T) {
+			c := newHistory(t)
+			want := map[market.LeadID]string{}
+			n := byte(0)
+			for version := uint32(1); version <= 7; version++ {
+				first := fmt.Sprint("buy_", version)
+				c.configured(version, first, "buy_9")
+				for i := range leads {
+					n++
+					c.Advance(time.Second)
+					of, buyer := version, first
+					if version > 1 && i%3 == 1 && i < 10 { // one that began before the change
+						of, buyer = version-1, fmt.Sprint("buy_", version-1)
+					}
+					id := c.unsoldUnder(n, of)
+					if n > 200 {
+						n = 0
+					}
+					want[id] = buyer + " capped, buy_9 wrong_state"
+				}
+			}
+			for id, outcomes := range want {
+				if doc := c.explained(id); doc.outcomes() != outcomes || doc.Method != "waterfall" {
+					t.Errorf("version %d: %s, %q, want %s", doc.Catalog, doc.Method, doc.outcomes(), outcomes)
+				}
+			}
+		})
+	}
+}
+
+// TestExplainWithoutLineup: where the configuration of that time cannot be had, seats
+// have their numbers, and nothing is guessed.
+func TestExplainWithoutLineup(t *testing.T) {
+	const numbers = "0 capped, 1 wrong_state"
+	c := newHistory(t)
+	old := c.configured(1, "buy_1", "buy_2")
+	first := c.unsoldUnder(1, 1)
+	c.configured(2, "buy_3", "buy_4")
+	second := c.unsoldUnder(2, 2)
+	unknown := c.unsoldUnder(3, 9)
+	if got := c.explained(first).outcomes(); got != "buy_1 capped, buy_2 wrong_state" {
+		t.Error(got)
+	}
+	if doc := c.explained(second); doc.outcomes() != "buy_3 capped, buy_4 wrong_state" || len(doc.Notes) != 0 {
+		t.Errorf("%s, %q", doc.outcomes(), doc.Notes)
+	}
+	if doc := c.explained(unknown); doc.outcomes() != numbers || doc.Method != "" || len(doc.Notes) != 1 || !strings.Contains(doc.Notes[0], "configuration 9,") {
+		t.Errorf("of no version: %s, %q", doc.outcomes(), doc.Notes)
+	}
+	text, err := os.ReadFile(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func() error{
+		"another's text": func() error {
+			return os.WriteFile(old, []byte(strings.Replace(string(text), "buy_1", "buy_5", 1)), 0o600)
+		},
+		"half a text": func() error { return os.WriteFile(old, text[:len(text)/2], 0o600) },
+		"no file":     func() error { return os.Remove(old) },
+	} {
+		if err := change(); err != nil && name != "no file" {
+			t.Fatal(err)
+		}
+		if doc := c.explained(first); doc.outcomes() != numbers || len(doc.Notes) != 1 || !strings.Contains(doc.Notes[0], "configuration 1,") {
+			t.Errorf("%s: %s, %q", name, doc.outcomes(), doc.Notes)
+		}
+	}
+}
+
+// TestEveryOutcomeIsNamed: whatever a seat came to, asked or not, it is told once and
+// by its name, and a bid has what the trail says of its seat.
+func TestEveryOutcomeIsNamed(t *testing.T) {
+	c := newHistory(t)
+	var trail []event.Step
+	var bids []event.Bid
+	for outcome := range market.Outcome(market.Outcomes) {
+		if outcome == market.OutcomeNone {
+			continue
+		}
+		unasked, asked := int(outcome)*2, int(outcome)*2+1
+		seats := bitset.New(64)
+		seats.Add(unasked)
+		seats.Add(asked)
+		trail = append(trail, event.Step{Outcome: outcome, FilterSets: seats})
+		bids = append(bids, event.Bid{FilterSet: uint32(asked), Buyer: 1, Outcome: market.OutcomeLost, Elapsed: 1e6, Status: 200})
+	}
+	seen := map[uint32]bool{}
+	for _, candidate := range c.candidates(campaignConfig{}, trail, bids, true) {
+		want := market.Outcome(candidate.Seat / 2).String()
+		if candidate.Seat < 2 {
+			want = "not_asked"
+		}
+		if candidate.Outcome != want || want == "unknown" || seen[candidate.Seat] || candidate.Pinged != (candidate.Seat%2 == 1 && candidate.Seat > 1) {
+			t.Errorf("%+v, want %s", candidate, want)
+		}
+		seen[candidate.Seat] = true
+	}
+	if len(seen) != 2*market.Outcomes {
+		t.Errorf("%d seats of %d", len(seen), 2*market.Outcomes)
+	}
+}
+
+// TestWhoAskedForAPauseIsNotAsked: a buyer whose 429 holds it back was sent nothing;
+// one that has just answered 429 was. One at its limit of connections was sent nothing.
+func TestWhoAskedForAPauseIsNotAsked(t *testing.T) {
+	c := newHistory(t)
+	held := c.offering(1, "theirs")
+	held.Trail = append(held.Trail, event.Step{Outcome: market.OutcomeRateLimited, FilterSets: bitset.Set{0b111100}})
+	held.Bids = append(held.Bids,
+		event.Bid{FilterSet: 2, Buyer: 3, Outcome: market.OutcomeRateLimited, Elapsed: 7e6, Status: 429},
+		event.Bid{FilterSet: 3, Buyer: 4, Outcome: market.OutcomeRateLimited, Elapsed: 1e3},
+		event.Bid{FilterSet: 4, Buyer: 5, Outcome: market.OutcomeRateLimited, Elapsed: 1e9, Fault: market.FaultConnectionLimit})
+	c.Add(held)
+	doc, err := c.Auction(held.Auction)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []bool
+	for _, candidate := range doc.Candidates {
+		asked = append(asked, candidate.Pinged)
+		if candidate.Pinged != (candidate.Elapsed != 0) {
+			t.Errorf("%+v", candidate)
+		}
+	}
+	if !slices.Equal(asked, []bool{true, true, true, false, false, false}) {
+		t.Errorf("%v: %s", asked, doc.outcomes())
+	}
+}

@@ -1,0 +1,138 @@
+package explain
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/bitset"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/exchange/logtest"
+)
+
+// history is a log that a test writes itself, and an explainer of it.
+type history struct {
+	*logtest.Log
+	*Explainer
+	t testing.TB
+}
+
+func newHistory(t testing.TB) *history {
+	t.Helper()
+	c := &history{Log: logtest.New(t), t: t}
+	c.Explainer = New(Options{Log: c.Log.Log, State: c.State, AuctionName: nameOfAuction, Contact: plaintextContact, DataDir: c.Dir})
+	return c
+}
+
+// nameOfAuction is the name of a seller's auction.
+func nameOfAuction(supplier market.Ref, sellerID string, test bool) (name [16]byte) {
+	sum := sha256.Sum256(fmt.Append(nil, supplier, sellerID, test))
+	copy(name[:], sum[:])
+	return name
+}
+
+// configured puts a document into force in which the campaign has these buyers.
+func (c *history) configured(version uint32, buyers ...string) (path string) {
+	c.t.Helper()
+	return c.document(version, `{"campaigns":[{"id":"other","method":"weighted","buyers":[]},{"id":"cmp","method":"waterfall","buyers":[{"buyer":"`+strings.Join(buyers, `"},{"buyer":"`)+`"}]}]}`)
+}
+
+// document puts a document into force.
+func (c *history) document(version uint32, text string) (path string) {
+	c.t.Helper()
+	sum := sha256.Sum256([]byte(text))
+	hash := hex.EncodeToString(sum[:])
+	path = filepath.Join(c.dataDir, "catalogs", hash+".json")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	c.Add(&event.CatalogSet{Version: version, Document: hash})
+	return path
+}
+
+// offering is an auction in which the first two buyers bid 12.5 and 9; theirs is
+// empty where it was held for who asked who would buy.
+func (c *history) offering(n byte, theirs string) *event.AuctionHeld {
+	usd := market.Currency{'U', 'S', 'D'}
+	held := &event.AuctionHeld{
+		Auction: market.AuctionID(c.LeadID(n)), Request: market.RequestID{n}, Campaign: 1, Supplier: 1, Catalog: 1,
+		Began: c.Now, Deadline: c.Now + 2e9, Until: c.Now + 5e9, Keep: c.Now + int64(30*24*time.Hour), SellerAuction: theirs, Name: [16]byte{n, 7, 7},
+		Trail: []event.Step{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{2}}},
+		Bids: []event.Bid{
+			{Buyer: 1, Token: "t", Outcome: market.OutcomeWon, Amount: 12_500_000, Payout: 10_000_000, Currency: usd, ValidUntil: c.Now + 5e9, Elapsed: 1e6, Status: 200},
+			{FilterSet: 1, Buyer: 2, Token: "u", Outcome: market.OutcomeLost, Amount: 9_000_000, Payout: 7_200_000, Currency: usd, ValidUntil: c.Now + 4e9, Elapsed: 2e6, Status: 200},
+		},
+	}
+	if theirs != "" {
+		held.Token, held.Name = market.BidToken{n}, nameOfAuction(held.Supplier, theirs, false)
+	}
+	return held
+}
+
+// takenUp writes that a lead is to go to a buyer at an auction's bid, and what that
+// came to; zero: nothing yet.
+func (c *history) takenUp(id market.LeadID, at *event.AuctionHeld, buyer int, came event.Settlement, change ...func(*event.PostSettled)) {
+	c.t.Helper()
+	decided := &event.LeadDecided{
+		Lead: id, Request: market.RequestID{99, id[15]}, Campaign: 1, Supplier: at.Supplier, Catalog: 1, Decided: c.Now, Keep: c.Now + int64(45*24*time.Hour),
+		Sale: atBid(at, buyer), Post: event.Post{URL: "https://buyer.example", Timeout: 1e9, Repeatable: true, Auction: at.Auction},
+		Trail: []event.Step{{Outcome: market.OutcomePostPending, FilterSets: bitset.Set{1 << (buyer - 1)}}},
+	}
+	if at.SellerAuction != "" {
+		decided.Fields = []event.Field{{Name: sellerLeadField, Kind: market.KindString, Text: []byte("u-1")}}
+	}
+	c.Add(decided)
+	if came == 0 {
+		return
+	}
+	c.AddSettled(id, came, append([]func(*event.PostSettled){func(s *event.PostSettled) {
+		if s.Sale = atBid(at, buyer); came == event.SettledRefused || came == event.SettledReleased {
+			s.Reason = market.ReasonPostRejected
+		}
+	}}, change...)...)
+}
+
+// atBid is a sale at what a buyer bid in an auction.
+func atBid(at *event.AuctionHeld, buyer int) event.Sale {
+	bid := at.Bids[buyer-1]
+	return event.Sale{Buyer: bid.Buyer, FilterSet: bid.FilterSet, Price: bid.Amount, Payout: bid.Payout, Currency: bid.Currency, Ping: at.Name}
+}
+
+// told explains a lead that must be there.
+func (c *history) explained(id market.LeadID) *Explanation {
+	c.t.Helper()
+	doc, err := c.Lead(id)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return doc
+}
+
+// outcomes are the candidates of an explanation in a word each.
+func (x *Explanation) outcomes() string {
+	var words []string
+	for i := range x.Candidates {
+		candidate := &x.Candidates[i]
+		name := candidate.Buyer
+		if name == "" {
+			name = fmt.Sprint(candidate.Seat)
+		}
+		words = append(words, name+" "+candidate.Outcome)
+	}
+	return strings.Join(words, ", ")
+}
+
+// lying opens the contact part of a chronicle's leads, which lies open.
+func plaintextContact(ev *event.LeadDecided) (contact event.Contact, err error) {
+	err = contact.Decode(ev.Sealed)
+	return contact, err
+}

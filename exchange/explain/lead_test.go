@@ -1,0 +1,191 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/bitset"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+	"pingpost/exchange/logtest"
+)
+
+// TestExplainDelivery: what a post comes to, fact by fact, and where the lead then
+// stands.
+func TestExplainDelivery(t *testing.T) {
+	type step struct {
+		how    event.Settlement
+		change func(*event.PostSettled)
+	}
+	toNext := func(url string) func(*event.PostSettled) {
+		return func(s *event.PostSettled) {
+			s.Next, s.Post.URL = logtest.SaleTo(3), url
+			s.Trail = []event.Step{{Outcome: market.OutcomePostRejected, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}}
+			taken := market.OutcomePostPending
+			if url == "" {
+				taken = market.OutcomeWon
+			}
+			s.Trail = append(s.Trail, event.Step{Outcome: taken, FilterSets: bitset.Set{4}})
+		}
+	}
+	rejected := func(s *event.PostSettled) { s.Reason, s.Status, s.Code = market.ReasonPostRejected, 422, "score" }
+	for name, row := range map[string]struct {
+		steps    []step
+		status   string // and delivery, and reason
+		outcomes string
+		why      string
+	}{
+		"on its way":         {nil, "OPEN pending ", "buy_1 post_pending, buy_2 capped", "It is being posted to buy_1, for 12.5 USD."},
+		"delivered":          {[]step{{event.SettledDelivered, nil}}, "ACCEPTED delivered ", "buy_1 won, buy_2 capped", "Sold to buy_1 for 12.5 USD, which has acknowledged it."},
+		"answered meanwhile": {[]step{{event.SettledPending, nil}}, "ACCEPTED pending ", "buy_1 post_pending, buy_2 capped", "It is buy_1's, for 12.5 USD, but not acknowledged yet; the post is tried on."},
+		"delivered later":    {[]step{{event.SettledPending, nil}, {event.SettledDelivered, nil}}, "ACCEPTED delivered ", "buy_1 won, buy_2 capped", "has acknowledged it"},
+		"refused":            {[]step{{event.SettledRefused, rejected}}, "UNMATCHED failed post_rejected", "buy_1 post_rejected, buy_2 capped", "Whoever it was posted to refused it, or could not be reached, and nobody else could take it. Of 3 candidates: 1 capped, 1 not_asked, 1 post_rejected. The last, buy_1, did not take it: HTTP 422 score."},
+		"not reached":        {[]step{{event.SettledRefused, func(s *event.PostSettled) { s.Reason, s.Fault = market.ReasonPostRejected, market.FaultResolve }}}, "UNMATCHED failed post_rejected", "buy_1 post_rejected, buy_2 capped", "The last, buy_1, did not take it: its name has no address."},
+		"unknown":            {[]step{{event.SettledPending, nil}, {event.SettledUnknown, nil}}, "ACCEPTED unknown ", "buy_1 post_pending, buy_2 capped", "an operator may resend, confirm or release it"},
+		"resent":             {[]step{{event.SettledUnknown, nil}, {event.SettledResent, nil}}, "ACCEPTED pending ", "buy_1 post_pending, buy_2 capped", "tried on"},
+		"confirmed":          {[]step{{event.SettledUnknown, nil}, {event.SettledConfirmed, nil}}, "ACCEPTED confirmed ", "buy_1 won, buy_2 capped", "an operator found that it has the lead"},
+		"released":           {[]step{{event.SettledUnknown, nil}, {event.SettledReleased, rejected}}, "UNMATCHED released post_rejected", "buy_1 post_rejected, buy_2 capped", "An operator took it back"},
+		"to the next":        {[]step{{event.SettledRefused, toNext("https://next.example")}}, "OPEN pending ", "buy_1 post_rejected, buy_2 capped, buy_3 post_pending", "posted to buy_3"},
+		"by the next": {
+			[]step{{event.SettledRefused, toNext("https://next.example")}, {event.SettledDelivered, func(s *event.PostSettled) { s.Sale = logtest.SaleTo(3) }}},
+			"ACCEPTED delivered ", "buy_1 post_rejected, buy_2 capped, buy_3 won", "Sold to buy_3 for 12.5 USD, which has acknowledged it. Before that buy_1 did not take it: it was not reached.",
+		},
+		"answered at the next": {
+			[]step{{event.SettledRefused, toNext("https://next.example")}, {event.SettledPending, func(s *event.PostSettled) { s.Sale = logtest.SaleTo(3) }}},
+			"ACCEPTED pending ", "buy_1 post_rejected, buy_2 capped, buy_3 post_pending", "It is buy_3's, for 12.5 USD, but not acknowledged yet; the post is tried on. Before that buy_1 did not take it: it was not reached.",
+		},
+		"recorded then": {[]step{{event.SettledRefused, toNext("")}}, "ACCEPTED none ", "buy_1 post_rejected, buy_2 capped, buy_3 won", "recorded; the buyer has no endpoint. Before that buy_1 did not take it: it was not reached."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newHistory(t)
+			c.configured(1, "buy_1", "buy_2", "buy_3")
+			id := c.LeadID(1)
+			c.AddPosted(id)
+			for _, step := range row.steps {
+				if step.change == nil {
+					step.change = func(*event.PostSettled) {}
+				}
+				c.Advance(time.Second)
+				c.AddSettled(id, step.how, step.change)
+			}
+			doc := c.explained(id)
+			if got := doc.Status + " " + doc.Delivery + " " + doc.Reason; got != row.status {
+				t.Errorf("it stands at %q, want %q", got, row.status)
+			}
+			if got := strings.TrimSuffix(doc.outcomes(), ", buy_3 not_asked"); got != row.outcomes {
+				t.Errorf("candidates %q, want %q", got, row.outcomes)
+			}
+			if !strings.Contains(doc.Why, row.why) {
+				t.Errorf("why: %q, want %q", doc.Why, row.why)
+			}
+			if sold := doc.Status != "UNMATCHED"; sold != (doc.Price != nil) || sold != (doc.Buyer != "") {
+				t.Errorf("price %v, buyer %q", doc.Price, doc.Buyer)
+			}
+			if doc.Truncated || doc.Method != "waterfall" || doc.Supplier != "sup" || doc.Campaign != "cmp" {
+				t.Errorf("%+v", doc)
+			}
+		})
+	}
+}
+
+// TestExplainTries: each try and each settlement, in order, with its time.
+func TestExplainTries(t *testing.T) {
+	c := newHistory(t)
+	id, other := c.LeadID(1), c.LeadID(2)
+	c.AddPosted(id)
+	c.AddPosted(other)
+	c.Advance(time.Second)
+	c.Add(&event.PostTried{Lead: id, Attempt: 1, At: c.Now, Status: 503})
+	c.Add(&event.PostTried{Lead: other, Attempt: 1, At: c.Now, Status: 500})
+	c.Add(&event.LeadDecided{Lead: c.LeadID(3), DuplicateOf: id, Reason: market.ReasonDuplicate})
+	c.Advance(2 * time.Second)
+	c.Add(&event.PostTried{Lead: id, Attempt: 2, At: c.Now, Fault: market.FaultConnect})
+	c.AddSettled(other, event.SettledDelivered)
+	c.AddSettled(id, event.SettledDelivered, func(s *event.PostSettled) {
+		s.Attempts, s.Status, s.Elapsed, s.BuyerLead = 2, 201, 31_500_000, "L-1"
+	})
+	doc := c.explained(id)
+	if len(doc.Posts) != 1 || len(doc.Posts[0].Tries) != 2 || len(doc.Posts[0].Settlements) != 1 {
+		t.Fatalf("%+v", doc.Posts)
+	}
+	post := doc.Posts[0]
+	at := func(d time.Duration) Instant { return Instant(logtest.Start + int64(d)) }
+	if post.Intended != at(0) || post.Tries[0] != (Try{Attempt: 1, Ended: at(time.Second), Status: 503}) || post.Tries[1] != (Try{Attempt: 2, Ended: at(3 * time.Second), Fault: "connect"}) {
+		t.Errorf("%+v", post)
+	}
+	want := Settlement{At: at(3 * time.Second), Outcome: "delivered", Status: 201, Failed: 2, Elapsed: 31_500_000, BuyerLead: "L-1"}
+	if post.Settlements[0] != want || doc.Settled != want.At {
+		t.Errorf("%+v, want %+v", post.Settlements[0], want)
+	}
+	if doc.Margin.String() != "2.5 USD" || doc.Received != at(0) {
+		t.Errorf("margin %s, received %d", doc.Margin, doc.Received)
+	}
+}
+
+// TestExplainAgreesWithMemory: through any facts that an exchange could write of a
+// lead, it stands where memory has it, and every seat has one outcome.
+func TestExplainAgreesWithMemory(t *testing.T) {
+	c := newHistory(t)
+	c.configured(1, "buy_1", "buy_2", "buy_3", "buy_4", "buy_5", "buy_6", "buy_7", "buy_8", "buy_9")
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		id := market.LeadID(market.MakeID(c.Now/int64(time.Millisecond), [10]byte{8: byte(n >> 8), 9: byte(n)}))
+		c.AddPosted(id)
+		buyer, unknown := 1, false
+		for open := true; open && rapid.IntRange(0, 9).Draw(rt, "the end") > 0; {
+			c.Advance(time.Duration(rapid.IntRange(0, 5).Draw(rt, "seconds")) * time.Second)
+			ways := []event.Settlement{event.SettledDelivered, event.SettledRefused, event.SettledPending, event.SettledUnknown}
+			if unknown {
+				ways = []event.Settlement{event.SettledConfirmed, event.SettledReleased, event.SettledResent}
+			}
+			ev := &event.PostSettled{Lead: id, Campaign: 1, Settlement: rapid.SampledFrom(ways).Draw(rt, "how"), Sale: logtest.SaleTo(buyer)}
+			open, unknown = !ev.Settlement.Ends(), ev.Settlement == event.SettledUnknown
+			switch {
+			case ev.Settlement == event.SettledReleased:
+				ev.Reason = market.ReasonPostRejected
+			case ev.Settlement == event.SettledRefused && buyer < 9 && rapid.Bool().Draw(rt, "another"):
+				rejected := bitset.Set{1<<buyer - 1}
+				buyer++
+				ev.Next = logtest.SaleTo(buyer)
+				taken := market.OutcomeWon
+				if open = rapid.Bool().Draw(rt, "has an endpoint"); open {
+					ev.Post.URL, taken = "https://next.example", market.OutcomePostPending
+				}
+				ev.Trail = []event.Step{{Outcome: market.OutcomePostRejected, FilterSets: rejected}, {Outcome: taken, FilterSets: bitset.Set{1 << (buyer - 1)}}}
+			case ev.Settlement == event.SettledRefused:
+				ev.Reason = market.ReasonPostRejected
+			}
+			c.Add(ev)
+		}
+		doc, row := c.explained(id), mustRow(rt, c, id)
+		if doc.Status != row.Status.String() || doc.Delivery != row.Delivery.String() || doc.Reason != row.Reason.String() {
+			rt.Fatalf("told %s %s %q, memory has %s %s %q", doc.Status, doc.Delivery, doc.Reason, row.Status, row.Delivery, row.Reason)
+		}
+		if name := c.State.NameOf(event.NameBuyer, row.Buyer); doc.Status != "UNMATCHED" && doc.Buyer != name {
+			rt.Fatalf("told %q, memory has %q", doc.Buyer, name)
+		}
+		seen := map[uint32]bool{}
+		for _, candidate := range doc.Candidates {
+			if seen[candidate.Seat] || candidate.Outcome == "post_pending" && doc.Delivery != "pending" && doc.Delivery != "unknown" {
+				rt.Fatalf("%s at %s: %s", doc.Status, doc.Delivery, doc.outcomes())
+			}
+			seen[candidate.Seat] = true
+		}
+		if len(seen) != 9 {
+			rt.Fatalf("%d seats of 9", len(seen))
+		}
+	})
+}
+
+func mustRow(t *rapid.T, c *history, id market.LeadID) state.Lead {
+	row, ok := c.State.Lead(id)
+	if !ok {
+		t.Fatal("memory has forgotten the lead")
+	}
+	return row
+}

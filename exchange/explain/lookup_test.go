@@ -1,0 +1,141 @@
+package explain
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/server/admin"
+)
+
+// sellersAuction writes an auction under a seller's own id.
+func (c *history) sellersAuction(n byte, supplier market.Ref, theirs string) *event.AuctionHeld {
+	c.t.Helper()
+	held := c.offering(n, theirs)
+	held.Supplier, held.Name = supplier, nameOfAuction(supplier, theirs, false)
+	c.Add(held)
+	return held
+}
+
+// TestExplainTestsApart: an id that was tried out names another auction than the same id
+// in earnest. Where it names both the one in earnest is meant; and a lead that was turned
+// away came for the one of its own kind.
+func TestExplainTestsApart(t *testing.T) {
+	c := newHistory(t)
+	turned := func(n byte, test bool) market.LeadID {
+		decided := &event.LeadDecided{
+			Lead: c.LeadID(n), Campaign: 1, Supplier: 1, Catalog: 1, Decided: c.Now, Keep: c.Now + int64(45*24*time.Hour),
+			SellerAuction: "same", Reason: market.ReasonFiltered, Sale: event.Sale{Test: test},
+		}
+		c.Add(decided)
+		return decided.Lead
+	}
+	tried := c.offering(1, "same")
+	tried.Name, tried.Test = nameOfAuction(1, "same", true), true
+	c.Add(tried)
+	if doc, err := c.BySellerID("sup", "same"); err != nil || doc.AuctionID != tried.Auction.String() || !doc.Test {
+		t.Errorf("tried out: %+v, %v", doc, err)
+	}
+	c.Advance(time.Second)
+	held := c.sellersAuction(2, 1, "same")
+	if doc, err := c.BySellerID("", "same"); err != nil || doc.AuctionID != held.Auction.String() || doc.Test {
+		t.Errorf("in earnest: %+v, %v", doc, err)
+	}
+	c.Advance(time.Second)
+	for test, want := range map[bool]*event.AuctionHeld{true: tried, false: held} {
+		doc := c.explained(turned(map[bool]byte{true: 3, false: 4}[test], test))
+		if doc.Auction == nil || doc.Auction.AuctionID != want.Auction.String() {
+			t.Errorf("a test: %v, came for %+v", test, doc.Auction)
+		}
+		auction, err := c.Auction(want.Auction)
+		if err != nil || len(auction.Leads) != 1 || auction.Leads[0].ID != doc.ID {
+			t.Errorf("for that one, a test: %v, came %+v, %v", test, auction, err)
+		}
+	}
+}
+
+// TestExplainWhose: one id of two sellers is either's; without a word whose is meant
+// it is nobody's, and both are named. Memory and log say the same.
+func TestExplainWhose(t *testing.T) {
+	c := newHistory(t)
+	c.sellersAuction(1, 1, "both")
+	c.AddOtherLeads(20)
+	c.sellersAuction(2, 2, "both")
+	mine := c.sellersAuction(3, 2, "mine")
+	forgetful := c.forgetting()
+	forgetful.auctionName = nameOfAuction
+	for name, e := range map[string]*Explainer{"memory": c.Explainer, "log": forgetful} {
+		for _, row := range []struct{ supplier, id, want string }{
+			{"sup", "both", "sup"},
+			{"sup_other", "both", "sup_other"},
+			{"", "mine", "sup_other"},
+			{"sup_other", "mine", "sup_other"},
+		} {
+			if doc, err := e.BySellerID(row.supplier, row.id); err != nil || doc.Supplier != row.want || doc.SellerID != row.id {
+				t.Errorf("%s, %q of %q: %+v, %v", name, row.id, row.supplier, doc, err)
+			}
+		}
+		var several *admin.AmbiguousSupplier
+		if doc, err := e.BySellerID("", "both"); !errors.As(err, &several) || strings.Join(several.Names, " ") != "sup sup_other" {
+			t.Errorf("%s: %+v, %v", name, doc, err)
+		}
+		for _, row := range [][2]string{{"", "bot"}, {"sup", "mine"}, {"nobody", "mine"}, {"", ""}, {"", mine.Auction.String()}} {
+			if doc, err := e.BySellerID(row[0], row[1]); !errors.Is(err, engine.ErrNotFound) {
+				t.Errorf("%s, %q: %+v, %v", name, row, doc, err)
+			}
+		}
+	}
+}
+
+// TestExplainWhatMightBeASellers: an id of our own form is looked for in the log by its
+// time; that it might be a seller's too is asked of memory alone, unless a supplier is
+// named.
+func TestExplainWhatMightBeASellers(t *testing.T) {
+	const alike = "auc_01jd0000000000000000000000"
+	c := newHistory(t)
+	c.sellersAuction(1, 1, alike)
+	forgetful := c.forgetting()
+	forgetful.auctionName = nameOfAuction
+	if doc, err := c.BySellerID("", alike); err != nil || doc.SellerID != alike {
+		t.Errorf("memory: %+v, %v", doc, err)
+	}
+	if doc, err := forgetful.BySellerID("", alike); !errors.Is(err, engine.ErrNotFound) {
+		t.Errorf("the log: %+v, %v", doc, err)
+	}
+	if doc, err := forgetful.BySellerID("sup", alike); err != nil || doc.SellerID != alike {
+		t.Errorf("the log, of a supplier: %+v, %v", doc, err)
+	}
+}
+
+// TestExplainTheLaterOfOneID: a seller may use an id again once memory has forgotten
+// it; by then the later auction is meant.
+func TestExplainTheLaterOfOneID(t *testing.T) {
+	c := newHistory(t)
+	c.sellersAuction(1, 1, "again")
+	c.Advance(31 * 24 * time.Hour)
+	later := c.sellersAuction(2, 1, "again")
+	if doc, err := c.BySellerID("", "again"); err != nil || doc.AuctionID != later.Auction.String() {
+		t.Errorf("%+v, %v", doc, err)
+	}
+}
+
+// TestExplainFarBack: what memory has forgotten is looked for from the log's
+// beginning on, and no further than a search goes.
+func TestExplainFarBack(t *testing.T) {
+	c := newHistory(t)
+	c.AddOtherLeads(20)
+	c.sellersAuction(1, 1, "old")
+	e := c.forgetting()
+	e.auctionName = nameOfAuction
+	if doc, err := e.BySellerID("", "old"); err != nil || doc.SellerID != "old" {
+		t.Errorf("%+v, %v", doc, err)
+	}
+	e.limits.entries = 20
+	if doc, err := e.BySellerID("", "old"); !errors.Is(err, engine.ErrNotFound) || !strings.Contains(err.Error(), "the search ends there") {
+		t.Errorf("%+v, %v", doc, err)
+	}
+}

@@ -1,0 +1,172 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// offered are the offers of an explanation in a line: buyer, price and payout, and
+// the leads that took it up.
+func (x *Explanation) offered() string {
+	var words []string
+	for i := range x.Offers {
+		o := &x.Offers[i]
+		word := fmt.Sprintf("%s %s for %s", o.Buyer, market.Money(o.Price.Amount), market.Money(o.Payout.Amount))
+		for j := range o.Claims {
+			word += " by " + o.Claims[j].Summary()
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, "; ")
+}
+
+func (x *Explanation) money() string {
+	if x.Price == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s pays %s, of that %s and %s", x.Buyer, x.Price, x.Payout, x.Margin)
+}
+
+// TestExplainWhoTookItUp: what became of an auction's offers, lead by lead.
+func TestExplainWhoTookItUp(t *testing.T) {
+	type taking struct {
+		buyer int
+		came  event.Settlement // zero: nothing yet
+	}
+	const best, second = "buy_1 pays 12.5 USD, of that 10 USD and 2.5 USD", "buy_2 pays 9 USD, of that 7.2 USD and 1.8 USD"
+	for name, row := range map[string]struct {
+		leads   []taking
+		status  string
+		money   string
+		offered string
+	}{
+		"nobody":                  {nil, "BID", "", "buy_1 12.5 for 10; buy_2 9 for 7.2"},
+		"one is on its way":       {[]taking{{2, 0}}, "TAKEN", second, "buy_1 12.5 for 10; buy_2 9 for 7.2 by OPEN, pending"},
+		"one waits for the buyer": {[]taking{{1, event.SettledPending}}, "TAKEN", best, "buy_1 12.5 for 10 by ACCEPTED, pending; buy_2 9 for 7.2"},
+		"one nobody knows of":     {[]taking{{1, event.SettledUnknown}}, "TAKEN", best, "buy_1 12.5 for 10 by ACCEPTED, unknown; buy_2 9 for 7.2"},
+		"the buyer has it":        {[]taking{{1, event.SettledDelivered}}, "SOLD", best, "buy_1 12.5 for 10 by ACCEPTED, delivered; buy_2 9 for 7.2"},
+		"one is refused":          {[]taking{{1, event.SettledRefused}}, "BID", "", "buy_1 12.5 for 10 by UNMATCHED, failed, post_rejected; buy_2 9 for 7.2"},
+		"one is refused, and another goes to the other": {
+			[]taking{{1, event.SettledRefused}, {2, event.SettledDelivered}},
+			"SOLD", second,
+			"buy_1 12.5 for 10 by UNMATCHED, failed, post_rejected; buy_2 9 for 7.2 by ACCEPTED, delivered",
+		},
+		"one is refused, and another goes to the same": {
+			[]taking{{2, event.SettledRefused}, {2, event.SettledPending}},
+			"TAKEN", second,
+			"buy_1 12.5 for 10; buy_2 9 for 7.2 by UNMATCHED, failed, post_rejected by ACCEPTED, pending",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newHistory(t)
+			c.configured(1, "buy_1", "buy_2")
+			held := c.offering(1, "")
+			c.Add(held)
+			for i, lead := range row.leads {
+				c.Advance(time.Second)
+				c.takenUp(c.LeadID(byte(10+i)), held, lead.buyer, lead.came)
+			}
+			doc, err := c.Auction(held.Auction)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if doc.Status != row.status || doc.money() != row.money || doc.offered() != row.offered || len(doc.Leads) != len(row.leads) {
+				t.Errorf("%s, %q, %s, %d leads", doc.Status, doc.money(), doc.offered(), len(doc.Leads))
+			}
+			for _, lead := range doc.Leads {
+				const refused = "did not take it (it was not reached), and it goes to nobody else."
+				if strings.HasSuffix(lead.Why, refused) != (lead.Status == "UNMATCHED") {
+					t.Errorf("%s: %s", lead.Status, lead.Why)
+				}
+			}
+			if noted := len(doc.Notes) == 1 && doc.Notes[0] == noteChoiceNotListed; noted != (row.status == "BID") {
+				t.Errorf("%s: %q", doc.Status, doc.Notes)
+			}
+		})
+	}
+}
+
+// TestExplainTheLastOfMany: the sale that stands is told although it came after more
+// refused leads than are told of.
+func TestExplainTheLastOfMany(t *testing.T) {
+	c := newHistory(t)
+	held := c.offering(1, "theirs")
+	c.Add(held)
+	for n := range byte(maxClaims + 3) {
+		c.takenUp(c.LeadID(10+n), held, 1, event.SettledRefused)
+	}
+	last := c.LeadID(99)
+	c.takenUp(last, held, 1, event.SettledDelivered)
+	doc, err := c.Auction(held.Auction)
+	if err != nil || doc.Status != "SOLD" || len(doc.Leads) != maxClaims+1 || doc.Leads[maxClaims].ID != last.String() {
+		t.Errorf("%+v, %v", doc, err)
+	}
+}
+
+// TestExplainASellersOffer: a seller is told of the best bid alone, and so is who
+// looks it up.
+func TestExplainASellersOffer(t *testing.T) {
+	c := newHistory(t)
+	explained := func(held *event.AuctionHeld) *Explanation {
+		t.Helper()
+		c.Add(held)
+		doc, err := c.Auction(held.Auction)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	doc := explained(c.offering(1, "theirs"))
+	if doc.offered() != "buy_1 12.5 for 10" || *doc.Answer != (Answer{Instant(c.Now), 200, "bid", ""}) {
+		t.Errorf("%s, %+v", doc.offered(), doc.Answer)
+	}
+	if doc.Why != "buy_1 bid the most, 12.5 USD, of 2 bids that stand; the seller was offered 10 USD. No lead took it up." {
+		t.Error(doc.Why)
+	}
+	alone := c.offering(2, "alone")
+	alone.Bids, alone.Trail = alone.Bids[:1], alone.Trail[:1]
+	if doc := explained(alone); !strings.Contains(doc.Why, "of 1 bid that stands;") {
+		t.Error(doc.Why)
+	}
+	none := c.offering(3, "none")
+	none.Bids, none.Trail, none.Token, none.Reason = nil, nil, market.BidToken{}, market.ReasonCapsFull
+	if doc := explained(none); doc.Status != "NO_BID" || len(doc.Offers)+len(doc.Notes) != 0 || *doc.Answer != (Answer{Instant(c.Now), 200, "no_bid", "caps_full"}) {
+		t.Errorf("%+v", doc)
+	}
+}
+
+// TestExplainZIP3: three digits are not called a zip, however the campaign calls
+// that; a whole one keeps its name.
+func TestExplainZIP3(t *testing.T) {
+	c := newHistory(t)
+	c.document(1, `{"campaigns":[{"id":"cmp","method":"ping_post","buyers":[],"fields":[{"name":"code","to":"shade"},{"name":"postal","to":"zip"}]}]}`)
+	for i, row := range []struct {
+		catalog           uint32
+		name, value, want string
+	}{
+		{1, "postal", "941", `zip3="941"`},
+		{1, "postal", "94105", `postal="94105"`},
+		{1, "code", "941", `code="941"`},
+		{9, "zip", "941", `zip3="941"`},
+		{9, "zip", "94105-1234", `zip="94105-1234"`},
+		{9, "code", "941", `code="941"`},
+	} {
+		held := c.offering(byte(i+1), "")
+		held.Catalog, held.Fields = row.catalog, []event.Field{{Name: row.name, Kind: market.KindString, Text: []byte(row.value)}}
+		c.Add(held)
+		doc, err := c.Auction(held.Auction)
+		if err != nil || len(doc.Fields) != 1 {
+			t.Fatalf("%+v, %v", doc, err)
+		}
+		for name, value := range doc.Fields {
+			if got := name + "=" + string(value); got != row.want {
+				t.Errorf("%s of configuration %d: %s, want %s", row.name, row.catalog, got, row.want)
+			}
+		}
+	}
+}

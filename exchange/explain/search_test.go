@@ -1,0 +1,232 @@
+package explain
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+	"pingpost/exchange/logtest"
+	"pingpost/wal"
+)
+
+// forgetting is the same log under a memory that knows only the names: as of what
+// is older than memory keeps.
+func (c *history) forgetting() *Explainer {
+	c.t.Helper()
+	other := *c.Explainer
+	other.state = state.New()
+	reader, err := c.NewReader(0)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer reader.Close()
+	first, err := reader.Next()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	given, err := decodeEntry(&first)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	other.state.Apply(first.Seq, first.At, given.event)
+	return &other
+}
+
+// TestExplainFindsByTime: without memory's help too a lead is found, anywhere in
+// its minute, in the log and in the archive, and so is what came later.
+func TestExplainFindsByTime(t *testing.T) {
+	for name, delay := range map[string]time.Duration{"at once": 0, "at its ceiling": 5 * time.Second, "after a minute": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			c := newHistory(t)
+			c.configured(1, "buy_1", "buy_2")
+			c.AddOtherLeads(30)
+			c.Advance(time.Hour)
+			id := c.LeadID(1)
+			c.Advance(delay)
+			c.AddOtherLeads(30)
+			c.AddPosted(id)
+			c.AddOtherLeads(30)
+			c.AddSettled(id, event.SettledDelivered)
+			c.Advance(time.Hour)
+			c.AddOtherLeads(30)
+			want := c.explained(id)
+			c.ArchiveAll()
+			doc, err := c.forgetting().Lead(id)
+			if err != nil || doc.outcomes() != want.outcomes() || doc.Status != "ACCEPTED" || doc.Delivery != "delivered" || doc.Truncated {
+				t.Errorf("%+v, %v", doc, err)
+			}
+		})
+	}
+}
+
+// TestExplainBounds: what is asked for in vain costs no more than its bounds, and
+// what lies beyond them is not found, or is told to be missing.
+func TestExplainBounds(t *testing.T) {
+	missing := func(t *testing.T, e *Explainer, id market.LeadID) {
+		t.Helper()
+		if doc, err := e.Lead(id); !errors.Is(err, engine.ErrNotFound) {
+			t.Errorf("%+v, %v", doc, err)
+		}
+	}
+	t.Run("a minute", func(t *testing.T) {
+		c := newHistory(t)
+		id := c.LeadID(1)
+		c.Advance(time.Minute + time.Millisecond)
+		c.AddPosted(id)
+		missing(t, c.forgetting(), id)
+		if c.explained(id) == nil {
+			t.Error("memory leads to it all the same")
+		}
+	})
+	t.Run("a second", func(t *testing.T) {
+		c := newHistory(t)
+		early := market.LeadID(market.MakeID((c.Now+int64(time.Second))/int64(time.Millisecond), [10]byte{1}))
+		tooEarly := market.LeadID(market.MakeID((c.Now+int64(time.Second))/int64(time.Millisecond)+1, [10]byte{1}))
+		c.AddPosted(early)
+		c.AddPosted(tooEarly)
+		if doc, err := c.forgetting().Lead(early); err != nil {
+			t.Errorf("%+v, %v", doc, err)
+		}
+		missing(t, c.forgetting(), tooEarly)
+	})
+	t.Run("entries", func(t *testing.T) {
+		c := newHistory(t)
+		c.AddOtherLeads(20)
+		id := c.LeadID(1)
+		c.AddPosted(id)
+		e := c.forgetting()
+		e.limits.entries = 21
+		missing(t, e, id)
+		if e.limits.entries++; e.limits.entries != 22 {
+			t.Fatal()
+		}
+		if _, err := e.Lead(id); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("bytes", func(t *testing.T) {
+		c := newHistory(t)
+		c.AddOtherLeads(20)
+		id := c.LeadID(1)
+		c.AddPosted(id)
+		e := c.forgetting()
+		e.limits.bytes = 500
+		missing(t, e, id)
+	})
+	t.Run("history", func(t *testing.T) {
+		c := newHistory(t)
+		id := c.LeadID(1)
+		c.AddPosted(id)
+		for range 3 {
+			c.Advance(time.Hour)
+			c.AddOtherLeads(40)
+		}
+		c.Archive(c.Seq, c.Now-1)
+		logtest.Eventually(t, "history has gone", func() bool { _, err := c.EntryAt(2); return errors.Is(err, wal.ErrGone) })
+		missing(t, c.Explainer, id)
+	})
+}
+
+// readTo is how many bytes a search reads that ends with an entry.
+func (c *history) readTo(seq uint64) int64 {
+	c.t.Helper()
+	reader, err := c.NewReader(seq)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer reader.Close()
+	if _, err := reader.Next(); err != nil {
+		c.t.Fatal(err)
+	}
+	return reader.Bytes()
+}
+
+// TestExplainTruncated: an open delivery is followed for its time, and where the end
+// of a settled one is out of reach it is read by itself.
+func TestExplainTruncated(t *testing.T) {
+	for name, bound := range map[string]func(r *searchLimits, read int64){
+		"time":    func(r *searchLimits, _ int64) { r.delivery = time.Minute },
+		"entries": func(r *searchLimits, _ int64) { r.entries = 3 },
+		"bytes":   func(r *searchLimits, read int64) { r.bytes = read },
+		"facts":   func(r *searchLimits, _ int64) { r.events = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newHistory(t)
+			c.configured(1, "buy_1", "buy_2")
+			id := c.LeadID(1)
+			c.AddPosted(id)
+			tried := c.Add(&event.PostTried{Lead: id, Attempt: 1, At: c.Now, Status: 500})
+			if doc := c.explained(id); doc.Truncated {
+				t.Error("truncated, and there is no more")
+			}
+			c.Advance(time.Hour)
+			c.AddOtherLeads(10)
+			c.Add(&event.PostTried{Lead: id, Attempt: 2, At: c.Now})
+			bound(&c.limits, c.readTo(tried))
+			if doc := c.explained(id); !doc.Truncated || len(doc.Posts[0].Tries) != 1 || doc.Status != "OPEN" {
+				t.Errorf("open: %+v", doc)
+			}
+			c.AddSettled(id, event.SettledDelivered)
+			if doc := c.explained(id); !doc.Truncated || doc.Delivery != "delivered" || len(doc.Posts[0].Tries) != 1 || doc.outcomes() != "buy_1 won, buy_2 capped" {
+				t.Errorf("settled: %+v", doc)
+			}
+			c.limits = defaultLimits
+			if doc := c.explained(id); doc.Truncated || len(doc.Posts[0].Tries) != 2 {
+				t.Errorf("all of it: %+v", doc)
+			}
+		})
+	}
+}
+
+// TestExplainIgnoresDuplicates: leads that were turned away as duplicates of one are
+// no part of its delivery, however many they are.
+func TestExplainIgnoresDuplicates(t *testing.T) {
+	c := newHistory(t)
+	id := c.LeadID(1)
+	c.AddPosted(id)
+	for n := range byte(20) {
+		c.Add(&event.LeadDecided{Lead: c.LeadID(50 + n), DuplicateOf: id, Reason: market.ReasonDuplicate})
+	}
+	c.AddSettled(id, event.SettledDelivered)
+	c.limits.events = 5
+	if doc := c.explained(id); doc.Truncated || doc.Delivery != "delivered" {
+		t.Errorf("%+v", doc)
+	}
+	if doc := c.explained(c.LeadID(50)); doc.DuplicateOf != id.String() || doc.Reason != "duplicate" {
+		t.Errorf("%+v", doc)
+	}
+}
+
+// TestExplainManyPosted: of the leads that were posted at one bid, one refused after
+// the other, the first are told of; and those of other bids are not.
+func TestExplainManyPosted(t *testing.T) {
+	c := newHistory(t)
+	held := c.offering(1, "theirs")
+	auction := held.Auction
+	c.Add(held)
+	other := c.offering(2, "")
+	for n := range byte(maxClaims + 2) {
+		c.takenUp(c.LeadID(10+n), held, 1, event.SettledRefused)
+		c.takenUp(c.LeadID(100+n), other, 1, event.SettledRefused)
+	}
+	doc, err := c.Auction(auction)
+	if err != nil || len(doc.Leads) != maxClaims || doc.Status != "BID" {
+		t.Fatalf("%+v, %v", doc, err)
+	}
+	for i, lead := range doc.Leads {
+		if lead.ID != c.LeadID(10+byte(i)).String() || lead.Status != "UNMATCHED" || lead.AuctionID != auction.String() {
+			t.Errorf("lead %d: %+v", i, lead)
+		}
+	}
+	lead, err := c.Lead(c.LeadID(10))
+	if err != nil || lead.Auction == nil || lead.Auction.ID != auction.String() {
+		t.Errorf("%+v, %v", lead, err)
+	}
+	if alone, err := c.Lead(c.LeadID(100)); err != nil || alone.Auction != nil {
+		t.Errorf("of a ping that is gone: %+v, %v", alone, err)
+	}
+}

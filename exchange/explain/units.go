@@ -1,0 +1,80 @@
+package explain
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// Amount is money and its currency. It may be below nothing: a margin.
+type Amount struct {
+	Amount   Millionths `json:"amount"`
+	Currency string     `json:"currency"`
+}
+
+// Millionths is an amount that is read back with its sign.
+type Millionths market.Money
+
+// MarshalJSON writes the shortest number.
+func (m Millionths) MarshalJSON() ([]byte, error) { return market.Money(m).MarshalJSON() }
+
+// UnmarshalJSON reads a number of at most six decimals.
+func (m *Millionths) UnmarshalJSON(text []byte) error {
+	digits, negative := bytes.CutPrefix(text, []byte("-"))
+	read, err := market.ParseMoney(digits)
+	if err != nil {
+		return err
+	}
+	if negative {
+		read = -read
+	}
+	*m = Millionths(read)
+	return nil
+}
+
+// Instant is a time in Unix nanoseconds, and RFC 3339 with milliseconds outside.
+type Instant int64
+
+const instantForm = "2006-01-02T15:04:05.000Z07:00"
+
+// MarshalJSON writes the time in UTC.
+func (i Instant) MarshalJSON() ([]byte, error) {
+	return strconv.AppendQuote(nil, time.Unix(0, int64(i)).UTC().Format(instantForm)), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (i *Instant) UnmarshalJSON(text []byte) error {
+	at, err := time.Parse(`"`+instantForm+`"`, string(text))
+	if err != nil {
+		return fmt.Errorf("not a time: %w", err)
+	}
+	*i = Instant(at.UnixNano())
+	return nil
+}
+
+// Milliseconds is a duration in nanoseconds, and milliseconds outside, down to
+// the microsecond.
+type Milliseconds int64
+
+// MarshalJSON writes a number.
+func (m Milliseconds) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(int64(m)/int64(time.Microsecond))/1000, 'f', -1, 64), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *Milliseconds) UnmarshalJSON(text []byte) error {
+	read, err := strconv.ParseFloat(string(text), 64)
+	*m = Milliseconds(read * float64(time.Millisecond))
+	return err
+}
+
+// String is the amount and its currency, as a person writes it.
+func (a *Amount) String() string {
+	if a == nil {
+		return "nothing"
+	}
+	return market.Money(a.Amount).String() + " " + a.Currency
+}

@@ -1,0 +1,117 @@
+package explain
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// TestEveryReasonHasItsWords: with candidates and without; no two reasons have the
+// same, and one that a later program has written is admitted not to be known.
+func TestEveryReasonHasItsWords(t *testing.T) {
+	said := map[string]market.Reason{}
+	some := []Candidate{{Outcome: "capped"}, {Outcome: "filtered"}, {Outcome: "capped"}}
+	reason := market.ReasonNoBuyer
+	for ; reason.String() != "unknown"; reason++ {
+		for _, candidates := range [][]Candidate{nil, some} {
+			why := whyReason(&Explanation{Reason: reason.String(), Candidates: candidates})
+			if other, taken := said[why]; taken && other != reason {
+				t.Errorf("%s and %s: %s", other, reason, why)
+			}
+			said[why] = reason
+			if !strings.Contains(why, ".") || strings.Contains(why, "not known") || candidates != nil && !strings.HasSuffix(why, "Of 3 candidates: 2 capped, 1 filtered.") {
+				t.Errorf("%s: %s", reason, why)
+			}
+		}
+	}
+	if len(unsoldReasons) != int(reason)-1 {
+		t.Errorf("words for %d reasons, and there are %d", len(unsoldReasons), reason-1)
+	}
+	if why := whyReason(&Explanation{Reason: "unknown"}); !strings.Contains(why, "not known") {
+		t.Error(why)
+	}
+}
+
+// TestWithholding: whatever others wrote, a seller's ids, a ping's fields and a buyer's
+// words, is held against the contact part of the lead.
+func TestWithholding(t *testing.T) {
+	contact := event.Contact{Fields: []event.Field{
+		{Name: "phone", Kind: market.KindString, Text: []byte("+12125550142")},
+		{Name: "last_name", Kind: market.KindString, Text: []byte("Cruz")},
+	}, Body: []byte("Cruz")}
+	e := &Explainer{contact: plaintextContact}
+	found := &entry{event: &event.LeadDecided{Sealed: contact.AppendTo(nil)}}
+	write := func(person string) *Explanation {
+		return &Explanation{
+			LeadID: "lead_1", SellerID: "u" + person, Status: "OPEN", Buyer: "b", Price: amountOf(1, market.Currency{'U', 'S', 'D'}),
+			Fields:     map[string]json.RawMessage{"note": json.RawMessage(`"call ` + person + `"`), "rooms": json.RawMessage("2")},
+			Candidates: []Candidate{{Reason: "r-" + person}},
+			Posts:      []Post{{Settlements: []Settlement{{Code: "c-" + person, BuyerLead: "b-" + person}}}},
+			Auction:    &Explanation{SellerID: "a-" + person, Fields: map[string]json.RawMessage{"n": json.RawMessage(`["` + person + `"]`)}},
+		}
+	}
+	for person, times := range map[string]int{"2125550142": 7, "-cruz-": 7, "nobody": 0} {
+		doc := write(person)
+		e.redact(found, doc)
+		text, err := doc.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), withheld); n != times || (n > 0) == strings.Contains(string(text), person) {
+			t.Errorf("%s: withheld %d times of %d: %s", person, n, times, text)
+		}
+	}
+	doc := write("nobody")
+	e.redact(&entry{event: &event.LeadDecided{Sealed: []byte{0xff}}}, doc)
+	if doc.SellerID != erased || doc.Erased {
+		t.Errorf("who cannot be known might be told of: %+v", doc)
+	}
+	e.contact = func(*event.LeadDecided) (event.Contact, error) { return event.Contact{}, engine.ErrErased }
+	doc = write("nobody")
+	e.redact(found, doc)
+	settled := &doc.Posts[0].Settlements[0]
+	for _, text := range []string{doc.SellerID, doc.Auction.SellerID, doc.Candidates[0].Reason, settled.Code, settled.BuyerLead} {
+		if text != erased {
+			t.Errorf("of a person who was erased it tells %q", text)
+		}
+	}
+	if !doc.Erased || len(doc.Notes) != 1 {
+		t.Errorf("it does not say so: %+v", doc)
+	}
+}
+
+// TestDocumentReadsBack: every form that the document has of its own, both ways.
+func TestDocumentReadsBack(t *testing.T) {
+	doc := &Explanation{
+		Received: 1_795_183_200_123_000_000, Settled: 1_795_183_200_000_000_000, Margin: &Amount{-1_500_001, "USD"}, Price: &Amount{0, "EUR"},
+		Candidates: []Candidate{{Elapsed: 12_345_000}, {Elapsed: 1_000}},
+	}
+	text, err := doc.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"received_at":"2026-11-20T14:00:00.123Z"`, `"settled_at":"2026-11-20T14:00:00.000Z"`, `"margin":{"amount":-1.500001,"currency":"USD"}`,
+		`"price":{"amount":0,"currency":"EUR"}`, `"elapsed_ms":12.345`, `"elapsed_ms":0.001`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+	var read Explanation
+	if err := json.Unmarshal(text, &read); err != nil {
+		t.Fatal(err)
+	}
+	if read.Received != doc.Received || *read.Margin != *doc.Margin || read.Candidates[0].Elapsed != doc.Candidates[0].Elapsed {
+		t.Errorf("%+v", read)
+	}
+	for _, bad := range []string{`{"received_at":5}`, `{"received_at":"soon"}`, `{"margin":{"amount":"5"}}`, `{"margin":{"amount":--5}}`, `{"candidates":[{"elapsed_ms":"x"}]}`} {
+		if json.Unmarshal([]byte(bad), new(Explanation)) == nil {
+			t.Errorf("%s was read", bad)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package exchange
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// market is an exchange in which each campaign has its own way of ending.
+const endings = head + acme + `suppression_lists:
+  - {id: dnc, field: phone, file: dnc.txt}
+buyers:
+  - {id: buy_blue, states: [CA, NV]}
+  - {id: buy_poor, funds: {balance: 1}}
+campaigns:
+  - {id: share, method: waterfall, payout: {share: 0.333333}, duplicates: {window: 0s}, buyers: [{buyer: buy_blue, price: 10}]}
+  - {id: fixed, method: waterfall, payout: {fixed: 6.5}, duplicates: {window: 0s}, buyers: [{buyer: buy_blue, price: 10}]}
+  - {id: whole, method: round_robin, currency: EUR, duplicates: {window: 0s}, buyers: [{buyer: buy_blue, price: 0.000001}]}
+  - {id: free, method: weighted, duplicates: {window: 0s}, buyers: [{buyer: buy_blue, price: 0}]}
+  - {id: dear, method: waterfall, duplicates: {window: 0s}, buyers: [{buyer: buy_blue, price: 1000000}]}
+  - {id: capped, method: waterfall, duplicates: {window: 0s}, buyers: [{buyer: buy_blue, price: 1, caps: [{per: day, count: 1}]}]}
+  - {id: nobody, method: waterfall, duplicates: {window: 0s}}
+  - {id: poor, method: waterfall, duplicates: {window: 0s}, buyers: [{buyer: buy_poor, price: 2}]}
+  - {id: twice, method: waterfall, buyers: [{buyer: buy_blue, price: 1}]}
+  - {id: dnc, method: waterfall, suppression: [dnc], duplicates: {window: 0s}, buyers: [{buyer: buy_blue, price: 1}]}
+  - {id: picky, method: waterfall, filters: [{field: source, in: [web]}], duplicates: {window: 0s}, buyers: [{buyer: buy_blue, price: 1}]}
+`
+
+// TestAnswers: the answer's bytes, by contract, but for the lead's id.
+func TestAnswers(t *testing.T) {
+	p := newPlace(t, endings)
+	p.beside(t, "dnc.txt", "+1"+areaCode+"0666\n")
+	x := start(t, p)
+	rows := []struct {
+		name, body, want string
+	}{
+		{"a share, rounded down", lead(1, "flo_campaign_id", `"share"`), `"status":"ACCEPTED","buyer_id":"buy_blue","campaign_id":"share","price":{"amount":3.33333,"currency":"USD"}`},
+		{"a fixed payout", lead(1, "flo_campaign_id", `"fixed"`), `"status":"ACCEPTED","buyer_id":"buy_blue","campaign_id":"fixed","price":{"amount":6.5,"currency":"USD"}`},
+		{"a millionth of a euro", lead(1, "flo_campaign_id", `"whole"`), `"status":"ACCEPTED","buyer_id":"buy_blue","campaign_id":"whole","price":{"amount":0.000001,"currency":"EUR"}`},
+		{"nothing", lead(1, "flo_campaign_id", `"free"`), `"status":"ACCEPTED","buyer_id":"buy_blue","campaign_id":"free","price":{"amount":0,"currency":"USD"}`},
+		{"a million", lead(1, "flo_campaign_id", `"dear"`), `"status":"ACCEPTED","buyer_id":"buy_blue","campaign_id":"dear","price":{"amount":1000000,"currency":"USD"}`},
+		{"room under a cap", lead(1, "flo_campaign_id", `"capped"`), `"status":"ACCEPTED","buyer_id":"buy_blue","campaign_id":"capped","price":{"amount":1,"currency":"USD"}`},
+		{"a full cap", lead(2, "flo_campaign_id", `"capped"`), `"status":"UNMATCHED","buyer_id":null,"campaign_id":"capped","reason":"caps_full"`},
+		{"no buyers", lead(1, "flo_campaign_id", `"nobody"`), `"status":"UNMATCHED","buyer_id":null,"campaign_id":"nobody","reason":"no_buyer"`},
+		{"another state", lead(1, "flo_campaign_id", `"share"`, "state", `"NY"`), `"status":"UNMATCHED","buyer_id":null,"campaign_id":"share","reason":"no_state_match"`},
+		{"no state", lead(1, "flo_campaign_id", `"share"`, "state", ""), `"status":"UNMATCHED","buyer_id":null,"campaign_id":"share","reason":"no_state_match"`},
+		{"no money", lead(1, "flo_campaign_id", `"poor"`), `"status":"UNMATCHED","buyer_id":null,"campaign_id":"poor","reason":"insufficient_funds"`},
+		{"the first of two", lead(1, "flo_campaign_id", `"twice"`), `"status":"ACCEPTED","buyer_id":"buy_blue","campaign_id":"twice","price":{"amount":1,"currency":"USD"}`},
+		{"a duplicate", lead(1, "flo_campaign_id", `"twice"`), `"status":"UNMATCHED","buyer_id":null,"campaign_id":"twice","reason":"duplicate"`},
+		{"a suppressed phone", lead(666, "flo_campaign_id", `"dnc"`), `"status":"UNMATCHED","buyer_id":null,"campaign_id":"dnc","reason":"suppressed"`},
+		{"one that is not", lead(667, "flo_campaign_id", `"dnc"`), `"status":"ACCEPTED","buyer_id":"buy_blue","campaign_id":"dnc","price":{"amount":1,"currency":"USD"}`},
+		{"a source not wanted", lead(1, "flo_campaign_id", `"picky"`), `"status":"UNMATCHED","buyer_id":null,"campaign_id":"picky","reason":"filtered"`},
+	}
+	id := regexp.MustCompile(`"id":"lead_[0-9a-z]{26}",`)
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			a := x.ingest(row.body)
+			if a.status != 201 || !id.MatchString(a.body) {
+				t.Fatalf("%d %s", a.status, a.body)
+			}
+			if got := id.ReplaceAllString(a.body, ""); got != `{"data":{`+row.want+`}}` {
+				t.Errorf("got  %s\nwant %s", got, row.want)
+			}
+			if a.header.Get("Content-Type") != typeIsOwn || !requestID.MatchString(a.id()) || a.header.Get("Idempotent-Replayed") != "" {
+				t.Errorf("header %v", a.header)
+			}
+		})
+	}
+}
+
+// TestMalformed: what is not one JSON object, and what two readers could read
+// in two ways.
+func TestMalformed(t *testing.T) {
+	x := start(t, newPlace(t, recorded))
+	good := lead(1)
+	deep := func(levels int) string {
+		return strings.TrimSuffix(good, "}") + `,"deep":` + strings.Repeat("[", levels-1) + strings.Repeat("]", levels-1) + "}"
+	}
+	rows := []struct{ name, body string }{
+		{"nothing", ""},
+		{"white space", " \r\n\t"},
+		{"an array", "[" + good + "]"},
+		{"a string", `"` + lastName + `"`},
+		{"a number", "1"},
+		{"null", "null"},
+		{"half", good[:len(good)/2]},
+		{"trailing bytes", good + "x"},
+		{"two objects", good + good},
+		{"a NUL behind it", good + "\x00"},
+		{"a NUL in a string", strings.Replace(good, "Ann", "An\x00n", 1)},
+		{"a NUL between", strings.Replace(good, ",", ",\x00", 1)},
+		{"a repeated member", strings.Replace(good, "{", `{"state":"NV",`, 1)},
+		{"a repeated member, escaped", strings.Replace(good, "{", `{"st\u0061te":"NV",`, 1)},
+		{"a member repeated deep down", strings.Replace(good, "{", `{"x":[{"a":1,"a":2}],`, 1)},
+		{"bad UTF-8", strings.Replace(good, "Ann", "An\xff", 1)},
+		{"an overlong form", strings.Replace(good, "Ann", "An\xc0\xaf", 1)},
+		{"half a surrogate", strings.Replace(good, "Ann", `An\ud800`, 1)},
+		{"a byte order mark", "\ufeff" + good},
+		{"33 levels", deep(33)},
+		{"a thousand levels", deep(1000)},
+		{"a raw line break", strings.Replace(good, "Ann", "An\nn", 1)},
+		{"a comma too many", strings.Replace(good, "}", ",}", 1)},
+		{"single quotes", strings.ReplaceAll(good, `"`, `'`)},
+		{"NaN", strings.Replace(good, "{", `{"a":NaN,`, 1)},
+		{"a leading zero", strings.Replace(good, "{", `{"a":01,`, 1)},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			x.ingest(row.body, "Idempotency-Key", "k").mustFail(t, 400, "malformed_json")
+		})
+	}
+	// The key is not used up by any of these.
+	for _, body := range []string{deep(32)} {
+		if a := x.ingest(body, "Idempotency-Key", "k"); a.status != 201 {
+			t.Errorf("32 levels: %d %s", a.status, a.body)
+		}
+	}
+}
+
+func TestInvalidPayloads(t *testing.T) {
+	config := strings.Replace(recorded, "    payout: {share: 0.8}\n", "    consent_required_sources: [facebook]\n    unknown: reject\n", 1)
+	x := start(t, newPlace(t, config))
+	rows := []struct {
+		name, body string
+		headers    []string
+		want       string // field code, in the order told
+	}{
+		{"no campaign", lead(1, "flo_campaign_id", ""), nil, "flo_campaign_id missing_required"},
+		{"a null for a campaign", lead(1, "flo_campaign_id", "null"), nil, "flo_campaign_id missing_required"},
+		{"an unknown campaign", lead(1, "flo_campaign_id", `"cmp_none"`), nil, "flo_campaign_id unknown"},
+		{"a paused campaign", lead(1, "flo_campaign_id", `"cmp_shut"`), nil, "flo_campaign_id inactive"},
+		{"a number for a campaign", lead(1, "flo_campaign_id", "1"), nil, "flo_campaign_id wrong_type"},
+		{"no supplier", lead(1, "flo_supplier_id", ""), nil, "flo_supplier_id missing_required"},
+		{"all that is required", "{}", nil, "flo_campaign_id missing_required, flo_supplier_id missing_required"},
+		{
+			"all that the campaign requires", `{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme"}`, nil,
+			"first_name missing_required, last_name missing_required, phone missing_required, email missing_required",
+		},
+		{"a phone of letters", lead(1, "phone", `"`+areaCode+`CALL"`), nil, "phone invalid_format"},
+		{"a phone of a number", lead(1, "phone", areaCode+`1234`), nil, "phone wrong_type"},
+		{"an e-mail without a host", lead(1, "email", `"ann@"`), nil, "email invalid_format"},
+		{"a state that is none", lead(1, "state", `"ZZ"`), nil, "state invalid_format"},
+		{"a stranger", lead(1, "shoe_size", `1`), nil, "shoe_size unknown_field"},
+		{"consent", lead(1, "source", `"facebook"`), nil, "consent_cert_url missing_required"},
+		{"half a choice", lead(1, "flo_ping_id", `"ping_1"`), nil, "flo_buyer_id unknown"},
+		{"the other half", lead(1, "flo_buyer_id", `"buy_blue"`), nil, "flo_ping_id unknown"},
+		{"a choice of nothing", lead(1, "flo_ping_id", `"ping_1"`, "flo_buyer_id", `"buy_blue"`), nil, "flo_ping_id unknown"},
+		{"a key that is none", lead(1), []string{"Idempotency-Key", "a b"}, "Idempotency-Key invalid_format"},
+		{"a key that is none, and no phone", lead(1, "phone", ""), []string{"Idempotency-Key", "a\u00fc"}, "Idempotency-Key invalid_format, phone missing_required"},
+		{"a key of one too many", lead(1), []string{"Idempotency-Key", strings.Repeat("k", 256)}, "Idempotency-Key invalid_format"},
+		{"a key of quotes", lead(1), []string{"Idempotency-Key", `""`}, "Idempotency-Key invalid_format"},
+		{"a key in quotes, one too many", lead(1), []string{"Idempotency-Key", `"` + strings.Repeat("k", 256) + `"`}, "Idempotency-Key invalid_format"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			f := x.ingest(row.body, row.headers...).mustFail(t, 422, "invalid_payload")
+			var got []string
+			for _, field := range f.Fields {
+				got = append(got, field.Field+" "+field.Code)
+			}
+			if strings.Join(got, ", ") != row.want {
+				t.Errorf("got %v, want %s", got, row.want)
+			}
+		})
+	}
+	for name, body := range map[string]string{
+		"another's id":            lead(1, "flo_supplier_id", `"sup_other"`),
+		"an id that nobody has":   lead(1, "flo_supplier_id", `"sup_none"`),
+		"another's campaign":      lead(1, "flo_campaign_id", `"cmp_other"`),
+		"another's id and theirs": lead(1, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
+	} {
+		t.Run(name, func(t *testing.T) { x.ingest(body).mustFail(t, 403, "forbidden") })
+	}
+}
+
+func TestMediaTypes(t *testing.T) {
+	x := start(t, newPlace(t, recorded))
+	for _, row := range []struct {
+		name    string
+		headers []string
+	}{
+		{"text", []string{"Content-Type", "text/plain"}},
+		{"none", nil},
+		{"a form", []string{"Content-Type", "application/x-www-form-urlencoded"}},
+		{"a longer word", []string{"Content-Type", "application/jsonp"}},
+		{"a multipart", []string{"Content-Type", "multipart/form-data; boundary=x"}},
+		{"packed", []string{"Content-Type", typeIsOwn, "Content-Encoding", "gzip"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			headers := append([]string{"X-Api-Key", acmeKey}, row.headers...)
+			request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(1), headers...).mustFail(t, 415, "unsupported_media_type")
+		})
+	}
+}

@@ -1,0 +1,178 @@
+package exchange
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pingpost/config"
+	"pingpost/engine/event"
+	"pingpost/server/admin"
+)
+
+// ChangeItem puts an entry into force, or takes one out.
+func (x *Exchange) ChangeItem(change *admin.ItemChange) (*admin.ItemChanged, error) {
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	s, err := x.inParts()
+	if err != nil {
+		return nil, err
+	}
+	if err := x.mayChange(s, change); err != nil {
+		return nil, err
+	}
+	revised, err := x.revise(s, change)
+	if err != nil {
+		return nil, err
+	}
+	changed := &admin.ItemChanged{}
+	for _, difference := range config.Diff(s.canonical, revised.Canonical) {
+		changed.Changes = append(changed.Changes, difference.String())
+	}
+	if text := revised.made.Find(change.Ref); text != nil {
+		changed.ETag = etagOf(text)
+		changed.Unapplied = x.unappliedOf(revised.Exchange, change.Ref)
+	}
+	for _, warning := range revised.Warnings {
+		at, _ := warning.Within(change.Ref)
+		changed.Warnings = append(changed.Warnings, strings.TrimPrefix(at+": ", ": ")+warning.Message)
+	}
+	if change.Dry {
+		return changed, x.unreadLists(revised.Exchange)
+	}
+	return changed, x.configureLocked(revised)
+}
+
+// mayChange judges who has the word on an entry, and whether it still is what the
+// change was made out of.
+func (x *Exchange) mayChange(s *parts, change *admin.ItemChange) error {
+	current := x.itemIn(s, change.Ref)
+	switch {
+	case current == nil && change.Document == nil:
+		return noItem(change.Ref)
+	case current != nil && current.Owner == "file" && s.sent:
+		return &admin.ItemConflict{Message: change.Ref.String() + " stands in the document that " + sentDocument +
+			" put into force; change it there, or have the file's word again by a reload"}
+	case current != nil && current.Owner == "file":
+		return &admin.ItemConflict{Message: change.Ref.String() + " stands in " + s.file + ", which has the word on it; change it there and reload"}
+	case s.made.Find(change.Ref) != nil && current == nil:
+		panic("BUG: " + change.Ref.String() + " was made and is not in force")
+	}
+	etag := ""
+	if current != nil {
+		etag = current.ETag
+	}
+	if etag == change.IfMatch {
+		return nil
+	}
+	conflict := &admin.ItemConflict{Both: true, Current: current, Sent: config.Redact(change.Document)}
+	switch {
+	case change.IfMatch == "":
+		conflict.Message = change.Ref.String() + " is there already; look at it, and change it by its etag"
+	case current == nil:
+		conflict.Message = change.Ref.String() + " was removed meanwhile; make it anew by If-None-Match: *, or leave it"
+	default:
+		conflict.Message = change.Ref.String() + " was changed meanwhile; look at both versions, and send yours again with the etag of the current one"
+	}
+	return conflict
+}
+
+// revise makes a revision out of what is in force and one changed entry.
+func (x *Exchange) revise(s *parts, change *admin.ItemChange) (*revision, error) {
+	made := s.made.Without(change.Ref)
+	if change.Document != nil {
+		text, err := config.Named(change.Document, change.Ref)
+		if err != nil {
+			return nil, err
+		}
+		made = made.With(change.Ref, text)
+	}
+	combined, err := config.Combine(x.path, s.inForce.base, made)
+	if err != nil {
+		return nil, err
+	}
+	combined.Sent(change.Ref)
+	built, err := combined.Compile(s.all.Find(change.Ref))
+	if err == nil && change.Document != nil {
+		err = x.missing(built, change.Ref)
+	}
+	if err != nil {
+		return nil, inUse(err, change)
+	}
+	whole, err := config.EntriesOf(built.Canonical)
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range combined.Made.Refs() {
+		made = made.With(ref, whole.Find(ref))
+	}
+	built.Warnings = slices.DeleteFunc(built.Warnings, func(p config.Problem) bool { _, in := p.Within(change.Ref); return !in })
+	return &revision{
+		Exchange: built, base: s.inForce.base, sent: s.sent, made: made, from: event.FromAPI, by: change.By,
+	}, nil
+}
+
+// inUse turns the mistakes that taking an entry out makes of others into a conflict.
+func inUse(err error, change *admin.ItemChange) error {
+	var problems *config.Problems
+	if change.Document != nil || !errors.As(err, &problems) {
+		return err
+	}
+	var places []string
+	for _, problem := range (*problems)[:min(len(*problems), 10)] {
+		places = append(places, problem.Path)
+	}
+	return &admin.ItemConflict{Message: change.Ref.String() + " is referred to at " + strings.Join(places, ", ") + "; take it out there first"}
+}
+
+// missing finds secrets that an entry only says are set, and that nobody has.
+func (x *Exchange) missing(built *config.Exchange, ref config.Ref) error {
+	known := make(map[string]bool)
+	for _, first := range built.Firsts.Secrets {
+		known[first.Name] = true
+	}
+	var problems config.Problems
+	before := x.given()
+	for i := range built.Kept {
+		kept := &built.Kept[i]
+		if _, inside := kept.Problem.Within(ref); inside && !x.sealed(kept, before) {
+			problems = append(problems, kept.Problem)
+			known[kept.Secret] = true
+		}
+	}
+	for _, name := range built.SecretsOf(ref) {
+		if _, ok := x.state.Secret(name); ok || known[name] {
+			continue
+		}
+		_, _, at := secretPlace(name)
+		problems = append(problems, config.Problem{
+			File: x.path, Path: ref.String() + at,
+			Message: "is missing; give the secret, which nobody has given so far",
+		})
+	}
+	if len(problems) > 0 {
+		return &problems
+	}
+	return nil
+}
+
+// unappliedOf is what of one entry is not applied.
+func (x *Exchange) unappliedOf(built *config.Exchange, ref config.Ref) (lines []string) {
+	whole := *built
+	whole.Firsts.Lists = nil // their files are read, and none of them is an entry's
+	for _, line := range x.unapplied(&whole) {
+		if rest, ok := strings.CutPrefix(line, named(string(ref.Kind), ref.ID)); ok && (rest[0] == '.' || rest[0] == ':') {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// fileOf is the file that has the word on what is in it.
+func (x *Exchange) fileOf(now *inForce) string {
+	if now.sent {
+		return sentDocument
+	}
+	return filepath.Base(x.path)
+}

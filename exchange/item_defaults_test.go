@@ -1,0 +1,45 @@
+package exchange
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+)
+
+// TestDefaultsAreThoseInForce: a key that an entry leaves out has the value in GET
+// config/defaults.
+func TestDefaultsAreThoseInForce(t *testing.T) {
+	x := start(t, newPlace(t, recorded))
+	defaults := decode[map[string]map[string]any](t, x.must(200, "GET", "/admin/v1/config/defaults", ""))
+	for _, row := range []struct{ kind, id, body string }{
+		{"suppliers", "sup_new", `{"id":"sup_new"}`},
+		{"buyers", "buy_new", `{"id":"buy_new"}`},
+		{"suppression_lists", "list_new", `{"id":"list_new","field":"phone"}`},
+		{"campaigns", "cmp_new", `{"id":"cmp_new","method":"waterfall"}`},
+	} {
+		at := row.kind + "/" + row.id
+		x.put(at, row.body)
+		made := decode[struct{ Document map[string]any }](t, x.must(200, "GET", configAt+at, "")).Document
+		given := make(map[string]any)
+		if err := json.Unmarshal([]byte(row.body), &given); err != nil {
+			t.Fatal(err)
+		}
+		given["name"] = row.id
+		for key, value := range made {
+			if given[key] == nil && !reflect.DeepEqual(defaults[row.kind][key], value) {
+				t.Errorf("%s.%s is %v, and its default is %v", row.kind, key, value, defaults[row.kind][key])
+			}
+		}
+	}
+	campaign, err := json.Marshal(defaults["campaigns"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var terms struct {
+		Payout              struct{ Share float64 }
+		Duplicates, Returns struct{ Window string }
+	}
+	if err := json.Unmarshal(campaign, &terms); err != nil || terms.Payout.Share != 1 || terms.Duplicates.Window != "30d" || terms.Returns.Window != "14d" {
+		t.Errorf("%v: %s", err, campaign)
+	}
+}

@@ -1,0 +1,126 @@
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// lastUses keeps when credentials were used last over a restart, in a file beside the
+// log: a line each, the credential's hash and the minute. It is no fact, since nothing is
+// decided by it and a fact a use would have the log grow by those who ask; and it is in no
+// snapshot, which holds facts alone. Without the file, or with one that is damaged, nothing
+// is known of before.
+type lastUses struct {
+	path       string
+	kept       map[[32]byte]int64 // what the file has
+	quit, done chan struct{}
+}
+
+const (
+	// usesEvery is how old the file may be where the process does not end in order.
+	usesEvery = 5 * time.Minute
+	// usesFile bounds what is read of it: over 200,000 lines.
+	usesFile = 32 << 20
+)
+
+// load reads the file, and notes what it says of credentials that are live.
+func (u *lastUses) load(x *Exchange) {
+	u.path = filepath.Join(x.settings.DataDir, "last-used")
+	file, err := os.Open(u.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		x.logger.Warn("when credentials were used last cannot be read; it is known from here on", "error", err)
+		return
+	}
+	defer file.Close()
+	now := x.clock.Now()
+	for lines := bufio.NewScanner(io.LimitReader(file, usesFile)); lines.Scan(); {
+		hash, at, ok := readUse(lines.Bytes())
+		if c, live := x.state.Credential(hash); ok && live && at <= now {
+			c.Used.Record(at)
+		}
+	}
+	u.kept = x.state.LastUses()
+}
+
+func readUse(line []byte) (hash [32]byte, at int64, ok bool) {
+	name, minute, _ := bytes.Cut(line, []byte{' '})
+	when, err := time.Parse(time.RFC3339, string(minute))
+	if err != nil || len(name) != hex.EncodedLen(len(hash)) {
+		return hash, 0, false
+	}
+	_, err = hex.Decode(hash[:], name)
+	return hash, when.UnixNano(), err == nil
+}
+
+func (u *lastUses) begin(x *Exchange) {
+	u.quit, u.done = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(u.done)
+		ticker := time.NewTicker(usesEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-u.quit:
+				return
+			case <-ticker.C:
+				u.keep(x)
+			}
+		}
+	}()
+}
+
+// end keeps what is known at the end; before begin it does nothing.
+func (u *lastUses) end(x *Exchange) {
+	if u.quit == nil {
+		return
+	}
+	close(u.quit)
+	<-u.done
+	u.keep(x)
+}
+
+// keep writes the file where it would be another, and there is room for it.
+func (u *lastUses) keep(x *Exchange) {
+	uses := x.state.LastUses()
+	if maps.Equal(uses, u.kept) || !x.room.spare() {
+		return
+	}
+	if err := writeUses(u.path, uses); err != nil {
+		x.logger.Warn("when credentials were used last cannot be kept for after a restart", "error", err)
+		return
+	}
+	u.kept = uses
+}
+
+func writeUses(path string, uses map[[32]byte]int64) error {
+	var text []byte
+	for _, hash := range slices.SortedFunc(maps.Keys(uses), func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }) {
+		text = append(hex.AppendEncode(text, hash[:]), ' ')
+		text = append(time.Unix(0, uses[hash]).UTC().AppendFormat(text, time.RFC3339), '\n')
+	}
+	unfinished := path + ".new"
+	file, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(unfinished, path)
+}

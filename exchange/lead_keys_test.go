@@ -1,0 +1,125 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// listens starts an exchange whose lines are kept.
+func listens(t *testing.T, p place) (*running, *lines) {
+	t.Helper()
+	said := new(lines)
+	x, err := Start(p.config(), Options{Env: env, Logger: slog.New(slog.NewTextHandler(said, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{Exchange: x, place: p, t: t}
+	t.Cleanup(r.stop)
+	return r, said
+}
+
+// withLeads is a place with leads, of which the second is erased, after a stop.
+func withLeads(t *testing.T, leads int) place {
+	t.Helper()
+	x := start(t, newPlace(t, recorded))
+	for i := range leads {
+		sold := x.sold(lead(i))
+		if i == 1 {
+			x.erase(`{"lead":"` + sold.leadID() + `"}`)
+		}
+	}
+	x.stop()
+	return x.place
+}
+
+// TestLostKeysAreReported: a start reports how many leads cannot be opened, in its log and
+// by a metric, and so does the check of a folder. An erased lead is not lost.
+func TestLostKeysAreReported(t *testing.T) {
+	name := fmt.Sprintf("%020d", 1)
+	leads, sums := filepath.Join("keys", "leads", name), filepath.Join("keys", "checksums", name)
+	change := func(slots ...int) func(path string) error {
+		return func(path string) error {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for _, slot := range slots {
+				text[(slot-1)*32+7] ^= 1
+			}
+			return os.WriteFile(path, text, 0o600)
+		}
+	}
+	for _, test := range []struct {
+		what string
+		path string
+		do   func(path string) error
+		want KeyLoss
+		says string
+	}{
+		{"nothing", leads, func(string) error { return nil }, KeyLoss{}, ""},
+		{"a missing file", leads, os.Remove, KeyLoss{Missing: 5}, "leads=5 missing=5 changed=0"},
+		{"the folder", filepath.Join("keys", "leads"), os.RemoveAll, KeyLoss{Missing: 5}, "leads=5 missing=5 changed=0"},
+		{"changed keys", leads, change(1, 4), KeyLoss{Changed: 2}, "leads=2 missing=0 changed=2"},
+		{"a changed key that no lead has", leads, change(2000), KeyLoss{}, ""},
+		{"a key of zeros", leads, func(path string) error {
+			text, err := os.ReadFile(path)
+			clear(text[2*32 : 3*32])
+			return errors.Join(err, os.WriteFile(path, text, 0o600))
+		}, KeyLoss{Erased: 1}, "their keys are zeros"},
+		{"no checksums", sums, os.Remove, KeyLoss{}, "checksums of leads' keys were made"},
+		{"damaged checksums", sums, change(1), KeyLoss{}, "made again of the keys as they are"},
+	} {
+		t.Run(test.what, func(t *testing.T) {
+			p := withLeads(t, 6)
+			if err := test.do(filepath.Join(p.data(), test.path)); err != nil {
+				t.Fatal(err)
+			}
+			report, err := CheckKeys(p.data())
+			if err != nil || report.Loss != test.want || report.Leads != 5 || len(report.Problems) != int(min(1, test.want.Missing+test.want.Changed)) || len(report.Notes) != int(test.want.Erased) {
+				t.Errorf("the check of the folder: %+v, %v", report, err)
+			}
+			x, said := listens(t, p)
+			<-x.keyCheck.done
+			if !strings.Contains(said.String(), test.says) || (test.says == "") != !strings.Contains(said.String(), "keys") {
+				t.Errorf("the start said %s", said)
+			}
+			metrics := x.must(200, "GET", "/metrics", "").body
+			for reason, leads := range map[string]uint64{"missing": test.want.Missing, "changed": test.want.Changed, "erased": test.want.Erased} {
+				if line := fmt.Sprintf("pingpost_lead_keys_lost{reason=%q} %d\n", reason, leads); !strings.Contains(metrics, line) {
+					t.Errorf("the metrics lack %s", line)
+				}
+			}
+			x.sold(lead(7))
+		})
+	}
+}
+
+// TestKeysThatAreNotNeeded: a file whose leads have all left the log may be removed, and
+// keys that were put back are found good by the next start.
+func TestKeysThatAreNotNeeded(t *testing.T) {
+	p := withLeads(t, 3)
+	path := filepath.Join(p.data(), "keys", "leads", fmt.Sprintf("%020d", 1))
+	keys, err := os.ReadFile(path)
+	if err := errors.Join(err, os.Remove(path)); err != nil {
+		t.Fatal(err)
+	}
+	x, _ := listens(t, p)
+	<-x.keyCheck.done
+	if got := x.keyCheck.missing.Load(); got != 2 {
+		t.Errorf("%d leads are missed", got)
+	}
+	x.stop()
+	if err := os.WriteFile(path, keys, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x, said := listens(t, p)
+	<-x.keyCheck.done
+	if x.keyCheck.missing.Load() != 0 || strings.Contains(said.String(), "keys") {
+		t.Errorf("%s", said)
+	}
+}

@@ -1,0 +1,276 @@
+package exchange
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"pingpost/config"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/market/fingerprint"
+	"pingpost/engine/state"
+)
+
+// listPath is where a suppression list's contents lie, by their hash.
+func listPath(dir, hash string) string { return filepath.Join(dir, "lists", hash) }
+
+// openList reads a list's contents, which must be what their name says.
+func openList(dir string, file state.ListFile) (*fingerprint.Table, error) {
+	data, err := os.ReadFile(listPath(dir, file.File))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read a suppression list's contents: %w", err)
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != file.File {
+		return nil, fmt.Errorf("the suppression list's contents %q are damaged; put the file back from a backup", listPath(dir, file.File))
+	}
+	return fingerprint.OpenTable(data)
+}
+
+// maxLine bounds a line of a list's file.
+const maxLine = 4096
+
+// importList reads a file of one value or hash a line and keeps it as an
+// immutable file beside the log. The file is durable when it returns.
+func importList(dir string, list *market.List, key *[32]byte, path string) (*fingerprint.Table, state.ListFile, error) {
+	g := gathering{list: list, key: key}
+	sum, err := readList(list.ID, path, g.take)
+	if err != nil {
+		return nil, state.ListFile{}, err
+	}
+	table := g.table(nil)
+	file, err := keepTable(dir, table)
+	file.Source = sum
+	return table, file, err
+}
+
+// readList goes through the lines of a file of values or hashes.
+func readList(id market.ListID, path string, take func(line []byte) error) (sum string, err error) {
+	source, err := openRegular(path)
+	if err == nil {
+		defer source.Close()
+		var skipped uint64
+		sum, err = eachLine(source, func(number int, line []byte) error {
+			if err := take(line); err != nil {
+				return fmt.Errorf("line %d of %q: %w; mend the line, or take it out", number, path, err)
+			}
+			return nil
+		}, &skipped)
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot read suppression list %q: %w", id, err)
+	}
+	return sum, nil
+}
+
+// checkList reads the file that a list begins with.
+func checkList(built *config.Exchange, first *config.FirstList) error {
+	var key [32]byte
+	list := built.Catalog.Lists[first.ID]
+	_, err := readList(first.ID, first.Path, func(line []byte) error { _, err := list.Entry(line, &key); return err })
+	return err
+}
+
+// CheckLists reads the files that suppression lists begin with, as a first start does.
+// The exchange reads a list's file once. So where its log has begun, a fault is a
+// warning: the list may have its entries already.
+func CheckLists(built *config.Exchange) (problems, warnings config.Problems) {
+	_, err := os.Stat(filepath.Join(built.Settings.DataDir, "log"))
+	begun := err == nil
+	for _, first := range built.Firsts.Lists {
+		problem := first.At
+		err := checkList(built, &first)
+		switch {
+		case err == nil:
+		case begun:
+			problem.Message = err.Error() + "; it is not read where the exchange has the list already"
+			warnings = append(warnings, problem)
+		default:
+			problem.Message = err.Error()
+			problems = append(problems, problem)
+		}
+	}
+	return problems, warnings
+}
+
+// unreadLists checks the files of the lists that the exchange does not have yet.
+func (x *Exchange) unreadLists(built *config.Exchange) error {
+	for _, first := range built.Firsts.Lists {
+		if _, known := x.state.List(x.state.RefOf(event.NameList, string(first.ID))); known {
+			continue
+		}
+		if err := checkList(built, &first); err != nil {
+			return listFault(&first, err)
+		}
+	}
+	return nil
+}
+
+// listFault is a mistake at the place of a list's file.
+func listFault(first *config.FirstList, err error) error {
+	problem := first.At
+	problem.Message = err.Error()
+	return &config.Problems{problem}
+}
+
+// keepTable writes a list's contents beside the log. They are durable when it
+// returns.
+func keepTable(dir string, table *fingerprint.Table) (state.ListFile, error) {
+	hash := sha256.New()
+	_, _ = table.WriteTo(hash)
+	file := state.ListFile{File: hex.EncodeToString(hash.Sum(nil)), Entries: uint64(table.Len())}
+	return file, writeDurably(listPath(dir, file.File), table)
+}
+
+// gathering is a list's entries on their way into a table. They lie in pieces, since
+// a slice that grows has twice its size for a moment, and its past as garbage.
+type gathering struct {
+	list   *market.List
+	key    *[32]byte
+	pieces [][]uint64
+	n      int
+}
+
+const gatheringPiece = 1 << 17 // entries: 1 MiB
+
+func (g *gathering) take(line []byte) error {
+	entry, err := g.list.Entry(line, g.key)
+	if err != nil {
+		return err
+	}
+	last := len(g.pieces) - 1
+	if last < 0 || len(g.pieces[last]) == gatheringPiece {
+		g.pieces = append(g.pieces, make([]uint64, 0, gatheringPiece))
+		last++
+	}
+	g.pieces[last] = append(g.pieces[last], entry)
+	g.n++
+	return nil
+}
+
+// table makes a table of what was gathered, and of another's entries where there is
+// one. What was gathered is gone then.
+func (g *gathering) table(other *fingerprint.Table) *fingerprint.Table {
+	n := g.n
+	if other != nil {
+		n += other.Len()
+	}
+	all := make([]uint64, 0, n)
+	for i, piece := range g.pieces {
+		all = append(all, piece...)
+		g.pieces[i] = nil
+	}
+	g.pieces, g.n = nil, 0
+	if other != nil {
+		all = other.AppendEntries(all)
+	}
+	return fingerprint.NewTable(all)
+}
+
+// eachLine goes through the lines that are values or hashes, counts the others, and
+// gives the hex SHA-256 of all lines, whatever ends them.
+func eachLine(source io.Reader, take func(number int, line []byte) error, skipped *uint64) (sum string, err error) {
+	hash := sha256.New()
+	lines := bufio.NewScanner(source)
+	lines.Buffer(make([]byte, maxLine), maxLine) // the larger of the two counts
+	number := 1
+	for ; lines.Scan(); number++ {
+		line := lines.Bytes()
+		_, _ = hash.Write(append(line, '\n'))
+		if len(line) == 0 || line[0] == '#' {
+			*skipped++
+			continue
+		}
+		if err := take(number, line); err != nil {
+			return "", err
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return "", longLine(number)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), lines.Err()
+}
+
+// longLine is the number of a line that is longer than any entry.
+type longLine int
+
+func (l longLine) Error() string {
+	return "line " + strconv.Itoa(int(l)) + ": too long; an entry has at most " + strconv.Itoa(maxLine) + " bytes"
+}
+
+// openRegular opens a file that has an end. Opening a pipe would wait for who
+// writes to it, and reading a device might never be over.
+func openRegular(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	about, err := file.Stat()
+	if err == nil && !about.Mode().IsRegular() {
+		err = fmt.Errorf("%q is no regular file; name one that has a value or hash a line", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// writeDurably writes a file under a temporary name and moves it into place.
+func writeDurably(path string, content io.WriterTo) error {
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("cannot make the folder %q: %w", folder, err)
+	}
+	file, err := os.CreateTemp(folder, ".new-*")
+	if err != nil {
+		return fmt.Errorf("cannot write %q: %w", path, err)
+	}
+	_, err = content.WriteTo(file)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("cannot write %q: %w", path, err), os.Remove(file.Name()))
+	}
+	for _, dir := range []string{folder, filepath.Dir(folder)} {
+		if err := syncFolder(dir); err != nil {
+			return fmt.Errorf("cannot write %q: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func syncFolder(folder string) error {
+	f, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// removeStrayLists removes files that are no list's contents: left by a crash
+// between their writing and their fact, or replaced since. What a list had that is
+// out of the configuration stays: it may come back.
+func removeStrayLists(dir string, used []string) error {
+	files, err := os.ReadDir(filepath.Join(dir, "lists"))
+	if err != nil {
+		return nil //nolint:nilerr // no folder yet: nothing to remove
+	}
+	for _, file := range files {
+		if !slices.Contains(used, file.Name()) {
+			if err := os.Remove(listPath(dir, file.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package exchange
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pingpost/config"
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+	"pingpost/keys/leadkeys"
+	"pingpost/keys/token"
+	"pingpost/keys/vault"
+	"pingpost/outbound/buyer"
+	"pingpost/server/public"
+	"pingpost/wal"
+)
+
+// open brings the exchange to where it takes requests.
+func (x *Exchange) open(built *config.Exchange) error {
+	dir := x.settings.DataDir
+	if err := writable(dir); err != nil {
+		return err
+	}
+	x.state = state.New()
+	if err := x.openLog(dir); err != nil {
+		return err
+	}
+	if err := x.setClock(); err != nil {
+		return err
+	}
+	founded := x.state.Founded().Epoch != [16]byte{}
+	var err error
+	if x.vault, err = vault.Open(dir, !founded); err != nil {
+		return err
+	}
+	if x.keys, err = leadkeys.Open(dir, x.state.HighestSlot(), keySumsKey(x.vault), x.keysFail); err != nil {
+		return err
+	}
+	x.tokens = token.New(x.vault.Derive("tokens"))
+	x.watchLog()
+	if err := x.askBackup(); err != nil {
+		return err
+	}
+	x.room.expect(x.snapshotSize())
+	x.room.begin(dir, x.logger, x.gone)
+	x.uses.load(x)
+	x.buyers = buyer.New(buyer.Options{
+		Secrets: x.secret, Trusted: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
+		TokenFailed: x.tokenFailed, Caught: x.answersTooMuch,
+	})
+	e := engine.New(engine.Options{
+		State: x.state, Log: journal{x.log}, History: journal{x.log}, Buyers: mail{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,
+		Sealer: safe{x.keys},
+		Secret: x.vault.Derive("hashes"), Admit: x.admit, Note: x.meter,
+		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: openPosts,
+	})
+	if err := e.Found(x.vault.Check()); err != nil {
+		return err
+	}
+	x.engine.Store(e)
+	x.beginTraces()
+	limits := x.settings.Limits
+	x.doors = public.New(public.Options{
+		Engine: e, Clock: x.clock, Logger: x.logger, Meter: x.meter, Traces: x.tracer,
+		Tokens: x.tokens, TokenLifetime: x.settings.TokenLifetime, Sandbox: x.settings.Sandbox,
+		Body: limits.Body, Header: limits.Header,
+		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
+		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
+		AuthFailures: limits.AuthFailures, Documents: limits.Documents, TLS: x.certificates.public.config(),
+	})
+	if err := x.configureFirst(built); err != nil {
+		return err
+	}
+	if err := e.Recover(); err != nil {
+		return err
+	}
+	x.beginHooks()
+	x.gauges()
+	x.uses.begin(x)
+	x.keeper.begin(x)
+	x.keyCheck.begin(x)
+	x.archivist.begin(x)
+	x.reporter.begin(x)
+	return nil
+}
+
+// openLog loads the newest snapshot, opens the log and replays what came after.
+func (x *Exchange) openLog(dir string) error {
+	b, err := load(dir, x.state)
+	if err != nil {
+		return err
+	}
+	if err := b.check(dir); err != nil {
+		return err
+	}
+	from, at := x.state.Position()
+	opt := b.options()
+	opt.NotBefore, opt.Now, opt.Logger = at, x.clock.Now, x.logger
+	opt.QueueLen, opt.QueueBytes = queueFor(&x.settings.Limits)
+	syncs := x.meter.Histogram(`pingpost_log_sync_seconds`)
+	opt.Observe = func(b wal.Batch) { syncs.Update(b.Sync.Seconds()) }
+	x.log, err = wal.Open(dir, opt)
+	if errors.Is(err, wal.ErrDamaged) {
+		return b.blame(fmt.Errorf("%w; the command that accepts the loss is: pingpost log accept %s --yes", err, dir))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot open the log in %q: %w", dir, err)
+	}
+	if err := x.log.QuarantineSnapshots(b.bad); err != nil {
+		return err
+	}
+	reader, err := x.log.NewReader(from + 1)
+	if err != nil {
+		return fmt.Errorf("cannot read the log from entry %d on: %w", from+1, err)
+	}
+	defer reader.Close()
+	began := time.Now()
+	applied, err := replay(reader, x.state, 0)
+	if err != nil {
+		return err
+	}
+	x.keeper.loaded(&b, uint64(reader.Bytes()))
+	x.room.last.Store(b.Bytes)
+	x.logger.Info("replayed", "snapshot", b.Newest, "entries", applied, "seconds", time.Since(began).Seconds())
+	return nil
+}
+
+// writable makes the data directory and tries to write to it, so that a start
+// on one that is not fails with that word.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("cannot make data_dir %q: %w", dir, err)
+	}
+	probe := filepath.Join(dir, ".probe")
+	if err := os.WriteFile(probe, []byte("x"), 0o600); err != nil {
+		return fmt.Errorf("data_dir %q cannot be written: %w; give the process its own writable folder", dir, err)
+	}
+	return os.Remove(probe)
+}
+
+// watchLog ends the exchange when its log has failed.
+func (x *Exchange) watchLog() {
+	go func() {
+		select {
+		case <-x.log.Failed():
+			x.broken <- fmt.Errorf("the log failed and takes nothing more; nothing that was acknowledged is lost: %w", x.log.Err())
+		case <-x.gone:
+		}
+	}()
+}
+
+// secret opens a secret for those who speak to others: the buyers' client, which
+// shows an OAuth client's to its token endpoint alone, and the webhooks', which
+// shows it to nobody.
+func (x *Exchange) secret(name string) (string, bool) {
+	sealed, ok := x.state.Secret(name)
+	if !ok {
+		return "", false
+	}
+	value, err := x.vault.Open(name, sealed)
+	if err != nil {
+		x.logger.Error("a secret cannot be opened", "error", err)
+		return "", false
+	}
+	return value, true
+}
+
+// tokenFailed tells operators why a buyer hears nothing. The client waits longer
+// after each failure, and so do the lines.
+func (x *Exchange) tokenFailed(secret string, fault market.Fault, status int) {
+	x.logger.Warn("a buyer's token endpoint gives no token; without one the buyer is sent nothing", "secret", secret, "fault", fault, "status", status)
+}
+
+// answersTooMuch tells of an endpoint whose answers could be taken for those to other
+// leads.
+func (x *Exchange) answersTooMuch(host string) {
+	x.logger.Warn("a buyer's endpoint sends more than one answer to a request; for an hour its connections are used once each, since the answer too many would count for the next lead", "host", host)
+}
+
+// keysFail tells operators that no keys can be made for leads, and when they are again.
+func (x *Exchange) keysFail(what string, err error) {
+	if err != nil {
+		x.logger.Error(what, "error", err)
+	} else {
+		x.logger.Info(what)
+	}
+}
+
+func entropy(p []byte) { _, _ = rand.Read(p) }
+
+// gauges are figures that are read when they are asked for.
+func (x *Exchange) gauges() {
+	e := x.engine.Load()
+	x.meter.Gauge(`pingpost_clock_ahead_seconds`, func() float64 { return x.clock.Ahead().Seconds() })
+	x.meter.Gauge(`pingpost_reservations`, func() float64 { return float64(x.state.Reservations()) })
+	x.meter.Gauge(`pingpost_leads_held`, func() float64 { return float64(x.state.LeadCount()) })
+	x.meter.Gauge(`pingpost_auctions_held`, func() float64 { return float64(x.state.AuctionCount()) })
+	x.meter.Gauge(`pingpost_open_deliveries`, func() float64 { return float64(e.Deliveries()) })
+	x.meter.Gauge(`pingpost_unknown_deliveries`, func() float64 { return float64(x.state.AllUnknownDeliveries()) })
+	x.meter.Gauge(`pingpost_webhooks_pending`, func() float64 { return float64(x.state.OutboxTotals().Pending) })
+	x.meter.Gauge(`pingpost_webhooks_dead`, func() float64 { return float64(x.state.OutboxTotals().Dead) })
+	x.meter.Gauge(`pingpost_webhooks_dropped_total`, func() float64 { return float64(x.state.OutboxTotals().Dropped) })
+	x.meter.Gauge(`pingpost_returns_waiting`, func() float64 { return float64(x.state.PendingReturnCount()) })
+	x.meter.Gauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.Durable(); return float64(seq) })
+	x.meter.Gauge(`pingpost_log_queued`, func() float64 { return float64(x.log.Stats().Queued) })
+	x.meter.Gauge(`pingpost_log_bytes`, func() float64 { return float64(x.log.Stats().Bytes) })
+	x.meter.Gauge(`pingpost_log_segments`, func() float64 { return float64(x.log.Stats().Live) })
+	x.meter.Gauge(`pingpost_log_archived_segments`, func() float64 { return float64(x.log.Stats().Archived) })
+	x.meter.Gauge(`pingpost_disk_free_bytes`, func() float64 { return float64(x.room.free.Load()) })
+	x.meter.Gauge(`pingpost_disk_needed_bytes`, func() float64 { return float64(x.room.needs()) })
+	x.meter.Gauge(`pingpost_snapshot_sequence`, func() float64 { return float64(x.keeper.last.Load()) })
+}

@@ -1,0 +1,159 @@
+package exchange
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"pingpost/config"
+	"pingpost/engine/event"
+)
+
+// inForce is the configuration in force, and what it was made of: a document, which
+// is the file's or one that was sent, and what operators made entry by entry.
+type inForce struct {
+	canonical []byte // the whole
+	base      []byte // the document alone; both canonical
+	sent      bool   // it did not come from the file, which has the word again at the next reload or start
+	made      config.Entries
+}
+
+// revision is a configuration on its way into force.
+type revision struct {
+	*config.Exchange                // the whole
+	base             []byte         // its document alone
+	sent             bool           // which did not come from the file
+	made             config.Entries // what is kept beside it
+	taken            []config.Ref   // of that, what the document has the word on
+	from             event.Origin
+	by               string
+}
+
+// document reads a document that is kept beside the log.
+func (x *Exchange) document(hash string) ([]byte, error) {
+	path := x.documentPath(hash)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read a configuration that is kept beside the log: %w; put the file back from a backup", err)
+	}
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != hash {
+		return nil, fmt.Errorf("the configuration that is kept in %q is damaged; put the file back from a backup", path)
+	}
+	return text, nil
+}
+
+// madeSoFar is what operators have made entry by entry, from its file where this
+// process has not read it yet.
+func (x *Exchange) madeSoFar() (config.Entries, error) {
+	if now := x.inForce.Load(); now != nil {
+		return now.made, nil
+	}
+	hash := x.state.Catalog().Overlay
+	if hash == "" {
+		return nil, nil
+	}
+	text, err := x.document(hash)
+	if err != nil {
+		return nil, err
+	}
+	made, err := config.EntriesOf(text)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read what was made through the API from %q: %w", x.documentPath(hash), err)
+	}
+	return made, nil
+}
+
+// overFile is the file's document with what was made put over it. What both have is
+// the file's from here on, for good.
+func (x *Exchange) overFile(built *config.Exchange) (*revision, error) {
+	r, err := x.over(built)
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range r.taken {
+		r.made = r.made.Without(ref)
+	}
+	r.from = event.FromFile
+	return r, nil
+}
+
+// overSent is a sent document with what was made put over it. What both have is the
+// document's as long as it is in force.
+func (x *Exchange) overSent(built *config.Exchange, by string) (*revision, error) {
+	r, err := x.over(built)
+	if err != nil {
+		return nil, err
+	}
+	r.sent, r.from, r.by = true, event.FromDocument, by
+	return r, nil
+}
+
+func (x *Exchange) over(built *config.Exchange) (*revision, error) {
+	if err := x.unsealed(built); err != nil {
+		return nil, err
+	}
+	made, err := x.madeSoFar()
+	if err != nil {
+		return nil, err
+	}
+	r := &revision{Exchange: built, base: built.Canonical, made: made}
+	combined, err := config.Combine(x.path, built.Canonical, made)
+	if err != nil {
+		return nil, err
+	}
+	if r.taken = combined.Taken; len(combined.Made.Refs()) == 0 {
+		return r, nil
+	}
+	whole, err := combined.Compile(nil)
+	if err != nil {
+		return nil, err
+	}
+	whole.Settings, whole.Warnings = built.Settings, append(built.Warnings, combined.OfMade(whole.Warnings)...)
+	whole.Firsts.Credentials, whole.Firsts.Secrets = built.Firsts.Credentials, built.Firsts.Secrets // the others are in the whole
+	r.Exchange = whole
+	return r, nil
+}
+
+// configureFirst puts the file's document into force at a start.
+func (x *Exchange) configureFirst(built *config.Exchange) error {
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	revised, err := x.overFile(built)
+	if err != nil {
+		return err
+	}
+	unapplied := x.unapplied(revised.Exchange)
+	if err := x.configureLocked(revised); err != nil {
+		return err
+	}
+	x.warnUnapplied(unapplied)
+	x.warnTaken(revised)
+	return nil
+}
+
+// warnTaken says what the file has the word on from here on.
+func (x *Exchange) warnTaken(r *revision) {
+	for _, ref := range r.taken {
+		x.logger.Warn("the file has the word on what was made through the API", "entry", ref.String(), "file", filepath.Base(x.path))
+	}
+}
+
+// takes says, as lines beside a document's changes, what that document takes over.
+func (x *Exchange) takes(r *revision) (lines []string) {
+	now := x.inForce.Load()
+	was, err := config.Combine(x.path, now.base, now.made)
+	if err != nil {
+		return nil
+	}
+	for _, ref := range r.taken {
+		if was.Made.Find(ref) != nil {
+			lines = append(lines, "~ "+ref.String()+": made through the API -> owned by this document (until the next start or reload)")
+		}
+	}
+	return lines
+}
+
+// sentDocument stands where a file's name would.
+const sentDocument = "PUT /admin/v1/config"

@@ -1,0 +1,149 @@
+package exchange
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// overseen is the part of an overview that tests look at.
+type overseen struct {
+	At, Tenant, Version string
+	Ready, Sandbox      bool
+	Rates               map[string]float64
+	Today               []struct {
+		Currency                string
+		Leads, Sold             int
+		Revenue, Payout, Margin json.Number
+	}
+	SellThrough *float64 `json:"sell_through"`
+	Latency     map[string]*float64
+	Buyers      []struct {
+		ID, Health          string
+		Paused              bool
+		Asked, Posts, Sales int
+	}
+	Webhooks map[string]int
+	Report   struct{ Kept bool }
+	Backup   struct {
+		Configured bool
+		LastError  *string `json:"last_error"`
+	}
+	Log      struct{ Seq uint64 }
+	DiskFree uint64 `json:"disk_free_bytes"`
+}
+
+func overseenIn(t testing.TB, text string) (s overseen) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return s
+}
+
+// stands asks for the overview until it says something.
+func (r *running) stands(says func(*overseen) bool) overseen {
+	r.t.Helper()
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		a := r.operate("GET", "/admin/v1/overview", "")
+		if a.status != 200 || a.header.Get("Content-Type") != typeIsOwn {
+			r.t.Fatalf("%d %v %s", a.status, a.header, a.body)
+		}
+		if s := overseenIn(r.t, a.body); says(&s) {
+			return s
+		} else if time.Since(begun) > patience {
+			r.t.Fatalf("waited in vain; it says %s", a.body)
+		}
+	}
+}
+
+// TestOverview: what was sold, and not, is told, with the report's sums of the day.
+func TestOverview(t *testing.T) {
+	x := start(t, newPlace(t, reporting(recorded)))
+	for i := range 3 {
+		x.sold(lead(i, "state", `"CA"`))
+	}
+	x.ingest(lead(4, "state", `"TX"`))
+	x.operate("POST", "/admin/v1/buyers/buy_blue/pause", "")
+	x.reported("", func(rows []map[string]string) bool { return len(rows) == 1 && rows[0]["leads"] == "4" })
+	s := x.stands(func(s *overseen) bool { return len(s.Today) == 1 && s.Today[0].Leads == 4 })
+	if day := s.Today[0]; day.Sold != 3 || day.Currency != "USD" || day.Revenue != "36.15" || day.Payout != "28.92" || day.Margin != "7.23" {
+		t.Errorf("today: %+v", day)
+	}
+	if !s.Ready || s.Sandbox || s.Log.Seq == 0 || s.DiskFree == 0 || !s.Report.Kept || s.At == "" || s.Backup.Configured || s.Backup.LastError != nil {
+		t.Errorf("%+v", s)
+	}
+	if s.SellThrough == nil || *s.SellThrough != 0.75 {
+		t.Errorf("sell-through %v", s.SellThrough)
+	}
+	if s.Rates["leads_s"] <= 0 || s.Rates["sold_s"] <= 0 || s.Latency["ingest_p99_ms"] == nil || s.Latency["commit_p99_ms"] == nil || s.Latency["auction_p99_ms"] != nil {
+		t.Errorf("%v %v", s.Rates, s.Latency)
+	}
+	if len(s.Buyers) != 1 || s.Buyers[0].ID != "buy_blue" || !s.Buyers[0].Paused || s.Buyers[0].Health != "good" || s.Buyers[0].Sales != 3 {
+		t.Errorf("%+v", s.Buyers)
+	}
+	off := start(t, newPlace(t, recorded))
+	if s := off.stands(func(*overseen) bool { return true }); s.Report.Kept || s.Today == nil || len(s.Today) > 0 || s.SellThrough != nil {
+		t.Errorf("without a report: %+v", s)
+	}
+}
+
+// TestOverviewCountsSalesWithoutPings: a waterfall posts leads and sends no ping. The overview
+// counts the posts and the sales of each buyer, and lists the busiest buyer first.
+func TestOverviewCountsSalesWithoutPings(t *testing.T) {
+	refusing := newTaker(t, says(422, `{"error":"post_rejected"}`), says(422, `{"error":"post_rejected"}`))
+	x := start(t, newPlace(t, delivered(refusing, newTaker(t))))
+	for i := range 3 {
+		x.sold(lead(i))
+	}
+	s := x.stands(func(s *overseen) bool { return len(s.Buyers) == 2 && s.Buyers[0].Sales+s.Buyers[1].Sales == 3 })
+	blue, red := s.Buyers[0], s.Buyers[1]
+	if blue.ID != "buy_blue" || blue.Asked != 0 || blue.Posts != 3 || blue.Sales != 1 || red.Posts != 2 || red.Sales != 2 {
+		t.Errorf("%+v", s.Buyers)
+	}
+}
+
+// TestLiveOverview: a listener hears of a lead while it listens, and the exchange stops
+// in order although somebody listens.
+func TestLiveOverview(t *testing.T) {
+	x := start(t, newPlace(t, recorded))
+	request, err := http.NewRequest(http.MethodGet, "http://"+x.Admin()+"/admin/v1/live", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.SetBasicAuth("op", password)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	lines := bufio.NewScanner(response.Body)
+	next := func() (seq uint64, more bool) {
+		for lines.Scan() {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				return overseenIn(t, data).Log.Seq, true
+			}
+		}
+		return 0, false
+	}
+	before, _ := next()
+	x.sold(lead(1))
+	for seq := before; seq <= before; {
+		var more bool
+		if seq, more = next(); !more {
+			t.Fatal("the stream ended before the lead was told")
+		}
+	}
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		x.stop()
+	}()
+	for more := true; more; {
+		_, more = next()
+	}
+	<-stopped
+}

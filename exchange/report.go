@@ -1,0 +1,80 @@
+package exchange
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/report"
+)
+
+// reporter keeps the report, beside everything else. Nothing waits for it but its own
+// end.
+type reporter struct {
+	report *report.Report // nil: there is none
+	stop   context.CancelFunc
+	ended  chan struct{}
+}
+
+// followed is the log as the report knows it.
+type followed struct{ x *Exchange }
+
+// Life is which log it is.
+func (c followed) Life() report.Life {
+	return report.Life{Exchange: c.x.state.Founded().Epoch, Epoch: c.x.log.Epoch()}
+}
+
+// NewReader reads the log from an entry on.
+func (c followed) NewReader(from uint64) (report.Reader, error) {
+	reader, err := c.x.log.NewReader(from)
+	if err != nil {
+		return nil, err
+	}
+	return reader, nil
+}
+
+// Durable is the last entry that is.
+func (c followed) Durable() (seq uint64, at int64) { return c.x.log.Durable() }
+
+// ArrivalName is what a number was configured as.
+func (c followed) NameOf(kind event.NameKind, ref market.Ref) string {
+	return c.x.state.NameOf(kind, ref)
+}
+
+// RefOf is a name's number.
+func (c followed) RefOf(kind event.NameKind, id string) market.Ref { return c.x.state.RefOf(kind, id) }
+
+// Report is the report; nil: there is none.
+func (x *Exchange) Report() *report.Report { return x.reporter.report }
+
+// begin follows the log from here on.
+func (r *reporter) begin(x *Exchange) {
+	if x.settings.Report.Keep == 0 {
+		return
+	}
+	r.report = report.New(report.Options{
+		Dir: filepath.Join(x.settings.DataDir, "report"), Source: followed{x}, Keep: x.settings.Report.Keep,
+		Room: x.room.spare, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
+	})
+	var ctx context.Context
+	ctx, r.stop = context.WithCancel(context.Background())
+	r.ended = make(chan struct{})
+	go func() {
+		defer close(r.ended)
+		r.report.Run(ctx)
+	}()
+	x.meter.Gauge(`pingpost_report_lag_seconds`, func() float64 { return r.report.Status().Lag.Seconds() })
+	x.meter.Gauge(`pingpost_report_lag_entries`, func() float64 { return float64(r.report.Status().LagEntries) })
+	x.meter.Gauge(`pingpost_report_errors_total`, func() float64 { return float64(r.report.Status().Errors) })
+	x.meter.Gauge(`pingpost_report_rebuilds_total`, func() float64 { return float64(r.report.Status().Rebuilds) })
+}
+
+// end stops it. What it has not taken yet it takes after the next start.
+func (r *reporter) end() {
+	if r.report != nil {
+		r.stop()
+		<-r.ended
+	}
+}

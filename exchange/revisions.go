@@ -1,0 +1,154 @@
+package exchange
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"pingpost/config"
+	"pingpost/engine/state"
+	"pingpost/server/admin"
+)
+
+// What one answer about the past may cost: a document is read for each version, and a
+// document may have 16 MB.
+const (
+	historyReads   = 16 << 20 // bytes of documents
+	historyTells   = 4 << 20  // bytes of values
+	historyChanges = 200      // of one version
+)
+
+// History is what changed in the configuration, the newest first. It stops where it has
+// cost enough; Next goes on there.
+func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
+	if x.Ready() != nil {
+		return nil, errNotReady
+	}
+	revisions := x.state.Revisions()
+	for q.After != 0 && len(revisions) > 0 && revisions[0].Version >= q.After {
+		revisions = revisions[1:]
+	}
+	h := historian{exchange: x, query: q, page: new(admin.HistoryPage)}
+	for i := range revisions {
+		before := new(state.Revision)
+		switch {
+		case i+1 < len(revisions):
+			before = &revisions[i+1]
+		case revisions[i].Version > 1:
+			return h.page, nil // the oldest that is remembered says only what the next one changed
+		}
+		if i > 0 && h.full() {
+			h.page.Next = revisions[i-1].Version
+			return h.page, nil
+		}
+		h.tell(&revisions[i], before)
+	}
+	return h.page, nil
+}
+
+type historian struct {
+	exchange *Exchange
+	query    admin.HistoryQuery
+	page     *admin.HistoryPage
+	read     int
+	told     int
+
+	// The document that was read last: the one before a version is read again as the
+	// version before's.
+	hash string
+	text []byte
+}
+
+func (h *historian) full() bool {
+	return len(h.page.Entries) >= h.query.Limit || h.read >= historyReads || h.told >= historyTells
+}
+
+func (h *historian) tell(now, before *state.Revision) {
+	entry := admin.HistoryEntry{Version: now.Version, By: now.By, From: now.From.String()}
+	if now.At != 0 {
+		at := time.Unix(0, now.At).UTC()
+		entry.At = &at
+	}
+	after, err := h.document(now.Document)
+	was, errBefore := h.document(before.Document)
+	if err != nil || errBefore != nil {
+		entry.Lost = true
+		h.page.Entries = append(h.page.Entries, entry)
+		return
+	}
+	for _, change := range config.Diff(was, after) {
+		if !h.asked(change.Path) {
+			continue
+		}
+		if len(entry.Changes) == historyChanges {
+			entry.More++
+			continue
+		}
+		told := admin.HistoryChange{Path: historyPath(change.Path), Before: historyValue(change, change.Old), After: historyValue(change, change.New)}
+		h.told += len(told.Before) + len(told.After)
+		entry.Changes = append(entry.Changes, told)
+	}
+	if len(entry.Changes) > 0 || h.query.Kind == "" {
+		h.page.Entries = append(h.page.Entries, entry)
+	}
+}
+
+// document reads one that is kept beside the log; none for no hash.
+func (h *historian) document(hash string) ([]byte, error) {
+	if hash == "" {
+		return nil, nil
+	}
+	if hash == h.hash {
+		return h.text, nil
+	}
+	text, err := h.exchange.document(hash)
+	if err == nil {
+		h.read += len(text)
+		h.hash, h.text = hash, text
+	}
+	return text, err
+}
+
+func (h *historian) asked(path string) bool {
+	q := &h.query
+	if q.Kind == "" {
+		return true
+	}
+	if q.ID == "" {
+		return strings.HasPrefix(path, string(q.Kind)+"[")
+	}
+	rest, ok := strings.CutPrefix(path, config.Ref{Kind: q.Kind, ID: q.ID}.String())
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// historyPath has an entry's id behind a dot.
+func historyPath(path string) string {
+	for _, kind := range config.Kinds {
+		if rest, ok := strings.CutPrefix(path, string(kind)+"["); ok {
+			if id, rest, ok := strings.Cut(rest, "]"); ok {
+				return string(kind) + "." + id + rest
+			}
+		}
+	}
+	return path
+}
+
+// historyValue is a side of a change as JSON. The order of entries is told by their
+// names.
+func historyValue(change config.Change, text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	if strings.HasSuffix(change.Path, " (order)") {
+		text = string(marshalText(text))
+	}
+	return json.RawMessage(text)
+}
+
+func marshalText(text string) []byte {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic("BUG: a text does not encode: " + err.Error())
+	}
+	return quoted
+}

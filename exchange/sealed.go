@@ -1,0 +1,76 @@
+package exchange
+
+import (
+	"strings"
+
+	"pingpost/config"
+	"pingpost/engine/event"
+)
+
+// unsealed reports variables that have no value where the document was read, and of
+// which the exchange has sealed none.
+func (x *Exchange) unsealed(built *config.Exchange) error {
+	if len(built.Kept) == 0 {
+		return nil
+	}
+	var problems config.Problems
+	before := x.given()
+	for i := range built.Kept {
+		if kept := &built.Kept[i]; !kept.IsSetting() && !x.sealed(kept, before) {
+			problems = append(problems, kept.Problem)
+		}
+	}
+	if len(problems) > 0 {
+		return &problems
+	}
+	return nil
+}
+
+// given are the secrets of the document in force, with their variables.
+func (x *Exchange) given() map[config.Given]bool {
+	source, err := config.ParseCanonical(x.documentInForce())
+	if err != nil {
+		return nil
+	}
+	return source.Document.Given()
+}
+
+// sealed reports whether the exchange has what the variable gave once.
+func (x *Exchange) sealed(kept *config.Kept, before map[config.Given]bool) bool {
+	if !kept.Is(before) {
+		return false
+	}
+	if kept.Credential == nil {
+		_, ok := x.state.Secret(kept.Secret)
+		return ok
+	}
+	c := kept.Credential
+	ref := x.state.RefOf(c.Owner, c.OwnerID)
+	if c.Kind == event.CredentialBearer { // known by its hash alone
+		return len(x.state.CredentialsOf(c.Kind, c.Owner, ref)) > 0
+	}
+	return x.state.HadCredential(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.ClientID})
+}
+
+// followed lists the variables of addresses to which a document gives another value. A
+// line has no value in it.
+func (x *Exchange) followed(firsts *config.Firsts) (lines []string) {
+	for i := range firsts.Secrets {
+		first := &firsts.Secrets[i]
+		if _, known := x.state.Secret(first.Name); first.Follows && known && x.differs(first) {
+			parts := strings.Split(first.Name, "/")
+			lines = append(lines, "~ "+named(parts[0]+"s", parts[1])+": the variable "+parts[3]+" has another value")
+		}
+	}
+	return lines
+}
+
+// differs reports whether a secret has another value than the one in force.
+func (x *Exchange) differs(first *config.FirstSecret) bool {
+	sealed, ok := x.state.Secret(first.Name)
+	if !ok {
+		return true
+	}
+	value, err := x.vault.Open(first.Name, sealed)
+	return err != nil || value != first.Value.Reveal()
+}

@@ -1,0 +1,132 @@
+// Package statement reads account statements of buyers and suppliers from the log.
+//
+// ledger.Tally adds up the entries; this package finds them, reads them at a throttled
+// rate, and stops when the exchange stops.
+package statement
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"pingpost/engine/ledger"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+	"pingpost/internal/throttle"
+	"pingpost/wal"
+)
+
+// Reader reads statements from one log.
+type Reader struct {
+	log   *wal.Log
+	state *state.State
+	now   func() int64
+	stop  *atomic.Bool
+	chunk int64 // bytes between two pauses
+}
+
+// Options of a reader.
+type Options struct {
+	Log   *wal.Log
+	State *state.State
+	Now   func() int64 // Unix nanoseconds
+	Stop  *atomic.Bool // set when the exchange stops; ends a read
+}
+
+// NewReader returns a reader.
+func NewReader(opt Options) *Reader {
+	return &Reader{log: opt.Log, state: opt.State, now: opt.Now, stop: opt.Stop, chunk: throttle.ScanChunk}
+}
+
+// Statement adds up a party's money in a period. A zero From or To stands for the
+// current month's start or end. The error is an *ledger.PastHistoryError if the log does not
+// go back far enough.
+//
+// It takes the live balance and reads the log from the period's start to the position of
+// that balance. A day of a month ago therefore costs as much as the whole month. It holds
+// no lock while it reads.
+func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.Statement, error) {
+	var buyer market.Ref // zero for a supplier: only the position counts
+	if party.IsBuyer() {
+		buyer = party.Ref
+	}
+	period = withinMonth(period, r.now())
+	live := r.state.Account(buyer)
+	tally := ledger.NewTally(party, period, live)
+	events, err := r.scan(period.From, live.Seq)
+	if err != nil {
+		return nil, err
+	}
+	defer events.close()
+	for {
+		seq, at, ev, err := events.next()
+		if errors.Is(err, io.EOF) {
+			return tally.Statement(), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot add up a statement: %w", err)
+		}
+		tally.Add(seq, at, ev)
+	}
+}
+
+// Entries reads the entries of a statement again, one after the other.
+func (r *Reader) Entries(s *ledger.Statement) (*Entries, error) {
+	events, err := r.scan(s.From, s.Seq)
+	if err != nil {
+		return nil, err
+	}
+	return &Entries{events: events, lines: s.Lines(), until: s.To}, nil
+}
+
+// withinMonth fills the open ends of a period from the current month. A period that ends
+// at the start of a month begins with the month before.
+func withinMonth(period ledger.Period, now int64) ledger.Period {
+	if period.From == 0 {
+		last := now
+		if period.To != 0 {
+			last = period.To - 1
+		}
+		period.From, _ = monthOf(last)
+	}
+	if period.To == 0 {
+		_, period.To = monthOf(max(now, period.From))
+	}
+	return period
+}
+
+func monthOf(at int64) (from, to int64) {
+	year, month, _ := time.Unix(0, at).UTC().Date()
+	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
+	return first.UnixNano(), first.AddDate(0, 1, 0).UnixNano()
+}
+
+// Entries iterates over a statement's entries.
+type Entries struct {
+	events  *scan
+	lines   *ledger.Lines
+	until   int64
+	pending []ledger.Entry // of the last event, not yet returned
+}
+
+// Next returns the next entry, valid until the following call. io.EOF follows the last.
+func (e *Entries) Next() (*ledger.Entry, error) {
+	for len(e.pending) == 0 {
+		seq, at, ev, err := e.events.next()
+		if err != nil {
+			return nil, err
+		}
+		if at >= e.until {
+			return nil, io.EOF
+		}
+		e.pending = e.lines.Next(seq, at, ev)
+	}
+	next := &e.pending[0]
+	e.pending = e.pending[1:]
+	return next, nil
+}
+
+// Close releases the log files.
+func (e *Entries) Close() { e.events.close() }

@@ -1,0 +1,175 @@
+package statement
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/ledger"
+	"pingpost/exchange/logtest"
+	"pingpost/internal/throttle"
+	"pingpost/wal"
+)
+
+var (
+	buyerOne = ledger.Party{Kind: event.NameBuyer, Ref: 1}
+	supplier = ledger.Party{Kind: event.NameSupplier, Ref: 1}
+)
+
+// newReader returns a reader with chunks of 1 KiB, so that it pauses often.
+func newReader(log *logtest.Log) *Reader {
+	r := NewReader(Options{Log: log.Log, State: log.State, Now: func() int64 { return log.Now }, Stop: new(atomic.Bool)})
+	r.chunk = 1 << 10
+	return r
+}
+
+// listed returns a statement, and its entries as one line.
+func listed(t *testing.T, log *logtest.Log, party ledger.Party, from, to int64) (s *ledger.Statement, words string, err error) {
+	t.Helper()
+	s, err = newReader(log).Statement(party, ledger.Period{From: from, To: to})
+	if err != nil {
+		return nil, "", err
+	}
+	list, err := newReader(log).Entries(s)
+	if err != nil {
+		return nil, "", err
+	}
+	defer list.Close()
+	var all []string
+	for {
+		e, err := list.Next()
+		if errors.Is(err, io.EOF) {
+			if len(all) != s.Entries {
+				t.Errorf("%d entries are listed, %d counted", len(all), s.Entries)
+			}
+			return s, strings.Join(all, ", "), nil
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		all = append(all, e.Kind.String()+" "+e.Amount.String())
+	}
+}
+
+// TestStatementOverSegments: each day's opening balance is the closing balance of the day
+// before, over many segments and in the archive. Later events do not count.
+func TestStatementOverSegments(t *testing.T) {
+	log := logtest.New(t)
+	log.Add(&event.FundsMoved{Buyer: 1, Amount: 1000_000_000, Opening: true})
+	begin := log.Now
+	const days = 20
+	for n := range byte(days) {
+		log.Advance(12 * time.Hour)
+		log.AddOtherLeads(20)
+		id := log.LeadID(n)
+		log.AddPosted(id)
+		log.Advance(12 * time.Hour)
+		log.AddSettled(id, event.SettledDelivered, func(s *event.PostSettled) {
+			if n%2 == 0 {
+				s.Supplier = 1
+			} // else as an early log version wrote it
+		})
+	}
+	check := func(from int64) {
+		t.Helper()
+		var last ledger.Balances
+		for day := range int64(days) {
+			at := begin + 1 + day*int64(24*time.Hour)
+			if at < from {
+				continue
+			}
+			s, words, err := listed(t, log, buyerOne, at, at+int64(24*time.Hour))
+			if err != nil || words != "sale -12.5" || s.Opening.Balance-s.Closing.Balance != 12_500_000 || s.Opening.Held != 0 || day > 0 && at > from+int64(24*time.Hour) && s.Opening != last {
+				t.Fatalf("day %d: %s %+v %v", day, words, s, err)
+			}
+			last = s.Closing
+			if _, words, err := listed(t, log, supplier, at, at+int64(24*time.Hour)); err != nil || words != "sale 10" {
+				t.Fatalf("day %d of the supplier: %s %v", day, words, err)
+			}
+		}
+		if live := log.State.Account(1); last != (ledger.Balances{Balance: live.Balance}) {
+			t.Errorf("the last day ends with %+v, the account has %+v", last, live)
+		}
+	}
+	check(0)
+	log.ArchiveAll()
+	check(0)
+	// At noon of the third day a post is open.
+	noon := begin + int64(2*24*time.Hour) + int64(18*time.Hour)
+	if s, _, err := listed(t, log, buyerOne, begin, noon); err != nil || s.Closing != (ledger.Balances{Balance: 975_000_000, Held: 12_500_000}) {
+		t.Errorf("%+v %v", s, err)
+	}
+	keep := begin + int64(10*24*time.Hour)
+	log.Archive(log.Seq, keep)
+	logtest.Eventually(t, "the history has been removed", func() bool { _, err := log.EntryAt(2); return errors.Is(err, wal.ErrGone) })
+	check(keep)
+	for _, party := range []ledger.Party{buyerOne, supplier} {
+		_, _, err := listed(t, log, party, begin, noon)
+		var past *ledger.PastHistoryError
+		if !errors.As(err, &past) || past.Begins <= begin || past.Begins > keep || !strings.Contains(err.Error(), "history begins at 20") {
+			t.Errorf("before the history: %v", err)
+		}
+	}
+}
+
+// TestStatementEnds: a read ends with ErrStopped when the exchange stops, and the entries end
+// at the position of the statement.
+func TestStatementEnds(t *testing.T) {
+	log := logtest.New(t)
+	reader := newReader(log)
+	log.AddOtherLeads(40)
+	reader.stop.Store(true)
+	if _, err := reader.Statement(buyerOne, ledger.Period{}); !errors.Is(err, throttle.ErrStopped) {
+		t.Errorf("while it stops: %v", err)
+	}
+	// The entries end where the statement was read.
+	log.Add(&event.FundsMoved{Buyer: 1, Amount: 1, Opening: true})
+	s, err := newReader(log).Statement(buyerOne, ledger.Period{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Add(&event.FundsMoved{Buyer: 1, Amount: 2})
+	list, err := newReader(log).Entries(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer list.Close()
+	if e, err := list.Next(); err != nil || e.Amount != 1 || e.Balance != 1 {
+		t.Errorf("%+v %v", e, err)
+	}
+	if e, err := list.Next(); !errors.Is(err, io.EOF) {
+		t.Errorf("%+v %v", e, err)
+	}
+}
+
+// TestWithinMonth: the open ends of a period.
+func TestWithinMonth(t *testing.T) {
+	at := func(text string) int64 {
+		if text == "" {
+			return 0
+		}
+		when, err := time.Parse(time.DateTime, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return when.UnixNano()
+	}
+	const now = "2026-12-31 23:59:59"
+	for _, row := range [][4]string{
+		{"", "", "2026-12-01 00:00:00", "2027-01-01 00:00:00"},
+		{"2026-11-03 10:00:00", "", "2026-11-03 10:00:00", "2027-01-01 00:00:00"},
+		{"", "2026-11-03 10:00:00", "2026-11-01 00:00:00", "2026-11-03 10:00:00"},
+		{"", "2026-11-01 00:00:00", "2026-10-01 00:00:00", "2026-11-01 00:00:00"},
+		{"2026-01-02 00:00:00", "2026-11-03 10:00:00", "2026-01-02 00:00:00", "2026-11-03 10:00:00"},
+		{"2028-02-29 10:00:00", "", "2028-02-29 10:00:00", "2028-03-01 00:00:00"},
+	} {
+		got := withinMonth(ledger.Period{From: at(row[0]), To: at(row[1])}, at(now))
+		if want := (ledger.Period{From: at(row[2]), To: at(row[3])}); got != want {
+			t.Errorf("%q: %+v, want %+v", row, got, want)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package statement
+
+import (
+	"fmt"
+	"io"
+
+	"pingpost/engine/event"
+	"pingpost/engine/ledger"
+	"pingpost/internal/throttle"
+	"pingpost/wal"
+)
+
+// scan reads the log's events from a time on, throttled.
+type scan struct {
+	reader   *Reader
+	log      *wal.Reader
+	decoder  event.Decoder
+	from     int64  // Unix nanoseconds
+	last     uint64 // the last entry to read
+	begun    bool
+	throttle throttle.Scan
+}
+
+func (r *Reader) scan(from int64, last uint64) (*scan, error) {
+	log, err := r.log.NewReaderSince(from)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the log: %w", err)
+	}
+	return &scan{
+		reader: r, log: log, decoder: event.Decoder{ForReplay: true}, from: from, last: last,
+		throttle: throttle.NewScan(r.chunk, r.stop),
+	}, nil
+}
+
+func (s *scan) close() { s.log.Close() }
+
+// next returns the next event, valid until the following call. io.EOF follows the last.
+func (s *scan) next() (seq uint64, at int64, ev event.Event, err error) {
+	for {
+		if err := s.throttle.Pause(s.log.Bytes()); err != nil {
+			return 0, 0, nil, err
+		}
+		entry, err := s.log.Next()
+		if err != nil {
+			return 0, 0, nil, err // io.EOF if the log is empty
+		}
+		if !s.begun && entry.Seq > 1 && entry.At >= s.from {
+			return 0, 0, nil, &ledger.PastHistoryError{Begins: entry.At}
+		}
+		s.begun = true
+		if entry.Seq > s.last {
+			return 0, 0, nil, io.EOF
+		}
+		if entry.At < s.from {
+			continue
+		}
+		ev, err := s.decoder.Decode(entry.Data)
+		if err != nil {
+			return 0, 0, nil, fmt.Errorf("cannot decode entry %d of the log: %w", entry.Seq, err)
+		}
+		s.addSupplier(ev)
+		return entry.Seq, entry.At, ev, nil
+	}
+}
+
+// addSupplier adds the supplier to a settlement of an early log version, which does not
+// name it.
+func (s *scan) addSupplier(ev event.Event) {
+	settled, ok := ev.(*event.PostSettled)
+	if !ok || settled.Supplier != 0 {
+		return
+	}
+	if lead, known := s.reader.state.Lead(settled.Lead); known {
+		settled.Supplier = lead.Supplier
+	}
+}

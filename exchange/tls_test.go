@@ -1,0 +1,270 @@
+package exchange
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pingpost/config"
+)
+
+// issuer signs certificates for this machine.
+type issuer struct {
+	t    *testing.T
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	next int64
+}
+
+func newIssuer(t *testing.T) *issuer {
+	t.Helper()
+	is := &issuer{t: t, cert: &x509.Certificate{
+		SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(1000 * time.Hour),
+	}}
+	is.key = is.newKey()
+	der, err := x509.CreateCertificate(rand.Reader, is.cert, is.cert, &is.key.PublicKey, is.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if is.cert, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	return is
+}
+
+func (is *issuer) newKey() *ecdsa.PrivateKey {
+	is.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		is.t.Fatal(err)
+	}
+	return key
+}
+
+// issue is a new certificate and its key, and its number.
+func (is *issuer) issue(until time.Time) (cert, key string, number int64) {
+	is.t.Helper()
+	is.next++
+	private := is.newKey()
+	form := &x509.Certificate{
+		SerialNumber: big.NewInt(100 + is.next), NotBefore: time.Now().Add(-time.Hour), NotAfter: until,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, form, is.cert, &private.PublicKey, is.key)
+	if err != nil {
+		is.t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		is.t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})), 100 + is.next
+}
+
+// client trusts the issuer; without keeping it makes a handshake for each request.
+func (is *issuer) client(keeping bool) *http.Client {
+	pool := x509.NewCertPool()
+	pool.AddCert(is.cert)
+	way := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: !keeping}
+	is.t.Cleanup(way.CloseIdleConnections)
+	return &http.Client{Transport: holding(way), Timeout: patience}
+}
+
+// overTLS is the exchange of the other tests, with certificates at both addresses.
+var overTLS = strings.Replace(recorded, `password: "${PASSWORD}"}`, `password: "${PASSWORD}", tls: {cert: cert.pem, key: key.pem}}
+tls: {cert: cert.pem, key: key.pem}`, 1)
+
+// tlsPlace is a place with such a configuration and a certificate that is good for a
+// year.
+func tlsPlace(t *testing.T, is *issuer) (p place, number int64) {
+	t.Helper()
+	p = newPlace(t, overTLS)
+	cert, key, number := is.issue(time.Now().Add(365 * 24 * time.Hour))
+	p.beside(t, "cert.pem", cert)
+	p.beside(t, "key.pem", key)
+	return p, number
+}
+
+// request makes one as a client of TLS, and says which certificate it was shown.
+func (r *running) request(client *http.Client, method, url, body string, headers ...string) (*answer, int64, error) {
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	if strings.HasPrefix(url, "https://"+r.Admin()) {
+		req.SetBasicAuth("op", password)
+	}
+	response, err := client.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &answer{response.StatusCode, response.Header, string(text)}, response.TLS.PeerCertificates[0].SerialNumber.Int64(), nil
+}
+
+// TestCertificatesRotateUnderLoad: while leads come in over kept and over new
+// connections, certificates are replaced, in halves too. No request fails, half a pair
+// is never shown, and the last pair is.
+func TestCertificatesRotateUnderLoad(t *testing.T) {
+	is := newIssuer(t)
+	p, first := tlsPlace(t, is)
+	x := start(t, p)
+	var (
+		loading sync.WaitGroup
+		stop    atomic.Bool
+		sent    atomic.Int64
+		shown   sync.Map
+	)
+	for i := range 4 {
+		client := is.client(i%2 == 0)
+		loading.Go(func() {
+			for !stop.Load() {
+				a, number, err := x.request(client, "POST", "https://"+x.Addr()+"/api/v1/ingest", lead(int(sent.Add(1)%9000)), "X-Api-Key", acmeKey, "Content-Type", typeIsOwn)
+				if err != nil || a.status != 201 {
+					t.Errorf("%v, %v", a, err)
+					return
+				}
+				shown.Store(number, true)
+			}
+		})
+	}
+	eventually(t, "leads come in", func() bool { return sent.Load() > 20 })
+	last := first
+	for range 3 {
+		cert, key, number := is.issue(time.Now().Add(300 * 24 * time.Hour))
+		p.beside(t, "cert.pem", cert) // and another's key
+		x.certificates.look()
+		eventually(t, "half a pair is told of", func() bool { return len(x.certificates.public.again) == 0 })
+		p.beside(t, "key.pem", key)
+		if err := x.Reload(); err != nil { // SIGHUP does this
+			t.Fatal(err)
+		}
+		eventually(t, "the new certificate is shown", func() bool { _, ok := shown.Load(number); return ok })
+		last = number
+	}
+	before := sent.Load()
+	eventually(t, "more leads come in", func() bool { return sent.Load() > before+20 })
+	stop.Store(true)
+	loading.Wait()
+	for _, address := range []string{x.Addr(), x.Admin()} {
+		eventually(t, "the last one is shown at "+address, func() bool {
+			_, number, err := x.request(is.client(false), "GET", "https://"+address+"/readyz", "")
+			return err == nil && number == last
+		})
+	}
+	a, _, err := x.request(is.client(false), "GET", "https://"+x.Admin()+"/metrics", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{"listen", "admin"} {
+		// Prometheus's figure is a float, as in 1.8e+09.
+		if !strings.Contains(a.body, `pingpost_tls_not_after_timestamp_seconds{address="`+address+`"}`) {
+			t.Errorf("the end of %s's certificate is not among the metrics", address)
+		}
+	}
+	if n := x.state.LeadCount(); int64(n) > sent.Load() || n == 0 {
+		t.Errorf("%d leads of %d", n, sent.Load())
+	}
+}
+
+// TestBadPairsAreToldAndNotShown: what is no pair, or has run out, changes nothing.
+func TestBadPairsAreToldAndNotShown(t *testing.T) {
+	is := newIssuer(t)
+	p, first := tlsPlace(t, is)
+	x := start(t, p)
+	cert, key, _ := is.issue(time.Now().Add(-time.Minute))
+	other, _, _ := is.issue(time.Now().Add(time.Hour))
+	for what, row := range map[string]struct{ cert, key, says string }{
+		"run out":       {cert, key, "has run out"},
+		"another's key": {other, key, "does not match"},
+		"cut off":       {other[:len(other)/2], key, "half written"},
+		"empty":         {"", "", "half written"},
+	} {
+		p.beside(t, "cert.pem", row.cert)
+		p.beside(t, "key.pem", row.key)
+		if err := x.Reload(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		eventually(t, what+" is told", func() bool { return strings.Contains(spoken.String(), row.says) })
+		if _, number, err := x.request(is.client(false), "GET", "https://"+x.Admin()+"/healthz", ""); err != nil || number != first {
+			t.Errorf("%s: certificate %d is shown, %v", what, number, err)
+		}
+	}
+}
+
+// TestStartWithCertificates: files that are no pair are told before anything is bound;
+// one that has run out is shown all the same, and told.
+func TestStartWithCertificates(t *testing.T) {
+	is := newIssuer(t)
+	p, _ := tlsPlace(t, is)
+	cert, key, number := is.issue(time.Now().Add(-time.Minute))
+	p.beside(t, "cert.pem", "x")
+	if _, err := Start(p.config(), Options{Env: env, Logger: logger}); err == nil || !strings.Contains(err.Error(), "tls: ") || !strings.Contains(err.Error(), "no certificate in PEM") {
+		t.Errorf("no certificate: %v", err)
+	}
+	p.beside(t, "cert.pem", cert)
+	p.beside(t, "key.pem", key)
+	x := start(t, p)
+	conn, err := tls.Dial("tcp", x.Addr(), &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if got := conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64(); got != number {
+		t.Errorf("%d is shown", got)
+	}
+	eventually(t, "it is told", func() bool { return strings.Contains(spoken.String(), "the TLS certificate has expired") })
+	for what, settings := range map[string]config.Settings{
+		"run out": {TLS: config.TLSSettings{Cert: p.dir + "/cert.pem", Key: p.dir + "/key.pem"}},
+		"missing": {AdminTLS: config.TLSSettings{Cert: p.dir + "/none.pem", Key: p.dir + "/key.pem"}},
+	} {
+		if err := CheckCertificates(&settings); err == nil {
+			t.Errorf("validate lets pass what is %s", what)
+		}
+	}
+	if err := CheckCertificates(&config.Settings{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTLSTakesEffectAtTheNextStart: another file's name is told to wait, in diff as in
+// the log; plain HTTP to TLS is told what is spoken here.
+func TestTLSTakesEffectAtTheNextStart(t *testing.T) {
+	is := newIssuer(t)
+	p, _ := tlsPlace(t, is)
+	x := start(t, p)
+	changed, err := x.Apply([]byte(strings.ReplaceAll(overTLS, "cert: cert.pem", "cert: other.pem")), nil, true, "")
+	if err != nil || fmt.Sprint(changed.Changes) != `[~ tls.cert: "cert.pem" -> "other.pem" (at the next start) ~ admin.tls.cert: "cert.pem" -> "other.pem" (at the next start)]` {
+		t.Errorf("%q, %v", changed, err)
+	}
+	for _, address := range []string{x.Addr(), x.Admin()} {
+		w := dial(t, address)
+		w.say("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		if f := w.next("GET").mustFail(t, 400, "malformed_request"); !strings.Contains(f.Message, "https://") {
+			t.Error(f.Message)
+		}
+		w.ends()
+	}
+}

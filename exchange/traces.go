@@ -1,0 +1,25 @@
+package exchange
+
+import (
+	"time"
+
+	"pingpost/internal/trace"
+)
+
+// tracesWait is how long a stop waits for the collector to take the last traces.
+const tracesWait = 2 * time.Second
+
+// beginTraces exports traces from here on, where a collector is configured.
+func (x *Exchange) beginTraces() {
+	to := &x.settings.Traces
+	if to.Endpoint == "" {
+		return
+	}
+	t := trace.New(trace.Options{
+		Endpoint: to.Endpoint, Headers: to.Header(), Sample: to.Sample,
+		Tenant: x.settings.Tenant, Version: x.opt.Version, Logger: x.logger,
+	})
+	x.tracer = t
+	x.meter.Gauge(`pingpost_traces_exported_total`, func() float64 { return float64(t.Exported()) })
+	x.meter.Gauge(`pingpost_traces_dropped_total`, func() float64 { return float64(t.Dropped()) })
+}

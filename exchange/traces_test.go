@@ -1,0 +1,393 @@
+package exchange
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"pingpost/engine/market"
+	"pingpost/internal/trace/tracetest"
+)
+
+// traced is a configuration whose traces go to a collector.
+func traced(config string, c *tracetest.Collector, sample string) string {
+	return config + fmt.Sprintf("traces: {endpoint: %q, sample: %s, headers: [{name: authorization, value: \"${BLUE_TOKEN}\"}]}\n", c.URL, sample)
+}
+
+// drawnWith are the attributes that trees are shown with: those that are the same in each run.
+var drawnWith = []string{
+	"http.response.status_code", "error.type", "pingpost.caller_id", "pingpost.campaign_id", "pingpost.outcome", "pingpost.reason",
+	"pingpost.buyer_id", "pingpost.fault", "pingpost.replayed", "pingpost.test",
+}
+
+// drawn are the trees of all requests, in their order, when the exchange has stopped.
+func (r *running) drawn(c *tracetest.Collector) (roots []tracetest.Span, trees []string) {
+	r.t.Helper()
+	r.stop()
+	spans := c.Spans()
+	roots = tracetest.Roots(spans)
+	seen := 0
+	for _, root := range roots {
+		for _, wrong := range tracetest.Whole(spans, root) {
+			r.t.Error(wrong)
+		}
+		tree := tracetest.Tree(spans, root, drawnWith...)
+		seen += strings.Count(tree, "\n") + 1
+		trees = append(trees, tree)
+	}
+	if seen != len(spans) {
+		r.t.Errorf("%d spans, and %d of them below a request", len(spans), seen)
+	}
+	return roots, trees
+}
+
+// sees compares trees, of which each line of want begins with tabs and ends with what stands
+// in it.
+func sees(t *testing.T, what, got, want string) {
+	t.Helper()
+	want = strings.ReplaceAll(strings.TrimSpace(want), "\n\t\t\t\t", "\n")
+	if got != want {
+		t.Errorf("%s: got\n%s\nwant\n%s", what, got, want)
+	}
+}
+
+// TestTracesOfPosts: leads, and what becomes of them without an auction.
+func TestTracesOfPosts(t *testing.T) {
+	c := tracetest.Listen(t)
+	no, broken := says(422, `{"error":"post_rejected","message":"no","request_id":"r"}`), says(500, "")
+	yes := says(201, `{"lead_id":"x"}`)
+	blue, red := newTaker(t, no, broken, yes, no), newTaker(t, yes, no)
+	x := start(t, newPlace(t, traced(delivered(blue, red), c, "1")))
+	steps := []struct {
+		what string
+		do   func() *answer
+		want string
+	}{
+		{
+			"a refusal, and the next buyer",
+			func() *answer { return x.sold(lead(1), "Idempotency-Key", "k") },
+			`POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_red
+				  answer
+				  decide
+				    commit
+				    commit
+				    commit
+				    post buy_blue status_code=422 outcome=refused buyer_id=buy_blue
+				    post buy_red status_code=201 outcome=accepted buyer_id=buy_red
+				  decode`,
+		},
+		{
+			"the same again",
+			func() *answer { return x.ingest(lead(1), "Idempotency-Key", "k") },
+			`POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_red replayed=true
+				  answer
+				  decide
+				  decode`,
+		},
+		{
+			"doubt, and the same buyer again",
+			func() *answer { return x.sold(lead(2)) },
+			`POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_blue
+				  answer
+				  decide
+				    commit
+				    commit
+				    post buy_blue status_code=500 outcome=unknown buyer_id=buy_blue failed
+				    post buy_blue status_code=201 outcome=accepted buyer_id=buy_blue
+				  decode`,
+		},
+		{
+			"nobody",
+			func() *answer { return x.ingest(lead(3)) },
+			`POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=UNMATCHED reason=post_rejected
+				  answer
+				  decide
+				    commit
+				    commit
+				    commit
+				    post buy_blue status_code=422 outcome=refused buyer_id=buy_blue
+				    post buy_red status_code=422 outcome=refused buyer_id=buy_red
+				  decode`,
+		},
+		{
+			"no such campaign",
+			func() *answer { return x.ingest(lead(4, "flo_campaign_id", `"nobody"`)) },
+			`POST /api/v1/ingest status_code=422 type=invalid_payload caller_id=sup_acme
+				  answer
+				  decide
+				  decode`,
+		},
+		{
+			"no JSON",
+			func() *answer { return x.ingest(lead(4) + "}") },
+			`POST /api/v1/ingest status_code=400 type=malformed_json caller_id=sup_acme
+				  decode`,
+		},
+	}
+	answers := make([]*answer, len(steps))
+	for i := range steps {
+		answers[i] = steps[i].do()
+	}
+	request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(5), "X-Api-Key", "no-such-key", "Content-Type", typeIsOwn).mustFail(t, 401, "unauthorized")
+	request(t, "GET", "http://"+x.Addr()+"/api/v1/leads/"+answers[0].leadID(), "", "X-Api-Key", acmeKey)
+	roots, trees := x.drawn(c)
+	if len(trees) != len(steps) {
+		t.Fatalf("%d requests were drawn:\n%s", len(trees), strings.Join(trees, "\n"))
+	}
+	for i := range steps {
+		sees(t, steps[i].what, trees[i], steps[i].want)
+	}
+	if said := roots[0].Said; said["pingpost.request_id"] != answers[0].id() || said["pingpost.lead_id"] != answers[0].leadID() || said["http.request.body.size"] != fmt.Sprint(len(lead(1))) {
+		t.Errorf("%v of %s", said, answers[0].body)
+	}
+	if all := c.Resource(); all["service.name"] != "pingpost" || all["service.namespace"] != "production" {
+		t.Error(all)
+	}
+	if c.Headers()[0].Get("Authorization") != "Bearer "+bearer && c.Headers()[0].Get("Authorization") != bearer {
+		t.Error("the collector was not drawnWith its credential")
+	}
+	for i, post := range append(blue.got(), red.got()...) {
+		if parent := post.header.Get("Traceparent"); !isCall(c.Spans(), parent) {
+			t.Errorf("post %d came with traceparent %q, which is no call", i, parent)
+		}
+	}
+}
+
+// TestTracesOfRecordedLeads: a lead that nobody is posted waits for the log alone.
+func TestTracesOfRecordedLeads(t *testing.T) {
+	c := tracetest.Listen(t)
+	x := start(t, newPlace(t, traced(recorded, c, "1")))
+	x.sold(lead(1))
+	x.ingest(lead(2, "state", `"TX"`))
+	_, trees := x.drawn(c)
+	if len(trees) != 2 {
+		t.Fatal(trees)
+	}
+	sees(t, "sold", trees[0], `POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_blue
+				  answer
+				  decide
+				    commit
+				  decode`)
+	sees(t, "unmatched", trees[1], `POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=UNMATCHED reason=no_state_match
+				  answer
+				  decide
+				    commit
+				  decode`)
+}
+
+// isCall tells whether a traceparent is that of a call to a buyer.
+func isCall(spans []tracetest.Span, parent string) bool {
+	for _, s := range spans {
+		if s.Kind == "client" && parent == "00-"+s.Trace+"-"+s.ID+"-01" {
+			return true
+		}
+	}
+	return false
+}
+
+// TestTracesOfAuctions: pings, posts and a buyer's report.
+func TestTracesOfAuctions(t *testing.T) {
+	c := tracetest.Listen(t)
+	low, high := reference(t, "9"), reference(t, "12.5")
+	silent := newTaker(t, hangs) // and then answers as to a post
+	config := strings.Replace(trading("ping_post", low, high), "buyers:\n  - id: buy_1\n", `buyers:
+  - {id: buy_3, endpoint: "`+silent.URL+`", ping_rate: 1000000}
+  - id: buy_1
+`, 1) + "      - {buyer: buy_3, price: 10}\n"
+	config = strings.Replace(config, "  - id: buy_2\n", `  - id: buy_2
+    oauth_clients: [{client_id: blue, client_secret: "canary-secret-of-blue", scopes: [webhook]}]
+`, 1)
+	x := start(t, newPlace(t, traced(config, c, "1")))
+	token := x.bidFor("auto", "theirs")
+	sale := x.postAt("theirs", token, 1)
+	if sale.status != 201 {
+		t.Fatal(sale.body)
+	}
+	x.ask(`{"flo_campaign_id":"cmp","flo_supplier_id":"sup_acme","state":"CA"}`)
+	x.sold(lead(2))
+	id := sale.leadID()
+	x.seller("/v1/ping", "other", `{"auction_id":"other","vertical":"boats","state":"CA","tcpa_consent":true}`)
+	request(t, "POST", "http://"+x.Addr()+"/v1/leads/"+id+"/status", `{"status":"contacted"}`,
+		"Authorization", "Bearer "+x.token("blue", "canary-secret-of-blue"), "Content-Type", typeIsOwn, "Idempotency-Key", "s")
+	roots, trees := x.drawn(c)
+	wants := []struct{ what, want string }{
+		{"a ping", `POST /v1/ping status_code=200 caller_id=sup_acme campaign_id=cmp outcome=bid
+				  answer
+				  decide
+				    auction
+				      ping buy_1 status_code=200 outcome=lost buyer_id=buy_1
+				      ping buy_2 status_code=200 outcome=won buyer_id=buy_2
+				      ping buy_3 outcome=timeout buyer_id=buy_3 fault=timeout failed
+				    commit
+				  decode`},
+		{"its post", `POST /v1/post status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_2
+				  answer
+				  decide
+				    commit
+				    commit
+				    post buy_2 status_code=201 outcome=accepted buyer_id=buy_2
+				  decode`},
+		{"a question", `POST /api/v1/ping status_code=200 caller_id=sup_acme campaign_id=cmp outcome=bid
+				  answer
+				  decide
+				    auction
+				      ping buy_1 status_code=200 outcome=lost buyer_id=buy_1
+				      ping buy_2 status_code=200 outcome=won buyer_id=buy_2
+				      ping buy_3 status_code=201 outcome=error buyer_id=buy_3
+				    commit
+				  decode`},
+		{"an ingest", `POST /api/v1/ingest status_code=201 caller_id=sup_acme campaign_id=cmp outcome=ACCEPTED buyer_id=buy_2
+				  answer
+				  decide
+				    auction
+				      ping buy_1 status_code=200 outcome=lost buyer_id=buy_1
+				      ping buy_2 status_code=200 outcome=post_pending buyer_id=buy_2
+				      ping buy_3 status_code=201 outcome=error buyer_id=buy_3
+				    commit
+				    commit
+				    post buy_2 status_code=201 outcome=accepted buyer_id=buy_2
+				  decode`},
+		{"a ping for no campaign", `POST /v1/ping status_code=200 caller_id=sup_acme outcome=no_bid reason=no_campaign
+				  answer
+				  decide
+				    commit
+				  decode`},
+		{"a report", `POST /v1/leads/{id}/status status_code=200 caller_id=buy_2 outcome=contacted
+				  answer
+				  decide
+				    commit
+				  decode`},
+	}
+	if len(trees) != len(wants) {
+		t.Fatalf("%d requests were drawn:\n%s", len(trees), strings.Join(trees, "\n"))
+	}
+	for i := range wants {
+		sees(t, wants[i].what, trees[i], wants[i].want)
+	}
+	if roots[0].Said["pingpost.auction_id"] == "" || roots[0].Said["pingpost.auction_id"] != roots[1].Said["pingpost.auction_id"] {
+		t.Errorf("auction %q, sold as %q", roots[0].Said["pingpost.auction_id"], roots[1].Said["pingpost.auction_id"])
+	}
+	if roots[1].Said["pingpost.lead_id"] != id || roots[5].Said["pingpost.lead_id"] != id {
+		t.Errorf("lead %s is %q and %q", id, roots[1].Said["pingpost.lead_id"], roots[5].Said["pingpost.lead_id"])
+	}
+	if parent := silent.got()[0].header.Get("Traceparent"); !isCall(c.Spans(), parent) {
+		t.Errorf("a buyer was asked with traceparent %q", parent)
+	}
+	secretive(t, c)
+}
+
+// secretive sees that nothing of a lead and no secret is in anything that was sent, nor what
+// a supplier has named things.
+func secretive(t *testing.T, c *tracetest.Collector) {
+	t.Helper()
+	if len(c.Bodies()) == 0 {
+		t.Error("nothing was exported")
+	}
+	for _, body := range c.Bodies() {
+		for _, word := range append([]string{"94105", "theirs"}, canaries...) {
+			if strings.Contains(string(body), word) {
+				t.Errorf("an export carries %q: %q", word, body)
+			}
+		}
+	}
+	for _, span := range c.Spans() {
+		for key, value := range span.Said {
+			if strings.Contains(value, "Ann") || strings.Contains(value, "CA") {
+				t.Errorf("%s says %s=%q", span.Name, key, value)
+			}
+		}
+	}
+}
+
+// TestTracesKeepSecrets: of all that a lead, a buyer and a caller say there is nothing in what
+// is exported, wherever they say it.
+func TestTracesKeepSecrets(t *testing.T) {
+	c := tracetest.Listen(t)
+	blue := newTaker(t, says(422, `{"error":"canary-code","message":"canary `+lastName+`","request_id":"canary-request"}`))
+	red := newTaker(t, says(201, `{"lead_id":"canary-of-theirs"}`))
+	x := start(t, newPlace(t, traced(delivered(blue, red), c, "1")))
+	x.sold(lead(1, "source", `"canary-source"`, "canary_member", `"canary-value"`, "zip", `"94105"`),
+		"Idempotency-Key", "canary-key", "Tracestate", "canary=state", "X-Canary", "canary-header",
+		"Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	x.ingest(lead(2, "phone", `"canary"`, "flo_campaign_id", `"canary-campaign"`))
+	x.ingest(`{"canary":`)
+	_, trees := x.drawn(c)
+	if len(trees) != 3 || !strings.Contains(trees[0], "refused") || len(red.got()) != 1 {
+		t.Errorf("%d posts; %s", len(red.got()), strings.Join(trees, "\n"))
+	}
+	secretive(t, c)
+}
+
+// TestTracesByTheirSample: who decides whether a request is traced.
+func TestTracesByTheirSample(t *testing.T) {
+	const theirs, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	for _, row := range []struct {
+		sample, parent string
+		traces         bool
+		goesOn         bool
+	}{
+		{"0", "", false, false},
+		{"1", "", true, false},
+		{"0", "00-" + theirs + "-" + span + "-01", true, true},
+		{"1", "00-" + theirs + "-" + span + "-00", false, false},
+		{"1", "00-" + theirs + "-" + span + "-03", true, true},
+		{"1", "00-" + theirs + "-" + span, true, false},
+		{"0", "00-" + theirs + "-" + span, false, false},
+		{"0", "ff-" + theirs + "-" + span + "-01", false, false},
+		{"0", "00-00000000000000000000000000000000-" + span + "-01", false, false},
+	} {
+		c := tracetest.Listen(t)
+		blue := newTaker(t)
+		x := start(t, newPlace(t, traced(delivered(blue, blue), c, row.sample)))
+		var headers []string
+		if row.parent != "" {
+			headers = []string{"Traceparent", row.parent}
+		}
+		a := x.sold(lead(1), headers...)
+		roots, _ := x.drawn(c)
+		sent := blue.got()[0].header.Get("Traceparent")
+		switch {
+		case (len(roots) == 1) != row.traces, (sent != "") != row.traces:
+			t.Errorf("%+v: %d traces, and the buyer was sent %q", row, len(roots), sent)
+		case !row.traces:
+		case row.goesOn != (roots[0].Trace == theirs && roots[0].Parent == span && roots[0].Remote), row.goesOn == (roots[0].Parent == ""):
+			t.Errorf("%+v: %+v", row, roots[0])
+		case !row.goesOn && roots[0].Trace != traceOf(t, a.id()):
+			t.Errorf("%+v: trace %s of request %s", row, roots[0].Trace, a.id())
+		}
+	}
+}
+
+// TestTracesToNobody: a collector that hangs holds nothing up, and nothing is lost without being
+// counted, nor is a stop held up for long.
+func TestTracesToNobody(t *testing.T) {
+	c := tracetest.Listen(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	x := start(t, newPlace(t, traced(recorded, c, "1")))
+	for i := range 20 {
+		x.sold(lead(i))
+	}
+	eventually(t, "the collector is called", func() bool { return c.Tries() == 1 })
+	for i := range 20 {
+		x.sold(lead(20 + i))
+	}
+	figures := x.must(200, "GET", "/metrics", "").body
+	if !strings.Contains(figures, "\npingpost_traces_exported_total 0\n") || !strings.Contains(figures, "\npingpost_traces_dropped_total 0\n") {
+		t.Error(figures)
+	}
+	x.stop()
+	if n := x.tracer.Exported() + x.tracer.Dropped(); n != 40 || x.tracer.Dropped() == 0 {
+		t.Errorf("%d dropped of %d", x.tracer.Dropped(), n)
+	}
+}
+
+// traceOf is the trace of a request that began one: its id's bits.
+func traceOf(t *testing.T, request string) string {
+	t.Helper()
+	id, ok := market.ParseRequestID(request)
+	if !ok {
+		t.Fatalf("no request id: %q", request)
+	}
+	return hex.EncodeToString(id[:])
+}

@@ -1,0 +1,220 @@
+package exchange
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"pingpost/config"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// unapplied says of what a document gives the first value of where something else
+// is in force by now: a line each, with its place and what changes it. No line has
+// a secret in it. Secrets are compared where that is possible: those that others
+// show by their hashes, those that the exchange shows by opening them.
+//
+// A balance changes with every lead, so it is held against what the document in
+// force says of it; so is what a document no longer names.
+func (x *Exchange) unapplied(built *config.Exchange) []string {
+	u := unapplied{exchange: x, tokens: make(map[string]int)}
+	for i := range built.Firsts.Credentials {
+		u.credential(&built.Firsts.Credentials[i])
+	}
+	for i := range built.Firsts.Secrets {
+		u.secret(&built.Firsts.Secrets[i])
+	}
+	u.doors(built.Document)
+	for _, list := range built.Firsts.Lists {
+		u.list(list)
+	}
+	if before := x.documentInForce(); before != nil && !bytes.Equal(before, built.Canonical) {
+		if old, err := config.ParseCanonical(before); err == nil {
+			u.balances(old.Document, built.Document)
+			u.gone(old.Document, built.Document)
+		}
+	}
+	return u.lines
+}
+
+// documentInForce is the last one that the log knows of, from its file where this
+// process has not read one yet; nil where there is none.
+func (x *Exchange) documentInForce() []byte {
+	if canonical := x.Configuration(); canonical != nil {
+		return canonical
+	}
+	hash := x.state.Catalog().Document
+	if hash == "" {
+		return nil
+	}
+	text, err := x.document(hash)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// warnUnapplied tells operators of a document that has come into force.
+func (x *Exchange) warnUnapplied(lines []string) {
+	for _, line := range lines {
+		x.logger.Warn("a value of the configuration is not applied", "value", line)
+	}
+}
+
+type unapplied struct {
+	exchange *Exchange
+	tokens   map[string]int // static tokens of each supplier so far
+	lines    []string
+}
+
+// add says that the value at a place is not applied, how things stand, and what
+// request changes them.
+func (u *unapplied) add(at, stands, request string) {
+	u.lines = append(u.lines, at+": first value only; not applied: "+stands+"; use "+request)
+}
+
+// named is an item of a list by its id, as differences have it.
+func named(list, id string) string {
+	if strings.ContainsFunc(id, func(r rune) bool { return r == '[' || r == ']' || r == '"' }) {
+		id = strconv.Quote(id)
+	}
+	return list + "[" + id + "]"
+}
+
+func (u *unapplied) credential(first *config.FirstCredential) {
+	s := u.exchange.state
+	c := u.exchange.credential(first)
+	owners := "suppliers"
+	if first.Owner == event.NameBuyer {
+		owners = "buyers"
+	}
+	at, request := named(owners, first.OwnerID), "POST /admin/v1/"+owners+"/"+first.OwnerID
+	stands := ""
+	switch first.Kind {
+	case event.CredentialAPIKey:
+		at, stands, request = at+".api_key", "this key is none of those that are live", request+"/keys"
+	case event.CredentialOAuthClient:
+		at, request = named(at+".oauth_clients", first.ClientID), request+"/clients/"+first.ClientID+"/secrets"
+		stands = "this secret is none of those that are live"
+	case event.CredentialBearer:
+		n := u.tokens[first.OwnerID]
+		u.tokens[first.OwnerID]++
+		at, stands, request = at+".bearer_tokens["+strconv.Itoa(n)+"]", "this token was revoked", request+"/tokens"
+	}
+	ref := s.RefOf(c.Owner, c.ID)
+	live, ok := s.Credential(c.Hash)
+	switch {
+	case ok && live.Owner == c.Owner && live.Ref == ref:
+		if live.Scopes != c.Scopes {
+			u.add(at+".scopes", "they are "+string(live.Scopes.AppendTo(nil)), request+" for a new one with others")
+		}
+	case s.HadCredential(&event.CredentialSet{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.Client, Hash: c.Hash}):
+		if first.Kind == event.CredentialOAuthClient {
+			at += ".client_secret"
+		}
+		u.add(at, stands, request)
+	}
+}
+
+// secretPlaces are where a document has the secrets that the exchange shows.
+var secretPlaces = map[string]string{
+	"bearer": ".auth.bearer", "api_key": ".auth.api_key", "oauth": ".auth.oauth.client_secret", "webhook": ".webhook.secret",
+}
+
+// secretPlace is whose secret it is by its name, and where in that entry it stands.
+func secretPlace(name string) (owner, id, at string) {
+	parts := strings.Split(name, "/")
+	switch {
+	case len(parts) == 3:
+		return parts[0], parts[1], secretPlaces[parts[2]]
+	case len(parts) == 4 && parts[2] == "secret":
+		return parts[0], parts[1], named(".secrets", parts[3]) + ".value"
+	}
+	panic("BUG: a secret by the name of " + name)
+}
+
+func (u *unapplied) secret(first *config.FirstSecret) {
+	if first.Follows {
+		return
+	}
+	sealed, ok := u.exchange.state.Secret(first.Name)
+	if !ok {
+		return
+	}
+	stands := "the one in force is another"
+	value, err := u.exchange.vault.Open(first.Name, sealed)
+	switch {
+	case err != nil:
+		stands = "the one in force cannot be opened"
+	case value == first.Value.Reveal():
+		return
+	}
+	owner, id, at := secretPlace(first.Name)
+	u.add(named(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+first.Name)
+}
+
+func (u *unapplied) doors(document *config.Document) {
+	for i := range document.Buyers {
+		u.door(event.NameBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
+	}
+	for i := range document.Campaigns {
+		u.door(event.NameCampaign, "campaigns", document.Campaigns[i].ID, document.Campaigns[i].Paused)
+	}
+}
+
+func (u *unapplied) door(kind event.NameKind, list, id string, wanted bool) {
+	s := u.exchange.state
+	paused, seen := s.Paused(kind, s.RefOf(kind, id))
+	if !seen || paused == wanted {
+		return
+	}
+	stands, verb := "it is not paused", "pause"
+	if paused {
+		stands, verb = "it is paused", "resume"
+	}
+	u.add(named(list, id)+".paused", stands, "POST /admin/v1/"+list+"/"+id+"/"+verb)
+}
+
+// list holds a file against the one that the list's contents were read from. A
+// file that is not there any more says nothing.
+func (u *unapplied) list(first config.FirstList) {
+	s := u.exchange.state
+	known, ok := s.List(s.RefOf(event.NameList, string(first.ID)))
+	if !ok {
+		return
+	}
+	source, err := openRegular(first.Path)
+	if err != nil {
+		return
+	}
+	defer source.Close()
+	var skipped uint64
+	sum, err := eachLine(source, func(int, []byte) error { return nil }, &skipped)
+	if err == nil && sum == known.Source {
+		return
+	}
+	u.add(named("suppression_lists", string(first.ID))+".file",
+		fmt.Sprintf("the list keeps the %d entries that it has", known.Entries), "PUT /admin/v1/suppression/"+string(first.ID))
+}
+
+// balances finds opening balances that are no longer what they were.
+func (u *unapplied) balances(old, document *config.Document) {
+	before := make(map[string]market.Money, len(old.Buyers))
+	for i := range old.Buyers {
+		if funds := old.Buyers[i].Funds; funds != nil {
+			before[old.Buyers[i].ID] = *funds.Balance
+		}
+	}
+	s := u.exchange.state
+	for i := range document.Buyers {
+		buyer := &document.Buyers[i]
+		if buyer.Funds == nil || !s.HasOpeningBalance(s.RefOf(event.NameBuyer, buyer.ID)) {
+			continue
+		}
+		if was, known := before[buyer.ID]; !known || was != *buyer.Funds.Balance {
+			u.add(named("buyers", buyer.ID)+".funds.balance", "the account is open already", "POST /admin/v1/buyers/"+buyer.ID+"/funds")
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package exchange
+
+import (
+	"pingpost/config"
+	"pingpost/engine/event"
+)
+
+// gone finds credentials that a document no longer names and that are good all the
+// same, and lists whose contents were read by another rule than the document's.
+// A supplier or buyer that is gone has no credential that is good.
+func (u *unapplied) gone(old, document *config.Document) {
+	suppliers := make(map[string]*config.Supplier, len(document.Suppliers))
+	for i := range document.Suppliers {
+		suppliers[document.Suppliers[i].ID] = &document.Suppliers[i]
+	}
+	for i := range old.Suppliers {
+		before := &old.Suppliers[i]
+		if now := suppliers[before.ID]; now != nil {
+			u.goneOf(before, now)
+		}
+	}
+	buyers := make(map[string]*config.Buyer, len(document.Buyers))
+	for i := range document.Buyers {
+		buyers[document.Buyers[i].ID] = &document.Buyers[i]
+	}
+	for i := range old.Buyers {
+		before := &old.Buyers[i]
+		if now := buyers[before.ID]; now != nil {
+			u.goneClients(event.NameBuyer, "buyers", before.ID, before.OAuthClients, now.OAuthClients)
+		}
+	}
+	u.otherwiseRead(old, document)
+}
+
+func (u *unapplied) goneOf(before, now *config.Supplier) {
+	at, request := named("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
+	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.live(event.CredentialAPIKey, event.NameSupplier, before.ID, "") {
+		u.add(at+".api_key", "it is gone here, and keys are live", request+"/keys/HINT")
+	}
+	if len(before.BearerTokens) > len(now.BearerTokens) && u.live(event.CredentialBearer, event.NameSupplier, before.ID, "") {
+		u.add(at+".bearer_tokens", "some are gone here, and tokens are live", request+"/tokens/ID")
+	}
+	u.goneClients(event.NameSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
+}
+
+func (u *unapplied) goneClients(kind event.NameKind, list, id string, before, now []config.OAuthClient) {
+	still := make(map[string]bool, len(now))
+	for i := range now {
+		still[now[i].ClientID] = true
+	}
+	for i := range before {
+		client := before[i].ClientID
+		if !still[client] && u.live(event.CredentialOAuthClient, kind, id, client) {
+			u.add(named(named(list, id)+".oauth_clients", client), "it is gone here, and its secrets are live",
+				"DELETE /admin/v1/"+list+"/"+id+"/clients/"+client)
+		}
+	}
+}
+
+// live tells whether an owner has a live credential of a kind; of one client,
+// where that is named.
+func (u *unapplied) live(kind event.CredentialKind, owner event.NameKind, id, client string) bool {
+	s := u.exchange.state
+	for _, c := range s.CredentialsOf(kind, owner, s.RefOf(owner, id)) {
+		if c.Client == client {
+			return true
+		}
+	}
+	return false
+}
+
+func (u *unapplied) otherwiseRead(old, document *config.Document) {
+	before := make(map[string]*config.List, len(old.Lists))
+	for i := range old.Lists {
+		before[old.Lists[i].ID] = &old.Lists[i]
+	}
+	s := u.exchange.state
+	for i := range document.Lists {
+		now := &document.Lists[i]
+		was := before[now.ID]
+		if _, loaded := s.List(s.RefOf(event.NameList, now.ID)); was == nil || !loaded {
+			continue
+		}
+		if was.Hash != now.Hash || was.Field != now.Field {
+			u.add(named("suppression_lists", now.ID), "its contents were read as "+was.Field+", "+was.Hash+", and match nothing now", "PUT /admin/v1/suppression/"+now.ID)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"pingpost/config"
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/market/fingerprint"
+	"pingpost/engine/state"
+	"pingpost/server/admin"
+)
+
+const (
+	mostEntries  = 50_000_000 // of an upload: 400 MB, and as much again while its table is made
+	mostBadLines = 20
+)
+
+var errEnoughBad = errors.New("enough lines are no entries")
+
+// Upload gives a suppression list new contents. Until the last line was read nothing is
+// changed, and nothing is written; then the file is, and then the fact.
+func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
+	e := x.Engine()
+	if e == nil {
+		return nil, errNotReady
+	}
+	list, err := e.List(upload.List)
+	if err != nil {
+		return nil, err
+	}
+	key := x.vault.Derive("hashes")
+	g := gathering{list: list, key: &key}
+	source, skipped, err := g.upload(upload)
+	if err != nil {
+		return nil, err
+	}
+	before, err := x.contents(list, upload.Add)
+	if err != nil {
+		return nil, err
+	}
+	done := &admin.Uploaded{Skipped: skipped}
+	lines := uint64(g.n)
+	table := g.table(before.table)
+	done.Entries = uint64(table.Len())
+	done.Duplicates = lines + uint64(before.len()) - done.Entries
+	if !x.room.holds(8 * done.Entries) {
+		return nil, errNoRoom
+	}
+	file, err := keepTable(x.settings.DataDir, table)
+	if err != nil {
+		return nil, err
+	}
+	file.Source, file.By, file.Uploaded = source, upload.By, true
+	return done, x.loadList(list, table, file, before)
+}
+
+// upload reads all lines. It keeps on past one that is no entry, to name others too.
+func (g *gathering) upload(upload *admin.Upload) (source string, skipped uint64, err error) {
+	var bad admin.BadLines
+	source, err = eachLine(upload.Lines, func(number int, line []byte) error {
+		switch err := g.take(line); {
+		case g.n > mostEntries:
+			return admin.ErrUploadTooLong
+		case err == nil:
+			return nil
+		default:
+			bad = append(bad, admin.BadLine{Number: number, Why: err.Error()})
+		}
+		if len(bad) == mostBadLines {
+			return errEnoughBad
+		}
+		return nil
+	}, &skipped)
+	var long longLine
+	if errors.As(err, &long) {
+		bad, err = append(bad, admin.BadLine{Number: int(long), Why: "the line is too long"}), nil
+	}
+	if len(bad) > 0 && (err == nil || errors.Is(err, errEnoughBad)) {
+		return "", 0, bad
+	}
+	return source, skipped, err
+}
+
+// before is what a list had when an upload was put together with it.
+type before struct {
+	known bool
+	file  state.ListFile
+	table *fingerprint.Table // nil: it is replaced
+}
+
+func (b *before) len() int {
+	if b.table == nil {
+		return 0
+	}
+	return b.table.Len()
+}
+
+// contents are what a list has; its table only where it is added to.
+func (x *Exchange) contents(list *market.List, add bool) (b before, err error) {
+	if b.file, b.known = x.state.List(list.Ref); b.known && add {
+		b.table, err = x.opened.open(x.settings.DataDir, b.file)
+	}
+	return b, err
+}
+
+// loadList makes new contents the list's, where the list is still what they were read
+// for.
+func (x *Exchange) loadList(list *market.List, table *fingerprint.Table, file state.ListFile, was before) error {
+	x.applying.Lock()
+	defer x.applying.Unlock()
+	if x.Ready() != nil {
+		return errNotReady
+	}
+	e := x.engine.Load()
+	now, err := e.List(list.ID)
+	if err != nil {
+		return err
+	}
+	if known, ok := x.state.List(list.Ref); now.Field != list.Field || now.Hash != list.Hash || ok != was.known || known != was.file {
+		return fmt.Errorf("%w: suppression list %q was changed while its contents were sent; send them again", engine.ErrConflict, list.ID)
+	}
+	if err := e.LoadList(list.ID, table, file); err != nil {
+		return err
+	}
+	x.opened.replace(was.file.File, file.File, table)
+	x.logger.Info("suppression list loaded", "list", string(list.ID), "entries", file.Entries)
+	return nil
+}
+
+// SuppressionLists are those of the configuration in force.
+func (x *Exchange) SuppressionLists() ([]admin.SuppressionList, error) {
+	s, err := x.inParts()
+	if err != nil {
+		return nil, err
+	}
+	e := x.engine.Load()
+	lists := make([]admin.SuppressionList, 0, len(s.all[config.Lists]))
+	for _, entry := range s.all[config.Lists] {
+		list, err := e.List(market.ListID(entry.ID))
+		if err != nil {
+			continue // it has just been taken out
+		}
+		told := admin.SuppressionList{ID: entry.ID, Field: list.Field.String(), Hash: list.Hash.String(), Owner: "api"}
+		if s.base.Find(config.Ref{Kind: config.Lists, ID: entry.ID}) != nil {
+			told.Owner = "file"
+		}
+		if file, ok := x.state.List(x.state.RefOf(event.NameList, entry.ID)); ok {
+			source := "file"
+			if file.Uploaded {
+				source = "upload"
+			}
+			told.Entries, told.Source = file.Entries, &source
+			if file.At != 0 {
+				at := time.Unix(0, file.At).UTC()
+				told.LoadedAt = &at
+			}
+		}
+		lists = append(lists, told)
+	}
+	return lists, nil
+}

@@ -1,0 +1,43 @@
+package exchange
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/outbound/webhook"
+)
+
+// beginHooks begins to tell suppliers what they are owed, from before the start
+// too.
+func (x *Exchange) beginHooks() {
+	x.tellers = webhook.NewClient(webhook.ClientOptions{Secrets: x.secret, Trusted: x.settings.TrustedNetworks})
+	x.sender = webhook.New(webhook.Options{
+		Outbox: x.state, Engine: x.engine.Load(), Post: x.tellers.Post, Now: x.clock.Now, Fault: x.meter.Fault,
+		InFlight: x.settings.Webhooks.InFlight, Pace: x.hookPace,
+	})
+}
+
+// hooksASecond is what suppliers are told in a second without any haste.
+const hooksASecond = 1250
+
+// hookPace is how many webhooks may go out in a second: so many that leads do not
+// notice, or, where more are owed, a fifth of them.
+func (x *Exchange) hookPace() int { return max(hooksASecond, x.state.OutboxTotals().Pending/5) }
+
+// endHooks waits for the attempts under way, which end within a second.
+func (x *Exchange) endHooks() {
+	if x.sender != nil {
+		x.sender.Close()
+		x.tellers.Close()
+	}
+}
+
+// hookGauges shows of each supplier with a webhook whether it is switched off.
+func (x *Exchange) hookGauges(catalog *market.Catalog) {
+	for id, supplier := range catalog.Suppliers {
+		if supplier.Webhooks != nil {
+			x.meter.HookGauge(string(id), func() bool {
+				return x.state.OutboxStatus(x.state.RefOf(event.NameSupplier, string(id))).Off
+			})
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package exchange
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"pingpost/api/contract"
+	"pingpost/outbound/dial/dialtest"
+)
+
+// hookSecret and hookQuery are canaries too: no line and no answer may have them.
+const (
+	hookSecret = "whsec_canarycanarycanarycanary"
+	hookQuery  = "?token=canary-of-the-hook"
+)
+
+// telling is the recorded exchange, whose supplier acme hears of its leads at an
+// address.
+func telling(e *dialtest.Endpoint) string {
+	return strings.Replace(recorded, `"${ACME_KEY}", `, `"${ACME_KEY}", webhook: {url: "http://`+e.Address+`/hooks`+hookQuery+`", secret: `+hookSecret+`}, `, 1)
+}
+
+// hook is what a webhook says, as far as these tests look.
+type hook struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	Data struct {
+		Lead   string `json:"lead_id"`
+		Reason string `json:"reason"`
+	} `json:"data"`
+}
+
+// heard verifies all that came to an endpoint, and counts it by type and lead.
+func heard(t *testing.T, e *dialtest.Endpoint) map[string]int {
+	t.Helper()
+	verifier, err := standardwebhooks.NewWebhook(hookSecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]int{}
+	for _, r := range e.Got() {
+		var said hook
+		if err := verifier.Verify([]byte(r.Body), r.Header); err != nil {
+			t.Errorf("not verified: %v", err)
+		}
+		if err := json.Unmarshal([]byte(r.Body), &said); err != nil || said.ID != r.Header.Get("webhook-id") {
+			t.Errorf("%v: %s", err, r.Raw)
+		}
+		if err := contract.Own().CheckSent(said.Type, &contract.Request{Header: r.Header, Body: []byte(r.Body)}); err != nil {
+			t.Error(err)
+		}
+		all[said.Type+" "+said.Data.Lead+said.Data.Reason]++
+	}
+	return all
+}
+
+func idIn(t *testing.T, a *answer) string {
+	t.Helper()
+	var said struct {
+		Data struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(a.body), &said); err != nil {
+		t.Fatal(err)
+	}
+	return said.Data.ID
+}
+
+// TestSupplierHears: of each of its leads, signed, and of nobody else's.
+func TestSupplierHears(t *testing.T) {
+	e := dialtest.Listen(t, dialtest.Answers("204 No Content", ``))
+	x := start(t, newPlace(t, telling(e)))
+	sold := idIn(t, x.sold(lead(1)))
+	unsold := idIn(t, x.ingest(lead(2, "state", `"TX"`)))
+	request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(3, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
+		"X-Api-Key", otherKey, "Content-Type", typeIsOwn)
+	eventually(t, "two events are delivered", func() bool {
+		return strings.Contains(x.must(200, "GET", "/metrics", "").body, `pingpost_webhooks_total{outcome="delivered"} 2`)
+	})
+	got := heard(t, e)
+	if len(got) != 2 || got["lead.posted "+sold] != 1 || got["lead.unmatched "+unsold+"no_state_match"] != 1 {
+		t.Errorf("heard %v of %s and %s", got, sold, unsold)
+	}
+	for _, want := range []string{"pingpost_webhooks_pending 0", "pingpost_webhooks_dead 0", "pingpost_returns_waiting 0", "pingpost_webhooks_dropped_total 0", `pingpost_webhooks_off{supplier="sup_acme"} 0`} {
+		if m := x.must(200, "GET", "/metrics", "").body; !strings.Contains(m, want+"\n") {
+			t.Errorf("no line %s", want)
+		}
+	}
+}
+
+// TestOwedOverARestart: what was not delivered is owed still, whether the exchange
+// stopped in order or was gone at once; and what was, is not sent again.
+func TestOwedOverARestart(t *testing.T) {
+	for name, again := range map[string]func(*running) *running{
+		"stopped": (*running).again,
+		"killed":  func(x *running) *running { return start(t, x.copy(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := dialtest.Listen(t, dialtest.Answers("200 OK", ``), dialtest.Answers("500 Internal Server Error", ``))
+			x := start(t, newPlace(t, telling(e)))
+			first := idIn(t, x.sold(lead(1)))
+			eventually(t, "the first is delivered", func() bool { return x.state.OutboxTotals().Pending == 0 && len(e.Got()) == 1 })
+			second := idIn(t, x.sold(lead(2)))
+			eventually(t, "the second has failed", func() bool {
+				return strings.Contains(x.must(200, "GET", "/metrics", "").body, `pingpost_webhooks_total{outcome="failed"} 1`)
+			})
+			y := again(x)
+			if owed := y.state.OutboxTotals(); owed.Pending != 1 {
+				t.Errorf("owed: %+v", owed)
+			}
+			got := heard(t, e)
+			if got["lead.posted "+first] != 1 || got["lead.posted "+second] != 1 {
+				t.Errorf("heard %v", got)
+			}
+		})
+	}
+}
+
+// TestNoRequestWaits: while an endpoint answers nothing at all, leads are sold and
+// another supplier hears of its own; the one has no more attempts under way than it
+// may.
+func TestNoRequestWaits(t *testing.T) {
+	mute, sound := dialtest.Listen(t, dialtest.Hangs("")), dialtest.Listen(t, dialtest.Answers("204 No Content", ``))
+	text := strings.Replace(telling(mute), `"${OTHER_KEY}", `, `"${OTHER_KEY}", webhook: {url: "http://`+sound.Address+`/", secret: `+hookSecret+`}, `, 1)
+	x := start(t, newPlace(t, text))
+	const leads = 60
+	for n := range leads {
+		x.sold(lead(n))
+	}
+	request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(leads, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
+		"X-Api-Key", otherKey, "Content-Type", typeIsOwn)
+	eventually(t, "the other supplier has heard", func() bool { return len(sound.Got()) == 1 })
+	heard(t, sound)
+	eventually(t, "that is a fact", func() bool { return x.state.OutboxTotals().Pending <= leads })
+	if totals := x.state.OutboxTotals(); totals.Pending != leads || totals.Dead != 0 || totals.InFlight > 8 {
+		t.Errorf("owed to the one that answers nothing: %+v", totals)
+	}
+}
+
+// TestStopWhileOneHangs: an attempt under way comes to its end and to its fact.
+func TestStopWhileOneHangs(t *testing.T) {
+	e := dialtest.Listen(t, dialtest.Hangs(""))
+	x := start(t, newPlace(t, telling(e)))
+	x.sold(lead(1))
+	eventually(t, "the attempt is under way", func() bool { return len(e.Got()) == 1 })
+	x.stop()
+	totals := x.state.OutboxTotals()
+	due, ok := x.state.NextWebhookDue(x.state.SuppliersWithPending()[0])
+	if totals.Pending != 1 || totals.InFlight != 0 || !ok || due <= x.clock.Now() {
+		t.Errorf("when it has stopped: %+v, due in the future: %v", totals, due > x.clock.Now())
+	}
+}

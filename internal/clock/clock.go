@@ -1,0 +1,74 @@
+package clock
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Clock is the clock of an exchange: the wall clock at process start plus the monotonic
+// time since then, so that it never goes back.
+//
+// It does not go back over a restart either: if the wall clock is behind the last log
+// entry, the exchange moves the Clock forward to that entry. Otherwise times measured by
+// the clock and expiry by the log's time would differ, and new entries would expire at
+// once.
+type Clock struct {
+	start time.Time
+	base  atomic.Int64 // value of Now at start, in Unix nanoseconds
+
+	timers sync.Pool // *pooledTimer
+}
+
+// New starts a clock.
+func New() *Clock {
+	c := &Clock{start: time.Now()}
+	c.timers.New = c.newTimer
+	c.base.Store(c.start.UnixNano())
+	return c
+}
+
+// Now returns Unix nanoseconds.
+func (c *Clock) Now() int64 { return c.base.Load() + int64(time.Since(c.start)) }
+
+// Forward moves the clock to at, in Unix nanoseconds, if it is behind, and returns the
+// difference. The exchange calls it once, at start.
+func (c *Clock) Forward(at int64) (behind time.Duration) {
+	behind = max(0, time.Duration(at-c.Now()))
+	c.base.Add(int64(behind))
+	return behind
+}
+
+// Real converts t from this clock to the machine's clock. Network deadlines need the
+// latter.
+func (c *Clock) Real(t time.Time) time.Time {
+	return time.Now().Add(time.Duration(t.UnixNano() - c.Now()))
+}
+
+// Ahead returns how far this clock is ahead of the machine's clock; negative if it is
+// behind. They differ after Forward, or if the machine's clock was set.
+func (c *Clock) Ahead() time.Duration { return time.Duration(c.Now() - time.Now().UnixNano()) }
+
+// Timer fires once after d, unless stop is called. Call stop exactly once; afterwards the
+// channel delivers no value.
+func (c *Clock) Timer(d time.Duration) (fired <-chan time.Time, stop func() bool) {
+	a, _ := c.timers.Get().(*pooledTimer)
+	a.timer.Reset(d)
+	return a.timer.C, a.stop
+}
+
+// pooledTimer is a timer that is reused. Reset and Stop leave no old value in its channel.
+type pooledTimer struct {
+	timer *time.Timer
+	stop  func() bool
+}
+
+func (c *Clock) newTimer() any {
+	a := &pooledTimer{timer: time.NewTimer(time.Hour)}
+	a.stop = func() bool {
+		early := a.timer.Stop()
+		c.timers.Put(a)
+		return early
+	}
+	return a
+}

@@ -1,0 +1,2 @@
+// Package clock is the clock of an exchange.
+package clock

@@ -1,0 +1,261 @@
+package fakedata
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pingpost/engine/market"
+	"pingpost/internal/strictjson"
+)
+
+func stateOf(code string) market.State { return market.StateOf([]byte(code)) }
+
+// text is all that is told of a run.
+func text(req Request) []byte {
+	var out []byte
+	leads := Make(req)
+	for i := range leads {
+		out = append(leads[i].AppendPing(out), '\n')
+		out = append(leads[i].AppendLead(out), '\n')
+		out = append(leads[i].AppendIngest(out, "cmp", "sup"), '\n')
+	}
+	return out
+}
+
+func TestSameRequestSameBytes(t *testing.T) {
+	req := Request{Count: 200, Vertical: "auto_insurance", State: stateOf("CA"), Seed: 1}
+	first := text(req)
+	if !bytes.Equal(first, text(req)) {
+		t.Error("the same request made other leads")
+	}
+	fewer := req
+	fewer.Count = 100
+	if !bytes.HasPrefix(first, text(fewer)) {
+		t.Error("how many are asked for changes the first one")
+	}
+	for name, change := range map[string]func(*Request){
+		"seed":     func(r *Request) { r.Seed = -1 },
+		"state":    func(r *Request) { r.State = stateOf("TX") },
+		"vertical": func(r *Request) { r.Vertical = "auto" },
+	} {
+		other := req
+		change(&other)
+		if of := Make(other); of[0].UUID == Make(req)[0].UUID {
+			t.Errorf("another %s made the same leads", name)
+		}
+	}
+}
+
+// TestBytesNeverChange pins the leads: who wrote down what a seed gives must find
+// it again on another machine and in the next release.
+func TestBytesNeverChange(t *testing.T) {
+	for vertical, want := range map[string]string{
+		"auto_insurance": "dd706c2c68be2446", "solar": "1bc49272edad8545", "life_insurance": "a92a5f19ea5559e4", "pet care": "c8b305bafd3438fd",
+	} {
+		sum := sha256.Sum256(text(Request{Count: 100, Vertical: vertical, State: stateOf("NV"), Seed: 1}))
+		if got := hex.EncodeToString(sum[:8]); got != want {
+			t.Errorf("%s: %s, want %s", vertical, got, want)
+		}
+	}
+}
+
+// ping, lead and ingest are the three texts, as somebody else reads them.
+type ping struct {
+	Vertical    string
+	State       string
+	Zip3        string
+	Source      string
+	Consent     *bool    `json:"tcpa_consent"`
+	Quality     *float64 `json:"ai_quality_score"`
+	Certificate string   `json:"consent_cert_url"`
+}
+
+type lead struct {
+	UUID    string `json:"lead_uuid"`
+	First   string `json:"first_name"`
+	Last    string `json:"last_name"`
+	Email   string
+	Phone   string
+	Address struct{ Line1, City, State, Zip string }
+	TCPA    struct {
+		Text        string    `json:"consent_text"`
+		At          time.Time `json:"consent_timestamp"`
+		IP          string    `json:"ip_address"`
+		Certificate string    `json:"consent_cert_url"`
+	}
+	Birth    string `json:"birth_date"`
+	Band     string `json:"driver_age_band"`
+	Insured  *bool  `json:"currently_insured"`
+	Count    int    `json:"vehicle_count"`
+	Vehicles []struct {
+		Year        int
+		Make, Model string
+	}
+}
+
+func read[T any](t testing.TB, body []byte) (out T) {
+	t.Helper()
+	var object strictjson.Object
+	if err := object.Parse(body); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	if err := json.Unmarshal(body, &out); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return out
+}
+
+var uuids = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+
+// TestPeopleAreMadeUp: nobody has these numbers, addresses and mailboxes, no two
+// leads of a run are about the same person, and a ping does not say who it is.
+func TestPeopleAreMadeUp(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		place := rapid.SampledFrom(Places()).Draw(rt, "place")
+		req := Request{
+			Count: rapid.IntRange(100, 250).Draw(rt, "count"), State: stateOf(place.State), Seed: rapid.Int64().Draw(rt, "seed"),
+			Vertical: rapid.SampledFrom([]string{"auto", "auto_insurance", "solar", "life", "life_insurance", "pet", `"<quoted>"`}).Draw(rt, "vertical"),
+		}
+		seen := map[string]int{}
+		for i, l := range Make(req) {
+			p, of := read[ping](t, l.AppendPing(nil)), read[lead](t, l.AppendLead(nil))
+			if p.Vertical != req.Vertical || p.State != place.State || of.Address.State != p.State || of.Address.Zip[:3] != p.Zip3 ||
+				of.TCPA.Certificate != p.Certificate || !strings.HasPrefix(p.Certificate, "https://consent.example.com/") {
+				rt.Fatalf("the ping %+v and the lead %+v", p, of)
+			}
+			if p.Consent == nil || *p.Consent != (of.TCPA.Text != "") || *p.Consent == of.TCPA.At.IsZero() || p.Quality == nil || *p.Quality < 0 || *p.Quality > 1 {
+				rt.Fatalf("the ping %+v and the lead %+v", p, of)
+			}
+			if of.Phone[5:10] != "55501" || len(of.Phone) != 12 || !strings.HasSuffix(of.Email, "@example.com") || !uuids.MatchString(of.UUID) ||
+				!strings.HasPrefix(of.TCPA.IP, "192.0.2.") && !strings.HasPrefix(of.TCPA.IP, "198.51.100.") && !strings.HasPrefix(of.TCPA.IP, "203.0.113.") {
+				rt.Fatalf("%+v may be somebody's", of)
+			}
+			told := string(l.AppendPing(nil))
+			for _, private := range []string{of.Phone[5:], of.Email, of.UUID, of.TCPA.IP, of.Address.Line1, of.Address.Zip, "birth_date", "vehicles", "name"} {
+				if strings.Contains(told, `"`+private) || strings.Contains(told, private+`"`) {
+					rt.Fatalf("a ping carries %q: %s", private, told)
+				}
+			}
+			for name, value := range map[string]string{"e-mail": of.Email, "uuid": of.UUID, "phone": of.Phone} {
+				first, again := seen[value]
+				if again && (name != "phone" || i-first != place.Numbers()) {
+					rt.Fatalf("lead %d has the %s of lead %d", i, name, first)
+				}
+				seen[value] = i
+			}
+		}
+	})
+}
+
+// TestTimes: they come one after another, in a season that the seed chooses, and
+// ages are what they are on that day.
+func TestTimes(t *testing.T) {
+	for seed := range int64(20) {
+		last := time.Time{}
+		for _, l := range Make(Request{Count: 300, Vertical: "auto", State: stateOf("OH"), Seed: seed}) {
+			of := read[lead](t, l.AppendLead(nil))
+			if !l.Asked.After(last) || l.Asked.Before(began) || l.Asked.After(began.AddDate(0, 4, 0)) {
+				t.Fatalf("asked at %s, after one at %s", l.Asked, last)
+			}
+			last = l.Asked
+			born, err := time.Parse(time.DateOnly, of.Birth)
+			if err != nil {
+				t.Fatal(err)
+			}
+			age := 0
+			for !born.AddDate(age+1, 0, 0).After(l.Asked) {
+				age++
+			}
+			low, high := int(of.Band[0]-'0')*10+int(of.Band[1]-'0'), int(of.Band[3]-'0')*10+int(of.Band[4]-'0')
+			if age < low || age > high || age < 18 {
+				t.Fatalf("born on %s, asked at %s: %d is not in %s", of.Birth, l.Asked, age, of.Band)
+			}
+			if of.Count != len(of.Vehicles) || of.Count < 1 || of.Insured == nil {
+				t.Fatalf("%+v", of)
+			}
+			for _, v := range of.Vehicles {
+				if v.Year > l.Asked.Year() || v.Year < l.Asked.Year()-oldestVehicle || v.Make == "" || v.Model == "" {
+					t.Fatalf("%+v", v)
+				}
+			}
+		}
+	}
+}
+
+// TestIngestsAreGood holds every lead against what a campaign asks for, with all
+// of the verticals' fields.
+func TestIngestsAreGood(t *testing.T) {
+	fields := map[string][]market.FieldSpec{
+		"auto_insurance": {
+			{Name: "vehicle_count", Type: market.TypeInteger, Required: true},
+			{Name: "homeowner", Type: market.TypeBoolean, Required: true},
+			{Name: "driver_age_band", Type: market.TypeEnum, Values: AgeBands, Required: true},
+			{Name: "birth_date", Type: market.TypeDate, Required: true},
+		},
+		"solar": {
+			{Name: "monthly_bill", Type: market.TypeInteger, Required: true}, {Name: "roof", Type: market.TypeEnum, Values: Roofs, Required: true},
+		},
+		"life": {{Name: "coverage", Type: market.TypeInteger, Required: true}, {Name: "birth_date", Type: market.TypeDate, Required: true}},
+		"pet":  nil,
+	}
+	for vertical, specs := range fields {
+		mapping, mistakes := market.NewMapping(market.MappingSpec{Fields: specs})
+		if len(mistakes) > 0 {
+			t.Fatal(mistakes)
+		}
+		for _, place := range Places() {
+			for _, l := range Make(Request{Count: 100, Vertical: vertical, State: stateOf(place.State), Seed: 3}) {
+				body := l.AppendIngest(nil, "cmp", "sup")
+				var object strictjson.Object
+				if err := object.Parse(body); err != nil {
+					t.Fatalf("%v: %s", err, body)
+				}
+				var filled market.Lead
+				filled.Reset(mapping.Slots())
+				if faults := mapping.Fill(&filled, object.Members(), nil); len(faults) > 0 {
+					t.Fatalf("%+v: %s", faults, body)
+				}
+				for slot := market.SlotFirstName; slot < market.FirstCustom; slot++ {
+					told := filled.Values[slot].Kind != market.KindAbsent
+					if !told && (l.Consent || slot != market.SlotConsentText && slot != market.SlotConsentTimestamp) {
+						t.Fatalf("nothing in slot %d: %s", slot, body)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestVerticals(t *testing.T) {
+	for label, want := range map[string]Vertical{
+		"auto": Auto, "auto_insurance": Auto, "solar": Solar, "life": Life, "life_insurance": Life, "Auto": Plain, "": Plain, "pet": Plain,
+	} {
+		if got := VerticalOf(label); got != want {
+			t.Errorf("%q: %d, want %d", label, got, want)
+		}
+	}
+	for age, want := range map[int]string{18: "18-24", 24: "18-24", 25: "25-34", 34: "25-34", 35: "35-44", 54: "45-54", 55: "55-64", 80: "75-84"} {
+		if got := bandOf(age); got != want {
+			t.Errorf("%d: %s, want %s", age, got, want)
+		}
+	}
+}
+
+func BenchmarkThousand(b *testing.B) {
+	var out []byte
+	for b.Loop() {
+		out = out[:0]
+		for _, l := range Make(Request{Count: 1000, Vertical: "auto_insurance", State: stateOf("CA"), Seed: 1}) {
+			out = l.AppendLead(l.AppendPing(out))
+		}
+	}
+	b.SetBytes(int64(len(out)))
+}

@@ -1,0 +1,78 @@
+package fakedata
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+var firstNames = strings.Fields(`
+	Ada Alan Alice Amara Andre Anna Aisha Ben Björn Brigid Carlos Carmen Chen Clara Daniel Dara Diego Elena Elijah
+	Emma Esther Fatima Felix Grace Hannah Hassan Hugo Imani Ines Isaac Jamal Jane Joao Jordan José Julia Kai Karen
+	Keiko Kwame Lars Leila Liam Lucia Maria Marcus Mei Miguel Nadia Noah Noor Olga Omar Oscar Paula Pedro Priya Quinn
+	Rachel Rafael Ravi Renée Rosa Ruth Samuel Sara Sean Sofia Tariq Teresa Thomas Uma Victor Wei Yara Yusuf Zoë
+`)
+
+var lastNames = strings.Fields(`
+	Abbott Adeyemi Ali Alvarez Anderson Baker Bauer Begum Brown Campbell Carter Castillo Chen Clark Cohen Cruz Davis
+	Diaz Dubois Edwards Evans Fischer Fleming Flores Foster Garcia Gomez Green Gupta Hall Harris Hernandez Hughes Ito
+	Jackson Jensen Johnson Jones Kaur Kelly Khan Kim King Kowalski Lee Lewis Li Lopez MacDonald Martin Mbeki Mendoza
+	Mitchell Moore Müller Murphy Nguyen Núñez O'Brien O'Neil Okafor Olsen Ortiz Park Patel Perez Petrov Phillips Reyes
+	Rivera Robinson Rossi Saint-Clair Sanchez Santos Schmidt Scott Shah Silva Singh Smith Stewart Suzuki Taylor Torres
+	Tran Turner Walker Wang Washington White Williams Wilson Wright Yang Young Zhang
+`)
+
+var (
+	streets     = strings.Fields("Oak Maple Cedar Elm Washington Lake Hill Park Main Pine Sunset Church Mill River Spring")
+	streetKinds = strings.Fields("St Ave Rd Ln Dr Blvd Ct")
+)
+
+// Person is who a lead is about.
+type Person struct {
+	First, Last string
+	Phone       string // E.164
+	Email       string
+	Line1       string
+	Town        Town
+	State       string
+}
+
+// Somebody makes up a person of the place. The turn says which of the place's
+// phone numbers it has; the number goes into the e-mail address, so that one of
+// its own makes that unlike any other.
+func (p *Place) Somebody(r *rand.Rand, turn, number int, mailHost string) Person {
+	who := Person{
+		First: Pick(r, firstNames), Last: Pick(r, lastNames),
+		Phone: p.Phone(turn), Line1: p.line1(r), Town: Pick(r, p.Towns), State: p.State,
+	}
+	who.Email = letters(who.First) + "." + letters(who.Last) + strconv.Itoa(number) + "@" + mailHost
+	return who
+}
+
+// line1 is where in a town somebody lives, or at which box of the forces' post.
+func (p *Place) line1(r *rand.Rand) string {
+	number := strconv.Itoa(1 + r.IntN(9899))
+	if p.abroad() {
+		return "PSC " + strconv.Itoa(1+r.IntN(899)) + " Box " + number
+	}
+	return number + " " + Pick(r, streets) + " " + Pick(r, streetKinds)
+}
+
+// letters keeps the plain letters of a name, in lower case.
+func letters(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z':
+			return r
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return -1
+	}, name)
+}
+
+// Pick chooses one, each as likely as any other.
+func Pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
+
+// Chance is true so many times in a thousand.
+func Chance(r *rand.Rand, thousandths int) bool { return r.IntN(1000) < thousandths }

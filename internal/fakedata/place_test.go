@@ -1,0 +1,152 @@
+package fakedata
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/nyaruka/phonenumbers"
+
+	"pingpost/engine/market"
+	"pingpost/engine/market/format"
+)
+
+// zipsOf are the ranges that the first three digits of a state's ZIP codes lie in.
+var zipsOf = map[string]string{
+	"AL": "350-369", "AK": "995-999", "AZ": "850-865", "AR": "716-729", "CA": "900-961", "CO": "800-816", "CT": "060-069",
+	"DE": "197-199", "DC": "200-205", "FL": "320-339 341-349", "GA": "300-319 398-399", "HI": "967-968", "ID": "832-838",
+	"IL": "600-629", "IN": "460-479", "IA": "500-528", "KS": "660-679", "KY": "400-427", "LA": "700-714", "ME": "039-049",
+	"MD": "206-219", "MA": "010-027", "MI": "480-499", "MN": "550-567", "MS": "386-397", "MO": "630-658", "MT": "590-599",
+	"NE": "680-693", "NV": "889-898", "NH": "030-038", "NJ": "070-089", "NM": "870-884", "NY": "100-149", "NC": "270-289",
+	"ND": "580-588", "OH": "430-459", "OK": "730-749", "OR": "970-979", "PA": "150-196", "PR": "006-007 009-009",
+	"RI": "028-029", "SC": "290-299", "SD": "570-577", "TN": "370-385", "TX": "750-799", "UT": "840-847", "VT": "050-059",
+	"VA": "201-201 220-246", "WA": "980-994", "WV": "247-268", "WI": "530-549", "WY": "820-831", "VI": "008-008",
+	"GU": "969-969", "MP": "969-969", "AS": "967-967", "AA": "340-340", "AE": "090-098", "AP": "962-966",
+}
+
+// spelled is how the numbering plan's library calls a state; the forces' numbers
+// are of where their mail passes through.
+var spelled = map[string]string{
+	"AL": "Alabama", "AK": "Alaska", "AZ": "Arizona", "AR": "Arkansas", "CA": "California", "CO": "Colorado", "CT": "Connecticut",
+	"DE": "Delaware", "DC": "Washington D.C.", "FL": "Florida", "GA": "Georgia", "HI": "Hawaii", "ID": "Idaho", "IL": "Illinois",
+	"IN": "Indiana", "IA": "Iowa", "KS": "Kansas", "KY": "Kentucky", "LA": "Louisiana", "ME": "Maine", "MD": "Maryland",
+	"MA": "Massachusetts", "MI": "Michigan", "MN": "Minnesota", "MS": "Mississippi", "MO": "Missouri", "MT": "Montana",
+	"NE": "Nebraska", "NV": "Nevada", "NH": "New Hampshire", "NJ": "New Jersey", "NM": "New Mexico", "NY": "New York",
+	"NC": "North Carolina", "ND": "North Dakota", "OH": "Ohio", "OK": "Oklahoma", "OR": "Oregon", "PA": "Pennsylvania",
+	"PR": "Puerto Rico", "RI": "Rhode Island", "SC": "South Carolina", "SD": "South Dakota", "TN": "Tennessee", "TX": "Texas",
+	"UT": "Utah", "VT": "Vermont", "VA": "Virginia", "WA": "Washington State", "WV": "West Virginia", "WI": "Wisconsin",
+	"WY": "Wyoming", "VI": "U.S. Virgin Islands", "GU": "Guam", "MP": "Northern Mariana Islands", "AS": "American Samoa",
+	"AA": "Florida", "AE": "New York", "AP": "California",
+}
+
+func within(ranges, zip string) bool {
+	for r := range strings.FieldsSeq(ranges) {
+		if low, high, _ := strings.Cut(r, "-"); low <= zip[:3] && zip[:3] <= high {
+			return true
+		}
+	}
+	return false
+}
+
+// TestEveryStateHasAPlace: whatever two letters the market takes for a state.
+func TestEveryStateHasAPlace(t *testing.T) {
+	n := 0
+	for a := 'A'; a <= 'Z'; a++ {
+		for b := 'A'; b <= 'Z'; b++ {
+			state := market.StateOf([]byte{byte(a), byte(b)})
+			if state == market.NoState {
+				continue
+			}
+			n++
+			if p := PlaceOf(state); p.State != state.String() {
+				t.Errorf("%s: %+v", state, p)
+			}
+		}
+	}
+	if n != len(Places()) || n != len(zipsOf) {
+		t.Errorf("%d states, %d places", n, len(Places()))
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("no state has a place")
+		}
+	}()
+	PlaceOf(market.NoState)
+}
+
+func TestPlaces(t *testing.T) {
+	areas := map[string]string{}
+	for _, p := range Places() {
+		if p.Weight < 0 || len(p.Areas) == 0 || len(p.Towns) == 0 {
+			t.Errorf("%s: %+v", p.State, p)
+		}
+		for _, area := range p.Areas {
+			if other := areas[area]; other != "" {
+				t.Errorf("area code %s is in %s and in %s", area, other, p.State)
+			}
+			areas[area] = p.State
+			number, err := phonenumbers.Parse("+1"+area+"5550123", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			where, err := phonenumbers.GetGeocodingForNumber(number, "en")
+			if err != nil || where != spelled[p.State] && !strings.HasSuffix(where, ", "+p.State) {
+				t.Errorf("area code %s is of %s, not of %s (%v)", area, where, p.State, err)
+			}
+		}
+		for _, town := range p.Towns {
+			if len(town.Zip) != 5 || !within(zipsOf[p.State], town.Zip) || len(town.Name) < 3 {
+				t.Errorf("%s: %+v", p.State, town)
+			}
+		}
+	}
+}
+
+// TestPhones: all of a place's numbers come before one comes again, and each is
+// one that nobody has and that an exchange takes.
+func TestPhones(t *testing.T) {
+	for _, p := range Places() {
+		seen := map[string]bool{}
+		for turn := range p.Numbers() {
+			phone := p.Phone(turn)
+			if form, ok := format.ParsePhone(nil, []byte(phone)); !ok || string(form) != phone || phone[5:10] != "55501" {
+				t.Fatalf("%s: %s", p.State, phone)
+			}
+			seen[phone] = true
+		}
+		if len(seen) != p.Numbers() || len(seen) != 100*len(p.Areas) || p.Phone(p.Numbers()) != p.Phone(0) {
+			t.Errorf("%s: %d numbers of %d", p.State, len(seen), p.Numbers())
+		}
+	}
+}
+
+func TestLetters(t *testing.T) {
+	for name, want := range map[string]string{"O'Neil": "oneil", "Núñez": "nez", "Saint-Clair": "saintclair", "": ""} {
+		if got := letters(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestNamesMakeAddresses: every name keeps a letter for its e-mail address.
+func TestNamesMakeAddresses(t *testing.T) {
+	for _, names := range [][]string{firstNames, lastNames} {
+		for _, name := range names {
+			if letters(name) == "" {
+				t.Errorf("%s has no plain letter", name)
+			}
+		}
+	}
+}
+
+// TestModels: each has been made in a year that a garage may have.
+func TestModels(t *testing.T) {
+	for _, model := range models {
+		if name, rest, ok := strings.Cut(model.name, " "); !ok || name == "" || rest == "" {
+			t.Errorf("%q", model.name)
+		}
+		if model.from < 1960 || model.till != 0 && model.till < max(model.from, began.Year()-oldestVehicle) {
+			t.Errorf("%s: made from %s till %s", model.name, strconv.Itoa(model.from), strconv.Itoa(model.till))
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package fakedata
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"pingpost/engine/market/escape"
+)
+
+const consentText = "By sending this form I agree to be called and texted about offers at the number above, also by automatic dialing. I need not agree in order to buy."
+
+// AppendPing appends the body of a seller's ping: all but auction_id and
+// expires_at, which are each ping's own.
+func (l *Lead) AppendPing(dst []byte) []byte {
+	dst = appendText(append(dst, '{'), "vertical", l.Vertical)
+	dst = appendText(dst, "state", l.State)
+	dst = appendText(dst, "zip3", l.Town.Zip[:3])
+	dst = l.appendTraits(dst)
+	dst = appendText(dst, "consent_cert_url", l.Certificate)
+	return append(l.appendFields(dst, true), '}')
+}
+
+// AppendLead appends the lead of a seller's post, which follows the ping.
+func (l *Lead) AppendLead(dst []byte) []byte {
+	dst = appendText(append(dst, '{'), "lead_uuid", l.UUID)
+	dst = l.appendPerson(dst)
+	dst = append(appendName(dst, "address"), '{')
+	dst = append(l.appendAddress(dst), '}')
+	dst = append(appendName(dst, "tcpa"), '{')
+	dst = append(l.appendConsent(dst), '}')
+	dst = l.appendTraits(dst)
+	return append(l.appendFields(dst, false), '}')
+}
+
+// AppendIngest appends the body of an ingest, which has the same to say at once.
+func (l *Lead) AppendIngest(dst []byte, campaign, supplier string) []byte {
+	dst = appendText(append(dst, '{'), "flo_campaign_id", campaign)
+	dst = appendText(dst, "flo_supplier_id", supplier)
+	dst = l.appendPerson(dst)
+	dst = l.appendAddress(dst)
+	dst = l.appendConsent(dst)
+	dst = l.appendTraits(dst)
+	return append(l.appendFields(dst, false), '}')
+}
+
+func (l *Lead) appendPerson(dst []byte) []byte {
+	dst = appendText(dst, "first_name", l.First)
+	dst = appendText(dst, "last_name", l.Last)
+	dst = appendText(dst, "email", l.Email)
+	return appendText(dst, "phone", l.Phone)
+}
+
+func (l *Lead) appendAddress(dst []byte) []byte {
+	dst = appendText(dst, "line1", l.Line1)
+	dst = appendText(dst, "city", l.Town.Name)
+	dst = appendText(dst, "state", l.State)
+	return appendText(dst, "zip", l.Town.Zip)
+}
+
+// appendConsent appends what is known of it: where none was given, only what the
+// form was and who sent it.
+func (l *Lead) appendConsent(dst []byte) []byte {
+	if l.Consent {
+		dst = appendText(dst, "consent_text", consentText)
+		dst = appendText(dst, "consent_timestamp", l.Asked.Format(time.RFC3339))
+	}
+	dst = appendText(dst, "ip_address", l.IP)
+	return appendText(dst, "consent_cert_url", l.Certificate)
+}
+
+// appendTraits appends what a ping and a lead say alike.
+func (l *Lead) appendTraits(dst []byte) []byte {
+	dst = appendText(dst, "source", l.Source)
+	dst = strconv.AppendBool(appendName(dst, "tcpa_consent"), l.Consent)
+	return appendHundredths(appendName(dst, "ai_quality_score"), l.Quality)
+}
+
+// appendFields appends the vertical's, or those that a ping may carry.
+func (l *Lead) appendFields(dst []byte, ping bool) []byte {
+	for i := range l.Fields {
+		f := &l.Fields[i]
+		if ping && f.Private {
+			continue
+		}
+		dst = appendName(dst, f.Name)
+		switch value := f.Value.(type) {
+		case string:
+			dst = escape.AppendJSONString(dst, []byte(value))
+		case int:
+			dst = strconv.AppendInt(dst, int64(value), 10)
+		case bool:
+			dst = strconv.AppendBool(dst, value)
+		case []Vehicle:
+			dst = appendVehicles(dst, value)
+		default:
+			panic(fmt.Sprintf("BUG: a field's value is a %T", value))
+		}
+	}
+	return dst
+}
+
+func appendVehicles(dst []byte, vehicles []Vehicle) []byte {
+	dst = append(dst, '[')
+	for i := range vehicles {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendName(append(dst, '{'), "year"), strconv.Itoa(vehicles[i].Year)...)
+		dst = appendText(dst, "make", vehicles[i].Make)
+		dst = append(appendText(dst, "model", vehicles[i].Model), '}')
+	}
+	return append(dst, ']')
+}
+
+// appendHundredths appends a number from 0 to 1 with two decimals at most.
+func appendHundredths(dst []byte, n int) []byte {
+	return strconv.AppendFloat(dst, float64(n)/100, 'f', -1, 64)
+}
+
+func appendText(dst []byte, name, value string) []byte {
+	return escape.AppendJSONString(appendName(dst, name), []byte(value))
+}
+
+// appendName appends a member's name, and before it the comma that it needs
+// behind another member. Names here need no escapes.
+func appendName(dst []byte, name string) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(append(append(dst, '"'), name...), `":`...)
+}

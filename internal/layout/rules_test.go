@@ -1,0 +1,258 @@
+package layout_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// tidy returns a small tree that keeps every rule. The tests below break one rule at a
+// time.
+func tidy() map[string]string {
+	return map[string]string{
+		"go.mod":                          "module pingpost\n\ngo 1.26\n",
+		"cmd/pingpost/main.go":            "// Command pingpost runs the exchange of leads.\npackage main\n\nimport (\n\t_ \"pingpost/server\"\n\t_ \"pingpost/wal\"\n)\n",
+		"server/server.go":                "// Package server answers requests over HTTP, and only that.\npackage server\n\nimport (\n\t_ \"net\"\n\t_ \"pingpost/engine\"\n\t_ \"time\"\n)\n",
+		"engine/engine.go":                "// Package engine has the verbs of the exchange, one a file.\npackage engine\n\nimport _ \"pingpost/engine/market\"\n",
+		"engine/engine_test.go":           "package engine_test\n\nimport (\n\t_ \"os\"\n\t\"time\"\n\n\t_ \"pingpost/wal\"\n)\n\nvar price float64\nvar _ = time.Now\n",
+		"engine/market/lead.go":           "// Package market has the nouns of the field and their rules.\npackage market\n\nimport \"time\"\n\ntype Money int64\n\nvar Day = 24 * time.Hour\n",
+		"wal/wal.go":                      "// Package wal keeps bytes durably without knowledge of leads.\npackage wal\n\nimport _ \"os\"\n",
+		"wal/frame.go":                    "package wal\n",
+		"wal/reader.go":                   "package wal\n",
+		"wal/segment.go":                  "package wal\n",
+		"wal/lock.go":                     "package wal\n",
+		"sdk/go/go.mod":                   "module example.com/client\n",
+		"sdk/go/util/client.go":           "package util\n",
+		"bin/tools/x.go":                  "not Go at all",
+		"engine/testdata/broken.go":       "not Go either",
+		".git/hooks/readme.md":            "TO" + "DO",
+		"engine/market/lead_test.go":      "package market\n",
+		"wal/bubble_test.go":              "package wal\n\nimport (\n\t\"testing/synctest\"\n\t\"time\"\n)\n\nfunc f() { <-time.After(2 * time.Second) }\n",
+		"server/dashboard/dist/x.js":      "XX" + "X",
+		"server/dashboard/package.md":     "XX" + "XX is not one of the words",
+		"server/dashboard/src/a.ts":       "import { b } from './part/b';\nimport './a.css';\n",
+		"server/dashboard/src/part/b.tsx": "import type { C } from '../c';\n",
+		"server/dashboard/src/c/index.ts": "export type C = 'what nobody';\n",
+	}
+}
+
+func planted(t *testing.T, files map[string]string) *tree {
+	t.Helper()
+	found, err := readTree(mapFS(files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func mapFS(files map[string]string) fstest.MapFS {
+	fsys := fstest.MapFS{}
+	for name, text := range files {
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return fsys
+}
+
+// rules are the rules by name, with the tables of this repository.
+var rules = map[string]func(*tree) []string{
+	"layers":   func(t *tree) []string { return wrongEdges(t, layers) },
+	"ports":    func(t *tree) []string { return forbiddenImports(t, "engine", portsOnly) },
+	"clock":    func(t *tree) []string { return forbiddenCalls(t, "engine", "time", clock) },
+	"money":    func(t *tree) []string { return floatMoney(t, "engine", moneyWords) },
+	"sizes":    func(t *tree) []string { return tooLong(t.measured(), limits) },
+	"comments": undocumented,
+	"names":    func(t *tree) []string { return vagueNames(t, vague) },
+	"folders":  func(t *tree) []string { return strangeFolders(t, folders) },
+	"words":    func(t *tree) []string { return unfinished(t, unfinishedWords) },
+	"timers":   func(t *tree) []string { return dueTimers(t, nil) },
+	"passes":   func(t *tree) []string { return neverRun(t, secondPass) },
+	"files":    func(t *tree) []string { return crowdedFolders(t, nil) },
+	"prefixes": func(t *tree) []string { return sharedPrefixes(t, nil) },
+	"circles":  func(t *tree) []string { return importCircles(t, "server/dashboard/src", 0) },
+	"prose":    func(t *tree) []string { return roundaboutProse(t, 3, 4) },
+}
+
+func TestRulesHoldInATidyTree(t *testing.T) {
+	for name, rule := range rules {
+		if found := rule(planted(t, tidy())); len(found) > 0 {
+			t.Errorf("%s: %q", name, found)
+		}
+	}
+}
+
+// TestRulesFindBreaches adds one file to the tidy tree. The named rule must find it once,
+// at the given place, and no other rule may.
+func TestRulesFindBreaches(t *testing.T) {
+	inEngine := func(rest string) string { return "package market\n\n" + rest }
+	tests := []struct {
+		breach, rule, path, text, finding string
+	}{
+		{"market imports the engine", "layers", "engine/market/a.go", "package market\n\nimport _ \"pingpost/engine\"\n", "engine/market/a.go:3: engine/market must not import engine"},
+		{"the log imports the market", "layers", "wal/a.go", "package wal\n\nimport _ \"pingpost/engine/market\"\n", "must not import engine/market"},
+		{"the server imports the log", "layers", "server/a.go", "package server\n\nimport _ \"pingpost/wal\"\n", "server must not import wal"},
+		{"a package of outbound imports the log", "layers", "outbound/buyer/a.go", "// Package buyer speaks to the buyers' endpoints.\npackage buyer\n\nimport _ \"pingpost/wal\"\n", "outbound/buyer must not import wal"},
+		{"selection imports state", "layers", "engine/selection/a.go", "// Package route says which buyer gets the lead.\npackage route\n\nimport _ \"pingpost/engine/state\"\n", "must not import engine/state"},
+		{"the engine imports the server", "layers", "engine/a.go", "package engine\n\nimport _ \"pingpost/server\"\n", "engine must not import server"},
+		{"load imports the program", "layers", "loadtest/a.go", "// Package loadtest sends load and measures it.\npackage loadtest\n\nimport _ \"pingpost/cmd/pingpost\"\n", "must not import cmd/pingpost"},
+		{"a package without a row", "layers", "engine/clever/a.go", "// Package clever is a new thing below the engine.\npackage clever\n", "engine/clever has no row"},
+		{"the network", "ports", "engine/market/a.go", inEngine("import _ \"net\"\n"), "code under engine must not import net:"},
+		{"a part of it", "ports", "engine/market/a.go", inEngine("import _ \"net/http\"\n"), "net/http"},
+		{"files", "ports", "engine/a.go", "package engine\n\nimport _ \"os\"\n", "engine/a.go:3: code under engine must not import os"},
+		{"randomness", "ports", "engine/market/a.go", inEngine("import _ \"math/rand/v2\"\n"), "math/rand/v2"},
+		{"secure randomness", "ports", "engine/market/a.go", inEngine("import _ \"crypto/rand\"\n"), "crypto/rand"},
+		{"the clock read", "clock", "engine/market/a.go", inEngine("import \"time\"\n\nvar x = time.Now()\n"), "a.go:5: code under engine must not use time.Now"},
+		{"the clock as a value", "clock", "engine/market/a.go", inEngine("import \"time\"\n\nvar x = time.Since\n"), "time.Since"},
+		{"the clock by another name", "clock", "engine/market/a.go", inEngine("import t \"time\"\n\nfunc f() { t.Sleep(1) }\n"), "time.Sleep"},
+		{"the clock by a dot import", "clock", "engine/market/a.go", inEngine("import . \"time\"\n\nvar x = Now()\n"), "a dot import of time"},
+		{"a timer", "clock", "engine/a.go", "package engine\n\nimport \"time\"\n\nvar x = time.NewTimer(1)\n", "time.NewTimer"},
+		{"a field", "money", "engine/market/a.go", inEngine("type A struct {\n\tB int\n\tBidAmount float64\n}\n"), "a.go:5: money in a float"},
+		{"a pointer in a slice", "money", "engine/market/a.go", inEngine("var prices []*float32\n"), "a.go:3"},
+		{"a parameter", "money", "engine/market/a.go", inEngine("func f(floor float64) {}\n"), "a.go:3"},
+		{"a result", "money", "engine/market/a.go", inEngine("func payoutOf(x int) float64 { return 0 }\n"), "a.go:3"},
+		{"a type", "money", "engine/market/a.go", inEngine("type Balance float64\n"), "a.go:3"},
+		{"a conversion", "money", "engine/market/a.go", inEngine("func f(m Money) bool { return float64(m.Price()) > 1 }\n"), "a.go:3"},
+		{"a constant", "money", "engine/market/a.go", inEngine("const maxBid = 9.5\n"), "a.go:3"},
+		{"an assignment", "money", "engine/market/a.go", inEngine("func f() { cost := 0.25; _ = cost }\n"), "a.go:3"},
+		{"digits read as a float", "money", "engine/market/a.go", inEngine("func f() { amount, _ := strconv.ParseFloat(s, 64) }\n"), "a.go:3"},
+		{"a long file", "sizes", "wal/a.go", "package wal\n" + strings.Repeat("\n", 400), "wal/a.go: 401 lines, at most 400"},
+		{"a long function", "sizes", "wal/a.go", "package wal\n\n// f is long.\nfunc f() {" + strings.Repeat("\n", 70) + "}\n", "wal/a.go:4: f has 71 lines, at most 70"},
+		{"a long literal", "sizes", "wal/a.go", "package wal\n\nvar f = func() {" + strings.Repeat("\n", 70) + "}\n", "a function literal has 71 lines"},
+		{"no comment", "comments", "outbound/webhook/a.go", "package webhook\n", "outbound/webhook: no package comment"},
+		{"a comment that repeats the name", "comments", "outbound/webhook/a.go", "// Package webhook is webhooks.\npackage webhook\n", "outbound/webhook: no package comment"},
+		{"a comment apart from its package", "comments", "outbound/webhook/a.go", "// Package webhook drains the outbox, in order.\n\npackage webhook\n", "outbound/webhook: no package comment"},
+		{"a program without one", "comments", "cmd/tool/main.go", "package main\n", "cmd/tool: no package comment"},
+		{"a vague folder", "names", "server/util/a.go", "// Package wire has the shapes of requests and answers.\npackage wire\n", `server/util: the package name "util"`},
+		{"a vague package", "names", "server/wire/a.go", "// Package helpers has the shapes of requests.\npackage helpers\n", `server/wire: the package name "helpers"`},
+		{"a folder at the root", "folders", "pkg/readme.md", "", "pkg: the root must not have this folder"},
+		{"a test that no pass runs", "passes", "wal/a_test.go", withoutDetector + "\npackage wal\n\nfunc TestMemory() {}\n\nfunc TestAllocations() {}\n", "wal/a_test.go:5: no pass of `make test` runs TestMemory"},
+		{"a wait of zero in a package with bubbles", "timers", "wal/a_test.go", "package wal\n\nimport \"time\"\n\nfunc f() { <-time.After(0) }\n", "wal/a_test.go:5: time.After"},
+		{"a wait that may be over", "timers", "wal/a.go", "package wal\n\nimport \"time\"\n\nfunc f(d time.Duration) { <-time.After(d) }\n", "wal/a.go:5: time.After"},
+		{"a channel for a later receive", "timers", "wal/a.go", "package wal\n\nimport t \"time\"\n\nvar c = t.After(t.Second)\n", "wal/a.go:5: time.After"},
+		{"a timer", "timers", "wal/a.go", "package wal\n\nimport \"time\"\n\nvar x = time.NewTimer(time.Second)\n", "wal/a.go:5: time.NewTimer"},
+		{"a ticker", "timers", "wal/a_test.go", "package wal\n\nimport \"time\"\n\nvar x = time.NewTicker(time.Second)\n", "wal/a_test.go:5: time.NewTicker"},
+		{"a promise in a comment", "words", "wal/a.go", "package wal\n\n// TO" + "DO: all of it.\n", "wal/a.go:3: TO" + "DO"},
+		{"a promise in a string", "words", "wal/a.go", "package wal\n\nvar x = \"FIX" + "ME\"\n", "wal/a.go:3"},
+		{"a promise after the code of no currency", "words", "wal/a.go", "package wal\n\nvar x = \"XX" + "X\" // XX" + "X\n", "wal/a.go:3"},
+		{"a promise in a document", "words", "api/openapi.yaml", "info: {title: HA" + "CK}\n", "api/openapi.yaml:1"},
+		{"an import back", "circles", "server/dashboard/src/c/index.ts", "import { a } from '../a';\n", "server/dashboard/src/a.ts: 3 files"},
+		{"a re-export of itself over two lines", "circles", "server/dashboard/src/d.ts", "export {\n  d,\n} from './d';\n", "server/dashboard/src/d.ts: 1 files"},
+		{"a roundabout comment", "prose", "wal/a.go", "package wal\n\n// What stands here was told by nobody.\n", "Go comments: more than 3.0"},
+		{"a roundabout remark", "prose", "wal/a.go", "package wal\n\nvar x = 1 /* what it comes to */\n", "what/who clause"},
+		{"a roundabout document", "prose", "docs/a.md", "A `kind` is kept by whoever has it.\n", "Markdown: more than 4.0"},
+		{"a promise in the CI", "words", ".ci/run", "# XX" + "X\n", ".ci/run:1"},
+	}
+	for _, test := range tests {
+		t.Run(test.rule+"/"+test.breach, func(t *testing.T) {
+			files := tidy()
+			files[test.path] = test.text
+			broken := planted(t, files)
+			for name, rule := range rules {
+				found := rule(broken)
+				if name != test.rule && len(found) > 0 {
+					t.Errorf("the rule %s finds %q", name, found)
+				}
+				if name == test.rule && (len(found) != 1 || !strings.Contains(found[0], test.finding)) {
+					t.Errorf("found %q, want one with %q", found, test.finding)
+				}
+			}
+		})
+	}
+}
+
+// TestCrowdedFolders adds files to a folder up to a limit and above it.
+func TestCrowdedFolders(t *testing.T) {
+	files := tidy()
+	add := func(names ...string) *tree {
+		for _, name := range names {
+			files["wal/"+name+".go"] = "package wal\n"
+		}
+		return planted(t, files)
+	}
+	add("wal_test", "frame_test", "part_a", "part_b", "part_c_test")
+	if found := sharedPrefixes(add("part"), nil); len(found) > 0 {
+		t.Errorf("three files and a test share a prefix: %q", found)
+	}
+	crowded := add("part_c")
+	if found := sharedPrefixes(crowded, nil); len(found) != 1 || !strings.Contains(found[0], "wal/part_: 4 Go files with this prefix, at most 3") {
+		t.Errorf("four files share a prefix: %q", found)
+	}
+	if found := sharedPrefixes(crowded, map[string]int{"wal/part_": 4}); len(found) > 0 {
+		t.Errorf("four files share a prefix with an exception for four: %q", found)
+	}
+	for i := range maxFiles - 9 {
+		add(string(rune('A'+i)) + "x")
+	}
+	if found := crowdedFolders(planted(t, files), nil); len(found) > 0 {
+		t.Errorf("%d files: %q", maxFiles, found)
+	}
+	crowded = add("last")
+	if found := crowdedFolders(crowded, nil); len(found) != 1 || !strings.Contains(found[0], "wal: 31 Go files without tests, at most 30") {
+		t.Errorf("one file too many: %q", found)
+	}
+	if found := crowdedFolders(crowded, map[string]int{"wal": 31}); len(found) > 0 {
+		t.Errorf("31 files with an exception for 31: %q", found)
+	}
+}
+
+// TestMeasureProse counts words and constructions of a text with a known result.
+func TestMeasureProse(t *testing.T) {
+	files := map[string]string{
+		"go.mod":              "module pingpost\n",
+		"wal/a.go":            "//go:build what\n\n// Package wal is what nobody was told.\npackage wal // who\n\nvar x = \"nobody\" //nolint:what\n",
+		"wal/a_test.go":       "package wal // what\n",
+		"wal/b.go":            "// Code generated by what. DO NOT EDIT.\n\npackage wal\n",
+		"sdk/go/model/m.go":   "package model // what\n",
+		"CHANGELOG.md":        "what\n",
+		"README.md":           "It stands, `whoever` runs:\n\n```\nwhat\n```\n",
+		"testdata/what.md":    "what\n",
+		"docs/generated/a.md": "what\n",
+	}
+	comments, markdown := measureProse(planted(t, files))
+	if got := fmt.Sprint(comments.words, comments.counts, markdown.words, markdown.counts); got != "8 [2 1 1 0] 4 [0 0 0 1]" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestRulesAllow adds code that resembles a breach.
+func TestRulesAllow(t *testing.T) {
+	allowed := map[string]string{
+		"a variable called like the package": "import \"time\"\n\nvar _ time.Time\n\nfunc f(time interface{ Now() int }) int { return time.Now() }\n",
+		"a method called like the clock's":   "import _ \"time\"\n\nfunc f(c interface{ Now() int }) int { return c.Now() }\n",
+		"a name that contains a bid":         "var forbidden, resold float64\n",
+		"a float beside money":               "type Bid struct{ Score float64 }\n",
+		"the code of no currency":            "var none = \"XX" + "X\"\n",
+		"a long name, wrapped":               "func f(\n\ta, b int,\n) {\n}\n",
+	}
+	for name, text := range allowed {
+		files := tidy()
+		files["engine/market/a.go"] = "package market\n\n" + text
+		for rule, find := range rules {
+			if found := find(planted(t, files)); len(found) > 0 {
+				t.Errorf("%s: the rule %s finds %q", name, rule, found)
+			}
+		}
+	}
+}
+
+func TestReadTreeRejects(t *testing.T) {
+	for name, change := range map[string]func(map[string]string){
+		"no file":               func(files map[string]string) { clear(files) },
+		"no go.mod":             func(files map[string]string) { delete(files, "go.mod") },
+		"go.mod without module": func(files map[string]string) { files["go.mod"] = "go 1.26\n" },
+		"a broken Go file":      func(files map[string]string) { files["wal/a.go"] = "package" },
+		"only the root and tests": func(files map[string]string) {
+			for name := range files {
+				if strings.Contains(name, "/") && !strings.HasSuffix(name, "_test.go") {
+					delete(files, name)
+				}
+			}
+		},
+	} {
+		files := tidy()
+		change(files)
+		if _, err := readTree(mapFS(files)); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package strictjson_test
+
+import (
+	"reflect"
+	"testing"
+
+	"pingpost/engine/market"
+	"pingpost/internal/strictjson"
+)
+
+// FuzzElements holds the lists in a body that was taken against encoding/json's.
+func FuzzElements(f *testing.F) {
+	for _, list := range []string{`[]`, `[ ]`, `[1,"a",null,true,{},[]]`, `["\u00e9","],{\"" , 2.50]`, `[[[1],[2]],{"a":[3]}]`, `[1,2,3,4,5,6,7]`, `{}`, `"[]"`, "[\n{\"a\":1}\t,\r\"\\\\\"]"} {
+		f.Add([]byte(`{"list":` + list + `}`))
+	}
+	const most = 5
+	var o, sub strictjson.Object
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if o.Parse(body) != nil {
+			return
+		}
+		whole, _ := decode(t, body).(map[string]any)
+		for _, m := range o.Members() {
+			elements, ok := strictjson.Elements(m, most)
+			want, isList := whole[string(m.Name)].([]any)
+			if ok != isList || len(elements) != min(len(want), most+1) {
+				t.Fatalf("%q: %d elements, %v; want %d", m.Text, len(elements), ok, len(want))
+			}
+			for i, element := range elements {
+				if element.Kind == market.JSONObject && sub.Parse(element.Text) != nil {
+					t.Fatalf("%q cannot be opened", element.Text)
+				}
+				if got := value(t, &o, element); !reflect.DeepEqual(got, want[i]) {
+					t.Fatalf("element %d of %q is %#v, want %#v", i, m.Text, got, want[i])
+				}
+			}
+		}
+	})
+}

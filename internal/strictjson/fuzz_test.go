@@ -1,0 +1,93 @@
+package strictjson_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pingpost/internal/strictjson"
+)
+
+var seeds = []string{
+	lead, `{}`, ` { } `, `{"a":{}}`, `[]`, `null`, ``, `{`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,}`, `{"a":1}x`,
+	`{"a":1,"a":2}`, `{"a":1,"\u0061":2}`, `{"x":{"b":[{"c":1,"c":1}]}}`,
+	`{"a":"\ud83d\ude00"}`, `{"a":"\ud83d"}`, `{"a":"\ude00\ud83d"}`, `{"a":"\ud83d\n"}`, `{"a":"\u00e9\/\b\f\n\r\t\\\""}`,
+	"{\"a\":\"\xff\"}", "{\"a\":\"\xed\xa0\x80\"}", "{\"a\":\"\x00\"}", "\xef\xbb\xbf{}", `{"\\`, `{"a":"\`, `{"a":"\u12`,
+	`{"a":[0,-0,1e3,1E-3,-1.5e+10,0.10]}`, `{"a":01}`, `{"a":-}`, `{"a":1.}`, `{"a":.5}`, `{"a":1e}`, `{"a":+1}`, `{"a":NaN}`,
+	`{"a":18446744073709551617}`, `{"a":` + strings.Repeat("9", 200) + `}`,
+	`{"a":tru}`, `{"a":nulll}`, `{a:1}`, `{'a':1}`, `{"a":1 /* */}`, `{"":{"":[[],{}]}}`,
+	strings.Repeat(`{"a":`, 32) + `1` + strings.Repeat(`}`, 32), strings.Repeat(`{"a":`, 31) + `[[]]` + strings.Repeat(`}`, 31),
+	many(30, "k"), many(24, "k") + " ", `{"a":{` + many(40, "x")[1:] + `,"b":true,"c":false,"d":null}`,
+}
+
+// FuzzParse holds Parse against encoding/json: it takes exactly what that takes
+// less what refusal names, and makes the same values of it.
+func FuzzParse(f *testing.F) {
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
+	var o strictjson.Object // used again and again, as on the hot path
+	f.Fuzz(func(t *testing.T, body []byte) {
+		before := string(body)
+		err := o.Parse(body)
+		want := "not JSON"
+		if json.Valid(body) {
+			want = refusal(body)
+		}
+		if (err == nil) != (want == "") {
+			t.Fatalf("Parse: %v; should be refused for: %q", err, want)
+		}
+		if string(body) != before {
+			t.Fatal("Parse wrote to the body")
+		}
+		if err != nil {
+			var syntax *strictjson.SyntaxError
+			if !errors.As(err, &syntax) || syntax.Offset < 0 || syntax.Offset > len(body) || len(o.Members()) > 0 {
+				t.Fatalf("after %#v there are %d members", err, len(o.Members()))
+			}
+			return
+		}
+		if got, want := object(t, &o), decode(t, body); !reflect.DeepEqual(any(got), want) {
+			t.Fatalf("Parse gives\n%#v, encoding/json\n%#v", got, want)
+		}
+	})
+}
+
+// FuzzUnmarshal holds Unmarshal against encoding/json over the types that
+// answers and configurations have.
+func FuzzUnmarshal(f *testing.F) {
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
+	f.Add([]byte(`{"id":"x","count":3,"share":0.5,"on":true,"tags":["a"],"more":{"k":"v"},"inner":{"id":"y"}}`))
+	type document struct {
+		ID    string            `json:"id"`
+		Count int64             `json:"count"`
+		Small int8              `json:"small"`
+		Share float64           `json:"share"`
+		On    *bool             `json:"on"`
+		Tags  []string          `json:"tags"`
+		More  map[string]string `json:"more"`
+		Inner *struct {
+			ID string `json:"id"`
+		} `json:"inner"`
+		Raw json.RawMessage `json:"raw"`
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var ours, theirs document
+		errOurs := strictjson.Unmarshal(data, &ours)
+		errTheirs := json.Unmarshal(data, &theirs)
+		if errOurs == nil && errTheirs != nil {
+			t.Fatalf("taken, though encoding/json says: %v", errTheirs)
+		}
+		if errOurs == nil && !reflect.DeepEqual(ours, theirs) {
+			t.Fatalf("Unmarshal gives\n%+v, encoding/json\n%+v", ours, theirs)
+		}
+		var syntax *strictjson.SyntaxError
+		if errOurs != nil && errTheirs == nil && !errors.As(errOurs, &syntax) {
+			t.Fatalf("refused for other than its syntax: %v", errOurs)
+		}
+	})
+}

@@ -1,0 +1,250 @@
+package strictjson_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pingpost/engine/market"
+	"pingpost/internal/strictjson"
+)
+
+// lead is an ordinary ingest of some 400 bytes.
+const lead = `{"flo_campaign_id":"cmp_auto","flo_supplier_id":"sup_acme","first_name":"Ann","last_name":"O'Neil",` +
+	`"phone":"(415) 555-0123","email":"ann.oneil@example.com","state":"CA","zip":"94107","source":"search",` +
+	`"tcpa_consent":true,"consent_cert_url":"https://cert.example/3f2a9c1e77","ai_quality_score":0.82,` +
+	`"homeowner":false,"vehicle_count":2,"driver_age_band":"25-34","currently_insured":true,"line1":"1 Main St","city":"San Jos\u00e9"}`
+
+// many is an object of n members whose names begin alike.
+func many(n int, prefix string) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `"%s%d":%d`, prefix, i, i)
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+func TestMembersStandInTheOrderOfTheText(t *testing.T) {
+	var o strictjson.Object
+	body := []byte(` {"z":"\u0041\ud83d\ude00\n", "\u0061":-1.50e3,"t":true,"f":false,"n":null,"o":{"x":[1]},"l":[{}, 2]} `)
+	if err := o.Parse(body); err != nil {
+		t.Fatal(err)
+	}
+	want := []struct {
+		name string
+		kind market.JSONKind
+		text string
+	}{
+		{"z", market.JSONString, "A\U0001F600\n"},
+		{"a", market.JSONNumber, "-1.50e3"},
+		{"t", market.JSONBoolean, "true"},
+		{"f", market.JSONBoolean, "false"},
+		{"n", market.JSONNull, "null"},
+		{"o", market.JSONObject, `{"x":[1]}`},
+		{"l", market.JSONArray, `[{}, 2]`},
+	}
+	members := o.Members()
+	if len(members) != len(want) {
+		t.Fatalf("%d members, want %d", len(members), len(want))
+	}
+	for i, w := range want {
+		m := members[i]
+		if string(m.Name) != w.name || m.Kind != w.kind || string(m.Text) != w.text {
+			t.Errorf("member %d is %q %d %q, want %q %d %q", i, m.Name, m.Kind, m.Text, w.name, w.kind, w.text)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	tests := []struct {
+		body    string
+		offset  int
+		message string // a part of it
+	}{
+		{``, 0, "one JSON object"},
+		{`  `, 2, "one JSON object"},
+		{`[1]`, 0, "one JSON object"},
+		{`"a"`, 0, "one JSON object"},
+		{"\xef\xbb\xbf{}", 0, "one JSON object"},
+		{`{`, 1, "ends too early"},
+		{`{"a":1`, 6, "ends too early"},
+		{`{"a":"x`, 7, "ends too early"},
+		{`{"a":"x\`, 8, "ends too early"},
+		{`{"a":1,}`, 7, "name in double quotes"},
+		{`{a:1}`, 1, "name in double quotes"},
+		{`{"a" 1}`, 5, "colon"},
+		{`{"a":1 "b":2}`, 7, "end of the object"},
+		{`{"a":[1 2]}`, 8, "end of the array"},
+		{`{"a":[1,]}`, 8, "value is expected"},
+		{`{"a":tru}`, 5, "value is expected"},
+		{`{} {}`, 3, "nothing may follow"},
+		{`{}` + "\x00", 2, "nothing may follow"},
+		{`{"a":01}`, 5, "superfluous zero"},
+		{`{"a":-012}`, 6, "superfluous zero"},
+		{`{"a":1.}`, 7, "digit is expected"},
+		{`{"a":-}`, 6, "digit is expected"},
+		{`{"a":1e+}`, 8, "digit is expected"},
+		{`{"a":` + strings.Repeat("1", 129) + `}`, 5, "too long"},
+		{"{\"a\":\"\n\"}", 6, "control character"},
+		{`{"a":"\x"}`, 6, "escape is not"},
+		{`{"a":"\u12G4"}`, 6, "escape is not"},
+		{`{"a":"\ud800"}`, 6, "surrogate"},
+		{`{"a":"\ud800\ud800"}`, 6, "surrogate"},
+		{`{"a":"\udc00"}`, 6, "surrogate"},
+		{"{\"a\":\"\xff\"}", 6, "UTF-8"},
+		{"{\"a\":\"\xc0\xaf\"}", 6, "UTF-8"},
+		{"{\"\xff\":1}", 2, "UTF-8"},
+		{strings.Repeat(`{"a":`, 33), 160, "nested too deep"},
+		{`{"a":` + strings.Repeat(`[`, 32), 36, "nested too deep"},
+		{`{"a":1,"b":2,"a":3}`, 13, "given twice"},
+		{`{"a":1,"\u0061":3}`, 7, "given twice"},
+		{`{"x":[{"a":1,"a":3}]}`, 13, "given twice"},
+	}
+	var o strictjson.Object
+	for _, test := range tests {
+		err := o.Parse([]byte(test.body))
+		var syntax *strictjson.SyntaxError
+		if !errors.As(err, &syntax) {
+			t.Errorf("%q: %v, want a SyntaxError", test.body, err)
+			continue
+		}
+		if syntax.Offset != test.offset || !strings.Contains(syntax.Message, test.message) {
+			t.Errorf("%q: %v, want %q at byte %d", test.body, err, test.message, test.offset)
+		}
+		if len(o.Members()) != 0 {
+			t.Errorf("%q: members are left after the error", test.body)
+		}
+	}
+}
+
+func TestAnErrorRepeatsNothingOfTheBody(t *testing.T) {
+	var o strictjson.Object
+	err := o.Parse([]byte(`{"ssn":"078-05-1120","ssn":"078-05-1120"}`))
+	if err == nil || strings.Contains(err.Error(), "ssn") || strings.Contains(err.Error(), "078") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestTheDeepestThatIsAllowed(t *testing.T) {
+	var o strictjson.Object
+	body := strings.Repeat(`{"a":`, 31) + `[1]` + strings.Repeat(`}`, 31)
+	if err := o.Parse([]byte(body)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestABodyOverTheLimit(t *testing.T) {
+	var o strictjson.Object
+	body := []byte(`{"a":"` + strings.Repeat("x", strictjson.MaxBody) + `"}`)
+	if err := o.Parse(body); err == nil {
+		t.Error("taken")
+	}
+}
+
+func TestTextsWithoutEscapesAliasTheBody(t *testing.T) {
+	var o strictjson.Object
+	body := []byte(`{"name":"Ann"}`)
+	if err := o.Parse(body); err != nil {
+		t.Fatal(err)
+	}
+	m, ok := o.Lookup("name")
+	if !ok || &m.Text[0] != &body[9] || &m.Name[0] != &body[2] {
+		t.Error("the member was copied")
+	}
+	if cap(m.Text) != len(m.Text) {
+		t.Error("an append to the text would write to the body")
+	}
+}
+
+// A text whose escapes were resolved must survive the growth of the memory that
+// it was written to.
+func TestManyEscapedTextsStayReadable(t *testing.T) {
+	var b strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&b, `,"\u006e%d":"\u0076%d"`, i, i)
+	}
+	var o strictjson.Object
+	if err := o.Parse([]byte("{" + b.String()[1:] + "}")); err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range o.Members() {
+		if name, text := fmt.Sprintf("n%d", i), fmt.Sprintf("v%d", i); string(m.Name) != name || string(m.Text) != text {
+			t.Fatalf("member %d is %q %q", i, m.Name, m.Text)
+		}
+	}
+}
+
+func TestLookupTakesTheExactName(t *testing.T) {
+	var o strictjson.Object
+	if err := o.Parse([]byte(`{"Email":"a","email":"b"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if m, ok := o.Lookup("email"); !ok || string(m.Text) != "b" {
+		t.Errorf("email is %q", m.Text)
+	}
+	if _, ok := o.Lookup("EMAIL"); ok {
+		t.Error("EMAIL was found")
+	}
+}
+
+func TestSub(t *testing.T) {
+	var o, address strictjson.Object
+	if err := o.Parse([]byte(`{"address":{"city":"San Jos\u00e9","geo":{"lat":1}},"list":[{}],"none":null,"text":"{\u007d"}`)); err != nil {
+		t.Fatal(err)
+	}
+	m, _ := o.Lookup("address")
+	if !o.Sub(m, &address) {
+		t.Fatal("the address did not open")
+	}
+	if city, _ := address.Lookup("city"); string(city.Text) != "San José" {
+		t.Errorf("city is %q", city.Text)
+	}
+	for _, name := range []string{"list", "none", "text"} {
+		m, _ := o.Lookup(name)
+		if o.Sub(m, &address) || len(address.Members()) != 0 {
+			t.Errorf("%s was opened as an object", name)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("an object was opened into itself")
+		}
+	}()
+	o.Sub(m, &o)
+}
+
+func TestReleaseForgetsTheBody(t *testing.T) {
+	var o strictjson.Object
+	if err := o.Parse([]byte(lead)); err != nil {
+		t.Fatal(err)
+	}
+	members := o.Members()
+	o.Release()
+	if len(o.Members()) != 0 || members[0].Name != nil {
+		t.Error("something of the body is still held")
+	}
+}
+
+func TestParsingAllocatesNothing(t *testing.T) {
+	bodies := map[string][]byte{
+		"lead":     []byte(lead),
+		"nested":   []byte(`{"auction_id":"a","bid":{"amount":12.5,"currency":"USD","bid_token":"\u0041"},"list":[{"a":1},{"a":2}]}`),
+		"30 names": []byte(many(30, "field_")),
+	}
+	for name, body := range bodies {
+		var o strictjson.Object
+		if n := testing.AllocsPerRun(100, func() {
+			if err := o.Parse(body); err != nil {
+				t.Fatal(err)
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package strictjson_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"pingpost/internal/strictjson"
+)
+
+type answer struct {
+	AuctionID string   `json:"auction_id"`
+	Count     int64    `json:"count"`
+	Small     uint8    `json:"small"`
+	Reasons   []string `json:"reasons"`
+}
+
+func TestUnmarshal(t *testing.T) {
+	var got answer
+	if err := strictjson.Unmarshal([]byte(`{"auction_id":"a\u0031","count":-3,"small":255,"reasons":["x"],"more":{}}`), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.AuctionID != "a1" || got.Count != -3 || got.Small != 255 || len(got.Reasons) != 1 {
+		t.Errorf("got %+v", got)
+	}
+	var list []int
+	if err := strictjson.Unmarshal([]byte(`[1,2]`), &list); err != nil || len(list) != 2 {
+		t.Errorf("a list: %v %v", list, err)
+	}
+}
+
+func TestUnmarshalRefusesWhatTheDecoderWouldTake(t *testing.T) {
+	tests := []string{
+		``, `{"count":1}x`, `{"count":01}`, "{\"auction_id\":\"\n\"}", "{\"auction_id\":\"\xff\"}", `{"auction_id":"\ud800"}`,
+		`{"count":1,"count":2}`, `{"count":1,"COUNT":2}`, `{"count":1,"\u0063ount":2}`, "{\"small\":1,\"\u017fmall\":2}",
+		strings.Repeat(`[`, 33) + strings.Repeat(`]`, 33),
+		strings.Repeat(`{"\\`, 1000), // v0.10 of the decoder went out of bounds here
+	}
+	for _, text := range tests {
+		var got answer
+		var syntax *strictjson.SyntaxError
+		if err := strictjson.Unmarshal([]byte(text), &got); !errors.As(err, &syntax) {
+			t.Errorf("%q: %v, want a SyntaxError", text, err)
+		}
+	}
+}
+
+func TestNamesThatDifferInCaseAmongMany(t *testing.T) {
+	text := many(60, "Field")
+	text = text[:len(text)-1] + `,"fIELD7":1}`
+	var got map[string]int
+	err := strictjson.Unmarshal([]byte(text), &got)
+	var syntax *strictjson.SyntaxError
+	ok := errors.As(err, &syntax)
+	if !ok || syntax.Offset != strings.Index(text, `"fIELD7"`) {
+		t.Errorf("%v", err)
+	}
+	var o strictjson.Object
+	if err := o.Parse([]byte(text)); err != nil {
+		t.Errorf("Parse compares names exactly, but: %v", err)
+	}
+}
+
+func TestNumbersThatDoNotFit(t *testing.T) {
+	for _, text := range []string{
+		`{"count":9223372036854775808}`, `{"count":18446744073709551617}`, `{"count":1e30}`, `{"count":1.5}`, `{"small":256}`, `{"small":-1}`,
+		`{"count":"3"}`, `{"auction_id":3}`, `{"reasons":{}}`,
+	} {
+		var got answer
+		err := strictjson.Unmarshal([]byte(text), &got)
+		if err == nil {
+			t.Errorf("%s: taken as %+v", text, got)
+		} else if strings.Contains(err.Error(), "9223372036854775808") {
+			t.Errorf("%s: the error repeats the value: %v", text, err)
+		}
+	}
+	var f float64
+	if err := strictjson.Unmarshal([]byte(`1e999`), &f); err == nil || math.IsInf(f, 0) {
+		t.Errorf("1e999 became %v, %v", f, err)
+	}
+}
+
+func TestTypeErrorNamesTheField(t *testing.T) {
+	var got answer
+	err := strictjson.Unmarshal([]byte(`{"auction_id":31415926}`), &got)
+	var wrong *strictjson.TypeError
+	if !errors.As(err, &wrong) || !strings.Contains(wrong.Field, "auction_id") || wrong.Want != "string" || strings.Contains(err.Error(), "31415926") {
+		t.Errorf("%#v", err)
+	}
+}
+
+type explosive struct{}
+
+func (*explosive) UnmarshalJSON([]byte) error { panic("boom") }
+
+type refusing struct{}
+
+var errRefusing = errors.New("not today")
+
+func (*refusing) UnmarshalJSON([]byte) error { return errRefusing }
+
+var _ json.Unmarshaler = (*explosive)(nil)
+
+func TestAPanicInTheDecoderIsAnError(t *testing.T) {
+	if err := strictjson.Unmarshal([]byte(`{}`), &explosive{}); err == nil || !strings.Contains(err.Error(), "boom") {
+		t.Errorf("%v", err)
+	}
+	if err := strictjson.Unmarshal([]byte(`{}`), &refusing{}); !errors.Is(err, errRefusing) {
+		t.Errorf("%v", err)
+	}
+	if err := strictjson.Unmarshal([]byte(`{}`), answer{}); err == nil {
+		t.Error("decoded into a value that is no pointer")
+	}
+}
+
+func TestADocumentOverTheLimit(t *testing.T) {
+	var s string
+	if err := strictjson.Unmarshal([]byte(`"`+strings.Repeat("x", strictjson.MaxDocument)+`"`), &s); err == nil {
+		t.Error("taken")
+	}
+}

@@ -1,0 +1,46 @@
+// Package timer has timer channels that are safe inside a testing/synctest bubble
+// under the race detector.
+//
+// A channel of package time is not: a receive from one that is already due runs the
+// timer in the receiver's goroutine, without a lock (Go 1.26, maybeRunChan). All
+// goroutines of a bubble share one context of the race detector for that, and two of
+// them at once crash the process. due_test.go has the reproduction. Outside a bubble
+// the functions behave like those of package time.
+//
+// A channel becomes due before its receive in two ways, and each has a function:
+//
+//   - The duration is zero or negative: After.
+//   - The goroutine waits for something else first: New.
+//
+// A layout rule finds the functions of package time that return a channel, in
+// packages with bubble tests.
+package timer
+
+import "time"
+
+// After is time.After for a receive that follows at once. For d <= 0 it returns a
+// channel that holds a value and involves no timer.
+func After(d time.Duration) <-chan time.Time {
+	if d <= 0 {
+		return ready()
+	}
+	return time.After(d)
+}
+
+// New returns a channel that gets one value after d, and a function that stops the
+// timer and reports whether it did so in time. The receive may follow at any moment.
+// A value that has been sent stays in the channel after stop.
+func New(d time.Duration) (fired <-chan time.Time, stop func() bool) {
+	if d <= 0 {
+		return ready(), func() bool { return false }
+	}
+	c := make(chan time.Time, 1)
+	t := time.AfterFunc(d, func() { c <- time.Now() })
+	return c, t.Stop
+}
+
+func ready() <-chan time.Time {
+	c := make(chan time.Time, 1)
+	c <- time.Now()
+	return c
+}

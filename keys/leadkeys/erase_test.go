@@ -1,0 +1,104 @@
+package leadkeys
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestErase: what was sealed opens no more, in this life and the next; its key is gone
+// from the disk, and the others are as they were.
+func TestErase(t *testing.T) {
+	dir, highest := nearTheEnd(t)
+	sealed := map[uint64][]byte{}
+	keys := map[uint64]Key{}
+	dropped := []uint64{PerFile + 1, PerFile - 1, PerFile - 1}
+	look := func(s *Slots, erased bool) {
+		t.Helper()
+		for slot, part := range sealed {
+			gone := erased && (slot == dropped[0] || slot == dropped[1])
+			plain, err := s.Open(nil, slot, owner(slot), part)
+			if gone != errors.Is(err, ErrErased) || gone != (err != nil) || gone != (string(plain) == "") {
+				t.Errorf("slot %d: %q, %v", slot, plain, err)
+			}
+			if on := onDisk(t, dir, slot); gone && on != (Key{}) || !gone && on != keys[slot] {
+				t.Errorf("slot %d has the key %x on the disk", slot, on[:4])
+			}
+		}
+	}
+	once(t, dir, highest, func(s *Slots) {
+		for range 6 {
+			slot, key := take(t, s)
+			sealed[slot], keys[slot] = Seal(nil, slot, &key, owner(slot), []byte("a person")), key
+		}
+		look(s, false)
+		for range 2 {
+			if err := s.Erase(dropped); err != nil {
+				t.Fatal(err)
+			}
+			look(s, true)
+		}
+		if err := s.Erase(nil); err != nil {
+			t.Error(err)
+		}
+	})
+	once(t, dir, PerFile+3, func(s *Slots) { look(s, true) })
+}
+
+// TestEraseBeforeItWasTaken: a log that was brought back to an earlier time may take a
+// slot whose key was dropped since. It is passed over.
+func TestEraseBeforeItWasTaken(t *testing.T) {
+	dir := t.TempDir()
+	s, _ := begin(t, dir, 0, faults{})
+	if err := s.Erase([]uint64{1, 2, 4}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []uint64{3, 5} {
+		if slot, key := take(t, s); slot != want || key == (Key{}) {
+			t.Errorf("slot %d, want %d", slot, want)
+		}
+	}
+}
+
+// TestEraseFails: it says so, and what memory has is gone all the same; done again, or
+// by the next start, it is whole.
+func TestEraseFails(t *testing.T) {
+	dir := t.TempDir()
+	fails := true
+	s, _ := begin(t, dir, 0, faults{drop: func() error {
+		if fails {
+			return errors.New("input/output error")
+		}
+		return nil
+	}})
+	slot, key := take(t, s)
+	sealed := Seal(nil, slot, &key, owner(1), []byte("a person"))
+	if err := s.Erase([]uint64{slot}); err == nil {
+		t.Error("it says nothing")
+	}
+	if _, err := s.Open(nil, slot, owner(1), sealed); !errors.Is(err, ErrErased) {
+		t.Errorf("memory has the key still: %v", err)
+	}
+	fails = false
+	if err := s.Erase([]uint64{slot}); err != nil || onDisk(t, dir, slot) != (Key{}) {
+		t.Errorf("again: %v, %x", err, onDisk(t, dir, slot))
+	}
+}
+
+// TestEraseOfAFileThatWasRead: keys of files that lie in memory only because something
+// of theirs was opened are dropped there too.
+func TestEraseOfAFileThatWasRead(t *testing.T) {
+	dir := t.TempDir()
+	var key Key
+	once(t, dir, 0, func(s *Slots) { _, key = take(t, s) })
+	sealed := Seal(nil, 1, &key, owner(1), []byte("a person"))
+	s, _ := begin(t, dir, 5*PerFile, faults{})
+	if _, err := s.Open(nil, 1, owner(1), sealed); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Erase([]uint64{1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(nil, 1, owner(1), sealed); !errors.Is(err, ErrErased) {
+		t.Errorf("%v", err)
+	}
+}

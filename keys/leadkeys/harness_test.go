@@ -1,0 +1,115 @@
+package leadkeys
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// told is what a test's slots had to tell.
+type told struct {
+	mu   sync.Mutex
+	said []string
+}
+
+func (t *told) tell(what string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.said = append(t.said, what)
+}
+
+func (t *told) times(what string) (n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, said := range t.said {
+		if said == what {
+			n++
+		}
+	}
+	return n
+}
+
+func begin(t testing.TB, dir string, highest uint64, f faults) (*Slots, *told) {
+	t.Helper()
+	heard := new(told)
+	s, err := open(dir, highest, sumKey, heard.tell, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s, heard
+}
+
+// nearTheEnd is a folder whose first file was taken from up to the highest slot.
+func nearTheEnd(t testing.TB) (dir string, highest uint64) {
+	t.Helper()
+	dir = t.TempDir()
+	once(t, dir, 0, func(*Slots) {})
+	return dir, PerFile - 3
+}
+
+// once is a life that ends with use.
+func once(t testing.TB, dir string, highest uint64, use func(s *Slots)) {
+	t.Helper()
+	s, err := open(dir, highest, sumKey, func(what string, err error) { t.Errorf("%s: %v", what, err) }, faults{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	use(s)
+}
+
+// take waits for a key where none is ready.
+func take(t testing.TB, s *Slots) (slot uint64, key Key) {
+	t.Helper()
+	eventually(t, "a key is ready", func() (ok bool) {
+		var err error
+		slot, err = s.Take(&key)
+		return err == nil
+	})
+	return slot, key
+}
+
+func eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it never came to this: %s", what)
+		}
+	}
+}
+
+// files are the names in the keys' folder.
+func files(t testing.TB, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(dir, "keys", "leads"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func nameOf(first uint64) string { return fmt.Sprintf("%020d", first) }
+
+// onDisk is a slot's key as its file has it.
+func onDisk(t testing.TB, dir string, slot uint64) Key {
+	t.Helper()
+	keys, err := os.ReadFile(filepath.Join(dir, "keys", "leads", nameOf(firstOf(slot))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Key(keys[(slot-firstOf(slot))*KeySize:])
+}
+
+func owner(n uint64) (id [16]byte) {
+	id[0], id[15] = 1, byte(n)
+	return id
+}
+
+var sumKey = SumKey{1, 2, 3}

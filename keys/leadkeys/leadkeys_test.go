@@ -1,0 +1,174 @@
+package leadkeys
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestFilesAreMadeAhead: a file is there, whole and for nobody else to read, before
+// the first of its keys is taken, and one lies ready behind it.
+func TestFilesAreMadeAhead(t *testing.T) {
+	dir := t.TempDir()
+	s, heard := begin(t, dir, 0, faults{})
+	if got := files(t, dir); !slices.Equal(got, []string{nameOf(1)}) {
+		t.Errorf("at the beginning there is %q", got)
+	}
+	slot, key := take(t, s)
+	for range unhurriedly {
+		take(t, s)
+	}
+	eventually(t, "one file is ahead", func() bool {
+		return slices.Equal(files(t, dir), []string{nameOf(1), nameOf(PerFile + 1)})
+	})
+	if slot != 1 || key != onDisk(t, dir, 1) || key == (Key{}) {
+		t.Errorf("the first slot is %d, its key %x, and %x on the disk", slot, key[:4], onDisk(t, dir, 1))
+	}
+	for path, want := range map[string]os.FileMode{"keys": 0o700 | os.ModeDir, "keys/leads": 0o700 | os.ModeDir, "keys/leads/" + nameOf(1): 0o600} {
+		if info, err := os.Stat(filepath.Join(dir, path)); err != nil || info.Mode() != want || !info.IsDir() && info.Size() != fileSize {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+	if len(heard.said) != 0 {
+		t.Errorf("%q", heard.said)
+	}
+}
+
+// TestKeysGoOnOverFiles: slots go up by one, over the end of a file too, no two have
+// one key, and each is what the disk has.
+func TestKeysGoOnOverFiles(t *testing.T) {
+	dir, highest := nearTheEnd(t)
+	s, _ := begin(t, dir, highest, faults{})
+	seen := map[Key]bool{}
+	for want := uint64(PerFile - 2); want < PerFile+4; want++ {
+		slot, key := take(t, s)
+		if slot != want || seen[key] || key != onDisk(t, dir, slot) {
+			t.Errorf("slot %d, want %d; its key was seen: %v", slot, want, seen[key])
+		}
+		seen[key] = true
+	}
+}
+
+// TestManyTakers: however many take at once, each gets a slot of its own.
+func TestManyTakers(t *testing.T) {
+	dir, highest := nearTheEnd(t)
+	s, _ := begin(t, dir, highest-500, faults{})
+	const takers, each = 8, 200
+	got := make(chan uint64, takers*each)
+	for range takers {
+		go func() {
+			for range each {
+				slot, _ := take(t, s)
+				got <- slot
+			}
+		}()
+	}
+	seen := map[uint64]bool{}
+	for range takers * each {
+		slot := <-got
+		if seen[slot] {
+			t.Fatalf("slot %d was given twice", slot)
+		}
+		seen[slot] = true
+	}
+}
+
+// TestNoSlotIsLoggedTwice: whatever part of what was taken came into the log, and
+// however often the process ended between, no two entries of the log have one slot; and
+// what was sealed opens in every later life.
+func TestNoSlotIsLoggedTwice(t *testing.T) {
+	dir, highest := nearTheEnd(t)
+	highest -= 100
+	logged := map[uint64][]byte{}
+	chance := rand.New(rand.NewPCG(1, 2))
+	for life := range 60 {
+		once(t, dir, highest, func(s *Slots) {
+			for range chance.IntN(12) {
+				slot, key := take(t, s)
+				if chance.IntN(2) == 0 {
+					continue // it never came to be logged
+				}
+				if logged[slot] != nil {
+					t.Fatalf("life %d: slot %d is in the log already", life, slot)
+				}
+				logged[slot] = Seal(nil, slot, &key, owner(slot), []byte("a person"))
+				highest = max(highest, slot)
+			}
+			for slot, sealed := range logged {
+				if plain, err := s.Open(nil, slot, owner(slot), sealed); err != nil || string(plain) != "a person" {
+					t.Fatalf("life %d, slot %d: %q, %v", life, slot, plain, err)
+				}
+			}
+		})
+	}
+	if highest <= PerFile {
+		t.Errorf("it never came over the end of a file: %d", highest)
+	}
+}
+
+// TestLostFile: where the file of what was sealed last is gone, none is made in its
+// place; keys go on in the next one, and it can still be put back.
+func TestLostFile(t *testing.T) {
+	dir := t.TempDir()
+	var key Key
+	once(t, dir, 0, func(s *Slots) { _, key = take(t, s) })
+	sealed := Seal(nil, 1, &key, owner(1), []byte("a person"))
+	path, aside := filepath.Join(dir, "keys", "leads", nameOf(1)), filepath.Join(dir, "aside")
+	if err := os.Rename(path, aside); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := begin(t, dir, 1, faults{})
+	if slot, _ := take(t, s); slot != PerFile+1 {
+		t.Errorf("slot %d follows", slot)
+	}
+	if _, err := s.Open(nil, 1, owner(1), sealed); err == nil || errors.Is(err, ErrErased) || !strings.Contains(err.Error(), nameOf(1)) || !strings.Contains(err.Error(), "backup") {
+		t.Errorf("%v", err)
+	}
+	if err := s.Erase([]uint64{1}); err != nil {
+		t.Errorf("a key that is not there cannot be dropped: %v", err)
+	}
+	if err := os.Rename(aside, path); err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := s.Open(nil, 1, owner(1), sealed); err != nil || string(plain) != "a person" {
+		t.Errorf("put back: %q, %v", plain, err)
+	}
+}
+
+// TestDamagedFile: one that is not whole is no file of ours, and not written over.
+func TestDamagedFile(t *testing.T) {
+	dir := t.TempDir()
+	once(t, dir, 0, func(*Slots) {})
+	path := filepath.Join(dir, "keys", "leads", nameOf(1))
+	for _, size := range []int64{0, fileSize - 1, fileSize + 1} {
+		if err := os.Truncate(path, size); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(dir, 0, sumKey, func(string, error) {})
+		if err == nil {
+			s.Close()
+			t.Fatalf("%d bytes are opened", size)
+		}
+		if !strings.Contains(err.Error(), "backup") {
+			t.Error(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Size() != size {
+			t.Errorf("it was changed: %v, %v", info, err)
+		}
+	}
+}
+
+// TestNoPlaceForKeys: a folder that cannot be made says so.
+func TestNoPlaceForKeys(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "keys"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, 0, sumKey, nil); err == nil {
+		t.Error("opened")
+	}
+}

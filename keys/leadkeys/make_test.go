@@ -1,0 +1,118 @@
+package leadkeys
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+)
+
+var errFull = errors.New("no space left on device")
+
+// TestFullDisk: while files cannot be made, what lies ready is given out and then there
+// is no key, at once; nothing half made lies about, it is told once, and goes on by itself.
+func TestFullDisk(t *testing.T) {
+	for name, fault := range map[string]func(f *faults, fail func() error){
+		"write": func(f *faults, fail func() error) { f.write = fail },
+		"sync":  func(f *faults, fail func() error) { f.sync = fail },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, highest := nearTheEnd(t)
+			var full atomic.Bool
+			var f faults
+			fault(&f, func() error {
+				if full.Load() {
+					return errFull
+				}
+				return nil
+			})
+			s, heard := begin(t, dir, highest, f)
+			eventually(t, "one file is ahead", func() bool { return slices.Contains(files(t, dir), nameOf(PerFile+1)) })
+			full.Store(true)
+			for range PerFile + 3 {
+				take(t, s)
+			}
+			var key Key
+			for range 3 {
+				if _, err := s.Take(&key); !errors.Is(err, ErrBusy) {
+					t.Fatalf("a key from nowhere: %v", err)
+				}
+			}
+			eventually(t, "it is told", func() bool { return heard.times(cannotMake) == 1 })
+			if got := files(t, dir); slices.Contains(got, nameOf(2*PerFile+1)) || slices.Contains(got, unfinished) {
+				t.Errorf("there is %q", got)
+			}
+			full.Store(false)
+			if slot, _ := take(t, s); slot != 2*PerFile+1 {
+				t.Errorf("it goes on with slot %d", slot)
+			}
+			eventually(t, "that is told too", func() bool { return heard.times(madeAgain) == 1 })
+			if heard.times(cannotMake) != 1 {
+				t.Errorf("%q", heard.said)
+			}
+		})
+	}
+}
+
+// TestFullDiskAtAStart: a start goes on without keys, and they come with the room.
+func TestFullDiskAtAStart(t *testing.T) {
+	var full atomic.Bool
+	full.Store(true)
+	s, heard := begin(t, t.TempDir(), 0, faults{write: func() error {
+		if full.Load() {
+			return errFull
+		}
+		return nil
+	}})
+	var key Key
+	if _, err := s.Take(&key); !errors.Is(err, ErrBusy) || heard.times(cannotMake) == 0 {
+		t.Fatalf("%v, told %q", err, heard.said)
+	}
+	full.Store(false)
+	if slot, _ := take(t, s); slot != 1 {
+		t.Errorf("slot %d", slot)
+	}
+}
+
+// TestCrashWhileMaking: what a crash leaves of a file that was being made is in
+// nobody's way, and no file of keys.
+func TestCrashWhileMaking(t *testing.T) {
+	dir := t.TempDir()
+	once(t, dir, 0, func(*Slots) {})
+	half := filepath.Join(dir, "keys", "leads", unfinished)
+	if err := os.WriteFile(half, make([]byte, fileSize/2), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "keys", "leads", nameOf(1))); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := begin(t, dir, 0, faults{})
+	if slot, key := take(t, s); slot != 1 || key != onDisk(t, dir, 1) {
+		t.Errorf("slot %d", slot)
+	}
+	eventually(t, "it is gone", func() bool { return !slices.Contains(files(t, dir), unfinished) })
+}
+
+// TestMoreAheadWhereTakenFast: files that are used up within seconds have more than one
+// lie ready, and never more than there may be.
+func TestMoreAheadWhereTakenFast(t *testing.T) {
+	s, _ := begin(t, t.TempDir(), 0, faults{})
+	most := 0
+	for range 6 * PerFile {
+		take(t, s)
+		s.mu.Lock()
+		most = max(most, len(s.ahead))
+		s.mu.Unlock()
+	}
+	eventually(t, "more than one lies ready", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		most = max(most, len(s.ahead))
+		return most > 1
+	})
+	if most > maxAhead {
+		t.Errorf("%d files lay ready", most)
+	}
+}

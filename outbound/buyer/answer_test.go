@@ -1,0 +1,214 @@
+package buyer
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/outbound/dial"
+	"pingpost/outbound/dial/dialtest"
+)
+
+var (
+	accepted = market.VerdictAccepted
+	refused  = market.VerdictRefused
+	unknown  = market.VerdictUnknown
+)
+
+// noon is what the client's clock says in the table.
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// answerRow is a whole answer, and what it comes to.
+type answerRow struct {
+	name  string
+	reply reply
+	want  market.PostResult
+}
+
+var (
+	long = strings.Repeat("x", 129)
+	big  = `{"lead_id":"b1","pad":"` + strings.Repeat("x", 64<<10) + `"}`
+)
+
+// Acceptance needs a 200 or 201 and a whole JSON object.
+var accepting = []answerRow{
+	{"201 with lead_id", answers("201 Created", `{"lead_id":"b1","id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b1"}},
+	{"200 is as good", answers("200 OK", `{"lead_id":"b1"}`), market.PostResult{Verdict: accepted, Status: 200, BuyerLeadID: "b1"}},
+	{"id", answers("201 Created", `{"id":"b2","buyer_lead_id":"b3"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"buyer_lead_id", answers("201 Created", `{"buyer_lead_id":"b3","data":{"id":"b4"}}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b3"}},
+	{"data.id", answers("201 Created", `{"data":{"id":"b4"}}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b4"}},
+	{"an id that is a number", answers("201 Created", `{"lead_id":90071992547409931}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "90071992547409931"}},
+	{"a null id gives way", answers("201 Created", `{"lead_id":null,"id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"no id", answers("201 Created", `{}`), market.PostResult{Verdict: accepted, Status: 201}},
+	{"an id too long is dropped", answers("201 Created", `{"lead_id":"`+long+`"}`), market.PostResult{Verdict: accepted, Status: 201}},
+	{"128 bytes are not too long", answers("201 Created", `{"lead_id":"`+long[1:]+`"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: long[1:]}},
+	{"an unprintable id is dropped", answers("201 Created", `{"lead_id":"a\nb"}`), market.PostResult{Verdict: accepted, Status: 201}},
+	{"an id with a space is dropped", answers("201 Created", `{"lead_id":"Ann Lee"}`), market.PostResult{Verdict: accepted, Status: 201}},
+	{"so is an address", answers("201 Created", `{"lead_id":"ann@example.com","id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"every letter of an id", answers("201 Created", `{"lead_id":"!A~9/+="}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "!A~9/+="}},
+	{"data that is no object", answers("201 Created", `{"data":[1]}`), market.PostResult{Verdict: accepted, Status: 201}},
+	{"empty errors are none", answers("201 Created", `{"lead_id":"b1","error":null,"reject_reason":""}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b1"}},
+	{"chunked", dialtest.BreaksOff("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n6\r\n:\"b2\"}\r\n0\r\n\r\n"), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"until the end of the connection", dialtest.BreaksOff("HTTP/1.1 201 Created\r\n\r\n{\"id\":\"b2\"}"), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"100 Continue before it", dialtest.BreaksOff("HTTP/1.1 100 Continue\r\n\r\n" + dialtest.Message("201 Created", `{"id":"b2"}`)), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+}
+
+// A refusal may stand in a 200 or 201, too.
+var declining = []answerRow{
+	{"error in a 201", answers("201 Created", `{"lead_id":"b1","error":"duplicate"}`), market.PostResult{Verdict: refused, Status: 201, Code: "duplicate", Final: true}},
+	{"reject_reason in a 200", answers("200 OK", `{"reject_reason":"capped"}`), market.PostResult{Verdict: refused, Status: 200, Code: "capped", Final: true}},
+	{"an error that is an object", answers("200 OK", `{"error":{"code":1},"reject_reason":"capped"}`), market.PostResult{Verdict: refused, Status: 200, Code: "capped", Final: true}},
+	{"error true has no code", answers("200 OK", `{"error":true}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"a reused key in a 200", answers("200 OK", `{"error":"idempotency_key_reused"}`), market.PostResult{Verdict: refused, Status: 200, Code: "idempotency_key_reused"}},
+	{"a code of 64 bytes", answers("200 OK", `{"error":"`+long[:64]+`"}`), market.PostResult{Verdict: refused, Status: 200, Code: long[:64], Final: true}},
+	{"a code too long is none", answers("200 OK", `{"error":"`+long[:65]+`"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"every letter of a code", answers("200 OK", `{"error":"a.b_c-d9"}`), market.PostResult{Verdict: refused, Status: 200, Code: "a.b_c-d9", Final: true}},
+	{"a sentence is no code", answers("200 OK", `{"error":"ann lee is known"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"nor is an address", answers("200 OK", `{"error":"ann@example.com"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"nor a name", answers("200 OK", `{"error":"Ann"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"nor a phone number", answers("200 OK", `{"error":"+12125550123"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"nor a number", answers("200 OK", `{"error":2125550123}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"nor what is not printable", answers("200 OK", `{"error":"a\u0000\u00e9b"}`), market.PostResult{Verdict: refused, Status: 200, Final: true}},
+	{"a code behind a sentence", answers("422 Unprocessable Content", `{"error":"Ann Lee","reject_reason":"capped"}`), market.PostResult{Verdict: refused, Status: 422, Code: "capped", Final: true}},
+}
+
+// What is neither leaves open whether the lead was taken.
+var puzzling = []answerRow{
+	{"202", answers("202 Accepted", `{"lead_id":"b1"}`), market.PostResult{Verdict: unknown, Status: 202}},
+	{"204", dialtest.BreaksOff("HTTP/1.1 204 No Content\r\n\r\n"), market.PostResult{Verdict: unknown, Status: 204}},
+	{"garbage in a 200", answers("200 OK", `OK thanks`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
+	{"an array", answers("200 OK", `[{"lead_id":"b1"}]`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
+	{"null", answers("200 OK", `null`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
+	{"a member twice", answers("200 OK", `{"lead_id":"b1","lead_id":"b2"}`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
+	{"bytes behind the object", answers("200 OK", `{"lead_id":"b1"}{}`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
+	{"names are exact", answers("201 Created", `{"Error":"no","LEAD_ID":"b1","id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"no body", answers("201 Created", ``), market.PostResult{Verdict: unknown, Status: 201, Fault: market.FaultUnreadable}},
+	{"101", dialtest.Hangs("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 0\r\n\r\n"), market.PostResult{Verdict: unknown, Status: 101}},
+}
+
+// 3xx and 4xx are refusals by their status, and final or not.
+var refusing = []answerRow{
+	{"301", answers("301 Moved Permanently", ``, "Location: /elsewhere"), market.PostResult{Verdict: refused, Status: 301}},
+	{"307", answers("307 Temporary Redirect", `{}`, "Location: https://example.com/"), market.PostResult{Verdict: refused, Status: 307}},
+	{"400", answers("400 Bad Request", `{"error":"bad_request"}`), market.PostResult{Verdict: refused, Status: 400, Code: "bad_request", Final: true}},
+	{"400 in HTML", answers("400 Bad Request", `<html>`), market.PostResult{Verdict: refused, Status: 400, Final: true}},
+	{"401", answers("401 Unauthorized", `{"error":"unauthorized"}`), market.PostResult{Verdict: refused, Status: 401, Code: "unauthorized"}},
+	{"403", answers("403 Forbidden", `{"error":"insufficient_scope"}`), market.PostResult{Verdict: refused, Status: 403, Code: "insufficient_scope"}},
+	{"404", answers("404 Not Found", ``), market.PostResult{Verdict: refused, Status: 404, Final: true}},
+	{"409", answers("409 Conflict", `{"error":"already_sold"}`), market.PostResult{Verdict: refused, Status: 409, Code: "already_sold"}},
+	{"410", answers("410 Gone", `{"error":"bid_expired"}`), market.PostResult{Verdict: refused, Status: 410, Code: "bid_expired"}},
+	{"422", answers("422 Unprocessable Content", `{"error":"invalid_payload"}`), market.PostResult{Verdict: refused, Status: 422, Code: "invalid_payload", Final: true}},
+	{"422 of a reused key", answers("422 Unprocessable Content", `{"error":"idempotency_key_reused"}`), market.PostResult{Verdict: refused, Status: 422, Code: "idempotency_key_reused"}},
+	{"425", answers("425 Too Early", ``), market.PostResult{Verdict: refused, Status: 425}},
+	{"a 403 with a page over the limit", answers("403 Forbidden", big), market.PostResult{Verdict: refused, Status: 403, Fault: market.FaultTooLarge}},
+	{"a 422 cut short", dialtest.BreaksOff(dialtest.Message("422 Unprocessable Content", `{"error":"x"}`)[:90]), market.PostResult{Verdict: refused, Status: 422, Fault: market.FaultBroken}},
+}
+
+// 408 and whatever is no 2xx, 3xx or 4xx leave it open.
+var failing = []answerRow{
+	{"408", answers("408 Request Timeout", ``), market.PostResult{Verdict: unknown, Status: 408}},
+	{"500", answers("500 Internal Server Error", `{"error":"internal"}`), market.PostResult{Verdict: unknown, Status: 500, Code: "internal"}},
+	{"503", answers("503 Service Unavailable", ``), market.PostResult{Verdict: unknown, Status: 503}},
+	{"a status that is none", answers("799 What", `{}`), market.PostResult{Verdict: unknown, Status: 799}},
+}
+
+// 429 took nothing and says when to come again.
+var waiting = []answerRow{
+	{"429 in seconds", answers("429 Too Many Requests", `{"error":"rate_limited"}`, "Retry-After: 3"), market.PostResult{Verdict: market.VerdictBusy, Status: 429, Code: "rate_limited", RetryAfter: 3 * time.Second}},
+	{"429 with a date", answers("429 Too Many Requests", ``, "Retry-After: Mon, 02 Mar 2026 12:00:07 GMT"), market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: 7 * time.Second}},
+	{"429 without a word", answers("429 Too Many Requests", ``), market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: time.Second}},
+}
+
+// TestAnswers is the contract's "What a buyer's answer means", to a post, row by
+// row over real sockets.
+func TestAnswers(t *testing.T) {
+	for _, row := range slices.Concat(accepting, declining, puzzling, refusing, failing, waiting) {
+		t.Run(row.name, func(t *testing.T) {
+			buyer := listen(t, row.reply)
+			client := newClient(t, func(o *Options) { o.Now = func() time.Time { return noon } })
+			got := client.Post(leadTo(buyer.post(), ample))
+			if got != row.want {
+				t.Errorf("\n got %+v\nwant %+v", got, row.want)
+			}
+			if n := len(buyer.Got()); n != 1 {
+				t.Errorf("the buyer was asked %d times, want once", n)
+			}
+		})
+	}
+}
+
+// TestBrokenAnswers is whatever may happen to a connection once the request is
+// on its way: all of it is unknown.
+func TestBrokenAnswers(t *testing.T) {
+	whole := dialtest.Message("201 Created", `{"lead_id":"b1"}`)
+	rows := []struct {
+		name   string
+		reply  reply
+		status int
+		fault  market.Fault
+		within time.Duration
+	}{
+		{"closed before the answer", dialtest.BreaksOff(""), 0, market.FaultBroken, ample},
+		{"reset before the answer", dialtest.Resets(""), 0, market.FaultBroken, ample},
+		{"reset inside the head", dialtest.Resets(whole[:30]), 0, market.FaultBroken, ample},
+		{"reset after half an answer", dialtest.Resets(whole[:len(whole)-8]), 201, market.FaultBroken, ample},
+		{"truncated body", dialtest.BreaksOff(whole[:len(whole)-1]), 201, market.FaultBroken, ample},
+		{"truncated chunk", dialtest.BreaksOff("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"), 201, market.FaultBroken, ample},
+		{"truncated without a length", dialtest.BreaksOff("HTTP/1.1 201 Created\r\n\r\n{\"lead_id\":"), 201, market.FaultUnreadable, ample},
+		{"not HTTP", dialtest.BreaksOff("220 mail.example ESMTP\r\n\r\n"), 0, market.FaultUnreadable, ample},
+		{"a length beside chunks", dialtest.BreaksOff("HTTP/1.1 201 Created\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, ample},
+		{"chunks beside a length", dialtest.BreaksOff("HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\ncontent-LENGTH : 12\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, ample},
+		{"both, behind an interim answer", dialtest.BreaksOff("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nHTTP/1.1 201 Created\nTransfer-Encoding: chunked\nContent-Length: 2\n\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, ample},
+		{"both, byte by byte", dialtest.Trickles("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n"), 201, market.FaultUnreadable, ample},
+		{"no HTTP, and more to come", dialtest.Hangs("220 mail.example ESMTP\r\n"), 0, market.FaultUnreadable, ample},
+		{"a body over the limit", answers("201 Created", big), 201, market.FaultTooLarge, ample},
+		{"a chunk over the limit", dialtest.BreaksOff("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n"), 201, market.FaultTooLarge, ample},
+		{"a head over the limit", answers("201 Created", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), 0, market.FaultTooLarge, ample},
+		{"interim answers without end", dialtest.BreaksOff(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 50)), 0, market.FaultUnreadable, ample},
+		{"hangs", dialtest.Hangs(""), 0, market.FaultTimeout, soon},
+		{"hangs in the head", dialtest.Hangs(whole[:30]), 0, market.FaultTimeout, soon},
+		{"hangs in the body", dialtest.Hangs(whole[:len(whole)-1]), 201, market.FaultTimeout, soon},
+		{"trickles past the deadline", dialtest.Trickles("HTTP/1.1 201 Created\r\nX-Slow: " + strings.Repeat("x", 9999)), 0, market.FaultTimeout, soon},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			buyer := listen(t, row.reply)
+			got := withoutElapsed(newClient(t, nil).Post(leadTo(buyer.post(), row.within)))
+			want := market.PostResult{Verdict: unknown, Status: row.status, Fault: row.fault}
+			if got != want {
+				t.Errorf("\n got %+v\nwant %+v", got, want)
+			}
+			if n := len(buyer.Got()); n != 1 {
+				t.Errorf("the buyer was asked %d times, want once", n)
+			}
+		})
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	rows := []struct {
+		header string
+		want   time.Duration
+	}{
+		{"0", 0},
+		{"120", 2 * time.Minute},
+		{"99999999999", longestRetry},
+		{"18446744073709551616", unsaidRetry},
+		{"-1", unsaidRetry},
+		{"1.5", unsaidRetry},
+		{"soon", unsaidRetry},
+		{"", unsaidRetry},
+		{"Mon, 02 Mar 2026 12:01:00 GMT", time.Minute},
+		{"Monday, 02-Mar-26 12:01:00 GMT", time.Minute},
+		{"Mon, 02 Mar 2026 11:00:00 GMT", 0},
+		{"Tue, 02 Mar 2027 12:00:00 GMT", longestRetry},
+	}
+	for _, row := range rows {
+		if got := retryAfter([]byte(row.header), noon); got != row.want {
+			t.Errorf("Retry-After: %s: got %v, want %v", row.header, got, row.want)
+		}
+	}
+}

@@ -1,0 +1,328 @@
+package buyer
+
+import (
+	"net"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/outbound/dial"
+	"pingpost/outbound/dial/dialtest"
+)
+
+// TestRequest is what a buyer gets to see.
+func TestRequest(t *testing.T) {
+	buyer := listen(t, answers("201 Created", `{}`))
+	client := newClient(t, func(o *Options) {
+		o.Secrets = func(name string) (string, bool) { return "s3cret", name == "blue" }
+	})
+	p := leadTo("http://"+buyer.Address+"/a//b/../post?x=%20", ample)
+	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue", "Authorization", "Bearer "
+	if got := client.Post(p); got.Verdict != accepted {
+		t.Fatalf("got %+v", got)
+	}
+	p.Endpoint.Header, p.Endpoint.Scheme, p.Key, p.RequestID = "x-api-key", "", "", market.RequestID{}
+	if got := client.Post(p); got.Verdict != accepted {
+		t.Fatalf("got %+v", got)
+	}
+
+	requests := buyer.Got()
+	first, second := requests[0], requests[1]
+	if first.Target != "/a//b/../post?x=%20" || first.Host != buyer.Address {
+		t.Errorf("address was rewritten: %s %s", first.Host, first.Target)
+	}
+	if first.Body != string(p.Body) || second.Body != string(p.Body) {
+		t.Errorf("body: %q, %q", first.Body, second.Body)
+	}
+	rows := []struct{ header, first, second string }{
+		{"Content-Type", "application/json", "application/json"},
+		{"Accept", "application/json", "application/json"},
+		{"User-Agent", "pingpost", "pingpost"},
+		{"Authorization", "Bearer s3cret", ""},
+		{"X-Api-Key", "", "s3cret"},
+		{"Idempotency-Key", "key-1", ""},
+		{"X-Request-Id", market.RequestID{1}.String(), ""},
+		{"Accept-Encoding", "", ""},
+		{"Connection", "", ""},
+	}
+	for _, row := range rows {
+		if a, b := first.Header.Get(row.header), second.Header.Get(row.header); a != row.first || b != row.second {
+			t.Errorf("%s: got %q and %q, want %q and %q", row.header, a, b, row.first, row.second)
+		}
+	}
+	if !strings.Contains(second.Raw, "\r\nx-api-key: s3cret\r\n") {
+		t.Errorf("the header's name was rewritten: %q", second.Raw)
+	}
+	if first.Conn != second.Conn {
+		t.Error("the connection was not kept")
+	}
+}
+
+// TestAPostIsSentOnce: whatever becomes of a post over a kept connection, the client
+// does not repeat it once a byte has left. The first reply of each row is to an
+// earlier lead, so that there is a kept connection.
+func TestAPostIsSentOnce(t *testing.T) {
+	taken := answers("201 Created", `{"lead_id":"b1"}`)
+	for name, first := range map[string]reply{
+		"closed without a byte": dialtest.BreaksOff(""), // reads the request, and closes
+		"reset":                 dialtest.Resets(""),
+		"half a status line":    dialtest.BreaksOff("HTTP/1.1 2"),
+		"a body cut short":      dialtest.BreaksOff("HTTP/1.1 201 Created\r\nContent-Length: 20\r\n\r\n{\"lead"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			buyer := listen(t, taken, first, taken)
+			client := newClient(t, nil)
+			if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+				t.Fatalf("an earlier lead: %+v", got)
+			}
+			got := client.Post(leadTo(buyer.post(), ample))
+			if got.Verdict != unknown || got.Fault != market.FaultBroken {
+				t.Errorf("got %+v", got)
+			}
+			if sent := len(buyer.Got()) - 1; sent != 1 {
+				t.Errorf("sent %d times, want 1", sent)
+			}
+		})
+	}
+}
+
+// deliver is a post as the engine makes it: with a second attempt where the first one
+// renewed the credential.
+func deliver(client *Client, p *market.PostRequest) market.PostResult {
+	first := client.Post(p)
+	if !first.Renewed {
+		return first
+	}
+	again := *p
+	again.Renewed = true
+	return client.Post(&again)
+}
+
+// TestStale is the everyday case: the buyer ends an idle connection, and the exchange
+// sees that before a byte of the next post has left.
+func TestStale(t *testing.T) {
+	buyer := listen(t, answers("201 Created", `{"lead_id":"b1"}`))
+	client := newClient(t, nil)
+	for i := range 3 {
+		if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+			t.Fatalf("post %d: %+v", i, got)
+		}
+		buyer.HangUp()
+	}
+}
+
+// TestStaleTogether: idle connections age together, so the second sending goes
+// over a new one. A timeout says nothing of the others.
+func TestStaleTogether(t *testing.T) {
+	client := newClient(t, nil)
+	buyer := listen(t, append(dialtest.Together(3), answers("201 Created", `{}`))...)
+	warm(t, client, buyer, 3)
+	buyer.HangUp()
+	if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+		t.Errorf("got %+v", got)
+	}
+
+	slow := listen(t, append(dialtest.Together(3), dialtest.Hangs(""))...)
+	warm(t, client, slow, 3)
+	if got := client.Post(leadTo(slow.post(), soon)); got.Verdict != unknown || got.Fault != market.FaultTimeout {
+		t.Errorf("got %+v", got)
+	}
+	if idle := slow.idleOf(client); idle != 2 {
+		t.Errorf("%d idle connections, want the 2 others", idle)
+	}
+}
+
+// TestConnectionClose: a connection that the buyer gives up is not kept, though
+// it is open still.
+func TestConnectionClose(t *testing.T) {
+	client := newClient(t, nil)
+	buyer := listen(t, answers("201 Created", `{}`, "Connection: close"))
+	if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+		t.Errorf("got %+v", got)
+	}
+	if idle := buyer.idleOf(client); idle != 0 {
+		t.Errorf("%d idle connections", idle)
+	}
+}
+
+// TestUnasked: bytes after an answer belong to nobody, and must not become the
+// answer to the next lead.
+func TestUnasked(t *testing.T) {
+	extra := dialtest.Message("201 Created", `{"lead_id":"b1"}`) + dialtest.Message("201 Created", `{"lead_id":"not yours"}`)
+	buyer := listen(t, func(c net.Conn) bool {
+		_, err := c.Write([]byte(extra))
+		return err == nil
+	})
+	client := newClient(t, nil)
+	for i := range 3 {
+		if got := client.Post(leadTo(buyer.post(), ample)); got.BuyerLeadID != "b1" {
+			t.Errorf("post %d: got %+v", i, got)
+		}
+	}
+	if requests := buyer.Got(); requests[2].Conn != 2 {
+		t.Errorf("a connection with bytes left on it was kept: %d", requests[2].Conn)
+	}
+}
+
+// TestRotation: a 401 is worth a second try where the secret was rotated since
+// it was read, and only there.
+func TestRotation(t *testing.T) {
+	no, yes := answers("401 Unauthorized", `{"error":"unauthorized"}`), answers("201 Created", `{}`)
+	rows := []struct {
+		name    string
+		secrets []string // as they are read, the last one for ever
+		replies []reply
+		sent    []string
+		verdict market.Verdict
+	}{
+		{"unchanged", []string{"old"}, []reply{no}, []string{"old"}, refused},
+		{"rotated", []string{"old", "new"}, []reply{no, yes}, []string{"old", "new"}, accepted},
+		{"rotated twice", []string{"old", "new", "new", "newer"}, []reply{no}, []string{"old", "new"}, refused},
+		{"removed", []string{"old", "", ""}, []reply{no, yes}, []string{"old"}, market.VerdictNotSent},
+		{"unprintable", []string{"a\r\nX-Admin: 1"}, []reply{yes}, nil, market.VerdictNotSent},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			buyer := listen(t, row.replies...)
+			reads := 0
+			client := newClient(t, func(o *Options) {
+				o.Secrets = func(string) (string, bool) {
+					reads++
+					return row.secrets[min(reads, len(row.secrets))-1], true
+				}
+			})
+			p := leadTo(buyer.post(), ample)
+			p.Endpoint.Credential, p.Endpoint.Header = "blue", "x-api-key"
+			if got := deliver(client, p); got.Verdict != row.verdict || got.Renewed {
+				t.Errorf("got %+v, want %v", got, row.verdict)
+			}
+			var sent []string
+			for _, r := range buyer.Got() {
+				sent = append(sent, r.Header.Get("X-Api-Key"))
+			}
+			if !slices.Equal(sent, row.sent) {
+				t.Errorf("sent %q, want %q", sent, row.sent)
+			}
+		})
+	}
+}
+
+// TestHangingEndpoint: an endpoint that takes requests and answers none costs
+// its callers their deadline, and leaves nothing behind.
+func TestHangingEndpoint(t *testing.T) {
+	const callers, conns = 40, 4
+	buyer := listen(t, dialtest.Hangs(""))
+	client := newClient(t, func(o *Options) {
+		o.MaxConnsPerBuyer = conns
+		o.ConnWait = soon / 4
+	})
+	before := runtime.NumGoroutine()
+	counts := map[market.Verdict]int{}
+	var mu sync.Mutex
+	var posting sync.WaitGroup
+	for i := range callers {
+		posting.Go(func() {
+			p := leadTo(buyer.post(), soon)
+			p.Key = strconv.Itoa(i)
+			got := client.Post(p)
+			mu.Lock()
+			defer mu.Unlock()
+			counts[got.Verdict]++
+		})
+	}
+	posting.Wait()
+	// What arrived is unknown. What is unknown may still be on its way to be read.
+	if counts[unknown] < len(buyer.Got()) || counts[unknown]+counts[market.VerdictNotSent] != callers {
+		t.Errorf("%d requests arrived; verdicts: %v", len(buyer.Got()), counts)
+	}
+	if counts[unknown] == 0 || counts[unknown] == callers {
+		t.Errorf("%d connections allowed, and %d requests of %d got one", conns, counts[unknown], callers)
+	}
+	// What remains for a moment: fasthttp's cleaner, the endpoint's own goroutines.
+	for end := time.Now().Add(ample); runtime.NumGoroutine() > before+conns; {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+		}
+		runtime.Gosched()
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestWaitForConnection: a burst over the limit waits for its turn.
+func TestWaitForConnection(t *testing.T) {
+	buyer := listen(t, answers("201 Created", `{}`))
+	client := newClient(t, func(o *Options) {
+		o.MaxConnsPerBuyer = 2
+		o.ConnWait = ample
+	})
+	var posting sync.WaitGroup
+	for range 50 {
+		posting.Go(func() {
+			if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+	posting.Wait()
+	for _, r := range buyer.Got() {
+		if r.Conn > 1 {
+			t.Fatalf("connection %d was opened, 2 are allowed", r.Conn)
+		}
+	}
+}
+
+// TestClose: nothing stays open behind a closed client.
+func TestClose(t *testing.T) {
+	release := make(chan struct{})
+	whole := answers("201 Created", `{}`)
+	buyer := listen(t, whole, func(c net.Conn) bool {
+		<-release
+		return whole(c)
+	})
+	client := newClient(t, nil)
+	client.Post(leadTo(buyer.post(), ample))
+	late := make(chan market.PostResult)
+	go func() { late <- client.Post(leadTo(buyer.post(), ample)) }()
+	for len(buyer.Got()) < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	client.Close()
+	close(release)
+	if got := <-late; got.Verdict != accepted {
+		t.Errorf("an attempt in flight: %+v", got)
+	}
+	target, _ := client.hosts.Find(dial.Owner{}, buyer.post())
+	if all, _ := target.Connections(); all != 0 {
+		t.Errorf("%d connections are open", all)
+	}
+}
+
+// TestNobodyWaitsForAFreeConnection: whoever asks for a connection in the instant
+// in which the last one is given back gets it, and does not wait for another to
+// be given back, which may never be.
+func TestNobodyWaitsForAFreeConnection(t *testing.T) {
+	buyer := listen(t, answers("201 Created", `{}`))
+	client := newClient(t, func(o *Options) {
+		o.MaxConnsPerBuyer = 1
+		o.ConnWait = ample
+	})
+	for range 4000 {
+		var posting sync.WaitGroup
+		for range 2 {
+			posting.Go(func() {
+				if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+					t.Errorf("got %+v", got)
+				}
+			})
+		}
+		posting.Wait()
+		if t.Failed() {
+			return
+		}
+	}
+}

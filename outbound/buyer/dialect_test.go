@@ -1,0 +1,174 @@
+package buyer
+
+import (
+	"strings"
+	"testing"
+
+	"pingpost/engine/market"
+	"pingpost/outbound/dial/dialtest"
+)
+
+// foreign is a dialect that speaks and hears JSON of another shape.
+func foreign(change func(*market.Dialect)) *market.Dialect {
+	d := &market.Dialect{
+		Method: "POST", ContentType: "application/json",
+		Reading: market.Reading{
+			Format: "json", Accepted: "data.status", Yes: "taken\n1\n", No: "declined\n",
+			Price: "data.price", Currency: "data.currency", Token: "data.token", ID: "data.id", Reason: "data.why",
+		},
+	}
+	if change != nil {
+		change(d)
+	}
+	return d
+}
+
+func pingIn(d *market.Dialect, url string) *market.PingRequest {
+	p := pingOf(url, ample)
+	p.Endpoint.Dialect = d
+	return p
+}
+
+func postIn(d *market.Dialect, url string) *market.PostRequest {
+	p := leadTo(url, ample)
+	p.Endpoint.Dialect = d
+	return p
+}
+
+// TestRequestsInADialect is what such an endpoint gets to see: what its dialect
+// says, and nothing of the contract beside it.
+func TestRequestsInADialect(t *testing.T) {
+	rows := []struct {
+		name         string
+		change       func(*market.Dialect)
+		line, body   string
+		header, none string // lines of headers; names that must not be there
+	}{
+		{"plain", nil, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "Content-Type: application/json\nAccept: application/json\n", "Idempotency-Key X-Pingpost-Hops"},
+		{"by PUT", func(d *market.Dialect) { d.Method = "PUT" }, "PUT /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "", ""},
+		{"by GET", func(d *market.Dialect) { d.Method = "GET" }, "GET /v1/ping?a=1&x=1&y=2 HTTP/1.1", "", "", "Content-Length Content-Type"},
+		{"another type", func(d *market.Dialect) { d.ContentType, d.Reading.Format = "text/xml; charset=utf-8", "xml" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "Content-Type: text/xml; charset=utf-8\nAccept: application/xml, text/xml\n", ""},
+		{"fixed headers", func(d *market.Dialect) { d.Headers = "SOAPAction: \"urn:x\"\nx-version: 2: b\n" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "SOAPAction: \"urn:x\"\nx-version: 2: b\n", ""},
+		{"the key", func(d *market.Dialect) { d.KeyHeader = "X-Request-Key" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "X-Request-Key: ping-1\n", "Idempotency-Key"},
+		{"the key as the contract has it", func(d *market.Dialect) { d.KeyHeader = "Idempotency-Key" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "Idempotency-Key: ping-1\n", ""},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			buyer := listen(t, answers("204 No Content", ""))
+			client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s3cret", true } })
+			p := pingIn(foreign(row.change), buyer.ping()+"?a=1")
+			p.Body = []byte("x=1&y=2")
+			p.Endpoint.Credential, p.Endpoint.Header = "blue", "X-Key"
+			if got := verdict(client.Ping(p)); got != "no_bid" {
+				t.Fatal(got)
+			}
+			got := buyer.Got()[0]
+			head, _, _ := strings.Cut(got.Raw, "\r\n\r\n")
+			head = strings.ReplaceAll(head, "\r\n", "\n") + "\n"
+			if !strings.HasPrefix(head, row.line+"\n") || got.Body != row.body {
+				t.Errorf("%s%s", head, got.Body)
+			}
+			for line := range strings.Lines(row.header + "X-Key: s3cret\nX-Request-Id: " + market.RequestID{1}.String() + "\n") {
+				if strings.Count(head, "\n"+line) != 1 {
+					t.Errorf("%q is not there once:\n%s", line, head)
+				}
+			}
+			for _, name := range strings.Fields(row.none) {
+				if got.Header.Get(name) != "" {
+					t.Errorf("%s was sent:\n%s", name, head)
+				}
+			}
+		})
+	}
+}
+
+// TestDialectsThatAreNotSpoken: a logged intent may be older than a rule, and
+// nothing that it says may change what a request means.
+func TestDialectsThatAreNotSpoken(t *testing.T) {
+	rows := map[string]func(*market.Dialect){
+		"no method":                   func(d *market.Dialect) { d.Method = "" },
+		"another method":              func(d *market.Dialect) { d.Method = "DELETE" },
+		"a method of two lines":       func(d *market.Dialect) { d.Method = "POST / HTTP/1.1\r\nHost: a\r\n\r\n" },
+		"no content type":             func(d *market.Dialect) { d.ContentType = "" },
+		"a content type of two lines": func(d *market.Dialect) { d.ContentType = "a/b\r\nX: 1" },
+		"half a header":               func(d *market.Dialect) { d.Headers = "X-A\n" },
+		"a header's name":             func(d *market.Dialect) { d.Headers = "X A: 1\n" },
+		"a header of two lines":       func(d *market.Dialect) { d.Headers = "X-A: 1\r\nX-B: 2\n" },
+		"a length":                    func(d *market.Dialect) { d.Headers = "content-length: 1\n" },
+		"chunks":                      func(d *market.Dialect) { d.Headers = "Transfer-Encoding: chunked\n" },
+		"a host":                      func(d *market.Dialect) { d.Headers = "Host: evil.example\n" },
+		"a fixed key":                 func(d *market.Dialect) { d.Headers = "Idempotency-Key: 1\n" },
+		"the credential":              func(d *market.Dialect) { d.Headers = "x-key: mine\n" },
+		"the key as the credential":   func(d *market.Dialect) { d.KeyHeader = "X-Key" },
+		"the key as a length":         func(d *market.Dialect) { d.KeyHeader = "Content-Length" },
+		"no form of answers":          func(d *market.Dialect) { d.Reading.Format = "" },
+		"nothing means yes":           func(d *market.Dialect) { d.Reading.Yes = "" },
+	}
+	for name, change := range rows {
+		t.Run(name, func(t *testing.T) {
+			buyer := listen(t, answers("200 OK", `{}`))
+			client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s3cret", true } })
+			p := postIn(foreign(change), buyer.post())
+			p.Endpoint.Credential, p.Endpoint.Header = "blue", "X-Key"
+			got := withoutElapsed(client.Post(p))
+			if want := (market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultEndpoint}); got != want || len(buyer.Got()) != 0 {
+				t.Errorf("%+v, %d requests", got, len(buyer.Got()))
+			}
+		})
+	}
+}
+
+// TestADialectIsItsOwnAccount: the same address in two dialects is not mixed up.
+func TestADialectIsItsOwnAccount(t *testing.T) {
+	buyer := listen(t, answers("200 OK", `{"data":{"status":"1"},"status":"2"}`))
+	client := newClient(t, nil)
+	for _, row := range []struct {
+		dialect *market.Dialect
+		want    market.Verdict
+	}{
+		{foreign(nil), accepted},
+		{foreign(func(d *market.Dialect) { d.Reading.Accepted = "status" }), unknown},
+		{foreign(func(d *market.Dialect) { d.Reading.Accepted, d.Reading.No = "status", "" }), refused},
+		{nil, accepted},
+		{foreign(nil), accepted},
+	} {
+		if got := client.Post(postIn(row.dialect, buyer.post())); got.Verdict != row.want {
+			t.Errorf("%+v, want %s", got, row.want)
+		}
+	}
+}
+
+// TestWhatIsSentTwice: a ping goes out again where the kept connection broke, a post
+// never.
+func TestWhatIsSentTwice(t *testing.T) {
+	idempotent := foreign(func(d *market.Dialect) { d.Idempotent = true })
+	bid := `{"data":{"status":"taken","price":1,"token":"t"}}`
+	type call func(c *Client, e *endpoint) string
+	post := func(d *market.Dialect) call {
+		return func(c *Client, e *endpoint) string { return c.Post(postIn(d, e.post())).Verdict.String() }
+	}
+	ping := func(c *Client, e *endpoint) string { return verdict(c.Ping(pingIn(foreign(nil), e.ping()))) }
+	rows := []struct {
+		name         string
+		before, call call // the one before leaves the connection
+		sent         int
+		want         string
+	}{
+		{"a post to a buyer that knows a lead again", post(idempotent), post(idempotent), 1, "unknown"},
+		{"a post to one that does not", post(idempotent), post(foreign(nil)), 1, "unknown"},
+		{"a ping", ping, ping, 2, "bid 1 t"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			buyer := listen(t, answers("200 OK", bid), dialtest.BreaksOff(""), answers("200 OK", bid))
+			client := newClient(t, nil)
+			row.before(client, buyer)
+			if got := row.call(client, buyer); got != row.want {
+				t.Errorf("%s, want %s", got, row.want)
+			}
+			if sent := len(buyer.Got()) - 1; sent != row.sent {
+				t.Errorf("sent %d times, want %d", sent, row.sent)
+			}
+		})
+	}
+}

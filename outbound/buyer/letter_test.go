@@ -1,0 +1,128 @@
+package buyer
+
+import (
+	"strings"
+	"testing"
+
+	"pingpost/engine/market"
+	"pingpost/outbound/dial"
+)
+
+// TestCompose: the very bytes of a request.
+func TestCompose(t *testing.T) {
+	speaking := func(d market.Dialect) *dialect {
+		d.Reading = market.Reading{Format: market.FormatForm, Price: "price"}
+		opened, fault := openDialect(&market.Endpoint{Dialect: &d})
+		if fault != market.FaultNone {
+			t.Fatal(fault)
+		}
+		return opened
+	}
+	post := &market.Dialect{Method: "PUT", ContentType: "text/xml", Headers: "X-Fixed: a b\nX-Too: c\n", KeyHeader: "X-Key"}
+	get := &market.Dialect{Method: "GET", ContentType: "application/x-www-form-urlencoded"}
+	const own = "User-Agent: pingpost\r\nHost: blue.example:81\r\n"
+	rows := []struct {
+		name    string
+		dialect *market.Dialect
+		path    string
+		sending sending
+		secret  string
+		want    string
+	}{
+		{
+			"the contract", nil, "/v1/ping?a=b",
+			sending{key: "k1", hops: 2, body: []byte(`{"a":1}`)},
+			"s3cret",
+			"POST /v1/ping?a=b HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 7\r\n" +
+				"Idempotency-Key: k1\r\nX-Pingpost-Hops: 2\r\nAuthorization: Bearer s3cret\r\n\r\n" + `{"a":1}`,
+		},
+		{
+			"a test", nil, "/v1/post",
+			sending{key: "k1", test: true, body: []byte(`{}`)},
+			"",
+			"POST /v1/post HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 2\r\n" +
+				"Idempotency-Key: k1\r\nX-Pingpost-Test: 1\r\n\r\n{}",
+		},
+		{
+			"a test in a dialect", get, "/in",
+			sending{key: "k1", test: true, body: []byte("a=1")},
+			"",
+			"GET /in?a=1 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\nX-Pingpost-Test: 1\r\n\r\n",
+		},
+		{
+			"as little as there can be", nil, "/",
+			sending{},
+			"",
+			"POST / HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 0\r\n\r\n",
+		},
+		{
+			"no line ends early", nil, "/",
+			sending{key: "k\r\nX-Evil: 1"},
+			"s\nX-Evil: 2",
+			"POST / HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 0\r\n" +
+				"Idempotency-Key: k  X-Evil: 1\r\nAuthorization: Bearer s X-Evil: 2\r\n\r\n",
+		},
+		{
+			"a dialect", post, "/in",
+			sending{key: "k1", hops: 2, body: []byte("<a/>")},
+			"",
+			"PUT /in HTTP/1.1\r\n" + own + "Content-Type: text/xml\r\nAccept: application/x-www-form-urlencoded, text/plain\r\n" +
+				"X-Fixed: a b\r\nX-Too: c\r\nContent-Length: 4\r\nX-Key: k1\r\n\r\n<a/>",
+		},
+		{
+			"a form in the query", get, "/in",
+			sending{key: "k1", body: []byte("a=1&b=2")},
+			"s3cret",
+			"GET /in?a=1&b=2 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\nAuthorization: Bearer s3cret\r\n\r\n",
+		},
+		{
+			"a form behind a query", get, "/in?x=y",
+			sending{body: []byte("a=1")},
+			"",
+			"GET /in?x=y&a=1 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\n\r\n",
+		},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			a := &account{Target: &dial.Target{Authority: "blue.example:81", Path: row.path}, header: "Authorization", scheme: "Bearer "}
+			if row.dialect != nil {
+				a.dialect = speaking(*row.dialect)
+			}
+			a.writeHead()
+			s := row.sending
+			s.account = a
+			if got := string(s.compose([]byte("as it is|"), row.secret)); got != "as it is|"+row.want {
+				t.Errorf("\n got %q\nwant %q", got, "as it is|"+row.want)
+			}
+		})
+	}
+}
+
+// TestALetterTooLargeIsNotKept: one large body holds no memory after it.
+func TestALetterTooLargeIsNotKept(t *testing.T) {
+	for size, kept := range map[int]bool{keptLetter: true, keptLetter + 1: false} {
+		l := &letter{text: make([]byte, size)}
+		l.giveBack()
+		if (l.text != nil) != kept {
+			t.Errorf("%d bytes: kept %v", size, !kept)
+		}
+	}
+}
+
+// TestALongRequest: what a socket does not take at once goes after.
+func TestALongRequest(t *testing.T) {
+	buyer := listen(t, answers("201 Created", `{"lead_id":"b1"}`))
+	client := newClient(t, nil)
+	p := leadTo(buyer.post(), ample)
+	p.Body = []byte(`{"note":"` + strings.Repeat("long ", 4<<20) + `"}`)
+	for range 2 { // over a new connection, and over a kept one
+		if got := client.Post(p); got.BuyerLeadID != "b1" {
+			t.Fatalf("got %+v", got)
+		}
+	}
+	for i, request := range buyer.Got() {
+		if request.Conn != 0 || request.Body != string(p.Body) {
+			t.Errorf("request %d: %d bytes over connection %d", i, len(request.Body), request.Conn)
+		}
+	}
+}

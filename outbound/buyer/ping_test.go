@@ -1,0 +1,343 @@
+package buyer
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/outbound/dial"
+	"pingpost/outbound/dial/dialtest"
+)
+
+// pingOf asks an address about the auction auc_1.
+func pingOf(url string, within time.Duration) *market.PingRequest {
+	return &market.PingRequest{
+		Endpoint:  market.Endpoint{URL: url},
+		Key:       "ping-1",
+		RequestID: market.RequestID{1},
+		Hops:      2,
+		Body:      []byte(`{"auction_id":"auc_1","vertical":"auto_insurance","state":"CA"}`),
+		Auction:   []byte("auc_1"),
+		Deadline:  time.Now().Add(within),
+	}
+}
+
+func (e *endpoint) ping() string { return "http://" + e.Address + "/v1/ping" }
+
+func heardNothing(r market.PingResult) market.PingResult {
+	r.Elapsed = 0
+	return r
+}
+
+// bidWith is an answer with a bid of these members.
+func bidWith(members string) string { return `{"auction_id":"auc_1","bid":{` + members + `}}` }
+
+// verdict writes a result down as the tables have it: the outcome, what was
+// bid, and why not.
+func verdict(r market.PingResult) string {
+	words := []string{r.Outcome.String()}
+	if r.Outcome == market.OutcomeNone {
+		words = []string{"bid", r.Bid.Amount.String() + r.Bid.Currency.String(), r.Bid.Token}
+		if r.Bid.ValidUntil != 0 {
+			words = append(words, time.Unix(0, r.Bid.ValidUntil).UTC().Format(time.RFC3339Nano))
+		}
+	} else if r.Bid != (market.Bid{}) {
+		words = append(words, fmt.Sprint("left behind: ", r.Bid))
+	}
+	if r.Fault != market.FaultNone {
+		words = append(words, r.Fault.String())
+	}
+	if r.Reason != "" {
+		words = append(words, r.Reason)
+	}
+	if r.RetryAfter != 0 {
+		words = append(words, r.RetryAfter.String())
+	}
+	return strings.Join(words, " ")
+}
+
+// answered is a row: a body that comes with a 200, and what it comes to.
+type answered struct{ name, body, want string }
+
+var bids = []answered{
+	{"all of it", bidWith(`"amount":12.5,"currency":"USD","bid_token":"tok","valid_until":"2026-03-02T12:00:04.5Z"`), "bid 12.5USD tok 2026-03-02T12:00:04.5Z"},
+	{"the least", bidWith(`"amount":0.000001,"bid_token":"t"`), "bid 0.000001 t"},
+	{"nulls say nothing", bidWith(`"amount":1,"bid_token":"t","currency":null,"valid_until":null`), "bid 1 t"},
+	{"digits past the sixth are cut", bidWith(`"amount":9.9999999,"bid_token":"t"`), "bid 9.999999 t"},
+	{"an exponent", bidWith(`"amount":1.25e1,"bid_token":"t"`), "bid 12.5 t"},
+	{"the most", bidWith(`"amount":1000000,"bid_token":"t"`), "bid 1000000 t"},
+	{"another zone", bidWith(`"amount":1,"bid_token":"t","valid_until":"2026-03-02T04:00:00-08:00"`), "bid 1 t 2026-03-02T12:00:00Z"},
+	{"for ever", bidWith(`"amount":1,"bid_token":"t","valid_until":"9999-12-31T23:59:59Z"`), "bid 1 t 2262-04-11T23:47:16.854775807Z"},
+	{"long ago", bidWith(`"amount":1,"bid_token":"t","valid_until":"1969-12-31T23:59:59Z"`), "bid 1 t 1970-01-01T00:00:00.000000001Z"},
+	{"the longest token", bidWith(`"amount":1,"bid_token":"` + strings.Repeat("t", 512) + `"`), "bid 1 " + strings.Repeat("t", 512)},
+	{"a token with escapes", bidWith(`"amount":1,"bid_token":"\u0074\/"`), "bid 1 t/"},
+	{"what is beside it", `{"buyer_filters_passed":["state"],"x":{"bid":null},"auction_id":"auc_1","bid":{"amount":3,"bid_token":"t","more":[1]}}`, "bid 3 t"},
+}
+
+var noBids = []answered{
+	{"with its reason", `{"auction_id":"auc_1","bid":null,"reject_reason":"state","reject_detail":"Ann lives elsewhere"}`, "no_bid state"},
+	{"with none", `{"auction_id":"auc_1","bid":null}`, "no_bid"},
+	{"without the auction", `{"bid":null,"reject_reason":"capped"}`, "no_bid capped"},
+	{"a reason that is long", `{"bid":null,"reject_reason":"` + long + `"}`, "no_bid"},
+	{"a reason that is not to be printed", `{"bid":null,"reject_reason":"a\n\u00e9b"}`, "no_bid"},
+	{"a reason that is no text", `{"bid":null,"reject_reason":{"code":1}}`, "no_bid"},
+	{"of another auction", `{"auction_id":"auc_2","bid":null}`, "invalid malformed auction_id"},
+}
+
+var malformedBids = []answered{
+	{"no echo", `{"bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
+	{"another auction", `{"auction_id":"auc_2","bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
+	{"an auction in other letters", `{"auction_id":"AUC_1","bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
+	{"an echo that is a number", `{"auction_id":1,"bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
+	{"a null echo", `{"auction_id":null,"bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed auction_id"},
+	{"no bid member", `{"auction_id":"auc_1"}`, "invalid malformed bid"},
+	{"an error", `{"error":"internal"}`, "invalid malformed bid"},
+	{"a bid that is a number", `{"auction_id":"auc_1","bid":12.5}`, "invalid malformed bid"},
+	{"a bid that is a list", `{"auction_id":"auc_1","bid":[{"amount":1,"bid_token":"t"}]}`, "invalid malformed bid"},
+	{"false", `{"auction_id":"auc_1","bid":false}`, "invalid malformed bid"},
+	{"names are exact", `{"auction_id":"auc_1","Bid":{"amount":1,"bid_token":"t"}}`, "invalid malformed bid"},
+	{"an empty bid", bidWith(``), "invalid malformed bid.amount"},
+	{"no amount", bidWith(`"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"a null amount", bidWith(`"amount":null,"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"an amount in a string", bidWith(`"amount":"12.5","bid_token":"t"`), "invalid malformed bid.amount"},
+	{"an object of an amount", bidWith(`"amount":{"value":1},"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"a negative amount", bidWith(`"amount":-0.01,"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"zero", bidWith(`"amount":0,"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"minus zero", bidWith(`"amount":-0,"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"zero with decimals", bidWith(`"amount":0.00,"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"less than a float can hold", bidWith(`"amount":1e-400,"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"less than a millionth", bidWith(`"amount":0.0000001,"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"nearly a millionth", bidWith(`"amount":9.99e-7,"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"too much", bidWith(`"amount":1000000.000001,"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"far too much", bidWith(`"amount":1e999999,"bid_token":"t"`), "invalid malformed bid.amount"},
+	{"a currency in small letters", bidWith(`"amount":1,"bid_token":"t","currency":"usd"`), "invalid malformed bid.currency"},
+	{"a currency that is a number", bidWith(`"amount":1,"bid_token":"t","currency":840`), "invalid malformed bid.currency"},
+	{"no token", bidWith(`"amount":1`), "invalid malformed bid.bid_token"},
+	{"a null token", bidWith(`"amount":1,"bid_token":null`), "invalid malformed bid.bid_token"},
+	{"an empty token", bidWith(`"amount":1,"bid_token":""`), "invalid malformed bid.bid_token"},
+	{"a token that is a number", bidWith(`"amount":1,"bid_token":7`), "invalid malformed bid.bid_token"},
+	{"a token with a space", bidWith(`"amount":1,"bid_token":"a b"`), "invalid malformed bid.bid_token"},
+	{"a token with an end of line", bidWith(`"amount":1,"bid_token":"a\r\nb"`), "invalid malformed bid.bid_token"},
+	{"a token beyond ASCII", bidWith(`"amount":1,"bid_token":"é"`), "invalid malformed bid.bid_token"},
+	{"a token too long", bidWith(`"amount":1,"bid_token":"` + strings.Repeat("t", 513) + `"`), "invalid malformed bid.bid_token"},
+	{"seconds since 1970", bidWith(`"amount":1,"bid_token":"t","valid_until":1772452800`), "invalid malformed bid.valid_until"},
+	{"a time without a zone", bidWith(`"amount":1,"bid_token":"t","valid_until":"2026-03-02T12:00:00"`), "invalid malformed bid.valid_until"},
+	{"a time that is none", bidWith(`"amount":1,"bid_token":"t","valid_until":"soon"`), "invalid malformed bid.valid_until"},
+	{"not JSON", `OK thanks`, "invalid unreadable"},
+	{"HTML", `<html><body>It works!</body></html>`, "invalid unreadable"},
+	{"nothing", ``, "invalid unreadable"},
+	{"null", `null`, "invalid unreadable"},
+	{"a list", `[{"auction_id":"auc_1","bid":null}]`, "invalid unreadable"},
+	{"torn JSON", `{"auction_id":"auc_1","bid":{"amount":1`, "invalid unreadable"},
+	{"two answers", `{"auction_id":"auc_1","bid":null}{}`, "invalid unreadable"},
+	{"a member twice", bidWith(`"amount":1,"amount":9,"bid_token":"t"`), "invalid unreadable"},
+	{"bad UTF-8", "{\"auction_id\":\"auc_1\",\"bid\":null,\"x\":\"\xff\"}", "invalid unreadable"},
+	{"too deep", `{"auction_id":"auc_1","bid":null,"x":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`, "invalid unreadable"},
+	{"an amount of digits without end", bidWith(`"amount":1` + strings.Repeat("0", 200) + `,"bid_token":"t"`), "invalid unreadable"},
+}
+
+// TestBids is what may stand in a 200, row by row over real sockets.
+func TestBids(t *testing.T) {
+	for _, row := range slices.Concat(bids, noBids, malformedBids) {
+		t.Run(row.name, func(t *testing.T) {
+			buyer := listen(t, answers("200 OK", row.body))
+			got := newClient(t, nil).Ping(pingOf(buyer.ping(), ample))
+			if verdict(got) != row.want || got.Status != 200 {
+				t.Errorf("%d %s, want %s", got.Status, verdict(got), row.want)
+			}
+		})
+	}
+}
+
+// TestOtherStatuses: nothing but a 200 is an answer, whatever is in it.
+func TestOtherStatuses(t *testing.T) {
+	offer := bidWith(`"amount":12,"bid_token":"t"`)
+	rows := []struct {
+		status, body string
+		want         string
+	}{
+		{"201 Created", offer, "error"},
+		{"202 Accepted", offer, "error"},
+		{"204 No Content", "", "error"},
+		{"301 Moved Permanently", offer, "error"},
+		{"400 Bad Request", `{"error":"bad_request"}`, "error bad_request"},
+		{"401 Unauthorized", `{"error":"unauthorized"}`, "error unauthorized"},
+		{"403 Forbidden", `{"error":"insufficient_scope"}`, "error insufficient_scope"},
+		{"404 Not Found", `<html>`, "error"},
+		{"422 Unprocessable Content", `{"error":"invalid_payload"}`, "error invalid_payload"},
+		{"500 Internal Server Error", `{"error":"internal"}`, "error internal"},
+		{"503 Service Unavailable", offer, "error"},
+		{"503 Service Unavailable", big, "error too_large"},
+		{"101 Switching Protocols", "", "error"},
+		{"799 What", offer, "error"},
+	}
+	for _, row := range rows {
+		t.Run(row.status, func(t *testing.T) {
+			buyer := listen(t, answers(row.status, row.body))
+			got := newClient(t, nil).Ping(pingOf(buyer.ping(), ample))
+			if verdict(got) != row.want || fmt.Sprint(got.Status) != row.status[:3] {
+				t.Errorf("%d %s, want %s", got.Status, verdict(got), row.want)
+			}
+			if n := len(buyer.Got()); n != 1 {
+				t.Errorf("the buyer was asked %d times, want once", n)
+			}
+		})
+	}
+}
+
+// TestUnheard is whatever may happen to a ping on its way, there or back. Each
+// has its own pair of outcome and fault.
+func TestUnheard(t *testing.T) {
+	whole := dialtest.Message("200 OK", bidWith(`"amount":12,"bid_token":"t"`))
+	mute := silent(t)
+	rows := []struct {
+		name   string
+		reply  reply
+		at     string // instead of the reply's
+		within time.Duration
+		want   string
+	}{
+		{"slow", dialtest.Hangs(""), "", soon, "timeout timeout"},
+		{"slow in the head", dialtest.Hangs(whole[:30]), "", soon, "timeout timeout"},
+		{"slow in the body", dialtest.Hangs(whole[:len(whole)-1]), "", soon, "timeout timeout"},
+		{"trickling", dialtest.Trickles("HTTP/1.1 200 OK\r\nX-Slow: " + strings.Repeat("x", 9999)), "", soon, "timeout timeout"},
+		{"too late to ask", nil, "http://" + mute, -time.Second, "timeout timeout"},
+		{"TLS that never answers", nil, "https://" + mute, soon, "timeout tls"},
+		{"truncated", dialtest.BreaksOff(whole[:len(whole)-1]), "", ample, "error broken"},
+		{"closed before the answer", dialtest.BreaksOff(""), "", ample, "error broken"},
+		{"reset in the answer", dialtest.Resets(whole[:len(whole)-9]), "", ample, "error broken"},
+		{"over the limit", answers("200 OK", big), "", ample, "invalid too_large"},
+		{"a head over the limit", answers("200 OK", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), "", ample, "invalid too_large"},
+		{"not HTTP", dialtest.BreaksOff("220 mail.example ESMTP\r\n\r\n"), "", ample, "invalid unreadable"},
+		{"nobody there", nil, "http://" + freeAddress(t), ample, "error connect"},
+		{"no such name", nil, "http://nobody.invalid", ample, "error resolve"},
+		{"plain http to a public address", nil, "http://198.41.0.4", ample, "error forbidden"},
+		{"a private address", nil, "https://10.0.0.1", ample, "error forbidden"},
+		{"no address", nil, "nonsense", ample, "error endpoint"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			if row.at == "" {
+				row.at = listen(t, row.reply).ping()
+			}
+			if got := newClient(t, nil).Ping(pingOf(row.at, row.within)); verdict(got) != row.want {
+				t.Errorf("%s, want %s", verdict(got), row.want)
+			}
+		})
+	}
+}
+
+// TestPingRequest is what a buyer gets to see.
+func TestPingRequest(t *testing.T) {
+	buyer := listen(t, answers("200 OK", `{"auction_id":"auc_1","bid":null}`))
+	client := newClient(t, func(o *Options) {
+		o.Secrets = func(string) (string, bool) { return strings.Repeat("s3cret", 200), true }
+	})
+	p := pingOf(buyer.ping(), ample)
+	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue", "Authorization", "Bearer "
+	client.Ping(p)
+	p = pingOf(buyer.ping(), ample)
+	p.Hops, p.Key = 0, ""
+	client.Ping(p)
+
+	first, second := buyer.Got()[0], buyer.Got()[1]
+	if first.Target != "/v1/ping" || first.Body != string(p.Body) || second.Body != string(p.Body) {
+		t.Errorf("%s %q %q", first.Target, first.Body, second.Body)
+	}
+	rows := []struct{ header, first, second string }{
+		{"Content-Type", "application/json", "application/json"},
+		{"Authorization", "Bearer " + strings.Repeat("s3cret", 200), ""},
+		{"Idempotency-Key", "ping-1", ""},
+		{"X-Request-Id", market.RequestID{1}.String(), market.RequestID{1}.String()},
+		{"X-Pingpost-Hops", "2", ""},
+	}
+	for _, row := range rows {
+		if a, b := first.Header.Get(row.header), second.Header.Get(row.header); a != row.first || b != row.second {
+			t.Errorf("%s: got %q and %q, want %q and %q", row.header, a, b, row.first, row.second)
+		}
+	}
+}
+
+// TestPingsAreSentOnce but where a kept connection had gone, which happens to
+// every endpoint that ends idle connections.
+func TestPingsAreSentOnce(t *testing.T) {
+	offer, silence := answers("200 OK", bidWith(`"amount":12,"bid_token":"t"`)), dialtest.BreaksOff("")
+	rows := []struct {
+		name    string
+		key     string
+		replies []reply
+		want    string
+		sent    int
+	}{
+		{"stale", "k", []reply{silence, offer}, "bid 12 t", 2},
+		{"stale twice", "k", []reply{silence, silence, offer}, "error broken", 2},
+		{"stale, without a key", "", []reply{silence, offer}, "error broken", 1},
+		{"500", "k", []reply{answers("500 Internal Server Error", ``), offer}, "error", 1},
+		{"429", "k", []reply{answers("429 Too Many Requests", ``, "Retry-After: 0"), offer}, "rate_limited", 1},
+		{"broken off", "k", []reply{dialtest.BreaksOff("HTTP/1.1"), offer}, "error broken", 1},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			buyer := listen(t, append([]reply{offer}, row.replies...)...)
+			client := newClient(t, nil)
+			client.Ping(pingOf(buyer.ping(), ample))
+			p := pingOf(buyer.ping(), ample)
+			p.Key = row.key
+			if got := verdict(client.Ping(p)); got != row.want {
+				t.Errorf("%s, want %s", got, row.want)
+			}
+			if sent := len(buyer.Got()) - 1; sent != row.sent {
+				t.Errorf("sent %d times, want %d", sent, row.sent)
+			}
+		})
+	}
+}
+
+// TestConnectionLimitIsTheBuyers: a buyer whose connections are all in use is
+// rate_limited by that, before the deadline. Another buyer at the same address, and the
+// buyer's own test endpoint, have connections of their own. A new limit holds at once.
+func TestConnectionLimitIsTheBuyers(t *testing.T) {
+	release := make(chan struct{})
+	bids := answers("200 OK", bidWith(`"amount":1,"bid_token":"t"`))
+	shared := listen(t, func(c net.Conn) bool {
+		<-release
+		return bids(c)
+	}, bids)
+	client := newClient(t, func(o *Options) { o.ConnWait = ample })
+	limit := func(conns int) {
+		client.SetLimits(map[market.BuyerID]*market.Buyer{"buy_a": {MaxConnections: conns}, "buy_b": {MaxConnections: 1}})
+	}
+	limit(1)
+	ping := func(buyer market.BuyerID, test bool, within time.Duration) string {
+		p := pingOf(shared.ping(), within)
+		p.Buyer, p.Test = buyer, test
+		return verdict(client.Ping(p))
+	}
+	first := make(chan string)
+	go func() { first <- ping("buy_a", false, ample) }()
+	for len(shared.Got()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if got := ping("buy_a", false, soon); got != "rate_limited crowded" {
+		t.Errorf("at its limit: %s", got)
+	}
+	if got := ping("buy_b", false, ample); got != "bid 1 t" {
+		t.Errorf("another buyer: %s", got)
+	}
+	if got := ping("buy_a", true, ample); got != "bid 1 t" {
+		t.Errorf("its test endpoint: %s", got)
+	}
+	limit(2)
+	if got := ping("buy_a", false, ample); got != "bid 1 t" {
+		t.Errorf("a new limit: %s", got)
+	}
+	close(release)
+	if got := <-first; got != "bid 1 t" {
+		t.Errorf("the first: %s", got)
+	}
+}

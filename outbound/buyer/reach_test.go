@@ -1,0 +1,142 @@
+package buyer
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// TestUnreached is whatever ends an attempt before a byte of it is sent: the
+// buyer certainly does not have the lead.
+func TestUnreached(t *testing.T) {
+	gone := listen(t, answers("201 Created", `{}`))
+	closed := freeAddress(t)
+	selfSigned := httptest.NewUnstartedServer(http.NotFoundHandler())
+	selfSigned.Config.ErrorLog = log.New(io.Discard, "", 0)
+	selfSigned.StartTLS()
+	t.Cleanup(selfSigned.Close)
+	mute := silent(t)
+	rows := []struct {
+		name    string
+		trusted []netip.Prefix
+		at      market.Endpoint
+		within  time.Duration
+		fault   market.Fault
+	}{
+		{"connection refused", loopback, market.Endpoint{URL: "http://" + closed + "/v1/post"}, ample, market.FaultConnect},
+		{"no such name", loopback, market.Endpoint{URL: "https://nobody.invalid/v1/post"}, ample, market.FaultResolve},
+		{"self-signed certificate", loopback, market.Endpoint{URL: selfSigned.URL}, ample, market.FaultTLS},
+		{"TLS to a plain port", loopback, market.Endpoint{URL: "https://" + gone.Address + "/"}, ample, market.FaultTLS},
+		{"TLS that never answers", loopback, market.Endpoint{URL: "https://" + mute + "/"}, soon, market.FaultTLS},
+		{"private address", nil, market.Endpoint{URL: "https://" + gone.Address + "/"}, ample, market.FaultForbidden},
+		{"private address by name", nil, market.Endpoint{URL: "https://localhost:" + port(gone.Address) + "/"}, ample, market.FaultForbidden},
+		{"private address in IPv6 clothes", nil, market.Endpoint{URL: "https://[::ffff:127.0.0.1]:" + port(gone.Address) + "/"}, ample, market.FaultForbidden},
+		{"plain http outside the trusted networks", nil, market.Endpoint{URL: gone.post()}, ample, market.FaultForbidden},
+		{"plain http to a public address", loopback, market.Endpoint{URL: "http://198.41.0.4/"}, ample, market.FaultForbidden},
+		{"deadline has passed", loopback, market.Endpoint{URL: gone.post()}, -time.Second, market.FaultTimeout},
+		{"no address", loopback, market.Endpoint{URL: "/v1/post"}, ample, market.FaultEndpoint},
+		{"unknown secret", loopback, market.Endpoint{URL: gone.post(), Credential: "lost", Header: "Authorization"}, ample, market.FaultCredential},
+		{"credential for a header of ours", loopback, market.Endpoint{URL: gone.post(), Credential: "lost", Header: "Content-length"}, ample, market.FaultEndpoint},
+		{"credential for no header", loopback, market.Endpoint{URL: gone.post(), Credential: "lost"}, ample, market.FaultEndpoint},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			client := newClient(t, func(o *Options) { o.Trusted = row.trusted })
+			p := leadTo("", row.within)
+			p.Endpoint = row.at
+			got := withoutElapsed(client.Post(p))
+			want := market.PostResult{Verdict: market.VerdictNotSent, Fault: row.fault}
+			if got != want {
+				t.Errorf("\n got %+v\nwant %+v", got, want)
+			}
+		})
+	}
+	if requests := gone.Got(); len(requests) != 0 {
+		t.Errorf("the buyer got %d requests, want none", len(requests))
+	}
+}
+
+// TestTLS shows the trusted way, and that nothing but HTTP/1.1 is offered.
+func TestTLS(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Proto != "HTTP/1.1" || r.TLS.NegotiatedProtocol != "http/1.1" {
+			t.Errorf("spoken: %s, agreed on: %q", r.Proto, r.TLS.NegotiatedProtocol)
+		}
+		w.WriteHeader(http.StatusCreated)
+		_, _ = w.Write([]byte(`{"lead_id":"b1"}`))
+	}))
+	server.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"}}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	client := newClient(t, func(o *Options) { o.Roots = roots })
+
+	for range 2 {
+		if got := client.Post(leadTo(server.URL+"/v1/post", ample)); got.Verdict != accepted || got.BuyerLeadID != "b1" {
+			t.Fatalf("got %+v, want accepted", got)
+		}
+	}
+
+	_, other, _ := net.SplitHostPort(server.Listener.Addr().String())
+	wrongName := client.Post(leadTo("https://localhost:"+other+"/", ample))
+	if wrongName.Verdict != market.VerdictNotSent || wrongName.Fault != market.FaultTLS {
+		t.Errorf("a certificate for another name: got %+v, want unreached", wrongName)
+	}
+}
+
+// TestStaleTLS: a server that ends an idle TLS connection says so, and that is
+// no answer.
+func TestStaleTLS(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"lead_id":"b1"}`))
+	}))
+	t.Cleanup(server.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	client := newClient(t, func(o *Options) { o.Roots = roots })
+	for i := range 3 {
+		if got := client.Post(leadTo(server.URL, ample)); got.Verdict != accepted {
+			t.Fatalf("post %d: got %+v, want accepted", i, got)
+		}
+		server.CloseClientConnections()
+	}
+}
+
+// freeAddress is one that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+// silent is an address where connections are taken and nothing is ever said:
+// the kernel takes them, nobody accepts.
+func silent(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ln.Close() })
+	return ln.Addr().String()
+}
+
+func port(address string) string {
+	_, p, _ := net.SplitHostPort(address)
+	return p
+}

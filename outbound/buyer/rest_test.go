@@ -1,0 +1,180 @@
+package buyer
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/outbound/dial"
+)
+
+// TestRest: after a 429 a buyer is left alone until the time it named.
+func TestRest(t *testing.T) {
+	tooMany, no := "429 Too Many Requests", answers("200 OK", `{"auction_id":"auc_1","bid":null}`)
+	rows := []struct {
+		name   string
+		header string
+		rests  time.Duration
+	}{
+		{"seconds", "Retry-After: 7", 7 * time.Second},
+		{"a date", "Retry-After: Mon, 02 Mar 2026 12:00:30 GMT", 30 * time.Second},
+		{"nothing said", "X: y", time.Second},
+		{"at once", "Retry-After: 0", 0},
+		{"a day is too long to be meant", "Retry-After: 86400", time.Hour},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			buyer := listen(t, answers(tooMany, `{"error":"rate_limited"}`, row.header), no)
+			now := noon
+			client := newClient(t, func(o *Options) { o.Now = func() time.Time { return now } })
+			limited := client.Ping(pingOf(buyer.ping(), ample))
+			if limited.Outcome != market.OutcomeRateLimited || limited.Status != 429 {
+				t.Errorf("%+v", limited)
+			}
+			if row.rests > 0 {
+				now = noon.Add(row.rests - time.Millisecond)
+				want := market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: time.Millisecond}
+				if got := heardNothing(client.Ping(pingOf(buyer.ping(), ample))); got != want || len(buyer.Got()) != 1 {
+					t.Errorf("a millisecond before the end: %+v, %d requests", got, len(buyer.Got()))
+				}
+			}
+			now = noon.Add(row.rests)
+			if got := client.Ping(pingOf(buyer.ping(), ample)); got.Outcome != market.OutcomeNoBid {
+				t.Errorf("at the end: %+v", got)
+			}
+		})
+	}
+}
+
+// TestRestIsOnesOwn: who shares the address, and posts, go on.
+func TestRestIsOnesOwn(t *testing.T) {
+	buyer := listen(t, answers("429 Too Many Requests", ``, "Retry-After: 60"), answers("200 OK", `{"auction_id":"auc_1","bid":null}`))
+	client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s", true } })
+	as := func(credential string) market.Outcome {
+		p := pingOf(buyer.ping(), ample)
+		p.Endpoint.Credential, p.Endpoint.Header = credential, "x-api-key"
+		return client.Ping(p).Outcome
+	}
+	if first, again, other := as("blue"), as("blue"), as("red"); first != market.OutcomeRateLimited || again != first || other != market.OutcomeNoBid {
+		t.Errorf("%v, %v, another buyer: %v", first, again, other)
+	}
+	p := leadTo(buyer.ping(), ample)
+	p.Endpoint.Credential, p.Endpoint.Header = "blue", "x-api-key"
+	if got := client.Post(p); got.Status != 200 {
+		t.Errorf("a post: %+v", got)
+	}
+}
+
+// TestTestsRestNobody: a test's 429 keeps no ping in earnest away, and tests go on
+// while others rest; the endpoint is one and the same.
+func TestTestsRestNobody(t *testing.T) {
+	no := answers("200 OK", `{"auction_id":"auc_1","bid":null}`)
+	limited := answers("429 Too Many Requests", ``, "Retry-After: 60")
+	buyer := listen(t, limited, no, limited, no)
+	client := newClient(t, nil)
+	ask := func(test bool) market.Outcome {
+		p := pingOf(buyer.ping(), ample)
+		p.Test = test
+		return client.Ping(p).Outcome
+	}
+	got := []market.Outcome{ask(true), ask(false), ask(false), ask(true), ask(false)}
+	want := []market.Outcome{market.OutcomeRateLimited, market.OutcomeNoBid, market.OutcomeRateLimited, market.OutcomeNoBid, market.OutcomeRateLimited}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	var tests []string
+	for _, request := range buyer.Got() {
+		tests = append(tests, request.Header.Get("X-Pingpost-Test"))
+	}
+	if !slices.Equal(tests, []string{"1", "", "", "1"}) {
+		t.Errorf("the endpoint was told %q", tests)
+	}
+}
+
+// TestRestOnlyGrows: answers to pings side by side come in any order.
+func TestRestOnlyGrows(t *testing.T) {
+	var a account
+	for _, row := range []struct{ wait, rests time.Duration }{
+		{5 * time.Second, 5 * time.Second},
+		{2 * time.Second, 5 * time.Second},
+		{9 * time.Second, 9 * time.Second},
+		{1 * time.Second, 9 * time.Second},
+	} {
+		a.restFor(row.wait, noon)
+		if got := a.resting(noon); got != row.rests {
+			t.Errorf("after %v: rests for %v, want %v", row.wait, got, row.rests)
+		}
+	}
+	if got := a.resting(noon.Add(time.Minute)); got != 0 {
+		t.Errorf("after the end: %v", got)
+	}
+}
+
+// TestAccounts: what is remembered has a limit, and an endpoint is known by what
+// it says and not by where it lies in memory.
+func TestAccounts(t *testing.T) {
+	client := newClient(t, nil)
+	at := func(scope string) *account {
+		a, fault := client.accounts.find(dial.Owner{}, &market.Endpoint{
+			URL: "https://blue.example/v1/ping", Credential: "c", Header: "Authorization",
+			OAuth: &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: scope},
+		})
+		if fault != market.FaultNone {
+			t.Fatal(fault)
+		}
+		return a
+	}
+	ping, again, other := at("ping"), at("ping"), at("post")
+	if ping != again || ping == other {
+		t.Error("one account for each endpoint")
+	}
+	if ping.Target != other.Target || ping.auth == other.auth {
+		t.Error("one address, and a token for each scope")
+	}
+	post, _ := client.accounts.find(dial.Owner{}, &market.Endpoint{
+		URL: "https://blue.example/v1/post", Credential: "c", Header: "Authorization",
+		OAuth: &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: "ping"},
+	})
+	if post == ping || post.auth != ping.auth {
+		t.Error("pings and posts of one client share its token")
+	}
+	plain := func(header string, change func(*market.Endpoint)) *account {
+		e := &market.Endpoint{URL: "https://blue.example/v1/ping", Credential: "c", Header: header}
+		if change != nil {
+			change(e)
+		}
+		a, fault := client.accounts.find(dial.Owner{}, e)
+		if fault != market.FaultNone {
+			t.Fatal(fault)
+		}
+		return a
+	}
+	secret := plain("Authorization", nil)
+	if plain("Authorization", nil) != secret || plain("X-Key", nil) == secret || secret == ping {
+		t.Error("one account for what an endpoint without more to it says")
+	}
+	if plain("Authorization", func(e *market.Endpoint) {
+		e.OAuth = &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x"}
+	}) == secret {
+		t.Error("a client's token is no fixed secret")
+	}
+	if plain("Authorization", func(e *market.Endpoint) {
+		e.Dialect = &market.Dialect{Method: "PUT", ContentType: "text/xml", Reading: market.Reading{Format: market.FormatXML}}
+	}) == secret {
+		t.Error("a dialect is not the contract")
+	}
+	for i := range 2 * maxAccounts {
+		client.accounts.find(dial.Owner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
+		if n, p := len(client.accounts.byKey), len(client.accounts.plain); n > maxAccounts || p > n {
+			t.Fatalf("%d accounts are remembered, %d of them plain", n, p)
+		}
+	}
+	for i := range 2 * maxAccounts {
+		client.accounts.find(dial.Owner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OAuthClient{ClientID: "x"}})
+		if n, g := len(client.accounts.byKey), len(client.grants.byKey); n > maxAccounts || g > maxGrants {
+			t.Fatalf("%d accounts and %d grants are remembered", n, g)
+		}
+	}
+}

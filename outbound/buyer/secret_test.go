@@ -1,0 +1,122 @@
+package buyer
+
+import (
+	"strings"
+	"testing"
+
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+)
+
+const keyName = "buyer/old/secret/key"
+
+// oldPost is a post of a dialect, with a secret in its address, its headers and its body.
+func oldPost(e *endpoint) *market.PostRequest {
+	mark := func(how escape.Kind) string { return string(escape.AppendPlaceholder(nil, how, keyName)) }
+	p := postIn(foreign(func(d *market.Dialect) { d.Headers = "X-Old: k=" + mark(escape.None) + "\n" }),
+		e.post()+"/"+mark(escape.URL)+"?key="+mark(escape.URL))
+	p.Body = []byte(`{"key":"` + mark(escape.JSON) + `","first_name":"{{secret \"key\"}}","last_name":"\u001aj` + keyName + `\u001a"}`)
+	return p
+}
+
+// TestSecretsAreSentInTheirPlaces also has the next try of the same logged bytes carry a
+// rotated secret.
+func TestSecretsAreSentInTheirPlaces(t *testing.T) {
+	buyer := listen(t, answers("200 OK", `{"data":{"status":"taken"}}`))
+	secret := `a&b "c\d</e> +%`
+	client := newClient(t, func(o *Options) { o.Secrets = func(name string) (string, bool) { return secret, name == keyName } })
+	logged := string(oldPost(buyer).Body)
+	for _, row := range []struct{ secret, target, header, body string }{
+		{secret, "/v1/post/a%26b%20%22c%5Cd%3C%2Fe%3E%20%2B%25?key=a%26b%20%22c%5Cd%3C%2Fe%3E%20%2B%25", `k=a&b "c\d</e> +%`, `{"key":"a&b \"c\\d</e> +%",`},
+		{"rotated", "/v1/post/rotated?key=rotated", "k=rotated", `{"key":"rotated",`},
+	} {
+		secret = row.secret
+		p := oldPost(buyer)
+		if got := client.Post(p); got.Verdict != market.VerdictAccepted {
+			t.Fatalf("%+v", got)
+		}
+		asked := buyer.Got()
+		sent := asked[len(asked)-1]
+		const lead = `"first_name":"{{secret \"key\"}}","last_name":"\u001aj` + keyName + `\u001a"}`
+		if sent.Target != row.target || sent.Header.Get("X-Old") != row.header || sent.Body != row.body+lead {
+			t.Errorf("sent %s\n%s\n%s", sent.Target, sent.Header.Get("X-Old"), sent.Body)
+		}
+		if string(p.Body) != logged {
+			t.Errorf("the logged bytes changed: %q", p.Body)
+		}
+	}
+}
+
+// TestWithoutASecretNothingIsSent covers secrets that are missing, and those that cannot
+// stand in their place.
+func TestWithoutASecretNothingIsSent(t *testing.T) {
+	for name, secret := range map[string]string{"missing": "", "two lines": "a\r\nX-Admin: 1", "too long": strings.Repeat("x", maxSecret+1)} {
+		t.Run(name, func(t *testing.T) {
+			buyer := listen(t, noBid)
+			client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return secret, secret != "" } })
+			p := oldPost(buyer)
+			want := market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultCredential}
+			if got := withoutElapsed(client.Post(p)); got != want || len(buyer.Got()) != 0 {
+				t.Errorf("%+v, %d requests", got, len(buyer.Got()))
+			}
+			ping := pingIn(p.Endpoint.Dialect, p.Endpoint.URL)
+			ping.Body = p.Body
+			if got := client.Ping(ping); verdict(got) != "error credential" || len(buyer.Got()) != 0 {
+				t.Errorf("%s, %d requests", verdict(got), len(buyer.Got()))
+			}
+		})
+	}
+}
+
+// TestABodyOfTheContractHasNoPlaceholders: its bytes are the lead's and the engine's.
+func TestABodyOfTheContractHasNoPlaceholders(t *testing.T) {
+	buyer := listen(t, answers("201 Created", `{}`))
+	client := newClient(t, func(o *Options) {
+		o.Secrets = func(name string) (string, bool) { t.Errorf("asked for %s", name); return "s", true }
+	})
+	p := leadTo(buyer.post(), ample)
+	p.Body = []byte("{\"a\":\"\x1aj" + keyName + "\x1a\"}")
+	client.Post(p)
+	if got := buyer.Got(); len(got) != 1 || got[0].Body != string(p.Body) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestAnEchoOfTheCredentialIsWithheld: no text of an answer repeats the credential that
+// was sent, a fixed one or a token.
+func TestAnEchoOfTheCredentialIsWithheld(t *testing.T) {
+	const credential = "Canary-credential"
+	tokens := listen(t, answers("200 OK", `{"access_token":"`+credential+`"}`))
+	for name, oauth := range map[string]*market.OAuthClient{"fixed": nil, "a token": {TokenURL: tokenURL(tokens), ClientID: "c"}} {
+		t.Run(name, func(t *testing.T) {
+			buyer := listen(t,
+				answers("422 Unprocessable Entity", `{"error":"x-canary-credential"}`),
+				answers("201 Created", `{"buyer_lead_id":"`+credential+`"}`),
+				answers("200 OK", `{"auction_id":"auc_1","bid":null,"reject_reason":"canary-credential"}`),
+				answers("200 OK", `{"auction_id":"auc_1","bid":null,"reject_reason":"full"}`))
+			client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return credential, true } })
+			with := func(e *market.Endpoint) {
+				e.Credential, e.Header, e.Scheme, e.OAuth = "blue", "Authorization", "Bearer ", oauth
+			}
+			for range 2 {
+				p := leadTo(buyer.post(), ample)
+				with(&p.Endpoint)
+				if got := client.Post(p); got.Status == 0 || got.Code != "" || got.BuyerLeadID != "" {
+					t.Errorf("%+v", got)
+				}
+			}
+			for _, want := range []string{"no_bid", "no_bid full"} {
+				p := pingOf(buyer.ping(), ample)
+				with(&p.Endpoint)
+				if got := verdict(client.Ping(p)); got != want {
+					t.Errorf("%s, want %s", got, want)
+				}
+			}
+			for _, got := range buyer.Got() {
+				if got.Header.Get("Authorization") != "Bearer "+credential {
+					t.Errorf("%v", got.Header)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,237 @@
+package buyer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/outbound/dial/dialtest"
+)
+
+// oauthTo makes a ping of an OAuth client.
+func oauthTo(buyer *endpoint, tokens string) *market.PingRequest {
+	p := pingOf(buyer.ping(), ample)
+	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue/oauth", "Authorization", "Bearer "
+	p.Endpoint.OAuth = &market.OAuthClient{TokenURL: tokens, ClientID: `x"1`, Scope: "ping post"}
+	return p
+}
+
+func tokenURL(e *endpoint) string { return "http://" + e.Address + "/oauth/token?tenant=1" }
+
+// knowing is a client with the secret of an OAuth client, and a list that gets
+// what it is told of tokens that were not to be had.
+func knowing(t *testing.T, failures *[]string) *Client {
+	return newClient(t, func(o *Options) {
+		o.Secrets = func(name string) (string, bool) { return `s3"cret`, name == "blue/oauth" }
+		o.TokenFailed = func(secret string, fault market.Fault, status int) {
+			*failures = append(*failures, fmt.Sprint(secret, " ", fault, " ", status))
+		}
+	})
+}
+
+var noBid = answers("200 OK", `{"auction_id":"auc_1","bid":null}`)
+
+func TestATokenIsGotAndPresented(t *testing.T) {
+	var failures []string
+	buyer := listen(t, noBid, noBid, answers("201 Created", `{}`))
+	tokens := listen(t, answers("200 OK", `{"access_token":"t1","token_type":"bearer","expires_in":3600,"scope":"ping post"}`))
+	client := knowing(t, &failures)
+	for range 2 {
+		if got := client.Ping(oauthTo(buyer, tokenURL(tokens))); got.Outcome != market.OutcomeNoBid {
+			t.Fatalf("%+v", got)
+		}
+	}
+	post := leadTo(buyer.post(), ample)
+	post.Endpoint = oauthTo(buyer, tokenURL(tokens)).Endpoint
+	post.Endpoint.URL = buyer.post()
+	if got := client.Post(post); got.Verdict != accepted {
+		t.Fatalf("%+v", got)
+	}
+
+	asked := tokens.Got()
+	if len(asked) != 1 {
+		t.Fatalf("%d tokens were asked for", len(asked))
+	}
+	if want := `{"grant_type":"client_credentials","client_id":"x\"1","client_secret":"s3\"cret","scope":"ping post"}`; asked[0].Body != want {
+		t.Errorf("asked: %s", asked[0].Body)
+	}
+	if asked[0].Target != "/oauth/token?tenant=1" || asked[0].Header.Get("Content-Type") != "application/json" || asked[0].Header.Get("Authorization") != "" || asked[0].Header.Get("Idempotency-Key") != "" {
+		t.Errorf("asked: %+v", asked[0])
+	}
+	for _, r := range buyer.Got() {
+		if r.Header.Get("Authorization") != "Bearer t1" {
+			t.Errorf("%s: Authorization: %s", r.Target, r.Header.Get("Authorization"))
+		}
+	}
+	if failures != nil {
+		t.Error(failures)
+	}
+}
+
+// TestTokenAnswers is what a token endpoint may say; in each row the ping
+// follows or does not.
+func TestTokenAnswers(t *testing.T) {
+	rows := []struct {
+		name    string
+		reply   reply
+		present string
+		failure string
+	}{
+		{"the contract's", answers("200 OK", `{"access_token":"t1","token_type":"Bearer","expires_in":3600}`), "Bearer t1", ""},
+		{"no type", answers("200 OK", `{"access_token":"t1"}`), "Bearer t1", ""},
+		{"another type", answers("200 OK", `{"access_token":"t1","token_type":"mac"}`), "", "malformed 200"},
+		{"a type that is a number", answers("200 OK", `{"access_token":"t1","token_type":1}`), "", "malformed 200"},
+		{"no token", answers("200 OK", `{"token_type":"Bearer"}`), "", "malformed 200"},
+		{"an empty token", answers("200 OK", `{"access_token":"","token_type":"Bearer"}`), "", "malformed 200"},
+		{"a token that is a number", answers("200 OK", `{"access_token":1,"token_type":"Bearer"}`), "", "malformed 200"},
+		{"a token that breaks out of its header", answers("200 OK", `{"access_token":"a\r\nX-Admin: 1","token_type":"Bearer"}`), "", "malformed 200"},
+		{"a token too long", answers("200 OK", `{"access_token":"`+strings.Repeat("t", maxToken+1)+`"}`), "", "malformed 200"},
+		{"no JSON", answers("200 OK", `access_token=t1&token_type=bearer`), "", "unreadable 200"},
+		{"nothing", answers("200 OK", ``), "", "unreadable 200"},
+		{"too much", answers("200 OK", big), "", "too_large 200"},
+		{"another secret is wanted", answers("401 Unauthorized", `{"error":"invalid_client"}`), "", "credential 401"},
+		{"a redirect", answers("302 Found", ``, "Location: /elsewhere"), "", "credential 302"},
+		{"201", answers("201 Created", `{"access_token":"t1"}`), "", "credential 201"},
+		{"down", answers("503 Service Unavailable", ``), "", "credential 503"},
+		{"hangs up", dialtest.BreaksOff(""), "", "broken 0"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			var failures []string
+			buyer, tokens := listen(t, noBid), listen(t, row.reply)
+			client := knowing(t, &failures)
+			got := client.Ping(oauthTo(buyer, tokenURL(tokens)))
+			var presented, failure string
+			if requests := buyer.Got(); len(requests) > 0 {
+				presented = requests[0].Header.Get("Authorization")
+			}
+			if len(failures) > 0 {
+				failure = strings.TrimPrefix(failures[0], "blue/oauth ")
+			}
+			if presented != row.present || failure != row.failure {
+				t.Errorf("presented %q, told of %q", presented, failures)
+			}
+			if row.present == "" && verdict(got) != "error credential" {
+				t.Errorf("%s", verdict(got))
+			}
+			post := leadTo(buyer.post(), ample)
+			post.Endpoint = oauthTo(buyer, tokenURL(tokens)).Endpoint
+			want := market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultCredential}
+			if got := withoutElapsed(client.Post(post)); row.present == "" && got != want {
+				t.Errorf("a post: %+v", got)
+			}
+		})
+	}
+}
+
+// TestTokenEndpointsLiveWhereBuyersMay: the rules for addresses are no others,
+// and nothing is ever asked by way of another address.
+func TestTokenEndpointsLiveWhereBuyersMay(t *testing.T) {
+	rows := []struct{ url, failure string }{
+		{"http://198.41.0.4/token", "blue/oauth forbidden 0"},
+		{"https://10.0.0.1/token", "blue/oauth forbidden 0"},
+		{"https://169.254.169.254/token", "blue/oauth forbidden 0"},
+		{"http://" + freeAddress(t) + "/token", "blue/oauth connect 0"},
+		{"ftp://127.0.0.1/token", "blue/oauth endpoint 0"},
+	}
+	for _, row := range rows {
+		var failures []string
+		buyer := listen(t, noBid)
+		client := knowing(t, &failures)
+		p := oauthTo(buyer, row.url)
+		if got := client.Ping(p); verdict(got) != "error credential" || len(buyer.Got()) != 0 {
+			t.Errorf("%s: %s, %d requests", row.url, verdict(got), len(buyer.Got()))
+		}
+		if len(failures) != 1 || failures[0] != row.failure {
+			t.Errorf("%s: told of %q", row.url, failures)
+		}
+	}
+	var failures []string
+	tokens := listen(t, noBid)
+	p := oauthTo(tokens, tokenURL(tokens))
+	p.Endpoint.Credential = "lost"
+	if got := knowing(t, &failures).Ping(p); verdict(got) != "error credential" || len(tokens.Got()) != 0 {
+		t.Errorf("an unknown secret: %s", verdict(got))
+	}
+}
+
+// TestA401RenewsTheToken: once, for a ping as for a post.
+func TestA401RenewsTheToken(t *testing.T) {
+	no := answers("401 Unauthorized", `{"error":"unauthorized"}`)
+	ask := func(c *Client, p *market.PingRequest) string { return verdict(c.Ping(p)) }
+	sell := func(c *Client, p *market.PingRequest) string {
+		post := leadTo(p.Endpoint.URL, ample)
+		post.Endpoint = p.Endpoint
+		return deliver(c, post).Verdict.String()
+	}
+	rows := []struct {
+		name    string
+		call    func(*Client, *market.PingRequest) string
+		replies []reply
+		want    string
+		sent    string
+	}{
+		{"ping", ask, []reply{no, noBid}, "no_bid", "t1 t2"},
+		{"post", sell, []reply{no, answers("201 Created", `{}`)}, "accepted", "t1 t2"},
+		{"ping, in vain", ask, []reply{no}, "error unauthorized", "t1 t2"},
+		{"post, in vain", sell, []reply{no}, "refused", "t1 t2"},
+		{"403 is about the scope", ask, []reply{answers("403 Forbidden", `{"error":"insufficient_scope"}`)}, "error insufficient_scope", "t1"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			var failures []string
+			buyer := listen(t, row.replies...)
+			tokens := listen(t, answers("200 OK", `{"access_token":"t1"}`), answers("200 OK", `{"access_token":"t2"}`))
+			if got := row.call(knowing(t, &failures), oauthTo(buyer, tokenURL(tokens))); got != row.want {
+				t.Errorf("%s, want %s", got, row.want)
+			}
+			var sent []string
+			for _, r := range buyer.Got() {
+				sent = append(sent, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+			}
+			if got := strings.Join(sent, " "); got != row.sent {
+				t.Errorf("sent %s, want %s", got, row.sent)
+			}
+		})
+	}
+}
+
+// TestASlowTokenEndpoint costs a call its deadline, and no request is sent.
+func TestASlowTokenEndpoint(t *testing.T) {
+	buyer, tokens := listen(t, noBid), listen(t, dialtest.Hangs(""))
+	p := oauthTo(buyer, tokenURL(tokens))
+	p.Deadline = time.Now().Add(soon)
+	client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s", true } })
+	if got := client.Ping(p); verdict(got) != "timeout credential" || len(buyer.Got()) != 0 {
+		t.Errorf("%s, %d requests", verdict(got), len(buyer.Got()))
+	}
+}
+
+func TestLivesOfTokens(t *testing.T) {
+	rows := map[string]time.Duration{
+		`{}`:                       5 * time.Minute,
+		`{"expires_in":null}`:      5 * time.Minute,
+		`{"expires_in":3600}`:      time.Hour,
+		`{"expires_in":"3600"}`:    time.Hour,
+		`{"expires_in":3600.5}`:    time.Hour + 500*time.Millisecond,
+		`{"expires_in":1}`:         time.Second,
+		`{"expires_in":0}`:         5 * time.Minute,
+		`{"expires_in":-1}`:        5 * time.Minute,
+		`{"expires_in":"soon"}`:    5 * time.Minute,
+		`{"expires_in":"NaN"}`:     5 * time.Minute,
+		`{"expires_in":[60]}`:      5 * time.Minute,
+		`{"expires_in":1e300}`:     24 * time.Hour,
+		`{"expires_in":315360000}`: 24 * time.Hour,
+	}
+	for text, want := range rows {
+		var a answer
+		if err := a.whole.Parse([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got := a.life(); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}

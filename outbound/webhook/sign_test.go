@@ -1,0 +1,117 @@
+package webhook
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"pingpost/outbound/dial/dialtest"
+)
+
+// verify is what a receiver does, by the stock library.
+func verify(t *testing.T, secret string, r *dialtest.Heard, change func(http.Header, []byte)) error {
+	t.Helper()
+	hook, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, body := r.Header.Clone(), []byte(r.Body)
+	if change != nil {
+		change(header, body)
+	}
+	return hook.Verify(body, header)
+}
+
+// TestDelivery is what an endpoint gets to see, to the letter, and that the stock
+// verifier takes it, and nothing else.
+func TestDelivery(t *testing.T) {
+	e := dialtest.Listen(t, dialtest.Answers("200 OK", ``))
+	r := told("http://"+e.Address+"/hooks?supplier=acme", ample)
+	r.Endpoint.Credential = "acme"
+	if got := client(t, nil).Post(r); !got.Delivered {
+		t.Fatalf("%+v", got)
+	}
+	got := e.Got()[0]
+	for name, want := range map[string]string{
+		"Webhook-Id": "evt_1", "Content-Type": "application/json", "User-Agent": "pingpost",
+		"Content-Length": strconv.Itoa(len(r.Body)), "Authorization": "", "Accept-Encoding": "",
+	} {
+		if value := got.Header.Get(name); value != want {
+			t.Errorf("%s: %q, want %q", name, value, want)
+		}
+	}
+	if !strings.HasPrefix(got.Raw, "POST /hooks?supplier=acme HTTP/1.1\r\n") || got.Host != e.Address || got.Body != string(r.Body) {
+		t.Errorf("sent: %s", got.Raw)
+	}
+	for name := range secrets {
+		if strings.Contains(got.Raw, name+"/") || strings.Contains(got.Raw, "whsec_") || strings.Contains(got.Raw, "present") {
+			t.Errorf("a secret or its name is sent: %s", got.Raw)
+		}
+	}
+	at, stamp := got.Header.Get("webhook-timestamp"), got.Header.Get("X-Pingpost-Signature")
+	if !strings.HasPrefix(stamp, "t="+at+",v1=") || strings.Count(stamp, ",v1=") != 2 {
+		t.Errorf("our own signature: %s at %s", stamp, at)
+	}
+
+	const present, previousOne, other = "whsec_cHJlc2VudA==", "whsec_cHJldmlvdXM=", "whsec_b3RoZXI="
+	for name, row := range map[string]struct {
+		secret string
+		change func(http.Header, []byte)
+		taken  bool
+	}{
+		"as it is":             {present, nil, true},
+		"by the previous one":  {previousOne, nil, true},
+		"by another secret":    {other, nil, false},
+		"a changed byte":       {present, func(_ http.Header, body []byte) { body[7]++ }, false},
+		"another event's name": {present, func(h http.Header, _ []byte) { h.Set("webhook-id", "evt_2") }, false},
+		"an old one":           {present, func(h http.Header, _ []byte) { h.Set("webhook-timestamp", aged(6*time.Minute)) }, false},
+		"another time":         {present, func(h http.Header, _ []byte) { h.Set("webhook-timestamp", aged(time.Minute)) }, false},
+	} {
+		if err := verify(t, row.secret, &got, row.change); (err == nil) != row.taken {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func aged(by time.Duration) string { return strconv.FormatInt(time.Now().Add(-by).Unix(), 10) }
+
+// TestEachAttemptIsSigned: a retry has the id and the bytes of the first attempt,
+// its own time, and the secrets of that time: one after the previous one's end.
+func TestEachAttemptIsSigned(t *testing.T) {
+	e := dialtest.Listen(t, dialtest.Answers("500 Internal Server Error", ``))
+	live := map[string]string{"alone": "whsec_YWxvbmU="}
+	c := client(t, func(o *ClientOptions) {
+		o.Secrets = func(name string) (string, bool) { return live[name], live[name] != "" }
+	})
+	steps := []struct {
+		change func()
+		want   []string
+		count  int
+	}{
+		{func() {}, []string{"whsec_YWxvbmU="}, 1},
+		{func() { live["alone"], live["alone/previous"] = "whsec_bmV3", live["alone"] }, []string{"whsec_bmV3", "whsec_YWxvbmU="}, 2},
+		{func() { delete(live, "alone/previous") }, []string{"whsec_bmV3"}, 1},
+	}
+	for i, step := range steps {
+		step.change()
+		if got := c.Post(told("http://"+e.Address+"/", ample)); got.Status != 500 {
+			t.Fatalf("%+v", got)
+		}
+		r := e.Got()[i]
+		for _, secret := range step.want {
+			if err := verify(t, secret, &r, nil); err != nil {
+				t.Errorf("attempt %d: %v", i, err)
+			}
+		}
+		if n := len(strings.Fields(r.Header.Get("webhook-signature"))); n != step.count {
+			t.Errorf("attempt %d: %d signatures", i, n)
+		}
+		if r.Header.Get("webhook-id") != "evt_1" || r.Body != e.Got()[0].Body {
+			t.Errorf("attempt %d is another event: %s", i, r.Raw)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+// Package admin is the HTTP API for operators, and serves the dashboard. Its address is not
+// public by default.
+//
+// Operator is the port to the process: the exchange implements it. The package handles
+// routes, roles, sessions and forms of answers. It changes the exchange only through
+// engine.Operator and the port.
+package admin
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api"
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/keys/token"
+	"pingpost/server/apidocs"
+	"pingpost/server/connection"
+	"pingpost/server/httperror"
+	"pingpost/server/metrics"
+	"pingpost/server/ratelimit"
+	"pingpost/server/request"
+)
+
+// Operator is the part of the process that the admin API uses beside the engine.
+type Operator interface {
+	// Ready returns nil once the exchange accepts requests; otherwise the reason.
+	Ready() error
+	// Engine returns nil until the log has been replayed.
+	Engine() *engine.Engine
+	// Hash returns the hash of the state and its position in the log.
+	Hash() (seq, hash uint64, err error)
+	// Configuration returns the current configuration: canonical JSON without secrets.
+	Configuration() []byte
+	// Apply applies a document, in YAML or JSON, and returns the changes. It also returns
+	// initial values that were not applied, because their things already exist. With dry it only lists the changes. by is the operator.
+	Apply(document []byte, variables map[string]string, dry bool, by string) (ConfigurationChanged, error)
+	// Seal encrypts a secret that the exchange presents to others.
+	Seal(name, value string) []byte
+	// Reveal decrypts such a secret. It returns false if it does not exist of this name.
+	Reveal(name string) (value string, ok bool)
+	// Tokens returns the hasher of secrets that clients present. It is not nil once there
+	// is an engine.
+	Tokens() *token.Mint
+	// Sandbox reports whether the exchange is a sandbox, which accepts static tokens.
+	Sandbox() bool
+	Configurer
+	SuppressionLister
+	Archiver
+	Explainer
+	Bookkeeper
+	Eraser
+	Reporter
+	StatusReporter
+}
+
+// Admin is the HTTP server for operators. All paths except /healthz, /readyz, /metrics and
+// the dashboard's files require authentication.
+type Admin struct {
+	operator     Operator
+	meter        *metrics.Meter
+	password     [32]byte                      // hash of the configured password
+	locked       bool                          // no password is configured
+	authFailures *ratelimit.AuthFailureLimiter // for wrong passwords
+	applying     sync.Mutex                    // one configuration is applied at a time
+	rotating     sync.Mutex                    // one webhook secret rotates at a time
+	uploading    uploadGuard                   // one suppression list is uploaded at a time
+	sessions     *sessionStore                 // sessions and login limits
+	answer       fasthttp.RequestHandler
+	http         *fasthttp.Server
+	tls          *tls.Config // nil: plain HTTP
+	logger       *slog.Logger
+
+	watch        *metrics.History
+	overviews    *overviewCache
+	live         *liveFeed
+	searches     chan struct{} // semaphore
+	benches      chan struct{}
+	deprecations apidocs.Deprecations // nil: no operation is deprecated
+}
+
+// HTTP returns the HTTP server, for tests that serve a connection without a listener.
+func (a *Admin) HTTP() *fasthttp.Server { return a.http }
+
+// SetTLS makes the address speak TLS. Call it before Serve.
+func (a *Admin) SetTLS(config *tls.Config) { a.tls = config }
+
+// SetMaxHeader sets the most bytes of a request's head. Call it before Serve.
+func (a *Admin) SetMaxHeader(bytes int) { a.http.ReadBufferSize = bytes }
+
+// SetProxies sets the trusted proxies.
+func (a *Admin) SetProxies(proxies []netip.Prefix) { a.authFailures.SetProxies(proxies) }
+
+const (
+	maxDocument = 4 << 20  // bytes of a configuration
+	maxBody     = 64 << 10 // bytes of any other body
+	maxLogin    = 8 << 10  // bytes of a login, which needs no authentication
+
+	maxOperators     = 1000 // open connections
+	maxOperatorsFrom = 50   // open connections per client network
+	maxGuesses       = 10   // wrong passwords per second and client network that get 401 instead of 429
+)
+
+// New returns an admin server.
+func New(operator Operator, meter *metrics.Meter, password string, logger *slog.Logger) *Admin {
+	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", authFailures: ratelimit.NewAuthFailureLimiter(maxGuesses, meter, logger), logger: logger}
+	a.sessions = newSessionStore()
+	a.deprecations = apidocs.LoadDeprecations(api.AdminYAML())
+	a.watch = metrics.NewHistory(meter)
+	a.overviews = &overviewCache{admin: a, watch: a.watch}
+	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
+	a.live = newLiveFeed(a.overviews.event)
+	routes := router.New()
+	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
+	routes.NotFound = a.guard(market.RoleViewer, func(ctx *fasthttp.RequestCtx) { a.fail(ctx, httperror.NotFound) })
+	routes.MethodNotAllowed = a.guard(market.RoleViewer, a.wrongMethod)
+	routes.GET("/healthz", a.withQuery("GET", "/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") }))
+	routes.GET("/readyz", a.withQuery("GET", "/readyz", a.serveReady))
+	routes.GET("/metrics", a.withQuery("GET", "/metrics", a.serveMetrics))
+	a.addDashboardRoutes(routes)
+	routes.POST(pathSession, a.withDeprecation("POST", pathSession, a.withBody(maxLogin, httperror.BodyTooLarge, a.withQuery("POST", pathSession, a.login))))
+	a.addGuardedRoutes(routes)
+	a.answer = a.counted(a.checked(routes.Handler, routes.NotFound))
+	a.http = &fasthttp.Server{
+		Handler: a.answer, ErrorHandler: a.handleReadError, ExpectHandler: a.expectContinue, ConnState: connection.NoteState, Name: "pingpost", NoDefaultServerHeader: true, Logger: log.New(io.Discard, "", 0),
+		MaxRequestBodySize: maxDocument, ReadTimeout: slowest, IdleTimeout: slowest, WriteTimeout: 2 * slowest,
+		SecureErrorLogMessage: true, CloseOnShutdown: true, Concurrency: 2 * maxOperators,
+
+		// Bodies are read after authentication.
+		StreamRequestBody: true, DisablePreParseMultipartForm: true,
+	}
+	return a
+}
+
+// wrongMethod answers 405 with the methods of the path. The router also names OPTIONS,
+// which no path accepts.
+func (a *Admin) wrongMethod(ctx *fasthttp.RequestCtx) {
+	methods := strings.Split(string(ctx.Response.Header.Peek("Allow")), ", ")
+	methods = slices.DeleteFunc(methods, func(method string) bool { return method == fasthttp.MethodOptions })
+	a.fail(ctx, httperror.MethodNotAllowed)
+	ctx.Response.Header.Set("Allow", strings.Join(methods, ", "))
+}
+
+func (a *Admin) counted(h fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		begun := time.Now()
+		defer func() {
+			if cause := recover(); cause != nil {
+				httperror.WritePanic(ctx, httperror.NewRequestID(), cause, a.logger)
+			}
+			if ctx.UserValue(bodyExpected) == true {
+				return // the handler runs again after the body
+			}
+			if ctx.Request.Header.ContentLength() != 0 && ctx.RequestBodyStream() != nil && ctx.UserValue(bodyRead) == nil {
+				ctx.SetConnectionClose() // the unread body would be parsed as the next request
+			}
+			connection.CloseIfUnknown(ctx)
+			a.meter.CountAnswer(metrics.RouteAdmin, &ctx.Response, int64(time.Since(begun)))
+		}()
+		h(ctx)
+	}
+}
+
+// checked rejects requests that can be read in two ways.
+func (a *Admin) checked(h, notFound fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		switch bad := request.CheckHead(ctx); {
+		case bad.Status != 0:
+			a.fail(ctx, bad)
+			ctx.SetConnectionClose()
+		case !request.IsPlainPath(ctx):
+			notFound(ctx)
+		default:
+			h(ctx)
+		}
+	}
+}
+
+// handleReadError answers a request that the library could not read.
+func (a *Admin) handleReadError(ctx *fasthttp.RequestCtx, err error) {
+	if errors.Is(err, fasthttp.ErrBodyTooLarge) {
+		a.fail(ctx, httperror.BodyTooLarge)
+		return
+	}
+	bad := request.ReadError(err)
+	a.fail(ctx, bad)
+	connection.CloseUnread(ctx, bad)
+}
+
+// Serve accepts connections until Shutdown.
+func (a *Admin) Serve(listener net.Listener) error {
+	c := connection.NewLimiter(listener, maxOperators, maxOperatorsFrom, httperror.NewRequestID, a.meter.CountAcceptError)
+	c.TLS, c.IsProxy, c.OnFailedHandshake = a.tls, a.authFailures.IsProxy, a.meter.CountFailedHandshake
+	go a.watch.Run()
+	return a.http.Serve(c)
+}
+
+// Shutdown ends uploads and event streams, which have no end of their own, and then the
+// server.
+func (a *Admin) Shutdown() error {
+	a.uploading.end()
+	a.watch.Stop()
+	a.live.close()
+	return a.http.Shutdown()
+}
+
+func (a *Admin) serveReady(ctx *fasthttp.RequestCtx) {
+	if err := a.operator.Ready(); err != nil {
+		ctx.SetStatusCode(fasthttp.StatusServiceUnavailable)
+		ctx.SetBodyString(err.Error() + "\n")
+		return
+	}
+	ctx.SetBodyString("ready\n")
+}
+
+func (a *Admin) serveMetrics(ctx *fasthttp.RequestCtx) {
+	ctx.SetContentType("text/plain; version=0.0.4; charset=utf-8")
+	a.meter.Print(ctx)
+}

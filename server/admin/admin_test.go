@@ -1,0 +1,224 @@
+package admin
+
+import (
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"pingpost/config"
+	"pingpost/engine"
+	"pingpost/keys/token"
+	"pingpost/server/metrics"
+	"pingpost/server/servertest"
+)
+
+func (stubOperator) Items(config.Kind) ([]Item, error) { return nil, nil }
+
+func (stubOperator) Item(config.Ref) (*Item, error) { return nil, engine.ErrNotFound }
+
+func (stubOperator) ChangeItem(*ItemChange) (*ItemChanged, error) { return nil, engine.ErrNotFound }
+
+func (stubOperator) History(HistoryQuery) (*HistoryPage, error) { return &HistoryPage{}, nil }
+
+func (stubOperator) SuppressionLists() ([]SuppressionList, error) { return nil, nil }
+
+func (stubOperator) Upload(*Upload) (*Uploaded, error) { return nil, engine.ErrNotFound }
+
+func (stubOperator) BackUp() bool { return false }
+
+func (stubOperator) Backup() Backup { return Backup{} }
+
+// stubOperator is a process that has no engine.
+type stubOperator struct {
+	apply func(document []byte, dry bool) ([]string, error)
+}
+
+func (stubOperator) Ready() error { return nil }
+
+func (stubOperator) Engine() *engine.Engine { return nil }
+
+func (stubOperator) Hash() (seq, hash uint64, err error) { return 7, 8, nil }
+
+func (stubOperator) Configuration() []byte { return []byte("{}") }
+
+func (stubOperator) Seal(string, string) []byte { return nil }
+
+func (stubOperator) Reveal(string) (string, bool) { return "", false }
+
+func (stubOperator) Tokens() *token.Mint { return nil }
+
+func (stubOperator) Sandbox() bool { return false }
+
+func (d stubOperator) Apply(document []byte, _ map[string]string, dry bool, _ string) (ConfigurationChanged, error) {
+	changes, err := d.apply(document, dry)
+	return ConfigurationChanged{changes, []string{"b: first", `"c"`}, []string{"d"}}, err
+}
+
+// admin serves the operator and returns the address.
+func admin(t *testing.T, d stubOperator) string {
+	t.Helper()
+	if d.apply == nil {
+		d.apply = func([]byte, bool) ([]string, error) { return nil, nil }
+	}
+	a := New(d, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
+	return servertest.Serve(t, a.Serve, a.Shutdown)
+}
+
+// TestNoMemoryBeforePassword checks that the head alone decides the answer to an
+// unauthenticated client, whatever the length of the promised body. The connection closes.
+func TestNoMemoryBeforePassword(t *testing.T) {
+	address := admin(t, stubOperator{})
+	for name, length := range map[string]string{
+		"some": "Content-Length: 100000", "much": "Content-Length: 99999999999", "chunks": "Transfer-Encoding: chunked",
+	} {
+		begun := strings.Repeat("d", 8<<10) // the library reads so much of a body by itself
+		for _, path := range []string{"PUT /admin/v1/config", "POST /admin/v1/buyers/b/funds", "POST /elsewhere"} {
+			k := servertest.Dial(t, address)
+			status, _, body := k.Ask(path + " HTTP/1.1\r\nHost: x\r\n" + length + "\r\n\r\n" + begun)
+			if status != 401 || !k.IsClosed() {
+				t.Errorf("%s, %s: %d %s", path, name, status, body)
+			}
+		}
+	}
+}
+
+func TestAdminBodies(t *testing.T) {
+	var got []byte
+	address := admin(t, stubOperator{apply: func(document []byte, _ bool) ([]string, error) {
+		got = append([]byte(nil), document...)
+		return []string{"~ a"}, nil
+	}})
+	for name, row := range map[string]struct {
+		line   string
+		length int
+		status int
+	}{
+		"a document at the limit":   {"PUT /admin/v1/config", 4 << 20, 200},
+		"a document over the limit": {"PUT /admin/v1/config", 4<<20 + 1, 413},
+		"another body at the limit": {"POST /admin/v1/buyers/b/funds", 64 << 10, 503}, // there is no engine
+		"another over the limit":    {"POST /admin/v1/buyers/b/funds", 64<<10 + 1, 413},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got = nil
+			k := servertest.Dial(t, address)
+			go func() {
+				_, _ = io.WriteString(k, servertest.Request(row.line, servertest.BasicAuth, strings.Repeat("d", row.length)))
+			}()
+			if status, _, body := k.ReadAnswer(); status != row.status {
+				t.Errorf("%d %s, want %d", status, body, row.status)
+			}
+			if row.status == 200 && len(got) != row.length {
+				t.Errorf("%d bytes came", len(got))
+			}
+		})
+	}
+	k := servertest.Dial(t, address)
+	for range 2 {
+		status, _, body := k.Ask("PUT /admin/v1/config HTTP/1.1\r\nHost: x\r\n" + servertest.BasicAuth + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+		if status != 200 || string(got) != "abc" || body != `{"changes":["~ a"],"unapplied":["b: first","\"c\""],"warnings":["d"]}`+"\n" {
+			t.Errorf("in chunks: %d %s, %q", status, body, got)
+		}
+	}
+}
+
+// TestOneDocumentAtATime checks that a second document is rejected while the first one is
+// applied.
+func TestOneDocumentAtATime(t *testing.T) {
+	begun, goOn := make(chan bool), make(chan bool)
+	address := admin(t, stubOperator{apply: func([]byte, bool) ([]string, error) {
+		begun <- true
+		<-goOn
+		return nil, nil
+	}})
+	first, second := servertest.Dial(t, address), servertest.Dial(t, address)
+	put := servertest.Request("PUT /admin/v1/config", servertest.BasicAuth, "{}")
+	if _, err := io.WriteString(first, put); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	if status, _, body := second.Ask(put); status != 409 || !strings.Contains(body, `"conflict"`) {
+		t.Errorf("the second: %d %s", status, body)
+	}
+	goOn <- true
+	if status, _, body := first.ReadAnswer(); status != 200 {
+		t.Errorf("the first: %d %s", status, body)
+	}
+}
+
+func TestAdminOutlivesPanic(t *testing.T) {
+	address := admin(t, stubOperator{apply: func([]byte, bool) ([]string, error) { panic("BUG: of the test") }})
+	put := servertest.Request("PUT /admin/v1/config", servertest.BasicAuth, "{}")
+	for range 2 { // the lock of the first one is free again
+		k := servertest.Dial(t, address)
+		if status, _, body := k.Ask(put); status != 500 || !strings.Contains(body, `"internal"`) || !k.IsClosed() {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+}
+
+// TestForeignPages checks that changing requests from pages of other origins are rejected,
+// because a browser adds the password to them.
+func TestForeignPages(t *testing.T) {
+	address := admin(t, stubOperator{})
+	for headers, foreign := range map[string]bool{
+		"":                                  false,
+		"Sec-Fetch-Site: same-origin\r\n":   false,
+		"Sec-Fetch-Site: none\r\n":          false,
+		"Sec-Fetch-Site: same-site\r\n":     true,
+		"Sec-Fetch-Site: cross-site\r\n":    true,
+		"Origin: http://x\r\n":              false,
+		"Origin: https://X\r\n":             false,
+		"Origin: http://x:9091\r\n":         true,
+		"Origin: http://evil.example\r\n":   true,
+		"Origin: http://evil.example/x\r\n": true,
+		"Origin: null\r\n":                  true,
+		"Origin: x\r\n":                     true,
+		"Sec-Fetch-Site: none\r\nOrigin: http://evil.example\r\n": true,
+	} {
+		want := 200
+		if foreign {
+			want = 403
+		}
+		if status, _, body := servertest.Dial(t, address).Ask(servertest.Request("PUT /admin/v1/config", servertest.BasicAuth+headers, "{}")); status != want {
+			t.Errorf("PUT with %q: %d %s, want %d", headers, status, body, want)
+		}
+		if status, _, body := servertest.Dial(t, address).Ask(servertest.Request("GET /admin/v1/hash", servertest.BasicAuth+headers, "")); status != 200 {
+			t.Errorf("GET with %q: %d %s", headers, status, body)
+		}
+	}
+}
+
+// TestStrangersLearnNothing checks that unauthenticated requests receive only the
+// challenge, whatever their method or path, and that a wrong password closes the
+// connection.
+func TestStrangersLearnNothing(t *testing.T) {
+	address := admin(t, stubOperator{})
+	k := servertest.Dial(t, address)
+	for _, line := range []string{
+		"OPTIONS /admin/v1/config", "OPTIONS *", "DELETE /admin/v1/config", "GET //admin/v1/hash", "GET /admin/v1/%68ash",
+		"GET /x/../admin/v1/hash", "GET http://y/admin/v1/hash", "GET ftp://x/admin/v1/hash", "GET /none",
+	} {
+		status, header, _ := k.Ask(servertest.Request(line, "", ""))
+		if status != 401 || header.Get("Allow") != "" {
+			t.Errorf("%s: %d, Allow %q", line, status, header.Get("Allow"))
+		}
+	}
+	for _, line := range []string{"GET //admin/v1/hash", "GET /admin/v1/%68ash", "GET /x/../admin/v1/hash", "GET ftp://x/admin/v1/hash"} {
+		if status, _, _ := k.Ask(servertest.Request(line, servertest.BasicAuth, "")); status != 404 {
+			t.Errorf("%s with the password: %d", line, status)
+		}
+	}
+	if status, header, _ := k.Ask(servertest.Request("OPTIONS /admin/v1/config", servertest.BasicAuth, "")); status != 405 || header.Get("Allow") != "GET, PUT" {
+		t.Errorf("OPTIONS with the password: %d, Allow %q", status, header.Get("Allow"))
+	}
+	if status, _, _ := k.Ask(servertest.Request("GET http://x/admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
+		t.Errorf("the whole address: %d", status)
+	}
+	if status, _, _ := k.Ask(servertest.Request("GET /admin/v1/hash", "Authorization: Basic b3A6d3Jvbmc=\r\n", "")); status != 401 || !k.IsClosed() {
+		t.Errorf("a wrong password: %d", status)
+	}
+	if status, _, _ := servertest.Dial(t, address).Ask(servertest.Request("GET /admin/v1/hash", servertest.BasicAuth+servertest.BasicAuth, "")); status != 400 {
+		t.Errorf("two passwords: %d", status)
+	}
+}

@@ -1,0 +1,183 @@
+package admin
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market/escape"
+	"pingpost/engine/state"
+	"pingpost/server/httperror"
+)
+
+// hintLength is the length of a key's hint.
+const hintLength = 8
+
+// KeyHint returns the beginning of a key, by which operators identify it. Short keys have
+// shorter hints.
+func KeyHint(key string) string { return key[:min(hintLength, len(key)/4)] }
+
+// addAPIKey creates an API key for a supplier and shows it once. Two keys are valid side by
+// side; a third one replaces the key that the body names.
+func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	replaced, ok := a.replacedHint(ctx)
+	if !ok {
+		return
+	}
+	id := parameter(ctx, "id")
+	key := newSecret("key_", e.State().CredentialsOf(event.CredentialAPIKey, event.NameSupplier, e.State().RefOf(event.NameSupplier, id)))
+	err := e.By(actorOf(ctx)).AddCredential(&engine.Credential{
+		Kind: event.CredentialAPIKey, Owner: event.NameSupplier, ID: id,
+		Hash: sha256.Sum256([]byte(key)), Hint: KeyHint(key), Replaces: replaced,
+	})
+	if err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	sendSecret(ctx, []byte(`{"api_key":"`+key+`","hint":"`+KeyHint(key)+`"}`))
+}
+
+// sendSecret answers with a new secret, which no later answer shows again.
+func sendSecret(ctx *fasthttp.RequestCtx, body []byte) {
+	ctx.SetStatusCode(fasthttp.StatusCreated)
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.Response.Header.Set("Cache-Control", "no-store")
+	ctx.SetBody(append(body, '\n'))
+}
+
+// newSecret returns a random secret whose hint differs from those of the live ones.
+func newSecret(prefix string, live []state.Credential) string {
+	for {
+		var random [24]byte
+		_, _ = rand.Read(random[:])
+		secret := prefix + hex.EncodeToString(random[:])
+		if !slices.ContainsFunc(live, func(c state.Credential) bool { return c.Hint == KeyHint(secret) }) {
+			return secret
+		}
+	}
+}
+
+// parameter returns a named part of the path, percent-decoded.
+func parameter(ctx *fasthttp.RequestCtx, name string) string {
+	raw, _ := ctx.UserValue(name).(string)
+	if plain, err := url.PathUnescape(raw); err == nil {
+		return plain
+	}
+	return raw
+}
+
+// listAPIKeys lists a supplier's live keys: hint, creation and last use.
+func (a *Admin) listAPIKeys(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	id := parameter(ctx, "id")
+	ref := e.State().RefOf(event.NameSupplier, id)
+	if ref == 0 {
+		a.fail(ctx, httperror.New(404, errcode.NotFound, "No supplier of this id was ever configured."))
+		return
+	}
+	body := appendSecrets([]byte(`{"keys":`), e.State().CredentialsOf(event.CredentialAPIKey, event.NameSupplier, ref))
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(append(body, "}\n"...))
+}
+
+// appendSecrets appends the hints and times of a list of secrets.
+func appendSecrets(body []byte, list []state.Credential) []byte {
+	body = append(body, '[')
+	for i := range list {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(appendSecret(append(body, '{'), &list[i]), '}')
+	}
+	return append(body, ']')
+}
+
+// appendSecret appends the hint and times of a secret.
+func appendSecret(body []byte, c *state.Credential) []byte {
+	body = escape.AppendJSONString(append(body, `"hint":`...), []byte(c.Hint))
+	body = time.Unix(0, c.At).UTC().AppendFormat(append(body, `,"since":"`...), time.RFC3339)
+	return appendSeconds(append(body, `","last_used":`...), c.Used.At())
+}
+
+func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	hint := parameter(ctx, "hint")
+	live := e.State().CredentialsOf(event.CredentialAPIKey, event.NameSupplier, e.State().RefOf(event.NameSupplier, parameter(ctx, "id")))
+	a.revokeAll(ctx, e, live, func(c *state.Credential) bool { return c.Hint == hint })
+}
+
+// revokeAll revokes those credentials of an owner for which meant is true.
+func (a *Admin) revokeAll(ctx *fasthttp.RequestCtx, e *engine.Engine, live []state.Credential, meant func(*state.Credential) bool) {
+	found := false
+	for i := range live {
+		if !meant(&live[i]) {
+			continue
+		}
+		found = true
+		if err := e.By(actorOf(ctx)).RevokeCredential(&live[i]); err != nil {
+			a.failWith(ctx, err)
+			return
+		}
+	}
+	if !found {
+		a.fail(ctx, errUnknownCredential)
+		return
+	}
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+}
+
+var errUnknownCredential = httperror.New(404, errcode.NotFound, "There is no such credential, or it was revoked. The list of credentials shows the valid ones.")
+
+// replacedHint returns the member replaces of the body: the hint of the live secret that
+// the new one replaces. The body may be missing. If it returns false, it has written the
+// answer.
+func (a *Admin) replacedHint(ctx *fasthttp.RequestCtx) (hint string, ok bool) {
+	var body struct {
+		Replaces string `json:"replaces"`
+	}
+	if len(bodyOf(ctx)) > 0 && !a.readJSON(ctx, &body) {
+		return "", false
+	}
+	return body.Replaces, true
+}
+
+var errUnconfirmed = httperror.New(409, errcode.ConfirmationRequired, "Two secrets are valid, and a new one replaces one of them. Choose a secret in live that is no longer in use, and send its hint in the member replaces.")
+
+// failUnconfirmed answers that a rotation must name the secret that it ends. The answer
+// lists the live secrets.
+func (a *Admin) failUnconfirmed(ctx *fasthttp.RequestCtx, live []byte) {
+	a.fail(ctx, errUnconfirmed)
+	a.addToError(ctx, map[string]json.RawMessage{"live": live})
+}
+
+// addToError adds members to the error in the answer.
+func (a *Admin) addToError(ctx *fasthttp.RequestCtx, members map[string]json.RawMessage) {
+	var document map[string]json.RawMessage
+	if err := json.Unmarshal(ctx.Response.Body(), &document); err != nil {
+		panic("BUG: an error is no object: " + err.Error())
+	}
+	for name, value := range members {
+		document[name] = value
+	}
+	ctx.Response.ResetBody()
+	a.sendJSON(ctx, document)
+}

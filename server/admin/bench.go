@@ -1,0 +1,240 @@
+package admin
+
+import (
+	"encoding/json"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/internal/fakedata"
+	"pingpost/internal/strictjson"
+	"pingpost/server/httperror"
+	"pingpost/server/request"
+	"pingpost/server/wire"
+)
+
+// maxBench is the most concurrent test leads of operators.
+const maxBench = 8
+
+var errTooManyBenches = httperror.New(503, errcode.Unavailable, "Too many test leads are running. Send this request again after the time in Retry-After.")
+
+// benchLead is a test lead that an operator sends.
+type benchLead struct {
+	Campaign string          `json:"campaign"`
+	Supplier string          `json:"supplier"`
+	Lead     json.RawMessage `json:"lead"`
+	Consent  json.RawMessage `json:"consent"`
+}
+
+// bench ingests a test lead as its supplier would: POST bench. It returns the answer that
+// the supplier would receive.
+func (a *Admin) bench(ctx *fasthttp.RequestCtx) {
+	var sent benchLead
+	e := a.engineOr503(ctx)
+	if e == nil || !a.readJSON(ctx, &sent) {
+		return
+	}
+	supplier, faults := sent.judge(e)
+	if len(faults) > 0 {
+		a.fail(ctx, httperror.InvalidPayload, faults...)
+		return
+	}
+	select {
+	case a.benches <- struct{}{}:
+		defer func() { <-a.benches }()
+	default:
+		a.fail(ctx, errTooManyBenches)
+		return
+	}
+	var object strictjson.Object
+	body := sent.ingest()
+	if err := object.Parse(body); err != nil {
+		a.fail(ctx, request.MalformedJSON(request.DescribeJSONError(err)))
+		return
+	}
+	id := e.NewRequestID()
+	answer, err := e.Ingest(&engine.IngestRequest{
+		Supplier: supplier, Members: object.Members(), Body: body, Test: true, Request: id, Received: a.operator.Now(),
+	})
+	a.answerBench(ctx, id, &answer, err)
+}
+
+// judge returns the supplier of the lead, or field errors.
+func (b *benchLead) judge(e *engine.Engine) (supplier *market.Supplier, faults []market.FieldError) {
+	wrong := func(field, code, expected string) {
+		faults = append(faults, market.FieldError{Field: field, Code: code, Expected: expected})
+	}
+	if b.Campaign == "" {
+		wrong("campaign", errcode.FieldMissingRequired, "the id of a campaign")
+	}
+	if catalog := e.Catalog(); catalog != nil {
+		supplier = catalog.Suppliers[market.SupplierID(b.Supplier)]
+	}
+	switch {
+	case b.Supplier == "":
+		wrong("supplier", errcode.FieldMissingRequired, "the id of a supplier")
+	case supplier == nil:
+		wrong("supplier", errcode.FieldUnknown, "the id of a supplier that is configured")
+	}
+	if len(b.Lead) == 0 || b.Lead[0] != '{' {
+		wrong("lead", errcode.FieldMissingRequired, "the lead's members, as an ingest has them, but for flo_campaign_id and flo_supplier_id")
+	}
+	if len(b.Consent) > 0 && b.Consent[0] != '{' && string(b.Consent) != "null" {
+		wrong("consent", errcode.FieldWrongType, "an object with members such as tcpa_consent and consent_cert_url")
+	}
+	return supplier, faults
+}
+
+// ingest returns the body that the supplier would send.
+func (b *benchLead) ingest() []byte {
+	body := escape.AppendJSONString([]byte(`{"flo_campaign_id":`), []byte(b.Campaign))
+	body = escape.AppendJSONString(append(body, `,"flo_supplier_id":`...), []byte(b.Supplier))
+	members := map[string]json.RawMessage{}
+	for _, object := range []json.RawMessage{b.Lead, b.Consent} {
+		if len(object) > 0 {
+			_ = json.Unmarshal(object, &members) // already parsed as an object
+		}
+	}
+	delete(members, "flo_campaign_id")
+	delete(members, "flo_supplier_id")
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		body = append(escape.AppendJSONString(append(body, ','), []byte(name)), ':')
+		body = append(body, members[name]...)
+	}
+	return append(body, '}')
+}
+
+// answerBench sends the supplier's answer and the id of the lead.
+func (a *Admin) answerBench(ctx *fasthttp.RequestCtx, id market.RequestID, answer *engine.Answer, err error) {
+	if err == nil {
+		body := wire.AppendAnswer([]byte(`{"status":201,"answer":`), answer)
+		body = append(answer.Lead.AppendTo(append(body, `,"lead":"`...)), `"}`...)
+		ctx.SetContentType(httperror.TypeJSON)
+		ctx.SetBody(append(body, '\n'))
+		return
+	}
+	httperror.WriteEngineError(ctx, id, err)
+	if ctx.Response.StatusCode() >= fasthttp.StatusInternalServerError {
+		return // the engine made no decision
+	}
+	told := ctx.Response.Body()
+	body := strconv.AppendInt([]byte(`{"status":`), int64(ctx.Response.StatusCode()), 10)
+	body = append(append(append(body, `,"answer":`...), told...), `,"lead":null}`...)
+	ctx.Response.Reset()
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(append(body, '\n'))
+}
+
+// benchExample returns a made-up lead for a campaign, in the form that bench accepts: GET
+// bench/example. The lead passes the campaign's filters, and a buyer accepts its state.
+func (a *Admin) benchExample(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	catalog := e.Catalog()
+	if catalog == nil {
+		a.fail(ctx, httperror.Unavailable)
+		return
+	}
+	c := catalog.Campaigns[market.CampaignID(ctx.QueryArgs().Peek("campaign"))]
+	if c == nil {
+		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "campaign", Code: errcode.FieldUnknown, Expected: "the id of a campaign that is configured"})
+		return
+	}
+	body := escape.AppendJSONString([]byte(`{"campaign":`), []byte(c.ID))
+	body = wire.AppendText(append(body, `,"supplier":`...), senderOf(catalog, c))
+	body = append(body, `,"lead":`...)
+	body = append(appendExample(body, c), "}\n"...)
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(body)
+}
+
+// senderOf returns a supplier that may send leads into a campaign, or "".
+func senderOf(catalog *market.Catalog, c *market.Campaign) string {
+	for _, id := range slices.Sorted(maps.Keys(catalog.Suppliers)) {
+		if c.AcceptsSupplier(id) {
+			return string(id)
+		}
+	}
+	return ""
+}
+
+// appendExample appends the members of a made-up lead: those of a seeded lead, without
+// those that the campaign or its filters reject, and with those that they require.
+func appendExample(body []byte, c *market.Campaign) []byte {
+	made := fakedata.Make(fakedata.Request{Count: 1, Vertical: c.Vertical, State: soldIn(c), Seed: rand.Int64()})
+	var object strictjson.Object
+	var lead market.Lead
+	lead.Reset(c.Mapping.Slots())
+	if err := object.Parse(made[0].AppendIngest(nil, string(c.ID), "")); err != nil {
+		panic("BUG: a lead was made that is no JSON object: " + err.Error())
+	}
+	wrong := map[string]bool{}
+	for _, fault := range c.Mapping.Fill(&lead, object.Members(), nil) {
+		wrong[fault.Field] = true
+	}
+	for i := range c.Filters {
+		if f := &c.Filters[i]; !f.Passes(&lead) {
+			wrong[c.Mapping.ArrivalName(f.Slot())], wrong[c.Mapping.BuyerName(f.Slot())] = true, true
+		}
+	}
+	first := true
+	add := func(name string, value []byte) {
+		if !first {
+			body = append(body, ',')
+		}
+		first = false
+		body = append(append(escape.AppendJSONString(body, []byte(name)), ':'), value...)
+	}
+	body = append(body, '{')
+	for _, m := range object.Members() {
+		name := string(m.Name)
+		if !strings.HasPrefix(name, "flo_") && !wrong[name] {
+			add(name, jsonOf(&m))
+		}
+	}
+	for slot := range c.Mapping.Slots() {
+		name := c.Mapping.ArrivalName(market.Slot(slot))
+		if !wrong[name] {
+			continue
+		}
+		if value := c.Mapping.Example(market.Slot(slot), c.Filters); value != nil {
+			add(name, value)
+		}
+	}
+	return append(body, '}')
+}
+
+// jsonOf returns a member's value as JSON.
+func jsonOf(m *market.Member) []byte {
+	if m.Kind == market.JSONString {
+		return escape.AppendJSONString(nil, m.Text)
+	}
+	return m.Text
+}
+
+// soldIn returns a state that the campaign's filters pass and a buyer accepts, or CA.
+func soldIn(c *market.Campaign) market.State {
+	places := fakedata.Places()
+	for i := range places {
+		state := market.StateOf([]byte(places[i].State))
+		if !c.PassesState(places[i].State) {
+			continue
+		}
+		for j := range c.FilterSets {
+			if c.FilterSets[j].States.Has(state) {
+				return state
+			}
+		}
+	}
+	return market.StateOf([]byte("CA"))
+}

@@ -1,0 +1,95 @@
+package admin
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
+	"pingpost/engine/state"
+	"pingpost/server/httperror"
+	"pingpost/server/wire"
+)
+
+// capLines encodes caps and their usage at now.
+type capLines struct {
+	state *state.State
+	now   int64
+	body  []byte
+	n     int
+}
+
+// listCaps lists the usage of all caps of the current configuration: GET caps. A campaign
+// selects the caps that apply there, a buyer those that apply to it.
+func (a *Admin) listCaps(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	campaign, buyer := market.CampaignID(ctx.QueryArgs().Peek("campaign")), market.BuyerID(ctx.QueryArgs().Peek("buyer"))
+	catalog := e.Catalog()
+	if catalog == nil {
+		a.fail(ctx, httperror.Unavailable)
+		return
+	}
+	lines := capLines{state: e.State(), now: a.operator.Now(), body: []byte(`{"caps":[`)}
+	seated := map[market.BuyerID]bool{}
+	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
+		c := catalog.Campaigns[id]
+		sits := slices.ContainsFunc(c.FilterSets, func(s market.FilterSet) bool { return s.Buyer.ID == buyer })
+		if campaign != "" && campaign != id || buyer != "" && !sits {
+			continue
+		}
+		lines.add("campaign", id, "", c.Currency, c.Caps)
+		for i := range c.FilterSets {
+			if seat := &c.FilterSets[i]; buyer == "" || seat.Buyer.ID == buyer {
+				seated[seat.Buyer.ID] = true
+				lines.add("seat", id, seat.Buyer.ID, c.Currency, seat.Caps)
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(catalog.Buyers)) {
+		if (buyer == "" || id == buyer) && (campaign == "" || seated[id]) {
+			lines.add("buyer", "", id, market.Currency{}, catalog.Buyers[id].Caps)
+		}
+	}
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(append(lines.body, "]}\n"...))
+}
+
+func (l *capLines) add(of string, campaign market.CampaignID, buyer market.BuyerID, currency market.Currency, caps []*market.Cap) {
+	for _, limit := range caps {
+		standing := l.state.CapUsage(limit, l.now)
+		body := append(append(append(comma(l.body, l.n), `{"of":"`...), of...), `","campaign":`...)
+		body = wire.AppendText(body, string(campaign))
+		body = wire.AppendText(append(body, `,"buyer":`...), string(buyer))
+		body = append(append(body, `,"per":"`...), limit.Period.String()...)
+		body = append(append(body, `","unit":"`...), limit.Unit.String()...)
+		body = appendCounted(append(body, `","limit":`...), limit.Unit, limit.Limit)
+		body = appendCounted(append(body, `,"used":`...), limit.Unit, standing.Used)
+		body = appendCounted(append(body, `,"held":`...), limit.Unit, standing.Reserved)
+		if limit.Unit == market.UnitMoney {
+			body = wire.AppendText(append(body, `,"currency":`...), currency.String())
+		}
+		body = append(body, `,"from":`...)
+		if limit.Period == calendar.Total || standing.Until == math.MaxInt64 {
+			body = append(body, `null,"until":null}`...)
+		} else {
+			body = wire.AppendInstant(body, standing.From)
+			body = append(wire.AppendInstant(append(body, `,"until":`...), standing.Until), '}')
+		}
+		l.body, l.n = body, l.n+1
+	}
+}
+
+// appendCounted appends a number of leads or an amount of money.
+func appendCounted(body []byte, unit market.Unit, n int64) []byte {
+	if unit == market.UnitMoney {
+		return market.Money(n).AppendJSON(body)
+	}
+	return strconv.AppendInt(body, n, 10)
+}

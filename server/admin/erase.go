@@ -1,0 +1,153 @@
+package admin
+
+import (
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine/market"
+	"pingpost/engine/market/format"
+	"pingpost/server/httperror"
+)
+
+// Eraser erases the personal data of a person. The error is engine.ErrNotFound if the log
+// has no lead of an id. After another error some leads may be erased; repeating the request
+// is safe.
+type Eraser interface {
+	Erase(who *Erasure) (Erased, error)
+}
+
+// Erasure identifies a person by one of the first three fields. The phone number is in
+// E.164 form.
+type Erasure struct {
+	Lead         market.LeadID
+	Phone, Email string
+	By           string // the operator
+}
+
+// Erased is the result of an erasure.
+type Erased struct {
+	Leads int    // erased leads
+	Left  []Left // the first leads that could not be erased
+	Total int    // number of leads that could not be erased
+}
+
+// Left is a lead that could not be erased.
+type Left struct {
+	Lead   market.LeadID
+	Reason LeftReason
+}
+
+// LeftReason says why a lead could not be erased.
+type LeftReason string
+
+const (
+	LeftUnderWay   LeftReason = "under_way"  // a delivery is under way; erase it again in a minute
+	LeftUnsealed   LeftReason = "unsealed"   // an earlier version logged it unencrypted; it disappears with the log's history
+	LeftUnreadable LeftReason = "unreadable" // its key cannot be read, so the person is unknown
+)
+
+const maxLeft = 1000
+
+// AddLeft adds a lead that could not be erased.
+func (e *Erased) AddLeft(lead market.LeadID, why LeftReason) {
+	if e.Total++; len(e.Left) < maxLeft {
+		e.Left = append(e.Left, Left{lead, why})
+	}
+}
+
+var errEraseUnderWay = httperror.New(503, errcode.Unavailable, "Another erasure is running. Send this request again after the time in Retry-After.")
+
+// erasing erases a person. It takes as long as reading the log, and half a minute more if a
+// lead is being delivered.
+func (a *Admin) erasing() fasthttp.RequestHandler {
+	place := make(chan struct{}, 1)
+	return func(ctx *fasthttp.RequestCtx) {
+		if a.engineOr503(ctx) == nil {
+			return
+		}
+		who, wrong, ok := a.erasure(ctx)
+		if !ok {
+			return
+		}
+		if wrong != nil {
+			a.fail(ctx, httperror.InvalidPayload, *wrong)
+			return
+		}
+		select {
+		case place <- struct{}{}:
+			defer func() { <-place }()
+		default:
+			a.fail(ctx, errEraseUnderWay)
+			return
+		}
+		came, err := a.operator.Erase(who)
+		if err != nil {
+			a.failWith(ctx, err)
+			return
+		}
+		ctx.SetContentType(httperror.TypeJSON)
+		ctx.Response.Header.Set("Cache-Control", "no-store")
+		ctx.SetBody(appendErased(nil, &came))
+	}
+}
+
+// erasure parses the request. If it returns false, it has written the answer. Field errors
+// do not quote values, which are personal.
+func (a *Admin) erasure(ctx *fasthttp.RequestCtx) (who *Erasure, wrong *market.FieldError, ok bool) {
+	var body struct {
+		Lead  string `json:"lead"`
+		Phone string `json:"phone"`
+		Email string `json:"email"`
+	}
+	if !a.readJSON(ctx, &body) {
+		return nil, nil, false
+	}
+	given := 0
+	for _, value := range [...]string{body.Lead, body.Phone, body.Email} {
+		if value != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, &market.FieldError{Field: "lead", Code: errcode.FieldMissingRequired, Expected: "the id of a lead, or in its place a phone, or an email"}, true
+	}
+	who = &Erasure{By: actorOf(ctx)}
+	bad := func(field, expected string) (*Erasure, *market.FieldError, bool) {
+		return nil, &market.FieldError{Field: field, Code: errcode.FieldInvalidFormat, Expected: expected}, true
+	}
+	switch {
+	case body.Lead != "":
+		if who.Lead, ok = market.ParseLeadID(body.Lead); !ok {
+			return bad("lead", "the id of a lead (lead_…)")
+		}
+	case body.Phone != "":
+		phone, ok := format.ParsePhone(nil, []byte(body.Phone))
+		if !ok {
+			return bad("phone", "a phone number, with + and the country's code unless it is a US one")
+		}
+		who.Phone = string(phone)
+	default:
+		email, ok := format.ParseEmail(nil, []byte(body.Email))
+		if !ok {
+			return bad("email", "an e-mail address")
+		}
+		who.Email = string(email)
+	}
+	return who, nil, true
+}
+
+func appendErased(body []byte, came *Erased) []byte {
+	body = strconv.AppendInt(append(body, `{"erased":`...), int64(came.Leads), 10)
+	body = strconv.AppendInt(append(body, `,"left":`...), int64(came.Total), 10)
+	body = append(body, `,"left_leads":[`...)
+	for i, left := range came.Left {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = left.Lead.AppendTo(append(body, `{"lead_id":"`...))
+		body = append(append(append(body, `","reason":"`...), left.Reason...), `"}`...)
+	}
+	return append(body, "]}\n"...)
+}

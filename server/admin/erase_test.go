@@ -1,0 +1,154 @@
+package admin
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/server/metrics"
+	"pingpost/server/servertest"
+)
+
+// eraserOf is a desk that erases by this.
+type eraserOf struct {
+	stubOperator
+	engine *engine.Engine
+	erase  func(*Erasure) (Erased, error)
+}
+
+func (e eraserOf) Engine() *engine.Engine { return e.engine }
+
+func (e eraserOf) Erase(who *Erasure) (Erased, error) { return e.erase(who) }
+
+func erasing(t *testing.T, erase func(*Erasure) (Erased, error)) (ask func(body string) (status int, said string)) {
+	t.Helper()
+	meter := metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) })
+	a := New(eraserOf{engine: servertest.OpenEngine(t).Engine, erase: erase}, meter, servertest.Password, slog.New(slog.DiscardHandler))
+	address := servertest.Serve(t, a.Serve, a.Shutdown)
+	return func(body string) (int, string) {
+		conn := servertest.Dial(t, address)
+		fmt.Fprintf(conn, "POST /admin/v1/erase HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nAuthorization: Basic %s\r\n\r\n%s",
+			len(body), base64.StdEncoding.EncodeToString([]byte("operator:"+servertest.Password)), body)
+		response, err := http.ReadResponse(conn.Answer, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("Retry-After") == "" {
+			t.Error("503 without Retry-After")
+		}
+		return response.StatusCode, string(text)
+	}
+}
+
+const someLead = "lead_01jd0000000000000000000000"
+
+// TestErasureIsRead: one of the three names a person, in the form that the log has.
+func TestErasureIsRead(t *testing.T) {
+	var got *Erasure
+	ask := erasing(t, func(who *Erasure) (Erased, error) {
+		got = who
+		return Erased{Leads: 2}, nil
+	})
+	lead, _ := market.ParseLeadID(someLead)
+	for body, want := range map[string]Erasure{
+		`{"lead":"` + someLead + `"}`:                      {Lead: lead},
+		`{"phone":"(415) 555-0132"}`:                       {Phone: "+14155550132"},
+		`{"phone":"+49 30 901820","lead":"","email":null}`: {Phone: "+4930901820"},
+		`{"email":"Ann.Lee@Example.COM"}`:                  {Email: "Ann.Lee@example.com"},
+	} {
+		got, want.By = nil, "operator"
+		if status, said := ask(body); status != 200 || said != `{"erased":2,"left":0,"left_leads":[]}`+"\n" || got == nil || *got != want {
+			t.Errorf("%s: %d %s, read as %+v", body, status, said, got)
+		}
+	}
+}
+
+// TestErasureThatIsNone checks that errors of an invalid request do not quote its values,
+// which are personal.
+func TestErasureThatIsNone(t *testing.T) {
+	ask := erasing(t, func(*Erasure) (Erased, error) {
+		t.Error("it was asked for")
+		return Erased{}, nil
+	})
+	for body, want := range map[string]string{
+		`{}`: `422 "field":"lead"`, `{"lead":"` + someLead + `","phone":"4155550132"}`: `422 "field":"lead"`,
+		`{"lead":"lead_canary"}`: `422 "field":"lead"`, `{"phone":"canary"}`: `422 "field":"phone"`,
+		`{"email":"canary"}`: `422 "field":"email"`, `{"email":7}`: `422 `, `canary`: `400 `, `[]`: `400 `, ``: `400 `,
+	} {
+		status, said := ask(body)
+		code, field, _ := strings.Cut(want, " ")
+		if fmt.Sprint(status) != code || !strings.Contains(said, field) || strings.Contains(said, "canary") {
+			t.Errorf("%s: %d %s, want %s", body, status, said, want)
+		}
+	}
+}
+
+// TestErasureIsTold: how many were, and which were not and why; of many of those the
+// first.
+func TestErasureIsTold(t *testing.T) {
+	lead, _ := market.ParseLeadID(someLead)
+	var came Erased
+	var err error
+	ask := erasing(t, func(*Erasure) (Erased, error) { return came, err })
+	came.Leads = 3
+	came.AddLeft(lead, LeftUnderWay)
+	came.AddLeft(lead, LeftUnsealed)
+	want := `{"erased":3,"left":2,"left_leads":[{"lead_id":"` + someLead + `","reason":"under_way"},{"lead_id":"` + someLead + `","reason":"unsealed"}]}` + "\n"
+	if status, said := ask(`{"phone":"4155550132"}`); status != 200 || said != want {
+		t.Errorf("%d %s", status, said)
+	}
+	for range 2 * maxLeft {
+		came.AddLeft(lead, LeftUnreadable)
+	}
+	if _, said := ask(`{"phone":"4155550132"}`); !strings.Contains(said, fmt.Sprintf(`"left":%d,`, 2*maxLeft+2)) || strings.Count(said, someLead) != maxLeft {
+		t.Errorf("%d of them are named", strings.Count(said, someLead))
+	}
+	for _, row := range []struct {
+		err  error
+		want int
+	}{{fmt.Errorf("%w: no such lead", engine.ErrNotFound), 404}, {errors.New("input/output error"), 503}} {
+		err = row.err
+		if status, said := ask(`{"lead":"` + someLead + `"}`); status != row.want || !strings.Contains(said, row.err.Error()) {
+			t.Errorf("%d %s, want %d", status, said, row.want)
+		}
+	}
+}
+
+// TestOneErasureAtATime checks that a second erasure is rejected until the first has ended.
+func TestOneErasureAtATime(t *testing.T) {
+	begun, end := make(chan struct{}), make(chan struct{})
+	ask := erasing(t, func(*Erasure) (Erased, error) {
+		begun <- struct{}{}
+		<-end
+		return Erased{}, nil
+	})
+	first := make(chan int)
+	go func() {
+		status, _ := ask(`{"phone":"4155550132"}`)
+		first <- status
+	}()
+	<-begun
+	if status, said := ask(`{"phone":"4155550132"}`); status != 503 {
+		t.Errorf("%d %s", status, said)
+	}
+	close(end)
+	if status := <-first; status != 200 {
+		t.Errorf("the first one got %d", status)
+	}
+	go func() { <-begun }()
+	if status, said := ask(`{"phone":"4155550132"}`); status != 200 {
+		t.Errorf("%d %s", status, said)
+	}
+}

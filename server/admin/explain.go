@@ -1,0 +1,114 @@
+package admin
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/server/httperror"
+)
+
+// Explainer reads the history of a lead or an auction from the log, without contact data.
+// The documents are JSON. The error is engine.ErrNotFound if the log has no such thing.
+type Explainer interface {
+	ExplainLead(id market.LeadID) (document []byte, err error)
+	ExplainAuction(id market.AuctionID) (document []byte, err error)
+	// ExplainRequest takes the request id of the call that decided the lead or auction.
+	ExplainRequest(id market.RequestID) (document []byte, err error)
+	// ExplainSellers takes the id that a seller gave its auction. Without a supplier it
+	// searches all of them. The error is *AmbiguousSupplier if several have such an
+	// auction.
+	ExplainSellers(supplier, theirs string) (document []byte, err error)
+}
+
+// AmbiguousSupplier says that several suppliers have an auction of the same id.
+type AmbiguousSupplier struct{ Names []string }
+
+func (e *AmbiguousSupplier) Error() string {
+	return "several suppliers have an auction of this id: " + strings.Join(e.Names, ", ")
+}
+
+// maxExplained is the most concurrent lookups. Each reads files for up to a second.
+const maxExplained = 2
+
+// maxSellersID is the longest auction id of a seller, in bytes.
+const maxSellersID = 1024
+
+var errTooManyExplains = httperror.New(503, errcode.Unavailable, "Too many leads or auctions are being looked up in the log. Send this request again after the time in Retry-After.")
+
+// explainer explains a lead or auction. The id is in the path, or in the query if it
+// contains characters that a path cannot.
+func (a *Admin) explainer() fasthttp.RequestHandler {
+	places := make(chan struct{}, maxExplained)
+	return func(ctx *fasthttp.RequestCtx) {
+		id, query := parameter(ctx, "id"), ctx.QueryArgs()
+		if id == "" {
+			id = string(query.Peek("id"))
+		}
+		if id == "" || len(id) > maxSellersID {
+			a.fail(ctx, httperror.InvalidPayload, market.FieldError{
+				Field: "id", Code: errcode.FieldInvalidFormat,
+				Expected: "the id of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…), or a seller's own id of its auction",
+			})
+			return
+		}
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		default:
+			a.fail(ctx, errTooManyExplains)
+			return
+		}
+		document, err := a.explain(id, string(query.Peek("supplier")))
+		var several *AmbiguousSupplier
+		switch {
+		case errors.As(err, &several):
+			a.fail(ctx, httperror.InvalidPayload, market.FieldError{
+				Field: "supplier", Code: errcode.FieldMissingRequired, Expected: "whose auction is meant: " + strings.Join(several.Names, ", "),
+			})
+		case err != nil:
+			a.failWith(ctx, err)
+		default:
+			ctx.SetContentType(httperror.TypeJSON)
+			ctx.SetBody(document)
+		}
+	}
+}
+
+// explain looks up an id: with a supplier, that supplier's auction; otherwise by the form
+// of the id. A selling pingpost exchange gives its auctions ids in our form, so an id that
+// is not ours may be a seller's.
+func (a *Admin) explain(id, supplier string) ([]byte, error) {
+	look := a.lookUp(id)
+	if supplier != "" || look == nil {
+		return a.operator.ExplainSellers(supplier, id)
+	}
+	document, err := look()
+	if errors.Is(err, engine.ErrNotFound) {
+		if theirs, other := a.operator.ExplainSellers("", id); !errors.Is(other, engine.ErrNotFound) {
+			return theirs, other
+		}
+	}
+	return document, err
+}
+
+// lookUp returns the lookup for an id in our form, or nil.
+func (a *Admin) lookUp(text string) func() ([]byte, error) {
+	if id, ok := market.ParseLeadID(text); ok {
+		return func() ([]byte, error) { return a.operator.ExplainLead(id) }
+	}
+	if id, ok := market.ParseAuctionID(text); ok {
+		return func() ([]byte, error) { return a.operator.ExplainAuction(id) }
+	}
+	if id, ok := market.ParsePingID(text); ok {
+		return func() ([]byte, error) { return a.operator.ExplainAuction(market.AuctionID(id)) }
+	}
+	if id, ok := market.ParseRequestID(text); ok {
+		return func() ([]byte, error) { return a.operator.ExplainRequest(id) }
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package admin
+
+import (
+	"compress/gzip"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fasthttp/router"
+	"github.com/goccy/go-yaml"
+
+	"pingpost/api"
+	"pingpost/server/apidocs"
+	"pingpost/server/dashboard"
+	"pingpost/server/metrics"
+	"pingpost/server/servertest"
+)
+
+// TestDashboardIsServed checks that the page's files need no authentication, are compressed
+// and cached, and have a strict policy.
+func TestDashboardIsServed(t *testing.T) {
+	a := New(stubOperator{}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
+	address := servertest.Serve(t, a.Serve, a.Shutdown)
+	for _, at := range dashboard.Paths() {
+		file := dashboard.Find(at)
+		status, header, body := servertest.GetDocument(t, address, "GET", at)
+		if status != 200 || body != string(file.Plain.Body) || header["Content-Type"][0] != file.Type || header["Content-Encoding"] != nil {
+			t.Fatalf("%s: %d %v", at, status, header)
+		}
+		for name, value := range map[string]string{
+			"Content-Security-Policy": dashboard.Policy, "Cache-Control": file.Cache, "Etag": file.Plain.Tag, "Vary": "Accept-Encoding",
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
+		} {
+			if got := strings.Join(header[name], ", "); got != value {
+				t.Errorf("%s: %s: %q, want %q", at, name, got, value)
+			}
+		}
+		_, packed, text := servertest.GetDocument(t, address, "GET", at, "Accept-Encoding: br, gzip")
+		unpacked, err := gzip.NewReader(strings.NewReader(text))
+		if err != nil {
+			t.Fatalf("%s: %v %v", at, packed, err)
+		}
+		if plain, err := io.ReadAll(unpacked); err != nil || string(plain) != body || packed["Etag"][0] == file.Plain.Tag {
+			t.Errorf("%s: packed it is another file: %v, %v", at, packed, err)
+		}
+		if status, _, empty := servertest.GetDocument(t, address, "GET", at, "If-None-Match: "+file.Plain.Tag); status != 304 || empty != "" {
+			t.Errorf("%s, kept already: %d %.20q", at, status, empty)
+		}
+		k := servertest.Dial(t, address)
+		if _, err := io.WriteString(k, "HEAD "+at+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := io.ReadAll(k.Answer); err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 200 OK\r\n") || !strings.HasSuffix(string(text), "\r\n\r\n") {
+			t.Errorf("HEAD %s: %.200s, %v", at, text, err)
+		}
+	}
+	for _, at := range []string{"/index.html", "/assets/", "/assets/none.js", "/admin/v1/config"} {
+		if status, _, _ := servertest.GetDocument(t, address, "GET", at); status != 401 {
+			t.Errorf("%s without a password: %d", at, status)
+		}
+	}
+}
+
+// described are the operations of the admin address's document, such as GET
+// /admin/v1/hash, and the role that it says each needs.
+func described(t *testing.T) map[string]string {
+	t.Helper()
+	var document struct {
+		Paths map[string]map[string]struct {
+			Role string `yaml:"x-role"`
+		} `yaml:"paths"`
+	}
+	if err := yaml.Unmarshal(api.AdminYAML(), &document); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for path, methods := range document.Paths {
+		for method, operation := range methods {
+			all[strings.ToUpper(method)+" "+path] = operation.Role
+		}
+	}
+	return all
+}
+
+// TestRoutesAreDescribed checks that the routes and the document of the admin API agree on
+// paths, parameter names and roles. A route with a wildcard is described once per value.
+func TestRoutesAreDescribed(t *testing.T) {
+	a := New(stubOperator{}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
+	routes := router.New()
+	a.addGuardedRoutes(routes)
+	open := map[string]bool{"GET /healthz": true, "GET /readyz": true, "GET /metrics": true, "POST " + pathSession: true}
+	whole, begins := maps.Clone(open), map[string]bool{}
+	for method, paths := range routes.List() {
+		for _, path := range paths {
+			if before, _, follows := strings.Cut(path, "{name:*}"); follows {
+				begins[method+" "+before] = false
+			} else {
+				whole[method+" "+path] = true
+			}
+		}
+	}
+	if len(whole) < 60 || len(begins) != 2 {
+		t.Fatalf("%d routes, and %v", len(whole), begins)
+	}
+	for operation, role := range described(t) {
+		found, route := whole[operation], operation
+		delete(whole, operation)
+		for begin := range begins {
+			if strings.HasPrefix(operation, begin) {
+				found, begins[begin], route = true, true, begin+"{name:*}"
+			}
+		}
+		if !found {
+			t.Errorf("%s is described, and no route", operation)
+		}
+		method, path, _ := strings.Cut(route, " ")
+		if need := roleFor(method, path).String(); !open[operation] && role != need || open[operation] && role != "" {
+			t.Errorf("%s needs the role %q, and the document says %q", operation, need, role)
+		}
+	}
+	for begin, found := range begins {
+		if !found {
+			t.Errorf("%s… is a route, and not described", begin)
+		}
+	}
+	for _, operation := range slices.Sorted(maps.Keys(whole)) {
+		t.Errorf("%s is a route, and not described", operation)
+	}
+}
+
+// TestAdminDocument checks that authenticated callers receive the OpenAPI document
+// unchanged, and 304 for a current copy.
+func TestAdminDocument(t *testing.T) {
+	address, at := admin(t, stubOperator{}), "GET /admin/v1/openapi.yaml"
+	k := servertest.Dial(t, address)
+	status, header, body := k.Ask(servertest.Request(at, servertest.BasicAuth, ""))
+	if status != http.StatusOK || body != string(api.AdminYAML()) || header.Get("Etag") != apidocs.Admin().Plain.Tag {
+		t.Errorf("%d %v, %d bytes", status, header, len(body))
+	}
+	if status, header, body = k.Ask(servertest.Request(at, servertest.BasicAuth+"Accept-Encoding: gzip\r\n", "")); header.Get("Content-Encoding") != "gzip" || len(body) >= len(api.AdminYAML())/5 {
+		t.Errorf("packed: %d %v, %d bytes", status, header, len(body))
+	}
+	if status, _, body = k.Ask(servertest.Request(at, servertest.BasicAuth+"If-None-Match: "+apidocs.Admin().Plain.Tag+"\r\n", "")); status != http.StatusNotModified || body != "" {
+		t.Errorf("of what is there: %d, %d bytes", status, len(body))
+	}
+	if status, _, _ = k.Ask(servertest.Request(at, "", "")); status != http.StatusUnauthorized {
+		t.Errorf("without a password: %d", status)
+	}
+}

@@ -1,0 +1,94 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/server/httperror"
+)
+
+// maxFundsNote is the longest note of a top-up, in bytes.
+const maxFundsNote = 256
+
+// showFunds sends a buyer's balance and the part of it that open posts reserve. A buyer
+// without an account has no balance.
+func (a *Admin) showFunds(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	id := parameter(ctx, "id")
+	ref := e.State().RefOf(event.NameBuyer, id)
+	if ref == 0 {
+		a.fail(ctx, httperror.New(404, errcode.NotFound, "No buyer of this id was ever configured."))
+		return
+	}
+	balance, held := e.State().Balance(ref)
+	body := []byte{'{'}
+	if e.State().HasOpeningBalance(ref) {
+		body = append(balance.AppendJSON(append(body, `"balance":`...)), ',')
+	}
+	body = held.AppendJSON(append(body, `"held":`...))
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(append(body, "}\n"...))
+}
+
+// topUp adds to a buyer's balance.
+func (a *Admin) topUp(ctx *fasthttp.RequestCtx) {
+	var body struct {
+		Amount json.RawMessage `json:"amount"`
+		Note   string          `json:"note"`
+	}
+	e := a.engineOr503(ctx)
+	if e == nil || !a.readJSON(ctx, &body) {
+		return
+	}
+	var faults []market.FieldError
+	amount, ok := movement(body.Amount)
+	switch {
+	case len(body.Amount) == 0:
+		faults = append(faults, market.FieldError{Field: "amount", Code: errcode.FieldMissingRequired, Expected: expectedMovement})
+	case !ok:
+		faults = append(faults, market.FieldError{Field: "amount", Code: errcode.FieldOutOfRange, Expected: expectedMovement})
+	}
+	switch {
+	case len(body.Note) > maxFundsNote:
+		faults = append(faults, market.FieldError{Field: "note", Code: errcode.FieldTooLong, Expected: "at most " + strconv.Itoa(maxFundsNote) + " bytes"})
+	case strings.ContainsFunc(body.Note, func(c rune) bool { return !unicode.IsPrint(c) }):
+		// Statements contain the note as one line, on a terminal or in a file.
+		faults = append(faults, market.FieldError{Field: "note", Code: errcode.FieldInvalidFormat, Expected: "a line of printable characters"})
+	}
+	if len(faults) > 0 {
+		a.fail(ctx, httperror.InvalidPayload, faults...)
+		return
+	}
+	id := parameter(ctx, "id")
+	if err := e.By(actorOf(ctx)).TopUp(market.BuyerID(id), amount, body.Note); err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	a.showFunds(ctx)
+}
+
+const expectedMovement = "a number other than zero, from -1000000 to 1000000, with at most six decimals"
+
+// movement parses an amount. A negative one corrects a mistake.
+func movement(text []byte) (market.Money, bool) {
+	digits, negative := bytes.CutPrefix(text, []byte("-"))
+	amount, err := market.ParseMoney(digits)
+	if err != nil || amount == 0 {
+		return 0, false
+	}
+	if negative {
+		amount = -amount
+	}
+	return amount, true
+}

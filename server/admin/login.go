@@ -1,0 +1,223 @@
+package admin
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/engine/state"
+	"pingpost/keys/passphrase"
+	"pingpost/server/clientaddr"
+	"pingpost/server/connection"
+	"pingpost/server/httperror"
+	"pingpost/server/request"
+)
+
+const (
+	pathSession     = "/admin/v1/session"
+	pathUsers       = "/admin/v1/users"
+	pathUser        = "/admin/v1/users/{name}"
+	pathPassword    = "/admin/v1/users/{name}/password"
+	pathAPITokens   = "/admin/v1/api-tokens"
+	pathOneAPIToken = "/admin/v1/api-tokens/{id}"
+)
+
+// addAccessRoutes adds the paths of sessions, users and API tokens.
+func (a *Admin) addAccessRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
+	add("GET", pathSession, a.showSession)
+	add("DELETE", pathSession, a.logout)
+	add("GET", pathUsers, a.listUsers)
+	add("PUT", pathUser, a.setUser)
+	add("DELETE", pathUser, a.removeUser)
+	add("PUT", pathPassword, a.setPassword)
+	add("GET", pathAPITokens, a.listAPITokens)
+	add("POST", pathAPITokens, a.addAPIToken)
+	add("DELETE", pathOneAPIToken, a.revokeAPIToken)
+}
+
+var (
+	errWrongLogin    = httperror.New(401, errcode.Unauthorized, "The user name or the password is wrong.").AsWrongCredential()
+	errTooManyLogins = httperror.New(429, errcode.RateLimited, "Too many logins from this address or for this name have failed. Try again after the time in Retry-After.")
+	errTooManyHashes = httperror.New(503, errcode.Unavailable, "Too many passwords are being checked at once. Try again after the time in Retry-After.")
+)
+
+// login starts a session for a user's password, or for the configured password with a name
+// that is not a user's. An unknown name takes as long as a known one. Failures count per
+// client network and per name, because a check costs more than any other request. Over the
+// limit no password is checked.
+func (a *Admin) login(ctx *fasthttp.RequestCtx) {
+	if request.IsCrossOrigin(&ctx.Request.Header) {
+		a.fail(ctx, errCrossOrigin)
+		return
+	}
+	var body struct {
+		Name     string `json:"name"`
+		Password string `json:"password"`
+	}
+	e := a.engineOr503(ctx)
+	if e == nil || !a.readJSON(ctx, &body) {
+		return
+	}
+	name, proper := userName(body.Name)
+	if !proper {
+		name = actorName(body.Name)
+	}
+	from, now := clientaddr.Network(a.authFailures.Of(ctx)), time.Now().UnixNano()
+	if wait := a.sessions.countAttempt(from, name, now); wait > 0 {
+		a.meter.CountWrongCredential()
+		a.authFailures.Warn(from)
+		a.failLogins(ctx, wait)
+		return
+	}
+	user, _ := e.State().User(name)
+	right, err := a.sessions.keeper.Check(user.Password, body.Password[:min(len(body.Password), passphrase.Most)])
+	right = right && len(body.Password) <= passphrase.Most || user.Name == "" && a.isPassword(body.Password)
+	switch {
+	case err != nil:
+		a.sessions.refundAttempt(from, name)
+		a.failHashing(ctx, err)
+	case !right:
+		a.meter.CountWrongCredential()
+		a.fail(ctx, errWrongLogin)
+	default:
+		a.sessions.refundAttempt(from, name)
+		connection.MarkKnown(ctx)
+		a.startSession(ctx, name, user)
+	}
+}
+
+// countAttempt counts an attempt as failed. It returns the time to wait if there were too
+// many.
+func (t *sessionStore) countAttempt(from netip.Prefix, name string, now int64) (wait time.Duration) {
+	ok, wait, _ := t.byNetwork.Take(from, now)
+	if !ok {
+		return wait
+	}
+	if ok, wait, _ = t.byName.Take(name, now); !ok {
+		t.byNetwork.Return(from)
+		return wait
+	}
+	return 0
+}
+
+// refundAttempt undoes countAttempt.
+func (t *sessionStore) refundAttempt(from netip.Prefix, name string) {
+	t.byNetwork.Return(from)
+	t.byName.Return(name)
+}
+
+func (a *Admin) failLogins(ctx *fasthttp.RequestCtx, wait time.Duration) {
+	a.fail(ctx, errTooManyLogins.After(wait))
+}
+
+func (a *Admin) failHashing(ctx *fasthttp.RequestCtx, err error) { a.fail(ctx, hashingFault(err)) }
+
+// hashingFault returns the error for a password that could not be checked.
+func hashingFault(err error) httperror.Error {
+	if errors.Is(err, passphrase.ErrBusy) {
+		return errTooManyHashes
+	}
+	return httperror.New(503, errcode.Unavailable, err.Error())
+}
+
+// startSession answers a successful login.
+func (a *Admin) startSession(ctx *fasthttp.RequestCtx, name string, user state.User) {
+	who := principal{name: name, role: user.Role, user: true}
+	if user.Name == "" {
+		who.role, who.user = market.RoleAdmin, false
+	}
+	var value string
+	value, who.session = a.sessions.begin(name, user)
+	a.setCookie(ctx, value, int(sessionLife.Seconds()))
+	sendUncached(ctx, a.appendPrincipal(nil, &who))
+}
+
+func (a *Admin) setCookie(ctx *fasthttp.RequestCtx, value string, seconds int) {
+	var cookie fasthttp.Cookie
+	cookie.SetKey(cookieName)
+	cookie.SetValue(value)
+	cookie.SetPath("/")
+	cookie.SetSecure(true)
+	cookie.SetHTTPOnly(true)
+	cookie.SetSameSite(fasthttp.CookieSameSiteStrictMode)
+	if seconds > 0 {
+		cookie.SetMaxAge(seconds)
+	} else {
+		cookie.SetExpire(fasthttp.CookieExpireDelete)
+	}
+	ctx.Response.Header.SetCookie(&cookie)
+}
+
+// sendUncached answers with JSON that caches must not store.
+func sendUncached(ctx *fasthttp.RequestCtx, body []byte) {
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.Response.Header.Set("Cache-Control", "no-store")
+	ctx.SetBody(append(body, '\n'))
+}
+
+// showSession describes the caller.
+func (a *Admin) showSession(ctx *fasthttp.RequestCtx) {
+	who := principalOf(ctx)
+	sendUncached(ctx, a.appendPrincipal(nil, &who))
+}
+
+func (a *Admin) appendPrincipal(body []byte, who *principal) []byte {
+	body = escape.AppendJSONString(append(body, `{"name":`...), []byte(who.name))
+	body = append(body, `,"role":"`+who.role.String()+`","by":`...)
+	switch {
+	case who.session != nil:
+		body = append(body, `"session","csrf":"`+who.session.csrf+`","expires_at":`...)
+		body = appendSeconds(body, a.sessions.expiry(who.session).UnixNano())
+	case who.token != nil:
+		body = appendSeconds(append(body, `"token","expires_at":`...), who.token.Expires)
+	default:
+		body = append(body, `"password","expires_at":null`...)
+	}
+	return append(body, '}')
+}
+
+// appendSeconds appends a time with seconds, or null for zero.
+func appendSeconds(body []byte, at int64) []byte {
+	if at == 0 {
+		return append(body, "null"...)
+	}
+	return append(time.Unix(0, at).UTC().AppendFormat(append(body, '"'), time.RFC3339), '"')
+}
+
+// logout ends the caller's session and deletes the cookie.
+func (a *Admin) logout(ctx *fasthttp.RequestCtx) {
+	if s := principalOf(ctx).session; s != nil {
+		a.sessions.end(s)
+		a.setCookie(ctx, "", 0)
+	}
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+}
+
+// userName returns a user's name in lower case, because names that differ only in case
+// would be confused. It returns false for an invalid name.
+func userName(given string) (name string, ok bool) {
+	name = strings.Map(smallLetter, given)
+	if name == "" || len(name) > maxActor || strings.ContainsFunc(name, notInName) {
+		return "", false
+	}
+	return name, strings.Trim(name, "._-@+") == name
+}
+
+// smallLetter converts ASCII letters to lower case. It leaves others unchanged: the Kelvin
+// sign would become a k.
+func smallLetter(r rune) rune {
+	if r >= 'A' && r <= 'Z' {
+		return r + 'a' - 'A'
+	}
+	return r
+}
+
+func notInName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("._-@+", r)
+}

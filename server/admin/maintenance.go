@@ -1,0 +1,81 @@
+package admin
+
+import (
+	"fmt"
+	"net/http/pprof"
+	profiles "runtime/pprof"
+	"time"
+
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttpadaptor"
+
+	"pingpost/api/errcode"
+	"pingpost/engine/market"
+	"pingpost/server/httperror"
+)
+
+// Archiver controls the backup.
+type Archiver interface {
+	// BackUp starts shipping now, without waiting for the next interval or retry. It
+	// returns false if no backup is configured.
+	BackUp() bool
+	Backup() Backup
+}
+
+// Backup is the status of the backup.
+type Backup struct {
+	Configured bool    `json:"configured"`
+	Shipped    uint64  `json:"shipped_seq"` // last log entry that it contains
+	Lag        float64 `json:"lag_s"`       // seconds of data that the loss of the disk would destroy
+	LastError  *string `json:"last_error"`  // null: no error
+}
+
+func (a *Admin) backupStatus(ctx *fasthttp.RequestCtx) { a.sendJSON(ctx, a.operator.Backup()) }
+
+func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) {
+	at := time.Now().UTC()
+	if !a.operator.BackUp() {
+		a.fail(ctx, httperror.New(409, errcode.Conflict, "No backup is configured. Start the exchange with --backup-to and the destination."))
+		return
+	}
+	ctx.SetStatusCode(fasthttp.StatusAccepted)
+	a.sendJSON(ctx, struct {
+		WantedAt time.Time `json:"wanted_at"`
+	}{at})
+}
+
+// stateHash sends the hash of the state and its position in the log.
+func (a *Admin) stateHash(ctx *fasthttp.RequestCtx) {
+	seq, hash, err := a.operator.Hash()
+	if err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBodyString(fmt.Sprintf(`{"seq":%d,"hash":"%016x"}`+"\n", seq, hash))
+}
+
+var errProfile = httperror.New(503, errcode.Unavailable, "The profile failed; another one may be running. Send this request again after the time in Retry-After.")
+
+// serveProfile serves Go's profiles. Errors have the form of the API.
+func (a *Admin) serveProfile(ctx *fasthttp.RequestCtx) {
+	switch name := parameter(ctx, "name"); {
+	case name == "profile":
+		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Profile)(ctx)
+	case name == "trace":
+		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Trace)(ctx)
+	case name == "", profiles.Lookup(name) != nil:
+		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Index)(ctx)
+	default: // including the command line, which may contain secrets
+		a.fail(ctx, httperror.NotFound)
+		return
+	}
+	switch status := ctx.Response.StatusCode(); {
+	case status >= fasthttp.StatusInternalServerError:
+		ctx.Response.Reset() // discards the library's answer
+		a.fail(ctx, errProfile)
+	case status >= fasthttp.StatusBadRequest:
+		ctx.Response.Reset()
+		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "seconds", Code: errcode.FieldInvalidFormat, Expected: "a number of seconds, for a profile that has a duration, and no debug beside it"})
+	}
+}

@@ -1,0 +1,336 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/report"
+	"pingpost/server/httperror"
+	"pingpost/server/metrics"
+)
+
+// StatusReporter describes the process. It is called once there is an engine.
+type StatusReporter interface {
+	Standing() ProcessStatus
+	// Now returns the exchange's time, in Unix nanoseconds.
+	Now() int64
+}
+
+// ProcessStatus describes the process.
+type ProcessStatus struct {
+	Tenant, Version string
+	Since           time.Time
+	Seq             uint64 // last durable log entry
+	DiskFree        uint64
+}
+
+var errTooManyStreams = httperror.New(503, errcode.Unavailable, "Too many event streams are open. Close a dashboard page, or try again after the time in Retry-After.")
+
+// overviewCache builds the overview at most once a second, for all clients.
+type overviewCache struct {
+	admin *Admin
+	watch *metrics.History
+	today todaySums
+
+	mu   sync.Mutex
+	at   time.Time
+	made []byte
+}
+
+// overviewMaxAge is how long an overview is reused. It is less than a second, so that each
+// event of a stream has a new one.
+const overviewMaxAge = 900 * time.Millisecond
+
+// get returns the overview as JSON, or nil if there is no engine.
+func (o *overviewCache) get(now time.Time) []byte {
+	e := o.admin.operator.Engine()
+	if e == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.made == nil || now.Sub(o.at) >= overviewMaxAge || now.Before(o.at) {
+		text, err := json.Marshal(o.make(now, e))
+		if err != nil {
+			panic("BUG: an overview is no document: " + err.Error())
+		}
+		o.made, o.at = append(text, '\n'), now
+	}
+	return o.made
+}
+
+// event returns the overview as a server-sent event. A panic while building it ends the
+// streams only.
+func (o *overviewCache) event() (event []byte) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			event = nil
+			o.admin.meter.Fault("the overview cannot be made", fmt.Errorf("%v", cause))
+		}
+	}()
+	document := o.get(time.Now())
+	if document == nil {
+		return nil
+	}
+	return eventOf("overview", document)
+}
+
+func (o *overviewCache) make(now time.Time, e *engine.Engine) *overview {
+	g, s := o.watch.Summary(now), o.admin.operator.Standing()
+	span := g.Now.At.Sub(g.TenSecondsAgo.At)
+	hooks := e.State().OutboxTotals()
+	all := &overview{
+		At: inUTC(now.UnixNano()), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.operator.Sandbox(),
+		Uptime: int64(now.Sub(s.Since) / time.Second), Ready: o.admin.operator.Ready() == nil,
+		Rates: overviewRates{
+			Leads: metrics.PerSecond(g.Now.Leads, g.TenSecondsAgo.Leads, span), Pings: metrics.PerSecond(g.Now.Pings, g.TenSecondsAgo.Pings, span),
+			Posts: metrics.PerSecond(g.Now.Posts, g.TenSecondsAgo.Posts, span), Sold: metrics.PerSecond(g.Now.Sold, g.TenSecondsAgo.Sold, span),
+		},
+		Latency: latencyOf(&g), Series: []overviewStep{}, Buyers: o.buyers(e, &g),
+		Webhooks: overviewHooks{hooks.Pending, hooks.Dead}, Returns: e.State().PendingReturnCount(), Unknown: e.State().AllUnknownDeliveries(),
+		Backup: o.admin.operator.Backup(), Log: overviewLog{s.Seq}, DiskFree: s.DiskFree,
+	}
+	if leads := g.Now.Leads - g.TenMinutesAgo.Leads; leads > 0 {
+		share := thousandths(float64(g.Now.Sold-g.TenMinutesAgo.Sold) / float64(leads))
+		all.SellThrough = &share
+	}
+	for _, s := range g.Steps {
+		all.Series = append(all.Series, overviewStep{inUTC(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
+	}
+	kept := o.admin.operator.Report()
+	all.Today = o.today.sums(kept, now)
+	if all.Report.Kept = kept != nil; kept != nil {
+		lag := thousandths(kept.Status().Lag.Seconds())
+		all.Report.Lag = &lag
+	}
+	return all
+}
+
+// showOverview sends the overview: GET overview.
+func (a *Admin) showOverview(ctx *fasthttp.RequestCtx) {
+	document := a.overviews.get(time.Now())
+	if document == nil {
+		a.fail(ctx, httperror.Unavailable)
+		return
+	}
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.Response.Header.Set("Cache-Control", "no-store")
+	ctx.SetBody(document)
+}
+
+// streamOverview sends the overview now and once a second: GET live.
+func (a *Admin) streamOverview(ctx *fasthttp.RequestCtx) {
+	first := a.live.makeEvent()
+	if first == nil {
+		a.fail(ctx, httperror.Unavailable)
+		return
+	}
+	who := principalOf(ctx)
+	s := a.live.subscribe(ctx.Conn(), who.name, first, func() bool { return a.isStillValid(&who) })
+	if s == nil {
+		a.fail(ctx, errTooManyStreams)
+		return
+	}
+	s.send(ctx)
+}
+
+// overview is the JSON form of the overview.
+type overview struct {
+	At          string          `json:"at"`
+	Tenant      string          `json:"tenant"`
+	Version     string          `json:"version"`
+	Sandbox     bool            `json:"sandbox"`
+	Uptime      int64           `json:"uptime_s"`
+	Ready       bool            `json:"ready"`
+	Rates       overviewRates   `json:"rates"`
+	Today       []overviewDay   `json:"today"`
+	SellThrough *float64        `json:"sell_through"`
+	Latency     overviewLatency `json:"latency"`
+	Series      []overviewStep  `json:"series"`
+	Buyers      []overviewBuyer `json:"buyers"`
+	Webhooks    overviewHooks   `json:"webhooks"`
+	Returns     int             `json:"returns_waiting"`
+	Unknown     int             `json:"deliveries_unknown"`
+	Report      overviewReport  `json:"report"`
+	Backup      Backup          `json:"backup"`
+	Log         overviewLog     `json:"log"`
+	DiskFree    uint64          `json:"disk_free_bytes"`
+}
+
+type (
+	overviewRates struct {
+		Leads float64 `json:"leads_s"`
+		Pings float64 `json:"pings_s"`
+		Posts float64 `json:"posts_s"`
+		Sold  float64 `json:"sold_s"`
+	}
+	overviewDay struct {
+		Currency string          `json:"currency"`
+		Leads    int64           `json:"leads"`
+		Sold     int64           `json:"sold"`
+		Revenue  json.RawMessage `json:"revenue"`
+		Payout   json.RawMessage `json:"payout"`
+		Margin   json.RawMessage `json:"margin"`
+	}
+	overviewLatency struct {
+		AuctionMedian *float64 `json:"auction_p50_ms"`
+		AuctionSlow   *float64 `json:"auction_p99_ms"`
+		IngestMedian  *float64 `json:"ingest_p50_ms"`
+		IngestSlow    *float64 `json:"ingest_p99_ms"`
+		CommitSlow    *float64 `json:"commit_p99_ms"`
+	}
+	overviewStep struct {
+		At    string `json:"at"`
+		Leads uint64 `json:"leads"`
+		Sold  uint64 `json:"sold"`
+		Pings uint64 `json:"pings"`
+	}
+	overviewBuyer struct {
+		ID       string   `json:"id"`
+		Name     string   `json:"name"`
+		Paused   bool     `json:"paused"`
+		Health   string   `json:"health"`
+		Asked    uint64   `json:"asked"`
+		Bids     uint64   `json:"bids"`
+		Wins     uint64   `json:"wins"`
+		Posts    uint64   `json:"posts"`
+		Sales    uint64   `json:"sales"`
+		Timeouts uint64   `json:"timeouts"`
+		Median   *float64 `json:"p50_ms"`
+		Slow     *float64 `json:"p99_ms"`
+	}
+	overviewHooks struct {
+		Waiting int `json:"waiting"`
+		Dead    int `json:"dead"`
+	}
+	overviewReport struct {
+		Kept bool     `json:"kept"`
+		Lag  *float64 `json:"lag_s"`
+	}
+	overviewLog struct {
+		Seq uint64 `json:"seq"`
+	}
+)
+
+// latencyOf returns latencies of the last minute.
+func latencyOf(g *metrics.Summary) overviewLatency {
+	auction, ingest, commit := g.Now.Auction.Since(&g.MinuteAgo.Auction), g.Now.Ingest.Since(&g.MinuteAgo.Ingest), g.Now.Commit.Since(&g.MinuteAgo.Commit)
+	return overviewLatency{
+		AuctionMedian: quantileOf(&auction, 0.5), AuctionSlow: quantileOf(&auction, 0.99),
+		IngestMedian: quantileOf(&ingest, 0.5), IngestSlow: quantileOf(&ingest, 0.99), CommitSlow: quantileOf(&commit, 0.99),
+	}
+}
+
+// quantileOf returns a quantile, or nil for an empty histogram.
+func quantileOf(c *metrics.HistogramCounts, share float64) *float64 {
+	at, ok := c.Quantile(share)
+	if !ok {
+		return nil
+	}
+	at = thousandths(at)
+	return &at
+}
+
+func thousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
+
+// maxOverviewBuyers is the most buyers in an overview: those with the most pings and posts.
+const maxOverviewBuyers = 200
+
+// buyers returns the buyers of the current configuration with their recent counts.
+func (o *overviewCache) buyers(e *engine.Engine, g *metrics.Summary) []overviewBuyer {
+	all := []overviewBuyer{}
+	catalog := e.Catalog()
+	if catalog == nil {
+		return all
+	}
+	for id, buyer := range catalog.Buyers {
+		now, then := g.BuyersNow[string(id)], g.BuyersTenMinutesAgo[string(id)]
+		all = append(all, buyerLately(e, buyer, now.Since(&then)))
+	}
+	slices.SortFunc(all, func(x, y overviewBuyer) int {
+		return cmp.Or(cmp.Compare(y.Asked+y.Posts+y.Sales, x.Asked+x.Posts+x.Sales), cmp.Compare(x.ID, y.ID))
+	})
+	return all[:min(len(all), maxOverviewBuyers)]
+}
+
+func buyerLately(e *engine.Engine, buyer *market.Buyer, lately metrics.BuyerReading) overviewBuyer {
+	paused, _ := e.State().Paused(event.NameBuyer, buyer.Ref)
+	return overviewBuyer{
+		ID: string(buyer.ID), Name: buyer.Name, Paused: paused, Health: metrics.Health(&lately),
+		Asked: lately.Asked, Bids: lately.Bids, Wins: lately.Wins, Posts: lately.Posts, Sales: lately.Sales, Timeouts: lately.Timeouts,
+		Median: quantileOf(&lately.Pings, 0.5), Slow: quantileOf(&lately.Pings, 0.99),
+	}
+}
+
+// todaySums caches the report's sums of the current day, in UTC. It queries the report
+// rarely, so that the queries take a small share of the time.
+type todaySums struct {
+	day  time.Time
+	next time.Time // time of the next query
+	rows []overviewDay
+}
+
+const (
+	todayEvery   = 5 * time.Second
+	todayRest    = 20          // pause after a query, as a multiple of its duration
+	todayTimeout = time.Second // at most
+)
+
+// sums returns the sums of the day of now. There are none without a report, or if it cannot
+// answer.
+func (t *todaySums) sums(from *report.Report, now time.Time) []overviewDay {
+	now = now.UTC()
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	if !day.Equal(t.day) {
+		*t = todaySums{day: day, rows: []overviewDay{}}
+	}
+	if from == nil || now.Before(t.next) {
+		return t.rows
+	}
+	began := time.Now()
+	if found, err := daySums(from, day); err == nil {
+		t.rows = found
+	}
+	t.next = now.Add(max(todayEvery, todayRest*time.Since(began)))
+	return t.rows
+}
+
+func daySums(from *report.Report, day time.Time) ([]overviewDay, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), todayTimeout)
+	defer cancel()
+	answer, err := from.Ask(ctx, report.Question{From: day.UnixNano(), To: day.AddDate(0, 0, 1).UnixNano(), Since: true})
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Close()
+	found := []overviewDay{}
+	for {
+		row, err := answer.Next()
+		if errors.Is(err, io.EOF) {
+			return found, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, overviewDay{
+			Currency: row.Currency, Leads: row.Count("leads"), Sold: row.Count("sales"),
+			Revenue: money(row.Count("revenue")), Payout: money(row.Count("payout")), Margin: row.Margin().AppendJSON(nil),
+		})
+	}
+}
+
+func money(millionths int64) []byte { return market.Money(millionths).AppendJSON(nil) }

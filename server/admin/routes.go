@@ -1,0 +1,125 @@
+package admin
+
+import (
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/event"
+	"pingpost/server/httperror"
+	"pingpost/server/request"
+)
+
+func (a *Admin) addGuardedRoutes(routes *router.Router) {
+	add := func(method, path string, h fasthttp.RequestHandler) {
+		a.route(routes, method, path, a.withBody(maxBody, httperror.BodyTooLarge, a.withQuery(method, path, h)))
+	}
+	a.addAccessRoutes(add)
+	a.route(routes, "PUT", "/admin/v1/config", a.oneAtATime(a.withBody(maxDocument, errConfigTooLarge, a.withQuery("PUT", "/admin/v1/config", a.applyConfiguration))))
+	a.addConfigEntryRoutes(add, func(method, path string, h fasthttp.RequestHandler) {
+		a.route(routes, method, path, a.withBody(maxItem, errEntryTooLarge, a.withQuery(method, path, h)))
+	})
+	add("GET", "/admin/v1/suppression", a.listSuppressionLists)
+	a.route(routes, "PUT", "/admin/v1/suppression/{id}", a.withQuery("PUT", "/admin/v1/suppression/{id}", a.uploadSuppressionList))
+	add("GET", "/admin/v1/backup", a.backupStatus)
+	add("POST", "/admin/v1/backup", a.startBackup)
+	add("GET", "/admin/v1/openapi.yaml", a.serveOpenAPI)
+	add("GET", "/admin/v1/hash", a.stateHash)
+	add("GET", "/admin/v1/config", a.configuration)
+	add("GET", "/admin/v1/deliveries", a.listDeliveries)
+	explain := a.explainer()
+	add("GET", "/admin/v1/explain", explain)
+	add("GET", "/admin/v1/explain/{id}", explain)
+	add("GET", "/admin/v1/statement", a.statements())
+	add("GET", "/admin/v1/report", a.reports())
+	add("POST", "/admin/v1/report/rebuild", a.rebuildReport)
+	add("POST", "/admin/v1/erase", a.erasing())
+	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.resolveDelivery)
+	add("GET", "/admin/v1/returns", a.listReturns)
+	add("POST", "/admin/v1/returns/{lead}", a.decideReturn)
+	add("GET", "/admin/v1/suppliers/{id}/keys", a.listAPIKeys)
+	add("POST", "/admin/v1/suppliers/{id}/keys", a.addAPIKey)
+	add("DELETE", "/admin/v1/suppliers/{id}/keys/{hint}", a.revokeAPIKey)
+	add("GET", "/admin/v1/buyers/{id}/funds", a.showFunds)
+	add("POST", "/admin/v1/buyers/{id}/funds", a.topUp)
+	add("GET", "/admin/v1/secrets", a.listSecrets)
+	add("PUT", "/admin/v1/secrets/{name:*}", a.setSecret)
+	for _, what := range []string{"campaigns", "buyers"} {
+		add("POST", "/admin/v1/"+what+"/{id}/pause", a.pause(what, true))
+		add("POST", "/admin/v1/"+what+"/{id}/resume", a.pause(what, false))
+	}
+	for what, owner := range map[string]event.NameKind{"suppliers": event.NameSupplier, "buyers": event.NameBuyer} {
+		at := "/admin/v1/" + what + "/{id}"
+		add("GET", at+"/clients", a.withOwner(owner, a.listClients))
+		add("DELETE", at+"/clients/{client}", a.withOwner(owner, a.revokeClient))
+		add("POST", at+"/clients/{client}/secrets", a.withOwner(owner, a.addSecret))
+		add("DELETE", at+"/clients/{client}/secrets/{hint}", a.withOwner(owner, a.revokeSecret))
+		add("GET", at+"/tokens", a.withOwner(owner, a.sandboxOnly(a.listTokens)))
+		add("POST", at+"/tokens", a.withOwner(owner, a.sandboxOnly(a.addToken)))
+		add("DELETE", at+"/tokens/{token}", a.withOwner(owner, a.sandboxOnly(a.revokeToken)))
+	}
+	a.addWebhookRoutes(add)
+	a.addReadingRoutes(add)
+	add("GET", "/debug/pprof/{name:*}", a.serveProfile)
+}
+
+// adminQueries lists the query parameters of each operation of the admin API, by method and
+// route. Operations that are missing here have no parameters.
+var adminQueries = map[string][]string{
+	"GET /admin/v1/leads":                            {"q", "campaign", "supplier", "buyer", "status", "reason", "state", "source", "test", "from", "to", "limit", "after"},
+	"GET /admin/v1/auctions":                         {"campaign", "supplier", "buyer", "outcome", "test", "from", "to", "limit", "after"},
+	"GET /admin/v1/unmatched":                        {"campaign", "supplier", "buyer", "from", "to"},
+	"GET /admin/v1/caps":                             {"campaign", "buyer"},
+	"GET /admin/v1/bench/example":                    {"campaign"},
+	"GET /admin/v1/explain":                          {"id", "supplier"},
+	"GET /admin/v1/explain/{id}":                     {"supplier"},
+	"GET /admin/v1/statement":                        {"buyer", "supplier", "from", "to", "format"},
+	"GET /admin/v1/report":                           {"by", "supplier", "buyer", "campaign", "source", "state", "reason", "zone", "from", "to", "format"},
+	"GET /admin/v1/deliveries":                       {"state"},
+	"GET /admin/v1/returns":                          {"limit", "after"},
+	"GET /admin/v1/webhooks/{id}/dead":               {"limit", "after"},
+	"GET /admin/v1/config/history":                   {"kind", "id", "limit", "after"},
+	"PUT /admin/v1/config":                           {"dry"},
+	"PUT /admin/v1/config/suppliers/{id}":            {"dry"},
+	"DELETE /admin/v1/config/suppliers/{id}":         {"dry"},
+	"PUT /admin/v1/config/buyers/{id}":               {"dry"},
+	"DELETE /admin/v1/config/buyers/{id}":            {"dry"},
+	"PUT /admin/v1/config/campaigns/{id}":            {"dry"},
+	"DELETE /admin/v1/config/campaigns/{id}":         {"dry"},
+	"PUT /admin/v1/config/suppression_lists/{id}":    {"dry"},
+	"DELETE /admin/v1/config/suppression_lists/{id}": {"dry"},
+	"PUT /admin/v1/suppression/{id}":                 {"mode"},
+	"GET /debug/pprof/{name:*}":                      {"seconds", "debug", "gc"},
+}
+
+// withQuery rejects query parameters that the operation does not have.
+func (a *Admin) withQuery(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
+	known := adminQueries[method+" "+path]
+	return func(ctx *fasthttp.RequestCtx) {
+		if faults := request.QueryErrors(ctx, known...); len(faults) > 0 {
+			a.fail(ctx, httperror.InvalidPayload, faults...)
+			return
+		}
+		h(ctx)
+	}
+}
+
+// addReadingRoutes adds the operations that show the exchange or try a lead. They change no state, except that a test lead is logged.
+func (a *Admin) addReadingRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
+	add("GET", "/admin/v1/overview", a.showOverview)
+	add("GET", "/admin/v1/live", a.streamOverview)
+	add("GET", "/admin/v1/leads", a.withReport(a.searchLeads))
+	add("GET", "/admin/v1/auctions", a.withReport(a.searchAuctions))
+	add("GET", "/admin/v1/unmatched", a.withReport(a.unmatched))
+	add("GET", "/admin/v1/caps", a.listCaps)
+	add("POST", "/admin/v1/bench", a.bench)
+	add("GET", "/admin/v1/bench/example", a.benchExample)
+}
+
+// withDeprecation adds the deprecation headers to answers of authenticated callers. It does
+// not work for secrets and profiles, whose routes serve several operations.
+func (a *Admin) withDeprecation(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		h(ctx)
+		a.deprecations.WriteHeaders(ctx, method, path)
+	}
+}

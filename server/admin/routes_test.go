@@ -1,0 +1,138 @@
+package admin
+
+import (
+	"encoding/base64"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api"
+	"pingpost/server/metrics"
+	"pingpost/server/servertest"
+)
+
+// TestDeprecatedAdminOperationsSaySo checks the headers of deprecated operations of the
+// admin API. Secrets and profiles are exempt, because their routes serve several
+// operations.
+func TestDeprecatedAdminOperationsSaySo(t *testing.T) {
+	a := New(stubOperator{}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
+	if a.deprecations != nil {
+		t.Error("something is deprecated, and docs/versioning.md says that nothing is")
+	}
+	a.deprecations = servertest.Deprecate(t, api.AdminYAML(), servertest.DeprecatedWithSunset)
+	said, who := 0, "Basic "+base64.StdEncoding.EncodeToString([]byte("operator:"+servertest.Password))
+	for operation := range a.deprecations {
+		method, path, _ := strings.Cut(operation, " ")
+		if !strings.HasPrefix(path, "/admin/v1/") || strings.HasPrefix(path, "/admin/v1/secrets/") {
+			continue
+		}
+		status, header := servertest.Answer(a.http.Handler, method, path, who)
+		if status == fasthttp.StatusInternalServerError { // the operator lacks an implementation
+			continue
+		}
+		if !servertest.IsDeprecated(header, "Tue, 01 Feb 2028 00:00:00 GMT") {
+			t.Errorf("%s: %d %v", operation, status, header)
+		}
+		said++
+	}
+	if said < 55 {
+		t.Errorf("%d operations", said)
+	}
+	for _, row := range [][2]string{{"/admin/v1/nothing", who}, {pathUsers, ""}} {
+		if status, header := servertest.Answer(a.http.Handler, "GET", row[0], row[1]); header["Deprecation"] != nil {
+			t.Errorf("%s: %d %v", row[0], status, header)
+		}
+	}
+}
+
+// TestAdminQueriesAreDescribed: the table of the admin address's query parameters
+// and its document say the same of each operation.
+func TestAdminQueriesAreDescribed(t *testing.T) {
+	described := servertest.QueryParameters(t, api.AdminYAML())
+	if len(described) < 60 {
+		t.Fatalf("%d operations", len(described))
+	}
+	known := maps.Clone(adminQueries)
+	for operation, want := range described {
+		key := strings.Replace(operation, "/debug/pprof/{profile}", "/debug/pprof/{name:*}", 1)
+		got := known[key]
+		delete(known, key)
+		if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+			t.Errorf("%s takes the parameters %q; the document has %q", operation, got, want)
+		}
+	}
+	for operation := range known {
+		t.Errorf("%s is in the table, and not described", operation)
+	}
+}
+
+// TestUnknownParametersAtTheAdminAddress: each operation rejects a parameter that
+// it does not have, and a parameter that is given twice, but not its own.
+func TestUnknownParametersAtTheAdminAddress(t *testing.T) {
+	address := admin(t, stubOperator{})
+	ask := func(operation, query, headers string) (int, string) {
+		t.Helper()
+		method, path, _ := strings.Cut(operation, " ")
+		path = strings.NewReplacer("{profile}", "heap", "{how}", "resend", "{", "", "}", "").Replace(path)
+		body := ""
+		if method == http.MethodPost || method == http.MethodPut {
+			body = "{}"
+		}
+		k := servertest.Dial(t, address)
+		defer k.Close()
+		status, _, answer := k.Ask(servertest.Request(method+" "+path+query, headers, body))
+		return status, answer
+	}
+	for operation, names := range servertest.QueryParameters(t, api.AdminYAML()) {
+		if status, body := ask(operation, "?no_such=1", servertest.BasicAuth); !servertest.HasFieldError(status, body, "no_such", "unknown_field") {
+			t.Errorf("%s with an unknown parameter: %d %s", operation, status, body)
+		}
+		for _, name := range names {
+			if _, body := ask(operation, "?"+name+"=x", servertest.BasicAuth); strings.Contains(body, "unknown_field") {
+				t.Errorf("%s does not know %s: %s", operation, name, body)
+			}
+			if status, body := ask(operation, "?"+name+"=x&"+name+"=y", servertest.BasicAuth); !servertest.HasFieldError(status, body, name, "invalid_format") {
+				t.Errorf("%s with %s twice: %d %s", operation, name, status, body)
+			}
+		}
+		open := slices.Contains([]string{"GET /healthz", "GET /readyz", "GET /metrics", "POST " + pathSession}, operation)
+		if status, body := ask(operation, "?no_such=1", ""); !open && status != 401 {
+			t.Errorf("%s for a stranger: %d %s", operation, status, body)
+		}
+	}
+	if status, body := ask("GET /", "?no_such=1", ""); !servertest.HasFieldError(status, body, "no_such", "unknown_field") {
+		t.Errorf("the page: %d %s", status, body)
+	}
+	for query, want := range map[string]string{
+		"?":                                "",
+		"?&":                               "",
+		"?limit=1":                         "",
+		"?phone=2125550100":                "phone",
+		"?limit=1&%70hone=1":               "phone",
+		"?Limit=1":                         "Limit",
+		"?limit%20=1":                      "limit ",
+		"?a%FFb":                           "a\uFFFDb",
+		"?" + strings.Repeat("x", 500):     strings.Repeat("x", 64),
+		"?" + strings.Repeat("a&b&c&", 99): "c",
+	} {
+		status, body := ask("GET /admin/v1/leads", query, servertest.BasicAuth)
+		if want == "" && strings.Contains(body, "unknown_field") || want != "" && !servertest.HasFieldError(status, body, want, "unknown_field") {
+			t.Errorf("%.40s: %d %s", query, status, body)
+		}
+		if strings.Contains(body, "2125550100") || strings.Count(body, `"field":`) > 3 {
+			t.Errorf("%.40s: %s", query, body)
+		}
+	}
+	var many strings.Builder
+	for i := range 2000 {
+		many.WriteString("&" + string(rune('a'+i%26)) + strings.Repeat("y", i/26))
+	}
+	if status, body := ask("GET /admin/v1/leads", "?"+many.String()[:3<<10], servertest.BasicAuth); status != 422 || strings.Count(body, `"field":`) != 20 {
+		t.Errorf("many: %d, %d bytes", status, len(body))
+	}
+}

@@ -1,0 +1,153 @@
+package admin
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/config"
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/outbound/webhook/signature"
+	"pingpost/server/httperror"
+)
+
+func (a *Admin) setSecret(ctx *fasthttp.RequestCtx) {
+	var body struct {
+		Value string `json:"value"`
+	}
+	e := a.engineOr503(ctx)
+	if e == nil || !a.readJSON(ctx, &body) {
+		return
+	}
+	name := parameter(ctx, "name")
+	if config.IsVariable(name) {
+		a.fail(ctx, httperror.New(404, errcode.NotFound, "This secret is a variable of the configuration file. Change the variable, then run pingpost apply."))
+		return
+	}
+	if _, ok := e.State().Secret(name); !ok {
+		a.fail(ctx, httperror.New(404, errcode.NotFound, "There is no secret of this name. Name it in the configuration first."))
+		return
+	}
+	if body.Value == "" {
+		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldMissingRequired, Expected: "the new secret"})
+		return
+	}
+	if expected := config.UnfitSecret(name, body.Value); expected != "" {
+		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldInvalidFormat, Expected: expected})
+		return
+	}
+	if err := e.By(actorOf(ctx)).SetSecret(name, a.operator.Seal(name, body.Value)); err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+}
+
+// secretName is a secret in a list, without its value.
+type secretName struct {
+	Name string `json:"name"`
+}
+
+// listSecrets lists the secrets that PUT secrets/NAME replaces: GET secrets.
+func (a *Admin) listSecrets(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	names := slices.DeleteFunc(e.State().SecretNames(), func(name string) bool {
+		return config.IsVariable(name) || config.IsPreviousSecret(name)
+	})
+	list := make([]secretName, len(names))
+	for i, name := range names {
+		list[i].Name = name
+	}
+	a.sendJSON(ctx, struct {
+		Secrets []secretName `json:"secrets"`
+	}{list})
+}
+
+// webhookSecretBytes is the number of random bytes of a webhook secret, equal to the size
+// of the hash.
+const webhookSecretBytes = 32
+
+// newWebhookSecret returns a random secret in the form that receivers' libraries expect.
+func newWebhookSecret() string {
+	var random [webhookSecretBytes]byte
+	_, _ = rand.Read(random[:])
+	return signature.Prefix + base64.StdEncoding.EncodeToString(random[:])
+}
+
+// WebhookSecretHint returns the beginning of a webhook secret, by which operators identify
+// it.
+func WebhookSecretHint(secret string) string {
+	key := strings.TrimPrefix(secret, signature.Prefix)
+	return signature.Prefix + key[:min(4, len(key)/4)]
+}
+
+// appendHints appends the hints of a supplier's webhook secrets, newest first.
+func (a *Admin) appendHints(body []byte, o *owner) []byte {
+	for i, name := range [...]string{config.WebhookSecretName(o.id), config.PreviousSecretName(o.id)} {
+		value, ok := a.operator.Reveal(name)
+		if !ok {
+			continue
+		}
+		if body[len(body)-1] != '[' {
+			body = append(body, ',')
+		}
+		body = escape.AppendJSONString(append(body, `{"hint":`...), []byte(WebhookSecretHint(value)))
+		body = append(strconv.AppendBool(append(body, `,"previous":`...), i == 1), '}')
+	}
+	return body
+}
+
+// rotateSecret creates a signing secret and shows it once. The previous one keeps signing
+// beside it until an operator ends it, so that the receiver can switch at any time. A third
+// secret replaces the one that the body names.
+//
+// The old secret is first stored under its new name. If the process stops between the two
+// events, the secret that receivers know still signs.
+func (a *Admin) rotateSecret(ctx *fasthttp.RequestCtx, o *owner) {
+	if o.webhook() == nil {
+		a.failWith(ctx, fmt.Errorf("%w: the supplier %q has no webhook; give it one in the configuration first", engine.ErrConflict, o.id))
+		return
+	}
+	a.rotating.Lock()
+	defer a.rotating.Unlock()
+	replaced, ok := a.replacedHint(ctx)
+	if !ok {
+		return
+	}
+	name, previous := config.WebhookSecretName(o.id), config.PreviousSecretName(o.id)
+	old, signs := a.operator.Reveal(name)
+	if before, both := a.operator.Reveal(previous); signs && both && replaced != WebhookSecretHint(old) && replaced != WebhookSecretHint(before) {
+		a.failUnconfirmed(ctx, append(a.appendHints([]byte{'['}, o), ']'))
+		return
+	}
+	if signs && replaced != WebhookSecretHint(old) {
+		if err := o.engine.By(actorOf(ctx)).SetSecret(previous, a.operator.Seal(previous, old)); err != nil {
+			a.failWith(ctx, err)
+			return
+		}
+	}
+	secret := newWebhookSecret()
+	if err := o.engine.By(actorOf(ctx)).SetSecret(name, a.operator.Seal(name, secret)); err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	sendSecret(ctx, []byte(`{"secret":"`+secret+`","hint":"`+WebhookSecretHint(secret)+`"}`))
+}
+
+// endPreviousSecret ends the previous signing secret.
+func (a *Admin) endPreviousSecret(ctx *fasthttp.RequestCtx, o *owner) {
+	a.rotating.Lock()
+	defer a.rotating.Unlock()
+	a.sendNoContent(ctx, o.engine.By(actorOf(ctx)).DropSecret(config.PreviousSecretName(o.id)))
+}

@@ -1,0 +1,305 @@
+package admin
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/state"
+	"pingpost/keys/passphrase"
+	"pingpost/server/ratelimit"
+)
+
+const (
+	cookieName  = "__Host-pingpost"
+	sessionIdle = 12 * time.Hour
+	sessionLife = 7 * 24 * time.Hour
+
+	maxSessions   = 10_000
+	maxSessionsOf = 20 // per user
+)
+
+// session is a browser's login. The browser alone knows the session id; the store holds its
+// hash.
+type session struct {
+	hash [32]byte
+	name string     // the user's, or the name given with the configured password
+	user state.User // the account at login; zero for the configured password
+	csrf string     // known to pages of this address only
+	born time.Time
+	seen time.Time // guarded by the store's lock
+}
+
+// isCSRFValid reports whether a page that knows the session sent the request. Without the
+// check, a page of another origin could use the cookie. GET and HEAD pass, because such a
+// page cannot read the answer.
+func (s *session) isCSRFValid(header *fasthttp.RequestHeader) bool {
+	return header.IsGet() || header.IsHead() || subtle.ConstantTimeCompare(header.Peek("X-CSRF-Token"), []byte(s.csrf)) == 1
+}
+
+// sessionStore holds sessions, last uses, and counters of failed logins, in memory only. A
+// restart clears it.
+type sessionStore struct {
+	keeper    *passphrase.Keeper
+	verified  *verifiedPasswords
+	byNetwork *ratelimit.Buckets[netip.Prefix]
+	byName    *ratelimit.Buckets[string]
+	now       func() time.Time
+
+	mu       sync.Mutex
+	sessions map[[32]byte]*session
+	users    map[string]int64   // last authentication, Unix nanoseconds
+	tokens   map[[32]byte]int64 // last use
+}
+
+func newSessionStore() *sessionStore {
+	keeper := passphrase.New()
+	return &sessionStore{
+		keeper: keeper, verified: newVerifiedPasswords(keeper), byNetwork: ratelimit.NewBuckets[netip.Prefix](6*time.Second, 10), byName: ratelimit.NewBuckets[string](3*time.Second, 20), now: time.Now,
+		sessions: make(map[[32]byte]*session), users: make(map[string]int64), tokens: make(map[[32]byte]int64),
+	}
+}
+
+// begin starts a session and returns its cookie. Over the limit per user or in total, the
+// sessions idle for longest end.
+func (t *sessionStore) begin(name string, user state.User) (cookie string, s *session) {
+	cookie, now := randomToken(), t.now()
+	s = &session{hash: sha256.Sum256([]byte(cookie)), name: name, user: user, csrf: randomToken(), born: now, seen: now}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all, own := t.sweepLocked(name, now)
+	for range max(0, all+1-maxSessions) {
+		t.dropIdlestLocked("")
+	}
+	for range max(0, own+1-maxSessionsOf) {
+		t.dropIdlestLocked(name)
+	}
+	t.sessions[s.hash] = s
+	t.users[user.Name] = now.UnixNano()
+	return cookie, s
+}
+
+// sweepLocked removes expired sessions and counts the others.
+func (t *sessionStore) sweepLocked(name string, now time.Time) (all, own int) {
+	for hash, s := range t.sessions {
+		switch {
+		case s.endedLocked(now):
+			delete(t.sessions, hash)
+			continue
+		case s.name == name:
+			own++
+		}
+		all++
+	}
+	return all, own
+}
+
+func (s *session) endedLocked(now time.Time) bool { return !now.Before(s.endLocked()) }
+
+// endLocked returns when the session expires without further use.
+func (s *session) endLocked() time.Time {
+	end, idle := s.born.Add(sessionLife), s.seen.Add(sessionIdle)
+	if idle.Before(end) {
+		return idle
+	}
+	return end
+}
+
+// dropIdlestLocked ends the session idle for longest: of a name, or of all if the name is
+// empty.
+func (t *sessionStore) dropIdlestLocked(name string) {
+	var idlest *session
+	for _, s := range t.sessions {
+		if (name == "" || s.name == name) && (idlest == nil || s.seen.Before(idlest.seen)) {
+			idlest = s
+		}
+	}
+	if idlest != nil {
+		delete(t.sessions, idlest.hash)
+	}
+}
+
+// find returns the session of a cookie and marks it as used, or returns nil.
+func (t *sessionStore) find(cookie []byte) *session {
+	if len(cookie) != randomTokenLength {
+		return nil
+	}
+	hash, now := sha256.Sum256(cookie), t.now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.sessions[hash]
+	switch {
+	case s == nil:
+		return nil
+	case s.endedLocked(now):
+		delete(t.sessions, hash)
+		return nil
+	}
+	s.seen = now
+	t.users[s.user.Name] = now.UnixNano()
+	return s
+}
+
+// isValid reports whether a session is still valid.
+func (t *sessionStore) isValid(s *session) bool {
+	now := t.now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sessions[s.hash] == s && !s.endedLocked(now)
+}
+
+// expiry returns when the session expires without further use.
+func (t *sessionStore) expiry(s *session) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return s.endLocked()
+}
+
+// end ends a session.
+func (t *sessionStore) end(s *session) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.sessions, s.hash)
+}
+
+// forget drops the sessions and times of a user who was changed or removed.
+func (t *sessionStore) forget(name string, tokens []state.APIToken, gone bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for hash, s := range t.sessions {
+		if s.user.Name == name {
+			delete(t.sessions, hash)
+		}
+	}
+	for i := range tokens {
+		delete(t.tokens, tokens[i].Hash)
+	}
+	t.verified.forget(name)
+	if gone {
+		delete(t.users, name)
+	}
+}
+
+// forgetToken drops the last use of a revoked token.
+func (t *sessionStore) forgetToken(hash [32]byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.tokens, hash)
+}
+
+func (t *sessionStore) noteUserSeen(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.users[name] = t.now().UnixNano()
+}
+
+func (t *sessionStore) noteTokenUse(token *state.APIToken, now int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tokens[token.Hash], t.users[token.User] = now, now
+}
+
+// userLastSeen returns when a user was last authenticated; zero: not since the start.
+func (t *sessionStore) userLastSeen(name string) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.users[name]
+}
+
+// tokenLastUsed returns when a token was last used; zero: not since the start.
+func (t *sessionStore) tokenLastUsed(hash [32]byte) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.tokens[hash]
+}
+
+// randomTokenLength is the length of a random token, in characters.
+const randomTokenLength = 43
+
+func randomToken() string {
+	var random [32]byte
+	_, _ = rand.Read(random[:])
+	return base64.RawURLEncoding.EncodeToString(random[:])
+}
+
+// verifiedFor is the time for which a verified password is accepted without argon2id.
+const verifiedFor = 5 * time.Minute
+
+// verifiedPasswords caches successful password checks. A client of HTTP Basic sends its
+// password with each request, and argon2id for each would occupy a processor. It stores one
+// keyed hash per user, under a random key of this process. An entry is valid for an
+// unchanged account: a new password or role ends it.
+//
+// Concurrent requests with the same credentials share one computation.
+type verifiedPasswords struct {
+	key   [32]byte
+	check func(hash, password string) (bool, error)
+
+	mu      sync.Mutex
+	users   map[string]verifiedPassword
+	pending map[[32]byte]chan struct{} // closed at the end of the check
+}
+
+type verifiedPassword struct {
+	mac   [32]byte
+	user  state.User
+	until time.Time
+}
+
+func newVerifiedPasswords(keeper *passphrase.Keeper) *verifiedPasswords {
+	v := &verifiedPasswords{check: keeper.Check, users: make(map[string]verifiedPassword), pending: make(map[[32]byte]chan struct{})}
+	_, _ = rand.Read(v.key[:])
+	return v
+}
+
+// mac returns the keyed hash of a name and its password. A name contains no NUL.
+func (v *verifiedPasswords) mac(name, password string) (mac [32]byte) {
+	h := hmac.New(sha256.New, v.key[:])
+	h.Write([]byte(name + "\x00" + password))
+	h.Sum(mac[:0])
+	return mac
+}
+
+// begin reports that the password is already verified, or returns a function that ends the
+// check. One caller makes the check; concurrent callers wait for its end.
+func (v *verifiedPasswords) begin(mac [32]byte, user *state.User, now time.Time) (known bool, end func(right bool)) {
+	for {
+		v.mu.Lock()
+		if one, ok := v.users[user.Name]; ok && user.Name != "" && hmac.Equal(one.mac[:], mac[:]) && one.user == *user && now.Before(one.until) {
+			v.mu.Unlock()
+			return true, nil
+		}
+		other := v.pending[mac]
+		if other == nil {
+			done := make(chan struct{})
+			v.pending[mac] = done
+			v.mu.Unlock()
+			return false, func(right bool) { v.end(mac, *user, right, now.Add(verifiedFor), done) }
+		}
+		v.mu.Unlock()
+		<-other
+	}
+}
+
+func (v *verifiedPasswords) end(mac [32]byte, user state.User, right bool, until time.Time, done chan struct{}) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if right {
+		v.users[user.Name] = verifiedPassword{mac, user, until}
+	}
+	delete(v.pending, mac)
+	close(done)
+}
+
+func (v *verifiedPasswords) forget(name string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.users, name)
+}

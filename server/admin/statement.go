@@ -1,0 +1,256 @@
+package admin
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/ledger"
+	"pingpost/engine/market"
+	"pingpost/report/columnar"
+	"pingpost/server/httperror"
+)
+
+// Bookkeeper computes statements from the log. If From or To is zero, it is the beginning
+// or end of the current month. The error is a *ledger.PastHistoryError if the log does not
+// go back that far.
+type Bookkeeper interface {
+	Statement(party ledger.Party, period ledger.Period) (*ledger.Statement, error)
+	Entries(s *ledger.Statement) (Entries, error)
+}
+
+// Entries iterates over a statement. The result of Next is valid until the next call;
+// io.EOF follows the last entry.
+type Entries interface {
+	Next() (*ledger.Entry, error)
+	Close()
+}
+
+// maxStatements is the most concurrent statements. Each reads the log's files from its
+// period on.
+const maxStatements = 2
+
+var errTooManyStatements = httperror.New(503, errcode.Unavailable, "Too many statements are being read from the log. Send this request again after the time in Retry-After.")
+
+// statements sends a statement: the totals, then the entries while they are read.
+func (a *Admin) statements() fasthttp.RequestHandler {
+	places := make(chan struct{}, maxStatements)
+	return func(ctx *fasthttp.RequestCtx) {
+		e := a.engineOr503(ctx)
+		if e == nil {
+			return
+		}
+		ask, wrong := readStatementQuery(ctx, e)
+		if wrong != nil {
+			a.fail(ctx, httperror.InvalidPayload, *wrong)
+			return
+		}
+		if ask.party.Ref == 0 {
+			a.fail(ctx, httperror.New(404, errcode.NotFound, "No supplier or buyer of this id was ever configured."))
+			return
+		}
+		select {
+		case places <- struct{}{}:
+		default:
+			a.fail(ctx, errTooManyStatements)
+			return
+		}
+		body, err := a.statement(ctx, e, ask)
+		if err != nil {
+			<-places
+			a.failStatement(ctx, err)
+			return
+		}
+		body.release = func() { <-places }
+		body.answer(ctx, ask.form.contentType())
+	}
+}
+
+func (a *Admin) statement(ctx *fasthttp.RequestCtx, e *engine.Engine, ask *statementQuery) (*streamedBody, error) {
+	sum, err := a.operator.Statement(ask.party, ask.period)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := a.operator.Entries(sum)
+	if err != nil {
+		return nil, err
+	}
+	words := statementContext{names: e.State(), id: ask.id, currency: accountCurrency(e.Catalog(), ask, sum)}
+	return newStatementBody(ctx.Conn(), ask.form, words, sum, entries, a.logger), nil
+}
+
+func (a *Admin) failStatement(ctx *fasthttp.RequestCtx, err error) {
+	var past *ledger.PastHistoryError
+	if errors.As(err, &past) {
+		a.fail(ctx, httperror.InvalidPayload, market.FieldError{
+			Field: "from", Code: errcode.FieldOutOfRange, Expected: "a time that the log goes back to: " + past.Error(),
+		})
+		return
+	}
+	a.failWith(ctx, err)
+}
+
+// statementQuery selects a party, a period and a format.
+type statementQuery struct {
+	party  ledger.Party
+	id     string
+	period ledger.Period
+	form   statementForm
+}
+
+func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQuery, *market.FieldError) {
+	query := ctx.QueryArgs()
+	buyer, supplier := string(query.Peek("buyer")), string(query.Peek("supplier"))
+	if (buyer == "") == (supplier == "") {
+		return nil, &market.FieldError{Field: "buyer", Code: errcode.FieldMissingRequired, Expected: "the id of a buyer, or that of a supplier in supplier"}
+	}
+	ask := &statementQuery{party: ledger.Party{Kind: event.NameBuyer}, id: buyer}
+	if supplier != "" {
+		ask.party.Kind, ask.id = event.NameSupplier, supplier
+	}
+	ask.party.Ref = e.State().RefOf(ask.party.Kind, ask.id)
+	for name, into := range map[string]*int64{"from": &ask.period.From, "to": &ask.period.To} {
+		text := string(query.Peek(name))
+		if text == "" {
+			continue
+		}
+		at, ok := parseInstant(text)
+		if !ok {
+			return nil, &market.FieldError{Field: name, Code: errcode.FieldInvalidFormat, Expected: "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)"}
+		}
+		*into = at
+	}
+	if ask.period.To != 0 && ask.period.From >= ask.period.To {
+		return nil, &market.FieldError{Field: "to", Code: errcode.FieldOutOfRange, Expected: "a time after from; the statement ends before it"}
+	}
+	var ok bool
+	if ask.form, ok = parseStatementForm(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept"))); !ok {
+		return nil, &market.FieldError{Field: "format", Code: errcode.FieldNotAllowedValue, Expected: "json, ndjson, csv or parquet"}
+	}
+	return ask, nil
+}
+
+// parseInstant parses a day or a time between 1971 and 2199.
+func parseInstant(text string) (at int64, ok bool) {
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		t, err = time.Parse(time.RFC3339Nano, text)
+	}
+	if err != nil || t.Year() <= 1970 || t.Year() >= 2200 {
+		return 0, false
+	}
+	return t.UnixNano(), true
+}
+
+// accountCurrency returns the currency of a buyer's account: that of its purchases, or of
+// its campaigns.
+func accountCurrency(catalog *market.Catalog, ask *statementQuery, sum *ledger.Statement) market.Currency {
+	if !sum.Account {
+		return market.Currency{}
+	}
+	for i := range sum.Totals {
+		if t := &sum.Totals[i]; t.InAccount && t.Currency != (market.Currency{}) {
+			return t.Currency
+		}
+	}
+	for _, campaign := range catalog.Campaigns {
+		for i := range campaign.FilterSets {
+			if string(campaign.FilterSets[i].Buyer.ID) == ask.id {
+				return campaign.Currency
+			}
+		}
+	}
+	return market.Currency{}
+}
+
+// statementForm is the format of a statement.
+type statementForm uint8
+
+const (
+	formJSON    statementForm = iota // one document: totals, then entries
+	formNDJSON                       // entries, one object per line
+	formCSV                          // entries below a header line
+	formParquet                      // entries as a Parquet file
+)
+
+func (f statementForm) contentType() string {
+	return [...]string{httperror.TypeJSON, "application/x-ndjson", "text/csv; charset=utf-8", columnar.ContentType}[f]
+}
+
+// parseStatementForm returns the format from the query, or the first known one in the
+// Accept header.
+func parseStatementForm(word, accept string) (statementForm, bool) {
+	switch word {
+	case "json":
+		return formJSON, true
+	case "ndjson":
+		return formNDJSON, true
+	case "csv":
+		return formCSV, true
+	case "parquet":
+		return formParquet, true
+	case "":
+	default:
+		return 0, false
+	}
+	for kind := range strings.SplitSeq(accept, ",") {
+		kind, _, _ = strings.Cut(kind, ";")
+		switch strings.ToLower(strings.TrimSpace(kind)) {
+		case "text/csv":
+			return formCSV, true
+		case "application/x-ndjson", "application/ndjson":
+			return formNDJSON, true
+		case columnar.ContentType:
+			return formParquet, true
+		case httperror.TypeJSON:
+			return formJSON, true
+		}
+	}
+	return formJSON, true
+}
+
+// statementLines yields the entries of a statement.
+type statementLines struct {
+	writer  statementWriter
+	entries Entries
+}
+
+func (l *statementLines) next(dst []byte) ([]byte, error) {
+	entry, err := l.entries.Next()
+	switch {
+	case errors.Is(err, io.EOF):
+		dst, failed := l.writer.finish(dst)
+		return dst, cmp.Or(failed, err)
+	case err != nil:
+		return dst, err
+	}
+	return l.writer.entry(dst, entry), nil
+}
+
+func (l *statementLines) Close() { l.entries.Close() }
+
+func newStatementBody(conn net.Conn, form statementForm, words statementContext, sum *ledger.Statement, entries Entries, logger *slog.Logger) *streamedBody {
+	of := &statementLines{entries: entries}
+	switch form {
+	case formCSV:
+		of.writer = &csvStatement{statementContext: words}
+	case formParquet:
+		of.writer = &parquetStatement{statementContext: words}
+	case formNDJSON:
+		of.writer = &ndjsonStatement{statementContext: words}
+	default:
+		of.writer = &jsonStatement{statementContext: words}
+	}
+	b := streamed(conn, of, logger)
+	b.buf = of.writer.begin(b.buf, sum)
+	return b
+}

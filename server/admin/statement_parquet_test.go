@@ -1,0 +1,95 @@
+package admin
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"pingpost/engine/ledger"
+	"pingpost/report/columnar"
+	"pingpost/server/servertest"
+)
+
+// inColumns converts a CSV line of a statement to the cells that a Parquet reader returns;
+// null is empty.
+func inColumns(row parquet.Row) string {
+	cells := make([]string, len(row))
+	for i, v := range row {
+		switch {
+		case v.IsNull():
+		case i == entryAt:
+			cells[i] = time.UnixMicro(v.Int64()).UTC().Format(time.RFC3339Nano)
+		default:
+			cells[i] = v.String()
+		}
+	}
+	return strings.Join(cells, ",")
+}
+
+// TestStatementInParquet reads a statement's Parquet file with another library: amounts
+// have a decimal type in millionths, and missing values are null.
+func TestStatementInParquet(t *testing.T) {
+	o, _ := newOffice(t)
+	address := o.serve(t)
+	want := []string{
+		"2026-11-03T09:00:00.5Z,12,sale,lead_01000000000000000000000000,cmp_auto,USD,-12050000,,",
+		"2026-11-03T09:00:01Z,13,opening,,,USD,500000000,500000000,",
+		`2026-11-03T09:00:02Z,14,top_up,,,USD,1,500000001,wire "17", the second`,
+		"2026-11-03T09:00:03Z,15,return,lead_01000000000000000000000000,cmp_auto,USD,12050000,512050001,",
+	}
+	for _, ask := range []struct{ query, accept string }{
+		{"buyer=buy_blue&format=parquet", "text/csv"}, {"buyer=buy_blue", "text/html, Application/vnd.apache.parquet;q=0.9"},
+	} {
+		status, kind, body := statementOf(t, address, ask.query, "Accept: "+ask.accept)
+		if status != 200 || kind != columnar.ContentType {
+			t.Fatalf("%+v: %d %s\n%s", ask, status, kind, body)
+		}
+		file, err := parquet.OpenFile(strings.NewReader(body), int64(len(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := make([]parquet.Row, file.NumRows())
+		if n, err := parquet.NewReader(file).ReadRows(rows); n != len(want) {
+			t.Fatalf("%+v: %d rows: %v", ask, n, err)
+		}
+		var got []string
+		for _, row := range rows {
+			got = append(got, inColumns(row))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v:\n%s\nand not\n%s", ask, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		from, _ := file.Lookup("from")
+		if whose, _ := file.Lookup("buyer_id"); whose != "buy_blue" || from != "2026-11-03T09:00:00Z" {
+			t.Errorf("it is of %q, from %q", whose, from)
+		}
+	}
+}
+
+// TestHalfAStatementInParquet: where the log cannot be read on, or an amount is more than
+// its type holds, the connection ends without the file's end.
+func TestHalfAStatementInParquet(t *testing.T) {
+	tooMuch := []ledger.Entry{bought, {Kind: ledger.EntryTopUp, Amount: 1e18}, bought}
+	for name, half := range map[string]booked{"too much": {entries: tooMuch, end: io.EOF}, "broken": {entries: blues, end: errors.New("the log is gone")}} {
+		t.Run(name, func(t *testing.T) {
+			o, closed := newOffice(t)
+			o.list = func() Entries { return &booked{half.entries, half.end, closed} }
+			k := servertest.Dial(t, o.serve(t))
+			if _, err := io.WriteString(k, "GET /admin/v1/statement?buyer=buy_blue&format=parquet HTTP/1.1\r\nHost: x\r\n"+servertest.BasicAuth+"\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			text, _ := io.ReadAll(k.Answer) // cut off before the head, or in the body
+			if strings.Contains(string(text), "\r\n0\r\n") || strings.Contains(string(text), "PAR1\r\n") {
+				t.Errorf("it ends well, with %q", text)
+			}
+			if n := closed.Load(); n != 1 {
+				t.Errorf("%d readings are closed", n)
+			}
+		})
+	}
+}

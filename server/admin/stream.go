@@ -1,0 +1,294 @@
+package admin
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/server/connection"
+)
+
+// liveFeed sends the overview to its subscribers once a second, as server-sent events. It
+// builds each event once for all, and no event without subscribers.
+type liveFeed struct {
+	makeEvent  func() []byte // returns nil to end all streams
+	every      time.Duration
+	stallLimit time.Duration // how long a subscriber may stop reading before it is disconnected
+
+	mu          sync.Mutex
+	subscribers map[*subscriber]struct{}
+	running     bool
+	closed      bool
+}
+
+const (
+	liveEvery      = time.Second
+	liveHangs      = 10 * time.Second
+	maxSubscribers = 100
+
+	maxSubscribersPerName = 20
+)
+
+func newLiveFeed(tell func() []byte) *liveFeed {
+	return &liveFeed{makeEvent: tell, every: liveEvery, stallLimit: liveHangs, subscribers: make(map[*subscriber]struct{})}
+}
+
+// subscribe adds a subscriber, who receives events while isStillValid returns true. It
+// returns nil if there are too many, in all or of this name, or after close.
+func (l *liveFeed) subscribe(conn net.Conn, name string, first []byte, good func() bool) *subscriber {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || len(l.subscribers) >= maxSubscribers || l.countLocked(name) >= maxSubscribersPerName {
+		return nil
+	}
+	s := &subscriber{feed: l, conn: conn, name: name, isStillValid: good, next: make(chan []byte, 1), ended: make(chan struct{})}
+	s.next <- first
+	l.subscribers[s] = struct{}{}
+	if !l.running {
+		l.running = true
+		go l.run()
+	}
+	return s
+}
+
+func (l *liveFeed) countLocked(name string) (n int) {
+	for s := range l.subscribers {
+		if s.name == name {
+			n++
+		}
+	}
+	return n
+}
+
+// run sends events while there are subscribers.
+func (l *liveFeed) run() {
+	ticker := time.NewTicker(l.every)
+	defer ticker.Stop()
+	for range ticker.C {
+		if !l.hasSubscribers() {
+			return
+		}
+		event := l.makeEvent()
+		if event == nil {
+			l.end()
+			continue
+		}
+		l.mu.Lock()
+		for s := range l.subscribers {
+			if !s.isStillValid() {
+				l.drop(s)
+				continue
+			}
+			s.offer(event)
+		}
+		l.mu.Unlock()
+	}
+}
+
+// hasSubscribers reports whether there are subscribers. If not, run ends.
+func (l *liveFeed) hasSubscribers() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running = len(l.subscribers) > 0
+	return l.running
+}
+
+// end ends all streams.
+func (l *liveFeed) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s := range l.subscribers {
+		l.drop(s)
+	}
+}
+
+// close ends all streams and rejects new ones.
+func (l *liveFeed) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.end()
+}
+
+// drop ends a stream. The caller holds the lock.
+func (l *liveFeed) drop(s *subscriber) {
+	if _, there := l.subscribers[s]; there {
+		delete(l.subscribers, s)
+		close(s.ended)
+	}
+}
+
+// subscriber is the body of one event stream.
+type subscriber struct {
+	feed         *liveFeed
+	conn         net.Conn
+	name         string // the operator's
+	isStillValid func() bool
+	next         chan []byte
+	ended        chan struct{}
+	unsent       []byte
+}
+
+// offer queues an event, unless the previous one is still queued.
+func (s *subscriber) offer(event []byte) {
+	select {
+	case s.next <- event:
+	default:
+	}
+}
+
+// Read is called by the library while it sends the answer. Each piece has its own write
+// deadline, so a subscriber that stops reading is disconnected.
+func (s *subscriber) Read(p []byte) (int, error) {
+	if len(s.unsent) == 0 {
+		select {
+		case s.unsent = <-s.next:
+		case <-s.ended:
+			return 0, io.EOF
+		}
+	}
+	if err := s.conn.SetWriteDeadline(time.Now().Add(s.feed.stallLimit)); err != nil {
+		return 0, err
+	}
+	n := copy(p, s.unsent)
+	s.unsent = s.unsent[n:]
+	return n, nil
+}
+
+// Close is called by the library when the client has gone or the stream has ended.
+func (s *subscriber) Close() error {
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
+	s.feed.drop(s)
+	return nil
+}
+
+// send starts the answer.
+func (s *subscriber) send(ctx *fasthttp.RequestCtx) {
+	ctx.SetContentType("text/event-stream")
+	ctx.Response.Header.Set("Cache-Control", "no-store")
+	ctx.Response.Header.Set("X-Accel-Buffering", "no") // proxies must not buffer
+	if !ctx.Request.Header.IsHTTP11() {
+		sendHTTP10(ctx, s)
+		return
+	}
+	ctx.SetBodyStream(s, -1)
+}
+
+// eventOf returns a document as a server-sent event.
+func eventOf(name string, document []byte) []byte {
+	event := append([]byte("event: "+name+"\ndata: "), bytes.TrimRight(document, "\n")...)
+	return append(event, "\n\n"...)
+}
+
+// streamedBody is the body of an answer that is encoded while it is sent. So a statement of
+// a million entries needs memory for a few hundred, and a client that disconnects ends the
+// reading.
+//
+// After a read error it aborts the connection, because a partial answer must not look
+// complete.
+type streamedBody struct {
+	conn    net.Conn
+	lines   lineSource
+	logger  *slog.Logger
+	release func() // releases the slot
+
+	buf  []byte // encoded bytes, of which the first sent bytes are sent
+	sent int
+	end  error // after buf: io.EOF or the error
+}
+
+// lineSource yields the lines of an answer.
+type lineSource interface {
+	// next appends the next line; with io.EOF, the end of the document.
+	next(dst []byte) ([]byte, error)
+	Close()
+}
+
+// streamedPiece is about how many bytes are encoded at once.
+const streamedPiece = 32 << 10
+
+func streamed(conn net.Conn, of lineSource, logger *slog.Logger) *streamedBody {
+	return &streamedBody{conn: conn, lines: of, logger: logger, release: func() {}, buf: make([]byte, 0, 2*streamedPiece)}
+}
+
+// Read is called by the library while it sends the answer.
+func (b *streamedBody) Read(p []byte) (int, error) {
+	if b.sent == len(b.buf) {
+		if b.end != nil {
+			return 0, b.end
+		}
+		b.fill()
+		if len(b.buf) == 0 {
+			return 0, b.end
+		}
+	}
+	// The library sets one deadline for the whole answer. This one may take longer, as long
+	// as the client reads.
+	if err := b.conn.SetWriteDeadline(time.Now().Add(2 * slowest)); err != nil {
+		return 0, err
+	}
+	n := copy(p, b.buf[b.sent:])
+	b.sent += n
+	return n, nil
+}
+
+func (b *streamedBody) fill() {
+	b.buf, b.sent = b.buf[:0], 0
+	for len(b.buf) < streamedPiece {
+		var err error
+		b.buf, err = b.lines.next(b.buf)
+		if errors.Is(err, io.EOF) {
+			b.end = io.EOF
+			return
+		}
+		if err != nil {
+			b.logger.Error("cannot read the rest of a statement or report; its connection was closed", "error", err)
+			b.buf, b.end = b.buf[:0], err
+			return
+		}
+	}
+}
+
+// Close is called by the library when the answer is sent or the client has gone.
+func (b *streamedBody) Close() error {
+	b.release()
+	b.release = func() {}
+	b.lines.Close()
+	return nil
+}
+
+// answer starts the answer.
+func (b *streamedBody) answer(ctx *fasthttp.RequestCtx, kind string) {
+	ctx.SetContentType(kind)
+	ctx.Response.Header.Set("Cache-Control", "no-store")
+	if !ctx.Request.Header.IsHTTP11() {
+		sendHTTP10(ctx, b)
+		return
+	}
+	ctx.SetBodyStream(b, -1)
+}
+
+// sendHTTP10 sends a body to an HTTP/1.0 client, which does not know chunks: the body ends
+// with the connection. After an error the connection is reset; over TLS it ends without
+// close_notify.
+func sendHTTP10(ctx *fasthttp.RequestCtx, body io.ReadCloser) {
+	kind, guest := string(ctx.Response.Header.ContentType()), connection.Of(ctx)
+	ctx.HijackSetNoResponse(true)
+	ctx.Hijack(func(conn net.Conn) {
+		defer func() { _ = body.Close() }()
+		_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: "+kind+"\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n")
+		if err == nil {
+			_, err = io.Copy(conn, body)
+		}
+		if err != nil {
+			guest.Abort()
+		}
+	})
+}

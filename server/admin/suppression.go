@@ -1,0 +1,250 @@
+package admin
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine/market"
+	"pingpost/server/connection"
+	"pingpost/server/httperror"
+	"pingpost/server/request"
+)
+
+// SuppressionLister changes the contents of suppression lists. Contents are state, also if
+// a file owns the list itself.
+type SuppressionLister interface {
+	// SuppressionLists returns the lists of the current configuration.
+	SuppressionLists() ([]SuppressionList, error)
+	// Upload replaces the contents of a list after reading all lines; with add, it adds to
+	// them. After an error the list is unchanged. The error is *BadLines, ErrUploadTooLong,
+	// engine.ErrNotFound, engine.ErrConflict, or the reader's own.
+	Upload(upload *Upload) (*Uploaded, error)
+}
+
+// SuppressionList describes a list.
+type SuppressionList struct {
+	ID       string     `json:"id"`
+	Field    string     `json:"field"`
+	Hash     string     `json:"hash"`
+	Entries  uint64     `json:"entries"`
+	LoadedAt *time.Time `json:"loaded_at"`
+	Source   *string    `json:"source"` // file or upload; null: empty list
+	Owner    string     `json:"owner"`  // of the list itself, not of its contents
+}
+
+// Upload is an upload of a list's contents.
+type Upload struct {
+	List  market.ListID
+	Lines io.Reader
+	Add   bool
+	By    string
+}
+
+// Uploaded is the result of an upload.
+type Uploaded struct {
+	Entries    uint64 `json:"entries"`    // entries of the list
+	Duplicates uint64 `json:"duplicates"` // lines that were already in the list
+	Skipped    uint64 `json:"skipped"`    // empty lines and comments
+}
+
+// BadLines are the first invalid lines. The error does not quote them.
+type BadLines []BadLine
+
+// BadLine is an invalid line.
+type BadLine struct {
+	Number int // from 1
+	Why    string
+}
+
+func (b BadLines) Error() string {
+	return "line " + strconv.Itoa(b[0].Number) + " is no entry: " + b[0].Why
+}
+
+// ErrUploadTooLong means that an upload has more entries than the memory limit allows.
+var ErrUploadTooLong = errors.New("too many entries")
+
+func (a *Admin) listSuppressionLists(ctx *fasthttp.RequestCtx) {
+	lists, err := a.operator.SuppressionLists()
+	if err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	a.sendJSON(ctx, struct {
+		Lists []SuppressionList `json:"lists"`
+	}{append([]SuppressionList{}, lists...)})
+}
+
+// uploadSuppressionList reads a list from the body. Only one upload runs at a time, because
+// it may need as much memory as the largest list.
+func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
+	mode := string(ctx.QueryArgs().Peek("mode"))
+	if mode != "" && mode != "replace" && mode != "add" {
+		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "mode", Code: errcode.FieldNotAllowedValue, Expected: "replace or add"})
+		return
+	}
+	if a.asksForBody(ctx, maxUpload, errListTooLarge) {
+		return
+	}
+	length := ctx.Request.Header.ContentLength()
+	if length > maxUpload {
+		a.fail(ctx, errListTooLarge)
+		return
+	}
+	if length == 0 || ctx.RequestBodyStream() == nil {
+		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "body", Code: errcode.FieldMissingRequired, Expected: "a value or a hash a line; one line with # alone empties the list"})
+		return
+	}
+	if !a.uploading.begin(ctx.Conn()) {
+		a.fail(ctx, errUploadUnderWay)
+		return
+	}
+	defer a.uploading.done()
+	id := parameter(ctx, "id")
+	lines := &uploadReader{from: request.CheckedBody{Ctx: ctx, Fields: request.CountHeaderFields(&ctx.Request.Header)}, conn: ctx.Conn(), tcp: connection.Of(ctx), length: length, until: time.Now().Add(uploadLongest)}
+	lines.isStillValid = func() bool { return a.checkStillValid(ctx).Status == 0 }
+	done, err := a.operator.Upload(&Upload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: actorOf(ctx)})
+	if lines.ended {
+		ctx.SetUserValue(bodyRead, []byte{})
+	}
+	if err != nil {
+		a.failUpload(ctx, lines, err)
+		return
+	}
+	a.sendJSON(ctx, done)
+}
+
+func (a *Admin) failUpload(ctx *fasthttp.RequestCtx, lines *uploadReader, err error) {
+	var bad BadLines
+	switch {
+	case errors.As(err, &bad):
+		fields := make([]market.FieldError, 0, len(bad))
+		for _, line := range bad {
+			fields = append(fields, market.FieldError{Field: "line " + strconv.Itoa(line.Number), Code: errcode.FieldInvalidFormat, Expected: line.Why})
+		}
+		a.fail(ctx, httperror.New(422, errcode.InvalidPayload, "The list is unchanged, because field_errors lists invalid lines. Send one value or one hash per line."), fields...)
+	case errors.Is(err, ErrUploadTooLong), errors.Is(err, errUploadBytes):
+		a.fail(ctx, errListTooLarge)
+	case errors.Is(lines.broken, errUploaderInvalid):
+		who := principalOf(ctx)
+		a.fail(ctx, who.endedError())
+	case lines.broken != nil:
+		a.fail(ctx, request.ReadError(lines.broken))
+	default:
+		a.failWith(ctx, err)
+	}
+	lines.drain()
+}
+
+const (
+	maxUpload     = 4 << 30       // bytes
+	uploadPause   = slowest       // most time between two bytes
+	uploadLongest = 6 * time.Hour // from first to last byte
+)
+
+var (
+	errUploadBytes     = errors.New("too many bytes")
+	errUploaderInvalid = errors.New("who sends it is no longer let in")
+)
+
+const uploadCheckEvery = time.Second // interval of checks whether the caller is still valid
+
+// uploadReader reads a body that may take hours, as long as bytes arrive. The library
+// reports a broken connection as the end of the body; uploadReader tells them apart.
+type uploadReader struct {
+	from         io.Reader
+	conn         net.Conn
+	tcp          *connection.Conn
+	length       int // -1: chunked
+	read         int
+	until        time.Time
+	isStillValid func() bool // whether the caller is still valid
+	checkedAt    time.Time   // time of the last check
+	ended        bool
+	broken       error
+}
+
+func (u *uploadReader) Read(p []byte) (int, error) {
+	switch {
+	case u.broken != nil:
+		return 0, u.broken
+	case u.ended || u.from == nil:
+		u.ended = true
+		return 0, io.EOF
+	}
+	deadline := time.Now().Add(uploadPause)
+	if deadline.After(u.until) {
+		deadline = u.until
+	}
+	if err := u.conn.SetReadDeadline(deadline); err != nil {
+		u.broken = err
+		return 0, err
+	}
+	n, err := u.from.Read(p)
+	u.read += n
+	left := false
+	if now := time.Now(); err != nil || now.Sub(u.checkedAt) >= uploadCheckEvery {
+		u.checkedAt, left = now, !u.isStillValid()
+	}
+	switch {
+	case left:
+		u.broken = errUploaderInvalid
+	case u.read > maxUpload:
+		u.broken = errUploadBytes
+	case errors.Is(err, io.EOF) && (u.length >= 0 && u.read < u.length || u.length < 0 && u.tcp.HasReadFailed()):
+		u.broken = io.ErrUnexpectedEOF
+	case errors.Is(err, io.EOF):
+		u.ended = true
+		return n, io.EOF
+	case err != nil:
+		u.broken = err
+	}
+	return n, u.broken
+}
+
+// drain reads a part of the rest, so that the client finishes sending and reads the answer.
+func (u *uploadReader) drain() {
+	if !u.ended && u.broken == nil {
+		_, _ = io.CopyN(io.Discard, u, connection.MaxDrain)
+	}
+}
+
+// uploadGuard allows one upload at a time.
+type uploadGuard struct {
+	mu    sync.Mutex
+	conn  net.Conn
+	ended bool
+}
+
+// begin reports whether an upload may start.
+func (l *uploadGuard) begin(conn net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil || l.ended {
+		return false
+	}
+	l.conn = conn
+	return true
+}
+
+func (l *uploadGuard) done() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn = nil
+}
+
+// end aborts the upload, so that a shutdown does not wait for it.
+func (l *uploadGuard) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended = true; l.conn != nil {
+		_ = l.conn.Close()
+	}
+}

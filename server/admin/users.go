@@ -1,0 +1,343 @@
+package admin
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/engine/state"
+	"pingpost/keys/passphrase"
+	"pingpost/server/clientaddr"
+	"pingpost/server/httperror"
+)
+
+const (
+	apiTokenPrefix = "ppa_"
+	maxTokenDays   = 3650
+)
+
+var (
+	errUnknownAPIToken = httperror.New(404, errcode.NotFound, "You have no API token of this id. The list of API tokens shows the ids.")
+	errTokenMakesToken = httperror.New(403, errcode.Forbidden, "An API token cannot create API tokens. Log in and create it in a session.")
+	errNoAccount       = httperror.New(409, errcode.InvalidTransition, "The configured password has no account, and only users have API tokens. Create a user first.")
+	errOtherToken      = httperror.New(403, errcode.Forbidden, "An API token may revoke only itself. Log in and revoke other tokens in a session.")
+	errAboveRole       = httperror.New(403, errcode.Forbidden, "The role is above your own. Choose a role that you have.")
+)
+
+// apiTokenID returns the id of a token: the beginning of its hash.
+func apiTokenID(token *state.APIToken) string { return hex.EncodeToString(token.Hash[:8]) }
+
+// listAPITokens lists the caller's tokens, or all tokens for an admin.
+func (a *Admin) listAPITokens(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	body := []byte(`{"tokens":[`)
+	for i, token := range a.visibleTokens(ctx) {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(a.appendAPIToken(append(body, '{'), &token), '}')
+	}
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(append(body, "]}\n"...))
+}
+
+// visibleTokens returns the tokens that the caller may see.
+func (a *Admin) visibleTokens(ctx *fasthttp.RequestCtx) []state.APIToken {
+	who, s := principalOf(ctx), a.operator.Engine().State()
+	switch {
+	case who.role >= market.RoleAdmin:
+		return s.APITokens("")
+	case who.user:
+		return s.APITokens(who.name)
+	}
+	return nil
+}
+
+func (a *Admin) appendAPIToken(body []byte, token *state.APIToken) []byte {
+	body = append(body, `"id":"`+apiTokenID(token)+`","hint":"`+token.Hint+`","name":`...)
+	body = escape.AppendJSONString(body, []byte(token.Name))
+	body = escape.AppendJSONString(append(body, `,"user":`...), []byte(token.User))
+	body = append(body, `,"role":"`+token.Role.String()+`","created_at":`...)
+	body = append(appendSeconds(body, token.At), `,"expires_at":`...)
+	body = append(appendSeconds(body, token.Expires), `,"last_used":`...)
+	return appendSeconds(body, a.sessions.tokenLastUsed(token.Hash))
+}
+
+// addAPIToken creates a token for the caller and shows it once.
+func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx) {
+	var body struct {
+		Name      string  `json:"name"`
+		Role      *string `json:"role"`
+		ExpiresIn *string `json:"expires_in"`
+	}
+	who := principalOf(ctx)
+	e := a.engineOr503(ctx)
+	if e == nil || !a.readJSON(ctx, &body) {
+		return
+	}
+	made := state.APIToken{User: who.name, Name: body.Name, Role: who.role, Hint: ""}
+	var wrong []market.FieldError
+	if body.Name == "" || actorName(body.Name) != body.Name {
+		wrong = append(wrong, market.FieldError{Field: "name", Code: errcode.FieldInvalidFormat, Expected: "what you call it: 1 to 64 bytes that can be printed"})
+	}
+	if body.Role != nil {
+		role, ok := market.ParseRole(*body.Role)
+		if !ok {
+			wrong = append(wrong, market.FieldError{Field: "role", Code: errcode.FieldNotAllowedValue, Expected: "viewer, operator or admin"})
+		}
+		made.Role = role
+	}
+	if body.ExpiresIn != nil {
+		days, ok := parseDays(*body.ExpiresIn)
+		if !ok {
+			wrong = append(wrong, market.FieldError{Field: "expires_in", Code: errcode.FieldInvalidFormat, Expected: "days, such as 30d, at most " + strconv.Itoa(maxTokenDays) + "d; without it the token has no end"})
+		}
+		made.Expires = time.Now().AddDate(0, 0, days).UnixNano()
+	}
+	switch {
+	case len(wrong) > 0:
+		a.fail(ctx, httperror.InvalidPayload, wrong...)
+	case who.token != nil:
+		a.fail(ctx, errTokenMakesToken)
+	case !who.user:
+		a.fail(ctx, errNoAccount)
+	case made.Role > who.role:
+		a.fail(ctx, errAboveRole)
+	default:
+		a.giveAPIToken(ctx, &made)
+	}
+}
+
+func (a *Admin) giveAPIToken(ctx *fasthttp.RequestCtx, made *state.APIToken) {
+	e := a.operator.Engine()
+	token := newSecret(apiTokenPrefix, nil)
+	made.Hash, made.Hint = a.operator.Tokens().HashPersonal([]byte(token)), KeyHint(token)
+	if err := e.By(actorOf(ctx)).AddAPIToken(principalOf(ctx).account, made); err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	stored, _, _ := e.State().APIToken(made.Hash)
+	sendSecret(ctx, append(a.appendAPIToken([]byte(`{"token":"`+token+`",`), &stored), '}'))
+}
+
+func parseDays(text string) (days int, ok bool) {
+	number, isDays := strings.CutSuffix(text, "d")
+	days, err := strconv.Atoi(number)
+	return days, isDays && err == nil && days >= 1 && days <= maxTokenDays
+}
+
+// revokeAPIToken revokes a token of the caller, or any token for an admin. A caller whose
+// token has a lower role than its user may only revoke that token, which may have been
+// stolen.
+func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	id := parameter(ctx, "id")
+	for _, token := range a.visibleTokens(ctx) {
+		if apiTokenID(&token) == id {
+			if who := principalOf(ctx); who.token != nil && who.role < market.RoleAdmin && who.token.Hash != token.Hash {
+				a.fail(ctx, errOtherToken)
+				return
+			}
+			a.sessions.forgetToken(token.Hash)
+			a.sendNoContent(ctx, e.By(actorOf(ctx)).RevokeAPIToken(&token))
+			return
+		}
+	}
+	a.fail(ctx, errUnknownAPIToken)
+}
+
+var (
+	errUnknownUser    = httperror.New(404, errcode.NotFound, "There is no user of this name.")
+	errNotOwnPassword = httperror.New(403, errcode.Forbidden, "Only an admin may set another user's password.")
+	errOldPassword    = httperror.New(403, errcode.Forbidden, "The old password is wrong.")
+)
+
+// listUsers lists all accounts.
+func (a *Admin) listUsers(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	body := []byte(`{"users":[`)
+	for i, user := range e.State().Users() {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = a.appendUser(body, &user)
+	}
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(append(body, "]}\n"...))
+}
+
+func (a *Admin) appendUser(body []byte, user *state.User) []byte {
+	body = escape.AppendJSONString(append(body, `{"name":`...), []byte(user.Name))
+	body = append(body, `,"role":"`+user.Role.String()+`","created_at":`...)
+	body = append(appendSeconds(body, user.Created), `,"last_seen":`...)
+	return append(appendSeconds(body, a.sessions.userLastSeen(user.Name)), '}')
+}
+
+// setUser creates an account, or changes its role or password.
+func (a *Admin) setUser(ctx *fasthttp.RequestCtx) {
+	var body struct {
+		Role     string  `json:"role"`
+		Password *string `json:"password"`
+	}
+	e := a.engineOr503(ctx)
+	if e == nil || !a.readJSON(ctx, &body) {
+		return
+	}
+	wanted := engine.User{}
+	var wrong []market.FieldError
+	var ok bool
+	if wanted.Name, ok = userName(parameter(ctx, "name")); !ok {
+		wrong = append(wrong, market.FieldError{Field: "name", Code: errcode.FieldInvalidFormat, Expected: "1 to 64 of a-z, 0-9 and . _ - @ +, beginning and ending with a letter or digit"})
+	}
+	if wanted.Role, ok = market.ParseRole(body.Role); !ok {
+		wrong = append(wrong, market.FieldError{Field: "role", Code: errcode.FieldNotAllowedValue, Expected: "viewer, operator or admin"})
+	}
+	before, known := e.State().User(wanted.Name)
+	switch {
+	case body.Password != nil:
+		wrong = append(wrong, passwordErrors("password", *body.Password)...)
+	case !known:
+		wrong = append(wrong, market.FieldError{Field: "password", Code: errcode.FieldMissingRequired, Expected: "a new user's password"})
+	}
+	if len(wrong) > 0 {
+		a.fail(ctx, httperror.InvalidPayload, wrong...)
+		return
+	}
+	if body.Password != nil {
+		var err error
+		if wanted.Password, err = a.sessions.keeper.Hash(*body.Password); err != nil {
+			a.failHashing(ctx, err)
+			return
+		}
+	}
+	ended := e.State().APITokens(wanted.Name)
+	made, err := e.By(actorOf(ctx)).SetUser(wanted, a.locked)
+	if err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	user, _ := e.State().User(wanted.Name)
+	if user != before { // its sessions have become invalid; this frees their memory
+		a.sessions.forget(wanted.Name, ended, false)
+	}
+	if made {
+		ctx.SetStatusCode(fasthttp.StatusCreated)
+	}
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(append(a.appendUser(nil, &user), '\n'))
+}
+
+// passwordErrors returns the field errors of a new password.
+func passwordErrors(field, password string) []market.FieldError {
+	switch {
+	case len(password) > passphrase.Most:
+		return []market.FieldError{{Field: field, Code: errcode.FieldTooLong, Expected: "at most " + strconv.Itoa(passphrase.Most) + " bytes"}}
+	case len([]rune(password)) < passphrase.Least:
+		return []market.FieldError{{Field: field, Code: errcode.FieldOutOfRange, Expected: "at least " + strconv.Itoa(passphrase.Least) + " characters"}}
+	}
+	return nil
+}
+
+func (a *Admin) removeUser(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	name, ok := userName(parameter(ctx, "name"))
+	if !ok {
+		a.fail(ctx, errUnknownUser)
+		return
+	}
+	tokens := e.State().APITokens(name)
+	if err := e.By(actorOf(ctx)).RemoveUser(name, a.locked); err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	a.sessions.forget(name, tokens, true)
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+}
+
+// setPassword changes a user's password: by the user, who knows the old one, or by an
+// admin. Wrong old passwords count as failed logins.
+func (a *Admin) setPassword(ctx *fasthttp.RequestCtx) {
+	var body struct {
+		Old *string `json:"old"`
+		New string  `json:"new"`
+	}
+	who := principalOf(ctx)
+	e := a.engineOr503(ctx)
+	if e == nil || !a.readJSON(ctx, &body) {
+		return
+	}
+	name, _ := userName(parameter(ctx, "name"))
+	self := who.user && who.name == name
+	if !self && who.role < market.RoleAdmin {
+		a.fail(ctx, errNotOwnPassword)
+		return
+	}
+	user, ok := e.State().User(name)
+	if !ok {
+		a.fail(ctx, errUnknownUser)
+		return
+	}
+	wrong := passwordErrors("new", body.New)
+	if self && body.Old == nil {
+		wrong = append(wrong, market.FieldError{Field: "old", Code: errcode.FieldMissingRequired, Expected: "the password so far"})
+	}
+	if len(wrong) > 0 {
+		a.fail(ctx, httperror.InvalidPayload, wrong...)
+		return
+	}
+	if body.Old != nil && !a.checkOldPassword(ctx, &user, *body.Old) {
+		return
+	}
+	hash, err := a.sessions.keeper.Hash(body.New)
+	if err != nil {
+		a.failHashing(ctx, err)
+		return
+	}
+	tokens := e.State().APITokens(name)
+	if err := e.By(actorOf(ctx)).SetPassword(&user, hash); err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	a.sessions.forget(name, tokens, false)
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+}
+
+// checkOldPassword reports whether the password is the user's. If it returns false, it has
+// written the answer.
+func (a *Admin) checkOldPassword(ctx *fasthttp.RequestCtx, user *state.User, password string) bool {
+	from := clientaddr.Network(a.authFailures.Of(ctx))
+	if wait := a.sessions.countAttempt(from, user.Name, time.Now().UnixNano()); wait > 0 {
+		a.failLogins(ctx, wait)
+		return false
+	}
+	right, err := a.sessions.keeper.Check(user.Password, password)
+	switch {
+	case err != nil:
+		a.sessions.refundAttempt(from, user.Name)
+		a.failHashing(ctx, err)
+	case !right:
+		a.fail(ctx, errOldPassword)
+	default:
+		a.sessions.refundAttempt(from, user.Name)
+	}
+	return right && err == nil
+}

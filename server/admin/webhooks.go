@@ -1,0 +1,207 @@
+package admin
+
+import (
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/engine/state"
+	"pingpost/server/httperror"
+	"pingpost/server/wire"
+)
+
+// addWebhookRoutes adds the paths of webhooks.
+func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
+	supplier := func(method, path string, h func(*fasthttp.RequestCtx, *owner)) {
+		add(method, "/admin/v1/webhooks/{id}"+path, a.withOwner(event.NameSupplier, h))
+	}
+	add("GET", "/admin/v1/webhooks", a.listWebhooks)
+	supplier("GET", "", a.showWebhook)
+	supplier("GET", "/dead", a.deadLetters)
+	supplier("POST", "/dead/{event}/resend", a.withDeadLetter(engine.Operator.ResendHook))
+	supplier("DELETE", "/dead/{event}", a.withDeadLetter(engine.Operator.DropHook))
+	supplier("POST", "/resend", a.resendAll)
+	supplier("POST", "/off", a.switchWebhook(true))
+	supplier("POST", "/on", a.switchWebhook(false))
+	supplier("POST", "/secret", a.rotateSecret)
+	supplier("DELETE", "/secret/previous", a.endPreviousSecret)
+}
+
+// listWebhooks lists the suppliers with a webhook or a non-empty queue.
+func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx) {
+	e := a.engineOr503(ctx)
+	if e == nil {
+		return
+	}
+	body := []byte(`{"webhooks":[`)
+	for ref := 1; ref <= e.State().NameCount(event.NameSupplier); ref++ {
+		o := &owner{engine: e, kind: event.NameSupplier, ref: market.Ref(ref), id: e.State().NameOf(event.NameSupplier, market.Ref(ref))}
+		standing := e.State().OutboxStatus(o.ref)
+		if o.webhook() == nil && standing == (state.OutboxStatus{}) {
+			continue
+		}
+		if body[len(body)-1] != '[' {
+			body = append(body, ',')
+		}
+		body = a.appendWebhook(body, o, &standing)
+	}
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(append(body, "]}\n"...))
+}
+
+// showWebhook sends the status of one supplier's webhook.
+func (a *Admin) showWebhook(ctx *fasthttp.RequestCtx, o *owner) {
+	standing := o.engine.State().OutboxStatus(o.ref)
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(append(a.appendWebhook(nil, o, &standing), '\n'))
+}
+
+// webhook returns the supplier's endpoint in the current configuration, or nil.
+func (o *owner) webhook() *market.Endpoint {
+	if catalog := o.engine.Catalog(); catalog != nil {
+		if supplier := catalog.Suppliers[market.SupplierID(o.id)]; supplier != nil {
+			return supplier.Webhooks
+		}
+	}
+	return nil
+}
+
+func (a *Admin) appendWebhook(body []byte, o *owner, standing *state.OutboxStatus) []byte {
+	body = escape.AppendJSONString(append(body, `{"supplier_id":`...), []byte(o.id))
+	body = append(body, `,"url":`...)
+	if to := o.webhook(); to != nil {
+		body = escape.AppendJSONString(body, []byte(escape.ShowPlaceholders(to.URL)))
+	} else {
+		body = append(body, "null"...)
+	}
+	body = strconv.AppendInt(append(body, `,"pending":`...), int64(standing.Pending), 10)
+	body = strconv.AppendInt(append(body, `,"dead":`...), int64(standing.Dead), 10)
+	body = strconv.AppendInt(append(body, `,"dropped":`...), int64(standing.Dropped), 10)
+	body = append(body, `,"failing_since":`...)
+	if standing.FailingSince == 0 {
+		body = append(body, "null"...)
+	} else {
+		body = wire.AppendInstant(body, standing.FailingSince)
+	}
+	body = strconv.AppendBool(append(body, `,"off":`...), standing.Off)
+	return append(a.appendHints(append(body, `,"secrets":[`...), o), "]}"...)
+}
+
+// Limits of a page of dead letters.
+const (
+	defaultDeadLetters = 100
+	maxDeadLetters     = 1000
+)
+
+// deadLetters lists a supplier's dead letters, oldest first: limit of them, after the first
+// after ones. next is the after of the next page.
+func (a *Admin) deadLetters(ctx *fasthttp.RequestCtx, o *owner) {
+	after, ok := a.intParameter(ctx, "after", 0, 0, 1<<31)
+	if !ok {
+		return
+	}
+	limit, ok := a.intParameter(ctx, "limit", defaultDeadLetters, 1, maxDeadLetters)
+	if !ok {
+		return
+	}
+	dead, err := o.engine.DeadHooks(market.SupplierID(o.id), after, limit)
+	if err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	total := o.engine.State().OutboxStatus(o.ref).Dead
+	body := strconv.AppendInt([]byte(`{"total":`), int64(total), 10)
+	body = append(body, `,"next":`...)
+	if len(dead) == limit && after+limit < total {
+		body = strconv.AppendInt(body, int64(after+limit), 10)
+	} else {
+		body = append(body, "null"...)
+	}
+	body = append(body, `,"dead":[`...)
+	for i := range dead {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = appendDeadLetter(body, &dead[i])
+	}
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(append(body, "]}\n"...))
+}
+
+func appendDeadLetter(body []byte, h *state.QueuedWebhook) []byte {
+	body = market.WebhookIDOf(h.Lead, h.Type, h.Created).AppendTo(append(body, `{"id":"`...))
+	body = append(append(body, `","type":"`...), h.Type.String()...)
+	body = h.Lead.AppendTo(append(body, `","lead_id":"`...))
+	body = strconv.AppendUint(append(body, `","attempts":`...), uint64(h.Attempts), 10)
+	body = wire.AppendInstant(append(body, `,"created_at":`...), h.Created)
+	return append(wire.AppendInstant(append(body, `,"died_at":`...), h.Due), '}')
+}
+
+// intParameter parses an integer query parameter. If it returns false, it has written the
+// answer.
+func (a *Admin) intParameter(ctx *fasthttp.RequestCtx, name string, otherwise, least, most int) (n int, ok bool) {
+	if !ctx.QueryArgs().Has(name) {
+		return otherwise, true
+	}
+	n, err := strconv.Atoi(string(ctx.QueryArgs().Peek(name)))
+	if err != nil || n < least || n > most {
+		a.fail(ctx, httperror.InvalidPayload, market.FieldError{
+			Field: name, Code: errcode.FieldOutOfRange, Expected: "a whole number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most),
+		})
+		return 0, false
+	}
+	return n, true
+}
+
+// withDeadLetter applies a function to the dead letter in the path.
+func (a *Admin) withDeadLetter(do func(engine.Operator, market.LeadID, market.WebhookType) error) func(*fasthttp.RequestCtx, *owner) {
+	return func(ctx *fasthttp.RequestCtx, o *owner) {
+		id, ok := market.ParseWebhookID(parameter(ctx, "event"))
+		if !ok {
+			a.fail(ctx, httperror.New(404, errcode.NotFound, "There is no event of this id. Event ids begin with evt_."))
+			return
+		}
+		h, err := o.engine.DeadHook(market.SupplierID(o.id), id)
+		if err == nil {
+			err = do(o.engine.By(actorOf(ctx)), h.Lead, h.Type)
+		}
+		a.sendNoContent(ctx, err)
+	}
+}
+
+// sendNoContent answers 204, or the error.
+func (a *Admin) sendNoContent(ctx *fasthttp.RequestCtx, err error) {
+	if err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+}
+
+// resendAll queues all dead letters of a supplier again.
+func (a *Admin) resendAll(ctx *fasthttp.RequestCtx, o *owner) {
+	n, err := o.engine.By(actorOf(ctx)).ResendAllHooks(market.SupplierID(o.id))
+	if err != nil {
+		a.failWith(ctx, err)
+		return
+	}
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(append(strconv.AppendInt([]byte(`{"resent":`), int64(n), 10), "}\n"...))
+}
+
+// switchWebhook switches a supplier's webhook off or on. It also works for a webhook that
+// was removed from the configuration while its queue is not empty.
+func (a *Admin) switchWebhook(off bool) func(*fasthttp.RequestCtx, *owner) {
+	return func(ctx *fasthttp.RequestCtx, o *owner) {
+		if o.webhook() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
+			a.fail(ctx, httperror.New(404, errcode.NotFound, "The supplier has no webhook. Add one in the configuration first."))
+			return
+		}
+		a.sendNoContent(ctx, o.engine.By(actorOf(ctx)).SwitchHooks(market.SupplierID(o.id), off))
+	}
+}

@@ -1,0 +1,166 @@
+package connection
+
+import (
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/server/clientaddr"
+)
+
+// Conn is a connection that the limiter counts until it is closed.
+type Conn struct {
+	net.Conn
+	limiter       *Limiter
+	network       netip.Prefix
+	lastUsed      atomic.Int64 // Unix nanoseconds: time of the last byte in either direction
+	known         atomic.Bool  // a valid credential has come over it
+	removed       atomic.Bool  // the limiter counts it no longer
+	received      atomic.Bool  // at least one byte of a request has come
+	unreadRequest atomic.Bool  // its last request was not read to the end
+	readFailed    atomic.Bool  // a read has failed: the peer closed it, or it broke
+
+	readDeadline, writeDeadline lazyDeadline
+	head                        headScanner
+}
+
+func newConn(conn net.Conn, c *Limiter) *Conn {
+	g := &Conn{Conn: conn, limiter: c, network: networkOf(conn), head: headScanner{idle: true}}
+	g.touch()
+	return g
+}
+
+func (g *Conn) touch() { g.lastUsed.Store(time.Now().UnixNano()) }
+
+// SetReadDeadline takes effect at the next Read.
+func (g *Conn) SetReadDeadline(t time.Time) error {
+	g.readDeadline.wanted = t
+	return nil
+}
+
+// SetWriteDeadline takes effect at the next Write.
+func (g *Conn) SetWriteDeadline(t time.Time) error {
+	g.writeDeadline.wanted = t
+	return nil
+}
+
+// SetDeadline sets both.
+func (g *Conn) SetDeadline(t time.Time) error {
+	g.readDeadline.wanted, g.writeDeadline.wanted = t, t
+	return nil
+}
+
+func (g *Conn) Read(p []byte) (int, error) {
+	if g.head.bare {
+		return 0, ErrBareLineFeed
+	}
+	if deadline, due := g.readDeadline.next(); due {
+		if err := g.Conn.SetReadDeadline(deadline); err != nil {
+			return 0, err
+		}
+	}
+	n, err := g.Conn.Read(p)
+	if err != nil {
+		g.readFailed.Store(true)
+	}
+	if n > 0 {
+		g.touch()
+		if g.limiter.TLS == nil {
+			g.observe(p[:n])
+		}
+	}
+	return n, err
+}
+
+// HasBareLineFeed reports whether the head of a request over the connection may have a bare
+// line feed that its header lines do not show.
+func (g *Conn) HasBareLineFeed(header *fasthttp.RequestHeader) bool {
+	return g != nil && g.head.mayHaveBareLineFeed(header)
+}
+
+// HasBareTrailer reports whether a bare line feed followed a last chunk since the
+// connection was idle.
+func (g *Conn) HasBareTrailer() bool { return g != nil && g.head.trailer.bare }
+
+// Abort closes the connection with a TCP reset, so that the client does not take a partial
+// answer for a whole one.
+func (g *Conn) Abort() {
+	if g == nil {
+		return
+	}
+	if tcp, ok := g.Conn.(*net.TCPConn); ok && tcp.SetLinger(0) == nil {
+		_ = g.Close()
+	}
+}
+
+// HasReadFailed reports whether the client has closed the connection or it broke.
+func (g *Conn) HasReadFailed() bool { return g != nil && g.readFailed.Load() }
+
+// observe scans bytes of a request that have arrived.
+func (g *Conn) observe(p []byte) {
+	if !g.received.Load() {
+		g.received.Store(true)
+	}
+	g.head.scan(p)
+}
+
+func (g *Conn) Write(p []byte) (int, error) {
+	if deadline, due := g.writeDeadline.next(); due {
+		if err := g.Conn.SetWriteDeadline(deadline); err != nil {
+			return 0, err
+		}
+	}
+	n, err := g.Conn.Write(p)
+	if n > 0 {
+		g.touch()
+	}
+	return n, err
+}
+
+// Close closes the connection and frees its place in the limiter.
+func (g *Conn) Close() error {
+	if g.unreadRequest.Swap(false) {
+		g.drain()
+	}
+	if g.removed.CompareAndSwap(false, true) {
+		g.limiter.remove(g)
+	}
+	return g.Conn.Close()
+}
+
+// markKnown protects the connection from eviction.
+func (g *Conn) markKnown() {
+	if g.known.Swap(true) {
+		return
+	}
+	g.limiter.mu.Lock()
+	defer g.limiter.mu.Unlock()
+	delete(g.limiter.unknown, g)
+}
+
+// MarkKnown protects the request's connection from eviction, because it has shown a valid
+// credential.
+func MarkKnown(ctx *fasthttp.RequestCtx) {
+	if g := Of(ctx); g != nil {
+		g.markKnown()
+	}
+}
+
+// CloseIfUnknown closes the connection after a 4xx if it has shown no valid credential and
+// more than half of all connections are in use.
+func CloseIfUnknown(ctx *fasthttp.RequestCtx) {
+	if status := ctx.Response.StatusCode(); status < 400 || status > 499 {
+		return
+	}
+	if g := Of(ctx); g != nil && !g.known.Load() && g.limiter.isHalfFull() {
+		ctx.SetConnectionClose()
+	}
+}
+
+// networkOf returns the network that the limiter counts a connection under.
+func networkOf(conn net.Conn) netip.Prefix {
+	return clientaddr.Network(clientaddr.FromConn(conn.RemoteAddr()))
+}

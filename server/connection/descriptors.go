@@ -1,0 +1,23 @@
+package connection
+
+import (
+	"log/slog"
+)
+
+// reservedDescriptors remain for the log, for connections to buyers and for operators.
+const reservedDescriptors = 512
+
+// AffordableConnections returns how many of the wanted connections the process can hold
+// with the given number of file descriptors (0: unknown). It warns if it returns fewer.
+func AffordableConnections(wanted int, descriptors uint64, logger *slog.Logger) int {
+	if descriptors == 0 || uint64(wanted)+reservedDescriptors <= descriptors {
+		return wanted
+	}
+	fit := max(int(descriptors)-reservedDescriptors, int(descriptors)/2, 1)
+	if fit >= wanted {
+		return wanted
+	}
+	logger.Warn("limits.connections exceeds the limit of open files and was lowered; raise the limit of open files (ulimit -n, or LimitNOFILE of systemd)",
+		"connections", wanted, "open_files", descriptors, "now", fit)
+	return fit
+}

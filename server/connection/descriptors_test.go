@@ -1,0 +1,34 @@
+package connection
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+func TestAffordable(t *testing.T) {
+	for _, row := range []struct {
+		wanted      int
+		descriptors uint64
+		want        int
+	}{
+		{10_000, 0, 10_000},
+		{10_000, 1 << 20, 10_000},
+		{10_000, 10_512, 10_000},
+		{10_000, 10_511, 9_999},
+		{10_000, 1_024, 512},
+		{10_000, 256, 128},
+		{100, 256, 100},
+		{10_000, 1, 1},
+	} {
+		var log bytes.Buffer
+		got := AffordableConnections(row.wanted, row.descriptors, slog.New(slog.NewTextHandler(&log, nil)))
+		if got != row.want || (got < row.wanted) != strings.Contains(log.String(), "ulimit") {
+			t.Errorf("%d with %d descriptors: %d, want %d; %s", row.wanted, row.descriptors, got, row.want, &log)
+		}
+	}
+	if Descriptors() == 1 {
+		t.Error("this test has more than one descriptor open")
+	}
+}

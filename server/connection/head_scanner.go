@@ -1,0 +1,129 @@
+package connection
+
+import (
+	"bytes"
+	"errors"
+	"net"
+
+	"github.com/valyala/fasthttp"
+)
+
+// headScanner finds bare line feeds in the request heads of a connection. The library
+// accepts them as line ends. A proxy that does not would see other requests.
+//
+// The library keeps the header lines as they came, and request.CheckHead scans those. But
+// it drops the line end of the request line, and it waits for more input while a head has
+// no CR LF CR LF. So headScanner watches the bytes for both on their way to the library.
+// Rejected: a reader of our own before the library's, which would also have to find the end
+// of each body.
+type headScanner struct {
+	tail [requestLineEnd]byte // the last bytes received
+	idle bool                 // the next bytes begin a head
+	head bool                 // the next bytes continue that head
+	bare bool                 // that head has a bare line feed
+
+	// Hashes of the ends of request lines that came with a bare line feed since the
+	// connection was idle, as a bit set. A body can set bits too: a request is rejected
+	// only if a line that ended like its own request line came over its connection.
+	lines uint64
+
+	trailer trailerScanner
+}
+
+// requestLineEnd is the length of the shortest request line, such as "G / HTTP/1.1". Of a
+// longer line, the last bytes of this length are compared.
+const requestLineEnd = len("G / HTTP/1.1")
+
+var (
+	httpVersion = []byte("HTTP/1.")
+
+	ErrBareLineFeed = errors.New("a line of the head ends in a bare line feed")
+	ErrTrailer      = errors.New("a chunked body has trailer fields, or ends in a bare line feed")
+)
+
+// scan processes bytes on their way to the library.
+func (l *headScanner) scan(p []byte) {
+	if l.idle {
+		l.idle, l.head, l.bare, l.lines, l.trailer.bare = false, true, false, 0, false
+	}
+	if l.head {
+		l.readHead(p)
+	}
+	l.trailer.scan(p, l.tail[requestLineEnd-1])
+	var seam [2 * requestLineEnd]byte // a line may come in two pieces
+	n := copy(seam[:], l.tail[:])
+	n += copy(seam[n:], p)
+	l.mark(seam[:n])
+	l.mark(p)
+	if len(p) < requestLineEnd {
+		p = seam[:n]
+	}
+	copy(l.tail[:], p[len(p)-requestLineEnd:])
+}
+
+// readHead searches for a bare line feed up to the empty line.
+func (l *headScanner) readHead(p []byte) {
+	for at := 0; l.head; at++ {
+		next := bytes.IndexByte(p[at:], '\n')
+		if next < 0 {
+			return
+		}
+		at += next
+		switch {
+		case l.before(p, at, 1) != '\r':
+			l.head, l.bare = false, true
+		case l.before(p, at, 2) == '\n':
+			l.head = false
+		}
+	}
+}
+
+// before returns the byte that came n bytes before p[at].
+func (l *headScanner) before(p []byte, at, n int) byte {
+	if at >= n {
+		return p[at-n]
+	}
+	return l.tail[requestLineEnd+at-n]
+}
+
+// mark records lines that end in an HTTP version and a bare line feed.
+func (l *headScanner) mark(p []byte) {
+	for end := 0; ; {
+		at := bytes.Index(p[end:], httpVersion)
+		if at < 0 {
+			return
+		}
+		end += at + len(httpVersion)
+		if line := end + 1; line < len(p) && p[line] == '\n' && line >= requestLineEnd {
+			l.lines |= lineBit(p[line-requestLineEnd : line])
+		}
+	}
+}
+
+// lineBit hashes the end of a request line to one bit.
+func lineBit(end []byte) uint64 {
+	var sum byte
+	for _, c := range end {
+		sum = 31*sum + c
+	}
+	return 1 << (sum % 64)
+}
+
+// mayHaveBareLineFeed reports whether the head of the request may have a bare line feed
+// that the header lines do not show.
+func (l *headScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader) bool {
+	if l.bare || l.lines == 0 {
+		return l.bare
+	}
+	line := append(append(append([]byte(nil), header.Method()...), ' '), header.RequestURI()...)
+	line = append(append(line, ' '), header.Protocol()...)
+	return len(line) < requestLineEnd || l.lines&lineBit(line[len(line)-requestLineEnd:]) != 0
+}
+
+// NoteState is the library's callback for connection states. A connection that becomes idle
+// expects a new head, unless its buffer already holds the beginning of one.
+func NoteState(conn net.Conn, state fasthttp.ConnState) {
+	if g := ofConn(conn); g != nil && (state == fasthttp.StateIdle || state == fasthttp.StateActive && g.received.Load()) {
+		g.head.idle = state == fasthttp.StateIdle
+	}
+}

@@ -1,0 +1,220 @@
+package connection
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/server/httperror"
+)
+
+// Limiter limits the open connections, in total and per client network. A client over the
+// limit of its network receives a 503 in the form of the API and is closed. (The HTTP
+// library has such limits too, but answers in its own format.)
+//
+// A connection is unknown until a valid credential has come over it. At the limit, a new
+// connection replaces the unknown connection that has been idle longest. If all are known,
+// the new connection is rejected. So clients without a credential may use all connections,
+// but cannot keep them. Rejected: reserved connections per supplier, because a connection
+// shows its supplier only after it is accepted.
+//
+// A trusted proxy carries many clients over few addresses, so only the total limit applies
+// to it.
+//
+// Accept has one caller; any goroutine may close connections.
+type Limiter struct {
+	net.Listener
+	max, maxPerNetwork int
+	newID              func() market.RequestID
+	reportError        func(error) // reports why connections cannot be accepted at present
+	reportedAt         time.Time   // time of the last report; only Accept uses it
+
+	TLS               *tls.Config           // nil: connections are plain
+	OnFailedHandshake func()                // called for each failed handshake
+	IsProxy           func(netip.Addr) bool // reports a trusted proxy; nil: no proxy is trusted
+
+	Accepting     chan struct{} // closed at the first Accept, or at a shutdown before it
+	acceptingOnce sync.Once
+
+	mu         sync.Mutex // guards the rest
+	open       int
+	perNetwork map[netip.Prefix]int
+	unknown    map[*Conn]struct{}
+}
+
+func NewLimiter(listener net.Listener, most, mostFrom int, newID func() market.RequestID, tell func(error)) *Limiter {
+	return &Limiter{
+		Listener: listener, max: most, maxPerNetwork: mostFrom, newID: newID, reportError: tell,
+		perNetwork: make(map[netip.Prefix]int), unknown: make(map[*Conn]struct{}), Accepting: make(chan struct{}),
+	}
+}
+
+// The pause after a transient error of the listener.
+const (
+	minPause    = 5 * time.Millisecond
+	maxPause    = time.Second
+	reportEvery = time.Minute
+)
+
+// Accept returns the next connection that the limits allow. It retries transient errors; an
+// error that it returns is final.
+func (c *Limiter) Accept() (net.Conn, error) {
+	c.MarkAccepting()
+	pause := minPause
+	for {
+		conn, err := c.Listener.Accept()
+		if err != nil {
+			if !isTransient(err) {
+				return nil, err
+			}
+			if now := time.Now(); now.Sub(c.reportedAt) >= reportEvery {
+				c.reportedAt = now
+				c.reportError(err)
+			}
+			c.evict()
+			time.Sleep(pause)
+			pause = min(2*pause, maxPause)
+			continue
+		}
+		pause = minPause
+		guest := newConn(conn, c)
+		in, evicted := c.admit(guest)
+		if evicted != nil {
+			_ = evicted.Conn.Close()
+		}
+		if in {
+			return c.wrapTLS(guest), nil
+		}
+		c.refuse(conn)
+	}
+}
+
+// MarkAccepting records that the library holds the listener, and closes it at shutdown.
+func (c *Limiter) MarkAccepting() { c.acceptingOnce.Do(func() { close(c.Accepting) }) }
+
+// isTransient reports whether Accept may succeed later: the system lacks a resource, or the
+// error concerns one connection only.
+func isTransient(err error) bool {
+	for _, one := range [...]error{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.ECONNRESET,
+		syscall.EPROTO, syscall.EPERM, syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ETIMEDOUT,
+	} {
+		if errors.Is(err, one) {
+			return true
+		}
+	}
+	return false
+}
+
+// admit counts a connection, if the limits allow it. The caller closes the connection that
+// was evicted for it.
+func (c *Limiter) admit(g *Conn) (in bool, evicted *Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.perNetwork[g.network] >= c.maxPerNetwork && !(c.IsProxy != nil && c.IsProxy(g.network.Addr())) {
+		return false, nil
+	}
+	if c.open >= c.max {
+		if evicted = c.evictLocked(); evicted == nil {
+			return false, nil
+		}
+	}
+	c.open++
+	c.perNetwork[g.network]++
+	c.unknown[g] = struct{}{}
+	return true, evicted
+}
+
+func (c *Limiter) remove(g *Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.removeLocked(g)
+}
+
+func (c *Limiter) removeLocked(g *Conn) {
+	c.open--
+	if c.perNetwork[g.network]--; c.perNetwork[g.network] == 0 {
+		delete(c.perNetwork, g.network)
+	}
+	delete(c.unknown, g)
+}
+
+// evict closes an unknown connection to free a file descriptor.
+func (c *Limiter) evict() {
+	c.mu.Lock()
+	evicted := c.evictLocked()
+	c.mu.Unlock()
+	if evicted != nil {
+		_ = evicted.Conn.Close()
+	}
+}
+
+// evictionSample is the most unknown connections that an eviction compares.
+const evictionSample = 64
+
+// evictLocked removes the unknown connection that has been idle longest, among a random
+// sample if there are many. It returns nil if there is none.
+func (c *Limiter) evictLocked() (idlest *Conn) {
+	seen := 0
+	for g := range c.unknown {
+		if idlest == nil || g.lastUsed.Load() < idlest.lastUsed.Load() {
+			idlest = g
+		}
+		if seen++; seen == evictionSample {
+			break
+		}
+	}
+	if idlest == nil || !idlest.removed.CompareAndSwap(false, true) {
+		return nil
+	}
+	c.removeLocked(idlest)
+	return idlest
+}
+
+// CloseSilent closes connections over which no byte has come. A shutdown does not wait for
+// a request that may never arrive.
+func (c *Limiter) CloseSilent() {
+	var silent []*Conn
+	c.mu.Lock()
+	for g := range c.unknown {
+		if !g.received.Load() {
+			silent = append(silent, g)
+		}
+	}
+	c.mu.Unlock()
+	for _, g := range silent {
+		_ = g.Close()
+	}
+}
+
+// isHalfFull reports whether more than half of the connections are in use.
+func (c *Limiter) isHalfFull() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return 2*c.open > c.max
+}
+
+// Counts returns the number of open connections, and of those without a valid credential.
+func (c *Limiter) Counts() (open, strangers int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open, len(c.unknown)
+}
+
+// refuse answers 503 and closes the connection. The answer fits the empty send buffer, so
+// the write does not block.
+func (c *Limiter) refuse(conn net.Conn) {
+	defer conn.Close()
+	if c.TLS != nil { // the client could not read a plain answer before the handshake
+		return
+	}
+	if conn.SetWriteDeadline(time.Now().Add(time.Second)) != nil {
+		return
+	}
+	_, _ = conn.Write(httperror.Raw("503 Service Unavailable", c.newID(), errTooManyConnections))
+}

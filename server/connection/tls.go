@@ -1,0 +1,162 @@
+package connection
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/server/httperror"
+)
+
+// tlsConn is a Conn that speaks TLS. The limiter counts, evicts and times the TCP
+// connection below, and applies its deadlines lazily in the same way. The library makes the
+// handshake within the read timeout, and allocates no memory for a request before it is
+// done.
+type tlsConn struct {
+	*tls.Conn
+	transport *tcpTransport
+}
+
+// tcpTransport is the connection that TLS reads from and writes to. The goroutine that
+// serves the connection sets deadlines on the Conn directly. TLS itself only sets the
+// deadline of its close_notify, possibly from another goroutine that closes an idle
+// connection; that deadline bypasses the Conn's stored ones.
+type tcpTransport struct {
+	*Conn
+	received      int // bytes, until the handshake is done
+	handshakeDone bool
+	closing       atomic.Bool
+}
+
+var errPlainHTTP = httperror.New(400, errcode.MalformedRequest, "This address speaks TLS. Send the request to it as https://.")
+
+// maxHandshake is how many bytes a client may send during the handshake: many times the
+// usual size, and a quarter of what the TLS library would buffer.
+const maxHandshake = 16 << 10
+
+var errLongHandshake = errors.New("the handshake is longer than one can be")
+
+// wrapTLS returns the connection with TLS, if the limiter has a TLS configuration.
+func (c *Limiter) wrapTLS(g *Conn) net.Conn {
+	if c.TLS == nil {
+		return g
+	}
+	under := &tcpTransport{Conn: g}
+	return &tlsConn{tls.Server(under, c.TLS), under}
+}
+
+// Handshake is called by the library before it reads a request. A client that speaks plain
+// HTTP receives a 400.
+func (s *tlsConn) Handshake() error {
+	err := s.Conn.Handshake()
+	s.transport.handshakeDone = true
+	if err == nil {
+		return nil
+	}
+	s.transport.limiter.OnFailedHandshake()
+	var head tls.RecordHeaderError
+	if errors.As(err, &head) && head.Conn != nil && isHTTP(head.RecordHeader) {
+		s.refusePlainHTTP()
+	}
+	return err
+}
+
+// isHTTP reports whether an HTTP request begins with these bytes.
+func isHTTP(head [5]byte) bool {
+	for _, begins := range [...]string{"GET ", "POST ", "PUT ", "HEAD ", "DELETE ", "OPTIONS ", "PATCH ", "CONNECT ", "TRACE "} {
+		if n := min(len(begins), len(head)); string(head[:n]) == begins[:n] {
+			return true
+		}
+	}
+	return false
+}
+
+// refusePlainHTTP answers 400 in plain HTTP. It then reads for a moment, because a reset
+// could take the answer from a client that is still sending.
+func (s *tlsConn) refusePlainHTTP() {
+	conn := s.transport.Conn.Conn
+	if conn.SetDeadline(time.Now().Add(time.Second)) != nil {
+		return
+	}
+	if _, err := conn.Write(httperror.Raw("400 Bad Request", s.transport.limiter.newID(), errPlainHTTP)); err != nil {
+		return
+	}
+	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		_, _ = io.CopyN(io.Discard, conn, maxHandshake)
+	}
+}
+
+func (s *tlsConn) Read(p []byte) (int, error) {
+	if s.transport.head.bare {
+		return 0, ErrBareLineFeed
+	}
+	n, err := s.Conn.Read(p)
+	if n > 0 {
+		s.transport.observe(p[:n])
+	}
+	return n, err
+}
+
+// The library calls SetDeadline, SetReadDeadline and SetWriteDeadline.
+func (s *tlsConn) SetDeadline(t time.Time) error { return s.transport.Conn.SetDeadline(t) }
+
+func (s *tlsConn) SetReadDeadline(t time.Time) error { return s.transport.Conn.SetReadDeadline(t) }
+
+func (s *tlsConn) SetWriteDeadline(t time.Time) error { return s.transport.Conn.SetWriteDeadline(t) }
+
+// Close sends close_notify, if the write does not block for long, and closes the
+// connection.
+func (s *tlsConn) Close() error {
+	s.transport.closing.Store(true)
+	return s.Conn.Close()
+}
+
+func (b *tcpTransport) Read(p []byte) (int, error) {
+	if b.handshakeDone {
+		return b.Conn.Read(p)
+	}
+	if b.received >= maxHandshake {
+		return 0, errLongHandshake
+	}
+	n, err := b.Conn.Read(p)
+	b.received += n
+	return n, err
+}
+
+func (b *tcpTransport) Write(p []byte) (int, error) {
+	if b.closing.Load() {
+		return b.Conn.Conn.Write(p)
+	}
+	return b.Conn.Write(p)
+}
+
+// closeNotifyTime limits how long Close waits for a peer that does not read.
+const closeNotifyTime = 100 * time.Millisecond
+
+// SetWriteDeadline sets the deadline of close_notify. The TLS library would wait for five
+// seconds.
+func (b *tcpTransport) SetWriteDeadline(t time.Time) error {
+	if soon := time.Now().Add(closeNotifyTime); t.After(soon) {
+		t = soon
+	}
+	return b.Conn.Conn.SetWriteDeadline(t)
+}
+
+// Of returns the connection of a request, or nil if a test made the request without one.
+func Of(ctx *fasthttp.RequestCtx) *Conn { return ofConn(ctx.Conn()) }
+
+func ofConn(conn net.Conn) *Conn {
+	switch conn := conn.(type) {
+	case *Conn:
+		return conn
+	case *tlsConn:
+		return conn.transport.Conn
+	}
+	return nil
+}

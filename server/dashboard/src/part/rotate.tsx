@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks';
+import { call, Failure } from '../call';
+import type { Key } from '../types';
+import { Act, Button } from './button';
+import { Dialog } from './dialog';
+import { Table } from './table';
+import { LastUsed, Time } from './words';
+
+// Live is a valid secret. A webhook's secret has no last use, because the exchange cannot
+// know which of two signatures the receiver checks.
+export type Live = Pick<Key, 'hint'> & Partial<Key> & { previous?: boolean };
+
+// liveOf returns the live secrets from a 409 that asks which of them the new one replaces.
+export function liveOf(problem: unknown): Live[] | undefined {
+  if (!(problem instanceof Failure) || problem.code !== 'confirmation_required') return undefined;
+  const { live } = problem.body as { live?: unknown };
+  return Array.isArray(live) ? (live as Live[]) : undefined;
+}
+
+// Rotate makes a new secret. If two are live, it asks which of them the new one replaces.
+export function Rotate<T>({
+  path,
+  made,
+  children,
+  ...rest
+}: {
+  path: string;
+  made: (answer: T) => void;
+  children: string;
+  label?: string;
+  tone?: 'main';
+  disabled?: boolean;
+}) {
+  const [live, ask] = useState<Live[] | undefined>();
+  const order = async (body?: { replaces: string }) => {
+    try {
+      const answer = await call<T>('POST', path, { body });
+      ask(undefined);
+      made(answer);
+    } catch (problem) {
+      const list = liveOf(problem);
+      if (!list) throw problem;
+      ask(list);
+    }
+  };
+  return (
+    <>
+      <Act {...rest} needs="admin" run={() => order()}>
+        {children}
+      </Act>
+      {live && <Question live={live} close={() => ask(undefined)} replace={(hint) => order({ replaces: hint })} />}
+    </>
+  );
+}
+
+function Question({
+  live,
+  close,
+  replace,
+}: {
+  live: Live[];
+  close: () => void;
+  replace: (hint: string) => Promise<unknown>;
+}) {
+  const [chosen, choose] = useState('');
+  const signs = live.some((l) => l.previous !== undefined);
+  return (
+    <Dialog title="Which one does the new one replace?" close={close}>
+      <p>
+        Two are live, and there are never more.{' '}
+        {signs
+          ? 'Both sign each event. The exchange does not know which one the receiver checks: ask the supplier.'
+          : 'Requests with the one that you choose are refused at once.'}
+      </p>
+      <Table
+        caption="Live now"
+        rows={live}
+        keyOf={(l) => l.hint}
+        columns={[
+          {
+            head: 'Replace',
+            of: (l) => (
+              <input
+                type="radio"
+                name="replaces"
+                aria-label={`Replace ${l.hint}`}
+                checked={chosen === l.hint}
+                onChange={() => choose(l.hint)}
+              />
+            ),
+          },
+          { head: 'Begins', of: (l) => <code>{l.hint}…</code> },
+          ...(signs
+            ? [{ head: 'Made', of: (l: Live) => (l.previous ? 'before' : 'last') }]
+            : [
+                { head: 'Since', of: (l: Live) => <Time at={l.since} /> },
+                { head: 'Last used', of: (l: Live) => <LastUsed at={l.last_used ?? null} /> },
+              ]),
+        ]}
+      />
+      <div class="row end">
+        <Button onClick={close}>Cancel</Button>
+        <Act needs="admin" tone="danger" disabled={chosen === ''} run={() => replace(chosen)}>
+          Replace
+        </Act>
+      </div>
+    </Dialog>
+  );
+}

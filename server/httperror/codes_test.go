@@ -1,0 +1,75 @@
+package httperror
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pingpost/api/errcode"
+)
+
+// TestFaultsAreOfErrorsYAML: every fault in this package has a code of api/errors.yaml,
+// by its constant, and the status that it has there.
+func TestFaultsAreOfErrorsYAML(t *testing.T) {
+	named := map[string]errcode.Error{}
+	for _, e := range errcode.Errors {
+		named[strings.ReplaceAll(e.Code, "_", "")] = e
+	}
+	seen, fset := map[string]bool{}, token.NewFileSet()
+	names, err := filepath.Glob("../*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	below, err := filepath.Glob("../*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(names, below...) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			literal, ok := n.(*ast.CallExpr)
+			if !ok || len(literal.Args) < 2 || !isConstructor(literal.Fun) {
+				return true
+			}
+			status, _ := literal.Args[0].(*ast.BasicLit)
+			constant, _ := literal.Args[1].(*ast.SelectorExpr)
+			if status == nil || constant == nil {
+				t.Errorf("%s: the arguments are not a status, a constant of errcode, and a message", fset.Position(literal.Pos()))
+				return true
+			}
+			e := named[strings.ToLower(constant.Sel.Name)]
+			if strconv.Itoa(e.Status) != status.Value {
+				t.Errorf("%s: %s has the status %d in errors.yaml", fset.Position(literal.Pos()), constant.Sel.Name, e.Status)
+			}
+			seen[e.Code] = true
+			return true
+		})
+	}
+	for _, e := range errcode.Errors {
+		if !seen[e.Code] {
+			t.Errorf("nothing answers with %s", e.Code)
+		}
+	}
+}
+
+// isConstructor reports whether a call of fun returns a new error.
+func isConstructor(fun ast.Expr) bool {
+	switch fun := fun.(type) {
+	case *ast.Ident:
+		return fun.Name == "New"
+	case *ast.SelectorExpr:
+		pkg, _ := fun.X.(*ast.Ident)
+		return pkg != nil && pkg.Name == "httperror" && fun.Sel.Name == "New"
+	}
+	return false
+}

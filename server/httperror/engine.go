@@ -1,0 +1,78 @@
+package httperror
+
+import (
+	"errors"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// ErrTooLarge is the error of the engine's log for an event over the largest log entry. A
+// retry would fail again, so the answer is a 413.
+var ErrTooLarge = errors.New("the lead is larger than an entry of the log can be")
+
+// WriteEngineError answers with an error that the engine returned.
+func WriteEngineError(ctx *fasthttp.RequestCtx, id market.RequestID, err error) {
+	var refusal *engine.Refusal
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		Write(ctx, id, LeadTooLarge)
+		return
+	case !errors.As(err, &refusal):
+		Write(ctx, id, Unavailable)
+		return
+	}
+	if !refusal.Request.IsZero() {
+		id = refusal.Request
+	}
+	what := FromRefusal(refusal.Code, refusal.Objection)
+	Write(ctx, id, what, refusal.Fields...)
+	if refusal.Code == engine.RateLimited {
+		SetRateHeaders(&ctx.Response.Header, refusal.Limit, 0, float64(refusal.Reset)/1e9)
+	}
+	if refusal.Replayed {
+		ctx.Response.Header.Set(HeaderReplayed, "true")
+	}
+	if refusal.Code == engine.PostRejected {
+		ctx.SetBody(appendReason(ctx.Response.Body(), refusal.Reason))
+	}
+}
+
+// FromRefusal returns the API error for a refusal of the engine. The reason why a status
+// report is rejected replaces the general message.
+func FromRefusal(code engine.RefusalCode, objection market.ReportRejection) Error {
+	what, known := byRefusal[code]
+	if !known {
+		return Internal
+	}
+	if objection != market.RejectionNone {
+		what.Message = objection.String()
+	}
+	return what
+}
+
+// byRefusal maps the refusals of the engine to API errors.
+var byRefusal = map[engine.RefusalCode]Error{
+	engine.InvalidPayload:   InvalidPayload,
+	engine.KeyReused:        KeyReused,
+	engine.Forbidden:        Forbidden,
+	engine.AuctionExists:    AuctionExists,
+	engine.AlreadySold:      AlreadySold,
+	engine.BidExpired:       BidExpired,
+	engine.InvalidBidToken:  InvalidBidToken,
+	engine.PostRejected:     PostRejected,
+	engine.RateLimited:      TooManyAuctions,
+	engine.BuyerUnavailable: BuyerUnavailable,
+	engine.BuyerTimeout:     BuyerTimeout,
+
+	engine.NotFound:          UnknownLead,
+	engine.InvalidTransition: InvalidTransition,
+}
+
+// appendReason adds the member reason to an error body.
+func appendReason(body []byte, reason market.Reason) []byte {
+	body = append(body[:len(body)-1], `,"reason":"`...)
+	return append(append(body, reason.String()...), `"}`...)
+}

@@ -1,0 +1,81 @@
+package httperror
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// TestFaults: every error of the engine has its status, and none tells the
+// caller more than its code.
+func TestFaults(t *testing.T) {
+	for _, row := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{&engine.Refusal{Code: engine.InvalidPayload, Fields: []market.FieldError{{Field: `a"b`, Code: "c", Expected: "d"}}}, 422, "invalid_payload"},
+		{&engine.Refusal{Code: engine.KeyReused}, 422, "idempotency_key_reused"},
+		{&engine.Refusal{Code: engine.Forbidden}, 403, "forbidden"},
+		{&engine.Refusal{Code: engine.AuctionExists}, 409, "auction_exists"},
+		{&engine.Refusal{Code: engine.AlreadySold}, 409, "already_sold"},
+		{&engine.Refusal{Code: engine.BidExpired}, 410, "bid_expired"},
+		{&engine.Refusal{Code: engine.InvalidBidToken}, 422, "invalid_bid_token"},
+		{&engine.Refusal{Code: engine.PostRejected, Reason: market.ReasonDuplicate}, 422, "post_rejected"},
+		{&engine.Refusal{Code: engine.RateLimited}, 429, "rate_limited"},
+		{&engine.Refusal{Code: engine.BuyerUnavailable}, 502, "buyer_unavailable"},
+		{&engine.Refusal{Code: engine.BuyerTimeout}, 504, "buyer_timeout"},
+		{&engine.Refusal{Code: "new"}, 500, "internal"},
+		{engine.ErrUnavailable, 503, "unavailable"},
+		{fmt.Errorf("wrapped: %w", engine.ErrUnavailable), 503, "unavailable"},
+		{ErrTooLarge, 413, "payload_too_large"},
+		{fmt.Errorf("wrapped: %w", ErrTooLarge), 413, "payload_too_large"},
+		{errors.New("disk /dev/secret is full"), 503, "unavailable"},
+	} {
+		var ctx fasthttp.RequestCtx
+		WriteEngineError(&ctx, NewRequestID(), row.err)
+		var body struct {
+			Error, Message, Reason string
+			RequestID              string `json:"request_id"`
+			Fields                 []struct{ Field, Code, Expected string }
+		}
+		if err := json.Unmarshal(ctx.Response.Body(), &body); err != nil || ctx.Response.StatusCode() != row.status || body.Error != row.code {
+			t.Errorf("%v: %d %s, %v", row.err, ctx.Response.StatusCode(), ctx.Response.Body(), err)
+		}
+		if id := string(ctx.Response.Header.Peek(HeaderRequestID)); id != body.RequestID || id == "" {
+			t.Errorf("%q in the header, %q in the body", id, body.RequestID)
+		}
+		if (row.code == "post_rejected") != (body.Reason == "duplicate") || len(ctx.Response.Header.Peek(HeaderReplayed)) > 0 {
+			t.Errorf("%s", &ctx.Response)
+		}
+		later := row.status == 429 || row.status > 500
+		if later != (len(ctx.Response.Header.Peek("Retry-After")) > 0) || strings.Contains(body.Message, "secret") {
+			t.Errorf("%s", &ctx.Response)
+		}
+	}
+}
+
+// TestReplayedRefusal: it names the request that was refused first, in the
+// header and in the body.
+func TestReplayedRefusal(t *testing.T) {
+	first, now := NewRequestID(), NewRequestID()
+	for _, replayed := range []bool{false, true} {
+		var ctx fasthttp.RequestCtx
+		WriteEngineError(&ctx, now, &engine.Refusal{Code: engine.PostRejected, Reason: market.ReasonPostRejected, Request: first, Replayed: replayed})
+		want := fmt.Sprintf(`"request_id":%q,"reason":"post_rejected"}`, first.String())
+		if got := ctx.Response.Body(); !bytes.HasSuffix(got, []byte(want)) || string(ctx.Response.Header.Peek(HeaderRequestID)) != first.String() {
+			t.Errorf("%s", &ctx.Response)
+		}
+		if got := string(ctx.Response.Header.Peek(HeaderReplayed)); got == "true" != replayed {
+			t.Errorf("%s: %q, of one that is replayed: %v", HeaderReplayed, got, replayed)
+		}
+	}
+}

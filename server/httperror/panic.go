@@ -1,0 +1,39 @@
+package httperror
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+)
+
+// WritePanic answers a request whose handler panicked, and closes its connection. The
+// process continues: one goroutine of the engine changes the state, and a panic there is
+// not recovered.
+func WritePanic(ctx *fasthttp.RequestCtx, id market.RequestID, cause any, logger *slog.Logger) {
+	logger.Error("a request handler panicked; please report it", "request_id", id.String(),
+		"cause", redactPanic(cause), "stack", string(debug.Stack()))
+	ctx.Response.Reset()
+	ctx.Response.Header.DisableNormalizing()
+	Write(ctx, id, Internal)
+	ctx.SetConnectionClose()
+}
+
+// redactPanic describes a panic without values that may come from a request.
+func redactPanic(cause any) string {
+	switch cause := cause.(type) {
+	case runtime.Error:
+		return cause.Error()
+	case string:
+		if rest, ok := strings.CutPrefix(cause, "BUG: "); ok {
+			what, _, _ := strings.Cut(rest, ":")
+			return "BUG: " + what
+		}
+	}
+	return fmt.Sprintf("%T", cause)
+}

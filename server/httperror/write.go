@@ -1,0 +1,93 @@
+package httperror
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+)
+
+// SetRateHeaders writes the three headers of a rate limit: the limit, the remainder, and
+// the Unix time in seconds at which the full limit is available again.
+func SetRateHeaders(header *fasthttp.ResponseHeader, limit int, remaining, reset float64) {
+	var digits [20]byte
+	header.SetBytesV("X-RateLimit-Limit", strconv.AppendInt(digits[:0], int64(limit), 10))
+	header.SetBytesV("X-RateLimit-Remaining", strconv.AppendInt(digits[:0], int64(max(0, remaining)), 10))
+	header.SetBytesV("X-RateLimit-Reset", strconv.AppendInt(digits[:0], int64(math.Ceil(reset)), 10))
+}
+
+// CodeOf returns the code in an error body, or "" if the body is not an API error.
+func CodeOf(body []byte) string {
+	rest, ours := bytes.CutPrefix(body, []byte(`{"error":"`))
+	code, _, whole := bytes.Cut(rest, []byte(`"`))
+	if !ours || !whole {
+		return ""
+	}
+	return string(code)
+}
+
+const (
+	HeaderChallenge = "WWW-Authenticate"
+	ChallengeBasic  = `Basic realm="pingpost"`
+)
+
+const (
+	TypeJSON        = "application/json"
+	HeaderRequestID = "X-Request-Id"
+	HeaderReplayed  = "Idempotent-Replayed"
+)
+
+// Write answers with an error in the form of the API.
+func Write(ctx *fasthttp.RequestCtx, id market.RequestID, f Error, fields ...market.FieldError) {
+	var text [64]byte
+	ctx.Response.ResetBody()
+	ctx.SetStatusCode(f.Status)
+	ctx.SetContentType(TypeJSON)
+	ctx.Response.Header.SetBytesV(HeaderRequestID, id.AppendTo(text[:0]))
+	if f.retryAfter > 0 {
+		ctx.Response.Header.SetBytesV("Retry-After", strconv.AppendInt(text[:0], int64(f.retryAfter), 10))
+	}
+	ctx.SetBody(Append(nil, id, f, fields...))
+}
+
+// Append appends the body of an error answer.
+func Append(body []byte, id market.RequestID, f Error, fields ...market.FieldError) []byte {
+	body = escape.AppendJSONString(append(body, `{"error":`...), []byte(f.Code))
+	body = escape.AppendJSONString(append(body, `,"message":`...), []byte(f.Message))
+	body = id.AppendTo(append(body, `,"request_id":"`...))
+	body = append(body, '"')
+	if len(fields) > 0 {
+		body = AppendFieldErrors(append(body, `,"field_errors":[`...), fields)
+	}
+	return append(body, '}')
+}
+
+func AppendFieldErrors(body []byte, fields []market.FieldError) []byte {
+	for i := range fields {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = escape.AppendJSONString(append(body, `{"field":`...), []byte(fields[i].Field))
+		body = escape.AppendJSONString(append(body, `,"code":`...), []byte(fields[i].Code))
+		body = escape.AppendJSONString(append(body, `,"expected":`...), []byte(fields[i].Expected))
+		body = append(body, '}')
+	}
+	return append(body, ']')
+}
+
+// Raw returns a whole HTTP answer, for a connection over which no request was read.
+func Raw(status string, id market.RequestID, what Error) []byte {
+	body := Append(nil, id, what)
+	text := []byte("HTTP/1.1 " + status + "\r\nContent-Type: " + TypeJSON + "\r\n")
+	if what.retryAfter > 0 {
+		text = append(strconv.AppendInt(append(text, "Retry-After: "...), int64(what.retryAfter), 10), "\r\n"...)
+	}
+	text = append(text, "Connection: close\r\n"...)
+	text = id.AppendTo(append(text, HeaderRequestID+": "...))
+	text = strconv.AppendInt(append(text, "\r\nContent-Length: "...), int64(len(body)), 10)
+	return append(append(text, "\r\n\r\n"...), body...)
+}

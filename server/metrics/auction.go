@@ -1,0 +1,61 @@
+package metrics
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// campaignMeter counts the auctions of one campaign. A counter is created at its first use,
+// so that a campaign with few outcomes has few lines.
+type campaignMeter struct {
+	set      *metrics.Set
+	id       string
+	auctions [reasons]atomic.Pointer[metrics.Counter] // by the reason for no bid
+	outcomes [market.Outcomes]atomic.Pointer[metrics.Counter]
+}
+
+const reasons = market.ReasonLoop + 1
+
+// count adds to a counter, which it creates if necessary.
+func (c *campaignMeter) count(counter *atomic.Pointer[metrics.Counter], n int, name, label string, value fmt.Stringer) {
+	known := counter.Load()
+	if known == nil {
+		known = c.set.GetOrCreateCounter(fmt.Sprintf(`%s{campaign=%q,%s=%q}`, name, c.id, label, value))
+		counter.Store(known)
+	}
+	known.Add(n)
+}
+
+// Held counts an auction: its result, the outcome of each candidate, and the time of each
+// ping. A ping without a campaign counts under an empty campaign id. A ping for a test lead
+// does not count.
+func (m *Meter) Held(campaign *market.Campaign, _ *market.Supplier, h *engine.Held) {
+	if h.Test {
+		return
+	}
+	id := ""
+	if campaign != nil {
+		id = string(campaign.ID)
+	}
+	c := m.campaigns.of(id)
+	c.count(&c.auctions[h.Reason], 1, "pingpost_auctions_total", "reason", h.Reason)
+	for outcome, n := range h.Outcomes {
+		if n > 0 {
+			c.count(&c.outcomes[outcome], n, "pingpost_auction_candidates_total", "outcome", market.Outcome(outcome))
+		}
+	}
+	m.auctions.Update(float64(h.Elapsed) / 1e9)
+	m.auctionTimes.add(h.Elapsed)
+	m.asked.Add(uint64(len(h.Pings)))
+	for i := range h.Pings {
+		ping := &h.Pings[i]
+		b := m.buyers.of(string(ping.Buyer.ID))
+		b.pingTime.Update(float64(ping.Elapsed) / 1e9)
+		b.answered(ping.Outcome, ping.Elapsed)
+	}
+}

@@ -1,0 +1,72 @@
+package metrics
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// TestHeldIsCounted checks the counters of auctions, candidates and ping times. Outcomes
+// that did not occur have no line.
+func TestHeldIsCounted(t *testing.T) {
+	m := NewMeter(func(string, error) {})
+	cars, homes := &market.Campaign{ID: "cars"}, &market.Campaign{ID: "homes"}
+	a, b := &market.Buyer{ID: "buy_a"}, &market.Buyer{ID: "buy_b"}
+	sold := &engine.Held{Elapsed: 30e6, Pings: []engine.Pinged{{Buyer: a, Elapsed: 10e6}, {Buyer: b, Elapsed: 30e6}}}
+	sold.Outcomes[market.OutcomeWon], sold.Outcomes[market.OutcomeLost], sold.Outcomes[market.OutcomeFiltered] = 1, 1, 3
+	m.Held(cars, nil, sold)
+	m.Held(cars, nil, sold)
+	late := &engine.Held{Reason: market.ReasonTimeout, Elapsed: 2e9, Pings: []engine.Pinged{{Buyer: a, Outcome: market.OutcomeTimeout, Elapsed: 2e9}}}
+	late.Outcomes[market.OutcomeTimeout] = 1
+	m.Held(homes, nil, late)
+	m.Held(nil, nil, &engine.Held{Reason: market.ReasonNoCampaign})
+	tried := *sold
+	tried.Test = true
+	m.Held(cars, nil, &tried)
+	var text bytes.Buffer
+	m.Print(&text)
+	for _, want := range []string{
+		`pingpost_auctions_total{campaign="cars",reason=""} 2`, `pingpost_auctions_total{campaign="homes",reason="timeout"} 1`,
+		`pingpost_auctions_total{campaign="",reason="no_campaign"} 1`,
+		`pingpost_auction_candidates_total{campaign="cars",outcome="won"} 2`, `pingpost_auction_candidates_total{campaign="cars",outcome="filtered"} 6`,
+		`pingpost_auction_candidates_total{campaign="homes",outcome="timeout"} 1`,
+		`pingpost_auction_seconds_bucket{le="0.02"} 1`, `pingpost_auction_seconds_bucket{le="0.05"} 3`, `pingpost_auction_seconds_count 4`,
+		`pingpost_ping_seconds_bucket{buyer="buy_a",le="0.01"} 2`, `pingpost_ping_seconds_count{buyer="buy_a"} 3`, `pingpost_ping_seconds_count{buyer="buy_b"} 2`,
+	} {
+		if !strings.Contains(text.String(), want+"\n") {
+			t.Errorf("no line %s", want)
+		}
+	}
+	for _, never := range []string{`{campaign="homes",outcome="won"}`, `{campaign="homes",reason=""}`, "not_asked"} {
+		if strings.Contains(text.String(), never) {
+			t.Errorf("a line with %s", never)
+		}
+	}
+}
+
+// TestEveryEndOfAnAuctionHasALabel checks that each outcome of the engine has a label.
+func TestEveryEndOfAnAuctionHasALabel(t *testing.T) {
+	m := NewMeter(func(string, error) {})
+	cars := &market.Campaign{ID: "cars"}
+	for reason := market.ReasonNone; reason <= market.ReasonLoop; reason++ {
+		m.Held(cars, nil, &engine.Held{Reason: reason})
+	}
+	all := new(engine.Held)
+	for outcome := range all.Outcomes {
+		all.Outcomes[outcome] = outcome + 1
+	}
+	m.Held(cars, nil, all)
+	var text bytes.Buffer
+	m.Print(&text)
+	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {
+		if want := `pingpost_auctions_total{campaign="cars",reason="` + reason.String() + `"} 1`; !strings.Contains(text.String(), want+"\n") {
+			t.Errorf("no line %s", want)
+		}
+	}
+	if n := strings.Count(text.String(), "\npingpost_auction_candidates_total{"); n < market.Outcomes-1 {
+		t.Errorf("%d outcomes, want %d", n, market.Outcomes)
+	}
+}

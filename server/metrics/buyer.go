@@ -1,0 +1,65 @@
+package metrics
+
+import (
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/VictoriaMetrics/metrics"
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+)
+
+// buyerMeter counts the pings and posts of one buyer.
+type buyerMeter struct {
+	posts    [verdicts]*metrics.Counter
+	pingTime *metrics.PrometheusHistogram
+	failures LogThrottle
+
+	// Only the overview shows these.
+	asked, bids, wins, timeouts, errors, failed, sales atomic.Uint64
+	pings                                              phaseHistogram
+}
+
+const verdicts = market.VerdictBusy + 1
+
+func newBuyerMeter(set *metrics.Set, id string) *buyerMeter {
+	b := &buyerMeter{pingTime: set.NewPrometheusHistogramExt(fmt.Sprintf(`pingpost_ping_seconds{buyer=%q}`, id), buckets)}
+	for verdict := market.VerdictAccepted; verdict < verdicts; verdict++ {
+		b.posts[verdict] = set.NewCounter(fmt.Sprintf(`pingpost_buyer_post_attempts_total{buyer=%q,verdict=%q}`, id, verdict))
+	}
+	return b
+}
+
+// posted counts an attempt. It logs failed attempts at most once a minute per buyer,
+// because thousands a second may fail in the same way.
+func (b *buyerMeter) posted(id string, result *market.PostResult, logger *slog.Logger) {
+	b.posts[result.Verdict].Inc()
+	if !failing(result) {
+		return
+	}
+	b.failed.Add(1)
+	if failures, tell := b.failures.Count(); tell {
+		logger.Warn("posts to a buyer fail", "buyer_id", id, "failures", failures, "verdict", result.Verdict.String(),
+			"fault", result.Fault.String(), "status", result.Status, "code", result.Code)
+	}
+}
+
+// failing reports whether an attempt shows a fault between the exchange and the buyer. A
+// rejected lead is not a fault. A rejected caller or an unknown path is one.
+func failing(result *market.PostResult) bool {
+	switch result.Verdict {
+	case market.VerdictNotSent, market.VerdictUnknown:
+		return true
+	case market.VerdictRefused:
+		switch status := result.Status; status {
+		case fasthttp.StatusUnauthorized, fasthttp.StatusForbidden, fasthttp.StatusNotFound,
+			fasthttp.StatusMethodNotAllowed, fasthttp.StatusUnsupportedMediaType:
+			return true
+		default:
+			return status >= 300 && status <= 399
+		}
+	}
+	return false
+}

@@ -1,0 +1,111 @@
+package metrics
+
+import (
+	"sync"
+	"time"
+)
+
+// History samples the meter every few seconds and keeps ten minutes of samples, from which
+// the overview computes rates. It reads only atomics.
+type History struct {
+	meter *Meter
+	stop  chan struct{}
+	once  sync.Once
+
+	mu   sync.Mutex
+	ring [historySteps + 1]Reading
+	n    int // number of samples ever taken
+}
+
+const (
+	historyStep  = 5 * time.Second
+	historySteps = 120 // ten minutes
+	buyersEvery  = 6   // steps between samples of the buyers, which are larger
+)
+
+func NewHistory(meter *Meter) *History { return &History{meter: meter, stop: make(chan struct{})} }
+
+// Run samples until Stop is called.
+func (w *History) Run() {
+	ticker := time.NewTicker(historyStep)
+	defer ticker.Stop()
+	for now := time.Now(); ; {
+		w.sample(now)
+		select {
+		case now = <-ticker.C:
+		case <-w.stop:
+			return
+		}
+	}
+}
+
+func (w *History) Stop() { w.once.Do(func() { close(w.stop) }) }
+
+func (w *History) sample(now time.Time) {
+	r := w.meter.read(now)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.n%buyersEvery == 0 {
+		r.buyers = w.meter.readBuyers()
+	}
+	w.ring[w.n%len(w.ring)] = r
+	w.n++
+}
+
+// readings returns the samples, oldest first. The caller holds the lock.
+func (w *History) readings() []*Reading {
+	first := max(0, w.n-len(w.ring))
+	all := make([]*Reading, 0, w.n-first)
+	for i := first; i < w.n; i++ {
+		all = append(all, &w.ring[i%len(w.ring)])
+	}
+	return all
+}
+
+// Summary is the state of the meter now and at earlier times.
+type Summary struct {
+	Now                                     Reading
+	TenSecondsAgo, MinuteAgo, TenMinutesAgo Reading
+	BuyersNow, BuyersTenMinutesAgo          map[string]BuyerReading
+	Steps                                   []Step
+}
+
+// Step is the number of events between two samples.
+type Step struct {
+	At                 time.Time
+	Leads, Sold, Pings uint64
+}
+
+// Summary compares the meter with earlier samples. If the process is younger than a span,
+// the first sample takes its place.
+func (w *History) Summary(now time.Time) (g Summary) {
+	g.Now, g.BuyersNow = w.meter.read(now), w.meter.readBuyers()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	kept := w.readings()
+	g.TenSecondsAgo, g.MinuteAgo, g.TenMinutesAgo = g.Now, g.Now, g.Now
+	for i := len(kept) - 1; i >= 0; i-- {
+		r := kept[i]
+		for span, into := range map[time.Duration]*Reading{10 * time.Second: &g.TenSecondsAgo, time.Minute: &g.MinuteAgo, historySteps * historyStep: &g.TenMinutesAgo} {
+			if now.Sub(into.At) < span {
+				*into = *r
+			}
+		}
+		if r.buyers != nil && (g.BuyersTenMinutesAgo == nil || now.Sub(r.At) <= historySteps*historyStep) {
+			g.BuyersTenMinutesAgo = r.buyers
+		}
+	}
+	for i := 1; i < len(kept); i++ {
+		a, b := kept[i-1], kept[i]
+		g.Steps = append(g.Steps, Step{b.At, b.Leads - a.Leads, b.Sold - a.Sold, b.Pings - a.Pings})
+	}
+	return g
+}
+
+// PerSecond returns the rate between two counts.
+func PerSecond(now, then uint64, span time.Duration) float64 {
+	if span <= 0 {
+		return 0
+	}
+	return float64(now-then) / span.Seconds()
+}

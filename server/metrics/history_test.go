@@ -1,0 +1,186 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+	"pgregory.net/rapid"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+func quietMeter() *Meter { return NewMeter(func(string, error) {}) }
+
+// TestWatchTellsWhatWasLately checks the summary of a steady trade: with few samples, with
+// a full ring, and after the trade has ended.
+func TestWatchTellsWhatWasLately(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := quietMeter()
+		w := NewHistory(m)
+		go w.Run()
+		defer w.Stop()
+		blue := &market.Buyer{ID: "buy_blue"}
+		second := func() { // of which a third is sold
+			time.Sleep(time.Second)
+			m.Decided(nil, nil, &engine.Answer{Accepted: true})
+			m.Decided(nil, nil, &engine.Answer{Reason: market.ReasonNoBid})
+			m.Decided(nil, nil, &engine.Answer{Reason: market.ReasonCapsFull})
+			m.Decided(nil, nil, &engine.Answer{Accepted: true, Test: true})
+			m.Posted("buy_blue", &market.PostResult{Verdict: market.VerdictAccepted})
+			m.Held(nil, nil, &engine.Held{Elapsed: 4e6, Pings: []engine.Pinged{{Buyer: blue, Outcome: market.OutcomeWon, Elapsed: 3e6}}})
+		}
+		for range 3 {
+			second()
+		}
+		if g := w.Summary(time.Now()); g.Now.Leads-g.TenSecondsAgo.Leads != 9 || g.Now.At.Sub(g.TenSecondsAgo.At) != 3*time.Second || len(g.Steps) != 0 {
+			t.Errorf("after three seconds: %d leads in %s, %d steps", g.Now.Leads-g.TenSecondsAgo.Leads, g.Now.At.Sub(g.TenSecondsAgo.At), len(g.Steps))
+		}
+		for range 22 * 60 {
+			second()
+		}
+		g := w.Summary(time.Now())
+		for _, span := range []struct {
+			then  Reading
+			least time.Duration
+		}{{g.TenSecondsAgo, 10 * time.Second}, {g.MinuteAgo, time.Minute}, {g.TenMinutesAgo, 10 * time.Minute}} {
+			took := g.Now.At.Sub(span.then.At)
+			if took < span.least || took >= span.least+historyStep {
+				t.Errorf("%s for a span of %s", took, span.least)
+			}
+			// A sample may precede or follow a trade of the same instant.
+			if leads := PerSecond(g.Now.Leads, span.then.Leads, took); math.Abs(leads-3) > 0.31 {
+				t.Errorf("%f leads a second over %s", leads, took)
+			}
+			if sold := PerSecond(g.Now.Sold, span.then.Sold, took); math.Abs(sold-1) > 0.11 {
+				t.Errorf("%f sold a second over %s", sold, took)
+			}
+		}
+		if len(g.Steps) != historySteps {
+			t.Fatalf("%d steps", len(g.Steps))
+		}
+		for i, s := range g.Steps[1:] {
+			if s.At.Sub(g.Steps[i].At) != historyStep || s.Leads < 12 || s.Leads > 18 || s.Sold < 4 || s.Sold > 6 || s.Pings < 4 || s.Pings > 6 {
+				t.Fatalf("step %d: %+v", i+1, s)
+			}
+		}
+		now, then := g.BuyersNow["buy_blue"], g.BuyersTenMinutesAgo["buy_blue"]
+		if lately := now.Since(&then); lately.Asked < 570 || lately.Asked > 601 || lately.Wins != lately.Asked || lately.Bids != lately.Asked || lately.Posts != lately.Asked || Health(&lately) != "good" {
+			t.Errorf("%+v", lately)
+		}
+		time.Sleep(11 * time.Minute)
+		g = w.Summary(time.Now())
+		now, then = g.BuyersNow["buy_blue"], g.BuyersTenMinutesAgo["buy_blue"]
+		lately := now.Since(&then)
+		if _, known := lately.Pings.Quantile(0.5); g.Now.Leads != g.TenMinutesAgo.Leads || Health(&lately) != "idle" || known {
+			t.Errorf("long after: %d leads, %+v", g.Now.Leads-g.TenMinutesAgo.Leads, lately)
+		}
+	})
+}
+
+// TestSellersPostsAreCounted checks that posts of sellers count once, and rejected requests
+// do not.
+func TestSellersPostsAreCounted(t *testing.T) {
+	m := quietMeter()
+	sold, refused := &engine.SaleAnswer{Buyer: "buy_blue"}, &engine.Refusal{Code: engine.PostRejected}
+	m.CountSellerPost(sold, nil, false)
+	m.CountSellerPost(sold, nil, true)
+	m.CountSellerPost(&engine.SaleAnswer{Replayed: true}, nil, false)
+	m.CountSellerPost(nil, refused, false)
+	m.CountSellerPost(nil, &engine.Refusal{Code: engine.PostRejected, Replayed: true}, false)
+	m.CountSellerPost(nil, &engine.Refusal{Code: engine.InvalidPayload}, false)
+	m.CountSellerPost(nil, engine.ErrUnavailable, false)
+	if r := m.read(time.Now()); r.Leads != 2 || r.Sold != 1 {
+		t.Errorf("%d leads, %d sold", r.Leads, r.Sold)
+	}
+	if sales := m.readBuyers()["buy_blue"].Sales; sales != 1 {
+		t.Errorf("the buyer has %d sales, want 1", sales)
+	}
+}
+
+// TestHealth checks the thresholds of slow and failing buyers.
+func TestHealth(t *testing.T) {
+	pings := func(n uint64, elapsed int64) (c HistogramCounts) {
+		var h phaseHistogram
+		h.add(elapsed)
+		c = h.counts()
+		for i := range c {
+			c[i] *= n
+		}
+		return c
+	}
+	for want, all := range map[string][]BuyerReading{
+		"idle": {{}},
+		"good": {
+			{Asked: 100, Timeouts: 4, Pings: pings(100, 20e6)},
+			{Posts: 100, failed: 4},
+			{Asked: 3, Bids: 0},
+			{Asked: 19, Timeouts: 1},
+			{Posts: 19, failed: 1},
+			{Asked: 19, Pings: pings(19, 1500e6)}, // too few answers to say
+		},
+		"slow": {
+			{Asked: 100, Timeouts: 5},
+			{Asked: 100, Timeouts: 2, errors: 3},
+			{Posts: 100, failed: 5},
+			{Asked: 20, Timeouts: 1},
+			{Posts: 20, failed: 1},
+			{Asked: 20, Pings: pings(20, 1500e6)},
+		},
+		"failing": {{Asked: 100, Timeouts: 50}, {Asked: 1, errors: 1}, {Asked: 100, Posts: 2, failed: 1}},
+	} {
+		for _, lately := range all {
+			if got := Health(&lately); got != want {
+				t.Errorf("%+v: %s, want %s", lately, got, want)
+			}
+		}
+	}
+}
+
+// TestEveryPingIsABidOrNone checks how each outcome of a ping counts.
+func TestEveryPingIsABidOrNone(t *testing.T) {
+	b := newBuyerMeter(metrics.NewSet(), "b")
+	for outcome := range market.Outcome(market.Outcomes) {
+		b.answered(outcome, 1e6)
+	}
+	if r := b.read(); r.Asked != uint64(market.Outcomes) || r.Bids != 6 || r.Wins != 1 || r.Timeouts != 2 || r.errors != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestQuantile: it is in the bucket that the true one is in.
+func TestQuantile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		took := rapid.SliceOfN(rapid.Int64Range(0, 12_000_000_000), 1, 200).Draw(t, "took")
+		share := rapid.SampledFrom([]float64{0.5, 0.9, 0.99, 1}).Draw(t, "share")
+		var h phaseHistogram
+		for _, d := range took {
+			h.add(d)
+		}
+		c := h.counts()
+		got, ok := c.Quantile(share)
+		if !ok {
+			t.Fatal("nothing was counted")
+		}
+		slices.Sort(took)
+		exact := took[int(math.Ceil(share*float64(len(took))))-1]
+		lower, upper := int64(0), histogramBounds[len(histogramBounds)-1]
+		for _, bound := range histogramBounds {
+			if exact <= bound {
+				upper = bound
+				break
+			}
+			lower = bound
+		}
+		if at := int64(math.Round(got * 1e6)); at < lower || at > upper {
+			t.Fatalf("%d, and %d is between %d and %d", at, exact, lower, upper)
+		}
+	})
+	if _, ok := new(HistogramCounts).Quantile(0.5); ok {
+		t.Error("a quantile of nothing")
+	}
+}

@@ -1,0 +1,27 @@
+package metrics
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// LogThrottle limits log lines about something that may occur thousands of times a second:
+// one line per minute, with the number of occurrences.
+type LogThrottle struct {
+	pending  atomic.Int64 // since the last line
+	loggedAt atomic.Int64 // Unix nanoseconds: time of the last line
+}
+
+// Count counts an occurrence. If a line is due, it returns true and the number of
+// occurrences since the last line.
+func (r *LogThrottle) Count() (count int64, tell bool) {
+	r.pending.Add(1)
+	now, last := time.Now().UnixNano(), r.loggedAt.Load()
+	if now-last < int64(throttleFor) || !r.loggedAt.CompareAndSwap(last, now) {
+		return 0, false
+	}
+	return r.pending.Swap(0), true
+}
+
+// throttleFor is the least time between two lines.
+const throttleFor = time.Minute

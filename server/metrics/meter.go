@@ -1,0 +1,185 @@
+package metrics
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/VictoriaMetrics/metrics"
+	"github.com/valyala/fasthttp"
+	"golang.org/x/time/rate"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// Route is a path, as the metrics label it.
+type Route uint8
+
+const (
+	RouteNone Route = iota
+	RouteIngest
+	RoutePing
+	RoutePost
+	RouteAvailability
+	RouteToken
+	RouteSeed
+	RouteStatus
+	RouteStatuses
+	RouteLead
+	RouteSuppliersLead
+	RouteDocument
+	RouteAdmin
+	Routes
+)
+
+var RouteNames = [Routes]string{"other", "/api/v1/ingest", "/v1/ping", "/v1/post", "/api/v1/ping", "/oauth/token", "/v1/dev/seed", "/v1/leads/{id}/status", "/v1/leads/status", "/v1/leads/{id}", "/api/v1/leads/{id}", "documents", "admin"}
+
+// statuses have a counter each; all other statuses share one.
+var statuses = [...]int{200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 431, 500, 502, 503, 504, 505}
+
+// Meter counts events for Prometheus. It creates all handles at start: labels are bounded,
+// and serving formats no text. It implements engine.Note.
+type Meter struct {
+	set              *metrics.Set
+	requests         [Routes][len(statuses) + 1]*metrics.Counter
+	seconds          [Routes]*metrics.PrometheusHistogram
+	phases           phaseMeter
+	accepted         *metrics.Counter
+	tests            *metrics.Counter
+	reasons          [reasons]*metrics.Counter
+	posts            [verdicts]*metrics.Counter
+	postTime         *metrics.PrometheusHistogram
+	auctions         *metrics.PrometheusHistogram
+	faults           *metrics.Counter
+	wrongCredentials *metrics.Counter
+	failedHandshakes *metrics.Counter // of TLS
+	reportFault      func(what string, err error)
+
+	failures  *rate.Limiter // limits log lines about answers of 5xx
+	hooks     webhookMeter
+	campaigns family[campaignMeter]
+	buyers    family[buyerMeter]
+	endpoints family[LogThrottle] // of suppliers' webhooks
+	logger    atomic.Pointer[slog.Logger]
+
+	// Only the overview shows these.
+	sales, unsold, asked      atomic.Uint64 // posts of sellers that were sold and not sold; pings to buyers
+	auctionTimes, ingestTimes phaseHistogram
+}
+
+// NewMeter returns a meter. reportFault receives internal faults of the engine.
+func NewMeter(fault func(what string, err error)) *Meter {
+	set := metrics.NewSet()
+	m := &Meter{set: set, reportFault: fault, failures: newFailures()}
+	m.SetLogger(slog.New(slog.DiscardHandler))
+	m.campaigns.newOne = func(id string) *campaignMeter { return &campaignMeter{set: set, id: id} }
+	m.endpoints.newOne = func(string) *LogThrottle { return new(LogThrottle) }
+	m.buyers.newOne = func(id string) *buyerMeter { return newBuyerMeter(set, id) }
+	for r := range Routes {
+		for i := range m.requests[r] {
+			m.requests[r][i] = set.NewCounter(fmt.Sprintf(`pingpost_requests_total{path=%q,status=%q}`, RouteNames[r], statusLabel(i)))
+		}
+		m.seconds[r] = set.NewPrometheusHistogramExt(fmt.Sprintf(`pingpost_request_seconds{path=%q}`, RouteNames[r]), buckets)
+	}
+	m.accepted = set.NewCounter(`pingpost_leads_total{status="ACCEPTED",reason=""}`)
+	m.tests = set.NewCounter(`pingpost_test_leads_total`)
+	for reason := market.ReasonNoBuyer; reason < reasons; reason++ {
+		m.reasons[reason] = set.NewCounter(fmt.Sprintf(`pingpost_leads_total{status="UNMATCHED",reason=%q}`, reason))
+	}
+	for verdict := market.VerdictAccepted; verdict < verdicts; verdict++ {
+		m.posts[verdict] = set.NewCounter(fmt.Sprintf(`pingpost_post_attempts_total{verdict=%q}`, verdict))
+	}
+	m.postTime = set.NewPrometheusHistogramExt(`pingpost_post_attempt_seconds`, buckets)
+	m.auctions = set.NewPrometheusHistogramExt(`pingpost_auction_seconds`, buckets)
+	m.hooks = newWebhookMeter(set)
+	m.phases.show(set)
+	set.RegisterMetricsWriter(printProcess)
+	m.faults = set.NewCounter(`pingpost_faults_total`)
+	m.wrongCredentials = set.NewCounter(`pingpost_wrong_credentials_total`)
+	m.failedHandshakes = set.NewCounter(`pingpost_tls_handshake_failures_total`)
+	return m
+}
+
+// SetLogger sets the logger. The meter does not log before.
+func (m *Meter) SetLogger(logger *slog.Logger) { m.logger.Store(logger) }
+
+// buckets are the histograms' upper bounds, in seconds.
+var buckets = []float64{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10}
+
+func statusLabel(i int) string {
+	if i < len(statuses) {
+		return strconv.Itoa(statuses[i])
+	}
+	return "other"
+}
+
+// CountAnswer counts an answer, and logs it if it is an error.
+func (m *Meter) CountAnswer(r Route, answer *fasthttp.Response, elapsed int64) {
+	status, i := answer.StatusCode(), 0
+	for i < len(statuses) && statuses[i] != status {
+		i++
+	}
+	m.requests[r][i].Inc()
+	m.seconds[r].Update(float64(elapsed) / 1e9)
+	if status >= fasthttp.StatusBadRequest {
+		m.logRefusal(r, answer, elapsed)
+	}
+}
+
+// Decided counts a lead that was answered. Test leads have a counter of their own.
+func (m *Meter) Decided(_ *market.Campaign, _ *market.Supplier, a *engine.Answer) {
+	switch {
+	case a.Test:
+		m.tests.Inc()
+	case a.Accepted:
+		m.accepted.Inc()
+		m.buyers.of(a.Buyer).sales.Add(1)
+	default:
+		m.reasons[a.Reason].Inc()
+	}
+}
+
+// Posted counts an attempt to post.
+func (m *Meter) Posted(buyer string, result *market.PostResult) {
+	m.posts[result.Verdict].Inc()
+	m.postTime.Update(result.Elapsed.Seconds())
+	m.buyers.of(buyer).posted(buyer, result, m.logger.Load())
+}
+
+// Unknown logs a delivery that waits for an operator. One line per delivery is enough: a
+// buyer with a thousand of them receives no more leads.
+func (m *Meter) Unknown(lead market.LeadID, buyer string) {
+	m.logger.Load().Warn("it is unknown whether a buyer has received a lead; ask the buyer, then confirm, release or resend the delivery",
+		"lead_id", lead.String(), "buyer_id", buyer)
+}
+
+// Fault counts and reports an internal fault.
+func (m *Meter) Fault(what string, err error) {
+	m.faults.Inc()
+	m.reportFault(what, err)
+}
+
+// CountWrongCredential counts a request whose credential is wrong.
+func (m *Meter) CountWrongCredential() { m.wrongCredentials.Inc() }
+
+// CountFailedHandshake counts a TLS handshake that failed.
+func (m *Meter) CountFailedHandshake() { m.failedHandshakes.Inc() }
+
+// CountAcceptError reports that connections cannot be accepted at present.
+func (m *Meter) CountAcceptError(err error) {
+	m.Fault("connections cannot be accepted at present; if the limit of open files is the cause, raise it (ulimit -n) or lower limits.connections", err)
+}
+
+// Gauge adds a gauge that read computes on demand.
+func (m *Meter) Gauge(name string, read func() float64) { m.set.NewGauge(name, read) }
+
+// Histogram adds a histogram of seconds.
+func (m *Meter) Histogram(name string) *metrics.PrometheusHistogram {
+	return m.set.NewPrometheusHistogramExt(name, buckets)
+}
+
+// Print writes all metrics in the text format of Prometheus.
+func (m *Meter) Print(w io.Writer) { m.set.WritePrometheus(w) }

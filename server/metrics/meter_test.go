@@ -1,0 +1,46 @@
+package metrics
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// TestMeterHasALabelForAll checks that each reason and verdict of the engine has a counter.
+func TestMeterHasALabelForAll(t *testing.T) {
+	var told []string
+	m := NewMeter(func(what string, err error) { told = append(told, what+": "+err.Error()) })
+	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {
+		m.Decided(nil, nil, &engine.Answer{Reason: reason})
+	}
+	m.Decided(nil, nil, &engine.Answer{Accepted: true})
+	for verdict := market.VerdictAccepted; verdict <= market.VerdictBusy; verdict++ {
+		m.Posted("buyer", &market.PostResult{Verdict: verdict})
+	}
+	m.Fault("what", errors.New("why"))
+	for on, status := range map[Route]int{RouteIngest: 201, RouteNone: 777} {
+		var answer fasthttp.Response
+		answer.SetStatusCode(status)
+		m.CountAnswer(on, &answer, 1e6)
+	}
+	var text bytes.Buffer
+	m.Print(&text)
+	for _, want := range []string{
+		`pingpost_leads_total{status="UNMATCHED",reason="duplicate"} 1`, `pingpost_leads_total{status="ACCEPTED",reason=""} 1`,
+		`pingpost_post_attempts_total{verdict="busy"} 1`, `pingpost_faults_total 1`,
+		`pingpost_requests_total{path="/api/v1/ingest",status="201"} 1`, `pingpost_requests_total{path="other",status="other"} 1`,
+	} {
+		if !strings.Contains(text.String(), want+"\n") {
+			t.Errorf("no line %s", want)
+		}
+	}
+	if len(told) != 1 || told[0] != "what: why" {
+		t.Errorf("told %v", told)
+	}
+}

@@ -1,0 +1,141 @@
+package metrics
+
+import (
+	"io"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"pingpost/engine"
+	"pingpost/internal/trace"
+)
+
+// phase is a part of a request's time in the server.
+type phase uint8
+
+const (
+	phaseDecode phase = iota // head and body read, caller authenticated, body parsed
+	phaseDecide              // the engine's own work, including waits for conflicting requests
+	phaseCommit              // waiting for the log to be durable
+	phaseBuyer               // waiting for buyers' answers to pings and posts
+	phaseAnswer              // encoding the answer; the kernel sends it
+	phases
+)
+
+var phaseNames = [phases]string{"decode", "decide", "commit", "buyer", "answer"}
+
+// Timings records the times of a request, in Unix nanoseconds.
+type Timings struct {
+	Begun   int64 // the head was read
+	entered int64 // the engine was called
+	Left    int64 // the engine returned
+	Engine  engine.Spent
+	Trace   *trace.Request // nil: the request is not traced
+}
+
+// EnterEngine records the call of the engine, and returns the accounting that the engine
+// fills.
+func (l *Timings) EnterEngine(now int64) *engine.Spent {
+	l.entered, l.Engine = now, engine.Spent{Trace: l.Trace.Enter(now)}
+	return &l.Engine
+}
+
+func (l *Timings) LeaveEngine(now int64) {
+	l.Left = now
+	l.Trace.Leave(now)
+}
+
+// phases returns the time per phase. The phases add up to the whole request.
+func (l *Timings) phases(now int64) [phases]int64 {
+	return [phases]int64{
+		phaseDecode: l.entered - l.Begun,
+		phaseDecide: l.Left - l.entered - l.Engine.Log - l.Engine.Buyers,
+		phaseCommit: l.Engine.Log,
+		phaseBuyer:  l.Engine.Buyers,
+		phaseAnswer: now - l.Left,
+	}
+}
+
+// histogramBounds are the upper bounds of the buckets, in nanoseconds: 1, 2 and 5 of each
+// power of ten from a microsecond to ten seconds.
+var histogramBounds = func() (bounds [22]int64) {
+	unit := int64(1000)
+	for i := range bounds {
+		bounds[i] = unit * [...]int64{1, 2, 5}[i%3]
+		if i%3 == 2 {
+			unit *= 10
+		}
+	}
+	return bounds
+}()
+
+// phaseHistogram counts without a lock: each request updates five of them.
+type phaseHistogram struct {
+	buckets [len(histogramBounds) + 1]atomic.Uint64
+	sum     atomic.Int64 // nanoseconds
+	_       [64]byte     // padding: the next histogram starts in another cache line
+}
+
+func (h *phaseHistogram) add(nanoseconds int64) {
+	i := 0
+	for i < len(histogramBounds) && nanoseconds > histogramBounds[i] {
+		i++
+	}
+	h.buckets[i].Add(1)
+	h.sum.Add(max(0, nanoseconds))
+}
+
+// phaseMeter has a histogram per phase for ingest, ping and post. Requests that were
+// rejected before a decision are not in it.
+type phaseMeter [3][phases]phaseHistogram
+
+var phaseRoutes = [len(phaseMeter{})]Route{RouteIngest, RoutePing, RoutePost}
+
+// CountPhases counts the phases of a request that was answered.
+func (m *Meter) CountPhases(r Route, l *Timings, now int64) {
+	if r == RouteIngest {
+		m.ingestTimes.add(now - l.Begun)
+	}
+	for i, on := range phaseRoutes {
+		if on == r {
+			for p, nanoseconds := range l.phases(now) {
+				m.phases[i][p].add(nanoseconds)
+			}
+		}
+	}
+}
+
+func (l *phaseMeter) show(set *metrics.Set) { set.RegisterMetricsWriter(l.print) }
+
+// print writes the histograms in the text format of Prometheus.
+func (l *phaseMeter) print(w io.Writer) {
+	var text []byte
+	for i := range l {
+		for p := range l[i] {
+			text = l[i][p].appendTo(text, `{path="`+RouteNames[phaseRoutes[i]]+`",phase="`+phaseNames[p]+`"`)
+		}
+	}
+	_, _ = w.Write(text) // an error means that the client has gone
+}
+
+const phaseMetric = "pingpost_phase_seconds"
+
+func (h *phaseHistogram) appendTo(text []byte, labels string) []byte {
+	seconds := func(nanoseconds int64) []byte {
+		return strconv.AppendFloat(nil, float64(nanoseconds)/1e9, 'g', -1, 64)
+	}
+	total := uint64(0)
+	for i := range h.buckets {
+		total += h.buckets[i].Load()
+		bound := []byte("+Inf")
+		if i < len(histogramBounds) {
+			bound = seconds(histogramBounds[i])
+		}
+		text = append(append(append(append(text, phaseMetric+"_bucket"...), labels...), `,le="`...), bound...)
+		text = append(strconv.AppendUint(append(text, `"} `...), total, 10), '\n')
+	}
+	text = append(append(append(append(text, phaseMetric+"_sum"...), labels...), "} "...), seconds(h.sum.Load())...)
+	text = append(append(append(text, '\n'), phaseMetric+"_count"...), labels...)
+	return append(strconv.AppendUint(append(text, "} "...), total, 10), '\n')
+}

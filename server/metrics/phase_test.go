@@ -1,0 +1,81 @@
+package metrics
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// TestPhasesAddUpToTheWhole checks that the phases add up to the time of the request.
+func TestPhasesAddUpToTheWhole(t *testing.T) {
+	for name, spent := range map[string][2]int64{"recorded": {300, 0}, "auctioned": {300, 5000}, "neither": {0, 0}} {
+		l := Timings{Begun: 1000}
+		s := l.EnterEngine(1040)
+		s.Log, s.Buyers = spent[0], spent[1]
+		l.LeaveEngine(9000)
+		got := l.phases(9020)
+		want := [phases]int64{40, 7960 - spent[0] - spent[1], spent[0], spent[1], 20}
+		if got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestPhasesAreShown: one histogram for each path and phase, cumulative, its sum in
+// seconds.
+func TestPhasesAreShown(t *testing.T) {
+	m := NewMeter(func(string, error) {})
+	l := Timings{Begun: 0}
+	l.EnterEngine(1500).Log = 3_000_000 // 1.5 µs to decode, 3 ms to commit
+	l.LeaveEngine(3_500_000)
+	m.CountPhases(RoutePing, &l, 3_500_000+20_000_000_000) // an answer past all bounds
+	m.CountPhases(RoutePing, &l, 3_500_900)
+	m.CountPhases(RouteToken, &l, 4_000_000) // which has no phases
+	var text bytes.Buffer
+	m.Print(&text)
+	for _, want := range []string{
+		`pingpost_phase_seconds_bucket{path="/v1/ping",phase="decode",le="1e-06"} 0`,
+		`pingpost_phase_seconds_bucket{path="/v1/ping",phase="decode",le="2e-06"} 2`,
+		`pingpost_phase_seconds_bucket{path="/v1/ping",phase="commit",le="0.002"} 0`,
+		`pingpost_phase_seconds_bucket{path="/v1/ping",phase="commit",le="0.005"} 2`,
+		`pingpost_phase_seconds_sum{path="/v1/ping",phase="commit"} 0.006`,
+		`pingpost_phase_seconds_bucket{path="/v1/ping",phase="answer",le="10"} 1`,
+		`pingpost_phase_seconds_bucket{path="/v1/ping",phase="answer",le="+Inf"} 2`,
+		`pingpost_phase_seconds_count{path="/v1/ping",phase="answer"} 2`,
+		`pingpost_phase_seconds_count{path="/v1/ping",phase="buyer"} 2`,
+		`pingpost_phase_seconds_count{path="/v1/post",phase="buyer"} 0`,
+		`pingpost_phase_seconds_count{path="/api/v1/ingest",phase="decide"} 0`,
+	} {
+		if !strings.Contains(text.String(), want+"\n") {
+			t.Errorf("no line %s", want)
+		}
+	}
+	if n := strings.Count(text.String(), "pingpost_phase_seconds_count{"); n != 15 {
+		t.Errorf("%d histograms", n)
+	}
+}
+
+// TestBoundsGrow: from a microsecond to ten seconds, without a gap.
+func TestBoundsGrow(t *testing.T) {
+	for i, bound := range histogramBounds {
+		if i > 0 && bound <= histogramBounds[i-1] {
+			t.Errorf("bound %d is %d", i, bound)
+		}
+	}
+	if histogramBounds[0] != 1000 || histogramBounds[len(histogramBounds)-1] != 10_000_000_000 {
+		t.Errorf("from %d to %d", histogramBounds[0], histogramBounds[len(histogramBounds)-1])
+	}
+}
+
+// TestAllocPhases: they are counted for every request.
+func TestAllocPhases(t *testing.T) {
+	m := NewMeter(func(string, error) {})
+	l := Timings{Begun: 1}
+	if n := testing.AllocsPerRun(100, func() {
+		l.EnterEngine(5).Buyers = 3
+		l.LeaveEngine(9)
+		m.CountPhases(RouteIngest, &l, 10)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

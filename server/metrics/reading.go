@@ -1,0 +1,157 @@
+package metrics
+
+import (
+	"errors"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+// Reading is a snapshot of the meter.
+type Reading struct {
+	At      time.Time
+	Leads   uint64 // ingested or posted, without test leads
+	Sold    uint64
+	Pings   uint64 // to buyers
+	Posts   uint64 // attempts
+	Auction HistogramCounts
+	Ingest  HistogramCounts
+	Commit  HistogramCounts
+	buyers  map[string]BuyerReading // nil: not sampled
+}
+
+// BuyerReading is a snapshot of the counters of one buyer.
+type BuyerReading struct {
+	Asked, Bids, Wins, Timeouts, errors uint64
+	Posts, failed                       uint64
+	Sales                               uint64 // with and without an auction; no test leads
+	Pings                               HistogramCounts
+}
+
+// read returns a snapshot without buyers.
+func (m *Meter) read(now time.Time) (r Reading) {
+	r.At, r.Sold = now, m.accepted.Get()+m.sales.Load()
+	r.Leads = r.Sold + m.unsold.Load()
+	for _, counter := range m.reasons {
+		if counter != nil {
+			r.Leads += counter.Get()
+		}
+	}
+	for _, counter := range m.posts {
+		if counter != nil {
+			r.Posts += counter.Get()
+		}
+	}
+	r.Pings, r.Auction, r.Ingest = m.asked.Load(), m.auctionTimes.counts(), m.ingestTimes.counts()
+	for i := range m.phases {
+		r.Commit.add(m.phases[i][phaseCommit].counts())
+	}
+	return r
+}
+
+// readBuyers returns a snapshot of each buyer that was used so far.
+func (m *Meter) readBuyers() map[string]BuyerReading {
+	met := m.buyers.all()
+	all := make(map[string]BuyerReading, len(met))
+	for id, b := range met {
+		all[id] = b.read()
+	}
+	return all
+}
+
+func (b *buyerMeter) read() (r BuyerReading) {
+	r.Asked, r.Bids, r.Wins = b.asked.Load(), b.bids.Load(), b.wins.Load()
+	r.Timeouts, r.errors, r.failed, r.Sales = b.timeouts.Load(), b.errors.Load(), b.failed.Load(), b.sales.Load()
+	for _, counter := range b.posts {
+		if counter != nil {
+			r.Posts += counter.Get()
+		}
+	}
+	r.Pings = b.pings.counts()
+	return r
+}
+
+// Since returns the counts after an earlier snapshot.
+func (r *BuyerReading) Since(earlier *BuyerReading) BuyerReading {
+	return BuyerReading{
+		Asked: r.Asked - earlier.Asked, Bids: r.Bids - earlier.Bids, Wins: r.Wins - earlier.Wins,
+		Timeouts: r.Timeouts - earlier.Timeouts, errors: r.errors - earlier.errors,
+		Posts: r.Posts - earlier.Posts, failed: r.failed - earlier.failed, Sales: r.Sales - earlier.Sales, Pings: r.Pings.Since(&earlier.Pings),
+	}
+}
+
+// answered counts a ping and its outcome.
+func (b *buyerMeter) answered(outcome market.Outcome, elapsed int64) {
+	b.asked.Add(1)
+	b.pings.add(elapsed)
+	switch outcome {
+	case market.OutcomeWon:
+		b.wins.Add(1)
+		b.bids.Add(1)
+	case market.OutcomeLost, market.OutcomeBelowFloor, market.OutcomeWrongCurrency, market.OutcomeCapped, market.OutcomeNoFunds:
+		b.bids.Add(1)
+	case market.OutcomeTimeout, market.OutcomeLate:
+		b.timeouts.Add(1)
+	case market.OutcomeError, market.OutcomeInvalid:
+		b.errors.Add(1)
+	}
+}
+
+// CountSellerPost counts a seller's post as sold or unsold. Requests that were rejected
+// before they became a lead do not count.
+func (m *Meter) CountSellerPost(answer *engine.SaleAnswer, err error, test bool) {
+	var refusal *engine.Refusal
+	switch {
+	case test:
+	case err == nil && !answer.Replayed:
+		m.sales.Add(1)
+		m.buyers.of(answer.Buyer).sales.Add(1)
+	case errors.As(err, &refusal) && refusal.Code == engine.PostRejected && !refusal.Replayed:
+		m.unsold.Add(1)
+	}
+}
+
+// HistogramCounts is a snapshot of a histogram.
+type HistogramCounts [len(histogramBounds) + 1]uint64
+
+func (h *phaseHistogram) counts() (c HistogramCounts) {
+	for i := range h.buckets {
+		c[i] = h.buckets[i].Load()
+	}
+	return c
+}
+
+func (c *HistogramCounts) add(other HistogramCounts) {
+	for i, n := range other {
+		c[i] += n
+	}
+}
+
+func (c *HistogramCounts) Since(earlier *HistogramCounts) (d HistogramCounts) {
+	for i := range c {
+		d[i] = c[i] - earlier[i]
+	}
+	return d
+}
+
+// Quantile returns a quantile in milliseconds, interpolated linearly within its bucket. It
+// returns false if the histogram is empty.
+func (c *HistogramCounts) Quantile(share float64) (milliseconds float64, ok bool) {
+	total := uint64(0)
+	for _, n := range c {
+		total += n
+	}
+	if total == 0 {
+		return 0, false
+	}
+	rank, below, lower := share*float64(total), 0.0, 0.0
+	for i, bound := range histogramBounds {
+		n := float64(c[i])
+		if n > 0 && below+n >= rank {
+			return (lower + (float64(bound)-lower)*(rank-below)/n) / 1e6, true
+		}
+		below, lower = below+n, float64(bound)
+	}
+	return lower / 1e6, true
+}

@@ -1,0 +1,54 @@
+package metrics
+
+import (
+	"fmt"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// webhookMeter counts webhook attempts of all suppliers together.
+type webhookMeter struct {
+	attempts [event.WebhookDead + 1]*metrics.Counter
+	seconds  *metrics.PrometheusHistogram
+}
+
+func newWebhookMeter(set *metrics.Set) (h webhookMeter) {
+	for outcome := event.WebhookDelivered; outcome <= event.WebhookDead; outcome++ {
+		h.attempts[outcome] = set.NewCounter(fmt.Sprintf(`pingpost_webhooks_total{outcome=%q}`, outcome))
+	}
+	h.seconds = set.NewPrometheusHistogramExt(`pingpost_webhook_seconds`, buckets)
+	return h
+}
+
+// HookTried counts a webhook attempt. It logs failed attempts at most once a minute per
+// supplier, because thousands a second may fail in the same way.
+func (m *Meter) HookTried(supplier string, outcome event.WebhookOutcome, result *market.WebhookResult) {
+	m.hooks.attempts[outcome].Inc()
+	m.hooks.seconds.Update(result.Elapsed.Seconds())
+	if outcome == event.WebhookDelivered {
+		return
+	}
+	if failures, tell := m.endpoints.of(supplier).Count(); tell {
+		m.logger.Load().Warn("webhooks to a supplier fail", "supplier_id", supplier, "failures", failures,
+			"outcome", outcome.String(), "fault", result.Fault.String(), "status", result.Status)
+	}
+}
+
+// HooksOff logs that a supplier's webhooks were switched off.
+func (m *Meter) HooksOff(supplier string) {
+	m.logger.Load().Error("a supplier's webhooks were switched off: no event could be delivered for days; "+
+		"the pending events are dead letters. Repair the endpoint, switch the webhooks on, and resend the dead letters", "supplier_id", supplier)
+}
+
+// HookGauge adds a gauge that is 1 while a supplier's webhooks are off.
+func (m *Meter) HookGauge(supplier string, off func() bool) {
+	m.set.GetOrCreateGauge(fmt.Sprintf(`pingpost_webhooks_off{supplier=%q}`, supplier), func() float64 {
+		if off() {
+			return 1
+		}
+		return 0
+	})
+}

@@ -1,0 +1,66 @@
+package metrics
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+var _ engine.HookNote = (*Meter)(nil)
+
+// TestWebhooksAreCounted checks the counters of webhook attempts, and that failures are
+// logged once a minute per supplier.
+func TestWebhooksAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines bytes.Buffer
+		m := NewMeter(func(string, error) {})
+		m.SetLogger(slog.New(slog.NewTextHandler(&lines, nil)))
+		said := func(level string, want ...string) {
+			t.Helper()
+			got := strings.Count(lines.String(), "\n")
+			for _, line := range want {
+				if !strings.Contains(lines.String(), line+"\n") {
+					t.Errorf("no line %s in\n%s", line, lines.String())
+				}
+			}
+			if got != len(want) || strings.Count(lines.String(), "level="+level) != got {
+				t.Errorf("%d lines, want %d of level %s:\n%s", got, len(want), level, lines.String())
+			}
+			lines.Reset()
+		}
+		m.HookTried("sup_a", event.WebhookDelivered, &market.WebhookResult{Delivered: true, Status: 200, Elapsed: 3 * time.Millisecond})
+		said("WARN")
+		for range 3 {
+			m.HookTried("sup_a", event.WebhookFailed, &market.WebhookResult{Status: 500, Elapsed: time.Second})
+		}
+		m.HookTried("sup_b", event.WebhookDead, &market.WebhookResult{Fault: market.FaultTLS})
+		said("WARN", "supplier_id=sup_a failures=1 outcome=failed fault=none status=500", "supplier_id=sup_b failures=1 outcome=dead fault=tls status=0")
+		time.Sleep(throttleFor)
+		m.HookTried("sup_a", event.WebhookFailed, &market.WebhookResult{Fault: market.FaultTimeout})
+		said("WARN", "supplier_id=sup_a failures=3 outcome=failed fault=timeout status=0")
+		m.HooksOff("sup_b")
+		said("ERROR", "supplier_id=sup_b")
+
+		off := false
+		m.HookGauge("sup_b", func() bool { return off })
+		m.HookGauge("sup_b", func() bool { return false }) // of a configuration that came later
+		off = true
+		var text bytes.Buffer
+		m.Print(&text)
+		for _, want := range []string{
+			`pingpost_webhooks_total{outcome="delivered"} 1`, `pingpost_webhooks_total{outcome="failed"} 4`, `pingpost_webhooks_total{outcome="dead"} 1`,
+			`pingpost_webhook_seconds_bucket{le="0.005"} 3`, `pingpost_webhook_seconds_count 6`, `pingpost_webhooks_off{supplier="sup_b"} 1`,
+		} {
+			if !strings.Contains(text.String(), want+"\n") {
+				t.Errorf("no line %s", want)
+			}
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package public
+
+import (
+	"bytes"
+	"sync"
+
+	"pingpost/engine/market"
+)
+
+// Limits of large answers that are being sent, in total and per owner: answers with seeded
+// leads, and answers to batches of reports. Each has half a megabyte or more, and stays in
+// memory until the client has read it or it times out.
+const (
+	maxAnswers         = 64
+	maxAnswersPerOwner = 32
+)
+
+// answerSlots limits the large answers of one kind, from before they are built.
+type answerSlots struct {
+	mu       sync.Mutex
+	all      int
+	perOwner map[market.Ref]int
+}
+
+// acquire reserves a slot. It returns false if all are in use.
+func (c *answerSlots) acquire(supplier market.Ref) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all >= maxAnswers || c.perOwner[supplier] >= maxAnswersPerOwner {
+		return false
+	}
+	if c.perOwner == nil {
+		c.perOwner = make(map[market.Ref]int)
+	}
+	c.all++
+	c.perOwner[supplier]++
+	return true
+}
+
+func (c *answerSlots) release(supplier market.Ref) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all--
+	if c.perOwner[supplier]--; c.perOwner[supplier] == 0 {
+		delete(c.perOwner, supplier)
+	}
+}
+
+// slotAnswer is the body of an answer that holds a slot.
+type slotAnswer struct {
+	bytes.Reader
+	release func()
+}
+
+// Close releases the slot. The library calls it after the answer is sent or the client has
+// gone.
+func (a *slotAnswer) Close() error {
+	a.release()
+	a.release = func() {}
+	return nil
+}

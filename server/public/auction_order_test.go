@@ -1,0 +1,249 @@
+package public
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/oauth2/clientcredentials"
+
+	"pingpost/keys/token"
+	"pingpost/server/httperror"
+)
+
+// flawed is a request in parts, of a house that knows its callers' tokens.
+type flawed struct {
+	method, path, body, bearer string
+	lines                      map[string]string
+}
+
+// flaw is one thing that is wrong with a request.
+type flaw struct {
+	name   string
+	status int
+	code   string
+	spoil  func(r *flawed)
+}
+
+// flawsOf are all errors of one of the three paths that do not depend on an
+// auction, in the order of the contract.
+func (h *house) flawsOf(path string) []flaw {
+	flaws := []flaw{
+		{"elsewhere", 404, "not_found", func(r *flawed) { r.path += "/" }},
+		{"by GET", 405, "method_not_allowed", func(r *flawed) { r.method = "GET" }},
+		{"no credential", 401, "unauthorized", func(r *flawed) { r.bearer = ""; delete(r.lines, "X-Api-Key") }},
+		{"without the scope", 403, "insufficient_scope", nil},
+		{"a buyer", 403, "forbidden", nil},
+		{"too often", 429, "rate_limited", func(r *flawed) { h.drain(); r.limit() }},
+		{"too large", 413, "payload_too_large", func(r *flawed) { r.body += strings.Repeat(" ", 1<<16) }},
+		{"as text", 415, "unsupported_media_type", func(r *flawed) { r.lines["Content-Type"] = "text/plain" }},
+		{"two bodies", 400, "malformed_json", func(r *flawed) { r.body += "{}" }},
+		{"another body under a used key", 422, "idempotency_key_reused", func(r *flawed) { r.lines["Idempotency-Key"] = "used"; r.body += " " }},
+		{"a fault in the payload", 422, "invalid_payload", func(r *flawed) {
+			r.body = strings.Replace(r.body, `"state":"CA"`, `"phone":"1"`, 1)
+			r.body = strings.Replace(r.body, `"last_name":"Lee",`, "", 1)
+		}},
+		{"of another supplier", 403, "forbidden", nil},
+	}
+	none, buyer := map[string]string{"/v1/ping": "post", "/v1/post": "ping"}[path], h.token("blue", "ping post")
+	if path == "/api/v1/ping" {
+		flaws[11].spoil = func(r *flawed) { r.body = strings.Replace(r.body, `"sup_acme"`, `"sup_other"`, 1) }
+	} else {
+		lacking := h.token("acme", none)
+		flaws[3].spoil = func(r *flawed) { r.wear(lacking) }
+		flaws[4].spoil = func(r *flawed) { r.wear(buyer) }
+	}
+	return flaws
+}
+
+// wear takes a token, where the request has one.
+func (r *flawed) wear(token string) {
+	if r.bearer != "" {
+		r.bearer = token
+	}
+}
+
+// limit takes the credential of the supplier whose buckets are empty, where the
+// request has a good one.
+func (r *flawed) limit() {
+	if r.lines["X-Api-Key"] != "" {
+		r.lines["X-Api-Key"] = "canary-key-of-slow"
+	}
+	if r.bearer == r.lines["token of acme"] {
+		r.wear(r.lines["token of slow"])
+	}
+}
+
+func (h *house) drain() {
+	ref := h.ref("sup_slow")
+	for _, l := range []*limits{&h.pingLimits, &h.postLimits} {
+		(*l.buckets.Load())[ref].take(1, time.Unix(0, h.clock.Now()))
+	}
+}
+
+func (r *flawed) send(h *house) *heard {
+	h.t.Helper()
+	req, err := http.NewRequest(r.method, h.address+r.path, strings.NewReader(r.body))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for name, value := range r.lines {
+		if !strings.HasPrefix(name, "token of") {
+			req.Header.Set(name, value)
+		}
+	}
+	if r.bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+r.bearer)
+	}
+	response, err := h.client.Do(req)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return &heard{response.StatusCode, response.Header, string(text)}
+}
+
+// TestOneCheckAfterTheOther checks that of two errors, the answer reports the one that is
+// first in the contract's order.
+func TestOneCheckAfterTheOther(t *testing.T) {
+	for path, body := range map[string]string{
+		"/v1/ping": aPing, "/api/v1/ping": aQuestion,
+		"/v1/post": `{"auction_id":"a9","bid_token":"bid_x","lead":` + aPerson + `}`,
+	} {
+		t.Run(strings.Trim(path, "/"), func(t *testing.T) {
+			h := holding(t)
+			h.t = t
+			acme, slow := h.token("acme", ""), h.token("slow", "")
+			sound := func() *flawed {
+				r := &flawed{"POST", path, body, acme, map[string]string{"Content-Type": asJSON, "token of acme": acme, "token of slow": slow}}
+				if path == "/api/v1/ping" {
+					r.bearer, r.lines["X-Api-Key"] = "", "canary-key-of-acme"
+				} else {
+					r.lines["Idempotency-Key"] = "k"
+				}
+				return r
+			}
+			h.useKey(path, acme)
+			h.useKey(path, slow)
+			flaws := h.flawsOf(path)
+			for i, first := range flaws {
+				for _, second := range append([]flaw{{name: "nothing"}}, flaws[i+1:]...) {
+					if first.spoil == nil || second.name != "nothing" && second.spoil == nil {
+						continue
+					}
+					var r *flawed
+					var a *heard
+					for range 10 { // a token may come between the draining and the asking, but not each time
+						r = sound()
+						if second.spoil != nil {
+							second.spoil(r)
+						}
+						first.spoil(r)
+						if a = r.send(h); first.status != 429 || a.status == 429 {
+							break
+						}
+					}
+					name := first.name + " and " + second.name
+					if f := read[failed](t, a, first.status); f.Error != first.code || f.RequestID != a.header.Get(httperror.HeaderRequestID) {
+						t.Errorf("%s: %d %s, want %d %s", name, a.status, a.body, first.status, first.code)
+					}
+					if (first.status == 405) != (a.header.Get("Allow") == "POST") || (a.header.Get(httperror.HeaderChallenge) != "") != (r.bearer != "" && first.code == "insufficient_scope" || first.status == 401 && path != "/api/v1/ping") {
+						t.Errorf("%s: %v", name, a.header)
+					}
+				}
+			}
+		})
+	}
+}
+
+// useKey makes the key "used" one that has an answer.
+func (h *house) useKey(path, token string) {
+	h.t.Helper()
+	supplier := "acme"
+	if claims, ok := h.opt.Tokens.Read([]byte(token), h.clock.Now()); ok && claims.Ref == h.ref("sup_slow") {
+		supplier = "slow"
+	}
+	h.wait(time.Second)
+	var a *heard
+	switch path {
+	case "/v1/ping":
+		a = h.ping(token, "used", with(aPing, "auction_id", `"used"`))
+	case "/api/v1/ping":
+		a = h.ask(supplier, with(aQuestion, "flo_supplier_id", `"sup_`+supplier+`"`), "Idempotency-Key", "used")
+	default:
+		a = h.post(token, "used", h.won(token, "used"))
+	}
+	if a.status > 299 {
+		h.t.Fatalf("%d %s", a.status, a.body)
+	}
+}
+
+// TestWhoMayPing: each of the paths takes its own credential, of this tenant,
+// and no other.
+func TestWhoMayPing(t *testing.T) {
+	h := holding(t)
+	foreign := holding(t)
+	foreign.opt.Tokens = token.New([32]byte{8})
+	theirs := string(foreign.opt.Tokens.AppendToken(nil, &token.Claims{
+		Owner: 1, Ref: h.ref("sup_acme"), Scopes: 7, Expires: h.clock.Now() + int64(time.Hour),
+		Secret: h.opt.Tokens.HashClient([]byte("acme"), []byte("canary-secret-of-acme")),
+	}))
+	expired := h.token("acme", "")
+	h.wait(2 * time.Hour)
+	acme := h.token("acme", "")
+	for what, bearer := range map[string]string{"another tenant's": theirs, "an expired one": expired, "an API key": "canary-key-of-acme", "a secret": "canary-secret-of-acme", "one cut short": acme[:len(acme)-1]} {
+		for _, a := range []*heard{h.ping(bearer, "k", aPing), h.post(bearer, "k", "{}")} {
+			if a.mustFail(t, 401, "unauthorized"); a.header.Get(httperror.HeaderChallenge) != wantOther {
+				t.Errorf("%s: %v", what, a.header)
+			}
+		}
+	}
+	for _, a := range []*heard{h.call("/v1/ping", aPing, "X-Api-Key", "canary-key-of-acme"), h.call("/v1/post", "{}", "Authorization", "Basic YTpi")} {
+		if a.mustFail(t, 401, "unauthorized"); a.header.Get(httperror.HeaderChallenge) != wantToken {
+			t.Errorf("%v", a.header)
+		}
+	}
+	h.call("/api/v1/ping", aQuestion, "Authorization", "Bearer "+acme).mustFail(t, 401, "unauthorized")
+	h.ask("nobody", aQuestion).mustFail(t, 401, "unauthorized")
+	if n := h.buyers.asked(); n > 0 {
+		t.Errorf("buyers were asked %d times", n)
+	}
+	if a := h.ping(acme, "k", aPing); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
+// TestStockClient: golang.org/x/oauth2 gets a token and pings.
+func TestStockClient(t *testing.T) {
+	h := holding(t)
+	config := clientcredentials.Config{
+		ClientID: "acme", ClientSecret: "canary-secret-of-acme", Scopes: []string{"ping"}, TokenURL: h.address + "/oauth/token",
+	}
+	client := config.Client(context.Background())
+	defer client.CloseIdleConnections()
+	for i := range 2 {
+		req, err := http.NewRequest(http.MethodPost, h.address+"/v1/ping", strings.NewReader(with(aPing, "auction_id", fmt.Sprintf(`"a%d"`, i))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", asJSON)
+		req.Header.Set("Idempotency-Key", fmt.Sprint("k", i))
+		response, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if said := read[pinged](t, &heard{response.StatusCode, response.Header, string(text)}, 200); err != nil || said.Bid == nil {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package public
+
+import (
+	"bytes"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+	"pingpost/server/httperror"
+)
+
+var (
+	errNoBearer  = httperror.New(401, errcode.Unauthorized, "The token is missing. Send Authorization: Bearer with an access token from /oauth/token.")
+	errBadBearer = httperror.New(401, errcode.Unauthorized, "The token is unknown or expired, or its client was revoked. Get a new one from /oauth/token.").AsWrongCredential()
+	errNoScope   = httperror.New(403, errcode.InsufficientScope, "The token lacks the scope that this path requires. Request a token with this scope, if the client has it.")
+)
+
+const (
+	challengeBearer = `Bearer realm="pingpost"`
+	challengeBad    = challengeBearer + `, error="invalid_token"`
+	challengeScope  = challengeBearer + `, error="insufficient_scope", scope="`
+)
+
+// maxBearer is the longest token that is valid. A static token of a sandbox may have
+// this length.
+const maxBearer = 4096
+
+// owner is the supplier or the buyer that owns a credential; the other field is nil.
+type owner struct {
+	supplier *market.Supplier
+	buyer    *market.Buyer
+}
+
+// authenticateBearer returns the owner of the request's token and checks the scope. With an
+// error it has written the challenge header; the caller sends the error.
+func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.Scopes) (owner, httperror.Error) {
+	token, ok := bearerToken(&ctx.Request.Header)
+	if !ok {
+		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBearer)
+		return owner{}, errNoBearer
+	}
+	credential, scopes, ok := s.credentialOf(token)
+	if !ok {
+		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBad)
+		return owner{}, errBadBearer
+	}
+	who, ok := s.ownerOf(&credential)
+	if !ok { // removed from the configuration
+		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBad)
+		return owner{}, errBadBearer
+	}
+	credential.Used.Record(s.clock.Now())
+	if !scopes.Has(scope) {
+		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeScope+scope.String()+`"`)
+		return owner{}, errNoScope
+	}
+	return who, httperror.Error{}
+}
+
+// bearerToken returns the token in the Authorization header, and whether there is one. If
+// the header is repeated, it returns an empty token and true, because the intended token is
+// unknown.
+func bearerToken(header *fasthttp.RequestHeader) (token []byte, ok bool) {
+	lines := header.PeekAll(fasthttp.HeaderAuthorization)
+	if len(lines) != 1 {
+		return nil, len(lines) > 1
+	}
+	scheme, token, _ := bytes.Cut(lines[0], []byte{' '})
+	if !bytes.EqualFold(scheme, []byte("Bearer")) {
+		return nil, false
+	}
+	return bytes.TrimSpace(token), true
+}
+
+// credentialOf returns the live credential of a token and the scopes of the token. An
+// access token has at most the scopes that its client has now.
+func (s *Server) credentialOf(token []byte) (credential state.Credential, scopes event.Scopes, ok bool) {
+	if len(token) == 0 || len(token) > maxBearer {
+		return state.Credential{}, 0, false
+	}
+	if claims, ok := s.opt.Tokens.Read(token, s.clock.Now()); ok {
+		credential, ok = s.engine.State().Credential(claims.Secret)
+		return credential, claims.Scopes & credential.Scopes,
+			ok && credential.Kind == event.CredentialOAuthClient && credential.Owner == claims.Owner && credential.Ref == claims.Ref
+	}
+	if !s.opt.Sandbox {
+		return state.Credential{}, 0, false
+	}
+	credential, ok = s.engine.State().Credential(s.opt.Tokens.HashBearer(token))
+	return credential, credential.Scopes, ok && credential.Kind == event.CredentialBearer
+}
+
+// ownerOf returns the owner of a credential in the current catalog.
+func (s *Server) ownerOf(c *state.Credential) (who owner, ok bool) {
+	switch c.Owner {
+	case event.NameSupplier:
+		who.supplier, ok = (*s.suppliers.Load())[c.Ref]
+	case event.NameBuyer:
+		who.buyer, ok = (*s.buyers.Load())[c.Ref]
+	}
+	return who, ok
+}

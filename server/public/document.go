@@ -1,0 +1,70 @@
+package public
+
+import (
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+	"pingpost/server/apidocs"
+	"pingpost/server/clientaddr"
+	"pingpost/server/httperror"
+	"pingpost/server/request"
+)
+
+// defaultDocuments is the default limit. Several readers behind one address may open the
+// page at once, and it loads two documents.
+const defaultDocuments = 10
+
+// document sends the OpenAPI document or the page that renders it, without a credential. A
+// document is many times as large as its request, so the number per client network is
+// limited. A client whose copy is current is not limited.
+func (s *Server) document(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+	file := apidocs.Find(string(r.pathParam))
+	form, header := file.Plain, &ctx.Response.Header
+	if ctx.Request.Header.HasAcceptEncoding("gzip") {
+		form = file.Packed
+	}
+	var text [64]byte
+	known := request.HasETag(&ctx.Request.Header, form.Tag)
+	if !known {
+		if wait := s.takeDocument(ctx); wait > 0 {
+			httperror.Write(ctx, id, errTooManyDocuments.After(wait))
+			return
+		}
+	}
+	if faults := request.QueryErrors(ctx); len(faults) > 0 {
+		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
+		return
+	}
+	header.SetBytesV(httperror.HeaderRequestID, id.AppendTo(text[:0]))
+	header.Set("ETag", form.Tag)
+	header.Set("Cache-Control", "public, max-age=300")
+	header.Set("Vary", "Accept-Encoding")
+	if known {
+		ctx.SetStatusCode(fasthttp.StatusNotModified)
+		return
+	}
+	header.Set("X-Content-Type-Options", "nosniff")
+	if file.Policy == "" {
+		header.Set("Access-Control-Allow-Origin", "*")
+	} else {
+		header.Set("Content-Security-Policy", file.Policy)
+		header.Set("Referrer-Policy", "no-referrer")
+	}
+	if form.Tag != file.Plain.Tag {
+		header.Set("Content-Encoding", "gzip")
+	}
+	ctx.SetStatusCode(fasthttp.StatusOK)
+	ctx.SetContentType(file.Type)
+	ctx.Response.SetBodyRaw(form.Body)
+}
+
+// takeDocument counts a document for the client's network and writes the limit's headers.
+// Over the limit it returns the time to wait.
+func (s *Server) takeDocument(ctx *fasthttp.RequestCtx) time.Duration {
+	now, header := s.clock.Now(), &ctx.Response.Header
+	_, wait, full := s.documents.Take(clientaddr.Network(s.authFailures.Of(ctx)), now)
+	httperror.SetRateHeaders(header, s.documents.Burst(), float64(s.documents.Left(now, full)), float64(full)/1e9)
+	return wait
+}

@@ -1,0 +1,62 @@
+package public
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/server/servertest"
+)
+
+// TestDocumentsAreLimited sends more requests for documents than one address may send.
+func TestDocumentsAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 3
+		d := open(t, func(o *Options) { o.Documents = limit })
+		d.SetProxies([]netip.Prefix{servertest.Network("0.0.0.0/32")}) // the address of a request without a connection
+		get := func(method, path, from string, headers ...string) *fasthttp.Response {
+			return &d.ask(method, path, "", append(headers, "X-Forwarded-For", from)...).Response
+		}
+		const one, other = "198.51.100.1", "198.51.100.2"
+		tag := string(get("GET", "/docs", other).Header.Peek("ETag"))
+		for i, path := range []string{"/docs", "/openapi.json", "/openapi.yaml"} {
+			header := &get("GET", path, one).Header
+			if header.StatusCode() != 200 || string(header.Peek("X-RateLimit-Limit")) != strconv.Itoa(limit) ||
+				string(header.Peek("X-RateLimit-Remaining")) != strconv.Itoa(limit-1-i) || len(header.Peek("X-RateLimit-Reset")) == 0 {
+				t.Errorf("%s: %d, %s left of %s", path, header.StatusCode(), header.Peek("X-RateLimit-Remaining"), header.Peek("X-RateLimit-Limit"))
+			}
+		}
+		for _, method := range []string{"GET", "HEAD"} {
+			r := get(method, "/docs", one)
+			if r.StatusCode() != 429 || string(r.Header.Peek("Retry-After")) != "1" || string(r.Header.Peek("X-RateLimit-Remaining")) != "0" ||
+				len(r.Header.Peek("Cache-Control")) > 0 || !strings.Contains(string(r.Body()), `{"error":"rate_limited"`) {
+				t.Errorf("%s over the limit: %d, Retry-After %q, %.80s", method, r.StatusCode(), r.Header.Peek("Retry-After"), r.Body())
+			}
+		}
+		if r := get("GET", "/docs", one, "If-None-Match", tag); r.StatusCode() != 304 {
+			t.Errorf("a client that has the page hears %d", r.StatusCode())
+		}
+		if r := get("GET", "/docs", other); r.StatusCode() != 200 {
+			t.Errorf("another address hears %d", r.StatusCode())
+		}
+		time.Sleep(time.Second/limit + time.Millisecond)
+		if first, second := get("GET", "/docs", one), get("GET", "/docs", one); first.StatusCode() != 200 || second.StatusCode() != 429 {
+			t.Errorf("a moment later: %d, then %d", first.StatusCode(), second.StatusCode())
+		}
+	})
+}
+
+// TestCompressedOnce compares the memory of two answers: each must be the same bytes.
+func TestCompressedOnce(t *testing.T) {
+	d := open(t)
+	first := d.ask("GET", "/docs", "", "Accept-Encoding", "gzip").Response.Body()
+	second := d.ask("GET", "/docs", "", "Accept-Encoding", "gzip").Response.Body()
+	if len(first) == 0 || &first[0] != &second[0] {
+		t.Error("the page is compressed for each request")
+	}
+}

@@ -1,0 +1,121 @@
+package public
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"pingpost/api"
+	"pingpost/server/servertest"
+)
+
+// TestDocuments: what is served is what was written, to anybody, as often as it has
+// changed.
+func TestDocuments(t *testing.T) {
+	address := public(t, 100)
+	for path, kind := range map[string]string{"/openapi.yaml": "application/yaml", "/openapi.json": "application/json", "/docs": "text/html; charset=utf-8"} {
+		t.Run(path, func(t *testing.T) {
+			status, header, body := servertest.GetDocument(t, address, "GET", path)
+			tag := header["Etag"]
+			if status != 200 || header["Content-Type"][0] != kind || len(tag) != 1 || header["Cache-Control"] == nil || header["Content-Encoding"] != nil {
+				t.Fatalf("%d %v", status, header)
+			}
+			if status, again, empty := servertest.GetDocument(t, address, "GET", path, "If-None-Match: W/\"other\", "+tag[0]); status != 304 || empty != "" || again["Etag"][0] != tag[0] {
+				t.Errorf("known already: %d %v %.20q", status, again, empty)
+			}
+			if status, _, whole := servertest.GetDocument(t, address, "GET", path, `If-None-Match: "other"`); status != 200 || whole != body {
+				t.Errorf("another one known: %d", status)
+			}
+			status, packed, text := servertest.GetDocument(t, address, "GET", path, "Accept-Encoding: br, gzip")
+			unpacked, err := gzip.NewReader(strings.NewReader(text))
+			if err != nil {
+				t.Fatalf("%d %v: %v", status, packed, err)
+			}
+			plain, err := io.ReadAll(unpacked)
+			if err != nil || string(plain) != body || packed["Etag"][0] == tag[0] || packed["Content-Encoding"][0] != "gzip" {
+				t.Errorf("packed: %d bytes for %d, %v, %v", len(plain), len(body), packed, err)
+			}
+			for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
+				if status, header, _ := servertest.GetDocument(t, address, method, path, "Content-Length: 0"); status != 405 || header["Allow"][0] != "GET, HEAD" {
+					t.Errorf("%s: %d %v", method, status, header)
+				}
+			}
+			if status, _, _ := servertest.GetDocument(t, address, "GET", path+"/"); status != 404 {
+				t.Errorf("with a slash: %d", status)
+			}
+		})
+	}
+}
+
+// TestHeadOfDocuments: HEAD is answered as GET is, without the body.
+func TestHeadOfDocuments(t *testing.T) {
+	address := public(t, 100)
+	for _, path := range []string{"/openapi.yaml", "/openapi.json", "/docs"} {
+		_, want, body := servertest.GetDocument(t, address, "GET", path)
+		k := servertest.Dial(t, address)
+		if _, err := io.WriteString(k, "HEAD "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(k.Answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, rest, _ := bytes.Cut(text, []byte("\r\n\r\n"))
+		if !bytes.HasPrefix(head, []byte("HTTP/1.1 200 OK\r\n")) || len(rest) > 0 || !bytes.Contains(head, []byte("ETag: "+want["Etag"][0])) {
+			t.Errorf("%s: %s, %d bytes more", path, head, len(rest))
+		}
+		if length := want["Content-Length"]; len(length) != 1 || !bytes.Contains(head, []byte("Content-Length: "+length[0]+"\r\n")) || len(body) == 0 {
+			t.Errorf("%s: %s", path, head)
+		}
+	}
+}
+
+// TestDocumentIsTheOneWritten: the YAML to the byte, and the JSON says the same.
+func TestDocumentIsTheOneWritten(t *testing.T) {
+	address := public(t, 100)
+	_, _, text := servertest.GetDocument(t, address, "GET", "/openapi.yaml")
+	if text != string(api.YAML()) {
+		t.Error("the YAML is another")
+	}
+	_, _, converted := servertest.GetDocument(t, address, "GET", "/openapi.json")
+	var one, other any
+	if err := yaml.Unmarshal([]byte(text), &one); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(converted), &other); err != nil {
+		t.Fatal(err)
+	}
+	first, err := json.Marshal(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := json.Marshal(other)
+	if err != nil || !bytes.Equal(first, second) {
+		t.Errorf("the JSON says something else: %v", err)
+	}
+}
+
+// TestPageIsItsOwn: the page's policy lets its own scripts run and nothing else, and
+// nothing in it points elsewhere to be loaded.
+func TestPageIsItsOwn(t *testing.T) {
+	_, header, body := servertest.GetDocument(t, public(t, 100), "GET", "/docs")
+	policy := header["Content-Security-Policy"][0]
+	for _, part := range []string{"default-src 'none'", "script-src 'sha256-", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
+		if !strings.Contains(policy, part) {
+			t.Errorf("the policy says nothing of %s: %s", part, policy)
+		}
+	}
+	for _, way := range []string{"unsafe-eval", "*", "http:", "https:", "script-src 'unsafe-inline'", "blob:"} {
+		if strings.Contains(policy, way) {
+			t.Errorf("the policy opens %s: %s", way, policy)
+		}
+	}
+	if n := strings.Count(body, "</script>"); n != 2 || strings.Contains(body, "<script src") || strings.Contains(body, "<link rel=\"stylesheet\"") {
+		t.Errorf("%d scripts", n)
+	}
+}

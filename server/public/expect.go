@@ -1,0 +1,76 @@
+package public
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/server/httperror"
+	"pingpost/server/metrics"
+	"pingpost/server/request"
+)
+
+// expectContinue answers a client that waits with its body (Expect: 100-continue):
+// StatusContinue, or the status of an error answer. The head alone decides: path, method,
+// credential, size. So a client does not send a body that would be rejected.
+//
+// The library's documentation forbids changing the response here. That concerns answers for
+// which the handler still runs: after a rejection the library sends the response as it is,
+// and closes the connection.
+func (s *Server) expectContinue(ctx *fasthttp.RequestCtx) (status int) {
+	begun, id := s.clock.Now(), s.engine.NewRequestID()
+	ctx.Response.Header.DisableNormalizing()
+	on := metrics.RouteNone
+	defer func() {
+		if cause := recover(); cause != nil {
+			httperror.WritePanic(ctx, id, cause, s.opt.Logger)
+			status = ctx.Response.StatusCode()
+		}
+		if status != fasthttp.StatusContinue {
+			s.opt.Meter.CountAnswer(on, &ctx.Response, s.clock.Now()-begun)
+		}
+	}()
+	if bad := request.CheckHead(ctx); bad.Status != 0 {
+		httperror.Write(ctx, id, bad)
+		return bad.Status
+	}
+	to := s.findTarget(request.Path(&ctx.Request.Header))
+	if on = to.on; !checkMethod(ctx, id, &to) || !s.authenticateHead(ctx, id, on) {
+		return ctx.Response.StatusCode()
+	}
+	if ctx.Request.Header.ContentLength() > s.bodyLimit(&ctx.Request.Header) {
+		httperror.Write(ctx, id, httperror.BodyTooLarge)
+		return httperror.BodyTooLarge.Status
+	}
+	return fasthttp.StatusContinue
+}
+
+// authenticateHead reports whether the credential in the head allows the path; otherwise it
+// writes the answer. An OAuth client may send its credential in the body.
+func (s *Server) authenticateHead(ctx *fasthttp.RequestCtx, id market.RequestID, on metrics.Route) (ok bool) {
+	switch on {
+	case metrics.RouteIngest, metrics.RouteAvailability, metrics.RouteSuppliersLead:
+		_, bad := s.authenticateKey(ctx.Request.Header.Peek("x-api-key"), s.clock.Now())
+		if ok = bad.Status == 0; !ok {
+			s.refuse(ctx, id, bad)
+		}
+	case metrics.RoutePing:
+		_, ok = s.authenticateSeller(ctx, id, event.ScopePing)
+	case metrics.RoutePost:
+		_, ok = s.authenticateSeller(ctx, id, event.ScopePost)
+	case metrics.RouteSeed:
+		_, ok = s.authenticateSeeder(ctx, id)
+	case metrics.RouteStatus, metrics.RouteStatuses:
+		_, ok = s.authenticateReporter(ctx, id)
+	case metrics.RouteLead:
+		_, bad := s.authenticateBearer(ctx, 0)
+		if ok = bad.Status == 0; !ok {
+			s.refuse(ctx, id, bad)
+		}
+	case metrics.RouteToken, metrics.RouteDocument:
+		ok = true
+	default:
+		panic("BUG: a path of which nobody said who may enter")
+	}
+	return ok
+}

@@ -1,0 +1,216 @@
+package public
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/config"
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/engine/sealtest"
+	"pingpost/engine/state"
+	"pingpost/internal/clock"
+	"pingpost/keys/token"
+	"pingpost/server/admin"
+	"pingpost/server/httperror"
+	"pingpost/server/metrics"
+	"pingpost/server/servertest"
+)
+
+// everything is an exchange with something behind each path: a sandbox whose two
+// campaigns keep what they do not know and take a person any number of times.
+const everything = `suppliers:
+  - id: sup_acme
+    api_key: key-of-acme
+    ingest_rate: 1000000
+    ping_rate: 1000000
+    oauth_clients: [{client_id: acme, client_secret: secret-of-acme, scopes: [ping, post]}]
+buyers:
+  - id: buy_blue
+    endpoint: https://blue.example
+    ping_rate: 1000000
+    funds: {credit: 1000000}
+    oauth_clients: [{client_id: blue, client_secret: secret-of-blue, scopes: [webhook]}]
+campaigns:
+  - id: cmp_auto
+    vertical: auto
+    method: ping_post
+    suppliers: [sup_acme]
+    unknown: keep
+    duplicates: {window: 0}
+    buyers: [{buyer: buy_blue}]
+  - id: cmp_now
+    method: waterfall
+    suppliers: [sup_acme]
+    unknown: keep
+    duplicates: {window: 0}
+    fields: [{name: rooms, to: room_count, type: integer}, {name: nick, type: string, transform: [trim]}]
+    buyers: [{buyer: buy_blue, price: 1}]
+`
+
+// echo is a buyer that takes everything, and shows what it was told last.
+type echo struct {
+	mu         sync.Mutex
+	ping, post []byte
+}
+
+func (b *echo) Ping(req *market.PingRequest) market.PingResult {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ping = bytes.Clone(req.Body)
+	return market.PingResult{Bid: market.Bid{Amount: 5_000_000, Token: "t"}, Status: 200}
+}
+
+func (b *echo) Post(req *market.PostRequest) market.PostResult {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.post = bytes.Clone(req.Body)
+	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}
+}
+
+// heardOf gives what the buyer was told since it was last asked.
+func (b *echo) heardOf() (ping, post []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ping, post, b.ping, b.post = b.ping, b.post, nil, nil
+	return ping, post
+}
+
+// fuzzed is an exchange to throw things at. It is renewed now and then, for its
+// memory grows with what it takes.
+type fuzzed struct {
+	*Server
+	t              testing.TB
+	admin          *admin.Admin
+	log            *servertest.MemoryLog
+	buyer          *echo
+	asked          int
+	seller, report string // tokens
+}
+
+// renewed is how many requests a fuzzed exchange lives for.
+const renewed = 3000
+
+// fresh gives an exchange that is good for one more request.
+func (x *fuzzed) fresh(t testing.TB) *fuzzed {
+	if x.Server == nil || x.asked >= renewed {
+		x.close()
+		x.start(t)
+	}
+	x.asked++
+	x.clock.Forward(x.clock.Now() + int64(time.Second)) // buckets are full again
+	return x
+}
+
+func (x *fuzzed) close() {
+	if x.Server != nil {
+		x.engine.Close()
+	}
+}
+
+func (x *fuzzed) start(t testing.TB) {
+	t.Helper()
+	source, err := config.Parse("exchange.yaml", []byte(everything), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := source.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock, mint, log := clock.New(), token.New([32]byte{7}), new(servertest.MemoryLog)
+	meter := metrics.NewMeter(func(what string, err error) { panic(what + err.Error()) })
+	*x = fuzzed{t: t, log: log, buyer: new(echo)}
+	e := engine.New(engine.Options{
+		State: state.New(), Log: log, History: log, Buyers: x.buyer, Clock: clock, Sealer: sealtest.New(), Note: meter, Entropy: func(p []byte) { _, _ = rand.Read(p) },
+	})
+	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
+	for i := range built.Firsts.Credentials {
+		wanted.Firsts.Credentials = append(wanted.Firsts.Credentials, credentialOf(mint, &built.Firsts.Credentials[i]))
+	}
+	if err := e.Configure(wanted); err != nil {
+		t.Fatal(err)
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	x.Server = New(Options{
+		Engine: e, Clock: clock, Logger: quiet, Meter: meter, Tokens: mint, TokenLifetime: 1000 * time.Hour, Sandbox: true,
+		Body: 64 << 10, Header: 16 << 10, Connections: 100, MaxConnsPerIP: 100,
+	})
+	x.SetCatalog(built.Catalog)
+	x.admin = admin.New(bureau{engine: e, mint: mint}, metrics.NewMeter(func(string, error) {}), servertest.Password, quiet)
+	x.seller, x.report = x.tokenOf("acme"), x.tokenOf("blue")
+}
+
+func (x *fuzzed) tokenOf(client string) string {
+	ctx := x.request("/oauth/token", []byte(`{"grant_type":"client_credentials","client_id":"`+client+`","client_secret":"secret-of-`+client+`"}`), "Content-Type", httperror.TypeJSON)
+	var said tokenAnswer
+	if err := json.Unmarshal(ctx.Response.Body(), &said); err != nil || said.AccessToken == "" {
+		x.t.Fatalf("no token for %s: %s", client, ctx.Response.Body())
+	}
+	return said.AccessToken
+}
+
+// request makes one without a connection; header lines come in pairs.
+func (x *fuzzed) request(path string, body []byte, lines ...string) *fasthttp.RequestCtx {
+	ctx := requestOf("POST", path, body, lines...)
+	x.handle(ctx)
+	servertest.CheckContextContract(x.t, ctx, body)
+	return ctx
+}
+
+// operate makes one as an operator.
+func (x *fuzzed) operate(method, path string, body []byte) *fasthttp.RequestCtx {
+	ctx := requestOf(method, path, body, "Authorization", "Basic b3A6dGhlLXBhc3N3b3Jk")
+	x.admin.HTTP().Handler(ctx)
+	return ctx
+}
+
+func requestOf(method, path string, body []byte, lines ...string) *fasthttp.RequestCtx {
+	ctx := new(fasthttp.RequestCtx)
+	ctx.Init(new(fasthttp.Request), nil, nil)
+	header := &ctx.Request.Header
+	header.SetMethod(method)
+	ctx.Request.SetRequestURI(path)
+	header.SetHost("x")
+	for i := 0; i+1 < len(lines); i += 2 {
+		header.Add(lines[i], lines[i+1])
+	}
+	header.SetContentLength(len(body))
+	ctx.Request.SetBodyStream(bytes.NewReader(body), len(body))
+	return ctx
+}
+
+// answerOf is a body that may have to be read from a stream.
+func answerOf(ctx *fasthttp.RequestCtx) []byte {
+	if stream := ctx.Response.BodyStream(); stream != nil {
+		text, _ := io.ReadAll(stream)
+		_ = ctx.Response.CloseBodyStream()
+		return text
+	}
+	return ctx.Response.Body()
+}
+
+// bureau is an operator's process around an engine.
+type bureau struct {
+	stubOperator
+	engine *engine.Engine
+	mint   *token.Mint
+}
+
+func (b bureau) Engine() *engine.Engine { return b.engine }
+
+func (b bureau) Tokens() *token.Mint { return b.mint }
+
+func (bureau) Sandbox() bool { return true }
+
+func (bureau) Seal(_, value string) []byte { return []byte(value) }
+
+func (bureau) Reveal(string) (string, bool) { return "", false }

@@ -1,0 +1,129 @@
+package public
+
+import (
+	"bytes"
+	"crypto/rand"
+	"log/slog"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/sealtest"
+	"pingpost/internal/clock"
+	"pingpost/keys/token"
+	"pingpost/server/metrics"
+	"pingpost/server/servertest"
+)
+
+// What the tests' suppliers and buyers show. Nothing but the one answer that
+// they are made for may carry them.
+const (
+	acmeSecret = "canary-secret-of-acme"
+	blueSecret = "canary secret of blue: 100% & more +"
+	sandboxKey = "canary-token-of-the-sandbox"
+)
+
+// doors is a server with its engine, without a listener.
+type testServer struct {
+	*Server
+	t   testing.TB
+	log *servertest.MemoryLog
+}
+
+type tuning func(*Options)
+
+var sandbox tuning = func(o *Options) { o.Sandbox = true }
+
+// open begins an exchange with a supplier, acme, and a buyer, blue, each with a
+// client of its name.
+func open(t testing.TB, tune ...tuning) *testServer {
+	t.Helper()
+	d := &testServer{t: t, log: new(servertest.MemoryLog)}
+	d.start(tune...)
+	d.add(engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.NameSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing | event.ScopePost}, acmeSecret)
+	d.add(engine.Credential{Kind: event.CredentialOAuthClient, Owner: event.NameBuyer, ID: "buy_blue", Client: "blue/1", Scopes: event.ScopeWebhook}, blueSecret)
+	return d
+}
+
+// start is a process that comes up on what the log has.
+func (d *testServer) start(tune ...tuning) {
+	d.t.Helper()
+	clock := clock.New()
+	opt := Options{
+		Clock: clock, Logger: slog.New(slog.DiscardHandler), Meter: metrics.NewMeter(func(string, error) {}),
+		Tokens: token.New([32]byte{7}), TokenLifetime: time.Hour, Body: 64 << 10, Header: 16 << 10, Connections: 100, MaxConnsPerIP: 100,
+	}
+	for _, change := range tune {
+		change(&opt)
+	}
+	opt.Engine = engine.New(engine.Options{
+		State: d.log.Replay(d.t), Log: d.log, Clock: clock, Sealer: sealtest.New(), Entropy: func(p []byte) { _, _ = rand.Read(p) },
+	})
+	d.Server = New(opt)
+	d.configure("sup_acme", "buy_blue")
+}
+
+// configure puts a catalog into force that has these suppliers and buyers.
+func (d *testServer) configure(ids ...string) {
+	d.t.Helper()
+	catalog := &market.Catalog{Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{}}
+	for _, id := range ids {
+		if id[:3] == "sup" {
+			catalog.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), IngestRate: 100}
+		} else {
+			catalog.Buyers[market.BuyerID(id)] = &market.Buyer{ID: market.BuyerID(id), Zone: time.UTC}
+		}
+	}
+	if err := d.engine.Configure(engine.Configuration{Catalog: catalog, Document: strconv.Itoa(len(ids))}); err != nil {
+		d.t.Fatal(err)
+	}
+	d.SetCatalog(catalog)
+}
+
+// add makes a credential good by its secret.
+func (d *testServer) add(c engine.Credential, secret string) {
+	d.t.Helper()
+	c.Hash, c.Hint = d.opt.Tokens.HashClient([]byte(c.Client), []byte(secret)), secret[:3]
+	if c.Kind == event.CredentialBearer {
+		c.Hash = d.opt.Tokens.HashBearer([]byte(secret))
+	}
+	if err := d.engine.By("").AddCredential(&c); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// revoke ends a secret of a client.
+func (d *testServer) revoke(client, secret string) {
+	d.t.Helper()
+	c, ok := d.engine.State().Credential(d.opt.Tokens.HashClient([]byte(client), []byte(secret)))
+	if !ok {
+		d.t.Fatalf("%s has no such secret", client)
+	}
+	if err := d.engine.By("").RevokeCredential(&c); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// ask makes a request without a connection: virtual time stands still while a
+// socket is waited for.
+func (d *testServer) ask(method, path, body string, headers ...string) *fasthttp.RequestCtx {
+	d.t.Helper()
+	ctx := new(fasthttp.RequestCtx)
+	ctx.Init(new(fasthttp.Request), nil, nil)
+	request := &ctx.Request
+	request.Header.SetMethod(method)
+	request.SetRequestURI(path)
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Add(headers[i], headers[i+1])
+	}
+	request.Header.SetContentLength(len(body))
+	request.SetBodyStream(bytes.NewReader([]byte(body)), len(body))
+	d.handle(ctx)
+	servertest.CheckContextContract(d.t, ctx, []byte(body))
+	return ctx
+}

@@ -1,0 +1,153 @@
+package public
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"pingpost/server/servertest"
+)
+
+// TestBareLineFeeds sends heads in which one line, or each, ends in a bare line feed. Each
+// is refused at once, on both addresses, as a first request and as a later one.
+func TestBareLineFeeds(t *testing.T) {
+	for name, row := range map[string]struct{ address, path, line string }{
+		"public": {public(t, 100), "/openapi.yaml", "A: b"},
+		"admin":  {serveAdmin(t), "/admin/v1/hash", strings.TrimSuffix(servertest.BasicAuth, "\r\n")},
+	} {
+		whole := "GET " + row.path + " HTTP/1.1\r\nHost: x\r\n" + row.line + "\r\n\r\n"
+		heads := map[string]string{"each line": strings.ReplaceAll(whole, "\r\n", "\n")}
+		for i := range strings.Count(whole, "\r\n") {
+			parts := strings.SplitN(whole, "\r\n", i+2)
+			heads[fmt.Sprintf("line %d", i)] = strings.Join(parts[:i+1], "\r\n") + "\n" + parts[i+1]
+		}
+		heads["in a value"] = "GET " + row.path + " HTTP/1.1\r\nHost: x\r\nX: a\nY: b\r\n\r\n"
+		heads["a long line"] = "GET " + row.path + "?" + strings.Repeat("a", 3000) + " HTTP/1.1\nHost: x\r\n\r\n"
+		heads["no header lines"] = "GET / HTTP/1.0\r\n\n"
+		for what, head := range heads {
+			for before, first := range map[string]string{"alone": "", "later": whole} {
+				t.Run(name+"/"+what+"/"+before, func(t *testing.T) {
+					k := servertest.Dial(t, row.address)
+					if first != "" {
+						if status, _, body := k.Ask(first); status != 200 {
+							t.Fatalf("first %d %.80s", status, body)
+						}
+					}
+					status, header, body := k.Ask(head)
+					if status != 400 || !strings.Contains(body, `{"error":"malformed_request"`) || header.Get("X-Request-Id") == "" || !k.IsClosed() {
+						t.Errorf("%d %v %.80s", status, header, body)
+					}
+				})
+			}
+		}
+		pipelined := whole + strings.Replace(whole, " HTTP/1.1\r\n", "?b HTTP/1.1\n", 1) + whole
+		t.Run(name+"/pipelined", func(t *testing.T) {
+			for _, piece := range []int{len(pipelined), 7, 1} {
+				k := servertest.Dial(t, row.address)
+				first := statusOfPieces(t, k, pipelined, piece)
+				if second, _, body := k.ReadAnswer(); first != 200 || second != 400 || !k.IsClosed() {
+					t.Errorf("in pieces of %d: %d, then %d %.80s", piece, first, second, body)
+				}
+			}
+		})
+	}
+}
+
+// statusOfPieces sends a text in pieces of so many bytes, and returns the first status.
+func statusOfPieces(t *testing.T, k *servertest.Conn, text string, piece int) int {
+	t.Helper()
+	for len(text) > 0 {
+		n := min(piece, len(text))
+		if _, err := io.WriteString(k, text[:n]); err != nil {
+			break // the exchange has refused what came so far
+		}
+		text = text[n:]
+	}
+	status, _, _ := k.ReadAnswer()
+	return status
+}
+
+// TestLineFeedsInBodies sends bodies with request lines and bare line feeds: a body has no
+// lines, and the requests behind it are read as ever.
+func TestLineFeedsInBodies(t *testing.T) {
+	k := servertest.Dial(t, serveAdmin(t))
+	for range 3 {
+		body := "\n# PUT /x HTTP/1.1\n# HTTP/1.0\r\n\n# 0\r\n\ntenant: x\n\n\n"
+		if status, _, text := k.Ask(servertest.Request("PUT /admin/v1/config?dry=1", servertest.BasicAuth, body)); status != 200 {
+			t.Fatalf("%d %s", status, text)
+		}
+		chunked := fmt.Sprintf("PUT /admin/v1/config?dry=1 HTTP/1.1\r\nHost: x\r\n%sTransfer-Encoding: chunked\r\n\r\n0%x;a=b\r\n%s\r\n0\r\n\r\n", servertest.BasicAuth, len(body), body)
+		if status, _, text := k.Ask(chunked + servertest.Request("GET /admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
+			t.Fatalf("in chunks: %d %s", status, text)
+		}
+		if status, _, text := k.ReadAnswer(); status != 200 {
+			t.Fatalf("behind the chunks: %d %s", status, text)
+		}
+	}
+}
+
+// TestTrailersRefused sends chunked bodies that end in a bare line feed or in trailer
+// fields, with a request behind them. The server gives one answer, 400, and closes.
+func TestTrailersRefused(t *testing.T) {
+	for name, row := range map[string]struct{ address, head, next string }{
+		"public": {public(t, 100), "POST /api/v1/ingest HTTP/1.1\r\nContent-Type: application/json\r\nX-Api-Key: " + key + "\r\n", servertest.Request("GET /openapi.yaml", "", "")},
+		"admin":  {serveAdmin(t), "PUT /admin/v1/config?dry=1 HTTP/1.1\r\n" + servertest.BasicAuth, servertest.Request("GET /admin/v1/hash", servertest.BasicAuth, "")},
+	} {
+		body := leadOf(1)
+		if name == "admin" {
+			body = "tenant: x\n"
+		}
+		chunked := fmt.Sprintf("%sHost: x\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", row.head, len(body), body)
+		for _, end := range []string{
+			"0\r\n\n", "000\r\n\n", "0;a=b\r\n\n", "0 \r\n\n", "0;" + strings.Repeat("a", 3000) + "\r\n\n",
+			"0\r\nX: y\n\n", "0\r\nX: y\n\r\n", "0\r\nX: y\r\n\n", "0\r\nX: y\r\n\r\n",
+		} {
+			for before, first := range map[string]string{"alone": "", "later": row.next} {
+				text := first + chunked + end + row.next
+				for _, piece := range []int{len(text), 7, 1} {
+					t.Run(fmt.Sprintf("%s/%.12q/%s/%d", name, end, before, piece), func(t *testing.T) {
+						k := servertest.Dial(t, row.address)
+						status := statusOfPieces(t, k, text, piece)
+						if first != "" {
+							if status != 200 {
+								t.Fatalf("the request before: %d", status)
+							}
+							status, _, _ = k.ReadAnswer()
+						}
+						if status != 400 || !k.IsClosed() {
+							t.Errorf("%d, or the connection stays open", status)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// TestTargets sends targets in absolute form, with fragments and with malformed escapes.
+func TestTargets(t *testing.T) {
+	for name, row := range map[string]struct{ address, path, lines string }{
+		"public": {public(t, 100), "/openapi.yaml", ""},
+		"admin":  {serveAdmin(t), "/admin/v1/hash", servertest.BasicAuth},
+	} {
+		for target, want := range map[string]int{
+			row.path: 200, row.path + "?a=b": 200, "http://x" + row.path: 200, "HTTP://other.example:81" + row.path: 200, "https://[::1]" + row.path + "?a=b": 200,
+			"http://x/none": 404, "ftp://x" + row.path: 404, "http://x/" + row.path: 404,
+			row.path + "#a": 400, row.path + "?a#b": 400, "http://x" + row.path + "#a": 400, "/#": 400,
+			row.path + "%zz": 400, row.path + "/%": 400, row.path + "/%41": 404, row.path + "?%zz": 200, "http://x/%4": 400,
+			"http://" + row.path: 400, "http://:80" + row.path: 400, "http://a@x" + row.path: 400, "http://a:b@x" + row.path: 400, "http://[x" + row.path: 400,
+		} {
+			t.Run(name+" "+target, func(t *testing.T) {
+				status, _, body := servertest.Dial(t, row.address).Ask("GET " + target + " HTTP/1.1\r\nHost: x\r\n" + row.lines + "\r\n")
+				if strings.Contains(target, "?") && status == http.StatusUnprocessableEntity {
+					status = 200 // the path is known, the parameter is not
+				}
+				if status != want || status == 400 && !strings.Contains(body, `{"error":"malformed_request"`) {
+					t.Errorf("%d %.200s, want %d", status, body, want)
+				}
+			})
+		}
+	}
+}

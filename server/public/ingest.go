@@ -1,0 +1,97 @@
+package public
+
+import (
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/server/connection"
+	"pingpost/server/httperror"
+	"pingpost/server/metrics"
+	"pingpost/server/request"
+	"pingpost/server/wire"
+)
+
+// ingest accepts a lead: POST /api/v1/ingest. It releases the scratch memory before it
+// waits for the log.
+func (s *Server) ingest(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+	decision := s.decide(ctx, id, r, read)
+	took := r.timings
+	r.release()
+	if decision == nil {
+		return
+	}
+	waited, queued := s.clock.Now(), decision.Queued()
+	answer, err := decision.Wait()
+	took.LeaveEngine(s.clock.Now())
+	took.Engine.Log += took.Left - waited
+	if !queued {
+		waited = 0
+	}
+	if err != nil {
+		httperror.WriteEngineError(ctx, id, err)
+		return
+	}
+	traceSale(&took, &answer, waited)
+	var text [answerSize]byte
+	answerWith(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, wire.AppendAnswer(text[:0], &answer))
+	s.opt.Meter.CountPhases(metrics.RouteIngest, &took, s.clock.Now())
+}
+
+// answerSize is enough for most answers.
+const answerSize = 384
+
+// decide passes the lead to the engine. If it returns nil, it has written the answer.
+func (s *Server) decide(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) *engine.Decision {
+	received := s.clock.Now()
+	supplier, bad := s.authenticateKey(r.credential, received)
+	if bad.Status != 0 {
+		s.refuse(ctx, id, bad)
+		return nil
+	}
+	connection.MarkKnown(ctx)
+	r.timings.Trace.By(string(supplier.ID), len(r.body))
+	if !s.admit(ctx, id, r, read, &s.ingestLimits, supplier, received) {
+		return nil
+	}
+	r.markTest(ctx, supplier)
+	r.ingest = engine.IngestRequest{
+		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
+		Test: r.test, BadTest: r.badTest, Faults: request.QueryErrors(ctx), Request: id, Received: received, Spent: r.timings.EnterEngine(s.clock.Now()),
+	}
+	decision, err := s.engine.Decide(&r.ingest)
+	if err != nil {
+		httperror.WriteEngineError(ctx, id, err)
+		return nil
+	}
+	return decision
+}
+
+// admit makes the checks between the credential and the content of the body: 429, 413, 415,
+// 400. If it returns false, it has written the answer.
+func (s *Server) admit(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error, of *limits, supplier *market.Supplier, now int64) bool {
+	if wait := of.take(ctx, supplier, time.Unix(0, now)); wait > 0 {
+		httperror.Write(ctx, id, httperror.RateLimited.After(wait))
+		return false
+	}
+	if wait := s.byteLimits.takeBytes(ctx, supplier, len(r.body), time.Unix(0, now)); wait > 0 {
+		httperror.Write(ctx, id, httperror.ByteRateLimited.After(wait))
+		return false
+	}
+	return s.admitBody(ctx, id, r, read)
+}
+
+// admitBody makes those of these checks that concern the body: 413, 415, 400.
+func (s *Server) admitBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) bool {
+	if bad := s.checkBody(ctx, read); bad.Status != 0 {
+		httperror.Write(ctx, id, bad)
+		return false
+	}
+	if err := r.object.Parse(r.body); err != nil {
+		httperror.Write(ctx, id, request.MalformedJSON(request.DescribeJSONError(err)))
+		return false
+	}
+	return true
+}

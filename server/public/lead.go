@@ -1,0 +1,122 @@
+package public
+
+import (
+	"errors"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/server/connection"
+	"pingpost/server/httperror"
+	"pingpost/server/request"
+	"pingpost/server/wire"
+)
+
+// lookTimeout limits reading a lead, of which a part may come from the log.
+const lookTimeout = 5 * time.Second
+
+// showLeadByToken shows a lead to the supplier or buyer of a token with any scopes: GET
+// /v1/leads/{id}.
+func (s *Server) showLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+	now := s.clock.Now()
+	who, bad := s.authenticateBearer(ctx, 0)
+	if bad.Status != 0 {
+		s.refuse(ctx, id, bad)
+		return
+	}
+	connection.MarkKnown(ctx)
+	if who.supplier != nil {
+		if look, ok := s.lookAsSupplier(ctx, id, r, who.supplier, now); ok {
+			answerWith(ctx, fasthttp.StatusOK, id, false, appendLead(nil, &look, true))
+		}
+		return
+	}
+	if wait := s.leadLimits.buyers.takeOf(ctx, who.buyer.Ref, time.Unix(0, now)); wait > 0 {
+		httperror.Write(ctx, id, httperror.RateLimited.After(wait))
+		return
+	}
+	if look, ok := lookUp(ctx, id, r, func(lead market.LeadID) (engine.Look, error) {
+		return s.engine.LookAsBuyer(lead, who.buyer.Ref, now+int64(lookTimeout))
+	}); ok {
+		answerWith(ctx, fasthttp.StatusOK, id, false, appendLead(nil, &look, false))
+	}
+}
+
+// showLeadByKey shows a lead to the supplier of an API key: GET /api/v1/leads/{id}.
+func (s *Server) showLeadByKey(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+	now := s.clock.Now()
+	supplier, bad := s.authenticateKey(r.credential, now)
+	if bad.Status != 0 {
+		s.refuse(ctx, id, bad)
+		return
+	}
+	connection.MarkKnown(ctx)
+	if look, ok := s.lookAsSupplier(ctx, id, r, supplier, now); ok {
+		answerWith(ctx, fasthttp.StatusOK, id, false, append(appendLead([]byte(`{"data":`), &look, true), '}'))
+	}
+}
+
+// lookAsSupplier returns a lead as its supplier sees it. If it returns false, it has
+// written the answer.
+func (s *Server) lookAsSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (engine.Look, bool) {
+	if wait := s.leadLimits.suppliers.take(ctx, supplier, time.Unix(0, now)); wait > 0 {
+		httperror.Write(ctx, id, httperror.RateLimited.After(wait))
+		return engine.Look{}, false
+	}
+	return lookUp(ctx, id, r, func(lead market.LeadID) (engine.Look, error) {
+		return s.engine.LookAsSupplier(lead, supplier.Ref, now+int64(lookTimeout))
+	})
+}
+
+// lookUp reads the lead in the path. A malformed id, an unknown lead and a lead of another
+// owner get the same answer.
+func lookUp(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as func(market.LeadID) (engine.Look, error)) (engine.Look, bool) {
+	if faults := request.QueryErrors(ctx); len(faults) > 0 {
+		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
+		return engine.Look{}, false
+	}
+	lead, ok := market.ParseLeadID(string(r.pathParam))
+	if !ok {
+		httperror.Write(ctx, id, httperror.UnknownLead)
+		return engine.Look{}, false
+	}
+	look, err := as(lead)
+	switch {
+	case errors.Is(err, engine.ErrNotFound):
+		httperror.Write(ctx, id, httperror.UnknownLead)
+	case err != nil:
+		httperror.WriteEngineError(ctx, id, err)
+	}
+	return look, err == nil
+}
+
+// appendLead appends a lead as the supplier or the buyer sees it. Only a supplier has its
+// own id for a lead.
+func appendLead(body []byte, l *engine.Look, seller bool) []byte {
+	body = l.Lead.AppendTo(append(body, `{"id":"`...))
+	body = append(append(body, `","status":"`...), l.Status.String()...)
+	body = escape.AppendJSONString(append(body, `","campaign_id":`...), []byte(l.Campaign))
+	if seller {
+		body = wire.AppendText(append(body, `,"lead_uuid":`...), l.Own)
+	}
+	body = wire.AppendText(append(body, `,"auction_id":`...), l.Auction)
+	body = wire.AppendText(append(body, `,"buyer_id":`...), l.Buyer)
+	if l.Currency == (market.Currency{}) {
+		body = append(body, `,"price":null`...)
+	} else {
+		body = append(wire.AppendPrice(append(body, `,"price":{`...), l.Price, l.Currency), '}')
+	}
+	body = wire.AppendText(append(body, `,"reason":`...), l.Reason.String())
+	body = append(append(append(body, `,"delivery":"`...), l.Delivery.String()...), '"')
+	if l.Return != market.ReturnNone {
+		body = append(append(append(body, `,"return":"`...), l.Return.String()...), '"')
+	}
+	body = append(wire.AppendTime(append(body, `,"created_at":"`...), l.Created), '"')
+	if l.Test {
+		body = append(body, `,"test":true`...)
+	}
+	return append(body, '}')
+}

@@ -1,0 +1,175 @@
+package public
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/server/httperror"
+	"pingpost/server/servertest"
+)
+
+var createdAt = regexp.MustCompile(`"created_at":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"`)
+
+// look is a lead as a client sees it, without its id and the time at which it came,
+// which is looked at here.
+func (m *aftermarket) look(client, lead string) string {
+	m.t.Helper()
+	path := "/v1/leads/" + lead
+	if strings.HasPrefix(client, "key of ") {
+		path = "/api/v1/leads/" + lead
+	}
+	a := m.send(client, http.MethodGet, path, "")
+	if a.status != 200 {
+		m.t.Errorf("%s: %d %s", client, a.status, a.body)
+	}
+	for _, person := range []string{"Ann", "Lee", "4155", "mail.test", "reason 1"} {
+		if strings.Contains(a.body, person) {
+			m.t.Errorf("%s is told who the lead is: %s", client, a.body)
+		}
+	}
+	if a.header.Get("X-RateLimit-Limit") != "100" || a.header.Get(httperror.HeaderRequestID) == "" || a.header.Get("Content-Type") != "application/json" {
+		m.t.Errorf("%v", a.header)
+	}
+	found := createdAt.FindStringSubmatch(a.body)
+	if found == nil {
+		m.t.Fatalf("%s", a.body)
+	}
+	if at, err := time.Parse(time.RFC3339, found[1]); err != nil || at.UnixNano() > m.clock.Now() || at.UnixNano() < m.clock.Now()-int64(time.Minute) {
+		m.t.Errorf("created at %s, %v", at, err)
+	}
+	if !strings.Contains(a.body, `"id":"`+lead+`"`) {
+		m.t.Errorf("%s", a.body)
+	}
+	return strings.Replace(strings.Replace(a.body, `"id":"`+lead+`",`, "", 1), ","+found[0], "", 1)
+}
+
+// Each side sees its own: the seller what it is paid, the buyer what it pays.
+func TestLooks(t *testing.T) {
+	m := trading(t, new(servertest.MemoryLog))
+	lead := m.sold("cmp_auto")
+	const rest = `"reason":null,"delivery":"none"`
+	const sellers = `"campaign_id":"cmp_auto","lead_uuid":null,"auction_id":null,"buyer_id":"buy_blue","price":{"amount":10,"currency":"USD"},` + rest
+	const buyers = `"campaign_id":"cmp_auto","auction_id":null,"buyer_id":"buy_blue","price":{"amount":12.5,"currency":"USD"},` + rest
+	see := func(m *aftermarket, lead, status, back string) {
+		t.Helper()
+		for client, want := range map[string]string{
+			"acme":        `{"status":"` + status + `",` + sellers + back + `}`,
+			"key of acme": `{"data":{"status":"` + status + `",` + sellers + back + `}}`,
+			"blue":        `{"status":"` + status + `",` + buyers + back + `}`,
+			"mute":        `{"status":"` + status + `",` + buyers + back + `}`,
+		} {
+			if got := m.look(client, lead); got != want {
+				t.Errorf("%s: %s\nwant %s", client, got, want)
+			}
+		}
+	}
+	see(m, lead, "ACCEPTED", "")
+	m.report("blue", lead, "k1", `{"status":"qualified","reason":"reason 1"}`)
+	see(m, lead, "qualified", "")
+	m.report("blue", lead, "k2", `{"status":"returned","reason":"duplicate"}`)
+	see(m, lead, "returned", `,"return":"approved"`)
+	see(trading(t, m.log), lead, "returned", `,"return":"approved"`)
+}
+
+func TestLooksAtReturns(t *testing.T) {
+	m := trading(t, new(servertest.MemoryLog))
+	lead := m.sold("cmp_hand")
+	m.report("red", lead, "k", `{"status":"returned","reason":"reason 1"}`)
+	want := `{"status":"ACCEPTED","campaign_id":"cmp_hand","auction_id":null,"buyer_id":"buy_red","price":{"amount":4,"currency":"USD"},"reason":null,"delivery":"none","return":`
+	if got := m.look("red", lead); got != want+`"waiting"}` {
+		t.Error(got)
+	}
+	id, _ := market.ParseLeadID(lead)
+	if err := m.engine.By("").DecideReturn(id, false, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.look("red", lead); got != want+`"refused"}` {
+		t.Error(got)
+	}
+}
+
+// A lead of a seller's own auction goes by its own names to the seller, and by ours
+// to the buyer. One that nobody has is worth nothing.
+func TestLooksAtAuctions(t *testing.T) {
+	m := trading(t, new(servertest.MemoryLog))
+	said := read[sale](t, m.post(m.tokens["acme"], "k", m.won(m.tokens["acme"], "theirs-1")), 201)
+	posted := `"delivery":"delivered"}`
+	if got := m.look("acme", said.ID); !strings.HasPrefix(got, `{"status":"ACCEPTED","campaign_id":"cmp_ping","lead_uuid":"u1","auction_id":"`) || !strings.HasSuffix(got, `"buyer_id":"buy_gold","price":{"amount":8,"currency":"USD"},"reason":null,`+posted) {
+		t.Error(got)
+	}
+	var ours struct {
+		Auction string `json:"auction_id"`
+	}
+	if err := json.Unmarshal([]byte(m.buyers.posts[0]), &ours); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.look("gold", said.ID), `{"status":"ACCEPTED","campaign_id":"cmp_ping","auction_id":"`+ours.Auction+`","buyer_id":"buy_gold","price":{"amount":10,"currency":"USD"},"reason":null,`+posted; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	m.buyers.set(func() { m.buyers.bids = nil })
+	body := `{"flo_campaign_id":"cmp_ping","flo_supplier_id":"sup_acme","first_name":"Ann","last_name":"Lee","phone":"4155550198","email":"ann@mail.test","state":"CA"}`
+	a := m.send("key of acme", http.MethodPost, "/api/v1/ingest", body)
+	var unsold struct{ Data struct{ ID, Status string } }
+	if err := json.Unmarshal([]byte(a.body), &unsold); err != nil || unsold.Data.Status != "UNMATCHED" {
+		t.Fatal(a.body)
+	}
+	got := regexp.MustCompile(`"auc_[0-9a-z]{26}"`).ReplaceAllString(m.look("acme", unsold.Data.ID), "ours")
+	if want := `{"status":"UNMATCHED","campaign_id":"cmp_ping","lead_uuid":null,"auction_id":ours,"buyer_id":null,"price":null,"reason":"no_bid","delivery":"none"}`; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// A lead that concerns someone else is told of like one that there is not.
+func TestNobodyLooksAtAnothersLead(t *testing.T) {
+	m := trading(t, new(servertest.MemoryLog))
+	lead := m.sold("cmp_auto")
+	told := map[string]bool{}
+	for _, row := range []struct{ client, path string }{
+		{"other", "/v1/leads/" + lead},
+		{"red", "/v1/leads/" + lead},
+		{"key of other", "/api/v1/leads/" + lead},
+		{"acme", "/v1/leads/" + noLead},
+		{"blue", "/v1/leads/" + noLead},
+		{"key of acme", "/api/v1/leads/" + noLead},
+		{"acme", "/v1/leads/17"},
+		{"blue", "/v1/leads/LEAD" + lead[4:]},
+		{"key of acme", "/api/v1/leads/" + lead + "x"},
+	} {
+		a := m.send(row.client, http.MethodGet, row.path, "")
+		a.mustFail(t, 404, "not_found")
+		told[strings.Replace(a.body, a.header.Get(httperror.HeaderRequestID), "", 1)] = true
+	}
+	if len(told) != 1 {
+		t.Errorf("they are told apart: %v", told)
+	}
+	for _, row := range []struct {
+		client, method, path string
+		status               int
+		code                 string
+	}{
+		{"", "GET", "/v1/leads/" + lead, 401, "unauthorized"},
+		{"", "GET", "/api/v1/leads/" + lead, 401, "unauthorized"},
+		{"key of acme", "GET", "/v1/leads/" + lead, 401, "unauthorized"},
+		{"acme", "GET", "/api/v1/leads/" + lead, 401, "unauthorized"},
+		{"", "POST", "/v1/leads/" + lead, 405, "method_not_allowed"},
+		{"", "DELETE", "/api/v1/leads/" + lead, 405, "method_not_allowed"},
+		{"", "GET", "/v1/leads/" + lead + "/status", 405, "method_not_allowed"},
+		{"", "GET", "/v1/leads/", 404, "not_found"},
+		{"", "GET", "/v1/leads", 404, "not_found"},
+		{"", "GET", "/api/v1/leads/", 404, "not_found"},
+		{"", "GET", "/v1/leads/" + lead + "/", 404, "not_found"},
+		{"", "GET", "/v1/leads/" + lead + "/posts", 404, "not_found"},
+		{"", "GET", "/api/v1/leads/" + lead + "/status", 404, "not_found"},
+	} {
+		a := m.send(row.client, row.method, row.path, "")
+		a.mustFail(t, row.status, row.code)
+		if allow := a.header.Get("Allow"); (row.status == 405) != (allow != "") {
+			t.Errorf("%s %s: Allow %q", row.method, row.path, allow)
+		}
+	}
+}

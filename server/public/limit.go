@@ -1,0 +1,141 @@
+package public
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+	"golang.org/x/time/rate"
+
+	"pingpost/engine/market"
+	"pingpost/server/httperror"
+)
+
+// limits holds the token buckets of a path, one per supplier or buyer. New buckets are
+// full: a restart must not reject a client that keeps its rate. Only configured suppliers
+// and buyers have a bucket, so clients cannot grow the map.
+type limits struct {
+	mu      sync.Mutex // serializes changes of the map
+	buckets atomic.Pointer[map[market.Ref]*bucket]
+}
+
+// bucket is a token bucket for concurrent requests, whose times arrive in any order. Its
+// time never goes back, because a request with an earlier time would refill it for the same
+// span twice.
+type bucket struct {
+	mu      sync.Mutex
+	limiter *rate.Limiter
+	latest  time.Time
+}
+
+func newBucket(perSecond int, now time.Time) *bucket {
+	return &bucket{limiter: rate.NewLimiter(rate.Limit(perSecond), perSecond), latest: now}
+}
+
+// change sets a new rate.
+func (b *bucket) change(perSecond int, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := b.laterLocked(now)
+	b.limiter.SetLimitAt(at, rate.Limit(perSecond))
+	b.limiter.SetBurstAt(at, perSecond)
+}
+
+// take takes n tokens if there are as many, and returns the remaining tokens.
+func (b *bucket) take(n int, now time.Time) (allowed bool, left float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := b.laterLocked(now)
+	allowed = b.limiter.AllowN(at, n)
+	return allowed, b.limiter.TokensAt(at)
+}
+
+func (b *bucket) laterLocked(now time.Time) time.Time {
+	if now.After(b.latest) {
+		b.latest = now
+	}
+	return b.latest
+}
+
+// configure creates buckets for new suppliers, changes the rates of known ones, and drops
+// the buckets of removed ones.
+func (l *limits) configure(catalog *market.Catalog, now time.Time, rateOf func(*market.Supplier) int) {
+	rates := make(map[market.Ref]int, len(catalog.Suppliers))
+	for _, supplier := range catalog.Suppliers {
+		rates[supplier.Ref] = rateOf(supplier)
+	}
+	l.set(rates, now)
+}
+
+// set replaces the rates by supplier or buyer.
+func (l *limits) set(rates map[market.Ref]int, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var old map[market.Ref]*bucket
+	if known := l.buckets.Load(); known != nil {
+		old = *known
+	}
+	buckets := make(map[market.Ref]*bucket, len(rates))
+	for owner, perSecond := range rates {
+		b := old[owner]
+		switch {
+		case b == nil:
+			b = newBucket(perSecond, now)
+		case b.limiter.Burst() != perSecond:
+			b.change(perSecond, now)
+		}
+		buckets[owner] = b
+	}
+	l.buckets.Store(&buckets)
+}
+
+// take takes a token for the supplier and writes the limit's headers. If no token is
+// left, it returns the time until there is one.
+func (l *limits) take(ctx *fasthttp.RequestCtx, supplier *market.Supplier, now time.Time) (wait time.Duration) {
+	return l.takeOf(ctx, supplier.Ref, now)
+}
+
+// takeOf is take for a supplier or buyer by reference number.
+func (l *limits) takeOf(ctx *fasthttp.RequestCtx, owner market.Ref, now time.Time) (wait time.Duration) {
+	b := (*l.buckets.Load())[owner]
+	if b == nil {
+		return 0
+	}
+	allowed, left := b.take(1, now)
+	b.setHeaders(&ctx.Response.Header, left, now)
+	if allowed {
+		return 0
+	}
+	return b.waitFor(1, left)
+}
+
+// takeBytes takes the bytes of a body. If they are too many, it replaces the headers of
+// the request limit with its own and returns the time to wait.
+func (l *limits) takeBytes(ctx *fasthttp.RequestCtx, supplier *market.Supplier, n int, now time.Time) (wait time.Duration) {
+	b := (*l.buckets.Load())[supplier.Ref]
+	if b == nil || n == 0 {
+		return 0
+	}
+	n = min(n, b.limiter.Burst()) // a body over the limit was partly read and may exceed the bucket
+	allowed, left := b.take(n, now)
+	if allowed {
+		return 0
+	}
+	b.setHeaders(&ctx.Response.Header, left, now)
+	return b.waitFor(n, left)
+}
+
+// setHeaders writes the rate limit headers.
+func (b *bucket) setHeaders(header *fasthttp.ResponseHeader, left float64, now time.Time) {
+	perSecond := float64(b.limiter.Burst())
+	full := float64(now.UnixNano())/1e9 + (perSecond-left)/perSecond
+	httperror.SetRateHeaders(header, b.limiter.Burst(), left, full)
+}
+
+// waitFor returns the full seconds until the bucket has n tokens, at least one.
+func (b *bucket) waitFor(n int, left float64) time.Duration {
+	wait := math.Ceil((float64(n) - left) / float64(b.limiter.Burst()))
+	return time.Duration(max(1, wait)) * time.Second
+}

@@ -1,0 +1,28 @@
+package public
+
+import (
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// leadRate is how many requests about sold leads a supplier or buyer may send per second:
+// lookups and reports, single or in batches.
+const leadRate = 100
+
+// leadLimits holds the token buckets of these requests. Suppliers and buyers have separate
+// reference numbers.
+type leadLimits struct{ suppliers, buyers limits }
+
+func (l *leadLimits) configure(catalog *market.Catalog, now time.Time) {
+	suppliers := make(map[market.Ref]int, len(catalog.Suppliers))
+	for _, supplier := range catalog.Suppliers {
+		suppliers[supplier.Ref] = leadRate
+	}
+	buyers := make(map[market.Ref]int, len(catalog.Buyers))
+	for _, buyer := range catalog.Buyers {
+		buyers[buyer.Ref] = leadRate
+	}
+	l.suppliers.set(suppliers, now)
+	l.buyers.set(buyers, now)
+}

@@ -1,0 +1,110 @@
+package public
+
+import (
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+	"pingpost/server/httperror"
+)
+
+// retryAfterOf returns the Retry-After header of a request that has to wait so long.
+func retryAfterOf(wait time.Duration) string {
+	var ctx fasthttp.RequestCtx
+	httperror.Write(&ctx, httperror.NewRequestID(), httperror.RateLimited.After(wait))
+	return string(ctx.Response.Header.Peek("Retry-After"))
+}
+
+// TestLimit follows one bucket at given times.
+func TestLimit(t *testing.T) {
+	slow := &market.Supplier{ID: "slow", Ref: 1, IngestRate: 2}
+	other := &market.Supplier{ID: "other", Ref: 2, IngestRate: 1}
+	of := func(suppliers ...*market.Supplier) *market.Catalog {
+		c := &market.Catalog{Suppliers: map[market.SupplierID]*market.Supplier{}}
+		for _, s := range suppliers {
+			c.Suppliers[s.ID] = s
+		}
+		return c
+	}
+	rate := func(s *market.Supplier) int { return s.IngestRate }
+	begin := time.Unix(1_000_000, 0)
+	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
+	var l limits
+	l.configure(of(slow, other), begin, rate)
+	for _, step := range []struct {
+		ms                      int
+		supplier                *market.Supplier
+		ok                      bool
+		limit, left, reset, try string
+	}{
+		{0, slow, true, "2", "1", "1000001", ""}, // full at first
+		{0, slow, true, "2", "0", "1000001", ""},
+		{0, slow, false, "2", "0", "1000001", "1"},
+		{499, slow, false, "2", "0", "1000001", "1"},
+		{500, slow, true, "2", "0", "1000002", ""},
+		{501, slow, false, "2", "0", "1000002", "1"},
+		{999, other, true, "1", "0", "1000002", ""}, // its own bucket
+		{1000, other, false, "1", "0", "1000002", "1"},
+		{9000, slow, true, "2", "1", "1000010", ""}, // no more than full
+		{9000, slow, true, "2", "0", "1000010", ""},
+		{9000, slow, false, "2", "0", "1000010", "1"},
+		{9000, &market.Supplier{Ref: 9}, true, "", "", "", ""}, // of no catalog: whoever took it out has the last word
+	} {
+		var ctx fasthttp.RequestCtx
+		ctx.Response.Header.DisableNormalizing()
+		wait := l.take(&ctx, step.supplier, at(step.ms))
+		ok, try := wait == 0, retryAfterOf(wait)
+		get := func(name string) string { return string(ctx.Response.Header.Peek(name)) }
+		got := [4]string{get("X-RateLimit-Limit"), get("X-RateLimit-Remaining"), get("X-RateLimit-Reset"), try}
+		if want := [4]string{step.limit, step.left, step.reset, step.try}; ok != step.ok || got != want {
+			t.Errorf("%s at %d ms: %v %v, want %v %v", step.supplier.ID, step.ms, ok, got, step.ok, want)
+		}
+	}
+	// A reload with the same rate keeps the bucket; another rate gives no burst;
+	// a supplier that is removed and added again has a new bucket, which is full.
+	l.configure(of(slow, other), at(9000), rate)
+	var ctx fasthttp.RequestCtx
+	if l.take(&ctx, slow, at(9000)) == 0 {
+		t.Error("a reload fills the bucket")
+	}
+	slow.IngestRate = 1000
+	l.configure(of(slow), at(9000), rate)
+	if l.take(&ctx, slow, at(9000)) == 0 || l.take(&ctx, slow, at(9001)) > 0 {
+		t.Error("the new rate does not count from the reload on")
+	}
+	l.configure(of(other), at(9001), rate)
+	l.configure(of(slow, other), at(60_000), rate)
+	if l.take(&ctx, slow, at(60_000)) > 0 {
+		t.Error("a supplier that is added again has no full bucket")
+	}
+}
+
+// Requests side by side come with their times in any order. The second pass of
+// one stretch of time brings no tokens.
+func TestTimeFillsABucketOnce(t *testing.T) {
+	begin := time.Unix(1_000_000, 0)
+	b := newBucket(1000, begin)
+	for ok := true; ok; {
+		ok, _ = b.take(1, begin)
+	}
+	taken := 0
+	for range 50 {
+		for _, ms := range []int{200, 100} {
+			if ok, _ := b.take(1, begin.Add(time.Duration(ms)*time.Millisecond)); ok {
+				taken++
+			}
+		}
+	}
+	for {
+		ok, _ := b.take(1, begin.Add(200*time.Millisecond))
+		if !ok {
+			break
+		}
+		taken++
+	}
+	if taken != 200 {
+		t.Errorf("%d tokens in a fifth of a second, at a thousand a second", taken)
+	}
+}

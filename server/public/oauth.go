@@ -1,0 +1,145 @@
+package public
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/engine/state"
+	"pingpost/keys/token"
+	"pingpost/server/httperror"
+	"pingpost/server/request"
+)
+
+var (
+	errClientMissing = httperror.New(401, errcode.InvalidClient, "The client credentials are missing. Send client_id and client_secret, in the body or by HTTP Basic.")
+	errClientUnknown = httperror.New(401, errcode.InvalidClient, "The client is unknown, or the secret is wrong or was revoked.").AsWrongCredential()
+	errClientTwice   = httperror.New(400, errcode.InvalidRequest, "The client credentials are both in the body and in the Authorization header. Use one of them.")
+	errGrantMissing  = httperror.New(400, errcode.InvalidRequest, "grant_type is missing. Send grant_type=client_credentials.")
+	errGrantUnknown  = httperror.New(400, errcode.UnsupportedGrantType, "Only the grant_type client_credentials is supported here.")
+	errScopeInvalid  = httperror.New(400, errcode.InvalidScope, "The client does not have this scope. Omit scope to get all scopes of the client, or list some of them, separated by spaces.")
+)
+
+const grantCredentials = "client_credentials"
+
+// issueToken issues an access token: POST /oauth/token, the client credentials grant of RFC
+// 6749. A login by HTTP Basic is checked before the body, as on every path; a login in the
+// body after the body is parsed.
+func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+	ctx.Response.Header.Set("Cache-Control", "no-store")
+	ctx.Response.Header.Set("Pragma", "no-cache")
+	form, bad := readTokenForm(&ctx.Request.Header, r, read)
+	shown, basic := basicLogin(&ctx.Request.Header)
+	if !basic {
+		shown = form.login
+	}
+	client, known := s.clientOf(shown)
+	switch {
+	case basic && (form.login.secret != "" || form.login.id != "" && form.login.id != shown.id):
+		bad = errClientTwice
+	case bad.Status != 0 && !basic: // the client is unknown
+	case shown.isEmpty() && !basic:
+		bad = errClientMissing
+	case !known:
+		bad = errClientUnknown
+	}
+	if bad.Status != 0 {
+		failOAuth(ctx, id, s.authFailures.Check(ctx, bad, s.clock.Now()))
+		return
+	}
+	scopes, bad := grantedScopes(&form, &client)
+	if bad.Status != 0 {
+		failOAuth(ctx, id, bad)
+		return
+	}
+	if faults := request.QueryErrors(ctx); len(faults) > 0 {
+		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
+		return
+	}
+	s.sendToken(ctx, id, r, &token.Claims{
+		Owner: client.Owner, Ref: client.Ref, Scopes: scopes, Secret: client.Hash,
+		Expires: s.clock.Now() + int64(s.opt.TokenLifetime),
+	})
+}
+
+// Longer values cannot be valid and are not hashed, so a wrong login costs no more than a
+// right one.
+const (
+	maxClientID     = 128
+	maxClientSecret = 4096
+)
+
+// clientOf returns the client with this id and secret. It hashes both together and looks
+// the hash up, so that an unknown client takes as long as a known one.
+func (s *Server) clientOf(l login) (client state.Credential, known bool) {
+	if len(l.id) > maxClientID || len(l.secret) > maxClientSecret {
+		return state.Credential{}, false
+	}
+	client, known = s.engine.State().Credential(s.opt.Tokens.HashClient([]byte(l.id), []byte(l.secret)))
+	if !known || client.Kind != event.CredentialOAuthClient || client.Client != l.id {
+		return state.Credential{}, false
+	}
+	if _, known = s.ownerOf(&client); known {
+		client.Used.Record(s.clock.Now())
+	}
+	return client, known
+}
+
+// grantedScopes returns the requested scopes, or all scopes of the client if the request names no scope.
+func grantedScopes(form *tokenForm, client *state.Credential) (scopes event.Scopes, bad httperror.Error) {
+	switch form.grant {
+	case "":
+		return 0, errGrantMissing
+	case grantCredentials:
+	default:
+		return 0, errGrantUnknown
+	}
+	for name := range strings.SplitSeq(form.scope, " ") {
+		if name == "" {
+			continue
+		}
+		scope, ok := event.ParseScope(name)
+		if !ok || !client.Scopes.Has(scope) {
+			return 0, errScopeInvalid
+		}
+		scopes |= scope
+	}
+	if scopes == 0 {
+		scopes = client.Scopes
+	}
+	return scopes, httperror.Error{}
+}
+
+func (s *Server) sendToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, claims *token.Claims) {
+	var text [64]byte
+	ctx.SetStatusCode(fasthttp.StatusOK)
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.Response.Header.SetBytesV(httperror.HeaderRequestID, id.AppendTo(text[:0]))
+	r.out = s.opt.Tokens.AppendToken(append(r.out[:0], `{"access_token":"`...), claims)
+	r.out = append(r.out, `","token_type":"Bearer","expires_in":`...)
+	r.out = strconv.AppendInt(r.out, int64(s.opt.TokenLifetime/time.Second), 10)
+	r.out = claims.Scopes.AppendTo(append(r.out, `,"scope":"`...))
+	ctx.SetBody(append(r.out, `"}`...))
+}
+
+// failOAuth answers with an error in the form of OAuth: the API's form with the member
+// error_description. General HTTP errors have no OAuth code and keep the API's form.
+func failOAuth(ctx *fasthttp.RequestCtx, id market.RequestID, f httperror.Error) {
+	httperror.Write(ctx, id, f)
+	switch f.Code {
+	case errcode.InvalidClient:
+		ctx.Response.Header.Set(httperror.HeaderChallenge, httperror.ChallengeBasic)
+	case errcode.InvalidRequest, errcode.InvalidScope, errcode.UnsupportedGrantType:
+	default:
+		return
+	}
+	body := httperror.Append(nil, id, f)
+	body = escape.AppendJSONString(append(body[:len(body)-1], `,"error_description":`...), []byte(f.Message))
+	ctx.SetBody(append(body, '}'))
+}

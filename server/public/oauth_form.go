@@ -1,0 +1,126 @@
+package public
+
+import (
+	"bytes"
+	"net/url"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine/market"
+	"pingpost/internal/strictjson"
+	"pingpost/server/httperror"
+	"pingpost/server/request"
+)
+
+// tokenForm holds the parameters of a token request. A missing parameter is empty, because
+// OAuth treats empty and missing ones alike.
+type tokenForm struct {
+	grant, scope string
+	login        login
+}
+
+// login is the id and the secret of a client.
+type login struct{ id, secret string }
+
+func (l login) isEmpty() bool { return l == login{} }
+
+// parameter returns the field of a parameter, or nil if the parameter is ignored.
+func (f *tokenForm) parameter(name string) *string {
+	switch name {
+	case "grant_type":
+		return &f.grant
+	case "client_id":
+		return &f.login.id
+	case "client_secret":
+		return &f.login.secret
+	case "scope":
+		return &f.scope
+	}
+	return nil
+}
+
+const typeForm = "application/x-www-form-urlencoded"
+
+var (
+	errTokenType   = httperror.New(415, errcode.UnsupportedMediaType, "The body must be a form or a JSON object, sent as Content-Type: application/x-www-form-urlencoded or application/json.")
+	errTokenForm   = httperror.New(400, errcode.InvalidRequest, "The form is not well-formed: it must be pairs of name=value with & between them, percent-encoded, at most 32.")
+	errTokenTwice  = httperror.New(400, errcode.InvalidRequest, "A parameter is given twice. Send each one once.")
+	errTokenMember = httperror.New(400, errcode.InvalidRequest, "grant_type, client_id, client_secret and scope must be strings.")
+)
+
+// readTokenForm parses the body as a form or as JSON, by its Content-Type.
+func readTokenForm(header *fasthttp.RequestHeader, r *scratch, read httperror.Error) (tokenForm, httperror.Error) {
+	kind := header.ContentType()
+	switch {
+	case read.Status != 0:
+		return tokenForm{}, read
+	case len(header.ContentEncoding()) > 0:
+		return tokenForm{}, errTokenType
+	case request.IsJSON(kind):
+		return parseTokenJSON(&r.object, r.body)
+	case request.HasMediaType(kind, typeForm):
+		return parseTokenForm(r.body)
+	}
+	return tokenForm{}, errTokenType
+}
+
+func parseTokenJSON(object *strictjson.Object, body []byte) (f tokenForm, bad httperror.Error) {
+	if err := object.Parse(body); err != nil {
+		return tokenForm{}, httperror.New(400, errcode.InvalidRequest, request.DescribeJSONError(err))
+	}
+	for _, member := range object.Members() {
+		into := f.parameter(string(member.Name))
+		switch {
+		case into == nil, member.Kind == market.JSONNull:
+		case member.Kind != market.JSONString:
+			return tokenForm{}, errTokenMember
+		default:
+			*into = string(member.Text)
+		}
+	}
+	return f, httperror.Error{}
+}
+
+// maxParameters is the most pairs of a form. Four are used, the others are ignored.
+const maxParameters = 32
+
+func parseTokenForm(body []byte) (f tokenForm, bad httperror.Error) {
+	if bytes.Count(body, []byte{'&'}) >= maxParameters {
+		return tokenForm{}, errTokenForm
+	}
+	pairs, err := url.ParseQuery(string(body))
+	if err != nil {
+		return tokenForm{}, errTokenForm
+	}
+	for name, values := range pairs {
+		if len(values) > 1 {
+			return tokenForm{}, errTokenTwice
+		}
+		if into := f.parameter(name); into != nil {
+			*into = values[0]
+		}
+	}
+	return f, httperror.Error{}
+}
+
+// basicLogin parses HTTP Basic, where id and secret are form-encoded before they are joined
+// (RFC 6749, 2.3.1). shown reports whether there is an Authorization header. A malformed
+// header yields an empty login and true.
+func basicLogin(header *fasthttp.RequestHeader) (l login, shown bool) {
+	lines := header.PeekAll(fasthttp.HeaderAuthorization)
+	if len(lines) != 1 {
+		return login{}, len(lines) > 1
+	}
+	id, secret, ok := request.BasicAuth(string(lines[0]))
+	if !ok {
+		return login{}, true
+	}
+	var badID, badSecret error
+	l.id, badID = url.QueryUnescape(id)
+	l.secret, badSecret = url.QueryUnescape(secret)
+	if badID != nil || badSecret != nil {
+		return login{}, true
+	}
+	return l, true
+}

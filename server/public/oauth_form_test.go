@@ -1,0 +1,174 @@
+package public
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+	"pgregory.net/rapid"
+
+	"pingpost/internal/strictjson"
+	"pingpost/server/httperror"
+)
+
+var whole = tokenForm{grant: "client_credentials", scope: "ping post", login: login{"acme", "s e+c&r=é t"}}
+
+func TestTokenForms(t *testing.T) {
+	tests := []struct {
+		what, body string
+		want       tokenForm
+		bad        httperror.Error
+	}{
+		{"all of it", "grant_type=client_credentials&client_id=acme&client_secret=s+e%2Bc%26r%3D%C3%A9%20t&scope=ping+post", whole, httperror.Error{}},
+		{"in another order, with more", "x=1&scope=ping%20post&client_secret=s+e%2Bc%26r%3D%C3%A9%20t&audience=&client_id=acme&grant_type=client_credentials", whole, httperror.Error{}},
+		{"nothing", "", tokenForm{}, httperror.Error{}},
+		{"without values", "grant_type&client_id=&scope", tokenForm{}, httperror.Error{}},
+		{"empty pairs", "&&grant_type=a&&", tokenForm{grant: "a"}, httperror.Error{}},
+		{"an equals sign in a value", "client_secret=a=b", tokenForm{login: login{secret: "a=b"}}, httperror.Error{}},
+		{"names are exact", "Grant_Type=a&grant-type=b", tokenForm{}, httperror.Error{}},
+		{"names are encoded too", "%67rant_type=a", tokenForm{grant: "a"}, httperror.Error{}},
+		{"a parameter twice", "grant_type=a&grant_type=a", tokenForm{}, errTokenTwice},
+		{"twice, once encoded", "grant_type=a&grant%5Ftype=b", tokenForm{}, errTokenTwice},
+		{"twice, once empty", "scope=ping&scope=", tokenForm{}, errTokenTwice},
+		{"a stranger twice", "grant_type=a&x=1&x=1", tokenForm{}, errTokenTwice},
+		{"half an escape", "client_id=acme%2", tokenForm{}, errTokenForm},
+		{"no escape", "client_id=%zz", tokenForm{}, errTokenForm},
+		{"a semicolon for an ampersand", "grant_type=a;client_id=b", tokenForm{}, errTokenForm},
+		{"32 parameters", "grant_type=a" + strings.Repeat("&", 31), tokenForm{grant: "a"}, httperror.Error{}},
+		{"33", "grant_type=a" + strings.Repeat("&", 32), tokenForm{}, errTokenForm},
+		{"JSON", `{"grant_type":"a"}`, tokenForm{}, httperror.Error{}},
+	}
+	for _, test := range tests {
+		if got, bad := parseTokenForm([]byte(test.body)); got != test.want || bad != test.bad {
+			t.Errorf("%s: %+v, %v\nwant %+v, %v", test.what, got, bad, test.want, test.bad)
+		}
+	}
+}
+
+func TestTokenObjects(t *testing.T) {
+	tests := []struct {
+		what, body string
+		want       tokenForm
+		code       string
+	}{
+		{"all of it", `{"grant_type":"client_credentials","client_id":"acme","client_secret":"s e+c&r=é t","scope":"ping post"}`, whole, ""},
+		{"escaped, with more", `{"grant\u005ftype":"client_credentials","client_id":"acme","client_secret":"s e+c&r=\u00e9 t","scope":"ping post","x":{"scope":5}}`, whole, ""},
+		{"nothing", `{}`, tokenForm{}, ""},
+		{"nulls", `{"grant_type":null,"client_id":null,"client_secret":null,"scope":null}`, tokenForm{}, ""},
+		{"a member twice", `{"grant_type":"a","grant_type":"a"}`, tokenForm{}, "invalid_request"},
+		{"a stranger twice", `{"grant_type":"a","x":1,"x":1}`, tokenForm{}, "invalid_request"},
+		{"a number", `{"client_id":5}`, tokenForm{}, "invalid_request"},
+		{"a list of scopes", `{"scope":["ping"]}`, tokenForm{}, "invalid_request"},
+		{"an object", `{"grant_type":{}}`, tokenForm{}, "invalid_request"},
+		{"no object", `["grant_type"]`, tokenForm{}, "invalid_request"},
+		{"a form", `grant_type=client_credentials`, tokenForm{}, "invalid_request"},
+		{"empty", ``, tokenForm{}, "invalid_request"},
+		{"cut short", `{"grant_type":"a`, tokenForm{}, "invalid_request"},
+		{"more after it", `{"grant_type":"a"}{}`, tokenForm{}, "invalid_request"},
+		{"not UTF-8", "{\"scope\":\"\xff\"}", tokenForm{}, "invalid_request"},
+	}
+	var object strictjson.Object
+	for _, test := range tests {
+		got, bad := parseTokenJSON(&object, []byte(test.body))
+		if got != test.want || bad.Code != test.code || test.code != "" && bad.Status != 400 {
+			t.Errorf("%s: %+v, %v\nwant %+v, %s", test.what, got, bad, test.want, test.code)
+		}
+	}
+}
+
+// Whatever a client's id and secret are, they arrive as they were sent, in each
+// of the three ways.
+func TestLoginsArrive(t *testing.T) {
+	var object strictjson.Object
+	rapid.Check(t, func(t *rapid.T) {
+		// RFC 6749 has visible ASCII and the space in both.
+		sent := login{rapid.StringMatching(`[ -~]{1,20}`).Draw(t, "id"), rapid.StringMatching(`[ -~]{1,40}`).Draw(t, "secret")}
+		form := url.Values{"client_id": {sent.id}, "client_secret": {sent.secret}}.Encode()
+		if got, bad := parseTokenForm([]byte(form)); got.login != sent || bad != (httperror.Error{}) {
+			t.Fatalf("by form %+v, %v", got, bad)
+		}
+		text, err := json.Marshal(map[string]string{"client_id": sent.id, "client_secret": sent.secret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, bad := parseTokenJSON(&object, text); got.login != sent || bad != (httperror.Error{}) {
+			t.Fatalf("by JSON %+v, %v", got, bad)
+		}
+		if got, shown := basicOf(url.QueryEscape(sent.id) + ":" + url.QueryEscape(sent.secret)); got != sent || !shown {
+			t.Fatalf("by HTTP Basic %+v, %v", got, shown)
+		}
+	})
+}
+
+func basicOf(text string) (login, bool) {
+	var header fasthttp.RequestHeader
+	header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(text)))
+	return basicLogin(&header)
+}
+
+func TestBasicLogins(t *testing.T) {
+	for text, want := range map[string]login{
+		"a:b": {"a", "b"}, "a:": {"a", ""}, ":b": {"", "b"}, "a:b:c": {"a", "b:c"}, "a%3Ab:c+d%2B": {"a:b", "c d+"},
+		"a%3:b": {}, "a:b%": {}, "a": {}, "": {},
+	} {
+		if got, shown := basicOf(text); got != want || !shown {
+			t.Errorf("%q: %+v, %v", text, got, shown)
+		}
+	}
+	for what, lines := range map[string][]string{
+		"another scheme": {"Bearer abc"}, "no base 64": {"Basic !!"}, "empty": {""}, "two of them": {"Basic YTpi", "Basic YTpi"},
+	} {
+		var header fasthttp.RequestHeader
+		for _, line := range lines {
+			header.Add("Authorization", line)
+		}
+		if got, shown := basicLogin(&header); !got.isEmpty() || !shown {
+			t.Errorf("%s: %+v, %v", what, got, shown)
+		}
+	}
+	if got, shown := basicLogin(new(fasthttp.RequestHeader)); shown || !got.isEmpty() {
+		t.Errorf("no header: %+v, %v", got, shown)
+	}
+}
+
+// FuzzTokenForm checks that each body is a form or an OAuth error, and compares the
+// parameters with a second parser.
+func FuzzTokenForm(f *testing.F) {
+	f.Add([]byte("grant_type=client_credentials&client_id=acme&client_secret=s+e%2Bc&scope=ping+post"))
+	f.Add([]byte(`{"grant_type":"client_credentials","client_id":"acme","client_secret":"x","scope":"ping"}`))
+	f.Add([]byte("%67rant_type=a&&scope;=1&%"))
+	f.Add([]byte(`{"scope":"\ud800"}`))
+	var object strictjson.Object
+	f.Fuzz(func(t *testing.T, body []byte) {
+		before := string(body)
+		form, bad := parseTokenForm(body)
+		judge(t, form, bad)
+		if bad == (httperror.Error{}) {
+			pairs, err := url.ParseQuery(before)
+			if err != nil || form != (tokenForm{pairs.Get("grant_type"), pairs.Get("scope"), login{pairs.Get("client_id"), pairs.Get("client_secret")}}) {
+				t.Errorf("%q is read as %+v, %v", before, form, err)
+			}
+		}
+		form, bad = parseTokenJSON(&object, body)
+		judge(t, form, bad)
+		if bad == (httperror.Error{}) && !json.Valid(body) {
+			t.Errorf("%q is taken for JSON", before)
+		}
+		if string(body) != before {
+			t.Error("the body was changed")
+		}
+	})
+}
+
+func judge(t *testing.T, form tokenForm, bad httperror.Error) {
+	t.Helper()
+	if bad == (httperror.Error{}) {
+		return
+	}
+	if bad.Status != 400 || bad.Code != "invalid_request" || form != (tokenForm{}) {
+		t.Errorf("refused as %+v with %+v", bad, form)
+	}
+}

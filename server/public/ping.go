@@ -1,0 +1,166 @@
+package public
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/server/connection"
+	"pingpost/server/httperror"
+	"pingpost/server/metrics"
+	"pingpost/server/request"
+	"pingpost/server/wire"
+)
+
+// headerHops counts the exchanges that a ping has passed.
+const headerHops = "X-Pingpost-Hops"
+
+// maxHops is the most exchanges that a ping may pass. A malformed header counts as one
+// more, so that a ping in a loop cannot hide it.
+const maxHops = 3
+
+func parseHops(header *fasthttp.RequestHeader) int {
+	lines := header.PeekAll(headerHops)
+	switch {
+	case len(lines) == 0:
+		return 0
+	case len(lines) == 1 && len(lines[0]) == 1 && lines[0][0] >= '0' && lines[0][0] <= '0'+maxHops:
+		return int(lines[0][0] - '0')
+	}
+	return maxHops + 1
+}
+
+// ping runs an auction for a seller: POST /v1/ping.
+func (s *Server) ping(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+	received := s.clock.Now()
+	seller, ok := s.authenticateSeller(ctx, id, event.ScopePing)
+	if !ok {
+		return
+	}
+	r.timings.Trace.By(string(seller.ID), len(r.body))
+	if !s.admit(ctx, id, r, read, &s.pingLimits, seller, received) {
+		return
+	}
+	r.markTest(ctx, seller)
+	r.fillPing(seller, id, received)
+	r.ping.Faults = request.QueryErrors(ctx)
+	r.ping.Spent = r.timings.EnterEngine(s.clock.Now())
+	answer, err := s.engine.Ping(&r.ping)
+	r.timings.LeaveEngine(s.clock.Now())
+	if err != nil {
+		httperror.WriteEngineError(ctx, id, err)
+		return
+	}
+	tracePing(&r.timings, &answer, r.test || seller.Test)
+	r.out = appendBid(r.out[:0], &answer)
+	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
+	s.opt.Meter.CountPhases(metrics.RoutePing, &r.timings, s.clock.Now())
+}
+
+// pingAvailability returns the buyers of a lead and their prices: POST /api/v1/ping.
+func (s *Server) pingAvailability(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+	received := s.clock.Now()
+	supplier, bad := s.authenticateKey(r.credential, received)
+	if bad.Status != 0 {
+		s.refuse(ctx, id, bad)
+		return
+	}
+	connection.MarkKnown(ctx)
+	r.timings.Trace.By(string(supplier.ID), len(r.body))
+	if !s.admit(ctx, id, r, read, &s.pingLimits, supplier, received) {
+		return
+	}
+	r.markTest(ctx, supplier)
+	r.fillPing(supplier, id, received)
+	r.ping.Faults = request.QueryErrors(ctx)
+	r.ping.Spent = r.timings.EnterEngine(s.clock.Now())
+	answer, err := s.engine.Availability(&r.ping)
+	r.timings.LeaveEngine(s.clock.Now())
+	if err != nil {
+		httperror.WriteEngineError(ctx, id, err)
+		return
+	}
+	tracePing(&r.timings, &answer, r.test || supplier.Test)
+	r.out = appendOffers(r.out[:0], &answer)
+	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
+}
+
+func (r *scratch) fillPing(supplier *market.Supplier, id market.RequestID, received int64) {
+	r.ping = engine.PingRequest{
+		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
+		Test: r.test, BadTest: r.badTest, Request: id, Received: received, Hops: r.hops,
+	}
+}
+
+// authenticateSeller returns the supplier of a token with the scope. If it returns false,
+// it has written the answer. It rejects a buyer's token.
+func (s *Server) authenticateSeller(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.Scopes) (seller *market.Supplier, ok bool) {
+	return s.authenticateSupplier(ctx, id, scope, errBuyersToken)
+}
+
+// authenticateSupplier returns the supplier of a token with the scope. A buyer's token
+// yields the error buyers.
+func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.Scopes, buyers httperror.Error) (supplier *market.Supplier, ok bool) {
+	who, bad := s.authenticateBearer(ctx, scope)
+	if bad.Status == 0 && who.supplier == nil {
+		bad = buyers
+	}
+	if bad.Status != 0 {
+		s.refuse(ctx, id, bad)
+		return nil, false
+	}
+	connection.MarkKnown(ctx)
+	return who.supplier, true
+}
+
+// appendBid appends the answer to a seller's ping.
+func appendBid(body []byte, a *engine.PingAnswer) []byte {
+	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.Theirs))
+	if !a.Bid {
+		body = append(append(body, `,"bid":null,"reject_reason":"`...), a.Reason.String()...)
+		return append(append(append(body, `","reject_detail":"`...), rejectDetail(a.Reason)...), `"}`...)
+	}
+	body = wire.AppendPrice(append(body, `,"bid":{`...), a.Amount, a.Currency)
+	body = a.Token.AppendTo(append(body, `,"bid_token":"`...))
+	body = wire.AppendTime(append(body, `","valid_until":"`...), a.ValidUntil)
+	return appendPassedFilters(append(body, `"}`...), a.Passed)
+}
+
+// appendPassedFilters appends the filters that the lead passed, and ends the object.
+// Auctions logged by earlier versions lack them, and are answered as they were then.
+func appendPassedFilters(body []byte, met market.FiltersPassed) []byte {
+	if met == 0 {
+		return append(body, '}')
+	}
+	return append(met.AppendJSON(append(body, `,"buyer_filters_passed":`...)), '}')
+}
+
+// appendOffers appends the answer to an availability ping.
+func appendOffers(body []byte, a *engine.PingAnswer) []byte {
+	body = market.PingID(a.Auction).AppendTo(append(body, `{"data":{"ping_id":"`...))
+	body = escape.AppendJSONString(append(body, `","campaign_id":`...), []byte(a.Campaign))
+	if len(a.Offers) == 0 {
+		body = append(body, `,"accepted":false,"expires_at":"`...)
+	} else {
+		body = append(body, `,"accepted":true,"expires_at":"`...)
+	}
+	body = wire.AppendTime(body, a.ExpiresAt)
+	body = append(body, `","buyers":[`...)
+	for i := range a.Offers {
+		offer := &a.Offers[i]
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = escape.AppendJSONString(append(body, `{"buyer_id":`...), []byte(offer.Buyer))
+		body = wire.AppendPrice(append(body, ','), offer.Amount, offer.Currency)
+		body = wire.AppendTime(append(body, `,"valid_until":"`...), offer.ValidUntil)
+		body = append(body, `"}`...)
+	}
+	body = append(body, ']')
+	if len(a.Offers) == 0 {
+		body = append(append(append(body, `,"reason":"`...), a.Reason.String()...), '"')
+	}
+	return append(body, "}}"...)
+}

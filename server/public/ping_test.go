@@ -1,0 +1,141 @@
+package public
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+)
+
+var (
+	dollars, _ = market.ParseCurrency("USD")
+	anAuction  = market.AuctionID(market.MakeID(1, [10]byte{1}))
+	aToken     = market.BidToken(market.MakeID(2, [10]byte{2}))
+	tenth      = time.Date(2026, 3, 2, 12, 0, 4, 987_654_321, time.FixedZone("", -3600)).UnixNano()
+)
+
+func TestBidAnswers(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		answer engine.PingAnswer
+		want   string
+	}{
+		{
+			"a bid",
+			engine.PingAnswer{Theirs: `a"1`, Bid: true, Token: aToken, Amount: 9_640_000, Currency: dollars, ValidUntil: tenth},
+			`{"auction_id":"a\"1","bid":{"amount":9.64,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"2026-03-02T13:00:04.987Z"}}`,
+		},
+		{
+			"a bid with what the lead has met",
+			engine.PingAnswer{Theirs: "a", Bid: true, Token: aToken, Amount: 1_000_000, Currency: dollars, ValidUntil: 1e9, Passed: market.PassedState | market.PassedVertical},
+			`{"auction_id":"a","bid":{"amount":1,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"1970-01-01T00:00:01.000Z"},"buyer_filters_passed":["state","vertical"]}`,
+		},
+		{
+			"nothing paid",
+			engine.PingAnswer{Theirs: "a", Bid: true, Token: aToken, Currency: dollars, ValidUntil: 1e9},
+			`{"auction_id":"a","bid":{"amount":0,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"1970-01-01T00:00:01.000Z"}}`,
+		},
+		{
+			"none",
+			engine.PingAnswer{Theirs: "a", Reason: market.ReasonLoop},
+			`{"auction_id":"a","bid":null,"reject_reason":"loop","reject_detail":"The ping has been through too many exchanges."}`,
+		},
+	} {
+		if got := string(appendBid(nil, &row.answer)); got != row.want || !json.Valid([]byte(got)) {
+			t.Errorf("%s: %s\nwant %s", row.name, got, row.want)
+		}
+	}
+}
+
+func TestOfferAnswers(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		answer engine.PingAnswer
+		want   string
+	}{
+		{
+			"two",
+			engine.PingAnswer{Auction: anAuction, Campaign: "cmp", ExpiresAt: tenth, Offers: []engine.PingOffer{
+				{Buyer: "buy_a", Amount: 8_000_000, Currency: dollars, ValidUntil: tenth}, {Buyer: "buy_b", Amount: 1, Currency: dollars, ValidUntil: 1e9},
+			}},
+			`{"data":{"ping_id":"ping_00000000010400000000000000","campaign_id":"cmp","accepted":true,"expires_at":"2026-03-02T13:00:04.987Z","buyers":[` +
+				`{"buyer_id":"buy_a","amount":8,"currency":"USD","valid_until":"2026-03-02T13:00:04.987Z"},` +
+				`{"buyer_id":"buy_b","amount":0.000001,"currency":"USD","valid_until":"1970-01-01T00:00:01.000Z"}]}}`,
+		},
+		{
+			"none",
+			engine.PingAnswer{Auction: anAuction, Campaign: `c"`, ExpiresAt: tenth, Reason: market.ReasonCapsFull},
+			`{"data":{"ping_id":"ping_00000000010400000000000000","campaign_id":"c\"","accepted":false,"expires_at":"2026-03-02T13:00:04.987Z","buyers":[],"reason":"caps_full"}}`,
+		},
+	} {
+		if got := string(appendOffers(nil, &row.answer)); got != row.want || !json.Valid([]byte(got)) {
+			t.Errorf("%s: %s\nwant %s", row.name, got, row.want)
+		}
+	}
+}
+
+func TestSaleAnswers(t *testing.T) {
+	sale := engine.SaleAnswer{Theirs: "a", BuyerLead: `b"`, Lead: market.LeadID(aToken), Buyer: "buy_a", Payout: 9_640_000, Currency: dollars}
+	const rest = `"id":"lead_00000000020800000000000000","status":"ACCEPTED","buyer_id":"buy_a","price":{"amount":9.64,"currency":"USD"}}`
+	if got, want := string(appendSale(nil, &sale)), `{"auction_id":"a","lead_id":"b\"",`+rest; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	sale.BuyerLead = ""
+	if got, want := string(appendSale(nil, &sale)), `{"auction_id":"a","lead_id":null,`+rest; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// TestEveryReasonIsExplained: a seller is never told a bare code, and no two
+// reasons in the same words.
+func TestEveryReasonIsExplained(t *testing.T) {
+	said := map[string]market.Reason{}
+	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {
+		text := rejectDetail(reason)
+		if other, twice := said[text]; text == "" || twice {
+			t.Errorf("%s is explained as %q, as is %s", reason, text, other)
+		}
+		if !json.Valid([]byte(`"` + text + `"`)) {
+			t.Errorf("%s: %s is no text of JSON", reason, text)
+		}
+		said[text] = reason
+	}
+	if got := rejectDetail(200); got != "" {
+		t.Error(got)
+	}
+}
+
+func TestHops(t *testing.T) {
+	for _, row := range []struct {
+		lines []string
+		want  int
+	}{
+		{nil, 0},
+		{[]string{"0"}, 0},
+		{[]string{"1"}, 1},
+		{[]string{"3"}, 3},
+		{[]string{"4"}, 4},
+		{[]string{"9"}, 4},
+		{[]string{"17"}, 4},
+		{[]string{"00"}, 4},
+		{[]string{"-1"}, 4},
+		{[]string{"+1"}, 4},
+		{[]string{"1.0"}, 4},
+		{[]string{""}, 4},
+		{[]string{"one"}, 4},
+		{[]string{"18446744073709551617"}, 4},
+		{[]string{"1", "1"}, 4},
+	} {
+		var header fasthttp.RequestHeader
+		for _, line := range row.lines {
+			header.Add("x-pingpost-hops", line)
+		}
+		if got := parseHops(&header); got != row.want {
+			t.Errorf("%q: %d, want %d", row.lines, got, row.want)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package public
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/server/httperror"
+	"pingpost/server/metrics"
+	"pingpost/server/request"
+	"pingpost/server/wire"
+)
+
+// post sells the lead of an auction to its winner: POST /v1/post.
+func (s *Server) post(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+	received := s.clock.Now()
+	seller, ok := s.authenticateSeller(ctx, id, event.ScopePost)
+	if !ok {
+		return
+	}
+	r.timings.Trace.By(string(seller.ID), len(r.body))
+	if !s.admit(ctx, id, r, read, &s.postLimits, seller, received) {
+		return
+	}
+	r.markTest(ctx, seller)
+	r.fillPost(seller, id, received)
+	r.post.Faults = append(r.post.Faults, request.QueryErrors(ctx)...)
+	r.post.Spent = r.timings.EnterEngine(s.clock.Now())
+	answer, err := s.engine.Post(&r.post)
+	r.timings.LeaveEngine(s.clock.Now())
+	s.opt.Meter.CountSellerPost(&answer, err, r.test || seller.Test)
+	if err != nil {
+		httperror.WriteEngineError(ctx, id, err)
+		return
+	}
+	tracePost(&r.timings, &answer, r.test || seller.Test)
+	r.out = appendSale(r.out[:0], &answer)
+	answerWith(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, r.out)
+	s.opt.Meter.CountPhases(metrics.RoutePost, &r.timings, s.clock.Now())
+}
+
+func (r *scratch) fillPost(seller *market.Supplier, id market.RequestID, received int64) {
+	r.lead.flatten(&r.object)
+	r.post = engine.PostRequest{
+		Supplier: seller, Lead: r.lead.members, Faults: r.lead.faults, Body: r.body, Key: r.key, BadKey: r.badKey,
+		Test: r.test, BadTest: r.badTest, Request: id, Received: received,
+	}
+	r.post.Auction, _ = r.object.Lookup("auction_id")
+	r.post.Token, _ = r.object.Lookup("bid_token")
+	r.post.LeadUUID, _ = r.lead.lead.Lookup("lead_uuid")
+}
+
+// appendSale appends the answer to a post. lead_id is the buyer's id of the lead, or null if the buyer sent no id.
+func appendSale(body []byte, a *engine.SaleAnswer) []byte {
+	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.Theirs))
+	if a.BuyerLead == "" {
+		body = append(body, `,"lead_id":null`...)
+	} else {
+		body = escape.AppendJSONString(append(body, `,"lead_id":`...), []byte(a.BuyerLead))
+	}
+	body = a.Lead.AppendTo(append(body, `,"id":"`...))
+	body = escape.AppendJSONString(append(body, `","status":"ACCEPTED","buyer_id":`...), []byte(a.Buyer))
+	body = wire.AppendPrice(append(body, `,"price":{`...), a.Payout, a.Currency)
+	return append(body, "}}"...)
+}

@@ -1,0 +1,62 @@
+package public
+
+import (
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/server/httperror"
+	"pingpost/server/servertest"
+)
+
+// TestRefusalsAreFoundByTheirID checks that the log contains each error under its request
+// id, and no personal data or secret.
+func TestRefusalsAreFoundByTheirID(t *testing.T) {
+	h := holding(t, func(o *engine.Options) { o.Ceiling = 500 * time.Millisecond })
+	acme := h.token("acme", "")
+	var log servertest.Journal
+	h.opt.Meter.SetLogger(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	h.buyers.set(func() {
+		h.buyers.sells = []market.PostResult{{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}}
+	})
+	for _, row := range []struct {
+		answer            *heard
+		level, path, code string
+	}{
+		{h.call("/4155550132?email=ann@mail.test", "{}"), "DEBUG", "other", "not_found"},
+		{h.ping("pp_secret", "k1", aPing), "DEBUG", "/v1/ping", "unauthorized"},
+		{h.ping(acme, "k2", "{"), "DEBUG", "/v1/ping", "malformed_json"},
+		{h.ping(acme, "k3", with(aPing, "4155550132", `{"ann@mail.test":1,"phone":"4155550132"}`)), "DEBUG", "/v1/ping", "invalid_payload"},
+		{h.call("/oauth/token", `{"grant_type":"client_credentials","client_id":"ann@mail.test","client_secret":"pp_secret"}`), "DEBUG", "/oauth/token", "invalid_client"},
+		{h.post(acme, "k4", h.won(acme, "a1")), "WARN", "/v1/post", "buyer_unavailable"},
+	} {
+		var said struct {
+			Level, Path, Code string
+			Status            int
+		}
+		found := 0
+		for line := range strings.Lines(log.String()) {
+			if strings.Contains(line, `"request_id":"`+row.answer.header.Get(httperror.HeaderRequestID)+`"`) {
+				found++
+				if err := json.Unmarshal([]byte(line), &said); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if found != 1 || said.Level != row.level || said.Path != row.path || said.Code != row.code || said.Status != row.answer.status {
+			t.Errorf("%d %s: %d lines, %+v, want %s %s %s", row.answer.status, row.answer.body, found, said, row.level, row.path, row.code)
+		}
+	}
+	for _, private := range []string{"4155550", "mail.test", "pp_", "canary", "Lee"} {
+		if strings.Contains(log.String(), private) {
+			t.Errorf("the log has %q:\n%s", private, log.String())
+		}
+	}
+	if n := strings.Count(log.String(), `"request_id"`); n != 6 {
+		t.Errorf("%d lines, of which one is of an answer that is none of these:\n%s", n, log.String())
+	}
+}

@@ -1,0 +1,135 @@
+package public
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"pingpost/api/contract"
+	"pingpost/engine"
+	"pingpost/server/admin"
+	"pingpost/server/metrics"
+	"pingpost/server/servertest"
+)
+
+// counter is an operator's desk with an exchange behind it.
+type counter struct {
+	stubOperator
+	engine *engine.Engine
+}
+
+func (c counter) Engine() *engine.Engine { return c.engine }
+
+// operate makes a request as an operator does.
+func operate(t *testing.T, address, method, path, body string) *heard {
+	t.Helper()
+	req, err := http.NewRequest(method, "http://"+address+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.SetBasicAuth("operator", servertest.Password)
+	response, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	servertest.CheckContract(t, &contract.Request{Method: method, Path: req.URL.EscapedPath(), Header: req.Header, Body: []byte(body)},
+		&contract.Answer{Status: response.StatusCode, Header: response.Header, Body: text})
+	return &heard{response.StatusCode, response.Header, string(text)}
+}
+
+// listed is a page of returns that wait.
+type listed struct {
+	Total   int    `json:"total"`
+	Next    string `json:"next"`
+	Returns []struct {
+		Lead     string  `json:"lead_id"`
+		Status   string  `json:"status"`
+		Buyer    string  `json:"buyer_id"`
+		Supplier string  `json:"supplier_id"`
+		Campaign string  `json:"campaign_id"`
+		Reason   string  `json:"reason"`
+		Asked    string  `json:"asked_at"`
+		Credit   float64 `json:"credit"`
+		Reverse  float64 `json:"reverse"`
+		Currency string  `json:"currency"`
+	} `json:"returns"`
+}
+
+func TestOperatorDecidesReturns(t *testing.T) {
+	m := trading(t, new(servertest.MemoryLog))
+	a := admin.New(counter{engine: m.engine}, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), servertest.Password, slog.New(slog.DiscardHandler))
+	address := servertest.Serve(t, a.Serve, a.Shutdown)
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	list := func(query string) listed {
+		t.Helper()
+		return read[listed](t, operate(t, address, "GET", "/admin/v1/returns"+query, ""), 200)
+	}
+	if page := list(""); page.Total != 0 || len(page.Returns) != 0 {
+		t.Errorf("%+v", page)
+	}
+	var leads []string
+	for range 5 {
+		leads = append(leads, m.sold("cmp_hand"))
+	}
+	slices.Sort(leads) // those of one millisecond come in any order
+	for i := range leads {
+		m.report("red", leads[i], fmt.Sprint("k", i), fmt.Sprintf(`{"status":"returned","reason":"reason \"%d\""}`, i)).mustBe(t, `{"lead_id":"`+leads[i]+`","status":"ACCEPTED","return":"waiting"}`)
+	}
+	page := list("?limit=2")
+	if page.Total != 5 || len(page.Returns) != 2 || page.Next != leads[1] {
+		t.Fatalf("%+v", page)
+	}
+	if got := page.Returns[1]; got.Lead != leads[1] || got.Status != "ACCEPTED" || got.Buyer != "buy_red" || got.Supplier != "sup_acme" || got.Campaign != "cmp_hand" ||
+		got.Reason != `reason "1"` || got.Asked == "" || got.Credit != 4 || got.Reverse != 4 || got.Currency != "USD" {
+		t.Errorf("%+v", got)
+	}
+	if page = list("?limit=3&after=" + page.Next); len(page.Returns) != 3 || page.Returns[0].Lead != leads[2] || page.Next != leads[4] {
+		t.Errorf("%+v", page)
+	}
+	if page = list("?after=" + leads[4]); page.Total != 5 || len(page.Returns) != 0 || page.Next != "" {
+		t.Errorf("%+v", page)
+	}
+	for _, row := range []struct {
+		method, path, body string
+		status             int
+		code               string
+	}{
+		{"GET", "?limit=0", "", 422, "invalid_payload"},
+		{"GET", "?limit=501", "", 422, "invalid_payload"},
+		{"GET", "?limit=x&after=17", "", 422, "invalid_payload"},
+		{"POST", "/" + leads[0], `{}`, 422, "invalid_payload"},
+		{"POST", "/" + leads[0], `{"approve":null}`, 422, "invalid_payload"},
+		{"POST", "/" + leads[0], `{"approve":"yes"}`, 422, "invalid_payload"},
+		{"POST", "/" + leads[0], `{"approve":true,"note":"` + strings.Repeat("n", 1001) + `"}`, 422, "invalid_payload"},
+		{"POST", "/" + leads[0], `approve`, 400, "malformed_json"},
+		{"POST", "/17", `{"approve":true}`, 404, "not_found"},
+		{"POST", "/" + noLead, `{"approve":true}`, 404, "not_found"},
+		{"POST", "/" + m.sold("cmp_hand"), `{"approve":true}`, 409, "invalid_transition"},
+		{"DELETE", "/" + leads[0], ``, 405, "method_not_allowed"},
+	} {
+		operate(t, address, row.method, "/admin/v1/returns"+row.path, row.body).mustFail(t, row.status, row.code)
+	}
+	for i, word := range []string{`{"approve":true,"note":"as agreed"}`, `{"approve":false}`} {
+		if a := operate(t, address, "POST", "/admin/v1/returns/"+leads[i], word); a.status != 204 {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+		operate(t, address, "POST", "/admin/v1/returns/"+leads[i], word).mustFail(t, 409, "invalid_transition")
+	}
+	if page = list(""); page.Total != 3 || page.Returns[0].Lead != leads[2] {
+		t.Errorf("%+v", page)
+	}
+	m.report("red", leads[0], "last", `{"status":"returned","reason":"again"}`).mustBe(t, `{"lead_id":"`+leads[0]+`","status":"returned"}`)
+	m.report("red", leads[1], "later", `{"status":"returned","reason":"again"}`).mustFail(t, 409, "invalid_transition")
+	if sum, _ := m.engine.State().Balance(m.engine.Catalog().Buyers["buy_red"].Ref); sum.String() != "-20" { // six sold, one back
+		t.Errorf("red has %s", sum)
+	}
+}

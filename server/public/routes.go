@@ -1,0 +1,169 @@
+package public
+
+import (
+	"bytes"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/market"
+	"pingpost/server/apidocs"
+	"pingpost/server/connection"
+	"pingpost/server/httperror"
+	"pingpost/server/metrics"
+	"pingpost/server/request"
+)
+
+// handle answers a request.
+func (s *Server) handle(ctx *fasthttp.RequestCtx) {
+	begun, id := s.clock.Now(), s.engine.NewRequestID()
+	ctx.Response.Header.DisableNormalizing() // header names keep the spelling of the contract
+	on := metrics.RouteNone
+	traced := s.beginTrace(&ctx.Request.Header, id, begun)
+	defer func() { // also counts and traces a panic under its route
+		if cause := recover(); cause != nil {
+			httperror.WritePanic(ctx, id, cause, s.opt.Logger)
+		}
+		connection.CloseIfUnknown(ctx)
+		ended := s.clock.Now()
+		s.opt.Meter.CountAnswer(on, &ctx.Response, ended-begun)
+		s.endTrace(traced, on, &ctx.Response, ended)
+	}()
+	r := newScratch()
+	r.timings = metrics.Timings{Begun: begun, Trace: traced}
+	r.readHead(&ctx.Request.Header)
+	if bad := request.CheckHead(ctx); bad.Status != 0 {
+		r.release()
+		httperror.Write(ctx, id, bad)
+		connection.CloseUnread(ctx, bad)
+	} else if read := s.readBody(ctx, r); read.Status != 0 && read != httperror.BodyTooLarge {
+		r.release()
+		httperror.Write(ctx, id, read)
+	} else {
+		to := s.findTarget(request.Path(&ctx.Request.Header))
+		on = to.on
+		s.route(ctx, id, r, read, &to)
+	}
+}
+
+// handler answers a request on one path. The caller keeps the scratch memory, except in
+// ingest, which releases it before it waits for the log.
+type handler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error)
+
+// route describes a path. pathParam is the path of a document, or the id in the path of a
+// lead. It is memory of the library. The handler rejects a malformed id in the same way as
+// an unknown one.
+type route struct {
+	on      metrics.Route
+	method  string
+	head    bool // also accepts HEAD
+	handle  handler
+	subject []byte
+}
+
+// route answers a request and releases the scratch memory. After a panic it does not,
+// because another goroutine may still use it.
+func (s *Server) route(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error, to *route) {
+	if checkMethod(ctx, id, to) {
+		r.pathParam = to.subject
+		to.handle(s, ctx, id, r, read)
+		if s.deprecations != nil {
+			s.deprecations.WriteHeaders(ctx, to.method, to.documentPath())
+		}
+		if to.on == metrics.RouteIngest {
+			return
+		}
+	}
+	r.release()
+}
+
+// checkMethod reports whether the path exists and allows the method; otherwise it writes
+// the 404 or 405.
+func checkMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *route) bool {
+	switch {
+	case to.on == metrics.RouteNone:
+		httperror.Write(ctx, id, httperror.NotFound)
+	case string(ctx.Method()) != to.method && !(to.head && ctx.IsHead()):
+		httperror.Write(ctx, id, httperror.MethodNotAllowed)
+		ctx.Response.Header.Set("Allow", to.allowedMethods())
+	default:
+		return true
+	}
+	return false
+}
+
+// documentPath returns the path as the OpenAPI document spells it.
+func (t *route) documentPath() string {
+	if t.on == metrics.RouteDocument {
+		return string(t.subject)
+	}
+	return metrics.RouteNames[t.on]
+}
+
+// allowedMethods returns the value of the Allow header.
+func (t *route) allowedMethods() string {
+	if t.head {
+		return t.method + ", " + fasthttp.MethodHead
+	}
+	return t.method
+}
+
+// findTarget returns the route of a path. It is a switch, because there are few paths and
+// each lead passes here.
+func (s *Server) findTarget(path []byte) route {
+	switch string(path) {
+	case "/api/v1/ingest":
+		return route{on: metrics.RouteIngest, method: fasthttp.MethodPost, handle: (*Server).ingest}
+	case "/v1/ping":
+		return route{on: metrics.RoutePing, method: fasthttp.MethodPost, handle: (*Server).ping}
+	case "/v1/post":
+		return route{on: metrics.RoutePost, method: fasthttp.MethodPost, handle: (*Server).post}
+	case "/api/v1/ping":
+		return route{on: metrics.RouteAvailability, method: fasthttp.MethodPost, handle: (*Server).pingAvailability}
+	case "/oauth/token":
+		return route{on: metrics.RouteToken, method: fasthttp.MethodPost, handle: (*Server).issueToken}
+	case pathStatuses:
+		return route{on: metrics.RouteStatuses, method: fasthttp.MethodPost, handle: (*Server).reportStatuses}
+	case "/v1/dev/seed":
+		if s.opt.Sandbox { // production has no such path
+			return route{on: metrics.RouteSeed, method: fasthttp.MethodPost, handle: (*Server).seed}
+		}
+		return route{}
+	case apidocs.PathYAML, apidocs.PathJSON, apidocs.PathPage:
+		return route{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).document, subject: path}
+	}
+	return findLead(path)
+}
+
+// Prefixes and suffixes of the paths of leads.
+const (
+	pathLeads          = "/v1/leads/"
+	pathSuppliersLeads = "/api/v1/leads/"
+	pathStatuses       = "/v1/leads/status"
+	pathStatus         = "/status"
+)
+
+// findLead returns the route of a lead's path.
+func findLead(path []byte) (to route) {
+	if subject, ok := bytes.CutPrefix(path, []byte(pathSuppliersLeads)); ok {
+		to = route{on: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).showLeadByKey, subject: subject}
+	} else if subject, ok := bytes.CutPrefix(path, []byte(pathLeads)); ok {
+		to = route{on: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).showLeadByToken, subject: subject}
+		if subject, ok := bytes.CutSuffix(subject, []byte(pathStatus)); ok {
+			to = route{on: metrics.RouteStatus, method: fasthttp.MethodPost, handle: (*Server).reportStatus, subject: subject}
+		}
+	}
+	if len(to.subject) == 0 || bytes.IndexByte(to.subject, '/') >= 0 {
+		return route{}
+	}
+	return to
+}
+
+// handleReadError answers a request that the library could not read. The library then
+// closes the connection.
+func (s *Server) handleReadError(ctx *fasthttp.RequestCtx, err error) {
+	ctx.Response.Header.DisableNormalizing()
+	bad := request.ReadError(err)
+	httperror.Write(ctx, s.engine.NewRequestID(), bad)
+	connection.CloseUnread(ctx, bad)
+	s.opt.Meter.CountAnswer(metrics.RouteNone, &ctx.Response, 0)
+}

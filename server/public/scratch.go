@@ -1,0 +1,61 @@
+package public
+
+import (
+	"sync"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/internal/strictjson"
+	"pingpost/server/metrics"
+)
+
+// scratch is the pooled memory of a request until it is decided. The library reads the body
+// from the connection directly into it, so that the body is copied once.
+type scratch struct {
+	credential []byte // the API key of the request
+	key        []byte // the idempotency key
+	badKey     bool   // the Idempotency-Key header is malformed
+	hops       int    // exchanges that a ping has passed
+	pathParam  []byte // the lead id in the path, not yet checked; the library owns the memory
+	test       bool   // the request is marked as a test
+	badTest    bool   // the test header is malformed
+	body       []byte
+	out        []byte
+
+	object  strictjson.Object
+	lead    postLead
+	ingest  engine.IngestRequest
+	ping    engine.PingRequest
+	post    engine.PostRequest
+	status  engine.StatusRequest
+	timings metrics.Timings
+}
+
+var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
+
+func newScratch() *scratch { return scratchPool.Get().(*scratch) }
+
+// maxPooledBody is the most body memory that returns to the pool.
+const maxPooledBody = 256 << 10
+
+func (r *scratch) release() {
+	r.object.Release()
+	r.pathParam, r.status = nil, engine.StatusRequest{}
+	r.lead.release()
+	if cap(r.body) > maxPooledBody {
+		r.body = nil
+	}
+	scratchPool.Put(r)
+}
+
+// readHead copies the credential and other headers before the body is read. A chunked body
+// may end with trailer fields, which the library merges into the headers.
+func (r *scratch) readHead(header *fasthttp.RequestHeader) {
+	credential := header.Peek("x-api-key")
+	r.credential = append(r.credential[:0], credential[:min(len(credential), maxKey+1)]...)
+	key, ok := idempotencyKey(header)
+	r.key, r.badKey = append(r.key[:0], key...), !ok
+	r.hops = parseHops(header)
+	r.test, r.badTest = parseTestHeader(header)
+}

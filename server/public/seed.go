@@ -1,0 +1,104 @@
+package public
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/internal/fakedata"
+	"pingpost/server/httperror"
+	"pingpost/server/request"
+)
+
+var (
+	errBuyersSeed     = httperror.New(403, errcode.Forbidden, "The token belongs to a buyer, and leads are made for suppliers. Use a supplier's token.")
+	errSeedCampaign   = httperror.New(403, errcode.Forbidden, "This supplier may not send leads into this campaign. Name one of its own, or none.")
+	errTooManyAnswers = httperror.New(429, errcode.RateLimited, "Too many answers of this path are still being sent. Read them, and send this request again after the time in Retry-After.").After(time.Second)
+	errTooManyRuns    = httperror.New(429, errcode.RateLimited, "Too many seed requests with a campaign are running. Send this request again after the time in Retry-After.").After(time.Second)
+)
+
+// seed returns made-up leads for a supplier of a sandbox: POST /v1/dev/seed. Any token of a
+// supplier allows it, with any scopes. The answer depends on the body alone, and with a
+// campaign also on the sale of the leads there: see seedRun.
+func (s *Server) seed(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+	received := s.clock.Now()
+	supplier, ok := s.authenticateSeeder(ctx, id)
+	if !ok || !s.admit(ctx, id, r, read, &s.seedLimits, supplier, received) {
+		return
+	}
+	order, faults := readSeedRequest(&r.object)
+	if faults = append(faults, request.QueryErrors(ctx)...); len(faults) > 0 {
+		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
+		return
+	}
+	if !s.seeds.acquire(supplier.Ref) {
+		httperror.Write(ctx, id, errTooManyAnswers)
+		return
+	}
+	answer := &slotAnswer{release: func() { s.seeds.release(supplier.Ref) }}
+	sent := false
+	defer func() {
+		if !sent {
+			answer.release()
+		}
+	}()
+	leads := fakedata.Make(order.Request)
+	var results []seedResult
+	if order.campaign != "" {
+		run := &seedRun{server: s, supplier: supplier, order: &order, leads: leads, until: received + int64(runTime)}
+		if !run.sell(ctx, id) {
+			return
+		}
+		results = run.results
+	}
+	body := appendSeed(&order, leads, results)
+	answer.Reset(body)
+	answerWith(ctx, fasthttp.StatusCreated, id, false, nil)
+	ctx.SetBodyStream(answer, len(body))
+	sent = true
+}
+
+// authenticateSeeder returns the supplier of the token. If it returns false, it has written
+// the answer.
+func (s *Server) authenticateSeeder(ctx *fasthttp.RequestCtx, id market.RequestID) (*market.Supplier, bool) {
+	return s.authenticateSupplier(ctx, id, 0, errBuyersSeed)
+}
+
+// seededLead is enough bytes for most leads with their results.
+const seededLead = 1536
+
+// appendSeed appends the answer: the parameters, the leads, and with a campaign the result
+// of each lead.
+func appendSeed(order *seedRequest, leads []fakedata.Lead, results []seedResult) []byte {
+	body := make([]byte, 0, len(leads)*seededLead)
+	body = strconv.AppendInt(append(body, `{"count":`...), int64(order.Count), 10)
+	body = escape.AppendJSONString(append(body, `,"vertical":`...), []byte(order.Vertical))
+	body = append(append(body, `,"state":"`...), order.State.String()...)
+	body = strconv.AppendInt(append(body, `","seed":`...), order.Seed, 10)
+	body = append(body, `,"leads":[`...)
+	for i := range leads {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = leads[i].AppendPing(append(body, `{"ping":`...))
+		body = leads[i].AppendLead(append(body, `,"lead":`...))
+		body = append(body, '}')
+	}
+	body = append(body, ']')
+	if order.campaign == "" {
+		return append(body, '}')
+	}
+	body = escape.AppendJSONString(append(body, `,"campaign_id":`...), []byte(order.campaign))
+	body = append(body, `,"results":[`...)
+	for i := range results {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = results[i].appendTo(body)
+	}
+	return append(body, "]}"...)
+}

@@ -1,0 +1,173 @@
+package public
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/internal/fakedata"
+	"pingpost/internal/strictjson"
+	"pingpost/server/httperror"
+	"pingpost/server/wire"
+)
+
+// A run ingests the leads of a seed request into a campaign. Three limits bound it, because
+// a sandbox may share its process with production exchanges: concurrent leads per run,
+// concurrent runs, and the time after which no lead starts. Leads that did not start are
+// answered as unavailable.
+//
+// Each lead has an idempotency key that is derived from the request. So a repeated request
+// gets the same answers, and continues with the leads that did not start.
+const (
+	runTime       = 20 * time.Second
+	workersPerRun = 32
+	maxRuns       = 4
+)
+
+type seedRun struct {
+	server   *Server
+	supplier *market.Supplier
+	order    *seedRequest
+	leads    []fakedata.Lead
+	results  []seedResult
+	until    int64 // Unix nanoseconds; no lead starts later
+
+	next       atomic.Int64 // index of the next lead to start
+	mu         sync.Mutex
+	panicValue any // value of a panic in a worker
+}
+
+// seedResult is the result of a lead.
+type seedResult struct {
+	answer engine.Answer
+	err    error
+}
+
+// sell ingests the leads. It returns false if it has rejected the whole request, because
+// the first lead was rejected for a reason that concerns all of them.
+func (run *seedRun) sell(ctx *fasthttp.RequestCtx, id market.RequestID) bool {
+	s := run.server
+	if s.runs.Add(1) > maxRuns {
+		s.runs.Add(-1)
+		httperror.Write(ctx, id, errTooManyRuns)
+		return false
+	}
+	defer s.runs.Add(-1)
+	run.results = make([]seedResult, len(run.leads))
+	for i := range run.results {
+		run.results[i].err = engine.ErrUnavailable
+	}
+	run.next.Store(1)
+	run.sellOne(0, new(strictjson.Object))
+	if run.refused(ctx, id, run.results[0].err) {
+		return false
+	}
+	var sellers sync.WaitGroup
+	for range workersPerRun {
+		sellers.Go(run.sellMany)
+	}
+	sellers.Wait()
+	if run.panicValue != nil {
+		panic(run.panicValue)
+	}
+	return true
+}
+
+// refused rejects the request if the campaign accepts no leads of this supplier, or the
+// exchange accepts none.
+func (run *seedRun) refused(ctx *fasthttp.RequestCtx, id market.RequestID, err error) bool {
+	var refusal *engine.Refusal
+	switch {
+	case err == nil:
+		return false
+	case !errors.As(err, &refusal):
+		httperror.WriteEngineError(ctx, id, err)
+		return true
+	case refusal.Code == engine.Forbidden:
+		httperror.Write(ctx, id, errSeedCampaign)
+		return true
+	}
+	for _, field := range refusal.Fields {
+		if field.Field == "flo_campaign_id" {
+			field.Field = "campaign_id"
+			httperror.Write(ctx, id, httperror.InvalidPayload, field)
+			return true
+		}
+	}
+	return false
+}
+
+// sellMany ingests leads until all have started. It hands a panic to the request's
+// goroutine, which answers it.
+func (run *seedRun) sellMany() {
+	defer func() {
+		if cause := recover(); cause != nil {
+			run.mu.Lock()
+			run.panicValue = cause
+			run.mu.Unlock()
+		}
+	}()
+	var object strictjson.Object
+	for run.server.clock.Now() < run.until && !run.server.draining.Load() {
+		i := int(run.next.Add(1) - 1)
+		if i >= len(run.leads) {
+			return
+		}
+		run.sellOne(i, &object)
+	}
+}
+
+// sellOne ingests a lead as the supplier would.
+func (run *seedRun) sellOne(i int, object *strictjson.Object) {
+	s, order := run.server, run.order
+	body := run.leads[i].AppendIngest(make([]byte, 0, seededLead), order.campaign, string(run.supplier.ID))
+	if err := object.Parse(body); err != nil {
+		panic("BUG: a lead was made that is no JSON object: " + err.Error())
+	}
+	result := &run.results[i]
+	result.answer, result.err = s.engine.Ingest(&engine.IngestRequest{
+		Supplier: run.supplier, Members: object.Members(), Body: body, Key: order.key(i),
+		Request: s.engine.NewRequestID(), Received: s.clock.Now(),
+	})
+}
+
+// key returns the idempotency key of a lead. It contains spaces, which a key in a header
+// cannot. It does not contain the count, so that a longer run continues a shorter one.
+func (o *seedRequest) key(i int) []byte {
+	return fmt.Appendf(nil, "seed %s %s %d %d %s", o.campaign, o.State, o.Seed, i, o.Vertical)
+}
+
+// appendTo appends the data of an ingest, or its error.
+func (r *seedResult) appendTo(body []byte) []byte {
+	if r.err != nil {
+		return r.appendError(body)
+	}
+	a := &r.answer
+	body = a.Lead.AppendTo(append(body, `{"id":"`...))
+	if !a.Accepted {
+		body = append(append(body, `","status":"UNMATCHED","buyer_id":null,"reason":"`...), a.Reason.String()...)
+		return append(body, `"}`...)
+	}
+	body = escape.AppendJSONString(append(body, `","status":"ACCEPTED","buyer_id":`...), []byte(a.Buyer))
+	body = wire.AppendPrice(append(body, `,"price":{`...), a.Payout, a.Currency)
+	return append(body, "}}"...)
+}
+
+func (r *seedResult) appendError(body []byte) []byte {
+	var refusal *engine.Refusal
+	if !errors.As(r.err, &refusal) {
+		return append(append(append(body, `{"error":"`...), httperror.Unavailable.Code...), `"}`...)
+	}
+	body = escape.AppendJSONString(append(body, `{"error":`...), []byte(refusal.Code))
+	if len(refusal.Fields) > 0 {
+		body = httperror.AppendFieldErrors(append(body, `,"field_errors":[`...), refusal.Fields)
+	}
+	return append(body, '}')
+}

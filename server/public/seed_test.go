@@ -1,0 +1,283 @@
+package public
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/internal/fakedata"
+	"pingpost/internal/strictjson"
+	"pingpost/server/httperror"
+)
+
+const seedPath = "/v1/dev/seed"
+
+// nursery is a sandbox in which acme has a static token and a full bucket.
+func nursery(t *testing.T) *testServer {
+	t.Helper()
+	d := open(t, sandbox)
+	d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.NameSupplier, ID: "sup_acme", Scopes: event.ScopeWebhook}, sandboxKey)
+	d.clock.Forward(d.clock.Now() + int64(time.Second))
+	return d
+}
+
+func (d *testServer) seeded(body string) *fasthttp.RequestCtx {
+	d.t.Helper()
+	return d.ask("POST", seedPath, body, "Authorization", "Bearer "+sandboxKey, "Content-Type", httperror.TypeJSON)
+}
+
+func TestSeedOrder(t *testing.T) {
+	for name, row := range map[string]struct {
+		body string
+		want string // fields and codes
+	}{
+		"the least":          {`{"count":100,"vertical":"auto_insurance","state":"CA"}`, ""},
+		"the most":           {`{"count":1000,"vertical":"v","state":"AE","seed":-9223372036854775808,"campaign_id":"cmp"}`, ""},
+		"unknown members":    {`{"count":100,"vertical":"v","state":"CA","colour":"red"}`, ""},
+		"other spellings":    {`{"count":1e2,"vertical":"v","state":"CA","seed":7.0}`, ""},
+		"nulls":              {`{"count":100,"vertical":"v","state":"CA","seed":null,"campaign_id":null}`, ""},
+		"nothing":            {`{}`, "count missing_required, vertical missing_required, state missing_required"},
+		"nothing but nulls":  {`{"count":null,"vertical":null,"state":null}`, "count missing_required, vertical missing_required, state missing_required"},
+		"one too few":        {`{"count":99,"vertical":"v","state":"CA"}`, "count out_of_range"},
+		"one too many":       {`{"count":1001,"vertical":"v","state":"CA"}`, "count out_of_range"},
+		"far too many":       {`{"count":99999999999999999999,"vertical":"v","state":"CA"}`, "count out_of_range"},
+		"a count in text":    {`{"count":"100","vertical":"v","state":"CA"}`, "count wrong_type"},
+		"half a lead":        {`{"count":100.5,"vertical":"v","state":"CA"}`, "count wrong_type"},
+		"a count that is on": {`{"count":true,"vertical":"v","state":"CA"}`, "count wrong_type"},
+		"a negative count":   {`{"count":-100,"vertical":"v","state":"CA"}`, "count out_of_range"},
+		"a blank vertical":   {`{"count":100,"vertical":" ","state":"CA"}`, "vertical missing_required"},
+		"a vertical of two":  {`{"count":100,"vertical":["v"],"state":"CA"}`, "vertical wrong_type"},
+		"a long vertical":    {`{"count":100,"vertical":"` + strings.Repeat("ä", 256) + `","state":"CA"}`, "vertical too_long"},
+		"a torn vertical":    {`{"count":100,"vertical":"a\nb","state":"CA"}`, "vertical invalid_format"},
+		"no such state":      {`{"count":100,"vertical":"v","state":"ZZ"}`, "state invalid_format"},
+		"a small state":      {`{"count":100,"vertical":"v","state":"ca"}`, "state invalid_format"},
+		"a state's number":   {`{"count":100,"vertical":"v","state":6}`, "state wrong_type"},
+		"a seed in text":     {`{"count":100,"vertical":"v","state":"CA","seed":"1"}`, "seed wrong_type"},
+		"half a seed":        {`{"count":100,"vertical":"v","state":"CA","seed":0.5}`, "seed wrong_type"},
+		"a large seed":       {`{"count":100,"vertical":"v","state":"CA","seed":9223372036854775808}`, "seed out_of_range"},
+		"a campaign's place": {`{"count":100,"vertical":"v","state":"CA","campaign_id":1}`, "campaign_id wrong_type"},
+		"all at once":        {`{"count":1,"vertical":1,"state":"?","seed":[],"campaign_id":{}}`, "count out_of_range, vertical wrong_type, state invalid_format, seed wrong_type, campaign_id wrong_type"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var object strictjson.Object
+			if err := object.Parse([]byte(row.body)); err != nil {
+				t.Fatal(err)
+			}
+			_, faults := readSeedRequest(&object)
+			var got []string
+			for _, fault := range faults {
+				got = append(got, fault.Field+" "+fault.Code)
+				if fault.Expected == "" {
+					t.Errorf("%s: nothing is said to be expected", fault.Field)
+				}
+			}
+			if strings.Join(got, ", ") != row.want {
+				t.Errorf("%q, want %q", got, row.want)
+			}
+		})
+	}
+	var object strictjson.Object
+	if err := object.Parse([]byte(`{"count":250,"vertical":"solar","state":"TX","campaign_id":"cmp"}`)); err != nil {
+		t.Fatal(err)
+	}
+	want := seedRequest{fakedata.Request{Count: 250, Vertical: "solar", State: market.StateOf([]byte("TX")), Seed: 1}, "cmp"}
+	if got, faults := readSeedRequest(&object); got != want || len(faults) > 0 {
+		t.Errorf("%+v, %+v", got, faults)
+	}
+}
+
+// TestSeedChecks checks the order of the checks, and that production has no such path.
+func TestSeedChecks(t *testing.T) {
+	d := nursery(t)
+	d.add(engine.Credential{Kind: event.CredentialBearer, Owner: event.NameBuyer, ID: "buy_blue", Scopes: event.ScopePing}, "canary of a buyer")
+	const good = `{"count":100,"vertical":"v","state":"CA"}`
+	long := `{"pad":"` + strings.Repeat("x", 65<<10) + `"}`
+	for name, row := range map[string]struct {
+		method, path, token, kind, body string
+		status                          int
+		code                            string
+	}{
+		"another method":   {"GET", seedPath, "", "", "", 405, "method_not_allowed"},
+		"a path below":     {"POST", seedPath + "/", sandboxKey, httperror.TypeJSON, good, 404, "not_found"},
+		"no token":         {"POST", seedPath, "", "", long, 401, "unauthorized"},
+		"a wrong token":    {"POST", seedPath, "canary", "", "{", 401, "unauthorized"},
+		"a buyer's token":  {"POST", seedPath, "canary of a buyer", "", "{", 403, "forbidden"},
+		"a large body":     {"POST", seedPath, sandboxKey, "", long, 413, "payload_too_large"},
+		"another type":     {"POST", seedPath, sandboxKey, "text/plain", "{", 415, "unsupported_media_type"},
+		"half a body":      {"POST", seedPath, sandboxKey, httperror.TypeJSON, "{", 400, "malformed_json"},
+		"a member twice":   {"POST", seedPath, sandboxKey, httperror.TypeJSON, `{"count":100,"count":100}`, 400, "malformed_json"},
+		"a wrong count":    {"POST", seedPath, sandboxKey, httperror.TypeJSON, `{"count":99,"vertical":"v","state":"CA"}`, 422, "invalid_payload"},
+		"an API key alone": {"POST", seedPath, "", httperror.TypeJSON, good, 401, "unauthorized"},
+		"a good one":       {"POST", seedPath, sandboxKey, httperror.TypeJSON, good, 201, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			headers := []string{"Content-Type", row.kind, "X-Api-Key", key}
+			if row.token != "" {
+				headers = append(headers, "Authorization", "Bearer "+row.token)
+			}
+			ctx := d.ask(row.method, row.path, row.body, headers...)
+			var said struct{ Error string }
+			if err := json.Unmarshal(ctx.Response.Body(), &said); err != nil || ctx.Response.StatusCode() != row.status || said.Error != row.code {
+				t.Errorf("%d %.200s, want %d %s", ctx.Response.StatusCode(), ctx.Response.Body(), row.status, row.code)
+			}
+			if challenge := ctx.Response.Header.Peek(httperror.HeaderChallenge); (row.status == 401) != (len(challenge) > 0) {
+				t.Errorf("WWW-Authenticate %q", challenge)
+			}
+			if allow := ctx.Response.Header.Peek("Allow"); (row.status == 405) != (string(allow) == "POST") {
+				t.Errorf("Allow %q", allow)
+			}
+		})
+	}
+	earnest := open(t)
+	for _, method := range []string{"POST", "GET"} {
+		if ctx := earnest.ask(method, seedPath, good, "Authorization", "Bearer x"); ctx.Response.StatusCode() != 404 || len(ctx.Response.Header.Peek(httperror.HeaderChallenge)) > 0 {
+			t.Errorf("%s outside of a sandbox: %s", method, &ctx.Response)
+		}
+	}
+}
+
+// TestSeedSaysWhatWasAsked: the answer has the request in it, and as many leads;
+// and is the same again, to the byte.
+func TestSeedSaysWhatWasAsked(t *testing.T) {
+	d := nursery(t)
+	for body, want := range map[string]string{
+		`{"count":100,"vertical":"auto_insurance","state":"CA"}`:           `{"count":100,"vertical":"auto_insurance","state":"CA","seed":1,"leads":[{"ping":{"vertical":"auto_insurance","state":"CA",`,
+		`{"count":137,"vertical":"pets \"& co\"","state":"WY","seed":-42}`: `{"count":137,"vertical":"pets \"& co\"","state":"WY","seed":-42,"leads":[{"ping":{"vertical":"pets \"& co\"","state":"WY",`,
+	} {
+		ctx := d.seeded(body)
+		text := string(ctx.Response.Body())
+		var told struct {
+			Count   int
+			Leads   []struct{ Ping, Lead map[string]any }
+			Results any
+		}
+		if err := json.Unmarshal([]byte(text), &told); err != nil || ctx.Response.StatusCode() != 201 || told.Count != len(told.Leads) || told.Results != nil || !strings.HasPrefix(text, want) {
+			t.Errorf("%d %.300s, %v", ctx.Response.StatusCode(), text, err)
+		}
+		for _, lead := range told.Leads {
+			if lead.Ping["auction_id"] != nil || lead.Ping["expires_at"] != nil || lead.Lead["lead_uuid"] == nil {
+				t.Fatalf("%v", lead)
+			}
+		}
+		if again := string(d.seeded(body).Response.Body()); again != text {
+			t.Error("the same request was answered otherwise")
+		}
+	}
+	if limit := d.seeded(`{}`).Response.Header.Peek("X-RateLimit-Limit"); string(limit) != "100" {
+		t.Errorf("X-RateLimit-Limit %s", limit)
+	}
+}
+
+// TestSeedIsLimited checks the supplier's bucket and the limit of concurrent runs.
+func TestSeedIsLimited(t *testing.T) {
+	d := nursery(t)
+	const through = `{"count":100,"vertical":"v","state":"CA","campaign_id":"none"}`
+	d.runs.Store(maxRuns)
+	ctx := d.seeded(through)
+	if ctx.Response.StatusCode() != 429 || string(ctx.Response.Header.Peek("Retry-After")) != "1" || d.runs.Load() != maxRuns {
+		t.Errorf("one run too many: %s, and %d runs", &ctx.Response, d.runs.Load())
+	}
+	if ctx := d.seeded(`{"count":100,"vertical":"v","state":"CA"}`); ctx.Response.StatusCode() != 201 {
+		t.Errorf("leads that go nowhere: %s", &ctx.Response)
+	}
+	d.runs.Store(maxRuns - 1)
+	ctx = d.seeded(through)
+	if ctx.Response.StatusCode() != 422 || !strings.Contains(string(ctx.Response.Body()), `{"field":"campaign_id","code":"unknown"`) || d.runs.Load() != maxRuns-1 {
+		t.Errorf("no such campaign: %s, and %d runs", &ctx.Response, d.runs.Load())
+	}
+	bucket := (*d.seedLimits.buckets.Load())[(*d.suppliers.Load())[1].Ref]
+	for refused := false; !refused; {
+		bucket.limiter.SetBurst(1)
+		bucket.limiter.SetLimit(1)
+		for range 3 {
+			refused = refused || d.seeded(`{}`).Response.StatusCode() == 429
+		}
+	}
+}
+
+// TestSeedEnds checks that no lead starts after the time limit or during a shutdown, and
+// that the answer says so for each lead.
+func TestSeedEnds(t *testing.T) {
+	for name, end := range map[string]func(d *testServer, run *seedRun){
+		"late":     func(d *testServer, run *seedRun) { run.until = d.clock.Now() },
+		"stopping": func(d *testServer, _ *seedRun) { d.draining.Store(true) },
+	} {
+		d := nursery(t)
+		run := &seedRun{server: d.Server, leads: make([]fakedata.Lead, 3), results: make([]seedResult, 3), until: d.clock.Now() + int64(time.Hour)}
+		end(d, run)
+		run.sellMany()
+		if run.next.Load() != 0 || run.panicValue != nil {
+			t.Errorf("%s: %d leads were begun", name, run.next.Load())
+		}
+	}
+	for _, row := range []struct {
+		result seedResult
+		want   string
+	}{
+		{seedResult{err: engine.ErrUnavailable}, `{"error":"unavailable"}`},
+		{seedResult{err: errors.New("disk /dev/secret is full")}, `{"error":"unavailable"}`},
+		{seedResult{err: &engine.Refusal{Code: engine.KeyReused}}, `{"error":"idempotency_key_reused"}`},
+		{
+			seedResult{err: &engine.Refusal{Code: engine.InvalidPayload, Fields: []market.FieldError{{Field: "rooms", Code: "missing_required", Expected: "an integer"}}}},
+			`{"error":"invalid_payload","field_errors":[{"field":"rooms","code":"missing_required","expected":"an integer"}]}`,
+		},
+		{seedResult{answer: engine.Answer{Reason: market.ReasonDuplicate}}, `{"id":"lead_00000000000000000000000000","status":"UNMATCHED","buyer_id":null,"reason":"duplicate"}`},
+		{
+			seedResult{answer: engine.Answer{Accepted: true, Buyer: "buy", Payout: 1_500_000, Currency: market.Currency{'U', 'S', 'D'}}},
+			`{"id":"lead_00000000000000000000000000","status":"ACCEPTED","buyer_id":"buy","price":{"amount":1.5,"currency":"USD"}}`,
+		},
+	} {
+		if got := string(row.result.appendTo(nil)); got != row.want {
+			t.Errorf("%s, want %s", got, row.want)
+		}
+	}
+}
+
+// TestSeedPanics checks that a panic in a worker is answered by the request's goroutine and
+// has no other effect.
+func TestSeedPanics(t *testing.T) {
+	d := nursery(t)
+	run := &seedRun{server: d.Server, supplier: &market.Supplier{}, order: &seedRequest{}, leads: make([]fakedata.Lead, 2), results: make([]seedResult, 2), until: d.clock.Now() + int64(time.Hour)}
+	run.leads[0].Fields = []fakedata.Field{{Name: "rooms", Value: 1.5}}
+	run.sellMany()
+	if run.panicValue == nil {
+		t.Error("a field of no known form was sold")
+	}
+}
+
+func TestSeedKeys(t *testing.T) {
+	order := seedRequest{fakedata.Request{Count: 100, Vertical: "v", State: market.StateOf([]byte("CA")), Seed: 1}, "cmp"}
+	longer := order
+	longer.Count = 200
+	if a, b := string(order.key(7)), string(longer.key(7)); a != b {
+		t.Errorf("%q and %q", a, b)
+	}
+	seen := map[string]string{string(order.key(7)): "the first"}
+	for name, change := range map[string]func(*seedRequest){
+		"vertical": func(o *seedRequest) { o.Vertical = "w" }, "state": func(o *seedRequest) { o.State++ },
+		"seed": func(o *seedRequest) { o.Seed++ }, "campaign": func(o *seedRequest) { o.campaign = "other" },
+	} {
+		other := order
+		change(&other)
+		text := string(other.key(7))
+		if seen[text] != "" {
+			t.Errorf("another %s has the key of %s", name, seen[text])
+		}
+		seen[text] = name
+		var header fasthttp.RequestHeader
+		header.Set("Idempotency-Key", text)
+		if _, ok := idempotencyKey(&header); ok {
+			t.Errorf("a client can send the key %q", text)
+		}
+	}
+	if string(order.key(7)) == string(order.key(8)) {
+		t.Error("two leads have one key")
+	}
+}

@@ -1,0 +1,174 @@
+package public
+
+import (
+	"cmp"
+	"crypto/tls"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api"
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/internal/clock"
+	"pingpost/internal/trace"
+	"pingpost/keys/token"
+	"pingpost/server/apidocs"
+	"pingpost/server/connection"
+	"pingpost/server/metrics"
+	"pingpost/server/ratelimit"
+)
+
+// Options configure a Server.
+type Options struct {
+	Engine *engine.Engine
+	Clock  *clock.Clock
+	Logger *slog.Logger
+	Meter  *metrics.Meter
+	Traces *trace.Tracer // nil: no traces
+
+	Tokens        *token.Mint
+	TokenLifetime time.Duration // of an access token
+	Sandbox       bool          // accepts static bearer tokens and makes up leads
+
+	Body, Header                           int // bytes
+	Connections, MaxConnsPerIP             int
+	Documents                              int         // per second and client network; 0: 10
+	AuthFailures                           int         // wrong credentials per second and client network that get 401 instead of 429; 0: 100
+	TLS                                    *tls.Config // nil: plain HTTP
+	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
+}
+
+// Server is the HTTP server for suppliers and buyers.
+type Server struct {
+	opt          Options
+	engine       *engine.Engine
+	clock        *clock.Clock
+	http         *fasthttp.Server
+	suppliers    atomic.Pointer[map[market.Ref]*market.Supplier]
+	buyers       atomic.Pointer[map[market.Ref]*market.Buyer]
+	ingestLimits limits
+	pingLimits   limits // shared by /v1/ping and /api/v1/ping
+	byteLimits   limits // body bytes of all requests of suppliers
+	postLimits   limits
+	seedLimits   limits
+	leadLimits   leadLimits
+	seeds        answerSlots
+	batches      answerSlots  // answers to batches of reports
+	runs         atomic.Int32 // current runs of seeded leads
+	draining     atomic.Bool
+	limiter      atomic.Pointer[connection.Limiter]
+	authFailures *ratelimit.AuthFailureLimiter
+	documents    *ratelimit.Buckets[netip.Prefix] // per client network
+	deprecations apidocs.Deprecations             // nil: no operation is deprecated
+}
+
+// New returns a server. It accepts requests after SetCatalog and Serve.
+func New(opt Options) *Server {
+	opt.Connections = connection.AffordableConnections(opt.Connections, connection.Descriptors(), opt.Logger)
+	opt.Meter.SetLogger(opt.Logger)
+	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock, authFailures: ratelimit.NewAuthFailureLimiter(cmp.Or(opt.AuthFailures, defaultAuthFailures), opt.Meter, opt.Logger), deprecations: apidocs.LoadDeprecations(api.YAML())}
+	s.documents = ratelimit.PerSecond(cmp.Or(opt.Documents, defaultDocuments))
+	s.http = &fasthttp.Server{
+		Handler:               s.handle,
+		ErrorHandler:          s.handleReadError,
+		ExpectHandler:         s.expectContinue,
+		ConnState:             connection.NoteState,
+		Name:                  "pingpost",
+		Concurrency:           2 * opt.Connections, // connection.Limiter sets the limit; a worker may outlive its connection
+		ReadBufferSize:        opt.Header,
+		MaxRequestBodySize:    opt.Body,
+		ReadTimeout:           opt.ReadTimeout,
+		WriteTimeout:          opt.WriteTimeout,
+		IdleTimeout:           opt.IdleTimeout,
+		NoDefaultContentType:  true,
+		NoDefaultServerHeader: true,
+		SecureErrorLogMessage: true,
+		CloseOnShutdown:       true,
+		Logger:                log.New(io.Discard, "", 0), // the library's own lines may quote a request
+
+		// request.ReadBody reads bodies. After an error in the body the library would
+		// discard the head, which the answer depends on.
+		StreamRequestBody:            true,
+		DisablePreParseMultipartForm: true,
+	}
+	s.suppliers.Store(&map[market.Ref]*market.Supplier{})
+	s.buyers.Store(&map[market.Ref]*market.Buyer{})
+	return s
+}
+
+// SetCatalog replaces the suppliers and buyers. Call it whenever a catalog takes effect.
+func (s *Server) SetCatalog(catalog *market.Catalog) {
+	byRef := make(map[market.Ref]*market.Supplier, len(catalog.Suppliers))
+	for _, supplier := range catalog.Suppliers {
+		byRef[supplier.Ref] = supplier
+	}
+	buyers := make(map[market.Ref]*market.Buyer, len(catalog.Buyers))
+	for _, buyer := range catalog.Buyers {
+		buyers[buyer.Ref] = buyer
+	}
+	now := time.Unix(0, s.clock.Now())
+	ingestRate := func(supplier *market.Supplier) int { return supplier.IngestRate }
+	s.ingestLimits.configure(catalog, now, ingestRate)
+	s.postLimits.configure(catalog, now, ingestRate)
+	s.seedLimits.configure(catalog, now, ingestRate)
+	s.pingLimits.configure(catalog, now, func(supplier *market.Supplier) int { return supplier.PingRate })
+	s.byteLimits.configure(catalog, now, func(supplier *market.Supplier) int { return supplier.ByteRate })
+	s.leadLimits.configure(catalog, now)
+	s.suppliers.Store(&byRef)
+	s.buyers.Store(&buyers)
+}
+
+// Serve accepts connections until Shutdown, which may precede it.
+func (s *Server) Serve(listener net.Listener) error {
+	c := connection.NewLimiter(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.engine.NewRequestID, s.opt.Meter.CountAcceptError)
+	c.TLS, c.IsProxy, c.OnFailedHandshake = s.opt.TLS, s.authFailures.IsProxy, s.opt.Meter.CountFailedHandshake
+	s.limiter.Store(c)
+	if s.draining.Load() {
+		c.MarkAccepting()
+		return listener.Close()
+	}
+	return s.http.Serve(c)
+}
+
+// defaultAuthFailures equals the default rate of leads, so that a supplier whose key was
+// just revoked receives 401 and not 429.
+const defaultAuthFailures = 100
+
+// SetProxies sets the trusted proxies. Call it whenever a configuration takes effect.
+func (s *Server) SetProxies(proxies []netip.Prefix) { s.authFailures.SetProxies(proxies) }
+
+// closeSilentEvery is how often a shutdown closes silent connections, because one may just
+// have been accepted.
+const closeSilentEvery = 50 * time.Millisecond
+
+// Shutdown stops accepting, waits for the requests in flight, and closes idle connections.
+// The library does not treat a connection as idle that has never sent a byte, and would
+// wait for it until the read timeout. It also does not know a listener that Serve has just
+// received, and would leave it open. Shutdown handles both.
+func (s *Server) Shutdown() error {
+	s.draining.Store(true)
+	if c := s.limiter.Load(); c != nil {
+		<-c.Accepting
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.http.Shutdown() }()
+	tick := time.NewTicker(closeSilentEvery)
+	defer tick.Stop()
+	for {
+		if c := s.limiter.Load(); c != nil {
+			c.CloseSilent()
+		}
+		select {
+		case err := <-ended:
+			return err
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package public
+
+import (
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+// TestShutdownBeforeServe checks that Serve and Shutdown both return in either order, and
+// that no connection is accepted afterwards.
+func TestShutdownBeforeServe(t *testing.T) {
+	for range 200 {
+		s := open(t, func(*Options) {}).Server
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 2)
+		go func() { ended <- s.Serve(listener) }()
+		go func() { ended <- s.Shutdown() }()
+		for range 2 {
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Fatal(err)
+				}
+			case <-time.After(time.Minute):
+				t.Fatal("one of them goes on")
+			}
+		}
+		if conn, err := net.Dial("tcp", listener.Addr().String()); err == nil {
+			conn.Close()
+			t.Fatal("somebody is still let in")
+		}
+	}
+}
+
+// TestShutdownWaitsForNobodyWhoIsSilent checks that a silent connection does not delay a
+// shutdown, even with a long read timeout.
+func TestShutdownWaitsForNobodyWhoIsSilent(t *testing.T) {
+	s := open(t, func(o *Options) { o.ReadTimeout = time.Hour }).Server
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(listener) }()
+	var silent []net.Conn
+	for range 3 {
+		conn, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		silent = append(silent, conn)
+	}
+	left := make(chan error, 1)
+	go func() { left <- s.Shutdown() }()
+	select {
+	case err := <-left:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it still waits after a minute")
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	for _, conn := range silent {
+		var reset net.Error
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.As(err, &reset) {
+			t.Errorf("a silent connection: %v", err)
+		}
+	}
+}

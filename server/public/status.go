@@ -1,0 +1,193 @@
+package public
+
+import (
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/internal/strictjson"
+	"pingpost/server/connection"
+	"pingpost/server/httperror"
+	"pingpost/server/request"
+)
+
+// reportStatus accepts a buyer's report on one lead: POST /v1/leads/{id}/status.
+func (s *Server) reportStatus(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+	if !s.beginReport(ctx, id, r, read) {
+		return
+	}
+	lead, ok := market.ParseLeadID(string(r.pathParam))
+	if !ok {
+		httperror.Write(ctx, id, httperror.UnknownLead)
+		return
+	}
+	r.status.Lead = lead
+	r.status.Reports = []engine.StatusReport{parseReport(&r.object)}
+	r.status.Spent = r.timings.EnterEngine(s.clock.Now())
+	answer, err := s.engine.ReportStatus(&r.status)
+	r.timings.LeaveEngine(s.clock.Now())
+	if err != nil {
+		httperror.WriteEngineError(ctx, id, err)
+		return
+	}
+	traceReport(&r.timings, &answer, lead)
+	r.out = appendResult(r.out[:0], &answer.Results[0])
+	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
+}
+
+// reportStatuses accepts reports on many leads: POST /v1/leads/status. Each report succeeds
+// or fails separately. The answer is 200 even if all fail.
+func (s *Server) reportStatuses(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) {
+	if read == httperror.BodyTooLarge {
+		read = errBatchTooLarge
+	}
+	if !s.beginReport(ctx, id, r, read) {
+		return
+	}
+	buyer := r.status.Buyer.Ref
+	if !s.batches.acquire(buyer) {
+		httperror.Write(ctx, id, errTooManyAnswers)
+		return
+	}
+	out := &slotAnswer{release: func() { s.batches.release(buyer) }}
+	sent := false
+	defer func() {
+		if !sent {
+			out.release()
+		}
+	}()
+	r.readReports()
+	r.status.Spent = r.timings.EnterEngine(s.clock.Now())
+	answer, err := s.engine.ReportStatuses(&r.status)
+	r.timings.LeaveEngine(s.clock.Now())
+	if err != nil {
+		httperror.WriteEngineError(ctx, id, err)
+		return
+	}
+	traceReport(&r.timings, &answer, market.LeadID{})
+	body := []byte(`{"results":[`)
+	for i := range answer.Results {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = appendResult(body, &answer.Results[i])
+	}
+	body = append(body, "]}"...)
+	out.Reset(body)
+	answerWith(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, nil)
+	ctx.SetBodyStream(out, len(body))
+	sent = true
+}
+
+// beginReport makes the checks that precede the content of a report, and prepares the
+// engine's request. If it returns false, it has written the answer.
+func (s *Server) beginReport(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, read httperror.Error) bool {
+	received := s.clock.Now()
+	buyer, ok := s.authenticateReporter(ctx, id)
+	if !ok {
+		return false
+	}
+	connection.MarkKnown(ctx)
+	r.timings.Trace.By(string(buyer.ID), len(r.body))
+	if wait := s.leadLimits.buyers.takeOf(ctx, buyer.Ref, time.Unix(0, received)); wait > 0 {
+		httperror.Write(ctx, id, httperror.RateLimited.After(wait))
+		return false
+	}
+	if !s.admitBody(ctx, id, r, read) {
+		return false
+	}
+	r.status = engine.StatusRequest{
+		Buyer: buyer, Faults: request.QueryErrors(ctx), Body: r.body, Key: r.key, BadKey: r.badKey, Request: id, Received: received,
+	}
+	return true
+}
+
+// authenticateReporter returns the buyer of the token. If it returns false, it has written
+// the answer.
+func (s *Server) authenticateReporter(ctx *fasthttp.RequestCtx, id market.RequestID) (*market.Buyer, bool) {
+	who, bad := s.authenticateBearer(ctx, 0)
+	switch {
+	case bad.Status != 0:
+	case who.buyer == nil: // with any scopes
+		bad = errSellersToken
+	default:
+		who, bad = s.authenticateBearer(ctx, event.ScopeWebhook)
+	}
+	if bad.Status != 0 {
+		s.refuse(ctx, id, bad)
+		return nil, false
+	}
+	return who.buyer, true
+}
+
+// canReport reports whether authenticateReporter would succeed. It writes no answer.
+func (s *Server) canReport(header *fasthttp.RequestHeader) bool {
+	token, _ := bearerToken(header)
+	credential, scopes, ok := s.credentialOf(token)
+	if !ok || !scopes.Has(event.ScopeWebhook) {
+		return false
+	}
+	who, _ := s.ownerOf(&credential)
+	return who.buyer != nil
+}
+
+// parseReport returns the members of a report.
+func parseReport(object *strictjson.Object) (report engine.StatusReport) {
+	report.Lead, _ = object.Lookup("lead_id")
+	report.Status, _ = object.Lookup("status")
+	report.Reason, _ = object.Lookup("reason")
+	report.Occurred, _ = object.Lookup("occurred_at")
+	return report
+}
+
+// readReports parses a batch. Of a batch over the limit it reads one report too many.
+func (r *scratch) readReports() {
+	changes, there := r.object.Lookup("changes")
+	elements, ok := strictjson.Elements(changes, engine.MostReports)
+	switch {
+	case ok:
+	case !there || changes.Kind == market.JSONNull:
+		r.status.Faults = append(r.status.Faults, market.FieldError{Field: "changes", Code: errcode.FieldMissingRequired, Expected: "a list of 1 to 1000 reports"})
+	default:
+		r.status.Faults = append(r.status.Faults, market.FieldError{Field: "changes", Code: errcode.FieldWrongType, Expected: "a list of 1 to 1000 reports"})
+	}
+	objects := make([]strictjson.Object, len(elements)) // own the texts with escapes
+	r.status.Reports = make([]engine.StatusReport, len(elements))
+	for i, element := range elements {
+		if element.Kind != market.JSONObject || objects[i].Parse(element.Text) != nil {
+			r.status.Reports[i].NoObject = true
+			continue
+		}
+		r.status.Reports[i] = parseReport(&objects[i])
+	}
+}
+
+// appendResult appends the result of one report. It does not depend on the time, so that a
+// replay has the same bytes.
+func appendResult(body []byte, result *engine.StatusResult) []byte {
+	body = append(body, `{"lead_id":`...)
+	if result.Lead == "" {
+		body = append(body, "null"...)
+	} else {
+		body = escape.AppendJSONString(body, []byte(result.Lead))
+	}
+	if result.Code == "" {
+		body = append(append(body, `,"status":"`...), result.Status.String()...)
+		if result.Waits {
+			body = append(append(body, `","return":"`...), market.ReturnPending.String()...)
+		}
+		return append(body, `"}`...)
+	}
+	what := httperror.FromRefusal(result.Code, result.Objection)
+	body = append(append(body, `,"error":"`...), what.Code...)
+	body = escape.AppendJSONString(append(body, `","message":`...), []byte(what.Message))
+	if len(result.Fields) > 0 {
+		body = httperror.AppendFieldErrors(append(body, `,"field_errors":[`...), result.Fields)
+	}
+	return append(body, '}')
+}

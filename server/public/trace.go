@@ -1,0 +1,88 @@
+package public
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/internal/trace"
+	"pingpost/server/httperror"
+	"pingpost/server/metrics"
+)
+
+// headerTrace names the trace that a request is part of.
+const headerTrace = "traceparent"
+
+// tracedRoutes are the routes that are traced: all that change something.
+var tracedRoutes = [metrics.Routes]bool{
+	metrics.RouteIngest: true, metrics.RoutePing: true, metrics.RoutePost: true, metrics.RouteAvailability: true, metrics.RouteStatus: true, metrics.RouteStatuses: true,
+}
+
+// beginTrace starts the trace of a request, or returns nil. It reads the headers before the
+// body arrives, because trailer fields could replace them.
+func (s *Server) beginTrace(header *fasthttp.RequestHeader, id market.RequestID, begun int64) *trace.Request {
+	if s.opt.Traces == nil {
+		return nil
+	}
+	return s.opt.Traces.Begin(header.PeekAll(headerTrace), id, begun)
+}
+
+// endTrace passes a finished trace on for export.
+func (s *Server) endTrace(r *trace.Request, on metrics.Route, answer *fasthttp.Response, ended int64) {
+	if r == nil || !tracedRoutes[on] {
+		return
+	}
+	r.Route, r.Status, r.Ended = metrics.RouteNames[on], answer.StatusCode(), ended
+	if r.Status >= fasthttp.StatusBadRequest {
+		r.Code = httperror.CodeOf(answer.Body())
+	}
+	s.opt.Traces.End(r)
+}
+
+// traceSale records the result of a lead. waited is when the wait for the log began, or 0.
+func traceSale(l *metrics.Timings, a *engine.Answer, waited int64) {
+	r := l.Trace
+	if r == nil {
+		return
+	}
+	if waited != 0 {
+		r.Commit(waited, l.Left)
+	}
+	r.Lead, r.Campaign, r.Buyer, r.Replayed, r.Test = a.Lead, a.Campaign, a.Buyer, a.Replayed, a.Test
+	r.Outcome = "ACCEPTED"
+	if !a.Accepted {
+		r.Outcome, r.Reason = "UNMATCHED", a.Reason.String()
+	}
+}
+
+// tracePing records the result of a ping.
+func tracePing(l *metrics.Timings, a *engine.PingAnswer, test bool) {
+	r := l.Trace
+	if r == nil {
+		return
+	}
+	r.Auction, r.Replayed, r.Test = a.Auction, a.Replayed, test
+	r.Outcome = "bid"
+	if !a.Bid && len(a.Offers) == 0 {
+		r.Outcome, r.Reason = "no_bid", a.Reason.String()
+	}
+}
+
+// tracePost records the result of a post.
+func tracePost(l *metrics.Timings, a *engine.SaleAnswer, test bool) {
+	if r := l.Trace; r != nil {
+		r.Lead, r.Buyer, r.Replayed, r.Test, r.Outcome = a.Lead, a.Buyer, a.Replayed, test, "ACCEPTED"
+	}
+}
+
+// traceReport records the result of a report; of a batch, that it was accepted.
+func traceReport(l *metrics.Timings, a *engine.StatusAnswer, lead market.LeadID) {
+	r := l.Trace
+	if r == nil {
+		return
+	}
+	r.Lead, r.Replayed, r.Outcome = lead, a.Replayed, "heard"
+	if !lead.IsZero() {
+		r.Outcome = a.Results[0].Status.String()
+	}
+}

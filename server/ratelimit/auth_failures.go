@@ -1,0 +1,61 @@
+package ratelimit
+
+import (
+	"log/slog"
+	"net/netip"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/server/clientaddr"
+	"pingpost/server/httperror"
+	"pingpost/server/metrics"
+)
+
+var errTooManyGuesses = httperror.New(429, errcode.RateLimited, "Too many wrong credentials came from this address. Send a valid one, which is accepted at once, or wait for the time in Retry-After.")
+
+// AuthFailureLimiter limits requests with wrong credentials per client network. Above the
+// limit the answer is 429 instead of 401. A valid credential is never limited. A request
+// without a credential does not count, because browsers and new integrations start that
+// way.
+type AuthFailureLimiter struct {
+	clientaddr.Resolver
+	buckets  *Buckets[netip.Prefix]
+	rate     int
+	meter    *metrics.Meter
+	logger   *slog.Logger
+	throttle metrics.LogThrottle
+}
+
+func NewAuthFailureLimiter(perSecond int, meter *metrics.Meter, logger *slog.Logger) *AuthFailureLimiter {
+	return &AuthFailureLimiter{buckets: PerSecond(perSecond), rate: perSecond, meter: meter, logger: logger}
+}
+
+// Check returns the answer to a failed authentication at now: bad itself, or 429 above the
+// limit, with the headers of the limit. An error that is not a wrong credential is returned
+// unchanged.
+func (w *AuthFailureLimiter) Check(ctx *fasthttp.RequestCtx, bad httperror.Error, now int64) httperror.Error {
+	if !bad.WrongCredential {
+		return bad
+	}
+	w.meter.CountWrongCredential()
+	from := clientaddr.Network(w.Of(ctx))
+	allowed, wait, end := w.buckets.Take(from, now)
+	if allowed {
+		return bad
+	}
+	ctx.Response.Header.Del(httperror.HeaderChallenge)
+	httperror.SetRateHeaders(&ctx.Response.Header, w.rate, 0, float64(end)/1e9)
+	w.Warn(from)
+	return errTooManyGuesses.After(wait)
+}
+
+// Warn logs wrong credentials from a network, at most once a minute. The network is an
+// address from the connection or from a trusted proxy, so the line contains no text of the
+// client.
+func (w *AuthFailureLimiter) Warn(from netip.Prefix) {
+	if count, due := w.throttle.Count(); due {
+		w.logger.Warn("wrong credentials from one network exceed the limit and are answered 429; valid credentials still work",
+			"from", from.String(), "count", count)
+	}
+}

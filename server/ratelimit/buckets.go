@@ -1,0 +1,93 @@
+package ratelimit
+
+import (
+	"hash/maphash"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Buckets holds one token bucket per key, such as a client network. A new key has a full
+// bucket.
+//
+// AuthFailureLimiter asks it only after a credential has turned out to be wrong. So a
+// client behind the same NAT or proxy as an attacker can always sign in. Rejected:
+// answering 429 before the credential is checked, because that would reject valid ones too.
+//
+// Clients choose their keys, so the memory is of a fixed size: a keyed hash assigns a key
+// to one of many small sets. A new key replaces the one in its set whose bucket is full
+// soonest. A client with so many addresses gets a full bucket from each of them anyway.
+type Buckets[K comparable] struct {
+	interval time.Duration // time until one token is back
+	capacity time.Duration // time until an empty bucket is full
+	seed     maphash.Seed
+
+	mu   sync.Mutex
+	sets [bucketSets][bucketWays]bucket[K]
+}
+
+const (
+	bucketSets = 2048
+	bucketWays = 8
+)
+
+// bucket is the token bucket of one key.
+type bucket[K comparable] struct {
+	key  K
+	full int64 // Unix nanoseconds: when the bucket is full
+}
+
+func PerSecond(perSecond int) *Buckets[netip.Prefix] {
+	return NewBuckets[netip.Prefix](time.Second/time.Duration(perSecond), perSecond)
+}
+
+// NewBuckets returns buckets of atOnce tokens, which regain a token in each interval.
+func NewBuckets[K comparable](every time.Duration, atOnce int) *Buckets[K] {
+	return &Buckets[K]{interval: every, capacity: every * time.Duration(atOnce), seed: maphash.MakeSeed()}
+}
+
+// Take takes a token at now, in Unix nanoseconds. Without a token it returns false and
+// the time until there is one, which is at most one interval: a clock that is set back
+// blocks no client for longer. full is the time at which the bucket is full again.
+func (s *Buckets[K]) Take(from K, now int64) (allowed bool, wait time.Duration, full int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.findLocked(from)
+	one.full = min(one.full, now+int64(s.capacity))
+	next := max(one.full, now) + int64(s.interval)
+	if over := time.Duration(next-now) - s.capacity; over > 0 {
+		return false, over, one.full
+	}
+	one.full = next
+	return true, 0, next
+}
+
+// Burst returns the number of tokens in a full bucket.
+func (s *Buckets[K]) Burst() int { return int(s.capacity / s.interval) }
+
+// Left returns the tokens at now of a bucket that is full at the time full.
+func (s *Buckets[K]) Left(now, full int64) int {
+	return int((s.capacity - time.Duration(max(0, full-now))) / s.interval)
+}
+
+// Return puts back the token of a Take that turned out not to count.
+func (s *Buckets[K]) Return(from K) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.findLocked(from).full -= int64(s.interval)
+}
+
+func (s *Buckets[K]) findLocked(from K) *bucket[K] {
+	set := &s.sets[maphash.Comparable(s.seed, from)%bucketSets]
+	first := &set[0]
+	for i := range set {
+		if set[i].key == from {
+			return &set[i]
+		}
+		if set[i].full < first.full {
+			first = &set[i]
+		}
+	}
+	*first = bucket[K]{key: from}
+	return first
+}

@@ -1,0 +1,23 @@
+package request
+
+import (
+	"errors"
+
+	"pingpost/api/errcode"
+	"pingpost/internal/strictjson"
+	"pingpost/server/httperror"
+)
+
+// MalformedJSON returns the error for a body that is not the expected JSON object.
+func MalformedJSON(what string) httperror.Error {
+	return httperror.New(400, errcode.MalformedJSON, what)
+}
+
+// DescribeJSONError says why a body cannot be parsed, without quoting it.
+func DescribeJSONError(err error) string {
+	var syntax *strictjson.SyntaxError
+	if errors.As(err, &syntax) {
+		return "The body is not the JSON object it should be: " + syntax.Error() + "."
+	}
+	return "The body is not one JSON object."
+}

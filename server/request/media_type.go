@@ -1,0 +1,15 @@
+package request
+
+import (
+	"bytes"
+
+	"pingpost/server/httperror"
+)
+
+// IsJSON accepts application/json with or without parameters, such as a charset.
+func IsJSON(contentType []byte) bool { return HasMediaType(contentType, httperror.TypeJSON) }
+
+func HasMediaType(contentType []byte, want string) bool {
+	kind, _, _ := bytes.Cut(contentType, []byte{';'})
+	return bytes.EqualFold(bytes.TrimSpace(kind), []byte(want))
+}

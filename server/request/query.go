@@ -1,0 +1,60 @@
+package request
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine/market"
+)
+
+const (
+	maxQueryErrors   = 20 // errors that one answer reports
+	maxParameterName = 64 // bytes of a parameter's name in an answer
+)
+
+// QueryErrors reports the query parameters that the operation does not know, and those that
+// occur twice. Ignoring an unknown parameter would widen the answer: a misspelt filter
+// would return all leads.
+func QueryErrors(ctx *fasthttp.RequestCtx, known ...string) (faults []market.FieldError) {
+	if bytes.IndexByte(ctx.Request.Header.RequestURI(), '?') < 0 {
+		return nil
+	}
+	seen := make(map[string]int)
+	for name := range ctx.QueryArgs().All() {
+		seen[string(name)]++
+		code, expected := "", ""
+		switch times := seen[string(name)]; {
+		case !isOneOf(known, name) && times == 1:
+			code, expected = errcode.FieldUnknownField, expectedParameters(known)
+		case isOneOf(known, name) && times == 2:
+			code, expected = errcode.FieldInvalidFormat, "given once"
+		default:
+			continue
+		}
+		field := strings.ToValidUTF8(string(name[:min(len(name), maxParameterName)]), "\uFFFD")
+		faults = append(faults, market.FieldError{Field: field, Code: code, Expected: expected})
+		if len(faults) == maxQueryErrors {
+			break
+		}
+	}
+	return faults
+}
+
+func isOneOf(known []string, name []byte) bool {
+	for _, one := range known {
+		if one == string(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func expectedParameters(known []string) string {
+	if len(known) == 0 {
+		return "no query parameter"
+	}
+	return "a query parameter of " + strings.Join(known, ", ")
+}

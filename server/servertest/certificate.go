@@ -1,0 +1,21 @@
+package servertest
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// Certificate returns the TLS configuration of a server for this machine, and that of a
+// client that trusts it.
+func Certificate(t *testing.T) (ours, theirs *tls.Config) {
+	t.Helper()
+	made := httptest.NewTLSServer(http.NotFoundHandler())
+	defer made.Close()
+	pool := x509.NewCertPool()
+	pool.AddCert(made.Certificate())
+	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, Certificates: made.TLS.Certificates},
+		&tls.Config{RootCAs: pool, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12}
+}

@@ -1,0 +1,126 @@
+package servertest
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pingpost/api/contract"
+)
+
+const Password = "the-password"
+
+func Serve(t *testing.T, serve func(net.Listener) error, shutdown func() error) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := serve(listener); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		if err := shutdown(); err != nil {
+			t.Error(err)
+		}
+		listener.Close()
+		serving.Wait()
+	})
+	return listener.Addr().String()
+}
+
+// Conn is a raw connection to a server.
+type Conn struct {
+	net.Conn
+	t         *testing.T
+	Answer    *bufio.Reader
+	Unchecked bytes.Buffer // bytes of requests that are not yet checked against the OpenAPI document
+}
+
+func Dial(t *testing.T, address string) *Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return &Conn{Conn: conn, t: t, Answer: bufio.NewReader(conn)}
+}
+
+// Ask sends a request and returns the next answer with its body.
+func (k *Conn) Ask(text string) (status int, header http.Header, body string) {
+	k.t.Helper()
+	if _, err := io.WriteString(k, text); err != nil {
+		k.t.Fatal(err)
+	}
+	k.Unchecked.WriteString(text)
+	return k.ReadAnswer()
+}
+
+func (k *Conn) ReadAnswer() (status int, header http.Header, body string) {
+	k.t.Helper()
+	response, err := http.ReadResponse(k.Answer, nil)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	if q, ok := contract.Next(&k.Unchecked); ok && response.StatusCode >= http.StatusOK {
+		CheckContract(k.t, q, &contract.Answer{Status: response.StatusCode, Header: response.Header, Body: text})
+	}
+	if response.Close { // net/http takes the line out
+		response.Header.Set("Connection", "close")
+	}
+	return response.StatusCode, response.Header, string(text)
+}
+
+// IsClosed reports whether the server has closed the connection.
+func (k *Conn) IsClosed() bool {
+	_, _ = io.WriteString(k, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+	_, err := k.Answer.ReadByte()
+	return err != nil
+}
+
+const BasicAuth = "Authorization: Basic b3A6dGhlLXBhc3N3b3Jk\r\n" // op:the-password
+
+// Request returns the text of a request.
+func Request(line, headers, body string) string {
+	return fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", line, headers, len(body), body)
+}
+
+// GetDocument requests a document over a new connection.
+func GetDocument(t *testing.T, address, method, path string, headers ...string) (int, map[string][]string, string) {
+	t.Helper()
+	return Dial(t, address).Ask(method + " " + path + " HTTP/1.1\r\nHost: x\r\n" + strings.Join(append(headers, ""), "\r\n") + "\r\n")
+}
+
+// over is a connection of TLS, its handshake done.
+func DialTLS(t *testing.T, address string, theirs *tls.Config) *Conn {
+	t.Helper()
+	k := Dial(t, address)
+	conn := tls.Client(k.Conn, theirs)
+	if err := conn.Handshake(); err != nil {
+		t.Fatal(err)
+	}
+	return &Conn{Conn: conn, t: t, Answer: bufio.NewReader(conn)}
+}
+
+func Network(text string) netip.Prefix { return netip.MustParsePrefix(text) }

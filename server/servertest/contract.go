@@ -1,0 +1,107 @@
+package servertest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/contract"
+)
+
+// ContractTransport returns a client transport that checks each exchange against the
+// OpenAPI document of its address.
+func ContractTransport(t testing.TB) *contract.Transport {
+	return &contract.Transport{Base: new(http.Transport), Else: contract.Own(), Tell: func(err error) { t.Error(err) }}
+}
+
+// CheckContract checks a request and its answer against the OpenAPI document. It serves
+// tests that do not use a connection of net/http.
+func CheckContract(t testing.TB, q *contract.Request, a *contract.Answer) {
+	t.Helper()
+	c := contract.Of(q.Path)
+	if c == nil {
+		return
+	}
+	if err := c.Check(q, a); err != nil {
+		t.Error(err)
+	}
+}
+
+// CheckContextContract is CheckContract for a request without a connection. It skips an
+// answer that is still to be read from a stream: the test reads it.
+func CheckContextContract(t testing.TB, ctx *fasthttp.RequestCtx, body []byte) {
+	t.Helper()
+	if ctx.Response.IsBodyStream() {
+		return
+	}
+	q := &contract.Request{Method: string(ctx.Method()), Header: http.Header{}, Body: body}
+	q.Path, _, _ = strings.Cut(string(ctx.Request.Header.RequestURI()), "?")
+	for name, value := range ctx.Request.Header.All() {
+		q.Header.Add(string(name), string(value))
+	}
+	a := &contract.Answer{Status: ctx.Response.StatusCode(), Header: http.Header{}, Body: ctx.Response.Body()}
+	for name, value := range ctx.Response.Header.All() {
+		a.Header.Add(string(name), string(value))
+	}
+	CheckContract(t, q, a)
+}
+
+// HasFieldError reports whether an answer is 422 invalid_payload and names the field with
+// the code.
+func HasFieldError(status int, body, field, code string) bool {
+	var answer struct {
+		Error  string
+		Fields []struct{ Field, Code string } `json:"field_errors"`
+	}
+	if status != 422 || json.Unmarshal([]byte(body), &answer) != nil || answer.Error != "invalid_payload" {
+		return false
+	}
+	for _, f := range answer.Fields {
+		if f.Field == field && f.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// QueryParameters returns the query parameters of each operation of a document, such as GET
+// /admin/v1/leads.
+func QueryParameters(t *testing.T, document []byte) map[string][]string {
+	t.Helper()
+	type parameter struct {
+		Ref  string `yaml:"$ref"`
+		Name string `yaml:"name"`
+		In   string `yaml:"in"`
+	}
+	var read struct {
+		Paths map[string]map[string]struct {
+			Parameters []parameter `yaml:"parameters"`
+		} `yaml:"paths"`
+		Components struct {
+			Parameters map[string]parameter `yaml:"parameters"`
+		} `yaml:"components"`
+	}
+	if err := yaml.Unmarshal(document, &read); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for path, methods := range read.Paths {
+		for method, operation := range methods {
+			names := []string{}
+			for _, p := range operation.Parameters {
+				if name, ok := strings.CutPrefix(p.Ref, "#/components/parameters/"); ok {
+					p = read.Components.Parameters[name]
+				}
+				if p.In == "query" {
+					names = append(names, p.Name)
+				}
+			}
+			all[strings.ToUpper(method)+" "+path] = names
+		}
+	}
+	return all
+}

@@ -1,0 +1,49 @@
+package servertest
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/server/apidocs"
+)
+
+// Deprecate returns the deprecations of a document after marking each operation as
+// deprecated.
+func Deprecate(t *testing.T, document []byte, fields string) apidocs.Deprecations {
+	t.Helper()
+	marked := regexp.MustCompile(`(?m)^      operationId:.*$`).ReplaceAll(document, []byte("$0\n      deprecated: true\n"+fields))
+	return apidocs.LoadDeprecations(marked)
+}
+
+const (
+	Deprecated           = "      x-deprecated: '2027-01-31'\n      externalDocs: {url: 'https://x.example/how'}\n"
+	DeprecatedWithSunset = Deprecated + "      x-sunset: '2028-02-01'\n"
+	wantLink             = `<https://x.example/how>; rel="deprecation"`
+)
+
+// IsDeprecated reports whether an answer has the three headers of a deprecated operation.
+// The last one may be missing.
+func IsDeprecated(header map[string][]string, sunset ...string) bool {
+	return slices.Equal(header["Deprecation"], []string{"@1801353600"}) && slices.Equal(header["Link"], []string{wantLink}) && slices.Equal(header["Sunset"], sunset)
+}
+
+// Answer returns the answer to a request without a body.
+func Answer(handle fasthttp.RequestHandler, method, path, authorization string) (status int, header map[string][]string) {
+	var request fasthttp.Request
+	request.Header.SetMethod(method)
+	request.SetRequestURI(path)
+	if authorization != "" {
+		request.Header.Set("Authorization", authorization)
+	}
+	var ctx fasthttp.RequestCtx
+	ctx.Init(&request, nil, nil)
+	handle(&ctx)
+	header = map[string][]string{}
+	for name, value := range ctx.Response.Header.All() {
+		header[string(name)] = append(header[string(name)], string(value))
+	}
+	return ctx.Response.StatusCode(), header
+}

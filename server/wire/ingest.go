@@ -1,0 +1,24 @@
+package wire
+
+import (
+	"pingpost/engine"
+	"pingpost/engine/market/escape"
+)
+
+// AppendAnswer appends the answer to an ingested lead.
+func AppendAnswer(body []byte, a *engine.Answer) []byte {
+	body = a.Lead.AppendTo(append(body, `{"data":{"id":"`...))
+	if a.Accepted {
+		body = escape.AppendJSONString(append(body, `","status":"ACCEPTED","buyer_id":`...), []byte(a.Buyer))
+	} else {
+		body = append(body, `","status":"UNMATCHED","buyer_id":null`...)
+	}
+	body = escape.AppendJSONString(append(body, `,"campaign_id":`...), []byte(a.Campaign))
+	if a.Accepted {
+		body = append(body, `,"price":{`...)
+		return append(AppendPrice(body, a.Payout, a.Currency), "}}}"...)
+	}
+	body = append(body, `,"reason":"`...)
+	body = append(body, a.Reason.String()...)
+	return append(body, `"}}`...)
+}

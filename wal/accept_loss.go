@@ -1,0 +1,152 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Loss reports the entries that AcceptLoss removed.
+type Loss struct {
+	Damage *DamageError // nil if the log was undamaged; then AcceptLoss changed no file
+	Last   uint64       // last entry of the log after the cut
+	Kept   string       // folder with copies of the removed files
+	Epoch  uint32       // the log's epoch after the cut
+}
+
+// AcceptLoss cuts a damaged log at the damage that Open rejects, so that Open succeeds
+// again. An operator decides this: the log loses every later entry, acknowledged ones
+// too. AcceptLoss keeps copies of the removed bytes under damage/, together with
+// snapshots that contain lost entries. It raises the epoch, because the log will assign
+// the lost sequences again.
+//
+// Pass the opt.From and opt.AtLeast of the Open call that failed. AcceptLoss then cuts
+// where that call stopped, and ignores older damage that no replay reads. It rejects a
+// cut that would leave no replayable log; in that case only a backup helps.
+func AcceptLoss(dir string, opt Options) (Loss, error) {
+	opt = opt.withDefaults()
+	if _, err := os.Stat(logDir(dir)); err != nil {
+		return Loss{}, fmt.Errorf("cannot open the log in %q: %w", dir, err)
+	}
+	lockFile, err := lockDir(dir)
+	if err != nil {
+		return Loss{}, err
+	}
+	defer lockFile.Close()
+	if err := checkNames(dir); err != nil {
+		return Loss{}, err
+	}
+	segments, err := Segments(dir)
+	if err != nil {
+		return Loss{}, fmt.Errorf("cannot list the log: %w", err)
+	}
+	end, damage, err := findDamage(dir, segments, opt)
+	if err != nil || damage == nil {
+		return Loss{Last: end.chain.seq}, err
+	}
+	if err := checkReplayable(dir, segments, end.chain.seq); err != nil {
+		return Loss{}, err
+	}
+	return cutAt(dir, end, damage, segments, opt)
+}
+
+// findDamage returns the damage for which Open would fail, or nil, and the end of the
+// intact part of the log.
+func findDamage(dir string, segments []Segment, opt Options) (end logEnd, damage *DamageError, err error) {
+	if len(segments) == 0 {
+		if !opt.isNewLog() {
+			err = fmt.Errorf("log not changed: %q is empty, but a snapshot contains entry %d; restore a backup", logDir(dir), opt.AtLeast)
+		}
+		return end, nil, err
+	}
+	end, err = scan(segments, opt.From, nil)
+	if !errors.As(err, &damage) && err != nil {
+		return end, nil, err
+	}
+	known := max(opt.AtLeast, max(1, opt.From)-1)
+	switch {
+	case end.seg.First == 0:
+		return end, nil, fmt.Errorf("log not changed: the oldest entry is %d, but a start replays from entry %d on; restore a backup",
+			segments[0].First, max(1, opt.From))
+	case damage != nil && (!damage.Torn || end.chain.seq < known):
+		return end, damage, nil
+	case end.chain.seq >= known && !end.seg.Archived:
+		return end, nil, nil // Open itself cuts a torn tail
+	}
+	damage = &DamageError{Segment: end.seg.First, Path: end.seg.Path, Offset: end.size, Seq: end.chain.seq + 1, Reason: "the log ends here: it lacks entries that a snapshot contains, or its last segment is archived"}
+	return end, damage, nil
+}
+
+// checkReplayable returns an error if a log cut after entry last could not be replayed:
+// its beginning is gone, and no valid snapshot replaces it.
+func checkReplayable(dir string, segments []Segment, last uint64) error {
+	first := segments[0].First
+	if first == 1 {
+		return nil
+	}
+	snapshots, err := Snapshots(dir)
+	if err != nil {
+		return err
+	}
+	for _, s := range snapshots {
+		info, err := verifySnapshot(s.Path, newThrottle(0))
+		if err == nil && info.Newest == s.Newest && info.Newest <= last && info.Oldest+1 >= first {
+			return nil
+		}
+	}
+	return fmt.Errorf("log not changed: it would contain only entries %[2]d to %[1]d, "+
+		"and no valid snapshot covers the entries before; restore a backup", last, first)
+}
+
+// cutAt ends the log at end. It writes the epoch first and the cut segment last: after a
+// crash in between, Open either still rejects the log or finds it cut.
+func cutAt(dir string, end logEnd, damage *DamageError, segments []Segment, opt Options) (Loss, error) {
+	loss := Loss{Damage: damage, Last: end.chain.seq}
+	loss.Kept = filepath.Join(damageDir(dir), fmt.Sprintf("%s.%d.lost", segmentName(damage.Seq), opt.Now()))
+	epoch, err := ReadEpoch(dir)
+	if err == nil {
+		loss.Epoch, err = NextEpoch(max(epoch, end.chain.epoch))
+	}
+	if err == nil {
+		err = errors.Join(makeDir(damageDir(dir)), makeDir(loss.Kept), WriteEpoch(dir, loss.Epoch))
+	}
+	if err != nil {
+		return loss, err
+	}
+	for i := len(segments) - 1; i >= 0 && segments[i].First > end.seg.First; i-- {
+		if err := moveFile(segments[i].Path, filepath.Join(loss.Kept, filepath.Base(segments[i].Path)+".kept")); err != nil {
+			return loss, fmt.Errorf("cannot move lost log data to damage/: %w", err)
+		}
+	}
+	if err := quarantineLaterSnapshots(dir, end.chain.seq, loss.Kept); err != nil {
+		return loss, fmt.Errorf("cannot move lost log data to damage/: %w", err)
+	}
+	if err := replaceFile(filepath.Join(loss.Kept, segmentName(end.seg.First)+".whole"), end.seg.Path, end.fileSize); err != nil {
+		return loss, fmt.Errorf("cannot keep a copy of the damaged segment: %w", err)
+	}
+	if err := replaceFile(livePath(dir, end.seg.First), end.seg.Path, end.size); err != nil {
+		return loss, fmt.Errorf("cannot cut the damaged segment: %w", err)
+	}
+	if end.seg.Archived {
+		err = errors.Join(os.Remove(end.seg.Path), syncDir(archiveDir(dir)))
+	}
+	opt.Logger.Warn("log cut at the damage; entries after it are lost", "from", damage.Seq, "reason", damage.Reason, "kept", loss.Kept, "epoch", loss.Epoch)
+	return loss, err
+}
+
+// quarantineLaterSnapshots moves snapshots that contain entries after last to the folder to.
+func quarantineLaterSnapshots(dir string, last uint64, to string) error {
+	snapshots, err := Snapshots(dir)
+	if err != nil {
+		return err
+	}
+	for _, s := range snapshots {
+		if s.Newest > last {
+			if err := moveFile(s.Path, filepath.Join(to, filepath.Base(s.Path)+".kept")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

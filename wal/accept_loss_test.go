@@ -1,0 +1,143 @@
+package wal
+
+import (
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+// accepted cuts a log that Open rejects with opt, and reopens it as a start would, with
+// the remaining snapshots.
+func accepted(t *testing.T, dir string, opt Options) Loss {
+	t.Helper()
+	if _, err := Open(dir, opt); !errors.Is(err, ErrDamaged) {
+		t.Fatalf("Open: %v", err)
+	}
+	loss, err := AcceptLoss(dir, opt)
+	if err != nil || loss.Damage == nil {
+		t.Fatalf("AcceptLoss: %+v, %v", loss, err)
+	}
+	again := Options{SegmentSize: opt.SegmentSize}
+	s, err := OpenSnapshot(dir)
+	if err == nil {
+		again.From, again.AtLeast = s.Oldest+1, s.Newest
+		s.Close()
+	}
+	l := mustOpen(t, dir, again)
+	if seq, _ := l.Durable(); seq != loss.Last {
+		t.Errorf("the log ends with entry %d, and the loss says %d", seq, loss.Last)
+	}
+	put(t, l, "next")
+	mustClose(t, l)
+	return loss
+}
+
+// flip damages the last byte of the segment that begins with entry first.
+func flip(t *testing.T, dir string, first uint64) {
+	t.Helper()
+	edit(t, livePath(dir, first), func(b []byte) []byte { b[len(b)-1] ^= 1; return b })
+}
+
+// AcceptLoss cuts the log where the start stopped, with or without older damage that no
+// start reads, and with or without the history before the snapshot.
+func TestAcceptLossCutsWhereOpenStopped(t *testing.T) {
+	for name, history := range map[string]func(t *testing.T, dir string){
+		"history is whole":   func(*testing.T, string) {},
+		"history is damaged": func(t *testing.T, dir string) { flip(t, dir, 1) },
+		"history is trimmed": func(_ *testing.T, dir string) { os.Remove(livePath(dir, 1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, opt := threeAFile(t)
+			takeSnapshot(t, dir, 6, 6)
+			opt.From, opt.AtLeast = 7, 6
+			history(t, dir)
+			mustClose(t, mustOpen(t, dir, opt))
+			flip(t, dir, 7) // its last entry, 9
+			equal(t, "the last entry", accepted(t, dir, opt).Last, 8)
+			left, err := Snapshots(dir)
+			equal(t, "snapshots that are left", []any{len(left), err}, []any{1, nil})
+		})
+	}
+}
+
+func TestAcceptLossOfLogEndingBeforeSnapshot(t *testing.T) {
+	dir, opt := threeAFile(t)
+	takeSnapshot(t, dir, 10, 10)
+	os.Remove(livePath(dir, 10))
+	opt.From, opt.AtLeast = 11, 10
+	equal(t, "the last entry", accepted(t, dir, opt).Last, 9)
+}
+
+func TestAcceptLossOfArchiveWithoutLiveLog(t *testing.T) {
+	dir, opt := threeAFile(t)
+	if err := os.MkdirAll(archiveDir(dir), dirPerm); err != nil {
+		t.Fatal(err)
+	}
+	for _, first := range []uint64{1, 4, 7, 10} {
+		if err := moveFile(livePath(dir, first), archivePath(dir, first)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	equal(t, "the last entry", accepted(t, dir, opt).Last, 10)
+}
+
+// AcceptLoss does not cut a log if no replay would be possible afterwards: then only the
+// snapshot, which contains later entries than the log, remains.
+func TestAcceptLossRejectsUnreplayableCut(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage   func(t *testing.T, dir string)
+		from, to uint64
+	}{
+		"the only snapshot contains lost entries": {func(_ *testing.T, dir string) { os.Remove(livePath(dir, 10)) }, 11, 10},
+		"no valid snapshot":                       {func(t *testing.T, dir string) { flip(t, dir, 7) }, 1, 0},
+		"the log is gone": {func(_ *testing.T, dir string) {
+			os.RemoveAll(livePath(dir, 4))
+			os.RemoveAll(livePath(dir, 7))
+			os.RemoveAll(livePath(dir, 10))
+		}, 11, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, opt := threeAFile(t)
+			takeSnapshot(t, dir, 10, 10)
+			os.Remove(livePath(dir, 1))
+			c.damage(t, dir)
+			opt.From, opt.AtLeast = c.from, c.to
+			before := tree(t, dir)
+			loss, err := AcceptLoss(dir, opt)
+			if err == nil || !strings.Contains(err.Error(), "restore a backup") || loss.Damage != nil {
+				t.Errorf("%+v, %v", loss, err)
+			}
+			equal(t, "files", tree(t, dir), before)
+		})
+	}
+}
+
+func TestAcceptLossOfEmptyFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(logDir(dir), dirPerm); err != nil {
+		t.Fatal(err)
+	}
+	loss, err := AcceptLoss(dir, Options{})
+	equal(t, "loss", []any{loss.Damage == nil, err}, []any{true, nil})
+	if len(mustSegments(t, dir)) != 0 {
+		t.Error("a log was begun")
+	}
+}
+
+// The highest epoch has no successor, so AcceptLoss cuts nothing.
+func TestAcceptLossAtHighestEpoch(t *testing.T) {
+	dir, opt := threeAFile(t)
+	if err := WriteEpoch(dir, math.MaxUint32); err != nil {
+		t.Fatal(err)
+	}
+	flip(t, dir, 7)
+	loss, err := AcceptLoss(dir, opt)
+	if err == nil || !strings.Contains(err.Error(), "epoch 4294967295 is the highest number") {
+		t.Errorf("%+v, %v", loss, err)
+	}
+	if epoch, err := ReadEpoch(dir); epoch != math.MaxUint32 || err != nil {
+		t.Errorf("the log has epoch %d, %v", epoch, err)
+	}
+}

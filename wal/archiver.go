@@ -1,0 +1,214 @@
+package wal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"pingpost/internal/timer"
+)
+
+// archiver tracks the segments, archives old ones and deletes the oldest archived ones.
+//
+// The committer adds a segment when it begins one. The archiver's goroutine moves the
+// oldest live segment to the archive and deletes the oldest archived one. Whole files go,
+// oldest first, so a crash at any moment leaves a log without gaps.
+type archiver struct {
+	dir    string
+	wakeup chan struct{} // holds at most one token
+
+	mu        sync.Mutex // guards the fields below; not held during disk operations
+	live      []uint64
+	archived  []uint64
+	oldest    uint64 // first entry that snapshots need
+	keepAfter int64  // unix nanoseconds; archived entries before it may be deleted
+	lastAdded time.Time
+	interval  time.Duration // between the beginnings of the last two segments
+}
+
+// Limits of the pause between two steps.
+const (
+	minArchivePause = 5 * time.Millisecond
+	maxArchivePause = 500 * time.Millisecond
+)
+
+func newArchiver(dir string) (*archiver, error) {
+	segments, err := Segments(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot list the log: %w", err)
+	}
+	a := &archiver{dir: dir, wakeup: make(chan struct{}, 1), lastAdded: time.Now(), interval: 2 * maxArchivePause}
+	for _, seg := range segments {
+		if seg.Archived {
+			a.archived = append(a.archived, seg.First)
+		} else {
+			a.live = append(a.live, seg.First)
+		}
+	}
+	return a, nil
+}
+
+func (a *archiver) addLive(first uint64) {
+	now := time.Now()
+	a.mu.Lock()
+	a.live = append(a.live, first)
+	a.interval, a.lastAdded = now.Sub(a.lastAdded), now
+	a.mu.Unlock()
+	a.wake()
+}
+
+func (a *archiver) count() (live, archived int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.live), len(a.archived)
+}
+
+func (a *archiver) wake() {
+	select {
+	case a.wakeup <- struct{}{}:
+	default:
+	}
+}
+
+// pause returns half of the interval at which segments appear, within the limits. A step
+// moves and deletes at most one segment each, so the archiver keeps up.
+func (a *archiver) pause() time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return min(max(a.interval/2, minArchivePause), maxArchivePause)
+}
+
+// archiveStep moves at most one segment and deletes at most one.
+func (a *archiver) archiveStep() (changed bool, err error) {
+	if first := a.nextToArchive(); first > 0 {
+		if err := a.archive(first); err != nil {
+			return false, err
+		}
+		changed = true
+	}
+	first, follows, keepAfter := a.oldestArchived()
+	if first == 0 || keepAfter == 0 {
+		return changed, nil
+	}
+	// The next segment's first time is no less than this one's last.
+	at, ok, err := firstTime(a.dir, follows)
+	if err != nil || !ok || at >= keepAfter {
+		return changed, err
+	}
+	return true, a.unlink(first)
+}
+
+// nextToArchive returns the oldest live segment if it may move to the archive, else 0.
+func (a *archiver) nextToArchive() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.live) > 2 && a.live[1] <= a.oldest {
+		return a.live[0]
+	}
+	return 0
+}
+
+// oldestArchived returns the oldest archived segment, or 0, and the segment after it.
+func (a *archiver) oldestArchived() (first, follows uint64, keepAfter int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case len(a.archived) == 0:
+		return 0, 0, a.keepAfter
+	case len(a.archived) == 1:
+		return a.archived[0], a.live[0], a.keepAfter
+	}
+	return a.archived[0], a.archived[1], a.keepAfter
+}
+
+func (a *archiver) archive(first uint64) error {
+	if err := makeDir(archiveDir(a.dir)); err != nil {
+		return err
+	}
+	if err := moveFile(livePath(a.dir, first), archivePath(a.dir, first)); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.live = slices.Delete(a.live, 0, 1)
+	a.archived = append(a.archived, first)
+	return nil
+}
+
+func (a *archiver) unlink(first uint64) error {
+	if err := os.Remove(archivePath(a.dir, first)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := syncDir(archiveDir(a.dir)); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.archived = slices.Delete(a.archived, 0, 1)
+	return nil
+}
+
+// firstTime returns the time of a segment's first entry; ok is false if it has no entry.
+func firstTime(dir string, first uint64) (at int64, ok bool, err error) {
+	f, err := openSegment(dir, first)
+	if err != nil {
+		return 0, false, err
+	}
+	defer f.Close()
+	var head [3 + headerSize]byte
+	n, err := f.ReadAt(head[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, false, err
+	}
+	_, w := binary.Uvarint(head[:n])
+	if w <= 0 || n < w+headerSize || [3]byte(head[w:w+3]) != magic {
+		return 0, false, nil
+	}
+	return int64(binary.LittleEndian.Uint64(head[w+24:])), true, nil
+}
+
+// Archive releases old segments in the background. Segments whose entries are all older
+// than entry oldest move to the archive. Archived segments whose entries are all older
+// than keepAfter (unix nanoseconds) are deleted. Both bounds only rise; a lower value
+// has no effect.
+//
+// The two newest segments always stay live. The oldest segments go first, at most twice
+// as fast as new segments appear, and at two a second while none appear.
+func (l *Log) Archive(oldest uint64, keepAfter int64) {
+	l.archiver.mu.Lock()
+	l.archiver.oldest = max(l.archiver.oldest, oldest)
+	l.archiver.keepAfter = max(l.archiver.keepAfter, keepAfter)
+	l.archiver.mu.Unlock()
+	l.archiver.wake()
+}
+
+func (l *Log) archiveLoop() {
+	defer l.side.Done()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-l.archiver.wakeup:
+		}
+		for {
+			changed, err := l.archiver.archiveStep()
+			if err != nil {
+				l.log.Warn("cannot archive or delete an old log segment; it stays until the next attempt", "error", err)
+			}
+			if !changed || err != nil {
+				break
+			}
+			select {
+			case <-l.stop:
+				return
+			case <-timer.After(l.archiver.pause()):
+			}
+		}
+	}
+}

@@ -1,0 +1,357 @@
+package backup
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pingpost/wal"
+	"pingpost/wal/backup/store"
+)
+
+// good reports whether Verify finds no problem.
+func good(t *testing.T, from store.Store) bool {
+	t.Helper()
+	found, err := NewRepository(from, nil).Verify(t.Context(), 0)
+	return err == nil && found.OK()
+}
+
+// openObjects returns the names of the claims, fences and manifests in a store.
+func openObjects(t *testing.T, in store.Store) (names []string) {
+	t.Helper()
+	objects, err := in.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		_, isManifest := wholeOf(o)
+		if isManifest || strings.HasSuffix(o.Name, "/claim") || strings.HasPrefix(o.Name, fenceFolder+"/") {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// signedSite is a store with a log, a snapshot and a file, and its open objects.
+func signedSite(t *testing.T) (s *site, to store.Store, names []string) {
+	t.Helper()
+	s = newSite(t, t.TempDir())
+	t.Cleanup(s.close)
+	s.many(30)
+	s.snapshot(20)
+	s.file("lists/a", "12025550100\n")
+	to = newDir(t, t.TempDir())
+	ship(t, s, small(to, nil)).Close()
+	if !good(t, to) {
+		t.Fatal("the backup does not verify before any edit")
+	}
+	names = openObjects(t, to)
+	for _, want := range []string{fenceName(1), "gen/0000000001/claim"} {
+		if !slices.Contains(names, want) {
+			t.Fatalf("the store has no %s: %q", want, names)
+		}
+	}
+	return s, to, names
+}
+
+// TestVerifyFindsEveryEditOfAByte changes, adds and removes each byte of each claim,
+// fence and manifest in turn.
+func TestVerifyFindsEveryEditOfAByte(t *testing.T) {
+	_, to, names := signedSite(t)
+	for _, name := range names {
+		text, err := to.Get(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, isManifest := wholeOf(store.Object{Name: name, Size: int64(len(text))})
+		edit := func(what string, at int, changed []byte) {
+			t.Helper()
+			if isManifest && len(changed) != len(text) {
+				return // its name has its size: half of one is left by a put that failed, and counts for none
+			}
+			if err := to.Put(t.Context(), name, changed); err != nil {
+				t.Fatal(err)
+			}
+			if good(t, to) {
+				t.Errorf("%s: %s byte %d of %q: verify finds no problem in %q", name, what, at, text, changed)
+			}
+		}
+		for at := range text {
+			flipped := bytes.Clone(text)
+			flipped[at] ^= 1
+			edit("flipped", at, flipped)
+			edit("removed", at, slices.Delete(bytes.Clone(text), at, at+1))
+			edit("a space before", at, slices.Insert(bytes.Clone(text), at, ' '))
+		}
+		edit("a line after", len(text), append(bytes.Clone(text), '\n'))
+		if err := to.Put(t.Context(), name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestVerifyFindsEveryEditOfAMember changes, removes and repeats each member, and
+// exchanges objects.
+func TestVerifyFindsEveryEditOfAMember(t *testing.T) {
+	_, to, names := signedSite(t)
+	other := map[string]any{
+		"epoch": math.MaxUint32, "first": 7, "begun": "2020-01-01T00:00:00Z", "sealed": true, "run": "x", "why": "restore", "at": "2020-01-01T00:00:00Z",
+		"last": 3, "names": []string{}, "size": 1, "oldest": 1, "newest": 1, "sum": strings.Repeat("0", sumDigits),
+	}
+	for _, name := range names {
+		text, err := to.Get(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var members map[string]any
+		if err := json.Unmarshal(text, &members); err != nil {
+			t.Fatal(err)
+		}
+		put := func(what string, changed []byte) {
+			t.Helper()
+			if err := to.Put(t.Context(), name, changed); err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(changed, []byte(`"epoch"`)) && good(t, to) || bytes.Equal(changed, text) {
+				t.Errorf("%s: %s: verify finds no problem in %s", name, what, changed)
+			}
+		}
+		for member, value := range members {
+			for what, to := range map[string]any{"changed": other[member], "removed": nil} {
+				if members[member] = to; to == nil {
+					delete(members, member)
+				}
+				changed, err := json.Marshal(members)
+				if err != nil {
+					t.Fatal(err)
+				}
+				put(member+" "+what, changed)
+				members[member] = value
+			}
+			again, err := json.Marshal(map[string]any{member: other[member]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(member+" repeated", slices.Concat(text[:len(text)-1], []byte{','}, again[1:]))
+		}
+		if err := to.Put(t.Context(), name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !good(t, to) {
+		t.Error("the backup does not verify after the edits are undone")
+	}
+}
+
+// TestFencesAreRemoved: verify reports it, and the highest epoch of a claim holds a
+// superseded copy off as a fence does.
+func TestFencesAreRemoved(t *testing.T) {
+	s, to, _ := signedSite(t)
+	dir, _ := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
+	next := &site{t: t, dir: dir, clock: s.clock, small: 600}
+	next.open()
+	defer next.close()
+	next.entries = slices.Clone(s.entries)
+	next.many(3)
+	ship(t, next, small(to, nil)).Close()
+	objects, err := to.List(t.Context(), fenceFolder)
+	if err != nil || len(objects) == 0 {
+		t.Fatalf("%v, %v", objects, err)
+	}
+	for _, o := range objects {
+		if err := to.Delete(t.Context(), o.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if good(t, to) {
+		t.Error("verify finds no problem without fences")
+	}
+	superseded := shipping(t, s, small(to, nil))
+	if err := superseded.Begin(t.Context()); !errors.Is(err, ErrFenced) {
+		t.Errorf("a superseded copy: %v", err)
+	}
+	ship(t, next, small(to, nil)).Close()
+	if !good(t, to) {
+		t.Error("the next start of the copy in the newest life does not raise a fence")
+	}
+	_, done := restored(t, to, nil, next, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
+	if done.Epoch != 3 {
+		t.Errorf("restored %+v", done)
+	}
+}
+
+// TestLastEpoch: the highest epoch has no successor, and a restore reports that
+// before it makes a folder.
+func TestLastEpoch(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	s.many(5)
+	s.close()
+	s.must(wal.WriteEpoch(s.dir, math.MaxUint32))
+	s.open()
+	defer s.close()
+	to := newDir(t, t.TempDir())
+	ship(t, s, small(to, nil)).Close()
+	dir := filepath.Join(t.TempDir(), "data")
+	done, err := NewRepository(to, nil).Restore(t.Context(), RestoreOptions{Dir: dir})
+	if err == nil || errors.Is(err, ErrFenced) || !strings.Contains(err.Error(), "epoch 4294967295 is the highest number") {
+		t.Errorf("restored %+v, %v", done, err)
+	}
+	if left, err := filepath.Glob(dir + "*"); err != nil || len(left) > 0 {
+		t.Errorf("it left %q, %v", left, err)
+	}
+	restored(t, to, nil, s, RestoreOptions{Dir: dir, Drill: true})
+	ship(t, s, small(to, nil)).Close()
+}
+
+// TestClaimOfAnotherGeneration: an object that is good under another name is found.
+func TestClaimOfAnotherGeneration(t *testing.T) {
+	s, to, _ := signedSite(t)
+	dir, _ := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
+	next := &site{t: t, dir: dir, clock: s.clock, small: 600}
+	next.open()
+	defer next.close()
+	ship(t, next, small(to, nil)).Close()
+	for _, pair := range [][2]string{{"gen/0000000001/claim", "gen/0000000002/claim"}, {fenceName(3), fenceName(4)}} {
+		text, err := to.Get(t.Context(), pair[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := to.Get(t.Context(), pair[1])
+		s.must(errors.Join(ignoreNotFound(err), to.Put(t.Context(), pair[1], text)))
+		if good(t, to) {
+			t.Errorf("%s as %s: verify finds no problem", pair[0], pair[1])
+		}
+		if before != nil {
+			s.must(to.Put(t.Context(), pair[1], before))
+		}
+	}
+}
+
+func ignoreNotFound(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// TestChangedClaim: nobody goes on beside a claim or a fence that was changed, since it
+// may be of a later life; a restore says so before it writes, and a drill still works.
+func TestChangedClaim(t *testing.T) {
+	for _, name := range []string{"gen/0000000001/claim", fenceName(1)} {
+		s, to, _ := signedSite(t)
+		dir, _ := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
+		next := &site{t: t, dir: dir, clock: s.clock, small: 600}
+		next.open()
+		next.entries = slices.Clone(s.entries)
+		if name == fenceName(1) {
+			name = fenceName(2)
+		}
+		text, err := to.Get(t.Context(), name)
+		s.must(errors.Join(err, to.Put(t.Context(), name, bytes.Replace(text, []byte(`"epoch":`), []byte(`"epoch":9`), 1))))
+		starting := shipping(t, next, small(to, nil))
+		if err := starting.Begin(t.Context()); !errors.Is(err, ErrChanged) || !Stops(err) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: a start: %v", name, err)
+		}
+		starting.Close()
+		opt := RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")}
+		if _, err := NewRepository(to, nil).Restore(t.Context(), opt); !errors.Is(err, ErrChanged) {
+			t.Errorf("%s: a restore: %v", name, err)
+		}
+		opt.Drill = true
+		if _, err := NewRepository(to, nil).Restore(t.Context(), opt); (err == nil) != strings.HasPrefix(name, fenceFolder) { // a drill needs the claim alone
+			t.Errorf("%s: a drill: %v", name, err)
+		}
+		s.must(to.Delete(t.Context(), name))
+		ship(t, next, small(to, nil)).Close()
+		next.close()
+	}
+}
+
+// TestBackupOfAnEarlierProgram: one without sums is verified with a note, restored, and
+// followed by a generation that has them. Its claim is held against the entries.
+func TestBackupOfAnEarlierProgram(t *testing.T) {
+	unpack := func() (s *site, to store.Store) {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS("testdata/unsigned")); err != nil {
+			t.Fatal(err)
+		}
+		s = &site{t: t, dir: filepath.Join(dir, "data"), clock: 1_700_000_100_000_000_000, small: 600}
+		s.open()
+		t.Cleanup(s.close)
+		s.entries = read(t, s.dir, 1, nil)
+		return s, newDir(t, filepath.Join(dir, "place"))
+	}
+	s, to := unpack()
+	found, err := NewRepository(to, nil).Verify(t.Context(), 0)
+	if err != nil || !found.OK() || len(found.Notes) != 2 {
+		t.Errorf("%+v, %v", found, err)
+	}
+	_, done := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data"), Drill: true})
+	if done.Seq != 6 || !done.Unsigned {
+		t.Errorf("restored %+v", done)
+	}
+	s.many(3)
+	ship(t, s, small(to, nil)).Close()
+	ship(t, s, small(to, nil)).Close()
+	found, err = NewRepository(to, nil).Verify(t.Context(), 0)
+	if err != nil || !found.OK() || len(found.Checks) != 2 || !found.Checks[1].Signed || len(found.Notes) != 1 {
+		t.Errorf("with sums beside it: %+v, %v", found, err)
+	}
+	_, done = restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
+	if done.Seq != 9 || done.Unsigned || done.Epoch != 2 {
+		t.Errorf("restored %+v", done)
+	}
+
+	for what, claim := range map[string]string{
+		"first entry":  `{"epoch":1,"first":4,"begun":"2026-11-23T05:39:00Z","sealed":false}`,
+		"no life":      `{"epoch":0,"first":1,"begun":"2026-11-23T05:39:00Z","sealed":false}`,
+		"later life":   `{"epoch":4294967295,"first":1,"begun":"2026-11-23T05:39:00Z","sealed":false}`,
+		"encryption":   `{"epoch":1,"first":1,"begun":"2026-11-23T05:39:00Z","sealed":true}`,
+		"a new member": `{"epoch":1,"first":1,"begun":"2026-11-23T05:39:00Z","sealed":false,"x":1}`,
+	} {
+		_, to := unpack()
+		if err := to.Put(t.Context(), "gen/0000000001/claim", []byte(claim)); err != nil {
+			t.Fatal(err)
+		}
+		if good(t, to) {
+			t.Errorf("%s: verify finds no problem", what)
+		}
+	}
+}
+
+// TestSumsCannotBeCutOut: a backup whose claims, fences and manifests all lose their sums
+// does not pass for one of an earlier program, because its entries are bound to the claim.
+func TestSumsCannotBeCutOut(t *testing.T) {
+	_, to, names := signedSite(t)
+	for _, name := range names {
+		text, err := to.Get(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _, found := bytes.Cut(text, []byte(sumKey))
+		if !found {
+			t.Fatalf("%s has no sum", name)
+		}
+		body, bare := append(bytes.Clone(body), '}'), name
+		if of, isManifest := wholeOf(store.Object{Name: name, Size: int64(len(text))}); isManifest {
+			bare = fmt.Sprintf("%s/whole-%d", of, len(body))
+		}
+		if err := errors.Join(to.Delete(t.Context(), name), to.Put(t.Context(), bare, body)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if good(t, to) {
+		t.Error("verify finds no problem")
+	}
+	opt := RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")}
+	if done, err := NewRepository(to, nil).Restore(t.Context(), opt); err == nil {
+		t.Errorf("restored %+v", done)
+	}
+}

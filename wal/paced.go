@@ -1,0 +1,86 @@
+package wal
+
+import (
+	"io"
+	"iter"
+	"os"
+	"time"
+
+	"pingpost/internal/timer"
+)
+
+// PacedPiece is the number of bytes that WritePaced writes and flushes at a time. The
+// committer's fsync waits until the disk has finished such a piece.
+const PacedPiece = 128 << 10
+
+// WritePaced writes data at the file's offset in pieces of PacedPiece bytes and flushes
+// each piece before the next, at no more than bytesPerSecond (0 or less: unlimited). One
+// large fsync at the end would delay the committer's fsync by tens of milliseconds. The
+// caller still fsyncs the file.
+func WritePaced(f *os.File, data []byte, bytesPerSecond int64) error {
+	pace := newThrottle(bytesPerSecond)
+	off, err := f.Seek(0, io.SeekCurrent)
+	for err == nil && len(data) > 0 {
+		var n int
+		if n, err = f.Write(data[:min(len(data), PacedPiece)]); err != nil {
+			break
+		}
+		err = flushRange(f, off, int64(n))
+		if off, data = off+int64(n), data[n:]; len(data) > 0 {
+			pace.wait(n)
+		}
+	}
+	return err
+}
+
+// FlushPaced flushes ranges of a file, given by offset and length, with the pieces and
+// the rate of WritePaced. A range that is already on the disk costs little more than its
+// share of the rate. The caller still fsyncs the file.
+func FlushPaced(f *os.File, ranges iter.Seq2[int64, int64], bytesPerSecond int64) error {
+	pace := newThrottle(bytesPerSecond)
+	for off, left := range ranges {
+		for left > 0 {
+			n := min(left, PacedPiece)
+			if err := flushRange(f, off, n); err != nil {
+				return err
+			}
+			pace.wait(int(n))
+			off, left = off+n, left-n
+		}
+	}
+	return nil
+}
+
+// throttle limits background disk I/O, so that the committer's writes find the disk free.
+type throttle struct {
+	rate  int64 // bytes a second; 0: unlimited
+	start time.Time
+	bytes int64
+	lift  <-chan struct{} // closing it removes the limit; may be nil
+}
+
+func newThrottle(rate int64) *throttle { return &throttle{rate: max(rate, 0), start: time.Now()} }
+
+// wait accounts for n more bytes and waits until they fit the rate, or until lift closes.
+func (p *throttle) wait(n int) {
+	select {
+	case <-p.lift:
+	case <-timer.After(p.delay(n)):
+	}
+}
+
+// delay accounts for n more bytes and returns the time to wait. Idle time gives no credit
+// for a later burst.
+func (p *throttle) delay(n int) time.Duration {
+	if p.rate == 0 {
+		return 0
+	}
+	p.bytes += int64(n)
+	due := time.Duration(float64(p.bytes) / float64(p.rate) * float64(time.Second))
+	wait := due - time.Since(p.start)
+	if wait < 0 {
+		p.start, p.bytes = time.Now(), 0
+		return 0
+	}
+	return wait
+}

@@ -1,0 +1,188 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// since reads the entries that NewReaderSince returns for a time or later, and counts the
+// entries before it.
+func since(t testing.TB, l *Log, at int64) (entries []string, older int) {
+	t.Helper()
+	r, err := l.NewReaderSince(at)
+	if err != nil {
+		t.Fatalf("since %d: %v", at, err)
+	}
+	defer r.Close()
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return entries, older
+		}
+		if err != nil {
+			t.Fatalf("since %d: %v", at, err)
+		}
+		if e.At < at {
+			older++
+			continue
+		}
+		entries = append(entries, string(e.Data))
+	}
+}
+
+// Entries of ten times, three in each segment: for each time, and the one before and after
+// it, the reader returns all entries, and at most one segment of earlier ones.
+func TestReaderSinceFindsEveryEntry(t *testing.T) {
+	at := int64(0)
+	l := mustOpen(t, t.TempDir(), Options{SegmentSize: 3 * recordSize(12), Now: func() int64 { at += 100; return at }})
+	put(t, l, numbered(10)...)
+	for _, row := range []struct {
+		at    int64
+		first int // first entry; 0: no entry
+	}{
+		{-1 << 62, 1},
+		{0, 1},
+		{100, 1},
+		{101, 2},
+		{300, 3},
+		{301, 4},
+		{400, 4},
+		{401, 5},
+		{700, 7},
+		{999, 10},
+		{1000, 10},
+		{1001, 0},
+		{1 << 62, 0},
+	} {
+		want := numbered(10)[10:]
+		if row.first > 0 {
+			want = numbered(10)[row.first-1:]
+		}
+		got, older := since(t, l, row.at)
+		equal(t, fmt.Sprint("since ", row.at), got, want)
+		if older > 3 {
+			t.Errorf("since %d: %d entries that are older", row.at, older)
+		}
+	}
+}
+
+// Many entries in several segments may have the same time. The reader does not miss those
+// in an earlier segment.
+func TestReaderSinceEqualTimesAcrossSegments(t *testing.T) {
+	at := int64(100)
+	l := mustOpen(t, t.TempDir(), Options{SegmentSize: 3 * recordSize(12), Now: func() int64 { return at }})
+	put(t, l, numbered(2)...)
+	at = 300
+	putBatch(t, l, numbered(12)[2:]...)
+	if got, _ := since(t, l, 300); len(got) != 10 {
+		t.Errorf("%d entries of that time: %q", len(got), got)
+	}
+}
+
+func TestReaderSinceInNewLog(t *testing.T) {
+	l := mustOpen(t, t.TempDir(), Options{})
+	if got, older := since(t, l, 0); len(got)+older != 0 {
+		t.Errorf("%q and %d older", got, older)
+	}
+	put(t, l, numbered(1)...)
+	if got, _ := since(t, l, 0); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+}
+
+// The reader searches the archive like the log, and tolerates deleted segments.
+func TestReaderSinceReadsArchive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, at := t.TempDir(), int64(0)
+		opt := Options{SegmentSize: 3 * recordSize(12), Now: func() int64 { at += 100; return at }}
+		l := mustOpen(t, dir, opt)
+		put(t, l, numbered(12)...)
+		l.Archive(100, 0)
+		time.Sleep(time.Minute)
+		archived, _ := segmentNames(t, dir)
+		equal(t, "archived", archived, "[1 4 7]")
+		for n := range int64(12) {
+			got, _ := since(t, l, (n+1)*100)
+			equal(t, "with an archive", got, numbered(12)[n:])
+		}
+		mustClose(t, l)
+		l = mustOpen(t, dir, opt)
+		got, _ := since(t, l, 200)
+		equal(t, "after a restart", got, numbered(12)[1:])
+		l.Archive(100, 401)
+		time.Sleep(time.Minute)
+		got, _ = since(t, l, 200)
+		equal(t, "what is kept", got, numbered(12)[3:])
+		mustClose(t, l)
+	})
+}
+
+// Segments are deleted during the search, from the oldest on.
+func TestReaderSinceDuringArchiving(t *testing.T) {
+	at := int64(0)
+	dir := t.TempDir()
+	l := mustOpen(t, dir, Options{SegmentSize: 3 * recordSize(12), Now: func() int64 { at += 100; return at }})
+	put(t, l, numbered(12)...)
+	os.Remove(livePath(dir, 1))
+	os.Remove(livePath(dir, 4))
+	for _, from := range []int64{0, 100, 400, 700} {
+		got, _ := since(t, l, from)
+		equal(t, "what is left", got, numbered(12)[6:])
+	}
+	got, _ := since(t, l, 1000)
+	equal(t, "beyond it", got, numbered(12)[9:])
+}
+
+func TestReaderSinceReturnsDiskError(t *testing.T) {
+	dir := t.TempDir()
+	l := mustOpen(t, dir, Options{SegmentSize: 3 * recordSize(12)})
+	put(t, l, numbered(12)...)
+	for _, first := range []uint64{1, 4, 7, 10} {
+		os.Remove(livePath(dir, first))
+		if err := os.Mkdir(livePath(dir, first), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.NewReaderSince(0); err == nil {
+		t.Error("folders were read as segments")
+	}
+}
+
+// For batches of any length at any times, in segments of any size, the reader returns the
+// same entries as a filtered read of the whole log.
+func TestReaderSinceAgreesWithFullRead(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var clock atomic.Int64
+		l, err := Open(t.TempDir(), Options{
+			SegmentSize: rapid.IntRange(1, 6).Draw(rt, "a segment's entries") * recordSize(12),
+			Now:         clock.Load,
+		})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer l.Close()
+		var times []int64
+		for _, n := range rapid.SliceOfN(rapid.IntRange(1, 5), 1, 8).Draw(rt, "batches") {
+			now := clock.Add(rapid.Int64Range(0, 3).Draw(rt, "later"))
+			putBatch(t, l, numbered(n)...)
+			for range n {
+				times = append(times, now)
+			}
+		}
+		for at := int64(-1); at <= clock.Load()+1; at++ {
+			want := len(times) - len(slices.DeleteFunc(slices.Clone(times), func(of int64) bool { return of >= at }))
+			if got, _ := since(t, l, at); len(got) != want {
+				rt.Fatalf("since %d: %d entries of %v, want %d", at, len(got), times, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// source determines how far a reader may read a segment.
+type source interface {
+	// refreshLimit raises c.limit. sealed reports that the segment has ended because
+	// another one has begun.
+	refreshLimit(c *cursor) (sealed bool, err error)
+	// resolve returns io.EOF if a bad frame is the unfinished end of the log, otherwise
+	// the damage.
+	resolve(d *DamageError) error
+}
+
+// liveSource is a log that this process writes.
+type liveSource struct{ log *Log }
+
+func (s liveSource) refreshLimit(c *cursor) (sealed bool, err error) {
+	p := s.log.position()
+	switch {
+	case c.seg == p.seg:
+		c.limit = max(c.limit, p.off)
+		return false, nil
+	case c.seg > p.seg:
+		return false, nil // the segment's first entry is not durable yet
+	}
+	info, err := c.f.Stat()
+	if err != nil {
+		return false, fmt.Errorf("cannot read the log: %w", err)
+	}
+	c.limit = info.Size()
+	return true, nil
+}
+
+func (s liveSource) resolve(d *DamageError) error { return d }
+
+// dirSource is a log that another process may be writing.
+type dirSource struct {
+	dir    string
+	newest uint64 // newest live segment found; later listings never return an older one
+}
+
+func (s *dirSource) refreshLimit(c *cursor) (sealed bool, err error) {
+	if s.newest <= c.seg {
+		if err := s.findNewest(); err != nil {
+			return false, err
+		}
+	}
+	sealed = s.newest > c.seg
+	if err := s.reopenReplaced(c); err != nil {
+		return false, err
+	}
+	info, err := c.f.Stat()
+	if err != nil {
+		return false, fmt.Errorf("cannot read the log: %w", err)
+	}
+	if !sealed && info.Size() > c.limit {
+		if err := syncRead(c.f); err != nil {
+			return false, fmt.Errorf("cannot fsync log segment %q before reading it: %w", c.f.Name(), err)
+		}
+	}
+	c.limit = max(c.limit, info.Size())
+	return sealed, nil
+}
+
+// findNewest lists the live segments. A reader with many segments to read lists them once
+// for all: a listing for each would cost the square of their number.
+func (s *dirSource) findNewest() error {
+	live, err := list(logDir(s.dir), "")
+	if err != nil {
+		return fmt.Errorf("cannot read the log in %q: %w", s.dir, err)
+	}
+	if len(live) > 0 {
+		s.newest = max(s.newest, live[len(live)-1])
+	}
+	return nil
+}
+
+// reopenReplaced switches to the file by which a restarted writer has replaced this one.
+// Up to the cursor's offset both have the same content.
+func (s *dirSource) reopenReplaced(c *cursor) error {
+	f, err := openSegment(s.dir, c.seg)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // deleted; the open file remains readable to its end
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the log: %w", err)
+	}
+	ours, err1 := c.f.Stat()
+	theirs, err2 := f.Stat()
+	if err := errors.Join(err1, err2); err != nil || os.SameFile(ours, theirs) {
+		f.Close()
+		return err
+	}
+	c.swap(f)
+	c.limit = c.off
+	return nil
+}
+
+func (s *dirSource) resolve(d *DamageError) error {
+	if err := classify(d); err != nil {
+		return err
+	}
+	if d.Torn {
+		return io.EOF
+	}
+	return d
+}

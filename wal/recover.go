@@ -1,0 +1,111 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// recoverTail finds the end of the intact log in dir, cuts a torn tail, and rewrites the
+// last segment. The caller holds the lock.
+//
+// It rewrites the segment even if no tail is torn. After a failed fsync the page cache
+// still shows bytes, marked clean, that the disk does not have; a restart that trusted
+// them would lose them at the next power loss. A copy is dirty, so its fsync writes it.
+func recoverTail(dir string, opt Options) (logEnd, error) {
+	if err := checkNames(dir); err != nil {
+		return logEnd{}, err
+	}
+	if err := os.Remove(filepath.Join(logDir(dir), "copy.tmp")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return logEnd{}, err
+	}
+	segments, err := Segments(dir)
+	if err != nil {
+		return logEnd{}, fmt.Errorf("cannot list the log: %w", err)
+	}
+	if err := createFirstSegment(dir, &segments, opt); err != nil {
+		return logEnd{}, err
+	}
+	end, err := scan(segments, opt.From, nil)
+	var torn *DamageError
+	if errors.As(err, &torn) && torn.Torn {
+		err = nil
+	}
+	if err != nil {
+		return end, err
+	}
+	if known := max(opt.AtLeast, max(1, opt.From)-1); end.chain.seq < known {
+		return end, &DamageError{
+			Segment: end.seg.First, Path: end.seg.Path, Offset: end.size, Seq: end.chain.seq + 1,
+			Reason: fmt.Sprintf("the log ends with entry %d, but a snapshot contains entry %d", end.chain.seq, known),
+		}
+	}
+	if torn != nil {
+		if err := copyTornSegment(dir, end, torn, opt); err != nil {
+			return end, err
+		}
+	}
+	if err := replaceFile(end.seg.Path, end.seg.Path, end.size); err != nil {
+		return end, fmt.Errorf("cannot rewrite the last log segment: %w", err)
+	}
+	err = createNextSegment(dir, &end, opt.SegmentSize)
+	return end, err
+}
+
+// createFirstSegment creates the first segment of a new log.
+func createFirstSegment(dir string, segments *[]Segment, opt Options) error {
+	n := len(*segments)
+	if n > 0 && !(*segments)[n-1].Archived {
+		return nil
+	}
+	if n > 0 || !opt.isNewLog() {
+		return &DamageError{
+			Segment: max(opt.From, 1), Seq: max(opt.From, 1),
+			Reason: fmt.Sprintf("the folder %q has no segments, but an archive or a snapshot exists", logDir(dir)),
+		}
+	}
+	first := Segment{First: 1, Path: livePath(dir, 1)}
+	if err := createSegment(first.Path); err != nil {
+		return err
+	}
+	*segments = append(*segments, first)
+	return nil
+}
+
+// createNextSegment creates the segment after a full one, so that tidwall's log never
+// rotates in the middle of the first batch.
+func createNextSegment(dir string, end *logEnd, size int) error {
+	if end.size < int64(size) {
+		return nil
+	}
+	next := end.chain.seq + 1
+	end.seg, end.size, end.fileSize = Segment{First: next, Path: livePath(dir, next)}, 0, 0
+	return createSegment(end.seg.Path)
+}
+
+func createSegment(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
+	if err == nil {
+		err = errors.Join(f.Sync(), f.Close(), syncDir(filepath.Dir(path)))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot create log segment %q: %w", path, err)
+	}
+	return nil
+}
+
+// copyTornSegment copies the damaged segment to damage/ before its torn tail is cut.
+func copyTornSegment(dir string, end logEnd, torn *DamageError, opt Options) error {
+	if err := makeDir(damageDir(dir)); err != nil {
+		return err
+	}
+	kept := filepath.Join(damageDir(dir), fmt.Sprintf("%s.%d.torn", segmentName(end.seg.First), opt.Now()))
+	if err := replaceFile(kept, end.seg.Path, end.fileSize); err != nil {
+		return fmt.Errorf("cannot keep a copy of the torn log segment: %w", err)
+	}
+	opt.Logger.Warn("cut the log's last write, which a crash left incomplete; it was never acknowledged",
+		"segment", end.seg.Path, "offset", end.size, "bytes", end.fileSize-end.size, "due", torn.Seq, "reason", torn.Reason, "copy", kept)
+	return nil
+}

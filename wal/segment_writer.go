@@ -1,0 +1,169 @@
+package wal
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	tidwall "github.com/tidwall/wal"
+)
+
+// segmentWriter adds two things to tidwall's log: it knows in advance when a segment
+// ends, and tests can inject faults.
+//
+// The committer's goroutine owns it. After any error it calls no method of tidwall's log
+// again, not even Close: that would fsync once more, and a second fsync after a failed
+// one reports success for pages that the kernel has dropped.
+type segmentWriter struct {
+	dir    string // <dir>/log
+	size   int    // bytes at which a segment ends
+	faults Faults
+
+	log       appender
+	batch     tidwall.Batch
+	seq       uint64 // last entry written
+	first     uint64 // first sequence, and so the name, of the last segment
+	tail      int    // bytes in the last segment
+	rotations int    // rotations since tidwall's log was opened
+}
+
+// appender is the part of tidwall's log that this package uses. It omits Read,
+// TruncateFront and TruncateBack on purpose: each loads or rewrites a whole segment under
+// the lock that a write needs.
+type appender interface {
+	LastIndex() (uint64, error)
+	WriteBatch(*tidwall.Batch) error
+	Sync() error
+	Close() error
+}
+
+// openSegmentWriter opens tidwall's log. Its last segment is first, must be intact and
+// holds tail bytes; seq is the last entry.
+func openSegmentWriter(dir string, size int, faults Faults, first, seq uint64, tail int) (*segmentWriter, error) {
+	w := &segmentWriter{dir: dir, size: size, faults: faults, seq: seq, first: first, tail: tail}
+	if err := w.open(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *segmentWriter) open() error {
+	log, err := tidwall.Open(w.dir, &tidwall.Options{
+		NoSync:           true, // the committer calls sync for each batch, and measures it
+		SegmentSize:      w.size,
+		SegmentCacheSize: 1,
+		AllowEmpty:       true,
+		NoCopy:           true,
+		DirPerms:         dirPerm,
+		FilePerms:        filePerm,
+	})
+	if err != nil {
+		return fmt.Errorf("cannot open the log in %q: %w", w.dir, err)
+	}
+	last, err := log.LastIndex()
+	if err != nil {
+		return fmt.Errorf("cannot open the log in %q: %w", w.dir, err)
+	}
+	if last != w.seq {
+		return fmt.Errorf("the log in %q ends with entry %d, but entry %d was written; let no other program change this folder", w.dir, last, w.seq)
+	}
+	w.log, w.rotations = log, 0
+	return nil
+}
+
+// bytesLeft returns the bytes until the last segment is full. The record that reaches
+// this size ends the segment, so it must end its batch.
+func (w *segmentWriter) bytesLeft() int { return w.size - w.tail }
+
+// write appends the records in batch; encoded is the same records as the file will hold
+// them. full reports that the segment has ended: the records are then durable already,
+// and the caller must call rotate before the next write.
+func (w *segmentWriter) write(encoded []byte, entries int) (took time.Duration, full bool, err error) {
+	start := time.Now()
+	full = len(encoded) >= w.bytesLeft()
+	if err = w.failWrite(encoded, full); err == nil {
+		err = w.log.WriteBatch(&w.batch)
+	}
+	if err != nil {
+		return 0, full, fmt.Errorf("cannot write to log segment %q: %w", w.path(), err)
+	}
+	w.seq += uint64(entries)
+	w.tail += len(encoded)
+	return time.Since(start), full, nil
+}
+
+// failWrite injects the faults of tests and leaves the file as a failing disk would.
+func (w *segmentWriter) failWrite(encoded []byte, full bool) error {
+	if w.faults.Write != nil {
+		if n, err := w.faults.Write(len(encoded)); err != nil {
+			return w.writeFault(encoded[:n], err)
+		}
+	}
+	if full && w.faults.Sync != nil {
+		if err := w.faults.Sync(); err != nil {
+			return w.writeFault(encoded, err)
+		}
+	}
+	return nil
+}
+
+func (w *segmentWriter) writeFault(written []byte, fault error) error {
+	f, err := os.OpenFile(w.path(), os.O_WRONLY|os.O_APPEND, filePerm)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Write(written); err != nil {
+		return err
+	}
+	return fault
+}
+
+// sync makes all written records durable.
+func (w *segmentWriter) sync() (took time.Duration, err error) {
+	start := time.Now()
+	if w.faults.Sync != nil {
+		err = w.faults.Sync()
+	}
+	if err == nil {
+		err = w.log.Sync()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("cannot fsync log segment %q: %w", w.path(), err)
+	}
+	return time.Since(start), nil
+}
+
+// rotate makes the new segment's directory entry durable. After reopenAfter rotations it
+// reopens tidwall's log, because that log remembers every segment it has seen.
+func (w *segmentWriter) rotate(reopenAfter int) error {
+	w.first, w.tail = w.seq+1, 0
+	w.rotations++
+	var err error
+	if w.faults.SyncDir != nil {
+		err = w.faults.SyncDir()
+	}
+	if err == nil {
+		err = syncDir(w.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot fsync the log's folder %q: %w", w.dir, err)
+	}
+	if w.rotations < reopenAfter {
+		return nil
+	}
+	if err := w.close(); err != nil {
+		return err
+	}
+	return w.open()
+}
+
+func (w *segmentWriter) close() error {
+	if err := w.log.Close(); err != nil {
+		return fmt.Errorf("cannot close log segment %q: %w", w.path(), err)
+	}
+	return nil
+}
+
+func (w *segmentWriter) path() string { return filepath.Join(w.dir, segmentName(w.first)) }
