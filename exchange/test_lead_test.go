@@ -145,7 +145,7 @@ func TestSuppliersThatOnlyTest(t *testing.T) {
 // TestSupplierHearsOfItsTests: sold and unsold ones are told of as any lead is, and
 // say that they are tests.
 func TestSupplierHearsOfItsTests(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answers("204 No Content", ``))
+	e := dialtest.Listen(t, dialtest.Answer("204 No Content", ``))
 	x := start(t, newPlace(t, telling(e)))
 	want := map[string]int{}
 	for i, header := range [][]string{nil, asTest} {
@@ -159,7 +159,7 @@ func TestSupplierHearsOfItsTests(t *testing.T) {
 	if got := heard(t, e); !maps.Equal(got, want) {
 		t.Errorf("heard %v, want %v", got, want)
 	}
-	for _, r := range e.Got() {
+	for _, r := range e.Requests() {
 		_, rest, _ := strings.Cut(r.Body, `"lead_id":"`)
 		id, _, _ := strings.Cut(rest, `"`)
 		if told := strings.HasSuffix(r.Body, `,"test":true}}`); told != x.explain(id).Test {

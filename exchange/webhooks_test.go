@@ -41,7 +41,7 @@ func heard(t *testing.T, e *dialtest.Endpoint) map[string]int {
 		t.Fatal(err)
 	}
 	all := map[string]int{}
-	for _, r := range e.Got() {
+	for _, r := range e.Requests() {
 		var said hook
 		if err := verifier.Verify([]byte(r.Body), r.Header); err != nil {
 			t.Errorf("not verified: %v", err)
@@ -72,7 +72,7 @@ func idIn(t *testing.T, a *answer) string {
 
 // TestSupplierHears: of each of its leads, signed, and of nobody else's.
 func TestSupplierHears(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answers("204 No Content", ``))
+	e := dialtest.Listen(t, dialtest.Answer("204 No Content", ``))
 	x := start(t, newPlace(t, telling(e)))
 	sold := idIn(t, x.sold(lead(1)))
 	unsold := idIn(t, x.ingest(lead(2, "state", `"TX"`)))
@@ -100,10 +100,10 @@ func TestOwedOverARestart(t *testing.T) {
 		"killed":  func(x *running) *running { return start(t, x.copy(t)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := dialtest.Listen(t, dialtest.Answers("200 OK", ``), dialtest.Answers("500 Internal Server Error", ``))
+			e := dialtest.Listen(t, dialtest.Answer("200 OK", ``), dialtest.Answer("500 Internal Server Error", ``))
 			x := start(t, newPlace(t, telling(e)))
 			first := idIn(t, x.sold(lead(1)))
-			eventually(t, "the first is delivered", func() bool { return x.state.OutboxTotals().Pending == 0 && len(e.Got()) == 1 })
+			eventually(t, "the first is delivered", func() bool { return x.state.OutboxTotals().Pending == 0 && len(e.Requests()) == 1 })
 			second := idIn(t, x.sold(lead(2)))
 			eventually(t, "the second has failed", func() bool {
 				return strings.Contains(x.must(200, "GET", "/metrics", "").body, `pingpost_webhooks_total{outcome="failed"} 1`)
@@ -124,7 +124,7 @@ func TestOwedOverARestart(t *testing.T) {
 // another supplier hears of its own; the one has no more attempts under way than it
 // may.
 func TestNoRequestWaits(t *testing.T) {
-	mute, sound := dialtest.Listen(t, dialtest.Hangs("")), dialtest.Listen(t, dialtest.Answers("204 No Content", ``))
+	mute, sound := dialtest.Listen(t, dialtest.WriteAndHang("")), dialtest.Listen(t, dialtest.Answer("204 No Content", ``))
 	text := strings.Replace(telling(mute), `"${OTHER_KEY}", `, `"${OTHER_KEY}", webhook: {url: "http://`+sound.Address+`/", secret: `+hookSecret+`}, `, 1)
 	x := start(t, newPlace(t, text))
 	const leads = 60
@@ -133,7 +133,7 @@ func TestNoRequestWaits(t *testing.T) {
 	}
 	request(t, "POST", "http://"+x.Addr()+"/api/v1/ingest", lead(leads, "flo_campaign_id", `"cmp_other"`, "flo_supplier_id", `"sup_other"`),
 		"X-Api-Key", otherKey, "Content-Type", typeIsOwn)
-	eventually(t, "the other supplier has heard", func() bool { return len(sound.Got()) == 1 })
+	eventually(t, "the other supplier has heard", func() bool { return len(sound.Requests()) == 1 })
 	heard(t, sound)
 	eventually(t, "that is a fact", func() bool { return x.state.OutboxTotals().Pending <= leads })
 	if totals := x.state.OutboxTotals(); totals.Pending != leads || totals.Dead != 0 || totals.InFlight > 8 {
@@ -143,10 +143,10 @@ func TestNoRequestWaits(t *testing.T) {
 
 // TestStopWhileOneHangs: an attempt under way comes to its end and to its fact.
 func TestStopWhileOneHangs(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Hangs(""))
+	e := dialtest.Listen(t, dialtest.WriteAndHang(""))
 	x := start(t, newPlace(t, telling(e)))
 	x.sold(lead(1))
-	eventually(t, "the attempt is under way", func() bool { return len(e.Got()) == 1 })
+	eventually(t, "the attempt is under way", func() bool { return len(e.Requests()) == 1 })
 	x.stop()
 	totals := x.state.OutboxTotals()
 	due, ok := x.state.NextWebhookDue(x.state.SuppliersWithPending()[0])

@@ -43,7 +43,7 @@ func (a *answer) release() {
 // of it.
 //
 // In a dialect any 2xx is read, by the dialect's own rules.
-func (c *Client) judge(a *account, t dial.Trip, response *fasthttp.Response) market.PostResult {
+func (c *Client) judge(a *account, t dial.Result, response *fasthttp.Response) market.PostResult {
 	r := market.PostResult{Status: t.Status, Fault: t.Fault}
 	if t.Status == 0 {
 		r.Verdict = market.VerdictUnknown

@@ -158,7 +158,7 @@ func FuzzAnswer(f *testing.F) {
 	client := New(Options{Now: func() time.Time { return time.Unix(0, 0) }, Secrets: func(string) (string, bool) { return "", false }})
 	f.Cleanup(client.Close)
 	f.Fuzz(func(t *testing.T, status uint16, body []byte) { // one less than the status, which is never zero
-		answered := dial.Trip{Status: int(status%900) + 1, Sent: true}
+		answered := dial.Result{Status: int(status%900) + 1, Sent: true}
 		var response fasthttp.Response
 		response.SetBodyRaw(body)
 		if got, want := client.judge(nil, answered, &response), plainPost(answered.Status, body); got != want {

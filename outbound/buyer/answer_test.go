@@ -50,9 +50,9 @@ var accepting = []answerRow{
 	{"every letter of an id", answers("201 Created", `{"lead_id":"!A~9/+="}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "!A~9/+="}},
 	{"data that is no object", answers("201 Created", `{"data":[1]}`), market.PostResult{Verdict: accepted, Status: 201}},
 	{"empty errors are none", answers("201 Created", `{"lead_id":"b1","error":null,"reject_reason":""}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b1"}},
-	{"chunked", dialtest.BreaksOff("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n6\r\n:\"b2\"}\r\n0\r\n\r\n"), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
-	{"until the end of the connection", dialtest.BreaksOff("HTTP/1.1 201 Created\r\n\r\n{\"id\":\"b2\"}"), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
-	{"100 Continue before it", dialtest.BreaksOff("HTTP/1.1 100 Continue\r\n\r\n" + dialtest.Message("201 Created", `{"id":"b2"}`)), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"chunked", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n6\r\n:\"b2\"}\r\n0\r\n\r\n"), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"until the end of the connection", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\n\r\n{\"id\":\"b2\"}"), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
+	{"100 Continue before it", dialtest.WriteAndClose("HTTP/1.1 100 Continue\r\n\r\n" + dialtest.Response("201 Created", `{"id":"b2"}`)), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
 }
 
 // A refusal may stand in a 200 or 201, too.
@@ -77,7 +77,7 @@ var declining = []answerRow{
 // What is neither leaves open whether the lead was taken.
 var puzzling = []answerRow{
 	{"202", answers("202 Accepted", `{"lead_id":"b1"}`), market.PostResult{Verdict: unknown, Status: 202}},
-	{"204", dialtest.BreaksOff("HTTP/1.1 204 No Content\r\n\r\n"), market.PostResult{Verdict: unknown, Status: 204}},
+	{"204", dialtest.WriteAndClose("HTTP/1.1 204 No Content\r\n\r\n"), market.PostResult{Verdict: unknown, Status: 204}},
 	{"garbage in a 200", answers("200 OK", `OK thanks`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
 	{"an array", answers("200 OK", `[{"lead_id":"b1"}]`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
 	{"null", answers("200 OK", `null`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
@@ -85,7 +85,7 @@ var puzzling = []answerRow{
 	{"bytes behind the object", answers("200 OK", `{"lead_id":"b1"}{}`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
 	{"names are exact", answers("201 Created", `{"Error":"no","LEAD_ID":"b1","id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
 	{"no body", answers("201 Created", ``), market.PostResult{Verdict: unknown, Status: 201, Fault: market.FaultUnreadable}},
-	{"101", dialtest.Hangs("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 0\r\n\r\n"), market.PostResult{Verdict: unknown, Status: 101}},
+	{"101", dialtest.WriteAndHang("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\nContent-Length: 0\r\n\r\n"), market.PostResult{Verdict: unknown, Status: 101}},
 }
 
 // 3xx and 4xx are refusals by their status, and final or not.
@@ -103,7 +103,7 @@ var refusing = []answerRow{
 	{"422 of a reused key", answers("422 Unprocessable Content", `{"error":"idempotency_key_reused"}`), market.PostResult{Verdict: refused, Status: 422, Code: "idempotency_key_reused"}},
 	{"425", answers("425 Too Early", ``), market.PostResult{Verdict: refused, Status: 425}},
 	{"a 403 with a page over the limit", answers("403 Forbidden", big), market.PostResult{Verdict: refused, Status: 403, Fault: market.FaultTooLarge}},
-	{"a 422 cut short", dialtest.BreaksOff(dialtest.Message("422 Unprocessable Content", `{"error":"x"}`)[:90]), market.PostResult{Verdict: refused, Status: 422, Fault: market.FaultBroken}},
+	{"a 422 cut short", dialtest.WriteAndClose(dialtest.Response("422 Unprocessable Content", `{"error":"x"}`)[:90]), market.PostResult{Verdict: refused, Status: 422, Fault: market.FaultBroken}},
 }
 
 // 408 and whatever is no 2xx, 3xx or 4xx leave it open.
@@ -132,7 +132,7 @@ func TestAnswers(t *testing.T) {
 			if got != row.want {
 				t.Errorf("\n got %+v\nwant %+v", got, row.want)
 			}
-			if n := len(buyer.Got()); n != 1 {
+			if n := len(buyer.Requests()); n != 1 {
 				t.Errorf("the buyer was asked %d times, want once", n)
 			}
 		})
@@ -142,7 +142,7 @@ func TestAnswers(t *testing.T) {
 // TestBrokenAnswers is whatever may happen to a connection once the request is
 // on its way: all of it is unknown.
 func TestBrokenAnswers(t *testing.T) {
-	whole := dialtest.Message("201 Created", `{"lead_id":"b1"}`)
+	whole := dialtest.Response("201 Created", `{"lead_id":"b1"}`)
 	rows := []struct {
 		name   string
 		reply  reply
@@ -150,27 +150,27 @@ func TestBrokenAnswers(t *testing.T) {
 		fault  market.Fault
 		within time.Duration
 	}{
-		{"closed before the answer", dialtest.BreaksOff(""), 0, market.FaultBroken, ample},
-		{"reset before the answer", dialtest.Resets(""), 0, market.FaultBroken, ample},
-		{"reset inside the head", dialtest.Resets(whole[:30]), 0, market.FaultBroken, ample},
-		{"reset after half an answer", dialtest.Resets(whole[:len(whole)-8]), 201, market.FaultBroken, ample},
-		{"truncated body", dialtest.BreaksOff(whole[:len(whole)-1]), 201, market.FaultBroken, ample},
-		{"truncated chunk", dialtest.BreaksOff("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"), 201, market.FaultBroken, ample},
-		{"truncated without a length", dialtest.BreaksOff("HTTP/1.1 201 Created\r\n\r\n{\"lead_id\":"), 201, market.FaultUnreadable, ample},
-		{"not HTTP", dialtest.BreaksOff("220 mail.example ESMTP\r\n\r\n"), 0, market.FaultUnreadable, ample},
-		{"a length beside chunks", dialtest.BreaksOff("HTTP/1.1 201 Created\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, ample},
-		{"chunks beside a length", dialtest.BreaksOff("HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\ncontent-LENGTH : 12\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, ample},
-		{"both, behind an interim answer", dialtest.BreaksOff("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nHTTP/1.1 201 Created\nTransfer-Encoding: chunked\nContent-Length: 2\n\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, ample},
-		{"both, byte by byte", dialtest.Trickles("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n"), 201, market.FaultUnreadable, ample},
-		{"no HTTP, and more to come", dialtest.Hangs("220 mail.example ESMTP\r\n"), 0, market.FaultUnreadable, ample},
+		{"closed before the answer", dialtest.WriteAndClose(""), 0, market.FaultBroken, ample},
+		{"reset before the answer", dialtest.WriteAndReset(""), 0, market.FaultBroken, ample},
+		{"reset inside the head", dialtest.WriteAndReset(whole[:30]), 0, market.FaultBroken, ample},
+		{"reset after half an answer", dialtest.WriteAndReset(whole[:len(whole)-8]), 201, market.FaultBroken, ample},
+		{"truncated body", dialtest.WriteAndClose(whole[:len(whole)-1]), 201, market.FaultBroken, ample},
+		{"truncated chunk", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"), 201, market.FaultBroken, ample},
+		{"truncated without a length", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\n\r\n{\"lead_id\":"), 201, market.FaultUnreadable, ample},
+		{"not HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), 0, market.FaultUnreadable, ample},
+		{"a length beside chunks", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, ample},
+		{"chunks beside a length", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\ncontent-LENGTH : 12\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, ample},
+		{"both, behind an interim answer", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nHTTP/1.1 201 Created\nTransfer-Encoding: chunked\nContent-Length: 2\n\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, ample},
+		{"both, byte by byte", dialtest.WriteSlowly("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n"), 201, market.FaultUnreadable, ample},
+		{"no HTTP, and more to come", dialtest.WriteAndHang("220 mail.example ESMTP\r\n"), 0, market.FaultUnreadable, ample},
 		{"a body over the limit", answers("201 Created", big), 201, market.FaultTooLarge, ample},
-		{"a chunk over the limit", dialtest.BreaksOff("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n"), 201, market.FaultTooLarge, ample},
+		{"a chunk over the limit", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n"), 201, market.FaultTooLarge, ample},
 		{"a head over the limit", answers("201 Created", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), 0, market.FaultTooLarge, ample},
-		{"interim answers without end", dialtest.BreaksOff(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 50)), 0, market.FaultUnreadable, ample},
-		{"hangs", dialtest.Hangs(""), 0, market.FaultTimeout, soon},
-		{"hangs in the head", dialtest.Hangs(whole[:30]), 0, market.FaultTimeout, soon},
-		{"hangs in the body", dialtest.Hangs(whole[:len(whole)-1]), 201, market.FaultTimeout, soon},
-		{"trickles past the deadline", dialtest.Trickles("HTTP/1.1 201 Created\r\nX-Slow: " + strings.Repeat("x", 9999)), 0, market.FaultTimeout, soon},
+		{"interim answers without end", dialtest.WriteAndClose(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 50)), 0, market.FaultUnreadable, ample},
+		{"hangs", dialtest.WriteAndHang(""), 0, market.FaultTimeout, soon},
+		{"hangs in the head", dialtest.WriteAndHang(whole[:30]), 0, market.FaultTimeout, soon},
+		{"hangs in the body", dialtest.WriteAndHang(whole[:len(whole)-1]), 201, market.FaultTimeout, soon},
+		{"trickles past the deadline", dialtest.WriteSlowly("HTTP/1.1 201 Created\r\nX-Slow: " + strings.Repeat("x", 9999)), 0, market.FaultTimeout, soon},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestBrokenAnswers(t *testing.T) {
 			if got != want {
 				t.Errorf("\n got %+v\nwant %+v", got, want)
 			}
-			if n := len(buyer.Got()); n != 1 {
+			if n := len(buyer.Requests()); n != 1 {
 				t.Errorf("the buyer was asked %d times, want once", n)
 			}
 		})

@@ -11,7 +11,7 @@ import (
 func (c *Client) attempt(p *market.PostRequest) market.PostResult {
 	out, fault := c.prepare(dial.Owner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
 	if fault != market.FaultNone {
-		return c.judge(nil, dial.Trip{Fault: fault}, nil)
+		return c.judge(nil, dial.Result{Fault: fault}, nil)
 	}
 	a := out.account
 	response := fasthttp.AcquireResponse()

@@ -31,7 +31,7 @@ func TestRequest(t *testing.T) {
 		t.Fatalf("got %+v", got)
 	}
 
-	requests := buyer.Got()
+	requests := buyer.Requests()
 	first, second := requests[0], requests[1]
 	if first.Target != "/a//b/../post?x=%20" || first.Host != buyer.Address {
 		t.Errorf("address was rewritten: %s %s", first.Host, first.Target)
@@ -69,10 +69,10 @@ func TestRequest(t *testing.T) {
 func TestAPostIsSentOnce(t *testing.T) {
 	taken := answers("201 Created", `{"lead_id":"b1"}`)
 	for name, first := range map[string]reply{
-		"closed without a byte": dialtest.BreaksOff(""), // reads the request, and closes
-		"reset":                 dialtest.Resets(""),
-		"half a status line":    dialtest.BreaksOff("HTTP/1.1 2"),
-		"a body cut short":      dialtest.BreaksOff("HTTP/1.1 201 Created\r\nContent-Length: 20\r\n\r\n{\"lead"),
+		"closed without a byte": dialtest.WriteAndClose(""), // reads the request, and closes
+		"reset":                 dialtest.WriteAndReset(""),
+		"half a status line":    dialtest.WriteAndClose("HTTP/1.1 2"),
+		"a body cut short":      dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nContent-Length: 20\r\n\r\n{\"lead"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			buyer := listen(t, taken, first, taken)
@@ -84,7 +84,7 @@ func TestAPostIsSentOnce(t *testing.T) {
 			if got.Verdict != unknown || got.Fault != market.FaultBroken {
 				t.Errorf("got %+v", got)
 			}
-			if sent := len(buyer.Got()) - 1; sent != 1 {
+			if sent := len(buyer.Requests()) - 1; sent != 1 {
 				t.Errorf("sent %d times, want 1", sent)
 			}
 		})
@@ -112,7 +112,7 @@ func TestStale(t *testing.T) {
 		if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
 			t.Fatalf("post %d: %+v", i, got)
 		}
-		buyer.HangUp()
+		buyer.CloseConns()
 	}
 }
 
@@ -120,14 +120,14 @@ func TestStale(t *testing.T) {
 // over a new one. A timeout says nothing of the others.
 func TestStaleTogether(t *testing.T) {
 	client := newClient(t, nil)
-	buyer := listen(t, append(dialtest.Together(3), answers("201 Created", `{}`))...)
+	buyer := listen(t, append(dialtest.AnswerTogether(3), answers("201 Created", `{}`))...)
 	warm(t, client, buyer, 3)
-	buyer.HangUp()
+	buyer.CloseConns()
 	if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
 		t.Errorf("got %+v", got)
 	}
 
-	slow := listen(t, append(dialtest.Together(3), dialtest.Hangs(""))...)
+	slow := listen(t, append(dialtest.AnswerTogether(3), dialtest.WriteAndHang(""))...)
 	warm(t, client, slow, 3)
 	if got := client.Post(leadTo(slow.post(), soon)); got.Verdict != unknown || got.Fault != market.FaultTimeout {
 		t.Errorf("got %+v", got)
@@ -153,7 +153,7 @@ func TestConnectionClose(t *testing.T) {
 // TestUnasked: bytes after an answer belong to nobody, and must not become the
 // answer to the next lead.
 func TestUnasked(t *testing.T) {
-	extra := dialtest.Message("201 Created", `{"lead_id":"b1"}`) + dialtest.Message("201 Created", `{"lead_id":"not yours"}`)
+	extra := dialtest.Response("201 Created", `{"lead_id":"b1"}`) + dialtest.Response("201 Created", `{"lead_id":"not yours"}`)
 	buyer := listen(t, func(c net.Conn) bool {
 		_, err := c.Write([]byte(extra))
 		return err == nil
@@ -164,7 +164,7 @@ func TestUnasked(t *testing.T) {
 			t.Errorf("post %d: got %+v", i, got)
 		}
 	}
-	if requests := buyer.Got(); requests[2].Conn != 2 {
+	if requests := buyer.Requests(); requests[2].Conn != 2 {
 		t.Errorf("a connection with bytes left on it was kept: %d", requests[2].Conn)
 	}
 }
@@ -202,7 +202,7 @@ func TestRotation(t *testing.T) {
 				t.Errorf("got %+v, want %v", got, row.verdict)
 			}
 			var sent []string
-			for _, r := range buyer.Got() {
+			for _, r := range buyer.Requests() {
 				sent = append(sent, r.Header.Get("X-Api-Key"))
 			}
 			if !slices.Equal(sent, row.sent) {
@@ -216,7 +216,7 @@ func TestRotation(t *testing.T) {
 // its callers their deadline, and leaves nothing behind.
 func TestHangingEndpoint(t *testing.T) {
 	const callers, conns = 40, 4
-	buyer := listen(t, dialtest.Hangs(""))
+	buyer := listen(t, dialtest.WriteAndHang(""))
 	client := newClient(t, func(o *Options) {
 		o.MaxConnsPerBuyer = conns
 		o.ConnWait = soon / 4
@@ -237,8 +237,8 @@ func TestHangingEndpoint(t *testing.T) {
 	}
 	posting.Wait()
 	// What arrived is unknown. What is unknown may still be on its way to be read.
-	if counts[unknown] < len(buyer.Got()) || counts[unknown]+counts[market.VerdictNotSent] != callers {
-		t.Errorf("%d requests arrived; verdicts: %v", len(buyer.Got()), counts)
+	if counts[unknown] < len(buyer.Requests()) || counts[unknown]+counts[market.VerdictNotSent] != callers {
+		t.Errorf("%d requests arrived; verdicts: %v", len(buyer.Requests()), counts)
 	}
 	if counts[unknown] == 0 || counts[unknown] == callers {
 		t.Errorf("%d connections allowed, and %d requests of %d got one", conns, counts[unknown], callers)
@@ -269,7 +269,7 @@ func TestWaitForConnection(t *testing.T) {
 		})
 	}
 	posting.Wait()
-	for _, r := range buyer.Got() {
+	for _, r := range buyer.Requests() {
 		if r.Conn > 1 {
 			t.Fatalf("connection %d was opened, 2 are allowed", r.Conn)
 		}
@@ -288,7 +288,7 @@ func TestClose(t *testing.T) {
 	client.Post(leadTo(buyer.post(), ample))
 	late := make(chan market.PostResult)
 	go func() { late <- client.Post(leadTo(buyer.post(), ample)) }()
-	for len(buyer.Got()) < 2 {
+	for len(buyer.Requests()) < 2 {
 		time.Sleep(time.Millisecond)
 	}
 	client.Close()

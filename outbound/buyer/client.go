@@ -79,9 +79,9 @@ func New(options Options) *Client {
 		options.Now = time.Now
 	}
 	c := &Client{options: options, hosts: dial.New(dial.Options{
-		Trusted: options.Trusted, MaxConns: options.MaxConnsPerBuyer, MaxResponse: options.MaxResponse,
-		ConnectTimeout: options.ConnectTimeout, ConnWait: options.ConnWait, Idle: options.Idle, Roots: options.Roots,
-		Fresh: fresh, Keep: maxKept, Caught: options.Caught,
+		TrustedNetworks: options.Trusted, MaxConns: options.MaxConnsPerBuyer, MaxResponse: options.MaxResponse,
+		ConnectTimeout: options.ConnectTimeout, ConnWait: options.ConnWait, IdleTimeout: options.Idle, RootCAs: options.Roots,
+		PostIdleTimeout: fresh, MaxKept: maxKept, OnExtraAnswer: options.Caught,
 	})}
 	c.accounts.open = c.openAccount
 	c.grants.fetch, c.grants.now = c.fetchToken, options.Now
@@ -95,7 +95,7 @@ func (c *Client) SetLimits(buyers map[market.BuyerID]*market.Buyer) {
 	for id, buyer := range buyers {
 		limits[string(id)] = buyer.MaxConnections
 	}
-	c.hosts.Limit(limits)
+	c.hosts.SetConnLimits(limits)
 }
 
 // Post sends a lead once, and returns when the outcome is known or the deadline

@@ -62,7 +62,7 @@ func TestRequestsInADialect(t *testing.T) {
 			if got := verdict(client.Ping(p)); got != "no_bid" {
 				t.Fatal(got)
 			}
-			got := buyer.Got()[0]
+			got := buyer.Requests()[0]
 			head, _, _ := strings.Cut(got.Raw, "\r\n\r\n")
 			head = strings.ReplaceAll(head, "\r\n", "\n") + "\n"
 			if !strings.HasPrefix(head, row.line+"\n") || got.Body != row.body {
@@ -111,8 +111,8 @@ func TestDialectsThatAreNotSpoken(t *testing.T) {
 			p := postIn(foreign(change), buyer.post())
 			p.Endpoint.Credential, p.Endpoint.Header = "blue", "X-Key"
 			got := withoutElapsed(client.Post(p))
-			if want := (market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultEndpoint}); got != want || len(buyer.Got()) != 0 {
-				t.Errorf("%+v, %d requests", got, len(buyer.Got()))
+			if want := (market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultEndpoint}); got != want || len(buyer.Requests()) != 0 {
+				t.Errorf("%+v, %d requests", got, len(buyer.Requests()))
 			}
 		})
 	}
@@ -160,13 +160,13 @@ func TestWhatIsSentTwice(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			buyer := listen(t, answers("200 OK", bid), dialtest.BreaksOff(""), answers("200 OK", bid))
+			buyer := listen(t, answers("200 OK", bid), dialtest.WriteAndClose(""), answers("200 OK", bid))
 			client := newClient(t, nil)
 			row.before(client, buyer)
 			if got := row.call(client, buyer); got != row.want {
 				t.Errorf("%s, want %s", got, row.want)
 			}
-			if sent := len(buyer.Got()) - 1; sent != row.sent {
+			if sent := len(buyer.Requests()) - 1; sent != row.sent {
 				t.Errorf("sent %d times, want %d", sent, row.sent)
 			}
 		})

@@ -31,7 +31,7 @@ func listen(t *testing.T, replies ...reply) *endpoint {
 }
 
 func answers(status, body string, headers ...string) reply {
-	return dialtest.Answers(status, body, headers...)
+	return dialtest.Answer(status, body, headers...)
 }
 
 // newClient makes a client that trusts loopback and knows no secret.

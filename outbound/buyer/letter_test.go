@@ -120,7 +120,7 @@ func TestALongRequest(t *testing.T) {
 			t.Fatalf("got %+v", got)
 		}
 	}
-	for i, request := range buyer.Got() {
+	for i, request := range buyer.Requests() {
 		if request.Conn != 0 || request.Body != string(p.Body) {
 			t.Errorf("request %d: %d bytes over connection %d", i, len(request.Body), request.Conn)
 		}

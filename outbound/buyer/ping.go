@@ -55,7 +55,7 @@ func (c *Client) ask(p *market.PingRequest, now time.Time) market.PingResult {
 
 // hear says what one trip came to. Only a 200 is an answer to a ping; every
 // other status is an error but 429.
-func (c *Client) hear(p *market.PingRequest, a *account, done dial.Trip, response *fasthttp.Response) market.PingResult {
+func (c *Client) hear(p *market.PingRequest, a *account, done dial.Result, response *fasthttp.Response) market.PingResult {
 	r := market.PingResult{Status: done.Status, Fault: done.Fault}
 	switch {
 	case done.Status == fasthttp.StatusTooManyRequests:

@@ -182,7 +182,7 @@ func TestOtherStatuses(t *testing.T) {
 			if verdict(got) != row.want || fmt.Sprint(got.Status) != row.status[:3] {
 				t.Errorf("%d %s, want %s", got.Status, verdict(got), row.want)
 			}
-			if n := len(buyer.Got()); n != 1 {
+			if n := len(buyer.Requests()); n != 1 {
 				t.Errorf("the buyer was asked %d times, want once", n)
 			}
 		})
@@ -192,7 +192,7 @@ func TestOtherStatuses(t *testing.T) {
 // TestUnheard is whatever may happen to a ping on its way, there or back. Each
 // has its own pair of outcome and fault.
 func TestUnheard(t *testing.T) {
-	whole := dialtest.Message("200 OK", bidWith(`"amount":12,"bid_token":"t"`))
+	whole := dialtest.Response("200 OK", bidWith(`"amount":12,"bid_token":"t"`))
 	mute := silent(t)
 	rows := []struct {
 		name   string
@@ -201,18 +201,18 @@ func TestUnheard(t *testing.T) {
 		within time.Duration
 		want   string
 	}{
-		{"slow", dialtest.Hangs(""), "", soon, "timeout timeout"},
-		{"slow in the head", dialtest.Hangs(whole[:30]), "", soon, "timeout timeout"},
-		{"slow in the body", dialtest.Hangs(whole[:len(whole)-1]), "", soon, "timeout timeout"},
-		{"trickling", dialtest.Trickles("HTTP/1.1 200 OK\r\nX-Slow: " + strings.Repeat("x", 9999)), "", soon, "timeout timeout"},
+		{"slow", dialtest.WriteAndHang(""), "", soon, "timeout timeout"},
+		{"slow in the head", dialtest.WriteAndHang(whole[:30]), "", soon, "timeout timeout"},
+		{"slow in the body", dialtest.WriteAndHang(whole[:len(whole)-1]), "", soon, "timeout timeout"},
+		{"trickling", dialtest.WriteSlowly("HTTP/1.1 200 OK\r\nX-Slow: " + strings.Repeat("x", 9999)), "", soon, "timeout timeout"},
 		{"too late to ask", nil, "http://" + mute, -time.Second, "timeout timeout"},
 		{"TLS that never answers", nil, "https://" + mute, soon, "timeout tls"},
-		{"truncated", dialtest.BreaksOff(whole[:len(whole)-1]), "", ample, "error broken"},
-		{"closed before the answer", dialtest.BreaksOff(""), "", ample, "error broken"},
-		{"reset in the answer", dialtest.Resets(whole[:len(whole)-9]), "", ample, "error broken"},
+		{"truncated", dialtest.WriteAndClose(whole[:len(whole)-1]), "", ample, "error broken"},
+		{"closed before the answer", dialtest.WriteAndClose(""), "", ample, "error broken"},
+		{"reset in the answer", dialtest.WriteAndReset(whole[:len(whole)-9]), "", ample, "error broken"},
 		{"over the limit", answers("200 OK", big), "", ample, "invalid too_large"},
 		{"a head over the limit", answers("200 OK", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), "", ample, "invalid too_large"},
-		{"not HTTP", dialtest.BreaksOff("220 mail.example ESMTP\r\n\r\n"), "", ample, "invalid unreadable"},
+		{"not HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), "", ample, "invalid unreadable"},
 		{"nobody there", nil, "http://" + freeAddress(t), ample, "error connect"},
 		{"no such name", nil, "http://nobody.invalid", ample, "error resolve"},
 		{"plain http to a public address", nil, "http://198.41.0.4", ample, "error forbidden"},
@@ -245,7 +245,7 @@ func TestPingRequest(t *testing.T) {
 	p.Hops, p.Key = 0, ""
 	client.Ping(p)
 
-	first, second := buyer.Got()[0], buyer.Got()[1]
+	first, second := buyer.Requests()[0], buyer.Requests()[1]
 	if first.Target != "/v1/ping" || first.Body != string(p.Body) || second.Body != string(p.Body) {
 		t.Errorf("%s %q %q", first.Target, first.Body, second.Body)
 	}
@@ -266,7 +266,7 @@ func TestPingRequest(t *testing.T) {
 // TestPingsAreSentOnce but where a kept connection had gone, which happens to
 // every endpoint that ends idle connections.
 func TestPingsAreSentOnce(t *testing.T) {
-	offer, silence := answers("200 OK", bidWith(`"amount":12,"bid_token":"t"`)), dialtest.BreaksOff("")
+	offer, silence := answers("200 OK", bidWith(`"amount":12,"bid_token":"t"`)), dialtest.WriteAndClose("")
 	rows := []struct {
 		name    string
 		key     string
@@ -279,7 +279,7 @@ func TestPingsAreSentOnce(t *testing.T) {
 		{"stale, without a key", "", []reply{silence, offer}, "error broken", 1},
 		{"500", "k", []reply{answers("500 Internal Server Error", ``), offer}, "error", 1},
 		{"429", "k", []reply{answers("429 Too Many Requests", ``, "Retry-After: 0"), offer}, "rate_limited", 1},
-		{"broken off", "k", []reply{dialtest.BreaksOff("HTTP/1.1"), offer}, "error broken", 1},
+		{"broken off", "k", []reply{dialtest.WriteAndClose("HTTP/1.1"), offer}, "error broken", 1},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -291,7 +291,7 @@ func TestPingsAreSentOnce(t *testing.T) {
 			if got := verdict(client.Ping(p)); got != row.want {
 				t.Errorf("%s, want %s", got, row.want)
 			}
-			if sent := len(buyer.Got()) - 1; sent != row.sent {
+			if sent := len(buyer.Requests()) - 1; sent != row.sent {
 				t.Errorf("sent %d times, want %d", sent, row.sent)
 			}
 		})
@@ -320,7 +320,7 @@ func TestConnectionLimitIsTheBuyers(t *testing.T) {
 	}
 	first := make(chan string)
 	go func() { first <- ping("buy_a", false, ample) }()
-	for len(shared.Got()) == 0 {
+	for len(shared.Requests()) == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	if got := ping("buy_a", false, soon); got != "rate_limited crowded" {

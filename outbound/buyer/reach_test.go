@@ -60,7 +60,7 @@ func TestUnreached(t *testing.T) {
 			}
 		})
 	}
-	if requests := gone.Got(); len(requests) != 0 {
+	if requests := gone.Requests(); len(requests) != 0 {
 		t.Errorf("the buyer got %d requests, want none", len(requests))
 	}
 }

@@ -36,8 +36,8 @@ func TestRest(t *testing.T) {
 			if row.rests > 0 {
 				now = noon.Add(row.rests - time.Millisecond)
 				want := market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: time.Millisecond}
-				if got := heardNothing(client.Ping(pingOf(buyer.ping(), ample))); got != want || len(buyer.Got()) != 1 {
-					t.Errorf("a millisecond before the end: %+v, %d requests", got, len(buyer.Got()))
+				if got := heardNothing(client.Ping(pingOf(buyer.ping(), ample))); got != want || len(buyer.Requests()) != 1 {
+					t.Errorf("a millisecond before the end: %+v, %d requests", got, len(buyer.Requests()))
 				}
 			}
 			now = noon.Add(row.rests)
@@ -85,7 +85,7 @@ func TestTestsRestNobody(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	var tests []string
-	for _, request := range buyer.Got() {
+	for _, request := range buyer.Requests() {
 		tests = append(tests, request.Header.Get("X-Pingpost-Test"))
 	}
 	if !slices.Equal(tests, []string{"1", "", "", "1"}) {

@@ -35,7 +35,7 @@ func TestSecretsAreSentInTheirPlaces(t *testing.T) {
 		if got := client.Post(p); got.Verdict != market.VerdictAccepted {
 			t.Fatalf("%+v", got)
 		}
-		asked := buyer.Got()
+		asked := buyer.Requests()
 		sent := asked[len(asked)-1]
 		const lead = `"first_name":"{{secret \"key\"}}","last_name":"\u001aj` + keyName + `\u001a"}`
 		if sent.Target != row.target || sent.Header.Get("X-Old") != row.header || sent.Body != row.body+lead {
@@ -56,13 +56,13 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 			client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return secret, secret != "" } })
 			p := oldPost(buyer)
 			want := market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultCredential}
-			if got := withoutElapsed(client.Post(p)); got != want || len(buyer.Got()) != 0 {
-				t.Errorf("%+v, %d requests", got, len(buyer.Got()))
+			if got := withoutElapsed(client.Post(p)); got != want || len(buyer.Requests()) != 0 {
+				t.Errorf("%+v, %d requests", got, len(buyer.Requests()))
 			}
 			ping := pingIn(p.Endpoint.Dialect, p.Endpoint.URL)
 			ping.Body = p.Body
-			if got := client.Ping(ping); verdict(got) != "error credential" || len(buyer.Got()) != 0 {
-				t.Errorf("%s, %d requests", verdict(got), len(buyer.Got()))
+			if got := client.Ping(ping); verdict(got) != "error credential" || len(buyer.Requests()) != 0 {
+				t.Errorf("%s, %d requests", verdict(got), len(buyer.Requests()))
 			}
 		})
 	}
@@ -77,7 +77,7 @@ func TestABodyOfTheContractHasNoPlaceholders(t *testing.T) {
 	p := leadTo(buyer.post(), ample)
 	p.Body = []byte("{\"a\":\"\x1aj" + keyName + "\x1a\"}")
 	client.Post(p)
-	if got := buyer.Got(); len(got) != 1 || got[0].Body != string(p.Body) {
+	if got := buyer.Requests(); len(got) != 1 || got[0].Body != string(p.Body) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -112,7 +112,7 @@ func TestAnEchoOfTheCredentialIsWithheld(t *testing.T) {
 					t.Errorf("%s, want %s", got, want)
 				}
 			}
-			for _, got := range buyer.Got() {
+			for _, got := range buyer.Requests() {
 				if got.Header.Get("Authorization") != "Bearer "+credential {
 					t.Errorf("%v", got.Header)
 				}

@@ -30,21 +30,21 @@ type sending struct {
 
 // send sends the request once. A kept connection that was closed does not count:
 // see dial.Target.Send.
-func (s *sending) send(response *fasthttp.Response) dial.Trip {
+func (s *sending) send(response *fasthttp.Response) dial.Result {
 	credential, fault := s.account.auth.present(s.deadline)
 	if fault != market.FaultNone {
-		return dial.Trip{Fault: fault}
+		return dial.Result{Fault: fault}
 	}
 	request, _ := letters.Get().(*letter)
 	defer request.giveBack()
 	s.credential = credential
 	request.text = s.compose(request.text[:0], credential)
-	return s.account.Send(&dial.Request{Text: request.text, Deadline: s.deadline, Repeatable: s.repeatable, Asks: s.ping, Late: s.ping}, response)
+	return s.account.Send(&dial.Request{Raw: request.text, Deadline: s.deadline, Repeatable: s.repeatable, Ping: s.ping, LooseDeadline: s.ping}, response)
 }
 
 // renewed reports whether the answer was a 401 and there is another credential now,
 // so that a second send is of use.
-func (s *sending) renewed(done dial.Trip) bool {
+func (s *sending) renewed(done dial.Result) bool {
 	return done.Status == fasthttp.StatusUnauthorized && s.account.auth.renew(s.credential, s.deadline)
 }
 

@@ -50,7 +50,7 @@ func TestATokenIsGotAndPresented(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 
-	asked := tokens.Got()
+	asked := tokens.Requests()
 	if len(asked) != 1 {
 		t.Fatalf("%d tokens were asked for", len(asked))
 	}
@@ -60,7 +60,7 @@ func TestATokenIsGotAndPresented(t *testing.T) {
 	if asked[0].Target != "/oauth/token?tenant=1" || asked[0].Header.Get("Content-Type") != "application/json" || asked[0].Header.Get("Authorization") != "" || asked[0].Header.Get("Idempotency-Key") != "" {
 		t.Errorf("asked: %+v", asked[0])
 	}
-	for _, r := range buyer.Got() {
+	for _, r := range buyer.Requests() {
 		if r.Header.Get("Authorization") != "Bearer t1" {
 			t.Errorf("%s: Authorization: %s", r.Target, r.Header.Get("Authorization"))
 		}
@@ -95,7 +95,7 @@ func TestTokenAnswers(t *testing.T) {
 		{"a redirect", answers("302 Found", ``, "Location: /elsewhere"), "", "credential 302"},
 		{"201", answers("201 Created", `{"access_token":"t1"}`), "", "credential 201"},
 		{"down", answers("503 Service Unavailable", ``), "", "credential 503"},
-		{"hangs up", dialtest.BreaksOff(""), "", "broken 0"},
+		{"hangs up", dialtest.WriteAndClose(""), "", "broken 0"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestTokenAnswers(t *testing.T) {
 			client := knowing(t, &failures)
 			got := client.Ping(oauthTo(buyer, tokenURL(tokens)))
 			var presented, failure string
-			if requests := buyer.Got(); len(requests) > 0 {
+			if requests := buyer.Requests(); len(requests) > 0 {
 				presented = requests[0].Header.Get("Authorization")
 			}
 			if len(failures) > 0 {
@@ -141,8 +141,8 @@ func TestTokenEndpointsLiveWhereBuyersMay(t *testing.T) {
 		buyer := listen(t, noBid)
 		client := knowing(t, &failures)
 		p := oauthTo(buyer, row.url)
-		if got := client.Ping(p); verdict(got) != "error credential" || len(buyer.Got()) != 0 {
-			t.Errorf("%s: %s, %d requests", row.url, verdict(got), len(buyer.Got()))
+		if got := client.Ping(p); verdict(got) != "error credential" || len(buyer.Requests()) != 0 {
+			t.Errorf("%s: %s, %d requests", row.url, verdict(got), len(buyer.Requests()))
 		}
 		if len(failures) != 1 || failures[0] != row.failure {
 			t.Errorf("%s: told of %q", row.url, failures)
@@ -152,7 +152,7 @@ func TestTokenEndpointsLiveWhereBuyersMay(t *testing.T) {
 	tokens := listen(t, noBid)
 	p := oauthTo(tokens, tokenURL(tokens))
 	p.Endpoint.Credential = "lost"
-	if got := knowing(t, &failures).Ping(p); verdict(got) != "error credential" || len(tokens.Got()) != 0 {
+	if got := knowing(t, &failures).Ping(p); verdict(got) != "error credential" || len(tokens.Requests()) != 0 {
 		t.Errorf("an unknown secret: %s", verdict(got))
 	}
 }
@@ -188,7 +188,7 @@ func TestA401RenewsTheToken(t *testing.T) {
 				t.Errorf("%s, want %s", got, row.want)
 			}
 			var sent []string
-			for _, r := range buyer.Got() {
+			for _, r := range buyer.Requests() {
 				sent = append(sent, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 			}
 			if got := strings.Join(sent, " "); got != row.sent {
@@ -200,12 +200,12 @@ func TestA401RenewsTheToken(t *testing.T) {
 
 // TestASlowTokenEndpoint costs a call its deadline, and no request is sent.
 func TestASlowTokenEndpoint(t *testing.T) {
-	buyer, tokens := listen(t, noBid), listen(t, dialtest.Hangs(""))
+	buyer, tokens := listen(t, noBid), listen(t, dialtest.WriteAndHang(""))
 	p := oauthTo(buyer, tokenURL(tokens))
 	p.Deadline = time.Now().Add(soon)
 	client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s", true } })
-	if got := client.Ping(p); verdict(got) != "timeout credential" || len(buyer.Got()) != 0 {
-		t.Errorf("%s, %d requests", verdict(got), len(buyer.Got()))
+	if got := client.Ping(p); verdict(got) != "timeout credential" || len(buyer.Requests()) != 0 {
+		t.Errorf("%s, %d requests", verdict(got), len(buyer.Requests()))
 	}
 }
 

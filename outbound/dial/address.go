@@ -2,19 +2,18 @@ package dial
 
 import "net/netip"
 
-// public tells whether an address is somewhere on the internet, and nowhere
-// inside: neither this machine, nor its networks, nor a cloud's metadata
-// service. It follows the special-purpose registries of IANA (RFC 6890 and its
-// updates), and refuses what they do not call globally reachable.
-func public(addr netip.Addr) bool {
-	addr = plainAddr(addr)
+// isPublic reports whether an address is globally reachable. Addresses of this machine, of
+// its networks and of a cloud's metadata service are not. The rule follows IANA's
+// special-purpose registries (RFC 6890 and its updates).
+func isPublic(addr netip.Addr) bool {
+	addr = normalizeAddr(addr)
 	reserved := reservedIPv6
 	switch {
 	case addr.Is4():
 		reserved = reservedIPv4
 	case nat64.Contains(addr):
 		bytes := addr.As16()
-		return public(netip.AddrFrom4([4]byte(bytes[12:])))
+		return isPublic(netip.AddrFrom4([4]byte(bytes[12:])))
 	case !globalIPv6.Contains(addr):
 		return false
 	}
@@ -26,17 +25,16 @@ func public(addr netip.Addr) bool {
 	return true
 }
 
-// plainAddr writes an address in the one form that networks are compared with:
-// an IPv4 address in IPv6 clothes without them, and without a zone, which no
-// prefix would contain.
-func plainAddr(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
+// normalizeAddr returns an address in the form that prefixes contain: an IPv4-mapped IPv6
+// address as IPv4, and no zone.
+func normalizeAddr(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
-// globalIPv6 is all that is given out as unicast addresses so far. What is not
-// (loopback, link-local, unique local, multicast) lies outside.
+// globalIPv6 contains all unicast addresses that IANA has assigned so far. Loopback,
+// link-local, unique local and multicast addresses are outside.
 var globalIPv6 = netip.MustParsePrefix("2000::/3")
 
-// nat64 carries an IPv4 address in its last 32 bits, to which a gateway of the
-// network sends it on.
+// nat64 addresses carry an IPv4 address in their last 32 bits. A gateway of the network
+// translates them.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 var reservedIPv4 = prefixes(

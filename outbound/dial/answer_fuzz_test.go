@@ -12,15 +12,14 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// spaced are spaces between a header's name and its colon. RFC 9112, 5.1, has them
-// taken out of answers; net/http takes them for a part of the name.
-var spaced = regexp.MustCompile(`(?m)^([^\s:]+)[ \t]+:`)
+// spacesBeforeColon matches spaces between a header's name and its colon. RFC 9112, 5.1,
+// removes them from answers; net/http treats them as a part of the name.
+var spacesBeforeColon = regexp.MustCompile(`(?m)^([^\s:]+)[ \t]+:`)
 
-// readByNetHTTP is the answer as another client reads it: the first one whose status
-// is final.
+// readByNetHTTP returns the first final answer as net/http reads it.
 func readByNetHTTP(raw []byte) (status int, body []byte, err error) {
-	head := raw[:len(raw)-len(behindHead(raw))]
-	raw = append(spaced.ReplaceAll(head, []byte("$1:")), raw[len(head):]...)
+	head := raw[:len(raw)-len(afterHead(raw))]
+	raw = append(spacesBeforeColon.ReplaceAll(head, []byte("$1:")), raw[len(head):]...)
 	in := bufio.NewReaderSize(bytes.NewReader(raw), HeadLimit)
 	for range maxInterim {
 		response, err := http.ReadResponse(in, &http.Request{Method: http.MethodPost})
@@ -37,8 +36,8 @@ func readByNetHTTP(raw []byte) (status int, body []byte, err error) {
 	return 0, nil, errInterim
 }
 
-// behindHead is what comes behind the first empty line.
-func behindHead(raw []byte) []byte {
+// afterHead returns the bytes from the first empty line on.
+func afterHead(raw []byte) []byte {
 	for i := range raw {
 		for _, end := range headEnds {
 			if bytes.HasPrefix(raw[i:], end) {
@@ -49,10 +48,9 @@ func behindHead(raw []byte) []byte {
 	return nil
 }
 
-// FuzzRawAnswer: whatever an endpoint writes and then hangs up, the reading ends, takes
-// no more than it may, and where the whole answer is taken, its status and its body
-// are those that net/http reads: nobody is sold a lead by half an answer, or by what
-// was another answer's end.
+// FuzzRawAnswer reads arbitrary bytes as an answer. Reading ends and respects its limit.
+// If it accepts the whole answer, status and body are those that net/http reads. So
+// neither half an answer nor the end of another one can sell a lead.
 func FuzzRawAnswer(f *testing.F) {
 	const body = `{"lead_id":"x"}`
 	for _, raw := range []string{
@@ -70,16 +68,16 @@ func FuzzRawAnswer(f *testing.F) {
 	const most = 64 << 10
 	hosts := New(Options{MaxResponse: most})
 	f.Cleanup(hosts.Close)
-	h := host{of: hosts}
+	h := host{hosts: hosts}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var response fasthttp.Response
-		status, err := h.read(bufio.NewReaderSize(bytes.NewReader(raw), HeadLimit), &response)
+		status, err := h.readAnswer(bufio.NewReaderSize(bytes.NewReader(raw), HeadLimit), &response)
 		if err != nil {
 			return
 		}
 		theirs, body, err := readByNetHTTP(raw)
 		if status == http.StatusSwitchingProtocols {
-			body = nil // it is not HTTP any more
+			body = nil // it is no longer HTTP
 		}
 		if err != nil || theirs != status || !bytes.Equal(response.Body(), body) || len(body) > most {
 			t.Fatalf("%q\nis %d %q; to net/http %d %q, %v", raw, status, response.Body(), theirs, body, err)

@@ -12,17 +12,17 @@ import (
 	"pingpost/engine/market"
 )
 
-// dialer makes lines. It ends with TLS done, so that whatever can go wrong
-// before a request has gone wrong here.
+// dialer opens connections. It also completes the TLS handshake, so that every failure
+// before a request happens here.
 type dialer struct {
-	trusted  []netip.Prefix
-	timeout  time.Duration // for name, TCP and TLS together
-	resolver *net.Resolver
-	tls      *tls.Config
-	open     atomic.Int64 // lines that are not closed yet
+	trustedNetworks []netip.Prefix
+	timeout         time.Duration // limit for name resolution, TCP and TLS together
+	resolver        *net.Resolver
+	tls             *tls.Config
+	openConns       atomic.Int64 // connections that are not closed yet
 }
 
-// dialError is a dial that failed, with its cause for operators.
+// dialError is a failed dial: its fault, and the cause for operators.
 type dialError struct {
 	fault market.Fault
 	cause error
@@ -31,9 +31,8 @@ type dialError struct {
 func (e *dialError) Error() string { return e.fault.String() + ": " + e.cause.Error() }
 func (e *dialError) Unwrap() error { return e.cause }
 
-// dial connects to a host within limit, or within the dialer's own timeout
-// where that is less or limit is zero (HostClient dials for a waiting request
-// with none).
+// dial connects to a host within limit. The dialer's own timeout applies if it is shorter
+// or if limit is zero. HostClient passes zero when it dials for a waiting request.
 func (d *dialer) dial(o origin, limit time.Duration) (net.Conn, error) {
 	if limit <= 0 || limit > d.timeout {
 		limit = d.timeout
@@ -44,45 +43,45 @@ func (d *dialer) dial(o origin, limit time.Duration) (net.Conn, error) {
 	inner := net.Dialer{
 		Resolver: d.resolver,
 		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-			return d.permit(address, o.secure)
+			return d.checkAddress(address, o.secure)
 		},
 	}
 	conn, err := inner.DialContext(ctx, "tcp", net.JoinHostPort(o.name, o.port))
 	if err != nil {
 		return nil, &dialError{connectFault(err), err}
 	}
-	bare := newWire(conn)
+	socket := newSocketConn(conn)
 	if !o.secure {
-		return d.newLine(bare, bare), nil
+		return d.newConn(socket, socket), nil
 	}
 	config := d.tls.Clone()
 	config.ServerName = o.name
-	sealed := tls.Client(bare, config)
-	if err := sealed.HandshakeContext(ctx); err != nil {
-		_ = conn.Close() // the handshake's error is the one to tell
+	overTLS := tls.Client(socket, config)
+	if err := overTLS.HandshakeContext(ctx); err != nil {
+		_ = conn.Close() // the caller needs the handshake's error
 		return nil, &dialError{market.FaultTLS, err}
 	}
-	return d.newLine(sealed, bare), nil
+	return d.newConn(overTLS, socket), nil
 }
 
-func (d *dialer) newLine(conn net.Conn, bare *wire) *line {
-	d.open.Add(1)
-	return &line{Conn: conn, wire: bare, open: &d.open}
+func (d *dialer) newConn(conn net.Conn, socket *socketConn) *clientConn {
+	d.openConns.Add(1)
+	return &clientConn{Conn: conn, socket: socket, openCount: &d.openConns}
 }
 
-// permit judges the address that is about to be connected to.
-func (d *dialer) permit(address string, secure bool) error {
+// checkAddress returns errForbidden if dial must not connect to the address.
+func (d *dialer) checkAddress(address string, secure bool) error {
 	end, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return errForbidden
 	}
-	addr := plainAddr(end.Addr())
-	for _, network := range d.trusted {
+	addr := normalizeAddr(end.Addr())
+	for _, network := range d.trustedNetworks {
 		if network.Contains(addr) {
 			return nil
 		}
 	}
-	if !secure || !public(addr) {
+	if !secure || !isPublic(addr) {
 		return errForbidden
 	}
 	return nil

@@ -1,41 +1,42 @@
-// Package dial reaches the addresses of others over HTTP: buyers' endpoints,
-// token endpoints, suppliers' webhooks. It knows nothing of what is said there.
+// Package dial sends HTTP requests to the addresses of other parties: buyers' endpoints,
+// token endpoints, suppliers' webhooks. It does not interpret their content.
 //
-// What it owes its caller is what is certain after a request: whether a byte of
-// it may have left, and the status of an answer whose head was read whole (see
-// Trip). The whole package is arranged around the line between the two:
+// After each request dial reports what is certain (see Result): whether a byte of the
+// request may have left this machine, and the status of an answer that arrived with its
+// complete head. Three rules keep the two apart:
 //
-//   - Everything up to a usable connection (name, address, TCP, TLS) happens
-//     while dialing, before a byte of the request exists on a wire. After a
-//     failure there nothing was sent, whatever its error says of itself.
-//   - The wire counts the bytes it was given (see wire). A failure after the
-//     first one leaves open whether the request arrived, also where it came too
-//     soon to be likely.
-//   - A request that is not repeatable goes out once. After its first byte a
-//     failure is the caller's to judge, and a repeat is the caller's decision.
+//   - Name resolution, TCP and TLS are complete before the first byte of a request is
+//     written. A failure up to there means that dial sent no byte, for any error.
+//   - socketConn counts the bytes that the network accepted. After the first one, a
+//     failure leaves open whether the request arrived, also if the failure came very
+//     early.
+//   - dial sends a request that is not repeatable once. If it fails after its first byte,
+//     the caller decides whether to repeat it.
 //
-// # Why HostClient is used as a pool, and not through DoDeadline
+// # Why HostClient is only a pool
 //
-// fasthttp.HostClient.Do answers ErrTimeout for "waited for a connection",
-// "wrote half of it" and "read nothing" alike, resends by method and not by
-// whether a connection had gone stale, and completes TLS lazily inside the
-// first write, where a certificate nobody trusts looks like a broken request.
-// So exchange takes a connection out of HostClient, does one write and one read
-// on it under one absolute deadline, and puts it back or closes it. All of it
-// runs in the caller's goroutine: an endpoint that hangs holds its connection
-// and its caller until the deadline, and nothing else.
+// dial does not call fasthttp.HostClient.DoDeadline, for three reasons. It returns
+// ErrTimeout alike for a wait for a connection, a half-written request and a missing
+// answer. It resends depending on the method, not on whether the connection was stale. It
+// completes TLS inside the first write, so an untrusted certificate looks like a failed
+// request.
 //
-// # Whose answer it is
+// So exchange takes a connection out of HostClient, does one write and one read under one
+// absolute deadline, and returns or closes the connection. All of it runs in the caller's
+// goroutine. An endpoint that hangs blocks its connection and its caller until the
+// deadline, and no other request.
 //
-// HTTP/1.1 has nothing in an answer that names its request. So a line is looked at
-// before it is used again, pings go over lines of their own, each owner has lines of its own, and
-// an endpoint that was caught once is trusted with no line for an hour (see host).
+// # Which request an answer belongs to
 //
-// # Where an endpoint may live
+// An HTTP/1.1 answer does not name its request. So dial checks a connection for unexpected
+// data before it uses it again. Pings have separate connections, and so does each owner.
+// An endpoint that sent an extra answer gets a new connection for each request for an hour
+// (see host).
 //
-// An address is judged after the name was resolved, in the moment of
-// connecting to it, so that no second look-up can give another answer. Only
-// public unicast addresses pass, and those in the trusted networks; plain http
-// passes only inside the trusted networks. Redirects are not followed and
-// proxies of the environment are not used, so there is no way around it.
+// # Which addresses are allowed
+//
+// dial checks the resolved address at the moment of connecting, so that a second lookup
+// cannot return another address. It allows public unicast addresses and the trusted
+// networks. It allows plain http only inside the trusted networks. It does not follow
+// redirects and ignores proxies from the environment, because both would bypass the check.
 package dial

@@ -11,110 +11,111 @@ import (
 	"pingpost/engine/market"
 )
 
-// Trip is what is certain after a request.
-type Trip struct {
-	Sent   bool         // at least a byte was given to the network
-	Status int          // of an answer whose head was read whole, else 0
-	Fault  market.Fault // none: the body was read whole, too
+// Result is what is certain after a request.
+type Result struct {
+	Sent   bool         // the network accepted at least one byte
+	Status int          // the answer's status if its complete head arrived, else 0
+	Fault  market.Fault // FaultNone if the complete body arrived too
 
-	stale bool // a kept connection was closed, or spoiled, before a byte of an answer
+	staleConn bool // a reused connection was closed, or held unexpected data, before a byte of an answer
 }
 
-// exchange sends one request and reads its answer into response. A connection
-// that saw anything but one clean answer is closed, never kept: what is left on
-// it would be taken for the answer to the next lead.
-func (h *host) exchange(r *Request, response *fasthttp.Response) Trip {
+// exchange sends one request and reads its answer into response. It keeps the connection
+// only after exactly one complete answer. A later request could otherwise read leftover
+// bytes as its own answer.
+func (h *host) exchange(r *Request, response *fasthttp.Response) Result {
 	left := time.Until(r.Deadline)
 	if left <= 0 {
-		return Trip{Fault: market.FaultTimeout}
+		return Result{Fault: market.FaultTimeout}
 	}
-	pool := h.poolOf(r)
-	held, err := inStretches(pool.AcquireConn, left, h.patience(r, left))
-	for err == nil && !h.mayCarry(lineOf(held.Conn()), r) {
-		pool.CloseConn(held)
-		held, err = inStretches(pool.AcquireConn, time.Until(r.Deadline), h.patience(r, left))
+	pool := h.poolFor(r)
+	pooled, err := acquireWithin(pool.AcquireConn, left, h.maxConnWait(r, left))
+	for err == nil && !h.isUsable(connOf(pooled.Conn()), r) {
+		pool.CloseConn(pooled)
+		pooled, err = acquireWithin(pool.AcquireConn, time.Until(r.Deadline), h.maxConnWait(r, left))
 	}
 	if err != nil {
-		return Trip{Fault: dialFault(err)}
+		return Result{Fault: dialFault(err)}
 	}
-	conn := lineOf(held.Conn())
-	done, keep := h.converse(conn, r, response)
-	if keep && h.keeps() {
-		conn.unused = h.of.clock()
-		pool.ReleaseConn(held)
+	conn := connOf(pooled.Conn())
+	result, keep := h.sendAndRead(conn, r, response)
+	if keep && h.mayKeepConn() {
+		conn.idleSince = h.hosts.clock()
+		pool.ReleaseConn(pooled)
 	} else {
-		pool.CloseConn(held)
+		pool.CloseConn(pooled)
 	}
-	return done
+	return result
 }
 
-func lineOf(conn net.Conn) *line {
-	l, ok := conn.(*line)
+func connOf(pooled net.Conn) *clientConn {
+	own, ok := pooled.(*clientConn)
 	if !ok {
-		panic("BUG: a connection in the pool that dial did not make")
+		panic("BUG: the pool returned a connection that dial did not open")
 	}
-	return l
+	return own
 }
 
-// converse is the request and the answer, under one deadline that nothing of
-// them extends: an answer that trickles in runs into it like one that never comes.
-func (h *host) converse(conn *line, r *Request, response *fasthttp.Response) (done Trip, keep bool) {
-	kept := conn.begin()
-	if err := conn.until(r.Deadline, r.Late); err != nil {
-		return Trip{Fault: market.FaultBroken, stale: kept}, false
+// sendAndRead sends the request and reads the answer under one fixed deadline. A slow
+// answer does not extend it.
+func (h *host) sendAndRead(conn *clientConn, r *Request, response *fasthttp.Response) (result Result, keep bool) {
+	kept := conn.startRequest()
+	if err := conn.applyDeadline(r.Deadline, r.LooseDeadline); err != nil {
+		return Result{Fault: market.FaultBroken, staleConn: kept}, false
 	}
-	err := conn.ask(r.Text, kept)
-	done.Sent = conn.sent()
-	if errors.Is(err, errUnasked) {
-		if conn.words {
-			h.caught()
+	err := conn.sendRequest(r.Raw, kept)
+	result.Sent = conn.hasSent()
+	if errors.Is(err, errUnexpectedData) {
+		if conn.sawExtraAnswer {
+			h.distrust()
 		}
-		return Trip{Fault: market.FaultBroken, stale: true}, false
+		return Result{Fault: market.FaultBroken, staleConn: true}, false
 	}
 	if err != nil {
-		done.Fault = tripFault(err)
-		done.stale = kept && done.Fault != market.FaultTimeout
-		return done, false
+		result.Fault = exchangeFault(err)
+		result.staleConn = kept && result.Fault != market.FaultTimeout
+		return result, false
 	}
 
-	pool := h.poolOf(r)
+	pool := h.poolFor(r)
 	reader := pool.AcquireReader(conn)
 	defer pool.ReleaseReader(reader)
-	done.Status, err = h.read(reader, response)
+	result.Status, err = h.readAnswer(reader, response)
 	if err != nil {
-		done.Fault = tripFault(err)
-		done.stale = kept && !conn.answered() && done.Fault != market.FaultTimeout
-		return done, false
+		result.Fault = exchangeFault(err)
+		result.staleConn = kept && !conn.hasAnswer() && result.Fault != market.FaultTimeout
+		return result, false
 	}
 	if more, _ := reader.Peek(reader.Buffered()); len(more) > 0 {
-		if !saysMore(more) {
-			return done, false
+		if !isExtraAnswer(more) {
+			return result, false
 		}
-		h.caught()
-		if kept && !r.Asks {
-			// One of the two answers is for an earlier request, and nothing tells which.
-			done.Status, done.Fault = 0, market.FaultUnreadable
+		h.distrust()
+		if kept && !r.Ping {
+			// One of the two answers belongs to an earlier request, and it is unknown
+			// which.
+			result.Status, result.Fault = 0, market.FaultUnreadable
 		}
-		return done, false
+		return result, false
 	}
-	return done, done.Status >= 200 && !response.ConnectionClose()
+	return result, result.Status >= 200 && !response.ConnectionClose()
 }
 
-// maxInterim bounds the 1xx answers that may come before the one that counts.
+// maxInterim limits the 1xx answers before the final one.
 const maxInterim = 8
 
-// read gives the status as soon as the head is whole, with an error where the
-// body is not: a refusal stands by its status alone. fasthttp's own reading
-// cannot tell the two apart, since a head that failed counts as 200 there.
-func (h *host) read(reader *bufio.Reader, response *fasthttp.Response) (status int, err error) {
+// readAnswer returns the status if the answer's head is complete, and an error if the body
+// is not: a rejection counts by its status alone. fasthttp's own functions cannot
+// distinguish the two cases, because a failed head has status 200 there.
+func (h *host) readAnswer(reader *bufio.Reader, response *fasthttp.Response) (status int, err error) {
 	response.Reset()
 	var head []byte
 	for range maxInterim {
-		head = wholeHead(reader)
+		head = waitForHead(reader)
 		if err := response.Header.Read(reader); err != nil {
 			return 0, err
 		}
-		if !isStatus(head) {
+		if !hasValidStatus(head) {
 			return 0, errStatus
 		}
 		status = response.StatusCode()
@@ -127,10 +128,10 @@ func (h *host) read(reader *bufio.Reader, response *fasthttp.Response) (status i
 		return 0, errInterim
 	case status < 200, status == fasthttp.StatusNoContent, status == fasthttp.StatusNotModified:
 		return status, nil
-	case response.Header.ContentLength() == chunked && givesLength(head):
-		return status, errLengths
+	case response.Header.ContentLength() == chunked && hasContentLength(head):
+		return status, errTwoLengths
 	}
-	if err := response.ReadBody(reader, h.of.options.MaxResponse); err != nil {
+	if err := response.ReadBody(reader, h.hosts.options.MaxResponse); err != nil {
 		return status, err
 	}
 	if response.Header.ContentLength() == chunked {
@@ -139,5 +140,5 @@ func (h *host) read(reader *bufio.Reader, response *fasthttp.Response) (status i
 	return status, err
 }
 
-// chunked is how fasthttp notes a body in chunks in place of its length.
+// chunked is the content length that fasthttp returns for a body in chunks.
 const chunked = -1

@@ -13,11 +13,11 @@ import (
 )
 
 var (
-	errForbidden = errors.New("address outside the trusted networks")
-	errInterim   = errors.New("interim answers without end")
+	errForbidden = errors.New("address is neither public over https nor in trusted_networks")
+	errInterim   = errors.New("too many 1xx answers without a final one")
 )
 
-// connectFault names why there is no TCP connection.
+// connectFault returns the fault for a failed TCP connection.
 func connectFault(err error) market.Fault {
 	var unresolved *net.DNSError
 	switch {
@@ -29,8 +29,8 @@ func connectFault(err error) market.Fault {
 	return market.FaultConnect
 }
 
-// dialFault names why the pool gave no connection. Where dial had no part in
-// it, the pool is full and the wait for a place in it was over.
+// dialFault returns the fault for a request without a connection. If the error is not from
+// dialing, the pool was full until the wait ended.
 func dialFault(err error) market.Fault {
 	var failed *dialError
 	if errors.As(err, &failed) {
@@ -39,8 +39,8 @@ func dialFault(err error) market.Fault {
 	return market.FaultConnectionLimit
 }
 
-// tripFault names why a connection gave no whole answer.
-func tripFault(err error) market.Fault {
+// exchangeFault returns the fault for a connection that gave no complete answer.
+func exchangeFault(err error) market.Fault {
 	var timed net.Error
 	var head *fasthttp.ErrSmallBuffer
 	switch {

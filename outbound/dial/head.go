@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// errLengths is of an answer with a length beside chunks. Where it ends can be
-// read in two ways, and so what of it is the answer.
-var errLengths = errors.New("the answer's end is given in two ways")
+// errTwoLengths reports an answer with both a Content-Length and chunks. Its end is
+// ambiguous, and so is its body.
+var errTwoLengths = errors.New("the answer has both a Content-Length and chunks")
 
-// errStatus is of an answer that is not HTTP/1's, or has a status that is none.
-var errStatus = errors.New("the answer has no status of HTTP/1")
+// errStatus reports an answer that is not HTTP/1 or has an invalid status.
+var errStatus = errors.New("the answer has no valid HTTP/1 status line")
 
-// isStatus tells whether a head begins as an answer's does: with a version of HTTP/1
-// and a status of three digits, from 100 on. fasthttp takes any version, any number,
-// and zero for 200.
-func isStatus(head []byte) bool {
+// hasValidStatus reports whether a head begins with a version of HTTP/1 and a status of
+// three digits, from 100 on. fasthttp accepts any version and any number, and reads zero
+// as 200.
+func hasValidStatus(head []byte) bool {
 	const line = "HTTP/1.1 200"
 	if len(head) < len(line) || head[len(line)-4] != ' ' || head[len(line)-3] == '0' {
 		return false
@@ -30,38 +30,38 @@ func isStatus(head []byte) bool {
 	return len(head) == len(line) || strings.IndexByte(" \r\n", head[len(line)]) >= 0
 }
 
-// wholeHead waits until the head of an answer is in the reader's buffer, and gives
-// it as it came; the reader stands before it still. Nil: it will not come, or is
-// none, and reading it tells why. What is given is good until the reader is read
-// past it: its parsed form has no length where there are chunks.
-func wholeHead(reader *bufio.Reader) []byte {
+// waitForHead waits until the reader has buffered an answer's complete head, and returns
+// it without consuming it. It returns nil if no valid head arrives; reading then returns
+// the reason. The slice is valid until the next read. The caller needs the raw head
+// because fasthttp's parsed header drops the length of a chunked answer.
+func waitForHead(reader *bufio.Reader) []byte {
 	for n := 1; ; n = reader.Buffered() + 1 {
 		if _, err := reader.Peek(n); err != nil {
 			return nil
 		}
-		came, _ := reader.Peek(reader.Buffered())
-		if !bytes.HasPrefix(came, httpOne[:min(len(httpOne), len(came))]) {
+		received, _ := reader.Peek(reader.Buffered())
+		if !bytes.HasPrefix(received, httpVersion1[:min(len(httpVersion1), len(received))]) {
 			return nil
 		}
 		for _, end := range headEnds {
-			if at := bytes.Index(came, end); at >= 0 {
-				return came[:at]
+			if at := bytes.Index(received, end); at >= 0 {
+				return received[:at]
 			}
 		}
 	}
 }
 
 var (
-	httpOne  = []byte("HTTP/1.")
-	headEnds = [...][]byte{[]byte("\n\r\n"), []byte("\n\n")}
-	lengthIs = []byte("content-length")
+	httpVersion1  = []byte("HTTP/1.")
+	headEnds      = [...][]byte{[]byte("\n\r\n"), []byte("\n\n")}
+	contentLength = []byte("content-length")
 )
 
-// givesLength tells whether one of the head's lines gives the body's length.
-func givesLength(head []byte) bool {
+// hasContentLength reports whether a head contains a Content-Length header.
+func hasContentLength(head []byte) bool {
 	for line := range bytes.Lines(head) {
 		name, _, _ := bytes.Cut(line, []byte(":"))
-		if bytes.EqualFold(bytes.TrimSpace(name), lengthIs) {
+		if bytes.EqualFold(bytes.TrimSpace(name), contentLength) {
 			return true
 		}
 	}

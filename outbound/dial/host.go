@@ -8,99 +8,99 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// HeadLimit is the largest head of an answer: status line and headers.
+// HeadLimit is the largest accepted head of an answer: status line and headers.
 const HeadLimit = 16 << 10
 
-// host is what every address of one origin shares for one owner. The pools own the
-// connections; exchange borrows one at a time.
+// host holds the connections of one owner to one origin. The pools own the connections;
+// exchange borrows one at a time.
 //
-// An answer in HTTP/1.1 does not say which request it is for. An endpoint that
-// answers twice therefore answers the next request on that connection, too, and what
-// comes after the look at the line (see line.spoiled) is believed. Two things are
-// done about it:
+// An HTTP/1.1 answer does not say which request it is for. If an endpoint answers a
+// request twice, the next request on that connection can read the second answer. The check
+// for unexpected data (clientConn.hasUnexpectedData) misses an answer that arrives after
+// it. Two rules limit the damage:
 //
-//   - Requests that only ask have connections of their own. An answer too many to a
-//     ping, of which there are hundreds for each post, is never on a line that a post
-//     goes over; and where it is met by another ping, it names the wrong auction.
-//   - A host that was once caught is wary for an hour, for all owners: each request gets
-//     a connection that has carried nothing, and leaves none behind.
+//   - Pings have separate connections. There are hundreds of pings for each post, so most
+//     extra answers are answers to pings. A post never reads one, and a ping that reads
+//     one finds the wrong auction in it.
+//   - After the first extra answer the host is distrusted for an hour, for all owners:
+//     each request gets a new connection, which is closed after it.
 //
-// So what remains is the first answer too many to a post, in the instant between the
-// look and the answer to the next. (Rejected: a new connection for each
-// post, whoever it is to. It costs a round trip or three, and the ports of this
-// machine run out at some hundred posts a second to one address.)
+// One case remains: the first extra answer to a post that arrives between the check and
+// the answer to the next post.
+//
+// Rejected: a new connection for each post to any host. It costs up to three round trips,
+// and at some hundred posts per second to one address this machine runs out of ports.
 type host struct {
-	of    *Hosts
-	pools [2]*fasthttp.HostClient // of each sort of request
-	wary  *atomic.Int64           // until when, in nanoseconds by of.clock; 0: never was. All owners share it
+	hosts           *Hosts
+	pools           [2]*fasthttp.HostClient // for posts and other requests; for pings
+	distrustedUntil *atomic.Int64           // nanoseconds by Hosts.clock, 0 if never distrusted; all owners share it
 }
 
-// wariness is how long a host is wary that was caught.
-const wariness = time.Hour
+// distrustPeriod is how long a host is distrusted after an extra answer.
+const distrustPeriod = time.Hour
 
-// poolOf is where a request's connections come from.
-func (h *host) poolOf(r *Request) *fasthttp.HostClient {
-	if r.Asks {
+// poolFor returns the pool for a request's connections.
+func (h *host) poolFor(r *Request) *fasthttp.HostClient {
+	if r.Ping {
 		return h.pools[1]
 	}
 	return h.pools[0]
 }
 
-// openHost sets the pools up.
-func (hs *Hosts) openHost(from origin, wary *atomic.Int64, conns int) *host {
-	return &host{of: hs, wary: wary, pools: [2]*fasthttp.HostClient{
-		hs.openPool(from, conns, hs.options.Fresh), hs.openPool(from, conns, hs.options.Idle),
+func (hs *Hosts) newHost(o origin, distrustedUntil *atomic.Int64, conns int) *host {
+	return &host{hosts: hs, distrustedUntil: distrustedUntil, pools: [2]*fasthttp.HostClient{
+		hs.newPool(o, conns, hs.options.PostIdleTimeout), hs.newPool(o, conns, hs.options.IdleTimeout),
 	}}
 }
 
-// openPool connects to what its dial is closed over, and not to Addr, which
-// fasthttp would split at commas.
-func (hs *Hosts) openPool(from origin, conns int, idle time.Duration) *fasthttp.HostClient {
+// newPool returns a pool that connects to the origin in its closure. It does not use Addr,
+// because fasthttp splits Addr at commas.
+func (hs *Hosts) newPool(o origin, conns int, idle time.Duration) *fasthttp.HostClient {
 	return &fasthttp.HostClient{
-		Addr: net.JoinHostPort(from.name, from.port),
+		Addr: net.JoinHostPort(o.name, o.port),
 		DialTimeout: func(_ string, limit time.Duration) (net.Conn, error) {
-			return hs.dialer.dial(from, limit)
+			return hs.dialer.dial(o, limit)
 		},
 		MaxConns:            conns,
-		MaxConnWaitTimeout:  min(stretch, hs.options.ConnWait),
+		MaxConnWaitTimeout:  min(acquireInterval, hs.options.ConnWait),
 		MaxIdleConnDuration: idle,
-		ConnPoolStrategy:    fasthttp.LIFO, // so that the surplus falls idle and is closed
+		ConnPoolStrategy:    fasthttp.LIFO, // so that surplus connections become idle and the pool closes them
 		ReadBufferSize:      HeadLimit,
 	}
 }
 
-// caught makes the host wary: it has said more than it was asked.
-func (h *host) caught() {
-	now := h.of.clock()
-	if before := h.wary.Swap(int64(now + wariness)); before <= int64(now) && h.of.options.Caught != nil {
-		h.of.options.Caught(h.pools[0].Addr)
+// distrust marks the host after an extra answer and closes its idle connections.
+func (h *host) distrust() {
+	now := h.hosts.clock()
+	if before := h.distrustedUntil.Swap(int64(now + distrustPeriod)); before <= int64(now) && h.hosts.options.OnExtraAnswer != nil {
+		h.hosts.options.OnExtraAnswer(h.pools[0].Addr)
 	}
 	h.closeIdle()
 }
 
-// mayCarry reports whether a connection may carry a request. A new one may. A kept one
-// may not where the host is wary, nor if it was unused for longer than Options.Fresh and
-// the request hands something over: servers close unused connections, and a request that
-// meets the close may have been read. The pool closes such connections too, but late.
-func (h *host) mayCarry(conn *line, r *Request) bool {
-	now := h.of.clock()
-	return !conn.kept || int64(now) >= h.wary.Load() && (r.Asks || now-conn.unused <= h.of.options.Fresh)
+// isUsable reports whether a connection can carry the request. A new connection always
+// can. A reused one cannot if the host is distrusted. For a post, it also cannot if it was
+// idle for longer than Options.PostIdleTimeout: servers close idle connections, and it is
+// unknown whether a post that crosses the close was read. The pool closes such connections
+// too, but late.
+func (h *host) isUsable(conn *clientConn, r *Request) bool {
+	now := h.hosts.clock()
+	return !conn.used || int64(now) >= h.distrustedUntil.Load() && (r.Ping || now-conn.idleSince <= h.hosts.options.PostIdleTimeout)
 }
 
-// patience returns how long a request waits for a connection. A ping waits for half of
-// its time at most: its caller must hear of the limit before the deadline, or the
-// auction would count a timeout of the buyer.
-func (h *host) patience(r *Request, left time.Duration) time.Duration {
-	if r.Asks {
-		return min(h.of.options.ConnWait, left/2)
+// maxConnWait returns how long a request waits for a connection. A ping waits for at most
+// half of its time. Its caller must learn of the connection limit before the deadline,
+// because the auction would otherwise count a timeout of the buyer.
+func (h *host) maxConnWait(r *Request, left time.Duration) time.Duration {
+	if r.Ping {
+		return min(h.hosts.options.ConnWait, left/2)
 	}
-	return h.of.options.ConnWait
+	return h.hosts.options.ConnWait
 }
 
-// keeps tells whether a connection that has served may be kept for the next
-// request.
-func (h *host) keeps() bool {
-	return int64(h.of.clock()) >= h.wary.Load() && h.of.keeps()
+// mayKeepConn reports whether a connection can be kept after a request.
+func (h *host) mayKeepConn() bool {
+	return int64(h.hosts.clock()) >= h.distrustedUntil.Load() && h.hosts.mayKeepConn()
 }
 
 func (h *host) closeIdle() {

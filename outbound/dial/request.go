@@ -6,50 +6,52 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Request is one message to a target.
+// Request is one request to a target.
 type Request struct {
-	Text     []byte // as it goes over the wire: request line, headers, body
+	Raw      []byte // request line, headers and body, as sent
 	Deadline time.Time
 
-	// Repeatable allows Send to write the request a second time although the first
-	// one may have arrived. A post is never repeatable: its caller owns each repeat.
+	// Repeatable allows Send to write the request a second time although the first one may
+	// have arrived. A post is never repeatable: its caller owns each repeat.
 	Repeatable bool
 
-	// Asks says that the request hands nothing over: a ping, whose answer is also held
-	// against the auction that it names. Such requests go over connections of their own.
-	Asks bool
+	// Ping marks a request that transfers no lead, and whose answer names its auction.
+	// Pings have separate connections.
+	Ping bool
 
-	// Late says that nothing hangs on the deadline: it may be kept a sixteenth of
-	// the time late, which spares timers. What comes after it is then not heard.
-	Late bool
+	// LooseDeadline allows the connection to keep the deadline late, by at most a
+	// sixteenth of the time, which saves timer changes. The caller ignores answers after
+	// the deadline.
+	LooseDeadline bool
 }
 
 // Send sends a request and reads the answer into response.
 //
-// Where a connection kept from before was found closed, the other end had most
-// likely ended it for being idle. The other idle connections have probably met the
-// same end, so Send drops them and tries another connection, if no byte of the request
-// had left or if it is repeatable. A connection that breaks after the first byte proves
-// nothing: the other end may have read the request. The next connection is a new one,
-// unless another request returned its own to the pool in between, so Send tries a few
-// times. It repeats a request of which a byte had left once.
-func (t *Target) Send(r *Request, response *fasthttp.Response) (done Trip) {
+// If a reused connection turns out to be closed, the other end most likely closed it
+// because it was idle. The other idle connections have probably ended too, so Send drops
+// them. It then tries another connection, if no byte of the request had left or if the
+// request is repeatable. A connection that breaks after the first byte proves nothing: the
+// other end may have read the request.
+//
+// The next connection is a new one, unless another request returned its own to the pool in
+// between. So Send tries a few times. It repeats a request that had sent a byte only once.
+func (t *Target) Send(r *Request, response *fasthttp.Response) (result Result) {
 	repeated := false
-	for range maxStale {
-		done = t.host.exchange(r, response)
-		if !done.stale || done.Sent && (!r.Repeatable || repeated) {
+	for range maxConnTries {
+		result = t.host.exchange(r, response)
+		if !result.staleConn || result.Sent && (!r.Repeatable || repeated) {
 			break
 		}
-		repeated = repeated || done.Sent
-		t.host.poolOf(r).CloseIdleConnections()
+		repeated = repeated || result.Sent
+		t.host.poolFor(r).CloseIdleConnections()
 	}
-	return done
+	return result
 }
 
-// maxStale is how many closed connections one request may meet.
-const maxStale = 4
+// maxConnTries limits the closed connections that one request tries.
+const maxConnTries = 4
 
-// Connections is how many there are to the target's host, and how many of those
+// Connections returns the number of connections to the target's host, and how many of them
 // are idle.
 func (t *Target) Connections() (all, idle int) {
 	for _, pool := range t.host.pools {
@@ -58,9 +60,9 @@ func (t *Target) Connections() (all, idle int) {
 	return all, idle
 }
 
-// AppendHeader appends a header line, its value in two parts. What would end it
-// early is blanked: nothing that is let in has such a character, and nothing that
-// is may make two lines of one.
+// AppendHeader appends a header line with its value in two parts. It replaces line breaks
+// by spaces, so that a value cannot begin another header. Checked input contains no line
+// breaks; this is a second defence.
 func AppendHeader(dst []byte, name, scheme, value string) []byte {
 	dst = append(append(dst, name...), ": "...)
 	from := len(dst)

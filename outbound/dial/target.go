@@ -11,11 +11,11 @@ import (
 	"pingpost/engine/market"
 )
 
-// maxTargets bounds what is remembered. A catalog names far fewer addresses;
-// this many are met only by years of changes to it.
+// maxTargets limits the remembered targets. A catalog has far fewer addresses; only years
+// of catalog changes would reach the limit.
 const maxTargets = 1 << 14
 
-// Target is one configured address, taken apart.
+// Target is one configured address, parsed.
 type Target struct {
 	Authority string // for the Host header
 	Path      string // with the query
@@ -23,7 +23,7 @@ type Target struct {
 	host *host
 }
 
-// origin is whom to connect to: what all addresses of one host have in common.
+// origin is the scheme, name and port that the addresses of one host share.
 type origin struct {
 	secure     bool
 	name, port string
@@ -31,6 +31,7 @@ type origin struct {
 
 // targetKey and hostKey are an address and an origin, each for one owner.
 type (
+	// targetKey and hostKey are an address and an origin of one owner.
 	targetKey struct {
 		owner   Owner
 		address string
@@ -41,22 +42,20 @@ type (
 	}
 )
 
-// targets remembers addresses by their text, and hosts by their origin, each for one
-// owner. So the addresses of one owner at one host share its connections.
+// targets remembers parsed addresses and hosts, each for one owner. So the addresses of
+// one owner at one host share its connections.
 type targets struct {
-	open  func(origin, *atomic.Int64, int) *host
-	usual int // limit of the owners that have none of their own
+	newHost      func(origin, *atomic.Int64, int) *host
+	defaultLimit int // connection limit of owners without their own
 
-	mu     sync.RWMutex // guards what follows
-	byURL  map[targetKey]*Target
-	byHost map[hostKey]*host
-	wary   map[origin]*atomic.Int64
-	limits map[string]int // by the owner's name
+	mu         sync.RWMutex // guards the following fields
+	byURL      map[targetKey]*Target
+	byHost     map[hostKey]*host
+	distrusted map[origin]*atomic.Int64
+	limits     map[string]int // by the owner's name
 }
 
-// find gives the target of an address, which is FaultEndpoint if it is none: it
-// was checked when it was configured, but a logged intent may be older than the
-// check.
+// find returns the target of an address, or FaultEndpoint if the address is invalid.
 func (ts *targets) find(owner Owner, address string) (*Target, market.Fault) {
 	key := targetKey{owner, address}
 	ts.mu.RLock()
@@ -75,14 +74,14 @@ func (ts *targets) find(owner Owner, address string) (*Target, market.Fault) {
 		return known, market.FaultNone
 	}
 	if ts.byURL == nil || len(ts.byURL) >= maxTargets {
-		ts.forgetLocked()
+		ts.resetLocked()
 	}
 	at := hostKey{owner, from}
 	if t.host = ts.byHost[at]; t.host == nil {
-		if ts.wary[from] == nil {
-			ts.wary[from] = new(atomic.Int64)
+		if ts.distrusted[from] == nil {
+			ts.distrusted[from] = new(atomic.Int64)
 		}
-		t.host = ts.open(from, ts.wary[from], ts.limitLocked(owner))
+		t.host = ts.newHost(from, ts.distrusted[from], ts.limitLocked(owner))
 		ts.byHost[at] = t.host
 	}
 	ts.byURL[key] = t
@@ -90,10 +89,10 @@ func (ts *targets) find(owner Owner, address string) (*Target, market.Fault) {
 }
 
 func (ts *targets) limitLocked(owner Owner) int {
-	return cmp.Or(ts.limits[owner.Name], ts.usual)
+	return cmp.Or(ts.limits[owner.Name], ts.defaultLimit)
 }
 
-func (ts *targets) limit(byName map[string]int) {
+func (ts *targets) setLimits(byName map[string]int) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	ts.limits = byName
@@ -104,13 +103,13 @@ func (ts *targets) limit(byName map[string]int) {
 	}
 }
 
-// forgetLocked starts over. Who holds a target still goes on with it; its
-// connections are closed as they fall idle.
-func (ts *targets) forgetLocked() {
+// resetLocked forgets all targets. Callers that hold a target continue to use it, and its
+// connections are closed when they become idle.
+func (ts *targets) resetLocked() {
 	for _, h := range ts.byHost {
 		h.closeIdle()
 	}
-	ts.byURL, ts.byHost, ts.wary = map[targetKey]*Target{}, map[hostKey]*host{}, map[origin]*atomic.Int64{}
+	ts.byURL, ts.byHost, ts.distrusted = map[targetKey]*Target{}, map[hostKey]*host{}, map[origin]*atomic.Int64{}
 }
 
 func (ts *targets) closeIdle() {
@@ -121,8 +120,8 @@ func (ts *targets) closeIdle() {
 	}
 }
 
-// parseTarget takes an absolute http or https address apart. One with user and
-// password is refused: they would end up in logs and in the catalog.
+// parseTarget parses an absolute http or https address. It rejects an address with user
+// and password, because both would appear in logs and in the catalog.
 func parseTarget(address string) (t *Target, from origin, ok bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Opaque != "" || u.Fragment != "" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestPublic(t *testing.T) {
+func TestIsPublic(t *testing.T) {
 	rows := map[bool][]string{
 		true: {
 			"1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "172.15.255.255", "172.32.0.0",
@@ -21,17 +21,16 @@ func TestPublic(t *testing.T) {
 	}
 	for want, addresses := range rows {
 		for _, text := range addresses {
-			if got := public(netip.MustParseAddr(text)); got != want {
+			if got := isPublic(netip.MustParseAddr(text)); got != want {
 				t.Errorf("public(%s) = %v", text, got)
 			}
 		}
 	}
 }
 
-// TestPermit: the trusted networks open private addresses, and plain http, and
-// only in them.
-func TestPermit(t *testing.T) {
-	d := &dialer{trusted: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fe80::/10")}}
+// The trusted networks allow private addresses and plain http, and only inside them.
+func TestCheckAddress(t *testing.T) {
+	d := &dialer{trustedNetworks: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fe80::/10")}}
 	rows := []struct {
 		address string
 		plain   bool // allowed over http
@@ -47,10 +46,10 @@ func TestPermit(t *testing.T) {
 		{"name.example:443", false, false},
 	}
 	for _, row := range rows {
-		if got := d.permit(row.address, false) == nil; got != row.plain {
+		if got := d.checkAddress(row.address, false) == nil; got != row.plain {
 			t.Errorf("http to %s: %v", row.address, got)
 		}
-		if got := d.permit(row.address, true) == nil; got != row.secure {
+		if got := d.checkAddress(row.address, true) == nil; got != row.secure {
 			t.Errorf("https to %s: %v", row.address, got)
 		}
 	}
@@ -79,14 +78,14 @@ func TestParseTarget(t *testing.T) {
 		"https://blue.example:x/", "https://bl\nue.example/", "https://blue.example\r\nX: y/",
 	} {
 		if got, from, ok := parseTarget(wrong); ok {
-			t.Errorf("%q was taken: %+v %+v", wrong, got, from)
+			t.Errorf("%q was accepted: %+v %+v", wrong, got, from)
 		}
 	}
 }
 
-// TestTargets: what is remembered has a limit, and hosts are shared.
+// The number of remembered targets is limited, and addresses of one origin share a host.
 func TestTargets(t *testing.T) {
-	hosts := open(t, nil)
+	hosts := newHosts(t, nil)
 	ping, _ := hosts.Find(Owner{}, "https://blue.example/v1/ping")
 	post, _ := hosts.Find(Owner{}, "https://BLUE.example:443/v1/post")
 	plain, _ := hosts.Find(Owner{}, "http://blue.example/v1/post")

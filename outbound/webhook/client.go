@@ -48,11 +48,11 @@ func NewClient(o ClientOptions) *Client {
 		panic("BUG: a webhook.Client without Secrets")
 	}
 	return &Client{secrets: o.Secrets, hosts: dial.New(dial.Options{
-		Trusted: o.Trusted, Roots: o.Roots, Resolver: o.Resolver, Keep: maxKept,
+		TrustedNetworks: o.Trusted, RootCAs: o.Roots, Resolver: o.Resolver, MaxKept: maxKept,
 		// As many as there can be attempts, so that nobody waits for a connection;
 		// an attempt's deadline is shorter than any of the times.
 		MaxConns: defaultInAll, ConnWait: patience, ConnectTimeout: patience,
-		MaxResponse: maxAnswer, Idle: idle,
+		MaxResponse: maxAnswer, IdleTimeout: idle,
 	})}
 }
 
@@ -88,7 +88,7 @@ func (c *Client) post(r *market.WebhookRequest, now time.Time) market.WebhookRes
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
-	request := dial.Request{Text: compose(target, r, keys, now.Unix()), Deadline: r.Deadline, Repeatable: true} // it has an id
+	request := dial.Request{Raw: compose(target, r, keys, now.Unix()), Deadline: r.Deadline, Repeatable: true} // it has an id
 	done := target.Send(&request, response)
 	if done.Status >= 200 && done.Status <= 299 {
 		return market.WebhookResult{Delivered: true, Status: done.Status}

@@ -63,7 +63,7 @@ func withoutElapsed(r market.WebhookResult) market.WebhookResult {
 
 // TestAnswers: what acknowledges is a 2xx, and nothing else.
 func TestAnswers(t *testing.T) {
-	elsewhere := dialtest.Listen(t, dialtest.Answers("200 OK", ``))
+	elsewhere := dialtest.Listen(t, dialtest.Answer("200 OK", ``))
 	huge := strings.Repeat("x", maxAnswer+1)
 	rows := []struct {
 		name   string
@@ -71,29 +71,29 @@ func TestAnswers(t *testing.T) {
 		within time.Duration
 		want   market.WebhookResult
 	}{
-		{"200", dialtest.Answers("200 OK", `{}`), ample, market.WebhookResult{Delivered: true, Status: 200}},
-		{"201", dialtest.Answers("201 Created", ``), ample, market.WebhookResult{Delivered: true, Status: 201}},
-		{"204", dialtest.BreaksOff("HTTP/1.1 204 No Content\r\n\r\n"), ample, market.WebhookResult{Delivered: true, Status: 204}},
-		{"after an interim one", dialtest.BreaksOff("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"), ample, market.WebhookResult{Delivered: true, Status: 202}},
-		{"200 with a huge body", dialtest.Answers("200 OK", huge), ample, market.WebhookResult{Delivered: true, Status: 200}},
-		{"200 with an endless body", dialtest.BreaksOff("HTTP/1.1 200 OK\r\n\r\n" + huge + huge), ample, market.WebhookResult{Delivered: true, Status: 200}},
-		{"200 with half a body", dialtest.BreaksOff("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), ample, market.WebhookResult{Delivered: true, Status: 200}},
-		{"200 with a body that never comes", dialtest.Hangs("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), soon, market.WebhookResult{Delivered: true, Status: 200}},
-		{"301", dialtest.Answers("301 Moved Permanently", ``, "Location: http://"+elsewhere.Address+"/"), ample, market.WebhookResult{Status: 301}},
-		{"307", dialtest.Answers("307 Temporary Redirect", ``, "Location: http://"+elsewhere.Address+"/"), ample, market.WebhookResult{Status: 307}},
-		{"400", dialtest.Answers("400 Bad Request", `{"error":"no"}`), ample, market.WebhookResult{Status: 400}},
-		{"401", dialtest.Answers("401 Unauthorized", ``), ample, market.WebhookResult{Status: 401}},
-		{"410", dialtest.Answers("410 Gone", ``), ample, market.WebhookResult{Status: 410}},
-		{"429", dialtest.Answers("429 Too Many Requests", ``, "Retry-After: 1"), ample, market.WebhookResult{Status: 429}},
-		{"500", dialtest.Answers("500 Internal Server Error", ``), ample, market.WebhookResult{Status: 500}},
-		{"503 with a huge body", dialtest.Answers("503 Service Unavailable", huge), ample, market.WebhookResult{Status: 503, Fault: market.FaultTooLarge}},
-		{"101", dialtest.BreaksOff("HTTP/1.1 101 Switching Protocols\r\n\r\n"), ample, market.WebhookResult{Status: 101}},
-		{"never", dialtest.Hangs(""), soon, market.WebhookResult{Fault: market.FaultTimeout}},
-		{"a head that never ends", dialtest.Trickles("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 9999)), soon, market.WebhookResult{Fault: market.FaultTimeout}},
-		{"a hang-up", dialtest.BreaksOff(""), ample, market.WebhookResult{Fault: market.FaultBroken}},
-		{"a reset", dialtest.Resets("HTTP/1.1 200"), ample, market.WebhookResult{Fault: market.FaultBroken}},
-		{"no HTTP", dialtest.BreaksOff("220 mail.example ESMTP\r\n\r\n"), ample, market.WebhookResult{Fault: market.FaultUnreadable}},
-		{"a huge head", dialtest.Answers("200 OK", ``, "X: "+huge), ample, market.WebhookResult{Fault: market.FaultTooLarge}},
+		{"200", dialtest.Answer("200 OK", `{}`), ample, market.WebhookResult{Delivered: true, Status: 200}},
+		{"201", dialtest.Answer("201 Created", ``), ample, market.WebhookResult{Delivered: true, Status: 201}},
+		{"204", dialtest.WriteAndClose("HTTP/1.1 204 No Content\r\n\r\n"), ample, market.WebhookResult{Delivered: true, Status: 204}},
+		{"after an interim one", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"), ample, market.WebhookResult{Delivered: true, Status: 202}},
+		{"200 with a huge body", dialtest.Answer("200 OK", huge), ample, market.WebhookResult{Delivered: true, Status: 200}},
+		{"200 with an endless body", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\n\r\n" + huge + huge), ample, market.WebhookResult{Delivered: true, Status: 200}},
+		{"200 with half a body", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), ample, market.WebhookResult{Delivered: true, Status: 200}},
+		{"200 with a body that never comes", dialtest.WriteAndHang("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), soon, market.WebhookResult{Delivered: true, Status: 200}},
+		{"301", dialtest.Answer("301 Moved Permanently", ``, "Location: http://"+elsewhere.Address+"/"), ample, market.WebhookResult{Status: 301}},
+		{"307", dialtest.Answer("307 Temporary Redirect", ``, "Location: http://"+elsewhere.Address+"/"), ample, market.WebhookResult{Status: 307}},
+		{"400", dialtest.Answer("400 Bad Request", `{"error":"no"}`), ample, market.WebhookResult{Status: 400}},
+		{"401", dialtest.Answer("401 Unauthorized", ``), ample, market.WebhookResult{Status: 401}},
+		{"410", dialtest.Answer("410 Gone", ``), ample, market.WebhookResult{Status: 410}},
+		{"429", dialtest.Answer("429 Too Many Requests", ``, "Retry-After: 1"), ample, market.WebhookResult{Status: 429}},
+		{"500", dialtest.Answer("500 Internal Server Error", ``), ample, market.WebhookResult{Status: 500}},
+		{"503 with a huge body", dialtest.Answer("503 Service Unavailable", huge), ample, market.WebhookResult{Status: 503, Fault: market.FaultTooLarge}},
+		{"101", dialtest.WriteAndClose("HTTP/1.1 101 Switching Protocols\r\n\r\n"), ample, market.WebhookResult{Status: 101}},
+		{"never", dialtest.WriteAndHang(""), soon, market.WebhookResult{Fault: market.FaultTimeout}},
+		{"a head that never ends", dialtest.WriteSlowly("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 9999)), soon, market.WebhookResult{Fault: market.FaultTimeout}},
+		{"a hang-up", dialtest.WriteAndClose(""), ample, market.WebhookResult{Fault: market.FaultBroken}},
+		{"a reset", dialtest.WriteAndReset("HTTP/1.1 200"), ample, market.WebhookResult{Fault: market.FaultBroken}},
+		{"no HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), ample, market.WebhookResult{Fault: market.FaultUnreadable}},
+		{"a huge head", dialtest.Answer("200 OK", ``, "X: "+huge), ample, market.WebhookResult{Fault: market.FaultTooLarge}},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -103,14 +103,14 @@ func TestAnswers(t *testing.T) {
 			}
 		})
 	}
-	if n := len(elsewhere.Got()); n != 0 {
+	if n := len(elsewhere.Requests()); n != 0 {
 		t.Errorf("%d redirects were followed", n)
 	}
 }
 
 // TestNotSent: what goes nowhere, and why.
 func TestNotSent(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answers("200 OK", ``))
+	e := dialtest.Listen(t, dialtest.Answer("200 OK", ``))
 	_, port, _ := net.SplitHostPort(e.Address)
 	broken := httptest.NewUnstartedServer(http.NotFoundHandler())
 	broken.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -153,7 +153,7 @@ func TestNotSent(t *testing.T) {
 			}
 		})
 	}
-	if n := len(e.Got()); n != 0 {
+	if n := len(e.Requests()); n != 0 {
 		t.Errorf("%d requests arrived", n)
 	}
 	trusting := client(t, func(o *ClientOptions) { o.Roots = trusted })
@@ -169,7 +169,7 @@ func private(o *ClientOptions) { o.Trusted = nil }
 func turning(t *testing.T) func(*ClientOptions) {
 	return func(o *ClientOptions) {
 		o.Trusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
-		o.Resolver = dialtest.Names(t, "127.0.0.1", "127.0.0.2")
+		o.Resolver = dialtest.Resolver(t, "127.0.0.1", "127.0.0.2")
 		if _, err := o.Resolver.LookupHost(t.Context(), "hooks.example"); err != nil {
 			t.Error(err)
 		}
@@ -189,14 +189,14 @@ func free(t *testing.T) string {
 // TestStaleConnection: one that the endpoint has ended meanwhile is no failure; the
 // event goes out again over another, under its id.
 func TestStaleConnection(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answers("200 OK", `{}`), dialtest.BreaksOff(""), dialtest.Answers("200 OK", `{}`))
+	e := dialtest.Listen(t, dialtest.Answer("200 OK", `{}`), dialtest.WriteAndClose(""), dialtest.Answer("200 OK", `{}`))
 	c := client(t, nil)
 	for range 2 {
 		if got := c.Post(told("http://"+e.Address+"/", ample)); !got.Delivered {
 			t.Errorf("%+v", got)
 		}
 	}
-	requests := e.Got()
+	requests := e.Requests()
 	if len(requests) != 3 || requests[1].Raw != requests[2].Raw || requests[2].Conn != 1 {
 		t.Errorf("%d requests", len(requests))
 	}
@@ -210,7 +210,7 @@ func TestConnectionIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keeping, closing := dialtest.Answers("200 OK", `{}`), dialtest.Answers("200 OK", `{}`, "Connection: close")
+	keeping, closing := dialtest.Answer("200 OK", `{}`), dialtest.Answer("200 OK", `{}`, "Connection: close")
 	e := dialtest.ServeOn(t, tls.NewListener(ln, certificate.TLS), keeping, keeping, closing, keeping)
 	roots := x509.NewCertPool()
 	roots.AddCert(certificate.Certificate())
@@ -221,7 +221,7 @@ func TestConnectionIsKept(t *testing.T) {
 		}
 	}
 	var conns []int
-	for _, r := range e.Got() {
+	for _, r := range e.Requests() {
 		conns = append(conns, r.Conn)
 	}
 	if len(conns) != 4 || conns[2] != 0 || conns[3] != 1 {

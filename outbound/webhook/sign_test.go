@@ -13,7 +13,7 @@ import (
 )
 
 // verify is what a receiver does, by the stock library.
-func verify(t *testing.T, secret string, r *dialtest.Heard, change func(http.Header, []byte)) error {
+func verify(t *testing.T, secret string, r *dialtest.Request, change func(http.Header, []byte)) error {
 	t.Helper()
 	hook, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
@@ -29,13 +29,13 @@ func verify(t *testing.T, secret string, r *dialtest.Heard, change func(http.Hea
 // TestDelivery is what an endpoint gets to see, to the letter, and that the stock
 // verifier takes it, and nothing else.
 func TestDelivery(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answers("200 OK", ``))
+	e := dialtest.Listen(t, dialtest.Answer("200 OK", ``))
 	r := told("http://"+e.Address+"/hooks?supplier=acme", ample)
 	r.Endpoint.Credential = "acme"
 	if got := client(t, nil).Post(r); !got.Delivered {
 		t.Fatalf("%+v", got)
 	}
-	got := e.Got()[0]
+	got := e.Requests()[0]
 	for name, want := range map[string]string{
 		"Webhook-Id": "evt_1", "Content-Type": "application/json", "User-Agent": "pingpost",
 		"Content-Length": strconv.Itoa(len(r.Body)), "Authorization": "", "Accept-Encoding": "",
@@ -82,7 +82,7 @@ func aged(by time.Duration) string { return strconv.FormatInt(time.Now().Add(-by
 // TestEachAttemptIsSigned: a retry has the id and the bytes of the first attempt,
 // its own time, and the secrets of that time: one after the previous one's end.
 func TestEachAttemptIsSigned(t *testing.T) {
-	e := dialtest.Listen(t, dialtest.Answers("500 Internal Server Error", ``))
+	e := dialtest.Listen(t, dialtest.Answer("500 Internal Server Error", ``))
 	live := map[string]string{"alone": "whsec_YWxvbmU="}
 	c := client(t, func(o *ClientOptions) {
 		o.Secrets = func(name string) (string, bool) { return live[name], live[name] != "" }
@@ -101,7 +101,7 @@ func TestEachAttemptIsSigned(t *testing.T) {
 		if got := c.Post(told("http://"+e.Address+"/", ample)); got.Status != 500 {
 			t.Fatalf("%+v", got)
 		}
-		r := e.Got()[i]
+		r := e.Requests()[i]
 		for _, secret := range step.want {
 			if err := verify(t, secret, &r, nil); err != nil {
 				t.Errorf("attempt %d: %v", i, err)
@@ -110,7 +110,7 @@ func TestEachAttemptIsSigned(t *testing.T) {
 		if n := len(strings.Fields(r.Header.Get("webhook-signature"))); n != step.count {
 			t.Errorf("attempt %d: %d signatures", i, n)
 		}
-		if r.Header.Get("webhook-id") != "evt_1" || r.Body != e.Got()[0].Body {
+		if r.Header.Get("webhook-id") != "evt_1" || r.Body != e.Requests()[0].Body {
 			t.Errorf("attempt %d is another event: %s", i, r.Raw)
 		}
 	}

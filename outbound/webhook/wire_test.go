@@ -18,10 +18,10 @@ func TestOverSockets(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Run("", func(t *testing.T) {
 		b := newBox()
-		hanging := dialtest.Listen(t, dialtest.Hangs(""))
+		hanging := dialtest.Listen(t, dialtest.WriteAndHang(""))
 		heard := []*dialtest.Endpoint{hanging}
 		for range endpoints - 1 {
-			heard = append(heard, dialtest.Listen(t, dialtest.Answers("200 OK", `{}`)))
+			heard = append(heard, dialtest.Listen(t, dialtest.Answer("200 OK", `{}`)))
 		}
 		c := client(t, nil)
 		for lead := range byte(events) {
@@ -51,11 +51,11 @@ func TestOverSockets(t *testing.T) {
 		}
 		for i, e := range heard[1:] {
 			ids := map[string]int{}
-			for _, r := range e.Got() {
+			for _, r := range e.Requests() {
 				ids[r.Header.Get("webhook-id")]++
 			}
-			if len(ids) != events || len(e.Got()) != events {
-				t.Errorf("endpoint %d got %d requests for %d events", i+1, len(e.Got()), len(ids))
+			if len(ids) != events || len(e.Requests()) != events {
+				t.Errorf("endpoint %d got %d requests for %d events", i+1, len(e.Requests()), len(ids))
 			}
 		}
 	})
@@ -66,7 +66,7 @@ func TestOverSockets(t *testing.T) {
 // failure with its fact.
 func TestCloseOverSockets(t *testing.T) {
 	b := newBox()
-	e := dialtest.Listen(t, dialtest.Hangs(""))
+	e := dialtest.Listen(t, dialtest.WriteAndHang(""))
 	c := client(t, nil)
 	b.owe(1, 0, posted, 0)
 	var once sync.Once

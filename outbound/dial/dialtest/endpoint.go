@@ -1,5 +1,5 @@
-// Package dialtest has endpoints made of sockets, for the tests of what speaks
-// HTTP to others: they answer as they are told, however wrong that is.
+// Package dialtest provides endpoints on real sockets for tests of HTTP clients. Their
+// replies can be wrong in any way.
 package dialtest
 
 import (
@@ -15,33 +15,32 @@ import (
 	"time"
 )
 
-// Heard is a request as the endpoint got it.
-type Heard struct {
-	Conn   int // which of the connections, from 0
+// Request is a request as the endpoint received it.
+type Request struct {
+	Conn   int // number of the connection, from 0
 	Header http.Header
 	Target string
 	Host   string
 	Body   string
-	Raw    string // as it came over the wire
+	Raw    string // as received
 }
 
-// Reply answers one request on a bare connection; keep leaves it open for the
-// next.
+// Reply answers one request on a bare connection. keep leaves the connection open for the
+// next request.
 type Reply func(c net.Conn) (keep bool)
 
-// Endpoint gives its replies in their order, and
-// the last one for ever.
+// Endpoint gives its replies in order, and then repeats the last one.
 type Endpoint struct {
 	Address string // host:port
 
-	mu       sync.Mutex
-	requests []Heard
-	conns    int
-	replies  []Reply
-	open     []net.Conn
+	mu        sync.Mutex
+	requests  []Request
+	connCount int
+	replies   []Reply
+	conns     []net.Conn
 }
 
-// Listen opens an endpoint on a free port, which closes with the test.
+// Listen opens an endpoint on a free port until the test ends.
 func Listen(t *testing.T, replies ...Reply) *Endpoint {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,7 +50,7 @@ func Listen(t *testing.T, replies ...Reply) *Endpoint {
 	return ServeOn(t, ln, replies...)
 }
 
-// ServeOn is Listen with a listener of the caller's, which may speak TLS.
+// ServeOn opens an endpoint on the caller's listener, for example one with TLS.
 func ServeOn(t *testing.T, ln net.Listener, replies ...Reply) *Endpoint {
 	t.Helper()
 	e := &Endpoint{Address: ln.Addr().String(), replies: replies}
@@ -67,7 +66,7 @@ func ServeOn(t *testing.T, ln net.Listener, replies ...Reply) *Endpoint {
 	})
 	t.Cleanup(func() {
 		_ = ln.Close()
-		e.HangUp()
+		e.CloseConns()
 		serving.Wait()
 	})
 	return e
@@ -76,9 +75,9 @@ func ServeOn(t *testing.T, ln net.Listener, replies ...Reply) *Endpoint {
 func (e *Endpoint) serve(conn net.Conn) {
 	defer conn.Close()
 	e.mu.Lock()
-	number := e.conns
-	e.conns++
-	e.open = append(e.open, conn)
+	number := e.connCount
+	e.connCount++
+	e.conns = append(e.conns, conn)
 	e.mu.Unlock()
 	var raw bytes.Buffer
 	in := bufio.NewReader(io.TeeReader(conn, &raw))
@@ -92,53 +91,53 @@ func (e *Endpoint) serve(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		if !e.next(Heard{number, r.Header, r.RequestURI, r.Host, string(body), raw.String()})(conn) {
+		if !e.record(Request{number, r.Header, r.RequestURI, r.Host, string(body), raw.String()})(conn) {
 			return
 		}
 	}
 }
 
-func (e *Endpoint) next(h Heard) Reply {
+func (e *Endpoint) record(h Request) Reply {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.requests = append(e.requests, h)
 	return e.replies[min(len(e.requests), len(e.replies))-1]
 }
 
-// Got is what has come so far.
-func (e *Endpoint) Got() []Heard {
+// Requests returns the requests received so far.
+func (e *Endpoint) Requests() []Request {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return append([]Heard(nil), e.requests...)
+	return append([]Request(nil), e.requests...)
 }
 
-// HangUp closes every connection from the endpoint's side.
-func (e *Endpoint) HangUp() {
+// CloseConns closes every connection from the endpoint's side.
+func (e *Endpoint) CloseConns() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, c := range e.open {
+	for _, c := range e.conns {
 		_ = c.Close()
 	}
 }
 
-// Answers writes a whole answer and keeps the connection.
-func Answers(status, body string, headers ...string) Reply {
+// Answer writes a complete answer and keeps the connection.
+func Answer(status, body string, headers ...string) Reply {
 	return func(c net.Conn) bool {
-		_, err := io.WriteString(c, Message(status, body, headers...))
+		_, err := io.WriteString(c, Response(status, body, headers...))
 		return err == nil
 	}
 }
 
-// BreaksOff writes what it is given and closes.
-func BreaksOff(raw string) Reply {
+// WriteAndClose writes raw and closes the connection.
+func WriteAndClose(raw string) Reply {
 	return func(c net.Conn) bool {
 		_, _ = io.WriteString(c, raw)
 		return false
 	}
 }
 
-// Resets writes what it is given and ends with a TCP reset.
-func Resets(raw string) Reply {
+// WriteAndReset writes raw and ends the connection with a TCP reset.
+func WriteAndReset(raw string) Reply {
 	return func(c net.Conn) bool {
 		_, _ = io.WriteString(c, raw)
 		if tcp, ok := c.(*net.TCPConn); ok {
@@ -148,8 +147,8 @@ func Resets(raw string) Reply {
 	}
 }
 
-// Hangs writes what it is given, and then nothing until the caller hangs up.
-func Hangs(raw string) Reply {
+// WriteAndHang writes raw and then waits until the client closes the connection.
+func WriteAndHang(raw string) Reply {
 	return func(c net.Conn) bool {
 		_, _ = io.WriteString(c, raw)
 		_, _ = c.Read(make([]byte, 1))
@@ -157,8 +156,8 @@ func Hangs(raw string) Reply {
 	}
 }
 
-// Trickles writes a byte at a time until the caller hangs up.
-func Trickles(raw string) Reply {
+// WriteSlowly repeats raw, one byte at a time, until the client closes the connection.
+func WriteSlowly(raw string) Reply {
 	return func(c net.Conn) bool {
 		for {
 			for i := range len(raw) {
@@ -171,8 +170,8 @@ func Trickles(raw string) Reply {
 	}
 }
 
-// Message is a whole answer, with its length.
-func Message(status, body string, headers ...string) string {
+// Response returns a complete answer with its length.
+func Response(status, body string, headers ...string) string {
 	var b bytes.Buffer
 	b.WriteString("HTTP/1.1 " + status + "\r\n")
 	for _, h := range headers {
@@ -183,21 +182,22 @@ func Message(status, body string, headers ...string) string {
 	return b.String()
 }
 
-// Conn is the endpoint's side of a connection, counted from 0.
+// Conn returns the endpoint's side of a connection, counted from 0.
 func (e *Endpoint) Conn(number int) net.Conn {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.open[number]
+	return e.conns[number]
 }
 
-// Together gives n replies that accept, none before all n requests are there.
-func Together(n int) []Reply {
+// AnswerTogether returns n replies that accept, but only after all n requests have
+// arrived.
+func AnswerTogether(n int) []Reply {
 	var here sync.WaitGroup
 	here.Add(n)
 	one := func(c net.Conn) bool {
 		here.Done()
 		here.Wait()
-		return Answers("201 Created", `{}`)(c)
+		return Answer("201 Created", `{}`)(c)
 	}
 	return slices.Repeat([]Reply{one}, n)
 }

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// Names is a resolver that has every name at the addresses given, one after the
-// other, and at the last one for ever. It asks a server made of a socket, so that
-// nothing of the way is left out.
-func Names(t *testing.T, addresses ...string) *net.Resolver {
+// Resolver returns a resolver that maps every name to the addresses in order, and then
+// always to the last one. It queries a name server on a real socket, so that tests cover
+// the complete lookup.
+func Resolver(t *testing.T, addresses ...string) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -30,7 +30,7 @@ func Names(t *testing.T, addresses ...string) *net.Resolver {
 			at := func() netip.Addr {
 				return netip.MustParseAddr(addresses[min(int(asked.Add(1)), len(addresses))-1])
 			}
-			_, _ = server.WriteTo(nameAnswer(query[:n], at), from)
+			_, _ = server.WriteTo(dnsAnswer(query[:n], at), from)
 		}
 	}()
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -38,9 +38,9 @@ func Names(t *testing.T, addresses ...string) *net.Resolver {
 	}}
 }
 
-// nameAnswer answers a query (RFC 1035, 4.1): an IPv4 address, where one is asked
-// for, and else that there is none.
-func nameAnswer(query []byte, at func() netip.Addr) []byte {
+// dnsAnswer answers a query (RFC 1035, 4.1): an IPv4 address, or no record for other
+// types.
+func dnsAnswer(query []byte, at func() netip.Addr) []byte {
 	const header, ipv4 = 12, 1
 	end := header
 	for query[end] != 0 { // the labels of the name

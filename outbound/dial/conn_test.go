@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// TestAPingsDeadlineServesForOthers: never early, late by a sixteenth of the
-// time and by a second at most; and a post has its own to the nanosecond.
-func TestAPingsDeadlineServesForOthers(t *testing.T) {
-	var given []time.Time
-	w := &wire{Conn: brittle{deadlines: &given}}
-	l := &line{Conn: w, wire: w}
+// A loose deadline is never early, and late by at most a sixteenth of the time and a
+// second. A post has an exact deadline.
+func TestLooseDeadlineIsReused(t *testing.T) {
+	var set []time.Time
+	w := &socketConn{Conn: failingConn{deadlines: &set}}
+	l := &clientConn{Conn: w, socket: w}
 	start := time.Now()
 	steps := []struct {
 		name   string
 		after  time.Duration // from the start to the deadline
 		ping   bool
-		served bool          // by the deadline of an earlier step
+		reused bool          // an earlier deadline is still in force
 		late   time.Duration // at most
 	}{
 		{"the first", 32 * time.Second, true, false, time.Second},
@@ -31,20 +31,20 @@ func TestAPingsDeadlineServesForOthers(t *testing.T) {
 		{"one that is over", -time.Second, true, false, 0},
 	}
 	for _, step := range steps {
-		given = given[:0]
+		set = set[:0]
 		deadline := start.Add(step.after)
-		if err := l.until(deadline, step.ping); err != nil {
+		if err := l.applyDeadline(deadline, step.ping); err != nil {
 			t.Fatal(err)
 		}
 		switch {
-		case step.served:
-			if len(given) != 0 {
-				t.Errorf("%s: given %v after the start", step.name, given[0].Sub(start))
+		case step.reused:
+			if len(set) != 0 {
+				t.Errorf("%s: set %v after the start", step.name, set[0].Sub(start))
 			}
-		case len(given) != 1:
-			t.Errorf("%s: given %d times", step.name, len(given))
-		case given[0].Before(deadline) || given[0].After(deadline.Add(step.late)):
-			t.Errorf("%s: given %v late, at most %v", step.name, given[0].Sub(deadline), step.late)
+		case len(set) != 1:
+			t.Errorf("%s: set %d times", step.name, len(set))
+		case set[0].Before(deadline) || set[0].After(deadline.Add(step.late)):
+			t.Errorf("%s: set %v late, at most %v", step.name, set[0].Sub(deadline), step.late)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// peek looks at a socket that does not block: is there a byte, an end, an error?
-func peek(descriptor uintptr) bool {
+// hasInput reports whether a non-blocking socket has a byte, its end or an error to read.
+func hasInput(descriptor uintptr) bool {
 	var one [1]byte
 	for {
 		_, _, err := syscall.Recvfrom(int(descriptor), one[:], syscall.MSG_PEEK)
@@ -18,11 +18,11 @@ func peek(descriptor uintptr) bool {
 	}
 }
 
-// pushes tells whether push can be used.
-const pushes = true
+// canWriteRaw reports whether writeRaw works on this system.
+const canWriteRaw = true
 
-// push writes as much to a socket as it takes without blocking.
-func push(descriptor uintptr, p []byte) (n int, err error) {
+// writeRaw writes as many bytes as the socket accepts without blocking.
+func writeRaw(descriptor uintptr, p []byte) (n int, err error) {
 	for {
 		n, err = syscall.Write(int(descriptor), p)
 		switch {

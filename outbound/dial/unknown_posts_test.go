@@ -23,22 +23,21 @@ import (
 	"pingpost/outbound/dial/dialtest"
 )
 
-// postRate is how many posts a second TestDoubtIsRare sends to each endpoint.
-const postRate = 50
+// postsPerSecond is the rate at which TestUnknownPostsAreRare posts to each endpoint.
+const postsPerSecond = 50
 
-// TestDoubtIsRare sends posts at random moments to endpoints that close each connection
-// after it was unused for a random time of up to 5 s, and to endpoints that close none.
-// One client keeps connections for posts for a second, another one for 30 s. A post is
-// doubtful if it was sent and has no answer. Without DOUBT_POSTS the test is skipped.
-// This sends 30,000 posts to each endpoint, in ten minutes. Run it on an idle
-// machine: an endpoint that waits for a processor reads a post later, and may close the
-// connection before.
+// TestUnknownPostsAreRare sends posts at random moments. Some endpoints close each
+// connection after it was idle for a random time of up to 5 s; the others close none. One
+// client keeps idle connections for posts for a second, another one for 30 s. The result
+// of a post is unknown if it was sent and has no answer. The command below sends 30,000
+// posts to each endpoint, in ten minutes. Run it on an idle machine: an endpoint that
+// waits for a processor reads a post later, and may close the connection before.
 //
-//	DOUBT_POSTS=30000 go test -v -run TestDoubtIsRare -parallel 8 -timeout 30m ./outbound/dial
-func TestDoubtIsRare(t *testing.T) {
-	posts, _ := strconv.Atoi(os.Getenv("DOUBT_POSTS"))
+//	UNKNOWN_POSTS=30000 go test -v -run TestUnknownPostsAreRare -parallel 8 -timeout 30m ./outbound/dial
+func TestUnknownPostsAreRare(t *testing.T) {
+	posts, _ := strconv.Atoi(os.Getenv("UNKNOWN_POSTS"))
 	if posts <= 0 {
-		t.Skip("a measurement of minutes; DOUBT_POSTS=30000 runs it")
+		t.Skip("a measurement of minutes; UNKNOWN_POSTS=30000 runs it")
 	}
 	certificate := httptest.NewTLSServer(nil)
 	t.Cleanup(certificate.Close) // after the parallel tests
@@ -48,16 +47,16 @@ func TestDoubtIsRare(t *testing.T) {
 				name := "TLS " + strconv.FormatBool(secure) + ", closes " + strconv.FormatBool(closes) + ", kept for " + fresh.String()
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
-					scheme, hosts := "http://", open(t, nil)
+					scheme, hosts := "http://", newHosts(t, nil)
 					if secure {
-						scheme, hosts = "https://", trusting(t, certificate)
+						scheme, hosts = "https://", newTLSHosts(t, certificate)
 					}
-					hosts.options.Idle, hosts.options.Fresh = 30*time.Second, fresh
-					doubtful, times := sendPosts(find(t, hosts, scheme+startClosing(t, secure, closes)+"/"), posts)
+					hosts.options.IdleTimeout, hosts.options.PostIdleTimeout = 30*time.Second, fresh
+					unknown, times := sendPosts(findTarget(t, hosts, scheme+startClosing(t, secure, closes)+"/"), posts)
 					slices.Sort(times)
-					t.Logf("%d of %d posts are doubtful; p50 %v, p90 %v", doubtful, posts, times[posts/2], times[posts*9/10])
-					if fresh == time.Second && doubtful*10_000 > posts {
-						t.Errorf("more than 1 in 10,000 posts is doubtful")
+					t.Logf("%d of %d posts have an unknown result; p50 %v, p90 %v", unknown, posts, times[posts/2], times[posts*9/10])
+					if fresh == time.Second && unknown*10_000 > posts {
+						t.Errorf("more than 1 in 10,000 posts has an unknown result")
 					}
 				})
 			}
@@ -65,33 +64,33 @@ func TestDoubtIsRare(t *testing.T) {
 	}
 }
 
-// sendPosts sends posts, each in a goroutine, and returns how many are doubtful and how
-// long each one took.
-func sendPosts(target *Target, posts int) (doubtful int, times []time.Duration) {
+// sendPosts sends posts, each in a goroutine. It returns how many have an unknown result,
+// and the duration of each post.
+func sendPosts(target *Target, posts int) (unknown int, times []time.Duration) {
 	var mu sync.Mutex
 	var sending sync.WaitGroup
 	for range posts {
-		time.Sleep(time.Duration(rand.ExpFloat64() * float64(time.Second) / postRate))
+		time.Sleep(time.Duration(rand.ExpFloat64() * float64(time.Second) / postsPerSecond))
 		sending.Go(func() {
 			var response fasthttp.Response
 			began := time.Now()
-			done := target.Send(anything(began.Add(ample)), &response)
+			done := target.Send(newRequest(began.Add(longTimeout)), &response)
 			took := time.Since(began)
 			mu.Lock()
 			defer mu.Unlock()
 			times = append(times, took)
 			if done.Sent && done.Status == 0 {
-				doubtful++
+				unknown++
 			}
 		})
 	}
 	sending.Wait()
-	return doubtful, times
+	return unknown, times
 }
 
-// startClosing starts an endpoint in a process of its own, and returns its address. In
-// one process with the client, the runtime fires timers that are up to a millisecond
-// late when the client writes. That is the moment at which they do harm.
+// startClosing starts an endpoint in a separate process and returns its address. In one
+// process with the client, the runtime would fire timers that are up to a millisecond late
+// when the client writes, which is exactly the moment at which a close does harm.
 func startClosing(t *testing.T, secure, closes bool) (address string) {
 	t.Helper()
 	endpoint := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestClosingEndpoint$", "-test.timeout=0")
@@ -103,7 +102,7 @@ func startClosing(t *testing.T, secure, closes bool) (address string) {
 	if err := endpoint.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = endpoint.Wait() }) // the test's context ends it
+	t.Cleanup(func() { _ = endpoint.Wait() }) // the test's context ends the process
 	address, err = bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +115,7 @@ func startClosing(t *testing.T, secure, closes bool) (address string) {
 func TestClosingEndpoint(t *testing.T) {
 	var secure, closes bool
 	if _, err := fmt.Sscan(os.Getenv("CLOSING_ENDPOINT"), &secure, &closes); err != nil {
-		t.Skip("a process of TestDoubtIsRare")
+		t.Skip("a process of TestUnknownPostsAreRare")
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -137,8 +136,8 @@ func TestClosingEndpoint(t *testing.T) {
 	}
 }
 
-// answerPosts closes the connection after it was unused for a random time of up to 5 s,
-// if it is to close connections.
+// answerPosts answers posts. If closes is set, it closes the connection after it was idle
+// for a random time of up to 5 s.
 func answerPosts(conn net.Conn, closes bool) {
 	defer conn.Close()
 	in := bufio.NewReader(conn)
@@ -154,7 +153,7 @@ func answerPosts(conn net.Conn, closes bool) {
 		if rand.N(10) == 0 {
 			time.Sleep(rand.N(100 * time.Millisecond))
 		}
-		if _, err := io.WriteString(conn, dialtest.Message("201 Created", `{}`)); err != nil {
+		if _, err := io.WriteString(conn, dialtest.Response("201 Created", `{}`)); err != nil {
 			return
 		}
 	}

@@ -1,0 +1,123 @@
+package dial
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+var errUnexpectedData = errors.New("the connection holds data that no request asked for")
+
+// sendRequest writes a request after startRequest. It returns errUnexpectedData, without
+// sending a byte, if a reused connection already holds data. Other errors are from the
+// network.
+func (c *clientConn) sendRequest(request []byte, reused bool) error {
+	if net.Conn(c.socket) == c.Conn && c.socket.raw != nil && canWriteRaw {
+		err := c.socket.sendAndWait(request, reused)
+		if errors.Is(err, errUnexpectedData) {
+			c.hasUnexpectedData()
+		}
+		return err
+	}
+	if reused && c.hasUnexpectedData() {
+		return errUnexpectedData
+	}
+	_, err := c.Conn.Write(request)
+	return err
+}
+
+// clientConn is a connection for requests: the socket itself, or TLS over it. The
+// goroutine that holds it owns it. It has no lock, because the pool's lock hands it over.
+type clientConn struct {
+	net.Conn
+	socket    *socketConn
+	openCount *atomic.Int64 // the dialer's count of open connections, nil in tests
+
+	// The deadline in force, latestDeadline, serves for all loose deadlines between the
+	// two.
+	earliestDeadline, latestDeadline time.Time // deadlines that the one given serves for; last is that one itself
+
+	probeBuffer    [32]byte
+	sawExtraAnswer bool // hasUnexpectedData found an extra answer
+	used           bool // it has carried a request before
+
+	idleSince time.Duration // when the pool got it back, by Hosts.clock
+
+	sentBefore  int64 // socket.sentBytes when the current request began
+	answerBytes int64 // bytes of the current request's answer
+}
+
+// startRequest resets the counts for a new request. It reports whether the connection has
+// carried a request before.
+func (c *clientConn) startRequest() (reused bool) {
+	reused = c.used
+	c.used, c.sentBefore, c.answerBytes = true, c.socket.sentBytes, 0
+	return reused
+}
+
+// hasUnexpectedData reports whether the connection holds data, or has ended, before a
+// request. The next request would read that data as its answer. It reads through TLS,
+// which may have buffered more than the previous answer. The socket does not block
+// meanwhile: TLS treats the resulting error as a timeout and stays usable.
+//
+// Data that arrives between this check and the answer stays undetected. HTTP/1.1 offers no
+// way to detect it (see host).
+//
+// A connection with unexpected data is not used again.
+func (c *clientConn) hasUnexpectedData() bool {
+	c.socket.nonBlocking, c.socket.sawData = true, false
+	n, err := c.Conn.Read(c.probeBuffer[:])
+	c.socket.nonBlocking = false
+	c.sawExtraAnswer = isExtraAnswer(c.probeBuffer[:n])
+	return n > 0 || c.socket.sawData || !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// isExtraAnswer reports whether unexpected data is an answer or the beginning of one.
+// Blank lines are not, and neither is a 408, by which some servers close an idle
+// connection (RFC 9110, 15.5.9).
+func isExtraAnswer(text []byte) bool {
+	return len(bytes.TrimSpace(text)) > 0 && !bytes.Contains(text, []byte(" 408 "))
+}
+
+// applyDeadline sets the deadline for reading and writing. A loose deadline is set late,
+// by at most a sixteenth of the remaining time and at most maxDeadlineSlack. It then
+// serves for later requests too, because each change costs two changes of the runtime's
+// timers. It is never early.
+func (c *clientConn) applyDeadline(deadline time.Time, loose bool) error {
+	late := deadline
+	if loose {
+		if !deadline.Before(c.earliestDeadline) && !deadline.After(c.latestDeadline) {
+			return nil
+		}
+		late = deadline.Add(min(max(0, time.Until(deadline)/16), maxDeadlineSlack))
+	}
+	c.earliestDeadline, c.latestDeadline = deadline, late
+	return c.SetDeadline(late)
+}
+
+// maxDeadlineSlack limits how late a loose deadline takes effect.
+const maxDeadlineSlack = time.Second
+
+// hasSent reports whether a byte of the current request may have left.
+func (c *clientConn) hasSent() bool { return c.socket.sentBytes > c.sentBefore }
+
+// hasAnswer reports whether a byte of the current request's answer has arrived.
+func (c *clientConn) hasAnswer() bool { return c.answerBytes > 0 }
+
+func (c *clientConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.answerBytes += int64(n)
+	return n, err
+}
+
+// Close must be called once. The pool guarantees it, because it drops the connections that
+// it closes.
+func (c *clientConn) Close() error {
+	if c.openCount != nil {
+		c.openCount.Add(-1)
+	}
+	return c.Conn.Close()
+}

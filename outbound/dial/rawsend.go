@@ -1,0 +1,59 @@
+package dial
+
+// rawSend is the state of one request on a bare socket. One raw read of the socket does
+// all three steps: it checks for unexpected data, writes the request, and waits for the
+// answer's first byte.
+//
+// An ordinary read calls the kernel before it waits, and for an answer that first call
+// always finds no data. Here that call is the check for unexpected data, which is
+// necessary anyway, so a ping needs one system call less.
+//
+// Invariant: the wait begins only after a call that found no data, and the runtime cleared
+// the socket's readiness before that call. So any data that arrives after the check ends
+// the wait. The raw read guarantees this order: it clears, calls step, and waits.
+type rawSend struct {
+	step      func(descriptor uintptr) (done bool) // stored, because a new closure would allocate
+	unsent    []byte                               // rest of the request
+	started   bool
+	peekFirst bool // the connection is reused, so check for unexpected data
+	err       error
+}
+
+// sendAndWait writes a request. It returns when an answer begins, the deadline passes or
+// the connection fails; the following read distinguishes them. Errors are those of
+// clientConn.sendRequest.
+func (w *socketConn) sendAndWait(request []byte, peekFirst bool) error {
+	t := &w.sending
+	t.unsent, t.started, t.peekFirst, t.err = request, false, peekFirst, nil
+	err := w.raw.Read(t.step)
+	unsent := t.unsent
+	t.unsent = nil
+	switch {
+	case t.err != nil:
+		return t.err
+	case !t.started:
+		return err
+	case len(unsent) > 0:
+		_, err = w.Write(unsent)
+		return err
+	}
+	return nil
+}
+
+// sendStep is the function of the raw read. The runtime calls it before the wait and after
+// it.
+func (w *socketConn) sendStep(descriptor uintptr) (done bool) {
+	t := &w.sending
+	if t.started {
+		return true
+	}
+	t.started = true
+	if t.peekFirst && hasInput(descriptor) {
+		t.err = errUnexpectedData
+		return true
+	}
+	n, err := writeRaw(descriptor, t.unsent)
+	w.sentBytes += int64(n)
+	t.unsent, t.err = t.unsent[n:], err
+	return err != nil || len(t.unsent) > 0
+}

@@ -1,0 +1,73 @@
+package dial
+
+import (
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+// socketConn is the TCP connection below TLS. It counts the bytes that the network
+// accepted, because only this layer knows them: TLS can send a part of a record and report
+// that it wrote no byte. The count includes TLS's own messages, which errs towards "may
+// have arrived".
+type socketConn struct {
+	net.Conn
+	sentBytes   int64
+	nonBlocking bool // Read returns available bytes and does not wait
+	sawData     bool // a non-blocking Read found data
+
+	// raw is nil if the connection is not a socket. peekStep is stored because a new
+	// closure for each check would allocate.
+	raw        syscall.RawConn
+	peekStep   func(descriptor uintptr)
+	peekResult bool // result of the last check
+
+	sending rawSend
+}
+
+func newSocketConn(conn net.Conn) *socketConn {
+	w := &socketConn{Conn: conn}
+	if socket, ok := conn.(syscall.Conn); ok {
+		if raw, err := socket.SyscallConn(); err == nil {
+			w.raw = raw
+		}
+	}
+	w.peekStep = func(descriptor uintptr) { w.peekResult = hasInput(descriptor) }
+	w.sending.step = w.sendStep
+	return w
+}
+
+// Read does not wait for data while nonBlocking is set.
+func (w *socketConn) Read(p []byte) (int, error) {
+	if !w.nonBlocking {
+		return w.Conn.Read(p)
+	}
+	if !w.hasPendingData() {
+		return 0, os.ErrDeadlineExceeded
+	}
+	w.sawData = true
+	if err := w.SetReadDeadline(time.Now().Add(readGrace)); err != nil {
+		return 0, err
+	}
+	return w.Conn.Read(p)
+}
+
+// readGrace is longer than a read of available data takes.
+const readGrace = time.Millisecond
+
+// hasPendingData reports whether a byte or the connection's end has arrived. It returns
+// false if it cannot check; reading then finds out.
+func (w *socketConn) hasPendingData() bool {
+	if w.raw == nil {
+		return false
+	}
+	w.peekResult = false
+	return w.raw.Control(w.peekStep) == nil && w.peekResult
+}
+
+func (w *socketConn) Write(p []byte) (int, error) {
+	n, err := w.Conn.Write(p)
+	w.sentBytes += int64(n)
+	return n, err
+}
