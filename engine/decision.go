@@ -58,7 +58,7 @@ func (d *Decision) landed() error {
 // error the reservations are still the lead's.
 func (in *ingest) queue() error {
 	d := in.Decision
-	in.owe()
+	in.selectWebhook()
 	d.way.encode(&d.fact, &d.hold)
 	in.takeLists()
 	err := d.way.send()

@@ -23,7 +23,7 @@ func (in *ingest) deliver() (Answer, error) {
 	}
 	in.courier = c
 	c.traced.of = in.req.Spent.trace()
-	in.owe()
+	in.selectWebhook()
 	if err := in.commit(); err != nil {
 		return in.abandon(c, err)
 	}

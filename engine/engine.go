@@ -66,7 +66,7 @@ type Engine struct {
 	sellers    sellers
 	pinging    atomic.Int64 // pings under way
 	recent     recent
-	reading    chan struct{} // a place for each fact that is read back
+	log        logReader
 
 	changing  exclusive[market.LeadID] // leads whose status is being decided
 	returning exclusive[month]         // months whose returns are
@@ -76,7 +76,7 @@ type Engine struct {
 	askers      askers     // written under configuring
 
 	couriers couriers
-	hooks    hooks
+	webhooks webhooks
 	stop     chan struct{}
 	stopped  atomic.Bool
 }
@@ -100,10 +100,10 @@ func New(opt Options) *Engine {
 	e := &Engine{opt: opt, state: opt.State, stop: make(chan struct{})}
 	e.couriers.byLead = make(map[market.LeadID]*courier)
 	e.askers = make(askers)
-	e.reading = make(chan struct{}, maxReading)
-	e.hooks.reading, e.hooks.note = make(chan struct{}, maxTelling), silentHooks{}
-	if note, ok := opt.Note.(HookNote); ok {
-		e.hooks.note = note
+	e.log = newLogReader(&e.opt, e.stop)
+	e.webhooks.reads, e.webhooks.observer = make(chan struct{}, maxPayloadReads), noWebhookObserver{}
+	if observer, ok := opt.Note.(WebhookObserver); ok {
+		e.webhooks.observer = observer
 	}
 	e.rooms.New = func() any { return new(ingest) }
 	e.pings.New = func() any { return &ping{way: pending{engine: e, done: make(chan error, 1)}} }

@@ -6,90 +6,116 @@ import (
 	"time"
 
 	"pingpost/engine/event"
+	"pingpost/engine/state"
 )
 
-// maxReading is how many facts are read back from the log at once: each reads
-// and checks part of a segment.
-const maxReading = 4
+// maxLogReads limits the records that are read back from the log at once. Each read also
+// reads and checks a part of a segment.
+const maxLogReads = 4
 
-// readBack reads a fact from the log. It waits for its turn until a time in Unix
-// nanoseconds. The error is ErrUnavailable; where the log is the reason, that is
-// noted.
-func (e *Engine) readBack(seq uint64, until int64) (event.Event, error) {
-	data, err := e.readEntry(seq, until)
+// logReader reads records back from the log. Its methods wait for a free slot until a time
+// in Unix nanoseconds. Their errors are ErrUnavailable, unless a comment says otherwise;
+// the log's own errors are reported to the observer.
+type logReader struct {
+	opt   *Options
+	slots chan struct{}
+	stop  chan struct{} // closed when the exchange stops
+}
+
+func newLogReader(opt *Options, stop chan struct{}) logReader {
+	return logReader{opt: opt, slots: make(chan struct{}, maxLogReads), stop: stop}
+}
+
+// read reads a record that the history must have.
+func (r *logReader) read(seq uint64, until int64) (event.Event, error) {
+	data, err := r.readEncoded(seq, until)
 	if errors.Is(err, ErrGone) {
-		err = e.unread(seq, err)
+		err = r.reportFailure(seq, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return e.decode(seq, data)
+	return r.decode(seq, data)
 }
 
-// readIfKept is readBack for who can do without the fact: where history no longer
-// holds it there is none, and no error.
-func (e *Engine) readIfKept(seq uint64, until int64) (event.Event, error) {
-	data, err := e.readEntry(seq, until)
+// ReadIfKept reads a record. It returns nil without an error if the history no longer has
+// it.
+func (r *logReader) ReadIfKept(seq uint64, until int64) (event.Event, error) {
+	data, err := r.readEncoded(seq, until)
 	switch {
 	case errors.Is(err, ErrGone):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	return e.decode(seq, data)
+	return r.decode(seq, data)
 }
 
-// readEntry reads a fact's encoding from the log. The error is as readBack's, or
-// ErrGone, which is not noted: to some that is an answer.
-func (e *Engine) readEntry(seq uint64, until int64) ([]byte, error) {
-	if !e.takeReading(until) {
+// ReadDecision reads the record that brought the lead. It returns nil without an error if
+// the history no longer has it.
+func (r *logReader) ReadDecision(lead *state.Lead, until int64) (*event.LeadDecided, error) {
+	record, err := r.ReadIfKept(lead.Seq, until)
+	if record == nil {
+		return nil, err
+	}
+	decided, ok := record.(*event.LeadDecided)
+	if !ok || decided.Lead != lead.ID {
+		panic("BUG: the record at a lead's log position is not its decision")
+	}
+	return decided, nil
+}
+
+// readEncoded reads the encoding of a record. It may also return ErrGone, which it does
+// not report, because for some callers that is a normal result.
+func (r *logReader) readEncoded(seq uint64, until int64) ([]byte, error) {
+	if !r.reserveSlot(until) {
 		return nil, ErrUnavailable
 	}
-	defer func() { <-e.reading }()
-	data, err := e.opt.History.At(seq)
+	defer func() { <-r.slots }()
+	data, err := r.opt.History.At(seq)
 	switch {
 	case errors.Is(err, ErrGone):
 		return nil, ErrGone
 	case err != nil:
-		return nil, e.unread(seq, err)
+		return nil, r.reportFailure(seq, err)
 	}
 	return data, nil
 }
 
-// decode decodes a fact, which shares the memory of data. The error is as
-// readBack's.
-func (e *Engine) decode(seq uint64, data []byte) (event.Event, error) {
-	fact, err := new(event.Decoder).Decode(data)
+// decode decodes a record, which shares the memory of data.
+func (r *logReader) decode(seq uint64, data []byte) (event.Event, error) {
+	record, err := new(event.Decoder).Decode(data)
 	if err != nil {
-		return nil, e.unread(seq, err)
+		return nil, r.reportFailure(seq, err)
 	}
-	return fact, nil
+	return record, nil
 }
 
-// unread notes why a fact could not be read, unless it was only its turn.
-func (e *Engine) unread(seq uint64, err error) error {
+// reportFailure reports the failure to read a record, unless no slot was free, and returns
+// ErrUnavailable.
+func (r *logReader) reportFailure(seq uint64, err error) error {
 	if errors.Is(err, ErrUnavailable) {
 		return ErrUnavailable
 	}
-	e.opt.Note.Fault("a fact could not be read back from the log; the request may be sent again", fmt.Errorf("entry %d: %w", seq, err))
+	r.opt.Note.Fault("cannot read a record back from the log; the caller may repeat the request", fmt.Errorf("log record %d: %w", seq, err))
 	return ErrUnavailable
 }
 
-// takeReading takes a place among those who read the log; false: none came free
-// in time.
-func (e *Engine) takeReading(until int64) bool {
+// reserveSlot waits for a free slot. It returns false if the time is over or the exchange
+// stops.
+func (r *logReader) reserveSlot(until int64) bool {
 	select {
-	case e.reading <- struct{}{}:
+	case r.slots <- struct{}{}:
 		return true
 	default:
 	}
-	fired, stop := e.opt.Clock.Timer(time.Duration(until - e.opt.Clock.Now()))
+	fired, stop := r.opt.Clock.Timer(time.Duration(until - r.opt.Clock.Now()))
 	defer stop()
 	select {
-	case e.reading <- struct{}{}:
+	case r.slots <- struct{}{}:
 		return true
 	case <-fired:
-	case <-e.stop:
+	case <-r.stop:
 	}
 	return false
 }

@@ -34,13 +34,13 @@ func (e *Engine) LookAsSupplier(id market.LeadID, supplier market.Ref, until int
 	}
 	look := e.look(&lead)
 	look.price(&lead, lead.Payout)
-	decided, err := e.broughtBy(&lead, until)
+	decided, err := e.log.ReadDecision(&lead, until)
 	if decided == nil {
 		return look, err
 	}
-	look.Own, look.Auction = ownID(decided), decided.SellerAuction
+	look.Own, look.Auction = decided.SellerLeadID(), decided.SellerAuction
 	if look.Auction == "" {
-		look.Auction = auctionOf(decided)
+		look.Auction = decided.AuctionID()
 	}
 	return look, nil
 }
@@ -54,9 +54,9 @@ func (e *Engine) LookAsBuyer(id market.LeadID, buyer market.Ref, until int64) (L
 	}
 	look := e.look(&lead)
 	look.price(&lead, lead.Price)
-	decided, err := e.broughtBy(&lead, until)
+	decided, err := e.log.ReadDecision(&lead, until)
 	if decided != nil {
-		look.Auction = auctionOf(decided)
+		look.Auction = decided.AuctionID()
 	}
 	return look, err
 }
@@ -77,40 +77,4 @@ func (l *Look) price(lead *state.Lead, amount market.Money) {
 	if lead.Status != market.StatusUnmatched && lead.Status != market.StatusOpen {
 		l.Price, l.Currency = amount, lead.Currency
 	}
-}
-
-// broughtBy is the fact that brought the lead; nil where history no longer holds
-// it.
-func (e *Engine) broughtBy(lead *state.Lead, until int64) (*event.LeadDecided, error) {
-	fact, err := e.readIfKept(lead.Seq, until)
-	if fact == nil {
-		return nil, err
-	}
-	decided, ok := fact.(*event.LeadDecided)
-	if !ok || decided.Lead != lead.ID {
-		panic("BUG: a lead was brought by another fact than its own")
-	}
-	return decided, nil
-}
-
-// ownID is the seller's own id of the lead, which a post names.
-func ownID(decided *event.LeadDecided) string {
-	for i := range decided.Fields {
-		if decided.Fields[i].Name == fieldSellerID {
-			return string(decided.Fields[i].Text)
-		}
-	}
-	return ""
-}
-
-// auctionOf is our name for the auction that the lead was in.
-func auctionOf(decided *event.LeadDecided) string {
-	id := decided.Auction.ID
-	if id.IsZero() {
-		id = decided.Post.Auction
-	}
-	if id.IsZero() {
-		return ""
-	}
-	return id.String()
 }

@@ -62,11 +62,11 @@ func (e *Engine) recall(row *state.AuctionRow, until int64) (*offered, error) {
 	kept := data != nil
 	if !kept {
 		var err error
-		if data, err = e.readEntry(row.Seq, until); err != nil {
+		if data, err = e.log.readEncoded(row.Seq, until); err != nil {
 			return nil, err
 		}
 	}
-	fact, err := e.decode(row.Seq, data)
+	fact, err := e.log.decode(row.Seq, data)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (e Operator) Resolve(lead market.LeadID, how event.Settlement) error {
 	if how == event.SettledReleased {
 		fact.Reason = market.ReasonPostRejected
 	}
-	c.owe(fact)
+	c.selectWebhook(fact)
 	err = e.commit(fact, nil)
 	close(c.answered)
 	if err != nil || how != event.SettledResent {

@@ -32,7 +32,7 @@ func TestFactsSayWhoAsked(t *testing.T) {
 			"funds":          func() error { return anna.TopUp("blue", 5, "") },
 			"credential":     func() error { return anna.AddCredential(key) },
 			"return":         func() error { return anna.DecideReturn(returned.Lead, false, "") },
-			"hooks":          func() error { return anna.SwitchHooks("acme", true) },
+			"hooks":          func() error { return anna.SwitchWebhooks("acme", true) },
 			"person":         func() error { _, err := anna.Erase([]engine.Sealed{x.sealedOf(returned.Lead)}); return err },
 			"configuration": func() error {
 				c := x.configuration(x.rig)
@@ -60,14 +60,14 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		dead := must[[]deadHook](t)(x.dead())
 		anna := x.engine.By("anna")
 		for what, do := range map[string]func() error{
-			"resent":  func() error { return anna.ResendHook(dead[0].Lead, dead[0].Type) },
-			"dropped": func() error { return anna.DropHook(dead[1].Lead, dead[1].Type) },
+			"resent":  func() error { return anna.ResendWebhook(dead[0].Lead, dead[0].Type) },
+			"dropped": func() error { return anna.DropWebhook(dead[1].Lead, dead[1].Type) },
 		} {
 			if err := do(); err != nil || event.RequestedBy(x.lastFact()) != "anna" {
 				t.Errorf("%s: %v, %s", what, err, event.Describe(x.lastFact()))
 			}
 		}
-		if n, err := anna.ResendAllHooks("acme"); n != 1 || err != nil || event.RequestedBy(x.lastFact()) != "anna" {
+		if n, err := anna.ResendDeadLetters("acme"); n != 1 || err != nil || event.RequestedBy(x.lastFact()) != "anna" {
 			t.Errorf("the others: %d, %v, %s", n, err, event.Describe(x.lastFact()))
 		}
 	})

@@ -249,7 +249,7 @@ func (p *ping) claimName() error {
 
 // repeatAuction is the answer that an auction was given, from its fact alone.
 func (e *Engine) repeatAuction(seq uint64, until int64) (PingAnswer, error) {
-	fact, err := e.readBack(seq, until)
+	fact, err := e.log.read(seq, until)
 	if err != nil {
 		return PingAnswer{}, err
 	}

@@ -20,7 +20,7 @@ type plan struct {
 	campaigns map[market.CampaignID]*open
 	tables    map[market.Ref]*fingerprint.Table // of suppression lists, by the list's number
 	lines     map[line][]*open                  // ping_post campaigns, by line of business, then id
-	hooks     map[market.Ref]*market.Endpoint   // of the suppliers that have a webhook
+	webhooks  map[market.Ref]*market.Endpoint   // by supplier
 }
 
 // line is a line of business, as pings name it.
@@ -46,11 +46,11 @@ func newPlan(catalog *market.Catalog, tables map[market.Ref]*fingerprint.Table, 
 		catalog: catalog, tables: tables,
 		campaigns: make(map[market.CampaignID]*open, len(catalog.Campaigns)),
 		lines:     make(map[line][]*open),
-		hooks:     make(map[market.Ref]*market.Endpoint),
+		webhooks:  make(map[market.Ref]*market.Endpoint),
 	}
 	for _, supplier := range catalog.Suppliers {
 		if supplier.Webhooks != nil {
-			p.hooks[supplier.Ref] = supplier.Webhooks
+			p.webhooks[supplier.Ref] = supplier.Webhooks
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {

@@ -52,7 +52,7 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 	change.WasPending = true
 	if approve {
 		change.Result = event.ChangeDone
-		change.Webhook = p.owes(change.Supplier, market.WebhookReturned)
+		change.Webhook = p.webhookFor(change.Supplier, market.WebhookReturned)
 	} else {
 		change.Result = event.ChangeRefused
 		change.Return = event.Return{Campaign: change.Return.Campaign, Month: change.Return.Month}
@@ -76,7 +76,7 @@ func (e *Engine) takeLead(id market.LeadID, until int64) (taken []market.LeadID,
 // may have left memory since. Where history no longer holds the report, it is put
 // together from the lead and the rules of today.
 func (e *Engine) asked(p *plan, id market.LeadID, waiting state.PendingReturn, until int64) (buyer market.Ref, change event.Change, err error) {
-	fact, err := e.readIfKept(waiting.Seq, until)
+	fact, err := e.log.ReadIfKept(waiting.Seq, until)
 	if err != nil {
 		return 0, change, err
 	}

@@ -105,7 +105,7 @@ func (e *Engine) chargesOf(lead *state.Lead, until int64) ([]event.Charge, error
 	if lead.Settled != 0 {
 		seq = lead.Settled
 	}
-	fact, err := e.readIfKept(seq, until)
+	fact, err := e.log.ReadIfKept(seq, until)
 	if fact == nil {
 		return nil, err
 	}
@@ -121,10 +121,10 @@ func (e *Engine) chargesOf(lead *state.Lead, until int64) ([]event.Charge, error
 	panic("BUG: a lead was sold by a " + fact.Kind().String())
 }
 
-// owes is what a supplier is owed of an event: nothing, where it hears of none.
-func (p *plan) owes(supplier market.Ref, of market.WebhookType) market.WebhookType {
-	if p.hooks[supplier] == nil {
+// webhookFor returns the event, or WebhookNone if the supplier has no webhook.
+func (p *plan) webhookFor(supplier market.Ref, kind market.WebhookType) market.WebhookType {
+	if p.webhooks[supplier] == nil {
 		return market.WebhookNone
 	}
-	return of
+	return kind
 }

@@ -68,7 +68,7 @@ func (in *ingest) buyersID(lead *state.Lead) (string, error) {
 	if in.promise.delivered {
 		return in.promise.theirs, nil
 	}
-	fact, err := in.engine.readBack(lead.Settled, in.ceiling())
+	fact, err := in.engine.log.read(lead.Settled, in.ceiling())
 	if err != nil {
 		return "", err
 	}

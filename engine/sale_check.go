@@ -12,9 +12,6 @@ import (
 // maxSellerID is how many characters a seller's own id of a lead may have.
 const maxSellerID = 255
 
-// fieldSellerID is the name under which that id is kept with the lead.
-const fieldSellerID = "lead_uuid"
-
 // bare is the mapping of a campaign without fields of its own: what a post is
 // held against whose auction is not known, so that it hears of its faults all the
 // same.

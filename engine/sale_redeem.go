@@ -23,7 +23,7 @@ func (in *ingest) redeem() (code RefusalCode, reason market.Reason, err error) {
 		in.id = market.LeadID(in.engine.newID(in.now, &in.random))
 		in.describe()
 		in.fact.SellerAuction = string(in.promise.post.Auction.Text)
-		in.fact.Fields = append(in.fact.Fields, event.Field{Name: fieldSellerID, Kind: market.KindString, Text: in.promise.seller})
+		in.fact.Fields = append(in.fact.Fields, event.Field{Name: event.FieldSellerLeadID, Kind: market.KindString, Text: in.promise.seller})
 	}
 	if reason, err = in.welcome(); err != nil || reason != market.ReasonNone {
 		return "", reason, err

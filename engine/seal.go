@@ -106,7 +106,7 @@ func (c *courier) who() []event.Field {
 	if !ok {
 		return nil
 	}
-	decided, err := c.engine.broughtBy(&lead, c.engine.opt.Clock.Now()+int64(c.engine.opt.Ceiling))
+	decided, err := c.engine.log.ReadDecision(&lead, c.engine.opt.Clock.Now()+int64(c.engine.opt.Ceiling))
 	if err != nil || decided == nil {
 		return nil
 	}

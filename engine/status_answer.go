@@ -28,7 +28,7 @@ type StatusResult struct {
 
 // repeat is the answer that the key's first use was given, from its fact.
 func (r *reporting) repeat(seq uint64) (StatusAnswer, error) {
-	fact, err := r.engine.readBack(seq, r.ceiling())
+	fact, err := r.engine.log.read(seq, r.ceiling())
 	if err != nil {
 		return StatusAnswer{}, err
 	}

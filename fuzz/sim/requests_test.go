@@ -39,7 +39,7 @@ func (x *exchange) act(label string, l line) string {
 	case "topup":
 		return operated(x.engine.By("").TopUp(market.BuyerID(l.at(0)), market.Money(l.money("by")), ""))
 	case "tellagain":
-		_, err := x.engine.By("").ResendAllHooks(market.SupplierID(l.at(0)))
+		_, err := x.engine.By("").ResendDeadLetters(market.SupplierID(l.at(0)))
 		return operated(err)
 	}
 	if answer, ok := x.staffed(l); ok {

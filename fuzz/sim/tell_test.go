@@ -14,7 +14,7 @@ import (
 
 // tell makes one attempt; false: there is nobody any more to make another.
 func (w *world) tell(e *engine.Engine, h state.QueuedWebhook) bool {
-	message, err := e.HookMessage(&h)
+	message, err := e.WebhookMessage(&h)
 	if err != nil {
 		e.State().ReturnWebhook(h)
 		return false
@@ -36,7 +36,7 @@ func (w *world) tell(e *engine.Engine, h state.QueuedWebhook) bool {
 	}
 	w.bodies[message.ID] = string(message.Body)
 	w.mu.Unlock()
-	if e.HookTried(h, result) != nil {
+	if e.RecordWebhookAttempt(h, result) != nil {
 		e.State().ReturnWebhook(h)
 		return false
 	}

@@ -184,16 +184,16 @@ func (b *box) SuppliersWithPending() (all []market.Ref) {
 
 func (b *box) WebhooksChanged() <-chan struct{} { return b.changed }
 
-// HookMessage names an event after its supplier, lead and type. One that nothing
+// WebhookMessage names an event after its supplier, lead and type. One that nothing
 // is known of is a dead letter, which is no more the sender's concern.
-func (b *box) HookMessage(h *state.QueuedWebhook) (engine.HookMessage, error) {
+func (b *box) WebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.gone[nameOf(h)] {
 		b.rows[h.Supplier] = slices.DeleteFunc(b.rows[h.Supplier], func(r *row) bool { return nameOf(&r.hook) == nameOf(h) })
-		return engine.HookMessage{}, engine.ErrGone
+		return engine.WebhookMessage{}, engine.ErrGone
 	}
-	return engine.HookMessage{ID: nameOf(h), Supplier: h.Supplier, Endpoint: market.Endpoint{URL: fmt.Sprint(h.Supplier)}}, b.unreadable
+	return engine.WebhookMessage{ID: nameOf(h), Supplier: h.Supplier, Endpoint: market.Endpoint{URL: fmt.Sprint(h.Supplier)}}, b.unreadable
 }
 
 func nameOf(h *state.QueuedWebhook) string {
@@ -235,7 +235,7 @@ func (b *box) underWay(supplier market.Ref) int {
 	return b.under[supplier]
 }
 
-func (b *box) HookTried(h state.QueuedWebhook, result market.WebhookResult) error {
+func (b *box) RecordWebhookAttempt(h state.QueuedWebhook, result market.WebhookResult) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.unlogged != nil {

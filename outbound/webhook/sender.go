@@ -46,8 +46,8 @@ type Outbox interface {
 // Engine says what an event is to say, and logs what an attempt to tell it came
 // to. After an error the event is to be returned.
 type Engine interface {
-	HookMessage(h *state.QueuedWebhook) (engine.HookMessage, error)
-	HookTried(h state.QueuedWebhook, result market.WebhookResult) error
+	WebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error)
+	RecordWebhookAttempt(h state.QueuedWebhook, result market.WebhookResult) error
 }
 
 // Options say what a Sender needs.
@@ -150,7 +150,7 @@ func (s *Sender) try(l *lane, h state.QueuedWebhook, wasSlow bool) {
 	done := place{lane: l, slow: wasSlow}
 	result, err := s.attempt(&h)
 	if err == nil {
-		done.elapsed, err = result.Elapsed, s.opt.Engine.HookTried(h, result)
+		done.elapsed, err = result.Elapsed, s.opt.Engine.RecordWebhookAttempt(h, result)
 	}
 	if err != nil {
 		s.opt.Outbox.ReturnWebhook(h)
@@ -168,7 +168,7 @@ func (s *Sender) attempt(h *state.QueuedWebhook) (result market.WebhookResult, e
 			s.opt.Fault("a webhook panicked; please report it", fmt.Errorf("%T at %s", cause, debug.Stack()))
 		}
 	}()
-	message, err := s.opt.Engine.HookMessage(h)
+	message, err := s.opt.Engine.WebhookMessage(h)
 	if err != nil {
 		return market.WebhookResult{}, err
 	}

@@ -292,9 +292,9 @@ func TestCloseBeforeTheAttempt(t *testing.T) {
 // slowly is an engine that takes two minutes to say what an event is to say.
 type slowly struct{ *box }
 
-func (s slowly) HookMessage(h *state.QueuedWebhook) (engine.HookMessage, error) {
+func (s slowly) WebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error) {
 	time.Sleep(2 * time.Minute)
-	return s.box.HookMessage(h)
+	return s.box.WebhookMessage(h)
 }
 
 // TestOwnFaults: where the message cannot be had, or the attempt not be logged, the

@@ -23,8 +23,8 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 	add("GET", "/admin/v1/webhooks", a.listWebhooks)
 	supplier("GET", "", a.showWebhook)
 	supplier("GET", "/dead", a.deadLetters)
-	supplier("POST", "/dead/{event}/resend", a.withDeadLetter(engine.Operator.ResendHook))
-	supplier("DELETE", "/dead/{event}", a.withDeadLetter(engine.Operator.DropHook))
+	supplier("POST", "/dead/{event}/resend", a.withDeadLetter(engine.Operator.ResendWebhook))
+	supplier("DELETE", "/dead/{event}", a.withDeadLetter(engine.Operator.DropWebhook))
 	supplier("POST", "/resend", a.resendAll)
 	supplier("POST", "/off", a.switchWebhook(true))
 	supplier("POST", "/on", a.switchWebhook(false))
@@ -109,7 +109,7 @@ func (a *Admin) deadLetters(ctx *fasthttp.RequestCtx, o *owner) {
 	if !ok {
 		return
 	}
-	dead, err := o.engine.DeadHooks(market.SupplierID(o.id), after, limit)
+	dead, err := o.engine.DeadLetters(market.SupplierID(o.id), after, limit)
 	if err != nil {
 		a.failWith(ctx, err)
 		return
@@ -166,7 +166,7 @@ func (a *Admin) withDeadLetter(do func(engine.Operator, market.LeadID, market.We
 			a.fail(ctx, httperror.New(404, errcode.NotFound, "There is no event of this id. Event ids begin with evt_."))
 			return
 		}
-		h, err := o.engine.DeadHook(market.SupplierID(o.id), id)
+		h, err := o.engine.DeadLetter(market.SupplierID(o.id), id)
 		if err == nil {
 			err = do(o.engine.By(actorOf(ctx)), h.Lead, h.Type)
 		}
@@ -185,7 +185,7 @@ func (a *Admin) sendNoContent(ctx *fasthttp.RequestCtx, err error) {
 
 // resendAll queues all dead letters of a supplier again.
 func (a *Admin) resendAll(ctx *fasthttp.RequestCtx, o *owner) {
-	n, err := o.engine.By(actorOf(ctx)).ResendAllHooks(market.SupplierID(o.id))
+	n, err := o.engine.By(actorOf(ctx)).ResendDeadLetters(market.SupplierID(o.id))
 	if err != nil {
 		a.failWith(ctx, err)
 		return
@@ -202,6 +202,6 @@ func (a *Admin) switchWebhook(off bool) func(*fasthttp.RequestCtx, *owner) {
 			a.fail(ctx, httperror.New(404, errcode.NotFound, "The supplier has no webhook. Add one in the configuration first."))
 			return
 		}
-		a.sendNoContent(ctx, o.engine.By(actorOf(ctx)).SwitchHooks(market.SupplierID(o.id), off))
+		a.sendNoContent(ctx, o.engine.By(actorOf(ctx)).SwitchWebhooks(market.SupplierID(o.id), off))
 	}
 }

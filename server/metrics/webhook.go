@@ -23,9 +23,9 @@ func newWebhookMeter(set *metrics.Set) (h webhookMeter) {
 	return h
 }
 
-// HookTried counts a webhook attempt. It logs failed attempts at most once a minute per
+// WebhookAttempted counts a webhook attempt. It logs failed attempts at most once a minute per
 // supplier, because thousands a second may fail in the same way.
-func (m *Meter) HookTried(supplier string, outcome event.WebhookOutcome, result *market.WebhookResult) {
+func (m *Meter) WebhookAttempted(supplier string, outcome event.WebhookOutcome, result *market.WebhookResult) {
 	m.hooks.attempts[outcome].Inc()
 	m.hooks.seconds.Update(result.Elapsed.Seconds())
 	if outcome == event.WebhookDelivered {
@@ -37,8 +37,8 @@ func (m *Meter) HookTried(supplier string, outcome event.WebhookOutcome, result 
 	}
 }
 
-// HooksOff logs that a supplier's webhooks were switched off.
-func (m *Meter) HooksOff(supplier string) {
+// WebhooksSwitchedOff logs that a supplier's webhooks were switched off.
+func (m *Meter) WebhooksSwitchedOff(supplier string) {
 	m.logger.Load().Error("a supplier's webhooks were switched off: no event could be delivered for days; "+
 		"the pending events are dead letters. Repair the endpoint, switch the webhooks on, and resend the dead letters", "supplier_id", supplier)
 }

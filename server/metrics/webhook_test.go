@@ -13,7 +13,7 @@ import (
 	"pingpost/engine/market"
 )
 
-var _ engine.HookNote = (*Meter)(nil)
+var _ engine.WebhookObserver = (*Meter)(nil)
 
 // TestWebhooksAreCounted checks the counters of webhook attempts, and that failures are
 // logged once a minute per supplier.
@@ -35,17 +35,17 @@ func TestWebhooksAreCounted(t *testing.T) {
 			}
 			lines.Reset()
 		}
-		m.HookTried("sup_a", event.WebhookDelivered, &market.WebhookResult{Delivered: true, Status: 200, Elapsed: 3 * time.Millisecond})
+		m.WebhookAttempted("sup_a", event.WebhookDelivered, &market.WebhookResult{Delivered: true, Status: 200, Elapsed: 3 * time.Millisecond})
 		said("WARN")
 		for range 3 {
-			m.HookTried("sup_a", event.WebhookFailed, &market.WebhookResult{Status: 500, Elapsed: time.Second})
+			m.WebhookAttempted("sup_a", event.WebhookFailed, &market.WebhookResult{Status: 500, Elapsed: time.Second})
 		}
-		m.HookTried("sup_b", event.WebhookDead, &market.WebhookResult{Fault: market.FaultTLS})
+		m.WebhookAttempted("sup_b", event.WebhookDead, &market.WebhookResult{Fault: market.FaultTLS})
 		said("WARN", "supplier_id=sup_a failures=1 outcome=failed fault=none status=500", "supplier_id=sup_b failures=1 outcome=dead fault=tls status=0")
 		time.Sleep(throttleFor)
-		m.HookTried("sup_a", event.WebhookFailed, &market.WebhookResult{Fault: market.FaultTimeout})
+		m.WebhookAttempted("sup_a", event.WebhookFailed, &market.WebhookResult{Fault: market.FaultTimeout})
 		said("WARN", "supplier_id=sup_a failures=3 outcome=failed fault=timeout status=0")
-		m.HooksOff("sup_b")
+		m.WebhooksSwitchedOff("sup_b")
 		said("ERROR", "supplier_id=sup_b")
 
 		off := false

@@ -34,7 +34,7 @@ func TestResendOfADeadLetter(t *testing.T) {
 		}
 		r.script = nil
 		x.crash()
-		if err := x.engine.By("").ResendHook(dead[0].Lead, dead[0].Type); err != nil {
+		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); err != nil {
 			t.Fatal(err)
 		}
 		r.sendFor(x, time.Minute)
@@ -45,13 +45,13 @@ func TestResendOfADeadLetter(t *testing.T) {
 	bubble(t, "and it has all its attempts again", func(t *testing.T) {
 		x, r := died(t, 1)
 		dead := must[[]deadHook](t)(x.dead())
-		if err := x.engine.By("").ResendHook(dead[0].Lead, dead[0].Type); err != nil {
+		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.engine.By("").ResendHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
+		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("resent again while it is tried: %v", err)
 		}
-		if err := x.engine.By("").DropHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
+		if err := x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("dropped while it is tried: %v", err)
 		}
 		r.sendFor(x, day)
@@ -62,13 +62,13 @@ func TestResendOfADeadLetter(t *testing.T) {
 	bubble(t, "or dropped", func(t *testing.T) {
 		x, r := died(t, 2)
 		dead := must[[]deadHook](t)(x.dead())
-		if err := x.engine.By("").DropHook(dead[0].Lead, dead[0].Type); err != nil {
+		if err := x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.engine.By("").ResendHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
+		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("resent after it was dropped: %v", err)
 		}
-		if err := x.engine.By("").DropHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
+		if err := x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("dropped again: %v", err)
 		}
 		r.sendFor(x, day)
@@ -90,7 +90,7 @@ type deadHook struct {
 func (x *exchange) dead() (all []deadHook, err error) {
 	const page = 7
 	for {
-		dead, err := x.engine.DeadHooks("acme", len(all), page)
+		dead, err := x.engine.DeadLetters("acme", len(all), page)
 		for _, h := range dead {
 			all = append(all, deadHook{h.Lead, h.Type, h.Attempts, market.WebhookIDOf(h.Lead, h.Type, h.Created)})
 		}
@@ -109,18 +109,18 @@ func TestManyDeadLetters(t *testing.T) {
 			t.Fatalf("%d dead letters", len(dead))
 		}
 		for _, i := range []int{0, 1, leads / 2, leads - 1} {
-			h, err := x.engine.DeadHook("acme", dead[i].ID)
+			h, err := x.engine.DeadLetter("acme", dead[i].ID)
 			if err != nil || h.Lead != dead[i].Lead || h.Type != dead[i].Type {
 				t.Errorf("%s is %+v, %v", dead[i].ID, h, err)
 			}
 		}
 		other := market.WebhookIDOf(dead[0].Lead, market.WebhookSold, 0)
-		if _, err := x.engine.DeadHook("acme", other); !errors.Is(err, engine.ErrNotFound) {
+		if _, err := x.engine.DeadLetter("acme", other); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("an event that nobody has: %v", err)
 		}
 		r.script, r.told = nil, nil
 		before := x.log.len()
-		if n, err := x.engine.By("").ResendAllHooks("acme"); n != leads || err != nil {
+		if n, err := x.engine.By("").ResendDeadLetters("acme"); n != leads || err != nil {
 			t.Errorf("%d resent: %v", n, err)
 		}
 		if got := x.log.len() - before; got != leads {
@@ -130,7 +130,7 @@ func TestManyDeadLetters(t *testing.T) {
 		if got := x.hooksStand(); got != "0 pending 0 dead" || len(r.told) != leads {
 			t.Errorf("%s after %d attempts", got, len(r.told))
 		}
-		if n, err := x.engine.By("").ResendAllHooks("acme"); n != 0 || err != nil {
+		if n, err := x.engine.By("").ResendDeadLetters("acme"); n != 0 || err != nil {
 			t.Errorf("%d resent of none: %v", n, err)
 		}
 	})
@@ -155,7 +155,7 @@ func TestSwitchOfHooks(t *testing.T) {
 		r.send(x)
 		x.tell(person(2))
 		for range 2 { // the second time it is so already
-			if err := x.engine.By("").SwitchHooks("acme", true); err != nil {
+			if err := x.engine.By("").SwitchWebhooks("acme", true); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -163,16 +163,16 @@ func TestSwitchOfHooks(t *testing.T) {
 			t.Error(got)
 		}
 		dead := must[[]deadHook](t)(x.dead())
-		if err := x.engine.By("").ResendHook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
+		if err := x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("resent while they are off: %v", err)
 		}
-		if n, err := x.engine.By("").ResendAllHooks("acme"); n != 0 || !errors.Is(err, engine.ErrConflict) {
+		if n, err := x.engine.By("").ResendDeadLetters("acme"); n != 0 || !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("%d resent while they are off: %v", n, err)
 		}
-		if err := x.engine.By("").DropHook(dead[0].Lead, dead[0].Type); err != nil {
+		if err := x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type); err != nil {
 			t.Errorf("dropped while they are off: %v", err)
 		}
-		if err := x.engine.By("").SwitchHooks("acme", false); err != nil {
+		if err := x.engine.By("").SwitchWebhooks("acme", false); err != nil {
 			t.Fatal(err)
 		}
 		if got := x.hooksStand(); got != "0 pending 1 dead" {
@@ -189,10 +189,10 @@ func TestSwitchOfHooks(t *testing.T) {
 		x.tell(person(2))
 		heard, _ := x.state.TakeWebhook(acme, time.Now().UnixNano())
 		lost, _ := x.state.TakeWebhook(acme, time.Now().UnixNano())
-		if err := x.engine.By("").SwitchHooks("acme", true); err != nil {
+		if err := x.engine.By("").SwitchWebhooks("acme", true); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(x.engine.HookTried(heard, acks), x.engine.HookTried(lost, nacks)); err != nil {
+		if err := errors.Join(x.engine.RecordWebhookAttempt(heard, acks), x.engine.RecordWebhookAttempt(lost, nacks)); err != nil {
 			t.Fatal(err)
 		}
 		dead := must[[]deadHook](t)(x.dead())
@@ -208,14 +208,14 @@ func TestSwitchOfHooks(t *testing.T) {
 func TestOperatorsOfNobody(t *testing.T) {
 	bubble(t, "errors", func(t *testing.T) {
 		x := begin(t, plain())
-		_, all := x.engine.By("").ResendAllHooks("nobody")
-		_, list := x.engine.DeadHooks("nobody", 0, 10)
-		_, one := x.engine.DeadHook("nobody", market.WebhookID{})
+		_, all := x.engine.By("").ResendDeadLetters("nobody")
+		_, list := x.engine.DeadLetters("nobody", 0, 10)
+		_, one := x.engine.DeadLetter("nobody", market.WebhookID{})
 		for what, err := range map[string]error{
 			"resend all": all, "list": list, "find": one,
-			"switch": x.engine.By("").SwitchHooks("nobody", true),
-			"resend": x.engine.By("").ResendHook(market.LeadID{1}, market.WebhookPosted),
-			"drop":   x.engine.By("").DropHook(market.LeadID{1}, market.WebhookPosted),
+			"switch": x.engine.By("").SwitchWebhooks("nobody", true),
+			"resend": x.engine.By("").ResendWebhook(market.LeadID{1}, market.WebhookPosted),
+			"drop":   x.engine.By("").DropWebhook(market.LeadID{1}, market.WebhookPosted),
 		} {
 			if !errors.Is(err, engine.ErrNotFound) {
 				t.Errorf("%s: %v", what, err)
@@ -228,10 +228,10 @@ func TestOperatorsOfNobody(t *testing.T) {
 		dead := must[[]deadHook](t)(x.dead())
 		x.log.die(x.log.len(), nil)
 		r.send(x)
-		n, all := x.engine.By("").ResendAllHooks("acme")
+		n, all := x.engine.By("").ResendDeadLetters("acme")
 		for what, err := range map[string]error{
-			"resend all": all, "switch": x.engine.By("").SwitchHooks("acme", true),
-			"resend": x.engine.By("").ResendHook(dead[0].Lead, dead[0].Type), "drop": x.engine.By("").DropHook(dead[0].Lead, dead[0].Type),
+			"resend all": all, "switch": x.engine.By("").SwitchWebhooks("acme", true),
+			"resend": x.engine.By("").ResendWebhook(dead[0].Lead, dead[0].Type), "drop": x.engine.By("").DropWebhook(dead[0].Lead, dead[0].Type),
 		} {
 			if !errors.Is(err, errDead) {
 				t.Errorf("%s: %v", what, err)

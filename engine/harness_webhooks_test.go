@@ -51,7 +51,7 @@ type attempt struct {
 }
 
 // receive notes an attempt and says how it is met.
-func (r *receivers) receive(x *exchange, h *state.QueuedWebhook, m *engine.HookMessage) market.WebhookResult {
+func (r *receivers) receive(x *exchange, h *state.QueuedWebhook, m *engine.WebhookMessage) market.WebhookResult {
 	r.t.Helper()
 	a := &attempt{at: time.Since(began), id: m.ID, what: h.Type.String(), lead: h.Lead.String(), body: bytes.Clone(m.Body), cause: h.Cause, number: 1, result: acks}
 	if supplier := x.state.NameOf(event.NameSupplier, m.Supplier); m.Endpoint.URL != "" && m.Endpoint != *hookOf(supplier) {
@@ -97,9 +97,9 @@ func (r *receivers) send(x *exchange) {
 			if !ok {
 				break
 			}
-			m, err := x.engine.HookMessage(&h)
+			m, err := x.engine.WebhookMessage(&h)
 			if err == nil {
-				err = x.engine.HookTried(h, r.receive(x, &h, &m))
+				err = x.engine.RecordWebhookAttempt(h, r.receive(x, &h, &m))
 			}
 			if err != nil {
 				x.state.ReturnWebhook(h)
@@ -158,13 +158,13 @@ type hookNotes struct {
 	off      []string
 }
 
-func (n *hookNotes) HookTried(supplier string, outcome event.WebhookOutcome, _ *market.WebhookResult) {
+func (n *hookNotes) WebhookAttempted(supplier string, outcome event.WebhookOutcome, _ *market.WebhookResult) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.outcomes = append(n.outcomes, supplier+" "+outcome.String())
 }
 
-func (n *hookNotes) HooksOff(supplier string) {
+func (n *hookNotes) WebhooksSwitchedOff(supplier string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.off = append(n.off, supplier)

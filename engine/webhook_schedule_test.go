@@ -1,18 +1,16 @@
 package engine_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/webhook"
 )
 
 // plain is a market whose one buyer has no endpoint and no limit, and whose
@@ -75,7 +73,7 @@ func TestScheduleOfAnEvent(t *testing.T) {
 				t.Fatalf("%d attempts in a day, want %d", len(r.told), test.tries)
 			}
 			for i := 1; i < len(r.told); i++ {
-				pause, want := r.told[i].at-r.told[i-1].at, engine.HookGaps[i-1]
+				pause, want := r.told[i].at-r.told[i-1].at, webhook.AttemptPause(i)
 				if pause < want*9/10 || pause > want*11/10+time.Second {
 					t.Errorf("attempt %d comes %s after the one before it, want %s or a tenth to either side", i+1, pause, want)
 				}
@@ -85,30 +83,6 @@ func TestScheduleOfAnEvent(t *testing.T) {
 				t.Errorf("%d attempts more after the first day", len(r.told)-test.tries)
 			}
 		})
-	}
-}
-
-// A pause is a tenth longer or shorter at most, both may be, and all six attempts
-// fit into a day with an hour and a half to spare.
-func TestJitter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		gap := rapid.SampledFrom(engine.HookGaps[:]).Draw(t, "gap")
-		random := [8]byte(binary.LittleEndian.AppendUint64(nil, rapid.Uint64().Draw(t, "random")))
-		if got := engine.Jittered(gap, random); got < gap-gap/10 || got > gap+gap/10 {
-			t.Errorf("%s becomes %s", gap, got)
-		}
-	})
-	least, most := time.Duration(0), time.Duration(0)
-	for _, gap := range engine.HookGaps {
-		least += engine.Jittered(gap, [8]byte{})
-		most += engine.Jittered(gap, [8]byte(binary.LittleEndian.AppendUint64(nil, uint64(gap/5))))
-	}
-	if least != 1219*time.Minute*9/10 || most != 1219*time.Minute*11/10 || most > day-90*time.Minute {
-		t.Errorf("all of it takes %s to %s", least, most)
-	}
-	want := [...]time.Duration{time.Minute, 6 * time.Minute, 36 * time.Minute, 3*time.Hour + 36*time.Minute, 16 * time.Hour}
-	if engine.HookAttempts != 6 || engine.HookGaps != want {
-		t.Errorf("%d attempts, %v between them", engine.HookAttempts, engine.HookGaps)
 	}
 }
 
@@ -141,7 +115,7 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 		if got := x.hooksStand(); got != "0 pending 13 dead failing since 3h0m0s off" || len(r.told) != tried {
 			t.Errorf("while it is off: %s, %d attempts", got, len(r.told)-tried)
 		}
-		if err := x.engine.By("").SwitchHooks("acme", false); err != nil {
+		if err := x.engine.By("").SwitchWebhooks("acme", false); err != nil {
 			t.Fatal(err)
 		}
 		r.script = nil
@@ -150,7 +124,7 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 		if got := x.hooksStand(); got != "0 pending 13 dead" || len(r.told) != tried+1 {
 			t.Errorf("switched on: %s, %d attempts", got, len(r.told)-tried)
 		}
-		if n, err := x.engine.By("").ResendAllHooks("acme"); n != 13 || err != nil {
+		if n, err := x.engine.By("").ResendDeadLetters("acme"); n != 13 || err != nil {
 			t.Errorf("%d resent: %v", n, err)
 		}
 		r.sendFor(x, time.Minute)
@@ -172,7 +146,7 @@ func TestEndpointThatFailsForDays(t *testing.T) {
 		x.tell(person(3))
 		one, _ := x.state.TakeWebhook(acme, time.Now().UnixNano())
 		two, ok := x.state.TakeWebhook(acme, time.Now().UnixNano())
-		if err := errors.Join(x.engine.HookTried(one, nacks), x.engine.HookTried(two, nacks)); !ok || err != nil {
+		if err := errors.Join(x.engine.RecordWebhookAttempt(one, nacks), x.engine.RecordWebhookAttempt(two, nacks)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 		if got := x.switches(); got != 1 || x.hooksStand() != "0 pending 3 dead failing since 0s off" {

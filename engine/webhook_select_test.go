@@ -156,7 +156,7 @@ func TestEventsAreOwedByTheConfigurationInForce(t *testing.T) {
 		x.tell(person(1))
 		x.configure(two())
 		h, ok := x.state.TakeWebhook(x.state.RefOf(event.NameSupplier, "acme"), time.Now().UnixNano())
-		m, err := x.engine.HookMessage(&h)
+		m, err := x.engine.WebhookMessage(&h)
 		if !ok || err != nil || m.Endpoint != (market.Endpoint{}) || len(m.Body) == 0 {
 			t.Errorf("%v %v %+v", ok, err, m)
 		}

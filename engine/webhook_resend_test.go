@@ -31,7 +31,7 @@ func (x *exchange) unheard(a engine.Answer, what market.WebhookType, attempts in
 		if !ok || h.Dead {
 			x.t.Fatalf("%s is %+v", what, h)
 		}
-		if err := x.engine.HookTried(h, nacks); err != nil {
+		if err := x.engine.RecordWebhookAttempt(h, nacks); err != nil {
 			x.t.Fatal(err)
 		}
 	}
@@ -52,10 +52,10 @@ func TestResendKeepsTheOrderOfALead(t *testing.T) {
 			for n := range 300 {
 				changes(x, x.sold(n))
 			}
-			if err := x.engine.By("").SwitchHooks("acme", true); err != nil {
+			if err := x.engine.By("").SwitchWebhooks("acme", true); err != nil {
 				x.t.Fatal(err)
 			}
-			if err := x.engine.By("").SwitchHooks("acme", false); err != nil {
+			if err := x.engine.By("").SwitchWebhooks("acme", false); err != nil {
 				x.t.Fatal(err)
 			}
 		},
@@ -71,7 +71,7 @@ func TestResendKeepsTheOrderOfALead(t *testing.T) {
 			x := begin(t, plain())
 			die(x)
 			dead := must[[]deadHook](t)(x.dead())
-			if n, err := x.engine.By("").ResendAllHooks("acme"); n != len(dead) || err != nil {
+			if n, err := x.engine.By("").ResendDeadLetters("acme"); n != len(dead) || err != nil {
 				t.Fatalf("%d of %d resent: %v", n, len(dead), err)
 			}
 			for lead, got := range x.resent() {

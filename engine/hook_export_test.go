@@ -1,8 +1,0 @@
-package engine
-
-// Of the schedule.
-var (
-	HookGaps     = hookGaps
-	HookAttempts = hookAttempts
-	Jittered     = jittered
-)

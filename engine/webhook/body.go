@@ -1,0 +1,72 @@
+package webhook
+
+import (
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/engine/state"
+)
+
+// timeFormat is RFC 3339 in UTC, with milliseconds.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+// AppendBody appends the body of queued webhook w with payload p to dst. The members have
+// a fixed order, and all values come from log records. So the body is the same at every
+// attempt.
+func AppendBody(dst []byte, names *state.State, w *state.QueuedWebhook, p *Payload) []byte {
+	dst = market.WebhookIDOf(w.Lead, w.Type, w.Created).AppendTo(append(dst, `{"id":"`...))
+	dst = append(append(dst, `","type":"`...), w.Type.String()...)
+	dst = time.Unix(0, w.Created).UTC().AppendFormat(append(dst, `","created_at":"`...), timeFormat)
+	dst = w.Lead.AppendTo(append(dst, `","data":{"lead_id":"`...))
+	dst = appendTextOrNull(append(dst, `","lead_uuid":`...), p.sellerLeadID)
+	dst = appendTextOrNull(append(dst, `,"auction_id":`...), p.auction)
+	dst = appendTextOrNull(append(dst, `,"campaign_id":`...), names.NameOf(event.NameCampaign, p.campaign))
+	dst = appendTextOrNull(append(dst, `,"supplier_id":`...), names.NameOf(event.NameSupplier, w.Supplier))
+	dst = appendTextOrNull(append(dst, `,"buyer_id":`...), names.NameOf(event.NameBuyer, p.buyer))
+	dst = append(append(append(dst, `,"status":"`...), statusAfter(w.Type).String()...), `","price":`...)
+	dst = appendPrice(dst, p.hasPayout, p.payout, p.currency)
+	dst = appendTextOrNull(append(dst, `,"reason":`...), p.reason)
+	if w.Type == market.WebhookReturned {
+		dst = appendPrice(append(dst, `,"reversed":`...), p.reversed != 0, p.reversed, p.currency)
+	}
+	if p.test {
+		dst = append(dst, `,"test":true`...)
+	}
+	return append(dst, "}}"...)
+}
+
+// statusAfter returns the lead's status after an event of this type.
+func statusAfter(kind market.WebhookType) market.Status {
+	switch kind {
+	case market.WebhookPosted:
+		return market.StatusAccepted
+	case market.WebhookContacted:
+		return market.StatusContacted
+	case market.WebhookQualified:
+		return market.StatusQualified
+	case market.WebhookSold:
+		return market.StatusSold
+	case market.WebhookReturned:
+		return market.StatusReturned
+	case market.WebhookUnmatched, market.WebhookPostFailed:
+		return market.StatusUnmatched
+	}
+	panic("BUG: webhook without a type")
+}
+
+func appendTextOrNull(dst []byte, text string) []byte {
+	if text == "" {
+		return append(dst, "null"...)
+	}
+	return escape.AppendJSONString(dst, []byte(text))
+}
+
+func appendPrice(dst []byte, present bool, amount market.Money, currency market.Currency) []byte {
+	if !present {
+		return append(dst, "null"...)
+	}
+	dst = amount.AppendJSON(append(dst, `{"amount":`...))
+	return append(append(append(dst, `,"currency":"`...), currency.String()...), `"}`...)
+}

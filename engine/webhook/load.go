@@ -1,0 +1,60 @@
+package webhook
+
+import (
+	"fmt"
+
+	"pingpost/engine/event"
+	"pingpost/engine/state"
+)
+
+// RecordReader reads records back from the log, and waits for a free slot until a time in
+// Unix nanoseconds. Both methods return nil without an error for a record that the log's
+// history no longer has.
+type RecordReader interface {
+	ReadIfKept(seq uint64, until int64) (event.Event, error)
+	// ReadDecision reads the record that brought the lead.
+	ReadDecision(lead *state.Lead, until int64) (*event.LeadDecided, error)
+}
+
+// Load builds the payload of a queued webhook from log records. If the history no longer
+// has them, the payload has the fields of the lead's row. found is false if the lead has no
+// row either. An error is the reader's.
+func Load(leads *state.State, log RecordReader, w *state.QueuedWebhook, until int64) (p Payload, found bool, err error) {
+	cause, err := log.ReadIfKept(w.Cause, until)
+	if err != nil {
+		return Payload{}, false, err
+	}
+	if decided, ok := cause.(*event.LeadDecided); ok {
+		return PayloadOf(decided), true, nil
+	}
+	lead, known := leads.Lead(w.Lead)
+	if known {
+		decided, err := log.ReadDecision(&lead, until)
+		if err != nil {
+			return Payload{}, false, err
+		}
+		if decided != nil {
+			p = PayloadOf(decided)
+		}
+		p.applyRow(&lead)
+	}
+	switch cause := cause.(type) {
+	case *event.PostSettled:
+		p.ApplySettlement(cause)
+	case *event.StatusChanged:
+		p.applyChange(cause.Buyer, findChange(cause, w))
+	default:
+		return p, known, nil
+	}
+	return p, true, nil
+}
+
+// findChange returns the change of a report that triggered the webhook.
+func findChange(record *event.StatusChanged, w *state.QueuedWebhook) *event.Change {
+	for i := range record.Changes {
+		if c := &record.Changes[i]; c.Lead == w.Lead && c.Webhook == w.Type {
+			return c
+		}
+	}
+	panic(fmt.Sprintf("BUG: log record %d does not trigger %s of lead %s", w.Cause, w.Type, w.Lead))
+}

@@ -1,0 +1,86 @@
+package webhook
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// Payload is the content of a webhook about a lead. It comes from log records and
+// contains no personal data.
+type Payload struct {
+	campaign     market.Ref
+	sellerLeadID string // the seller's own id of the lead; empty: none
+	auction      string // the seller's auction id, or else ours; empty: no auction
+	test         bool
+
+	buyer     market.Ref // zero: no buyer
+	hasPayout bool
+	payout    market.Money
+	reversed  market.Money // part of the payout that a return takes back
+	currency  market.Currency
+	reason    string
+}
+
+// PayloadOf returns the payload after a decision. It copies the record's texts.
+func PayloadOf(record *event.LeadDecided) Payload {
+	p := Payload{
+		campaign: record.Campaign, sellerLeadID: record.SellerLeadID(),
+		auction: string([]byte(record.SellerAuction)), test: record.Sale.Test,
+	}
+	if p.auction == "" {
+		p.auction = record.AuctionID()
+	}
+	if record.Sale.Buyer == 0 {
+		p.reason = record.Reason.String()
+	} else {
+		p.setSale(&record.Sale)
+	}
+	return p
+}
+
+func (p *Payload) setSale(sale *event.Sale) {
+	p.buyer, p.hasPayout, p.payout, p.currency = sale.Buyer, true, sale.Payout, sale.Currency
+}
+
+func (p *Payload) clearSale() {
+	p.buyer, p.hasPayout, p.payout, p.reversed, p.currency, p.reason = 0, false, 0, 0, market.Currency{}, ""
+}
+
+// ApplySettlement changes the payload to the state after a settlement that triggers a
+// webhook.
+func (p *Payload) ApplySettlement(record *event.PostSettled) {
+	p.clearSale()
+	p.campaign, p.test = record.Campaign, record.Sale.Test
+	switch {
+	case record.Next.Buyer != 0:
+		p.setSale(&record.Next)
+	case record.Reason == market.ReasonNone:
+		p.setSale(&record.Sale)
+	default:
+		p.reason = record.Reason.String()
+	}
+}
+
+// applyChange changes the payload to the state after a buyer's report. If the lead's own
+// record and row are gone, the buyer and the campaign come from the report.
+func (p *Payload) applyChange(buyer market.Ref, c *event.Change) {
+	if p.buyer == 0 {
+		p.buyer, p.campaign, p.currency = buyer, c.Return.Campaign, c.Return.Currency
+	}
+	p.reason, p.reversed = string([]byte(c.Reason)), c.Return.Reverse
+}
+
+// applyRow changes the payload to the lead's row in memory, which has the buyer and the
+// payout.
+func (p *Payload) applyRow(lead *state.Lead) {
+	p.clearSale()
+	p.campaign, p.test = lead.Campaign, lead.IsTest()
+	if lead.Buyer != 0 && lead.Status != market.StatusUnmatched {
+		p.buyer, p.hasPayout, p.payout, p.currency = lead.Buyer, true, lead.Payout, lead.Currency
+	}
+	p.reason = lead.Reason.String()
+}
+
+// textSize returns the number of bytes of the payload's texts.
+func (p *Payload) textSize() int { return len(p.sellerLeadID) + len(p.auction) + len(p.reason) }

@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	"errors"
+	"testing"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// failingHistory is a history that returns an error for every record.
+type failingHistory struct{ err error }
+
+func (h *failingHistory) At(uint64) ([]byte, error) { return nil, h.err }
+
+var supplierName = &event.NamesGiven{Names: []event.Name{{Kind: event.NameSupplier, Ref: 1, ID: "acme"}}}
+
+// webhookEngine returns an engine over a state that has a supplier and no lead.
+func webhookEngine(log engine.Log, history engine.History) *engine.Engine {
+	s := state.New()
+	s.Apply(1, 1, supplierName)
+	return engine.New(engine.Options{
+		State: s, Log: log, History: history, Clock: bubbleClock{}, Entropy: func(p []byte) { clear(p) },
+	})
+}
+
+// A webhook of an unknown lead becomes a dead letter.
+func TestWebhookOfUnknownLead(t *testing.T) {
+	w := state.QueuedWebhook{Lead: market.LeadID{7, 7}, Type: market.WebhookPosted, Supplier: 1, Cause: 77, Created: 1, Attempts: 2}
+	bubble(t, "gone", func(t *testing.T) {
+		log := newMemoryLog(t)
+		defer log.close()
+		log.entries = append(log.entries, entry{1, event.Append(nil, supplierName)})
+		e := webhookEngine(log, &failingHistory{engine.ErrGone})
+		if _, err := e.WebhookMessage(&w); !errors.Is(err, engine.ErrGone) {
+			t.Errorf("%v", err)
+		}
+		record, err := new(event.Decoder).Decode(log.durable()[1].data)
+		if tried, ok := record.(*event.WebhookTried); err != nil || !ok || tried.Outcome != event.WebhookDead || tried.Lead != w.Lead || tried.Attempt != 3 {
+			t.Errorf("logged is %+v", record)
+		}
+	})
+	t.Run("the disk fails", func(t *testing.T) {
+		e := webhookEngine(nil, &failingHistory{errors.New("the disk is gone")})
+		if _, err := e.WebhookMessage(&w); !errors.Is(err, engine.ErrUnavailable) {
+			t.Errorf("%v", err)
+		}
+		e.Close()
+		if _, err := e.WebhookMessage(&w); !errors.Is(err, engine.ErrUnavailable) {
+			t.Errorf("after Close: %v", err)
+		}
+	})
+}

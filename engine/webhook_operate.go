@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+	"pingpost/engine/webhook"
+)
+
+var errWebhooksOff = fmt.Errorf("%w: the webhooks of this supplier are off; switch them on first", ErrConflict)
+
+// ResendWebhook queues a dead letter again, with all attempts of the schedule. It returns
+// ErrNotFound if the outbox does not have the event, and ErrConflict if the event is not
+// dead or the supplier's webhooks are off.
+func (e Operator) ResendWebhook(lead market.LeadID, kind market.WebhookType) error {
+	e.webhooks.switching.Lock()
+	defer e.webhooks.switching.Unlock()
+	w, err := e.findDeadLetter(lead, kind)
+	if err != nil {
+		return err
+	}
+	if e.state.OutboxStatus(w.Supplier).Off {
+		return errWebhooksOff
+	}
+	return e.commit(e.webhookEvent(&w, event.WebhookResent), nil)
+}
+
+// DropWebhook removes a dead letter without sending it. The errors are ErrNotFound and
+// ErrConflict, as of ResendWebhook.
+func (e Operator) DropWebhook(lead market.LeadID, kind market.WebhookType) error {
+	e.webhooks.switching.Lock()
+	defer e.webhooks.switching.Unlock()
+	w, err := e.findDeadLetter(lead, kind)
+	if err != nil {
+		return err
+	}
+	return e.commit(e.webhookEvent(&w, event.WebhookDropped), nil)
+}
+
+func (e *Engine) findDeadLetter(lead market.LeadID, kind market.WebhookType) (state.QueuedWebhook, error) {
+	w, ok := e.state.Webhook(lead, kind)
+	switch {
+	case !ok:
+		return w, fmt.Errorf("%w: no webhook %s of lead %s is in the outbox", ErrNotFound, kind, lead)
+	case !w.Dead:
+		return w, fmt.Errorf("%w: webhook %s of lead %s is not a dead letter; attempts are still scheduled", ErrConflict, kind, lead)
+	}
+	return w, nil
+}
+
+// webhookEvent returns the event of an operator's decision about a dead letter.
+func (e Operator) webhookEvent(w *state.QueuedWebhook, outcome event.WebhookOutcome) *event.WebhookTried {
+	return &event.WebhookTried{
+		Lead: w.Lead, Type: w.Type, Supplier: w.Supplier, Attempt: w.Attempts, Outcome: outcome, At: e.opt.Clock.Now(), By: e.by,
+	}
+}
+
+// SwitchWebhooks switches a supplier's webhooks off or on. Off makes all queued webhooks
+// dead letters. On leaves them dead until they are resent. A switch to the current state
+// does nothing.
+func (e Operator) SwitchWebhooks(supplier market.SupplierID, off bool) error {
+	ref, err := e.supplierRef(supplier)
+	if err != nil {
+		return err
+	}
+	e.webhooks.switching.Lock()
+	defer e.webhooks.switching.Unlock()
+	if e.state.OutboxStatus(ref).Off == off {
+		return nil
+	}
+	return e.commit(&event.WebhooksSwitched{Supplier: ref, Off: off, At: e.opt.Clock.Now(), By: e.by}, nil)
+}
+
+// DeadLetters lists a supplier's dead letters, oldest first. It skips the first ones and
+// returns at most limit.
+func (e *Engine) DeadLetters(supplier market.SupplierID, skip, limit int) ([]state.QueuedWebhook, error) {
+	ref, err := e.supplierRef(supplier)
+	if err != nil {
+		return nil, err
+	}
+	return e.state.DeadLetters(ref, skip, limit), nil
+}
+
+// DeadLetter returns a supplier's dead letter by its webhook id.
+func (e *Engine) DeadLetter(supplier market.SupplierID, id market.WebhookID) (state.QueuedWebhook, error) {
+	ref, err := e.supplierRef(supplier)
+	if err != nil {
+		return state.QueuedWebhook{}, err
+	}
+	w, ok := webhook.FindByID(e.state.DeadLetters(ref, 0, math.MaxInt), id)
+	if !ok {
+		return w, fmt.Errorf("%w: supplier %q has no dead letter %s", ErrNotFound, supplier, id)
+	}
+	return w, nil
+}
+
+// resendBatch is the number of leads whose dead letters share the log's batches.
+const resendBatch = 256
+
+// ResendDeadLetters queues all current dead letters of a supplier again, and returns their
+// number. The order is the one of webhook.GroupByLead. After an error some are queued.
+func (e Operator) ResendDeadLetters(supplier market.SupplierID) (resent int, err error) {
+	ref, err := e.supplierRef(supplier)
+	if err != nil {
+		return 0, err
+	}
+	for leads := range slices.Chunk(webhook.GroupByLead(e.state.DeadLetters(ref, 0, math.MaxInt)), resendBatch) {
+		n, err := e.resendBatch(ref, leads)
+		if resent += n; err != nil {
+			return resent, err
+		}
+	}
+	return resent, nil
+}
+
+// resendBatch resends the dead letters of several leads at once, so that they share
+// batches. It waits for each event of a lead before the lead's next one.
+func (e Operator) resendBatch(supplier market.Ref, leads [][]state.QueuedWebhook) (resent int, err error) {
+	e.webhooks.switching.Lock()
+	defer e.webhooks.switching.Unlock()
+	if e.state.OutboxStatus(supplier).Off {
+		return 0, errWebhooksOff
+	}
+	done, failed := make([]int, len(leads)), make([]error, len(leads))
+	var all sync.WaitGroup
+	for i, lead := range leads {
+		all.Go(func() {
+			for done[i] < len(lead) && failed[i] == nil {
+				if failed[i] = e.conclude(e.webhookEvent(&lead[done[i]], event.WebhookResent), nil); failed[i] == nil {
+					done[i]++
+				}
+			}
+		})
+	}
+	all.Wait()
+	for i, n := range done {
+		resent, err = resent+n, cmp.Or(err, failed[i])
+	}
+	return resent, err
+}
+
+func (e *Engine) supplierRef(supplier market.SupplierID) (market.Ref, error) {
+	ref := e.state.RefOf(event.NameSupplier, string(supplier))
+	if ref == 0 {
+		return 0, fmt.Errorf("%w: supplier %q was never configured", ErrNotFound, supplier)
+	}
+	return ref, nil
+}

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"fmt"
+	"sync"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+	"pingpost/engine/webhook"
+)
+
+// webhooks is the engine's part of sending webhooks. The outbox, which is part of
+// state.State, has the due webhooks, and events record the attempts. A sender connects
+// them:
+//
+//	w := state.TakeWebhook(supplier, now)      w is in flight: no other sender gets it
+//	m := engine.WebhookMessage(&w)             the request to send
+//	engine.RecordWebhookAttempt(w, result)     an event records the result; w is not in flight
+//
+// After an error of WebhookMessage or RecordWebhookAttempt the sender calls
+// state.ReturnWebhook, which ignores a webhook that is not in flight any more. It waits a
+// moment before the next one, because the disk or the log has failed or the exchange stops.
+type webhooks struct {
+	cache    webhook.Cache
+	reads    chan struct{} // a slot for each payload that is built from the log
+	observer WebhookObserver
+
+	// switching serializes changes of an outbox by an operator and by switchOffIfFailing.
+	// The outbox ignores an attempt that ends too late.
+	switching sync.Mutex
+}
+
+// maxPayloadReads limits the payloads that are built from the log at once. Sales read the
+// log too, and wait for at most so many reads of webhooks.
+const maxPayloadReads = 2
+
+// WebhookObserver receives the results of webhook attempts, for metrics and log lines. An
+// Observer may implement it too.
+type WebhookObserver interface {
+	// WebhookAttempted reports a recorded attempt: delivered, failed or dead.
+	WebhookAttempted(supplier string, outcome event.WebhookOutcome, result *market.WebhookResult)
+	// WebhooksSwitchedOff reports a supplier whose endpoint has failed for days. It gets no
+	// webhooks until an operator switches them on.
+	WebhooksSwitchedOff(supplier string)
+}
+
+type noWebhookObserver struct{}
+
+func (noWebhookObserver) WebhookAttempted(string, event.WebhookOutcome, *market.WebhookResult) {}
+func (noWebhookObserver) WebhooksSwitchedOff(string)                                           {}
+
+// WebhookMessage is a webhook as it is sent.
+type WebhookMessage struct {
+	ID       string // evt_…; the same at every attempt, like the body
+	Body     []byte // read only
+	Supplier market.Ref
+	Endpoint market.Endpoint // of the current catalog; the zero value if the supplier has none
+}
+
+// WebhookMessage returns the message of a webhook in flight. If neither the log's history
+// nor memory knows the lead, it makes the webhook a dead letter and returns ErrGone. Other
+// errors are ErrUnavailable or the log's.
+func (e *Engine) WebhookMessage(w *state.QueuedWebhook) (WebhookMessage, error) {
+	payload, found, err := e.loadPayload(w)
+	if err != nil {
+		return WebhookMessage{}, err
+	}
+	if !found {
+		e.opt.Note.Fault("a webhook became a dead letter: its log record is older than the log's history and memory has no such lead",
+			fmt.Errorf("log record %d, %s of lead %s: %w", w.Cause, w.Type, w.Lead, ErrGone))
+		if err := e.recordAttempt(w, event.WebhookDead, &market.WebhookResult{}); err != nil {
+			return WebhookMessage{}, err
+		}
+		return WebhookMessage{}, ErrGone
+	}
+	m := WebhookMessage{
+		ID: market.WebhookIDOf(w.Lead, w.Type, w.Created).String(), Supplier: w.Supplier,
+		Body: webhook.AppendBody(make([]byte, 0, 512), e.state, w, &payload),
+	}
+	if to := e.webhookEndpoint(w.Supplier); to != nil {
+		m.Endpoint = *to
+	}
+	return m, nil
+}
+
+// loadPayload returns a webhook's payload from the cache or the log, and false if neither
+// the log nor memory has it. The error is ErrUnavailable.
+func (e *Engine) loadPayload(w *state.QueuedWebhook) (p webhook.Payload, found bool, err error) {
+	if p, ok := e.webhooks.cache.Find(w.Lead, w.Type); ok {
+		return p, true, nil
+	}
+	select {
+	case e.webhooks.reads <- struct{}{}:
+		defer func() { <-e.webhooks.reads }()
+	case <-e.stop:
+		return p, false, ErrUnavailable
+	}
+	return webhook.Load(e.state, &e.log, w, e.opt.Clock.Now()+int64(e.opt.Ceiling))
+}
+
+// RecordWebhookAttempt records the result of an attempt and what follows: the next attempt
+// by the schedule, or after the last one a dead letter. It switches off an endpoint that
+// has failed for days. The error is the log's.
+func (e *Engine) RecordWebhookAttempt(w state.QueuedWebhook, result market.WebhookResult) error {
+	outcome := event.WebhookDelivered
+	if !result.Delivered {
+		outcome = event.WebhookFailed
+	}
+	if err := e.recordAttempt(&w, outcome, &result); err != nil {
+		return err
+	}
+	if result.Delivered {
+		return nil
+	}
+	return e.switchOffIfFailing(w.Supplier)
+}
+
+// recordAttempt commits an attempt. A failed last attempt becomes a dead letter.
+func (e *Engine) recordAttempt(w *state.QueuedWebhook, outcome event.WebhookOutcome, result *market.WebhookResult) error {
+	now := e.opt.Clock.Now()
+	record := &event.WebhookTried{
+		Lead: w.Lead, Type: w.Type, Supplier: w.Supplier, Attempt: w.Attempts + 1, Outcome: outcome,
+		At: now, Status: uint32(max(0, result.Status)), Fault: result.Fault,
+	}
+	if outcome == event.WebhookFailed {
+		var again bool
+		if record.Due, again = webhook.NextAttempt(record.Attempt, now, e.opt.Entropy); !again {
+			record.Outcome = event.WebhookDead
+		}
+	}
+	if err := e.conclude(record, nil); err != nil {
+		return err
+	}
+	e.webhooks.observer.WebhookAttempted(e.state.NameOf(event.NameSupplier, w.Supplier), record.Outcome, result)
+	return nil
+}
+
+// switchOffIfFailing switches a supplier's webhooks off if its endpoint has failed for too
+// long.
+func (e *Engine) switchOffIfFailing(supplier market.Ref) error {
+	shouldSwitchOff := func() bool {
+		return webhook.ShouldSwitchOff(e.state.OutboxStatus(supplier), e.opt.Clock.Now())
+	}
+	if !shouldSwitchOff() {
+		return nil
+	}
+	e.webhooks.switching.Lock()
+	defer e.webhooks.switching.Unlock()
+	if !shouldSwitchOff() {
+		return nil
+	}
+	err := e.conclude(&event.WebhooksSwitched{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
+	if err == nil {
+		e.webhooks.observer.WebhooksSwitchedOff(e.state.NameOf(event.NameSupplier, supplier))
+	}
+	return err
+}
+
+// webhookEndpoint returns a supplier's webhook endpoint in the current catalog, or nil.
+func (e *Engine) webhookEndpoint(supplier market.Ref) *market.Endpoint {
+	if p := e.plan.Load(); p != nil {
+		return p.webhooks[supplier]
+	}
+	return nil
+}
+
+// selectWebhook stores the webhook event in the decision and its payload in the cache.
+func (in *ingest) selectWebhook() {
+	if in.plan.webhooks[in.req.Supplier.Ref] == nil {
+		return
+	}
+	in.fact.Webhook = webhook.EventFor(&in.fact, false)
+	in.engine.webhooks.cache.Add(in.id, in.fact.Webhook, webhook.PayloadOf(&in.fact))
+}
+
+// selectWebhook stores the webhook event in a settlement of the courier's lead and its
+// payload in the cache.
+func (c *courier) selectWebhook(record *event.PostSettled) {
+	e := c.engine
+	if e.webhookEndpoint(record.Supplier) == nil {
+		return
+	}
+	record.Webhook = webhook.EventFor(record, c.told)
+	if record.Webhook == market.WebhookNone {
+		return
+	}
+	if p, ok := e.webhooks.cache.Find(c.lead, market.WebhookNone); ok {
+		p.ApplySettlement(record)
+		e.webhooks.cache.Add(c.lead, record.Webhook, p)
+	}
+}
+
+// conclude commits a settlement of the courier's lead; see Engine.conclude.
+func (c *courier) conclude(record *event.PostSettled, hold *state.Reservation) error {
+	c.selectWebhook(record)
+	return c.engine.conclude(record, hold)
+}
