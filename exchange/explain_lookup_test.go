@@ -91,7 +91,7 @@ func TestExplainByARequestsID(t *testing.T) {
 		t.Errorf("%v: %+v", repeated.header, doc)
 	}
 	invalid := x.ingest(lead(3, "phone", "7")).mustFail(t, 422, "invalid_payload")
-	if said := x.operate("GET", "/admin/v1/explain/"+invalid.RequestID, "").mustFail(t, 404, "not_found"); !strings.Contains(said.Message, "is not recorded") {
+	if said := x.operate("GET", "/admin/v1/explain/"+invalid.RequestID, "").mustFail(t, 404, "not_found"); !strings.Contains(said.Message, "no request that it rejected before a decision") {
 		t.Error(said.Message)
 	}
 }
@@ -133,7 +133,7 @@ func TestExplainAnotherThanTheBest(t *testing.T) {
 	if before.Kind != "availability" || before.ID != ping || before.Status != "BID" || moneyOf(before) != "" || offersOf(before) != "buy_1 12.5 for 10; buy_2 9 for 7.2" {
 		t.Errorf("before: %s %s, %q, %s", before.Kind, before.Status, moneyOf(before), offersOf(before))
 	}
-	if before.Why != "The supplier could choose among 2 bids that stand. No lead took one up." || len(before.Notes) != 1 || !strings.Contains(before.Notes[0], "is not listed here") {
+	if before.Why != "The supplier could choose from 2 valid bids. No lead claimed a bid." || len(before.Notes) != 1 || !strings.Contains(before.Notes[0], "This list omits") {
 		t.Errorf("before: %s %q", before.Why, before.Notes)
 	}
 	id := x.choose(ping, "buy_2", 1).leadID()
@@ -150,7 +150,7 @@ func TestExplainAnotherThanTheBest(t *testing.T) {
 		if offersOf(after) != "buy_1 12.5 for 10; buy_2 9 for 7.2 by ACCEPTED, delivered" || after.Offers[1].Claims[0].Lead != id {
 			t.Errorf("%s: %s", name, offersOf(after))
 		}
-		if after.Why != "The supplier could choose among 2 bids that stand. "+id+" took up that of buy_2: ACCEPTED, delivered." {
+		if after.Why != "The supplier could choose from 2 valid bids. "+id+" claimed the bid of buy_2: ACCEPTED, delivered." {
 			t.Errorf("%s: %s", name, after.Why)
 		}
 	}

@@ -44,7 +44,7 @@ func TestExplainCommand(t *testing.T) {
 	text := must(t, "explain", id, "--admin", admin)
 	for _, pattern := range []string{
 		`^` + id + `\n`, `status +ACCEPTED\n`, `kind +ingest for cmp, waterfall, configuration 1`, `money +price 12\.05 USD, payout 12\.05 USD, margin 0 USD`,
-		`Sold to buy for 12\.05 USD\. The sale is recorded; the buyer has no endpoint\.`,
+		`Sold to buy for 12\.05 USD\. The buyer has no endpoint, so the sale is only recorded\.`,
 		`\n +0\.0 +arrived +20\d\d-`, `\n +\d+\.0  buy  won`, `\n +\d+\.0 +decided +sold to buy\n`, `\n +\d+\.0  sup  is answered +HTTP 201, ACCEPTED\n`,
 	} {
 		if !regexp.MustCompile(pattern).MatchString(text) {
@@ -65,10 +65,10 @@ func TestExplainCommand(t *testing.T) {
 		{[]string{"explain", "lead_01jd0000000000000000000000", "--admin", admin}, "there is no such thing"},
 		{[]string{"explain", "auc_01jd0000000000000000000000", "--admin", admin}, "there is no such thing"},
 		{[]string{"explain", "no id/at all?", "--admin", admin}, "to which a seller gave this id"},
-		{[]string{"explain", "lead_cut", "--admin", admin}, "no lead, auction, ping or request of this id"},
+		{[]string{"explain", "lead_cut", "--admin", admin}, "no lead, auction, ping or request with this id"},
 		{[]string{"explain", "a-1", "--supplier", "sup_nobody", "--admin", admin}, `no supplier "sup_nobody"`},
 		{[]string{"explain", "", "--admin", admin}, "id: expected the id of a lead"},
-		{[]string{"explain", "req_01jd0000000000000000000000", "--admin", admin}, "what is refused before anything is decided"},
+		{[]string{"explain", "req_01jd0000000000000000000000", "--admin", admin}, "no request that it rejected before a decision"},
 		{[]string{"explain", id, "--admin", admin, "--password", "wrong"}, "password"},
 		{[]string{"explain", id, "--admin", public}, "There is no such path"},
 	} {

@@ -33,7 +33,7 @@ func auctioned() *explain.Explanation {
 		Received: began, Decided: after(2003), BidsDue: after(2000), Settled: after(5250),
 		Status: "ACCEPTED", Delivery: "delivered",
 		Answer: &explain.Answer{At: after(5000), Status: 201, Result: "ACCEPTED"},
-		Why:    "Sold to buy_blue for 9 USD, which has acknowledged it. Before that buy_red did not take it: HTTP 422 score_too_low.",
+		Why:    "Sold to buy_blue for 9 USD. The buyer acknowledged the lead. Before that, buy_red did not accept it: HTTP 422 score_too_low.",
 		Buyer:  "buy_blue", Price: dollars(900), Payout: dollars(720), Margin: dollars(180),
 		Fields: map[string]json.RawMessage{"state": json.RawMessage(`"CA"`), "vehicle_count": json.RawMessage("2"), "tcpa_consent": json.RawMessage("true")},
 		Candidates: []explain.Candidate{
@@ -89,7 +89,7 @@ func pinged() *explain.Explanation {
 	ping.Candidates[0].Outcome, ping.Candidates[1].Outcome = "won", "lost"
 	ping.Answer = &explain.Answer{At: after(2003), Status: 200, Result: "bid"}
 	ping.Offers = []explain.Offer{{Buyer: "buy_red", Price: dollars(1250), Payout: dollars(1000), Until: after(5000)}}
-	ping.Why = "buy_red bid the most, 12.5 USD, of 2 bids that stand; the seller was offered 10 USD. No lead took it up."
+	ping.Why = "buy_red made the highest of 2 valid bids, 12.5 USD. The seller's offer was 10 USD. No lead claimed it."
 	ping.Notes = []string{"What is not listed here is found by the request id of its answer."}
 	return ping
 }
@@ -109,13 +109,13 @@ func postedAt(ping *explain.Explanation) *explain.Explanation {
 		Settlements: []explain.Settlement{{At: after(6004), Outcome: "pending", Status: 200, Fault: "malformed"}},
 	}}
 	lead.Answer = &explain.Answer{At: after(6004), Status: 502, Result: "buyer_unavailable"}
-	lead.Why = "It is buy_red's, for 12.5 USD, but not acknowledged yet; the post is tried on. When the answer was due the buyer had not " +
-		"acknowledged it: the seller was answered 502 buyer_unavailable, and the delivery went on."
+	lead.Why = "buy_red is the buyer, for 12.5 USD, but has not acknowledged the lead yet; the attempts continue. The buyer had not " +
+		"acknowledged the lead when the answer was due, so the seller got 502 buyer_unavailable while the delivery continued."
 	lead.Truncated = true
 	ping.Status, ping.Notes = "TAKEN", nil
 	ping.Buyer, ping.Price, ping.Payout, ping.Margin = lead.Buyer, lead.Price, lead.Payout, lead.Margin
 	ping.Offers[0].Claims = []explain.Claim{{Lead: lead.ID, Status: "ACCEPTED", Delivery: "pending"}}
-	ping.Why = strings.Replace(ping.Why, "No lead took it up.", lead.ID+" took it up: ACCEPTED, pending.", 1)
+	ping.Why = strings.Replace(ping.Why, "No lead claimed it.", lead.ID+" claimed it: ACCEPTED, pending.", 1)
 	return lead
 }
 
@@ -144,7 +144,7 @@ func TestExplainedChoice(t *testing.T) {
 	ping.Offers = append(ping.Offers, explain.Offer{Buyer: "buy_blue", Price: dollars(900), Payout: dollars(720), Until: after(4500)})
 	ping.Offers[0].Claims = []explain.Claim{{Lead: "lead_01jd0000000000000000000003", Status: "UNMATCHED", Delivery: "failed", Reason: "post_rejected"}}
 	ping.Offers[1].Claims = []explain.Claim{{Lead: "lead_01jd0000000000000000000001", Status: "ACCEPTED", Delivery: "none"}}
-	ping.Why = "The supplier could choose among 2 bids that stand."
+	ping.Why = "The supplier could choose from 2 valid bids."
 	readable(t, "explain_choice", explained(ping))
 }
 
@@ -152,9 +152,9 @@ func TestExplainedChoice(t *testing.T) {
 // reached; the log calls both refused.
 func TestExplainedRefusals(t *testing.T) {
 	for want, s := range map[string]explain.Settlement{
-		"  2090.0  buy  refused    HTTP 403 after 0.0 ms, forbidden\n":            {Status: 403, Code: "forbidden"},
-		"  2090.0  buy  not reached    no connection, then to other\n":            {Fault: "connect", Next: "other"},
-		"  2090.0  buy  refused    HTTP 200 after 0.0 ms, the connection broke\n": {Status: 200, Fault: "broken"},
+		"  2090.0  buy  refused    HTTP 403 after 0.0 ms, forbidden\n":              {Status: 403, Code: "forbidden"},
+		"  2090.0  buy  not reached    no connection to the buyer, then to other\n": {Fault: "connect", Next: "other"},
+		"  2090.0  buy  refused    HTTP 200 after 0.0 ms, the connection broke\n":   {Status: 200, Fault: "broken"},
 	} {
 		s.At, s.Outcome = after(2090), "refused"
 		told := &explain.Explanation{Received: began, Decided: began, Posts: []explain.Post{{Buyer: "buy", Intended: began, Settlements: []explain.Settlement{s}}}}
@@ -171,7 +171,7 @@ func TestExplainedAfterTheSale(t *testing.T) {
 	told := auctioned()
 	day := int64(24 * 60 * 60 * 1000)
 	told.Status = "returned"
-	told.Why += " buy_blue gave it back: 9 USD went back to the buyer, and 7.2 USD of the payout were taken back."
+	told.Why += " buy_blue returned it: the buyer got 9 USD back, and 7.2 USD of the payout were reversed."
 	told.Reports = []explain.Report{
 		{At: after(60_000), By: "buyer", Buyer: "buy_blue", Result: "done", From: "ACCEPTED", To: "contacted", Occurred: after(50_000)},
 		{At: after(70_000), By: "buyer", Buyer: "buy_blue", Result: "none", From: "contacted", To: "contacted"},
@@ -255,7 +255,7 @@ func TestExplainedUnsold(t *testing.T) {
 		Kind: "ingest", ID: "lead_01jd0000000000000000000001", LeadID: "lead_01jd0000000000000000000001",
 		RequestID: "req_01jd0000000000000000000003", Supplier: "sup_acme", Campaign: "cmp_" + long[:60], Method: "waterfall", Catalog: 1,
 		Received: began, Decided: after(4), Status: "UNMATCHED", Reason: "caps_full", DuplicateOf: "lead_01jd0000000000000000000009",
-		Why:    strings.Repeat("The buyers that would have taken it had reached a cap. ", 3),
+		Why:    strings.Repeat("The buyers that would have accepted it had reached a cap. ", 3),
 		Fields: map[string]json.RawMessage{"note": json.RawMessage(`"` + strings.Repeat("x", 230) + `"`), "state": json.RawMessage(`"NV"`)},
 	}
 	for seat := range uint32(1234) {
@@ -274,7 +274,7 @@ func TestExplainedNothing(t *testing.T) {
 		RequestID: "req_01jd0000000000000000000003", Supplier: "sup_acme", Catalog: 1,
 		Received: began, Decided: began, BidsDue: began, Status: "NO_BID", Reason: "no_campaign",
 		Answer: &explain.Answer{At: began, Status: 200, Result: "no_bid", Reason: "no_campaign"},
-		Why:    "None of the supplier's ping_post campaigns takes this vertical.",
+		Why:    "The supplier has no ping_post campaign for this vertical.",
 	}))
 }
 

@@ -7,32 +7,32 @@ import (
 	"pingpost/engine/market"
 )
 
-// Report is what a buyer said of a lead after its sale, or an operator of a return
-// that waited for it.
+// Report is a buyer's report on a sold lead, or an operator's decision on a pending
+// return.
 type Report struct {
 	At        Instant `json:"at"`
 	By        string  `json:"by"` // buyer or operator
 	Buyer     string  `json:"buyer_id"`
 	RequestID string  `json:"request_id"`
-	Result    string  `json:"result"` // done, none (it was so before), waits (for the operator), refused, not_now, invalid
+	Result    string  `json:"result"` // done, none (no change), waits (for the operator), refused, not_now, invalid
 	From      string  `json:"from"`
 	To        string  `json:"to"`
-	Reason    string  `json:"reason,omitempty"`     // one of the campaign's; others are withheld, whoever writes them may name a person
-	Occurred  Instant `json:"occurred_at,omitzero"` // by the reporter's word
-	Credit    *Amount `json:"credit,omitempty"`     // that the return gives back to the buyer
-	Reversed  *Amount `json:"reversed,omitempty"`   // of the supplier's payout
-	Caps      int     `json:"caps_back,omitempty"`  // that get back what the sale took
+	Reason    string  `json:"reason,omitempty"`     // a reason from the campaign's list; others are withheld because free text may name a person
+	Occurred  Instant `json:"occurred_at,omitzero"` // the time that the buyer reported
+	Credit    *Amount `json:"credit,omitempty"`     // credited to the buyer by the return
+	Reversed  *Amount `json:"reversed,omitempty"`   // taken back from the supplier's payout
+	Caps      int     `json:"caps_back,omitempty"`  // number of caps that get the sale's share back
 }
 
-// Webhook is what a supplier was to be told of its lead, and how that went.
+// Webhook is a webhook to the supplier of the lead, with its attempts.
 type Webhook struct {
 	Type     string           `json:"type"`
-	Created  Instant          `json:"owed_at"` // when its cause was durable
-	State    string           `json:"state"`   // pending, delivered, dead, dropped; gone: no longer in memory, and its end is not among what was read
+	Created  Instant          `json:"owed_at"` // when the event that caused it became durable
+	State    string           `json:"state"`   // pending, delivered, dead, dropped; gone: neither in memory nor ended by an event that was read
 	Attempts []WebhookAttempt `json:"attempts"`
 }
 
-// HookAttempt is one try to tell it, or an operator's word on it.
+// WebhookAttempt is one attempt to send a webhook, or an operator's action on it.
 type WebhookAttempt struct {
 	Attempt uint32  `json:"attempt,omitempty"`
 	At      Instant `json:"at"`
@@ -42,23 +42,23 @@ type WebhookAttempt struct {
 	Next    Instant `json:"next_at,omitzero"`
 }
 
-// Who says what became of a lead.
+// Authors of reports.
 const (
 	reportedByBuyer    = "buyer"
 	reportedByOperator = "operator"
 )
 
-// How a webhook stands.
+// States of a webhook in memory.
 const (
 	webhookPending   = "pending"
 	webhookDead      = "dead"
 	webhookForgotten = "gone"
 )
 
-// unlisted stands for a reason that is none of the campaign's.
-const withheldReason = "(withheld: none of the campaign's reasons)"
+// withheldReason replaces a reason that the campaign does not list.
+const withheldReason = "(withheld: not one of the campaign's reasons)"
 
-// report enters what a report says of the lead.
+// addReport adds a report's change of the lead.
 func (c *timeline) addReport(ev *event.StatusChanged, change *event.Change) {
 	r := Report{
 		At: Instant(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.NameBuyer, ev.Buyer), RequestID: ev.Request.String(),
@@ -80,17 +80,18 @@ func (c *timeline) addReport(ev *event.StatusChanged, change *event.Change) {
 	c.doc.Reports = append(c.doc.Reports, r)
 }
 
-// owe begins what the supplier is to be told.
+// addWebhook adds the webhook that an event causes, if any.
 func (c *timeline) addWebhook(kind market.WebhookType, at int64) {
 	if kind != market.WebhookNone {
 		c.doc.Webhooks = append(c.doc.Webhooks, Webhook{Type: kind.String(), Created: Instant(at), Attempts: []WebhookAttempt{}})
 	}
 }
 
+// addWebhookAttempt adds an attempt to its webhook.
 func (c *timeline) addWebhookAttempt(ev *event.WebhookTried) {
 	for i := range c.doc.Webhooks {
-		if hook := &c.doc.Webhooks[i]; hook.Type == ev.Type.String() {
-			hook.Attempts = append(hook.Attempts, WebhookAttempt{
+		if webhook := &c.doc.Webhooks[i]; webhook.Type == ev.Type.String() {
+			webhook.Attempts = append(webhook.Attempts, WebhookAttempt{
 				Attempt: ev.Attempt, At: Instant(ev.At), Outcome: ev.Outcome.String(),
 				Status: ev.Status, Fault: faultOf(ev.Fault), Next: Instant(ev.Due),
 			})
@@ -98,34 +99,34 @@ func (c *timeline) addWebhookAttempt(ev *event.WebhookTried) {
 	}
 }
 
-// stand says how each webhook stands: by its last attempt, and where that leaves it
-// open by memory.
+// setWebhookStates sets the state of each webhook: from its last attempt if that ended it,
+// or else from memory.
 func (e *Explainer) setWebhookStates(doc *Explanation, lead market.LeadID) {
 	for i := range doc.Webhooks {
-		hook := &doc.Webhooks[i]
-		if n := len(hook.Attempts); n > 0 {
-			hook.State = hook.Attempts[n-1].Outcome
+		webhook := &doc.Webhooks[i]
+		if n := len(webhook.Attempts); n > 0 {
+			webhook.State = webhook.Attempts[n-1].Outcome
 		}
-		switch hook.State {
+		switch webhook.State {
 		case event.WebhookDelivered.String(), event.WebhookDropped.String():
 			continue
 		}
-		hook.State = webhookForgotten
+		webhook.State = webhookForgotten
 		for kind := range market.WebhookType(market.WebhookTypes) {
-			if kind.String() != hook.Type {
+			if kind.String() != webhook.Type {
 				continue
 			}
-			if now, owed := e.state.Webhook(lead, kind); owed && now.Dead {
-				hook.State = webhookDead
-			} else if owed {
-				hook.State = webhookPending
+			if now, queued := e.state.Webhook(lead, kind); queued && now.Dead {
+				webhook.State = webhookDead
+			} else if queued {
+				webhook.State = webhookPending
 			}
 		}
 	}
 }
 
-// listed withholds the reasons that are not of the campaign's list, in the
-// configuration that the lead was decided by or in that in force.
+// withholdUnlistedReasons replaces reasons that the campaign does not list, neither in the
+// configuration of the decision nor in the current one.
 func (e *Explainer) withholdUnlistedReasons(doc *Explanation, then *campaignConfig) {
 	var now *campaignConfig
 	for i := range doc.Reports {
@@ -143,21 +144,21 @@ func (e *Explainer) withholdUnlistedReasons(doc *Explanation, then *campaignConf
 	}
 }
 
-// sinceThen says what became of a lead after its sale.
+// whyAfterSale returns a sentence on the last report after the sale.
 func whyAfterSale(doc *Explanation) (text string) {
 	for i := range doc.Reports {
 		r := &doc.Reports[i]
 		switch {
 		case r.Result == event.ChangeDone.String() && r.Credit != nil:
-			text = fmt.Sprintf(" %s gave it back: %s went back to the buyer, and %s of the payout were taken back.", r.Buyer, r.Credit, r.Reversed)
+			text = fmt.Sprintf(" %s returned it: the buyer got %s back, and %s of the payout were reversed.", r.Buyer, r.Credit, r.Reversed)
 		case r.Result == event.ChangeDone.String() && r.To == market.StatusReturned.String():
-			text = fmt.Sprintf(" %s gave it back.", r.Buyer)
+			text = fmt.Sprintf(" %s returned it.", r.Buyer)
 		case r.Result == event.ChangeDone.String():
-			text = fmt.Sprintf(" %s reports it %s.", r.Buyer, r.To)
+			text = fmt.Sprintf(" %s reported it as %s.", r.Buyer, r.To)
 		case r.Result == event.ChangePending.String():
-			text = fmt.Sprintf(" %s wants to give it back, which waits for the operator.", r.Buyer)
+			text = fmt.Sprintf(" %s asked to return it; the return waits for an operator's approval.", r.Buyer)
 		case r.Result == event.ChangeRefused.String():
-			text = fmt.Sprintf(" %s wanted to give it back, which the operator refused.", r.Buyer)
+			text = fmt.Sprintf(" %s asked to return it; an operator refused.", r.Buyer)
 		}
 	}
 	return text

@@ -16,10 +16,10 @@ import (
 	"pingpost/exchange/logtest"
 )
 
-// returning is a campaign whose leads come back for two reasons.
+// returning is a configuration whose campaign has two reasons for a return.
 const returning = `{"campaigns":[{"id":"cmp","method":"waterfall","buyers":[{"buyer":"buy_1"},{"buyer":"buy_2"}],"returns":{"reasons":["wrong_number","no_consent"]}}]}`
 
-// bought is a lead that the first buyer has, an hour before a report.
+// bought records a lead that the first buyer got, and advances the clock by an hour.
 func (c *history) bought(n byte, change ...func(*event.PostSettled)) market.LeadID {
 	c.t.Helper()
 	id := c.LeadID(n)
@@ -30,8 +30,8 @@ func (c *history) bought(n byte, change ...func(*event.PostSettled)) market.Lead
 	return id
 }
 
-// reports writes a buyer's report of a lead.
-func (c *history) reports(id market.LeadID, to market.Status, result event.ChangeResult, change ...func(*event.Change)) {
+// report records a buyer's report on a lead.
+func (c *history) report(id market.LeadID, to market.Status, result event.ChangeResult, change ...func(*event.Change)) {
 	c.t.Helper()
 	one := event.Change{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
 	for _, do := range change {
@@ -40,15 +40,15 @@ func (c *history) reports(id market.LeadID, to market.Status, result event.Chang
 	c.Add(&event.StatusChanged{Request: market.RequestID{77, byte(c.Seq)}, Buyer: 1, At: c.Now, Changes: []event.Change{{Lead: market.LeadID{1}, Result: event.ChangeUnknown}, one}})
 }
 
-// givenBack is what a return gives back.
-func givenBack(reason string) func(*event.Change) {
+// returned sets the reason and the amounts of a return.
+func returned(reason string) func(*event.Change) {
 	return func(c *event.Change) {
 		c.Reason = reason
 		c.Return = event.Return{Campaign: 1, Credit: 12_500_000, Reverse: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Month: market.StartOfMonth(logtest.Start)}
 	}
 }
 
-// reported are the reports of an explanation, a line each.
+// reportLines returns the reports of an explanation in one line.
 func (x *Explanation) reportLines() string {
 	var lines []string
 	for i := range x.Reports {
@@ -65,8 +65,8 @@ func (x *Explanation) reportLines() string {
 	return strings.Join(lines, "; ")
 }
 
-// TestExplainReports: what became of a lead after its sale, report by report: where it
-// stands, what was given back, and who said so. What changed nothing is told too.
+// TestExplainReports: the lead's status, the amounts returned and the author of each
+// report. A report that changed nothing appears too.
 func TestExplainReports(t *testing.T) {
 	waited := func(c *event.Change) { c.WasPending = true }
 	type step struct {
@@ -80,46 +80,46 @@ func TestExplainReports(t *testing.T) {
 		reported string
 		why      string
 	}{
-		"nothing":   {nil, "ACCEPTED", "", "which has acknowledged it."},
-		"contacted": {[]step{{market.StatusContacted, event.ChangeDone, nil}}, "contacted", "buyer: ACCEPTED to contacted, done", "buy_1 reports it contacted."},
-		"sold on": {
+		"no report": {nil, "ACCEPTED", "", "The buyer acknowledged the lead."},
+		"contacted": {[]step{{market.StatusContacted, event.ChangeDone, nil}}, "contacted", "buyer: ACCEPTED to contacted, done", "buy_1 reported it as contacted."},
+		"contacted, then sold": {
 			[]step{{market.StatusContacted, event.ChangeDone, nil}, {market.StatusSold, event.ChangeDone, []func(*event.Change){func(c *event.Change) { c.From = market.StatusContacted }}}},
-			"sold", "buyer: ACCEPTED to contacted, done; buyer: contacted to sold, done", "buy_1 reports it sold.",
+			"sold", "buyer: ACCEPTED to contacted, done; buyer: contacted to sold, done", "buy_1 reported it as sold.",
 		},
-		"said twice": {
+		"reported twice": {
 			[]step{{market.StatusContacted, event.ChangeNone, nil}, {market.StatusContacted, event.ChangeDone, nil}},
-			"contacted", "buyer: ACCEPTED to contacted, none; buyer: ACCEPTED to contacted, done", "buy_1 reports it contacted.",
+			"contacted", "buyer: ACCEPTED to contacted, none; buyer: ACCEPTED to contacted, done", "buy_1 reported it as contacted.",
 		},
-		"too late, and then in order": {
-			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.Change){givenBack("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
-			"qualified", "buyer: ACCEPTED to returned, not_now, wrong_number; buyer: ACCEPTED to qualified, done", "buy_1 reports it qualified.",
+		"too late, then valid": {
+			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.Change){returned("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
+			"qualified", "buyer: ACCEPTED to returned, not_now, wrong_number; buyer: ACCEPTED to qualified, done", "buy_1 reported it as qualified.",
 		},
 		"returned": {
-			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.Change){givenBack("wrong_number")}}},
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.Change){returned("wrong_number")}}},
 			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, wrong_number",
-			"buy_1 gave it back: 12.5 USD went back to the buyer, and 10 USD of the payout were taken back.",
+			"buy_1 returned it: the buyer got 12.5 USD back, and 10 USD of the payout were reversed.",
 		},
-		"returned for words of one's own": {
-			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.Change){givenBack("Ann Lee hung up")}}},
-			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, " + withheldReason, "buy_1 gave it back",
+		"returned for an unlisted reason": {
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.Change){returned("Ann Lee hung up")}}},
+			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, " + withheldReason, "buy_1 returned it",
 		},
-		"a test comes back": {
+		"a test lead is returned": {
 			[]step{{market.StatusReturned, event.ChangeDone, nil}},
-			"returned", "buyer: ACCEPTED to returned, done", "which has acknowledged it. buy_1 gave it back.",
+			"returned", "buyer: ACCEPTED to returned, done", "The buyer acknowledged the lead. buy_1 returned it.",
 		},
-		"waiting": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.Change){givenBack("no_consent")}}},
-			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent", "buy_1 wants to give it back, which waits for the operator.",
+		"pending": {
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.Change){returned("no_consent")}}},
+			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent", "buy_1 asked to return it; the return waits for an operator's approval.",
 		},
-		"waited, and granted": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.Change){givenBack("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.Change){givenBack(""), waited}}},
+		"pending, then approved": {
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.Change){returned("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.Change){returned(""), waited}}},
 			"returned", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, done, 12.5 USD and 10 USD",
-			"buy_1 gave it back: 12.5 USD went back to the buyer",
+			"buy_1 returned it: the buyer got 12.5 USD back",
 		},
-		"waited, and refused": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.Change){givenBack("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.Change){givenBack(""), waited}}},
+		"pending, then refused": {
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.Change){returned("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.Change){returned(""), waited}}},
 			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, refused",
-			"buy_1 wanted to give it back, which the operator refused.",
+			"buy_1 asked to return it; an operator refused.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestExplainReports(t *testing.T) {
 			for _, step := range row.steps {
 				c.Advance(24 * time.Hour)
 				c.AddOtherLeads(3)
-				c.reports(id, step.to, step.result, step.change...)
+				c.report(id, step.to, step.result, step.change...)
 			}
 			c.AddOtherLeads(3)
 			doc := c.explained(id)
@@ -143,8 +143,8 @@ func TestExplainReports(t *testing.T) {
 	}
 }
 
-// TestExplainAReportsRequest: the request id of a report leads to its lead.
-func TestExplainAReportsRequest(t *testing.T) {
+// TestExplainReportRequest: the request id of a report leads to its lead.
+func TestExplainReportRequest(t *testing.T) {
 	c := newHistory(t)
 	id := c.bought(1)
 	report := &event.StatusChanged{Request: market.RequestID(c.LeadID(50)), Buyer: 1, At: c.Now, Changes: []event.Change{{Lead: id, To: market.StatusContacted, Result: event.ChangeDone, Supplier: 1}}}
@@ -159,33 +159,34 @@ func TestExplainAReportsRequest(t *testing.T) {
 	}
 }
 
-// TestExplainReasonsOfTwoLists: a reason is told where the campaign has it, or had it
-// when the lead was decided.
+// TestExplainReasonsOfTwoLists: the explanation shows a reason if the campaign lists it
+// now, or listed it at the lead's decision.
 func TestExplainReasonsOfTwoLists(t *testing.T) {
 	c := newHistory(t)
 	c.document(1, returning)
-	reasons := []string{"wrong_number", "too_old", "nobody's"}
+	reasons := []string{"wrong_number", "too_old", "unlisted"}
 	ids := make([]market.LeadID, len(reasons))
 	for i := range reasons {
 		ids[i] = c.bought(byte(i + 1))
 	}
 	c.document(2, strings.Replace(returning, "wrong_number", "too_old", 1))
 	for i, reason := range reasons {
-		c.reports(ids[i], market.StatusReturned, event.ChangeDone, givenBack(reason))
+		c.report(ids[i], market.StatusReturned, event.ChangeDone, returned(reason))
 	}
 	for i, want := range []string{"wrong_number", "too_old", withheldReason} {
 		if got := c.explained(ids[i]).Reports[0].Reason; got != want {
-			t.Errorf("%s is told as %q", reasons[i], got)
+			t.Errorf("%s appears as %q", reasons[i], got)
 		}
 	}
 }
 
-// owes is a settlement or a report that owes its supplier a webhook.
-func owes(kind market.WebhookType) func(*event.PostSettled) {
+// withWebhook sets the webhook that a settlement causes.
+func withWebhook(kind market.WebhookType) func(*event.PostSettled) {
 	return func(s *event.PostSettled) { s.Webhook, s.Supplier = kind, 1 }
 }
 
-func (c *history) hook(id market.LeadID, kind market.WebhookType, attempt uint32, outcome event.WebhookOutcome, change ...func(*event.WebhookTried)) {
+// webhookTried records an attempt to send a webhook.
+func (c *history) webhookTried(id market.LeadID, kind market.WebhookType, attempt uint32, outcome event.WebhookOutcome, change ...func(*event.WebhookTried)) {
 	c.t.Helper()
 	ev := &event.WebhookTried{Lead: id, Type: kind, Supplier: 1, Attempt: attempt, Outcome: outcome, At: c.Now}
 	if outcome == event.WebhookFailed {
@@ -197,8 +198,9 @@ func (c *history) hook(id market.LeadID, kind market.WebhookType, attempt uint32
 	c.Add(ev)
 }
 
-// hooked are the webhooks of an explanation, with the outcome of each attempt.
-func (x *Explanation) hooked() string {
+// webhookLines returns the webhooks of an explanation, with the outcomes of their
+// attempts.
+func (x *Explanation) webhookLines() string {
 	var all []string
 	for i := range x.Webhooks {
 		h := &x.Webhooks[i]
@@ -211,7 +213,7 @@ func (x *Explanation) hooked() string {
 	return strings.Join(all, "; ")
 }
 
-// TestExplainWebhooks: how a supplier was told, attempt by attempt, and how that stands.
+// TestExplainWebhooks: the attempts of a webhook and its state after them.
 func TestExplainWebhooks(t *testing.T) {
 	const posted = market.WebhookPosted
 	type attempt struct {
@@ -230,38 +232,38 @@ func TestExplainWebhooks(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			c := newHistory(t)
-			id := c.bought(1, owes(posted))
+			id := c.bought(1, withWebhook(posted))
 			for _, a := range attempts {
 				c.Advance(6 * time.Hour)
 				c.AddOtherLeads(2)
-				c.hook(id, posted, a.n, a.outcome)
+				c.webhookTried(id, posted, a.n, a.outcome)
 			}
 			c.AddOtherLeads(2)
-			if doc := c.explained(id); doc.hooked() != want || doc.Truncated || doc.Webhooks[0].Created != Instant(logtest.Start+1e9) {
-				t.Errorf("%s, truncated %v", doc.hooked(), doc.Truncated)
+			if doc := c.explained(id); doc.webhookLines() != want || doc.Truncated || doc.Webhooks[0].Created != Instant(logtest.Start+1e9) {
+				t.Errorf("%s, truncated %v", doc.webhookLines(), doc.Truncated)
 			}
 		})
 	}
 }
 
-// TestExplainWebhooksOfAll: each fact that owes one: a decision, a settlement, a
-// report. They are told in the order of their causes, with status and fault.
-func TestExplainWebhooksOfAll(t *testing.T) {
+// TestExplainWebhooksOfAllEvents: a decision, a settlement and a report each cause a
+// webhook. The explanation lists them in the order of their causes, with status and fault.
+func TestExplainWebhooksOfAllEvents(t *testing.T) {
 	c := newHistory(t)
-	unsoldReasons := c.LeadID(1)
-	c.Add(&event.LeadDecided{Lead: unsoldReasons, Campaign: 1, Supplier: 1, Catalog: 1, Reason: market.ReasonNoBuyer, Webhook: market.WebhookUnmatched, Keep: c.Now + 1e15})
-	c.hook(unsoldReasons, market.WebhookUnmatched, 1, event.WebhookDelivered, func(h *event.WebhookTried) { h.Status = 204 })
-	if doc := c.explained(unsoldReasons); doc.hooked() != "lead.unmatched delivered: 1 delivered" || doc.Webhooks[0].Attempts[0].Status != 204 {
-		t.Error(doc.hooked())
+	unsold := c.LeadID(1)
+	c.Add(&event.LeadDecided{Lead: unsold, Campaign: 1, Supplier: 1, Catalog: 1, Reason: market.ReasonNoBuyer, Webhook: market.WebhookUnmatched, Keep: c.Now + 1e15})
+	c.webhookTried(unsold, market.WebhookUnmatched, 1, event.WebhookDelivered, func(h *event.WebhookTried) { h.Status = 204 })
+	if doc := c.explained(unsold); doc.webhookLines() != "lead.unmatched delivered: 1 delivered" || doc.Webhooks[0].Attempts[0].Status != 204 {
+		t.Error(doc.webhookLines())
 	}
-	id := c.bought(2, owes(market.WebhookPosted))
-	c.hook(id, market.WebhookPosted, 1, event.WebhookFailed, func(h *event.WebhookTried) { h.Fault = market.FaultConnect })
-	c.reports(id, market.StatusContacted, event.ChangeDone, func(change *event.Change) { change.Webhook = market.WebhookContacted })
-	c.hook(id, market.WebhookContacted, 1, event.WebhookDelivered)
-	c.hook(id, market.WebhookPosted, 2, event.WebhookDelivered)
+	id := c.bought(2, withWebhook(market.WebhookPosted))
+	c.webhookTried(id, market.WebhookPosted, 1, event.WebhookFailed, func(h *event.WebhookTried) { h.Fault = market.FaultConnect })
+	c.report(id, market.StatusContacted, event.ChangeDone, func(change *event.Change) { change.Webhook = market.WebhookContacted })
+	c.webhookTried(id, market.WebhookContacted, 1, event.WebhookDelivered)
+	c.webhookTried(id, market.WebhookPosted, 2, event.WebhookDelivered)
 	doc := c.explained(id)
-	if doc.hooked() != "lead.posted delivered: 1 failed 2 delivered; lead.contacted delivered: 1 delivered" {
-		t.Error(doc.hooked())
+	if doc.webhookLines() != "lead.posted delivered: 1 failed 2 delivered; lead.contacted delivered: 1 delivered" {
+		t.Error(doc.webhookLines())
 	}
 	if first := doc.Webhooks[0].Attempts[0]; first.Fault != "connect" || first.Next != first.At+Instant(time.Minute) {
 		t.Errorf("%+v", first)
@@ -272,33 +274,33 @@ func TestExplainWebhooksOfAll(t *testing.T) {
 	}
 }
 
-// TestExplainWebhooksSwitchedOff: what is caused while a supplier's webhooks are off is
-// dead from its beginning.
+// TestExplainWebhooksSwitchedOff: a webhook that is caused while the supplier's webhooks
+// are off is dead from the start.
 func TestExplainWebhooksSwitchedOff(t *testing.T) {
 	c := newHistory(t)
 	c.Add(&event.WebhooksSwitched{Supplier: 1, Off: true, At: c.Now})
-	id := c.bought(1, owes(market.WebhookPosted))
-	if doc := c.explained(id); doc.hooked() != "lead.posted dead:" || doc.Truncated {
-		t.Error(doc.hooked())
+	id := c.bought(1, withWebhook(market.WebhookPosted))
+	if doc := c.explained(id); doc.webhookLines() != "lead.posted dead:" || doc.Truncated {
+		t.Error(doc.webhookLines())
 	}
 }
 
-// TestExplainReadsNoFurtherThanNeeded: once all is seen that memory has of a lead the
-// log is read no further, however long it is; what is out of reach is told as missing,
-// and where the lead stands is told all the same.
+// TestExplainReadsNoFurtherThanNeeded: the search ends when the events explain everything
+// in memory, before the end of the log. If the limit ends it earlier, the explanation is
+// marked as truncated and still has the lead's current status.
 func TestExplainReadsNoFurtherThanNeeded(t *testing.T) {
 	c := newHistory(t)
-	id := c.bought(1, owes(market.WebhookPosted))
-	c.hook(id, market.WebhookPosted, 1, event.WebhookDelivered)
-	c.reports(id, market.StatusContacted, event.ChangeDone)
+	id := c.bought(1, withWebhook(market.WebhookPosted))
+	c.webhookTried(id, market.WebhookPosted, 1, event.WebhookDelivered)
+	c.report(id, market.StatusContacted, event.ChangeDone)
 	until := c.Seq
 	c.AddOtherLeads(30)
 	c.limits.entries = int(until)
-	if doc := c.explained(id); doc.Truncated || doc.Status != "contacted" || doc.hooked() != "lead.posted delivered: 1 delivered" {
-		t.Errorf("within limits: %v, %s, %s", doc.Truncated, doc.Status, doc.hooked())
+	if doc := c.explained(id); doc.Truncated || doc.Status != "contacted" || doc.webhookLines() != "lead.posted delivered: 1 delivered" {
+		t.Errorf("within limits: %v, %s, %s", doc.Truncated, doc.Status, doc.webhookLines())
 	}
 	c.Advance(30 * 24 * time.Hour)
-	c.reports(id, market.StatusSold, event.ChangeDone)
+	c.report(id, market.StatusSold, event.ChangeDone)
 	if doc := c.explained(id); !doc.Truncated || doc.Status != "sold" || len(doc.Reports) != 1 {
 		t.Errorf("out of limits: %v, %s, %q", doc.Truncated, doc.Status, doc.reportLines())
 	}
@@ -312,24 +314,23 @@ func TestExplainReadsNoFurtherThanNeeded(t *testing.T) {
 	}
 }
 
-// TestExplainAgreesWithMemoryAfterwards: through any reports and webhooks of leads that
-// lie among each other, a lead stands where memory has it, and so does each webhook;
-// and nothing of it is said to be missing.
-func TestExplainAgreesWithMemoryAfterwards(t *testing.T) {
+// TestExplainAgreesWithMemoryAfterSale: after any reports and webhooks of interleaved
+// leads, each explanation is complete and agrees with memory.
+func TestExplainAgreesWithMemoryAfterSale(t *testing.T) {
 	c := newHistory(t)
 	c.document(1, returning)
 	n := byte(0)
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
-		ids := []market.LeadID{c.bought(2*n, owes(market.WebhookPosted)), c.bought(2*n+1, owes(market.WebhookPosted))}
-		for range rapid.IntRange(0, 12).Draw(rt, "facts") {
+		ids := []market.LeadID{c.bought(2*n, withWebhook(market.WebhookPosted)), c.bought(2*n+1, withWebhook(market.WebhookPosted))}
+		for range rapid.IntRange(0, 12).Draw(rt, "events") {
 			c.Advance(time.Duration(rapid.IntRange(0, 40).Draw(rt, "hours")) * time.Hour)
-			c.goesOn(rt, rapid.SampledFrom(ids).Draw(rt, "whose"))
+			c.addNext(rt, rapid.SampledFrom(ids).Draw(rt, "whose"))
 		}
 		for _, id := range ids {
 			doc, row := c.explained(id), mustRow(rt, c, id)
 			if doc.Status != row.Status.String() || doc.Truncated {
-				rt.Fatalf("told %s, memory has %s; truncated %v", doc.Status, row.Status, doc.Truncated)
+				rt.Fatalf("explained as %s, memory has %s; truncated %v", doc.Status, row.Status, doc.Truncated)
 			}
 			for i := range doc.Webhooks {
 				h := &doc.Webhooks[i]
@@ -349,30 +350,30 @@ func TestExplainAgreesWithMemoryAfterwards(t *testing.T) {
 	})
 }
 
-// goesOn writes what may come next of a lead: a report that leads on from where it
-// stands, or what its supplier's webhooks come to.
-func (c *history) goesOn(rt *rapid.T, id market.LeadID) {
+// addNext records a possible next event of a lead: a report that its status allows, or an
+// attempt to send its webhook.
+func (c *history) addNext(rt *rapid.T, id market.LeadID) {
 	row := mustRow(rt, c, id)
 	kind := market.WebhookType(rapid.IntRange(int(market.WebhookPosted), int(market.WebhookReturned)).Draw(rt, "webhook"))
-	if hook, owed := c.State.Webhook(id, kind); owed {
+	if webhook, queued := c.State.Webhook(id, kind); queued {
 		outcomes := []event.WebhookOutcome{event.WebhookDelivered, event.WebhookFailed, event.WebhookDead}
-		if hook.Dead {
+		if webhook.Dead {
 			outcomes = []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}
 		}
-		c.hook(id, kind, hook.Attempts+1, rapid.SampledFrom(outcomes).Draw(rt, "outcome"))
+		c.webhookTried(id, kind, webhook.Attempts+1, rapid.SampledFrom(outcomes).Draw(rt, "outcome"))
 		return
 	}
 	to := market.Status(rapid.IntRange(int(market.StatusContacted), int(market.StatusReturned)).Draw(rt, "to"))
 	from := func(change *event.Change) { change.From = row.Status }
 	switch {
 	case !row.Status.CanBecome(to) || to == market.StatusReturned && row.Return() == market.ReturnRefused:
-		c.reports(id, to, event.ChangeNotAllowed, from)
+		c.report(id, to, event.ChangeNotAllowed, from)
 	case row.Return() == market.ReturnPending:
-		result := rapid.SampledFrom([]event.ChangeResult{event.ChangeDone, event.ChangeRefused}).Draw(rt, "the operator's word")
-		c.reports(id, market.StatusReturned, result, from, func(change *event.Change) { change.WasPending = true })
+		result := rapid.SampledFrom([]event.ChangeResult{event.ChangeDone, event.ChangeRefused}).Draw(rt, "the operator's decision")
+		c.report(id, market.StatusReturned, result, from, func(change *event.Change) { change.WasPending = true })
 	case to == market.StatusReturned && rapid.Bool().Draw(rt, "an operator decides"):
-		c.reports(id, to, event.ChangePending, from)
+		c.report(id, to, event.ChangePending, from)
 	default:
-		c.reports(id, to, event.ChangeDone, from, func(change *event.Change) { change.Webhook = to.Webhook() })
+		c.report(id, to, event.ChangeDone, from, func(change *event.Change) { change.Webhook = to.Webhook() })
 	}
 }

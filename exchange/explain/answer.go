@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// What calls are answered, beside a lead's status.
+// Answers to calls, in addition to the statuses of leads.
 const (
 	answerBid         = "bid"
 	answerNoBid       = "no_bid"
@@ -16,11 +16,11 @@ const (
 	answerTimeout     = "buyer_timeout"
 )
 
-// nobodyAnswered stands for an answer that nobody was left to get.
-const noteUnanswered = "The exchange stopped before the call was answered, and took the delivery up when it started again. " +
-	"The same request, sent again under the idempotency key that it came with, hears what has become of it."
+// noteUnanswered is the note on a call that never got an answer.
+const noteUnanswered = "The exchange stopped before it answered the call, and continued the delivery after its restart. " +
+	"If the caller repeats the request with the same idempotency key, it gets the result."
 
-// answerAtOnce tells what was answered where nothing was to be posted.
+// setImmediateAnswer sets the answer to a call that posted the lead to no buyer.
 func (c *timeline) setImmediateAnswer(at int64) {
 	if c.status == market.StatusAccepted {
 		c.setAccepted(at)
@@ -29,10 +29,10 @@ func (c *timeline) setImmediateAnswer(at int64) {
 	}
 }
 
-// answer tells what was answered, by the first fact that an answer rests on. The two
-// paths differ where the buyer's word is still out when the answer is due: an
-// ingest is told ACCEPTED, since the lead has its buyer, and a post hears an error,
-// since its success would mean that the buyer has it.
+// setAnswer sets the answer that the first decisive event allowed. Ingest and post differ
+// if the delivery is still open when the answer is due. An ingest gets ACCEPTED, because
+// the lead has its buyer. A post gets an error, because its success would mean that the
+// buyer has the lead.
 func (c *timeline) setAnswer(after *entry) {
 	ev, ok := after.event.(*event.PostSettled)
 	if !ok || c.doc.Answer != nil || c.unanswered {
@@ -53,8 +53,9 @@ func (c *timeline) setAnswer(after *entry) {
 	}
 }
 
-// undecided tells what was answered while the buyer's word was out. A restart takes
-// up what a crash has left open by such a fact too, and knows of no try.
+// setUndecidedAnswer sets the answer to a call whose delivery was still open. After a
+// crash, the restart records the same event for an open delivery, but with neither a
+// status nor a fault; then the call got no answer.
 func (c *timeline) setUndecidedAnswer(at int64, ev *event.PostSettled) {
 	switch {
 	case ev.Fault == market.FaultNone && ev.Status == 0:

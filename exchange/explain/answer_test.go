@@ -11,7 +11,7 @@ import (
 	"pingpost/exchange/logtest"
 )
 
-// answered is what a call was answered, and how many seconds after dawn.
+// answered returns the answer to the call, with the seconds since logtest.Start.
 func (x *Explanation) answered() string {
 	if x.Answer == nil {
 		return "nothing"
@@ -23,80 +23,80 @@ func (x *Explanation) answered() string {
 	return fmt.Sprintf("%s at %ds", text, (int64(x.Answer.At)-logtest.Start)/1e9)
 }
 
-// cameTo is a fact of a story, which begins at dawn and goes on second by second.
-type cameTo struct {
+// settlement is an event of a delivery. The tests record one per second.
+type settlement struct {
 	how    event.Settlement
 	status uint32
 	fault  market.Fault
-	next   int // the buyer that it goes on to
+	next   int // the next buyer; 0 if there is none
 	url    string
 }
 
 type answerRow struct {
-	what       string
-	records    []cameTo
-	ingest     string
-	post       string // empty: the lead cannot have come by a post
-	ingestSays string // of what was told, in the reason why; empty: nothing, since it is as it was told
-	postSays   string
+	name      string
+	records   []settlement
+	ingest    string
+	post      string // empty if a posted lead cannot have this course
+	ingestWhy string // part of Why about the answer; empty if the answer agrees with the current state
+	postWhy   string
 }
 
 var answers = []answerRow{
-	{"on its way", nil, "nothing", "nothing", "", ""},
-	{"taken", []cameTo{{how: event.SettledDelivered, status: 201}}, "201 ACCEPTED at 1s", "201 ACCEPTED at 1s", "", ""},
-	{"refused", []cameTo{{how: event.SettledRefused, status: 422}}, "201 UNMATCHED post_rejected at 1s", "422 post_rejected post_rejected at 1s", "", ""},
+	{"in delivery", nil, "nothing", "nothing", "", ""},
+	{"accepted", []settlement{{how: event.SettledDelivered, status: 201}}, "201 ACCEPTED at 1s", "201 ACCEPTED at 1s", "", ""},
+	{"refused", []settlement{{how: event.SettledRefused, status: 422}}, "201 UNMATCHED post_rejected at 1s", "422 post_rejected post_rejected at 1s", "", ""},
 	{
-		"still hanging when the answer is due",
-		[]cameTo{{how: event.SettledPending, fault: market.FaultTimeout}},
-		"201 ACCEPTED at 1s", "504 buyer_timeout at 1s", "", "answered 504 buyer_timeout, and the delivery went on",
+		"no buyer response when the answer is due",
+		[]settlement{{how: event.SettledPending, fault: market.FaultTimeout}},
+		"201 ACCEPTED at 1s", "504 buyer_timeout at 1s", "", "got 504 buyer_timeout while the delivery continued",
 	},
 	{
-		"not reached until then",
-		[]cameTo{{how: event.SettledPending, fault: market.FaultConnect}},
-		"201 ACCEPTED at 1s", "502 buyer_unavailable at 1s", "", "answered 502 buyer_unavailable, and the delivery went on",
+		"not reached when the answer is due",
+		[]settlement{{how: event.SettledPending, fault: market.FaultConnect}},
+		"201 ACCEPTED at 1s", "502 buyer_unavailable at 1s", "", "got 502 buyer_unavailable while the delivery continued",
 	},
 	{
-		"failing until then",
-		[]cameTo{{how: event.SettledPending, status: 503}},
-		"201 ACCEPTED at 1s", "502 buyer_unavailable at 1s", "", "answered 502 buyer_unavailable",
+		"buyer failing when the answer is due",
+		[]settlement{{how: event.SettledPending, status: 503}},
+		"201 ACCEPTED at 1s", "502 buyer_unavailable at 1s", "", "the seller got 502 buyer_unavailable",
 	},
 	{
-		"taken after that",
-		[]cameTo{{how: event.SettledPending, status: 503}, {how: event.SettledDelivered, status: 201}},
-		"201 ACCEPTED at 1s", "502 buyer_unavailable at 1s", "", "answered 502 buyer_unavailable",
+		"accepted after the answer",
+		[]settlement{{how: event.SettledPending, status: 503}, {how: event.SettledDelivered, status: 201}},
+		"201 ACCEPTED at 1s", "502 buyer_unavailable at 1s", "", "the seller got 502 buyer_unavailable",
 	},
 	{
-		"refused after that",
-		[]cameTo{{how: event.SettledPending, fault: market.FaultTimeout}, {how: event.SettledRefused, status: 422}},
-		"201 ACCEPTED at 1s", "504 buyer_timeout at 1s", "The supplier had been told ACCEPTED.", "answered 504 buyer_timeout",
+		"refused after the answer",
+		[]settlement{{how: event.SettledPending, fault: market.FaultTimeout}, {how: event.SettledRefused, status: 422}},
+		"201 ACCEPTED at 1s", "504 buyer_timeout at 1s", "The supplier had already received ACCEPTED.", "the seller got 504 buyer_timeout",
 	},
 	{
 		"unknown at once",
-		[]cameTo{{how: event.SettledUnknown, fault: market.FaultUnreadable, status: 200}},
-		"201 ACCEPTED at 1s", "502 buyer_unavailable at 1s", "", "answered 502 buyer_unavailable",
+		[]settlement{{how: event.SettledUnknown, fault: market.FaultUnreadable, status: 200}},
+		"201 ACCEPTED at 1s", "502 buyer_unavailable at 1s", "", "the seller got 502 buyer_unavailable",
 	},
 	{
-		"unknown at once, and then taken back",
-		[]cameTo{{how: event.SettledUnknown, fault: market.FaultTimeout}, {how: event.SettledReleased}},
-		"201 ACCEPTED at 1s", "504 buyer_timeout at 1s", "The supplier had been told ACCEPTED.", "answered 504 buyer_timeout",
+		"unknown at once, then released",
+		[]settlement{{how: event.SettledUnknown, fault: market.FaultTimeout}, {how: event.SettledReleased}},
+		"201 ACCEPTED at 1s", "504 buyer_timeout at 1s", "The supplier had already received ACCEPTED.", "the seller got 504 buyer_timeout",
 	},
-	{"cut off by a crash", []cameTo{{how: event.SettledPending}}, "nothing", "nothing", "", ""},
-	{"cut off by a crash, and taken then", []cameTo{{how: event.SettledPending}, {how: event.SettledDelivered, status: 201}}, "nothing", "nothing", "", ""},
-	{"refused, and taken by the next", []cameTo{{how: event.SettledRefused, status: 422, next: 3, url: "https://next.example"}, {how: event.SettledDelivered, status: 201}}, "201 ACCEPTED at 2s", "", "", ""},
-	{"refused, and on its way to the next", []cameTo{{how: event.SettledRefused, status: 422, next: 3, url: "https://next.example"}}, "nothing", "", "", ""},
-	{"refused, and recorded for the next", []cameTo{{how: event.SettledRefused, status: 422, next: 3}}, "201 ACCEPTED at 1s", "", "", ""},
+	{"cut off by a crash", []settlement{{how: event.SettledPending}}, "nothing", "nothing", "", ""},
+	{"cut off by a crash, then accepted", []settlement{{how: event.SettledPending}, {how: event.SettledDelivered, status: 201}}, "nothing", "nothing", "", ""},
+	{"refused, then accepted by the next buyer", []settlement{{how: event.SettledRefused, status: 422, next: 3, url: "https://next.example"}, {how: event.SettledDelivered, status: 201}}, "201 ACCEPTED at 2s", "", "", ""},
+	{"refused, then in delivery to the next buyer", []settlement{{how: event.SettledRefused, status: 422, next: 3, url: "https://next.example"}}, "nothing", "", "", ""},
+	{"refused, then recorded for the next buyer", []settlement{{how: event.SettledRefused, status: 422, next: 3}}, "201 ACCEPTED at 1s", "", "", ""},
 }
 
-// TestExplainAnswers: what was told on which path, whatever came later.
+// TestExplainAnswers: the answer that ingest and post gave, regardless of later events.
 func TestExplainAnswers(t *testing.T) {
 	for _, row := range answers {
-		t.Run(row.what, func(t *testing.T) {
+		t.Run(row.name, func(t *testing.T) {
 			c := newHistory(t)
 			c.configured(1, "buy_1", "buy_2", "buy_3")
 			ingest := c.LeadID(1)
 			c.AddPosted(ingest)
-			c.goes(ingest, row.records)
-			row.judge(t, "an ingest", c.explained(ingest), row.ingest, row.ingestSays)
+			c.settle(ingest, row.records)
+			row.check(t, "an ingest", c.explained(ingest), row.ingest, row.ingestWhy)
 			if row.post == "" {
 				return
 			}
@@ -104,15 +104,15 @@ func TestExplainAnswers(t *testing.T) {
 			c.configured(1, "buy_1", "buy_2")
 			held, post := c.offering(1, "theirs"), c.LeadID(2)
 			c.Add(held)
-			c.takenUp(post, held, 1, 0)
-			c.goes(post, row.records, func(s *event.PostSettled) { s.Sale = atBid(held, 1) })
-			row.judge(t, "a post", c.explained(post), row.post, row.postSays)
+			c.claim(post, held, 1, 0)
+			c.settle(post, row.records, func(s *event.PostSettled) { s.Sale = atBid(held, 1) })
+			row.check(t, "a post", c.explained(post), row.post, row.postWhy)
 		})
 	}
 }
 
-// goes writes what a post comes to, second by second.
-func (c *history) goes(id market.LeadID, records []cameTo, change ...func(*event.PostSettled)) {
+// settle records the events of a delivery, one per second.
+func (c *history) settle(id market.LeadID, records []settlement, change ...func(*event.PostSettled)) {
 	c.t.Helper()
 	for _, ev := range records {
 		c.Advance(time.Second)
@@ -128,32 +128,32 @@ func (c *history) goes(id market.LeadID, records []cameTo, change ...func(*event
 	}
 }
 
-func (row *answerRow) judge(t *testing.T, path string, doc *Explanation, want, says string) {
+func (row *answerRow) check(t *testing.T, path string, doc *Explanation, want, why string) {
 	t.Helper()
 	if got := doc.answered(); got != want {
 		t.Errorf("%s is answered %s, want %s", path, got, want)
 	}
-	if !strings.Contains(doc.Why, says) || says == "" && strings.Contains(doc.Why, "answered") {
+	if !strings.Contains(doc.Why, why) || why == "" && strings.Contains(doc.Why, "the seller got") {
 		t.Errorf("%s: %s", path, doc.Why)
 	}
-	crashed := strings.HasPrefix(row.what, "cut off")
+	crashed := strings.HasPrefix(row.name, "cut off")
 	if noted := len(doc.Notes) == 1 && doc.Notes[0] == noteUnanswered; noted != crashed {
 		t.Errorf("%s: %q", path, doc.Notes)
 	}
 }
 
-// TestExplainAnswersAtOnce: of leads that are posted to nobody.
+// TestExplainAnswersAtOnce: the answers for leads that were posted to no buyer.
 func TestExplainAnswersAtOnce(t *testing.T) {
 	c := newHistory(t)
-	sold, unsoldReasons, rejected := c.LeadID(1), c.LeadID(2), c.LeadID(3)
+	sold, unsold, rejected := c.LeadID(1), c.LeadID(2), c.LeadID(3)
 	c.Add(&event.LeadDecided{Lead: sold, Campaign: 1, Supplier: 1, Sale: logtest.SaleTo(1), Keep: c.Now + 1e15})
-	c.Add(&event.LeadDecided{Lead: unsoldReasons, Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull, Keep: c.Now + 1e15})
+	c.Add(&event.LeadDecided{Lead: unsold, Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull, Keep: c.Now + 1e15})
 	c.Add(&event.LeadDecided{
 		Lead: rejected, Campaign: 1, Supplier: 1, Reason: market.ReasonDuplicate, Keep: c.Now + 1e15,
 		Fields: []event.Field{{Name: sellerLeadField, Kind: market.KindString, Text: []byte("u")}},
 	})
 	for id, want := range map[market.LeadID]string{
-		sold: "201 ACCEPTED at 0s", unsoldReasons: "201 UNMATCHED caps_full at 0s", rejected: "422 post_rejected duplicate at 0s",
+		sold: "201 ACCEPTED at 0s", unsold: "201 UNMATCHED caps_full at 0s", rejected: "422 post_rejected duplicate at 0s",
 	} {
 		if got := c.explained(id).answered(); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -161,8 +161,8 @@ func TestExplainAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// TestExplainAnswersInAGap: where the facts between are out of reach, nothing is said
-// of the answer: the last of them was not it.
+// TestExplainAnswersInAGap: if the search misses the events in between, the explanation
+// has no answer. The last event alone does not determine it.
 func TestExplainAnswersInAGap(t *testing.T) {
 	c := newHistory(t)
 	id := c.LeadID(1)

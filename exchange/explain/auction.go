@@ -9,16 +9,16 @@ import (
 	"pingpost/engine/market"
 )
 
-// How a ping stands.
+// Statuses of a ping.
 const (
 	statusNoBid = "NO_BID"
-	statusBid   = "BID"   // nothing is sold at it
-	statusTaken = "TAKEN" // a lead is for the buyer of an offer, which has not acknowledged it
+	statusBid   = "BID"   // no lead is sold at it
+	statusTaken = "TAKEN" // a lead claimed an offer, and the buyer has not acknowledged it yet
 	statusSold  = "SOLD"
 )
 
-// tellAuction tells of an auction that a ping was, without what was sold at its
-// bids.
+// newAuctionExplanation returns the explanation of a ping's auction, without the leads
+// that claimed its offers.
 func (e *Explainer) newAuctionExplanation(found *entry) *Explanation {
 	held := found.held()
 	doc := &Explanation{
@@ -47,11 +47,11 @@ func (e *Explainer) newAuctionExplanation(found *entry) *Explanation {
 	return doc
 }
 
-// zip3 is how a ping calls the beginning of a ZIP code.
+// zip3 is the name in a ping for the first three digits of a ZIP code.
 const zip3 = "zip3"
 
-// threeDigits calls the start of a ZIP code by its name: the log has it where the
-// whole one would be.
+// renameZIP3 renames the ZIP code field to zip3 if it has only three digits. The log
+// stores them under the name of the whole code.
 func (x *Explanation) renameZIP3(zip string) {
 	if value, ok := x.Fields[zip]; ok && len(value) == len(`"941"`) {
 		delete(x.Fields, zip)
@@ -59,24 +59,25 @@ func (x *Explanation) renameZIP3(zip string) {
 	}
 }
 
-// nameless says why seats have numbers where buyers should be named.
+// noteMissingConfig adds a note if candidates have no buyer name because the configuration
+// is unavailable.
 func (x *Explanation) noteMissingConfig(l *campaignConfig) {
 	if l.known {
 		return
 	}
 	for i := range x.Candidates {
 		if x.Candidates[i].Buyer == "" {
-			x.Notes = append(x.Notes, fmt.Sprintf("Buyers that were not asked are told by their seats: configuration %d, by which it was decided, "+
-				"is no longer in the log's history, or its file in catalogs/ is gone.", x.Catalog))
+			x.Notes = append(x.Notes, fmt.Sprintf("Buyers that were not pinged appear as numbered filter sets: configuration %d, which was in force, "+
+				"is no longer in the log, or its file in catalogs/ is missing.", x.Catalog))
 			return
 		}
 	}
 }
 
-// candidates are all seats of a lineup, each with its one outcome, which the trail
-// has: first those that were asked, as their bids are ranked, then the others. A
-// seat that is in no step was not needed any more; where all are told of and the
-// lineup is known, those are listed too.
+// candidates lists the filter sets, each with its one outcome from the trail: first those
+// that were pinged, in the order of their bids, then the others. A filter set without a
+// step in the trail was not needed. It is listed only if all is set and the campaign's
+// configuration is known.
 func (e *Explainer) candidates(l campaignConfig, trail []event.Step, bids []event.Bid, all bool) []Candidate {
 	outcomes := make(map[uint32]market.Outcome)
 	seats := 0
@@ -90,28 +91,27 @@ func (e *Explainer) candidates(l campaignConfig, trail []event.Step, bids []even
 		seats = max(seats, len(l.buyers))
 	}
 	list := make([]Candidate, 0, max(seats, len(bids)))
-	asked := make(map[uint32]bool, len(bids))
+	pinged := make(map[uint32]bool, len(bids))
 	for i := range bids {
 		bid := &bids[i]
 		outcome, ok := outcomes[bid.FilterSet]
 		if !ok {
 			outcome = bid.Outcome
 		}
-		asked[bid.FilterSet] = true
+		pinged[bid.FilterSet] = true
 		list = append(list, e.pingedCandidate(bid, outcome))
 	}
 	for seat := range uint32(seats) {
 		outcome, ok := outcomes[seat]
-		if !asked[seat] && (ok || all) {
+		if !pinged[seat] && (ok || all) {
 			list = append(list, Candidate{Buyer: l.buyerAt(seat), Seat: seat, Outcome: outcome.String()})
 		}
 	}
 	return list
 }
 
-// asked tells of a candidate whose turn it was to be pinged. One that has asked for a
-// pause, by the 429 to an earlier ping, was sent nothing, and neither was one at its
-// limit of connections.
+// pingedCandidate returns the candidate of a bid. Some bids stand for a ping that was not
+// sent: the buyer had asked for a pause with a 429, or its connection limit was reached.
 func (e *Explainer) pingedCandidate(bid *event.Bid, outcome market.Outcome) Candidate {
 	c := Candidate{
 		Buyer: e.state.NameOf(event.NameBuyer, bid.Buyer), Seat: bid.FilterSet, Outcome: outcome.String(), Pinged: true,

@@ -14,21 +14,22 @@ import (
 	"pingpost/wal"
 )
 
-// lineup is a campaign's as a version of the configuration had it. One that is not
-// known is of a configuration that cannot be had.
+// campaignConfig is the part of a campaign's configuration that an explanation needs, as
+// of one version. known is false if that version is unavailable.
 type campaignConfig struct {
 	known  bool
 	method string
-	buyers []string // by seat
-	zip    string   // the field that has the ZIP code
+	buyers []string // by filter set
+	zip    string   // name of the field with the ZIP code
 
-	reasons map[string]bool // for which a lead may be returned; empty: any
+	reasons map[string]bool // the configured reasons for a return; empty if any text is allowed
 }
 
-// zipField is what buyers call the field, and suppliers too where no mapping says
-// otherwise.
+// zipField is the buyers' name of the ZIP code field, and the suppliers' name without a
+// mapping.
 const zipField = "zip"
 
+// buyerAt returns the buyer of a filter set, or "" if it is unknown.
 func (l *campaignConfig) buyerAt(seat uint32) string {
 	if int(seat) < len(l.buyers) {
 		return l.buyers[seat]
@@ -36,8 +37,9 @@ func (l *campaignConfig) buyerAt(seat uint32) string {
 	return ""
 }
 
-// lineup reads a campaign out of the document of a version, whose seats stand
-// there in the lineup's order. seq is of a fact that was decided by it.
+// campaignConfig reads a campaign from the stored document of a configuration version. The
+// document lists the filter sets in their order. seq is an entry of the log that was
+// decided under that version.
 func (e *Explainer) campaignConfig(version uint32, campaign string, seq uint64) campaignConfig {
 	hash := e.documentHash(version, seq)
 	text, err := os.ReadFile(filepath.Join(e.dataDir, "catalogs", hash+".json"))
@@ -69,8 +71,8 @@ func (e *Explainer) campaignConfig(version uint32, campaign string, seq uint64) 
 			for _, reason := range c.Returns.Reasons {
 				found.reasons[reason] = true
 			}
-			for _, seat := range c.Buyers {
-				found.buyers = append(found.buyers, seat.Buyer)
+			for _, filterSet := range c.Buyers {
+				found.buyers = append(found.buyers, filterSet.Buyer)
 			}
 			for _, field := range c.Fields {
 				if field.To == zipField {
@@ -83,14 +85,14 @@ func (e *Explainer) campaignConfig(version uint32, campaign string, seq uint64) 
 	return campaignConfig{}
 }
 
-// documentOf is the hash of a version's document; empty where history no longer
-// holds the fact that put it into force.
+// documentHash returns the hash of a configuration version's document. It is "" if the log
+// no longer has the event that set the version.
 //
-// Versions count up along the log, and every decision names its own. So the fact
-// is looked for by bisection over the segments: at or shortly before the first
-// one in which the version is in use. Decisions in flight end under the version
-// they began with, so around a change the versions may alternate for some seconds,
-// and a few segments are read backwards.
+// Versions increase along the log, and every decision names its own. So the search bisects
+// the segments for the first one that uses the version. The event is in that segment or
+// shortly before it. Decisions in flight end under the version that they began with.
+// Around a change the versions may therefore alternate for some seconds, so the search
+// also reads a few segments backwards.
 func (e *Explainer) documentHash(version uint32, seq uint64) string {
 	if now := e.state.Catalog(); now.Version == version {
 		return now.Document
@@ -100,8 +102,8 @@ func (e *Explainer) documentHash(version uint32, seq uint64) string {
 		return ""
 	}
 	segments = segments[:sort.Search(len(segments), func(i int) bool { return segments[i].First > seq })]
-	use := sort.Search(len(segments), func(i int) bool { return e.versionAt(segments[i].First) >= version })
-	for i := min(use, len(segments)-1); i >= max(0, use-changeover); i-- {
+	firstUse := sort.Search(len(segments), func(i int) bool { return e.versionAt(segments[i].First) >= version })
+	for i := min(firstUse, len(segments)-1); i >= max(0, firstUse-alternatingSegments); i-- {
 		until := seq
 		if i+1 < len(segments) {
 			until = segments[i+1].First - 1
@@ -114,13 +116,13 @@ func (e *Explainer) documentHash(version uint32, seq uint64) string {
 }
 
 const (
-	changeover  = 16   // segments in which versions may alternate
-	unversioned = 4096 // entries that may follow each other without a word of their version
+	alternatingSegments = 16   // segments in which versions may alternate after a change
+	maxUnversioned      = 4096 // consecutive entries that may name no version
 )
 
-// versionAt is the version that the first fact at or after an entry tells, or zero.
+// versionAt returns the version that the first event at or after an entry names, or zero.
 func (e *Explainer) versionAt(first uint64) (version uint32) {
-	e.forEachEvent(first, first+unversioned, func(ev event.Event) bool {
+	e.forEachEvent(first, first+maxUnversioned, func(ev event.Event) bool {
 		switch ev := ev.(type) {
 		case *event.LeadDecided:
 			version = ev.Catalog
@@ -134,8 +136,8 @@ func (e *Explainer) versionAt(first uint64) (version uint32) {
 	return version
 }
 
-// documentIn is the hash of the document that was put into force as a version in
-// a stretch of the log, or empty.
+// documentHashIn returns the hash of the document that became a version between two
+// entries of the log, or "".
 func (e *Explainer) documentHashIn(first, last uint64, version uint32) (hash string) {
 	e.forEachEvent(first, last, func(ev event.Event) bool {
 		if set, ok := ev.(*event.CatalogSet); ok && set.Version == version {
@@ -146,8 +148,9 @@ func (e *Explainer) documentHashIn(first, last uint64, version uint32) (hash str
 	return hash
 }
 
-// facts takes a stretch of the log, as far as it can be read.
-func (e *Explainer) forEachEvent(first, last uint64, take func(event.Event) bool) {
+// forEachEvent passes the events between two entries to visit, until visit returns false
+// or an entry cannot be read. The event is valid only during the call.
+func (e *Explainer) forEachEvent(first, last uint64, visit func(event.Event) bool) {
 	reader, err := e.log.NewReader(first)
 	if err != nil {
 		return
@@ -160,7 +163,7 @@ func (e *Explainer) forEachEvent(first, last uint64, take func(event.Event) bool
 			return
 		}
 		ev, err := decoder.Decode(next.Data)
-		if err != nil || !take(ev) {
+		if err != nil || !visit(ev) {
 			return
 		}
 	}

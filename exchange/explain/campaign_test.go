@@ -13,7 +13,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// unsoldUnder writes a lead that two seats did not take, decided by a version.
+// unsoldUnder records a lead that two filter sets rejected, decided under a configuration
+// version.
 func (c *history) unsoldUnder(n byte, version uint32) market.LeadID {
 	c.t.Helper()
 	id := c.LeadID(n)
@@ -24,9 +25,9 @@ func (c *history) unsoldUnder(n byte, version uint32) market.LeadID {
 	return id
 }
 
-// TestExplainLineups: seats are named by the configuration that the lead was decided
-// by, however many came since, and however the decisions of two mix at a change.
-func TestExplainLineups(t *testing.T) {
+// TestExplainFilterSets: filter sets have the buyers of the configuration that decided the
+// lead, despite later versions and decisions that alternate between two versions.
+func TestExplainFilterSets(t *testing.T) {
 	for _, leads := range []int{1, 5, 50} {
 		t.Run(fmt.Sprint(leads, " leads each"), func(t *testing.T) {
 			c := newHistory(t)
@@ -39,7 +40,7 @@ func TestExplainLineups(t *testing.T) {
 					n++
 					c.Advance(time.Second)
 					of, buyer := version, first
-					if version > 1 && i%3 == 1 && i < 10 { // one that began before the change
+					if version > 1 && i%3 == 1 && i < 10 { // this one began before the change
 						of, buyer = version-1, fmt.Sprint("buy_", version-1)
 					}
 					id := c.unsoldUnder(n, of)
@@ -58,9 +59,9 @@ func TestExplainLineups(t *testing.T) {
 	}
 }
 
-// TestExplainWithoutLineup: where the configuration of that time cannot be had, seats
-// have their numbers, and nothing is guessed.
-func TestExplainWithoutLineup(t *testing.T) {
+// TestExplainWithoutConfiguration: if the configuration of the decision is unavailable,
+// filter sets have numbers and no buyers.
+func TestExplainWithoutConfiguration(t *testing.T) {
 	const numbers = "0 capped, 1 wrong_state"
 	c := newHistory(t)
 	old := c.configured(1, "buy_1", "buy_2")
@@ -97,8 +98,8 @@ func TestExplainWithoutLineup(t *testing.T) {
 	}
 }
 
-// TestEveryOutcomeIsNamed: whatever a seat came to, asked or not, it is told once and
-// by its name, and a bid has what the trail says of its seat.
+// TestEveryOutcomeIsNamed: every filter set, pinged or not, appears once with its
+// outcome's name. A bid has the outcome of its step in the trail.
 func TestEveryOutcomeIsNamed(t *testing.T) {
 	c := newHistory(t)
 	var trail []event.Step
@@ -130,9 +131,9 @@ func TestEveryOutcomeIsNamed(t *testing.T) {
 	}
 }
 
-// TestWhoAskedForAPauseIsNotAsked: a buyer whose 429 holds it back was sent nothing;
-// one that has just answered 429 was. One at its limit of connections was sent nothing.
-func TestWhoAskedForAPauseIsNotAsked(t *testing.T) {
+// TestPausedBuyerIsNotPinged: a buyer that had asked for a pause with a 429 got no ping. A
+// buyer that answers 429 now got one. A buyer at its connection limit got none.
+func TestPausedBuyerIsNotPinged(t *testing.T) {
 	c := newHistory(t)
 	held := c.offering(1, "theirs")
 	held.Trail = append(held.Trail, event.Step{Outcome: market.OutcomeRateLimited, FilterSets: bitset.Set{0b111100}})

@@ -2,77 +2,77 @@ package explain
 
 import "encoding/json"
 
-// Explanation is what became of a lead or an auction, as the log tells it: what
-// the admin API answers, and what pingpost explain prints. Both the buyers'
-// prices and the sellers' payouts are in it, and no contact data.
+// Explanation is the course of a lead or an auction according to the log. The admin API
+// returns it, and `pingpost explain` prints it. It contains the buyers' prices and the
+// sellers' payouts, and no contact data.
 type Explanation struct {
-	Kind      string `json:"kind"`        // ingest, post, ping or availability
-	ID        string `json:"id"`          // of the lead, or of the auction where that is all there is
-	LeadID    string `json:"lead_id"`     // empty: it was asked about, and no lead came
-	AuctionID string `json:"auction_id"`  // empty: there was no auction
-	SellerID  string `json:"seller_id"`   // the seller's own: of its auction in a ping, of its lead in a post
-	RequestID string `json:"request_id"`  // of the call that brought it
-	Supplier  string `json:"supplier_id"` //
-	Campaign  string `json:"campaign_id"` // empty: none was found
-	Method    string `json:"method"`      // empty where the configuration of that time cannot be had
+	Kind      string `json:"kind"`       // ingest, post, ping or availability
+	ID        string `json:"id"`         // of the lead, or of the auction if there is no lead
+	LeadID    string `json:"lead_id"`    // empty for a ping
+	AuctionID string `json:"auction_id"` // empty if there was no auction
+	SellerID  string `json:"seller_id"`  // the seller's own id: of its auction (ping) or its lead (post)
+	RequestID string `json:"request_id"` // of the call that created the lead or the auction
+	Supplier  string `json:"supplier_id"`
+	Campaign  string `json:"campaign_id"` // empty if no campaign matched
+	Method    string `json:"method"`      // empty if the configuration of that time is unavailable
 	Catalog   uint32 `json:"catalog_version"`
-	Hops      uint32 `json:"hops,omitempty"`   // exchanges that a ping had been through before
-	Test      bool   `json:"test,omitempty"`   // a test: nothing was taken for it, whatever its price
-	Erased    bool   `json:"erased,omitempty"` // nobody knows any more who the person was
+	Hops      uint32 `json:"hops,omitempty"`   // exchanges that forwarded the ping before
+	Test      bool   `json:"test,omitempty"`   // a test: no cap, funds or turn was used
+	Erased    bool   `json:"erased,omitempty"` // the person's data was erased
 
 	Received Instant `json:"received_at"`
-	Decided  Instant `json:"decided_at"`           // when the decision was durable
+	Decided  Instant `json:"decided_at"`           // when the decision became durable
 	BidsDue  Instant `json:"bids_due_at,omitzero"` // of an auction
-	Until    Instant `json:"valid_until,omitzero"` // of our bid to the seller
-	Settled  Instant `json:"settled_at,omitzero"`  // when what became of the delivery was known
+	Until    Instant `json:"valid_until,omitzero"` // end of our bid to the seller
+	Settled  Instant `json:"settled_at,omitzero"`  // when the delivery ended
 
-	Status      string  `json:"status"`             // of a lead OPEN, ACCEPTED or UNMATCHED, or what its buyer reports: contacted, qualified, sold or returned; of a ping NO_BID, BID, TAKEN (by a lead that is not acknowledged) or SOLD
-	Delivery    string  `json:"delivery,omitempty"` // of a lead that was to be sold
-	Reason      string  `json:"reason,omitempty"`   // as the seller was told it
-	Answer      *Answer `json:"answer,omitempty"`   // what the call was answered; absent where that is not known, or nobody was left to be answered
-	Why         string  `json:"why"`                // in words
+	Status      string  `json:"status"`             // lead: OPEN, ACCEPTED, UNMATCHED, or the buyer's report contacted, qualified, sold or returned; ping: NO_BID, BID, TAKEN (a lead claimed it, not yet acknowledged) or SOLD
+	Delivery    string  `json:"delivery,omitempty"` // of a lead that had a buyer
+	Reason      string  `json:"reason,omitempty"`   // the reason code in the seller's answer
+	Answer      *Answer `json:"answer,omitempty"`   // the first answer to the call; absent if it is unknown or there was no answer
+	Why         string  `json:"why"`                // the summary in words
 	DuplicateOf string  `json:"duplicate_of,omitempty"`
 
-	// Of the sale that stands, or is under way; a ping's is that of the lead which
-	// took one of its offers up. Absent where there is none.
+	// The current sale, complete or in delivery. A ping has the sale of the lead that
+	// claimed one of its offers. Absent without a sale.
 	Buyer  string  `json:"buyer_id,omitempty"`
 	Price  *Amount `json:"price,omitempty"`
 	Payout *Amount `json:"payout,omitempty"`
 	Margin *Amount `json:"margin,omitempty"`
 
-	Fields     map[string]json.RawMessage `json:"fields"` // what was said of the lead, contact fields aside
+	Fields     map[string]json.RawMessage `json:"fields"` // the lead's fields without contact data
 	Candidates []Candidate                `json:"candidates"`
-	Offers     []Offer                    `json:"offers,omitempty"`      // of a ping: what its seller was told, best first
-	Rejected   []Claim                    `json:"turned_away,omitempty"` // of a ping: leads that came for its bid and were not sent to the buyer
+	Offers     []Offer                    `json:"offers,omitempty"`      // of a ping: the offers to its seller, best first
+	Rejected   []Claim                    `json:"turned_away,omitempty"` // of a ping: leads that claimed its bid and were rejected before the post
 	Posts      []Post                     `json:"posts"`
 
-	Reports  []Report  `json:"reports,omitempty"`  // after the sale, in order
-	Webhooks []Webhook `json:"webhooks,omitempty"` // in the order of their causes
+	Reports  []Report  `json:"reports,omitempty"`  // after the sale, in order of time
+	Webhooks []Webhook `json:"webhooks,omitempty"` // in the order of the events that caused them
 
-	Auction   *Explanation   `json:"auction,omitempty"`   // of a lead sold at the bid of an earlier ping: that ping
-	Leads     []*Explanation `json:"leads,omitempty"`     // of a ping: those that took its offers up, in order
-	Truncated bool           `json:"truncated,omitempty"` // the log was not searched to its end: later tries may be missing
-	Notes     []string       `json:"notes,omitempty"`     // in words, what cannot be told, and why
+	Auction   *Explanation   `json:"auction,omitempty"`   // of a lead that claimed a bid: the ping
+	Leads     []*Explanation `json:"leads,omitempty"`     // of a ping: the leads that claimed its offers, in order of time
+	Truncated bool           `json:"truncated,omitempty"` // the search ended at its limit: later attempts may be missing
+	Notes     []string       `json:"notes,omitempty"`     // gaps in this explanation, with the reasons
 }
 
-// Answer is what a call was answered, the first time.
+// Answer is the first answer to a call.
 type Answer struct {
-	At     Instant `json:"at"`     // when it was settled
+	At     Instant `json:"at"`     // when the result was final
 	Status int     `json:"status"` // HTTP
-	Result string  `json:"says"`   // a lead's status, or bid or no_bid of a ping; of an error its code
+	Result string  `json:"says"`   // a lead's status, bid or no_bid for a ping, or an error code
 	Reason string  `json:"reason,omitempty"`
 }
 
-// Offer is a bid that a supplier was told of.
+// Offer is a bid that the supplier could claim.
 type Offer struct {
 	Buyer  string  `json:"buyer_id"`
-	Price  *Amount `json:"price"`  // that the buyer bid
-	Payout *Amount `json:"payout"` // that the supplier was told
+	Price  *Amount `json:"price"`  // the buyer's bid
+	Payout *Amount `json:"payout"` // the supplier's share
 	Until  Instant `json:"valid_until"`
-	Claims []Claim `json:"taken_by,omitempty"` // in order; all but the last were refused
+	Claims []Claim `json:"taken_by,omitempty"` // in order of time; buyers refused all but the last
 }
 
-// Taken is a lead that took an offer up, and how it stands.
+// Claim is a lead that claimed an offer, with its current state.
 type Claim struct {
 	Lead     string `json:"lead_id"`
 	Status   string `json:"status"`
@@ -80,52 +80,52 @@ type Claim struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// Candidate is one seat of the campaign's lineup and what became of it.
+// Candidate is one filter set of the campaign, with its outcome.
 type Candidate struct {
-	Buyer   string       `json:"buyer_id"` // empty where the configuration of that time cannot be had
+	Buyer   string       `json:"buyer_id"` // empty if the configuration of that time is unavailable
 	Seat    uint32       `json:"seat"`
 	Outcome string       `json:"outcome"`
-	Pinged  bool         `json:"asked"`               // it was pinged
-	Elapsed Milliseconds `json:"elapsed_ms,omitzero"` // from the auction's beginning to its answer
-	Bid     *Amount      `json:"bid,omitempty"`       // also where it does not stand
+	Pinged  bool         `json:"asked"`               // the buyer got a ping
+	Elapsed Milliseconds `json:"elapsed_ms,omitzero"` // from the start of the auction to the buyer's answer
+	Bid     *Amount      `json:"bid,omitempty"`       // also if the bid was invalid
 	Payout  *Amount      `json:"payout,omitempty"`
 	Until   Instant      `json:"valid_until,omitzero"`
 	Status  uint32       `json:"status,omitempty"` // HTTP
 	Fault   Fault        `json:"fault,omitempty"`
-	Reason  string       `json:"reason,omitempty"` // its own word
+	Reason  string       `json:"reason,omitempty"` // the buyer's own text
 }
 
-// Post is the way of a lead to one buyer's endpoint.
+// Post is the delivery of a lead to one buyer's endpoint.
 type Post struct {
 	Buyer       string       `json:"buyer_id"`
-	Intended    Instant      `json:"intended_at"` // when the intent was durable, before the first try
+	Intended    Instant      `json:"intended_at"` // when the intention became durable, before the first attempt
 	Price       *Amount      `json:"price"`
 	Payout      *Amount      `json:"payout"`
-	Tries       []Try        `json:"tries"` // those that left it open
+	Tries       []Try        `json:"tries"` // attempts that did not end the delivery
 	Settlements []Settlement `json:"settlements"`
 }
 
-// Try is one send to the buyer after which another one follows.
+// Try is an attempt to post the lead that another attempt follows.
 type Try struct {
 	Attempt uint32  `json:"attempt"` // from 1
 	Ended   Instant `json:"ended_at"`
 	Status  uint32  `json:"status,omitempty"`
 	Fault   Fault   `json:"fault,omitempty"`
-	Verdict string  `json:"verdict,omitempty"` // refused, unreached, unknown or busy; absent in logs of earlier programs
-	Code    string  `json:"code,omitempty"`    // the buyer's own word for a refusal
+	Verdict string  `json:"verdict,omitempty"` // refused, unreached, unknown or busy; absent in logs of earlier versions
+	Code    string  `json:"code,omitempty"`    // the buyer's own code of the refusal
 }
 
-// Settlement is what a post came to, one after the other: delivered, refused,
-// pending, unknown, confirmed, released or resent.
+// Settlement is a change of a delivery's state: delivered, refused, pending, unknown,
+// confirmed, released or resent. A post may have several, in order of time.
 type Settlement struct {
 	At        Instant      `json:"at"`
 	Outcome   string       `json:"settlement"`
 	Status    uint32       `json:"status,omitempty"`
-	Fault     Fault        `json:"fault,omitempty"` // of the last attempt; a timeout where one was under way
+	Fault     Fault        `json:"fault,omitempty"` // of the last attempt; a timeout if it was still running
 	Failed    uint32       `json:"failed_attempts,omitempty"`
 	Elapsed   Milliseconds `json:"elapsed_ms,omitzero"` // of the last attempt
-	Code      string       `json:"code,omitempty"`      // the buyer's own word
+	Code      string       `json:"code,omitempty"`      // the buyer's own code
 	BuyerLead string       `json:"buyer_lead_id,omitempty"`
 	Reason    string       `json:"reason,omitempty"`
-	Next      string       `json:"next_buyer_id,omitempty"` // to whom the lead went then
+	Next      string       `json:"next_buyer_id,omitempty"` // the buyer that got the lead next
 }

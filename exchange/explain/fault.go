@@ -2,8 +2,8 @@ package explain
 
 import "pingpost/engine/market"
 
-// Fault is why a buyer gave no answer to go by: a name of market's, empty where it
-// gave one.
+// Fault is the name of the market.Fault that prevented a usable answer of a buyer. It is
+// "" without a fault.
 type Fault string
 
 func faultOf(fault market.Fault) Fault {
@@ -13,23 +13,23 @@ func faultOf(fault market.Fault) Fault {
 	return Fault(fault.String())
 }
 
-// inWords says what an operator would look at.
+// faultDescriptions say where an operator should look.
 var faultDescriptions = map[Fault]string{
-	faultOf(market.FaultEndpoint):        "its configured address cannot be used",
-	faultOf(market.FaultCredential):      "our credential or a secret for it is missing or unusable, or no token was to be had",
-	faultOf(market.FaultResolve):         "its name has no address",
-	faultOf(market.FaultForbidden):       "its address is in a network that is not trusted",
-	faultOf(market.FaultConnect):         "no connection",
-	faultOf(market.FaultTLS):             "no trust in its certificate, or no handshake",
-	faultOf(market.FaultConnectionLimit): "connection limit: every connection allowed to it was in use",
+	faultOf(market.FaultEndpoint):        "the configured address of the buyer is unusable",
+	faultOf(market.FaultCredential):      "our credential or secret for the buyer is missing or unusable, or its token endpoint gave no token",
+	faultOf(market.FaultResolve):         "the buyer's host name has no address (DNS)",
+	faultOf(market.FaultForbidden):       "the buyer's address is in a private or reserved network that trusted_networks does not list",
+	faultOf(market.FaultConnect):         "no connection to the buyer",
+	faultOf(market.FaultTLS):             "the buyer's certificate is not trusted, or the TLS handshake failed",
+	faultOf(market.FaultConnectionLimit): "connection limit: all connections to the buyer were in use",
 	faultOf(market.FaultTimeout):         "no answer in time",
 	faultOf(market.FaultBroken):          "the connection broke",
-	faultOf(market.FaultTooLarge):        "its answer is over the limit",
-	faultOf(market.FaultUnreadable):      "its answer cannot be read",
-	faultOf(market.FaultMalformed):       "its answer can be read, but is not what is owed",
+	faultOf(market.FaultTooLarge):        "the buyer's answer is too large",
+	faultOf(market.FaultUnreadable):      "the buyer's answer is unreadable",
+	faultOf(market.FaultMalformed):       "the buyer's answer does not follow the contract",
 }
 
-// Words say it to a person.
+// Description returns the fault in words, or its name if this version does not know it.
 func (f Fault) Description() string {
 	if words, ok := faultDescriptions[f]; ok {
 		return words

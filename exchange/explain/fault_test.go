@@ -10,9 +10,9 @@ import (
 	"pingpost/exchange/logtest"
 )
 
-// TestEveryFaultHasItsWords: each its own; one that a later program has written is
-// told by its name.
-func TestEveryFaultHasItsWords(t *testing.T) {
+// TestEveryFaultHasADescription: each fault has its own. The description of an unknown
+// fault is its name.
+func TestEveryFaultHasADescription(t *testing.T) {
 	said := map[string]market.Fault{}
 	fault := market.FaultEndpoint
 	for ; fault.String() != "unknown_fault"; fault++ {
@@ -23,16 +23,15 @@ func TestEveryFaultHasItsWords(t *testing.T) {
 		said[words] = fault
 	}
 	if len(faultDescriptions) != int(fault)-1 {
-		t.Errorf("words for %d faults, and there are %d", len(faultDescriptions), fault-1)
+		t.Errorf("descriptions of %d faults, want %d", len(faultDescriptions), fault-1)
 	}
 	if faultOf(market.FaultNone) != "" || Fault("melted").Description() != "melted" {
 		t.Errorf("%q, %q", faultOf(market.FaultNone), Fault("melted").Description())
 	}
 }
 
-// TestExplainFaults: wherever a buyer gave no answer to go by, the document has the
-// fault by its name, and the reason why has it in words: of a bid, of a try, of a
-// buyer that the lead passed, and of the last.
+// TestExplainFaults: the document has the fault of a bid, of an attempt and of a
+// settlement by name. Why has it in words.
 func TestExplainFaults(t *testing.T) {
 	c := newHistory(t)
 	c.configured(1, "buy_1", "buy_2", "buy_3")
@@ -62,7 +61,7 @@ func TestExplainFaults(t *testing.T) {
 			t.Errorf("no %s in %s", want, text)
 		}
 	}
-	if !strings.HasSuffix(lead.Why, "The last, buy_3, did not take it: its address is in a network that is not trusted.") {
+	if !strings.HasSuffix(lead.Why, "The last buyer, buy_3, did not accept it: the buyer's address is in a private or reserved network that trusted_networks does not list.") {
 		t.Error(lead.Why)
 	}
 }

@@ -7,24 +7,25 @@ import (
 	"pingpost/engine/market"
 )
 
-// aftermath is what followed a lead's decision: its tries, what its posts came to,
-// what its buyer reported of it, and how its supplier was told of that.
+// followUp are the events after a lead's decision: attempts, settlements, the buyer's
+// reports and the supplier's webhooks.
 type followUp struct {
 	records   []*entry // in order, without a gap
-	end       *entry   // where they end too early: the one in which the last post ended, read by itself
-	truncated bool     // there may be more than these
+	end       *entry   // if records is incomplete: the entry that ended the last post, read separately
+	truncated bool     // there may be more events
 }
 
-// afterwards reads on from a lead's decision, until all is seen that memory says
-// there is: the entry in which its last post ended, and what sequel looks for. What
-// memory has nothing of is looked for as far as a search goes.
+// readFollowUp reads the events after a lead's decision, until they explain everything in
+// memory: the entry that ended the last post, and the state that progress compares. If
+// memory has no such entry, it reads as far as searchLimits allow.
 //
-// Memory knows the end of a delivery of a lead without an open post; of one with,
-// it knows the end of the post before. So it is asked for the open post first: a
-// lead that has none gets none any more.
+// For a lead without an open post, memory knows the entry that ended the delivery. For a
+// lead with an open post, it knows the end of the post before. So this function asks for
+// the open post first: a lead that has none never gets another.
 func (e *Explainer) readFollowUp(decided *entry) (after followUp, err error) {
 	lead := decided.lead().Lead
-	last, delivered := uint64(0), decided.lead().Post.URL == "" // zero: not known
+	// last is the entry that ended the delivery; 0 if it is unknown.
+	last, delivered := uint64(0), decided.lead().Post.URL == ""
 	if e.state.OpenPost(lead) == nil {
 		row, _ := e.state.Lead(lead)
 		last = row.Settled
@@ -35,7 +36,7 @@ func (e *Explainer) readFollowUp(decided *entry) (after followUp, err error) {
 	}
 	reader, err := e.log.NewReader(decided.seq + 1)
 	if err != nil {
-		return after, fmt.Errorf("cannot search the log: %w", err)
+		return after, fmt.Errorf("explain: cannot search the log: %w", err)
 	}
 	defer reader.Close()
 	until := func() int64 {
@@ -44,17 +45,17 @@ func (e *Explainer) readFollowUp(decided *entry) (after followUp, err error) {
 		}
 		return decided.at + int64(e.limits.delivery)
 	}
-	all := false
+	complete := false
 	ended, err := e.scanFrom(reader, patterns{lead[:]}, 0, until, func(next *entry) bool {
 		if concernsLead(next.event, lead) {
 			after.records = append(after.records, next)
 			progress.add(next.event)
 			delivered = delivered || next.seq == last
 		}
-		all = delivered && progress.isComplete()
-		return !all && len(after.records) < e.limits.events
+		complete = delivered && progress.isComplete()
+		return !complete && len(after.records) < e.limits.events
 	})
-	if err != nil || all || ended == endOfLog {
+	if err != nil || complete || ended == endOfLog {
 		return after, err
 	}
 	after.truncated = true
@@ -64,7 +65,7 @@ func (e *Explainer) readFollowUp(decided *entry) (after followUp, err error) {
 	return after, err
 }
 
-// isOf tells whether a fact is of what followed a lead's decision.
+// concernsLead reports whether an event belongs to a lead's follow-up.
 func concernsLead(ev event.Event, lead market.LeadID) bool {
 	switch ev := ev.(type) {
 	case *event.PostTried:
@@ -79,7 +80,7 @@ func concernsLead(ev event.Event, lead market.LeadID) bool {
 	return false
 }
 
-// changeOf is what a report says of a lead, or nil.
+// changeOf returns the change of a lead in a status report, or nil.
 func changeOf(ev *event.StatusChanged, lead market.LeadID) *event.Change {
 	for i := range ev.Changes {
 		if ev.Changes[i].Lead == lead {

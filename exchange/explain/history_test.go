@@ -16,7 +16,7 @@ import (
 	"pingpost/exchange/logtest"
 )
 
-// history is a log that a test writes itself, and an explainer of it.
+// history is a log that a test writes, with an explainer of it.
 type history struct {
 	*logtest.Log
 	*Explainer
@@ -30,20 +30,20 @@ func newHistory(t testing.TB) *history {
 	return c
 }
 
-// nameOfAuction is the name of a seller's auction.
+// nameOfAuction returns the name of a seller's auction.
 func nameOfAuction(supplier market.Ref, sellerID string, test bool) (name [16]byte) {
 	sum := sha256.Sum256(fmt.Append(nil, supplier, sellerID, test))
 	copy(name[:], sum[:])
 	return name
 }
 
-// configured puts a document into force in which the campaign has these buyers.
+// configured activates a configuration in which the campaign has these buyers.
 func (c *history) configured(version uint32, buyers ...string) (path string) {
 	c.t.Helper()
 	return c.document(version, `{"campaigns":[{"id":"other","method":"weighted","buyers":[]},{"id":"cmp","method":"waterfall","buyers":[{"buyer":"`+strings.Join(buyers, `"},{"buyer":"`)+`"}]}]}`)
 }
 
-// document puts a document into force.
+// document stores a configuration document and activates it.
 func (c *history) document(version uint32, text string) (path string) {
 	c.t.Helper()
 	sum := sha256.Sum256([]byte(text))
@@ -59,8 +59,8 @@ func (c *history) document(version uint32, text string) (path string) {
 	return path
 }
 
-// offering is an auction in which the first two buyers bid 12.5 and 9; theirs is
-// empty where it was held for who asked who would buy.
+// offering returns an auction in which the first two buyers bid 12.5 and 9. theirs is the
+// seller's id; "" makes it a request for all offers.
 func (c *history) offering(n byte, theirs string) *event.AuctionHeld {
 	usd := market.Currency{'U', 'S', 'D'}
 	held := &event.AuctionHeld{
@@ -78,9 +78,9 @@ func (c *history) offering(n byte, theirs string) *event.AuctionHeld {
 	return held
 }
 
-// takenUp writes that a lead is to go to a buyer at an auction's bid, and what that
-// came to; zero: nothing yet.
-func (c *history) takenUp(id market.LeadID, at *event.AuctionHeld, buyer int, came event.Settlement, change ...func(*event.PostSettled)) {
+// claim records that a lead claimed a buyer's bid, and the settlement of its delivery; 0
+// leaves the delivery in progress.
+func (c *history) claim(id market.LeadID, at *event.AuctionHeld, buyer int, came event.Settlement, change ...func(*event.PostSettled)) {
 	c.t.Helper()
 	decided := &event.LeadDecided{
 		Lead: id, Request: market.RequestID{99, id[15]}, Campaign: 1, Supplier: at.Supplier, Catalog: 1, Decided: c.Now, Keep: c.Now + int64(45*24*time.Hour),
@@ -101,13 +101,13 @@ func (c *history) takenUp(id market.LeadID, at *event.AuctionHeld, buyer int, ca
 	}}, change...)...)
 }
 
-// atBid is a sale at what a buyer bid in an auction.
-func atBid(at *event.AuctionHeld, buyer int) event.Sale {
-	bid := at.Bids[buyer-1]
-	return event.Sale{Buyer: bid.Buyer, FilterSet: bid.FilterSet, Price: bid.Amount, Payout: bid.Payout, Currency: bid.Currency, Ping: at.Name}
+// atBid returns a sale at a buyer's bid in an auction.
+func atBid(auction *event.AuctionHeld, buyer int) event.Sale {
+	bid := auction.Bids[buyer-1]
+	return event.Sale{Buyer: bid.Buyer, FilterSet: bid.FilterSet, Price: bid.Amount, Payout: bid.Payout, Currency: bid.Currency, Ping: auction.Name}
 }
 
-// told explains a lead that must be there.
+// explained explains a lead and fails the test on an error.
 func (c *history) explained(id market.LeadID) *Explanation {
 	c.t.Helper()
 	doc, err := c.Lead(id)
@@ -117,7 +117,7 @@ func (c *history) explained(id market.LeadID) *Explanation {
 	return doc
 }
 
-// outcomes are the candidates of an explanation in a word each.
+// outcomes returns the candidates with their outcomes.
 func (x *Explanation) outcomes() string {
 	var words []string
 	for i := range x.Candidates {
@@ -131,7 +131,7 @@ func (x *Explanation) outcomes() string {
 	return strings.Join(words, ", ")
 }
 
-// lying opens the contact part of a chronicle's leads, which lies open.
+// plaintextContact decodes the contact part of a test's lead, which is not encrypted.
 func plaintextContact(ev *event.LeadDecided) (contact event.Contact, err error) {
 	err = contact.Decode(ev.Sealed)
 	return contact, err

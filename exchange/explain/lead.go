@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// The kinds of what is explained.
+// Kinds of explanations.
 const (
 	kindIngest       = "ingest"
 	kindPost         = "post"
@@ -15,31 +15,31 @@ const (
 	kindAvailability = "availability"
 )
 
-// sellersLead is the name of the field by which a lead that came by a post is
-// known: no mapping may have it.
+// sellerLeadField is the field with the seller's id of a posted lead. A mapping cannot use
+// this name.
 const sellerLeadField = "lead_uuid"
 
-// course is a lead on its way through its facts: where it stands after those that
-// were followed so far. It ends where state's row of the lead does.
+// timeline is a lead's state after the events that were applied so far. After the last
+// event it agrees with the lead's row in memory.
 type timeline struct {
 	lead     market.LeadID
 	doc      *Explanation
 	state    namer
-	sale     *event.Sale // that is in force, or was the last; its buyer is zero where there was none
+	sale     *event.Sale // the current or last sale; its buyer is zero without a sale
 	trail    []event.Step
 	status   market.Status
 	delivery market.Delivery
 	reason   market.Reason
 
-	unanswered bool // there was nobody left to be answered
+	unanswered bool // a restart ended the call without an answer
 }
 
-// names finds the names of what facts have numbers of.
+// namer returns the names for the numbers in events.
 type namer interface {
 	NameOf(kind event.NameKind, ref market.Ref) string
 }
 
-// tellLead tells of a lead without the ping whose bid it was sold at.
+// explainLead explains a lead, without the ping whose bid it claimed.
 func (e *Explainer) explainLead(found *entry) (doc *Explanation, err error) {
 	decided := found.lead()
 	doc = e.newLeadExplanation(found)
@@ -70,7 +70,7 @@ func (e *Explainer) explainLead(found *entry) (doc *Explanation, err error) {
 		c.apply(after.end)
 	}
 	if row, known := e.state.Lead(decided.Lead); known && row.Status.IsReported() {
-		c.status = row.Status // also where the report is out of reach
+		c.status = row.Status // even if the search did not reach the report
 	}
 	e.setWebhookStates(doc, decided.Lead)
 	c.setStatus(decided.Reason == market.ReasonNone)
@@ -84,7 +84,7 @@ func (e *Explainer) explainLead(found *entry) (doc *Explanation, err error) {
 	return doc, nil
 }
 
-// describeLead tells what is certain from the beginning.
+// newLeadExplanation returns the explanation as of the lead's decision.
 func (e *Explainer) newLeadExplanation(found *entry) *Explanation {
 	decided := found.lead()
 	doc := &Explanation{
@@ -113,6 +113,7 @@ func (e *Explainer) newLeadExplanation(found *entry) *Explanation {
 	return doc
 }
 
+// fieldsOf returns the fields as JSON values by name.
 func fieldsOf(fields []event.Field) map[string]json.RawMessage {
 	all := make(map[string]json.RawMessage, len(fields))
 	for i := range fields {
@@ -122,7 +123,7 @@ func fieldsOf(fields []event.Field) map[string]json.RawMessage {
 	return all
 }
 
-// intend begins a post to the buyer of a sale.
+// addPost starts the delivery to the buyer of a sale.
 func (c *timeline) addPost(sale *event.Sale, at int64) {
 	c.doc.Posts = append(c.doc.Posts, Post{
 		Buyer: c.state.NameOf(event.NameBuyer, sale.Buyer), Intended: Instant(at),
@@ -131,6 +132,7 @@ func (c *timeline) addPost(sale *event.Sale, at int64) {
 	})
 }
 
+// apply adds an event to the timeline.
 func (c *timeline) apply(after *entry) {
 	switch ev := after.event.(type) {
 	case *event.StatusChanged:
@@ -143,7 +145,7 @@ func (c *timeline) apply(after *entry) {
 		return
 	}
 	if len(c.doc.Posts) == 0 {
-		panic("BUG: a lead that was posted to nobody has a fact of its delivery")
+		panic("BUG: the log has a delivery event for a lead that was posted to no buyer")
 	}
 	post := &c.doc.Posts[len(c.doc.Posts)-1]
 	switch ev := after.event.(type) {
@@ -166,7 +168,7 @@ func (c *timeline) apply(after *entry) {
 	}
 }
 
-// settle is what state makes of the same fact.
+// applySettlement changes the lead's state as package state does for the same event.
 func (c *timeline) applySettlement(ev *event.PostSettled, at int64) {
 	switch ev.Settlement {
 	case event.SettledDelivered:
@@ -186,15 +188,16 @@ func (c *timeline) applySettlement(ev *event.PostSettled, at int64) {
 	}
 }
 
-// tryOf describes a try that follows some others.
-func tryOf(ev *event.PostTried, before int) Try {
-	try := Try{Attempt: uint32(before) + 1, Ended: Instant(ev.At), Status: ev.Status, Fault: faultOf(ev.Fault), Code: ev.Code}
+// tryOf returns the attempt that follows a number of earlier ones.
+func tryOf(ev *event.PostTried, earlier int) Try {
+	try := Try{Attempt: uint32(earlier) + 1, Ended: Instant(ev.At), Status: ev.Status, Fault: faultOf(ev.Fault), Code: ev.Code}
 	if ev.Verdict != 0 {
 		try.Verdict = ev.Verdict.String()
 	}
 	return try
 }
 
+// applyRefusal moves the lead to the next buyer, or ends it as unsold.
 func (c *timeline) applyRefusal(ev *event.PostSettled, at int64) {
 	switch {
 	case ev.Next.Buyer == 0:
@@ -207,10 +210,10 @@ func (c *timeline) applyRefusal(ev *event.PostSettled, at int64) {
 	}
 }
 
-// conclude tells where the lead stands.
-func (c *timeline) setStatus(wasSold bool) {
+// setStatus copies the lead's final state into the explanation.
+func (c *timeline) setStatus(hadBuyer bool) {
 	c.doc.Status, c.doc.Reason = c.status.String(), c.reason.String()
-	if !wasSold {
+	if !hadBuyer {
 		return
 	}
 	c.doc.Delivery = c.delivery.String()
@@ -221,8 +224,8 @@ func (c *timeline) setStatus(wasSold bool) {
 	}
 }
 
-// crown gives the candidate of the last post its end: a trail was written while
-// that was open.
+// setPendingOutcome sets the outcome of the last post's candidate. The trail was recorded
+// before the delivery ended.
 func (c *timeline) setPendingOutcome() {
 	outcome := market.OutcomePostPending
 	switch c.delivery {

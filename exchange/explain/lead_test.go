@@ -14,8 +14,7 @@ import (
 	"pingpost/exchange/logtest"
 )
 
-// TestExplainDelivery: what a post comes to, fact by fact, and where the lead then
-// stands.
+// TestExplainDelivery: the lead's state after each sequence of settlements.
 func TestExplainDelivery(t *testing.T) {
 	type step struct {
 		how    event.Settlement
@@ -25,40 +24,40 @@ func TestExplainDelivery(t *testing.T) {
 		return func(s *event.PostSettled) {
 			s.Next, s.Post.URL = logtest.SaleTo(3), url
 			s.Trail = []event.Step{{Outcome: market.OutcomePostRejected, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeCapped, FilterSets: bitset.Set{2}}}
-			taken := market.OutcomePostPending
+			accepted := market.OutcomePostPending
 			if url == "" {
-				taken = market.OutcomeWon
+				accepted = market.OutcomeWon
 			}
-			s.Trail = append(s.Trail, event.Step{Outcome: taken, FilterSets: bitset.Set{4}})
+			s.Trail = append(s.Trail, event.Step{Outcome: accepted, FilterSets: bitset.Set{4}})
 		}
 	}
 	rejected := func(s *event.PostSettled) { s.Reason, s.Status, s.Code = market.ReasonPostRejected, 422, "score" }
 	for name, row := range map[string]struct {
 		steps    []step
-		status   string // and delivery, and reason
+		status   string // status, delivery and reason
 		outcomes string
 		why      string
 	}{
-		"on its way":         {nil, "OPEN pending ", "buy_1 post_pending, buy_2 capped", "It is being posted to buy_1, for 12.5 USD."},
-		"delivered":          {[]step{{event.SettledDelivered, nil}}, "ACCEPTED delivered ", "buy_1 won, buy_2 capped", "Sold to buy_1 for 12.5 USD, which has acknowledged it."},
-		"answered meanwhile": {[]step{{event.SettledPending, nil}}, "ACCEPTED pending ", "buy_1 post_pending, buy_2 capped", "It is buy_1's, for 12.5 USD, but not acknowledged yet; the post is tried on."},
-		"delivered later":    {[]step{{event.SettledPending, nil}, {event.SettledDelivered, nil}}, "ACCEPTED delivered ", "buy_1 won, buy_2 capped", "has acknowledged it"},
-		"refused":            {[]step{{event.SettledRefused, rejected}}, "UNMATCHED failed post_rejected", "buy_1 post_rejected, buy_2 capped", "Whoever it was posted to refused it, or could not be reached, and nobody else could take it. Of 3 candidates: 1 capped, 1 not_asked, 1 post_rejected. The last, buy_1, did not take it: HTTP 422 score."},
-		"not reached":        {[]step{{event.SettledRefused, func(s *event.PostSettled) { s.Reason, s.Fault = market.ReasonPostRejected, market.FaultResolve }}}, "UNMATCHED failed post_rejected", "buy_1 post_rejected, buy_2 capped", "The last, buy_1, did not take it: its name has no address."},
-		"unknown":            {[]step{{event.SettledPending, nil}, {event.SettledUnknown, nil}}, "ACCEPTED unknown ", "buy_1 post_pending, buy_2 capped", "an operator may resend, confirm or release it"},
-		"resent":             {[]step{{event.SettledUnknown, nil}, {event.SettledResent, nil}}, "ACCEPTED pending ", "buy_1 post_pending, buy_2 capped", "tried on"},
-		"confirmed":          {[]step{{event.SettledUnknown, nil}, {event.SettledConfirmed, nil}}, "ACCEPTED confirmed ", "buy_1 won, buy_2 capped", "an operator found that it has the lead"},
-		"released":           {[]step{{event.SettledUnknown, nil}, {event.SettledReleased, rejected}}, "UNMATCHED released post_rejected", "buy_1 post_rejected, buy_2 capped", "An operator took it back"},
-		"to the next":        {[]step{{event.SettledRefused, toNext("https://next.example")}}, "OPEN pending ", "buy_1 post_rejected, buy_2 capped, buy_3 post_pending", "posted to buy_3"},
-		"by the next": {
+		"in delivery":        {nil, "OPEN pending ", "buy_1 post_pending, buy_2 capped", "The delivery to buy_1, for 12.5 USD, is in progress."},
+		"delivered":          {[]step{{event.SettledDelivered, nil}}, "ACCEPTED delivered ", "buy_1 won, buy_2 capped", "Sold to buy_1 for 12.5 USD. The buyer acknowledged the lead."},
+		"answered meanwhile": {[]step{{event.SettledPending, nil}}, "ACCEPTED pending ", "buy_1 post_pending, buy_2 capped", "buy_1 is the buyer, for 12.5 USD, but has not acknowledged the lead yet; the attempts continue."},
+		"delivered later":    {[]step{{event.SettledPending, nil}, {event.SettledDelivered, nil}}, "ACCEPTED delivered ", "buy_1 won, buy_2 capped", "The buyer acknowledged the lead."},
+		"refused":            {[]step{{event.SettledRefused, rejected}}, "UNMATCHED failed post_rejected", "buy_1 post_rejected, buy_2 capped", "The buyers to which it was posted refused it or were not reached, and no other buyer could accept it. Of 3 candidates: 1 capped, 1 not_asked, 1 post_rejected. The last buyer, buy_1, did not accept it: HTTP 422 score."},
+		"not reached":        {[]step{{event.SettledRefused, func(s *event.PostSettled) { s.Reason, s.Fault = market.ReasonPostRejected, market.FaultResolve }}}, "UNMATCHED failed post_rejected", "buy_1 post_rejected, buy_2 capped", "The last buyer, buy_1, did not accept it: the buyer's host name has no address (DNS)."},
+		"unknown":            {[]step{{event.SettledPending, nil}, {event.SettledUnknown, nil}}, "ACCEPTED unknown ", "buy_1 post_pending, buy_2 capped", "Ask the buyer, then confirm, release or resend the delivery."},
+		"resent":             {[]step{{event.SettledUnknown, nil}, {event.SettledResent, nil}}, "ACCEPTED pending ", "buy_1 post_pending, buy_2 capped", "the attempts continue"},
+		"confirmed":          {[]step{{event.SettledUnknown, nil}, {event.SettledConfirmed, nil}}, "ACCEPTED confirmed ", "buy_1 won, buy_2 capped", "An operator confirmed that the buyer has the lead."},
+		"released":           {[]step{{event.SettledUnknown, nil}, {event.SettledReleased, rejected}}, "UNMATCHED released post_rejected", "buy_1 post_rejected, buy_2 capped", "An operator released the delivery"},
+		"to the next buyer":  {[]step{{event.SettledRefused, toNext("https://next.example")}}, "OPEN pending ", "buy_1 post_rejected, buy_2 capped, buy_3 post_pending", "The delivery to buy_3"},
+		"accepted by the next buyer": {
 			[]step{{event.SettledRefused, toNext("https://next.example")}, {event.SettledDelivered, func(s *event.PostSettled) { s.Sale = logtest.SaleTo(3) }}},
-			"ACCEPTED delivered ", "buy_1 post_rejected, buy_2 capped, buy_3 won", "Sold to buy_3 for 12.5 USD, which has acknowledged it. Before that buy_1 did not take it: it was not reached.",
+			"ACCEPTED delivered ", "buy_1 post_rejected, buy_2 capped, buy_3 won", "Sold to buy_3 for 12.5 USD. The buyer acknowledged the lead. Before that, buy_1 did not accept it: the buyer was not reached.",
 		},
-		"answered at the next": {
+		"answered during the second delivery": {
 			[]step{{event.SettledRefused, toNext("https://next.example")}, {event.SettledPending, func(s *event.PostSettled) { s.Sale = logtest.SaleTo(3) }}},
-			"ACCEPTED pending ", "buy_1 post_rejected, buy_2 capped, buy_3 post_pending", "It is buy_3's, for 12.5 USD, but not acknowledged yet; the post is tried on. Before that buy_1 did not take it: it was not reached.",
+			"ACCEPTED pending ", "buy_1 post_rejected, buy_2 capped, buy_3 post_pending", "buy_3 is the buyer, for 12.5 USD, but has not acknowledged the lead yet; the attempts continue. Before that, buy_1 did not accept it: the buyer was not reached.",
 		},
-		"recorded then": {[]step{{event.SettledRefused, toNext("")}}, "ACCEPTED none ", "buy_1 post_rejected, buy_2 capped, buy_3 won", "recorded; the buyer has no endpoint. Before that buy_1 did not take it: it was not reached."},
+		"recorded for the next buyer": {[]step{{event.SettledRefused, toNext("")}}, "ACCEPTED none ", "buy_1 post_rejected, buy_2 capped, buy_3 won", "The buyer has no endpoint, so the sale is only recorded. Before that, buy_1 did not accept it: the buyer was not reached."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newHistory(t)
@@ -74,7 +73,7 @@ func TestExplainDelivery(t *testing.T) {
 			}
 			doc := c.explained(id)
 			if got := doc.Status + " " + doc.Delivery + " " + doc.Reason; got != row.status {
-				t.Errorf("it stands at %q, want %q", got, row.status)
+				t.Errorf("state %q, want %q", got, row.status)
 			}
 			if got := strings.TrimSuffix(doc.outcomes(), ", buy_3 not_asked"); got != row.outcomes {
 				t.Errorf("candidates %q, want %q", got, row.outcomes)
@@ -92,7 +91,7 @@ func TestExplainDelivery(t *testing.T) {
 	}
 }
 
-// TestExplainTries: each try and each settlement, in order, with its time.
+// TestExplainTries: the attempts and settlements in order, with their times.
 func TestExplainTries(t *testing.T) {
 	c := newHistory(t)
 	id, other := c.LeadID(1), c.LeadID(2)
@@ -126,8 +125,8 @@ func TestExplainTries(t *testing.T) {
 	}
 }
 
-// TestExplainAgreesWithMemory: through any facts that an exchange could write of a
-// lead, it stands where memory has it, and every seat has one outcome.
+// TestExplainAgreesWithMemory: after any sequence of events that an exchange could record,
+// the explanation agrees with the lead's row in memory. Every filter set has one outcome.
 func TestExplainAgreesWithMemory(t *testing.T) {
 	c := newHistory(t)
 	c.configured(1, "buy_1", "buy_2", "buy_3", "buy_4", "buy_5", "buy_6", "buy_7", "buy_8", "buy_9")
@@ -185,7 +184,7 @@ func TestExplainAgreesWithMemory(t *testing.T) {
 func mustRow(t *rapid.T, c *history, id market.LeadID) state.Lead {
 	row, ok := c.State.Lead(id)
 	if !ok {
-		t.Fatal("memory has forgotten the lead")
+		t.Fatal("memory has dropped the lead")
 	}
 	return row
 }

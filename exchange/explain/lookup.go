@@ -28,7 +28,8 @@ func (e *Explainer) Decision(id market.LeadID) (*event.LeadDecided, error) {
 	return found.lead(), nil
 }
 
-// decision finds a lead's decision: by its row in memory, or else by its time.
+// decision finds the event that decided a lead: by the lead's row in memory, or else by
+// the time in its id.
 func (e *Explainer) decision(id market.LeadID) (*entry, error) {
 	if row, ok := e.state.Lead(id); ok {
 		return e.readEntry(row.Seq)
@@ -39,7 +40,9 @@ func (e *Explainer) decision(id market.LeadID) (*entry, error) {
 	})
 }
 
-// auction finds an auction by its time: memory knows its name alone.
+// Auction explains an auction. It searches the log by the time in the id, because memory
+// has auctions only by name. If the auction was held for an ingested lead, the explanation
+// is that lead's.
 func (e *Explainer) Auction(id market.AuctionID) (*Explanation, error) {
 	found, err := e.findByID(id, noSuchID, func(ev event.Event) bool {
 		switch ev := ev.(type) {
@@ -56,14 +59,15 @@ func (e *Explainer) Auction(id market.AuctionID) (*Explanation, error) {
 	return e.explain(found)
 }
 
-// What is said where a search was in vain.
+// Reasons for an engine.ErrNotFound.
 const (
-	noSuchID      = "the log's history has no lead and no auction of this id"
-	noSuchRequest = "the log's history has nothing that this request decided; what is refused before anything is decided, " +
-		"and what repeats a request that was answered before, is not recorded"
+	noSuchID      = "the log has no lead and no auction with this id"
+	noSuchRequest = "the log has no event that this request caused; the exchange records no request that it rejected before a decision, " +
+		"and no repetition of a request that it had answered"
 )
 
-// request finds what a call was the first to have decided.
+// Request explains the lead or auction that a request decided first. For a buyer's status
+// report it explains the reported lead.
 func (e *Explainer) Request(id market.RequestID) (*Explanation, error) {
 	found, err := e.findByID(id, noSuchRequest, func(ev event.Event) bool {
 		switch ev := ev.(type) {
@@ -85,20 +89,22 @@ func (e *Explainer) Request(id market.RequestID) (*Explanation, error) {
 	return e.explain(found)
 }
 
-// reported tells of the lead that a report was about; of many, of the first that it
-// knows.
+// reportedLead explains the lead of a status report. If the report has several, it
+// explains the first that exists.
 func (e *Explainer) reportedLead(report *event.StatusChanged) (*Explanation, error) {
 	for i := range report.Changes {
 		if change := &report.Changes[i]; !change.Lead.IsZero() && change.Result != event.ChangeUnknown {
 			return e.Lead(change.Lead)
 		}
 	}
-	return nil, notFound("the request reported of leads that its sender has not")
+	return nil, notFound("the request reported the status of leads that its sender does not have")
 }
 
-// sellers finds an auction by the id that its seller gave it. Memory has it by its
-// name, for as long as that cannot be used again; what is older is looked for from
-// the log's beginning on, unless it only might be a seller's.
+// BySellerID explains an auction by the seller's own id. An empty supplier stands for all
+// suppliers. Memory has such an auction by name for as long as the seller cannot use the
+// id again. For an older one the search reads the log from its beginning. It does not do
+// so without a supplier if the id has the form of our own ids, because such an id is
+// probably ours.
 func (e *Explainer) BySellerID(supplier, theirs string) (*Explanation, error) {
 	first, last := market.Ref(1), market.Ref(e.state.NameCount(event.NameSupplier))
 	if supplier != "" {
@@ -129,8 +135,8 @@ func (e *Explainer) BySellerID(supplier, theirs string) (*Explanation, error) {
 	return e.single(found)
 }
 
-// remembered is a supplier's auction of an id that memory has: the one in earnest, and
-// else one that was tried out under it, by its entry; 0: it has neither.
+// auctionInMemory returns the log sequence number of a supplier's auction by the seller's
+// id, or 0. A production auction has precedence over a test auction with the same id.
 func (e *Explainer) auctionInMemory(supplier market.Ref, theirs string) (seq uint64) {
 	for _, test := range []bool{false, true} {
 		if row, ok := e.state.Auction(e.auctionName(supplier, theirs, test), 0); ok {
@@ -140,8 +146,8 @@ func (e *Explainer) auctionInMemory(supplier market.Ref, theirs string) (seq uin
 	return 0
 }
 
-// isOurs tells whether an id has the form of those that an exchange makes; one that
-// sells here gives its auctions such.
+// isOwnID reports whether an id has the form of the ids that an exchange generates. A
+// seller that runs pingpost too has ids of the same form.
 func isOwnID(id string) bool {
 	_, lead := market.ParseLeadID(id)
 	_, auction := market.ParseAuctionID(id)
@@ -150,8 +156,8 @@ func isOwnID(id string) bool {
 	return lead || auction || ping || request
 }
 
-// forgotten looks through the log for auctions whose names memory has forgotten:
-// of each supplier the first.
+// auctionsInLog searches the whole log for auctions that memory no longer has. It returns
+// the first one of each supplier.
 func (e *Explainer) auctionsInLog(first, last market.Ref, theirs string) (found []*entry, err error) {
 	seen := make(map[market.Ref]bool)
 	truncated, err := e.scan([]byte(theirs), nil, 0, noTimeLimit, func(has *entry) bool {
@@ -166,12 +172,13 @@ func (e *Explainer) auctionsInLog(first, last market.Ref, theirs string) (found 
 	case err != nil || len(found) > 0:
 		return found, err
 	case truncated:
-		return nil, notFound("it is neither in memory nor among what the log holds first, and the search ends there")
+		return nil, notFound("memory does not have this auction, and the search ended at its limit before the end of the log")
 	}
-	return nil, notFound("the log's history has no lead, auction, ping or request of this id, and no auction to which a seller gave this id")
+	return nil, notFound("the log has no lead, auction, ping or request with this id, and no auction to which a seller gave this id")
 }
 
-// only is the one auction that is meant.
+// single explains the only auction found. If there are several, the error is a
+// *admin.AmbiguousSupplier with their suppliers.
 func (e *Explainer) single(found []*entry) (*Explanation, error) {
 	if len(found) == 1 {
 		return e.explain(found[0])
@@ -183,7 +190,8 @@ func (e *Explainer) single(found []*entry) (*Explanation, error) {
 	return nil, &admin.AmbiguousSupplier{Names: namer}
 }
 
-// explain tells all of what a decision belongs to.
+// explain returns the explanation of a decision, together with the ping whose bid the lead
+// claimed.
 func (e *Explainer) explain(found *entry) (*Explanation, error) {
 	if _, ok := found.event.(*event.AuctionHeld); ok {
 		return e.explainAuction(found)
@@ -204,7 +212,7 @@ func (e *Explainer) explain(found *entry) (*Explanation, error) {
 	return doc, nil
 }
 
-// explainAuction tells of an auction and of the leads that took up what it offered.
+// explainAuction explains an auction and the leads that claimed its offers.
 func (e *Explainer) explainAuction(found *entry) (*Explanation, error) {
 	doc := e.newAuctionExplanation(found)
 	claims, truncated, err := e.claims(found)
@@ -220,8 +228,8 @@ func (e *Explainer) explainAuction(found *entry) (*Explanation, error) {
 	return doc, nil
 }
 
-// cameFor is the name of the auction whose bid a lead was to be sold at; zero where
-// there is none, or it left no word of it.
+// claimedAuction returns the name of the auction whose bid a lead claimed. It is zero if
+// the lead claimed no bid, or if the record does not name the auction.
 func (e *Explainer) claimedAuction(lead *event.LeadDecided) [16]byte {
 	if lead.Sale.Ping == [16]byte{} && lead.SellerAuction != "" {
 		return e.auctionName(lead.Supplier, lead.SellerAuction, lead.Sale.Test)
@@ -229,8 +237,8 @@ func (e *Explainer) claimedAuction(lead *event.LeadDecided) [16]byte {
 	return lead.Sale.Ping
 }
 
-// earlier is the ping whose bid a lead was sold at; nil where history no longer
-// has it.
+// claimedPing explains the ping whose bid a lead claimed. It returns nil if the log no
+// longer has that ping.
 func (e *Explainer) claimedPing(name [16]byte, sold *entry) (*Explanation, error) {
 	decided := sold.lead()
 	row, ok := e.state.Auction(name, decided.Decided)
@@ -248,7 +256,7 @@ func (e *Explainer) claimedPing(name [16]byte, sold *entry) (*Explanation, error
 		})
 	}
 	if isMissing(err) {
-		return nil, nil //nolint:nilnil // the lead is told of without it
+		return nil, nil //nolint:nilnil // the lead's explanation works without the ping
 	}
 	if err != nil {
 		return nil, err

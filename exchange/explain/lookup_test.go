@@ -12,7 +12,7 @@ import (
 	"pingpost/server/admin"
 )
 
-// sellersAuction writes an auction under a seller's own id.
+// sellersAuction records an auction under a seller's own id.
 func (c *history) sellersAuction(n byte, supplier market.Ref, theirs string) *event.AuctionHeld {
 	c.t.Helper()
 	held := c.offering(n, theirs)
@@ -21,9 +21,9 @@ func (c *history) sellersAuction(n byte, supplier market.Ref, theirs string) *ev
 	return held
 }
 
-// TestExplainTestsApart: an id that was tried out names another auction than the same id
-// in earnest. Where it names both the one in earnest is meant; and a lead that was turned
-// away came for the one of its own kind.
+// TestExplainTestsApart: a test auction and a production auction may have the same seller
+// id. The search then finds the production auction. A rejected lead belongs to the auction
+// of its own kind.
 func TestExplainTestsApart(t *testing.T) {
 	c := newHistory(t)
 	turned := func(n byte, test bool) market.LeadID {
@@ -58,9 +58,9 @@ func TestExplainTestsApart(t *testing.T) {
 	}
 }
 
-// TestExplainWhose: one id of two sellers is either's; without a word whose is meant
-// it is nobody's, and both are named. Memory and log say the same.
-func TestExplainWhose(t *testing.T) {
+// TestExplainSameIDOfTwoSellers: two sellers may use the same id. A search without a supplier then
+// reports both suppliers. Memory and log give the same results.
+func TestExplainSameIDOfTwoSellers(t *testing.T) {
 	c := newHistory(t)
 	c.sellersAuction(1, 1, "both")
 	c.AddOtherLeads(20)
@@ -91,10 +91,10 @@ func TestExplainWhose(t *testing.T) {
 	}
 }
 
-// TestExplainWhatMightBeASellers: an id of our own form is looked for in the log by its
-// time; that it might be a seller's too is asked of memory alone, unless a supplier is
-// named.
-func TestExplainWhatMightBeASellers(t *testing.T) {
+// TestExplainSellerIDInOurForm: the search for an id in our own form reads the log only
+// around the id's time. It searches for a seller's id in memory alone, unless the caller
+// names a supplier.
+func TestExplainSellerIDInOurForm(t *testing.T) {
 	const alike = "auc_01jd0000000000000000000000"
 	c := newHistory(t)
 	c.sellersAuction(1, 1, alike)
@@ -111,9 +111,9 @@ func TestExplainWhatMightBeASellers(t *testing.T) {
 	}
 }
 
-// TestExplainTheLaterOfOneID: a seller may use an id again once memory has forgotten
-// it; by then the later auction is meant.
-func TestExplainTheLaterOfOneID(t *testing.T) {
+// TestExplainLaterAuctionOfOneID: a seller may use an id again once memory has dropped it.
+// The search then finds the later auction.
+func TestExplainLaterAuctionOfOneID(t *testing.T) {
 	c := newHistory(t)
 	c.sellersAuction(1, 1, "again")
 	c.Advance(31 * 24 * time.Hour)
@@ -123,9 +123,9 @@ func TestExplainTheLaterOfOneID(t *testing.T) {
 	}
 }
 
-// TestExplainFarBack: what memory has forgotten is looked for from the log's
-// beginning on, and no further than a search goes.
-func TestExplainFarBack(t *testing.T) {
+// TestExplainOldAuction: the search for an auction that memory has dropped reads the log
+// from its beginning, up to the limit.
+func TestExplainOldAuction(t *testing.T) {
 	c := newHistory(t)
 	c.AddOtherLeads(20)
 	c.sellersAuction(1, 1, "old")
@@ -135,7 +135,7 @@ func TestExplainFarBack(t *testing.T) {
 		t.Errorf("%+v, %v", doc, err)
 	}
 	e.limits.entries = 20
-	if doc, err := e.BySellerID("", "old"); !errors.Is(err, engine.ErrNotFound) || !strings.Contains(err.Error(), "the search ends there") {
+	if doc, err := e.BySellerID("", "old"); !errors.Is(err, engine.ErrNotFound) || !strings.Contains(err.Error(), "the search ended at its limit") {
 		t.Errorf("%+v, %v", doc, err)
 	}
 }

@@ -5,9 +5,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// offers are what a seller was told: the best bid by its token, or every bid that
-// stands to who asked who would buy. It goes by the same rule as the answer to the
-// ping (engine.PingAnswer).
+// offers returns the offers in the answer to a ping: the best bid for a seller, or every
+// valid bid for a supplier that may choose. The rule is the same as in engine.PingAnswer.
 func (e *Explainer) offers(held *event.AuctionHeld) (list []Offer) {
 	for i := range held.Bids {
 		bid := &held.Bids[i]
@@ -22,19 +21,18 @@ func (e *Explainer) offers(held *event.AuctionHeld) (list []Offer) {
 	return list
 }
 
-// claimant is a lead that took up an offer of an auction.
+// claim is a lead that claimed an offer of an auction.
 type claim struct {
 	decided *entry
 	doc     *Explanation
 }
 
-// maxClaimants bounds how many leads of one auction are told of: each may be refused,
-// and another taken.
+// maxClaims limits the leads of one auction in an explanation. Buyers may refuse many
+// claims, and each refusal allows another one.
 const maxClaims = 16
 
-// claimants are the leads that were sold, or were to be, at the offers of an auction.
-// Whoever bought by it in the end is among them, as far as memory knows: it may
-// have come after many that were refused.
+// claims returns the leads that claimed the offers of an auction. The lead that was sold
+// in the end is always included if memory has it, even after more than maxClaims refusals.
 func (e *Explainer) claims(found *entry) (list []claim, truncated bool, err error) {
 	held := found.held()
 	if held.Name == [16]byte{} || held.Reason != market.ReasonNone {
@@ -51,7 +49,7 @@ func (e *Explainer) claims(found *entry) (list []claim, truncated bool, err erro
 	if err != nil {
 		return nil, false, err
 	}
-	if row, ok := e.state.Auction(held.Name, held.Began); ok && row.IsSold() && !among(decided, row.Lead) {
+	if row, ok := e.state.Auction(held.Name, held.Began); ok && row.IsSold() && !hasLead(decided, row.Lead) {
 		last, err := e.decision(row.Lead)
 		if err != nil && !isMissing(err) {
 			return nil, false, err
@@ -70,7 +68,8 @@ func (e *Explainer) claims(found *entry) (list []claim, truncated bool, err erro
 	return list, truncated, nil
 }
 
-func among(decided []*entry, lead market.LeadID) bool {
+// hasLead reports whether the decisions include one on the lead.
+func hasLead(decided []*entry, lead market.LeadID) bool {
 	for _, one := range decided {
 		if one.lead().Lead == lead {
 			return true
@@ -79,8 +78,8 @@ func among(decided []*entry, lead market.LeadID) bool {
 	return false
 }
 
-// take enters into an auction who took up which offer. The money of the one whose
-// sale stands, or is under way, is the auction's.
+// addClaims adds the claims to the offers of an auction. The auction gets the price,
+// payout and margin of the lead whose sale is complete or in delivery.
 func (e *Explainer) addClaims(doc *Explanation, held *event.AuctionHeld, claims []claim) {
 	for _, one := range claims {
 		lead, buyer := one.doc, e.state.NameOf(event.NameBuyer, one.decided.lead().Sale.Buyer)
@@ -113,9 +112,9 @@ func (e *Explainer) addClaims(doc *Explanation, held *event.AuctionHeld, claims 
 	doc.Why = whyAuction(doc)
 }
 
-// What a ping without a sale does not tell.
+// Notes on a ping without a sale.
 const (
-	noteChoiceNotListed = "A lead that chose one of these and was turned away before it could be sold (by a used or expired bid, as a duplicate) " +
-		"is not listed here: it is found by its own id, or by its request's."
-	notePostNotListed = "A post that was refused before anything was decided (by a used or expired bid, for faults in its payload) is not recorded."
+	noteChoiceNotListed = "This list omits leads that chose an offer and were rejected before a sale (bid used or expired, duplicate). " +
+		"Search for them by lead id or request id."
+	notePostNotListed = "The log does not record a post that was rejected before a decision (bid used or expired, invalid payload)."
 )

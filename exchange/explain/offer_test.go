@@ -10,8 +10,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// offered are the offers of an explanation in a line: buyer, price and payout, and
-// the leads that took it up.
+// offered returns the offers in one line: buyer, price and payout, and the leads that
+// claimed them.
 func (x *Explanation) offered() string {
 	var words []string
 	for i := range x.Offers {
@@ -32,32 +32,32 @@ func (x *Explanation) money() string {
 	return fmt.Sprintf("%s pays %s, of that %s and %s", x.Buyer, x.Price, x.Payout, x.Margin)
 }
 
-// TestExplainWhoTookItUp: what became of an auction's offers, lead by lead.
-func TestExplainWhoTookItUp(t *testing.T) {
-	type taking struct {
-		buyer int
-		came  event.Settlement // zero: nothing yet
+// TestExplainClaims: the status of an auction after each sequence of claims.
+func TestExplainClaims(t *testing.T) {
+	type claim struct {
+		buyer  int
+		result event.Settlement // zero while the delivery is in progress
 	}
 	const best, second = "buy_1 pays 12.5 USD, of that 10 USD and 2.5 USD", "buy_2 pays 9 USD, of that 7.2 USD and 1.8 USD"
 	for name, row := range map[string]struct {
-		leads   []taking
+		leads   []claim
 		status  string
 		money   string
 		offered string
 	}{
-		"nobody":                  {nil, "BID", "", "buy_1 12.5 for 10; buy_2 9 for 7.2"},
-		"one is on its way":       {[]taking{{2, 0}}, "TAKEN", second, "buy_1 12.5 for 10; buy_2 9 for 7.2 by OPEN, pending"},
-		"one waits for the buyer": {[]taking{{1, event.SettledPending}}, "TAKEN", best, "buy_1 12.5 for 10 by ACCEPTED, pending; buy_2 9 for 7.2"},
-		"one nobody knows of":     {[]taking{{1, event.SettledUnknown}}, "TAKEN", best, "buy_1 12.5 for 10 by ACCEPTED, unknown; buy_2 9 for 7.2"},
-		"the buyer has it":        {[]taking{{1, event.SettledDelivered}}, "SOLD", best, "buy_1 12.5 for 10 by ACCEPTED, delivered; buy_2 9 for 7.2"},
-		"one is refused":          {[]taking{{1, event.SettledRefused}}, "BID", "", "buy_1 12.5 for 10 by UNMATCHED, failed, post_rejected; buy_2 9 for 7.2"},
-		"one is refused, and another goes to the other": {
-			[]taking{{1, event.SettledRefused}, {2, event.SettledDelivered}},
+		"no claim":                       {nil, "BID", "", "buy_1 12.5 for 10; buy_2 9 for 7.2"},
+		"one in delivery":                {[]claim{{2, 0}}, "TAKEN", second, "buy_1 12.5 for 10; buy_2 9 for 7.2 by OPEN, pending"},
+		"one without an acknowledgement": {[]claim{{1, event.SettledPending}}, "TAKEN", best, "buy_1 12.5 for 10 by ACCEPTED, pending; buy_2 9 for 7.2"},
+		"one unknown":                    {[]claim{{1, event.SettledUnknown}}, "TAKEN", best, "buy_1 12.5 for 10 by ACCEPTED, unknown; buy_2 9 for 7.2"},
+		"one delivered":                  {[]claim{{1, event.SettledDelivered}}, "SOLD", best, "buy_1 12.5 for 10 by ACCEPTED, delivered; buy_2 9 for 7.2"},
+		"one refused":                    {[]claim{{1, event.SettledRefused}}, "BID", "", "buy_1 12.5 for 10 by UNMATCHED, failed, post_rejected; buy_2 9 for 7.2"},
+		"one refused, another to the other buyer": {
+			[]claim{{1, event.SettledRefused}, {2, event.SettledDelivered}},
 			"SOLD", second,
 			"buy_1 12.5 for 10 by UNMATCHED, failed, post_rejected; buy_2 9 for 7.2 by ACCEPTED, delivered",
 		},
-		"one is refused, and another goes to the same": {
-			[]taking{{2, event.SettledRefused}, {2, event.SettledPending}},
+		"one refused, another to the same buyer": {
+			[]claim{{2, event.SettledRefused}, {2, event.SettledPending}},
 			"TAKEN", second,
 			"buy_1 12.5 for 10; buy_2 9 for 7.2 by UNMATCHED, failed, post_rejected by ACCEPTED, pending",
 		},
@@ -69,7 +69,7 @@ func TestExplainWhoTookItUp(t *testing.T) {
 			c.Add(held)
 			for i, lead := range row.leads {
 				c.Advance(time.Second)
-				c.takenUp(c.LeadID(byte(10+i)), held, lead.buyer, lead.came)
+				c.claim(c.LeadID(byte(10+i)), held, lead.buyer, lead.result)
 			}
 			doc, err := c.Auction(held.Auction)
 			if err != nil {
@@ -79,7 +79,7 @@ func TestExplainWhoTookItUp(t *testing.T) {
 				t.Errorf("%s, %q, %s, %d leads", doc.Status, doc.money(), doc.offered(), len(doc.Leads))
 			}
 			for _, lead := range doc.Leads {
-				const refused = "did not take it (it was not reached), and it goes to nobody else."
+				const refused = "did not accept it (the buyer was not reached). A claimed bid has no other buyer."
 				if strings.HasSuffix(lead.Why, refused) != (lead.Status == "UNMATCHED") {
 					t.Errorf("%s: %s", lead.Status, lead.Why)
 				}
@@ -91,26 +91,26 @@ func TestExplainWhoTookItUp(t *testing.T) {
 	}
 }
 
-// TestExplainTheLastOfMany: the sale that stands is told although it came after more
-// refused leads than are told of.
-func TestExplainTheLastOfMany(t *testing.T) {
+// TestExplainLastOfManyClaims: the explanation has the final sale even after more than
+// maxClaims refused leads.
+func TestExplainLastOfManyClaims(t *testing.T) {
 	c := newHistory(t)
 	held := c.offering(1, "theirs")
 	c.Add(held)
 	for n := range byte(maxClaims + 3) {
-		c.takenUp(c.LeadID(10+n), held, 1, event.SettledRefused)
+		c.claim(c.LeadID(10+n), held, 1, event.SettledRefused)
 	}
 	last := c.LeadID(99)
-	c.takenUp(last, held, 1, event.SettledDelivered)
+	c.claim(last, held, 1, event.SettledDelivered)
 	doc, err := c.Auction(held.Auction)
 	if err != nil || doc.Status != "SOLD" || len(doc.Leads) != maxClaims+1 || doc.Leads[maxClaims].ID != last.String() {
 		t.Errorf("%+v, %v", doc, err)
 	}
 }
 
-// TestExplainASellersOffer: a seller is told of the best bid alone, and so is who
-// looks it up.
-func TestExplainASellersOffer(t *testing.T) {
+// TestExplainSellerOffer: a seller gets only the best bid, so its explanation has only
+// that offer.
+func TestExplainSellerOffer(t *testing.T) {
 	c := newHistory(t)
 	explained := func(held *event.AuctionHeld) *Explanation {
 		t.Helper()
@@ -125,12 +125,12 @@ func TestExplainASellersOffer(t *testing.T) {
 	if doc.offered() != "buy_1 12.5 for 10" || *doc.Answer != (Answer{Instant(c.Now), 200, "bid", ""}) {
 		t.Errorf("%s, %+v", doc.offered(), doc.Answer)
 	}
-	if doc.Why != "buy_1 bid the most, 12.5 USD, of 2 bids that stand; the seller was offered 10 USD. No lead took it up." {
+	if doc.Why != "buy_1 made the highest of 2 valid bids, 12.5 USD. The seller's offer was 10 USD. No lead claimed it." {
 		t.Error(doc.Why)
 	}
 	alone := c.offering(2, "alone")
 	alone.Bids, alone.Trail = alone.Bids[:1], alone.Trail[:1]
-	if doc := explained(alone); !strings.Contains(doc.Why, "of 1 bid that stands;") {
+	if doc := explained(alone); !strings.Contains(doc.Why, "the highest of 1 valid bid,") {
 		t.Error(doc.Why)
 	}
 	none := c.offering(3, "none")
@@ -140,8 +140,8 @@ func TestExplainASellersOffer(t *testing.T) {
 	}
 }
 
-// TestExplainZIP3: three digits are not called a zip, however the campaign calls
-// that; a whole one keeps its name.
+// TestExplainZIP3: the explanation renames the first three digits of a ZIP code to zip3,
+// also if the campaign maps the field. A whole ZIP code keeps its name.
 func TestExplainZIP3(t *testing.T) {
 	c := newHistory(t)
 	c.document(1, `{"campaigns":[{"id":"cmp","method":"ping_post","buyers":[],"fields":[{"name":"code","to":"shade"},{"name":"postal","to":"zip"}]}]}`)

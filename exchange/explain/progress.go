@@ -6,30 +6,30 @@ import (
 	"pingpost/engine/state"
 )
 
-// sequel is what a lead came to after its sale, as far as the facts of it are read,
-// beside what memory has of it: so a reading can end when all has been seen, and need
-// not go to the log's end for a lead of which there is nothing more.
+// progress compares the events that were read after a lead's sale with the lead's row in
+// memory. When they agree, the reading can end before the end of the log.
 //
-// Reports that changed nothing are in no row of memory's. They are seen where they
-// lie among the others.
+// Memory has no record of reports that changed nothing. The reader finds them only if they
+// precede the last event that memory knows.
 type progress struct {
 	lead  market.LeadID
 	state *state.State
 	row   state.Lead
 	known bool // memory has the lead
-	sold  bool // to somebody who could report of it
+	sold  bool // a buyer could report on the lead
 
 	status   market.Status
 	returned market.ReturnState
-	hooks    []webhookProgress // in the order of their causes
+	webhooks []webhookProgress // in the order of the events that caused them
 }
 
-// owedHook is what a supplier was to be told, and the last word on that.
+// webhookProgress is a webhook to the supplier, with its last recorded attempt.
 type webhookProgress struct {
 	kind market.WebhookType
-	last event.WebhookTried // none: the zero one
+	last event.WebhookTried // zero before the first attempt
 }
 
+// newProgress returns the progress as of the lead's decision.
 func (e *Explainer) newProgress(found *entry) *progress {
 	s := &progress{lead: found.lead().Lead, state: e.state, sold: found.lead().Sale.Buyer != 0}
 	s.row, s.known = e.state.Lead(s.lead)
@@ -37,13 +37,14 @@ func (e *Explainer) newProgress(found *entry) *progress {
 	return s
 }
 
+// expectWebhook adds the webhook that an event causes, if any.
 func (s *progress) expectWebhook(kind market.WebhookType) {
 	if kind != market.WebhookNone {
-		s.hooks = append(s.hooks, webhookProgress{kind: kind})
+		s.webhooks = append(s.webhooks, webhookProgress{kind: kind})
 	}
 }
 
-// see takes the next fact of the lead.
+// add applies the next event of the lead.
 func (s *progress) add(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.PostSettled:
@@ -62,35 +63,34 @@ func (s *progress) add(ev event.Event) {
 		}
 		s.expectWebhook(change.Webhook)
 	case *event.WebhookTried:
-		for i := range s.hooks {
-			if s.hooks[i].kind == ev.Type {
-				s.hooks[i].last = *ev
+		for i := range s.webhooks {
+			if s.webhooks[i].kind == ev.Type {
+				s.webhooks[i].last = *ev
 			}
 		}
 	}
 }
 
-// complete tells whether there is nothing in memory that the facts so far do not
-// explain.
+// isComplete reports whether the events so far explain everything in memory.
 func (s *progress) isComplete() bool {
 	if s.sold && (!s.known || s.row.Status.IsReported() && s.row.Status != s.status || s.row.Return() != s.returned) {
 		return false
 	}
-	for i := range s.hooks {
-		if !s.matchesMemory(&s.hooks[i]) {
+	for i := range s.webhooks {
+		if !s.matchesMemory(&s.webhooks[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// told tells whether what was seen of a hook is where memory has it.
+// matchesMemory reports whether the events of a webhook lead to its state in memory.
 func (s *progress) matchesMemory(h *webhookProgress) bool {
-	now, owed := s.state.Webhook(s.lead, h.kind)
+	now, queued := s.state.Webhook(s.lead, h.kind)
 	switch {
-	case !owed:
+	case !queued:
 		return h.last.Outcome == event.WebhookDelivered || h.last.Outcome == event.WebhookDropped
-	case now.Attempts == 0 && now.Dead: // it was switched off
+	case now.Attempts == 0 && now.Dead: // the supplier's webhooks were switched off
 		return h.last.Outcome == 0 || h.last.Outcome == event.WebhookResent
 	case now.Attempts == 0 && now.Due == now.Created:
 		return h.last.Outcome == 0

@@ -10,76 +10,78 @@ import (
 	"pingpost/engine/market"
 )
 
-// unsold says in words why nobody bought, by the reason that the seller was told:
-// with no candidate at all, and with some, of which none came further.
+// unsoldReasons are the sentences for an unsold lead, by the reason in the seller's
+// answer. The first applies if there was no candidate at all, the second if no candidate
+// got further than this reason.
 var unsoldReasons = map[market.Reason]struct{ noCandidates, withCandidates string }{
 	market.ReasonNoBuyer: {
-		"The campaign had no buyer to offer it to.",
-		"None of the campaign's buyers was left to offer it to.",
+		"The campaign had no buyer for it.",
+		"All buyers of the campaign were ruled out.",
 	},
 	market.ReasonNoStateMatch: {
-		"It names no state that a buyer takes.",
-		"No buyer takes leads of its state, or it names none.",
+		"The lead has no state that a buyer accepts.",
+		"No buyer accepts leads from its state, or the lead has no state.",
 	},
 	market.ReasonFiltered: {
-		"The campaign's own filters do not take such a lead.",
-		"No buyer came further than its filters, which do not take such a lead.",
+		"The campaign's own filters reject such a lead.",
+		"The filters of the buyers reject such a lead.",
 	},
 	market.ReasonSuppressed: {
 		"The person is on a suppression list of the campaign.",
-		"The person is on a suppression list of the buyers that would have taken it.",
+		"The person is on a suppression list of the buyers that would have accepted it.",
 	},
 	market.ReasonDuplicate: {
-		"The campaign had taken a lead of the same person already.",
-		"The buyers that would have taken it have a lead of the same person already.",
+		"The campaign already had a lead of the same person.",
+		"The buyers that would have accepted it already have a lead of the same person.",
 	},
 	market.ReasonOutsideSchedule: {
-		"It was outside of the hours in which leads are bought.",
-		"The buyers that would have taken it were closed at that hour.",
+		"It arrived outside the hours in which the campaign buys leads.",
+		"It arrived outside the hours of the buyers that would have accepted it.",
 	},
 	market.ReasonCapsFull: {
 		"A cap was reached.",
-		"The buyers that would have taken it had reached a cap, their own or the campaign's.",
+		"The buyers that would have accepted it had reached a cap, their own or the campaign's.",
 	},
 	market.ReasonInsufficientFunds: {
-		"There was no money left to pay for it.",
-		"The buyers that would have taken it had no money left for it.",
+		"There were no funds to pay for it.",
+		"The buyers that would have accepted it had no funds for it.",
 	},
 	market.ReasonRateLimited: {
-		"The buyers were asked as often as their ping rate allows already.",
-		"The buyers that would have been asked had been asked as often as their ping rate allows.",
+		"The buyers had reached the limit of their ping rate.",
+		"The buyers that were due for a ping had reached the limit of their ping rate.",
 	},
 	market.ReasonTimeout: {
-		"The time for an answer was over before there was room: other leads held it.",
-		"Nobody that was asked answered before the deadline.",
+		"The time for an answer ended while other leads in delivery had reserved the remaining caps or funds.",
+		"No buyer answered its ping before the deadline.",
 	},
 	market.ReasonNoBid: {
-		"Nobody made a bid that counts.",
-		"Nobody made a bid that counts: those that were asked passed or failed, or could not be asked.",
+		"No buyer made a valid bid.",
+		"No buyer made a valid bid: every buyer declined or failed, or could not be pinged.",
 	},
 	market.ReasonBelowFloor: {
-		"What was offered is below the floor.",
-		"What was offered is below the campaign's floor, or less than it pays the supplier.",
+		"The price is below the floor.",
+		"The prices are below the campaign's floor, or below the supplier's payout.",
 	},
 	market.ReasonBidExpired: {
-		"The bid was no longer open: its time was over, it was used already, or its buyer could not take it any more.",
-		"There were bids, but their time was over before one could be taken up.",
+		"The bid was no longer valid: it had expired, another lead had used it, or its buyer could no longer accept the lead.",
+		"There were bids, but they expired before the exchange could use one.",
 	},
 	market.ReasonPostRejected: {
-		"The buyer could not be sent the lead.",
-		"Whoever it was posted to refused it, or could not be reached, and nobody else could take it.",
+		"The lead could not be sent to the buyer.",
+		"The buyers to which it was posted refused it or were not reached, and no other buyer could accept it.",
 	},
 	market.ReasonNoCampaign: {
-		"None of the supplier's ping_post campaigns takes this vertical.",
-		"None of the supplier's ping_post campaigns takes this vertical.",
+		"The supplier has no ping_post campaign for this vertical.",
+		"The supplier has no ping_post campaign for this vertical.",
 	},
 	market.ReasonLoop: {
-		"The ping has been through too many exchanges; it may be going round in circles.",
-		"The ping has been through too many exchanges; it may be going round in circles.",
+		"The ping passed through too many exchanges; it may be in a loop.",
+		"The ping passed through too many exchanges; it may be in a loop.",
 	},
 }
 
-// because is the sentence for a reason, and how many candidates came to what.
+// whyReason returns the sentence for a reason, followed by the number of candidates per
+// outcome.
 func whyReason(doc *Explanation) string {
 	for reason, words := range unsoldReasons {
 		if reason.String() != doc.Reason {
@@ -90,10 +92,11 @@ func whyReason(doc *Explanation) string {
 		}
 		return words.withCandidates + " " + countOutcomes(doc.Candidates)
 	}
-	return "The reason is not known to this program."
+	return "This version of pingpost does not know the reason."
 }
 
-// tally counts outcomes, the most frequent first.
+// countOutcomes returns the number of candidates per outcome in words, the most frequent
+// outcome first.
 func countOutcomes(candidates []Candidate) string {
 	counts := make(map[string]int)
 	for i := range candidates {
@@ -112,10 +115,10 @@ func countOutcomes(candidates []Candidate) string {
 	return fmt.Sprintf("Of %d candidates: %s.", len(candidates), strings.Join(words, ", "))
 }
 
-// tested says what it means that it was a test.
+// testNote returns a sentence on tests, or "" for a production lead.
 func testNote(doc *Explanation) string {
 	if !doc.Test {
 		return ""
 	}
-	return "A test: it takes no cap, money or turn, and a buyer with an endpoint but none for tests is filtered. "
+	return "A test: it uses no cap, funds or turn, and a buyer that has an endpoint but no test endpoint is filtered. "
 }

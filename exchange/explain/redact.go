@@ -7,21 +7,21 @@ import (
 	"pingpost/engine"
 )
 
-// Contact data is in no field that is told of. But what others wrote freely may
-// repeat it: a buyer's word for a refusal, its id of the lead, a seller's id of
-// the auction. So everything of that kind is held against the lead's contact part,
-// once more: most of it was so before it was logged.
+// The explained fields contain no contact data. Free texts of others may repeat it: a
+// buyer's refusal code, its id of the lead, a seller's id of the auction. So this file
+// compares each such text with the lead's contact part. Most texts were already compared
+// before they were logged.
 
-// withheld stands for a text that repeats contact data, erased for one that might, of
-// a person who was erased.
+// withheld replaces a text that repeats contact data. erased replaces a text that might
+// repeat it, if the person was erased.
 const (
 	withheld = engine.Withheld
 	erased   = "(withheld: the person was erased)"
 )
 
-// discreet withholds what repeats the contact data of a lead, in all that is told
-// with it. Where nobody knows the person any more, that is all that others chose; so
-// it is where the contact part cannot be read.
+// redact replaces the texts that repeat a lead's contact data, in all explanations that
+// belong to the lead. If the person was erased or the contact part is unreadable, it
+// replaces all free texts.
 func (e *Explainer) redact(found *entry, doc ...*Explanation) {
 	contact, err := e.contact(found.lead())
 	person := person{unknown: err != nil}
@@ -31,7 +31,7 @@ func (e *Explainer) redact(found *entry, doc ...*Explanation) {
 	for _, one := range doc {
 		if errors.Is(err, engine.ErrErased) && !one.Erased {
 			one.Erased = true
-			one.Notes = append(one.Notes, "The person was erased; what others could choose freely is withheld.")
+			one.Notes = append(one.Notes, "The person was erased, so free texts of buyers and sellers are withheld.")
 		}
 		person.redactExplanation(one)
 		if one.Auction != nil {
@@ -40,7 +40,8 @@ func (e *Explainer) redact(found *entry, doc ...*Explanation) {
 	}
 }
 
-// person is who a lead is, or nobody known.
+// person holds the contact data of a lead. unknown is set if it was erased or is
+// unreadable.
 type person struct {
 	is      engine.Person
 	unknown bool

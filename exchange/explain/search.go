@@ -13,17 +13,17 @@ import (
 	"pingpost/wal"
 )
 
-// entry is one fact out of the log, with what it refers to.
+// entry is one decoded record of the log.
 type entry struct {
 	seq   uint64
-	at    int64 // when it was durable, Unix nanoseconds
+	at    int64 // when it became durable, Unix nanoseconds
 	event event.Event
 }
 
 func (e *entry) lead() *event.LeadDecided {
 	decided, ok := e.event.(*event.LeadDecided)
 	if !ok {
-		panic("BUG: an entry was taken for a lead's, and is " + e.event.Kind().String())
+		panic("BUG: explain expected a lead's decision in the log and found " + e.event.Kind().String())
 	}
 	return decided
 }
@@ -31,16 +31,17 @@ func (e *entry) lead() *event.LeadDecided {
 func (e *entry) held() *event.AuctionHeld {
 	held, ok := e.event.(*event.AuctionHeld)
 	if !ok {
-		panic("BUG: an entry was taken for an auction's, and is " + e.event.Kind().String())
+		panic("BUG: explain expected an auction in the log and found " + e.event.Kind().String())
 	}
 	return held
 }
 
-// factOf reads an entry into memory of its own.
+// decodeEntry decodes a log entry. It clones the data, because the decoded event refers to
+// it and the reader reuses its buffer.
 func decodeEntry(found *wal.Entry) (*entry, error) {
 	ev, err := new(event.Decoder).Decode(bytes.Clone(found.Data))
 	if err != nil {
-		return nil, fmt.Errorf("cannot read entry %d of the log: %w", found.Seq, err)
+		return nil, fmt.Errorf("explain: cannot decode entry %d of the log: %w", found.Seq, err)
 	}
 	return &entry{seq: found.Seq, at: found.At, event: ev}, nil
 }
@@ -49,11 +50,11 @@ func isMissing(err error) bool {
 	return errors.Is(err, wal.ErrGone) || errors.Is(err, engine.ErrNotFound)
 }
 
-// at reads one entry.
+// readEntry reads the entry with a sequence number.
 func (e *Explainer) readEntry(seq uint64) (*entry, error) {
 	found, err := e.log.EntryAt(seq)
 	if errors.Is(err, wal.ErrGone) {
-		return nil, notFound("the log's history no longer holds it")
+		return nil, notFound("the log no longer has its record, which is older than the kept history")
 	}
 	if err != nil {
 		return nil, err
@@ -61,13 +62,13 @@ func (e *Explainer) readEntry(seq uint64) (*entry, error) {
 	return decodeEntry(&found)
 }
 
-// search finds the fact that an identifier was drawn for; else the error says what
-// is not there.
-func (e *Explainer) findByID(id [16]byte, none string, is func(event.Event) bool) (found *entry, err error) {
-	drawn := idTime(id)
-	truncated, err := e.scan(id[:], nil, drawn-int64(e.limits.before), drawn+int64(e.limits.after), func(has *entry) bool {
-		if is(has.event) {
-			found = has
+// findByID searches the log around the time in an id for the event that matches. If the
+// log has no such event, the error is engine.ErrNotFound with the text none.
+func (e *Explainer) findByID(id [16]byte, missing string, matches func(event.Event) bool) (found *entry, err error) {
+	created := idTime(id)
+	truncated, err := e.scan(id[:], nil, created-int64(e.limits.before), created+int64(e.limits.after), func(candidate *entry) bool {
+		if matches(candidate.event) {
+			found = candidate
 		}
 		return found == nil
 	})
@@ -77,12 +78,12 @@ func (e *Explainer) findByID(id [16]byte, none string, is func(event.Event) bool
 	case found != nil:
 		return found, nil
 	case truncated:
-		return nil, notFound("it is not among what the log holds first of its time, and the search ends there")
+		return nil, notFound("the search ended at its limit before the end of the time that the id contains")
 	}
-	return nil, notFound(none)
+	return nil, notFound(missing)
 }
 
-// drawnAt is an identifier's time in Unix nanoseconds.
+// idTime returns the time in an id, in Unix nanoseconds.
 func idTime(id [16]byte) int64 {
 	var milliseconds int64
 	for _, b := range id[:6] {
@@ -91,60 +92,64 @@ func idTime(id [16]byte) int64 {
 	return milliseconds * int64(time.Millisecond)
 }
 
-// forEver is the end of a search that goes on to the log's.
+// noTimeLimit is the end time of a search that may read to the end of the log.
 const noTimeLimit = math.MaxInt64
 
-// each takes every entry of a time that has these bytes somewhere, or the other ones
-// where there are any, in the log's order, until take has enough. truncated says that
-// it ended before the time did.
-func (e *Explainer) scan(mark, or []byte, from, until int64, take func(*entry) bool) (truncated bool, err error) {
+// scan passes every entry between two times that contains one of two byte patterns to
+// visit, in the log's order, until visit returns false. An empty second pattern never
+// matches. truncated reports that a limit ended the search early.
+func (e *Explainer) scan(pattern, alternative []byte, from, until int64, visit func(*entry) bool) (truncated bool, err error) {
 	reader, err := e.log.NewReaderSince(from)
 	if err != nil {
-		return false, fmt.Errorf("cannot search the log: %w", err)
+		return false, fmt.Errorf("explain: cannot search the log: %w", err)
 	}
 	defer reader.Close()
-	end, err := e.scanFrom(reader, patterns{mark, or}, from, func() int64 { return until }, take)
-	return end == endOfLimits, err
+	end, err := e.scanFrom(reader, patterns{pattern, alternative}, from, func() int64 { return until }, visit)
+	return end == endAtLimit, err
 }
 
-// end is why a search ended.
-type end uint8
+// scanEnd is the reason why a search ended.
+type scanEnd uint8
 
 const (
-	endOfLog    end = iota
-	endOfTime       // what follows is later
-	endOfLimits     // more was not to be read
-	endFound        // what was wanted is found
+	endOfLog   scanEnd = iota
+	endOfTime          // the next entries are later than the search's end time
+	endAtLimit         // the search read as much as searchLimits allow
+	endByVisit         // visit returned false
 )
 
-func (e *Explainer) scanFrom(reader *wal.Reader, of patterns, from int64, until func() int64, take func(*entry) bool) (end, error) {
+// scanFrom is scan on an open reader, with an end time that may change while the scan
+// reads.
+func (e *Explainer) scanFrom(reader *wal.Reader, wanted patterns, from int64, until func() int64, visit func(*entry) bool) (scanEnd, error) {
 	for n := 0; ; n++ {
 		next, err := reader.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return endOfLog, nil
 		case err != nil:
-			return endOfLog, fmt.Errorf("cannot search the log: %w", err)
+			return endOfLog, fmt.Errorf("explain: cannot search the log: %w", err)
 		case next.At > until():
 			return endOfTime, nil
 		case n >= e.limits.entries || reader.Bytes() > e.limits.bytes:
-			return endOfLimits, nil
-		case next.At < from || !of.in(next.Data):
+			return endAtLimit, nil
+		case next.At < from || !wanted.match(next.Data):
 			continue
 		}
 		found, err := decodeEntry(&next)
 		if err != nil {
 			return endOfLog, err
 		}
-		if !take(found) {
-			return endFound, nil
+		if !visit(found) {
+			return endByVisit, nil
 		}
 	}
 }
 
-// marks are bytes of which an entry has one or the other; the second may be none.
+// patterns are two byte strings, of which an entry must contain one. The second may be
+// empty.
 type patterns [2][]byte
 
-func (m *patterns) in(data []byte) bool {
+// match reports whether data contains one of the patterns.
+func (m *patterns) match(data []byte) bool {
 	return bytes.Contains(data, m[0]) || len(m[1]) > 0 && bytes.Contains(data, m[1])
 }

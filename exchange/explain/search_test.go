@@ -13,8 +13,8 @@ import (
 	"pingpost/wal"
 )
 
-// forgetting is the same log under a memory that knows only the names: as of what
-// is older than memory keeps.
+// forgetting returns an explainer of the same log whose memory has only the names, as for
+// leads older than memory keeps.
 func (c *history) forgetting() *Explainer {
 	c.t.Helper()
 	other := *c.Explainer
@@ -36,8 +36,8 @@ func (c *history) forgetting() *Explainer {
 	return &other
 }
 
-// TestExplainFindsByTime: without memory's help too a lead is found, anywhere in
-// its minute, in the log and in the archive, and so is what came later.
+// TestExplainFindsByTime: without a row in memory, the search finds a lead anywhere in the
+// minute of its id, in the log and in the archive, with its later events.
 func TestExplainFindsByTime(t *testing.T) {
 	for name, delay := range map[string]time.Duration{"at once": 0, "at its ceiling": 5 * time.Second, "after a minute": time.Minute} {
 		t.Run(name, func(t *testing.T) {
@@ -63,9 +63,9 @@ func TestExplainFindsByTime(t *testing.T) {
 	}
 }
 
-// TestExplainBounds: what is asked for in vain costs no more than its bounds, and
-// what lies beyond them is not found, or is told to be missing.
-func TestExplainBounds(t *testing.T) {
+// TestExplainLimits: a search without a result reads no more than its limits. The
+// explanation omits events beyond them, or is marked as truncated.
+func TestExplainLimits(t *testing.T) {
 	missing := func(t *testing.T, e *Explainer, id market.LeadID) {
 		t.Helper()
 		if doc, err := e.Lead(id); !errors.Is(err, engine.ErrNotFound) {
@@ -131,8 +131,8 @@ func TestExplainBounds(t *testing.T) {
 	})
 }
 
-// readTo is how many bytes a search reads that ends with an entry.
-func (c *history) readTo(seq uint64) int64 {
+// bytesTo returns the number of bytes that a search reads up to an entry.
+func (c *history) bytesTo(seq uint64) int64 {
 	c.t.Helper()
 	reader, err := c.NewReader(seq)
 	if err != nil {
@@ -145,8 +145,8 @@ func (c *history) readTo(seq uint64) int64 {
 	return reader.Bytes()
 }
 
-// TestExplainTruncated: an open delivery is followed for its time, and where the end
-// of a settled one is out of reach it is read by itself.
+// TestExplainTruncated: the search follows an open delivery for its time limit. If the end
+// of a settled delivery is beyond the limits, that entry is read separately.
 func TestExplainTruncated(t *testing.T) {
 	for name, bound := range map[string]func(r *searchLimits, read int64){
 		"time":    func(r *searchLimits, _ int64) { r.delivery = time.Minute },
@@ -166,7 +166,7 @@ func TestExplainTruncated(t *testing.T) {
 			c.Advance(time.Hour)
 			c.AddOtherLeads(10)
 			c.Add(&event.PostTried{Lead: id, Attempt: 2, At: c.Now})
-			bound(&c.limits, c.readTo(tried))
+			bound(&c.limits, c.bytesTo(tried))
 			if doc := c.explained(id); !doc.Truncated || len(doc.Posts[0].Tries) != 1 || doc.Status != "OPEN" {
 				t.Errorf("open: %+v", doc)
 			}
@@ -182,8 +182,8 @@ func TestExplainTruncated(t *testing.T) {
 	}
 }
 
-// TestExplainIgnoresDuplicates: leads that were turned away as duplicates of one are
-// no part of its delivery, however many they are.
+// TestExplainIgnoresDuplicates: the delivery of a lead does not include leads that were
+// rejected as its duplicates.
 func TestExplainIgnoresDuplicates(t *testing.T) {
 	c := newHistory(t)
 	id := c.LeadID(1)
@@ -201,8 +201,8 @@ func TestExplainIgnoresDuplicates(t *testing.T) {
 	}
 }
 
-// TestExplainManyPosted: of the leads that were posted at one bid, one refused after
-// the other, the first are told of; and those of other bids are not.
+// TestExplainManyPosted: of the leads posted at one bid after refusals, the explanation
+// has the first maxClaims, and no lead of another bid.
 func TestExplainManyPosted(t *testing.T) {
 	c := newHistory(t)
 	held := c.offering(1, "theirs")
@@ -210,8 +210,8 @@ func TestExplainManyPosted(t *testing.T) {
 	c.Add(held)
 	other := c.offering(2, "")
 	for n := range byte(maxClaims + 2) {
-		c.takenUp(c.LeadID(10+n), held, 1, event.SettledRefused)
-		c.takenUp(c.LeadID(100+n), other, 1, event.SettledRefused)
+		c.claim(c.LeadID(10+n), held, 1, event.SettledRefused)
+		c.claim(c.LeadID(100+n), other, 1, event.SettledRefused)
 	}
 	doc, err := c.Auction(auction)
 	if err != nil || len(doc.Leads) != maxClaims || doc.Status != "BID" {

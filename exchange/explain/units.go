@@ -9,19 +9,19 @@ import (
 	"pingpost/engine/market"
 )
 
-// Amount is money and its currency. It may be below nothing: a margin.
+// Amount is money with its currency. A margin may be negative.
 type Amount struct {
 	Amount   Millionths `json:"amount"`
 	Currency string     `json:"currency"`
 }
 
-// Millionths is an amount that is read back with its sign.
+// Millionths is an amount of money that may be negative in JSON.
 type Millionths market.Money
 
-// MarshalJSON writes the shortest number.
+// MarshalJSON writes the shortest decimal number.
 func (m Millionths) MarshalJSON() ([]byte, error) { return market.Money(m).MarshalJSON() }
 
-// UnmarshalJSON reads a number of at most six decimals.
+// UnmarshalJSON reads a number with at most six decimals.
 func (m *Millionths) UnmarshalJSON(text []byte) error {
 	digits, negative := bytes.CutPrefix(text, []byte("-"))
 	read, err := market.ParseMoney(digits)
@@ -35,28 +35,28 @@ func (m *Millionths) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Instant is a time in Unix nanoseconds, and RFC 3339 with milliseconds outside.
+// Instant is a time in Unix nanoseconds. Its JSON form is RFC 3339 with milliseconds.
 type Instant int64
 
-const instantForm = "2006-01-02T15:04:05.000Z07:00"
+const instantLayout = "2006-01-02T15:04:05.000Z07:00"
 
 // MarshalJSON writes the time in UTC.
 func (i Instant) MarshalJSON() ([]byte, error) {
-	return strconv.AppendQuote(nil, time.Unix(0, int64(i)).UTC().Format(instantForm)), nil
+	return strconv.AppendQuote(nil, time.Unix(0, int64(i)).UTC().Format(instantLayout)), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (i *Instant) UnmarshalJSON(text []byte) error {
-	at, err := time.Parse(`"`+instantForm+`"`, string(text))
+	at, err := time.Parse(`"`+instantLayout+`"`, string(text))
 	if err != nil {
-		return fmt.Errorf("not a time: %w", err)
+		return fmt.Errorf("not a time in the form 2006-01-02T15:04:05.000Z: %w", err)
 	}
 	*i = Instant(at.UnixNano())
 	return nil
 }
 
-// Milliseconds is a duration in nanoseconds, and milliseconds outside, down to
-// the microsecond.
+// Milliseconds is a duration in nanoseconds. Its JSON form is a number of milliseconds
+// with at most three decimals.
 type Milliseconds int64
 
 // MarshalJSON writes a number.
@@ -71,7 +71,7 @@ func (m *Milliseconds) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// String is the amount and its currency, as a person writes it.
+// String returns the amount and its currency, such as "12.5 USD".
 func (a *Amount) String() string {
 	if a == nil {
 		return "nothing"

@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// whyLead answers why the lead was sold, or was not, and what its caller was told
-// where the lead stands otherwise now, or stood otherwise then.
+// whyLead returns the sentences that say why the lead was sold or unsold. It adds the
+// answer to the call if that differs from the current state.
 func whyLead(doc *Explanation) string { return testNote(doc) + whySold(doc) }
 
 func whySold(doc *Explanation) string {
@@ -17,7 +17,7 @@ func whySold(doc *Explanation) string {
 	case market.StatusUnmatched.String():
 		return whyUnsold(doc) + whyAnswered(doc)
 	case market.StatusOpen.String():
-		return fmt.Sprintf("It is being posted to %s, for %s.%s", doc.Buyer, doc.Price, earlierRefusals(doc.Posts))
+		return fmt.Sprintf("The delivery to %s, for %s, is in progress.%s", doc.Buyer, doc.Price, earlierRefusals(doc.Posts))
 	}
 	return whyDelivered(doc) + earlierRefusals(doc.Posts) + whyAnswered(doc) + whyAfterSale(doc)
 }
@@ -25,50 +25,51 @@ func whySold(doc *Explanation) string {
 func whyUnsold(doc *Explanation) string {
 	switch {
 	case doc.Delivery == market.DeliveryReleased.String():
-		return "An operator took it back: the buyer has not got it."
+		return "An operator released the delivery: the buyer does not have the lead."
 	case doc.Delivery == market.DeliveryFailed.String() && doc.soldAtPing():
 		post := &doc.Posts[len(doc.Posts)-1]
-		return fmt.Sprintf("%s, whose bid it was to be sold at, did not take it (%s), and it goes to nobody else.", post.Buyer, post.refusal())
+		return fmt.Sprintf("%s, whose bid the lead claimed, did not accept it (%s). A claimed bid has no other buyer.", post.Buyer, post.refusal())
 	case doc.Delivery == market.DeliveryFailed.String():
 		post := &doc.Posts[len(doc.Posts)-1]
-		return fmt.Sprintf("%s The last, %s, did not take it: %s.", whyReason(doc), post.Buyer, post.refusal())
+		return fmt.Sprintf("%s The last buyer, %s, did not accept it: %s.", whyReason(doc), post.Buyer, post.refusal())
 	}
 	return whyReason(doc)
 }
 
-// promised tells that the lead was for the buyer of an earlier ping's bid and for
-// nobody else.
+// soldAtPing reports whether the lead claimed the bid of an earlier ping, so that no other
+// buyer could get it.
 func (x *Explanation) soldAtPing() bool { return x.LeadID != "" && x.AuctionID != "" && x.BidsDue == 0 }
 
 func whyDelivered(doc *Explanation) string {
 	switch doc.Delivery {
 	case market.DeliveryNone.String():
-		return fmt.Sprintf("Sold to %s for %s. The sale is recorded; the buyer has no endpoint.", doc.Buyer, doc.Price)
+		return fmt.Sprintf("Sold to %s for %s. The buyer has no endpoint, so the sale is only recorded.", doc.Buyer, doc.Price)
 	case market.DeliveryPending.String():
-		return fmt.Sprintf("It is %s's, for %s, but not acknowledged yet; the post is tried on.", doc.Buyer, doc.Price)
+		return fmt.Sprintf("%s is the buyer, for %s, but has not acknowledged the lead yet; the attempts continue.", doc.Buyer, doc.Price)
 	case market.DeliveryUnknown.String():
-		return fmt.Sprintf("It is %s's, for %s, but no try could tell whether the buyer has it; an operator may resend, confirm or release it.", doc.Buyer, doc.Price)
+		return fmt.Sprintf("%s is the buyer, for %s, but no attempt got a clear answer, so the buyer may have the lead. Ask the buyer, then confirm, release or resend the delivery.", doc.Buyer, doc.Price)
 	case market.DeliveryConfirmed.String():
-		return fmt.Sprintf("Sold to %s for %s; an operator found that it has the lead.", doc.Buyer, doc.Price)
+		return fmt.Sprintf("Sold to %s for %s. An operator confirmed that the buyer has the lead.", doc.Buyer, doc.Price)
 	}
-	return fmt.Sprintf("Sold to %s for %s, which has acknowledged it.", doc.Buyer, doc.Price)
+	return fmt.Sprintf("Sold to %s for %s. The buyer acknowledged the lead.", doc.Buyer, doc.Price)
 }
 
-// passedOn are the buyers that did not take it before the one that it came to.
+// earlierRefusals names the buyers before the current one, with the reasons why they did
+// not accept the lead.
 func earlierRefusals(posts []Post) (text string) {
 	for i := range posts {
 		if last := len(posts[i].Settlements) - 1; last >= 0 && posts[i].Settlements[last].Next != "" {
-			text += fmt.Sprintf(" Before that %s did not take it: %s.", posts[i].Buyer, posts[i].refusal())
+			text += fmt.Sprintf(" Before that, %s did not accept it: %s.", posts[i].Buyer, posts[i].refusal())
 		}
 	}
 	return text
 }
 
-// refusal is why the post's buyer has not got the lead: its own word, or why it was
-// not reached.
+// refusal returns the reason why the post's buyer does not have the lead: the buyer's
+// answer, or the fault.
 func (p *Post) refusal() string {
 	if len(p.Settlements) == 0 {
-		return "it was not reached"
+		return "the buyer was not reached"
 	}
 	switch last := &p.Settlements[len(p.Settlements)-1]; {
 	case last.Status != 0 && last.Code != "":
@@ -78,23 +79,26 @@ func (p *Post) refusal() string {
 	case last.Fault != "":
 		return last.Fault.Description()
 	}
-	return "it was not reached"
+	return "the buyer was not reached"
 }
 
+// whyAnswered returns a sentence on the answer to the call, if that differs from the
+// current state of the lead.
 func whyAnswered(doc *Explanation) string {
 	switch {
 	case doc.Answer == nil:
 		return ""
 	case doc.Answer.Status >= http.StatusInternalServerError:
-		return fmt.Sprintf(" When the answer was due the buyer had not acknowledged it: the seller was answered %d %s, and the delivery went on. "+
-			"The same request, sent again under the same key, hears what has become of it.", doc.Answer.Status, doc.Answer.Result)
+		return fmt.Sprintf(" The buyer had not acknowledged the lead when the answer was due, so the seller got %d %s while the delivery continued. "+
+			"If the seller repeats the request with the same idempotency key, it gets the result.", doc.Answer.Status, doc.Answer.Result)
 	case doc.Answer.Result == market.StatusAccepted.String() && doc.Status == market.StatusUnmatched.String():
-		return " The supplier had been told ACCEPTED."
+		return " The supplier had already received ACCEPTED."
 	}
 	return ""
 }
 
-// whyAuction answers what a ping was answered, and what came of that.
+// whyAuction returns the sentences that say how a ping was answered, and which leads
+// claimed its offers.
 func whyAuction(doc *Explanation) string { return testNote(doc) + whyBid(doc) }
 
 func whyBid(doc *Explanation) string {
@@ -105,36 +109,36 @@ func whyBid(doc *Explanation) string {
 		return whyOffers(doc)
 	}
 	best := &doc.Offers[0]
-	why := fmt.Sprintf("%s bid the most, %s, of %s; the seller was offered %s.", best.Buyer, best.Price, countValidBids(doc), best.Payout)
+	why := fmt.Sprintf("%s made the highest of %s, %s. The seller's offer was %s.", best.Buyer, countValidBids(doc), best.Price, best.Payout)
 	if len(best.Claims) == 0 {
-		why += " No lead took it up."
+		why += " No lead claimed it."
 	}
 	for i := range best.Claims {
-		why += fmt.Sprintf(" %s took it up: %s.", best.Claims[i].Lead, best.Claims[i].Summary())
+		why += fmt.Sprintf(" %s claimed it: %s.", best.Claims[i].Lead, best.Claims[i].Summary())
 	}
 	for i := range doc.Rejected {
-		why += fmt.Sprintf(" %s came for it and was turned away: %s.", doc.Rejected[i].Lead, doc.Rejected[i].Reason)
+		why += fmt.Sprintf(" %s claimed it and was rejected: %s.", doc.Rejected[i].Lead, doc.Rejected[i].Reason)
 	}
 	return why
 }
 
-// whyOffers is whyAuction for who asked who would buy, and may choose.
+// whyOffers is whyAuction for a supplier that asked for all offers and may choose.
 func whyOffers(doc *Explanation) string {
-	why := fmt.Sprintf("The supplier could choose among %s.", countValidBids(doc))
-	taken := false
+	why := fmt.Sprintf("The supplier could choose from %s.", countValidBids(doc))
+	claimed := false
 	for i := range doc.Offers {
 		for j := range doc.Offers[i].Claims {
-			taken = true
-			why += fmt.Sprintf(" %s took up that of %s: %s.", doc.Offers[i].Claims[j].Lead, doc.Offers[i].Buyer, doc.Offers[i].Claims[j].Summary())
+			claimed = true
+			why += fmt.Sprintf(" %s claimed the bid of %s: %s.", doc.Offers[i].Claims[j].Lead, doc.Offers[i].Buyer, doc.Offers[i].Claims[j].Summary())
 		}
 	}
-	if !taken {
-		why += " No lead took one up."
+	if !claimed {
+		why += " No lead claimed a bid."
 	}
 	return why
 }
 
-// standing counts the bids that stand.
+// countValidBids returns the number of valid bids, in words.
 func countValidBids(doc *Explanation) string {
 	n := 0
 	for i := range doc.Candidates {
@@ -144,12 +148,12 @@ func countValidBids(doc *Explanation) string {
 		}
 	}
 	if n == 1 {
-		return "1 bid that stands"
+		return "1 valid bid"
 	}
-	return fmt.Sprint(n, " bids that stand")
+	return fmt.Sprint(n, " valid bids")
 }
 
-// Stands is how a lead stands that took an offer up, in words.
+// Summary returns the state of the lead that claimed an offer, in words.
 func (c *Claim) Summary() string {
 	words := []string{c.Status}
 	for _, word := range []string{c.Delivery, c.Reason} {

@@ -10,35 +10,35 @@ import (
 	"pingpost/engine/market"
 )
 
-// TestEveryReasonHasItsWords: with candidates and without; no two reasons have the
-// same, and one that a later program has written is admitted not to be known.
-func TestEveryReasonHasItsWords(t *testing.T) {
+// TestEveryReasonHasASentence: each reason has its own sentence, with candidates and
+// without. Another one says that the reason is unknown.
+func TestEveryReasonHasASentence(t *testing.T) {
 	said := map[string]market.Reason{}
 	some := []Candidate{{Outcome: "capped"}, {Outcome: "filtered"}, {Outcome: "capped"}}
 	reason := market.ReasonNoBuyer
 	for ; reason.String() != "unknown"; reason++ {
 		for _, candidates := range [][]Candidate{nil, some} {
 			why := whyReason(&Explanation{Reason: reason.String(), Candidates: candidates})
-			if other, taken := said[why]; taken && other != reason {
+			if other, exists := said[why]; exists && other != reason {
 				t.Errorf("%s and %s: %s", other, reason, why)
 			}
 			said[why] = reason
-			if !strings.Contains(why, ".") || strings.Contains(why, "not known") || candidates != nil && !strings.HasSuffix(why, "Of 3 candidates: 2 capped, 1 filtered.") {
+			if !strings.Contains(why, ".") || strings.Contains(why, "does not know") || candidates != nil && !strings.HasSuffix(why, "Of 3 candidates: 2 capped, 1 filtered.") {
 				t.Errorf("%s: %s", reason, why)
 			}
 		}
 	}
 	if len(unsoldReasons) != int(reason)-1 {
-		t.Errorf("words for %d reasons, and there are %d", len(unsoldReasons), reason-1)
+		t.Errorf("sentences for %d reasons, want %d", len(unsoldReasons), reason-1)
 	}
-	if why := whyReason(&Explanation{Reason: "unknown"}); !strings.Contains(why, "not known") {
+	if why := whyReason(&Explanation{Reason: "unknown"}); !strings.Contains(why, "does not know") {
 		t.Error(why)
 	}
 }
 
-// TestWithholding: whatever others wrote, a seller's ids, a ping's fields and a buyer's
-// words, is held against the contact part of the lead.
-func TestWithholding(t *testing.T) {
+// TestRedact: sellers' ids, fields of a ping and buyers' texts are replaced if they repeat
+// the lead's contact data.
+func TestRedact(t *testing.T) {
 	contact := event.Contact{Fields: []event.Field{
 		{Name: "phone", Kind: market.KindString, Text: []byte("+12125550142")},
 		{Name: "last_name", Kind: market.KindString, Text: []byte("Cruz")},
@@ -68,7 +68,7 @@ func TestWithholding(t *testing.T) {
 	doc := write("nobody")
 	e.redact(&entry{event: &event.LeadDecided{Sealed: []byte{0xff}}}, doc)
 	if doc.SellerID != erased || doc.Erased {
-		t.Errorf("who cannot be known might be told of: %+v", doc)
+		t.Errorf("the contact data is unreadable, and free text was not withheld: %+v", doc)
 	}
 	e.contact = func(*event.LeadDecided) (event.Contact, error) { return event.Contact{}, engine.ErrErased }
 	doc = write("nobody")
@@ -76,15 +76,15 @@ func TestWithholding(t *testing.T) {
 	settled := &doc.Posts[0].Settlements[0]
 	for _, text := range []string{doc.SellerID, doc.Auction.SellerID, doc.Candidates[0].Reason, settled.Code, settled.BuyerLead} {
 		if text != erased {
-			t.Errorf("of a person who was erased it tells %q", text)
+			t.Errorf("free text of an erased person: %q", text)
 		}
 	}
 	if !doc.Erased || len(doc.Notes) != 1 {
-		t.Errorf("it does not say so: %+v", doc)
+		t.Errorf("no note on the erasure: %+v", doc)
 	}
 }
 
-// TestDocumentReadsBack: every form that the document has of its own, both ways.
+// TestDocumentReadsBack: the explanation's own JSON forms decode to the same values.
 func TestDocumentReadsBack(t *testing.T) {
 	doc := &Explanation{
 		Received: 1_795_183_200_123_000_000, Settled: 1_795_183_200_000_000_000, Margin: &Amount{-1_500_001, "USD"}, Price: &Amount{0, "EUR"},

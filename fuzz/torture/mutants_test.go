@@ -61,14 +61,14 @@ var everyBroken = []broken{
 		mutant.Mutation{
 			Name: "it acknowledges before the fsync", File: "wal/committer.go",
 			Old: lateTell, New: earlyTell,
-		}, "EIO from an fsync", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not", "was told lead.", "which is backed up: the log is not", "the log's history has no lead"},
+		}, "EIO from an fsync", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not", "was told lead.", "which is backed up: the log is not", "the log has no lead and no auction"},
 	},
 	{
 		mutant.Mutation{
 			Name: "it acknowledges before the write", File: "wal/committer.go",
 			Old: "\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
 			New: "\ttell(batch, h.batch, h.at)\n\tfor i := range batch {\n\t\tbatch[i].waiter = nil\n\t}\n\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
-		}, "EIO from a write,short write", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not", "which is backed up: the log is not", "the log's history has no lead"},
+		}, "EIO from a write,short write", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not", "which is backed up: the log is not", "the log has no lead and no auction"},
 	},
 	{
 		mutant.Mutation{
