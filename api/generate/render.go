@@ -47,7 +47,7 @@ func goName(code string) string {
 // tables is the page with its two tables made anew. The rest of it is written by hand.
 func (c *codes) tables(page []byte) ([]byte, error) {
 	var failures, fields strings.Builder
-	failures.WriteString("| status | `error` | when | what to do | sent again by itself |\n|---|---|---|---|---|\n")
+	failures.WriteString("| status | `error` | cause | remedy | retry |\n|---|---|---|---|---|\n")
 	for _, f := range c.Errors {
 		again, where := "no", ""
 		if f.Retry {
@@ -58,7 +58,7 @@ func (c *codes) tables(page []byte) ([]byte, error) {
 		}
 		fmt.Fprintf(&failures, "| %d | `%s`%s | %s | %s | %s |\n", f.Status, f.Code, where, f.When, f.Do, again)
 	}
-	fields.WriteString("| `code` | when |\n|---|---|\n")
+	fields.WriteString("| `code` | cause |\n|---|---|\n")
 	for _, f := range c.Fields {
 		fmt.Fprintf(&fields, "| `%s` | %s |\n", f.Code, f.When)
 	}
