@@ -31,7 +31,7 @@ type run struct {
 // otherwise, nothing is sold twice, no cap and no account is exceeded, and the
 // log replays to the very state that the live exchange has.
 func TestKilledUnderLoad(t *testing.T) {
-	p := newRun(t, witness.NewTerms, raceDetector).play()
+	p := newRun(t, witness.NewFixedPriceConfig, raceDetector).play()
 	if reports := p.Tally().Of("report"); reports == 0 {
 		t.Error("no buyer has reported on a lead")
 	}
@@ -43,7 +43,7 @@ func TestKilledUnderLoad(t *testing.T) {
 // that made it. The program is built without the race detector, which the other
 // test has it under.
 func TestKilledUnderAuctions(t *testing.T) {
-	p := newRun(t, witness.NewAuctionTerms, false).play()
+	p := newRun(t, witness.NewAuctionConfig, false).play()
 	tally := p.Tally()
 	sold := tally["post"]["ACCEPTED"]
 	if sold == 0 || sold == tally.Of("post") || tally.Of("ingest") == 0 {
@@ -53,7 +53,7 @@ func TestKilledUnderAuctions(t *testing.T) {
 
 // play kills, restarts and audits, to the last act, and returns the picture of all
 // at rest.
-func (s *run) play() *witness.Picture {
+func (s *run) play() *witness.Evidence {
 	t := s.t
 	for s.kills < s.enough {
 		for _, how := range deck(s.chance) {
@@ -62,30 +62,30 @@ func (s *run) play() *witness.Picture {
 			}
 			s.round(how)
 			if t.Failed() {
-				t.Fatalf("after %d kills, the last of them %s; the exchange's last words:\n%s", s.kills, how, s.Lines())
+				t.Fatalf("after %d kills, the last of them %s; the exchange's last words:\n%s", s.kills, how, s.LastLines())
 			}
 		}
 	}
-	s.Quiet(s.chance)
-	s.Rest(s.chance)
-	s.Drain()
-	p := s.Picture()
-	p.Drained = true
-	s.Check(p)
+	s.AwaitAnswers(s.chance)
+	s.AwaitDeliveries(s.chance)
+	s.DrainWebhooks()
+	p := s.CollectEvidence()
+	p.WebhooksDrained = true
+	s.Audit(p)
 	for i := 0; i < len(s.hashes); i += 3 {
-		s.Replays(s.hashes[i]) // of before the newest snapshot, too
+		s.CheckReplayHash(s.hashes[i]) // of before the newest snapshot, too
 	}
-	s.Farewell(s.chance)
+	s.CheckRestart(s.chance)
 	t.Logf("killed: %v", s.tally)
-	t.Logf("%d kills in %d lives: %v", s.kills, s.Lives(), p.Tally())
-	if idle := p.Unfilled(); len(idle) > 0 {
+	t.Logf("%d kills in %d lives: %v", s.kills, s.Starts(), p.Tally())
+	if idle := p.UnreachedLimits(); len(idle) > 0 {
 		t.Errorf("what was not used up cannot have been exceeded: %q", idle)
 	}
 	return p
 }
 
 // newRun sets the stage for terms; detector: the program is to look for races.
-func newRun(t *testing.T, termsFor func(leads int64, hourly, daily string) *witness.Terms, detector bool) *run {
+func newRun(t *testing.T, termsFor func(leads int64, hourly, daily string) *witness.Config, detector bool) *run {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("long: make test-long kills the exchange")
@@ -102,8 +102,8 @@ func newRun(t *testing.T, termsFor func(leads int64, hourly, daily string) *witn
 	terms := termsFor(int64(kills*(fewest+most)*3/8), hourly, daily)
 	program := filepath.Join(t.TempDir(), "pingpost")
 	witness.Build(t, program, detector)
-	scene := witness.Set(t, program, t.ArtifactDir(), terms, seed)
-	return &run{killer: &killer{Scene: scene, t: t, chance: rand.New(rand.NewPCG(seed, 1<<32)), tally: map[manner]int{}}, enough: kills}
+	scene := witness.NewHarness(t, program, t.ArtifactDir(), terms, seed)
+	return &run{killer: &killer{Harness: scene, t: t, chance: rand.New(rand.NewPCG(seed, 1<<32)), tally: map[manner]int{}}, enough: kills}
 }
 
 // round lets leads in, ends the exchange's life somewhere among them, begins
@@ -111,13 +111,13 @@ func newRun(t *testing.T, termsFor func(leads int64, hourly, daily string) *witn
 func (s *run) round(how manner) {
 	s.t.Helper()
 	leads := fewest + s.chance.IntN(most-fewest)
-	until := s.Crowd.Answered() + s.chance.IntN(leads/2)
-	s.Crowd.Grant(leads)
+	until := s.Suppliers.Answered() + s.chance.IntN(leads/2)
+	s.Suppliers.SendLeads(leads)
 	witness.Await(s.t, "suppliers are answered", func() bool {
-		if end := s.Ended(); end != "" {
+		if end := s.ExitReport(); end != "" {
 			s.t.Fatal(end)
 		}
-		return s.Crowd.Answered() >= until
+		return s.Suppliers.Answered() >= until
 	})
 	added := make(chan struct{})
 	go func() {
@@ -128,12 +128,12 @@ func (s *run) round(how manner) {
 	s.end(how)
 	<-added
 	s.Start()
-	s.Check(s.Picture())
+	s.Audit(s.CollectEvidence())
 	s.hashes = append(s.hashes, s.Hash())
-	s.Replays(s.hashes[len(s.hashes)-1])
+	s.CheckReplayHash(s.hashes[len(s.hashes)-1])
 	s.Verify()
 	if how == orderly || how == thawed {
-		s.Quiet(s.chance)
+		s.AwaitAnswers(s.chance)
 	}
-	s.Crowd.AskAgain(10, s.chance)
+	s.Suppliers.RepeatRequests(10, s.chance)
 }

@@ -32,14 +32,14 @@ func (d *doubts) audit() {
 		var pending struct {
 			Total int `json:"total"`
 		}
-		d.Ask("/admin/v1/deliveries?state=pending", &pending)
+		d.AdminGet("/admin/v1/deliveries?state=pending", &pending)
 		return pending.Total == 0
 	})
 	twice, table := 0, map[string]int{}
 	for _, c := range d.cells {
 		lead, sends := c.inDoubt()
 		var told explained
-		d.Ask("/admin/v1/explain/"+lead, &told)
+		d.AdminGet("/admin/v1/explain/"+lead, &told)
 		if fault := d.fault(c, lead, sends, &told); fault != "" {
 			d.t.Errorf("%s, then %s, kept=%v, by %s, certain=%v: %s\n%d sends; %+v; heard %s",
 				c.first, c.repeat, c.kept, c.way, c.certain, fault, len(sends), told, c.heard)

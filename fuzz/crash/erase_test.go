@@ -88,7 +88,7 @@ func slotsInLog(t *testing.T, x *witness.Exchange) (sealed, erased map[uint64]in
 // and no others.
 func keysMatch(t *testing.T, x *witness.Exchange) (erased int) {
 	t.Helper()
-	keys, err := os.ReadFile(filepath.Join(x.Data(), "keys", "leads", fmt.Sprintf("%020d", 1)))
+	keys, err := os.ReadFile(filepath.Join(x.DataDir(), "keys", "leads", fmt.Sprintf("%020d", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestKilledWhileErasing(t *testing.T) {
 		answered := make(chan bool, 1)
 		began := time.Now()
 		go func() {
-			status, _, err := x.Operate("POST", "/admin/v1/erase", who)
+			status, _, err := x.AdminRequest("POST", "/admin/v1/erase", who)
 			answered <- err == nil && status == http.StatusOK
 		}()
 		time.Sleep(time.Duration(chance.Int64N(int64(longest))))
@@ -140,7 +140,7 @@ func TestKilledWhileErasing(t *testing.T) {
 		if round < persons {
 			continue // the second time each is erased to the end
 		}
-		status, said, err := x.Operate("POST", "/admin/v1/erase", who)
+		status, said, err := x.AdminRequest("POST", "/admin/v1/erase", who)
 		if err != nil || status != http.StatusOK || !strings.Contains(string(said), `"left":0`) {
 			t.Fatalf("%d %s %v", status, said, err)
 		}
@@ -152,6 +152,6 @@ func TestKilledWhileErasing(t *testing.T) {
 	t.Logf("%d of %d erasures were cut", cut, erasings)
 	live := x.Hash()
 	x.Stop()
-	x.Replays(live)
+	x.CheckReplayHash(live)
 	x.Verify()
 }

@@ -37,7 +37,7 @@ func deck(chance *rand.Rand) []manner {
 
 // killer ends the exchange's lives.
 type killer struct {
-	*witness.Scene
+	*witness.Harness
 	t      *testing.T
 	chance *rand.Rand
 	kills  int
@@ -59,7 +59,7 @@ func (k *killer) end(how manner) {
 	case again:
 		k.slay(plainly)
 		for range 1 + k.chance.IntN(2) {
-			k.Begin()
+			k.Launch()
 			k.within(max(k.Startup(), time.Millisecond))
 			k.slay(again)
 		}
@@ -73,7 +73,7 @@ func (k *killer) end(how manner) {
 		k.Signal(syscall.SIGCONT)
 		k.within(20 * time.Millisecond)
 	case reloading:
-		k.Revise()
+		k.WriteNextConfig()
 		k.Signal(syscall.SIGHUP)
 		k.within(15 * time.Millisecond)
 	case stopping:
@@ -98,7 +98,7 @@ func (k *killer) slay(how manner) {
 // the writer begins it anew.
 func (k *killer) untilWriting() {
 	begun := func() (at time.Time) {
-		if info, err := os.Stat(filepath.Join(k.Data(), "snapshot", "next.tmp")); err == nil {
+		if info, err := os.Stat(filepath.Join(k.DataDir(), "snapshot", "next.tmp")); err == nil {
 			at = info.ModTime()
 		}
 		return at
@@ -107,7 +107,7 @@ func (k *killer) untilWriting() {
 	k.Signal(syscall.SIGTERM)
 	witness.Await(k.t, "the exchange writes a snapshot", func() bool {
 		at := begun()
-		return (!at.IsZero() && !at.Equal(before)) || k.Ended() != ""
+		return (!at.IsZero() && !at.Equal(before)) || k.ExitReport() != ""
 	})
 	k.within(4 * time.Millisecond)
 }

@@ -16,7 +16,7 @@ import (
 // crowd is all who speak to the exchange: suppliers, sellers, and buyers that
 // report on their leads.
 type crowd struct {
-	door   *witness.Door
+	door   *witness.Locator
 	ledger ledger
 	tokens map[string]string // by client
 	people atomic.Int64
@@ -26,7 +26,7 @@ type crowd struct {
 
 const desks = 12
 
-func gather(d *witness.Door) *crowd {
+func gather(d *witness.Locator) *crowd {
 	return &crowd{door: d, tokens: map[string]string{}}
 }
 
@@ -36,7 +36,7 @@ func (c *crowd) work(ctx context.Context, seed uint64) {
 	for i := range desks {
 		c.desks.Go(func() {
 			desk := c.desk(c.door, fmt.Sprintf("desk-%d-%d", seed, i), rand.New(rand.NewPCG(seed, uint64(i))))
-			defer desk.Leave()
+			defer desk.Close()
 			for desk.serve(ctx) {
 				desk.served++
 			}
@@ -52,15 +52,15 @@ func (c *crowd) dismiss() {
 // desk does one thing after the other.
 type desk struct {
 	*crowd
-	*witness.Caller
+	*witness.Client
 	name   string
 	chance *rand.Rand
 	served int
 }
 
 // desk is one that finds the exchange by a door.
-func (c *crowd) desk(door *witness.Door, name string, chance *rand.Rand) *desk {
-	return &desk{crowd: c, Caller: witness.NewCaller(door, apiKey, chance), name: name, chance: chance}
+func (c *crowd) desk(door *witness.Locator, name string, chance *rand.Rand) *desk {
+	return &desk{crowd: c, Client: witness.NewClient(door, apiKey, chance), name: name, chance: chance}
 }
 
 // serve does one thing; false: the context has ended.
@@ -97,10 +97,10 @@ func encode(value object) []byte {
 
 // ask sends an order and keeps its answer, where it is one that is repeated: of a bid
 // that went with the power, for one, is not.
-func (d *desk) ask(ctx context.Context, o *witness.Parcel) (witness.Answer, bool) {
+func (d *desk) ask(ctx context.Context, o *witness.Request) (witness.Response, bool) {
 	a, ok := d.Send(ctx, o)
-	final := a.Status < 300 || (a.Status == http.StatusUnprocessableEntity && strings.Contains(a.Text, `"post_rejected"`))
-	if ok && a.Request != "" && final {
+	final := a.Status < 300 || (a.Status == http.StatusUnprocessableEntity && strings.Contains(a.Body, `"post_rejected"`))
+	if ok && a.RequestID != "" && final {
 		d.ledger.enter(o, a)
 	}
 	return a, ok
@@ -109,18 +109,18 @@ func (d *desk) ask(ctx context.Context, o *witness.Parcel) (witness.Answer, bool
 // ingest sends a lead. One that is recorded for a buyer may be reported on.
 func (d *desk) ingest(ctx context.Context, key string) bool {
 	lead := d.person(campaigns[d.chance.IntN(len(campaigns))])
-	a, ok := d.ask(ctx, &witness.Parcel{Path: "/api/v1/ingest", Key: key, Body: encode(lead)})
+	a, ok := d.ask(ctx, &witness.Request{Path: "/api/v1/ingest", Key: key, Body: encode(lead)})
 	if !ok {
 		return false
 	}
 	var said saidOfLead
-	_ = json.Unmarshal([]byte(a.Text), &said) // where it is none there is no report
+	_ = json.Unmarshal([]byte(a.Body), &said) // where it is none there is no report
 	token := d.tokens[said.Data.Buyer]
 	if token == "" || d.chance.IntN(3) > 0 {
 		return true
 	}
 	status := []string{"contacted", "qualified", "sold"}[d.chance.IntN(3)]
-	_, ok = d.ask(ctx, &witness.Parcel{Path: "/v1/leads/" + said.Data.ID + "/status", Key: "report-" + key, Token: token, Body: encode(object{"status": status})})
+	_, ok = d.ask(ctx, &witness.Request{Path: "/v1/leads/" + said.Data.ID + "/status", Key: "report-" + key, Token: token, Body: encode(object{"status": status})})
 	return ok
 }
 
@@ -140,7 +140,7 @@ type saidOfLead struct {
 
 // offer pings, and posts where there is a bid.
 func (d *desk) offer(ctx context.Context, key string) bool {
-	a, ok := d.ask(ctx, &witness.Parcel{Path: "/v1/ping", Key: "ping-" + key, Token: d.tokens[clientID], Body: encode(object{
+	a, ok := d.ask(ctx, &witness.Request{Path: "/v1/ping", Key: "ping-" + key, Token: d.tokens[clientID], Body: encode(object{
 		"auction_id": key, "vertical": "auto", "state": "CA", "tcpa_consent": true,
 	})})
 	var said struct {
@@ -148,11 +148,11 @@ func (d *desk) offer(ctx context.Context, key string) bool {
 			Token string `json:"bid_token"`
 		} `json:"bid"`
 	}
-	if !ok || json.Unmarshal([]byte(a.Text), &said) != nil || said.Bid == nil {
+	if !ok || json.Unmarshal([]byte(a.Body), &said) != nil || said.Bid == nil {
 		return ok
 	}
 	lead := d.person("")
-	_, ok = d.ask(ctx, &witness.Parcel{Path: "/v1/post", Key: "post-" + key, Token: d.tokens[clientID], Body: encode(object{
+	_, ok = d.ask(ctx, &witness.Request{Path: "/v1/post", Key: "post-" + key, Token: d.tokens[clientID], Body: encode(object{
 		"auction_id": key, "bid_token": said.Bid.Token, "lead": object{
 			"lead_uuid": "of " + key, "first_name": "Ann", "last_name": "Example", "phone": lead["phone"], "email": lead["email"],
 			"address": object{"state": "CA"}, "tcpa": object{},
@@ -163,16 +163,16 @@ func (d *desk) offer(ctx context.Context, key string) bool {
 
 // choose asks who would buy, and sends the lead for one of them.
 func (d *desk) choose(ctx context.Context, key string) bool {
-	a, ok := d.ask(ctx, &witness.Parcel{Path: "/api/v1/ping", Key: "asks-" + key, Body: encode(object{
+	a, ok := d.ask(ctx, &witness.Request{Path: "/api/v1/ping", Key: "asks-" + key, Body: encode(object{
 		"flo_campaign_id": "cmp_bids", "flo_supplier_id": supplier, "state": "CA",
 	})})
 	var said saidOfLead
-	if !ok || json.Unmarshal([]byte(a.Text), &said) != nil || len(said.Data.Buyers) == 0 {
+	if !ok || json.Unmarshal([]byte(a.Body), &said) != nil || len(said.Data.Buyers) == 0 {
 		return ok
 	}
 	lead := d.person("cmp_bids")
 	lead["flo_ping_id"], lead["flo_buyer_id"] = said.Data.Ping, said.Data.Buyers[0].Buyer
-	_, ok = d.ask(ctx, &witness.Parcel{Path: "/api/v1/ingest", Key: "chosen-" + key, Body: encode(lead)})
+	_, ok = d.ask(ctx, &witness.Request{Path: "/api/v1/ingest", Key: "chosen-" + key, Body: encode(lead)})
 	return ok
 }
 
@@ -182,7 +182,7 @@ func (d *desk) askAgain(ctx context.Context) bool {
 	if old == nil {
 		return d.ingest(ctx, fmt.Sprintf("%s-first-%d", d.name, d.served))
 	}
-	a, ok := d.Send(ctx, old.Parcel)
+	a, ok := d.Send(ctx, old.Request)
 	if ok {
 		d.ledger.compare(old, a)
 	}

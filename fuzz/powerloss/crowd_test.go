@@ -40,8 +40,8 @@ func seat(t *testing.T, answers func(n int, path string) (int, string)) (*desk, 
 	s := &stub{answers: answers}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	d := witness.NewDoor()
-	d.Open(server.URL)
+	d := witness.NewLocator()
+	d.Publish(server.URL)
 	c := gather(d)
 	c.tokens = map[string]string{clientID: "token-of-acme", "rec_alpha": "token-of-alpha"}
 	return c.desk(d, "desk", rand.New(rand.NewPCG(1, 1))), s
@@ -127,30 +127,30 @@ func TestNobodyComesTwice(t *testing.T) {
 
 // TestWhatIsNoFinalAnswerIsNotKept: it would not be repeated.
 func TestWhatIsNoFinalAnswerIsNotKept(t *testing.T) {
-	for said, kept := range map[witness.Answer]int{
+	for said, kept := range map[witness.Response]int{
 		{Status: 200}: 1, {Status: 201}: 1, {Status: 404}: 0, {Status: 409}: 0, {Status: 410}: 0,
-		{Status: 422, Text: `{"error":"post_rejected"}`}: 1, {Status: 422, Text: `{"error":"invalid_bid_token"}`}: 0,
+		{Status: 422, Body: `{"error":"post_rejected"}`}: 1, {Status: 422, Body: `{"error":"invalid_bid_token"}`}: 0,
 	} {
-		d, _ := seat(t, func(int, string) (int, string) { return said.Status, said.Text })
-		if d.ask(t.Context(), &witness.Parcel{Path: "/", Key: "k"}); len(d.ledger.told) != kept {
-			t.Errorf("%d %s: %d are kept", said.Status, said.Text, len(d.ledger.told))
+		d, _ := seat(t, func(int, string) (int, string) { return said.Status, said.Body })
+		if d.ask(t.Context(), &witness.Request{Path: "/", Key: "k"}); len(d.ledger.told) != kept {
+			t.Errorf("%d %s: %d are kept", said.Status, said.Body, len(d.ledger.told))
 		}
 	}
 }
 
 func TestLedgerCompares(t *testing.T) {
-	first := witness.Answer{Status: 201, Request: "req_1", Text: "{}"}
+	first := witness.Response{Status: 201, RequestID: "req_1", Body: "{}"}
 	for what, test := range map[string]struct {
-		again witness.Answer
+		again witness.Response
 		same  bool
 	}{
-		"the same":        {witness.Answer{Status: 201, Request: "req_1", Text: "{}", Replayed: true}, true},
-		"another byte":    {witness.Answer{Status: 201, Request: "req_1", Text: "{} "}, false},
-		"another request": {witness.Answer{Status: 201, Request: "req_2", Text: "{}"}, false},
-		"another status":  {witness.Answer{Status: 200, Request: "req_1", Text: "{}"}, false},
+		"the same":        {witness.Response{Status: 201, RequestID: "req_1", Body: "{}", Replayed: true}, true},
+		"another byte":    {witness.Response{Status: 201, RequestID: "req_1", Body: "{} "}, false},
+		"another request": {witness.Response{Status: 201, RequestID: "req_2", Body: "{}"}, false},
+		"another status":  {witness.Response{Status: 200, RequestID: "req_1", Body: "{}"}, false},
 	} {
 		var l ledger
-		l.enter(&witness.Parcel{Key: "k"}, first)
+		l.enter(&witness.Request{Key: "k"}, first)
 		l.compare(l.of("req_1"), test.again)
 		if wrong := l.wrong(); (len(wrong) == 0) != test.same {
 			t.Errorf("%s: %q", what, wrong)
@@ -167,7 +167,7 @@ func TestLedgerCompares(t *testing.T) {
 func TestWhatWasToldInTheDarkIsForgotten(t *testing.T) {
 	var l ledger
 	for _, request := range []string{"before", "both", "after", "earlier life"} {
-		l.enter(&witness.Parcel{Key: request}, witness.Answer{Request: request})
+		l.enter(&witness.Request{Key: request}, witness.Response{RequestID: request})
 	}
 	l.forget([]ack{{tick: 5, request: "before"}, {tick: 6, request: "both"}, {tick: 11, request: "both"}, {tick: 12, request: "after"}, {tick: 13}}, 10)
 	for request, kept := range map[string]bool{"before": true, "both": true, "earlier life": true, "after": false} {
@@ -184,17 +184,17 @@ func TestWhatWasToldInTheDarkIsForgotten(t *testing.T) {
 // gone when it comes back with it.
 func TestADeskMayBeSlowerThanALossOfPower(t *testing.T) {
 	var l ledger
-	parcel := &witness.Parcel{Key: "k"}
-	l.enter(parcel, witness.Answer{Request: "picked", Text: "one"})
+	parcel := &witness.Request{Key: "k"}
+	l.enter(parcel, witness.Response{RequestID: "picked", Body: "one"})
 	picked := l.of("picked")
 	l.forget([]ack{{tick: 12, request: "picked"}, {tick: 12, request: "given"}, {tick: 13}}, 10)
-	l.compare(picked, witness.Answer{Request: "another", Text: "two"})
-	l.enter(parcel, witness.Answer{Request: "given"})
+	l.compare(picked, witness.Response{RequestID: "another", Body: "two"})
+	l.enter(parcel, witness.Response{RequestID: "given"})
 	if wrong := l.wrong(); len(wrong) > 0 || len(l.told) > 0 {
 		t.Errorf("%q, and %d are kept", wrong, len(l.told))
 	}
-	l.enter(parcel, witness.Answer{Request: "later"})
-	if l.compare(l.of("later"), witness.Answer{Request: "another"}); len(l.wrong()) != 1 {
+	l.enter(parcel, witness.Response{RequestID: "later"})
+	if l.compare(l.of("later"), witness.Response{RequestID: "another"}); len(l.wrong()) != 1 {
 		t.Error("what was told since may differ")
 	}
 }

@@ -91,7 +91,7 @@ func (r *recording) erase(p *process) error {
 	for range 20 {
 		t := r.crowd.ledger.pick(r.chance)
 		var said saidOfLead
-		if t == nil || json.Unmarshal([]byte(t.Text), &said) != nil || !strings.HasPrefix(said.Data.Buyer, "rec_") || r.gone[said.Data.ID] {
+		if t == nil || json.Unmarshal([]byte(t.Response.Body), &said) != nil || !strings.HasPrefix(said.Data.Buyer, "rec_") || r.gone[said.Data.ID] {
 			continue
 		}
 		r.gone[said.Data.ID] = true

@@ -10,8 +10,8 @@ import (
 
 // told is a parcel with its first answer, which is never to be another.
 type told struct {
-	*witness.Parcel
-	witness.Answer
+	*witness.Request
+	witness.Response
 }
 
 // ledger is all that the clients were told.
@@ -24,10 +24,10 @@ type ledger struct {
 }
 
 // enter takes the first answer under a key.
-func (l *ledger) enter(p *witness.Parcel, a witness.Answer) {
+func (l *ledger) enter(p *witness.Request, a witness.Response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.forgotten[a.Request] {
+	if l.forgotten[a.RequestID] {
 		return // a desk was slower than the loss of power
 	}
 	if l.byRequest == nil {
@@ -35,25 +35,25 @@ func (l *ledger) enter(p *witness.Parcel, a witness.Answer) {
 	}
 	t := &told{p, a}
 	l.told = append(l.told, t)
-	l.byRequest[a.Request] = t
+	l.byRequest[a.RequestID] = t
 }
 
 // compare takes a later answer under the same key. The first one may have gone with
 // the power since it was picked.
-func (l *ledger) compare(first *told, again witness.Answer) {
+func (l *ledger) compare(first *told, again witness.Response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if why := first.differs(again); why != "" && !l.forgotten[first.Request] {
+	if why := first.differs(again); why != "" && !l.forgotten[first.RequestID] {
 		l.breaches = append(l.breaches, why)
 	}
 }
 
 // differs says how; "": not at all.
-func (t *told) differs(again witness.Answer) string {
-	if again.Status == t.Status && again.Text == t.Text && again.Request == t.Request {
+func (t *told) differs(again witness.Response) string {
+	if again.Status == t.Status && again.Body == t.Response.Body && again.RequestID == t.RequestID {
 		return ""
 	}
-	return "key " + t.Key + " was told " + t.Text + " (" + t.Request + "), and when it asked again " + again.Text + " (" + again.Request + ")"
+	return "key " + t.Key + " was told " + t.Response.Body + " (" + t.RequestID + "), and when it asked again " + again.Body + " (" + again.RequestID + ")"
 }
 
 // pick is some answer that was given; nil: there is none.
@@ -85,7 +85,7 @@ func (l *ledger) forget(acks []ack, tick int) {
 			delete(l.byRequest, request)
 		}
 	}
-	l.told = slices.DeleteFunc(l.told, func(t *told) bool { return late[t.Request] })
+	l.told = slices.DeleteFunc(l.told, func(t *told) bool { return late[t.RequestID] })
 }
 
 // of finds what the answer with a request's id was given to.

@@ -49,7 +49,7 @@ type recording struct {
 	folder   string // with exchange.json, data, and the backup's place in it
 	chance   *rand.Rand
 	crowd    *crowd
-	door     *witness.Door
+	door     *witness.Locator
 	hooks    string
 	ends     map[string]string  // buyers' endpoints
 	stop     context.CancelFunc // of those that the exchange speaks to
@@ -70,7 +70,7 @@ func (r *recording) config() string { return filepath.Join(r.folder, "exchange.j
 // is an error.
 func record(ctx context.Context, program, folder string, ends []manner, seed uint64, say func(string, ...any)) (*recording, error) {
 	r := &recording{
-		program: program, folder: folder, chance: rand.New(rand.NewPCG(seed, 0)), door: witness.NewDoor(), ends: map[string]string{}, tick: 2, say: say,
+		program: program, folder: folder, chance: rand.New(rand.NewPCG(seed, 0)), door: witness.NewLocator(), ends: map[string]string{}, tick: 2, say: say,
 	}
 	r.crowd = gather(r.door)
 	ctx, r.stop = context.WithCancel(ctx)
@@ -159,7 +159,7 @@ func (r *recording) live(ctx context.Context, number int, end manner) error {
 	if err := p.end(signal); err != nil {
 		return err
 	}
-	r.door.Shut()
+	r.door.Withdraw()
 	l, err := r.follow(trace, end)
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (r *recording) serve(ctx context.Context, p *process, number int) error {
 		r.crowd.tokens[clientID] = token
 		r.crowd.work(ctx, r.chance.Uint64())
 	}
-	r.door.Open(p.public)
+	r.door.Publish(p.public)
 	watched := p.watch(ctx)
 	defer watched()
 	for range 1 + r.chance.IntN(3) {

@@ -103,26 +103,26 @@ func (r *recording) settle(p point, folder string) error {
 
 // speak asks for answers again, and sends leads, whose requests it returns.
 func (r *recording) speak(ctx context.Context, p point, until int, address string) (fresh []string, err error) {
-	door := witness.NewDoor()
-	door.Open(address)
+	door := witness.NewLocator()
+	door.Publish(address)
 	chance := rand.New(rand.NewPCG(p.seed, 1))
 	d := r.crowd.desk(door, "later", chance)
-	defer d.Leave()
+	defer d.Close()
 	known := r.toldBefore(p.life, until)
 	chance.Shuffle(len(known), func(i, j int) { known[i], known[j] = known[j], known[i] })
 	for _, old := range known[:min(len(known), askedAgain)] {
-		a, ok := d.Send(ctx, old.Parcel)
+		a, ok := d.Send(ctx, old.Request)
 		if why := old.differs(a); !ok || why != "" {
 			return nil, fmt.Errorf("after the loss: %s", why)
 		}
 	}
 	for n := range sentThen {
 		lead := d.person(campaigns[n%len(campaigns)])
-		a, ok := d.Send(ctx, &witness.Parcel{Path: "/api/v1/ingest", Key: fmt.Sprintf("later-%d-%d", p.seed, n), Body: encode(lead)})
+		a, ok := d.Send(ctx, &witness.Request{Path: "/api/v1/ingest", Key: fmt.Sprintf("later-%d-%d", p.seed, n), Body: encode(lead)})
 		if !ok || a.Status != http.StatusCreated {
-			return nil, fmt.Errorf("a lead that comes after the loss is answered %d %s", a.Status, a.Text)
+			return nil, fmt.Errorf("a lead that comes after the loss is answered %d %s", a.Status, a.Body)
 		}
-		fresh = append(fresh, a.Request)
+		fresh = append(fresh, a.RequestID)
 	}
 	return fresh, nil
 }

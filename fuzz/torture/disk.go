@@ -20,31 +20,31 @@ import (
 var (
 	_ = register(fault{name: "disk nearly full", weight: 1, lacks: noMount, strike: func(t *torture) bool {
 		d := t.small()
-		d.fill(t.Data(), 32<<20)
-		witness.Await(t.clerk, "leads are refused", func() bool { return t.Crowd.Try(t.chance) == http.StatusServiceUnavailable })
-		if end := t.Ended(); end != "" {
+		d.fill(t.DataDir(), 32<<20)
+		witness.Await(t.clerk, "leads are refused", func() bool { return t.Suppliers.SendOnce(t.chance) == http.StatusServiceUnavailable })
+		if end := t.ExitReport(); end != "" {
 			t.clerk.Fatal(end)
 		}
 		d.free()
-		witness.Await(t.clerk, "leads are taken again", func() bool { return t.Crowd.Try(t.chance) == http.StatusCreated })
+		witness.Await(t.clerk, "leads are taken again", func() bool { return t.Suppliers.SendOnce(t.chance) == http.StatusCreated })
 		d.leave()
 		return true
 	}})
 	_ = register(fault{name: "disk full", weight: 1, lacks: noMount, strike: func(t *torture) bool {
 		d := t.small()
-		d.fill(t.Data(), 0)
+		d.fill(t.DataDir(), 0)
 		// What was begun goes on, and so do webhooks and operators: one of their entries
 		// finds no room.
-		for deadline := time.Now().Add(time.Minute); t.Ended() == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-			_ = t.Switch("off") && t.Switch("on")
+		for deadline := time.Now().Add(time.Minute); t.ExitReport() == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			_ = t.ControlWebhook("off") && t.ControlWebhook("on")
 		}
 		t.gaveUp("full disk")
-		t.Begin() // which may serve where there is room enough to read, or may not
+		t.Launch() // which may serve where there is room enough to read, or may not
 		t.within(time.Second)
-		if t.Ended() == "" {
+		if t.ExitReport() == "" {
 			t.Kill()
 		}
-		t.Forgive()
+		t.ClearErrors()
 		d.free()
 		t.Start()
 		d.leave()
@@ -60,13 +60,13 @@ type disk struct {
 
 // small is one of 160 MB.
 func (t *torture) small() *disk {
-	d := &disk{torture: t, aside: t.Data() + ".aside", ballast: filepath.Join(t.Data(), "ballast")}
+	d := &disk{torture: t, aside: t.DataDir() + ".aside", ballast: filepath.Join(t.DataDir(), "ballast")}
 	t.Kill()
-	d.must(os.Rename(t.Data(), d.aside))
-	d.must(os.Mkdir(t.Data(), 0o700))
-	d.must(syscall.Mount("torture", t.Data(), "tmpfs", 0, "size=160m"))
+	d.must(os.Rename(t.DataDir(), d.aside))
+	d.must(os.Mkdir(t.DataDir(), 0o700))
+	d.must(syscall.Mount("torture", t.DataDir(), "tmpfs", 0, "size=160m"))
 	t.mounted = true
-	d.copy(d.aside, t.Data())
+	d.copy(d.aside, t.DataDir())
 	t.Start()
 	return d
 }
@@ -75,10 +75,10 @@ func (t *torture) small() *disk {
 func (d *disk) leave() {
 	d.Kill()
 	d.must(os.RemoveAll(d.aside))
-	d.copy(d.Data(), d.aside)
+	d.copy(d.DataDir(), d.aside)
 	d.must(d.unmount())
-	d.must(os.Remove(d.Data()))
-	d.must(os.Rename(d.aside, d.Data()))
+	d.must(os.Remove(d.DataDir()))
+	d.must(os.Rename(d.aside, d.DataDir()))
 	d.Start()
 }
 
@@ -91,11 +91,11 @@ func (t *torture) salvage() {
 		return
 	}
 	t.Signal(syscall.SIGKILL)
-	for t.Ended() == "" {
+	for t.ExitReport() == "" {
 		time.Sleep(10 * time.Millisecond)
 	}
-	_ = os.Remove(filepath.Join(t.Data(), "ballast"))
-	if out, err := exec.Command("cp", "-a", t.Data(), filepath.Join(t.dir, "data.small")).CombinedOutput(); err != nil {
+	_ = os.Remove(filepath.Join(t.DataDir(), "ballast"))
+	if out, err := exec.Command("cp", "-a", t.DataDir(), filepath.Join(t.dir, "data.small")).CombinedOutput(); err != nil {
 		t.clerk.say("what lay on the small disk is lost: %v %s", err, out)
 	}
 	if err := t.unmount(); err != nil {
@@ -108,7 +108,7 @@ func (t *torture) unmount() error {
 		return nil
 	}
 	t.mounted = false
-	return syscall.Unmount(t.Data(), 0)
+	return syscall.Unmount(t.DataDir(), 0)
 }
 
 func (d *disk) copy(from, to string) {

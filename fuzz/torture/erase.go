@@ -29,16 +29,16 @@ var (
 		t.Kill()
 		<-erased
 		t.Start()
-		t.Keys()
+		t.CheckKeys()
 		t.Erase(who)
 		return true
 	}})
 )
 
 // someone who can be erased: not everybody the suppliers know of has a lead.
-func (t *torture) someone() (who *witness.Wish) {
+func (t *torture) someone() (who *witness.ErasureRequest) {
 	for range 20 {
-		if who = t.Someone(t.chance); who != nil {
+		if who = t.PickPerson(t.chance); who != nil {
 			break
 		}
 	}

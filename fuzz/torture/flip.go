@@ -12,8 +12,8 @@ import (
 // and say in which segment, and where. Then the bit is put back.
 var _ = register(fault{name: "bit flipped in the log", weight: 2, strike: func(t *torture) bool {
 	t.Kill()
-	from := newestSnapshot(t.Data())
-	all, err := framesOf(t.Data())
+	from := newestSnapshot(t.DataDir())
+	all, err := framesOf(t.DataDir())
 	if err != nil {
 		t.clerk.Fatalf("the log cannot be read: %v", err)
 	}
@@ -25,7 +25,7 @@ var _ = register(fault{name: "bit flipped in the log", weight: 2, strike: func(t
 	victim := victims[t.chance.IntN(len(victims))]
 	at, bit := victim.at+t.chance.Int64N(victim.size), byte(1)<<t.chance.IntN(8)
 	t.flip(victim.path, at, bit)
-	code, said := t.Refuses()
+	code, said := t.AwaitRefusal()
 	where := fmt.Sprintf("%q is damaged at offset %d,", victim.path, victim.at)
 	if code != 1 || !strings.Contains(strings.ReplaceAll(said, `\"`, `"`), where) {
 		t.clerk.Errorf("a bit was flipped at %d of %s, in entry %d of the frame at %d. Exit code %d, and of where it is:\n%s", at, victim.path, victim.seq, victim.at, code, said)

@@ -42,10 +42,10 @@ func (t *torture) inject(call, failure string) bool {
 	if err := cmd.Start(); err != nil {
 		t.clerk.Fatal(err)
 	}
-	t.Crowd.Grant(few)
+	t.Suppliers.SendLeads(few)
 	moved := false
 	witness.Await(t.clerk, "a call fails: "+call+" "+failure, func() bool {
-		moved = t.Ended() == "" && t.segment() != segment
+		moved = t.ExitReport() == "" && t.segment() != segment
 		return moved || strings.Contains(read(trace), "(INJECTED)")
 	})
 	if moved {
@@ -64,8 +64,8 @@ func (t *torture) inject(call, failure string) bool {
 
 // gaveUp waits until the exchange has ended for a fault, with a code that says so.
 func (t *torture) gaveUp(why string) {
-	if code := t.Fails(); code <= 0 {
-		t.clerk.Errorf("after a %s the exchange ended with %d:\n%s", why, code, t.Lines())
+	if code := t.AwaitFailure(); code <= 0 {
+		t.clerk.Errorf("after a %s the exchange ended with %d:\n%s", why, code, t.LastLines())
 	}
 }
 

@@ -19,7 +19,7 @@ var (
 	_ = register(fault{name: "killed again in its replay", weight: 2, strike: func(t *torture) bool {
 		t.Kill()
 		for range 1 + t.chance.IntN(2) {
-			t.Begin()
+			t.Launch()
 			t.within(t.Startup())
 			t.Kill()
 		}
@@ -34,7 +34,7 @@ var (
 		return killed
 	}})
 	_ = register(fault{name: "killed in a reload", weight: 1, strike: func(t *torture) bool {
-		t.Revise()
+		t.WriteNextConfig()
 		t.Signal(syscall.SIGHUP)
 		t.within(15 * time.Millisecond)
 		t.Kill()

@@ -14,31 +14,31 @@ import (
 var (
 	_ = register(fault{name: "disk lost", weight: 1, strike: func(t *torture) bool {
 		<-t.topped // what came later than the backup would be lost for good, and rightly
-		t.Quiet(t.chance)
+		t.AwaitAnswers(t.chance)
 		witness.Await(t.clerk, "no post is under way", func() bool { return t.Metric("pingpost_open_deliveries") == "0" })
-		defer t.Office.Pause()()
-		t.CaughtUp()
+		defer t.AdminEditor.Pause()()
+		t.AwaitBackup()
 		t.Kill()
-		t.LoseDisk()
+		t.RestoreAfterDiskLoss()
 		t.Start()
 		return true
 	}})
 	_ = register(fault{name: "disk lost after an orderly stop", weight: 1, strike: func(t *torture) bool {
 		<-t.topped
 		t.Stop()
-		t.LoseDisk()
+		t.RestoreAfterDiskLoss()
 		t.Start()
 		return true
 	}})
 	_ = register(fault{name: "backup's disk read-only", weight: 1, lacks: noMount, strike: func(t *torture) bool {
-		if err := syscall.Mount(t.Store(), t.Store(), "", syscall.MS_BIND, ""); err != nil {
+		if err := syscall.Mount(t.BackupDir(), t.BackupDir(), "", syscall.MS_BIND, ""); err != nil {
 			t.clerk.Fatal(err)
 		}
-		t.aside = t.Store()
-		if err := syscall.Mount("", t.Store(), "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""); err != nil {
+		t.aside = t.BackupDir()
+		if err := syscall.Mount("", t.BackupDir(), "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""); err != nil {
 			t.clerk.Fatal(err)
 		}
-		t.Crowd.Grant(few)
+		t.Suppliers.SendLeads(few)
 		time.Sleep(time.Second)
 		if t.chance.IntN(2) == 0 { // the exchange starts without its backup, too
 			t.Kill()
@@ -50,7 +50,7 @@ var (
 		if err := t.writable(); err != nil {
 			t.clerk.Fatal(err)
 		}
-		t.CaughtUp()
+		t.AwaitBackup()
 		return true
 	}})
 )

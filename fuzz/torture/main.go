@@ -92,17 +92,17 @@ func try(o *options, say func(format string, args ...any)) (said string, ok bool
 			c.Fatalf("no fault is called %q", o.only)
 		}
 		hourly, daily := witness.ZonesAt(time.Now())
-		terms := witness.NewFullTerms(int64(o.span.Seconds())*leadsASecond, hourly, daily)
+		terms := witness.NewFullConfig(int64(o.span.Seconds())*leadsASecond, hourly, daily)
 		t = &torture{
 			clerk: c, chance: rand.New(rand.NewPCG(o.seed, 1<<33)), dir: dir, program: program,
 			began: time.Now(), records: map[*fault]*record{},
 		}
-		t.Scene = witness.Set(c, program, dir, terms, o.seed)
+		t.Harness = witness.NewHarness(c, program, dir, terms, o.seed)
 		t.play(o.span, chosen)
 	})
-	if t != nil && t.Scene != nil {
+	if t != nil && t.Harness != nil {
 		out.WriteByte('\n')
-		t.table(&out, t.Lives(), t.Lost())
+		t.table(&out, t.Starts(), t.Downtime())
 	}
 	if found := c.findings(); len(found) > 0 {
 		fmt.Fprintf(&out, "\n%d findings, the first: %s\nSEED=%d; everything is kept in %s\n", len(found), found[0], o.seed, dir)

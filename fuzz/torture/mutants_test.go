@@ -34,41 +34,41 @@ var everyBroken = []broken{
 		mutant.Mutation{
 			Name: "a refusal of a repeat is believed", File: "engine/courier.go",
 			Old: "if !c.doubtful || result.Final && c.post.Intent.Trusted {", New: "if c.doubtful = c.doubtful && !result.Final; !c.doubtful {",
-		}, "killed", 60 * time.Second, []string{"which may have it", "and by the log it does not", " and at "},
+		}, "killed", 60 * time.Second, []string{"which may have it", "which the log does not sell to it", "is held by two endpoints"},
 	},
 	{
 		mutant.Mutation{
 			Name: "an idempotency key is forgotten at replay", File: "engine/state/replay.go",
 			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 			New: "\t\tif lead, ok := w.event.(*event.LeadDecided); ok {\n\t\t\tlead.Idempotency = event.Idempotency{}\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
-		}, "killed", 20 * time.Second, []string{"when it asked again", "no answer to such", "replayed, the log says"},
+		}, "killed", 20 * time.Second, []string{"both must be equal", "cannot have this answer", "replay: the live exchange"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a repeated answer has another price", File: "engine/answer.go",
 			Old: "\t\tanswer.Payout, answer.Currency = lead.Payout, lead.Currency\n",
 			New: "\t\tanswer.Payout, answer.Currency = lead.Payout+10_000, lead.Currency\n",
-		}, "killed", 20 * time.Second, []string{"when it asked again", "was told to pay"},
+		}, "killed", 20 * time.Second, []string{"both must be equal", "answered with the wrong payout"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a replay comes to another state", File: "engine/state/replay.go",
 			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 			New: "\t\tif tried, ok := w.event.(*event.PostTried); ok {\n\t\t\ttried.Attempt++\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
-		}, "held", 30 * time.Second, []string{"replayed, the log says"},
+		}, "held", 30 * time.Second, []string{"replay: the live exchange"},
 	},
 	{
 		mutant.Mutation{
 			Name: "it acknowledges before the fsync", File: "wal/committer.go",
 			Old: lateTell, New: earlyTell,
-		}, "EIO from an fsync", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not", "was told lead.", "which is backed up: the log is not", "the log has no lead and no auction"},
+		}, "EIO from an fsync", 40 * time.Second, []string{"is not in the log", "are missing or changed", "which the log does not sell to it", "webhook lead.", "which is backed up: the log is not", "the log has no lead and no auction"},
 	},
 	{
 		mutant.Mutation{
 			Name: "it acknowledges before the write", File: "wal/committer.go",
 			Old: "\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
-			New: "\ttell(batch, h.batch, h.at)\n\tfor i := range batch {\n\t\tbatch[i].waiter = nil\n\t}\n\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
-		}, "EIO from a write,short write", 40 * time.Second, []string{"and is lost", "has lost entries", "by the log it does not", "which is backed up: the log is not", "the log has no lead and no auction"},
+			New: "\tnotify(batch, h.batch, h.at)\n\tfor i := range batch {\n\t\tbatch[i].waiter = nil\n\t}\n\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
+		}, "EIO from a write,short write", 40 * time.Second, []string{"is not in the log", "are missing or changed", "which the log does not sell to it", "which is backed up: the log is not", "the log has no lead and no auction"},
 	},
 	{
 		mutant.Mutation{
@@ -82,109 +82,109 @@ var everyBroken = []broken{
 			Name: "a webhook that failed is dropped", File: "engine/state/outbox_rows.go",
 			Old: "\t\tcase e.Outcome == event.WebhookDelivered, e.Outcome == event.WebhookDropped:\n",
 			New: "\t\tcase e.Outcome == event.WebhookDelivered, e.Outcome == event.WebhookDropped, e.Outcome == event.WebhookFailed:\n",
-		}, "killed", 8 * time.Second, []string{"was never told"},
+		}, "killed", 8 * time.Second, []string{"was never delivered"},
 	},
 	{
 		mutant.Mutation{
 			Name: "an auction is sold from by two at once", File: "engine/state/auctions.go",
 			Old: "\treturn row, true, s.claimAuctionLocked(shard, h, name)\n",
 			New: "\treturn row, true, nil\n",
-		}, "killed,held", 60 * time.Second, []string{"sells the leads"},
+		}, "killed,held", 60 * time.Second, []string{"sells two leads"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a return gives the money back twice", File: "engine/state/settle.go",
 			Old: "\t\ts.noteAvailability(s.accounts.move(buyer, back.Credit, 0))\n",
 			New: "\t\ts.noteAvailability(s.accounts.move(buyer, 2*back.Credit, 0))\n",
-		}, "killed", 8 * time.Second, []string{"is held, and by the log", "is overdrawn"},
+		}, "killed", 8 * time.Second, []string{"; the log has balance", "is overdrawn"},
 	},
 	{
 		mutant.Mutation{
 			Name: "nothing checks a record's checksum", File: "wal/frame.go",
 			Old: "; !checksumHolds(b, data) {\n", New: "; false && !checksumHolds(b, data) {\n",
-		}, "torn", 40 * time.Second, []string{"were torn, and no copy", "ended by itself", "log, entry", "the live state is"},
+		}, "torn", 40 * time.Second, []string{"were torn, and no copy", "ended unexpectedly", "log, entry", "replay: the live exchange"},
 	},
 	{
 		mutant.Mutation{
 			Name: "damage anywhere is taken for a torn end", File: "wal/scan.go",
 			Old: "\tif at < 0 {\n\t\td.Torn = true\n", New: "\tif at < int64(^uint64(0)>>1) {\n\t\td.Torn = true\n",
-		}, "flipped", 20 * time.Second, []string{"it serves from a log"},
+		}, "flipped", 20 * time.Second, []string{"the exchange serves from"},
 	},
 	{
 		mutant.Mutation{
 			Name: "each try has a key of its own", File: "engine/courier.go",
 			Old: "\treq := &market.PostRequest{\n",
 			New: "\tkey += string(rune('a' + post.Attempts%26))\n\treq := &market.PostRequest{\n",
-		}, "killed,held", 30 * time.Second, []string{"leads twice", "is at "},
+		}, "killed,held", 30 * time.Second, []string{"leads sold twice", "is held by two endpoints"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a claim on a key is never counted as ended", File: "engine/state/reservation.go",
 			Old: "\t\ts.releaseKey(h.key)\n\t\ts.reservations.Add(-1)\n",
 			New: "\t\ts.releaseKey(h.key)\n",
-		}, "held for seconds", 20 * time.Second, []string{"reservations are out"},
+		}, "held for seconds", 20 * time.Second, []string{"reservations, expected 0"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a pause ends with the process", File: "engine/state/replay.go",
 			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 			New: "\t\tif door, ok := w.event.(*event.PauseSet); ok {\n\t\t\tdoor.Paused = false\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
-		}, "paused", 10 * time.Second, []string{"was paused, acknowledged, and entry", "replayed, the log says"},
+		}, "paused", 10 * time.Second, []string{"was paused (acknowledged), but entry", "replay: the live exchange"},
 	},
 	{
 		mutant.Mutation{
 			Name: "an erased person's key stays", File: "keys/leadkeys/erase.go",
 			Old: "\t\t\t_, err = out.WriteAt(make([]byte, KeySize), at)\n", New: "\t\t\t_, err = out.WriteAt(key[:], at)\n",
-		}, "erase", 15 * time.Second, []string{"is gone: false"},
+		}, "erase", 15 * time.Second, []string{"is deleted: false"},
 	},
 	{
 		mutant.Mutation{
 			Name: "of a person's leads some are not erased", File: "exchange/erase.go",
 			Old: "\topen, err := r.on.Erase(r.found)\n", New: "\topen, err := r.on.Erase(r.found[:len(r.found)/2])\n",
-		}, "erase", 15 * time.Second, []string{"was erased was acknowledged and is lost"},
+		}, "erase", 15 * time.Second, []string{"the erasure of lead"},
 	},
 	{
 		mutant.Mutation{
 			Name: "the backup says that it has what it has yet to ship", File: "wal/backup/step.go",
 			Old: "\tif len(records) == 0 {\n\t\treturn nil\n", New: "\tif len(records) < 16<<10 {\n\t\treturn nil\n",
-		}, "disk lost", 20 * time.Second, []string{"has lost entries", "and is lost", "restored as of entry", " and as evt_"},
+		}, "disk lost", 20 * time.Second, []string{"are missing or changed", "is not in the log", "restore: the copy as of entry", " and evt_"},
 	},
 	{
 		mutant.Mutation{
 			Name: "the backup has no keys of leads", File: "wal/backup/keys.go",
 			Old: "\t\tinfo, err := entry.Info()\n\t\tif errors.Is(err, fs.ErrNotExist) {\n",
 			New: "\t\tinfo, err := entry.Info()\n\t\tif errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name {\n",
-		}, "disk lost,erase", 20 * time.Second, []string{"the keys of leads cannot be read", "is gone: true", "(withheld: the person was erased)"},
+		}, "disk lost,erase", 20 * time.Second, []string{"cannot read the lead keys", "is deleted: true", "(withheld: the person was erased)"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a supplier is shown the buyer's price", File: "engine/look.go",
 			Old: "\tlook.price(&lead, lead.Payout)\n", New: "\tlook.price(&lead, lead.Price)\n",
-		}, "killed", 10 * time.Second, []string{"was shown to its supplier"},
+		}, "killed", 10 * time.Second, []string{": lookup by its supplier"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a statement gives half of a return back", File: "engine/ledger/movements.go",
 			Old: "\t\te.Kind, e.Amount = EntryReturn, back.Credit\n", New: "\t\te.Kind, e.Amount = EntryReturn, back.Credit/2\n",
-		}, "killed", 15 * time.Second, []string{"the statement of"},
+		}, "killed", 15 * time.Second, []string{"statement of"},
 	},
 	{
 		mutant.Mutation{
 			Name: "an explanation has the price in the payout's place", File: "exchange/explain/lead.go",
 			Old: "amountOf(c.sale.Price, c.sale.Currency), amountOf(c.sale.Payout, c.sale.Currency)\n", New: "amountOf(c.sale.Price, c.sale.Currency), amountOf(c.sale.Price, c.sale.Currency)\n",
-		}, "killed", 10 * time.Second, []string{"is explained with the price"},
+		}, "killed", 10 * time.Second, []string{"the explanation shows price"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a test goes to the buyer's own endpoint", File: "engine/rehearsal.go",
 			Old: "\thand.Ping, hand.Post = b.TestPing, b.TestPost\n", New: "\thand.Ping, hand.Post = b.Ping, b.Post\n",
-		}, "killed", 10 * time.Second, []string{"is to be posted to", "requests that are tests", "by the log it does not"},
+		}, "killed", 10 * time.Second, []string{"the delivery URL", "test requests", "which the log does not sell to it"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a webhook that broke off is taken for told", File: "outbound/webhook/client.go",
 			Old: "\tif done.Status >= 200 && done.Status <= 299 {\n", New: "\tif done.Status >= 200 && done.Status <= 299 || done.Fault == market.FaultBroken {\n",
-		}, "killed", 30 * time.Second, []string{"was never told"},
+		}, "killed", 30 * time.Second, []string{"was never delivered"},
 	},
 	{
 		mutant.Mutation{
@@ -192,37 +192,37 @@ var everyBroken = []broken{
 			Old: "\treturn !known, e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n",
 			New: "\tgo func() {\n\t\tfor until := e.opt.Clock.Now() + 3e8; e.opt.Clock.Now() < until; {\n\t\t}\n" +
 				"\t\t_ = e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)\n\t}()\n\treturn !known, nil\n",
-		}, "killed", 8 * time.Second, []string{"the office: users/"},
+		}, "killed", 8 * time.Second, []string{"admin edits: users/"},
 	},
 	{
 		mutant.Mutation{
 			Name: "an entry is in force without its fact", File: "engine/configure.go",
 			Old: "\tc.Catalog.Version++\n", New: "\tif c.Catalog.Version++; c.From == event.FromAPI {\n\t\treturn nil\n\t}\n",
-		}, "killed", 8 * time.Second, []string{"the office: config/", "the office: the history of"},
+		}, "killed", 8 * time.Second, []string{"admin edits: config/", "admin edits: the history of"},
 	},
 	{
 		mutant.Mutation{
 			Name: "what was made entry by entry is forgotten at a start", File: "exchange/overlay.go",
 			Old: "\thash := x.state.Catalog().Overlay\n", New: "\thash := x.state.Catalog().Overlay[:0]\n",
-		}, "killed", 8 * time.Second, []string{"the office: config/", "the office: the suppression list is gone"},
+		}, "killed", 8 * time.Second, []string{"admin edits: config/", "admin edits: the suppression list with"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a user's tokens outlive what the user was", File: "engine/state/staff.go",
 			Old: "\t\tif token.User == e.Name {\n", New: "\t\tif token.User == e.Name && e.At < 0 {\n",
-		}, "killed", 20 * time.Second, []string{"the office: token"},
+		}, "killed", 20 * time.Second, []string{"admin edits: token"},
 	},
 	{
 		mutant.Mutation{
 			Name: "an upload that broke off is taken for whole", File: "server/admin/suppression.go",
 			Old: "\t\tu.broken = io.ErrUnexpectedEOF\n", New: "\t\tu.ended = true\n\t\treturn n, io.EOF\n",
-		}, "killed", 20 * time.Second, []string{"the office: suppression/"},
+		}, "killed", 20 * time.Second, []string{"admin edits: suppression/"},
 	},
 	{
 		mutant.Mutation{
 			Name: "the report takes its last entry again at a start", File: "report/follow.go",
 			Old: "\tif from > 0 {\n\t\tfrom++\n", New: "\tif from > 0 {\n\t\tfrom += 0\n",
-		}, "killed", 30 * time.Second, []string{"the report says of"},
+		}, "killed", 30 * time.Second, []string{"sales report:"},
 	},
 }
 

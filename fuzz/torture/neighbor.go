@@ -28,12 +28,12 @@ var (
 
 // silence holds one neighbor for a time, while leads come.
 func (t *torture) silence(span time.Duration, leads int) bool {
-	pids := t.Neighbors()
+	pids := t.PeerPIDs()
 	pid := pids[t.chance.IntN(len(pids))]
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.clerk.Fatal(err)
 	}
-	t.Crowd.Grant(leads)
+	t.Suppliers.SendLeads(leads)
 	time.Sleep(span)
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.clerk.Fatal(err)

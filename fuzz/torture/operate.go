@@ -7,17 +7,17 @@ package main
 // paused and stays so over a kill.
 var (
 	_ = register(fault{name: "buyer paused over a kill", weight: 1, strike: func(t *torture) bool {
-		return t.PauseOver(func() {
+		return t.PauseBuyerDuring(func() {
 			t.Kill()
 			t.Start()
 		}, func() {
-			until := t.Crowd.Answered() + few/2
-			t.Crowd.Grant(few)
+			until := t.Suppliers.Answered() + few/2
+			t.Suppliers.SendLeads(few)
 			t.answered(until)
 		})
 	}})
-	_ = register(fault{name: "configuration applied", weight: 1, strike: func(t *torture) bool { return t.Apply() }})
+	_ = register(fault{name: "configuration applied", weight: 1, strike: func(t *torture) bool { return t.ApplyConfig() }})
 	_ = register(fault{name: "webhook off and on", weight: 1, strike: func(t *torture) bool {
-		return t.Switch("off") && t.Switch("on") && t.Switch("resend")
+		return t.ControlWebhook("off") && t.ControlWebhook("on") && t.ControlWebhook("resend")
 	}})
 )

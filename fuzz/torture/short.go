@@ -23,9 +23,9 @@ var _ = register(fault{name: "short write", weight: 2, lacks: noLimit, strike: f
 	if err := unix.Prlimit(t.Pid(), unix.RLIMIT_FSIZE, &limit, nil); err != nil {
 		t.clerk.Fatal(err)
 	}
-	t.Crowd.Grant(few)
-	witness.Await(t.clerk, "the log cannot grow", func() bool { return t.Ended() != "" || t.segment() != segment })
-	if t.Ended() == "" {
+	t.Suppliers.SendLeads(few)
+	witness.Await(t.clerk, "the log cannot grow", func() bool { return t.ExitReport() != "" || t.segment() != segment })
+	if t.ExitReport() == "" {
 		t.Kill()
 		t.Start()
 		return false

@@ -25,8 +25,8 @@ var (
 func (t *torture) snapshotFails(call string) bool {
 	trace := filepath.Join(t.dir, "trace")
 	defer func() { _ = os.Remove(trace) }()
-	before := newestSnapshot(t.Data())
-	cmd := exec.Command("strace", "-f", "-o", trace, "-P", filepath.Join(t.Data(), "snapshot", "next.tmp"),
+	before := newestSnapshot(t.DataDir())
+	cmd := exec.Command("strace", "-f", "-o", trace, "-P", filepath.Join(t.DataDir(), "snapshot", "next.tmp"),
 		"-e", "trace="+calls[call], "-e", "inject="+calls[call]+":error=EIO:when=1", "-p", strconv.Itoa(t.Pid()))
 	said := new(bytes.Buffer)
 	cmd.Stderr = said
@@ -35,10 +35,10 @@ func (t *torture) snapshotFails(call string) bool {
 	}
 	time.Sleep(300 * time.Millisecond) // until strace holds it; where it does not yet, there is no occasion
 	t.Signal(syscall.SIGTERM)
-	code := t.Fails()
+	code := t.AwaitFailure()
 	_ = cmd.Wait()
 	hit := strings.Contains(read(trace), "(INJECTED)")
-	if now := newestSnapshot(t.Data()); hit && now != before {
+	if now := newestSnapshot(t.DataDir()); hit && now != before {
 		t.clerk.Errorf("a snapshot's %s failed, and there is one of entry %d now; exit code %d", call, now, code)
 	}
 	t.Start()

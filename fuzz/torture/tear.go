@@ -10,7 +10,7 @@ import (
 // next one, which nobody was told of. The start must cut it, keep a copy, and go on.
 var _ = register(fault{name: "log's end torn", weight: 3, strike: func(t *torture) bool {
 	t.Kill()
-	all, err := framesOf(t.Data())
+	all, err := framesOf(t.DataDir())
 	if err != nil || len(all) == 0 {
 		t.clerk.Fatalf("the log cannot be read: %v", err)
 	}
@@ -60,6 +60,6 @@ func torn(t *torture, record []byte) []byte {
 
 // count is how many files there are in a folder of the data directory.
 func count(t *torture, folder string) int {
-	entries, _ := os.ReadDir(t.Data() + "/" + folder)
+	entries, _ := os.ReadDir(t.DataDir() + "/" + folder)
 	return len(entries)
 }

@@ -25,7 +25,7 @@ const (
 
 // torture is one run.
 type torture struct {
-	*witness.Scene
+	*witness.Harness
 	clerk   *clerk
 	chance  *rand.Rand
 	dir     string
@@ -62,7 +62,7 @@ func (t *torture) play(span time.Duration, all []*fault) {
 			}
 			t.round(f)
 			if len(t.clerk.findings()) > 0 {
-				t.clerk.Fatalf("found after round %d, %s; the exchange's last words:\n%s", t.rounds, f.name, lastLines(t.Lines(), 15))
+				t.clerk.Fatalf("found after round %d, %s; the exchange's last words:\n%s", t.rounds, f.name, lastLines(t.LastLines(), 15))
 			}
 		}
 	}
@@ -89,8 +89,8 @@ func (t *torture) round(f *fault) {
 	t.rounds++
 	r := t.records[f]
 	leads := fewest + t.chance.IntN(most-fewest)
-	until := t.Crowd.Answered() + t.chance.IntN(leads/2)
-	t.Crowd.Grant(leads)
+	until := t.Suppliers.Answered() + t.chance.IntN(leads/2)
+	t.Suppliers.SendLeads(leads)
 	t.answered(until)
 	t.topped = make(chan struct{})
 	go func() {
@@ -109,60 +109,60 @@ func (t *torture) round(f *fault) {
 	if len(t.clerk.findings()) == 0 && r.injected > r.survived {
 		r.survived++
 	}
-	t.clerk.say("%7s  round %d, %s: %d answered", sinceStart(t.began), t.rounds, f.name, t.Crowd.Answered())
+	t.clerk.say("%7s  round %d, %s: %d answered", sinceStart(t.began), t.rounds, f.name, t.Suppliers.Answered())
 }
 
 // audit holds all witnesses against the log, and the log against the live state.
 func (t *torture) audit() {
-	p := t.Picture()
-	t.Check(p)
-	t.Office.Check()
+	p := t.CollectEvidence()
+	t.Audit(p)
+	t.AdminEditor.Check()
 	t.tally = p.Tally()
-	t.Office.Count(t.tally)
+	t.AdminEditor.AddTo(t.tally)
 	t.hashes = append(t.hashes, t.Hash())
-	t.Replays(t.hashes[len(t.hashes)-1])
+	t.CheckReplayHash(t.hashes[len(t.hashes)-1])
 	t.Verify()
-	t.Crowd.AskAgain(10, t.chance)
-	t.Rule(t.chance)
-	t.Decide(t.chance)
-	t.Advance(p, reports, t.chance)
+	t.Suppliers.RepeatRequests(10, t.chance)
+	t.ResolveDeliveries(t.chance)
+	t.DecideReturns(t.chance)
+	t.SendStatusReports(p, reports, t.chance)
 	if t.rounds%4 == 0 {
-		t.Quiet(t.chance)
+		t.AwaitAnswers(t.chance)
 	}
 }
 
 // end waits until all has come to its end, and audits that.
 func (t *torture) end() {
 	t.clerk.say("%7s  no more faults; what is under way comes to its end", sinceStart(t.began))
-	t.Office.Close()
-	t.Conclude(t.chance)
-	t.Drain()
-	t.Office.Check()
-	p := t.Picture()
-	p.Drained = true
-	t.Check(p)
+	t.AdminEditor.Close()
+	t.SettleDeliveries(t.chance)
+	t.DrainWebhooks()
+	t.AdminEditor.Check()
+	p := t.CollectEvidence()
+	p.WebhooksDrained = true
+	t.Audit(p)
 	t.tally = p.Tally()
-	t.Office.Count(t.tally)
+	t.AdminEditor.AddTo(t.tally)
 	for i := 0; i < len(t.hashes); i += 1 + len(t.hashes)/5 {
-		t.Replays(t.hashes[i]) // of before the newest snapshot, too
+		t.CheckReplayHash(t.hashes[i]) // of before the newest snapshot, too
 	}
-	t.Farewell(t.chance)
-	t.Keys()
-	t.Restores(t.hashes[0], t.hashes[t.chance.IntN(len(t.hashes))], t.hashes[len(t.hashes)-1])
+	t.CheckRestart(t.chance)
+	t.CheckKeys()
+	t.CheckRestores(t.hashes[0], t.hashes[t.chance.IntN(len(t.hashes))], t.hashes[len(t.hashes)-1])
 }
 
 func (t *torture) answered(until int) {
 	witness.Await(t.clerk, "suppliers are answered", func() bool {
-		if end := t.Ended(); end != "" {
+		if end := t.ExitReport(); end != "" {
 			t.clerk.Fatal(end)
 		}
-		return t.Crowd.Answered() >= until
+		return t.Suppliers.Answered() >= until
 	})
 }
 
 // segment is the log's last one.
 func (t *torture) segment() string {
-	segments, err := wal.Segments(t.Data())
+	segments, err := wal.Segments(t.DataDir())
 	if err != nil || len(segments) == 0 {
 		t.clerk.Fatal(fmt.Errorf("the log has no segments: %w", err))
 	}

@@ -10,83 +10,83 @@ import (
 	"pingpost/loadtest/refreceiver"
 )
 
-// A Picture is what the witnesses said at about one time. They are asked in the
-// order of the fields: whoever is told of a lead first is asked first, so that
-// what an earlier one knows a later one must know.
-type Picture struct {
-	terms     *Terms
-	answers   []*told                    // the suppliers: of leads that they were given an id of
-	pings     []*told                    // likewise: of bids, or that there is none
-	asks      []*told                    // likewise: of buyers to choose from
-	refused   []*told                    // likewise: of posts that were not sold
-	late      []string                   // likewise: keys of posts that came too late
-	reports   []*told                    // buyers: of what they said of leads
-	before    map[string][]refbuyer.Lead // the buyers
-	events    []refreceiver.Event        // the supplier's endpoint: what it was told
-	hooks     refreceiver.Stats          // likewise
-	book      *book                      // the log
-	after     map[string][]refbuyer.Lead // the buyers again
-	stats     map[string]refbuyer.Stats  // likewise
-	added     []market.Money             // top-ups that were acknowledged
-	ruled     []ruling                   // what the operator said of leads, and was acknowledged
-	pauses    []pause                    // of buyers, that were acknowledged
-	forgotten []string                   // leads that were erased, and that was acknowledged
+// Evidence holds the observations of all sources at about one time. The harness collects them
+// in the order of the fields: sources that learn of a lead first are read first. A later source
+// must therefore know everything that an earlier one knows.
+type Evidence struct {
+	config           *Config
+	answers          []*answeredRequest         // suppliers: accepted or unsold leads with an id
+	pings            []*answeredRequest         // suppliers: answers to pings
+	availabilities   []*answeredRequest         // suppliers: answers to availability requests
+	rejectedPosts    []*answeredRequest         // suppliers: posts that were not sold
+	expiredPosts     []string                   // suppliers: keys of posts whose bid had expired
+	statusReports    []*answeredRequest         // buyers: their acknowledged status reports
+	buyerLeadsBefore map[string][]refbuyer.Lead // buyer processes: the leads that they hold
+	webhookEvents    []refreceiver.Event        // webhook receiver: the events
+	webhookStats     refreceiver.Stats          // webhook receiver: its counters
+	model            *logModel                  // the log
+	buyerLeadsAfter  map[string][]refbuyer.Lead // buyer processes again, after the log
+	buyerStats       map[string]refbuyer.Stats  // buyer processes: their counters
+	topUps           []market.Money             // acknowledged top-ups
+	decisions        []decision                 // the operator's acknowledged decisions on deliveries and returns
+	pauses           []buyerPause               // acknowledged pauses of buyers
+	erased           []string                   // leads with an acknowledged erasure
 
-	looks      []*look        // what suppliers and buyers were shown of leads
-	since      uint64         // entry that was there before what follows was read
-	explained  []*explanation // what an operator was told of leads and pings
-	statements []*statement   // likewise, of money
-	listed     *listed        // likewise, of what is open
-	sums       *sums          // likewise, of all money; nil: the report could not be read yet
-	readings   Tally          // of these, and of those of the pictures before
+	lookups      []*lookup      // answers to lookups of leads by suppliers and buyers
+	sinceSeq     uint64         // the log's position before the reads below
+	explanations []*explanation // admin API: explanations of leads and pings
+	statements   []*statement   // admin API: account statements
+	openLists    *openLists     // admin API: lists of open deliveries and returns
+	report       *reportSums    // admin API: the sales report; nil if it was not ready
+	readTally    Tally          // number of reads so far
 
-	// atRest: no request is under way, and no delivery but those that wait for
-	// the operator. Then all must agree, in both directions.
-	atRest  bool
-	Drained bool               // and every event is delivered
-	funds   map[string]account // what the exchange says
+	// idle is set if no request is in flight and all open deliveries wait for the operator. All
+	// sources must then agree exactly.
+	idle            bool
+	WebhooksDrained bool               // idle, and every webhook event was delivered
+	accounts        map[string]account // admin API: buyers' accounts
 }
 
-// account is a buyer's money as the admin address tells it.
+// account is a buyer's account in the admin API.
 type account struct {
-	Balance balance      `json:"balance"`
+	Balance signedAmount `json:"balance"`
 	Held    market.Money `json:"held"`
 }
 
-// balance is money that may be owed: the one amount that is ever negative.
-type balance market.Money
+// signedAmount is an amount of money that may be negative.
+type signedAmount market.Money
 
-func (b *balance) UnmarshalJSON(text []byte) error {
+func (b *signedAmount) UnmarshalJSON(text []byte) error {
 	digits, negative := bytes.CutPrefix(text, []byte("-"))
 	amount, err := market.ParseMoney(digits)
-	if *b = balance(amount); negative {
+	if *b = signedAmount(amount); negative {
 		*b = -*b
 	}
 	return err
 }
 
-// audit returns all that is wrong in the picture.
-func (p *Picture) audit() []string {
-	found := slices.Clone(p.book.breaches)
-	found = append(found, p.acknowledged()...)
-	found = append(found, p.people()...)
-	found = append(found, p.bought()...)
-	found = append(found, p.counted()...)
-	found = append(found, p.topUps()...)
-	found = append(found, p.offered()...)
-	found = append(found, p.notified()...)
-	found = append(found, p.reported()...)
-	found = append(found, p.decreed()...)
-	found = append(found, p.forgot()...)
-	found = append(found, p.kept()...)
-	found = append(found, p.looked()...)
-	found = append(found, p.narrated()...)
-	found = append(found, p.stated()...)
-	found = append(found, p.lists()...)
-	found = append(found, p.summedUp()...)
-	if p.atRest {
-		found = append(found, p.complete()...)
-		found = append(found, p.owed()...)
+// audit returns all findings.
+func (p *Evidence) audit() []string {
+	found := slices.Clone(p.model.violations)
+	found = append(found, p.checkAnswers()...)
+	found = append(found, p.checkDuplicates()...)
+	found = append(found, p.checkBuyers()...)
+	found = append(found, p.checkLimits()...)
+	found = append(found, p.checkTopUps()...)
+	found = append(found, p.checkAuctionAnswers()...)
+	found = append(found, p.checkWebhooks()...)
+	found = append(found, p.checkStatusReports()...)
+	found = append(found, p.checkDecisions()...)
+	found = append(found, p.checkErasures()...)
+	found = append(found, p.checkPauses()...)
+	found = append(found, p.checkLookups()...)
+	found = append(found, p.checkExplanations()...)
+	found = append(found, p.checkStatements()...)
+	found = append(found, p.checkOpenLists()...)
+	found = append(found, p.checkReport()...)
+	if p.idle {
+		found = append(found, p.checkComplete()...)
+		found = append(found, p.checkMoney()...)
 	}
 	return found
 }
@@ -95,64 +95,64 @@ type findings []string
 
 func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
 
-// acknowledged: every answer is in the log, once, and says the same.
-func (p *Picture) acknowledged() (found findings) {
+// checkAnswers checks that the log holds each answered lead once, with the answer's content.
+func (p *Evidence) checkAnswers() (found findings) {
 	keys := map[string]string{}
 	for _, t := range p.answers {
-		said := &t.said.Data
+		said := &t.parsed.Data
 		if other, twice := keys[said.ID]; twice {
-			found.add("lead %s answered the keys %s and %s", said.ID, other, t.key)
+			found.add("lead %s is the answer to two keys, %s and %s", said.ID, other, t.key)
 		}
 		keys[said.ID] = t.key
-		e := p.book.leads[said.ID]
+		e := p.model.leads[said.ID]
 		if e == nil {
-			found.add("lead %s (key %s) was acknowledged and is lost", said.ID, t.key)
+			found.add("lead %s (key %s) was acknowledged, but is not in the log", said.ID, t.key)
 			continue
 		}
-		if e.request != t.Request || e.campaign != said.CampaignID || e.campaign != t.campaign {
-			found.add("lead %s is of request %s and %s, and was acknowledged as of %s and %s", e.id, e.request, e.campaign, t.Request, said.CampaignID)
+		if e.request != t.RequestID || e.campaign != said.CampaignID || e.campaign != t.campaign {
+			found.add("lead %s has request %s and campaign %s in the log, but its answer had request %s and campaign %s", e.id, e.request, e.campaign, t.RequestID, said.CampaignID)
 		}
-		if e.test != t.test {
-			found.add("lead %s was sent as a test: %t, and is one: %t", e.id, t.test, e.test)
+		if e.isTest != t.isTest {
+			found.add("lead %s: test flag sent %t, logged %t", e.id, t.isTest, e.isTest)
 		}
-		found = append(found, p.agrees(t, e)...)
+		found = append(found, p.checkAnswer(t, e)...)
 	}
 	return found
 }
 
-// agrees compares an answer with what became of its lead. An accepted lead that
-// its buyer refused afterwards is unsold now; its answer stays.
-func (p *Picture) agrees(t *told, e *entry) (found findings) {
-	said := &t.said.Data
+// checkAnswer compares an answer with the lead's state in the log. A lead that its buyer
+// refused after ACCEPTED is unsold in the log; the answer stays ACCEPTED.
+func (p *Evidence) checkAnswer(t *answeredRequest, e *modelLead) (found findings) {
+	said := &t.parsed.Data
 	switch {
 	case said.Status == "UNMATCHED":
 		if e.buyer != "" || e.reason != said.Reason {
-			found.add("lead %s was told UNMATCHED, %s, and is %s with %q, %s", e.id, said.Reason, e.standing, e.buyer, e.reason)
+			found.add("lead %s: answered UNMATCHED, %s, but the log has state %s, buyer %q, reason %s", e.id, said.Reason, e.state, e.buyer, e.reason)
 		}
-	case !t.accepted():
-		found.add("lead %s was told %q", e.id, said.Status)
-	case e.standing == open:
-		found.add("lead %s was answered before its fate was logged", e.id)
-	case e.last != said.BuyerID || (e.buyer == "" && !e.promised):
-		found.add("lead %s was told ACCEPTED with %s, and is %s with %q", e.id, said.BuyerID, e.standing, e.buyer)
+	case !t.isAccepted():
+		found.add("lead %s: answered with the unknown status %q", e.id, said.Status)
+	case e.state == stateOpen:
+		found.add("lead %s was answered before the log had its outcome", e.id)
+	case e.lastBuyer != said.BuyerID || (e.buyer == "" && !e.acceptedSent):
+		found.add("lead %s: answered ACCEPTED with buyer %s, but the log has state %s, buyer %q", e.id, said.BuyerID, e.state, e.buyer)
 	}
-	if price, ok := p.priceOf(t); t.accepted() && (!ok || price != e.paid && e.paid != 0 || payout(price) != said.Price.Amount || said.Price.Currency != "USD") {
-		found.add("lead %s of %s with %s was told to pay %v %s", e.id, t.campaign, said.BuyerID, said.Price.Amount, said.Price.Currency)
+	if price, ok := p.soldPrice(t); t.isAccepted() && (!ok || price != e.lastPrice && e.lastPrice != 0 || payout(price) != said.Price.Amount || said.Price.Currency != "USD") {
+		found.add("lead %s of campaign %s, sold to %s: answered with the wrong payout %v %s", e.id, t.campaign, said.BuyerID, said.Price.Amount, said.Price.Currency)
 	}
 	return found
 }
 
-// people: nobody is sold twice in one campaign.
-func (p *Picture) people() (found findings) {
+// checkDuplicates checks that a campaign sells each person at most once.
+func (p *Evidence) checkDuplicates() (found findings) {
 	sold := map[[2]string]string{}
 	for _, t := range p.answers {
-		e := p.book.leads[t.said.Data.ID]
-		if e == nil || e.buyer == "" || e.test {
+		e := p.model.leads[t.parsed.Data.ID]
+		if e == nil || e.buyer == "" || e.isTest {
 			continue
 		}
 		for _, known := range []string{t.phone, t.email} {
 			if other, twice := sold[[2]string{t.campaign, known}]; twice && other != e.id {
-				found.add("the leads %s and %s of %s are the same person's, and both are sold", other, e.id, t.campaign)
+				found.add("duplicate sale: leads %s and %s of campaign %s are about the same person", other, e.id, t.campaign)
 			}
 			sold[[2]string{t.campaign, known}] = e.id
 		}
@@ -160,58 +160,59 @@ func (p *Picture) people() (found findings) {
 	return found
 }
 
-// bought: a lead is at one endpoint, of the buyer that the log says, a test at the one for
-// tests; and a lead that was delivered, by the log, is there.
-func (p *Picture) bought() (found findings) {
+// checkBuyers checks that each lead is at one endpoint only. It must be the endpoint of the
+// buyer in the log, and a test lead must be at the test endpoint. A lead that is delivered by
+// the log must be at its buyer.
+func (p *Evidence) checkBuyers() (found findings) {
 	owner := map[string]string{}
-	for endpoint, leads := range p.before {
-		buyer, tests := house(endpoint)
+	for endpoint, leads := range p.buyerLeadsBefore {
+		buyer, tests := splitEndpoint(endpoint)
 		for _, lead := range leads {
 			if other, twice := owner[lead.LeadUUID]; twice {
-				found.add("lead %s is at %s and at %s", lead.LeadUUID, other, endpoint)
+				found.add("lead %s is held by two endpoints: %s and %s", lead.LeadUUID, other, endpoint)
 			}
 			owner[lead.LeadUUID] = endpoint
-			if e := p.book.leads[lead.LeadUUID]; e == nil || e.buyer != buyer || e.test != tests {
-				found.add("%s holds lead %s, and by the log it does not", endpoint, lead.LeadUUID)
+			if e := p.model.leads[lead.LeadUUID]; e == nil || e.buyer != buyer || e.isTest != tests {
+				found.add("endpoint %s holds lead %s, which the log does not sell to it", endpoint, lead.LeadUUID)
 			}
 		}
 	}
-	for endpoint, stats := range p.stats {
+	for endpoint, stats := range p.buyerStats {
 		if stats.DoubleSold != 0 || stats.Invalid != 0 || stats.Forgotten != 0 || stats.ContactSeen != 0 {
-			found.add("%s was sold %d leads twice, got %d wrong requests, has forgotten %d leads, was told %d persons in pings",
+			found.add("endpoint %s: %d leads sold twice, %d invalid requests, %d leads forgotten, %d pings with contact data; all must be 0",
 				endpoint, stats.DoubleSold, stats.Invalid, stats.Forgotten, stats.ContactSeen)
 		}
-		switch _, tests := house(endpoint); {
+		switch _, tests := splitEndpoint(endpoint); {
 		case !tests && stats.Tests != 0:
-			found.add("%s was sent %d requests that are tests", endpoint, stats.Tests)
+			found.add("production endpoint %s received %d test requests", endpoint, stats.Tests)
 		case tests && stats.Pings+stats.Posts > stats.Tests:
-			found.add("%s was sent %d pings and posts, of which %d are tests", endpoint, stats.Pings+stats.Posts, stats.Tests)
+			found.add("test endpoint %s received %d pings and posts, of which only %d are tests", endpoint, stats.Pings+stats.Posts, stats.Tests)
 		}
 	}
 	at := map[string]string{}
-	for endpoint, leads := range p.after {
+	for endpoint, leads := range p.buyerLeadsAfter {
 		for _, lead := range leads {
 			at[lead.LeadUUID] = endpoint
 		}
 	}
-	for _, e := range p.book.leads {
-		if e.standing == delivered && at[e.id] != e.endpoint() {
-			found.add("lead %s was delivered to %s, which does not hold it", e.id, e.endpoint())
+	for _, e := range p.model.leads {
+		if e.state == stateDelivered && at[e.id] != e.endpointName() {
+			found.add("lead %s: the log says delivered to %s, which does not hold it", e.id, e.endpointName())
 		}
 	}
 	return found
 }
 
-// listed is what an operator finds on the lists of what is open.
-type listed struct {
+// openLists holds the admin API's lists of open deliveries and pending returns.
+type openLists struct {
 	deliveries struct {
 		Total      int `json:"total"`
 		Deliveries []struct {
-			Lead  string `json:"lead_id"`
-			State string `json:"state"`
-			Buyer string `json:"buyer_id"`
-			Price sum    `json:"price"`
-			Test  bool   `json:"test"`
+			Lead  string     `json:"lead_id"`
+			State string     `json:"state"`
+			Buyer string     `json:"buyer_id"`
+			Price jsonAmount `json:"price"`
+			Test  bool       `json:"test"`
 		} `json:"deliveries"`
 	}
 	returns struct {
@@ -228,50 +229,50 @@ type listed struct {
 	}
 }
 
-// lists: on the lists of open deliveries and of returns that wait is what was open at
-// some time since they were asked for, and all that was so all the time.
-func (p *Picture) lists() (found findings) {
-	if p.listed == nil {
+// checkOpenLists checks the two lists. Each listed item must have been open at some moment
+// since the request, and each item that was open the whole time must be listed.
+func (p *Evidence) checkOpenLists() (found findings) {
+	if p.openLists == nil {
 		return nil
 	}
 	deliveries, returns := map[string]bool{}, map[string]bool{}
-	for _, d := range p.listed.deliveries.Deliveries {
+	for _, d := range p.openLists.deliveries.Deliveries {
 		deliveries[d.Lead] = true
-		e := p.book.leads[d.Lead]
-		if e == nil || e.test != d.Test || !anyView(e.since(p.since), func(v *view) bool {
+		e := p.model.leads[d.Lead]
+		if e == nil || e.isTest != d.Test || !hasView(e.viewsSince(p.sinceSeq), func(v *leadView) bool {
 			return v.delivery == d.State && v.buyer == d.Buyer && v.price == d.Price.Amount
 		}) {
-			found.add("a delivery is listed as %+v, and is none", d)
+			found.add("list of open deliveries: %+v matches no delivery that was open since the request", d)
 		}
 	}
-	for _, r := range p.listed.returns.Returns {
+	for _, r := range p.openLists.returns.Returns {
 		returns[r.Lead] = true
-		e := p.book.leads[r.Lead]
-		if e == nil || e.test != r.Test || e.campaign != r.Campaign || !anyView(e.since(p.since), func(v *view) bool {
+		e := p.model.leads[r.Lead]
+		if e == nil || e.isTest != r.Test || e.campaign != r.Campaign || !hasView(e.viewsSince(p.sinceSeq), func(v *leadView) bool {
 			credit := v.price
-			if e.test {
+			if e.isTest {
 				credit = 0
 			}
-			return v.back == waiting && v.status == r.Status && v.buyer == r.Buyer && credit == r.Credit && payout(credit) == r.Reverse
+			return v.returnState == returnWaiting && v.status == r.Status && v.buyer == r.Buyer && credit == r.Credit && payout(credit) == r.Reverse
 		}) {
-			found.add("a return is listed as %+v, and none waits", r)
+			found.add("list of pending returns: %+v matches no return that was pending since the request", r)
 		}
 	}
-	all := len(deliveries) == p.listed.deliveries.Total && len(returns) == p.listed.returns.Total // not a page of them
-	for id, e := range p.book.leads {
-		if !all || e.views[0].seq > p.since {
+	all := len(deliveries) == p.openLists.deliveries.Total && len(returns) == p.openLists.returns.Total // false: the answers hold only the first page
+	for id, e := range p.model.leads {
+		if !all || e.viewHistory[0].seq > p.sinceSeq {
 			continue
 		}
-		views := e.since(p.since)
-		if !deliveries[id] && !anyView(views, func(v *view) bool { return !v.underWay() }) {
-			found.add("the delivery of lead %s is open, and on no list", id)
+		views := e.viewsSince(p.sinceSeq)
+		if !deliveries[id] && !hasView(views, func(v *leadView) bool { return !v.isDeliveryOpen() }) {
+			found.add("list of open deliveries: lead %s is missing", id)
 		}
-		if !returns[id] && !anyView(views, func(v *view) bool { return v.back != waiting }) {
-			found.add("a return of lead %s waits, and is on no list", id)
+		if !returns[id] && !hasView(views, func(v *leadView) bool { return v.returnState != returnWaiting }) {
+			found.add("list of pending returns: lead %s is missing", id)
 		}
 	}
 	return found
 }
 
-// underWay: its buyer may have it, and nobody knows yet, or ever.
-func (v *view) underWay() bool { return v.delivery == "pending" || v.delivery == "unknown" }
+// isDeliveryOpen reports whether the buyer may have the lead without a confirmation.
+func (v *leadView) isDeliveryOpen() bool { return v.delivery == "pending" || v.delivery == "unknown" }

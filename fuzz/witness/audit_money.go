@@ -6,37 +6,37 @@ import (
 	"pingpost/engine/market"
 )
 
-// sales are those that somebody other than the exchange can tell of: the
-// suppliers of leads that are only recorded, the buyers of the others.
-func (p *Picture) sales(each func(campaign, buyer string, price market.Money, returned bool)) {
+// eachSale calls each for every sale that an outside source confirms: the supplier for a lead
+// without delivery, otherwise the buyer.
+func (p *Evidence) eachSale(each func(campaign, buyer string, price market.Money, returned bool)) {
 	held := map[string]bool{}
-	for _, leads := range p.before {
+	for _, leads := range p.buyerLeadsBefore {
 		for _, lead := range leads {
 			held[lead.LeadUUID] = true
 		}
 	}
 	for _, t := range p.answers {
-		said := &t.said.Data
-		if b := p.terms.buyer(said.BuyerID); t.accepted() && !t.test && b != nil && (!b.posting() || held[said.ID]) {
-			price, _ := p.priceOf(t)
-			e := p.book.leads[said.ID]
-			each(t.campaign, said.BuyerID, price, e != nil && e.returned())
+		said := &t.parsed.Data
+		if b := p.config.buyer(said.BuyerID); t.isAccepted() && !t.isTest && b != nil && (!b.hasEndpoint() || held[said.ID]) {
+			price, _ := p.soldPrice(t)
+			e := p.model.leads[said.ID]
+			each(t.campaign, said.BuyerID, price, e != nil && e.isReturned())
 		}
 	}
 }
 
-// counted: no cap is exceeded, and no account, by the count of those outside.
-func (p *Picture) counted() (found findings) {
-	sold := make([]market.Money, len(p.terms.caps))
+// checkLimits checks caps and accounts against the sales that outside sources count.
+func (p *Evidence) checkLimits() (found findings) {
+	sold := make([]market.Money, len(p.config.caps))
 	spent := map[string]market.Money{}
-	p.sales(func(campaign, buyer string, price market.Money, returned bool) {
+	p.eachSale(func(campaign, buyer string, price market.Money, returned bool) {
 		if !returned {
 			spent[buyer] += price
-		} else if p.terms.campaign(campaign).capBack {
+		} else if p.config.campaign(campaign).returnFreesCap {
 			return
 		}
-		for i := range p.terms.caps {
-			c := &p.terms.caps[i]
+		for i := range p.config.caps {
+			c := &p.config.caps[i]
 			if (c.campaign != "" && c.campaign != campaign) || (c.buyer != "" && c.buyer != buyer) {
 				continue
 			}
@@ -47,121 +47,122 @@ func (p *Picture) counted() (found findings) {
 			}
 		}
 	})
-	for i := range p.terms.caps {
-		if c := &p.terms.caps[i]; sold[i] > max(c.money, market.Money(c.count)) {
-			found.add("suppliers and buyers count %v over the %v", sold[i], c)
+	for i := range p.config.caps {
+		if c := &p.config.caps[i]; sold[i] > max(c.money, market.Money(c.count)) {
+			found.add("cap exceeded: suppliers and buyers count %v, over the %v", sold[i], c)
 		}
 	}
-	for i := range p.terms.buyers {
-		b := &p.terms.buyers[i]
-		if b.funded && spent[b.id] > b.balance+b.credit+p.moved(b.id) {
-			found.add("suppliers and buyers count %v spent by %s, which had %v and %v credit", spent[b.id], b.id, b.balance, b.credit)
+	for i := range p.config.buyers {
+		b := &p.config.buyers[i]
+		if b.funded && spent[b.id] > b.balance+b.credit+p.topUpTotal(b.id) {
+			found.add("account overdrawn: suppliers and buyers count %v spent by %s, which had balance %v and credit %v", spent[b.id], b.id, b.balance, b.credit)
 		}
 	}
 	return found
 }
 
-// toppedUp is the buyer whose account is topped up while the exchange dies.
-const toppedUp = "rec_beta"
+// toppedUpBuyer is the buyer that receives the top-ups.
+const toppedUpBuyer = "rec_beta"
 
-func (p *Picture) moved(buyer string) (sum market.Money) {
-	if buyer == toppedUp {
-		for _, amount := range p.book.moved {
+func (p *Evidence) topUpTotal(buyer string) (sum market.Money) {
+	if buyer == toppedUpBuyer {
+		for _, amount := range p.model.topUps {
 			sum += amount
 		}
 	}
 	return sum
 }
 
-// topUps: each that was acknowledged is in the log once. No two are of the same
-// amount, so that they can be told apart.
-func (p *Picture) topUps() (found findings) {
+// checkTopUps checks that the log holds each acknowledged top-up once. All amounts differ, so
+// each amount identifies a top-up.
+func (p *Evidence) checkTopUps() (found findings) {
 	seen := map[market.Money]bool{}
-	for _, amount := range p.book.moved {
+	for _, amount := range p.model.topUps {
 		if seen[amount] {
 			found.add("the top-up of %v is in the log twice", amount)
 		}
 		seen[amount] = true
 	}
-	for _, amount := range p.added {
+	for _, amount := range p.topUps {
 		if !seen[amount] {
-			found.add("the top-up of %v was acknowledged and is lost", amount)
+			found.add("the top-up of %v was acknowledged, but is not in the log", amount)
 		}
 	}
 	return found
 }
 
-// complete: what is in the log was asked for, and what it sold has arrived.
-func (p *Picture) complete() (found findings) {
+// checkComplete checks, when idle, that each lead in the log was sent by a supplier and that no
+// delivery is open.
+func (p *Evidence) checkComplete() (found findings) {
 	asked := map[string]bool{}
 	for _, t := range p.answers {
-		asked[t.said.Data.ID] = true
+		asked[t.parsed.Data.ID] = true
 	}
-	for _, t := range p.refused {
-		asked[p.book.requests[t.Request]] = true
+	for _, t := range p.rejectedPosts {
+		asked[p.model.leadByRequest[t.RequestID]] = true
 	}
-	found = append(found, p.heard()...)
-	for id, e := range p.book.leads {
+	found = append(found, p.checkAuctionsRequested()...)
+	for id, e := range p.model.leads {
 		if !asked[id] {
-			found.add("lead %s is in the log, and no supplier knows of it", id)
+			found.add("lead %s is in the log, but no supplier sent it", id)
 		}
-		if e.standing == open || e.standing == pending {
-			found.add("lead %s is still on its way to %s", id, e.buyer)
+		if e.state == stateOpen || e.state == statePending {
+			found.add("lead %s: its delivery to %s is still open although the exchange is idle", id, e.buyer)
 		}
 	}
 	return found
 }
 
-// owed: the log's sums are what each buyer owes by its own word, and what the
-// live exchange has booked.
-func (p *Picture) owed() (found findings) {
+// checkMoney compares, when idle, the log's sums with each buyer's own revenue and with the
+// exchange's accounts.
+func (p *Evidence) checkMoney() (found findings) {
 	earned, doubtful := map[string]market.Money{}, map[string]market.Money{}
-	for _, e := range p.book.leads {
-		switch e.standing {
-		case delivered:
-			earned[e.endpoint()] += e.price
-		case uncertain:
-			doubtful[e.endpoint()] += e.price
+	for _, e := range p.model.leads {
+		switch e.state {
+		case stateDelivered:
+			earned[e.endpointName()] += e.price
+		case stateUnknown:
+			doubtful[e.endpointName()] += e.price
 		}
 	}
-	for endpoint, stats := range p.stats {
+	for endpoint, stats := range p.buyerStats {
 		if less, more := earned[endpoint], earned[endpoint]+doubtful[endpoint]; stats.Revenue < less || stats.Revenue > more {
-			found.add("%s owes %v, and by the log between %v and %v", endpoint, stats.Revenue, less, more)
+			found.add("endpoint %s counts revenue of %v, but the log allows %v to %v", endpoint, stats.Revenue, less, more)
 		}
 	}
-	for _, b := range p.terms.buyers {
-		booked, balance := p.funds[b.id], p.book.balance[b.id]
+	for _, b := range p.config.buyers {
+		booked, balance := p.accounts[b.id], p.model.balance[b.id]
 		if !b.funded {
 			balance = 0 // a buyer without an account has no balance
 		}
-		if market.Money(booked.Balance) != balance || booked.Held != p.book.taken[b.id] {
-			found.add("%s has %v, of which %v is held, and by the log %v and %v", b.id, market.Money(booked.Balance), booked.Held, balance, p.book.taken[b.id])
+		if market.Money(booked.Balance) != balance || booked.Held != p.model.reserved[b.id] {
+			found.add("account of %s: the exchange shows balance %v, held %v; the log has balance %v, held %v", b.id, market.Money(booked.Balance), booked.Held, balance, p.model.reserved[b.id])
 		}
-		if p.book.taken[b.id] != doubtful[b.id] {
-			found.add("%v of %s's money is held for %v of uncertain leads", p.book.taken[b.id], b.id, doubtful[b.id])
+		if p.model.reserved[b.id] != doubtful[b.id] {
+			found.add("%v of %s's money is held, but its unconfirmed leads cost %v", p.model.reserved[b.id], b.id, doubtful[b.id])
 		}
 	}
 	slices.Sort(found)
 	return found
 }
 
-// Unfilled lists the caps that never came near their limit, and the accounts
-// that were never used up: a run in which they did not shows little.
-func (p *Picture) Unfilled() []string {
+// UnreachedLimits lists the caps that never came close to their limit and the accounts that
+// never ran out. A run that reaches no limits proves little about them.
+func (p *Evidence) UnreachedLimits() []string {
 	var found findings
-	for i := range p.terms.caps {
-		c, step := &p.terms.caps[i], market.Money(1)
+	for i := range p.config.caps {
+		c, step := &p.config.caps[i], market.Money(1)
 		if c.money != 0 {
-			step = 13 * unit // no price is higher
+			step = 13 * unit // the highest price is lower
 		}
-		if p.book.peak[i]+step <= max(c.money, market.Money(c.count)) {
-			found.add("%v: at most %v", c, p.book.peak[i])
+		if p.model.capPeak[i]+step <= max(c.money, market.Money(c.count)) {
+			found.add("%v: use reached only %v", c, p.model.capPeak[i])
 		}
 	}
-	for _, b := range p.terms.buyers {
-		least, sold := p.book.least[b.id]
+	for _, b := range p.config.buyers {
+		least, sold := p.model.lowestAvailable[b.id]
 		if !sold {
-			least = p.book.balance[b.id] + b.credit
+			least = p.model.balance[b.id] + b.credit
 		}
 		if b.funded && least >= 13*unit {
 			found.add("%s never had less than %v left", b.id, least)
@@ -170,67 +171,67 @@ func (p *Picture) Unfilled() []string {
 	return found
 }
 
-// statement is what an operator reads of somebody's money.
+// statement is an account statement of the admin API.
 type statement struct {
 	Buyer    string `json:"buyer_id"`
 	Supplier string `json:"supplier_id"`
 	AsOf     struct {
 		Entry uint64 `json:"entry"`
 	} `json:"as_of"`
-	Opening *statedAt `json:"opening"`
-	Closing *statedAt `json:"closing"`
+	Opening *jsonAccount `json:"opening"`
+	Closing *jsonAccount `json:"closing"`
 	Totals  []struct {
-		Kind   string  `json:"kind"`
-		Count  int     `json:"count"`
-		Amount balance `json:"amount"`
+		Kind   string       `json:"kind"`
+		Count  int          `json:"count"`
+		Amount signedAmount `json:"amount"`
 	} `json:"totals"`
 	Count   int `json:"count"`
 	Entries []struct {
-		Entry    uint64   `json:"entry"`
-		Kind     string   `json:"kind"`
-		Lead     string   `json:"lead_id"`
-		Campaign string   `json:"campaign_id"`
-		Amount   balance  `json:"amount"`
-		Balance  *balance `json:"balance"`
+		Entry    uint64        `json:"entry"`
+		Kind     string        `json:"kind"`
+		Lead     string        `json:"lead_id"`
+		Campaign string        `json:"campaign_id"`
+		Amount   signedAmount  `json:"amount"`
+		Balance  *signedAmount `json:"balance"`
 	} `json:"entries"`
 }
 
-type statedAt struct {
-	Balance balance      `json:"balance"`
+type jsonAccount struct {
+	Balance signedAmount `json:"balance"`
 	Held    market.Money `json:"held"`
 }
 
-// stated: a statement lists all that the log says of somebody's money up to the entry
-// that it was read to, in its order, and adds up to the millionth.
-func (p *Picture) stated() (found findings) {
+// checkStatements checks that a statement lists every payment in the log up to its position, in
+// order, and that its sums are exact.
+func (p *Evidence) checkStatements() (found findings) {
 	for _, s := range p.statements {
 		who := s.Buyer + s.Supplier
-		if s.AsOf.Entry < p.since || s.AsOf.Entry > p.book.seq {
-			found.add("the statement of %s is read to entry %d, and was asked for between %d and %d", who, s.AsOf.Entry, p.since, p.book.seq)
+		if s.AsOf.Entry < p.sinceSeq || s.AsOf.Entry > p.model.seq {
+			found.add("statement of %s: as of entry %d, expected between %d and %d", who, s.AsOf.Entry, p.sinceSeq, p.model.seq)
 		}
-		want := slices.DeleteFunc(slices.Clone(p.book.lines[who]), func(m movement) bool { return m.seq > s.AsOf.Entry })
+		want := slices.DeleteFunc(slices.Clone(p.model.statements[who]), func(m statementLine) bool { return m.seq > s.AsOf.Entry })
 		if len(s.Entries) != len(want) || s.Count != len(want) {
-			found.add("the statement of %s has %d entries, and says %d; by the log there are %d", who, len(s.Entries), s.Count, len(want))
+			found.add("statement of %s: %d entries listed, count %d; the log has %d", who, len(s.Entries), s.Count, len(want))
 			continue
 		}
-		found = append(found, p.adds(s, who, want)...)
+		found = append(found, p.checkStatement(s, who, want)...)
 	}
 	return found
 }
 
-func (p *Picture) adds(s *statement, who string, want []movement) (found findings) {
-	buyer := p.terms.buyer(who)
+func (p *Evidence) checkStatement(s *statement, who string, want []statementLine) (found findings) {
+	buyer := p.config.buyer(who)
 	account := buyer != nil && buyer.funded
 	sums, balanced := map[string]market.Money{}, market.Money(0)
 	for i, m := range want {
 		got := &s.Entries[i]
 		if got.Entry != m.seq || got.Kind != m.kind || got.Lead != m.lead || got.Campaign != m.campaign || market.Money(got.Amount) != m.amount {
-			found.add("the statement of %s has %+v, and by the log it is %+v", who, *got, m)
+			found.add("statement of %s: entry %+v, but the log has %+v", who, *got, m)
 		}
 		balanced += m.amount
 		sums[m.kind] += m.amount
 		if (got.Balance != nil) != account || account && market.Money(*got.Balance) != balanced {
-			found.add("the statement of %s has the balance of %+v after entry %d, and by the log it is %v", who, got, m.seq, balanced)
+			found.add("statement of %s: balance in %+v after entry %d, but the log has %v", who, got, m.seq, balanced)
 		}
 	}
 	for _, total := range s.Totals {
@@ -238,14 +239,14 @@ func (p *Picture) adds(s *statement, who string, want []movement) (found finding
 	}
 	for kind, off := range sums {
 		if off != 0 {
-			found.add("in the statement of %s the total of %s is off by %v", who, kind, off)
+			found.add("statement of %s: the total of %s is wrong by %v", who, kind, off)
 		}
 	}
-	switch held := p.book.heldAt(who, s.AsOf.Entry); {
+	switch held := p.model.reservedAfter(who, s.AsOf.Entry); {
 	case !account && s.Closing != nil:
-		found.add("the statement of %s closes with %+v, and there is no account", who, *s.Closing)
-	case account && (s.Closing == nil || market.Money(s.Closing.Balance) != balanced || s.Closing.Held != held || *s.Opening != statedAt{}):
-		found.add("the statement of %s goes from %+v to %+v, and by the log from nothing to %v, %v held", who, s.Opening, s.Closing, balanced, held)
+		found.add("statement of %s: closing balance %+v without an account", who, *s.Closing)
+	case account && (s.Closing == nil || market.Money(s.Closing.Balance) != balanced || s.Closing.Held != held || *s.Opening != jsonAccount{}):
+		found.add("statement of %s: opening %+v, closing %+v; the log has opening 0, closing %v, held %v", who, s.Opening, s.Closing, balanced, held)
 	}
 	return found
 }

@@ -11,34 +11,35 @@ import (
 	"strings"
 )
 
-// BackUp has the exchange back up from its next start on, encrypted to a key that it
-// does not have.
-func (x *Exchange) BackUp() {
+// EnableBackup makes the exchange back up from its next start on. The backup is encrypted to a
+// key that the exchange does not have.
+func (x *Exchange) EnableBackup() {
 	x.t.Helper()
 	recipient := filepath.Join(x.dir, "backup.recipient")
-	if err := os.WriteFile(recipient, []byte(x.Run("backup", "keygen", x.key())), 0o600); err != nil {
+	if err := os.WriteFile(recipient, []byte(x.Run("backup", "keygen", x.backupKeyPath())), 0o600); err != nil {
 		x.t.Fatal(err)
 	}
-	x.flags = append(x.flags, "--backup-to", x.Store(), "--backup-key-file", recipient)
+	x.flags = append(x.flags, "--backup-to", x.BackupDir(), "--backup-key-file", recipient)
 }
 
-func (x *Exchange) key() string { return filepath.Join(x.dir, "backup.key") }
+func (x *Exchange) backupKeyPath() string { return filepath.Join(x.dir, "backup.key") }
 
-// Store is where the backup is.
-func (x *Exchange) Store() string { return filepath.Join(x.dir, "backup") }
+// BackupDir returns the directory of the backup.
+func (x *Exchange) BackupDir() string { return filepath.Join(x.dir, "backup") }
 
-// CaughtUp waits until the backup has all that is logged.
-func (x *Exchange) CaughtUp() {
+// AwaitBackup waits until the backup contains the whole log.
+func (x *Exchange) AwaitBackup() {
 	x.t.Helper()
-	Await(x.t, "the backup has everything", func() bool {
-		if end := x.Ended(); end != "" {
+	Await(x.t, "the backup contains the whole log", func() bool {
+		if end := x.ExitReport(); end != "" {
 			x.t.Fatal(end)
 		}
 		return x.Metric("pingpost_backup_lag_entries") == "0"
 	})
 }
 
-// restore makes a data directory of the backup, as of an entry; zero: of the last.
+// restore restores the backup into a new data directory, as of a log position (zero: the
+// newest).
 func (x *Exchange) restore(to string, at uint64, flags ...string) (p Position) {
 	x.t.Helper()
 	moment := "latest"
@@ -46,46 +47,45 @@ func (x *Exchange) restore(to string, at uint64, flags ...string) (p Position) {
 		moment = strconv.FormatUint(at, 10)
 	}
 	text := x.Run(append([]string{
-		"restore", "--from", x.Store(), "--key-file", x.key(), "--at", moment, "--data-dir", to,
+		"restore", "--from", x.BackupDir(), "--key-file", x.backupKeyPath(), "--at", moment, "--data-dir", to,
 	}, flags...)...)
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		x.t.Errorf("a restore said %q: %v", text, err)
+		x.t.Errorf("pingpost restore printed %q: %v", text, err)
 	}
 	return p
 }
 
-// LoseDisk loses the data directory of an exchange that does not run, and makes it again
-// from its backup. What was lost with it, and was not in the backup, is what the next
-// audit misses.
-func (x *Exchange) LoseDisk() {
+// RestoreAfterDiskLoss deletes the data directory of a stopped exchange and restores it from
+// the backup. The next audit finds every acknowledged record that the backup lacks.
+func (x *Exchange) RestoreAfterDiskLoss() {
 	x.t.Helper()
-	if err := os.RemoveAll(x.Data()); err != nil {
+	if err := os.RemoveAll(x.DataDir()); err != nil {
 		x.t.Fatal(err)
 	}
-	x.restore(x.Data(), 0)
+	x.restore(x.DataDir(), 0)
 }
 
-// Restores looks at copies of the backup: as of each of some entries it has the state
-// that the live exchange had there, as of its end it is the log as it was last audited,
-// and nobody who was ever erased is in any of them.
-func (s *Scene) Restores(live ...Position) {
+// CheckRestores restores drill copies of the backup. A copy as of a given position must have
+// the live exchange's hash at that position. The newest copy must have the log of the last
+// audit. No copy may hold the key of an erased lead.
+func (s *Harness) CheckRestores(live ...Position) {
 	s.t.Helper()
-	known := readBook(s.terms, strings.Join(s.seen, "\n")+"\n")
+	known := readLogModel(s.config, strings.Join(s.lastDump, "\n")+"\n")
 	to := filepath.Join(s.dir, "restored")
 	for _, at := range append(slices.Clone(live), Position{}) {
 		got := s.restore(to, at.Seq, "--drill")
 		if at.Seq != 0 && got != at {
-			s.t.Errorf("the live state was %+v, and restored it is %+v", at, got)
+			s.t.Errorf("restore: the live exchange had the state %+v, the copy has %+v", at, got)
 		}
 		dump := strings.Split(strings.TrimSuffix(s.Run("log", "dump", to), "\n"), "\n")
-		if !grew(dump, s.seen) || at.Seq == 0 && len(dump) < len(s.seen) {
-			s.t.Errorf("restored as of entry %d, the log has %d entries, and not those of the %d that were audited", at.Seq, len(dump), len(s.seen))
+		if !isPrefix(dump, s.lastDump) || at.Seq == 0 && len(dump) < len(s.lastDump) {
+			s.t.Errorf("restore: the copy as of entry %d has %d entries, which differ from the %d audited ones", at.Seq, len(dump), len(s.lastDump))
 		}
-		then := readBook(s.terms, strings.Join(dump, "\n")+"\n")
+		then := readLogModel(s.config, strings.Join(dump, "\n")+"\n")
 		for id, e := range then.leads {
 			e.erased = known.leads[id] != nil && known.leads[id].erased
 		}
-		for _, finding := range then.keysAt(to) {
+		for _, finding := range then.checkKeys(to) {
 			s.t.Error(finding)
 		}
 		if err := os.RemoveAll(to); err != nil {
@@ -94,11 +94,11 @@ func (s *Scene) Restores(live ...Position) {
 	}
 }
 
-// Keys holds the keys of leads against the log, of an exchange that erases nobody just
-// now.
-func (s *Scene) Keys() {
+// CheckKeys compares the lead keys with the log. The caller ensures that no erasure is in
+// flight.
+func (s *Harness) CheckKeys() {
 	s.t.Helper()
-	for _, finding := range readBook(s.terms, s.Dump()).keysAt(s.Data()) {
+	for _, finding := range readLogModel(s.config, s.Dump()).checkKeys(s.DataDir()) {
 		s.t.Error(finding)
 	}
 }

@@ -13,29 +13,29 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// buyers are the processes that leads are posted to. They outlive every death
-// of the exchange: what they were sold is in their memory alone.
-type buyers struct {
-	t         Clerk
-	processes []*child
+// buyerProcesses are the buyer programs. They run on when the exchange dies, because they keep
+// their leads in memory only.
+type buyerProcesses struct {
+	t         TB
+	processes []*process
 	mu        sync.Mutex
-	endpoints map[string]string // those for tests apart, by a mark behind the buyer's name
+	endpoints map[string]string // URL by endpoint name; a test endpoint's name ends with testEndpointSuffix
 }
 
-func startBuyers(t Clerk, program string, terms *Terms, seed uint64) *buyers {
+func startBuyers(t TB, program string, config *Config, seed uint64) *buyerProcesses {
 	t.Helper()
-	b := &buyers{t: t, endpoints: map[string]string{}}
-	for i := range terms.buyers {
-		buyer := &terms.buyers[i]
-		if !buyer.posting() {
+	b := &buyerProcesses{t: t, endpoints: map[string]string{}}
+	for i := range config.buyers {
+		buyer := &config.buyers[i]
+		if !buyer.hasEndpoint() {
 			continue
 		}
 		b.start(program, buyer, buyer.id, seed+uint64(i))
-		if buyer.rehearses {
-			b.start(program, buyer, buyer.id+testMark, seed+uint64(len(terms.buyers)+i))
+		if buyer.hasTestEndpoint {
+			b.start(program, buyer, buyer.id+testEndpointSuffix, seed+uint64(len(config.buyers)+i))
 		}
 	}
-	Await(t, "the buyers listen", func() bool {
+	Await(t, "all buyer processes listen", func() bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		return len(b.endpoints) == len(b.processes)
@@ -43,15 +43,15 @@ func startBuyers(t Clerk, program string, terms *Terms, seed uint64) *buyers {
 	return b
 }
 
-// start starts one endpoint of a buyer.
-func (b *buyers) start(program string, buyer *buyerTerms, name string, seed uint64) {
+// start starts the process of one endpoint.
+func (b *buyerProcesses) start(program string, buyer *buyerConfig, name string, seed uint64) {
 	b.t.Helper()
-	bids := buyer.bids
+	bids := buyer.bidRange
 	if bids == "" {
 		bids = buyer.bid.String()
 	}
 	args := append([]string{"buyer", "--listen", "127.0.0.1:0", "--bid", bids, "--seed", fmt.Sprint(seed)}, buyer.args...)
-	b.processes = append(b.processes, spawn(b.t, name, func(line string) {
+	b.processes = append(b.processes, startProcess(b.t, name, func(line string) {
 		if _, address, ok := strings.Cut(line, "reference buyer on "); ok {
 			b.mu.Lock()
 			b.endpoints[name] = address
@@ -60,7 +60,7 @@ func (b *buyers) start(program string, buyer *buyerTerms, name string, seed uint
 	}, program, args...))
 }
 
-func (b *buyers) get(url string) *http.Response {
+func (b *buyerProcesses) get(url string) *http.Response {
 	b.t.Helper()
 	response, err := client.Get(url)
 	if err != nil {
@@ -69,18 +69,17 @@ func (b *buyers) get(url string) *http.Response {
 	return response
 }
 
-// Neighbors are the processes that the exchange deals with: buyers, and the receiver
-// of webhooks. They may be held up; whoever is has to be let go before the next
-// picture.
-func (s *Scene) Neighbors() (pids []int) {
-	for _, c := range append(s.buyers.processes[:len(s.buyers.processes):len(s.buyers.processes)], s.told.process) {
+// PeerPIDs returns the processes of the buyers and the webhook receiver. A test may stop them
+// with SIGSTOP and must continue them before the next audit.
+func (s *Harness) PeerPIDs() (pids []int) {
+	for _, c := range append(s.buyers.processes[:len(s.buyers.processes):len(s.buyers.processes)], s.receiver.process) {
 		pids = append(pids, c.cmd.Process.Pid)
 	}
 	return pids
 }
 
-// leads are what each endpoint holds.
-func (b *buyers) leads() map[string][]refbuyer.Lead {
+// leads returns the leads that each endpoint holds.
+func (b *buyerProcesses) leads() map[string][]refbuyer.Lead {
 	b.t.Helper()
 	held := map[string][]refbuyer.Lead{}
 	for buyer, address := range b.endpoints {
@@ -101,7 +100,7 @@ func (b *buyers) leads() map[string][]refbuyer.Lead {
 	return held
 }
 
-func (b *buyers) stats() map[string]refbuyer.Stats {
+func (b *buyerProcesses) stats() map[string]refbuyer.Stats {
 	b.t.Helper()
 	all := map[string]refbuyer.Stats{}
 	for buyer, address := range b.endpoints {

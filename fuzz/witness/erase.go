@@ -8,27 +8,27 @@ import (
 	"net/http"
 )
 
-// A Wish is a person's, to be forgotten: of a lead, or of all leads with a number or an
-// address.
-type Wish struct {
+// ErasureRequest asks for the erasure of one lead, or of all leads with a phone number or an
+// e-mail address.
+type ErasureRequest struct {
 	body  []byte
-	leads []string // those that were acknowledged before it came
+	leads []string // matching leads that were answered before the request
 }
 
-// Someone is whose lead was answered, by one of the three ways to say who it is. It is
-// nil where nobody's was.
-func (s *Scene) Someone(chance *rand.Rand) *Wish {
-	one := s.Crowd.ledger.pick(chance)
-	if one == nil || one.said.Data.ID == "" || one.phone == "" {
+// PickPerson returns an erasure request for a random lead, by id, phone or e-mail. It returns
+// nil if no suitable lead was answered yet.
+func (s *Harness) PickPerson(random *rand.Rand) *ErasureRequest {
+	one := s.Suppliers.answers.pickRandom(random)
+	if one == nil || one.parsed.Data.ID == "" || one.phone == "" {
 		return nil
 	}
-	w := &Wish{}
-	way := chance.IntN(3)
-	w.body = encode([]object{{"lead": one.said.Data.ID}, {"phone": one.phone}, {"email": one.email}}[way])
-	answers, _ := s.Crowd.ledger.page()
+	w := &ErasureRequest{}
+	way := random.IntN(3)
+	w.body = encode([]object{{"lead": one.parsed.Data.ID}, {"phone": one.phone}, {"email": one.email}}[way])
+	answers, _ := s.Suppliers.answers.contents()
 	for _, t := range answers {
-		id := t.said.Data.ID
-		same := [...]bool{id == one.said.Data.ID, t.phone == one.phone, t.email == one.email}
+		id := t.parsed.Data.ID
+		same := [...]bool{id == one.parsed.Data.ID, t.phone == one.phone, t.email == one.email}
 		if id != "" && same[way] {
 			w.leads = append(w.leads, id)
 		}
@@ -36,11 +36,11 @@ func (s *Scene) Someone(chance *rand.Rand) *Wish {
 	return w
 }
 
-// Erase has the operator erase a person. It is false where the exchange did not answer;
-// what it answered has to hold from then on. It may be called beside the run's own
-// goroutine, once at a time.
-func (s *Scene) Erase(w *Wish) bool {
-	status, text, err := s.Operate("POST", "/admin/v1/erase", string(w.body))
+// Erase sends the request as the operator. It returns false if the exchange did not answer. An
+// acknowledged erasure must hold from then on. Another goroutine than the test's own may call
+// Erase, but only one at a time.
+func (s *Harness) Erase(w *ErasureRequest) bool {
+	status, text, err := s.AdminRequest("POST", "/admin/v1/erase", string(w.body))
 	if err != nil || status >= http.StatusInternalServerError {
 		return false
 	}
@@ -52,19 +52,19 @@ func (s *Scene) Erase(w *Wish) bool {
 		} `json:"left_leads"`
 	}
 	if err := json.Unmarshal(text, &said); err != nil || status != http.StatusOK {
-		s.t.Errorf("to erase %s was answered %d %s", w.body, status, text)
+		s.t.Errorf("erasure %s: unexpected answer %d %s", w.body, status, text)
 		return false
 	}
 	left := map[string]bool{}
 	for _, one := range said.Left {
 		left[one.Lead] = true
 		if one.Reason != "under_way" {
-			s.t.Errorf("lead %s could not be erased: %s", one.Lead, one.Reason)
+			s.t.Errorf("lead %s was not erased: %s", one.Lead, one.Reason)
 		}
 	}
 	for _, id := range w.leads {
 		if !left[id] {
-			s.forgotten = append(s.forgotten, id)
+			s.erased = append(s.erased, id)
 		}
 	}
 	return true

@@ -15,95 +15,94 @@ import (
 	"time"
 )
 
-// exchange is the program under test over all its lives: one folder, one
-// configuration, one process after another.
+// Exchange is the tested program over all its restarts: one directory, one configuration, and
+// one process after another.
 type Exchange struct {
-	t       Clerk
+	t       TB
 	program string
 	dir     string
-	door    *Door // where suppliers find it
-	life    *child
-	lives   int
-	startup time.Duration // how long the last start took that came to its end
-	flags   []string      // of serve, beside its configuration
+	locator *Locator // publishes the public address to the clients
+	process *process
+	starts  int
+	startup time.Duration // duration of the last completed start
+	flags   []string      // additional flags of serve
 
-	mu     sync.Mutex
-	admin  string // address of this life
-	faults []string
+	mu         sync.Mutex
+	adminURL   string // URL of the admin API of the current process
+	errorLines []string
 }
 
-// NewExchange is the program in a folder of its own, before its first life.
-func NewExchange(t Clerk, program, dir string) *Exchange {
-	return &Exchange{t: t, program: program, dir: dir, door: NewDoor()}
+// NewExchange returns an exchange in the directory, before its first start.
+func NewExchange(t TB, program, dir string) *Exchange {
+	return &Exchange{t: t, program: program, dir: dir, locator: NewLocator()}
 }
 
-// Address is where suppliers find it; empty while it does not serve.
-func (x *Exchange) Address() string { return x.door.at() }
+// Address returns the public URL, or "" while the exchange does not serve.
+func (x *Exchange) Address() string { return x.locator.current() }
 
-func (x *Exchange) config() string { return filepath.Join(x.dir, "exchange.json") }
+func (x *Exchange) configPath() string { return filepath.Join(x.dir, "exchange.json") }
 
-// Data is its data_dir.
-func (x *Exchange) Data() string { return filepath.Join(x.dir, "data") }
+// DataDir returns the data directory.
+func (x *Exchange) DataDir() string { return filepath.Join(x.dir, "data") }
 
-// Startup is how long the last start took that came to its end.
+// Startup returns the duration of the last completed start.
 func (x *Exchange) Startup() time.Duration { return x.startup }
 
-// Lives is how often it was started.
-func (x *Exchange) Lives() int { return x.lives }
+// Starts returns the number of starts.
+func (x *Exchange) Starts() int { return x.starts }
 
-// Lost is how long it was not there, from the end of a life to the next one's first
-// answer, in all.
-func (x *Exchange) Lost() time.Duration { return x.door.lost() }
+// Downtime returns the total time from each end of a process until the next one served.
+func (x *Exchange) Downtime() time.Duration { return x.locator.downtime() }
 
-// Ended says how its present life has ended; "" while it runs.
-func (x *Exchange) Ended() string { return x.life.ended() }
+// ExitReport returns how the current process ended, or "" while it runs.
+func (x *Exchange) ExitReport() string { return x.process.exitReport() }
 
-// Lines are the last words of its present life.
-func (x *Exchange) Lines() string { return x.life.lines() }
+// LastLines returns the last output lines of the current process.
+func (x *Exchange) LastLines() string { return x.process.joinedLines() }
 
-// Pid is the process of its present life.
-func (x *Exchange) Pid() int { return x.life.cmd.Process.Pid }
+// Pid returns the current process id.
+func (x *Exchange) Pid() int { return x.process.cmd.Process.Pid }
 
-// Signal reports whether the process was still there to be told.
-func (x *Exchange) Signal(s syscall.Signal) bool { return x.life.signal(s) }
+// Signal sends a signal. It returns false if the process has ended.
+func (x *Exchange) Signal(s syscall.Signal) bool { return x.process.signal(s) }
 
-// Configure writes the configuration's file.
+// Configure replaces the configuration file.
 func (x *Exchange) Configure(document []byte) {
 	x.t.Helper()
-	next := x.config() + ".next"
+	next := x.configPath() + ".next"
 	if err := os.WriteFile(next, document, 0o600); err != nil {
 		x.t.Fatal(err)
 	}
-	if err := os.Rename(next, x.config()); err != nil {
+	if err := os.Rename(next, x.configPath()); err != nil {
 		x.t.Fatal(err)
 	}
 }
 
-// Begin starts a process, which replays its log first.
-func (x *Exchange) Begin() {
+// Launch starts a process without waiting. It replays its log before it serves.
+func (x *Exchange) Launch() {
 	x.t.Helper()
-	x.lives++
-	life := x.lives
-	x.life = spawn(x.t, fmt.Sprintf("exchange, life %d", life), func(line string) { x.hear(line) },
-		x.program, append([]string{"serve", "--config", x.config(), "--log-format", "json"}, x.flags...)...)
+	x.starts++
+	life := x.starts
+	x.process = startProcess(x.t, fmt.Sprintf("exchange, start %d", life), func(line string) { x.readLogLine(line) },
+		x.program, append([]string{"serve", "--config", x.configPath(), "--log-format", "json"}, x.flags...)...)
 }
 
 // Start starts a process and waits until it serves.
 func (x *Exchange) Start() {
 	x.t.Helper()
 	began := time.Now()
-	x.Begin()
+	x.Launch()
 	Await(x.t, "the exchange serves", func() bool {
-		if end := x.life.ended(); end != "" {
+		if end := x.process.exitReport(); end != "" {
 			x.t.Fatal(end)
 		}
-		return x.door.isOpen()
+		return x.locator.isUp()
 	})
 	x.startup = time.Since(began)
 }
 
-// hear reads the exchange's own log lines: where it listens, what it could not do.
-func (x *Exchange) hear(text string) {
+// readLogLine takes the addresses and the errors from the exchange's own log.
+func (x *Exchange) readLogLine(text string) {
 	var said struct {
 		Level  string `json:"level"`
 		Msg    string `json:"msg"`
@@ -116,87 +115,86 @@ func (x *Exchange) hear(text string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if said.Level == "ERROR" {
-		x.faults = append(x.faults, text)
+		x.errorLines = append(x.errorLines, text)
 	}
 	if said.Msg == "serving" {
-		x.admin = "http://" + said.Admin
-		x.door.Open("http://" + said.Listen)
+		x.adminURL = "http://" + said.Admin
+		x.locator.Publish("http://" + said.Listen)
 	}
 }
 
-// Kill is the end of a life without a warning. Killed is false where the exchange
-// was faster, and had ended by itself, which may be no failure.
+// Kill kills the process. It returns false if the process had already ended, which is not a
+// fault if it ended without an error.
 func (x *Exchange) Kill() (killed bool) {
 	x.t.Helper()
-	alive := x.Ended() == ""
-	x.life.kill()
-	x.door.Shut()
-	if status, ok := x.life.cmd.ProcessState.Sys().(syscall.WaitStatus); alive && ok && status.Signaled() {
+	alive := x.ExitReport() == ""
+	x.process.kill()
+	x.locator.Withdraw()
+	if status, ok := x.process.cmd.ProcessState.Sys().(syscall.WaitStatus); alive && ok && status.Signaled() {
 		return true
 	}
-	if x.life.err != nil {
-		x.t.Error(x.Ended())
+	if x.process.err != nil {
+		x.t.Error(x.ExitReport())
 	}
 	return false
 }
 
-// toGiveUp is how long an exchange has that cannot go on.
-const toGiveUp = 30 * time.Second
+// failureTimeout is the time in which an exchange that cannot continue must end.
+const failureTimeout = 30 * time.Second
 
-// Fails waits until the exchange has ended by itself, as one has to that cannot
-// keep its promises any more, and returns its exit code: negative for a signal.
-// What it said of it is no finding.
-func (x *Exchange) Fails() (code int) {
+// AwaitFailure waits until the exchange ends because it cannot keep its promises, and returns
+// its exit code (negative for a signal). It discards the error lines of this end.
+func (x *Exchange) AwaitFailure() (code int) {
 	x.t.Helper()
-	awaitFor(x.t, "the exchange gives up", toGiveUp, func() bool { return x.Ended() != "" })
-	x.door.Shut()
-	x.Forgive()
-	return x.life.cmd.ProcessState.ExitCode()
+	awaitFor(x.t, "the exchange gives up", failureTimeout, func() bool { return x.ExitReport() != "" })
+	x.locator.Withdraw()
+	x.ClearErrors()
+	return x.process.cmd.ProcessState.ExitCode()
 }
 
-// Refuses starts the exchange on what it must not serve from, and returns its exit code
-// and what it said.
-func (x *Exchange) Refuses() (code int, said string) {
+// AwaitRefusal starts the exchange on a data directory that it must refuse. It returns the exit
+// code and the output.
+func (x *Exchange) AwaitRefusal() (code int, said string) {
 	x.t.Helper()
-	x.Begin()
-	Await(x.t, "the exchange refuses to start", func() bool { return x.Ended() != "" || x.door.isOpen() })
-	if x.door.isOpen() {
-		x.t.Error("it serves from a log that it must not serve from")
+	x.Launch()
+	Await(x.t, "the exchange refuses to start", func() bool { return x.ExitReport() != "" || x.locator.isUp() })
+	if x.locator.isUp() {
+		x.t.Error("the exchange serves from a data directory that it must refuse")
 		x.Kill()
 	}
-	x.Forgive()
-	return x.life.cmd.ProcessState.ExitCode(), x.Lines()
+	x.ClearErrors()
+	return x.process.cmd.ProcessState.ExitCode(), x.LastLines()
 }
 
-// Forgive forgets the errors that it has told so far.
-func (x *Exchange) Forgive() {
+// ClearErrors discards the error lines so far.
+func (x *Exchange) ClearErrors() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.faults = nil
+	x.errorLines = nil
 }
 
-// Stop is the end of a life in order.
+// Stop stops the process with SIGTERM and waits for its end.
 func (x *Exchange) Stop() {
 	x.t.Helper()
-	x.life.signal(syscall.SIGTERM)
+	x.process.signal(syscall.SIGTERM)
 	Await(x.t, "the exchange stops", func() bool {
 		select {
-		case <-x.life.gone:
+		case <-x.process.ended:
 			return true
 		default:
 			return false
 		}
 	})
-	x.door.Shut()
-	if x.life.err != nil {
-		x.t.Errorf("an orderly stop ended with %v\n%s", x.life.err, x.life.lines())
+	x.locator.Withdraw()
+	if x.process.err != nil {
+		x.t.Errorf("SIGTERM ended the exchange with %v\n%s", x.process.err, x.process.joinedLines())
 	}
 }
 
-// Operate asks the admin address.
-func (x *Exchange) Operate(method, path, body string) (status int, text []byte, err error) {
+// AdminRequest sends a request to the admin API as the operator.
+func (x *Exchange) AdminRequest(method, path, body string) (status int, text []byte, err error) {
 	x.mu.Lock()
-	address := x.admin
+	address := x.adminURL
 	x.mu.Unlock()
 	req, err := http.NewRequest(method, address+path, strings.NewReader(body))
 	if err != nil {
@@ -212,12 +210,13 @@ func (x *Exchange) Operate(method, path, body string) (status int, text []byte, 
 	return response.StatusCode, text, err
 }
 
-// Ask gets JSON, or with a nil answer text, from an exchange that must be up.
-func (x *Exchange) Ask(path string, into any) string {
+// AdminGet reads JSON into a value, or returns the text if into is nil. The exchange must be
+// up.
+func (x *Exchange) AdminGet(path string, into any) string {
 	x.t.Helper()
-	status, text, err := x.Operate("GET", path, "")
+	status, text, err := x.AdminRequest("GET", path, "")
 	if err != nil || status != http.StatusOK {
-		x.t.Fatalf("GET %s: %d %s %v %s", path, status, text, err, x.life.ended())
+		x.t.Fatalf("GET %s: %d %s %v %s", path, status, text, err, x.process.exitReport())
 	}
 	if into == nil {
 		return string(text)
@@ -228,34 +227,34 @@ func (x *Exchange) Ask(path string, into any) string {
 	return ""
 }
 
-// Position is a place in the log with the state's hash there.
+// Position is a log position with the state hash at it.
 type Position struct {
 	Seq  uint64 `json:"seq"`
 	Hash string `json:"hash"`
 }
 
-// Hash is where the log is now, and the state there.
+// Hash returns the current position and state hash.
 func (x *Exchange) Hash() (p Position) {
 	x.t.Helper()
-	x.Ask("/admin/v1/hash", &p)
+	x.AdminGet("/admin/v1/hash", &p)
 	return p
 }
 
-// Metric reads one figure that stands without labels.
+// Metric returns the value of a metric without labels.
 func (x *Exchange) Metric(name string) string {
 	x.t.Helper()
-	for text := range strings.Lines(x.Ask("/metrics", nil)) {
+	for text := range strings.Lines(x.AdminGet("/metrics", nil)) {
 		if rest, ok := strings.CutPrefix(text, name+" "); ok {
 			return strings.TrimSpace(rest)
 		}
 	}
-	x.t.Fatalf("there is no metric %s", name)
+	x.t.Fatalf("metric %s is missing", name)
 	return ""
 }
 
-// Faults are the errors that it has told in its log.
-func (x *Exchange) Faults() []string {
+// ErrorLines returns the error lines of the exchange's log.
+func (x *Exchange) ErrorLines() []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return append([]string(nil), x.faults...)
+	return append([]string(nil), x.errorLines...)
 }

@@ -9,184 +9,184 @@ import (
 	"time"
 )
 
-// client is every request's but the suppliers' own.
+// client sends all requests except the suppliers' and buyers' own.
 var client = &http.Client{Timeout: 30 * time.Second}
 
-// Crowd is all suppliers' desks: they share one account, one ledger, and the
-// permits without which nobody sends a lead.
-type Crowd struct {
-	terms     *Terms
-	ledger    ledger
-	reports   ledger // of what buyers said of leads
-	looks     looks
-	door      *Door
-	token     string            // with which some of them sell by ping and post; empty: none does
-	reporters map[string]string // tokens of the buyers that report on their leads
-	permits   chan errand       // nil: for a lead
-	stop      context.CancelFunc
-	desks     sync.WaitGroup
+// SupplierPool runs concurrent workers of one supplier. They share the account and the answer
+// log, and send only scheduled leads.
+type SupplierPool struct {
+	config        *Config
+	answers       answerLog
+	statusReports answerLog // answers to the buyers' status reports
+	lookups       lookupLog
+	locator       *Locator
+	token         string            // OAuth token for ping and post; empty: the configuration has no auctions
+	buyerTokens   map[string]string // OAuth tokens of the buyers that send status reports
+	tasks         chan task         // nil: send a lead
+	stop          context.CancelFunc
+	workers       sync.WaitGroup
 
-	mu      sync.Mutex
-	granted int
-	done    int // permits that came to an answer
-	people  int
-	tries   int
-	last    *order // that was made
+	mu          sync.Mutex
+	scheduled   int
+	finished    int // tasks that were answered
+	personCount int
+	onceCount   int
+	lastIngest  *clientRequest // the most recent ingest
 }
 
 const (
-	desks       = 24
-	repeatShare = 8 // of a hundred leads, about somebody who came before
-	askedShare  = 10
-	testShare   = 8 // likewise, of a full exchange's: tests
+	workerCount       = 24
+	samePersonPercent = 8 // percent of the leads about an earlier person
+	repeatPercent     = 10
+	testPercent       = 8 // percent of the leads that are tests, in a full configuration
 )
 
-func gather(t *Terms, d *Door, token string, reporters map[string]string, seed uint64) *Crowd {
+func startSuppliers(t *Config, d *Locator, token string, reporters map[string]string, seed uint64) *SupplierPool {
 	ctx, stop := context.WithCancel(context.Background())
-	c := &Crowd{terms: t, door: d, token: token, reporters: reporters, permits: make(chan errand, 1<<16), stop: stop}
-	for i := range desks {
-		c.desks.Add(1)
+	c := &SupplierPool{config: t, locator: d, token: token, buyerTokens: reporters, tasks: make(chan task, 1<<16), stop: stop}
+	for i := range workerCount {
+		c.workers.Add(1)
 		go func() {
-			defer c.desks.Done()
+			defer c.workers.Done()
 			c.work(ctx, i, rand.New(rand.NewPCG(seed, uint64(i))))
 		}()
 	}
 	return c
 }
 
-// Dismiss sends everybody home.
-func (c *Crowd) Dismiss() {
+// Stop stops all workers.
+func (c *SupplierPool) Stop() {
 	c.stop()
-	c.desks.Wait()
+	c.workers.Wait()
 }
 
-// Grant lets so many leads be sent.
-func (c *Crowd) Grant(n int) {
+// SendLeads schedules n leads.
+func (c *SupplierPool) SendLeads(n int) {
 	for range n {
-		c.let(nil)
+		c.schedule(nil)
 	}
 }
 
-// An errand is something else that a desk is sent to do; false: the context has
-// ended.
-type errand func(ctx context.Context, call *caller) bool
+// task is a piece of work for a worker. It returns false when the context ends.
+type task func(ctx context.Context, client *sellerClient) bool
 
-// let permits one lead, or with an errand that.
-func (c *Crowd) let(e errand) {
+// schedule queues a task; nil sends one lead.
+func (c *SupplierPool) schedule(e task) {
 	c.mu.Lock()
-	c.granted++
+	c.scheduled++
 	c.mu.Unlock()
-	c.permits <- e
+	c.tasks <- e
 }
 
-// Answered counts the permits that came to an answer.
-func (c *Crowd) Answered() int {
+// Answered returns the number of finished tasks.
+func (c *SupplierPool) Answered() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.done
+	return c.finished
 }
 
-// IsIdle: all that may be sent was sent and answered.
-func (c *Crowd) IsIdle() bool {
+// IsIdle reports whether all scheduled tasks are finished.
+func (c *SupplierPool) IsIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.done == c.granted
+	return c.finished == c.scheduled
 }
 
-// work is one desk's: for each permit a lead, and at times an old one again.
-func (c *Crowd) work(ctx context.Context, desk int, chance *rand.Rand) {
-	call := c.caller(chance)
-	defer call.client.CloseIdleConnections()
+// work runs one worker. Some tasks are followed by a repeated request or a lookup.
+func (c *SupplierPool) work(ctx context.Context, desk int, random *rand.Rand) {
+	client := c.newClient(random)
+	defer client.client.CloseIdleConnections()
 	for number := 0; ; number++ {
-		var do errand
+		var do task
 		select {
-		case do = <-c.permits:
+		case do = <-c.tasks:
 		case <-ctx.Done():
 			return
 		}
 		if do == nil {
 			name := fmt.Sprintf("desk-%d-%d", desk, number)
-			do = func(ctx context.Context, call *caller) bool { return c.sell(ctx, call, name, chance) }
+			do = func(ctx context.Context, client *sellerClient) bool { return c.sendLead(ctx, client, name, random) }
 		}
-		if !do(ctx, call) {
+		if !do(ctx, client) {
 			return
 		}
-		if !c.again(ctx, call, chance) {
+		if !c.repeatOrLookUp(ctx, client, random) {
 			return
 		}
 		c.mu.Lock()
-		c.done++
+		c.finished++
 		c.mu.Unlock()
 	}
 }
 
-// again has something that was answered asked once more, or looked at, at times; false:
-// the context has ended.
-func (c *Crowd) again(ctx context.Context, call *caller, chance *rand.Rand) bool {
-	if old := c.ledger.pick(chance); old != nil && chance.IntN(100) < askedShare {
-		a, ok := call.send(ctx, old.order)
+// repeatOrLookUp sometimes repeats an answered request or looks up a lead. It returns false
+// when the context ends.
+func (c *SupplierPool) repeatOrLookUp(ctx context.Context, client *sellerClient, random *rand.Rand) bool {
+	if old := c.answers.pickRandom(random); old != nil && random.IntN(100) < repeatPercent {
+		a, ok := client.send(ctx, old.clientRequest)
 		if !ok {
 			return false
 		}
-		c.ledger.compare(old, a)
+		c.answers.compareRepeat(old, a)
 	}
-	if old := c.ledger.pick(chance); old != nil && chance.IntN(100) < lookedShare {
-		return c.look(ctx, call, old, chance)
+	if old := c.answers.pickRandom(random); old != nil && random.IntN(100) < lookupPercent {
+		return c.lookUp(ctx, client, old, random)
 	}
 	return true
 }
 
-func (c *Crowd) caller(chance *rand.Rand) *caller {
-	return &caller{NewCaller(c.door, apiKey, chance), c.token}
+func (c *SupplierPool) newClient(random *rand.Rand) *sellerClient {
+	return &sellerClient{NewClient(c.locator, apiKey, random), c.token}
 }
 
-// sell brings one lead to its end; false: the context has ended.
-func (c *Crowd) sell(ctx context.Context, call *caller, name string, chance *rand.Rand) bool {
-	share := offerShare
-	if c.terms.full {
-		share = fewShare
+// sendLead sells one lead by ingest, ping and post, or a buyer's choice. It returns false when
+// the context ends.
+func (c *SupplierPool) sendLead(ctx context.Context, client *sellerClient, name string, random *rand.Rand) bool {
+	share := auctionPercent
+	if c.config.full {
+		share = fullAuctionPercent
 	}
-	if c.token != "" && chance.IntN(100) < share {
-		return c.offer(ctx, call, name, chance)
+	if c.token != "" && random.IntN(100) < share {
+		return c.pingAndPost(ctx, client, name, random)
 	}
-	if c.terms.full && chance.IntN(100) < choiceShare {
-		return c.choose(ctx, call, name, chance)
+	if c.config.full && random.IntN(100) < choicePercent {
+		return c.askAndIngest(ctx, client, name, random)
 	}
-	o := c.order(name, chance, anywhere)
-	o.test = c.isTest(chance)
-	a, ok := call.send(ctx, o)
-	return ok && c.report(ctx, call, c.ledger.enter(o, a), chance)
+	o := c.newIngest(name, random, anyCampaign)
+	o.isTest = c.drawTest(random)
+	a, ok := client.send(ctx, o)
+	return ok && c.reportStatus(ctx, client, c.answers.add(o, a), random)
 }
 
-// isTest draws whether something is only tried out.
-func (c *Crowd) isTest(chance *rand.Rand) bool {
-	return c.terms.full && chance.IntN(100) < testShare
+// drawTest decides at random whether a request is a test.
+func (c *SupplierPool) drawTest(random *rand.Rand) bool {
+	return c.config.full && random.IntN(100) < testPercent
 }
 
-// AskAgain asks for so many answers again, all of them where n is zero.
-func (c *Crowd) AskAgain(n int, chance *rand.Rand) {
-	asked, _ := c.ledger.page()
-	reports, _ := c.reports.page()
+// RepeatRequests repeats n random requests, or all if n is zero. Their answers must be equal.
+func (c *SupplierPool) RepeatRequests(n int, random *rand.Rand) {
+	asked, _ := c.answers.contents()
+	reports, _ := c.statusReports.contents()
 	asked = append(asked, reports...)
-	chance.Shuffle(len(asked), func(i, j int) { asked[i], asked[j] = asked[j], asked[i] })
+	random.Shuffle(len(asked), func(i, j int) { asked[i], asked[j] = asked[j], asked[i] })
 	if n != 0 {
 		asked = asked[:min(n, len(asked))]
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var askers sync.WaitGroup
-	queue := make(chan *told)
-	for range desks {
-		call := c.caller(rand.New(rand.NewPCG(chance.Uint64(), 0)))
+	queue := make(chan *answeredRequest)
+	for range workerCount {
+		client := c.newClient(rand.New(rand.NewPCG(random.Uint64(), 0)))
 		askers.Add(1)
 		go func() {
 			defer askers.Done()
-			defer call.client.CloseIdleConnections()
+			defer client.client.CloseIdleConnections()
 			for old := range queue {
-				if a, ok := call.send(ctx, old.order); ok {
-					c.ledger.compare(old, a)
+				if a, ok := client.send(ctx, old.clientRequest); ok {
+					c.answers.compareRepeat(old, a)
 				} else {
-					c.ledger.compare(old, Answer{Text: "no answer at all"})
+					c.answers.compareRepeat(old, Response{Body: "no answer at all"})
 				}
 			}
 		}()
@@ -198,36 +198,36 @@ func (c *Crowd) AskAgain(n int, chance *rand.Rand) {
 	askers.Wait()
 }
 
-// order makes up a lead. A share of them is about somebody who came before in
-// the campaign, known by phone or e-mail; half of these about whoever came last,
-// whose own lead is most likely still under way.
-func (c *Crowd) order(key string, chance *rand.Rand, in func(*campaignTerms) bool) *order {
-	o := &order{key: key, campaign: c.terms.draw(chance, in)}
-	repeats, latest, byPhone := chance.IntN(100) < repeatShare, chance.IntN(2) == 0, chance.IntN(2) == 0
-	settled := c.ledger.pick(chance)
+// newIngest returns a new lead. Some leads are about an earlier person of the campaign, with
+// the same phone or e-mail. Half of these repeat the newest person, whose first lead is
+// probably still in flight.
+func (c *SupplierPool) newIngest(key string, random *rand.Rand, in func(*campaignConfig) bool) *clientRequest {
+	o := &clientRequest{key: key, campaign: c.config.drawCampaign(random, in)}
+	repeats, latest, byPhone := random.IntN(100) < samePersonPercent, random.IntN(2) == 0, random.IntN(2) == 0
+	settled := c.answers.pickRandom(random)
 	c.mu.Lock()
-	c.people++
-	o.phone = fmt.Sprintf("+1415%03d%04d", 230+c.people/10_000, c.people%10_000)
-	o.email = fmt.Sprintf("person%d@example.com", c.people)
-	known := c.last
+	c.personCount++
+	o.phone = fmt.Sprintf("+1415%03d%04d", 230+c.personCount/10_000, c.personCount%10_000)
+	o.email = fmt.Sprintf("person%d@example.com", c.personCount)
+	known := c.lastIngest
 	if !latest && settled != nil && settled.phone != "" {
-		known = settled.order
+		known = settled.clientRequest
 	}
 	switch {
-	case !repeats || known == nil || !in(c.terms.campaign(known.campaign)):
+	case !repeats || known == nil || !in(c.config.campaign(known.campaign)):
 	case byPhone:
 		o.campaign, o.phone = known.campaign, known.phone
 	default:
 		o.campaign, o.email = known.campaign, known.email
 	}
-	c.last = o
+	c.lastIngest = o
 	c.mu.Unlock()
-	o.body = encode(o.person())
+	o.body = encode(o.ingestBody())
 	return o
 }
 
-// person is an ingest's body.
-func (o *order) person() object {
+// ingestBody returns the body of an ingest.
+func (o *clientRequest) ingestBody() object {
 	return object{
 		"flo_campaign_id": o.campaign, "flo_supplier_id": supplier, "state": "CA",
 		"first_name": "Ann", "last_name": "Example", "phone": o.phone, "email": o.email,

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Tally counts requests that were answered for good: by their kind, and by the
-// answer.
+// Tally counts final answers by kind of request and by answer.
 type Tally map[string]map[string]int
 
 func (t Tally) add(kind, answer string, n int) {
@@ -20,7 +19,7 @@ func (t Tally) add(kind, answer string, n int) {
 	t[kind][answer] += n
 }
 
-// Of is how many of a kind there were.
+// Of returns the number of requests of a kind.
 func (t Tally) Of(kind string) (n int) {
 	for _, count := range t[kind] {
 		n += count
@@ -28,77 +27,77 @@ func (t Tally) Of(kind string) (n int) {
 	return n
 }
 
-// kind is what a request is in a tally.
-func (o *order) kind() string {
+// tallyKind returns the kind of a request in a tally.
+func (o *clientRequest) tallyKind() string {
 	switch {
 	case o.path == pathPing:
-		return "ping" + o.ofTest()
+		return "ping" + o.testSuffix()
 	case o.path == pathPost:
-		return "post" + o.ofTest()
-	case o.path == pathAsk:
-		return "availability" + o.ofTest()
+		return "post" + o.testSuffix()
+	case o.path == pathAvailability:
+		return "availability" + o.testSuffix()
 	case o.path == pathBatch:
 		return "batch of reports"
-	case o.isReport():
+	case o.isStatusReport():
 		return "report"
-	case o.chosen != "":
-		return "ingest for a chosen buyer" + o.ofTest()
+	case o.chosenBuyer != "":
+		return "ingest for a chosen buyer" + o.testSuffix()
 	}
-	return "ingest" + o.ofTest()
+	return "ingest" + o.testSuffix()
 }
 
-func (o *order) ofTest() string {
-	if o.test {
+func (o *clientRequest) testSuffix() string {
+	if o.isTest {
 		return " of a test"
 	}
 	return ""
 }
 
-// read counts what was read for a picture.
-func (t Tally) read(p *Picture) {
-	for _, l := range p.looks {
-		t.add("look at a lead", fmt.Sprint(l.Status), 1)
+// read counts the admin reads and lookups of the evidence.
+func (t Tally) read(p *Evidence) {
+	for _, l := range p.lookups {
+		t.add("lead lookup", fmt.Sprint(l.Status), 1)
 	}
-	t.add("explanation", "read", len(p.explained))
+	t.add("explanation", "read", len(p.explanations))
 	t.add("statement", "read", len(p.statements))
 }
 
-// Tally counts what the picture's witnesses were told.
-func (p *Picture) Tally() Tally {
+// Tally counts the answers in the evidence.
+func (p *Evidence) Tally() Tally {
 	t := Tally{}
 	for _, a := range p.answers {
-		t.add(a.kind(), cmp.Or(a.said.Data.Reason, a.said.Data.Status), 1)
+		t.add(a.tallyKind(), cmp.Or(a.parsed.Data.Reason, a.parsed.Data.Status), 1)
 	}
-	for _, a := range p.refused {
-		t.add(a.kind(), cmp.Or(a.said.Data.Reason, "post_rejected"), 1)
+	for _, a := range p.rejectedPosts {
+		t.add(a.tallyKind(), cmp.Or(a.parsed.Data.Reason, "post_rejected"), 1)
 	}
-	for _, a := range append(p.pings[:len(p.pings):len(p.pings)], p.asks...) {
+	for _, a := range append(p.pings[:len(p.pings):len(p.pings)], p.availabilities...) {
 		switch {
 		case a.bid != 0 || len(a.offers) > 0:
-			t.add(a.kind(), "bid", 1)
+			t.add(a.tallyKind(), "bid", 1)
 		default:
-			t.add(a.kind(), cmp.Or(a.said.Data.Reason, "no_bid"), 1)
+			t.add(a.tallyKind(), cmp.Or(a.parsed.Data.Reason, "no_bid"), 1)
 		}
 	}
-	for _, a := range p.reports {
-		for _, r := range a.reports {
-			t.add(a.kind(), cmp.Or(r.Error, r.Status), 1)
+	for _, a := range p.statusReports {
+		for _, r := range a.statusReports {
+			t.add(a.tallyKind(), cmp.Or(r.Error, r.Status), 1)
 		}
 	}
-	for _, r := range p.ruled {
-		if word, ok := strings.CutPrefix(r.settlement, "return "); ok {
-			t.add("operator's word on a return", word, 1)
+	for _, r := range p.decisions {
+		if word, ok := strings.CutPrefix(r.outcome, "return "); ok {
+			t.add("return decision", word, 1)
 			continue
 		}
-		t.add("operator's word on a delivery", r.settlement, 1)
+		t.add("delivery decision", r.outcome, 1)
 	}
-	t.add("post", "bid_expired", len(p.late))
-	for kind, answers := range p.readings {
+	t.add("post", "bid_expired", len(p.expiredPosts))
+	for kind, answers := range p.readTally {
 		t[kind] = answers
 	}
-	t.add("top-up", "taken", len(p.added))
-	t.add("erasure", "lead forgotten", len(p.forgotten))
-	for what, n := range map[string]int64{"delivered": p.hooks.Acknowledged, "failed": p.hooks.Failed, "broken off": p.hooks.Malformed} {
+	t.add("top-up", "accepted", len(p.topUps))
+	t.add("erasure", "lead erased", len(p.erased))
+	for what, n := range map[string]int64{"delivered": p.webhookStats.Acknowledged, "failed": p.webhookStats.Failed, "broken off": p.webhookStats.Malformed} {
 		t.add("webhook", what, int(n))
 	}
 	return t

@@ -6,62 +6,62 @@ import (
 	"pingpost/engine/market"
 )
 
-// view is what whoever looks at a lead may be shown of it.
-type view struct {
+// leadView is the state of a lead that a lookup or an admin read may show.
+type leadView struct {
 	status, delivery, reason string
-	buyer                    string       // empty: nobody has it, or is being sent it
-	owner                    string       // the buyer that may look at it
-	price                    market.Money // that the buyer pays; shown where it is sold
-	back                     asked        // its return
+	buyer                    string       // the buyer that has the lead or is being sent it; empty: no buyer
+	lookupBuyer              string       // the buyer that may look up the lead
+	price                    market.Money // price for the buyer; shown while the lead is sold
+	returnState              returnState  // state of a return that needs approval
 	erased                   bool
 }
 
-// viewAt is one that came with an entry, and was to be seen until the next one.
-type viewAt struct {
-	view
+// leadViewFrom is a view that is valid from a log position until the next view.
+type leadViewFrom struct {
+	leadView
 	seq uint64
 }
 
-// priced tells whether the price is shown: it is while the lead is sold.
-func (v *view) priced() bool { return v.status != "UNMATCHED" && v.status != "OPEN" }
+// showsPrice reports whether a lookup shows the price.
+func (v *leadView) showsPrice() bool { return v.status != "UNMATCHED" && v.status != "OPEN" }
 
-// view is how the lead is to be seen where it stands.
-func (e *entry) view() view {
-	v := view{status: "ACCEPTED", buyer: e.buyer, owner: e.buyer, price: e.price, back: e.asked, erased: e.erased}
-	switch e.standing {
-	case unsold:
+// currentView returns the view for the lead's current state.
+func (e *modelLead) currentView() leadView {
+	v := leadView{status: "ACCEPTED", buyer: e.buyer, lookupBuyer: e.buyer, price: e.price, returnState: e.returnState, erased: e.erased}
+	switch e.state {
+	case stateUnsold:
 		v.status, v.delivery, v.reason = "UNMATCHED", "none", e.reason
-		if e.last != "" {
+		if e.lastBuyer != "" {
 			v.delivery = map[string]string{"released": "released"}[e.settlement]
 			if v.delivery == "" {
 				v.delivery = "failed"
 			}
 		}
-		if e.promised {
-			v.owner = e.last // which was told of it, and may ask what became of it
+		if e.acceptedSent {
+			v.lookupBuyer = e.lastBuyer // this buyer was sold the lead and may look up its outcome
 		}
-	case recorded:
+	case stateRecorded:
 		v.delivery = "none"
-	case open:
+	case stateOpen:
 		v.status, v.delivery = "OPEN", "pending"
-	case pending:
+	case statePending:
 		v.delivery = "pending"
-	case delivered:
+	case stateDelivered:
 		v.delivery = e.settlement
-	case uncertain:
+	case stateUnknown:
 		v.delivery = "unknown"
 	}
-	if n := len(e.became); n > 0 {
-		v.status = e.became[n-1]
+	if n := len(e.statuses); n > 0 {
+		v.status = e.statuses[n-1]
 	}
-	if e.returned() {
-		v.back = approved
+	if e.isReturned() {
+		v.returnState = returnApproved
 	}
 	return v
 }
 
-// see notes how the leads of a fact are to be seen after it.
-func (b *book) see(f *fact) {
+// recordViews records the views of all leads that an event changes.
+func (b *logModel) recordViews(f *eventFields) {
 	touched := slices.Clone(f.Leads)
 	if f.Lead != "" {
 		touched = append(touched, f.Lead)
@@ -74,28 +74,28 @@ func (b *book) see(f *fact) {
 		if e == nil {
 			continue
 		}
-		v := e.view()
-		if n := len(e.views); n == 0 || e.views[n-1].view != v {
-			e.views = append(e.views, viewAt{v, b.seq})
+		v := e.currentView()
+		if n := len(e.viewHistory); n == 0 || e.viewHistory[n-1].leadView != v {
+			e.viewHistory = append(e.viewHistory, leadViewFrom{v, b.seq})
 		}
 	}
 }
 
-// since are the views that can have been seen after an entry, up to the log's end.
-func (e *entry) since(seq uint64) (some []viewAt) {
-	for i := range e.views {
-		if i+1 == len(e.views) || e.views[i+1].seq > seq {
-			some = append(some, e.views[i])
+// viewsSince returns the views that were valid at any moment after a log position.
+func (e *modelLead) viewsSince(seq uint64) (some []leadViewFrom) {
+	for i := range e.viewHistory {
+		if i+1 == len(e.viewHistory) || e.viewHistory[i+1].seq > seq {
+			some = append(some, e.viewHistory[i])
 		}
 	}
 	return some
 }
 
-// first is the entry by which a lead was first seen in some way; 0: it never was.
-func (e *entry) first(is func(v *view) bool) uint64 {
-	for i := range e.views {
-		if is(&e.views[i].view) {
-			return e.views[i].seq
+// firstSeqWith returns the log position of the first matching view, or 0.
+func (e *modelLead) firstSeqWith(is func(v *leadView) bool) uint64 {
+	for i := range e.viewHistory {
+		if is(&e.viewHistory[i].leadView) {
+			return e.viewHistory[i].seq
 		}
 	}
 	return 0

@@ -14,43 +14,43 @@ import (
 	"pingpost/loadtest/refreceiver"
 )
 
-// receiver is the process that the supplier is told at. It outlives every death
-// of the exchange: what it heard is in its memory alone.
-type receiver struct {
-	t       Clerk
-	process *child
+// webhookReceiver is the supplier's webhook receiver process. It runs on when the exchange
+// dies, because it keeps the events in memory only.
+type webhookReceiver struct {
+	t       TB
+	process *process
 	mu      sync.Mutex
 	address string
 }
 
-// startReceiver starts one that fails at random, breaks off and trickles: of these events
-// half are taken before the failure, and come again with the same id.
-func startReceiver(t Clerk, program string, terms *Terms, seed uint64) *receiver {
+// startReceiver starts a receiver that fails, breaks off and answers slowly at random. It
+// accepts half of these events before the failure, so they arrive again with the same id.
+func startReceiver(t TB, program string, config *Config, seed uint64) *webhookReceiver {
 	t.Helper()
 	latency := "1ms-10ms"
-	if terms.full {
+	if config.full {
 		latency += "+hang:0.005"
 	}
-	r := &receiver{t: t}
-	r.process = spawn(t, "receiver", func(line string) {
+	r := &webhookReceiver{t: t}
+	r.process = startProcess(t, "receiver", func(line string) {
 		if _, address, ok := strings.Cut(line, "reference receiver on "); ok {
 			r.mu.Lock()
 			r.address = address
 			r.mu.Unlock()
 		}
-	}, program, "receiver", "--listen", "127.0.0.1:0", "--secret", hookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--malformed-rate", "0.06", "--latency", latency)
-	Await(t, "the receiver listens", func() bool { return r.at() != "" })
+	}, program, "receiver", "--listen", "127.0.0.1:0", "--secret", webhookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--malformed-rate", "0.06", "--latency", latency)
+	Await(t, "the webhook receiver listens", func() bool { return r.url() != "" })
 	return r
 }
 
-func (r *receiver) at() string {
+func (r *webhookReceiver) url() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.address
 }
 
-// heard is what came, and the figures of it.
-func (r *receiver) heard() (events []refreceiver.Event, stats refreceiver.Stats) {
+// received returns the received events and the receiver's counters.
+func (r *webhookReceiver) received() (events []refreceiver.Event, stats refreceiver.Stats) {
 	r.t.Helper()
 	response := r.get("/stats")
 	defer response.Body.Close()
@@ -73,75 +73,73 @@ func (r *receiver) heard() (events []refreceiver.Event, stats refreceiver.Stats)
 	return events, stats
 }
 
-func (r *receiver) get(path string) *http.Response {
+func (r *webhookReceiver) get(path string) *http.Response {
 	r.t.Helper()
-	response, err := client.Get(r.at() + path)
+	response, err := client.Get(r.url() + path)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return response
 }
 
-// eventsOf are what a lead's supplier is to hear of it where it stands; none:
-// nothing yet.
-func (e *entry) eventsOf() []string {
-	sale := e.eventOf()
+// expectedEvents returns the events for the lead's current state.
+func (e *modelLead) expectedEvents() []string {
+	sale := e.saleEvent()
 	if sale == "" {
 		return nil
 	}
 	events := []string{sale}
-	for _, status := range e.became {
+	for _, status := range e.statuses {
 		events = append(events, "lead."+status)
 	}
 	return events
 }
 
-// eventOf is the one of its sale.
-func (e *entry) eventOf() string {
+// saleEvent returns the event of the lead's sale, or "" while its delivery is open.
+func (e *modelLead) saleEvent() string {
 	switch {
-	case e.standing == recorded, e.standing == delivered:
+	case e.state == stateRecorded, e.state == stateDelivered:
 		return "lead.posted"
-	case e.standing == unsold && e.promised:
+	case e.state == stateUnsold && e.acceptedSent:
 		return "lead.post_failed"
-	case e.standing == unsold:
+	case e.state == stateUnsold:
 		return "lead.unmatched"
 	}
 	return ""
 }
 
-// notified: the supplier has heard of no lead but those in the log, of each what
-// became of it, under one id and in the same words; and, when all is delivered, of
-// every one.
-func (p *Picture) notified() (found findings) {
-	if s := p.hooks; s.BadSignatures != 0 || s.Changed != 0 || s.Invalid != 0 {
-		found.add("of the webhooks %d were not signed, %d were no events, %d said another thing under the same id", s.BadSignatures, s.Invalid, s.Changed)
+// checkWebhooks checks that each event belongs to a lead in the log, matches its state and has
+// one id and one wording. If all events were delivered, each expected event must be present.
+func (p *Evidence) checkWebhooks() (found findings) {
+	if s := p.webhookStats; s.BadSignatures != 0 || s.Changed != 0 || s.Invalid != 0 {
+		found.add("webhooks: %d with a wrong signature, %d invalid events, %d changed under the same id; all must be 0", s.BadSignatures, s.Invalid, s.Changed)
 	}
-	heard := map[string]string{}
-	for i := range p.events {
-		event := &p.events[i]
-		e := p.book.leads[event.Lead]
+	answer := map[string]string{}
+	for i := range p.webhookEvents {
+		event := &p.webhookEvents[i]
+		e := p.model.leads[event.Lead]
 		switch {
 		case e == nil:
-			found.add("the supplier was told %s of lead %s, which is lost", event.Type, event.Lead)
+			found.add("webhook %s of lead %s, which is not in the log", event.Type, event.Lead)
 			continue
-		case !slices.Contains(e.eventsOf(), event.Type):
-			found.add("the supplier was told %s of lead %s, which is %s", event.Type, event.Lead, e.standing)
-		case e.test != event.Test:
-			found.add("the supplier was told %s of lead %s as of a test: %t, and it is one: %t", event.Type, event.Lead, event.Test, e.test)
+		case !slices.Contains(e.expectedEvents(), event.Type):
+			found.add("webhook %s of lead %s does not match its state %s", event.Type, event.Lead, e.state)
+		case e.isTest != event.Test:
+			found.add("webhook %s of lead %s has test %t, but the log has %t", event.Type, event.Lead, event.Test, e.isTest)
 		}
 		name := event.Type + " of lead " + event.Lead
-		if other, twice := heard[name]; twice {
-			found.add("the supplier was told %s as %s and as %s", name, other, event.ID)
+		if other, twice := answer[name]; twice {
+			found.add("webhook %s was sent with two ids, %s and %s", name, other, event.ID)
 		}
-		heard[name] = event.ID
+		answer[name] = event.ID
 	}
-	if !p.Drained {
+	if !p.WebhooksDrained {
 		return found
 	}
-	for _, e := range p.book.leads {
-		for _, want := range e.eventsOf() {
-			if name := want + " of lead " + e.id; heard[name] == "" {
-				found.add("the supplier was never told %s", name)
+	for _, e := range p.model.leads {
+		for _, want := range e.expectedEvents() {
+			if name := want + " of lead " + e.id; answer[name] == "" {
+				found.add("webhook %s was never delivered", name)
 			}
 		}
 	}

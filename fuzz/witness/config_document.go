@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// object is a JSON object that is written here.
+// object is a JSON object to encode.
 type object map[string]any
 
-// document is the configuration. A later revision differs from an earlier one
-// in names alone, and in campaigns and buyers that nobody sends leads to.
-func (t *Terms) document(revision int) []byte {
+// document returns the configuration as JSON. A later revision changes only names, and adds
+// campaigns and buyers that receive no leads.
+func (t *Config) document(revision int) []byte {
 	buyers, campaigns := make([]object, 0, len(t.buyers)+revision), make([]object, 0, len(t.campaigns)+revision)
 	for i := range t.buyers {
 		buyers = append(buyers, t.buyerDocument(&t.buyers[i]))
@@ -33,7 +33,7 @@ func (t *Terms) document(revision int) []byte {
 		"suppliers": []object{{
 			"id": supplier, "api_key": apiKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
 			"oauth_clients": []object{{"client_id": clientID, "client_secret": clientSecret}},
-			"webhook":       object{"url": t.hooks + "/hooks", "secret": hookSecret},
+			"webhook":       object{"url": t.webhookURL + "/hooks", "secret": webhookSecret},
 		}},
 		"buyers": buyers, "campaigns": campaigns,
 	}, "", " ")
@@ -43,16 +43,16 @@ func (t *Terms) document(revision int) []byte {
 	return text
 }
 
-func (t *Terms) buyerDocument(b *buyerTerms) object {
+func (t *Config) buyerDocument(b *buyerConfig) object {
 	out := object{"id": b.id, "caps": t.capDocuments("", b.id)}
-	if b.posting() {
+	if b.hasEndpoint() {
 		out["endpoint"], out["auth"] = t.endpoints[b.id], object{"bearer": buyerToken}
 		out["post_timeout"], out["ping_rate"] = b.postTimeout, 1_000_000
-		if b.rehearses {
-			out["test_endpoint"] = t.endpoints[b.id+testMark]
+		if b.hasTestEndpoint {
+			out["test_endpoint"] = t.endpoints[b.id+testEndpointSuffix]
 		}
 	}
-	if t.reports(b) {
+	if t.reportsStatus(b) {
 		out["oauth_clients"] = []object{{"client_id": b.id, "client_secret": clientSecret, "scopes": []string{"webhook"}}}
 	}
 	if b.funded {
@@ -61,14 +61,14 @@ func (t *Terms) buyerDocument(b *buyerTerms) object {
 	return out
 }
 
-func (t *Terms) campaignDocument(c *campaignTerms, revision int) object {
-	seats := make([]object, 0, len(c.seats))
-	for i, seat := range c.seats {
+func (t *Config) campaignDocument(c *campaignConfig, revision int) object {
+	seats := make([]object, 0, len(c.filterSets))
+	for i, seat := range c.filterSets {
 		one := object{
 			"buyer": seat.buyer, "priority": i + 1, "weight": seat.weight, "price": seat.price,
 			"caps": t.capDocuments(c.id, seat.buyer),
 		}
-		if c.auctions() {
+		if c.isAuction() {
 			delete(one, "price")
 			delete(one, "weight")
 		}
@@ -79,18 +79,18 @@ func (t *Terms) campaignDocument(c *campaignTerms, revision int) object {
 		"payout": object{"share": 0.8}, "caps": t.capDocuments(c.id, ""), "buyers": seats,
 		"duplicates": object{"fields": []string{"phone", "email"}, "match": "any", "window": "30d"},
 	}
-	returns := object{"cap_back": c.capBack}
-	if c.manual {
+	returns := object{"cap_back": c.returnFreesCap}
+	if c.manualReturns {
 		returns["approval"] = "manual"
 	}
 	out["returns"] = returns
-	if c.auctions() {
+	if c.isAuction() {
 		out["vertical"], out["floor"] = c.vertical, c.floor
 	}
 	return out
 }
 
-func (t *Terms) capDocuments(campaign, buyer string) []object {
+func (t *Config) capDocuments(campaign, buyer string) []object {
 	out := []object{}
 	for i := range t.caps {
 		c := &t.caps[i]

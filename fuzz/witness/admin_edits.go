@@ -1,0 +1,231 @@
+//go:build unix
+
+package witness
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// editedList is a suppression list that no campaign uses. Its contents therefore change no
+// lead's outcome.
+const editedList = "suppression/office_list"
+
+// editOne makes one random edit. It inspects the object first, and makes no edit if the
+// exchange does not answer.
+func (o *AdminEditor) editOne() {
+	o.lastNumber++
+	t := o.objects[o.random.IntN(len(o.objects))]
+	if o.random.IntN(3) == 0 {
+		t = o.objects[o.random.IntN(2)]
+	}
+	switch {
+	case t.path == editedList:
+		o.uploadList(t)
+	case strings.HasPrefix(t.path, "users/") && o.random.IntN(2) == 0:
+		o.editToken(t)
+	case strings.HasPrefix(t.path, "users/"):
+		o.editUser(t)
+	default:
+		o.editConfigEntry(t)
+	}
+}
+
+// request sends a request to the admin API. Headers are pairs of name and value. Without
+// headers, or with only a precondition, it authenticates as the operator.
+func (o *AdminEditor) request(method, path string, body io.Reader, headers ...string) (status int, text []byte, header http.Header, err error) {
+	o.x.mu.Lock()
+	address := o.x.adminURL
+	o.x.mu.Unlock()
+	req, err := http.NewRequest(method, address+"/admin/v1/"+path, body)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	if len(headers) == 0 || headers[0] == "If-Match" || headers[0] == "If-None-Match" {
+		req.SetBasicAuth("operator", AdminPassword)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := client.Do(req)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	defer response.Body.Close()
+	text, err = io.ReadAll(response.Body)
+	return response.StatusCode, text, response.Header, err
+}
+
+// password returns the password of a user with this value.
+func password(is string) string { return "of office " + is }
+
+// editUser creates a user, changes the role or the password, or deletes the user.
+func (o *AdminEditor) editUser(t *adminObject) {
+	if !o.inspect(t) || len(t.possible) > 1 {
+		return
+	}
+	next := fmt.Sprintf("%s %d", []string{"viewer", "operator", "admin"}[o.random.IntN(3)], o.lastNumber)
+	role, _, _ := strings.Cut(next, " ")
+	method, path, body := "PUT", t.path, object{"role": role, "password": password(next)}
+	if was, _, there := strings.Cut(t.possible[0], " "); there {
+		switch o.random.IntN(4) {
+		case 0:
+			method, body, next = "DELETE", nil, ""
+		case 1:
+			path, next = path+"/password", fmt.Sprintf("%s %d", was, o.lastNumber)
+			body = object{"new": password(next)}
+		}
+	}
+	status, text, _, err := o.request(method, path, bytes.NewReader(encode(body)))
+	v := o.classify(method+" a user", status, text, err)
+	t.recordResult(next, v)
+	for _, p := range o.tokens {
+		switch {
+		case p.user != t:
+		case v == applied:
+			p.possible = []string{tokenEnded}
+		case v == resultUnknown && p.possible[0] == tokenValid:
+			p.possible = []string{tokenValid, tokenEnded}
+		}
+	}
+}
+
+// editToken creates a token as a user, or revokes one.
+func (o *AdminEditor) editToken(t *adminObject) {
+	if len(t.possible) > 1 || t.possible[0] == "" {
+		return
+	}
+	for _, p := range o.tokens {
+		if p.user == t && p.id != "" && len(p.possible) == 1 && p.possible[0] == tokenValid && o.random.IntN(3) == 0 {
+			status, text, _, err := o.request("DELETE", "api-tokens/"+p.id, nil)
+			switch o.classify("DELETE a token", status, text, err) {
+			case applied:
+				p.possible = []string{tokenEnded}
+			case resultUnknown:
+				p.possible = append(p.possible, tokenEnded)
+			}
+			return
+		}
+	}
+	cookie, csrf, ok := o.logIn(t, t.possible[0])
+	if !ok {
+		return
+	}
+	p := &apiToken{user: t, name: fmt.Sprintf("paper %d", o.lastNumber), possible: []string{tokenValid}}
+	status, text, _, err := o.request("POST", "api-tokens", bytes.NewReader(encode(object{"name": p.name})), "Cookie", cookie, "X-CSRF-Token", csrf)
+	if err == nil && status == http.StatusUnauthorized {
+		return // a session ends when the exchange stops
+	}
+	v := o.classify("POST a token", status, text, err)
+	if v == notApplied {
+		return
+	}
+	var said struct{ Token, ID string }
+	if v == resultUnknown {
+		p.possible = []string{tokenValid, tokenEnded}
+	} else if err := json.Unmarshal(text, &said); err != nil || said.Token == "" {
+		o.findings.add("admin edits: the answer to a new token lacks the secret: %s", text)
+	}
+	p.text, p.id = said.Token, said.ID
+	o.tokens = append(o.tokens, p)
+}
+
+// logIn opens a session. ok is false if the exchange did not answer or refused the password.
+func (o *AdminEditor) logIn(t *adminObject, is string) (cookie, csrf string, ok bool) {
+	_, name, _ := strings.Cut(t.path, "/")
+	body := encode(object{"name": name, "password": password(is)})
+	status, text, header, err := o.request("POST", "session", bytes.NewReader(body), "Content-Type", "application/json")
+	var said struct{ CSRF string }
+	if err != nil || status != http.StatusOK || json.Unmarshal(text, &said) != nil {
+		if err == nil && status == http.StatusUnauthorized {
+			o.findings.add("admin edits: %s has the acknowledged value %q, but its login was refused", t.path, is)
+		}
+		return "", "", false
+	}
+	cookie, _, _ = strings.Cut(header.Get("Set-Cookie"), ";")
+	return cookie, said.CSRF, true
+}
+
+// editConfigEntry creates, changes or deletes a configuration entry.
+func (o *AdminEditor) editConfigEntry(t *adminObject) {
+	etag, ok := o.inspectConfigEntry(t)
+	if !ok || len(t.possible) > 1 {
+		return
+	}
+	next := fmt.Sprintf("number %d", o.lastNumber)
+	body := object{"name": next}
+	switch {
+	case strings.Contains(t.path, "/buyers/"):
+		body["caps"] = []object{{"per": "day", "count": o.lastNumber}}
+	case strings.Contains(t.path, "/campaigns/"):
+		body["method"], body["buyers"] = "waterfall", []object{{"buyer": PausableBuyer, "price": o.lastNumber}}
+	}
+	match, with, method := "If-Match", etag, "PUT"
+	switch {
+	case etag == "":
+		match, with = "If-None-Match", "*"
+	case o.random.IntN(4) == 0:
+		method, next = "DELETE", ""
+	}
+	status, text, _, err := o.request(method, t.path, bytes.NewReader(encode(body)), match, with)
+	t.recordResult(next, o.classify(method+" an entry", status, text, err))
+}
+
+// uploadList uploads a list's contents in two parts. Some uploads break off before the second
+// part; they must not change the list.
+func (o *AdminEditor) uploadList(t *adminObject) {
+	const at = "config/suppression_lists/office_list"
+	var is struct{ ID string }
+	_, _, ok := o.get(at, &is)
+	if ok && is.ID == "" {
+		if t.possible[0] != "" {
+			o.findings.add("admin edits: the suppression list with acknowledged contents is missing")
+		}
+		status, text, _, err := o.request("PUT", at, strings.NewReader(`{"field":"phone"}`), "If-None-Match", "*")
+		o.classify("PUT a list", status, text, err)
+		return
+	}
+	if !ok || !o.inspect(t) || len(t.possible) > 1 {
+		return
+	}
+	count, mode, from := o.lastNumber, "replace", 0
+	if t.possible[0] != "" && o.random.IntN(3) == 0 {
+		mode = "add"
+		_, _ = fmt.Sscan(t.possible[0], &from)
+		count = from + 1 + o.random.IntN(50)
+	}
+	breaks := o.random.IntN(4) == 0
+	read := uploadInTwoParts(from, count, breaks)
+	status, text, _, err := o.request("PUT", t.path+"?mode="+mode, read)
+	_ = read.Close()
+	if breaks {
+		o.tally.add("broken upload", "no answer expected", 1)
+		return
+	}
+	t.recordResult(fmt.Sprint(count), o.classify("PUT an upload", status, text, err))
+}
+
+// uploadInTwoParts returns the phone numbers from..to as a stream with a short pause in the
+// middle. If breaks is set, the stream fails after the first half.
+func uploadInTwoParts(from, to int, breaks bool) *io.PipeReader {
+	read, write := io.Pipe()
+	go func() {
+		for n := from; n < to; n++ {
+			if n == from+(to-from)/2 {
+				time.Sleep(5 * time.Millisecond)
+				if breaks {
+					_ = write.CloseWithError(io.ErrUnexpectedEOF)
+					return
+				}
+			}
+			_, _ = fmt.Fprintf(write, "+1415%03d%04d\n", 230+n/10_000, n%10_000)
+		}
+		_ = write.Close()
+	}()
+	return read
+}

@@ -1,0 +1,185 @@
+package witness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+
+	"golang.org/x/oauth2/clientcredentials"
+
+	"pingpost/engine/market"
+)
+
+const (
+	pathIngest = "/api/v1/ingest"
+
+	pathPing = "/v1/ping"
+	pathPost = "/v1/post"
+)
+
+// auctionPercent of all leads are sold by ping and post, if the configuration has auctions.
+// fullAuctionPercent applies if it has every kind of request.
+const (
+	auctionPercent     = 60
+	fullAuctionPercent = 35
+)
+
+// pingAndPost sends a ping, and posts the lead if a buyer bids. It drops a bid that expires
+// while the exchange is down. It returns false when the context ends.
+func (c *SupplierPool) pingAndPost(ctx context.Context, client *sellerClient, name string, random *rand.Rand) bool {
+	person := c.newIngest("", random, (*campaignConfig).isAuction)
+	campaign := c.config.campaign(person.campaign)
+	ping := &clientRequest{path: pathPing, key: "ping-" + name, campaign: campaign.id, isTest: c.drawTest(random), body: encode(object{
+		"auction_id": name, "vertical": campaign.vertical, "state": "CA", "zip3": "941", "tcpa_consent": true,
+	})}
+	a, ok := client.send(ctx, ping)
+	if !ok {
+		return false
+	}
+	answer := c.answers.add(ping, a)
+	if answer == nil || answer.bid == 0 {
+		return true
+	}
+	if ping.isTest && !c.sendAndRecord(ctx, client, &c.answers, c.newForeignPost(ping, bidToken(a.Body), random)) {
+		return false
+	}
+	rivals := []*clientRequest{c.newPost(ping, "", bidToken(a.Body), person)}
+	if random.IntN(100) < rivalPercent {
+		rivals = append(rivals, c.newPost(ping, rivalMark, bidToken(a.Body), c.newIngest("", random, (*campaignConfig).isAuction)))
+		rivals[0].hasRival, rivals[1].hasRival = true, true
+	}
+	return c.sendConcurrently(ctx, client, rivals)
+}
+
+// newForeignPost returns a production post with the bid token of a test ping. The exchange must
+// refuse it.
+func (c *SupplierPool) newForeignPost(ping *clientRequest, token string, random *rand.Rand) *clientRequest {
+	post := c.newPost(ping, "-mistaken", token, c.newIngest("", random, (*campaignConfig).isAuction))
+	post.isTest, post.foreignBid = false, true
+	return post
+}
+
+// rivalPercent of the bids receive two leads of different persons at once. The exchange may
+// sell only one of them; if its buyer refuses the first, it may sell the second.
+const (
+	rivalPercent = 15
+	rivalMark    = "-rival"
+)
+
+func (c *SupplierPool) newPost(ping *clientRequest, mark, token string, person *clientRequest) *clientRequest {
+	name := strings.TrimPrefix(ping.key, "ping-")
+	post := &clientRequest{path: pathPost, key: "post-" + name + mark, campaign: ping.campaign, isTest: ping.isTest, phone: person.phone, email: person.email}
+	post.body = encode(object{"auction_id": name, "bid_token": token, "lead": object{
+		"lead_uuid": "of " + name + mark, "first_name": "Ann", "last_name": "Example", "phone": person.phone, "email": person.email,
+		"address": object{"state": "CA"}, "tcpa": object{},
+	}})
+	return post
+}
+
+// auctionID returns the auction id in the key of a ping or a post.
+func auctionID(key string) string {
+	_, name, _ := strings.Cut(key, "-")
+	return strings.TrimSuffix(name, rivalMark)
+}
+
+// sendConcurrently sends the posts at the same time and waits until each is answered.
+func (c *SupplierPool) sendConcurrently(ctx context.Context, client *sellerClient, posts []*clientRequest) bool {
+	answered := make(chan bool, len(posts))
+	for i, post := range posts {
+		alone := *client.Client
+		alone.random = rand.New(rand.NewPCG(client.random.Uint64(), uint64(i)))
+		one := sellerClient{&alone, client.token}
+		go func() {
+			a, ok := one.send(ctx, post)
+			if ok {
+				c.answers.add(post, a)
+			}
+			answered <- ok
+		}()
+	}
+	all := true
+	for range posts {
+		all = <-answered && all
+	}
+	return all
+}
+
+func encode(value object) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// pingResponse is the answer to a ping.
+type pingResponse struct {
+	Bid *struct {
+		Amount market.Money `json:"amount"`
+		Token  string       `json:"bid_token"`
+	} `json:"bid"`
+	Reason string `json:"reject_reason"`
+}
+
+func bidToken(text string) string {
+	var said pingResponse
+	if json.Unmarshal([]byte(text), &said) != nil || said.Bid == nil {
+		return ""
+	}
+	return said.Bid.Token
+}
+
+func (t *answeredRequest) parsePing() error {
+	var said pingResponse
+	if err := json.Unmarshal([]byte(t.Body), &said); err != nil {
+		return err
+	}
+	switch {
+	case said.Bid != nil && said.Bid.Amount > 0 && said.Bid.Token != "":
+		t.bid = said.Bid.Amount
+	case said.Bid != nil || said.Reason == "":
+		return errors.New("the answer has no bid and no reject_reason")
+	default:
+		t.parsed.Data.Reason = said.Reason
+	}
+	return nil
+}
+
+// parseRejectedPost parses the answer to a post that was not sold. A rejection that the log
+// records is final. An expired bid, or a bid that a rival lead used, is not recorded.
+func (t *answeredRequest) parseRejectedPost() (final bool, err error) {
+	var said struct {
+		Error  string `json:"error"`
+		Reason string `json:"reason"`
+	}
+	if err := json.Unmarshal([]byte(t.Body), &said); err != nil {
+		return false, err
+	}
+	switch {
+	case t.foreignBid:
+		if t.Status != http.StatusUnprocessableEntity || said.Error != "invalid_bid_token" {
+			return false, errors.New("a production post with a test bid must get 422 invalid_bid_token")
+		}
+		return false, nil
+	case t.Status == http.StatusGone && said.Error == "bid_expired", t.Status == http.StatusConflict && said.Error == "already_sold" && t.hasRival:
+		return false, nil
+	case t.Status == http.StatusUnprocessableEntity && said.Error == "post_rejected":
+		t.postRejected, t.parsed.Data.Reason = true, said.Reason
+		return true, nil
+	}
+	return false, errors.New("a post cannot have this answer")
+}
+
+// fetchToken returns an OAuth token. It stays valid over restarts of the exchange.
+func (x *Exchange) fetchToken(id string, scopes ...string) string {
+	x.t.Helper()
+	config := clientcredentials.Config{ClientID: id, ClientSecret: clientSecret, Scopes: scopes, TokenURL: x.locator.await(x.t.Context()) + "/oauth/token"}
+	granted, err := config.Token(x.t.Context())
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return granted.AccessToken
+}

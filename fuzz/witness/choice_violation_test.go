@@ -1,0 +1,88 @@
+package witness
+
+import (
+	"fmt"
+	"testing"
+
+	"pingpost/engine/market"
+)
+
+// choiceEvidence is auctionEvidence with availability requests. The supplier chose the more
+// expensive buyer for one lead and the cheaper one for another.
+func choiceEvidence() *forgedEvidence {
+	f := auctionEvidence()
+	for _, name := range []string{"dear", "cheap", "idle"} {
+		f.addEvent("auction_held", fmt.Sprintf(`"request":"req_ask_%s","campaign":1,"name":%[1]q,"bids":[%s,%s]`, name, bidOfBlue, bidOfRed))
+		f.asked(name, bidsByBuyer{"blue": 8 * unit, "red": 4 * unit})
+	}
+	f.addEvent("auction_held", `"request":"req_ask_nobody","campaign":1,"name":"nobody","reason":"no_bid"`)
+	f.asked("nobody", bidsByBuyer{})
+	f.choice("dear", "four", "blue", 10*unit)
+	f.choice("cheap", "five", "red", 5*unit)
+	f.buyerStats["blue"], f.buyerStats["red"] = revenue(20*unit), revenue(10*unit)
+	f.accounts["blue"], f.accounts["red"] = account{}, account{}
+	return f
+}
+
+func (f *forgedEvidence) asked(name string, offers bidsByBuyer) {
+	t := &answeredRequest{clientRequest: &clientRequest{path: pathAvailability, key: "ask-" + name, campaign: "cmp"}, offers: offers}
+	t.RequestID = "req_ask_" + name
+	f.availabilities = append(f.availabilities, t)
+}
+
+// choice adds a delivered lead for a chosen buyer.
+func (f *forgedEvidence) choice(name, lead, buyer string, price market.Money) *answeredRequest {
+	ref := map[string]int{"blue": 1, "red": 2}[buyer]
+	sale := fmt.Sprintf(`{"buyer":%d,"price":%v,"payout":%v,"currency":"USD","ping":%q}`, ref, price, payout(price), name)
+	f.decided(lead, `"sale":`+sale+`,"post":"http://b/v1/post"`)
+	f.settled(lead, "delivered", sale, "")
+	t := f.addAnswer(lead, "ACCEPTED", buyer, payout(price), "")
+	t.chosenBuyer, t.chosenPayout = buyer, payout(price)
+	f.holds(buyer, lead)
+	return t
+}
+
+func TestAuditChoicesHonest(t *testing.T) {
+	if found := choiceEvidence().findings(); len(found) > 0 {
+		t.Errorf("honest evidence has findings: %q", found)
+	}
+}
+
+func TestAuditDetectsFalseChoices(t *testing.T) {
+	expectDetected(t, choiceEvidence, []forgery{
+		{"offers that are lost", "ask-gone was answered, but its auction is not in the log", func(f *forgedEvidence) { f.asked("gone", bidsByBuyer{"blue": 8 * unit}) }},
+		{"offer without a bid", "answered with the buyers", func(f *forgedEvidence) { f.availabilities[0].offers["green"] = unit }},
+		{"bid missing in the answer", "answered with the buyers", func(f *forgedEvidence) { delete(f.availabilities[2].offers, "red") }},
+		{"another payout offered", "answered with the buyers", func(f *forgedEvidence) { f.availabilities[0].offers["blue"]++ }},
+		{"another campaign's offers", "answered with the buyers", func(f *forgedEvidence) { f.availabilities[0].campaign = "other" }},
+		{"another buyer than was chosen", "chose buyer red at 8", func(f *forgedEvidence) { f.answers[2].chosenBuyer = "red" }},
+		{"another price than was offered", "chose buyer blue at 7", func(f *forgedEvidence) { f.answers[2].chosenPayout = 7 * unit }},
+		{"availability request without a supplier", "no supplier requested it", func(f *forgedEvidence) {
+			f.addEvent("auction_held", `"request":"req_ask_x","campaign":1,"name":"x","bids":[`+bidOfBlue+`]`)
+		}},
+		{"a choice at the other's price", "is sold at 5, but 10 was promised", func(f *forgedEvidence) { f.choice("idle", "six", "blue", 5*unit) }},
+		{"an offer taken up twice", "sells two leads, four and six", func(f *forgedEvidence) { f.choice("dear", "six", "blue", 10*unit) }},
+		{"bid of an unknown auction", "which does not exist", func(f *forgedEvidence) { f.choice("x", "six", "blue", 10*unit) }},
+	})
+}
+
+// An availability answer without a ping_id, or with contradicting members, is invalid.
+func TestAnswerLogParsesAvailability(t *testing.T) {
+	for text, want := range map[string]int{
+		`{"data":{"ping_id":"ping_1","accepted":true,"buyers":[{"buyer_id":"blue","amount":8},{"buyer_id":"red","amount":4}]}}`: 2,
+		`{"data":{"ping_id":"ping_1","accepted":false,"buyers":[]}}`:                                                            0,
+		`{"data":{"ping_id":"","accepted":false,"buyers":[]}}`:                                                                  -1,
+		`{"data":{"ping_id":"ping_1","accepted":true,"buyers":[]}}`:                                                             -1,
+		`{"data":{"ping_id":"ping_1","accepted":false,"buyers":[{"buyer_id":"blue","amount":8}]}}`:                              -1,
+		`{"data":`: -1,
+	} {
+		var l answerLog
+		answer := l.add(&clientRequest{path: pathAvailability, key: "k"}, Response{Status: 200, Body: text})
+		switch {
+		case want < 0 && (answer != nil || len(l.violations) != 1):
+			t.Errorf("%s was taken for an answer", text)
+		case want >= 0 && (answer == nil || len(answer.offers) != want || answer.parsed.Data.ID != "ping_1"):
+			t.Errorf("%s was read as %+v, %q", text, answer, l.violations)
+		}
+	}
+}

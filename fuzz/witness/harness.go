@@ -1,0 +1,287 @@
+//go:build unix
+
+package witness
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"pingpost/engine/market"
+)
+
+// Harness is an exchange with its suppliers, buyers, webhook receiver and operator, and the
+// observations so far.
+type Harness struct {
+	*Exchange
+	Suppliers         *SupplierPool
+	AdminEditor       *AdminEditor // nil unless the configuration is full
+	config            *Config
+	buyers            *buyerProcesses
+	receiver          *webhookReceiver
+	topUps            []market.Money // acknowledged top-ups
+	lastDump          []string       // the log's dump at the last audit
+	topUpCount        int            // number of requested top-ups
+	decisions         []decision     // acknowledged decisions of the operator
+	pauses            []buyerPause
+	erased            []string // leads with an acknowledged erasure
+	statusReportCount int      // number of scheduled status reports
+	readRandom        *rand.Rand
+	readTally         Tally
+}
+
+// NewHarness starts the buyers and the webhook receiver, and then the exchange in dir. The
+// suppliers wait for SendLeads.
+func NewHarness(t TB, program, dir string, config *Config, seed uint64) *Harness {
+	t.Helper()
+	x := NewExchange(t, program, dir)
+	if config.full {
+		x.EnableBackup()
+	}
+	b, r := startBuyers(t, program, config, seed), startReceiver(t, program, config, seed)
+	config.webhookURL, config.endpoints = r.url(), b.endpoints
+	x.Configure(config.document(0))
+	x.Start()
+	token := ""
+	if config.hasAuctions() {
+		token = x.fetchToken(clientID, "ping", "post")
+	}
+	reporters := map[string]string{}
+	for i := range config.buyers {
+		if b := &config.buyers[i]; config.reportsStatus(b) {
+			reporters[b.id] = x.fetchToken(b.id, "webhook")
+		}
+	}
+	s := &Harness{Exchange: x, config: config, buyers: b, receiver: r, Suppliers: startSuppliers(config, x.locator, token, reporters, seed), readRandom: rand.New(rand.NewPCG(seed, 1<<34)), readTally: Tally{}}
+	t.Cleanup(s.Suppliers.Stop)
+	if config.full {
+		s.AdminEditor = startAdminEditor(x, seed)
+	}
+	return s
+}
+
+// TopUp adds a new, unique amount to the account of toppedUpBuyer.
+func (s *Harness) TopUp() {
+	s.topUpCount++
+	amount := market.Money(s.topUpCount)
+	status, _, err := s.AdminRequest("POST", "/admin/v1/buyers/"+toppedUpBuyer+"/funds", fmt.Sprintf(`{"amount":%v,"note":"top-up %d"}`, amount, s.topUpCount))
+	if err == nil && status == 200 {
+		s.topUps = append(s.topUps, amount)
+	}
+}
+
+// WriteNextConfig writes the next revision of the configuration. A reload activates it.
+func (s *Harness) WriteNextConfig() []byte {
+	s.t.Helper()
+	s.config.revision++
+	document := s.config.document(s.config.revision)
+	s.Configure(document)
+	return document
+}
+
+// AwaitIdle waits until no request is in flight. The exchange must then hold no reservation.
+func (s *Harness) AwaitIdle() {
+	s.t.Helper()
+	Await(s.t, "every lead is answered", func() bool {
+		if end := s.ExitReport(); end != "" {
+			s.t.Fatal(end)
+		}
+		return s.Suppliers.IsIdle()
+	})
+	if left := s.Metric("pingpost_reservations"); left != "0" {
+		s.t.Errorf("the idle exchange holds %s reservations, expected 0", left)
+	}
+}
+
+// AwaitDeliveries waits until all deliveries are settled or unknown, and then repeats every
+// request.
+func (s *Harness) AwaitDeliveries(random *rand.Rand) {
+	s.t.Helper()
+	s.AwaitIdle()
+	Await(s.t, "every delivery is settled, or waits for the operator", func() bool {
+		open := s.Metric("pingpost_open_deliveries") // read first: an unknown delivery does not become open again
+		unknown, total := s.openDeliveries()
+		return len(unknown) == total && open == "0"
+	})
+	s.Suppliers.RepeatRequests(0, random)
+}
+
+// openDeliveries returns the leads with an unknown delivery, and the number of all open ones.
+func (s *Harness) openDeliveries() (unknown []string, total int) {
+	s.t.Helper()
+	var all struct {
+		Total      int `json:"total"`
+		Deliveries []struct {
+			Lead  string `json:"lead_id"`
+			State string `json:"state"`
+		} `json:"deliveries"`
+	}
+	s.AdminGet("/admin/v1/deliveries", &all)
+	for _, d := range all.Deliveries {
+		if d.State == "unknown" {
+			unknown = append(unknown, d.Lead)
+		}
+	}
+	return unknown, all.Total
+}
+
+// CollectEvidence reads all sources in the order that Evidence needs.
+func (s *Harness) CollectEvidence() *Evidence {
+	s.t.Helper()
+	p := &Evidence{config: s.config, idle: s.Suppliers.IsIdle() && s.Metric("pingpost_open_deliveries") == "0"}
+	p.topUps, p.decisions, p.erased = slices.Clone(s.topUps), slices.Clone(s.decisions), slices.Clone(s.erased)
+	p.pauses = slices.Clone(s.pauses)
+	p.statusReports, _ = s.Suppliers.statusReports.contents()
+	answers, _ := s.Suppliers.answers.contents()
+	p.sortAnswers(answers, s.Suppliers.answers.expiredKeys())
+	p.buyerLeadsBefore = s.buyers.leads()
+	p.webhookEvents, p.webhookStats = s.receiver.received()
+	p.lookups = s.Suppliers.lookups.drain()
+	s.readAdmin(p)
+	s.readTally.read(p)
+	p.readTally = s.readTally
+	if s.AdminEditor != nil {
+		p.report = s.readReport(p.idle)
+	}
+	dump := s.Dump()
+	p.buyerLeadsAfter, p.buyerStats = s.buyers.leads(), s.buyers.stats()
+	p.model = readLogModel(s.config, dump)
+	if p.idle {
+		p.accounts = map[string]account{}
+		for i := range s.config.buyers {
+			var booked account
+			s.AdminGet("/admin/v1/buyers/"+s.config.buyers[i].id+"/funds", &booked)
+			p.accounts[s.config.buyers[i].id] = booked
+		}
+	}
+	return p
+}
+
+// maxShown is the number of findings that one audit reports in full.
+const maxShown = 20
+
+// Audit reports all findings of the evidence and all violations seen since the last audit.
+func (s *Harness) Audit(p *Evidence) {
+	s.t.Helper()
+	found := p.audit()
+	_, answered := s.Suppliers.answers.contents()
+	_, reports := s.Suppliers.statusReports.contents()
+	found = slices.Concat(found, answered, reports, s.ErrorLines())
+	if !isPrefix(s.lastDump, p.model.dumpLines) {
+		found = append(found, "entries of the last audited log are missing or changed")
+	}
+	s.lastDump = p.model.dumpLines
+	for _, text := range found[:min(len(found), maxShown)] {
+		s.t.Error(text)
+	}
+	if len(found) > maxShown {
+		s.t.Errorf("%d more findings", len(found)-maxShown)
+	}
+}
+
+// CheckRestart stops the exchange in order and starts it again from its snapshot. The state
+// must be unchanged.
+func (s *Harness) CheckRestart(random *rand.Rand) {
+	s.t.Helper()
+	before := s.Hash()
+	s.Stop()
+	s.Verify()
+	s.CheckReplayHash(before)
+	s.Start()
+	if after := s.Hash(); after != before {
+		s.t.Errorf("restart: the state was %+v before and is %+v after", before, after)
+	}
+	s.Suppliers.RepeatRequests(200, random)
+	s.Audit(s.CollectEvidence())
+	s.Stop()
+}
+
+// batchPercent of the status reports are sent in a batch.
+const batchPercent = 50
+
+// SendStatusReports schedules status reports on some leads, each from the lead's buyer. Each
+// report advances the lead one or more steps; half are sent in batches, and some are returns.
+func (s *Harness) SendStatusReports(p *Evidence, leads int, random *rand.Rand) {
+	batches := map[string][]statusReport{}
+	for _, e := range s.reportableLeads(p, leads, random) {
+		further := e.allowedStatuses()
+		r := statusReport{Lead: e.id, Status: further[random.IntN(len(further))]}
+		if r.Status == "returned" {
+			r.Reason = "wrong number"
+		}
+		if random.IntN(100) < batchPercent {
+			batches[e.buyer] = append(batches[e.buyer], r)
+			continue
+		}
+		s.sendStatusReport(e.buyer, reportPath(e.id), object{"status": r.Status, "reason": r.Reason})
+	}
+	for _, buyer := range slices.Sorted(maps.Keys(batches)) {
+		s.sendStatusReport(buyer, pathBatch, object{"changes": batches[buyer]})
+	}
+}
+
+func (s *Harness) sendStatusReport(buyer, path string, body object) {
+	s.statusReportCount++
+	if body["reason"] == "" {
+		delete(body, "reason")
+	}
+	o := &clientRequest{path: path, token: s.Suppliers.buyerTokens[buyer], key: fmt.Sprintf("report-%d", s.statusReportCount), mayConflict: true, body: encode(body)}
+	s.Suppliers.schedule(func(ctx context.Context, client *sellerClient) bool {
+		return s.Suppliers.sendAndRecord(ctx, client, &s.Suppliers.statusReports, o)
+	})
+}
+
+// reportableLeads returns random leads that their buyers have and that may still change. A lead
+// with delivery must be in its buyer's own list.
+func (s *Harness) reportableLeads(p *Evidence, limit int, random *rand.Rand) []*modelLead {
+	held := map[string]bool{}
+	for _, leads := range p.buyerLeadsBefore {
+		for _, lead := range leads {
+			held[lead.LeadUUID] = true
+		}
+	}
+	var all []*modelLead
+	for _, id := range slices.Sorted(maps.Keys(p.model.leads)) {
+		e := p.model.leads[id]
+		if (e.state == stateRecorded || e.state == stateDelivered && held[id]) && len(e.allowedStatuses()) > 0 {
+			all = append(all, e)
+		}
+	}
+	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:min(limit, len(all))]
+}
+
+// DrainWebhooks delivers all pending events. A failed event would be retried after one and then
+// six minutes. To save that time, it disables and enables the webhook, which turns pending
+// events into dead letters, and resends these.
+func (s *Harness) DrainWebhooks() {
+	s.t.Helper()
+	owed := func() (n int) {
+		var standing struct{ Pending, Dead int }
+		s.AdminGet(webhookPath, &standing)
+		return standing.Pending + standing.Dead
+	}
+	must := func(word string) {
+		if !s.ControlWebhook(word) {
+			s.t.Fatalf("the exchange did not acknowledge the webhook action %s", word)
+		}
+	}
+	Await(s.t, "every event is delivered", func() bool {
+		if owed() == 0 {
+			return true
+		}
+		must("off")
+		must("on")
+		must("resend")
+		left := owed()
+		Await(s.t, "the resent webhooks are attempted", func() bool {
+			now := owed()
+			stuck := now == left
+			left = now
+			return now == 0 || stuck
+		})
+		return false
+	})
+}

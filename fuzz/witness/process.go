@@ -1,0 +1,206 @@
+//go:build unix
+
+package witness
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// patience limits every wait. It measures no speed: on a slow machine the test only takes
+// longer.
+const patience = 4 * time.Minute
+
+// Build builds the program, with or without the race detector.
+func Build(t TB, path string, detector bool) {
+	t.Helper()
+	args := []string{"build", "-o", path}
+	if detector {
+		args = append(args, "-race")
+	}
+	cmd := exec.Command("go", append(args, "pingpost/cmd/pingpost")...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+}
+
+// environment returns the environment of every started process. A data race ends the process at
+// once. atexit_sleep_ms=0 saves the race detector's second of waiting at each normal exit.
+func environment() []string {
+	return append(os.Environ(), "GORACE=halt_on_error=1 atexit_sleep_ms=0", "GOTRACEBACK=all", "PINGPOST_BUYER_TOKEN="+buyerToken)
+}
+
+// process is a process that the test started.
+type process struct {
+	name  string
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when the process has ended and its output was read
+	err   error         // of its end; valid after ended is closed
+
+	mu        sync.Mutex
+	lastLines []string // its last output lines
+}
+
+// startProcess starts a program. It passes each line of stdout and stderr to onLine.
+func startProcess(t TB, name string, hear func(line string), path string, args ...string) *process {
+	t.Helper()
+	c := &process{name: name, cmd: exec.Command(path, args...), ended: make(chan struct{})}
+	c.cmd.Env = environment()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.cmd.Stdout, c.cmd.Stderr = write, write
+	if err := c.cmd.Start(); err != nil {
+		t.Fatalf("cannot start %s: %v", name, err)
+	}
+	_ = write.Close()
+	go func() {
+		c.readOutput(read, hear)
+		c.err = c.cmd.Wait()
+		_ = read.Close()
+		close(c.ended)
+	}()
+	t.Cleanup(func() {
+		c.signal(syscall.SIGKILL)
+		<-c.ended
+	})
+	return c
+}
+
+// keptLines is the number of output lines that a failure report shows.
+const keptLines = 200
+
+func (c *process) readOutput(from io.Reader, hear func(line string)) {
+	lines := bufio.NewReader(from)
+	for {
+		text, err := lines.ReadString('\n')
+		if text = strings.TrimSuffix(text, "\n"); text != "" {
+			c.mu.Lock()
+			c.lastLines = append(c.lastLines[max(0, len(c.lastLines)-keptLines+1):], text)
+			c.mu.Unlock()
+			hear(text)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (c *process) joinedLines() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.lastLines, "\n")
+}
+
+// signal sends a signal. It returns false if the process has ended.
+func (c *process) signal(s syscall.Signal) bool { return c.cmd.Process.Signal(s) == nil }
+
+// kill kills the process and waits for its end.
+func (c *process) kill() {
+	c.signal(syscall.SIGKILL)
+	<-c.ended
+}
+
+// exitReport returns how the process ended, or "" while it runs.
+func (c *process) exitReport() string {
+	select {
+	case <-c.ended:
+		return fmt.Sprintf("%s ended unexpectedly: %v\n%s", c.name, c.err, c.joinedLines())
+	default:
+		return ""
+	}
+}
+
+// Await waits until is returns true. After patience it fails the test.
+func Await(t TB, what string, is func() bool) {
+	t.Helper()
+	awaitFor(t, what, patience, is)
+}
+
+func awaitFor(t TB, what string, longest time.Duration, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(longest); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("timed out waiting for: %s", what)
+		}
+	}
+}
+
+// Locator publishes the exchange's current address to clients.
+type Locator struct {
+	mu         sync.Mutex
+	address    string
+	changed    chan struct{}
+	downSince  time.Time     // start of the current downtime; zero: the exchange is up
+	downBefore time.Duration // duration of earlier downtimes
+}
+
+// NewLocator returns a locator without an address.
+func NewLocator() *Locator { return &Locator{changed: make(chan struct{})} }
+
+// Publish sets the address and wakes waiting clients.
+func (d *Locator) Publish(address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.address = address
+	if !d.downSince.IsZero() {
+		d.downBefore += time.Since(d.downSince)
+		d.downSince = time.Time{}
+	}
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// Withdraw removes the address.
+func (d *Locator) Withdraw() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.address = ""; d.downSince.IsZero() {
+		d.downSince = time.Now()
+	}
+}
+
+// downtime returns the total time without an address.
+func (d *Locator) downtime() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.downSince.IsZero() {
+		return d.downBefore
+	}
+	return d.downBefore + time.Since(d.downSince)
+}
+
+func (d *Locator) isUp() bool { return d.current() != "" }
+
+// current returns the address, or "" while there is none.
+func (d *Locator) current() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.address
+}
+
+// await waits for an address. It returns "" when the context ends.
+func (d *Locator) await(ctx context.Context) string {
+	for {
+		d.mu.Lock()
+		address, changed := d.address, d.changed
+		d.mu.Unlock()
+		if address != "" {
+			return address
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ""
+		}
+	}
+}

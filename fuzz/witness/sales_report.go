@@ -1,0 +1,138 @@
+//go:build unix
+
+package witness
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// reportSums is the exchange's sales report as of a log position.
+type reportSums struct {
+	seq    uint64
+	buyers map[string]reportRow
+}
+
+// reportRow is a row of the report.
+type reportRow struct {
+	Buyer    string       `json:"buyer_id"`
+	Sales    int          `json:"sales"`
+	Returns  int          `json:"returns"`
+	Revenue  market.Money `json:"revenue"`
+	Payout   market.Money `json:"payout"`
+	Credit   market.Money `json:"credit"`
+	Reversal market.Money `json:"reversal"`
+}
+
+// checkReport compares each buyer's row with the log up to the report's position. The sums must
+// be exact.
+func (p *Evidence) checkReport() (found findings) {
+	if p.report == nil {
+		return nil
+	}
+	if p.report.seq > p.model.seq {
+		found.add("sales report: as of entry %d, but the log ends at %d", p.report.seq, p.model.seq)
+	}
+	want, payers := map[string]reportRow{}, p.model.paymentBuyers()
+	for who, lines := range p.model.statements {
+		for _, m := range lines {
+			e := p.model.leads[m.lead]
+			if m.seq > p.report.seq || e == nil {
+				continue
+			}
+			buyer := who
+			if who == supplier {
+				buyer = payers[payment{m.seq, m.lead}]
+			}
+			s := want[buyer]
+			s.Buyer = buyer
+			switch m.kind {
+			case "sale":
+				if who == supplier {
+					s.Payout += m.amount
+				} else {
+					s.Sales, s.Revenue = s.Sales+1, s.Revenue-m.amount
+				}
+			case "return":
+				s.Returns, s.Credit = s.Returns+1, s.Credit+m.amount
+			case "reversal":
+				s.Reversal -= m.amount
+			}
+			want[buyer] = s
+		}
+	}
+	for buyer, s := range want {
+		if got := p.report.buyers[buyer]; got != s {
+			found.add("sales report: buyer %s has %+v, but the log has %+v", buyer, got, s)
+		}
+	}
+	for buyer, got := range p.report.buyers {
+		if _, there := want[buyer]; !there && got != (reportRow{Buyer: buyer}) {
+			found.add("sales report: buyer %s has %+v, but the log has no payments", buyer, got)
+		}
+	}
+	return found
+}
+
+// payment identifies a statement line by lead and log position.
+type payment struct {
+	seq  uint64
+	lead string
+}
+
+// paymentBuyers returns the buyer that paid for each of the supplier's lines.
+func (b *logModel) paymentBuyers() map[payment]string {
+	all := map[payment]string{}
+	for who, lines := range b.statements {
+		for i := range lines {
+			if who != supplier {
+				all[payment{lines[i].seq, lines[i].lead}] = who
+			}
+		}
+	}
+	return all
+}
+
+// readReport reads the sales report. If caught is set, it waits until the report has reached
+// the log's current position. Otherwise it returns nil if the report is not ready.
+func (s *Harness) readReport(caught bool) (answered *reportSums) {
+	s.t.Helper()
+	now := s.Hash().Seq
+	Await(s.t, "the sales report reaches the log's position", func() bool {
+		if end := s.ExitReport(); end != "" {
+			s.t.Fatal(end)
+		}
+		answered = s.requestReport()
+		return !caught || answered != nil && answered.seq >= now
+	})
+	return answered
+}
+
+func (s *Harness) requestReport() *reportSums {
+	day := func(from int) string { return time.Now().UTC().AddDate(0, 0, from).Format(time.DateOnly) }
+	status, text, header, err := s.AdminEditor.request("GET", "report?by=buyer&format=ndjson&from="+day(-3)+"&to="+day(3), nil)
+	if err != nil || status == http.StatusServiceUnavailable {
+		time.Sleep(50 * time.Millisecond)
+		return nil
+	}
+	entry, err := strconv.ParseUint(header.Get("X-Report-Entry"), 10, 64)
+	if status != http.StatusOK || err != nil {
+		s.t.Errorf("sales report: unexpected answer %d %s %v", status, text, err)
+		return nil
+	}
+	answered := &reportSums{seq: entry, buyers: map[string]reportRow{}}
+	for line := range strings.Lines(string(text)) {
+		var row reportRow
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			s.t.Errorf("sales report: invalid row %q: %v", line, err)
+			return nil
+		}
+		answered.buyers[row.Buyer] = row
+	}
+	return answered
+}

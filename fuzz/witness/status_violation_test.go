@@ -1,0 +1,139 @@
+package witness
+
+import (
+	"strings"
+	"testing"
+
+	"pingpost/engine/market"
+	"pingpost/loadtest/refbuyer"
+	"pingpost/loadtest/refreceiver"
+)
+
+func revenue(sum market.Money) refbuyer.Stats { return refbuyer.Stats{Revenue: sum} }
+
+// returnedEvidence is honestEvidence after status reports. blue returned its lead in a batch,
+// and rec's lead advanced step by step.
+func returnedEvidence() *forgedEvidence {
+	f := honestEvidence()
+	f.config.campaigns[0].returnFreesCap = true
+	f.addEvent("status_changed", `"buyer":2,"changes":[{"lead":"two","result":"done","from":"ACCEPTED","to":"contacted"}]`)
+	f.addEvent("status_changed", `"buyer":2,"changes":[{"lead":"two","result":"none","from":"contacted","to":"contacted"}]`)
+	f.addEvent("status_changed", `"buyer":2,"changes":[{"lead":"two","result":"done","from":"contacted","to":"sold"}]`)
+	f.addEvent("status_changed", `"buyer":1,"changes":[{"lead":"one","result":"done","from":"ACCEPTED","to":"returned","credit":10,"reverse":8},{"lead":"two","result":"not_now"}]`)
+	f.accounts["blue"] = account{Balance: signedAmount(20 * unit)}
+	f.statusReports = []*answeredRequest{f.reportedOn("two", "contacted"), f.reportedOn("two", "sold"), {
+		clientRequest: &clientRequest{path: pathBatch, key: "batch"}, statusReports: []statusReport{{Lead: "one", Status: "returned"}},
+	}}
+	return f
+}
+
+func TestAuditReturnsHonest(t *testing.T) {
+	if found := returnedEvidence().findings(); len(found) > 0 {
+		t.Errorf("honest evidence has findings: %q", found)
+	}
+	f := returnedEvidence()
+	for _, lead := range []string{"four", "five"} { // the cap on money has room again
+		f.sold(lead, "blue")
+	}
+	f.buyerStats["blue"], f.accounts["blue"] = revenue(30*unit), account{}
+	if found := f.findings(); len(found) > 0 {
+		t.Errorf("sales after a return have findings: %q", found)
+	}
+}
+
+func TestAuditDetectsFalseReturns(t *testing.T) {
+	back := func(f *forgedEvidence, lead, rest string) {
+		f.addEvent("status_changed", `"buyer":2,"changes":[{"lead":"`+lead+`","result":"done","to":"returned"`+rest+`}]`)
+	}
+	expectDetected(t, returnedEvidence, []forgery{
+		{"money back twice, in one fact", ": credit 10 and reversal 4 are wrong", func(f *forgedEvidence) { back(f, "two", `,"credit":10,"reverse":4`) }},
+		{"a lead returned twice", "cannot become returned", func(f *forgedEvidence) {
+			back(f, "two", `,"credit":5,"reverse":4`)
+			back(f, "two", `,"credit":5,"reverse":4`)
+		}},
+		{"money back without a return", "credit 2 and reversal 0 are wrong", func(f *forgedEvidence) {
+			f.decided("four", `"sale":`+toRec)
+			f.addEvent("status_changed", `"buyer":2,"changes":[{"lead":"four","result":"done","to":"contacted","credit":2}]`)
+		}},
+		{"a return without its money", ": credit 0 and reversal 4 are wrong", func(f *forgedEvidence) { back(f, "two", `,"reverse":4`) }},
+		{"another balance after it", "account of blue: the exchange shows balance 10", func(f *forgedEvidence) { f.accounts["blue"] = account{Balance: signedAmount(10 * unit)} }},
+		{"lost batch", "its status sold was acknowledged, but is not in the log", func(f *forgedEvidence) {
+			f.statusReports[2].statusReports = append(f.statusReports[2].statusReports, statusReport{Lead: "three", Status: "sold"})
+		}},
+		{"return of an unsold lead", "which it does not have", func(f *forgedEvidence) { back(f, "three", "") }},
+		{"lost decision", "decision (released) was acknowledged, but is not in the log", func(f *forgedEvidence) {
+			f.decisions = []decision{{"one", "released"}}
+		}},
+	})
+}
+
+// Accepted reports of a batch count; late ones do not.
+func TestAnswerLogParsesStatusReports(t *testing.T) {
+	batch := `{"results":[{"lead_id":"a","status":"sold"},{"lead_id":"b","error":"invalid_transition","message":"m"}]}`
+	for name, test := range map[string]struct {
+		order        clientRequest
+		status       int
+		text         string
+		taken, wrong int
+	}{
+		"one":                      {clientRequest{path: reportPath("a")}, 200, `{"lead_id":"a","status":"sold"}`, 1, 0},
+		"one that may clash":       {clientRequest{path: reportPath("a"), mayConflict: true}, 409, `{"error":"invalid_transition"}`, 0, 0},
+		"one that may not":         {clientRequest{path: reportPath("a")}, 409, `{"error":"invalid_transition"}`, 0, 1},
+		"one that is nobody's":     {clientRequest{path: reportPath("a"), mayConflict: true}, 404, `{"error":"not_found"}`, 0, 1},
+		"a batch that may clash":   {clientRequest{path: pathBatch, mayConflict: true}, 200, batch, 1, 0},
+		"a batch that may not":     {clientRequest{path: pathBatch}, 200, batch, 2, 0},
+		"a batch without results":  {clientRequest{path: pathBatch}, 200, `{"results":[]}`, 0, 1},
+		"a batch that is no batch": {clientRequest{path: pathBatch}, 200, `[]`, 0, 1},
+	} {
+		var l answerLog
+		taken := 0
+		if answer := l.add(&test.order, Response{Status: test.status, Body: test.text}); answer != nil {
+			taken = len(answer.statusReports)
+		}
+		if taken != test.taken || len(l.violations) != test.wrong {
+			t.Errorf("%s: %d taken, %q", name, taken, l.violations)
+		}
+	}
+}
+
+func TestStatusesAfter(t *testing.T) {
+	for became, want := range map[string]string{"": "contacted qualified sold returned", "contacted": "qualified sold returned", "contacted sold": "returned", "returned": ""} {
+		if got := strings.Join(statusesAfter(strings.Fields(became)), " "); got != want {
+			t.Errorf("after %q: %q, want %q", became, got, want)
+		}
+	}
+}
+
+// The tally counts each answer once, by kind and answer.
+func TestTally(t *testing.T) {
+	f := choiceEvidence()
+	f.statusReports = returnedEvidence().statusReports
+	f.webhookStats = refreceiver.Stats{Acknowledged: 5, Failed: 2, Malformed: 1}
+	f.decisions = []decision{{"one", "resent"}}
+	tally := f.Tally()
+	for kind, want := range map[string]map[string]int{
+		"ingest":                    {"ACCEPTED": 1},
+		"ingest for a chosen buyer": {"ACCEPTED": 2},
+		"post":                      {"ACCEPTED": 1, "post_rejected": 1, "bid_expired": 1},
+		"ping":                      {"bid": 4, "no_bid": 1},
+		"availability":              {"bid": 3, "no_bid": 1},
+		"report":                    {"contacted": 1, "sold": 1},
+		"batch of reports":          {"returned": 1},
+		"delivery decision":         {"resent": 1},
+		"webhook":                   {"delivered": 5, "failed": 2, "broken off": 1},
+	} {
+		sum := 0
+		for answer, n := range want {
+			sum += n
+			if tally[kind][answer] != n {
+				t.Errorf("%s, %s: %d, want %d", kind, answer, tally[kind][answer], n)
+			}
+		}
+		if tally.Of(kind) != sum {
+			t.Errorf("%s: %v, want %v", kind, tally[kind], want)
+		}
+	}
+	if len(tally) != 9 {
+		t.Errorf("kinds without requests are counted: %v", tally)
+	}
+}
