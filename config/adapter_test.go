@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
+	"pingpost/config/canonical"
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
 	"pingpost/engine/market"
 )
 
@@ -236,12 +238,12 @@ func TestConsentHostsAndPingKeys(t *testing.T) {
 	if got := strings.Join(exchange.Catalog.Campaigns["cmp"].ConsentHosts, " "); got != "*.proof.example a.cert.example" {
 		t.Error(got)
 	}
-	for text, want := range map[string]Duration{
-		base:                                    Duration(30 * day),
-		"history: 3d\nidempotency: 2d\n" + base: Duration(3 * day),
-		"ping_idempotency: 5m\n" + base:         Duration(5 * 60_000_000_000),
+	for text, want := range map[string]schema.Duration{
+		base:                                    schema.Duration(30 * schema.Day),
+		"history: 3d\nidempotency: 2d\n" + base: schema.Duration(3 * schema.Day),
+		"ping_idempotency: 5m\n" + base:         schema.Duration(5 * 60_000_000_000),
 	} {
-		if got := compiled(t, text, nil).Settings.PingIdempotency; Duration(got) != want {
+		if got := compiled(t, text, nil).Settings.PingIdempotency; schema.Duration(got) != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
@@ -250,18 +252,18 @@ func TestConsentHostsAndPingKeys(t *testing.T) {
 // TestAnExportReadsBack whatever lines a template has.
 func TestAnExportReadsBack(t *testing.T) {
 	readsBack := func(t failer, text string) {
-		document := []byte(`{"buyers":[{"id":"a","adapter":{"post":{"body":` + strings.ReplaceAll(quoteText(text), "${", "$${") + `,"format":"json"}}}]}`)
-		exported, err := Export(document)
+		document := []byte(`{"buyers":[{"id":"a","adapter":{"post":{"body":` + strings.ReplaceAll(syntax.Quote(text), "${", "$${") + `,"format":"json"}}}]}`)
+		exported, err := canonical.Export(document)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &reader{env: func(string) (string, bool) { return "", false }}
-		root := r.read(exported)
-		if root == nil || len(r.problems) > 0 {
-			t.Fatalf("%q: %v\n%s", text, r.problems, exported)
+		r := &syntax.Reader{Env: func(string) (string, bool) { return "", false }}
+		root := r.Read(exported)
+		if root == nil || len(r.Problems) > 0 {
+			t.Fatalf("%q: %v\n%s", text, r.Problems, exported)
 		}
-		if found, exact := root.find("buyers[0].adapter.post.body"); !exact || found.text != text {
-			t.Fatalf("%q came back as %q:\n%s", text, found.text, exported)
+		if found, exact := root.Find("buyers[0].adapter.post.body"); !exact || found.Text != text {
+			t.Fatalf("%q came back as %q:\n%s", text, found.Text, exported)
 		}
 	}
 	for _, text := range []string{"a\n${A}\n", "{\n  \"a\": $${\n}\n", "a\n\n\nb\n", "# a\n- b: c\n", "---\n...\n", "a\n{{.b}}\n\tc\n"} {

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"pingpost/config/schema"
 )
 
 // TestPlaceholdersOfAnAuthorAreRefused: a document cannot write the form that stands for
@@ -62,8 +64,8 @@ func TestSecretsThatFitTheirPlaces(t *testing.T) {
 		{"buyer/a/secret/k", "a\x1ab", false},
 		{"buyer/a/secret/k", "a\nb", false},
 		{"buyer/a/secret/k", "é", false},
-		{"buyer/a/secret/k", strings.Repeat("x", maxSecret), true},
-		{"buyer/a/secret/k", strings.Repeat("x", maxSecret+1), false},
+		{"buyer/a/secret/k", strings.Repeat("x", schema.MaxSecret), true},
+		{"buyer/a/secret/k", strings.Repeat("x", schema.MaxSecret+1), false},
 		{"buyer/a/oauth", "a b", true},
 		{"buyer/a/oauth", "a\x1ab", false},
 		{"buyer/a/bearer", "ab", true},
@@ -75,7 +77,7 @@ func TestSecretsThatFitTheirPlaces(t *testing.T) {
 		{"supplier/a/webhook", hook, true},
 		{"supplier/a/webhook", "ab", false},
 	} {
-		if why := UnfitSecret(row.name, row.value); (why == "") != row.fits {
+		if why := SecretMisfit(row.name, row.value); (why == "") != row.fits {
 			t.Errorf("%s %q: %q", row.name, row.value, why)
 		}
 	}

@@ -3,144 +3,99 @@ package config
 import (
 	"time"
 
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
 	"pingpost/engine/market"
 )
 
-// Campaign is one line of business.
-type Campaign struct {
-	ID             string       `json:"id"`
-	Name           string       `json:"name"`
-	Paused         bool         `json:"paused"` // first value only
-	Vertical       string       `json:"vertical,omitempty"`
-	SubVertical    string       `json:"sub_vertical,omitempty"`
-	Suppliers      []string     `json:"suppliers,omitempty"` // empty: all
-	Method         string       `json:"method"`
-	Currency       string       `json:"currency"`
-	TimeZone       string       `json:"time_zone"`
-	Floor          market.Money `json:"floor"`
-	BidTimeout     *Duration    `json:"bid_timeout"`
-	PostReserve    *Duration    `json:"post_reserve"`
-	PingReserve    *Duration    `json:"ping_reserve"`
-	Payout         Payout       `json:"payout"`
-	ConsentSources []string     `json:"consent_required_sources,omitempty"`
-	ConsentHosts   []string     `json:"consent_hosts,omitempty"` // of certificates; empty: any
-	Suppression    []string     `json:"suppression,omitempty"`
-	Duplicates     Duplicates   `json:"duplicates"`
-	Returns        Returns      `json:"returns"`
-	Unknown        string       `json:"unknown"`
-	Fields         []Field      `json:"fields,omitempty"`
-	Filters        []Filter     `json:"filters,omitempty"`
-	Caps           []Cap        `json:"caps,omitempty"`
-	Buyers         []Seat       `json:"buyers,omitempty"`
-}
-
 const (
-	defaultBidTimeout  = 2 * time.Second
-	leastBidTimeout    = 2 * time.Second
-	mostBidTimeout     = 5 * time.Second
-	defaultPostReserve = time.Second
-	defaultPingReserve = 500 * time.Millisecond
+	minBidTimeout = 2 * time.Second
+	maxBidTimeout = 5 * time.Second
 )
 
-func (c *Campaign) fill() {
-	orElse(&c.Name, c.ID)
-	orElse(&c.Currency, "USD")
-	orElse(&c.TimeZone, "UTC")
-	c.BidTimeout = c.BidTimeout.orElse(defaultBidTimeout)
-	c.PostReserve = c.PostReserve.orElse(defaultPostReserve)
-	c.PingReserve = c.PingReserve.orElse(defaultPingReserve)
-	c.Payout.fill()
-	c.Duplicates.fill()
-	c.Returns.fill()
-	orElse(&c.Unknown, "drop")
-	for i := range c.Buyers {
-		c.Buyers[i].fill(i)
-	}
-}
-
-var methods = map[string]market.Method{
+var methodsByName = map[string]market.Method{
 	"waterfall": market.Waterfall, "round_robin": market.RoundRobin,
 	"weighted": market.Weighted, "ping_post": market.PingPost,
 }
 
-func (c *compiler) campaign(at place, form *Campaign) {
+func (c *compiler) compileCampaign(at syntax.Path, form *schema.Campaign) {
 	id := market.CampaignID(form.ID)
-	if c.id(at.key("id"), form.ID) {
+	if c.checkID(at.Key("id"), form.ID) {
 		if _, twice := c.out.Catalog.Campaigns[id]; twice {
-			c.fail(at.key("id"), "another campaign has this id; ids are unique")
+			c.report(at.Key("id"), "another campaign has this id; ids are unique")
 		}
 	}
-	c.campaignTerms(at, form)
+	c.checkCampaignTerms(at, form)
 	currency, ok := market.ParseCurrency(form.Currency)
 	if !ok {
-		c.fail(at.key("currency"), "is not a currency; give three capital letters of ISO 4217, such as USD")
+		c.report(at.Key("currency"), "is not a currency; give three capital letters of ISO 4217, such as USD")
 	}
-	zone := c.zone(at.key("time_zone"), form.TimeZone)
+	zone := c.timeZone(at.Key("time_zone"), form.TimeZone)
 	campaign := &market.Campaign{
 		ID: id, Name: form.Name, Vertical: form.Vertical, SubVertical: form.SubVertical,
-		Suppliers:   c.takes(at.key("suppliers"), form.Suppliers),
-		Method:      methods[form.Method],
+		Suppliers:   c.allowedSuppliers(at.Key("suppliers"), form.Suppliers),
+		Method:      methodsByName[form.Method],
 		Currency:    currency,
 		Zone:        zone,
 		Floor:       form.Floor,
-		Payout:      c.payout(at.key("payout"), &form.Payout),
-		BidTimeout:  form.BidTimeout.span(),
-		PostReserve: form.PostReserve.span(),
-		PingReserve: form.PingReserve.span(),
-		Suppression: c.suppression(at.key("suppression"), form.Suppression),
-		Duplicates:  c.duplicates(at.key("duplicates"), &form.Duplicates),
-		Returns:     c.returns(at.key("returns"), &form.Returns),
-		Mapping:     c.mapping(at, form),
-		Caps:        c.caps(at.key("caps"), form.Caps, market.ScopeCampaign, zone),
+		Payout:      c.compilePayout(at.Key("payout"), &form.Payout),
+		BidTimeout:  form.BidTimeout.Span(),
+		PostReserve: form.PostReserve.Span(),
+		PingReserve: form.PingReserve.Span(),
+		Suppression: c.suppressionLists(at.Key("suppression"), form.Suppression),
+		Duplicates:  c.compileDuplicates(at.Key("duplicates"), &form.Duplicates),
+		Returns:     c.compileReturns(at.Key("returns"), &form.Returns),
+		Mapping:     c.compileMapping(at, form),
+		Caps:        c.compileCaps(at.Key("caps"), form.Caps, market.ScopeCampaign, zone),
 	}
 	if len(form.ConsentSources) > 0 {
-		campaign.ConsentSources = setOf[string](form.ConsentSources)
+		campaign.ConsentSources = newSet[string](form.ConsentSources)
 	}
-	campaign.ConsentHosts = c.consentHosts(at.key("consent_hosts"), form.ConsentHosts)
-	campaign.Filters = c.filters(at.key("filters"), form.Filters, campaign.Mapping)
-	campaign.FilterSets = c.lineup(at.key("buyers"), form, campaign)
+	campaign.ConsentHosts = c.compileConsentHosts(at.Key("consent_hosts"), form.ConsentHosts)
+	campaign.Filters = c.compileFilters(at.Key("filters"), form.Filters, campaign.Mapping)
+	campaign.FilterSets = c.compileFilterSets(at.Key("buyers"), form, campaign)
 	if form.Paused {
-		c.out.Firsts.Paused.Campaigns = append(c.out.Firsts.Paused.Campaigns, id)
+		c.out.Initial.Paused.Campaigns = append(c.out.Initial.Paused.Campaigns, id)
 	}
 	c.out.Catalog.Campaigns[id] = campaign
 }
 
-// campaignTerms judges what stands alone.
-func (c *compiler) campaignTerms(at place, form *Campaign) {
-	c.label(at.key("name"), form.Name, maxLabel)
-	c.label(at.key("vertical"), form.Vertical, maxLabel)
-	c.label(at.key("sub_vertical"), form.SubVertical, maxLabel)
-	if c.oneOf(at.key("method"), form.Method, "waterfall", "round_robin", "weighted", "ping_post") &&
+// checkCampaignTerms judges what stands alone.
+func (c *compiler) checkCampaignTerms(at syntax.Path, form *schema.Campaign) {
+	c.checkLabel(at.Key("name"), form.Name, maxLabel)
+	c.checkLabel(at.Key("vertical"), form.Vertical, maxLabel)
+	c.checkLabel(at.Key("sub_vertical"), form.SubVertical, maxLabel)
+	if c.checkOneOf(at.Key("method"), form.Method, "waterfall", "round_robin", "weighted", "ping_post") &&
 		form.Method == "ping_post" && form.Vertical == "" {
-		c.fail(at.key("vertical"), "is missing; a ping_post campaign is found by its vertical, and pings carry it")
+		c.report(at.Key("vertical"), "is missing; a ping_post campaign is found by its vertical, and pings carry it")
 	}
-	c.spanIn(at.key("bid_timeout"), form.BidTimeout, leastBidTimeout, mostBidTimeout)
-	c.spanIn(at.key("post_reserve"), form.PostReserve, 100*time.Millisecond, 4*time.Second)
-	c.spanIn(at.key("ping_reserve"), form.PingReserve, 100*time.Millisecond, 4*time.Second)
+	c.checkDuration(at.Key("bid_timeout"), form.BidTimeout, minBidTimeout, maxBidTimeout)
+	c.checkDuration(at.Key("post_reserve"), form.PostReserve, 100*time.Millisecond, 4*time.Second)
+	c.checkDuration(at.Key("ping_reserve"), form.PingReserve, 100*time.Millisecond, 4*time.Second)
 	c.warnShortBidding(at, form)
 	c.warnNoFloor(at, form)
-	c.sells(at, form)
-	c.names(at.key("consent_required_sources"), form.ConsentSources, maxLabel)
-	c.consentSources(at.key("consent_required_sources"), form.ConsentSources)
+	c.checkSellable(at, form)
+	c.checkNames(at.Key("consent_required_sources"), form.ConsentSources, maxLabel)
+	c.checkConsentSources(at.Key("consent_required_sources"), form.ConsentSources)
 }
 
-// takes is the set of suppliers that may send, nil for all.
-func (c *compiler) takes(at place, names []string) map[market.SupplierID]struct{} {
-	seen := make(map[string]place, len(names))
+// allowedSuppliers is the set of suppliers that may send, nil for all.
+func (c *compiler) allowedSuppliers(at syntax.Path, names []string) map[market.SupplierID]struct{} {
+	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {
 		if _, ok := c.out.Catalog.Suppliers[market.SupplierID(name)]; !ok {
-			c.failQuoting(at.at(i), "there is no supplier "+quote(name)+"; add it under suppliers")
+			c.reportQuoting(at.Index(i), "there is no supplier "+quote(name)+"; add it under suppliers")
 			continue
 		}
-		c.once(at.at(i), seen, name)
+		c.checkUnique(at.Index(i), seen, name)
 	}
 	if len(names) == 0 {
 		return nil
 	}
-	return setOf[market.SupplierID](names)
+	return newSet[market.SupplierID](names)
 }
 
-func setOf[T ~string](names []string) map[T]struct{} {
+func newSet[T ~string](names []string) map[T]struct{} {
 	set := make(map[T]struct{}, len(names))
 	for _, name := range names {
 		set[T(name)] = struct{}{}

@@ -8,17 +8,19 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+	"pingpost/config/canonical"
+	"pingpost/config/syntax"
 )
 
 // TestCanonicalIsAFixedPoint: reading the canonical bytes, in which no secret
 // has its value, gives the same bytes; and so does the exported YAML.
 func TestCanonicalIsAFixedPoint(t *testing.T) {
-	check := func(t failer, first *Exchange) {
+	check := func(t failer, first *Compiled) {
 		again := compiled(t, string(first.Canonical), nil)
 		if !bytes.Equal(again.Canonical, first.Canonical) {
 			t.Fatalf("canonical changed:\n%s\n%s", first.Canonical, again.Canonical)
 		}
-		if len(again.Firsts.Credentials)+len(again.Firsts.Secrets) > 0 {
+		if len(again.Initial.Credentials)+len(again.Initial.Secrets) > 0 {
 			t.Fatal("secrets came out of a document that has none")
 		}
 		exported := string(first.Export())
@@ -26,7 +28,7 @@ func TestCanonicalIsAFixedPoint(t *testing.T) {
 		if err != nil {
 			t.Fatalf("the export does not load: %v\n%s", err, exported)
 		}
-		if got := canonical(source.Document); !bytes.Equal(unnamed(got), unnamed(first.Canonical)) || len(Diff(first.Canonical, got)) > 0 {
+		if got := canonical.Encode(source.Document); !bytes.Equal(unnamed(got), unnamed(first.Canonical)) || len(canonical.Diff(first.Canonical, got)) > 0 {
 			t.Fatalf("canonical changed by export:\n%s\n%s\n%s", first.Canonical, got, exported)
 		}
 	}
@@ -67,7 +69,7 @@ func drawDocument(t *rapid.T) string {
 	line("suppliers:")
 	for _, id := range suppliers {
 		line("  - id: %s", id)
-		line("    name: %s", quoteText(drawLabel(t, "name")))
+		line("    name: %s", syntax.Quote(drawLabel(t, "name")))
 		maybe("clients", "    oauth_clients: [{client_id: x"+id+", client_secret: s, scopes: [post, ping]}, {client_id: a"+id+", client_secret: s}]")
 		maybe("webhook", "    webhook: {url: \"https://a.example/?x=1\", secret: whsec_aGk=}")
 	}
@@ -82,7 +84,7 @@ func drawDocument(t *rapid.T) string {
 			"auth: {bearer: x}", "auth: {api_key: x}", "auth: {api_key: x, header: X-Key}",
 			"auth: {oauth: {token_url: https://t.example, client_id: \"a: b\", client_secret: s}}", "caps:",
 		}).Draw(t, "auth"))
-		line("    filters: [{field: source, in: [%s, 2, true]}]", quoteText(drawLabel(t, "in")))
+		line("    filters: [{field: source, in: [%s, 2, true]}]", syntax.Quote(drawLabel(t, "in")))
 	}
 	line("campaigns:")
 	for i, id := range rapid.Permutation([]string{"c1", "c2"}).Draw(t, "campaigns") {
@@ -93,7 +95,7 @@ func drawDocument(t *rapid.T) string {
 		maybe("taken", "    suppliers: [s1, s-2]")
 		maybe("duplicates", "    duplicates: {match: all, window: 0}")
 		maybe("returns", "    returns: {window: 1d12h, reasons: [z, a], reverse_payout: false}")
-		line("    fields: [{name: x, type: enum, values: [%s, 1], ping: true}, {name: y, type: number, min: -1.50, default: 2}]", quoteText(drawLabel(t, "value")+"."))
+		line("    fields: [{name: x, type: enum, values: [%s, 1], ping: true}, {name: y, type: number, min: -1.50, default: 2}]", syntax.Quote(drawLabel(t, "value")+"."))
 		line("    buyers:")
 		line("      - {buyer: b2, weight: 2, price: %d.%02d}", rapid.IntRange(1, 99).Draw(t, "price"), rapid.IntRange(0, 99).Draw(t, "cents"))
 		maybe("seat", "      - {buyer: b1, priority: 0, price: 4, caps: [{per: week, money: 1000, time_zone: Asia/Kolkata}], schedule: {open: [\"Sat 10:00-24:00\"]}}")
@@ -143,7 +145,7 @@ func TestExportedVariablesAreUnique(t *testing.T) {
 			t.Errorf("%s is not there once:\n%s", want, exported)
 		}
 	}
-	if _, err := Export([]byte("[]")); err == nil {
+	if _, err := canonical.Export([]byte("[]")); err == nil {
 		t.Error("a list was exported")
 	}
 }

@@ -3,36 +3,30 @@ package config
 import (
 	"time"
 
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
 	"pingpost/engine/market"
 	"pingpost/engine/market/calendar"
 )
 
-// Cap is the most that may be sold in a period: leads or money, one of them.
-type Cap struct {
-	Per      string        `json:"per"`
-	Count    *int          `json:"count,omitempty"`
-	Money    *market.Money `json:"money,omitempty"`
-	TimeZone string        `json:"time_zone,omitempty"` // absent: that of what it belongs to
-}
-
 // maxCount is the highest cap on leads.
 const maxCount = 1_000_000_000
 
-func (c *compiler) caps(at place, caps []Cap, scope market.Scope, zone *time.Location) []*market.Cap {
+func (c *compiler) compileCaps(at syntax.Path, caps []schema.Cap, scope market.Scope, zone *time.Location) []*market.Cap {
 	if len(caps) == 0 {
 		return nil
 	}
 	out := make([]*market.Cap, 0, len(caps))
-	seen := make(map[market.CapKey]place, len(caps))
+	seen := make(map[market.CapKey]syntax.Path, len(caps))
 	for i := range caps {
-		here := at.at(i)
-		built := c.cap(here, &caps[i], scope, zone)
+		here := at.Index(i)
+		built := c.compileCap(here, &caps[i], scope, zone)
 		if built == nil {
 			continue
 		}
 		key := market.CapKey{Scope: scope, Unit: built.Unit, Period: built.Period, Zone: built.Zone.String()}
 		if first, twice := seen[key]; twice {
-			c.fail(here, "limits the same as "+string(first)+" does; keep the lower one")
+			c.report(here, "limits the same as "+string(first)+" does; keep the lower one")
 		}
 		seen[key] = here
 		out = append(out, built)
@@ -40,30 +34,78 @@ func (c *compiler) caps(at place, caps []Cap, scope market.Scope, zone *time.Loc
 	return out
 }
 
-func (c *compiler) cap(at place, limit *Cap, scope market.Scope, zone *time.Location) *market.Cap {
+func (c *compiler) compileCap(at syntax.Path, limit *schema.Cap, scope market.Scope, zone *time.Location) *market.Cap {
 	if limit.TimeZone != "" {
-		zone = c.zone(at.key("time_zone"), limit.TimeZone)
+		zone = c.timeZone(at.Key("time_zone"), limit.TimeZone)
 	}
 	period, ok := calendar.ParsePeriod(limit.Per)
 	if !ok {
-		c.fail(at.key("per"), "unknown or missing; use hour, day, week, month or total")
+		c.report(at.Key("per"), "unknown or missing; use hour, day, week, month or total")
 	}
 	built := &market.Cap{Scope: scope, Period: period, Zone: zone}
 	switch {
 	case limit.Count != nil && limit.Money != nil:
-		c.fail(at.key("money"), "a cap limits count or money, not both; make two caps of it")
+		c.report(at.Key("money"), "a cap limits count or money, not both; make two caps of it")
 		return nil
 	case limit.Count != nil:
-		c.intIn(at.key("count"), *limit.Count, 0, maxCount)
+		c.checkInt(at.Key("count"), *limit.Count, 0, maxCount)
 		built.Unit, built.Limit = market.UnitCount, int64(*limit.Count)
 	case limit.Money != nil:
 		built.Unit, built.Limit = market.UnitMoney, int64(*limit.Money)
 	default:
-		c.fail(at, "limits nothing; give count or money")
+		c.report(at, "limits nothing; give count or money")
 		return nil
 	}
 	if !ok {
 		return nil
 	}
 	return built
+}
+
+// compileSchedule compiles opening hours; nil is always open.
+func (c *compiler) compileSchedule(at syntax.Path, s *schema.Schedule, zone *time.Location) *calendar.Schedule {
+	if s == nil {
+		return nil
+	}
+	if s.TimeZone != "" {
+		zone = c.timeZone(at.Key("time_zone"), s.TimeZone)
+	}
+	if len(s.Open) == 0 {
+		c.report(at.Key("open"), "lists no opening hours; write such as Mon-Fri 08:00-18:00, or leave the schedule out to be always open")
+		return nil
+	}
+	good := true
+	for i, line := range s.Open {
+		if _, err := calendar.ParseSchedule(zone, []string{line}); err != nil {
+			c.reportQuoting(at.Key("open").Index(i), err.Error())
+			good = false
+		}
+	}
+	if !good {
+		return nil
+	}
+	schedule, err := calendar.ParseSchedule(zone, s.Open)
+	if err != nil {
+		c.reportQuoting(at.Key("open"), err.Error())
+	}
+	return schedule
+}
+
+// stateSet is the set of a list, all of them where it is empty.
+func (c *compiler) stateSet(at syntax.Path, codes []string) market.StateSet {
+	if len(codes) == 0 {
+		return market.AllStates
+	}
+	var set market.StateSet
+	for i, code := range codes {
+		state := market.StateOf([]byte(code))
+		switch {
+		case state == market.NoState:
+			c.report(at.Index(i), "is not a state; give the two capital letters of the US postal service, such as CA")
+		case set.Has(state):
+			c.report(at.Index(i), "stands here twice; keep one")
+		}
+		set = set.With(state)
+	}
+	return set
 }

@@ -2,18 +2,20 @@ package config
 
 import (
 	"net/netip"
-	"strings"
 	"time"
 
+	"pingpost/config/canonical"
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
 	"pingpost/engine/market"
 )
 
-// Exchange is a document that has been judged and compiled.
-type Exchange struct {
+// Compiled is a document that has been judged and compiled.
+type Compiled struct {
 	Settings Settings
 	Catalog  *market.Catalog // every Ref and the Version are zero: they are given when it is applied
-	Firsts   Firsts
-	Document *Document // with its defaults; what the catalog has no place for is looked up here
+	Initial  InitialValues
+	Document *schema.Document // with its defaults; what the catalog has no place for is looked up here
 
 	// Canonical is the document as JSON, with its defaults and without a
 	// secret. Documents that mean the same have the same bytes, and reading
@@ -23,10 +25,10 @@ type Exchange struct {
 
 	// Kept are variables without a value here. The document was read for an exchange
 	// that may have sealed their values.
-	Kept []Kept
+	Unset []UnsetVariable
 
 	// Warnings are what is allowed and most likely not meant.
-	Warnings Problems
+	Warnings syntax.Problems
 }
 
 // compiler judges one document and builds what it describes. It goes on after
@@ -36,22 +38,22 @@ type Exchange struct {
 // length of the document and not with the product of its parts.
 type compiler struct {
 	source   *Source
-	problems Problems
-	out      *Exchange
+	problems syntax.Problems
+	out      *Compiled
 	networks []netip.Prefix
 	zones    map[string]*time.Location // nil value: known to be no zone
 
-	buyers      map[string]*buyerEntry
-	credentials map[string]place           // where a client id, key or token was first seen
+	buyers      map[string]*compiledBuyer
+	credentials map[string]syntax.Path     // where a client id, key or token was first seen
 	mappings    map[string]*market.Mapping // by the fields that they were compiled from
 }
 
 // Compile judges the document and builds the exchange. The error is *Problems,
 // with every mistake.
-func (s *Source) Compile() (*Exchange, error) {
+func (s *Source) Compile() (*Compiled, error) {
 	c := &compiler{
 		source: s,
-		out: &Exchange{
+		out: &Compiled{
 			Document: s.Document,
 			Catalog: &market.Catalog{
 				Suppliers: make(map[market.SupplierID]*market.Supplier, len(s.Document.Suppliers)),
@@ -61,95 +63,64 @@ func (s *Source) Compile() (*Exchange, error) {
 			},
 		},
 		zones:       make(map[string]*time.Location),
-		buyers:      make(map[string]*buyerEntry, len(s.Document.Buyers)),
-		credentials: make(map[string]place),
+		buyers:      make(map[string]*compiledBuyer, len(s.Document.Buyers)),
+		credentials: make(map[string]syntax.Path),
 		mappings:    make(map[string]*market.Mapping),
 	}
-	c.document(s.Document)
-	if err := c.problems.err(); err != nil {
+	c.compileDocument(s.Document)
+	if err := c.problems.Err(); err != nil {
 		return nil, err
 	}
-	c.out.Canonical = canonical(s.Document)
-	if message := oversize(c.out.Canonical); message != "" {
-		return nil, Problems{{File: s.Path, Message: "with its defaults written out the document " + message}}.err()
+	c.out.Canonical = canonical.Encode(s.Document)
+	if message := syntax.ExceededLimit(c.out.Canonical); message != "" {
+		return nil, syntax.Problems{{File: s.Path, Message: "with its defaults written out the document " + message}}.Err()
 	}
 	return c.out, nil
 }
 
-func (c *compiler) document(d *Document) {
-	c.settings(d)
+func (c *compiler) compileDocument(d *schema.Document) {
+	c.compileSettings(d)
 	for i := range d.Lists {
-		c.list(place("suppression_lists").at(i), &d.Lists[i])
+		c.compileList(syntax.Path("suppression_lists").Index(i), &d.Lists[i])
 	}
 	for i := range d.Suppliers {
-		c.supplier(place("suppliers").at(i), &d.Suppliers[i])
+		c.compileSupplier(syntax.Path("suppliers").Index(i), &d.Suppliers[i])
 	}
 	for i := range d.Buyers {
-		c.buyer(place("buyers").at(i), &d.Buyers[i])
+		c.compileBuyer(syntax.Path("buyers").Index(i), &d.Buyers[i])
 	}
 	for i := range d.Campaigns {
-		c.campaign(place("campaigns").at(i), &d.Campaigns[i])
+		c.compileCampaign(syntax.Path("campaigns").Index(i), &d.Campaigns[i])
 	}
-	c.overlaps(d.Campaigns)
+	c.checkOverlaps(d.Campaigns)
 }
 
-// fail reports a mistake in words that hold nothing of the value.
-func (c *compiler) fail(at place, message string) {
-	c.problems = append(c.problems, c.problem(at, message))
+// report reports a mistake in words that hold nothing of the value.
+func (c *compiler) report(at syntax.Path, message string) {
+	c.problems = append(c.problems, c.problemAt(at, message))
 }
 
-// problem is a message with its place.
-func (c *compiler) problem(at place, message string) Problem {
+// problemAt is a message with its place.
+func (c *compiler) problemAt(at syntax.Path, message string) syntax.Problem {
 	found, _ := c.source.find(at)
-	return Problem{File: c.source.Path, Line: found.line, Column: found.column, Path: string(at), Message: message}
+	return syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}
 }
 
-// failQuoting reports a mistake in words that may hold the value. Where it came
+// reportQuoting reports a mistake in words that may hold the value. Where it came
 // out of the environment they are withheld.
-func (c *compiler) failQuoting(at place, message string) {
+func (c *compiler) reportQuoting(at syntax.Path, message string) {
 	found, _ := c.source.find(at)
-	if found.holdsExpanded() {
+	if found.HasVariables() {
 		message = "what the environment gives here does not fit; see the documentation of this key"
 	}
-	c.fail(at, message)
+	c.report(at, message)
 }
 
-// holdsExpanded tells whether something in the node is from the environment.
-func (n *node) holdsExpanded() bool {
-	if n.expanded {
-		return true
+// Export writes the exchange as YAML.
+func (x *Compiled) Export() []byte {
+	out, err := canonical.Export(x.Canonical)
+	if err != nil {
+		panic("BUG: " + err.Error())
 	}
-	for _, m := range n.members {
-		if m.value.holdsExpanded() {
-			return true
-		}
-	}
-	for _, item := range n.items {
-		if item.holdsExpanded() {
-			return true
-		}
-	}
-	return false
-}
-
-// once reports a name that stands a second time in a list that must not repeat.
-func (c *compiler) once(at place, seen map[string]place, name string) bool {
-	first, twice := seen[name]
-	if twice {
-		c.fail(at, "is the same as "+string(first)+"; each may stand here once")
-		return false
-	}
-	seen[name] = at
-	return true
-}
-
-// oneOf reports a word that is not among the choices.
-func (c *compiler) oneOf(at place, word string, choices ...string) bool {
-	for _, choice := range choices {
-		if word == choice {
-			return true
-		}
-	}
-	c.fail(at, "unknown value; use "+strings.Join(choices, ", "))
-	return false
+	return out
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
 	"pingpost/engine/market"
 )
 
@@ -51,7 +53,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("a sandbox's tenant is %s", got)
 	}
 	returns := exchange.Document.Campaigns[0].Returns
-	if returns.Window.span() != 14*day || returns.Approval != "auto" || returns.CapBack || !*returns.ReversePayout || *returns.MaxSharePerMonth != 1_000_000 {
+	if returns.Window.Span() != 14*schema.Day || returns.Approval != "auto" || returns.CapBack || !*returns.ReversePayout || *returns.MaxSharePerMonth != 1_000_000 {
 		t.Errorf("returns: %+v", returns)
 	}
 }
@@ -79,9 +81,9 @@ func TestPayoutAndDuplicates(t *testing.T) {
 		payout  market.Payout
 		repeats market.DuplicateRule
 	}{
-		{"payout: {fixed: 6.50}", market.Payout{Fixed: 6_500_000, IsFixed: true}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * day)}},
-		{"payout: {fixed: 0}", market.Payout{IsFixed: true}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * day)}},
-		{"payout: {share: 0}", market.Payout{}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * day)}},
+		{"payout: {fixed: 6.50}", market.Payout{Fixed: 6_500_000, IsFixed: true}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)}},
+		{"payout: {fixed: 0}", market.Payout{IsFixed: true}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)}},
+		{"payout: {share: 0}", market.Payout{}, market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)}},
 		{"duplicates: {fields: [email], match: all, scope: buyer, window: 1d12h}", market.Payout{Share: market.WholeShare}, market.DuplicateRule{Email: true, All: true, PerBuyer: true, Window: int64(36 * time.Hour)}},
 		{"duplicates: {window: 0}", market.Payout{Share: market.WholeShare}, market.DuplicateRule{Phone: true, Email: true}},
 	} {
@@ -94,8 +96,8 @@ func TestPayoutAndDuplicates(t *testing.T) {
 
 func TestPausedIsAFirstValue(t *testing.T) {
 	exchange := compiled(t, buyerWith("paused: true")+"    paused: true\n", nil)
-	if !slices.Equal(exchange.Firsts.Paused.Buyers, []market.BuyerID{"buy_a"}) || !slices.Equal(exchange.Firsts.Paused.Campaigns, []market.CampaignID{"cmp"}) {
-		t.Errorf("%+v", exchange.Firsts.Paused)
+	if !slices.Equal(exchange.Initial.Paused.Buyers, []market.BuyerID{"buy_a"}) || !slices.Equal(exchange.Initial.Paused.Campaigns, []market.CampaignID{"cmp"}) {
+		t.Errorf("%+v", exchange.Initial.Paused)
 	}
 }
 
@@ -120,7 +122,7 @@ func TestFormsOfAuth(t *testing.T) {
 		if got := exchange.Catalog.Buyers["buy_a"].Post; !reflect.DeepEqual(got, &c.post) {
 			t.Errorf("%s: %+v", c.auth, got)
 		}
-		if got := exchange.Firsts.Secrets; len(got) != 1 || got[0].Name != c.post.Credential || got[0].Value.Reveal() != c.secret {
+		if got := exchange.Initial.Secrets; len(got) != 1 || got[0].Name != c.post.Credential || got[0].Value.Reveal() != c.secret {
 			t.Errorf("%s: %+v", c.auth, got)
 		}
 	}
@@ -136,7 +138,7 @@ func TestAddressesOfBuyers(t *testing.T) {
 	} {
 		exchange := compiled(t, "buyers: [{id: a, "+c.form+"}]\n", nil)
 		form, buyer := exchange.Document.Buyers[0], exchange.Catalog.Buyers["a"]
-		if form.Pings() != (c.ping != "") || addressOf(buyer.Ping) != c.ping || addressOf(buyer.Post) != c.post {
+		if form.CanBid() != (c.ping != "") || addressOf(buyer.Ping) != c.ping || addressOf(buyer.Post) != c.post {
 			t.Errorf("%s: %q %q", c.form, addressOf(buyer.Ping), addressOf(buyer.Post))
 		}
 		if buyer.TestPing != nil || buyer.TestPost != nil {
@@ -222,7 +224,7 @@ func TestPathsAreRelativeToTheFile(t *testing.T) {
 	if exchange.Settings.DataDir != "/etc/data" {
 		t.Errorf("data in %s", exchange.Settings.DataDir)
 	}
-	if got := fmt.Sprint(exchange.Firsts.Lists); got != "[{a /etc/exchange/l.txt /etc/exchange/main.yaml:2:49: suppression_lists[0].file: } {b /x/l.txt /etc/exchange/main.yaml:2:85: suppression_lists[1].file: }]" {
+	if got := fmt.Sprint(exchange.Initial.Lists); got != "[{a /etc/exchange/l.txt /etc/exchange/main.yaml:2:49: suppression_lists[0].file: } {b /x/l.txt /etc/exchange/main.yaml:2:85: suppression_lists[1].file: }]" {
 		t.Errorf("lists: %s", got)
 	}
 	if len(exchange.Catalog.Lists) != 3 || exchange.Catalog.Lists["b"].Hash != market.HashPlain {
@@ -235,7 +237,7 @@ func TestLoadTellsWhatCannotBeRead(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "testdata/none.yaml: cannot be read: no such file") {
 		t.Errorf("got %v", err)
 	}
-	var problems *Problems
+	var problems *syntax.Problems
 	if !errors.As(err, &problems) {
 		t.Errorf("not *Problems: %T", err)
 	}

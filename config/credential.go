@@ -3,105 +3,71 @@ package config
 import (
 	"strings"
 
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
 	"pingpost/engine/event"
-)
-
-// OAuthClient is a pair of names by which a supplier or buyer gets tokens.
-type OAuthClient struct {
-	ClientID     string   `json:"client_id"`
-	ClientSecret Secret   `json:"client_secret,omitzero"`
-	Scopes       []string `json:"scopes,omitempty"`
-}
-
-// BearerToken is a long-lived token of a sandbox.
-type BearerToken struct {
-	Token  Secret   `json:"token,omitzero"`
-	Scopes []string `json:"scopes,omitempty"`
-}
-
-// The scopes that a client or token may have.
-const (
-	ScopePing    = "ping"
-	ScopePost    = "post"
-	ScopeWebhook = "webhook"
 )
 
 const maxClientID = 128
 
-func fillClients(clients []OAuthClient, scopes ...string) {
+func (c *compiler) compileClients(at syntax.Path, owner event.NameKind, ownerID string, clients []schema.OAuthClient) {
 	for i := range clients {
-		if len(clients[i].Scopes) == 0 {
-			clients[i].Scopes = scopes
-		}
-	}
-}
-
-func fillTokens(tokens []BearerToken) {
-	for i := range tokens {
-		if len(tokens[i].Scopes) == 0 {
-			tokens[i].Scopes = []string{ScopePing, ScopePost, ScopeWebhook}
-		}
-	}
-}
-
-func (c *compiler) clients(at place, owner event.NameKind, ownerID string, clients []OAuthClient) {
-	for i := range clients {
-		here, client := at.at(i), &clients[i]
+		here, client := at.Index(i), &clients[i]
 		switch {
 		case client.ClientID == "":
-			c.fail(here.key("client_id"), "is missing; give the client a name")
-		case len(client.ClientID) > maxClientID || strings.ContainsFunc(client.ClientID, notInClientID):
-			c.fail(here.key("client_id"), "is not a client id; use 1 to 128 visible ASCII characters and no colon")
+			c.report(here.Key("client_id"), "is missing; give the client a name")
+		case len(client.ClientID) > maxClientID || strings.ContainsFunc(client.ClientID, isOutsideClientID):
+			c.report(here.Key("client_id"), "is not a client id; use 1 to 128 visible ASCII characters and no colon")
 		default:
-			c.unique(here.key("client_id"), "client", client.ClientID)
+			c.checkCredentialUnique(here.Key("client_id"), "client", client.ClientID)
 		}
-		scopes := c.scopes(here.key("scopes"), client.Scopes)
-		c.idle(here.key("scopes"), owner, client.Scopes)
-		c.needed(here.key("client_secret"), client.ClientSecret)
-		first := FirstCredential{
+		scopes := c.compileScopes(here.Key("scopes"), client.Scopes)
+		c.warnUselessScopes(here.Key("scopes"), owner, client.Scopes)
+		c.requireSecret(here.Key("client_secret"), client.ClientSecret)
+		first := InitialCredential{
 			Owner: owner, OwnerID: ownerID, Kind: event.CredentialOAuthClient,
 			ClientID: client.ClientID, Value: client.ClientSecret, Scopes: scopes,
 		}
-		c.lacks(here.key("client_secret"), Kept{Credential: &first})
-		if c.carried(here.key("client_secret"), client.ClientSecret) {
-			c.first(first)
+		c.noteUnset(here.Key("client_secret"), UnsetVariable{Credential: &first})
+		if c.checkHeaderSecret(here.Key("client_secret"), client.ClientSecret) {
+			c.addCredential(first)
 		}
 	}
 }
 
-func notInClientID(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
+func isOutsideClientID(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
 
-func (c *compiler) tokens(at place, owner event.NameKind, ownerID string, tokens []BearerToken) {
+func (c *compiler) compileTokens(at syntax.Path, owner event.NameKind, ownerID string, tokens []schema.BearerToken) {
 	if len(tokens) > 0 && !c.source.Document.Sandbox {
-		c.fail(at, "static tokens belong to a sandbox; say sandbox: true, or use oauth_clients")
+		c.report(at, "static tokens belong to a sandbox; say sandbox: true, or use oauth_clients")
 	}
 	for i := range tokens {
-		here, token := at.at(i), &tokens[i]
-		scopes := c.scopes(here.key("scopes"), token.Scopes)
-		c.needed(here.key("token"), token.Token)
-		first := FirstCredential{
+		here, token := at.Index(i), &tokens[i]
+		scopes := c.compileScopes(here.Key("scopes"), token.Scopes)
+		c.requireSecret(here.Key("token"), token.Token)
+		first := InitialCredential{
 			Owner: owner, OwnerID: ownerID, Kind: event.CredentialBearer,
 			Value: token.Token, Scopes: scopes,
 		}
-		c.lacks(here.key("token"), Kept{Credential: &first})
-		if c.carried(here.key("token"), token.Token) {
-			c.unique(here.key("token"), "token", token.Token.Reveal())
-			c.first(first)
+		c.noteUnset(here.Key("token"), UnsetVariable{Credential: &first})
+		if c.checkHeaderSecret(here.Key("token"), token.Token) {
+			c.checkCredentialUnique(here.Key("token"), "token", token.Token.Reveal())
+			c.addCredential(first)
 		}
 	}
 }
 
-func (c *compiler) needed(at place, s Secret) {
+func (c *compiler) requireSecret(at syntax.Path, s schema.Secret) {
 	if !s.IsSet() {
-		c.fail(at, "is missing; give the secret, best as ${NAME} from the environment")
+		c.report(at, "is missing; give the secret, best as ${NAME} from the environment")
 	}
 }
 
-func (c *compiler) scopes(at place, names []string) (scopes event.Scopes) {
-	seen := make(map[string]place, len(names))
+func (c *compiler) compileScopes(at syntax.Path, names []string) (scopes event.Scopes) {
+	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {
-		if c.oneOf(at.at(i), name, ScopePing, ScopePost, ScopeWebhook) {
-			c.once(at.at(i), seen, name)
+		if c.checkOneOf(at.Index(i), name, schema.ScopePing, schema.ScopePost, schema.ScopeWebhook) {
+			c.checkUnique(at.Index(i), seen, name)
 		}
 		scope, _ := event.ParseScope(name)
 		scopes |= scope
@@ -109,11 +75,11 @@ func (c *compiler) scopes(at place, names []string) (scopes event.Scopes) {
 	return scopes
 }
 
-// unique reports a credential by which two owners could not be told apart.
-func (c *compiler) unique(at place, kind, value string) {
+// checkCredentialUnique reports a credential by which two owners could not be told apart.
+func (c *compiler) checkCredentialUnique(at syntax.Path, kind, value string) {
 	first, twice := c.credentials[kind+" "+value]
 	if twice {
-		c.fail(at, "is the same as "+string(first)+"; nobody could tell the two apart")
+		c.report(at, "is the same as "+string(first)+"; nobody could tell the two apart")
 		return
 	}
 	c.credentials[kind+" "+value] = at

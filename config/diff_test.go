@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+	"pingpost/config/canonical"
 )
 
 func diffOf(t *testing.T, before, after string) string {
 	t.Helper()
 	var lines []string
-	for _, change := range Diff(compiled(t, before, nil).Canonical, compiled(t, after, nil).Canonical) {
+	for _, change := range canonical.Diff(compiled(t, before, nil).Canonical, compiled(t, after, nil).Canonical) {
 		lines = append(lines, change.String())
 	}
 	return strings.Join(lines, "\n")
@@ -48,7 +49,7 @@ func TestDiff(t *testing.T) {
 }
 
 func TestDiffFromNothing(t *testing.T) {
-	changes := Diff(nil, example(t).Canonical)
+	changes := canonical.Diff(nil, example(t).Canonical)
 	if len(changes) == 0 {
 		t.Fatal("no change")
 	}
@@ -57,7 +58,7 @@ func TestDiffFromNothing(t *testing.T) {
 			t.Errorf("%v", change)
 		}
 	}
-	for _, change := range Diff(example(t).Canonical, nil) {
+	for _, change := range canonical.Diff(example(t).Canonical, nil) {
 		if change.Sign != '-' || change.New != "" {
 			t.Errorf("%v", change)
 		}
@@ -69,10 +70,10 @@ func TestDiffIsEmptyForEqualOnly(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		one := compiled(rt, drawDocument(rt), exampleEnv).Canonical
 		two := compiled(rt, drawDocument(rt), exampleEnv).Canonical
-		if equal := bytes.Equal(one, two); equal != (len(Diff(one, two)) == 0) {
-			rt.Fatalf("equal: %v, diff: %v", equal, Diff(one, two))
+		if equal := bytes.Equal(one, two); equal != (len(canonical.Diff(one, two)) == 0) {
+			rt.Fatalf("equal: %v, diff: %v", equal, canonical.Diff(one, two))
 		}
-		if len(Diff(one, one)) != 0 {
+		if len(canonical.Diff(one, one)) != 0 {
 			rt.Fatal("a document differs from itself")
 		}
 	})

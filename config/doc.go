@@ -1,26 +1,14 @@
-// Package config reads the document that describes an exchange: its settings,
-// suppliers, buyers, suppression lists and campaigns. It has one form, in YAML
-// or JSON, whether it comes from a file, the admin API or the log.
+// Package config reads a configuration document: the settings, suppliers, buyers,
+// suppression lists and campaigns of an exchange. A document has the same form in YAML
+// and JSON, and whether it is read from a file, the admin API or the log.
 //
-// A document goes through three steps, and each collects every mistake it finds
-// instead of stopping at the first:
+// Reading has three steps. Each step collects all mistakes instead of stopping at the
+// first one.
 //
-//	text    -> node tree   positions, ${NAME} expanded        yaml.go, json.go
-//	nodes   -> Document    known keys, types, defaults         bind.go
-//	Document -> Exchange   limits, references, market's types  compile.go
+//	text     -> nodes     positions, ${NAME} expanded        package syntax
+//	nodes    -> Document  known keys, types, defaults        package schema
+//	Document -> Compiled  limits, references, market types   this package
 //
-// Between the text and the Document stands an own tree of nodes, and not the
-// library's strict decoder, for three reasons: the decoder stops at its first
-// error; it turns 8.00 into a float before anyone sees its digits; and its
-// messages quote the lines around a mistake, which hold secrets. The rules of a
-// strict decode are kept by the binder: an unknown or repeated key is an error
-// at its own line.
-//
-// ${NAME} is expanded inside scalars, after parsing, so that no value can change
-// the shape of the document. What came out of the environment is never quoted in
-// a message.
-//
-// What a file gives only the first value of (credentials, secrets, balances,
-// pauses, the contents of lists) is handed out apart from the catalog, in
-// Firsts.
+// The document gives only the initial value of credentials, secrets, balances, pauses
+// and list contents. Compiled returns these values in Initial, apart from the catalog.
 package config

@@ -6,6 +6,10 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"pingpost/config/canonical"
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
 )
 
 // FuzzDocument: what compiles is written as YAML that compiles to the same canonical
@@ -33,9 +37,9 @@ func FuzzDocument(f *testing.F) {
 	env := func(name string) (string, bool) { return "whsec_aGk=" + strings.ToLower(name), len(name) > 1 }
 	first := compiled(f, base, nil)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		source, err := parse(&reader{file: "fuzz", env: env, sent: true, keeps: true}, data, nil)
+		source, err := parse(&schema.Binder{Reader: &syntax.Reader{File: "fuzz", Env: env}, Sent: true, AllowUnset: true}, data, nil)
 		if err != nil {
-			var problems *Problems
+			var problems *syntax.Problems
 			if !errors.As(err, &problems) || strings.Contains(err.Error(), "whsec_aGk=") {
 				t.Fatalf("a secret, or no list of problems: %v", err)
 			}
@@ -45,13 +49,13 @@ func FuzzDocument(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if changes := Diff(exchange.Canonical, exchange.Canonical); len(changes) > 0 {
+		if changes := canonical.Diff(exchange.Canonical, exchange.Canonical); len(changes) > 0 {
 			t.Fatalf("it differs from itself: %v", changes)
 		}
 		if bytes.Contains(exchange.Canonical, []byte("whsec_aGk=")) {
 			t.Fatalf("a secret is in\n%s", exchange.Canonical)
 		}
-		there, back := Diff(first.Canonical, exchange.Canonical), Diff(exchange.Canonical, first.Canonical)
+		there, back := canonical.Diff(first.Canonical, exchange.Canonical), canonical.Diff(exchange.Canonical, first.Canonical)
 		if len(there) != len(back) || (len(there) == 0) != bytes.Equal(unnamed(first.Canonical), unnamed(exchange.Canonical)) {
 			t.Fatalf("there %v\nand back %v", there, back)
 		}
@@ -60,7 +64,7 @@ func FuzzDocument(f *testing.F) {
 }
 
 // fixedPoint writes a document as YAML, and reads it without values for its secrets.
-func fixedPoint(t *testing.T, exchange *Exchange) {
+func fixedPoint(t *testing.T, exchange *Compiled) {
 	written := exchange.Export()
 	source, err := ParseCanonical(written)
 	if err != nil {
@@ -70,7 +74,7 @@ func fixedPoint(t *testing.T, exchange *Exchange) {
 	if err != nil {
 		t.Fatalf("what was written does not compile: %v\n%s", err, written)
 	}
-	if !bytes.Equal(unnamed(again.Canonical), unnamed(exchange.Canonical)) || len(Diff(exchange.Canonical, again.Canonical)) > 0 {
+	if !bytes.Equal(unnamed(again.Canonical), unnamed(exchange.Canonical)) || len(canonical.Diff(exchange.Canonical, again.Canonical)) > 0 {
 		t.Fatalf("%s\nis written as\n%s\nand read as\n%s", exchange.Canonical, written, again.Canonical)
 	}
 	if twice := again.Export(); !bytes.Equal(twice, written) {

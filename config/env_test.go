@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
 )
 
 func TestExpand(t *testing.T) {
@@ -26,7 +28,7 @@ func TestExpand(t *testing.T) {
 		{"${2A}", "", "variable's name"},
 		{"${A-B}", "", "variable's name"},
 	} {
-		out, _, err := expand(c.in, env)
+		out, _, err := syntax.Expand(c.in, env)
 		if c.err == "" && (err != nil || out != c.out) {
 			t.Errorf("%q: %q, %v; want %q", c.in, out, err, c.out)
 		}
@@ -40,7 +42,7 @@ func TestExpand(t *testing.T) {
 func TestEscapedTextExpandsToItself(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("$${}Aé \n"))).Draw(t, "text")
-		out, expanded, err := expand(strings.ReplaceAll(text, "${", "$${"), lookup(nil))
+		out, expanded, err := syntax.Expand(strings.ReplaceAll(text, "${", "$${"), lookup(nil))
 		if err != nil || out != text || expanded {
 			t.Fatalf("%q became %q, %v", text, out, err)
 		}
@@ -66,7 +68,7 @@ suppliers:
 	if d.Tenant != "production" || d.Admin.Listen != "a:1" || d.Suppliers[0].Name != "n and n" {
 		t.Errorf("the document's shape: %+v", d)
 	}
-	for i, s := range []Secret{d.Admin.Password, d.Suppliers[0].APIKey, d.Suppliers[0].OAuthClients[0].ClientSecret, d.Suppliers[0].OAuthClients[1].ClientSecret} {
+	for i, s := range []schema.Secret{d.Admin.Password, d.Suppliers[0].APIKey, d.Suppliers[0].OAuthClients[0].ClientSecret, d.Suppliers[0].OAuthClients[1].ClientSecret} {
 		if s.Reveal() != hostile {
 			t.Errorf("secret %d is %q", i, s.Reveal())
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/config/schema"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/market/calendar"
@@ -42,7 +43,7 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-func compiled(t failer, text string, env map[string]string) *Exchange {
+func compiled(t failer, text string, env map[string]string) *Compiled {
 	t.Helper()
 	source, err := Parse("exchange.yaml", []byte(text), lookup(env))
 	if err != nil {
@@ -55,7 +56,7 @@ func compiled(t failer, text string, env map[string]string) *Exchange {
 	return exchange
 }
 
-func example(t failer) *Exchange {
+func example(t failer) *Compiled {
 	t.Helper()
 	source, err := Load("testdata/exchange.example.yaml", lookup(exampleEnv))
 	if err != nil {
@@ -82,13 +83,13 @@ func TestExampleSettings(t *testing.T) {
 	if got.Tenant != "production" || got.Sandbox {
 		t.Errorf("tenant: %q %v", got.Tenant, got.Sandbox)
 	}
-	if got.History != 45*day || got.Idempotency != 30*day || got.TokenLifetime != time.Hour {
+	if got.History != 45*schema.Day || got.Idempotency != 30*schema.Day || got.TokenLifetime != time.Hour {
 		t.Errorf("spans: %v %v %v", got.History, got.Idempotency, got.TokenLifetime)
 	}
 	if got.Webhooks.InFlight != 8 {
 		t.Errorf("webhooks: %+v", got.Webhooks)
 	}
-	if got.Report.Keep != 90*day {
+	if got.Report.Keep != 90*schema.Day {
 		t.Errorf("report: %+v", got.Report)
 	}
 	if got.Limits.Body != 65536 || got.Limits.Answer != 65536 {
@@ -114,7 +115,7 @@ func TestExampleCampaign(t *testing.T) {
 	if campaign.BidTimeout != 2*time.Second || campaign.PostReserve != time.Second || campaign.PingReserve != 500*time.Millisecond {
 		t.Errorf("time: %v %v %v", campaign.BidTimeout, campaign.PostReserve, campaign.PingReserve)
 	}
-	want := market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * day)}
+	want := market.DuplicateRule{Phone: true, Email: true, Window: int64(30 * schema.Day)}
 	if campaign.Duplicates != want {
 		t.Errorf("duplicates: %+v", campaign.Duplicates)
 	}
@@ -179,7 +180,7 @@ func TestExampleBuyer(t *testing.T) {
 }
 
 func TestExampleFirsts(t *testing.T) {
-	got := example(t).Firsts
+	got := example(t).Initial
 	owners := map[event.NameKind]string{event.NameSupplier: "supplier", event.NameBuyer: "buyer"}
 	var credentials []string
 	for _, c := range got.Credentials {
@@ -205,7 +206,7 @@ func TestExampleFirsts(t *testing.T) {
 	}) {
 		t.Errorf("secrets: %v", secrets)
 	}
-	if !reflect.DeepEqual(got.Balances, []FirstBalance{{Buyer: "buy_blue", Money: 5000_000_000}}) {
+	if !reflect.DeepEqual(got.Balances, []InitialBalance{{Buyer: "buy_blue", Money: 5000_000_000}}) {
 		t.Errorf("balances: %v", got.Balances)
 	}
 	if len(got.Lists) != 1 || got.Lists[0].ID != "dnc" || got.Lists[0].Path != filepath.Join("testdata", "dnc.txt") || got.Lists[0].At.Path != "suppression_lists[0].file" || got.Lists[0].At.Line == 0 {

@@ -1,6 +1,8 @@
 package config
 
-import "testing"
+import (
+	"testing"
+)
 
 // Campaigns with the same fields have one mapping, so that a lead of a large
 // catalog finds it in the processor's cache; any difference makes another.

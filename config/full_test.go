@@ -5,11 +5,14 @@ import (
 	"os"
 	"reflect"
 	"testing"
+
+	"pingpost/config/canonical"
+	"pingpost/config/schema"
 )
 
 var fullEnv = map[string]string{"ADMIN": "value-of-admin", "KEY": "value-of-key"}
 
-func full(t failer) *Exchange {
+func full(t failer) *Compiled {
 	t.Helper()
 	text, err := os.ReadFile("testdata/full.yaml")
 	if err != nil {
@@ -53,8 +56,8 @@ func walkForm(v reflect.Value, tell func(key string, set bool)) {
 		for i := range v.Len() {
 			walkForm(v.Index(i), tell)
 		}
-	case v.Kind() == reflect.Struct && isMapping(v):
-		for name, index := range keysOf(v.Type()) {
+	case v.Kind() == reflect.Struct && schema.IsMapping(v):
+		for name, index := range schema.KeysOf(v.Type()) {
 			field := v.Field(index)
 			tell(v.Type().Name()+"."+name, !field.IsZero())
 			walkForm(field, tell)
@@ -91,7 +94,7 @@ func TestFullIsAFixedPoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if changes := Diff(exchange.Canonical, canonical(source.Document)); len(changes) != 0 {
+	if changes := canonical.Diff(exchange.Canonical, canonical.Encode(source.Document)); len(changes) != 0 {
 		t.Errorf("the export is another document: %v", changes)
 	}
 }
@@ -110,7 +113,7 @@ func TestCompileTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(one.Canonical, two.Canonical) || !reflect.DeepEqual(one.Firsts, two.Firsts) || !reflect.DeepEqual(one.Settings, two.Settings) {
+	if !bytes.Equal(one.Canonical, two.Canonical) || !reflect.DeepEqual(one.Initial, two.Initial) || !reflect.DeepEqual(one.Settings, two.Settings) {
 		t.Error("the second time gave something else")
 	}
 }

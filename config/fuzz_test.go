@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"pingpost/config/syntax"
 )
 
 // FuzzParse: no text panics the reader, every error is *Problems with a file
@@ -30,7 +32,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		source, err := Parse("fuzz", data, env)
 		if err == nil {
-			var exchange *Exchange
+			var exchange *Compiled
 			if exchange, err = source.Compile(); err == nil {
 				again := compiled(t, string(exchange.Canonical), nil)
 				if !bytes.Equal(again.Canonical, exchange.Canonical) {
@@ -40,7 +42,7 @@ func FuzzParse(f *testing.F) {
 				return
 			}
 		}
-		var problems *Problems
+		var problems *syntax.Problems
 		if !errors.As(err, &problems) || len(*problems) == 0 {
 			t.Fatalf("not a list of problems: %v", err)
 		}

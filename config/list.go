@@ -1,50 +1,43 @@
 package config
 
-import "pingpost/engine/market"
+import (
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
+	"pingpost/engine/market"
+)
 
-// List is a suppression list: who is not to be called or written to. Its
-// entries are state; the file has the first ones.
-type List struct {
-	ID    string `json:"id"`
-	Field string `json:"field"`
-	Hash  string `json:"hash"`
-	File  string `json:"file,omitempty"` // relative to the document's file
-}
-
-func (l *List) fill() { orElse(&l.Hash, "plain") }
-
-func (c *compiler) list(at place, l *List) {
+func (c *compiler) compileList(at syntax.Path, l *schema.List) {
 	id := market.ListID(l.ID)
-	if c.id(at.key("id"), l.ID) {
+	if c.checkID(at.Key("id"), l.ID) {
 		if _, twice := c.out.Catalog.Lists[id]; twice {
-			c.fail(at.key("id"), "another list has this id; ids are unique")
+			c.report(at.Key("id"), "another list has this id; ids are unique")
 		}
 	}
 	field, ok := market.ParseListField(l.Field)
 	if !ok {
-		c.fail(at.key("field"), "unknown or missing; use phone or email")
+		c.report(at.Key("field"), "unknown or missing; use phone or email")
 	}
 	hash, ok := market.ParseHash(l.Hash)
 	if !ok {
-		c.fail(at.key("hash"), "unknown; use plain, md5 or sha256")
+		c.report(at.Key("hash"), "unknown; use plain, md5 or sha256")
 	}
 	if l.File != "" {
-		c.label(at.key("file"), l.File, maxURL)
-		c.out.Firsts.Lists = append(c.out.Firsts.Lists, FirstList{ID: id, Path: c.source.resolve(l.File), At: c.problem(at.key("file"), "")})
+		c.checkLabel(at.Key("file"), l.File, maxURL)
+		c.out.Initial.Lists = append(c.out.Initial.Lists, InitialList{ID: id, Path: c.source.resolve(l.File), At: c.problemAt(at.Key("file"), "")})
 	}
 	c.out.Catalog.Lists[id] = &market.List{ID: id, Field: field, Hash: hash}
 }
 
-// suppression finds the lists that are named.
-func (c *compiler) suppression(at place, names []string) []*market.List {
+// suppressionLists finds the lists that are named.
+func (c *compiler) suppressionLists(at syntax.Path, names []string) []*market.List {
 	var out []*market.List
-	seen := make(map[string]place, len(names))
+	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {
 		list, ok := c.out.Catalog.Lists[market.ListID(name)]
 		switch {
 		case !ok:
-			c.failQuoting(at.at(i), "there is no suppression list "+quote(name)+"; add it under suppression_lists")
-		case c.once(at.at(i), seen, name):
+			c.reportQuoting(at.Index(i), "there is no suppression list "+quote(name)+"; add it under suppression_lists")
+		case c.checkUnique(at.Index(i), seen, name):
 			out = append(out, list)
 		}
 	}

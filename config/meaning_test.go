@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"pingpost/config/syntax"
 )
 
 // with is the base with one piece of it replaced.
@@ -242,7 +244,7 @@ func TestProblemsAreSortedAndReadable(t *testing.T) {
 	if problems.Error() != want {
 		t.Errorf("got\n%s\nwant\n%s", problems.Error(), want)
 	}
-	many := make(Problems, shownProblems+7)
+	many := make(syntax.Problems, syntax.ShownProblems+7)
 	if text := many.Error(); !strings.HasSuffix(text, "and 7 more") {
 		t.Errorf("many problems end in %q", text[len(text)-20:])
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"pingpost/config/syntax"
 )
 
 // base is a small exchange without a mistake; a test adds one to it.
@@ -24,7 +26,7 @@ campaigns:
 `
 
 // problemsOf is what is wrong with a document, in either step.
-func problemsOf(t testing.TB, text string) Problems {
+func problemsOf(t testing.TB, text string) syntax.Problems {
 	t.Helper()
 	env := map[string]string{"EMPTY": "", "LEAK": "hunter2 secret", "RATE": "250", "ID": "hunter2"}
 	source, err := Parse("exchange.yaml", []byte(text), lookup(env))
@@ -34,7 +36,7 @@ func problemsOf(t testing.TB, text string) Problems {
 	if err == nil {
 		return nil
 	}
-	var problems *Problems
+	var problems *syntax.Problems
 	if !errors.As(err, &problems) {
 		t.Fatalf("not *Problems: %T", err)
 	}
@@ -192,8 +194,8 @@ func TestMistakesInYAML(t *testing.T) {
 		{"reserved characters", "tenant: \uFDD0\n", "", "U+FDD0"},
 	})
 	for says, text := range map[string]string{
-		"over 16 MB":            "tenant: " + strings.Repeat("x", maxDocument) + "\n",
-		"marks of punctuation":  "[" + strings.Repeat(",", maxMarks) + "]",
+		"over 16 MB":            "tenant: " + strings.Repeat("x", syntax.MaxDocument) + "\n",
+		"marks of punctuation":  "[" + strings.Repeat(",", syntax.MaxMarks) + "]",
 		"deeper than 32 levels": `{"tenant":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + "}",
 	} {
 		if got := problemsOf(t, text); len(got) == 0 || got[0].Line != 1 || !strings.Contains(got.Error(), says) {

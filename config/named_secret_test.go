@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/config/canonical"
 	"pingpost/engine/market/escape"
 )
 
@@ -17,7 +18,7 @@ var oldEnv = map[string]string{"TOK": "value-tok", "BASE": "https://b.example/va
 func TestSecretsOfABuyer(t *testing.T) {
 	built := compiled(t, oldBuyer, oldEnv)
 	firsts := map[string]string{}
-	for _, first := range built.Firsts.Secrets {
+	for _, first := range built.Initial.Secrets {
 		firsts[first.Name] = first.Value.Reveal()
 		if first.Follows != IsVariable(first.Name) {
 			t.Errorf("%s follows: %v", first.Name, first.Follows)
@@ -75,13 +76,13 @@ func TestVariablesOfASender(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, first := range built.Firsts.Secrets {
+	for _, first := range built.Initial.Secrets {
 		if value := first.Value.Reveal(); IsVariable(first.Name) && (!strings.HasSuffix(first.Name, "/TOK") || value != "value-tok") {
 			t.Errorf("%s is %s", first.Name, value)
 		}
 	}
-	if len(built.Kept) != 2 || built.Kept[0].Secret != "buyer/old/secret/key" || built.Kept[1].Secret != "buyer/old/variable/BASE" {
-		t.Errorf("%+v", built.Kept)
+	if len(built.Unset) != 2 || built.Unset[0].Secret != "buyer/old/secret/key" || built.Unset[1].Secret != "buyer/old/variable/BASE" {
+		t.Errorf("%+v", built.Unset)
 	}
 }
 
@@ -101,7 +102,7 @@ func TestHiddenCharactersAreRefused(t *testing.T) {
 }
 
 func TestRedactNamedSecrets(t *testing.T) {
-	got := string(Redact([]byte(`{"secrets":[{"name":"key","value":"value-key"},{"name":"b","value":{"set":true}}],"adapter":{"headers":[{"value":"x"}]}}`)))
+	got := string(canonical.Redact([]byte(`{"secrets":[{"name":"key","value":"value-key"},{"name":"b","value":{"set":true}}],"adapter":{"headers":[{"value":"x"}]}}`)))
 	if strings.Contains(got, "value-key") || strings.Count(got, `{"set":true}`) != 2 || !strings.Contains(got, `"value":"x"`) {
 		t.Error(got)
 	}

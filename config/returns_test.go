@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/config/schema"
 	"pingpost/engine/market"
 )
 
@@ -15,14 +16,14 @@ func TestReturns(t *testing.T) {
 		want market.ReturnRule
 	}{
 		{"", market.DefaultReturnRule()},
-		{"returns: {}", market.ReturnRule{Window: 14 * day, ReversePayout: true, MaxShare: market.WholeShare}},
+		{"returns: {}", market.ReturnRule{Window: 14 * schema.Day, ReversePayout: true, MaxShare: market.WholeShare}},
 		{"returns: {window: 0}", market.ReturnRule{ReversePayout: true, MaxShare: market.WholeShare}},
 		{"returns: {window: 1d12h, approval: manual}", market.ReturnRule{Window: 36 * time.Hour, Manual: true, ReversePayout: true, MaxShare: market.WholeShare}},
 		{
 			"returns: {reasons: [wrong number, duplicate], cap_back: true, reverse_payout: false, max_share_per_month: 0.15}",
-			market.ReturnRule{Window: 14 * day, Reasons: listed, CapBack: true, MaxShare: 150_000},
+			market.ReturnRule{Window: 14 * schema.Day, Reasons: listed, CapBack: true, MaxShare: 150_000},
 		},
-		{"returns: {max_share_per_month: 0}", market.ReturnRule{Window: 14 * day, ReversePayout: true}},
+		{"returns: {max_share_per_month: 0}", market.ReturnRule{Window: 14 * schema.Day, ReversePayout: true}},
 	} {
 		form := ""
 		if c.form != "" {

@@ -8,22 +8,23 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+	"pingpost/config/schema"
 	"pingpost/engine/market"
 )
 
 func TestDurations(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"0": 0, "0s": 0, "2s": 2 * time.Second, "1h30m": 90 * time.Minute, "14d": 14 * day,
+		"0": 0, "0s": 0, "2s": 2 * time.Second, "1h30m": 90 * time.Minute, "14d": 14 * schema.Day,
 		"1d12h": 36 * time.Hour, "0d1s": time.Second, "1.5h": 90 * time.Minute, "250ms": 250 * time.Millisecond,
 	} {
-		if got, err := ParseDuration(text); err != nil || time.Duration(got) != want {
+		if got, err := schema.ParseDuration(text); err != nil || time.Duration(got) != want {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{
 		"", "d", "1", "1.5d", "-1d", "1d-1h", "2d-1h", "1d+1h", "1d-0s", "+1d", "1h1d", "1d2d", "65536d", "-1s", "1w", " 1s", "99999999h",
 	} {
-		if got, err := ParseDuration(text); err == nil {
+		if got, err := schema.ParseDuration(text); err == nil {
 			t.Errorf("%q was taken for %v", text, got)
 		}
 	}
@@ -31,16 +32,16 @@ func TestDurations(t *testing.T) {
 
 func TestDurationReadsBack(t *testing.T) {
 	for span, want := range map[time.Duration]string{
-		0: "0s", day: "1d", 36 * time.Hour: "1d12h", 90 * time.Minute: "1h30m", time.Minute: "1m",
-		day + time.Second: "1d1s", time.Hour + time.Second: "1h0m1s", 10 * time.Minute: "10m", 20 * time.Hour: "20h",
+		0: "0s", schema.Day: "1d", 36 * time.Hour: "1d12h", 90 * time.Minute: "1h30m", time.Minute: "1m",
+		schema.Day + time.Second: "1d1s", time.Hour + time.Second: "1h0m1s", 10 * time.Minute: "10m", 20 * time.Hour: "20h",
 	} {
-		if got := Duration(span).String(); got != want {
+		if got := schema.Duration(span).String(); got != want {
 			t.Errorf("%d is written %q, want %q", span, got, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		span := Duration(rapid.Int64Range(0, int64(60000*day)).Draw(t, "span"))
-		back, err := ParseDuration(span.String())
+		span := schema.Duration(rapid.Int64Range(0, int64(60000*schema.Day)).Draw(t, "span"))
+		back, err := schema.ParseDuration(span.String())
 		if err != nil || back != span {
 			t.Fatalf("%d, written %q, reads %d, %v", span, span, back, err)
 		}
@@ -48,8 +49,8 @@ func TestDurationReadsBack(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for text, want := range map[string]Size{
-		"65536": 65536, "64KiB": 65536, "1MiB": mebibyte, "\"64 KiB\"": 65536, "2047MiB": 2047 * mebibyte,
+	for text, want := range map[string]schema.Size{
+		"65536": 65536, "64KiB": 65536, "1MiB": schema.MiB, "\"64 KiB\"": 65536, "2047MiB": 2047 * schema.MiB,
 	} {
 		source, err := Parse("x", []byte("limits: {body: "+text+"}\n"), nil)
 		if err != nil || *source.Document.Limits.Body != want {
@@ -61,7 +62,7 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%s was taken", text)
 		}
 	}
-	for size, want := range map[Size]string{0: "0", 1: "1", 65536: "64KiB", mebibyte: "1MiB", mebibyte + 1: "1048577"} {
+	for size, want := range map[schema.Size]string{0: "0", 1: "1", 65536: "64KiB", schema.MiB: "1MiB", schema.MiB + 1: "1048577"} {
 		if size.String() != want {
 			t.Errorf("%d is written %s", size, size)
 		}
@@ -119,12 +120,12 @@ func TestWordsMayBeNumbers(t *testing.T) {
 
 // Whatever prints a secret prints the same.
 func TestSecretsDoNotPrint(t *testing.T) {
-	s := NewSecret("hunter2")
+	s := schema.NewSecret("hunter2")
 	holder := struct {
-		S Secret
-		P *Secret
-		F FirstCredential
-	}{s, &s, FirstCredential{Value: s}}
+		S schema.Secret
+		P *schema.Secret
+		F InitialCredential
+	}{s, &s, InitialCredential{Value: s}}
 	asJSON, err := json.Marshal(holder)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +137,7 @@ func TestSecretsDoNotPrint(t *testing.T) {
 			t.Errorf("it prints as %s", text)
 		}
 	}
-	if s.Reveal() != "hunter2" || !s.IsSet() || s.IsZero() || new(Secret).String() != "[none]" {
+	if s.Reveal() != "hunter2" || !s.IsSet() || s.IsZero() || new(schema.Secret).String() != "[none]" {
 		t.Error("the secret itself")
 	}
 }

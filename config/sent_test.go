@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"pingpost/config/syntax"
 )
 
 // TestSentReadsNoEnvironment: a document that is sent may have a variable without a value
@@ -61,6 +63,6 @@ func TestCanonicalWithinLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err = source.Compile(); err == nil || err.Error() != "x: with its defaults written out the document is over 16 MB; split it into several exchanges" {
-		t.Errorf("a form of more than %d bytes: %v", maxDocument, err)
+		t.Errorf("a form of more than %d bytes: %v", syntax.MaxDocument, err)
 	}
 }

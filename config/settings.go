@@ -1,11 +1,18 @@
 package config
 
 import (
+	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
+
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
+	"pingpost/engine/market"
 )
 
 // Settings is what the process needs beside the catalog. Each field has the key by which
@@ -17,7 +24,7 @@ type Settings struct {
 	TLS             TLSSettings    `key:"tls"` // of Listen
 	AdminListen     string         `key:"admin.listen"`
 	AdminTLS        TLSSettings    `key:"admin.tls"`
-	AdminPassword   Secret         `key:"admin.password"`
+	AdminPassword   schema.Secret  `key:"admin.password"`
 	TrustedProxies  []netip.Prefix `key:"trusted_proxies" effect:"at once"`
 	TrustedNetworks []netip.Prefix `key:"trusted_networks"`
 	Tenant          string         `key:"tenant"`
@@ -46,48 +53,48 @@ type LimitSettings struct {
 	IdleTimeout   time.Duration `key:"limits.idle_timeout"`
 }
 
-func (c *compiler) settings(d *Document) {
-	c.id("tenant", d.Tenant)
-	c.address("listen", d.Listen)
-	c.address("admin.listen", d.Admin.Listen)
+func (c *compiler) compileSettings(d *schema.Document) {
+	c.checkID("tenant", d.Tenant)
+	c.checkListenAddress("listen", d.Listen)
+	c.checkListenAddress("admin.listen", d.Admin.Listen)
 	if _, port, err := net.SplitHostPort(d.Listen); err == nil && d.Listen == d.Admin.Listen && port != "0" {
-		c.fail("admin.listen", "is the same address as listen; the admin API needs its own")
+		c.report("admin.listen", "is the same address as listen; the admin API needs its own")
 	}
-	if len(d.Admin.Password.Reveal()) > maxSecret {
-		c.fail("admin.password", "is over 4096 bytes; shorten it")
+	if len(d.Admin.Password.Reveal()) > schema.MaxSecret {
+		c.report("admin.password", "is over 4096 bytes; shorten it")
 	}
-	c.lacks("admin.password", Kept{})
-	c.spanIn("history", d.History, day, 3650*day)
-	c.spanIn("idempotency", d.Idempotency, time.Hour, 3650*day)
-	c.spanIn("ping_idempotency", d.PingKeys, time.Minute, 3650*day)
-	c.spanIn("token_lifetime", d.TokenLifetime, time.Minute, 30*day)
-	if d.History.span() < d.Idempotency.span() {
-		c.fail("history", "is shorter than idempotency ("+d.Idempotency.String()+"), but keys are rebuilt from the log; raise history or lower idempotency")
+	c.noteUnset("admin.password", UnsetVariable{})
+	c.checkDuration("history", d.History, schema.Day, 3650*schema.Day)
+	c.checkDuration("idempotency", d.Idempotency, time.Hour, 3650*schema.Day)
+	c.checkDuration("ping_idempotency", d.PingKeys, time.Minute, 3650*schema.Day)
+	c.checkDuration("token_lifetime", d.TokenLifetime, time.Minute, 30*schema.Day)
+	if d.History.Span() < d.Idempotency.Span() {
+		c.report("history", "is shorter than idempotency ("+d.Idempotency.String()+"), but keys are rebuilt from the log; raise history or lower idempotency")
 	}
-	if d.History.span() < d.PingKeys.span() {
-		c.fail("history", "is shorter than ping_idempotency ("+d.PingKeys.String()+"), but what a ping was answered is read back from the log; raise history or lower ping_idempotency")
+	if d.History.Span() < d.PingKeys.Span() {
+		c.report("history", "is shorter than ping_idempotency ("+d.PingKeys.String()+"), but what a ping was answered is read back from the log; raise history or lower ping_idempotency")
 	}
-	c.networks = c.prefixes("trusted_networks", d.TrustedNetworks)
-	c.admin(d)
+	c.networks = c.compilePrefixes("trusted_networks", d.TrustedNetworks)
+	c.checkAdmin(d)
 	c.out.Settings = Settings{
 		DataDir:         c.source.resolve(d.DataDir),
 		Listen:          d.Listen,
-		TLS:             c.tls("tls", d.TLS),
+		TLS:             c.compileTLS("tls", d.TLS),
 		AdminListen:     d.Admin.Listen,
-		AdminTLS:        c.tls("admin.tls", d.Admin.TLS),
+		AdminTLS:        c.compileTLS("admin.tls", d.Admin.TLS),
 		AdminPassword:   d.Admin.Password,
-		TrustedProxies:  c.prefixes("trusted_proxies", d.TrustedProxies),
+		TrustedProxies:  c.compilePrefixes("trusted_proxies", d.TrustedProxies),
 		TrustedNetworks: c.networks,
 		Tenant:          d.Tenant,
 		Sandbox:         d.Sandbox,
-		History:         d.History.span(),
-		Idempotency:     d.Idempotency.span(),
-		PingIdempotency: d.PingKeys.span(),
-		TokenLifetime:   d.TokenLifetime.span(),
-		Limits:          c.limits("limits", &d.Limits),
-		Webhooks:        c.webhooks("webhooks", &d.Webhooks),
-		Report:          c.report("report", &d.Report),
-		Traces:          c.traces("traces", d.Traces),
+		History:         d.History.Span(),
+		Idempotency:     d.Idempotency.Span(),
+		PingIdempotency: d.PingKeys.Span(),
+		TokenLifetime:   d.TokenLifetime.Span(),
+		Limits:          c.compileLimits("limits", &d.Limits),
+		Webhooks:        c.compileWebhooks("webhooks", &d.Webhooks),
+		Report:          c.compileReport("report", &d.Report),
+		Traces:          c.compileTraces("traces", d.Traces),
 	}
 }
 
@@ -99,32 +106,132 @@ func (s *Source) resolve(path string) string {
 	return filepath.Join(filepath.Dir(s.Path), path)
 }
 
-func (c *compiler) address(at place, text string) {
+func (c *compiler) checkListenAddress(at syntax.Path, text string) {
 	host, port, err := net.SplitHostPort(text)
 	number, portErr := strconv.ParseUint(port, 10, 16)
 	if err != nil || portErr != nil || number > 65535 || len(host) > 253 {
-		c.fail(at, "is not an address to listen on; write host:port, such as 127.0.0.1:8080 or [::1]:8080")
+		c.report(at, "is not an address to listen on; write host:port, such as 127.0.0.1:8080 or [::1]:8080")
 	}
 }
 
-func (c *compiler) prefixes(at place, list []string) []netip.Prefix {
+func (c *compiler) compilePrefixes(at syntax.Path, list []string) []netip.Prefix {
 	var out []netip.Prefix
 	for i, text := range list {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
 			address, addressErr := netip.ParseAddr(text)
 			if addressErr != nil || address.Zone() != "" {
-				c.fail(at.at(i), "is no network; write such as 10.0.0.0/8, or one address")
+				c.report(at.Index(i), "is no network; write such as 10.0.0.0/8, or one address")
 				continue
 			}
 			address = address.Unmap()
 			prefix = netip.PrefixFrom(address, address.BitLen())
 		}
 		if prefix != prefix.Masked() {
-			c.fail(at.at(i), "has bits past the network's own; write it as its first address and its length, such as 10.0.0.0/8")
+			c.report(at.Index(i), "has bits past the network's own; write it as its first address and its length, such as 10.0.0.0/8")
 			continue
 		}
 		out = append(out, prefix)
 	}
 	return out
+}
+
+func (c *compiler) compileLimits(at syntax.Path, l *schema.Limits) LimitSettings {
+	if *l.Body > schema.MaxBody {
+		c.report(at.Key("body"), fmt.Sprintf("is over %s: a lead is logged as it came and once more as it is posted, "+
+			"both in one entry, and an entry of the log holds 1MiB; give %s to %s", schema.MaxBody, schema.KiB, schema.MaxBody))
+	} else {
+		c.checkSize(at.Key("body"), *l.Body, schema.KiB, schema.MaxBody)
+	}
+	c.checkSize(at.Key("answer"), *l.Answer, schema.KiB, 16*schema.MiB)
+	c.checkSize(at.Key("header"), *l.Header, schema.KiB, schema.MiB)
+	c.checkInt(at.Key("connections"), *l.Connections, 1, 1_000_000)
+	c.checkInt(at.Key("max_conns_per_ip"), *l.MaxConnsPerIP, 1, 1_000_000)
+	c.checkInt(at.Key("auth_failures"), *l.AuthFailures, 1, 1_000_000)
+	c.checkInt(at.Key("documents"), *l.Documents, 1, 1_000_000)
+	c.checkDuration(at.Key("read_timeout"), l.ReadTimeout, 100*time.Millisecond, time.Hour)
+	c.checkDuration(at.Key("write_timeout"), l.WriteTimeout, 100*time.Millisecond, time.Hour)
+	c.checkDuration(at.Key("idle_timeout"), l.IdleTimeout, 100*time.Millisecond, schema.Day)
+	return LimitSettings{
+		Body:          int(*l.Body),
+		Answer:        int(*l.Answer),
+		Header:        int(*l.Header),
+		Connections:   *l.Connections,
+		MaxConnsPerIP: *l.MaxConnsPerIP,
+		AuthFailures:  *l.AuthFailures,
+		Documents:     *l.Documents,
+		ReadTimeout:   l.ReadTimeout.Span(),
+		WriteTimeout:  l.WriteTimeout.Span(),
+		IdleTimeout:   l.IdleTimeout.Span(),
+	}
+}
+
+// ReportSettings are the same, judged.
+type ReportSettings struct {
+	Keep time.Duration `key:"report.keep"`
+}
+
+func (c *compiler) compileReport(at syntax.Path, r *schema.Report) ReportSettings {
+	if keep := r.Keep.Span(); keep != 0 && (keep < schema.Day || keep > 3650*schema.Day) {
+		c.report(at.Key("keep"), "is out of range; give 1d to 3650d, or 0s for no report")
+	}
+	return ReportSettings{r.Keep.Span()}
+}
+
+// TLSSettings are the same with their paths resolved. Empty: the address speaks plain
+// HTTP.
+type TLSSettings struct{ Cert, Key string }
+
+// IsSet tells whether the address speaks TLS.
+func (t TLSSettings) IsSet() bool { return t != TLSSettings{} }
+
+// compileTLS judges the form, not the files: they change without the document.
+func (c *compiler) compileTLS(at syntax.Path, t *schema.TLS) TLSSettings {
+	if t == nil {
+		return TLSSettings{}
+	}
+	c.checkPEMPath(at.Key("cert"), t.Cert)
+	c.checkPEMPath(at.Key("key"), t.Key)
+	return TLSSettings{Cert: c.source.resolve(t.Cert), Key: c.source.resolve(t.Key)}
+}
+
+func (c *compiler) checkPEMPath(at syntax.Path, path string) {
+	switch {
+	case path == "":
+		c.report(at, "is missing; tls needs cert and key, the paths of two files in PEM")
+	case strings.Contains(path, "-----BEGIN"):
+		c.report(at, "is the text of a file; write the file's path")
+	}
+}
+
+// TraceSettings are the same, judged. Without an endpoint nothing is traced.
+type TraceSettings struct {
+	Endpoint string               `key:"traces.endpoint"`
+	Sample   market.Share         `key:"traces.sample"`
+	Headers  []schema.TraceHeader `key:"traces.headers"`
+}
+
+// Header is what goes with each batch.
+func (t *TraceSettings) Header() http.Header {
+	header := make(http.Header, len(t.Headers))
+	for _, h := range t.Headers {
+		if h.Value.Reveal() != "" {
+			header.Set(h.Name, h.Value.Reveal())
+		}
+	}
+	return header
+}
+
+// maxInFlight is how many attempts one endpoint may be worth: an exchange makes
+// 256 at once, to all of them.
+const maxInFlight = 64
+
+// WebhookSettings are the same, judged.
+type WebhookSettings struct {
+	InFlight int `key:"webhooks.in_flight"`
+}
+
+func (c *compiler) compileWebhooks(at syntax.Path, w *schema.Webhooks) WebhookSettings {
+	c.checkInt(at.Key("in_flight"), *w.InFlight, 1, maxInFlight)
+	return WebhookSettings{InFlight: *w.InFlight}
 }

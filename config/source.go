@@ -4,35 +4,38 @@ import (
 	"errors"
 	"io"
 	"os"
-	"reflect"
+	"strings"
+
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
 )
 
 // Source is a document that was read, with its defaults, and the text's shape
 // to find positions in. It is not to be changed.
 type Source struct {
 	Path     string
-	Document *Document
+	Document *schema.Document
 
-	root     *node
-	accepted func(at place) bool // of an entry that the exchange has already; nil: none is
+	root       *syntax.Node
+	isAccepted func(at syntax.Path) bool // of an entry that the exchange has already; nil: none is
 }
 
 // Load reads a document from a file. The error is *Problems.
 func Load(path string, env func(string) (string, bool)) (*Source, error) {
-	return load(&reader{file: path, env: env})
+	return load(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}})
 }
 
-// LoadKept is Load for an exchange, which may have sealed the values of variables that
+// LoadWithSealed is Load for an exchange, which may have sealed the values of variables that
 // the environment has no longer: see Kept.
-func LoadKept(path string, env func(string) (string, bool)) (*Source, error) {
-	return load(&reader{file: path, env: env, keeps: true})
+func LoadWithSealed(path string, env func(string) (string, bool)) (*Source, error) {
+	return load(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}, AllowUnset: true})
 }
 
-func load(r *reader) (*Source, error) {
-	path := r.file
+func load(r *schema.Binder) (*Source, error) {
+	path := r.File
 	data, err := readFile(path)
 	if err != nil {
-		return nil, Problems{{File: path, Message: "cannot be read: " + plainError(err) + "; check the path and its permissions"}}.err()
+		return nil, syntax.Problems{{File: path, Message: "cannot be read: " + plainError(err) + "; check the path and its permissions"}}.Err()
 	}
 	return parse(r, data, nil)
 }
@@ -44,7 +47,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxDocument+1))
+	return io.ReadAll(io.LimitReader(file, syntax.MaxDocument+1))
 }
 
 // plainError is the cause without the path, which the problem has already.
@@ -56,16 +59,16 @@ func plainError(err error) string {
 	return err.Error()
 }
 
-// manyMistakes is where a text has so much wrong with its form that judging its
+// maxBindProblems is where a text has so much wrong with its form that judging its
 // meaning as well would only add noise.
-const manyMistakes = 100
+const maxBindProblems = 100
 
 // Parse reads a document from YAML or JSON. The name stands for the file in
 // problems, and paths are relative to its folder. A nil env has no variables.
 // The error is *Problems: the mistakes in form, and those in meaning that are
 // not mere echoes of them.
 func Parse(name string, data []byte, env func(string) (string, bool)) (*Source, error) {
-	return parse(&reader{file: name, env: env}, data, nil)
+	return parse(&schema.Binder{Reader: &syntax.Reader{File: name, Env: env}}, data, nil)
 }
 
 // ParseSent is Parse for a document that came over the network. Its variables are those
@@ -74,68 +77,67 @@ func Parse(name string, data []byte, env func(string) (string, bool)) (*Source, 
 // for a secret or in an address: the exchange may have sealed the value.
 func ParseSent(name string, data []byte, variables map[string]string) (*Source, error) {
 	env := func(name string) (string, bool) { value, ok := variables[name]; return value, ok }
-	return parse(&reader{file: name, env: env, sent: true, keeps: true}, data, nil)
+	return parse(&schema.Binder{Reader: &syntax.Reader{File: name, Env: env}, Sent: true, AllowUnset: true}, data, nil)
 }
 
 // ParseCanonical reads a canonical document, which has no secret and no variable's value.
 func ParseCanonical(data []byte) (*Source, error) {
-	return parse(&reader{keeps: true}, data, nil)
+	return parse(&schema.Binder{Reader: new(syntax.Reader), AllowUnset: true}, data, nil)
 }
 
 // Variables are the variables that a document names and the environment has. The error is
 // *Problems, where the document has no shape.
 func Variables(name string, data []byte, env func(string) (string, bool)) (map[string]string, error) {
 	named := make(map[string]string)
-	r := &reader{file: name, env: func(name string) (string, bool) {
+	r := &syntax.Reader{File: name, Env: func(name string) (string, bool) {
 		value, ok := env(name)
 		if ok {
 			named[name] = value
 		}
 		return value, ok
 	}}
-	if r.read(data) == nil {
-		return nil, r.problems.err()
+	if r.Read(data) == nil {
+		return nil, r.Problems.Err()
 	}
 	return named, nil
 }
 
 // parse calls complete, if there is one, before anything is judged by its meaning.
-func parse(r *reader, data []byte, complete func(*Document)) (*Source, error) {
-	if r.env == nil {
-		r.env = func(string) (string, bool) { return "", false }
+func parse(r *schema.Binder, data []byte, complete func(*schema.Document)) (*Source, error) {
+	if r.Env == nil {
+		r.Env = func(string) (string, bool) { return "", false }
 	}
-	root := r.read(data)
+	root := r.Read(data)
 	if root == nil {
-		return nil, r.problems.err()
+		return nil, r.Problems.Err()
 	}
-	s := &Source{Path: r.file, Document: new(Document), root: root}
-	if root.kind == nullKind {
-		r.fail(root.position, "", "the document is empty")
-		return nil, r.problems.err()
+	s := &Source{Path: r.File, root: root}
+	if root.Kind == syntax.Null {
+		r.Report(root.Position, "", "the document is empty")
+		return nil, r.Problems.Err()
 	}
-	r.bind(root, "", reflect.ValueOf(s.Document).Elem())
-	s.Document.fill()
+	s.Document = r.Bind(root)
 	if complete != nil {
 		complete(s.Document)
 	}
-	if len(r.problems) == 0 {
+	if len(r.Problems) == 0 {
 		return s, nil
 	}
-	if root.kind == mapKind && len(r.problems) <= manyMistakes {
-		r.problems = append(r.problems, s.echoless(r.problems)...)
+	if root.Kind == syntax.Mapping && len(r.Problems) <= maxBindProblems {
+		r.Problems = append(r.Problems, s.compileProblems(r.Problems)...)
 	}
-	return nil, r.problems.err()
+	return nil, r.Problems.Err()
 }
 
-// echoless is what compiling says beyond the mistakes that are known.
-func (s *Source) echoless(known Problems) (more Problems) {
+// compileProblems is what compiling says beyond the mistakes that are known.
+func (s *Source) compileProblems(known syntax.Problems) (more syntax.Problems) {
 	_, err := s.Compile()
-	var found *Problems
+	var found *syntax.Problems
 	if !errors.As(err, &found) {
 		return nil
 	}
 	for _, problem := range *found {
-		if !known.hides(problem.Path) && !(known.hidesIDs() && isReference(problem.Path)) {
+		if !hasRelated(known, problem.Path) && !(hasUnreadableID(known) && isReferencePath(problem.Path)) {
 			more = append(more, problem)
 		}
 	}
@@ -143,9 +145,46 @@ func (s *Source) echoless(known Problems) (more Problems) {
 }
 
 // find is the node at the place, or the nearest around it.
-func (s *Source) find(at place) (*node, bool) {
+func (s *Source) find(at syntax.Path) (*syntax.Node, bool) {
 	if s.root == nil {
-		return new(node), false
+		return new(syntax.Node), false
 	}
-	return s.root.find(at)
+	return s.root.Find(at)
+}
+
+// hasRelated tells whether a problem at the path, or around it, or inside it, makes
+// what a later step says of the path mere echo.
+func hasRelated(p syntax.Problems, path string) bool {
+	for _, known := range p {
+		if within(path, known.Path) || within(known.Path, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// within tells whether path is outer or lies inside it.
+func within(path, outer string) bool {
+	rest, ok := strings.CutPrefix(path, outer)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// hasUnreadableID tells whether an id could not be read, so that references to it
+// would seem to lead nowhere.
+func hasUnreadableID(p syntax.Problems) bool {
+	for _, known := range p {
+		switch collection, rest, _ := strings.Cut(known.Path, "["); collection {
+		case "suppliers", "buyers", "suppression_lists":
+			_, inside, indexed := strings.Cut(rest, "]")
+			if !indexed || inside == "" || inside == ".id" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isReferencePath tells whether the path is one at which another's id stands.
+func isReferencePath(path string) bool {
+	return strings.HasSuffix(path, ".buyer") || strings.Contains(path, ".suppliers[") || strings.Contains(path, ".suppression[")
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"pingpost/config/canonical"
 	"pingpost/engine/market"
 )
 
@@ -35,7 +36,7 @@ func TestTestEndpoints(t *testing.T) {
 				t.Errorf("%s: a test goes to %+v, a lead in earnest to %+v", c.form, test, own)
 			}
 		}
-		if secrets := compiled(t, "buyers: [{id: a, "+c.form+"}]\n", nil).Firsts.Secrets; buyer.TestPost != nil && buyer.TestPost.Credential != "" &&
+		if secrets := compiled(t, "buyers: [{id: a, "+c.form+"}]\n", nil).Initial.Secrets; buyer.TestPost != nil && buyer.TestPost.Credential != "" &&
 			(len(secrets) != 1 || secrets[0].Name != buyer.TestPost.Credential) {
 			t.Errorf("%s: secrets %+v", c.form, secrets)
 		}
@@ -54,11 +55,11 @@ func TestTestSuppliers(t *testing.T) {
 func TestChangesOfTests(t *testing.T) {
 	before := compiled(t, "suppliers: [{id: a}]\nbuyers: [{id: b, endpoint: \"https://b.example\"}]\n", nil).Canonical
 	silent := compiled(t, "suppliers: [{id: a, test: false}]\nbuyers: [{id: b, endpoint: \"https://b.example\", test_endpoint: \"\"}]\n", nil).Canonical
-	if changes := Diff(before, silent); len(changes) != 0 {
+	if changes := canonical.Diff(before, silent); len(changes) != 0 {
 		t.Errorf("nothing was said, and changed %v", changes)
 	}
 	after := compiled(t, "suppliers: [{id: a, test: true}]\nbuyers: [{id: b, endpoint: \"https://b.example\", test_endpoint: \"https://t.example\"}]\n", nil).Canonical
-	if changes := Diff(before, after); len(changes) != 2 {
+	if changes := canonical.Diff(before, after); len(changes) != 2 {
 		t.Errorf("two changes, told as %v", changes)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pingpost/config/canonical"
 )
 
 func TestMistakesInTLS(t *testing.T) {
@@ -34,8 +36,8 @@ func TestTLSPaths(t *testing.T) {
 	if s := compiled(t, base, nil).Settings; s.TLS.IsSet() || s.AdminTLS.IsSet() {
 		t.Error("there is a certificate where none was given")
 	}
-	for _, change := range Diff(compiled(t, base, nil).Canonical, built.Canonical) {
-		if strings.Contains(change.Path, "tls") && !change.Restart() {
+	for _, change := range canonical.Diff(compiled(t, base, nil).Canonical, built.Canonical) {
+		if strings.Contains(change.Path, "tls") && !change.NeedsRestart() {
 			t.Errorf("%s takes effect at once", change)
 		}
 	}
@@ -73,7 +75,7 @@ func TestWarnings(t *testing.T) {
 		if !slices.Equal(at, row.at) {
 			t.Errorf("%s: warnings at %v, want %v", row.what, at, row.at)
 		}
-		if text := warnings.Print(); strings.Count(text, "warning: ") != len(row.at) || strings.Contains(text, "hunter") {
+		if text := warnings.Warnings(); strings.Count(text, "warning: ") != len(row.at) || strings.Contains(text, "hunter") {
 			t.Errorf("%s: %s", row.what, text)
 		}
 	}

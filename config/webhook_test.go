@@ -51,7 +51,7 @@ func TestWebhookIsCompiled(t *testing.T) {
 				t.Errorf("who has no webhook has %+v", got)
 			}
 			var secrets []string
-			for _, s := range x.Firsts.Secrets {
+			for _, s := range x.Initial.Secrets {
 				secrets = append(secrets, s.Name+"="+s.Value.Reveal())
 			}
 			if !slices.Equal(secrets, c.secrets) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"pingpost/config"
+	"pingpost/config/canonical"
+	"pingpost/config/syntax"
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -23,7 +25,7 @@ import (
 // one they began with; none is dropped. Whoever calls it holds applying since the
 // configuration was made out of the one in force.
 func (x *Exchange) configureLocked(r *revision) error {
-	e, built := x.engine.Load(), r.Exchange
+	e, built := x.engine.Load(), r.Compiled
 	wanted := engine.Configuration{Catalog: built.Catalog, By: r.by, From: r.from}
 	var err error
 	if wanted.Document, err = x.keepDocument(built.Canonical); err != nil {
@@ -34,7 +36,7 @@ func (x *Exchange) configureLocked(r *revision) error {
 			return err
 		}
 	}
-	x.firsts(&wanted, &built.Firsts)
+	x.firsts(&wanted, &built.Initial)
 	if err := x.tables(&wanted, built); err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func (x *Exchange) documentPath(hash string) string {
 	return filepath.Join(x.settings.DataDir, "catalogs", hash+".json")
 }
 
-func (x *Exchange) firsts(c *engine.Configuration, firsts *config.Firsts) {
+func (x *Exchange) firsts(c *engine.Configuration, firsts *config.InitialValues) {
 	for i := range firsts.Credentials {
 		c.Firsts.Credentials = append(c.Firsts.Credentials, x.credential(&firsts.Credentials[i]))
 	}
@@ -86,7 +88,7 @@ func (x *Exchange) firsts(c *engine.Configuration, firsts *config.Firsts) {
 }
 
 // credential is a first value as the engine keeps it.
-func (x *Exchange) credential(first *config.FirstCredential) engine.Credential {
+func (x *Exchange) credential(first *config.InitialCredential) engine.Credential {
 	value := []byte(first.Value.Reveal())
 	c := engine.Credential{
 		Kind: first.Kind, Owner: first.Owner, ID: first.OwnerID, Client: first.ClientID, Scopes: first.Scopes,
@@ -105,7 +107,7 @@ func (x *Exchange) credential(first *config.FirstCredential) engine.Credential {
 
 // tables opens the contents of the configured lists, and imports those that
 // have none yet.
-func (x *Exchange) tables(c *engine.Configuration, built *config.Exchange) error {
+func (x *Exchange) tables(c *engine.Configuration, built *config.Compiled) error {
 	dir, key := x.settings.DataDir, x.vault.Derive("hashes")
 	c.Tables = make(map[market.ListID]*fingerprint.Table)
 	c.Lists = make(map[market.ListID]state.ListFile)
@@ -123,7 +125,7 @@ func (x *Exchange) tables(c *engine.Configuration, built *config.Exchange) error
 			return fmt.Errorf("cannot remove a stray suppression file: %w", err)
 		}
 	}
-	for _, first := range built.Firsts.Lists {
+	for _, first := range built.Initial.Lists {
 		if c.Tables[first.ID] != nil {
 			continue
 		}
@@ -138,7 +140,7 @@ func (x *Exchange) tables(c *engine.Configuration, built *config.Exchange) error
 }
 
 // warnMeant tells of what a document allows and most likely does not mean.
-func (x *Exchange) warnMeant(warnings config.Problems) {
+func (x *Exchange) warnMeant(warnings syntax.Problems) {
 	for _, warning := range warnings {
 		x.logger.Warn("the configuration has something that is most likely not meant", "path", warning.Path, "what", warning.Message)
 	}
@@ -159,14 +161,14 @@ func (x *Exchange) Reload() error {
 	if err != nil {
 		return err
 	}
-	before, unapplied := x.Configuration(), x.unapplied(revised.Exchange)
-	followed := x.followed(&revised.Firsts)
+	before, unapplied := x.Configuration(), x.unapplied(revised.Compiled)
+	followed := x.followed(&revised.Initial)
 	if err := x.configureLocked(revised); err != nil {
 		return err
 	}
 	x.warnUnapplied(unapplied)
 	x.warnTaken(revised)
-	for _, change := range config.Diff(before, revised.Canonical) {
+	for _, change := range canonical.Diff(before, revised.Canonical) {
 		x.logger.Info("configuration changed", "change", change.String())
 	}
 	for _, change := range followed {
@@ -177,7 +179,7 @@ func (x *Exchange) Reload() error {
 
 // warnRestart says which changed settings wait for a restart.
 func (x *Exchange) warnRestart(now *config.Settings) {
-	if waiting := x.settings.Waiting(now); len(waiting) > 0 {
+	if waiting := x.settings.PendingRestart(now); len(waiting) > 0 {
 		x.logger.Warn("what was changed of these settings takes effect at the next start", "settings", strings.Join(waiting, ", "))
 	}
 }
@@ -215,16 +217,16 @@ func (x *Exchange) Apply(document []byte, variables map[string]string, dry bool,
 	if err != nil {
 		return changed, x.asSent(err)
 	}
-	for _, change := range config.Diff(x.Configuration(), revised.Canonical) {
+	for _, change := range canonical.Diff(x.Configuration(), revised.Canonical) {
 		changed.Changes = append(changed.Changes, change.String())
 	}
-	changed.Changes = append(append(changed.Changes, x.followed(&revised.Firsts)...), x.takes(revised)...)
-	changed.Unapplied = x.unapplied(revised.Exchange)
+	changed.Changes = append(append(changed.Changes, x.followed(&revised.Initial)...), x.takes(revised)...)
+	changed.Unapplied = x.unapplied(revised.Compiled)
 	for _, warning := range x.sent(revised.Warnings) {
 		changed.Warnings = append(changed.Warnings, warning.Error())
 	}
 	if dry {
-		return changed, x.asSent(x.unreadLists(revised.Exchange))
+		return changed, x.asSent(x.unreadLists(revised.Compiled))
 	}
 	x.warnRestart(&built.Settings)
 	if err := x.configureLocked(revised); err != nil {
@@ -239,7 +241,7 @@ var errNotReady = errors.New("the exchange is not ready")
 // asSent has the mistakes of a document that was sent stand in that document: paths
 // in it are relative to the exchange's own file, but the lines are not that file's.
 func (x *Exchange) asSent(err error) error {
-	var problems *config.Problems
+	var problems *syntax.Problems
 	if !errors.As(err, &problems) {
 		return err
 	}
@@ -247,7 +249,7 @@ func (x *Exchange) asSent(err error) error {
 	return &sent
 }
 
-func (x *Exchange) sent(problems config.Problems) config.Problems {
+func (x *Exchange) sent(problems syntax.Problems) syntax.Problems {
 	sent := slices.Clone(problems)
 	for i := range sent {
 		if sent[i].File == x.path {

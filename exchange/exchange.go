@@ -102,7 +102,7 @@ func Start(path string, opt Options) (*Exchange, error) {
 	return x, nil
 }
 
-func (x *Exchange) run(built *config.Exchange) error {
+func (x *Exchange) run(built *config.Compiled) error {
 	if err := x.bind(); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (x *Exchange) run(built *config.Exchange) error {
 	return nil
 }
 
-func newExchange(path string, opt Options, built *config.Exchange) *Exchange {
+func newExchange(path string, opt Options, built *config.Compiled) *Exchange {
 	x := &Exchange{
 		began: time.Now(), path: path, opt: opt, settings: built.Settings, clock: clock.New(),
 		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), gone: make(chan struct{}),
@@ -134,8 +134,8 @@ func (x *Exchange) begin() {
 	x.logger.Info("serving", "listen", x.public.Addr().String(), "admin", x.private.Addr().String(), "leads", x.state.LeadCount())
 }
 
-func read(path string, env func(string) (string, bool)) (*config.Exchange, error) {
-	source, err := config.LoadKept(path, env)
+func read(path string, env func(string) (string, bool)) (*config.Compiled, error) {
+	source, err := config.LoadWithSealed(path, env)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func read(path string, env func(string) (string, bool)) (*config.Exchange, error
 	if err != nil {
 		return nil, err
 	}
-	if err := built.KeptSettings(); err != nil {
+	if err := built.UnsetSettings(); err != nil {
 		return nil, err
 	}
 	return built, nil

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"pingpost/config"
+	"pingpost/config/canonical"
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/server/admin"
@@ -15,8 +15,8 @@ import (
 // parts are the configuration in force, taken apart.
 type parts struct {
 	*inForce
-	all  config.Entries
-	base config.Entries
+	all  canonical.Entries
+	base canonical.Entries
 	file string // that base is of
 }
 
@@ -27,27 +27,27 @@ func (x *Exchange) inParts() (*parts, error) {
 	}
 	s := &parts{inForce: now, file: x.fileOf(now)}
 	var err error
-	if s.all, err = config.EntriesOf(now.canonical); err == nil {
-		s.base, err = config.EntriesOf(now.base)
+	if s.all, err = canonical.ParseEntries(now.canonical); err == nil {
+		s.base, err = canonical.ParseEntries(now.base)
 	}
 	return s, err
 }
 
 // Items are the entries of a kind in force.
-func (x *Exchange) Items(kind config.Kind) ([]admin.Item, error) {
+func (x *Exchange) Items(kind canonical.Kind) ([]admin.Item, error) {
 	s, err := x.inParts()
 	if err != nil {
 		return nil, err
 	}
 	items := make([]admin.Item, 0, len(s.all[kind]))
 	for _, entry := range s.all[kind] {
-		items = append(items, *x.itemIn(s, config.Ref{Kind: kind, ID: entry.ID}))
+		items = append(items, *x.itemIn(s, canonical.Ref{Kind: kind, ID: entry.ID}))
 	}
 	return items, nil
 }
 
 // Item is one of them.
-func (x *Exchange) Item(ref config.Ref) (*admin.Item, error) {
+func (x *Exchange) Item(ref canonical.Ref) (*admin.Item, error) {
 	s, err := x.inParts()
 	if err != nil {
 		return nil, err
@@ -58,12 +58,12 @@ func (x *Exchange) Item(ref config.Ref) (*admin.Item, error) {
 	return nil, noItem(ref)
 }
 
-func noItem(ref config.Ref) error {
+func noItem(ref canonical.Ref) error {
 	return fmt.Errorf("%w: the configuration has no %s", engine.ErrNotFound, ref)
 }
 
 // itemIn is an entry as operators see it, nil where there is none.
-func (x *Exchange) itemIn(s *parts, ref config.Ref) *admin.Item {
+func (x *Exchange) itemIn(s *parts, ref canonical.Ref) *admin.Item {
 	text := s.all.Find(ref)
 	if text == nil {
 		return nil
@@ -72,7 +72,7 @@ func (x *Exchange) itemIn(s *parts, ref config.Ref) *admin.Item {
 	if s.base.Find(ref) != nil {
 		item.Owner, item.File = "file", s.file
 	}
-	doors := map[config.Kind]event.NameKind{config.Buyers: event.NameBuyer, config.Campaigns: event.NameCampaign}
+	doors := map[canonical.Kind]event.NameKind{canonical.Buyers: event.NameBuyer, canonical.Campaigns: event.NameCampaign}
 	if door, ok := doors[ref.Kind]; ok {
 		paused, _ := x.state.Paused(door, x.state.RefOf(door, ref.ID))
 		item.Paused = &paused

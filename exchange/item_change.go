@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"pingpost/config"
+	"pingpost/config/canonical"
+	"pingpost/config/syntax"
 	"pingpost/engine/event"
 	"pingpost/server/admin"
 )
@@ -27,19 +29,19 @@ func (x *Exchange) ChangeItem(change *admin.ItemChange) (*admin.ItemChanged, err
 		return nil, err
 	}
 	changed := &admin.ItemChanged{}
-	for _, difference := range config.Diff(s.canonical, revised.Canonical) {
+	for _, difference := range canonical.Diff(s.canonical, revised.Canonical) {
 		changed.Changes = append(changed.Changes, difference.String())
 	}
 	if text := revised.made.Find(change.Ref); text != nil {
 		changed.ETag = etagOf(text)
-		changed.Unapplied = x.unappliedOf(revised.Exchange, change.Ref)
+		changed.Unapplied = x.unappliedOf(revised.Compiled, change.Ref)
 	}
 	for _, warning := range revised.Warnings {
-		at, _ := warning.Within(change.Ref)
+		at, _ := change.Ref.PathWithin(warning.Path)
 		changed.Warnings = append(changed.Warnings, strings.TrimPrefix(at+": ", ": ")+warning.Message)
 	}
 	if change.Dry {
-		return changed, x.unreadLists(revised.Exchange)
+		return changed, x.unreadLists(revised.Compiled)
 	}
 	return changed, x.configureLocked(revised)
 }
@@ -66,7 +68,7 @@ func (x *Exchange) mayChange(s *parts, change *admin.ItemChange) error {
 	if etag == change.IfMatch {
 		return nil
 	}
-	conflict := &admin.ItemConflict{Both: true, Current: current, Sent: config.Redact(change.Document)}
+	conflict := &admin.ItemConflict{Both: true, Current: current, Sent: canonical.Redact(change.Document)}
 	switch {
 	case change.IfMatch == "":
 		conflict.Message = change.Ref.String() + " is there already; look at it, and change it by its etag"
@@ -82,17 +84,17 @@ func (x *Exchange) mayChange(s *parts, change *admin.ItemChange) error {
 func (x *Exchange) revise(s *parts, change *admin.ItemChange) (*revision, error) {
 	made := s.made.Without(change.Ref)
 	if change.Document != nil {
-		text, err := config.Named(change.Document, change.Ref)
+		text, err := canonical.WithID(change.Document, change.Ref)
 		if err != nil {
 			return nil, err
 		}
 		made = made.With(change.Ref, text)
 	}
-	combined, err := config.Combine(x.path, s.inForce.base, made)
+	combined, err := config.Merge(x.path, s.inForce.base, made)
 	if err != nil {
 		return nil, err
 	}
-	combined.Sent(change.Ref)
+	combined.SetSent(change.Ref)
 	built, err := combined.Compile(s.all.Find(change.Ref))
 	if err == nil && change.Document != nil {
 		err = x.missing(built, change.Ref)
@@ -100,22 +102,22 @@ func (x *Exchange) revise(s *parts, change *admin.ItemChange) (*revision, error)
 	if err != nil {
 		return nil, inUse(err, change)
 	}
-	whole, err := config.EntriesOf(built.Canonical)
+	whole, err := canonical.ParseEntries(built.Canonical)
 	if err != nil {
 		return nil, err
 	}
-	for _, ref := range combined.Made.Refs() {
+	for _, ref := range combined.FromAPI.Refs() {
 		made = made.With(ref, whole.Find(ref))
 	}
-	built.Warnings = slices.DeleteFunc(built.Warnings, func(p config.Problem) bool { _, in := p.Within(change.Ref); return !in })
+	built.Warnings = slices.DeleteFunc(built.Warnings, func(p syntax.Problem) bool { _, in := change.Ref.PathWithin(p.Path); return !in })
 	return &revision{
-		Exchange: built, base: s.inForce.base, sent: s.sent, made: made, from: event.FromAPI, by: change.By,
+		Compiled: built, base: s.inForce.base, sent: s.sent, made: made, from: event.FromAPI, by: change.By,
 	}, nil
 }
 
 // inUse turns the mistakes that taking an entry out makes of others into a conflict.
 func inUse(err error, change *admin.ItemChange) error {
-	var problems *config.Problems
+	var problems *syntax.Problems
 	if change.Document != nil || !errors.As(err, &problems) {
 		return err
 	}
@@ -127,16 +129,16 @@ func inUse(err error, change *admin.ItemChange) error {
 }
 
 // missing finds secrets that an entry only says are set, and that nobody has.
-func (x *Exchange) missing(built *config.Exchange, ref config.Ref) error {
+func (x *Exchange) missing(built *config.Compiled, ref canonical.Ref) error {
 	known := make(map[string]bool)
-	for _, first := range built.Firsts.Secrets {
+	for _, first := range built.Initial.Secrets {
 		known[first.Name] = true
 	}
-	var problems config.Problems
+	var problems syntax.Problems
 	before := x.given()
-	for i := range built.Kept {
-		kept := &built.Kept[i]
-		if _, inside := kept.Problem.Within(ref); inside && !x.sealed(kept, before) {
+	for i := range built.Unset {
+		kept := &built.Unset[i]
+		if _, inside := ref.PathWithin(kept.Problem.Path); inside && !x.sealed(kept, before) {
 			problems = append(problems, kept.Problem)
 			known[kept.Secret] = true
 		}
@@ -146,7 +148,7 @@ func (x *Exchange) missing(built *config.Exchange, ref config.Ref) error {
 			continue
 		}
 		_, _, at := secretPlace(name)
-		problems = append(problems, config.Problem{
+		problems = append(problems, syntax.Problem{
 			File: x.path, Path: ref.String() + at,
 			Message: "is missing; give the secret, which nobody has given so far",
 		})
@@ -158,9 +160,9 @@ func (x *Exchange) missing(built *config.Exchange, ref config.Ref) error {
 }
 
 // unappliedOf is what of one entry is not applied.
-func (x *Exchange) unappliedOf(built *config.Exchange, ref config.Ref) (lines []string) {
+func (x *Exchange) unappliedOf(built *config.Compiled, ref canonical.Ref) (lines []string) {
 	whole := *built
-	whole.Firsts.Lists = nil // their files are read, and none of them is an entry's
+	whole.Initial.Lists = nil // their files are read, and none of them is an entry's
 	for _, line := range x.unapplied(&whole) {
 		if rest, ok := strings.CutPrefix(line, named(string(ref.Kind), ref.ID)); ok && (rest[0] == '.' || rest[0] == ':') {
 			lines = append(lines, line)

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pingpost/config"
+	"pingpost/config/canonical"
 )
 
 // naive is what a configuration should be: names of buyers and what they refer to, the
@@ -199,7 +199,7 @@ func (m *modelled) restart(*rapid.T) {
 }
 
 func (m *modelled) check(rt *rapid.T) {
-	items, err := m.Items(config.Buyers)
+	items, err := m.Items(canonical.Buyers)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func (m *modelled) check(rt *rapid.T) {
 	if want := m.n.inForce(); !maps.Equal(got, want) {
 		rt.Fatalf("in force are %v, want %v", got, want)
 	}
-	seated, err := m.Items(config.Campaigns)
+	seated, err := m.Items(canonical.Campaigns)
 	if err != nil {
 		rt.Fatal(err)
 	}

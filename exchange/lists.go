@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"pingpost/config"
+	"pingpost/config/syntax"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/market/fingerprint"
@@ -72,7 +73,7 @@ func readList(id market.ListID, path string, take func(line []byte) error) (sum 
 }
 
 // checkList reads the file that a list begins with.
-func checkList(built *config.Exchange, first *config.FirstList) error {
+func checkList(built *config.Compiled, first *config.InitialList) error {
 	var key [32]byte
 	list := built.Catalog.Lists[first.ID]
 	_, err := readList(first.ID, first.Path, func(line []byte) error { _, err := list.Entry(line, &key); return err })
@@ -82,10 +83,10 @@ func checkList(built *config.Exchange, first *config.FirstList) error {
 // CheckLists reads the files that suppression lists begin with, as a first start does.
 // The exchange reads a list's file once. So where its log has begun, a fault is a
 // warning: the list may have its entries already.
-func CheckLists(built *config.Exchange) (problems, warnings config.Problems) {
+func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
 	_, err := os.Stat(filepath.Join(built.Settings.DataDir, "log"))
 	begun := err == nil
-	for _, first := range built.Firsts.Lists {
+	for _, first := range built.Initial.Lists {
 		problem := first.At
 		err := checkList(built, &first)
 		switch {
@@ -102,8 +103,8 @@ func CheckLists(built *config.Exchange) (problems, warnings config.Problems) {
 }
 
 // unreadLists checks the files of the lists that the exchange does not have yet.
-func (x *Exchange) unreadLists(built *config.Exchange) error {
-	for _, first := range built.Firsts.Lists {
+func (x *Exchange) unreadLists(built *config.Compiled) error {
+	for _, first := range built.Initial.Lists {
 		if _, known := x.state.List(x.state.RefOf(event.NameList, string(first.ID))); known {
 			continue
 		}
@@ -115,10 +116,10 @@ func (x *Exchange) unreadLists(built *config.Exchange) error {
 }
 
 // listFault is a mistake at the place of a list's file.
-func listFault(first *config.FirstList, err error) error {
+func listFault(first *config.InitialList, err error) error {
 	problem := first.At
 	problem.Message = err.Error()
-	return &config.Problems{problem}
+	return &syntax.Problems{problem}
 }
 
 // keepTable writes a list's contents beside the log. They are durable when it

@@ -21,7 +21,7 @@ import (
 )
 
 // open brings the exchange to where it takes requests.
-func (x *Exchange) open(built *config.Exchange) error {
+func (x *Exchange) open(built *config.Compiled) error {
 	dir := x.settings.DataDir
 	if err := writable(dir); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"pingpost/config"
+	"pingpost/config/canonical"
 	"pingpost/engine/event"
 )
 
@@ -17,16 +18,16 @@ type inForce struct {
 	canonical []byte // the whole
 	base      []byte // the document alone; both canonical
 	sent      bool   // it did not come from the file, which has the word again at the next reload or start
-	made      config.Entries
+	made      canonical.Entries
 }
 
 // revision is a configuration on its way into force.
 type revision struct {
-	*config.Exchange                // the whole
-	base             []byte         // its document alone
-	sent             bool           // which did not come from the file
-	made             config.Entries // what is kept beside it
-	taken            []config.Ref   // of that, what the document has the word on
+	*config.Compiled                   // the whole
+	base             []byte            // its document alone
+	sent             bool              // which did not come from the file
+	made             canonical.Entries // what is kept beside it
+	taken            []canonical.Ref   // of that, what the document has the word on
 	from             event.Origin
 	by               string
 }
@@ -46,7 +47,7 @@ func (x *Exchange) document(hash string) ([]byte, error) {
 
 // madeSoFar is what operators have made entry by entry, from its file where this
 // process has not read it yet.
-func (x *Exchange) madeSoFar() (config.Entries, error) {
+func (x *Exchange) madeSoFar() (canonical.Entries, error) {
 	if now := x.inForce.Load(); now != nil {
 		return now.made, nil
 	}
@@ -58,7 +59,7 @@ func (x *Exchange) madeSoFar() (config.Entries, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := config.EntriesOf(text)
+	made, err := canonical.ParseEntries(text)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read what was made through the API from %q: %w", x.documentPath(hash), err)
 	}
@@ -67,7 +68,7 @@ func (x *Exchange) madeSoFar() (config.Entries, error) {
 
 // overFile is the file's document with what was made put over it. What both have is
 // the file's from here on, for good.
-func (x *Exchange) overFile(built *config.Exchange) (*revision, error) {
+func (x *Exchange) overFile(built *config.Compiled) (*revision, error) {
 	r, err := x.over(built)
 	if err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (x *Exchange) overFile(built *config.Exchange) (*revision, error) {
 
 // overSent is a sent document with what was made put over it. What both have is the
 // document's as long as it is in force.
-func (x *Exchange) overSent(built *config.Exchange, by string) (*revision, error) {
+func (x *Exchange) overSent(built *config.Compiled, by string) (*revision, error) {
 	r, err := x.over(built)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (x *Exchange) overSent(built *config.Exchange, by string) (*revision, error
 	return r, nil
 }
 
-func (x *Exchange) over(built *config.Exchange) (*revision, error) {
+func (x *Exchange) over(built *config.Compiled) (*revision, error) {
 	if err := x.unsealed(built); err != nil {
 		return nil, err
 	}
@@ -98,33 +99,33 @@ func (x *Exchange) over(built *config.Exchange) (*revision, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &revision{Exchange: built, base: built.Canonical, made: made}
-	combined, err := config.Combine(x.path, built.Canonical, made)
+	r := &revision{Compiled: built, base: built.Canonical, made: made}
+	combined, err := config.Merge(x.path, built.Canonical, made)
 	if err != nil {
 		return nil, err
 	}
-	if r.taken = combined.Taken; len(combined.Made.Refs()) == 0 {
+	if r.taken = combined.Overridden; len(combined.FromAPI.Refs()) == 0 {
 		return r, nil
 	}
 	whole, err := combined.Compile(nil)
 	if err != nil {
 		return nil, err
 	}
-	whole.Settings, whole.Warnings = built.Settings, append(built.Warnings, combined.OfMade(whole.Warnings)...)
-	whole.Firsts.Credentials, whole.Firsts.Secrets = built.Firsts.Credentials, built.Firsts.Secrets // the others are in the whole
-	r.Exchange = whole
+	whole.Settings, whole.Warnings = built.Settings, append(built.Warnings, combined.FromAPIOnly(whole.Warnings)...)
+	whole.Initial.Credentials, whole.Initial.Secrets = built.Initial.Credentials, built.Initial.Secrets // the others are in the whole
+	r.Compiled = whole
 	return r, nil
 }
 
 // configureFirst puts the file's document into force at a start.
-func (x *Exchange) configureFirst(built *config.Exchange) error {
+func (x *Exchange) configureFirst(built *config.Compiled) error {
 	x.applying.Lock()
 	defer x.applying.Unlock()
 	revised, err := x.overFile(built)
 	if err != nil {
 		return err
 	}
-	unapplied := x.unapplied(revised.Exchange)
+	unapplied := x.unapplied(revised.Compiled)
 	if err := x.configureLocked(revised); err != nil {
 		return err
 	}
@@ -143,12 +144,12 @@ func (x *Exchange) warnTaken(r *revision) {
 // takes says, as lines beside a document's changes, what that document takes over.
 func (x *Exchange) takes(r *revision) (lines []string) {
 	now := x.inForce.Load()
-	was, err := config.Combine(x.path, now.base, now.made)
+	was, err := config.Merge(x.path, now.base, now.made)
 	if err != nil {
 		return nil
 	}
 	for _, ref := range r.taken {
-		if was.Made.Find(ref) != nil {
+		if was.FromAPI.Find(ref) != nil {
 			lines = append(lines, "~ "+ref.String()+": made through the API -> owned by this document (until the next start or reload)")
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"pingpost/config"
+	"pingpost/config/canonical"
 	"pingpost/engine/state"
 	"pingpost/server/admin"
 )
@@ -76,7 +76,7 @@ func (h *historian) tell(now, before *state.Revision) {
 		h.page.Entries = append(h.page.Entries, entry)
 		return
 	}
-	for _, change := range config.Diff(was, after) {
+	for _, change := range canonical.Diff(was, after) {
 		if !h.asked(change.Path) {
 			continue
 		}
@@ -117,13 +117,13 @@ func (h *historian) asked(path string) bool {
 	if q.ID == "" {
 		return strings.HasPrefix(path, string(q.Kind)+"[")
 	}
-	rest, ok := strings.CutPrefix(path, config.Ref{Kind: q.Kind, ID: q.ID}.String())
+	rest, ok := strings.CutPrefix(path, canonical.Ref{Kind: q.Kind, ID: q.ID}.String())
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // historyPath has an entry's id behind a dot.
 func historyPath(path string) string {
-	for _, kind := range config.Kinds {
+	for _, kind := range canonical.Kinds {
 		if rest, ok := strings.CutPrefix(path, string(kind)+"["); ok {
 			if id, rest, ok := strings.Cut(rest, "]"); ok {
 				return string(kind) + "." + id + rest
@@ -135,7 +135,7 @@ func historyPath(path string) string {
 
 // historyValue is a side of a change as JSON. The order of entries is told by their
 // names.
-func historyValue(change config.Change, text string) json.RawMessage {
+func historyValue(change canonical.Change, text string) json.RawMessage {
 	if text == "" {
 		return nil
 	}

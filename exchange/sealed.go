@@ -4,19 +4,20 @@ import (
 	"strings"
 
 	"pingpost/config"
+	"pingpost/config/syntax"
 	"pingpost/engine/event"
 )
 
 // unsealed reports variables that have no value where the document was read, and of
 // which the exchange has sealed none.
-func (x *Exchange) unsealed(built *config.Exchange) error {
-	if len(built.Kept) == 0 {
+func (x *Exchange) unsealed(built *config.Compiled) error {
+	if len(built.Unset) == 0 {
 		return nil
 	}
-	var problems config.Problems
+	var problems syntax.Problems
 	before := x.given()
-	for i := range built.Kept {
-		if kept := &built.Kept[i]; !kept.IsSetting() && !x.sealed(kept, before) {
+	for i := range built.Unset {
+		if kept := &built.Unset[i]; !kept.IsSetting() && !x.sealed(kept, before) {
 			problems = append(problems, kept.Problem)
 		}
 	}
@@ -27,17 +28,17 @@ func (x *Exchange) unsealed(built *config.Exchange) error {
 }
 
 // given are the secrets of the document in force, with their variables.
-func (x *Exchange) given() map[config.Given]bool {
+func (x *Exchange) given() map[config.SecretOrigin]bool {
 	source, err := config.ParseCanonical(x.documentInForce())
 	if err != nil {
 		return nil
 	}
-	return source.Document.Given()
+	return config.SecretOrigins(source.Document)
 }
 
 // sealed reports whether the exchange has what the variable gave once.
-func (x *Exchange) sealed(kept *config.Kept, before map[config.Given]bool) bool {
-	if !kept.Is(before) {
+func (x *Exchange) sealed(kept *config.UnsetVariable, before map[config.SecretOrigin]bool) bool {
+	if !kept.HadValue(before) {
 		return false
 	}
 	if kept.Credential == nil {
@@ -54,7 +55,7 @@ func (x *Exchange) sealed(kept *config.Kept, before map[config.Given]bool) bool 
 
 // followed lists the variables of addresses to which a document gives another value. A
 // line has no value in it.
-func (x *Exchange) followed(firsts *config.Firsts) (lines []string) {
+func (x *Exchange) followed(firsts *config.InitialValues) (lines []string) {
 	for i := range firsts.Secrets {
 		first := &firsts.Secrets[i]
 		if _, known := x.state.Secret(first.Name); first.Follows && known && x.differs(first) {
@@ -66,7 +67,7 @@ func (x *Exchange) followed(firsts *config.Firsts) (lines []string) {
 }
 
 // differs reports whether a secret has another value than the one in force.
-func (x *Exchange) differs(first *config.FirstSecret) bool {
+func (x *Exchange) differs(first *config.InitialSecret) bool {
 	sealed, ok := x.state.Secret(first.Name)
 	if !ok {
 		return true

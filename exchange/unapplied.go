@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pingpost/config"
+	"pingpost/config/schema"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -18,16 +19,16 @@ import (
 //
 // A balance changes with every lead, so it is held against what the document in
 // force says of it; so is what a document no longer names.
-func (x *Exchange) unapplied(built *config.Exchange) []string {
+func (x *Exchange) unapplied(built *config.Compiled) []string {
 	u := unapplied{exchange: x, tokens: make(map[string]int)}
-	for i := range built.Firsts.Credentials {
-		u.credential(&built.Firsts.Credentials[i])
+	for i := range built.Initial.Credentials {
+		u.credential(&built.Initial.Credentials[i])
 	}
-	for i := range built.Firsts.Secrets {
-		u.secret(&built.Firsts.Secrets[i])
+	for i := range built.Initial.Secrets {
+		u.secret(&built.Initial.Secrets[i])
 	}
 	u.doors(built.Document)
-	for _, list := range built.Firsts.Lists {
+	for _, list := range built.Initial.Lists {
 		u.list(list)
 	}
 	if before := x.documentInForce(); before != nil && !bytes.Equal(before, built.Canonical) {
@@ -83,7 +84,7 @@ func named(list, id string) string {
 	return list + "[" + id + "]"
 }
 
-func (u *unapplied) credential(first *config.FirstCredential) {
+func (u *unapplied) credential(first *config.InitialCredential) {
 	s := u.exchange.state
 	c := u.exchange.credential(first)
 	owners := "suppliers"
@@ -135,7 +136,7 @@ func secretPlace(name string) (owner, id, at string) {
 	panic("BUG: a secret by the name of " + name)
 }
 
-func (u *unapplied) secret(first *config.FirstSecret) {
+func (u *unapplied) secret(first *config.InitialSecret) {
 	if first.Follows {
 		return
 	}
@@ -155,7 +156,7 @@ func (u *unapplied) secret(first *config.FirstSecret) {
 	u.add(named(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+first.Name)
 }
 
-func (u *unapplied) doors(document *config.Document) {
+func (u *unapplied) doors(document *schema.Document) {
 	for i := range document.Buyers {
 		u.door(event.NameBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
 	}
@@ -179,7 +180,7 @@ func (u *unapplied) door(kind event.NameKind, list, id string, wanted bool) {
 
 // list holds a file against the one that the list's contents were read from. A
 // file that is not there any more says nothing.
-func (u *unapplied) list(first config.FirstList) {
+func (u *unapplied) list(first config.InitialList) {
 	s := u.exchange.state
 	known, ok := s.List(s.RefOf(event.NameList, string(first.ID)))
 	if !ok {
@@ -200,7 +201,7 @@ func (u *unapplied) list(first config.FirstList) {
 }
 
 // balances finds opening balances that are no longer what they were.
-func (u *unapplied) balances(old, document *config.Document) {
+func (u *unapplied) balances(old, document *schema.Document) {
 	before := make(map[string]market.Money, len(old.Buyers))
 	for i := range old.Buyers {
 		if funds := old.Buyers[i].Funds; funds != nil {

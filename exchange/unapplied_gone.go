@@ -1,15 +1,15 @@
 package exchange
 
 import (
-	"pingpost/config"
+	"pingpost/config/schema"
 	"pingpost/engine/event"
 )
 
 // gone finds credentials that a document no longer names and that are good all the
 // same, and lists whose contents were read by another rule than the document's.
 // A supplier or buyer that is gone has no credential that is good.
-func (u *unapplied) gone(old, document *config.Document) {
-	suppliers := make(map[string]*config.Supplier, len(document.Suppliers))
+func (u *unapplied) gone(old, document *schema.Document) {
+	suppliers := make(map[string]*schema.Supplier, len(document.Suppliers))
 	for i := range document.Suppliers {
 		suppliers[document.Suppliers[i].ID] = &document.Suppliers[i]
 	}
@@ -19,7 +19,7 @@ func (u *unapplied) gone(old, document *config.Document) {
 			u.goneOf(before, now)
 		}
 	}
-	buyers := make(map[string]*config.Buyer, len(document.Buyers))
+	buyers := make(map[string]*schema.Buyer, len(document.Buyers))
 	for i := range document.Buyers {
 		buyers[document.Buyers[i].ID] = &document.Buyers[i]
 	}
@@ -32,7 +32,7 @@ func (u *unapplied) gone(old, document *config.Document) {
 	u.otherwiseRead(old, document)
 }
 
-func (u *unapplied) goneOf(before, now *config.Supplier) {
+func (u *unapplied) goneOf(before, now *schema.Supplier) {
 	at, request := named("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
 	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.live(event.CredentialAPIKey, event.NameSupplier, before.ID, "") {
 		u.add(at+".api_key", "it is gone here, and keys are live", request+"/keys/HINT")
@@ -43,7 +43,7 @@ func (u *unapplied) goneOf(before, now *config.Supplier) {
 	u.goneClients(event.NameSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
 }
 
-func (u *unapplied) goneClients(kind event.NameKind, list, id string, before, now []config.OAuthClient) {
+func (u *unapplied) goneClients(kind event.NameKind, list, id string, before, now []schema.OAuthClient) {
 	still := make(map[string]bool, len(now))
 	for i := range now {
 		still[now[i].ClientID] = true
@@ -69,8 +69,8 @@ func (u *unapplied) live(kind event.CredentialKind, owner event.NameKind, id, cl
 	return false
 }
 
-func (u *unapplied) otherwiseRead(old, document *config.Document) {
-	before := make(map[string]*config.List, len(old.Lists))
+func (u *unapplied) otherwiseRead(old, document *schema.Document) {
+	before := make(map[string]*schema.List, len(old.Lists))
 	for i := range old.Lists {
 		before[old.Lists[i].ID] = &old.Lists[i]
 	}

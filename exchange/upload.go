@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pingpost/config"
+	"pingpost/config/canonical"
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -138,14 +138,14 @@ func (x *Exchange) SuppressionLists() ([]admin.SuppressionList, error) {
 		return nil, err
 	}
 	e := x.engine.Load()
-	lists := make([]admin.SuppressionList, 0, len(s.all[config.Lists]))
-	for _, entry := range s.all[config.Lists] {
+	lists := make([]admin.SuppressionList, 0, len(s.all[canonical.Lists]))
+	for _, entry := range s.all[canonical.Lists] {
 		list, err := e.List(market.ListID(entry.ID))
 		if err != nil {
 			continue // it has just been taken out
 		}
 		told := admin.SuppressionList{ID: entry.ID, Field: list.Field.String(), Hash: list.Hash.String(), Owner: "api"}
-		if s.base.Find(config.Ref{Kind: config.Lists, ID: entry.ID}) != nil {
+		if s.base.Find(canonical.Ref{Kind: canonical.Lists, ID: entry.ID}) != nil {
 			told.Owner = "file"
 		}
 		if file, ok := x.state.List(x.state.RefOf(event.NameList, entry.ID)); ok {

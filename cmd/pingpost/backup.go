@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"pingpost/config"
+	"pingpost/config/schema"
 	"pingpost/exchange"
 	"pingpost/wal/backup"
 	"pingpost/wal/backup/store"
@@ -54,7 +54,7 @@ func (s *shipping) options(place string) (backup.Options, error) {
 		return opt, err
 	}
 	if s.Retain != "" {
-		retain, err := config.ParseDuration(s.Retain)
+		retain, err := schema.ParseDuration(s.Retain)
 		if err != nil || time.Duration(retain) < time.Hour {
 			return opt, fmt.Errorf("cannot keep a backup for %q: expected a time such as 30d, an hour at least", s.Retain)
 		}

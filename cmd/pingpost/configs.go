@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"pingpost/config"
+	"pingpost/config/canonical"
+	"pingpost/config/syntax"
 	"pingpost/exchange"
 )
 
@@ -23,11 +25,11 @@ warning. The exit code is 1 with a mistake, and 0 with warnings alone.`
 // Run checks the file, and the files that it names.
 func (c *validateCmd) Run() error {
 	source, err := config.Load(c.File, os.LookupEnv)
-	var built *config.Exchange
+	var built *config.Compiled
 	if err == nil {
 		built, err = source.Compile()
 	}
-	var problems *config.Problems
+	var problems *syntax.Problems
 	if errors.As(err, &problems) {
 		return mistakes(*problems)
 	}
@@ -39,7 +41,7 @@ func (c *validateCmd) Run() error {
 	}
 	wrong, warnings := exchange.CheckLists(built)
 	warnings = append(built.Warnings, warnings...)
-	fmt.Fprint(os.Stderr, warnings.Print())
+	fmt.Fprint(os.Stderr, warnings.Warnings())
 	if len(wrong) > 0 {
 		return mistakes(wrong)
 	}
@@ -51,7 +53,7 @@ func (c *validateCmd) Run() error {
 }
 
 // mistakes prints problems.
-func mistakes(problems config.Problems) error {
+func mistakes(problems syntax.Problems) error {
 	for _, problem := range problems {
 		fmt.Fprintln(os.Stderr, problem.Error())
 	}
@@ -118,11 +120,11 @@ type exportCmd struct {
 
 // Run prints the configuration in force as YAML.
 func (c *exportCmd) Run() error {
-	canonical, err := c.call("GET", "/admin/v1/config", nil)
+	text, err := c.call("GET", "/admin/v1/config", nil)
 	if err != nil {
 		return err
 	}
-	text, err := config.Export(canonical)
+	text, err = canonical.Export(text)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ var faults = []struct {
 	{"FuzzPlace", mutant.Mutation{Name: "an escaped quote ends a string", File: "outbound/buyer/reading_json.go", Old: `case quoted && c == '\\':`, New: `case quoted && c == 0:`}},
 	{"FuzzSign", mutant.Mutation{Name: "another text is signed", File: "outbound/webhook/signature/signature.go", Old: `sumOf(key, seconds+".", body)`, New: `sumOf(key, seconds+":", body)`}},
 	{"FuzzRawAnswer", mutant.Mutation{Name: "the status is 000", File: "outbound/dial/head.go", Old: `!= ' ' || head[len(line)-3] == '0'`, New: `!= ' '`}},
-	{"FuzzDocument", mutant.Mutation{Name: "a dollar is written as it is", File: "config/export.go", Old: `strings.ReplaceAll(quoteText(text), "${", "$${")`, New: `quoteText(text)`}},
+	{"FuzzDocument", mutant.Mutation{Name: "a dollar is written as it is", File: "config/canonical/export.go", Old: `strings.ReplaceAll(syntax.Quote(text), "${", "$${")`, New: `syntax.Quote(text)`}},
 	{"FuzzFolder", mutant.Mutation{Name: "no checksum", File: "wal/frame.go", Old: `return checksum(frame[:crcOffset], data) == binary.LittleEndian.Uint32(frame[crcOffset:])`, New: `return true`}},
 }
 

@@ -15,8 +15,11 @@ var layers = []layer{
 	{of: "sdk/conformance", may: []string{"engine/market/...", "loadtest/refbuyer"}},
 	{of: "exchange/...", may: []string{"..."}, mustNot: []string{"cmd/...", "loadtest/...", "fuzz/..."}},
 	{of: "server/servertest", may: []string{"server/...", "engine/...", "api", "api/contract"}},
-	{of: "server/...", may: []string{"server/...", "config", "engine/...", "keys/...", "outbound/webhook/signature", "report/...", "api", "api/errcode", "internal/..."}},
-	{of: "config", may: []string{"engine/event", "engine/market/...", "keys/passphrase", "outbound/webhook/signature"}},
+	{of: "server/...", may: []string{"server/...", "config/...", "engine/...", "keys/...", "outbound/webhook/signature", "report/...", "api", "api/errcode", "internal/..."}},
+	{of: "config/syntax", may: []string{"engine/market/escape"}},
+	{of: "config/schema", may: []string{"config/syntax", "engine/market/..."}},
+	{of: "config/canonical", may: []string{"config/schema", "config/syntax"}},
+	{of: "config", may: []string{"config/...", "engine/event", "engine/market/...", "keys/passphrase", "outbound/webhook/signature"}},
 	{of: "outbound/...", may: []string{"outbound/...", "engine/...", "api/errcode", "internal/..."}},
 	{of: "keys/...", may: []string{"keys/...", "engine/event", "engine/market/..."}},
 	{of: "internal/...", may: []string{"engine", "engine/market/..."}},
@@ -98,7 +101,6 @@ var unfinishedWords = []string{"TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK
 // The limits only go down; a row that the tree no longer needs goes.
 var filesExceptions = map[string]int{
 	"cmd/pingpost":   53,
-	"config":         64,
 	"engine":         59,
 	"exchange":       34,
 	"loadtest/bench": 46,

@@ -15,7 +15,7 @@ import (
 	"pingpost/loadtest/load"
 )
 
-func compiled(t *testing.T, d *document) *config.Exchange {
+func compiled(t *testing.T, d *document) *config.Compiled {
 	t.Helper()
 	d.DataDir = t.TempDir()
 	text, err := json.Marshal(d)

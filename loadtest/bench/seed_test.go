@@ -7,8 +7,8 @@ import (
 
 func TestTheSandboxOfTheBenchIsOne(t *testing.T) {
 	built := compiled(t, catalogOf(3).sandboxed())
-	if !built.Settings.Sandbox || len(built.Firsts.Credentials) != 2 {
-		t.Errorf("sandbox %v, %d credentials", built.Settings.Sandbox, len(built.Firsts.Credentials))
+	if !built.Settings.Sandbox || len(built.Initial.Credentials) != 2 {
+		t.Errorf("sandbox %v, %d credentials", built.Settings.Sandbox, len(built.Initial.Credentials))
 	}
 }
 

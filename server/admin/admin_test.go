@@ -6,16 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"pingpost/config"
+	"pingpost/config/canonical"
 	"pingpost/engine"
 	"pingpost/keys/token"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
 
-func (stubOperator) Items(config.Kind) ([]Item, error) { return nil, nil }
+func (stubOperator) Items(canonical.Kind) ([]Item, error) { return nil, nil }
 
-func (stubOperator) Item(config.Ref) (*Item, error) { return nil, engine.ErrNotFound }
+func (stubOperator) Item(canonical.Ref) (*Item, error) { return nil, engine.ErrNotFound }
 
 func (stubOperator) ChangeItem(*ItemChange) (*ItemChanged, error) { return nil, engine.ErrNotFound }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
-	"pingpost/config"
+	"pingpost/config/syntax"
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/engine/market/escape"
@@ -29,7 +29,7 @@ func (a *Admin) fail(ctx *fasthttp.RequestCtx, f httperror.Error, fields ...mark
 
 // failWith answers with an error of the engine or the configuration.
 func (a *Admin) failWith(ctx *fasthttp.RequestCtx, err error) {
-	var problems *config.Problems
+	var problems *syntax.Problems
 	var rotation *engine.RotationError
 	switch {
 	case errors.As(err, &rotation):
@@ -48,7 +48,7 @@ func (a *Admin) failWith(ctx *fasthttp.RequestCtx, err error) {
 }
 
 // mistakes returns the problems of a document as field errors.
-func mistakes(problems config.Problems) []market.FieldError {
+func mistakes(problems syntax.Problems) []market.FieldError {
 	problems = problems[:min(len(problems), maxMistakes)]
 	list := make([]market.FieldError, 0, len(problems))
 	for _, problem := range problems {

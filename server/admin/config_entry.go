@@ -10,7 +10,8 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
-	"pingpost/config"
+	"pingpost/config/canonical"
+	"pingpost/config/syntax"
 	"pingpost/engine/market"
 	"pingpost/server/httperror"
 	"pingpost/server/request"
@@ -19,11 +20,11 @@ import (
 // Configurer changes single entries of the configuration.
 type Configurer interface {
 	// Items returns the current entries of a kind.
-	Items(kind config.Kind) ([]Item, error)
+	Items(kind canonical.Kind) ([]Item, error)
 	// Item returns an entry, or engine.ErrNotFound.
-	Item(ref config.Ref) (*Item, error)
+	Item(ref canonical.Ref) (*Item, error)
 	// ChangeItem applies or removes an entry. The error is *ItemConflict,
-	// engine.ErrNotFound or *config.Problems.
+	// engine.ErrNotFound or *syntax.Problems.
 	ChangeItem(change *ItemChange) (*ItemChanged, error)
 	// History returns the changes of the configuration, newest first.
 	History(query HistoryQuery) (*HistoryPage, error)
@@ -41,7 +42,7 @@ type Item struct {
 
 // ItemChange is a requested change of an entry.
 type ItemChange struct {
-	config.Ref
+	canonical.Ref
 	Document []byte // JSON; nil: remove the entry
 	IfMatch  string // etag of the version that the change is based on; empty: a new entry
 	By       string
@@ -73,7 +74,7 @@ const maxItem = 1 << 20
 func (a *Admin) addConfigEntryRoutes(add, addLarge func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", "/admin/v1/config/history", a.configHistory)
 	add("GET", "/admin/v1/config/defaults", a.configDefaults)
-	for _, kind := range config.Kinds {
+	for _, kind := range canonical.Kinds {
 		at := "/admin/v1/config/" + string(kind)
 		add("GET", at, func(ctx *fasthttp.RequestCtx) { a.listConfigEntries(ctx, kind) })
 		add("GET", at+"/{id}", func(ctx *fasthttp.RequestCtx) { a.configEntry(ctx, refIn(ctx, kind)) })
@@ -82,12 +83,12 @@ func (a *Admin) addConfigEntryRoutes(add, addLarge func(method, path string, h f
 	}
 }
 
-func refIn(ctx *fasthttp.RequestCtx, kind config.Kind) config.Ref {
+func refIn(ctx *fasthttp.RequestCtx, kind canonical.Kind) canonical.Ref {
 	id := parameter(ctx, "id")
-	return config.Ref{Kind: kind, ID: strings.Clone(id)}
+	return canonical.Ref{Kind: kind, ID: strings.Clone(id)}
 }
 
-func (a *Admin) listConfigEntries(ctx *fasthttp.RequestCtx, kind config.Kind) {
+func (a *Admin) listConfigEntries(ctx *fasthttp.RequestCtx, kind canonical.Kind) {
 	items, err := a.operator.Items(kind)
 	if err != nil {
 		a.failWith(ctx, err)
@@ -98,7 +99,7 @@ func (a *Admin) listConfigEntries(ctx *fasthttp.RequestCtx, kind config.Kind) {
 	}{append([]Item{}, items...)})
 }
 
-func (a *Admin) configEntry(ctx *fasthttp.RequestCtx, ref config.Ref) {
+func (a *Admin) configEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref) {
 	item, err := a.operator.Item(ref)
 	if err != nil {
 		a.failWith(ctx, err)
@@ -110,7 +111,7 @@ func (a *Admin) configEntry(ctx *fasthttp.RequestCtx, ref config.Ref) {
 
 // configDefaults sends the defaults of each kind of entry: GET config/defaults.
 func (a *Admin) configDefaults(ctx *fasthttp.RequestCtx) {
-	defaults, err := config.Defaults()
+	defaults, err := canonical.DefaultEntries()
 	if err != nil {
 		panic("BUG: the defaults are no document: " + err.Error())
 	}
@@ -128,7 +129,7 @@ func (a *Admin) sendJSON(ctx *fasthttp.RequestCtx, document any) {
 }
 
 // changeConfigEntry applies an entry, or removes it if the body is nil.
-func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref config.Ref, body []byte) {
+func (a *Admin) changeConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.Ref, body []byte) {
 	change := &ItemChange{Ref: ref, Dry: isDry(ctx.QueryArgs()), By: actorOf(ctx)}
 	if string(ctx.Method()) == fasthttp.MethodPut {
 		if change.Document = a.object(ctx, body); change.Document == nil {
@@ -181,16 +182,16 @@ func (a *Admin) precondition(ctx *fasthttp.RequestCtx, put bool) (etag string, o
 	return "", false
 }
 
-func (a *Admin) failItem(ctx *fasthttp.RequestCtx, ref config.Ref, err error) {
+func (a *Admin) failItem(ctx *fasthttp.RequestCtx, ref canonical.Ref, err error) {
 	var conflict *ItemConflict
-	var problems *config.Problems
+	var problems *syntax.Problems
 	switch {
 	case errors.As(err, &conflict):
 		a.failConflict(ctx, conflict)
 	case errors.As(err, &problems):
 		list := mistakes(*problems)
 		for i := range list {
-			if at, ok := (*problems)[i].Within(ref); ok && at != "" {
+			if at, ok := ref.PathWithin((*problems)[i].Path); ok && at != "" {
 				list[i].Field = at
 			} else if ok {
 				list[i].Field = "document"
@@ -218,8 +219,8 @@ func (a *Admin) failConflict(ctx *fasthttp.RequestCtx, conflict *ItemConflict) {
 
 // HistoryQuery selects changes of the configuration.
 type HistoryQuery struct {
-	Kind  config.Kind // empty: all
-	ID    string      // of that kind; empty: all
+	Kind  canonical.Kind // empty: all
+	ID    string         // of that kind; empty: all
 	Limit int
 	After uint32 // a version; returns older ones; zero: from the newest on
 }
@@ -284,7 +285,7 @@ func (a *Admin) historyQuery(ctx *fasthttp.RequestCtx) (q HistoryQuery, ok bool)
 		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: field, Code: errcode.FieldNotAllowedValue, Expected: expected})
 		return q, false
 	}
-	q.Limit, q.Kind, q.ID = defaultPage, config.Kind(args.Peek("kind")), string(args.Peek("id"))
+	q.Limit, q.Kind, q.ID = defaultPage, canonical.Kind(args.Peek("kind")), string(args.Peek("id"))
 	if q.Kind != "" && !isKind(q.Kind) {
 		return bad("kind", "suppliers, buyers, campaigns or suppression_lists")
 	}
@@ -308,8 +309,8 @@ func (a *Admin) historyQuery(ctx *fasthttp.RequestCtx) (q HistoryQuery, ok bool)
 	return q, true
 }
 
-func isKind(kind config.Kind) bool {
-	for _, known := range config.Kinds {
+func isKind(kind canonical.Kind) bool {
+	for _, known := range canonical.Kinds {
 		if kind == known {
 			return true
 		}

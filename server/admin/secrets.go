@@ -40,7 +40,7 @@ func (a *Admin) setSecret(ctx *fasthttp.RequestCtx) {
 		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldMissingRequired, Expected: "the new secret"})
 		return
 	}
-	if expected := config.UnfitSecret(name, body.Value); expected != "" {
+	if expected := config.SecretMisfit(name, body.Value); expected != "" {
 		a.fail(ctx, httperror.InvalidPayload, market.FieldError{Field: "value", Code: errcode.FieldInvalidFormat, Expected: expected})
 		return
 	}

@@ -111,7 +111,7 @@ func keeping(t *testing.T, document string, log *servertest.MemoryLog, tune ...f
 	}
 	e := engine.New(opt)
 	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
-	for _, first := range built.Firsts.Credentials {
+	for _, first := range built.Initial.Credentials {
 		wanted.Firsts.Credentials = append(wanted.Firsts.Credentials, credentialOf(mint, &first))
 	}
 	if err := e.Configure(wanted); err != nil {
@@ -130,7 +130,7 @@ func keeping(t *testing.T, document string, log *servertest.MemoryLog, tune ...f
 	return h
 }
 
-func credentialOf(mint *token.Mint, first *config.FirstCredential) engine.Credential {
+func credentialOf(mint *token.Mint, first *config.InitialCredential) engine.Credential {
 	value := []byte(first.Value.Reveal())
 	c := engine.Credential{
 		Owner: first.Owner, ID: first.OwnerID, Client: first.ClientID, Kind: first.Kind, Scopes: first.Scopes, Hash: sha256.Sum256(value),

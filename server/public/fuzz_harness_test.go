@@ -133,8 +133,8 @@ func (x *fuzzed) start(t testing.TB) {
 		State: state.New(), Log: log, History: log, Buyers: x.buyer, Clock: clock, Sealer: sealtest.New(), Note: meter, Entropy: func(p []byte) { _, _ = rand.Read(p) },
 	})
 	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
-	for i := range built.Firsts.Credentials {
-		wanted.Firsts.Credentials = append(wanted.Firsts.Credentials, credentialOf(mint, &built.Firsts.Credentials[i]))
+	for i := range built.Initial.Credentials {
+		wanted.Firsts.Credentials = append(wanted.Firsts.Credentials, credentialOf(mint, &built.Initial.Credentials[i]))
 	}
 	if err := e.Configure(wanted); err != nil {
 		t.Fatal(err)

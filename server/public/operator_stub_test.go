@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pingpost/config"
+	"pingpost/config/canonical"
 	"pingpost/engine"
 	"pingpost/engine/ledger"
 	"pingpost/engine/market"
@@ -53,9 +53,9 @@ func (stubOperator) Erase(*admin.Erasure) (admin.Erased, error) {
 
 func (stubOperator) Report() *report.Report { return nil }
 
-func (stubOperator) Items(config.Kind) ([]admin.Item, error) { return nil, nil }
+func (stubOperator) Items(canonical.Kind) ([]admin.Item, error) { return nil, nil }
 
-func (stubOperator) Item(config.Ref) (*admin.Item, error) { return nil, engine.ErrNotFound }
+func (stubOperator) Item(canonical.Ref) (*admin.Item, error) { return nil, engine.ErrNotFound }
 
 func (stubOperator) ChangeItem(*admin.ItemChange) (*admin.ItemChanged, error) {
 	return nil, engine.ErrNotFound

@@ -1,0 +1,210 @@
+package canonical
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pingpost/config/syntax"
+)
+
+// Change is one difference between two documents.
+type Change struct {
+	Sign     byte   // '+' added, '-' removed, '~' changed
+	Path     string // by id, such as campaigns[cmp_auto].caps[0]
+	Old, New string // as JSON; empty where there is none
+}
+
+// String is the change in one line.
+func (c Change) String() string {
+	line := "~ " + c.Path + ": " + c.Old + " -> " + c.New
+	switch c.Sign {
+	case '+':
+		line = "+ " + c.Path + ": " + c.New
+	case '-':
+		line = "- " + c.Path + ": " + c.Old
+	}
+	if c.NeedsRestart() {
+		line += " (at the next start)"
+	}
+	return line
+}
+
+// NeedsRestart tells whether the change takes effect at the next start only.
+func (c Change) NeedsRestart() bool {
+	first, _, _ := strings.Cut(c.Path, ".")
+	first, _, _ = strings.Cut(first, "[")
+	switch first {
+	case "data_dir", "listen", "tls", "admin", "tenant", "sandbox", "trusted_networks", "history",
+		"idempotency", "ping_idempotency", "token_lifetime", "webhooks", "report", "traces", "limits":
+		return true
+	}
+	return false
+}
+
+// Diff lists what makes the second canonical document out of the first. It is
+// empty exactly where they are equal. An empty document stands for none. A
+// secret that was replaced by another is no difference, and neither is the name of its
+// variable: only whether there is one is part of a document.
+func Diff(before, after []byte) []Change {
+	var d differ
+	d.compare("", parse(before), parse(after))
+	return d.changes
+}
+
+// parse reads what canonical has written.
+func parse(data []byte) *syntax.Node {
+	if len(data) == 0 {
+		return &syntax.Node{Kind: syntax.Mapping}
+	}
+	r := &syntax.Reader{Env: func(string) (string, bool) { return "", false }}
+	root := r.Read(data)
+	if len(r.Problems) > 0 || root.Kind != syntax.Mapping {
+		panic("BUG: not a canonical document: " + r.Problems.Error())
+	}
+	withoutValues(root)
+	return root
+}
+
+// withoutValues leaves what makes a difference: of a secret, that there is one, and of an
+// address, the names of its variables.
+func withoutValues(n *syntax.Node) {
+	if n.Expanded {
+		n.Text = n.Raw
+	}
+	if _, is := n.SecretMark(); is {
+		n.Members = slices.DeleteFunc(n.Members, func(m syntax.Member) bool { return m.Key == "variable" })
+	}
+	for _, m := range n.Members {
+		withoutValues(m.Value)
+	}
+	for _, item := range n.Items {
+		withoutValues(item)
+	}
+}
+
+type differ struct{ changes []Change }
+
+func (d *differ) add(sign byte, at syntax.Path, before, after *syntax.Node) {
+	d.changes = append(d.changes, Change{Sign: sign, Path: string(at), Old: before.JSON(), New: after.JSON()})
+}
+
+func (d *differ) compare(at syntax.Path, before, after *syntax.Node) {
+	switch {
+	case before == nil:
+		d.add('+', at, nil, after)
+	case after == nil:
+		d.add('-', at, before, nil)
+	case before.Kind == syntax.Mapping && after.Kind == syntax.Mapping:
+		d.members(at, before, after)
+	case before.Kind == syntax.List && after.Kind == syntax.List:
+		d.items(at, before, after)
+	case before.Expanded != after.Expanded:
+		d.add('~', at, withoutQuery(before), withoutQuery(after))
+	case before.JSON() != after.JSON():
+		d.add('~', at, before, after)
+	}
+}
+
+// withoutQuery hides the query of an address that has a variable on the other side of a
+// difference: the value of the variable stands there.
+func withoutQuery(n *syntax.Node) *syntax.Node {
+	before, _, has := strings.Cut(n.Text, "?")
+	if n.Expanded || !has {
+		return n
+	}
+	return &syntax.Node{Kind: syntax.Text, Text: before + "?…"}
+}
+
+func (d *differ) members(at syntax.Path, before, after *syntax.Node) {
+	news := make(map[string]*syntax.Node, len(after.Members))
+	for _, m := range after.Members {
+		news[m.Key] = m.Value
+	}
+	olds := make(map[string]bool, len(before.Members))
+	for _, m := range before.Members {
+		olds[m.Key] = true
+		d.child(at.Key(m.Key), m.Value, news[m.Key])
+	}
+	for _, m := range after.Members {
+		if !olds[m.Key] {
+			d.child(at.Key(m.Key), nil, m.Value)
+		}
+	}
+}
+
+// child compares two values of one key. A list that appears or goes is told
+// entry by entry.
+func (d *differ) child(at syntax.Path, before, after *syntax.Node) {
+	empty := &syntax.Node{Kind: syntax.List}
+	if before == nil && after.IsEntryList() {
+		before = empty
+	}
+	if after == nil && before.IsEntryList() {
+		after = empty
+	}
+	d.compare(at, before, after)
+}
+
+func (d *differ) items(at syntax.Path, before, after *syntax.Node) {
+	if !before.IsEntryList() && !after.IsEntryList() {
+		if before.JSON() != after.JSON() {
+			d.add('~', at, before, after)
+		}
+		return
+	}
+	oldNames, olds := entryNames(before)
+	newNames, news := entryNames(after)
+	for _, name := range oldNames {
+		d.compare(at+syntax.Path("["+name+"]"), olds[name], news[name])
+	}
+	for _, name := range newNames {
+		if olds[name] == nil {
+			d.compare(at+syntax.Path("["+name+"]"), nil, news[name])
+		}
+	}
+	d.order(at, oldNames, newNames, olds, news)
+}
+
+// order tells of entries that are in both lists, but not in the same order.
+func (d *differ) order(at syntax.Path, oldNames, newNames []string, olds, news map[string]*syntax.Node) {
+	oldNames = slices.DeleteFunc(oldNames, func(name string) bool { return news[name] == nil })
+	newNames = slices.DeleteFunc(newNames, func(name string) bool { return olds[name] == nil })
+	if !slices.Equal(oldNames, newNames) {
+		d.changes = append(d.changes, Change{
+			Sign: '~', Path: string(at) + " (order)",
+			Old: strings.Join(oldNames, " "), New: strings.Join(newNames, " "),
+		})
+	}
+}
+
+// entryNames gives each entry of a list the name by which it is known from one
+// document to the next: its id, or the like, and else its place in the list.
+func entryNames(list *syntax.Node) (names []string, byName map[string]*syntax.Node) {
+	byName = make(map[string]*syntax.Node, len(list.Items))
+	for i, item := range list.Items {
+		name := strconv.Itoa(i)
+		for _, key := range [...]string{"id", "buyer", "client_id", "name"} {
+			if id := item.Member(key); id != nil && id.Kind == syntax.Text {
+				name = id.Text
+				break
+			}
+		}
+		name = bracketName(name)
+		if byName[name] != nil {
+			name = fmt.Sprintf("%s #%d", name, i)
+		}
+		names = append(names, name)
+		byName[name] = item
+	}
+	return names, byName
+}
+
+// bracketName is a name as it stands in brackets.
+func bracketName(name string) string {
+	if !syntax.IsPlainKey(strings.ReplaceAll(name, ".", "-")) {
+		return strconv.Quote(name)
+	}
+	return name
+}

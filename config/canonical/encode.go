@@ -1,0 +1,89 @@
+package canonical
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
+)
+
+// Encode writes the document as JSON. Order that means nothing is taken out:
+// what has an id is sorted by it, seats by their priority, sets by their names.
+// The order of fields, filters and caps stays, since it is read by people and
+// the first of them is judged first.
+//
+// A plain ${ is written as $${, so that reading the bytes back expands nothing but the
+// variables of addresses, which stay as they are written.
+func Encode(d *schema.Document) []byte {
+	sorted := *d
+	sorted.TrustedProxies = sortedSet(d.TrustedProxies)
+	sorted.TrustedNetworks = sortedSet(d.TrustedNetworks)
+	sorted.Suppliers = sortedBy(d.Suppliers, func(s *schema.Supplier) string { return s.ID })
+	sorted.Buyers = sortedBy(d.Buyers, func(b *schema.Buyer) string { return b.ID })
+	sorted.Lists = sortedBy(d.Lists, func(l *schema.List) string { return l.ID })
+	sorted.Campaigns = sortedBy(d.Campaigns, func(c *schema.Campaign) string { return c.ID })
+	for i := range sorted.Suppliers {
+		s := &sorted.Suppliers[i]
+		s.OAuthClients = sortedClients(s.OAuthClients)
+		s.BearerTokens = slices.Clone(s.BearerTokens)
+		for j := range s.BearerTokens {
+			s.BearerTokens[j].Scopes = sortedSet(s.BearerTokens[j].Scopes)
+		}
+	}
+	for i := range sorted.Buyers {
+		b := &sorted.Buyers[i]
+		b.States, b.Suppression = sortedSet(b.States), sortedSet(b.Suppression)
+		b.OAuthClients = sortedClients(b.OAuthClients)
+	}
+	for i := range sorted.Campaigns {
+		sorted.Campaigns[i] = sortedCampaign(sorted.Campaigns[i])
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(&sorted); err != nil {
+		panic("BUG: the form does not encode: " + err.Error())
+	}
+	text := bytes.ReplaceAll(bytes.TrimRight(out.Bytes(), "\n"), []byte("${"), []byte("$${"))
+	return []byte(syntax.RestoreBraces(string(text)))
+}
+
+func sortedCampaign(c schema.Campaign) schema.Campaign {
+	c.Suppliers = sortedSet(c.Suppliers)
+	c.ConsentSources = sortedSet(c.ConsentSources)
+	c.ConsentHosts = sortedSet(c.ConsentHosts)
+	c.Suppression = sortedSet(c.Suppression)
+	c.Duplicates.Fields = sortedSet(c.Duplicates.Fields)
+	c.Returns.Reasons = sortedSet(c.Returns.Reasons)
+	c.Buyers = slices.Clone(c.Buyers)
+	slices.SortFunc(c.Buyers, func(a, b schema.FilterSet) int {
+		return cmp.Or(cmp.Compare(*a.Priority, *b.Priority), cmp.Compare(a.Buyer, b.Buyer))
+	})
+	for i := range c.Buyers {
+		c.Buyers[i].States = sortedSet(c.Buyers[i].States)
+	}
+	return c
+}
+
+func sortedClients(clients []schema.OAuthClient) []schema.OAuthClient {
+	clients = sortedBy(clients, func(c *schema.OAuthClient) string { return c.ClientID })
+	for i := range clients {
+		clients[i].Scopes = sortedSet(clients[i].Scopes)
+	}
+	return clients
+}
+
+func sortedBy[T any](list []T, key func(*T) string) []T {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(key(&a), key(&b)) })
+	return list
+}
+
+func sortedSet(names []string) []string {
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return names
+}

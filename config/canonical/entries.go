@@ -1,0 +1,173 @@
+package canonical
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"pingpost/config/schema"
+)
+
+// Kind is a collection of a document whose entries are known by an id.
+type Kind string
+
+// The kinds of entries that operators may make one by one.
+const (
+	Suppliers Kind = "suppliers"
+	Buyers    Kind = "buyers"
+	Lists     Kind = "suppression_lists"
+	Campaigns Kind = "campaigns"
+)
+
+// Kinds are all of them, in a document's order.
+var Kinds = [...]Kind{Suppliers, Buyers, Lists, Campaigns}
+
+// Ref names an entry.
+type Ref struct {
+	Kind Kind
+	ID   string
+}
+
+// String is the entry's place by its id, as differences have it.
+func (r Ref) String() string { return string(r.Kind) + "[" + bracketName(r.ID) + "]" }
+
+// Entry is one entry, as canonical JSON without a secret.
+type Entry struct {
+	ID   string
+	Text json.RawMessage
+}
+
+// Entries are a document's, by kind, sorted by id. None of them is changed.
+type Entries map[Kind][]Entry
+
+// ParseEntries takes a canonical document apart, or what Document wrote.
+func ParseEntries(canonical []byte) (Entries, error) {
+	var document map[string]json.RawMessage
+	if err := json.Unmarshal(canonical, &document); err != nil {
+		return nil, err
+	}
+	all := make(Entries, len(Kinds))
+	for _, kind := range Kinds {
+		var texts []json.RawMessage
+		if list, ok := document[string(kind)]; ok {
+			if err := json.Unmarshal(list, &texts); err != nil {
+				return nil, err
+			}
+		}
+		for _, text := range texts {
+			var named struct {
+				ID string `json:"id"`
+			}
+			if err := json.Unmarshal(text, &named); err != nil {
+				return nil, err
+			}
+			all[kind] = append(all[kind], Entry{named.ID, text})
+		}
+	}
+	return all, nil
+}
+
+// Find is an entry's text, nil where there is none.
+func (e Entries) Find(ref Ref) json.RawMessage {
+	if i, ok := e.search(ref); ok {
+		return e[ref.Kind][i].Text
+	}
+	return nil
+}
+
+func (e Entries) search(ref Ref) (int, bool) {
+	return slices.BinarySearchFunc(e[ref.Kind], ref.ID, func(entry Entry, id string) int { return cmp.Compare(entry.ID, id) })
+}
+
+// With is the entries with one put in or replaced.
+func (e Entries) With(ref Ref, text json.RawMessage) Entries {
+	i, there := e.search(ref)
+	list := slices.Clone(e[ref.Kind])
+	if there {
+		list[i].Text = text
+	} else {
+		list = slices.Insert(list, i, Entry{ref.ID, text})
+	}
+	return e.replaceKind(ref.Kind, list)
+}
+
+// Without is the entries less one.
+func (e Entries) Without(ref Ref) Entries {
+	i, there := e.search(ref)
+	if !there {
+		return e
+	}
+	return e.replaceKind(ref.Kind, slices.Delete(slices.Clone(e[ref.Kind]), i, i+1))
+}
+
+func (e Entries) replaceKind(kind Kind, list []Entry) Entries {
+	all := maps.Clone(e)
+	if all == nil {
+		all = make(Entries)
+	}
+	all[kind] = list
+	return all
+}
+
+// Refs are the names of all entries.
+func (e Entries) Refs() (refs []Ref) {
+	for _, kind := range Kinds {
+		for _, entry := range e[kind] {
+			refs = append(refs, Ref{kind, entry.ID})
+		}
+	}
+	return refs
+}
+
+// Document is the entries as one JSON document; nil where there are none.
+func (e Entries) Document() []byte {
+	if len(e.Refs()) == 0 {
+		return nil
+	}
+	return append(e.AppendTo([]byte("{")), '}')
+}
+
+// AppendTo writes the collections as members of an object.
+func (e Entries) AppendTo(out []byte) []byte {
+	for _, kind := range Kinds {
+		if len(e[kind]) == 0 {
+			continue
+		}
+		if !bytes.HasSuffix(out, []byte("{")) {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, '"'), kind...), `":[`...)
+		for i, entry := range e[kind] {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, entry.Text...)
+		}
+		out = append(out, ']')
+	}
+	return out
+}
+
+// DefaultEntries returns an entry of each kind that has nothing but the defaults of its keys.
+func DefaultEntries() (map[Kind]json.RawMessage, error) {
+	d := &schema.Document{Suppliers: []schema.Supplier{{}}, Buyers: []schema.Buyer{{}}, Lists: []schema.List{{}}, Campaigns: []schema.Campaign{{}}}
+	d.FillDefaults()
+	entries, err := ParseEntries(Encode(d))
+	if err != nil {
+		return nil, err
+	}
+	defaults := make(map[Kind]json.RawMessage, len(Kinds))
+	for _, kind := range Kinds {
+		defaults[kind] = entries[kind][0].Text
+	}
+	return defaults, nil
+}
+
+// PathWithin is a problem's place within an entry; false: it stands elsewhere.
+func (r Ref) PathWithin(path string) (at string, ok bool) {
+	rest, ok := strings.CutPrefix(path, r.String())
+	return strings.TrimPrefix(rest, "."), ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}

@@ -1,0 +1,215 @@
+package canonical
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"pingpost/config/syntax"
+)
+
+// Export writes a canonical document as YAML, in the order of keys that the
+// example has. A secret is shown as a reference to the environment: to the variable that
+// gave it, or else to one that is named after its place, such as ${SUP_ACME_API_KEY}. With
+// those variables set the text loads again, to a document that differs in nothing.
+func Export(canonical []byte) ([]byte, error) {
+	r := &syntax.Reader{Env: func(string) (string, bool) { return "", false }}
+	root := r.Read(canonical)
+	if root == nil || root.Kind != syntax.Mapping || len(r.Problems) > 0 {
+		return nil, errors.New("cannot export: this is not a canonical document")
+	}
+	e := exporter{names: make(map[string]bool)}
+	e.keepVariables(root)
+	e.replaceSecrets(root, nil)
+	e.mapping(root, 0)
+	return []byte(e.out.String()), nil
+}
+
+type exporter struct {
+	out   strings.Builder
+	names map[string]bool // variables given out
+}
+
+// keepVariables collects the names of variables that the document has, so that no other
+// secret gets one of them, and writes the variables of addresses back.
+func (e *exporter) keepVariables(n *syntax.Node) {
+	if name, is := n.SecretMark(); is && name != "" {
+		e.names[name] = true
+	}
+	if n.Expanded {
+		for _, found := range syntax.VariableReference.FindAllString(n.Raw, -1) {
+			e.names[syntax.SoleVariable(found)] = true
+		}
+		if n.Text = n.Raw; syntax.SoleVariable(n.Raw) == "" {
+			n.Text = syntax.Quote(n.Raw)
+		}
+	}
+	for _, m := range n.Members {
+		e.keepVariables(m.Value)
+	}
+	for _, item := range n.Items {
+		e.keepVariables(item)
+	}
+}
+
+// replaceSecrets turns each {"set":true} into a reference. The way is made of
+// ids and keys, from the outermost id on.
+func (e *exporter) replaceSecrets(n *syntax.Node, way []string) {
+	for i := range n.Members {
+		m := &n.Members[i]
+		here := append(way[:len(way):len(way)], m.Key)
+		if name, is := m.Value.SecretMark(); is {
+			if name == "" {
+				name = e.variable(here)
+			}
+			m.Value = &syntax.Node{Kind: syntax.Text, Text: "${" + name + "}", Expanded: true}
+			continue
+		}
+		e.replaceSecrets(m.Value, here)
+	}
+	if n.Kind != syntax.List || len(n.Items) == 0 || n.Items[0].Kind != syntax.Mapping {
+		return
+	}
+	names, _ := entryNames(n)
+	if len(way) == 1 {
+		way = nil // the collection itself says nothing
+	}
+	for i, item := range n.Items {
+		e.replaceSecrets(item, append(way[:len(way):len(way)], names[i]))
+	}
+}
+
+var notInVariableName = regexp.MustCompile(`[^A-Z0-9]+`)
+
+// variable is a name that no other place has.
+func (e *exporter) variable(way []string) string {
+	name := notInVariableName.ReplaceAllString(strings.ToUpper(strings.Join(way, "_")), "_")
+	if !syntax.IsVariableName(name) {
+		name = "_" + name
+	}
+	unique := name
+	for i := 2; e.names[unique]; i++ {
+		unique = name + "_" + strconv.Itoa(i)
+	}
+	e.names[unique] = true
+	return unique
+}
+
+// mapping writes a mapping, one key a line. What is small stands in one line.
+func (e *exporter) mapping(n *syntax.Node, indent int) {
+	for i, m := range n.Members {
+		if i > 0 || e.atLineStart() {
+			e.indent(indent)
+		}
+		e.out.WriteString(m.Key + ":")
+		switch {
+		case isBlock(m.Value):
+			e.out.WriteByte('\n')
+			e.blockValue(m.Value, indent+2)
+		case isBlockText(m.Value):
+			e.blockText(m.Value.Text, indent+2)
+		default:
+			e.out.WriteByte(' ')
+			e.flowValue(m.Value)
+			e.out.WriteByte('\n')
+		}
+	}
+}
+
+// blockText writes a text line by line, as it was most likely written.
+func (e *exporter) blockText(text string, indent int) {
+	e.out.WriteString(" |\n")
+	for line := range strings.Lines(strings.ReplaceAll(text, "${", "$${")) {
+		if line != "\n" {
+			e.indent(indent)
+		}
+		e.out.WriteString(line)
+	}
+}
+
+// isBlockText tells whether the node is a text that reads back the same from lines
+// of its own: it has several, the last one ended and none empty at either end,
+// and nothing in it needs an escape.
+func isBlockText(n *syntax.Node) bool {
+	if n.Kind != syntax.Text || n.Expanded || strings.Count(n.Text, "\n") < 2 ||
+		!strings.HasSuffix(n.Text, "\n") || strings.HasSuffix(n.Text, "\n\n") || strings.ContainsAny(n.Text[:1], " \n") {
+		return false
+	}
+	for line := range strings.Lines(n.Text) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.TrimRight(line, " ") != line || strings.Contains(strings.Trim(syntax.Quote(line), `"`), `\u`) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *exporter) blockValue(n *syntax.Node, indent int) {
+	if n.Kind == syntax.Mapping {
+		e.mapping(n, indent)
+		return
+	}
+	for _, item := range n.Items {
+		e.indent(indent)
+		e.out.WriteString("- ")
+		if isBlock(item) {
+			e.mapping(item, indent+2)
+			continue
+		}
+		e.flowValue(item)
+		e.out.WriteByte('\n')
+	}
+}
+
+func (e *exporter) indent(spaces int) {
+	for range spaces {
+		e.out.WriteByte(' ')
+	}
+}
+
+func (e *exporter) atLineStart() bool {
+	text := e.out.String()
+	return text == "" || text[len(text)-1] == '\n'
+}
+
+func (e *exporter) flowValue(n *syntax.Node) {
+	if n.Expanded {
+		e.out.WriteString(n.Text)
+		return
+	}
+	n.WriteFlow(&e.out, ", ", ": ", func(key string) string { return key }, scalarText)
+}
+
+// isBlock tells whether the node gets lines of its own: a mapping with a secret
+// or more than eight keys, a list of mappings, and whatever holds such.
+func isBlock(n *syntax.Node) bool {
+	switch n.Kind {
+	case syntax.Mapping:
+		if len(n.Members) > 8 {
+			return true
+		}
+		for _, m := range n.Members {
+			if m.Value.Expanded || isBlock(m.Value) || isBlockText(m.Value) {
+				return true
+			}
+		}
+	case syntax.List:
+		return n.IsEntryList()
+	}
+	return false
+}
+
+// plainScalar is text that YAML takes for nothing but text, whatever its version.
+var plainScalar = regexp.MustCompile(`^((\./)?[A-Za-z_][A-Za-z0-9_./@-]*|[0-9]+(d|h|m|s|ms|KiB|MiB))$`)
+
+func scalarText(text string) string {
+	switch strings.ToLower(text) {
+	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+		return syntax.Quote(text)
+	}
+	if plainScalar.MatchString(text) {
+		return text
+	}
+	return strings.ReplaceAll(syntax.Quote(text), "${", "$${")
+}

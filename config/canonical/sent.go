@@ -1,0 +1,88 @@
+package canonical
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"pingpost/config/syntax"
+)
+
+// WithID is an entry that was sent, with the id that it was sent for. The error is
+// *Problems, where it says another.
+func WithID(text []byte, ref Ref) (json.RawMessage, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil || members == nil {
+		return nil, syntax.Problems{{Path: ref.String(), Message: "expected a mapping"}}.Err()
+	}
+	if _, there := members["file"]; there && ref.Kind == Lists {
+		return nil, syntax.Problems{{Path: ref.String() + ".file", Message: "is for the configuration's file; send the list's contents by PUT /admin/v1/suppression/" + ref.ID}}.Err()
+	}
+	id, there := members["id"]
+	if !there {
+		quoted, err := json.Marshal(ref.ID)
+		if err != nil {
+			return nil, err
+		}
+		rest := strings.TrimLeft(strings.TrimLeft(string(text), " \t\r\n")[1:], " \t\r\n")
+		if rest[0] != '}' {
+			rest = "," + rest
+		}
+		return json.RawMessage(`{"id":` + string(quoted) + rest), nil
+	}
+	var said string
+	if err := json.Unmarshal(id, &said); err != nil || said != ref.ID {
+		return nil, syntax.Problems{{Path: ref.String() + ".id", Message: "is not the id that this was sent for; an id is given once, so make a new entry and remove the old one"}}.Err()
+	}
+	return text, nil
+}
+
+// secretKeys are those under which a form has a secret.
+var secretKeys = map[string]bool{"api_key": true, "bearer": true, "client_secret": true, "secret": true, "token": true, "password": true}
+
+// Redact is a JSON text without its secrets, whatever else is wrong with it; nil where
+// it is no JSON.
+func Redact(text []byte) json.RawMessage {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil
+	}
+	redact(value)
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+func redact(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, inner := range value {
+			if _, said := inner.(map[string]any); secretKeys[key] && !said {
+				value[key] = map[string]any{"set": true}
+			} else {
+				redactNamed(key, inner)
+				redact(inner)
+			}
+		}
+	case []any:
+		for _, inner := range value {
+			redact(inner)
+		}
+	}
+}
+
+// redactNamed hides the values of a buyer's named secrets.
+func redactNamed(key string, value any) {
+	list, _ := value.([]any)
+	for _, item := range list {
+		if named, ok := item.(map[string]any); ok && key == "secrets" {
+			if _, said := named["value"].(map[string]any); !said {
+				named["value"] = map[string]any{"set": true}
+			}
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
+)
+
+// checkUnique reports a name that stands a second time in a list that must not repeat.
+func (c *compiler) checkUnique(at syntax.Path, seen map[string]syntax.Path, name string) bool {
+	first, twice := seen[name]
+	if twice {
+		c.report(at, "is the same as "+string(first)+"; each may stand here once")
+		return false
+	}
+	seen[name] = at
+	return true
+}
+
+// checkOneOf reports a word that is not among the choices.
+func (c *compiler) checkOneOf(at syntax.Path, word string, choices ...string) bool {
+	for _, choice := range choices {
+		if word == choice {
+			return true
+		}
+	}
+	c.report(at, "unknown value; use "+strings.Join(choices, ", "))
+	return false
+}
+
+func quote(name string) string {
+	if len(name) > maxID {
+		name = name[:maxID]
+	}
+	return strconv.Quote(name)
+}
+
+const maxID = 64
+
+// checkID judges a name that the operator chose: 1 to 64 of A-Z a-z 0-9 _ - and dot.
+func (c *compiler) checkID(at syntax.Path, id string) bool {
+	switch {
+	case id == "":
+		c.report(at, "is missing; give 1 to 64 letters, digits, _, - or .")
+		return false
+	case len(id) > maxID || strings.ContainsFunc(id, isOutsideID):
+		c.report(at, "is not an id; use 1 to 64 letters, digits, _, - or .")
+		return false
+	}
+	return true
+}
+
+func isOutsideID(r rune) bool {
+	return !('a' <= r|0x20 && r|0x20 <= 'z' && r < 0x80 || '0' <= r && r <= '9' || r == '_' || r == '-' || r == '.')
+}
+
+func (c *compiler) checkInt(at syntax.Path, value, least, most int) {
+	if value < least || value > most {
+		c.report(at, "is out of range; give "+strconv.Itoa(least)+" to "+strconv.Itoa(most))
+	}
+}
+
+func (c *compiler) checkSize(at syntax.Path, value, least, most schema.Size) {
+	if value < least || value > most {
+		c.report(at, fmt.Sprintf("is out of range; give %s to %s", least, most))
+	}
+}
+
+func (c *compiler) checkDuration(at syntax.Path, value *schema.Duration, least, most time.Duration) {
+	if span := value.Span(); span < least || span > most {
+		c.report(at, fmt.Sprintf("is out of range; give %s to %s", schema.Duration(least), schema.Duration(most)))
+	}
+}
+
+func (c *compiler) checkRate(at syntax.Path, value int) { c.checkInt(at, value, 1, schema.MaxRate) }
+
+// checkLabel judges text that people read: one line of at most so many bytes.
+func (c *compiler) checkLabel(at syntax.Path, text string, most int) {
+	if len(text) > most {
+		c.report(at, fmt.Sprintf("is over %d bytes; shorten it", most))
+	}
+	for _, r := range text {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			c.report(at, "holds a character that cannot be printed; remove it")
+			return
+		}
+	}
+}
+
+const maxLabel = 200
+
+// timeZone is the named time zone, or UTC where the name is none and reported.
+func (c *compiler) timeZone(at syntax.Path, name string) *time.Location {
+	zone, known := c.zones[name]
+	if !known {
+		if name != "" && name != "Local" {
+			zone, _ = time.LoadLocation(name)
+		}
+		c.zones[name] = zone
+	}
+	if zone == nil {
+		c.report(at, "is not a time zone; use a name of the IANA database, such as America/New_York or UTC")
+		return time.UTC
+	}
+	return zone
+}

@@ -1,0 +1,194 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"pingpost/config/canonical"
+	"pingpost/config/syntax"
+)
+
+// documented is a canonical document.
+func documented(t *testing.T) []byte {
+	t.Helper()
+	source, err := Parse("exchange.yaml", []byte(`
+suppliers: [{id: sup, api_key: secret-of-sup}]
+buyers: [{id: buy_a, endpoint: "https://a.example", auth: {bearer: secret-of-a}}, {id: buy_b}]
+campaigns: [{id: cmp, method: waterfall, buyers: [{buyer: buy_a, price: 1}]}]
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := source.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return built.Canonical
+}
+
+func combined(t *testing.T, base []byte, made canonical.Entries) *Merged {
+	t.Helper()
+	c, err := Merge("exchange.yaml", base, made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestCombine: what is made is compiled with the document, sorted among its entries;
+// alone it leaves the document as it is.
+func TestCombine(t *testing.T) {
+	document := documented(t)
+	same, err := combined(t, document, nil).Compile(nil)
+	if err != nil || string(same.Canonical) != string(document) {
+		t.Fatalf("%v\n%s\n%s", err, same.Canonical, document)
+	}
+	made := canonical.Entries{}.With(canonical.Ref{Kind: canonical.Buyers, ID: "buy_aa"}, json.RawMessage(`{"id":"buy_aa"}`)).
+		With(canonical.Ref{Kind: canonical.Campaigns, ID: "cmp_0"}, json.RawMessage(`{"id":"cmp_0","method":"waterfall","buyers":[{"buyer":"buy_aa","price":2}]}`)).
+		With(canonical.Ref{Kind: canonical.Buyers, ID: "buy_b"}, json.RawMessage(`{"id":"buy_b","name":"another"}`))
+	c := combined(t, document, made)
+	built, err := c.Compile(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Overridden) != 1 || c.Overridden[0] != (canonical.Ref{Kind: canonical.Buyers, ID: "buy_b"}) || strings.Contains(string(built.Canonical), "another") {
+		t.Errorf("taken %v: %s", c.Overridden, built.Canonical)
+	}
+	whole, err := canonical.ParseEntries(built.Canonical)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, ref := range whole.Refs() {
+		order = append(order, ref.String())
+	}
+	if got := strings.Join(order, " "); got != "suppliers[sup] buyers[buy_a] buyers[buy_aa] buyers[buy_b] campaigns[cmp] campaigns[cmp_0]" {
+		t.Error(got)
+	}
+	again, err := canonical.ParseEntries(whole.Document())
+	if err != nil || string(again.Document()) != string(whole.Document()) || canonical.Entries(nil).Document() != nil {
+		t.Errorf("%v: %s", err, again.Document())
+	}
+}
+
+// TestMistakesAreToldByID: of entries that were made, of the one that is sent, and of
+// the document's.
+func TestMistakesAreToldByID(t *testing.T) {
+	document := documented(t)
+	fresh := canonical.Ref{Kind: canonical.Campaigns, ID: "new"}
+	for name, row := range map[string]struct {
+		made canonical.Entries
+		want []string // path: message, in part
+	}{
+		"sent": {
+			canonical.Entries{}.With(fresh, json.RawMessage(`{"id":"new","method":"waterfall","caps":[{"count":-1,"per":"day"}],"unheard":1,"buyers":[{"buyer":"nobody","price":1}]}`)),
+			[]string{"campaigns[new].caps[0]", "campaigns[new].unheard: unknown key", "campaigns[new].buyers[0].buyer: there is no buyer"},
+		},
+		"made before": {
+			canonical.Entries{}.With(canonical.Ref{Kind: canonical.Campaigns, ID: "old"}, json.RawMessage(`{"id":"old","method":"waterfall","buyers":[{"buyer":"nobody","price":1}]}`)),
+			[]string{"campaigns[old].buyers[0].buyer: there is no buyer \"nobody\"; add it under buyers (campaigns[old] was made through the API"},
+		},
+		"of another": {
+			canonical.Entries{}.With(canonical.Ref{Kind: canonical.Suppliers, ID: "7"}, json.RawMessage(`{"id":"7","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)).
+				With(fresh, json.RawMessage(`{"id":"new","method":"waterfall"}`)).
+				With(canonical.Ref{Kind: canonical.Buyers, ID: "buy_c"}, json.RawMessage(`{"id":"buy_c","oauth_clients":[{"client_id":"c","client_secret":"s"}]}`)),
+			[]string{"buyers[buy_c].oauth_clients[0].client_id: is the same as suppliers[7].oauth_clients[0].client_id"},
+		},
+	} {
+		c := combined(t, document, row.made)
+		c.SetSent(fresh)
+		_, err := c.Compile(nil)
+		var problems *syntax.Problems
+		if !errors.As(err, &problems) {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, want := range row.want {
+			if !strings.Contains(err.Error(), "exchange.yaml: "+want) {
+				t.Errorf("%s: no %q in %v", name, want, err)
+			}
+		}
+		if len(*problems) != len(row.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	p := syntax.Problem{Path: "campaigns[new].caps[0].count"}
+	if at, ok := fresh.PathWithin(p.Path); !ok || at != "caps[0].count" {
+		t.Errorf("%q, %v", at, ok)
+	}
+	if _, ok := (canonical.Ref{Kind: canonical.Campaigns, ID: "ne"}).PathWithin(p.Path); ok {
+		t.Error("it is within another")
+	}
+}
+
+// TestSecretsAreCarried: those that an entry leaves out stay, those that it gives or
+// takes away do not.
+func TestSecretsAreCarried(t *testing.T) {
+	at := `"id":"new","endpoint":"https://new.example"`
+	bearer, key := `{`+at+`,"auth":{"bearer":{"set":true}}}`, `{`+at+`,"auth":{"api_key":{"set":true},"header":"x-key"}}`
+	oauth := `{` + at + `,"auth":{"oauth":{"token_url":"https://t.example/t","client_id":"c","client_secret":{"set":true}}}}`
+	supplier := `{"id":"new","api_key":{"set":true},"oauth_clients":[{"client_id":"a","client_secret":{"set":true}}],"webhook":{"url":"https://w.example/","secret":{"set":true}}}`
+	for _, row := range []struct {
+		kind                  canonical.Kind
+		before, sent, has, no string
+	}{
+		{canonical.Buyers, bearer, `{` + at + `,"auth":{}}`, `"bearer":{"set":true}`, "api_key"},
+		{canonical.Buyers, key, `{` + at + `,"auth":{"header":"x-other"}}`, `"api_key":{"set":true},"header":"x-other"`, "bearer"},
+		{canonical.Buyers, key, `{` + at + `,"auth":{}}`, `"header":"x-api-key"`, "bearer"},
+		{canonical.Buyers, bearer, `{` + at + `,"auth":{"api_key":"another"}}`, `"api_key":{"set":true}`, "bearer"},
+		{canonical.Buyers, bearer, `{` + at + `}`, `"new"`, "auth"},
+		{canonical.Buyers, oauth, strings.Replace(oauth, `,"client_secret":{"set":true}`, "", 1), `"client_secret":{"set":true}`, "bearer"},
+		{canonical.Suppliers, supplier, `{"id":"new"}`, `"api_key":{"set":true}`, "webhook"},
+		{canonical.Suppliers, supplier, `{"id":"new","oauth_clients":[{"client_id":"a"}],"webhook":{"url":"https://x.example/"}}`, `"client_secret":{"set":true}`, "w.example"},
+	} {
+		ref := canonical.Ref{Kind: row.kind, ID: "new"}
+		c := combined(t, documented(t), canonical.Entries{}.With(ref, json.RawMessage(row.sent)))
+		c.SetSent(ref)
+		built, err := c.Compile(json.RawMessage(row.before))
+		if err != nil {
+			t.Errorf("%s: %v", row.sent, err)
+			continue
+		}
+		whole, err := canonical.ParseEntries(built.Canonical)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(whole.Find(ref)); !strings.Contains(got, row.has) || strings.Contains(got, row.no) {
+			t.Errorf("%s becomes %s", row.sent, got)
+		}
+	}
+	// A client that was not there has no secret to keep.
+	c := combined(t, documented(t), canonical.Entries{}.With(canonical.Ref{Kind: canonical.Suppliers, ID: "new"}, json.RawMessage(`{"id":"new","oauth_clients":[{"client_id":"b"}]}`)))
+	c.SetSent(canonical.Ref{Kind: canonical.Suppliers, ID: "new"})
+	if _, err := c.Compile(json.RawMessage(supplier)); err == nil || !strings.Contains(err.Error(), "suppliers[new].oauth_clients[0].client_secret: is missing") {
+		t.Error(err)
+	}
+}
+
+func TestNamed(t *testing.T) {
+	ref := canonical.Ref{Kind: canonical.Lists, ID: "dnc"}
+	for text, want := range map[string]string{
+		`{"field":"phone"}`: `{"id":"dnc","field":"phone"}`, ` { } `: `{"id":"dnc"} `, `{"id":"dnc"}`: `{"id":"dnc"}`,
+		`{"id":"other"}`: "", `{"id":7}`: "", `[]`: "", `null`: "", `{"id":"dnc","file":"/etc/passwd"}`: "", `{"file":"/etc/passwd"}`: "",
+	} {
+		got, err := canonical.WithID([]byte(text), ref)
+		if string(got) != want || (err == nil) != (want != "") {
+			t.Errorf("%s becomes %s, %v", text, got, err)
+		}
+	}
+}
+
+func TestRedact(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"api_key":"x","b":[{"secret":"${Y}","n":1.50}]}`:   `{"api_key":{"set":true},"b":[{"n":1.50,"secret":{"set":true}}]}`,
+		`{"bearer":{"set":true},"name":"${HOME}","token":7}`: `{"bearer":{"set":true},"name":"${HOME}","token":{"set":true}}`,
+		`{"oauth":{"client_secret":["x"]}}`:                  `{"oauth":{"client_secret":{"set":true}}}`,
+		`nothing`:                                            "",
+	} {
+		if got := string(canonical.Redact([]byte(text))); got != want {
+			t.Errorf("%s becomes %s", text, got)
+		}
+	}
+}

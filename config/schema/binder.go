@@ -1,0 +1,158 @@
+package schema
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	"pingpost/config/syntax"
+	"pingpost/engine/market"
+)
+
+// scalar is a value of the form that reads itself from a node. The error says
+// what was expected and never quotes the value.
+type scalar interface{ read(n *syntax.Node) error }
+
+// Binder fills the values of a document from nodes.
+type Binder struct {
+	*syntax.Reader
+	Sent       bool // the document came over the network: env has its sender's variables
+	AllowUnset bool // a secret's variable may have no value: it may be sealed
+}
+
+// Bind reads the root of a document, with its defaults.
+func (r *Binder) Bind(root *syntax.Node) *Document {
+	d := new(Document)
+	r.bind(root, "", reflect.ValueOf(d).Elem())
+	d.FillDefaults()
+	return d
+}
+
+// bind fills a value of the form from a node and reports everything that does
+// not fit: unknown keys, repeated keys, wrong kinds. What is wrong is left at
+// its zero value, and binding goes on.
+func (r *Binder) bind(n *syntax.Node, at syntax.Path, v reflect.Value) {
+	if n.Kind == syntax.Null {
+		return // written and left empty: as if it were not there
+	}
+	if v.Kind() == reflect.Pointer {
+		fresh := reflect.New(v.Type().Elem())
+		before := len(r.Problems)
+		r.bind(n, at, fresh.Elem())
+		if IsMapping(fresh.Elem()) || len(r.Problems) == before {
+			v.Set(fresh)
+		}
+		return
+	}
+	if n.Expanded && !r.checkVariables(n, at, v.Addr().Interface()) {
+		return
+	}
+	if reads, ok := v.Addr().Interface().(scalar); ok {
+		r.report(n, at, reads.read(n))
+		return
+	}
+	switch into := v.Addr().Interface().(type) {
+	case *market.Money:
+		r.report(n, at, readMoney(n, into))
+	case *string:
+		r.report(n, at, readText(n, into))
+	case *bool:
+		r.report(n, at, readBool(n, into))
+	case *int:
+		r.report(n, at, readInt(n, into))
+	default:
+		r.bindContainer(n, at, v)
+	}
+}
+
+// checkVariables reports whether a value of the form may hold the variables that a node has. A
+// mistake is reported.
+func (r *Binder) checkVariables(n *syntax.Node, at syntax.Path, into any) bool {
+	_, secret := into.(*Secret)
+	_, address := into.(*Address)
+	switch {
+	case r.Sent && !secret && !address && n.Missing != "":
+		r.Report(n.Position, at, "the environment is for secrets here; write the value itself, or apply the file by pingpost apply where the variable is set")
+	case n.Missing != "" && !(r.AllowUnset && (secret || address)):
+		r.Report(n.Position, at, n.Missing)
+	default:
+		return true
+	}
+	return false
+}
+
+func IsMapping(v reflect.Value) bool {
+	_, reads := v.Addr().Interface().(scalar)
+	return v.Kind() == reflect.Struct && !reads
+}
+
+func (r *Binder) report(n *syntax.Node, at syntax.Path, err error) {
+	if err != nil {
+		r.Report(n.Position, at, err.Error())
+	}
+}
+
+func (r *Binder) bindContainer(n *syntax.Node, at syntax.Path, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Slice:
+		if n.Kind != syntax.List {
+			r.report(n, at, errExpected("a list", n))
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items)))
+		for i, item := range n.Items {
+			if item.Kind == syntax.Null && !item.Expanded {
+				r.Report(item.Position, at.Index(i), "this entry is empty; fill it in or remove it")
+				continue
+			}
+			r.bind(item, at.Index(i), v.Index(i))
+		}
+	case reflect.Struct:
+		if n.Kind != syntax.Mapping {
+			r.report(n, at, errExpected("a mapping", n))
+			return
+		}
+		r.bindMapping(n, at, v)
+	default:
+		panic("BUG: the form has a field of type " + v.Type().String())
+	}
+}
+
+func (r *Binder) bindMapping(n *syntax.Node, at syntax.Path, v reflect.Value) {
+	known := KeysOf(v.Type())
+	seen := make(map[string]int, len(n.Members))
+	for _, m := range n.Members {
+		here := at.Key(m.Key)
+		index, ok := known[m.Key]
+		first, twice := seen[m.Key]
+		switch {
+		case !ok:
+			r.Report(m.Position, here, "unknown key"+suggest(m.Key, known))
+		case twice:
+			r.Report(m.Position, here, fmt.Sprintf("the key stands here a second time, first in line %d; keep one", first))
+		default:
+			seen[m.Key] = m.Line
+			r.bind(m.Value, here, v.Field(index))
+		}
+	}
+}
+
+// keysByType has the keys of each struct of the form, by its json tags.
+var keysByType sync.Map // reflect.Type to map[string]int
+
+func KeysOf(t reflect.Type) map[string]int {
+	if found, ok := keysByType.Load(t); ok {
+		return found.(map[string]int)
+	}
+	known := make(map[string]int, t.NumField())
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "" {
+			panic("BUG: the form has a field without a key: " + t.String() + "." + t.Field(i).Name)
+		}
+		known[name] = i
+	}
+	keysByType.Store(t, known)
+	return known
+}

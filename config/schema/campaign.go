@@ -1,0 +1,122 @@
+package schema
+
+import (
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// Campaign is one line of business.
+type Campaign struct {
+	ID             string       `json:"id"`
+	Name           string       `json:"name"`
+	Paused         bool         `json:"paused"` // first value only
+	Vertical       string       `json:"vertical,omitempty"`
+	SubVertical    string       `json:"sub_vertical,omitempty"`
+	Suppliers      []string     `json:"suppliers,omitempty"` // empty: all
+	Method         string       `json:"method"`
+	Currency       string       `json:"currency"`
+	TimeZone       string       `json:"time_zone"`
+	Floor          market.Money `json:"floor"`
+	BidTimeout     *Duration    `json:"bid_timeout"`
+	PostReserve    *Duration    `json:"post_reserve"`
+	PingReserve    *Duration    `json:"ping_reserve"`
+	Payout         Payout       `json:"payout"`
+	ConsentSources []string     `json:"consent_required_sources,omitempty"`
+	ConsentHosts   []string     `json:"consent_hosts,omitempty"` // of certificates; empty: any
+	Suppression    []string     `json:"suppression,omitempty"`
+	Duplicates     Duplicates   `json:"duplicates"`
+	Returns        Returns      `json:"returns"`
+	Unknown        string       `json:"unknown"`
+	Fields         []Field      `json:"fields,omitempty"`
+	Filters        []Filter     `json:"filters,omitempty"`
+	Caps           []Cap        `json:"caps,omitempty"`
+	Buyers         []FilterSet  `json:"buyers,omitempty"`
+}
+
+const (
+	defaultBidTimeout  = 2 * time.Second
+	defaultPostReserve = time.Second
+	defaultPingReserve = 500 * time.Millisecond
+)
+
+func (c *Campaign) fill() {
+	setDefault(&c.Name, c.ID)
+	setDefault(&c.Currency, "USD")
+	setDefault(&c.TimeZone, "UTC")
+	c.BidTimeout = c.BidTimeout.orDefault(defaultBidTimeout)
+	c.PostReserve = c.PostReserve.orDefault(defaultPostReserve)
+	c.PingReserve = c.PingReserve.orDefault(defaultPingReserve)
+	c.Payout.fill()
+	c.Duplicates.fill()
+	c.Returns.fill()
+	setDefault(&c.Unknown, "drop")
+	for i := range c.Buyers {
+		c.Buyers[i].fill(i)
+	}
+}
+
+// Cap is the most that may be sold in a period: leads or money, one of them.
+type Cap struct {
+	Per      string        `json:"per"`
+	Count    *int          `json:"count,omitempty"`
+	Money    *market.Money `json:"money,omitempty"`
+	TimeZone string        `json:"time_zone,omitempty"` // absent: that of what it belongs to
+}
+
+// Duplicates says when two leads of a campaign are the same person.
+type Duplicates struct {
+	Fields []string  `json:"fields"` // phone, email
+	Match  string    `json:"match"`  // any or all of them
+	Window *Duration `json:"window"` // 0: no rule
+	Scope  string    `json:"scope"`  // campaign, or buyer: only where this buyer has the lead
+}
+
+const (
+	defaultDuplicates = 30 * Day
+)
+
+func (d *Duplicates) fill() {
+	if len(d.Fields) == 0 {
+		d.Fields = []string{"phone", "email"}
+	}
+	setDefault(&d.Match, "any")
+	d.Window = d.Window.orDefault(defaultDuplicates)
+	setDefault(&d.Scope, "campaign")
+}
+
+// Payout is what the supplier is paid: a share of the price, or a fixed amount.
+type Payout struct {
+	Share *Share        `json:"share,omitempty"`
+	Fixed *market.Money `json:"fixed,omitempty"`
+}
+
+func (p *Payout) fill() {
+	if p.Share == nil && p.Fixed == nil {
+		p.Share = valueOr(p.Share, Share(market.WholeShare))
+	}
+}
+
+// Returns is how a buyer may give a lead back.
+type Returns struct {
+	Window           *Duration `json:"window"`
+	Reasons          []string  `json:"reasons,omitempty"` // empty: any
+	Approval         string    `json:"approval"`          // auto or manual
+	CapBack          bool      `json:"cap_back"`          // the cap is given back as well
+	ReversePayout    *bool     `json:"reverse_payout"`    // the supplier's payout is taken back
+	MaxSharePerMonth *Share    `json:"max_share_per_month"`
+}
+
+func (r *Returns) fill() {
+	usual := market.DefaultReturnRule()
+	r.Window = r.Window.orDefault(usual.Window)
+	setDefault(&r.Approval, "auto")
+	r.ReversePayout = valueOr(r.ReversePayout, usual.ReversePayout)
+	r.MaxSharePerMonth = valueOr(r.MaxSharePerMonth, Share(usual.MaxShare))
+}
+
+// Schedule is when a door is open, in lines such as Mon-Fri 08:00-18:00.
+type Schedule struct {
+	TimeZone string   `json:"time_zone,omitempty"` // absent: that of what it belongs to
+	Open     []string `json:"open,omitempty"`
+}

@@ -1,0 +1,37 @@
+package schema
+
+// OAuthClient is a pair of names by which a supplier or buyer gets tokens.
+type OAuthClient struct {
+	ClientID     string   `json:"client_id"`
+	ClientSecret Secret   `json:"client_secret,omitzero"`
+	Scopes       []string `json:"scopes,omitempty"`
+}
+
+// BearerToken is a long-lived token of a sandbox.
+type BearerToken struct {
+	Token  Secret   `json:"token,omitzero"`
+	Scopes []string `json:"scopes,omitempty"`
+}
+
+// The scopes that a client or token may have.
+const (
+	ScopePing    = "ping"
+	ScopePost    = "post"
+	ScopeWebhook = "webhook"
+)
+
+func fillClients(clients []OAuthClient, scopes ...string) {
+	for i := range clients {
+		if len(clients[i].Scopes) == 0 {
+			clients[i].Scopes = scopes
+		}
+	}
+}
+
+func fillTokens(tokens []BearerToken) {
+	for i := range tokens {
+		if len(tokens[i].Scopes) == 0 {
+			tokens[i].Scopes = []string{ScopePing, ScopePost, ScopeWebhook}
+		}
+	}
+}

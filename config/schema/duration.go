@@ -1,0 +1,104 @@
+package schema
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"pingpost/config/syntax"
+)
+
+const Day = 24 * time.Hour
+
+// Duration is a span of time, written in Go's form with d for days of 24 hours
+// in front: 2s, 1h30m, 14d, 1d12h.
+type Duration time.Duration
+
+var errDuration = errors.New("expected a duration such as 2s, 90m, 1d12h or 14d")
+
+// ParseDuration reads a duration that is not negative.
+func ParseDuration(text string) (Duration, error) {
+	whole, rest, hasDays := strings.Cut(text, "d")
+	if !hasDays {
+		whole, rest = "", text
+	}
+	var total time.Duration
+	if hasDays {
+		days, err := strconv.ParseUint(whole, 10, 16)
+		if err != nil || hasSign(rest) {
+			return 0, errDuration
+		}
+		total = time.Duration(days) * Day
+	}
+	if rest != "" || !hasDays {
+		clock, err := time.ParseDuration(rest)
+		if err != nil {
+			return 0, errDuration
+		}
+		if clock < 0 {
+			return 0, errors.New("the duration is negative")
+		}
+		if clock > 1<<62 {
+			return 0, errors.New("the duration is too long")
+		}
+		total += clock
+	}
+	if total < 0 {
+		return 0, errors.New("the duration is too long")
+	}
+	return Duration(total), nil
+}
+
+func (d *Duration) read(n *syntax.Node) error {
+	if n.Kind != syntax.Text && (n.Kind != syntax.Number || n.Text != "0") {
+		return errDuration
+	}
+	parsed, err := ParseDuration(strings.TrimSpace(n.Text))
+	*d = parsed
+	return err
+}
+
+// String is the shortest form that reads back as the same span.
+func (d Duration) String() string {
+	days, rest := time.Duration(d)/Day, time.Duration(d)%Day
+	text := ""
+	if days > 0 {
+		text = strconv.FormatInt(int64(days), 10) + "d"
+	}
+	if rest == 0 && days > 0 {
+		return text
+	}
+	clock := rest.String()
+	if strings.HasSuffix(clock, "m0s") {
+		clock = strings.TrimSuffix(clock, "0s")
+	}
+	if strings.HasSuffix(clock, "h0m") {
+		clock = strings.TrimSuffix(clock, "0m")
+	}
+	return text + clock
+}
+
+// MarshalText writes what String does.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// orDefault is the duration, or another where none is given.
+func (d *Duration) orDefault(other time.Duration) *Duration {
+	if d != nil {
+		return d
+	}
+	value := Duration(other)
+	return &value
+}
+
+// Span is the duration, or zero where none is given.
+func (d *Duration) Span() time.Duration {
+	if d == nil {
+		return 0
+	}
+	return time.Duration(*d)
+}
+
+// hasSign tells whether the clock's part has a sign, which behind days would
+// read like a sum.
+func hasSign(text string) bool { return text != "" && (text[0] == '+' || text[0] == '-') }

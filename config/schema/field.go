@@ -1,0 +1,50 @@
+package schema
+
+import (
+	"pingpost/engine/market"
+)
+
+// Field is one of a campaign's fields: how it arrives, what it must be, and how
+// buyers call it.
+type Field struct {
+	Name      string    `json:"name"`
+	Type      string    `json:"type,omitempty"`
+	To        string    `json:"to,omitempty"` // absent: as Name
+	Required  bool      `json:"required,omitempty"`
+	Values    []Literal `json:"values,omitempty"`
+	Min       *Number   `json:"min,omitempty"`
+	Max       *Number   `json:"max,omitempty"`
+	MinLength *int      `json:"min_length,omitempty"`
+	MaxLength *int      `json:"max_length,omitempty"`
+	Pattern   string    `json:"pattern,omitempty"`
+	Default   *Literal  `json:"default,omitempty"`
+	Transform []string  `json:"transform,omitempty"`
+	Coerce    bool      `json:"coerce,omitempty"`
+	Ping      bool      `json:"ping,omitempty"`
+	Contact   bool      `json:"contact,omitempty"`
+}
+
+// Filter is one condition on one field, by its name after mapping.
+type Filter struct {
+	Field  string    `json:"field"`
+	In     []Literal `json:"in,omitempty"`
+	NotIn  []Literal `json:"not_in,omitempty"`
+	Min    *Number   `json:"min,omitempty"`
+	Max    *Number   `json:"max,omitempty"`
+	Absent bool      `json:"absent,omitempty"`
+}
+
+func (f *Filter) Spec() market.FilterSpec {
+	return market.FilterSpec{
+		Field: f.Field, In: WordTexts(f.In), NotIn: WordTexts(f.NotIn),
+		Min: f.Min.Text(), Max: f.Max.Text(), Absent: f.Absent,
+	}
+}
+
+func WordTexts(words []Literal) []string {
+	out := make([]string, len(words))
+	for i, word := range words {
+		out[i] = string(word)
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+package schema
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"pingpost/config/syntax"
+	"pingpost/engine/market"
+)
+
+// errExpected says what form was wanted and what stood there instead.
+func errExpected(what string, n *syntax.Node) error {
+	return errors.New("expected " + what + ", found " + n.Kind.Describe())
+}
+
+// readText takes text only: a number or a boolean meant as text is to be quoted,
+// since YAML would rewrite some of them (0123, 1e3, NO).
+func readText(n *syntax.Node, into *string) error {
+	switch n.Kind {
+	case syntax.Text:
+		*into = n.Text
+		return nil
+	case syntax.Number, syntax.Bool:
+		return errors.New("expected text, found " + n.Kind.Describe() + "; put it in quotes")
+	}
+	return errExpected("text", n)
+}
+
+// readDigits is the digits of a number, or what the environment holds in its place.
+func readDigits(n *syntax.Node, what string) (string, error) {
+	if n.Kind != syntax.Number && (n.Kind != syntax.Text || !n.Expanded) {
+		if n.Kind == syntax.Text {
+			return "", errors.New("expected " + what + ", found text; write digits, without quotes")
+		}
+		return "", errExpected(what, n)
+	}
+	return strings.TrimSpace(n.Text), nil
+}
+
+func readBool(n *syntax.Node, into *bool) error {
+	if n.Kind == syntax.Bool || n.Kind == syntax.Text && n.Expanded {
+		switch strings.TrimSpace(n.Text) {
+		case "true":
+			*into = true
+			return nil
+		case "false":
+			*into = false
+			return nil
+		}
+	}
+	return errors.New("expected true or false")
+}
+
+func readInt(n *syntax.Node, into *int) error {
+	text, err := readDigits(n, "a whole number")
+	if err != nil {
+		return err
+	}
+	if !syntax.Decimal.MatchString(text) || strings.ContainsAny(text, ".eE") {
+		return errors.New("expected a whole number, in plain digits such as 100")
+	}
+	value, err := strconv.Atoi(text)
+	if err != nil {
+		return errors.New("the number is too large")
+	}
+	*into = value
+	return nil
+}
+
+func readMoney(n *syntax.Node, into *market.Money) error {
+	text, err := readDigits(n, "an amount")
+	if err != nil {
+		return err
+	}
+	*into, err = market.ParseMoney([]byte(text))
+	return explainMoneyError(err)
+}
+
+// explainMoneyError adds what to do to what market says of an amount.
+func explainMoneyError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, market.ErrNotNumber):
+		return errors.New("expected an amount, in plain digits such as 12.50")
+	case errors.Is(err, market.ErrTooPrecise):
+		return errors.New(err.Error() + "; give at most six decimals")
+	case errors.Is(err, market.ErrNegative):
+		return errors.New(err.Error() + "; give 0 or more")
+	case errors.Is(err, market.ErrTooLarge):
+		return errors.New(err.Error() + "; give at most 1000000")
+	}
+	return err
+}
+
+// Share is a part of a price in millionths of one.
+type Share market.Share
+
+func (s *Share) read(n *syntax.Node) error {
+	text, err := readDigits(n, "a share from 0 to 1")
+	if err != nil {
+		return err
+	}
+	parsed, err := market.ParseShare([]byte(text))
+	if errors.Is(err, market.ErrShareRange) {
+		return errors.New(err.Error() + "; give a share from 0 to 1, such as 0.8")
+	}
+	*s = Share(parsed)
+	return explainMoneyError(err)
+}
+
+// MarshalJSON writes the shortest number.
+func (s Share) MarshalJSON() ([]byte, error) { return market.Money(s).AppendJSON(nil), nil }
+
+// Number is a decimal number by its digits, which are kept as they were written.
+type Number string
+
+func (d *Number) read(n *syntax.Node) error {
+	text, err := readDigits(n, "a number")
+	if err != nil {
+		return err
+	}
+	if !syntax.Decimal.MatchString(text) {
+		return errors.New("expected a number, in plain digits such as 1 or 2.5")
+	}
+	*d = Number(text)
+	return nil
+}
+
+// MarshalJSON writes the digits.
+func (d Number) MarshalJSON() ([]byte, error) { return []byte(d), nil }
+
+func (d *Number) Text() *string {
+	if d == nil {
+		return nil
+	}
+	text := string(*d)
+	return &text
+}
+
+// Literal is a value that is compared as text but may be written as a number or a
+// boolean: the values of an enum, of a filter, a default.
+type Literal string
+
+func (w *Literal) read(n *syntax.Node) error {
+	if n.Kind == syntax.Text || n.Kind == syntax.Number || n.Kind == syntax.Bool {
+		*w = Literal(n.Text)
+		return nil
+	}
+	return errExpected("a value", n)
+}

@@ -1,0 +1,54 @@
+package schema
+
+func Find[T any](list []T, id string, idOf func(*T) string) *T {
+	for i := range list {
+		if idOf(&list[i]) == id {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+func (s *Secret) KeepFrom(before Secret) {
+	if !s.IsSet() && before.IsSet() {
+		s.set, s.variable = true, before.variable
+	}
+}
+
+func (s *Supplier) KeepSecrets(before *Supplier) {
+	s.APIKey.KeepFrom(before.APIKey)
+	keepClientSecrets(s.OAuthClients, before.OAuthClients)
+	for i := range min(len(s.BearerTokens), len(before.BearerTokens)) {
+		s.BearerTokens[i].Token.KeepFrom(before.BearerTokens[i].Token)
+	}
+	if s.Webhook != nil && before.Webhook != nil {
+		s.Webhook.Secret.KeepFrom(before.Webhook.Secret)
+	}
+}
+
+func (b *Buyer) KeepSecrets(before *Buyer) {
+	keepClientSecrets(b.OAuthClients, before.OAuthClients)
+	for i := range b.Secrets {
+		if was := Find(before.Secrets, b.Secrets[i].Name, func(s *NamedSecret) string { return s.Name }); was != nil {
+			b.Secrets[i].Value.KeepFrom(was.Value)
+		}
+	}
+	now, was := b.Auth, before.Auth
+	switch {
+	case now == nil || was == nil:
+	case now.OAuth != nil && was.OAuth != nil:
+		now.OAuth.ClientSecret.KeepFrom(was.OAuth.ClientSecret)
+	case now.OAuth == nil && !now.Bearer.IsSet() && !now.APIKey.IsSet():
+		now.Bearer.KeepFrom(was.Bearer)
+		now.APIKey.KeepFrom(was.APIKey)
+		now.fill()
+	}
+}
+
+func keepClientSecrets(now, before []OAuthClient) {
+	for i := range now {
+		if was := Find(before, now[i].ClientID, func(c *OAuthClient) string { return c.ClientID }); was != nil {
+			now[i].ClientSecret.KeepFrom(was.ClientSecret)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package schema
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"pingpost/config/syntax"
+)
+
+// Size is a number of bytes, written plain or with KiB or MiB.
+type Size int
+
+const (
+	KiB Size = 1 << 10
+	MiB Size = 1 << 20
+)
+
+var sizeUnits = []struct {
+	suffix string
+	unit   Size
+}{{"MiB", MiB}, {"KiB", KiB}, {"", 1}}
+
+func (s *Size) read(n *syntax.Node) error {
+	wrong := errors.New("expected a size such as 65536, 64KiB or 1MiB")
+	if n.Kind != syntax.Text && n.Kind != syntax.Number {
+		return wrong
+	}
+	text := strings.TrimSpace(n.Text)
+	for _, u := range sizeUnits {
+		digits, ok := strings.CutSuffix(text, u.suffix)
+		if !ok {
+			continue
+		}
+		count, err := strconv.ParseUint(strings.TrimSpace(digits), 10, 31)
+		if err != nil || Size(count) > (1<<31-1)/u.unit {
+			return wrong
+		}
+		*s = Size(count) * u.unit
+		return nil
+	}
+	return wrong
+}
+
+func (s Size) String() string {
+	for _, u := range sizeUnits {
+		if s%u.unit == 0 && s > 0 {
+			return strconv.Itoa(int(s/u.unit)) + u.suffix
+		}
+	}
+	return strconv.Itoa(int(s))
+}
+
+// MarshalText writes what String does.
+func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -1,0 +1,58 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// suggest names the key that was probably meant: one that has the given one as a
+// word of its own, or one of nearly the same letters; or all there are, where none is
+// near and few exist.
+func suggest(key string, known map[string]int) string {
+	best, nearest := min(3, (len(key)+1)/2), ""
+	names := make([]string, 0, len(known))
+	for name := range known {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var longer []string
+	if len(key) <= 64 {
+		for _, name := range names {
+			if slices.Contains(strings.Split(name, "_"), strings.ToLower(key)) {
+				longer = append(longer, name)
+			}
+			if d := distance(strings.ToLower(key), name); d < best {
+				best, nearest = d, name
+			}
+		}
+	}
+	switch {
+	case len(longer) > 0:
+		return "; is " + strings.Join(longer, " or ") + " meant?"
+	case nearest != "":
+		return "; is " + nearest + " meant?"
+	case len(names) <= 12:
+		return "; here may stand " + strings.Join(names, ", ")
+	}
+	return "; remove it, or look for its name in docs/configuration.md"
+}
+
+// distance is how many letters must be changed, put in or left out.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			corner, row[j+1] = row[j+1], min(corner+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,127 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
+	"pingpost/engine/market"
+)
+
+// checkOverlaps reports active ping_post campaigns among which a seller's ping could
+// not choose: the same vertical and sub_vertical, and a supplier in common.
+func (c *compiler) checkOverlaps(campaigns []schema.Campaign) {
+	type line struct{ vertical, sub string }
+	type taken struct {
+		all, first syntax.Path // campaigns that take every supplier, and any at all
+		by         map[string]syntax.Path
+	}
+	lines := make(map[line]*taken)
+	for i := range campaigns {
+		form := &campaigns[i]
+		if form.Method != "ping_post" || form.Paused || form.Vertical == "" {
+			continue
+		}
+		here := syntax.Path("campaigns").Index(i)
+		key := line{form.Vertical, form.SubVertical}
+		t := lines[key]
+		if t == nil {
+			t = &taken{first: here, by: make(map[string]syntax.Path)}
+			lines[key] = t
+		}
+		other := t.all
+		if len(form.Suppliers) == 0 && t.first != here {
+			other = t.first
+		}
+		for _, supplier := range form.Suppliers {
+			if earlier, ok := t.by[supplier]; ok && earlier != here && other == "" {
+				other = earlier
+			}
+			t.by[supplier] = here
+		}
+		if len(form.Suppliers) == 0 {
+			t.all = here
+		}
+		if other != "" {
+			c.report(here, "overlaps with "+string(other)+": both are ping_post, for the same vertical and sub_vertical, and share a supplier, so that a ping could not choose; tell them apart, or pause one")
+		}
+	}
+}
+
+// warnShortBidding warns where a reserve ends the bidding of an auction before
+// the campaign's bid_timeout. A buyer's post_timeout needs no such warning: the
+// 5 seconds trigger the answer and do not end the attempt.
+func (c *compiler) warnShortBidding(at syntax.Path, form *schema.Campaign) {
+	for _, reserve := range [...]struct {
+		key, auction string
+		span         *schema.Duration
+	}{
+		{"post_reserve", "an ingest", form.PostReserve},
+		{"ping_reserve", "a ping", form.PingReserve},
+	} {
+		left := maxBidTimeout - reserve.span.Span()
+		if form.Method == "ping_post" && form.BidTimeout.Span() > left {
+			c.warn(at.Key("bid_timeout"), fmt.Sprintf("is longer than %s has: bids end after %s, because %s keeps %s of its 5s for the post; lower bid_timeout or %s",
+				reserve.auction, schema.Duration(left), reserve.key, reserve.span, reserve.key))
+		}
+	}
+}
+
+// warnNoFloor warns of an auction without a floor: it sells to any bid. A fixed
+// payout is a floor too.
+func (c *compiler) warnNoFloor(at syntax.Path, form *schema.Campaign) {
+	if form.Method == "ping_post" && form.Floor == 0 && (form.Payout.Fixed == nil || *form.Payout.Fixed == 0) {
+		c.warn(at.Key("floor"), "is 0, so a lead can be sold for "+market.Money(1).String()+"; give the lowest bid that may buy")
+	}
+}
+
+// checkSellable reports filter sets of a campaign that cannot buy by their price, and a
+// campaign that cannot sell. Bids of an auction are not known here.
+func (c *compiler) checkSellable(at syntax.Path, form *schema.Campaign) {
+	buyers := at.Key("buyers")
+	if len(form.Buyers) == 0 {
+		c.warn(buyers, "has no entry, so each lead stays unsold; add a buyer, or take the campaign out")
+	}
+	if form.Method == "ping_post" {
+		return
+	}
+	fixed, highest := market.Money(0), market.Money(0)
+	if form.Payout.Fixed != nil {
+		fixed = *form.Payout.Fixed
+	}
+	for i := range form.Buyers {
+		highest = max(highest, form.Buyers[i].Price)
+	}
+	if fixed > highest && len(form.Buyers) > 0 {
+		c.reportUnworkable(at.Key("payout").Key("fixed"), "is above every price, so no buyer can buy here; lower it, or raise a price")
+		fixed = 0
+	}
+	for i := range form.Buyers {
+		here, price := buyers.Index(i), form.Buyers[i].Price
+		missing := ""
+		if price == 0 {
+			missing = "is missing or 0, and "
+		}
+		switch {
+		case price < form.Floor:
+			c.reportUnworkable(here.Key("price"), missing+"is below the campaign's floor, so this buyer can never buy here; raise it, lower floor, or take the entry out")
+		case price < fixed:
+			c.reportUnworkable(here.Key("price"), missing+"is below payout.fixed, so this buyer can never buy here; raise it, lower payout.fixed, or take the entry out")
+		case price == 0:
+			c.warn(here.Key("price"), "is missing or 0, so this buyer gets leads for nothing; give the price of a lead")
+		}
+	}
+}
+
+// checkConsentSources reports a star among sources: they are compared letter by letter.
+func (c *compiler) checkConsentSources(at syntax.Path, names []string) {
+	for i, name := range names {
+		switch {
+		case name == "*":
+			c.reportUnworkable(at.Index(i), "is no source: sources are compared letter by letter, so consent would be required of no lead. Name each source, or give the field consent_cert_url required: true")
+		case strings.Contains(name, "*"):
+			c.warn(at.Index(i), "has a *, and sources are compared letter by letter; name each source")
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package syntax
+
+import (
+	"github.com/goccy/go-yaml/token"
+)
+
+// guard looks over the tokens before the parser does. The parser recurses once
+// for each level and once for each key of a block mapping, and shifts a whole
+// flow mapping for each key without a value: what is deep or wide beyond any
+// configuration would exhaust its stack, which no recover can catch, or its
+// time. Anchors, aliases, merges and tags, by which a short text becomes a huge
+// document, are refused here as well.
+type guard struct {
+	blocks  []block
+	flows   []flow
+	last    *token.Token // the last one that is no comment
+	started bool         // something of the document has been seen
+}
+
+// block is one level of indentation: a mapping with so many keys, or a list.
+type block struct {
+	column int
+	list   bool
+	keys   int
+}
+
+// flow is one open bracket, and what its present entry has so far.
+type flow struct {
+	mapping      bool
+	value, colon bool
+}
+
+// checkTokens reports the first token that the parser is not to see.
+func (r *Reader) checkTokens(tokens token.Tokens) bool {
+	var g guard
+	for _, t := range tokens {
+		if t.Type == token.CommentType {
+			continue
+		}
+		if message := g.check(t); message != "" {
+			r.Report(positionOf(t), "", message)
+			return false
+		}
+		g.last = t
+	}
+	return true
+}
+
+func (g *guard) check(t *token.Token) string {
+	switch t.Type {
+	case token.AnchorType, token.AliasType, token.MergeKeyType:
+		return "anchors, aliases and merges are not supported; write the value out, or quote the text"
+	case token.TagType:
+		return "tags are not supported; quote the text if it begins with !"
+	case token.DirectiveType:
+		return "directives are not supported; quote the text if it begins with %"
+	case token.MappingKeyType:
+		return "keys with ? are not supported; write key: value"
+	case token.DocumentHeaderType:
+		if g.started {
+			return errManyDocuments
+		}
+		g.started = true
+		return ""
+	}
+	g.started = true
+	if len(g.flows) > 0 || t.Type == token.MappingStartType || t.Type == token.SequenceStartType {
+		return g.checkFlow(t)
+	}
+	return g.checkBlock(t)
+}
+
+func (g *guard) checkBlock(t *token.Token) string {
+	switch t.Type {
+	case token.SequenceEntryType:
+		g.closeBlocks(t.Position.Column)
+		if top := len(g.blocks) - 1; top < 0 || g.blocks[top].column < t.Position.Column || !g.blocks[top].list {
+			g.blocks = append(g.blocks, block{column: t.Position.Column, list: true})
+		}
+	case token.MappingValueType:
+		column := t.Position.Column
+		if g.last != nil && g.last.Position.Line == t.Position.Line {
+			column = g.last.Position.Column
+		}
+		g.closeBlocks(column)
+		if top := len(g.blocks) - 1; top >= 0 && g.blocks[top].column == column && g.blocks[top].list {
+			g.blocks = g.blocks[:top]
+		}
+		top := len(g.blocks) - 1
+		if top < 0 || g.blocks[top].column < column {
+			g.blocks = append(g.blocks, block{column: column})
+			top++
+		}
+		g.blocks[top].keys++
+		if g.blocks[top].keys > maxKeys {
+			return "more than 256 keys in one mapping"
+		}
+	}
+	return g.checkDepth()
+}
+
+// closeBlocks closes the levels that are indented more.
+func (g *guard) closeBlocks(column int) {
+	for len(g.blocks) > 0 && g.blocks[len(g.blocks)-1].column > column {
+		g.blocks = g.blocks[:len(g.blocks)-1]
+	}
+}
+
+func (g *guard) checkDepth() string {
+	if len(g.blocks)+len(g.flows) > maxDepth {
+		return "nested deeper than 32 levels"
+	}
+	return ""
+}
+
+func (g *guard) checkFlow(t *token.Token) string {
+	top := len(g.flows) - 1
+	switch t.Type {
+	case token.MappingStartType, token.SequenceStartType:
+		if top >= 0 {
+			g.flows[top].value = true
+		}
+		g.flows = append(g.flows, flow{mapping: t.Type == token.MappingStartType})
+		return g.checkDepth()
+	case token.MappingEndType, token.SequenceEndType:
+		message := g.checkEntry()
+		g.flows = g.flows[:top]
+		return message
+	case token.CollectEntryType:
+		message := g.checkEntry()
+		g.flows[top] = flow{mapping: g.flows[top].mapping}
+		return message
+	case token.MappingValueType:
+		g.flows[top].colon = true
+	default:
+		g.flows[top].value = true
+	}
+	return ""
+}
+
+// checkEntry judges an entry of a flow mapping or list as it ends.
+func (g *guard) checkEntry() string {
+	top := g.flows[len(g.flows)-1]
+	if g.last.Type == token.MappingValueType || top.mapping && top.value && !top.colon {
+		return "a key without a value; write key: value, or leave the key out"
+	}
+	return ""
+}

@@ -1,0 +1,70 @@
+package syntax
+
+import (
+	"strconv"
+)
+
+// Path is a path into a document, such as campaigns[0].fields[2].pattern.
+type Path string
+
+// Key is the place of a key. A key that no form has is quoted, and cut, so that
+// a path stays one line.
+func (p Path) Key(name string) Path {
+	if !IsPlainKey(name) {
+		runes := []rune(name)
+		name = strconv.Quote(string(runes[:min(len(runes), 64)]))
+	}
+	if p == "" {
+		return Path(name)
+	}
+	return p + "." + Path(name)
+}
+
+func (p Path) Index(index int) Path {
+	return p + Path("["+strconv.Itoa(index)+"]")
+}
+
+func IsPlainKey(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			if c != '_' && c != '-' && (c < '0' || c > '9') {
+				return false
+			}
+		}
+	}
+	return name != "" && len(name) <= 64
+}
+
+// step is one part of a place: a key, or the index of an item.
+type step struct {
+	key   string
+	index int // -1: key is meant
+}
+
+// split cuts the first step off the place.
+func (p Path) split() (step, Path) {
+	if p != "" && p[0] == '[' {
+		end := 1
+		for end < len(p) && p[end] != ']' {
+			end++
+		}
+		index, err := strconv.Atoi(string(p[1:end]))
+		if err != nil {
+			panic("BUG: malformed place " + string(p))
+		}
+		return step{index: index}, cutDot(p[min(end+1, len(p)):])
+	}
+	end := 0
+	for end < len(p) && p[end] != '.' && p[end] != '[' {
+		end++
+	}
+	return step{key: string(p[:end]), index: -1}, cutDot(p[end:])
+}
+
+func cutDot(p Path) Path {
+	if p != "" && p[0] == '.' {
+		return p[1:]
+	}
+	return p
+}

@@ -1,0 +1,106 @@
+package syntax
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"unicode/utf8"
+
+	"pingpost/engine/market/escape"
+)
+
+// Limits of a document's text. They keep a mistaken or hostile upload from
+// taking the process down: the YAML parser recurses by depth and by the keys of
+// one mapping, and keeps some hundred bytes a mark.
+const (
+	MaxDocument = 16 << 20
+	MaxMarks    = 4_000_000 // characters that may begin a token
+	maxDepth    = 32
+	maxKeys     = 256 // of one mapping; the form's largest has a tenth
+)
+
+// Reader turns a text into nodes and collects what is wrong with it.
+type Reader struct {
+	File     string
+	Env      func(string) (string, bool)
+	Problems Problems
+}
+
+func (r *Reader) Report(at Position, path Path, message string) {
+	r.Problems = append(r.Problems, Problem{File: r.File, Line: at.Line, Column: at.Column, Path: string(path), Message: message})
+}
+
+// Read is the document's root, or nil where it has no shape at all.
+func (r *Reader) Read(data []byte) *Node {
+	start := Position{1, 1}
+	if message := ExceededLimit(data); message != "" {
+		r.Report(start, "", "the document "+message)
+		return nil
+	}
+	if !utf8.Valid(data) {
+		r.Report(start, "", "the document is not UTF-8 text; save it as UTF-8")
+		return nil
+	}
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(data) {
+		return r.readJSON(data)
+	}
+	return r.readYAML(data)
+}
+
+// ExceededLimit says which limit a text is over; empty: none.
+func ExceededLimit(data []byte) string {
+	switch {
+	case len(data) > MaxDocument:
+		return "is over 16 MB; split it into several exchanges"
+	case marks(data) > MaxMarks:
+		return "has over 4 million marks of punctuation; it is not a configuration"
+	}
+	return ""
+}
+
+func marks(data []byte) (n int) {
+	for _, c := range data {
+		switch c {
+		case ',', ':', '[', ']', '{', '}', '-', '?', '&', '*', '!', '#':
+			n++
+		}
+	}
+	return n
+}
+
+// Decimal is the grammar of a JSON number.
+var Decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+
+// text makes a text node, expanded. A plain YAML scalar that holds a reference
+// stands for whatever the variable holds, so it may be read as a number too.
+func (r *Reader) text(at Position, path Path, raw string) *Node {
+	n := &Node{Position: at, Kind: Text, Variables: make(map[string]string)}
+	text, expanded, err := Expand(raw, func(name string) (string, bool) { return r.variable(n, name) })
+	var missing UnsetVariableError
+	switch {
+	case hasHiddenBraces(raw), hasHiddenBraces(text):
+		err = errors.New("the text holds the characters U+FDD0 or U+FDD1, which no text may hold; remove them")
+	case escape.HasPlaceholder(raw), escape.HasPlaceholder(text):
+		err = errors.New("the text holds the control character U+001A, which no text may hold; remove it")
+	case errors.As(err, &missing):
+		n.Missing, err = err.Error(), nil
+	}
+	if err != nil {
+		r.Report(at, path, err.Error())
+		return &Node{Position: at, Kind: Null, Expanded: true}
+	}
+	if n.Text, n.Expanded = text, expanded; expanded {
+		n.Raw = raw
+	}
+	return n
+}
+
+// variable finds a value and notes it in the node.
+func (r *Reader) variable(n *Node, name string) (value string, ok bool) {
+	if value, ok = r.Env(name); ok {
+		n.Variables[name] = value
+	}
+	return value, ok
+}

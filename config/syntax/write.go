@@ -1,0 +1,73 @@
+package syntax
+
+import (
+	"fmt"
+	"strings"
+)
+
+// writeJSON writes the node as compact JSON.
+func (n *Node) writeJSON(b *strings.Builder) {
+	n.WriteFlow(b, ",", ":", Quote, Quote)
+}
+
+// WriteFlow writes the node in one line, in brackets.
+func (n *Node) WriteFlow(b *strings.Builder, comma, colon string, key, text func(string) string) {
+	switch n.Kind {
+	case Mapping:
+		b.WriteByte('{')
+		for i, m := range n.Members {
+			if i > 0 {
+				b.WriteString(comma)
+			}
+			b.WriteString(key(m.Key))
+			b.WriteString(colon)
+			m.Value.WriteFlow(b, comma, colon, key, text)
+		}
+		b.WriteByte('}')
+	case List:
+		b.WriteByte('[')
+		for i, item := range n.Items {
+			if i > 0 {
+				b.WriteString(comma)
+			}
+			item.WriteFlow(b, comma, colon, key, text)
+		}
+		b.WriteByte(']')
+	case Text:
+		b.WriteString(text(n.Text))
+	case Null:
+		b.WriteString("null")
+	default:
+		b.WriteString(n.Text)
+	}
+}
+
+// Quote writes text in double quotes, in the escapes that JSON and YAML
+// have in common.
+func Quote(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 || r == 0xfeff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// JSON is the node as compact JSON, empty for none.
+func (n *Node) JSON() string {
+	if n == nil {
+		return ""
+	}
+	var b strings.Builder
+	n.writeJSON(&b)
+	return b.String()
+}

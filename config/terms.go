@@ -1,0 +1,94 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
+	"pingpost/engine/market"
+)
+
+// hostName is a DNS name of two labels or more, in small letters.
+var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// compileConsentHosts is where certificates of consent may be, in order; none for
+// anywhere.
+func (c *compiler) compileConsentHosts(at syntax.Path, names []string) []string {
+	seen := make(map[string]syntax.Path, len(names))
+	for i, name := range names {
+		if host := strings.TrimPrefix(name, "*."); len(host) > 253 || !hostName.MatchString(host) {
+			c.report(at.Index(i), "is not a host's name; write such as cert.example in small letters, or *.cert.example for those below it")
+			continue
+		}
+		c.checkUnique(at.Index(i), seen, name)
+	}
+	return slices.Sorted(slices.Values(names))
+}
+
+const (
+	maxDuplicates = 3650 * schema.Day
+)
+
+func (c *compiler) compileDuplicates(at syntax.Path, d *schema.Duplicates) market.DuplicateRule {
+	rule := market.DuplicateRule{
+		All:      d.Match == "all",
+		Window:   d.Window.Span().Nanoseconds(),
+		PerBuyer: d.Scope == "buyer",
+	}
+	seen := make(map[string]syntax.Path, len(d.Fields))
+	for i, field := range d.Fields {
+		if !c.checkOneOf(at.Key("fields").Index(i), field, "phone", "email") || !c.checkUnique(at.Key("fields").Index(i), seen, field) {
+			continue
+		}
+		rule.Phone = rule.Phone || field == "phone"
+		rule.Email = rule.Email || field == "email"
+	}
+	c.checkOneOf(at.Key("match"), d.Match, "any", "all")
+	c.checkOneOf(at.Key("scope"), d.Scope, "campaign", "buyer")
+	c.checkDuration(at.Key("window"), d.Window, 0, maxDuplicates)
+	return rule
+}
+
+func (c *compiler) compilePayout(at syntax.Path, p *schema.Payout) market.Payout {
+	switch {
+	case p.Share != nil && p.Fixed != nil:
+		c.report(at, "is a share or fixed, not both; keep one")
+	case p.Fixed != nil:
+		return market.Payout{Fixed: *p.Fixed, IsFixed: true}
+	}
+	return market.Payout{Share: market.Share(*p.Share)}
+}
+
+const (
+	maxReturns = 365 * schema.Day
+	maxReason  = 64
+)
+
+func (c *compiler) compileReturns(at syntax.Path, r *schema.Returns) market.ReturnRule {
+	c.checkDuration(at.Key("window"), r.Window, 0, maxReturns)
+	c.checkOneOf(at.Key("approval"), r.Approval, "auto", "manual")
+	c.checkNames(at.Key("reasons"), r.Reasons, maxReason)
+	rule := market.ReturnRule{
+		Window: r.Window.Span(), Manual: r.Approval == "manual", CapBack: r.CapBack,
+		ReversePayout: *r.ReversePayout, MaxShare: market.Share(*r.MaxSharePerMonth),
+	}
+	if len(r.Reasons) > 0 {
+		rule.Reasons = newSet[string](r.Reasons)
+	}
+	return rule
+}
+
+// checkNames judges a list of texts: none empty, none twice.
+func (c *compiler) checkNames(at syntax.Path, list []string, most int) {
+	seen := make(map[string]syntax.Path, len(list))
+	for i, name := range list {
+		if name == "" {
+			c.report(at.Index(i), "is empty; fill it in or remove it")
+			continue
+		}
+		c.checkLabel(at.Index(i), name, most)
+		c.checkUnique(at.Index(i), seen, name)
+	}
+}

@@ -1,0 +1,159 @@
+package config
+
+import (
+	"pingpost/config/canonical"
+	"pingpost/config/schema"
+	"pingpost/config/syntax"
+	"pingpost/engine/event"
+)
+
+// UnsetVariable is a variable of the environment that has no value here. The exchange may have
+// sealed the value that it had before: a start needs no variable again that an exchange
+// has.
+type UnsetVariable struct {
+	Problem    syntax.Problem     // to report where the exchange has no value either
+	Variable   string             // its name, where the value is nothing but it
+	Secret     string             // name of the sealed value
+	Credential *InitialCredential // what the variable gives the first value of; with neither, a setting
+
+	// address is the whole address that the variable is in, where it is in the host.
+	// The document in force must have the same address: another one could send the
+	// value to anybody.
+	address schema.Address
+}
+
+// IsSetting reports whether the variable is of a setting, which nothing seals.
+func (k *UnsetVariable) IsSetting() bool { return k.Secret == "" && k.Credential == nil }
+
+// SecretOrigin is a secret of a document, and the variable that gave it: empty where none did, or
+// where the document is of a version that did not keep the name.
+type SecretOrigin struct {
+	secret   string // name of a sealed one, else the rest
+	owner    event.NameKind
+	id       string
+	kind     event.CredentialKind
+	client   string
+	variable string
+	address  schema.Address // see Kept
+}
+
+// HadValue reports whether a document that was in force had the same variable for the same
+// secret. The value of another variable was never here.
+func (k *UnsetVariable) HadValue(before map[SecretOrigin]bool) bool {
+	if k.address != "" {
+		return before[SecretOrigin{secret: k.Secret, address: k.address}]
+	}
+	given := SecretOrigin{secret: k.Secret}
+	if c := k.Credential; c != nil {
+		given = SecretOrigin{owner: c.Owner, id: c.OwnerID, kind: c.Kind, client: c.ClientID}
+	}
+	named := given
+	named.variable = k.Variable
+	return before[named] || before[given] || IsVariable(k.Secret)
+}
+
+// SecretOrigins are the document's secrets with their variables.
+func SecretOrigins(d *schema.Document) map[SecretOrigin]bool {
+	all := make(map[SecretOrigin]bool)
+	add := func(of SecretOrigin, s schema.Secret) {
+		of.variable = s.Variable()
+		all[of] = s.IsSet()
+	}
+	clients := func(owner event.NameKind, id string, list []schema.OAuthClient) {
+		for i := range list {
+			add(SecretOrigin{owner: owner, id: id, kind: event.CredentialOAuthClient, client: list[i].ClientID}, list[i].ClientSecret)
+		}
+	}
+	addresses := func(prefix string, list ...schema.Address) {
+		for _, a := range list {
+			for _, name := range a.VariableNames() {
+				all[SecretOrigin{secret: secretOwner{prefix: prefix}.variableSecret(name), address: a}] = true
+			}
+		}
+	}
+	for i := range d.Suppliers {
+		s := &d.Suppliers[i]
+		add(SecretOrigin{owner: event.NameSupplier, id: s.ID, kind: event.CredentialAPIKey}, s.APIKey)
+		clients(event.NameSupplier, s.ID, s.OAuthClients)
+		for j := range s.BearerTokens {
+			add(SecretOrigin{owner: event.NameSupplier, id: s.ID, kind: event.CredentialBearer}, s.BearerTokens[j].Token)
+		}
+		if s.Webhook != nil {
+			add(SecretOrigin{secret: WebhookSecretName(s.ID)}, s.Webhook.Secret)
+			addresses(supplierPrefix(s.ID), s.Webhook.URL)
+		}
+	}
+	for i := range d.Buyers {
+		b := &d.Buyers[i]
+		clients(event.NameBuyer, b.ID, b.OAuthClients)
+		addresses(buyerPrefix(b.ID), b.Endpoint, b.PingURL, b.PostURL, b.TestEndpoint, b.TestPingURL, b.TestPostURL)
+		for j := range b.Secrets {
+			add(SecretOrigin{secret: BuyerSecretName(b.ID, b.Secrets[j].Name)}, b.Secrets[j].Value)
+		}
+		if a := b.Auth; a != nil {
+			add(SecretOrigin{secret: buyerPrefix(b.ID) + "/bearer"}, a.Bearer)
+			add(SecretOrigin{secret: buyerPrefix(b.ID) + "/api_key"}, a.APIKey)
+			if a.OAuth != nil {
+				addresses(buyerPrefix(b.ID), a.OAuth.TokenURL)
+				add(SecretOrigin{secret: buyerPrefix(b.ID) + "/oauth"}, a.OAuth.ClientSecret)
+			}
+		}
+	}
+	return all
+}
+
+// noteUnset notes that a variable at the place has no value, if that is so.
+func (c *compiler) noteUnset(at syntax.Path, kept UnsetVariable) {
+	if found, exact := c.source.find(at); exact && found.Missing != "" {
+		c.addUnset(at, kept, found.Missing)
+	}
+}
+
+func (c *compiler) addUnset(at syntax.Path, kept UnsetVariable, message string) {
+	found, _ := c.source.find(at)
+	kept.Variable = syntax.SoleVariable(found.Raw)
+	kept.Problem = syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}
+	c.out.Unset = append(c.out.Unset, kept)
+}
+
+// UnsetSettings are the problems of variables that settings need, nil where none does.
+func (x *Compiled) UnsetSettings() error {
+	var problems syntax.Problems
+	for i := range x.Unset {
+		if x.Unset[i].IsSetting() {
+			problems = append(problems, x.Unset[i].Problem)
+		}
+	}
+	return problems.Err()
+}
+
+// SecretsOf are the names of the secrets that the exchange presents for an entry.
+func (x *Compiled) SecretsOf(ref canonical.Ref) (names []string) {
+	switch ref.Kind {
+	case canonical.Suppliers:
+		if supplier := schema.Find(x.Document.Suppliers, ref.ID, func(s *schema.Supplier) string { return s.ID }); supplier != nil && supplier.Webhook != nil {
+			names = append(names, WebhookSecretName(ref.ID))
+		}
+	case canonical.Buyers:
+		buyer := schema.Find(x.Document.Buyers, ref.ID, func(b *schema.Buyer) string { return b.ID })
+		if buyer == nil {
+			return nil
+		}
+		for i := range buyer.Secrets {
+			names = append(names, BuyerSecretName(ref.ID, buyer.Secrets[i].Name))
+		}
+		if buyer.Auth == nil {
+			return names
+		}
+		name := "buyer/" + ref.ID + "/"
+		switch {
+		case buyer.Auth.OAuth != nil:
+			names = append(names, name+"oauth")
+		case buyer.Auth.Bearer.IsSet():
+			names = append(names, name+"bearer")
+		default:
+			names = append(names, name+"api_key")
+		}
+	}
+	return names
+}
