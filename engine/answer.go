@@ -6,12 +6,12 @@ import (
 	"pingpost/engine/state"
 )
 
-// Answer is what a supplier is told of a lead.
+// Answer is the answer to an ingest.
 type Answer struct {
 	Lead     market.LeadID
-	Request  market.RequestID // of the call that was answered first
+	Request  market.RequestID // of the first call with this key
 	Accepted bool
-	Reason   market.Reason // where it is not accepted
+	Reason   market.Reason // if it is not accepted
 	Buyer    string
 	Campaign string
 	Payout   market.Money
@@ -20,8 +20,8 @@ type Answer struct {
 	Replayed bool
 }
 
-// answerOf is the answer that a lead's supplier was given, from memory alone,
-// so that it is the same over restarts. The lead must have been answered.
+// answerOf returns the answer that a lead's supplier got. It reads only the state, so it is
+// equal after a restart. The lead must have an answer.
 func (e *Engine) answerOf(lead *state.Lead) Answer {
 	answer := Answer{
 		Lead: lead.ID, Request: lead.Request, Replayed: true,
@@ -35,7 +35,7 @@ func (e *Engine) answerOf(lead *state.Lead) Answer {
 	case state.AnswerUnmatched:
 		answer.Reason = lead.Reason
 	default:
-		panic("BUG: a lead was replayed before it was answered")
+		panic("BUG: a repeat read a lead without an answer")
 	}
 	return answer
 }

@@ -33,7 +33,7 @@ type auction struct {
 	listed     func(*market.List) bool // nil: the lead shows nothing that a list could have
 	request    market.RequestID
 	hops       int // how many exchanges the pings have been through, this one included
-	spent      *Spent
+	spent      *Timings
 
 	id       market.AuctionID
 	began    int64 // Unix nanoseconds, as the deadline

@@ -6,20 +6,20 @@ import (
 	"pingpost/engine/market"
 )
 
-// checkAvailability reads a supplier's question who is there to buy, or says all
-// that is wrong with it.
+// checkAvailability reads an availability ping and finds its campaign. It returns a *Refusal
+// with all faults at once.
 func (p *ping) checkAvailability() error {
 	if p.req.BadKey {
-		p.fault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
+		p.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
 	}
 	p.checkHead()
-	campaign := p.address(memberCampaign)
-	supplier := p.address(memberSupplier)
-	p.find(campaign)
+	campaign := p.readID(memberCampaign)
+	supplier := p.readID(memberSupplier)
+	p.findCampaign(campaign)
 	mapping := p.mapping()
 	p.lead.Reset(mapping.Slots())
 	p.faults = mapping.FillPing(&p.lead, p.req.Members, 0, p.faults)
-	if err := p.verdict(); err != nil {
+	if err := p.refusal(); err != nil {
 		return err
 	}
 	if string(supplier) != string(p.req.Supplier.ID) || !p.open.Campaign.AcceptsSupplier(p.req.Supplier.ID) {
@@ -28,32 +28,33 @@ func (p *ping) checkAvailability() error {
 	return nil
 }
 
-// address reads a member that says where the ping belongs.
-func (p *ping) address(name string) []byte {
-	m := p.member(name)
+// readID returns the text of a required member that is an id, or adds a fault.
+func (p *ping) readID(name string) []byte {
+	m := p.findMember(name)
 	switch {
 	case m != nil && m.Kind != market.JSONString:
-		p.fault(name, errcode.FieldWrongType, "a string")
+		p.addFault(name, errcode.FieldWrongType, "a string")
 	case m == nil:
-		p.fault(name, errcode.FieldMissingRequired, "a string")
+		p.addFault(name, errcode.FieldMissingRequired, "a string")
 	default:
 		return m.Text
 	}
 	return nil
 }
 
-// find looks the campaign up and sees whether auctions are held in it now.
-func (p *ping) find(campaign []byte) {
+// findCampaign sets the campaign, or adds a fault if it is unknown, paused, or has no
+// auctions.
+func (p *ping) findCampaign(campaign []byte) {
 	if len(campaign) == 0 {
 		return
 	}
 	p.open = p.plan.campaign(market.CampaignID(campaign), p.test)
 	if p.open == nil {
-		p.fault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
+		p.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
 		return
 	}
 	paused, _ := p.engine.state.Paused(event.NameCampaign, p.open.Campaign.Ref)
 	if paused || p.open.Campaign.Method != market.PingPost {
-		p.fault(memberCampaign, errcode.FieldInactive, "the id of a ping_post campaign that takes leads now")
+		p.addFault(memberCampaign, errcode.FieldInactive, "the id of a ping_post campaign that takes leads now")
 	}
 }

@@ -46,7 +46,7 @@ func (c *courier) finish() error {
 		case fateRefused:
 			fact := c.settlement(event.SettledRefused)
 			fact.Reason = market.ReasonPostRejected
-			return c.conclude(fact, nil)
+			return c.commitOutcome(fact, nil)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (e *Engine) Recover() error {
 		c.take(post)
 		c.doubtful, c.lost = true, c.lost || !post.Intent.Repeatable
 		if !post.Answered {
-			if err := c.conclude(c.settlement(event.SettledPending), nil); err != nil {
+			if err := c.commitOutcome(c.settlement(event.SettledPending), nil); err != nil {
 				e.couriers.close(c)
 				return fmt.Errorf("cannot take up the post of lead %s: %w", post.Lead, err)
 			}

@@ -118,12 +118,12 @@ func (in *ingest) bargain() (market.Reason, error) {
 	a := &in.auction
 	reserve := int64(in.open.Campaign.PostReserve)
 	id := market.AuctionID(e.newID(in.now, &a.random))
-	a.prepare(e, in.open, id, in.now, in.ceiling()-reserve, in.ceiling())
-	a.spent = in.req.Spent
-	a.lead, a.candidates, a.listed, a.request, a.hops = &in.lead, &in.candidates, in.listed, in.req.Request, 1
+	a.prepare(e, in.open, id, in.now, in.deadline()-reserve, in.deadline())
+	a.spent = in.timings
+	a.lead, a.candidates, a.listed, a.request, a.hops = &in.lead, &in.candidates, in.inList, in.req.Request, 1
 	if err := a.hold(in.req.Supplier); err != nil {
 		return market.ReasonNone, err
 	}
 	in.now = max(in.now, e.opt.Clock.Now())
-	return in.again()
+	return in.chooseNextBuyer()
 }

@@ -6,7 +6,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// The members of an ingest that the exchange itself reads.
+// The members of an ingest that the exchange defines.
 const (
 	memberCampaign = "flo_campaign_id"
 	memberSupplier = "flo_supplier_id"
@@ -14,61 +14,63 @@ const (
 	memberBuyer    = "flo_buyer_id"
 )
 
-// How a request says that it is a test, as faults name it.
+// The header that marks a test request, and its values, for field errors.
 const (
 	headerTest   = "X-Pingpost-Test"
-	expectedTest = "1 or true for a test; 0, false or nothing for a lead in earnest"
+	expectedTest = "1 or true for a test lead; 0, false or no header for a production lead"
 )
 
-// check finds the campaign and maps the body, or says all that is wrong.
+// check finds the campaign and maps the body. It returns a *Refusal with all faults at
+// once.
 func (in *ingest) check() error {
 	var campaign, supplier []byte
 	for i := range in.req.Members {
 		member := &in.req.Members[i]
 		switch string(member.Name) {
 		case memberCampaign:
-			campaign = in.name(member)
+			campaign = in.readString(member)
 		case memberSupplier:
-			supplier = in.name(member)
+			supplier = in.readString(member)
 		}
 	}
 	if in.req.BadKey {
-		in.fault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
+		in.addFault("Idempotency-Key", errcode.FieldInvalidFormat, "1 to 255 visible ASCII characters")
 	}
 	if in.req.BadTest {
-		in.fault(headerTest, errcode.FieldInvalidFormat, expectedTest)
+		in.addFault(headerTest, errcode.FieldInvalidFormat, expectedTest)
 	}
 	in.faults = append(in.faults, in.req.Faults...)
 	in.require(memberCampaign, campaign)
 	in.require(memberSupplier, supplier)
-	in.find(campaign)
-	if err := in.findChoice(); err != nil {
+	in.findCampaign(campaign)
+	if err := in.findBidChoice(); err != nil {
 		return err
 	}
 	if in.open != nil {
-		in.fill()
+		in.fillLead()
 	}
 	if len(in.faults) > 0 {
-		return in.refuse(InvalidPayload)
+		return in.refusal(InvalidPayload)
 	}
 	if string(supplier) != string(in.req.Supplier.ID) || !in.open.Campaign.AcceptsSupplier(in.req.Supplier.ID) {
-		return in.refuse(Forbidden)
+		return in.refusal(Forbidden)
 	}
 	return nil
 }
 
-// name reads a member that must be a string.
-func (in *ingest) name(member *market.Member) []byte {
+// readString returns the text of a member that must be a string, or adds a fault.
+func (in *ingest) readString(member *market.Member) []byte {
 	switch {
 	case member.IsMissing():
 	case member.Kind == market.JSONString:
 		return member.Text
 	default:
-		in.fault(string(member.Name), errcode.FieldWrongType, "a string")
+		in.addFault(string(member.Name), errcode.FieldWrongType, "a string")
 	}
 	return nil
 }
 
+// require adds a fault for a member without a value, unless the member has one already.
 func (in *ingest) require(member string, value []byte) {
 	if len(value) > 0 {
 		return
@@ -78,33 +80,33 @@ func (in *ingest) require(member string, value []byte) {
 			return
 		}
 	}
-	in.fault(member, errcode.FieldMissingRequired, "a string")
+	in.addFault(member, errcode.FieldMissingRequired, "a string")
 }
 
-// find looks the campaign up and sees whether it takes leads now.
-func (in *ingest) find(campaign []byte) {
+// findCampaign sets the campaign, or adds a fault if it is unknown or paused.
+func (in *ingest) findCampaign(campaign []byte) {
 	if len(campaign) == 0 {
 		return
 	}
 	in.open = in.plan.campaign(market.CampaignID(campaign), in.test)
 	switch {
 	case in.open == nil:
-		in.fault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
-	case in.paused():
-		in.fault(memberCampaign, errcode.FieldInactive, "the id of a campaign that takes leads now")
+		in.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
+	case in.isPaused():
+		in.addFault(memberCampaign, errcode.FieldInactive, "the id of a campaign that takes leads now")
 	}
 }
 
-func (in *ingest) paused() bool {
+func (in *ingest) isPaused() bool {
 	paused, _ := in.engine.state.Paused(event.NameCampaign, in.open.Campaign.Ref)
 	return paused
 }
 
-func (in *ingest) fault(field, code, expected string) {
+func (in *ingest) addFault(field, code, expected string) {
 	in.faults = append(in.faults, market.FieldError{Field: field, Code: code, Expected: expected})
 }
 
-func (in *ingest) refuse(code RefusalCode) error {
+func (in *ingest) refusal(code RefusalCode) error {
 	refusal := &Refusal{Code: code}
 	if code == InvalidPayload {
 		refusal.Fields = append([]market.FieldError(nil), in.faults...)

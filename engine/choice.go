@@ -8,56 +8,56 @@ import (
 	"pingpost/engine/market"
 )
 
-// findChoice finds the bid that an ingest takes up: of the ping that it names, a
-// ping of this supplier for this campaign, and of the buyer that it names. What
-// is not so is a fault of the member that says it.
-func (in *ingest) findChoice() error {
-	ping, buyer := in.member(memberPing), in.member(memberBuyer)
+// findBidChoice finds the bid that an ingest accepts: the bid of the buyer that it names,
+// in the auction of the ping that it names. The ping must belong to this supplier and this
+// campaign. Otherwise findBidChoice adds a fault for the wrong member.
+func (in *ingest) findBidChoice() error {
+	ping, buyer := in.findMember(memberPing), in.findMember(memberBuyer)
 	switch {
 	case ping == nil && buyer == nil:
 		return nil
 	case ping == nil:
-		in.unknownChoice(memberPing)
+		in.addChoiceFault(memberPing)
 	case buyer == nil:
-		in.unknownChoice(memberBuyer)
+		in.addChoiceFault(memberBuyer)
 	case in.open != nil:
-		return in.findOffer(ping, buyer)
+		return in.findChosenBid(ping, buyer)
 	}
 	return nil
 }
 
-func (in *ingest) findOffer(ping, buyer *market.Member) error {
-	e, p := in.engine, &in.promise
+func (in *ingest) findChosenBid(ping, buyer *market.Member) error {
+	e, p := in.engine, &in.accepted
 	id, ok := market.ParsePingID(textOf(ping))
 	if !ok {
-		in.unknownChoice(memberPing)
+		in.addChoiceFault(memberPing)
 		return nil
 	}
 	row, ok := e.state.Auction(e.auctionName(byPingID.in(in.test), in.req.Supplier, id[:]), in.now)
 	if !ok {
-		in.unknownChoice(memberPing)
+		in.addChoiceFault(memberPing)
 		return nil
 	}
-	if err := in.recall(&row); err != nil || p.gone {
+	if err := in.readAuction(&row); err != nil || p.forgotten {
 		return err
 	}
 	if p.auction.campaign != in.open.Campaign.Ref {
 		p.auction = nil
-		in.unknownChoice(memberPing)
+		in.addChoiceFault(memberPing)
 		return nil
 	}
-	if p.bid = p.auction.of(e.state.RefOf(event.NameBuyer, textOf(buyer))); p.bid == nil {
-		in.unknownChoice(memberBuyer)
+	if p.bid = p.auction.bidOf(e.state.RefOf(event.NameBuyer, textOf(buyer))); p.bid == nil {
+		in.addChoiceFault(memberBuyer)
 	}
 	return nil
 }
 
-func (in *ingest) unknownChoice(member string) {
-	in.fault(member, errcode.FieldUnknown, "a ping of yours and a buyer that it offered, given together")
+func (in *ingest) addChoiceFault(member string) {
+	in.addFault(member, errcode.FieldUnknown, "a ping of yours and a buyer that it offered, given together")
 }
 
-// member is one of the body's, or nil where it says nothing.
-func (in *ingest) member(name string) *market.Member {
+// findMember returns a member of the body, or nil if it is missing, null or empty.
+func (in *ingest) findMember(name string) *market.Member {
 	for i := range in.req.Members {
 		if m := &in.req.Members[i]; string(m.Name) == name && !m.IsMissing() {
 			return m
@@ -66,7 +66,7 @@ func (in *ingest) member(name string) *market.Member {
 	return nil
 }
 
-// textOf is a string's text; nothing else has any here.
+// textOf returns the text of a JSON string, or "" for other kinds.
 func textOf(m *market.Member) string {
 	if m.Kind != market.JSONString {
 		return ""
@@ -74,26 +74,25 @@ func textOf(m *market.Member) string {
 	return string(m.Text)
 }
 
-// fill maps the body, and what it leaves out from the ping whose bid it takes up.
-func (in *ingest) fill() {
+// fillLead maps the body. If the lead accepts a bid, missing fields come from the ping.
+func (in *ingest) fillLead() {
 	mapping := in.open.Campaign.Mapping
 	in.lead.Reset(mapping.Slots())
-	if in.promise.auction == nil {
+	if in.accepted.auction == nil {
 		in.faults = mapping.Fill(&in.lead, in.req.Members, in.faults)
 	} else {
-		in.fillEarlier(mapping)
-		in.faults = mapping.FillPost(&in.lead, in.req.Members, &in.promise.earlier, in.faults)
-		in.matchPing(mapping.ArrivalName(market.SlotState), mapping.ArrivalName(market.SlotZip))
+		in.fillFromPing(mapping)
+		in.faults = mapping.FillPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)
+		in.checkAgainstPing(mapping.ArrivalName(market.SlotState), mapping.ArrivalName(market.SlotZip))
 	}
 	in.faults = in.lead.CheckConsent(in.open.Campaign, in.faults, "consent_cert_url")
 }
 
-// takeUp sells the lead to the buyer that its supplier chose, at the bid that
-// this one gave. A bid that was used, or that nobody stands by any more, leaves
-// the lead unmatched.
-func (in *ingest) takeUp() (Answer, error) {
-	code, reason, err := in.redeem()
-	if errors.Is(err, errCeiling) {
+// sellToChosenBuyer sells the lead to the buyer that its supplier chose, at that buyer's
+// bid. If the bid was used or has expired, the lead stays unsold.
+func (in *ingest) sellToChosenBuyer() (Answer, error) {
+	code, reason, err := in.acceptBid()
+	if errors.Is(err, errDeadline) {
 		reason, err = market.ReasonTimeout, nil
 	}
 	switch {
@@ -103,7 +102,7 @@ func (in *ingest) takeUp() (Answer, error) {
 		reason = market.ReasonBidExpired
 	}
 	if reason != market.ReasonNone {
-		return in.unmatched(reason)
+		return in.recordUnsold(reason)
 	}
-	return in.sellPromised()
+	return in.sellAtBid()
 }

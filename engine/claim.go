@@ -4,15 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"time"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 )
 
-// Idempotency keys are known by owner and endpoint. The numbers are hashed into
-// keys that the log has, so none is ever used again.
+// An idempotency key belongs to an owner and an endpoint. These numbers are part of the
+// hashed keys in the log, so a number is never assigned again.
 const (
 	endpointIngest       = 1
 	endpointPing         = 2 // POST /v1/ping
@@ -22,71 +21,60 @@ const (
 	endpointStatuses     = 6 // POST /v1/leads/status
 )
 
-// claimKey looks the idempotency key up. Where it was used it returns the first
-// answer, waiting for one that is under way; where it is new it is claimed.
-func (in *ingest) claimKey() (answer Answer, found bool, err error) {
-	lead, err := in.useKey(endpointIngest)
-	if err != nil || lead.IsZero() {
-		return Answer{}, err != nil, err
+// repeatIngest returns the answer of the key's first request, if the key has one. It
+// claims a new key for this request.
+func (in *ingest) repeatIngest() (answer Answer, found bool, err error) {
+	first, err := in.claimLeadKey(endpointIngest)
+	if err != nil || first.IsZero() {
+		return Answer{}, false, err
 	}
-	answer, err = in.repeat(lead)
+	answer, err = in.repeatAnswer(first)
 	return answer, true, err
 }
 
-// useKey is the lead that the key's first use made, once that is decided; zero
-// where the key is new, and claimed from now on.
-func (in *ingest) useKey(endpoint byte) (first market.LeadID, err error) {
-	e := in.engine
-	key, fingerprint := in.hashKey(endpoint)
-	for {
-		keyed := e.state.ClaimKey(&in.hold, key, fingerprint, in.now)
-		switch {
-		case keyed.Wait != nil:
-			if in.wait(keyed.Wait) != nil {
-				return first, ErrUnavailable
-			}
-		case keyed.Lead.IsZero():
-			in.fact.Idempotency = event.Idempotency{Key: key, Print: fingerprint, Until: in.now + int64(e.opt.Idempotency)}
-			return first, nil
-		case !keyed.SameBody:
-			return first, &Refusal{Code: KeyReused}
-		default:
-			return keyed.Lead, nil
-		}
-	}
-}
-
-func (in *ingest) hashKey(endpoint byte) (key [16]byte, fingerprint uint64) {
+// claimLeadKey claims the request's idempotency key. It returns the lead of the key's
+// first request, or zero if the key is new.
+func (in *ingest) claimLeadKey(endpoint byte) (first market.LeadID, err error) {
 	req := in.req
-	key, fingerprint, in.body = in.engine.hashKey(in.body, endpoint, req.Supplier.Ref, req.Key, req.Body, in.test)
-	return key, fingerprint
+	var use event.Idempotency
+	use.Key, use.Print, in.body = in.engine.hashKey(in.body, endpoint, req.Supplier.Ref, req.Key, req.Body, in.test)
+	claim, err := in.claimKey(&in.reserved, &use)
+	if err != nil || claim.IsUsed() {
+		return claim.Lead, err
+	}
+	use.Until = in.now + int64(in.engine.opt.Idempotency)
+	in.record.Idempotency = use
+	return first, nil
 }
 
-// hashKey hashes a key with its owner and endpoint, and the body that came under
-// it, which as a test is another request than in earnest. The room is for it to
-// write in; it comes back, maybe grown.
-func (e *Engine) hashKey(room []byte, endpoint byte, owner market.Ref, key, body []byte, test bool) (hash [16]byte, fingerprint uint64, grown []byte) {
-	room = append(room[:0], e.opt.Secret[:]...)
-	room = append(room, 'k', endpoint)
-	room = binary.BigEndian.AppendUint32(room, uint32(owner))
-	room = append(room, key...)
-	sum := sha256.Sum256(room)
+// hashKey hashes an idempotency key with its owner and endpoint, and fingerprints the
+// request's body. A test request has another fingerprint than a production request with
+// the same body. scratch is memory for the hashed bytes; hashKey returns it, grown if
+// necessary.
+func (e *Engine) hashKey(scratch []byte, endpoint byte, owner market.Ref, key, body []byte, test bool) (hash [16]byte, fingerprint uint64, grown []byte) {
+	scratch = append(scratch[:0], e.opt.Secret[:]...)
+	scratch = append(scratch, 'k', endpoint)
+	scratch = binary.BigEndian.AppendUint32(scratch, uint32(owner))
+	scratch = append(scratch, key...)
+	sum := sha256.Sum256(scratch)
 	copy(hash[:], sum[:])
 	kind := byte('b')
 	if test {
 		kind = 't'
 	}
-	room = append(append(room[:len(e.opt.Secret)], kind), body...)
-	sum = sha256.Sum256(room)
-	return hash, binary.LittleEndian.Uint64(sum[:]), room[:0]
+	scratch = append(append(scratch[:len(e.opt.Secret)], kind), body...)
+	sum = sha256.Sum256(scratch)
+	return hash, binary.LittleEndian.Uint64(sum[:]), scratch[:0]
 }
 
-// repeat is the answer that the key's first use was given. Where that use is
-// still waiting for its buyer, this one waits with it.
-func (in *ingest) repeat(id market.LeadID) (Answer, error) {
+// repeatAnswer returns the answer of a lead that an earlier request created. If that
+// request still waits for its buyer, repeatAnswer waits with it.
+func (in *ingest) repeatAnswer(id market.LeadID) (Answer, error) {
 	e := in.engine
-	if answered := e.couriers.answered(id); answered != nil && in.wait(answered) != nil {
-		return Answer{}, ErrUnavailable
+	if answered := e.couriers.answered(id); answered != nil {
+		if err := in.waitForResult(answered); err != nil {
+			return Answer{}, err
+		}
 	}
 	lead, ok := e.state.Lead(id)
 	if !ok || lead.Answer == state.AnswerNone {
@@ -95,77 +83,55 @@ func (in *ingest) repeat(id market.LeadID) (Answer, error) {
 	return e.answerOf(&lead), nil
 }
 
-// claimDups claims the values by which a duplicate of this lead is known. A
-// value that only a lead in flight has is waited for.
-func (in *ingest) claimDups(scope uint64) (market.Reason, error) {
-	e := in.engine
-	rule := &in.open.Campaign.Duplicates
-	in.dupKeys = rule.Keys(&in.lead, scope, &e.opt.Secret, in.dupKeys[:0])
+// claimDuplicates claims the values that identify a duplicate of this lead, within a
+// scope: a campaign, or a campaign and a buyer. It waits for another lead in progress
+// with the same values, because that lead's result decides. The result is ReasonNone,
+// ReasonDuplicate, or ReasonTimeout.
+func (in *ingest) claimDuplicates(scope uint64) (market.Reason, error) {
 	for {
-		room, first, wait := e.state.ClaimDuplicates(&in.hold, in.dupKeys, in.now)
-		switch room {
+		result, wait := in.tryClaimDuplicates(scope)
+		switch result {
 		case state.Reserved:
-			in.rememberDups(rule.Window)
 			return market.ReasonNone, nil
 		case state.Full:
-			in.fact.DuplicateOf = first
 			return market.ReasonDuplicate, nil
 		}
 		if err := in.wait(wait); err != nil {
-			return late(err)
+			return reasonForDeadline(err)
 		}
 	}
 }
 
-func (in *ingest) rememberDups(window int64) {
-	sale := &in.fact.Sale
+// tryClaimDuplicates is claimDuplicates without the wait: for Contended it returns the
+// channel to wait on.
+func (in *ingest) tryClaimDuplicates(scope uint64) (state.ReserveResult, <-chan struct{}) {
+	e, rule := in.engine, &in.open.Campaign.Duplicates
+	in.duplicateKeys = rule.Keys(&in.lead, scope, &e.opt.Secret, in.duplicateKeys[:0])
+	result, first, wait := e.state.ClaimDuplicates(&in.reserved, in.duplicateKeys, in.now)
+	switch result {
+	case state.Reserved:
+		in.recordDuplicates(rule.Window)
+	case state.Full:
+		in.record.DuplicateOf = first
+	}
+	return result, wait
+}
+
+// recordDuplicates writes the claimed values, with their expiry, into the event.
+func (in *ingest) recordDuplicates(window int64) {
+	sale := &in.record.Sale
 	sale.Dups = sale.Dups[:0]
-	for _, key := range in.dupKeys {
+	for _, key := range in.duplicateKeys {
 		sale.Dups = append(sale.Dups, event.Dup{Key: key, Until: in.now + window})
 	}
 }
 
-// errCeiling says that the answer is due.
-var errCeiling = errors.New("the ceiling came first")
-
-// late is what a wait that failed means for the lead. When the exchange stops
-// there is no decision: the lead may be sent again to one that runs.
-func late(err error) (market.Reason, error) {
-	if errors.Is(err, errCeiling) {
+// reasonForDeadline returns ReasonTimeout for errDeadline. It returns other errors
+// unchanged: if the engine stops, the lead has no decision, and the supplier may send it
+// again.
+func reasonForDeadline(err error) (market.Reason, error) {
+	if errors.Is(err, errDeadline) {
 		return market.ReasonTimeout, nil
 	}
 	return market.ReasonNone, err
 }
-
-// wait waits for something in flight to end, within the ceiling, and sets the
-// decision's time anew. The error is errCeiling, or ErrUnavailable where the
-// exchange stops.
-func (in *ingest) wait(ended <-chan struct{}) error {
-	err := in.engine.await(ended, in.ceiling())
-	if err == nil {
-		in.now = max(in.now, in.engine.opt.Clock.Now())
-	}
-	return err
-}
-
-// await waits for something in flight to end, until a time in Unix nanoseconds.
-// The error is errCeiling, or ErrUnavailable where the exchange stops.
-func (e *Engine) await(ended <-chan struct{}, until int64) error {
-	left := until - e.opt.Clock.Now()
-	if left <= 0 {
-		return errCeiling
-	}
-	fired, stop := e.opt.Clock.Timer(time.Duration(left))
-	defer stop()
-	select {
-	case <-ended:
-		return nil
-	case <-fired:
-		return errCeiling
-	case <-e.stop:
-		return ErrUnavailable
-	}
-}
-
-// ceiling is when the answer is due.
-func (in *ingest) ceiling() int64 { return in.req.Received + int64(in.engine.opt.Ceiling) }

@@ -8,41 +8,84 @@ import (
 	"pingpost/engine/state"
 )
 
-// pending is a fact on its way through the log, with the reservations it was
-// decided under. From the moment it is queued the committer alone ends those:
-// it applies the fact and then releases them, so that at no instant is room
-// counted neither as reserved nor as taken.
+// pendingCommit is an event on its way through the log, with the reservations that the
+// decision made. Every event of the engine is committed by start and wait.
 //
-// It belongs to the verb that waits for it, and goes back to the pool when the
-// verb has heard.
-type pending struct {
-	engine *Engine
-	fact   event.Event
-	hold   *state.Reservation
-	buf    []byte
-	done   chan error
+// Once start returns nil, only the log's committer ends the reservations: it applies the
+// event and then releases them, so at no instant does capacity count neither as reserved
+// nor as used.
+//
+// The caller of start owns the pendingCommit, and may use it again after wait.
+type pendingCommit struct {
+	engine   *Engine
+	record   event.Event
+	reserved *state.Reservation // nil: none
+	encoded  []byte             // memory for the encoding
+	done     chan error
 }
 
-// commit makes a fact durable and applies it, and returns when both are done.
-// An error means that it is not, and never will be as far as anyone is told.
-// The hold, which may be nil, is released either way.
-func (e *Engine) commit(fact event.Event, hold *state.Reservation) error {
-	err := e.offer(fact, hold)
-	if errors.Is(err, ErrBusy) && hold != nil {
-		e.state.Release(hold)
+// start encodes the event and queues it in the log. After an error the reservations
+// still belong to the caller, and wait must not be called.
+func (p *pendingCommit) start(record event.Event, reserved *state.Reservation) error {
+	p.encode(record, reserved)
+	return p.send()
+}
+
+func (p *pendingCommit) encode(record event.Event, reserved *state.Reservation) {
+	p.record, p.reserved = record, reserved
+	p.encoded = event.Append(p.encoded[:0], record)
+}
+
+func (p *pendingCommit) send() error { return p.engine.opt.Log.Append(p.encoded, p) }
+
+// wait blocks until the event is durable and applied, or the log has failed. The
+// reservations are released either way.
+func (p *pendingCommit) wait() error { return <-p.done }
+
+// Prepare loads the memory that the event will change into the processor's cache. The
+// log calls it.
+func (p *pendingCommit) Prepare() { p.engine.state.Prefetch(p.record) }
+
+// Committed applies the event. The log calls it.
+func (p *pendingCommit) Committed(seq uint64, at int64) {
+	p.engine.state.Apply(seq, at, p.record)
+	if p.reserved != nil {
+		p.engine.state.ReleaseApplied(p.reserved)
+	}
+	p.done <- nil
+}
+
+// Failed reports that the event did not become durable. The log calls it.
+func (p *pendingCommit) Failed(err error) {
+	p.release()
+	p.done <- err
+}
+
+func (p *pendingCommit) release() {
+	if p.reserved != nil {
+		p.engine.state.Release(p.reserved)
+	}
+}
+
+// commit makes an event durable and applies it. After an error the event is not durable
+// and never will be. The reservations, which may be nil, are released either way.
+func (e *Engine) commit(record event.Event, reserved *state.Reservation) error {
+	err := e.tryCommit(record, reserved)
+	if errors.Is(err, ErrBusy) && reserved != nil {
+		e.state.Release(reserved)
 	}
 	return err
 }
 
-// busyPause is between two offers of an outcome to a log whose queue is full.
+// busyPause is the time between two attempts to queue an outcome in a full log queue.
 const busyPause = 5 * time.Millisecond
 
-// conclude commits what has become of an open intent. A buyer may have the lead
-// by now, so a full queue is no reason to let go: the fact is offered until it
-// is taken, or the log has failed.
-func (e *Engine) conclude(fact event.Event, hold *state.Reservation) error {
+// commitOutcome commits the outcome of an open post. The buyer may have the lead by now,
+// so a full queue is no reason to drop the outcome: commitOutcome repeats until the log
+// accepts the event or has failed.
+func (e *Engine) commitOutcome(record event.Event, reserved *state.Reservation) error {
 	for {
-		err := e.offer(fact, hold)
+		err := e.tryCommit(record, reserved)
 		if !errors.Is(err, ErrBusy) {
 			return err
 		}
@@ -52,51 +95,17 @@ func (e *Engine) conclude(fact event.Event, hold *state.Reservation) error {
 	}
 }
 
-// offer is commit, but where the log's queue is full the hold is kept.
-func (e *Engine) offer(fact event.Event, hold *state.Reservation) error {
-	p := e.waits.Get().(*pending)
-	p.encode(fact, hold)
-	err := p.send()
+// tryCommit is commit, but keeps the reservations if the log's queue is full (ErrBusy).
+func (e *Engine) tryCommit(record event.Event, reserved *state.Reservation) error {
+	p := e.pendingCommits.Get().(*pendingCommit)
+	err := p.start(record, reserved)
 	switch {
 	case err == nil:
-		err = <-p.done
+		err = p.wait()
 	case !errors.Is(err, ErrBusy):
 		p.release()
 	}
-	p.fact, p.hold = nil, nil
-	e.waits.Put(p)
+	p.record, p.reserved = nil, nil
+	e.pendingCommits.Put(p)
 	return err
-}
-
-// encode takes a fact and its hold, which may be nil.
-func (p *pending) encode(fact event.Event, hold *state.Reservation) {
-	p.fact, p.hold = fact, hold
-	p.buf = event.Append(p.buf[:0], fact)
-}
-
-// send queues what was encoded. Without an error the outcome comes on done.
-func (p *pending) send() error { return p.engine.opt.Log.Append(p.buf, p) }
-
-// Prepare brings near what the fact will change; the log calls it.
-func (p *pending) Prepare() { p.engine.state.Prefetch(p.fact) }
-
-// Committed applies the fact; the log calls it.
-func (p *pending) Committed(seq uint64, at int64) {
-	p.engine.state.Apply(seq, at, p.fact)
-	if p.hold != nil {
-		p.engine.state.ReleaseApplied(p.hold)
-	}
-	p.done <- nil
-}
-
-// Failed is the log's word that the fact is not durable.
-func (p *pending) Failed(err error) {
-	p.release()
-	p.done <- err
-}
-
-func (p *pending) release() {
-	if p.hold != nil {
-		p.engine.state.Release(p.hold)
-	}
 }

@@ -269,7 +269,7 @@ func (c *courier) rest() bool {
 
 // judge reads a result. Where it stays open, pause says when to try again.
 func (c *courier) judge(result *market.PostResult) fate {
-	c.discreet(result)
+	c.redact(result)
 	c.running, c.last, c.free = false, *result, false
 	c.traced.end(result, c.engine.opt.Clock.Now())
 	c.hangs.Store(result.Fault == market.FaultTimeout)
@@ -330,7 +330,7 @@ func (c *courier) note() error {
 	if c.free {
 		fact.Attempt++
 	}
-	return c.engine.conclude(fact, nil)
+	return c.engine.commitOutcome(fact, nil)
 }
 
 // Deliveries is how many leads are being brought to buyers' endpoints now.

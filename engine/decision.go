@@ -6,77 +6,75 @@ import (
 	"pingpost/engine/state"
 )
 
-// A Decision is a lead that was decided: its answer, and as much of its fact as
-// the committer still applies. It may be on its way through the log; only Wait
-// tells.
+// A Decision is a decided lead: its answer, and the part of its event that the committer
+// still has to apply. The event may be on its way through the log; Wait waits for it.
 //
-// It is all that stays of a lead while an fsync runs. The request and the
-// workspace, ten times as large, are free by then and serve the next lead. With
-// hundreds of leads in the log's queue what each of them kept would fill the
-// processor's cache, and the next lead would find nothing of its own there.
+// A Decision is all that a lead occupies during an fsync. The request and the workspace
+// are ten times as large, and already serve the next lead. With hundreds of leads in
+// the log's queue, larger objects would fill the processor's cache.
 type Decision struct {
-	way      pending // its fact and its hold are those below
-	fact     event.LeadDecided
-	hold     state.Reservation
+	pending  pendingCommit // of record and reserved
+	record   event.LeadDecided
+	reserved state.Reservation
 	answer   Answer
 	campaign *market.Campaign
 	supplier *market.Supplier
-	queued   bool // the log has it, and the committer ends the hold
+	queued   bool // the log has the event, and the committer ends the reservations
 }
 
-// Queued tells whether Wait has the log to wait for.
-func (d *Decision) Queued() bool { return d.queued }
+// IsQueued reports whether Wait has to wait for the log.
+func (d *Decision) IsQueued() bool { return d.queued }
 
-// Wait returns the answer, once it may be told: the decision is durable and
-// applied. An error means that it never will be. Called once; the Decision is
-// the engine's again from then on.
+// Wait returns the answer as soon as the event is durable and applied. After an error
+// the event never becomes durable. Wait is called once and ends the caller's ownership
+// of the Decision.
 func (d *Decision) Wait() (Answer, error) {
-	err := d.landed()
+	err := d.waitDurable()
 	answer := d.answer
-	d.way.engine.decisions.Put(d)
+	d.pending.engine.decisions.Put(d)
 	if err != nil {
 		return Answer{}, err
 	}
 	return answer, nil
 }
 
-// landed returns once what was queued is durable, and then notes the decision.
-func (d *Decision) landed() error {
+// waitDurable waits for a queued event, and then reports the decision to Note.
+func (d *Decision) waitDurable() error {
 	if d.queued {
-		if err := <-d.way.done; err != nil {
+		if err := d.pending.wait(); err != nil {
 			return err
 		}
 	}
 	if !d.answer.Replayed {
-		d.way.engine.opt.Note.Decided(d.campaign, d.supplier, &d.answer)
+		d.pending.engine.opt.Note.Decided(d.campaign, d.supplier, &d.answer)
 	}
 	return nil
 }
 
-// queue hands the fact to the log, and every reservation with it, without
-// waiting. What is not applied is encoded and stays with the workspace. After an
-// error the reservations are still the lead's.
-func (in *ingest) queue() error {
+// startCommit queues the event and its reservations in the log, and does not wait. The
+// lists, which Apply does not need, return to the workspace after the encoding. After an
+// error the reservations still belong to the lead.
+func (in *ingest) startCommit() error {
 	d := in.Decision
 	in.selectWebhook()
-	d.way.encode(&d.fact, &d.hold)
-	in.takeLists()
-	err := d.way.send()
+	d.pending.encode(&d.record, &d.reserved)
+	in.takeBackLists()
+	err := d.pending.send()
 	d.queued = err == nil
 	return err
 }
 
-// lendLists gives the fact the workspace's memory for its lists.
+// lendLists gives the event the workspace's memory for its lists.
 func (in *ingest) lendLists() {
-	in.fact.Fields, in.fact.Trail, in.fact.Sealed = in.fields[:0], in.steps[:0], in.sealed[:0]
-	in.fact.Auction.Bids = in.bids[:0]
+	in.record.Fields, in.record.Trail, in.record.Sealed = in.fields[:0], in.steps[:0], in.sealed[:0]
+	in.record.Auction.Bids = in.bids[:0]
 }
 
-// takeLists takes it back, and lets go of what it referred to.
-func (in *ingest) takeLists() {
-	in.fields, in.steps, in.sealed = in.fact.Fields, in.fact.Trail, in.fact.Sealed
-	in.bids = in.fact.Auction.Bids
-	in.fact.Fields, in.fact.Trail, in.fact.Sealed, in.fact.Auction.Bids = nil, nil, nil, nil
+// takeBackLists ends lendLists and clears the references in the lists.
+func (in *ingest) takeBackLists() {
+	in.fields, in.steps, in.sealed = in.record.Fields, in.record.Trail, in.record.Sealed
+	in.bids = in.record.Auction.Bids
+	in.record.Fields, in.record.Trail, in.record.Sealed, in.record.Auction.Bids = nil, nil, nil, nil
 	clear(in.fields)
 	clear(in.bids)
 }

@@ -20,56 +20,56 @@ type Options struct {
 	Entropy Entropy
 	Secret  [32]byte // keys the hashes of phone numbers, e-mail addresses and idempotency keys
 
-	// Admit refuses intake ahead of trouble: a full disk, a long queue. It is
-	// asked before anything is reserved. Nil admits all.
+	// Admit returns an error to refuse new requests early, for example on a full disk or
+	// with a long log queue. The engine calls it before it reserves anything. Nil admits
+	// all.
 	Admit func() error
-	// Note is told of every decision and settlement, for metrics and log lines.
-	// It must not keep what it is given. Nil: nobody.
+	// Note gets every decision and outcome, for metrics and log lines. It must not keep its
+	// arguments. Nil: none.
 	Note Note
 
-	Ceiling     time.Duration // from a request's arrival to its answer; default 5 s
-	Idempotency time.Duration // how long an answer can be had again; default 30 days
-	Keep        time.Duration // how long a lead stays in memory; default 45 days
-	MaxPosts    int           // intents open at once; default 20,000
-	MaxPings    int           // pings under way at which no auction begins; default 100,000
+	Ceiling     time.Duration // longest time from a request's arrival to its answer; default 5 s
+	Idempotency time.Duration // how long a repeat gets the first answer; default 30 days
+	Keep        time.Duration // how long a lead stays in the state; default 45 days
+	MaxPosts    int           // limit of open posts; default 20,000
+	MaxPings    int           // limit of pings in progress at which no new auction begins; default 100,000
 
-	// PingIdempotency is Idempotency of pings, and for how long an auction is
-	// known by its name; default 30 days.
+	// PingIdempotency is Idempotency for pings, and how long an auction keeps its name;
+	// default 30 days.
 	PingIdempotency time.Duration
 }
 
-// Note is where decisions are noted.
+// Note receives the engine's decisions and outcomes.
 type Note interface {
 	Decided(campaign *market.Campaign, supplier *market.Supplier, a *Answer)
 	Posted(buyer string, result *market.PostResult)
-	// Unknown is a delivery whose tries are used up: nobody knows whether the
-	// buyer has the lead.
+	// Unknown reports a delivery that used all attempts and remained in doubt: the buyer may
+	// or may not have the lead.
 	Unknown(lead market.LeadID, buyer string)
-	// Held is an auction's end; campaign is nil where a ping found none.
+	// Held reports the end of an auction. campaign is nil if a ping matched none.
 	Held(campaign *market.Campaign, supplier *market.Supplier, h *Held)
 	Fault(what string, err error)
 }
 
-// Engine is the exchange without its doors to the world. Its methods are safe
-// for many goroutines.
+// Engine is the exchange without files, sockets and clocks. Its methods are safe for
+// concurrent use.
 type Engine struct {
-	opt   Options
-	state *state.State
-	plan  atomic.Pointer[plan]
-	rooms sync.Pool // *ingest
-	waits sync.Pool // *pending
+	opt            Options
+	state          *state.State
+	plan           atomic.Pointer[plan]
+	workspaces     sync.Pool // *ingest
+	pendingCommits sync.Pool // *pendingCommit
+	decisions      sync.Pool // *Decision
+	pings          sync.Pool // *ping
+	gatherings     sync.Pool // *gathering
+	crew           crew
+	sellers        sellers
+	pinging        atomic.Int64 // pings in progress
+	recent         recentAuctions
+	log            logReader
 
-	decisions  sync.Pool // *Decision
-	pings      sync.Pool // *ping
-	gatherings sync.Pool // *gathering
-	crew       crew
-	sellers    sellers
-	pinging    atomic.Int64 // pings under way
-	recent     recent
-	log        logReader
-
-	changing  exclusive[market.LeadID] // leads whose status is being decided
-	returning exclusive[month]         // months whose returns are
+	changing  exclusive[market.LeadID] // leads with a status change in progress
+	returning exclusive[month]         // months with a return in progress
 
 	configuring sync.Mutex // one change of configuration at a time
 	staffing    sync.Mutex // one change of operators' accounts at a time
@@ -81,8 +81,8 @@ type Engine struct {
 	stopped  atomic.Bool
 }
 
-// New returns an engine over a replayed state. It has no catalog yet and
-// refuses leads until SetCatalog; Recover takes up what a crash left open.
+// New returns an engine over a replayed state. It has no catalog and refuses leads until
+// SetCatalog. Recover continues the deliveries that a crash interrupted.
 func New(opt Options) *Engine {
 	setDefault(&opt.Ceiling, 5*time.Second)
 	setDefault(&opt.Idempotency, 30*24*time.Hour)
@@ -105,11 +105,11 @@ func New(opt Options) *Engine {
 	if observer, ok := opt.Note.(WebhookObserver); ok {
 		e.webhooks.observer = observer
 	}
-	e.rooms.New = func() any { return new(ingest) }
-	e.pings.New = func() any { return &ping{way: pending{engine: e, done: make(chan error, 1)}} }
+	e.workspaces.New = func() any { return new(ingest) }
+	e.pings.New = func() any { return &ping{pending: pendingCommit{engine: e, done: make(chan error, 1)}} }
 	e.gatherings.New = func() any { return newGathering(e) }
-	e.waits.New = func() any { return &pending{engine: e, done: make(chan error, 1)} }
-	e.decisions.New = func() any { return &Decision{way: pending{engine: e, done: make(chan error, 1)}} }
+	e.pendingCommits.New = func() any { return &pendingCommit{engine: e, done: make(chan error, 1)} }
+	e.decisions.New = func() any { return &Decision{pending: pendingCommit{engine: e, done: make(chan error, 1)}} }
 	return e
 }
 
@@ -119,12 +119,12 @@ func setDefault(d *time.Duration, value time.Duration) {
 	}
 }
 
-// State is the exchange's memory, for those who only look.
+// State returns the tables in memory. Callers only read them.
 func (e *Engine) State() *state.State { return e.state }
 
-// Close ends every delivery, also those whose lead is not answered yet. Attempts
-// that are under way are waited for; posts between two tries are left to the
-// next start. The log must stay open until Close returns.
+// Close ends all deliveries, even those whose supplier waits for the answer. It waits for
+// attempts in progress. Posts between two attempts continue after the next start. The log
+// must stay open until Close returns.
 func (e *Engine) Close() {
 	if e.stopped.CompareAndSwap(false, true) {
 		close(e.stop)
@@ -133,7 +133,7 @@ func (e *Engine) Close() {
 	e.couriers.end()
 }
 
-// admit tells whether a request may be taken now.
+// admit returns an error if the engine cannot accept a request now.
 func (e *Engine) admit() error {
 	if e.stopped.Load() || e.couriers.count.Load() >= int64(e.opt.MaxPosts) {
 		return ErrUnavailable
@@ -144,14 +144,14 @@ func (e *Engine) admit() error {
 	return nil
 }
 
-// newID draws an identifier; what is drawn passes through random, which is the
-// caller's because a port's argument lives on the heap.
+// newID returns a new identifier. random is memory for its random part. The caller owns it,
+// because an argument of a port escapes to the heap.
 func (e *Engine) newID(now int64, random *[10]byte) [16]byte {
 	e.opt.Entropy(random[:])
 	return market.MakeID(now/int64(time.Millisecond), *random)
 }
 
-// NewRequestID draws the identifier of a request.
+// NewRequestID returns a new identifier of a request.
 func (e *Engine) NewRequestID() market.RequestID {
 	return market.RequestID(e.newID(e.opt.Clock.Now(), new([10]byte)))
 }

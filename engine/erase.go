@@ -51,7 +51,7 @@ func (e Operator) Erase(leads []Sealed) (underWay []Sealed, err error) {
 // until a time in Unix nanoseconds; true: somebody still is.
 func (e *Engine) Undelivered(lead market.LeadID, until int64) bool {
 	c := e.couriers.of(lead)
-	return c != nil && e.await(c.ended, until) != nil
+	return c != nil && e.waitUntil(c.ended, until) != nil
 }
 
 // dropKeys drops the keys of all who were erased: a crash may have come between the

@@ -7,65 +7,73 @@ import (
 	"pingpost/engine/state"
 )
 
-// IngestRequest is a lead as it arrived. What it refers to must stay as it is
-// until Ingest returns.
+// IngestRequest is a lead as it arrived. The engine reads its memory until Ingest or
+// Decide returns.
 type IngestRequest struct {
-	Supplier *market.Supplier    // whose credential came with it
+	Supplier *market.Supplier    // the owner of the credential
 	Members  []market.Member     // of the body
-	Body     []byte              // its very bytes, for the idempotency key's sake
+	Body     []byte              // the body's bytes, for the idempotency key's fingerprint
 	Key      []byte              // Idempotency-Key; empty: none
-	BadKey   bool                // one came that is none
-	Test     bool                // it says that it is a test lead
-	BadTest  bool                // what it says of that is neither yes nor no
-	Faults   []market.FieldError // in the request beside its body; reported with the body's
+	BadKey   bool                // the Idempotency-Key header is malformed
+	Test     bool                // the request asks for a test lead
+	BadTest  bool                // the X-Pingpost-Test header is malformed
+	Faults   []market.FieldError // of the request outside its body; reported with the body's
 	Request  market.RequestID
-	Received int64  // Unix nanoseconds
-	Spent    *Spent // is added to until the call returns; nil: nobody asks
+	Received int64    // Unix nanoseconds
+	Timings  *Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// ingest is the workspace of one call: kept in a pool, so that a lead in the
-// ordinary way allocates next to nothing. It belongs to one goroutine.
+// ingest is the workspace of one ingest or post. A pool keeps it, so that an ordinary
+// lead allocates almost no memory. It belongs to one goroutine.
 type ingest struct {
-	*Decision // what is being decided
-	engine    *Engine
-	req       *IngestRequest
-	plan      *plan
-	test      bool // it is a test lead
-	open      *open
-	id        market.LeadID
-	now       int64 // of the decision
+	call
+	*Decision // the result in progress
 
-	lead       market.Lead
-	faults     []market.FieldError
-	candidates selection.Candidates
-	auction    auction // of a ping_post campaign
-	bought     bought
-	promise    promise
-	picked     pick
-	courier    *courier          // at work for the lead, as long as this call runs it
-	posting    state.Reservation // the claims that outlive the commit, while a post is open
-	fields     []event.Field     // memory for the fact's lists, between two facts
-	steps      []event.Step
-	bids       []event.Bid
-	sealed     []byte
-	contact    event.Contact
-	plain      []byte // contact, before it is sealed
-	slot       uint64 // of key
-	key        [32]byte
-	person     Person
-	body       []byte
-	dupKeys    []market.DupKey
-	probes     []uint64
-	members    []int32 // seats of the set that takes turns
-	weights    []int32
-	listed     func(*market.List) bool // in.onList, made once
-	back       []event.Charge          // what the refused intent holds, while the next buyer is sought
-	random     [10]byte
+	// The request.
+	req    *IngestRequest
+	plan   *plan
+	test   bool // the lead is a test lead
+	open   *open
+	lead   market.Lead
+	faults []market.FieldError
+	inList func(*market.List) bool // isListed, bound once
+
+	// The sale.
+	id             market.LeadID
+	candidates     selection.Candidates
+	auction        auction // of a ping_post campaign
+	accepted       acceptedBid
+	choice         choice
+	bid            bidReference   // of the choice
+	refusedCharges []event.Charge // of the refused post, while the next buyer is chosen
+
+	// The delivery.
+	courier        *courier          // runs the post, while this call waits for it
+	deliveryClaims state.Reservation // claims that outlive the commit while a post is open
+	body           []byte            // of the post
+
+	// The contact part of the event: what is encrypted, and with which key.
+	contact event.Contact
+	plain   []byte // encoded contact
+	keySlot uint64 // of key
+	key     [32]byte
+	person  Person
+
+	// Memory for lists. The first four are the event's between lendLists and takeBackLists.
+	fields        []event.Field
+	steps         []event.Step
+	bids          []event.Bid
+	sealed        []byte
+	duplicateKeys []market.DupKey
+	listProbes    []uint64
+	turnMembers   []int32 // filter sets that share a turn
+	turnWeights   []int32
+	random        [10]byte
 }
 
-// Ingest takes a lead: checks it, finds a buyer and delivers it. It returns
-// once the decision is durable, at the latest at the ceiling. Errors are a
-// *Refusal, ErrUnavailable, or the log's failure; none of them leaves a lead.
+// Ingest validates a lead, sells it and delivers it. It returns when the decision is
+// durable, at the latest at the deadline. Errors are a *Refusal, ErrUnavailable, or the
+// log's failure; after an error there is no lead.
 func (e *Engine) Ingest(req *IngestRequest) (Answer, error) {
 	decision, err := e.Decide(req)
 	if err != nil {
@@ -74,9 +82,16 @@ func (e *Engine) Ingest(req *IngestRequest) (Answer, error) {
 	return decision.Wait()
 }
 
-// Decide is Ingest up to where a lead that is recorded, or not sold, waits for
-// the log and for nothing else. The request is the caller's again; errors are
-// those of Ingest.
+// Decide is Ingest up to the moment at which the engine no longer reads the request. The
+// caller may then reuse the request's memory, and calls Decision.Wait for the answer.
+//
+// For a recorded or unsold lead that moment is before the log's write. A lead with a post
+// needs its request until its answer is due, because after a refusal the engine encodes
+// the next buyer's body. Decide then returns a Decision whose Wait does not block.
+// Rejected: a copy of the request, which would cost each post an allocation to save
+// memory that few posts need.
+//
+// Errors are those of Ingest.
 func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 	if err := e.admit(); err != nil {
 		return nil, err
@@ -85,20 +100,20 @@ func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 	if p == nil {
 		return nil, ErrUnavailable
 	}
-	in := e.rooms.Get().(*ingest)
+	in := e.workspaces.Get().(*ingest)
 	d := e.decisions.Get().(*Decision)
-	over := false
+	returned := false
 	defer func() {
-		if !over {
-			in.collapse()
+		if !returned {
+			in.releaseAfterPanic()
 		}
 	}()
 	in.begin(e, req, p, d)
 	answer, err := in.run()
 	d.answer = answer
 	in.end()
-	over = true
-	e.rooms.Put(in)
+	returned = true
+	e.workspaces.Put(in)
 	if err != nil {
 		e.decisions.Put(d)
 		return nil, err
@@ -107,58 +122,59 @@ func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 }
 
 func (in *ingest) begin(e *Engine, req *IngestRequest, p *plan, d *Decision) {
-	in.engine, in.req, in.plan, in.open = e, req, p, nil
+	in.call = call{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
+	in.req, in.plan, in.open = req, p, nil
 	in.test = req.Test || req.Supplier.Test
 	in.Decision, d.queued = d, false
-	in.now = req.Received
-	in.fact.Reset()
+	in.record.Reset()
 	in.lendLists()
 	in.candidates.ClearOutcomes()
 	in.auction.reset()
-	in.promise.reset()
-	in.bought = bought{}
-	in.faults, in.back, in.courier = in.faults[:0], nil, nil
-	if in.listed == nil {
-		in.listed = in.onList
+	in.accepted.reset()
+	in.bid = bidReference{}
+	in.faults, in.refusedCharges, in.courier = in.faults[:0], nil, nil
+	if in.inList == nil {
+		in.inList = in.isListed
 	}
 }
 
 func (in *ingest) end() {
 	in.auction.outcomes()
 	if !in.queued {
-		in.takeLists()
-		in.engine.state.Release(&in.hold)
+		in.takeBackLists()
+		in.engine.state.Release(&in.reserved)
 	}
-	in.engine.state.Release(&in.posting)
-	in.Decision, in.req, in.plan, in.open = nil, nil, nil, nil
+	in.engine.state.Release(&in.deliveryClaims)
+	in.Decision, in.req, in.plan, in.open, in.timings = nil, nil, nil, nil, nil
 	clear(in.contact.Fields)
 	clear(in.plain)
 	clear(in.key[:])
-	in.promise.reset()
+	in.accepted.reset()
 	in.auction.reset()
 }
 
-// collapse ends what a call that has panicked holds, unless the committer has it:
-// the process goes on, and nobody else would. An intent that it leaves open is for
-// the next start. Its buyer may have the lead, so the values of its duplicates stay
-// claimed until then. The workspace is used no more.
-func (in *ingest) collapse() {
+// releaseAfterPanic releases the reservations of a call that has panicked, unless the
+// committer owns them, because the process continues. An open intent is left to the next
+// start: its buyer may have the lead, so the duplicate claims stay until then. The
+// workspace does not return to the pool.
+func (in *ingest) releaseAfterPanic() {
 	open := in.courier != nil && in.courier.post != nil
 	if in.courier != nil {
-		in.dismiss(in.courier)
+		in.closeDelivery(in.courier)
 	}
 	if !in.queued {
-		in.engine.state.Release(&in.hold)
+		in.engine.state.Release(&in.reserved)
 	}
 	if !open {
-		in.engine.state.Release(&in.posting)
+		in.engine.state.Release(&in.deliveryClaims)
 	}
 }
 
+// run executes the steps of an ingest in their order.
 func (in *ingest) run() (Answer, error) {
 	e := in.engine
 	if len(in.req.Key) > 0 {
-		answer, found, err := in.claimKey()
+		answer, found, err := in.repeatIngest()
 		if found || err != nil {
 			return answer, err
 		}
@@ -166,38 +182,39 @@ func (in *ingest) run() (Answer, error) {
 	if err := in.check(); err != nil {
 		return Answer{}, err
 	}
-	if err := in.takeKey(); err != nil {
+	if err := in.takeLeadKey(); err != nil {
 		return Answer{}, err
 	}
 	in.id = market.LeadID(e.newID(in.now, &in.random))
-	in.describe()
-	if in.promise.bid != nil || in.promise.gone {
-		return in.takeUp()
+	in.beginRecord()
+	if in.accepted.bid != nil || in.accepted.forgotten {
+		return in.sellToChosenBuyer()
 	}
-	reason, err := in.inbound()
+	reason, err := in.checkCampaign()
 	if err != nil {
 		return Answer{}, err
 	}
 	if reason != market.ReasonNone {
-		return in.unmatched(reason)
+		return in.recordUnsold(reason)
 	}
 	return in.distribute()
 }
 
-// describe begins the fact.
-func (in *ingest) describe() {
+// beginRecord fills in the part of the event that does not depend on the sale.
+func (in *ingest) beginRecord() {
 	e, campaign := in.engine, in.open.Campaign
-	in.fact.Lead, in.fact.Request = in.id, in.req.Request
-	in.fact.Campaign, in.fact.Supplier = campaign.Ref, in.req.Supplier.Ref
-	in.fact.Catalog = in.plan.catalog.Version
-	in.fact.Keep = in.now + int64(max(e.opt.Keep, campaign.Returns.Window))
-	in.fact.Sale.Test = in.open.test
+	in.record.Lead, in.record.Request = in.id, in.req.Request
+	in.record.Campaign, in.record.Supplier = campaign.Ref, in.req.Supplier.Ref
+	in.record.Catalog = in.plan.catalog.Version
+	in.record.Keep = in.now + int64(max(e.opt.Keep, campaign.Returns.Window))
+	in.record.Sale.Test = in.open.test
 	in.recordFields()
-	in.req.Spent.trace().about(in.id, campaign)
+	in.timings.trace().about(in.id, campaign)
 }
 
-// inbound applies what the campaign takes at all.
-func (in *ingest) inbound() (market.Reason, error) {
+// checkCampaign applies the campaign's filters and suppression lists, and claims the
+// lead's values against duplicates in the whole campaign.
+func (in *ingest) checkCampaign() (market.Reason, error) {
 	campaign := in.open.Campaign
 	for i := range campaign.Filters {
 		if !campaign.Filters[i].Passes(&in.lead) {
@@ -205,7 +222,7 @@ func (in *ingest) inbound() (market.Reason, error) {
 		}
 	}
 	for _, list := range campaign.Suppression {
-		if in.onList(list) {
+		if in.isListed(list) {
 			return market.ReasonSuppressed, nil
 		}
 	}
@@ -213,16 +230,17 @@ func (in *ingest) inbound() (market.Reason, error) {
 	if rule.Window == 0 || rule.PerBuyer {
 		return market.ReasonNone, nil
 	}
-	return in.claimDups(uint64(campaign.Ref) << 32)
+	return in.claimDuplicates(uint64(campaign.Ref) << 32)
 }
 
-func (in *ingest) onList(list *market.List) bool {
+// isListed reports whether a suppression list has one of the lead's values.
+func (in *ingest) isListed(list *market.List) bool {
 	table := in.plan.tables[list.Ref]
 	if table == nil {
 		return false
 	}
-	in.probes = list.Probes(&in.lead, &in.engine.opt.Secret, in.probes[:0])
-	for _, probe := range in.probes {
+	in.listProbes = list.Probes(&in.lead, &in.engine.opt.Secret, in.listProbes[:0])
+	for _, probe := range in.listProbes {
 		if table.Has(probe) {
 			return true
 		}
@@ -230,29 +248,29 @@ func (in *ingest) onList(list *market.List) bool {
 	return false
 }
 
-// unmatched logs a lead that was not sold.
-func (in *ingest) unmatched(reason market.Reason) (Answer, error) {
-	in.fact.Reason = reason
-	in.fact.Decided = in.now
-	in.trail()
+// recordUnsold starts the commit of a lead that no buyer gets.
+func (in *ingest) recordUnsold(reason market.Reason) (Answer, error) {
+	in.record.Reason = reason
+	in.record.Decided = in.now
+	in.recordTrail()
 	in.seal(nil)
-	if err := in.queue(); err != nil {
+	if err := in.startCommit(); err != nil {
 		return Answer{}, err
 	}
-	return in.answered(Answer{Reason: reason}), nil
+	return in.completeAnswer(Answer{Reason: reason}), nil
 }
 
-// commit logs the fact; every reservation goes with it.
+// commit makes the event durable and applies it. The reservations are released with it.
 func (in *ingest) commit() error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
-	err := in.engine.commit(&in.fact, &in.hold)
-	in.req.Spent.addLog(clock, began)
+	err := in.engine.commit(&in.record, &in.reserved)
+	in.timings.addLog(clock, began)
 	return err
 }
 
-// answered completes an answer.
-func (in *ingest) answered(answer Answer) Answer {
+// completeAnswer adds the identifiers to an answer, and gives the Decision what Note needs.
+func (in *ingest) completeAnswer(answer Answer) Answer {
 	in.campaign, in.supplier = in.open.Campaign, in.req.Supplier
 	answer.Lead, answer.Request = in.id, in.req.Request
 	answer.Campaign, answer.Test = string(in.open.Campaign.ID), in.open.test

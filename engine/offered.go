@@ -9,34 +9,33 @@ import (
 	"pingpost/engine/state"
 )
 
-// offered is an auction as a sale needs it: the bids that stand and what the
-// ping said. Immutable; its texts are those of the fact that it was read from.
-type offered struct {
+// pastAuction is the part of a recorded auction that a sale needs: the valid bids and the
+// ping's fields. It is immutable and shares the texts of its event.
+type pastAuction struct {
 	id       market.AuctionID
 	name     [16]byte
 	campaign market.Ref
 	token    market.BidToken
-	bids     []event.Bid // that stand, best first
+	bids     []event.Bid // the valid ones, best first
 	fields   []event.Field
 }
 
-// offeredBy takes from a fact what a sale needs of it. The fact's bids are moved
-// up.
-func offeredBy(fact *event.AuctionHeld) *offered {
-	return &offered{
-		id: fact.Auction, name: fact.Name, campaign: fact.Campaign, token: fact.Token,
-		bids:   slices.DeleteFunc(fact.Bids, func(b event.Bid) bool { return !stands(&b) }),
-		fields: fact.Fields,
+// newPastAuction takes over the event's lists and removes its invalid bids.
+func newPastAuction(held *event.AuctionHeld) *pastAuction {
+	return &pastAuction{
+		id: held.Auction, name: held.Name, campaign: held.Campaign, token: held.Token,
+		bids:   slices.DeleteFunc(held.Bids, func(b event.Bid) bool { return !isAcceptable(&b) }),
+		fields: held.Fields,
 	}
 }
 
-// stands tells whether a bid of a fact can be taken up.
-func stands(b *event.Bid) bool {
+// isAcceptable reports whether a supplier can accept a recorded bid.
+func isAcceptable(b *event.Bid) bool {
 	return b.Token != "" && (b.Outcome == market.OutcomeWon || b.Outcome == market.OutcomeLost)
 }
 
-// winner is the bid that won, which is the one that a seller's token stands for.
-func (a *offered) winner() *event.Bid {
+// winner returns the bid that won. A seller's token stands for this bid.
+func (a *pastAuction) winner() *event.Bid {
 	for i := range a.bids {
 		if a.bids[i].Outcome == market.OutcomeWon {
 			return &a.bids[i]
@@ -45,8 +44,8 @@ func (a *offered) winner() *event.Bid {
 	return nil
 }
 
-// of is a buyer's bid, or nil where none of its stands.
-func (a *offered) of(buyer market.Ref) *event.Bid {
+// bidOf returns a buyer's valid bid, or nil.
+func (a *pastAuction) bidOf(buyer market.Ref) *event.Bid {
 	for i := range a.bids {
 		if a.bids[i].Buyer == buyer {
 			return &a.bids[i]
@@ -55,27 +54,27 @@ func (a *offered) of(buyer market.Ref) *event.Bid {
 	return nil
 }
 
-// recall is an auction that facts have given a name. The wait and the error are
-// readEntry's.
-func (e *Engine) recall(row *state.AuctionRow, until int64) (*offered, error) {
+// readAuction returns a recorded auction, from the cache or the log. Errors and the time
+// limit are those of readEntry.
+func (e *Engine) readAuction(row *state.AuctionRow, until int64) (*pastAuction, error) {
 	data := e.recent.find(row.Name)
-	kept := data != nil
-	if !kept {
+	cached := data != nil
+	if !cached {
 		var err error
 		if data, err = e.log.readEncoded(row.Seq, until); err != nil {
 			return nil, err
 		}
 	}
-	fact, err := e.log.decode(row.Seq, data)
+	record, err := e.log.decode(row.Seq, data)
 	if err != nil {
 		return nil, err
 	}
-	held, ok := fact.(*event.AuctionHeld)
+	held, ok := record.(*event.AuctionHeld)
 	if !ok || held.Name != row.Name {
-		panic(fmt.Sprintf("BUG: fact %d is not the auction that memory has there", row.Seq))
+		panic(fmt.Sprintf("BUG: log record %d is not the auction that the state has there", row.Seq))
 	}
-	if !kept {
-		e.remember(held, data)
+	if !cached {
+		e.cacheAuction(held, data)
 	}
-	return offeredBy(held), nil
+	return newPastAuction(held), nil
 }

@@ -10,68 +10,68 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// Person is what a lead could be known by in a text: words, and the digits of numbers.
-// Contact data has a place of its own, where it can be erased; what others write
-// freely, or a campaign calls something else, may repeat it in another place. The zero
-// value is nobody; it keeps its memory.
+// Person finds a lead's contact data in other texts. Contact data is encrypted and can be
+// erased, but a buyer's answer, or a field with another name, may repeat it. A Person has
+// the words and the digits by which it recognizes the lead. The zero value recognizes no
+// text. Reset keeps the memory.
 type Person struct {
-	room           []byte // has the words, in small letters, and the numbers' digits
-	words, numbers []span
-	text, digits   []byte // of what is looked through
+	memory         []byte // the words in lower case, and the digits of the numbers
+	words, numbers []span // in memory
+	text, digits   []byte // of the searched text
 }
 
 type span struct{ begin, end int }
 
-// Shorter ones are in too many innocent texts.
+// Shorter words and numbers also appear in unrelated texts.
 const (
-	leastWord   = 3
-	leastDigits = 7
-	nationally  = 10 // digits of a phone number without its country's
+	minWord        = 3
+	minDigits      = 7
+	nationalDigits = 10 // digits of a phone number without the country code
 )
 
-// Reset makes it nobody.
+// Reset removes all words and numbers.
 func (p *Person) Reset() {
-	clear(p.room)
-	p.room, p.words, p.numbers = p.room[:0], p.words[:0], p.numbers[:0]
+	clear(p.memory)
+	p.memory, p.words, p.numbers = p.memory[:0], p.words[:0], p.numbers[:0]
 }
 
-// telling are parts of the names of fields whose values are words to be known by. Of
-// others, a city's say, too many innocent texts have the value.
-var telling = [...]string{"name", "phone", "mail", "line1", "address"}
+// identifyingNames are parts of the names of fields whose values identify a person. The values
+// of other fields, for example a city, also appear in unrelated texts.
+var identifyingNames = [...]string{"name", "phone", "mail", "line1", "address"}
 
-// Add adds a field of the contact part.
+// Add adds the value of a contact field.
 func (p *Person) Add(name string, value []byte) {
-	begin := len(p.room)
-	p.room = appendDigits(p.room, value)
-	if n := len(p.room) - begin; n >= leastDigits && n*2 >= len(value) {
-		p.numbers = append(p.numbers, span{begin + max(0, n-nationally), len(p.room)})
+	begin := len(p.memory)
+	p.memory = appendDigits(p.memory, value)
+	if n := len(p.memory) - begin; n >= minDigits && n*2 >= len(value) {
+		p.numbers = append(p.numbers, span{begin + max(0, n-nationalDigits), len(p.memory)})
 	} else {
-		p.room = p.room[:begin]
+		p.memory = p.memory[:begin]
 	}
 	value = bytes.TrimSpace(value)
-	tells := slices.ContainsFunc(telling[:], func(part string) bool { return strings.Contains(name, part) })
-	if len(value) < leastWord || !tells && bytes.IndexByte(value, '@') < 0 {
+	identifies := slices.ContainsFunc(identifyingNames[:], func(part string) bool { return strings.Contains(name, part) })
+	if len(value) < minWord || !identifies && bytes.IndexByte(value, '@') < 0 {
 		return
 	}
-	begin = len(p.room)
-	p.room = appendSmall(p.room, value)
-	p.words = append(p.words, span{begin, len(p.room)})
+	begin = len(p.memory)
+	p.memory = appendLower(p.memory, value)
+	p.words = append(p.words, span{begin, len(p.memory)})
 }
 
-// In tells whether a text has a number of the person's, or one of its words as a word.
-func (p *Person) In(text []byte) bool {
-	if len(text) < leastWord {
+// IsIn reports whether a text has one of the numbers, or one of the words as a whole word.
+func (p *Person) IsIn(text []byte) bool {
+	if len(text) < minWord {
 		return false
 	}
 	p.digits = appendDigits(p.digits[:0], text)
 	for _, at := range p.numbers {
-		if bytes.Contains(p.digits, p.room[at.begin:at.end]) {
+		if bytes.Contains(p.digits, p.memory[at.begin:at.end]) {
 			return true
 		}
 	}
-	p.text = appendSmall(p.text[:0], text)
+	p.text = appendLower(p.text[:0], text)
 	for _, at := range p.words {
-		if hasWord(p.text, p.room[at.begin:at.end]) {
+		if hasWord(p.text, p.memory[at.begin:at.end]) {
 			return true
 		}
 	}
@@ -105,8 +105,8 @@ func appendDigits(dst, text []byte) []byte {
 	return dst
 }
 
-// appendSmall writes a text in small letters; most have none but those of ASCII.
-func appendSmall(dst, text []byte) []byte {
+// appendLower appends a text in lower case. It is fast for ASCII texts.
+func appendLower(dst, text []byte) []byte {
 	for _, c := range text {
 		if c >= utf8.RuneSelf {
 			return append(dst, bytes.ToLower(text)...)

@@ -41,7 +41,7 @@ func TestPersonsAreSeen(t *testing.T) {
 		"ünalan":                    false,
 		"ÜNAL":                      true,
 	} {
-		if got := p.In([]byte(text)); got != want {
+		if got := p.IsIn([]byte(text)); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -52,14 +52,14 @@ func TestPersonsAreSeen(t *testing.T) {
 func TestPersonIsForgotten(t *testing.T) {
 	var p engine.Person
 	text, name, number := []byte("dear ann, call 212 555 0142"), []byte("Ann"), []byte("+12125550142")
-	if p.In(text) {
+	if p.IsIn(text) {
 		t.Error("nobody is in a text")
 	}
 	look := func() {
 		p.Reset()
 		p.Add("first_name", name)
 		p.Add("phone", number)
-		if !p.In(text) {
+		if !p.IsIn(text) {
 			t.Error("she is not seen")
 		}
 	}
@@ -68,7 +68,7 @@ func TestPersonIsForgotten(t *testing.T) {
 		t.Errorf("%.0f allocations", n)
 	}
 	p.Reset()
-	if p.In(text) {
+	if p.IsIn(text) {
 		t.Error("the last one is still looked for")
 	}
 }

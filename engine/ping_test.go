@@ -176,7 +176,7 @@ func TestKeysAndNamesOfPings(t *testing.T) {
 		x := begin(t, auctions("blue", "gold"))
 		x.world.offers("blue", bids("9.5").in(300*ms), bids("1"))
 		first, err := x.ping(inquiry(1))
-		if err != nil || first.Amount.String() != "10" || first.Theirs != "a1" || first.Request.IsZero() {
+		if err != nil || first.Amount.String() != "10" || first.SellerAuction != "a1" || first.Request.IsZero() {
 			t.Fatalf("%+v %v", first, err)
 		}
 		first.Replayed = true

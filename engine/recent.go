@@ -8,67 +8,63 @@ import (
 	"pingpost/engine/market"
 )
 
-// Most posts come within a second of their ping. These bound what is kept for
-// them; at 2,000 auctions a second of a few hundred bytes the windows of 5 s fit
-// well.
+// Limits of the cache. Most posts arrive within a second of their ping. At 2,000 auctions
+// a second of a few hundred bytes each, all windows of 5 s fit.
 const (
 	maxRecent      = 20_000
 	maxRecentBytes = 32 << 20
 )
 
-// recent keeps auctions for as long as their bids stand, so that a sale need not
-// read the log. It is a cache and decides nothing: what is not in it is read
-// back, and comes to the same.
+// recentAuctions caches auctions while their bids are valid, so that a sale need not read
+// the log. The cache decides nothing: a missing auction is read from the log, with the same
+// result.
 //
-// It keeps an auction as the log does, encoded: one piece of memory without a
-// pointer in it. Most auctions end without a post, and what those cost is all
-// that a copy is; the few that are sold by are decoded.
+// An auction is cached in its encoded form, one piece of memory without pointers. Most
+// auctions end without a post and cost only that copy; the others are decoded.
 //
-// A name is used again once memory has forgotten the auction that had it, and the
-// cache may have that one still: it is emptied only while it is filled. The later
-// auction takes its place.
+// A name can be used again when the state has forgotten the auction that had it. The cache
+// may still have that auction, because it evicts only when it adds. The later auction then
+// replaces it.
 //
-// Whatever is put in goes first in, first out. A window is about as long as every
-// other, so that is nearly the order in which they end; an auction that outlives
-// the one before it by a little waits for it, and both limits hold meanwhile.
-type recent struct {
+// Eviction is first in, first out. All windows have nearly the same length, so this is
+// nearly the order in which they end.
+type recentAuctions struct {
 	mu     sync.Mutex
-	byName map[[16]byte]kept
-	queue  []window
+	byName map[[16]byte]cachedAuction
+	queue  []bidWindows
 	bytes  int
 }
 
-// kept is an auction with its encoded fact.
-type kept struct {
+// cachedAuction is an auction's encoded event.
+type cachedAuction struct {
 	id   market.AuctionID
 	data []byte
 }
 
-// window is how long the bids of one auction stand.
-type window struct {
+// bidWindows is the time for which the bids of one auction are valid.
+type bidWindows struct {
 	name  [16]byte
 	id    market.AuctionID
-	until int64 // when the last of them is over, Unix nanoseconds
+	until int64 // Unix nanoseconds: the end of the last one
 	size  int
 }
 
-// windowOf is the window of a fact's bids, with the size of its encoding.
-func windowOf(fact *event.AuctionHeld, size int) window {
-	w := window{name: fact.Name, id: fact.Auction, size: size + perAuction}
-	for i := range fact.Bids {
-		if bid := &fact.Bids[i]; stands(bid) {
+// windowsOf returns the windows of an auction's bids. size is the length of its encoding.
+func windowsOf(held *event.AuctionHeld, size int) bidWindows {
+	w := bidWindows{name: held.Name, id: held.Auction, size: size + perAuction}
+	for i := range held.Bids {
+		if bid := &held.Bids[i]; isAcceptable(bid) {
 			w.until = max(w.until, bid.ValidUntil)
 		}
 	}
 	return w
 }
 
-// perAuction is about what an auction takes in memory besides its encoding.
+// perAuction is about the memory of a cached auction besides its encoding, in bytes.
 const perAuction = 128
 
-// keep puts in a copy of an auction's encoding, unless nobody can sell by it any
-// more.
-func (r *recent) keep(w window, data []byte, now int64) {
+// add caches a copy of an auction's encoding, unless all its bids have expired.
+func (r *recentAuctions) add(w bidWindows, data []byte, now int64) {
 	if w.until <= now || w.name == ([16]byte{}) {
 		return
 	}
@@ -87,26 +83,24 @@ func (r *recent) keep(w window, data []byte, now int64) {
 		}
 	}
 	if r.byName == nil {
-		r.byName = make(map[[16]byte]kept)
+		r.byName = make(map[[16]byte]cachedAuction)
 	}
-	r.byName[w.name] = kept{id: w.id, data: data}
+	r.byName[w.name] = cachedAuction{id: w.id, data: data}
 	r.queue = append(r.queue, w)
 	r.bytes += w.size
 }
 
-// find gives the encoding of an auction, which nobody may change; nil: it is not
-// kept.
-func (r *recent) find(name [16]byte) []byte {
+// find returns an auction's encoding, or nil. The caller must not change it.
+func (r *recentAuctions) find(name [16]byte) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byName[name].data
 }
 
-// remember keeps an auction that has just become a fact for the sales that
-// follow. The fact and data, which is its encoding, are the caller's again when
-// it returns.
-func (e *Engine) remember(fact *event.AuctionHeld, data []byte) {
-	if len(fact.Bids) > 0 {
-		e.recent.keep(windowOf(fact, len(data)), data, e.opt.Clock.Now())
+// cacheAuction caches a committed auction for the sales that follow. It keeps no reference
+// to held or to data, its encoding.
+func (e *Engine) cacheAuction(held *event.AuctionHeld, data []byte) {
+	if len(held.Bids) > 0 {
+		e.recent.add(windowsOf(held, len(data)), data, e.opt.Clock.Now())
 	}
 }

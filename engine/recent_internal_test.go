@@ -27,10 +27,10 @@ func held(n int, until int64, text int) *event.AuctionHeld {
 }
 
 // put keeps a fact as remember does.
-func (r *recent) put(fact *event.AuctionHeld, now int64) window {
+func (r *recentAuctions) put(fact *event.AuctionHeld, now int64) bidWindows {
 	data := event.Append(nil, fact)
-	w := windowOf(fact, len(data))
-	r.keep(w, data, now)
+	w := windowsOf(fact, len(data))
+	r.add(w, data, now)
 	return w
 }
 
@@ -42,9 +42,9 @@ func TestWhatIsKeptIsItsOwn(t *testing.T) {
 	fact.Bids[0].Token = "token"
 	data := event.Append(nil, fact)
 	var e Engine
-	e.recent.keep(windowOf(fact, len(data)), data, 1)
+	e.recent.add(windowsOf(fact, len(data)), data, 1)
 	clear(data)
-	a, err := e.recall(&state.AuctionRow{Name: fact.Name, Seq: 3}, 0)
+	a, err := e.readAuction(&state.AuctionRow{Name: fact.Name, Seq: 3}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestWhatIsKeptIsItsOwn(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	for buyer, want := range map[market.Ref]bool{1: true, 2: true, 3: false, 4: false, 5: false, 0: false} {
-		if bid := a.of(buyer); (bid != nil) != want || bid != nil && bid.Buyer != buyer {
+		if bid := a.bidOf(buyer); (bid != nil) != want || bid != nil && bid.Buyer != buyer {
 			t.Errorf("buyer %d: %+v", buyer, bid)
 		}
 	}
@@ -60,14 +60,14 @@ func TestWhatIsKeptIsItsOwn(t *testing.T) {
 		t.Errorf("won by %+v", won)
 	}
 	fact.Bids = fact.Bids[1:]
-	if won := offeredBy(fact).winner(); won != nil {
+	if won := newPastAuction(fact).winner(); won != nil {
 		t.Errorf("won by %+v, where nobody has", won)
 	}
 }
 
 func TestRecentIsBounded(t *testing.T) {
 	t.Run("in number", func(t *testing.T) {
-		var r recent
+		var r recentAuctions
 		for i := range maxRecent + 10 {
 			r.put(held(i, 1000, 0), 1)
 		}
@@ -76,7 +76,7 @@ func TestRecentIsBounded(t *testing.T) {
 		}
 	})
 	t.Run("in bytes", func(t *testing.T) {
-		var r recent
+		var r recentAuctions
 		for i := range 100 {
 			r.put(held(i, 1000, 1<<20), 1)
 		}
@@ -85,7 +85,7 @@ func TestRecentIsBounded(t *testing.T) {
 		}
 	})
 	t.Run("in time", func(t *testing.T) {
-		var r recent
+		var r recentAuctions
 		for i := range 10 {
 			r.put(held(i, int64(10*i), 0), 1)
 		}
@@ -95,7 +95,7 @@ func TestRecentIsBounded(t *testing.T) {
 		}
 	})
 	t.Run("without a name", func(t *testing.T) {
-		var r recent
+		var r recentAuctions
 		fact := held(1, 1000, 0)
 		fact.Name = [16]byte{}
 		r.put(fact, 1)
@@ -108,7 +108,7 @@ func TestRecentIsBounded(t *testing.T) {
 // A name that is used again is the later auction's, whichever was put in last,
 // and stays so when the earlier one leaves the queue.
 func TestRecentNameUsedAgain(t *testing.T) {
-	var r recent
+	var r recentAuctions
 	first, second := held(1, 100, 0), held(1, 200, 0)
 	first.Auction, second.Auction = market.AuctionID{1}, market.AuctionID{2}
 	r.put(first, 1)
@@ -128,7 +128,7 @@ func TestRecentNameUsedAgain(t *testing.T) {
 // was put in, and the sums are those of what is there.
 func TestRecentAgainstAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var r recent
+		var r recentAuctions
 		now := int64(0)
 		in := map[[16]byte][]byte{}
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {

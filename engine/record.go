@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/selection"
 )
 
-// recordFields enters the lead's values into the fact: those that tell who it is, and
-// those that repeat one of them, into the contact part, the others beside it.
+// recordFields writes the lead's values into the event. Personal values, and other values
+// that repeat one of them, go into the contact part, which is encrypted.
 func (in *ingest) recordFields() {
 	mapping := in.open.Campaign.Mapping
 	in.contact.Fields = in.contact.Fields[:0]
@@ -26,10 +26,10 @@ func (in *ingest) recordFields() {
 		value, name := &in.lead.Values[slot], mapping.LogName(market.Slot(slot))
 		switch {
 		case value.Kind == market.KindAbsent || mapping.IsPersonal(market.Slot(slot)):
-		case value.Kind == market.KindString && in.person.In(value.Text):
+		case value.Kind == market.KindString && in.person.IsIn(value.Text):
 			in.contact.Fields = append(in.contact.Fields, event.Field{Name: name, Kind: value.Kind, Text: value.Text})
 		default:
-			in.fact.Fields = append(in.fact.Fields, event.Field{Name: name, Kind: value.Kind, Text: value.Text})
+			in.record.Fields = append(in.record.Fields, event.Field{Name: name, Kind: value.Kind, Text: value.Text})
 		}
 	}
 }
@@ -39,13 +39,13 @@ func (in *ingest) recordPersonal(name string, value *market.Value) {
 	in.person.Add(name, value.Text)
 }
 
-// trail enters into the fact what became of each candidate, and of what it bid.
-func (in *ingest) trail() {
-	in.fact.Trail = appendTrail(in.fact.Trail[:0], in)
+// recordTrail writes the outcome and the bid of each candidate into the event.
+func (in *ingest) recordTrail() {
+	in.record.Trail = appendTrail(in.record.Trail[:0], in)
 	if a := &in.auction; a.wasHeld() {
-		record := &in.fact.Auction
-		record.ID, record.Began, record.Deadline = a.id, a.began, a.deadline
-		record.Bids = a.appendBids(record.Bids[:0])
+		held := &in.record.Auction
+		held.ID, held.Began, held.Deadline = a.id, a.began, a.deadline
+		held.Bids = a.appendBids(held.Bids[:0])
 	}
 }
 

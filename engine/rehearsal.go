@@ -87,8 +87,9 @@ func (o *open) Screen(lead *market.Lead, c *selection.Candidates) {
 	}
 }
 
-// seatOf is a buyer's seat, -1 where it has none that leads come to.
-func (o *open) seatOf(buyer market.Ref) int {
+// filterSetOf returns the index of a buyer's filter set, or -1 if it has none or the test
+// campaign excludes it.
+func (o *open) filterSetOf(buyer market.Ref) int {
 	for i := range o.Campaign.FilterSets {
 		if o.Campaign.FilterSets[i].Buyer.Ref == buyer && (o.barred == nil || !o.barred.Has(i)) {
 			return i

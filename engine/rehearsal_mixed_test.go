@@ -100,7 +100,7 @@ func (x *exchange) tryOut(underway *sync.WaitGroup, chance *rand.Rand, who int) 
 			_, _ = x.available(availability("flo_campaign_id", "bids").asTest())
 		case 3:
 			if a, err := x.ping(inquiry(n, "vertical", "boats").asTest()); err == nil && a.Bid {
-				x.posted(postOf(who, told{id: a.Theirs, token: string(a.Token.AppendTo(nil))}).withKey(fmt.Sprint("try-", n)).asTest())
+				x.posted(postOf(who, told{id: a.SellerAuction, token: string(a.Token.AppendTo(nil))}).withKey(fmt.Sprint("try-", n)).asTest())
 			}
 		default:
 			if a, err := x.available(availability("flo_campaign_id", "bids").asTest()); err == nil && len(a.Offers) > 0 {

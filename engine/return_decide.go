@@ -65,7 +65,7 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 // takeLead takes one lead, as a report does.
 func (e *Engine) takeLead(id market.LeadID, until int64) (taken []market.LeadID, err error) {
 	for wait := e.changing.take(id); wait != nil; wait = e.changing.take(id) {
-		if e.await(wait, until) != nil {
+		if e.waitUntil(wait, until) != nil {
 			return nil, ErrUnavailable
 		}
 	}

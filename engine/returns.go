@@ -9,8 +9,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// month is a month's sales to a buyer in a campaign, of which a part may come
-// back.
+// month identifies a month's sales to a buyer in a campaign. A rule may limit the share of
+// them that the buyer returns.
 type month struct {
 	campaign, buyer market.Ref
 	began           int64 // Unix nanoseconds
@@ -26,7 +26,8 @@ func compareMonths(a, b month) int {
 
 func compareLeads(a, b market.LeadID) int { return bytes.Compare(a[:], b[:]) }
 
-// returns is the campaign's rule as it is now; of one that is gone, the usual.
+// returns returns the campaign's present return rule, or the default rule for a removed
+// campaign.
 func (p *plan) returns(e *Engine, campaign market.Ref) market.ReturnRule {
 	if o := p.campaigns[market.CampaignID(e.state.NameOf(event.NameCampaign, campaign))]; o != nil {
 		return o.Campaign.Returns
@@ -34,13 +35,13 @@ func (p *plan) returns(e *Engine, campaign market.Ref) market.ReturnRule {
 	return market.DefaultReturnRule()
 }
 
-// limits tells whether the rule stands in the way of some of the lead's month.
-// All of it may always come back, since a lead does so once.
-func limits(rule *market.ReturnRule, lead *state.Lead) bool {
+// isLimited reports whether the rule limits the returns of the lead's month. A rule of 100 %
+// never limits, because a lead is returned once.
+func isLimited(rule *market.ReturnRule, lead *state.Lead) bool {
 	return rule.MaxShare < market.WholeShare && !lead.IsTest()
 }
 
-// limitedMonth is the month that a return counts in, where that is limited.
+// limitedMonth returns the month that a return counts in, and whether that is limited.
 func (r *reporting) limitedMonth(rep *report) (m month, limited bool) {
 	if rep.status != market.StatusReturned || len(rep.objections) > 0 {
 		return m, false
@@ -50,16 +51,15 @@ func (r *reporting) limitedMonth(rep *report) (m month, limited bool) {
 		return m, false
 	}
 	m = monthOf(&lead)
-	m.buyer = r.req.Buyer.Ref // whoever has the lead: it may become this buyer's yet
+	m.buyer = r.req.Buyer.Ref // even if another buyer has the lead now: this buyer may get it before the lock
 	rule := r.plan.returns(r.engine, lead.Campaign)
-	return m, limits(&rule, &lead)
+	return m, isLimited(&rule, &lead)
 }
 
-// shareLeft tells whether one more of the lead's month may come back. Its month
-// is taken, so nobody else adds to it. A lead that nobody knows to have arrived
-// does so by this report, and counts among those that the buyer got.
+// shareLeft reports whether the buyer may return one more lead of the month. The month is
+// locked. A lead with an unconfirmed delivery counts as sold, because this report confirms it.
 func (r *reporting) shareLeft(lead *state.Lead, rule *market.ReturnRule) bool {
-	if !limits(rule, lead) {
+	if !isLimited(rule, lead) {
 		return true
 	}
 	m := monthOf(lead)
@@ -67,22 +67,21 @@ func (r *reporting) shareLeft(lead *state.Lead, rule *market.ReturnRule) bool {
 	if lead.Delivery == market.DeliveryUnknown {
 		sold++
 	}
-	return rule.AllowsAnother(returned+r.coming[m], sold)
+	return rule.AllowsAnother(returned+r.returns[m], sold)
 }
 
-// countReturn notes a return of this request, for those that come after it there.
-// A test lead's counts in no month.
+// countReturn counts a return for the later reports of this request. Test leads do not count.
 func (r *reporting) countReturn(lead *state.Lead) {
 	if lead.IsTest() {
 		return
 	}
-	if r.coming == nil {
-		r.coming = make(map[month]int64)
+	if r.returns == nil {
+		r.returns = make(map[month]int64)
 	}
-	r.coming[monthOf(lead)]++
+	r.returns[monthOf(lead)]++
 }
 
-// givenBack is what a lead's return gives back. Of a test lead that is nothing.
+// givenBack returns everything that a lead's return reverses. For a test lead it is zero.
 func (e *Engine) givenBack(lead *state.Lead, rule *market.ReturnRule, until int64) (back event.Return, err error) {
 	if lead.IsTest() {
 		return back, nil
@@ -97,28 +96,28 @@ func (e *Engine) givenBack(lead *state.Lead, rule *market.ReturnRule, until int6
 	return back, err
 }
 
-// chargesOf is what the lead's sale took of caps. Memory does not keep it: it is
-// in the fact by which its buyer got it. Where history no longer holds that fact
-// the windows have long passed, and there is nothing to give back to.
+// chargesOf returns the cap charges of the lead's sale. The state does not keep them, so they
+// come from the sale's event. If the log's history no longer has that event, all windows have
+// passed, and the result is empty.
 func (e *Engine) chargesOf(lead *state.Lead, until int64) ([]event.Charge, error) {
 	seq := lead.Seq
 	if lead.Settled != 0 {
 		seq = lead.Settled
 	}
-	fact, err := e.log.ReadIfKept(seq, until)
-	if fact == nil {
+	record, err := e.log.ReadIfKept(seq, until)
+	if record == nil {
 		return nil, err
 	}
-	switch fact := fact.(type) {
+	switch sale := record.(type) {
 	case *event.LeadDecided:
-		return fact.Sale.Charges, nil
+		return sale.Sale.Charges, nil
 	case *event.PostSettled:
-		if fact.Next.Buyer != 0 {
-			return fact.Next.Charges, nil
+		if sale.Next.Buyer != 0 {
+			return sale.Next.Charges, nil
 		}
-		return fact.Sale.Charges, nil
+		return sale.Sale.Charges, nil
 	}
-	panic("BUG: a lead was sold by a " + fact.Kind().String())
+	panic("BUG: a lead was sold by a " + record.Kind().String())
 }
 
 // webhookFor returns the event, or WebhookNone if the supplier has no webhook.

@@ -9,78 +9,75 @@ import (
 	"pingpost/engine/state"
 )
 
-// PostRequest is a lead that a seller sends for the bid that its ping was
-// answered with, laid flat as the lead of an ingest is. What it refers to must
-// stay as it is until Post returns.
+// PostRequest is a lead that a seller sends to accept the bid in its ping's answer. The
+// engine reads its memory until Post returns.
 //
-// Whoever takes the body apart gives auction_id, bid_token and lead.lead_uuid by
-// themselves (the zero Member where they are not there) and everything else of
-// lead in Lead: first its own members without address and tcpa, then address's,
-// then tcpa's. Where two of them have one name the later one counts. What is in
-// the way of that comes in Faults: lead, lead.address or lead.tcpa that are no
-// objects.
+// The caller splits the body: auction_id, bid_token and lead.lead_uuid have their own
+// fields (the zero Member if missing). Lead has the other members of lead in one list:
+// first its own without address and tcpa, then those of address, then those of tcpa. If
+// two have the same name, the later one counts. Faults reports lead, lead.address or
+// lead.tcpa if it is not an object.
 type PostRequest struct {
-	Supplier *market.Supplier // whose token came with it
+	Supplier *market.Supplier // the owner of the token
 	Auction  market.Member    // auction_id
 	Token    market.Member    // bid_token
 	LeadUUID market.Member    // lead.lead_uuid
 	Lead     []market.Member
 	Faults   []market.FieldError // by their dotted paths
-	Body     []byte              // its very bytes, for the idempotency key's sake
+	Body     []byte              // the body's bytes, for the idempotency key's fingerprint
 	Key      []byte              // Idempotency-Key; empty: none
-	BadKey   bool                // one came that is none
-	Test     bool                // it says that it is a test
-	BadTest  bool                // what it says of that is neither yes nor no
+	BadKey   bool                // the Idempotency-Key header is malformed
+	Test     bool                // the request asks for a test lead
+	BadTest  bool                // the X-Pingpost-Test header is malformed
 	Request  market.RequestID
-	Received int64  // Unix nanoseconds
-	Spent    *Spent // is added to until the call returns; nil: nobody asks
+	Received int64    // Unix nanoseconds
+	Timings  *Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// SaleAnswer is what a seller is told of a lead that its buyer has.
+// SaleAnswer is the answer for a lead that its buyer has.
 type SaleAnswer struct {
-	Theirs    string // the seller's own auction id
-	BuyerLead string // the buyer's own id of the lead; it may have none
-	Lead      market.LeadID
-	Request   market.RequestID // of the call that was answered first
-	Buyer     string
-	Payout    market.Money
-	Currency  market.Currency
-	Replayed  bool
+	SellerAuction string // the seller's own auction id
+	BuyerLead     string // the buyer's own id of the lead; it may be empty
+	Lead          market.LeadID
+	Request       market.RequestID // of the first call with this key
+	Buyer         string
+	Payout        market.Money
+	Currency      market.Currency
+	Replayed      bool
 }
 
-// promise is a bid that a supplier was told and now takes up, by a post or by an
-// ingest that names the buyer.
+// acceptedBid is a bid that a supplier accepts: by a post, or by an ingest that names the
+// buyer.
 //
-// What must always hold: the price and the payout are the promised ones, whatever
-// the configuration has become; the lead goes to that buyer or to none; and the
-// auction sells one lead. So the auction is claimed first, before the values of
-// duplicates, caps and money, in that order everywhere; the fact of the sale
-// names it; and whatever gives the sale back gives the auction back.
-type promise struct {
-	post    *PostRequest // nil: an ingest
-	auction *offered     // nil: none is known by the name
-	bid     *event.Bid   // nil: none of its bids is meant
-	gone    bool         // the auction is past the log's history: its window is over, and all that is known of it is
-	soldTo  market.LeadID
-	seller  []byte      // the seller's own id of the lead
-	earlier market.Lead // what the ping said
+// Invariants: price and payout are those of the bid, even if the configuration has changed
+// since. The lead goes to that buyer or stays unsold. An auction sells one lead.
+// Therefore the auction is claimed first, then the values of duplicates, then caps, then
+// funds, always in that order. The sale's event names the auction, and an event that
+// reverses the sale makes the auction available again.
+type acceptedBid struct {
+	post      *PostRequest  // nil: an ingest
+	auction   *pastAuction  // nil: no auction has the name
+	bid       *event.Bid    // nil: the request names no bid of the auction
+	forgotten bool          // the log's history no longer has the auction, and its window is over
+	soldLead  market.LeadID // if forgotten: the lead that the auction sold, or zero
+	sellerID  []byte        // the seller's own id of the lead
+	pingLead  market.Lead   // the fields of the ping
 
-	hangs     bool   // when the answer was due a try was under way, or the last one had timed out
-	delivered bool   // by this very call
-	theirs    string // then, the buyer's own id of the lead
+	buyerSilent bool   // when the answer was due, an attempt was in progress or the last one had timed out
+	delivered   bool   // this call delivered the lead
+	buyerLeadID string // if delivered: the buyer's own id of the lead
 }
 
-// reset forgets the promise and keeps its memory.
-func (p *promise) reset() {
-	*p = promise{earlier: p.earlier}
+// reset clears the accepted bid, but keeps its memory.
+func (p *acceptedBid) reset() {
+	*p = acceptedBid{pingLead: p.pingLead}
 }
 
-// Post sells a lead at the bid that a ping was answered with. Success means that
-// the buyer has it. Errors are a *Refusal, ErrUnavailable, or the log's failure.
+// Post sells a lead at the bid in its ping's answer. Success means that the buyer has the
+// lead. Errors are a *Refusal, ErrUnavailable, or the log's failure.
 //
-// A refusal for want of an answer (buyer_unavailable, buyer_timeout) is not the
-// end: the delivery goes on, and the same request under the same key hears what
-// has become of it.
+// After buyer_unavailable and buyer_timeout the delivery continues. The same request with
+// the same idempotency key gets the current result.
 func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
 	if err := e.admit(); err != nil {
 		return SaleAnswer{}, err
@@ -89,30 +86,30 @@ func (e *Engine) Post(req *PostRequest) (SaleAnswer, error) {
 	if p == nil {
 		return SaleAnswer{}, ErrUnavailable
 	}
-	in, d := e.rooms.Get().(*ingest), e.decisions.Get().(*Decision)
-	over := false
+	in, d := e.workspaces.Get().(*ingest), e.decisions.Get().(*Decision)
+	returned := false
 	defer func() {
-		if !over {
-			in.collapse()
+		if !returned {
+			in.releaseAfterPanic()
 		}
 	}()
 	in.begin(e, &IngestRequest{
 		Supplier: req.Supplier, Members: req.Lead, Body: req.Body, Key: req.Key, BadKey: req.BadKey,
-		Test: req.Test, BadTest: req.BadTest, Request: req.Request, Received: req.Received, Spent: req.Spent,
+		Test: req.Test, BadTest: req.BadTest, Request: req.Request, Received: req.Received, Timings: req.Timings,
 	}, p, d)
-	in.promise.post = req
+	in.accepted.post = req
 	answer, err := in.post()
 	in.end()
-	over = true
-	e.rooms.Put(in)
+	returned = true
+	e.workspaces.Put(in)
 	e.decisions.Put(d)
 	return answer, err
 }
 
-// post is Post in its workspace.
+// post executes the steps of a post in their order.
 func (in *ingest) post() (SaleAnswer, error) {
 	if len(in.req.Key) > 0 {
-		first, err := in.useKey(endpointPost)
+		first, err := in.claimLeadKey(endpointPost)
 		if err != nil {
 			return SaleAnswer{}, err
 		}
@@ -126,42 +123,42 @@ func (in *ingest) post() (SaleAnswer, error) {
 	if err := in.checkPost(); err != nil {
 		return SaleAnswer{}, err
 	}
-	if in.promise.bid == nil && !in.promise.gone {
+	if in.accepted.bid == nil && !in.accepted.forgotten {
 		return SaleAnswer{}, &Refusal{Code: InvalidBidToken}
 	}
-	if err := in.takeKey(); err != nil {
+	if err := in.takeLeadKey(); err != nil {
 		return SaleAnswer{}, err
 	}
-	code, reason, err := in.redeem()
+	code, reason, err := in.acceptBid()
 	switch {
-	case errors.Is(err, errCeiling):
-		return SaleAnswer{}, ErrUnavailable // by others' reservations alone, which are no fact to refuse by
+	case errors.Is(err, errDeadline):
+		return SaleAnswer{}, ErrUnavailable // only reservations of others are in the way, and a refusal needs an event
 	case err != nil:
 		return SaleAnswer{}, err
 	case code != "":
 		return SaleAnswer{}, &Refusal{Code: code}
 	case reason != market.ReasonNone:
-		in.answer, err = in.unmatched(reason)
+		in.answer, err = in.recordUnsold(reason)
 	default:
-		in.answer, err = in.sellPromised()
+		in.answer, err = in.sellAtBid()
 	}
 	if err == nil {
 		began, queued := in.engine.opt.Clock.Now(), in.queued
-		err = in.landed()
+		err = in.waitDurable()
 		if queued {
-			in.req.Spent.addLog(in.engine.opt.Clock, began)
+			in.timings.addLog(in.engine.opt.Clock, began)
 		}
 	}
 	if err != nil {
 		return SaleAnswer{}, err
 	}
-	return in.became(in.id, in.promise.hangs)
+	return in.saleAnswer(in.id, in.accepted.buyerSilent)
 }
 
-// findAuction finds the auction that a post names, and its bid where the token
-// is that auction's.
+// findAuction finds the auction that a post names. It sets the bid if the token belongs to
+// that auction.
 func (in *ingest) findAuction() error {
-	e, p := in.engine, &in.promise
+	e, p := in.engine, &in.accepted
 	if p.post.Auction.Kind != market.JSONString {
 		return nil
 	}
@@ -169,10 +166,10 @@ func (in *ingest) findAuction() error {
 	if !ok {
 		return nil
 	}
-	if err := in.recall(&row); err != nil || p.gone {
+	if err := in.readAuction(&row); err != nil || p.forgotten {
 		return err
 	}
-	in.open = in.offering()
+	in.open = in.auctionCampaign()
 	token, ok := market.ParseBidToken(string(p.post.Token.Text))
 	if ok && p.post.Token.Kind == market.JSONString && subtle.ConstantTimeCompare(token[:], p.auction.token[:]) == 1 {
 		p.bid = p.auction.winner()
@@ -180,21 +177,21 @@ func (in *ingest) findAuction() error {
 	return nil
 }
 
-// recall recalls the auction whose bid is to be taken up. That may take a while,
-// so the decision's time is set anew: a bid can end meanwhile.
-func (in *ingest) recall(row *state.AuctionRow) (err error) {
-	p := &in.promise
-	p.auction, err = in.engine.recall(row, in.ceiling())
+// readAuction reads the auction of the accepted bid. The read may take time, in which a bid
+// can expire, so readAuction moves the decision's time to the present.
+func (in *ingest) readAuction(row *state.AuctionRow) (err error) {
+	p := &in.accepted
+	p.auction, err = in.engine.readAuction(row, in.deadline())
 	if errors.Is(err, ErrGone) {
-		p.gone, p.soldTo, err = true, row.Lead, nil
+		p.forgotten, p.soldLead, err = true, row.Lead, nil
 	}
 	in.now = max(in.now, in.engine.opt.Clock.Now())
 	return err
 }
 
-// offering is the campaign whose auction it was, as it is configured now; nil
-// where it is no more.
-func (in *ingest) offering() *open {
-	id := in.engine.state.NameOf(event.NameCampaign, in.promise.auction.campaign)
+// auctionCampaign returns the auction's campaign with its present configuration, or nil if
+// it was removed.
+func (in *ingest) auctionCampaign() *open {
+	id := in.engine.state.NameOf(event.NameCampaign, in.accepted.auction.campaign)
 	return in.plan.campaign(market.CampaignID(id), in.test)
 }

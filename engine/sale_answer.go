@@ -9,16 +9,16 @@ import (
 	"pingpost/engine/state"
 )
 
-// repeatPost is what a post under a used key hears: the answer of the first one.
-// While that one's lead is on its way, this one waits with it.
+// repeatPost returns the answer of the key's first post. While that post's delivery is in
+// progress, repeatPost waits for it.
 func (in *ingest) repeatPost(first market.LeadID) (SaleAnswer, error) {
 	c := in.engine.couriers.of(first)
 	if c != nil {
-		if err := in.wait(c.ended); err != nil && !errors.Is(err, errCeiling) {
+		if err := in.wait(c.ended); err != nil && !errors.Is(err, errDeadline) {
 			return SaleAnswer{}, err
 		}
 	}
-	answer, err := in.became(first, c != nil && c.hangs.Load())
+	answer, err := in.saleAnswer(first, c != nil && c.hangs.Load())
 	var refusal *Refusal
 	if errors.As(err, &refusal) && !refusal.Request.IsZero() {
 		refusal.Replayed = true
@@ -27,10 +27,10 @@ func (in *ingest) repeatPost(first market.LeadID) (SaleAnswer, error) {
 	return answer, err
 }
 
-// became is the answer to a post by what has become of its lead. It is read from
-// facts alone, the first time as any later time, so that it is the same then;
-// hangs only tells how a delivery that is still open goes.
-func (in *ingest) became(id market.LeadID, hangs bool) (SaleAnswer, error) {
+// saleAnswer returns a post's answer from the state of its lead. It reads only applied
+// events, so the first answer and all repeats are equal. buyerSilent distinguishes the two
+// answers for a delivery that is still open.
+func (in *ingest) saleAnswer(id market.LeadID, buyerSilent bool) (SaleAnswer, error) {
 	e := in.engine
 	lead, ok := e.state.Lead(id)
 	if !ok {
@@ -44,37 +44,37 @@ func (in *ingest) became(id market.LeadID, hangs bool) (SaleAnswer, error) {
 	case market.DeliveryFailed, market.DeliveryReleased:
 		return SaleAnswer{}, &Refusal{Code: PostRejected, Reason: lead.Reason, Request: lead.Request}
 	case market.DeliveryPending, market.DeliveryUnknown:
-		if hangs {
+		if buyerSilent {
 			return SaleAnswer{}, &Refusal{Code: BuyerTimeout}
 		}
 		return SaleAnswer{}, &Refusal{Code: BuyerUnavailable}
 	}
-	theirs, err := in.buyersID(&lead)
+	buyerLead, err := in.buyerLeadID(&lead)
 	if err != nil {
 		return SaleAnswer{}, err
 	}
 	return SaleAnswer{
-		Theirs: string(in.promise.post.Auction.Text), BuyerLead: theirs, Lead: lead.ID, Request: lead.Request,
+		SellerAuction: string(in.accepted.post.Auction.Text), BuyerLead: buyerLead, Lead: lead.ID, Request: lead.Request,
 		Buyer: e.state.NameOf(event.NameBuyer, lead.Buyer), Payout: lead.Payout, Currency: lead.Currency,
 	}, nil
 }
 
-// buyersID is the buyer's own id of a lead that it has. Memory does not keep it:
-// it is at hand when the buyer has just given it, and in the log ever after.
-func (in *ingest) buyersID(lead *state.Lead) (string, error) {
+// buyerLeadID returns the buyer's own id of a lead. It comes from this call's delivery, or
+// from the log, because the state does not keep it.
+func (in *ingest) buyerLeadID(lead *state.Lead) (string, error) {
 	if lead.Settled == 0 {
-		return "", nil // recorded alone
+		return "", nil // the buyer has no endpoint
 	}
-	if in.promise.delivered {
-		return in.promise.theirs, nil
+	if in.accepted.delivered {
+		return in.accepted.buyerLeadID, nil
 	}
-	fact, err := in.engine.log.read(lead.Settled, in.ceiling())
+	record, err := in.engine.log.read(lead.Settled, in.deadline())
 	if err != nil {
 		return "", err
 	}
-	settled, ok := fact.(*event.PostSettled)
+	settled, ok := record.(*event.PostSettled)
 	if !ok || settled.Lead != lead.ID {
-		panic(fmt.Sprintf("BUG: fact %d did not settle lead %s", lead.Settled, lead.ID))
+		panic(fmt.Sprintf("BUG: log record %d is not the outcome of lead %s", lead.Settled, lead.ID))
 	}
 	return settled.BuyerLead, nil
 }

@@ -28,7 +28,7 @@ func rushed(t *testing.T, r rush, n int, unheard bool) (cut bool) {
 	var heard []*sale
 	if x.engine.Configure(x.configuration(r.d.market())) == nil {
 		if a, err := x.ping(inquiry(1)); err == nil {
-			quote := told{id: a.Theirs, ours: a.Auction, token: string(a.Token.AppendTo(nil))}
+			quote := told{id: a.SellerAuction, ours: a.Auction, token: string(a.Token.AppendTo(nil))}
 			posts = []posting{postOf(1, quote), postOf(1, quote), postOf(2, quote)}
 		}
 	}

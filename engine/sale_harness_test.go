@@ -26,7 +26,7 @@ func (x *exchange) quoted(r request) told {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	t := told{id: a.Theirs, ours: a.Auction, token: string(a.Token.AppendTo(nil))}
+	t := told{id: a.SellerAuction, ours: a.Auction, token: string(a.Token.AppendTo(nil))}
 	if a.Token.IsZero() {
 		t.token = "none"
 	}

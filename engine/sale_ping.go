@@ -10,29 +10,29 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// fillEarlier makes a lead again of what the ping said, by the fields that the
-// campaign has now. What was a field of another form then is left out: the sale
-// goes by what is configured now, but for the price.
-func (in *ingest) fillEarlier(mapping *market.Mapping) {
-	earlier := &in.promise.earlier
+// fillFromPing fills pingLead with the ping's fields, by the campaign's present mapping. It
+// omits a field whose type has changed since, because the sale follows the present
+// configuration, except for the price.
+func (in *ingest) fillFromPing(mapping *market.Mapping) {
+	earlier := &in.accepted.pingLead
 	earlier.Reset(mapping.Slots())
-	if in.promise.auction == nil {
+	if in.accepted.auction == nil {
 		return
 	}
 	slots := make(map[string]market.Slot, mapping.Slots())
 	for slot := range earlier.Values {
 		slots[mapping.LogName(market.Slot(slot))] = market.Slot(slot)
-		slots[mapping.ArrivalName(market.Slot(slot))] = market.Slot(slot) // as earlier programs wrote it
+		slots[mapping.ArrivalName(market.Slot(slot))] = market.Slot(slot) // the name in old logs
 	}
-	for i := range in.promise.auction.fields {
-		field := &in.promise.auction.fields[i]
+	for i := range in.accepted.auction.fields {
+		field := &in.accepted.auction.fields[i]
 		if slot, ok := slots[field.Name]; ok {
 			earlier.Values[slot] = valueOf(field, mapping.TypeOf(slot))
 		}
 	}
 }
 
-// valueOf is a recorded field's value, absent where the type takes no such.
+// valueOf returns a recorded field's value, or the absent value if the type does not fit.
 func valueOf(field *event.Field, as market.FieldType) market.Value {
 	form := market.KindString
 	switch as {
@@ -56,25 +56,26 @@ func valueOf(field *event.Field, as market.FieldType) market.Value {
 	return value
 }
 
-// matchPing reports where the lead contradicts its ping: buyers bid for that
-// place and no other.
-func (in *ingest) matchPing(statePath, zipPath string) {
-	then, now := in.promise.earlier.Values, in.lead.Values
+// checkAgainstPing adds a fault if the lead's state or ZIP code differs from the ping's,
+// because the buyers bid for that place.
+func (in *ingest) checkAgainstPing(statePath, zipPath string) {
+	then, now := in.accepted.pingLead.Values, in.lead.Values
 	if differ(then[market.SlotState], now[market.SlotState], nil) {
-		in.fault(statePath, errcode.FieldPingMismatch, "the state of the ping")
+		in.addFault(statePath, errcode.FieldPingMismatch, "the state of the ping")
 	}
 	if differ(then[market.SlotZip], now[market.SlotZip], format.ZIP3) {
-		in.fault(zipPath, errcode.FieldPingMismatch, "a ZIP code that begins as the ping's zip3")
+		in.addFault(zipPath, errcode.FieldPingMismatch, "a ZIP code that begins as the ping's zip3")
 	}
 }
 
-// differ tells whether both are there and are not the same, as seen by the view.
-func differ(a, b market.Value, view func([]byte) []byte) bool {
+// differ reports whether both values are present and differ. If part is not nil, it
+// compares only the part that this function returns.
+func differ(a, b market.Value, part func([]byte) []byte) bool {
 	if a.Kind == market.KindAbsent || b.Kind == market.KindAbsent {
 		return false
 	}
-	if view != nil {
-		return !bytes.Equal(view(a.Text), view(b.Text))
+	if part != nil {
+		return !bytes.Equal(part(a.Text), part(b.Text))
 	}
 	return !bytes.Equal(a.Text, b.Text)
 }

@@ -19,9 +19,9 @@ func TestFieldsOfAPing(t *testing.T) {
 	}
 	for name, slot := range map[string]market.Slot{"source": market.SlotSource, "utm_source": market.SlotSource, "homeowner": market.FirstCustom} {
 		in := new(ingest)
-		in.promise.auction = &offered{fields: []event.Field{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
-		in.fillEarlier(mapping)
-		if got := string(in.promise.earlier.Values[slot].Text); got != "x" {
+		in.accepted.auction = &pastAuction{fields: []event.Field{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
+		in.fillFromPing(mapping)
+		if got := string(in.accepted.pingLead.Values[slot].Text); got != "x" {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

@@ -7,35 +7,34 @@ import (
 	"pingpost/engine/market"
 )
 
-// redeem claims the auction and all that a sale at its bid takes. A code says
-// that the bid cannot be taken up, which is in no log; a reason, that this lead
-// is not wanted. errCeiling says that only reservations of others are in the way.
-// Without any of them the lead can be sold.
-func (in *ingest) redeem() (code RefusalCode, reason market.Reason, err error) {
-	if in.promise.gone {
-		code, err = in.longOver()
+// acceptBid claims the auction and reserves everything that a sale at its bid needs. A code
+// means that the bid is not available; then nothing is logged. A reason means that campaign
+// or buyer does not accept this lead. errDeadline means that only reservations of other
+// requests are in the way. If all three are zero, the lead can be sold.
+func (in *ingest) acceptBid() (code RefusalCode, reason market.Reason, err error) {
+	if in.accepted.forgotten {
+		code, err = in.refuseOldAuction()
 		return code, market.ReasonNone, err
 	}
 	if code, err = in.claimAuction(); err != nil || code != "" {
 		return code, market.ReasonNone, err
 	}
-	if in.promise.post != nil {
+	if in.accepted.post != nil {
 		in.id = market.LeadID(in.engine.newID(in.now, &in.random))
-		in.describe()
-		in.fact.SellerAuction = string(in.promise.post.Auction.Text)
-		in.fact.Fields = append(in.fact.Fields, event.Field{Name: event.FieldSellerLeadID, Kind: market.KindString, Text: in.promise.seller})
+		in.beginRecord()
+		in.record.SellerAuction = string(in.accepted.post.Auction.Text)
+		in.record.Fields = append(in.record.Fields, event.Field{Name: event.FieldSellerLeadID, Kind: market.KindString, Text: in.accepted.sellerID})
 	}
-	if reason, err = in.welcome(); err != nil || reason != market.ReasonNone {
+	if reason, err = in.checkFilters(); err != nil || reason != market.ReasonNone {
 		return "", reason, err
 	}
-	return in.takeRoom()
+	return in.reserveBid()
 }
 
-// longOver is what is said of an auction that is past the log's history: that it
-// was sold, where it was, and else that its window is over. Whether the token was
-// its own cannot be known any more.
-func (in *ingest) longOver() (RefusalCode, error) {
-	if lead := in.promise.soldTo; !lead.IsZero() {
+// refuseOldAuction returns the refusal for an auction that the log's history no longer has:
+// AlreadySold or BidExpired. The token cannot be checked any more.
+func (in *ingest) refuseOldAuction() (RefusalCode, error) {
+	if lead := in.accepted.soldLead; !lead.IsZero() {
 		if sold, err := in.waitForSale(lead); sold || err != nil {
 			return AlreadySold, err
 		}
@@ -43,12 +42,12 @@ func (in *ingest) longOver() (RefusalCode, error) {
 	return BidExpired, nil
 }
 
-// claimAuction claims the auction. A sale of it that is under way is waited for:
-// the buyer may refuse that lead, and then the bid is free again.
+// claimAuction claims the auction. It waits for another sale of it that is in progress,
+// because that buyer may refuse the lead, and then the bid is available again.
 func (in *ingest) claimAuction() (RefusalCode, error) {
-	e, p := in.engine, &in.promise
+	e, p := in.engine, &in.accepted
 	for {
-		row, found, wait := e.state.ClaimAuction(&in.hold, p.auction.name, in.now)
+		row, found, wait := e.state.ClaimAuction(&in.reserved, p.auction.name, in.now)
 		switch {
 		case !found:
 			return BidExpired, nil
@@ -57,7 +56,7 @@ func (in *ingest) claimAuction() (RefusalCode, error) {
 				return "", err
 			}
 		case !row.IsSold():
-			return in.stillOffered(), nil
+			return in.checkOffer(), nil
 		default:
 			sold, err := in.waitForSale(row.Lead)
 			if sold || err != nil {
@@ -67,8 +66,8 @@ func (in *ingest) claimAuction() (RefusalCode, error) {
 	}
 }
 
-// waitForSale waits until the lead that has used the auction up is answered for;
-// sold: it is, and stands.
+// waitForSale waits until the lead that used the auction has its answer. It reports
+// whether that sale is still valid.
 func (in *ingest) waitForSale(lead market.LeadID) (sold bool, err error) {
 	answered := in.engine.couriers.answered(lead)
 	if answered == nil {
@@ -77,22 +76,22 @@ func (in *ingest) waitForSale(lead market.LeadID) (sold bool, err error) {
 	}
 	select {
 	case <-answered:
-		return true, nil // it is tried on without end in sight
+		return true, nil // the attempts continue after the answer
 	default:
 	}
 	err = in.wait(answered)
-	if errors.Is(err, errCeiling) {
-		return true, nil // by a fact: its intent
+	if errors.Is(err, errDeadline) {
+		return true, nil // the committed intent proves it
 	}
 	return false, err
 }
 
-// stillOffered looks whether the bid can be honoured now, and finds its seat: its
-// window is open, and campaign and buyer are there and take leads, for the same
-// money.
-func (in *ingest) stillOffered() RefusalCode {
-	bid := in.promise.bid
-	if in.now >= bid.ValidUntil || in.open == nil || in.paused() {
+// checkOffer checks that the bid is still available, and makes its filter set the choice.
+// The bid's window must be open, and campaign and buyer must exist, be active, and use the
+// same currency.
+func (in *ingest) checkOffer() RefusalCode {
+	bid := in.accepted.bid
+	if in.now >= bid.ValidUntil || in.open == nil || in.isPaused() {
 		return BidExpired
 	}
 	campaign := in.open.Campaign
@@ -103,71 +102,71 @@ func (in *ingest) stillOffered() RefusalCode {
 	if paused || in.engine.state.UnknownDeliveries(bid.Buyer, in.open.test) >= maxUnknown {
 		return BidExpired
 	}
-	seat := in.open.seatOf(bid.Buyer)
-	if seat < 0 {
+	filterSet := in.open.filterSetOf(bid.Buyer)
+	if filterSet < 0 {
 		return BidExpired
 	}
-	in.picked = pick{seat: seat, price: bid.Amount, payout: bid.Payout}
-	in.bought = bought{auction: in.promise.auction.id, token: bid.Token}
+	in.choice = choice{filterSet: filterSet, price: bid.Amount, payout: bid.Payout}
+	in.bid = bidReference{auction: in.accepted.auction.id, token: bid.Token}
 	return ""
 }
 
-// welcome applies what the campaign takes at all, and what the buyer does, now
-// that there is a person to be known by.
-func (in *ingest) welcome() (market.Reason, error) {
-	reason, err := in.inbound()
+// checkFilters applies the filters, suppression lists and duplicate rule of the campaign,
+// and then those of the buyer. The auction could not do this, because a ping has no
+// contact data.
+func (in *ingest) checkFilters() (market.Reason, error) {
+	reason, err := in.checkCampaign()
 	switch {
 	case reason == market.ReasonTimeout:
-		return market.ReasonNone, errCeiling
+		return market.ReasonNone, errDeadline
 	case reason != market.ReasonNone || err != nil:
 		return reason, err
 	}
-	seat := in.seat()
-	for i := range seat.Filters {
-		if !seat.Filters[i].Passes(&in.lead) {
+	chosen := in.filterSet()
+	for i := range chosen.Filters {
+		if !chosen.Filters[i].Passes(&in.lead) {
 			return market.ReasonFiltered, nil
 		}
 	}
-	for _, list := range seat.Buyer.Suppression {
-		if in.onList(list) {
+	for _, list := range chosen.Buyer.Suppression {
+		if in.isListed(list) {
 			return market.ReasonSuppressed, nil
 		}
 	}
 	return market.ReasonNone, nil
 }
 
-// takeRoom reserves the caps and the money. Where facts leave no room for it the
-// bid is as good as expired: a ping holds nothing. And it may have come to its
-// end while others were waited for.
-func (in *ingest) takeRoom() (code RefusalCode, reason market.Reason, err error) {
+// reserveBid reserves caps and funds for the sale, and encodes the post. A ping reserves
+// nothing, so the capacity may be used by now: then the bid counts as expired. The bid may
+// also expire while reserveBid waits for other requests.
+func (in *ingest) reserveBid() (code RefusalCode, reason market.Reason, err error) {
 	for {
-		if in.now >= in.promise.bid.ValidUntil {
+		if in.now >= in.accepted.bid.ValidUntil {
 			return BidExpired, market.ReasonNone, nil
 		}
-		outcome, wait := in.take()
-		if wait == nil {
-			switch outcome {
-			case market.OutcomeWon:
-				return "", market.ReasonNone, nil
-			case market.OutcomeDuplicate:
-				return "", market.ReasonDuplicate, nil
-			case market.OutcomeError:
-				in.engine.state.ReleaseSale(&in.hold)
-				return "", market.ReasonPostRejected, nil
-			}
-			in.engine.state.ReleaseSale(&in.hold)
+		outcome, wait := in.reserveSale()
+		if wait == nil && outcome == market.OutcomeWon && in.encodePost() {
+			return "", market.ReasonNone, nil
+		}
+		in.engine.state.ReleaseSale(&in.reserved)
+		switch {
+		case wait != nil:
+		case outcome == market.OutcomeWon:
+			return "", market.ReasonPostRejected, nil // the adapter cannot encode this lead
+		case outcome == market.OutcomeDuplicate:
+			return "", market.ReasonDuplicate, nil
+		default:
 			return BidExpired, market.ReasonNone, nil
 		}
-		in.engine.state.ReleaseSale(&in.hold)
 		if err := in.wait(wait); err != nil {
 			return "", market.ReasonNone, err
 		}
 	}
 }
 
-// sellPromised gives the lead to the buyer that bid for it, at that price.
-func (in *ingest) sellPromised() (Answer, error) {
+// sellAtBid sells the lead to the bidder at the bid's price.
+func (in *ingest) sellAtBid() (Answer, error) {
 	in.candidates.Begin(in.open.FilterSets)
-	in.fact.Sale.Ping = in.promise.auction.name
-	return in.giveAway()
+	in.record.Sale.Ping = in.accepted.auction.name
+	return in.commitSale()
 }

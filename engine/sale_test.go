@@ -35,7 +35,7 @@ func TestSaleContent(t *testing.T) {
 		if got := string(x.world.posts[0].body); got != want {
 			t.Errorf("\n%s, want\n%s", got, want)
 		}
-		if answer.Theirs != "a1" || answer.Buyer != "blue" || answer.BuyerLead != "theirs" || answer.Payout != 8_000_000 || answer.Currency.String() != "USD" || answer.Replayed {
+		if answer.SellerAuction != "a1" || answer.Buyer != "blue" || answer.BuyerLead != "theirs" || answer.Payout != 8_000_000 || answer.Currency.String() != "USD" || answer.Replayed {
 			t.Errorf("%+v", answer)
 		}
 		key := sha256.Sum256(slices.Concat(a.ours[:], answer.Lead[:], []byte("blue")))

@@ -9,31 +9,31 @@ import (
 	"pingpost/engine/state"
 )
 
-// takeKey takes the key that the lead is sealed with: before anything is reserved, so
-// that nobody waits for a lead that waits for a key.
-func (in *ingest) takeKey() (err error) {
-	in.slot, err = in.engine.opt.Sealer.Take(&in.key)
+// takeLeadKey takes the key that encrypts the lead's contact data. It runs before anything is
+// reserved, so that no request waits for a lead that waits for a key.
+func (in *ingest) takeLeadKey() (err error) {
+	in.keySlot, err = in.engine.opt.Sealer.Take(&in.key)
 	return err
 }
 
-// seal writes the contact part, with the body that is posted, if any.
+// seal encrypts the contact part, with the body of the post if there is one, into the event.
 func (in *ingest) seal(body []byte) {
 	in.contact.Body = body
 	in.plain = in.contact.AppendTo(in.plain[:0])
-	in.fact.Slot = in.slot
-	in.fact.Sealed = in.engine.opt.Sealer.Seal(in.fact.Sealed[:0], in.slot, &in.key, in.id, in.plain)
+	in.record.Slot = in.keySlot
+	in.record.Sealed = in.engine.opt.Sealer.Seal(in.record.Sealed[:0], in.keySlot, &in.key, in.id, in.plain)
 }
 
-// sealBody appends the contact part of a next intent to dst: the first one has the
-// fields.
+// sealBody appends the encrypted contact part of a later intent to dst. It has the body alone;
+// the first intent has the fields.
 func (in *ingest) sealBody(dst, body []byte) []byte {
 	next := event.Contact{Body: body}
 	in.plain = next.AppendTo(in.plain[:0])
-	return in.engine.opt.Sealer.Seal(dst, in.slot, &in.key, in.id, in.plain)
+	return in.engine.opt.Sealer.Seal(dst, in.keySlot, &in.key, in.id, in.plain)
 }
 
-// contactOf opens a contact part. In logs of a time before it lies open, under slot 0.
-// The error is ErrErased, or of the keys.
+// contactOf decrypts a contact part. Slot 0 means plaintext: log versions before encryption.
+// The error is ErrErased, or comes from the keys.
 func (e *Engine) contactOf(slot uint64, lead market.LeadID, sealed []byte) (contact event.Contact, err error) {
 	if slot != 0 {
 		if sealed, err = e.opt.Sealer.Open(nil, slot, lead, sealed); err != nil {
@@ -41,19 +41,19 @@ func (e *Engine) contactOf(slot uint64, lead market.LeadID, sealed []byte) (cont
 		}
 	}
 	if err := contact.Decode(sealed); err != nil {
-		return contact, fmt.Errorf("the contact part of lead %s is none: %w", lead, err)
+		return contact, fmt.Errorf("log record of lead %s: cannot decode the contact part: %w", lead, err)
 	}
 	return contact, nil
 }
 
-// Contact opens the contact part of a lead's fact. The error is ErrErased, or of the
-// keys.
-func (e *Engine) Contact(fact *event.LeadDecided) (event.Contact, error) {
-	return e.contactOf(fact.Slot, fact.Lead, fact.Sealed)
+// Contact decrypts the contact part of a lead's event. The error is ErrErased, or comes from
+// the keys.
+func (e *Engine) Contact(decided *event.LeadDecided) (event.Contact, error) {
+	return e.contactOf(decided.Slot, decided.Lead, decided.Sealed)
 }
 
-// open opens what the intent is to send; false: nobody knows any more what that was.
-// Then an operator has the word, as about every post that no try is left for.
+// open decrypts the body and the fields of the intent. It returns false if they are erased or
+// unreadable: then an operator decides, as for every delivery without attempts left.
 func (c *courier) open(post *state.OpenPost) bool {
 	c.body = nil
 	contact, err := event.Contact{}, ErrErased
@@ -64,7 +64,7 @@ func (c *courier) open(post *state.OpenPost) bool {
 	case errors.Is(err, ErrErased):
 		return false
 	case err != nil:
-		c.engine.opt.Note.Fault("what is to be posted cannot be opened; the delivery waits for an operator", err)
+		c.engine.opt.Note.Fault("cannot decrypt the lead of an open delivery; the delivery is unconfirmed until an operator resolves it", err)
 		return false
 	}
 	c.body = contact.Body
@@ -74,31 +74,30 @@ func (c *courier) open(post *state.OpenPost) bool {
 	return true
 }
 
-// Withheld stands for a text of others that repeats who the lead is.
+// Withheld replaces a buyer's text that repeats contact data of the lead.
 const Withheld = "(withheld: it repeats contact data)"
 
-// discreet takes out of a buyer's answer what repeats who the lead is. It is taken
-// down as it is told and logged, so that all of it is the same ever after. An id of
-// that kind is no id.
-func (c *courier) discreet(result *market.PostResult) {
+// redact removes contact data of the lead from a buyer's answer, before the answer is used,
+// logged or reported. An id with contact data becomes empty.
+func (c *courier) redact(result *market.PostResult) {
 	if result.Code == "" && result.BuyerLeadID == "" {
 		return
 	}
 	var person Person
-	for _, field := range c.who() {
+	for _, field := range c.contactFields() {
 		person.Add(field.Name, field.Text)
 	}
-	if person.In([]byte(result.Code)) {
+	if person.IsIn([]byte(result.Code)) {
 		result.Code = Withheld
 	}
-	if person.In([]byte(result.BuyerLeadID)) {
+	if person.IsIn([]byte(result.BuyerLeadID)) {
 		result.BuyerLeadID = ""
 	}
 }
 
-// who are the fields that tell who the lead is. After a restart the intent to a later
-// buyer has the body alone; they are in the lead's own fact.
-func (c *courier) who() []event.Field {
+// contactFields returns the lead's contact fields. After a restart, the intent for a later
+// buyer has the body alone, and the fields are in the lead's first event.
+func (c *courier) contactFields() []event.Field {
 	if c.person != nil {
 		return c.person
 	}

@@ -10,70 +10,69 @@ import (
 	"pingpost/engine/state"
 )
 
-// StatusReport is a buyer's word on one lead, as it arrived: the zero Member is
-// one that is not there.
+// StatusReport is a buyer's report on one lead, as it arrived. A missing member is the zero
+// Member.
 type StatusReport struct {
-	Lead     market.Member // lead_id; of one among many
-	Status   market.Member
-	Reason   market.Member
-	Occurred market.Member // occurred_at
-	NoObject bool          // among many: it has no members at all
+	Lead      market.Member // lead_id, in a request with many reports
+	Status    market.Member
+	Reason    market.Member
+	Occurred  market.Member // occurred_at
+	NotObject bool          // the report is not a JSON object
 }
 
-// StatusRequest is a report of what became of a lead after its sale, or of many.
-// What it refers to must stay as it is until the call returns.
+// StatusRequest reports the status of one or many sold leads. The engine reads its memory
+// until the call returns.
 type StatusRequest struct {
-	Buyer    *market.Buyer // whose token came with it
-	Lead     market.LeadID // of a single report, from its path
+	Buyer    *market.Buyer // the owner of the token
+	Lead     market.LeadID // from the path of a request with a single report
 	Reports  []StatusReport
-	Faults   []market.FieldError // in the request beside its reports; of many: why they could not be read
-	Body     []byte              // its very bytes, for the idempotency key's sake
+	Faults   []market.FieldError // outside the reports, or why the list of reports is unreadable
+	Body     []byte              // the body's bytes, for the idempotency key's fingerprint
 	Key      []byte              // Idempotency-Key; empty: none
-	BadKey   bool                // one came that is none
+	BadKey   bool                // the Idempotency-Key header is malformed
 	Request  market.RequestID
-	Received int64  // Unix nanoseconds
-	Spent    *Spent // is added to until the call returns; nil: nobody asks
+	Received int64    // Unix nanoseconds
+	Timings  *Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// MostReports is how many leads one request may report on.
-const MostReports = 1000
+// MaxReports limits the reports in one request.
+const MaxReports = 1000
 
-// reporting is the work on one request. It belongs to one goroutine.
+// reporting is the workspace of one status request. It belongs to one goroutine.
 //
-// What must always hold: a lead's status moves by facts that were decided one
-// after the other, so the lead is taken (exclusive) from before it is looked at
-// until the fact is applied; and where a campaign limits how much of a month may
-// come back, that month is taken as well, after all leads. So of two returns at
-// the same instant one gives the money back, and the other sees that it did.
+// Invariant: changes of a lead's status are decided one after another. Therefore the
+// request locks the lead before it reads its state, and unlocks it after the event is
+// applied. If the campaign limits the returns of a month, the request locks that month as
+// well, after all leads. So of two concurrent returns one gives the money back, and the
+// other one sees that.
 type reporting struct {
-	engine   *Engine
-	req      *StatusRequest
-	plan     *plan
-	endpoint byte
-	now      int64 // of the decision
-	hold     state.Reservation
-	handed   bool // the committer has the hold
-	leads    []market.LeadID
-	months   []month
-	coming   map[month]int64 // returns that this request adds
-	reports  []report
-	fact     event.StatusChanged
+	call
+	req       *StatusRequest
+	plan      *plan
+	endpoint  byte
+	reserved  state.Reservation
+	committed bool            // the committer owns the reservations
+	leads     []market.LeadID // locked
+	months    []month         // locked
+	returns   map[month]int64 // returns that this request adds
+	reports   []report
+	record    event.StatusChanged
 }
 
-// ReportStatus takes a buyer's report on one lead: POST /v1/leads/{id}/status. It
-// returns once the change is durable. Errors are a *Refusal (not_found,
-// invalid_payload, invalid_transition, idempotency_key_reused), which leaves no
-// fact and uses up no key, ErrUnavailable, or the log's failure.
+// ReportStatus processes a buyer's report on one lead: POST /v1/leads/{id}/status. It
+// returns when the change is durable. Errors are a *Refusal (not_found, invalid_payload,
+// invalid_transition, idempotency_key_reused), which logs nothing and does not use the
+// idempotency key, ErrUnavailable, or the log's failure.
 func (e *Engine) ReportStatus(req *StatusRequest) (StatusAnswer, error) {
 	r, err := e.beginReport(req, endpointStatus)
 	if err != nil {
 		return StatusAnswer{}, err
 	}
 	defer r.end()
-	if answer, found, err := r.claimKey(); found || err != nil {
+	if answer, found, err := r.repeatReport(); found || err != nil {
 		return answer, err
 	}
-	lead, ok := r.own(req.Lead)
+	lead, ok := r.buyersLead(req.Lead)
 	if !ok {
 		return StatusAnswer{}, &Refusal{Code: NotFound}
 	}
@@ -87,27 +86,27 @@ func (e *Engine) ReportStatus(req *StatusRequest) (StatusAnswer, error) {
 	if err := r.decideAll(); err != nil {
 		return StatusAnswer{}, err
 	}
-	if err := refusalOf(&r.fact.Changes[0]); err != nil {
+	if err := refusalOf(&r.record.Changes[0]); err != nil {
 		return StatusAnswer{}, err
 	}
 	return r.commit()
 }
 
-// ReportStatuses takes a buyer's reports on many leads: POST /v1/leads/status.
-// Each comes to its own result; the fact has all of them, also where none was
-// taken. Errors are those of ReportStatus that concern the request as a whole.
+// ReportStatuses processes a buyer's reports on many leads: POST /v1/leads/status. Each
+// report has its own result. The event has all results, even if no report was accepted.
+// Errors are those of ReportStatus that concern the whole request.
 func (e *Engine) ReportStatuses(req *StatusRequest) (StatusAnswer, error) {
 	r, err := e.beginReport(req, endpointStatuses)
 	if err != nil {
 		return StatusAnswer{}, err
 	}
 	defer r.end()
-	if answer, found, err := r.claimKey(); found || err != nil {
+	if answer, found, err := r.repeatReport(); found || err != nil {
 		return answer, err
 	}
 	fields := append(r.keyFaults(), req.Faults...)
-	if n := len(req.Reports); len(req.Faults) == 0 && (n == 0 || n > MostReports) {
-		fields = append(fields, market.FieldError{Field: "changes", Code: errcode.FieldOutOfRange, Expected: fmt.Sprintf("1 to %d reports", MostReports)})
+	if n := len(req.Reports); len(req.Faults) == 0 && (n == 0 || n > MaxReports) {
+		fields = append(fields, market.FieldError{Field: "changes", Code: errcode.FieldOutOfRange, Expected: fmt.Sprintf("1 to %d reports", MaxReports)})
 	}
 	if len(fields) > 0 {
 		return StatusAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}
@@ -127,64 +126,60 @@ func (e *Engine) beginReport(req *StatusRequest, endpoint byte) (*reporting, err
 	if p == nil {
 		return nil, ErrUnavailable
 	}
-	return &reporting{engine: e, req: req, plan: p, endpoint: endpoint, now: req.Received}, nil
+	return &reporting{
+		call: call{engine: e, now: req.Received, received: req.Received, timings: req.Timings},
+		req:  req, plan: p, endpoint: endpoint,
+	}, nil
 }
 
 func (r *reporting) end() {
 	r.engine.changing.drop(&r.leads)
 	r.engine.returning.drop(&r.months)
-	if !r.handed {
-		r.engine.state.Release(&r.hold)
+	if !r.committed {
+		r.engine.state.Release(&r.reserved)
 	}
 }
 
-// claimKey looks the idempotency key up. Where it was used it returns the first
-// answer, waiting for one that is under way; where it is new it is claimed.
-func (r *reporting) claimKey() (answer StatusAnswer, found bool, err error) {
+// repeatReport returns the answer of the key's first request, if the key has one. It claims
+// a new key for this request.
+func (r *reporting) repeatReport() (answer StatusAnswer, found bool, err error) {
 	if len(r.req.Key) == 0 || r.req.BadKey {
 		return answer, false, nil
 	}
-	e, said := r.engine, r.req.Body
+	e, content := r.engine, r.req.Body
 	if r.endpoint == endpointStatus {
-		said = append(r.req.Lead[:], said...)
+		content = append(r.req.Lead[:], content...)
 	}
 	var use event.Idempotency
-	use.Key, use.Print, _ = e.hashKey(nil, r.endpoint, r.req.Buyer.Ref, r.req.Key, said, false)
-	for {
-		keyed := e.state.ClaimKey(&r.hold, use.Key, use.Print, r.now)
-		switch {
-		case keyed.Wait != nil:
-			if err := r.wait(keyed.Wait); err != nil {
-				return answer, false, err
-			}
-		case !keyed.IsUsed():
-			use.Until = r.now + int64(e.opt.Idempotency)
-			r.fact.Idempotency = use
-			return answer, false, nil
-		case !keyed.SameBody:
-			return answer, true, &Refusal{Code: KeyReused}
-		default:
-			answer, err = r.repeat(keyed.Seq)
-			return answer, true, err
-		}
+	use.Key, use.Print, _ = e.hashKey(nil, r.endpoint, r.req.Buyer.Ref, r.req.Key, content, false)
+	first, err := r.claimKey(&r.reserved, &use)
+	if err != nil {
+		return answer, false, err
 	}
+	if first.IsUsed() {
+		answer, err = r.firstAnswer(first.Seq)
+		return answer, true, err
+	}
+	use.Until = r.now + int64(e.opt.Idempotency)
+	r.record.Idempotency = use
+	return answer, false, nil
 }
 
-// own is a lead that the buyer bought, or is being sent.
-func (r *reporting) own(id market.LeadID) (state.Lead, bool) {
+// buyersLead returns a lead that the buyer bought, or whose delivery to it is in progress.
+func (r *reporting) buyersLead(id market.LeadID) (state.Lead, bool) {
 	lead, ok := r.engine.state.Lead(id)
 	return lead, ok && lead.Buyer != 0 && lead.Buyer == r.req.Buyer.Ref
 }
 
-// decideAll takes the leads and, where their returns are limited, the months, and
-// decides each report into the fact.
+// decideAll locks the leads and, if their returns are limited, the months. Then it decides
+// each report and adds the change to the event.
 func (r *reporting) decideAll() error {
 	for i := range r.reports {
 		if rep := &r.reports[i]; len(rep.objections) == 0 && !rep.lead.IsZero() {
 			r.leads = append(r.leads, rep.lead)
 		}
 	}
-	if err := takeAll(r, &r.engine.changing, &r.leads, compareLeads); err != nil {
+	if err := lockAll(r, &r.engine.changing, &r.leads, compareLeads); err != nil {
 		return err
 	}
 	for i := range r.reports {
@@ -192,33 +187,33 @@ func (r *reporting) decideAll() error {
 			r.months = append(r.months, m)
 		}
 	}
-	if err := takeAll(r, &r.engine.returning, &r.months, compareMonths); err != nil {
+	if err := lockAll(r, &r.engine.returning, &r.months, compareMonths); err != nil {
 		return err
 	}
-	r.fact.Request, r.fact.Buyer = r.req.Request, r.req.Buyer.Ref
-	r.fact.Changes = make([]event.Change, 0, len(r.reports))
+	r.record.Request, r.record.Buyer = r.req.Request, r.req.Buyer.Ref
+	r.record.Changes = make([]event.Change, 0, len(r.reports))
 	for i := range r.reports {
 		change, err := r.decide(&r.reports[i])
 		if err != nil {
 			return err
 		}
-		r.fact.Changes = append(r.fact.Changes, change)
+		r.record.Changes = append(r.record.Changes, change)
 		if reasons := r.reports[i].reasons; reasons != "" {
-			r.fact.Allowed = append(r.fact.Allowed, reasons)
+			r.record.Allowed = append(r.record.Allowed, reasons)
 		}
 	}
 	return nil
 }
 
-// takeAll takes keys in their order, each once. What it could not take is not
-// among them any more.
-func takeAll[K comparable](r *reporting, from *exclusive[K], keys *[]K, order func(a, b K) int) error {
+// lockAll locks the keys in their order, each once. After an error, keys has only those that
+// are locked.
+func lockAll[K comparable](r *reporting, from *exclusive[K], keys *[]K, order func(a, b K) int) error {
 	slices.SortFunc(*keys, order)
 	wanted := slices.Compact(*keys)
 	*keys = wanted[:0]
 	for _, key := range wanted {
 		for wait := from.take(key); wait != nil; wait = from.take(key) {
-			if err := r.wait(wait); err != nil {
+			if err := r.waitForResult(wait); err != nil {
 				return err
 			}
 		}
@@ -227,28 +222,15 @@ func takeAll[K comparable](r *reporting, from *exclusive[K], keys *[]K, order fu
 	return nil
 }
 
-// wait waits for another request, and sets the time anew. The error is
-// ErrUnavailable: where that one's leads stand is not known in time.
-func (r *reporting) wait(ended <-chan struct{}) error {
-	if r.engine.await(ended, r.ceiling()) != nil {
-		return ErrUnavailable
-	}
-	r.now = max(r.now, r.engine.opt.Clock.Now())
-	return nil
-}
-
-// ceiling is when the answer is due.
-func (r *reporting) ceiling() int64 { return r.req.Received + int64(r.engine.opt.Ceiling) }
-
-// commit makes the fact durable, and answers by it.
+// commit makes the event durable and returns the answer.
 func (r *reporting) commit() (StatusAnswer, error) {
-	r.fact.At, r.handed = r.now, true
+	r.record.At, r.committed = r.now, true
 	clock := r.engine.opt.Clock
 	began := clock.Now()
-	err := r.engine.commit(&r.fact, &r.hold)
-	r.req.Spent.addLog(clock, began)
+	err := r.engine.commit(&r.record, &r.reserved)
+	r.timings.addLog(clock, began)
 	if err != nil {
 		return StatusAnswer{}, err
 	}
-	return statusAnswer(&r.fact, r.req), nil
+	return statusAnswer(&r.record, r.req), nil
 }

@@ -8,47 +8,46 @@ import (
 	"pingpost/engine/market"
 )
 
-// StatusAnswer is what a buyer is told of its reports, in their order.
+// StatusAnswer has the results of a buyer's reports, in their order.
 type StatusAnswer struct {
-	Request  market.RequestID // of the call that was answered first
+	Request  market.RequestID // of the first call with this key
 	Results  []StatusResult
 	Replayed bool
 }
 
-// StatusResult is what one report came to.
+// StatusResult is the result of one report.
 type StatusResult struct {
-	Lead   string        // as it was named; empty: no text was
-	Status market.Status // where the lead stands
-	Waits  bool          // its return waits for the operator
+	Lead   string        // lead_id as it arrived; empty: it was not a string
+	Status market.Status // the lead's status
+	Waits  bool          // its return waits for the operator's approval
 
-	Code      RefusalCode // empty: it was taken
+	Code      RefusalCode // empty: the report was accepted
 	Objection market.ReportRejection
 	Fields    []market.FieldError
 }
 
-// repeat is the answer that the key's first use was given, from its fact.
-func (r *reporting) repeat(seq uint64) (StatusAnswer, error) {
-	fact, err := r.engine.log.read(seq, r.ceiling())
+// firstAnswer returns the answer of the key's first request, from its event.
+func (r *reporting) firstAnswer(seq uint64) (StatusAnswer, error) {
+	record, err := r.engine.log.read(seq, r.deadline())
 	if err != nil {
 		return StatusAnswer{}, err
 	}
-	changed, ok := fact.(*event.StatusChanged)
+	changed, ok := record.(*event.StatusChanged)
 	if !ok {
-		panic(fmt.Sprintf("BUG: fact %d is not the report that answered a key", seq))
+		panic(fmt.Sprintf("BUG: log record %d is not the status report of an idempotency key", seq))
 	}
 	answer := statusAnswer(changed, r.req)
 	answer.Replayed = true
 	return answer, nil
 }
 
-// statusAnswer is what the buyer is told, at first and ever after: the fact says
-// what became of each report, and the request, which is the same then, how those
-// were called that name no lead.
-func statusAnswer(fact *event.StatusChanged, req *StatusRequest) StatusAnswer {
-	answer := StatusAnswer{Request: fact.Request, Results: make([]StatusResult, len(fact.Changes))}
-	allowed := fact.Allowed
-	for i := range fact.Changes {
-		change, result := &fact.Changes[i], &answer.Results[i]
+// statusAnswer returns the answer, the first time and for repeats. The results come from the
+// event. Names of unknown leads come from the request, which is equal in a repeat.
+func statusAnswer(record *event.StatusChanged, req *StatusRequest) StatusAnswer {
+	answer := StatusAnswer{Request: record.Request, Results: make([]StatusResult, len(record.Changes))}
+	allowed := record.Allowed
+	for i := range record.Changes {
+		change, result := &record.Changes[i], &answer.Results[i]
 		switch {
 		case !change.Lead.IsZero():
 			result.Lead = change.Lead.String()

@@ -80,7 +80,7 @@ func TestBatchAsAWhole(t *testing.T) {
 		unreadable.Reports, unreadable.Faults = nil, []market.FieldError{{Field: "changes", Code: errcode.FieldMissingRequired, Expected: "a list"}}
 		nobody := x.statusRequest([]word{{key: "k"}})
 		nobody.Reports = nil
-		many := make([]word, engine.MostReports+1)
+		many := make([]word, engine.MaxReports+1)
 		for i := range many {
 			many[i] = word{lead: market.LeadID{0: 1, 15: byte(i), 14: byte(i >> 8)}.String(), status: "sold", reason: "-", occurred: "-", key: "k"}
 		}
@@ -101,7 +101,7 @@ func TestBatchAsAWhole(t *testing.T) {
 			t.Error("something was logged")
 		}
 		answer, err := x.reportAll(many[1:]...)
-		if got := saidStatus(answer, err); got != strings.TrimSuffix(strings.Repeat("not_found, ", engine.MostReports), ", ") {
+		if got := saidStatus(answer, err); got != strings.TrimSuffix(strings.Repeat("not_found, ", engine.MaxReports), ", ") {
 			t.Errorf("%.100s", got)
 		}
 		if got := saidStatus(x.reportAll(saying(a, "sold").withKey("k"))); got != "idempotency_key_reused" {

@@ -9,12 +9,11 @@ import (
 	"pingpost/engine/state"
 )
 
-// decide says what a report comes to. Its lead is taken. One whose delivery
-// nobody knew the end of is hereby known to have arrived: that is a fact before
-// the report is one.
+// decide returns the change that a report causes. Its lead is locked. If the lead's delivery
+// was unconfirmed, the report confirms it, and that event is committed first.
 func (r *reporting) decide(rep *report) (event.Change, error) {
 	for {
-		lead, ok := r.own(rep.lead)
+		lead, ok := r.buyersLead(rep.lead)
 		change := event.Change{Lead: rep.lead, To: rep.status}
 		switch {
 		case len(rep.objections) > 0:
@@ -45,7 +44,8 @@ func (r *reporting) decide(rep *report) (event.Change, error) {
 	}
 }
 
-// judge is the state machine: what a report comes to from where its lead stands.
+// judge is the state machine of a lead after its sale. It returns the report's result and,
+// if the report is not allowed, the reason.
 func (r *reporting) judge(rep *report, lead *state.Lead, rule *market.ReturnRule) (event.ChangeResult, market.ReportRejection) {
 	no := func(o market.ReportRejection) (event.ChangeResult, market.ReportRejection) {
 		return event.ChangeNotAllowed, o
@@ -75,11 +75,11 @@ func (r *reporting) judge(rep *report, lead *state.Lead, rule *market.ReturnRule
 	return event.ChangeDone, market.RejectionNone
 }
 
-// complete fills in what goes with a change that is taken.
+// complete fills in the rest of an accepted change.
 func (r *reporting) complete(change *event.Change, rep *report, lead *state.Lead, rule *market.ReturnRule) (err error) {
-	change.Reason, change.Occurred = withoutAnyone(rep.reason), rep.occurred
+	change.Reason, change.Occurred = withoutContact(rep.reason), rep.occurred
 	if rep.status == market.StatusReturned {
-		change.Return, err = r.engine.givenBack(lead, rule, r.ceiling())
+		change.Return, err = r.engine.givenBack(lead, rule, r.deadline())
 		r.countReturn(lead)
 	}
 	if change.Result == event.ChangeDone {
@@ -88,24 +88,25 @@ func (r *reporting) complete(change *event.Change, rep *report, lead *state.Lead
 	return err
 }
 
-// withoutAnyone is a reporter's reason, which is told on and logged in clear, unless it
-// has an e-mail address or a phone number. Whose lead it is would have to be read from
-// the log, for each of a thousand.
-func withoutAnyone(reason string) string {
+// withoutContact returns a buyer's reason for a return, or Withheld if it seems to have an
+// e-mail address or a phone number. The log has reasons in plaintext, and the supplier gets
+// them. Rejected: a comparison with the lead's contact data, which must be read from the log
+// for each of up to 1,000 leads.
+func withoutContact(reason string) string {
 	digits := 0
 	for _, r := range reason {
 		if r >= '0' && r <= '9' {
 			digits++
 		}
 	}
-	if digits >= leastDigits || strings.Contains(reason, "@") {
+	if digits >= minDigits || strings.Contains(reason, "@") {
 		return Withheld
 	}
 	return reason
 }
 
-// confirm makes it a fact that the buyer has a lead, unless an operator has said
-// anything of it meanwhile, which is for the caller to see.
+// confirm commits that the buyer has the lead, unless an operator has resolved the delivery
+// meanwhile. The caller reads the lead again.
 func (r *reporting) confirm(lead market.LeadID) error {
 	e := r.engine
 	err := e.By("").Resolve(lead, event.SettledConfirmed)
@@ -115,10 +116,10 @@ func (r *reporting) confirm(lead market.LeadID) error {
 	case !errors.Is(err, ErrConflict):
 		return err
 	}
-	// Its last courier may be on the way out, or an operator has sent it again.
+	// The last delivery may be about to end, or an operator has resent the lead.
 	row, _ := e.state.Lead(lead)
 	if c := e.couriers.of(lead); c != nil && row.Delivery == market.DeliveryUnknown {
-		return r.wait(c.ended)
+		return r.waitForResult(c.ended)
 	}
 	return nil
 }

@@ -9,26 +9,25 @@ import (
 	"pingpost/engine/state"
 )
 
-// report is a buyer's word on a lead, read.
+// report is a parsed StatusReport.
 type report struct {
-	lead       market.LeadID // zero: what was named is no lead's id
+	lead       market.LeadID // zero: lead_id is not a valid id
 	status     market.Status
 	reason     string
-	occurred   int64 // Unix nanoseconds; zero: no word
+	occurred   int64 // Unix nanoseconds; zero: not given
 	objections []market.ReportRejection
-	reasons    string // the allowed ones, with RejectionReasonUnlisted
+	reasons    string // the allowed reasons, if RejectionReasonUnlisted is among the objections
 }
 
-// readAll reads each of many reports. A lead stands in one of them: what two of
-// them came to would hang on which is decided first, and the second's answer on
-// something that is no fact yet.
+// readAll parses all reports. A lead may be in only one of them: otherwise the results would
+// depend on the order of the decisions, and the second one on an event that is not applied.
 func (r *reporting) readAll() {
 	seen := make(map[market.LeadID]struct{}, len(r.req.Reports))
 	for i := range r.req.Reports {
 		form := &r.req.Reports[i]
 		rep := r.read(form)
 		switch {
-		case form.NoObject:
+		case form.NotObject:
 			rep.objections = []market.ReportRejection{market.RejectionNotObject}
 		case form.Lead.IsMissing():
 			rep.object(market.RejectionLeadMissing)
@@ -41,16 +40,17 @@ func (r *reporting) readAll() {
 			rep.object(market.RejectionLeadTwice)
 		}
 		seen[rep.lead] = struct{}{}
-		if lead, ok := r.own(rep.lead); ok {
+		if lead, ok := r.buyersLead(rep.lead); ok {
 			r.checkReason(&rep, &lead)
 		}
 		r.reports = append(r.reports, rep)
 	}
 }
 
+// object adds an objection.
 func (rep *report) object(o market.ReportRejection) { rep.objections = append(rep.objections, o) }
 
-// read reads what stands in a report, and finds all that is wrong with it.
+// read parses a report and adds all objections.
 func (r *reporting) read(form *StatusReport) (rep report) {
 	switch m := &form.Status; {
 	case m.IsMissing():
@@ -78,7 +78,7 @@ func (rep *report) readReason(m *market.Member) {
 		rep.object(market.RejectionReasonType)
 	case utf8.RuneCount(m.Text) > market.MaxReportReason:
 		rep.object(market.RejectionReasonTooLong)
-	case !printable(m.Text):
+	case !isPrintable(m.Text):
 		rep.object(market.RejectionReasonInvalid)
 	default:
 		rep.reason = string(m.Text)
@@ -104,8 +104,8 @@ func (rep *report) readOccurred(m *market.Member, now int64) {
 	}
 }
 
-// checkReason holds the reason of a return against the campaign's. One that was
-// asked for already stands, whatever the list has become.
+// checkReason checks the reason of a return against the campaign's list. A return that was
+// requested before keeps its reason, even if the list has changed.
 func (r *reporting) checkReason(rep *report, lead *state.Lead) {
 	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.Return() == market.ReturnPending {
 		return
@@ -116,7 +116,7 @@ func (r *reporting) checkReason(rep *report, lead *state.Lead) {
 	}
 }
 
-// keyFaults is what is wrong with the idempotency key.
+// keyFaults returns the faults of the Idempotency-Key header.
 func (r *reporting) keyFaults() []market.FieldError {
 	const field, expected = "Idempotency-Key", "1 to 255 visible ASCII characters"
 	switch {
@@ -128,8 +128,8 @@ func (r *reporting) keyFaults() []market.FieldError {
 	return nil
 }
 
-// faultsOf are the field errors that go with objections. A refused reason names the
-// allowed ones; entries of earlier programs have no list of them.
+// faultsOf returns the field errors of the objections. The error of a refused reason lists
+// the allowed reasons; old log records have no such list.
 func faultsOf(objections []market.ReportRejection, reasons string) (faults []market.FieldError) {
 	for _, objection := range objections {
 		if fault, ok := objection.FieldError(); ok {

@@ -52,7 +52,7 @@ const mostCalls = 1024
 const callPending = "pending"
 
 // trace is the request's trace, or nil.
-func (s *Spent) trace() *Trace {
+func (s *Timings) trace() *Trace {
 	if s == nil {
 		return nil
 	}

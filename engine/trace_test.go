@@ -10,13 +10,13 @@ import (
 )
 
 // traceOf ingests a traced person, and gives what was noted.
-func (x *exchange) traceOf(trace *engine.Trace) *engine.Spent {
+func (x *exchange) traceOf(trace *engine.Trace) *engine.Timings {
 	request := x.ingestOf(person(1))
-	request.Spent = &engine.Spent{Trace: trace}
+	request.Timings = &engine.Timings{Trace: trace}
 	if _, err := x.engine.Ingest(request); err != nil {
 		x.t.Error(err)
 	}
-	return request.Spent
+	return request.Timings
 }
 
 // callsOf are the calls of a trace, with their times since a moment.

@@ -132,7 +132,7 @@ func (e Operator) resendBatch(supplier market.Ref, leads [][]state.QueuedWebhook
 	for i, lead := range leads {
 		all.Go(func() {
 			for done[i] < len(lead) && failed[i] == nil {
-				if failed[i] = e.conclude(e.webhookEvent(&lead[done[i]], event.WebhookResent), nil); failed[i] == nil {
+				if failed[i] = e.commitOutcome(e.webhookEvent(&lead[done[i]], event.WebhookResent), nil); failed[i] == nil {
 					done[i]++
 				}
 			}

@@ -129,7 +129,7 @@ func (e *Engine) recordAttempt(w *state.QueuedWebhook, outcome event.WebhookOutc
 			record.Outcome = event.WebhookDead
 		}
 	}
-	if err := e.conclude(record, nil); err != nil {
+	if err := e.commitOutcome(record, nil); err != nil {
 		return err
 	}
 	e.webhooks.observer.WebhookAttempted(e.state.NameOf(event.NameSupplier, w.Supplier), record.Outcome, result)
@@ -150,7 +150,7 @@ func (e *Engine) switchOffIfFailing(supplier market.Ref) error {
 	if !shouldSwitchOff() {
 		return nil
 	}
-	err := e.conclude(&event.WebhooksSwitched{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
+	err := e.commitOutcome(&event.WebhooksSwitched{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
 	if err == nil {
 		e.webhooks.observer.WebhooksSwitchedOff(e.state.NameOf(event.NameSupplier, supplier))
 	}
@@ -170,8 +170,8 @@ func (in *ingest) selectWebhook() {
 	if in.plan.webhooks[in.req.Supplier.Ref] == nil {
 		return
 	}
-	in.fact.Webhook = webhook.EventFor(&in.fact, false)
-	in.engine.webhooks.cache.Add(in.id, in.fact.Webhook, webhook.PayloadOf(&in.fact))
+	in.record.Webhook = webhook.EventFor(&in.record, false)
+	in.engine.webhooks.cache.Add(in.id, in.record.Webhook, webhook.PayloadOf(&in.record))
 }
 
 // selectWebhook stores the webhook event in a settlement of the courier's lead and its
@@ -191,8 +191,8 @@ func (c *courier) selectWebhook(record *event.PostSettled) {
 	}
 }
 
-// conclude commits a settlement of the courier's lead; see Engine.conclude.
-func (c *courier) conclude(record *event.PostSettled, hold *state.Reservation) error {
+// commitOutcome commits a settlement of the courier's lead; see Engine.commitOutcome.
+func (c *courier) commitOutcome(record *event.PostSettled, hold *state.Reservation) error {
 	c.selectWebhook(record)
-	return c.engine.conclude(record, hold)
+	return c.engine.commitOutcome(record, hold)
 }

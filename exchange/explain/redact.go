@@ -64,7 +64,7 @@ func (p *person) redactExplanation(doc *Explanation) {
 		if json.Unmarshal(value, &text) != nil {
 			text = string(value)
 		}
-		if p.is.In([]byte(text)) {
+		if p.is.IsIn([]byte(text)) {
 			doc.Fields[name] = json.RawMessage(`"` + withheld + `"`)
 		}
 	}
@@ -78,7 +78,7 @@ func (p *person) redactText(text *string) {
 	case *text == "":
 	case p.unknown:
 		*text = erased
-	case p.is.In([]byte(*text)):
+	case p.is.IsIn([]byte(*text)):
 		*text = withheld
 	}
 }

@@ -30,14 +30,14 @@ type Timings struct {
 	Begun   int64 // the head was read
 	entered int64 // the engine was called
 	Left    int64 // the engine returned
-	Engine  engine.Spent
+	Engine  engine.Timings
 	Trace   *trace.Request // nil: the request is not traced
 }
 
 // EnterEngine records the call of the engine, and returns the accounting that the engine
 // fills.
-func (l *Timings) EnterEngine(now int64) *engine.Spent {
-	l.entered, l.Engine = now, engine.Spent{Trace: l.Trace.Enter(now)}
+func (l *Timings) EnterEngine(now int64) *engine.Timings {
+	l.entered, l.Engine = now, engine.Timings{Trace: l.Trace.Enter(now)}
 	return &l.Engine
 }
 

@@ -23,7 +23,7 @@ func (s *Server) ingest(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratc
 	if decision == nil {
 		return
 	}
-	waited, queued := s.clock.Now(), decision.Queued()
+	waited, queued := s.clock.Now(), decision.IsQueued()
 	answer, err := decision.Wait()
 	took.LeaveEngine(s.clock.Now())
 	took.Engine.Log += took.Left - waited
@@ -59,7 +59,7 @@ func (s *Server) decide(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratc
 	r.markTest(ctx, supplier)
 	r.ingest = engine.IngestRequest{
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
-		Test: r.test, BadTest: r.badTest, Faults: request.QueryErrors(ctx), Request: id, Received: received, Spent: r.timings.EnterEngine(s.clock.Now()),
+		Test: r.test, BadTest: r.badTest, Faults: request.QueryErrors(ctx), Request: id, Received: received, Timings: r.timings.EnterEngine(s.clock.Now()),
 	}
 	decision, err := s.engine.Decide(&r.ingest)
 	if err != nil {

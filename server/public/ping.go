@@ -46,7 +46,7 @@ func (s *Server) ping(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch,
 	r.markTest(ctx, seller)
 	r.fillPing(seller, id, received)
 	r.ping.Faults = request.QueryErrors(ctx)
-	r.ping.Spent = r.timings.EnterEngine(s.clock.Now())
+	r.ping.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.Ping(&r.ping)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Server) pingAvailability(ctx *fasthttp.RequestCtx, id market.RequestID,
 	r.markTest(ctx, supplier)
 	r.fillPing(supplier, id, received)
 	r.ping.Faults = request.QueryErrors(ctx)
-	r.ping.Spent = r.timings.EnterEngine(s.clock.Now())
+	r.ping.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.Availability(&r.ping)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.Reques
 
 // appendBid appends the answer to a seller's ping.
 func appendBid(body []byte, a *engine.PingAnswer) []byte {
-	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.Theirs))
+	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.SellerAuction))
 	if !a.Bid {
 		body = append(append(body, `,"bid":null,"reject_reason":"`...), a.Reason.String()...)
 		return append(append(append(body, `","reject_detail":"`...), rejectDetail(a.Reason)...), `"}`...)

@@ -26,22 +26,22 @@ func TestBidAnswers(t *testing.T) {
 	}{
 		{
 			"a bid",
-			engine.PingAnswer{Theirs: `a"1`, Bid: true, Token: aToken, Amount: 9_640_000, Currency: dollars, ValidUntil: tenth},
+			engine.PingAnswer{SellerAuction: `a"1`, Bid: true, Token: aToken, Amount: 9_640_000, Currency: dollars, ValidUntil: tenth},
 			`{"auction_id":"a\"1","bid":{"amount":9.64,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"2026-03-02T13:00:04.987Z"}}`,
 		},
 		{
 			"a bid with what the lead has met",
-			engine.PingAnswer{Theirs: "a", Bid: true, Token: aToken, Amount: 1_000_000, Currency: dollars, ValidUntil: 1e9, Passed: market.PassedState | market.PassedVertical},
+			engine.PingAnswer{SellerAuction: "a", Bid: true, Token: aToken, Amount: 1_000_000, Currency: dollars, ValidUntil: 1e9, Passed: market.PassedState | market.PassedVertical},
 			`{"auction_id":"a","bid":{"amount":1,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"1970-01-01T00:00:01.000Z"},"buyer_filters_passed":["state","vertical"]}`,
 		},
 		{
 			"nothing paid",
-			engine.PingAnswer{Theirs: "a", Bid: true, Token: aToken, Currency: dollars, ValidUntil: 1e9},
+			engine.PingAnswer{SellerAuction: "a", Bid: true, Token: aToken, Currency: dollars, ValidUntil: 1e9},
 			`{"auction_id":"a","bid":{"amount":0,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"1970-01-01T00:00:01.000Z"}}`,
 		},
 		{
 			"none",
-			engine.PingAnswer{Theirs: "a", Reason: market.ReasonLoop},
+			engine.PingAnswer{SellerAuction: "a", Reason: market.ReasonLoop},
 			`{"auction_id":"a","bid":null,"reject_reason":"loop","reject_detail":"The ping has been through too many exchanges."}`,
 		},
 	} {
@@ -79,7 +79,7 @@ func TestOfferAnswers(t *testing.T) {
 }
 
 func TestSaleAnswers(t *testing.T) {
-	sale := engine.SaleAnswer{Theirs: "a", BuyerLead: `b"`, Lead: market.LeadID(aToken), Buyer: "buy_a", Payout: 9_640_000, Currency: dollars}
+	sale := engine.SaleAnswer{SellerAuction: "a", BuyerLead: `b"`, Lead: market.LeadID(aToken), Buyer: "buy_a", Payout: 9_640_000, Currency: dollars}
 	const rest = `"id":"lead_00000000020800000000000000","status":"ACCEPTED","buyer_id":"buy_a","price":{"amount":9.64,"currency":"USD"}}`
 	if got, want := string(appendSale(nil, &sale)), `{"auction_id":"a","lead_id":"b\"",`+rest; got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -27,7 +27,7 @@ func (s *Server) post(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch,
 	r.markTest(ctx, seller)
 	r.fillPost(seller, id, received)
 	r.post.Faults = append(r.post.Faults, request.QueryErrors(ctx)...)
-	r.post.Spent = r.timings.EnterEngine(s.clock.Now())
+	r.post.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.Post(&r.post)
 	r.timings.LeaveEngine(s.clock.Now())
 	s.opt.Meter.CountSellerPost(&answer, err, r.test || seller.Test)
@@ -54,7 +54,7 @@ func (r *scratch) fillPost(seller *market.Supplier, id market.RequestID, receive
 
 // appendSale appends the answer to a post. lead_id is the buyer's id of the lead, or null if the buyer sent no id.
 func appendSale(body []byte, a *engine.SaleAnswer) []byte {
-	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.Theirs))
+	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.SellerAuction))
 	if a.BuyerLead == "" {
 		body = append(body, `,"lead_id":null`...)
 	} else {

@@ -62,8 +62,8 @@ func FuzzReports(f *testing.F) {
 		}
 		for i, report := range r.status.Reports {
 			object, ok := changes[i].(map[string]any)
-			if ok == report.NoObject {
-				t.Fatalf("report %d is no object: %v", i, report.NoObject)
+			if ok == report.NotObject {
+				t.Fatalf("report %d is no object: %v", i, report.NotObject)
 			}
 			sameReport(t, object, report)
 		}

@@ -28,7 +28,7 @@ func (s *Server) reportStatus(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 	}
 	r.status.Lead = lead
 	r.status.Reports = []engine.StatusReport{parseReport(&r.object)}
-	r.status.Spent = r.timings.EnterEngine(s.clock.Now())
+	r.status.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.ReportStatus(&r.status)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Server) reportStatuses(ctx *fasthttp.RequestCtx, id market.RequestID, r
 		}
 	}()
 	r.readReports()
-	r.status.Spent = r.timings.EnterEngine(s.clock.Now())
+	r.status.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.ReportStatuses(&r.status)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
@@ -148,7 +148,7 @@ func parseReport(object *strictjson.Object) (report engine.StatusReport) {
 // readReports parses a batch. Of a batch over the limit it reads one report too many.
 func (r *scratch) readReports() {
 	changes, there := r.object.Lookup("changes")
-	elements, ok := strictjson.Elements(changes, engine.MostReports)
+	elements, ok := strictjson.Elements(changes, engine.MaxReports)
 	switch {
 	case ok:
 	case !there || changes.Kind == market.JSONNull:
@@ -160,7 +160,7 @@ func (r *scratch) readReports() {
 	r.status.Reports = make([]engine.StatusReport, len(elements))
 	for i, element := range elements {
 		if element.Kind != market.JSONObject || objects[i].Parse(element.Text) != nil {
-			r.status.Reports[i].NoObject = true
+			r.status.Reports[i].NotObject = true
 			continue
 		}
 		r.status.Reports[i] = parseReport(&objects[i])

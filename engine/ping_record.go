@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// askBuyers holds the auction, unless the ping has no campaign or is filtered before.
+func (p *ping) askBuyers() error {
+	a := &p.auction
+	p.record.Reason = p.checkCampaign()
+	if p.record.Reason != market.ReasonNone {
+		var campaign *market.Campaign
+		if p.open != nil {
+			campaign = p.open.Campaign
+		}
+		a.noted = Held{Reason: p.record.Reason, Pings: a.noted.Pings[:0], Test: p.test}
+		p.engine.opt.Note.Held(campaign, p.req.Supplier, &a.noted)
+		return nil
+	}
+	ceiling := p.now + bidWindow
+	limit := min(p.expires-int64(margin), ceiling-int64(p.open.Campaign.PingReserve))
+	a.prepare(p.engine, p.open, p.record.Auction, p.now, limit, ceiling)
+	a.spent = p.timings
+	a.lead, a.candidates, a.request, a.hops = &p.lead, &p.candidates, p.req.Request, p.req.Hops+1
+	if err := a.hold(p.req.Supplier); err != nil {
+		return err
+	}
+	if len(a.offers) == 0 {
+		p.record.Reason = a.reason()
+		return nil
+	}
+	p.recordWinner(a.offers[0].FilterSet)
+	return nil
+}
+
+// checkCampaign returns why no buyer is pinged, or ReasonNone.
+func (p *ping) checkCampaign() market.Reason {
+	switch {
+	case p.open == nil:
+		return market.ReasonNoCampaign
+	case p.req.Hops > maxHops:
+		return market.ReasonLoop
+	}
+	for i := range p.open.Campaign.Filters {
+		if !p.open.Campaign.Filters[i].Passes(&p.lead) {
+			return market.ReasonFiltered
+		}
+	}
+	return market.ReasonNone
+}
+
+// recordWinner records the best bid as the winner. A seller gets a token for the bid and the
+// list of passed filters. After an availability ping the supplier names the buyer instead.
+func (p *ping) recordWinner(filterSet int) {
+	p.candidates.Exclude(filterSet, market.OutcomeWon)
+	p.record.Until = p.auction.bid(filterSet).ValidUntil
+	if p.endpoint == endpointPing {
+		p.engine.opt.Entropy(p.record.Token[:])
+		p.record.FiltersPassed = p.open.Campaign.FiltersPassed(filterSet)
+	}
+}
+
+// completeRecord fills in the rest of the event.
+func (p *ping) completeRecord() {
+	a, record := &p.auction, &p.record
+	record.Request, record.Supplier = p.req.Request, p.req.Supplier.Ref
+	record.Catalog = p.plan.catalog.Version
+	record.Began, record.Deadline = p.now, p.now
+	record.Keep = p.now + p.nameLifetime()
+	record.SellerAuction = string(p.sellerAuction)
+	record.Hops, record.Test = uint32(max(0, p.req.Hops)), p.test
+	if p.open != nil {
+		record.Campaign = p.open.Campaign.Ref
+	}
+	if a.wasHeld() {
+		record.Deadline = a.deadline
+		record.Trail = a.appendTrail(record.Trail[:0])
+		record.Bids = a.appendBids(record.Bids[:0])
+	}
+	p.recordFields()
+}
+
+// nameLifetime returns how long, in nanoseconds, no other auction can use this one's name.
+// Without a campaign that is the bid window: no auction was held, so there is no bid to
+// accept, and longer lifetimes would let such pings fill the memory.
+func (p *ping) nameLifetime() int64 {
+	if p.open == nil {
+		return bidWindow
+	}
+	return int64(p.engine.opt.PingIdempotency)
+}
+
+// recordFields writes the fields that a post may take from its ping: those of the
+// campaign's mapping. Unknown members go to buyers and not into the log, because no later
+// step reads them and a seller could fill the disk with them. A ping without a campaign has
+// no post, so its event has no fields.
+//
+// A ping with contact data was refused before.
+func (p *ping) recordFields() {
+	if p.open == nil {
+		return
+	}
+	mapping, record := p.open.Campaign.Mapping, &p.record
+	for slot := range p.lead.Values {
+		value := &p.lead.Values[slot]
+		if value.Kind != market.KindAbsent {
+			record.Fields = append(record.Fields, event.Field{Name: mapping.LogName(market.Slot(slot)), Kind: value.Kind, Text: value.Text})
+		}
+	}
+}
