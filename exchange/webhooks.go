@@ -9,10 +9,10 @@ import (
 // beginHooks begins to tell suppliers what they are owed, from before the start
 // too.
 func (x *Exchange) beginHooks() {
-	x.tellers = webhook.NewClient(webhook.ClientOptions{Secrets: x.secret, Trusted: x.settings.TrustedNetworks})
+	x.tellers = webhook.NewClient(webhook.ClientOptions{Secrets: x.secret, TrustedNetworks: x.settings.TrustedNetworks})
 	x.sender = webhook.New(webhook.Options{
-		Outbox: x.state, Engine: x.engine.Load(), Post: x.tellers.Post, Now: x.clock.Now, Fault: x.meter.Fault,
-		InFlight: x.settings.Webhooks.InFlight, Pace: x.hookPace,
+		Outbox: x.state, Engine: x.engine.Load(), Post: x.tellers.Post, Now: x.clock.Now, ReportFault: x.meter.Fault,
+		MaxPerEndpoint: x.settings.Webhooks.InFlight, AttemptRate: x.hookPace,
 	})
 }
 

@@ -14,57 +14,56 @@ import (
 )
 
 const (
-	// maxAnswer bounds what is read of an answer. Nobody looks at it; it is read
-	// so that the connection can serve again.
-	maxAnswer = 64 << 10
+	// maxAnswerBody limits the bytes read of an answer. The content is ignored. It is read
+	// so that the connection can be reused.
+	maxAnswerBody = 64 << 10
 
-	idle = 30 * time.Second
+	idleTimeout = 30 * time.Second
 
-	// maxKept bounds the connections that are kept, to all endpoints together.
+	// maxKept limits the connections that are kept, to all endpoints together.
 	maxKept = 1024
 )
 
-// ClientOptions say what a Client needs. Only Secrets has no default.
+// ClientOptions configure a Client. Only Secrets is required.
 type ClientOptions struct {
-	// Secrets gives the present value of a named secret. It is asked at every
+	// Secrets returns the current value of a named secret. The client calls it at every
 	// attempt, from any goroutine.
 	Secrets func(name string) (value string, ok bool)
 
-	Trusted  []netip.Prefix // networks that private addresses and plain http are allowed in
-	Roots    *x509.CertPool // authorities that are trusted; nil: the system's
-	Resolver *net.Resolver  // of names; nil: the system's servers
+	TrustedNetworks []netip.Prefix // networks in which private addresses and plain http are allowed
+	RootCAs         *x509.CertPool // trusted authorities; nil: the system's
+	Resolver        *net.Resolver  // nil: the system's name servers
 }
 
-// Client speaks to suppliers' endpoints. Its methods may be called from any
+// Client posts webhooks to suppliers' endpoints. Its methods may be called from any
 // goroutine.
 type Client struct {
 	secrets func(name string) (string, bool)
 	hosts   *dial.Hosts
 }
 
-// NewClient makes a client. It opens nothing yet.
+// NewClient returns a client without connections.
 func NewClient(o ClientOptions) *Client {
 	if o.Secrets == nil {
 		panic("BUG: a webhook.Client without Secrets")
 	}
 	return &Client{secrets: o.Secrets, hosts: dial.New(dial.Options{
-		TrustedNetworks: o.Trusted, RootCAs: o.Roots, Resolver: o.Resolver, MaxKept: maxKept,
-		// As many as there can be attempts, so that nobody waits for a connection;
-		// an attempt's deadline is shorter than any of the times.
-		MaxConns: defaultInAll, ConnWait: patience, ConnectTimeout: patience,
-		MaxResponse: maxAnswer, IdleTimeout: idle,
+		TrustedNetworks: o.TrustedNetworks, RootCAs: o.RootCAs, Resolver: o.Resolver, MaxKept: maxKept,
+		// There are as many connections as attempts, so no attempt waits for one. An
+		// attempt's deadline is not longer than any of these times.
+		MaxConns: defaultTotal, ConnWait: attemptTimeout, ConnectTimeout: attemptTimeout,
+		MaxResponse: maxAnswerBody, IdleTimeout: idleTimeout,
 	})}
 }
 
-// Post makes one attempt, and returns when its outcome is known or the deadline
-// has passed.
+// Post makes one attempt. It returns when the result is known or the deadline passes.
 //
-// A 2xx acknowledges as soon as its head is there, whatever becomes of the body:
-// the contract asks for nothing in it, and to tell again what was acknowledged
-// mends no body. Everything else is a failure, 3xx (never followed) and 410
-// included: it has the answer's status, or the fault for which there was none.
+// A 2xx acknowledges the webhook as soon as its head has arrived, even if its body fails:
+// the contract requires no body, and another attempt would repair none. Everything else is
+// a failure, including 3xx, which are never followed, and 410. The result has the answer's
+// status, or the fault if there was no answer.
 //
-// Without a secret nothing is sent: what is not signed may be anybody's.
+// Without a secret Post sends no request, because a receiver could not verify it.
 func (c *Client) Post(r *market.WebhookRequest) market.WebhookResult {
 	began := time.Now()
 	result := c.post(r, began)
@@ -81,21 +80,21 @@ func (c *Client) post(r *market.WebhookRequest, now time.Time) market.WebhookRes
 	if fault != market.FaultNone {
 		return market.WebhookResult{Fault: fault}
 	}
-	keys := c.keys(r.Endpoint.Credential)
+	keys := c.signingKeys(r.Endpoint.Credential)
 	if len(keys) == 0 {
 		return market.WebhookResult{Fault: market.FaultCredential}
 	}
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
-	request := dial.Request{Raw: compose(target, r, keys, now.Unix()), Deadline: r.Deadline, Repeatable: true} // it has an id
-	done := target.Send(&request, response)
-	if done.Status >= 200 && done.Status <= 299 {
-		return market.WebhookResult{Delivered: true, Status: done.Status}
+	request := dial.Request{Raw: encodeRequest(target, r, keys, now.Unix()), Deadline: r.Deadline, Repeatable: true} // the id makes it repeatable
+	result := target.Send(&request, response)
+	if result.Status >= 200 && result.Status <= 299 {
+		return market.WebhookResult{Delivered: true, Status: result.Status}
 	}
-	return market.WebhookResult{Status: done.Status, Fault: done.Fault}
+	return market.WebhookResult{Status: result.Status, Fault: result.Fault}
 }
 
-// Close drops the connections that are idle. Attempts in flight go on to their
-// own end and keep no connection after it.
+// Close closes idle connections. Attempts in flight continue, and their connections are
+// closed after them.
 func (c *Client) Close() { c.hosts.Close() }

@@ -1,11 +1,10 @@
-// Package webhook tells suppliers of their leads: it drains the outbox.
+// Package webhook sends webhooks to suppliers: it drains the outbox.
 //
-// What is owed lies in the outbox, which is part of the logged state, and what an
-// attempt came to is a fact that the engine logs. In between is this package,
-// and it remembers nothing that a crash could take: a Sender says whose turn it is
-// (see Sender), and a Client makes one attempt and has one honest word about it.
-// An event whose attempt was not logged is told again, with the same id.
+// The outbox is part of the logged state, and the engine logs the result of each attempt.
+// This package works between the two and holds no data that a crash could lose. A Sender
+// decides which endpoint is next, and a Client makes one attempt and returns its result.
+// An event whose attempt was not logged is sent again, with the same id.
 //
-// Addresses are reached by package dial, by the rules that hold for buyers: where
-// an endpoint may live, no redirects, a deadline for all of it.
+// Package dial applies the same rules to webhook endpoints as to buyers: allowed
+// addresses, no redirects, one deadline for the whole attempt.
 package webhook

@@ -7,151 +7,151 @@ import (
 	"pingpost/engine"
 )
 
-var errClosing = errors.New("the exchange stops")
+var errClosing = errors.New("the exchange is closing")
 
-// What looking at the outbox may cost is bounded: between two looks lies the
-// least time, so that a thousand leads a second are not a thousand looks, and this
-// many times what the first of them took, but no more than the most. An event that
-// has just come waits so long for its first attempt.
+// These constants limit the cost of scanning the outbox. The time between two scans is at
+// least minScanInterval, so that a thousand leads a second do not cause a thousand scans.
+// It is scanRestFactor times the duration of the first scan, up to maxScanInterval. A new
+// event waits at most that long for its first attempt.
 const (
-	leastBetween = time.Millisecond
-	mostBetween  = 100 * time.Millisecond
-	timesALook   = 9
+	minScanInterval = time.Millisecond
+	maxScanInterval = 100 * time.Millisecond
+	scanRestFactor  = 9
 )
 
-// run is the loop.
+// run is the loop: it scans the outbox, starts attempts and handles completions.
 func (s *Sender) run() {
-	defer close(s.ended)
+	defer close(s.loopDone)
 	alarm := time.NewTimer(time.Hour)
 	defer alarm.Stop()
 	for {
-		if s.changed && !time.Now().Before(s.again) {
-			s.look()
+		if s.outboxChanged && !time.Now().Before(s.nextScan) {
+			s.scanOutbox()
 		}
-		s.fill()
-		alarm.Reset(max(1, s.untilWoken())) // never due before the select: see package timer
+		s.startAttempts()
+		alarm.Reset(max(1, s.maxSleep())) // never due before the select: see package timer
 		select {
 		case <-s.closing:
 			return
-		case <-s.opt.Outbox.WebhooksChanged():
-			s.changed = true
-		case p := <-s.freed:
-			s.free(p)
-			for range len(s.freed) {
-				s.free(<-s.freed)
+		case <-s.options.Outbox.WebhooksChanged():
+			s.outboxChanged = true
+		case c := <-s.completions:
+			s.finishAttempt(c)
+			for range len(s.completions) {
+				s.finishAttempt(<-s.completions)
 			}
 		case <-alarm.C:
-			s.changed = s.changed || s.early == 0
+			s.outboxChanged = s.outboxChanged || s.paceResume == 0
 		}
 	}
 }
 
-// untilWoken is how long the loop may sleep where nobody wakes it.
-func (s *Sender) untilWoken() time.Duration {
+// maxSleep returns how long the loop may wait for an event.
+func (s *Sender) maxSleep() time.Duration {
 	const long = time.Hour
-	if s.early != 0 {
-		return max(0, time.Duration(s.early-s.opt.Now()))
+	if s.paceResume != 0 {
+		return max(0, time.Duration(s.paceResume-s.options.Now()))
 	}
-	if s.changed {
-		return max(0, time.Until(s.again))
+	if s.outboxChanged {
+		return max(0, time.Until(s.nextScan))
 	}
-	if s.next == noTime {
+	if s.nextDue == noTime {
 		return long
 	}
-	return min(long, max(time.Duration(s.next-s.opt.Now()), time.Until(s.again)))
+	return min(long, max(time.Duration(s.nextDue-s.options.Now()), time.Until(s.nextScan)))
 }
 
-// look goes through all who are owed something. Those with something due are made
-// ready, and of the others the earliest time is kept.
-func (s *Sender) look() {
+// scanOutbox goes through all suppliers with pending webhooks. It queues those with a due
+// event, and records the earliest due time of the others.
+func (s *Sender) scanOutbox() {
 	began := time.Now()
-	s.changed, s.next = false, noTime
-	if s.opt.Pace != nil {
-		s.tempo.rate = int64(s.opt.Pace())
+	s.outboxChanged, s.nextDue = false, noTime
+	if s.options.AttemptRate != nil {
+		s.pacer.rate = int64(s.options.AttemptRate())
 	}
-	for _, supplier := range s.opt.Outbox.SuppliersWithPending() {
-		l := s.lanes[supplier]
-		if l == nil {
-			l = &lane{supplier: supplier}
-			s.lanes[supplier] = l
+	for _, supplier := range s.options.Outbox.SuppliersWithPending() {
+		e := s.endpoints[supplier]
+		if e == nil {
+			e = &endpoint{supplier: supplier}
+			s.endpoints[supplier] = e
 		}
-		s.consider(l)
+		s.enqueueIfDue(e)
 	}
-	s.again = time.Now().Add(min(mostBetween, max(leastBetween, timesALook*time.Since(began))))
+	s.nextScan = time.Now().Add(min(maxScanInterval, max(minScanInterval, scanRestFactor*time.Since(began))))
 }
 
-// consider makes a lane ready, or notes when it will be. One without a place left
-// is considered when it has one again.
-func (s *Sender) consider(l *lane) {
-	if l.queued || l.out >= s.opt.InFlight {
+// enqueueIfDue queues an endpoint that has a due event, or records its due time. An
+// endpoint at its limit of attempts is queued again when an attempt finishes.
+func (s *Sender) enqueueIfDue(e *endpoint) {
+	if e.queued || e.inFlight >= s.options.MaxPerEndpoint {
 		return
 	}
-	due, ok := s.opt.Outbox.NextWebhookDue(l.supplier)
+	due, ok := s.options.Outbox.NextWebhookDue(e.supplier)
 	if !ok {
 		return
 	}
-	if due = max(due, l.rest); due <= s.opt.Now() {
-		s.enqueue(l)
+	if due = max(due, e.pausedUntil); due <= s.options.Now() {
+		s.enqueue(e)
 		return
 	}
-	s.next = min(s.next, due)
+	s.nextDue = min(s.nextDue, due)
 }
 
-// fill gives places to the lanes that are ready, one at a time each.
-func (s *Sender) fill() {
-	s.early = 0
-	for s.out < s.opt.InAll {
-		l := s.pick()
-		if l == nil {
+// startAttempts starts attempts for the ready endpoints, one at a time for each.
+func (s *Sender) startAttempts() {
+	s.paceResume = 0
+	for s.inFlight < s.options.MaxTotal {
+		e := s.nextEndpoint()
+		if e == nil {
 			return
 		}
-		now := s.opt.Now()
-		if s.early = s.tempo.early(now); s.early != 0 {
-			s.enqueue(l)
+		now := s.options.Now()
+		if s.paceResume = s.pacer.resumeTime(now); s.paceResume != 0 {
+			s.enqueue(e)
 			return
 		}
-		if l.rest > now {
-			s.next = min(s.next, l.rest)
+		if e.pausedUntil > now {
+			s.nextDue = min(s.nextDue, e.pausedUntil)
 			continue
 		}
-		h, ok := s.opt.Outbox.TakeWebhook(l.supplier, now)
+		h, ok := s.options.Outbox.TakeWebhook(e.supplier, now)
 		if !ok {
-			// Whatever can be taken is due later, or has come in this instant.
-			if due, more := s.opt.Outbox.NextWebhookDue(l.supplier); more {
-				s.next = min(s.next, due)
+			// Every event of the endpoint is due later, or a new one arrived just now.
+			if due, more := s.options.Outbox.NextWebhookDue(e.supplier); more {
+				s.nextDue = min(s.nextDue, due)
 			}
 			continue
 		}
-		s.tempo.begin(now)
-		s.out++
-		l.out++
-		if l.slow {
-			s.slow++
+		s.pacer.recordStart(now)
+		s.inFlight++
+		e.inFlight++
+		if e.slow {
+			s.slowInFlight++
 		}
 		s.attempts.Add(1)
-		go s.try(l, h, l.slow)
-		s.enqueue(l)
+		go s.runAttempt(e, h, e.slow)
+		s.enqueue(e)
 	}
 }
 
-// free takes a place back. What its lane is owed next may be due at once: another
-// event, or a later one of the same lead.
-func (s *Sender) free(p place) {
-	l := p.lane
-	s.out--
-	l.out--
-	if p.slow {
-		s.slow--
+// finishAttempt releases the place of an attempt. The endpoint's next event may be due
+// already: another event, or a later one of the same lead.
+func (s *Sender) finishAttempt(c completion) {
+	e := c.endpoint
+	s.inFlight--
+	e.inFlight--
+	if c.countedAsSlow {
+		s.slowInFlight--
 	}
-	switch now := s.opt.Now(); {
-	case p.err == nil:
-		l.slow = p.elapsed >= slow
-	case errors.Is(p.err, engine.ErrGone): // it is a dead letter: the engine tells of that, and the next one may be due
-	case l.rest <= now:
-		l.rest = now + int64(pause)
-		if !errors.Is(p.err, errClosing) {
-			s.opt.Fault("a webhook could not be tried or logged; it is due as before", p.err)
+	switch now := s.options.Now(); {
+	case c.err == nil:
+		e.slow = c.elapsed >= slowThreshold
+	case errors.Is(c.err, engine.ErrGone): // the engine reports the dead letter; the next event may be due
+	case e.pausedUntil <= now:
+		e.pausedUntil = now + int64(faultPause)
+		if !errors.Is(c.err, errClosing) {
+			s.options.ReportFault("a webhook attempt could not be made or logged; the event stays due and is retried after a second", c.err)
 		}
 	}
-	s.enqueue(l)
+	s.enqueue(e)
 }

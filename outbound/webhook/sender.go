@@ -13,170 +13,172 @@ import (
 )
 
 const (
-	// patience is what an attempt may take in all: name, connection, TLS, request
-	// and answer.
-	patience = time.Second
+	// attemptTimeout limits a whole attempt: name, connection, TLS, request and answer.
+	attemptTimeout = time.Second
 
-	// slow is how long an attempt may take before its endpoint counts as slow.
-	slow = patience / 4
+	// slowThreshold is the duration from which an attempt makes its endpoint slow.
+	slowThreshold = attemptTimeout / 4
 
-	// pause is how long an endpoint is let be when an attempt could not be made or
-	// logged, which is the exchange's own fault.
-	pause = time.Second
+	// faultPause is the pause of an endpoint after an attempt that could not be made or
+	// logged, which is the exchange's own failure.
+	faultPause = time.Second
 
-	defaultInFlight = 8
-	defaultInAll    = 256
+	defaultPerEndpoint = 8
+	defaultTotal       = 256
 )
 
-// Outbox is what suppliers are owed, as state.State has it. Times are in Unix
-// nanoseconds.
+// Outbox holds the suppliers' pending webhooks; state.State implements it. Times are in
+// Unix nanoseconds.
 type Outbox interface {
-	// TakeWebhook gives the earliest event of a supplier that is due, and gives it to
-	// nobody else until it was tried or returned.
+	// TakeWebhook returns a supplier's earliest due event. It returns the same event again
+	// only after its attempt was logged or ReturnWebhook was called.
 	TakeWebhook(supplier market.Ref, now int64) (h state.QueuedWebhook, ok bool)
 	ReturnWebhook(h state.QueuedWebhook)
-	// NextWebhookDue is when the earliest is due of those that can be taken.
+	// NextWebhookDue returns the earliest due time of the events that can be taken.
 	NextWebhookDue(supplier market.Ref) (due int64, ok bool)
 	SuppliersWithPending() []market.Ref
-	// WebhooksChanged gets a value when there may be an event that is due earlier than
-	// all that NextWebhookDue has told of.
+	// WebhooksChanged receives a value when an event may be due earlier than
+	// NextWebhookDue reported.
 	WebhooksChanged() <-chan struct{}
 }
 
-// Engine says what an event is to say, and logs what an attempt to tell it came
-// to. After an error the event is to be returned.
+// Engine encodes events and logs the results of attempts. After an error the caller
+// returns the event to the outbox.
 type Engine interface {
 	WebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error)
 	RecordWebhookAttempt(h state.QueuedWebhook, result market.WebhookResult) error
 }
 
-// Options say what a Sender needs.
+// Options configure a Sender.
 type Options struct {
-	Outbox Outbox
-	Engine Engine
-	Post   func(*market.WebhookRequest) market.WebhookResult // one attempt, by the request's deadline: Client.Post
-	Now    func() int64                                      // by the exchange's clock, in Unix nanoseconds
-	Fault  func(what string, err error)                      // is told what should not happen
+	Outbox      Outbox
+	Engine      Engine
+	Post        func(*market.WebhookRequest) market.WebhookResult // makes one attempt within the request's deadline: Client.Post
+	Now         func() int64                                      // the exchange's clock, in Unix nanoseconds
+	ReportFault func(what string, err error)                      // reports the exchange's own failures
 
-	InFlight int // attempts under way to one endpoint; 8
-	InAll    int // and to all together; 256
+	MaxPerEndpoint int // attempts in flight to one endpoint; default 8
+	MaxTotal       int // attempts in flight to all endpoints; default 256
 
-	// Pace is how many attempts may begin in a second, asked at each look at the
-	// outbox. Nil: as many as there are places for.
-	Pace func() int
+	// AttemptRate returns how many attempts may begin per second. Each scan of the outbox
+	// calls it. Nil means no limit.
+	AttemptRate func() int
 }
 
-// Sender has every event that is due tried, once.
+// Sender attempts every due event once.
 //
-// One loop knows whose events are due and who has places left. It is woken by the
-// outbox, by the clock and by each place that becomes free; it takes an event out
-// of the outbox only together with a place for it, and each place is a goroutine.
-// So a million events that wait are a million rows of the outbox and nothing here.
+// One loop knows the due endpoints and the free places. The outbox, the clock and finished
+// attempts wake it. It takes an event out of the outbox only if a place is free, and each
+// attempt runs in its own goroutine. So a million waiting events are a million rows of the
+// outbox, and use no memory here.
 //
-// What always holds:
+// Invariants:
 //
-//   - No endpoint has more than InFlight places, and all have no more than InAll.
-//   - Attempts begin no faster than Pace says, but for a hundredth of a second's worth
-//     of them at once.
-//   - Endpoints take turns, one event each. Who has a thousand due waits no less
-//     long for its second turn than who has two.
-//   - Those whose last attempt was slow have half of all places at most, and turns
-//     of their own. However many endpoints hang, the other half of the places goes
-//     round among those that answer.
-//   - A place is free again only when its attempt is logged. So the outbox is asked
-//     for an endpoint's next event when it knows of the last one, and one lead's
-//     events keep their order.
-//   - What was taken is tried or returned.
+//   - An endpoint has at most MaxPerEndpoint attempts in flight, and all endpoints
+//     together at most MaxTotal.
+//   - Attempts begin no faster than AttemptRate, except for a burst of a hundredth of a
+//     second's worth.
+//   - Endpoints take turns, one event each. An endpoint with a thousand due events waits
+//     as long for its second turn as one with two.
+//   - Slow endpoints have at most half of all places, and a queue of their own. Any number
+//     of hanging endpoints leaves the other half to the endpoints that answer.
+//   - A place becomes free only after its attempt is logged. The outbox then knows the
+//     result when the loop asks for the endpoint's next event, so a lead's events keep
+//     their order.
+//   - An event that was taken is either attempted or returned.
 //
-// Only the loop touches lanes, rounds and counts; a place hands its lane back
-// through freed, which has room for all of them.
+// Only the loop accesses endpoints, queues and counts. Attempts report through
+// completions, which has capacity for all of them.
 //
-// Rejected: a goroutine for each endpoint with places of its own (thousands of
-// endpoints, most of them idle, and nobody who keeps the total); a queue of events
-// in the order in which they are due (a hanging endpoint's fill it from the front);
-// one heap of endpoints by due time (every look at the outbox would rebuild it: it
-// is cheaper to look at all endpoints, and to do that seldom; see look).
+// Rejected:
+//
+//   - a goroutine for each endpoint, with its own places: thousands of endpoints, most of
+//     them idle, and no limit on the total.
+//   - one queue of events by due time: a hanging endpoint's events would fill its head.
+//   - one heap of endpoints by due time: every scan would rebuild it. Rare scans of all
+//     endpoints are cheaper (see scanOutbox).
 type Sender struct {
-	opt   Options
-	lanes map[market.Ref]*lane
-	ready [2]round // lanes with something due and a place for it; [1]: the slow ones
-	turn  int      // which of the two is asked first
-	out   int      // places taken
-	slow  int      // of these, by slow lanes
+	options      Options
+	endpoints    map[market.Ref]*endpoint
+	ready        [2]endpointQueue // endpoints with a due event and a free place; [1]: the slow ones
+	lastQueue    int              // index of the queue tried last
+	inFlight     int              // attempts in flight
+	slowInFlight int              // attempts in flight that count as slow
 
-	next    int64     // when something is due for a lane that is not ready; noTime: unknown of any
-	changed bool      // the outbox is to be looked at
-	again   time.Time // not before this
+	nextDue       int64     // earliest due time of endpoints that are not queued, or noTime
+	outboxChanged bool      // the outbox needs a scan
+	nextScan      time.Time // no scan before
 
-	tempo tempo
-	early int64 // when the next attempt may begin, where that alone is what it waits for; zero: it is not
+	pacer      pacer
+	paceResume int64 // Unix nanoseconds: when pacer allows the next attempt; 0: pacer does not delay
 
-	freed    chan place
-	closing  chan struct{}
-	ended    chan struct{} // closed when the loop has
-	close    sync.Once
-	attempts sync.WaitGroup
+	completions chan completion
+	closing     chan struct{}
+	loopDone    chan struct{} // closed when the loop ends
+	closeOnce   sync.Once
+	attempts    sync.WaitGroup
 }
 
 const noTime = int64(math.MaxInt64)
 
-// New begins to send.
+// New starts a Sender.
 func New(opt Options) *Sender {
-	if opt.InFlight <= 0 {
-		opt.InFlight = defaultInFlight
+	if opt.MaxPerEndpoint <= 0 {
+		opt.MaxPerEndpoint = defaultPerEndpoint
 	}
-	if opt.InAll <= 0 {
-		opt.InAll = defaultInAll
+	if opt.MaxTotal <= 0 {
+		opt.MaxTotal = defaultTotal
 	}
 	s := &Sender{
-		opt: opt, lanes: make(map[market.Ref]*lane), changed: true, next: noTime,
-		freed: make(chan place, opt.InAll), closing: make(chan struct{}), ended: make(chan struct{}),
+		options: opt, endpoints: make(map[market.Ref]*endpoint), outboxChanged: true, nextDue: noTime,
+		completions: make(chan completion, opt.MaxTotal), closing: make(chan struct{}), loopDone: make(chan struct{}),
 	}
 	go s.run()
 	return s
 }
 
-// Close takes nothing more out of the outbox, waits for the attempts under way,
-// which end within a second, and for their facts.
+// Close stops taking events and waits until the attempts in flight have ended, within a
+// second, and are logged.
 func (s *Sender) Close() {
-	s.close.Do(func() { close(s.closing) })
-	<-s.ended
+	s.closeOnce.Do(func() { close(s.closing) })
+	<-s.loopDone
 	s.attempts.Wait()
 }
 
-// try fills a place: one attempt, from the message to its fact.
-func (s *Sender) try(l *lane, h state.QueuedWebhook, wasSlow bool) {
+// runAttempt makes one attempt and logs its result.
+func (s *Sender) runAttempt(e *endpoint, h state.QueuedWebhook, countedAsSlow bool) {
 	defer s.attempts.Done()
-	done := place{lane: l, slow: wasSlow}
-	result, err := s.attempt(&h)
+	c := completion{endpoint: e, countedAsSlow: countedAsSlow}
+	result, err := s.postWebhook(&h)
 	if err == nil {
-		done.elapsed, err = result.Elapsed, s.opt.Engine.RecordWebhookAttempt(h, result)
+		c.elapsed, err = result.Elapsed, s.options.Engine.RecordWebhookAttempt(h, result)
 	}
 	if err != nil {
-		s.opt.Outbox.ReturnWebhook(h)
-		done.err = err
+		s.options.Outbox.ReturnWebhook(h)
+		c.err = err
 	}
-	s.freed <- done
+	s.completions <- c
 }
 
-// attempt makes one. A panic there is one that failed, and told: it would end the
-// process, and every next one that takes the event up again.
-func (s *Sender) attempt(h *state.QueuedWebhook) (result market.WebhookResult, err error) {
+// postWebhook sends one event. It recovers from a panic, reports it and counts it as a
+// failed attempt. The panic would otherwise end the process, and again at each later
+// attempt of the event.
+func (s *Sender) postWebhook(h *state.QueuedWebhook) (result market.WebhookResult, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			result, err = market.WebhookResult{}, nil
-			s.opt.Fault("a webhook panicked; please report it", fmt.Errorf("%T at %s", cause, debug.Stack()))
+			s.options.ReportFault("a webhook attempt panicked and counts as failed; please report it with the stack", fmt.Errorf("%T at %s", cause, debug.Stack()))
 		}
 	}()
-	message, err := s.opt.Engine.WebhookMessage(h)
+	message, err := s.options.Engine.WebhookMessage(h)
 	if err != nil {
 		return market.WebhookResult{}, err
 	}
 	if s.isClosing() {
 		return market.WebhookResult{}, errClosing
 	}
-	return s.opt.Post(&market.WebhookRequest{
-		Endpoint: message.Endpoint, ID: message.ID, Body: message.Body, Deadline: time.Now().Add(patience),
+	return s.options.Post(&market.WebhookRequest{
+		Endpoint: message.Endpoint, ID: message.ID, Body: message.Body, Deadline: time.Now().Add(attemptTimeout),
 	}), nil
 }
 

@@ -8,9 +8,9 @@ import (
 	"pingpost/outbound/webhook/signature"
 )
 
-// keys are those that sign: the present one, and the previous one while it lives.
-// There are none where there is no present one that can sign.
-func (c *Client) keys(name string) []signature.Key {
+// signingKeys returns the keys of the current secret and of the previous one while it
+// exists. It returns no keys if the current secret is invalid.
+func (c *Client) signingKeys(name string) []signature.Key {
 	var keys []signature.Key
 	for _, name := range [...]string{name, signature.PreviousName(name)} {
 		secret, _ := c.secrets(name)
@@ -25,10 +25,10 @@ func (c *Client) keys(name string) []signature.Key {
 	return keys
 }
 
-// compose writes the whole request. At is the attempt's own time, in Unix seconds.
-// It is the machine's and not the exchange's, which may be ahead of it: receivers
-// hold it against their own clocks.
-func compose(to *dial.Target, r *market.WebhookRequest, keys []signature.Key, at int64) []byte {
+// encodeRequest encodes the whole request. at is the time of this attempt in Unix seconds,
+// by the machine's clock. The exchange's clock may be ahead, and receivers compare the
+// time with their own.
+func encodeRequest(to *dial.Target, r *market.WebhookRequest, keys []signature.Key, at int64) []byte {
 	text := make([]byte, 0, 512+len(to.Path)+len(to.Authority)+len(r.Body)+len(keys)*128)
 	text = append(append(append(text, "POST "...), to.Path...), " HTTP/1.1\r\n"...)
 	text = dial.AppendHeader(text, "User-Agent", "", "pingpost")
@@ -38,6 +38,6 @@ func compose(to *dial.Target, r *market.WebhookRequest, keys []signature.Key, at
 	text = dial.AppendHeader(text, "webhook-id", "", r.ID)
 	text = dial.AppendHeader(text, "webhook-timestamp", "", strconv.FormatInt(at, 10))
 	text = append(signature.AppendStandard(append(text, "webhook-signature: "...), keys, r.ID, at, r.Body), "\r\n"...)
-	text = append(signature.AppendOwn(append(text, "X-Pingpost-Signature: "...), keys, at, r.Body), "\r\n\r\n"...)
+	text = append(signature.AppendPingpost(append(text, "X-Pingpost-Signature: "...), keys, at, r.Body), "\r\n\r\n"...)
 	return append(text, r.Body...)
 }

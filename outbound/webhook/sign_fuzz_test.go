@@ -20,8 +20,8 @@ import (
 	"pingpost/outbound/webhook/signature"
 )
 
-// keyByTheBook is what a secret stands for: whsec_ and base64, padded or not.
-func keyByTheBook(secret string) []byte {
+// parseKey decodes a secret by its definition: whsec_ and base64, padded or not.
+func parseKey(secret string) []byte {
 	encoded, ok := strings.CutPrefix(secret, "whsec_")
 	if !ok {
 		return nil
@@ -35,9 +35,9 @@ func keyByTheBook(secret string) []byte {
 	return key
 }
 
-// FuzzSign: whatever the secrets, the body and the address are, what is sent is one
-// request to any HTTP server, signed as Standard Webhooks' own library verifies it,
-// by each secret that is live and by no other.
+// FuzzSign checks that for any secrets, body and address the client sends exactly one HTTP
+// request. Standard Webhooks' own library verifies it with each live secret and with no
+// other.
 func FuzzSign(f *testing.F) {
 	for _, secret := range []string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_AAE", "whsec_", "whsec_-_-_", "AAEC", "whsec_AA\nEC", ""} {
 		f.Add(secret, "whsec_AAEC", "https://hooks.example/in?x=1", []byte(`{"id":"evt_1"}`), int64(1614265330))
@@ -50,8 +50,8 @@ func FuzzSign(f *testing.F) {
 	f.Fuzz(func(t *testing.T, present, previous, address string, body []byte, at int64) {
 		secrets := map[string]string{"hook": present, "hook/previous": previous}
 		c := Client{secrets: func(name string) (string, bool) { return secrets[name], true }}
-		keys := c.keys("hook")
-		first, second := keyByTheBook(present), keyByTheBook(previous)
+		keys := c.signingKeys("hook")
+		first, second := parseKey(present), parseKey(previous)
 		if (len(keys) > 0) != (len(first) > 0) || len(first) > 0 && (len(keys) == 2) != (len(second) > 0) {
 			t.Fatalf("%q and %q are %d keys", present, previous, len(keys))
 		}
@@ -59,7 +59,7 @@ func FuzzSign(f *testing.F) {
 		if len(keys) == 0 || fault != market.FaultNone {
 			return
 		}
-		text := compose(target, &market.WebhookRequest{ID: "evt_1", Body: body}, keys, at)
+		text := encodeRequest(target, &market.WebhookRequest{ID: "evt_1", Body: body}, keys, at)
 		in := bufio.NewReader(bytes.NewReader(text))
 		request, err := http.ReadRequest(in)
 		if err != nil {
@@ -68,7 +68,7 @@ func FuzzSign(f *testing.F) {
 		got, err := io.ReadAll(request.Body)
 		rest, _ := io.ReadAll(in)
 		if err != nil || request.Method != http.MethodPost || request.Host != target.Authority || !bytes.Equal(got, body) || len(rest) > 0 || len(request.Header) != 7 {
-			t.Fatalf("%q is %+v, and behind it %q: %v", text, request, rest, err)
+			t.Fatalf("%q is %+v, and %q after it: %v", text, request, rest, err)
 		}
 		checkSigned(t, request.Header, [][]byte{first, second}[:len(keys)], body, at)
 	})
@@ -85,10 +85,10 @@ func checkSigned(t *testing.T, header http.Header, keys [][]byte, body []byte, a
 			t.Fatal(err)
 		}
 		if err := verifier.VerifyIgnoringTimestamp(body, header); err != nil {
-			t.Fatalf("a stock library says of %v: %v", header, err)
+			t.Fatalf("the stock library rejects %v: %v", header, err)
 		}
 		if verifier.VerifyIgnoringTimestamp(append(bytes.Clone(body), ' '), header) == nil {
-			t.Fatal("another body is taken")
+			t.Fatal("another body verifies")
 		}
 	}
 	if got := header.Get("X-Pingpost-Signature"); got != own {
@@ -96,7 +96,7 @@ func checkSigned(t *testing.T, header http.Header, keys [][]byte, body []byte, a
 	}
 	other, _ := standardwebhooks.NewWebhookRaw(append(bytes.Clone(keys[0]), 1))
 	if string(keys[len(keys)-1]) != string(keys[0])+"\x01" && other.VerifyIgnoringTimestamp(body, header) == nil {
-		t.Fatal("another secret takes it")
+		t.Fatal("another secret verifies it")
 	}
 	if key, ok := signature.ParseSecret(signature.Prefix + base64.StdEncoding.EncodeToString(keys[0])); !ok || !bytes.Equal(key, keys[0]) {
 		t.Fatal("a key does not read back")

@@ -12,7 +12,7 @@ import (
 	"pingpost/outbound/dial/dialtest"
 )
 
-// verify is what a receiver does, by the stock library.
+// verify checks a request as a receiver does, with the stock library.
 func verify(t *testing.T, secret string, r *dialtest.Request, change func(http.Header, []byte)) error {
 	t.Helper()
 	hook, err := standardwebhooks.NewWebhook(secret)
@@ -26,13 +26,12 @@ func verify(t *testing.T, secret string, r *dialtest.Request, change func(http.H
 	return hook.Verify(body, header)
 }
 
-// TestDelivery is what an endpoint gets to see, to the letter, and that the stock
-// verifier takes it, and nothing else.
-func TestDelivery(t *testing.T) {
+// The test pins the exact request. The stock verifier accepts it and rejects any change.
+func TestSignedRequest(t *testing.T) {
 	e := dialtest.Listen(t, dialtest.Answer("200 OK", ``))
-	r := told("http://"+e.Address+"/hooks?supplier=acme", ample)
+	r := newRequest("http://"+e.Address+"/hooks?supplier=acme", longTimeout)
 	r.Endpoint.Credential = "acme"
-	if got := client(t, nil).Post(r); !got.Delivered {
+	if got := newClient(t, nil).Post(r); !got.Delivered {
 		t.Fatalf("%+v", got)
 	}
 	got := e.Requests()[0]
@@ -61,30 +60,32 @@ func TestDelivery(t *testing.T) {
 	for name, row := range map[string]struct {
 		secret string
 		change func(http.Header, []byte)
-		taken  bool
+		valid  bool
 	}{
 		"as it is":             {present, nil, true},
 		"by the previous one":  {previousOne, nil, true},
 		"by another secret":    {other, nil, false},
 		"a changed byte":       {present, func(_ http.Header, body []byte) { body[7]++ }, false},
 		"another event's name": {present, func(h http.Header, _ []byte) { h.Set("webhook-id", "evt_2") }, false},
-		"an old one":           {present, func(h http.Header, _ []byte) { h.Set("webhook-timestamp", aged(6*time.Minute)) }, false},
-		"another time":         {present, func(h http.Header, _ []byte) { h.Set("webhook-timestamp", aged(time.Minute)) }, false},
+		"an old one":           {present, func(h http.Header, _ []byte) { h.Set("webhook-timestamp", timestampBefore(6*time.Minute)) }, false},
+		"another time":         {present, func(h http.Header, _ []byte) { h.Set("webhook-timestamp", timestampBefore(time.Minute)) }, false},
 	} {
-		if err := verify(t, row.secret, &got, row.change); (err == nil) != row.taken {
+		if err := verify(t, row.secret, &got, row.change); (err == nil) != row.valid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func aged(by time.Duration) string { return strconv.FormatInt(time.Now().Add(-by).Unix(), 10) }
+func timestampBefore(by time.Duration) string {
+	return strconv.FormatInt(time.Now().Add(-by).Unix(), 10)
+}
 
-// TestEachAttemptIsSigned: a retry has the id and the bytes of the first attempt,
-// its own time, and the secrets of that time: one after the previous one's end.
+// A retry has the id and the bytes of the first attempt, its own time, and the secrets of
+// that time. After the end of the previous secret it has one signature.
 func TestEachAttemptIsSigned(t *testing.T) {
 	e := dialtest.Listen(t, dialtest.Answer("500 Internal Server Error", ``))
 	live := map[string]string{"alone": "whsec_YWxvbmU="}
-	c := client(t, func(o *ClientOptions) {
+	c := newClient(t, func(o *ClientOptions) {
 		o.Secrets = func(name string) (string, bool) { return live[name], live[name] != "" }
 	})
 	steps := []struct {
@@ -98,7 +99,7 @@ func TestEachAttemptIsSigned(t *testing.T) {
 	}
 	for i, step := range steps {
 		step.change()
-		if got := c.Post(told("http://"+e.Address+"/", ample)); got.Status != 500 {
+		if got := c.Post(newRequest("http://"+e.Address+"/", longTimeout)); got.Status != 500 {
 			t.Fatalf("%+v", got)
 		}
 		r := e.Requests()[i]

@@ -19,7 +19,7 @@ func TestParseSecret(t *testing.T) {
 		"whsec_+/+/":         "\xfb\xff\xbf",
 		"whsec_":             "",
 		"whsec_====":         "",
-		"whsec_-_-_":         "", // the alphabet of addresses
+		"whsec_-_-_":         "", // base64url
 		"whsec_AAE":          "\x00\x01",
 		"whsec_A":            "",
 		"AAEC":               "",
@@ -34,24 +34,24 @@ func TestParseSecret(t *testing.T) {
 	}
 }
 
-// TestKnown is the example of the Standard Webhooks' own libraries, and the same
-// message in the other form as OpenSSL signs it.
-func TestKnown(t *testing.T) {
+// The first signature is the example of the Standard Webhooks libraries. The second one
+// signs the same message in our own form, computed by OpenSSL.
+func TestKnownSignatures(t *testing.T) {
 	key, _ := ParseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	const id, at, body = "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, `{"test": 2432232314}`
 	if got := string(AppendStandard(nil, []Key{key}, id, at, []byte(body))); got != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" {
 		t.Errorf("standard: %s", got)
 	}
-	if got := string(AppendOwn([]byte("as it is|"), []Key{key}, at, []byte(body))); got != "as it is|t=1614265330,v1="+ownKnown {
+	if got := string(AppendPingpost([]byte("as it is|"), []Key{key}, at, []byte(body))); got != "as it is|t=1614265330,v1="+ownKnown {
 		t.Errorf("own: %s", got)
 	}
 }
 
 const ownKnown = "e96203c6de850e7dc1fde7489ef6140b402d3a5a64fe250cd2eef9830fac1cef"
 
-// TestStockVerifier: whatever is signed is accepted by every key that signed it,
-// and by no other; nor with a changed byte.
-func TestStockVerifier(t *testing.T) {
+// The stock library verifies a signature with every signing key, rejects other keys, and
+// rejects a changed byte.
+func TestStandardLibraryVerifies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bytes := rapid.SliceOfN(rapid.Byte(), 1, 64)
 		keys := []Key{bytes.Draw(t, "present"), bytes.Draw(t, "previous")}[:rapid.IntRange(1, 2).Draw(t, "live")]
@@ -82,7 +82,7 @@ func TestStockVerifier(t *testing.T) {
 		if verify(keys[0], changed) == nil {
 			t.Fatal("a changed byte is not seen")
 		}
-		if own := string(AppendOwn(nil, keys, now, body)); strings.Count(own, ",v1=") != len(keys) {
+		if own := string(AppendPingpost(nil, keys, now, body)); strings.Count(own, ",v1=") != len(keys) {
 			t.Fatalf("%d keys, and %s", len(keys), own)
 		}
 	})

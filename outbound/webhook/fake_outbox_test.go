@@ -1,0 +1,259 @@
+package webhook
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// fakeOutbox is a minimal outbox and engine: a list of rows. A failed event is due again
+// after a minute.
+type fakeOutbox struct {
+	mu      sync.Mutex
+	rows    map[market.Ref][]*row
+	causes  uint64 // events so far
+	changed chan struct{}
+	faults  []string
+
+	messageErr, logErr error // errors that the engine returns, or nil
+	gone               map[string]bool
+
+	attempts        []string // in the order of logging
+	post            func(id string) market.WebhookResult
+	inFlight        map[market.Ref]int // attempts under way
+	maxInFlight     map[market.Ref]int
+	total, maxTotal int
+}
+
+type row struct {
+	webhook state.QueuedWebhook
+	taken   bool
+}
+
+func newFakeOutbox() *fakeOutbox {
+	return &fakeOutbox{
+		rows: map[market.Ref][]*row{}, changed: make(chan struct{}, 1), inFlight: map[market.Ref]int{}, maxInFlight: map[market.Ref]int{},
+		post: func(string) market.WebhookResult { return market.WebhookResult{Delivered: true} },
+	}
+}
+
+// startSender starts a sender for the outbox.
+func (b *fakeOutbox) startSender(t *testing.T, change func(*Options)) *Sender {
+	t.Helper()
+	o := Options{
+		Outbox: b, Engine: b, Post: b.postCounted, Now: func() int64 { return time.Now().UnixNano() },
+		ReportFault: func(what string, err error) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.faults = append(b.faults, fmt.Sprint(what, ": ", err))
+		},
+	}
+	if change != nil {
+		change(&o)
+	}
+	s := New(o)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// add adds an event that becomes due after a time.
+func (b *fakeOutbox) add(supplier market.Ref, lead byte, what market.WebhookType, after time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	b.causes++
+	b.rows[supplier] = append(b.rows[supplier], &row{webhook: state.QueuedWebhook{
+		Lead: market.LeadID{byte(supplier), byte(supplier >> 8), lead}, Type: what, Supplier: supplier,
+		Cause: b.causes, Created: now.UnixNano(), Due: now.Add(after).UnixNano(),
+	}})
+	select {
+	case b.changed <- struct{}{}:
+	default:
+	}
+}
+
+// pending returns the number of events that are not delivered.
+func (b *fakeOutbox) pending() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, rows := range b.rows {
+		n += len(rows)
+	}
+	return n
+}
+
+// onlyRow returns the only event that is not delivered.
+func (b *fakeOutbox) onlyRow() row {
+	if b.pending() != 1 {
+		return row{}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, rows := range b.rows {
+		return *rows[0]
+	}
+	panic("unreachable")
+}
+
+// update runs change under the lock.
+func (b *fakeOutbox) update(change func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change()
+}
+
+func (b *fakeOutbox) attemptLog() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.attempts)
+}
+
+// earliest returns a supplier's earliest event that can be taken. An event waits for an
+// earlier one of its lead until that one was attempted twice.
+func (b *fakeOutbox) earliest(supplier market.Ref) *row {
+	var found *row
+	for _, r := range b.rows[supplier] {
+		earlier := found == nil || cmp.Or(cmp.Compare(r.webhook.Due, found.webhook.Due), cmp.Compare(r.webhook.Cause, found.webhook.Cause)) < 0
+		if earlier && !r.taken && !b.waitsForEarlier(r) {
+			found = r
+		}
+	}
+	return found
+}
+
+func (b *fakeOutbox) waitsForEarlier(r *row) bool {
+	return slices.ContainsFunc(b.rows[r.webhook.Supplier], func(other *row) bool {
+		return other.webhook.Lead == r.webhook.Lead && other.webhook.Cause < r.webhook.Cause && other.webhook.Attempts < 2
+	})
+}
+
+func (b *fakeOutbox) TakeWebhook(supplier market.Ref, now int64) (state.QueuedWebhook, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.earliest(supplier)
+	if r == nil || r.webhook.Due > now {
+		return state.QueuedWebhook{}, false
+	}
+	r.taken = true
+	return r.webhook, true
+}
+
+func (b *fakeOutbox) ReturnWebhook(h state.QueuedWebhook) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := b.find(h); r != nil {
+		r.taken = false
+	}
+}
+
+func (b *fakeOutbox) find(h state.QueuedWebhook) *row {
+	for _, r := range b.rows[h.Supplier] {
+		if r.webhook.Lead == h.Lead && r.webhook.Type == h.Type {
+			return r
+		}
+	}
+	return nil
+}
+
+func (b *fakeOutbox) NextWebhookDue(supplier market.Ref) (due int64, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := b.earliest(supplier); r != nil {
+		return r.webhook.Due, true
+	}
+	return 0, false
+}
+
+func (b *fakeOutbox) SuppliersWithPending() (all []market.Ref) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for supplier := range b.rows {
+		all = append(all, supplier)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (b *fakeOutbox) WebhooksChanged() <-chan struct{} { return b.changed }
+
+// WebhookMessage names an event after its supplier, lead and type. An event in gone becomes a
+// dead letter, which no longer concerns the sender.
+func (b *fakeOutbox) WebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gone[nameOf(h)] {
+		b.rows[h.Supplier] = slices.DeleteFunc(b.rows[h.Supplier], func(r *row) bool { return nameOf(&r.webhook) == nameOf(h) })
+		return engine.WebhookMessage{}, engine.ErrGone
+	}
+	return engine.WebhookMessage{ID: nameOf(h), Supplier: h.Supplier, Endpoint: market.Endpoint{URL: fmt.Sprint(h.Supplier)}}, b.messageErr
+}
+
+func nameOf(h *state.QueuedWebhook) string {
+	return fmt.Sprintf("%d/%d/%d", h.Supplier, h.Lead[2], h.Type)
+}
+
+// supplierOf returns the supplier of a message of the outbox.
+func supplierOf(r *market.WebhookRequest) (supplier market.Ref) {
+	_, _ = fmt.Sscan(r.Endpoint.URL, &supplier)
+	return supplier
+}
+
+// postCounted makes an attempt and counts it while it is in flight.
+func (b *fakeOutbox) postCounted(r *market.WebhookRequest) market.WebhookResult {
+	supplier := supplierOf(r)
+	b.count(supplier, 1)
+	defer b.count(supplier, -1)
+	began := time.Now()
+	result := b.post(r.ID)
+	result.Elapsed = time.Since(began)
+	return result
+}
+
+func (b *fakeOutbox) count(supplier market.Ref, by int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.inFlight[supplier] += by
+	b.total += by
+	b.maxInFlight[supplier], b.maxTotal = max(b.maxInFlight[supplier], b.inFlight[supplier]), max(b.maxTotal, b.total)
+}
+
+// inFlightTo returns the attempts in flight to one supplier, or to all for 0.
+func (b *fakeOutbox) inFlightTo(supplier market.Ref) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if supplier == 0 {
+		return b.total
+	}
+	return b.inFlight[supplier]
+}
+
+func (b *fakeOutbox) RecordWebhookAttempt(h state.QueuedWebhook, result market.WebhookResult) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.logErr != nil {
+		return b.logErr
+	}
+	r := b.find(h)
+	if r == nil || !r.taken {
+		panic("BUG: an event was tried that is not out: " + nameOf(&h))
+	}
+	b.attempts = append(b.attempts, nameOf(&h))
+	r.taken = false
+	r.webhook.Attempts++
+	r.webhook.Due = time.Now().Add(time.Minute).UnixNano()
+	if result.Delivered {
+		b.rows[h.Supplier] = slices.DeleteFunc(b.rows[h.Supplier], func(other *row) bool { return other == r })
+		if len(b.rows[h.Supplier]) == 0 {
+			delete(b.rows, h.Supplier)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package webhook
+
+// pacer spreads the starts of attempts. If ten thousand events became due at once, their
+// attempts would occupy the processor, and new leads would wait behind them.
+//
+// An attempt may begin up to pacerSlack early, so that a few events all begin at once and
+// a late timer does not lower the rate.
+type pacer struct {
+	rate      int64 // starts per second; 0: unlimited
+	nextStart int64 // regular time of the next start, in Unix nanoseconds
+}
+
+const (
+	second     = int64(1_000_000_000)
+	pacerSlack = second / 100
+)
+
+// resumeTime returns when the next attempt may begin, or 0 if it may begin now.
+func (p *pacer) resumeTime(now int64) int64 {
+	if p.rate == 0 || p.nextStart-pacerSlack <= now {
+		return 0
+	}
+	return p.nextStart - pacerSlack
+}
+
+// recordStart delays the next attempt. An idle time gives no credit.
+func (p *pacer) recordStart(now int64) {
+	if p.rate > 0 {
+		p.nextStart = max(p.nextStart, now) + second/p.rate
+	}
+}
