@@ -147,7 +147,7 @@ func TestCheckSent(t *testing.T) {
 func TestBrokenDocument(t *testing.T) {
 	for _, row := range []struct{ what, old, instead, want string }{
 		{"a member less", `"data":{"$ref":"#/components/schemas/IngestResult"}`, `"date":{"$ref":"#/components/schemas/IngestResult"}`, "data"},
-		{"another type", `"description":"The campaign that it was sent for.","type":"string"`, `"description":"","type":"integer"`, "campaign_id"},
+		{"another type", `"description":"The lead's campaign.","type":"string"`, `"description":"","type":"integer"`, "campaign_id"},
 		{"a status less", `"ACCEPTED","UNMATCHED"`, `"UNMATCHED"`, "status"},
 		{"a path less", `"/api/v1/ingest":`, `"/api/v2/ingest":`, "no such operation"},
 		{"a header less", `"X-RateLimit-Reset":`, `"X-RateLimit-Again":`, "X-Ratelimit-Reset is not documented"},

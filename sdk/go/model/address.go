@@ -6,11 +6,11 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// Address is: Where the person lives, as far as it is known. A `state` or a `zip` other than the ping's is refused as `ping_mismatch`.
+// Address is: The person's address, as far as known. A `state` or a `zip` that contradicts the ping is rejected as `ping_mismatch`.
 type Address struct {
-	// Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
 	Line1 *string `json:"line1,omitzero"`
-	// Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
 	City  *string    `json:"city,omitzero"`
 	State *StateCode `json:"state,omitzero"`
 	// A ZIP code of five digits, or ZIP+4.

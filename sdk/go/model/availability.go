@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Availability is: Who would buy a lead.
+// Availability is: The offers for a lead.
 type Availability struct {
-	// Names this ping; an ingest takes one of its offers up by it.
+	// The id of this ping. An ingest refers to it to accept an offer.
 	PingID string `json:"ping_id"`
-	// The campaign that was asked for.
+	// The requested campaign.
 	CampaignID string `json:"campaign_id"`
-	// Whether anybody would buy it.
+	// Whether there is an offer.
 	Accepted bool `json:"accepted"`
-	// When the last of the offers ends at the latest.
+	// The latest expiration of the offers.
 	ExpiresAt time.Time `json:"expires_at"`
-	// The offers, the best first; none where nobody wants it.
+	// The offers, best first; empty if there are no offers.
 	Buyers []Offer      `json:"buyers"`
 	Reason *NoBidReason `json:"reason,omitzero"`
 }

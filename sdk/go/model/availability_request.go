@@ -6,24 +6,24 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// AvailabilityRequest is: What is told of a lead to learn who would buy it. Beside the members below it has the campaign's own fields that go into pings. Contact details are refused with `contact_field_not_allowed`, at any depth.
+// AvailabilityRequest is: Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`.
 type AvailabilityRequest struct {
-	// The campaign, which must be one that holds auctions.
+	// The campaign, which must have the method `ping_post`.
 	FloCampaignID string `json:"flo_campaign_id"`
-	// The supplier that asks, which is the one that the API key belongs to.
+	// The supplier, which must own the API key.
 	FloSupplierID string     `json:"flo_supplier_id"`
 	State         *StateCode `json:"state,omitzero"`
 	// A ZIP code of five digits, or ZIP+4.
 	Zip *string `json:"zip,omitzero"`
 	// The first three digits of a ZIP code.
 	Zip3 *string `json:"zip3,omitzero"`
-	// Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
 	Source *string `json:"source,omitzero"`
-	// Whether the person has agreed to be called.
+	// Whether the person agreed to calls.
 	TCPAConsent *bool `json:"tcpa_consent,omitzero"`
-	// Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+	// The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
 	ConsentCertURL *string `json:"consent_cert_url,omitzero"`
-	// How good the lead is held to be, commonly from 0 to 1.
+	// The lead's estimated quality, usually from 0 to 1.
 	AIQualityScore *float64 `json:"ai_quality_score,omitzero"`
 
 	// More are the members that are not named above, such as a campaign's own fields.

@@ -2,7 +2,7 @@
 
 package model
 
-// AvailabilityResponse is: The answer to the question who would buy.
+// AvailabilityResponse is: The answer to a request for bids.
 type AvailabilityResponse struct {
 	Data Availability `json:"data"`
 }

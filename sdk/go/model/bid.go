@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Bid is: A bid that can be taken up.
+// Bid is: A bid that you can accept.
 type Bid struct {
-	// An amount of money, in units of the currency beside it, with at most six decimals.
+	// An amount of money in units of its currency, with at most six decimals.
 	Amount float64 `json:"amount"`
-	// A currency by ISO 4217.
+	// An ISO 4217 currency code.
 	Currency string `json:"currency"`
-	// What the post has to show. It is good for this auction and this seller alone.
+	// The token for the post. It is valid for this auction and this seller only.
 	BidToken string `json:"bid_token"`
-	// Until when the bid can be taken up.
+	// When the bid expires.
 	ValidUntil time.Time `json:"valid_until"`
 }

@@ -10,13 +10,13 @@ import (
 
 // BuyerBid is: A buyer's bid.
 type BuyerBid struct {
-	// An amount of money, in units of the currency beside it, with at most six decimals.
+	// An amount of money in units of its currency, with at most six decimals.
 	Amount float64 `json:"amount"`
-	// A currency by ISO 4217.
+	// An ISO 4217 currency code.
 	Currency *string `json:"currency,omitzero"`
-	// What the post shows you again, of 1 to 512 visible ASCII characters.
+	// The token that the post repeats, of 1 to 512 visible ASCII characters.
 	BidToken string `json:"bid_token"`
-	// Until when you stand by the bid. Left out, as long as the exchange waits, which is five seconds.
+	// When the bid expires. By default after five seconds, when the exchange stops waiting.
 	ValidUntil *time.Time `json:"valid_until,omitzero"`
 
 	// More are the members that are not named above, such as a campaign's own fields.

@@ -6,16 +6,16 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// BuyerBidResponse is: A buyer's answer to a ping. Either `bid` is an object, or it is null, and then `reject_reason` says why.
+// BuyerBidResponse is: A buyer's answer to a ping. `bid` is an object, or null with a `reject_reason`.
 type BuyerBidResponse struct {
 	// The `auction_id` of the ping. Required with a bid.
 	AuctionID *string   `json:"auction_id,omitzero"`
 	Bid       *BuyerBid `json:"bid"`
-	// Which of your filters the lead has passed, such as `state`, `vertical`, `tcpa` and `score_threshold`.
+	// The conditions that the lead meets, such as `state`, `vertical`, `tcpa` and `score_threshold`.
 	BuyerFiltersPassed []string `json:"buyer_filters_passed,omitzero"`
-	// With no bid, why, as a code for programs.
+	// With a no-bid, the cause as a code.
 	RejectReason *string `json:"reject_reason,omitzero"`
-	// With no bid, why, in words for a person.
+	// With a no-bid, the cause as text for people.
 	RejectDetail *string `json:"reject_detail,omitzero"`
 
 	// More are the members that are not named above, such as a campaign's own fields.

@@ -6,9 +6,9 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// BuyerReceipt is: A buyer's word that it has the lead. Its id is read from `lead_id`, else `id`, else `buyer_lead_id`, else `data.id`, as text or a number of at most 128 characters, and may be missing.
+// BuyerReceipt is: A buyer's acknowledgment of a lead. The exchange reads the buyer's id from `lead_id`, else `id`, else `buyer_lead_id`, else `data.id`: text or a number of at most 128 characters. It can be missing.
 type BuyerReceipt struct {
-	// Your own id of the lead.
+	// Your id of the lead.
 	LeadID *string `json:"lead_id,omitzero"`
 
 	// More are the members that are not named above, such as a campaign's own fields.

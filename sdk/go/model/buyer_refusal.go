@@ -6,11 +6,11 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// BuyerRefusal is: Why a buyer refuses a lead. Nothing of it is required; the status says enough.
+// BuyerRefusal is: A buyer's rejection of a lead. All members are optional, because the status decides.
 type BuyerRefusal struct {
-	// Why, as a code for programs.
+	// The cause as a code.
 	Error *string `json:"error,omitzero"`
-	// Why, in words for a person.
+	// The cause as text for people.
 	Message *string `json:"message,omitzero"`
 
 	// More are the members that are not named above, such as a campaign's own fields.

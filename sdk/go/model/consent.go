@@ -8,15 +8,15 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// Consent is: What is known of the person's consent to be called.
+// Consent is: The person's consent to calls, as far as known.
 type Consent struct {
-	// The words that were agreed to, of at most 16,384 bytes, without control characters but tabs and ends of lines.
+	// The text that the person agreed to, of at most 16,384 bytes. The only control characters allowed are tabs and line ends.
 	ConsentText *string `json:"consent_text,omitzero"`
-	// When consent was given, as RFC 3339 has it, in any offset, with at most nine decimals.
+	// When the person gave consent, in RFC 3339 with any offset and at most nine decimals.
 	ConsentTimestamp *time.Time `json:"consent_timestamp,omitzero"`
-	// Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
 	IPAddress *string `json:"ip_address,omitzero"`
-	// Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+	// The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
 	ConsentCertURL *string `json:"consent_cert_url,omitzero"`
 
 	// More are the members that are not named above, such as a campaign's own fields.

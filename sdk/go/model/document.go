@@ -10,9 +10,9 @@ import (
 type Document struct {
 	// The version of OpenAPI.
 	Openapi string `json:"openapi"`
-	// What the document is about.
+	// The document's metadata.
 	Info map[string]interface{} `json:"info"`
-	// What can be called.
+	// The operations.
 	Paths map[string]interface{} `json:"paths"`
 
 	// More are the members that are not named above, such as a campaign's own fields.

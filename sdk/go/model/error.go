@@ -2,16 +2,16 @@
 
 package model
 
-// Error is: Every error, on every path.
+// Error is: An error. All paths use this form.
 type Error struct {
 	Error ErrorCode `json:"error"`
-	// What is wrong and what to do, for a person. It never repeats what was sent.
+	// The problem and the remedy as text for people. It never repeats your input.
 	Message string `json:"message"`
-	// The exchange's name for one request, in its logs too.
+	// The exchange's id of one request, also in its logs.
 	RequestID string `json:"request_id"`
-	// With `invalid_payload`, every member that is at fault.
+	// With `invalid_payload`, all invalid members.
 	FieldErrors []FieldError     `json:"field_errors,omitzero"`
 	Reason      *UnmatchedReason `json:"reason,omitzero"`
-	// With the errors of OAuth at `/oauth/token`, the same as `message`.
+	// With the errors of OAuth at `/oauth/token`, the text of `message`.
 	ErrorDescription *string `json:"error_description,omitzero"`
 }

@@ -2,7 +2,7 @@
 
 package model
 
-// ErrorCode is: What is wrong, for programs. Each code has one status. In a result among many it stands by itself.
+// ErrorCode is: The error's code, for programs. Each code has one status. In a result of a batch there is no separate status.
 // Others than those below may come.
 type ErrorCode string
 

@@ -2,11 +2,11 @@
 
 package model
 
-// FieldError is: One member of a request that is at fault.
+// FieldError is: One invalid member of a request.
 type FieldError struct {
-	// Where it stands, as a path with dots, such as `lead.tcpa.consent_cert_url`; or the header's name.
+	// The member's place, as a path with dots such as `lead.tcpa.consent_cert_url`, or the name of a header.
 	Field string         `json:"field"`
 	Code  FieldErrorCode `json:"code"`
-	// What is expected there, in words.
+	// The valid form, as text for people.
 	Expected string `json:"expected"`
 }

@@ -2,7 +2,7 @@
 
 package model
 
-// FieldErrorCode is: What is wrong with a member, for programs.
+// FieldErrorCode is: The code for an invalid member.
 // Others than those below may come.
 type FieldErrorCode string
 

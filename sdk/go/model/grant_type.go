@@ -2,7 +2,7 @@
 
 package model
 
-// GrantType is: The one grant that is known here.
+// GrantType is: The supported grant.
 // Others than those below may come.
 type GrantType string
 

@@ -8,44 +8,44 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// IngestRequest is: A whole lead. Beside the members below it has those that the campaign's field mapping names. What nobody has named is dropped, kept for the buyer, or refused as `unknown_field`, as the campaign says.
+// IngestRequest is: A whole lead: the members below and the fields of the campaign. By the campaign's setting, unknown members are dropped, kept for the buyer, or rejected as `unknown_field`.
 type IngestRequest struct {
-	// The campaign that the lead is for.
+	// The lead's campaign.
 	FloCampaignID string `json:"flo_campaign_id"`
-	// The supplier that sends it, which is the one that the API key belongs to.
+	// The lead's supplier, which must own the API key.
 	FloSupplierID string `json:"flo_supplier_id"`
-	// The `ping_id` of a `POST /api/v1/ping`, to sell to a buyer that it offered. Together with `flo_buyer_id`.
+	// The `ping_id` of a `POST /api/v1/ping`, to accept one of its offers. Requires `flo_buyer_id`.
 	FloPingID *string `json:"flo_ping_id,omitzero"`
-	// The buyer that was chosen of those in that answer. Together with `flo_ping_id`.
+	// The buyer of the accepted offer. Requires `flo_ping_id`.
 	FloBuyerID *string `json:"flo_buyer_id,omitzero"`
-	// Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
 	FirstName string `json:"first_name"`
-	// Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
 	LastName string `json:"last_name"`
-	// A phone number of digits, spaces, `( ) - .` and a leading `+`, at most 15 digits. A US number unless it begins with `+`. It must be one that can have been given to somebody; 555-0100 to 555-0199 count as such in any US area code. Stored, and sent to buyers, in E.164 form.
+	// A phone number of digits, spaces, `( ) - .` and a leading `+`, with at most 15 digits. Without `+` it is a US number. It must be a valid number; 555-0100 to 555-0199 are valid in every US area code. The exchange stores and sends it in E.164 form.
 	Phone string `json:"phone"`
-	// An email address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels with no hyphen at their ends, 254 bytes in all. No quotes, no address literal, no display name. Its domain is stored in lower case; compared and hashed it is lower case throughout.
+	// An e-mail address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels without a hyphen at their ends, at most 254 bytes in total. No quotes, no address literal, no display name. The exchange stores the domain in lower case, and compares and hashes the whole address in lower case.
 	Email string     `json:"email"`
 	State *StateCode `json:"state,omitzero"`
-	// Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
 	Line1 *string `json:"line1,omitzero"`
-	// Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
 	City *string `json:"city,omitzero"`
 	// A ZIP code of five digits, or ZIP+4.
 	Zip *string `json:"zip,omitzero"`
-	// Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
 	Source *string `json:"source,omitzero"`
-	// Whether the person has agreed to be called.
+	// Whether the person agreed to calls.
 	TCPAConsent *bool `json:"tcpa_consent,omitzero"`
-	// Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+	// The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
 	ConsentCertURL *string `json:"consent_cert_url,omitzero"`
-	// The words that were agreed to, of at most 16,384 bytes, without control characters but tabs and ends of lines.
+	// The text that the person agreed to, of at most 16,384 bytes. The only control characters allowed are tabs and line ends.
 	ConsentText *string `json:"consent_text,omitzero"`
-	// When consent was given, as RFC 3339 has it, in any offset, with at most nine decimals.
+	// When the person gave consent, in RFC 3339 with any offset and at most nine decimals.
 	ConsentTimestamp *time.Time `json:"consent_timestamp,omitzero"`
-	// Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
 	IPAddress *string `json:"ip_address,omitzero"`
-	// How good the lead is held to be, commonly from 0 to 1.
+	// The lead's estimated quality, usually from 0 to 1.
 	AIQualityScore *float64 `json:"ai_quality_score,omitzero"`
 
 	// More are the members that are not named above, such as a campaign's own fields.

@@ -2,14 +2,14 @@
 
 package model
 
-// IngestResult is: What became of a lead.
+// IngestResult is: The outcome of a lead.
 type IngestResult struct {
 	// The exchange's id of a lead.
 	ID     string       `json:"id"`
 	Status IngestStatus `json:"status"`
-	// The buyer that the lead was assigned to; null where there is none.
+	// The buyer; null if unsold.
 	BuyerID *string `json:"buyer_id"`
-	// The campaign that it was sent for.
+	// The lead's campaign.
 	CampaignID string           `json:"campaign_id"`
 	Price      *Price           `json:"price,omitzero"`
 	Reason     *UnmatchedReason `json:"reason,omitzero"`

@@ -2,7 +2,7 @@
 
 package model
 
-// IngestStatus is: `ACCEPTED`: a buyer was assigned, and `price` is what you are paid. `UNMATCHED`: nobody takes it, and `reason` says why.
+// IngestStatus is: `ACCEPTED`: a buyer was assigned, and `price` is your payout. `UNMATCHED`: the lead is unsold, and `reason` has the cause.
 // Others than those below may come.
 type IngestStatus string
 

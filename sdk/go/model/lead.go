@@ -8,18 +8,18 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// Lead is: A lead as one of those may see it whom it concerns. It does not tell who the person is.
+// Lead is: A lead as its seller or its buyer sees it, without contact data.
 type Lead struct {
 	// The exchange's id of a lead.
 	ID     string     `json:"id"`
 	Status LeadStatus `json:"status"`
-	// The campaign that it was sent for.
+	// The lead's campaign.
 	CampaignID string `json:"campaign_id"`
-	// The seller's own id, which a post names. Buyers are not shown it; null where there is none.
+	// The seller's id from the post. Null for buyers, and if there is no such id.
 	LeadUUID wire.Nullable[string] `json:"lead_uuid,omitzero"`
-	// The auction it was in, by the name that you know it by; null where there was none.
+	// The auction's id as the caller knows it; null without an auction.
 	AuctionID *string `json:"auction_id"`
-	// The buyer that has it, or is being sent it; null where nobody has it.
+	// The buyer that has the lead, or that it is being sent to; null if there is no buyer.
 	BuyerID  *string          `json:"buyer_id"`
 	Price    *Price           `json:"price"`
 	Reason   *UnmatchedReason `json:"reason"`
@@ -27,6 +27,6 @@ type Lead struct {
 	Return   *ReturnState     `json:"return,omitzero"`
 	// When the lead was decided.
 	CreatedAt time.Time `json:"created_at"`
-	// It is there and true where this is a test lead.
+	// True for a test lead; else absent.
 	Test *bool `json:"test,omitzero"`
 }

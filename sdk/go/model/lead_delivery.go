@@ -4,9 +4,9 @@ package model
 
 // LeadDelivery is: A lead that a buyer bought.
 type LeadDelivery struct {
-	// The auction that you won, or the lead's id where there was none.
+	// The auction's id, or the lead's id without an auction.
 	AuctionID string `json:"auction_id"`
-	// The token of your bid; not there where you made none.
+	// The token of your bid; absent without a bid.
 	BidToken *string  `json:"bid_token,omitzero"`
 	Lead     PostLead `json:"lead"`
 }

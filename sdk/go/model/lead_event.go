@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// LeadEvent is: Something that happened to a lead of yours.
+// LeadEvent is: An event of your lead.
 type LeadEvent struct {
 	// The id of an event. Drop repeats by it.
 	ID   string        `json:"id"`

@@ -6,25 +6,25 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// LeadEventData is: The lead it happened to. It does not tell who the person is.
+// LeadEventData is: The lead of the event, without contact data.
 type LeadEventData struct {
 	// The exchange's id of a lead.
 	LeadID string `json:"lead_id"`
-	// Your own id, which your post named; null after an ingest.
+	// Your id from the post; null after an ingest.
 	LeadUUID *string `json:"lead_uuid"`
-	// The auction it was in, by the name that you know it by; null where there was none.
+	// The auction's id as the caller knows it; null without an auction.
 	AuctionID *string `json:"auction_id"`
-	// The campaign that it was sent for.
+	// The lead's campaign.
 	CampaignID *string `json:"campaign_id"`
-	// The supplier that sent it.
+	// The lead's supplier.
 	SupplierID *string `json:"supplier_id"`
-	// The buyer that has it or had it; null where nobody did.
+	// The current or former buyer; null if there was no buyer.
 	BuyerID *string    `json:"buyer_id"`
 	Status  LeadStatus `json:"status"`
 	Price   *Price     `json:"price"`
-	// Why: a reason for which a lead is not sold, or the buyer's word with its report; null where there is none.
+	// The cause: an unsold reason, or the reason in the buyer's report; else null.
 	Reason   *string              `json:"reason"`
 	Reversed wire.Nullable[Price] `json:"reversed,omitzero"`
-	// It is there and true where this is a test lead.
+	// True for a test lead; else absent.
 	Test *bool `json:"test,omitzero"`
 }

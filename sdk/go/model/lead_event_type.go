@@ -2,7 +2,7 @@
 
 package model
 
-// LeadEventType is: What happened.
+// LeadEventType is: The type of the event.
 // Others than those below may come.
 type LeadEventType string
 

@@ -2,7 +2,7 @@
 
 package model
 
-// LeadResponse is: A lead, as suppliers are shown it by API key.
+// LeadResponse is: A lead, for suppliers with an API key.
 type LeadResponse struct {
 	Data Lead `json:"data"`
 }

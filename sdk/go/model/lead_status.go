@@ -2,7 +2,7 @@
 
 package model
 
-// LeadStatus is: `OPEN`: with a buyer's endpoint, the outcome not known yet. `ACCEPTED`: a buyer was assigned. `UNMATCHED`: nobody took it. The others are what its buyer has reported.
+// LeadStatus is: `OPEN`: sent to a buyer's endpoint, without a result so far. `ACCEPTED`: a buyer was assigned. `UNMATCHED`: unsold. The others are the buyer's reports.
 // Others than those below may come.
 type LeadStatus string
 

@@ -2,7 +2,7 @@
 
 package model
 
-// NoBidReason is: Why a ping got no bid: one of the reasons for which a lead is not sold, or `no_campaign` (no active campaign takes pings of this vertical from this seller), or `loop` (the ping has been through too many exchanges).
+// NoBidReason is: The cause of a no-bid: an unsold reason, or `no_campaign` (no active campaign accepts pings of this vertical from this seller), or `loop` (the ping has passed too many exchanges).
 // Others than those below may come.
 type NoBidReason string
 

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Offer is: One buyer's bid, as the supplier would be paid it.
+// Offer is: One buyer's bid, as the supplier's payout.
 type Offer struct {
 	// The buyer.
 	BuyerID string `json:"buyer_id"`
-	// An amount of money, in units of the currency beside it, with at most six decimals.
+	// An amount of money in units of its currency, with at most six decimals.
 	Amount float64 `json:"amount"`
-	// A currency by ISO 4217.
+	// An ISO 4217 currency code.
 	Currency string `json:"currency"`
-	// Until when it can be taken up.
+	// When the offer expires.
 	ValidUntil time.Time `json:"valid_until"`
 }

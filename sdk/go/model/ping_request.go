@@ -8,9 +8,9 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// PingRequest is: What is told of a lead before it is sold. Beside the members below it may have any others; they go on to the buyers. Contact details (names, phone, email, street, however they are spelt) are refused with `contact_field_not_allowed`, at any depth. A buyer's endpoint is sent the same form.
+// PingRequest is: Partial data of a lead before its sale. It can have any other members, which go to the buyers. Contact data (names, phone, email, street, in any spelling) is rejected at any depth with `contact_field_not_allowed`. Buyers' endpoints get the same form.
 type PingRequest struct {
-	// The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+	// The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
 	AuctionID string `json:"auction_id"`
 	// A name of 1 to 255 printable characters that is not blank.
 	Vertical string `json:"vertical"`
@@ -21,19 +21,19 @@ type PingRequest struct {
 	Zip3 *string `json:"zip3,omitzero"`
 	// Whether the person has insurance of this kind.
 	CurrentlyInsured *bool `json:"currently_insured,omitzero"`
-	// How many vehicles there are to insure.
+	// The number of vehicles to insure.
 	VehicleCount *int64 `json:"vehicle_count,omitzero"`
 	// The driver's age, as the lower and the upper end of a range.
 	DriverAgeBand *string `json:"driver_age_band,omitzero"`
-	// How good the lead is held to be, commonly from 0 to 1.
+	// The lead's estimated quality, usually from 0 to 1.
 	AIQualityScore *float64 `json:"ai_quality_score,omitzero"`
-	// Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
 	Source *string `json:"source,omitzero"`
-	// Whether the person has agreed to be called. In pings to buyers, false where it is not known.
+	// Whether the person agreed to calls. In pings to buyers, false if unknown.
 	TCPAConsent bool `json:"tcpa_consent"`
-	// Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+	// The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
 	ConsentCertURL *string `json:"consent_cert_url,omitzero"`
-	// Until when the asker listens. Left out, or more than five seconds ahead, it is five seconds from now; what is past is refused as `expired`.
+	// The deadline for the answer. Absent or more than five seconds ahead means five seconds from now. A past time is rejected as `expired`.
 	ExpiresAt *time.Time `json:"expires_at,omitzero"`
 
 	// More are the members that are not named above, such as a campaign's own fields.

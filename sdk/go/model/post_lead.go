@@ -6,25 +6,25 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// PostLead is: A whole lead as a post carries it. Beside the members below it has the campaign's own fields. What it leaves out is taken from the ping.
+// PostLead is: A whole lead of a post: the members below and the campaign's own fields. The exchange takes missing members from the ping.
 type PostLead struct {
-	// The sender's own id of the lead, of at most 255 printable characters. In posts to buyers, the exchange's.
+	// The sender's id of the lead, of at most 255 printable characters. In posts to buyers, the exchange's id.
 	LeadUUID string `json:"lead_uuid"`
-	// Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
 	FirstName string `json:"first_name"`
-	// Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
 	LastName string `json:"last_name"`
-	// An email address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels with no hyphen at their ends, 254 bytes in all. No quotes, no address literal, no display name. Its domain is stored in lower case; compared and hashed it is lower case throughout.
+	// An e-mail address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels without a hyphen at their ends, at most 254 bytes in total. No quotes, no address literal, no display name. The exchange stores the domain in lower case, and compares and hashes the whole address in lower case.
 	Email string `json:"email"`
-	// A phone number of digits, spaces, `( ) - .` and a leading `+`, at most 15 digits. A US number unless it begins with `+`. It must be one that can have been given to somebody; 555-0100 to 555-0199 count as such in any US area code. Stored, and sent to buyers, in E.164 form.
+	// A phone number of digits, spaces, `( ) - .` and a leading `+`, with at most 15 digits. Without `+` it is a US number. It must be a valid number; 555-0100 to 555-0199 are valid in every US area code. The exchange stores and sends it in E.164 form.
 	Phone   string   `json:"phone"`
 	Address *Address `json:"address,omitzero"`
 	TCPA    *Consent `json:"tcpa,omitzero"`
-	// Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
 	Source *string `json:"source,omitzero"`
-	// Whether the person has agreed to be called.
+	// Whether the person agreed to calls.
 	TCPAConsent *bool `json:"tcpa_consent,omitzero"`
-	// How good the lead is held to be, commonly from 0 to 1.
+	// The lead's estimated quality, usually from 0 to 1.
 	AIQualityScore *float64 `json:"ai_quality_score,omitzero"`
 
 	// More are the members that are not named above, such as a campaign's own fields.

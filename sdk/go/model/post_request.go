@@ -2,9 +2,9 @@
 
 package model
 
-// PostRequest is: A lead, for the bid that its ping was answered with.
+// PostRequest is: A lead for the bid of its ping.
 type PostRequest struct {
-	// The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+	// The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
 	AuctionID string `json:"auction_id"`
 	// The `bid_token` of the answer to the ping.
 	BidToken string   `json:"bid_token"`

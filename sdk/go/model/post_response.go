@@ -4,14 +4,14 @@ package model
 
 // PostResponse is: A sale.
 type PostResponse struct {
-	// The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+	// The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
 	AuctionID string `json:"auction_id"`
-	// The buyer's own id of the lead; null where it told none.
+	// The buyer's id of the lead; null if the buyer sent no id.
 	LeadID *string `json:"lead_id"`
 	// The exchange's id of a lead.
 	ID     string     `json:"id"`
 	Status PostStatus `json:"status"`
-	// The buyer that has it.
+	// The buyer of the lead.
 	BuyerID string `json:"buyer_id"`
 	Price   Price  `json:"price"`
 }

@@ -2,7 +2,7 @@
 
 package model
 
-// PostStatus is: A post that succeeds is always accepted.
+// PostStatus is: The status of a successful post.
 // Others than those below may come.
 type PostStatus string
 

@@ -4,8 +4,8 @@ package model
 
 // Price is: An amount of money and its currency.
 type Price struct {
-	// An amount of money, in units of the currency beside it, with at most six decimals.
+	// An amount of money in units of its currency, with at most six decimals.
 	Amount float64 `json:"amount"`
-	// A currency by ISO 4217.
+	// An ISO 4217 currency code.
 	Currency string `json:"currency"`
 }

@@ -2,7 +2,7 @@
 
 package model
 
-// ReportedStatus is: What became of a lead.
+// ReportedStatus is: The outcome of a lead.
 // Others than those below may come.
 type ReportedStatus string
 

@@ -2,7 +2,7 @@
 
 package model
 
-// ReturnState is: Where the return of a lead stands. `waiting`: for the operator. `approved`: the lead went back. `refused`: by the operator; it cannot be asked for again.
+// ReturnState is: The state of a lead's return. `waiting`: for an operator. `approved`: the lead was returned. `refused`: an operator denied it. A denied return cannot be requested again.
 // Others than those below may come.
 type ReturnState string
 

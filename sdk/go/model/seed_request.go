@@ -2,15 +2,15 @@
 
 package model
 
-// SeedRequest is: Which leads to make up.
+// SeedRequest is: The parameters of the generated leads.
 type SeedRequest struct {
-	// How many.
+	// The number of leads.
 	Count int32 `json:"count"`
 	// A name of 1 to 255 printable characters that is not blank.
 	Vertical string    `json:"vertical"`
 	State    StateCode `json:"state"`
-	// Another seed makes other leads.
+	// Another seed gives other leads.
 	Seed *int64 `json:"seed,omitzero"`
-	// A campaign that the leads are sent through. Left out, they are only made.
+	// A campaign to send the leads through. Without it, the leads are only generated.
 	CampaignID *string `json:"campaign_id,omitzero"`
 }

@@ -2,19 +2,19 @@
 
 package model
 
-// SeedResponse is: Leads that were made up. `campaign_id` and `results` are there where a campaign was named.
+// SeedResponse is: Generated leads. `campaign_id` and `results` are present if the request has a campaign.
 type SeedResponse struct {
-	// How many there are.
+	// The number of leads.
 	Count int32 `json:"count"`
 	// A name of 1 to 255 printable characters that is not blank.
 	Vertical string    `json:"vertical"`
 	State    StateCode `json:"state"`
-	// The seed that they were made from.
+	// The seed of the leads.
 	Seed int64 `json:"seed"`
-	// The leads, in an order that is always the same.
+	// The leads, in a fixed order.
 	Leads []SeededLead `json:"leads"`
-	// The campaign that they were sent through.
+	// The campaign that processed the leads.
 	CampaignID *string `json:"campaign_id,omitzero"`
-	// What became of each of `leads` there, in their order.
+	// The outcome of each lead in `leads`, in the same order.
 	Results []SeedResult `json:"results,omitzero"`
 }

@@ -2,7 +2,7 @@
 
 package model
 
-// SeededLead is: A lead that was made up, before and after its sale.
+// SeededLead is: A generated lead, before and after its sale.
 type SeededLead struct {
 	Ping SeededPing `json:"ping"`
 	Lead PostLead   `json:"lead"`

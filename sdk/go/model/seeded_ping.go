@@ -6,20 +6,20 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// SeededPing is: The body of a ping, but for `auction_id` and `expires_at`. It also has what is usual to tell in its vertical.
+// SeededPing is: The body of a ping without `auction_id` and `expires_at`, with the usual fields of its vertical.
 type SeededPing struct {
 	// A name of 1 to 255 printable characters that is not blank.
 	Vertical string    `json:"vertical"`
 	State    StateCode `json:"state"`
 	// The first three digits of a ZIP code.
 	Zip3 string `json:"zip3"`
-	// Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+	// Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
 	Source string `json:"source"`
-	// Whether the person has agreed to be called.
+	// Whether the person agreed to calls.
 	TCPAConsent bool `json:"tcpa_consent"`
-	// How good the lead is held to be.
+	// The lead's estimated quality.
 	AIQualityScore float64 `json:"ai_quality_score"`
-	// Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+	// The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
 	ConsentCertURL string `json:"consent_cert_url"`
 
 	// More are the members that are not named above, such as a campaign's own fields.

@@ -4,6 +4,6 @@ package model
 
 // StatusBatch is: Reports on many leads.
 type StatusBatch struct {
-	// The reports, one a lead.
+	// The reports, one for each lead.
 	Changes []StatusBatchChange `json:"changes"`
 }

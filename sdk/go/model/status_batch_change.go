@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// StatusBatchChange is: A report among many.
+// StatusBatchChange is: One report of a batch.
 type StatusBatchChange struct {
-	// The lead that it is about.
+	// The lead's id.
 	LeadID string         `json:"lead_id"`
 	Status ReportedStatus `json:"status"`
-	// Why, in at most 255 printable characters. Required for `returned`, and then one of the campaign's reasons where it lists any. The supplier is told; what looks like a phone number or an email address is withheld.
+	// The reason, in at most 255 printable characters. Required for `returned`; it must be in the campaign's list of reasons, if there is one. The supplier receives it, without phone numbers and e-mail addresses.
 	Reason *string `json:"reason,omitzero"`
-	// When it happened, not ahead of now by more than five minutes.
+	// When it happened, at most five minutes in the future.
 	OccurredAt *time.Time `json:"occurred_at,omitzero"`
 }

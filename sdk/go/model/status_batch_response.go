@@ -2,8 +2,8 @@
 
 package model
 
-// StatusBatchResponse is: What each report of a batch came to, in their order.
+// StatusBatchResponse is: The result of each report of a batch, in the same order.
 type StatusBatchResponse struct {
-	// One result a report.
+	// One result for each report.
 	Results []StatusResult `json:"results"`
 }

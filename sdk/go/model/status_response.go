@@ -2,7 +2,7 @@
 
 package model
 
-// StatusResponse is: What a report came to.
+// StatusResponse is: The result of a report.
 type StatusResponse struct {
 	// The exchange's id of a lead.
 	LeadID string       `json:"lead_id"`

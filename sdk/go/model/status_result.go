@@ -2,15 +2,15 @@
 
 package model
 
-// StatusResult is: What one report came to. Either `status` is there, or `error` and `message`.
+// StatusResult is: The result of one report: `status`, or `error` and `message`.
 type StatusResult struct {
-	// The lead as the report named it; null where it named none by a text.
+	// The lead's id from the report; null if that was not text.
 	LeadID *string      `json:"lead_id"`
 	Status *LeadStatus  `json:"status,omitzero"`
 	Return *ReturnState `json:"return,omitzero"`
 	Error  *ErrorCode   `json:"error,omitzero"`
-	// What is wrong, for a person.
+	// The error as text for people.
 	Message *string `json:"message,omitzero"`
-	// With `invalid_payload`, which members are at fault.
+	// With `invalid_payload`, the invalid members.
 	FieldErrors []FieldError `json:"field_errors,omitzero"`
 }

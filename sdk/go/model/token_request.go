@@ -2,13 +2,13 @@
 
 package model
 
-// TokenRequest is: What a client shows to get a token. Members and parameters that are not named here are passed over.
+// TokenRequest is: A client's credentials, to get a token. Other members and parameters are ignored.
 type TokenRequest struct {
 	GrantType GrantType `json:"grant_type"`
-	// The client. Here, or by HTTP Basic.
+	// The client's id, here or by HTTP Basic.
 	ClientID *string `json:"client_id,omitzero"`
-	// Its secret, beside its id.
+	// The client's secret, next to its id.
 	ClientSecret *string `json:"client_secret,omitzero"`
-	// What the token is to open, some of `ping`, `post` and `webhook` with spaces between. Left out, all that the client has.
+	// The token's scopes: some of `ping`, `post` and `webhook`, separated by spaces. By default all scopes of the client.
 	Scope *string `json:"scope,omitzero"`
 }

@@ -7,8 +7,8 @@ type TokenResponse struct {
 	// The token. It is opaque.
 	AccessToken string    `json:"access_token"`
 	TokenType   TokenType `json:"token_type"`
-	// For how many seconds it is good, from now.
+	// The token's lifetime in seconds from now.
 	ExpiresIn int64 `json:"expires_in"`
-	// What it opens, with spaces between.
+	// The token's scopes, separated by spaces.
 	Scope string `json:"scope"`
 }

@@ -2,7 +2,7 @@
 
 package model
 
-// TokenType is: How the token is shown.
+// TokenType is: The type of the token.
 // Others than those below may come.
 type TokenType string
 

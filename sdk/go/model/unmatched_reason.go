@@ -2,7 +2,7 @@
 
 package model
 
-// UnmatchedReason is: Why a lead was not sold. `suppressed` and `duplicate` end the matter at once. Of the others it is the furthest stage that any buyer reached, in this order: `no_buyer` (nobody buys in the campaign), `no_state_match`, `filtered`, `outside_schedule`, `caps_full`, `insufficient_funds`, `rate_limited` (all have been asked as often as they allow), `timeout` (nobody answered in time), `no_bid`, `below_floor`, `bid_expired`, `post_rejected` (the buyer refused it).
+// UnmatchedReason is: The cause of an unsold lead. `suppressed` and `duplicate` end the processing at once. The others are the furthest stage that any buyer reached, in this order: `no_buyer` (the campaign has no buyer), `no_state_match`, `filtered`, `outside_schedule`, `caps_full`, `insufficient_funds`, `rate_limited` (all buyers' ping limits are reached), `timeout` (no answer in time), `no_bid`, `below_floor`, `bid_expired`, `post_rejected` (the buyer rejected the lead).
 // Others than those below may come.
 type UnmatchedReason string
 

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * Where the person lives, as far as it is known. A `state` or a `zip` other than the ping's is refused as `ping_mismatch`.
+ * The person's address, as far as known. A `state` or a `zip` that contradicts the ping is rejected as `ping_mismatch`.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -21,8 +21,8 @@ final class Address extends Message
     ];
 
     /**
-     * @param string|null $line1 Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
-     * @param string|null $city Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+     * @param string|null $line1 Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
+     * @param string|null $city Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
      * @param StateCode::*|string|null $state
      * @param string|null $zip A ZIP code of five digits, or ZIP+4.
      * @param array<string, mixed> $additional members beside these, by their names on the wire

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * Who would buy a lead.
+ * The offers for a lead.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -23,11 +23,11 @@ final class Availability extends Message
     ];
 
     /**
-     * @param string $pingId Names this ping; an ingest takes one of its offers up by it.
-     * @param string $campaignId The campaign that was asked for.
-     * @param bool $accepted Whether anybody would buy it.
-     * @param string $expiresAt When the last of the offers ends at the latest.
-     * @param list<Offer> $buyers The offers, the best first; none where nobody wants it.
+     * @param string $pingId The id of this ping. An ingest refers to it to accept an offer.
+     * @param string $campaignId The requested campaign.
+     * @param bool $accepted Whether there is an offer.
+     * @param string $expiresAt The latest expiration of the offers.
+     * @param list<Offer> $buyers The offers, best first; empty if there are no offers.
      * @param NoBidReason::*|string|null $reason
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * What is told of a lead to learn who would buy it. Beside the members below it has the campaign's own fields that go into pings. Contact details are refused with `contact_field_not_allowed`, at any depth.
+ * Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -26,15 +26,15 @@ final class AvailabilityRequest extends Message
     ];
 
     /**
-     * @param string $floCampaignId The campaign, which must be one that holds auctions.
-     * @param string $floSupplierId The supplier that asks, which is the one that the API key belongs to.
+     * @param string $floCampaignId The campaign, which must have the method `ping_post`.
+     * @param string $floSupplierId The supplier, which must own the API key.
      * @param StateCode::*|string|null $state
      * @param string|null $zip A ZIP code of five digits, or ZIP+4.
      * @param string|null $zip3 The first three digits of a ZIP code.
-     * @param string|null $source Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
-     * @param bool|null $tcpaConsent Whether the person has agreed to be called.
-     * @param string|null $consentCertUrl Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
-     * @param float|null $aiQualityScore How good the lead is held to be, commonly from 0 to 1.
+     * @param string|null $source Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
+     * @param bool|null $tcpaConsent Whether the person agreed to calls.
+     * @param string|null $consentCertUrl The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
+     * @param float|null $aiQualityScore The lead's estimated quality, usually from 0 to 1.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

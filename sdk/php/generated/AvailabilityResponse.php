@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * The answer to the question who would buy.
+ * The answer to a request for bids.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * A bid that can be taken up.
+ * A bid that you can accept.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -21,10 +21,10 @@ final class Bid extends Message
     ];
 
     /**
-     * @param float $amount An amount of money, in units of the currency beside it, with at most six decimals.
-     * @param string $currency A currency by ISO 4217.
-     * @param string $bidToken What the post has to show. It is good for this auction and this seller alone.
-     * @param string $validUntil Until when the bid can be taken up.
+     * @param float $amount An amount of money in units of its currency, with at most six decimals.
+     * @param string $currency An ISO 4217 currency code.
+     * @param string $bidToken The token for the post. It is valid for this auction and this seller only.
+     * @param string $validUntil When the bid expires.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

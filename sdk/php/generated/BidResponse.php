@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * The answer to a ping. Either `bid` is an object, or it is null, and then `reject_reason` and `reject_detail` are there.
+ * The answer to a ping. `bid` is an object, or null with `reject_reason` and `reject_detail`.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -22,11 +22,11 @@ final class BidResponse extends Message
     ];
 
     /**
-     * @param string $auctionId The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+     * @param string $auctionId The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
      * @param Bid|null $bid
-     * @param list<string>|null $buyerFiltersPassed With a bid: what the buyer behind it, or the campaign, asks of a lead, and this one has. `vertical` is always among them; `state`, `tcpa` (consent) and `score_threshold` where a list of states or a filter asks for it.
+     * @param list<string>|null $buyerFiltersPassed With a bid: the conditions of the buyer and the campaign that the lead meets. `vertical` is always present. `state`, `tcpa` (consent) and `score_threshold` are present if a list of states or a filter requires them.
      * @param NoBidReason::*|string|null $rejectReason
-     * @param string|null $rejectDetail The same in words, for a person.
+     * @param string|null $rejectDetail The reason as text for people.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -21,10 +21,10 @@ final class BuyerBid extends Message
     ];
 
     /**
-     * @param float $amount An amount of money, in units of the currency beside it, with at most six decimals.
-     * @param string $bidToken What the post shows you again, of 1 to 512 visible ASCII characters.
-     * @param string|null $currency A currency by ISO 4217.
-     * @param string|null $validUntil Until when you stand by the bid. Left out, as long as the exchange waits, which is five seconds.
+     * @param float $amount An amount of money in units of its currency, with at most six decimals.
+     * @param string $bidToken The token that the post repeats, of 1 to 512 visible ASCII characters.
+     * @param string|null $currency An ISO 4217 currency code.
+     * @param string|null $validUntil When the bid expires. By default after five seconds, when the exchange stops waiting.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * A buyer's answer to a ping. Either `bid` is an object, or it is null, and then `reject_reason` says why.
+ * A buyer's answer to a ping. `bid` is an object, or null with a `reject_reason`.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -24,9 +24,9 @@ final class BuyerBidResponse extends Message
     /**
      * @param BuyerBid|null $bid
      * @param string|null $auctionId The `auction_id` of the ping. Required with a bid.
-     * @param list<string>|null $buyerFiltersPassed Which of your filters the lead has passed, such as `state`, `vertical`, `tcpa` and `score_threshold`.
-     * @param string|null $rejectReason With no bid, why, as a code for programs.
-     * @param string|null $rejectDetail With no bid, why, in words for a person.
+     * @param list<string>|null $buyerFiltersPassed The conditions that the lead meets, such as `state`, `vertical`, `tcpa` and `score_threshold`.
+     * @param string|null $rejectReason With a no-bid, the cause as a code.
+     * @param string|null $rejectDetail With a no-bid, the cause as text for people.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * A buyer's word that it has the lead. Its id is read from `lead_id`, else `id`, else `buyer_lead_id`, else `data.id`, as text or a number of at most 128 characters, and may be missing.
+ * A buyer's acknowledgment of a lead. The exchange reads the buyer's id from `lead_id`, else `id`, else `buyer_lead_id`, else `data.id`: text or a number of at most 128 characters. It can be missing.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -18,7 +18,7 @@ final class BuyerReceipt extends Message
     ];
 
     /**
-     * @param string|null $leadId Your own id of the lead.
+     * @param string|null $leadId Your id of the lead.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * Why a buyer refuses a lead. Nothing of it is required; the status says enough.
+ * A buyer's rejection of a lead. All members are optional, because the status decides.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -19,8 +19,8 @@ final class BuyerRefusal extends Message
     ];
 
     /**
-     * @param string|null $error Why, as a code for programs.
-     * @param string|null $message Why, in words for a person.
+     * @param string|null $error The cause as a code.
+     * @param string|null $message The cause as text for people.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * What is known of the person's consent to be called.
+ * The person's consent to calls, as far as known.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -21,10 +21,10 @@ final class Consent extends Message
     ];
 
     /**
-     * @param string|null $consentText The words that were agreed to, of at most 16,384 bytes, without control characters but tabs and ends of lines.
-     * @param string|null $consentTimestamp When consent was given, as RFC 3339 has it, in any offset, with at most nine decimals.
-     * @param string|null $ipAddress Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
-     * @param string|null $consentCertUrl Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+     * @param string|null $consentText The text that the person agreed to, of at most 16,384 bytes. The only control characters allowed are tabs and line ends.
+     * @param string|null $consentTimestamp When the person gave consent, in RFC 3339 with any offset and at most nine decimals.
+     * @param string|null $ipAddress Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
+     * @param string|null $consentCertUrl The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

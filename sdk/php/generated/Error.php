@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * Every error, on every path.
+ * An error. All paths use this form.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -24,11 +24,11 @@ final class Error extends Message
 
     /**
      * @param ErrorCode::*|string $error
-     * @param string $message What is wrong and what to do, for a person. It never repeats what was sent.
-     * @param string $requestId The exchange's name for one request, in its logs too.
-     * @param list<FieldError>|null $fieldErrors With `invalid_payload`, every member that is at fault.
+     * @param string $message The problem and the remedy as text for people. It never repeats your input.
+     * @param string $requestId The exchange's id of one request, also in its logs.
+     * @param list<FieldError>|null $fieldErrors With `invalid_payload`, all invalid members.
      * @param UnmatchedReason::*|string|null $reason
-     * @param string|null $errorDescription With the errors of OAuth at `/oauth/token`, the same as `message`.
+     * @param string|null $errorDescription With the errors of OAuth at `/oauth/token`, the text of `message`.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

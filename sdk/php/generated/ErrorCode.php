@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Pingpost\Model;
 
 /**
- * What is wrong, for programs. Each code has one status. In a result among many it stands by itself.
+ * The error's code, for programs. Each code has one status. In a result of a batch there is no separate status.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

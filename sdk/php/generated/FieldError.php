@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * One member of a request that is at fault.
+ * One invalid member of a request.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -20,9 +20,9 @@ final class FieldError extends Message
     ];
 
     /**
-     * @param string $field Where it stands, as a path with dots, such as `lead.tcpa.consent_cert_url`; or the header's name.
+     * @param string $field The member's place, as a path with dots such as `lead.tcpa.consent_cert_url`, or the name of a header.
      * @param FieldErrorCode::*|string $code
-     * @param string $expected What is expected there, in words.
+     * @param string $expected The valid form, as text for people.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Pingpost\Model;
 
 /**
- * What is wrong with a member, for programs.
+ * The code for an invalid member.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

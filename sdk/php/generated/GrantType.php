@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Pingpost\Model;
 
 /**
- * The one grant that is known here.
+ * The supported grant.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * A whole lead. Beside the members below it has those that the campaign's field mapping names. What nobody has named is dropped, kept for the buyer, or refused as `unknown_field`, as the campaign says.
+ * A whole lead: the members below and the fields of the campaign. By the campaign's setting, unknown members are dropped, kept for the buyer, or rejected as `unknown_field`.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -36,25 +36,25 @@ final class IngestRequest extends Message
     ];
 
     /**
-     * @param string $floCampaignId The campaign that the lead is for.
-     * @param string $floSupplierId The supplier that sends it, which is the one that the API key belongs to.
-     * @param string $firstName Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
-     * @param string $lastName Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
-     * @param string $phone A phone number of digits, spaces, `( ) - .` and a leading `+`, at most 15 digits. A US number unless it begins with `+`. It must be one that can have been given to somebody; 555-0100 to 555-0199 count as such in any US area code. Stored, and sent to buyers, in E.164 form.
-     * @param string $email An email address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels with no hyphen at their ends, 254 bytes in all. No quotes, no address literal, no display name. Its domain is stored in lower case; compared and hashed it is lower case throughout.
-     * @param string|null $floPingId The `ping_id` of a `POST /api/v1/ping`, to sell to a buyer that it offered. Together with `flo_buyer_id`.
-     * @param string|null $floBuyerId The buyer that was chosen of those in that answer. Together with `flo_ping_id`.
+     * @param string $floCampaignId The lead's campaign.
+     * @param string $floSupplierId The lead's supplier, which must own the API key.
+     * @param string $firstName Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
+     * @param string $lastName Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
+     * @param string $phone A phone number of digits, spaces, `( ) - .` and a leading `+`, with at most 15 digits. Without `+` it is a US number. It must be a valid number; 555-0100 to 555-0199 are valid in every US area code. The exchange stores and sends it in E.164 form.
+     * @param string $email An e-mail address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels without a hyphen at their ends, at most 254 bytes in total. No quotes, no address literal, no display name. The exchange stores the domain in lower case, and compares and hashes the whole address in lower case.
+     * @param string|null $floPingId The `ping_id` of a `POST /api/v1/ping`, to accept one of its offers. Requires `flo_buyer_id`.
+     * @param string|null $floBuyerId The buyer of the accepted offer. Requires `flo_ping_id`.
      * @param StateCode::*|string|null $state
-     * @param string|null $line1 Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
-     * @param string|null $city Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+     * @param string|null $line1 Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
+     * @param string|null $city Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
      * @param string|null $zip A ZIP code of five digits, or ZIP+4.
-     * @param string|null $source Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
-     * @param bool|null $tcpaConsent Whether the person has agreed to be called.
-     * @param string|null $consentCertUrl Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
-     * @param string|null $consentText The words that were agreed to, of at most 16,384 bytes, without control characters but tabs and ends of lines.
-     * @param string|null $consentTimestamp When consent was given, as RFC 3339 has it, in any offset, with at most nine decimals.
-     * @param string|null $ipAddress Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
-     * @param float|null $aiQualityScore How good the lead is held to be, commonly from 0 to 1.
+     * @param string|null $source Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
+     * @param bool|null $tcpaConsent Whether the person agreed to calls.
+     * @param string|null $consentCertUrl The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
+     * @param string|null $consentText The text that the person agreed to, of at most 16,384 bytes. The only control characters allowed are tabs and line ends.
+     * @param string|null $consentTimestamp When the person gave consent, in RFC 3339 with any offset and at most nine decimals.
+     * @param string|null $ipAddress Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
+     * @param float|null $aiQualityScore The lead's estimated quality, usually from 0 to 1.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * What became of a lead.
+ * The outcome of a lead.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -25,8 +25,8 @@ final class IngestResult extends Message
     /**
      * @param string $id The exchange's id of a lead.
      * @param IngestStatus::*|string $status
-     * @param string|null $buyerId The buyer that the lead was assigned to; null where there is none.
-     * @param string $campaignId The campaign that it was sent for.
+     * @param string|null $buyerId The buyer; null if unsold.
+     * @param string $campaignId The lead's campaign.
      * @param Price|null $price
      * @param UnmatchedReason::*|string|null $reason
      * @param array<string, mixed> $additional members beside these, by their names on the wire

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * A lead as one of those may see it whom it concerns. It does not tell who the person is.
+ * A lead as its seller or its buyer sees it, without contact data.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -31,16 +31,16 @@ final class Lead extends Message
     /**
      * @param string $id The exchange's id of a lead.
      * @param LeadStatus::*|string $status
-     * @param string $campaignId The campaign that it was sent for.
-     * @param string|null $auctionId The auction it was in, by the name that you know it by; null where there was none.
-     * @param string|null $buyerId The buyer that has it, or is being sent it; null where nobody has it.
+     * @param string $campaignId The lead's campaign.
+     * @param string|null $auctionId The auction's id as the caller knows it; null without an auction.
+     * @param string|null $buyerId The buyer that has the lead, or that it is being sent to; null if there is no buyer.
      * @param Price|null $price
      * @param UnmatchedReason::*|string|null $reason
      * @param DeliveryState::*|string $delivery
      * @param string $createdAt When the lead was decided.
-     * @param string|null $leadUuid The seller's own id, which a post names. Buyers are not shown it; null where there is none.
+     * @param string|null $leadUuid The seller's id from the post. Null for buyers, and if there is no such id.
      * @param ReturnState::*|string|null $return
-     * @param bool|null $test It is there and true where this is a test lead.
+     * @param bool|null $test True for a test lead; else absent.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

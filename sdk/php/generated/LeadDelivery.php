@@ -20,9 +20,9 @@ final class LeadDelivery extends Message
     ];
 
     /**
-     * @param string $auctionId The auction that you won, or the lead's id where there was none.
+     * @param string $auctionId The auction's id, or the lead's id without an auction.
      * @param PostLead $lead
-     * @param string|null $bidToken The token of your bid; not there where you made none.
+     * @param string|null $bidToken The token of your bid; absent without a bid.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * Something that happened to a lead of yours.
+ * An event of your lead.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * The lead it happened to. It does not tell who the person is.
+ * The lead of the event, without contact data.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -29,16 +29,16 @@ final class LeadEventData extends Message
 
     /**
      * @param string $leadId The exchange's id of a lead.
-     * @param string|null $leadUuid Your own id, which your post named; null after an ingest.
-     * @param string|null $auctionId The auction it was in, by the name that you know it by; null where there was none.
-     * @param string|null $campaignId The campaign that it was sent for.
-     * @param string|null $supplierId The supplier that sent it.
-     * @param string|null $buyerId The buyer that has it or had it; null where nobody did.
+     * @param string|null $leadUuid Your id from the post; null after an ingest.
+     * @param string|null $auctionId The auction's id as the caller knows it; null without an auction.
+     * @param string|null $campaignId The lead's campaign.
+     * @param string|null $supplierId The lead's supplier.
+     * @param string|null $buyerId The current or former buyer; null if there was no buyer.
      * @param LeadStatus::*|string $status
      * @param Price|null $price
-     * @param string|null $reason Why: a reason for which a lead is not sold, or the buyer's word with its report; null where there is none.
+     * @param string|null $reason The cause: an unsold reason, or the reason in the buyer's report; else null.
      * @param Price|null $reversed
-     * @param bool|null $test It is there and true where this is a test lead.
+     * @param bool|null $test True for a test lead; else absent.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

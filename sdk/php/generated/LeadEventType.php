@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Pingpost\Model;
 
 /**
- * What happened.
+ * The type of the event.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * A lead, as suppliers are shown it by API key.
+ * A lead, for suppliers with an API key.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

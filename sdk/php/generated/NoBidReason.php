@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Pingpost\Model;
 
 /**
- * Why a ping got no bid: one of the reasons for which a lead is not sold, or `no_campaign` (no active campaign takes pings of this vertical from this seller), or `loop` (the ping has been through too many exchanges).
+ * The cause of a no-bid: an unsold reason, or `no_campaign` (no active campaign accepts pings of this vertical from this seller), or `loop` (the ping has passed too many exchanges).
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * One buyer's bid, as the supplier would be paid it.
+ * One buyer's bid, as the supplier's payout.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -22,9 +22,9 @@ final class Offer extends Message
 
     /**
      * @param string $buyerId The buyer.
-     * @param float $amount An amount of money, in units of the currency beside it, with at most six decimals.
-     * @param string $currency A currency by ISO 4217.
-     * @param string $validUntil Until when it can be taken up.
+     * @param float $amount An amount of money in units of its currency, with at most six decimals.
+     * @param string $currency An ISO 4217 currency code.
+     * @param string $validUntil When the offer expires.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * What is told of a lead before it is sold. Beside the members below it may have any others; they go on to the buyers. Contact details (names, phone, email, street, however they are spelt) are refused with `contact_field_not_allowed`, at any depth. A buyer's endpoint is sent the same form.
+ * Partial data of a lead before its sale. It can have any other members, which go to the buyers. Contact data (names, phone, email, street, in any spelling) is rejected at any depth with `contact_field_not_allowed`. Buyers' endpoints get the same form.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -30,19 +30,19 @@ final class PingRequest extends Message
     ];
 
     /**
-     * @param string $auctionId The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+     * @param string $auctionId The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
      * @param string $vertical A name of 1 to 255 printable characters that is not blank.
      * @param StateCode::*|string $state
-     * @param bool $tcpaConsent Whether the person has agreed to be called. In pings to buyers, false where it is not known.
+     * @param bool $tcpaConsent Whether the person agreed to calls. In pings to buyers, false if unknown.
      * @param string|null $subVertical A name of 1 to 255 printable characters that is not blank.
      * @param string|null $zip3 The first three digits of a ZIP code.
      * @param bool|null $currentlyInsured Whether the person has insurance of this kind.
-     * @param int|null $vehicleCount How many vehicles there are to insure.
+     * @param int|null $vehicleCount The number of vehicles to insure.
      * @param string|null $driverAgeBand The driver's age, as the lower and the upper end of a range.
-     * @param float|null $aiQualityScore How good the lead is held to be, commonly from 0 to 1.
-     * @param string|null $source Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
-     * @param string|null $consentCertUrl Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
-     * @param string|null $expiresAt Until when the asker listens. Left out, or more than five seconds ahead, it is five seconds from now; what is past is refused as `expired`.
+     * @param float|null $aiQualityScore The lead's estimated quality, usually from 0 to 1.
+     * @param string|null $source Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
+     * @param string|null $consentCertUrl The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
+     * @param string|null $expiresAt The deadline for the answer. Absent or more than five seconds ahead means five seconds from now. A past time is rejected as `expired`.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

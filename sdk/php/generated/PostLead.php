@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * A whole lead as a post carries it. Beside the members below it has the campaign's own fields. What it leaves out is taken from the ping.
+ * A whole lead of a post: the members below and the campaign's own fields. The exchange takes missing members from the ping.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -27,16 +27,16 @@ final class PostLead extends Message
     ];
 
     /**
-     * @param string $leadUuid The sender's own id of the lead, of at most 255 printable characters. In posts to buyers, the exchange's.
-     * @param string $firstName Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
-     * @param string $lastName Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
-     * @param string $email An email address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels with no hyphen at their ends, 254 bytes in all. No quotes, no address literal, no display name. Its domain is stored in lower case; compared and hashed it is lower case throughout.
-     * @param string $phone A phone number of digits, spaces, `( ) - .` and a leading `+`, at most 15 digits. A US number unless it begins with `+`. It must be one that can have been given to somebody; 555-0100 to 555-0199 count as such in any US area code. Stored, and sent to buyers, in E.164 form.
+     * @param string $leadUuid The sender's id of the lead, of at most 255 printable characters. In posts to buyers, the exchange's id.
+     * @param string $firstName Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
+     * @param string $lastName Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
+     * @param string $email An e-mail address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels without a hyphen at their ends, at most 254 bytes in total. No quotes, no address literal, no display name. The exchange stores the domain in lower case, and compares and hashes the whole address in lower case.
+     * @param string $phone A phone number of digits, spaces, `( ) - .` and a leading `+`, with at most 15 digits. Without `+` it is a US number. It must be a valid number; 555-0100 to 555-0199 are valid in every US area code. The exchange stores and sends it in E.164 form.
      * @param Address|null $address
      * @param Consent|null $tcpa
-     * @param string|null $source Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
-     * @param bool|null $tcpaConsent Whether the person has agreed to be called.
-     * @param float|null $aiQualityScore How good the lead is held to be, commonly from 0 to 1.
+     * @param string|null $source Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
+     * @param bool|null $tcpaConsent Whether the person agreed to calls.
+     * @param float|null $aiQualityScore The lead's estimated quality, usually from 0 to 1.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

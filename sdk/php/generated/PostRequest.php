@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * A lead, for the bid that its ping was answered with.
+ * A lead for the bid of its ping.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -20,7 +20,7 @@ final class PostRequest extends Message
     ];
 
     /**
-     * @param string $auctionId The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+     * @param string $auctionId The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
      * @param string $bidToken The `bid_token` of the answer to the ping.
      * @param PostLead $lead
      * @param array<string, mixed> $additional members beside these, by their names on the wire

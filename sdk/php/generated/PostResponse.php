@@ -23,11 +23,11 @@ final class PostResponse extends Message
     ];
 
     /**
-     * @param string $auctionId The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
-     * @param string|null $leadId The buyer's own id of the lead; null where it told none.
+     * @param string $auctionId The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
+     * @param string|null $leadId The buyer's id of the lead; null if the buyer sent no id.
      * @param string $id The exchange's id of a lead.
      * @param PostStatus::*|string $status
-     * @param string $buyerId The buyer that has it.
+     * @param string $buyerId The buyer of the lead.
      * @param Price $price
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire

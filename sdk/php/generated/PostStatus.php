@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Pingpost\Model;
 
 /**
- * A post that succeeds is always accepted.
+ * The status of a successful post.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

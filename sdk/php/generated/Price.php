@@ -19,8 +19,8 @@ final class Price extends Message
     ];
 
     /**
-     * @param float $amount An amount of money, in units of the currency beside it, with at most six decimals.
-     * @param string $currency A currency by ISO 4217.
+     * @param float $amount An amount of money in units of its currency, with at most six decimals.
+     * @param string $currency An ISO 4217 currency code.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Pingpost\Model;
 
 /**
- * What became of a lead.
+ * The outcome of a lead.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

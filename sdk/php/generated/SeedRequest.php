@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * Which leads to make up.
+ * The parameters of the generated leads.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -22,11 +22,11 @@ final class SeedRequest extends Message
     ];
 
     /**
-     * @param int $count How many.
+     * @param int $count The number of leads.
      * @param string $vertical A name of 1 to 255 printable characters that is not blank.
      * @param StateCode::*|string $state
-     * @param int|null $seed Another seed makes other leads.
-     * @param string|null $campaignId A campaign that the leads are sent through. Left out, they are only made.
+     * @param int|null $seed Another seed gives other leads.
+     * @param string|null $campaignId A campaign to send the leads through. Without it, the leads are only generated.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * Leads that were made up. `campaign_id` and `results` are there where a campaign was named.
+ * Generated leads. `campaign_id` and `results` are present if the request has a campaign.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -24,13 +24,13 @@ final class SeedResponse extends Message
     ];
 
     /**
-     * @param int $count How many there are.
+     * @param int $count The number of leads.
      * @param string $vertical A name of 1 to 255 printable characters that is not blank.
      * @param StateCode::*|string $state
-     * @param int $seed The seed that they were made from.
-     * @param list<SeededLead> $leads The leads, in an order that is always the same.
-     * @param string|null $campaignId The campaign that they were sent through.
-     * @param list<SeedResult>|null $results What became of each of `leads` there, in their order.
+     * @param int $seed The seed of the leads.
+     * @param list<SeededLead> $leads The leads, in a fixed order.
+     * @param string|null $campaignId The campaign that processed the leads.
+     * @param list<SeedResult>|null $results The outcome of each lead in `leads`, in the same order.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

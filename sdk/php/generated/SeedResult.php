@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * What became of one lead. Either as in the answer to an ingest, or with `error` where it was not taken at all.
+ * The outcome of one lead: that of an ingest, or `error` if the lead was rejected.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -26,11 +26,11 @@ final class SeedResult extends Message
     /**
      * @param string|null $id The exchange's id of a lead.
      * @param IngestStatus::*|string|null $status
-     * @param string|null $buyerId The buyer that it was assigned to; null where there is none.
+     * @param string|null $buyerId The buyer; null if unsold.
      * @param Price|null $price
      * @param UnmatchedReason::*|string|null $reason
      * @param ErrorCode::*|string|null $error
-     * @param list<FieldError>|null $fieldErrors With `invalid_payload`, which members are at fault.
+     * @param list<FieldError>|null $fieldErrors With `invalid_payload`, the invalid members.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

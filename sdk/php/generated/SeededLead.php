@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * A lead that was made up, before and after its sale.
+ * A generated lead, before and after its sale.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * The body of a ping, but for `auction_id` and `expires_at`. It also has what is usual to tell in its vertical.
+ * The body of a ping without `auction_id` and `expires_at`, with the usual fields of its vertical.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -27,10 +27,10 @@ final class SeededPing extends Message
      * @param string $vertical A name of 1 to 255 printable characters that is not blank.
      * @param StateCode::*|string $state
      * @param string $zip3 The first three digits of a ZIP code.
-     * @param string $source Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
-     * @param bool $tcpaConsent Whether the person has agreed to be called.
-     * @param float $aiQualityScore How good the lead is held to be.
-     * @param string $consentCertUrl Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+     * @param string $source Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
+     * @param bool $tcpaConsent Whether the person agreed to calls.
+     * @param float $aiQualityScore The lead's estimated quality.
+     * @param string $consentCertUrl The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

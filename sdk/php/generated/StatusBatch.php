@@ -18,7 +18,7 @@ final class StatusBatch extends Message
     ];
 
     /**
-     * @param list<StatusBatchChange> $changes The reports, one a lead.
+     * @param list<StatusBatchChange> $changes The reports, one for each lead.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

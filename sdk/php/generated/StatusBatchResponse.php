@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * What each report of a batch came to, in their order.
+ * The result of each report of a batch, in the same order.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -18,7 +18,7 @@ final class StatusBatchResponse extends Message
     ];
 
     /**
-     * @param list<StatusResult> $results One result a report.
+     * @param list<StatusResult> $results One result for each report.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -21,8 +21,8 @@ final class StatusChange extends Message
 
     /**
      * @param ReportedStatus::*|string $status
-     * @param string|null $reason Why, in at most 255 printable characters. Required for `returned`, and then one of the campaign's reasons where it lists any. The supplier is told; what looks like a phone number or an email address is withheld.
-     * @param string|null $occurredAt When it happened, not ahead of now by more than five minutes.
+     * @param string|null $reason The reason, in at most 255 printable characters. Required for `returned`; it must be in the campaign's list of reasons, if there is one. The supplier receives it, without phone numbers and e-mail addresses.
+     * @param string|null $occurredAt When it happened, at most five minutes in the future.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * What a report came to.
+ * The result of a report.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * What one report came to. Either `status` is there, or `error` and `message`.
+ * The result of one report: `status`, or `error` and `message`.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -23,12 +23,12 @@ final class StatusResult extends Message
     ];
 
     /**
-     * @param string|null $leadId The lead as the report named it; null where it named none by a text.
+     * @param string|null $leadId The lead's id from the report; null if that was not text.
      * @param LeadStatus::*|string|null $status
      * @param ReturnState::*|string|null $return
      * @param ErrorCode::*|string|null $error
-     * @param string|null $message What is wrong, for a person.
-     * @param list<FieldError>|null $fieldErrors With `invalid_payload`, which members are at fault.
+     * @param string|null $message The error as text for people.
+     * @param list<FieldError>|null $fieldErrors With `invalid_payload`, the invalid members.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

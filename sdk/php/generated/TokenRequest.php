@@ -7,7 +7,7 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * What a client shows to get a token. Members and parameters that are not named here are passed over.
+ * A client's credentials, to get a token. Other members and parameters are ignored.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
@@ -22,9 +22,9 @@ final class TokenRequest extends Message
 
     /**
      * @param GrantType::*|string $grantType
-     * @param string|null $clientId The client. Here, or by HTTP Basic.
-     * @param string|null $clientSecret Its secret, beside its id.
-     * @param string|null $scope What the token is to open, some of `ping`, `post` and `webhook` with spaces between. Left out, all that the client has.
+     * @param string|null $clientId The client's id, here or by HTTP Basic.
+     * @param string|null $clientSecret The client's secret, next to its id.
+     * @param string|null $scope The token's scopes: some of `ping`, `post` and `webhook`, separated by spaces. By default all scopes of the client.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

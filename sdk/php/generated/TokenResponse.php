@@ -23,8 +23,8 @@ final class TokenResponse extends Message
     /**
      * @param string $accessToken The token. It is opaque.
      * @param TokenType::*|string $tokenType
-     * @param int $expiresIn For how many seconds it is good, from now.
-     * @param string $scope What it opens, with spaces between.
+     * @param int $expiresIn The token's lifetime in seconds from now.
+     * @param string $scope The token's scopes, separated by spaces.
      * @param array<string, mixed> $additional members beside these, by their names on the wire
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */

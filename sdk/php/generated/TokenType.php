@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Pingpost\Model;
 
 /**
- * How the token is shown.
+ * The type of the token.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */

@@ -1,16 +1,16 @@
 // Made from api/openapi.yaml by sdk/generate. Not to be edited.
 
 /**
- * Where the person lives, as far as it is known. A `state` or a `zip` other than the ping's is refused as `ping_mismatch`.
+ * The person's address, as far as known. A `state` or a `zip` that contradicts the ping is rejected as `ping_mismatch`.
  */
 export interface Address {
   [key: string]: unknown;
   /**
-   * Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
    */
   line1?: string;
   /**
-   * Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
    */
   city?: string;
   state?: StateCode;
@@ -21,43 +21,43 @@ export interface Address {
 }
 
 /**
- * Who would buy a lead.
+ * The offers for a lead.
  */
 export interface Availability {
   /**
-   * Names this ping; an ingest takes one of its offers up by it.
+   * The id of this ping. An ingest refers to it to accept an offer.
    */
   ping_id: string;
   /**
-   * The campaign that was asked for.
+   * The requested campaign.
    */
   campaign_id: string;
   /**
-   * Whether anybody would buy it.
+   * Whether there is an offer.
    */
   accepted: boolean;
   /**
-   * When the last of the offers ends at the latest.
+   * The latest expiration of the offers.
    */
   expires_at: string;
   /**
-   * The offers, the best first; none where nobody wants it.
+   * The offers, best first; empty if there are no offers.
    */
   buyers: Array<Offer>;
   reason?: NoBidReason;
 }
 
 /**
- * What is told of a lead to learn who would buy it. Beside the members below it has the campaign's own fields that go into pings. Contact details are refused with `contact_field_not_allowed`, at any depth.
+ * Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`.
  */
 export interface AvailabilityRequest {
   [key: string]: unknown;
   /**
-   * The campaign, which must be one that holds auctions.
+   * The campaign, which must have the method `ping_post`.
    */
   flo_campaign_id: string;
   /**
-   * The supplier that asks, which is the one that the API key belongs to.
+   * The supplier, which must own the API key.
    */
   flo_supplier_id: string;
   state?: StateCode;
@@ -70,68 +70,68 @@ export interface AvailabilityRequest {
    */
   zip3?: string;
   /**
-   * Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
    */
   source?: string;
   /**
-   * Whether the person has agreed to be called.
+   * Whether the person agreed to calls.
    */
   tcpa_consent?: boolean;
   /**
-   * Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+   * The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
    */
   consent_cert_url?: string;
   /**
-   * How good the lead is held to be, commonly from 0 to 1.
+   * The lead's estimated quality, usually from 0 to 1.
    */
   ai_quality_score?: number;
 }
 
 /**
- * The answer to the question who would buy.
+ * The answer to a request for bids.
  */
 export interface AvailabilityResponse {
   data: Availability;
 }
 
 /**
- * A bid that can be taken up.
+ * A bid that you can accept.
  */
 export interface Bid {
   /**
-   * An amount of money, in units of the currency beside it, with at most six decimals.
+   * An amount of money in units of its currency, with at most six decimals.
    */
   amount: number;
   /**
-   * A currency by ISO 4217.
+   * An ISO 4217 currency code.
    */
   currency: string;
   /**
-   * What the post has to show. It is good for this auction and this seller alone.
+   * The token for the post. It is valid for this auction and this seller only.
    */
   bid_token: string;
   /**
-   * Until when the bid can be taken up.
+   * When the bid expires.
    */
   valid_until: string;
 }
 
 /**
- * The answer to a ping. Either `bid` is an object, or it is null, and then `reject_reason` and `reject_detail` are there.
+ * The answer to a ping. `bid` is an object, or null with `reject_reason` and `reject_detail`.
  */
 export interface BidResponse {
   /**
-   * The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+   * The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
    */
   auction_id: string;
   bid: Bid | null;
   /**
-   * With a bid: what the buyer behind it, or the campaign, asks of a lead, and this one has. `vertical` is always among them; `state`, `tcpa` (consent) and `score_threshold` where a list of states or a filter asks for it.
+   * With a bid: the conditions of the buyer and the campaign that the lead meets. `vertical` is always present. `state`, `tcpa` (consent) and `score_threshold` are present if a list of states or a filter requires them.
    */
   buyer_filters_passed?: Array<string>;
   reject_reason?: NoBidReason;
   /**
-   * The same in words, for a person.
+   * The reason as text for people.
    */
   reject_detail?: string;
 }
@@ -142,25 +142,25 @@ export interface BidResponse {
 export interface BuyerBid {
   [key: string]: unknown;
   /**
-   * An amount of money, in units of the currency beside it, with at most six decimals.
+   * An amount of money in units of its currency, with at most six decimals.
    */
   amount: number;
   /**
-   * A currency by ISO 4217.
+   * An ISO 4217 currency code.
    */
   currency?: string;
   /**
-   * What the post shows you again, of 1 to 512 visible ASCII characters.
+   * The token that the post repeats, of 1 to 512 visible ASCII characters.
    */
   bid_token: string;
   /**
-   * Until when you stand by the bid. Left out, as long as the exchange waits, which is five seconds.
+   * When the bid expires. By default after five seconds, when the exchange stops waiting.
    */
   valid_until?: string;
 }
 
 /**
- * A buyer's answer to a ping. Either `bid` is an object, or it is null, and then `reject_reason` says why.
+ * A buyer's answer to a ping. `bid` is an object, or null with a `reject_reason`.
  */
 export interface BuyerBidResponse {
   [key: string]: unknown;
@@ -170,70 +170,70 @@ export interface BuyerBidResponse {
   auction_id?: string;
   bid: BuyerBid | null;
   /**
-   * Which of your filters the lead has passed, such as `state`, `vertical`, `tcpa` and `score_threshold`.
+   * The conditions that the lead meets, such as `state`, `vertical`, `tcpa` and `score_threshold`.
    */
   buyer_filters_passed?: Array<string>;
   /**
-   * With no bid, why, as a code for programs.
+   * With a no-bid, the cause as a code.
    */
   reject_reason?: string;
   /**
-   * With no bid, why, in words for a person.
+   * With a no-bid, the cause as text for people.
    */
   reject_detail?: string;
 }
 
 /**
- * A buyer's word that it has the lead. Its id is read from `lead_id`, else `id`, else `buyer_lead_id`, else `data.id`, as text or a number of at most 128 characters, and may be missing.
+ * A buyer's acknowledgment of a lead. The exchange reads the buyer's id from `lead_id`, else `id`, else `buyer_lead_id`, else `data.id`: text or a number of at most 128 characters. It can be missing.
  */
 export interface BuyerReceipt {
   [key: string]: unknown;
   /**
-   * Your own id of the lead.
+   * Your id of the lead.
    */
   lead_id?: string;
 }
 
 /**
- * Why a buyer refuses a lead. Nothing of it is required; the status says enough.
+ * A buyer's rejection of a lead. All members are optional, because the status decides.
  */
 export interface BuyerRefusal {
   [key: string]: unknown;
   /**
-   * Why, as a code for programs.
+   * The cause as a code.
    */
   error?: string;
   /**
-   * Why, in words for a person.
+   * The cause as text for people.
    */
   message?: string;
 }
 
 /**
- * What is known of the person's consent to be called.
+ * The person's consent to calls, as far as known.
  */
 export interface Consent {
   [key: string]: unknown;
   /**
-   * The words that were agreed to, of at most 16,384 bytes, without control characters but tabs and ends of lines.
+   * The text that the person agreed to, of at most 16,384 bytes. The only control characters allowed are tabs and line ends.
    */
   consent_text?: string;
   /**
-   * When consent was given, as RFC 3339 has it, in any offset, with at most nine decimals.
+   * When the person gave consent, in RFC 3339 with any offset and at most nine decimals.
    */
   consent_timestamp?: string;
   /**
-   * Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
    */
   ip_address?: string;
   /**
-   * Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+   * The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
    */
   consent_cert_url?: string;
 }
 
 /**
- * What is known of the way to the buyer's endpoint. `none`: there is none, the lead is only recorded. `pending`: being sent, or between two tries. `delivered`: acknowledged. `unknown`: the tries are used up, and the operator decides. `failed`: refused. `confirmed`: the operator has found that the buyer has it. `released`: the operator took it back.
+ * The state of the delivery to the buyer's endpoint. `none`: the buyer has no endpoint, and the lead is only recorded. `pending`: in progress, or between two attempts. `delivered`: acknowledged. `unknown`: all attempts failed without a clear answer, and an operator decides. `failed`: rejected. `confirmed`: an operator found that the buyer has the lead. `released`: an operator found that it does not.
  *
  * Others than these may come: an exchange may be newer than this package.
  */
@@ -252,31 +252,31 @@ export const knownDeliveryState = [
 ] as const;
 
 /**
- * Every error, on every path.
+ * An error. All paths use this form.
  */
 export interface ErrorBody {
   error: ErrorCode;
   /**
-   * What is wrong and what to do, for a person. It never repeats what was sent.
+   * The problem and the remedy as text for people. It never repeats your input.
    */
   message: string;
   /**
-   * The exchange's name for one request, in its logs too.
+   * The exchange's id of one request, also in its logs.
    */
   request_id: string;
   /**
-   * With `invalid_payload`, every member that is at fault.
+   * With `invalid_payload`, all invalid members.
    */
   field_errors?: Array<FieldError>;
   reason?: UnmatchedReason;
   /**
-   * With the errors of OAuth at `/oauth/token`, the same as `message`.
+   * With the errors of OAuth at `/oauth/token`, the text of `message`.
    */
   error_description?: string;
 }
 
 /**
- * What is wrong, for programs. Each code has one status. In a result among many it stands by itself.
+ * The error's code, for programs. Each code has one status. In a result of a batch there is no separate status.
  *
  * Others than these may come: an exchange may be newer than this package.
  */
@@ -317,22 +317,22 @@ export const knownErrorCode = [
 ] as const;
 
 /**
- * One member of a request that is at fault.
+ * One invalid member of a request.
  */
 export interface FieldError {
   /**
-   * Where it stands, as a path with dots, such as `lead.tcpa.consent_cert_url`; or the header's name.
+   * The member's place, as a path with dots such as `lead.tcpa.consent_cert_url`, or the name of a header.
    */
   field: string;
   code: FieldErrorCode;
   /**
-   * What is expected there, in words.
+   * The valid form, as text for people.
    */
   expected: string;
 }
 
 /**
- * What is wrong with a member, for programs.
+ * The code for an invalid member.
  *
  * Others than these may come: an exchange may be newer than this package.
  */
@@ -356,7 +356,7 @@ export const knownFieldErrorCode = [
 ] as const;
 
 /**
- * The one grant that is known here.
+ * The supported grant.
  *
  * Others than these may come: an exchange may be newer than this package.
  */
@@ -369,49 +369,49 @@ export const knownGrantType = [
 ] as const;
 
 /**
- * A whole lead. Beside the members below it has those that the campaign's field mapping names. What nobody has named is dropped, kept for the buyer, or refused as `unknown_field`, as the campaign says.
+ * A whole lead: the members below and the fields of the campaign. By the campaign's setting, unknown members are dropped, kept for the buyer, or rejected as `unknown_field`.
  */
 export interface IngestRequest {
   [key: string]: unknown;
   /**
-   * The campaign that the lead is for.
+   * The lead's campaign.
    */
   flo_campaign_id: string;
   /**
-   * The supplier that sends it, which is the one that the API key belongs to.
+   * The lead's supplier, which must own the API key.
    */
   flo_supplier_id: string;
   /**
-   * The `ping_id` of a `POST /api/v1/ping`, to sell to a buyer that it offered. Together with `flo_buyer_id`.
+   * The `ping_id` of a `POST /api/v1/ping`, to accept one of its offers. Requires `flo_buyer_id`.
    */
   flo_ping_id?: string;
   /**
-   * The buyer that was chosen of those in that answer. Together with `flo_ping_id`.
+   * The buyer of the accepted offer. Requires `flo_ping_id`.
    */
   flo_buyer_id?: string;
   /**
-   * Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
    */
   first_name: string;
   /**
-   * Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
    */
   last_name: string;
   /**
-   * A phone number of digits, spaces, `( ) - .` and a leading `+`, at most 15 digits. A US number unless it begins with `+`. It must be one that can have been given to somebody; 555-0100 to 555-0199 count as such in any US area code. Stored, and sent to buyers, in E.164 form.
+   * A phone number of digits, spaces, `( ) - .` and a leading `+`, with at most 15 digits. Without `+` it is a US number. It must be a valid number; 555-0100 to 555-0199 are valid in every US area code. The exchange stores and sends it in E.164 form.
    */
   phone: string;
   /**
-   * An email address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels with no hyphen at their ends, 254 bytes in all. No quotes, no address literal, no display name. Its domain is stored in lower case; compared and hashed it is lower case throughout.
+   * An e-mail address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels without a hyphen at their ends, at most 254 bytes in total. No quotes, no address literal, no display name. The exchange stores the domain in lower case, and compares and hashes the whole address in lower case.
    */
   email: string;
   state?: StateCode;
   /**
-   * Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
    */
   line1?: string;
   /**
-   * Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
    */
   city?: string;
   /**
@@ -419,31 +419,31 @@ export interface IngestRequest {
    */
   zip?: string;
   /**
-   * Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
    */
   source?: string;
   /**
-   * Whether the person has agreed to be called.
+   * Whether the person agreed to calls.
    */
   tcpa_consent?: boolean;
   /**
-   * Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+   * The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
    */
   consent_cert_url?: string;
   /**
-   * The words that were agreed to, of at most 16,384 bytes, without control characters but tabs and ends of lines.
+   * The text that the person agreed to, of at most 16,384 bytes. The only control characters allowed are tabs and line ends.
    */
   consent_text?: string;
   /**
-   * When consent was given, as RFC 3339 has it, in any offset, with at most nine decimals.
+   * When the person gave consent, in RFC 3339 with any offset and at most nine decimals.
    */
   consent_timestamp?: string;
   /**
-   * Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
    */
   ip_address?: string;
   /**
-   * How good the lead is held to be, commonly from 0 to 1.
+   * The lead's estimated quality, usually from 0 to 1.
    */
   ai_quality_score?: number;
 }
@@ -456,7 +456,7 @@ export interface IngestResponse {
 }
 
 /**
- * What became of a lead.
+ * The outcome of a lead.
  */
 export interface IngestResult {
   /**
@@ -465,11 +465,11 @@ export interface IngestResult {
   id: string;
   status: IngestStatus;
   /**
-   * The buyer that the lead was assigned to; null where there is none.
+   * The buyer; null if unsold.
    */
   buyer_id: string | null;
   /**
-   * The campaign that it was sent for.
+   * The lead's campaign.
    */
   campaign_id: string;
   price?: Price;
@@ -477,7 +477,7 @@ export interface IngestResult {
 }
 
 /**
- * `ACCEPTED`: a buyer was assigned, and `price` is what you are paid. `UNMATCHED`: nobody takes it, and `reason` says why.
+ * `ACCEPTED`: a buyer was assigned, and `price` is your payout. `UNMATCHED`: the lead is unsold, and `reason` has the cause.
  *
  * Others than these may come: an exchange may be newer than this package.
  */
@@ -491,7 +491,7 @@ export const knownIngestStatus = [
 ] as const;
 
 /**
- * A lead as one of those may see it whom it concerns. It does not tell who the person is.
+ * A lead as its seller or its buyer sees it, without contact data.
  */
 export interface Lead {
   /**
@@ -500,19 +500,19 @@ export interface Lead {
   id: string;
   status: LeadStatus;
   /**
-   * The campaign that it was sent for.
+   * The lead's campaign.
    */
   campaign_id: string;
   /**
-   * The seller's own id, which a post names. Buyers are not shown it; null where there is none.
+   * The seller's id from the post. Null for buyers, and if there is no such id.
    */
   lead_uuid?: string | null;
   /**
-   * The auction it was in, by the name that you know it by; null where there was none.
+   * The auction's id as the caller knows it; null without an auction.
    */
   auction_id: string | null;
   /**
-   * The buyer that has it, or is being sent it; null where nobody has it.
+   * The buyer that has the lead, or that it is being sent to; null if there is no buyer.
    */
   buyer_id: string | null;
   price: Price | null;
@@ -524,7 +524,7 @@ export interface Lead {
    */
   created_at: string;
   /**
-   * It is there and true where this is a test lead.
+   * True for a test lead; else absent.
    */
   test?: boolean;
 }
@@ -534,18 +534,18 @@ export interface Lead {
  */
 export interface LeadDelivery {
   /**
-   * The auction that you won, or the lead's id where there was none.
+   * The auction's id, or the lead's id without an auction.
    */
   auction_id: string;
   /**
-   * The token of your bid; not there where you made none.
+   * The token of your bid; absent without a bid.
    */
   bid_token?: string;
   lead: PostLead;
 }
 
 /**
- * Something that happened to a lead of yours.
+ * An event of your lead.
  */
 export interface LeadEvent {
   /**
@@ -561,7 +561,7 @@ export interface LeadEvent {
 }
 
 /**
- * The lead it happened to. It does not tell who the person is.
+ * The lead of the event, without contact data.
  */
 export interface LeadEventData {
   /**
@@ -569,40 +569,40 @@ export interface LeadEventData {
    */
   lead_id: string;
   /**
-   * Your own id, which your post named; null after an ingest.
+   * Your id from the post; null after an ingest.
    */
   lead_uuid: string | null;
   /**
-   * The auction it was in, by the name that you know it by; null where there was none.
+   * The auction's id as the caller knows it; null without an auction.
    */
   auction_id: string | null;
   /**
-   * The campaign that it was sent for.
+   * The lead's campaign.
    */
   campaign_id: string | null;
   /**
-   * The supplier that sent it.
+   * The lead's supplier.
    */
   supplier_id: string | null;
   /**
-   * The buyer that has it or had it; null where nobody did.
+   * The current or former buyer; null if there was no buyer.
    */
   buyer_id: string | null;
   status: LeadStatus;
   price: Price | null;
   /**
-   * Why: a reason for which a lead is not sold, or the buyer's word with its report; null where there is none.
+   * The cause: an unsold reason, or the reason in the buyer's report; else null.
    */
   reason: string | null;
   reversed?: Price | null;
   /**
-   * It is there and true where this is a test lead.
+   * True for a test lead; else absent.
    */
   test?: boolean;
 }
 
 /**
- * What happened.
+ * The type of the event.
  *
  * Others than these may come: an exchange may be newer than this package.
  */
@@ -621,14 +621,14 @@ export const knownLeadEventType = [
 ] as const;
 
 /**
- * A lead, as suppliers are shown it by API key.
+ * A lead, for suppliers with an API key.
  */
 export interface LeadResponse {
   data: Lead;
 }
 
 /**
- * `OPEN`: with a buyer's endpoint, the outcome not known yet. `ACCEPTED`: a buyer was assigned. `UNMATCHED`: nobody took it. The others are what its buyer has reported.
+ * `OPEN`: sent to a buyer's endpoint, without a result so far. `ACCEPTED`: a buyer was assigned. `UNMATCHED`: unsold. The others are the buyer's reports.
  *
  * Others than these may come: an exchange may be newer than this package.
  */
@@ -647,8 +647,8 @@ export const knownLeadStatus = [
 ] as const;
 
 /**
- * Why a ping got no bid: one of the reasons for which a lead is not sold, or `no_campaign` (no active campaign takes
- * pings of this vertical from this seller), or `loop` (the ping has been through too many exchanges).
+ * The cause of a no-bid: an unsold reason, or `no_campaign` (no active campaign accepts pings of this vertical from this
+ * seller), or `loop` (the ping has passed too many exchanges).
  *
  * Others than these may come: an exchange may be newer than this package.
  */
@@ -676,7 +676,7 @@ export const knownNoBidReason = [
 ] as const;
 
 /**
- * One buyer's bid, as the supplier would be paid it.
+ * One buyer's bid, as the supplier's payout.
  */
 export interface Offer {
   /**
@@ -684,15 +684,15 @@ export interface Offer {
    */
   buyer_id: string;
   /**
-   * An amount of money, in units of the currency beside it, with at most six decimals.
+   * An amount of money in units of its currency, with at most six decimals.
    */
   amount: number;
   /**
-   * A currency by ISO 4217.
+   * An ISO 4217 currency code.
    */
   currency: string;
   /**
-   * Until when it can be taken up.
+   * When the offer expires.
    */
   valid_until: string;
 }
@@ -707,22 +707,22 @@ export interface OpenapiDocument {
    */
   openapi: string;
   /**
-   * What the document is about.
+   * The document's metadata.
    */
   info: { [key: string]: any; };
   /**
-   * What can be called.
+   * The operations.
    */
   paths: { [key: string]: any; };
 }
 
 /**
- * What is told of a lead before it is sold. Beside the members below it may have any others; they go on to the buyers. Contact details (names, phone, email, street, however they are spelt) are refused with `contact_field_not_allowed`, at any depth. A buyer's endpoint is sent the same form.
+ * Partial data of a lead before its sale. It can have any other members, which go to the buyers. Contact data (names, phone, email, street, in any spelling) is rejected at any depth with `contact_field_not_allowed`. Buyers' endpoints get the same form.
  */
 export interface PingRequest {
   [key: string]: unknown;
   /**
-   * The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+   * The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
    */
   auction_id: string;
   /**
@@ -743,7 +743,7 @@ export interface PingRequest {
    */
   currently_insured?: boolean;
   /**
-   * How many vehicles there are to insure.
+   * The number of vehicles to insure.
    */
   vehicle_count?: number;
   /**
@@ -751,74 +751,74 @@ export interface PingRequest {
    */
   driver_age_band?: string;
   /**
-   * How good the lead is held to be, commonly from 0 to 1.
+   * The lead's estimated quality, usually from 0 to 1.
    */
   ai_quality_score?: number;
   /**
-   * Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
    */
   source?: string;
   /**
-   * Whether the person has agreed to be called. In pings to buyers, false where it is not known.
+   * Whether the person agreed to calls. In pings to buyers, false if unknown.
    */
   tcpa_consent: boolean;
   /**
-   * Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+   * The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
    */
   consent_cert_url?: string;
   /**
-   * Until when the asker listens. Left out, or more than five seconds ahead, it is five seconds from now; what is past is refused as `expired`.
+   * The deadline for the answer. Absent or more than five seconds ahead means five seconds from now. A past time is rejected as `expired`.
    */
   expires_at?: string;
 }
 
 /**
- * A whole lead as a post carries it. Beside the members below it has the campaign's own fields. What it leaves out is taken from the ping.
+ * A whole lead of a post: the members below and the campaign's own fields. The exchange takes missing members from the ping.
  */
 export interface PostLead {
   [key: string]: unknown;
   /**
-   * The sender's own id of the lead, of at most 255 printable characters. In posts to buyers, the exchange's.
+   * The sender's id of the lead, of at most 255 printable characters. In posts to buyers, the exchange's id.
    */
   lead_uuid: string;
   /**
-   * Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
    */
   first_name: string;
   /**
-   * Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
    */
   last_name: string;
   /**
-   * An email address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels with no hyphen at their ends, 254 bytes in all. No quotes, no address literal, no display name. Its domain is stored in lower case; compared and hashed it is lower case throughout.
+   * An e-mail address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels without a hyphen at their ends, at most 254 bytes in total. No quotes, no address literal, no display name. The exchange stores the domain in lower case, and compares and hashes the whole address in lower case.
    */
   email: string;
   /**
-   * A phone number of digits, spaces, `( ) - .` and a leading `+`, at most 15 digits. A US number unless it begins with `+`. It must be one that can have been given to somebody; 555-0100 to 555-0199 count as such in any US area code. Stored, and sent to buyers, in E.164 form.
+   * A phone number of digits, spaces, `( ) - .` and a leading `+`, with at most 15 digits. Without `+` it is a US number. It must be a valid number; 555-0100 to 555-0199 are valid in every US area code. The exchange stores and sends it in E.164 form.
    */
   phone: string;
   address?: Address;
   tcpa?: Consent;
   /**
-   * Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
    */
   source?: string;
   /**
-   * Whether the person has agreed to be called.
+   * Whether the person agreed to calls.
    */
   tcpa_consent?: boolean;
   /**
-   * How good the lead is held to be, commonly from 0 to 1.
+   * The lead's estimated quality, usually from 0 to 1.
    */
   ai_quality_score?: number;
 }
 
 /**
- * A lead, for the bid that its ping was answered with.
+ * A lead for the bid of its ping.
  */
 export interface PostRequest {
   /**
-   * The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+   * The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
    */
   auction_id: string;
   /**
@@ -833,11 +833,11 @@ export interface PostRequest {
  */
 export interface PostResponse {
   /**
-   * The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+   * The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
    */
   auction_id: string;
   /**
-   * The buyer's own id of the lead; null where it told none.
+   * The buyer's id of the lead; null if the buyer sent no id.
    */
   lead_id: string | null;
   /**
@@ -846,14 +846,14 @@ export interface PostResponse {
   id: string;
   status: PostStatus;
   /**
-   * The buyer that has it.
+   * The buyer of the lead.
    */
   buyer_id: string;
   price: Price;
 }
 
 /**
- * A post that succeeds is always accepted.
+ * The status of a successful post.
  *
  * Others than these may come: an exchange may be newer than this package.
  */
@@ -870,17 +870,17 @@ export const knownPostStatus = [
  */
 export interface Price {
   /**
-   * An amount of money, in units of the currency beside it, with at most six decimals.
+   * An amount of money in units of its currency, with at most six decimals.
    */
   amount: number;
   /**
-   * A currency by ISO 4217.
+   * An ISO 4217 currency code.
    */
   currency: string;
 }
 
 /**
- * What became of a lead.
+ * The outcome of a lead.
  *
  * Others than these may come: an exchange may be newer than this package.
  */
@@ -896,7 +896,7 @@ export const knownReportedStatus = [
 ] as const;
 
 /**
- * Where the return of a lead stands. `waiting`: for the operator. `approved`: the lead went back. `refused`: by the operator; it cannot be asked for again.
+ * The state of a lead's return. `waiting`: for an operator. `approved`: the lead was returned. `refused`: an operator denied it. A denied return cannot be requested again.
  *
  * Others than these may come: an exchange may be newer than this package.
  */
@@ -911,11 +911,11 @@ export const knownReturnState = [
 ] as const;
 
 /**
- * Which leads to make up.
+ * The parameters of the generated leads.
  */
 export interface SeedRequest {
   /**
-   * How many.
+   * The number of leads.
    */
   count: number;
   /**
@@ -924,21 +924,21 @@ export interface SeedRequest {
   vertical: string;
   state: StateCode;
   /**
-   * Another seed makes other leads.
+   * Another seed gives other leads.
    */
   seed?: number;
   /**
-   * A campaign that the leads are sent through. Left out, they are only made.
+   * A campaign to send the leads through. Without it, the leads are only generated.
    */
   campaign_id?: string;
 }
 
 /**
- * Leads that were made up. `campaign_id` and `results` are there where a campaign was named.
+ * Generated leads. `campaign_id` and `results` are present if the request has a campaign.
  */
 export interface SeedResponse {
   /**
-   * How many there are.
+   * The number of leads.
    */
   count: number;
   /**
@@ -947,25 +947,25 @@ export interface SeedResponse {
   vertical: string;
   state: StateCode;
   /**
-   * The seed that they were made from.
+   * The seed of the leads.
    */
   seed: number;
   /**
-   * The leads, in an order that is always the same.
+   * The leads, in a fixed order.
    */
   leads: Array<SeededLead>;
   /**
-   * The campaign that they were sent through.
+   * The campaign that processed the leads.
    */
   campaign_id?: string;
   /**
-   * What became of each of `leads` there, in their order.
+   * The outcome of each lead in `leads`, in the same order.
    */
   results?: Array<SeedResult>;
 }
 
 /**
- * What became of one lead. Either as in the answer to an ingest, or with `error` where it was not taken at all.
+ * The outcome of one lead: that of an ingest, or `error` if the lead was rejected.
  */
 export interface SeedResult {
   /**
@@ -974,20 +974,20 @@ export interface SeedResult {
   id?: string;
   status?: IngestStatus;
   /**
-   * The buyer that it was assigned to; null where there is none.
+   * The buyer; null if unsold.
    */
   buyer_id?: string | null;
   price?: Price;
   reason?: UnmatchedReason;
   error?: ErrorCode;
   /**
-   * With `invalid_payload`, which members are at fault.
+   * With `invalid_payload`, the invalid members.
    */
   field_errors?: Array<FieldError>;
 }
 
 /**
- * A lead that was made up, before and after its sale.
+ * A generated lead, before and after its sale.
  */
 export interface SeededLead {
   ping: SeededPing;
@@ -995,7 +995,7 @@ export interface SeededLead {
 }
 
 /**
- * The body of a ping, but for `auction_id` and `expires_at`. It also has what is usual to tell in its vertical.
+ * The body of a ping without `auction_id` and `expires_at`, with the usual fields of its vertical.
  */
 export interface SeededPing {
   [key: string]: unknown;
@@ -1009,19 +1009,19 @@ export interface SeededPing {
    */
   zip3: string;
   /**
-   * Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+   * Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
    */
   source: string;
   /**
-   * Whether the person has agreed to be called.
+   * Whether the person agreed to calls.
    */
   tcpa_consent: boolean;
   /**
-   * How good the lead is held to be.
+   * The lead's estimated quality.
    */
   ai_quality_score: number;
   /**
-   * Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+   * The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
    */
   consent_cert_url: string;
 }
@@ -1102,36 +1102,36 @@ export const knownStateCode = [
  */
 export interface StatusBatch {
   /**
-   * The reports, one a lead.
+   * The reports, one for each lead.
    */
   changes: Array<StatusBatchChange>;
 }
 
 /**
- * A report among many.
+ * One report of a batch.
  */
 export interface StatusBatchChange {
   /**
-   * The lead that it is about.
+   * The lead's id.
    */
   lead_id: string;
   status: ReportedStatus;
   /**
-   * Why, in at most 255 printable characters. Required for `returned`, and then one of the campaign's reasons where it lists any. The supplier is told; what looks like a phone number or an email address is withheld.
+   * The reason, in at most 255 printable characters. Required for `returned`; it must be in the campaign's list of reasons, if there is one. The supplier receives it, without phone numbers and e-mail addresses.
    */
   reason?: string;
   /**
-   * When it happened, not ahead of now by more than five minutes.
+   * When it happened, at most five minutes in the future.
    */
   occurred_at?: string;
 }
 
 /**
- * What each report of a batch came to, in their order.
+ * The result of each report of a batch, in the same order.
  */
 export interface StatusBatchResponse {
   /**
-   * One result a report.
+   * One result for each report.
    */
   results: Array<StatusResult>;
 }
@@ -1142,17 +1142,17 @@ export interface StatusBatchResponse {
 export interface StatusChange {
   status: ReportedStatus;
   /**
-   * Why, in at most 255 printable characters. Required for `returned`, and then one of the campaign's reasons where it lists any. The supplier is told; what looks like a phone number or an email address is withheld.
+   * The reason, in at most 255 printable characters. Required for `returned`; it must be in the campaign's list of reasons, if there is one. The supplier receives it, without phone numbers and e-mail addresses.
    */
   reason?: string;
   /**
-   * When it happened, not ahead of now by more than five minutes.
+   * When it happened, at most five minutes in the future.
    */
   occurred_at?: string;
 }
 
 /**
- * What a report came to.
+ * The result of a report.
  */
 export interface StatusResponse {
   /**
@@ -1164,22 +1164,22 @@ export interface StatusResponse {
 }
 
 /**
- * What one report came to. Either `status` is there, or `error` and `message`.
+ * The result of one report: `status`, or `error` and `message`.
  */
 export interface StatusResult {
   /**
-   * The lead as the report named it; null where it named none by a text.
+   * The lead's id from the report; null if that was not text.
    */
   lead_id: string | null;
   status?: LeadStatus;
   _return?: ReturnState;
   error?: ErrorCode;
   /**
-   * What is wrong, for a person.
+   * The error as text for people.
    */
   message?: string;
   /**
-   * With `invalid_payload`, which members are at fault.
+   * With `invalid_payload`, the invalid members.
    */
   field_errors?: Array<FieldError>;
 }
@@ -1201,20 +1201,20 @@ export const knownTestFlag = [
 ] as const;
 
 /**
- * What a client shows to get a token. Members and parameters that are not named here are passed over.
+ * A client's credentials, to get a token. Other members and parameters are ignored.
  */
 export interface TokenRequest {
   grant_type: GrantType;
   /**
-   * The client. Here, or by HTTP Basic.
+   * The client's id, here or by HTTP Basic.
    */
   client_id?: string;
   /**
-   * Its secret, beside its id.
+   * The client's secret, next to its id.
    */
   client_secret?: string;
   /**
-   * What the token is to open, some of `ping`, `post` and `webhook` with spaces between. Left out, all that the client has.
+   * The token's scopes: some of `ping`, `post` and `webhook`, separated by spaces. By default all scopes of the client.
    */
   scope?: string;
 }
@@ -1229,17 +1229,17 @@ export interface TokenResponse {
   access_token: string;
   token_type: TokenType;
   /**
-   * For how many seconds it is good, from now.
+   * The token's lifetime in seconds from now.
    */
   expires_in: number;
   /**
-   * What it opens, with spaces between.
+   * The token's scopes, separated by spaces.
    */
   scope: string;
 }
 
 /**
- * How the token is shown.
+ * The type of the token.
  *
  * Others than these may come: an exchange may be newer than this package.
  */
@@ -1252,10 +1252,10 @@ export const knownTokenType = [
 ] as const;
 
 /**
- * Why a lead was not sold. `suppressed` and `duplicate` end the matter at once. Of the others it is the furthest stage
- * that any buyer reached, in this order: `no_buyer` (nobody buys in the campaign), `no_state_match`, `filtered`,
- * `outside_schedule`, `caps_full`, `insufficient_funds`, `rate_limited` (all have been asked as often as they allow),
- * `timeout` (nobody answered in time), `no_bid`, `below_floor`, `bid_expired`, `post_rejected` (the buyer refused it).
+ * The cause of an unsold lead. `suppressed` and `duplicate` end the processing at once. The others are the furthest stage
+ * that any buyer reached, in this order: `no_buyer` (the campaign has no buyer), `no_state_match`, `filtered`,
+ * `outside_schedule`, `caps_full`, `insufficient_funds`, `rate_limited` (all buyers' ping limits are reached), `timeout`
+ * (no answer in time), `no_bid`, `below_floor`, `bid_expired`, `post_rejected` (the buyer rejected the lead).
  *
  * Others than these may come: an exchange may be newer than this package.
  */

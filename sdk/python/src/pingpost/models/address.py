@@ -14,14 +14,14 @@ from pingpost.models.state_code import StateCode
 
 @dataclass(init=False, repr=False)
 class Address(Model):
-    r"""Where the person lives, as far as it is known. A `state` or a `zip` other than the ping's is refused as `ping_mismatch`.
+    r"""The person's address, as far as known. A `state` or a `zip` that contradicts the ping is rejected as `ping_mismatch`.
     """
 
     line1: Optional[str]
-    r"""Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+    r"""Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
     """
     city: Optional[str]
-    r"""Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+    r"""Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
     """
     state: Optional[StateCode]
     zip: Optional[str]

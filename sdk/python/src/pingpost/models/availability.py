@@ -15,23 +15,23 @@ from pingpost.models.offer import Offer
 
 @dataclass(init=False, repr=False)
 class Availability(Model):
-    r"""Who would buy a lead.
+    r"""The offers for a lead.
     """
 
     ping_id: str
-    r"""Names this ping; an ingest takes one of its offers up by it.
+    r"""The id of this ping. An ingest refers to it to accept an offer.
     """
     campaign_id: str
-    r"""The campaign that was asked for.
+    r"""The requested campaign.
     """
     accepted: bool
-    r"""Whether anybody would buy it.
+    r"""Whether there is an offer.
     """
     expires_at: datetime
-    r"""When the last of the offers ends at the latest.
+    r"""The latest expiration of the offers.
     """
     buyers: List[Offer]
-    r"""The offers, the best first; none where nobody wants it.
+    r"""The offers, best first; empty if there are no offers.
     """
     reason: Optional[NoBidReason]
 

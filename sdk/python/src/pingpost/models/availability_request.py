@@ -14,14 +14,14 @@ from pingpost.models.state_code import StateCode
 
 @dataclass(init=False, repr=False)
 class AvailabilityRequest(Model):
-    r"""What is told of a lead to learn who would buy it. Beside the members below it has the campaign's own fields that go into pings. Contact details are refused with `contact_field_not_allowed`, at any depth.
+    r"""Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`.
     """
 
     flo_campaign_id: str
-    r"""The campaign, which must be one that holds auctions.
+    r"""The campaign, which must have the method `ping_post`.
     """
     flo_supplier_id: str
-    r"""The supplier that asks, which is the one that the API key belongs to.
+    r"""The supplier, which must own the API key.
     """
     state: Optional[StateCode]
     zip: Optional[str]
@@ -31,16 +31,16 @@ class AvailabilityRequest(Model):
     r"""The first three digits of a ZIP code.
     """
     source: Optional[str]
-    r"""Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+    r"""Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
     """
     tcpa_consent: Optional[bool]
-    r"""Whether the person has agreed to be called.
+    r"""Whether the person agreed to calls.
     """
     consent_cert_url: Optional[str]
-    r"""Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+    r"""The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
     """
     ai_quality_score: Optional[float]
-    r"""How good the lead is held to be, commonly from 0 to 1.
+    r"""The lead's estimated quality, usually from 0 to 1.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -14,7 +14,7 @@ from pingpost.models.availability import Availability
 
 @dataclass(init=False, repr=False)
 class AvailabilityResponse(Model):
-    r"""The answer to the question who would buy.
+    r"""The answer to a request for bids.
     """
 
     data: Availability

@@ -13,18 +13,18 @@ from pingpost._model import Member, Model
 
 @dataclass(init=False, repr=False)
 class Bid(Model):
-    r"""A bid that can be taken up.
+    r"""A bid that you can accept.
     """
 
     amount: Decimal
     currency: str
-    r"""A currency by ISO 4217.
+    r"""An ISO 4217 currency code.
     """
     bid_token: str
-    r"""What the post has to show. It is good for this auction and this seller alone.
+    r"""The token for the post. It is valid for this auction and this seller only.
     """
     valid_until: datetime
-    r"""Until when the bid can be taken up.
+    r"""When the bid expires.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

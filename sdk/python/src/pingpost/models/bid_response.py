@@ -15,19 +15,19 @@ from pingpost.models.no_bid_reason import NoBidReason
 
 @dataclass(init=False, repr=False)
 class BidResponse(Model):
-    r"""The answer to a ping. Either `bid` is an object, or it is null, and then `reject_reason` and `reject_detail` are there.
+    r"""The answer to a ping. `bid` is an object, or null with `reject_reason` and `reject_detail`.
     """
 
     auction_id: str
-    r"""The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+    r"""The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
     """
     bid: Optional[Bid]
     buyer_filters_passed: Optional[List[str]]
-    r"""With a bid: what the buyer behind it, or the campaign, asks of a lead, and this one has. `vertical` is always among them; `state`, `tcpa` (consent) and `score_threshold` where a list of states or a filter asks for it.
+    r"""With a bid: the conditions of the buyer and the campaign that the lead meets. `vertical` is always present. `state`, `tcpa` (consent) and `score_threshold` are present if a list of states or a filter requires them.
     """
     reject_reason: Optional[NoBidReason]
     reject_detail: Optional[str]
-    r"""The same in words, for a person.
+    r"""The reason as text for people.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -17,16 +17,16 @@ class BuyerBid(Model):
     """
 
     amount: Decimal
-    r"""The price that you offer. Digits past the sixth decimal are cut; an amount below 0.000001 is no valid bid.
+    r"""The offered price. Digits after the sixth decimal are cut. An amount below 0.000001 is invalid.
     """
     currency: Optional[str]
-    r"""A currency by ISO 4217.
+    r"""An ISO 4217 currency code.
     """
     bid_token: str
-    r"""What the post shows you again, of 1 to 512 visible ASCII characters.
+    r"""The token that the post repeats, of 1 to 512 visible ASCII characters.
     """
     valid_until: Optional[datetime]
-    r"""Until when you stand by the bid. Left out, as long as the exchange waits, which is five seconds.
+    r"""When the bid expires. By default after five seconds, when the exchange stops waiting.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -14,7 +14,7 @@ from pingpost.models.buyer_bid import BuyerBid
 
 @dataclass(init=False, repr=False)
 class BuyerBidResponse(Model):
-    r"""A buyer's answer to a ping. Either `bid` is an object, or it is null, and then `reject_reason` says why.
+    r"""A buyer's answer to a ping. `bid` is an object, or null with a `reject_reason`.
     """
 
     auction_id: Optional[str]
@@ -22,13 +22,13 @@ class BuyerBidResponse(Model):
     """
     bid: Optional[BuyerBid]
     buyer_filters_passed: Optional[List[str]]
-    r"""Which of your filters the lead has passed, such as `state`, `vertical`, `tcpa` and `score_threshold`.
+    r"""The conditions that the lead meets, such as `state`, `vertical`, `tcpa` and `score_threshold`.
     """
     reject_reason: Optional[str]
-    r"""With no bid, why, as a code for programs.
+    r"""With a no-bid, the cause as a code.
     """
     reject_detail: Optional[str]
-    r"""With no bid, why, in words for a person.
+    r"""With a no-bid, the cause as text for people.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -13,11 +13,11 @@ from pingpost._model import Member, Model
 
 @dataclass(init=False, repr=False)
 class BuyerReceipt(Model):
-    r"""A buyer's word that it has the lead. Its id is read from `lead_id`, else `id`, else `buyer_lead_id`, else `data.id`, as text or a number of at most 128 characters, and may be missing.
+    r"""A buyer's acknowledgment of a lead. The exchange reads the buyer's id from `lead_id`, else `id`, else `buyer_lead_id`, else `data.id`: text or a number of at most 128 characters. It can be missing.
     """
 
     lead_id: Optional[str]
-    r"""Your own id of the lead.
+    r"""Your id of the lead.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

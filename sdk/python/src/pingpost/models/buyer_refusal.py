@@ -13,14 +13,14 @@ from pingpost._model import Member, Model
 
 @dataclass(init=False, repr=False)
 class BuyerRefusal(Model):
-    r"""Why a buyer refuses a lead. Nothing of it is required; the status says enough.
+    r"""A buyer's rejection of a lead. All members are optional, because the status decides.
     """
 
     error: Optional[str]
-    r"""Why, as a code for programs.
+    r"""The cause as a code.
     """
     message: Optional[str]
-    r"""Why, in words for a person.
+    r"""The cause as text for people.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

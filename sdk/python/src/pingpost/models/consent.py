@@ -13,20 +13,20 @@ from pingpost._model import Member, Model
 
 @dataclass(init=False, repr=False)
 class Consent(Model):
-    r"""What is known of the person's consent to be called.
+    r"""The person's consent to calls, as far as known.
     """
 
     consent_text: Optional[str]
-    r"""The words that were agreed to, of at most 16,384 bytes, without control characters but tabs and ends of lines.
+    r"""The text that the person agreed to, of at most 16,384 bytes. The only control characters allowed are tabs and line ends.
     """
     consent_timestamp: Optional[datetime]
-    r"""When consent was given, as RFC 3339 has it, in any offset, with at most nine decimals.
+    r"""When the person gave consent, in RFC 3339 with any offset and at most nine decimals.
     """
     ip_address: Optional[str]
-    r"""Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+    r"""Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
     """
     consent_cert_url: Optional[str]
-    r"""Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+    r"""The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -20,10 +20,10 @@ class Document(Model):
     r"""The version of OpenAPI.
     """
     info: Dict[str, object]
-    r"""What the document is about.
+    r"""The document's metadata.
     """
     paths: Dict[str, object]
-    r"""What can be called.
+    r"""The operations.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -16,22 +16,22 @@ from pingpost.models.unmatched_reason import UnmatchedReason
 
 @dataclass(init=False, repr=False)
 class Error(Model):
-    r"""Every error, on every path.
+    r"""An error. All paths use this form.
     """
 
     error: ErrorCode
     message: str
-    r"""What is wrong and what to do, for a person. It never repeats what was sent.
+    r"""The problem and the remedy as text for people. It never repeats your input.
     """
     request_id: str
-    r"""The exchange's name for one request, in its logs too.
+    r"""The exchange's id of one request, also in its logs.
     """
     field_errors: Optional[List[FieldError]]
-    r"""With `invalid_payload`, every member that is at fault.
+    r"""With `invalid_payload`, all invalid members.
     """
     reason: Optional[UnmatchedReason]
     error_description: Optional[str]
-    r"""With the errors of OAuth at `/oauth/token`, the same as `message`.
+    r"""With the errors of OAuth at `/oauth/token`, the text of `message`.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -7,7 +7,7 @@ from pingpost._model import OpenEnum
 
 
 class ErrorCode(OpenEnum):
-    """What is wrong, for programs. Each code has one status. In a result among many it stands by itself.
+    """The error's code, for programs. Each code has one status. In a result of a batch there is no separate status.
     """
 
     MALFORMED_JSON = 'malformed_json'

@@ -14,15 +14,15 @@ from pingpost.models.field_error_code import FieldErrorCode
 
 @dataclass(init=False, repr=False)
 class FieldError(Model):
-    r"""One member of a request that is at fault.
+    r"""One invalid member of a request.
     """
 
     field: str
-    r"""Where it stands, as a path with dots, such as `lead.tcpa.consent_cert_url`; or the header's name.
+    r"""The member's place, as a path with dots such as `lead.tcpa.consent_cert_url`, or the name of a header.
     """
     code: FieldErrorCode
     expected: str
-    r"""What is expected there, in words.
+    r"""The valid form, as text for people.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

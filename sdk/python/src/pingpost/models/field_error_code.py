@@ -7,7 +7,7 @@ from pingpost._model import OpenEnum
 
 
 class FieldErrorCode(OpenEnum):
-    """What is wrong with a member, for programs.
+    """The code for an invalid member.
     """
 
     MISSING_REQUIRED = 'missing_required'

@@ -7,7 +7,7 @@ from pingpost._model import OpenEnum
 
 
 class GrantType(OpenEnum):
-    """The one grant that is known here.
+    """The supported grant.
     """
 
     CLIENT_CREDENTIALS = 'client_credentials'

@@ -14,63 +14,63 @@ from pingpost.models.state_code import StateCode
 
 @dataclass(init=False, repr=False)
 class IngestRequest(Model):
-    r"""A whole lead. Beside the members below it has those that the campaign's field mapping names. What nobody has named is dropped, kept for the buyer, or refused as `unknown_field`, as the campaign says.
+    r"""A whole lead: the members below and the fields of the campaign. By the campaign's setting, unknown members are dropped, kept for the buyer, or rejected as `unknown_field`.
     """
 
     flo_campaign_id: str
-    r"""The campaign that the lead is for.
+    r"""The lead's campaign.
     """
     flo_supplier_id: str
-    r"""The supplier that sends it, which is the one that the API key belongs to.
+    r"""The lead's supplier, which must own the API key.
     """
     flo_ping_id: Optional[str]
-    r"""The `ping_id` of a `POST /api/v1/ping`, to sell to a buyer that it offered. Together with `flo_buyer_id`.
+    r"""The `ping_id` of a `POST /api/v1/ping`, to accept one of its offers. Requires `flo_buyer_id`.
     """
     flo_buyer_id: Optional[str]
-    r"""The buyer that was chosen of those in that answer. Together with `flo_ping_id`.
+    r"""The buyer of the accepted offer. Requires `flo_ping_id`.
     """
     first_name: str
-    r"""Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
+    r"""Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
     """
     last_name: str
-    r"""Text of at most 4,096 bytes that is not blank, without control characters but tabs and ends of lines.
+    r"""Text of at most 4,096 bytes that is not blank. The only control characters allowed are tabs and line ends.
     """
     phone: str
-    r"""A phone number of digits, spaces, `( ) - .` and a leading `+`, at most 15 digits. A US number unless it begins with `+`. It must be one that can have been given to somebody; 555-0100 to 555-0199 count as such in any US area code. Stored, and sent to buyers, in E.164 form.
+    r"""A phone number of digits, spaces, `( ) - .` and a leading `+`, with at most 15 digits. Without `+` it is a US number. It must be a valid number; 555-0100 to 555-0199 are valid in every US area code. The exchange stores and sends it in E.164 form.
     """
     email: str
-    r"""An email address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels with no hyphen at their ends, 254 bytes in all. No quotes, no address literal, no display name. Its domain is stored in lower case; compared and hashed it is lower case throughout.
+    r"""An e-mail address: a dot-atom of at most 64 bytes, `@`, and two or more DNS labels without a hyphen at their ends, at most 254 bytes in total. No quotes, no address literal, no display name. The exchange stores the domain in lower case, and compares and hashes the whole address in lower case.
     """
     state: Optional[StateCode]
     line1: Optional[str]
-    r"""Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+    r"""Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
     """
     city: Optional[str]
-    r"""Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+    r"""Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
     """
     zip: Optional[str]
     r"""A ZIP code of five digits, or ZIP+4.
     """
     source: Optional[str]
-    r"""Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+    r"""Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
     """
     tcpa_consent: Optional[bool]
-    r"""Whether the person has agreed to be called.
+    r"""Whether the person agreed to calls.
     """
     consent_cert_url: Optional[str]
-    r"""Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+    r"""The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
     """
     consent_text: Optional[str]
-    r"""The words that were agreed to, of at most 16,384 bytes, without control characters but tabs and ends of lines.
+    r"""The text that the person agreed to, of at most 16,384 bytes. The only control characters allowed are tabs and line ends.
     """
     consent_timestamp: Optional[datetime]
-    r"""When consent was given, as RFC 3339 has it, in any offset, with at most nine decimals.
+    r"""When the person gave consent, in RFC 3339 with any offset and at most nine decimals.
     """
     ip_address: Optional[str]
-    r"""Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+    r"""Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
     """
     ai_quality_score: Optional[float]
-    r"""How good the lead is held to be, commonly from 0 to 1.
+    r"""The lead's estimated quality, usually from 0 to 1.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

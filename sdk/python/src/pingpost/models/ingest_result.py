@@ -16,7 +16,7 @@ from pingpost.models.unmatched_reason import UnmatchedReason
 
 @dataclass(init=False, repr=False)
 class IngestResult(Model):
-    r"""What became of a lead.
+    r"""The outcome of a lead.
     """
 
     id: str
@@ -24,10 +24,10 @@ class IngestResult(Model):
     """
     status: IngestStatus
     buyer_id: Optional[str]
-    r"""The buyer that the lead was assigned to; null where there is none.
+    r"""The buyer; null if unsold.
     """
     campaign_id: str
-    r"""The campaign that it was sent for.
+    r"""The lead's campaign.
     """
     price: Optional[Price]
     reason: Optional[UnmatchedReason]

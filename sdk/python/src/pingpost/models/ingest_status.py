@@ -7,7 +7,7 @@ from pingpost._model import OpenEnum
 
 
 class IngestStatus(OpenEnum):
-    """`ACCEPTED`: a buyer was assigned, and `price` is what you are paid. `UNMATCHED`: nobody takes it, and `reason` says why.
+    """`ACCEPTED`: a buyer was assigned, and `price` is your payout. `UNMATCHED`: the lead is unsold, and `reason` has the cause.
     """
 
     ACCEPTED = 'ACCEPTED'

@@ -18,7 +18,7 @@ from pingpost.models.unmatched_reason import UnmatchedReason
 
 @dataclass(init=False, repr=False)
 class Lead(Model):
-    r"""A lead as one of those may see it whom it concerns. It does not tell who the person is.
+    r"""A lead as its seller or its buyer sees it, without contact data.
     """
 
     id: str
@@ -26,16 +26,16 @@ class Lead(Model):
     """
     status: LeadStatus
     campaign_id: str
-    r"""The campaign that it was sent for.
+    r"""The lead's campaign.
     """
     lead_uuid: Optional[str]
-    r"""The seller's own id, which a post names. Buyers are not shown it; null where there is none.
+    r"""The seller's id from the post. Null for buyers, and if there is no such id.
     """
     auction_id: Optional[str]
-    r"""The auction it was in, by the name that you know it by; null where there was none.
+    r"""The auction's id as the caller knows it; null without an auction.
     """
     buyer_id: Optional[str]
-    r"""The buyer that has it, or is being sent it; null where nobody has it.
+    r"""The buyer that has the lead, or that it is being sent to; null if there is no buyer.
     """
     price: Optional[Price]
     reason: Optional[UnmatchedReason]
@@ -45,7 +45,7 @@ class Lead(Model):
     r"""When the lead was decided.
     """
     test: Optional[bool]
-    r"""It is there and true where this is a test lead.
+    r"""True for a test lead; else absent.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

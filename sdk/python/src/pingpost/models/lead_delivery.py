@@ -18,10 +18,10 @@ class LeadDelivery(Model):
     """
 
     auction_id: str
-    r"""The auction that you won, or the lead's id where there was none.
+    r"""The auction's id, or the lead's id without an auction.
     """
     bid_token: Optional[str]
-    r"""The token of your bid; not there where you made none.
+    r"""The token of your bid; absent without a bid.
     """
     lead: PostLead
 

@@ -15,7 +15,7 @@ from pingpost.models.lead_event_type import LeadEventType
 
 @dataclass(init=False, repr=False)
 class LeadEvent(Model):
-    r"""Something that happened to a lead of yours.
+    r"""An event of your lead.
     """
 
     id: str

@@ -15,35 +15,35 @@ from pingpost.models.price import Price
 
 @dataclass(init=False, repr=False)
 class LeadEventData(Model):
-    r"""The lead it happened to. It does not tell who the person is.
+    r"""The lead of the event, without contact data.
     """
 
     lead_id: str
     r"""The exchange's id of a lead.
     """
     lead_uuid: Optional[str]
-    r"""Your own id, which your post named; null after an ingest.
+    r"""Your id from the post; null after an ingest.
     """
     auction_id: Optional[str]
-    r"""The auction it was in, by the name that you know it by; null where there was none.
+    r"""The auction's id as the caller knows it; null without an auction.
     """
     campaign_id: Optional[str]
-    r"""The campaign that it was sent for.
+    r"""The lead's campaign.
     """
     supplier_id: Optional[str]
-    r"""The supplier that sent it.
+    r"""The lead's supplier.
     """
     buyer_id: Optional[str]
-    r"""The buyer that has it or had it; null where nobody did.
+    r"""The current or former buyer; null if there was no buyer.
     """
     status: LeadStatus
     price: Optional[Price]
     reason: Optional[str]
-    r"""Why: a reason for which a lead is not sold, or the buyer's word with its report; null where there is none.
+    r"""The cause: an unsold reason, or the reason in the buyer's report; else null.
     """
     reversed: Optional[Price]
     test: Optional[bool]
-    r"""It is there and true where this is a test lead.
+    r"""True for a test lead; else absent.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -7,7 +7,7 @@ from pingpost._model import OpenEnum
 
 
 class LeadEventType(OpenEnum):
-    """What happened.
+    """The type of the event.
     """
 
     LEAD_POSTED = 'lead.posted'

@@ -14,7 +14,7 @@ from pingpost.models.lead import Lead
 
 @dataclass(init=False, repr=False)
 class LeadResponse(Model):
-    r"""A lead, as suppliers are shown it by API key.
+    r"""A lead, for suppliers with an API key.
     """
 
     data: Lead

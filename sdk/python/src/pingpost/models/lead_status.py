@@ -7,7 +7,7 @@ from pingpost._model import OpenEnum
 
 
 class LeadStatus(OpenEnum):
-    """`OPEN`: with a buyer's endpoint, the outcome not known yet. `ACCEPTED`: a buyer was assigned. `UNMATCHED`: nobody took it. The others are what its buyer has reported.
+    """`OPEN`: sent to a buyer's endpoint, without a result so far. `ACCEPTED`: a buyer was assigned. `UNMATCHED`: unsold. The others are the buyer's reports.
     """
 
     OPEN = 'OPEN'

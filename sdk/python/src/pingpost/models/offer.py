@@ -13,7 +13,7 @@ from pingpost._model import Member, Model
 
 @dataclass(init=False, repr=False)
 class Offer(Model):
-    r"""One buyer's bid, as the supplier would be paid it.
+    r"""One buyer's bid, as the supplier's payout.
     """
 
     buyer_id: str
@@ -21,10 +21,10 @@ class Offer(Model):
     """
     amount: Decimal
     currency: str
-    r"""A currency by ISO 4217.
+    r"""An ISO 4217 currency code.
     """
     valid_until: datetime
-    r"""Until when it can be taken up.
+    r"""When the offer expires.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -14,11 +14,11 @@ from pingpost.models.state_code import StateCode
 
 @dataclass(init=False, repr=False)
 class PingRequest(Model):
-    r"""What is told of a lead before it is sold. Beside the members below it may have any others; they go on to the buyers. Contact details (names, phone, email, street, however they are spelt) are refused with `contact_field_not_allowed`, at any depth. A buyer's endpoint is sent the same form.
+    r"""Partial data of a lead before its sale. It can have any other members, which go to the buyers. Contact data (names, phone, email, street, in any spelling) is rejected at any depth with `contact_field_not_allowed`. Buyers' endpoints get the same form.
     """
 
     auction_id: str
-    r"""The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+    r"""The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
     """
     vertical: str
     r"""A name of 1 to 255 printable characters that is not blank.
@@ -34,25 +34,25 @@ class PingRequest(Model):
     r"""Whether the person has insurance of this kind.
     """
     vehicle_count: Optional[int]
-    r"""How many vehicles there are to insure.
+    r"""The number of vehicles to insure.
     """
     driver_age_band: Optional[str]
     r"""The driver's age, as the lower and the upper end of a range.
     """
     ai_quality_score: Optional[float]
-    r"""How good the lead is held to be, commonly from 0 to 1.
+    r"""The lead's estimated quality, usually from 0 to 1.
     """
     source: Optional[str]
-    r"""Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+    r"""Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
     """
     tcpa_consent: bool
-    r"""Whether the person has agreed to be called. In pings to buyers, false where it is not known.
+    r"""Whether the person agreed to calls. In pings to buyers, false if unknown.
     """
     consent_cert_url: Optional[str]
-    r"""Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+    r"""The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
     """
     expires_at: Optional[datetime]
-    r"""Until when the asker listens. Left out, or more than five seconds ahead, it is five seconds from now; what is past is refused as `expired`.
+    r"""The deadline for the answer. Absent or more than five seconds ahead means five seconds from now. A past time is rejected as `expired`.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

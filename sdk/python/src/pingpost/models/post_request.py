@@ -14,11 +14,11 @@ from pingpost.models.post_lead import PostLead
 
 @dataclass(init=False, repr=False)
 class PostRequest(Model):
-    r"""A lead, for the bid that its ping was answered with.
+    r"""A lead for the bid of its ping.
     """
 
     auction_id: str
-    r"""The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+    r"""The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
     """
     bid_token: str
     r"""The `bid_token` of the answer to the ping.

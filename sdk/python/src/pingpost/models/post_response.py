@@ -19,17 +19,17 @@ class PostResponse(Model):
     """
 
     auction_id: str
-    r"""The asker's name for an auction, of 1 to 255 printable characters. It names one auction and no other.
+    r"""The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
     """
     lead_id: Optional[str]
-    r"""The buyer's own id of the lead; null where it told none.
+    r"""The buyer's id of the lead; null if the buyer sent no id.
     """
     id: str
     r"""The exchange's id of a lead.
     """
     status: PostStatus
     buyer_id: str
-    r"""The buyer that has it.
+    r"""The buyer of the lead.
     """
     price: Price
 

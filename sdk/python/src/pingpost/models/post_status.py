@@ -7,7 +7,7 @@ from pingpost._model import OpenEnum
 
 
 class PostStatus(OpenEnum):
-    """A post that succeeds is always accepted.
+    """The status of a successful post.
     """
 
     ACCEPTED = 'ACCEPTED'

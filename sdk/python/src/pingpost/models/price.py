@@ -18,7 +18,7 @@ class Price(Model):
 
     amount: Decimal
     currency: str
-    r"""A currency by ISO 4217.
+    r"""An ISO 4217 currency code.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -7,7 +7,7 @@ from pingpost._model import OpenEnum
 
 
 class ReportedStatus(OpenEnum):
-    """What became of a lead.
+    """The outcome of a lead.
     """
 
     CONTACTED = 'contacted'

@@ -7,7 +7,7 @@ from pingpost._model import OpenEnum
 
 
 class ReturnState(OpenEnum):
-    """Where the return of a lead stands. `waiting`: for the operator. `approved`: the lead went back. `refused`: by the operator; it cannot be asked for again.
+    """The state of a lead's return. `waiting`: for an operator. `approved`: the lead was returned. `refused`: an operator denied it. A denied return cannot be requested again.
     """
 
     WAITING = 'waiting'

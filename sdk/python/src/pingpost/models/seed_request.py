@@ -14,21 +14,21 @@ from pingpost.models.state_code import StateCode
 
 @dataclass(init=False, repr=False)
 class SeedRequest(Model):
-    r"""Which leads to make up.
+    r"""The parameters of the generated leads.
     """
 
     count: int
-    r"""How many.
+    r"""The number of leads.
     """
     vertical: str
     r"""A name of 1 to 255 printable characters that is not blank.
     """
     state: StateCode
     seed: Optional[int]
-    r"""Another seed makes other leads.
+    r"""Another seed gives other leads.
     """
     campaign_id: Optional[str]
-    r"""A campaign that the leads are sent through. Left out, they are only made.
+    r"""A campaign to send the leads through. Without it, the leads are only generated.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

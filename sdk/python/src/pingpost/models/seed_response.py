@@ -16,27 +16,27 @@ from pingpost.models.state_code import StateCode
 
 @dataclass(init=False, repr=False)
 class SeedResponse(Model):
-    r"""Leads that were made up. `campaign_id` and `results` are there where a campaign was named.
+    r"""Generated leads. `campaign_id` and `results` are present if the request has a campaign.
     """
 
     count: int
-    r"""How many there are.
+    r"""The number of leads.
     """
     vertical: str
     r"""A name of 1 to 255 printable characters that is not blank.
     """
     state: StateCode
     seed: int
-    r"""The seed that they were made from.
+    r"""The seed of the leads.
     """
     leads: List[SeededLead]
-    r"""The leads, in an order that is always the same.
+    r"""The leads, in a fixed order.
     """
     campaign_id: Optional[str]
-    r"""The campaign that they were sent through.
+    r"""The campaign that processed the leads.
     """
     results: Optional[List[SeedResult]]
-    r"""What became of each of `leads` there, in their order.
+    r"""The outcome of each lead in `leads`, in the same order.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -18,7 +18,7 @@ from pingpost.models.unmatched_reason import UnmatchedReason
 
 @dataclass(init=False, repr=False)
 class SeedResult(Model):
-    r"""What became of one lead. Either as in the answer to an ingest, or with `error` where it was not taken at all.
+    r"""The outcome of one lead: that of an ingest, or `error` if the lead was rejected.
     """
 
     id: Optional[str]
@@ -26,13 +26,13 @@ class SeedResult(Model):
     """
     status: Optional[IngestStatus]
     buyer_id: Optional[str]
-    r"""The buyer that it was assigned to; null where there is none.
+    r"""The buyer; null if unsold.
     """
     price: Optional[Price]
     reason: Optional[UnmatchedReason]
     error: Optional[ErrorCode]
     field_errors: Optional[List[FieldError]]
-    r"""With `invalid_payload`, which members are at fault.
+    r"""With `invalid_payload`, the invalid members.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -15,7 +15,7 @@ from pingpost.models.seeded_ping import SeededPing
 
 @dataclass(init=False, repr=False)
 class SeededLead(Model):
-    r"""A lead that was made up, before and after its sale.
+    r"""A generated lead, before and after its sale.
     """
 
     ping: SeededPing

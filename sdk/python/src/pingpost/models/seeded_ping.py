@@ -14,7 +14,7 @@ from pingpost.models.state_code import StateCode
 
 @dataclass(init=False, repr=False)
 class SeededPing(Model):
-    r"""The body of a ping, but for `auction_id` and `expires_at`. It also has what is usual to tell in its vertical.
+    r"""The body of a ping without `auction_id` and `expires_at`, with the usual fields of its vertical.
     """
 
     vertical: str
@@ -25,16 +25,16 @@ class SeededPing(Model):
     r"""The first three digits of a ZIP code.
     """
     source: str
-    r"""Text of at most 4,096 bytes, without control characters but tabs and ends of lines.
+    r"""Text of at most 4,096 bytes. The only control characters allowed are tabs and line ends.
     """
     tcpa_consent: bool
-    r"""Whether the person has agreed to be called.
+    r"""Whether the person agreed to calls.
     """
     ai_quality_score: float
-    r"""How good the lead is held to be.
+    r"""The lead's estimated quality.
     """
     consent_cert_url: str
-    r"""Where the certificate of the person's consent is: an absolute https address, with neither user nor password. Required where `source` is one for which the campaign asks for it. A campaign may also name the hosts that it takes.
+    r"""The address of the consent certificate: an absolute https address without user and password. Required if the campaign requires consent for the `source`. A campaign can also restrict the hosts.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

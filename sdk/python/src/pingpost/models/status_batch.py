@@ -18,7 +18,7 @@ class StatusBatch(Model):
     """
 
     changes: List[StatusBatchChange]
-    r"""The reports, one a lead.
+    r"""The reports, one for each lead.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

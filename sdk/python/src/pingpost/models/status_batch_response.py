@@ -14,11 +14,11 @@ from pingpost.models.status_result import StatusResult
 
 @dataclass(init=False, repr=False)
 class StatusBatchResponse(Model):
-    r"""What each report of a batch came to, in their order.
+    r"""The result of each report of a batch, in the same order.
     """
 
     results: List[StatusResult]
-    r"""One result a report.
+    r"""One result for each report.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

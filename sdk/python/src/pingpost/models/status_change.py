@@ -19,10 +19,10 @@ class StatusChange(Model):
 
     status: ReportedStatus
     reason: Optional[str]
-    r"""Why, in at most 255 printable characters. Required for `returned`, and then one of the campaign's reasons where it lists any. The supplier is told; what looks like a phone number or an email address is withheld.
+    r"""The reason, in at most 255 printable characters. Required for `returned`; it must be in the campaign's list of reasons, if there is one. The supplier receives it, without phone numbers and e-mail addresses.
     """
     occurred_at: Optional[datetime]
-    r"""When it happened, not ahead of now by more than five minutes.
+    r"""When it happened, at most five minutes in the future.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

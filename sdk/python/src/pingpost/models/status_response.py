@@ -15,7 +15,7 @@ from pingpost.models.return_state import ReturnState
 
 @dataclass(init=False, repr=False)
 class StatusResponse(Model):
-    r"""What a report came to.
+    r"""The result of a report.
     """
 
     lead_id: str

@@ -17,20 +17,20 @@ from pingpost.models.return_state import ReturnState
 
 @dataclass(init=False, repr=False)
 class StatusResult(Model):
-    r"""What one report came to. Either `status` is there, or `error` and `message`.
+    r"""The result of one report: `status`, or `error` and `message`.
     """
 
     lead_id: Optional[str]
-    r"""The lead as the report named it; null where it named none by a text.
+    r"""The lead's id from the report; null if that was not text.
     """
     status: Optional[LeadStatus]
     return_: Optional[ReturnState]
     error: Optional[ErrorCode]
     message: Optional[str]
-    r"""What is wrong, for a person.
+    r"""The error as text for people.
     """
     field_errors: Optional[List[FieldError]]
-    r"""With `invalid_payload`, which members are at fault.
+    r"""With `invalid_payload`, the invalid members.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

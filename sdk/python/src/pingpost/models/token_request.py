@@ -14,18 +14,18 @@ from pingpost.models.grant_type import GrantType
 
 @dataclass(init=False, repr=False)
 class TokenRequest(Model):
-    r"""What a client shows to get a token. Members and parameters that are not named here are passed over.
+    r"""A client's credentials, to get a token. Other members and parameters are ignored.
     """
 
     grant_type: GrantType
     client_id: Optional[str]
-    r"""The client. Here, or by HTTP Basic.
+    r"""The client's id, here or by HTTP Basic.
     """
     client_secret: Optional[str]
-    r"""Its secret, beside its id.
+    r"""The client's secret, next to its id.
     """
     scope: Optional[str]
-    r"""What the token is to open, some of `ping`, `post` and `webhook` with spaces between. Left out, all that the client has.
+    r"""The token's scopes: some of `ping`, `post` and `webhook`, separated by spaces. By default all scopes of the client.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

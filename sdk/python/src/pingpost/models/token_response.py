@@ -22,10 +22,10 @@ class TokenResponse(Model):
     """
     token_type: TokenType
     expires_in: int
-    r"""For how many seconds it is good, from now.
+    r"""The token's lifetime in seconds from now.
     """
     scope: str
-    r"""What it opens, with spaces between.
+    r"""The token's scopes, separated by spaces.
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (

@@ -7,7 +7,7 @@ from pingpost._model import OpenEnum
 
 
 class TokenType(OpenEnum):
-    """How the token is shown.
+    """The type of the token.
     """
 
     BEARER = 'Bearer'

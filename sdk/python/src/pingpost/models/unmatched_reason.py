@@ -7,10 +7,10 @@ from pingpost._model import OpenEnum
 
 
 class UnmatchedReason(OpenEnum):
-    """Why a lead was not sold. `suppressed` and `duplicate` end the matter at once. Of the others it is the furthest stage
-that any buyer reached, in this order: `no_buyer` (nobody buys in the campaign), `no_state_match`, `filtered`,
-`outside_schedule`, `caps_full`, `insufficient_funds`, `rate_limited` (all have been asked as often as they allow),
-`timeout` (nobody answered in time), `no_bid`, `below_floor`, `bid_expired`, `post_rejected` (the buyer refused it).
+    """The cause of an unsold lead. `suppressed` and `duplicate` end the processing at once. The others are the furthest stage
+that any buyer reached, in this order: `no_buyer` (the campaign has no buyer), `no_state_match`, `filtered`,
+`outside_schedule`, `caps_full`, `insufficient_funds`, `rate_limited` (all buyers' ping limits are reached), `timeout`
+(no answer in time), `no_bid`, `below_floor`, `bid_expired`, `post_rejected` (the buyer rejected the lead).
     """
 
     NO_BUYER = 'no_buyer'
