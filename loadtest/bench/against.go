@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"pingpost/loadtest/bench/child"
 )
 
-// against compares the exchange with another program of the same kind, such as
-// one of an earlier revision, in place of the ceilings. It writes no table but
-// the samples of both, in the form of Go's benchmarks, and whoever asked judges.
+// against compares the exchange with another build of it, for example of an earlier
+// revision, instead of the ceilings. It writes the samples of both in the format of Go
+// benchmarks and no table. loadtest/compare judges the samples.
 func (b *bench) against() error {
 	theirs, err := filepath.Abs(b.flags.Against)
 	if err != nil {
@@ -33,57 +35,57 @@ func (b *bench) against() error {
 }
 
 func (b *bench) ingestAgainst(other *bench, ours, theirs *strings.Builder) error {
-	mine, err := b.startHalted("ingest", catalogOf(10))
+	mine, err := b.startPaused("ingest", catalogWithCampaigns(10))
 	if err != nil {
 		return err
 	}
-	defer mine.end()
-	its, err := other.startHalted("ingest", catalogOf(10))
+	defer mine.kill()
+	its, err := other.startPaused("ingest", catalogWithCampaigns(10))
 	if err != nil {
 		return err
 	}
-	defer its.end()
+	defer its.kill()
 	for _, connections := range b.size.connections {
-		mineRuns, itsRuns, err := b.turns(pair{ours: mine, theirs: its}, connections)
+		mineRuns, itsRuns, err := b.runPair(pair{ours: mine, theirs: its}, connections)
 		if err != nil {
 			return err
 		}
 		name := fmt.Sprintf("BenchmarkIngest/connections=%d", connections)
 		for i := range mineRuns {
-			mineRuns[i].sample(ours, name)
-			itsRuns[i].sample(theirs, name)
+			writeIngestSample(ours, name, &mineRuns[i])
+			writeIngestSample(theirs, name, &itsRuns[i])
 		}
 	}
 	return nil
 }
 
-// sample writes a run as a benchmark's line. The processor's time is the
-// server's alone.
-func (r *clientResult) sample(into *strings.Builder, name string) {
-	fmt.Fprintf(into, "%s 1 %.0f cpu-ns/op %d p50-ns/op %d p99-ns/op %.0f leads/s\n", name, 1e9*r.perLead(), r.P50, r.P99, r.Rate)
+// writeIngestSample appends a run in the format of Go benchmarks. The CPU time is that of
+// the server.
+func writeIngestSample(into *strings.Builder, name string, r *child.ClosedIngestResult) {
+	fmt.Fprintf(into, "%s 1 %.0f cpu-ns/op %d p50-ns/op %d p99-ns/op %.0f leads/s\n", name, 1e9*r.CPUPerLead(), r.P50, r.P99, r.Rate)
 }
 
-// auctionsAgainst holds auctions of the fewest and the most buyers at both, each
-// with buyers of its own.
+// auctionsAgainst measures auctions with the fewest and the most buyers at both
+// exchanges. Each exchange has its own buyers.
 func (b *bench) auctionsAgainst(other *bench, ours, theirs *strings.Builder) error {
 	sizes := []int{b.size.auctionBuyers[0], b.size.auctionBuyers[len(b.size.auctionBuyers)-1]}
-	spec := &houseSpec{name: "auctions", sizes: sizes, pingRate: plenty}
-	mine, err := b.openHouse(spec)
+	spec := &auctionSetupSpec{name: "auctions", sizes: sizes, pingRate: unlimitedRate}
+	mine, err := b.newAuctionSetup(spec)
 	if err != nil {
 		return err
 	}
-	defer mine.end()
-	its, err := other.openHouse(spec)
+	defer mine.kill()
+	its, err := other.newAuctionSetup(spec)
 	if err != nil {
 		return err
 	}
-	defer its.end()
+	defer its.kill()
 	for _, n := range sizes {
-		one := func(h *house) func() (sellerResult, error) {
-			return func() (r sellerResult, err error) {
-				err = b.guard.measure(append(mine.live(), its.live()...), func() (err error) {
-					r, err = h.sell(h.exchange, sellerSpec{
-						Vertical: verticalOf(n), Lines: auctionLines, Warmup: b.size.warmup, Lasting: b.size.lasting,
+		one := func(h *auctionSetup) func() (child.SellerResult, error) {
+			return func() (r child.SellerResult, err error) {
+				err = b.guard.measure(append(mine.processes(), its.processes()...), func() (err error) {
+					r, err = h.runSeller(h.exchange, child.SellerSpec{
+						Vertical: verticalOf(n), Connections: auctionConnections, Warmup: b.size.warmup, Duration: b.size.duration,
 					})
 					return err
 				})
@@ -96,14 +98,15 @@ func (b *bench) auctionsAgainst(other *bench, ours, theirs *strings.Builder) err
 		}
 		name := fmt.Sprintf("BenchmarkAuction/buyers=%d", n)
 		for i := range both[0] {
-			both[0][i].sample(ours, name)
-			both[1][i].sample(theirs, name)
+			writeAuctionSample(ours, name, &both[0][i])
+			writeAuctionSample(theirs, name, &both[1][i])
 		}
 	}
 	return nil
 }
 
-func (r *sellerResult) sample(into *strings.Builder, name string) {
+// writeAuctionSample appends a run in the format of Go benchmarks.
+func writeAuctionSample(into *strings.Builder, name string, r *child.SellerResult) {
 	fmt.Fprintf(into, "%s 1 %.0f cpu-ns/op %d p50-ns/op %d p99-ns/op %.0f auctions/s %.1f allocs/op\n",
-		name, 1e9*r.perAuction(), r.Bid.P50, r.Bid.P99, r.Rate, r.Objects)
+		name, 1e9*r.CPUPerAuction(), r.Bid.P50, r.Bid.P99, r.Rate, r.Objects)
 }

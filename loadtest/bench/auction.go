@@ -5,123 +5,194 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"pingpost/loadtest/bench/child"
 )
 
-// auctionLines is how many connections a seller has. Its auctions under load
-// are as many side by side.
-const auctionLines = 64
+// auctionConnections is the number of connections of a seller, and so the number of
+// concurrent auctions under load.
+const auctionConnections = 64
 
-// sides are the runs of an exchange, of the bare server, and of the bare server
-// that keeps a record.
-type sides struct {
-	ours, bare, keeping []sellerResult
+// auctionRuns holds the results of an exchange, of the ceiling, and of the ceiling that
+// writes a log record for each auction.
+type auctionRuns struct {
+	exchange, ceiling, recording []child.SellerResult
 }
 
-// turnsOf holds auctions of so many buyers at the three, in turn. In a closed loop
-// one without a bid is an error: refusals are quick, and would make a server look so.
-func (h *house) turnsOf(buyers int, spec *sellerSpec) (*sides, error) {
-	spec.Vertical, spec.Lines = verticalOf(buyers), auctionLines
-	one := func(server *process) func() (sellerResult, error) {
-		return func() (r sellerResult, err error) {
-			err = h.b.guard.measure(h.live(), func() (err error) {
-				r, err = h.sell(server, *spec)
+// alternateAuctions runs auctions with this number of buyers at the three servers in
+// turn. In a closed loop an auction without a bid is an error: a refusal is quick and
+// would
+// make the server look fast.
+func (h *auctionSetup) alternateAuctions(buyers int, spec *child.SellerSpec) (*auctionRuns, error) {
+	spec.Vertical, spec.Connections = verticalOf(buyers), auctionConnections
+	one := func(server *process) func() (child.SellerResult, error) {
+		return func() (r child.SellerResult, err error) {
+			err = h.b.guard.measure(h.processes(), func() (err error) {
+				r, err = h.runSeller(server, *spec)
 				switch {
-				case err != nil || r.Trouble == "":
+				case err != nil || r.FirstError == "":
 				case spec.Rate == 0:
-					err = errors.New(r.Trouble)
+					err = errors.New(r.FirstError)
 				default:
-					h.b.say("%d auctions without a bid; the first: %s", r.unsold(), r.Trouble)
+					h.b.logf("%d auctions without a bid; the first: %s", r.Unsold(), r.FirstError)
 				}
 				return err
 			})
 			return r, err
 		}
 	}
-	all, err := alternate(h.b.size.runs, one(h.exchange), one(h.bare[buyers]), one(h.keeping[buyers]))
+	all, err := alternate(h.b.size.runs, one(h.exchange), one(h.ceilings[buyers]), one(h.recording[buyers]))
 	if err != nil {
 		return nil, err
 	}
-	return &sides{ours: all[0], bare: all[1], keeping: all[2]}, nil
+	return &auctionRuns{exchange: all[0], ceiling: all[1], recording: all[2]}, nil
 }
 
-// auctionTime compares the processor time of an auction with the bare server's.
+// auctionTime compares the CPU time of an auction with the ceiling's.
 func (b *bench) auctionTime() (rows []row, err error) {
-	h, err := b.openHouse(&houseSpec{name: "auctions", sizes: b.size.auctionBuyers, pingRate: plenty})
+	h, err := b.newAuctionSetup(&auctionSetupSpec{name: "auctions", sizes: b.size.auctionBuyers, pingRate: unlimitedRate})
 	if err != nil {
 		return nil, err
 	}
-	defer h.end()
-	if err := h.openBare(b.size.auctionBuyers); err != nil {
+	defer h.kill()
+	if err := h.startCeilings(b.size.auctionBuyers); err != nil {
 		return nil, err
 	}
-	spec := sellerSpec{Warmup: b.size.warmup, Lasting: b.size.lasting}
+	spec := child.SellerSpec{Warmup: b.size.warmup, Duration: b.size.duration}
 	for _, n := range b.size.auctionBuyers {
-		logged, err := h.openKeeping(n)
+		logged, err := h.startRecordingCeiling(n)
 		if err != nil {
 			return nil, err
 		}
-		all, err := h.turnsOf(n, &spec)
+		all, err := h.alternateAuctions(n, &spec)
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, auctionTimeRows(n, all)...)
 		rows = append(rows, row{
-			what:     fmt.Sprintf("auction, buyers asked %d: bytes in the log", n),
-			measured: strconv.Itoa(logged), figure: figureAuctionBytes.of(n), value: float64(logged),
+			label:    fmt.Sprintf("auction, buyers asked %d: bytes in the log", n),
+			measured: strconv.Itoa(logged), figure: figureAuctionBytes.withSize(n), value: float64(logged),
 		})
 	}
 	if b.flags.Profile == "" {
 		return rows, nil
 	}
-	spec.Warmup, spec.Lasting = 0, b.size.lasting+2*time.Second
+	spec.Warmup, spec.Duration = 0, b.size.duration+2*time.Second
 	return rows, b.profile(h.exchange, b.flags.Profile+".auction", func() error {
-		_, err := h.sell(h.exchange, spec) // of the most buyers, which came last
+		_, err := h.runSeller(h.exchange, spec) // spec has the most buyers, which were measured last
 		return err
 	})
 }
 
-func auctionTimeRows(buyers int, all *sides) []row {
-	ours, theirs := all.ours, all.bare
-	micros := func(r *sellerResult) float64 { return 1e6 * r.perAuction() }
-	rate := func(r *sellerResult) float64 { return r.Rate }
-	objects := func(r *sellerResult) float64 { return r.Objects }
-	bytes := func(r *sellerResult) float64 { return r.Bytes }
-	client := func(r *sellerResult) float64 { return 100 * r.Busy }
-	buyersBusy := func(r *sellerResult) float64 { return 100 * r.BuyersBusy }
-	a, z := pick(ours, micros), pick(theirs, micros)
-	ratio := a.over(z)
-	kept := pick(all.keeping, micros)
-	recorded := a.over(kept)
+func auctionTimeRows(buyers int, all *auctionRuns) []row {
+	ours, theirs := all.exchange, all.ceiling
+	micros := func(r *child.SellerResult) float64 { return 1e6 * r.CPUPerAuction() }
+	rate := func(r *child.SellerResult) float64 { return r.Rate }
+	objects := func(r *child.SellerResult) float64 { return r.Objects }
+	bytes := func(r *child.SellerResult) float64 { return r.Bytes }
+	client := func(r *child.SellerResult) float64 { return 100 * r.Cores }
+	buyersBusy := func(r *child.SellerResult) float64 { return 100 * r.BuyerCores }
+	a, z := collect(ours, micros), collect(theirs, micros)
+	ratio := a.ratioTo(z)
+	kept := collect(all.recording, micros)
+	recorded := a.ratioTo(kept)
 	goal, text := 1.5, "1.5, at most 2 times"
 	if buyers < 4 {
 		goal, text = 2, "at most 2 times"
 	}
-	made := pick(ours, objects)
+	made := collect(ours, objects)
 	what := fmt.Sprintf("auction, buyers asked %d: ", buyers)
 	return []row{
 		{
-			what:     what + "processor time over the ceiling's",
-			measured: fmt.Sprintf("%.2f times (%.1f and %.1f µs)", ratio.median(), a.median(), z.median()),
-			spread:   ratio.spread("%.2f"), goal: text, verdict: atMost(ratio.median(), goal, 2),
-			figure: figureAuction.of(buyers), value: a.median(),
+			label:     what + "processor time over the ceiling's",
+			measured:  fmt.Sprintf("%.2f times (%.1f and %.1f µs)", ratio.median(), a.median(), z.median()),
+			rangeText: ratio.rangeText("%.2f"), goal: text, verdict: atMost(ratio.median(), goal, 2),
+			figure: figureAuction.withSize(buyers), value: a.median(),
 		},
 		{
-			what:     what + "processor time over that of a ceiling that records as many bytes",
-			measured: fmt.Sprintf("%.2f times (%.1f and %.1f µs)", recorded.median(), a.median(), kept.median()),
-			spread:   recorded.spread("%.2f"),
+			label:     what + "processor time over that of a ceiling that records as many bytes",
+			measured:  fmt.Sprintf("%.2f times (%.1f and %.1f µs)", recorded.median(), a.median(), kept.median()),
+			rangeText: recorded.rangeText("%.2f"),
 		},
 		{
-			what: what + "allocations",
+			label: what + "allocations",
 			measured: fmt.Sprintf("%.1f of %.0f bytes together, the ceiling's %.1f of %.0f",
-				made.median(), pick(ours, bytes).median(), pick(theirs, objects).median(), pick(theirs, bytes).median()),
-			spread: made.spread("%.1f"),
+				made.median(), collect(ours, bytes).median(), collect(theirs, objects).median(), collect(theirs, bytes).median()),
+			rangeText: made.rangeText("%.1f"),
 		},
 		{
-			what: what + "rate",
+			label: what + "rate",
 			measured: fmt.Sprintf("%.0f auctions/s, the ceiling's %.0f; the seller kept %.0f and %.0f %% of a core busy, the buyers %.0f and %.0f",
-				pick(ours, rate).median(), pick(theirs, rate).median(),
-				pick(ours, client).median(), pick(theirs, client).median(), pick(ours, buyersBusy).median(), pick(theirs, buyersBusy).median()),
-			spread: pick(ours, rate).spread("%.0f"),
+				collect(ours, rate).median(), collect(theirs, rate).median(),
+				collect(ours, client).median(), collect(theirs, client).median(), collect(ours, buyersBusy).median(), collect(theirs, buyersBusy).median()),
+			rangeText: collect(ours, rate).rangeText("%.0f"),
+		},
+	}
+}
+
+// These are the rate of the open-loop auctions and the response time of their buyers.
+const (
+	openRate  = 200
+	openDelay = 20 * time.Millisecond
+)
+
+// auctionLatency compares the latency of auctions in an open loop.
+func (b *bench) auctionLatency() ([]row, error) {
+	n := b.size.openBuyers
+	h, err := b.newAuctionSetup(&auctionSetupSpec{name: "open", sizes: []int{n}, delay: openDelay, pingRate: unlimitedRate})
+	if err != nil {
+		return nil, err
+	}
+	defer h.kill()
+	if err := h.startCeilings([]int{n}); err != nil {
+		return nil, err
+	}
+	if _, err := h.startRecordingCeiling(n); err != nil {
+		return nil, err
+	}
+	all, err := h.alternateAuctions(n, &child.SellerSpec{Warmup: b.size.warmup, Duration: b.size.openDuration, Rate: openRate})
+	if err != nil {
+		return nil, err
+	}
+	return auctionLatencyRows(n, all), nil
+}
+
+func auctionLatencyRows(buyers int, all *auctionRuns) []row {
+	ours, theirs := all.exchange, all.ceiling
+	p50 := func(r *child.SellerResult) float64 { return float64(r.Bid.P50) / 1e6 }
+	p99 := func(r *child.SellerResult) float64 { return float64(r.Bid.P99) / 1e6 }
+	a, z := collect(ours, p99), collect(theirs, p99)
+	more := a.minus(z)
+	half, bareHalf := collect(ours, p50), collect(theirs, p50)
+	moreHalf := half.minus(bareHalf)
+	what := fmt.Sprintf("open loop, %d auctions/s of %d buyers that take %s: ", openRate, buyers, openDelay)
+	first := row{
+		label:     what + "p99 over the ceiling's",
+		measured:  fmt.Sprintf("%.2f ms more (%.2f and %.2f ms)", more.median(), a.median(), z.median()),
+		rangeText: more.rangeText("%.2f"), goal: "0.5 ms, at most 1.5 ms", verdict: atMost(more.median(), 0.5, 1.5),
+	}
+	var unsold, sent uint64
+	for i := range ours {
+		unsold, sent = unsold+ours[i].Unsold(), sent+ours[i].Sent
+	}
+	if unsold > 0 { // a refused auction has no latency
+		first.measured += fmt.Sprintf("; %d of %d auctions had no bid", unsold, sent)
+		first.verdict = missed
+	}
+	kept := collect(all.recording, p99)
+	record, rest := kept.minus(z), a.minus(kept)
+	return []row{
+		first,
+		{
+			label: what + "p99 of it that a ceiling has as well that records as many bytes",
+			measured: fmt.Sprintf("%.2f ms (%.2f ms); beyond that the exchange has %.2f ms more",
+				record.median(), kept.median(), rest.median()),
+			rangeText: record.rangeText("%.2f"),
+		},
+		{
+			label:     what + "p50 over the ceiling's",
+			measured:  fmt.Sprintf("%.2f ms more (%.2f and %.2f ms)", moreHalf.median(), half.median(), bareHalf.median()),
+			rangeText: moreHalf.rangeText("%.2f"),
 		},
 	}
 }

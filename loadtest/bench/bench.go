@@ -11,69 +11,69 @@ import (
 	"time"
 )
 
-// bench is one run of the program: where it works, and how much it does.
+// bench is one run of the program.
 type bench struct {
 	ctx      context.Context
 	flags    *flags
 	progress io.Writer
 	root     string // of the repository
-	dir      string // of this run, removed at its end
-	exchange string // the built program
+	dir      string // temporary folder of this run
+	exchange string // path of the built program
 	cores    cores
-	guard    guard
+	guard    noiseGuard
 	size     sizes
 }
 
-// sizes are how much of everything.
+// sizes sets how much each measurement does.
 type sizes struct {
-	runs              int
-	warmup, lasting   time.Duration
-	campaigns, buyers int // of the catalogs that grow
-	suppressed        int
-	replayed          int
-	leads             int // in memory while commits are measured
-	smallest, largest int // leads when memory is measured
-	commitRate        int // a second
-	idle              time.Duration
-	connections       []int // of the ingest
-	growthConnections int
-	calibration       time.Duration
-	retries           int // of a run that other load has spoiled
+	runs                 int
+	warmup, duration     time.Duration
+	campaigns, buyers    int // in the large catalogs
+	suppressedNumbers    int
+	replayedLeads        int
+	commitLeads          int // leads in memory while commits are measured
+	memoryMin, memoryMax int // numbers of leads in the memory measurement
+	commitRate           int // commits a second
+	idle                 time.Duration
+	connections          []int // of the ingest measurement
+	growthConnections    int
+	calibration          time.Duration
+	retries              int // repetitions of a run during which other load was too high
 
-	auctionBuyers []int // of the auctions whose processor time is measured
-	openBuyers    int   // of those that come at a rate
-	postBuyers    int   // of those that end in a sale
-	openLasting   time.Duration
-	postsLasting  time.Duration
+	auctionBuyers []int // numbers of buyers whose CPU time is measured
+	openBuyers    int   // buyers of the open-loop auctions
+	salesBuyers   int   // buyers of the auctions that end in a sale
+	openDuration  time.Duration
+	salesDuration time.Duration
 
-	held         int           // leads in the memory of an exchange that is started, and measured
-	tightLasting time.Duration // of leads under a limit of memory
-	committed    int           // leads of a run of the committer alone
-	reported     int           // of a report that is built anew
-	paged        int           // of one whose pages are turned
-	viewers      viewers       // of one that is looked at
+	heldLeads           int           // leads in the exchange whose start is measured
+	memoryLimitDuration time.Duration // duration of the run under a memory limit
+	committerLeads      int           // leads of a run of the committer alone
+	reportLeads         int           // leads of the report whose rebuild is measured
+	pageLeads           int           // leads of the report whose dashboard queries are measured
+	viewers             viewers       // dashboard viewers of the exchange with a report
 
-	endpoints, hooksEach int // of webhooks; how many each of them is owed at once
-	seedCalls            int // of a run
+	endpoints, webhooksEach int // webhook endpoints, and webhooks that are due at once for each
+	seedCalls               int // calls of one run
 }
 
 var full = sizes{
-	warmup: time.Second, campaigns: 10_000, buyers: 1_000, suppressed: 10_000_000, replayed: 2_000_000,
-	leads: 1_000_000, smallest: 500_000, largest: 2_000_000, commitRate: 5_000, idle: 5 * time.Second,
+	warmup: time.Second, campaigns: 10_000, buyers: 1_000, suppressedNumbers: 10_000_000, replayedLeads: 2_000_000,
+	commitLeads: 1_000_000, memoryMin: 500_000, memoryMax: 2_000_000, commitRate: 5_000, idle: 5 * time.Second,
 	connections: []int{64, 256}, growthConnections: 64, calibration: time.Second, retries: 3,
-	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, postBuyers: 10, openLasting: 10 * time.Second, postsLasting: time.Minute,
-	held: 10_000_000, tightLasting: 2 * time.Minute, committed: 500_000, reported: 200_000, paged: 10_000_000, viewers: viewers{2, time.Second},
-	endpoints: 100, hooksEach: 100,
+	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, salesBuyers: 10, openDuration: 10 * time.Second, salesDuration: time.Minute,
+	heldLeads: 10_000_000, memoryLimitDuration: 2 * time.Minute, committerLeads: 500_000, reportLeads: 200_000, pageLeads: 10_000_000, viewers: viewers{2, time.Second},
+	endpoints: 100, webhooksEach: 100,
 	seedCalls: 200,
 }
 
 var quick = sizes{
-	warmup: 200 * time.Millisecond, campaigns: 200, buyers: 100, suppressed: 20_000, replayed: 20_000,
-	leads: 10_000, smallest: 20_000, largest: 40_000, commitRate: 1_000, idle: 500 * time.Millisecond,
+	warmup: 200 * time.Millisecond, campaigns: 200, buyers: 100, suppressedNumbers: 20_000, replayedLeads: 20_000,
+	commitLeads: 10_000, memoryMin: 20_000, memoryMax: 40_000, commitRate: 1_000, idle: 500 * time.Millisecond,
 	connections: []int{64, 256}, growthConnections: 64, calibration: 300 * time.Millisecond,
-	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, postBuyers: 10, openLasting: 2 * time.Second, postsLasting: 2 * time.Second,
-	held: 50_000, tightLasting: 2 * time.Second, committed: 20_000, reported: 5_000, paged: 5_000, viewers: viewers{2, time.Second},
-	endpoints: 10, hooksEach: 20,
+	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, salesBuyers: 10, openDuration: 2 * time.Second, salesDuration: 2 * time.Second,
+	heldLeads: 50_000, memoryLimitDuration: 2 * time.Second, committerLeads: 20_000, reportLeads: 5_000, pageLeads: 5_000, viewers: viewers{2, time.Second},
+	endpoints: 10, webhooksEach: 20,
 	seedCalls: 20,
 }
 
@@ -81,11 +81,11 @@ func newBench(ctx context.Context, f *flags, progress io.Writer) (*bench, error)
 	b := &bench{ctx: ctx, flags: f, progress: progress, size: full, cores: allCores()}
 	if f.Quick {
 		b.size = quick
-		b.size.runs, b.size.lasting = 1, time.Second
+		b.size.runs, b.size.duration = 1, time.Second
 	} else {
-		b.size.runs, b.size.lasting = f.Runs, time.Duration(f.Seconds*float64(time.Second))
+		b.size.runs, b.size.duration = f.Runs, time.Duration(f.Seconds*float64(time.Second))
 	}
-	if b.size.runs < 1 || b.size.lasting <= 0 {
+	if b.size.runs < 1 || b.size.duration <= 0 {
 		return nil, errors.New("--runs and --seconds must be more than zero")
 	}
 	var err error
@@ -102,23 +102,23 @@ func newBench(ctx context.Context, f *flags, progress io.Writer) (*bench, error)
 	if b.dir, err = os.MkdirTemp(dir, "bench-"); err != nil {
 		return nil, fmt.Errorf("cannot make the data folder: %w", err)
 	}
-	b.guard = guard{share: f.Noise, retries: b.size.retries, say: b.say}
+	b.guard = noiseGuard{share: f.Noise, retries: b.size.retries, logf: b.logf}
 	return b, nil
 }
 
 func (b *bench) close() error { return os.RemoveAll(b.dir) }
 
-func (b *bench) say(format string, args ...any) {
+func (b *bench) logf(format string, args ...any) {
 	fmt.Fprintf(b.progress, "bench: "+format+"\n", args...)
 }
 
-// folder makes a folder for one measurement's data.
+// folder makes a folder for the data of one measurement.
 func (b *bench) folder(name string) (string, error) {
 	dir := filepath.Join(b.dir, name)
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// build builds the exchange as it is shipped, once.
+// build builds the exchange once, with the flags of a release.
 func (b *bench) build() (string, error) {
 	if b.exchange != "" {
 		return b.exchange, nil
@@ -126,14 +126,14 @@ func (b *bench) build() (string, error) {
 	path := filepath.Join(b.dir, "pingpost")
 	cmd := exec.CommandContext(b.ctx, "go", "build", "-trimpath", "-o", path, "./cmd/pingpost")
 	cmd.Dir, cmd.Env = b.root, append(os.Environ(), "CGO_ENABLED=0")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("cannot build the exchange: %w\n%s", err, said)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("cannot build the exchange: %w\n%s", err, output)
 	}
 	b.exchange = path
 	return path, nil
 }
 
-// findRoot is the folder with go.mod, at or above the working directory.
+// findRoot returns the folder with go.mod, at or above the working directory.
 func findRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -144,7 +144,7 @@ func findRoot() (string, error) {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("there is no go.mod at or above %s: run this in the repository", dir)
+			return "", fmt.Errorf("no go.mod at or above %s: run this in the repository", dir)
 		}
 	}
 }

@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"pingpost/loadtest/bench/child"
 )
 
 const (
-	supplierID = "sup_bench"
-	apiKey     = "bench-key-of-no-value"
+	apiKey = "bench-key-of-no-value"
 )
 
-// document is as much of a configuration as the bench needs. It is written as
-// JSON; the exchange reads it like any other.
+// document is the part of a configuration that the benchmark needs. The exchange reads
+// its JSON form.
 type document struct {
 	DataDir   string          `json:"data_dir"`
 	Listen    string          `json:"listen"`
@@ -51,13 +52,13 @@ type campaignForm struct {
 
 type object map[string]any
 
-// unreachable is a cap that is counted and never met.
-var unreachable = []any{object{"per": "day", "count": 1_000_000_000}}
+// unreachedCap is a cap that counts every lead and is never reached.
+var unreachedCap = []any{object{"per": "day", "count": 1_000_000_000}}
 
 func newDocument() *document {
 	return &document{
 		Listen: "127.0.0.1:0", Report: object{"keep": "0s"}, Admin: object{"listen": "127.0.0.1:0", "password": apiKey},
-		Suppliers: []any{object{"id": supplierID, "api_key": apiKey, "ingest_rate": 1_000_000}},
+		Suppliers: []any{object{"id": child.SupplierID, "api_key": apiKey, "ingest_rate": 1_000_000}},
 	}
 }
 
@@ -67,11 +68,11 @@ var fields = []any{
 	object{"name": "driver_age_band", "type": "enum", "values": []string{"18-24", "25-34", "35-44", "45-54", "55+"}},
 }
 
-// addBuyers adds buyers with mixed states and filters. One in four takes any
+// addBuyers adds buyers with different states and filters. One in four accepts every
 // lead, so that every lead is sold.
 func (d *document) addBuyers(n int) {
 	for i := range n {
-		buyer := buyerForm{ID: fmt.Sprintf("buy_%05d", i), Caps: unreachable}
+		buyer := buyerForm{ID: fmt.Sprintf("buy_%05d", i), Caps: unreachedCap}
 		switch i % 4 {
 		case 0:
 			buyer.States = statesFrom(i)
@@ -85,7 +86,7 @@ func (d *document) addBuyers(n int) {
 	}
 }
 
-// statesFrom is twelve states, others for each i.
+// statesFrom returns twelve states that depend on i.
 func statesFrom(i int) []string {
 	all := strings.Fields("AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY")
 	states := make([]string, 12)
@@ -95,10 +96,10 @@ func statesFrom(i int) []string {
 	return states
 }
 
-// addCampaign adds a campaign with seats for some buyers, from one on.
-func (d *document) addCampaign(id, method string, from, seats int) *campaignForm {
-	c := &campaignForm{ID: id, Method: method, Payout: object{"share": 0.8}, Fields: fields, Caps: unreachable}
-	for i := range seats {
+// addCampaign adds a campaign with filter sets for count buyers, starting at buyer from.
+func (d *document) addCampaign(id, method string, from, count int) *campaignForm {
+	c := &campaignForm{ID: id, Method: method, Payout: object{"share": 0.8}, Fields: fields, Caps: unreachedCap}
+	for i := range count {
 		c.Buyers = append(c.Buyers, object{"buyer": d.Buyers[(from+i)%len(d.Buyers)].ID, "price": 10 + i%5})
 	}
 	d.Campaigns = append(d.Campaigns, c)
@@ -110,9 +111,9 @@ const (
 	roundRobin = "round_robin"
 )
 
-// catalogOf is a catalog of so many campaigns, in turn waterfall and round
-// robin, with four of forty buyers each.
-func catalogOf(campaigns int) *document {
+// catalogWithCampaigns returns a catalog whose campaigns alternate between waterfall and
+// round robin. Each campaign has four of forty buyers.
+func catalogWithCampaigns(campaigns int) *document {
 	d := newDocument()
 	d.addBuyers(40)
 	for i := range campaigns {
@@ -125,8 +126,8 @@ func catalogOf(campaigns int) *document {
 	return d
 }
 
-// crowded is a catalog of two campaigns with so many buyers each.
-func crowded(buyers int) *document {
+// catalogWithBuyers returns a catalog of two campaigns with this number of buyers each.
+func catalogWithBuyers(buyers int) *document {
 	d := newDocument()
 	d.addBuyers(buyers)
 	d.addCampaign("cmp_waterfall", waterfall, 0, buyers)
@@ -134,16 +135,15 @@ func crowded(buyers int) *document {
 	return d
 }
 
-// suppress makes every campaign look at a list of phone numbers.
-func (d *document) suppress(file string) {
+// addSuppressionList makes every campaign check a list of phone numbers.
+func (d *document) addSuppressionList(file string) {
 	d.Lists = []any{object{"id": "dnc", "field": "phone", "hash": "plain", "file": file}}
 	for _, c := range d.Campaigns {
 		c.Suppression = []string{"dnc"}
 	}
 }
 
-// writeList writes a list of phone numbers that no lead has: theirs are in
-// other areas.
+// writeList writes a list of phone numbers. Their area codes do not occur in leads.
 func writeList(path string, entries int) error {
 	file, err := os.Create(path)
 	if err != nil {
@@ -160,12 +160,12 @@ func writeList(path string, entries int) error {
 	return file.Close()
 }
 
-// names are the campaigns of one method, or of all.
-func (d *document) names(method string) (names []string) {
+// campaignIDs returns the campaigns of one method, or all for an empty method.
+func (d *document) campaignIDs(method string) (ids []string) {
 	for _, c := range d.Campaigns {
 		if method == "" || c.Method == method {
-			names = append(names, c.ID)
+			ids = append(ids, c.ID)
 		}
 	}
-	return names
+	return ids
 }

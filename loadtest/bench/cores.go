@@ -5,9 +5,8 @@ import (
 	"runtime"
 )
 
-// cores says which of the machine's cores servers and the client get. Both are
-// empty where there are not enough to share, or where processes cannot be
-// pinned.
+// cores are the cores of the servers and of the client. Both are empty if the machine has
+// fewer than two cores or cannot pin processes.
 type cores struct {
 	servers, client []int
 }

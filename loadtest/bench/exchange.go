@@ -11,23 +11,25 @@ import (
 	"time"
 
 	"pingpost/engine/event"
+	"pingpost/loadtest/bench/child"
 	"pingpost/wal"
 )
 
-// seller is a server with the leads that are sent to it.
-type seller struct {
+// ingestTarget is a server with the leads that it receives.
+type ingestTarget struct {
 	*process
 	data      string   // its data directory
-	campaigns []string // that get the leads
+	campaigns []string // campaigns that receive the leads
 	next      *uint64  // number of the next lead
 }
 
-// startPatience covers the import of a suppression list of ten million.
-const startPatience = 5 * time.Minute
+// startTimeout is long enough for the import of a suppression list of ten million
+// numbers.
+const startTimeout = 5 * time.Minute
 
-// startExchange starts the real program under a document, with further variables
-// in its environment, in a folder of the bench, which may have been used before.
-func (b *bench) startExchange(name string, d *document, env ...string) (*seller, error) {
+// startExchange starts the real program with a configuration and additional environment
+// variables. The folder of that name may exist already.
+func (b *bench) startExchange(name string, d *document, env ...string) (*ingestTarget, error) {
 	program, err := b.build()
 	if err != nil {
 		return nil, err
@@ -46,55 +48,52 @@ func (b *bench) startExchange(name string, d *document, env ...string) (*seller,
 		return nil, err
 	}
 	cmd := exec.CommandContext(b.ctx, program, "serve", "--config", config, "--log-format", "json")
-	cmd.Env = append(append(os.Environ(), collector), env...)
-	p, err := startServer(cmd, b.cores.servers, nil, startPatience)
+	cmd.Env = append(append(os.Environ(), gcSetting), env...)
+	p, err := startServer(cmd, b.cores.servers, nil, startTimeout)
 	if err != nil {
 		return nil, err
 	}
-	return &seller{process: p, data: d.DataDir, campaigns: d.names(""), next: new(uint64)}, nil
+	return &ingestTarget{process: p, data: d.DataDir, campaigns: d.campaignIDs(""), next: new(uint64)}, nil
 }
 
-// to is the same server, with leads for some of its campaigns only.
-func (s *seller) to(campaigns []string) *seller {
+// withCampaigns returns the same server with leads for these campaigns only.
+func (s *ingestTarget) withCampaigns(campaigns []string) *ingestTarget {
 	other := *s
 	other.campaigns = campaigns
 	return &other
 }
 
-// send runs the client against one server, which goes on for as long as that
-// takes, and is halted otherwise.
-func (b *bench) send(s *seller, connections int, warmup, lasting time.Duration) (r clientResult, err error) {
-	if err := proceed(s.cmd.Process); err != nil {
+// send resumes a server, runs the closed-loop client against it, and pauses the server.
+func (b *bench) send(s *ingestTarget, connections int, warmup, duration time.Duration) (r child.ClosedIngestResult, err error) {
+	if err := resume(s.cmd.Process); err != nil {
 		return r, fmt.Errorf("the server is gone: %w", err)
 	}
-	before, _ := s.ticks() // where there is no /proc, no time is told
-	err = child(b.ctx, b.cores.client, nil, "role-client", clientSpec{
-		Addr: s.Listen, Connections: connections, Warmup: warmup, Lasting: lasting, From: *s.next,
-		Supplier: supplierID, APIKey: apiKey, Campaigns: s.campaigns,
+	before, _ := s.ticks() // without /proc the time stays 0
+	err = runChild(b.ctx, b.cores.client, nil, "role-closed-ingest", child.ClosedIngestSpec{
+		Addr: s.Listen, Connections: connections, Warmup: warmup, Duration: duration, FirstLead: *s.next,
+		Supplier: child.SupplierID, APIKey: apiKey, Campaigns: s.campaigns,
 	}, &r)
 	after, _ := s.ticks()
-	r.ServerTime = (time.Duration(after-before) * tick).Seconds()
-	if err == nil && r.Trouble != "" {
-		err = errors.New(r.Trouble)
+	r.ServerSeconds = (time.Duration(after-before) * tick).Seconds()
+	if err == nil && r.FirstError != "" {
+		err = errors.New(r.FirstError)
 	}
 	if err == nil && r.Done == 0 {
-		err = errors.New("nothing was answered in the measured time")
+		err = errors.New("the server answered no request in the measured time")
 	}
-	*s.next = r.Next
-	return r, errors.Join(err, halt(s.cmd.Process))
+	*s.next = r.NextLead
+	return r, errors.Join(err, pause(s.cmd.Process))
 }
 
-// perLead is the server's processor time for a lead, in seconds.
-func (r *clientResult) perLead() float64 { return r.ServerTime / float64(max(1, r.Sent)) }
-
-// averageEntry is how many bytes an entry of a kind has in a log.
-func averageEntry(dir string, kind event.Kind) (int, error) {
-	bytes, _, err := averageFrom(dir, kind, 0)
+// averageRecord returns the average size in bytes of the log records of a kind.
+func averageRecord(dir string, kind event.Kind) (int, error) {
+	bytes, _, err := averageRecordFrom(dir, kind, 0)
 	return bytes, err
 }
 
-// averageFrom is averageEntry from an entry on, and tells which comes next.
-func averageFrom(dir string, kind event.Kind, from uint64) (average int, next uint64, err error) {
+// averageRecordFrom is averageRecord starting at a record. It also returns the number of
+// the next record.
+func averageRecordFrom(dir string, kind event.Kind, from uint64) (average int, next uint64, err error) {
 	reader, err := wal.NewReader(dir, from)
 	if err != nil {
 		return 0, 0, err
@@ -111,17 +110,27 @@ func averageFrom(dir string, kind event.Kind, from uint64) (average int, next ui
 			return 0, 0, err
 		}
 		next = entry.Seq + 1
-		fact, err := decoder.Decode(entry.Data)
+		record, err := decoder.Decode(entry.Data)
 		if err != nil {
 			return 0, 0, err
 		}
-		if fact.Kind() == kind {
+		if record.Kind() == kind {
 			entries++
 			bytes += len(entry.Data)
 		}
 	}
 	if entries == 0 {
-		return 0, 0, fmt.Errorf("no entry of the kind %s has reached the log", kind)
+		return 0, 0, fmt.Errorf("the log %s has no record of kind %s", dir, kind)
 	}
 	return bytes / entries, next, nil
+}
+
+// sendAtRate sends leads to an exchange as a Poisson process.
+func (b *bench) sendAtRate(s *ingestTarget, rate float64, warmup, duration time.Duration) (r child.OpenIngestResult, err error) {
+	err = runChild(b.ctx, b.cores.client, b.clientEnv(), "role-open-ingest", child.OpenIngestSpec{
+		Addr: s.Listen, Connections: auctionConnections, Rate: rate, Warmup: warmup, Duration: duration, FirstLead: *s.next,
+		Supplier: child.SupplierID, APIKey: apiKey, Campaigns: s.campaigns,
+	}, &r)
+	*s.next = r.NextLead
+	return r, err
 }

@@ -6,36 +6,36 @@ import (
 	"os"
 )
 
-// figure names a value of the table for programs that go on from it.
-type figure string
+// figureName names a value of the table for programs that read it.
+type figureName string
 
-// What loadtest/capacity reads. Times are microseconds of a processor.
+// loadtest/capacity reads these values. Times are microseconds of CPU.
 const (
-	figureIngest       figure = "ingest_us"         // a lead, by the number of connections
-	figureIngestBytes  figure = "ingest_log_bytes"  // of a lead
-	figurePosted       figure = "posted_us"         // a lead that is posted to a buyer
-	figurePostedBytes  figure = "posted_log_bytes"  // of it
-	figureAuction      figure = "auction_us"        // an auction, by the number of buyers asked
-	figureAuctionBytes figure = "auction_log_bytes" // of it
-	figureCommitter    figure = "committer_leads"   // a second, of the committer alone
-	figureReplay       figure = "replay_leads"      // a second
-	figureMemory       figure = "memory_bytes"      // of a lead that is held
-	figurePingMemory   figure = "ping_memory_bytes" // of a ping with a campaign
+	figureIngest       figureName = "ingest_us"         // for a lead, by number of connections
+	figureIngestBytes  figureName = "ingest_log_bytes"  // for a lead
+	figurePosted       figureName = "posted_us"         // for a lead that is posted to a buyer
+	figurePostedBytes  figureName = "posted_log_bytes"  // for a lead that is posted to a buyer
+	figureAuction      figureName = "auction_us"        // for an auction, by number of buyers
+	figureAuctionBytes figureName = "auction_log_bytes" // for an auction, by number of buyers
+	figureCommitter    figureName = "committer_leads"   // leads a second of the committer alone
+	figureReplay       figureName = "replay_leads"      // leads a second
+	figureMemory       figureName = "memory_bytes"      // for a lead
+	figurePingMemory   figureName = "ping_memory_bytes" // for a ping with a campaign
 
-	figureNoCampaignMemory figure = "no_campaign_memory_bytes" // of a ping without one
+	figureNoCampaignMemory figureName = "no_campaign_memory_bytes" // for a ping without a campaign
 )
 
-// of is the figure for one size of what it is measured with.
-func (f figure) of(n int) figure { return figure(fmt.Sprintf("%s_%d", f, n)) }
+// withSize returns the name for one size of the measurement.
+func (f figureName) withSize(n int) figureName { return figureName(fmt.Sprintf("%s_%d", f, n)) }
 
-// figures are the values of a table that have names, with the machine they are of.
+// figures are the named values of a table and the machine that they describe.
 type figures struct {
-	Machine []string           `json:"machine"`
-	Values  map[figure]float64 `json:"values"`
+	Machine []string               `json:"machine"`
+	Values  map[figureName]float64 `json:"values"`
 }
 
 func (t *table) figures() *figures {
-	f := &figures{Machine: t.machine, Values: map[figure]float64{}}
+	f := &figures{Machine: t.machine, Values: map[figureName]float64{}}
 	for i := range t.rows {
 		if name := t.rows[i].figure; name != "" {
 			f.Values[name] = t.rows[i].value

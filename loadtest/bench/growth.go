@@ -3,93 +3,96 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+
+	"pingpost/loadtest/bench/child"
 )
 
-// growth compares exchanges with large catalogs with one that has a small one.
+// growth compares exchanges that have large catalogs with an exchange that has a small
+// one.
 func (b *bench) growth() ([]row, error) {
-	small, err := b.startHalted("small", catalogOf(10))
+	small, err := b.startPaused("small", catalogWithCampaigns(10))
 	if err != nil {
 		return nil, err
 	}
-	defer small.end()
-	few := catalogOf(10)
+	defer small.kill()
+	few := catalogWithCampaigns(10)
 	var rows []row
-	many, err := b.startHalted("campaigns", catalogOf(b.size.campaigns))
+	many, err := b.startPaused("campaigns", catalogWithCampaigns(b.size.campaigns))
 	if err != nil {
 		return nil, err
 	}
-	rows, err = b.grown(rows, pair{ours: many, theirs: small}, fmt.Sprintf("%d campaigns instead of 10", b.size.campaigns), 0)
-	many.end()
+	rows, err = b.growthRows(rows, pair{ours: many, theirs: small}, fmt.Sprintf("%d campaigns instead of 10", b.size.campaigns), 0)
+	many.kill()
 	if err != nil {
 		return nil, err
 	}
-	d := crowded(b.size.buyers)
-	crowd, err := b.startHalted("buyers", d)
+	d := catalogWithBuyers(b.size.buyers)
+	crowd, err := b.startPaused("buyers", d)
 	if err != nil {
 		return nil, err
 	}
-	defer crowd.end()
+	defer crowd.kill()
 	for _, method := range []string{roundRobin, waterfall} {
-		p := pair{ours: crowd.to(d.names(method)), theirs: small.to(few.names(method))}
+		p := pair{ours: crowd.withCampaigns(d.campaignIDs(method)), theirs: small.withCampaigns(few.campaignIDs(method))}
 		what := fmt.Sprintf("%d buyers in one campaign instead of 4, %s", b.size.buyers, method)
-		if rows, err = b.grown(rows, p, what, b.size.buyers-4); err != nil {
+		if rows, err = b.growthRows(rows, p, what, b.size.buyers-4); err != nil {
 			return nil, err
 		}
 	}
-	listed := catalogOf(10)
-	if err := b.suppressed(listed); err != nil {
+	listed := catalogWithCampaigns(10)
+	if err := b.addSuppressionList(listed); err != nil {
 		return nil, err
 	}
-	suppressing, err := b.startHalted("suppression", listed)
+	suppressing, err := b.startPaused("suppression", listed)
 	if err != nil {
 		return nil, err
 	}
-	defer suppressing.end()
-	return b.grown(rows, pair{ours: suppressing, theirs: small}, fmt.Sprintf("%d suppressed numbers instead of none", b.size.suppressed), 0)
+	defer suppressing.kill()
+	return b.growthRows(rows, pair{ours: suppressing, theirs: small}, fmt.Sprintf("%d suppressed numbers instead of none", b.size.suppressedNumbers), 0)
 }
 
-func (b *bench) startHalted(name string, d *document) (*seller, error) {
+func (b *bench) startPaused(name string, d *document) (*ingestTarget, error) {
 	s, err := b.startExchange(name, d)
 	if err != nil {
 		return nil, err
 	}
-	if err := halt(s.cmd.Process); err != nil {
-		s.end()
+	if err := pause(s.cmd.Process); err != nil {
+		s.kill()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (b *bench) suppressed(d *document) error {
+func (b *bench) addSuppressionList(d *document) error {
 	path := filepath.Join(b.dir, "dnc.txt")
-	d.suppress(path)
-	return writeList(path, b.size.suppressed)
+	d.addSuppressionList(path)
+	return writeList(path, b.size.suppressedNumbers)
 }
 
-// grown measures a pair. more is how many buyers ours has more, where the cost
-// of one is asked for.
-func (b *bench) grown(rows []row, p pair, what string, more int) ([]row, error) {
-	ours, theirs, err := b.turns(p, b.size.growthConnections)
+// growthRows measures a pair. addedBuyers is the number of buyers that ours has more than
+// theirs. If it is not 0, a row shows the CPU time for each of them.
+func (b *bench) growthRows(rows []row, p pair, what string, addedBuyers int) ([]row, error) {
+	ours, theirs, err := b.runPair(p, b.size.growthConnections)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	half := func(r *clientResult) float64 { return float64(r.P50) / 1e6 }
-	spent := func(r *clientResult) float64 { return 1e9 * r.perLead() }
-	a, z := pick(ours, half), pick(theirs, half)
-	ratio := a.over(z)
+	half := func(r *child.ClosedIngestResult) float64 { return float64(r.P50) / 1e6 }
+	spent := func(r *child.ClosedIngestResult) float64 { return 1e9 * r.CPUPerLead() }
+	a, z := collect(ours, half), collect(theirs, half)
+	ratio := a.ratioTo(z)
 	rows = append(rows, row{
-		what:     what + ": p50",
-		measured: fmt.Sprintf("%.2f times (%.2f and %.2f ms)", ratio.median(), a.median(), z.median()),
-		spread:   ratio.spread("%.2f"), goal: "at most 1.2 times", verdict: atMost(ratio.median(), 1.2, 1.2),
+		label:     what + ": p50",
+		measured:  fmt.Sprintf("%.2f times (%.2f and %.2f ms)", ratio.median(), a.median(), z.median()),
+		rangeText: ratio.rangeText("%.2f"), goal: "at most 1.2 times", verdict: atMost(ratio.median(), 1.2, 1.2),
 	})
-	if more > 0 {
+	if addedBuyers > 0 {
 		each := make(series, len(ours))
 		for i := range ours {
-			each[i] = (spent(&ours[i]) - spent(&theirs[i])) / float64(more)
+			each[i] = (spent(&ours[i]) - spent(&theirs[i])) / float64(addedBuyers)
 		}
 		rows = append(rows, row{
-			what:     what + ": processor time of a lead for each buyer more",
-			measured: fmt.Sprintf("%.1f ns", each.median()), spread: each.spread("%.1f"),
+			label:    what + ": processor time of a lead for each buyer more",
+			measured: fmt.Sprintf("%.1f ns", each.median()), rangeText: each.rangeText("%.1f"),
 		})
 	}
 	return rows, nil

@@ -6,36 +6,36 @@ import (
 	"time"
 
 	"pingpost/engine/event"
+	"pingpost/loadtest/bench/child"
 )
 
-// pair is two servers that take turns: the one in question, and what it is
-// measured against.
+// pair is two servers that are measured in turn: the exchange, and the server that it is
+// compared with.
 type pair struct {
-	ours, theirs *seller
-	beside       []*process // that both need, and that go on all the time
+	ours, theirs *ingestTarget
+	beside       []*process // processes that both need and that are never paused
 }
 
-// turns runs both sides of a pair in turn, as often as there are runs.
-func (b *bench) turns(p pair, connections int) (ours, theirs []clientResult, err error) {
+// runPair runs both servers of a pair in turn.
+func (b *bench) runPair(p pair, connections int) (ours, theirs []child.ClosedIngestResult, err error) {
 	live := append([]*process{p.ours.process, p.theirs.process}, p.beside...)
-	one := func(s *seller) (r clientResult, err error) {
+	one := func(s *ingestTarget) (r child.ClosedIngestResult, err error) {
 		err = b.guard.measure(live, func() (err error) {
-			r, err = b.send(s, connections, b.size.warmup, b.size.lasting)
+			r, err = b.send(s, connections, b.size.warmup, b.size.duration)
 			return err
 		})
 		return r, err
 	}
 	both, err := alternate(b.size.runs,
-		func() (clientResult, error) { return one(p.ours) },
-		func() (clientResult, error) { return one(p.theirs) })
+		func() (child.ClosedIngestResult, error) { return one(p.ours) },
+		func() (child.ClosedIngestResult, error) { return one(p.theirs) })
 	if err != nil {
 		return nil, nil, err
 	}
 	return both[0], both[1], nil
 }
 
-// alternate runs the sides in turn, the one in question first. What a side gave
-// stands at its place.
+// alternate runs the sides in turn, ours first, and returns the results of each side.
 func alternate[R any](runs int, sides ...func() (R, error)) ([][]R, error) {
 	results := make([][]R, len(sides))
 	for range runs {
@@ -53,18 +53,18 @@ func alternate[R any](runs int, sides ...func() (R, error)) ([][]R, error) {
 	return results, nil
 }
 
-// ingest compares durable ingest with the bare server.
+// ingest compares durable ingest with the ceiling.
 func (b *bench) ingest() (rows []row, err error) {
-	exchange, err := b.startExchange("ingest", catalogOf(10))
+	exchange, err := b.startExchange("ingest", catalogWithCampaigns(10))
 	if err != nil {
 		return nil, err
 	}
-	defer exchange.end()
+	defer exchange.kill()
 	sample, err := b.send(exchange, b.size.connections[0], 0, b.size.calibration)
 	if err != nil {
 		return nil, err
 	}
-	entry, err := averageEntry(exchange.data, event.KindLeadDecided)
+	entry, err := averageRecord(exchange.data, event.KindLeadDecided)
 	if err != nil {
 		return nil, err
 	}
@@ -72,19 +72,19 @@ func (b *bench) ingest() (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	bare, err := startCeiling(b.ctx, b.cores.servers, bareSpec{Dir: dir, Entry: entry, Answer: int(sample.Body)})
+	bare, err := startCeiling(b.ctx, b.cores.servers, child.CeilingSpec{Dir: dir, Entry: entry, Answer: int(sample.Body)})
 	if err != nil {
 		return nil, err
 	}
-	defer bare.end()
-	p := pair{ours: exchange, theirs: &seller{process: bare, campaigns: exchange.campaigns, next: new(uint64)}}
-	if err := halt(bare.cmd.Process); err != nil {
+	defer bare.kill()
+	p := pair{ours: exchange, theirs: &ingestTarget{process: bare, campaigns: exchange.campaigns, next: new(uint64)}}
+	if err := pause(bare.cmd.Process); err != nil {
 		return nil, err
 	}
-	b.say("a lead's entry has %d bytes, its answer %d", entry, sample.Body)
-	rows = append(rows, row{what: "bytes of a lead in the log, recorded alone", measured: strconv.Itoa(entry), figure: figureIngestBytes, value: float64(entry)})
+	b.logf("log record of a lead: %d bytes, answer: %d bytes", entry, sample.Body)
+	rows = append(rows, row{label: "bytes of a lead in the log, recorded alone", measured: strconv.Itoa(entry), figure: figureIngestBytes, value: float64(entry)})
 	for _, connections := range b.size.connections {
-		ours, theirs, err := b.turns(p, connections)
+		ours, theirs, err := b.runPair(p, connections)
 		if err != nil {
 			return nil, err
 		}
@@ -92,39 +92,39 @@ func (b *bench) ingest() (rows []row, err error) {
 	}
 	if b.flags.Profile != "" {
 		return rows, b.profile(exchange.process, b.flags.Profile, func() error {
-			_, err := b.send(exchange, 256, 0, b.size.lasting+2*time.Second)
+			_, err := b.send(exchange, 256, 0, b.size.duration+2*time.Second)
 			return err
 		})
 	}
 	return rows, nil
 }
 
-func ingestRows(connections int, ours, theirs []clientResult) []row {
-	rate := func(r *clientResult) float64 { return r.Rate }
-	p99 := func(r *clientResult) float64 { return float64(r.P99) / 1e6 }
-	busy := func(r *clientResult) float64 { return 100 * r.Busy }
-	spent := func(r *clientResult) float64 { return 1e6 * r.perLead() }
-	a, z := pick(ours, rate), pick(theirs, rate)
-	ratio := a.over(z)
-	slow, bareSlow := pick(ours, p99), pick(theirs, p99)
-	slower := slow.over(bareSlow)
+func ingestRows(connections int, ours, theirs []child.ClosedIngestResult) []row {
+	rate := func(r *child.ClosedIngestResult) float64 { return r.Rate }
+	p99 := func(r *child.ClosedIngestResult) float64 { return float64(r.P99) / 1e6 }
+	busy := func(r *child.ClosedIngestResult) float64 { return 100 * r.Cores }
+	spent := func(r *child.ClosedIngestResult) float64 { return 1e6 * r.CPUPerLead() }
+	a, z := collect(ours, rate), collect(theirs, rate)
+	ratio := a.ratioTo(z)
+	slow, bareSlow := collect(ours, p99), collect(theirs, p99)
+	slower := slow.ratioTo(bareSlow)
 	what := fmt.Sprintf("durable ingest, %d connections: ", connections)
 	return []row{
 		{
-			what:     what + "req/s over the ceiling's",
-			measured: fmt.Sprintf("%.2f (%.0f of %.0f req/s)", ratio.median(), a.median(), z.median()),
-			spread:   ratio.spread("%.2f"), goal: "0.80, at least 0.70", verdict: atLeast(ratio.median(), 0.8, 0.7),
+			label:     what + "req/s over the ceiling's",
+			measured:  fmt.Sprintf("%.2f (%.0f of %.0f req/s)", ratio.median(), a.median(), z.median()),
+			rangeText: ratio.rangeText("%.2f"), goal: "0.80, at least 0.70", verdict: atLeast(ratio.median(), 0.8, 0.7),
 		},
 		{
-			what:     what + "p99 over the ceiling's",
-			measured: fmt.Sprintf("%.2f times (%.2f and %.2f ms)", slower.median(), slow.median(), bareSlow.median()),
-			spread:   slower.spread("%.2f"), goal: "1.5, at most 2 times", verdict: atMost(slower.median(), 1.5, 2),
+			label:     what + "p99 over the ceiling's",
+			measured:  fmt.Sprintf("%.2f times (%.2f and %.2f ms)", slower.median(), slow.median(), bareSlow.median()),
+			rangeText: slower.rangeText("%.2f"), goal: "1.5, at most 2 times", verdict: atMost(slower.median(), 1.5, 2),
 		},
 		{
-			what: what + "processor time of a lead",
+			label: what + "processor time of a lead",
 			measured: fmt.Sprintf("%.1f µs, the ceiling's %.1f; the client kept %.0f and %.0f %% of a core busy",
-				pick(ours, spent).median(), pick(theirs, spent).median(), pick(ours, busy).median(), pick(theirs, busy).median()),
-			spread: pick(ours, spent).spread("%.1f"), figure: figureIngest.of(connections), value: pick(ours, spent).median(),
+				collect(ours, spent).median(), collect(theirs, spent).median(), collect(ours, busy).median(), collect(theirs, busy).median()),
+			rangeText: collect(ours, spent).rangeText("%.1f"), figure: figureIngest.withSize(connections), value: collect(ours, spent).median(),
 		},
 	}
 }

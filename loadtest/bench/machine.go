@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// machine describes where this is measured.
+// machine describes the machine.
 func (b *bench) machine() []string {
 	return []string{
 		"Processor: " + processorOf(readText("/proc/cpuinfo")) + fmt.Sprintf(", %d cores", runtime.NumCPU()),
@@ -20,17 +20,17 @@ func (b *bench) machine() []string {
 	}
 }
 
-// conditions say how it is measured.
+// conditions describes how the measurements are done.
 func (b *bench) conditions() []string {
 	lines := []string{
-		fmt.Sprintf("Each pair was run %d times, the two sides in turn, %s each after %s to warm up. Measured is the median of the pairs' ratios, range their least and greatest.",
-			b.size.runs, b.size.lasting, b.size.warmup),
+		fmt.Sprintf("Each pair ran %d times, the two sides in turn, %s each after %s of warm-up. The column measured has the median of the pairs' ratios, and range the lowest and the highest.",
+			b.size.runs, b.size.duration, b.size.warmup),
 		b.cores.String(),
-		"Servers run with " + collector + ", the exchange's default, and a processor more than cores. The ceiling of ingest has the same timeouts and limits, decodes the same body into a struct, commits as many bytes a lead through the same log, and answers as many.",
-		"Leads are about 500 bytes of JSON, each with a phone number, an e-mail address and an Idempotency-Key of its own; buyers are recorded alone. Exchanges keep no report, but in the rows that name one.",
-		fmt.Sprintf("The ceiling of auctions decodes the same ping, sends it to the same reference buyers over kept connections, decodes their bids and answers with the best; it has no rules and no log. The buyers are one process on the client's cores. Processor time is the server's alone, its durable record of every auction included, with %d auctions at a time and buyers that answer at once.",
-			auctionLines),
-		fmt.Sprintf("Auctions in an open loop come as a Poisson process and are measured from when they were due, %s a run. Posts are timed from when the seller sends one to when the buyer writes its 201, by one clock.", b.size.openLasting),
+		"Servers run with " + gcSetting + ", the exchange's default, and one processor more than cores. The ceiling of ingest has the same timeouts and limits, decodes the same body into a struct, commits the same number of bytes for a lead through the same log, and answers with the same number of bytes.",
+		"Leads are about 500 bytes of JSON, each with a phone number, an e-mail address and a new Idempotency-Key; buyers have no endpoint. Exchanges keep no report, except in the rows that name one.",
+		fmt.Sprintf("The ceiling of auctions decodes the same ping, sends it to the same reference buyers over persistent connections, decodes their bids and answers with the best; it has no rules and no log. The buyers are one process on the client's cores. CPU time is that of the server only, with its durable record of every auction, at %d concurrent auctions and buyers that answer at once.",
+			auctionConnections),
+		fmt.Sprintf("Auctions in an open loop arrive as a Poisson process for %s a run, and their latency counts from the time when they were due. The time of a post is from its sending by the seller to the buyer's 201, by one clock.", b.size.openDuration),
 	}
 	if b.flags.Quick {
 		lines = append(lines, "This was a --quick run: it shows that the benchmarks work. Its figures mean nothing.")
@@ -62,8 +62,8 @@ func processorOf(cpuinfo string) string {
 	return "unknown"
 }
 
-// filesystemOf is the kind of filesystem that a folder is on: the mount with
-// the longest path that leads to it, the last one of equals.
+// filesystemOf returns the type of the filesystem that holds a folder. It is the mount
+// with the longest path above the folder, and the last one of equal length.
 func filesystemOf(mounts, dir string) string {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestFilesystemIsThatOfTheNearestMount(t *testing.T) {
+func TestFilesystemOfTheNearestMount(t *testing.T) {
 	const mounts = "/dev/vda / ext4 rw 0 0\nproc /proc proc rw 0 0\ntmpfs /tmp tmpfs rw 0 0\n/dev/vdb /tmp/disk xfs rw 0 0\n/dev/vdc /tmp/disk btrfs rw 0 0\n"
 	for dir, want := range map[string]string{
 		"/srv/data": "ext4", "/tmp": "tmpfs", "/tmp/x": "tmpfs", "/tmp/disk/x": "btrfs", "/tmpx": "ext4", "/": "ext4",
@@ -19,7 +19,7 @@ func TestFilesystemIsThatOfTheNearestMount(t *testing.T) {
 	}
 }
 
-func TestProcessorIsNamed(t *testing.T) {
+func TestProcessorName(t *testing.T) {
 	if got := processorOf("processor\t: 0\nmodel name\t: Some CPU: 3 GHz\n\nmodel name\t: Other\n"); got != "Some CPU: 3 GHz" {
 		t.Errorf("%q", got)
 	}
@@ -28,10 +28,10 @@ func TestProcessorIsNamed(t *testing.T) {
 	}
 }
 
-func TestCoresAreShared(t *testing.T) {
+func TestShareCores(t *testing.T) {
 	for _, test := range []struct {
 		available, servers, client []int
-		said                       string
+		output                     string
 	}{
 		{available: []int{0}},
 		{available: nil},
@@ -43,7 +43,7 @@ func TestCoresAreShared(t *testing.T) {
 		if !slices.Equal(got.servers, test.servers) || !slices.Equal(got.client, test.client) {
 			t.Errorf("%v: %+v", test.available, got)
 		}
-		if test.said != "" && got.String() != test.said {
+		if test.output != "" && got.String() != test.output {
 			t.Errorf("%s", got.String())
 		}
 	}

@@ -13,29 +13,31 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"pingpost/loadtest/bench/child"
 )
 
 // flags are the command line.
 type flags struct {
 	Only         []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,committer,report,report-rebuild,report-pages,replay,memory,memory-pings,tight,growth,start,seed" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, committer, report (or one of its parts: report-rebuild, report-pages), replay, memory (or its part memory-pings), tight, growth, start or seed. May be repeated."`
-	Runs         int      `default:"5" help:"How often each pair is run (${default})."`
-	Seconds      float64  `default:"4" help:"How long each run lasts, after its warm-up (${default})."`
-	Dir          string   `placeholder:"DIR" help:"Where data goes; a folder in it is made and removed. By default tmp/ of the repository, since /tmp is often memory and not a disk."`
-	Out          string   `placeholder:"FILE" help:"Where the table goes besides the terminal. By default BENCHMARKS.md of the repository, or nowhere with --only or --quick."`
-	Quick        bool     `help:"Everything in about a minute, with sizes that show that it works and nothing else."`
-	Noise        float64  `default:"0.04" help:"Share of the machine's time that other programs may use during a run before it is thrown away (${default})."`
-	Against      string   `placeholder:"PROGRAM" help:"Measure against this pingpost in place of the ceilings, and write samples and no table. See loadtest/compare."`
-	Samples      string   `default:"ours.txt" placeholder:"FILE" help:"With --against: where this exchange's samples go (${default})."`
-	TheirSamples string   `default:"theirs.txt" placeholder:"FILE" help:"With --against: where the other's go (${default})."`
+	Runs         int      `default:"5" help:"Number of runs of each pair (${default})."`
+	Seconds      float64  `default:"4" help:"Duration of each run after its warm-up (${default})."`
+	Dir          string   `placeholder:"DIR" help:"Parent of the temporary data folder. By default tmp/ of the repository, because /tmp is often in memory."`
+	Out          string   `placeholder:"FILE" help:"File for the table. By default BENCHMARKS.md of the repository; with --only or --quick, the table only goes to the terminal."`
+	Quick        bool     `help:"Run everything in about a minute. This only shows that the benchmark works."`
+	Noise        float64  `default:"0.04" help:"Repeat a run during which other programs used more than this share of the machine's time (${default})."`
+	Against      string   `placeholder:"PROGRAM" help:"Compare with this pingpost program instead of the ceilings, and write samples instead of a table. See loadtest/compare."`
+	Samples      string   `default:"ours.txt" placeholder:"FILE" help:"With --against: file for the samples of this revision (${default})."`
+	TheirSamples string   `default:"theirs.txt" placeholder:"FILE" help:"With --against: file for the samples of the other program (${default})."`
 	Profile      string   `placeholder:"FILE" help:"Write a CPU profile of the exchange under load to this file (ingest, 256 connections), and to FILE.auction (most buyers)."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// run is the whole program; children come in here too.
+// run is the whole program, also for children.
 func run(args []string, in io.Reader, out, progress io.Writer) int {
 	if len(args) > 0 {
-		if play, ok := roles[args[0]]; ok {
+		if play, ok := child.Roles[args[0]]; ok {
 			return code(progress, play(in, out))
 		}
 	}
@@ -77,7 +79,7 @@ func (f *flags) run(out, progress io.Writer) (err error) {
 	t, err := b.table(measurements)
 	text := t.markdown()
 	fmt.Fprint(out, text)
-	path := f.target(b.root)
+	path := f.outputPath(b.root)
 	if path == "" || err != nil {
 		return err
 	}
@@ -87,29 +89,29 @@ func (f *flags) run(out, progress io.Writer) (err error) {
 	return t.figures().write(strings.TrimSuffix(path, ".md") + ".json")
 }
 
-// table measures what was asked for. One that fails costs the others nothing: its
-// row says why, and the error names it.
+// table runs the selected measurements. If one fails, its row and the returned error say
+// why, and the others still run.
 func (b *bench) table(all []measurement) (table, error) {
 	t := table{machine: b.machine(), conditions: b.conditions()}
 	var failed []error
 	for _, m := range all {
-		if !b.flags.wants(m.name) || b.ctx.Err() != nil {
+		if !b.flags.selects(m.name) || b.ctx.Err() != nil {
 			continue
 		}
 		began := time.Now()
 		rows, err := m.measure(b)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", m.name, err))
-			rows = []row{{what: m.name, measured: "not measured: " + oneLine(err), verdict: failure}}
+			rows = []row{{label: m.name, measured: "not measured: " + oneLine(err), verdict: failure}}
 		}
-		b.say("%s: done in %s", m.name, time.Since(began).Round(time.Second))
+		b.logf("%s: done in %s", m.name, time.Since(began).Round(time.Second))
 		t.rows = append(t.rows, rows...)
 	}
 	t.notes = b.guard.notes()
 	return t, errors.Join(append(failed, b.ctx.Err())...)
 }
 
-// measurement gives some rows of the table.
+// measurement returns some rows of the table.
 type measurement struct {
 	name    string
 	measure func(*bench) ([]row, error)
@@ -121,30 +123,30 @@ var measurements = []measurement{
 	{"auction-cpu", (*bench).auctionTime},
 	{"auction-latency", (*bench).auctionLatency},
 	{"auction-posts", (*bench).auctionPosts},
-	{"hooks", (*bench).hooks},
+	{"hooks", (*bench).webhooks},
 	{"commit", (*bench).commit},
 	{"committer", (*bench).committer},
-	{"report", (*bench).reported},
+	{"report", (*bench).report},
 	{"report-rebuild", (*bench).rebuild},
 	{"report-pages", (*bench).pages},
 	{"replay", (*bench).replay},
 	{"memory", (*bench).memory},
 	{"memory-pings", (*bench).pingMemory},
-	{"tight", (*bench).tight},
+	{"tight", (*bench).memoryLimited},
 	{"growth", (*bench).growth},
 	{"start", (*bench).start},
 	{"seed", (*bench).seed},
 }
 
-// wants tells whether a measurement was asked for by its name or as a part of
-// what is named.
-func (f *flags) wants(name string) bool {
+// selects reports whether the user asked for a measurement or for the group that it
+// belongs to.
+func (f *flags) selects(name string) bool {
 	whole, _, _ := strings.Cut(name, "-")
 	return len(f.Only) == 0 || slices.Contains(f.Only, name) || slices.Contains(f.Only, whole)
 }
 
-// target is the file that the table is written to, or none.
-func (f *flags) target(root string) string {
+// outputPath returns the file for the table, or an empty string.
+func (f *flags) outputPath(root string) string {
 	switch {
 	case f.Out != "":
 		return f.Out

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestOnlyAFullRunWritesTheFileOfTheRepository(t *testing.T) {
+func TestOutputPath(t *testing.T) {
 	for name, test := range map[string]struct {
 		flags flags
 		want  string
@@ -18,43 +18,43 @@ func TestOnlyAFullRunWritesTheFileOfTheRepository(t *testing.T) {
 		"named":       {flags{Out: "x.md"}, "x.md"},
 		"named quick": {flags{Out: "x.md", Quick: true}, "x.md"},
 	} {
-		if got := test.flags.target("/repo"); got != test.want {
+		if got := test.flags.outputPath("/repo"); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 }
 
-func TestOnlyChooses(t *testing.T) {
+func TestOnlySelects(t *testing.T) {
 	all, two := flags{}, flags{Only: []string{"replay", "memory"}}
 	for _, m := range measurements {
-		if !all.wants(m.name) {
-			t.Errorf("%s is not wanted by default", m.name)
+		if !all.selects(m.name) {
+			t.Errorf("%s is not selected by default", m.name)
 		}
 	}
-	if !two.wants("replay") || !two.wants("memory") || two.wants("ingest") {
-		t.Error("--only does not choose")
+	if !two.selects("replay") || !two.selects("memory") || two.selects("ingest") {
+		t.Error("--only does not select")
 	}
 	whole, part := flags{Only: []string{"auction"}}, flags{Only: []string{"auction-cpu"}}
 	for _, m := range measurements {
-		if is := strings.HasPrefix(m.name, "auction"); whole.wants(m.name) != is {
+		if is := strings.HasPrefix(m.name, "auction"); whole.selects(m.name) != is {
 			t.Errorf("--only auction wants %s: %v", m.name, !is)
 		}
-		if is := m.name == "auction-cpu"; part.wants(m.name) != is {
+		if is := m.name == "auction-cpu"; part.selects(m.name) != is {
 			t.Errorf("--only auction-cpu wants %s: %v", m.name, !is)
 		}
 	}
 }
 
-func TestMistakesAreTold(t *testing.T) {
+func TestMistakesAreReported(t *testing.T) {
 	for name, args := range map[string][]string{
 		"unknown measurement": {"--only", "weather"},
 		"no runs":             {"--runs", "0"},
 		"no time":             {"--seconds", "0"},
 		"a folder in a file":  {"--dir", filepath.Join("main_test.go", "x")},
 	} {
-		var out, trouble bytes.Buffer
-		if code := run(args, nil, &out, &trouble); code == 0 || !strings.HasPrefix(trouble.String(), "bench: ") {
-			t.Errorf("%s: code %d, %q", name, code, trouble.String())
+		var out, stderr bytes.Buffer
+		if code := run(args, nil, &out, &stderr); code == 0 || !strings.HasPrefix(stderr.String(), "bench: ") {
+			t.Errorf("%s: code %d, %q", name, code, stderr.String())
 		}
 	}
 }

@@ -9,32 +9,34 @@ import (
 	"time"
 )
 
-// ticks of /proc are hundredths of a second on every Linux that Go runs on.
+// tick is the unit of times in /proc: a hundredth of a second on every Linux that Go
+// supports.
 const tick = 10 * time.Millisecond
 
-// guard watches for other load on the machine. Where there is no /proc nothing
-// is seen, and the notes say so.
-type guard struct {
-	share   float64 // of the machine's time that others may use
+// noiseGuard detects other load on the machine. Without /proc it detects none, and the
+// notes say so.
+type noiseGuard struct {
+	share   float64 // highest share of the machine's time that other processes may use
 	retries int
-	say     func(string, ...any)
+	logf    func(string, ...any)
 
 	runs, discarded, kept int
 	blind                 bool
 }
 
-// measure runs f; where others used too much of the machine meanwhile it runs f
-// again. own are live processes that belong to the measurement; children that
-// f starts and waits for are known by themselves.
-func (g *guard) measure(own []*process, f func() error) error {
+// measure runs f, and repeats it if other processes used too much of the machine
+// meanwhile. own are live processes that belong to the measurement. Children that f
+// starts
+// and waits for are counted without being listed.
+func (g *noiseGuard) measure(own []*process, f func() error) error {
 	for try := 0; ; try++ {
-		before, seen := look(own)
+		before, ok := readUsage(own)
 		if err := f(); err != nil {
 			return err
 		}
-		after, seenAfter := look(own)
+		after, okAfter := readUsage(own)
 		g.runs++
-		if !seen || !seenAfter {
+		if !ok || !okAfter {
 			g.blind = true
 			return nil
 		}
@@ -47,11 +49,11 @@ func (g *guard) measure(own []*process, f func() error) error {
 			return nil
 		}
 		g.discarded++
-		g.say("other programs used %.0f %% of the machine: this run is done again", 100*others)
+		g.logf("other programs used %.0f %% of the machine: repeating this run", 100*others)
 	}
 }
 
-func (g *guard) notes() []string {
+func (g *noiseGuard) notes() []string {
 	if g.blind {
 		return []string{"Other load could not be watched here: there is no /proc/stat."}
 	}
@@ -59,14 +61,14 @@ func (g *guard) notes() []string {
 		g.runs, g.discarded, 100*g.share, g.kept)}
 }
 
-// moment is how much time was used, by all and by us, in ticks, up to a time.
-type moment struct {
+// usage is CPU time in ticks, of the whole machine and of the benchmark.
+type usage struct {
 	total, busy, own int64
 }
 
-// others is the share of the machine's time between two moments that was used
-// by neither us nor the kernel's interrupts.
-func (m *moment) others(before *moment) float64 {
+// others returns the share of the machine's time since before that other processes used.
+// Interrupts do not count.
+func (m *usage) others(before *usage) float64 {
 	total := m.total - before.total
 	if total <= 0 {
 		return 0
@@ -74,8 +76,9 @@ func (m *moment) others(before *moment) float64 {
 	return max(0, float64((m.busy-before.busy)-(m.own-before.own))/float64(total))
 }
 
-// look is not seen where there is no /proc, or none that this program reads.
-func look(own []*process) (m moment, seen bool) {
+// readUsage reads the current usage. ok is false if /proc is missing or has another
+// format.
+func readUsage(own []*process) (m usage, ok bool) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return m, false
@@ -98,8 +101,8 @@ func look(own []*process) (m moment, seen bool) {
 
 var errProc = errors.New("a file of /proc is not as expected")
 
-// machineTicks reads /proc/stat. Busy is what programs used; interrupts,
-// waiting and idling are not.
+// machineTicks parses /proc/stat. busy is the time of programs, without interrupts, idle
+// time and waiting for I/O.
 func machineTicks(text string) (total, busy int64, err error) {
 	line, _, _ := strings.Cut(text, "\n")
 	fields := strings.Fields(line)
@@ -112,15 +115,15 @@ func machineTicks(text string) (total, busy int64, err error) {
 			return 0, 0, errProc
 		}
 		total += n
-		if i <= 2 || i == 7 { // user, nice, system; stolen by another machine
+		if i <= 2 || i == 7 { // user, nice, system, steal
 			busy += n
 		}
 	}
 	return total, busy, nil
 }
 
-// ticksOf reads what a process used, with or without the children that it has
-// waited for.
+// ticksOf reads the CPU time of a process, with or without the children that it waited
+// for.
 func ticksOf(path string, children bool) (int64, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -130,12 +133,12 @@ func ticksOf(path string, children bool) (int64, error) {
 }
 
 func processTicks(text string, children bool) (sum int64, err error) {
-	name := strings.LastIndexByte(text, ')') // the name before may hold anything
+	name := strings.LastIndexByte(text, ')') // the process name may contain any character
 	fields := strings.Fields(text[name+1:])
 	if name < 0 || len(fields) < 15 {
 		return 0, errProc
 	}
-	last := 12 // fields are those from the third on: utime and stime are the 14th and 15th
+	last := 12 // fields starts with the third field; utime and stime are the 14th and 15th
 	if children {
 		last = 14
 	}

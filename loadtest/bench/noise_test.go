@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestProcStatIsRead(t *testing.T) {
+func TestParseProcStat(t *testing.T) {
 	total, busy, err := machineTicks("cpu  100 20 30 400 5 0 7 8 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n")
 	if err != nil || total != 570 || busy != 158 {
 		t.Errorf("total %d, busy %d, %v", total, busy, err)
@@ -32,16 +32,16 @@ func TestProcStatIsRead(t *testing.T) {
 	}
 }
 
-func TestOthersAreWhoeverIsNotUs(t *testing.T) {
-	before := moment{total: 1000, busy: 500, own: 100}
+func TestOtherLoad(t *testing.T) {
+	before := usage{total: 1000, busy: 500, own: 100}
 	for _, test := range []struct {
-		after moment
+		after usage
 		want  float64
 	}{
-		{moment{total: 1200, busy: 600, own: 200}, 0},    // all of it is ours
-		{moment{total: 1200, busy: 600, own: 150}, 0.25}, // half of what was busy
-		{moment{total: 1200, busy: 600, own: 205}, 0},    // rounded in our disfavour
-		{moment{total: 1000, busy: 500, own: 100}, 0},    // no time has passed
+		{usage{total: 1200, busy: 600, own: 200}, 0},    // all of it by the benchmark
+		{usage{total: 1200, busy: 600, own: 150}, 0.25}, // half of what was busy
+		{usage{total: 1200, busy: 600, own: 205}, 0},    // more than the machine, by rounding
+		{usage{total: 1000, busy: 500, own: 100}, 0},    // no time has passed
 	} {
 		if got := test.after.others(&before); got != test.want {
 			t.Errorf("%+v: %v, want %v", test.after, got, test.want)
@@ -49,13 +49,13 @@ func TestOthersAreWhoeverIsNotUs(t *testing.T) {
 	}
 }
 
-func TestASpoiledRunIsDoneAgain(t *testing.T) {
+func TestMeasureRepeatsARunWithOtherLoad(t *testing.T) {
 	if _, err := os.Stat("/proc/stat"); err != nil {
 		t.Skip("there is no /proc/stat here")
 	}
 	runs := 0
-	// A share below zero is always exceeded: others is never less than zero.
-	g := guard{share: -1, retries: 3, say: func(string, ...any) {}}
+	// others is never below 0, so a negative share is always exceeded.
+	g := noiseGuard{share: -1, retries: 3, logf: func(string, ...any) {}}
 	count := func() error {
 		runs++
 		time.Sleep(2 * tick)
@@ -67,7 +67,7 @@ func TestASpoiledRunIsDoneAgain(t *testing.T) {
 	if runs != 4 || g.discarded != 3 || g.kept != 1 || g.runs != 4 {
 		t.Errorf("%d runs, %+v", runs, g)
 	}
-	g = guard{share: 1, retries: 3, say: t.Logf}
+	g = noiseGuard{share: 1, retries: 3, logf: t.Logf}
 	runs = 0
 	if err := g.measure(nil, count); err != nil || runs != 1 || g.discarded != 0 || g.kept != 0 {
 		t.Errorf("%d runs, %v, %+v", runs, err, g)
@@ -78,7 +78,7 @@ func TestASpoiledRunIsDoneAgain(t *testing.T) {
 	}
 }
 
-func TestResidentMemoryIsRead(t *testing.T) {
+func TestParseResidentMemory(t *testing.T) {
 	got, err := residentOf("Name:\tpingpost\nVmPeak:\t  900 kB\nVmRSS:\t   21272 kB\nThreads:\t8\n")
 	if err != nil || got != 21272<<10 {
 		t.Errorf("%d, %v", got, err)

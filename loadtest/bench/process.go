@@ -13,43 +13,38 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pingpost/loadtest/bench/child"
 )
 
-// collector is the garbage collector's setting of every server that is
-// measured: the exchange's own default.
-const collector = "GOGC=400"
+// gcSetting is the garbage collector setting of every measured server, and the exchange's
+// default.
+const gcSetting = "GOGC=400"
 
-// process is a server that runs until it is ended.
+// process is a running server.
 type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
-	serving
+	child.Addresses
 }
 
-// serving is what a server's log line says once it takes requests.
-type serving struct {
-	Listen string   `json:"listen"`           // where it takes them
-	Admin  string   `json:"admin,omitempty"`  // where its operator does
-	Buyers []string `json:"buyers,omitempty"` // of the buyers' process: where each listens, Listen the first
-	Hooked []string `json:"hooked,omitempty"` // of the webhook endpoints' process: where each listens
-}
-
-// startServer starts a server and waits until it says where it listens: a line
-// in JSON with "listen" in it. spec goes to its standard input, which stays
-// open until the process is ended.
-func startServer(cmd *exec.Cmd, list []int, spec []byte, patience time.Duration) (*process, error) {
-	said, says, err := os.Pipe()
+// startServer starts a server and waits for its addresses: a log line in JSON with the
+// member "listen". It writes spec to the standard input, which stays open while the
+// process
+// runs.
+func startServer(cmd *exec.Cmd, list []int, spec []byte, timeout time.Duration) (*process, error) {
+	output, outputWriter, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	cmd.Stdout, cmd.Stderr = says, says
+	cmd.Stdout, cmd.Stderr = outputWriter, outputWriter
 	stdin, err := cmd.StdinPipe()
 	if err == nil {
 		err = startOn(cmd, list)
 	}
-	says.Close()
+	outputWriter.Close()
 	if err != nil {
-		said.Close()
+		output.Close()
 		return nil, fmt.Errorf("cannot start %s: %w", cmd.Path, err)
 	}
 	if len(spec) > 0 {
@@ -61,35 +56,35 @@ func startServer(cmd *exec.Cmd, list []int, spec []byte, patience time.Duration)
 	ready := make(chan string, 1)
 	go func() {
 		defer close(p.ended)
-		p.listenTo(said, ready)
-		said.Close()
-		_ = cmd.Wait() // ended by us, or its own words have told why
+		p.readOutput(output, ready)
+		output.Close()
+		_ = cmd.Wait() // the process was killed, or its output says why it ended
 	}()
 	select {
 	case text := <-ready:
 		if p.Listen == "" {
 			<-p.ended
-			return nil, fmt.Errorf("%s ended before it served:\n%s", cmd.Path, text)
+			return nil, fmt.Errorf("%s ended before it started serving:\n%s", cmd.Path, text)
 		}
 		return p, nil
-	case <-time.After(patience):
-		p.end()
-		return nil, fmt.Errorf("%s does not serve after %s", cmd.Path, patience)
+	case <-time.After(timeout):
+		p.kill()
+		return nil, fmt.Errorf("%s did not start serving within %s", cmd.Path, timeout)
 	}
 }
 
-// listenTo reads what a server says to the end. ready gets one value: when it
-// serves, or all it said when it ended before.
-func (p *process) listenTo(said io.Reader, ready chan<- string) {
+// readOutput reads the output of a server until it ends. It sends one value to ready: an
+// empty string when the server is ready, or the whole output if it ends before.
+func (p *process) readOutput(output io.Reader, ready chan<- string) {
 	var before bytes.Buffer
-	lines := bufio.NewScanner(said)
+	lines := bufio.NewScanner(output)
 	for lines.Scan() {
-		var line serving
+		var line child.Addresses
 		if p.Listen != "" {
 			continue
 		}
 		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Listen != "" {
-			p.serving = line
+			p.Addresses = line
 			ready <- ""
 			continue
 		}
@@ -100,18 +95,18 @@ func (p *process) listenTo(said io.Reader, ready chan<- string) {
 	}
 }
 
-// end ends the process at once: its data is thrown away.
-func (p *process) end() {
-	_ = p.cmd.Process.Kill() // gone already is as well
+// kill ends the process at once. Its data is discarded.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // an error means that it has already ended
 	<-p.ended
 }
 
-// ticks is the time that the process has used.
+// ticks returns the CPU time of the process.
 func (p *process) ticks() (int64, error) {
 	return ticksOf("/proc/"+strconv.Itoa(p.cmd.Process.Pid)+"/stat", false)
 }
 
-// resident is the memory that the process has, in bytes.
+// resident returns the resident memory of the process in bytes.
 func (p *process) resident() (int64, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/status")
 	if err != nil {
@@ -132,8 +127,8 @@ func residentOf(status string) (int64, error) {
 	return 0, errProc
 }
 
-// startRole starts this program as a server in a role, on some cores.
-func startRole(ctx context.Context, list []int, role string, spec any, env ...string) (*process, error) {
+// startChild starts this program as a server in a role, pinned to some cores.
+func startChild(ctx context.Context, list []int, role string, spec any, env ...string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -143,12 +138,12 @@ func startRole(ctx context.Context, list []int, role string, spec any, env ...st
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, self, role)
-	cmd.Env = append(append(os.Environ(), collector), env...)
+	cmd.Env = append(append(os.Environ(), gcSetting), env...)
 	return startServer(cmd, list, text, time.Minute)
 }
 
-// child runs a role of this program to its end, on some cores.
-func child(ctx context.Context, list []int, env []string, role string, spec, result any) error {
+// runChild runs a role of this program until it ends, pinned to some cores.
+func runChild(ctx context.Context, list []int, env []string, role string, spec, result any) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err

@@ -7,31 +7,32 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"pingpost/loadtest/bench/child"
 )
 
-// seedLeads is how many leads a call asks for: the most that it may.
+// seedLeads is the number of leads of a call: the highest allowed.
 const seedLeads = 1000
 
 const sandboxToken = "bench-token-of-no-value"
 
-// sandboxed makes the document a sandbox's, with a static token.
-func (d *document) sandboxed() *document {
+// asSandbox turns the document into a sandbox configuration with a static token.
+func (d *document) asSandbox() *document {
 	d.Sandbox = true
 	d.Suppliers = []any{object{
-		"id": supplierID, "api_key": apiKey, "ingest_rate": 1_000_000, "bearer_tokens": []any{object{"token": sandboxToken}},
+		"id": child.SupplierID, "api_key": apiKey, "ingest_rate": 1_000_000, "bearer_tokens": []any{object{"token": sandboxToken}},
 	}}
 	return d
 }
 
-// seed measures what a call for made-up leads costs a sandbox's processor. Calls
-// come one after the other, each with a seed of its own; who makes them is not
-// counted.
+// seed measures the server's CPU time for a call that generates leads in a sandbox. Calls
+// are sequential, and each has another seed.
 func (b *bench) seed() ([]row, error) {
-	s, err := b.startExchange("seed", catalogOf(10).sandboxed())
+	s, err := b.startExchange("seed", catalogWithCampaigns(10).asSandbox())
 	if err != nil {
 		return nil, err
 	}
-	defer s.end()
+	defer s.kill()
 	var each series
 	next := 0
 	for range b.size.runs {
@@ -50,14 +51,14 @@ func (b *bench) seed() ([]row, error) {
 
 func seedRow(each series) row {
 	return row{
-		what: fmt.Sprintf("/v1/dev/seed of %d leads: processor time of a call", seedLeads), measured: fmt.Sprintf("%.1f ms", each.median()),
-		spread: each.spread("%.1f"), goal: "under 50 ms", verdict: atMost(each.median(), 50, 50),
+		label: fmt.Sprintf("/v1/dev/seed of %d leads: processor time of a call", seedLeads), measured: fmt.Sprintf("%.1f ms", each.median()),
+		rangeText: each.rangeText("%.1f"), goal: "under 50 ms", verdict: atMost(each.median(), 50, 50),
 	}
 }
 
-// seedTime is the server's processor time of a call, in milliseconds.
+// seedTime returns the server's CPU time for a call in milliseconds.
 func (b *bench) seedTime(p *process, next *int) (float64, error) {
-	if err := b.askSeed(p, next); err != nil { // the first of all finds cold code
+	if err := b.callSeed(p, next); err != nil { // warm up
 		return 0, err
 	}
 	before, err := p.ticks()
@@ -65,7 +66,7 @@ func (b *bench) seedTime(p *process, next *int) (float64, error) {
 		return 0, fmt.Errorf("the processor time of a call is read from /proc: %w", err)
 	}
 	for range b.size.seedCalls {
-		if err := b.askSeed(p, next); err != nil {
+		if err := b.callSeed(p, next); err != nil {
 			return 0, err
 		}
 	}
@@ -73,9 +74,8 @@ func (b *bench) seedTime(p *process, next *int) (float64, error) {
 	return float64((time.Duration(after-before)*tick)/time.Microsecond) / 1000 / float64(b.size.seedCalls), err
 }
 
-// askSeed makes one call. One that is too early for the bucket of a server that
-// has just started is made again.
-func (b *bench) askSeed(p *process, next *int) error {
+// callSeed makes one call. It retries while the rate limit of a new server is empty.
+func (b *bench) callSeed(p *process, next *int) error {
 	*next++
 	for {
 		body := fmt.Sprintf(`{"count":%d,"vertical":"auto_insurance","state":"CA","seed":%d}`, seedLeads, *next)
@@ -99,7 +99,7 @@ func (b *bench) askSeed(p *process, next *int) error {
 		case response.StatusCode != http.StatusCreated:
 			return fmt.Errorf("/v1/dev/seed: status %d", response.StatusCode)
 		case size < seedLeads*100:
-			return errors.New("/v1/dev/seed: that are no leads")
+			return errors.New("/v1/dev/seed: the answer is too short for the leads")
 		default:
 			return nil
 		}

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// series is one figure, measured several times.
+// series holds the values of repeated measurements of one figure.
 type series []float64
 
-// median is the middle one, or the mean of the middle two.
+// median returns the middle value, or the mean of the two middle values.
 func (s series) median() float64 {
 	if len(s) == 0 {
 		panic("BUG: the median of nothing")
@@ -21,16 +21,16 @@ func (s series) median() float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// spread is the range, written in format.
-func (s series) spread(format string) string {
+// rangeText returns the lowest and the highest value in a format.
+func (s series) rangeText(format string) string {
 	if len(s) < 2 {
 		return ""
 	}
 	return fmt.Sprintf(format+" to "+format, slices.Min(s), slices.Max(s))
 }
 
-// over divides two series pair by pair.
-func (s series) over(other series) series {
+// ratioTo divides two series pair by pair.
+func (s series) ratioTo(other series) series {
 	ratios := make(series, len(s))
 	for i := range s {
 		ratios[i] = s[i] / other[i]
@@ -38,8 +38,8 @@ func (s series) over(other series) series {
 	return ratios
 }
 
-// pick is one figure of each of several results.
-func pick[R any](results []R, figure func(*R) float64) series {
+// collect returns one figure of each result.
+func collect[R any](results []R, figure func(*R) float64) series {
 	s := make(series, len(results))
 	for i := range results {
 		s[i] = figure(&results[i])
@@ -47,8 +47,8 @@ func pick[R any](results []R, figure func(*R) float64) series {
 	return s
 }
 
-// less subtracts another series pair by pair.
-func (s series) less(other series) series {
+// minus subtracts another series pair by pair.
+func (s series) minus(other series) series {
 	rest := make(series, len(s))
 	for i := range s {
 		rest[i] = s[i] - other[i]

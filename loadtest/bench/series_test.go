@@ -25,7 +25,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-func TestMedianLeavesTheOrderAlone(t *testing.T) {
+func TestMedianKeepsTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := series(rapid.SliceOfN(rapid.Float64Range(0, 10), 1, 9).Draw(t, "s"))
 		before := slices.Clone(s)
@@ -35,30 +35,20 @@ func TestMedianLeavesTheOrderAlone(t *testing.T) {
 	})
 }
 
-func TestRatiosAreTakenPairByPair(t *testing.T) {
-	ratios := series{2, 9, 5}.over(series{1, 3, 10})
+func TestRatiosArePairwise(t *testing.T) {
+	ratios := series{2, 9, 5}.ratioTo(series{1, 3, 10})
 	if !slices.Equal(ratios, series{2, 3, 0.5}) {
 		t.Errorf("%v", ratios)
 	}
-	if got := ratios.spread("%.1f"); got != "0.5 to 3.0" {
+	if got := ratios.rangeText("%.1f"); got != "0.5 to 3.0" {
 		t.Errorf("spread %q", got)
 	}
-	if got := (series{7}).spread("%.1f"); got != "" {
+	if got := (series{7}).rangeText("%.1f"); got != "" {
 		t.Errorf("the spread of one: %q", got)
 	}
 }
 
-func TestDifferencesAreTakenPairByPair(t *testing.T) {
-	ours, theirs := series{2, 9, 5}, series{1, 3, 10}
-	if more := ours.less(theirs); !slices.Equal(more, series{1, 6, -5}) {
-		t.Errorf("%v", more)
-	}
-	if !slices.Equal(ours, series{2, 9, 5}) || !slices.Equal(theirs, series{1, 3, 10}) {
-		t.Errorf("what was compared is now %v and %v", ours, theirs)
-	}
-}
-
-func TestSidesTakeTurns(t *testing.T) {
+func TestAlternate(t *testing.T) {
 	var order string
 	one := func(name string) func() (int, error) {
 		return func() (int, error) {

@@ -6,17 +6,19 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"pingpost/loadtest/bench/child"
 )
 
-// start measures how long an exchange takes until it serves: one with nothing,
-// and one that holds many leads. The latter then takes leads beside an empty one.
+// start measures the time from start to readiness of an empty exchange and of an exchange
+// with many leads. Then it compares the ingest of the two.
 func (b *bench) start() ([]row, error) {
 	began := make(series, b.size.runs)
 	for i := range began {
 		err := b.guard.measure(nil, func() error {
 			s, took, err := b.startTimed(fmt.Sprintf("start-%d-%d", i, b.guard.runs))
 			if err == nil {
-				s.end()
+				s.kill()
 			}
 			began[i] = took.Seconds() * 1e3
 			return err
@@ -25,40 +27,43 @@ func (b *bench) start() ([]row, error) {
 			return nil, err
 		}
 	}
-	rows, err := b.held()
+	rows, err := b.startFull()
 	return append(rows, row{
-		what: "start with nothing, until it serves", measured: fmt.Sprintf("%.0f ms", began.median()),
-		spread: began.spread("%.0f"), goal: "100 ms", verdict: atMost(began.median(), 100, 100),
+		label: "start with nothing, until it serves", measured: fmt.Sprintf("%.0f ms", began.median()),
+		rangeText: began.rangeText("%.0f"), goal: "100 ms", verdict: atMost(began.median(), 100, 100),
 	}), err
 }
 
-// startTimed starts an exchange with a small catalog in a folder of the bench.
-func (b *bench) startTimed(name string) (s *seller, took time.Duration, err error) {
+// startTimed starts an exchange with a small catalog.
+func (b *bench) startTimed(name string) (s *ingestTarget, took time.Duration, err error) {
 	if _, err := b.build(); err != nil {
 		return nil, 0, err
 	}
 	began := time.Now()
-	s, err = b.startExchange(name, catalogOf(10))
+	s, err = b.startExchange(name, catalogWithCampaigns(10))
 	return s, time.Since(began), err
 }
 
-// heldFolder is where the exchange with many leads lives.
-const heldFolder = "held"
+// fullFolder is the folder of the exchange with many leads.
+const fullFolder = "held"
 
-// held starts an exchange that holds many leads from its snapshot, and compares
-// it with an empty one.
-func (b *bench) held() ([]row, error) {
-	snapshot, err := b.fill()
+// startFull starts an exchange from a snapshot of many leads, and compares its ingest
+// with
+// that of an empty one.
+func (b *bench) startFull() ([]row, error) {
+	snapshot, err := b.fillExchange()
 	if err != nil {
 		return nil, err
 	}
 	ready := make(series, b.size.runs)
 	for i := range ready {
-		// Ended inside what is measured: a program that lives on is another's load.
+		// The exchange is killed inside the measurement; otherwise the guard would count
+		// it as
+		// other load.
 		err := b.guard.measure(nil, func() error {
-			full, took, err := b.startTimed(heldFolder)
+			full, took, err := b.startTimed(fullFolder)
 			if err == nil {
-				full.end()
+				full.kill()
 			}
 			ready[i] = took.Seconds()
 			return err
@@ -67,52 +72,54 @@ func (b *bench) held() ([]row, error) {
 			return nil, err
 		}
 	}
-	full, _, err := b.startTimed(heldFolder)
+	full, _, err := b.startTimed(fullFolder)
 	if err != nil {
 		return nil, err
 	}
-	defer full.end()
+	defer full.kill()
 	resident, err := full.resident()
 	if err != nil {
 		return nil, err
 	}
-	if err := halt(full.cmd.Process); err != nil {
+	if err := pause(full.cmd.Process); err != nil {
 		return nil, err
 	}
 	rows := []row{{
-		what:     fmt.Sprintf("start with %d leads in a snapshot of %d MB, until it serves", b.size.held, snapshot>>20),
-		measured: fmt.Sprintf("%.2f s; then %.1f GB resident", ready.median(), float64(resident)/1e9),
-		spread:   ready.spread("%.2f"), goal: "15 s", verdict: atMost(ready.median(), 15, 15),
+		label:     fmt.Sprintf("start with %d leads in a snapshot of %d MB, until it serves", b.size.heldLeads, snapshot>>20),
+		measured:  fmt.Sprintf("%.2f s; then %.1f GB resident", ready.median(), float64(resident)/1e9),
+		rangeText: ready.rangeText("%.2f"), goal: "15 s", verdict: atMost(ready.median(), 15, 15),
 	}}
-	empty, err := b.startHalted("empty", catalogOf(10))
+	empty, err := b.startPaused("empty", catalogWithCampaigns(10))
 	if err != nil {
 		return nil, err
 	}
-	defer empty.end()
-	return b.grown(rows, pair{ours: full, theirs: empty}, fmt.Sprintf("%d leads held instead of none", b.size.held), 0)
+	defer empty.kill()
+	return b.growthRows(rows, pair{ours: full, theirs: empty}, fmt.Sprintf("%d leads held instead of none", b.size.heldLeads), 0)
 }
 
-// fill begins an exchange, writes many leads onto its log, and has it replay them
-// and stop in order, so that it leaves a snapshot. It returns the snapshot's size.
-func (b *bench) fill() (snapshot int64, err error) {
-	s, _, err := b.startTimed(heldFolder)
+// fillExchange starts an exchange, appends many leads to its log, lets it replay them,
+// and
+// stops it in an orderly way, so that it leaves a snapshot. It returns the snapshot's
+// size.
+func (b *bench) fillExchange() (snapshot int64, err error) {
+	s, _, err := b.startTimed(fullFolder)
 	if err != nil {
 		return 0, err
 	}
 	if err := s.stop(); err != nil {
 		return 0, err
 	}
-	var written logResult
-	err = child(b.ctx, nil, nil, "role-write", logSpec{Dir: s.data, Leads: b.size.held, Onto: true}, &written)
+	var written child.LogResult
+	err = runChild(b.ctx, nil, nil, "role-write", child.LogSpec{Dir: s.data, Leads: b.size.heldLeads, Append: true}, &written)
 	if err != nil {
 		return 0, err
 	}
-	b.say("wrote %d MB of leads in %.1f s", written.Bytes>>20, written.Seconds)
-	s, took, err := b.startTimed(heldFolder)
+	b.logf("wrote %d MB of leads in %.1f s", written.Bytes>>20, written.Seconds)
+	s, took, err := b.startTimed(fullFolder)
 	if err != nil {
 		return 0, err
 	}
-	b.say("replayed them in %s", took.Round(100*time.Millisecond))
+	b.logf("replayed them in %s", took.Round(100*time.Millisecond))
 	if err := s.stop(); err != nil {
 		return 0, err
 	}
@@ -128,7 +135,7 @@ func (b *bench) fill() (snapshot int64, err error) {
 	return snapshot, nil
 }
 
-// stop has a server stop in order.
+// stop stops a server in an orderly way.
 func (p *process) stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -136,8 +143,8 @@ func (p *process) stop() error {
 	select {
 	case <-p.ended:
 		return nil
-	case <-time.After(startPatience):
-		p.end()
+	case <-time.After(startTimeout):
+		p.kill()
 		return fmt.Errorf("%s does not stop", p.cmd.Path)
 	}
 }

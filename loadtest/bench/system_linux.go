@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// availableCores are the cores that this process may use.
+// availableCores returns the cores that this process may use.
 func availableCores() (list []int) {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(0, &set) != nil {
@@ -23,9 +23,10 @@ func availableCores() (list []int) {
 	return list
 }
 
-// startOn starts a command on some cores, or on any where there are none. A
-// child has the cores of the thread that starts it, so that thread is pinned
-// for the moment. The child dies with us.
+// startOn starts a command on some cores, or on any core for an empty list. A child
+// inherits the cores of the thread that starts it, so that thread is pinned meanwhile.
+// The
+// child is killed when this process ends.
 func startOn(cmd *exec.Cmd, list []int) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if len(list) == 0 {
@@ -50,6 +51,6 @@ func startOn(cmd *exec.Cmd, list []int) error {
 	return started
 }
 
-// halt and proceed stop a process where it is, and let it go on.
-func halt(p *os.Process) error    { return p.Signal(syscall.SIGSTOP) }
-func proceed(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
+// pause and resume stop and continue a process.
+func pause(p *os.Process) error  { return p.Signal(syscall.SIGSTOP) }
+func resume(p *os.Process) error { return p.Signal(syscall.SIGCONT) }

@@ -7,9 +7,9 @@ import (
 	"os/exec"
 )
 
-// Elsewhere nothing is pinned, and servers that are not measured go on idling.
+// On other systems no process is pinned or paused.
 
 func availableCores() []int                { return nil }
 func startOn(cmd *exec.Cmd, _ []int) error { return cmd.Start() }
-func halt(*os.Process) error               { return nil }
-func proceed(*os.Process) error            { return nil }
+func pause(*os.Process) error              { return nil }
+func resume(*os.Process) error             { return nil }

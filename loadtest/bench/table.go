@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// verdict is how a figure stands to its goal.
+// verdict is the comparison of a figure with its goal.
 type verdict string
 
 const (
-	met     verdict = "met"
-	missed  verdict = "missed"
-	between verdict = "within the limit, goal missed"
-	told    verdict = "" // there is no goal: the figure is only told
-	failure verdict = "failed"
+	met         verdict = "met"
+	missed      verdict = "missed"
+	withinLimit verdict = "within the limit, goal missed"
+	noGoal      verdict = "" // the figure has no goal
+	failure     verdict = "failed"
 )
 
-// row is a line of the table.
+// row is a row of the table.
 type row struct {
-	what     string
-	measured string
-	spread   string
-	goal     string
-	verdict  verdict
+	label     string
+	measured  string
+	rangeText string
+	goal      string
+	verdict   verdict
 
-	figure figure // by which others find the value; empty: nobody asks for it
+	figure figureName // name of the value for other programs; may be empty
 	value  float64
 }
 
-// table is all that was found.
+// table is the complete result.
 type table struct {
 	machine    []string
 	conditions []string
@@ -36,8 +36,8 @@ type table struct {
 	notes      []string
 }
 
-// atLeast and atMost judge a figure by its goal and, where that is another one,
-// by the limit that it may not break.
+// atLeast and atMost compare a figure with its goal and with a limit, which may equal the
+// goal.
 func atLeast(figure, goal, limit float64) verdict { return atMost(-figure, -goal, -limit) }
 
 func atMost(figure, goal, limit float64) verdict {
@@ -45,7 +45,7 @@ func atMost(figure, goal, limit float64) verdict {
 	case figure <= goal:
 		return met
 	case figure <= limit:
-		return between
+		return withinLimit
 	}
 	return missed
 }
@@ -57,7 +57,7 @@ func (t *table) markdown() string {
 	s.WriteString("\n| what | measured | range | goal | verdict |\n|---|---|---|---|---|\n")
 	for i := range t.rows {
 		r := &t.rows[i]
-		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.what, r.measured, r.spread, r.goal, r.verdict)
+		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.label, r.measured, r.rangeText, r.goal, r.verdict)
 	}
 	s.WriteString("\n")
 	list(&s, t.conditions)
@@ -74,7 +74,7 @@ func list(s *strings.Builder, lines []string) {
 	}
 }
 
-// oneLine is an error as a cell of the table can hold it.
+// oneLine formats an error for a cell of the table.
 func oneLine(err error) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(err.Error()), " "), "|", "/")
 }

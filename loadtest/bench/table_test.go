@@ -16,11 +16,11 @@ func TestVerdicts(t *testing.T) {
 		want verdict
 	}{
 		{"as fast as the goal", atLeast(0.8, 0.8, 0.7), met},
-		{"within the limit", atLeast(0.75, 0.8, 0.7), between},
-		{"at the limit", atLeast(0.7, 0.8, 0.7), between},
+		{"within the limit", atLeast(0.75, 0.8, 0.7), withinLimit},
+		{"at the limit", atLeast(0.7, 0.8, 0.7), withinLimit},
 		{"under the limit", atLeast(0.69, 0.8, 0.7), missed},
 		{"as slow as the goal", atMost(1.5, 1.5, 2), met},
-		{"slower, within the limit", atMost(2, 1.5, 2), between},
+		{"slower, within the limit", atMost(2, 1.5, 2), withinLimit},
 		{"over the limit", atMost(2.1, 1.5, 2), missed},
 		{"over a goal that is the limit", atMost(301, 300, 300), missed},
 	} {
@@ -30,15 +30,15 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestTableTellsMissesBesideTheGoals(t *testing.T) {
+func TestTableFormat(t *testing.T) {
 	table := table{
 		machine:    []string{"Processor: a, 2 cores"},
 		conditions: []string{"In turn."},
 		notes:      []string{"Other load: none."},
 		rows: []row{
-			{what: "ingest", measured: "0.75", spread: "0.70 to 0.80", goal: "0.80, at least 0.70", verdict: between},
-			{what: "memory", measured: "331 bytes", goal: "300 bytes or fewer", verdict: missed},
-			{what: "cost", measured: "20 ns"},
+			{label: "ingest", measured: "0.75", rangeText: "0.70 to 0.80", goal: "0.80, at least 0.70", verdict: withinLimit},
+			{label: "memory", measured: "331 bytes", goal: "300 bytes or fewer", verdict: missed},
+			{label: "cost", measured: "20 ns"},
 		},
 	}
 	const want = `# Benchmarks
@@ -62,26 +62,28 @@ Written by ` + "`make bench`" + `, which measures them again on your machine.
 	}
 }
 
-// What fails is a row that says so, an error that names it, and no loss to the others.
+// TestATableGoesOnPastAFailure: a failed measurement gives a row and an error, and the
+// others still run.
 func TestATableGoesOnPastAFailure(t *testing.T) {
 	b := &bench{ctx: t.Context(), flags: &flags{}, progress: io.Discard}
 	got, err := b.table([]measurement{
 		{"broken", func(*bench) ([]row, error) { return nil, errors.New("it ended:\nin a|pipe") }},
-		{"sound", func(*bench) ([]row, error) { return []row{{what: "rate", measured: "7"}}, nil }},
+		{"sound", func(*bench) ([]row, error) { return []row{{label: "rate", measured: "7"}}, nil }},
 	})
 	if err == nil || !strings.HasPrefix(err.Error(), "broken: ") {
 		t.Errorf("error %v", err)
 	}
 	want := []row{
-		{what: "broken", measured: "not measured: it ended: in a/pipe", verdict: failure},
-		{what: "rate", measured: "7"},
+		{label: "broken", measured: "not measured: it ended: in a/pipe", verdict: failure},
+		{label: "rate", measured: "7"},
 	}
 	if !slices.Equal(got.rows, want) {
 		t.Errorf("rows %+v", got.rows)
 	}
 }
 
-// Whoever has interrupted waits for nothing more, and is told that it is not all.
+// TestATableEndsWhenInterrupted: after an interrupt no measurement starts, and the table
+// returns an error.
 func TestATableEndsWhenInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	b := &bench{ctx: ctx, flags: &flags{}, progress: io.Discard}

@@ -1,4 +1,4 @@
-package main
+package child
 
 import (
 	"bytes"
@@ -13,8 +13,10 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// ship backs the log up as the exchange does, until it is stopped.
-func (c *committing) ship(dir string) (stop func() (bytes int64, err error), err error) {
+// startBackup backs up the log, as the exchange does. stop ends the backup and returns
+// its
+// size.
+func (c *commitLoad) startBackup(dir string) (stop func() (bytes int64, err error), err error) {
 	place, err := store.OpenDir(dir)
 	if err != nil {
 		return nil, err
@@ -30,13 +32,13 @@ func (c *committing) ship(dir string) (stop func() (bytes int64, err error), err
 		cancel()
 		err := <-ended
 		shipper.Close()
-		bytes, counting := sizeOf(dir)
+		bytes, counting := folderSize(dir)
 		return bytes, errors.Join(err, counting)
 	}, nil
 }
 
-// sizeOf is how many bytes there are in the files of a folder.
-func sizeOf(dir string) (bytes int64, err error) {
+// folderSize returns the sum of the file sizes in a folder.
+func folderSize(dir string) (bytes int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -50,9 +52,8 @@ func sizeOf(dir string) (bytes int64, err error) {
 	return bytes, err
 }
 
-// foundKey puts a key where an exchange has its own: what has none is no exchange, and
-// is not backed up.
-func foundKey(dir string) error {
+// writeExchangeKey writes a key at the exchange's path. A backup requires one.
+func writeExchangeKey(dir string) error {
 	path := filepath.Join(dir, "keys", "exchange.key")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

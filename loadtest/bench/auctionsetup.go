@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/oauth2/clientcredentials"
+
+	"pingpost/engine/event"
+	"pingpost/loadtest/bench/child"
+	"pingpost/loadtest/load"
+)
+
+// auctionSetup is an exchange with the process of its buyers. For each number of buyers
+// it has a ceiling, and a ceiling that commits as many bytes for an auction as the
+// exchange.
+// All processes except the buyers are paused while they are not measured.
+type auctionSetup struct {
+	b         *bench
+	buyers    *process
+	exchange  *process
+	data      string // data directory of the exchange
+	token     string // access token of the seller
+	ceilings  map[int]*process
+	recording map[int]*process // ceilings that write a record for each auction
+	next      uint64           // number of the next lead; each server gets other leads
+	counted   uint64           // first log record of the exchange whose size was not counted yet
+}
+
+// auctionSetupSpec describes an auctionSetup.
+type auctionSetupSpec struct {
+	name     string
+	sizes    []int         // numbers of buyers; the catalog has one campaign for each
+	delay    time.Duration // response time of the buyers
+	pingRate int           // ping_rate of each buyer; 0: the default
+}
+
+const (
+	clientID      = "bench"
+	clientSecret  = "bench-secret-of-no-value"
+	bidTimeout    = 2 * time.Second // the exchange's default
+	unlimitedRate = 1_000_000       // a second: the highest configurable rate
+)
+
+// newAuctionSetup starts the buyers and the exchange, and pauses the exchange.
+func (b *bench) newAuctionSetup(spec *auctionSetupSpec) (*auctionSetup, error) {
+	h, err := b.newSetupWithBuyers(spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.startExchange(spec); err != nil {
+		h.kill()
+		return nil, err
+	}
+	return h, nil
+}
+
+func (h *auctionSetup) startExchange(spec *auctionSetupSpec) error {
+	exchange, err := h.b.startExchange(spec.name, auctionCatalog(h.buyers.Buyers, spec.sizes, spec.pingRate))
+	if err != nil {
+		return err
+	}
+	h.exchange, h.data = exchange.process, exchange.data
+	if h.token, err = h.b.fetchToken(h.exchange.Listen); err != nil {
+		return err
+	}
+	return pause(h.exchange.cmd.Process)
+}
+
+// newSetupWithBuyers starts the buyers.
+func (b *bench) newSetupWithBuyers(spec *auctionSetupSpec) (*auctionSetup, error) {
+	buyers, err := b.startBuyers(child.BuyersSpec{Buyers: slices.Max(spec.sizes), Delay: spec.delay})
+	if err != nil {
+		return nil, err
+	}
+	return &auctionSetup{b: b, buyers: buyers, ceilings: map[int]*process{}, recording: map[int]*process{}}, nil
+}
+
+// startCeilings starts a ceiling for each number of buyers and pauses it.
+func (h *auctionSetup) startCeilings(sizes []int) error {
+	for _, n := range sizes {
+		if err := h.addCeiling(h.ceilings, n, child.CeilingSpec{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startRecordingCeiling starts a ceiling that writes log records, and pauses it. It
+// returns the size of a record, which it takes from some auctions of the exchange.
+func (h *auctionSetup) startRecordingCeiling(n int) (entry int, err error) {
+	_, err = h.runSeller(h.exchange, child.SellerSpec{Vertical: verticalOf(n), Connections: auctionConnections, Duration: h.b.size.calibration})
+	if err != nil {
+		return 0, err
+	}
+	if entry, h.counted, err = averageRecordFrom(h.data, event.KindAuctionHeld, h.counted); err != nil {
+		return 0, err
+	}
+	dir, err := h.b.folder(filepath.Join(filepath.Base(h.data), fmt.Sprintf("keeping-%d", n)))
+	if err != nil {
+		return 0, err
+	}
+	return entry, h.addCeiling(h.recording, n, child.CeilingSpec{Dir: dir, Entry: entry})
+}
+
+func (h *auctionSetup) addCeiling(into map[int]*process, n int, spec child.CeilingSpec) error {
+	spec.Buyers, spec.Timeout = h.buyers.Buyers[:n], bidTimeout
+	bare, err := startCeiling(h.b.ctx, h.b.cores.servers, spec)
+	if err != nil {
+		return err
+	}
+	into[n] = bare
+	return pause(bare.cmd.Process)
+}
+
+func (h *auctionSetup) kill() {
+	for _, p := range h.processes() {
+		p.kill()
+	}
+}
+
+// processes returns all processes.
+func (h *auctionSetup) processes() (list []*process) {
+	for _, p := range []*process{h.exchange, h.buyers} {
+		if p != nil {
+			list = append(list, p)
+		}
+	}
+	for _, some := range []map[int]*process{h.ceilings, h.recording} {
+		list = slices.AppendSeq(list, maps.Values(some))
+	}
+	return list
+}
+
+// auctionCatalog returns a catalog with a campaign for each number of buyers. A campaign
+// asks that many of the first buyers. Campaigns and buyers have caps and filters as in
+// production, and every lead matches.
+func auctionCatalog(buyers []string, sizes []int, pingRate int) *document {
+	d := newDocument()
+	d.Trusted = []string{"127.0.0.0/8"}
+	d.Suppliers = []any{object{
+		"id": child.SupplierID, "api_key": apiKey, "ping_rate": unlimitedRate, "ingest_rate": unlimitedRate,
+		"oauth_clients": []any{object{"client_id": clientID, "client_secret": clientSecret, "scopes": []string{"ping", "post"}}},
+	}}
+	for i, addr := range buyers {
+		d.Buyers = append(d.Buyers, buyerForm{
+			ID: fmt.Sprintf("buy_%05d", i), Endpoint: "http://" + addr, PingRate: pingRate, Caps: unreachedCap,
+			Filters: []any{object{"field": "vehicle_count", "min": 0}},
+		})
+	}
+	for _, n := range sizes {
+		c := d.addCampaign("cmp_"+verticalOf(n), pingPost, 0, n)
+		c.Vertical, c.SubVertical, c.Floor, c.Fields = verticalOf(n), load.SubVertical, 1, pingFields
+		c.Buyers = nil
+		for i := range n {
+			c.Buyers = append(c.Buyers, object{"buyer": d.Buyers[i].ID, "priority": i + 1})
+		}
+	}
+	return d
+}
+
+const pingPost = "ping_post"
+
+// pingFields are the fields of the API's ping.
+var pingFields = []any{
+	object{"name": "currently_insured", "type": "boolean", "ping": true},
+	object{"name": "vehicle_count", "type": "integer", "min": 0, "max": 20, "ping": true},
+	object{"name": "driver_age_band", "type": "enum", "values": []string{"18-24", "25-34", "35-44", "45-54", "55+"}, "ping": true},
+}
+
+func verticalOf(buyers int) string { return "bench_" + strconv.Itoa(buyers) }
+
+// fetchToken returns an access token for the seller.
+func (b *bench) fetchToken(addr string) (string, error) {
+	config := clientcredentials.Config{ClientID: clientID, ClientSecret: clientSecret, Scopes: []string{"ping", "post"}, TokenURL: "http://" + addr + "/oauth/token"}
+	granted, err := config.Token(b.ctx)
+	if err != nil {
+		return "", err
+	}
+	return granted.AccessToken, nil
+}
+
+// runSeller resumes a server, runs the seller against it, and pauses the server.
+func (h *auctionSetup) runSeller(server *process, spec child.SellerSpec) (r child.SellerResult, err error) {
+	if err := resume(server.cmd.Process); err != nil {
+		return r, fmt.Errorf("the server is gone: %w", err)
+	}
+	defer func() { err = errors.Join(err, pause(server.cmd.Process)) }()
+	heapBefore, err := server.heapTotals(h.b.ctx)
+	if err != nil {
+		return r, err
+	}
+	spec.Addr, spec.FirstLead, spec.Token = server.Listen, h.next, h.token
+	before, _ := server.ticks() // without /proc the time stays 0
+	buyersBefore, _ := h.buyers.ticks()
+	began := time.Now()
+	err = runChild(h.b.ctx, h.b.cores.client, h.b.clientEnv(), "role-seller", spec, &r)
+	lasted := time.Since(began).Seconds()
+	after, _ := server.ticks()
+	buyersAfter, _ := h.buyers.ticks()
+	h.next = max(h.next, r.NextLead)
+	if err != nil {
+		return r, err
+	}
+	if r.Done == 0 {
+		return r, fmt.Errorf("no auction ended as required: %s", r.FirstError)
+	}
+	r.ServerSeconds = (time.Duration(after-before) * tick).Seconds()
+	r.BuyerCores = (time.Duration(buyersAfter-buyersBefore) * tick).Seconds() / lasted
+	heapAfter, err := server.heapTotals(h.b.ctx)
+	r.Objects = float64(heapAfter.objects-heapBefore.objects) / float64(r.Sent)
+	r.Bytes = float64(heapAfter.bytes-heapBefore.bytes) / float64(r.Sent)
+	return r, err
+}
+
+// clientEnv returns the environment of an open-loop client. It gets one processor more
+// than cores, because one sleeps until the next arrival.
+func (b *bench) clientEnv() []string {
+	return []string{fmt.Sprintf("GOMAXPROCS=%d", len(b.cores.client)+1)}
+}
+
+func startCeiling(ctx context.Context, list []int, spec child.CeilingSpec) (*process, error) {
+	// The exchange also runs with one processor more than cores; see processors.
+	return startChild(ctx, list, "role-ceiling", spec, fmt.Sprintf("GOMAXPROCS=%d", len(list)+1))
+}

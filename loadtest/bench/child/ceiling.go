@@ -1,0 +1,113 @@
+package child
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime/pprof"
+	"time"
+
+	"pingpost/loadtest/ceiling"
+	"pingpost/wal"
+)
+
+// CeilingSpec describes a ceiling: for auctions if Buyers is set, otherwise for ingest.
+type CeilingSpec struct {
+	Dir           string // of its log; optional for auctions
+	Entry, Answer int
+
+	Buyers  []string
+	Timeout time.Duration
+
+	Buyer   string // receives each ingested lead; empty: none
+	Outcome int    // bytes of the record of a post's outcome
+}
+
+// ceilingServer is a ceiling of either kind.
+type ceilingServer interface {
+	Serve(net.Listener) error
+	Shutdown() error
+}
+
+// serveCeiling runs a ceiling with the exchange's default limits until the standard input
+// ends.
+func serveCeiling(in io.Reader, out io.Writer) error {
+	var spec CeilingSpec
+	input := json.NewDecoder(in)
+	if err := input.Decode(&spec); err != nil {
+		return fmt.Errorf("cannot read the specification: %w", err)
+	}
+	server, closing, err := spec.newServer()
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	admin, err := serveHeapProfile()
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(out).Encode(Addresses{Listen: listener.Addr().String(), Admin: admin}); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	_, _ = io.Copy(io.Discard, in) // wait for the end of the input
+	if err := server.Shutdown(); err != nil {
+		return err
+	}
+	if err := <-ended; err != nil {
+		return err
+	}
+	return closing()
+}
+
+func (s *CeilingSpec) newServer() (server ceilingServer, closing func() error, err error) {
+	const (
+		body, header, connections = 64 << 10, 16 << 10, 10_000
+		timeout, idle             = 10 * time.Second, time.Minute
+	)
+	var log *wal.Log
+	closing = func() error { return nil }
+	if s.Dir != "" {
+		if log, err = wal.Open(s.Dir, wal.Options{}); err != nil {
+			return nil, nil, err
+		}
+		closing = log.Close
+	}
+	if len(s.Buyers) > 0 {
+		return ceiling.NewAuction(&ceiling.AuctionOptions{
+			Buyers: s.Buyers, Timeout: s.Timeout, Log: log, Entry: s.Entry,
+			Body: body, Header: header, Connections: connections,
+			ReadTimeout: timeout, WriteTimeout: timeout, IdleTimeout: idle,
+		}), closing, nil
+	}
+	return ceiling.New(ceiling.Options{
+		Log: log, Entry: s.Entry, Answer: s.Answer, Buyer: s.Buyer, Outcome: s.Outcome,
+		Body: body, Header: header, Connections: connections,
+		ReadTimeout: timeout, WriteTimeout: timeout, IdleTimeout: idle,
+	}), closing, nil
+}
+
+// HeapPath is the admin path of the heap profile in text form.
+const HeapPath = "/debug/pprof/heap"
+
+// serveHeapProfile serves the heap profile of a ceiling, at the same path as the exchange
+// does.
+func serveHeapProfile() (addr string, err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc(HeapPath, func(w http.ResponseWriter, _ *http.Request) {
+		_ = pprof.Lookup("heap").WriteTo(w, 1) // the client may be gone
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(listener) }() // until the process ends
+	return listener.Addr().String(), nil
+}

@@ -1,0 +1,55 @@
+package child
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// SupplierID is the supplier of all leads.
+const SupplierID = "sup_bench"
+
+// Addresses is the log line that a server writes when it is ready.
+type Addresses struct {
+	Listen   string   `json:"listen"`             // public address
+	Admin    string   `json:"admin,omitempty"`    // admin address
+	Buyers   []string `json:"buyers,omitempty"`   // addresses of the buyers; Listen is the first
+	Webhooks []string `json:"webhooks,omitempty"` // addresses of the webhook endpoints
+}
+
+// Roles are the functions of child processes by name.
+var Roles = map[string]func(in io.Reader, out io.Writer) error{
+	"role-ceiling":       serveCeiling,
+	"role-buyers":        serveBuyers,
+	"role-webhooks":      serveWebhooks,
+	"role-closed-ingest": runJSON(sendClosed),
+	"role-open-ingest":   runJSON(sendOpen),
+	"role-seller":        runJSON(runSeller),
+	"role-write":         runJSON(writeLog),
+	"role-replay":        runJSON(replayLog),
+	"role-scan":          runJSON(scanLog),
+	"role-memory":        runJSON(measureLeadMemory),
+	"role-commit":        runJSON(measureCommits),
+
+	"role-ping-memory": runJSON(measurePingMemory),
+	"role-rebuild":     runJSON(rebuildReport),
+	"role-pages":       runJSON(measurePages),
+
+	"role-committer": runJSON(measureCommitter),
+}
+
+// runJSON makes a role of a function: it decodes the specification and encodes the
+// result.
+func runJSON[S, R any](f func(*S) (*R, error)) func(io.Reader, io.Writer) error {
+	return func(in io.Reader, out io.Writer) error {
+		var spec S
+		if err := json.NewDecoder(in).Decode(&spec); err != nil {
+			return fmt.Errorf("cannot read the specification: %w", err)
+		}
+		result, err := f(&spec)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(out).Encode(result)
+	}
+}

@@ -1,0 +1,192 @@
+package child
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"pingpost/engine/event"
+	"pingpost/engine/state"
+	"pingpost/loadtest/load"
+	"pingpost/wal"
+)
+
+// CommitSpec describes four measurements of commits: alone, beside snapshots, beside
+// snapshots and a backup, and beside snapshots, a backup and a report.
+type CommitSpec struct {
+	Dir      string
+	Leads    int // leads in memory
+	Rate     int // commits a second
+	Duration time.Duration
+}
+
+type CommitResult struct {
+	Alone, Snapshot, Backup, Report CommitLatency
+	Snapshots                       int
+	SnapshotBytes                   uint64
+	ShippedBytes                    int64
+	ReportBehind                    time.Duration
+}
+
+// CommitLatency is the latency of commits in nanoseconds.
+type CommitLatency struct {
+	P50, P99, P999 int64
+	Commits        int64
+}
+
+// measureCommits fills a state, opens a log, and measures commits alone and beside the
+// background work.
+func measureCommits(spec *CommitSpec) (result *CommitResult, err error) {
+	c := &commitLoad{state: state.New(), events: newLeadEvents(time.Now().UnixNano())}
+	c.state.Apply(1, c.events.now, c.events.namesGiven())
+	for i := range spec.Leads {
+		c.state.Apply(uint64(i+2), c.events.now, c.events.leadDecided(i))
+	}
+	c.before = uint64(spec.Leads + 1)
+	if c.log, err = wal.Open(spec.Dir, wal.Options{}); err != nil {
+		return nil, err
+	}
+	if err := writeExchangeKey(spec.Dir); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.log.Close()) }()
+	result = new(CommitResult)
+	if result.Alone, err = c.run(spec.Rate, spec.Duration, func(time.Time) error { return nil }); err != nil {
+		return nil, err
+	}
+	snapshots := func(end time.Time) (err error) {
+		for ; err == nil && time.Now().Before(end); result.Snapshots++ {
+			result.SnapshotBytes, err = c.snapshot()
+		}
+		return err
+	}
+	if result.Snapshot, err = c.run(spec.Rate, spec.Duration, snapshots); err != nil {
+		return nil, err
+	}
+	backup := func(end time.Time) (err error) {
+		stop, err := c.startBackup(spec.Dir + "-backup")
+		if err != nil {
+			return err
+		}
+		defer func() {
+			shipped, ending := stop()
+			result.ShippedBytes, err = shipped, errors.Join(err, ending)
+			if err == nil && shipped == 0 {
+				err = errors.New("the backup shipped nothing")
+			}
+		}()
+		return snapshots(end)
+	}
+	if result.Backup, err = c.run(spec.Rate, spec.Duration, backup); err != nil {
+		return nil, err
+	}
+	kept, stop := startReport(logSource{c.log, c.state}, spec.Dir)
+	defer stop()
+	if err := waitUntilCurrent(kept); err != nil {
+		return nil, err
+	}
+	result.Report, err = c.run(spec.Rate, spec.Duration, backup)
+	result.ReportBehind = kept.Status().Lag
+	return result, err
+}
+
+// commitLoad commits leads at a fixed rate, independent of their completion, and applies
+// them as the exchange does.
+type commitLoad struct {
+	state  *state.State
+	events *leadEvents
+	log    *wal.Log
+	before uint64 // number of events that the state has and the log does not have
+	sent   int
+
+	decoder event.Decoder // used by the committer's goroutine only
+}
+
+// pollInterval is the interval at which the generator sends the commits that are due.
+const pollInterval = 200 * time.Microsecond
+
+// run commits for the duration, and longer if background takes longer. A commit's latency
+// counts from its due time, so that a late start counts too.
+func (c *commitLoad) run(rate int, duration time.Duration, background func(end time.Time) error) (CommitLatency, error) {
+	var pending sync.WaitGroup
+	latency := hdrhistogram.New(1000, int64(time.Minute), 3)
+	begin := time.Now()
+	end := begin.Add(duration)
+	ended := make(chan error, 1)
+	go func() { ended <- background(end) }()
+	interval := time.Second / time.Duration(rate)
+	due := begin
+	var err error
+	for done := false; !done; {
+		for ; err == nil && !due.After(time.Now()); due = due.Add(interval) {
+			pending.Add(1)
+			err = c.append(&pendingCommit{load: c, due: due, latency: latency, pending: &pending})
+		}
+		select {
+		case backgroundErr := <-ended:
+			ended = nil
+			if err == nil {
+				err = backgroundErr
+			}
+		default:
+		}
+		done = err != nil || (ended == nil && time.Now().After(end))
+		load.Nap(min(pollInterval, time.Until(due)))
+	}
+	if err != nil {
+		return CommitLatency{}, err
+	}
+	pending.Wait()
+	return CommitLatency{
+		P50: latency.ValueAtPercentile(50), P99: latency.ValueAtPercentile(99), P999: latency.ValueAtPercentile(99.9),
+		Commits: latency.TotalCount(),
+	}, nil
+}
+
+func (c *commitLoad) append(w *pendingCommit) error {
+	lead := c.events.leadDecided(c.sent)
+	c.sent++
+	w.data = event.Append(nil, lead)
+	return c.log.Append(w.data, w)
+}
+
+// pendingCommit is a commit that is not yet durable.
+type pendingCommit struct {
+	load    *commitLoad
+	due     time.Time
+	data    []byte
+	latency *hdrhistogram.Histogram // written by the committer's goroutine only
+	pending *sync.WaitGroup
+}
+
+// Committed applies the lead and records the latency.
+func (w *pendingCommit) Committed(seq uint64, at int64) {
+	lead, err := w.load.decoder.Decode(w.data)
+	if err != nil {
+		panic("BUG: an event that was just encoded cannot be decoded: " + err.Error())
+	}
+	w.load.state.Apply(w.load.before+seq, at, lead)
+	if err := w.latency.RecordValue(int64(time.Since(w.due))); err != nil {
+		panic("BUG: a commit that took done a minute: " + err.Error())
+	}
+	w.pending.Done()
+}
+
+// Failed counts down; the next append returns the log's error.
+func (w *pendingCommit) Failed(error) { w.pending.Done() }
+
+func (c *commitLoad) snapshot() (bytes uint64, err error) {
+	w, err := c.log.CreateSnapshot(wal.SnapshotOptions{})
+	if err != nil {
+		return 0, err
+	}
+	defer w.Abort()
+	oldest, newest, err := c.state.WriteSnapshot(w)
+	if err != nil {
+		return 0, err
+	}
+	info, err := w.Commit(oldest, newest, nil)
+	return info.Bytes, err
+}
