@@ -180,7 +180,7 @@ func TestReadiness(t *testing.T) {
 		t.Fatal(err)
 	}
 	isNot("starting")
-	x.begin()
+	x.startServing()
 	if a := r.operate("GET", "/readyz", ""); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
@@ -202,7 +202,7 @@ func TestHash(t *testing.T) {
 		t.Errorf("the disk says %s, memory %s, %v", got, said, err)
 	}
 	// At an entry in the past too, with a snapshot of later beside it.
-	if err := x.snapshot(); err != nil {
+	if err := x.writeSnapshot(); err != nil {
 		t.Fatal(err)
 	}
 	x.sold(lead(21))

@@ -160,7 +160,7 @@ func TestWebhookSecrets(t *testing.T) {
 	x := start(t, newPlace(t, hooked))
 	live := func() (values []string) {
 		for _, name := range []string{"supplier/sup_acme/webhook", "supplier/sup_acme/webhook/previous"} {
-			if value, ok := x.secret(name); ok {
+			if value, ok := x.openSecret(name); ok {
 				values = append(values, value)
 			}
 		}

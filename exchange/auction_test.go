@@ -163,7 +163,7 @@ func TestAuction(t *testing.T) {
 	again(start(t, x.copy(t)))
 	x = x.again()
 	again(x)
-	if err := x.snapshot(); err != nil {
+	if err := x.writeSnapshot(); err != nil {
 		t.Fatal(err)
 	}
 	again(start(t, x.copy(t)))

@@ -7,37 +7,38 @@ import (
 	"os"
 	"time"
 
+	"pingpost/server/admin"
 	"pingpost/wal/backup"
 )
 
-// archivist backs the exchange up while it serves. It reads files like any other
+// backupRunner backs the exchange up while it serves. It reads files like any other
 // program would, so whatever becomes of it, no request waits for it.
-type archivist struct {
+type backupRunner struct {
 	shipper *backup.Shipper
 	stop    context.CancelFunc
 	ended   chan struct{} // closed when nothing of it is under way any more
 	stopped error         // why it stopped shipping, where nobody asked it to
-	waits
+	backupTimeouts
 }
 
 // waits are how long a start waits to hear from the backup's store whether this copy
 // of the exchange may go on, and a stop for it to have all. A store
 // that is a folder of another machine may hang, and then no context ends what waits for it:
-// so nobody but a goroutine of the archivist's does.
-type waits struct{ asks, ships time.Duration }
+// so nobody but a goroutine of the backupRunner's does.
+type backupTimeouts struct{ start, flush time.Duration }
 
 const (
-	asksFor  = 10 * time.Second
-	shipsFor = 10 * time.Second
+	backupStartTimeout = 10 * time.Second
+	backupFlushTimeout = 10 * time.Second
 )
 
 // askBackup sees that no later life of this exchange goes on elsewhere, before
 // anything is sent to a buyer. A store that does not answer is no reason not to serve.
-func (x *Exchange) askBackup() error {
-	if x.opt.Backup == nil {
+func (x *Exchange) prepareBackup() error {
+	if x.options.Backup == nil {
 		return nil
 	}
-	opt, err := x.opt.Backup(x.settings.Tenant)
+	opt, err := x.options.Backup(x.settings.Tenant)
 	if err != nil {
 		return err
 	}
@@ -46,24 +47,24 @@ func (x *Exchange) askBackup() error {
 	if err != nil {
 		return err
 	}
-	x.archivist.shipper = shipper
-	err = x.archivist.ask()
+	x.backupRunner.shipper = shipper
+	err = x.backupRunner.checkLife()
 	if backup.Stops(err) {
 		return err
 	}
 	if err != nil {
 		x.logger.Warn("the backup's store does not answer; the exchange starts without knowing whether a later life of it was begun", "to", opt.To.String(), "error", err)
 	}
-	x.archivist.gauges(x)
+	x.backupRunner.addGauges(x)
 	return nil
 }
 
-// errHangs is of a store that does not even give up.
-var errHangs = errors.New("the backup's store hangs")
+// errBackupHangs is of a store that does not even give up.
+var errBackupHangs = errors.New("the backup's store hangs")
 
 // within does something with the shipper that a store may hang in. What hangs goes on,
 // and ended is closed once it does not.
-func (a *archivist) within(limit time.Duration, do func(context.Context) error) error {
+func (a *backupRunner) withTimeout(limit time.Duration, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	done, ended := make(chan error, 1), make(chan struct{})
 	a.ended = ended
@@ -77,14 +78,16 @@ func (a *archivist) within(limit time.Duration, do func(context.Context) error) 
 		<-ended
 		return err
 	case <-time.After(limit + limit/10):
-		return errHangs
+		return errBackupHangs
 	}
 }
 
-func (a *archivist) ask() error { return a.within(a.asks, a.shipper.Begin) }
+func (a *backupRunner) checkLife() error {
+	return a.withTimeout(a.backupTimeouts.start, a.shipper.Begin)
+}
 
 // begin ships from here on.
-func (a *archivist) begin(x *Exchange) {
+func (a *backupRunner) start(x *Exchange) {
 	if a.shipper == nil {
 		return
 	}
@@ -102,7 +105,7 @@ func (a *archivist) begin(x *Exchange) {
 }
 
 // end ships what the exchange ended with, the last snapshot too. The log is closed.
-func (a *archivist) end(x *Exchange) {
+func (a *backupRunner) close(x *Exchange) {
 	if a.shipper == nil {
 		return
 	}
@@ -110,13 +113,13 @@ func (a *archivist) end(x *Exchange) {
 		a.stop()
 		select {
 		case <-a.ended:
-		case <-time.After(a.ships):
+		case <-time.After(a.backupTimeouts.flush):
 		}
-		if a.idle() && a.stopped == nil {
-			a.finish(x)
+		if a.isIdle() && a.stopped == nil {
+			a.flush(x)
 		}
 	}
-	if !a.idle() {
+	if !a.isIdle() {
 		x.logger.Warn("the backup's store hangs; what was not shipped yet is shipped after the next start")
 		return
 	}
@@ -124,7 +127,7 @@ func (a *archivist) end(x *Exchange) {
 }
 
 // idle tells whether nothing of it is under way.
-func (a *archivist) idle() bool {
+func (a *backupRunner) isIdle() bool {
 	select {
 	case <-a.ended:
 		return true
@@ -133,13 +136,13 @@ func (a *archivist) idle() bool {
 	}
 }
 
-func (a *archivist) finish(x *Exchange) {
-	if err := a.within(a.ships, a.shipper.Once); err != nil {
+func (a *backupRunner) flush(x *Exchange) {
+	if err := a.withTimeout(a.backupTimeouts.flush, a.shipper.Once); err != nil {
 		x.logger.Warn("the backup does not have all; the rest is shipped after the next start", "error", err)
 	}
 }
 
-func (a *archivist) gauges(x *Exchange) {
+func (a *backupRunner) addGauges(x *Exchange) {
 	x.meter.Gauge(`pingpost_backup_lag_seconds`, func() float64 { return a.shipper.Status().Lag.Seconds() })
 	x.meter.Gauge(`pingpost_backup_lag_entries`, func() float64 { return float64(a.shipper.Status().LagEntries) })
 	x.meter.Gauge(`pingpost_backup_errors_total`, func() float64 { return float64(a.shipper.Status().Errors) })
@@ -162,4 +165,28 @@ func DataDir(path string, env func(string) (string, bool)) (dir string, err erro
 		return "", errors.Join(fmt.Errorf("cannot use the data_dir of %s", path), err)
 	}
 	return dir, nil
+}
+
+// BackUp has the backup look at once for what it does not have yet; false: none is
+// configured.
+func (x *Exchange) BackUp() bool {
+	if x.Ready() != nil || x.backupRunner.shipper == nil {
+		return false
+	}
+	x.backupRunner.shipper.Wake()
+	return true
+}
+
+// Backup says how far the backup is.
+func (x *Exchange) Backup() admin.Backup {
+	if x.Ready() != nil || x.backupRunner.shipper == nil {
+		return admin.Backup{}
+	}
+	now := x.backupRunner.shipper.Status()
+	told := admin.Backup{Configured: true, Shipped: now.Shipped, Lag: now.Lag.Seconds()}
+	if now.Err != nil {
+		text := now.Err.Error()
+		told.LastError = &text
+	}
+	return told
 }

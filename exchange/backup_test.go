@@ -32,8 +32,8 @@ func backedUp(t testing.TB, p place, to string) (*running, error) {
 		place, err := store.OpenDir(to)
 		return backup.Options{To: place}, err
 	}}, built)
-	x.keeper.every, x.keeper.looks = 64<<10, time.Millisecond
-	if err := x.run(built); err != nil {
+	x.snapshots.minBytes, x.snapshots.interval = 64<<10, time.Millisecond
+	if err := x.start(built); err != nil {
 		return nil, err
 	}
 	r := &running{Exchange: x, place: p, t: t}
@@ -259,9 +259,9 @@ func TestStoreThatHangs(t *testing.T) {
 		},
 		"from the stop on": func(d *deaf, start func() *Exchange) {
 			x := start()
-			eventually(t, "all is shipped", func() bool { return x.archivist.shipper.Status().LagEntries == 0 })
-			x.archivist.stop()
-			<-x.archivist.ended
+			eventually(t, "all is shipped", func() bool { return x.backupRunner.shipper.Status().LagEntries == 0 })
+			x.backupRunner.stop()
+			<-x.backupRunner.ended
 			d.gone.Store(true)
 		},
 	} {
@@ -277,10 +277,10 @@ func TestStoreThatHangs(t *testing.T) {
 				d.Store = own
 				return backup.Options{To: d}, err
 			}}, built)
-			x.archivist.waits = waits{asks: 10 * time.Millisecond, ships: 10 * time.Millisecond}
+			x.backupRunner.backupTimeouts = backupTimeouts{start: 10 * time.Millisecond, flush: 10 * time.Millisecond}
 			r := &running{Exchange: x, place: p, t: t}
 			hangs(d, func() *Exchange {
-				if err := x.run(built); err != nil {
+				if err := x.start(built); err != nil {
 					t.Fatal(err)
 				}
 				return x
@@ -292,7 +292,7 @@ func TestStoreThatHangs(t *testing.T) {
 				eventually(t, "a request hangs", func() bool { return d.waiting.Load() > 0 })
 			}
 			r.stop()
-			ended := x.archivist.ended
+			ended := x.backupRunner.ended
 			close(d.back)
 			<-ended
 		})

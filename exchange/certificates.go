@@ -11,16 +11,16 @@ import (
 )
 
 // certificates are those of the two addresses.
-type certificates struct{ public, private shown }
+type certificates struct{ public, admin addressCertificate }
 
 // shown is what one address shows; without a pair it speaks plain HTTP.
-type shown struct {
-	pair  *certificate.Pair
-	again chan struct{} // has the files looked at now
+type addressCertificate struct {
+	pair    *certificate.Pair
+	recheck chan struct{} // has the files looked at now
 }
 
 // config is for the address's listener; nil: it speaks plain HTTP.
-func (s *shown) config() *tls.Config {
+func (s *addressCertificate) config() *tls.Config {
 	if s.pair == nil {
 		return nil
 	}
@@ -28,10 +28,10 @@ func (s *shown) config() *tls.Config {
 }
 
 // look has the files of both looked at soon.
-func (c *certificates) look() {
-	for _, s := range [...]*shown{&c.public, &c.private} {
+func (c *certificates) recheck() {
+	for _, s := range [...]*addressCertificate{&c.public, &c.admin} {
 		select {
-		case s.again <- struct{}{}:
+		case s.recheck <- struct{}{}:
 		default: // a look is due, or there is nobody to look
 		}
 	}
@@ -44,19 +44,19 @@ func (x *Exchange) openCertificates() (err error) {
 	if err != nil {
 		return err
 	}
-	x.certificates.private, err = openCertificate("admin.tls", x.settings.AdminTLS)
+	x.certificates.admin, err = openCertificate("admin.tls", x.settings.AdminTLS)
 	return err
 }
 
-func openCertificate(key string, files config.TLSSettings) (shown, error) {
+func openCertificate(key string, files config.TLSSettings) (addressCertificate, error) {
 	if !files.IsSet() {
-		return shown{}, nil
+		return addressCertificate{}, nil
 	}
 	pair, err := certificate.Open(certificate.Files(files))
 	if err != nil {
-		return shown{}, fmt.Errorf("%s: %w", key, err)
+		return addressCertificate{}, fmt.Errorf("%s: %w", key, err)
 	}
-	return shown{pair, make(chan struct{}, 1)}, nil
+	return addressCertificate{pair, make(chan struct{}, 1)}, nil
 }
 
 // CheckCertificates sees that the files which a document names are there and belong
@@ -74,11 +74,11 @@ func CheckCertificates(settings *config.Settings) (err error) {
 
 // watchCertificates keeps what is shown in step with its files.
 func (x *Exchange) watchCertificates() {
-	for address, s := range map[string]*shown{"listen": &x.certificates.public, "admin": &x.certificates.private} {
+	for address, s := range map[string]*addressCertificate{"listen": &x.certificates.public, "admin": &x.certificates.admin} {
 		if s.pair == nil {
 			continue
 		}
 		x.meter.Gauge(`pingpost_tls_not_after_timestamp_seconds{address="`+address+`"}`, func() float64 { return float64(s.pair.NotAfter().Unix()) })
-		go certificate.NewWatcher(s.pair, x.logger.With("address", address)).Run(s.again, x.gone)
+		go certificate.NewWatcher(s.pair, x.logger.With("address", address)).Run(s.recheck, x.ended)
 	}
 }

@@ -10,8 +10,8 @@ import (
 // would let everything expire for good; and after one whose clock was far ahead,
 // hours and days begin too early until the real time has caught up.
 const (
-	clockLeap = 7 * 24 * time.Hour
-	clockLag  = time.Hour
+	maxClockAhead  = 7 * 24 * time.Hour
+	maxClockBehind = time.Hour
 )
 
 // setClock judges the wall clock by the log's last entry, and goes on from that
@@ -22,7 +22,7 @@ func (x *Exchange) setClock() error {
 		return nil
 	}
 	past := time.Duration(x.clock.Now() - at)
-	if err := checkClock(past, at); err != nil && !x.opt.AcceptClock {
+	if err := checkClock(past, at); err != nil && !x.options.AcceptClock {
 		return err
 	}
 	if behind := x.clock.Forward(at); behind > time.Second {
@@ -40,11 +40,11 @@ func checkClock(past time.Duration, at int64) error {
 		return logged.Add(past).Format(time.RFC3339), logged.Format(time.RFC3339)
 	}
 	switch {
-	case past >= clockLeap:
+	case past >= maxClockAhead:
 		clock, log := shows()
 		return fmt.Errorf("the clock, %s, is %s past the log's last entry, %s; if it is right, start once with --accept-clock, if not, set it",
 			clock, past.Round(time.Hour), log)
-	case past < -clockLag:
+	case past < -maxClockBehind:
 		clock, log := shows()
 		return fmt.Errorf("the clock, %s, is %s behind the log's last entry, %s; if it is wrong, set it; "+
 			"if it is right, the log was written under a wrong one: wait until that time has come, "+

@@ -90,7 +90,7 @@ func TestClockLeap(t *testing.T) {
 func TestClockIsJudged(t *testing.T) {
 	logged := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
 	for past, refused := range map[time.Duration]bool{
-		0: false, clockLeap - 1: false, clockLeap: true, -clockLag: false, -clockLag - 1: true, 100 * clockLeap: true, -100 * clockLeap: true,
+		0: false, maxClockAhead - 1: false, maxClockAhead: true, -maxClockBehind: false, -maxClockBehind - 1: true, 100 * maxClockAhead: true, -100 * maxClockAhead: true,
 	} {
 		err := checkClock(past, logged.UnixNano())
 		if (err != nil) != refused {

@@ -10,21 +10,21 @@ import (
 func (x *Exchange) Close() error {
 	x.draining.Store(true)
 	began := time.Now()
-	err := x.doors.Shutdown()
-	x.endHooks() // while the engine still logs what the last attempts come to
+	err := x.publicServer.Shutdown()
+	x.closeWebhooks() // while the engine still logs what the last attempts come to
 	x.engine.Load().Close()
-	x.keeper.stop()
-	x.uses.end(x)
-	x.reporter.end()
-	x.keyCheck.end()
-	x.tracer.Close(tracesWait)
+	x.snapshots.stop()
+	x.lastUses.close(x)
+	x.reporter.close()
+	x.keyCheck.wait()
+	x.tracer.Close(traceFlushTimeout)
 	if x.log.Err() == nil {
-		err = errors.Join(err, x.lastSnapshot())
+		err = errors.Join(err, x.writeLastSnapshot())
 	}
 	err = errors.Join(err, x.log.Close())
-	x.archivist.end(x)
-	err = errors.Join(err, x.admin.Shutdown())
-	x.hangUp()
+	x.backupRunner.close(x)
+	err = errors.Join(err, x.adminServer.Shutdown())
+	x.closeListeners()
 	x.buyers.Close()
 	x.keys.Close()
 	x.logger.Info("stopped", "seconds", time.Since(began).Seconds(), "clean", err == nil)
@@ -33,9 +33,9 @@ func (x *Exchange) Close() error {
 
 // lastSnapshot spares the next start its replay. Without room for it the stop is
 // no less orderly.
-func (x *Exchange) lastSnapshot() error {
-	err := x.snapshot()
-	if errors.Is(err, errNoRoom) {
+func (x *Exchange) writeLastSnapshot() error {
+	err := x.writeSnapshot()
+	if errors.Is(err, errDiskLow) {
 		x.logger.Warn("no snapshot was written; the next start replays the log", "error", err)
 		return nil
 	}
@@ -44,30 +44,30 @@ func (x *Exchange) lastSnapshot() error {
 
 // hangUp closes the listeners and waits for those who serve them. A server that
 // was shut down before it began to serve knows of no listener to close.
-func (x *Exchange) hangUp() {
-	x.public.Close()
-	x.private.Close()
+func (x *Exchange) closeListeners() {
+	x.publicListener.Close()
+	x.adminListener.Close()
 	x.serving.Wait()
-	close(x.gone)
+	close(x.ended)
 }
 
 // abandon gives back what a start that failed had taken.
-func (x *Exchange) abandon() error {
+func (x *Exchange) abortStart() error {
 	x.draining.Store(true)
-	err := x.admin.Shutdown()
-	x.hangUp()
-	x.endHooks()
+	err := x.adminServer.Shutdown()
+	x.closeListeners()
+	x.closeWebhooks()
 	if e := x.engine.Load(); e != nil {
 		e.Close()
 	}
-	x.uses.end(x)
-	x.reporter.end()
-	x.keyCheck.end()
-	x.tracer.Close(tracesWait)
+	x.lastUses.close(x)
+	x.reporter.close()
+	x.keyCheck.wait()
+	x.tracer.Close(traceFlushTimeout)
 	if x.log != nil {
 		err = errors.Join(err, x.log.Close())
 	}
-	x.archivist.end(x)
+	x.backupRunner.close(x)
 	if x.buyers != nil {
 		x.buyers.Close()
 	}

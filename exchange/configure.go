@@ -36,21 +36,21 @@ func (x *Exchange) configureLocked(r *revision) error {
 			return err
 		}
 	}
-	x.firsts(&wanted, &built.Initial)
-	if err := x.tables(&wanted, built); err != nil {
+	x.setInitialValues(&wanted, &built.Initial)
+	if err := x.loadLists(&wanted, built); err != nil {
 		return err
 	}
 	if err := e.Configure(wanted); err != nil {
 		return err
 	}
-	x.doors.SetCatalog(built.Catalog)
+	x.publicServer.SetCatalog(built.Catalog)
 	x.buyers.SetLimits(built.Catalog.Buyers)
-	x.doors.SetProxies(built.Settings.TrustedProxies)
-	x.admin.SetProxies(built.Settings.TrustedProxies)
-	x.warnMeant(built.Warnings)
-	x.hookGauges(built.Catalog)
-	x.opened.keepOnly(wanted.Tables)
-	x.inForce.Store(&inForce{canonical: built.Canonical, base: r.base, sent: r.sent, made: r.made})
+	x.publicServer.SetProxies(built.Settings.TrustedProxies)
+	x.adminServer.SetProxies(built.Settings.TrustedProxies)
+	x.logWarnings(built.Warnings)
+	x.addWebhookGauges(built.Catalog)
+	x.lists.keepOnly(wanted.Tables)
+	x.active.Store(&activeConfig{canonical: built.Canonical, base: r.base, sent: r.sent, made: r.made})
 	return nil
 }
 
@@ -69,13 +69,13 @@ func (x *Exchange) documentPath(hash string) string {
 	return filepath.Join(x.settings.DataDir, "catalogs", hash+".json")
 }
 
-func (x *Exchange) firsts(c *engine.Configuration, firsts *config.InitialValues) {
+func (x *Exchange) setInitialValues(c *engine.Configuration, firsts *config.InitialValues) {
 	for i := range firsts.Credentials {
-		c.Firsts.Credentials = append(c.Firsts.Credentials, x.credential(&firsts.Credentials[i]))
+		c.Firsts.Credentials = append(c.Firsts.Credentials, x.initialCredential(&firsts.Credentials[i]))
 	}
 	for i := range firsts.Secrets {
 		first := &firsts.Secrets[i]
-		if _, ok := x.state.Secret(first.Name); !ok || first.Follows && x.differs(first) {
+		if _, ok := x.state.Secret(first.Name); !ok || first.Follows && x.secretDiffers(first) {
 			c.Firsts.Secrets = append(c.Firsts.Secrets, engine.FirstSecret{
 				Name: first.Name, Sealed: x.vault.Seal(first.Name, first.Value.Reveal()), Follows: first.Follows,
 			})
@@ -88,7 +88,7 @@ func (x *Exchange) firsts(c *engine.Configuration, firsts *config.InitialValues)
 }
 
 // credential is a first value as the engine keeps it.
-func (x *Exchange) credential(first *config.InitialCredential) engine.Credential {
+func (x *Exchange) initialCredential(first *config.InitialCredential) engine.Credential {
 	value := []byte(first.Value.Reveal())
 	c := engine.Credential{
 		Kind: first.Kind, Owner: first.Owner, ID: first.OwnerID, Client: first.ClientID, Scopes: first.Scopes,
@@ -107,13 +107,13 @@ func (x *Exchange) credential(first *config.InitialCredential) engine.Credential
 
 // tables opens the contents of the configured lists, and imports those that
 // have none yet.
-func (x *Exchange) tables(c *engine.Configuration, built *config.Compiled) error {
+func (x *Exchange) loadLists(c *engine.Configuration, built *config.Compiled) error {
 	dir, key := x.settings.DataDir, x.vault.Derive("hashes")
 	c.Tables = make(map[market.ListID]*fingerprint.Table)
 	c.Lists = make(map[market.ListID]state.ListFile)
 	for id := range built.Catalog.Lists {
 		if known, ok := x.state.List(x.state.RefOf(event.NameList, string(id))); ok {
-			table, err := x.opened.open(dir, known)
+			table, err := x.lists.open(dir, known)
 			if err != nil {
 				return fmt.Errorf("suppression list %q: %w", id, err)
 			}
@@ -134,13 +134,13 @@ func (x *Exchange) tables(c *engine.Configuration, built *config.Compiled) error
 			return listFault(&first, err)
 		}
 		c.Tables[first.ID], c.Lists[first.ID] = table, file
-		x.opened.keep(file.File, table)
+		x.lists.keep(file.File, table)
 	}
 	return nil
 }
 
 // warnMeant tells of what a document allows and most likely does not mean.
-func (x *Exchange) warnMeant(warnings syntax.Problems) {
+func (x *Exchange) logWarnings(warnings syntax.Problems) {
 	for _, warning := range warnings {
 		x.logger.Warn("the configuration has something that is most likely not meant", "path", warning.Path, "what", warning.Message)
 	}
@@ -149,25 +149,25 @@ func (x *Exchange) warnMeant(warnings syntax.Problems) {
 // Reload reads the configuration's file again, and the certificates'. An error leaves
 // the one in force.
 func (x *Exchange) Reload() error {
-	x.certificates.look()
-	built, err := read(x.path, x.opt.Env)
+	x.certificates.recheck()
+	built, err := read(x.path, x.options.Env)
 	if err != nil {
 		return err
 	}
-	x.warnRestart(&built.Settings)
-	x.applying.Lock()
-	defer x.applying.Unlock()
-	revised, err := x.overFile(built)
+	x.logRestartSettings(&built.Settings)
+	x.configMu.Lock()
+	defer x.configMu.Unlock()
+	revised, err := x.reviseFromFile(built)
 	if err != nil {
 		return err
 	}
-	before, unapplied := x.Configuration(), x.unapplied(revised.Compiled)
-	followed := x.followed(&revised.Initial)
+	before, unapplied := x.Configuration(), x.unappliedValues(revised.Compiled)
+	followed := x.changedVariables(&revised.Initial)
 	if err := x.configureLocked(revised); err != nil {
 		return err
 	}
-	x.warnUnapplied(unapplied)
-	x.warnTaken(revised)
+	x.logUnapplied(unapplied)
+	x.logTakenOver(revised)
 	for _, change := range canonical.Diff(before, revised.Canonical) {
 		x.logger.Info("configuration changed", "change", change.String())
 	}
@@ -178,7 +178,7 @@ func (x *Exchange) Reload() error {
 }
 
 // warnRestart says which changed settings wait for a restart.
-func (x *Exchange) warnRestart(now *config.Settings) {
+func (x *Exchange) logRestartSettings(now *config.Settings) {
 	if waiting := x.settings.PendingRestart(now); len(waiting) > 0 {
 		x.logger.Warn("what was changed of these settings takes effect at the next start", "settings", strings.Join(waiting, ", "))
 	}
@@ -186,7 +186,7 @@ func (x *Exchange) warnRestart(now *config.Settings) {
 
 // Configuration is the one in force: canonical JSON without secrets.
 func (x *Exchange) Configuration() []byte {
-	if now := x.inForce.Load(); now != nil {
+	if now := x.active.Load(); now != nil {
 		return now.canonical
 	}
 	return nil
@@ -203,36 +203,36 @@ func (x *Exchange) Apply(document []byte, variables map[string]string, dry bool,
 	if x.Ready() != nil {
 		return changed, errNotReady
 	}
-	x.applying.Lock()
-	defer x.applying.Unlock()
+	x.configMu.Lock()
+	defer x.configMu.Unlock()
 	source, err := config.ParseSent(x.path, document, variables)
 	if err != nil {
-		return changed, x.asSent(err)
+		return changed, x.asSentDocument(err)
 	}
 	built, err := source.Compile()
 	if err != nil {
-		return changed, x.asSent(err)
+		return changed, x.asSentDocument(err)
 	}
-	revised, err := x.overSent(built, by)
+	revised, err := x.reviseFromRequest(built, by)
 	if err != nil {
-		return changed, x.asSent(err)
+		return changed, x.asSentDocument(err)
 	}
 	for _, change := range canonical.Diff(x.Configuration(), revised.Canonical) {
 		changed.Changes = append(changed.Changes, change.String())
 	}
-	changed.Changes = append(append(changed.Changes, x.followed(&revised.Initial)...), x.takes(revised)...)
-	changed.Unapplied = x.unapplied(revised.Compiled)
-	for _, warning := range x.sent(revised.Warnings) {
+	changed.Changes = append(append(changed.Changes, x.changedVariables(&revised.Initial)...), x.takenOver(revised)...)
+	changed.Unapplied = x.unappliedValues(revised.Compiled)
+	for _, warning := range x.placeInSentDocument(revised.Warnings) {
 		changed.Warnings = append(changed.Warnings, warning.Error())
 	}
 	if dry {
-		return changed, x.asSent(x.unreadLists(revised.Compiled))
+		return changed, x.asSentDocument(x.checkNewLists(revised.Compiled))
 	}
-	x.warnRestart(&built.Settings)
+	x.logRestartSettings(&built.Settings)
 	if err := x.configureLocked(revised); err != nil {
-		return changed, x.asSent(err)
+		return changed, x.asSentDocument(err)
 	}
-	x.warnUnapplied(changed.Unapplied)
+	x.logUnapplied(changed.Unapplied)
 	return changed, nil
 }
 
@@ -240,16 +240,16 @@ var errNotReady = errors.New("the exchange is not ready")
 
 // asSent has the mistakes of a document that was sent stand in that document: paths
 // in it are relative to the exchange's own file, but the lines are not that file's.
-func (x *Exchange) asSent(err error) error {
+func (x *Exchange) asSentDocument(err error) error {
 	var problems *syntax.Problems
 	if !errors.As(err, &problems) {
 		return err
 	}
-	sent := x.sent(*problems)
+	sent := x.placeInSentDocument(*problems)
 	return &sent
 }
 
-func (x *Exchange) sent(problems syntax.Problems) syntax.Problems {
+func (x *Exchange) placeInSentDocument(problems syntax.Problems) syntax.Problems {
 	sent := slices.Clone(problems)
 	for i := range sent {
 		if sent[i].File == x.path {

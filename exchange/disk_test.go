@@ -86,11 +86,11 @@ func TestLeadsWaitForRoom(t *testing.T) {
 	go func() { underWay <- x.ingest(lead(1), "Idempotency-Key", "k") }()
 	eventually(t, "a post is under way", func() bool { return len(blue.got()) == 1 })
 	larger := func(bytes uint64) {
-		x.room.last.Store(bytes)
-		x.room.expect(x.snapshotSize())
+		x.disk.last.Store(bytes)
+		x.disk.setExpected(x.snapshotSize())
 	}
 	larger(1 << 60)
-	eventually(t, "the disk is looked at", x.room.low.Load)
+	eventually(t, "the disk is looked at", x.disk.low.Load)
 	x.ingest(lead(2)).mustFail(t, 503, "unavailable")
 	x.must(204, "POST", "/admin/v1/buyers/buy_red/pause", "")
 	release()
@@ -162,8 +162,8 @@ func heavy(t *testing.T, disk string, size int) *running {
 // leave fills the disk but for so many MiB.
 func (r *running) leave(t *testing.T, free int) {
 	t.Helper()
-	r.room.look()
-	if err := os.WriteFile(filepath.Join(r.data(), "ballast"), make([]byte, int(r.room.free.Load())-free<<20), 0o600); err != nil {
+	r.disk.measure()
+	if err := os.WriteFile(filepath.Join(r.data(), "ballast"), make([]byte, int(r.disk.free.Load())-free<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -173,11 +173,11 @@ func (r *running) leave(t *testing.T, free int) {
 func TestSnapshotGivesWay(t *testing.T) {
 	x := heavy(t, "size=200m", 30)
 	x.leave(t, 80)
-	if err := x.snapshot(); !errors.Is(err, errNoRoom) {
+	if err := x.writeSnapshot(); !errors.Is(err, errDiskLow) {
 		t.Errorf("a snapshot of 30 MiB where 16 are to be had: %v", err)
 	}
-	if x.room.look(); x.room.free.Load() < 70<<20 {
-		t.Errorf("only %d bytes are free after it", x.room.free.Load())
+	if x.disk.measure(); x.disk.free.Load() < 70<<20 {
+		t.Errorf("only %d bytes are free after it", x.disk.free.Load())
 	}
 	if left, err := os.ReadDir(filepath.Join(x.data(), "snapshot")); err != nil || len(left) != 0 {
 		t.Errorf("it left %v, %v", left, err)
@@ -194,28 +194,28 @@ func TestSnapshotGivesWay(t *testing.T) {
 // over a restart, nor with what the leads of now take.
 func TestSnapshotDoesNotBeginWithoutRoom(t *testing.T) {
 	x := heavy(t, "size=300m", 20)
-	if needs := x.room.needs(); needs != reserve+2*restBytes {
+	if needs := x.disk.required(); needs != reserve+2*baseSnapshotBytes {
 		t.Errorf("a first snapshot needs %d", needs)
 	}
-	if err := x.snapshot(); err != nil {
+	if err := x.writeSnapshot(); err != nil {
 		t.Fatal(err)
 	}
-	size := x.room.last.Load()
-	if size < 19<<20 || x.room.needs() != reserve+2*size {
-		t.Errorf("after one of %d bytes %d are needed", size, x.room.needs())
+	size := x.disk.last.Load()
+	if size < 19<<20 || x.disk.required() != reserve+2*size {
+		t.Errorf("after one of %d bytes %d are needed", size, x.disk.required())
 	}
 	x = x.again()
-	if x.room.needs() != reserve+2*size {
-		t.Errorf("after a restart %d are needed", x.room.needs())
+	if x.disk.required() != reserve+2*size {
+		t.Errorf("after a restart %d are needed", x.disk.required())
 	}
 	x.leave(t, 80)
-	if err := x.snapshot(); !errors.Is(err, errNoRoom) {
+	if err := x.writeSnapshot(); !errors.Is(err, errDiskLow) {
 		t.Errorf("with 80 MiB free: %v", err)
 	}
 	eventually(t, "leads are refused", func() bool { return x.ingest(lead(1)).status == 503 })
 	remove(t, filepath.Join(x.data(), "ballast"))
 	eventually(t, "leads are taken", func() bool { return x.ingest(lead(1)).status == 201 })
-	if err := x.snapshot(); err != nil {
+	if err := x.writeSnapshot(); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,26 +10,27 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/market/format"
 	"pingpost/internal/throttle"
 	"pingpost/server/admin"
 )
 
 const (
-	// eraseAtOnce is how many leads are erased by one fact.
-	eraseAtOnce = 1000
-	// eraseWaits is for how long a delivery is waited for that is still under way:
+	// maxErasePerEvent is how many leads are erased by one ev.
+	maxErasePerEvent = 1000
+	// eraseTimeout is for how long a delivery is waited for that is still under way:
 	// about as long as its tries go on.
-	eraseWaits = 35 * time.Second
+	eraseTimeout = 35 * time.Second
 )
 
 // eraser erases persons from the log: those of the leads that it finds there.
 type eraser struct {
-	x     *Exchange
-	on    engine.Operator
-	of    *event.Decoder
-	found []engine.Sealed // not erased yet
-	open  []engine.Sealed // that are being delivered
-	came  admin.Erased
+	x          *Exchange
+	engine     engine.Operator
+	decoder    *event.Decoder
+	found      []engine.Sealed // not erased yet
+	inDelivery []engine.Sealed // that are being delivered
+	result     admin.Erased
 }
 
 // Erase makes sure that nobody can know any more who the leads were that it names, by
@@ -38,23 +40,23 @@ func (x *Exchange) Erase(who *admin.Erasure) (admin.Erased, error) {
 	if err := x.Ready(); err != nil {
 		return admin.Erased{}, err
 	}
-	r := &eraser{x: x, on: x.engine.Load().By(who.By), of: &event.Decoder{ForReplay: true}}
+	r := &eraser{x: x, engine: x.engine.Load().By(who.By), decoder: &event.Decoder{ForReplay: true}}
 	var err error
 	if who.Lead.IsZero() {
-		err = r.everyLead(newWanted(who))
+		err = r.eraseByContact(newErasePattern(who))
 	} else {
-		err = r.oneLead(who.Lead)
+		err = r.eraseByID(who.Lead)
 	}
 	if err == nil {
-		err = r.erase()
+		err = r.flush()
 	}
 	if err == nil {
-		err = r.waitForThose()
+		err = r.eraseAfterDelivery()
 	}
-	return r.came, err
+	return r.result, err
 }
 
-func (r *eraser) oneLead(id market.LeadID) error {
+func (r *eraser) eraseByID(id market.LeadID) error {
 	explainer, err := r.x.explainer()
 	if err != nil {
 		return err
@@ -63,12 +65,12 @@ func (r *eraser) oneLead(id market.LeadID) error {
 	if err != nil {
 		return err
 	}
-	return r.take(lead)
+	return r.add(lead)
 }
 
-// everyLead reads the log from its beginning to where memory stands, which knows
-// which leads are being delivered. It holds no more than the leads of one fact.
-func (r *eraser) everyLead(who *wanted) error {
+// eraseByContact reads the log from its beginning to where memory stands, which knows
+// which leads are being delivered. It holds no more than the leads of one ev.
+func (r *eraser) eraseByContact(who *erasePattern) error {
 	last, _ := r.x.state.Position()
 	log, err := r.x.log.NewReaderSince(0)
 	if err != nil {
@@ -87,12 +89,12 @@ func (r *eraser) everyLead(who *wanted) error {
 		if err != nil {
 			return fmt.Errorf("cannot read the log: %w", err)
 		}
-		fact, err := r.of.Decode(entry.Data)
+		ev, err := r.decoder.Decode(entry.Data)
 		if err != nil {
 			return fmt.Errorf("cannot read entry %d of the log: %w", entry.Seq, err)
 		}
-		if lead, ok := fact.(*event.LeadDecided); ok {
-			if err := r.look(lead, who); err != nil {
+		if lead, ok := ev.(*event.LeadDecided); ok {
+			if err := r.eraseIfMatch(lead, who); err != nil {
 				return err
 			}
 		}
@@ -100,55 +102,89 @@ func (r *eraser) everyLead(who *wanted) error {
 }
 
 // look takes a lead where it is of the person.
-func (r *eraser) look(lead *event.LeadDecided, who *wanted) error {
-	contact, err := r.on.Contact(lead)
+func (r *eraser) eraseIfMatch(lead *event.LeadDecided, who *erasePattern) error {
+	contact, err := r.engine.Contact(lead)
 	switch {
 	case errors.Is(err, engine.ErrErased):
 		return nil
 	case err != nil:
-		r.came.AddLeft(lead.Lead, admin.LeftUnreadable)
+		r.result.AddLeft(lead.Lead, admin.LeftUnreadable)
 		return nil //nolint:nilerr // it is told, and the others are looked at
-	case !who.isIn(contact.Fields):
+	case !who.matchesAny(contact.Fields):
 		return nil
 	}
-	return r.take(lead)
+	return r.add(lead)
 }
 
-// take has a lead erased with the next fact.
-func (r *eraser) take(lead *event.LeadDecided) error {
+// take has a lead erased with the next ev.
+func (r *eraser) add(lead *event.LeadDecided) error {
 	if lead.Slot == 0 {
-		r.came.AddLeft(lead.Lead, admin.LeftUnsealed)
+		r.result.AddLeft(lead.Lead, admin.LeftUnsealed)
 		return nil
 	}
 	r.found = append(r.found, engine.Sealed{Lead: lead.Lead, Slot: lead.Slot})
-	if len(r.found) < eraseAtOnce {
+	if len(r.found) < maxErasePerEvent {
 		return nil
 	}
-	return r.erase()
+	return r.flush()
 }
 
-func (r *eraser) erase() error {
-	open, err := r.on.Erase(r.found)
+func (r *eraser) flush() error {
+	open, err := r.engine.Erase(r.found)
 	if err == nil {
-		r.came.Leads += len(r.found) - len(open)
+		r.result.Leads += len(r.found) - len(open)
 	}
-	r.open, r.found = append(r.open, open...), r.found[:0]
+	r.inDelivery, r.found = append(r.inDelivery, open...), r.found[:0]
 	return err
 }
 
-// waitForThose waits for the leads that are being delivered, and tells of those that
+// eraseAfterDelivery waits for the leads that are being delivered, and tells of those that
 // are so still.
-func (r *eraser) waitForThose() error {
-	until := r.x.clock.Now() + int64(r.x.eraseWaits)
-	for _, lead := range r.open {
-		r.on.Undelivered(lead.Lead, until)
+func (r *eraser) eraseAfterDelivery() error {
+	until := r.x.clock.Now() + int64(r.x.eraseTimeout)
+	for _, lead := range r.inDelivery {
+		r.engine.Undelivered(lead.Lead, until)
 	}
-	r.found, r.open = r.open, nil
-	if err := r.erase(); err != nil {
+	r.found, r.inDelivery = r.inDelivery, nil
+	if err := r.flush(); err != nil {
 		return err
 	}
-	for _, lead := range r.open {
-		r.came.AddLeft(lead.Lead, admin.LeftUnderWay)
+	for _, lead := range r.inDelivery {
+		r.result.AddLeft(lead.Lead, admin.LeftUnderWay)
 	}
 	return nil
+}
+
+// wanted is a person by a phone number, as E.164 has it, or by an e-mail address.
+type erasePattern struct {
+	phone, email []byte
+	scratch      []byte
+}
+
+func newErasePattern(who *admin.Erasure) *erasePattern {
+	return &erasePattern{phone: []byte(who.Phone), email: []byte(who.Email)}
+}
+
+// isIn tells whether one of a contact part's fields is the number or the address. A
+// text that only has it somewhere is not: erasing cannot be taken back.
+func (w *erasePattern) matchesAny(fields []event.Field) bool {
+	for i := range fields {
+		if w.matches(fields[i].Text) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *erasePattern) matches(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	if len(w.email) > 0 {
+		return bytes.EqualFold(text, w.email)
+	}
+	if bytes.Equal(text, w.phone) {
+		return true
+	}
+	var ok bool
+	w.scratch, ok = format.ParsePhone(w.scratch[:0], text)
+	return ok && bytes.Equal(w.scratch, w.phone)
 }

@@ -116,7 +116,7 @@ func TestNobodyIsInAnyFile(t *testing.T) {
 	statement := func() string { return x.must(200, "GET", "/admin/v1/statement?buyer=buy_blue&format=csv", "").body }
 	before := statement()
 
-	x.eraseWaits = 0
+	x.eraseTimeout = 0
 	byPhone := fmt.Sprintf(`{"phone":"(%s) %s-0001"}`, areaCode[:3], areaCode[3:])
 	if got := x.erase(byPhone); got.Erased != 2 || got.Left != 0 { // the lead, and its duplicate
 		t.Errorf("by phone: %+v", got)
@@ -137,7 +137,7 @@ func TestNobodyIsInAnyFile(t *testing.T) {
 	if got := x.erase(underWay); got.Erased != 0 || got.Left != 1 || got.Leads[0].Reason != "under_way" {
 		t.Errorf("while it is delivered: %+v", got)
 	}
-	x.eraseWaits = time.Minute
+	x.eraseTimeout = time.Minute
 	if got := x.erase(underWay); got.Erased != 1 || got.Left != 0 {
 		t.Errorf("once its buyer has given up: %+v", got)
 	}
@@ -265,14 +265,14 @@ func TestEraseWithoutAKeyFile(t *testing.T) {
 // TestWanted: a number in any form, and an address in any letters; never a text that only
 // has one in it.
 func TestWanted(t *testing.T) {
-	phone, email := &wanted{phone: []byte("+14155550132")}, &wanted{email: []byte("ann@example.com")}
+	phone, email := &erasePattern{phone: []byte("+14155550132")}, &erasePattern{email: []byte("ann@example.com")}
 	for text, want := range map[string][2]bool{
 		"+14155550132": {true, false}, "(415) 555-0132": {true, false}, " 4155550132 ": {true, false},
 		"+14155550133": {}, "415555013": {}, "call 415 555 0132": {}, "": {},
 		"ann@example.com": {false, true}, "ANN@Example.com ": {false, true}, "xann@example.com": {}, "ann@example.com.au": {},
 	} {
 		fields := []event.Field{{Name: "x", Kind: market.KindString, Text: []byte("other")}, {Name: "y", Text: []byte(text)}}
-		if got := [2]bool{phone.isIn(fields), email.isIn(fields)}; got != want {
+		if got := [2]bool{phone.matchesAny(fields), email.matchesAny(fields)}; got != want {
 			t.Errorf("%q: by phone, by e-mail: %v, want %v", text, got, want)
 		}
 	}

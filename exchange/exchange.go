@@ -1,3 +1,8 @@
+// Package exchange joins the parts into one running exchange: a configuration,
+// the log, the state replayed from it, the engine, the doors. It is the only
+// place that knows them all, and it decides nothing.
+//
+// A process may run several, one a tenant. They share nothing.
 package exchange
 
 import (
@@ -41,45 +46,45 @@ type Options struct {
 // requests are taken only once the log has been replayed. Until then the admin
 // address answers that the exchange is not ready.
 type Exchange struct {
-	path   string // of the configuration
-	opt    Options
-	logger *slog.Logger
-	clock  *clock.Clock
-	meter  *metrics.Meter
+	path    string // of the configuration
+	options Options
+	logger  *slog.Logger
+	clock   *clock.Clock
+	meter   *metrics.Meter
 
-	settings config.Settings
-	vault    *vault.Vault
-	keys     *leadkeys.Slots
-	keyCheck keyCheck
-	tokens   *token.Mint
-	log      *wal.Log
-	state    *state.State
-	engine   atomic.Pointer[engine.Engine]
-	buyers   *buyer.Client
-	tellers  *webhook.Client
-	sender   *webhook.Sender
-	doors    *public.Server
-	admin    *admin.Admin
+	settings      config.Settings
+	vault         *vault.Vault
+	keys          *leadkeys.Slots
+	keyCheck      keyCheck
+	tokens        *token.Mint
+	log           *wal.Log
+	state         *state.State
+	engine        atomic.Pointer[engine.Engine]
+	buyers        *buyer.Client
+	webhookClient *webhook.Client
+	webhookSender *webhook.Sender
+	publicServer  *public.Server
+	adminServer   *admin.Admin
 
-	applying sync.Mutex // one change of configuration at a time, from what it was made out of on
-	inForce  atomic.Pointer[inForce]
-	opened   openLists
+	configMu sync.Mutex // one change of configuration at a time, from what it was made out of on
+	active   atomic.Pointer[activeConfig]
+	lists    listCache
 
-	public, private net.Listener
-	certificates    certificates
-	ready           atomic.Bool
-	draining        atomic.Bool
-	room            space
-	keeper          keeper
-	uses            lastUses
-	archivist       archivist
-	reporter        reporter
-	tracer          *trace.Tracer // nil: nothing is traced
-	eraseWaits      time.Duration
-	began           time.Time
-	broken          chan error    // gets what ends the exchange: a log that failed, a listener that broke
-	gone            chan struct{} // closed when the exchange has ended
-	serving         sync.WaitGroup
+	publicListener, adminListener net.Listener
+	certificates                  certificates
+	ready                         atomic.Bool
+	draining                      atomic.Bool
+	disk                          diskMonitor
+	snapshots                     snapshotter
+	lastUses                      lastUses
+	backupRunner                  backupRunner
+	reporter                      reporter
+	tracer                        *trace.Tracer // nil: nothing is traced
+	eraseTimeout                  time.Duration
+	started                       time.Time
+	broken                        chan error    // gets what ends the exchange: a log that failed, a listener that broke
+	ended                         chan struct{} // closed when the exchange has ended
+	serving                       sync.WaitGroup
 }
 
 var (
@@ -96,29 +101,29 @@ func Start(path string, opt Options) (*Exchange, error) {
 		return nil, err
 	}
 	x := newExchange(path, opt, built)
-	if err := x.run(built); err != nil {
+	if err := x.start(built); err != nil {
 		return nil, err
 	}
 	return x, nil
 }
 
-func (x *Exchange) run(built *config.Compiled) error {
+func (x *Exchange) start(built *config.Compiled) error {
 	if err := x.bind(); err != nil {
 		return err
 	}
 	if err := x.open(built); err != nil {
-		return errors.Join(err, x.abandon())
+		return errors.Join(err, x.abortStart())
 	}
-	x.begin()
+	x.startServing()
 	return nil
 }
 
 func newExchange(path string, opt Options, built *config.Compiled) *Exchange {
 	x := &Exchange{
-		began: time.Now(), path: path, opt: opt, settings: built.Settings, clock: clock.New(),
-		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), gone: make(chan struct{}),
-		keeper: keeper{every: snapshotEvery, looks: keeperLooks}, eraseWaits: eraseWaits,
-		archivist: archivist{waits: waits{asksFor, shipsFor}},
+		started: time.Now(), path: path, options: opt, settings: built.Settings, clock: clock.New(),
+		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), ended: make(chan struct{}),
+		snapshots: snapshotter{minBytes: snapshotBytes, interval: snapshotInterval}, eraseTimeout: eraseTimeout,
+		backupRunner: backupRunner{backupTimeouts: backupTimeouts{backupStartTimeout, backupFlushTimeout}},
 	}
 	x.meter = metrics.NewMeter(func(what string, err error) {
 		x.logger.Error(what, "error", err)
@@ -127,11 +132,11 @@ func newExchange(path string, opt Options, built *config.Compiled) *Exchange {
 }
 
 // begin takes requests.
-func (x *Exchange) begin() {
+func (x *Exchange) startServing() {
 	x.ready.Store(true)
 	x.watchCertificates()
-	x.serve("public", x.public, x.doors.Serve)
-	x.logger.Info("serving", "listen", x.public.Addr().String(), "admin", x.private.Addr().String(), "leads", x.state.LeadCount())
+	x.serve("public", x.publicListener, x.publicServer.Serve)
+	x.logger.Info("serving", "listen", x.publicListener.Addr().String(), "admin", x.adminListener.Addr().String(), "leads", x.state.LeadCount())
 }
 
 func read(path string, env func(string) (string, bool)) (*config.Compiled, error) {
@@ -154,17 +159,17 @@ func (x *Exchange) bind() (err error) {
 	if err := x.openCertificates(); err != nil {
 		return err
 	}
-	if x.public, err = net.Listen("tcp", x.settings.Listen); err != nil {
+	if x.publicListener, err = net.Listen("tcp", x.settings.Listen); err != nil {
 		return errors.Join(errors.New("cannot listen for requests; choose another address in listen"), err)
 	}
-	if x.private, err = net.Listen("tcp", x.settings.AdminListen); err != nil {
-		return errors.Join(errors.New("cannot listen for the operator; choose another address in admin.listen"), err, x.public.Close())
+	if x.adminListener, err = net.Listen("tcp", x.settings.AdminListen); err != nil {
+		return errors.Join(errors.New("cannot listen for the operator; choose another address in admin.listen"), err, x.publicListener.Close())
 	}
-	x.admin = admin.New(x, x.meter, x.settings.AdminPassword.Reveal(), x.logger)
-	x.admin.SetTLS(x.certificates.private.config())
-	x.admin.SetMaxHeader(x.settings.Limits.Header)
-	x.admin.SetProxies(x.settings.TrustedProxies)
-	x.serve("admin", x.private, x.admin.Serve)
+	x.adminServer = admin.New(x, x.meter, x.settings.AdminPassword.Reveal(), x.logger)
+	x.adminServer.SetTLS(x.certificates.admin.config())
+	x.adminServer.SetMaxHeader(x.settings.Limits.Header)
+	x.adminServer.SetProxies(x.settings.TrustedProxies)
+	x.serve("admin", x.adminListener, x.adminServer.Serve)
 	return nil
 }
 
@@ -179,8 +184,8 @@ func (x *Exchange) serve(name string, listener net.Listener, serve func(net.List
 }
 
 // Addr is where requests are taken; Admin where operators are.
-func (x *Exchange) Addr() string  { return x.public.Addr().String() }
-func (x *Exchange) Admin() string { return x.private.Addr().String() }
+func (x *Exchange) Addr() string  { return x.publicListener.Addr().String() }
+func (x *Exchange) Admin() string { return x.adminListener.Addr().String() }
 
 // Broken gets the error that ends the exchange by itself, if one does.
 func (x *Exchange) Broken() <-chan error { return x.broken }

@@ -58,7 +58,7 @@ campaigns:
 	}
 	x.ingest(lead(1))
 	x.sold(lead(6, "flo_campaign_id", `"cmp_once"`))
-	if err := x.snapshot(); err != nil {
+	if err := x.writeSnapshot(); err != nil {
 		t.Fatal(err)
 	}
 	x.sold(lead(7))

@@ -140,7 +140,7 @@ campaigns:
 	x.send("PUT", "/admin/v1/suppression/ours", phones(80))
 	x.must(204, "POST", "/admin/v1/buyers/buy_red/pause", "")
 	x.must(204, "POST", "/admin/v1/campaigns/cmp_red/pause", "")
-	if err := x.snapshot(); err != nil {
+	if err := x.writeSnapshot(); err != nil {
 		t.Fatal(err)
 	}
 	another, id := x.givenToken(in, `{"name":"lost, too"}`)

@@ -18,7 +18,7 @@ func TestReplay(t *testing.T) {
 		{"over two", func(_ *testing.T, x *running) *running { return x.again().again() }},
 		{"over a crash", func(t *testing.T, x *running) *running { return start(t, x.copy(t)) }},
 		{"over a snapshot and a crash", func(t *testing.T, x *running) *running {
-			if err := x.snapshot(); err != nil {
+			if err := x.writeSnapshot(); err != nil {
 				t.Fatal(err)
 			}
 			x.sold(lead(9))

@@ -13,19 +13,19 @@ import (
 )
 
 // parts are the configuration in force, taken apart.
-type parts struct {
-	*inForce
+type currentEntries struct {
+	*activeConfig
 	all  canonical.Entries
 	base canonical.Entries
 	file string // that base is of
 }
 
-func (x *Exchange) inParts() (*parts, error) {
-	now := x.inForce.Load()
+func (x *Exchange) currentEntries() (*currentEntries, error) {
+	now := x.active.Load()
 	if now == nil || x.Ready() != nil {
 		return nil, errNotReady
 	}
-	s := &parts{inForce: now, file: x.fileOf(now)}
+	s := &currentEntries{activeConfig: now, file: x.sourceName(now)}
 	var err error
 	if s.all, err = canonical.ParseEntries(now.canonical); err == nil {
 		s.base, err = canonical.ParseEntries(now.base)
@@ -35,24 +35,24 @@ func (x *Exchange) inParts() (*parts, error) {
 
 // Items are the entries of a kind in force.
 func (x *Exchange) Items(kind canonical.Kind) ([]admin.Item, error) {
-	s, err := x.inParts()
+	s, err := x.currentEntries()
 	if err != nil {
 		return nil, err
 	}
 	items := make([]admin.Item, 0, len(s.all[kind]))
 	for _, entry := range s.all[kind] {
-		items = append(items, *x.itemIn(s, canonical.Ref{Kind: kind, ID: entry.ID}))
+		items = append(items, *x.findItem(s, canonical.Ref{Kind: kind, ID: entry.ID}))
 	}
 	return items, nil
 }
 
 // Item is one of them.
 func (x *Exchange) Item(ref canonical.Ref) (*admin.Item, error) {
-	s, err := x.inParts()
+	s, err := x.currentEntries()
 	if err != nil {
 		return nil, err
 	}
-	if item := x.itemIn(s, ref); item != nil {
+	if item := x.findItem(s, ref); item != nil {
 		return item, nil
 	}
 	return nil, noItem(ref)
@@ -63,7 +63,7 @@ func noItem(ref canonical.Ref) error {
 }
 
 // itemIn is an entry as operators see it, nil where there is none.
-func (x *Exchange) itemIn(s *parts, ref canonical.Ref) *admin.Item {
+func (x *Exchange) findItem(s *currentEntries, ref canonical.Ref) *admin.Item {
 	text := s.all.Find(ref)
 	if text == nil {
 		return nil

@@ -15,13 +15,13 @@ import (
 
 // ChangeItem puts an entry into force, or takes one out.
 func (x *Exchange) ChangeItem(change *admin.ItemChange) (*admin.ItemChanged, error) {
-	x.applying.Lock()
-	defer x.applying.Unlock()
-	s, err := x.inParts()
+	x.configMu.Lock()
+	defer x.configMu.Unlock()
+	s, err := x.currentEntries()
 	if err != nil {
 		return nil, err
 	}
-	if err := x.mayChange(s, change); err != nil {
+	if err := x.checkChange(s, change); err != nil {
 		return nil, err
 	}
 	revised, err := x.revise(s, change)
@@ -34,27 +34,27 @@ func (x *Exchange) ChangeItem(change *admin.ItemChange) (*admin.ItemChanged, err
 	}
 	if text := revised.made.Find(change.Ref); text != nil {
 		changed.ETag = etagOf(text)
-		changed.Unapplied = x.unappliedOf(revised.Compiled, change.Ref)
+		changed.Unapplied = x.unappliedIn(revised.Compiled, change.Ref)
 	}
 	for _, warning := range revised.Warnings {
 		at, _ := change.Ref.PathWithin(warning.Path)
 		changed.Warnings = append(changed.Warnings, strings.TrimPrefix(at+": ", ": ")+warning.Message)
 	}
 	if change.Dry {
-		return changed, x.unreadLists(revised.Compiled)
+		return changed, x.checkNewLists(revised.Compiled)
 	}
 	return changed, x.configureLocked(revised)
 }
 
 // mayChange judges who has the word on an entry, and whether it still is what the
 // change was made out of.
-func (x *Exchange) mayChange(s *parts, change *admin.ItemChange) error {
-	current := x.itemIn(s, change.Ref)
+func (x *Exchange) checkChange(s *currentEntries, change *admin.ItemChange) error {
+	current := x.findItem(s, change.Ref)
 	switch {
 	case current == nil && change.Document == nil:
 		return noItem(change.Ref)
 	case current != nil && current.Owner == "file" && s.sent:
-		return &admin.ItemConflict{Message: change.Ref.String() + " stands in the document that " + sentDocument +
+		return &admin.ItemConflict{Message: change.Ref.String() + " stands in the document that " + sentDocumentName +
 			" put into force; change it there, or have the file's word again by a reload"}
 	case current != nil && current.Owner == "file":
 		return &admin.ItemConflict{Message: change.Ref.String() + " stands in " + s.file + ", which has the word on it; change it there and reload"}
@@ -81,7 +81,7 @@ func (x *Exchange) mayChange(s *parts, change *admin.ItemChange) error {
 }
 
 // revise makes a revision out of what is in force and one changed entry.
-func (x *Exchange) revise(s *parts, change *admin.ItemChange) (*revision, error) {
+func (x *Exchange) revise(s *currentEntries, change *admin.ItemChange) (*revision, error) {
 	made := s.made.Without(change.Ref)
 	if change.Document != nil {
 		text, err := canonical.WithID(change.Document, change.Ref)
@@ -90,17 +90,17 @@ func (x *Exchange) revise(s *parts, change *admin.ItemChange) (*revision, error)
 		}
 		made = made.With(change.Ref, text)
 	}
-	combined, err := config.Merge(x.path, s.inForce.base, made)
+	combined, err := config.Merge(x.path, s.activeConfig.base, made)
 	if err != nil {
 		return nil, err
 	}
 	combined.SetSent(change.Ref)
 	built, err := combined.Compile(s.all.Find(change.Ref))
 	if err == nil && change.Document != nil {
-		err = x.missing(built, change.Ref)
+		err = x.checkMissingSecrets(built, change.Ref)
 	}
 	if err != nil {
-		return nil, inUse(err, change)
+		return nil, asReferenceConflict(err, change)
 	}
 	whole, err := canonical.ParseEntries(built.Canonical)
 	if err != nil {
@@ -111,12 +111,12 @@ func (x *Exchange) revise(s *parts, change *admin.ItemChange) (*revision, error)
 	}
 	built.Warnings = slices.DeleteFunc(built.Warnings, func(p syntax.Problem) bool { _, in := change.Ref.PathWithin(p.Path); return !in })
 	return &revision{
-		Compiled: built, base: s.inForce.base, sent: s.sent, made: made, from: event.FromAPI, by: change.By,
+		Compiled: built, base: s.activeConfig.base, sent: s.sent, made: made, from: event.FromAPI, by: change.By,
 	}, nil
 }
 
-// inUse turns the mistakes that taking an entry out makes of others into a conflict.
-func inUse(err error, change *admin.ItemChange) error {
+// asReferenceConflict turns the mistakes that taking an entry out makes of others into a conflict.
+func asReferenceConflict(err error, change *admin.ItemChange) error {
 	var problems *syntax.Problems
 	if change.Document != nil || !errors.As(err, &problems) {
 		return err
@@ -129,16 +129,16 @@ func inUse(err error, change *admin.ItemChange) error {
 }
 
 // missing finds secrets that an entry only says are set, and that nobody has.
-func (x *Exchange) missing(built *config.Compiled, ref canonical.Ref) error {
+func (x *Exchange) checkMissingSecrets(built *config.Compiled, ref canonical.Ref) error {
 	known := make(map[string]bool)
 	for _, first := range built.Initial.Secrets {
 		known[first.Name] = true
 	}
 	var problems syntax.Problems
-	before := x.given()
+	before := x.givenSecrets()
 	for i := range built.Unset {
 		kept := &built.Unset[i]
-		if _, inside := ref.PathWithin(kept.Problem.Path); inside && !x.sealed(kept, before) {
+		if _, inside := ref.PathWithin(kept.Problem.Path); inside && !x.hasSealed(kept, before) {
 			problems = append(problems, kept.Problem)
 			known[kept.Secret] = true
 		}
@@ -160,11 +160,11 @@ func (x *Exchange) missing(built *config.Compiled, ref canonical.Ref) error {
 }
 
 // unappliedOf is what of one entry is not applied.
-func (x *Exchange) unappliedOf(built *config.Compiled, ref canonical.Ref) (lines []string) {
+func (x *Exchange) unappliedIn(built *config.Compiled, ref canonical.Ref) (lines []string) {
 	whole := *built
 	whole.Initial.Lists = nil // their files are read, and none of them is an entry's
-	for _, line := range x.unapplied(&whole) {
-		if rest, ok := strings.CutPrefix(line, named(string(ref.Kind), ref.ID)); ok && (rest[0] == '.' || rest[0] == ':') {
+	for _, line := range x.unappliedValues(&whole) {
+		if rest, ok := strings.CutPrefix(line, entryPath(string(ref.Kind), ref.ID)); ok && (rest[0] == '.' || rest[0] == ':') {
 			lines = append(lines, line)
 		}
 	}
@@ -172,9 +172,9 @@ func (x *Exchange) unappliedOf(built *config.Compiled, ref canonical.Ref) (lines
 }
 
 // fileOf is the file that has the word on what is in it.
-func (x *Exchange) fileOf(now *inForce) string {
+func (x *Exchange) sourceName(now *activeConfig) string {
 	if now.sent {
-		return sentDocument
+		return sentDocumentName
 	}
 	return filepath.Base(x.path)
 }

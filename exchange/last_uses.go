@@ -26,10 +26,10 @@ type lastUses struct {
 }
 
 const (
-	// usesEvery is how old the file may be where the process does not end in order.
-	usesEvery = 5 * time.Minute
-	// usesFile bounds what is read of it: over 200,000 lines.
-	usesFile = 32 << 20
+	// lastUsesInterval is how old the file may be where the process does not end in order.
+	lastUsesInterval = 5 * time.Minute
+	// maxLastUsesFile bounds what is read of it: over 200,000 lines.
+	maxLastUsesFile = 32 << 20
 )
 
 // load reads the file, and notes what it says of credentials that are live.
@@ -45,8 +45,8 @@ func (u *lastUses) load(x *Exchange) {
 	}
 	defer file.Close()
 	now := x.clock.Now()
-	for lines := bufio.NewScanner(io.LimitReader(file, usesFile)); lines.Scan(); {
-		hash, at, ok := readUse(lines.Bytes())
+	for lines := bufio.NewScanner(io.LimitReader(file, maxLastUsesFile)); lines.Scan(); {
+		hash, at, ok := parseLastUse(lines.Bytes())
 		if c, live := x.state.Credential(hash); ok && live && at <= now {
 			c.Used.Record(at)
 		}
@@ -54,7 +54,7 @@ func (u *lastUses) load(x *Exchange) {
 	u.kept = x.state.LastUses()
 }
 
-func readUse(line []byte) (hash [32]byte, at int64, ok bool) {
+func parseLastUse(line []byte) (hash [32]byte, at int64, ok bool) {
 	name, minute, _ := bytes.Cut(line, []byte{' '})
 	when, err := time.Parse(time.RFC3339, string(minute))
 	if err != nil || len(name) != hex.EncodedLen(len(hash)) {
@@ -64,47 +64,47 @@ func readUse(line []byte) (hash [32]byte, at int64, ok bool) {
 	return hash, when.UnixNano(), err == nil
 }
 
-func (u *lastUses) begin(x *Exchange) {
+func (u *lastUses) start(x *Exchange) {
 	u.quit, u.done = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(u.done)
-		ticker := time.NewTicker(usesEvery)
+		ticker := time.NewTicker(lastUsesInterval)
 		defer ticker.Stop()
 		for {
 			select {
 			case <-u.quit:
 				return
 			case <-ticker.C:
-				u.keep(x)
+				u.save(x)
 			}
 		}
 	}()
 }
 
 // end keeps what is known at the end; before begin it does nothing.
-func (u *lastUses) end(x *Exchange) {
+func (u *lastUses) close(x *Exchange) {
 	if u.quit == nil {
 		return
 	}
 	close(u.quit)
 	<-u.done
-	u.keep(x)
+	u.save(x)
 }
 
 // keep writes the file where it would be another, and there is room for it.
-func (u *lastUses) keep(x *Exchange) {
+func (u *lastUses) save(x *Exchange) {
 	uses := x.state.LastUses()
-	if maps.Equal(uses, u.kept) || !x.room.spare() {
+	if maps.Equal(uses, u.kept) || !x.disk.hasSpare() {
 		return
 	}
-	if err := writeUses(u.path, uses); err != nil {
+	if err := writeLastUses(u.path, uses); err != nil {
 		x.logger.Warn("when credentials were used last cannot be kept for after a restart", "error", err)
 		return
 	}
 	u.kept = uses
 }
 
-func writeUses(path string, uses map[[32]byte]int64) error {
+func writeLastUses(path string, uses map[[32]byte]int64) error {
 	var text []byte
 	for _, hash := range slices.SortedFunc(maps.Keys(uses), func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }) {
 		text = append(hex.AppendEncode(text, hash[:]), ' ')

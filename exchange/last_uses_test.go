@@ -65,7 +65,7 @@ func TestLastUsed(t *testing.T) {
 	}
 	x.must(204, "DELETE", "/admin/v1/"+acme+"/"+second[:8], "")
 	x = x.again()
-	if text, err := os.ReadFile(x.uses.path); err != nil || len(text) != 0 {
+	if text, err := os.ReadFile(x.lastUses.path); err != nil || len(text) != 0 {
 		t.Errorf("of a key that has ended there is kept %q, %v", text, err)
 	}
 }
@@ -81,7 +81,7 @@ func TestLastUsedOfClients(t *testing.T) {
 		t.Errorf("a token was given for one secret of two: %v", used)
 	}
 	x.stop()
-	if err := os.Remove(x.uses.path); err != nil {
+	if err := os.Remove(x.lastUses.path); err != nil {
 		t.Fatal(err)
 	}
 	x = start(t, x.place)
@@ -103,12 +103,12 @@ func TestLastUsedDamaged(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	x.wantOpen(map[string]bool{acmeKey: true})
 	want := x.lastUsed("suppliers/sup_acme/keys")
-	x.uses.keep(x.Exchange)
-	good, err := os.ReadFile(x.uses.path)
+	x.lastUses.save(x.Exchange)
+	good, err := os.ReadFile(x.lastUses.path)
 	if err != nil || bytes.Count(good, []byte("\n")) != 1 {
 		t.Fatalf("%q, %v", good, err)
 	}
-	if info, err := os.Stat(x.uses.path); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(x.lastUses.path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read it: %v, %v", info.Mode(), err)
 	}
 	line := strings.TrimSuffix(string(good), "\n")
@@ -129,7 +129,7 @@ func TestLastUsedDamaged(t *testing.T) {
 		"mixed":            {"\n \n" + never + "x y z\n" + line + "\n", true},
 	} {
 		x.stop()
-		if err := os.WriteFile(x.uses.path, []byte(row.text), 0o600); err != nil {
+		if err := os.WriteFile(x.lastUses.path, []byte(row.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		x = start(t, x.place)

@@ -29,9 +29,9 @@ type KeyLoss struct {
 // keySumsKey returns the key of the checksums of the leads' keys.
 func keySumsKey(v *vault.Vault) leadkeys.SumKey { return v.Derive("lead keys") }
 
-// leadsOf reads a log and returns the slots of its leads that it did not erase, for each
+// leadSlots reads a log and returns the slots of its leads that it did not erase, for each
 // file of keys that is wanted.
-func leadsOf(log source, wanted func(first uint64) bool, rest func() error) (map[uint64]*leadkeys.Set, error) {
+func leadSlots(log entrySource, wanted func(first uint64) bool, rest func() error) (map[uint64]*leadkeys.Set, error) {
 	found := map[uint64]*leadkeys.Set{}
 	decoder := &event.Decoder{ForReplay: true}
 	for {
@@ -96,7 +96,7 @@ type keyCheck struct {
 	done                     chan struct{}
 }
 
-func (c *keyCheck) begin(x *Exchange) {
+func (c *keyCheck) start(x *Exchange) {
 	gauge := func(reason string, leads *atomic.Uint64) {
 		x.meter.Gauge(`pingpost_lead_keys_lost{reason="`+reason+`"}`, func() float64 { return float64(leads.Load()) })
 	}
@@ -114,7 +114,7 @@ func (c *keyCheck) begin(x *Exchange) {
 }
 
 // end waits for the check, which stops once the exchange drains.
-func (c *keyCheck) end() {
+func (c *keyCheck) wait() {
 	if c.done != nil {
 		<-c.done
 	}
@@ -131,7 +131,7 @@ func (c *keyCheck) run(x *Exchange) error {
 	}
 	defer log.Close()
 	pace := throttle.NewScan(throttle.ScanChunk, &x.draining)
-	leads, err := leadsOf(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.Pause(log.Bytes()) })
+	leads, err := leadSlots(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.Pause(log.Bytes()) })
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (x *Exchange) suspectKeys() (map[uint64]*leadkeys.Report, error) {
 			}
 			made++
 		}
-		if x.suspects(r, highest) {
+		if x.isSuspect(r, highest) {
 			suspect[first] = r
 		}
 		time.Sleep(min(time.Since(began), throttle.MaxPause))
@@ -204,7 +204,7 @@ func (x *Exchange) suspectKeys() (map[uint64]*leadkeys.Report, error) {
 }
 
 // suspects reports whether a lead may lack its key.
-func (x *Exchange) suspects(r *leadkeys.Report, highest uint64) bool {
+func (x *Exchange) isSuspect(r *leadkeys.Report, highest uint64) bool {
 	if r.Lost != nil {
 		return true
 	}
@@ -249,7 +249,7 @@ func CheckKeys(dir string) (*KeyReport, error) {
 		return nil, fmt.Errorf("cannot read the log in %q: %w", dir, err)
 	}
 	defer log.Close()
-	leads, err := leadsOf(log, func(uint64) bool { return true }, func() error { return nil })
+	leads, err := leadSlots(log, func(uint64) bool { return true }, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -42,8 +42,8 @@ const maxLine = 4096
 // importList reads a file of one value or hash a line and keeps it as an
 // immutable file beside the log. The file is durable when it returns.
 func importList(dir string, list *market.List, key *[32]byte, path string) (*fingerprint.Table, state.ListFile, error) {
-	g := gathering{list: list, key: key}
-	sum, err := readList(list.ID, path, g.take)
+	g := listBuilder{list: list, key: key}
+	sum, err := readList(list.ID, path, g.add)
 	if err != nil {
 		return nil, state.ListFile{}, err
 	}
@@ -55,11 +55,11 @@ func importList(dir string, list *market.List, key *[32]byte, path string) (*fin
 
 // readList goes through the lines of a file of values or hashes.
 func readList(id market.ListID, path string, take func(line []byte) error) (sum string, err error) {
-	source, err := openRegular(path)
+	source, err := openRegularFile(path)
 	if err == nil {
 		defer source.Close()
 		var skipped uint64
-		sum, err = eachLine(source, func(number int, line []byte) error {
+		sum, err = forEachLine(source, func(number int, line []byte) error {
 			if err := take(line); err != nil {
 				return fmt.Errorf("line %d of %q: %w; mend the line, or take it out", number, path, err)
 			}
@@ -103,7 +103,7 @@ func CheckLists(built *config.Compiled) (problems, warnings syntax.Problems) {
 }
 
 // unreadLists checks the files of the lists that the exchange does not have yet.
-func (x *Exchange) unreadLists(built *config.Compiled) error {
+func (x *Exchange) checkNewLists(built *config.Compiled) error {
 	for _, first := range built.Initial.Lists {
 		if _, known := x.state.List(x.state.RefOf(event.NameList, string(first.ID))); known {
 			continue
@@ -131,25 +131,25 @@ func keepTable(dir string, table *fingerprint.Table) (state.ListFile, error) {
 	return file, writeDurably(listPath(dir, file.File), table)
 }
 
-// gathering is a list's entries on their way into a table. They lie in pieces, since
+// listBuilder is a list's entries on their way into a table. They lie in pieces, since
 // a slice that grows has twice its size for a moment, and its past as garbage.
-type gathering struct {
+type listBuilder struct {
 	list   *market.List
 	key    *[32]byte
 	pieces [][]uint64
 	n      int
 }
 
-const gatheringPiece = 1 << 17 // entries: 1 MiB
+const listPieceSize = 1 << 17 // entries: 1 MiB
 
-func (g *gathering) take(line []byte) error {
+func (g *listBuilder) add(line []byte) error {
 	entry, err := g.list.Entry(line, g.key)
 	if err != nil {
 		return err
 	}
 	last := len(g.pieces) - 1
-	if last < 0 || len(g.pieces[last]) == gatheringPiece {
-		g.pieces = append(g.pieces, make([]uint64, 0, gatheringPiece))
+	if last < 0 || len(g.pieces[last]) == listPieceSize {
+		g.pieces = append(g.pieces, make([]uint64, 0, listPieceSize))
 		last++
 	}
 	g.pieces[last] = append(g.pieces[last], entry)
@@ -159,7 +159,7 @@ func (g *gathering) take(line []byte) error {
 
 // table makes a table of what was gathered, and of another's entries where there is
 // one. What was gathered is gone then.
-func (g *gathering) table(other *fingerprint.Table) *fingerprint.Table {
+func (g *listBuilder) table(other *fingerprint.Table) *fingerprint.Table {
 	n := g.n
 	if other != nil {
 		n += other.Len()
@@ -176,9 +176,9 @@ func (g *gathering) table(other *fingerprint.Table) *fingerprint.Table {
 	return fingerprint.NewTable(all)
 }
 
-// eachLine goes through the lines that are values or hashes, counts the others, and
+// forEachLine goes through the lines that are values or hashes, counts the others, and
 // gives the hex SHA-256 of all lines, whatever ends them.
-func eachLine(source io.Reader, take func(number int, line []byte) error, skipped *uint64) (sum string, err error) {
+func forEachLine(source io.Reader, take func(number int, line []byte) error, skipped *uint64) (sum string, err error) {
 	hash := sha256.New()
 	lines := bufio.NewScanner(source)
 	lines.Buffer(make([]byte, maxLine), maxLine) // the larger of the two counts
@@ -195,21 +195,21 @@ func eachLine(source io.Reader, take func(number int, line []byte) error, skippe
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return "", longLine(number)
+		return "", lineTooLongError(number)
 	}
 	return hex.EncodeToString(hash.Sum(nil)), lines.Err()
 }
 
-// longLine is the number of a line that is longer than any entry.
-type longLine int
+// lineTooLongError is the number of a line that is longer than any entry.
+type lineTooLongError int
 
-func (l longLine) Error() string {
+func (l lineTooLongError) Error() string {
 	return "line " + strconv.Itoa(int(l)) + ": too long; an entry has at most " + strconv.Itoa(maxLine) + " bytes"
 }
 
-// openRegular opens a file that has an end. Opening a pipe would wait for who
+// openRegularFile opens a file that has an end. Opening a pipe would wait for who
 // writes to it, and reading a device might never be over.
-func openRegular(path string) (*os.File, error) {
+func openRegularFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

@@ -225,7 +225,7 @@ func TestTokensSurvive(t *testing.T) {
 	if crashed := start(t, x.copy(t)); !crashed.good(token) || !crashed.knows("acme", acmeSecret) {
 		t.Error("it is not good after a crash")
 	}
-	if err := x.snapshot(); err != nil {
+	if err := x.writeSnapshot(); err != nil {
 		t.Fatal(err)
 	}
 	if crashed := start(t, x.copy(t)); !crashed.good(token) {

@@ -38,34 +38,34 @@ func (x *Exchange) open(built *config.Compiled) error {
 	if x.vault, err = vault.Open(dir, !founded); err != nil {
 		return err
 	}
-	if x.keys, err = leadkeys.Open(dir, x.state.HighestSlot(), keySumsKey(x.vault), x.keysFail); err != nil {
+	if x.keys, err = leadkeys.Open(dir, x.state.HighestSlot(), keySumsKey(x.vault), x.logKeyFailure); err != nil {
 		return err
 	}
 	x.tokens = token.New(x.vault.Derive("tokens"))
-	x.watchLog()
-	if err := x.askBackup(); err != nil {
+	x.stopOnLogFailure()
+	if err := x.prepareBackup(); err != nil {
 		return err
 	}
-	x.room.expect(x.snapshotSize())
-	x.room.begin(dir, x.logger, x.gone)
-	x.uses.load(x)
+	x.disk.setExpected(x.snapshotSize())
+	x.disk.start(dir, x.logger, x.ended)
+	x.lastUses.load(x)
 	x.buyers = buyer.New(buyer.Options{
-		Secrets: x.secret, Trusted: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
-		TokenFailed: x.tokenFailed, Caught: x.answersTooMuch,
+		Secrets: x.openSecret, Trusted: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
+		TokenFailed: x.logTokenFailure, Caught: x.logExtraAnswers,
 	})
 	e := engine.New(engine.Options{
-		State: x.state, Log: journal{x.log}, History: journal{x.log}, Buyers: mail{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,
-		Sealer: safe{x.keys},
+		State: x.state, Log: logPort{x.log}, History: logPort{x.log}, Buyers: buyerPort{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,
+		Sealer: keyPort{x.keys},
 		Secret: x.vault.Derive("hashes"), Admit: x.admit, Note: x.meter,
-		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: openPosts,
+		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
 	})
 	if err := e.Found(x.vault.Check()); err != nil {
 		return err
 	}
 	x.engine.Store(e)
-	x.beginTraces()
+	x.startTraces()
 	limits := x.settings.Limits
-	x.doors = public.New(public.Options{
+	x.publicServer = public.New(public.Options{
 		Engine: e, Clock: x.clock, Logger: x.logger, Meter: x.meter, Traces: x.tracer,
 		Tokens: x.tokens, TokenLifetime: x.settings.TokenLifetime, Sandbox: x.settings.Sandbox,
 		Body: limits.Body, Header: limits.Header,
@@ -79,13 +79,13 @@ func (x *Exchange) open(built *config.Compiled) error {
 	if err := e.Recover(); err != nil {
 		return err
 	}
-	x.beginHooks()
-	x.gauges()
-	x.uses.begin(x)
-	x.keeper.begin(x)
-	x.keyCheck.begin(x)
-	x.archivist.begin(x)
-	x.reporter.begin(x)
+	x.startWebhooks()
+	x.addGauges()
+	x.lastUses.start(x)
+	x.snapshots.start(x)
+	x.keyCheck.start(x)
+	x.backupRunner.start(x)
+	x.reporter.start(x)
 	return nil
 }
 
@@ -101,12 +101,12 @@ func (x *Exchange) openLog(dir string) error {
 	from, at := x.state.Position()
 	opt := b.options()
 	opt.NotBefore, opt.Now, opt.Logger = at, x.clock.Now, x.logger
-	opt.QueueLen, opt.QueueBytes = queueFor(&x.settings.Limits)
+	opt.QueueLen, opt.QueueBytes = logQueueLimits(&x.settings.Limits)
 	syncs := x.meter.Histogram(`pingpost_log_sync_seconds`)
 	opt.Observe = func(b wal.Batch) { syncs.Update(b.Sync.Seconds()) }
 	x.log, err = wal.Open(dir, opt)
 	if errors.Is(err, wal.ErrDamaged) {
-		return b.blame(fmt.Errorf("%w; the command that accepts the loss is: pingpost log accept %s --yes", err, dir))
+		return b.addSnapshotErrors(fmt.Errorf("%w; the command that accepts the loss is: pingpost log accept %s --yes", err, dir))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot open the log in %q: %w", dir, err)
@@ -124,8 +124,8 @@ func (x *Exchange) openLog(dir string) error {
 	if err != nil {
 		return err
 	}
-	x.keeper.loaded(&b, uint64(reader.Bytes()))
-	x.room.last.Store(b.Bytes)
+	x.snapshots.setLoaded(&b, uint64(reader.Bytes()))
+	x.disk.last.Store(b.Bytes)
 	x.logger.Info("replayed", "snapshot", b.Newest, "entries", applied, "seconds", time.Since(began).Seconds())
 	return nil
 }
@@ -144,12 +144,12 @@ func writable(dir string) error {
 }
 
 // watchLog ends the exchange when its log has failed.
-func (x *Exchange) watchLog() {
+func (x *Exchange) stopOnLogFailure() {
 	go func() {
 		select {
 		case <-x.log.Failed():
 			x.broken <- fmt.Errorf("the log failed and takes nothing more; nothing that was acknowledged is lost: %w", x.log.Err())
-		case <-x.gone:
+		case <-x.ended:
 		}
 	}()
 }
@@ -157,7 +157,7 @@ func (x *Exchange) watchLog() {
 // secret opens a secret for those who speak to others: the buyers' client, which
 // shows an OAuth client's to its token endpoint alone, and the webhooks', which
 // shows it to nobody.
-func (x *Exchange) secret(name string) (string, bool) {
+func (x *Exchange) openSecret(name string) (string, bool) {
 	sealed, ok := x.state.Secret(name)
 	if !ok {
 		return "", false
@@ -172,18 +172,18 @@ func (x *Exchange) secret(name string) (string, bool) {
 
 // tokenFailed tells operators why a buyer hears nothing. The client waits longer
 // after each failure, and so do the lines.
-func (x *Exchange) tokenFailed(secret string, fault market.Fault, status int) {
+func (x *Exchange) logTokenFailure(secret string, fault market.Fault, status int) {
 	x.logger.Warn("a buyer's token endpoint gives no token; without one the buyer is sent nothing", "secret", secret, "fault", fault, "status", status)
 }
 
 // answersTooMuch tells of an endpoint whose answers could be taken for those to other
 // leads.
-func (x *Exchange) answersTooMuch(host string) {
+func (x *Exchange) logExtraAnswers(host string) {
 	x.logger.Warn("a buyer's endpoint sends more than one answer to a request; for an hour its connections are used once each, since the answer too many would count for the next lead", "host", host)
 }
 
 // keysFail tells operators that no keys can be made for leads, and when they are again.
-func (x *Exchange) keysFail(what string, err error) {
+func (x *Exchange) logKeyFailure(what string, err error) {
 	if err != nil {
 		x.logger.Error(what, "error", err)
 	} else {
@@ -194,7 +194,7 @@ func (x *Exchange) keysFail(what string, err error) {
 func entropy(p []byte) { _, _ = rand.Read(p) }
 
 // gauges are figures that are read when they are asked for.
-func (x *Exchange) gauges() {
+func (x *Exchange) addGauges() {
 	e := x.engine.Load()
 	x.meter.Gauge(`pingpost_clock_ahead_seconds`, func() float64 { return x.clock.Ahead().Seconds() })
 	x.meter.Gauge(`pingpost_reservations`, func() float64 { return float64(x.state.Reservations()) })
@@ -211,7 +211,7 @@ func (x *Exchange) gauges() {
 	x.meter.Gauge(`pingpost_log_bytes`, func() float64 { return float64(x.log.Stats().Bytes) })
 	x.meter.Gauge(`pingpost_log_segments`, func() float64 { return float64(x.log.Stats().Live) })
 	x.meter.Gauge(`pingpost_log_archived_segments`, func() float64 { return float64(x.log.Stats().Archived) })
-	x.meter.Gauge(`pingpost_disk_free_bytes`, func() float64 { return float64(x.room.free.Load()) })
-	x.meter.Gauge(`pingpost_disk_needed_bytes`, func() float64 { return float64(x.room.needs()) })
-	x.meter.Gauge(`pingpost_snapshot_sequence`, func() float64 { return float64(x.keeper.last.Load()) })
+	x.meter.Gauge(`pingpost_disk_free_bytes`, func() float64 { return float64(x.disk.free.Load()) })
+	x.meter.Gauge(`pingpost_disk_needed_bytes`, func() float64 { return float64(x.disk.required()) })
+	x.meter.Gauge(`pingpost_snapshot_sequence`, func() float64 { return float64(x.snapshots.last.Load()) })
 }

@@ -2,6 +2,8 @@ package exchange
 
 import (
 	"pingpost/engine"
+	"pingpost/engine/ledger"
+	"pingpost/exchange/statement"
 	"pingpost/keys/token"
 	"pingpost/server/admin"
 )
@@ -39,7 +41,7 @@ func (x *Exchange) Hash() (seq, hash uint64, err error) {
 // Standing is how the process stands.
 func (x *Exchange) Standing() admin.ProcessStatus {
 	seq, _ := x.log.Durable()
-	return admin.ProcessStatus{Tenant: x.settings.Tenant, Version: x.opt.Version, Since: x.began, Seq: seq, DiskFree: x.room.free.Load()}
+	return admin.ProcessStatus{Tenant: x.settings.Tenant, Version: x.options.Version, Since: x.started, Seq: seq, DiskFree: x.disk.free.Load()}
 }
 
 // Now is the exchange's own time.
@@ -49,10 +51,31 @@ func (x *Exchange) Now() int64 { return x.clock.Now() }
 func (x *Exchange) Seal(name, value string) []byte { return x.vault.Seal(name, value) }
 
 // Reveal opens a secret that the exchange presents.
-func (x *Exchange) Reveal(name string) (string, bool) { return x.secret(name) }
+func (x *Exchange) Reveal(name string) (string, bool) { return x.openSecret(name) }
 
 // Tokens hashes the secrets that are presented to the exchange.
 func (x *Exchange) Tokens() *token.Mint { return x.tokens }
 
 // Sandbox tells whether this is one.
 func (x *Exchange) Sandbox() bool { return x.settings.Sandbox }
+
+// Statement returns a party's account statement: see statement.Reader.
+func (x *Exchange) Statement(party ledger.Party, period ledger.Period) (*ledger.Statement, error) {
+	if err := x.Ready(); err != nil {
+		return nil, err
+	}
+	return x.statements().Statement(party, period)
+}
+
+// Entries reads a statement's entries from the log, one after the other.
+func (x *Exchange) Entries(s *ledger.Statement) (admin.Entries, error) {
+	entries, err := x.statements().Entries(s)
+	if err != nil {
+		return nil, err
+	}
+	return entries, nil
+}
+
+func (x *Exchange) statements() *statement.Reader {
+	return statement.NewReader(statement.Options{Log: x.log, State: x.state, Now: x.clock.Now, Stop: &x.draining})
+}

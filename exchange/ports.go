@@ -14,10 +14,10 @@ import (
 )
 
 // journal is the log as the engine knows it.
-type journal struct{ log *wal.Log }
+type logPort struct{ log *wal.Log }
 
 // Append gives the log's errors the names that engine and server go by.
-func (j journal) Append(data []byte, w engine.Waiter) error {
+func (j logPort) Append(data []byte, w engine.Waiter) error {
 	err := j.log.Append(data, w)
 	switch {
 	case err == nil:
@@ -31,7 +31,7 @@ func (j journal) Append(data []byte, w engine.Waiter) error {
 }
 
 // At reads a fact back.
-func (j journal) At(seq uint64) ([]byte, error) {
+func (j logPort) At(seq uint64) ([]byte, error) {
 	entry, err := j.log.EntryAt(seq)
 	if errors.Is(err, wal.ErrGone) {
 		return nil, fmt.Errorf("%w: %w", engine.ErrGone, err)
@@ -41,30 +41,30 @@ func (j journal) At(seq uint64) ([]byte, error) {
 
 // mail is the buyers' client as the engine knows it: a deadline is by the
 // exchange's clock here, and by the machine's there.
-type mail struct {
+type buyerPort struct {
 	client *buyer.Client
 	clock  *clock.Clock
 }
 
 // Post makes one attempt.
-func (m mail) Post(req *market.PostRequest) market.PostResult {
+func (m buyerPort) Post(req *market.PostRequest) market.PostResult {
 	theirs := *req
 	theirs.Deadline = m.clock.Real(req.Deadline)
 	return m.client.Post(&theirs)
 }
 
 // Ping asks for one bid.
-func (m mail) Ping(req *market.PingRequest) market.PingResult {
+func (m buyerPort) Ping(req *market.PingRequest) market.PingResult {
 	theirs := *req
 	theirs.Deadline = m.clock.Real(req.Deadline)
 	return m.client.Ping(&theirs)
 }
 
 // safe is the leads' keys as the engine knows them.
-type safe struct{ keys *leadkeys.Slots }
+type keyPort struct{ keys *leadkeys.Slots }
 
 // Take gives a lead its key.
-func (s safe) Take(key *[32]byte) (uint64, error) {
+func (s keyPort) Take(key *[32]byte) (uint64, error) {
 	slot, err := s.keys.Take((*leadkeys.Key)(key))
 	if errors.Is(err, leadkeys.ErrBusy) {
 		return 0, engine.ErrBusy
@@ -73,12 +73,12 @@ func (s safe) Take(key *[32]byte) (uint64, error) {
 }
 
 // Seal seals a lead's contact part.
-func (s safe) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
+func (s keyPort) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
 	return leadkeys.Seal(dst, slot, (*leadkeys.Key)(key), lead, plain)
 }
 
 // Open opens it.
-func (s safe) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
+func (s keyPort) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
 	plain, err := s.keys.Open(dst, slot, lead, sealed)
 	if errors.Is(err, leadkeys.ErrErased) {
 		return nil, engine.ErrErased
@@ -87,4 +87,4 @@ func (s safe) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) (
 }
 
 // Erase drops keys.
-func (s safe) Erase(dropped []uint64) error { return s.keys.Erase(dropped) }
+func (s keyPort) Erase(dropped []uint64) error { return s.keys.Erase(dropped) }

@@ -27,7 +27,7 @@ func TestJournalNamesAFullQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { log.Close() })
-	port := journal{log}
+	port := logPort{log}
 	w := &told{in: make(chan struct{}), let: make(chan struct{})}
 	if err := port.Append([]byte("first"), w); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestJournalReadsFactsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { log.Close() })
-	var port engine.History = journal{log}
+	var port engine.History = logPort{log}
 	for _, fact := range []string{"first", "second", "third"} {
 		done := make(chan struct{})
 		if err := log.Append([]byte(fact), committed(func() { close(done) })); err != nil {

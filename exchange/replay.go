@@ -11,8 +11,8 @@ import (
 
 // load reads the newest good snapshot of a data directory into an empty state.
 // Where there is none the state stays empty.
-func load(dir string, s *state.State) (basis, error) {
-	snapshot, b, err := openBasis(dir)
+func load(dir string, s *state.State) (startPoint, error) {
+	snapshot, b, err := openStartPoint(dir)
 	if err != nil || snapshot == nil {
 		return b, err
 	}
@@ -26,7 +26,7 @@ func load(dir string, s *state.State) (basis, error) {
 }
 
 // source is where entries of a log come from.
-type source interface {
+type entrySource interface {
 	Next() (wal.Entry, error)
 	// Ready tells whether Next leaves the data of earlier entries as it is.
 	Ready() bool
@@ -34,7 +34,7 @@ type source interface {
 
 // replay applies entries up to the end, or up to and with entry last where that
 // is not zero. It returns how many it applied.
-func replay(entries source, s *state.State, last uint64) (applied uint64, err error) {
+func replay(entries entrySource, s *state.State, last uint64) (applied uint64, err error) {
 	waiting := s.NewReplay()
 	for {
 		entry, err := entries.Next()

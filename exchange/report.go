@@ -19,15 +19,15 @@ type reporter struct {
 }
 
 // followed is the log as the report knows it.
-type followed struct{ x *Exchange }
+type reportSource struct{ x *Exchange }
 
 // Life is which log it is.
-func (c followed) Life() report.Life {
+func (c reportSource) Life() report.Life {
 	return report.Life{Exchange: c.x.state.Founded().Epoch, Epoch: c.x.log.Epoch()}
 }
 
 // NewReader reads the log from an entry on.
-func (c followed) NewReader(from uint64) (report.Reader, error) {
+func (c reportSource) NewReader(from uint64) (report.Reader, error) {
 	reader, err := c.x.log.NewReader(from)
 	if err != nil {
 		return nil, err
@@ -36,27 +36,29 @@ func (c followed) NewReader(from uint64) (report.Reader, error) {
 }
 
 // Durable is the last entry that is.
-func (c followed) Durable() (seq uint64, at int64) { return c.x.log.Durable() }
+func (c reportSource) Durable() (seq uint64, at int64) { return c.x.log.Durable() }
 
 // ArrivalName is what a number was configured as.
-func (c followed) NameOf(kind event.NameKind, ref market.Ref) string {
+func (c reportSource) NameOf(kind event.NameKind, ref market.Ref) string {
 	return c.x.state.NameOf(kind, ref)
 }
 
 // RefOf is a name's number.
-func (c followed) RefOf(kind event.NameKind, id string) market.Ref { return c.x.state.RefOf(kind, id) }
+func (c reportSource) RefOf(kind event.NameKind, id string) market.Ref {
+	return c.x.state.RefOf(kind, id)
+}
 
 // Report is the report; nil: there is none.
 func (x *Exchange) Report() *report.Report { return x.reporter.report }
 
 // begin follows the log from here on.
-func (r *reporter) begin(x *Exchange) {
+func (r *reporter) start(x *Exchange) {
 	if x.settings.Report.Keep == 0 {
 		return
 	}
 	r.report = report.New(report.Options{
-		Dir: filepath.Join(x.settings.DataDir, "report"), Source: followed{x}, Keep: x.settings.Report.Keep,
-		Room: x.room.spare, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
+		Dir: filepath.Join(x.settings.DataDir, "report"), Source: reportSource{x}, Keep: x.settings.Report.Keep,
+		Room: x.disk.hasSpare, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
 	})
 	var ctx context.Context
 	ctx, r.stop = context.WithCancel(context.Background())
@@ -72,7 +74,7 @@ func (r *reporter) begin(x *Exchange) {
 }
 
 // end stops it. What it has not taken yet it takes after the next start.
-func (r *reporter) end() {
+func (r *reporter) close() {
 	if r.report != nil {
 		r.stop()
 		<-r.ended

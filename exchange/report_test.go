@@ -151,10 +151,10 @@ func TestReportRefuses(t *testing.T) {
 
 // TestSpare: the report waits long before leads are refused.
 func TestSpare(t *testing.T) {
-	var s space
-	s.expect(10)
-	for free, want := range map[uint64]bool{0: false, s.needs(): false, s.needs() + reserve - 1: false, s.needs() + reserve: true} {
-		if s.free.Store(free); s.spare() != want {
+	var s diskMonitor
+	s.setExpected(10)
+	for free, want := range map[uint64]bool{0: false, s.required(): false, s.required() + reserve - 1: false, s.required() + reserve: true} {
+		if s.free.Store(free); s.hasSpare() != want {
 			t.Errorf("with %d free: %v", free, !want)
 		}
 	}

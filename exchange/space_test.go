@@ -21,10 +21,10 @@ func TestLeadsAreRefusedWhileTheLogIsBehind(t *testing.T) {
 		want bool
 	}{
 		{wal.Stats{}, false},
-		{wal.Stats{Queued: longestQueue, QueuedBytes: longestBytes, QueueDelay: longestDelay}, false},
-		{wal.Stats{Queued: longestQueue + 1}, true},
-		{wal.Stats{QueuedBytes: longestBytes + 1}, true},
-		{wal.Stats{QueueDelay: longestDelay + time.Nanosecond}, true},
+		{wal.Stats{Queued: maxQueueEntries, QueuedBytes: maxQueueBytes, QueueDelay: maxQueueDelay}, false},
+		{wal.Stats{Queued: maxQueueEntries + 1}, true},
+		{wal.Stats{QueuedBytes: maxQueueBytes + 1}, true},
+		{wal.Stats{QueueDelay: maxQueueDelay + time.Nanosecond}, true},
 	} {
 		if got := behind(row.log); got != row.want {
 			t.Errorf("%+v: %v", row.log, got)
@@ -37,7 +37,7 @@ func TestLeadsAreRefusedWhileTheLogIsBehind(t *testing.T) {
 func TestOutcomesFindRoom(t *testing.T) {
 	limits := config.LimitSettings{Connections: 300, Body: 64 << 10}
 	opt := wal.Options{}
-	opt.QueueLen, opt.QueueBytes = queueFor(&limits)
+	opt.QueueLen, opt.QueueBytes = logQueueLimits(&limits)
 	reached, through := make(chan struct{}), make(chan struct{})
 	opt.Faults.Sync = func() error {
 		close(reached)
@@ -56,15 +56,15 @@ func TestOutcomesFindRoom(t *testing.T) {
 	}
 	put("the one that the disk keeps", 1)
 	<-reached
-	large := make([]byte, 2*limits.Body+outcomeBytes)
+	large := make([]byte, 2*limits.Body+maxOutcomeBytes)
 	for !behind(log.Stats()) {
 		put("a lead that is admitted", len(large))
 	}
 	for range limits.Connections - 1 { // the last one above was one of theirs
 		put("a lead that had been admitted", len(large))
 	}
-	shared := make([]byte, outcomeBytes)
-	for n := range openPosts {
+	shared := make([]byte, maxOutcomeBytes)
+	for n := range maxOpenPosts {
 		if err := log.Append(shared, nil); err != nil {
 			t.Fatalf("outcome %d: %v", n, err)
 		}
@@ -85,7 +85,7 @@ func TestQueueIsAsLargeAsItsLimitsAsk(t *testing.T) {
 		{1_000_000, 400 << 10, 1_024_096, 16<<20 + 1_000_000*(816<<10) + 20_000*(16<<10)},
 		{1, 4 << 20, 24_097, 16<<20 + 1<<20 + 20_000*(16<<10)},
 	} {
-		entries, size := queueFor(&config.LimitSettings{Connections: row.connections, Body: row.body})
+		entries, size := logQueueLimits(&config.LimitSettings{Connections: row.connections, Body: row.body})
 		if entries != row.entries || int64(size) != min(row.bytes, math.MaxInt) {
 			t.Errorf("%+v: %d entries of %d bytes", row, entries, size)
 		}
@@ -99,7 +99,7 @@ func TestLogsErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := journal{log}
+	j := logPort{log}
 	if err := j.Append(make([]byte, wal.MaxEntry+1), nil); !errors.Is(err, httperror.ErrTooLarge) {
 		t.Errorf("too large: %v", err)
 	}
@@ -120,11 +120,11 @@ func TestLogsErrors(t *testing.T) {
 
 // TestYieldingWritesAll, in pieces, as long as there is room.
 func TestYieldingWritesAll(t *testing.T) {
-	room := &space{dir: t.TempDir(), logger: logger}
-	for _, size := range []int{0, 1, yieldEvery - 1, yieldEvery, yieldEvery + 1, 3*yieldEvery + 5} {
+	room := &diskMonitor{dir: t.TempDir(), logger: logger}
+	for _, size := range []int{0, 1, snapshotCheckBytes - 1, snapshotCheckBytes, snapshotCheckBytes + 1, 3*snapshotCheckBytes + 5} {
 		want := bytes.Repeat([]byte("0123456"), size/7+1)[:size]
 		var got bytes.Buffer
-		y := &yielding{to: &got, room: room}
+		y := &reserveWriter{to: &got, room: room}
 		n, err := y.Write(want)
 		m, errMore := y.Write([]byte("more"))
 		if err != nil || errMore != nil || n != size || m != 4 || !bytes.Equal(got.Bytes(), append(want, "more"...)) {
@@ -136,7 +136,7 @@ func TestYieldingWritesAll(t *testing.T) {
 // TestTheLogTellsOfLittleRoom: a disk that is at the edge does not fill the log.
 func TestTheLogTellsOfLittleRoom(t *testing.T) {
 	var told lines
-	room := &space{logger: slog.New(slog.NewTextHandler(&told, nil))}
+	room := &diskMonitor{logger: slog.New(slog.NewTextHandler(&told, nil))}
 	noon, at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), 0
 	for _, row := range []struct {
 		after time.Duration
@@ -155,7 +155,7 @@ func TestTheLogTellsOfLittleRoom(t *testing.T) {
 		{123 * time.Second, 11, "level=INFO"},
 		{124 * time.Second, 11, ""},
 	} {
-		room.tell(noon.Add(row.after), row.free, 10)
+		room.logChange(noon.Add(row.after), row.free, 10)
 		said := told.String()[at:]
 		at += len(said)
 		if (said != "") != (row.want != "") || !strings.Contains(said, row.want) {

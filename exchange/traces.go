@@ -6,18 +6,18 @@ import (
 	"pingpost/internal/trace"
 )
 
-// tracesWait is how long a stop waits for the collector to take the last traces.
-const tracesWait = 2 * time.Second
+// traceFlushTimeout is how long a stop waits for the collector to take the last traces.
+const traceFlushTimeout = 2 * time.Second
 
 // beginTraces exports traces from here on, where a collector is configured.
-func (x *Exchange) beginTraces() {
+func (x *Exchange) startTraces() {
 	to := &x.settings.Traces
 	if to.Endpoint == "" {
 		return
 	}
 	t := trace.New(trace.Options{
 		Endpoint: to.Endpoint, Headers: to.Header(), Sample: to.Sample,
-		Tenant: x.settings.Tenant, Version: x.opt.Version, Logger: x.logger,
+		Tenant: x.settings.Tenant, Version: x.options.Version, Logger: x.logger,
 	})
 	x.tracer = t
 	x.meter.Gauge(`pingpost_traces_exported_total`, func() float64 { return float64(t.Exported()) })

@@ -19,22 +19,22 @@ import (
 //
 // A balance changes with every lead, so it is held against what the document in
 // force says of it; so is what a document no longer names.
-func (x *Exchange) unapplied(built *config.Compiled) []string {
-	u := unapplied{exchange: x, tokens: make(map[string]int)}
+func (x *Exchange) unappliedValues(built *config.Compiled) []string {
+	u := unappliedFinder{exchange: x, tokens: make(map[string]int)}
 	for i := range built.Initial.Credentials {
-		u.credential(&built.Initial.Credentials[i])
+		u.checkCredential(&built.Initial.Credentials[i])
 	}
 	for i := range built.Initial.Secrets {
-		u.secret(&built.Initial.Secrets[i])
+		u.checkSecret(&built.Initial.Secrets[i])
 	}
-	u.doors(built.Document)
+	u.checkPauses(built.Document)
 	for _, list := range built.Initial.Lists {
-		u.list(list)
+		u.checkList(list)
 	}
 	if before := x.documentInForce(); before != nil && !bytes.Equal(before, built.Canonical) {
 		if old, err := config.ParseCanonical(before); err == nil {
-			u.balances(old.Document, built.Document)
-			u.gone(old.Document, built.Document)
+			u.checkBalances(old.Document, built.Document)
+			u.checkRemoved(old.Document, built.Document)
 		}
 	}
 	return u.lines
@@ -50,7 +50,7 @@ func (x *Exchange) documentInForce() []byte {
 	if hash == "" {
 		return nil
 	}
-	text, err := x.document(hash)
+	text, err := x.readDocument(hash)
 	if err != nil {
 		return nil
 	}
@@ -58,13 +58,13 @@ func (x *Exchange) documentInForce() []byte {
 }
 
 // warnUnapplied tells operators of a document that has come into force.
-func (x *Exchange) warnUnapplied(lines []string) {
+func (x *Exchange) logUnapplied(lines []string) {
 	for _, line := range lines {
 		x.logger.Warn("a value of the configuration is not applied", "value", line)
 	}
 }
 
-type unapplied struct {
+type unappliedFinder struct {
 	exchange *Exchange
 	tokens   map[string]int // static tokens of each supplier so far
 	lines    []string
@@ -72,32 +72,32 @@ type unapplied struct {
 
 // add says that the value at a place is not applied, how things stand, and what
 // request changes them.
-func (u *unapplied) add(at, stands, request string) {
+func (u *unappliedFinder) add(at, stands, request string) {
 	u.lines = append(u.lines, at+": first value only; not applied: "+stands+"; use "+request)
 }
 
 // named is an item of a list by its id, as differences have it.
-func named(list, id string) string {
+func entryPath(list, id string) string {
 	if strings.ContainsFunc(id, func(r rune) bool { return r == '[' || r == ']' || r == '"' }) {
 		id = strconv.Quote(id)
 	}
 	return list + "[" + id + "]"
 }
 
-func (u *unapplied) credential(first *config.InitialCredential) {
+func (u *unappliedFinder) checkCredential(first *config.InitialCredential) {
 	s := u.exchange.state
-	c := u.exchange.credential(first)
+	c := u.exchange.initialCredential(first)
 	owners := "suppliers"
 	if first.Owner == event.NameBuyer {
 		owners = "buyers"
 	}
-	at, request := named(owners, first.OwnerID), "POST /admin/v1/"+owners+"/"+first.OwnerID
+	at, request := entryPath(owners, first.OwnerID), "POST /admin/v1/"+owners+"/"+first.OwnerID
 	stands := ""
 	switch first.Kind {
 	case event.CredentialAPIKey:
 		at, stands, request = at+".api_key", "this key is none of those that are live", request+"/keys"
 	case event.CredentialOAuthClient:
-		at, request = named(at+".oauth_clients", first.ClientID), request+"/clients/"+first.ClientID+"/secrets"
+		at, request = entryPath(at+".oauth_clients", first.ClientID), request+"/clients/"+first.ClientID+"/secrets"
 		stands = "this secret is none of those that are live"
 	case event.CredentialBearer:
 		n := u.tokens[first.OwnerID]
@@ -131,12 +131,12 @@ func secretPlace(name string) (owner, id, at string) {
 	case len(parts) == 3:
 		return parts[0], parts[1], secretPlaces[parts[2]]
 	case len(parts) == 4 && parts[2] == "secret":
-		return parts[0], parts[1], named(".secrets", parts[3]) + ".value"
+		return parts[0], parts[1], entryPath(".secrets", parts[3]) + ".value"
 	}
 	panic("BUG: a secret by the name of " + name)
 }
 
-func (u *unapplied) secret(first *config.InitialSecret) {
+func (u *unappliedFinder) checkSecret(first *config.InitialSecret) {
 	if first.Follows {
 		return
 	}
@@ -153,19 +153,19 @@ func (u *unapplied) secret(first *config.InitialSecret) {
 		return
 	}
 	owner, id, at := secretPlace(first.Name)
-	u.add(named(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+first.Name)
+	u.add(entryPath(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+first.Name)
 }
 
-func (u *unapplied) doors(document *schema.Document) {
+func (u *unappliedFinder) checkPauses(document *schema.Document) {
 	for i := range document.Buyers {
-		u.door(event.NameBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
+		u.checkPause(event.NameBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
 	}
 	for i := range document.Campaigns {
-		u.door(event.NameCampaign, "campaigns", document.Campaigns[i].ID, document.Campaigns[i].Paused)
+		u.checkPause(event.NameCampaign, "campaigns", document.Campaigns[i].ID, document.Campaigns[i].Paused)
 	}
 }
 
-func (u *unapplied) door(kind event.NameKind, list, id string, wanted bool) {
+func (u *unappliedFinder) checkPause(kind event.NameKind, list, id string, wanted bool) {
 	s := u.exchange.state
 	paused, seen := s.Paused(kind, s.RefOf(kind, id))
 	if !seen || paused == wanted {
@@ -175,33 +175,33 @@ func (u *unapplied) door(kind event.NameKind, list, id string, wanted bool) {
 	if paused {
 		stands, verb = "it is paused", "resume"
 	}
-	u.add(named(list, id)+".paused", stands, "POST /admin/v1/"+list+"/"+id+"/"+verb)
+	u.add(entryPath(list, id)+".paused", stands, "POST /admin/v1/"+list+"/"+id+"/"+verb)
 }
 
 // list holds a file against the one that the list's contents were read from. A
 // file that is not there any more says nothing.
-func (u *unapplied) list(first config.InitialList) {
+func (u *unappliedFinder) checkList(first config.InitialList) {
 	s := u.exchange.state
 	known, ok := s.List(s.RefOf(event.NameList, string(first.ID)))
 	if !ok {
 		return
 	}
-	source, err := openRegular(first.Path)
+	source, err := openRegularFile(first.Path)
 	if err != nil {
 		return
 	}
 	defer source.Close()
 	var skipped uint64
-	sum, err := eachLine(source, func(int, []byte) error { return nil }, &skipped)
+	sum, err := forEachLine(source, func(int, []byte) error { return nil }, &skipped)
 	if err == nil && sum == known.Source {
 		return
 	}
-	u.add(named("suppression_lists", string(first.ID))+".file",
+	u.add(entryPath("suppression_lists", string(first.ID))+".file",
 		fmt.Sprintf("the list keeps the %d entries that it has", known.Entries), "PUT /admin/v1/suppression/"+string(first.ID))
 }
 
 // balances finds opening balances that are no longer what they were.
-func (u *unapplied) balances(old, document *schema.Document) {
+func (u *unappliedFinder) checkBalances(old, document *schema.Document) {
 	before := make(map[string]market.Money, len(old.Buyers))
 	for i := range old.Buyers {
 		if funds := old.Buyers[i].Funds; funds != nil {
@@ -215,7 +215,7 @@ func (u *unapplied) balances(old, document *schema.Document) {
 			continue
 		}
 		if was, known := before[buyer.ID]; !known || was != *buyer.Funds.Balance {
-			u.add(named("buyers", buyer.ID)+".funds.balance", "the account is open already", "POST /admin/v1/buyers/"+buyer.ID+"/funds")
+			u.add(entryPath("buyers", buyer.ID)+".funds.balance", "the account is open already", "POST /admin/v1/buyers/"+buyer.ID+"/funds")
 		}
 	}
 }

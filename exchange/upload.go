@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	mostEntries  = 50_000_000 // of an upload: 400 MB, and as much again while its table is made
-	mostBadLines = 20
+	maxUploadEntries = 50_000_000 // of an upload: 400 MB, and as much again while its table is made
+	maxBadLines      = 20
 )
 
-var errEnoughBad = errors.New("enough lines are no entries")
+var errTooManyBadLines = errors.New("enough lines are no entries")
 
 // Upload gives a suppression list new contents. Until the last line was read nothing is
 // changed, and nothing is written; then the file is, and then the fact.
@@ -33,12 +33,12 @@ func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
 		return nil, err
 	}
 	key := x.vault.Derive("hashes")
-	g := gathering{list: list, key: &key}
+	g := listBuilder{list: list, key: &key}
 	source, skipped, err := g.upload(upload)
 	if err != nil {
 		return nil, err
 	}
-	before, err := x.contents(list, upload.Add)
+	before, err := x.listContents(list, upload.Add)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
 	table := g.table(before.table)
 	done.Entries = uint64(table.Len())
 	done.Duplicates = lines + uint64(before.len()) - done.Entries
-	if !x.room.holds(8 * done.Entries) {
-		return nil, errNoRoom
+	if !x.disk.hasRoomFor(8 * done.Entries) {
+		return nil, errDiskLow
 	}
 	file, err := keepTable(x.settings.DataDir, table)
 	if err != nil {
@@ -59,40 +59,40 @@ func (x *Exchange) Upload(upload *admin.Upload) (*admin.Uploaded, error) {
 }
 
 // upload reads all lines. It keeps on past one that is no entry, to name others too.
-func (g *gathering) upload(upload *admin.Upload) (source string, skipped uint64, err error) {
+func (g *listBuilder) upload(upload *admin.Upload) (source string, skipped uint64, err error) {
 	var bad admin.BadLines
-	source, err = eachLine(upload.Lines, func(number int, line []byte) error {
-		switch err := g.take(line); {
-		case g.n > mostEntries:
+	source, err = forEachLine(upload.Lines, func(number int, line []byte) error {
+		switch err := g.add(line); {
+		case g.n > maxUploadEntries:
 			return admin.ErrUploadTooLong
 		case err == nil:
 			return nil
 		default:
 			bad = append(bad, admin.BadLine{Number: number, Why: err.Error()})
 		}
-		if len(bad) == mostBadLines {
-			return errEnoughBad
+		if len(bad) == maxBadLines {
+			return errTooManyBadLines
 		}
 		return nil
 	}, &skipped)
-	var long longLine
+	var long lineTooLongError
 	if errors.As(err, &long) {
 		bad, err = append(bad, admin.BadLine{Number: int(long), Why: "the line is too long"}), nil
 	}
-	if len(bad) > 0 && (err == nil || errors.Is(err, errEnoughBad)) {
+	if len(bad) > 0 && (err == nil || errors.Is(err, errTooManyBadLines)) {
 		return "", 0, bad
 	}
 	return source, skipped, err
 }
 
 // before is what a list had when an upload was put together with it.
-type before struct {
+type listContents struct {
 	known bool
 	file  state.ListFile
 	table *fingerprint.Table // nil: it is replaced
 }
 
-func (b *before) len() int {
+func (b *listContents) len() int {
 	if b.table == nil {
 		return 0
 	}
@@ -100,18 +100,18 @@ func (b *before) len() int {
 }
 
 // contents are what a list has; its table only where it is added to.
-func (x *Exchange) contents(list *market.List, add bool) (b before, err error) {
+func (x *Exchange) listContents(list *market.List, add bool) (b listContents, err error) {
 	if b.file, b.known = x.state.List(list.Ref); b.known && add {
-		b.table, err = x.opened.open(x.settings.DataDir, b.file)
+		b.table, err = x.lists.open(x.settings.DataDir, b.file)
 	}
 	return b, err
 }
 
 // loadList makes new contents the list's, where the list is still what they were read
 // for.
-func (x *Exchange) loadList(list *market.List, table *fingerprint.Table, file state.ListFile, was before) error {
-	x.applying.Lock()
-	defer x.applying.Unlock()
+func (x *Exchange) loadList(list *market.List, table *fingerprint.Table, file state.ListFile, was listContents) error {
+	x.configMu.Lock()
+	defer x.configMu.Unlock()
 	if x.Ready() != nil {
 		return errNotReady
 	}
@@ -126,14 +126,14 @@ func (x *Exchange) loadList(list *market.List, table *fingerprint.Table, file st
 	if err := e.LoadList(list.ID, table, file); err != nil {
 		return err
 	}
-	x.opened.replace(was.file.File, file.File, table)
+	x.lists.replace(was.file.File, file.File, table)
 	x.logger.Info("suppression list loaded", "list", string(list.ID), "entries", file.Entries)
 	return nil
 }
 
 // SuppressionLists are those of the configuration in force.
 func (x *Exchange) SuppressionLists() ([]admin.SuppressionList, error) {
-	s, err := x.inParts()
+	s, err := x.currentEntries()
 	if err != nil {
 		return nil, err
 	}

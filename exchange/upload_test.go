@@ -121,7 +121,7 @@ func TestBadUploads(t *testing.T) {
 			t.Errorf("%s: %v are named, want %v", name, fields, row.fields)
 		}
 	}
-	if f := x.upload("", strings.Repeat("x\n", 100)).mustFail(t, 422, "invalid_payload"); len(f.Fields) != mostBadLines {
+	if f := x.upload("", strings.Repeat("x\n", 100)).mustFail(t, 422, "invalid_payload"); len(f.Fields) != maxBadLines {
 		t.Errorf("%d lines are named", len(f.Fields))
 	}
 	if after, _ := x.log.Durable(); after != seq || !slices.Equal(x.suppressed(4), []int{2}) || !slices.Equal(x.listFiles(), files) {

@@ -8,31 +8,33 @@ import (
 
 // beginHooks begins to tell suppliers what they are owed, from before the start
 // too.
-func (x *Exchange) beginHooks() {
-	x.tellers = webhook.NewClient(webhook.ClientOptions{Secrets: x.secret, TrustedNetworks: x.settings.TrustedNetworks})
-	x.sender = webhook.New(webhook.Options{
-		Outbox: x.state, Engine: x.engine.Load(), Post: x.tellers.Post, Now: x.clock.Now, ReportFault: x.meter.Fault,
-		MaxPerEndpoint: x.settings.Webhooks.InFlight, AttemptRate: x.hookPace,
+func (x *Exchange) startWebhooks() {
+	x.webhookClient = webhook.NewClient(webhook.ClientOptions{Secrets: x.openSecret, TrustedNetworks: x.settings.TrustedNetworks})
+	x.webhookSender = webhook.New(webhook.Options{
+		Outbox: x.state, Engine: x.engine.Load(), Post: x.webhookClient.Post, Now: x.clock.Now, ReportFault: x.meter.Fault,
+		MaxPerEndpoint: x.settings.Webhooks.InFlight, AttemptRate: x.webhookPace,
 	})
 }
 
-// hooksASecond is what suppliers are told in a second without any haste.
-const hooksASecond = 1250
+// minWebhooksPerSecond is what suppliers are told in a second without any haste.
+const minWebhooksPerSecond = 1250
 
 // hookPace is how many webhooks may go out in a second: so many that leads do not
 // notice, or, where more are owed, a fifth of them.
-func (x *Exchange) hookPace() int { return max(hooksASecond, x.state.OutboxTotals().Pending/5) }
+func (x *Exchange) webhookPace() int {
+	return max(minWebhooksPerSecond, x.state.OutboxTotals().Pending/5)
+}
 
 // endHooks waits for the attempts under way, which end within a second.
-func (x *Exchange) endHooks() {
-	if x.sender != nil {
-		x.sender.Close()
-		x.tellers.Close()
+func (x *Exchange) closeWebhooks() {
+	if x.webhookSender != nil {
+		x.webhookSender.Close()
+		x.webhookClient.Close()
 	}
 }
 
 // hookGauges shows of each supplier with a webhook whether it is switched off.
-func (x *Exchange) hookGauges(catalog *market.Catalog) {
+func (x *Exchange) addWebhookGauges(catalog *market.Catalog) {
 	for id, supplier := range catalog.Suppliers {
 		if supplier.Webhooks != nil {
 			x.meter.HookGauge(string(id), func() bool {

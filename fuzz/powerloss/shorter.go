@@ -18,9 +18,9 @@ var shorter = []mutant.Mutation{
 		New: "	opt = opt.withDefaults()\n	opt.reopenAfter = 9\n",
 	},
 	{
-		Name: "snapshots and archive at once", File: "exchange/keeper.go",
-		Old: "	snapshotEvery = 256 << 20\n	keeperLooks   = 5 * time.Second\n	archiveLooks  = time.Minute\n",
-		New: "	snapshotEvery = 64 << 10\n	keeperLooks   = 120 * time.Millisecond\n	archiveLooks  = 250 * time.Millisecond\n",
+		Name: "snapshots and archive at once", File: "exchange/snapshots.go",
+		Old: "	snapshotBytes    = 256 << 20\n	snapshotInterval = 5 * time.Second\n	archiveInterval  = time.Minute\n",
+		New: "	snapshotBytes    = 64 << 10\n	snapshotInterval = 120 * time.Millisecond\n	archiveInterval  = 250 * time.Millisecond\n",
 	},
 	{
 		Name: "backups look often, and merge small objects soon", File: "wal/backup/shipper.go",

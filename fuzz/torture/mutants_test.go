@@ -140,7 +140,7 @@ var everyBroken = []broken{
 	{
 		mutant.Mutation{
 			Name: "of a person's leads some are not erased", File: "exchange/erase.go",
-			Old: "\topen, err := r.on.Erase(r.found)\n", New: "\topen, err := r.on.Erase(r.found[:len(r.found)/2])\n",
+			Old: "\topen, err := r.engine.Erase(r.found)\n", New: "\topen, err := r.engine.Erase(r.found[:len(r.found)/2])\n",
 		}, "erase", 15 * time.Second, []string{"the erasure of lead"},
 	},
 	{
@@ -202,7 +202,7 @@ var everyBroken = []broken{
 	},
 	{
 		mutant.Mutation{
-			Name: "what was made entry by entry is forgotten at a start", File: "exchange/overlay.go",
+			Name: "what was made entry by entry is forgotten at a start", File: "exchange/revision.go",
 			Old: "\thash := x.state.Catalog().Overlay\n", New: "\thash := x.state.Catalog().Overlay[:0]\n",
 		}, "killed", 8 * time.Second, []string{"admin edits: config/", "admin edits: the suppression list with"},
 	},

@@ -14,7 +14,7 @@ import (
 
 // inForce is the configuration in force, and what it was made of: a document, which
 // is the file's or one that was sent, and what operators made entry by entry.
-type inForce struct {
+type activeConfig struct {
 	canonical []byte // the whole
 	base      []byte // the document alone; both canonical
 	sent      bool   // it did not come from the file, which has the word again at the next reload or start
@@ -27,13 +27,13 @@ type revision struct {
 	base             []byte            // its document alone
 	sent             bool              // which did not come from the file
 	made             canonical.Entries // what is kept beside it
-	taken            []canonical.Ref   // of that, what the document has the word on
+	takenOver        []canonical.Ref   // of that, what the document has the word on
 	from             event.Origin
 	by               string
 }
 
 // document reads a document that is kept beside the log.
-func (x *Exchange) document(hash string) ([]byte, error) {
+func (x *Exchange) readDocument(hash string) ([]byte, error) {
 	path := x.documentPath(hash)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -47,15 +47,15 @@ func (x *Exchange) document(hash string) ([]byte, error) {
 
 // madeSoFar is what operators have made entry by entry, from its file where this
 // process has not read it yet.
-func (x *Exchange) madeSoFar() (canonical.Entries, error) {
-	if now := x.inForce.Load(); now != nil {
+func (x *Exchange) apiEntries() (canonical.Entries, error) {
+	if now := x.active.Load(); now != nil {
 		return now.made, nil
 	}
 	hash := x.state.Catalog().Overlay
 	if hash == "" {
 		return nil, nil
 	}
-	text, err := x.document(hash)
+	text, err := x.readDocument(hash)
 	if err != nil {
 		return nil, err
 	}
@@ -68,12 +68,12 @@ func (x *Exchange) madeSoFar() (canonical.Entries, error) {
 
 // overFile is the file's document with what was made put over it. What both have is
 // the file's from here on, for good.
-func (x *Exchange) overFile(built *config.Compiled) (*revision, error) {
-	r, err := x.over(built)
+func (x *Exchange) reviseFromFile(built *config.Compiled) (*revision, error) {
+	r, err := x.newRevision(built)
 	if err != nil {
 		return nil, err
 	}
-	for _, ref := range r.taken {
+	for _, ref := range r.takenOver {
 		r.made = r.made.Without(ref)
 	}
 	r.from = event.FromFile
@@ -82,8 +82,8 @@ func (x *Exchange) overFile(built *config.Compiled) (*revision, error) {
 
 // overSent is a sent document with what was made put over it. What both have is the
 // document's as long as it is in force.
-func (x *Exchange) overSent(built *config.Compiled, by string) (*revision, error) {
-	r, err := x.over(built)
+func (x *Exchange) reviseFromRequest(built *config.Compiled, by string) (*revision, error) {
+	r, err := x.newRevision(built)
 	if err != nil {
 		return nil, err
 	}
@@ -91,11 +91,11 @@ func (x *Exchange) overSent(built *config.Compiled, by string) (*revision, error
 	return r, nil
 }
 
-func (x *Exchange) over(built *config.Compiled) (*revision, error) {
-	if err := x.unsealed(built); err != nil {
+func (x *Exchange) newRevision(built *config.Compiled) (*revision, error) {
+	if err := x.checkSealed(built); err != nil {
 		return nil, err
 	}
-	made, err := x.madeSoFar()
+	made, err := x.apiEntries()
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (x *Exchange) over(built *config.Compiled) (*revision, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.taken = combined.Overridden; len(combined.FromAPI.Refs()) == 0 {
+	if r.takenOver = combined.Overridden; len(combined.FromAPI.Refs()) == 0 {
 		return r, nil
 	}
 	whole, err := combined.Compile(nil)
@@ -119,36 +119,36 @@ func (x *Exchange) over(built *config.Compiled) (*revision, error) {
 
 // configureFirst puts the file's document into force at a start.
 func (x *Exchange) configureFirst(built *config.Compiled) error {
-	x.applying.Lock()
-	defer x.applying.Unlock()
-	revised, err := x.overFile(built)
+	x.configMu.Lock()
+	defer x.configMu.Unlock()
+	revised, err := x.reviseFromFile(built)
 	if err != nil {
 		return err
 	}
-	unapplied := x.unapplied(revised.Compiled)
+	unapplied := x.unappliedValues(revised.Compiled)
 	if err := x.configureLocked(revised); err != nil {
 		return err
 	}
-	x.warnUnapplied(unapplied)
-	x.warnTaken(revised)
+	x.logUnapplied(unapplied)
+	x.logTakenOver(revised)
 	return nil
 }
 
 // warnTaken says what the file has the word on from here on.
-func (x *Exchange) warnTaken(r *revision) {
-	for _, ref := range r.taken {
+func (x *Exchange) logTakenOver(r *revision) {
+	for _, ref := range r.takenOver {
 		x.logger.Warn("the file has the word on what was made through the API", "entry", ref.String(), "file", filepath.Base(x.path))
 	}
 }
 
 // takes says, as lines beside a document's changes, what that document takes over.
-func (x *Exchange) takes(r *revision) (lines []string) {
-	now := x.inForce.Load()
+func (x *Exchange) takenOver(r *revision) (lines []string) {
+	now := x.active.Load()
 	was, err := config.Merge(x.path, now.base, now.made)
 	if err != nil {
 		return nil
 	}
-	for _, ref := range r.taken {
+	for _, ref := range r.takenOver {
 		if was.FromAPI.Find(ref) != nil {
 			lines = append(lines, "~ "+ref.String()+": made through the API -> owned by this document (until the next start or reload)")
 		}
@@ -156,5 +156,5 @@ func (x *Exchange) takes(r *revision) (lines []string) {
 	return lines
 }
 
-// sentDocument stands where a file's name would.
-const sentDocument = "PUT /admin/v1/config"
+// sentDocumentName stands where a file's name would.
+const sentDocumentName = "PUT /admin/v1/config"

@@ -19,7 +19,7 @@ import (
 //
 // The reserve is the log's. A snapshot never touches it: none begins that would,
 // and one under way gives way, as other programs and the log go on meanwhile.
-type space struct {
+type diskMonitor struct {
 	dir      string
 	last     atomic.Uint64 // bytes of the newest snapshot
 	expected atomic.Uint64
@@ -33,29 +33,29 @@ type space struct {
 const (
 	// reserve is kept for outcomes, operators and the programs beside us.
 	reserve = 64 << 20
-	// lookEvery bounds how much can be written between two looks.
-	lookEvery = 250 * time.Millisecond
-	// tellEvery is how often the log tells that leads are refused.
-	tellEvery = time.Minute
+	// diskInterval bounds how much can be written between two looks.
+	diskInterval = 250 * time.Millisecond
+	// diskWarnInterval is how often the log tells that leads are refused.
+	diskWarnInterval = time.Minute
 	// A snapshot has about so many bytes for each lead, and for all the rest.
-	leadBytes, restBytes = 220, 1 << 20
-	// yieldEvery is how much a snapshot writes between two looks.
-	yieldEvery = 4 << 20
+	leadBytes, baseSnapshotBytes = 220, 1 << 20
+	// snapshotCheckBytes is how much a snapshot writes between two looks.
+	snapshotCheckBytes = 4 << 20
 )
 
-// errNoRoom ends a snapshot. The log is then kept, and does in its place.
-var errNoRoom = errors.New("there is too little room on the disk for a snapshot")
+// errDiskLow ends a snapshot. The log is then kept, and does in its place.
+var errDiskLow = errors.New("there is too little room on the disk for a snapshot")
 
-func (s *space) begin(dir string, logger *slog.Logger, gone <-chan struct{}) {
+func (s *diskMonitor) start(dir string, logger *slog.Logger, gone <-chan struct{}) {
 	s.dir, s.logger = dir, logger
-	s.look()
+	s.measure()
 	go func() {
-		ticker := time.NewTicker(lookEvery)
+		ticker := time.NewTicker(diskInterval)
 		defer ticker.Stop()
 		for {
 			select {
 			case <-ticker.C:
-				s.look()
+				s.measure()
 			case <-gone:
 				return
 			}
@@ -64,69 +64,69 @@ func (s *space) begin(dir string, logger *slog.Logger, gone <-chan struct{}) {
 }
 
 // expect says how large the next snapshot may become.
-func (s *space) expect(bytes uint64) { s.expected.Store(bytes) }
+func (s *diskMonitor) setExpected(bytes uint64) { s.expected.Store(bytes) }
 
-func (s *space) look() {
+func (s *diskMonitor) measure() {
 	free, err := wal.Free(s.dir)
 	if err != nil {
 		return // the log itself will say so, in its own words
 	}
 	s.free.Store(free)
-	needs := s.needs()
+	needs := s.required()
 	s.low.Store(free < needs)
-	s.tell(time.Now(), free, needs)
+	s.logChange(time.Now(), free, needs)
 }
 
 // tell writes into the log that leads are refused, at most once a minute however
 // often that changes, and after it that they are taken again.
-func (s *space) tell(at time.Time, free, needs uint64) {
+func (s *diskMonitor) logChange(at time.Time, free, needs uint64) {
 	now, told := at.UnixNano(), s.told.Load()
 	switch {
 	case free >= needs:
 		if s.warned.Swap(false) {
 			s.logger.Info("there is room on the disk again; leads are taken", "free", free)
 		}
-	case now-told >= int64(tellEvery) && s.told.CompareAndSwap(told, now):
+	case now-told >= int64(diskWarnInterval) && s.told.CompareAndSwap(told, now):
 		s.warned.Store(true)
 		s.logger.Warn("there is little room on the disk; leads are refused until there is more", "free", free, "needed", needs)
 	}
 }
 
 // needs is what must be free for leads to be taken.
-func (s *space) needs() uint64 { return reserve + 2*s.expected.Load() }
+func (s *diskMonitor) required() uint64 { return reserve + 2*s.expected.Load() }
 
 // holds looks, and tells whether so much can be written without the reserve.
-func (s *space) holds(bytes uint64) bool {
-	s.look()
+func (s *diskMonitor) hasRoomFor(bytes uint64) bool {
+	s.measure()
 	return s.free.Load() >= reserve+bytes
 }
 
 // spare tells whether there is room for what can wait: it ends long before leads are
 // refused.
-func (s *space) spare() bool { return s.free.Load() >= s.needs()+reserve }
+func (s *diskMonitor) hasSpare() bool { return s.free.Load() >= s.required()+reserve }
 
 // snapshotSize is how large the next snapshot may become: no smaller than the
 // last one, and no smaller than what the leads of now take.
 func (x *Exchange) snapshotSize() uint64 {
-	return max(x.room.last.Load(), uint64(x.state.LeadCount())*leadBytes+restBytes)
+	return max(x.disk.last.Load(), uint64(x.state.LeadCount())*leadBytes+baseSnapshotBytes)
 }
 
-// yielding is a snapshot's writer that gives way to the log: it fails once the
+// reserveWriter is a snapshot's writer that gives way to the log: it fails once the
 // reserve is touched.
-type yielding struct {
+type reserveWriter struct {
 	to     io.Writer
-	room   *space
+	room   *diskMonitor
 	unseen int // bytes since the last look
 }
 
-func (y *yielding) Write(p []byte) (n int, err error) {
+func (y *reserveWriter) Write(p []byte) (n int, err error) {
 	for n < len(p) {
-		if y.unseen >= yieldEvery {
-			if y.unseen = 0; !y.room.holds(0) {
-				return n, errNoRoom
+		if y.unseen >= snapshotCheckBytes {
+			if y.unseen = 0; !y.room.hasRoomFor(0) {
+				return n, errDiskLow
 			}
 		}
-		m, err := y.to.Write(p[n:min(len(p), n+yieldEvery-y.unseen)])
+		m, err := y.to.Write(p[n:min(len(p), n+snapshotCheckBytes-y.unseen)])
 		n, y.unseen = n+m, y.unseen+m
 		if err != nil {
 			return n, err
@@ -135,35 +135,35 @@ func (y *yielding) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// longestDelay, longestQueue and longestBytes are how far behind the log may be
+// maxQueueDelay, maxQueueEntries and maxQueueBytes are how far behind the log may be
 // before leads are refused.
 const (
-	longestDelay = time.Second
-	longestQueue = 4096
-	longestBytes = 16 << 20
-	// openPosts is how many deliveries may be open.
-	openPosts = 20_000
-	// outcomeBytes bounds what is logged of an outcome: ids, codes and charges.
-	outcomeBytes = 16 << 10
+	maxQueueDelay   = time.Second
+	maxQueueEntries = 4096
+	maxQueueBytes   = 16 << 20
+	// maxOpenPosts is how many deliveries may be open.
+	maxOpenPosts = 20_000
+	// maxOutcomeBytes bounds what is logged of an outcome: ids, codes and charges.
+	maxOutcomeBytes = 16 << 10
 )
 
-// queueFor is what the log's queue holds. An outcome that found it full would have
+// logQueueLimits is what the log's queue holds. An outcome that found it full would have
 // to wait, so it has room for what was queued when leads began to be refused, and
 // beyond it for all that may come still: for each connection one lead that had
 // been admitted before, as it came and as it is posted, and for each open delivery
 // its outcome. Neither has two facts under way at once. What is queued is memory
 // of those who wait, which they have in any case: the queue adds a slot for each.
-func queueFor(l *config.LimitSettings) (entries, bytes int) {
-	entries = longestQueue + l.Connections + openPosts
-	lead := min(2*int64(l.Body)+outcomeBytes, wal.MaxEntry)
-	all := longestBytes + int64(l.Connections)*lead + openPosts*outcomeBytes
+func logQueueLimits(l *config.LimitSettings) (entries, bytes int) {
+	entries = maxQueueEntries + l.Connections + maxOpenPosts
+	lead := min(2*int64(l.Body)+maxOutcomeBytes, wal.MaxEntry)
+	all := maxQueueBytes + int64(l.Connections)*lead + maxOpenPosts*maxOutcomeBytes
 	return entries, int(min(all, math.MaxInt))
 }
 
 // admit refuses intake ahead of trouble: too little disk, or a log that is far
 // behind. The engine asks it before it reserves anything.
 func (x *Exchange) admit() error {
-	if x.room.low.Load() || x.draining.Load() || behind(x.log.Stats()) {
+	if x.disk.low.Load() || x.draining.Load() || behind(x.log.Stats()) {
 		return engine.ErrUnavailable
 	}
 	return nil
@@ -171,5 +171,5 @@ func (x *Exchange) admit() error {
 
 // behind tells whether the log has more to do than it should be given more.
 func behind(log wal.Stats) bool {
-	return log.QueueDelay > longestDelay || log.Queued > longestQueue || log.QueuedBytes > longestBytes
+	return log.QueueDelay > maxQueueDelay || log.Queued > maxQueueEntries || log.QueuedBytes > maxQueueBytes
 }

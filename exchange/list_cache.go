@@ -8,15 +8,15 @@ import (
 	"pingpost/engine/state"
 )
 
-// openLists are the contents of suppression lists that memory holds, by their file's
+// listCache are the contents of suppression lists that memory holds, by their file's
 // hash, so that a change of configuration reads none of them again. What no list of
 // the catalog has any more is let go with the next change.
-type openLists struct {
+type listCache struct {
 	mu     sync.Mutex
 	byFile map[string]*fingerprint.Table
 }
 
-func (o *openLists) open(dir string, file state.ListFile) (*fingerprint.Table, error) {
+func (o *listCache) open(dir string, file state.ListFile) (*fingerprint.Table, error) {
 	o.mu.Lock()
 	table := o.byFile[file.File]
 	o.mu.Unlock()
@@ -30,7 +30,7 @@ func (o *openLists) open(dir string, file state.ListFile) (*fingerprint.Table, e
 	return table, err
 }
 
-func (o *openLists) keep(file string, table *fingerprint.Table) {
+func (o *listCache) keep(file string, table *fingerprint.Table) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.byFile == nil {
@@ -40,7 +40,7 @@ func (o *openLists) keep(file string, table *fingerprint.Table) {
 }
 
 // replace lets go of a file's contents for another's.
-func (o *openLists) replace(file, by string, table *fingerprint.Table) {
+func (o *listCache) replace(file, by string, table *fingerprint.Table) {
 	o.keep(by, table)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -50,7 +50,7 @@ func (o *openLists) replace(file, by string, table *fingerprint.Table) {
 }
 
 // keepOnly lets go of all others.
-func (o *openLists) keepOnly(tables map[market.ListID]*fingerprint.Table) {
+func (o *listCache) keepOnly(tables map[market.ListID]*fingerprint.Table) {
 	used := make(map[*fingerprint.Table]bool, len(tables))
 	for _, table := range tables {
 		used[table] = true

@@ -10,14 +10,14 @@ import (
 
 // unsealed reports variables that have no value where the document was read, and of
 // which the exchange has sealed none.
-func (x *Exchange) unsealed(built *config.Compiled) error {
+func (x *Exchange) checkSealed(built *config.Compiled) error {
 	if len(built.Unset) == 0 {
 		return nil
 	}
 	var problems syntax.Problems
-	before := x.given()
+	before := x.givenSecrets()
 	for i := range built.Unset {
-		if kept := &built.Unset[i]; !kept.IsSetting() && !x.sealed(kept, before) {
+		if kept := &built.Unset[i]; !kept.IsSetting() && !x.hasSealed(kept, before) {
 			problems = append(problems, kept.Problem)
 		}
 	}
@@ -28,7 +28,7 @@ func (x *Exchange) unsealed(built *config.Compiled) error {
 }
 
 // given are the secrets of the document in force, with their variables.
-func (x *Exchange) given() map[config.SecretOrigin]bool {
+func (x *Exchange) givenSecrets() map[config.SecretOrigin]bool {
 	source, err := config.ParseCanonical(x.documentInForce())
 	if err != nil {
 		return nil
@@ -37,7 +37,7 @@ func (x *Exchange) given() map[config.SecretOrigin]bool {
 }
 
 // sealed reports whether the exchange has what the variable gave once.
-func (x *Exchange) sealed(kept *config.UnsetVariable, before map[config.SecretOrigin]bool) bool {
+func (x *Exchange) hasSealed(kept *config.UnsetVariable, before map[config.SecretOrigin]bool) bool {
 	if !kept.HadValue(before) {
 		return false
 	}
@@ -55,19 +55,19 @@ func (x *Exchange) sealed(kept *config.UnsetVariable, before map[config.SecretOr
 
 // followed lists the variables of addresses to which a document gives another value. A
 // line has no value in it.
-func (x *Exchange) followed(firsts *config.InitialValues) (lines []string) {
+func (x *Exchange) changedVariables(firsts *config.InitialValues) (lines []string) {
 	for i := range firsts.Secrets {
 		first := &firsts.Secrets[i]
-		if _, known := x.state.Secret(first.Name); first.Follows && known && x.differs(first) {
+		if _, known := x.state.Secret(first.Name); first.Follows && known && x.secretDiffers(first) {
 			parts := strings.Split(first.Name, "/")
-			lines = append(lines, "~ "+named(parts[0]+"s", parts[1])+": the variable "+parts[3]+" has another value")
+			lines = append(lines, "~ "+entryPath(parts[0]+"s", parts[1])+": the variable "+parts[3]+" has another value")
 		}
 	}
 	return lines
 }
 
 // differs reports whether a secret has another value than the one in force.
-func (x *Exchange) differs(first *config.InitialSecret) bool {
+func (x *Exchange) secretDiffers(first *config.InitialSecret) bool {
 	sealed, ok := x.state.Secret(first.Name)
 	if !ok {
 		return true

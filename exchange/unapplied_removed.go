@@ -8,7 +8,7 @@ import (
 // gone finds credentials that a document no longer names and that are good all the
 // same, and lists whose contents were read by another rule than the document's.
 // A supplier or buyer that is gone has no credential that is good.
-func (u *unapplied) gone(old, document *schema.Document) {
+func (u *unappliedFinder) checkRemoved(old, document *schema.Document) {
 	suppliers := make(map[string]*schema.Supplier, len(document.Suppliers))
 	for i := range document.Suppliers {
 		suppliers[document.Suppliers[i].ID] = &document.Suppliers[i]
@@ -16,7 +16,7 @@ func (u *unapplied) gone(old, document *schema.Document) {
 	for i := range old.Suppliers {
 		before := &old.Suppliers[i]
 		if now := suppliers[before.ID]; now != nil {
-			u.goneOf(before, now)
+			u.checkRemovedOf(before, now)
 		}
 	}
 	buyers := make(map[string]*schema.Buyer, len(document.Buyers))
@@ -26,32 +26,32 @@ func (u *unapplied) gone(old, document *schema.Document) {
 	for i := range old.Buyers {
 		before := &old.Buyers[i]
 		if now := buyers[before.ID]; now != nil {
-			u.goneClients(event.NameBuyer, "buyers", before.ID, before.OAuthClients, now.OAuthClients)
+			u.checkRemovedClients(event.NameBuyer, "buyers", before.ID, before.OAuthClients, now.OAuthClients)
 		}
 	}
-	u.otherwiseRead(old, document)
+	u.checkListRules(old, document)
 }
 
-func (u *unapplied) goneOf(before, now *schema.Supplier) {
-	at, request := named("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
-	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.live(event.CredentialAPIKey, event.NameSupplier, before.ID, "") {
+func (u *unappliedFinder) checkRemovedOf(before, now *schema.Supplier) {
+	at, request := entryPath("suppliers", before.ID), "DELETE /admin/v1/suppliers/"+before.ID
+	if before.APIKey.IsSet() && !now.APIKey.IsSet() && u.hasLive(event.CredentialAPIKey, event.NameSupplier, before.ID, "") {
 		u.add(at+".api_key", "it is gone here, and keys are live", request+"/keys/HINT")
 	}
-	if len(before.BearerTokens) > len(now.BearerTokens) && u.live(event.CredentialBearer, event.NameSupplier, before.ID, "") {
+	if len(before.BearerTokens) > len(now.BearerTokens) && u.hasLive(event.CredentialBearer, event.NameSupplier, before.ID, "") {
 		u.add(at+".bearer_tokens", "some are gone here, and tokens are live", request+"/tokens/ID")
 	}
-	u.goneClients(event.NameSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
+	u.checkRemovedClients(event.NameSupplier, "suppliers", before.ID, before.OAuthClients, now.OAuthClients)
 }
 
-func (u *unapplied) goneClients(kind event.NameKind, list, id string, before, now []schema.OAuthClient) {
+func (u *unappliedFinder) checkRemovedClients(kind event.NameKind, list, id string, before, now []schema.OAuthClient) {
 	still := make(map[string]bool, len(now))
 	for i := range now {
 		still[now[i].ClientID] = true
 	}
 	for i := range before {
 		client := before[i].ClientID
-		if !still[client] && u.live(event.CredentialOAuthClient, kind, id, client) {
-			u.add(named(named(list, id)+".oauth_clients", client), "it is gone here, and its secrets are live",
+		if !still[client] && u.hasLive(event.CredentialOAuthClient, kind, id, client) {
+			u.add(entryPath(entryPath(list, id)+".oauth_clients", client), "it is gone here, and its secrets are live",
 				"DELETE /admin/v1/"+list+"/"+id+"/clients/"+client)
 		}
 	}
@@ -59,7 +59,7 @@ func (u *unapplied) goneClients(kind event.NameKind, list, id string, before, no
 
 // live tells whether an owner has a live credential of a kind; of one client,
 // where that is named.
-func (u *unapplied) live(kind event.CredentialKind, owner event.NameKind, id, client string) bool {
+func (u *unappliedFinder) hasLive(kind event.CredentialKind, owner event.NameKind, id, client string) bool {
 	s := u.exchange.state
 	for _, c := range s.CredentialsOf(kind, owner, s.RefOf(owner, id)) {
 		if c.Client == client {
@@ -69,7 +69,7 @@ func (u *unapplied) live(kind event.CredentialKind, owner event.NameKind, id, cl
 	return false
 }
 
-func (u *unapplied) otherwiseRead(old, document *schema.Document) {
+func (u *unappliedFinder) checkListRules(old, document *schema.Document) {
 	before := make(map[string]*schema.List, len(old.Lists))
 	for i := range old.Lists {
 		before[old.Lists[i].ID] = &old.Lists[i]
@@ -82,7 +82,7 @@ func (u *unapplied) otherwiseRead(old, document *schema.Document) {
 			continue
 		}
 		if was.Hash != now.Hash || was.Field != now.Field {
-			u.add(named("suppression_lists", now.ID), "its contents were read as "+was.Field+", "+was.Hash+", and match nothing now", "PUT /admin/v1/suppression/"+now.ID)
+			u.add(entryPath("suppression_lists", now.ID), "its contents were read as "+was.Field+", "+was.Hash+", and match nothing now", "PUT /admin/v1/suppression/"+now.ID)
 		}
 	}
 }

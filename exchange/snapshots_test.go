@@ -14,8 +14,8 @@ func hurried(t testing.TB, p place, every uint64) *running {
 		t.Fatal(err)
 	}
 	x := newExchange(p.config(), Options{Env: env, Logger: logger}, built)
-	x.keeper.every, x.keeper.looks = every, time.Millisecond
-	if err := x.run(built); err != nil {
+	x.snapshots.minBytes, x.snapshots.interval = every, time.Millisecond
+	if err := x.start(built); err != nil {
 		t.Fatal(err)
 	}
 	r := &running{Exchange: x, place: p, t: t}
@@ -26,8 +26,8 @@ func hurried(t testing.TB, p place, every uint64) *running {
 // TestSnapshotIsDue counts what a start would have to replay: what this one had to,
 // and what was written since the last snapshot.
 func TestSnapshotIsDue(t *testing.T) {
-	k := keeper{every: 100}
-	k.loaded(&basis{}, 30)
+	k := snapshotter{minBytes: 100}
+	k.setLoaded(&startPoint{}, 30)
 	for _, row := range []struct {
 		written, snapshot uint64
 		due               bool
@@ -44,15 +44,15 @@ func TestSnapshotIsDue(t *testing.T) {
 		{400, 101, false}, // as much as the last one was large
 		{401, 101, true},
 	} {
-		if due := k.due(row.written, row.snapshot); due != row.due {
+		if due := k.isDue(row.written, row.snapshot); due != row.due {
 			t.Errorf("with %d written beside a snapshot of %d: %v", row.written, row.snapshot, due)
 		}
 		if row.due {
-			k.taken(row.written)
+			k.resetCount(row.written)
 		}
 	}
-	k.loaded(&basis{}, 100)
-	if k.written = 0; !k.due(0, 0) {
+	k.setLoaded(&startPoint{}, 100)
+	if k.written = 0; !k.isDue(0, 0) {
 		t.Error("a start that had all of it to replay does it again")
 	}
 }
@@ -63,8 +63,8 @@ func TestCrashesInARow(t *testing.T) {
 	p := newPlace(t, recorded)
 	for range 10 {
 		x := hurried(t, p, every)
-		if x.keeper.replayed.Load() >= every {
-			eventually(t, "there is a snapshot", func() bool { return x.keeper.last.Load() != 0 })
+		if x.snapshots.replayed.Load() >= every {
+			eventually(t, "there is a snapshot", func() bool { return x.snapshots.last.Load() != 0 })
 			return
 		}
 		for n := range 10 {
@@ -85,14 +85,14 @@ func TestLogBehindTheFallbackIsKept(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	snapshot := func() uint64 {
 		t.Helper()
-		if err := x.snapshot(); err != nil {
+		if err := x.writeSnapshot(); err != nil {
 			t.Fatal(err)
 		}
-		return x.keeper.last.Load()
+		return x.snapshots.last.Load()
 	}
 	needed := func(want uint64) {
 		t.Helper()
-		if got := x.keeper.needed[0].Load(); got != want {
+		if got := x.snapshots.needed[0].Load(); got != want {
 			t.Errorf("the log is let go up to entry %d, want %d", got, want)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 // What one answer about the past may cost: a document is read for each version, and a
 // document may have 16 MB.
 const (
-	historyReads   = 16 << 20 // bytes of documents
-	historyTells   = 4 << 20  // bytes of values
-	historyChanges = 200      // of one version
+	maxHistoryRead    = 16 << 20 // bytes of documents
+	maxHistoryValues  = 4 << 20  // bytes of values
+	maxHistoryChanges = 200      // of one version
 )
 
 // History is what changed in the configuration, the newest first. It stops where it has
@@ -28,7 +28,7 @@ func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
 	for q.After != 0 && len(revisions) > 0 && revisions[0].Version >= q.After {
 		revisions = revisions[1:]
 	}
-	h := historian{exchange: x, query: q, page: new(admin.HistoryPage)}
+	h := historyBuilder{exchange: x, query: q, page: new(admin.HistoryPage)}
 	for i := range revisions {
 		before := new(state.Revision)
 		switch {
@@ -37,21 +37,21 @@ func (x *Exchange) History(q admin.HistoryQuery) (*admin.HistoryPage, error) {
 		case revisions[i].Version > 1:
 			return h.page, nil // the oldest that is remembered says only what the next one changed
 		}
-		if i > 0 && h.full() {
+		if i > 0 && h.isFull() {
 			h.page.Next = revisions[i-1].Version
 			return h.page, nil
 		}
-		h.tell(&revisions[i], before)
+		h.add(&revisions[i], before)
 	}
 	return h.page, nil
 }
 
-type historian struct {
-	exchange *Exchange
-	query    admin.HistoryQuery
-	page     *admin.HistoryPage
-	read     int
-	told     int
+type historyBuilder struct {
+	exchange   *Exchange
+	query      admin.HistoryQuery
+	page       *admin.HistoryPage
+	readBytes  int
+	valueBytes int
 
 	// The document that was read last: the one before a version is read again as the
 	// version before's.
@@ -59,11 +59,11 @@ type historian struct {
 	text []byte
 }
 
-func (h *historian) full() bool {
-	return len(h.page.Entries) >= h.query.Limit || h.read >= historyReads || h.told >= historyTells
+func (h *historyBuilder) isFull() bool {
+	return len(h.page.Entries) >= h.query.Limit || h.readBytes >= maxHistoryRead || h.valueBytes >= maxHistoryValues
 }
 
-func (h *historian) tell(now, before *state.Revision) {
+func (h *historyBuilder) add(now, before *state.Revision) {
 	entry := admin.HistoryEntry{Version: now.Version, By: now.By, From: now.From.String()}
 	if now.At != 0 {
 		at := time.Unix(0, now.At).UTC()
@@ -77,15 +77,15 @@ func (h *historian) tell(now, before *state.Revision) {
 		return
 	}
 	for _, change := range canonical.Diff(was, after) {
-		if !h.asked(change.Path) {
+		if !h.matchesQuery(change.Path) {
 			continue
 		}
-		if len(entry.Changes) == historyChanges {
+		if len(entry.Changes) == maxHistoryChanges {
 			entry.More++
 			continue
 		}
 		told := admin.HistoryChange{Path: historyPath(change.Path), Before: historyValue(change, change.Old), After: historyValue(change, change.New)}
-		h.told += len(told.Before) + len(told.After)
+		h.valueBytes += len(told.Before) + len(told.After)
 		entry.Changes = append(entry.Changes, told)
 	}
 	if len(entry.Changes) > 0 || h.query.Kind == "" {
@@ -94,22 +94,22 @@ func (h *historian) tell(now, before *state.Revision) {
 }
 
 // document reads one that is kept beside the log; none for no hash.
-func (h *historian) document(hash string) ([]byte, error) {
+func (h *historyBuilder) document(hash string) ([]byte, error) {
 	if hash == "" {
 		return nil, nil
 	}
 	if hash == h.hash {
 		return h.text, nil
 	}
-	text, err := h.exchange.document(hash)
+	text, err := h.exchange.readDocument(hash)
 	if err == nil {
-		h.read += len(text)
+		h.readBytes += len(text)
 		h.hash, h.text = hash, text
 	}
 	return text, err
 }
 
-func (h *historian) asked(path string) bool {
+func (h *historyBuilder) matchesQuery(path string) bool {
 	q := &h.query
 	if q.Kind == "" {
 		return true
@@ -140,12 +140,12 @@ func historyValue(change canonical.Change, text string) json.RawMessage {
 		return nil
 	}
 	if strings.HasSuffix(change.Path, " (order)") {
-		text = string(marshalText(text))
+		text = string(quoteJSON(text))
 	}
 	return json.RawMessage(text)
 }
 
-func marshalText(text string) []byte {
+func quoteJSON(text string) []byte {
 	quoted, err := json.Marshal(text)
 	if err != nil {
 		panic("BUG: a text does not encode: " + err.Error())

@@ -11,42 +11,42 @@ import (
 // basis is what a start builds on: the newest snapshot that is good, or, where
 // there is none, the log's first entry; then all but bad is zero. Whatever judges
 // a log has to judge it from there: what comes before is no start's concern.
-type basis struct {
+type startPoint struct {
 	wal.SnapshotInfo
 	bad []wal.BadSnapshot
 }
 
-// openBasis opens the snapshot too, nil where there is none.
-func openBasis(dir string) (*wal.Snapshot, basis, error) {
+// openStartPoint opens the snapshot too, nil where there is none.
+func openStartPoint(dir string) (*wal.Snapshot, startPoint, error) {
 	snapshot, err := wal.OpenSnapshot(dir)
 	var none *wal.NoSnapshotError
 	switch {
 	case errors.As(err, &none):
-		return nil, basis{bad: none.Bad}, nil
+		return nil, startPoint{bad: none.Bad}, nil
 	case err != nil:
-		return nil, basis{}, fmt.Errorf("cannot open a snapshot: %w", err)
+		return nil, startPoint{}, fmt.Errorf("cannot open a snapshot: %w", err)
 	}
-	return snapshot, basis{snapshot.SnapshotInfo, snapshot.Bad}, nil
+	return snapshot, startPoint{snapshot.SnapshotInfo, snapshot.Bad}, nil
 }
 
 // options are those that the log is opened with, or cut.
-func (b *basis) options() wal.Options {
+func (b *startPoint) options() wal.Options {
 	return wal.Options{From: b.Oldest + 1, AtLeast: b.Newest}
 }
 
 // check refuses a log whose beginning has gone, as it does after the history that
 // is kept, where no snapshot makes up for it. Cutting it would not help.
-func (b *basis) check(dir string) error {
+func (b *startPoint) check(dir string) error {
 	segments, err := wal.Segments(dir)
 	if err != nil || len(segments) == 0 || segments[0].First == 1 || b.Newest != 0 {
 		return nil //nolint:nilerr // there is no log yet, or opening it will say what is wrong
 	}
-	return b.blame(fmt.Errorf("no snapshot in %q is good, and the log there begins only with entry %d: "+
+	return b.addSnapshotErrors(fmt.Errorf("no snapshot in %q is good, and the log there begins only with entry %d: "+
 		"put a snapshot back from a backup, or the whole folder", dir, segments[0].First))
 }
 
 // blame adds to an error what is wrong with the snapshots.
-func (b *basis) blame(err error) error {
+func (b *startPoint) addSnapshotErrors(err error) error {
 	for _, bad := range b.bad {
 		err = fmt.Errorf("%w; %w", err, bad.Err)
 	}
@@ -56,7 +56,7 @@ func (b *basis) blame(err error) error {
 // AcceptLoss cuts the log at the damage for which a start refuses: see
 // wal.AcceptLoss. The exchange must not run.
 func AcceptLoss(dir string, logger *slog.Logger) (wal.Loss, error) {
-	snapshot, b, err := openBasis(dir)
+	snapshot, b, err := openStartPoint(dir)
 	if err != nil {
 		return wal.Loss{}, err
 	}

@@ -15,9 +15,9 @@ import (
 // snapshot writes all that memory holds, so one at a fixed distance would cost the
 // more for each lead, the more leads are held. This way the disk writes at most
 // about twice what the log has, and a start reads at most about twice the snapshot.
-type keeper struct {
-	every uint64        // bytes of log that a start may have to replay in any case
-	looks time.Duration // between two looks at how many there are
+type snapshotter struct {
+	minBytes uint64        // bytes of log that a start may have to replay in any case
+	interval time.Duration // between two looks at how many there are
 
 	last     atomic.Uint64    // newest entry that the last snapshot has seen
 	needed   [2]atomic.Uint64 // entries after which the last but one, and the last, need the log
@@ -28,26 +28,26 @@ type keeper struct {
 }
 
 const (
-	snapshotEvery = 256 << 20
-	keeperLooks   = 5 * time.Second
-	archiveLooks  = time.Minute
+	snapshotBytes    = 256 << 20
+	snapshotInterval = 5 * time.Second
+	archiveInterval  = time.Minute
 )
 
 // loaded tells what the start built on, and how much it had to replay.
-func (k *keeper) loaded(b *basis, replayed uint64) {
+func (k *snapshotter) setLoaded(b *startPoint, replayed uint64) {
 	k.last.Store(b.Newest)
 	k.needed[1].Store(b.Oldest)
 	k.replayed.Store(replayed)
 }
 
-func (k *keeper) begin(x *Exchange) {
+func (k *snapshotter) start(x *Exchange) {
 	k.quit, k.done = make(chan struct{}), make(chan struct{})
 	go k.run(x)
 }
 
-func (k *keeper) run(x *Exchange) {
+func (k *snapshotter) run(x *Exchange) {
 	defer close(k.done)
-	ticker := time.NewTicker(k.looks)
+	ticker := time.NewTicker(k.interval)
 	defer ticker.Stop()
 	var swept time.Time
 	for {
@@ -56,34 +56,34 @@ func (k *keeper) run(x *Exchange) {
 			return
 		case <-ticker.C:
 		}
-		x.room.expect(x.snapshotSize())
-		if written := x.log.Stats().Bytes; k.due(written, x.room.last.Load()) && !x.room.low.Load() {
-			if err := x.snapshot(); err != nil {
+		x.disk.setExpected(x.snapshotSize())
+		if written := x.log.Stats().Bytes; k.isDue(written, x.disk.last.Load()) && !x.disk.low.Load() {
+			if err := x.writeSnapshot(); err != nil {
 				x.logger.Error("a snapshot could not be written; the log is kept", "error", err)
 			}
-			k.taken(written)
+			k.resetCount(written)
 		}
-		if time.Since(swept) > archiveLooks {
+		if time.Since(swept) > archiveInterval {
 			swept = time.Now()
-			x.sweep()
+			x.archiveSegments()
 		}
 	}
 }
 
 // due tells whether a start would have much to replay, with so much written by
 // this process, and beside a last snapshot of so many bytes.
-func (k *keeper) due(written, snapshot uint64) bool {
-	return k.replayed.Load()+written-k.written >= max(k.every, snapshot)
+func (k *snapshotter) isDue(written, snapshot uint64) bool {
+	return k.replayed.Load()+written-k.written >= max(k.minBytes, snapshot)
 }
 
 // taken counts from here. After a snapshot that failed it does so too: what it
 // failed for is not tried again with every look.
-func (k *keeper) taken(written uint64) {
+func (k *snapshotter) resetCount(written uint64) {
 	k.replayed.Store(0)
 	k.written = written
 }
 
-func (k *keeper) stop() {
+func (k *snapshotter) stop() {
 	if k.quit != nil {
 		close(k.quit)
 		<-k.done
@@ -94,24 +94,24 @@ func (k *keeper) stop() {
 // may yet turn out to be damaged. Which that is, a start knows only when it has
 // written one more; until then nothing moves. What is archived can be replayed all
 // the same, until its history ends.
-func (x *Exchange) sweep() {
-	x.log.Archive(x.keeper.needed[0].Load(), x.clock.Now()-int64(x.settings.History))
+func (x *Exchange) archiveSegments() {
+	x.log.Archive(x.snapshots.needed[0].Load(), x.clock.Now()-int64(x.settings.History))
 }
 
 // snapshot writes the state aside, while it goes on changing. The entries that it
 // has seen are durable: the state knows no others.
-func (x *Exchange) snapshot() error {
+func (x *Exchange) writeSnapshot() error {
 	began := time.Now()
 	size := x.snapshotSize()
-	if x.room.expect(size); !x.room.holds(size) {
-		return errNoRoom
+	if x.disk.setExpected(size); !x.disk.hasRoomFor(size) {
+		return errDiskLow
 	}
-	w, err := x.log.CreateSnapshot(wal.SnapshotOptions{LiftLimit: x.keeper.quit})
+	w, err := x.log.CreateSnapshot(wal.SnapshotOptions{LiftLimit: x.snapshots.quit})
 	if err != nil {
 		return fmt.Errorf("cannot begin a snapshot: %w", err)
 	}
 	defer w.Abort()
-	oldest, newest, err := x.state.WriteSnapshot(&yielding{to: w, room: &x.room})
+	oldest, newest, err := x.state.WriteSnapshot(&reserveWriter{to: w, room: &x.disk})
 	if err != nil {
 		return fmt.Errorf("cannot write a snapshot: %w", err)
 	}
@@ -119,12 +119,12 @@ func (x *Exchange) snapshot() error {
 	if err != nil {
 		return fmt.Errorf("cannot finish a snapshot: %w", err)
 	}
-	if x.keeper.last.Swap(newest) != newest { // else the same file was written anew
-		x.keeper.needed[0].Store(x.keeper.needed[1].Load())
+	if x.snapshots.last.Swap(newest) != newest { // else the same file was written anew
+		x.snapshots.needed[0].Store(x.snapshots.needed[1].Load())
 	}
-	x.keeper.needed[1].Store(oldest)
-	x.room.last.Store(info.Bytes)
-	x.room.expect(x.snapshotSize())
+	x.snapshots.needed[1].Store(oldest)
+	x.disk.last.Store(info.Bytes)
+	x.disk.setExpected(x.snapshotSize())
 	x.logger.Info("snapshot written", "entry", newest, "bytes", info.Bytes, "seconds", time.Since(began).Seconds())
 	return nil
 }

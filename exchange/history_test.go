@@ -114,13 +114,13 @@ func TestHistory(t *testing.T) {
 func TestHistoryIsBounded(t *testing.T) {
 	x := start(t, newPlace(t, recorded))
 	var fields []string
-	for i := range historyChanges + 5 {
+	for i := range maxHistoryChanges + 5 {
 		fields = append(fields, fmt.Sprintf(`{"name":"f%d","type":"string"}`, i))
 	}
 	x.put("campaigns/cmp_red", `{"method":"waterfall"}`)
 	x.put("campaigns/cmp_red", `{"method":"waterfall","fields":[`+strings.Join(fields, ",")+`]}`)
 	page := x.history("?limit=1")
-	if e := page.Entries[0]; len(e.Changes) != historyChanges || e.More != 5 {
+	if e := page.Entries[0]; len(e.Changes) != maxHistoryChanges || e.More != 5 {
 		t.Errorf("%d changes, and %d more", len(e.Changes), e.More)
 	}
 }
