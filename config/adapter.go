@@ -105,7 +105,7 @@ func (c *compiler) compileDialect(at syntax.Path, d *schema.Dialect, ping bool, 
 		KeyHeader: d.KeyHeader,
 	}
 	if known || d.Answer.Format != d.Format {
-		out.Reading = c.compileAnswer(at.Key("answer"), &d.Answer, ping)
+		out.Answer = c.compileAnswer(at.Key("answer"), &d.Answer, ping)
 	}
 	return out
 }

@@ -15,9 +15,9 @@ const (
 )
 
 // compileAnswer judges the rules by which an answer is read.
-func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) market.Reading {
+func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) market.AnswerPaths {
 	if !c.checkFormat(at.Key("format"), a.Format) {
-		return market.Reading{}
+		return market.AnswerPaths{}
 	}
 	for _, one := range [...]struct{ key, where string }{
 		{"accepted", a.Accepted},
@@ -49,7 +49,7 @@ func (c *compiler) compileAnswer(at syntax.Path, a *schema.Answer, ping bool) ma
 		c.report(at.Key("accepted"), "is missing; say where the answer has the value that yes and no speak of")
 	}
 	meant := map[string]syntax.Path{}
-	return market.Reading{
+	return market.AnswerPaths{
 		Format: a.Format, Accepted: a.Accepted,
 		Yes: c.answerValues(at.Key("yes"), a.Yes, meant), No: c.answerValues(at.Key("no"), a.No, meant),
 		Price: a.Price, Currency: a.Currency, Token: a.Token, ID: a.ID, Reason: a.Reason,

@@ -80,11 +80,11 @@ func TestAnAdapterIsCompiled(t *testing.T) {
 	buyer := exchange.Catalog.Buyers["buy_a"]
 	wantPing := market.Dialect{
 		Method: "POST", ContentType: "application/x-www-form-urlencoded", Headers: "X-A: 1\nSOAPAction: urn:x\n", Idempotent: true,
-		Reading: market.Reading{Format: "xml", Accepted: "A/B", Yes: "1\nOK\n", No: "false\n", Price: "A/@p", Token: "A/T", Reason: "A/R"},
+		Answer: market.AnswerPaths{Format: "xml", Accepted: "A/B", Yes: "1\nOK\n", No: "false\n", Price: "A/@p", Token: "A/T", Reason: "A/R"},
 	}
 	wantPost := market.Dialect{
 		Method: "PUT", ContentType: "application/vnd.a+json; charset=UTF-8", KeyHeader: "Idempotency-Key", Idempotent: true,
-		Reading: market.Reading{Format: "json", Accepted: "ok", Yes: "true\n", ID: "lead.0.id"},
+		Answer: market.AnswerPaths{Format: "json", Accepted: "ok", Yes: "true\n", ID: "lead.0.id"},
 	}
 	if *buyer.Ping.Dialect != wantPing || *buyer.Post.Dialect != wantPost {
 		t.Errorf("%+v\n%+v", *buyer.Ping.Dialect, *buyer.Post.Dialect)
@@ -112,7 +112,7 @@ func TestWhoseRefusalOfARepeatIsTrusted(t *testing.T) {
 		strings.Replace(posting(), "adapter:\n", "adapter:\n      idempotent: true\n", 1): {true, true},
 	} {
 		post := compiled(t, text, nil).Catalog.Buyers["buy_a"].Post
-		if got := [2]bool{post.IsRepeatable(), post.IsTrusted()}; got != want {
+		if got := [2]bool{post.IsRepeatable(), post.IsRepeatRefusalFinal()}; got != want {
 			t.Errorf("%v, want %v, of\n%s", got, want, text)
 		}
 	}
@@ -191,9 +191,9 @@ func TestMistakesInTemplates(t *testing.T) {
 	checkMistakes(t, []mistake{
 		{"no body", strings.Replace(posting(), `  body: "[1]"`, `  body: "" # here`, 1), post, "the template is empty"},
 		{"no function", posting("body: |", "  [", "  {{.state | shout}}"), post, `line 2: function "shout" not defined`},
-		{"a contact field in a ping", pinging("body: |", "  [1,", "", "  {{.phone}}"), ping, "line 3: phone says who the person is"},
+		{"a contact field in a ping", pinging("body: |", "  [1,", "", "  {{.phone}}"), ping, "line 3: phone identifies the person"},
 		{"no such field", posting("body: |", "  [", "    {{.stat}}"), post, `in campaign "cmp": line 2: there is no field stat`},
-		{"by its arriving name", posting("body: |-", "  [{{.vehicles}},", "    {{.cars}}"), post, `towards buyers it is called vehicles`},
+		{"by its arriving name", posting("body: |-", "  [{{.vehicles}},", "    {{.cars}}"), post, `the field's name for buyers is vehicles`},
 		{"not for pings", pinging("body: |", "  [{{.vehicles}},", "    {{.note}}"), ping, `in campaign "cmp": line 2: note is not marked ping`},
 		{"on one line of the document", posting(`body: "[\n{{.stat}}]"`), post, `line 2: there is no field stat`},
 		{"folded", posting("body: > # here", "  [", "  {{.stat}}]"), post, `there is no field stat`},

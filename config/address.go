@@ -55,7 +55,7 @@ func (c *compiler) compileAddress(at syntax.Path, a schema.Address, withQuery bo
 	})
 	text = c.insertPlaceholders(at, text, escape.URL, of)
 	fill := func(secret string) string {
-		filled, _ := escape.AppendResolved(nil, []byte(text), func(name string) (string, bool) {
+		filled, _ := escape.AppendWithSecrets(nil, []byte(text), func(name string) (string, bool) {
 			if value, is := values[name]; is {
 				return value, true
 			}

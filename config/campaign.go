@@ -13,7 +13,7 @@ const (
 	maxBidTimeout = 5 * time.Second
 )
 
-var methodsByName = map[string]market.Method{
+var methodsByName = map[string]market.SelectionMethod{
 	"waterfall": market.Waterfall, "round_robin": market.RoundRobin,
 	"weighted": market.Weighted, "ping_post": market.PingPost,
 }

@@ -12,7 +12,7 @@ import (
 // maxCount is the highest cap on leads.
 const maxCount = 1_000_000_000
 
-func (c *compiler) compileCaps(at syntax.Path, caps []schema.Cap, scope market.Scope, zone *time.Location) []*market.Cap {
+func (c *compiler) compileCaps(at syntax.Path, caps []schema.Cap, scope market.CapScope, zone *time.Location) []*market.Cap {
 	if len(caps) == 0 {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (c *compiler) compileCaps(at syntax.Path, caps []schema.Cap, scope market.S
 	return out
 }
 
-func (c *compiler) compileCap(at syntax.Path, limit *schema.Cap, scope market.Scope, zone *time.Location) *market.Cap {
+func (c *compiler) compileCap(at syntax.Path, limit *schema.Cap, scope market.CapScope, zone *time.Location) *market.Cap {
 	if limit.TimeZone != "" {
 		zone = c.timeZone(at.Key("time_zone"), limit.TimeZone)
 	}
@@ -98,7 +98,7 @@ func (c *compiler) stateSet(at syntax.Path, codes []string) market.StateSet {
 	}
 	var set market.StateSet
 	for i, code := range codes {
-		state := market.StateOf([]byte(code))
+		state := market.ParseState([]byte(code))
 		switch {
 		case state == market.NoState:
 			c.report(at.Index(i), "is not a state; give the two capital letters of the US postal service, such as CA")

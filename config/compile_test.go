@@ -197,7 +197,7 @@ campaigns:
     buyers: [{buyer: a, states: [NV, NY], filters: [{field: zip, absent: true}]}]
 `, nil)
 	seat := exchange.Catalog.Campaigns["c"].FilterSets[0]
-	nevada := market.StateSet(0).With(market.StateOf([]byte("NV")))
+	nevada := market.StateSet(0).With(market.ParseState([]byte("NV")))
 	if seat.States != nevada {
 		t.Errorf("states %b", seat.States)
 	}
@@ -206,7 +206,7 @@ campaigns:
 		slots = append(slots, seat.Filters[i].Slot())
 	}
 	slices.Sort(slots)
-	if !slices.Equal(slots, []market.Slot{market.SlotSource, market.SlotZip, market.FirstCustom}) {
+	if !slices.Equal(slots, []market.Slot{market.SlotSource, market.SlotZip, market.FirstCustomSlot}) {
 		t.Errorf("filters on %v", slots)
 	}
 }

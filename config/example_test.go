@@ -128,7 +128,7 @@ func TestExampleCampaign(t *testing.T) {
 	if len(campaign.Suppression) != 1 || campaign.Suppression[0] != catalog.Lists["dnc"] {
 		t.Errorf("suppression: %v", campaign.Suppression)
 	}
-	if slot, ok := campaign.Mapping.SlotOf("owns_home"); !ok || campaign.Mapping.ArrivalName(slot) != "homeowner" || !campaign.Mapping.InPing(slot) {
+	if slot, ok := campaign.Mapping.SlotByBuyerName("owns_home"); !ok || campaign.Mapping.ArrivalName(slot) != "homeowner" || !campaign.Mapping.IsInPing(slot) {
 		t.Error("the field homeowner")
 	}
 	if len(campaign.Caps) != 1 || *campaign.Caps[0] != (market.Cap{Scope: market.ScopeCampaign, Unit: market.UnitCount, Period: calendar.Day, Zone: campaign.Zone, Limit: 2000}) {
@@ -171,7 +171,7 @@ func TestExampleBuyer(t *testing.T) {
 	if len(lineup) != 1 || lineup[0].Buyer != buyer || lineup[0].Priority != 1 || lineup[0].Weight != 3 || lineup[0].Price != 12_000_000 {
 		t.Fatalf("lineup: %+v", lineup)
 	}
-	if s := lineup[0].States; !s.Has(market.StateOf([]byte("CA"))) || s.Has(market.StateOf([]byte("NY"))) {
+	if s := lineup[0].States; !s.Has(market.ParseState([]byte("CA"))) || s.Has(market.ParseState([]byte("NY"))) {
 		t.Error("the seat does not have the buyer's states")
 	}
 	if len(lineup[0].Filters) != 2 || len(lineup[0].Caps) != 1 || lineup[0].Caps[0].Scope != market.ScopePair {

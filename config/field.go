@@ -59,7 +59,7 @@ func (c *compiler) sharedMapping(spec *market.MappingSpec) (*market.Mapping, []m
 func (c *compiler) compileField(at syntax.Path, f *schema.Field, spec *market.FieldSpec) (good bool) {
 	good = true
 	*spec = market.FieldSpec{
-		Name: f.Name, To: f.To, Required: f.Required,
+		Name: f.Name, BuyerName: f.To, Required: f.Required,
 		Values: schema.WordTexts(f.Values), Min: f.Min.Text(), Max: f.Max.Text(),
 		MinLength: f.MinLength, MaxLength: f.MaxLength, Pattern: f.Pattern,
 		Coerce: f.Coerce, Ping: f.Ping, Contact: f.Contact,

@@ -31,7 +31,7 @@ func (c *compiler) compileFilter(at syntax.Path, f *schema.Filter, mapping *mark
 		c.report(at.Key("field"), "is missing; name the field that the filter looks at")
 		return market.Filter{}, errReported
 	}
-	if _, known := mapping.SlotOf(f.Field); !known {
+	if _, known := mapping.SlotByBuyerName(f.Field); !known {
 		c.reportQuoting(at.Key("field"), "no field of the campaign is called "+quote(f.Field)+"; use the name after mapping, or add the field")
 		return market.Filter{}, errReported
 	}

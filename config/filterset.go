@@ -88,7 +88,7 @@ func (c *compiler) addBuyerTerms(at syntax.Path, buyer *compiledBuyer, s *schema
 		if f.Field == "" {
 			continue
 		}
-		if _, known := mapping.SlotOf(f.Field); !known {
+		if _, known := mapping.SlotByBuyerName(f.Field); !known {
 			c.reportQuoting(at.Key("buyer"), "buyer "+quote(s.Buyer)+" filters on "+quote(f.Field)+", which this campaign has no field for, so it would never buy here; add the field, or filter in the seats where it exists")
 			continue
 		}

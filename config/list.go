@@ -17,7 +17,7 @@ func (c *compiler) compileList(at syntax.Path, l *schema.List) {
 	if !ok {
 		c.report(at.Key("field"), "unknown or missing; use phone or email")
 	}
-	hash, ok := market.ParseHash(l.Hash)
+	hash, ok := market.ParseListHash(l.Hash)
 	if !ok {
 		c.report(at.Key("hash"), "unknown; use plain, md5 or sha256")
 	}
@@ -25,12 +25,12 @@ func (c *compiler) compileList(at syntax.Path, l *schema.List) {
 		c.checkLabel(at.Key("file"), l.File, maxURL)
 		c.out.Initial.Lists = append(c.out.Initial.Lists, InitialList{ID: id, Path: c.source.resolve(l.File), At: c.problemAt(at.Key("file"), "")})
 	}
-	c.out.Catalog.Lists[id] = &market.List{ID: id, Field: field, Hash: hash}
+	c.out.Catalog.Lists[id] = &market.SuppressionList{ID: id, Field: field, Hash: hash}
 }
 
 // suppressionLists finds the lists that are named.
-func (c *compiler) suppressionLists(at syntax.Path, names []string) []*market.List {
-	var out []*market.List
+func (c *compiler) suppressionLists(at syntax.Path, names []string) []*market.SuppressionList {
+	var out []*market.SuppressionList
 	seen := make(map[string]syntax.Path, len(names))
 	for i, name := range names {
 		list, ok := c.out.Catalog.Lists[market.ListID(name)]

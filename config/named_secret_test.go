@@ -30,7 +30,7 @@ func TestSecretsOfABuyer(t *testing.T) {
 		buyer.Ping.URL: "https://a.example/value-key/ping?k=value-tok", buyer.Post.URL: "https://b.example/value-base/post",
 		buyer.Ping.Dialect.Headers: "X-Key: k=value-key\n",
 	} {
-		if got, ok := escape.AppendResolved(nil, []byte(text), secrets); !ok || string(got) != want || strings.Contains(text, "value-") {
+		if got, ok := escape.AppendWithSecrets(nil, []byte(text), secrets); !ok || string(got) != want || strings.Contains(text, "value-") {
 			t.Errorf("%q is sent as %q, want %q", text, got, want)
 		}
 	}

@@ -21,7 +21,7 @@ func TestReturns(t *testing.T) {
 		{"returns: {window: 1d12h, approval: manual}", market.ReturnRule{Window: 36 * time.Hour, Manual: true, ReversePayout: true, MaxShare: market.WholeShare}},
 		{
 			"returns: {reasons: [wrong number, duplicate], cap_back: true, reverse_payout: false, max_share_per_month: 0.15}",
-			market.ReturnRule{Window: 14 * schema.Day, Reasons: listed, CapBack: true, MaxShare: 150_000},
+			market.ReturnRule{Window: 14 * schema.Day, Reasons: listed, RestoreCaps: true, MaxShare: 150_000},
 		},
 		{"returns: {max_share_per_month: 0}", market.ReturnRule{Window: 14 * schema.Day, ReversePayout: true}},
 	} {

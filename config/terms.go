@@ -71,7 +71,7 @@ func (c *compiler) compileReturns(at syntax.Path, r *schema.Returns) market.Retu
 	c.checkOneOf(at.Key("approval"), r.Approval, "auto", "manual")
 	c.checkNames(at.Key("reasons"), r.Reasons, maxReason)
 	rule := market.ReturnRule{
-		Window: r.Window.Span(), Manual: r.Approval == "manual", CapBack: r.CapBack,
+		Window: r.Window.Span(), Manual: r.Approval == "manual", RestoreCaps: r.CapBack,
 		ReversePayout: *r.ReversePayout, MaxShare: market.Share(*r.MaxSharePerMonth),
 	}
 	if len(r.Reasons) > 0 {

@@ -30,7 +30,7 @@ type auction struct {
 	open       *open
 	lead       *market.Lead
 	candidates *selection.Candidates
-	listed     func(*market.List) bool // nil: the lead shows nothing that a list could have
+	listed     func(*market.SuppressionList) bool // nil: the lead shows nothing that a list could have
 	request    market.RequestID
 	hops       int // how many exchanges the pings have been through, this one included
 	spent      *Timings
@@ -155,7 +155,7 @@ func (a *auction) address(g *gathering, seat int) bool {
 	campaign := a.open.Campaign
 	buyer := campaign.FilterSets[seat].Buyer
 	endpoint := buyer.Ping
-	head := market.PingHeader{Auction: a.id, Vertical: campaign.Vertical, SubVertical: campaign.SubVertical, ExpiresAt: a.deadline}
+	head := market.PingMetadata{Auction: a.id, Vertical: campaign.Vertical, SubVertical: campaign.SubVertical, ExpiresAt: a.deadline}
 	body := [2]int{len(g.bodies), 0}
 	switch {
 	case endpoint.Adapter != nil:
@@ -182,7 +182,7 @@ func (a *auction) address(g *gathering, seat int) bool {
 	p.req.Test = a.open.test
 	p.span, p.req.Traceparent = a.spent.trace().call()
 	if endpoint.Dialect == nil || endpoint.Dialect.KeyHeader != "" {
-		p.req.Key = g.key
+		p.req.IdempotencyKey = g.key
 	}
 	return true
 }
@@ -213,7 +213,7 @@ func (a *auction) reason() market.Reason {
 	case a.lead.State() == market.NoState:
 		return market.ReasonNoStateMatch
 	case a.candidates.In.Next(0) >= 0:
-		return reason.Further(market.ReasonBidExpired)
+		return reason.Furthest(market.ReasonBidExpired)
 	case reason == market.ReasonNoBid && a.timedOut:
 		return market.ReasonTimeout
 	}

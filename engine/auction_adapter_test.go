@@ -23,7 +23,7 @@ func (l *listening) Ping(req *market.PingRequest) market.PingResult {
 	defer l.mu.Unlock()
 	l.first[req.Endpoint.URL] = &req.Body[0]
 	body := strings.ReplaceAll(string(req.Body), string(req.Auction), "AUCTION")
-	l.pings[req.Endpoint.URL] = body + " " + strings.ReplaceAll(req.Key, string(req.Auction), "AUCTION")
+	l.pings[req.Endpoint.URL] = body + " " + strings.ReplaceAll(req.IdempotencyKey, string(req.Auction), "AUCTION")
 	return market.PingResult{Status: 200, Bid: market.Bid{Amount: 5_000_000, Token: "t"}}
 }
 
@@ -36,7 +36,7 @@ func TestBuyersAreAskedInTheirOwnWords(t *testing.T) {
 			if len(mistakes) > 0 {
 				t.Fatal(mistakes)
 			}
-			return adapter, &market.Dialect{Method: "POST", KeyHeader: key, Reading: market.Reading{Format: market.FormatForm}}
+			return adapter, &market.Dialect{Method: "POST", KeyHeader: key, Answer: market.AnswerPaths{Format: market.FormatForm}}
 		}
 		r := auctions("blue", "form", "long", "gold", "keyed")
 		r.buyers[1].adapter, r.buyers[1].dialect = speak("id={{auction}}&st={{.state}}&zip={{.zip3}}&until={{expires_at}}", "")

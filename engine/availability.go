@@ -17,7 +17,7 @@ func (p *ping) checkAvailability() error {
 	supplier := p.readID(memberSupplier)
 	p.findCampaign(campaign)
 	mapping := p.mapping()
-	p.lead.Reset(mapping.Slots())
+	p.lead.Reset(mapping.SlotCount())
 	p.faults = mapping.FillPing(&p.lead, p.req.Members, 0, p.faults)
 	if err := p.refusal(); err != nil {
 		return err

@@ -77,7 +77,7 @@ func textOf(m *market.Member) string {
 // fillLead maps the body. If the lead accepts a bid, missing fields come from the ping.
 func (in *ingest) fillLead() {
 	mapping := in.open.Campaign.Mapping
-	in.lead.Reset(mapping.Slots())
+	in.lead.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {
 		in.faults = mapping.Fill(&in.lead, in.req.Members, in.faults)
 	} else {

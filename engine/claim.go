@@ -106,7 +106,7 @@ func (in *ingest) claimDuplicates(scope uint64) (market.Reason, error) {
 // channel to wait on.
 func (in *ingest) tryClaimDuplicates(scope uint64) (state.ReserveResult, <-chan struct{}) {
 	e, rule := in.engine, &in.open.Campaign.Duplicates
-	in.duplicateKeys = rule.Keys(&in.lead, scope, &e.opt.Secret, in.duplicateKeys[:0])
+	in.duplicateKeys = rule.AppendKeys(&in.lead, scope, &e.opt.Secret, in.duplicateKeys[:0])
 	result, first, wait := e.state.ClaimDuplicates(&in.reserved, in.duplicateKeys, in.now)
 	switch result {
 	case state.Reserved:

@@ -175,14 +175,14 @@ func (c *courier) try() {
 		key = postKey(auction, post.Lead, c.buyer())
 	}
 	req := &market.PostRequest{
-		Buyer:     market.BuyerID(c.buyer()),
-		Endpoint:  post.Intent.Endpoint(),
-		Key:       key,
-		RequestID: market.RequestID(e.newID(now, new([10]byte))),
-		Body:      c.body,
-		Deadline:  time.Unix(0, now+post.Intent.Timeout),
-		Test:      post.Sale.Test,
-		Renewed:   c.last.Renewed,
+		Buyer:             market.BuyerID(c.buyer()),
+		Endpoint:          post.Intent.Endpoint(),
+		IdempotencyKey:    key,
+		RequestID:         market.RequestID(e.newID(now, new([10]byte))),
+		Body:              c.body,
+		Deadline:          time.Unix(0, now+post.Intent.Timeout),
+		Test:              post.Sale.Test,
+		CredentialRenewed: c.last.CredentialRenewed,
 
 		Traceparent: c.traced.begin(c, now),
 	}
@@ -244,7 +244,7 @@ func (c *courier) until(deadline int64) fate {
 // buyer that was only busy, or that nobody waits for any more, has not got the
 // lead. After a renewed credential the next try is due at once, and goes on.
 func (c *courier) outOfTime() fate {
-	if c.doubtful || c.last.Renewed || c.patient && c.last.Verdict == market.VerdictNotSent {
+	if c.doubtful || c.last.CredentialRenewed || c.patient && c.last.Verdict == market.VerdictNotSent {
 		_ = c.note() // the caller logs the open delivery next, and sees the same error
 		return fateOpen
 	}
@@ -280,7 +280,7 @@ func (c *courier) judge(result *market.PostResult) fate {
 	case market.VerdictAccepted:
 		return fateDelivered
 	case market.VerdictRefused:
-		if result.Renewed {
+		if result.CredentialRenewed {
 			c.free = true
 			return fateOpen
 		}

@@ -93,7 +93,7 @@ func (in *ingest) encodePost() bool {
 		return true
 	}
 	if to.Adapter != nil {
-		body, ok := to.Adapter.AppendPost(in.body[:0], campaign.Mapping, &in.lead, market.PostHeader{
+		body, ok := to.Adapter.AppendPost(in.body[:0], campaign.Mapping, &in.lead, market.PostMetadata{
 			Auction: in.bid.auction, Lead: in.id, Token: in.bid.token,
 			Vertical: campaign.Vertical, SubVertical: campaign.SubVertical,
 			Price: in.choice.price, Currency: campaign.Currency,
@@ -141,7 +141,7 @@ func (in *ingest) continueAfterRefusal(c *courier) (answer Answer, more bool, er
 		}
 	}
 	if reason != market.ReasonNone {
-		outcome.Reason = reason.Further(market.ReasonPostRejected)
+		outcome.Reason = reason.Furthest(market.ReasonPostRejected)
 		outcome.Trail = appendTrail(outcome.Trail, in)
 		if err := in.commitOutcome(c, outcome, &in.reserved); err != nil {
 			return Answer{}, false, err

@@ -316,7 +316,7 @@ func TestCascade(t *testing.T) {
 		{"until nobody is left", "", "post_rejected", 5},
 		{"until one has it recorded", "b3", "b3", 3},
 	}
-	for _, method := range []market.Method{market.Waterfall, market.RoundRobin, market.Weighted} {
+	for _, method := range []market.SelectionMethod{market.Waterfall, market.RoundRobin, market.Weighted} {
 		for _, test := range tests {
 			bubble(t, method.String()+" "+test.what, func(t *testing.T) {
 				form := campaign{method: method, duplicates: byBuyer}

@@ -10,7 +10,7 @@ import (
 )
 
 // three buyers who only have leads recorded, in one campaign.
-func three(method market.Method) rig {
+func three(method market.SelectionMethod) rig {
 	return rig{
 		buyers:    []buyer{{id: "blue"}, {id: "gold"}, {id: "red"}},
 		campaigns: []campaign{{method: method, seats: []seat{{buyer: "blue"}, {buyer: "gold"}, {buyer: "red"}}}},
@@ -128,7 +128,7 @@ func runs(t *testing.T, answers string, n int, want map[string]int) {
 
 func TestTurnsAreFairInEveryStretch(t *testing.T) {
 	for _, posts := range []bool{false, true} {
-		rigged := func(method market.Method) rig {
+		rigged := func(method market.SelectionMethod) rig {
 			r := three(method)
 			r.campaigns[0].seats[0].weight = 3
 			r.campaigns[0].seats[2].weight = 2

@@ -148,7 +148,7 @@ func (e *Engine) admit() error {
 // because an argument of a port escapes to the heap.
 func (e *Engine) newID(now int64, random *[10]byte) [16]byte {
 	e.opt.Entropy(random[:])
-	return market.MakeID(now/int64(time.Millisecond), *random)
+	return market.ComposeID(now/int64(time.Millisecond), *random)
 }
 
 // NewRequestID returns a new identifier of a request.

@@ -105,7 +105,7 @@ func (w *world) enterPing(life int, req *market.PingRequest) *pinged {
 		w.t.Errorf("%s is pinged as a test: %v", p.buyer, req.Test)
 	}
 	said := pingInBody.FindSubmatch(req.Body)
-	if len(said) == 0 || !bytes.Equal(said[1], req.Auction) || req.Key != string(req.Auction) || req.RequestID.IsZero() || req.Hops < 1 {
+	if len(said) == 0 || !bytes.Equal(said[1], req.Auction) || req.IdempotencyKey != string(req.Auction) || req.RequestID.IsZero() || req.Hops < 1 {
 		w.t.Errorf("a ping that is none: %+v %s", req, req.Body)
 		return p
 	}

@@ -26,7 +26,7 @@ var (
 	accepts   = reply{result: market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}, took: true}
 	refuses   = reply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 422, Code: "no_thanks", Final: true}}
 	forbids   = reply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 403, Code: "forbidden"}}
-	renews    = reply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 401, Code: "unauthorized", Renewed: true}}
+	renews    = reply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 401, Code: "unauthorized", CredentialRenewed: true}}
 	unreached = reply{result: market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}}
 	breaks    = reply{result: market.PostResult{Verdict: market.VerdictUnknown, Status: 503}}
 	swallows  = reply{result: market.PostResult{Verdict: market.VerdictUnknown, Fault: market.FaultBroken}, took: true}
@@ -109,7 +109,7 @@ func (w *world) enter(life int, req *market.PostRequest) *post {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.underway.Add(1)
-	p := &post{life: life, at: time.Since(began), key: req.Key, body: bytes.Clone(req.Body), try: 1}
+	p := &post{life: life, at: time.Since(began), key: req.IdempotencyKey, body: bytes.Clone(req.Body), try: 1}
 	p.buyer = strings.TrimSuffix(strings.TrimPrefix(req.Endpoint.URL, "https://"), ".example/v1/post")
 	configured := endpointOf(p.buyer)
 	configured.Dialect = req.Endpoint.Dialect
@@ -133,7 +133,7 @@ func (w *world) enter(life int, req *market.PostRequest) *post {
 	if (token == "") != bytes.Equal(ids[1], ids[3]) || string(ids[2]) != token {
 		w.t.Errorf("%s gets a post by a bid that it did not make: %s", p.buyer, req.Body)
 	}
-	if req.RequestID.IsZero() || !strings.HasPrefix(req.Key, "post_") {
+	if req.RequestID.IsZero() || !strings.HasPrefix(req.IdempotencyKey, "post_") {
 		w.t.Errorf("a post without a request id or key: %+v", req)
 	}
 	for _, before := range w.posts {

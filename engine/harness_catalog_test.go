@@ -46,7 +46,7 @@ type buyer struct {
 
 type campaign struct {
 	id         string // empty: "auto"
-	method     market.Method
+	method     market.SelectionMethod
 	floor      string
 	payout     string // "0.8" or "$6.50"; empty: all of the price
 	suppliers  []string
@@ -80,14 +80,14 @@ type seat struct {
 type list struct {
 	id      string
 	field   market.ListField
-	hash    market.Hash
+	hash    market.ListHash
 	entries []string
 }
 
 // fields are those of every campaign here.
 var fields = []market.FieldSpec{
 	{Name: "vehicles", Type: market.TypeInteger},
-	{Name: "homeowner", Type: market.TypeBoolean, To: "owns_home"},
+	{Name: "homeowner", Type: market.TypeBoolean, BuyerName: "owns_home"},
 }
 
 func must[T any](t testing.TB) func(T, error) T {
@@ -118,7 +118,7 @@ func (r rig) catalog(t testing.TB) *market.Catalog {
 	t.Helper()
 	c := &market.Catalog{
 		Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{},
-		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.List{},
+		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.SuppressionList{},
 	}
 	for _, id := range append([]string{"acme"}, r.suppliers...) {
 		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), ConcurrentAuctions: r.auctions}
@@ -130,7 +130,7 @@ func (r rig) catalog(t testing.TB) *market.Catalog {
 		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), Test: true}
 	}
 	for _, l := range r.lists {
-		c.Lists[market.ListID(l.id)] = &market.List{ID: market.ListID(l.id), Field: l.field, Hash: l.hash}
+		c.Lists[market.ListID(l.id)] = &market.SuppressionList{ID: market.ListID(l.id), Field: l.field, Hash: l.hash}
 	}
 	for _, b := range r.buyers {
 		c.Buyers[market.BuyerID(b.id)] = b.build(t, c)
@@ -219,7 +219,7 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 	return built
 }
 
-func listsOf(t testing.TB, c *market.Catalog, ids []string) (lists []*market.List) {
+func listsOf(t testing.TB, c *market.Catalog, ids []string) (lists []*market.SuppressionList) {
 	t.Helper()
 	for _, id := range ids {
 		if c.Lists[market.ListID(id)] == nil {
@@ -255,7 +255,7 @@ func schedule(t testing.TB, text string) *calendar.Schedule {
 	return must[*calendar.Schedule](t)(calendar.ParseSchedule(zone(t, name), strings.Split(hours, ", ")))
 }
 
-func caps(t testing.TB, scope market.Scope, texts []string) (built []*market.Cap) {
+func caps(t testing.TB, scope market.CapScope, texts []string) (built []*market.Cap) {
 	t.Helper()
 	for _, text := range texts {
 		words := strings.Fields(text)
@@ -284,7 +284,7 @@ func (r rig) tables(t testing.TB, c *market.Catalog) map[market.ListID]*fingerpr
 	for _, l := range r.lists {
 		var prints []uint64
 		for _, line := range l.entries {
-			prints = append(prints, must[uint64](t)(c.Lists[market.ListID(l.id)].Entry([]byte(line), &secret)))
+			prints = append(prints, must[uint64](t)(c.Lists[market.ListID(l.id)].FingerprintLine([]byte(line), &secret)))
 		}
 		tables[market.ListID(l.id)] = fingerprint.NewTable(prints)
 	}

@@ -78,7 +78,7 @@ type noted struct {
 	held    atomic.Int64
 	wrong   atomic.Int64 // auctions whose outcomes do not add up
 
-	outcomes [market.Outcomes]atomic.Int64
+	outcomes [market.OutcomeCount]atomic.Int64
 
 	testLeads, testAuctions atomic.Int64
 }

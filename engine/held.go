@@ -8,11 +8,11 @@ import (
 // Held is an auction as it is noted, when the last answer is in or the deadline
 // has passed: before anything is sold. It tells nobody's token.
 type Held struct {
-	Reason   market.Reason        // why there is no bid; ReasonNone: there is one
-	Outcomes [market.Outcomes]int // how many seats came to each
-	Pings    []Pinged             // one for each buyer that was asked
-	Elapsed  int64                // nanoseconds
-	Test     bool                 // of a test lead
+	Reason   market.Reason            // why there is no bid; ReasonNone: there is one
+	Outcomes [market.OutcomeCount]int // how many seats came to each
+	Pings    []Pinged                 // one for each buyer that was asked
+	Elapsed  int64                    // nanoseconds
+	Test     bool                     // of a test lead
 }
 
 // Pinged is one buyer's answer as it is noted.
@@ -27,7 +27,7 @@ type Pinged struct {
 // becomes of its sale.
 func (a *auction) note(supplier *market.Supplier) {
 	h := &a.noted
-	h.Reason, h.Outcomes, h.Pings = market.ReasonNone, [market.Outcomes]int{}, h.Pings[:0]
+	h.Reason, h.Outcomes, h.Pings = market.ReasonNone, [market.OutcomeCount]int{}, h.Pings[:0]
 	h.Test = a.open.test
 	h.Elapsed = max(0, a.engine.opt.Clock.Now()-a.began)
 	a.candidates.EachOutcome(func(outcome market.Outcome, seats bitset.Set) { h.Outcomes[outcome] = seats.Count() })

@@ -36,7 +36,7 @@ type ingest struct {
 	open   *open
 	lead   market.Lead
 	faults []market.FieldError
-	inList func(*market.List) bool // isListed, bound once
+	inList func(*market.SuppressionList) bool // isListed, bound once
 
 	// The sale.
 	id             market.LeadID
@@ -64,7 +64,7 @@ type ingest struct {
 	steps         []event.Step
 	bids          []event.Bid
 	sealed        []byte
-	duplicateKeys []market.DupKey
+	duplicateKeys []market.DuplicateKey
 	listProbes    []uint64
 	turnMembers   []int32 // filter sets that share a turn
 	turnWeights   []int32
@@ -217,7 +217,7 @@ func (in *ingest) beginRecord() {
 func (in *ingest) checkCampaign() (market.Reason, error) {
 	campaign := in.open.Campaign
 	for i := range campaign.Filters {
-		if !campaign.Filters[i].Passes(&in.lead) {
+		if !campaign.Filters[i].Accepts(&in.lead) {
 			return market.ReasonFiltered, nil
 		}
 	}
@@ -234,12 +234,12 @@ func (in *ingest) checkCampaign() (market.Reason, error) {
 }
 
 // isListed reports whether a suppression list has one of the lead's values.
-func (in *ingest) isListed(list *market.List) bool {
+func (in *ingest) isListed(list *market.SuppressionList) bool {
 	table := in.plan.tables[list.Ref]
 	if table == nil {
 		return false
 	}
-	in.listProbes = list.Probes(&in.lead, &in.engine.opt.Secret, in.listProbes[:0])
+	in.listProbes = list.AppendProbes(&in.lead, &in.engine.opt.Secret, in.listProbes[:0])
 	for _, probe := range in.listProbes {
 		if table.Has(probe) {
 			return true

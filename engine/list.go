@@ -12,7 +12,7 @@ import (
 
 // List is a suppression list of the configuration in force. ErrNotFound: it has none
 // of this name.
-func (e *Engine) List(id market.ListID) (*market.List, error) {
+func (e *Engine) List(id market.ListID) (*market.SuppressionList, error) {
 	if plan := e.plan.Load(); plan != nil && plan.catalog.Lists[id] != nil {
 		return plan.catalog.Lists[id], nil
 	}

@@ -59,9 +59,9 @@ func (p *ping) checkSellerPing() error {
 	p.readExpiry()
 	p.open = p.engine.auctioning(p.plan, p.req.Supplier.ID, vertical, subVertical, p.test)
 	mapping := p.mapping()
-	p.lead.Reset(mapping.Slots())
+	p.lead.Reset(mapping.SlotCount())
 	p.faults = mapping.FillPing(&p.lead, p.req.Members, market.UnknownKeep, p.faults)
-	p.faults = mapping.Require(&p.lead, p.faults, market.SlotState, market.SlotTCPAConsent)
+	p.faults = mapping.RequireFields(&p.lead, p.faults, market.SlotState, market.SlotTCPAConsent)
 	p.checkSignals(mapping)
 	return p.refusal()
 }
@@ -170,7 +170,7 @@ func (p *ping) checkSignals(mapping *market.Mapping) {
 
 // mapsField reports whether the campaign has a custom field with this name in requests.
 func mapsField(mapping *market.Mapping, name string) bool {
-	for slot := market.FirstCustom; int(slot) < mapping.Slots(); slot++ {
+	for slot := market.FirstCustomSlot; int(slot) < mapping.SlotCount(); slot++ {
 		if mapping.ArrivalName(slot) == name {
 			return true
 		}

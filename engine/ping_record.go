@@ -43,7 +43,7 @@ func (p *ping) checkCampaign() market.Reason {
 		return market.ReasonLoop
 	}
 	for i := range p.open.Campaign.Filters {
-		if !p.open.Campaign.Filters[i].Passes(&p.lead) {
+		if !p.open.Campaign.Filters[i].Accepts(&p.lead) {
 			return market.ReasonFiltered
 		}
 	}

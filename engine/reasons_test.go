@@ -99,7 +99,7 @@ func TestNextBuyerIsAsked(t *testing.T) {
 
 // What the campaign does not take at all ends the matter before any buyer.
 func TestInboundEndsTheMatter(t *testing.T) {
-	hash := func(list market.Hash, value string) string {
+	hash := func(list market.ListHash, value string) string {
 		switch list {
 		case market.HashMD5:
 			sum := md5.Sum([]byte(value))
@@ -110,7 +110,7 @@ func TestInboundEndsTheMatter(t *testing.T) {
 		}
 		return value
 	}
-	for _, kind := range []market.Hash{market.HashPlain, market.HashMD5, market.HashSHA256} {
+	for _, kind := range []market.ListHash{market.HashPlain, market.HashMD5, market.HashSHA256} {
 		bubble(t, "suppressed by "+kind.String(), func(t *testing.T) {
 			x := begin(t, rig{
 				buyers: []buyer{{id: "blue", posts: true}},

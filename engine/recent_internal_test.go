@@ -168,7 +168,7 @@ func TestRecentAgainstAList(t *testing.T) {
 // The value of a field survives the record, unless the field has become another.
 func TestValueOfAField(t *testing.T) {
 	tests := []struct {
-		kind market.Kind
+		kind market.ValueKind
 		text string
 		as   market.FieldType
 		want string

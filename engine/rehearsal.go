@@ -61,7 +61,7 @@ func stagehand(b *market.Buyer) *market.Buyer {
 
 // bars tells whether a buyer has an endpoint that the method needs, and none for
 // tests.
-func bars(b *market.Buyer, method market.Method) bool {
+func bars(b *market.Buyer, method market.SelectionMethod) bool {
 	return b.Post != nil && b.TestPost == nil || method == market.PingPost && b.Ping != nil && b.TestPing == nil
 }
 

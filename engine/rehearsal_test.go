@@ -52,7 +52,7 @@ func TestWhereTestLeadsGo(t *testing.T) {
 	tests := []struct {
 		what                string
 		posts, pings, tests bool
-		method              market.Method
+		method              market.SelectionMethod
 		want, tried         string
 	}{
 		{"recorded alone, as all its leads", false, false, false, market.Waterfall, "blue", "[]"},
@@ -92,7 +92,7 @@ func TestWhereTestLeadsGo(t *testing.T) {
 // Test leads between the others take nobody's turn, and go to the one whose turn
 // it is.
 func TestTestLeadsTakeNoTurn(t *testing.T) {
-	for _, method := range []market.Method{market.RoundRobin, market.Weighted} {
+	for _, method := range []market.SelectionMethod{market.RoundRobin, market.Weighted} {
 		for _, posts := range []bool{false, true} {
 			bubble(t, fmt.Sprint(method, posts), func(t *testing.T) {
 				r := three(method)
@@ -279,7 +279,7 @@ func TestNeitherATestNorNot(t *testing.T) {
 // a month that may.
 func TestReturnedTestsGiveNothingBack(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		r := bought(returns(func(r *market.ReturnRule) { r.MaxShare, r.CapBack = 0, true }))
+		r := bought(returns(func(r *market.ReturnRule) { r.MaxShare, r.RestoreCaps = 0, true }))
 		x := begin(t, r.testable())
 		for i := range 3 {
 			a, err := x.send(person(i).asTest())

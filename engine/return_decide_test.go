@@ -86,7 +86,7 @@ func decided(err error) string {
 // the supplier with the buyer's own reason, and keeps the operator's note.
 func TestApprovalKeepsToTheReport(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		r := bought(byHand(func(r *market.ReturnRule) { r.CapBack = true }))
+		r := bought(byHand(func(r *market.ReturnRule) { r.RestoreCaps = true }))
 		r.told, r.buyers[0].caps = true, []string{"total 1"}
 		x := begin(t, r)
 		a := x.sold(1)

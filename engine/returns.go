@@ -67,7 +67,7 @@ func (r *reporting) shareLeft(lead *state.Lead, rule *market.ReturnRule) bool {
 	if lead.Delivery == market.DeliveryUnknown {
 		sold++
 	}
-	return rule.AllowsAnother(returned+r.returns[m], sold)
+	return rule.AllowsAnotherReturn(returned+r.returns[m], sold)
 }
 
 // countReturn counts a return for the later reports of this request. Test leads do not count.
@@ -90,7 +90,7 @@ func (e *Engine) givenBack(lead *state.Lead, rule *market.ReturnRule, until int6
 	if rule.ReversePayout {
 		back.Reverse = lead.Payout
 	}
-	if rule.CapBack {
+	if rule.RestoreCaps {
 		back.Charges, err = e.chargesOf(lead, until)
 	}
 	return back, err

@@ -103,7 +103,7 @@ func TestReturnsGiveTheCapsBack(t *testing.T) {
 	}
 	for _, test := range tests {
 		bubble(t, test.what, func(t *testing.T) {
-			r := bought(returns(func(r *market.ReturnRule) { r.CapBack = test.back }))
+			r := bought(returns(func(r *market.ReturnRule) { r.RestoreCaps = test.back }))
 			for i := range r.buyers {
 				r.buyers[i].caps = []string{"day 1", "month $60"}
 				r.buyers[i].posts = slices.Contains(strings.Fields(test.posts), r.buyers[i].id)
@@ -132,7 +132,7 @@ func TestReturnsGiveTheCapsBack(t *testing.T) {
 func TestReturnOfALeadPastHistory(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		forgets := func(o *engine.Options) { o.History = nothing{} }
-		r := bought(returns(func(r *market.ReturnRule) { r.CapBack = true }))
+		r := bought(returns(func(r *market.ReturnRule) { r.RestoreCaps = true }))
 		r.buyers[0].caps = []string{"total 1"}
 		x := begin(t, r, forgets)
 		a := x.sold(1)

@@ -15,11 +15,11 @@ import (
 // configuration, except for the price.
 func (in *ingest) fillFromPing(mapping *market.Mapping) {
 	earlier := &in.accepted.pingLead
-	earlier.Reset(mapping.Slots())
+	earlier.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {
 		return
 	}
-	slots := make(map[string]market.Slot, mapping.Slots())
+	slots := make(map[string]market.Slot, mapping.SlotCount())
 	for slot := range earlier.Values {
 		slots[mapping.LogName(market.Slot(slot))] = market.Slot(slot)
 		slots[mapping.ArrivalName(market.Slot(slot))] = market.Slot(slot) // the name in old logs

@@ -12,12 +12,12 @@ import (
 // earlier programs wrote it.
 func TestFieldsOfAPing(t *testing.T) {
 	mapping, err := market.NewMapping(market.MappingSpec{Fields: []market.FieldSpec{
-		{Name: "utm_source", To: "source", Type: market.TypeString}, {Name: "homeowner", To: "owns_home", Type: market.TypeString},
+		{Name: "utm_source", BuyerName: "source", Type: market.TypeString}, {Name: "homeowner", BuyerName: "owns_home", Type: market.TypeString},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, slot := range map[string]market.Slot{"source": market.SlotSource, "utm_source": market.SlotSource, "homeowner": market.FirstCustom} {
+	for name, slot := range map[string]market.Slot{"source": market.SlotSource, "utm_source": market.SlotSource, "homeowner": market.FirstCustomSlot} {
 		in := new(ingest)
 		in.accepted.auction = &pastAuction{fields: []event.Field{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
 		in.fillFromPing(mapping)
@@ -25,7 +25,7 @@ func TestFieldsOfAPing(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	for slot, want := range map[market.Slot]string{market.SlotSource: "source", market.FirstCustom: "homeowner"} {
+	for slot, want := range map[market.Slot]string{market.SlotSource: "source", market.FirstCustomSlot: "homeowner"} {
 		if got := mapping.LogName(slot); got != want {
 			t.Errorf("the log calls %s %s", want, got)
 		}

@@ -124,7 +124,7 @@ func (in *ingest) checkFilters() (market.Reason, error) {
 	}
 	chosen := in.filterSet()
 	for i := range chosen.Filters {
-		if !chosen.Filters[i].Passes(&in.lead) {
+		if !chosen.Filters[i].Accepts(&in.lead) {
 			return market.ReasonFiltered, nil
 		}
 	}

@@ -83,7 +83,7 @@ func (r *reporting) complete(change *event.Change, rep *report, lead *state.Lead
 		r.countReturn(lead)
 	}
 	if change.Result == event.ChangeDone {
-		change.Webhook = r.plan.webhookFor(lead.Supplier, rep.status.Webhook())
+		change.Webhook = r.plan.webhookFor(lead.Supplier, rep.status.WebhookType())
 	}
 	return err
 }

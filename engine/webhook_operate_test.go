@@ -92,7 +92,7 @@ func (x *exchange) dead() (all []deadHook, err error) {
 	for {
 		dead, err := x.engine.DeadLetters("acme", len(all), page)
 		for _, h := range dead {
-			all = append(all, deadHook{h.Lead, h.Type, h.Attempts, market.WebhookIDOf(h.Lead, h.Type, h.Created)})
+			all = append(all, deadHook{h.Lead, h.Type, h.Attempts, market.NewWebhookID(h.Lead, h.Type, h.Created)})
 		}
 		if err != nil || len(dead) < page {
 			return all, err
@@ -114,7 +114,7 @@ func TestManyDeadLetters(t *testing.T) {
 				t.Errorf("%s is %+v, %v", dead[i].ID, h, err)
 			}
 		}
-		other := market.WebhookIDOf(dead[0].Lead, market.WebhookSold, 0)
+		other := market.NewWebhookID(dead[0].Lead, market.WebhookSold, 0)
 		if _, err := x.engine.DeadLetter("acme", other); !errors.Is(err, engine.ErrNotFound) {
 			t.Errorf("an event that nobody has: %v", err)
 		}

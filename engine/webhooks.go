@@ -75,7 +75,7 @@ func (e *Engine) WebhookMessage(w *state.QueuedWebhook) (WebhookMessage, error) 
 		return WebhookMessage{}, ErrGone
 	}
 	m := WebhookMessage{
-		ID: market.WebhookIDOf(w.Lead, w.Type, w.Created).String(), Supplier: w.Supplier,
+		ID: market.NewWebhookID(w.Lead, w.Type, w.Created).String(), Supplier: w.Supplier,
 		Body: webhook.AppendBody(make([]byte, 0, 512), e.state, w, &payload),
 	}
 	if to := e.webhookEndpoint(w.Supplier); to != nil {

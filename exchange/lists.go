@@ -41,7 +41,7 @@ const maxLine = 4096
 
 // importList reads a file of one value or hash a line and keeps it as an
 // immutable file beside the log. The file is durable when it returns.
-func importList(dir string, list *market.List, key *[32]byte, path string) (*fingerprint.Table, state.ListFile, error) {
+func importList(dir string, list *market.SuppressionList, key *[32]byte, path string) (*fingerprint.Table, state.ListFile, error) {
 	g := listBuilder{list: list, key: key}
 	sum, err := readList(list.ID, path, g.add)
 	if err != nil {
@@ -76,7 +76,7 @@ func readList(id market.ListID, path string, take func(line []byte) error) (sum 
 func checkList(built *config.Compiled, first *config.InitialList) error {
 	var key [32]byte
 	list := built.Catalog.Lists[first.ID]
-	_, err := readList(first.ID, first.Path, func(line []byte) error { _, err := list.Entry(line, &key); return err })
+	_, err := readList(first.ID, first.Path, func(line []byte) error { _, err := list.FingerprintLine(line, &key); return err })
 	return err
 }
 
@@ -134,7 +134,7 @@ func keepTable(dir string, table *fingerprint.Table) (state.ListFile, error) {
 // listBuilder is a list's entries on their way into a table. They lie in pieces, since
 // a slice that grows has twice its size for a moment, and its past as garbage.
 type listBuilder struct {
-	list   *market.List
+	list   *market.SuppressionList
 	key    *[32]byte
 	pieces [][]uint64
 	n      int
@@ -143,7 +143,7 @@ type listBuilder struct {
 const listPieceSize = 1 << 17 // entries: 1 MiB
 
 func (g *listBuilder) add(line []byte) error {
-	entry, err := g.list.Entry(line, g.key)
+	entry, err := g.list.FingerprintLine(line, g.key)
 	if err != nil {
 		return err
 	}

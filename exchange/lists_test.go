@@ -28,7 +28,7 @@ func TestListFiles(t *testing.T) {
 		"a device":     {os.DevNull, "no regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			list := &market.List{ID: "dnc", Field: market.ListPhone, Hash: market.HashPlain}
+			list := &market.SuppressionList{ID: "dnc", Field: market.ListPhone, Hash: market.HashPlain}
 			table, _, err := importList(t.TempDir(), list, new([32]byte), row.path)
 			if row.want == "" {
 				if err != nil || table.Len() != 2 {

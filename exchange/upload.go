@@ -100,7 +100,7 @@ func (b *listContents) len() int {
 }
 
 // contents are what a list has; its table only where it is added to.
-func (x *Exchange) listContents(list *market.List, add bool) (b listContents, err error) {
+func (x *Exchange) listContents(list *market.SuppressionList, add bool) (b listContents, err error) {
 	if b.file, b.known = x.state.List(list.Ref); b.known && add {
 		b.table, err = x.lists.open(x.settings.DataDir, b.file)
 	}
@@ -109,7 +109,7 @@ func (x *Exchange) listContents(list *market.List, add bool) (b listContents, er
 
 // loadList makes new contents the list's, where the list is still what they were read
 // for.
-func (x *Exchange) loadList(list *market.List, table *fingerprint.Table, file state.ListFile, was listContents) error {
+func (x *Exchange) loadList(list *market.SuppressionList, table *fingerprint.Table, file state.ListFile, was listContents) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	if x.Ready() != nil {

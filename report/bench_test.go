@@ -40,7 +40,7 @@ func (r *benchReader) Next() (wal.Entry, error) {
 	}
 	n := int(r.next-1) / 2
 	at := start.Add(time.Duration(n) * time.Millisecond)
-	id := market.MakeID(at.UnixMilli(), [10]byte{byte(n >> 16), byte(n >> 8), byte(n)})
+	id := market.ComposeID(at.UnixMilli(), [10]byte{byte(n >> 16), byte(n >> 8), byte(n)})
 	sold := sale(market.Ref(1+n%4), 5_000_000)
 	var fact event.Event = &event.PostSettled{Lead: id, Campaign: 1, Supplier: 1, Settlement: event.SettledDelivered, Sale: sold, Status: 201, Attempts: 1, Elapsed: 20e6}
 	if r.next%2 == 1 {
@@ -147,7 +147,7 @@ func bareInserts(b *testing.B, tx *sql.Tx, text string, first, last, rows, colum
 
 // bareRow begins with an id and a number, as most keys do.
 func bareRow(n, row, columns int) []any {
-	id := market.MakeID(start.UnixMilli()+int64(n), [10]byte{byte(n >> 16), byte(n >> 8), byte(n)})
+	id := market.ComposeID(start.UnixMilli()+int64(n), [10]byte{byte(n >> 16), byte(n >> 8), byte(n)})
 	values := []any{id[:], int64(row)}
 	for i := len(values); i < columns; i++ {
 		values = append(values, int64(n*i))

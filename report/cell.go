@@ -47,7 +47,7 @@ func (c cause) String() string {
 // causes are all that have a name: a few have two numbers, as a reason and as an
 // outcome.
 func causes(name string) (all []int64) {
-	for c := cause(1); c < ofOutcome+cause(market.Outcomes); c++ {
+	for c := cause(1); c < ofOutcome+cause(market.OutcomeCount); c++ {
 		if c.String() == name && name != "unknown" {
 			all = append(all, int64(c))
 		}

@@ -51,7 +51,7 @@ func (b *batch) place(fields []event.Field) (source int64, state string) {
 	for i := range fields {
 		switch fields[i].Name {
 		case fieldState:
-			state = market.StateOf(bytes.ToUpper(fields[i].Text)).String()
+			state = market.ParseState(bytes.ToUpper(fields[i].Text)).String()
 		case fieldSource:
 			source = b.sources.of(fields[i].Text)
 		}

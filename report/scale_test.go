@@ -72,7 +72,7 @@ func (r *scaleReader) Next() (wal.Entry, error) {
 		return wal.Entry{}, io.EOF
 	}
 	at := r.log.at(n)
-	id := market.MakeID(at.UnixMilli(), [10]byte{byte(n >> 16), byte(n >> 8), byte(n)})
+	id := market.ComposeID(at.UnixMilli(), [10]byte{byte(n >> 16), byte(n >> 8), byte(n)})
 	dice := rand.New(rand.NewPCG(uint64(n), 7)) //nolint:gosec // no secret
 	campaign := often(n, 20)
 	lead := &event.LeadDecided{
@@ -162,7 +162,7 @@ func TestScale(t *testing.T) {
 		{"a status that none has", Search{Status: "returned"}},
 		{"test leads", Search{Test: new(true)}},
 		{"a state and a source", Search{State: "CA", Source: "mail"}},
-		{"one lead", Search{Lead: market.MakeID(r.opt.Source.(scaleLog).at(1000).UnixMilli(), [10]byte{0, 3, 232})}},
+		{"one lead", Search{Lead: market.ComposeID(r.opt.Source.(scaleLog).at(1000).UnixMilli(), [10]byte{0, 3, 232})}},
 	} {
 		row.s.Limit = 50
 		r.measure(t, "leads: "+row.name, func() (string, error) {

@@ -164,7 +164,7 @@ func instant(id [16]byte) int64 {
 }
 
 // idAt is the least id of a time.
-func idAt(at int64) [16]byte { return market.MakeID(max(0, at)/int64(time.Millisecond), [10]byte{}) }
+func idAt(at int64) [16]byte { return market.ComposeID(max(0, at)/int64(time.Millisecond), [10]byte{}) }
 
 func earlier(a, b [16]byte) [16]byte {
 	if bytes.Compare(a[:], b[:]) < 0 {

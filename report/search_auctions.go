@@ -58,7 +58,7 @@ func (r *Report) whichAuctions(s *Search) (*condition, error) {
 		return nil, err
 	}
 	if s.Outcome != "" {
-		n, ok := number(s.Outcome, market.Outcomes, func(n int) string { return market.Outcome(n).String() })
+		n, ok := number(s.Outcome, market.OutcomeCount, func(n int) string { return market.Outcome(n).String() })
 		if !ok {
 			return nil, &Fault{"outcome", "what a bid came to, such as won, lost or below_floor"}
 		}

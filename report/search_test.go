@@ -48,7 +48,7 @@ func newBazaar(t *rapid.T, apart time.Duration) *bazaar {
 func (b *bazaar) lead(t *rapid.T, n int, at time.Duration) {
 	made := start.Add(at - time.Duration(rapid.IntRange(0, 3000).Draw(t, "took"))*time.Millisecond)
 	l := FoundLead{
-		ID: market.MakeID(made.UnixMilli(), [10]byte{byte(n >> 8), byte(n)}), At: start.Add(at).UnixNano(),
+		ID: market.ComposeID(made.UnixMilli(), [10]byte{byte(n >> 8), byte(n)}), At: start.Add(at).UnixNano(),
 		Test:  rapid.IntRange(0, 5).Draw(t, "test") == 0,
 		State: rapid.SampledFrom(bazaarStates).Draw(t, "state"), Source: rapid.SampledFrom(bazaarSources).Draw(t, "source"),
 	}
@@ -59,7 +59,7 @@ func (b *bazaar) lead(t *rapid.T, n int, at time.Duration) {
 		Fields: []event.Field{text("state", l.State), text("source", l.Source)}, Sale: event.Sale{Test: l.Test},
 	}
 	if rapid.Bool().Draw(t, "auctioned") {
-		l.Auction = market.MakeID(made.UnixMilli(), [10]byte{9, byte(n >> 8), byte(n)})
+		l.Auction = market.ComposeID(made.UnixMilli(), [10]byte{9, byte(n >> 8), byte(n)})
 		b.auction(t, &l, fact)
 	}
 	l.Status, l.Reason = market.StatusUnmatched, market.Reason(rapid.IntRange(1, int(market.ReasonDuplicate)).Draw(t, "reason"))

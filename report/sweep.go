@@ -55,7 +55,7 @@ func (f *file) forget(ctx context.Context, before int64) (err error) {
 		}
 	}()
 	gone := int64(0)
-	id := market.MakeID(before/int64(time.Millisecond), [10]byte{})
+	id := market.ComposeID(before/int64(time.Millisecond), [10]byte{})
 	for table, column := range map[string]string{"leads": "id", "posts": "lead", "webhooks": "lead", "auctions": "id", "bids": "auction"} {
 		if err := f.dropOlder(ctx, &gone, table, column, id[:]); err != nil {
 			return err

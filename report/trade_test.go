@@ -13,11 +13,11 @@ const canary = "Quetzalcott"
 var usd = market.Currency{'U', 'S', 'D'}
 
 func leadID(n int) (id market.LeadID) {
-	return market.MakeID(start.UnixMilli(), [10]byte{byte(n >> 8), byte(n)})
+	return market.ComposeID(start.UnixMilli(), [10]byte{byte(n >> 8), byte(n)})
 }
 
 func auctionID(n int) (id market.AuctionID) {
-	return market.MakeID(start.UnixMilli(), [10]byte{9, byte(n >> 8), byte(n)})
+	return market.ComposeID(start.UnixMilli(), [10]byte{9, byte(n >> 8), byte(n)})
 }
 
 func text(name, value string) event.Field {

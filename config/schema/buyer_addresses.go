@@ -39,5 +39,5 @@ func (a Addresses) PostURL() Address {
 // joinPath adds a path to a base, which may end in a slash, or in a variable whose value
 // does.
 func joinPath(base Address, path string) Address {
-	return Address(escape.TrimSlash(string(base)) + path)
+	return Address(escape.TrimTrailingSlashes(string(base)) + path)
 }

@@ -150,7 +150,7 @@ func (d *describer) lead(e *LeadDecided) {
 	}
 	d.trail(e.Trail)
 	d.sale("sale", &e.Sale)
-	d.text("post", escape.ShowPlaceholders(e.Post.URL))
+	d.text("post", escape.FormatPlaceholders(e.Post.URL))
 	if !e.Auction.ID.IsZero() {
 		d.text("auction", e.Auction.ID.String())
 		d.bids(e.Auction.Bids)

@@ -10,8 +10,8 @@ import (
 func dialectText(d *market.Dialect) [13]*string {
 	return [...]*string{
 		&d.Method, &d.ContentType, &d.Headers, &d.KeyHeader,
-		&d.Reading.Format, &d.Reading.Accepted, &d.Reading.Yes, &d.Reading.No,
-		&d.Reading.Price, &d.Reading.Currency, &d.Reading.Token, &d.Reading.ID, &d.Reading.Reason,
+		&d.Answer.Format, &d.Answer.Accepted, &d.Answer.Yes, &d.Answer.No,
+		&d.Answer.Price, &d.Answer.Currency, &d.Answer.Token, &d.Answer.ID, &d.Answer.Reason,
 	}
 }
 

@@ -44,7 +44,7 @@ type Idempotency struct {
 // Field is one value of a lead, under its arriving name.
 type Field struct {
 	Name string
-	Kind market.Kind
+	Kind market.ValueKind
 	Text []byte
 }
 

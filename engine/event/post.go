@@ -37,7 +37,7 @@ type Post struct {
 func PostTo(to *market.Endpoint, timeout int64) Post {
 	p := Post{
 		URL: to.URL, Credential: to.Credential, Header: to.Header, Scheme: to.Scheme,
-		Timeout: timeout, Repeatable: to.IsRepeatable(), Trusted: to.IsTrusted(),
+		Timeout: timeout, Repeatable: to.IsRepeatable(), Trusted: to.IsRepeatRefusalFinal(),
 	}
 	if to.OAuth != nil {
 		p.TokenURL, p.ClientID, p.Scope = to.OAuth.TokenURL, to.OAuth.ClientID, to.OAuth.Scope

@@ -38,7 +38,7 @@ func TestAnIntentKeepsItsEndpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		post := read.(*LeadDecided).Post
-		if got := post.Endpoint(); !reflect.DeepEqual(got, to) || post.Timeout != 7 || post.Repeatable != configured.IsRepeatable() || post.Trusted != configured.IsTrusted() {
+		if got := post.Endpoint(); !reflect.DeepEqual(got, to) || post.Timeout != 7 || post.Repeatable != configured.IsRepeatable() || post.Trusted != configured.IsRepeatRefusalFinal() {
 			t.Fatalf("%+v, want %+v", post, to)
 		}
 	})

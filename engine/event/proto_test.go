@@ -212,7 +212,7 @@ func TestEnumsAreDescribed(t *testing.T) {
 	for o := WebhookDelivered; o < webhookOutcomeEnd; o++ {
 		want["HookOutcome"][int32(o)] = "HOOK_" + strings.ToUpper(o.String())
 	}
-	for number := range market.WebhookTypes {
+	for number := range market.WebhookTypeCount {
 		name := strings.TrimPrefix(market.WebhookType(number).String(), "lead.")
 		want["HookType"][int32(number)] = "HOOK_" + strings.ToUpper(name)
 	}

@@ -55,7 +55,7 @@ func typical() *LeadDecided {
 			Buyer: 5, FilterSet: 2, Price: 12_000_000, Payout: 9_600_000, Currency: market.Currency{'U', 'S', 'D'},
 			Charges: []Charge{{1, 1_799_971_200e9, 1}, {2, 1_799_971_200e9, 12_000_000}},
 			Turn:    Turn{Set: 1 << 60, Phase: 1 << 30, Member: 2},
-			Dups:    []Dup{{Key: market.DupKey{1}, Until: 1_802_592_000e9}, {Key: market.DupKey{2}, Until: 1_802_592_000e9}},
+			Dups:    []Dup{{Key: market.DuplicateKey{1}, Until: 1_802_592_000e9}, {Key: market.DuplicateKey{2}, Until: 1_802_592_000e9}},
 		},
 		Fields: []Field{{"state", market.KindString, []byte("CA")}, {"vehicle_count", market.KindInteger, []byte("2")}},
 	}

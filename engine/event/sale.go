@@ -42,7 +42,7 @@ type Turn struct {
 // Dup is a value that memory keeps once the lead is accepted: until Until, in Unix
 // nanoseconds.
 type Dup struct {
-	Key   market.DupKey
+	Key   market.DuplicateKey
 	Until int64
 }
 

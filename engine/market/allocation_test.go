@@ -36,31 +36,31 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	payout := Payout{Share: 800_000}
 	buf := make([]byte, 0, 64)
 	probes := make([]uint64, 0, 3)
-	keys := make([]DupKey, 0, 2)
+	keys := make([]DuplicateKey, 0, 2)
 	at := time.Now().UnixNano()
 
 	for name, step := range map[string]func(){
-		"Filter.Pass":      func() { state.Passes(l); score.Passes(l) },
-		"FilterIndex.Pass": func() { eligible.Fill(1000); index.Pass(crowd, eligible); eligible.Next(0) },
+		"Filter.Pass":      func() { state.Accepts(l); score.Accepts(l) },
+		"FilterIndex.Pass": func() { eligible.Fill(1000); index.ClearFailing(crowd, eligible); eligible.Next(0) },
 		"Table.Has":        func() { table.Has(42) },
 		"Probes, a phone": func() {
-			probes = (&List{Field: ListPhone, Hash: HashPlain}).Probes(l, &testKey, probes[:0])
+			probes = (&SuppressionList{Field: ListPhone, Hash: HashPlain}).AppendProbes(l, &testKey, probes[:0])
 		},
 		"Probes, abroad": func() {
-			probes = (&List{Field: ListPhone, Hash: HashMD5}).Probes(foreign, &testKey, probes[:0])
+			probes = (&SuppressionList{Field: ListPhone, Hash: HashMD5}).AppendProbes(foreign, &testKey, probes[:0])
 		},
 		"Probes, an email": func() {
-			probes = (&List{Field: ListEmail, Hash: HashSHA256}).Probes(l, &testKey, probes[:0])
+			probes = (&SuppressionList{Field: ListEmail, Hash: HashSHA256}).AppendProbes(l, &testKey, probes[:0])
 		},
-		"Keys, any":          func() { keys = either.Keys(l, 1, &testKey, keys[:0]) },
-		"Keys, all":          func() { keys = both.Keys(l, 1, &testKey, keys[:0]) },
+		"Keys, any":          func() { keys = either.AppendKeys(l, 1, &testKey, keys[:0]) },
+		"Keys, all":          func() { keys = both.AppendKeys(l, 1, &testKey, keys[:0]) },
 		"Money.AppendJSON":   func() { buf = Money(12_340_000).AppendJSON(buf[:0]) },
-		"ParseBid":           func() { buf = append(buf[:0], "12.3456789"...); _, _ = ParseBid(buf) },
+		"ParseBid":           func() { buf = append(buf[:0], "12.3456789"...); _, _ = ParseBidAmount(buf) },
 		"Payout.Of":          func() { payout.Amount(12_340_000) },
 		"Schedule.Open":      func() { schedule.Open(at) },
 		"LeadID.AppendTo":    func() { buf = LeadID{1}.AppendTo(buf[:0]) },
 		"ParseLeadID":        func() { ParseLeadID("lead_01hf7yat00041061050r3gg28a") },
-		"Cap.Amount, a sale": func() { (&Cap{Unit: UnitMoney}).Amount(12_340_000) },
+		"Cap.Amount, a sale": func() { (&Cap{Unit: UnitMoney}).AmountOfSale(12_340_000) },
 	} {
 		if n := testing.AllocsPerRun(100, step); n != 0 {
 			t.Errorf("%s allocates %v times", name, n)

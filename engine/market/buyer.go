@@ -24,7 +24,7 @@ type Buyer struct {
 	MaxConnections int                // connections for pings, and as many for posts
 	Schedule       *calendar.Schedule // nil: always open
 	Caps           []*Cap
-	Suppression    []*List
+	Suppression    []*SuppressionList
 	Funded         bool  // false: its money is unlimited
 	Credit         Money // how far below zero its balance may go
 	Zone           *time.Location
@@ -62,10 +62,10 @@ type Endpoint struct {
 // contract allows it: a buyer recognizes a repeated lead by the Idempotency-Key.
 func (e *Endpoint) IsRepeatable() bool { return e.Dialect == nil || e.Dialect.Idempotent }
 
-// IsTrusted reports whether a refusal of such a repeat counts as a refusal of the lead.
+// IsRepeatRefusalFinal reports whether a refusal of such a repeat counts as a refusal of the lead.
 // The contract alone does not show it: many buyers do not keep the first answer, and
 // refuse a lead that they took. So each buyer has to certify it.
-func (e *Endpoint) IsTrusted() bool {
+func (e *Endpoint) IsRepeatRefusalFinal() bool {
 	return e.Certified || e.Dialect != nil && e.Dialect.Idempotent
 }
 

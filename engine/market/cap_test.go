@@ -29,7 +29,7 @@ func TestCapNames(t *testing.T) {
 			t.Errorf("%s is called %s", want, got)
 		}
 	}
-	for _, got := range []string{calendar.Period(0).String(), calendar.Period(99).String(), Unit(0).String(), Scope(4).String()} {
+	for _, got := range []string{calendar.Period(0).String(), calendar.Period(99).String(), CapUnit(0).String(), CapScope(4).String()} {
 		if got != "unknown" {
 			t.Errorf("a number without a name is called %s", got)
 		}
@@ -48,10 +48,10 @@ func TestCapNumbersAreFrozen(t *testing.T) {
 
 func TestCapAmount(t *testing.T) {
 	const price = Money(12_340_000)
-	if got := (&Cap{Unit: UnitCount}).Amount(price); got != 1 {
+	if got := (&Cap{Unit: UnitCount}).AmountOfSale(price); got != 1 {
 		t.Errorf("a sale counts as %d leads", got)
 	}
-	if got := (&Cap{Unit: UnitMoney}).Amount(price); got != 12_340_000 {
+	if got := (&Cap{Unit: UnitMoney}).AmountOfSale(price); got != 12_340_000 {
 		t.Errorf("a sale at %s counts as %d millionths", price, got)
 	}
 }

@@ -16,7 +16,7 @@ type Catalog struct {
 	Suppliers map[SupplierID]*Supplier
 	Buyers    map[BuyerID]*Buyer
 	Campaigns map[CampaignID]*Campaign
-	Lists     map[ListID]*List
+	Lists     map[ListID]*SuppressionList
 }
 
 // Supplier sends leads. Its credentials are state, not catalog: they outlive every
@@ -35,17 +35,17 @@ type Supplier struct {
 	Test     bool      // every lead of this supplier is a test lead
 }
 
-// Method is how a campaign selects the buyer.
-type Method uint8
+// SelectionMethod is how a campaign selects the buyer.
+type SelectionMethod uint8
 
 const (
-	Waterfall  Method = 1
-	RoundRobin Method = 2
-	Weighted   Method = 3
-	PingPost   Method = 4
+	Waterfall  SelectionMethod = 1
+	RoundRobin SelectionMethod = 2
+	Weighted   SelectionMethod = 3
+	PingPost   SelectionMethod = 4
 )
 
-func (m Method) String() string {
+func (m SelectionMethod) String() string {
 	switch m {
 	case Waterfall:
 		return "waterfall"
@@ -69,7 +69,7 @@ type Campaign struct {
 	SubVertical string
 
 	Suppliers map[SupplierID]struct{} // empty: all
-	Method    Method
+	Method    SelectionMethod
 	Currency  Currency
 	Zone      *time.Location
 	Floor     Money
@@ -80,7 +80,7 @@ type Campaign struct {
 	PingReserve    time.Duration // of a bid's window, kept for the post that follows a ping
 	ConsentSources map[string]struct{}
 	ConsentHosts   []string // of certificates; *.name: those below the name; empty: any
-	Suppression    []*List
+	Suppression    []*SuppressionList
 	Duplicates     DuplicateRule
 	Returns        ReturnRule
 	Mapping        *Mapping

@@ -25,21 +25,21 @@ const (
 // compiler turns specifications into rules and collects the mistakes.
 type compiler struct {
 	mapping  *Mapping
-	specs    []placedField // by slot
+	specs    []indexedSpec // by slot
 	mistakes []SpecError
 }
 
-// placedField is a specification with its slot.
-type placedField struct {
+// indexedSpec is a specification with its slot.
+type indexedSpec struct {
 	FieldSpec
-	index int // in the operator's list; -1: an unchanged known field
+	configIndex int // in the operator's list; -1: an unchanged known field
 }
 
-func (c *compiler) fail(field int, key, format string, args ...any) {
+func (c *compiler) addMistake(field int, key, format string, args ...any) {
 	c.mistakes = append(c.mistakes, SpecError{Field: field, Key: key, Message: fmt.Sprintf(format, args...)})
 }
 
-func (c *compiler) sort() {
+func (c *compiler) sortMistakes() {
 	slices.SortStableFunc(c.mistakes, func(a, b SpecError) int { return cmp.Compare(a.Field, b.Field) })
 }
 
@@ -47,80 +47,80 @@ func (c *compiler) sort() {
 func (c *compiler) assignSlots(fields []FieldSpec) {
 	for slot := range knownFields {
 		field := knownFields[slot]
-		field.To = field.Name
-		c.specs = append(c.specs, placedField{FieldSpec: field, index: -1})
+		field.BuyerName = field.Name
+		c.specs = append(c.specs, indexedSpec{FieldSpec: field, configIndex: -1})
 	}
 	for i, field := range fields {
-		if field.To == "" {
-			field.To = field.Name
+		if field.BuyerName == "" {
+			field.BuyerName = field.Name
 		}
-		if !c.checkName(i, "name", field.Name) || !c.checkName(i, "to", field.To) {
+		if !c.checkName(i, "name", field.Name) || !c.checkName(i, "to", field.BuyerName) {
 			continue
 		}
-		byName, isKnown := knownFieldSlot(field.Name)
-		byTo, toKnown := knownFieldSlot(field.To)
+		byName, isKnown := findKnownField(field.Name)
+		byTo, toKnown := findKnownField(field.BuyerName)
 		switch {
 		case isKnown && toKnown && byName == byTo:
-			c.override(i, byName, field)
+			c.overrideKnownField(i, byName, field)
 		case isKnown:
-			c.fail(i, "to", "%s is called so towards buyers too; leave to out", field.Name)
-		case toKnown && byTo <= lastBuiltIn:
-			c.fail(i, "to", "%s always arrives as %s; give this field another name for buyers", field.To, field.To)
+			c.addMistake(i, "to", "%s is called so towards buyers too; leave to out", field.Name)
+		case toKnown && byTo <= lastFixedSlot:
+			c.addMistake(i, "to", "%s always arrives as %s; give this field another name for buyers", field.BuyerName, field.BuyerName)
 		case toKnown:
-			c.override(i, byTo, field)
-		case isReservedMember([]byte(field.To)):
-			c.fail(i, "to", "pings and posts use %s for something else; give this field another name for buyers", field.To)
+			c.overrideKnownField(i, byTo, field)
+		case isReservedMember([]byte(field.BuyerName)):
+			c.addMistake(i, "to", "pings and posts use %s for something else; give this field another name for buyers", field.BuyerName)
 		default:
-			c.specs = append(c.specs, placedField{FieldSpec: field, index: i})
+			c.specs = append(c.specs, indexedSpec{FieldSpec: field, configIndex: i})
 		}
 	}
-	c.index()
+	c.indexNames()
 }
 
-// index fills the two tables of names.
-func (c *compiler) index() {
+// indexNames fills the two tables of names.
+func (c *compiler) indexNames() {
 	for slot, p := range c.specs {
-		if other, taken := c.mapping.byArrival[p.Name]; taken {
-			c.fail(max(p.index, c.specs[other].index), "name", "two fields arrive as %s", p.Name)
+		if other, taken := c.mapping.byArrivalName[p.Name]; taken {
+			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "name", "two fields arrive as %s", p.Name)
 		}
-		if other, taken := c.mapping.byBuyerName[p.To]; taken {
-			c.fail(max(p.index, c.specs[other].index), "to", "two fields are called %s towards buyers", p.To)
+		if other, taken := c.mapping.byBuyerName[p.BuyerName]; taken {
+			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "to", "two fields are called %s towards buyers", p.BuyerName)
 		}
-		c.mapping.byArrival[p.Name] = Slot(slot)
-		c.mapping.byBuyerName[p.To] = Slot(slot)
+		c.mapping.byArrivalName[p.Name] = Slot(slot)
+		c.mapping.byBuyerName[p.BuyerName] = Slot(slot)
 	}
 	for slot := range knownFields { // pings and posts of the interface have the known names
-		c.mapping.byArrival[knownFields[slot].Name] = Slot(slot)
+		c.mapping.byArrivalName[knownFields[slot].Name] = Slot(slot)
 	}
 }
 
 func (c *compiler) checkName(i int, key, name string) bool {
 	switch {
 	case name == "":
-		c.fail(i, key, "a field needs a name")
+		c.addMistake(i, key, "a field needs a name")
 	case len(name) > maxFieldName:
-		c.fail(i, key, "a name has at most %d bytes", maxFieldName)
+		c.addMistake(i, key, "a name has at most %d bytes", maxFieldName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.TrimSpace(name) != name:
-		c.fail(i, key, "a name is printable text without spaces at its ends")
+		c.addMistake(i, key, "a name is printable text without spaces at its ends")
 	case isRoutingMember([]byte(name)):
-		c.fail(i, key, "%s says where a lead goes and cannot be a field", name)
+		c.addMistake(i, key, "%s says where a lead goes and cannot be a field", name)
 	default:
 		return true
 	}
 	return false
 }
 
-// override applies a campaign's field to a known one.
-func (c *compiler) override(i int, slot Slot, field FieldSpec) {
+// overrideKnownField applies a campaign's field to a known one.
+func (c *compiler) overrideKnownField(i int, slot Slot, field FieldSpec) {
 	base := &c.specs[slot]
-	if base.index >= 0 {
-		c.fail(i, "name", "%s is configured twice", base.To)
+	if base.configIndex >= 0 {
+		c.addMistake(i, "name", "%s is configured twice", base.BuyerName)
 		return
 	}
 	stays := field.Type == 0 || field.Type == base.Type || field.Type == TypeString && base.Type > TypeURL
 	narrows := base.Type == TypeString && field.Type == TypeEnum
 	if !stays && !narrows {
-		c.fail(i, "type", "%s is of type %s, which stays; leave type out", base.To, base.Type)
+		c.addMistake(i, "type", "%s is of type %s, which stays; leave type out", base.BuyerName, base.Type)
 		return
 	}
 	if !narrows {
@@ -129,34 +129,34 @@ func (c *compiler) override(i int, slot Slot, field FieldSpec) {
 	field.Required = field.Required || base.Required
 	field.Ping = field.Ping || base.Ping
 	field.Contact = field.Contact || base.Contact
-	*base = placedField{FieldSpec: field, index: i}
+	*base = indexedSpec{FieldSpec: field, configIndex: i}
 	if slices.Contains(field.Transforms, TransformSHA256) {
-		c.fail(i, "transform", "%s is needed as it is and cannot be hashed", base.To)
+		c.addMistake(i, "transform", "%s is needed as it is and cannot be hashed", base.BuyerName)
 	}
 }
 
-// compile compiles the rule of one slot.
-func (c *compiler) compile(slot Slot) rule {
+// compileRule compiles the rule of one slot.
+func (c *compiler) compileRule(slot Slot) rule {
 	p := &c.specs[slot]
 	r := rule{
-		arrivalName: p.Name, buyerName: p.To, fieldType: p.Type,
+		arrivalName: p.Name, buyerName: p.BuyerName, fieldType: p.Type,
 		required: p.Required, coerce: p.Coerce, ping: p.Ping, contact: p.Contact,
 		minLength: 0, maxLength: maxText, maxBytes: maxText,
 		number: bounds{math.Inf(-1), math.Inf(1), math.MinInt64, math.MaxInt64},
 	}
-	r.key = append(escape.AppendJSONString(nil, []byte(p.To)), ':')
+	r.key = append(escape.AppendJSONString(nil, []byte(p.BuyerName)), ':')
 	switch {
 	case slot == SlotConsentText:
 		r.maxLength, r.maxBytes = maxConsentText, maxConsentText
 	case p.Type == TypeURL || p.Type == typeHTTPS:
 		r.maxLength, r.maxBytes = format.MaxURL, format.MaxURL
 	}
-	if p.Type == 0 || p.Type >= fieldTypes {
-		c.fail(p.index, "type", "a field of the campaign's own needs a type: string, integer, number, boolean, date, email, phone, state, zip, enum or url")
+	if p.Type == 0 || p.Type >= fieldTypeEnd {
+		c.addMistake(p.configIndex, "type", "a field of the campaign's own needs a type: string, integer, number, boolean, date, email, phone, state, zip, enum or url")
 		return r
 	}
 	if p.Ping && p.Contact {
-		c.fail(p.index, "ping", "a ping must not identify a person: %s is a contact field", p.To)
+		c.addMistake(p.configIndex, "ping", "a ping must not identify a person: %s is a contact field", p.BuyerName)
 	}
 	before := len(c.mistakes)
 	c.compileTransforms(p, &r)
@@ -164,82 +164,82 @@ func (c *compiler) compile(slot Slot) rule {
 	c.compileBounds(p, &r)
 	c.compileLengths(p, &r)
 	c.compilePattern(p, &r)
-	r.expected = r.describe()
+	r.expected = r.describeAccepted()
 	if p.Default != nil && len(c.mistakes) == before {
 		c.compileDefault(p, &r)
 	}
 	return r
 }
 
-func (c *compiler) compilePattern(p *placedField, r *rule) {
+func (c *compiler) compilePattern(p *indexedSpec, r *rule) {
 	if p.Pattern == "" {
 		return
 	}
 	if !p.Type.isText() {
-		c.fail(p.index, "pattern", "only text has a pattern; use min and max")
+		c.addMistake(p.configIndex, "pattern", "only text has a pattern; use min and max")
 		return
 	}
 	if len(p.Pattern) > maxPattern {
-		c.fail(p.index, "pattern", "a pattern has at most %d bytes", maxPattern)
+		c.addMistake(p.configIndex, "pattern", "a pattern has at most %d bytes", maxPattern)
 		return
 	}
 	// Compiled alone first, so that no bracket of the pattern closes ours.
 	if _, err := regexp.Compile(p.Pattern); err != nil {
-		c.fail(p.index, "pattern", "not a regular expression of the RE2 kind: %v", err)
+		c.addMistake(p.configIndex, "pattern", "not a regular expression of the RE2 kind: %v", err)
 		return
 	}
 	r.pattern = regexp.MustCompile(`\A(?:` + p.Pattern + `)\z`)
 }
 
-func (c *compiler) compileTransforms(p *placedField, r *rule) {
+func (c *compiler) compileTransforms(p *indexedSpec, r *rule) {
 	for _, t := range p.Transforms {
 		switch {
-		case t == 0 || t >= transforms:
-			c.fail(p.index, "transform", "use trim, lower, upper, digits, title, e164, zip3 or sha256")
+		case t == 0 || t >= transformEnd:
+			c.addMistake(p.configIndex, "transform", "use trim, lower, upper, digits, title, e164, zip3 or sha256")
 		case !p.Type.isText() && !p.Coerce:
-			c.fail(p.index, "transform", "%s needs text; an %s in a string is taken only with coerce", t, p.Type)
+			c.addMistake(p.configIndex, "transform", "%s needs text; an %s in a string is taken only with coerce", t, p.Type)
 		case !p.Type.isText() && t != TransformTrim && t != TransformDigits:
-			c.fail(p.index, "transform", "%s does not leave a value of type %s; use trim or digits", t, p.Type)
+			c.addMistake(p.configIndex, "transform", "%s does not leave a value of type %s; use trim or digits", t, p.Type)
 		case t == TransformE164 && p.Type != TypeString && p.Type != TypePhone:
-			c.fail(p.index, "transform", "e164 is for fields of type phone or string")
+			c.addMistake(p.configIndex, "transform", "e164 is for fields of type phone or string")
 		case t == TransformZIP3 && p.Type != TypeString && p.Type != TypeZIP:
-			c.fail(p.index, "transform", "zip3 is for fields of type zip or string")
+			c.addMistake(p.configIndex, "transform", "zip3 is for fields of type zip or string")
 		}
 	}
-	r.before, r.after = splitTransforms(slices.Clone(p.Transforms))
+	r.transformsBefore, r.transformsAfter = splitTransforms(slices.Clone(p.Transforms))
 }
 
-func (c *compiler) compileValues(p *placedField, r *rule) {
+func (c *compiler) compileValues(p *indexedSpec, r *rule) {
 	if p.Type != TypeEnum {
 		if len(p.Values) > 0 {
-			c.fail(p.index, "values", "only an enum has values; say type: enum")
+			c.addMistake(p.configIndex, "values", "only an enum has values; say type: enum")
 		}
 		return
 	}
 	if len(p.Values) == 0 || len(p.Values) > maxValues {
-		c.fail(p.index, "values", "an enum needs 1 to %d values", maxValues)
+		c.addMistake(p.configIndex, "values", "an enum needs 1 to %d values", maxValues)
 		return
 	}
 	r.values = make(map[string]struct{}, len(p.Values))
 	for _, value := range p.Values {
 		if isBlank([]byte(value)) || len(value) > r.maxBytes || !format.IsPlainText([]byte(value)) {
-			c.fail(p.index, "values", "%q cannot be a value: give text that is not blank and has at most %d bytes", value, r.maxBytes)
+			c.addMistake(p.configIndex, "values", "%q cannot be a value: give text that is not blank and has at most %d bytes", value, r.maxBytes)
 		}
 		if _, twice := r.values[value]; twice {
-			c.fail(p.index, "values", "%q is listed twice", value)
+			c.addMistake(p.configIndex, "values", "%q is listed twice", value)
 		}
 		r.values[value] = struct{}{}
 	}
-	r.expected = listValues(p.Values)
+	r.expected = describeValues(p.Values)
 }
 
-func (c *compiler) compileBounds(p *placedField, r *rule) {
+func (c *compiler) compileBounds(p *indexedSpec, r *rule) {
 	if !p.Type.isNumeric() {
 		if p.Min != nil {
-			c.fail(p.index, "min", "only numbers have a least value; use min_length for text")
+			c.addMistake(p.configIndex, "min", "only numbers have a least value; use min_length for text")
 		}
 		if p.Max != nil {
-			c.fail(p.index, "max", "only numbers have a greatest value; use max_length for text")
+			c.addMistake(p.configIndex, "max", "only numbers have a greatest value; use max_length for text")
 		}
 		return
 	}
@@ -250,14 +250,14 @@ func (c *compiler) compileBounds(p *placedField, r *rule) {
 		c.readBound(p, "max", *p.Max, &r.number.max, &r.number.maxInteger)
 	}
 	if r.number.min > r.number.max || r.number.minInteger > r.number.maxInteger {
-		c.fail(p.index, "max", "max is less than min: no value would pass")
+		c.addMistake(p.configIndex, "max", "max is less than min: no value would pass")
 	}
 }
 
-func (c *compiler) readBound(p *placedField, key, text string, number *float64, integer *int64) {
+func (c *compiler) readBound(p *indexedSpec, key, text string, number *float64, integer *int64) {
 	f, code := format.ReadNumber([]byte(text))
 	if code != "" {
-		c.fail(p.index, key, "%q is not a decimal number", text)
+		c.addMistake(p.configIndex, key, "%q is not a decimal number", text)
 		return
 	}
 	*number = f
@@ -266,37 +266,37 @@ func (c *compiler) readBound(p *placedField, key, text string, number *float64, 
 	}
 	n, code := format.ReadInteger([]byte(text))
 	if code != "" {
-		c.fail(p.index, key, "%q is not an integer of 64 bits, and the field is one", text)
+		c.addMistake(p.configIndex, key, "%q is not an integer of 64 bits, and the field is one", text)
 		return
 	}
 	*integer = n
 }
 
-func (c *compiler) compileLengths(p *placedField, r *rule) {
+func (c *compiler) compileLengths(p *indexedSpec, r *rule) {
 	if p.MinLength == nil && p.MaxLength == nil {
 		return
 	}
 	if !p.Type.isText() {
-		c.fail(p.index, lengthKey(p), "only text has a length; use min and max")
+		c.addMistake(p.configIndex, lengthConfigKey(p), "only text has a length; use min and max")
 		return
 	}
 	if p.MaxLength != nil {
 		if *p.MaxLength < 1 || *p.MaxLength > r.maxBytes {
-			c.fail(p.index, "max_length", "give 1 to %d characters", r.maxBytes)
+			c.addMistake(p.configIndex, "max_length", "give 1 to %d characters", r.maxBytes)
 			return
 		}
 		r.maxLength = *p.MaxLength
 	}
 	if p.MinLength != nil {
 		if *p.MinLength < 0 || *p.MinLength > r.maxLength {
-			c.fail(p.index, "min_length", "give 0 to %d characters; max_length is not to be less", r.maxLength)
+			c.addMistake(p.configIndex, "min_length", "give 0 to %d characters; max_length is not to be less", r.maxLength)
 			return
 		}
 		r.minLength = *p.MinLength
 	}
 }
 
-func lengthKey(p *placedField) string {
+func lengthConfigKey(p *indexedSpec) string {
 	if p.MinLength != nil {
 		return "min_length"
 	}
@@ -304,7 +304,7 @@ func lengthKey(p *placedField) string {
 }
 
 // compileDefault reads the default like a supplier's value.
-func (c *compiler) compileDefault(p *placedField, r *rule) {
+func (c *compiler) compileDefault(p *indexedSpec, r *rule) {
 	member := Member{Kind: p.DefaultKind, Text: []byte(*p.Default)}
 	if member.Kind == 0 {
 		member.Kind = JSONString
@@ -316,15 +316,15 @@ func (c *compiler) compileDefault(p *placedField, r *rule) {
 		}
 	}
 	if member.IsMissing() {
-		c.fail(p.index, "default", "a blank default is none; leave it out")
+		c.addMistake(p.configIndex, "default", "a blank default is none; leave it out")
 		return
 	}
-	value, _, code := r.read(&member, nil)
+	value, _, code := r.readMember(&member, nil)
 	if code == "" && member.Kind == JSONBoolean && *p.Default != "true" && *p.Default != "false" {
 		code = errcode.FieldWrongType
 	}
 	if code != "" {
-		c.fail(p.index, "default", "%q does not pass the field's own rule (%s): give %s", *p.Default, code, r.expected)
+		c.addMistake(p.configIndex, "default", "%q does not pass the field's own rule (%s): give %s", *p.Default, code, r.expected)
 		return
 	}
 	r.defaultValue = value

@@ -19,10 +19,10 @@ import (
 func (l *Lead) CheckConsent(c *Campaign, dst []FieldError, path string) []FieldError {
 	var failed FieldError
 	switch certificate := &l.Values[SlotConsentCertURL]; {
-	case certificate.Kind == KindAbsent && c.needsConsent(l.Values[SlotSource].Text):
+	case certificate.Kind == KindAbsent && c.requiresConsent(l.Values[SlotSource].Text):
 		failed = FieldError{Field: path, Code: errcode.FieldMissingRequired, Expected: "an https address, which this source requires"}
-	case certificate.Kind != KindAbsent && !c.knowsConsentHost(certificate.Text):
-		failed = FieldError{Field: path, Code: errcode.FieldNotAllowedValue, Expected: "an https address at " + listHosts(c.ConsentHosts)}
+	case certificate.Kind != KindAbsent && !c.isConsentHost(certificate.Text):
+		failed = FieldError{Field: path, Code: errcode.FieldNotAllowedValue, Expected: "an https address at " + describeHosts(c.ConsentHosts)}
 	default:
 		return dst
 	}
@@ -34,9 +34,9 @@ func (l *Lead) CheckConsent(c *Campaign, dst []FieldError, path string) []FieldE
 	return append(dst, failed)
 }
 
-// knowsConsentHost reports whether an address that Fill has accepted is at one of the
+// isConsentHost reports whether an address that Fill has accepted is at one of the
 // campaign's hosts. It ignores the port.
-func (c *Campaign) knowsConsentHost(address []byte) bool {
+func (c *Campaign) isConsentHost(address []byte) bool {
 	if len(c.ConsentHosts) == 0 {
 		return true
 	}
@@ -62,14 +62,14 @@ func (c *Campaign) knowsConsentHost(address []byte) bool {
 	return false
 }
 
-func listHosts(hosts []string) string {
+func describeHosts(hosts []string) string {
 	if len(hosts) > 5 {
 		return "a host that the campaign lists"
 	}
 	return strings.Join(hosts, " or ")
 }
 
-func (c *Campaign) needsConsent(source []byte) bool {
+func (c *Campaign) requiresConsent(source []byte) bool {
 	if len(source) == 0 || len(c.ConsentSources) == 0 {
 		return false
 	}

@@ -30,7 +30,7 @@ func TestCheckConsent(t *testing.T) {
 	}
 	for _, test := range tests {
 		var l market.Lead
-		l.Reset(m.Slots())
+		l.Reset(m.SlotCount())
 		failed := m.Fill(&l, person(test.lines...), nil)
 		failed = l.CheckConsent(campaign, failed, path)
 		if got := strings.Join(codes(failed), "; "); got != test.want {
@@ -46,7 +46,7 @@ func TestCheckConsent(t *testing.T) {
 func TestNoConsentWhereNoSourceRequiresIt(t *testing.T) {
 	m := mapping(t)
 	var l market.Lead
-	l.Reset(m.Slots())
+	l.Reset(m.SlotCount())
 	m.Fill(&l, person(`source="facebook"`), nil)
 	if failed := l.CheckConsent(&market.Campaign{}, nil, "consent_cert_url"); failed != nil {
 		t.Errorf("%v", failed)
@@ -78,7 +78,7 @@ func TestCertificatesAreAtKnownHosts(t *testing.T) {
 		"https://[2001:db8::1]:443/1":                  false,
 	} {
 		var l market.Lead
-		l.Reset(m.Slots())
+		l.Reset(m.SlotCount())
 		failed := m.Fill(&l, person(`consent_cert_url="`+address+`"`), nil)
 		if failed != nil {
 			t.Fatalf("%s: %v", address, failed)
@@ -92,7 +92,7 @@ func TestCertificatesAreAtKnownHosts(t *testing.T) {
 		}
 	}
 	var l market.Lead
-	l.Reset(m.Slots())
+	l.Reset(m.SlotCount())
 	if failed := l.CheckConsent(campaign, nil, path); failed != nil {
 		t.Errorf("no certificate, and none required: %v", failed)
 	}

@@ -11,15 +11,15 @@ import (
 
 // isContactName reports whether a member of this name would identify a person.
 func (m *Mapping) isContactName(name []byte) bool {
-	var room [longestContact + utf8.UTFMax]byte
-	_, ok := m.contactNames[string(appendNormalized(room[:0], name))]
+	var buffer [longestContact + utf8.UTFMax]byte
+	_, ok := m.contactNames[string(appendNormalizedName(buffer[:0], name))]
 	return ok
 }
 
-// findContact searches a ping's unknown member for a contact field: its own name, and the
+// findContactPath searches a ping's unknown member for a contact field: its own name, and the
 // names at every depth of its value. It returns the first one's dotted path, or an empty
 // string.
-func (m *Mapping) findContact(member *Member) string {
+func (m *Mapping) findContactPath(member *Member) string {
 	if m.isContactName(member.Name) {
 		return ShortenName(member.Name)
 	}
@@ -27,7 +27,7 @@ func (m *Mapping) findContact(member *Member) string {
 		return ""
 	}
 	s := contactSearch{mapping: m, rest: member.Text}
-	if s.value() {
+	if s.searchValue() {
 		return ShortenName(member.Name) + s.path
 	}
 	return ""
@@ -42,19 +42,19 @@ type contactSearch struct {
 	path    string // of the found field, built from the inside out
 }
 
-// value skips one value and reports whether it contains a contact field.
-func (s *contactSearch) value() bool {
-	s.space()
+// searchValue skips one value and reports whether it contains a contact field.
+func (s *contactSearch) searchValue() bool {
+	s.skipSpace()
 	if len(s.rest) == 0 {
 		return false
 	}
 	switch s.rest[0] {
 	case '{':
-		return s.object()
+		return s.searchObject()
 	case '[':
-		return s.array()
+		return s.searchArray()
 	case '"':
-		s.text()
+		s.readString()
 		return false
 	}
 	end := bytes.IndexAny(s.rest, ",]}")
@@ -65,18 +65,18 @@ func (s *contactSearch) value() bool {
 	return false
 }
 
-func (s *contactSearch) object() bool {
-	for s.next('}') {
+func (s *contactSearch) searchObject() bool {
+	for s.nextElement('}') {
 		name := s.rest
-		s.text()
+		s.readString()
 		if s.mapping.isContactName(s.name) {
 			s.path = "." + ShortenName(s.name)
 			return true
 		}
-		s.skip() // the colon
-		if s.value() {
+		s.skipByte() // the colon
+		if s.searchValue() {
 			s.rest = name
-			s.text()
+			s.readString()
 			s.path = "." + ShortenName(s.name) + s.path
 			return true
 		}
@@ -84,9 +84,9 @@ func (s *contactSearch) object() bool {
 	return false
 }
 
-func (s *contactSearch) array() bool {
-	for i := 0; s.next(']'); i++ {
-		if s.value() {
+func (s *contactSearch) searchArray() bool {
+	for i := 0; s.nextElement(']'); i++ {
+		if s.searchValue() {
 			s.path = "." + strconv.Itoa(i) + s.path
 			return true
 		}
@@ -94,10 +94,10 @@ func (s *contactSearch) array() bool {
 	return false
 }
 
-// next skips the opening bracket or a comma. At the closing bracket it skips that and
+// nextElement skips the opening bracket or a comma. At the closing bracket it skips that and
 // returns false.
-func (s *contactSearch) next(closing byte) bool {
-	s.space()
+func (s *contactSearch) nextElement(closing byte) bool {
+	s.skipSpace()
 	if len(s.rest) == 0 {
 		return false
 	}
@@ -106,7 +106,7 @@ func (s *contactSearch) next(closing byte) bool {
 	if first == closing {
 		return false
 	}
-	s.space()
+	s.skipSpace()
 	if len(s.rest) > 0 && s.rest[0] == closing {
 		s.rest = s.rest[1:]
 		return false
@@ -114,17 +114,17 @@ func (s *contactSearch) next(closing byte) bool {
 	return len(s.rest) > 0
 }
 
-func (s *contactSearch) skip() {
-	s.space()
+func (s *contactSearch) skipByte() {
+	s.skipSpace()
 	if len(s.rest) > 0 {
 		s.rest = s.rest[1:]
 	}
 }
 
-func (s *contactSearch) space() { s.rest = bytes.TrimLeft(s.rest, " \t\r\n") }
+func (s *contactSearch) skipSpace() { s.rest = bytes.TrimLeft(s.rest, " \t\r\n") }
 
-// text skips a string and stores its characters.
-func (s *contactSearch) text() {
+// readString skips a string and stores its characters.
+func (s *contactSearch) readString() {
 	end := 1
 	for end < len(s.rest) && s.rest[end] != '"' {
 		if s.rest[end] == '\\' {
@@ -151,9 +151,9 @@ var extraContactNames = []string{
 const longestContact = 2 * maxFieldName
 
 // normalizeName returns the form in which names of contact fields are compared.
-func normalizeName(name string) string { return string(appendNormalized(nil, []byte(name))) }
+func normalizeName(name string) string { return string(appendNormalizedName(nil, []byte(name))) }
 
-// appendNormalized appends a name as a reader would spell it: its letters and digits
+// appendNormalizedName appends a name as a reader would spell it: its letters and digits
 // alone, in lower case and in their plain shape. So firstName, "First-Name" and first_name
 // are equal, and so are names that only look alike: in the wide forms of East Asian text,
 // in mathematical alphabets, with letters of another script, or with invisible characters.
@@ -162,7 +162,7 @@ func normalizeName(name string) string { return string(appendNormalized(nil, []b
 // It stops once the name is too long for a contact field, so its work is bounded. Names
 // that no reader would take for a contact field pass: a supplier that wants to smuggle
 // personal data needs no look-alikes.
-func appendNormalized(dst, name []byte) []byte {
+func appendNormalizedName(dst, name []byte) []byte {
 	begun := len(dst)
 	for rest := name; len(rest) > 0 && len(dst)-begun <= longestContact; {
 		r, size := utf8.DecodeRune(rest)

@@ -14,7 +14,7 @@ type Dialect struct {
 	Headers     string // fixed ones: a line "Name: value\n" each
 	KeyHeader   string // header that carries the Idempotency-Key; empty: none
 	Idempotent  bool   // the buyer certifies that it answers a repeat as it answered the first post
-	Reading     Reading
+	Answer      AnswerPaths
 }
 
 // The forms of a body or of an answer.
@@ -24,14 +24,14 @@ const (
 	FormatXML  = "xml"
 )
 
-// Reading gives the places of the values in an answer. A place is, by the format,
+// AnswerPaths gives the places of the values in an answer. A place is, by the format,
 //
 //	json   member names with dots between, numbers for items of a list: data.offers.0.price
 //	form   the name of a parameter: price
 //	xml    element names from the root on, with slashes, an attribute last: Response/Bid/@price
 //
 // An empty place is not read.
-type Reading struct {
+type AnswerPaths struct {
 	Format string // of the answer
 
 	Accepted string // place of the value for yes or no; empty: a ping with a price is a bid
@@ -49,10 +49,10 @@ type Reading struct {
 type BodyTemplate interface {
 	// AppendPing appends the body of a ping, or returns dst and false if the body is too
 	// large. The mapping has filled the lead.
-	AppendPing(dst []byte, m *Mapping, l *Lead, header PingHeader) (body []byte, ok bool)
+	AppendPing(dst []byte, m *Mapping, l *Lead, header PingMetadata) (body []byte, ok bool)
 
 	// AppendPost appends the body of a post, with the same results as AppendPing.
-	AppendPost(dst []byte, m *Mapping, l *Lead, header PostHeader) (body []byte, ok bool)
+	AppendPost(dst []byte, m *Mapping, l *Lead, header PostMetadata) (body []byte, ok bool)
 
 	// Check returns the mistakes that make the template unusable for the campaign.
 	Check(m *Mapping) []TemplateError

@@ -16,15 +16,15 @@ type DuplicateRule struct {
 	PerBuyer     bool  // a lead is a duplicate only for a buyer that has it
 }
 
-// DupKey is a keyed hash of a lead's value. Without the secret it does not reveal the
+// DuplicateKey is a keyed hash of a lead's value. Without the secret it does not reveal the
 // value.
-type DupKey [16]byte
+type DuplicateKey [16]byte
 
-// Keys appends the lead's keys: two leads are duplicates if they share one. If any field
+// AppendKeys appends the lead's keys: two leads are duplicates if they share one. If any field
 // may match, each field has a key; if all must match, there is one key in total, and none
 // if a value is empty. The scope is the campaign's Ref << 32, plus the buyer's if the rule
 // is per buyer.
-func (r DuplicateRule) Keys(l *Lead, scope uint64, secret *[32]byte, dst []DupKey) []DupKey {
+func (r DuplicateRule) AppendKeys(l *Lead, scope uint64, secret *[32]byte, dst []DuplicateKey) []DuplicateKey {
 	if r.Window == 0 {
 		return dst
 	}
@@ -44,26 +44,26 @@ func (r DuplicateRule) Keys(l *Lead, scope uint64, secret *[32]byte, dst []DupKe
 		case !r.All:
 			message = head
 		}
-		message = appendIdentity(message, slot, value)
+		message = appendIdentityValue(message, slot, value)
 		if !r.All {
-			dst = append(dst, dupKey(secret, message))
+			dst = append(dst, hashIdentity(secret, message))
 		}
 	}
 	if r.All && len(message) > len(head) {
-		dst = append(dst, dupKey(secret, message))
+		dst = append(dst, hashIdentity(secret, message))
 	}
 	return dst
 }
 
-// appendIdentity appends a value so that no two lists of values have the same encoding. It
+// appendIdentityValue appends a value so that no two lists of values have the same encoding. It
 // ignores case in both fields: a phone number has none.
-func appendIdentity(dst []byte, slot Slot, value []byte) []byte {
+func appendIdentityValue(dst []byte, slot Slot, value []byte) []byte {
 	dst = append(dst, byte(slot))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(value)))
 	return format.AppendLower(dst, value)
 }
 
-func dupKey(secret *[32]byte, message []byte) (key DupKey) {
+func hashIdentity(secret *[32]byte, message []byte) (key DuplicateKey) {
 	sum := fingerprint.Sum(secret, message)
 	copy(key[:], sum[:])
 	return key

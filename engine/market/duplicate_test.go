@@ -57,9 +57,9 @@ func TestDuplicates(t *testing.T) {
 	}
 	const campaign = uint64(7) << 32
 	for _, c := range cases {
-		remembered := c.rule.Keys(c.first, campaign, &testKey, nil)
-		asked := c.rule.Keys(c.then, campaign, &testKey, nil)
-		if got := slices.ContainsFunc(asked, func(k DupKey) bool { return slices.Contains(remembered, k) }); got != c.want {
+		remembered := c.rule.AppendKeys(c.first, campaign, &testKey, nil)
+		asked := c.rule.AppendKeys(c.then, campaign, &testKey, nil)
+		if got := slices.ContainsFunc(asked, func(k DuplicateKey) bool { return slices.Contains(remembered, k) }); got != c.want {
 			t.Errorf("%s: duplicate %t", c.name, got)
 		}
 	}
@@ -70,13 +70,13 @@ func TestDuplicateKeysOfOtherScopesAndSecretsDiffer(t *testing.T) {
 	jane := personWith(janesPhone, janesEmail)
 	other := testKey
 	other[0]++
-	seen := map[DupKey]string{}
-	for name, keys := range map[string][]DupKey{
-		"campaign":          rule.Keys(jane, 7<<32, &testKey, nil),
-		"another campaign":  rule.Keys(jane, 8<<32, &testKey, nil),
-		"buyer in it":       rule.Keys(jane, 7<<32|7, &testKey, nil),
-		"another buyer":     rule.Keys(jane, 7<<32|8, &testKey, nil),
-		"under another key": rule.Keys(jane, 7<<32, &other, nil),
+	seen := map[DuplicateKey]string{}
+	for name, keys := range map[string][]DuplicateKey{
+		"campaign":          rule.AppendKeys(jane, 7<<32, &testKey, nil),
+		"another campaign":  rule.AppendKeys(jane, 8<<32, &testKey, nil),
+		"buyer in it":       rule.AppendKeys(jane, 7<<32|7, &testKey, nil),
+		"another buyer":     rule.AppendKeys(jane, 7<<32|8, &testKey, nil),
+		"under another key": rule.AppendKeys(jane, 7<<32, &other, nil),
 	} {
 		if len(keys) != 2 {
 			t.Errorf("%s: %d keys", name, len(keys))
@@ -91,8 +91,8 @@ func TestDuplicateKeysOfOtherScopesAndSecretsDiffer(t *testing.T) {
 }
 
 func TestDuplicateKeysAreAppended(t *testing.T) {
-	before := DupKey{1}
-	keys := DuplicateRule{Phone: true, Window: 1}.Keys(personWith(janesPhone, ""), 0, &testKey, []DupKey{before})
+	before := DuplicateKey{1}
+	keys := DuplicateRule{Phone: true, Window: 1}.AppendKeys(personWith(janesPhone, ""), 0, &testKey, []DuplicateKey{before})
 	if len(keys) != 2 || keys[0] != before {
 		t.Errorf("%x", keys)
 	}
@@ -100,8 +100,8 @@ func TestDuplicateKeysAreAppended(t *testing.T) {
 
 // Keys are in the log and in snapshots: they must not change under a campaign.
 func TestDuplicateKeysAreFrozen(t *testing.T) {
-	keys := DuplicateRule{Phone: true, Email: true, Window: 1}.Keys(personWith(janesPhone, janesEmail), 7<<32, &testKey, nil)
-	keys = DuplicateRule{Phone: true, Email: true, All: true, Window: 1}.Keys(personWith(janesPhone, janesEmail), 7<<32, &testKey, keys)
+	keys := DuplicateRule{Phone: true, Email: true, Window: 1}.AppendKeys(personWith(janesPhone, janesEmail), 7<<32, &testKey, nil)
+	keys = DuplicateRule{Phone: true, Email: true, All: true, Window: 1}.AppendKeys(personWith(janesPhone, janesEmail), 7<<32, &testKey, keys)
 	want := []string{
 		"624ef1fff52cbf534a216b4a53536be0", // the phone
 		"c5d2bf188cc5f4fadc381f4c8f1f9a3c", // the email
@@ -133,9 +133,9 @@ func TestDuplicateKeysAreSharedExactlyByDuplicates(t *testing.T) {
 		if rule.All {
 			want = (rule.Phone || rule.Email) && (!rule.Phone || samePhone) && (!rule.Email || sameEmail)
 		}
-		keysA := rule.Keys(personWith(phoneA, emailA), 1, &testKey, nil)
-		keysB := rule.Keys(personWith(phoneB, emailB), 1, &testKey, nil)
-		if got := slices.ContainsFunc(keysA, func(k DupKey) bool { return slices.Contains(keysB, k) }); got != want {
+		keysA := rule.AppendKeys(personWith(phoneA, emailA), 1, &testKey, nil)
+		keysB := rule.AppendKeys(personWith(phoneB, emailB), 1, &testKey, nil)
+		if got := slices.ContainsFunc(keysA, func(k DuplicateKey) bool { return slices.Contains(keysB, k) }); got != want {
 			t.Fatalf("%+v: %s %s and %s %s: %t", rule, phoneA, emailA, phoneB, emailB, got)
 		}
 	})

@@ -21,16 +21,16 @@ const (
 	// These are the types of known fields; no configuration can name them.
 	typeHTTPS     FieldType = 12
 	typeTimestamp FieldType = 13 // RFC 3339
-	fieldTypes    FieldType = 14
+	fieldTypeEnd  FieldType = 14
 )
 
-var fieldTypeNames = [fieldTypes]string{
+var fieldTypeNames = [fieldTypeEnd]string{
 	"", "string", "integer", "number", "boolean", "date", "email", "phone", "state",
 	"zip", "enum", "url", "https url", "timestamp",
 }
 
 func (t FieldType) String() string {
-	if t >= fieldTypes {
+	if t >= fieldTypeEnd {
 		return ""
 	}
 	return fieldTypeNames[t]
@@ -76,8 +76,8 @@ func ParseUnknownPolicy(name string) (UnknownPolicy, error) {
 
 // FieldSpec is one field of the configuration; NewMapping checks it.
 type FieldSpec struct {
-	Name string // arriving name
-	To   string // name for buyers and filters; empty: Name
+	Name      string // arriving name
+	BuyerName string // name for buyers and filters; empty: Name
 
 	// Type may be zero for a known field, whose type cannot change.
 	Type     FieldType
@@ -128,7 +128,7 @@ type FieldError struct {
 
 // knownFields are the fields of every campaign, by slot. The first five always apply as
 // they are here; the rest are optional, and a campaign may make them stricter.
-var knownFields = [FirstCustom]FieldSpec{
+var knownFields = [FirstCustomSlot]FieldSpec{
 	SlotFirstName:        {Name: "first_name", Type: TypeString, Required: true, Contact: true},
 	SlotLastName:         {Name: "last_name", Type: TypeString, Required: true, Contact: true},
 	SlotPhone:            {Name: "phone", Type: TypePhone, Required: true, Contact: true},
@@ -146,11 +146,11 @@ var knownFields = [FirstCustom]FieldSpec{
 	SlotQualityScore:     {Name: "ai_quality_score", Type: TypeNumber, Ping: true},
 }
 
-// lastBuiltIn is the last slot whose arriving name no campaign may change.
-const lastBuiltIn = SlotState
+// lastFixedSlot is the last slot whose arriving name no campaign may change.
+const lastFixedSlot = SlotState
 
 // knownSlot finds a known field by its name.
-func knownFieldSlot(name string) (Slot, bool) {
+func findKnownField(name string) (Slot, bool) {
 	for slot := range knownFields {
 		if knownFields[slot].Name == name {
 			return Slot(slot), true
@@ -176,11 +176,11 @@ func isReservedMember(name []byte) bool {
 	case "lead_uuid", "address", "tcpa":
 		return true
 	}
-	return isPingFrameMember(name)
+	return isPingMetadataMember(name)
 }
 
-// isPingFrameMember reports whether the member of a ping is not a field of a lead.
-func isPingFrameMember(name []byte) bool {
+// isPingMetadataMember reports whether the member of a ping is not a field of a lead.
+func isPingMetadataMember(name []byte) bool {
 	switch string(name) {
 	case "auction_id", "vertical", "sub_vertical", "zip3", "expires_at":
 		return true
@@ -190,6 +190,6 @@ func isPingFrameMember(name []byte) bool {
 
 // IsKnownContact reports whether the name is that of a known contact field.
 func IsKnownContact(name string) bool {
-	slot, ok := knownFieldSlot(name)
+	slot, ok := findKnownField(name)
 	return ok && knownFields[slot].Contact
 }

@@ -12,9 +12,9 @@ const maxUnknownErrors = 100
 
 // fillOptions are the differences between the requests that fill a lead.
 type fillOptions struct {
-	ping    bool          // reject contact fields, and require only ping fields
-	unknown UnknownPolicy // policy for members without a field
-	earlier *Lead         // the lead of the preceding ping, or nil
+	ping     bool          // reject contact fields, and require only ping fields
+	unknown  UnknownPolicy // policy for members without a field
+	pingLead *Lead         // the lead of the preceding ping, or nil
 }
 
 // Fill reads an ingest into the lead, which must have been Reset to m.Slots(). It appends
@@ -29,7 +29,7 @@ type fillOptions struct {
 // characters except tabs and line ends. A number's size, exponent and digits are bounded
 // likewise.
 func (m *Mapping) Fill(l *Lead, members []Member, dst []FieldError) []FieldError {
-	return m.fill(l, members, fillOptions{unknown: m.unknown}, dst)
+	return m.fillLead(l, members, fillOptions{unknown: m.unknown}, dst)
 }
 
 // FillPing reads a ping. No member may be a contact field, at any depth and in any
@@ -40,7 +40,7 @@ func (m *Mapping) FillPing(l *Lead, members []Member, unknown UnknownPolicy, dst
 	if unknown == 0 {
 		unknown = m.unknown
 	}
-	return m.fill(l, members, fillOptions{ping: true, unknown: unknown}, dst)
+	return m.fillLead(l, members, fillOptions{ping: true, unknown: unknown}, dst)
 }
 
 // FillPost reads the lead of a post, with its address and tcpa flattened. Fields missing
@@ -48,20 +48,20 @@ func (m *Mapping) FillPing(l *Lead, members []Member, unknown UnknownPolicy, dst
 // filled and which must live as long as this lead. Errors have the fields' own names: see
 // PostPath.
 func (m *Mapping) FillPost(l *Lead, members []Member, ping *Lead, dst []FieldError) []FieldError {
-	return m.fill(l, members, fillOptions{unknown: m.unknown, earlier: ping}, dst)
+	return m.fillLead(l, members, fillOptions{unknown: m.unknown, pingLead: ping}, dst)
 }
 
-func (m *Mapping) fill(l *Lead, members []Member, f fillOptions, dst []FieldError) []FieldError {
-	l.fromPing = f.ping
+func (m *Mapping) fillLead(l *Lead, members []Member, options fillOptions, dst []FieldError) []FieldError {
+	l.fromPing = options.ping
 	unknowns, zip3 := false, -1
 	for i := range members {
-		slot, ok := m.byArrival[string(members[i].Name)]
+		slot, ok := m.byArrivalName[string(members[i].Name)]
 		switch {
 		case ok:
 			if l.memberOf[slot] == 0 || string(members[i].Name) == m.rules[slot].arrivalName {
 				l.memberOf[slot] = int32(i) + 1
 			}
-		case f.ping && string(members[i].Name) == "zip3":
+		case options.ping && string(members[i].Name) == "zip3":
 			zip3 = i
 		default:
 			unknowns = true
@@ -69,29 +69,29 @@ func (m *Mapping) fill(l *Lead, members []Member, f fillOptions, dst []FieldErro
 	}
 	for slot := range m.rules {
 		i := l.memberOf[slot]
-		told := i > 0 && !members[i-1].IsMissing()
-		if told {
-			dst = m.readMember(l, Slot(slot), &members[i-1], f, dst)
+		present := i > 0 && !members[i-1].IsMissing()
+		if present {
+			dst = m.readMember(l, Slot(slot), &members[i-1], options, dst)
 		}
 		if Slot(slot) == SlotZip && zip3 >= 0 && !members[zip3].IsMissing() {
-			dst = l.readZIP3(&members[zip3], told, dst)
-		} else if !told {
-			dst = m.fillMissing(l, Slot(slot), f, dst)
+			dst = l.readZIP3(&members[zip3], present, dst)
+		} else if !present {
+			dst = m.fillMissing(l, Slot(slot), options, dst)
 		}
 	}
-	if unknowns && (f.ping || f.unknown != UnknownDrop) {
-		dst = m.fillUnknown(l, members, f, dst)
+	if unknowns && (options.ping || options.unknown != UnknownDrop) {
+		dst = m.handleUnknownMembers(l, members, options, dst)
 	}
 	return dst
 }
 
 // readMember reads an arriving member into its slot.
-func (m *Mapping) readMember(l *Lead, slot Slot, member *Member, f fillOptions, dst []FieldError) []FieldError {
+func (m *Mapping) readMember(l *Lead, slot Slot, member *Member, options fillOptions, dst []FieldError) []FieldError {
 	r := &m.rules[slot]
-	if f.ping && r.contact {
-		return append(dst, contactError(string(member.Name)))
+	if options.ping && r.contact {
+		return append(dst, newContactError(string(member.Name)))
 	}
-	value, buf, code := r.read(member, l.buf)
+	value, buf, code := r.readMember(member, l.buf)
 	l.buf = buf
 	if code != "" {
 		return append(dst, FieldError{Field: string(member.Name), Code: code, Expected: r.expected})
@@ -102,7 +102,7 @@ func (m *Mapping) readMember(l *Lead, slot Slot, member *Member, f fillOptions, 
 
 // readZIP3 stores the three digits in the zip's slot, unless the ping also has a zip. It
 // checks them in both cases.
-func (l *Lead) readZIP3(member *Member, zip bool, dst []FieldError) []FieldError {
+func (l *Lead) readZIP3(member *Member, hasZIP bool, dst []FieldError) []FieldError {
 	var code string
 	switch {
 	case member.Kind != JSONString:
@@ -110,7 +110,7 @@ func (l *Lead) readZIP3(member *Member, zip bool, dst []FieldError) []FieldError
 	case !format.IsZIP3(member.Text):
 		code = errcode.FieldInvalidFormat
 	default:
-		if !zip {
+		if !hasZIP {
 			l.Values[SlotZip] = Value{Kind: KindString, Text: member.Text}
 		}
 		return dst
@@ -119,31 +119,31 @@ func (l *Lead) readZIP3(member *Member, zip bool, dst []FieldError) []FieldError
 }
 
 // fillMissing fills a missing field from the ping or the default.
-func (m *Mapping) fillMissing(l *Lead, slot Slot, f fillOptions, dst []FieldError) []FieldError {
+func (m *Mapping) fillMissing(l *Lead, slot Slot, options fillOptions, dst []FieldError) []FieldError {
 	r := &m.rules[slot]
-	if f.earlier != nil && int(slot) < len(f.earlier.Values) {
-		value := f.earlier.Values[slot]
+	if options.pingLead != nil && int(slot) < len(options.pingLead.Values) {
+		value := options.pingLead.Values[slot]
 		if value.Kind != KindAbsent && (slot != SlotZip || format.IsZIP(value.Text)) {
 			l.Values[slot] = value
 			return dst
 		}
 	}
-	if f.ping && r.contact {
+	if options.ping && r.contact {
 		return dst
 	}
 	if r.defaultValue.Kind != KindAbsent {
 		l.Values[slot] = r.defaultValue
 		return dst
 	}
-	if r.required && (!f.ping || r.ping) {
+	if r.required && (!options.ping || r.ping) {
 		dst = append(dst, FieldError{Field: r.arrivalName, Code: errcode.FieldMissingRequired, Expected: r.expected})
 	}
 	return dst
 }
 
-// Require reports the given fields that are missing and not reported yet: a request may
+// RequireFields reports the given fields that are missing and not reported yet: a request may
 // require more than the campaign does.
-func (m *Mapping) Require(l *Lead, dst []FieldError, slots ...Slot) []FieldError {
+func (m *Mapping) RequireFields(l *Lead, dst []FieldError, slots ...Slot) []FieldError {
 next:
 	for _, slot := range slots {
 		r := &m.rules[slot]
@@ -160,36 +160,36 @@ next:
 	return dst
 }
 
-// fillUnknown applies the policy to members without a field.
-func (m *Mapping) fillUnknown(l *Lead, members []Member, f fillOptions, dst []FieldError) []FieldError {
+// handleUnknownMembers applies the policy to members without a field.
+func (m *Mapping) handleUnknownMembers(l *Lead, members []Member, options fillOptions, dst []FieldError) []FieldError {
 	limit := len(dst) + maxUnknownErrors
 	for i := range members {
 		member := &members[i]
-		_, mapped := m.byArrival[string(member.Name)]
-		if mapped || member.IsMissing() || isRoutingMember(member.Name) || f.ping && isPingFrameMember(member.Name) {
+		_, mapped := m.byArrivalName[string(member.Name)]
+		if mapped || member.IsMissing() || isRoutingMember(member.Name) || options.ping && isPingMetadataMember(member.Name) {
 			continue
 		}
 		if len(dst) >= limit {
 			return dst
 		}
-		if f.ping {
-			if path := m.findContact(member); path != "" {
-				dst = append(dst, contactError(path))
+		if options.ping {
+			if path := m.findContactPath(member); path != "" {
+				dst = append(dst, newContactError(path))
 				continue
 			}
 		}
-		switch f.unknown {
+		switch options.unknown {
 		case UnknownReject:
 			dst = append(dst, FieldError{Field: ShortenName(member.Name), Code: errcode.FieldUnknownField, Expected: "a field that the campaign knows"})
 		case UnknownKeep:
-			m.keepUnknown(l, member)
+			m.keepUnknownMember(l, member)
 		}
 	}
 	return dst
 }
 
-// keepUnknown stores a member unchanged, unless its name has another meaning for buyers.
-func (m *Mapping) keepUnknown(l *Lead, member *Member) {
+// keepUnknownMember stores a member unchanged, unless its name has another meaning for buyers.
+func (m *Mapping) keepUnknownMember(l *Lead, member *Member) {
 	if _, taken := m.byBuyerName[string(member.Name)]; taken || isReservedMember(member.Name) {
 		return
 	}
@@ -215,6 +215,6 @@ func ShortenName(name []byte) string {
 	return strings.ToValidUTF8(string(name[:maxFieldName]), "") + "…"
 }
 
-func contactError(path string) FieldError {
+func newContactError(path string) FieldError {
 	return FieldError{Field: path, Code: errcode.FieldContactFieldNotAllowed, Expected: "no contact details: a ping never carries a person"}
 }

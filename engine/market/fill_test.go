@@ -43,7 +43,7 @@ func person(more ...string) []market.Member {
 
 func fill(m *market.Mapping, list []market.Member) (*market.Lead, []string) {
 	var l market.Lead
-	l.Reset(m.Slots())
+	l.Reset(m.SlotCount())
 	return &l, codes(m.Fill(&l, list, nil))
 }
 
@@ -59,7 +59,7 @@ func codes(errors []market.FieldError) []string {
 }
 
 func field(m *market.Mapping, l *market.Lead, to string) string {
-	slot, ok := m.SlotOf(to)
+	slot, ok := m.SlotByBuyerName(to)
 	if !ok {
 		return "no such field"
 	}
@@ -239,7 +239,7 @@ func TestStricterRulesForKnownFields(t *testing.T) {
 		market.FieldSpec{Name: "source", Type: market.TypeEnum, Values: []string{"search"}},
 		market.FieldSpec{Name: "consent_timestamp", Type: market.TypeString, Required: true},
 		market.FieldSpec{Name: "first_name", MaxLength: length(3)},
-		market.FieldSpec{Name: "town", To: "city", Type: market.TypeString, Required: true},
+		market.FieldSpec{Name: "town", BuyerName: "city", Type: market.TypeString, Required: true},
 	)
 	if _, failed := fill(m, members(`first_name=null`)); !slices.Contains(failed, "first_name missing_required") {
 		t.Errorf("first_name is no longer required: %q", failed)
@@ -260,7 +260,7 @@ func TestStricterRulesForKnownFields(t *testing.T) {
 
 func TestUnknownMembers(t *testing.T) {
 	list := person(`extra="x"`, `deep={"a":[1]}`, `none=null`, `blank=" "`, `tcpa={"x":1}`, `owns_home=true`, `n=1.50`, `homeowner=true`, `vertical="v"`)
-	owns := market.FieldSpec{Name: "homeowner", To: "owns_home", Type: market.TypeBoolean}
+	owns := market.FieldSpec{Name: "homeowner", BuyerName: "owns_home", Type: market.TypeBoolean}
 	l, failed := fill(mappingOf(t, market.UnknownDrop, owns), list)
 	if failed != nil || len(l.Extras) != 0 {
 		t.Errorf("drop: %v %v", failed, l.Extras)
@@ -293,11 +293,11 @@ func TestErrorsAboutUnknownMembersAreBounded(t *testing.T) {
 func TestResetForgetsTheLeadBefore(t *testing.T) {
 	m := mappingOf(t, market.UnknownKeep, market.FieldSpec{Name: "x", Type: market.TypeString})
 	var l market.Lead
-	l.Reset(m.Slots())
+	l.Reset(m.SlotCount())
 	if failed := m.Fill(&l, person(`x="1"`, `y="2"`, `city="Reno"`), nil); failed != nil {
 		t.Fatal(failed)
 	}
-	l.Reset(m.Slots())
+	l.Reset(m.SlotCount())
 	if failed := m.Fill(&l, person(), nil); failed != nil {
 		t.Fatal(failed)
 	}
@@ -305,8 +305,8 @@ func TestResetForgetsTheLeadBefore(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	small := mapping(t)
-	l.Reset(small.Slots())
-	if len(l.Values) != small.Slots() {
+	l.Reset(small.SlotCount())
+	if len(l.Values) != small.SlotCount() {
 		t.Errorf("%d values", len(l.Values))
 	}
 }

@@ -35,13 +35,13 @@ type FilterSpec struct {
 
 // NewFilter compiles a filter for the leads of one mapping.
 func NewFilter(spec FilterSpec, m *Mapping) (Filter, error) {
-	slot, ok := m.SlotOf(spec.Field)
+	slot, ok := m.SlotByBuyerName(spec.Field)
 	if !ok {
 		return Filter{}, fmt.Errorf("filter on %q: the campaign has no such field; use its name after mapping", spec.Field)
 	}
 	f, err := spec.compile(slot)
 	if err == nil {
-		err = spec.suits(m.TypeOf(slot))
+		err = spec.checkFieldType(m.TypeOf(slot))
 	}
 	if err != nil {
 		return Filter{}, fmt.Errorf("filter on %q: %w", spec.Field, err)
@@ -59,10 +59,10 @@ func (spec FilterSpec) compile(slot Slot) (Filter, error) {
 		min:     math.Inf(-1),
 		max:     math.Inf(1),
 	}
-	if !boundOf(spec.Min, &f.min) {
+	if !parseBound(spec.Min, &f.min) {
 		return Filter{}, errors.New("min is not a number")
 	}
-	if !boundOf(spec.Max, &f.max) {
+	if !parseBound(spec.Max, &f.max) {
 		return Filter{}, errors.New("max is not a number")
 	}
 	conditions := f.bounded || f.in != nil || f.notIn != nil
@@ -77,16 +77,16 @@ func (spec FilterSpec) compile(slot Slot) (Filter, error) {
 	return f, nil
 }
 
-// suits rejects conditions that no value of the type could meet.
-func (spec FilterSpec) suits(t FieldType) error {
-	if !t.isNumeric() && (spec.Min != nil || spec.Max != nil) {
-		return fmt.Errorf("min and max compare numbers, and the field's type is %s", t)
+// checkFieldType rejects conditions that no value of the type could meet.
+func (spec FilterSpec) checkFieldType(fieldType FieldType) error {
+	if !fieldType.isNumeric() && (spec.Min != nil || spec.Max != nil) {
+		return fmt.Errorf("min and max compare numbers, and the field's type is %s", fieldType)
 	}
 	for _, entry := range slices.Concat(spec.In, spec.NotIn) {
-		if _, ok := numberOf(entry); t.isNumeric() && !ok {
-			return fmt.Errorf("%q is listed, and the field's type is %s", entry, t)
+		if _, ok := parseNumber(entry); fieldType.isNumeric() && !ok {
+			return fmt.Errorf("%q is listed, and the field's type is %s", entry, fieldType)
 		}
-		if t == TypeBoolean && entry != "true" && entry != "false" {
+		if fieldType == TypeBoolean && entry != "true" && entry != "false" {
 			return fmt.Errorf("%q is listed, and the field's type is boolean: use true or false", entry)
 		}
 	}
@@ -96,8 +96,8 @@ func (spec FilterSpec) suits(t FieldType) error {
 // Slot returns the filtered field.
 func (f *Filter) Slot() Slot { return f.slot }
 
-// Passes reports whether the lead's value meets the filter.
-func (f *Filter) Passes(l *Lead) bool {
+// Accepts reports whether the lead's value meets the filter.
+func (f *Filter) Accepts(l *Lead) bool {
 	v := &l.Values[f.slot]
 	if v.Kind == KindAbsent || f.absent {
 		return f.absent && v.Kind == KindAbsent
@@ -105,7 +105,7 @@ func (f *Filter) Passes(l *Lead) bool {
 	if f.bounded && !(v.isNumber() && f.min <= v.Num && v.Num <= f.max) {
 		return false
 	}
-	return (f.in == nil || f.in.has(v)) && (f.notIn == nil || !f.notIn.has(v))
+	return (f.in == nil || f.in.contains(v)) && (f.notIn == nil || !f.notIn.contains(v))
 }
 
 func (v *Value) isNumber() bool { return v.Kind == KindInteger || v.Kind == KindNumber }
@@ -125,14 +125,14 @@ func newValueSet(entries []string) *valueSet {
 	s := &valueSet{texts: make(map[string]struct{}, len(entries)), numbers: map[float64]struct{}{}}
 	for _, entry := range entries {
 		s.texts[entry] = struct{}{}
-		if n, ok := numberOf(entry); ok {
+		if n, ok := parseNumber(entry); ok {
 			s.numbers[n] = struct{}{}
 		}
 	}
 	return s
 }
 
-func (s *valueSet) has(v *Value) (ok bool) {
+func (s *valueSet) contains(v *Value) (ok bool) {
 	if v.isNumber() {
 		_, ok = s.numbers[v.Num]
 	} else {
@@ -141,18 +141,18 @@ func (s *valueSet) has(v *Value) (ok bool) {
 	return ok
 }
 
-// boundOf does not change the bound if digits is nil.
-func boundOf(digits *string, bound *float64) (ok bool) {
+// parseBound does not change the bound if digits is nil.
+func parseBound(digits *string, bound *float64) (ok bool) {
 	if digits == nil {
 		return true
 	}
-	*bound, ok = numberOf(*digits)
+	*bound, ok = parseNumber(*digits)
 	return ok
 }
 
-// numberOf reads a JSON number. Forms that only strconv accepts, such as 0x10, 1_000 or
+// parseNumber reads a JSON number. Forms that only strconv accepts, such as 0x10, 1_000 or
 // Inf, are rejected, because no lead can have them.
-func numberOf(digits string) (n float64, ok bool) {
+func parseNumber(digits string) (n float64, ok bool) {
 	if _, ok = format.SplitDecimal([]byte(digits)); !ok {
 		return 0, false
 	}
@@ -195,15 +195,15 @@ func (p FiltersPassed) AppendJSON(dst []byte) []byte {
 
 // FiltersPassed returns the conditions that a lead has met if it can be sold at this
 // filter set.
-func (c *Campaign) FiltersPassed(seat int) FiltersPassed {
+func (c *Campaign) FiltersPassed(filterSet int) FiltersPassed {
 	met := PassedVertical
-	if c.FilterSets[seat].States != AllStates {
+	if c.FilterSets[filterSet].States != AllStates {
 		met |= PassedState
 	}
-	return met | filtersPassedBy(c.Filters) | filtersPassedBy(c.FilterSets[seat].Filters)
+	return met | collectConditions(c.Filters) | collectConditions(c.FilterSets[filterSet].Filters)
 }
 
-func filtersPassedBy(filters []Filter) (met FiltersPassed) {
+func collectConditions(filters []Filter) (met FiltersPassed) {
 	for i := range filters {
 		switch filters[i].slot {
 		case SlotState:

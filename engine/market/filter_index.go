@@ -28,7 +28,7 @@ type fieldIndex struct {
 	slot    Slot
 	absent  bitset.Set // sets that want the field absent
 	present bitset.Set // sets with any other condition on it
-	listing bitset.Set // sets with a list of accepted values
+	hasIn   bitset.Set // sets with a list of accepted values
 	bounded bitset.Set // sets with a bound, which only a number can meet
 	in      valueIndex
 	notIn   valueIndex
@@ -49,43 +49,43 @@ func NewFilterIndex(sets [][]Filter) *FilterIndex {
 		}
 	}
 	x := &FilterIndex{sets: len(sets)}
-	for slot, asked := range bySlot {
-		x.fields = append(x.fields, newFieldIndex(slot, len(sets), asked))
+	for slot, filtersBySet := range bySlot {
+		x.fields = append(x.fields, newFieldIndex(slot, len(sets), filtersBySet))
 	}
 	slices.SortFunc(x.fields, func(a, b fieldIndex) int { return cmp.Compare(a.slot, b.slot) })
 	return x
 }
 
-// Pass clears from dst the bit of every set that the lead fails, and sets no bit.
-func (x *FilterIndex) Pass(l *Lead, dst bitset.Set) {
+// ClearFailing clears from dst the bit of every set that the lead fails, and sets no bit.
+func (x *FilterIndex) ClearFailing(l *Lead, dst bitset.Set) {
 	if len(dst)*bitset.WordBits < x.sets {
 		panic("BUG: bits for fewer sets than the filter index has")
 	}
 	for i := range x.fields {
-		x.fields[i].pass(&l.Values[x.fields[i].slot], dst)
+		x.fields[i].clearFailing(&l.Values[x.fields[i].slot], dst)
 	}
 }
 
-func newFieldIndex(slot Slot, sets int, asked map[int][]Filter) fieldIndex {
+func newFieldIndex(slot Slot, sets int, filtersBySet map[int][]Filter) fieldIndex {
 	x := fieldIndex{
 		slot:   slot,
-		absent: bitset.New(sets), present: bitset.New(sets), listing: bitset.New(sets), bounded: bitset.New(sets),
+		absent: bitset.New(sets), present: bitset.New(sets), hasIn: bitset.New(sets), bounded: bitset.New(sets),
 	}
 	for set := range sets { // in order, so that postings are sorted
-		if filters := asked[set]; filters != nil {
-			x.add(set, filters)
+		if filters := filtersBySet[set]; filters != nil {
+			x.addSet(set, filters)
 		}
 	}
-	x.in.seal(len(x.listing))
-	x.notIn.seal(len(x.listing))
-	x.mins.seal(sets)
-	x.maxs.seal(sets)
+	x.in.compactPostings(len(x.hasIn))
+	x.notIn.compactPostings(len(x.hasIn))
+	x.mins.buildMasks(sets)
+	x.maxs.buildMasks(sets)
 	return x
 }
 
-// add adds one set's conditions as if they were a single filter: accepted lists intersect,
+// addSet adds one set's conditions as if they were a single filter: accepted lists intersect,
 // excluded lists add up, and the narrowest bounds count.
-func (x *fieldIndex) add(set int, filters []Filter) {
+func (x *fieldIndex) addSet(set int, filters []Filter) {
 	var in *valueSet
 	low, high := math.Inf(-1), math.Inf(1)
 	for i := range filters {
@@ -96,40 +96,40 @@ func (x *fieldIndex) add(set int, filters []Filter) {
 		}
 		x.present.Add(set)
 		if f.in != nil {
-			in = in.cross(f.in)
+			in = in.intersect(f.in)
 		}
-		x.notIn.add(set, f.notIn)
+		x.notIn.addValues(set, f.notIn)
 		low, high = max(low, f.min), min(high, f.max)
 		if f.bounded {
 			x.bounded.Add(set)
 		}
 	}
 	if in != nil {
-		x.listing.Add(set)
-		x.in.add(set, in)
+		x.hasIn.Add(set)
+		x.in.addValues(set, in)
 	}
-	x.mins.add(set, low)
-	x.maxs.add(set, -high)
+	x.mins.addBound(set, low)
+	x.maxs.addBound(set, -high)
 }
 
-func (x *fieldIndex) pass(v *Value, dst bitset.Set) {
+func (x *fieldIndex) clearFailing(v *Value, dst bitset.Set) {
 	if v.Kind == KindAbsent {
 		dst.AndNot(x.present)
 		return
 	}
 	dst.AndNot(x.absent)
-	x.in.at(v).keepOf(x.listing, dst)
-	x.notIn.at(v).clearFrom(dst)
+	x.in.find(v).retainListed(x.hasIn, dst)
+	x.notIn.find(v).removeFrom(dst)
 	if !v.isNumber() {
 		dst.AndNot(x.bounded)
 		return
 	}
-	x.mins.clearOver(v.Num, dst)
-	x.maxs.clearOver(-v.Num, dst)
+	x.mins.clearAbove(v.Num, dst)
+	x.maxs.clearAbove(-v.Num, dst)
 }
 
-// cross returns the intersection; a nil set matches all values.
-func (s *valueSet) cross(other *valueSet) *valueSet {
+// intersect returns the intersection; a nil set matches all values.
+func (s *valueSet) intersect(other *valueSet) *valueSet {
 	if s == nil {
 		return other
 	}
@@ -150,71 +150,71 @@ func (s *valueSet) cross(other *valueSet) *valueSet {
 // boundIndex finds the sets whose lower bound a number does not reach.
 type boundIndex struct {
 	bounds []bound      // ascending
-	over   []bitset.Set // over[k]: the sets of bounds[k*bitsInWord:]
+	masks  []bitset.Set // over[k]: the sets of bounds[k*bitsInWord:]
 }
 
 type bound struct {
-	at  float64
-	set int
+	value float64
+	set   int
 }
 
-func (x *boundIndex) add(set int, at float64) {
-	if !math.IsInf(at, -1) {
-		x.bounds = append(x.bounds, bound{at, set})
+func (x *boundIndex) addBound(set int, value float64) {
+	if !math.IsInf(value, -1) {
+		x.bounds = append(x.bounds, bound{value, set})
 	}
 }
 
-func (x *boundIndex) seal(sets int) {
-	slices.SortStableFunc(x.bounds, func(a, b bound) int { return cmp.Compare(a.at, b.at) })
+func (x *boundIndex) buildMasks(sets int) {
+	slices.SortStableFunc(x.bounds, func(a, b bound) int { return cmp.Compare(a.value, b.value) })
 	blocks := (len(x.bounds) + bitset.WordBits - 1) / bitset.WordBits
-	x.over = make([]bitset.Set, blocks)
+	x.masks = make([]bitset.Set, blocks)
 	rest := bitset.New(sets)
 	for k := blocks - 1; k >= 0; k-- {
 		for _, b := range x.bounds[k*bitset.WordBits : min((k+1)*bitset.WordBits, len(x.bounds))] {
 			rest.Add(b.set)
 		}
-		x.over[k] = slices.Clone(rest)
+		x.masks[k] = slices.Clone(rest)
 	}
 }
 
-// clearOver clears the sets whose bound is over n: those up to the end of the bound's
+// clearAbove clears the sets whose bound is over n: those up to the end of the bound's
 // block one by one, the rest by the mask.
-func (x *boundIndex) clearOver(n float64, dst bitset.Set) {
-	first := sort.Search(len(x.bounds), func(i int) bool { return x.bounds[i].at > n })
+func (x *boundIndex) clearAbove(n float64, dst bitset.Set) {
+	first := sort.Search(len(x.bounds), func(i int) bool { return x.bounds[i].value > n })
 	block := (first + bitset.WordBits - 1) / bitset.WordBits
 	for _, b := range x.bounds[first:min(block*bitset.WordBits, len(x.bounds))] {
 		dst.Remove(b.set)
 	}
-	if block < len(x.over) {
-		dst.AndNot(x.over[block])
+	if block < len(x.masks) {
+		dst.AndNot(x.masks[block])
 	}
 }
 
 // posting lists the sets that name one value: their numbers ascending, or a mask of all
 // sets once the list would be longer.
 type posting struct {
-	few  []uint32
-	many bitset.Set
+	list []uint32
+	mask bitset.Set
 }
 
-// clearFrom clears the posting's sets.
-func (p *posting) clearFrom(dst bitset.Set) {
-	if p.many != nil {
-		dst.AndNot(p.many)
+// removeFrom clears the posting's sets.
+func (p *posting) removeFrom(dst bitset.Set) {
+	if p.mask != nil {
+		dst.AndNot(p.mask)
 		return
 	}
-	for _, set := range p.few {
+	for _, set := range p.list {
 		dst.Remove(int(set))
 	}
 }
 
-// keepOf clears those of all's sets that are not in the posting.
-func (p *posting) keepOf(all, dst bitset.Set) {
-	few := p.few
-	for i, word := range all {
+// retainListed clears those of all's sets that are not in the posting.
+func (p *posting) retainListed(listing, dst bitset.Set) {
+	few := p.list
+	for i, word := range listing {
 		var kept uint64
-		if p.many != nil {
-			kept = p.many[i]
+		if p.mask != nil {
+			kept = p.mask[i]
 		}
 		for len(few) > 0 && int(few[0]/bitset.WordBits) == i {
 			kept |= 1 << (few[0] % bitset.WordBits)
@@ -230,23 +230,23 @@ type valueIndex struct {
 	numbers map[float64]*posting
 }
 
-// unnamed is the posting of a value that no set names.
-var unnamed posting
+// emptyPosting is the posting of a value that no set names.
+var emptyPosting posting
 
-func (x *valueIndex) at(v *Value) (p *posting) {
+func (x *valueIndex) find(v *Value) (p *posting) {
 	if v.isNumber() {
 		p = x.numbers[v.Num]
 	} else {
 		p = x.texts[string(v.Text)]
 	}
 	if p == nil {
-		return &unnamed
+		return &emptyPosting
 	}
 	return p
 }
 
-// add adds a set's values; sets come in ascending order. A nil set of values has none.
-func (x *valueIndex) add(set int, values *valueSet) {
+// addValues adds a set's values; sets come in ascending order. A nil set of values has none.
+func (x *valueIndex) addValues(set int, values *valueSet) {
 	if values == nil {
 		return
 	}
@@ -254,40 +254,40 @@ func (x *valueIndex) add(set int, values *valueSet) {
 		x.texts, x.numbers = map[string]*posting{}, map[float64]*posting{}
 	}
 	for text := range values.texts {
-		x.texts[text] = x.texts[text].with(set)
+		x.texts[text] = x.texts[text].withSet(set)
 	}
 	for number := range values.numbers {
-		x.numbers[number] = x.numbers[number].with(set)
+		x.numbers[number] = x.numbers[number].withSet(set)
 	}
 }
 
-func (p *posting) with(set int) *posting {
+func (p *posting) withSet(set int) *posting {
 	if p == nil {
 		p = new(posting)
 	}
-	if n := len(p.few); n == 0 || p.few[n-1] != uint32(set) {
-		p.few = append(p.few, uint32(set))
+	if n := len(p.list); n == 0 || p.list[n-1] != uint32(set) {
+		p.list = append(p.list, uint32(set))
 	}
 	return p
 }
 
-// seal turns long postings into masks of so many words.
-func (x *valueIndex) seal(words int) {
+// compactPostings turns long postings into masks of so many words.
+func (x *valueIndex) compactPostings(words int) {
 	for _, p := range x.texts {
-		p.seal(words)
+		p.compact(words)
 	}
 	for _, p := range x.numbers {
-		p.seal(words)
+		p.compact(words)
 	}
 }
 
-func (p *posting) seal(words int) {
-	if len(p.few) <= 2*words { // as many bytes
+func (p *posting) compact(words int) {
+	if len(p.list) <= 2*words { // as many bytes
 		return
 	}
-	p.many = make(bitset.Set, words)
-	for _, set := range p.few {
-		p.many.Add(int(set))
+	p.mask = make(bitset.Set, words)
+	for _, set := range p.list {
+		p.mask.Add(int(set))
 	}
-	p.few = nil
+	p.list = nil
 }

@@ -72,11 +72,11 @@ func TestFilterIndexAnswersAsTheFiltersDo(t *testing.T) {
 				out = rapid.IntRange(0, len(sets)-1).Draw(t, "out")
 				got.Remove(out)
 			}
-			index.Pass(&l, got)
+			index.ClearFailing(&l, got)
 			for i, filters := range sets {
 				want := i != out
 				for k := range filters {
-					want = want && filters[k].Passes(&l)
+					want = want && filters[k].Accepts(&l)
 				}
 				if got.Has(i) != want {
 					t.Fatalf("set %d passes: %t, by the index %t", i, want, got.Has(i))
@@ -102,15 +102,15 @@ func TestFilterIndexWithSeveralFiltersOnOneField(t *testing.T) {
 				pair := []Filter{set[i], set[k]}
 				got := bitset.New(1)
 				got.Fill(1)
-				NewFilterIndex([][]Filter{pair}).Pass(&l, got)
-				if want := pair[0].Passes(&l) && pair[1].Passes(&l); got.Has(0) != want {
+				NewFilterIndex([][]Filter{pair}).ClearFailing(&l, got)
+				if want := pair[0].Accepts(&l) && pair[1].Accepts(&l); got.Has(0) != want {
 					t.Errorf("%d through %d and %d: %t, by the index %t", n, i, k, want, got.Has(0))
 				}
 			}
 		}
 		all := bitset.New(1)
 		all.Fill(1)
-		NewFilterIndex([][]Filter{set}).Pass(&l, all)
+		NewFilterIndex([][]Filter{set}).ClearFailing(&l, all)
 		if all.Has(0) != (n == 4) {
 			t.Errorf("%d through all: %t", n, all.Has(0))
 		}
@@ -129,9 +129,9 @@ func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 		l := Lead{Values: []Value{integer(strconv.Itoa(n))}}
 		got := bitset.New(sets)
 		got.Fill(sets)
-		index.Pass(&l, got)
+		index.ClearFailing(&l, got)
 		for i := range filters {
-			if want := filters[i][0].Passes(&l); got.Has(i) != want {
+			if want := filters[i][0].Accepts(&l); got.Has(i) != want {
 				t.Fatalf("%d in set %d: %t, by the index %t", n, i, want, got.Has(i))
 			}
 		}
@@ -141,7 +141,7 @@ func TestFilterIndexWithEveryBoundAnother(t *testing.T) {
 func TestFilterIndexWithoutFilters(t *testing.T) {
 	all := bitset.New(3)
 	all.Fill(3)
-	NewFilterIndex(make([][]Filter, 3)).Pass(&Lead{}, all)
+	NewFilterIndex(make([][]Filter, 3)).ClearFailing(&Lead{}, all)
 	if all.Count() != 3 {
 		t.Errorf("%d of 3 sets without filters pass", all.Count())
 	}
@@ -153,7 +153,7 @@ func TestFilterIndexOfTooFewBitsIsABug(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	NewFilterIndex(make([][]Filter, 65)).Pass(&Lead{}, bitset.New(64))
+	NewFilterIndex(make([][]Filter, 65)).ClearFailing(&Lead{}, bitset.New(64))
 }
 
 // postings of few sets stay lists, however many values there are.
@@ -169,16 +169,16 @@ func TestFilterIndexIsSmallWhereListsAreLong(t *testing.T) {
 	}
 	index := NewFilterIndex(sets)
 	for zip, p := range index.fields[0].in.texts {
-		if p.many != nil || len(p.few) != 1 {
-			t.Fatalf("the posting of %s has %d sets, a mask: %t", zip, len(p.few), p.many != nil)
+		if p.mask != nil || len(p.list) != 1 {
+			t.Fatalf("the posting of %s has %d sets, a mask: %t", zip, len(p.list), p.mask != nil)
 		}
 	}
 	everyone := make([][]Filter, buyers)
 	for b := range everyone {
 		everyone[b] = []Filter{filterOn(t, 0, FilterSpec{In: []string{"CA"}})}
 	}
-	if p := NewFilterIndex(everyone).fields[0].in.texts["CA"]; p.few != nil || p.many.Count() != buyers {
-		t.Errorf("a value that every set lists is kept as %d numbers", len(p.few))
+	if p := NewFilterIndex(everyone).fields[0].in.texts["CA"]; p.list != nil || p.mask.Count() != buyers {
+		t.Errorf("a value that every set lists is kept as %d numbers", len(p.list))
 	}
 }
 
@@ -190,7 +190,7 @@ func BenchmarkFilterIndex(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				dst.Fill(buyers)
-				index.Pass(l, dst)
+				index.ClearFailing(l, dst)
 			}
 		})
 	}

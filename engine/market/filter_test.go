@@ -9,7 +9,7 @@ import (
 func text(s string) Value { return Value{Kind: KindString, Text: []byte(s)} }
 
 func number(digits string) Value {
-	n, ok := numberOf(digits)
+	n, ok := parseNumber(digits)
 	if !ok {
 		panic("BUG: " + digits + " is no number")
 	}
@@ -86,10 +86,10 @@ func TestFilter(t *testing.T) {
 		{"present, and not wanted", FilterSpec{Absent: true}, text(""), false},
 	}
 	for _, c := range cases {
-		f := filterOn(t, FirstCustom, c.spec)
-		l := Lead{Values: make([]Value, FirstCustom+1)}
-		l.Values[FirstCustom] = c.of
-		if got := f.Passes(&l); got != c.want {
+		f := filterOn(t, FirstCustomSlot, c.spec)
+		l := Lead{Values: make([]Value, FirstCustomSlot+1)}
+		l.Values[FirstCustomSlot] = c.of
+		if got := f.Accepts(&l); got != c.want {
 			t.Errorf("%s: passes %t", c.name, got)
 		}
 	}
@@ -98,7 +98,7 @@ func TestFilter(t *testing.T) {
 func TestNewFilter(t *testing.T) {
 	digits := func(s string) *string { return &s }
 	m, mistakes := NewMapping(MappingSpec{Fields: []FieldSpec{
-		{Name: "homeowner", To: "owns_home", Type: TypeBoolean},
+		{Name: "homeowner", BuyerName: "owns_home", Type: TypeBoolean},
 		{Name: "vehicle_count", Type: TypeInteger},
 		{Name: "age", Type: TypeString},
 	}})
@@ -133,7 +133,7 @@ func TestNewFilter(t *testing.T) {
 	for _, c := range cases {
 		f, err := NewFilter(c.spec, m)
 		if c.err == "" {
-			if slot, _ := m.SlotOf(c.spec.Field); err != nil || f.Slot() != slot {
+			if slot, _ := m.SlotByBuyerName(c.spec.Field); err != nil || f.Slot() != slot {
 				t.Errorf("%+v: slot %d, %v", c.spec, f.Slot(), err)
 			}
 			continue

@@ -40,16 +40,16 @@ const (
 	bidPrefix     = "bid_"
 )
 
-// idText is the length of an identifier's 128 bits in base 32.
-const idText = 26
+// idTextLength is the length of an identifier's 128 bits in base 32.
+const idTextLength = 26
 
-// crockford is base 32 without the letters that look like digits. Its order is ASCII's, so
+// base32Alphabet is base 32 without the letters that look like digits. Its order is ASCII's, so
 // the text sorts as the bytes do.
-const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
+const base32Alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// MakeID composes an identifier's bytes from a time in Unix milliseconds and
+// ComposeID composes an identifier's bytes from a time in Unix milliseconds and
 // ten random bytes.
-func MakeID(milliseconds int64, random [10]byte) [16]byte {
+func ComposeID(milliseconds int64, random [10]byte) [16]byte {
 	var id [16]byte
 	binary.BigEndian.PutUint64(id[:8], uint64(milliseconds)<<16)
 	copy(id[6:], random[:])
@@ -121,18 +121,18 @@ func appendID(dst []byte, id [16]byte) []byte {
 		default:
 			digit = low >> shift
 		}
-		dst = append(dst, crockford[digit&31])
+		dst = append(dst, base32Alphabet[digit&31])
 	}
 	return dst
 }
 
 func parseID(prefix, s string) (id [16]byte, ok bool) {
-	if len(s) != len(prefix)+idText || s[:len(prefix)] != prefix {
+	if len(s) != len(prefix)+idTextLength || s[:len(prefix)] != prefix {
 		return id, false
 	}
 	var high, low uint64
 	for i := len(prefix); i < len(s); i++ {
-		digit := crockfordDigit(s[i])
+		digit := base32Digit(s[i])
 		if digit > 31 || (i == len(prefix) && digit > 7) {
 			return id, false
 		}
@@ -144,10 +144,10 @@ func parseID(prefix, s string) (id [16]byte, ok bool) {
 	return id, true
 }
 
-// crockfordDigit returns the digit's value, or 255.
-func crockfordDigit(c byte) byte {
-	for i := range len(crockford) {
-		if crockford[i] == c {
+// base32Digit returns the digit's value, or 255.
+func base32Digit(c byte) byte {
+	for i := range len(base32Alphabet) {
+		if base32Alphabet[i] == c {
 			return byte(i)
 		}
 	}

@@ -27,7 +27,7 @@ func TestIDText(t *testing.T) {
 		{RequestID{0: 0x80}.String(), "req_40000000000000000000000000"},
 		{PingID(AuctionID{7: 1}).String(), "ping_0000000000000g000000000000"},
 		{string(BidToken(highest).AppendTo([]byte("x"))), "xbid_7zzzzzzzzzzzzzzzzzzzzzzzzz"},
-		{LeadID(MakeID(1_700_000_000_000, [10]byte{})).String(), "lead_01hf7yat000000000000000000"},
+		{LeadID(ComposeID(1_700_000_000_000, [10]byte{})).String(), "lead_01hf7yat000000000000000000"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)
@@ -61,8 +61,8 @@ func TestIDsSortByTheirTime(t *testing.T) {
 		early := rapid.Int64Range(0, latest-1).Draw(t, "early")
 		late := rapid.Int64Range(early+1, latest).Draw(t, "late")
 		random := rapid.SliceOfN(rapid.Byte(), 10, 10)
-		first := MakeID(early, [10]byte(random.Draw(t, "of the early one")))
-		second := MakeID(late, [10]byte(random.Draw(t, "of the late one")))
+		first := ComposeID(early, [10]byte(random.Draw(t, "of the early one")))
+		second := ComposeID(late, [10]byte(random.Draw(t, "of the late one")))
 		if LeadID(first).String() >= LeadID(second).String() {
 			t.Fatalf("%s is not before %s", LeadID(first), LeadID(second))
 		}
@@ -71,7 +71,7 @@ func TestIDsSortByTheirTime(t *testing.T) {
 
 func TestIDKeepsAllRandomBits(t *testing.T) {
 	random := [10]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	id := MakeID(0x0123456789ab, random)
+	id := ComposeID(0x0123456789ab, random)
 	if want := [16]byte{0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; id != want {
 		t.Errorf("%x, want %x", id, want)
 	}

@@ -1,6 +1,6 @@
 package market
 
-// Slot is a field's position in a lead of one campaign. The slots below FirstCustom are
+// Slot is a field's position in a lead of one campaign. The slots below FirstCustomSlot are
 // the same in every campaign; a campaign's own fields follow.
 type Slot int
 
@@ -20,26 +20,26 @@ const (
 	SlotCity
 	SlotZip
 	SlotQualityScore
-	FirstCustom
+	FirstCustomSlot
 )
 
-// Kind is the form of a value.
-type Kind uint8
+// ValueKind is the form of a value.
+type ValueKind uint8
 
 const (
-	KindAbsent  Kind = 0
-	KindString  Kind = 1
-	KindInteger Kind = 2
-	KindNumber  Kind = 3
-	KindBoolean Kind = 4
-	KindRaw     Kind = 5 // any JSON, unchanged (unknown: keep)
+	KindAbsent  ValueKind = 0
+	KindString  ValueKind = 1
+	KindInteger ValueKind = 2
+	KindNumber  ValueKind = 3
+	KindBoolean ValueKind = 4
+	KindRaw     ValueKind = 5 // any JSON, unchanged (unknown: keep)
 )
 
 // Value is one field of a lead after mapping. Text is the canonical text: a string's
 // characters, a number's digits as they arrived, true or false, or raw JSON. Num is the
 // number for comparison with min and max. The text belongs to the lead that holds it.
 type Value struct {
-	Kind Kind
+	Kind ValueKind
 	Text []byte
 	Num  float64
 }
@@ -68,15 +68,15 @@ type Lead struct {
 // Reset empties the lead for a mapping of so many slots and keeps its memory. It may
 // overwrite the texts of earlier values.
 func (l *Lead) Reset(slots int) {
-	l.Values = cleared(l.Values, slots)
-	l.memberOf = cleared(l.memberOf, slots)
+	l.Values = resizeAndClear(l.Values, slots)
+	l.memberOf = resizeAndClear(l.memberOf, slots)
 	clear(l.Extras)
 	l.Extras = l.Extras[:0]
 	l.buf = l.buf[:0]
 	l.fromPing = false
 }
 
-func cleared[T any](s []T, n int) []T {
+func resizeAndClear[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
 	}
@@ -86,7 +86,7 @@ func cleared[T any](s []T, n int) []T {
 }
 
 // State returns the lead's state, or NoState.
-func (l *Lead) State() State { return StateOf(l.Values[SlotState].Text) }
+func (l *Lead) State() State { return ParseState(l.Values[SlotState].Text) }
 
 // TextValue returns a text as a value; an empty one is absent.
 func TextValue(text []byte) Value {
@@ -96,8 +96,8 @@ func TextValue(text []byte) Value {
 	return Value{Kind: KindString, Text: text}
 }
 
-func BoolValue(is bool) Value {
-	if is {
+func BoolValue(value bool) Value {
+	if value {
 		return Value{Kind: KindBoolean, Text: textTrue}
 	}
 	return Value{Kind: KindBoolean, Text: textFalse}

@@ -22,25 +22,25 @@ import (
 //   - be named like an optional known one for buyers (to: zip): then it is that field,
 //     arriving under this name too. If both names arrive, the campaign's counts.
 type Mapping struct {
-	rules        []rule
-	byArrival    map[string]Slot // by arriving name
-	byBuyerName  map[string]Slot // by name after mapping
-	contactNames map[string]struct{}
-	unknown      UnknownPolicy
+	rules         []rule
+	byArrivalName map[string]Slot // by arriving name
+	byBuyerName   map[string]Slot // by name after mapping
+	contactNames  map[string]struct{}
+	unknown       UnknownPolicy
 }
 
-// Slots returns the number of values in a lead of this mapping.
-func (m *Mapping) Slots() int { return len(m.rules) }
+// SlotCount returns the number of values in a lead of this mapping.
+func (m *Mapping) SlotCount() int { return len(m.rules) }
 
-// SlotOf finds a field by its name after mapping.
-func (m *Mapping) SlotOf(to string) (Slot, bool) {
-	slot, ok := m.byBuyerName[to]
+// SlotByBuyerName finds a field by its name after mapping.
+func (m *Mapping) SlotByBuyerName(buyerName string) (Slot, bool) {
+	slot, ok := m.byBuyerName[buyerName]
 	return slot, ok
 }
 
-// SlotOfArrival finds a field by the name under which it arrives.
-func (m *Mapping) SlotOfArrival(name string) (Slot, bool) {
-	slot, ok := m.byArrival[name]
+// SlotByArrivalName finds a field by the name under which it arrives.
+func (m *Mapping) SlotByArrivalName(name string) (Slot, bool) {
+	slot, ok := m.byArrivalName[name]
 	return slot, ok
 }
 
@@ -54,7 +54,7 @@ func (m *Mapping) ArrivalName(slot Slot) string { return m.rules[slot].arrivalNa
 // its arriving name, so that a reader of the log needs no configuration. A campaign's own
 // field has its arriving name.
 func (m *Mapping) LogName(slot Slot) string {
-	if slot < FirstCustom {
+	if slot < FirstCustomSlot {
 		return knownFields[slot].Name
 	}
 	return m.rules[slot].arrivalName
@@ -67,8 +67,8 @@ func (m *Mapping) BuyerName(slot Slot) string { return m.rules[slot].buyerName }
 // are beyond what ParseFieldType knows.
 func (m *Mapping) TypeOf(slot Slot) FieldType { return m.rules[slot].fieldType }
 
-// InPing reports whether the field is sent in pings: zip as its first three digits.
-func (m *Mapping) InPing(slot Slot) bool { return m.rules[slot].ping }
+// IsInPing reports whether the field is sent in pings: zip as its first three digits.
+func (m *Mapping) IsInPing(slot Slot) bool { return m.rules[slot].ping }
 
 // IsContact reports whether the field identifies the person.
 func (m *Mapping) IsContact(slot Slot) bool { return m.rules[slot].contact }
@@ -87,27 +87,27 @@ func (m *Mapping) IsPersonal(slot Slot) bool {
 // order of the fields; with any mistake it returns no mapping.
 func NewMapping(spec MappingSpec) (*Mapping, []SpecError) {
 	c := compiler{mapping: &Mapping{
-		byArrival:    make(map[string]Slot),
-		byBuyerName:  make(map[string]Slot),
-		contactNames: make(map[string]struct{}),
-		unknown:      spec.Unknown,
+		byArrivalName: make(map[string]Slot),
+		byBuyerName:   make(map[string]Slot),
+		contactNames:  make(map[string]struct{}),
+		unknown:       spec.Unknown,
 	}}
 	if spec.Unknown == 0 {
 		c.mapping.unknown = UnknownDrop
 	}
 	if spec.Unknown > UnknownReject {
-		c.fail(-1, "unknown", "use drop, keep or reject")
+		c.addMistake(-1, "unknown", "use drop, keep or reject")
 	}
 	if len(spec.Fields) > maxFields {
-		c.fail(-1, "fields", "a campaign may have at most 256 fields")
+		c.addMistake(-1, "fields", "a campaign may have at most 256 fields")
 		return nil, c.mistakes
 	}
 	c.assignSlots(spec.Fields)
 	for slot := range c.specs {
-		c.mapping.rules = append(c.mapping.rules, c.compile(Slot(slot)))
+		c.mapping.rules = append(c.mapping.rules, c.compileRule(Slot(slot)))
 	}
 	if len(c.mistakes) > 0 {
-		c.sort()
+		c.sortMistakes()
 		return nil, c.mistakes
 	}
 	c.mapping.collectContactNames()
@@ -117,8 +117,8 @@ func NewMapping(spec MappingSpec) (*Mapping, []SpecError) {
 // collectContactNames collects the normalized names that no ping may carry. A name that
 // the campaign gives to a field that is not a contact field is allowed.
 func (m *Mapping) collectContactNames() {
-	taken := make(map[string]struct{}, len(m.byArrival))
-	for name := range m.byArrival {
+	taken := make(map[string]struct{}, len(m.byArrivalName))
+	for name := range m.byArrivalName {
 		taken[normalizeName(name)] = struct{}{}
 	}
 	for _, name := range extraContactNames {

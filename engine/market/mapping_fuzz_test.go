@@ -171,14 +171,14 @@ func expected(spec market.FieldSpec, list []market.Member, ping bool) verdict {
 // mapped is what the mapping makes of it.
 func mapValue(m *market.Mapping, list []market.Member, ping bool) (v verdict) {
 	var l market.Lead
-	l.Reset(m.Slots())
+	l.Reset(m.SlotCount())
 	var failed []market.FieldError
 	if ping {
 		failed = m.FillPing(&l, list, 0, nil)
 	} else {
 		failed = m.Fill(&l, append(person(), list...), nil)
 	}
-	slot, _ := m.SlotOf("x")
+	slot, _ := m.SlotByBuyerName("x")
 	v.value = l.Values[slot]
 	for _, e := range failed {
 		if e.Field != "x" || e.Expected == "" || v.code != "" {
@@ -198,7 +198,7 @@ func sameVerdict(a, b verdict) bool {
 // is gone but for three digits, what had to be cut to its digits may be no number
 // abroad, and letters that grew may have grown too long.
 func checkStable(t *testing.T, m *market.Mapping, spec market.FieldSpec, first verdict, ping bool) {
-	kinds := map[market.Kind]market.JSONKind{
+	kinds := map[market.ValueKind]market.JSONKind{
 		market.KindString: market.JSONString, market.KindInteger: market.JSONNumber, market.KindNumber: market.JSONNumber, market.KindBoolean: market.JSONBoolean,
 	}
 	kind, there := kinds[first.value.Kind]
@@ -235,11 +235,11 @@ func FuzzUnknown(f *testing.F) {
 			rule = market.UnknownReject
 		}
 		m := mappingOf(t, rule)
-		if _, known := m.SlotOf(name); known {
+		if _, known := m.SlotByBuyerName(name); known {
 			return
 		}
 		var l market.Lead
-		l.Reset(m.Slots())
+		l.Reset(m.SlotCount())
 		if flags&drawInPing != 0 {
 			failed := m.FillPing(&l, []market.Member{member}, 0, nil)
 			if len(failed)+len(l.Extras) > 1 || len(failed) == 1 && !utf8.ValidString(failed[0].Field) {

@@ -246,9 +246,9 @@ func titled(word []rune) string {
 }
 
 var (
-	emailAtoms = regexp.MustCompile("\\A[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*\\z")
-	emailLabel = regexp.MustCompile(`\A[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\z`)
-	phoneForm  = regexp.MustCompile(`\A *\+?[0-9 ().-]*\z`)
+	emailAtoms      = regexp.MustCompile("\\A[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*\\z")
+	emailLabel      = regexp.MustCompile(`\A[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\z`)
+	parsePhoneEntry = regexp.MustCompile(`\A *\+?[0-9 ().-]*\z`)
 )
 
 // emailByTheBook is the contract's sentence: a dot-atom of at most 64 bytes, @, two
@@ -272,7 +272,7 @@ func emailByTheBook(text string) bool {
 func phoneByTheBook(text, digits string) string {
 	var prefix string
 	switch {
-	case !phoneForm.MatchString(text), len(text) > 64, digits == "", len(digits) > 15:
+	case !parsePhoneEntry.MatchString(text), len(text) > 64, digits == "", len(digits) > 15:
 		return ""
 	case strings.Contains(text, "+"), len(digits) == 11 && digits[0] == '1':
 		prefix = "+"

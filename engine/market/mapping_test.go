@@ -28,8 +28,8 @@ func mappingOf(t testing.TB, unknown market.UnknownPolicy, fields ...market.Fiel
 
 func TestKnownFieldsNeedNoMapping(t *testing.T) {
 	m := mapping(t)
-	if m.Slots() != int(market.FirstCustom) {
-		t.Errorf("%d slots", m.Slots())
+	if m.SlotCount() != int(market.FirstCustomSlot) {
+		t.Errorf("%d slots", m.SlotCount())
 	}
 	ping := map[string]bool{"state": true, "zip": true, "source": true, "tcpa_consent": true, "consent_cert_url": true, "ai_quality_score": true}
 	contact := map[string]bool{"first_name": true, "last_name": true, "phone": true, "email": true, "line1": true}
@@ -39,12 +39,12 @@ func TestKnownFieldsNeedNoMapping(t *testing.T) {
 		market.SlotConsentCertURL: "consent_cert_url", market.SlotConsentText: "consent_text", market.SlotConsentTimestamp: "consent_timestamp",
 		market.SlotIPAddress: "ip_address", market.SlotLine1: "line1", market.SlotCity: "city", market.SlotZip: "zip", market.SlotQualityScore: "ai_quality_score",
 	} {
-		got, ok := m.SlotOf(name)
+		got, ok := m.SlotByBuyerName(name)
 		if !ok || got != slot || m.ArrivalName(slot) != name || m.BuyerName(slot) != name {
 			t.Errorf("%s is in slot %d, want %d", name, got, slot)
 		}
-		if m.InPing(slot) != ping[name] || m.IsContact(slot) != contact[name] {
-			t.Errorf("%s: ping %v, contact %v", name, m.InPing(slot), m.IsContact(slot))
+		if m.IsInPing(slot) != ping[name] || m.IsContact(slot) != contact[name] {
+			t.Errorf("%s: ping %v, contact %v", name, m.IsInPing(slot), m.IsContact(slot))
 		}
 	}
 }
@@ -52,25 +52,25 @@ func TestKnownFieldsNeedNoMapping(t *testing.T) {
 func TestOwnFieldsFollowInOrder(t *testing.T) {
 	m := mapping(
 		t,
-		market.FieldSpec{Name: "homeowner", To: "owns_home", Type: market.TypeBoolean, Ping: true},
+		market.FieldSpec{Name: "homeowner", BuyerName: "owns_home", Type: market.TypeBoolean, Ping: true},
 		market.FieldSpec{Name: "zip", Required: true},
 		market.FieldSpec{Name: "ssn", Type: market.TypeString, Contact: true},
-		market.FieldSpec{Name: "postal_town", To: "city", Type: market.TypeString},
+		market.FieldSpec{Name: "postal_town", BuyerName: "city", Type: market.TypeString},
 	)
-	if m.Slots() != int(market.FirstCustom)+2 {
-		t.Errorf("%d slots", m.Slots())
+	if m.SlotCount() != int(market.FirstCustomSlot)+2 {
+		t.Errorf("%d slots", m.SlotCount())
 	}
-	slot, ok := m.SlotOf("owns_home")
-	if !ok || slot != market.FirstCustom || m.ArrivalName(slot) != "homeowner" || m.TypeOf(slot) != market.TypeBoolean || !m.InPing(slot) {
+	slot, ok := m.SlotByBuyerName("owns_home")
+	if !ok || slot != market.FirstCustomSlot || m.ArrivalName(slot) != "homeowner" || m.TypeOf(slot) != market.TypeBoolean || !m.IsInPing(slot) {
 		t.Errorf("owns_home is in slot %d", slot)
 	}
-	if _, ok := m.SlotOf("homeowner"); ok {
+	if _, ok := m.SlotByBuyerName("homeowner"); ok {
 		t.Error("homeowner is known by its arriving name")
 	}
-	if slot, _ := m.SlotOf("ssn"); slot != market.FirstCustom+1 || !m.IsContact(slot) {
+	if slot, _ := m.SlotByBuyerName("ssn"); slot != market.FirstCustomSlot+1 || !m.IsContact(slot) {
 		t.Errorf("ssn is in slot %d", slot)
 	}
-	if slot, _ := m.SlotOf("city"); slot != market.SlotCity || m.ArrivalName(slot) != "postal_town" {
+	if slot, _ := m.SlotByBuyerName("city"); slot != market.SlotCity || m.ArrivalName(slot) != "postal_town" {
 		t.Errorf("city is in slot %d, arriving as %s", slot, m.ArrivalName(slot))
 	}
 }
@@ -90,12 +90,12 @@ func TestMistakesInAMapping(t *testing.T) {
 		{market.FieldSpec{Name: strings.Repeat("x", 65), Type: str}, "name"},
 		{market.FieldSpec{Name: "\xff", Type: str}, "name"},
 		{market.FieldSpec{Name: "flo_buyer_id", Type: str}, "name"},
-		{market.FieldSpec{Name: "x", To: "flo_ping_id", Type: str}, "to"},
-		{market.FieldSpec{Name: "x", To: "address", Type: str}, "to"},
+		{market.FieldSpec{Name: "x", BuyerName: "flo_ping_id", Type: str}, "to"},
+		{market.FieldSpec{Name: "x", BuyerName: "address", Type: str}, "to"},
 		{market.FieldSpec{Name: "zip3", Type: str}, "to"},
-		{market.FieldSpec{Name: "x", To: "email", Type: market.TypeEmail}, "to"},
-		{market.FieldSpec{Name: "zip", To: "postcode"}, "to"},
-		{market.FieldSpec{Name: "zip", To: "city"}, "to"},
+		{market.FieldSpec{Name: "x", BuyerName: "email", Type: market.TypeEmail}, "to"},
+		{market.FieldSpec{Name: "zip", BuyerName: "postcode"}, "to"},
+		{market.FieldSpec{Name: "zip", BuyerName: "city"}, "to"},
 		{market.FieldSpec{Name: "x"}, "type"},
 		{market.FieldSpec{Name: "x", Type: 200}, "type"},
 		{market.FieldSpec{Name: "phone", Type: str}, "type"},
@@ -147,11 +147,11 @@ func TestMistakesInAMapping(t *testing.T) {
 func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 	_, mistakes := market.NewMapping(market.MappingSpec{Unknown: 9, Fields: []market.FieldSpec{
 		{Name: "a", Type: market.TypeString},
-		{Name: "a", To: "b", Type: market.TypeString},
-		{Name: "c", To: "b", Type: market.TypeString},
+		{Name: "a", BuyerName: "b", Type: market.TypeString},
+		{Name: "c", BuyerName: "b", Type: market.TypeString},
 		{Name: "d", Type: market.TypeInteger, Pattern: "x", Min: text("x")},
 		{Name: "zip"},
-		{Name: "postcode", To: "zip"},
+		{Name: "postcode", BuyerName: "zip"},
 		{Name: "phone", Type: market.TypeString},
 	}})
 	var got []string
@@ -191,7 +191,7 @@ func TestNewMappingNeverPanics(t *testing.T) {
 	}
 	for range 5000 {
 		spec := market.FieldSpec{
-			Name: word(), To: word(), Type: market.FieldType(random.IntN(16)), Required: random.IntN(2) == 0, Values: words[:random.IntN(4)],
+			Name: word(), BuyerName: word(), Type: market.FieldType(random.IntN(16)), Required: random.IntN(2) == 0, Values: words[:random.IntN(4)],
 			Min: optional(), Max: optional(), Pattern: word(), Default: optional(), DefaultKind: market.JSONKind(random.IntN(8)),
 			Transforms: []market.Transform{market.Transform(random.IntN(10))}, Coerce: random.IntN(2) == 0,
 		}

@@ -31,19 +31,19 @@ var (
 
 // ParseMoney reads a JSON number from its digits, with any exponent. An amount that Money
 // cannot hold exactly is an error, never rounded.
-func ParseMoney(digits []byte) (Money, error) {
-	m, rest, err := parseAmount(digits)
-	if err == nil && rest {
+func ParseMoney(number []byte) (Money, error) {
+	m, truncated, err := parseAmount(number)
+	if err == nil && truncated {
 		return 0, ErrTooPrecise
 	}
 	return m, err
 }
 
-// ParseBid reads the amount of a bid and cuts digits past the sixth decimal. It checks
+// ParseBidAmount reads the amount of a bid and cuts digits past the sixth decimal. It checks
 // sign and size before the cut. If the cut leaves 0, it returns ErrTooSmall, so that no
 // bid is free.
-func ParseBid(digits []byte) (Money, error) {
-	m, _, err := parseAmount(digits)
+func ParseBidAmount(number []byte) (Money, error) {
+	m, _, err := parseAmount(number)
 	if err == nil && m == 0 {
 		return 0, ErrTooSmall
 	}
@@ -53,7 +53,7 @@ func ParseBid(digits []byte) (Money, error) {
 // parseAmount reads a number without storing more than Money's thirteen digits, so a long
 // mantissa or a huge exponent costs no memory. rest reports non-zero digits past the sixth
 // decimal.
-func parseAmount(text []byte) (m Money, rest bool, err error) {
+func parseAmount(text []byte) (m Money, truncated bool, err error) {
 	d, ok := format.SplitDecimal(text)
 	if !ok {
 		return 0, false, ErrNotNumber
@@ -64,7 +64,7 @@ func parseAmount(text []byte) (m Money, rest bool, err error) {
 			switch {
 			case c == '0' && m == 0: // leading
 			case place < 0:
-				rest = rest || c != '0'
+				truncated = truncated || c != '0'
 			case place > 12: // ten million units or more
 				return 0, false, overflowError(d.Negative)
 			default:
@@ -74,12 +74,12 @@ func parseAmount(text []byte) (m Money, rest bool, err error) {
 		}
 	}
 	switch {
-	case d.Negative && (m > 0 || rest):
+	case d.Negative && (m > 0 || truncated):
 		return 0, false, ErrNegative
-	case m > MaxMoney, m == MaxMoney && rest:
+	case m > MaxMoney, m == MaxMoney && truncated:
 		return 0, false, ErrTooLarge
 	}
-	return m, rest, nil
+	return m, truncated, nil
 }
 
 // overflowError returns the error for a number that is too far from zero.
@@ -164,8 +164,8 @@ const WholeShare Share = 1_000_000
 var ErrShareRange = errors.New("the share is over 1")
 
 // ParseShare reads a JSON number from 0 to 1 with at most six decimals.
-func ParseShare(digits []byte) (Share, error) {
-	m, err := ParseMoney(digits)
+func ParseShare(number []byte) (Share, error) {
+	m, err := ParseMoney(number)
 	switch {
 	case errors.Is(err, ErrTooLarge), err == nil && m > Money(WholeShare):
 		return 0, ErrShareRange

@@ -59,7 +59,7 @@ func FuzzMoney(f *testing.F) {
 	}
 	million := big.NewRat(1_000_000, 1)
 	f.Fuzz(func(t *testing.T, text string) {
-		bid, errBid := ParseBid([]byte(text))
+		bid, errBid := ParseBidAmount([]byte(text))
 		amount, errAmount := ParseMoney([]byte(text))
 		exact, ok := bigNumber(text)
 		if ok != (json.Valid([]byte(text)) && strings.Trim(text, " \t\r\n") == text && strings.IndexAny(text, "-0123456789") == 0) {

@@ -81,7 +81,7 @@ func TestParseMoney(t *testing.T) {
 		if c.err == nil {
 			bid = c.want
 		}
-		if got, err := ParseBid([]byte(c.text)); got != bid || !errors.Is(err, c.inBid) {
+		if got, err := ParseBidAmount([]byte(c.text)); got != bid || !errors.Is(err, c.inBid) {
 			t.Errorf("bid %s: %d, %v; want %d, %v", name, got, err, bid, c.inBid)
 		}
 	}
@@ -117,7 +117,7 @@ func TestMoneyIsExact(t *testing.T) {
 		if wantErr == nil && cut.Sign() == 0 {
 			wantBidErr = ErrTooSmall
 		}
-		bid, err := ParseBid([]byte(text))
+		bid, err := ParseBidAmount([]byte(text))
 		if !errors.Is(err, wantBidErr) || err == nil && int64(bid) != cut.Int64() {
 			t.Fatalf("bid %s: %d, %v; want %s, %v", text, bid, err, cut, wantBidErr)
 		}

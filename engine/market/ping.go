@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// PingHeader is the part of a ping beside the lead.
-type PingHeader struct {
+// PingMetadata is the part of a ping beside the lead.
+type PingMetadata struct {
 	Auction     AuctionID
 	Vertical    string
 	SubVertical string // empty: not sent
@@ -28,14 +28,14 @@ const PingTimeLayout = "2006-01-02T15:04:05.000Z"
 // into the post alone.
 //
 // The bytes are the same for every buyer of the auction.
-func (m *Mapping) AppendPing(dst []byte, l *Lead, head PingHeader) []byte {
+func (m *Mapping) AppendPing(dst []byte, l *Lead, metadata PingMetadata) []byte {
 	dst = append(dst, `{"auction_id":"`...)
-	dst = head.Auction.AppendTo(dst)
+	dst = metadata.Auction.AppendTo(dst)
 	dst = append(dst, `","vertical":`...)
-	dst = escape.AppendJSONString(dst, []byte(head.Vertical))
-	if head.SubVertical != "" {
+	dst = escape.AppendJSONString(dst, []byte(metadata.Vertical))
+	if metadata.SubVertical != "" {
 		dst = append(dst, `,"sub_vertical":`...)
-		dst = escape.AppendJSONString(dst, []byte(head.SubVertical))
+		dst = escape.AppendJSONString(dst, []byte(metadata.SubVertical))
 	}
 	for slot := range m.rules {
 		if r := &m.rules[slot]; r.ping && !r.contact {
@@ -51,7 +51,7 @@ func (m *Mapping) AppendPing(dst []byte, l *Lead, head PingHeader) []byte {
 		}
 	}
 	dst = append(dst, `,"expires_at":"`...)
-	dst = time.Unix(0, head.ExpiresAt).UTC().AppendFormat(dst, PingTimeLayout)
+	dst = time.Unix(0, metadata.ExpiresAt).UTC().AppendFormat(dst, PingTimeLayout)
 	return append(dst, `"}`...)
 }
 
@@ -71,15 +71,15 @@ func (m *Mapping) appendPingField(dst []byte, l *Lead, slot Slot) []byte {
 
 // PingRequest asks one buyer for a bid on a lead, without personal data.
 type PingRequest struct {
-	Buyer     BuyerID // whose connections the ping uses
-	Endpoint  Endpoint
-	Key       string    // Idempotency-Key; empty: the endpoint knows none
-	RequestID RequestID // for the buyer's logs and ours
-	Hops      int       // X-Pingpost-Hops: number of exchanges including this one; 0: not sent
-	Body      []byte    // shared by all pings of an auction: read only, and not used after the ping has returned
-	Auction   []byte    // text of the auction's id, which the answer must repeat; read only, like Body
-	Deadline  time.Time // end of the ping
-	Test      bool      // X-Pingpost-Test: it is over a test lead, and bids for no other
+	Buyer          BuyerID // whose connections the ping uses
+	Endpoint       Endpoint
+	IdempotencyKey string    // Idempotency-Key; empty: the endpoint knows none
+	RequestID      RequestID // for the buyer's logs and ours
+	Hops           int       // X-Pingpost-Hops: number of exchanges including this one; 0: not sent
+	Body           []byte    // shared by all pings of an auction: read only, and not used after the ping has returned
+	Auction        []byte    // text of the auction's id, which the answer must repeat; read only, like Body
+	Deadline       time.Time // end of the ping
+	Test           bool      // X-Pingpost-Test: it is over a test lead, and bids for no other
 
 	Traceparent string // W3C's header of that name for a traced request; empty: not sent
 }

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	pingHead = market.PingHeader{
-		Auction: market.AuctionID(market.MakeID(1, [10]byte{1})), Vertical: "auto_insurance",
+	pingHead = market.PingMetadata{
+		Auction: market.AuctionID(market.ComposeID(1, [10]byte{1})), Vertical: "auto_insurance",
 		ExpiresAt: time.Date(2026, 3, 2, 12, 0, 4, 987_654_321, time.UTC).UnixNano(),
 	}
 	pingBegins = `{"auction_id":"` + pingHead.Auction.String() + `","vertical":"auto_insurance"`
@@ -25,11 +25,11 @@ var (
 func TestAppendPing(t *testing.T) {
 	m := mappingOf(
 		t, market.UnknownKeep,
-		market.FieldSpec{Name: "homeowner", To: "owns \"home\"", Type: market.TypeBoolean, Ping: true},
+		market.FieldSpec{Name: "homeowner", BuyerName: "owns \"home\"", Type: market.TypeBoolean, Ping: true},
 		market.FieldSpec{Name: "vehicle_count", Type: market.TypeInteger, Ping: true, Default: text("1"), DefaultKind: market.JSONNumber},
 		market.FieldSpec{Name: "note", Type: market.TypeString},
 		market.FieldSpec{Name: "ssn", Type: market.TypeString, Contact: true},
-		market.FieldSpec{Name: "town", To: "city", Type: market.TypeString, Ping: true},
+		market.FieldSpec{Name: "town", BuyerName: "city", Type: market.TypeString, Ping: true},
 	)
 	tests := []struct {
 		name  string
@@ -76,7 +76,7 @@ func TestAPingIsPassedOn(t *testing.T) {
 
 	// The same members out of an ingest were not searched, and stay.
 	m = mappingOf(t, market.UnknownKeep)
-	l.Reset(m.Slots())
+	l.Reset(m.SlotCount())
 	if failed := m.Fill(l, person(`currently_insured=true`), nil); failed != nil || len(l.Extras) != 1 {
 		t.Fatal(failed, l.Extras)
 	}
@@ -101,12 +101,12 @@ func TestNoPersonIsEverInAPing(t *testing.T) {
 			f := market.FieldSpec{Name: name, Type: market.TypeString, Contact: rapid.Bool().Draw(t, "contact")}
 			f.Ping = !f.Contact && rapid.Bool().Draw(t, "ping")
 			if rapid.Bool().Draw(t, "renamed") {
-				f.To = "to_" + name
+				f.BuyerName = "to_" + name
 			}
 			value := canary
 			if f.Ping {
 				value = "fine"
-				pinged[max(f.To, f.Name)] = true
+				pinged[max(f.BuyerName, f.Name)] = true
 			}
 			if f.Contact && rapid.Bool().Draw(t, "supplied") {
 				f.Default = text(canary)
@@ -121,7 +121,7 @@ func TestNoPersonIsEverInAPing(t *testing.T) {
 			t.Fatal(mistakes)
 		}
 		var l market.Lead
-		l.Reset(m.Slots())
+		l.Reset(m.SlotCount())
 		if failed := m.Fill(&l, members(lines...), nil); failed != nil {
 			t.Fatal(failed)
 		}

@@ -10,14 +10,14 @@ import (
 
 func fillPing(m *market.Mapping, unknown market.UnknownPolicy, lines ...string) (*market.Lead, []string) {
 	var l market.Lead
-	l.Reset(m.Slots())
+	l.Reset(m.SlotCount())
 	return &l, codes(m.FillPing(&l, members(lines...), unknown, nil))
 }
 
 func TestAPingNeedsOnlyPingFields(t *testing.T) {
 	m := mapping(
 		t,
-		market.FieldSpec{Name: "vehicles", To: "vehicle_count", Type: market.TypeInteger, Ping: true, Required: true},
+		market.FieldSpec{Name: "vehicles", BuyerName: "vehicle_count", Type: market.TypeInteger, Ping: true, Required: true},
 		market.FieldSpec{Name: "notes", Type: market.TypeString, Required: true},
 		market.FieldSpec{Name: "ssn", Type: market.TypeString, Contact: true, Default: text("none")},
 	)
@@ -55,7 +55,7 @@ func TestZIP3OfAPing(t *testing.T) {
 }
 
 func TestAPingNeverCarriesAPerson(t *testing.T) {
-	m := mapping(t, market.FieldSpec{Name: "mother", To: "maiden_name", Type: market.TypeString, Contact: true}, market.FieldSpec{Name: "street", Type: market.TypeString, Ping: true})
+	m := mapping(t, market.FieldSpec{Name: "mother", BuyerName: "maiden_name", Type: market.TypeString, Contact: true}, market.FieldSpec{Name: "street", Type: market.TypeString, Ping: true})
 	tests := []struct {
 		line string
 		want string // the path at fault, or nothing
@@ -157,7 +157,7 @@ func TestAPostIsCompletedFromItsPing(t *testing.T) {
 		t.Fatal(failed)
 	}
 	var l market.Lead
-	l.Reset(m.Slots())
+	l.Reset(m.SlotCount())
 	if failed := m.FillPost(&l, person(`source="search"`), ping, nil); failed != nil {
 		t.Fatal(failed)
 	}
@@ -166,7 +166,7 @@ func TestAPostIsCompletedFromItsPing(t *testing.T) {
 			t.Errorf("%s: %q, want %q", to, got, want)
 		}
 	}
-	l.Reset(m.Slots())
+	l.Reset(m.SlotCount())
 	if failed := codes(m.FillPost(&l, person(), nil, nil)); !slices.Equal(failed, []string{"vehicles missing_required"}) {
 		t.Errorf("without a ping: %q", failed)
 	}
@@ -175,9 +175,9 @@ func TestAPostIsCompletedFromItsPing(t *testing.T) {
 func TestRequire(t *testing.T) {
 	m := mapping(t)
 	var l market.Lead
-	l.Reset(m.Slots())
+	l.Reset(m.SlotCount())
 	failed := m.FillPing(&l, members(`state="zz"`, `zip="94107"`), 0, nil)
-	failed = m.Require(&l, failed, market.SlotState, market.SlotTCPAConsent, market.SlotZip)
+	failed = m.RequireFields(&l, failed, market.SlotState, market.SlotTCPAConsent, market.SlotZip)
 	if got := codes(failed); !slices.Equal(got, []string{"state invalid_format", "tcpa_consent missing_required"}) {
 		t.Errorf("%q", got)
 	}

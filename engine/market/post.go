@@ -33,7 +33,7 @@ func (m *Mapping) AppendPostLead(dst []byte, l *Lead, id LeadID) []byte {
 	for _, slot := range postRest {
 		dst = m.appendField(dst, l, slot)
 	}
-	for slot := FirstCustom; slot < Slot(len(m.rules)); slot++ {
+	for slot := FirstCustomSlot; slot < Slot(len(m.rules)); slot++ {
 		dst = m.appendField(dst, l, slot)
 	}
 	for i := range l.Extras {
@@ -72,7 +72,7 @@ func (m *Mapping) appendField(dst []byte, l *Lead, slot Slot) []byte {
 // The argument is the field's arriving name; a field of the campaign's own is in the lead
 // itself.
 func PostPath(field string) string {
-	slot, ok := knownFieldSlot(field)
+	slot, ok := findKnownField(field)
 	if ok {
 		for _, s := range postAddress {
 			if s == slot {
@@ -99,8 +99,8 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	return append(dst, v.Text...)
 }
 
-// PostHeader is the part of a post beside the lead.
-type PostHeader struct {
+// PostMetadata is the part of a post beside the lead.
+type PostMetadata struct {
 	Auction     AuctionID // zero: no auction; the lead's id takes its place
 	Lead        LeadID
 	Token       string // of the winning bid; empty: no auction
@@ -114,28 +114,28 @@ type PostHeader struct {
 // carries the same key and the same bytes, so a buyer that already took the lead can
 // repeat its answer and never takes it twice.
 type PostRequest struct {
-	Buyer     BuyerID // whose connections the post uses
-	Endpoint  Endpoint
-	Key       string    // Idempotency-Key; empty: the endpoint knows none
-	RequestID RequestID // for the buyer's logs and ours
-	Body      []byte    // read only, and not used after the attempt has returned
-	Deadline  time.Time // end of the attempt
-	Test      bool      // X-Pingpost-Test: it is a test lead
-	Renewed   bool      // the previous attempt renewed the credential: a second 401 is final
+	Buyer             BuyerID // whose connections the post uses
+	Endpoint          Endpoint
+	IdempotencyKey    string    // Idempotency-Key; empty: the endpoint knows none
+	RequestID         RequestID // for the buyer's logs and ours
+	Body              []byte    // read only, and not used after the attempt has returned
+	Deadline          time.Time // end of the attempt
+	Test              bool      // X-Pingpost-Test: it is a test lead
+	CredentialRenewed bool      // the previous attempt renewed the credential: a second 401 is final
 
 	Traceparent string // W3C's header of that name for a traced request; empty: not sent
 }
 
 // PostResult is the result of one attempt.
 type PostResult struct {
-	Verdict     Verdict
-	Fault       Fault         // why there was no usable answer; FaultNone if there was one
-	Status      int           // of the answer; 0 without one
-	BuyerLeadID string        // the buyer's own id of the lead: printable ASCII, at most 128 bytes; may be empty
-	Code        string        // error or reject_reason of the answer: printable ASCII, at most 64 bytes
-	RetryAfter  time.Duration // of a 429, at most a day; one second if the buyer gave none
-	Elapsed     time.Duration
-	Renewed     bool // of a 401: the credential was renewed, so repeating the attempt at once may succeed
+	Verdict           Verdict
+	Fault             Fault         // why there was no usable answer; FaultNone if there was one
+	Status            int           // of the answer; 0 without one
+	BuyerLeadID       string        // the buyer's own id of the lead: printable ASCII, at most 128 bytes; may be empty
+	Code              string        // error or reject_reason of the answer: printable ASCII, at most 64 bytes
+	RetryAfter        time.Duration // of a 429, at most a day; one second if the buyer gave none
+	Elapsed           time.Duration
+	CredentialRenewed bool // of a 401: the credential was renewed, so repeating the attempt at once may succeed
 
 	// Final matters if an earlier attempt may have reached the buyer: it reports
 	// whether this refusal is a refusal of the lead. A refusal that is not final

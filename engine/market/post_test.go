@@ -16,11 +16,11 @@ import (
 func TestAppendPostLead(t *testing.T) {
 	m := mappingOf(
 		t, market.UnknownKeep,
-		market.FieldSpec{Name: "homeowner", To: "owns \"home\"", Type: market.TypeBoolean},
+		market.FieldSpec{Name: "homeowner", BuyerName: "owns \"home\"", Type: market.TypeBoolean},
 		market.FieldSpec{Name: "vehicle_count", Type: market.TypeInteger},
 		market.FieldSpec{Name: "note", Type: market.TypeString},
 	)
-	id := market.LeadID(market.MakeID(1, [10]byte{1}))
+	id := market.LeadID(market.ComposeID(1, [10]byte{1}))
 	tests := []struct {
 		name  string
 		lines []string
@@ -72,7 +72,7 @@ func TestAPostSaysWhatTheLeadSays(t *testing.T) {
 		if err := json.Unmarshal(m.AppendPostLead(nil, l, market.LeadID{}), &post); err != nil {
 			t.Fatal(err)
 		}
-		if slot, _ := m.SlotOf("note"); post.Note != string(l.Values[slot].Text) {
+		if slot, _ := m.SlotByBuyerName("note"); post.Note != string(l.Values[slot].Text) {
 			t.Fatalf("%q became %q", note, post.Note)
 		}
 	})

@@ -13,12 +13,12 @@ import (
 func postingOf(sets int, named []int) *posting {
 	var p *posting
 	for _, set := range named {
-		p = p.with(set)
+		p = p.withSet(set)
 	}
 	if p == nil {
-		return &unnamed
+		return &emptyPosting
 	}
-	p.seal(len(bitset.New(sets)))
+	p.compact(len(bitset.New(sets)))
 	return p
 }
 
@@ -40,8 +40,8 @@ func TestPostingKeepsAndClears(t *testing.T) {
 		named, asked, alive := some("named"), some("asked"), some("alive")
 		p := postingOf(sets, named)
 		kept, cleared := bitsOf(alive), bitsOf(alive)
-		p.keepOf(bitsOf(asked), kept)
-		p.clearFrom(cleared)
+		p.retainListed(bitsOf(asked), kept)
+		p.removeFrom(cleared)
 		for i := range sets {
 			isNamed, isAlive := slices.Contains(named, i), slices.Contains(alive, i)
 			if want := isAlive && (isNamed || !slices.Contains(asked, i)); kept.Has(i) != want {
@@ -61,18 +61,18 @@ func TestPostingTakesTheSmallerForm(t *testing.T) {
 		for i := range n {
 			named = append(named, i, i) // naming twice counts once
 		}
-		if p := postingOf(sets, named); (p.many != nil) != wantMask || !wantMask && len(p.few) != n {
-			t.Errorf("%d of %d sets: %d numbers, a mask: %t", n, sets, len(p.few), p.many != nil)
+		if p := postingOf(sets, named); (p.mask != nil) != wantMask || !wantMask && len(p.list) != n {
+			t.Errorf("%d of %d sets: %d numbers, a mask: %t", n, sets, len(p.list), p.mask != nil)
 		}
 	}
 }
 
 func TestValueIndexFollowsTheKindOfTheValue(t *testing.T) {
 	var x valueIndex
-	x.add(0, newValueSet([]string{"2.0"}))
-	x.add(1, newValueSet([]string{"2"}))
-	x.add(2, nil)
-	x.seal(1)
+	x.addValues(0, newValueSet([]string{"2.0"}))
+	x.addValues(1, newValueSet([]string{"2"}))
+	x.addValues(2, nil)
+	x.compactPostings(1)
 	for _, c := range []struct {
 		name string
 		v    Value
@@ -83,11 +83,11 @@ func TestValueIndexFollowsTheKindOfTheValue(t *testing.T) {
 		{"a text that nobody lists", text("2e0"), nil},
 		{"a number that nobody lists", number("3"), nil},
 	} {
-		if got := x.at(&c.v).few; !slices.Equal(got, c.want) {
+		if got := x.find(&c.v).list; !slices.Equal(got, c.want) {
 			t.Errorf("%s: sets %v, want %v", c.name, got, c.want)
 		}
 	}
-	if v := text("x"); new(valueIndex).at(&v) != &unnamed {
+	if v := text("x"); new(valueIndex).find(&v) != &emptyPosting {
 		t.Error("an index of nothing names a set")
 	}
 }

@@ -54,8 +54,8 @@ func (r Reason) String() string {
 	return reasonNames[r]
 }
 
-// Further returns the reason of the later stage.
-func (r Reason) Further(other Reason) Reason {
+// Furthest returns the reason of the later stage.
+func (r Reason) Furthest(other Reason) Reason {
 	if reasonRank[other] > reasonRank[r] {
 		return other
 	}
@@ -93,8 +93,8 @@ const (
 	outcomeEnd           Outcome = 22
 )
 
-// Outcomes is the number of outcomes, for arrays indexed by one.
-const Outcomes = int(outcomeEnd)
+// OutcomeCount is the number of outcomes, for arrays indexed by one.
+const OutcomeCount = int(outcomeEnd)
 
 var outcomeNames = [outcomeEnd]string{
 	"not_asked", "won", "lost", "below_floor", "wrong_currency", "late", "timeout",

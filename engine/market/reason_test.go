@@ -57,8 +57,8 @@ func TestReasonsAreFrozen(t *testing.T) {
 }
 
 func TestOutcomesAreFrozen(t *testing.T) {
-	if len(frozenOutcomes) != Outcomes {
-		t.Errorf("%d outcomes, %d of them frozen", Outcomes, len(frozenOutcomes))
+	if len(frozenOutcomes) != OutcomeCount {
+		t.Errorf("%d outcomes, %d of them frozen", OutcomeCount, len(frozenOutcomes))
 	}
 	seen := map[string]bool{}
 	for number, want := range frozenOutcomes {
@@ -67,11 +67,11 @@ func TestOutcomesAreFrozen(t *testing.T) {
 		}
 		seen[number.String()] = true
 	}
-	if len(seen) != Outcomes {
-		t.Errorf("%d outcomes have %d names", Outcomes, len(seen))
+	if len(seen) != OutcomeCount {
+		t.Errorf("%d outcomes have %d names", OutcomeCount, len(seen))
 	}
-	if Outcome(Outcomes).String() != "unknown" {
-		t.Errorf("a number past the last is %q", Outcome(Outcomes))
+	if Outcome(OutcomeCount).String() != "unknown" {
+		t.Errorf("a number past the last is %q", Outcome(OutcomeCount))
 	}
 }
 
@@ -83,15 +83,15 @@ func TestFurthestReasonIsTold(t *testing.T) {
 	}
 	for i, early := range stages {
 		for _, late := range stages[i:] {
-			if early.Further(late) != late || late.Further(early) != late {
-				t.Errorf("of %q and %q, %q and %q are told", early, late, early.Further(late), late.Further(early))
+			if early.Furthest(late) != late || late.Furthest(early) != late {
+				t.Errorf("of %q and %q, %q and %q are told", early, late, early.Furthest(late), late.Furthest(early))
 			}
 		}
 	}
 	// One buyer that knows the lead says less than another that would have
 	// taken it at a better hour.
 	for _, own := range []Reason{ReasonSuppressed, ReasonDuplicate} {
-		if own.Further(ReasonFiltered) != own || own.Further(ReasonOutsideSchedule) != ReasonOutsideSchedule {
+		if own.Furthest(ReasonFiltered) != own || own.Furthest(ReasonOutsideSchedule) != ReasonOutsideSchedule {
 			t.Errorf("%q stands elsewhere than beside the filters", own)
 		}
 	}
@@ -101,14 +101,14 @@ func TestFurthestReasonIsTold(t *testing.T) {
 // else to tell, and no candidate's outcome is told as it.
 func TestAPingThatFindsNoCampaignStandsApart(t *testing.T) {
 	for _, apart := range []Reason{ReasonNoCampaign, ReasonLoop} {
-		if ReasonNone.Further(apart) != apart {
+		if ReasonNone.Furthest(apart) != apart {
 			t.Errorf("%q is not told at all", apart)
 		}
 		for other := range reasonEnd {
 			if other == ReasonNone || other == ReasonNoCampaign || other == ReasonLoop {
 				continue
 			}
-			if got := apart.Further(other); got != other {
+			if got := apart.Furthest(other); got != other {
 				t.Errorf("of %q and %q, %q is told", apart, other, got)
 			}
 		}

@@ -26,7 +26,7 @@ const (
 	RejectionOccurredType     ReportRejection = 13
 	RejectionOccurredInvalid  ReportRejection = 14
 	RejectionOccurredInFuture ReportRejection = 15
-	rejectionsOfReport                        = 16 // below it: those to the report
+	invalidReportEnd                          = 16 // below it: those to the report
 
 	// The lead's state does not allow the report.
 	RejectionDeliveryPending ReportRejection = 32 // whether the buyer has the lead is not known yet
@@ -44,7 +44,7 @@ const (
 	MaxReporterClockSkew = 5 * 60 * 1_000_000_000 // nanoseconds
 )
 
-var reportFieldErrors = [rejectionsOfReport]FieldError{
+var reportFieldErrors = [invalidReportEnd]FieldError{
 	RejectionNotObject:        {"changes", errcode.FieldWrongType, "an object with lead_id and status"},
 	RejectionLeadMissing:      {"lead_id", errcode.FieldMissingRequired, "the lead's id"},
 	RejectionLeadType:         {"lead_id", errcode.FieldWrongType, "a string, the lead's id"},
@@ -64,16 +64,16 @@ var reportFieldErrors = [rejectionsOfReport]FieldError{
 
 // FieldError returns the field error of an invalid report; it returns false if the lead's
 // state is the cause.
-func (o ReportRejection) FieldError() (fault FieldError, ok bool) {
-	if o == RejectionNone || o >= rejectionsOfReport {
+func (r ReportRejection) FieldError() (fault FieldError, ok bool) {
+	if r == RejectionNone || r >= invalidReportEnd {
 		return fault, false
 	}
-	return reportFieldErrors[o], true
+	return reportFieldErrors[r], true
 }
 
 // String returns a message for the reporter.
-func (o ReportRejection) String() string {
-	switch o {
+func (r ReportRejection) String() string {
+	switch r {
 	case RejectionDeliveryPending:
 		return "Whether the lead has reached you is not known here yet. Send this once its delivery has been acknowledged."
 	case RejectionNotSold:
@@ -89,7 +89,7 @@ func (o ReportRejection) String() string {
 	case RejectionReturnShare:
 		return "Of the leads that you bought in this campaign in that month no more can be returned."
 	}
-	if fault, ok := o.FieldError(); ok {
+	if fault, ok := r.FieldError(); ok {
 		return fault.Field + ": " + fault.Expected
 	}
 	return "unknown objection"

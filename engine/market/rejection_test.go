@@ -7,11 +7,11 @@ import "testing"
 func TestObjectionsAreTold(t *testing.T) {
 	told := map[string]ReportRejection{}
 	for o := RejectionNotObject; o <= RejectionReturnShare; o++ {
-		if o == rejectionsOfReport {
+		if o == invalidReportEnd {
 			o = RejectionDeliveryPending
 		}
 		fault, ofReport := o.FieldError()
-		if ofReport != (o < rejectionsOfReport) || ofReport && (fault.Field == "" || fault.Code == "" || fault.Expected == "") {
+		if ofReport != (o < invalidReportEnd) || ofReport && (fault.Field == "" || fault.Code == "" || fault.Expected == "") {
 			t.Errorf("objection %d: %+v, %v", o, fault, ofReport)
 		}
 		text := o.String() + fault.Code
@@ -20,7 +20,7 @@ func TestObjectionsAreTold(t *testing.T) {
 		}
 		told[text] = o
 	}
-	for _, none := range []ReportRejection{RejectionNone, rejectionsOfReport, RejectionReturnShare + 1} {
+	for _, none := range []ReportRejection{RejectionNone, invalidReportEnd, RejectionReturnShare + 1} {
 		if _, ok := none.FieldError(); ok || none.String() != "unknown objection" {
 			t.Errorf("%d is told as %s", none, none)
 		}

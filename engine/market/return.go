@@ -15,7 +15,7 @@ type ReturnRule struct {
 	Window        time.Duration       // from the sale on; zero: never
 	Reasons       map[string]struct{} // empty: any
 	Manual        bool                // an operator must approve
-	CapBack       bool                // returns give capacity back to caps whose windows are still open
+	RestoreCaps   bool                // returns give capacity back to caps whose windows are still open
 	ReversePayout bool                // the supplier's payout is reversed
 	MaxShare      Share               // of the leads that a buyer bought here in one month (UTC)
 }
@@ -60,9 +60,9 @@ func (r *ReturnRule) ListReasons() string {
 	return list.String()
 }
 
-// AllowsAnother reports whether one more return stays within the share, if returned of
+// AllowsAnotherReturn reports whether one more return stays within the share, if returned of
 // sold leads were returned or are pending.
-func (r *ReturnRule) AllowsAnother(returned, sold int64) bool {
+func (r *ReturnRule) AllowsAnotherReturn(returned, sold int64) bool {
 	if r.MaxShare >= WholeShare {
 		return returned < sold
 	}

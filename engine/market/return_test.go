@@ -47,7 +47,7 @@ func TestReturnsWithinAShare(t *testing.T) {
 		{0, 0, 1_000_000, false},
 	} {
 		rule := ReturnRule{MaxShare: test.share}
-		if got := rule.AllowsAnother(test.returned, test.sold); got != test.fits {
+		if got := rule.AllowsAnotherReturn(test.returned, test.sold); got != test.fits {
 			t.Errorf("%d more than %d of %d at a share of %d: %t", 1, test.returned, test.sold, test.share, got)
 		}
 	}
@@ -60,7 +60,7 @@ func TestReturnsFillTheShare(t *testing.T) {
 		rule := ReturnRule{MaxShare: Share(rapid.Int64Range(0, int64(WholeShare)).Draw(t, "share"))}
 		sold := rapid.Int64Range(0, 300).Draw(t, "sold")
 		returned := int64(0)
-		for rule.AllowsAnother(returned, sold) {
+		for rule.AllowsAnotherReturn(returned, sold) {
 			returned++
 		}
 		if returned > sold || returned*int64(WholeShare) > int64(rule.MaxShare)*sold {

@@ -24,12 +24,12 @@ type rule struct {
 
 	required, coerce, ping, contact bool
 
-	before, after        []Transform // around the checks
-	values               map[string]struct{}
-	number               bounds
-	minLength, maxLength int // characters
-	maxBytes             int
-	pattern              *regexp.Regexp
+	transformsBefore, transformsAfter []Transform // around the checks
+	values                            map[string]struct{}
+	number                            bounds
+	minLength, maxLength              int // characters
+	maxBytes                          int
+	pattern                           *regexp.Regexp
 
 	defaultValue Value  // absent: none
 	expected     string // in words
@@ -41,12 +41,12 @@ type bounds struct {
 	minInteger, maxInteger int64
 }
 
-// read checks a member that is not missing and returns its value. It appends rewritten
+// readMember checks a member that is not missing and returns its value. It appends rewritten
 // text to buf and returns the grown buffer. An empty code is success.
 //
 // A field that coerces accepts a number in a string, and true or false in any case, with
 // surrounding spaces. A text field that coerces accepts a number and keeps its digits.
-func (r *rule) read(m *Member, buf []byte) (v Value, grown []byte, code string) {
+func (r *rule) readMember(m *Member, buf []byte) (v Value, grown []byte, code string) {
 	switch {
 	case r.fieldType == TypeBoolean && m.Kind == JSONBoolean:
 		return Value{Kind: KindBoolean, Text: m.Text}, buf, ""
@@ -64,7 +64,7 @@ func (r *rule) readCoerced(text, buf []byte) (v Value, grown []byte, code string
 	if len(text) > format.MaxNumberText {
 		return Value{}, buf, errcode.FieldTooLong
 	}
-	for _, t := range r.before {
+	for _, t := range r.transformsBefore {
 		var ok bool
 		if text, buf, ok = t.Apply(text, buf); !ok {
 			return Value{}, buf, errcode.FieldWrongType
@@ -112,18 +112,18 @@ func (r *rule) readText(text, buf []byte) (v Value, grown []byte, code string) {
 		return Value{}, buf, errcode.FieldTooLong
 	}
 	var ok bool
-	for _, t := range r.before {
+	for _, t := range r.transformsBefore {
 		if text, buf, ok = t.Apply(text, buf); !ok {
 			return Value{}, buf, errcode.FieldInvalidFormat
 		}
 	}
-	if text, buf, ok = r.canonical(text, buf); !ok {
+	if text, buf, ok = r.canonicalize(text, buf); !ok {
 		return Value{}, buf, errcode.FieldInvalidFormat
 	}
-	if code := r.judgeText(text); code != "" {
+	if code := r.checkText(text); code != "" {
 		return Value{}, buf, code
 	}
-	for _, t := range r.after {
+	for _, t := range r.transformsAfter {
 		if text, buf, ok = t.Apply(text, buf); !ok {
 			return Value{}, buf, errcode.FieldInvalidFormat
 		}
@@ -131,9 +131,9 @@ func (r *rule) readText(text, buf []byte) (v Value, grown []byte, code string) {
 	return Value{Kind: KindString, Text: text}, buf, ""
 }
 
-// canonical checks the text against the form of the field's type, and returns its
+// canonicalize checks the text against the form of the field's type, and returns its
 // canonical form.
-func (r *rule) canonical(text, buf []byte) (result, grown []byte, ok bool) {
+func (r *rule) canonicalize(text, buf []byte) (result, grown []byte, ok bool) {
 	start := len(buf)
 	switch r.fieldType {
 	case TypePhone:
@@ -149,7 +149,7 @@ func (r *rule) canonical(text, buf []byte) (result, grown []byte, ok bool) {
 	case TypeDate:
 		ok = format.IsDate(text)
 	case TypeState:
-		ok = StateOf(text) != NoState
+		ok = ParseState(text) != NoState
 	case TypeZIP:
 		ok = format.IsZIP(text)
 	case TypeURL, typeHTTPS:
@@ -162,7 +162,7 @@ func (r *rule) canonical(text, buf []byte) (result, grown []byte, ok bool) {
 	return text, buf, ok
 }
 
-func (r *rule) judgeText(text []byte) (code string) {
+func (r *rule) checkText(text []byte) (code string) {
 	if r.values != nil {
 		if _, ok := r.values[string(text)]; !ok {
 			return errcode.FieldNotAllowedValue
@@ -184,7 +184,7 @@ const (
 	maxListedBytes = 200 // of those values
 )
 
-var expectedForms = [fieldTypes]string{
+var expectedForms = [fieldTypeEnd]string{
 	TypeString:    "a string",
 	TypeInteger:   "an integer",
 	TypeNumber:    "a number",
@@ -199,13 +199,13 @@ var expectedForms = [fieldTypes]string{
 	typeTimestamp: "a time as RFC 3339 has it, such as 2026-01-31T09:30:00Z",
 }
 
-// describe returns the accepted values in words.
-func (r *rule) describe() string {
+// describeAccepted returns the accepted values in words.
+func (r *rule) describeAccepted() string {
 	if r.fieldType == TypeEnum {
 		return r.expected
 	}
 	words := expectedForms[r.fieldType]
-	words += interval(" from %s", " to %s", " of at least %s", " of at most %s", r.bound(r.number.minInteger, r.number.min), r.bound(r.number.maxInteger, r.number.max))
+	words += describeInterval(" from %s", " to %s", " of at least %s", " of at most %s", r.describeBound(r.number.minInteger, r.number.min), r.describeBound(r.number.maxInteger, r.number.max))
 	if r.fieldType.isText() {
 		words += r.describeLength()
 	}
@@ -215,8 +215,8 @@ func (r *rule) describe() string {
 	return words
 }
 
-// bound returns a bound in words, or an empty string if there is none.
-func (r *rule) bound(integer int64, number float64) string {
+// describeBound returns a bound in words, or an empty string if there is none.
+func (r *rule) describeBound(integer int64, number float64) string {
 	switch {
 	case math.IsInf(number, 0):
 		return ""
@@ -234,14 +234,14 @@ func (r *rule) describeLength() string {
 	if r.maxLength < r.maxBytes {
 		most = fmt.Sprint(r.maxLength)
 	}
-	words := interval(" of %s", " to %s", " of at least %s", " of at most %s", least, most)
+	words := describeInterval(" of %s", " to %s", " of at least %s", " of at most %s", least, most)
 	if words != "" {
 		words += " characters"
 	}
 	return words
 }
 
-func interval(from, to, atLeast, atMost, least, most string) string {
+func describeInterval(from, to, atLeast, atMost, least, most string) string {
 	switch {
 	case least != "" && most != "":
 		return fmt.Sprintf(from+to, least, most)
@@ -253,7 +253,7 @@ func interval(from, to, atLeast, atMost, least, most string) string {
 	return ""
 }
 
-func listValues(values []string) string {
+func describeValues(values []string) string {
 	listed, size := 0, 0
 	for listed < len(values) && listed < maxListed && size+len(values[listed]) <= maxListedBytes {
 		size += len(values[listed])

@@ -11,33 +11,33 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// FieldValue returns a constant as a value of the field, if it can be one. Values are
+// ConstantAsValue returns a constant as a value of the field, if it can be one. Values are
 // compared as they are written: 2 and "2" are the same.
-func (m *Mapping) FieldValue(slot Slot, v Value) (Value, bool) {
+func (m *Mapping) ConstantAsValue(slot Slot, constant Value) (Value, bool) {
 	r := &m.rules[slot]
-	text := string(v.Text)
+	text := string(constant.Text)
 	switch r.fieldType {
 	case TypeInteger:
-		_, code := format.ReadInteger(v.Text)
-		return Value{Kind: KindInteger, Text: v.Text}, code == "" && format.PlainInteger(v.Text)
+		_, code := format.ReadInteger(constant.Text)
+		return Value{Kind: KindInteger, Text: constant.Text}, code == "" && format.PlainInteger(constant.Text)
 	case TypeNumber:
-		_, code := format.ReadNumber(v.Text)
-		return Value{Kind: KindNumber, Text: v.Text}, code == ""
+		_, code := format.ReadNumber(constant.Text)
+		return Value{Kind: KindNumber, Text: constant.Text}, code == ""
 	case TypeBoolean:
-		return Value{Kind: KindBoolean, Text: v.Text}, text == "true" || text == "false"
+		return Value{Kind: KindBoolean, Text: constant.Text}, text == "true" || text == "false"
 	case TypeEnum:
 		_, is := r.values[text]
-		return TextValue(v.Text), is
+		return TextValue(constant.Text), is
 	}
-	return TextValue(v.Text), text != ""
+	return TextValue(constant.Text), text != ""
 }
 
 // SampleLead returns a lead with every value, or only with those that no lead lacks.
-func (m *Mapping) SampleLead(whole, ping bool) *Lead {
+func (m *Mapping) SampleLead(allFields, inPing bool) *Lead {
 	var l Lead
 	l.Reset(len(m.rules))
 	for slot := range m.rules {
-		if values := m.SampleValues(Slot(slot), ping); whole || values[0].Kind != KindAbsent {
+		if values := m.SampleValues(Slot(slot), inPing); allFields || values[0].Kind != KindAbsent {
 			l.Values[slot] = values[len(values)-1]
 		}
 	}
@@ -45,9 +45,9 @@ func (m *Mapping) SampleLead(whole, ping bool) *Lead {
 }
 
 // SampleValues returns possible values of a field: absent first, unless no lead lacks it.
-func (m *Mapping) SampleValues(slot Slot, ping bool) (values []Value) {
+func (m *Mapping) SampleValues(slot Slot, inPing bool) (values []Value) {
 	r := &m.rules[slot]
-	if r.defaultValue.Kind == KindAbsent && (!r.required || ping && !r.ping) {
+	if r.defaultValue.Kind == KindAbsent && (!r.required || inPing && !r.ping) {
 		values = append(values, Value{})
 	}
 	for _, text := range slices.Sorted(maps.Keys(r.values)) {
@@ -88,20 +88,20 @@ var plainTexts = [...]string{"a", "12", "1980-02-29"}
 // SampleText has the characters with which a lead could try to break a body.
 var SampleText = []byte("a\"b'c\\d<e>&amp;f{{.x}}]]>--g%26=h+i\té\U0001F600")
 
-// Example returns a value that the field accepts and the filters pass, as JSON, or nil if
+// ExampleJSON returns a value that the field accepts and the filters pass, as JSON, or nil if
 // it finds none: it cannot guess a match of a pattern.
-func (m *Mapping) Example(slot Slot, filters []Filter) []byte {
+func (m *Mapping) ExampleJSON(slot Slot, filters []Filter) []byte {
 	r := &m.rules[slot]
-	members := r.examples()
+	members := r.exampleMembers()
 	for i := range filters {
 		if filters[i].slot == slot {
-			members = append(members, filters[i].examples(r.fieldType)...)
+			members = append(members, filters[i].exampleMembers(r.fieldType)...)
 		}
 	}
 	lead := Lead{Values: make([]Value, len(m.rules))}
 	for _, member := range members {
-		value, _, code := r.read(&member, nil)
-		if lead.Values[slot] = value; code != "" || !lead.passes(slot, filters) {
+		value, _, code := r.readMember(&member, nil)
+		if lead.Values[slot] = value; code != "" || !lead.passesFilters(slot, filters) {
 			continue
 		}
 		if member.Kind == JSONString {
@@ -112,24 +112,24 @@ func (m *Mapping) Example(slot Slot, filters []Filter) []byte {
 	return nil
 }
 
-// passes reports whether the lead passes the filters on one field.
-func (l *Lead) passes(slot Slot, filters []Filter) bool {
+// passesFilters reports whether the lead passes the filters on one field.
+func (l *Lead) passesFilters(slot Slot, filters []Filter) bool {
 	for i := range filters {
-		if f := &filters[i]; f.slot == slot && !f.Passes(l) {
+		if f := &filters[i]; f.slot == slot && !f.Accepts(l) {
 			return false
 		}
 	}
 	return true
 }
 
-// examples returns values that the filter may pass: the listed ones, and numbers at and
+// exampleMembers returns values that the filter may pass: the listed ones, and numbers at and
 // beside its bounds and its list.
-func (f *Filter) examples(as FieldType) (all []Member) {
+func (f *Filter) exampleMembers(fieldType FieldType) (all []Member) {
 	kind := JSONString
 	switch {
-	case as.isNumeric():
-		return f.numbers()
-	case as == TypeBoolean:
+	case fieldType.isNumeric():
+		return f.exampleNumbers()
+	case fieldType == TypeBoolean:
 		all, kind = []Member{{Kind: JSONBoolean, Text: textTrue}, {Kind: JSONBoolean, Text: textFalse}}, JSONBoolean
 	}
 	if f.in != nil {
@@ -140,7 +140,7 @@ func (f *Filter) examples(as FieldType) (all []Member) {
 	return all
 }
 
-func (f *Filter) numbers() (all []Member) {
+func (f *Filter) exampleNumbers() (all []Member) {
 	points := []float64{f.min, f.max, (f.min + f.max) / 2}
 	for _, set := range []*valueSet{f.in, f.notIn} {
 		if set != nil {
@@ -159,8 +159,8 @@ func (f *Filter) numbers() (all []Member) {
 	return all
 }
 
-// examples returns common values of the field's type.
-func (r *rule) examples() (all []Member) {
+// exampleMembers returns common values of the field's type.
+func (r *rule) exampleMembers() (all []Member) {
 	add := func(kind JSONKind, texts ...string) {
 		for _, text := range texts {
 			all = append(all, Member{Kind: kind, Text: []byte(text)})
@@ -195,9 +195,9 @@ func (r *rule) examples() (all []Member) {
 	return all
 }
 
-// PassesState reports whether the campaign's filters pass leads of a state.
-func (c *Campaign) PassesState(state string) bool {
-	lead := Lead{Values: make([]Value, c.Mapping.Slots())}
+// AcceptsState reports whether the campaign's filters pass leads of a state.
+func (c *Campaign) AcceptsState(state string) bool {
+	lead := Lead{Values: make([]Value, c.Mapping.SlotCount())}
 	lead.Values[SlotState] = Value{Kind: KindString, Text: []byte(state)}
-	return lead.passes(SlotState, c.Filters)
+	return lead.passesFilters(SlotState, c.Filters)
 }

@@ -19,16 +19,16 @@ func TestExamples(t *testing.T) {
 		if len(mistakes) > 0 {
 			t.Fatal(name, mistakes[0].Error())
 		}
-		slot, _ := m.SlotOf(spec.Name)
-		if example := m.Example(slot, nil); example == nil {
+		slot, _ := m.SlotByBuyerName(spec.Name)
+		if example := m.ExampleJSON(slot, nil); example == nil {
 			t.Errorf("%s has none", name)
 		} else if name == "roof" && string(example) != `"flat"` || name == "integer" && string(example) != "40" || name == "boolean" && string(example) != "true" {
 			t.Errorf("%s: %s", name, example)
 		}
 	}
 	m, _ := NewMapping(MappingSpec{Fields: []FieldSpec{{Name: "plate", Type: TypeString, Pattern: "[A-Z]{3}-[0-9]{4}"}}})
-	slot, _ := m.SlotOf("plate")
-	if example := m.Example(slot, nil); example != nil {
+	slot, _ := m.SlotByBuyerName("plate")
+	if example := m.ExampleJSON(slot, nil); example != nil {
 		t.Errorf("guessed %s", example)
 	}
 }

@@ -48,8 +48,8 @@ func (s Status) CanBecome(next Status) bool {
 	return false
 }
 
-// Webhook returns the webhook that a report of s causes.
-func (s Status) Webhook() WebhookType {
+// WebhookType returns the webhook that a report of s causes.
+func (s Status) WebhookType() WebhookType {
 	switch s {
 	case StatusContacted:
 		return WebhookContacted

@@ -48,7 +48,7 @@ func TestWhatASupplierIsToldOfAReport(t *testing.T) {
 		StatusContacted: WebhookContacted, StatusQualified: WebhookQualified, StatusSold: WebhookSold, StatusReturned: WebhookReturned,
 	}
 	for _, status := range everyStatus {
-		if got := status.Webhook(); got != want[status] {
+		if got := status.WebhookType(); got != want[status] {
 			t.Errorf("%s: %s", status, got)
 		}
 		if _, reported := want[status]; status.IsReported() != reported {

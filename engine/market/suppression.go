@@ -13,24 +13,24 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// Hash is the form of a suppression list's entries.
-type Hash uint8
+// ListHash is the form of a suppression list's entries.
+type ListHash uint8
 
 const (
-	HashPlain  Hash = 1
-	HashMD5    Hash = 2
-	HashSHA256 Hash = 3
+	HashPlain  ListHash = 1
+	HashMD5    ListHash = 2
+	HashSHA256 ListHash = 3
 )
 
 var hashNames = [...]string{HashPlain: "plain", HashMD5: "md5", HashSHA256: "sha256"}
 
-// ParseHash reads plain, md5 or sha256.
-func ParseHash(s string) (Hash, bool) {
-	i, ok := nameIndex(hashNames[:], s)
-	return Hash(i), ok
+// ParseListHash reads plain, md5 or sha256.
+func ParseListHash(s string) (ListHash, bool) {
+	i, ok := parseEnumName(hashNames[:], s)
+	return ListHash(i), ok
 }
 
-func (h Hash) String() string { return nameAt(hashNames[:], int(h)) }
+func (h ListHash) String() string { return enumName(hashNames[:], int(h)) }
 
 // ListField is the field that a suppression list contains.
 type ListField uint8
@@ -44,44 +44,44 @@ var listFieldNames = [...]string{ListPhone: "phone", ListEmail: "email"}
 
 // ParseListField reads phone or email.
 func ParseListField(s string) (ListField, bool) {
-	i, ok := nameIndex(listFieldNames[:], s)
+	i, ok := parseEnumName(listFieldNames[:], s)
 	return ListField(i), ok
 }
 
-func (f ListField) String() string { return nameAt(listFieldNames[:], int(f)) }
+func (f ListField) String() string { return enumName(listFieldNames[:], int(f)) }
 
-// List is a suppression list in the catalog; its content is state, a fingerprint.Table.
+// SuppressionList is a suppression list in the catalog; its content is state, a fingerprint.Table.
 //
 // An entry may have one of several forms, and a hash does not tell which. So a lead is
 // looked up in all forms, and an entry is stored in one: an entry costs one fingerprint, a
 // lead up to three probes. Normalizing plain numbers to E.164 would save two probes. But
 // ten digits may be a national number or a foreign one without its +, and a list must
 // match both.
-type List struct {
+type SuppressionList struct {
 	Ref   Ref
 	ID    ListID
 	Field ListField
-	Hash  Hash
+	Hash  ListHash
 }
 
-// Entry returns the fingerprint of one line of a list's file. The error describes the
+// FingerprintLine returns the fingerprint of one line of a list's file. The error describes the
 // mistake without repeating the line.
-func (l *List) Entry(line []byte, key *[32]byte) (uint64, error) {
+func (l *SuppressionList) FingerprintLine(line []byte, key *[32]byte) (uint64, error) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
 		return 0, errors.New("the line is empty")
 	}
 	var buf [format.MaxEmail]byte
-	form, err := l.entryForm(buf[:0], line)
+	form, err := l.parseEntry(buf[:0], line)
 	if err != nil {
 		return 0, err
 	}
-	return fingerprintOf(key, form), nil
+	return entryFingerprint(key, form), nil
 }
 
-// entryForm returns the content of a line: a digest's bytes, or the value in the form in
+// parseEntry returns the content of a line: a digest's bytes, or the value in the form in
 // which a lead's value is looked up.
-func (l *List) entryForm(dst, line []byte) ([]byte, error) {
+func (l *SuppressionList) parseEntry(dst, line []byte) ([]byte, error) {
 	switch {
 	case l.Hash != HashPlain:
 		size := l.digestSize()
@@ -100,11 +100,11 @@ func (l *List) entryForm(dst, line []byte) ([]byte, error) {
 		}
 		return format.AppendLower(email[:0], email), nil
 	}
-	return phoneForm(dst, line)
+	return parsePhoneEntry(dst, line)
 }
 
-// phoneForm keeps a + and then the whole number; without a + it keeps the digits alone.
-func phoneForm(dst, line []byte) ([]byte, error) {
+// parsePhoneEntry keeps a + and then the whole number; without a + it keeps the digits alone.
+func parsePhoneEntry(dst, line []byte) ([]byte, error) {
 	if form, ok := format.ParsePhone(dst, line); ok {
 		if line[0] == '+' {
 			return form, nil
@@ -127,52 +127,52 @@ func appendDigits(dst, text []byte) []byte {
 	return dst
 }
 
-// Probes appends the fingerprints to look up for the lead: the phone as E.164, without its
+// AppendProbes appends the fingerprints to look up for the lead: the phone as E.164, without its
 // +, and as ten national digits; the email in lower case. A lead without the value has
 // none.
-func (l *List) Probes(lead *Lead, key *[32]byte, dst []uint64) []uint64 {
+func (l *SuppressionList) AppendProbes(lead *Lead, key *[32]byte, dst []uint64) []uint64 {
 	if l.Field == ListEmail {
 		email := lead.Values[SlotEmail].Text
 		if len(email) == 0 {
 			return dst
 		}
 		var buf [format.MaxEmail]byte
-		return append(dst, l.probe(key, format.AppendLower(buf[:0], email)))
+		return append(dst, l.probeFingerprint(key, format.AppendLower(buf[:0], email)))
 	}
 	phone := lead.Values[SlotPhone].Text
 	if len(phone) == 0 {
 		return dst
 	}
-	dst = append(dst, l.probe(key, phone), l.probe(key, phone[1:]))
+	dst = append(dst, l.probeFingerprint(key, phone), l.probeFingerprint(key, phone[1:]))
 	if national := phone[1:]; len(national) == format.NationalDigits+1 && national[0] == '1' {
-		dst = append(dst, l.probe(key, national[1:]))
+		dst = append(dst, l.probeFingerprint(key, national[1:]))
 	}
 	return dst
 }
 
-// probe returns the fingerprint of an entry with this form.
-func (l *List) probe(key *[32]byte, form []byte) uint64 {
+// probeFingerprint returns the fingerprint of an entry with this form.
+func (l *SuppressionList) probeFingerprint(key *[32]byte, form []byte) uint64 {
 	switch l.Hash {
 	case HashMD5:
 		digest := md5.Sum(form)
-		return fingerprintOf(key, digest[:])
+		return entryFingerprint(key, digest[:])
 	case HashSHA256:
 		digest := sha256.Sum256(form)
-		return fingerprintOf(key, digest[:])
+		return entryFingerprint(key, digest[:])
 	}
-	return fingerprintOf(key, form)
+	return entryFingerprint(key, form)
 }
 
-func (l *List) digestSize() int {
+func (l *SuppressionList) digestSize() int {
 	if l.Hash == HashMD5 {
 		return md5.Size
 	}
 	return sha256.Size
 }
 
-// fingerprintOf returns 8 bytes of the keyed hash. In a list of 100 million entries a lead
+// entryFingerprint returns 8 bytes of the keyed hash. In a list of 100 million entries a lead
 // matches another person's fingerprint once in 10^11 probes.
-func fingerprintOf(key *[32]byte, form []byte) uint64 {
+func entryFingerprint(key *[32]byte, form []byte) uint64 {
 	sum := fingerprint.Sum(key, form)
 	return binary.BigEndian.Uint64(sum[:])
 }

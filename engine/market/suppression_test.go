@@ -15,7 +15,7 @@ import (
 
 // personWith is a lead as mapping leaves it.
 func personWith(phone, email string) *Lead {
-	l := &Lead{Values: make([]Value, FirstCustom)}
+	l := &Lead{Values: make([]Value, FirstCustomSlot)}
 	if phone != "" {
 		l.Values[SlotPhone] = text(phone)
 	}
@@ -29,19 +29,19 @@ func md5Hex(s string) string    { sum := md5.Sum([]byte(s)); return hex.EncodeTo
 func sha256Hex(s string) string { sum := sha256.Sum256([]byte(s)); return hex.EncodeToString(sum[:]) }
 
 // suppressed looks a lead up in a list of one line.
-func suppressed(t interface{ Fatalf(string, ...any) }, list List, line string, l *Lead) bool {
-	entry, err := list.Entry([]byte(line), &testKey)
+func suppressed(t interface{ Fatalf(string, ...any) }, list SuppressionList, line string, l *Lead) bool {
+	entry, err := list.FingerprintLine([]byte(line), &testKey)
 	if err != nil {
 		t.Fatalf("%s %s list, line %q: %v", list.Hash, list.Field, line, err)
 	}
 	table := fingerprint.NewTable([]uint64{entry})
-	return slices.ContainsFunc(list.Probes(l, &testKey, nil), table.Has)
+	return slices.ContainsFunc(list.AppendProbes(l, &testKey, nil), table.Has)
 }
 
 func TestSuppressedPhones(t *testing.T) {
 	const ours, london = "+12025550143", "+442071838750"
 	cases := []struct {
-		hash  Hash
+		hash  ListHash
 		line  string
 		phone string
 		want  bool
@@ -79,7 +79,7 @@ func TestSuppressedPhones(t *testing.T) {
 		{HashPlain, "2025550143", "", false},
 	}
 	for _, c := range cases {
-		list := List{Field: ListPhone, Hash: c.hash}
+		list := SuppressionList{Field: ListPhone, Hash: c.hash}
 		// The email is another list's matter.
 		if got := suppressed(t, list, c.line, personWith(c.phone, "2025550143@example.com")); got != c.want {
 			t.Errorf("%s %q, lead %s: suppressed %t", c.hash, c.line, c.phone, got)
@@ -89,7 +89,7 @@ func TestSuppressedPhones(t *testing.T) {
 
 func TestSuppressedEmails(t *testing.T) {
 	cases := []struct {
-		hash  Hash
+		hash  ListHash
 		line  string
 		email string
 		want  bool
@@ -107,7 +107,7 @@ func TestSuppressedEmails(t *testing.T) {
 		{HashSHA256, sha256Hex(""), "", false},
 	}
 	for _, c := range cases {
-		list := List{Field: ListEmail, Hash: c.hash}
+		list := SuppressionList{Field: ListEmail, Hash: c.hash}
 		if got := suppressed(t, list, c.line, personWith("+12025550143", c.email)); got != c.want {
 			t.Errorf("%s %q, lead %s: suppressed %t", c.hash, c.line, c.email, got)
 		}
@@ -116,29 +116,29 @@ func TestSuppressedEmails(t *testing.T) {
 
 func TestListEntryRefusesWithoutRepeating(t *testing.T) {
 	cases := []struct {
-		list List
+		list SuppressionList
 		line string
 		want string
 	}{
-		{List{Field: ListPhone, Hash: HashPlain}, "", "the line is empty"},
-		{List{Field: ListPhone, Hash: HashPlain}, " \t\r\n", "the line is empty"},
-		{List{Field: ListPhone, Hash: HashPlain}, "202555014", "not a phone number"},
-		{List{Field: ListPhone, Hash: HashPlain}, "0000000000", "not a phone number"},
-		{List{Field: ListPhone, Hash: HashPlain}, "+0000000000", "not a phone number"},
-		{List{Field: ListPhone, Hash: HashPlain}, "++12025550143", "not a phone number"},
-		{List{Field: ListPhone, Hash: HashPlain}, "202555CALL", "not a phone number"},
-		{List{Field: ListPhone, Hash: HashPlain}, "jane@example.com", "not a phone number"},
-		{List{Field: ListEmail, Hash: HashPlain}, "2025550143", "not an email address"},
-		{List{Field: ListEmail, Hash: HashPlain}, "Jane <jane@example.com>", "not an email address"},
-		{List{Field: ListEmail, Hash: HashMD5}, "jane@example.com", "a md5 hash has 32 hexadecimal digits, the line has 16 bytes"},
-		{List{Field: ListEmail, Hash: HashMD5}, sha256Hex("jane@example.com"), "a md5 hash has 32 hexadecimal digits, the line has 64 bytes"},
-		{List{Field: ListPhone, Hash: HashSHA256}, md5Hex("2025550143"), "a sha256 hash has 64 hexadecimal digits, the line has 32 bytes"},
-		{List{Field: ListPhone, Hash: HashSHA256}, strings.Repeat("g", 64), "something other than hexadecimal digits"},
-		{List{Field: ListPhone, Hash: HashPlain}, strings.Repeat("2", 100_000), "not a phone number"},
-		{List{Field: ListEmail, Hash: HashPlain}, strings.Repeat("j", 300) + "@example.com", "not an email address"},
+		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "", "the line is empty"},
+		{SuppressionList{Field: ListPhone, Hash: HashPlain}, " \t\r\n", "the line is empty"},
+		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "202555014", "not a phone number"},
+		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "0000000000", "not a phone number"},
+		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "+0000000000", "not a phone number"},
+		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "++12025550143", "not a phone number"},
+		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "202555CALL", "not a phone number"},
+		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "jane@example.com", "not a phone number"},
+		{SuppressionList{Field: ListEmail, Hash: HashPlain}, "2025550143", "not an email address"},
+		{SuppressionList{Field: ListEmail, Hash: HashPlain}, "Jane <jane@example.com>", "not an email address"},
+		{SuppressionList{Field: ListEmail, Hash: HashMD5}, "jane@example.com", "a md5 hash has 32 hexadecimal digits, the line has 16 bytes"},
+		{SuppressionList{Field: ListEmail, Hash: HashMD5}, sha256Hex("jane@example.com"), "a md5 hash has 32 hexadecimal digits, the line has 64 bytes"},
+		{SuppressionList{Field: ListPhone, Hash: HashSHA256}, md5Hex("2025550143"), "a sha256 hash has 64 hexadecimal digits, the line has 32 bytes"},
+		{SuppressionList{Field: ListPhone, Hash: HashSHA256}, strings.Repeat("g", 64), "something other than hexadecimal digits"},
+		{SuppressionList{Field: ListPhone, Hash: HashPlain}, strings.Repeat("2", 100_000), "not a phone number"},
+		{SuppressionList{Field: ListEmail, Hash: HashPlain}, strings.Repeat("j", 300) + "@example.com", "not an email address"},
 	}
 	for _, c := range cases {
-		_, err := c.list.Entry([]byte(c.line), &testKey)
+		_, err := c.list.FingerprintLine([]byte(c.line), &testKey)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s, %.40q: %v; want …%s…", c.list.Hash, c.list.Field, c.line, err, c.want)
 		}
@@ -151,9 +151,9 @@ func TestListEntryRefusesWithoutRepeating(t *testing.T) {
 func TestFingerprintsDependOnTheKey(t *testing.T) {
 	other := testKey
 	other[31]++
-	list := List{Field: ListPhone, Hash: HashPlain}
+	list := SuppressionList{Field: ListPhone, Hash: HashPlain}
 	l := personWith("+12025550143", "")
-	ours, theirs := list.Probes(l, &testKey, nil), list.Probes(l, &other, nil)
+	ours, theirs := list.AppendProbes(l, &testKey, nil), list.AppendProbes(l, &other, nil)
 	for _, probe := range ours {
 		if slices.Contains(theirs, probe) {
 			t.Errorf("%x is the same under another key", probe)
@@ -164,18 +164,18 @@ func TestFingerprintsDependOnTheKey(t *testing.T) {
 func TestProbesAreAppended(t *testing.T) {
 	l := personWith("+12025550143", "jane@example.com")
 	for _, c := range []struct {
-		list List
+		list SuppressionList
 		l    *Lead
 		want int
 	}{
-		{List{Field: ListPhone, Hash: HashPlain}, l, 3},
-		{List{Field: ListPhone, Hash: HashSHA256}, l, 3},
-		{List{Field: ListPhone, Hash: HashPlain}, personWith("+442071838750", ""), 2},
-		{List{Field: ListEmail, Hash: HashMD5}, l, 1},
-		{List{Field: ListEmail, Hash: HashMD5}, personWith("", ""), 0},
-		{List{Field: ListPhone, Hash: HashMD5}, personWith("", ""), 0},
+		{SuppressionList{Field: ListPhone, Hash: HashPlain}, l, 3},
+		{SuppressionList{Field: ListPhone, Hash: HashSHA256}, l, 3},
+		{SuppressionList{Field: ListPhone, Hash: HashPlain}, personWith("+442071838750", ""), 2},
+		{SuppressionList{Field: ListEmail, Hash: HashMD5}, l, 1},
+		{SuppressionList{Field: ListEmail, Hash: HashMD5}, personWith("", ""), 0},
+		{SuppressionList{Field: ListPhone, Hash: HashMD5}, personWith("", ""), 0},
 	} {
-		probes := c.list.Probes(c.l, &testKey, []uint64{42})
+		probes := c.list.AppendProbes(c.l, &testKey, []uint64{42})
 		if len(probes) != c.want+1 || probes[0] != 42 {
 			t.Errorf("%s %s: %d probes behind %d", c.list.Hash, c.list.Field, len(probes)-1, probes[0])
 		}
@@ -183,8 +183,8 @@ func TestProbesAreAppended(t *testing.T) {
 }
 
 func TestListNames(t *testing.T) {
-	for name, h := range map[string]Hash{"plain": HashPlain, "md5": HashMD5, "sha256": HashSHA256} {
-		if got, ok := ParseHash(name); got != h || !ok || h.String() != name {
+	for name, h := range map[string]ListHash{"plain": HashPlain, "md5": HashMD5, "sha256": HashSHA256} {
+		if got, ok := ParseListHash(name); got != h || !ok || h.String() != name {
 			t.Errorf("%s: %s, %t", name, got, ok)
 		}
 	}
@@ -194,7 +194,7 @@ func TestListNames(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"", "sha1", "MD5", "zip"} {
-		if _, ok := ParseHash(wrong); ok {
+		if _, ok := ParseListHash(wrong); ok {
 			t.Errorf("%q is taken for a hash", wrong)
 		}
 		if _, ok := ParseListField(wrong); ok {
@@ -209,18 +209,18 @@ func TestSuppressionInEveryForm(t *testing.T) {
 		national := func(name string) string { return rapid.StringMatching(`2025550[0-9]{3}`).Draw(t, name) }
 		listed, asked := national("listed"), national("asked")
 		form := rapid.SampledFrom([]string{"+1", "1", ""}).Draw(t, "form") + listed
-		hash := rapid.SampledFrom([]Hash{HashPlain, HashMD5, HashSHA256}).Draw(t, "hash")
+		hash := rapid.SampledFrom([]ListHash{HashPlain, HashMD5, HashSHA256}).Draw(t, "hash")
 		switch hash {
 		case HashMD5:
 			form = md5Hex(form)
 		case HashSHA256:
 			form = sha256Hex(form)
 		}
-		got := suppressed(t, List{Field: ListPhone, Hash: hash}, form, personWith("+1"+asked, ""))
+		got := suppressed(t, SuppressionList{Field: ListPhone, Hash: hash}, form, personWith("+1"+asked, ""))
 		if want := listed == asked; got != want {
 			t.Fatalf("listed %s as %s, asked for %s: %t", listed, form, asked, got)
 		}
-		if !suppressed(t, List{Field: ListPhone, Hash: hash}, form, personWith("+1"+listed, "")) {
+		if !suppressed(t, SuppressionList{Field: ListPhone, Hash: hash}, form, personWith("+1"+listed, "")) {
 			t.Fatalf("listed %s as %s, and not found", listed, form)
 		}
 	})

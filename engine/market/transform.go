@@ -30,15 +30,15 @@ const (
 	TransformE164   Transform = 6 // a phone number as ParsePhone writes it
 	TransformZIP3   Transform = 7 // the first three digits of a ZIP code
 	TransformSHA256 Transform = 8 // lower-case hex of the hash
-	transforms      Transform = 9
+	transformEnd    Transform = 9
 )
 
-var transformNames = [transforms]string{
+var transformNames = [transformEnd]string{
 	"", "trim", "lower", "upper", "digits", "title", "e164", "zip3", "sha256",
 }
 
 func (t Transform) String() string {
-	if t >= transforms {
+	if t >= transformEnd {
 		return ""
 	}
 	return transformNames[t]
@@ -46,7 +46,7 @@ func (t Transform) String() string {
 
 // ParseTransform reads a configured transform.
 func ParseTransform(name string) (Transform, error) {
-	for t := TransformTrim; t < transforms; t++ {
+	for t := TransformTrim; t < transformEnd; t++ {
 		if transformNames[t] == name {
 			return t, nil
 		}

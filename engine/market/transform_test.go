@@ -65,7 +65,7 @@ func TestParseTransform(t *testing.T) {
 			t.Errorf("%q was taken", name)
 		}
 	}
-	if transforms.String() != "" {
+	if transformEnd.String() != "" {
 		t.Error("what is no transform has a name")
 	}
 	defer func() {
@@ -73,7 +73,7 @@ func TestParseTransform(t *testing.T) {
 			t.Error("what is no transform was applied")
 		}
 	}()
-	transforms.Apply(nil, nil)
+	transformEnd.Apply(nil, nil)
 }
 
 func TestSplitTransforms(t *testing.T) {

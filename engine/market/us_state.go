@@ -13,19 +13,19 @@ const NoState State = 0
 // order is free, since states are logged by their letters.
 const stateCodes = "AAAEAKALAPARASAZCACOCTDCDEFLGAGUHIIAIDILINKSKYLAMAMDMEMIMNMOMPMSMTNCNDNENHNJNMNVNYOHOKORPAPRRISCSDTNTXUTVAVIVTWAWIWVWY"
 
-// states is how many codes there are.
-const states = len(stateCodes) / 2
+// stateCount is how many codes there are.
+const stateCount = len(stateCodes) / 2
 
-// stateOf finds a state by its letters, each counted from A.
-var stateOf = func() (table [26][26]State) {
-	for i := range states {
+// stateTable finds a state by its letters, each counted from A.
+var stateTable = func() (table [26][26]State) {
+	for i := range stateCount {
 		table[stateCodes[2*i]-'A'][stateCodes[2*i+1]-'A'] = State(i + 1)
 	}
 	return table
 }()
 
-// StateOf reads a code. Anything but its two capital letters is NoState.
-func StateOf(text []byte) State {
+// ParseState reads a code. Anything but its two capital letters is NoState.
+func ParseState(text []byte) State {
 	if len(text) != 2 {
 		return NoState
 	}
@@ -33,12 +33,12 @@ func StateOf(text []byte) State {
 	if first > 25 || second > 25 {
 		return NoState
 	}
-	return stateOf[first][second]
+	return stateTable[first][second]
 }
 
 // String is the two-letter code, empty for NoState.
 func (s State) String() string {
-	if s == NoState || int(s) > states {
+	if s == NoState || int(s) > stateCount {
 		return ""
 	}
 	return stateCodes[2*s-2 : 2*s]
@@ -48,7 +48,7 @@ func (s State) String() string {
 type StateSet uint64
 
 // AllStates holds every state.
-const AllStates StateSet = (1<<states - 1) << 1
+const AllStates StateSet = (1<<stateCount - 1) << 1
 
 // Has reports whether the state is in the set.
 func (s StateSet) Has(state State) bool { return s>>state&1 == 1 }
@@ -64,7 +64,7 @@ func ParseStates(codes []string) (StateSet, error) {
 	}
 	var set StateSet
 	for _, code := range codes {
-		state := StateOf([]byte(code))
+		state := ParseState([]byte(code))
 		if state == NoState {
 			return 0, fmt.Errorf("%q is not a state: give the two capital letters of the US postal service, such as CA", code)
 		}

@@ -21,7 +21,7 @@ func TestStateOfTakesExactlyTheCodes(t *testing.T) {
 	for a := range 256 {
 		for b := range 256 {
 			text := string([]byte{byte(a), byte(b)})
-			state := market.StateOf([]byte(text))
+			state := market.ParseState([]byte(text))
 			if (state != market.NoState) != wanted[text] {
 				t.Errorf("%q is state %d", text, state)
 			}
@@ -41,7 +41,7 @@ func TestStateOfTakesExactlyTheCodes(t *testing.T) {
 		t.Errorf("%d states, want 59", len(seen))
 	}
 	for _, text := range []string{"", "C", "CAL", "ca", "Ca", " CA"} {
-		if market.StateOf([]byte(text)) != market.NoState {
+		if market.ParseState([]byte(text)) != market.NoState {
 			t.Errorf("%q is a state", text)
 		}
 	}
@@ -51,7 +51,7 @@ func TestStateOfTakesExactlyTheCodes(t *testing.T) {
 }
 
 func TestStateSets(t *testing.T) {
-	california, nevada := market.StateOf([]byte("CA")), market.StateOf([]byte("NV"))
+	california, nevada := market.ParseState([]byte("CA")), market.ParseState([]byte("NV"))
 	set, err := market.ParseStates([]string{"CA", "AZ"})
 	if err != nil || !set.Has(california) || set.Has(nevada) || set.Has(market.NoState) {
 		t.Errorf("CA, AZ: %b %v", set, err)

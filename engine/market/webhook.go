@@ -33,8 +33,8 @@ func (t WebhookType) String() string {
 	return webhookNames[t]
 }
 
-// WebhookTypes is the number of types, including WebhookNone.
-const WebhookTypes = int(webhookTypeEnd)
+// WebhookTypeCount is the number of types, including WebhookNone.
+const WebhookTypeCount = int(webhookTypeEnd)
 
 // WebhookID identifies a webhook; receivers use it to drop repeats.
 //
@@ -45,11 +45,11 @@ type WebhookID [16]byte
 
 const webhookPrefix = "evt_"
 
-// WebhookIDOf returns the identifier of the webhook that lead caused in a batch of this
+// NewWebhookID returns the identifier of the webhook that lead caused in a batch of this
 // time, in Unix nanoseconds.
-func WebhookIDOf(lead LeadID, what WebhookType, created int64) WebhookID {
-	sum := sha256.Sum256(append(lead[:], byte(what)))
-	return WebhookID(MakeID(created/1_000_000, [10]byte(sum[:10])))
+func NewWebhookID(lead LeadID, webhookType WebhookType, created int64) WebhookID {
+	sum := sha256.Sum256(append(lead[:], byte(webhookType)))
+	return WebhookID(ComposeID(created/1_000_000, [10]byte(sum[:10])))
 }
 
 // AppendTo appends the text form, such as evt_01jd….

@@ -11,8 +11,8 @@ func TestHooksKeepTheirNumbersAndNames(t *testing.T) {
 			t.Errorf("hook %d is called %q, want %q", number, got, want)
 		}
 	}
-	if WebhookTypes != 8 {
-		t.Errorf("%d types", WebhookTypes)
+	if WebhookTypeCount != 8 {
+		t.Errorf("%d types", WebhookTypeCount)
 	}
 	for _, number := range []WebhookType{webhookTypeEnd, 255} {
 		if got := number.String(); got != "unknown_hook" {

@@ -10,13 +10,13 @@ import (
 func (l *FilterSets) FilterLead(lead *market.Lead, c *Candidates) {
 	c.KeepOnly(l.byState[lead.State()], market.OutcomeWrongState)
 	copy(c.scratch, c.In)
-	l.filters.Pass(lead, c.scratch)
+	l.filters.ClearFailing(lead, c.scratch)
 	c.KeepOnly(c.scratch, market.OutcomeFiltered)
 }
 
 // Suppress excludes the filter sets whose buyers suppress this lead. listed reports
 // whether the lead is on a list; Suppress calls it once for each relevant list.
-func (l *FilterSets) Suppress(c *Candidates, listed func(*market.List) bool) {
+func (l *FilterSets) Suppress(c *Candidates, listed func(*market.SuppressionList) bool) {
 	for _, known := range l.lists {
 		if intersect(known.sets, c.In) && listed(known.list) {
 			c.ExcludeAll(known.sets, market.OutcomeSuppressed)

@@ -28,7 +28,7 @@ func crowd(n int) *market.Campaign {
 
 func ordinaryLead() *market.Lead {
 	var l market.Lead
-	l.Reset(mapping.Slots())
+	l.Reset(mapping.SlotCount())
 	l.Values[market.SlotState] = market.Value{Kind: market.KindString, Text: []byte("CA")}
 	l.Values[slotVehicles] = market.Value{Kind: market.KindInteger, Text: []byte("2"), Num: 2}
 	return &l
@@ -39,7 +39,7 @@ func TestScreeningAllocatesNothing(t *testing.T) {
 	doors := selection.NewAvailability(lineup)
 	doors.Capped.Add(7)
 	var c selection.Candidates
-	never := func(*market.List) bool { return false }
+	never := func(*market.SuppressionList) bool { return false }
 	screen := func() {
 		c.Begin(lineup)
 		lineup.FilterLead(lead, &c)
@@ -59,7 +59,7 @@ func BenchmarkScreen(b *testing.B) {
 			lineup, lead := selection.Compile(crowd(n)), ordinaryLead()
 			doors := selection.NewAvailability(lineup)
 			var c selection.Candidates
-			never := func(*market.List) bool { return false }
+			never := func(*market.SuppressionList) bool { return false }
 			b.ReportAllocs()
 			for b.Loop() {
 				c.Begin(lineup)

@@ -10,10 +10,10 @@ import (
 // Decisions reuse it.
 type Candidates struct {
 	In  bitset.Set
-	Out [market.Outcomes]bitset.Set // by outcome; nil or zero if no filter set has it
+	Out [market.OutcomeCount]bitset.Set // by outcome; nil or zero if no filter set has it
 
 	scratch bitset.Set
-	used    [market.Outcomes]bool
+	used    [market.OutcomeCount]bool
 }
 
 // Begin makes every filter set a candidate.
@@ -109,7 +109,7 @@ func (c *Candidates) Reason() market.Reason {
 	reason := market.ReasonNoBuyer
 	for outcome, used := range c.used {
 		if used && c.Out[outcome].Next(0) >= 0 {
-			reason = reason.Further(market.Outcome(outcome).Reason())
+			reason = reason.Furthest(market.Outcome(outcome).Reason())
 		}
 	}
 	return reason

@@ -85,7 +85,7 @@ func TestACandidateComesToOneThing(t *testing.T) {
 				}
 			}
 			for range rapid.IntRange(0, 12).Draw(t, "steps") {
-				outcome := market.Outcome(rapid.IntRange(1, market.Outcomes-1).Draw(t, "outcome"))
+				outcome := market.Outcome(rapid.IntRange(1, market.OutcomeCount-1).Draw(t, "outcome"))
 				bits := seats(t, n)
 				switch rapid.IntRange(0, 8).Draw(t, "step") {
 				case 0, 1:

@@ -30,7 +30,7 @@ type FilterSets struct {
 
 // listFilterSets are the filter sets whose buyers use a suppression list.
 type listFilterSets struct {
-	list *market.List
+	list *market.SuppressionList
 	sets bitset.Set
 }
 
@@ -61,7 +61,7 @@ func Compile(c *market.Campaign) *FilterSets {
 	return l
 }
 
-func (l *FilterSets) setsWithList(list *market.List) bitset.Set {
+func (l *FilterSets) setsWithList(list *market.SuppressionList) bitset.Set {
 	for _, known := range l.lists {
 		if known.list == list {
 			return known.sets

@@ -14,8 +14,8 @@ import (
 
 // The fields that filters here look at.
 const (
-	slotVehicles = market.FirstCustom
-	slotBand     = market.FirstCustom + 1
+	slotVehicles = market.FirstCustomSlot
+	slotBand     = market.FirstCustomSlot + 1
 )
 
 var mapping = func() *market.Mapping {
@@ -45,7 +45,7 @@ var (
 		filter(market.FilterSpec{Field: "state", In: []string{"CA", "NV"}}),
 	}
 	someStates = []string{"CA", "NV", "AZ", "AE", "WY"}
-	someLists  = []*market.List{{Ref: 1}, {Ref: 2}, {Ref: 3}}
+	someLists  = []*market.SuppressionList{{Ref: 1}, {Ref: 2}, {Ref: 3}}
 )
 
 func subset[T any](t *rapid.T, of []T, what string) (some []T) {
@@ -87,8 +87,8 @@ func someCampaign(t *rapid.T) *market.Campaign {
 
 func someLead(t *rapid.T) *market.Lead {
 	var l market.Lead
-	l.Reset(mapping.Slots())
-	set := func(slot market.Slot, kind market.Kind, text string, num float64) {
+	l.Reset(mapping.SlotCount())
+	set := func(slot market.Slot, kind market.ValueKind, text string, num float64) {
 		if text != "" {
 			l.Values[slot] = market.Value{Kind: kind, Text: []byte(text), Num: num}
 		}
@@ -104,13 +104,13 @@ func someLead(t *rapid.T) *market.Lead {
 
 // judge says what becomes of one seat, by looking at that seat alone. In the
 // order of the stages the first that stops it counts.
-func judge(seat *market.FilterSet, lead *market.Lead, listed map[*market.List]bool, shut []market.Outcome) market.Outcome {
+func judge(seat *market.FilterSet, lead *market.Lead, listed map[*market.SuppressionList]bool, shut []market.Outcome) market.Outcome {
 	state := lead.State()
 	if seat.States != market.AllStates && (state == market.NoState || !seat.States.Has(state)) {
 		return market.OutcomeWrongState
 	}
 	for i := range seat.Filters {
-		if !seat.Filters[i].Passes(lead) {
+		if !seat.Filters[i].Accepts(lead) {
 			return market.OutcomeFiltered
 		}
 	}
@@ -162,14 +162,14 @@ func TestALineupDecidesAsItsSeatsWould(t *testing.T) {
 			}
 			for range 3 {
 				lead := someLead(t)
-				listed := map[*market.List]bool{}
+				listed := map[*market.SuppressionList]bool{}
 				for _, list := range subset(t, someLists, "listed") {
 					listed[list] = true
 				}
-				asked := map[*market.List]int{}
+				asked := map[*market.SuppressionList]int{}
 				c.Begin(lineup)
 				lineup.FilterLead(lead, &c)
-				lineup.Suppress(&c, func(list *market.List) bool { asked[list]++; return listed[list] })
+				lineup.Suppress(&c, func(list *market.SuppressionList) bool { asked[list]++; return listed[list] })
 				doors.Exclude(&c)
 				want := make([]market.Outcome, lineup.Len())
 				for seat := range campaign.FilterSets {
@@ -196,7 +196,7 @@ func TestALineupKnowsItsSeatsTerms(t *testing.T) {
 			{Buyer: &market.Buyer{ID: "blue"}, Weight: 5},
 		},
 	}
-	for method, weights := range map[market.Method][]int32{market.Weighted: {3, 5}, market.RoundRobin: {1, 1}, market.Waterfall: {1, 1}} {
+	for method, weights := range map[market.SelectionMethod][]int32{market.Weighted: {3, 5}, market.RoundRobin: {1, 1}, market.Waterfall: {1, 1}} {
 		campaign.Method = method
 		lineup := selection.Compile(campaign)
 		if !slices.Equal(lineup.Weights, weights) {
@@ -217,7 +217,7 @@ func TestALineupKnowsItsSeatsTerms(t *testing.T) {
 // Turns are remembered by a set's name; so it is the same for the same seats on
 // the same terms, over a new configuration, and no other set has it.
 func TestSetsAreKnownByName(t *testing.T) {
-	build := func(method market.Method, ids string, weights ...int) *selection.FilterSets {
+	build := func(method market.SelectionMethod, ids string, weights ...int) *selection.FilterSets {
 		c := &market.Campaign{Method: method}
 		for i, id := range ids {
 			c.FilterSets = append(c.FilterSets, market.FilterSet{Buyer: &market.Buyer{ID: market.BuyerID(id)}, Weight: weights[i], Price: market.Money(i)})

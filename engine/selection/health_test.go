@@ -79,7 +79,7 @@ func TestAnOddFailureCostsNothing(t *testing.T) {
 // Whatever it answered, and whenever: of ten calls one asks, and a buyer that is
 // well from some moment on is soon asked every time.
 func TestNeverLessThanOneInTenAndBackByItself(t *testing.T) {
-	outcomes := make([]market.Outcome, market.Outcomes)
+	outcomes := make([]market.Outcome, market.OutcomeCount)
 	for i := range outcomes {
 		outcomes[i] = market.Outcome(i)
 	}

@@ -147,7 +147,7 @@ func BenchmarkHash(b *testing.B) {
 func BenchmarkTakeRoom(b *testing.B) {
 	w := newWorld()
 	var h Reservation
-	keys := []market.DupKey{{1}, {2}}
+	keys := []market.DuplicateKey{{1}, {2}}
 	b.ReportAllocs()
 	for b.Loop() {
 		w.ClaimDuplicates(&h, keys, monday)

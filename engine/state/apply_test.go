@@ -35,7 +35,7 @@ const (
 
 var (
 	history = market.LeadID{1, 15: 3}
-	phone   = market.DupKey{2, 15: 4}
+	phone   = market.DuplicateKey{2, 15: 4}
 )
 
 func (w *world) standing() (s standing) {
@@ -56,7 +56,7 @@ func (w *world) standing() (s standing) {
 	}
 	s.sold = w.caps.cell(3).used
 	var h Reservation
-	room, first, _ := w.ClaimDuplicates(&h, []market.DupKey{phone}, w.at)
+	room, first, _ := w.ClaimDuplicates(&h, []market.DuplicateKey{phone}, w.at)
 	s.known = room == Full && first == history
 	w.Release(&h)
 	return s

@@ -52,7 +52,7 @@ func (d *door) truth(w *world, caps []*market.Cap, price market.Money) (wrong st
 		if cell.window >= window {
 			used = cell.used
 		}
-		if full := used > limit.Limit-limit.Amount(price); full != d.full[i] {
+		if full := used > limit.Limit-limit.AmountOfSale(price); full != d.full[i] {
 			return "whether a cap is full"
 		}
 	}

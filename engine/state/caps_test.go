@@ -27,7 +27,7 @@ func (m *capModel) windowOf(now int64) int64 { return max(now-now%hour, m.newest
 func TestCapKeepsToItsDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
-		unit := market.Unit(rapid.IntRange(1, 2).Draw(t, "unit"))
+		unit := market.CapUnit(rapid.IntRange(1, 2).Draw(t, "unit"))
 		limit := &market.Cap{Ref: 2, Unit: unit, Period: calendar.Hour, Zone: time.UTC, Limit: int64(rapid.IntRange(0, 6).Draw(t, "limit"))}
 		m := capModel{sold: map[int64]int64{}, out: map[int64]int64{}}
 		var holds []*Reservation
@@ -65,7 +65,7 @@ func TestCapKeepsToItsDefinition(t *testing.T) {
 				h := new(Reservation)
 				price := market.Money(rapid.IntRange(0, 3).Draw(t, "price"))
 				asked := now - int64(rapid.IntRange(0, 1).Draw(t, "late"))*hour/2
-				window, amount := m.windowOf(asked), limit.Amount(price)
+				window, amount := m.windowOf(asked), limit.AmountOfSale(price)
 				want := Reserved
 				if m.sold[window]+amount > limit.Limit {
 					want = Full

@@ -21,7 +21,7 @@ func closed(c <-chan struct{}) bool {
 }
 
 // accept makes a lead an accepted one that is remembered by its values.
-func (w *world) accept(lead market.LeadID, until int64, keys ...market.DupKey) {
+func (w *world) accept(lead market.LeadID, until int64, keys ...market.DuplicateKey) {
 	sale := event.Sale{Buyer: 3, Price: dollar}
 	for _, key := range keys {
 		sale.Dups = append(sale.Dups, event.Dup{Key: key, Until: until})
@@ -31,21 +31,21 @@ func (w *world) accept(lead market.LeadID, until int64, keys ...market.DupKey) {
 
 func TestADuplicateIsOneOfAnAcceptedLead(t *testing.T) {
 	w := newWorld()
-	phone, mail, other := market.DupKey{1}, market.DupKey{2}, market.DupKey{3}
+	phone, mail, other := market.DuplicateKey{1}, market.DuplicateKey{2}, market.DuplicateKey{3}
 	first := market.LeadID{9}
 	w.accept(first, w.at+30*day, phone, mail)
 	tests := []struct {
 		what string
-		keys []market.DupKey
+		keys []market.DuplicateKey
 		now  int64
 		room ReserveResult
 	}{
 		{"nothing to know it by", nil, w.at, Reserved},
-		{"another person", []market.DupKey{other}, w.at, Reserved},
-		{"the same phone", []market.DupKey{other, phone}, w.at, Full},
-		{"the same mail, a second before the window ends", []market.DupKey{mail}, w.at + 30*day - second, Full},
-		{"the same mail when the window has ended", []market.DupKey{mail, other}, w.at + 30*day, Reserved},
-		{"one value in both fields", []market.DupKey{other, other}, w.at, Reserved},
+		{"another person", []market.DuplicateKey{other}, w.at, Reserved},
+		{"the same phone", []market.DuplicateKey{other, phone}, w.at, Full},
+		{"the same mail, a second before the window ends", []market.DuplicateKey{mail}, w.at + 30*day - second, Full},
+		{"the same mail when the window has ended", []market.DuplicateKey{mail, other}, w.at + 30*day, Reserved},
+		{"one value in both fields", []market.DuplicateKey{other, other}, w.at, Reserved},
 	}
 	for _, test := range tests {
 		var h Reservation
@@ -65,14 +65,14 @@ func TestADuplicateIsOneOfAnAcceptedLead(t *testing.T) {
 
 func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
 	w := newWorld()
-	a, b, c := market.DupKey{1}, market.DupKey{2}, market.DupKey{3}
+	a, b, c := market.DuplicateKey{1}, market.DuplicateKey{2}, market.DuplicateKey{3}
 	var first, second, third Reservation
-	w.ClaimDuplicates(&first, []market.DupKey{b}, w.at)
-	room, _, wait := w.ClaimDuplicates(&second, []market.DupKey{a, b}, w.at)
+	w.ClaimDuplicates(&first, []market.DuplicateKey{b}, w.at)
+	room, _, wait := w.ClaimDuplicates(&second, []market.DuplicateKey{a, b}, w.at)
 	if room != Contended || closed(wait) {
 		t.Fatalf("room %d, woken at once %t", room, closed(wait))
 	}
-	if room, _, _ := w.ClaimDuplicates(&third, []market.DupKey{a, c}, w.at); room != Reserved {
+	if room, _, _ := w.ClaimDuplicates(&third, []market.DuplicateKey{a, c}, w.at); room != Reserved {
 		t.Error("a claim of all or none has kept one")
 	}
 	w.Release(&third)
@@ -83,7 +83,7 @@ func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
 	if !closed(wait) {
 		t.Error("not woken by the end of the claim")
 	}
-	if room, _, _ := w.ClaimDuplicates(&second, []market.DupKey{a, b}, w.at); room != Reserved {
+	if room, _, _ := w.ClaimDuplicates(&second, []market.DuplicateKey{a, b}, w.at); room != Reserved {
 		t.Error("after the wait there is no room")
 	}
 	w.ReleaseDuplicates(&second)
@@ -96,11 +96,11 @@ func TestWhoClaimsAValueInFlightWaits(t *testing.T) {
 func TestClaimsMoveToAnotherHold(t *testing.T) {
 	w := newWorld()
 	var h, posting Reservation
-	w.ClaimDuplicates(&h, []market.DupKey{{1}, {2}}, w.at)
+	w.ClaimDuplicates(&h, []market.DuplicateKey{{1}, {2}}, w.at)
 	w.ReserveTurn(&h, 1, 7, []int32{1})
 	h.TransferDuplicates(&posting)
 	w.Release(&h)
-	if room, _, _ := w.ClaimDuplicates(&h, []market.DupKey{{2}}, w.at); room != Contended {
+	if room, _, _ := w.ClaimDuplicates(&h, []market.DuplicateKey{{2}}, w.at); room != Contended {
 		t.Error("the claim ended with the hold that it had left")
 	}
 	w.Release(&posting)
@@ -114,17 +114,17 @@ func TestClaimsMoveToAnotherHold(t *testing.T) {
 // been remembered by since.
 func TestOnlyItsOwnValuesAreForgotten(t *testing.T) {
 	w := newWorld()
-	key := market.DupKey{1}
+	key := market.DuplicateKey{1}
 	older, newer := market.LeadID{8}, market.LeadID{9}
 	w.accept(older, w.at+day, key)
 	w.at += 2 * day
 	w.accept(newer, w.at+day, key)
 	w.fact(&event.PostSettled{Lead: older, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Dups: []event.Dup{{Key: key}}}})
-	if room, first, _ := w.ClaimDuplicates(new(Reservation), []market.DupKey{key}, w.at); room != Full || first != newer {
+	if room, first, _ := w.ClaimDuplicates(new(Reservation), []market.DuplicateKey{key}, w.at); room != Full || first != newer {
 		t.Errorf("room %d, first %s: the newer lead was forgotten", room, first)
 	}
-	w.fact(&event.PostSettled{Lead: newer, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Dups: []event.Dup{{Key: key}, {Key: market.DupKey{77}}}}})
-	if room, _, _ := w.ClaimDuplicates(new(Reservation), []market.DupKey{key}, w.at); room != Reserved {
+	w.fact(&event.PostSettled{Lead: newer, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Dups: []event.Dup{{Key: key}, {Key: market.DuplicateKey{77}}}}})
+	if room, _, _ := w.ClaimDuplicates(new(Reservation), []market.DuplicateKey{key}, w.at); room != Reserved {
 		t.Errorf("room %d: a lead that was taken back is remembered", room)
 	}
 }
@@ -187,7 +187,7 @@ func TestOf64RequestsOneWins(t *testing.T) {
 						told.Add(1)
 						return
 					}
-					if room, _, _ := w.ClaimDuplicates(&h, []market.DupKey{{1}, {2}}, w.at); room != Reserved {
+					if room, _, _ := w.ClaimDuplicates(&h, []market.DuplicateKey{{1}, {2}}, w.at); room != Reserved {
 						t.Errorf("the holder of the key found room %d for its values", room)
 					}
 					if working.Add(1) > 1 {
@@ -223,7 +223,7 @@ func TestOf64RequestsOneWins(t *testing.T) {
 func TestClaimsInEveryOrderEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
-		orders := [][]market.DupKey{{{1}, {2}}, {{2}, {1}}, {{2}, {3}}, {{3}, {1}}, {{1}, {2}, {3}}, {{3}, {2}, {1}}}
+		orders := [][]market.DuplicateKey{{{1}, {2}}, {{2}, {1}}, {{2}, {3}}, {{3}, {1}}, {{1}, {2}, {3}}, {{3}, {2}, {1}}}
 		var all sync.WaitGroup
 		for g := range 64 {
 			all.Go(func() {

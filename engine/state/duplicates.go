@@ -28,7 +28,7 @@ type dupShard struct {
 // ClaimDuplicates claims the values by which a duplicate of the lead is recognized, all or
 // none. Full: the accepted lead first has one of them. Contended: only a lead in flight
 // has one; the channel closes when that lead is decided.
-func (s *State) ClaimDuplicates(h *Reservation, keys []market.DupKey, now int64) (result ReserveResult, first market.LeadID, wait <-chan struct{}) {
+func (s *State) ClaimDuplicates(h *Reservation, keys []market.DuplicateKey, now int64) (result ReserveResult, first market.LeadID, wait <-chan struct{}) {
 	for i, key := range keys {
 		if holds(keys[:i], key) {
 			continue
@@ -44,7 +44,7 @@ func (s *State) ClaimDuplicates(h *Reservation, keys []market.DupKey, now int64)
 	return Reserved, market.LeadID{}, nil
 }
 
-func (s *State) claimDup(key market.DupKey, now int64) (ReserveResult, market.LeadID, <-chan struct{}) {
+func (s *State) claimDup(key market.DuplicateKey, now int64) (ReserveResult, market.LeadID, <-chan struct{}) {
 	shard := &s.dups[shardIndex((*[16]byte)(&key))]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
@@ -57,7 +57,7 @@ func (s *State) claimDup(key market.DupKey, now int64) (ReserveResult, market.Le
 	return Reserved, market.LeadID{}, nil
 }
 
-func (s *State) releaseDups(keys []market.DupKey) {
+func (s *State) releaseDups(keys []market.DuplicateKey) {
 	for i, key := range keys {
 		if holds(keys[:i], key) {
 			continue
@@ -103,7 +103,7 @@ func (s *State) forgetDups(dups []event.Dup, lead market.LeadID, seq uint64) {
 	}
 }
 
-func holds(keys []market.DupKey, key market.DupKey) bool {
+func holds(keys []market.DuplicateKey, key market.DuplicateKey) bool {
 	for i := range keys {
 		if keys[i] == key {
 			return true

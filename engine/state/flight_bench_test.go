@@ -82,7 +82,7 @@ func (f *flight) claim() {
 	fact, hold := f.facts[f.n], &f.holds[f.n]
 	renew(fact, f.next)
 	f.ClaimKey(hold, fact.Idempotency.Key, 1, monday)
-	keys := [2]market.DupKey{fact.Sale.Dups[0].Key, fact.Sale.Dups[1].Key}
+	keys := [2]market.DuplicateKey{fact.Sale.Dups[0].Key, fact.Sale.Dups[1].Key}
 	f.ClaimDuplicates(hold, keys[:], monday)
 	for line := range 64 {
 		f.sum += f.other[(int(f.next)*64+line)*8&(len(f.other)-1)]

@@ -81,7 +81,7 @@ func TestASnapshotAndTheRestOfTheLogAreTheState(t *testing.T) {
 		replay(first, w.log, at(w.seq, "position"))
 		var busy Reservation // a request in flight; it is in no snapshot
 		first.ReserveTurn(&busy, 1, 99, []int32{1, 2})
-		first.ClaimDuplicates(&busy, []market.DupKey{{250}}, monday)
+		first.ClaimDuplicates(&busy, []market.DuplicateKey{{250}}, monday)
 		before, _ := first.Position()
 
 		file := goingOn{during: map[int]func(){}}

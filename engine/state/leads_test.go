@@ -16,7 +16,7 @@ func TestAnOpenIntentIsKeptWhole(t *testing.T) {
 		TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post",
 		Auction: market.AuctionID{7}, Dialect: market.Dialect{
 			Method: "PUT", ContentType: "application/xml", Headers: "X-A: 1\n", KeyHeader: "X-Key", Idempotent: true,
-			Reading: market.Reading{
+			Answer: market.AnswerPaths{
 				Format: market.FormatXML, Accepted: "a", Yes: "y", No: "n", Price: "p", Currency: "c", Token: "t", ID: "i", Reason: "r",
 			},
 		},

@@ -93,8 +93,8 @@ func (c *caps) read(r *reader) {
 	for i := range r.count() {
 		ref := market.Ref(i + 1)
 		c.add(ref, market.CapKey{
-			Scope: market.Scope(r.uint()), Campaign: market.Ref(r.uint()), Buyer: market.Ref(r.uint()),
-			Unit: market.Unit(r.uint()), Period: calendar.Period(r.uint()), Zone: r.string(),
+			Scope: market.CapScope(r.uint()), Campaign: market.Ref(r.uint()), Buyer: market.Ref(r.uint()),
+			Unit: market.CapUnit(r.uint()), Period: calendar.Period(r.uint()), Zone: r.string(),
 		})
 		cell := c.cell(ref)
 		cell.window, cell.used = r.int(), r.int()

@@ -61,7 +61,7 @@ func TestReadersBesideApply(t *testing.T) {
 		},
 		"claims": func() {
 			var h Reservation
-			live.ClaimDuplicates(&h, []market.DupKey{{7, 15: 1}, {8, 15: 1}}, monday)
+			live.ClaimDuplicates(&h, []market.DuplicateKey{{7, 15: 1}, {8, 15: 1}}, monday)
 			live.ClaimKey(&h, [16]byte{5, 15: 1}, 1, monday)
 			live.Release(&h)
 		},

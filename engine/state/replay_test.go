@@ -20,7 +20,7 @@ func TestReplayGathersWhatConcernsOneRow(t *testing.T) {
 	for n := range uint64(3 * replayAhead) {
 		lead := soldLead(n)
 		lead.Idempotency.Key = [16]byte{byte(n % 5)}
-		lead.Sale.Dups[0].Key = market.DupKey{byte(n % 7)}
+		lead.Sale.Dups[0].Key = market.DuplicateKey{byte(n % 7)}
 		w.fact(lead)
 	}
 	again := New()

@@ -13,7 +13,7 @@ type Reservation struct {
 	hasKey     bool
 	auction    [16]byte // name of the claimed auction
 	hasAuction bool
-	dups       []market.DupKey
+	dups       []market.DuplicateKey
 	sale       saleReservation
 }
 
@@ -33,7 +33,7 @@ type saleReservation struct {
 // on.
 func (s *State) ReserveCaps(h *Reservation, limits []*market.Cap, price market.Money, back []event.Charge, now int64) (ReserveResult, <-chan struct{}) {
 	for _, limit := range limits {
-		amount := limit.Amount(price)
+		amount := limit.AmountOfSale(price)
 		result, held, wait := s.caps.cell(limit.Ref).reserve(limit, amount, creditFor(back, limit.Ref), now)
 		if result != Reserved {
 			s.releaseCharges(h)

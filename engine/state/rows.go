@@ -106,7 +106,7 @@ func (k *keyRow) digest() uint64 {
 
 // dupRow remembers a value of an accepted lead.
 type dupRow struct {
-	Key   market.DupKey
+	Key   market.DuplicateKey
 	Lead  market.LeadID
 	Until uint32
 }

@@ -124,7 +124,7 @@ func (s *State) AvailabilityVersion() uint64 { return s.availability.Load() }
 // IsCapFull reports whether the applied events alone leave no capacity for one more lead
 // at price, and until when the answer can hold.
 func (s *State) IsCapFull(limit *market.Cap, price market.Money, now int64) (full bool, until int64) {
-	return s.caps.cell(limit.Ref).isFull(limit, limit.Amount(price), now)
+	return s.caps.cell(limit.Ref).isFull(limit, limit.AmountOfSale(price), now)
 }
 
 // LacksFunds reports whether the applied events alone leave the buyer less than price.

@@ -71,7 +71,7 @@ func (w *trader) lead() {
 			}
 			fact.Post.Trusted = w.draw(2) == 0
 			if w.draw(2) == 0 {
-				fact.Post.Dialect = market.Dialect{Method: "PUT", Reading: market.Reading{Format: market.FormatForm, ID: "id"}}
+				fact.Post.Dialect = market.Dialect{Method: "PUT", Answer: market.AnswerPaths{Format: market.FormatForm, ID: "id"}}
 			}
 		}
 	} else {
@@ -125,7 +125,7 @@ func (w *trader) sale(h *Reservation, campaign market.Ref, sale *event.Sale) boo
 	if sale.Test {
 		*sale = event.Sale{
 			Buyer: 1, Price: dollar, Payout: dollar, Test: true, Turn: event.Turn{Set: 9}, Ping: w.auctionName(),
-			Charges: []event.Charge{{Cap: 1, Window: w.at, Amount: 1}}, Dups: []event.Dup{{Key: market.DupKey{9}, Until: w.at + day}},
+			Charges: []event.Charge{{Cap: 1, Window: w.at, Amount: 1}}, Dups: []event.Dup{{Key: market.DuplicateKey{9}, Until: w.at + day}},
 		}
 		return true
 	}
@@ -133,7 +133,7 @@ func (w *trader) sale(h *Reservation, campaign market.Ref, sale *event.Sale) boo
 	sale.Turn = w.ReserveTurn(h, campaign, uint64(members)<<1|1, []int32{3, 1, 2}[:members])
 	buyer := w.buyers[sale.Turn.Member]
 	price := market.Money(1+w.draw(12)) * dollar
-	keys := []market.DupKey{{byte(w.draw(50)), 15: byte(w.draw(2))}, {byte(w.draw(50)), 15: 2}}
+	keys := []market.DuplicateKey{{byte(w.draw(50)), 15: byte(w.draw(2))}, {byte(w.draw(50)), 15: 2}}
 	dups, _, _ := w.ClaimDuplicates(h, keys, w.at)
 	caps, _ := w.ReserveCaps(h, w.limits[buyer.Ref], price, nil, w.at)
 	funds := Reserved
@@ -296,7 +296,7 @@ func (w *trader) change(id market.LeadID) event.Change {
 		}
 	}
 	if c.Result == event.ChangeDone {
-		c.Webhook = w.owed(c.To.Webhook())
+		c.Webhook = w.owed(c.To.WebhookType())
 		if c.Return.Month != 0 {
 			c.Return.Credit, c.Return.Reverse = lead.Price, lead.Payout
 			c.Return.Charges = []event.Charge{{Cap: 1, Window: w.caps.cell(1).window, Amount: 1}}

@@ -16,7 +16,7 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 // a fixed order, and all values come from log records. So the body is the same at every
 // attempt.
 func AppendBody(dst []byte, names *state.State, w *state.QueuedWebhook, p *Payload) []byte {
-	dst = market.WebhookIDOf(w.Lead, w.Type, w.Created).AppendTo(append(dst, `{"id":"`...))
+	dst = market.NewWebhookID(w.Lead, w.Type, w.Created).AppendTo(append(dst, `{"id":"`...))
 	dst = append(append(dst, `","type":"`...), w.Type.String()...)
 	dst = time.Unix(0, w.Created).UTC().AppendFormat(append(dst, `","created_at":"`...), timeFormat)
 	dst = w.Lead.AppendTo(append(dst, `","data":{"lead_id":"`...))

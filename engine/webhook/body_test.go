@@ -70,7 +70,7 @@ func (h *history) body(t *testing.T, s *state.State, w *state.QueuedWebhook) str
 }
 
 // theLead is the lead of all histories here.
-var theLead = market.LeadID(market.MakeID(1_772_357_400_000, [10]byte{7, 7, 7}))
+var theLead = market.LeadID(market.ComposeID(1_772_357_400_000, [10]byte{7, 7, 7}))
 
 var dollars = market.Currency{'U', 'S', 'D'}
 
@@ -117,7 +117,7 @@ func settled(how event.Settlement, kind market.WebhookType, change func(*event.P
 }
 
 func changed(from, to market.Status, change func(*event.Change)) *event.StatusChanged {
-	c := event.Change{Lead: theLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.Webhook()}
+	c := event.Change{Lead: theLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.WebhookType()}
 	if change != nil {
 		change(&c)
 	}
@@ -194,7 +194,7 @@ func TestBodies(t *testing.T) {
 			}
 			body := h.body(t, s, &w)
 			golden(t, filepath.Join("testdata", "webhooks", test.name+".json"), []byte(body+"\n"))
-			if id := `{"id":"` + market.WebhookIDOf(theLead, test.kind, w.Created).String() + `"`; !strings.HasPrefix(body, id) {
+			if id := `{"id":"` + market.NewWebhookID(theLead, test.kind, w.Created).String() + `"`; !strings.HasPrefix(body, id) {
 				t.Errorf("%s does not begin with %s", body, id)
 			}
 			for _, person := range []string{"Pat", "+1415"} {

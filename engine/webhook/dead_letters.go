@@ -33,7 +33,7 @@ func GroupByLead(webhooks []state.QueuedWebhook) (groups [][]state.QueuedWebhook
 // FindByID returns the webhook with an identifier, and false if the list has none.
 func FindByID(webhooks []state.QueuedWebhook, id market.WebhookID) (state.QueuedWebhook, bool) {
 	for _, w := range webhooks {
-		if market.WebhookIDOf(w.Lead, w.Type, w.Created) == id {
+		if market.NewWebhookID(w.Lead, w.Type, w.Created) == id {
 			return w, true
 		}
 	}

@@ -61,15 +61,15 @@ func (o *opened) fill(t *testing.T, lead string) {
 	if err := body.Parse([]byte(lead)); err != nil {
 		t.Fatal(err)
 	}
-	o.lead.Reset(o.campaign.Mapping.Slots())
+	o.lead.Reset(o.campaign.Mapping.SlotCount())
 	if failed := o.campaign.Mapping.Fill(&o.lead, body.Members(), nil); failed != nil {
 		t.Fatal(failed)
 	}
 }
 
 var (
-	auction = market.AuctionID(market.MakeID(1_770_000_000_000, [10]byte{1}))
-	leadID  = market.LeadID(market.MakeID(1_770_000_000_000, [10]byte{2}))
+	auction = market.AuctionID(market.ComposeID(1_770_000_000_000, [10]byte{1}))
+	leadID  = market.LeadID(market.ComposeID(1_770_000_000_000, [10]byte{2}))
 	window  = time.Date(2026, 3, 2, 12, 0, 5, 0, time.UTC)
 )
 
@@ -93,21 +93,21 @@ func client(t *testing.T) *buyer.Client {
 
 func (o *opened) ping(t *testing.T, c *buyer.Client, server *httptest.Server) market.PingResult {
 	t.Helper()
-	body, ok := o.buyer.Ping.Adapter.AppendPing(nil, o.campaign.Mapping, &o.lead, market.PingHeader{
+	body, ok := o.buyer.Ping.Adapter.AppendPing(nil, o.campaign.Mapping, &o.lead, market.PingMetadata{
 		Auction: auction, Vertical: o.campaign.Vertical, ExpiresAt: window.UnixNano(),
 	})
 	if !ok {
 		t.Fatal("no ping was written")
 	}
 	return c.Ping(&market.PingRequest{
-		Endpoint: at(o.buyer.Ping, server), Key: "ping-1", Body: body, Auction: auction.AppendTo(nil),
+		Endpoint: at(o.buyer.Ping, server), IdempotencyKey: "ping-1", Body: body, Auction: auction.AppendTo(nil),
 		Deadline: time.Now().Add(20 * time.Second),
 	})
 }
 
 func (o *opened) post(t *testing.T, c *buyer.Client, server *httptest.Server, bid market.Bid) market.PostResult {
 	t.Helper()
-	body, ok := o.buyer.Post.Adapter.AppendPost(nil, o.campaign.Mapping, &o.lead, market.PostHeader{
+	body, ok := o.buyer.Post.Adapter.AppendPost(nil, o.campaign.Mapping, &o.lead, market.PostMetadata{
 		Auction: auction, Lead: leadID, Token: bid.Token, Vertical: o.campaign.Vertical,
 		Price: bid.Amount, Currency: o.campaign.Currency,
 	})
@@ -115,7 +115,7 @@ func (o *opened) post(t *testing.T, c *buyer.Client, server *httptest.Server, bi
 		t.Fatal("no post was written")
 	}
 	return c.Post(&market.PostRequest{
-		Endpoint: at(o.buyer.Post, server), Key: "post-1", Body: body, Deadline: time.Now().Add(20 * time.Second),
+		Endpoint: at(o.buyer.Post, server), IdempotencyKey: "post-1", Body: body, Deadline: time.Now().Add(20 * time.Second),
 	})
 }
 

@@ -112,7 +112,7 @@ func (e *Explainer) setWebhookStates(doc *Explanation, lead market.LeadID) {
 			continue
 		}
 		webhook.State = webhookForgotten
-		for kind := range market.WebhookType(market.WebhookTypes) {
+		for kind := range market.WebhookType(market.WebhookTypeCount) {
 			if kind.String() != webhook.Type {
 				continue
 			}

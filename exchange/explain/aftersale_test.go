@@ -335,7 +335,7 @@ func TestExplainAgreesWithMemoryAfterSale(t *testing.T) {
 			for i := range doc.Webhooks {
 				h := &doc.Webhooks[i]
 				want := "delivered"
-				for kind := market.WebhookPosted; int(kind) < market.WebhookTypes; kind++ {
+				for kind := market.WebhookPosted; int(kind) < market.WebhookTypeCount; kind++ {
 					if now, owed := c.State.Webhook(id, kind); owed && kind.String() == h.Type {
 						if want = "pending"; now.Dead {
 							want = "dead"
@@ -374,6 +374,6 @@ func (c *history) addNext(rt *rapid.T, id market.LeadID) {
 	case to == market.StatusReturned && rapid.Bool().Draw(rt, "an operator decides"):
 		c.report(id, to, event.ChangePending, from)
 	default:
-		c.report(id, to, event.ChangeDone, from, func(change *event.Change) { change.Webhook = to.Webhook() })
+		c.report(id, to, event.ChangeDone, from, func(change *event.Change) { change.Webhook = to.WebhookType() })
 	}
 }

@@ -104,7 +104,7 @@ func TestEveryOutcomeIsNamed(t *testing.T) {
 	c := newHistory(t)
 	var trail []event.Step
 	var bids []event.Bid
-	for outcome := range market.Outcome(market.Outcomes) {
+	for outcome := range market.Outcome(market.OutcomeCount) {
 		if outcome == market.OutcomeNone {
 			continue
 		}
@@ -126,8 +126,8 @@ func TestEveryOutcomeIsNamed(t *testing.T) {
 		}
 		seen[candidate.Seat] = true
 	}
-	if len(seen) != 2*market.Outcomes {
-		t.Errorf("%d seats of %d", len(seen), 2*market.Outcomes)
+	if len(seen) != 2*market.OutcomeCount {
+		t.Errorf("%d seats of %d", len(seen), 2*market.OutcomeCount)
 	}
 }
 

@@ -133,7 +133,7 @@ func TestExplainAgreesWithMemory(t *testing.T) {
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
-		id := market.LeadID(market.MakeID(c.Now/int64(time.Millisecond), [10]byte{8: byte(n >> 8), 9: byte(n)}))
+		id := market.LeadID(market.ComposeID(c.Now/int64(time.Millisecond), [10]byte{8: byte(n >> 8), 9: byte(n)}))
 		c.AddPosted(id)
 		buyer, unknown := 1, false
 		for open := true; open && rapid.IntRange(0, 9).Draw(rt, "the end") > 0; {

@@ -84,8 +84,8 @@ func TestExplainLimits(t *testing.T) {
 	})
 	t.Run("a second", func(t *testing.T) {
 		c := newHistory(t)
-		early := market.LeadID(market.MakeID((c.Now+int64(time.Second))/int64(time.Millisecond), [10]byte{1}))
-		tooEarly := market.LeadID(market.MakeID((c.Now+int64(time.Second))/int64(time.Millisecond)+1, [10]byte{1}))
+		early := market.LeadID(market.ComposeID((c.Now+int64(time.Second))/int64(time.Millisecond), [10]byte{1}))
+		tooEarly := market.LeadID(market.ComposeID((c.Now+int64(time.Second))/int64(time.Millisecond)+1, [10]byte{1}))
 		c.AddPosted(early)
 		c.AddPosted(tooEarly)
 		if doc, err := c.forgetting().Lead(early); err != nil {

@@ -88,7 +88,7 @@ func (l *Log) Advance(d time.Duration) { l.Now += int64(d) }
 
 // LeadID returns the nth lead's identifier at the current time.
 func (l *Log) LeadID(n byte) market.LeadID {
-	return market.LeadID(market.MakeID(l.Now/int64(time.Millisecond), [10]byte{9: n}))
+	return market.LeadID(market.ComposeID(l.Now/int64(time.Millisecond), [10]byte{9: n}))
 }
 
 // SaleTo is a sale to the nth buyer.

@@ -26,7 +26,7 @@ func (t *terms) configuration(tb testing.TB) engine.Configuration {
 	tb.Helper()
 	c := &market.Catalog{
 		Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{},
-		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.List{},
+		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.SuppressionList{},
 	}
 	conf := engine.Configuration{Catalog: c, Tables: map[market.ListID]*fingerprint.Table{}}
 	var document strings.Builder
@@ -38,11 +38,11 @@ func (t *terms) configuration(tb testing.TB) engine.Configuration {
 		c.Suppliers[s.ID] = s
 	}
 	for id, l := range t.lists {
-		built := &market.List{ID: market.ListID(id), Field: market.ListPhone, Hash: market.HashPlain}
+		built := &market.SuppressionList{ID: market.ListID(id), Field: market.ListPhone, Hash: market.HashPlain}
 		c.Lists[built.ID] = built
 		var prints []uint64
 		for _, person := range l.list("persons") {
-			prints = append(prints, must(tb, func() (uint64, error) { return built.Entry([]byte(phoneOf(person)), &secret) }))
+			prints = append(prints, must(tb, func() (uint64, error) { return built.FingerprintLine([]byte(phoneOf(person)), &secret) }))
 		}
 		conf.Tables[built.ID] = fingerprint.NewTable(prints)
 	}
@@ -132,7 +132,7 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 		}
 	}
 	built.Returns = market.ReturnRule{
-		Window: l.duration("returns", 14*24*time.Hour), Manual: l.has("manual"), CapBack: l.has("capback"),
+		Window: l.duration("returns", 14*24*time.Hour), Manual: l.has("manual"), RestoreCaps: l.has("capback"),
 		ReversePayout: l.has("reverse"), MaxShare: market.WholeShare,
 	}
 	if l.has("returnshare") {
@@ -150,7 +150,7 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 	return built
 }
 
-var methods = map[string]market.Method{
+var methods = map[string]market.SelectionMethod{
 	"waterfall": market.Waterfall, "round_robin": market.RoundRobin, "weighted": market.Weighted, "ping_post": market.PingPost,
 }
 
@@ -163,7 +163,7 @@ func must[T any](tb testing.TB, f func() (T, error)) T {
 	return value
 }
 
-func suppressionOf(c *market.Catalog, ids []string) (lists []*market.List) {
+func suppressionOf(c *market.Catalog, ids []string) (lists []*market.SuppressionList) {
 	for _, id := range ids {
 		if l := c.Lists[market.ListID(id)]; l != nil {
 			lists = append(lists, l)
@@ -194,8 +194,8 @@ func scheduleOf(tb testing.TB, l line) *calendar.Schedule {
 	return must(tb, func() (*calendar.Schedule, error) { return calendar.ParseSchedule(zoneOf(zone), open) })
 }
 
-func capsOf(l line, scope market.Scope, zone string) (built []*market.Cap) {
-	units := map[string]market.Unit{"count": market.UnitCount, "money": market.UnitMoney}
+func capsOf(l line, scope market.CapScope, zone string) (built []*market.Cap) {
+	units := map[string]market.CapUnit{"count": market.UnitCount, "money": market.UnitMoney}
 	for _, c := range limitsOf(l, zone) {
 		period, ok := calendar.ParsePeriod(c.period)
 		if unit := units[c.unit]; ok && unit != 0 {

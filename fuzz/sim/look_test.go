@@ -165,8 +165,8 @@ func (p *play) capOf(c capped, seat line) *market.Cap {
 			all = append(all, campaign.FilterSets[i].Caps...)
 		}
 	}
-	scopes := map[market.Scope]string{market.ScopeCampaign: "campaign", market.ScopeBuyer: "buyer", market.ScopePair: "seat"}
-	units := map[market.Unit]string{market.UnitCount: "count", market.UnitMoney: "money"}
+	scopes := map[market.CapScope]string{market.ScopeCampaign: "campaign", market.ScopeBuyer: "buyer", market.ScopePair: "seat"}
+	units := map[market.CapUnit]string{market.UnitCount: "count", market.UnitMoney: "money"}
 	for _, limit := range all {
 		zone := zoneOf(c.zone).String()
 		if strings.HasPrefix(c.name, scopes[limit.Scope]+" ") && units[limit.Unit] == c.unit && limit.Period.String() == c.period && limit.Zone.String() == zone {

@@ -73,17 +73,17 @@ func (e ends) Post(req *market.PostRequest) market.PostResult {
 	}
 	buyer := buyerAt(&req.Endpoint)
 	e.mu.Lock()
-	if before, ok := e.bodies[req.Key]; ok && before != buyer+string(req.Body) {
-		e.fault("%s gets other bytes, or another's, under the key %s:\n%s\n%s", buyer, req.Key, before, req.Body)
+	if before, ok := e.bodies[req.IdempotencyKey]; ok && before != buyer+string(req.Body) {
+		e.fault("%s gets other bytes, or another's, under the key %s:\n%s\n%s", buyer, req.IdempotencyKey, before, req.Body)
 	}
 	if found := leadIn.FindSubmatch(req.Body); len(found) != 2 || e.gone[string(found[1])] {
 		e.fault("%s gets a lead that was erased, or none: %s", buyer, req.Body)
 	}
-	e.bodies[req.Key] = buyer + string(req.Body)
+	e.bodies[req.IdempotencyKey] = buyer + string(req.Body)
 	r := e.conduct.post(buyer)
 	if r.what == "forget" {
-		r.what = forgetful(e.forgot[req.Key])
-		e.forgot[req.Key] = true
+		r.what = forgetful(e.forgot[req.IdempotencyKey])
+		e.forgot[req.IdempotencyKey] = true
 	}
 	e.mu.Unlock()
 	if e.wait(min(r.after, time.Until(req.Deadline))) {

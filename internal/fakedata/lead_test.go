@@ -16,7 +16,7 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-func stateOf(code string) market.State { return market.StateOf([]byte(code)) }
+func stateOf(code string) market.State { return market.ParseState([]byte(code)) }
 
 // text is all that is told of a run.
 func text(req Request) []byte {
@@ -219,11 +219,11 @@ func TestIngestsAreGood(t *testing.T) {
 					t.Fatalf("%v: %s", err, body)
 				}
 				var filled market.Lead
-				filled.Reset(mapping.Slots())
+				filled.Reset(mapping.SlotCount())
 				if faults := mapping.Fill(&filled, object.Members(), nil); len(faults) > 0 {
 					t.Fatalf("%+v: %s", faults, body)
 				}
-				for slot := market.SlotFirstName; slot < market.FirstCustom; slot++ {
+				for slot := market.SlotFirstName; slot < market.FirstCustomSlot; slot++ {
 					told := filled.Values[slot].Kind != market.KindAbsent
 					if !told && (l.Consent || slot != market.SlotConsentText && slot != market.SlotConsentTimestamp) {
 						t.Fatalf("nothing in slot %d: %s", slot, body)

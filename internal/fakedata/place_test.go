@@ -53,7 +53,7 @@ func TestEveryStateHasAPlace(t *testing.T) {
 	n := 0
 	for a := 'A'; a <= 'Z'; a++ {
 		for b := 'A'; b <= 'Z'; b++ {
-			state := market.StateOf([]byte{byte(a), byte(b)})
+			state := market.ParseState([]byte{byte(a), byte(b)})
 			if state == market.NoState {
 				continue
 			}

@@ -28,7 +28,7 @@ func to(t *testing.T, url string, sample market.Share) (*Tracer, *bytes.Buffer) 
 
 // ingested is a request that has its answer, with so many calls.
 func ingested(x *Tracer, calls int) *Request {
-	id := market.RequestID(market.MakeID(1, [10]byte{1}))
+	id := market.RequestID(market.ComposeID(1, [10]byte{1}))
 	for i := range id[6:] {
 		id[6+i] = byte(rand.Uint32())
 	}

@@ -97,7 +97,7 @@ func TestWorth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	california, texas := market.StateOf([]byte("CA")), market.StateOf([]byte("TX"))
+	california, texas := market.ParseState([]byte("CA")), market.ParseState([]byte("TX"))
 	one := &Buyer{options: Options{Bid: spread}, chance: 1}
 	two := &Buyer{options: Options{Bid: spread, FailRate: 1, NoBidRate: 1, MalformedRate: 1}, chance: 1}
 	three := &Buyer{options: Options{Bid: spread}, chance: 2}

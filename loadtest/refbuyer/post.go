@@ -139,5 +139,5 @@ func (p *postBody) state() market.State {
 	if p.Lead.Address == nil || p.Lead.Address.State == nil {
 		return market.NoState
 	}
-	return market.StateOf([]byte(*p.Lead.Address.State))
+	return market.ParseState([]byte(*p.Lead.Address.State))
 }

@@ -55,7 +55,7 @@ func ParsePricing(text string) (Pricing, error) {
 		if err != nil {
 			return Pricing{}, fmt.Errorf("bid %q: %q: %w", text, item, err)
 		}
-		state := market.StateOf([]byte(code))
+		state := market.ParseState([]byte(code))
 		_, twice := p.in[state]
 		switch {
 		case twice || code == "*" && star:

@@ -125,7 +125,7 @@ func plainPing(body []byte) (r market.PingResult) {
 		return malformed("auction_id")
 	}
 	number, isNumber := bid["amount"].(json.Number)
-	amount, err := market.ParseBid([]byte(number))
+	amount, err := market.ParseBidAmount([]byte(number))
 	if !isNumber || err != nil {
 		return malformed("bid.amount")
 	}

@@ -18,13 +18,13 @@ func (c *Client) attempt(p *market.PostRequest) market.PostResult {
 	defer fasthttp.ReleaseResponse(response)
 
 	s := sending{
-		account: a, key: p.Key, requestID: p.RequestID, body: out.body, deadline: p.Deadline, test: p.Test,
+		account: a, key: p.IdempotencyKey, requestID: p.RequestID, body: out.body, deadline: p.Deadline, test: p.Test,
 		traceparent: p.Traceparent,
 	}
 	done := s.send(response)
 	result := c.judge(a, done, response)
 	out.credential = s.credential
 	result.Code, result.BuyerLeadID = out.withhold(result.Code), out.withhold(result.BuyerLeadID)
-	result.Renewed = !p.Renewed && s.renewed(done)
+	result.CredentialRenewed = !p.CredentialRenewed && s.renewed(done)
 	return result
 }

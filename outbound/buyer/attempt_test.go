@@ -26,7 +26,7 @@ func TestRequest(t *testing.T) {
 	if got := client.Post(p); got.Verdict != accepted {
 		t.Fatalf("got %+v", got)
 	}
-	p.Endpoint.Header, p.Endpoint.Scheme, p.Key, p.RequestID = "x-api-key", "", "", market.RequestID{}
+	p.Endpoint.Header, p.Endpoint.Scheme, p.IdempotencyKey, p.RequestID = "x-api-key", "", "", market.RequestID{}
 	if got := client.Post(p); got.Verdict != accepted {
 		t.Fatalf("got %+v", got)
 	}
@@ -95,11 +95,11 @@ func TestAPostIsSentOnce(t *testing.T) {
 // renewed the credential.
 func deliver(client *Client, p *market.PostRequest) market.PostResult {
 	first := client.Post(p)
-	if !first.Renewed {
+	if !first.CredentialRenewed {
 		return first
 	}
 	again := *p
-	again.Renewed = true
+	again.CredentialRenewed = true
 	return client.Post(&again)
 }
 
@@ -198,7 +198,7 @@ func TestRotation(t *testing.T) {
 			})
 			p := leadTo(buyer.post(), ample)
 			p.Endpoint.Credential, p.Endpoint.Header = "blue", "x-api-key"
-			if got := deliver(client, p); got.Verdict != row.verdict || got.Renewed {
+			if got := deliver(client, p); got.Verdict != row.verdict || got.CredentialRenewed {
 				t.Errorf("got %+v, want %v", got, row.verdict)
 			}
 			var sent []string
@@ -228,7 +228,7 @@ func TestHangingEndpoint(t *testing.T) {
 	for i := range callers {
 		posting.Go(func() {
 			p := leadTo(buyer.post(), soon)
-			p.Key = strconv.Itoa(i)
+			p.IdempotencyKey = strconv.Itoa(i)
 			got := client.Post(p)
 			mu.Lock()
 			defer mu.Unlock()

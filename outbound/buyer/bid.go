@@ -35,7 +35,7 @@ func (a *answer) readBid(r *market.PingResult, auction []byte) {
 func (a *answer) readTerms(r *market.PingResult) {
 	var bid market.Bid
 	m, _ := a.data.Lookup("amount")
-	amount, err := market.ParseBid(m.Text)
+	amount, err := market.ParseBidAmount(m.Text)
 	if m.Kind != market.JSONNumber || err != nil {
 		malformed(r, "bid.amount")
 		return

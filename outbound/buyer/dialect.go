@@ -47,10 +47,10 @@ func openDialect(e *market.Endpoint) (*dialect, market.Fault) {
 		return nil, market.FaultEndpoint
 	}
 	var ok bool
-	if d.reading, ok = openReading(&from.Reading); !ok {
+	if d.reading, ok = openReading(&from.Answer); !ok {
 		return nil, market.FaultEndpoint
 	}
-	d.accept = accepts[from.Reading.Format]
+	d.accept = accepts[from.Answer.Format]
 	return d, market.FaultNone
 }
 

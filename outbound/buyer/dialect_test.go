@@ -12,7 +12,7 @@ import (
 func foreign(change func(*market.Dialect)) *market.Dialect {
 	d := &market.Dialect{
 		Method: "POST", ContentType: "application/json",
-		Reading: market.Reading{
+		Answer: market.AnswerPaths{
 			Format: "json", Accepted: "data.status", Yes: "taken\n1\n", No: "declined\n",
 			Price: "data.price", Currency: "data.currency", Token: "data.token", ID: "data.id", Reason: "data.why",
 		},
@@ -47,7 +47,7 @@ func TestRequestsInADialect(t *testing.T) {
 		{"plain", nil, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "Content-Type: application/json\nAccept: application/json\n", "Idempotency-Key X-Pingpost-Hops"},
 		{"by PUT", func(d *market.Dialect) { d.Method = "PUT" }, "PUT /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "", ""},
 		{"by GET", func(d *market.Dialect) { d.Method = "GET" }, "GET /v1/ping?a=1&x=1&y=2 HTTP/1.1", "", "", "Content-Length Content-Type"},
-		{"another type", func(d *market.Dialect) { d.ContentType, d.Reading.Format = "text/xml; charset=utf-8", "xml" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "Content-Type: text/xml; charset=utf-8\nAccept: application/xml, text/xml\n", ""},
+		{"another type", func(d *market.Dialect) { d.ContentType, d.Answer.Format = "text/xml; charset=utf-8", "xml" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "Content-Type: text/xml; charset=utf-8\nAccept: application/xml, text/xml\n", ""},
 		{"fixed headers", func(d *market.Dialect) { d.Headers = "SOAPAction: \"urn:x\"\nx-version: 2: b\n" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "SOAPAction: \"urn:x\"\nx-version: 2: b\n", ""},
 		{"the key", func(d *market.Dialect) { d.KeyHeader = "X-Request-Key" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "X-Request-Key: ping-1\n", "Idempotency-Key"},
 		{"the key as the contract has it", func(d *market.Dialect) { d.KeyHeader = "Idempotency-Key" }, "POST /v1/ping?a=1 HTTP/1.1", "x=1&y=2", "Idempotency-Key: ping-1\n", ""},
@@ -101,8 +101,8 @@ func TestDialectsThatAreNotSpoken(t *testing.T) {
 		"the credential":              func(d *market.Dialect) { d.Headers = "x-key: mine\n" },
 		"the key as the credential":   func(d *market.Dialect) { d.KeyHeader = "X-Key" },
 		"the key as a length":         func(d *market.Dialect) { d.KeyHeader = "Content-Length" },
-		"no form of answers":          func(d *market.Dialect) { d.Reading.Format = "" },
-		"nothing means yes":           func(d *market.Dialect) { d.Reading.Yes = "" },
+		"no form of answers":          func(d *market.Dialect) { d.Answer.Format = "" },
+		"nothing means yes":           func(d *market.Dialect) { d.Answer.Yes = "" },
 	}
 	for name, change := range rows {
 		t.Run(name, func(t *testing.T) {
@@ -127,8 +127,8 @@ func TestADialectIsItsOwnAccount(t *testing.T) {
 		want    market.Verdict
 	}{
 		{foreign(nil), accepted},
-		{foreign(func(d *market.Dialect) { d.Reading.Accepted = "status" }), unknown},
-		{foreign(func(d *market.Dialect) { d.Reading.Accepted, d.Reading.No = "status", "" }), refused},
+		{foreign(func(d *market.Dialect) { d.Answer.Accepted = "status" }), unknown},
+		{foreign(func(d *market.Dialect) { d.Answer.Accepted, d.Answer.No = "status", "" }), refused},
 		{nil, accepted},
 		{foreign(nil), accepted},
 	} {

@@ -52,11 +52,11 @@ func newClient(t *testing.T, change func(*Options)) *Client {
 // leadTo is a post of a lead to an address.
 func leadTo(url string, within time.Duration) *market.PostRequest {
 	return &market.PostRequest{
-		Endpoint:  market.Endpoint{URL: url},
-		Key:       "key-1",
-		RequestID: market.RequestID{1},
-		Body:      []byte(`{"auction_id":"auc_1","lead":{"lead_uuid":"lead_1"}}`),
-		Deadline:  time.Now().Add(within),
+		Endpoint:       market.Endpoint{URL: url},
+		IdempotencyKey: "key-1",
+		RequestID:      market.RequestID{1},
+		Body:           []byte(`{"auction_id":"auc_1","lead":{"lead_uuid":"lead_1"}}`),
+		Deadline:       time.Now().Add(within),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // TestCompose: the very bytes of a request.
 func TestCompose(t *testing.T) {
 	speaking := func(d market.Dialect) *dialect {
-		d.Reading = market.Reading{Format: market.FormatForm, Price: "price"}
+		d.Answer = market.AnswerPaths{Format: market.FormatForm, Price: "price"}
 		opened, fault := openDialect(&market.Endpoint{Dialect: &d})
 		if fault != market.FaultNone {
 			t.Fatal(fault)

@@ -39,9 +39,9 @@ func (c *Client) ask(p *market.PingRequest, now time.Time) market.PingResult {
 	defer fasthttp.ReleaseResponse(response)
 
 	s := sending{
-		account: a, key: p.Key, requestID: p.RequestID, hops: p.Hops, body: out.body, deadline: p.Deadline, ping: true, test: p.Test,
+		account: a, key: p.IdempotencyKey, requestID: p.RequestID, hops: p.Hops, body: out.body, deadline: p.Deadline, ping: true, test: p.Test,
 		traceparent: p.Traceparent,
-		repeatable:  p.Key != "" || a.dialect != nil, // a ping buys nothing
+		repeatable:  p.IdempotencyKey != "" || a.dialect != nil, // a ping buys nothing
 	}
 	done := s.send(response)
 	if s.renewed(done) {

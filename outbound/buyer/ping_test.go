@@ -16,13 +16,13 @@ import (
 // pingOf asks an address about the auction auc_1.
 func pingOf(url string, within time.Duration) *market.PingRequest {
 	return &market.PingRequest{
-		Endpoint:  market.Endpoint{URL: url},
-		Key:       "ping-1",
-		RequestID: market.RequestID{1},
-		Hops:      2,
-		Body:      []byte(`{"auction_id":"auc_1","vertical":"auto_insurance","state":"CA"}`),
-		Auction:   []byte("auc_1"),
-		Deadline:  time.Now().Add(within),
+		Endpoint:       market.Endpoint{URL: url},
+		IdempotencyKey: "ping-1",
+		RequestID:      market.RequestID{1},
+		Hops:           2,
+		Body:           []byte(`{"auction_id":"auc_1","vertical":"auto_insurance","state":"CA"}`),
+		Auction:        []byte("auc_1"),
+		Deadline:       time.Now().Add(within),
 	}
 }
 
@@ -242,7 +242,7 @@ func TestPingRequest(t *testing.T) {
 	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue", "Authorization", "Bearer "
 	client.Ping(p)
 	p = pingOf(buyer.ping(), ample)
-	p.Hops, p.Key = 0, ""
+	p.Hops, p.IdempotencyKey = 0, ""
 	client.Ping(p)
 
 	first, second := buyer.Requests()[0], buyer.Requests()[1]
@@ -287,7 +287,7 @@ func TestPingsAreSentOnce(t *testing.T) {
 			client := newClient(t, nil)
 			client.Ping(pingOf(buyer.ping(), ample))
 			p := pingOf(buyer.ping(), ample)
-			p.Key = row.key
+			p.IdempotencyKey = row.key
 			if got := verdict(client.Ping(p)); got != row.want {
 				t.Errorf("%s, want %s", got, row.want)
 			}

@@ -94,7 +94,7 @@ func FuzzPlace(f *testing.F) {
 		f.Add(seed.format, seed.place, []byte(seed.body))
 	}
 	f.Fuzz(func(t *testing.T, format, place string, body []byte) {
-		r, ok := openReading(&market.Reading{Format: format, Price: place})
+		r, ok := openReading(&market.AnswerPaths{Format: format, Price: place})
 		if !ok || place == "" || len(body) > 8192 {
 			return
 		}

@@ -24,14 +24,14 @@ const (
 // there, was null, or held more than a text.
 type found [findings]string
 
-// reading is market.Reading taken apart: where to find what, and what it means.
+// reading is market.AnswerPaths taken apart: where to find what, and what it means.
 type reading struct {
 	format  string
 	places  [findings]string
 	yes, no []string // in small letters
 }
 
-func openReading(from *market.Reading) (r reading, ok bool) {
+func openReading(from *market.AnswerPaths) (r reading, ok bool) {
 	r = reading{
 		format: from.Format,
 		places: [findings]string{from.Accepted, from.Price, from.Currency, from.Token, from.ID, from.Reason},

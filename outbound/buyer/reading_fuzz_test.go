@@ -20,7 +20,7 @@ func FuzzReading(f *testing.F) {
 		f.Add(seed.format, seed.place, seed.body)
 	}
 	f.Fuzz(func(t *testing.T, format, place, body string) {
-		for _, rules := range []market.Reading{
+		for _, rules := range []market.AnswerPaths{
 			{Format: format, Price: place, Reason: place, Currency: place},
 			{Format: format, Price: place, Token: place, Accepted: place, Yes: "1\n"},
 			{Format: format, Accepted: place, Yes: "1\n", No: "0\n", ID: place, Reason: place},

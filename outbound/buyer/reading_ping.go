@@ -32,7 +32,7 @@ func (r *reading) readBid(result *market.PingResult, body []byte, auction []byte
 		malformed(result, r.places[findAccepted])
 		return
 	}
-	amount, err := market.ParseBid(plainAmount(f[findPrice]))
+	amount, err := market.ParseBidAmount(plainAmount(f[findPrice]))
 	if err != nil {
 		malformed(result, r.places[findPrice])
 		return

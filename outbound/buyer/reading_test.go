@@ -10,22 +10,22 @@ import (
 
 // withPrice has no rule for yes and no.
 func withPrice(d *market.Dialect) {
-	d.Reading.Accepted, d.Reading.Yes, d.Reading.No, d.Reading.Token = "", "", "", ""
+	d.Answer.Accepted, d.Answer.Yes, d.Answer.No, d.Answer.Token = "", "", "", ""
 }
 
 func inForm(d *market.Dialect) {
-	d.Reading = market.Reading{Format: "form", Accepted: "ok", Yes: "1\n", No: "0\n", Price: "price", Currency: "cur", Token: "tok", ID: "id", Reason: "why"}
+	d.Answer = market.AnswerPaths{Format: "form", Accepted: "ok", Yes: "1\n", No: "0\n", Price: "price", Currency: "cur", Token: "tok", ID: "id", Reason: "why"}
 }
 
 func inXML(d *market.Dialect) {
-	d.Reading = market.Reading{
+	d.Answer = market.AnswerPaths{
 		Format: "xml", Accepted: "R/Ok", Yes: "yes\n", No: "no\n", Price: "R/Bid/@price", Currency: "R/Bid/Cur",
 		Token: "R/Bid/Tok", ID: "R/Id", Reason: "R/Why",
 	}
 }
 
 func fromList(d *market.Dialect) {
-	d.Reading = market.Reading{Format: "json", Price: "bids.1.price", Token: "bids.1.ids.0"}
+	d.Answer = market.AnswerPaths{Format: "json", Price: "bids.1.price", Token: "bids.1.ids.0"}
 }
 
 // data is an answer of foreign's shape.
@@ -56,7 +56,7 @@ func TestBidsInADialect(t *testing.T) {
 		{"no word at all", nil, data(`"price":12,"token":"t"`), "invalid malformed data.status"},
 		{"null", nil, data(`"status":null,"price":12,"token":"t"`), "invalid malformed data.status"},
 		{"an object of a word", nil, data(`"status":{"a":1},"price":12,"token":"t"`), "invalid malformed data.status"},
-		{"everything but yes is no", func(d *market.Dialect) { d.Reading.No = "" }, data(`"status":"whatever","why":"no"`), "no_bid no"},
+		{"everything but yes is no", func(d *market.Dialect) { d.Answer.No = "" }, data(`"status":"whatever","why":"no"`), "no_bid no"},
 		{"yes without a price", nil, data(`"status":1,"token":"t"`), "invalid malformed data.price"},
 		{"a price in words", nil, data(`"status":1,"price":"$12","token":"t"`), "invalid malformed data.price"},
 		{"a price with a comma", nil, data(`"status":1,"price":"12,50","token":"t"`), "invalid malformed data.price"},

@@ -161,7 +161,7 @@ func TestAccounts(t *testing.T) {
 		t.Error("a client's token is no fixed secret")
 	}
 	if plain("Authorization", func(e *market.Endpoint) {
-		e.Dialect = &market.Dialect{Method: "PUT", ContentType: "text/xml", Reading: market.Reading{Format: market.FormatXML}}
+		e.Dialect = &market.Dialect{Method: "PUT", ContentType: "text/xml", Answer: market.AnswerPaths{Format: market.FormatXML}}
 	}) == secret {
 		t.Error("a dialect is not the contract")
 	}

@@ -34,7 +34,7 @@ func (c *Client) prepare(owner dial.Owner, e *market.Endpoint, body []byte) (out
 		if !escape.HasPlaceholder(text) {
 			return text
 		}
-		resolved, is := escape.AppendResolved(nil, []byte(text), read)
+		resolved, is := escape.AppendWithSecrets(nil, []byte(text), read)
 		ok = ok && is
 		return string(resolved)
 	}
@@ -51,7 +51,7 @@ func (c *Client) prepare(owner dial.Owner, e *market.Endpoint, body []byte) (out
 	}
 	if out.body = body; e.Dialect != nil && escape.HasPlaceholder(body) {
 		var is bool
-		out.body, is = escape.AppendResolved(nil, body, read)
+		out.body, is = escape.AppendWithSecrets(nil, body, read)
 		ok = ok && is
 	}
 	if !ok {

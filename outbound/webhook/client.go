@@ -72,7 +72,7 @@ func (c *Client) Post(r *market.WebhookRequest) market.WebhookResult {
 }
 
 func (c *Client) post(r *market.WebhookRequest, now time.Time) market.WebhookResult {
-	address, ok := escape.AppendResolved(nil, []byte(r.Endpoint.URL), c.secrets)
+	address, ok := escape.AppendWithSecrets(nil, []byte(r.Endpoint.URL), c.secrets)
 	if !ok {
 		return market.WebhookResult{Fault: market.FaultCredential}
 	}

@@ -174,7 +174,7 @@ func appendExample(body []byte, c *market.Campaign) []byte {
 	made := fakedata.Make(fakedata.Request{Count: 1, Vertical: c.Vertical, State: soldIn(c), Seed: rand.Int64()})
 	var object strictjson.Object
 	var lead market.Lead
-	lead.Reset(c.Mapping.Slots())
+	lead.Reset(c.Mapping.SlotCount())
 	if err := object.Parse(made[0].AppendIngest(nil, string(c.ID), "")); err != nil {
 		panic("BUG: a lead was made that is no JSON object: " + err.Error())
 	}
@@ -183,7 +183,7 @@ func appendExample(body []byte, c *market.Campaign) []byte {
 		wrong[fault.Field] = true
 	}
 	for i := range c.Filters {
-		if f := &c.Filters[i]; !f.Passes(&lead) {
+		if f := &c.Filters[i]; !f.Accepts(&lead) {
 			wrong[c.Mapping.ArrivalName(f.Slot())], wrong[c.Mapping.BuyerName(f.Slot())] = true, true
 		}
 	}
@@ -202,12 +202,12 @@ func appendExample(body []byte, c *market.Campaign) []byte {
 			add(name, jsonOf(&m))
 		}
 	}
-	for slot := range c.Mapping.Slots() {
+	for slot := range c.Mapping.SlotCount() {
 		name := c.Mapping.ArrivalName(market.Slot(slot))
 		if !wrong[name] {
 			continue
 		}
-		if value := c.Mapping.Example(market.Slot(slot), c.Filters); value != nil {
+		if value := c.Mapping.ExampleJSON(market.Slot(slot), c.Filters); value != nil {
 			add(name, value)
 		}
 	}
@@ -226,8 +226,8 @@ func jsonOf(m *market.Member) []byte {
 func soldIn(c *market.Campaign) market.State {
 	places := fakedata.Places()
 	for i := range places {
-		state := market.StateOf([]byte(places[i].State))
-		if !c.PassesState(places[i].State) {
+		state := market.ParseState([]byte(places[i].State))
+		if !c.AcceptsState(places[i].State) {
 			continue
 		}
 		for j := range c.FilterSets {
@@ -236,5 +236,5 @@ func soldIn(c *market.Campaign) market.State {
 			}
 		}
 	}
-	return market.StateOf([]byte("CA"))
+	return market.ParseState([]byte("CA"))
 }

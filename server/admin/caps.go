@@ -87,7 +87,7 @@ func (l *capLines) add(of string, campaign market.CampaignID, buyer market.Buyer
 }
 
 // appendCounted appends a number of leads or an amount of money.
-func appendCounted(body []byte, unit market.Unit, n int64) []byte {
+func appendCounted(body []byte, unit market.CapUnit, n int64) []byte {
 	if unit == market.UnitMoney {
 		return market.Money(n).AppendJSON(body)
 	}

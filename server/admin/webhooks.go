@@ -75,7 +75,7 @@ func (a *Admin) appendWebhook(body []byte, o *owner, standing *state.OutboxStatu
 	body = escape.AppendJSONString(append(body, `{"supplier_id":`...), []byte(o.id))
 	body = append(body, `,"url":`...)
 	if to := o.webhook(); to != nil {
-		body = escape.AppendJSONString(body, []byte(escape.ShowPlaceholders(to.URL)))
+		body = escape.AppendJSONString(body, []byte(escape.FormatPlaceholders(to.URL)))
 	} else {
 		body = append(body, "null"...)
 	}
@@ -134,7 +134,7 @@ func (a *Admin) deadLetters(ctx *fasthttp.RequestCtx, o *owner) {
 }
 
 func appendDeadLetter(body []byte, h *state.QueuedWebhook) []byte {
-	body = market.WebhookIDOf(h.Lead, h.Type, h.Created).AppendTo(append(body, `{"id":"`...))
+	body = market.NewWebhookID(h.Lead, h.Type, h.Created).AppendTo(append(body, `{"id":"`...))
 	body = append(append(body, `","type":"`...), h.Type.String()...)
 	body = h.Lead.AppendTo(append(body, `","lead_id":"`...))
 	body = strconv.AppendUint(append(body, `","attempts":`...), uint64(h.Attempts), 10)

@@ -12,5 +12,5 @@ import (
 func NewRequestID() market.RequestID {
 	var random [10]byte
 	_, _ = rand.Read(random[:])
-	return market.RequestID(market.MakeID(time.Now().UnixMilli(), random))
+	return market.RequestID(market.ComposeID(time.Now().UnixMilli(), random))
 }

@@ -16,7 +16,7 @@ type campaignMeter struct {
 	set      *metrics.Set
 	id       string
 	auctions [reasons]atomic.Pointer[metrics.Counter] // by the reason for no bid
-	outcomes [market.Outcomes]atomic.Pointer[metrics.Counter]
+	outcomes [market.OutcomeCount]atomic.Pointer[metrics.Counter]
 }
 
 const reasons = market.ReasonLoop + 1

@@ -66,7 +66,7 @@ func TestEveryEndOfAnAuctionHasALabel(t *testing.T) {
 			t.Errorf("no line %s", want)
 		}
 	}
-	if n := strings.Count(text.String(), "\npingpost_auction_candidates_total{"); n < market.Outcomes-1 {
-		t.Errorf("%d outcomes, want %d", n, market.Outcomes)
+	if n := strings.Count(text.String(), "\npingpost_auction_candidates_total{"); n < market.OutcomeCount-1 {
+		t.Errorf("%d outcomes, want %d", n, market.OutcomeCount)
 	}
 }

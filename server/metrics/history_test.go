@@ -144,10 +144,10 @@ func TestHealth(t *testing.T) {
 // TestEveryPingIsABidOrNone checks how each outcome of a ping counts.
 func TestEveryPingIsABidOrNone(t *testing.T) {
 	b := newBuyerMeter(metrics.NewSet(), "b")
-	for outcome := range market.Outcome(market.Outcomes) {
+	for outcome := range market.Outcome(market.OutcomeCount) {
 		b.answered(outcome, 1e6)
 	}
-	if r := b.read(); r.Asked != uint64(market.Outcomes) || r.Bids != 6 || r.Wins != 1 || r.Timeouts != 2 || r.errors != 2 {
+	if r := b.read(); r.Asked != uint64(market.OutcomeCount) || r.Bids != 6 || r.Wins != 1 || r.Timeouts != 2 || r.errors != 2 {
 		t.Errorf("%+v", r)
 	}
 }

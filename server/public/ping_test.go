@@ -13,8 +13,8 @@ import (
 
 var (
 	dollars, _ = market.ParseCurrency("USD")
-	anAuction  = market.AuctionID(market.MakeID(1, [10]byte{1}))
-	aToken     = market.BidToken(market.MakeID(2, [10]byte{2}))
+	anAuction  = market.AuctionID(market.ComposeID(1, [10]byte{1}))
+	aToken     = market.BidToken(market.ComposeID(2, [10]byte{2}))
 	tenth      = time.Date(2026, 3, 2, 12, 0, 4, 987_654_321, time.FixedZone("", -3600)).UnixNano()
 )
 

@@ -112,7 +112,7 @@ func (r *seedReader) state() market.State {
 	if !ok {
 		return market.NoState
 	}
-	state := market.StateOf(m.Text)
+	state := market.ParseState(m.Text)
 	switch {
 	case m.Kind != market.JSONString:
 		r.fault("state", errcode.FieldWrongType, expected)

@@ -10,28 +10,28 @@ import (
 // Check tests the template against a campaign. Every named field must be one of the
 // campaign's, and in a ping one that pings may carry. The bodies must be well formed,
 // which Check tests with sample leads: one with every value, and one with only the values
-// that no lead lacks. Each is combined with all values beside the lead and with the
-// mandatory ones. For each named field, Check also changes both samples: absent, true and
+// that every lead has. Each is combined with all request values, and with the mandatory
+// ones alone. For each named field, Check also changes both samples: absent, true and
 // false, each value of an enum, and every constant that the field, or a function's result
 // from it, is compared with. The samples contain the special characters of JSON, XML and
 // forms.
 //
-// A template that passes is well formed for every lead as far as one field's value decides
-// which parts are written. An if over several fields at once, or over a hash or a part of
-// a date, may hide a mistake such as an extra comma.
-func (a *Template) Check(m *market.Mapping) (mistakes []market.TemplateError) {
-	told := map[fieldUseKey]bool{}
-	for _, use := range a.uses {
+// A template that passes writes well-formed bodies for every lead, if each of its
+// conditions depends on one field. A condition on several fields, on a hash or on a part
+// of a date can still hide a mistake such as an extra comma.
+func (t *Template) Check(m *market.Mapping) (mistakes []market.TemplateError) {
+	reported := map[fieldUseKey]bool{}
+	for _, use := range t.uses {
 		key := fieldUseKey{use.name, use.line}
-		if message := a.fieldMistake(m, use.name); message != "" && !told[key] {
-			told[key] = true
+		if message := t.checkFieldUse(m, use.name); message != "" && !reported[key] {
+			reported[key] = true
 			mistakes = append(mistakes, market.TemplateError{Line: use.line, Message: message})
 		}
 	}
 	if len(mistakes) > 0 {
 		return mistakes
 	}
-	if bad := a.checkSamples(m); bad != nil {
+	if bad := t.checkSamples(m); bad != nil {
 		return []market.TemplateError{{Line: 1, Message: bad.String()}}
 	}
 	return nil
@@ -42,71 +42,72 @@ type fieldUseKey struct {
 	line int
 }
 
-// fieldMistake returns the mistake in using the field here, or an empty string.
-func (a *Template) fieldMistake(m *market.Mapping, name string) string {
+// checkFieldUse returns an error message if this template may not use the field, or an
+// empty string.
+func (t *Template) checkFieldUse(m *market.Mapping, name string) string {
 	if name == "zip3" {
 		return ""
 	}
-	slot, ok := m.SlotOf(name)
+	slot, ok := m.SlotByBuyerName(name)
 	switch {
 	case !ok:
 		return "there is no field " + market.ShortenName([]byte(name)) + suggestName(m, name)
-	case a.purpose == forPost:
+	case t.kind == postBody:
 		return ""
 	case m.IsContact(slot):
-		return name + " says who the person is, and a ping never does; remove it"
+		return name + " identifies the person, so a ping cannot have it; remove it"
 	case slot == market.SlotZip:
-		return "a ping never tells the whole zip; write .zip3"
-	case !m.InPing(slot):
-		return name + " is not marked ping: true, so pings do not carry it; mark it, or remove it here"
+		return "a ping cannot have the whole zip; write .zip3"
+	case !m.IsInPing(slot):
+		return name + " is not marked ping: true, so pings do not have it; mark it in the campaign's fields, or remove it from the template"
 	}
 	return ""
 }
 
-// suggestName suggests a correction for a field that is known by its arriving name or with
-// other capitals.
+// suggestName suggests a correction if the name is a field's name in ingests, or differs
+// from a field's name in capitals only.
 func suggestName(m *market.Mapping, name string) string {
-	if slot, ok := m.SlotOfArrival(name); ok {
-		return "; towards buyers it is called " + m.BuyerName(slot)
+	if slot, ok := m.SlotByArrivalName(name); ok {
+		return "; the field's name for buyers is " + m.BuyerName(slot)
 	}
 	for _, known := range m.BuyerNames() {
 		if strings.EqualFold(known, name) {
-			return "; it is written " + known
+			return "; capitals matter, write " + known
 		}
 	}
 	return "; add it to the campaign's fields, or correct the name"
 }
 
-// sampleView returns a sample with all values beside the lead, or with the minimum: no
+// newSampleData returns sample data with all request values, or with the minimum: no
 // auction, no vertical.
-func (a *Template) sampleView(m *market.Mapping, l *market.Lead, bare bool) view {
-	v := view{mapping: m, lead: l, sample: true}
-	said := string(market.SampleText)
-	if bare {
-		said = ""
+func (t *Template) newSampleData(m *market.Mapping, l *market.Lead, onlyRequired bool) templateData {
+	v := templateData{mapping: m, lead: l, sample: true}
+	optional := string(market.SampleText)
+	if onlyRequired {
+		optional = ""
 	}
-	if a.purpose == forPing {
-		v.ping = &market.PingHeader{Vertical: string(market.SampleText), SubVertical: said, ExpiresAt: 1_770_000_000_000_000_000}
+	if t.kind == pingBody {
+		v.ping = &market.PingMetadata{Vertical: string(market.SampleText), SubVertical: optional, ExpiresAt: 1_770_000_000_000_000_000}
 	} else {
-		v.post = &market.PostHeader{
-			Token: said, Vertical: said, SubVertical: said,
+		v.post = &market.PostMetadata{
+			Token: optional, Vertical: optional, SubVertical: optional,
 			Price: 12_500_000, Currency: market.Currency{'U', 'S', 'D'},
 		}
 	}
 	return v
 }
 
-func (a *Template) checkSamples(m *market.Mapping) *bodyError {
+func (t *Template) checkSamples(m *market.Mapping) *bodyError {
 	for _, whole := range [...]bool{true, false} {
-		lead := m.SampleLead(whole, a.purpose == forPing)
-		if bad := a.checkSample(m, lead, false); bad != nil {
+		lead := m.SampleLead(whole, t.kind == pingBody)
+		if bad := t.checkSample(m, lead, false); bad != nil {
 			return bad
 		}
-		if bad := a.checkSample(m, lead, true); bad != nil {
-			bad.where = ", where there was no auction, or the campaign has no vertical or sub_vertical"
+		if bad := t.checkSample(m, lead, true); bad != nil {
+			bad.sampleCase = ", for a lead without auction or a campaign without vertical or sub_vertical"
 			return bad
 		}
-		if bad := a.checkFieldSamples(m, lead); bad != nil {
+		if bad := t.checkFieldSamples(m, lead); bad != nil {
 			return bad
 		}
 	}
@@ -114,28 +115,28 @@ func (a *Template) checkSamples(m *market.Mapping) *bodyError {
 }
 
 // checkFieldSamples changes one field of a sample at a time.
-func (a *Template) checkFieldSamples(m *market.Mapping, lead *market.Lead) *bodyError {
+func (t *Template) checkFieldSamples(m *market.Mapping, lead *market.Lead) *bodyError {
 	tried := map[market.Slot]bool{}
-	for _, use := range a.uses {
-		slot, ok := m.SlotOf(use.name)
+	for _, use := range t.uses {
+		slot, ok := m.SlotByBuyerName(use.name)
 		if !ok {
 			slot = market.SlotZip
 		}
 		var values []market.Value
 		for _, v := range use.comparedWith {
-			if v, ok := m.FieldValue(slot, v); ok {
+			if v, ok := m.ConstantAsValue(slot, v); ok {
 				values = append(values, v)
 			}
 		}
 		if !tried[slot] {
-			values = append(values, m.SampleValues(slot, a.purpose == forPing)...)
+			values = append(values, m.SampleValues(slot, t.kind == pingBody)...)
 		}
 		tried[slot] = true
 		kept := lead.Values[slot]
 		for _, v := range values {
 			lead.Values[slot] = v
-			if bad := a.checkSample(m, lead, false); bad != nil {
-				bad.where = ", where " + use.name + " is " + describeSample(v)
+			if bad := t.checkSample(m, lead, false); bad != nil {
+				bad.sampleCase = ", for a lead whose " + use.name + " is " + describeSample(v)
 				return bad
 			}
 		}
@@ -146,16 +147,16 @@ func (a *Template) checkFieldSamples(m *market.Mapping, lead *market.Lead) *body
 
 func describeSample(v market.Value) string {
 	if v.Kind == market.KindAbsent {
-		return "not known"
+		return "absent"
 	}
 	return string(v.AppendJSON(nil))
 }
 
 // checkSample writes one body and checks that it is well formed.
-func (a *Template) checkSample(m *market.Mapping, l *market.Lead, bare bool) *bodyError {
-	body, ok := a.write(nil, a.sampleView(m, l, bare))
+func (t *Template) checkSample(m *market.Mapping, l *market.Lead, onlyRequired bool) *bodyError {
+	body, ok := t.write(nil, t.newSampleData(m, l, onlyRequired))
 	if !ok {
-		return &bodyError{why: fmt.Sprintf("the body is over %d bytes", MaxBody)}
+		return &bodyError{reason: fmt.Sprintf("the body is over %d bytes", MaxBody)}
 	}
-	return checkBody(a.format, body)
+	return checkBody(t.format, body)
 }

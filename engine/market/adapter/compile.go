@@ -19,29 +19,28 @@ const (
 	maxTemplate = 16 << 10 // bytes
 	maxPieces   = 2000     // pieces, and values in them, of one template
 
-	wholeTemplate = "\x00" // its name to the parser: one that no {{define}} has by chance
+	wholeTemplate = "\x00" // the template's name in the parser; no {{define}} can have it
 )
 
-// NewPingAdapter compiles the template of pings in a format. It reports every
-// mistake that can be told without a campaign; with any, there is no adapter.
-// Whether the fields exist, and whether bodies come out well formed, Check tells
-// for each campaign.
-//
+// NewPing compiles a template for pings. The format is the body's: JSON, form or XML.
 // The map has the full names of the secrets by the names that templates use.
+//
+// NewPing returns either a template or all mistakes that are visible without a campaign.
+// Check then tests for each campaign that the fields exist and that the bodies are well
+// formed.
 func NewPing(format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
-	return newTemplate(forPing, format, template, secrets)
+	return newTemplate(pingBody, format, template, secrets)
 }
 
-// NewPostAdapter compiles the template of posts, as NewPingAdapter does that of
-// pings.
+// NewPost compiles a template for posts, as NewPing does for pings.
 func NewPost(format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
-	return newTemplate(forPost, format, template, secrets)
+	return newTemplate(postBody, format, template, secrets)
 }
 
-func newTemplate(of purpose, format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
-	start, ok := contextOf(format)
+func newTemplate(kind bodyKind, format, template string, secrets map[string]string) (*Template, []market.TemplateError) {
+	start, ok := initialContext(format)
 	if !ok {
-		return nil, []market.TemplateError{{Line: 1, Message: "a body is json, form or xml"}}
+		return nil, []market.TemplateError{{Line: 1, Message: "the format is not json, form or xml"}}
 	}
 	template = strings.TrimRight(template, " \t\r\n")
 	switch {
@@ -52,78 +51,80 @@ func newTemplate(of purpose, format, template string, secrets map[string]string)
 	case !utf8.ValidString(template):
 		return nil, []market.TemplateError{{Line: 1, Message: "the template is not UTF-8"}}
 	case escape.HasPlaceholder(template):
-		return nil, []market.TemplateError{{Line: 1, Message: "the template holds the control character U+001A; remove it"}}
+		return nil, []market.TemplateError{{Line: 1, Message: "the template contains the control character U+001A; remove it"}}
 	}
-	trees, err := parse.Parse(wholeTemplate, template, "{{", "}}", templateWords())
+	trees, err := parse.Parse(wholeTemplate, template, "{{", "}}", knownIdentifiers())
 	if err != nil {
-		return nil, []market.TemplateError{parseError(err)}
+		return nil, []market.TemplateError{convertParseError(err)}
 	}
-	c := templateCompiler{text: template, secrets: secrets, adapter: &Template{purpose: of, format: format}, context: start}
+	c := templateCompiler{text: template, secrets: secrets, template: &Template{kind: kind, format: format}, context: start}
 	if len(trees) != 1 {
-		c.failAt(0, "templates inside templates are not supported; write the text where it belongs")
+		c.failAt(0, "define, block and template are not supported; write their text in place")
 		return nil, c.mistakes
 	}
-	c.adapter.pieces = c.list(trees[wholeTemplate].Root)
+	c.template.pieces = c.compileList(trees[wholeTemplate].Root)
 	if len(c.mistakes) == 0 && !c.context.canEnd() {
-		c.failAt(parse.Pos(len(template)), "the body ends inside a text, a tag or a comment; close it")
+		c.failAt(parse.Pos(len(template)), "the body ends inside a string, a tag or a comment; close it")
 	}
 	if len(c.mistakes) > 0 {
 		slices.SortStableFunc(c.mistakes, func(a, b market.TemplateError) int { return cmp.Compare(a.Line, b.Line) })
 		return nil, c.mistakes
 	}
-	return c.adapter, nil
+	return c.template, nil
 }
 
-// templateWords are the identifiers that the parser accepts.
-func templateWords() map[string]any {
-	known := make(map[string]any, len(functions)+len(headerWords)+2)
+// knownIdentifiers returns the identifiers that the parser must accept: the functions, the
+// request values, field and secret.
+func knownIdentifiers() map[string]any {
+	known := make(map[string]any, len(functions)+len(requestValues)+2)
 	for name := range functions {
 		known[name] = true
 	}
-	for name := range headerWords {
+	for name := range requestValues {
 		known[name] = true
 	}
 	known["field"], known[secretWord] = true, true
 	return known
 }
 
-var parseErrorForm = regexp.MustCompile(`^template: ` + wholeTemplate + `:(\d+):(?:\d+:)? (.*)`)
+var parseErrorPattern = regexp.MustCompile(`^template: ` + wholeTemplate + `:(\d+):(?:\d+:)? (.*)`)
 
-// parseError takes the line out of what the parser says.
-func parseError(err error) market.TemplateError {
-	found := parseErrorForm.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
-	if found == nil {
-		return market.TemplateError{Line: 1, Message: "is not a template: " + err.Error()}
+// convertParseError returns the parser's error with its line as a number.
+func convertParseError(err error) market.TemplateError {
+	match := parseErrorPattern.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
+	if match == nil {
+		return market.TemplateError{Line: 1, Message: "cannot parse the template: " + err.Error()}
 	}
-	line, _ := strconv.Atoi(found[1])
-	message := found[2]
+	line, _ := strconv.Atoi(match[1])
+	message := match[2]
 	if strings.HasSuffix(message, "not defined") && strings.HasPrefix(message, "function") {
-		message += "; see the documentation for those that are, and write a dot before a field's name"
+		message += "; see the documentation for the functions, and write a dot before a field's name"
 	}
 	return market.TemplateError{Line: max(line, 1), Message: message}
 }
 
-// templateCompiler turns the parser's tree into pieces, and follows the context
-// through them.
+// templateCompiler turns the parser's tree into pieces. It tracks the escaping context of
+// the current position.
 type templateCompiler struct {
 	text     string
 	secrets  map[string]string // full names of secrets, by their names in templates
-	adapter  *Template
-	context  context
+	template *Template
+	context  escapeContext
 	pieces   int
 	mistakes []market.TemplateError
 }
 
 func (c *templateCompiler) failAt(at parse.Pos, format string, args ...any) {
-	c.mistakes = append(c.mistakes, market.TemplateError{Line: c.line(at), Message: fmt.Sprintf(format, args...)})
+	c.mistakes = append(c.mistakes, market.TemplateError{Line: c.lineAt(at), Message: fmt.Sprintf(format, args...)})
 }
 
-func (c *templateCompiler) line(at parse.Pos) int {
+func (c *templateCompiler) lineAt(at parse.Pos) int {
 	return 1 + strings.Count(c.text[:min(int(at), len(c.text))], "\n")
 }
 
-// count bounds what a run of the template can cost.
-func (c *templateCompiler) count(at parse.Pos) bool {
+// countPiece counts a piece, and returns false above maxPieces. The limit bounds the work
+// of writing one body.
+func (c *templateCompiler) countPiece(at parse.Pos) bool {
 	c.pieces++
 	if c.pieces == maxPieces+1 {
 		c.failAt(at, "the template has over %d parts", maxPieces)
@@ -131,25 +132,25 @@ func (c *templateCompiler) count(at parse.Pos) bool {
 	return c.pieces <= maxPieces
 }
 
-// list compiles a stretch. It ends at the first mistake about the context, of
-// which all that follows would be mere echoes.
-func (c *templateCompiler) list(list *parse.ListNode) (pieces []piece) {
+// compileList compiles the nodes of a list. It stops at the first mistake that leaves the
+// context unknown, because every later piece would report the same mistake.
+func (c *templateCompiler) compileList(list *parse.ListNode) (pieces []piece) {
 	if list == nil {
 		return nil
 	}
 	for _, node := range list.Nodes {
 		before := len(c.mistakes)
-		if !c.count(node.Position()) {
+		if !c.countPiece(node.Position()) {
 			return nil
 		}
 		var p piece
 		switch node := node.(type) {
 		case *parse.TextNode:
-			p = c.literal(node)
+			p = c.compileLiteral(node)
 		case *parse.ActionNode:
-			p = c.insertion(node)
+			p = c.compileInsertion(node)
 		case *parse.IfNode:
-			p = c.choice(node)
+			p = c.compileIf(node)
 		default:
 			c.failAt(node.Position(), "%s is not supported; use values, if and else", firstWord(node.String()))
 		}
@@ -169,66 +170,68 @@ func firstWord(action string) string {
 	return words[0]
 }
 
-// lost ends the compilation: where the next piece would stand is not known.
-func (c *templateCompiler) failContext(at parse.Pos, message string) {
+// failAndStop reports a mistake and ends the compilation, because the context of the next
+// piece is unknown.
+func (c *templateCompiler) failAndStop(at parse.Pos, message string) {
 	c.failAt(at, "%s", message)
 	c.context = 0
 }
 
-// literal is the author's text. In a form, white space only makes it readable.
-func (c *templateCompiler) literal(node *parse.TextNode) piece {
+// compileLiteral compiles text of the template's author. In a form it removes white space,
+// which only makes the template readable.
+func (c *templateCompiler) compileLiteral(node *parse.TextNode) piece {
 	text := node.Text
-	if c.adapter.format == market.FormatForm {
+	if c.template.format == market.FormatForm {
 		text = slices.DeleteFunc(slices.Clone(text), func(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\n' })
 	}
-	after, err := c.context.after(text)
+	after, err := c.context.afterText(text)
 	if err != nil {
-		c.failContext(node.Pos, err.Error())
+		c.failAndStop(node.Pos, err.Error())
 		return nil
 	}
 	c.context = after
 	return literal(slices.Clone(text))
 }
 
-func (c *templateCompiler) insertion(node *parse.ActionNode) piece {
-	if name := secretIn(node.Pipe); name != nil {
-		return c.secret(node, name)
+func (c *templateCompiler) compileInsertion(node *parse.ActionNode) piece {
+	if name := findSecretCall(node.Pipe); name != nil {
+		return c.compileSecret(node, name)
 	}
-	value := c.pipe(node.Pipe)
+	value := c.compilePipe(node.Pipe)
 	if err := c.context.checkInsertion(); err != nil {
-		c.failContext(node.Pos, err.Error())
+		c.failAndStop(node.Pos, err.Error())
 		return nil
 	}
-	p := insertion{value: value, place: c.context}
+	p := insertion{value: value, context: c.context}
 	c.context = c.context.afterValue()
 	return p
 }
 
-func (c *templateCompiler) choice(node *parse.IfNode) piece {
-	condition := c.pipe(node.Pipe)
-	if !c.context.canBranch() {
-		c.failContext(node.Pos, "an if cannot stand behind a backslash, in a comment, in CDATA or in <? ?>")
+func (c *templateCompiler) compileIf(node *parse.IfNode) piece {
+	condition := c.compilePipe(node.Pipe)
+	if !c.context.canStartIf() {
+		c.failAndStop(node.Pos, "an if is not allowed after a backslash, in a comment, in CDATA or in <? ?>; move it")
 		return nil
 	}
-	p := choice{condition: condition}
+	p := conditional{condition: condition}
 	before := c.context
-	p.yes = c.list(node.List)
+	p.yes = c.compileList(node.List)
 	yes := c.context
 	if yes == 0 {
 		return nil
 	}
 	c.context = before
-	p.no = c.list(node.ElseList)
+	p.no = c.compileList(node.ElseList)
 	if c.context == 0 {
 		return nil
 	}
-	joined, ok := yes.join(c.context)
+	joined, ok := yes.joinContext(c.context)
 	if !ok {
-		c.failContext(node.Pos, "the branches of this if end in different places: one inside a text or a tag, the other outside")
+		c.failAndStop(node.Pos, "one branch of this if ends inside a string or a tag, the other outside; close it in both branches")
 		return nil
 	}
 	c.context = joined
 	return p
 }
 
-var errNotPlain = errors.New("is not supported; use fields, texts, numbers, true, false and functions")
+var errNotPlain = errors.New("is not supported; use fields, quoted strings, numbers, true, false and functions")

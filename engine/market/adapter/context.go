@@ -7,28 +7,28 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// context is a place in a body, as far as its author's text has come. It says
-// how a value is written there, and is the reason why none can leave its place.
-type context uint8
+// escapeContext is the kind of place in a body where the next text or value goes. It
+// selects the escaping rule, which keeps a value from changing the body's structure.
+type escapeContext uint8
 
 const (
-	jsonValue  context = iota + 1 // where a value begins
-	jsonWord                      // inside a number or a word
-	jsonDone                      // behind a value
-	jsonText                      // inside a string
-	jsonEscape                    // behind a backslash inside a string
-	formText                      // names and values of a form alike
-	xmlText                       // between tags
-	xmlTag                        // inside a tag, outside of its quotes
-	xmlSingle                     // inside an attribute in '
-	xmlDouble                     // inside an attribute in "
+	jsonValue  escapeContext = iota + 1 // at the start of a value
+	jsonWord                            // inside a number or a word
+	jsonDone                            // after a value
+	jsonText                            // inside a string
+	jsonEscape                          // after a backslash inside a string
+	formText                            // in a name or a value of a form
+	xmlText                             // between tags
+	xmlTag                              // inside a tag, outside of its quotes
+	xmlSingle                           // inside an attribute in '
+	xmlDouble                           // inside an attribute in "
 	xmlComment
 	xmlCDATA
 	xmlProcessing // <? … ?>
 )
 
-// contextOf is where a body of the format begins.
-func contextOf(format string) (start context, ok bool) {
+// initialContext returns the context at the start of a body.
+func initialContext(format string) (start escapeContext, ok bool) {
 	switch format {
 	case market.FormatJSON:
 		return jsonValue, true
@@ -40,27 +40,27 @@ func contextOf(format string) (start context, ok bool) {
 	return 0, false
 }
 
-// ends tells whether a body may end here.
-func (c context) canEnd() bool { return c.outsideJSONText() || c == formText || c == xmlText }
+// canEnd reports whether a body may end here.
+func (c escapeContext) canEnd() bool { return c.isOutsideJSONString() || c == formText || c == xmlText }
 
-// takes tells whether a value may stand here, and why not.
-func (c context) checkInsertion() error {
+// checkInsertion returns an error if the template may not insert a value here.
+func (c escapeContext) checkInsertion() error {
 	switch c {
 	case jsonWord, jsonDone:
 		return errJSONRun
 	case jsonEscape:
-		return errors.New("a value behind a backslash would be read as an escape; remove the backslash")
+		return errors.New("a value after a backslash would become part of the escape; remove the backslash")
 	case xmlTag:
-		return errors.New("a value inside a tag stands in an attribute's quotes, or not at all; quote it")
+		return errors.New("a value inside a tag must be in an attribute's quotes; quote it")
 	case xmlComment, xmlCDATA, xmlProcessing:
-		return errors.New("a value cannot stand in a comment, in CDATA or in <? ?>; write it as the text of an element")
+		return errors.New("a value is not allowed in a comment, in CDATA or in <? ?>; write it as the text of an element")
 	}
 	return nil
 }
 
-// insert writes a value. One that is absent is null as a JSON value, and empty
-// everywhere else.
-func (c context) insert(dst []byte, v market.Value) []byte {
+// appendValue appends a value, escaped for its place. An absent value is null in place of
+// a JSON value, and empty everywhere else.
+func (c escapeContext) appendValue(dst []byte, v market.Value) []byte {
 	switch c {
 	case jsonValue:
 		return v.AppendJSON(dst)
@@ -71,30 +71,30 @@ func (c context) insert(dst []byte, v market.Value) []byte {
 	case xmlText, xmlSingle, xmlDouble:
 		return escape.AppendXMLText(dst, v.Text)
 	}
-	panic("BUG: a value in a place that takes none")
+	panic("BUG: the template inserts a value in a context that allows none")
 }
 
-// behind is the context after a value was written.
-func (c context) afterValue() context {
+// afterValue returns the context after an inserted value.
+func (c escapeContext) afterValue() escapeContext {
 	if c == jsonValue {
 		return jsonDone
 	}
 	return c
 }
 
-// branches tells whether an if may begin here: where a value may stand, and
-// wherever nothing is cut in two by it.
-func (c context) canBranch() bool {
-	return c.checkInsertion() == nil || c.outsideJSONText() || c == xmlTag
+// canStartIf reports whether an if may begin here: in every place for a value, and in
+// those where it divides no token.
+func (c escapeContext) canStartIf() bool {
+	return c.checkInsertion() == nil || c.isOutsideJSONString() || c == xmlTag
 }
 
-// after is the context behind a stretch of the author's text.
-func (c context) after(text []byte) (context, error) {
+// afterText returns the context after a text of the template's author.
+func (c escapeContext) afterText(text []byte) (escapeContext, error) {
 	switch c {
 	case jsonValue, jsonWord, jsonDone, jsonText, jsonEscape:
 		return c.afterJSON(text)
 	case formText:
-		return c, checkForm(text)
+		return c, checkFormText(text)
 	}
 	return c.afterXML(text)
 }

@@ -18,7 +18,7 @@ import (
 // would not take it.
 func noted(m *market.Mapping, note string) (lead *market.Lead, said string, ok bool) {
 	lead, failed := fill(m, append(person(), market.Member{Name: []byte("note"), Kind: market.JSONString, Text: []byte(note)}))
-	slot, _ := m.SlotOf("note")
+	slot, _ := m.SlotByBuyerName("note")
 	return lead, string(lead.Values[slot].Text), failed == nil
 }
 

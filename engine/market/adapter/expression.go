@@ -8,44 +8,44 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// pipe compiles what stands between {{ and }}: each command's value is the last
-// argument of the next. A mistake leaves an absent value behind.
-func (c *templateCompiler) pipe(pipe *parse.PipeNode) expression {
+// compilePipe compiles the commands between {{ and }}. The value of each command is the
+// last argument of the next. After a mistake it returns an absent value.
+func (c *templateCompiler) compilePipe(pipe *parse.PipeNode) expression {
 	if len(pipe.Decl) > 0 {
 		c.failAt(pipe.Pos, "variables are not supported; write the value where it belongs")
 		return constant{}
 	}
 	var value expression
 	for _, command := range pipe.Cmds {
-		value = c.command(command, value)
+		value = c.compileCommand(command, value)
 	}
 	return value
 }
 
-// command compiles one call, or one value that begins the pipe.
-func (c *templateCompiler) command(command *parse.CommandNode, piped expression) expression {
+// compileCommand compiles one call, or one value that begins the pipe.
+func (c *templateCompiler) compileCommand(command *parse.CommandNode, piped expression) expression {
 	first := command.Args[0]
 	name, isName := first.(*parse.IdentifierNode)
 	if !isName {
 		if len(command.Args) > 1 || piped != nil {
-			c.failAt(command.Pos, "%s is a value and takes nothing; write the function first", first)
+			c.failAt(command.Pos, "%s is a value and has no arguments; write the function first", first)
 			return constant{}
 		}
-		return c.operand(first)
+		return c.compileOperand(first)
 	}
 	arguments := make([]expression, 0, len(command.Args))
 	for _, argument := range command.Args[1:] {
-		arguments = append(arguments, c.operand(argument))
+		arguments = append(arguments, c.compileOperand(argument))
 	}
 	if piped != nil {
 		arguments = append(arguments, piped)
 	}
-	return c.call(name, arguments)
+	return c.compileCall(name, arguments)
 }
 
-// operand compiles one value.
-func (c *templateCompiler) operand(node parse.Node) expression {
-	if !c.count(node.Position()) {
+// compileOperand compiles one value.
+func (c *templateCompiler) compileOperand(node parse.Node) expression {
+	if !c.countPiece(node.Position()) {
 		return constant{}
 	}
 	switch node := node.(type) {
@@ -54,7 +54,7 @@ func (c *templateCompiler) operand(node parse.Node) expression {
 			c.failAt(node.Pos, "%s: a field has no parts; write its name for buyers alone", node)
 			return constant{}
 		}
-		return c.field(node.Pos, node.Ident[0])
+		return c.compileField(node.Pos, node.Ident[0])
 	case *parse.StringNode:
 		return constant{Kind: market.KindString, Text: []byte(node.Text)}
 	case *parse.BoolNode:
@@ -69,75 +69,75 @@ func (c *templateCompiler) operand(node parse.Node) expression {
 		c.failAt(node.Pos, "%s is not a decimal number", node.Text)
 		return constant{}
 	case *parse.PipeNode:
-		return c.pipe(node)
+		return c.compilePipe(node)
 	case *parse.IdentifierNode:
-		return c.call(node, nil)
+		return c.compileCall(node, nil)
 	}
 	c.failAt(node.Position(), "%s %v", node, errNotPlain)
 	return constant{}
 }
 
-// field notes that the template names a field.
-func (c *templateCompiler) field(at parse.Pos, name string) expression {
-	use := fieldUse{name: name, line: c.line(at)}
-	if c.adapter.purpose == forPing && market.IsKnownContact(name) {
-		c.failAt(at, "%s says who the person is, and a ping never does; remove it", name)
+// compileField compiles a field's value, and adds the field to the template's uses.
+func (c *templateCompiler) compileField(at parse.Pos, name string) expression {
+	use := fieldUse{name: name, line: c.lineAt(at)}
+	if c.template.kind == pingBody && market.IsKnownContact(name) {
+		c.failAt(at, "%s identifies the person, so a ping cannot have it; remove it", name)
 	}
-	c.adapter.uses = append(c.adapter.uses, use)
-	return field(name)
+	c.template.uses = append(c.template.uses, use)
+	return fieldExpression(name)
 }
 
-// call compiles a function, a word of the head, or field "…".
-func (c *templateCompiler) call(name *parse.IdentifierNode, arguments []expression) expression {
+// compileCall compiles a function, a request value, or field "…".
+func (c *templateCompiler) compileCall(name *parse.IdentifierNode, arguments []expression) expression {
 	if name.Ident == "field" {
 		if len(arguments) == 1 {
 			if text, ok := arguments[0].(constant); ok && text.Kind == market.KindString {
-				return c.field(name.Pos, string(text.Text))
+				return c.compileField(name.Pos, string(text.Text))
 			}
 		}
-		c.failAt(name.Pos, `field wants the field's name for buyers in quotes, such as field "my field"`)
+		c.failAt(name.Pos, `field needs the field's name for buyers in quotes, such as field "my field"`)
 		return constant{}
 	}
 	if name.Ident == secretWord {
-		c.failAt(name.Pos, `secret stands alone in its braces, such as {{secret "key"}}; no function and no if takes it`)
+		c.failAt(name.Pos, `secret must be alone in its braces, such as {{secret "key"}}; it cannot be an argument or a condition`)
 		return constant{}
 	}
-	if word, ok := headerWords[name.Ident]; ok {
+	if word, ok := requestValues[name.Ident]; ok {
 		switch {
 		case len(arguments) > 0:
-			c.failAt(name.Pos, "%s takes nothing", name.Ident)
-		case word.purpose != 0 && word.purpose != c.adapter.purpose:
-			c.failAt(name.Pos, "%s is not known in a %s", name.Ident, c.adapter.purpose)
+			c.failAt(name.Pos, "%s has no arguments; remove them", name.Ident)
+		case word.kind != 0 && word.kind != c.template.kind:
+			c.failAt(name.Pos, "%s is not available in a %s", name.Ident, c.template.kind)
 		}
-		return headerValue{word}
+		return requestExpression{word}
 	}
 	f := functions[name.Ident]
-	if len(arguments) < f.least || len(arguments) > f.most {
-		c.failAt(name.Pos, "%s has %d arguments, and takes %s", name.Ident, len(arguments), atMost(f))
+	if len(arguments) < f.minArguments || len(arguments) > f.maxArguments {
+		c.failAt(name.Pos, "%s has %d arguments here, but needs %s", name.Ident, len(arguments), describeArgumentCount(f))
 		return constant{}
 	}
-	if f.prepare != nil {
-		if err := f.prepare(arguments); err != nil {
+	if f.prepareArguments != nil {
+		if err := f.prepareArguments(arguments); err != nil {
 			c.failAt(name.Pos, "%s %v", name.Ident, err)
 			return constant{}
 		}
 	}
-	if f.compares {
-		c.compared(arguments)
+	if f.comparesConstants {
+		c.recordComparedConstants(arguments)
 	}
-	return call{function: f, arguments: arguments}
+	return functionCall{function: f, arguments: arguments}
 }
 
-func atMost(f *function) string {
-	if f.least == f.most {
-		return strconv.Itoa(f.least)
+func describeArgumentCount(f *function) string {
+	if f.minArguments == f.maxArguments {
+		return strconv.Itoa(f.minArguments)
 	}
-	return strconv.Itoa(f.least) + " to " + strconv.Itoa(f.most)
+	return strconv.Itoa(f.minArguments) + " to " + strconv.Itoa(f.maxArguments)
 }
 
-// compared notes the constants that fields are held against, by themselves or
-// through functions, so that Check tries them as samples.
-func (c *templateCompiler) compared(arguments []expression) {
+// recordComparedConstants adds the constants of a comparison to the uses of its fields, so
+// that Check uses them as samples.
+func (c *templateCompiler) recordComparedConstants(arguments []expression) {
 	var others []market.Value
 	for _, a := range arguments {
 		if text, ok := a.(constant); ok {
@@ -147,9 +147,9 @@ func (c *templateCompiler) compared(arguments []expression) {
 	if len(others) == 0 {
 		return
 	}
-	for _, name := range fieldsIn(arguments) {
-		for i := range c.adapter.uses {
-			if use := &c.adapter.uses[i]; use.name == string(name) {
+	for _, name := range collectFields(arguments) {
+		for i := range c.template.uses {
+			if use := &c.template.uses[i]; use.name == string(name) {
 				use.comparedWith = append(use.comparedWith, others...)
 				break
 			}
@@ -157,21 +157,21 @@ func (c *templateCompiler) compared(arguments []expression) {
 	}
 }
 
-// fieldsIn are the fields that values are made of.
-func fieldsIn(values []expression) (fields []field) {
+// collectFields returns the fields in the expressions.
+func collectFields(values []expression) (fields []fieldExpression) {
 	for _, value := range values {
 		switch value := value.(type) {
-		case field:
+		case fieldExpression:
 			fields = append(fields, value)
-		case call:
-			fields = append(fields, fieldsIn(value.arguments)...)
+		case functionCall:
+			fields = append(fields, collectFields(value.arguments)...)
 		}
 	}
 	return fields
 }
 
-func (p purpose) String() string {
-	if p == forPing {
+func (p bodyKind) String() string {
+	if p == pingBody {
 		return "ping"
 	}
 	return "post"

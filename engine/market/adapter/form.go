@@ -7,14 +7,14 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// checkForm judges what the author wrote into a form.
-func checkForm(text []byte) error {
+// checkFormText returns an error if the author's text is not valid in a form.
+func checkFormText(text []byte) error {
 	for i, b := range text {
 		switch {
-		case escape.IsFormLetter(b), b == '=', b == '&', b == '+', b == '*', b == '[', b == ']':
+		case escape.IsFormSafe(b), b == '=', b == '&', b == '+', b == '*', b == '[', b == ']':
 		case b == '%' && i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]):
 		default:
-			return errors.New("a form is name=value with & between; write a space as + and other characters as %XX")
+			return errors.New("a form is name=value pairs with & between; write a space as + and other characters as %XX")
 		}
 	}
 	return nil

@@ -10,20 +10,20 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// function is what a template may call. It sees values and gives one: a text, a
-// number, true or false, or nothing where it cannot make sense of what it got,
-// so that default can stand in.
+// function is a function that templates can call. It returns text, a number, true or
+// false. If it cannot use an argument, it returns an absent value, so that default can
+// replace it.
 type function struct {
-	least, most int // arguments
-	// prepare judges the constant arguments when the template is compiled, and
+	minArguments, maxArguments int
+
+	// prepareArguments checks the constant arguments when the template is compiled, and
 	// may rewrite them; nil: no check.
-	prepare  func(arguments []expression) error
-	compares bool // constants among the arguments are what others may be
-	apply    func(w *bodyWriter, arguments []market.Value) market.Value
+	prepareArguments  func(arguments []expression) error
+	comparesConstants bool // Check uses the constant arguments as samples of the fields
+	apply             func(w *bodyWriter, arguments []market.Value) market.Value
 }
 
-// functions are all there are. The value that a pipe brings is the last
-// argument.
+// functions are all functions of templates. The value before a | is the last argument.
 var functions = map[string]*function{
 	"upper":  transformFunction(market.TransformUpper),
 	"lower":  transformFunction(market.TransformLower),
@@ -32,31 +32,31 @@ var functions = map[string]*function{
 	"digits": transformFunction(market.TransformDigits),
 	"sha256": transformFunction(market.TransformSHA256),
 
-	"default":  {least: 2, most: 2, apply: func(_ *bodyWriter, a []market.Value) market.Value { return firstKnownValue(a[1], a[0]) }},
-	"first":    {least: 2, most: 2, prepare: wantsCount, apply: func(_ *bodyWriter, a []market.Value) market.Value { return cutText(a, true) }},
-	"last":     {least: 2, most: 2, prepare: wantsCount, apply: func(_ *bodyWriter, a []market.Value) market.Value { return cutText(a, false) }},
-	"map":      {least: 3, most: 64, prepare: wantsConstants, compares: true, apply: func(_ *bodyWriter, a []market.Value) market.Value { return mapValue(a) }},
-	"national": {least: 1, most: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return nationalNumber(a[0]) }},
-	"number":   {least: 1, most: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return numberValue(a[0]) }},
-	"text":     {least: 1, most: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.TextValue(a[0].Text) }},
+	"default":  {minArguments: 2, maxArguments: 2, apply: func(_ *bodyWriter, a []market.Value) market.Value { return firstPresentValue(a[1], a[0]) }},
+	"first":    {minArguments: 2, maxArguments: 2, prepareArguments: checkCountArgument, apply: func(_ *bodyWriter, a []market.Value) market.Value { return keepCharacters(a, true) }},
+	"last":     {minArguments: 2, maxArguments: 2, prepareArguments: checkCountArgument, apply: func(_ *bodyWriter, a []market.Value) market.Value { return keepCharacters(a, false) }},
+	"map":      {minArguments: 3, maxArguments: 64, prepareArguments: checkMapArguments, comparesConstants: true, apply: func(_ *bodyWriter, a []market.Value) market.Value { return mapValue(a) }},
+	"national": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return toNationalNumber(a[0]) }},
+	"number":   {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return parseNumberValue(a[0]) }},
+	"text":     {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.TextValue(a[0].Text) }},
 
-	"date":     {least: 2, most: 2, prepare: wantsDateForm, apply: formatDate},
-	"epoch":    {least: 1, most: 1, apply: func(w *bodyWriter, a []market.Value) market.Value { return w.epoch(a[0], time.Time.Unix) }},
-	"epoch_ms": {least: 1, most: 1, apply: func(w *bodyWriter, a []market.Value) market.Value { return w.epoch(a[0], time.Time.UnixMilli) }},
+	"date":     {minArguments: 2, maxArguments: 2, prepareArguments: prepareDateLayout, apply: formatDate},
+	"epoch":    {minArguments: 1, maxArguments: 1, apply: func(w *bodyWriter, a []market.Value) market.Value { return w.toEpoch(a[0], time.Time.Unix) }},
+	"epoch_ms": {minArguments: 1, maxArguments: 1, apply: func(w *bodyWriter, a []market.Value) market.Value { return w.toEpoch(a[0], time.Time.UnixMilli) }},
 
-	"known": {least: 1, most: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value {
+	"known": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value {
 		return market.BoolValue(a[0].Kind != market.KindAbsent)
 	}},
-	"not": {least: 1, most: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(!isTrue(a[0])) }},
-	"and": {least: 2, most: 64, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(all(a)) }},
-	"or":  {least: 2, most: 64, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(anyHolds(a)) }},
-	"eq":  {least: 2, most: 64, compares: true, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(amongFirst(a)) }},
-	"ne":  {least: 2, most: 2, compares: true, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(!sameText(a[0], a[1])) }},
+	"not": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(!isTrue(a[0])) }},
+	"and": {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(allTrue(a)) }},
+	"or":  {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(anyTrue(a)) }},
+	"eq":  {minArguments: 2, maxArguments: 64, comparesConstants: true, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(firstEqualsAny(a)) }},
+	"ne":  {minArguments: 2, maxArguments: 2, comparesConstants: true, apply: func(_ *bodyWriter, a []market.Value) market.Value { return market.BoolValue(!hasSameText(a[0], a[1])) }},
 }
 
-// transforming is a field's transform, as a function.
+// transformFunction returns a field transform as a function of templates.
 func transformFunction(t market.Transform) *function {
-	return &function{least: 1, most: 1, apply: func(w *bodyWriter, a []market.Value) market.Value {
+	return &function{minArguments: 1, maxArguments: 1, apply: func(w *bodyWriter, a []market.Value) market.Value {
 		if a[0].Kind == market.KindAbsent {
 			return market.Value{}
 		}
@@ -69,35 +69,36 @@ func transformFunction(t market.Transform) *function {
 	}}
 }
 
-func firstKnownValue(v, other market.Value) market.Value {
-	if v.Kind == market.KindAbsent {
-		return other
+func firstPresentValue(value, fallback market.Value) market.Value {
+	if value.Kind == market.KindAbsent {
+		return fallback
 	}
-	return v
+	return value
 }
 
-// cut keeps so many characters of one end.
-func cutText(a []market.Value, front bool) market.Value {
-	count, _ := format.ParseDigits(a[0].Text)
-	runes := []rune(string(a[1].Text))
+// keepCharacters returns the first or last characters of a text: arguments are their count
+// and the text.
+func keepCharacters(arguments []market.Value, fromStart bool) market.Value {
+	count, _ := format.ParseDigits(arguments[0].Text)
+	runes := []rune(string(arguments[1].Text))
 	if count >= len(runes) {
-		return market.TextValue(a[1].Text)
+		return market.TextValue(arguments[1].Text)
 	}
-	if front {
+	if fromStart {
 		return market.TextValue([]byte(string(runes[:count])))
 	}
 	return market.TextValue([]byte(string(runes[len(runes)-count:])))
 }
 
-// mapped changes the last argument by the pairs before it; one without a
-// partner, before the last, is for everything else that is known.
-func mapValue(a []market.Value) market.Value {
-	pairs, v := a[:len(a)-1], a[len(a)-1]
+// mapValue replaces the last argument by the pairs (value, replacement) before it. A
+// single argument after the pairs replaces every other present value.
+func mapValue(arguments []market.Value) market.Value {
+	pairs, v := arguments[:len(arguments)-1], arguments[len(arguments)-1]
 	if v.Kind == market.KindAbsent {
 		return market.Value{}
 	}
 	for ; len(pairs) > 1; pairs = pairs[2:] {
-		if sameText(pairs[0], v) {
+		if hasSameText(pairs[0], v) {
 			return pairs[1]
 		}
 	}
@@ -107,8 +108,8 @@ func mapValue(a []market.Value) market.Value {
 	return market.Value{}
 }
 
-// national is a US number's ten digits; what is none stays as it is.
-func nationalNumber(v market.Value) market.Value {
+// toNationalNumber returns the ten digits of a US number, and other values unchanged.
+func toNationalNumber(v market.Value) market.Value {
 	digits, ok := strings.CutPrefix(string(v.Text), "+1")
 	if !ok || len(digits) != format.NationalDigits {
 		return v
@@ -116,16 +117,16 @@ func nationalNumber(v market.Value) market.Value {
 	return market.TextValue([]byte(digits))
 }
 
-// numeric is a number out of a text that is one.
-func numberValue(v market.Value) market.Value {
+// parseNumberValue returns a text as a number, or an absent value if it is no number.
+func parseNumberValue(v market.Value) market.Value {
 	if _, code := format.ReadNumber(v.Text); code != "" {
 		return market.Value{}
 	}
 	return market.Value{Kind: market.KindNumber, Text: v.Text}
 }
 
-func all(a []market.Value) bool {
-	for _, v := range a {
+func allTrue(values []market.Value) bool {
+	for _, v := range values {
 		if !isTrue(v) {
 			return false
 		}
@@ -133,8 +134,8 @@ func all(a []market.Value) bool {
 	return true
 }
 
-func anyHolds(a []market.Value) bool {
-	for _, v := range a {
+func anyTrue(values []market.Value) bool {
+	for _, v := range values {
 		if isTrue(v) {
 			return true
 		}
@@ -142,76 +143,77 @@ func anyHolds(a []market.Value) bool {
 	return false
 }
 
-// amongFirst tells whether the first is the same as one of the others.
-func amongFirst(a []market.Value) bool {
-	for _, other := range a[1:] {
-		if sameText(a[0], other) {
+// firstEqualsAny reports whether the first value equals one of the others.
+func firstEqualsAny(values []market.Value) bool {
+	for _, other := range values[1:] {
+		if hasSameText(values[0], other) {
 			return true
 		}
 	}
 	return false
 }
 
-// same compares by what is written, so that 2 and "2" are the same. Nothing is
-// the same as what is absent.
-func sameText(a, b market.Value) bool {
+// hasSameText compares the texts of two values, so that 2 equals "2". An absent value
+// equals no other.
+func hasSameText(a, b market.Value) bool {
 	return a.Kind != market.KindAbsent && b.Kind != market.KindAbsent && string(a.Text) == string(b.Text)
 }
 
-func wantsCount(a []expression) error {
-	if c, ok := a[0].(constant); ok && c.Kind == market.KindInteger {
+func checkCountArgument(arguments []expression) error {
+	if c, ok := arguments[0].(constant); ok && c.Kind == market.KindInteger {
 		if n, ok := format.ParseDigits(c.Text); ok && n > 0 {
 			return nil
 		}
 	}
-	return errors.New("wants how many characters, from 1, and then the value")
+	return errors.New("needs the number of characters, at least 1, and then the value: .note | first 10")
 }
 
-// wantsConstants is of map: only the value may be looked up.
-func wantsConstants(a []expression) error {
-	for _, e := range a[:len(a)-1] {
+// checkMapArguments returns an error if an argument of map before the value is not
+// constant.
+func checkMapArguments(arguments []expression) error {
+	for _, e := range arguments[:len(arguments)-1] {
 		if _, ok := e.(constant); !ok {
-			return errors.New(`wants pairs in quotes, and the value last: .tcpa_consent | map "true" "Y" "false" "N"`)
+			return errors.New(`needs pairs in quotes, and the value last: .tcpa_consent | map "true" "Y" "false" "N"`)
 		}
 	}
 	return nil
 }
 
-// Dates are written by a form such as YYYY-MM-DD.
+// dateParts translates a date form such as YYYY-MM-DD to a layout of package time.
 var dateParts = strings.NewReplacer("YYYY", "2006", "YY", "06", "MM", "01", "DD", "02", "hh", "15", "mm", "04", "ss", "05")
 
-// wantsDateForm turns the form into a layout of package time. What could be
-// part of one by accident is refused.
-func wantsDateForm(a []expression) error {
-	c, ok := a[0].(constant)
+// prepareDateLayout replaces the date form by a layout of package time. It rejects other
+// letters, because package time could interpret them.
+func prepareDateLayout(arguments []expression) error {
+	c, ok := arguments[0].(constant)
 	layout := dateParts.Replace(string(c.Text))
 	rest := strings.NewReplacer("YYYY", "", "YY", "", "MM", "", "DD", "", "hh", "", "mm", "", "ss", "").Replace(string(c.Text))
 	if !ok || c.Kind != market.KindString || layout == rest || strings.Trim(rest, "-/.: TZ") != "" || len(c.Text) > 40 {
-		return errors.New(`wants a form of YYYY YY MM DD hh mm ss with - / . : T Z and spaces between, such as "MM/DD/YYYY"`)
+		return errors.New(`needs a date form of YYYY YY MM DD hh mm ss with - / . : T Z and spaces between, such as "MM/DD/YYYY"`)
 	}
-	a[0] = constant{Kind: market.KindString, Text: []byte(layout)}
+	arguments[0] = constant{Kind: market.KindString, Text: []byte(layout)}
 	return nil
 }
 
-func formatDate(_ *bodyWriter, a []market.Value) market.Value {
-	at, ok := parseTime(a[1])
+func formatDate(_ *bodyWriter, arguments []market.Value) market.Value {
+	at, ok := parseTime(arguments[1])
 	if !ok {
 		return market.Value{}
 	}
-	return market.TextValue(at.AppendFormat(nil, string(a[0].Text)))
+	return market.TextValue(at.AppendFormat(nil, string(arguments[0].Text)))
 }
 
-func (w *bodyWriter) epoch(v market.Value, of func(time.Time) int64) market.Value {
+func (w *bodyWriter) toEpoch(v market.Value, count func(time.Time) int64) market.Value {
 	at, ok := parseTime(v)
 	if !ok {
 		return market.Value{}
 	}
 	start := len(w.scratch)
-	w.scratch = fmt.Append(w.scratch, of(at))
+	w.scratch = fmt.Append(w.scratch, count(at))
 	return market.Value{Kind: market.KindInteger, Text: w.scratch[start:len(w.scratch):len(w.scratch)]}
 }
 
-// moment reads a day, or a time as RFC 3339 has it, in UTC.
+// parseTime parses a date or an RFC 3339 time, and returns it in UTC.
 func parseTime(v market.Value) (at time.Time, ok bool) {
 	for _, layout := range [...]string{time.DateOnly, time.RFC3339} {
 		if at, err := time.Parse(layout, string(v.Text)); err == nil {

@@ -8,8 +8,8 @@ import (
 	"pingpost/engine/market"
 )
 
-var pingHead = market.PingHeader{
-	Auction: market.AuctionID(market.MakeID(1, [10]byte{1})), Vertical: "auto_insurance",
+var pingHead = market.PingMetadata{
+	Auction: market.AuctionID(market.ComposeID(1, [10]byte{1})), Vertical: "auto_insurance",
 	ExpiresAt: time.Date(2026, 3, 2, 12, 0, 4, 987_654_321, time.UTC).UnixNano(),
 }
 
@@ -47,7 +47,7 @@ func person(more ...string) []market.Member {
 
 func fill(m *market.Mapping, list []market.Member) (*market.Lead, []string) {
 	var l market.Lead
-	l.Reset(m.Slots())
+	l.Reset(m.SlotCount())
 	return &l, codes(m.Fill(&l, list, nil))
 }
 

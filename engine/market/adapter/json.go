@@ -2,13 +2,13 @@ package adapter
 
 import "errors"
 
-var errJSONRun = errors.New("a value runs into what stands beside it; put a comma, a colon or quotes between them")
+var errJSONRun = errors.New("a value touches the text before or after it; put a comma, a colon or quotes between them")
 
 // afterJSON follows the author's text from one byte to the next. It is not a parser: Check
 // tests with samples that the whole is JSON. It does ensure that a value is where JSON
 // allows one, and does not join its neighbours.
-func (c context) afterJSON(text []byte) (context, error) {
-	digits := 0 // where those of the last \u begin
+func (c escapeContext) afterJSON(text []byte) (escapeContext, error) {
+	digits := 0 // offset of the digits of the last \u
 	for i, b := range text {
 		switch c {
 		case jsonEscape:
@@ -50,16 +50,19 @@ func (c context) afterJSON(text []byte) (context, error) {
 	return c, nil
 }
 
-// join returns the context after an if whose branches ended in c and other. If one of them
-// ended with a value and the other did not, only a comma or a bracket may follow.
-func (c context) join(other context) (context, bool) {
+// joinContext returns the context after an if whose branches ended in c and other, or
+// false if they cannot be joined. If only one of them ended with a value, a comma or a
+// bracket must follow.
+func (c escapeContext) joinContext(other escapeContext) (escapeContext, bool) {
 	switch {
 	case c == other:
 		return c, true
-	case c.outsideJSONText() && other.outsideJSONText():
+	case c.isOutsideJSONString() && other.isOutsideJSONString():
 		return jsonDone, true
 	}
 	return 0, false
 }
 
-func (c context) outsideJSONText() bool { return c == jsonValue || c == jsonWord || c == jsonDone }
+func (c escapeContext) isOutsideJSONString() bool {
+	return c == jsonValue || c == jsonWord || c == jsonDone
+}

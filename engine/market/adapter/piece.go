@@ -2,13 +2,13 @@ package adapter
 
 import "pingpost/engine/market"
 
-// piece is a part of a compiled template. Its kinds are literal, insertion and
-// choice.
+// piece is a part of a compiled template: a literal, an insertion, a placeholder or a
+// conditional.
 type piece interface{ write(w *bodyWriter) }
 
 // bodyWriter writes one body.
 type bodyWriter struct {
-	view     view
+	data     templateData
 	dst      []byte
 	limit    int    // of dst, in bytes
 	exceeded bool   // the body exceeds the limit; further pieces are skipped
@@ -25,31 +25,31 @@ func (w *bodyWriter) writePieces(pieces []piece) {
 	}
 }
 
-// literal is text of the template's author.
+// literal is fixed text that the template's author wrote.
 type literal []byte
 
 func (l literal) write(w *bodyWriter) { w.dst = append(w.dst, l...) }
 
-// insertion is a value, written by the rule of its place.
+// insertion is a value, written by the escaping rule of its context.
 type insertion struct {
-	value expression
-	place context
+	value   expression
+	context escapeContext
 }
 
 func (i insertion) write(w *bodyWriter) {
 	w.scratch = w.scratch[:0]
-	w.dst = i.place.insert(w.dst, i.value.value(w))
+	w.dst = i.context.appendValue(w.dst, i.value.evaluate(w))
 }
 
-// choice is an if.
-type choice struct {
+// conditional is an if with its two branches.
+type conditional struct {
 	condition expression
 	yes, no   []piece
 }
 
-func (c choice) write(w *bodyWriter) {
+func (c conditional) write(w *bodyWriter) {
 	w.scratch = w.scratch[:0]
-	if isTrue(c.condition.value(w)) {
+	if isTrue(c.condition.evaluate(w)) {
 		w.writePieces(c.yes)
 	} else {
 		w.writePieces(c.no)
@@ -61,33 +61,34 @@ func isTrue(v market.Value) bool {
 	return v.Kind != market.KindAbsent && !(v.Kind == market.KindBoolean && string(v.Text) == "false")
 }
 
-// expression returns a value: a constant, a field, a header word, or a function's result.
+// expression computes a value: a constant, a field, a request value, or a function's
+// result.
 type expression interface {
-	value(w *bodyWriter) market.Value
+	evaluate(w *bodyWriter) market.Value
 }
 
 type constant market.Value
 
-func (c constant) value(*bodyWriter) market.Value { return market.Value(c) }
+func (c constant) evaluate(*bodyWriter) market.Value { return market.Value(c) }
 
-type field string
+type fieldExpression string
 
-func (f field) value(w *bodyWriter) market.Value { return w.view.field(string(f)) }
+func (f fieldExpression) evaluate(w *bodyWriter) market.Value { return w.data.fieldValue(string(f)) }
 
-type headerValue struct{ word headerWord }
+type requestExpression struct{ source requestValue }
 
-func (s headerValue) value(w *bodyWriter) market.Value { return s.word.value(&w.view) }
+func (s requestExpression) evaluate(w *bodyWriter) market.Value { return s.source.read(&w.data) }
 
-type call struct {
+type functionCall struct {
 	function  *function
 	arguments []expression
 }
 
-func (c call) value(w *bodyWriter) market.Value {
-	var room [8]market.Value
-	arguments := room[:0]
+func (c functionCall) evaluate(w *bodyWriter) market.Value {
+	var buffer [8]market.Value
+	arguments := buffer[:0]
 	for _, a := range c.arguments {
-		arguments = append(arguments, a.value(w))
+		arguments = append(arguments, a.evaluate(w))
 	}
 	return c.function.apply(w, arguments)
 }

@@ -7,11 +7,11 @@ import (
 	"pingpost/engine/market/escape"
 )
 
-// secretWord writes a secret into a body: {{secret "name"}}.
+// secretWord is the identifier that writes a secret into a body: {{secret "name"}}.
 const secretWord = "secret"
 
-// secretIn returns the call of secret that a pipe consists of, or nil.
-func secretIn(pipe *parse.PipeNode) *parse.CommandNode {
+// findSecretCall returns the pipe's command if it is {{secret "name"}}, or nil.
+func findSecretCall(pipe *parse.PipeNode) *parse.CommandNode {
 	if len(pipe.Decl) > 0 || len(pipe.Cmds) != 1 {
 		return nil
 	}
@@ -21,15 +21,15 @@ func secretIn(pipe *parse.PipeNode) *parse.CommandNode {
 	return nil
 }
 
-// secret compiles {{secret "name"}}. Functions never see a secret, so a body cannot
+// compileSecret compiles {{secret "name"}}. Functions never see a secret, so a body cannot
 // hold a part of one, or a hash, where the log would keep it.
-func (c *templateCompiler) secret(node *parse.ActionNode, command *parse.CommandNode) piece {
+func (c *templateCompiler) compileSecret(node *parse.ActionNode, command *parse.CommandNode) piece {
 	if err := c.context.checkInsertion(); err != nil {
-		c.failContext(node.Pos, err.Error())
+		c.failAndStop(node.Pos, err.Error())
 		return nil
 	}
-	place := c.context
-	c.context = place.afterValue()
+	context := c.context
+	c.context = context.afterValue()
 	var name string
 	if len(command.Args) == 2 {
 		if text, ok := command.Args[1].(*parse.StringNode); ok {
@@ -39,22 +39,22 @@ func (c *templateCompiler) secret(node *parse.ActionNode, command *parse.Command
 	full, known := c.secrets[name]
 	switch {
 	case name == "":
-		c.failAt(node.Pos, `secret wants the name of one of the buyer's secrets in quotes, such as {{secret "key"}}`)
+		c.failAt(node.Pos, `secret needs the name of one of the buyer's secrets in quotes, such as {{secret "key"}}`)
 	case !known:
 		c.failAt(node.Pos, "there is no secret %s; add it to the buyer's secrets, or correct the name", market.ShortenName([]byte(name)))
 	}
-	return newPlaceholder(place, full)
+	return newPlaceholder(context, full)
 }
 
 // placeholder is a secret's place in a body.
 type placeholder struct {
-	text   []byte // as it is logged
-	sample []byte // as Check judges it
+	text   []byte // the placeholder for the body in the log
+	sample []byte // sample text for Check
 }
 
-func newPlaceholder(place context, name string) placeholder {
-	p := placeholder{sample: place.insert(nil, market.TextValue(market.SampleText))}
-	switch place {
+func newPlaceholder(context escapeContext, name string) placeholder {
+	p := placeholder{sample: context.appendValue(nil, market.TextValue(market.SampleText))}
+	switch context {
 	case jsonValue:
 		p.text = append(escape.AppendPlaceholder([]byte{'"'}, escape.JSON, name), '"')
 	case jsonText:
@@ -68,7 +68,7 @@ func newPlaceholder(place context, name string) placeholder {
 }
 
 func (p placeholder) write(w *bodyWriter) {
-	if w.view.sample {
+	if w.data.sample {
 		w.dst = append(w.dst, p.sample...)
 		return
 	}

@@ -55,7 +55,7 @@ func readXMLPair(body []byte) (secret, note string, err error) {
 // what a buyer must read, whatever the secret and the lead contain.
 func TestSecretsInBodies(t *testing.T) {
 	m := adapted(t)
-	slot, _ := m.SlotOf("note")
+	slot, _ := m.SlotByBuyerName("note")
 	for _, body := range secretBodies {
 		t.Run(body.name, func(t *testing.T) {
 			a, mistakes := adapter.NewPost(body.format, body.template, oldBuyer)
@@ -76,7 +76,7 @@ func TestSecretsInBodies(t *testing.T) {
 					t.Fatalf("logged %q", logged)
 				}
 				asked := 0
-				sent, ok := escape.AppendResolved(nil, logged, func(name string) (string, bool) {
+				sent, ok := escape.AppendWithSecrets(nil, logged, func(name string) (string, bool) {
 					asked++
 					return secret, name == fullKey
 				})
@@ -110,16 +110,16 @@ func xmlText(text string) string {
 func TestSecretMistakes(t *testing.T) {
 	for _, row := range []struct{ format, template, want string }{
 		{"json", `{{secret "other"}}`, `1 there is no secret other`},
-		{"json", `{{secret}}`, "1 secret wants the name"},
-		{"json", `{{secret .note}}`, "1 secret wants the name"},
-		{"json", `{{secret "key" "key"}}`, "1 secret wants the name"},
-		{"json", `{{secret "key" | sha256}}`, "1 secret stands alone"},
-		{"json", `{{if secret "key"}}1{{else}}2{{end}}`, "1 secret stands alone"},
-		{"json", `{{default (secret "key") .note}}`, "1 secret stands alone"},
-		{"json", `{"a": 1{{secret "key"}}}`, "1 a value runs into"},
-		{"json", "\"\x1aj" + fullKey + "\x1a\"", "1 the template holds the control character"},
+		{"json", `{{secret}}`, "1 secret needs the name"},
+		{"json", `{{secret .note}}`, "1 secret needs the name"},
+		{"json", `{{secret "key" "key"}}`, "1 secret needs the name"},
+		{"json", `{{secret "key" | sha256}}`, "1 secret must be alone"},
+		{"json", `{{if secret "key"}}1{{else}}2{{end}}`, "1 secret must be alone"},
+		{"json", `{{default (secret "key") .note}}`, "1 secret must be alone"},
+		{"json", `{"a": 1{{secret "key"}}}`, "1 a value touches"},
+		{"json", "\"\x1aj" + fullKey + "\x1a\"", "1 the template contains the control character"},
 		{"xml", `<a {{secret "key"}}/>`, "1 a value inside a tag"},
-		{"xml", `<a><!-- {{secret "key"}} --></a>`, "1 a value cannot stand in a comment"},
+		{"xml", `<a><!-- {{secret "key"}} --></a>`, "1 a value is not allowed in a comment"},
 	} {
 		_, mistakes := adapter.NewPost(row.format, row.template, oldBuyer)
 		checkTemplateErrors(t, mistakes, row.want)
@@ -138,12 +138,12 @@ func TestUnresolvedPlaceholders(t *testing.T) {
 		string(escape.AppendPlaceholder(nil, '?', "some")),
 		"\x1arsome", "\x1a\x1a", "\x1ar\x1a", good + "\x1a",
 	} {
-		got, ok := escape.AppendResolved([]byte("before"), []byte(good+text), secrets)
+		got, ok := escape.AppendWithSecrets([]byte("before"), []byte(good+text), secrets)
 		if ok || string(got) != "before" {
 			t.Errorf("%q: %q, %v", text, got, ok)
 		}
 	}
-	if got, ok := escape.AppendResolved(nil, []byte("a"+good+"b"), secrets); !ok || string(got) != "avalueb" {
+	if got, ok := escape.AppendWithSecrets(nil, []byte("a"+good+"b"), secrets); !ok || string(got) != "avalueb" {
 		t.Errorf("%q, %v", got, ok)
 	}
 }
@@ -152,7 +152,7 @@ func TestShownPlaceholders(t *testing.T) {
 	address := "https://old.example/" +
 		string(escape.AppendPlaceholder(nil, escape.Form, fullKey)) + "?k=" +
 		string(escape.AppendPlaceholder(nil, escape.None, "buyer/old"+escape.VariablePart+"OLD_KEY"))
-	if got := escape.ShowPlaceholders(address); got != `https://old.example/{{secret "key"}}?k=${OLD_KEY}` || strings.Contains(got, "\x1a") {
+	if got := escape.FormatPlaceholders(address); got != `https://old.example/{{secret "key"}}?k=${OLD_KEY}` || strings.Contains(got, "\x1a") {
 		t.Error(got)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// Template writes the bodies of one endpoint that does not speak the contract, from its
-// operator's template. There is one for pings and one for posts, made by NewPing and
-// NewPost. It is immutable and safe for concurrent use.
+// Template writes the bodies of one buyer endpoint that does not implement the buyer
+// contract, from the operator's template. NewPing makes one for pings, NewPost one for
+// posts. It is immutable and safe for concurrent use.
 //
 // A template is text with actions in {{ }}, in a bounded part of the grammar of
 // text/template: insertions, if, else and comments. There are no loops, variables or
@@ -19,40 +19,39 @@ import (
 //	.state            a field of the campaign, by its name for buyers
 //	field "my field"  the same, for a name that is not an identifier
 //	.zip3             the first three digits of the zip
-//	auction           a value beside the lead: see headerWords
+//	auction           a request value: see requestValues
 //	.phone | national a function (see functions); the value before | is its
 //	                  last argument
 //	secret "key"      a secret of the buyer: the body has a placeholder for it
 //
 // Invariants:
 //
-//   - A lead's values cannot change the shape of a body. Each insertion knows at
-//     compile time its place in the JSON, XML or form, and follows the escaping rule
-//     of that place. A place without such a rule (a tag's name, a comment, the middle
-//     of an escape) is rejected. A value cannot be written unescaped, or escaped
-//     twice.
+//   - A lead's values cannot change the structure of a body. At compile time each
+//     insertion gets the escaping rule of its place in the JSON, XML or form. A place
+//     without such a rule (a tag's name, a comment, the middle of an escape) is
+//     rejected. A value cannot be written unescaped, or escaped twice.
 //   - A ping has only the contract's fields: those that are marked ping and are not
-//     contact fields, and the zip by three digits. Check rejects templates that ask
-//     for more, and view.field returns no value for them.
+//     contact fields, and the first three digits of the zip. Check rejects templates
+//     that name others, and templateData.fieldValue returns no value for them.
 //   - Functions see text and numbers, never the mapping or the lead.
 //
-// Rejected: text/template's own execution. It reaches methods and fields by reflection,
+// Rejected: execution by text/template. It reaches methods and fields by reflection,
 // writes <no value>, and needs a rewritten pipeline to know the escaping of each place.
-// Here its parser's tree is compiled once into pieces that append. Rejected, too: escapes
-// as functions for authors, because a forgotten one lets a lead write into the body.
+// Here its parser's tree is compiled once into pieces that append. Rejected, too: escaping
+// functions for authors, because with one forgotten call a lead changes the body.
 type Template struct {
-	purpose purpose
-	format  string
-	pieces  []piece
-	uses    []fieldUse
+	kind   bodyKind
+	format string
+	pieces []piece
+	uses   []fieldUse
 }
 
-// purpose is the kind of a template's body.
-type purpose uint8
+// bodyKind is the kind of a template's body.
+type bodyKind uint8
 
 const (
-	forPing purpose = 1
-	forPost purpose = 2
+	pingBody bodyKind = 1
+	postBody bodyKind = 2
 )
 
 // fieldUse is one mention of a field in a template.
@@ -66,47 +65,47 @@ type fieldUse struct {
 const MaxBody = 128 << 10
 
 // AppendPing appends the body of a ping. If the body would exceed MaxBody, it returns dst
-// unchanged and false. The mapping has filled the lead.
-func (a *Template) AppendPing(dst []byte, m *market.Mapping, l *market.Lead, head market.PingHeader) (body []byte, ok bool) {
-	if a.purpose != forPing {
+// unchanged and false. The mapping m has filled the lead.
+func (t *Template) AppendPing(dst []byte, m *market.Mapping, l *market.Lead, metadata market.PingMetadata) (body []byte, ok bool) {
+	if t.kind != pingBody {
 		panic("BUG: AppendPing of a template for posts")
 	}
-	return a.write(dst, view{mapping: m, lead: l, ping: &head})
+	return t.write(dst, templateData{mapping: m, lead: l, ping: &metadata})
 }
 
 // AppendPost appends the body of a post, with the same results as AppendPing.
-func (a *Template) AppendPost(dst []byte, m *market.Mapping, l *market.Lead, head market.PostHeader) (body []byte, ok bool) {
-	if a.purpose != forPost {
+func (t *Template) AppendPost(dst []byte, m *market.Mapping, l *market.Lead, metadata market.PostMetadata) (body []byte, ok bool) {
+	if t.kind != postBody {
 		panic("BUG: AppendPost of a template for pings")
 	}
-	return a.write(dst, view{mapping: m, lead: l, post: &head})
+	return t.write(dst, templateData{mapping: m, lead: l, post: &metadata})
 }
 
-func (a *Template) write(dst []byte, v view) (body []byte, ok bool) {
-	w := bodyWriter{view: v, dst: dst, limit: len(dst) + MaxBody}
-	w.writePieces(a.pieces)
+func (t *Template) write(dst []byte, v templateData) (body []byte, ok bool) {
+	w := bodyWriter{data: v, dst: dst, limit: len(dst) + MaxBody}
+	w.writePieces(t.pieces)
 	if w.exceeded {
 		return dst, false
 	}
 	return w.dst, true
 }
 
-// view is the data of a template: exactly one of ping and post is set.
-type view struct {
+// templateData is the data of a template: exactly one of ping and post is set.
+type templateData struct {
 	mapping *market.Mapping
 	lead    *market.Lead
-	ping    *market.PingHeader
-	post    *market.PostHeader
-	sample  bool // of Check: a secret is written as text that needs every escape
+	ping    *market.PingMetadata
+	post    *market.PostMetadata
+	sample  bool // for Check: write each secret as text that needs every escape
 }
 
-// field returns a field's value by its name for buyers, or an absent value if the body
-// must not carry it. This is the second check: Check has rejected such a template.
-func (v *view) field(name string) market.Value {
+// fieldValue returns a field's value by its name for buyers, or an absent value if the
+// body must not have it. This is the second check: Check has rejected such a template.
+func (v *templateData) fieldValue(name string) market.Value {
 	if name == "zip3" {
 		return market.TextValue(format.ZIP3(v.lead.Values[market.SlotZip].Text))
 	}
-	slot, ok := v.mapping.SlotOf(name)
+	slot, ok := v.mapping.SlotByBuyerName(name)
 	if !ok {
 		return market.Value{}
 	}
@@ -114,7 +113,7 @@ func (v *view) field(name string) market.Value {
 		return v.lead.Values[slot]
 	}
 	switch m := v.mapping; {
-	case m.IsContact(slot) || !m.InPing(slot) || slot == market.SlotZip:
+	case m.IsContact(slot) || !m.IsInPing(slot) || slot == market.SlotZip:
 		return market.Value{}
 	case slot == market.SlotTCPAConsent && v.lead.Values[slot].Kind == market.KindAbsent:
 		return market.BoolValue(false)
@@ -122,28 +121,32 @@ func (v *view) field(name string) market.Value {
 	return v.lead.Values[slot]
 }
 
-// headerWord is a value beside the lead.
-type headerWord struct {
-	purpose purpose // zero: both
-	value   func(v *view) market.Value
+// requestValue is a value of the ping or post that is not a field of the lead, such as the
+// price.
+type requestValue struct {
+	kind bodyKind // the bodies that have the value; zero: both
+	read func(v *templateData) market.Value
 }
 
-var headerWords = map[string]headerWord{
-	"auction":      {0, (*view).auction},
-	"vertical":     {0, func(v *view) market.Value { vertical, _ := v.line(); return market.TextValue([]byte(vertical)) }},
-	"sub_vertical": {0, func(v *view) market.Value { _, sub := v.line(); return market.TextValue([]byte(sub)) }},
-	"expires_at": {forPing, func(v *view) market.Value {
+var requestValues = map[string]requestValue{
+	"auction": {0, (*templateData).auctionID},
+	"vertical": {0, func(v *templateData) market.Value {
+		vertical, _ := v.verticals()
+		return market.TextValue([]byte(vertical))
+	}},
+	"sub_vertical": {0, func(v *templateData) market.Value { _, sub := v.verticals(); return market.TextValue([]byte(sub)) }},
+	"expires_at": {pingBody, func(v *templateData) market.Value {
 		return market.TextValue(time.Unix(0, v.ping.ExpiresAt).UTC().AppendFormat(nil, market.PingTimeLayout))
 	}},
-	"lead_id": {forPost, func(v *view) market.Value { return market.TextValue(v.post.Lead.AppendTo(nil)) }},
-	"token":   {forPost, func(v *view) market.Value { return market.TextValue([]byte(v.post.Token)) }},
-	"price": {forPost, func(v *view) market.Value {
+	"lead_id": {postBody, func(v *templateData) market.Value { return market.TextValue(v.post.Lead.AppendTo(nil)) }},
+	"token":   {postBody, func(v *templateData) market.Value { return market.TextValue([]byte(v.post.Token)) }},
+	"price": {postBody, func(v *templateData) market.Value {
 		return market.Value{Kind: market.KindNumber, Text: v.post.Price.AppendJSON(nil)}
 	}},
-	"currency": {forPost, func(v *view) market.Value { return market.TextValue([]byte(v.post.Currency.String())) }},
+	"currency": {postBody, func(v *templateData) market.Value { return market.TextValue([]byte(v.post.Currency.String())) }},
 }
 
-func (v *view) auction() market.Value {
+func (v *templateData) auctionID() market.Value {
 	switch {
 	case v.ping != nil:
 		return market.TextValue(v.ping.Auction.AppendTo(nil))
@@ -153,8 +156,8 @@ func (v *view) auction() market.Value {
 	return market.TextValue(v.post.Auction.AppendTo(nil))
 }
 
-// line returns the vertical and sub-vertical.
-func (v *view) line() (vertical, sub string) {
+// verticals returns the vertical and sub-vertical.
+func (v *templateData) verticals() (vertical, sub string) {
 	if v.ping != nil {
 		return v.ping.Vertical, v.ping.SubVertical
 	}

@@ -15,9 +15,9 @@ import (
 func adapted(t testing.TB) *market.Mapping {
 	return mapping(
 		t,
-		market.FieldSpec{Name: "homeowner", To: "owns_home", Type: market.TypeBoolean, Ping: true},
+		market.FieldSpec{Name: "homeowner", BuyerName: "owns_home", Type: market.TypeBoolean, Ping: true},
 		market.FieldSpec{Name: "cars", Type: market.TypeInteger, Ping: true, Coerce: true},
-		market.FieldSpec{Name: "band", To: "age band", Type: market.TypeEnum, Values: []string{"18-24", "25+"}, Ping: true},
+		market.FieldSpec{Name: "band", BuyerName: "age band", Type: market.TypeEnum, Values: []string{"18-24", "25+"}, Ping: true},
 		market.FieldSpec{Name: "note", Type: market.TypeString},
 		market.FieldSpec{Name: "born", Type: market.TypeDate, Contact: true},
 		market.FieldSpec{Name: "nick", Type: market.TypeString, Contact: true},
@@ -39,8 +39,8 @@ func adapterOf(t testing.TB, m *market.Mapping, compile newTemplate, format, tem
 	return a
 }
 
-var adapterPost = market.PostHeader{
-	Auction: pingHead.Auction, Lead: market.LeadID(market.MakeID(1, [10]byte{2})), Token: `tok"<&>`,
+var adapterPost = market.PostMetadata{
+	Auction: pingHead.Auction, Lead: market.LeadID(market.ComposeID(1, [10]byte{2})), Token: `tok"<&>`,
 	Vertical: "auto_insurance", SubVertical: "new & used", Price: 12_500_000, Currency: market.Currency{'U', 'S', 'D'},
 }
 
@@ -138,7 +138,7 @@ func TestAPostWithoutAnAuction(t *testing.T) {
 	m := adapted(t)
 	a := adapterOf(t, m, adapter.NewPost, "json", `[{{auction}}, {{token}}]`)
 	lead, _ := fill(m, person())
-	body, _ := a.AppendPost(nil, m, lead, market.PostHeader{Lead: adapterPost.Lead})
+	body, _ := a.AppendPost(nil, m, lead, market.PostMetadata{Lead: adapterPost.Lead})
 	if want := `["` + adapterPost.Lead.String() + `", null]`; string(body) != want {
 		t.Errorf("%s, want %s", body, want)
 	}
@@ -195,7 +195,7 @@ func TestWhateverALeadSaysStaysInItsPlace(t *testing.T) {
 		if err != nil || len(read) != 3 || read["end"] != true {
 			t.Fatalf("%s: %v", body, err)
 		}
-		slot, _ := m.SlotOf("note")
+		slot, _ := m.SlotByBuyerName("note")
 		said := string(lead.Values[slot].Text)
 		if whole, _ := read["whole"].(string); whole != said || read["part"] != "<"+said+">" {
 			t.Fatalf("%q became %s", note, body)

@@ -15,29 +15,29 @@ import (
 
 // bodyError is the mistake in a body that a template wrote.
 type bodyError struct {
-	why   string
-	near  string // the body up to where it shows; empty: not known
-	where string // for which sample
+	reason     string
+	near       string // the body before the mistake; empty: unknown
+	sampleCase string // the sample for which the body is malformed
 }
 
 func (m *bodyError) String() string {
-	text := m.why + m.where
+	text := m.reason + m.sampleCase
 	if m.near != "" {
-		text += "; it goes wrong behind " + strconv.Quote(m.near)
+		text += "; the mistake is after " + strconv.Quote(m.near)
 	}
 	return text
 }
 
-// nearBytes is how much of a body is shown.
+// nearBytes is the maximum length of bodyError.near.
 const nearBytes = 32
 
-// upTo is the body's last bytes before a place.
-func lastBytes(body []byte, at int) string {
+// textBefore returns the body's last bytes before an offset.
+func textBefore(body []byte, at int) string {
 	at = min(max(at, 0), len(body))
 	return strings.ToValidUTF8(string(body[max(0, at-nearBytes):at]), "")
 }
 
-// checkBody reads a body as its receiver does; nil means that it is well formed.
+// checkBody parses a body as the buyer does. It returns nil if the body is well formed.
 func checkBody(format string, body []byte) *bodyError {
 	var bad *bodyError
 	switch format {
@@ -46,10 +46,10 @@ func checkBody(format string, body []byte) *bodyError {
 	case market.FormatXML:
 		bad = checkXML(body)
 	default:
-		bad = checkPairs(body)
+		bad = checkFormPairs(body)
 	}
 	if bad != nil {
-		bad.why = "the body is not " + strings.ToUpper(format) + ": " + bad.why
+		bad.reason = "the body is not " + strings.ToUpper(format) + ": " + bad.reason
 	}
 	return bad
 }
@@ -58,40 +58,40 @@ func checkJSON(body []byte) *bodyError {
 	if json.Valid(body) {
 		return nil
 	}
-	bad := &bodyError{why: "check its commas, quotes and brackets"}
+	bad := &bodyError{reason: "check its commas, quotes and brackets"}
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(body, new(json.RawMessage)), &syntax) {
-		bad.near = lastBytes(body, int(syntax.Offset))
+		bad.near = textBefore(body, int(syntax.Offset))
 	}
 	return bad
 }
 
-// judgePairs wants a name before each = and no stray & between.
-func checkPairs(body []byte) *bodyError {
+// checkFormPairs checks that a form is name=value pairs with one & between them.
+func checkFormPairs(body []byte) *bodyError {
 	at := 0
 	for pair := range bytes.SplitSeq(body, []byte("&")) {
 		at += len(pair)
 		if name, _, ok := bytes.Cut(pair, []byte("=")); !ok || len(name) == 0 {
-			return &bodyError{why: "it is name=value with one & between", near: lastBytes(body, at)}
+			return &bodyError{reason: "a form is name=value pairs with one & between", near: textBefore(body, at)}
 		}
 		at++
 	}
 	return nil
 }
 
-// judgeXML reads to the end: one element, each name's prefix declared, no
-// attribute twice, and nothing that has to be looked up elsewhere. The library
-// lets some of that pass, and a declaration that does not stand first.
+// checkXML checks that a body is one well-formed element with declared prefixes, without
+// repeated attributes and without external references. encoding/xml accepts some of these,
+// and a declaration that is not at the start.
 func checkXML(body []byte) *bodyError {
 	decoder := xml.NewDecoder(bytes.NewReader(body))
 	decoder.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errCharset }
-	walk := xmlChecker{}
+	checker := xmlChecker{}
 	for {
-		begins := decoder.InputOffset()
+		offset := decoder.InputOffset()
 		token, err := decoder.Token()
 		switch {
-		case errors.Is(err, io.EOF) && walk.roots != 1:
-			return &bodyError{why: fmt.Sprintf("it has %d elements where one holds all others", walk.roots)}
+		case errors.Is(err, io.EOF) && checker.roots != 1:
+			return &bodyError{reason: fmt.Sprintf("it has %d root elements, but must have one", checker.roots)}
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errCharset):
@@ -99,53 +99,54 @@ func checkXML(body []byte) *bodyError {
 		case err != nil:
 			err = errors.New(strings.TrimPrefix(err.Error(), "XML syntax error on "))
 		default:
-			err = walk.take(token, begins)
+			err = checker.checkToken(token, offset)
 		}
 		if err != nil {
-			return &bodyError{why: err.Error(), near: lastBytes(body, int(decoder.InputOffset()))}
+			return &bodyError{reason: err.Error(), near: textBefore(body, int(decoder.InputOffset()))}
 		}
 	}
 }
 
-var errCharset = errors.New("it declares another character set than UTF-8, which it is written in; leave encoding out")
+var errCharset = errors.New("its encoding is UTF-8, but it declares another; remove encoding")
 
-// xmlJudge is how far a body has been read.
+// xmlChecker checks the tokens of an XML body one after the other, and keeps the open
+// elements.
 type xmlChecker struct {
 	depth, roots int
-	spaces       [][]string // that each open element declares
+	namespaces   [][]string // declared by each open element
 }
 
-func (x *xmlChecker) take(token xml.Token, begins int64) error {
+func (x *xmlChecker) checkToken(token xml.Token, offset int64) error {
 	switch token := token.(type) {
 	case xml.ProcInst:
-		if token.Target == "xml" && begins != 0 {
-			return errors.New("<?xml …?> stands first, before any space or comment, or not at all")
+		if token.Target == "xml" && offset != 0 {
+			return errors.New("<?xml …?> must be at the start, before any space or comment; move it or remove it")
 		}
 	case xml.StartElement:
 		if x.depth == 0 {
 			x.roots++
 		}
 		x.depth++
-		return x.enter(&token)
+		return x.checkElement(&token)
 	case xml.EndElement:
 		x.depth--
-		x.spaces = x.spaces[:x.depth]
+		x.namespaces = x.namespaces[:x.depth]
 	case xml.CharData:
 		if x.depth == 0 && len(bytes.TrimSpace(token)) > 0 {
-			return errors.New("text stands outside of the element that holds all others")
+			return errors.New("there is text outside of the root element")
 		}
 	}
 	return nil
 }
 
-func (x *xmlChecker) enter(element *xml.StartElement) error {
+func (x *xmlChecker) checkElement(element *xml.StartElement) error {
 	var declared []string
 	for _, a := range element.Attr {
 		if a.Name.Space == "xmlns" || a.Name.Space == "" && a.Name.Local == "xmlns" {
 			declared = append(declared, a.Value)
 		}
 	}
-	x.spaces = append(x.spaces, declared)
+	x.namespaces = append(x.namespaces, declared)
 	names := []xml.Name{element.Name}
 	for i, a := range element.Attr {
 		for _, other := range element.Attr[:i] {
@@ -158,25 +159,25 @@ func (x *xmlChecker) enter(element *xml.StartElement) error {
 		}
 	}
 	for _, name := range names {
-		if !x.knows(name.Space) {
-			return fmt.Errorf("the prefix of %s:%s is not declared; say xmlns:%[1]s=\"…\"", name.Space, name.Local)
+		if !x.isDeclared(name.Space) {
+			return fmt.Errorf("the prefix of %s:%s is not declared; add xmlns:%[1]s=\"…\"", name.Space, name.Local)
 		}
 	}
 	return nil
 }
 
-// xmlSpace is what the prefix xml stands for, declared or not.
-const xmlSpace = "http://www.w3.org/XML/1998/namespace"
+// xmlNamespace is the namespace of the prefix xml, which needs no declaration.
+const xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
-// knows tells whether a name's space is declared here. Of a prefix that is not,
-// the library gives the prefix itself.
-func (x *xmlChecker) knows(space string) bool {
-	if space == "" || space == xmlSpace {
+// isDeclared reports whether a name's namespace is declared here. For an undeclared prefix
+// encoding/xml returns the prefix as the namespace.
+func (x *xmlChecker) isDeclared(namespace string) bool {
+	if namespace == "" || namespace == xmlNamespace {
 		return true
 	}
-	for _, declared := range x.spaces {
+	for _, declared := range x.namespaces {
 		for _, s := range declared {
-			if s == space {
+			if s == namespace {
 				return true
 			}
 		}

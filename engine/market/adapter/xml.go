@@ -6,23 +6,25 @@ import (
 	"regexp"
 )
 
-// xmlOpenings are tried in this order; the last is any other tag.
+// xmlOpenings are the marks that leave XML text, in the order of the search. The last
+// matches every other tag.
 var xmlOpenings = []struct {
 	mark string
-	into context
+	into escapeContext
 }{{"<!--", xmlComment}, {"<![CDATA[", xmlCDATA}, {"<?", xmlProcessing}, {"<", xmlTag}}
 
-var xmlClosings = map[context]struct {
+var xmlClosings = map[escapeContext]struct {
 	mark string
-	into context
+	into escapeContext
 }{
 	xmlComment: {"-->", xmlText}, xmlCDATA: {"]]>", xmlText}, xmlProcessing: {"?>", xmlText},
 	xmlSingle: {"'", xmlTag}, xmlDouble: {`"`, xmlTag},
 }
 
-// afterXML follows the author's text from mark to mark. It rejects a mark that an action
-// divides, because this program and the reader of the body would interpret it differently.
-func (c context) afterXML(text []byte) (context, error) {
+// afterXML returns the context after an XML text of the template's author. It rejects a
+// mark that an action divides, because this program and the buyer would interpret it
+// differently.
+func (c escapeContext) afterXML(text []byte) (escapeContext, error) {
 	for len(text) > 0 {
 		var err error
 		switch c {
@@ -61,7 +63,7 @@ func (c context) afterXML(text []byte) (context, error) {
 	return c, nil
 }
 
-func afterXMLText(text []byte) (c context, rest []byte, err error) {
+func afterXMLText(text []byte) (c escapeContext, rest []byte, err error) {
 	at := bytes.IndexByte(text, '<')
 	if at < 0 {
 		return xmlText, nil, checkReferences(text)
@@ -76,7 +78,7 @@ func afterXMLText(text []byte) (c context, rest []byte, err error) {
 		}
 	}
 	if c == xmlTag && !tagName.Match(text) {
-		return 0, nil, errors.New("a tag's name stands behind its <, as text; < itself is written &lt;, and declarations (<!…>) not at all")
+		return 0, nil, errors.New("after < the template must have a tag name as plain text; write &lt; for the character <, and remove declarations (<!…>)")
 	}
 	return c, text, nil
 }
@@ -86,11 +88,11 @@ var (
 	references = regexp.MustCompile(`&(amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});`)
 )
 
-// checkReferences wants every & to begin a reference that ends in the same
-// text, or a value could finish it.
+// checkReferences returns an error unless every & begins a complete reference. A value
+// could complete an incomplete one.
 func checkReferences(text []byte) error {
 	if bytes.Count(text, []byte("&")) != len(references.FindAllIndex(text, -1)) {
-		return errors.New("& begins a reference that XML does not have or that is not whole; & itself is written &amp;")
+		return errors.New("& begins an unknown or incomplete XML reference; write &amp; for the character &")
 	}
 	return nil
 }

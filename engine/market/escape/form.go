@@ -2,13 +2,13 @@ package escape
 
 import "pingpost/engine/market/format"
 
-// appendFormText appends a name or a value as application/x-www-form-urlencoded
-// has it.
+// AppendFormText appends a name or a value, escaped as
+// application/x-www-form-urlencoded.
 func AppendFormText(dst, text []byte) []byte {
 	const digits = "0123456789ABCDEF"
 	for _, b := range text {
 		switch {
-		case IsFormLetter(b):
+		case IsFormSafe(b):
 			dst = append(dst, b)
 		case b == ' ':
 			dst = append(dst, '+')
@@ -19,6 +19,7 @@ func AppendFormText(dst, text []byte) []byte {
 	return dst
 }
 
-func IsFormLetter(b byte) bool {
+// IsFormSafe reports whether a form has the byte unescaped.
+func IsFormSafe(b byte) bool {
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || format.IsDigit(b) || b == '-' || b == '.' || b == '_' || b == '~'
 }

@@ -13,7 +13,7 @@ import (
 func AppendJSONString(dst, s []byte) []byte {
 	const hexDigits = "0123456789abcdef"
 	dst = append(dst, '"')
-	start := 0 // of what can be copied as it is
+	start := 0 // start of the bytes that are copied unchanged
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
@@ -53,15 +53,15 @@ func AppendJSONString(dst, s []byte) []byte {
 	return append(dst, '"')
 }
 
-// AppendJSONText appends the text as the inside of a JSON string, without the quotes.
+// AppendJSONText appends the text, escaped as in a JSON string, without the quotes.
 func AppendJSONText(dst, text []byte) []byte {
 	start := len(dst)
 	dst = AppendJSONString(dst, text)
 	return append(dst[:start], dst[start+1:len(dst)-1]...)
 }
 
-// AppendUnescaped appends the characters of a JSON string's inside, without its quotes.
-// The caller has checked the string. On an unchecked one it does not panic, and an invalid
+// AppendUnescaped appends the text of a JSON string. raw is the string without its quotes,
+// which the caller has checked. On an unchecked string it does not panic, and an invalid
 // escape becomes U+FFFD.
 func AppendUnescaped(dst, raw []byte) []byte {
 	for {
@@ -74,7 +74,7 @@ func AppendUnescaped(dst, raw []byte) []byte {
 		case len(raw) == 1:
 			return utf8.AppendRune(dst, utf8.RuneError)
 		case raw[1] != 'u':
-			dst, raw = append(dst, unescaped(raw[1])), raw[2:]
+			dst, raw = append(dst, unescapeLetter(raw[1])), raw[2:]
 			continue
 		}
 		r, ok := ParseUnicodeEscape(raw)
@@ -115,8 +115,8 @@ func ParseUnicodeEscape(text []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// unescaped returns the character of an escape's letter.
-func unescaped(c byte) byte {
+// unescapeLetter returns the character that a backslash and the letter stand for.
+func unescapeLetter(c byte) byte {
 	switch c {
 	case 'b':
 		return '\b'

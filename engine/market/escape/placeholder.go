@@ -5,36 +5,36 @@ import (
 	"strings"
 )
 
-// A placeholder stands for a secret in the catalog and in logged text: the body of
-// a post, an address, a dialect's headers. The secret takes its place when the text
-// is sent, and only there. So a rotated secret applies to the next try of a logged
-// post, and the log never holds a secret.
+// placeholderMark begins and ends a placeholder. Between the two marks are one byte, the
+// Kind, and the secret's name.
 //
-// A placeholder begins and ends with placeholderMark. Between the two marks are one
-// byte for the way the secret is escaped, and the secret's name.
+// A placeholder replaces a secret in the catalog and in logged text: the body of a post,
+// an address, a dialect's headers. The program inserts the secret only when it sends the
+// text. So a rotated secret applies to the next attempt of a logged post, and the log
+// never contains a secret.
 //
-// A lead cannot write a placeholder: each escape of AppendJSONString, appendFormText
-// and appendXMLText replaces the mark. An author cannot write one either: a template
-// with a mark is refused, and so are addresses and headers with control characters.
+// A lead cannot write a placeholder, because AppendJSONString, AppendFormText and
+// AppendXMLText escape or replace the mark. An author cannot write one either: templates
+// with a mark are rejected, and so are addresses and headers with control characters.
 const placeholderMark = 0x1a // SUB, "substitute"
 
-// Escape is how a secret is written in the place of its placeholder. Values are in
-// the log and never change.
+// Kind is the escaping rule for the secret of a placeholder. The values are in the log and
+// never change.
 type Kind byte
 
-// The escapes.
+// The escaping rules.
 const (
-	None Kind = 'r' // as it is: a header's value, a variable in an address
-	JSON Kind = 'j' // inside the quotes of a JSON string
-	Form Kind = 'f' // in a form
-	URL  Kind = 'u' // in the path or query of an address
-	XML  Kind = 'x' // in text and attributes
-	Base Kind = 'b' // as it is, without slashes at its end: a variable that a path follows
+	None    Kind = 'r' // unescaped: a header's value, a variable in an address
+	JSON    Kind = 'j' // inside the quotes of a JSON string
+	Form    Kind = 'f' // in a form
+	URL     Kind = 'u' // in the path or query of an address
+	XML     Kind = 'x' // in text and attributes
+	BaseURL Kind = 'b' // unescaped, without trailing slashes: a variable before a path
 )
 
 // AppendPlaceholder appends a placeholder for the named secret.
-func AppendPlaceholder(dst []byte, how Kind, name string) []byte {
-	return append(append(append(dst, placeholderMark, byte(how)), name...), placeholderMark)
+func AppendPlaceholder(dst []byte, kind Kind, name string) []byte {
+	return append(append(append(dst, placeholderMark, byte(kind)), name...), placeholderMark)
 }
 
 // HasPlaceholder reports whether the text holds a placeholder.
@@ -47,10 +47,10 @@ func HasPlaceholder[T string | []byte](text T) bool {
 	return false
 }
 
-// AppendResolved appends the text with each placeholder replaced by its secret. It is
-// not ok where a secret has no value, cannot stand in its place, or a placeholder is
-// damaged; then dst is as it was.
-func AppendResolved(dst, text []byte, secrets func(name string) (string, bool)) (resolved []byte, ok bool) {
+// AppendWithSecrets appends the text with each placeholder replaced by its secret. It
+// returns dst unchanged and false if a secret has no value or invalid characters, or if a
+// placeholder is damaged.
+func AppendWithSecrets(dst, text []byte, secrets func(name string) (string, bool)) (resolved []byte, ok bool) {
 	start := len(dst)
 	for {
 		before, rest, found := bytes.Cut(text, []byte{placeholderMark})
@@ -66,20 +66,20 @@ func AppendResolved(dst, text []byte, secrets func(name string) (string, bool)) 
 		if !known || secret == "" {
 			return dst[:start], false
 		}
-		if dst, ok = Kind(inside[0]).append(dst, secret); !ok {
+		if dst, ok = Kind(inside[0]).appendEscaped(dst, secret); !ok {
 			return dst[:start], false
 		}
 		text = after
 	}
 }
 
-// append writes a secret by the rule of its place.
-func (e Kind) append(dst []byte, secret string) ([]byte, bool) {
+// appendEscaped appends a secret, or returns false if the secret is invalid in this place.
+func (e Kind) appendEscaped(dst []byte, secret string) ([]byte, bool) {
 	switch e {
 	case None:
-		return append(dst, secret...), isVisibleLine(secret)
-	case Base:
-		return append(dst, strings.TrimRight(secret, "/")...), isVisibleLine(secret)
+		return append(dst, secret...), isPrintableASCII(secret)
+	case BaseURL:
+		return append(dst, strings.TrimRight(secret, "/")...), isPrintableASCII(secret)
 	case JSON:
 		return AppendJSONText(dst, []byte(secret)), true
 	case Form:
@@ -92,9 +92,9 @@ func (e Kind) append(dst []byte, secret string) ([]byte, bool) {
 	return dst, false
 }
 
-// isVisibleLine reports whether the text is printable ASCII: nothing in it ends a
-// header or a request line.
-func isVisibleLine(text string) bool {
+// isPrintableASCII reports whether the text is printable ASCII, which cannot end a header
+// or a request line.
+func isPrintableASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
 			return false
@@ -103,9 +103,9 @@ func isVisibleLine(text string) bool {
 	return true
 }
 
-// ShowPlaceholders writes placeholders as an author writes them: ${NAME} for a
-// variable of the environment, {{secret "name"}} for a named secret.
-func ShowPlaceholders(text string) string {
+// FormatPlaceholders returns the text with placeholders in the operator's notation:
+// ${NAME} for an environment variable, {{secret "name"}} for a named secret.
+func FormatPlaceholders(text string) string {
 	if !HasPlaceholder(text) {
 		return text
 	}
@@ -124,17 +124,17 @@ func ShowPlaceholders(text string) string {
 	return b.String()
 }
 
-// VariablePart is in the name of a sealed value that a variable of the environment
-// gave: buyer/<id>/variable/<NAME>.
+// VariablePart marks the name of a sealed value from an environment variable:
+// buyer/<id>/variable/<NAME>.
 const VariablePart = "/variable/"
 
-// TrimSlash removes slashes at the end of an address, and those that a variable at its
-// end would bring.
-func TrimSlash(address string) string {
+// TrimTrailingSlashes removes slashes at the end of an address. If the address ends with a
+// variable, the slashes at the end of its value are removed on sending.
+func TrimTrailingSlashes(address string) string {
 	address = strings.TrimRight(address, "/")
 	rest, ends := strings.CutSuffix(address, string(rune(placeholderMark)))
 	if at := strings.LastIndexByte(rest, placeholderMark); ends && at >= 0 && at+1 < len(rest) && Kind(rest[at+1]) == None {
-		return rest[:at+1] + string(Base) + rest[at+2:] + string(rune(placeholderMark))
+		return rest[:at+1] + string(BaseURL) + rest[at+2:] + string(rune(placeholderMark))
 	}
 	return address
 }

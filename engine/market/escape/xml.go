@@ -5,10 +5,10 @@ import (
 	"encoding/xml"
 )
 
-// appendXMLText appends text as it may stand between tags and in attributes.
-// What XML has no character for becomes U+FFFD.
+// AppendXMLText appends text, escaped for elements and attributes. Characters that XML
+// does not allow become U+FFFD.
 func AppendXMLText(dst, text []byte) []byte {
 	out := bytes.NewBuffer(dst)
-	_ = xml.EscapeText(out, text) // a buffer takes everything
+	_ = xml.EscapeText(out, text) // writing to a buffer cannot fail
 	return out.Bytes()
 }

@@ -42,7 +42,7 @@ func newLeadEvents(now int64) *leadEvents {
 // namesGiven returns the event before the first lead, with campaigns, buyers and caps.
 func (f *leadEvents) namesGiven() *event.NamesGiven {
 	named := &event.NamesGiven{Names: []event.Name{{Kind: event.NameSupplier, Ref: 1, ID: SupplierID}}}
-	add := func(kind event.NameKind, scope market.Scope, prefix string, n int) {
+	add := func(kind event.NameKind, scope market.CapScope, prefix string, n int) {
 		for i := 1; i <= n; i++ {
 			ref := market.Ref(i)
 			named.Names = append(named.Names, event.Name{Kind: kind, Ref: ref, ID: fmt.Sprintf("%s_%05d", prefix, i)})
@@ -87,7 +87,7 @@ func (f *leadEvents) leadDecided(n int) *event.LeadDecided {
 		s.Turn = event.Turn{Set: uint64(campaign)<<8 | 1, Member: uint32(filterSet)}
 	}
 	for range 2 {
-		s.Dups = append(s.Dups, event.Dup{Key: market.DupKey(f.randomHash()), Until: at + int64(leadRetention)})
+		s.Dups = append(s.Dups, event.Dup{Key: market.DuplicateKey(f.randomHash()), Until: at + int64(leadRetention)})
 	}
 	e.Trail = append(
 		e.Trail,
@@ -135,7 +135,7 @@ func (f *leadEvents) newID(at int64) [16]byte {
 	var tail [10]byte
 	binary.LittleEndian.PutUint64(tail[:], f.random.Uint64())
 	binary.LittleEndian.PutUint16(tail[8:], uint16(f.random.Uint64()))
-	return market.MakeID(at/int64(time.Millisecond), tail)
+	return market.ComposeID(at/int64(time.Millisecond), tail)
 }
 
 func (f *leadEvents) randomHash() (sum [16]byte) {
