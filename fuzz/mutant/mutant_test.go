@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// module writes a program that says what it is.
-func module(t *testing.T) (root string) {
+// writeModule writes a module whose program prints its version.
+func writeModule(t *testing.T) (root string) {
 	t.Helper()
 	root = t.TempDir()
 	for name, text := range map[string]string{
@@ -25,7 +25,7 @@ func module(t *testing.T) (root string) {
 }
 
 func TestBuildBreaksTheProgramAndLeavesTheTree(t *testing.T) {
-	root, out := module(t), filepath.Join(t.TempDir(), "program")
+	root, out := writeModule(t), filepath.Join(t.TempDir(), "program")
 	for want, mutations := range map[string][]Mutation{
 		"whole":  nil,
 		"broken": {{Name: "another word", File: "word.go", Old: `"whole"`, New: `"broken"`}},
@@ -43,7 +43,7 @@ func TestBuildBreaksTheProgramAndLeavesTheTree(t *testing.T) {
 }
 
 func TestMutationThatBreaksNothingIsRefused(t *testing.T) {
-	root := module(t)
+	root := writeModule(t)
 	good := Mutation{Name: "another word", File: "word.go", Old: "whole", New: "broken"}
 	for name, mutations := range map[string][]Mutation{
 		"text has gone":     {{File: "word.go", Old: "half", New: "none"}},

@@ -14,33 +14,32 @@ import (
 	"pingpost/fuzz/powerloss/strace"
 )
 
-// An ack is something that the exchange told somebody, and may not take back: an
-// answer, a lead handed to a buyer, an event. It counts from the instant at which
-// the call that sends it began.
+// ack is an output of the exchange that it must honor: an answer, a post to a buyer, or a
+// webhook event. It counts from the start of the call that sends it.
 type ack struct {
-	tick     int
-	request  string // X-Request-Id of an answer
-	status   int
-	lead     string
-	buyer    string // of an answer: who has it
-	host     string // of a post: whose endpoint
-	event    string // type of a webhook's event
-	erased   bool   // a lead's key is dropped
-	revision int    // of the configuration that is in force; -1: it says none
-	made     string // what an operator made: see workMark
+	tick      int
+	request   string // X-Request-Id header of an answer
+	status    int
+	lead      string
+	buyer     string // buyer in an answer
+	postHost  string // host of the buyer's endpoint in a post
+	event     string // type of a webhook event
+	isErasure bool   // the answer to an erasure
+	revision  int    // active configuration revision in an answer; -1: absent
+	created   string // object that an operator created: see objectPrefix
 }
 
-// acks finds them among a life's calls.
-func acks(calls []*strace.Call) (found []ack, err error) {
+// parseAcks returns the acks among the calls of a lifetime.
+func parseAcks(calls []*strace.Call) (found []ack, err error) {
 	for _, c := range calls {
-		sent, err := sent(c)
+		sent, err := sentBytes(c)
 		if err != nil {
 			return nil, err
 		}
-		if bytes.Contains(sent, []byte(anyMetric)) {
-			continue // which no request rests on
+		if bytes.Contains(sent, []byte(metricPrefix)) {
+			continue // no request depends on metrics
 		}
-		some, err := acksIn(sent, c.Enter)
+		some, err := parseMessages(sent, c.Enter)
 		if err != nil {
 			return nil, fmt.Errorf("tick %d: %w: %.300q", c.Enter, err, sent)
 		}
@@ -49,8 +48,8 @@ func acks(calls []*strace.Call) (found []ack, err error) {
 	return found, nil
 }
 
-// acksIn reads all messages of one piece.
-func acksIn(sent []byte, tick int) (found []ack, err error) {
+// parseMessages parses all messages that one call sent.
+func parseMessages(sent []byte, tick int) (found []ack, err error) {
 	from := bufio.NewReader(bytes.NewReader(sent))
 	for {
 		head, err := from.Peek(5)
@@ -61,11 +60,11 @@ func acksIn(sent []byte, tick int) (found []ack, err error) {
 		var counts bool
 		switch string(head) {
 		case "HTTP/":
-			counts, err = a.readAnswer(from)
+			counts, err = a.parseAnswer(from)
 		case "POST ":
-			counts, err = a.readCall(from)
+			counts, err = a.parseOutgoing(from)
 		default:
-			return found, nil // what comes behind is more of an answer that counts for nothing
+			return found, nil // the rest belongs to an answer that is no ack
 		}
 		if err != nil {
 			return nil, err
@@ -76,11 +75,11 @@ func acksIn(sent []byte, tick int) (found []ack, err error) {
 	}
 }
 
-// revisions finds what an apply says of the configuration before and after.
+// revisions matches the configuration revisions in the answer to an apply.
 var revisions = regexp.MustCompile(revisionMark + `(\d+)\.`)
 
-// readAnswer reads an answer; it counts where it says what became of a request.
-func (a *ack) readAnswer(from *bufio.Reader) (counts bool, err error) {
+// parseAnswer parses an answer. It counts if it reports the outcome of a request.
+func (a *ack) parseAnswer(from *bufio.Reader) (counts bool, err error) {
 	response, err := http.ReadResponse(from, nil)
 	if err != nil {
 		return false, err
@@ -92,27 +91,27 @@ func (a *ack) readAnswer(from *bufio.Reader) (counts bool, err error) {
 	}
 	if bytes.HasPrefix(body, []byte(`{"changes"`)) {
 		for _, found := range revisions.FindAllSubmatch(body, -1) {
-			number, _ := strconv.Atoi(string(found[1])) // of digits
+			number, _ := strconv.Atoi(string(found[1])) // digits only
 			a.revision = max(a.revision, number)
 		}
 		return a.revision >= 0, err
 	}
-	if a.made = workIn(body); a.made != "" {
+	if a.created = createdObject(body); a.created != "" {
 		return true, err
 	}
-	if a.erased = bytes.HasPrefix(body, []byte(`{"erased":1,`)); a.erased {
+	if a.isErasure = bytes.HasPrefix(body, []byte(`{"erased":1,`)); a.isErasure {
 		return true, err
 	}
 	var said struct {
-		Data  *saidLead `json:"data"`
-		Error string    `json:"error"`
-		saidLead
+		Data  *answeredLead `json:"data"`
+		Error string        `json:"error"`
+		answeredLead
 		Auction *string `json:"auction_id"`
 	}
 	if json.Unmarshal(body, &said) != nil {
 		return false, err
 	}
-	lead := said.saidLead
+	lead := said.answeredLead
 	if said.Data != nil {
 		lead = *said.Data
 	}
@@ -124,17 +123,17 @@ func (a *ack) readAnswer(from *bufio.Reader) (counts bool, err error) {
 	return counts && a.request != "", err
 }
 
-// saidLead is what an answer says of a lead or a ping.
-type saidLead struct {
+// answeredLead holds the members of an answer about a lead or a ping.
+type answeredLead struct {
 	ID    string `json:"id"`
 	Buyer string `json:"buyer_id"`
 	Ping  string `json:"ping_id"`
-	Lead  string `json:"lead_id"` // that was reported on; in a sale the buyer's own
+	Lead  string `json:"lead_id"` // lead of a status report; in a sale the buyer's own id
 }
 
-// readCall reads what the exchange sends by itself: a post to a buyer counts, and
-// an event. A ping says nothing that would have to be kept.
-func (a *ack) readCall(from *bufio.Reader) (counts bool, err error) {
+// parseOutgoing parses a request that the exchange sends. Posts and webhook events count; pings
+// do not, because they make no promise.
+func (a *ack) parseOutgoing(from *bufio.Reader) (counts bool, err error) {
 	request, err := http.ReadRequest(from)
 	if err != nil {
 		return false, err
@@ -158,14 +157,14 @@ func (a *ack) readCall(from *bufio.Reader) (counts bool, err error) {
 	}
 	switch request.URL.Path {
 	case "/v1/post":
-		a.lead, a.host = said.Lead.UUID, request.Host
+		a.lead, a.postHost = said.Lead.UUID, request.Host
 	case "/hooks":
 		a.lead, a.event = said.Data.Lead+said.Data.ID, said.Type
 	default:
 		return false, nil
 	}
 	if a.lead == "" {
-		return false, fmt.Errorf("%s names no lead: %s", request.URL.Path, body)
+		return false, fmt.Errorf("%s contains no lead id: %s", request.URL.Path, body)
 	}
 	return true, nil
 }

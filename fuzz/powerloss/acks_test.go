@@ -9,8 +9,8 @@ import (
 	"pingpost/fuzz/powerloss/strace"
 )
 
-// sends is a call that writes to a socket, or to what path says.
-func sends(path, text string) *strace.Call {
+// sentCall returns a call that writes to a socket, or to the given path.
+func sentCall(path, text string) *strace.Call {
 	var hexed strings.Builder
 	for i := range len(text) {
 		fmt.Fprintf(&hexed, `\x%02x`, text[i])
@@ -22,7 +22,7 @@ func sends(path, text string) *strace.Call {
 	return &strace.Call{Name: "write", Args: []string{"9<" + to.String() + ">", `"` + hexed.String() + `"`, fmt.Sprint(len(text))}, Enter: 40, Done: 41}
 }
 
-func http11(first string, headers ...string) func(body string) string {
+func httpMessage(first string, headers ...string) func(body string) string {
 	return func(body string) string {
 		head := append([]string{first, fmt.Sprintf("Content-Length: %d", len(body))}, headers...)
 		return strings.Join(head, "\r\n") + "\r\n\r\n" + body
@@ -30,18 +30,17 @@ func http11(first string, headers ...string) func(body string) string {
 }
 
 var (
-	created   = http11("HTTP/1.1 201 Created", "X-Request-Id: req_1")
-	fine      = http11("HTTP/1.1 200 OK", "X-Request-Id: req_1")
-	refused   = http11("HTTP/1.1 422 Unprocessable Entity", "X-Request-Id: req_1")
-	forbidden = http11("HTTP/1.1 403 Forbidden", "X-Request-Id: req_1")
-	post      = http11("POST /v1/post HTTP/1.1", "Host: 127.0.0.1:81")
-	ping      = http11("POST /v1/ping HTTP/1.1", "Host: 127.0.0.1:81")
-	hook      = http11("POST /hooks HTTP/1.1", "Host: 127.0.0.1:82")
+	created   = httpMessage("HTTP/1.1 201 Created", "X-Request-Id: req_1")
+	fine      = httpMessage("HTTP/1.1 200 OK", "X-Request-Id: req_1")
+	refused   = httpMessage("HTTP/1.1 422 Unprocessable Entity", "X-Request-Id: req_1")
+	forbidden = httpMessage("HTTP/1.1 403 Forbidden", "X-Request-Id: req_1")
+	post      = httpMessage("POST /v1/post HTTP/1.1", "Host: 127.0.0.1:81")
+	ping      = httpMessage("POST /v1/ping HTTP/1.1", "Host: 127.0.0.1:81")
+	hook      = httpMessage("POST /hooks HTTP/1.1", "Host: 127.0.0.1:82")
 )
 
-// TestWhatCountsAsTold: everything that the exchange may not take back, and that
-// alone.
-func TestWhatCountsAsTold(t *testing.T) {
+// Exactly the outputs that the exchange must honor are acks.
+func TestParseAcks(t *testing.T) {
 	const lead = `{"data":{"id":"lead_1","status":"ACCEPTED","buyer_id":"rec_alpha"}}`
 	answered := ack{tick: 40, request: "req_1", status: 201, lead: "lead_1", buyer: "rec_alpha", revision: -1}
 	for what, test := range map[string]struct {
@@ -60,7 +59,7 @@ func TestWhatCountsAsTold(t *testing.T) {
 		"a configuration":      {fine(`{"changes":["name: cmp, revision-3. is cmp, revision-12. now"]}`), []ack{{tick: 40, revision: 12}}},
 		"a post": {
 			post(`{"auction_id":"x","lead":{"lead_uuid":"lead_1","first_name":"Ann"}}`),
-			[]ack{{tick: 40, lead: "lead_1", host: "127.0.0.1:81", revision: -1}},
+			[]ack{{tick: 40, lead: "lead_1", postHost: "127.0.0.1:81", revision: -1}},
 		},
 		"an event": {
 			hook(`{"id":"evt_1","type":"lead.posted","data":{"lead_id":"lead_1"}}`),
@@ -68,7 +67,7 @@ func TestWhatCountsAsTold(t *testing.T) {
 		},
 		"a field that is wrong":                {refused(`{"error":"invalid_payload","field_errors":[]}`), nil},
 		"a configuration that changed nothing": {fine(`{"changes":[]}`), nil},
-		"an answer without a request":          {http11("HTTP/1.1 201 Created")(lead), nil},
+		"an answer without a request":          {httpMessage("HTTP/1.1 201 Created")(lead), nil},
 		"a token":                              {fine(`{"access_token":"x"}`), nil},
 		"what was refused before":              {forbidden(`{"error":"forbidden","id":"lead_1"}`), nil},
 		"a ping":                               {ping(`{"auction_id":"auc_1"}`), nil},
@@ -76,29 +75,29 @@ func TestWhatCountsAsTold(t *testing.T) {
 		"the rest of an answer":                {"behind it", nil},
 		"nothing":                              {"", nil},
 	} {
-		got, err := acks([]*strace.Call{sends("socket:[5]", test.sent)})
+		got, err := parseAcks([]*strace.Call{sentCall("socket:[5]", test.sent)})
 		if err != nil || !slices.Equal(got, test.want) {
 			t.Errorf("%s: %+v, %v; want %+v", what, got, err, test.want)
 		}
 	}
 }
 
-func TestOnlySocketsTell(t *testing.T) {
+func TestParseAcksReadsSocketsOnly(t *testing.T) {
 	text := created(`{"data":{"id":"lead_1","buyer_id":"rec_alpha"}}`)
 	for path, want := range map[string]int{"socket:[5]": 1, "/data/log/1": 0, "pipe:[3]": 0} {
-		if got, err := acks([]*strace.Call{sends(path, text)}); err != nil || len(got) != want {
+		if got, err := parseAcks([]*strace.Call{sentCall(path, text)}); err != nil || len(got) != want {
 			t.Errorf("%s: %d told, %v", path, len(got), err)
 		}
 	}
-	sync := sends("socket:[5]", text)
+	sync := sentCall("socket:[5]", text)
 	sync.Name = "fsync"
-	if got, err := acks([]*strace.Call{sync}); err != nil || len(got) != 0 {
+	if got, err := parseAcks([]*strace.Call{sync}); err != nil || len(got) != 0 {
 		t.Errorf("an fsync tells %v, %v", got, err)
 	}
 }
 
-// TestWhatCannotBeReadIsNotPassedOver: else something told would count for nothing.
-func TestWhatCannotBeReadIsNotPassedOver(t *testing.T) {
+// An unreadable message is an error; otherwise its ack would be missing.
+func TestParseAcksRejectsUnreadable(t *testing.T) {
 	whole := post(`{"lead":{"lead_uuid":"lead_1"}}`)
 	for what, text := range map[string]string{
 		"half a post":           whole[:len(whole)-4],
@@ -107,22 +106,22 @@ func TestWhatCannotBeReadIsNotPassedOver(t *testing.T) {
 		"an event of nobody":    hook(`{"type":"lead.posted"}`),
 		"no message":            "HTTP/ what\r\n",
 	} {
-		if got, err := acks([]*strace.Call{sends("socket:[5]", text)}); err == nil {
+		if got, err := parseAcks([]*strace.Call{sentCall("socket:[5]", text)}); err == nil {
 			t.Errorf("%s was read as %+v", what, got)
 		}
 	}
-	cut := sends("socket:[5]", whole)
+	cut := sentCall("socket:[5]", whole)
 	cut.Args[1] += "..."
-	if _, err := acks([]*strace.Call{cut}); err == nil {
+	if _, err := parseAcks([]*strace.Call{cut}); err == nil {
 		t.Error("what the tracer has cut off was read")
 	}
 }
 
-// TestWhatIsTornTellsNothing: its thread was killed before anybody knew what it sent.
-func TestWhatIsTornTellsNothing(t *testing.T) {
-	torn := sends("socket:[5]", "")
+// A torn call is no ack: its thread was killed before the record shows what it sent.
+func TestParseAcksIgnoresTornCalls(t *testing.T) {
+	torn := sentCall("socket:[5]", "")
 	torn.Args[1], torn.Torn, torn.Done = "0xc000123", true, strace.Never
-	if got, err := acks([]*strace.Call{torn}); err != nil || len(got) > 0 {
+	if got, err := parseAcks([]*strace.Call{torn}); err != nil || len(got) > 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

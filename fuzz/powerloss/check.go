@@ -16,32 +16,32 @@ import (
 	"pingpost/wal"
 )
 
-// opened is a folder that was opened as a start does it.
-type opened struct {
+// openedDir is a data directory that was opened like at a start.
+type openedDir struct {
 	dir      string
 	log      *wal.Log
-	snapshot uint64 // newest entry that the snapshot has seen; 0: there is none
+	snapshot uint64 // last entry in the snapshot; 0: no snapshot
 	state    *state.State
 	entries  []wal.Entry
 }
 
-// open opens a folder: the newest snapshot, the log, what the snapshot has not
-// seen. Nobody is asked for anything.
-func open(dir string) (*opened, error) {
-	o := &opened{dir: dir, state: state.New()}
+// openDir opens a data directory: the newest snapshot and the log entries after it. It needs no
+// operator.
+func openDir(dir string) (*openedDir, error) {
+	o := &openedDir{dir: dir, state: state.New()}
 	var opt wal.Options
 	snapshot, err := wal.OpenSnapshot(dir)
 	var none *wal.NoSnapshotError
 	switch {
 	case errors.As(err, &none) && len(none.Bad) > 0:
-		return nil, fmt.Errorf("a snapshot is none: %w", none.Bad[0].Err)
+		return nil, fmt.Errorf("a file with a snapshot's name is invalid: %w", none.Bad[0].Err)
 	case errors.As(err, &none):
 	case err != nil:
 		return nil, err
 	default:
 		defer snapshot.Close()
 		if len(snapshot.Bad) > 0 {
-			return nil, fmt.Errorf("a snapshot is none: %w", snapshot.Bad[0].Err)
+			return nil, fmt.Errorf("a file with a snapshot's name is invalid: %w", snapshot.Bad[0].Err)
 		}
 		section, err := snapshot.Next()
 		if err != nil {
@@ -56,14 +56,14 @@ func open(dir string) (*opened, error) {
 	if o.log, err = wal.Open(dir, opt); err != nil {
 		return nil, err
 	}
-	if err := o.read(); err != nil {
+	if err := o.readEntries(); err != nil {
 		return nil, errors.Join(err, o.log.Close())
 	}
 	return o, nil
 }
 
-// read reads all entries, and applies those that the snapshot has not seen.
-func (o *opened) read() error {
+// readEntries reads all entries and applies those after the snapshot.
+func (o *openedDir) readEntries() error {
 	reader, err := o.log.NewReader(0)
 	if err != nil {
 		return err
@@ -98,45 +98,45 @@ func readAll(reader *wal.Reader, each func(wal.Entry) error) (entries []wal.Entr
 	}
 }
 
-// judge holds what was opened against what was written, and what was promised of it.
-func (o *opened) judge(t *truth, promised promises) error {
+// check compares the opened directory with the written log and the promises.
+func (o *openedDir) check(t *writtenLog, promised promises) error {
 	last := uint64(len(o.entries))
 	switch {
-	case last < promised.entry:
-		return fmt.Errorf("the log ends with entry %d, and what entry %d says was told", last, promised.entry)
+	case last < promised.seq:
+		return fmt.Errorf("the log ends with entry %d, but an output relied on entry %d", last, promised.seq)
 	case last > uint64(len(t.entries)):
-		return fmt.Errorf("the log has %d entries, and %d were ever written", last, len(t.entries))
+		return fmt.Errorf("the log has %d entries, but only %d were written", last, len(t.entries))
 	}
-	if err := same(o.entries, t.entries[:last]); err != nil {
+	if err := compareEntries(o.entries, t.entries[:last]); err != nil {
 		return err
 	}
-	want, err := t.hash(last)
+	want, err := t.hashAt(last)
 	if err != nil {
 		return err
 	}
 	if seq, hash := o.state.Hash(); seq != last || hash != want {
-		return fmt.Errorf("the state at entry %d has the hash %016x, and %016x by the log alone to entry %d (the snapshot has seen entry %d)",
+		return fmt.Errorf("the state at entry %d has the hash %016x, but the log alone gives %016x at entry %d (the snapshot ends with entry %d)",
 			seq, hash, want, last, o.snapshot)
 	}
-	return errors.Join(o.key(), o.documents(t, promised.revision), o.lists(), o.persons(t, promised.erasures))
+	return errors.Join(o.checkKey(), o.checkDocuments(t, promised.revision), o.checkLists(), o.checkLeadKeys(t, promised.erasures))
 }
 
-// same tells where entries are not those that were written.
-func same(are, were []wal.Entry) error {
+// compareEntries returns an error at the first difference from the written entries.
+func compareEntries(are, were []wal.Entry) error {
 	for i := range are {
 		if is, was := are[i], were[i]; is.Seq != was.Seq || is.At != was.At || is.Batch != was.Batch || is.Epoch != was.Epoch || !bytes.Equal(is.Data, was.Data) {
-			return fmt.Errorf("entry %d is not the one that was written", i+1)
+			return fmt.Errorf("entry %d differs from the written one", i+1)
 		}
 	}
 	return nil
 }
 
-// founded tells whether there is an exchange yet.
-func (o *opened) founded() bool { return o.state.Founded().Epoch != [16]byte{} }
+// isFounded reports whether the log contains the exchange's founding entry.
+func (o *openedDir) isFounded() bool { return o.state.Founded().Epoch != [16]byte{} }
 
-// key sees that the exchange's key is the one that the log was begun with.
-func (o *opened) key() error {
-	if !o.founded() {
+// checkKey checks that the exchange's key is the one that the log was started with.
+func (o *openedDir) checkKey() error {
+	if !o.isFounded() {
 		return nil
 	}
 	keys, err := vault.Open(o.dir, false)
@@ -144,20 +144,20 @@ func (o *opened) key() error {
 		return err
 	}
 	if keys.Check() != o.state.Founded().KeyCheck {
-		return errors.New("the exchange's key is not the one that the log was begun with")
+		return errors.New("the exchange's key differs from the one that the log was started with")
 	}
 	return nil
 }
 
-// documents sees that every configuration that the log names is there, whole, and
-// that the one in force is no older than what was told.
-func (o *opened) documents(t *truth, revision int) error {
+// checkDocuments checks that every configuration named by the log is present and intact. The
+// active one must not be older than the promised revision.
+func (o *openedDir) checkDocuments(t *writtenLog, revision int) error {
 	seq, _ := o.state.Position()
-	for _, d := range t.facts.documents {
+	for _, d := range t.index.documents {
 		if d.seq > seq {
 			break
 		}
-		text, err := o.whole(filepath.Join("catalogs", d.hash+".json"), d.hash)
+		text, err := o.readHashedFile(filepath.Join("catalogs", d.hash+".json"), d.hash)
 		if err != nil {
 			return err
 		}
@@ -169,37 +169,37 @@ func (o *opened) documents(t *truth, revision int) error {
 			return fmt.Errorf("the configuration %s has no revision", d.hash)
 		}
 		if number, err := strconv.Atoi(string(found[1])); err != nil || number < revision {
-			return fmt.Errorf("revision %s of the configuration is in force, and revision %d was told to be", found[1], revision)
+			return fmt.Errorf("configuration revision %s is active, but revision %d was acknowledged", found[1], revision)
 		}
 	}
 	return nil
 }
 
-// lists sees that the suppression lists in force are there, whole.
-func (o *opened) lists() error {
+// checkLists checks that the active suppression lists are present and intact.
+func (o *openedDir) checkLists() error {
 	for _, name := range o.state.ListFiles() {
-		if _, err := o.whole(filepath.Join("lists", name), name); err != nil {
+		if _, err := o.readHashedFile(filepath.Join("lists", name), name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// whole reads a file that is named by its hash.
-func (o *opened) whole(path, hash string) ([]byte, error) {
+// readHashedFile reads a file that is named by its hash, and verifies the hash.
+func (o *openedDir) readHashedFile(path, hash string) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(o.dir, path))
 	if err != nil {
-		return nil, fmt.Errorf("the log names a file that is not there: %w", err)
+		return nil, fmt.Errorf("a file named by the log is missing: %w", err)
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != hash {
-		return nil, fmt.Errorf("%s is not what its name says: %d bytes", path, len(text))
+		return nil, fmt.Errorf("the content of %s does not match the hash in its name: %d bytes", path, len(text))
 	}
 	return text, nil
 }
 
-// goOn appends to what was opened, has it backed up where that is asked for, and sees
-// that what was appended is there at the next start.
-func (o *opened) goOn(backUp func() error) error {
+// checkAppend appends entries, optionally backs them up, and checks that they are present after
+// another start.
+func (o *openedDir) checkAppend(backUp func() error) error {
 	last := uint64(len(o.entries))
 	more := &waiter{done: make(chan error, 3)}
 	for range cap(more.done) {
@@ -225,12 +225,12 @@ func (o *opened) goOn(backUp func() error) error {
 		return err
 	}
 	if !report.OK() || report.Torn != nil || report.Last != last+uint64(cap(more.done)) {
-		return fmt.Errorf("%d entries were written behind entry %d, and then the log is: %+v", cap(more.done), last, report)
+		return fmt.Errorf("%d entries were appended after entry %d, but then the log is: %+v", cap(more.done), last, report)
 	}
 	return nil
 }
 
-// waiter hears what became of an entry.
+// waiter receives the results of appended entries.
 type waiter struct{ done chan error }
 
 func (w *waiter) Committed(uint64, int64) { w.done <- nil }

@@ -8,59 +8,60 @@ import (
 	"pingpost/fuzz/powerloss/disk"
 )
 
-// disks are what is written to: the exchange's folder, and the place that has the
-// backup's folder in it. Each loses by itself, in one manner. Where both are on one
-// disk with one journal less is possible, and nothing else.
-type disks struct{ data, place *disk.Disk }
+// disks are the two modeled disks: the exchange's data directory and the disk with the backup.
+// Both lose power in the same way, each on its own. If they were one disk with one journal,
+// fewer combinations would be possible, and no others.
+type disks struct{ data, backup *disk.Disk }
 
-func dataIn(folder string) string  { return filepath.Join(folder, "data") }
-func placeIn(folder string) string { return filepath.Join(folder, "place") }
+func dataDir(folder string) string       { return filepath.Join(folder, "data") }
+func backupDiskDir(folder string) string { return filepath.Join(folder, "place") }
 
-// load takes both for durable as they lie in a folder.
+// load loads both disks from a folder as durable.
 func (d *disks) load(folder string) (err error) {
-	if d.data, err = disk.Load(dataIn(folder)); err != nil {
+	if d.data, err = disk.Load(dataDir(folder)); err != nil {
 		return err
 	}
-	d.place, err = disk.Load(placeIn(folder))
+	d.backup, err = disk.Load(backupDiskDir(folder))
 	return err
 }
 
-// left is what a loss of power leaves of them.
-type left struct{ data, place *disk.Image }
+// diskImages are the contents that a power loss leaves.
+type diskImages struct{ data, backup *disk.Image }
 
-// lose takes the power at a point. A place that is spared is on a machine that has it.
-func (d *disks) lose(p *point) *left {
+// losePower takes the power at a point. If backupIntact is set, the backup's disk is in another
+// machine, which keeps its power.
+func (d *disks) losePower(p *lossPoint) *diskImages {
 	manner := func() *rand.Rand { return rand.New(rand.NewPCG(p.seed, 0)) }
-	l := &left{data: d.data.Lose(p.tick, manner())}
-	if p.spared {
-		l.place = d.place.Intact(p.tick)
+	l := &diskImages{data: d.data.LosePower(p.tick, manner())}
+	if p.backupIntact {
+		l.backup = d.backup.Intact(p.tick)
 	} else {
-		l.place = d.place.Lose(p.tick, manner())
+		l.backup = d.backup.LosePower(p.tick, manner())
 	}
 	return l
 }
 
-// write puts what is left into a folder.
-func (l *left) write(folder string) error {
-	return errors.Join(l.data.Write(dataIn(folder)), l.place.Write(placeIn(folder)))
+// write writes both images into a folder.
+func (l *diskImages) write(folder string) error {
+	return errors.Join(l.data.Write(dataDir(folder)), l.backup.Write(backupDiskDir(folder)))
 }
 
-func (l *left) String() string { return l.data.String() + "; of the backup " + l.place.String() }
+func (l *diskImages) String() string { return l.data.String() + "; backup: " + l.backup.String() }
 
-// moments are the ticks at which something of a disk was under way.
-type moments struct {
+// activeTicks are the ticks at which a disk changes.
+type activeTicks struct {
 	all  []int
-	rare []int // other than writes to the log's last segment
+	rare []int // not a write to the log's last segment
 }
 
-// draw draws one, half of the time a rare one; otherwise where there is none.
-func (m *moments) draw(chance *rand.Rand, otherwise int) int {
+// drawTick draws a tick, half of the time a rare one. It returns otherwise if it has no ticks.
+func (m *activeTicks) drawTick(random *rand.Rand, otherwise int) int {
 	ticks := m.all
-	if chance.IntN(2) == 0 && len(m.rare) > 0 {
+	if random.IntN(2) == 0 && len(m.rare) > 0 {
 		ticks = m.rare
 	}
 	if len(ticks) == 0 {
 		return otherwise
 	}
-	return ticks[chance.IntN(len(ticks))]
+	return ticks[random.IntN(len(ticks))]
 }

@@ -1,38 +1,39 @@
-// Command powerloss takes the power from an exchange, at thousands of instants.
+// Command powerloss simulates power losses of an exchange at thousands of instants.
 //
-// A process that is killed leaves its page cache to the system, and so nothing is
-// lost by that which it wrote and never synced. Here the real program is recorded
-// (package strace) while it serves: every call that changes its folder or makes it
-// durable, and in one order with them every answer, post and event that it sends.
-// It is stopped in order, killed, started again, and now and then the next life
-// begins with what a loss of power left. Then the folder is rebuilt as it could be
-// after a loss of power at some instant (package disk), and opened. At each:
+// A killed process loses no data that it wrote, because the system still has its page cache. A
+// power loss does lose unsynced data. This program records the real exchange (package strace)
+// while it serves. The record has, in one order, every call that changes its directory or makes
+// it durable, and every answer, post and event that it sends. The exchange is stopped in order,
+// killed, and restarted; some lifetimes start on the result of a power loss. Afterwards the
+// program rebuilds the directory as it could be after a power loss at some instant (package
+// disk), and opens it. Each time it checks:
 //
-//   - it opens, without a question to the operator;
-//   - its log begins as the log that was written, and has every entry on which
-//     something told before that instant rests, and none that was never written;
-//   - the state from snapshot and log is that of the log alone, and no file has a
-//     snapshot's name that is none;
-//   - the key, the configurations and the lists that the log names are there and
-//     whole, and no configuration is in force that is older than one told to be;
-//   - what is appended then is there at the next start.
+//   - The directory opens without an operator.
+//   - The log starts like the written log. It has every entry that an earlier output relies
+//     on, and no entry that was never written.
+//   - The state from snapshot and log equals the state from the log alone. Every file with a
+//     snapshot's name is a valid snapshot.
+//   - The key, the configurations and the lists that the log names are present and intact. The
+//     active configuration is not older than the promised one.
+//   - Entries that are appended afterwards are present at the next start.
 //
-// The exchange backs itself up to another folder, which is rebuilt at some of these
-// instants: on a disk that lost by the same manner, or on that of another machine, which
-// lost nothing. There:
+// The exchange backs itself up to another folder. At some of these instants the program also
+// rebuilds the backup, on a disk that lost power in the same way or on another machine's disk,
+// which lost no data. It checks:
 //
-//   - it lists and verifies, and was never begun anew;
-//   - it has what the exchange had said to be in it, and nothing that the log has lost;
-//   - what it restores, as of its end and of any entry before, is the exchange as it was
-//     there: entries, the state's hash, keys and all, and who was erased stays erased;
-//   - what is left of the exchange goes on with it, and then it has that too.
+//   - The backup lists and verifies, and has one generation.
+//   - It contains everything that the exchange reported as backed up, and nothing that the log
+//     has lost.
+//   - A restore as of the end, and as of any earlier entry, gives the exchange of that moment:
+//     entries, state hash and keys. Erased persons stay erased.
+//   - The rebuilt exchange can continue the backup, which then has the new entries too.
 //
-// At some of them the program itself is started, now and then on what it restored alone:
-// it gives the answers that it had given, to the byte, and takes new leads; what operators
-// made is there; and its report, torn and mended, sums up to the ledger.
+// At some instants the program starts the real exchange, sometimes on a restored backup only.
+// It must give its earlier answers byte by byte, accept new leads, and have the objects that
+// operators created. Its sales report, damaged and repaired, must match the ledger.
 //
-// That the recording is exact is not believed either: after each life the model's
-// folder is compared with the real one, byte for byte.
+// The recording is verified too: after each lifetime the model's folder is compared with the
+// real one, byte by byte.
 package main
 
 import (
@@ -50,28 +51,28 @@ import (
 	"pingpost/fuzz/powerloss/strace"
 )
 
-// flags are the command line.
+// flags is the command line.
 type flags struct {
-	Seed    uint64  `env:"SEED" placeholder:"NUMBER" help:"Seed of all chance; drawn where there is none. What the machine does between two choices it cannot repeat."`
-	Minutes float64 `default:"5" help:"How long recordings are made and tried, one after the other (${default})."`
-	Points  int     `default:"1000" help:"Instants at which each recording is cut (${default})."`
-	Backups int     `default:"250" help:"At so many of them the backup is rebuilt and restored too (${default})."`
-	Lives   int     `default:"7" help:"Lives of the exchange in each recording (${default})."`
-	Serve   int     `default:"50" help:"At each so many points the program itself is started (${default})."`
-	Short   bool    `help:"One recording, within half a minute: to see that all of it works."`
-	Mutants bool    `help:"Try programs that break a promise each, and see that each is found."`
-	Only    string  `placeholder:"WORDS" help:"Of the mutants, those alone whose name has these words."`
+	Seed    uint64  `env:"SEED" placeholder:"NUMBER" help:"Seed of all random choices; drawn if missing. It cannot repeat the machine's timing."`
+	Minutes float64 `default:"5" help:"Make and check recordings for this many minutes (${default})."`
+	Points  int     `default:"1000" help:"Power losses to check in each recording (${default})."`
+	Backups int     `default:"250" help:"Power losses that also check the backup (${default})."`
+	Lives   int     `default:"7" help:"Starts of the exchange in each recording (${default})."`
+	Serve   int     `default:"50" help:"Start the exchange at every n-th power loss (${default})."`
+	Short   bool    `help:"Make one short recording, within half a minute."`
+	Mutants bool    `help:"Run programs that break one promise each, and fail unless each is detected."`
+	Only    string  `placeholder:"WORDS" help:"Run only mutants whose name contains these words."`
 	Root    string  `default:"." placeholder:"DIR" help:"The repository."`
-	Dir     string  `placeholder:"DIR" help:"Where recordings go; a folder in it is made, and removed unless something fails. The system's own for such by default."`
+	Dir     string  `placeholder:"DIR" help:"Create the recordings' folder here (default: the system's temporary directory). It is removed unless a check fails."`
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is the whole program.
+// run runs the program and returns its exit code.
 func run(args []string, out, progress io.Writer) int {
 	var f flags
 	parser, err := kong.New(&f, kong.Name("powerloss"), kong.Writers(out, progress),
-		kong.Description("Takes the power from an exchange at thousands of instants, and sees that nothing that was told is lost."))
+		kong.Description("Simulates power losses of an exchange at thousands of instants, and checks that no acknowledged data is lost."))
 	if err == nil {
 		_, err = parser.Parse(args)
 	}
@@ -86,7 +87,7 @@ func run(args []string, out, progress io.Writer) int {
 }
 
 func (f *flags) run(out, progress io.Writer) error {
-	if err := strace.Here(); err != nil {
+	if err := strace.Check(); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -103,15 +104,15 @@ func (f *flags) run(out, progress io.Writer) error {
 		return err
 	}
 	if f.Mutants {
-		err = s.mutants(ctx)
+		err = s.detectMutants(ctx)
 	} else {
-		err = s.record(ctx)
+		err = s.recordUntilDone(ctx)
 	}
 	_, _ = fmt.Fprint(out, s.table())
 	if err == nil {
 		err = s.close()
 	} else {
-		err = errors.Join(err, os.RemoveAll(s.memory)) // what shows it is in the other
+		err = errors.Join(err, os.RemoveAll(s.memory)) // the failed folder is in s.dir
 	}
 	if err == nil && ctx.Err() != nil {
 		err = errors.New("interrupted")

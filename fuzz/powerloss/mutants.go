@@ -2,8 +2,8 @@ package main
 
 import "pingpost/fuzz/mutant"
 
-// mutants are programs that break one promise each, of which this one has to see
-// each. None of them is seen by killing: the page cache has what they never synced.
+// mutants are programs that break one promise each. powerloss must detect every one. Killing
+// the process detects none of them, because the page cache keeps the unsynced data.
 var mutants = []mutant.Mutation{
 	{
 		Name: "the log is not fsynced", File: "wal/segment_writer.go",
@@ -99,10 +99,10 @@ var mutants = []mutant.Mutation{
 	},
 }
 
-// masked has, by a mutant's name, what else has to be left out for it to show: there
-// the same folder is fsynced for another's sake, a little later, and before anybody is
-// told anything.
-var masked = map[string][]mutant.Mutation{
+// companionMutations holds, by a mutant's name, other mutations that it needs to have an
+// effect: another part of the program syncs the same directory shortly afterwards, before any
+// output.
+var companionMutations = map[string][]mutant.Mutation{
 	"the folder of the exchange's key is not fsynced": {{
 		Name: "nor by who makes leads' keys in it", File: "keys/leadkeys/make.go",
 		Old: "range []string{s.folder, filepath.Dir(s.folder), filepath.Dir(filepath.Dir(s.folder))}", New: "range []string{s.folder}",

@@ -1,38 +1,38 @@
 package main
 
-// promises are what has to be there once it was told.
+// promises are the consequences of all acks up to a tick.
 type promises struct {
-	entry    uint64
-	revision int // of the configuration in force
-	erasures int // the log's first so many
+	seq      uint64
+	revision int // of the active configuration
+	erasures int // number of the log's first erasures
 }
 
-// promised is what was told up to a tick, in this life and those before it.
-func (l *life) promised(tick int) promises {
-	p := l.before
+// promisesAt returns the promises of this and the earlier lifetimes up to a tick.
+func (l *lifetime) promisesAt(tick int) promises {
+	p := l.promisesBefore
 	for i := range l.acks {
 		a := &l.acks[i]
 		switch {
-		case a.tick > tick, a.erased && p.erasures == len(l.truth.facts.erased):
-		case a.erased:
-			p.entry = max(p.entry, l.truth.facts.erased[p.erasures].seq)
+		case a.tick > tick, a.isErasure && p.erasures == len(l.log.index.erased):
+		case a.isErasure:
+			p.seq = max(p.seq, l.log.index.erased[p.erasures].seq)
 			p.erasures++
-		case a.made != "":
-			p.entry = max(p.entry, l.truth.facts.made[a.made])
+		case a.created != "":
+			p.seq = max(p.seq, l.log.index.seqByCreated[a.created])
 		case a.revision >= 0:
 			p.revision = max(p.revision, a.revision)
 		default:
-			seq, _ := l.truth.facts.needs(a) // prove has seen that there is one
-			p.entry = max(p.entry, seq)
+			seq, _ := l.log.index.requiredSeq(a) // checkWithoutLoss has verified that there is an entry
+			p.seq = max(p.seq, seq)
 		}
 	}
 	return p
 }
 
-// kept is what was said, up to a tick, to be in the backup.
-func (l *life) kept(tick int) promises {
-	if upTo := shippedUpTo(l.rounds, tick); upTo > 0 {
-		return l.promised(upTo)
+// backupPromisesAt returns the promises that the backup must hold at a tick.
+func (l *lifetime) backupPromisesAt(tick int) promises {
+	if upTo := backedUpTick(l.backupRounds, tick); upTo > 0 {
+		return l.promisesAt(upTo)
 	}
-	return l.keptBefore
+	return l.backupPromisesBefore
 }

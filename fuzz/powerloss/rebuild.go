@@ -13,126 +13,125 @@ import (
 	"pingpost/fuzz/powerloss/disk"
 )
 
-// point is one loss of power: a tick of a life, and how the disks lost.
-type point struct {
-	life   int
-	tick   int
-	seed   uint64
-	backup bool // is judged too
-	spared bool // the backup's disk lost nothing
+// lossPoint is one power loss: a tick of a lifetime, and the seed of the loss.
+type lossPoint struct {
+	lifetime     int
+	tick         int
+	seed         uint64
+	checksBackup bool // also check the backup
+	backupIntact bool // the backup's disk keeps everything
 }
 
-// losses adds up what was tried and what the disk lost in it.
-type losses struct {
-	points, served        int
-	backups, spared, kept int // points at which it was judged; of these, on a disk that lost nothing; with something said to be in it
-	lost                  int // exchanges that were started from their backup alone
-	orders                map[disk.Order]int
-	names, writes, torn   int
-	mostNames, mostWrites int
-	bytes, mostBytes      int64
-	entries               uint64 // that were written and in no log: nobody was told of them
-	torns                 int    // logs whose end was cut at the start
+// lossStats counts the checks and the losses in them.
+type lossStats struct {
+	points, served                          int
+	backups, intactBackups, promisedBackups int // points with a check of the backup; of these, on an intact disk; with promises about the backup
+	restored                                int // exchanges that were started from their backup only
+	orders                                  map[disk.Order]int
+	lostNames, lostWrites, tornPages        int
+	mostNames, mostWrites                   int
+	lostBytes, mostBytes                    int64
+	lostEntries                             uint64 // written entries that no rebuilt log has; no output relied on them
+	tornLogs                                int    // logs with a torn end, cut at the start
 }
 
-func (l *losses) add(m *disk.Image) {
+func (l *lossStats) add(m *disk.Image) {
 	if l.orders == nil {
 		l.orders = map[disk.Order]int{}
 	}
 	l.points++
 	l.orders[m.Order]++
-	l.names, l.writes, l.bytes, l.torn = l.names+m.LostNames, l.writes+m.LostWrites, l.bytes+m.LostBytes, l.torn+m.Torn
+	l.lostNames, l.lostWrites, l.lostBytes, l.tornPages = l.lostNames+m.LostNames, l.lostWrites+m.LostWrites, l.lostBytes+m.LostBytes, l.tornPages+m.Torn
 	l.mostNames, l.mostWrites, l.mostBytes = max(l.mostNames, m.LostNames), max(l.mostWrites, m.LostWrites), max(l.mostBytes, m.LostBytes)
 }
 
-// points draws where the power goes: half of them anywhere, half where something
-// rarer than a write to the log is under way. At so many the backup is judged too; of
-// those each second is where something of it is under way.
-func (r *recording) points(n, backups int, chance *rand.Rand) []point {
-	drawn := make([]point, 0, n)
+// drawPoints draws the points: half of them at any active tick, half at a rarer one than a
+// write to the log. The first backups points also check the backup; every second of these is at
+// an active tick of the backup's disk.
+func (r *recording) drawPoints(n, backups int, random *rand.Rand) []lossPoint {
+	drawn := make([]lossPoint, 0, n)
 	for i := range n {
-		p := point{life: chance.IntN(len(r.lives)), seed: chance.Uint64(), backup: i < backups, spared: i%4 == 0}
-		l := r.lives[p.life]
-		if p.backup && i%2 == 0 {
-			p.tick = l.shipping.draw(chance, l.to)
+		p := lossPoint{lifetime: random.IntN(len(r.lifetimes)), seed: random.Uint64(), checksBackup: i < backups, backupIntact: i%4 == 0}
+		l := r.lifetimes[p.lifetime]
+		if p.checksBackup && i%2 == 0 {
+			p.tick = l.backupTicks.drawTick(random, l.lastTick)
 		} else {
-			p.tick = l.busy.draw(chance, l.to)
+			p.tick = l.dataTicks.drawTick(random, l.lastTick)
 		}
 		drawn = append(drawn, p)
 	}
-	slices.SortStableFunc(drawn, func(a, b point) int { return cmp.Compare(a.tick, b.tick) }) // what has to be replayed grows
+	slices.SortStableFunc(drawn, func(a, b lossPoint) int { return cmp.Compare(a.tick, b.tick) }) // the replay can then continue
 	return drawn
 }
 
-// failure is a point at which a promise was broken.
+// failure is a point with a broken promise.
 type failure struct {
-	point
-	folder string // as the disk had it
+	lossPoint
+	folder string // content of the disks
 	lost   string
 	err    error
 }
 
 func (f *failure) Error() string {
-	return fmt.Sprintf("life %d, tick %d, loss %d (%s): %v\n  the folder as the disk had it: %s", f.life+1, f.tick, f.seed, f.lost, f.err, f.folder)
+	return fmt.Sprintf("life %d, tick %d, loss %d (%s): %v\n  the folder as the disk had it: %s", f.lifetime+1, f.tick, f.seed, f.lost, f.err, f.folder)
 }
 
-// rebuild makes what is left at a point, in the folder given, opens and judges it.
-func (r *recording) rebuild(ctx context.Context, p point, folder string, sum *losses) error {
-	l := r.lives[p.life]
-	left := l.lose(&p)
+// rebuildAndCheck writes the content at a point into the folder, opens it and checks it.
+func (r *recording) rebuildAndCheck(ctx context.Context, p lossPoint, folder string, sum *lossStats) error {
+	l := r.lifetimes[p.lifetime]
+	left := l.losePower(&p)
 	if err := errors.Join(os.RemoveAll(folder), left.write(folder)); err != nil {
 		return err
 	}
 	sum.add(left.data)
-	o, err := open(dataIn(folder))
+	o, err := openDir(dataDir(folder))
 	if err != nil {
-		return r.keep(p, fmt.Errorf("it does not open: %w", err))
+		return r.keepFailure(p, fmt.Errorf("the rebuilt folder does not open: %w", err))
 	}
-	sum.entries += uint64(len(l.truth.entries) - len(o.entries))
-	if torn, _ := filepath.Glob(filepath.Join(dataIn(folder), "damage", "*.torn")); len(torn) > 0 {
-		sum.torns++
+	sum.lostEntries += uint64(len(l.log.entries) - len(o.entries))
+	if torn, _ := filepath.Glob(filepath.Join(dataDir(folder), "damage", "*.torn")); len(torn) > 0 {
+		sum.tornLogs++
 	}
-	if err := o.judge(l.truth, l.promised(p.tick)); err != nil {
-		return r.keep(p, errors.Join(err, o.log.Close()))
+	if err := o.check(l.log, l.promisesAt(p.tick)); err != nil {
+		return r.keepFailure(p, errors.Join(err, o.log.Close()))
 	}
 	var backUp func() error
-	if p.backup {
-		s, err := r.openSpare(folder)
+	if p.checksBackup {
+		s, err := r.openBackup(folder)
 		if err != nil {
 			return errors.Join(err, o.log.Close())
 		}
-		kept := l.kept(p.tick)
-		sum.backup(p, kept)
-		if err := s.judge(ctx, o, l.truth, kept, rand.New(rand.NewPCG(p.seed, 2))); err != nil {
-			return r.keep(p, errors.Join(err, o.log.Close()))
+		kept := l.backupPromisesAt(p.tick)
+		sum.countBackup(p, kept)
+		if err := s.check(ctx, o, l.log, kept, rand.New(rand.NewPCG(p.seed, 2))); err != nil {
+			return r.keepFailure(p, errors.Join(err, o.log.Close()))
 		}
-		if o.founded() {
-			backUp = func() error { return s.shipOn(ctx, o) }
+		if o.isFounded() {
+			backUp = func() error { return s.checkContinuation(ctx, o) }
 		}
 	}
-	if err := o.goOn(backUp); err != nil {
-		return r.keep(p, fmt.Errorf("it does not go on: %w", err))
+	if err := o.checkAppend(backUp); err != nil {
+		return r.keepFailure(p, fmt.Errorf("cannot append to the rebuilt folder: %w", err))
 	}
 	return nil
 }
 
-// backup counts a point at which the backup is judged.
-func (l *losses) backup(p point, kept promises) {
+// countBackup counts a point with a check of the backup.
+func (l *lossStats) countBackup(p lossPoint, kept promises) {
 	l.backups++
-	if p.spared {
-		l.spared++
+	if p.backupIntact {
+		l.intactBackups++
 	}
-	if kept.entry > 0 {
-		l.kept++
+	if kept.seq > 0 {
+		l.promisedBackups++
 	}
 }
 
-// keep keeps the folders as the disks had them, and what the program needs to go on
-// with them.
-func (r *recording) keep(p point, err error) error {
-	f := &failure{point: p, err: err, folder: filepath.Join(r.folder, fmt.Sprintf("lost-%d-%d", p.tick, p.seed))}
-	l := r.lives[p.life]
-	left := l.lose(&p)
+// keepFailure keeps the content of the disks, and the files to start the program on it.
+func (r *recording) keepFailure(p lossPoint, err error) error {
+	f := &failure{lossPoint: p, err: err, folder: filepath.Join(r.folder, fmt.Sprintf("lost-%d-%d", p.tick, p.seed))}
+	l := r.lifetimes[p.lifetime]
+	left := l.losePower(&p)
 	f.lost = left.String()
-	return errors.Join(f, left.write(f.folder), copyKey(r.folder, f.folder), os.WriteFile(filepath.Join(f.folder, "exchange.json"), []byte(l.config), 0o600))
+	return errors.Join(f, left.write(f.folder), copyBackupKey(r.folder, f.folder), os.WriteFile(filepath.Join(f.folder, "exchange.json"), []byte(l.config), 0o600))
 }

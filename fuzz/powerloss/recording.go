@@ -19,99 +19,99 @@ import (
 	"pingpost/loadtest/refreceiver"
 )
 
-// manner is how a life ends.
-type manner string
+// ending is the way in which a lifetime ends.
+type ending string
 
 const (
-	orderly manner = "stopped in order"
-	killed  manner = "killed"
-	dark    manner = "lost its power"
+	stoppedInOrder ending = "stopped in order"
+	killed         ending = "killed"
+	lostPower      ending = "lost its power"
 )
 
-// life is a part of a recording, from a start to an end.
-type life struct {
-	disks              // of this life and, up to a loss of power, those around it
-	truth              *truth
-	acks               []ack
-	rounds             []round
-	from, to           int     // ticks
-	busy, shipping     moments // of the exchange's folder, and of its backup's
-	config             string  // file that it ended with
-	end                manner
-	calls              int
-	before, keptBefore promises // told in lives before it, and said to be backed up
+// lifetime is a part of a recording, from a start of the exchange to its end.
+type lifetime struct {
+	disks                                // since the last power loss
+	log                                  *writtenLog
+	acks                                 []ack
+	backupRounds                         []backupRound
+	firstTick, lastTick                  int         // first and last tick
+	dataTicks, backupTicks               activeTicks // of the data directory and of the backup
+	config                               string      // the last configuration
+	ending                               ending
+	calls                                int
+	promisesBefore, backupPromisesBefore promises // promises of earlier lifetimes
 }
 
-// recording is one exchange over several lives, in one folder.
+// recording is one exchange over several lifetimes, in one folder.
 type recording struct {
 	disks
-	program  string // the exchange, shortened
-	folder   string // with exchange.json, data, and the backup's place in it
-	chance   *rand.Rand
-	crowd    *crowd
-	door     *witness.Locator
-	hooks    string
-	ends     map[string]string  // buyers' endpoints
-	stop     context.CancelFunc // of those that the exchange speaks to
-	revision int
-	works    int // of operators
-	ctx      context.Context
-	gone     map[string]bool // leads that were erased, or may be
-	lives    []*life
-	tick     int
-	told     promises
-	kept     promises
-	say      func(format string, args ...any)
+	program        string // the exchange with shorter limits
+	folder         string // holds exchange.json, the data directory, and the backup's disk
+	random         *rand.Rand
+	clients        *clients
+	locator        *witness.Locator
+	webhookURL     string
+	buyerURLs      map[string]string  // URLs by buyer
+	stop           context.CancelFunc // stops the peers
+	revision       int
+	objectCount    int // objects that operators created
+	ctx            context.Context
+	erased         map[string]bool // leads with a requested erasure
+	lifetimes      []*lifetime
+	tick           int
+	promises       promises
+	backupPromises promises
+	logf           func(format string, args ...any)
 }
 
-func (r *recording) config() string { return filepath.Join(r.folder, "exchange.json") }
+func (r *recording) configFile() string { return filepath.Join(r.folder, "exchange.json") }
 
-// record makes a recording of lives that end so. It is to be closed, also where there
-// is an error.
-func record(ctx context.Context, program, folder string, ends []manner, seed uint64, say func(string, ...any)) (*recording, error) {
+// makeRecording records lifetimes with the given endings. The caller closes the recording, also
+// after an error.
+func makeRecording(ctx context.Context, program, folder string, ends []ending, seed uint64, say func(string, ...any)) (*recording, error) {
 	r := &recording{
-		program: program, folder: folder, chance: rand.New(rand.NewPCG(seed, 0)), door: witness.NewLocator(), ends: map[string]string{}, tick: 2, say: say,
+		program: program, folder: folder, random: rand.New(rand.NewPCG(seed, 0)), locator: witness.NewLocator(), buyerURLs: map[string]string{}, tick: 2, logf: say,
 	}
-	r.crowd = gather(r.door)
+	r.clients = newClients(r.locator)
 	ctx, r.stop = context.WithCancel(ctx)
-	r.ctx, r.gone = ctx, map[string]bool{}
-	if err := r.surround(ctx, seed); err != nil {
+	r.ctx, r.erased = ctx, map[string]bool{}
+	if err := r.startPeers(ctx, seed); err != nil {
 		return r, err
 	}
-	if err := errors.Join(os.MkdirAll(dataIn(folder), 0o700), os.MkdirAll(placeIn(folder), 0o700), makeKey(folder), r.configure()); err != nil {
+	if err := errors.Join(os.MkdirAll(dataDir(folder), 0o700), os.MkdirAll(backupDiskDir(folder), 0o700), makeBackupKey(folder), r.writeConfig()); err != nil {
 		return r, err
 	}
 	if err := r.load(folder); err != nil {
 		return r, err
 	}
 	for n, end := range ends {
-		if err := r.live(ctx, n, end); err != nil {
+		if err := r.recordLifetime(ctx, n, end); err != nil {
 			return r, fmt.Errorf("life %d: %w", n+1, err)
 		}
 	}
-	r.crowd.dismiss()
-	r.crowd.stop = nil
-	if wrong := r.crowd.ledger.wrong(); len(wrong) > 0 {
+	r.clients.shutDown()
+	r.clients.stop = nil
+	if wrong := r.clients.answers.violationList(); len(wrong) > 0 {
 		return r, errors.New(strings.Join(wrong[:min(len(wrong), 5)], "\n"))
 	}
 	return r, nil
 }
 
-// close ends those that the exchange spoke to.
+// close stops the clients and the peers.
 func (r *recording) close() {
-	if r.crowd.stop != nil {
-		r.crowd.dismiss()
+	if r.clients.stop != nil {
+		r.clients.shutDown()
 	}
 	r.stop()
 }
 
-// surround starts those that the exchange speaks to.
-func (r *recording) surround(ctx context.Context, seed uint64) error {
+// startPeers starts the buyers and the webhook receiver.
+func (r *recording) startPeers(ctx context.Context, seed uint64) error {
 	bid, err := refbuyer.ParsePricing("4-12")
 	if err != nil {
 		return err
 	}
-	for i, id := range posting {
+	for i, id := range endpointBuyers {
 		options := refbuyer.Options{Seed: seed + uint64(i), Bid: bid, Token: buyerToken, Latency: refbuyer.Uniform{Min: time.Millisecond, Max: 8 * time.Millisecond}}
 		if id == "buy_flaky" {
 			options.FailRate, options.NoBidRate = 0.1, 0.2
@@ -122,98 +122,98 @@ func (r *recording) surround(ctx context.Context, seed uint64) error {
 		if err != nil {
 			return err
 		}
-		r.ends[id] = "http://" + buyer.Addr().String()
-		go func() { _ = buyer.Serve(ctx) }() // that it failed, the exchange would tell
+		r.buyerURLs[id] = "http://" + buyer.Addr().String()
+		go func() { _ = buyer.Serve(ctx) }() // a failure shows in the exchange
 	}
-	receiver, err := refreceiver.New(refreceiver.Options{Secret: hookSecret, Seed: seed, FailRate: 0.1})
+	receiver, err := refreceiver.New(refreceiver.Options{Secret: webhookSecret, Seed: seed, FailRate: 0.1})
 	if err != nil {
 		return err
 	}
-	r.hooks = "http://" + receiver.Addr().String()
+	r.webhookURL = "http://" + receiver.Addr().String()
 	go func() { _ = receiver.Serve(ctx) }()
 	return nil
 }
 
-// configure writes the present revision of the configuration, and its lists.
-func (r *recording) configure() error {
+// writeConfig writes the current revision of the configuration, and its lists.
+func (r *recording) writeConfig() error {
 	list := filepath.Join(r.folder, fmt.Sprintf("list_%d.txt", r.revision))
-	return errors.Join(os.WriteFile(list, listed(r.revision), 0o600), os.WriteFile(r.config(), document(r.ends, r.hooks, r.revision), 0o600))
+	return errors.Join(os.WriteFile(list, listContent(r.revision), 0o600), os.WriteFile(r.configFile(), configDocument(r.buyerURLs, r.webhookURL, r.revision), 0o600))
 }
 
-// live records one life.
-func (r *recording) live(ctx context.Context, number int, end manner) error {
+// recordLifetime records one lifetime.
+func (r *recording) recordLifetime(ctx context.Context, number int, end ending) error {
 	trace := filepath.Join(r.folder, fmt.Sprintf("life-%d.strace", number))
-	p, err := begin(ctx, r.program, r.folder, trace)
+	p, err := startProcess(ctx, r.program, r.folder, trace)
 	if err != nil {
 		return err
 	}
-	if r.chance.IntN(5) == 0 && number > 0 && end != orderly { // it does not always come to serve
-		time.Sleep(time.Duration(20+r.chance.IntN(400)) * time.Millisecond)
-	} else if err := r.serve(ctx, p, number); err != nil {
-		return errors.Join(err, p.end(syscall.SIGKILL))
+	if r.random.IntN(5) == 0 && number > 0 && end != stoppedInOrder { // kill the exchange during its start
+		time.Sleep(time.Duration(20+r.random.IntN(400)) * time.Millisecond)
+	} else if err := r.generateLoad(ctx, p, number); err != nil {
+		return errors.Join(err, p.stop(syscall.SIGKILL))
 	}
 	signal := syscall.SIGKILL
-	if end == orderly {
+	if end == stoppedInOrder {
 		signal = syscall.SIGTERM
 	}
-	if err := p.end(signal); err != nil {
+	if err := p.stop(signal); err != nil {
 		return err
 	}
-	r.door.Withdraw()
-	l, err := r.follow(trace, end)
+	r.locator.Withdraw()
+	l, err := r.readRecord(trace, end)
 	if err != nil {
 		return err
 	}
-	r.lives = append(r.lives, l)
-	r.say("life %d %s: %d calls, %d entries, %d told, up to entry %d said to be backed up", number+1, end, l.calls, len(l.truth.entries), len(l.acks), r.kept.entry)
-	if end == dark {
-		return r.darken(l)
+	r.lifetimes = append(r.lifetimes, l)
+	r.logf("life %d %s: %d calls, %d entries, %d acks, reported as backed up to entry %d", number+1, end, l.calls, len(l.log.entries), len(l.acks), r.backupPromises.seq)
+	if end == lostPower {
+		return r.applyLoss(l)
 	}
 	return nil
 }
 
-// serve lets the exchange work for a while.
-func (r *recording) serve(ctx context.Context, p *process, number int) error {
-	if err := p.ready(); err != nil {
+// generateLoad runs requests, configurations, erasures and edits for a while.
+func (r *recording) generateLoad(ctx context.Context, p *process, number int) error {
+	if err := p.awaitServing(); err != nil {
 		return err
 	}
 	if number == 0 {
-		for _, id := range reporting {
-			token, err := p.token(ctx, id, "webhook")
+		for _, id := range reportingBuyers {
+			token, err := p.fetchToken(ctx, id, "webhook")
 			if err != nil {
 				return err
 			}
-			r.crowd.tokens[id] = token
+			r.clients.tokens[id] = token
 		}
-		token, err := p.token(ctx, clientID, "ping", "post")
+		token, err := p.fetchToken(ctx, clientID, "ping", "post")
 		if err != nil {
 			return err
 		}
-		r.crowd.tokens[clientID] = token
-		r.crowd.work(ctx, r.chance.Uint64())
+		r.clients.tokens[clientID] = token
+		r.clients.start(ctx, r.random.Uint64())
 	}
-	r.door.Publish(p.public)
-	watched := p.watch(ctx)
+	r.locator.Publish(p.public)
+	watched := p.pollMetrics(ctx)
 	defer watched()
-	for range 1 + r.chance.IntN(3) {
-		time.Sleep(time.Duration(150+r.chance.IntN(500)) * time.Millisecond)
+	for range 1 + r.random.IntN(3) {
+		time.Sleep(time.Duration(150+r.random.IntN(500)) * time.Millisecond)
 		r.revision++
-		if err := r.configure(); err != nil {
+		if err := r.writeConfig(); err != nil {
 			return err
 		}
-		if err := p.apply(ctx, document(r.ends, r.hooks, r.revision)); err != nil {
+		if err := p.applyConfig(ctx, configDocument(r.buyerURLs, r.webhookURL, r.revision)); err != nil {
 			return err
 		}
-		if err := errors.Join(r.erase(p), r.operate(ctx, p)); err != nil {
+		if err := errors.Join(r.eraseLead(p), r.createObjects(ctx, p)); err != nil {
 			return err
 		}
 	}
-	time.Sleep(time.Duration(r.chance.IntN(400)) * time.Millisecond)
+	time.Sleep(time.Duration(r.random.IntN(400)) * time.Millisecond)
 	return nil
 }
 
-// follow reads what was recorded, and holds the model against the real folder.
-func (r *recording) follow(trace string, end manner) (*life, error) {
+// readRecord reads the record and compares the model with the real folder.
+func (r *recording) readRecord(trace string, end ending) (*lifetime, error) {
 	file, err := os.Open(trace)
 	if err != nil {
 		return nil, err
@@ -223,40 +223,40 @@ func (r *recording) follow(trace string, end manner) (*life, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &life{
-		disks: r.disks, from: r.tick, to: last, end: end, before: r.told, keptBefore: r.kept,
-		config: string(document(r.ends, r.hooks, r.revision)),
+	l := &lifetime{
+		disks: r.disks, firstTick: r.tick, lastTick: last, ending: end, promisesBefore: r.promises, backupPromisesBefore: r.backupPromises,
+		config: string(configDocument(r.buyerURLs, r.webhookURL, r.revision)),
 	}
 	r.tick = last + 2
-	if err := l.follow(calls, last); err != nil {
+	if err := l.replayCalls(calls, last); err != nil {
 		return nil, err
 	}
-	if l.acks, err = acks(calls); err != nil {
+	if l.acks, err = parseAcks(calls); err != nil {
 		return nil, err
 	}
-	if l.rounds, err = rounds(calls); err != nil {
+	if l.backupRounds, err = parseBackupRounds(calls); err != nil {
 		return nil, err
 	}
-	if l.truth, err = readTruth(dataIn(r.folder)); err != nil {
+	if l.log, err = readWrittenLog(dataDir(r.folder)); err != nil {
 		return nil, err
 	}
-	if err := l.prove(); err != nil {
+	if err := l.checkWithoutLoss(); err != nil {
 		return nil, err
 	}
-	if end == dark {
-		l.to = r.nightfall(l)
-		r.crowd.ledger.forget(l.acks, l.to)
+	if end == lostPower {
+		l.lastTick = r.drawLossTick(l)
+		r.clients.answers.forgetAfter(l.acks, l.lastTick)
 	}
-	r.told, r.kept = l.promised(l.to), l.kept(l.to)
+	r.promises, r.backupPromises = l.promisesAt(l.lastTick), l.backupPromisesAt(l.lastTick)
 	return l, os.Remove(trace)
 }
 
-// follow shows the models what was recorded, and holds them against the real folders.
-func (l *life) follow(calls []*strace.Call, last int) error {
+// replayCalls applies the calls to both models and compares them with the real folders.
+func (l *lifetime) replayCalls(calls []*strace.Call, last int) error {
 	for _, one := range []struct {
 		disk    *disk.Disk
-		moments *moments
-	}{{l.data, &l.busy}, {l.place, &l.shipping}} {
+		moments *activeTicks
+	}{{l.data, &l.dataTicks}, {l.backup, &l.backupTicks}} {
 		before := one.disk.Calls()
 		if err := one.disk.Follow(calls, last); err != nil {
 			return err
@@ -265,52 +265,52 @@ func (l *life) follow(calls []*strace.Call, last int) error {
 			return err
 		}
 		l.calls += one.disk.Calls() - before
-		one.moments.all, one.moments.rare = one.disk.Moments(l.from)
+		one.moments.all, one.moments.rare = one.disk.ActiveTicks(l.firstTick)
 	}
 	return nil
 }
 
-// nightfall is when the power went in a life that ends so: at one of the last
-// instants at which something was under way. What was told after it never was.
-func (r *recording) nightfall(l *life) int {
-	ticks := slices.Sorted(slices.Values(append(slices.Clone(l.busy.all), l.shipping.all...)))
+// drawLossTick draws the tick of a power loss: one of the last 200 active ticks. Later acks do
+// not count.
+func (r *recording) drawLossTick(l *lifetime) int {
+	ticks := slices.Sorted(slices.Values(append(slices.Clone(l.dataTicks.all), l.backupTicks.all...)))
 	if len(ticks) == 0 {
-		return l.to
+		return l.lastTick
 	}
 	last := ticks[len(ticks)-min(len(ticks), 200):]
-	return last[r.chance.IntN(len(last))]
+	return last[r.random.IntN(len(last))]
 }
 
-// prove sees that what this life told is in its log, and nothing twice. That is no
-// word on power yet: the page cache has it all.
-func (l *life) prove() error {
-	wrong := append([]string(nil), l.truth.facts.twice...)
+// checkWithoutLoss checks that the log has each ack of this lifetime, and has it once. This
+// is no proof about power losses: the page cache is complete.
+func (l *lifetime) checkWithoutLoss() error {
+	wrong := append([]string(nil), l.log.index.duplicates...)
 	for i := range l.acks {
-		if made := l.acks[i].made; made != "" {
-			if l.truth.facts.made[made] == 0 {
-				wrong = append(wrong, "that an operator made "+made+" was told, and is in no entry")
+		if made := l.acks[i].created; made != "" {
+			if l.log.index.seqByCreated[made] == 0 {
+				wrong = append(wrong, "the creation of "+made+" was acknowledged, but is in no entry")
 			}
 			continue
 		}
-		if _, err := l.truth.facts.needs(&l.acks[i]); err != nil && l.acks[i].revision < 0 {
+		if _, err := l.log.index.requiredSeq(&l.acks[i]); err != nil && l.acks[i].revision < 0 {
 			wrong = append(wrong, err.Error())
 		}
 	}
-	if uint64(len(l.truth.entries)) < l.before.entry {
-		wrong = append(wrong, fmt.Sprintf("the log has %d entries, and lives before it told of %d", len(l.truth.entries), l.before.entry))
+	if uint64(len(l.log.entries)) < l.promisesBefore.seq {
+		wrong = append(wrong, fmt.Sprintf("the log has %d entries, but earlier outputs relied on entry %d", len(l.log.entries), l.promisesBefore.seq))
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("without any loss of power: %s", strings.Join(wrong[:min(len(wrong), 10)], "\n"))
+		return fmt.Errorf("violations without a power loss: %s", strings.Join(wrong[:min(len(wrong), 10)], "\n"))
 	}
 	return nil
 }
 
-// darken takes the power: the next life begins with what is left.
-func (r *recording) darken(l *life) error {
-	left := l.lose(&point{tick: l.to, seed: r.chance.Uint64(), spared: r.chance.IntN(2) == 0})
-	if err := errors.Join(os.RemoveAll(dataIn(r.folder)), os.RemoveAll(placeIn(r.folder)), left.write(r.folder)); err != nil {
+// applyLoss takes the power. The next lifetime starts with the remaining content.
+func (r *recording) applyLoss(l *lifetime) error {
+	left := l.losePower(&lossPoint{tick: l.lastTick, seed: r.random.Uint64(), backupIntact: r.random.IntN(2) == 0})
+	if err := errors.Join(os.RemoveAll(dataDir(r.folder)), os.RemoveAll(backupDiskDir(r.folder)), left.write(r.folder)); err != nil {
 		return err
 	}
-	r.say("what is left: %s", left)
+	r.logf("after the power loss: %s", left)
 	return r.load(r.folder)
 }

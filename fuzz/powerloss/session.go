@@ -19,132 +19,132 @@ import (
 // session is one run of this program.
 type session struct {
 	*flags
-	dir      string // for recordings
-	memory   string // for what is rebuilt: nothing has to last there
+	dir      string // directory of the recordings
+	memory   string // directory of rebuilt folders, in memory if possible
 	progress io.Writer
 
-	recordings, lives, calls, told int
-	sum                            losses
-	ends                           map[manner]int
+	recordings, lifetimes, calls, acks int
+	stats                              lossStats
+	endings                            map[ending]int
 }
 
 func newSession(f *flags, progress io.Writer) (*session, error) {
-	s := &session{flags: f, progress: progress, ends: map[manner]int{}}
+	s := &session{flags: f, progress: progress, endings: map[ending]int{}}
 	var err error
 	if s.dir, err = os.MkdirTemp(f.Dir, "powerloss"); err != nil {
 		return nil, err
 	}
 	if s.memory, err = os.MkdirTemp("/dev/shm", "powerloss"); err != nil {
-		s.memory = filepath.Join(s.dir, "rebuilt") // a disk will do, and is slower
+		s.memory = filepath.Join(s.dir, "rebuilt") // a disk works too, but slower
 	}
 	return s, nil
 }
 
 func (s *session) close() error { return errors.Join(os.RemoveAll(s.dir), os.RemoveAll(s.memory)) }
 
-func (s *session) say(format string, args ...any) {
+func (s *session) logf(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.progress, format+"\n", args...)
 }
 
-// build builds the program, shortened, with a mutation or none.
-func (s *session) build(ctx context.Context, broken ...mutant.Mutation) (program string, err error) {
+// buildProgram builds the program with shorter limits and the mutations.
+func (s *session) buildProgram(ctx context.Context, broken ...mutant.Mutation) (program string, err error) {
 	program = filepath.Join(s.dir, "pingpost")
-	return program, mutant.Build(ctx, s.Root, "./cmd/pingpost", program, nil, append(broken, shorter...)...)
+	return program, mutant.Build(ctx, s.Root, "./cmd/pingpost", program, nil, append(broken, shorterLimits...)...)
 }
 
-// record makes recordings and tries each, until the time is over; one at least.
-func (s *session) record(ctx context.Context) error {
-	program, err := s.build(ctx)
+// recordUntilDone makes and checks recordings until the time is over, at least one.
+func (s *session) recordUntilDone(ctx context.Context) error {
+	program, err := s.buildProgram(ctx)
 	if err != nil {
 		return err
 	}
 	until := time.Now().Add(time.Duration(s.Minutes * float64(time.Minute)))
 	for n := uint64(0); n == 0 || time.Now().Before(until) && ctx.Err() == nil; n++ {
-		if err := s.one(ctx, program, s.Seed+n); err != nil {
+		if err := s.recordAndCheck(ctx, program, s.Seed+n); err != nil {
 			return fmt.Errorf("SEED=%d: %w", s.Seed+n, err)
 		}
 	}
 	return nil
 }
 
-// one makes a recording, and tries it.
-func (s *session) one(ctx context.Context, program string, seed uint64) error {
+// recordAndCheck makes one recording and checks it.
+func (s *session) recordAndCheck(ctx context.Context, program string, seed uint64) error {
 	folder := filepath.Join(s.dir, fmt.Sprintf("recording-%d", seed))
-	r, err := record(ctx, program, folder, s.manners(seed), seed, s.say)
+	r, err := makeRecording(ctx, program, folder, s.drawEndings(seed), seed, s.logf)
 	defer r.close()
 	if err != nil {
 		return err
 	}
 	s.recordings++
-	s.lives += len(r.lives)
-	for _, l := range r.lives {
-		s.calls, s.told = s.calls+l.calls, s.told+len(l.acks)
-		s.ends[l.end]++
+	s.lifetimes += len(r.lifetimes)
+	for _, l := range r.lifetimes {
+		s.calls, s.acks = s.calls+l.calls, s.acks+len(l.acks)
+		s.endings[l.ending]++
 	}
-	for i, p := range r.points(s.Points, s.Backups, rand.New(rand.NewPCG(seed, 1))) {
+	for i, p := range r.drawPoints(s.Points, s.Backups, rand.New(rand.NewPCG(seed, 1))) {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err := r.rebuild(ctx, p, s.memory, &s.sum); err != nil {
+		if err := r.rebuildAndCheck(ctx, p, s.memory, &s.stats); err != nil {
 			return err
 		}
 		if i%s.Serve != 0 {
 			continue
 		}
-		if err := r.serveAgain(ctx, p, s.memory, &s.sum); err != nil {
+		if err := r.checkServing(ctx, p, s.memory, &s.stats); err != nil {
 			return err
 		}
 	}
 	return os.RemoveAll(folder)
 }
 
-// manners are how the lives of a recording end, shuffled. A program that is broken on
-// purpose is not begun with what a loss of power left: it would not start.
-func (s *session) manners(seed uint64) (ends []manner) {
-	all := []manner{orderly, killed, dark, killed, dark, orderly}
+// drawEndings draws the endings of a recording's lifetimes. A mutant never starts on the result
+// of a power loss, because it might not start.
+func (s *session) drawEndings(seed uint64) (ends []ending) {
+	all := []ending{stoppedInOrder, killed, lostPower, killed, lostPower, stoppedInOrder}
 	if s.Mutants {
-		all = []manner{orderly, killed}
+		all = []ending{stoppedInOrder, killed}
 	}
-	chance := rand.New(rand.NewPCG(seed, 2))
+	random := rand.New(rand.NewPCG(seed, 2))
 	for len(ends) < s.Lives {
-		chance.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		ends = append(ends, all...)
 	}
 	return ends[:s.Lives]
 }
 
-// attempts is how many recordings a mutant may pass before it is said to.
-const attempts = 3
+// mutantAttempts is the number of recordings in which a mutant must be detected.
+const mutantAttempts = 3
 
-// mutants tries a program for each mutation. That a promise is broken shows as a
-// failed point, or already while it is recorded.
-func (s *session) mutants(ctx context.Context) error {
+// detectMutants runs every mutant. A broken promise shows as a failed point, or already during
+// the recording.
+func (s *session) detectMutants(ctx context.Context) error {
 	var missed []error
 	for i := range mutants {
 		if !strings.Contains(mutants[i].Name, s.Only) {
 			continue
 		}
-		found, err := s.finds(ctx, mutants[i])
+		found, err := s.detectMutant(ctx, mutants[i])
 		if err != nil {
 			return err
 		}
 		if found == nil {
-			missed = append(missed, fmt.Errorf("not found: %s", mutants[i].Name))
+			missed = append(missed, fmt.Errorf("not detected: %s", mutants[i].Name))
 			continue
 		}
-		s.say("found: %s\n  %s", mutants[i].Name, strings.SplitN(found.Error(), "\n", 2)[0])
+		s.logf("detected: %s\n  %s", mutants[i].Name, strings.SplitN(found.Error(), "\n", 2)[0])
 	}
 	return errors.Join(missed...)
 }
 
-// finds is what is found of a mutation; nil: nothing.
-func (s *session) finds(ctx context.Context, broken mutant.Mutation) (found *failure, err error) {
-	program, err := s.build(ctx, append(slices.Clone(masked[broken.Name]), broken)...)
+// detectMutant returns the first failure of a mutant, or nil.
+func (s *session) detectMutant(ctx context.Context, broken mutant.Mutation) (found *failure, err error) {
+	program, err := s.buildProgram(ctx, append(slices.Clone(companionMutations[broken.Name]), broken)...)
 	if err != nil {
 		return nil, err
 	}
-	for n := range uint64(attempts) {
-		err := s.one(ctx, program, s.Seed+n)
+	for n := range uint64(mutantAttempts) {
+		err := s.recordAndCheck(ctx, program, s.Seed+n)
 		if errors.As(err, &found) {
 			return found, os.RemoveAll(filepath.Dir(found.folder))
 		}
@@ -155,30 +155,30 @@ func (s *session) finds(ctx context.Context, broken mutant.Mutation) (found *fai
 	return nil, nil //nolint:nilnil // nothing found is an answer
 }
 
-// table says what was tried.
+// table returns the table of all counters.
 func (s *session) table() string {
 	var out strings.Builder
 	row := func(what string, value any) { fmt.Fprintf(&out, "%-44s %v\n", what, value) }
 	row("recordings", s.recordings)
-	row("lives, of which", s.lives)
-	for _, end := range []manner{orderly, killed, dark} {
-		row("  "+string(end), s.ends[end])
+	row("lifetimes, of which", s.lifetimes)
+	for _, end := range []ending{stoppedInOrder, killed, lostPower} {
+		row("  "+string(end), s.endings[end])
 	}
-	row("calls on its folder and its backup's", s.calls)
-	row("answers, posts and events told", s.told)
-	row("folders rebuilt, by how names were lost", s.sum.points)
+	row("calls on the data directory and the backup", s.calls)
+	row("answers, posts and events", s.acks)
+	row("folders rebuilt, by the way of losing names", s.stats.points)
 	for _, order := range []disk.Order{disk.Ordered, disk.Scattered, disk.Twice} {
-		row("  "+order.String(), s.sum.orders[order])
+		row("  "+order.String(), s.stats.orders[order])
 	}
-	row("names lost, at most in one", fmt.Sprintf("%d, %d", s.sum.names, s.sum.mostNames))
-	row("writes lost, at most in one", fmt.Sprintf("%d, %d", s.sum.writes, s.sum.mostWrites))
-	row("bytes in them, at most in one", fmt.Sprintf("%d, %d", s.sum.bytes, s.sum.mostBytes))
-	row("pages torn", s.sum.torn)
-	row("logs whose torn end was cut", s.sum.torns)
-	row("backups rebuilt beside them", s.sum.backups)
-	row("  on a disk that lost nothing", s.sum.spared)
-	row("  with something that was said to be there", s.sum.kept)
-	row("folders that the program was started on", s.sum.served)
-	row("  restored from the backup alone", s.sum.lost)
+	row("names lost, at most in one", fmt.Sprintf("%d, %d", s.stats.lostNames, s.stats.mostNames))
+	row("writes lost, at most in one", fmt.Sprintf("%d, %d", s.stats.lostWrites, s.stats.mostWrites))
+	row("bytes in them, at most in one", fmt.Sprintf("%d, %d", s.stats.lostBytes, s.stats.mostBytes))
+	row("pages torn", s.stats.tornPages)
+	row("logs whose torn end was cut", s.stats.tornLogs)
+	row("backups rebuilt too", s.stats.backups)
+	row("  on a disk without losses", s.stats.intactBackups)
+	row("  with promises about them", s.stats.promisedBackups)
+	row("folders that the program started on", s.stats.served)
+	row("  restored from the backup only", s.stats.restored)
 	return out.String()
 }

@@ -19,26 +19,26 @@ import (
 
 const root = "../.."
 
-// TestMutationsAreOfThisProgram: one whose text has gone would prove nothing.
-func TestMutationsAreOfThisProgram(t *testing.T) {
+// A mutation whose text is missing would prove nothing.
+func TestMutationsApply(t *testing.T) {
 	names := map[string]bool{}
 	for _, m := range mutants {
 		if names[m.Name] {
 			t.Errorf("two are called %q", m.Name)
 		}
 		names[m.Name] = true
-		if _, err := mutant.Overlay(root, t.TempDir(), append(append(slices.Clone(masked[m.Name]), m), shorter...)...); err != nil {
+		if _, err := mutant.Overlay(root, t.TempDir(), append(append(slices.Clone(companionMutations[m.Name]), m), shorterLimits...)...); err != nil {
 			t.Error(err)
 		}
 	}
-	for name := range masked {
+	for name := range companionMutations {
 		if !names[name] {
 			t.Errorf("no mutant is called %q", name)
 		}
 	}
 }
 
-func TestWrongFlagsAreRefused(t *testing.T) {
+func TestWrongFlagsAreRejected(t *testing.T) {
 	for _, args := range [][]string{{"--points", "many"}, {"--unknown"}, {"stray"}} {
 		var said bytes.Buffer
 		if code := run(args, io.Discard, &said); code != 1 || !strings.HasPrefix(said.String(), "powerloss: ") {
@@ -47,39 +47,39 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 	}
 }
 
-// TestMannersOfAnEnd: every recording has as many as asked for; the same under the
-// same seed; and a program that is broken on purpose never has to start from a loss.
-func TestMannersOfAnEnd(t *testing.T) {
+// A recording has the requested number of lifetimes. The same seed draws the same endings. A
+// mutant never starts after a power loss.
+func TestDrawEndings(t *testing.T) {
 	s := &session{flags: &flags{Lives: 7}}
-	seen := map[manner]int{}
+	seen := map[ending]int{}
 	for seed := range uint64(20) {
-		ends := s.manners(seed)
-		if len(ends) != 7 || !slices.Equal(ends, s.manners(seed)) {
+		ends := s.drawEndings(seed)
+		if len(ends) != 7 || !slices.Equal(ends, s.drawEndings(seed)) {
 			t.Errorf("seed %d: %q", seed, ends)
 		}
 		for _, end := range ends {
 			seen[end]++
 		}
 	}
-	if seen[dark] < 20 || seen[killed] < 20 || seen[orderly] < 20 {
+	if seen[lostPower] < 20 || seen[killed] < 20 || seen[stoppedInOrder] < 20 {
 		t.Errorf("%v", seen)
 	}
 	s.Mutants = true
 	for seed := range uint64(20) {
-		if slices.Contains(s.manners(seed), dark) {
-			t.Errorf("seed %d: %q", seed, s.manners(seed))
+		if slices.Contains(s.drawEndings(seed), lostPower) {
+			t.Errorf("seed %d: %q", seed, s.drawEndings(seed))
 		}
 	}
 }
 
-func TestTableSaysWhatWasTried(t *testing.T) {
-	s := &session{flags: &flags{}, recordings: 2, lives: 9, calls: 31, told: 17, ends: map[manner]int{killed: 4, dark: 5}}
-	s.sum.add(&disk.Image{Order: disk.Twice, LostNames: 3, LostWrites: 2, LostBytes: 100, Torn: 1})
-	s.sum.add(&disk.Image{Order: disk.Ordered, LostNames: 1, LostWrites: 7, LostBytes: 50})
+func TestTable(t *testing.T) {
+	s := &session{flags: &flags{}, recordings: 2, lifetimes: 9, calls: 31, acks: 17, endings: map[ending]int{killed: 4, lostPower: 5}}
+	s.stats.add(&disk.Image{Order: disk.Twice, LostNames: 3, LostWrites: 2, LostBytes: 100, Torn: 1})
+	s.stats.add(&disk.Image{Order: disk.Ordered, LostNames: 1, LostWrites: 7, LostBytes: 50})
 	table := strings.Join(strings.Fields(s.table()), " ")
 	for _, want := range []string{
-		"recordings 2", "lives, of which 9", "killed 4", "lost its power 5", "calls on its folder and its backup's 31", "told 17",
-		"how names were lost 2", "ordered 1", "scattered 0", "twice 1",
+		"recordings 2", "lifetimes, of which 9", "killed 4", "lost its power 5", "calls on the data directory and the backup 31", "events 17",
+		"the way of losing names 2", "ordered 1", "scattered 0", "twice 1",
 		"names lost, at most in one 4, 3", "writes lost, at most in one 9, 7", "bytes in them, at most in one 150, 100", "pages torn 1",
 	} {
 		if !strings.Contains(table, want) {
@@ -88,16 +88,16 @@ func TestTableSaysWhatWasTried(t *testing.T) {
 	}
 }
 
-// TestPointsAreDrawn where something happens, half of them where it seldom does.
-func TestPointsAreDrawn(t *testing.T) {
-	r := &recording{lives: []*life{{busy: moments{all: []int{10, 11, 12}, rare: []int{12}}, to: 13}, {to: 30}}}
+// Points are at active ticks, half of them at rare ones.
+func TestDrawPoints(t *testing.T) {
+	r := &recording{lifetimes: []*lifetime{{dataTicks: activeTicks{all: []int{10, 11, 12}, rare: []int{12}}, lastTick: 13}, {lastTick: 30}}}
 	count := map[int]int{}
 	seeds := map[uint64]bool{}
-	for _, p := range r.points(1000, 0, rand.New(rand.NewPCG(1, 1))) {
+	for _, p := range r.drawPoints(1000, 0, rand.New(rand.NewPCG(1, 1))) {
 		count[p.tick]++
 		seeds[p.seed] = true
-		if (p.tick == 30) != (p.life == 1) {
-			t.Errorf("tick %d is none of life %d", p.tick, p.life+1)
+		if (p.tick == 30) != (p.lifetime == 1) {
+			t.Errorf("tick %d is none of life %d", p.tick, p.lifetime+1)
 		}
 	}
 	if len(count) != 4 || count[12] < 250 || count[10] < 40 || count[30] < 400 || len(seeds) != 1000 {
@@ -105,13 +105,12 @@ func TestPointsAreDrawn(t *testing.T) {
 	}
 }
 
-// TestFailureIsKept: with its seed, its folders as the disks had them, and what the
-// program needs to be started on them.
+// A failure keeps its seed, the content of its disks, and the files to start the program.
 func TestFailureIsKept(t *testing.T) {
 	dir := t.TempDir()
-	r := &recording{folder: dir, lives: []*life{{disks: laid(t, dir, map[string]string{"data/a": "x", "place/b": "y"}), config: "the configuration"}}}
+	r := &recording{folder: dir, lifetimes: []*lifetime{{disks: loadedDisks(t, dir, map[string]string{"data/a": "x", "place/b": "y"}), config: "the configuration"}}}
 	cause := errors.New("the promise that was broken")
-	err := r.keep(point{life: 0, tick: 5, seed: 77}, cause)
+	err := r.keepFailure(lossPoint{lifetime: 0, tick: 5, seed: 77}, cause)
 	var f *failure
 	if !errors.As(err, &f) || !errors.Is(f.err, cause) {
 		t.Fatal(err)
@@ -128,10 +127,10 @@ func TestFailureIsKept(t *testing.T) {
 	}
 }
 
-// laid makes a recording's folder, with files in it, and loads its disks.
-func laid(t *testing.T, dir string, files map[string]string) (d disks) {
+// loadedDisks writes files into a recording's folder and loads the disks.
+func loadedDisks(t *testing.T, dir string, files map[string]string) (d disks) {
 	t.Helper()
-	err := errors.Join(os.MkdirAll(dataIn(dir), 0o700), os.MkdirAll(placeIn(dir), 0o700), makeKey(dir))
+	err := errors.Join(os.MkdirAll(dataDir(dir), 0o700), os.MkdirAll(backupDiskDir(dir), 0o700), makeBackupKey(dir))
 	for name, text := range files {
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
@@ -141,28 +140,28 @@ func laid(t *testing.T, dir string, files map[string]string) (d disks) {
 	return d
 }
 
-func TestAFolderThatDoesNotOpenIsAFailure(t *testing.T) {
+func TestUnreadableFolderIsAFailure(t *testing.T) {
 	w := newWorld(t)
 	w.edit(w.segment(), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
 	dir := t.TempDir()
-	w.life.disks = laid(t, dir, nil)
+	w.life.disks = loadedDisks(t, dir, nil)
 	var err error
 	if w.life.disks.data, err = disk.Load(w.dir); err != nil {
 		t.Fatal(err)
 	}
-	r := &recording{folder: dir, lives: []*life{w.life}}
-	var sum losses
-	err = r.rebuild(t.Context(), point{tick: 5, seed: 1}, filepath.Join(t.TempDir(), "left"), &sum)
+	r := &recording{folder: dir, lifetimes: []*lifetime{w.life}}
+	var sum lossStats
+	err = r.rebuildAndCheck(t.Context(), lossPoint{tick: 5, seed: 1}, filepath.Join(t.TempDir(), "left"), &sum)
 	var f *failure
-	if !errors.As(err, &f) || !strings.Contains(err.Error(), "it does not open") || sum.points != 1 {
+	if !errors.As(err, &f) || !strings.Contains(err.Error(), "the rebuilt folder does not open") || sum.points != 1 {
 		t.Errorf("%v, %+v", err, sum)
 	}
 }
 
-// brief is a session that is over soon.
-func brief(t *testing.T) *session {
+// shortSession returns a session that ends quickly.
+func shortSession(t *testing.T) *session {
 	t.Helper()
-	if err := strace.Here(); err != nil {
+	if err := strace.Check(); err != nil {
 		t.Skip(err)
 	}
 	if testing.Short() {
@@ -180,25 +179,24 @@ func brief(t *testing.T) *session {
 	return s
 }
 
-// TestThePowerIsTakenFromTheExchange: all of it, once, and little of each.
-func TestThePowerIsTakenFromTheExchange(t *testing.T) {
-	s := brief(t)
-	if err := s.record(context.Background()); err != nil {
+// The whole run, with few points.
+func TestPowerLossOfRealExchange(t *testing.T) {
+	s := shortSession(t)
+	if err := s.recordUntilDone(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if s.sum.points != 60 || s.sum.backups != 12 || s.sum.served != 2 || s.sum.writes == 0 || s.told < 20 || s.calls < 50 {
+	if s.stats.points != 60 || s.stats.backups != 12 || s.stats.served != 2 || s.stats.lostWrites == 0 || s.acks < 20 || s.calls < 50 {
 		t.Errorf("\n%s", s.table())
 	}
 }
 
-// TestABrokenPromiseIsFound in the real program. The others of the mutants are for
-// `make powerloss-mutants`, since each takes as long.
-func TestABrokenPromiseIsFound(t *testing.T) {
-	s := brief(t)
+// The other mutants take as long each; `make powerloss-mutants` runs them.
+func TestDetectsMutant(t *testing.T) {
+	s := shortSession(t)
 	s.Mutants, s.Points = true, 400
-	found, err := s.finds(context.Background(), mutants[0])
+	found, err := s.detectMutant(context.Background(), mutants[0])
 	if err != nil || found == nil {
-		t.Fatalf("not found: %s, %v", mutants[0].Name, err)
+		t.Fatalf("not detected: %s, %v", mutants[0].Name, err)
 	}
 	t.Log(found)
 }

@@ -14,33 +14,33 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// childOf says, in the environment of this program, that it is a child that is to
-// do one of storeCases in the place that is named behind it.
-const childOf = "POWERLOSS_TEST_STORE"
+// childCaseEnv names the environment variable that makes this program run one of storeCases in
+// a directory, as a child process.
+const childCaseEnv = "POWERLOSS_TEST_STORE"
 
-// storeCases are what is done with a store, by its name. What is listed or put, and the
-// folders that it is in, is there after any loss of power.
+// storeCases are uses of a store by name. Listed or written objects, and their directories,
+// must survive any power loss.
 var storeCases = map[string]struct {
 	do   func(root string) error
-	want string // of the place; more may be there
+	want string // expected files; others may exist
 }{
 	"a new store, in a folder that is new too": {func(root string) error {
 		return put(root, "gen/1/claim")
 	}, "new/backups/gen/1/claim"},
 	"a folder that another has made": {func(root string) error {
-		return errors.Join(leave(root, "gen/1/log/other"), put(root, "gen/1/log/a"))
+		return errors.Join(leaveUnsynced(root, "gen/1/log/other"), put(root, "gen/1/log/a"))
 	}, "new/backups/gen/1/log/a"},
 	"what another has put, and not come to fsync its folder": {func(root string) error {
-		return errors.Join(leave(root, "keys/leads/1/a"), list(root, "keys"))
+		return errors.Join(leaveUnsynced(root, "keys/leads/1/a"), list(root, "keys"))
 	}, "new/backups/keys/leads/1/a"},
 	"the same, and it is created again": {func(root string) error {
-		return errors.Join(leave(root, "fence/1"), create(root, "fence/1"))
+		return errors.Join(leaveUnsynced(root, "fence/1"), create(root, "fence/1"))
 	}, "new/backups/fence/1"},
 }
 
-// TestWhatAStoreHasIsThereAfterALoss of power, whoever has put it there.
-func TestWhatAStoreHasIsThereAfterALoss(t *testing.T) {
-	if err := strace.Here(); err != nil {
+// Objects survive a power loss, no matter which process wrote them.
+func TestStoreIsDurable(t *testing.T) {
+	if err := strace.Check(); err != nil {
 		t.Skip(err)
 	}
 	for what, test := range storeCases {
@@ -51,7 +51,7 @@ func TestWhatAStoreHasIsThereAfterALoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			child := strace.Command(t.Context(), trace, os.Args[0], "-test.run=^TestStoreChild$")
-			child.Env = append(os.Environ(), childOf+"="+what+"="+filepath.Join(place, "new", "backups"))
+			child.Env = append(os.Environ(), childCaseEnv+"="+what+"="+filepath.Join(place, "new", "backups"))
 			if said, err := child.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, said)
 			}
@@ -68,7 +68,7 @@ func TestWhatAStoreHasIsThereAfterALoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			for seed := range uint64(100) {
-				left := d.Lose(last, rand.New(rand.NewPCG(seed, 0)))
+				left := d.LosePower(last, rand.New(rand.NewPCG(seed, 0)))
 				to := filepath.Join(inMemory(t), "left")
 				if err := left.Write(to); err != nil {
 					t.Fatal(err)
@@ -81,9 +81,9 @@ func TestWhatAStoreHasIsThereAfterALoss(t *testing.T) {
 	}
 }
 
-// TestStoreChild is no test, but what the child does.
+// TestStoreChild runs a case in the child process; it tests nothing itself.
 func TestStoreChild(t *testing.T) {
-	what, root, is := strings.Cut(os.Getenv(childOf), "=")
+	what, root, is := strings.Cut(os.Getenv(childCaseEnv), "=")
 	if !is {
 		t.Skip("it is the child of another test")
 	}
@@ -120,8 +120,8 @@ func list(root, folder string) error {
 	return err
 }
 
-// leave leaves an object as one does that is killed before it has fsynced a folder.
-func leave(root, name string) error {
+// leaveUnsynced writes an object like a process that is killed before it syncs a directory.
+func leaveUnsynced(root, name string) error {
 	if _, err := store.OpenDir(root); err != nil {
 		return err
 	}

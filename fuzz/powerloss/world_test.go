@@ -16,19 +16,19 @@ import (
 	"pingpost/wal"
 )
 
-// world is a folder as an exchange leaves one, made without an exchange: a key, two
-// configurations, a list, a log, and a snapshot that has seen a part of it.
+// world is a data directory as an exchange leaves it, built without an exchange: a key, two
+// configurations, a list, a log, and a snapshot of a part of the log.
 type world struct {
-	t    *testing.T
-	dir  string
-	life *life
-	docs []string // hashes of the configurations
-	made string   // hash of what was made entry by entry
-	list string
+	t              *testing.T
+	dir            string
+	life           *lifetime
+	documentHashes []string // hashes of the configurations
+	overlayHash    string   // hash of the overlay of API entries
+	list           string
 }
 
-// inMemory is a folder where an fsync costs nothing, if there is such a place: what
-// is tried here is what was asked of a disk, and not a disk.
+// inMemory returns a directory in memory if there is one, where an fsync costs nothing. These
+// tests need the calls, not a disk.
 func inMemory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "powerloss-test") //nolint:usetesting // TempDir is on a disk
@@ -54,40 +54,40 @@ func keep(t *testing.T, folder, suffix, text string) (hash string) {
 	return hash
 }
 
-// newWorld makes one whose log has fifteen entries, of which a snapshot has seen
-// eight; what was told rests on twelve of them, and on the second configuration.
+// newWorld returns a world with a log of fifteen entries and a snapshot of eight. The promises
+// need twelve of them and the second configuration.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, dir: dataIn(inMemory(t))}
+	w := &world{t: t, dir: dataDir(inMemory(t))}
 	key, err := vault.Open(w.dir, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for revision := range 2 {
-		w.docs = append(w.docs, keep(t, filepath.Join(w.dir, "catalogs"), ".json", fmt.Sprintf("{%q: %q}", "name", fmt.Sprintf("cmp, %s%d.", revisionMark, revision))))
+		w.documentHashes = append(w.documentHashes, keep(t, filepath.Join(w.dir, "catalogs"), ".json", fmt.Sprintf("{%q: %q}", "name", fmt.Sprintf("cmp, %s%d.", revisionMark, revision))))
 	}
-	w.made = keep(t, filepath.Join(w.dir, "catalogs"), ".json", "{}")
+	w.overlayHash = keep(t, filepath.Join(w.dir, "catalogs"), ".json", "{}")
 	w.list = keep(t, filepath.Join(w.dir, "lists"), "", "a list")
 	facts := []event.Event{
 		&event.Founded{Epoch: [16]byte{1}, KeyCheck: key.Check(), At: 1},
 		&event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: 1, ID: "blue"}, {Kind: event.NameList, Ref: 1, ID: "list"}}},
-		&event.CatalogSet{Version: 1, Document: w.docs[0]},
+		&event.CatalogSet{Version: 1, Document: w.documentHashes[0]},
 		&event.ListLoaded{List: 1, File: w.list, Entries: 1},
-		&event.CatalogSet{Version: 2, Document: w.docs[1], Overlay: w.made},
+		&event.CatalogSet{Version: 2, Document: w.documentHashes[1], Overlay: w.overlayHash},
 	}
 	for n := range 10 {
 		facts = append(facts, &event.FundsMoved{Buyer: 1, Amount: market.Money(n + 1), Note: "to be seen in the state"})
 	}
 	w.write(facts, 8)
-	truth, err := readTruth(w.dir)
+	truth, err := readWrittenLog(w.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.life = &life{truth: truth, before: promises{entry: 12, revision: 1}}
+	w.life = &lifetime{log: truth, promisesBefore: promises{seq: 12, revision: 1}}
 	return w
 }
 
-// write writes a log, and a snapshot once so many entries are in it.
+// write writes a log, and a snapshot after so many entries.
 func (w *world) write(facts []event.Event, snapshot int) {
 	w.t.Helper()
 	log, err := wal.Open(w.dir, wal.Options{})
@@ -132,16 +132,16 @@ func (w *world) snapshot(log *wal.Log, s *state.State) {
 	}
 }
 
-// findings are what is found of the world at its end.
+// findings opens and checks the world.
 func (w *world) findings() error {
-	o, err := open(w.dir)
+	o, err := openDir(w.dir)
 	if err != nil {
 		return err
 	}
-	if err := o.judge(w.life.truth, w.life.promised(1000)); err != nil {
+	if err := o.check(w.life.log, w.life.promisesAt(1000)); err != nil {
 		return errors.Join(err, o.log.Close())
 	}
-	return o.goOn(nil)
+	return o.checkAppend(nil)
 }
 
 func (w *world) path(parts ...string) string {

@@ -9,18 +9,18 @@ import (
 	"slices"
 )
 
-// mostKept is the size, in bytes, over which an input is not kept: the corpora of
-// all targets are in everyone's checkout.
-const mostKept = 4 << 10
+// maxKeptSize is the size in bytes above which an input is not kept, because the corpora are
+// part of every checkout.
+const maxKeptSize = 4 << 10
 
-// keep copies interesting inputs from one folder to another, until there are count
-// of them: from the smallest on, in even steps over the sizes. What is there stays.
-func keep(from, to string, count int) error {
+// keepInputs copies interesting inputs until the target folder has count of them. It picks them
+// in even steps over the sizes, smallest first. Existing inputs stay.
+func keepInputs(from, to string, count int) error {
 	there, err := os.ReadDir(to)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	found, err := inputs(from)
+	found, err := listInputs(from)
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,8 @@ type input struct {
 	size int64
 }
 
-// inputs lists a folder's files that are small enough, smallest first.
-func inputs(dir string) (found []input, err error) {
+// listInputs lists the files that are small enough, smallest first.
+func listInputs(dir string) (found []input, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -63,7 +63,7 @@ func inputs(dir string) (found []input, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if info.Size() <= mostKept {
+		if info.Size() <= maxKeptSize {
 			found = append(found, input{e.Name(), info.Size()})
 		}
 	}

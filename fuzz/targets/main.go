@@ -1,14 +1,13 @@
-// Command targets runs every fuzz target of the module for a fixed time each, one
-// after the other, and says in a table what each came to. A target that fails does
-// not keep the rest from running; the exit status is 1 if any failed.
+// Command targets runs every fuzz target of the module for a fixed time each, one after
+// another, and prints a table of results. A failing target does not stop the others; the exit
+// status is 1 if any failed.
 //
 //	make fuzz FUZZTIME=10m
 //	make fuzz ARGS='--only server --keep 8'
 //
-// Test binaries and what the fuzzer finds interesting lie in bin/fuzz and are not
-// committed. An input that fails is written by the go command to the package's
-// testdata/fuzz, where `go test` runs it from then on, and so are the inputs that
-// --keep copies there.
+// Test binaries and the fuzzer's corpus are in bin/fuzz and are not committed. The go command
+// writes a failing input into the package's testdata/fuzz, and --keep copies interesting inputs
+// there. `go test` runs all of them.
 package main
 
 import (
@@ -25,11 +24,11 @@ import (
 )
 
 type options struct {
-	Time     time.Duration `default:"30s" help:"How long each target is run."`
-	Parallel int           `default:"2" help:"How many workers a target has."`
-	Only     string        `help:"Run those only whose package and name, such as keys/token.FuzzRead, match this expression."`
-	Keep     int           `help:"Afterwards, keep so many of the interesting inputs of each target under testdata/fuzz."`
-	Out      string        `default:"bin/fuzz" type:"path" help:"Where test binaries, corpora and logs go."`
+	Time     time.Duration `default:"30s" help:"Time for each target."`
+	Parallel int           `default:"2" help:"Workers of each target."`
+	Only     string        `help:"Run only targets whose package and name, such as keys/token.FuzzRead, match this regular expression."`
+	Keep     int           `help:"Copy up to this many interesting inputs of each target to testdata/fuzz."`
+	Out      string        `default:"bin/fuzz" type:"path" help:"Directory for test binaries and corpora."`
 }
 
 func main() {
@@ -52,27 +51,27 @@ func (o *options) run(ctx context.Context, root string, out io.Writer) (failed b
 	if err != nil {
 		return false, fmt.Errorf("--only: %w", err)
 	}
-	targets, err := find(ctx, root, only)
+	targets, err := findTargets(ctx, root, only)
 	if err != nil {
 		return false, err
 	}
 	if len(targets) == 0 {
 		return false, fmt.Errorf("no fuzz target matches %q", o.Only)
 	}
-	_, _ = fmt.Fprintf(out, row, "target", "executions", "interesting", "result")
+	_, _ = fmt.Fprintf(out, tableRow, "target", "executions", "interesting", "result")
 	for i := range targets {
 		if ctx.Err() != nil {
 			return true, ctx.Err()
 		}
 		t := &targets[i]
-		o.fuzz(ctx, t)
-		_, _ = fmt.Fprintf(out, row, t, t.executions, t.interesting, t.result)
+		o.runTarget(ctx, t)
+		_, _ = fmt.Fprintf(out, tableRow, t, t.executions, t.interesting, t.result)
 		if t.failed {
 			failed = true
-			_, _ = fmt.Fprintf(out, "\n%s\n", t.said)
+			_, _ = fmt.Fprintf(out, "\n%s\n", t.output)
 		}
 		if o.Keep > 0 && !t.failed {
-			if err := keep(filepath.Join(o.corpus(t), t.name), filepath.Join(t.dir, "testdata", "fuzz", t.name), o.Keep); err != nil {
+			if err := keepInputs(filepath.Join(o.corpusDir(t), t.name), filepath.Join(t.dir, "testdata", "fuzz", t.name), o.Keep); err != nil {
 				return failed, err
 			}
 		}
@@ -80,4 +79,4 @@ func (o *options) run(ctx context.Context, root string, out io.Writer) (failed b
 	return failed, nil
 }
 
-const row = "%-44s %12s %12s  %s\n"
+const tableRow = "%-44s %12s %12s  %s\n"

@@ -9,9 +9,8 @@ import (
 	"pingpost/fuzz/mutant"
 )
 
-// faults are what targets must find by their seeds and kept inputs alone, each in
-// the program's text.
-var faults = []struct {
+// seededFaults are faults that targets must detect with their seeds and kept inputs alone.
+var seededFaults = []struct {
 	target string
 	mutant.Mutation
 }{
@@ -35,8 +34,7 @@ var faults = []struct {
 	{"FuzzFolder", mutant.Mutation{Name: "no checksum", File: "wal/frame.go", Old: `return checksum(frame[:crcOffset], data) == binary.LittleEndian.Uint32(frame[crcOffset:])`, New: `return true`}},
 }
 
-// TestTargetsFindFaults: what go test runs of the targets fails in a program that is
-// broken for it.
+// `go test` must fail on the targets of a broken program.
 func TestTargetsFindFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: make test-long builds a broken program")
@@ -47,9 +45,9 @@ func TestTargetsFindFaults(t *testing.T) {
 	}
 	var all []mutant.Mutation
 	packages := map[string]bool{"./server/public": true}
-	for i := range faults {
-		all = append(all, faults[i].Mutation)
-		packages["./"+filepath.Dir(faults[i].File)] = true
+	for i := range seededFaults {
+		all = append(all, seededFaults[i].Mutation)
+		packages["./"+filepath.Dir(seededFaults[i].File)] = true
 	}
 	delete(packages, "./outbound/webhook/signature")
 	packages["./outbound/webhook"] = true
@@ -64,9 +62,9 @@ func TestTargetsFindFaults(t *testing.T) {
 	run := exec.CommandContext(t.Context(), "go", args...)
 	run.Dir = root
 	said, _ := run.CombinedOutput()
-	for i := range faults {
-		if !strings.Contains(string(said), "--- FAIL: "+faults[i].target+" (") {
-			t.Errorf("%s: %s does not find it", faults[i].Name, faults[i].target)
+	for i := range seededFaults {
+		if !strings.Contains(string(said), "--- FAIL: "+seededFaults[i].target+" (") {
+			t.Errorf("%s: %s does not find it", seededFaults[i].Name, seededFaults[i].target)
 		}
 	}
 	if t.Failed() {

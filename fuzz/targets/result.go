@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// grace is how much longer than it should a target may take before it counts as
-// hanging: it has to read its corpus, and to end.
-const grace = 2 * time.Minute
+// graceTime is the additional time before a target counts as hanging. It needs it to read its
+// corpus and to end.
+const graceTime = 2 * time.Minute
 
-// mostSaid is how much of a failed target's output is shown, in bytes.
-const mostSaid = 6000
+// maxOutput is the number of bytes of a failed target's output that is shown.
+const maxOutput = 6000
 
 var (
 	progress = regexp.MustCompile(`(?m)^fuzz: elapsed: .*\n?`)
 	counts   = regexp.MustCompile(`execs: (\d+) .*new interesting: (\d+)`)
 )
 
-// read makes a result of what a run has written and how it ended.
-func (t *target) read(said string, ended, timeout error) {
+// setResult derives the result from the run's output and end.
+func (t *target) setResult(said string, ended, timeout error) {
 	t.executions, t.interesting, t.result = "0", "0", "pass"
 	if lines := counts.FindAllStringSubmatch(said, -1); lines != nil {
 		last := lines[len(lines)-1]
@@ -38,7 +38,7 @@ func (t *target) read(said string, ended, timeout error) {
 		t.failed, t.result = true, "NOTHING RUN"
 	}
 	if t.failed {
-		t.said = strings.TrimSpace(progress.ReplaceAllString(said, ""))
-		t.said = t.said[max(0, len(t.said)-mostSaid):]
+		t.output = strings.TrimSpace(progress.ReplaceAllString(said, ""))
+		t.output = t.output[max(0, len(t.output)-maxOutput):]
 	}
 }

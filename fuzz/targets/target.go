@@ -11,33 +11,33 @@ import (
 	"strings"
 )
 
-// target is one fuzz target, and what its run came to.
+// target is one fuzz target and its result.
 type target struct {
-	pkg, dir, name string // dir is the package's, name the function's
+	pkg, dir, name string // dir is the package's directory, name the function's name
 
 	executions, interesting, result string
 	failed                          bool
-	said                            string // the end of what it wrote, where it failed
+	output                          string // end of the output, if it failed
 }
 
-// String is the target as --only knows it: its package, without the module, and
-// its name.
+// String returns the target's name for --only: the package without the module, and the
+// function.
 func (t *target) String() string {
 	_, pkg, _ := strings.Cut(t.pkg, "/")
 	return pkg + "." + t.name
 }
 
-var declared = regexp.MustCompile(`(?m)^func (Fuzz\w*)\(\w+ \*testing\.F\)`)
+var fuzzFunc = regexp.MustCompile(`(?m)^func (Fuzz\w*)\(\w+ \*testing\.F\)`)
 
-// find lists the targets of the module at root by what its test files declare, in
-// the order of packages and files.
-func find(ctx context.Context, root string, only *regexp.Regexp) (targets []target, err error) {
+// findTargets lists the fuzz targets that the test files of the module at root declare, in the
+// order of packages and files.
+func findTargets(ctx context.Context, root string, only *regexp.Regexp) (targets []target, err error) {
 	list := exec.CommandContext(ctx, "go", "list", "-f",
 		`{{$p := .}}{{range .TestGoFiles}}{{$p.ImportPath}} {{$p.Dir}} {{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$p.ImportPath}} {{$p.Dir}} {{.}}{{"\n"}}{{end}}`, "./...")
 	list.Dir = root
 	files, err := list.Output()
 	if err != nil {
-		return nil, fmt.Errorf("the packages cannot be listed: %w", err)
+		return nil, fmt.Errorf("cannot list the packages: %w", err)
 	}
 	for line := range strings.Lines(string(files)) {
 		parts := strings.Fields(line)
@@ -48,7 +48,7 @@ func find(ctx context.Context, root string, only *regexp.Regexp) (targets []targ
 		if err != nil {
 			return nil, err
 		}
-		for _, match := range declared.FindAllSubmatch(text, -1) {
+		for _, match := range fuzzFunc.FindAllSubmatch(text, -1) {
 			t := target{pkg: parts[0], dir: parts[1], name: string(match[1])}
 			if only.MatchString(t.String()) {
 				targets = append(targets, t)
@@ -58,11 +58,11 @@ func find(ctx context.Context, root string, only *regexp.Regexp) (targets []targ
 	return targets, nil
 }
 
-func (o *options) corpus(t *target) string { return filepath.Join(o.Out, "corpus", t.pkg) }
+func (o *options) corpusDir(t *target) string { return filepath.Join(o.Out, "corpus", t.pkg) }
 
-// binary is the package's test binary, made for fuzzing; it is built anew for the
-// first of its targets, and the go command knows what has changed.
-func (o *options) binary(ctx context.Context, t *target) (string, error) {
+// buildBinary builds the package's test binary for fuzzing. For later targets of the package,
+// the go command only checks that it is current.
+func (o *options) buildBinary(ctx context.Context, t *target) (string, error) {
 	path := filepath.Join(o.Out, strings.ReplaceAll(t.pkg, "/", ".")+".test")
 	build := exec.CommandContext(ctx, "go", "test", "-c", "-fuzz", ".", "-o", path, t.pkg)
 	build.Dir = t.dir
@@ -72,22 +72,22 @@ func (o *options) binary(ctx context.Context, t *target) (string, error) {
 	return path, nil
 }
 
-// fuzz runs one target. A minimisation is bounded by executions: by the library's
-// own minute, each interesting input of a slow target would take the whole time.
-func (o *options) fuzz(ctx context.Context, t *target) {
-	binary, err := o.binary(ctx, t)
+// runTarget runs one target. It limits each minimization by executions: with the library's
+// limit of one minute, one interesting input of a slow target would take the whole time.
+func (o *options) runTarget(ctx context.Context, t *target) {
+	binary, err := o.buildBinary(ctx, t)
 	if err != nil {
-		t.failed, t.result, t.said = true, "does not build", err.Error()
+		t.failed, t.result, t.output = true, "does not build", err.Error()
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*o.Time+grace)
+	ctx, cancel := context.WithTimeout(ctx, 2*o.Time+graceTime)
 	defer cancel()
 	run := exec.CommandContext(ctx, binary,
 		"-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+o.Time.String(), "-test.fuzzminimizetime=1000x",
-		fmt.Sprintf("-test.parallel=%d", o.Parallel), "-test.fuzzcachedir="+o.corpus(t))
+		fmt.Sprintf("-test.parallel=%d", o.Parallel), "-test.fuzzcachedir="+o.corpusDir(t))
 	run.Dir = t.dir
 	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
-	run.WaitDelay = grace
+	run.WaitDelay = graceTime
 	said, err := run.CombinedOutput()
-	t.read(string(said), err, ctx.Err())
+	t.setResult(string(said), err, ctx.Err())
 }

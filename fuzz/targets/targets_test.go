@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// module writes a module with one target that passes and one that fails.
-func module(t *testing.T) (root string) {
+// writeModule writes a module with a passing target and a failing one.
+func writeModule(t *testing.T) (root string) {
 	t.Helper()
 	root = t.TempDir()
 	for name, text := range map[string]string{
@@ -37,10 +37,10 @@ func module(t *testing.T) (root string) {
 	return root
 }
 
-func TestFindKnowsTargetsByPackageAndName(t *testing.T) {
-	root := module(t)
+func TestFindTargets(t *testing.T) {
+	root := writeModule(t)
 	for only, want := range map[string]string{"": "a.FuzzGood b.FuzzBad c.FuzzTorn", `^b\.`: "b.FuzzBad", "Good$": "a.FuzzGood", "none": ""} {
-		targets, err := find(t.Context(), root, regexp.MustCompile(only))
+		targets, err := findTargets(t.Context(), root, regexp.MustCompile(only))
 		var names []string
 		for i := range targets {
 			names = append(names, targets[i].String())
@@ -51,10 +51,9 @@ func TestFindKnowsTargetsByPackageAndName(t *testing.T) {
 	}
 }
 
-// TestOneFailureKeepsNobodyFromRunning: of three targets the middle one finds a
-// fault and the last does not build.
-func TestOneFailureKeepsNobodyFromRunning(t *testing.T) {
-	root := module(t)
+// The middle one of three targets finds a fault, and the last one does not build.
+func TestRunContinuesAfterFailure(t *testing.T) {
+	root := writeModule(t)
 	o := options{Time: 100 * time.Millisecond, Parallel: 1, Out: t.TempDir()}
 	var out bytes.Buffer
 	failed, err := o.run(t.Context(), root, &out)
@@ -72,7 +71,7 @@ func TestOneFailureKeepsNobodyFromRunning(t *testing.T) {
 	}
 }
 
-func TestWhatARunCameTo(t *testing.T) {
+func TestSetResult(t *testing.T) {
 	const went = "fuzz: elapsed: 0s, gathering baseline coverage: 3/3 completed, now fuzzing with 1 workers\n" +
 		"fuzz: elapsed: 3s, execs: 100 (33/sec), new interesting: 4 (total: 7)\nfuzz: elapsed: 6s, execs: 250 (50/sec), new interesting: 5 (total: 8)\n"
 	fault := errors.New("exit status 1")
@@ -89,23 +88,23 @@ func TestWhatARunCameTo(t *testing.T) {
 		{"fuzz: elapsed: 0s, execs: 0 (0/sec), new interesting: 0 (total: 3)\n", nil, nil, "0 0 NOTHING RUN"},
 	} {
 		var r target
-		r.read(row.said, row.ended, row.timeout)
-		got := strings.TrimSpace(strings.Join([]string{r.executions, r.interesting, r.result, r.said}, " "))
+		r.setResult(row.said, row.ended, row.timeout)
+		got := strings.TrimSpace(strings.Join([]string{r.executions, r.interesting, r.result, r.output}, " "))
 		if got != row.want || r.failed != (r.result != "pass") {
 			t.Errorf("%q, want %q", got, row.want)
 		}
 	}
 }
 
-func TestWhatFailsIsShownFromItsEnd(t *testing.T) {
+func TestFailureShowsEndOfOutput(t *testing.T) {
 	var r target
-	r.read(strings.Repeat("x", 2*mostSaid)+"the end", errors.New("exit status 1"), nil)
-	if len(r.said) != mostSaid || !strings.HasSuffix(r.said, "the end") {
-		t.Errorf("%d bytes", len(r.said))
+	r.setResult(strings.Repeat("x", 2*maxOutput)+"the end", errors.New("exit status 1"), nil)
+	if len(r.output) != maxOutput || !strings.HasSuffix(r.output, "the end") {
+		t.Errorf("%d bytes", len(r.output))
 	}
 }
 
-func TestKeepTakesSmallInputsInEvenSteps(t *testing.T) {
+func TestKeepInputs(t *testing.T) {
 	from, to := t.TempDir(), filepath.Join(t.TempDir(), "testdata")
 	write := func(dir, name string, size int) {
 		if err := os.WriteFile(filepath.Join(dir, name), bytes.Repeat([]byte("x"), size), 0o600); err != nil {
@@ -115,7 +114,7 @@ func TestKeepTakesSmallInputsInEvenSteps(t *testing.T) {
 	for i, name := range []string{"a", "b", "c", "d", "e", "f"} {
 		write(from, name, 10*(i+1))
 	}
-	write(from, "large", mostKept+1)
+	write(from, "large", maxKeptSize+1)
 	kept := func() (names string) {
 		entries, _ := os.ReadDir(to)
 		for _, e := range entries {
@@ -123,16 +122,16 @@ func TestKeepTakesSmallInputsInEvenSteps(t *testing.T) {
 		}
 		return names
 	}
-	if err := keep(from, to, 3); err != nil || kept() != "ace" {
+	if err := keepInputs(from, to, 3); err != nil || kept() != "ace" {
 		t.Errorf("%s, %v", kept(), err)
 	}
-	if err := keep(from, to, 3); err != nil || kept() != "ace" {
+	if err := keepInputs(from, to, 3); err != nil || kept() != "ace" {
 		t.Errorf("a second time: %s, %v", kept(), err)
 	}
-	if err := keep(from, to, 100); err != nil || kept() != "abcdef" {
+	if err := keepInputs(from, to, 100); err != nil || kept() != "abcdef" {
 		t.Errorf("all there are: %s, %v", kept(), err)
 	}
-	if err := keep(filepath.Join(from, "none"), to, 100); err != nil {
+	if err := keepInputs(filepath.Join(from, "none"), to, 100); err != nil {
 		t.Errorf("no corpus: %v", err)
 	}
 }

@@ -15,77 +15,76 @@ import (
 	"pingpost/fuzz/witness"
 )
 
-// A disk that fills up, and is freed again. The data directory moves to a small file
-// system in memory for it, and back afterwards.
+// A disk that fills up and gets free space again. The data directory moves to a small file
+// system in memory for this fault, and back afterwards.
 var (
-	_ = register(fault{name: "disk nearly full", weight: 1, lacks: noMount, strike: func(t *torture) bool {
-		d := t.small()
-		d.fill(t.DataDir(), 32<<20)
-		witness.Await(t.clerk, "leads are refused", func() bool { return t.Suppliers.SendOnce(t.chance) == http.StatusServiceUnavailable })
+	_ = register(fault{name: "disk nearly full", weight: 1, missing: missingMount, inject: func(t *torture) bool {
+		d := t.mountSmallDisk()
+		d.fillUp(t.DataDir(), 32<<20)
+		witness.Await(t.reporter, "the exchange refuses leads", func() bool { return t.Suppliers.SendOnce(t.random) == http.StatusServiceUnavailable })
 		if end := t.ExitReport(); end != "" {
-			t.clerk.Fatal(end)
+			t.reporter.Fatal(end)
 		}
-		d.free()
-		witness.Await(t.clerk, "leads are taken again", func() bool { return t.Suppliers.SendOnce(t.chance) == http.StatusCreated })
-		d.leave()
+		d.removeFiller()
+		witness.Await(t.reporter, "the exchange accepts leads again", func() bool { return t.Suppliers.SendOnce(t.random) == http.StatusCreated })
+		d.restoreDataDir()
 		return true
 	}})
-	_ = register(fault{name: "disk full", weight: 1, lacks: noMount, strike: func(t *torture) bool {
-		d := t.small()
-		d.fill(t.DataDir(), 0)
-		// What was begun goes on, and so do webhooks and operators: one of their entries
-		// finds no room.
+	_ = register(fault{name: "disk full", weight: 1, missing: missingMount, inject: func(t *torture) bool {
+		d := t.mountSmallDisk()
+		d.fillUp(t.DataDir(), 0)
+		// Requests, webhooks and operators continue; one of their entries finds no space.
 		for deadline := time.Now().Add(time.Minute); t.ExitReport() == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 			_ = t.ControlWebhook("off") && t.ControlWebhook("on")
 		}
-		t.gaveUp("full disk")
-		t.Launch() // which may serve where there is room enough to read, or may not
-		t.within(time.Second)
+		t.expectFailure("full disk")
+		t.Launch() // it may serve if reading needs no space
+		t.sleepUpTo(time.Second)
 		if t.ExitReport() == "" {
 			t.Kill()
 		}
 		t.ClearErrors()
-		d.free()
+		d.removeFiller()
 		t.Start()
-		d.leave()
+		d.restoreDataDir()
 		return true
 	}})
 )
 
-// disk is a small file system where the data directory was.
+// disk is a small file system at the place of the data directory.
 type disk struct {
 	*torture
-	aside, ballast string
+	savedDir, filler string
 }
 
-// small is one of 160 MB.
-func (t *torture) small() *disk {
-	d := &disk{torture: t, aside: t.DataDir() + ".aside", ballast: filepath.Join(t.DataDir(), "ballast")}
+// mountSmallDisk moves the data directory to a file system of 160 MB.
+func (t *torture) mountSmallDisk() *disk {
+	d := &disk{torture: t, savedDir: t.DataDir() + ".aside", filler: filepath.Join(t.DataDir(), "ballast")}
 	t.Kill()
-	d.must(os.Rename(t.DataDir(), d.aside))
+	d.must(os.Rename(t.DataDir(), d.savedDir))
 	d.must(os.Mkdir(t.DataDir(), 0o700))
 	d.must(syscall.Mount("torture", t.DataDir(), "tmpfs", 0, "size=160m"))
 	t.mounted = true
-	d.copy(d.aside, t.DataDir())
+	d.copy(d.savedDir, t.DataDir())
 	t.Start()
 	return d
 }
 
-// leave puts the data directory back where it was.
-func (d *disk) leave() {
+// restoreDataDir moves the data directory back.
+func (d *disk) restoreDataDir() {
 	d.Kill()
-	d.must(os.RemoveAll(d.aside))
-	d.copy(d.DataDir(), d.aside)
+	d.must(os.RemoveAll(d.savedDir))
+	d.copy(d.DataDir(), d.savedDir)
 	d.must(d.unmount())
 	d.must(os.Remove(d.DataDir()))
-	d.must(os.Rename(d.aside, d.DataDir()))
+	d.must(os.Rename(d.savedDir, d.DataDir()))
 	d.Start()
 }
 
-// salvage keeps what lies in memory where a run ended there.
-func (t *torture) salvage() {
-	if err := t.writable(); err != nil {
-		t.clerk.say("%v", err)
+// saveDataDir copies the data directory out of memory after a finding.
+func (t *torture) saveDataDir() {
+	if err := t.endReadOnly(); err != nil {
+		t.reporter.logf("%v", err)
 	}
 	if !t.mounted {
 		return
@@ -96,10 +95,10 @@ func (t *torture) salvage() {
 	}
 	_ = os.Remove(filepath.Join(t.DataDir(), "ballast"))
 	if out, err := exec.Command("cp", "-a", t.DataDir(), filepath.Join(t.dir, "data.small")).CombinedOutput(); err != nil {
-		t.clerk.say("what lay on the small disk is lost: %v %s", err, out)
+		t.reporter.logf("cannot save the data directory from the small disk: %v %s", err, out)
 	}
 	if err := t.unmount(); err != nil {
-		t.clerk.say("%v", err)
+		t.reporter.logf("%v", err)
 	}
 }
 
@@ -113,13 +112,13 @@ func (t *torture) unmount() error {
 
 func (d *disk) copy(from, to string) {
 	if out, err := exec.Command("cp", "-a", from+"/.", to).CombinedOutput(); err != nil {
-		d.clerk.Fatalf("cp: %v %s", err, out)
+		d.reporter.Fatalf("cp: %v %s", err, out)
 	}
 }
 
-// fill leaves so many bytes free; with none left every write fails.
-func (d *disk) fill(dir string, leave int64) {
-	f, err := os.Create(d.ballast)
+// fillUp leaves the given number of free bytes; 0 makes every write fail.
+func (d *disk) fillUp(dir string, leave int64) {
+	f, err := os.Create(d.filler)
 	d.must(err)
 	defer f.Close()
 	piece := make([]byte, 64<<10)
@@ -139,16 +138,16 @@ func (d *disk) fill(dir string, leave int64) {
 	}
 }
 
-func (d *disk) free() { d.must(os.Remove(d.ballast)) }
+func (d *disk) removeFiller() { d.must(os.Remove(d.filler)) }
 
 func (d *disk) must(err error) {
 	if err != nil {
-		d.clerk.Fatal(err)
+		d.reporter.Fatal(err)
 	}
 }
 
-// noMount says why nothing can be mounted here.
-func noMount(t *torture) string {
+// missingMount returns the reason why mounts are not permitted, or "".
+func missingMount(t *torture) string {
 	at := filepath.Join(t.dir, "mount")
 	if err := os.MkdirAll(at, 0o700); err != nil {
 		return err.Error()

@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// small mounts a file system of 4 MB, where that is permitted.
-func small(t *testing.T) *disk {
+// mountTestDisk mounts a file system of 4 MB, or skips the test.
+func mountTestDisk(t *testing.T) *disk {
 	t.Helper()
-	run := fixed(1)
+	run := newTestTorture(1)
 	run.dir = t.TempDir()
-	if lacks := noMount(run); lacks != "" {
+	if lacks := missingMount(run); lacks != "" {
 		t.Skip(lacks)
 	}
 	at := filepath.Join(run.dir, "small")
@@ -30,17 +30,17 @@ func small(t *testing.T) *disk {
 			t.Error(err)
 		}
 	})
-	return &disk{torture: run, ballast: filepath.Join(at, "ballast")}
+	return &disk{torture: run, filler: filepath.Join(at, "ballast")}
 }
 
-// TestFill leaves as much as it is told to, or nothing at all, and gives it back.
-func TestFill(t *testing.T) {
-	d := small(t)
-	dir := filepath.Dir(d.ballast)
+// fillUp leaves exactly the requested space, and removeFiller frees it.
+func TestFillUp(t *testing.T) {
+	d := mountTestDisk(t)
+	dir := filepath.Dir(d.filler)
 	for _, test := range []struct {
-		leave, fits, not int64 // bytes that can be written then, and that cannot
+		leave, fits, not int64 // bytes that must fit, and bytes that must not
 	}{{1 << 20, 900 << 10, 2 << 20}, {0, 0, 4 << 10}} {
-		d.fill(dir, test.leave)
+		d.fillUp(dir, test.leave)
 		for size, wanted := range map[int64]bool{test.fits: true, test.not: false} {
 			path := filepath.Join(dir, "more")
 			err := os.WriteFile(path, make([]byte, size), 0o600)
@@ -49,22 +49,21 @@ func TestFill(t *testing.T) {
 			}
 			_ = os.Remove(path)
 		}
-		d.free()
+		d.removeFiller()
 	}
 	if err := os.WriteFile(filepath.Join(dir, "more"), make([]byte, 3<<20), 0o600); err != nil {
 		t.Errorf("what was freed is not: %v", err)
 	}
 }
 
-// TestProbesLeaveNothing: what asks whether a fault is permitted mounts nothing, limits
-// nothing and leaves no process.
-func TestProbesLeaveNothing(t *testing.T) {
-	run := fixed(1)
+// The probes mount and limit nothing, and leave no process.
+func TestProbesLeaveNoTrace(t *testing.T) {
+	run := newTestTorture(1)
 	run.dir = t.TempDir()
 	before, _ := os.ReadFile("/proc/self/mounts")
 	for _, f := range faults {
-		if f.lacks != nil {
-			t.Logf("%s: %q", f.name, f.lacks(run))
+		if f.missing != nil {
+			t.Logf("%s: %q", f.name, f.missing(run))
 		}
 	}
 	after, _ := os.ReadFile("/proc/self/mounts")
@@ -76,31 +75,30 @@ func TestProbesLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestWithoutStrace: the faults that need it say so.
+// Faults that need strace report its absence.
 func TestWithoutStrace(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := exec.LookPath("strace"); err == nil {
 		t.Skip("strace is found without a path")
 	}
-	if got := noTrace(fixed(1)); got != "there is no strace" {
+	if got := missingTrace(newTestTorture(1)); got != "strace is not installed" {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestDrop takes no more from a segment than was written before the fsync that failed,
-// and nothing where none was.
-func TestDrop(t *testing.T) {
+// truncateUnsynced removes at most the bytes written before the failed fsync.
+func TestTruncateUnsynced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "segment")
 	for seed := range uint64(20) {
 		if err := os.WriteFile(path, make([]byte, 1000), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		failed := "7 fsync(9) = -1 EIO (Input/output error) (INJECTED)\n"
-		fixed(seed).drop(path, failed)
+		newTestTorture(seed).truncateUnsynced(path, failed)
 		if info, _ := os.Stat(path); info.Size() != 1000 {
 			t.Errorf("%d bytes are left, and nothing was written", info.Size())
 		}
-		fixed(seed).drop(path, `7 write(9, "x"..., 300) = 300`+"\n"+failed)
+		newTestTorture(seed).truncateUnsynced(path, `7 write(9, "x"..., 300) = 300`+"\n"+failed)
 		if info, _ := os.Stat(path); info.Size() < 700 || info.Size() > 999 {
 			t.Errorf("%d bytes are left", info.Size())
 		}

@@ -1,47 +1,44 @@
-// Command torture does to an exchange what a bad machine, a bad disk and bad
-// neighbours do to it, and audits what is left.
+// Command torture applies the faults of bad machines, disks and peers to an exchange, and
+// audits the result.
 //
-// The exchange is the real program in a process of its own; so are the buyers and
-// the receiver of webhooks, which hang, break off, trickle, talk nonsense and answer
-// twice. All kinds of requests are sent to it, as careful clients send them (package
-// witness). Round after round a fault is chosen by chance and done to it, and after
-// each fault, with everything going on:
+// The exchange is the real program in its own process, and so are the buyers and the webhook
+// receiver. These hang, break off, answer slowly, send malformed answers and answer twice.
+// Clients send all kinds of requests (package witness). Each round injects a random fault, and
+// then checks, while the load continues:
 //
-//   - every acknowledged lead is in the log exactly once, and says what was answered;
-//     asked again, it is answered the same to the byte;
-//   - no buyer has a lead under two keys, no lead is at two buyers, no person and no bid
-//     is sold twice, no cap and no account is passed, and all money adds up;
-//   - the log verifies, begins as it began before, and replays to the live state;
-//   - who was erased is so in the log, and then the key of his lead is gone, and no other;
-//   - what an operator made, changed or removed all the while over the admin API (users,
-//     tokens, entries of the configuration, suppression lists) is as it was acknowledged,
-//     with its history; what had no answer is done or not, and never half;
-//   - the report sums up to what the log says, of each buyer, to the millionth;
-//   - idle, nothing is reserved, and in the end every event was delivered.
+//   - The log has every acknowledged lead exactly once, with the answered content. A repeated
+//     request gets the same answer byte by byte.
+//   - No buyer has a lead under two keys, no lead is at two buyers, no person and no bid is
+//     sold twice, no cap or account is exceeded, and all sums are exact.
+//   - The log verifies, starts like before, and replays to the live state.
+//   - The log has every erasure; the erased lead's key is gone, and no other key is.
+//   - Everything that an operator creates, changes or deletes through the admin API (users,
+//     tokens, configuration entries, suppression lists) is as acknowledged, with its history.
+//     An edit without an answer is applied or not, but never half.
+//   - The sales report matches the log for each buyer exactly.
+//   - When idle, the exchange holds no reservation; at the end every webhook event was delivered.
 //
-// The exchange backs up all the while, encrypted. It loses its disk at times and goes on
-// from the backup; in the end copies are made as of several entries, which have to have
-// the state of then, and nobody who was erased since.
+// The exchange backs up continuously, encrypted. Sometimes it loses its disk and continues from
+// the backup. At the end, copies are restored as of several entries; each must have the state
+// of that moment, without the keys of persons erased since.
 //
 // # Faults
 //
-// Each is a file with one fault in it, which puts itself on the list: to add one is to
-// add a file. A fault leaves the exchange serving again, by itself or by a new start,
-// whichever it has promised. What the machine does not permit (mounts, ptrace) is
-// skipped, and the table says so.
+// Each file holds one kind of fault and registers it: to add a fault, add a file. After a fault
+// the exchange must serve again, by itself or after a restart, as it promises. The run skips
+// faults that the machine does not permit (mounts, ptrace), and the table says so.
 //
-// What is torn off a log must be more than what was acknowledged, so a fault never cuts
-// where it only believes that nothing was told: it adds what a crash could have left
-// there (tear.go), or cuts off what an fsync failed for (inject.go), which is what
-// the kernel does to such pages.
+// A fault must not remove acknowledged bytes from a log. It therefore never cuts at a guess. It
+// either appends bytes that a crash could have left (tear.go), or removes bytes whose fsync
+// failed (inject.go), as the kernel does with such pages.
 //
-// # Chance
+// # Randomness
 //
-// --seed repeats the choices: the leads, the order of the faults and what each draws.
-// What the machine does between two choices it cannot repeat.
+// --seed repeats the choices: the leads, the order of the faults, and their parameters. It
+// cannot repeat the machine's timing.
 //
-// # How it is known to see
+// # Proof of detection
 //
-// mutants_test.go breaks the program itself, one promise at a time, and the torture has to
-// find each of these out.
+// mutants_test.go breaks one promise of the program at a time, and the torture must detect
+// each.
 package main

@@ -8,15 +8,15 @@ import (
 	"pingpost/fuzz/witness"
 )
 
-// A person who wants to be forgotten, while leads come, and while the exchange dies of it:
-// what was begun the next start has made whole, and of nobody else a key is gone.
+// A person is erased while leads arrive, and while the exchange is killed during the erasure.
+// The next start must complete the erasure, and no other lead's key may be gone.
 var (
-	_ = register(fault{name: "person erased", weight: 2, strike: func(t *torture) bool {
-		who := t.someone()
+	_ = register(fault{name: "person erased", weight: 2, inject: func(t *torture) bool {
+		who := t.pickPerson()
 		return who != nil && t.Erase(who)
 	}})
-	_ = register(fault{name: "killed while it erases", weight: 2, strike: func(t *torture) bool {
-		who := t.someone()
+	_ = register(fault{name: "killed while it erases", weight: 2, inject: func(t *torture) bool {
+		who := t.pickPerson()
 		if who == nil {
 			return false
 		}
@@ -25,7 +25,7 @@ var (
 			t.Erase(who)
 			close(erased)
 		}()
-		t.within(30 * time.Millisecond)
+		t.sleepUpTo(30 * time.Millisecond)
 		t.Kill()
 		<-erased
 		t.Start()
@@ -35,10 +35,10 @@ var (
 	}})
 )
 
-// someone who can be erased: not everybody the suppliers know of has a lead.
-func (t *torture) someone() (who *witness.ErasureRequest) {
+// pickPerson returns an erasure request, or nil. Not every known person has a lead.
+func (t *torture) pickPerson() (who *witness.ErasureRequest) {
 	for range 20 {
-		if who = t.PickPerson(t.chance); who != nil {
+		if who = t.PickPerson(t.random); who != nil {
 			break
 		}
 	}

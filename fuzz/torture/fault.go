@@ -8,31 +8,31 @@ import (
 	"time"
 )
 
-// A fault is one thing that happens to an exchange.
+// fault is one kind of fault.
 type fault struct {
 	name   string
-	weight int // how often it is chosen, among the others
-	// lacks says what this machine does not permit; empty: the fault can be done. Nil:
-	// it always can.
-	lacks func(t *torture) string
-	// strike does it to an exchange that serves, under load, and leaves one that
-	// serves. It is false where there was no occasion, which is no failure.
-	strike func(t *torture) bool
+	weight int // relative frequency
+	// missing returns the reason why this machine does not permit the fault, or "". nil: it is
+	// always permitted.
+	missing func(t *torture) string
+	// inject applies the fault to a serving exchange under load, and leaves a serving exchange.
+	// It returns false if there was no occasion, which is no failure.
+	inject func(t *torture) bool
 }
 
 var faults []*fault
 
-// register puts a fault on the list. They are in the order of their names, so that a
-// seed chooses the same whatever the files are called.
+// register adds a fault. Faults are sorted by name, so a seed draws the same faults regardless
+// of file names.
 func register(f fault) *fault {
 	faults = append(faults, &f)
 	slices.SortFunc(faults, func(a, b *fault) int { return cmp.Compare(a.name, b.name) })
 	return &f
 }
 
-// deck has every fault as often as it weighs; the first one has each once, so that a
-// run of two minutes sees them all.
-func deck(t *torture, all []*fault) (cards []*fault) {
+// drawFaults returns the faults in random order, each as often as its weight. The first draw
+// has each fault once, so a run of two minutes uses all.
+func drawFaults(t *torture, all []*fault) (cards []*fault) {
 	for _, f := range all {
 		n := f.weight
 		if t.rounds == 0 {
@@ -42,11 +42,11 @@ func deck(t *torture, all []*fault) (cards []*fault) {
 			cards = append(cards, f)
 		}
 	}
-	t.chance.Shuffle(len(cards), func(i, j int) { cards[i], cards[j] = cards[j], cards[i] })
+	t.random.Shuffle(len(cards), func(i, j int) { cards[i], cards[j] = cards[j], cards[i] })
 	return cards
 }
 
-// within is some instant of a span.
-func (t *torture) within(span time.Duration) {
-	time.Sleep(time.Duration(t.chance.Int64N(int64(max(span, 1)))))
+// sleepUpTo sleeps for a random part of the span.
+func (t *torture) sleepUpTo(span time.Duration) {
+	time.Sleep(time.Duration(t.random.Int64N(int64(max(span, 1)))))
 }

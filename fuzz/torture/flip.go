@@ -8,36 +8,36 @@ import (
 	"strings"
 )
 
-// A bit that rots in a record that was acknowledged: the exchange must refuse to start,
-// and say in which segment, and where. Then the bit is put back.
-var _ = register(fault{name: "bit flipped in the log", weight: 2, strike: func(t *torture) bool {
+// A flipped bit in an acknowledged record. The exchange must refuse to start and report the
+// segment and the offset. Afterwards the bit is restored.
+var _ = register(fault{name: "bit flipped in the log", weight: 2, inject: func(t *torture) bool {
 	t.Kill()
 	from := newestSnapshot(t.DataDir())
-	all, err := framesOf(t.DataDir())
+	all, err := readFrames(t.DataDir())
 	if err != nil {
-		t.clerk.Fatalf("the log cannot be read: %v", err)
+		t.reporter.Fatalf("cannot read the log: %v", err)
 	}
-	victims := provable(all, from)
+	victims := detectableFrames(all, from)
 	if len(victims) == 0 {
 		t.Start()
 		return false
 	}
-	victim := victims[t.chance.IntN(len(victims))]
-	at, bit := victim.at+t.chance.Int64N(victim.size), byte(1)<<t.chance.IntN(8)
-	t.flip(victim.path, at, bit)
+	victim := victims[t.random.IntN(len(victims))]
+	at, bit := victim.at+t.random.Int64N(victim.size), byte(1)<<t.random.IntN(8)
+	t.flipBit(victim.path, at, bit)
 	code, said := t.AwaitRefusal()
 	where := fmt.Sprintf("%q is damaged at offset %d,", victim.path, victim.at)
 	if code != 1 || !strings.Contains(strings.ReplaceAll(said, `\"`, `"`), where) {
-		t.clerk.Errorf("a bit was flipped at %d of %s, in entry %d of the frame at %d. Exit code %d, and of where it is:\n%s", at, victim.path, victim.seq, victim.at, code, said)
+		t.reporter.Errorf("bit flipped at offset %d of %s (entry %d, frame at %d): expected exit code 1 and a message with the segment and the frame's offset, got exit code %d and:\n%s", at, victim.path, victim.seq, victim.at, code, said)
 	}
-	t.flip(victim.path, at, bit)
+	t.flipBit(victim.path, at, bit)
 	t.Start()
 	return true
 }})
 
-// provable are the frames whose damage can be told from a crash: a later batch stands
-// behind them. What a snapshot holds is not read at a start.
-func provable(all []frame, snapshot uint64) (some []frame) {
+// detectableFrames returns the frames whose damage cannot be mistaken for a crash: a later
+// batch follows them. A start does not read records that a snapshot contains.
+func detectableFrames(all []frame, snapshot uint64) (some []frame) {
 	if len(all) == 0 {
 		return nil
 	}
@@ -50,10 +50,10 @@ func provable(all []frame, snapshot uint64) (some []frame) {
 	return some
 }
 
-func (t *torture) flip(path string, at int64, bit byte) {
+func (t *torture) flipBit(path string, at int64, bit byte) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		t.clerk.Fatal(err)
+		t.reporter.Fatal(err)
 	}
 	defer f.Close()
 	var one [1]byte
@@ -62,6 +62,6 @@ func (t *torture) flip(path string, at int64, bit byte) {
 		_, err = f.WriteAt(one[:], at)
 	}
 	if err != nil {
-		t.clerk.Fatal(err)
+		t.reporter.Fatal(err)
 	}
 }

@@ -11,23 +11,23 @@ import (
 	"pingpost/wal"
 )
 
-// frame is where a record of the log stands. Of its bytes (wal/doc.go) no more is
-// known here than it takes to damage it.
+// frame is the place of a record in the log. It knows only as much of the format (wal/doc.go)
+// as the faults need.
 type frame struct {
-	path       string // of the segment
+	path       string // path of the segment
 	at, size   int64  // with the length before it
-	data       int64  // where the frame itself begins
+	data       int64  // start of the frame itself
 	seq, batch uint64
 }
 
-// frameHead is what stands before a frame's data; frameSum is where its checksum is.
+// frameHead is the size of a frame's header; frameSum is the checksum's offset in it.
 const (
 	frameHead = 40
 	frameSum  = 36
 )
 
-// framesOf reads the live segments.
-func framesOf(dir string) ([]frame, error) {
+// readFrames reads the frames of all live segments.
+func readFrames(dir string) ([]frame, error) {
 	segments, err := wal.Segments(dir)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func framesOf(dir string) ([]frame, error) {
 		if err != nil {
 			return nil, err
 		}
-		some, err := split(s.Path, text)
+		some, err := splitFrames(s.Path, text)
 		if err != nil {
 			return nil, err
 		}
@@ -50,8 +50,8 @@ func framesOf(dir string) ([]frame, error) {
 	return all, nil
 }
 
-// split finds the frames of a segment, up to its end or one that is not whole.
-func split(path string, text []byte) (all []frame, err error) {
+// splitFrames returns the frames of a segment up to its end or the first incomplete one.
+func splitFrames(path string, text []byte) (all []frame, err error) {
 	for at := 0; at < len(text); {
 		size, n := binary.Uvarint(text[at:])
 		if n <= 0 || uint64(len(text)-at-n) < size {
@@ -70,9 +70,9 @@ func split(path string, text []byte) (all []frame, err error) {
 	return all, nil
 }
 
-// successor is a record that could stand behind the last one of text: the last one's
-// own, under the next sequence, in a batch of its own. Its checksum holds.
-func successor(last frame, text []byte) []byte {
+// nextRecord returns a valid record that could follow the last one of text: a copy with the
+// next sequence number, in a batch of its own, with a correct checksum.
+func nextRecord(last frame, text []byte) []byte {
 	next := append([]byte(nil), text[last.at:last.at+last.size]...)
 	head := next[last.data-last.at:]
 	binary.LittleEndian.PutUint64(head[8:], last.seq+1)

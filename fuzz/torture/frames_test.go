@@ -11,8 +11,8 @@ import (
 	"pingpost/wal"
 )
 
-// logOf writes a log of so many batches of two entries each.
-func logOf(t *testing.T, batches int) string {
+// writeLog writes a log of so many batches with two entries each.
+func writeLog(t *testing.T, batches int) string {
 	t.Helper()
 	dir := t.TempDir()
 	l, err := wal.Open(dir, wal.Options{})
@@ -43,10 +43,10 @@ type waiter struct {
 func (w waiter) Committed(uint64, int64) { w.done <- struct{}{} }
 func (w waiter) Failed(err error)        { w.t.Error(err); w.done <- struct{}{} }
 
-// TestFramesAreTheLogs: what is damaged is what the log wrote, entry by entry.
-func TestFramesAreTheLogs(t *testing.T) {
-	dir := logOf(t, 4)
-	all, err := framesOf(dir)
+// The frames must be those that the log wrote.
+func TestReadFrames(t *testing.T) {
+	dir := writeLog(t, 4)
+	all, err := readFrames(dir)
 	if err != nil || len(all) != 8 {
 		t.Fatalf("%d frames, %v", len(all), err)
 	}
@@ -62,17 +62,16 @@ func TestFramesAreTheLogs(t *testing.T) {
 	}
 }
 
-// TestSuccessorIsOne: the log takes it for an entry that it wrote, so that what is torn
-// of it is all that is wrong with it.
-func TestSuccessorIsOne(t *testing.T) {
-	dir := logOf(t, 3)
-	all, _ := framesOf(dir)
+// The log must accept the next record, so that its torn part is the only fault.
+func TestNextRecordIsValid(t *testing.T) {
+	dir := writeLog(t, 3)
+	all, _ := readFrames(dir)
 	last := all[len(all)-1]
 	text, err := os.ReadFile(last.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(last.path, append(text, successor(last, text)...), 0o600); err != nil {
+	if err := os.WriteFile(last.path, append(text, nextRecord(last, text)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if report, err := wal.Verify(dir); err != nil || !report.OK() || report.Torn != nil || report.Last != 7 {
@@ -80,16 +79,15 @@ func TestSuccessorIsOne(t *testing.T) {
 	}
 }
 
-// TestTornIsTorn: in whichever way, the log knows it for a crash and keeps all that was
-// there before.
-func TestTornIsTorn(t *testing.T) {
+// The log must recognize every torn record as a crash, and keep all earlier records.
+func TestTornRecordsAreRecognized(t *testing.T) {
 	ways := map[string]bool{}
 	for seed := range uint64(40) {
-		dir := logOf(t, 2)
-		all, _ := framesOf(dir)
+		dir := writeLog(t, 2)
+		all, _ := readFrames(dir)
 		last := all[len(all)-1]
 		text, _ := os.ReadFile(last.path)
-		left := torn(fixed(seed), successor(last, text))
+		left := tearRecord(newTestTorture(seed), nextRecord(last, text))
 		if err := os.WriteFile(last.path, append(text, left...), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -105,47 +103,46 @@ func TestTornIsTorn(t *testing.T) {
 	}
 }
 
-// TestProvable: only what a later batch follows, and no snapshot holds, must be told
-// from a crash.
-func TestProvable(t *testing.T) {
+// Only records that a later batch follows, and that no snapshot contains, are detectable.
+func TestDetectableFrames(t *testing.T) {
 	all := []frame{{seq: 1, batch: 1}, {seq: 2, batch: 1}, {seq: 3, batch: 3}, {seq: 4, batch: 4}, {seq: 5, batch: 4}}
 	for snapshot, want := range map[uint64][]uint64{0: {1, 2, 3}, 2: {3}, 3: nil, 9: nil} {
 		var got []uint64
-		for _, f := range provable(all, snapshot) {
+		for _, f := range detectableFrames(all, snapshot) {
 			got = append(got, f.seq)
 		}
 		if len(got) != len(want) || len(got) > 0 && (got[0] != want[0] || got[len(got)-1] != want[len(want)-1]) {
 			t.Errorf("after a snapshot at %d: %v, want %v", snapshot, got, want)
 		}
 	}
-	if provable(nil, 0) != nil {
+	if detectableFrames(nil, 0) != nil {
 		t.Error("something of nothing")
 	}
 }
 
-// TestFlipIsUndone: flipped twice, the file is what it was.
-func TestFlipIsUndone(t *testing.T) {
+// Two flips of a bit restore the file.
+func TestFlipBit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "segment")
 	if err := os.WriteFile(path, []byte("abc"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"acc", "abc"} {
-		fixed(1).flip(path, 1, 1)
+		newTestTorture(1).flipBit(path, 1, 1)
 		if text, _ := os.ReadFile(path); string(text) != want {
 			t.Errorf("%q, want %q", text, want)
 		}
 	}
 }
 
-// TestUnsynced: of a trace counts what was written before the fsync that failed.
-func TestUnsynced(t *testing.T) {
+// Only writes before the failed fsync count.
+func TestUnsyncedBytes(t *testing.T) {
 	for trace, want := range map[string]int64{
 		"": 0,
 		`7 write(9</d/log/1>, "\377WL"..., 512) = 512` + "\n" + `7 fsync(9</d/log/1>) = -1 EIO (Input/output error) (INJECTED)`:                                                   512,
 		`7 fsync(9) = -1 EIO (Input/output error) (INJECTED)` + "\n" + `7 write(9, "x", 4) = 4`:                                                                                   0,
 		"7 write(9, \"a\"..., 100 <unfinished ...>\n8 fsync(3) = 0\n7 <... write resumed>) = 100\n7 pwrite64(9, \"b\", 5, 100) = 5\n7 fsync(9) = -1 ENOSPC (No space) (INJECTED)": 105,
 	} {
-		if got := unsynced(trace); got != want {
+		if got := unsyncedBytes(trace); got != want {
 			t.Errorf("%d, want %d: %s", got, want, strings.ReplaceAll(trace, "\n", " | "))
 		}
 	}

@@ -17,25 +17,25 @@ import (
 	"pingpost/fuzz/witness"
 )
 
-// leadsASecond is about how many come, which caps and funds are made for.
+// leadsASecond is the approximate rate of leads. Caps and funds are sized for it.
 const leadsASecond = 20
 
-// options are a run's.
+// options are the options of a run.
 type options struct {
 	span    time.Duration
 	seed    uint64
-	only    string // parts of faults' names, with commas; empty: all
-	program string // that is tried; empty: it is built
+	only    string // parts of fault names, separated by commas; empty: all faults
+	program string // the program to test; empty: build it
 	dir     string
 }
 
 func main() {
 	var o options
-	minutes := flag.Float64("minutes", 10, "how long faults are injected")
-	short := flag.Bool("short", false, "40 seconds of faults, for a check of every change")
-	seed := flag.String("seed", os.Getenv("SEED"), "repeats the choices of a run; from the clock by default, or SEED")
-	flag.StringVar(&o.only, "only", "", "inject only faults whose name contains one of these, with commas between")
-	flag.StringVar(&o.program, "program", "", "the pingpost to try; built by default")
+	minutes := flag.Float64("minutes", 10, "time of fault injection")
+	short := flag.Bool("short", false, "inject faults for 40 seconds, as a check of every change")
+	seed := flag.String("seed", os.Getenv("SEED"), "repeats the choices of a run (default: SEED, or the clock)")
+	flag.StringVar(&o.only, "only", "", "inject only faults whose name contains one of these words, separated by commas")
+	flag.StringVar(&o.program, "program", "", "the pingpost binary to test (default: build it)")
 	flag.Parse()
 	o.span = time.Duration(*minutes * float64(time.Minute))
 	if *short {
@@ -45,7 +45,7 @@ func main() {
 	if *seed != "" {
 		n, err := strconv.ParseUint(*seed, 10, 64)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, "torture: a seed is a number:", err)
+			fmt.Fprintln(os.Stderr, "torture: --seed must be a number:", err)
 			os.Exit(2)
 		}
 		o.seed = n
@@ -53,14 +53,14 @@ func main() {
 	os.Exit(run(&o))
 }
 
-// means tells whether a fault is to be injected.
-func (o *options) means(f *fault) bool {
+// isSelected reports whether the fault is selected by --only.
+func (o *options) isSelected(f *fault) bool {
 	return slices.ContainsFunc(strings.Split(o.only, ","), func(part string) bool { return strings.Contains(f.name, part) })
 }
 
-// run is one run, and its exit code.
+// run runs the torture and returns its exit code.
 func run(o *options) int {
-	said, ok := try(o, func(format string, args ...any) { fmt.Printf(format+"\n", args...) })
+	said, ok := runTorture(o, func(format string, args ...any) { fmt.Printf(format+"\n", args...) })
 	fmt.Print(said)
 	if !ok {
 		return 1
@@ -68,11 +68,12 @@ func run(o *options) int {
 	return 0
 }
 
-// try runs, and tells the table; false: something was wrong, and all is kept.
-func try(o *options, say func(format string, args ...any)) (said string, ok bool) {
+// runTorture runs the torture and returns its table. After a finding, ok is false and all files
+// are kept.
+func runTorture(o *options, say func(format string, args ...any)) (said string, ok bool) {
 	var out strings.Builder
 	var t *torture
-	c := &clerk{ctx: context.Background(), say: say}
+	c := &reporter{ctx: context.Background(), logf: say}
 	dir := o.dir
 	if dir == "" {
 		var err error
@@ -87,25 +88,25 @@ func try(o *options, say func(format string, args ...any)) (said string, ok bool
 			program = filepath.Join(dir, "pingpost")
 			witness.Build(c, program, false)
 		}
-		chosen := slices.DeleteFunc(slices.Clone(faults), func(f *fault) bool { return !o.means(f) })
+		chosen := slices.DeleteFunc(slices.Clone(faults), func(f *fault) bool { return !o.isSelected(f) })
 		if len(chosen) == 0 {
-			c.Fatalf("no fault is called %q", o.only)
+			c.Fatalf("--only: no fault's name contains %q", o.only)
 		}
 		hourly, daily := witness.ZonesAt(time.Now())
 		terms := witness.NewFullConfig(int64(o.span.Seconds())*leadsASecond, hourly, daily)
 		t = &torture{
-			clerk: c, chance: rand.New(rand.NewPCG(o.seed, 1<<33)), dir: dir, program: program,
-			began: time.Now(), records: map[*fault]*record{},
+			reporter: c, random: rand.New(rand.NewPCG(o.seed, 1<<33)), dir: dir, program: program,
+			began: time.Now(), records: map[*fault]*faultRecord{},
 		}
 		t.Harness = witness.NewHarness(c, program, dir, terms, o.seed)
-		t.play(o.span, chosen)
+		t.injectFaults(o.span, chosen)
 	})
 	if t != nil && t.Harness != nil {
 		out.WriteByte('\n')
 		t.table(&out, t.Starts(), t.Downtime())
 	}
-	if found := c.findings(); len(found) > 0 {
-		fmt.Fprintf(&out, "\n%d findings, the first: %s\nSEED=%d; everything is kept in %s\n", len(found), found[0], o.seed, dir)
+	if found := c.findingsSoFar(); len(found) > 0 {
+		fmt.Fprintf(&out, "\n%d findings, the first: %s\nSEED=%d; all files are kept in %s\n", len(found), found[0], o.seed, dir)
 		return out.String(), false
 	}
 	if err := os.RemoveAll(dir); err != nil {

@@ -8,6 +8,6 @@ import (
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, "torture: it needs Linux: its faults are done by signals, mounts, limits and ptrace of that system")
+	fmt.Fprintln(os.Stderr, "torture: this program needs Linux, because its faults use Linux signals, mounts, limits and ptrace")
 	os.Exit(2)
 }

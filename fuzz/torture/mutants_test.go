@@ -13,16 +13,16 @@ import (
 	"pingpost/fuzz/mutant"
 )
 
-// broken is a promise that a mutation breaks, the faults that bring it to light, and
-// words one of which the findings have to say.
-type broken struct {
-	mutation mutant.Mutation
-	faults   string
-	span     time.Duration
-	findings []string
+// mutantCase is a mutation that breaks a promise, the faults that reveal it, and parts of the
+// findings, of which one must occur.
+type mutantCase struct {
+	mutation   mutant.Mutation
+	faultNames string
+	span       time.Duration
+	findings   []string
 }
 
-var everyBroken = []broken{
+var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a cap is released twice", File: "engine/state/settle.go",
@@ -60,7 +60,7 @@ var everyBroken = []broken{
 	{
 		mutant.Mutation{
 			Name: "it acknowledges before the fsync", File: "wal/committer.go",
-			Old: lateTell, New: earlyTell,
+			Old: notifyAfterFsync, New: notifyBeforeFsync,
 		}, "EIO from an fsync", 40 * time.Second, []string{"is not in the log", "are missing or changed", "which the log does not sell to it", "webhook lead.", "which is backed up: the log is not", "the log has no lead and no auction"},
 	},
 	{
@@ -102,7 +102,7 @@ var everyBroken = []broken{
 		mutant.Mutation{
 			Name: "nothing checks a record's checksum", File: "wal/frame.go",
 			Old: "; !checksumHolds(b, data) {\n", New: "; false && !checksumHolds(b, data) {\n",
-		}, "torn", 40 * time.Second, []string{"were torn, and no copy", "ended unexpectedly", "log, entry", "replay: the live exchange"},
+		}, "torn", 40 * time.Second, []string{"were cut without a copy", "ended unexpectedly", "log, entry", "replay: the live exchange"},
 	},
 	{
 		mutant.Mutation{
@@ -226,9 +226,9 @@ var everyBroken = []broken{
 	},
 }
 
-// lateTell is the end of a commit, and earlyTell the same in the wrong order.
+// notifyAfterFsync is the end of a commit; notifyBeforeFsync has the wrong order.
 const (
-	lateTell = `	if b.Write = took; full {
+	notifyAfterFsync = `	if b.Write = took; full {
 		b.Write, b.Sync = 0, took
 	} else if b.Sync, err = l.writer.sync(); err != nil {
 		return full, err
@@ -240,7 +240,7 @@ const (
 	}
 	notify(batch, h.batch, h.at)
 `
-	earlyTell = `	l.at = h.at
+	notifyBeforeFsync = `	l.at = h.at
 	l.publish(b)
 	notify(batch, h.batch, h.at)
 	for i := range batch {
@@ -257,11 +257,11 @@ const (
 `
 )
 
-// TestMutationsAreFresh: each can still be made. It is cheap, and part of every run of
-// the tests, so that a change of the mutated lines is told at once.
-func TestMutationsAreFresh(t *testing.T) {
-	for i := range everyBroken {
-		if _, err := mutant.Overlay(root, t.TempDir(), everyBroken[i].mutation); err != nil {
+// Each mutation must still apply. This check is cheap and part of every test run, so it reports
+// changes of the mutated lines at once.
+func TestMutationsApply(t *testing.T) {
+	for i := range mutants {
+		if _, err := mutant.Overlay(root, t.TempDir(), mutants[i].mutation); err != nil {
 			t.Error(err)
 		}
 	}
@@ -269,14 +269,13 @@ func TestMutationsAreFresh(t *testing.T) {
 
 const root = "../.."
 
-// TestTortureFindsMutants runs the torture against each broken program until it finds
-// something. It takes minutes: make torture-mutants.
-func TestTortureFindsMutants(t *testing.T) {
+// The torture must detect each mutant. It takes minutes: make torture-mutants.
+func TestTortureDetectsMutants(t *testing.T) {
 	if os.Getenv("TORTURE_MUTANTS") == "" {
 		t.Skip("it takes minutes: make torture-mutants")
 	}
-	for i := range everyBroken {
-		b := &everyBroken[i]
+	for i := range mutants {
+		b := &mutants[i]
 		t.Run(b.mutation.Name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "pingpost")
 			if err := mutant.Build(t.Context(), root, "./cmd/pingpost", program, nil, b.mutation); err != nil {
@@ -289,9 +288,9 @@ func TestTortureFindsMutants(t *testing.T) {
 					findings = append(findings, line)
 				}
 			}
-			table, ok := try(&options{span: b.span, seed: uint64(i + 1), only: b.faults, program: program, dir: t.TempDir()}, say)
+			table, ok := runTorture(&options{span: b.span, seed: uint64(i + 1), only: b.faultNames, program: program, dir: t.TempDir()}, say)
 			if ok {
-				t.Fatalf("it was not found out in %v\n%s", time.Since(began).Round(time.Second), table)
+				t.Fatalf("not detected within %v\n%s", time.Since(began).Round(time.Second), table)
 			}
 			said := strings.Join(findings, "\n")
 			known := false
@@ -299,9 +298,9 @@ func TestTortureFindsMutants(t *testing.T) {
 				known = known || strings.Contains(said, want)
 			}
 			if !known {
-				t.Errorf("found, and not by what it broke:\n%.3000s", said)
+				t.Errorf("detected, but by unexpected findings:\n%.3000s", said)
 			}
-			t.Logf("found out after %v: %.160s", time.Since(began).Round(time.Second), findings[0])
+			t.Logf("detected after %v: %.160s", time.Since(began).Round(time.Second), findings[0])
 		})
 	}
 }

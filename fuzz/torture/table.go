@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// table says what was done, and what came of it.
+// table prints the faults and the requests of the run.
 func (t *torture) table(out io.Writer, lives int, lost time.Duration) {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintf(w, "FAULT\tinjected\tsurvived\tno occasion\tmean time\t\n")
@@ -21,10 +21,10 @@ func (t *torture) table(out io.Writer, lives int, lost time.Duration) {
 		r := t.records[f]
 		switch {
 		case r == nil:
-		case r.lacks != "":
-			fmt.Fprintf(w, "%s\t-\t-\t-\tskipped: %s\t\n", f.name, r.lacks)
+		case r.missing != "":
+			fmt.Fprintf(w, "%s\t-\t-\t-\tskipped: %s\t\n", f.name, r.missing)
 		default:
-			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%v\t\n", f.name, r.injected, r.survived, r.idle, mean(r.took, r.injected+r.idle))
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%v\t\n", f.name, r.injected, r.survived, r.noOccasion, mean(r.duration, r.injected+r.noOccasion))
 		}
 	}
 	_ = w.Flush()
@@ -35,7 +35,7 @@ func (t *torture) table(out io.Writer, lives int, lost time.Duration) {
 		fmt.Fprintf(w, "%s\t%d\t%s\n", kind, t.tally.Of(kind), counts(t.tally[kind]))
 	}
 	_ = w.Flush()
-	fmt.Fprintf(out, "\n%d rounds in %v; the exchange lived %d times, and was not there for %v in all\n",
+	fmt.Fprintf(out, "\n%d rounds in %v; %d starts of the exchange, %v of downtime\n",
 		t.rounds, time.Since(t.began).Round(time.Second), lives, lost.Round(100*time.Millisecond))
 }
 

@@ -15,104 +15,103 @@ import (
 	"pingpost/wal"
 )
 
-// Leads that are let in before each fault, at least and at most, those of which some
-// must be answered after it, and reports.
+// Minimum and maximum number of leads before each fault, number of leads after it, and number
+// of status reports.
 const (
-	fewest, most = 60, 160
-	few          = 20
-	reports      = 25
+	minLeads, maxLeads = 60, 160
+	fewLeads           = 20
+	statusReports      = 25
 )
 
 // torture is one run.
 type torture struct {
 	*witness.Harness
-	clerk   *clerk
-	chance  *rand.Rand
-	dir     string
-	program string
-	began   time.Time
-	mounted bool
-	aside   string        // what is mounted read-only; empty: nothing
-	topped  chan struct{} // closed when this round's top-up is answered
-	span    time.Duration // in which faults are injected
+	reporter    *reporter
+	random      *rand.Rand
+	dir         string
+	program     string
+	began       time.Time
+	mounted     bool
+	readOnlyDir string        // directory that is mounted read-only, or ""
+	topUpDone   chan struct{} // closed when this round's top-up is answered
+	span        time.Duration // time in which faults are injected
 
 	rounds  int
-	records map[*fault]*record
+	records map[*fault]*faultRecord
 	hashes  []witness.Position
 	tally   witness.Tally
 }
 
-// record is what became of a fault.
-type record struct {
-	injected, survived, idle int
-	lacks                    string
-	took                     time.Duration // until the exchange served again, in all
+// faultRecord counts a fault's results.
+type faultRecord struct {
+	injected, survived, noOccasion int
+	missing                        string
+	duration                       time.Duration // total time until the exchange served again
 }
 
-// play does the faults in their turns until the time is up, and has everything come to
-// its end after that.
-func (t *torture) play(span time.Duration, all []*fault) {
-	t.clerk.Cleanup(t.salvage)
+// injectFaults injects faults until the time is up, and then runs the final audit.
+func (t *torture) injectFaults(span time.Duration, all []*fault) {
+	t.reporter.Cleanup(t.saveDataDir)
 	t.span = span
-	all = t.possible(all)
+	all = t.permittedFaults(all)
 	for time.Since(t.began) < span {
-		for _, f := range deck(t, all) {
+		for _, f := range drawFaults(t, all) {
 			if time.Since(t.began) >= span {
 				break
 			}
-			t.round(f)
-			if len(t.clerk.findings()) > 0 {
-				t.clerk.Fatalf("found after round %d, %s; the exchange's last words:\n%s", t.rounds, f.name, lastLines(t.LastLines(), 15))
+			t.runRound(f)
+			if len(t.reporter.findingsSoFar()) > 0 {
+				t.reporter.Fatalf("stopped after round %d, %s; last output of the exchange:\n%s", t.rounds, f.name, lastLines(t.LastLines(), 15))
 			}
 		}
 	}
-	t.end()
+	t.finish()
 }
 
-// possible leaves out what the machine does not permit.
-func (t *torture) possible(all []*fault) (some []*fault) {
+// permittedFaults returns the faults that the machine permits.
+func (t *torture) permittedFaults(all []*fault) (some []*fault) {
 	for _, f := range all {
-		r := &record{}
+		r := &faultRecord{}
 		t.records[f] = r
-		if f.lacks != nil {
-			r.lacks = f.lacks(t)
+		if f.missing != nil {
+			r.missing = f.missing(t)
 		}
-		if r.lacks == "" {
+		if r.missing == "" {
 			some = append(some, f)
 		}
 	}
 	return some
 }
 
-// round lets leads in, does one fault somewhere among them, and audits.
-func (t *torture) round(f *fault) {
+// runRound sends leads, injects one fault among them, and audits.
+func (t *torture) runRound(f *fault) {
 	t.rounds++
 	r := t.records[f]
-	leads := fewest + t.chance.IntN(most-fewest)
-	until := t.Suppliers.Answered() + t.chance.IntN(leads/2)
+	leads := minLeads + t.random.IntN(maxLeads-minLeads)
+	until := t.Suppliers.Answered() + t.random.IntN(leads/2)
 	t.Suppliers.SendLeads(leads)
-	t.answered(until)
-	t.topped = make(chan struct{})
+	t.awaitAnswered(until)
+	t.topUpDone = make(chan struct{})
 	go func() {
 		t.TopUp()
-		close(t.topped)
+		close(t.topUpDone)
 	}()
 	began := time.Now()
-	if f.strike(t) {
+	if f.inject(t) {
 		r.injected++
 	} else {
-		r.idle++
+		r.noOccasion++
 	}
-	r.took += time.Since(began)
-	<-t.topped
+	r.duration += time.Since(began)
+	<-t.topUpDone
 	t.audit()
-	if len(t.clerk.findings()) == 0 && r.injected > r.survived {
+	if len(t.reporter.findingsSoFar()) == 0 && r.injected > r.survived {
 		r.survived++
 	}
-	t.clerk.say("%7s  round %d, %s: %d answered", sinceStart(t.began), t.rounds, f.name, t.Suppliers.Answered())
+	t.reporter.logf("%7s  round %d, %s: %d answered", sinceStart(t.began), t.rounds, f.name, t.Suppliers.Answered())
 }
 
-// audit holds all witnesses against the log, and the log against the live state.
+// audit compares all sources with the log, and the log with the live state.
 func (t *torture) audit() {
 	p := t.CollectEvidence()
 	t.Audit(p)
@@ -122,20 +121,20 @@ func (t *torture) audit() {
 	t.hashes = append(t.hashes, t.Hash())
 	t.CheckReplayHash(t.hashes[len(t.hashes)-1])
 	t.Verify()
-	t.Suppliers.RepeatRequests(10, t.chance)
-	t.ResolveDeliveries(t.chance)
-	t.DecideReturns(t.chance)
-	t.SendStatusReports(p, reports, t.chance)
+	t.Suppliers.RepeatRequests(10, t.random)
+	t.ResolveDeliveries(t.random)
+	t.DecideReturns(t.random)
+	t.SendStatusReports(p, statusReports, t.random)
 	if t.rounds%4 == 0 {
-		t.AwaitAnswers(t.chance)
+		t.AwaitAnswers(t.random)
 	}
 }
 
-// end waits until all has come to its end, and audits that.
-func (t *torture) end() {
-	t.clerk.say("%7s  no more faults; what is under way comes to its end", sinceStart(t.began))
+// finish waits until all work is done, and runs the final audit.
+func (t *torture) finish() {
+	t.reporter.logf("%7s  no more faults; waiting for open work", sinceStart(t.began))
 	t.AdminEditor.Close()
-	t.SettleDeliveries(t.chance)
+	t.SettleDeliveries(t.random)
 	t.DrainWebhooks()
 	t.AdminEditor.Check()
 	p := t.CollectEvidence()
@@ -144,32 +143,32 @@ func (t *torture) end() {
 	t.tally = p.Tally()
 	t.AdminEditor.AddTo(t.tally)
 	for i := 0; i < len(t.hashes); i += 1 + len(t.hashes)/5 {
-		t.CheckReplayHash(t.hashes[i]) // of before the newest snapshot, too
+		t.CheckReplayHash(t.hashes[i]) // also before the newest snapshot
 	}
-	t.CheckRestart(t.chance)
+	t.CheckRestart(t.random)
 	t.CheckKeys()
-	t.CheckRestores(t.hashes[0], t.hashes[t.chance.IntN(len(t.hashes))], t.hashes[len(t.hashes)-1])
+	t.CheckRestores(t.hashes[0], t.hashes[t.random.IntN(len(t.hashes))], t.hashes[len(t.hashes)-1])
 }
 
-func (t *torture) answered(until int) {
-	witness.Await(t.clerk, "suppliers are answered", func() bool {
+func (t *torture) awaitAnswered(until int) {
+	witness.Await(t.reporter, "suppliers are answered", func() bool {
 		if end := t.ExitReport(); end != "" {
-			t.clerk.Fatal(end)
+			t.reporter.Fatal(end)
 		}
 		return t.Suppliers.Answered() >= until
 	})
 }
 
-// segment is the log's last one.
-func (t *torture) segment() string {
+// lastSegment returns the path of the log's last segment.
+func (t *torture) lastSegment() string {
 	segments, err := wal.Segments(t.DataDir())
 	if err != nil || len(segments) == 0 {
-		t.clerk.Fatal(fmt.Errorf("the log has no segments: %w", err))
+		t.reporter.Fatal(fmt.Errorf("the log has no segments: %w", err))
 	}
 	return segments[len(segments)-1].Path
 }
 
-// newestSnapshot is the entry that it stands at; 0: there is none.
+// newestSnapshot returns the position of the newest snapshot, or 0.
 func newestSnapshot(dir string) (newest uint64) {
 	entries, _ := os.ReadDir(filepath.Join(dir, "snapshot"))
 	for _, e := range entries {

@@ -14,20 +14,19 @@ import (
 	"pingpost/fuzz/witness"
 )
 
-// fixed is a run that nothing is done to, with the chance of a seed.
-func fixed(seed uint64) *torture {
+// newTestTorture returns a run without an exchange, with the given seed.
+func newTestTorture(seed uint64) *torture {
 	return &torture{
-		clerk: &clerk{say: func(string, ...any) {}}, chance: rand.New(rand.NewPCG(seed, 0)),
-		records: map[*fault]*record{}, began: time.Now(),
+		reporter: &reporter{logf: func(string, ...any) {}}, random: rand.New(rand.NewPCG(seed, 0)),
+		records: map[*fault]*faultRecord{}, began: time.Now(),
 	}
 }
 
-// TestFaultsAreInOrder: a seed's choices hang on the names alone, so these are there
-// once each, in order, whatever the files are called.
-func TestFaultsAreInOrder(t *testing.T) {
+// A seed's choices depend only on the fault names, so they must be unique and sorted.
+func TestFaultsAreSorted(t *testing.T) {
 	seen := map[string]bool{}
 	for i, f := range faults {
-		if f.name == "" || f.weight < 1 || f.strike == nil || seen[f.name] {
+		if f.name == "" || f.weight < 1 || f.inject == nil || seen[f.name] {
 			t.Errorf("fault %d: %+v", i, f)
 		}
 		seen[f.name] = true
@@ -46,13 +45,12 @@ func TestFaultsAreInOrder(t *testing.T) {
 	}
 }
 
-// TestSeedRepeatsChoices: the same seed deals the same deck, another seed another, and
-// each has every fault as often as it weighs.
+// The same seed draws the same faults, another seed others, each as often as its weight.
 func TestSeedRepeatsChoices(t *testing.T) {
 	deal := func(seed uint64, rounds int) (names []string) {
-		run := fixed(seed)
+		run := newTestTorture(seed)
 		run.rounds = rounds
-		for _, f := range deck(run, faults) {
+		for _, f := range drawFaults(run, faults) {
 			names = append(names, f.name)
 		}
 		return names
@@ -78,19 +76,19 @@ func TestSeedRepeatsChoices(t *testing.T) {
 	}
 }
 
-// TestFaultsThatLackSomething are skipped, and the table says why.
-func TestFaultsThatLackSomething(t *testing.T) {
-	run := fixed(1)
-	can := &fault{name: "can", lacks: func(*torture) string { return "" }}
-	cannot := &fault{name: "cannot", lacks: func(*torture) string { return "nobody is root" }}
+// The run skips unsupported faults, and the table gives the reason.
+func TestUnsupportedFaultsAreSkipped(t *testing.T) {
+	run := newTestTorture(1)
+	can := &fault{name: "can", missing: func(*torture) string { return "" }}
+	cannot := &fault{name: "cannot", missing: func(*torture) string { return "root is missing" }}
 	always := &fault{name: "always"}
-	some := run.possible([]*fault{can, cannot, always})
-	if len(some) != 2 || some[0] != can || some[1] != always || run.records[cannot].lacks != "nobody is root" {
+	some := run.permittedFaults([]*fault{can, cannot, always})
+	if len(some) != 2 || some[0] != can || some[1] != always || run.records[cannot].missing != "root is missing" {
 		t.Errorf("%v, %+v", some, run.records[cannot])
 	}
 }
 
-func TestOnlySomeFaults(t *testing.T) {
+func TestOnlySelectsFaults(t *testing.T) {
 	for only, want := range map[string]string{
 		"":             "killed|disk full|EIO from a write",
 		"killed":       "killed",
@@ -99,7 +97,7 @@ func TestOnlySomeFaults(t *testing.T) {
 	} {
 		o, meant := options{only: only}, []string{}
 		for _, name := range []string{"killed", "disk full", "EIO from a write"} {
-			if o.means(&fault{name: name}) {
+			if o.isSelected(&fault{name: name}) {
 				meant = append(meant, name)
 			}
 		}
@@ -109,11 +107,10 @@ func TestOnlySomeFaults(t *testing.T) {
 	}
 }
 
-// TestClerkEndsTheRun: what is fatal ends it at once, and all is cleaned up, the last
-// thing first.
-func TestClerkEndsTheRun(t *testing.T) {
+// Fatal ends the run at once, and cleanups run in reverse order.
+func TestReporterEndsTheRun(t *testing.T) {
 	var said, order []string
-	c := &clerk{say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
+	c := &reporter{logf: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
 	c.run(func() {
 		c.Cleanup(func() { order = append(order, "first") })
 		c.Cleanup(func() { order = append(order, "second") })
@@ -122,25 +119,25 @@ func TestClerkEndsTheRun(t *testing.T) {
 		c.Fatalf("three")
 		t.Error("a run went on after its end")
 	})
-	if found := c.findings(); !slices.Equal(found, []string{"one 1", "two2", "three"}) || len(said) != 3 {
+	if found := c.findingsSoFar(); !slices.Equal(found, []string{"one 1", "two2", "three"}) || len(said) != 3 {
 		t.Errorf("found %q, said %q", found, said)
 	}
 	if !slices.Equal(order, []string{"second", "first"}) {
 		t.Errorf("cleaned up: %q", order)
 	}
 	c.run(func() { c.Fatal("four") })
-	if found := c.findings(); found[len(found)-1] != "four" {
+	if found := c.findingsSoFar(); found[len(found)-1] != "four" {
 		t.Errorf("found %q", found)
 	}
 }
 
-// TestTable: each fault has a row, the answers are counted, the most frequent first.
+// Each fault has a row, and answers are listed with the most frequent first.
 func TestTable(t *testing.T) {
-	run := fixed(1)
+	run := newTestTorture(1)
 	for _, f := range faults {
-		run.records[f] = &record{injected: 4, survived: 4, took: 10 * time.Second}
+		run.records[f] = &faultRecord{injected: 4, survived: 4, duration: 10 * time.Second}
 	}
-	run.records[faults[0]].lacks = "there is no strace"
+	run.records[faults[0]].missing = "strace is not installed"
 	run.records[faults[1]] = nil
 	run.records[faults[2]].survived = 3
 	run.tally = witness.Tally{"ingest": {"caps_full": 2, "ACCEPTED": 5, "duplicate": 2}}
@@ -148,7 +145,7 @@ func TestTable(t *testing.T) {
 	run.table(&out, 12, 3*time.Second)
 	text := out.String()
 	for _, want := range []string{
-		faults[0].name + "  ", "skipped: there is no strace", "2.5s", "ingest   9       ACCEPTED 5, caps_full 2, duplicate 2", "the exchange lived 12 times, and was not there for 3s",
+		faults[0].name + "  ", "skipped: strace is not installed", "2.5s", "ingest   9       ACCEPTED 5, caps_full 2, duplicate 2", "12 starts of the exchange, 3s of downtime",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing of %q in\n%s", want, text)
@@ -162,8 +159,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestSnapshotsAreSeen: the newest counts, and only what is one.
-func TestSnapshotsAreSeen(t *testing.T) {
+// Only files with a snapshot's name count, and the newest one wins.
+func TestNewestSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	if got := newestSnapshot(dir); got != 0 {
 		t.Errorf("%d without one", got)

@@ -9,44 +9,43 @@ import (
 	"strings"
 )
 
-// Disk is a folder and all that is below it. One goroutine tells it what
-// happens; Lose may then be called by many.
+// Disk models a folder with everything below it. One goroutine applies the calls; afterwards
+// many goroutines may call LosePower.
 type Disk struct {
-	path  string // of the folder
-	root  *node
-	nodes []*node
-	moves []move // changes of names, in the order in which they had happened
-	open  map[int]*handle
-	calls int // that changed something, or made it durable
+	path        string // path of the folder
+	root        *node
+	nodes       []*node
+	nameChanges []nameChange // in the order in which they took effect
+	open        map[int]*handle
+	calls       int // calls that changed something or made it durable
 }
 
-// handle is an open file's.
+// handle is an open file.
 type handle struct {
 	node   *node
 	at     int64
 	append bool
 }
 
-// move is a change of names: a name that a node gets, a name that goes, or one
-// that becomes another.
-type move struct {
+// nameChange is a change of names: a node gets a name, loses one, or is renamed.
+type nameChange struct {
 	span
 	node     *node
-	from, to *node // folders; nil: the node had no name before, or has none after
+	from, to *node // directories; nil: no name before, or no name after
 	old, new string
 }
 
-// Load is a disk on which a folder is as it lies there, durably.
+// Load returns a disk with the folder's present content, all of it durable.
 func Load(path string) (*Disk, error) {
 	d := &Disk{path: path, open: map[int]*handle{}}
-	d.root = d.make(true)
+	d.root = d.newNode(true)
 	err := d.walk(func(folder *node, name string, isFolder bool, text []byte) {
-		n := d.make(isFolder)
+		n := d.newNode(isFolder)
 		if !isFolder {
-			n.write(change{data: text})
+			n.addChange(change{data: text})
 			n.syncs = []span{{1, 1}}
 		}
-		d.moves = append(d.moves, move{node: n, to: folder, new: name})
+		d.nameChanges = append(d.nameChanges, nameChange{node: n, to: folder, new: name})
 		folder.names[name] = n
 	})
 	for _, n := range d.nodes {
@@ -55,8 +54,8 @@ func Load(path string) (*Disk, error) {
 	return d, err
 }
 
-func (d *Disk) make(folder bool) *node {
-	n := &node{id: len(d.nodes), folder: folder}
+func (d *Disk) newNode(folder bool) *node {
+	n := &node{id: len(d.nodes), isFolder: folder}
 	if folder {
 		n.names = map[string]*node{}
 	}
@@ -64,13 +63,13 @@ func (d *Disk) make(folder bool) *node {
 	return n
 }
 
-// walk goes through the real folder.
+// walk visits the real folder.
 func (d *Disk) walk(each func(folder *node, name string, isFolder bool, text []byte)) error {
 	return filepath.WalkDir(d.path, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || path == d.path {
 			return err
 		}
-		folder, name := d.find(filepath.Dir(path)), filepath.Base(path)
+		folder, name := d.lookUp(filepath.Dir(path)), filepath.Base(path)
 		if folder == nil {
 			return fmt.Errorf("%s: the model has no such folder", filepath.Dir(path))
 		}
@@ -86,8 +85,8 @@ func (d *Disk) walk(each func(folder *node, name string, isFolder bool, text []b
 	})
 }
 
-// find is what a path names; nil: nothing, or what is not on this disk.
-func (d *Disk) find(path string) *node {
+// lookUp returns the node of a path, or nil if it is missing or on another disk.
+func (d *Disk) lookUp(path string) *node {
 	rest, ours := strings.CutPrefix(path, d.path)
 	if !ours || (rest != "" && rest[0] != '/') {
 		return nil
@@ -97,7 +96,7 @@ func (d *Disk) find(path string) *node {
 		if name == "" || name == "." {
 			continue
 		}
-		if n == nil || !n.folder {
+		if n == nil || !n.isFolder {
 			return nil
 		}
 		n = n.names[name]
@@ -105,30 +104,30 @@ func (d *Disk) find(path string) *node {
 	return n
 }
 
-// place is the folder in which a path's last name is.
-func (d *Disk) place(path string) (folder *node, name string) {
-	folder = d.find(filepath.Dir(path))
-	if folder == nil || !folder.folder || path == d.path {
+// parentOf returns the directory and the last name of a path.
+func (d *Disk) parentOf(path string) (folder *node, name string) {
+	folder = d.lookUp(filepath.Dir(path))
+	if folder == nil || !folder.isFolder || path == d.path {
 		return nil, ""
 	}
 	return folder, filepath.Base(path)
 }
 
-// rename notes that a name has changed, come or gone, and shows it.
-func (d *Disk) rename(m move) {
+// applyNameChange records a change of names and updates the live view.
+func (d *Disk) applyNameChange(m nameChange) {
 	if m.from != nil {
 		delete(m.from.names, m.old)
 	}
 	if m.to != nil {
 		m.to.names[m.new] = m.node
 	}
-	d.moves = append(d.moves, m)
+	d.nameChanges = append(d.nameChanges, m)
 }
 
-// Calls is how many calls it was told that changed the folder or made it durable.
+// Calls returns the number of calls that changed the folder or made it durable.
 func (d *Disk) Calls() int { return d.calls }
 
-// Compare tells where the real folder is not as the process should see it.
+// Compare returns an error if the real folder differs from the live view.
 func (d *Disk) Compare() error {
 	var wrong []string
 	seen := map[*node]int{}
@@ -136,28 +135,28 @@ func (d *Disk) Compare() error {
 		n := folder.names[name]
 		seen[folder]++
 		switch {
-		case n == nil || n.folder != isFolder:
-			wrong = append(wrong, name+" should not be there")
+		case n == nil || n.isFolder != isFolder:
+			wrong = append(wrong, name+" should not exist")
 		case !isFolder && string(content(n.changes)) != string(text):
-			wrong = append(wrong, fmt.Sprintf("%s has %d bytes, and not the %d that were written", name, len(text), n.size))
+			wrong = append(wrong, fmt.Sprintf("%s has %d bytes, but the model has %d", name, len(text), n.size))
 		}
 	})
 	if err != nil {
 		return err
 	}
-	for n := range d.reached() {
-		if n.folder && seen[n] != len(n.names) {
-			wrong = append(wrong, fmt.Sprintf("a folder has %d names and should have %d", seen[n], len(n.names)))
+	for n := range d.namedNodes() {
+		if n.isFolder && seen[n] != len(n.names) {
+			wrong = append(wrong, fmt.Sprintf("a directory has %d names, but the model has %d", seen[n], len(n.names)))
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("the model has not followed: %s", strings.Join(wrong, "; "))
+		return fmt.Errorf("the model differs from the real folder: %s", strings.Join(wrong, "; "))
 	}
 	return nil
 }
 
-// reached are the nodes that have a name.
-func (d *Disk) reached() map[*node]bool {
+// namedNodes returns the nodes that have a name.
+func (d *Disk) namedNodes() map[*node]bool {
 	all := map[*node]bool{d.root: true}
 	var visit func(n *node)
 	visit = func(n *node) {
@@ -170,10 +169,10 @@ func (d *Disk) reached() map[*node]bool {
 	return all
 }
 
-// Moments are the ticks behind one at which the folder, or what is durable of it,
-// was about to change or had changed. Rare are those of changes of names, and of
-// files and folders that are not written to again and again.
-func (d *Disk) Moments(after int) (all, rare []int) {
+// ActiveTicks returns the ticks after the given one at which the folder, or its durable state,
+// changes. rare are the ticks of name changes, and of changes to files and directories that
+// change seldom.
+func (d *Disk) ActiveTicks(after int) (all, rare []int) {
 	add := func(s span, often bool) {
 		for _, tick := range []int{s.enter, s.done - 1, s.done} {
 			if tick <= after {
@@ -184,8 +183,8 @@ func (d *Disk) Moments(after int) (all, rare []int) {
 			}
 		}
 	}
-	for i := range d.moves {
-		add(d.moves[i].span, false)
+	for i := range d.nameChanges {
+		add(d.nameChanges[i].span, false)
 	}
 	for _, n := range d.nodes {
 		often := len(n.changes) > 40

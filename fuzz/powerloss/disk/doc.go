@@ -1,35 +1,32 @@
-// Package disk is a model of a disk that may lose whatever was not synced.
+// Package disk models a disk that may lose everything that was not synced.
 //
-// It is told the calls of a process (package strace) and keeps two views of a
-// folder. The live one is what the process saw, page cache included; after each
-// life it is compared with the real folder, byte for byte, so that the model is
-// known to have followed. The other is what could be there after the power went:
-// Lose draws one of the many that are possible.
+// It follows the recorded calls of a process (package strace) and keeps two views of a folder.
+// The live view includes the page cache, as the process sees it. After each lifetime it is
+// compared with the real folder byte by byte, which proves that the model followed correctly.
+// The other view is the set of possible contents after a power loss; LosePower draws one of
+// them.
 //
-// # What may be lost
+// # Possible losses
 //
-// A call has certainly had its effect once it returned, and may have had it
-// since it began. An fsync covers what had returned before the fsync began, and
-// only once it returned itself.
+// A call certainly has its effect after it returned, and may have it from its start. An fsync
+// covers calls that returned before the fsync started, and only after the fsync returned.
 //
-// Of a file, fsync and fdatasync make the bytes and the size durable, and never
-// its name. What was written since then is there or not for each page of 4,096
-// bytes by itself, in any order, also as it was in between; a page may be torn at
-// any byte; the size is any that the file had, so that there may be zeros where
-// no page came. sync_file_range promises nothing and changes nothing here.
+// For a file, fsync and fdatasync make bytes and size durable, but not its name. Of the later
+// writes, each page of 4,096 bytes is present or not on its own, in any order, and may have an
+// intermediate version. A page may be torn at any byte. The size is any that the file had, so
+// zeros may replace missing pages. sync_file_range makes no promise and has no effect here.
 //
-// Of a folder, fsync makes the entries durable. What was changed since then is
-// lost in one of three ways, drawn for each crash:
+// For a directory, fsync makes the entries durable. Later changes are lost in one of three
+// ways, drawn for each power loss:
 //
-//   - Ordered: the changes of all folders are one journal, and its end is lost.
-//     What was synced takes all before it with it. So do ext4 and XFS.
-//   - Scattered: each change is there or not by itself, though a rename is one
-//     change. So may btrfs and f2fs, where fsync writes a log for what was asked.
-//   - Twice: as scattered, and a rename may have made the new name and not yet
-//     removed the old one, as under soft updates (UFS).
+//   - Ordered: the changes of all directories form one journal, and its end is lost. A synced
+//     change keeps all earlier ones. ext4 and XFS do this.
+//   - Scattered: each change is present or not on its own; a rename is one change. btrfs and
+//     f2fs may do this, where fsync writes a log for the synced file.
+//   - Twice: as scattered, and a rename may have created the new name without removing the old
+//     one, as with soft updates (UFS).
 //
-// Left out, with the reason: a rename of which only the removal arrived, since no
-// file system that is worth the data does that; blocks of other, deleted files in
-// place of zeros, which data=writeback shows; bits that change by themselves,
-// which is no loss of power.
+// Left out, with the reason: a rename of which only the removal arrived, because no respectable
+// file system does that; blocks of deleted files in place of zeros, which data=writeback shows;
+// and flipped bits, which are no power loss.
 package disk

@@ -2,13 +2,13 @@ package disk
 
 import "slices"
 
-// pageSize is how much the disk takes at once, if it is not torn.
+// pageSize is the unit that the disk writes at once unless it tears.
 const pageSize = 4096
 
-// span is when a call began and when it had happened.
+// span is the start and the end of a call.
 type span struct{ enter, done int }
 
-// change is a write to a file, or where data is nil the setting of its size.
+// change is a write to a file, or without data a new size.
 type change struct {
 	span
 	off  int64
@@ -16,34 +16,34 @@ type change struct {
 	size int64
 }
 
-// node is a file or a folder, whatever names it has.
+// node is a file or a directory, independent of its names.
 type node struct {
-	id      int
-	folder  bool
-	syncs   []span
-	changes []change // of a file, in the order in which they had happened
-	size    int64    // of a file, as the process sees it
+	id       int
+	isFolder bool
+	syncs    []span
+	changes  []change // of a file, in the order of their effect
+	size     int64    // of a file, in the live view
 
-	names map[string]*node // of a folder, as the process sees it
+	names map[string]*node // of a directory, in the live view
 }
 
-// write notes a change that has happened.
-func (n *node) write(c change) {
+// addChange adds a change that took effect.
+func (n *node) addChange(c change) {
 	n.changes = append(n.changes, c)
-	n.size = c.after(n.size)
+	n.size = c.sizeAfter(n.size)
 }
 
-// after is the size of a file that had size before.
-func (c *change) after(size int64) int64 {
+// sizeAfter returns a file's size after the change.
+func (c *change) sizeAfter(size int64) int64 {
 	if c.data == nil {
 		return c.size
 	}
 	return max(size, c.off+int64(len(c.data)))
 }
 
-// syncedUpTo is when the last fsync began that had returned at a tick: what had
-// happened before it is durable.
-func (n *node) syncedUpTo(at int) (tick int) {
+// syncedBefore returns the start of the last fsync that had returned at a tick. Earlier changes
+// are durable.
+func (n *node) syncedBefore(at int) (tick int) {
 	for i := range n.syncs {
 		if n.syncs[i].done <= at {
 			tick = max(tick, n.syncs[i].enter)
@@ -52,17 +52,17 @@ func (n *node) syncedUpTo(at int) (tick int) {
 	return tick
 }
 
-// covered tells whether what had happened at done is durable at the tick at.
-func (n *node) covered(done, at int) bool { return done < n.syncedUpTo(at) }
+// isDurable reports whether a change that ended at done is durable at a tick.
+func (n *node) isDurable(done, at int) bool { return done < n.syncedBefore(at) }
 
-// durable is how many of a file's changes are, at a tick. They are the first ones.
-func (n *node) durable(at int) int {
-	upTo := n.syncedUpTo(at)
+// durableChanges returns the number of a file's first changes that are durable at a tick.
+func (n *node) durableChanges(at int) int {
+	upTo := n.syncedBefore(at)
 	count, _ := slices.BinarySearchFunc(n.changes, upTo, func(c change, upTo int) int { return c.done - upTo })
 	return count
 }
 
-// content is a file after the changes that are given, as the process sees it.
+// content returns a file's content in the live view after the changes.
 func content(changes []change) []byte {
 	var text []byte
 	for i := range changes {
@@ -80,7 +80,7 @@ func (c *change) apply(text []byte) []byte {
 	return text
 }
 
-// resize cuts, or puts zeros behind.
+// resize cuts the text or appends zeros.
 func resize(text []byte, size int64) []byte {
 	if int64(len(text)) >= size {
 		return text[:size]

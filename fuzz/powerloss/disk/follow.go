@@ -10,8 +10,8 @@ import (
 	"pingpost/fuzz/powerloss/strace"
 )
 
-// Follow is told all calls of one life of a process. Those that never ended are
-// judged by what the real folder shows of them; last is the tick of the life's end.
+// Follow applies all calls of one lifetime, up to its last tick. For calls that never ended, it
+// looks at the real folder for their effect.
 func (d *Disk) Follow(calls []*strace.Call, last int) error {
 	type moment struct {
 		tick int
@@ -28,29 +28,29 @@ func (d *Disk) Follow(calls []*strace.Call, last int) error {
 	holds := map[*strace.Call]*handle{}
 	for _, m := range moments {
 		if m.tick == m.call.Enter {
-			holds[m.call] = d.hold(m.call)
+			holds[m.call] = d.handleOf(m.call)
 			continue
 		}
 		if m.call.Result < 0 {
 			continue
 		}
-		if err := d.follow(m.call, holds[m.call]); err != nil {
+		if err := d.applyCall(m.call, holds[m.call]); err != nil {
 			return fmt.Errorf("%s at tick %d: %w", m.call.Name, m.call.Enter, err)
 		}
 	}
 	for _, c := range calls {
 		if c.Done == strace.Never {
-			if err := d.judge(c, holds[c], last); err != nil && !c.Torn { // of one that is torn Compare tells
-				return fmt.Errorf("%s at tick %d, which never ended: %w", c.Name, c.Enter, err)
+			if err := d.applyUnfinished(c, holds[c], last); err != nil && !c.Torn { // Compare reports the effects of a torn call
+				return fmt.Errorf("%s at tick %d, which was killed: %w", c.Name, c.Enter, err)
 			}
 		}
 	}
 	return nil
 }
 
-// hold is the open file that a call is about, as it was when the call began. A
-// number may be another file's before close has returned.
-func (d *Disk) hold(c *strace.Call) *handle {
+// handleOf returns the open file that a call uses, as of the call's start. Another thread may
+// reuse the descriptor before close has returned.
+func (d *Disk) handleOf(c *strace.Call) *handle {
 	switch c.Name {
 	case "open", "openat", "creat", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat",
 		"unlink", "unlinkat", "mkdir", "mkdirat", "rmdir", "truncate", "sync":
@@ -67,19 +67,19 @@ func (d *Disk) hold(c *strace.Call) *handle {
 	return h
 }
 
-// follow shows a call that has happened.
-func (d *Disk) follow(c *strace.Call, h *handle) error {
+// applyCall applies a call that ended.
+func (d *Disk) applyCall(c *strace.Call, h *handle) error {
 	switch c.Name {
 	case "open", "openat", "creat":
-		return d.opened(c)
+		return d.applyOpen(c)
 	case "mkdir", "mkdirat", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir", "link", "linkat":
-		return d.named(c)
+		return d.applyNameCall(c)
 	case "copy_file_range":
-		return d.copied(c, h)
+		return d.applyCopy(c, h)
 	case "sync", "syncfs":
-		return nil // promises enough, and is not asked for
+		return nil // promises more, but the exchange does not rely on it
 	case "symlink", "symlinkat", "truncate":
-		return d.foreign(c)
+		return d.rejectUnknown(c)
 	}
 	if h == nil {
 		if strings.HasPrefix(c.Name, "dup") {
@@ -89,12 +89,12 @@ func (d *Disk) follow(c *strace.Call, h *handle) error {
 	}
 	switch at := (span{c.Enter, c.Done}); c.Name {
 	case "write", "pwrite64":
-		return d.written(c, h, int(c.Result), at)
+		return d.applyWrite(c, h, int(c.Result), at)
 	case "ftruncate":
-		size, _ := c.Number(1)
-		d.change(h.node, change{span: at, size: size})
+		size, _ := c.NumberArg(1)
+		d.addChange(h.node, change{span: at, size: size})
 	case "fallocate":
-		return d.reserved(c, h, at)
+		return d.applyFallocate(c, h, at)
 	case "fsync", "fdatasync":
 		d.calls++
 		h.node.syncs = append(h.node.syncs, at)
@@ -106,19 +106,19 @@ func (d *Disk) follow(c *strace.Call, h *handle) error {
 	case "dup", "dup2", "dup3":
 		d.open[int(c.Result)] = h
 	default:
-		return fmt.Errorf("the model does not know what this does to a file")
+		return fmt.Errorf("the model does not support this call on a file")
 	}
 	return nil
 }
 
-func (d *Disk) change(n *node, c change) {
+func (d *Disk) addChange(n *node, c change) {
 	d.calls++
-	n.write(c)
+	n.addChange(c)
 }
 
-// written is told how many bytes of a write arrived.
-func (d *Disk) written(c *strace.Call, h *handle, n int, at span) error {
-	data, err := c.Text(1)
+// applyWrite applies the first n bytes of a write.
+func (d *Disk) applyWrite(c *strace.Call, h *handle, n int, at span) error {
+	data, err := c.StringArg(1)
 	if err != nil {
 		return err
 	}
@@ -129,15 +129,15 @@ func (d *Disk) written(c *strace.Call, h *handle, n int, at span) error {
 	if c.Name != "pwrite64" {
 		h.at = off + int64(n)
 	}
-	d.change(h.node, change{span: at, off: off, data: data[:n]})
+	d.addChange(h.node, change{span: at, off: off, data: data[:n]})
 	return nil
 }
 
-// offset is where a write goes.
+// offset returns the position of a write.
 func (h *handle) offset(c *strace.Call) int64 {
 	switch {
 	case c.Name == "pwrite64":
-		off, _ := c.Number(3)
+		off, _ := c.NumberArg(3)
 		return off
 	case h.append:
 		return h.node.size
@@ -145,19 +145,19 @@ func (h *handle) offset(c *strace.Call) int64 {
 	return h.at
 }
 
-// reserved is told of room that was set aside: zeros, where that is all it did.
-func (d *Disk) reserved(c *strace.Call, h *handle, at span) error {
-	off, _ := c.Number(2)
-	size, known := c.Number(3)
+// applyFallocate applies an fallocate that only extends the file by zeros.
+func (d *Disk) applyFallocate(c *strace.Call, h *handle, at span) error {
+	off, _ := c.NumberArg(2)
+	size, known := c.NumberArg(3)
 	if !known || c.Args[1] != "0" {
-		return fmt.Errorf("the model does not know fallocate with %s", c.Args[1])
+		return fmt.Errorf("the model does not support fallocate with %s", c.Args[1])
 	}
-	d.change(h.node, change{span: at, size: max(h.node.size, off+size)})
+	d.addChange(h.node, change{span: at, size: max(h.node.size, off+size)})
 	return nil
 }
 
-// copied is told what one file got of another.
-func (d *Disk) copied(c *strace.Call, from *handle) error {
+// applyCopy applies a copy between files.
+func (d *Disk) applyCopy(c *strace.Call, from *handle) error {
 	fd, _, err := c.Descriptor(2)
 	if err != nil {
 		return err
@@ -167,19 +167,19 @@ func (d *Disk) copied(c *strace.Call, from *handle) error {
 		return nil
 	}
 	if from == nil || c.Args[1] != "NULL" || c.Args[3] != "NULL" || from.at+c.Result > from.node.size {
-		return fmt.Errorf("only a whole file of the same disk, from its beginning, is followed")
+		return fmt.Errorf("the model supports only copies between files of this disk, at their current offsets")
 	}
 	text := content(from.node.changes)[from.at:][:c.Result]
-	d.change(to.node, change{span: span{c.Enter, c.Done}, off: to.at, data: text})
+	d.addChange(to.node, change{span: span{c.Enter, c.Done}, off: to.at, data: text})
 	from.at, to.at = from.at+c.Result, to.at+c.Result
 	return nil
 }
 
-// foreign refuses what the model does not know, where it is about this disk.
-func (d *Disk) foreign(c *strace.Call) error {
+// rejectUnknown returns an error if an unsupported call concerns this disk.
+func (d *Disk) rejectUnknown(c *strace.Call) error {
 	for arg := range c.Args {
-		if text, err := c.Text(arg); err == nil && filepath.IsAbs(string(text)) && d.find(string(text)) != nil {
-			return fmt.Errorf("the model does not know what this does to %s", text)
+		if text, err := c.StringArg(arg); err == nil && filepath.IsAbs(string(text)) && d.lookUp(string(text)) != nil {
+			return fmt.Errorf("the model does not support this call on %s", text)
 		}
 	}
 	return nil

@@ -1,25 +1,25 @@
 package disk
 
-// manner is how the writes of one file are lost.
-type manner int
+// fileLoss is the way in which the unsynced writes of a file are lost.
+type fileLoss int
 
 const (
-	nothing manner = iota // is there of what was not synced
-	whole                 // is it all
-	grown                 // the size alone: zeros where the bytes should be
-	cut                   // as after some write, and that one is torn
-	pages                 // each page is as it was at some time
-	sized                 // so are they, and so is the size
-	manners
+	loseAll         fileLoss = iota // all unsynced writes are lost
+	loseNone                        // all writes stay
+	loseBytes                       // only the size stays; zeros replace the bytes
+	cutAfter                        // the writes end within one of them, which is torn
+	mixPages                        // each page has the state of some moment
+	mixPagesAndSize                 // so do the pages and the size
+	fileLosses
 )
 
-// version is what a page has of a file's open changes: those before one number up
-// to a byte, and those before another from there on.
-type version struct{ head, cut, tail int }
+// pageVersion is the version of a page: the changes before head up to a byte, and the changes
+// before tail from there on.
+type pageVersion struct{ head, cut, tail int }
 
-// lose draws what a file has.
-func (m *Image) lose(n *node) []byte {
-	kept := n.durable(m.at)
+// drawContent draws a file's content.
+func (m *Image) drawContent(n *node) []byte {
+	kept := n.durableChanges(m.at)
 	var open []change
 	for _, c := range n.changes[kept:] {
 		if c.enter <= m.at {
@@ -30,39 +30,39 @@ func (m *Image) lose(n *node) []byte {
 	if len(open) == 0 {
 		return text
 	}
-	how := manner(m.chance.IntN(int(manners)))
+	how := fileLoss(m.random.IntN(int(fileLosses)))
 	switch m.keep {
 	case 0:
-		how = nothing
+		how = loseAll
 	case 1:
-		how = whole
+		how = loseNone
 	}
 	sizes := sizesOf(int64(len(text)), open)
-	last, upTo := len(open), m.chance.IntN(len(open)+1)
-	drawn := map[int64]version{}
-	draw := func(page int64) version {
+	last, upTo := len(open), m.random.IntN(len(open)+1)
+	drawn := map[int64]pageVersion{}
+	draw := func(page int64) pageVersion {
 		v, known := drawn[page]
 		if !known {
-			v = m.version(how, last, upTo)
+			v = m.drawPageVersion(how, last, upTo)
 			drawn[page] = v
 		}
 		return v
 	}
 	size := sizes[last]
 	switch how {
-	case nothing:
+	case loseAll:
 		size = sizes[0]
-	case cut:
+	case cutAfter:
 		size = sizes[upTo]
 		if upTo < last {
-			size += m.chance.Int64N(max(1, sizes[upTo+1]-size+1))
+			size += m.random.Int64N(max(1, sizes[upTo+1]-size+1))
 		}
-	case sized:
-		size = sizes[m.chance.IntN(last+1)]
+	case mixPagesAndSize:
+		size = sizes[m.random.IntN(last+1)]
 	}
 	lost := map[int]bool{}
 	for i := range open {
-		text = open[i].paged(text, func(page int64) (from, to int64) {
+		text = open[i].applyPages(text, func(page int64) (from, to int64) {
 			v := draw(page)
 			from, to = 0, pageSize
 			if i >= v.head {
@@ -74,41 +74,41 @@ func (m *Image) lose(n *node) []byte {
 			return from, to
 		}, func() { lost[i] = true })
 	}
-	m.count(open, lost, drawn, size)
+	m.countLosses(open, lost, drawn, size)
 	return resize(text, size)
 }
 
-// version draws what a page has.
-func (m *Image) version(how manner, last, upTo int) version {
-	v := version{head: last, cut: pageSize, tail: last}
+// drawPageVersion draws a page's version.
+func (m *Image) drawPageVersion(how fileLoss, last, upTo int) pageVersion {
+	v := pageVersion{head: last, cut: pageSize, tail: last}
 	switch how {
-	case nothing, grown:
+	case loseAll, loseBytes:
 		v.head, v.tail = 0, 0
-	case cut:
+	case cutAfter:
 		v.head, v.tail = min(last, upTo+1), upTo
-		v.cut = m.chance.IntN(pageSize + 1)
-	case pages, sized:
-		v.head = m.chance.IntN(last + 1)
-		if v.tail = v.head; m.chance.IntN(4) == 0 {
-			v.tail, v.cut = m.chance.IntN(last+1), m.chance.IntN(pageSize)
+		v.cut = m.random.IntN(pageSize + 1)
+	case mixPages, mixPagesAndSize:
+		v.head = m.random.IntN(last + 1)
+		if v.tail = v.head; m.random.IntN(4) == 0 {
+			v.tail, v.cut = m.random.IntN(last+1), m.random.IntN(pageSize)
 		}
 	}
 	return v
 }
 
-// sizesOf are the file's sizes, before the first change and after each.
+// sizesOf returns the file's sizes before the first change and after each.
 func sizesOf(size int64, open []change) []int64 {
 	sizes := append(make([]int64, 0, 1+len(open)), size)
 	for i := range open {
-		size = open[i].after(size)
+		size = open[i].sizeAfter(size)
 		sizes = append(sizes, size)
 	}
 	return sizes
 }
 
-// paged applies a change page by page, of each page as much as part says, and tells
-// of each that did not get all of it.
-func (c *change) paged(text []byte, part func(page int64) (from, to int64), missing func()) []byte {
+// applyPages applies a change page by page, as far as part allows. It calls missing for each
+// page that does not get all of it.
+func (c *change) applyPages(text []byte, part func(page int64) (from, to int64), missing func()) []byte {
 	from, data := c.off, c.data
 	if data == nil { // zeros from the new size on
 		if c.size >= int64(len(text)) {
@@ -132,8 +132,8 @@ func (c *change) paged(text []byte, part func(page int64) (from, to int64), miss
 	return text
 }
 
-// count adds up what was lost of a file.
-func (m *Image) count(open []change, lost map[int]bool, drawn map[int64]version, size int64) {
+// countLosses adds a file's losses to the image's counters.
+func (m *Image) countLosses(open []change, lost map[int]bool, drawn map[int64]pageVersion, size int64) {
 	for i := range open {
 		if c := &open[i]; c.done <= m.at && (lost[i] || c.off+int64(len(c.data)) > size) {
 			m.LostWrites++

@@ -8,24 +8,23 @@ import (
 	"strings"
 )
 
-// Never is when a call ended that did not: its process was killed first.
+// Never is the end of a call that was interrupted by SIGKILL.
 const Never = math.MaxInt
 
-// A Call is one call of a process, as it was written down. Ticks grow with the
-// record; no two calls share one.
+// Call is one recorded call. Ticks grow with the record, and each belongs to one call.
 type Call struct {
 	Name        string
-	Args        []string // as written: see Text, Number, Descriptor
-	Result      int64    // less than zero: it failed
-	Enter, Done int      // ticks at which it began and had happened
-	// Torn says that its thread was killed while it was written down. The tracer could
-	// not read the thread's registers then, and what stands here may be another call,
-	// or none.
+	Args        []string // as recorded: see StringArg, NumberArg, Descriptor
+	Result      int64    // negative: the call failed
+	Enter, Done int      // ticks at which it started and ended
+	// Torn reports that the thread was killed while strace recorded the call. strace could not
+	// read the thread's registers then, so the record may show another call, or a call that
+	// never happened.
 	Torn bool
 }
 
-// Text is an argument that is a string or bytes.
-func (c *Call) Text(arg int) ([]byte, error) {
+// StringArg returns a string argument.
+func (c *Call) StringArg(arg int) ([]byte, error) {
 	word, err := c.arg(arg)
 	if err != nil {
 		return nil, err
@@ -33,15 +32,15 @@ func (c *Call) Text(arg int) ([]byte, error) {
 	quoted, ok := strings.CutPrefix(word, `"`)
 	quoted, closed := strings.CutSuffix(quoted, `"`)
 	if !ok || !closed {
-		return nil, fmt.Errorf("argument %d of %s is no whole string: %.60s", arg, c.Name, word)
+		return nil, fmt.Errorf("argument %d of %s is not a complete string: %.60s", arg, c.Name, word)
 	}
 	return unhex(quoted)
 }
 
-// Sent is what a call that writes hands over, in one piece or in several.
+// Sent returns all bytes that a writing call sends.
 func (c *Call) Sent() ([]byte, error) {
 	if c.Name == "write" || c.Name == "sendto" {
-		return c.Text(1)
+		return c.StringArg(1)
 	}
 	var all []byte
 	for _, word := range c.Args {
@@ -51,7 +50,7 @@ func (c *Call) Sent() ([]byte, error) {
 		}
 		quoted, behind, _ := strings.Cut(word, `"`)
 		if behind != "" && behind != "]" {
-			return nil, fmt.Errorf("a part of what %s sends is not whole", c.Name)
+			return nil, fmt.Errorf("a buffer of %s is not complete", c.Name)
 		}
 		text, err := unhex(quoted)
 		if err != nil {
@@ -62,8 +61,8 @@ func (c *Call) Sent() ([]byte, error) {
 	return all, nil
 }
 
-// Number is an argument that is a number; NULL is none.
-func (c *Call) Number(arg int) (n int64, ok bool) {
+// NumberArg returns a numeric argument; ok is false for NULL.
+func (c *Call) NumberArg(arg int) (n int64, ok bool) {
 	word, err := c.arg(arg)
 	if err != nil {
 		return 0, false
@@ -72,8 +71,8 @@ func (c *Call) Number(arg int) (n int64, ok bool) {
 	return n, err == nil
 }
 
-// Has tells whether an argument of flags names this one.
-func (c *Call) Has(arg int, flag string) bool {
+// HasFlag reports whether a flags argument contains the flag.
+func (c *Call) HasFlag(arg int, flag string) bool {
 	word, err := c.arg(arg)
 	if err != nil {
 		return false
@@ -86,8 +85,7 @@ func (c *Call) Has(arg int, flag string) bool {
 	return false
 }
 
-// Descriptor is an argument that is one, with the path that it is of. That of
-// the working folder is less than zero.
+// Descriptor returns a descriptor argument and its path. The working directory is -1.
 func (c *Call) Descriptor(arg int) (fd int, path string, err error) {
 	word, err := c.arg(arg)
 	if err != nil {
@@ -110,20 +108,20 @@ func (c *Call) Descriptor(arg int) (fd int, path string, err error) {
 
 func (c *Call) arg(n int) (string, error) {
 	if n >= len(c.Args) {
-		return "", fmt.Errorf("%s has %d arguments, and number %d was asked for", c.Name, len(c.Args), n)
+		return "", fmt.Errorf("%s has %d arguments, argument %d is missing", c.Name, len(c.Args), n)
 	}
 	return c.Args[n], nil
 }
 
-// unhex reads \x2f\x74 and so on.
+// unhex decodes \x2f\x74 and so on.
 func unhex(text string) ([]byte, error) {
 	if len(text)%4 != 0 {
-		return nil, fmt.Errorf("%.60q is not written in hexadecimal", text)
+		return nil, fmt.Errorf("%.60q is not hexadecimal", text)
 	}
 	digits := make([]byte, 0, len(text)/2)
 	for at := 0; at < len(text); at += 4 {
 		if text[at] != '\\' || text[at+1] != 'x' {
-			return nil, fmt.Errorf("%.60q is not written in hexadecimal", text[at:])
+			return nil, fmt.Errorf("%.60q is not hexadecimal", text[at:])
 		}
 		digits = append(digits, text[at+2], text[at+3])
 	}

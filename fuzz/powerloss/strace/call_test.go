@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hexed writes bytes as the record does.
+// hexed encodes bytes like the record.
 func hexed(text string) string {
 	var out strings.Builder
 	for i := range len(text) {
@@ -21,17 +21,17 @@ func hexed(text string) string {
 
 func quoted(text string) string { return `"` + hexed(text) + `"` }
 
-func TestTextComesBackAsItWas(t *testing.T) {
+func TestStringArgDecodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOf(rapid.Byte()).Draw(t, "text")
 		c := Call{Name: "write", Args: []string{"3", quoted(string(want))}}
-		if got, err := c.Text(1); err != nil || !bytes.Equal(got, want) {
+		if got, err := c.StringArg(1); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%s came back as %s, %v", hex.EncodeToString(want), hex.EncodeToString(got), err)
 		}
 	})
 }
 
-func TestTextThatIsNotWholeIsRefused(t *testing.T) {
+func TestStringArgRejectsPartial(t *testing.T) {
 	for what, word := range map[string]string{
 		"cut off by the tracer": quoted("abc") + "...",
 		"no string":             "NULL",
@@ -42,17 +42,17 @@ func TestTextThatIsNotWholeIsRefused(t *testing.T) {
 		"open at its end":       `"\x41`,
 	} {
 		c := Call{Name: "write", Args: []string{word}}
-		if text, err := c.Text(0); err == nil {
+		if text, err := c.StringArg(0); err == nil {
 			t.Errorf("%s was read as %q", what, text)
 		}
 	}
 	c := Call{Name: "write", Args: []string{"3"}}
-	if _, err := c.Text(1); err == nil {
+	if _, err := c.StringArg(1); err == nil {
 		t.Error("an argument that is not there was read")
 	}
 }
 
-func TestDescriptorAndItsPath(t *testing.T) {
+func TestDescriptor(t *testing.T) {
 	for word, want := range map[string]struct {
 		fd   int
 		path string
@@ -80,28 +80,28 @@ func TestDescriptorAndItsPath(t *testing.T) {
 
 func TestNumbersAndFlags(t *testing.T) {
 	c := Call{Args: []string{"4096", "NULL", "0600", "O_RDWR|O_CREAT|O_CLOEXEC"}}
-	if n, ok := c.Number(0); !ok || n != 4096 {
+	if n, ok := c.NumberArg(0); !ok || n != 4096 {
 		t.Errorf("4096 is %d, %t", n, ok)
 	}
-	if n, ok := c.Number(2); !ok || n != 0o600 {
+	if n, ok := c.NumberArg(2); !ok || n != 0o600 {
 		t.Errorf("0600 is %d, %t", n, ok)
 	}
 	for _, arg := range []int{1, 3, 4} {
-		if n, ok := c.Number(arg); ok {
+		if n, ok := c.NumberArg(arg); ok {
 			t.Errorf("argument %d is no number, and was read as %d", arg, n)
 		}
 	}
 	for flag, want := range map[string]bool{"O_CREAT": true, "O_RDWR": true, "O_CLO": false, "O_TRUNC": false} {
-		if c.Has(3, flag) != want {
+		if c.HasFlag(3, flag) != want {
 			t.Errorf("%s: %t", flag, !want)
 		}
 	}
-	if c.Has(4, "O_CREAT") {
+	if c.HasFlag(4, "O_CREAT") {
 		t.Error("an argument that is not there has flags")
 	}
 }
 
-func TestSentInSeveralPieces(t *testing.T) {
+func TestSentJoinsPieces(t *testing.T) {
 	for name, c := range map[string]Call{
 		"write":   {Name: "write", Args: []string{"3", quoted("one two"), "7"}},
 		"sendto":  {Name: "sendto", Args: []string{"3", quoted("one two"), "7", "0", "NULL", "0"}},

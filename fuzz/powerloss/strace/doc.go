@@ -1,12 +1,11 @@
-// Package strace records what a process asks of its system, exactly and in
-// order, and reads the record.
+// Package strace records the system calls of a process exactly and in order, and reads the
+// record.
 //
-// One tracer sees all threads and writes one line after the other, so what a
-// thread did because of what another had done stands behind it. A call that
-// other lines come between is written in two parts: it begins at the first and
-// has happened at the second. Between the two nobody knows how far it is, which
-// is what a crash finds too.
+// One tracer sees all threads and writes one line after another. If a thread acts on the result
+// of another thread's call, its own call comes later in the record. A call that other calls
+// interrupt has two lines: it starts at the first and ends at the second. Its progress between
+// them is unknown, which is the situation of a crash too.
 //
-// Every string is written in hexadecimal, so no byte of a file or of a request
-// can be taken for the record's own.
+// All strings are recorded in hexadecimal, so no byte of a file or a request can be mistaken
+// for the record's own syntax.
 package strace

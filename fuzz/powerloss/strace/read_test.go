@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// told is a call in one line.
-func told(c *Call) string {
+// formatCall formats a call as one line.
+func formatCall(c *Call) string {
 	done := fmt.Sprint(c.Done)
 	if c.Done == Never {
 		done = "never"
@@ -18,7 +18,7 @@ func told(c *Call) string {
 	return fmt.Sprintf("%s(%s)=%d %d-%s", c.Name, strings.Join(c.Args, " "), c.Result, c.Enter, done)
 }
 
-func TestRecordIsReadInOrder(t *testing.T) {
+func TestReadKeepsOrder(t *testing.T) {
 	for what, test := range map[string]struct {
 		lines []string
 		want  []string
@@ -108,7 +108,7 @@ func TestRecordIsReadInOrder(t *testing.T) {
 			}
 			var got []string
 			for _, c := range calls {
-				got = append(got, told(c))
+				got = append(got, formatCall(c))
 			}
 			if fmt.Sprint(got) != fmt.Sprint(test.want) || last != test.last {
 				t.Errorf("read %q up to %d, want %q up to %d", got, last, test.want, test.last)
@@ -117,22 +117,22 @@ func TestRecordIsReadInOrder(t *testing.T) {
 	}
 }
 
-func TestTicksGoOnBehindAnotherRecord(t *testing.T) {
+func TestReadContinuesTicks(t *testing.T) {
 	calls, last, err := Read(strings.NewReader("10 fsync(3) = 0\n"), 100)
 	if err != nil || len(calls) != 1 || calls[0].Enter != 102 || calls[0].Done != 103 || last != 103 {
 		t.Errorf("read %v up to %d, %v", calls, last, err)
 	}
 }
 
-func TestRecordThatIsNoneIsRefused(t *testing.T) {
+func TestReadRejectsInvalidRecord(t *testing.T) {
 	for what, line := range map[string]string{
-		"a call without a result":     "10 fsync(3)",
+		"the line has no result":      "10 fsync(3)",
 		"a result that is none":       "10 fsync(3) = yes",
 		"no call at all":              "10 hello = 3",
 		"the end of what never began": "10 <... fsync resumed>) = 0",
 	} {
 		if calls, _, err := Read(strings.NewReader(line+"\n"), 0); err == nil {
-			t.Errorf("%s was read as %s", what, told(calls[0]))
+			t.Errorf("%s was read as %s", what, formatCall(calls[0]))
 		}
 	}
 }

@@ -10,20 +10,20 @@ import (
 	"testing"
 )
 
-// recorded runs a shell's words and returns their calls.
-func recorded(t *testing.T, words string, args ...string) []*Call {
+// recordShell runs a shell script and returns its calls.
+func recordShell(t *testing.T, words string, args ...string) []*Call {
 	t.Helper()
-	if err := Here(); err != nil {
+	if err := Check(); err != nil {
 		t.Skip(err)
 	}
 	out := filepath.Join(t.TempDir(), "record")
 	if said, err := Command(t.Context(), out, "sh", append([]string{"-c", words, "sh"}, args...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	return reread(t, out)
+	return readRecord(t, out)
 }
 
-func reread(t *testing.T, out string) []*Call {
+func readRecord(t *testing.T, out string) []*Call {
 	t.Helper()
 	file, err := os.Open(out)
 	if err != nil {
@@ -37,16 +37,16 @@ func reread(t *testing.T, out string) []*Call {
 	return calls
 }
 
-// TestWhatAProcessWritesIsRecorded: every byte of it, whatever it looks like.
-func TestWhatAProcessWritesIsRecorded(t *testing.T) {
+// All bytes must be recorded, even if they look like syntax.
+func TestRecordsAllBytes(t *testing.T) {
 	path, want := filepath.Join(t.TempDir(), "a, (file) = 3"), strings.Repeat("all bytes: \"\\x41\", ) = 5 <unfinished ...>; ", 2000)
 	var got strings.Builder
-	for _, c := range recorded(t, `printf %s "$2" > "$1"`, path, want) {
+	for _, c := range recordShell(t, `printf %s "$2" > "$1"`, path, want) {
 		if c.Name != "write" {
 			continue
 		}
 		fd, at, err := c.Descriptor(0)
-		text, bad := c.Text(1)
+		text, bad := c.StringArg(1)
 		if err != nil || bad != nil {
 			t.Fatal(fd, err, bad)
 		}
@@ -59,13 +59,13 @@ func TestWhatAProcessWritesIsRecorded(t *testing.T) {
 	}
 }
 
-// TestCallsOfChildrenAreRecorded: in one order with their parent's.
-func TestCallsOfChildrenAreRecorded(t *testing.T) {
+// Calls of children are in one order with their parent's.
+func TestRecordsChildren(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
-	for _, c := range recorded(t, `mkdir "$1/one"; (mkdir "$1/two"); mkdir "$1/three"`, dir) {
+	for _, c := range recordShell(t, `mkdir "$1/one"; (mkdir "$1/two"); mkdir "$1/three"`, dir) {
 		if strings.HasPrefix(c.Name, "mkdir") && c.Result == 0 {
-			path, err := c.Text(len(c.Args) - 2)
+			path, err := c.StringArg(len(c.Args) - 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,9 +77,9 @@ func TestCallsOfChildrenAreRecorded(t *testing.T) {
 	}
 }
 
-// TestTheProgramIsFoundAtOnce: also while the tracer has children of its own.
-func TestTheProgramIsFoundAtOnce(t *testing.T) {
-	if err := Here(); err != nil {
+// TracedProcess finds the program even while strace has test children.
+func TestTracedProcess(t *testing.T) {
+	if err := Check(); err != nil {
 		t.Skip(err)
 	}
 	for range 5 {
@@ -87,7 +87,7 @@ func TestTheProgramIsFoundAtOnce(t *testing.T) {
 		if err := command.Start(); err != nil {
 			t.Fatal(err)
 		}
-		traced, err := Traced(command)
+		traced, err := TracedProcess(command)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,15 +98,15 @@ func TestTheProgramIsFoundAtOnce(t *testing.T) {
 		if err := command.Wait(); err == nil {
 			t.Error("what was killed ended well")
 		}
-		if traced, err := Traced(command); err == nil {
+		if traced, err := TracedProcess(command); err == nil {
 			t.Errorf("process %d is traced by nobody", traced.Pid)
 		}
 	}
 }
 
-// TestSignalsAreForTheProgram: one that is killed leaves a whole record.
-func TestSignalsAreForTheProgram(t *testing.T) {
-	if err := Here(); err != nil {
+// A signal kills the program, and its record is complete.
+func TestSignalsReachTheProgram(t *testing.T) {
+	if err := Check(); err != nil {
 		t.Skip(err)
 	}
 	out, ready := filepath.Join(t.TempDir(), "record"), make([]byte, 6)
@@ -130,7 +130,7 @@ func TestSignalsAreForTheProgram(t *testing.T) {
 	if _, err := read.Read(ready); err != nil || string(ready) != "ready\n" {
 		t.Fatalf("%q, %v", ready, err)
 	}
-	traced, err := Traced(command)
+	traced, err := TracedProcess(command)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,8 +143,8 @@ func TestSignalsAreForTheProgram(t *testing.T) {
 	if err := command.Wait(); err == nil {
 		t.Error("the tracer does not tell how the program ended")
 	}
-	for _, c := range reread(t, out) {
-		if text, err := c.Text(1); c.Name == "write" && err == nil && string(text) == "ready\n" {
+	for _, c := range readRecord(t, out) {
+		if text, err := c.StringArg(1); c.Name == "write" && err == nil && string(text) == "ready\n" {
 			return
 		}
 	}

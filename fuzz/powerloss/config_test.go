@@ -9,14 +9,14 @@ import (
 	"pingpost/config"
 )
 
-// TestConfigurationIsOne in every revision, and each differs from the one before.
-func TestConfigurationIsOne(t *testing.T) {
+// Every revision is valid and differs from the previous one.
+func TestConfigDocumentIsValid(t *testing.T) {
 	dir := t.TempDir()
 	ends := map[string]string{"buy_fussy": "http://127.0.0.1:81", "buy_flaky": "http://127.0.0.1:82"}
 	var before string
 	for revision := range 4 {
 		path := filepath.Join(dir, "exchange.json")
-		text := document(ends, "http://127.0.0.1:83", revision)
+		text := configDocument(ends, "http://127.0.0.1:83", revision)
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -42,10 +42,10 @@ func TestConfigurationIsOne(t *testing.T) {
 	}
 }
 
-func TestEveryListHasContentsOfItsOwn(t *testing.T) {
+func TestListContentsDiffer(t *testing.T) {
 	seen := map[string]bool{}
 	for n := range 30 {
-		text := string(listed(n))
+		text := string(listContent(n))
 		if seen[text] || strings.Count(text, "\n") != 2 {
 			t.Errorf("list %d: %q", n, text)
 		}

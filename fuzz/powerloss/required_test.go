@@ -11,13 +11,13 @@ import (
 func leadOf(n byte) (id market.LeadID)       { id[15] = n; return id }
 func requestOf(n byte) (id market.RequestID) { id[15] = n; return id }
 
-// history is a log of a few leads: 1 is recorded for alpha; 2 is posted to blue,
-// which refuses, and then to red, which takes it; 3 is posted to blue, which fails
-// and has it in the end; 4 is unmatched; 5 is still on its way.
-func history() *facts {
+// sampleIndex is a log with five leads. Lead 1 is recorded for alpha. Lead 2 is posted to blue,
+// which refuses it, and then to red, which accepts it. Lead 3 is posted to blue, fails and is
+// accepted later. Lead 4 is unsold. Lead 5 is in delivery.
+func sampleIndex() *logIndex {
 	const blue, red, alpha = 1, 2, 3
-	f := &facts{}
-	f.begin()
+	f := &logIndex{}
+	f.init()
 	to := func(buyer market.Ref) event.Sale { return event.Sale{Buyer: buyer} }
 	at := func(host string) event.Post { return event.Post{URL: "http://" + host + "/v1/post"} }
 	for i, fact := range []event.Event{
@@ -42,17 +42,17 @@ func history() *facts {
 		&event.StatusChanged{Request: requestOf(7), Changes: []event.Change{{Lead: leadOf(1), Webhook: market.WebhookSold}}},
 		&event.CatalogSet{Version: 2, Document: "second"},
 	} {
-		f.take(uint64(i+1), fact)
+		f.add(uint64(i+1), fact)
 	}
 	return f
 }
 
-// TestWhatWasToldRestsOnAnEntry, or on none.
-func TestWhatWasToldRestsOnAnEntry(t *testing.T) {
+// Each ack relies on one entry, or none.
+func TestRequiredSeq(t *testing.T) {
 	lead, request := func(n byte) string { return leadOf(n).String() }, func(n byte) string { return requestOf(n).String() }
 	for what, test := range map[string]struct {
 		told ack
-		seq  uint64 // 0: there is none
+		seq  uint64 // 0: no entry
 	}{
 		"recorded":                        {ack{request: request(1), lead: lead(1), buyer: "alpha"}, 3},
 		"taken by the second":             {ack{request: request(2), lead: lead(2), buyer: "red"}, 8},
@@ -65,10 +65,10 @@ func TestWhatWasToldRestsOnAnEntry(t *testing.T) {
 		"a report":                        {ack{request: request(7), status: 200}, 14},
 		"a request of which nothing is":   {ack{request: request(9), lead: lead(9)}, 0},
 		"another lead than it brought":    {ack{request: request(1), lead: lead(2), buyer: "alpha"}, 0},
-		"posted to the first":             {ack{lead: lead(2), host: "blue:1"}, 4},
-		"posted to the second":            {ack{lead: lead(2), host: "red:1"}, 5},
-		"posted to one that it is not of": {ack{lead: lead(3), host: "red:1"}, 0},
-		"posted, and only recorded":       {ack{lead: lead(1), host: "alpha:1"}, 0},
+		"posted to the first":             {ack{lead: lead(2), postHost: "blue:1"}, 4},
+		"posted to the second":            {ack{lead: lead(2), postHost: "red:1"}, 5},
+		"posted to one that it is not of": {ack{lead: lead(3), postHost: "red:1"}, 0},
+		"posted, and only recorded":       {ack{lead: lead(1), postHost: "alpha:1"}, 0},
 		"the event of a sale":             {ack{lead: lead(2), event: "lead.posted"}, 8},
 		"of a late one":                   {ack{lead: lead(3), event: "lead.posted"}, 10},
 		"of none":                         {ack{lead: lead(4), event: "lead.unmatched"}, 11},
@@ -77,46 +77,45 @@ func TestWhatWasToldRestsOnAnEntry(t *testing.T) {
 		"of another type":                 {ack{lead: lead(1), event: "lead.unmatched"}, 0},
 	} {
 		test.told.revision = -1
-		seq, err := history().needs(&test.told)
+		seq, err := sampleIndex().requiredSeq(&test.told)
 		if seq != test.seq || (err == nil) != (test.seq != 0) {
 			t.Errorf("%s: entry %d, %v; want %d", what, seq, err, test.seq)
 		}
 	}
 }
 
-func TestWhatShouldBeOnceIsSeenTwice(t *testing.T) {
+func TestLogIndexDetectsDuplicates(t *testing.T) {
 	for what, fact := range map[string]event.Event{
-		"is decided twice":    &event.LeadDecided{Lead: leadOf(1), Request: requestOf(20)},
-		"brought two entries": &event.LeadDecided{Lead: leadOf(20), Request: requestOf(1)},
-		"req_":                &event.AuctionHeld{Request: requestOf(6)},
+		"is decided twice": &event.LeadDecided{Lead: leadOf(1), Request: requestOf(20)},
+		"has two entries":  &event.LeadDecided{Lead: leadOf(20), Request: requestOf(1)},
+		"req_":             &event.AuctionHeld{Request: requestOf(6)},
 	} {
-		f := history()
-		if len(f.twice) > 0 {
-			t.Fatalf("an honest log: %q", f.twice)
+		f := sampleIndex()
+		if len(f.duplicates) > 0 {
+			t.Fatalf("an honest log: %q", f.duplicates)
 		}
-		if f.take(30, fact); !strings.Contains(strings.Join(f.twice, "; "), what) {
-			t.Errorf("%s: %q", what, f.twice)
+		if f.add(30, fact); !strings.Contains(strings.Join(f.duplicates, "; "), what) {
+			t.Errorf("%s: %q", what, f.duplicates)
 		}
 	}
 }
 
-// TestALifeIsProvedWithoutALoss: what is wrong while the page cache has all is no
-// finding about power.
-func TestALifeIsProvedWithoutALoss(t *testing.T) {
-	honest := func() *life { return &life{truth: &truth{facts: *history()}} }
-	if err := honest().prove(); err != nil {
+// A violation without a power loss is a finding about the exchange, not about its syncs.
+func TestCheckWithoutLoss(t *testing.T) {
+	honest := func() *lifetime { return &lifetime{log: &writtenLog{index: *sampleIndex()}} }
+	if err := honest().checkWithoutLoss(); err != nil {
 		t.Error(err)
 	}
-	for what, lie := range map[string]func(l *life){
-		"no entry is of it":         func(l *life) { l.acks = []ack{{request: requestOf(9).String(), revision: -1}} },
-		"lives before it told":      func(l *life) { l.before.entry = 3 },
-		"decided twice":             func(l *life) { l.truth.facts.take(30, &event.LeadDecided{Lead: leadOf(1)}) },
-		"no entry owes it":          func(l *life) { l.acks = []ack{{lead: leadOf(5).String(), event: "lead.posted", revision: -1}} },
-		"without any loss of power": func(l *life) { l.acks = []ack{{lead: leadOf(5).String(), host: "red:1", revision: -1}} },
+	for what, lie := range map[string]func(l *lifetime){
+		"no entry belongs to it":          func(l *lifetime) { l.acks = []ack{{request: requestOf(9).String(), revision: -1}} },
+		"earlier outputs relied on":       func(l *lifetime) { l.promisesBefore.seq = 3 },
+		"decided twice":                   func(l *lifetime) { l.log.index.add(30, &event.LeadDecided{Lead: leadOf(1)}) },
+		"no entry triggers it":            func(l *lifetime) { l.acks = []ack{{lead: leadOf(5).String(), event: "lead.posted", revision: -1}} },
+		"violations without a power loss": func(l *lifetime) { l.acks = []ack{{lead: leadOf(5).String(), postHost: "red:1", revision: -1}} },
 	} {
 		l := honest()
 		lie(l)
-		if err := l.prove(); err == nil || !strings.Contains(err.Error(), what) {
+		if err := l.checkWithoutLoss(); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// TestWorksAreTold: an answer that something was made says what.
-func TestWorksAreTold(t *testing.T) {
+// An acknowledgement names the created object.
+func TestCreatedObject(t *testing.T) {
 	for text, want := range map[string]string{
 		created(`{"name":"work_7","role":"viewer","created_at":"2026-01-01T00:00:00Z","last_seen":null}`): "user work_7",
 		fine(`{"etag":"0a1b","changes":["+ buyers[work_8]: {\"id\":\"work_8\"}"],"unapplied":[]}`):        "buyer work_8",
@@ -17,10 +17,10 @@ func TestWorksAreTold(t *testing.T) {
 		forbidden(`{"name":"work_7"}`):                        "",
 		fine(`{"users":[{"name":"work_7","role":"viewer"}]}`): "",
 	} {
-		found, err := acksIn([]byte(text), 40)
+		found, err := parseMessages([]byte(text), 40)
 		made := ""
 		if len(found) > 0 {
-			made = found[0].made
+			made = found[0].created
 		}
 		if err != nil || made != want {
 			t.Errorf("%q: %q, %v; want %q", text, made, err, want)
@@ -28,11 +28,10 @@ func TestWorksAreTold(t *testing.T) {
 	}
 }
 
-// TestWorksHaveTheirEntry: a user and a list by their fact, a buyer by the configuration
-// that follows its name.
-func TestWorksHaveTheirEntry(t *testing.T) {
-	var f facts
-	f.begin()
+// Users and lists are found by their event, buyers by the configuration after their name.
+func TestLogIndexFindsCreatedObjects(t *testing.T) {
+	var f logIndex
+	f.init()
 	buyer := func(ref market.Ref, id string) *event.NamesGiven {
 		return &event.NamesGiven{Names: []event.Name{{Kind: event.NameBuyer, Ref: ref, ID: id}}}
 	}
@@ -40,25 +39,25 @@ func TestWorksHaveTheirEntry(t *testing.T) {
 		buyer(1, "work_1"), &event.CatalogSet{Version: 2}, &event.UserSet{Name: "work_2"}, &event.ListLoaded{Entries: 3},
 		buyer(2, "work_4"), buyer(3, "other"), &event.UserSet{Name: "work_5"},
 	} {
-		f.take(uint64(i+1), fact)
+		f.add(uint64(i+1), fact)
 	}
 	for made, want := range map[string]uint64{"buyer work_1": 2, "user work_2": 3, "list of 3": 4, "user work_5": 7, "buyer work_4": 0, "buyer other": 0} {
-		if f.made[made] != want {
-			t.Errorf("%s: entry %d, want %d", made, f.made[made], want)
+		if f.seqByCreated[made] != want {
+			t.Errorf("%s: entry %d, want %d", made, f.seqByCreated[made], want)
 		}
 	}
-	l := &life{truth: &truth{facts: f}}
-	l.acks = []ack{{tick: 10, made: "user work_2", revision: -1}, {tick: 20, made: "list of 3", revision: -1}}
+	l := &lifetime{log: &writtenLog{index: f}}
+	l.acks = []ack{{tick: 10, created: "user work_2", revision: -1}, {tick: 20, created: "list of 3", revision: -1}}
 	for tick, want := range map[int]uint64{9: 0, 10: 3, 20: 4} {
-		if got := l.promised(tick); got.entry != want {
-			t.Errorf("tick %d: entry %d, want %d", tick, got.entry, want)
+		if got := l.promisesAt(tick); got.seq != want {
+			t.Errorf("tick %d: entry %d, want %d", tick, got.seq, want)
 		}
 	}
-	if err := l.prove(); err != nil {
+	if err := l.checkWithoutLoss(); err != nil {
 		t.Error(err)
 	}
-	l.acks = append(l.acks, ack{tick: 30, made: "buyer work_4", revision: -1})
-	if err := l.prove(); err == nil {
+	l.acks = append(l.acks, ack{tick: 30, created: "buyer work_4", revision: -1})
+	if err := l.checkWithoutLoss(); err == nil {
 		t.Error("a buyer was told to be made, and is in no configuration")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// What the exchange is configured with. Nobody outside of the run hears of it.
+// Credentials of the recorded exchange.
 const (
 	supplier      = "sup_acme"
 	apiKey        = "key-of-acme-that-suppliers-send"
@@ -13,44 +13,44 @@ const (
 	buyerToken    = "token-that-buyers-ask-for"
 	clientID      = "acme"
 	clientSecret  = "secret-that-every-client-shows"
-	hookSecret    = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
+	webhookSecret = "whsec_c2VjcmV0IG9mIHRoZSBob29rcw=="
 )
 
 type object = map[string]any
 
-// posting are the buyers that leads are posted to; the others' are recorded.
+// endpointBuyers receive posts; reportingBuyers only have leads recorded for them.
 var (
-	posting   = []string{"buy_fussy", "buy_flaky"}
-	reporting = []string{"rec_alpha", "rec_beta", "rec_gamma"}
-	methods   = map[string]string{"cmp_fall": "waterfall", "cmp_round": "round_robin", "cmp_weight": "weighted", "cmp_bids": "ping_post"}
-	campaigns = []string{"cmp_fall", "cmp_round", "cmp_weight", "cmp_bids"}
+	endpointBuyers  = []string{"buy_fussy", "buy_flaky"}
+	reportingBuyers = []string{"rec_alpha", "rec_beta", "rec_gamma"}
+	methods         = map[string]string{"cmp_fall": "waterfall", "cmp_round": "round_robin", "cmp_weight": "weighted", "cmp_bids": "ping_post"}
+	campaigns       = []string{"cmp_fall", "cmp_round", "cmp_weight", "cmp_bids"}
 )
 
-// revisionMark stands in a configuration with its number, and in what an apply of
-// it is answered.
+// revisionMark precedes the revision number in a configuration, and so in the answer to its
+// apply.
 const revisionMark = "revision-"
 
-// document is a revision of the configuration. Each brings a suppression list of
-// its own, so that each leaves a file beside the log in both ways.
-func document(endpoints map[string]string, hooks string, revision int) []byte {
+// configDocument returns a revision of the configuration. Each revision adds a suppression
+// list, so each creates both kinds of files beside the log.
+func configDocument(endpoints map[string]string, hooks string, revision int) []byte {
 	out := object{
 		"data_dir": "data", "listen": "127.0.0.1:0",
 		"admin":            object{"listen": "127.0.0.1:0", "password": adminPassword},
 		"trusted_networks": []string{"127.0.0.0/8"},
-		"report":           object{"keep": "0s"}, // SQLite maps a file, and what is written into a map is no call
+		"report":           object{"keep": "0s"}, // SQLite writes through a memory map, which strace cannot record
 		"suppliers": []object{{
 			"id": supplier, "api_key": apiKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
 			"oauth_clients": []object{{"client_id": clientID, "client_secret": clientSecret}},
-			"webhook":       object{"url": hooks + "/hooks", "secret": hookSecret},
+			"webhook":       object{"url": hooks + "/hooks", "secret": webhookSecret},
 		}},
 	}
-	buyers := make([]object, 0, len(posting)+len(reporting))
+	buyers := make([]object, 0, len(endpointBuyers)+len(reportingBuyers))
 	places := make([]object, 0, len(campaigns))
 	lists := make([]object, 0, revision+1)
-	for _, id := range posting {
+	for _, id := range endpointBuyers {
 		buyers = append(buyers, object{"id": id, "endpoint": endpoints[id], "auth": object{"bearer": buyerToken}, "ping_rate": 1_000_000})
 	}
-	for _, id := range reporting {
+	for _, id := range reportingBuyers {
 		buyers = append(buyers, object{"id": id, "oauth_clients": []object{{"client_id": id, "client_secret": clientSecret, "scopes": []string{"webhook"}}}})
 	}
 	suppressed := make([]string, 0, revision+1)
@@ -60,7 +60,7 @@ func document(endpoints map[string]string, hooks string, revision int) []byte {
 		suppressed = append(suppressed, id)
 	}
 	for _, id := range campaigns {
-		places = append(places, place(id, revision, suppressed))
+		places = append(places, campaignDocument(id, revision, suppressed))
 	}
 	out["buyers"], out["campaigns"], out["suppression_lists"] = buyers, places, lists
 	text, err := json.MarshalIndent(out, "", " ")
@@ -70,14 +70,14 @@ func document(endpoints map[string]string, hooks string, revision int) []byte {
 	return text
 }
 
-// place is a campaign.
-func place(id string, revision int, suppressed []string) object {
+// campaignDocument returns a campaign's configuration.
+func campaignDocument(id string, revision int, suppressed []string) object {
 	c := object{
 		"id": id, "name": fmt.Sprintf("%s, %s%d.", id, revisionMark, revision), "method": methods[id],
 		"payout": object{"share": 0.8}, "suppression": suppressed,
 	}
 	seats := []object{}
-	for i, buyer := range posting {
+	for i, buyer := range endpointBuyers {
 		seat := object{"buyer": buyer}
 		if id != "cmp_bids" {
 			seat["price"], seat["weight"] = 12-i, 1
@@ -87,7 +87,7 @@ func place(id string, revision int, suppressed []string) object {
 	if id == "cmp_bids" {
 		c["vertical"] = "auto"
 	} else {
-		for i, buyer := range reporting {
+		for i, buyer := range reportingBuyers {
 			seats = append(seats, object{"buyer": buyer, "price": 5 + i, "weight": 3})
 		}
 	}
@@ -98,7 +98,7 @@ func place(id string, revision int, suppressed []string) object {
 	return c
 }
 
-// listed is the contents of a suppression list.
-func listed(number int) []byte {
+// listContent returns the content of a suppression list.
+func listContent(number int) []byte {
 	return fmt.Appendf(nil, "+1212230%04d\n+1213230%04d\n", number, number)
 }

@@ -12,8 +12,8 @@ import (
 	"pingpost/fuzz/powerloss/strace"
 )
 
-// tape makes up what a process asked of a folder, in few words.
-type tape struct {
+// callBuilder builds a sequence of recorded calls in a few words.
+type callBuilder struct {
 	t     testing.TB
 	dir   string
 	disk  *Disk
@@ -21,9 +21,9 @@ type tape struct {
 	tick  int
 }
 
-func newTape(t testing.TB) *tape {
+func newCallBuilder(t testing.TB) *callBuilder {
 	t.Helper()
-	tp := &tape{t: t, dir: t.TempDir(), tick: 10}
+	tp := &callBuilder{t: t, dir: t.TempDir(), tick: 10}
 	var err error
 	if tp.disk, err = Load(tp.dir); err != nil {
 		t.Fatal(err)
@@ -41,59 +41,65 @@ func hexed(text string) string {
 
 func quoted(text string) string { return `"` + hexed(text) + `"` }
 
-func (tp *tape) at(path string) string {
+func (tp *callBuilder) quotedPath(path string) string {
 	return quoted(filepath.Join(tp.dir, path))
 }
 
-const here = "AT_FDCWD<>"
+const workingDir = "AT_FDCWD<>"
 
-// call is one that begins and has happened before the next begins.
-func (tp *tape) call(result int64, name string, args ...string) *strace.Call {
+// call adds a call that ends before the next one begins.
+func (tp *callBuilder) call(result int64, name string, args ...string) *strace.Call {
 	c := &strace.Call{Name: name, Args: args, Result: result, Enter: tp.tick, Done: tp.tick + 1}
 	tp.tick += 2
 	tp.calls = append(tp.calls, c)
 	return c
 }
 
-func (tp *tape) create(fd int, path string) {
-	tp.call(int64(fd), "openat", here, tp.at(path), "O_RDWR|O_CREAT|O_TRUNC", "0600")
+func (tp *callBuilder) create(fd int, path string) {
+	tp.call(int64(fd), "openat", workingDir, tp.quotedPath(path), "O_RDWR|O_CREAT|O_TRUNC", "0600")
 }
 
-func (tp *tape) open(fd int, path, flags string) {
-	tp.call(int64(fd), "openat", here, tp.at(path), flags)
+func (tp *callBuilder) open(fd int, path, flags string) {
+	tp.call(int64(fd), "openat", workingDir, tp.quotedPath(path), flags)
 }
 
-func (tp *tape) write(fd int, text string) *strace.Call {
+func (tp *callBuilder) write(fd int, text string) *strace.Call {
 	return tp.call(int64(len(text)), "write", fmt.Sprint(fd), quoted(text), fmt.Sprint(len(text)))
 }
 
-func (tp *tape) sync(fd int)   { tp.call(0, "fsync", fmt.Sprint(fd)) }
-func (tp *tape) closes(fd int) { tp.call(0, "close", fmt.Sprint(fd)) }
+func (tp *callBuilder) sync(fd int)      { tp.call(0, "fsync", fmt.Sprint(fd)) }
+func (tp *callBuilder) closeFile(fd int) { tp.call(0, "close", fmt.Sprint(fd)) }
 
-// syncDir makes a folder's entries durable.
-func (tp *tape) syncDir(path string) {
+// syncDir makes a directory's entries durable.
+func (tp *callBuilder) syncDir(path string) {
 	tp.open(99, path, "O_RDONLY")
 	tp.sync(99)
-	tp.closes(99)
+	tp.closeFile(99)
 }
 
-func (tp *tape) mkdir(path string)  { tp.call(0, "mkdirat", here, tp.at(path), "0700") }
-func (tp *tape) unlink(path string) { tp.call(0, "unlinkat", here, tp.at(path), "0") }
-func (tp *tape) rename(from, to string) {
-	tp.call(0, "renameat", here, tp.at(from), here, tp.at(to))
+func (tp *callBuilder) mkdir(path string) {
+	tp.call(0, "mkdirat", workingDir, tp.quotedPath(path), "0700")
 }
 
-// durable writes a file that nothing takes away.
-func (tp *tape) durable(path, text string) {
+func (tp *callBuilder) unlink(path string) {
+	tp.call(0, "unlinkat", workingDir, tp.quotedPath(path), "0")
+}
+
+func (tp *callBuilder) rename(from, to string) {
+	tp.call(0, "renameat", workingDir, tp.quotedPath(from), workingDir, tp.quotedPath(to))
+}
+
+// createDurable writes a file and makes it and its name durable.
+func (tp *callBuilder) createDurable(path, text string) {
 	tp.create(50, path)
 	tp.write(50, text)
 	tp.sync(50)
-	tp.closes(50)
+	tp.closeFile(50)
 	tp.syncDir(filepath.Dir(path))
 }
 
-// follow shows the model all of it.
-func (tp *tape) follow() {
+// follow applies all calls to the model.
+func (tp *callBuilder) follow() {
 	tp.t.Helper()
 	if err := tp.disk.Follow(tp.calls, tp.tick); err != nil {
 		tp.t.Fatal(err)
@@ -101,14 +107,14 @@ func (tp *tape) follow() {
 	tp.calls = nil
 }
 
-// live is the folder as the process sees it: a line for each file.
-func (tp *tape) live() string {
+// liveListing lists the files as the process sees them.
+func (tp *callBuilder) liveListing() string {
 	tp.follow()
 	var lines []string
 	var visit func(n *node, at string)
 	visit = func(n *node, at string) {
 		for name, below := range n.names {
-			if below.folder {
+			if below.isFolder {
 				visit(below, at+name+"/")
 				continue
 			}
@@ -120,28 +126,28 @@ func (tp *tape) live() string {
 	return strings.Join(lines, " ")
 }
 
-// left are all folders that many losses at a tick leave, each with how often.
-func (tp *tape) left(at int) map[string]int {
+// listingsAfterLoss counts the different folders that 600 losses at a tick leave.
+func (tp *callBuilder) listingsAfterLoss(at int) map[string]int {
 	tp.t.Helper()
 	all := map[string]int{}
 	for seed := range uint64(600) {
-		all[tp.after(at, seed)]++
+		all[tp.listingAfterLoss(at, seed)]++
 	}
 	return all
 }
 
-// after is the folder after one loss.
-func (tp *tape) after(at int, seed uint64) string {
-	return tp.disk.Lose(at, rand.New(rand.NewPCG(seed, 0))).listing()
+// listingAfterLoss lists the folder after one loss.
+func (tp *callBuilder) listingAfterLoss(at int, seed uint64) string {
+	return tp.disk.LosePower(at, rand.New(rand.NewPCG(seed, 0))).listing()
 }
 
-// listing is a line for each file, as listing has them of a real folder.
+// listing lists the image's files in the form of the function listing.
 func (m *Image) listing() string {
 	var lines []string
 	var visit func(n *node, at string)
 	visit = func(n *node, at string) {
 		for name, below := range m.names[n] {
-			if below.folder {
+			if below.isFolder {
 				visit(below, at+name+"/")
 				continue
 			}
@@ -153,7 +159,7 @@ func (m *Image) listing() string {
 	return strings.Join(lines, " ")
 }
 
-// listing is a line for each file of a real folder.
+// listing lists a real folder's files with their content.
 func listing(t testing.TB, dir string) string {
 	t.Helper()
 	var lines []string
@@ -172,8 +178,8 @@ func listing(t testing.TB, dir string) string {
 	return strings.Join(lines, " ")
 }
 
-// are holds what is left against what may be; each of them has to come.
-func are(t *testing.T, left map[string]int, may ...string) {
+// expectExactly checks that exactly the given folders occur.
+func expectExactly(t *testing.T, left map[string]int, may ...string) {
 	t.Helper()
 	for folder := range left {
 		if !slices.Contains(may, folder) {

@@ -7,93 +7,92 @@ import (
 	"testing"
 )
 
-// TestNamesThatMayBeLost: what a folder's fsync has not covered is there or not.
-func TestNamesThatMayBeLost(t *testing.T) {
+// Name changes without an fsync of the directory are present or not.
+func TestUnsyncedNamesMayBeLost(t *testing.T) {
 	for what, test := range map[string]struct {
-		do  func(tp *tape)
+		do  func(tp *callBuilder)
 		may []string
 	}{
-		"a name without fsync": {func(tp *tape) { tp.create(3, "a") }, []string{"", "a="}},
-		"one with":             {func(tp *tape) { tp.create(3, "a"); tp.syncDir("") }, []string{"a="}},
-		"an fsync of the file is none of its name": {func(tp *tape) {
+		"a name without fsync": {func(tp *callBuilder) { tp.create(3, "a") }, []string{"", "a="}},
+		"one with":             {func(tp *callBuilder) { tp.create(3, "a"); tp.syncDir("") }, []string{"a="}},
+		"an fsync of the file is none of its name": {func(tp *callBuilder) {
 			tp.create(3, "a")
 			tp.write(3, "x")
 			tp.sync(3)
 		}, []string{"", "a=x"}},
-		"two names": {func(tp *tape) { tp.create(3, "a"); tp.create(4, "b") }, []string{"", "a=", "b=", "a= b="}},
-		"a name that is removed": {func(tp *tape) {
-			tp.durable("a", "x")
+		"two names": {func(tp *callBuilder) { tp.create(3, "a"); tp.create(4, "b") }, []string{"", "a=", "b=", "a= b="}},
+		"a name that is removed": {func(tp *callBuilder) {
+			tp.createDurable("a", "x")
 			tp.unlink("a")
 		}, []string{"", "a=x"}},
-		"one that is removed for good": {func(tp *tape) {
-			tp.durable("a", "x")
+		"one that is removed for good": {func(tp *callBuilder) {
+			tp.createDurable("a", "x")
 			tp.unlink("a")
 			tp.syncDir("")
 		}, []string{""}},
-		"a rename is one change, or leaves both": {func(tp *tape) {
-			tp.durable("a", "x")
+		"a rename is one change, or leaves both": {func(tp *callBuilder) {
+			tp.createDurable("a", "x")
 			tp.rename("a", "b")
 		}, []string{"a=x", "b=x", "a=x b=x"}},
-		"one over another": {func(tp *tape) {
-			tp.durable("a", "new")
-			tp.durable("b", "old")
+		"one over another": {func(tp *callBuilder) {
+			tp.createDurable("a", "new")
+			tp.createDurable("b", "old")
 			tp.rename("a", "b")
 		}, []string{"a=new b=old", "b=new", "a=new b=new"}},
-		"a rename with fsync": {func(tp *tape) {
-			tp.durable("a", "x")
+		"a rename with fsync": {func(tp *callBuilder) {
+			tp.createDurable("a", "x")
 			tp.rename("a", "b")
 			tp.syncDir("")
 		}, []string{"b=x"}},
-		"to another folder, of which that one is synced": {func(tp *tape) {
+		"to another folder, of which that one is synced": {func(tp *callBuilder) {
 			tp.mkdir("d")
 			tp.syncDir("")
-			tp.durable("a", "x")
+			tp.createDurable("a", "x")
 			tp.rename("a", "d/b")
 			tp.syncDir("d")
 		}, []string{"d/b=x", "a=x d/b=x"}},
-		"to another folder, of which the first is": {func(tp *tape) {
+		"to another folder, of which the first is": {func(tp *callBuilder) {
 			tp.mkdir("d")
 			tp.syncDir("")
-			tp.durable("a", "x")
+			tp.createDurable("a", "x")
 			tp.rename("a", "d/b")
 			tp.syncDir("")
 		}, []string{"d/b=x"}},
-		"a folder that is lost takes all with it": {func(tp *tape) {
+		"a folder that is lost takes all with it": {func(tp *callBuilder) {
 			tp.mkdir("d")
-			tp.durable("d/a", "x")
+			tp.createDurable("d/a", "x")
 		}, []string{"", "d/a=x"}},
-		"a name for what was never written durably": {func(tp *tape) {
+		"a name for what was never written durably": {func(tp *callBuilder) {
 			tp.create(3, "a")
 			tp.write(3, "x")
 			tp.syncDir("")
 		}, []string{"a=", "a=x", "a=\x00"}},
-		"the file under a name is another one": {func(tp *tape) {
-			tp.durable("a", "old")
+		"the file under a name is another one": {func(tp *callBuilder) {
+			tp.createDurable("a", "old")
 			tp.create(3, "new")
 			tp.write(3, "new")
 			tp.sync(3)
 			tp.rename("new", "a")
 		}, []string{"a=old", "a=new", "a=old new=new", "a=new new=new"}},
-		"a file that was removed and made anew": {func(tp *tape) {
-			tp.durable("a", "old")
+		"a file that was removed and made anew": {func(tp *callBuilder) {
+			tp.createDurable("a", "old")
 			tp.unlink("a")
 			tp.create(3, "a")
 		}, []string{"", "a=", "a=old"}},
 	} {
 		t.Run(what, func(t *testing.T) {
-			tp := newTape(t)
+			tp := newCallBuilder(t)
 			test.do(tp)
 			tp.follow()
-			are(t, tp.left(tp.tick), test.may...)
+			expectExactly(t, tp.listingsAfterLoss(tp.tick), test.may...)
 		})
 	}
 }
 
-// TestOrdersOfNames: of two changes the first is lost alone only where changes are
-// scattered, and what is synced takes what was before it along only where they
-// are ordered.
-func TestOrdersOfNames(t *testing.T) {
-	tp := newTape(t)
+// Of two changes, only Scattered and Twice lose just the first one. Only Ordered keeps earlier
+// changes of a synced one.
+func TestOrdersOfNameLoss(t *testing.T) {
+	tp := newCallBuilder(t)
 	tp.mkdir("d")
 	tp.syncDir("")
 	tp.create(3, "a")
@@ -108,25 +107,25 @@ func TestOrdersOfNames(t *testing.T) {
 	} {
 		left := map[string]int{}
 		for seed := range uint64(600) {
-			if tp.disk.Lose(tp.tick, rand.New(rand.NewPCG(seed, 0))).Order == order {
-				left[tp.after(tp.tick, seed)]++
+			if tp.disk.LosePower(tp.tick, rand.New(rand.NewPCG(seed, 0))).Order == order {
+				left[tp.listingAfterLoss(tp.tick, seed)]++
 			}
 		}
-		are(t, left, may...)
+		expectExactly(t, left, may...)
 	}
 }
 
-// TestAnFsyncCoversWhatHadHappenedBeforeItBegan, once it has returned.
-func TestAnFsyncCoversWhatHadHappenedBeforeItBegan(t *testing.T) {
-	tp := newTape(t)
-	tp.durable("a", "")
+// An fsync covers the calls that ended before it started, and only after it returned.
+func TestFsyncCoversEarlierCallsOnly(t *testing.T) {
+	tp := newCallBuilder(t)
+	tp.createDurable("a", "")
 	tp.open(3, "a", "O_WRONLY")
 	first := tp.write(3, "1")
 	second := tp.write(3, "2")
 	tp.sync(3)
 	sync := tp.calls[len(tp.calls)-1]
 	first.Enter, first.Done = 100, 101
-	second.Enter, second.Done = 102, 111 // returns when the fsync has begun
+	second.Enter, second.Done = 102, 111 // ends after the fsync started
 	sync.Enter, sync.Done = 110, 120
 	tp.tick = 130
 	tp.follow()
@@ -138,7 +137,7 @@ func TestAnFsyncCoversWhatHadHappenedBeforeItBegan(t *testing.T) {
 		120: {"a=1", "a=12", "a=1\x00"},
 	} {
 		left := map[string]int{}
-		for folder, n := range tp.left(tick) {
+		for folder, n := range tp.listingsAfterLoss(tick) {
 			left[folder] += n
 		}
 		for folder := range left {
@@ -158,13 +157,12 @@ func TestAnFsyncCoversWhatHadHappenedBeforeItBegan(t *testing.T) {
 	}
 }
 
-// TestAPageIsAsItWasAtSomeTime: after the fsync each page by itself, torn at any
-// byte; what was synced stays; and the size is one that the file had, or lies in a
-// write that is torn.
-func TestAPageIsAsItWasAtSomeTime(t *testing.T) {
-	tp := newTape(t)
+// After the last fsync, each page is independent and may be torn at any byte. Synced content
+// stays. The size is one that the file had, or lies within a torn write.
+func TestUnsyncedPagesMayTear(t *testing.T) {
+	tp := newCallBuilder(t)
 	fill := func(letter string, pages int) string { return strings.Repeat(letter, pages*pageSize) }
-	tp.durable("a", fill("d", 1))
+	tp.createDurable("a", fill("d", 1))
 	tp.open(3, "a", "O_WRONLY|O_APPEND")
 	for _, letter := range []string{"x", "y", "z"} {
 		tp.write(3, fill(letter, 2))
@@ -172,8 +170,8 @@ func TestAPageIsAsItWasAtSomeTime(t *testing.T) {
 	tp.follow()
 	var zeros, torn, short, gap, all, none int
 	for seed := range uint64(400) {
-		m := tp.disk.Lose(tp.tick, rand.New(rand.NewPCG(seed, 0)))
-		text := string(m.texts[tp.disk.find(tp.dir+"/a")])
+		m := tp.disk.LosePower(tp.tick, rand.New(rand.NewPCG(seed, 0)))
+		text := string(m.texts[tp.disk.lookUp(tp.dir+"/a")])
 		if !strings.HasPrefix(text, fill("d", 1)) || len(text) > 7*pageSize {
 			t.Fatalf("loss %d (%s): what was synced is gone, or there is more than was written: %d bytes", seed, m, len(text))
 		}
@@ -212,15 +210,15 @@ func TestAPageIsAsItWasAtSomeTime(t *testing.T) {
 	}
 }
 
-// TestAPageWrittenTwiceMayBeAsInBetween: the kernel may have written it then.
-func TestAPageWrittenTwiceMayBeAsInBetween(t *testing.T) {
-	tp := newTape(t)
-	tp.durable("a", "0000")
+// The kernel may have written an intermediate version of a page.
+func TestPageMayHaveIntermediateVersion(t *testing.T) {
+	tp := newCallBuilder(t)
+	tp.createDurable("a", "0000")
 	tp.open(3, "a", "O_WRONLY")
 	pwrite(tp, 3, "1111", 0)
 	pwrite(tp, 3, "22", 1)
 	tp.follow()
-	left := tp.left(tp.tick)
+	left := tp.listingsAfterLoss(tp.tick)
 	for _, may := range []string{"a=0000", "a=1111", "a=1221"} {
 		if left[may] == 0 {
 			t.Errorf("this can be and never comes: %q", may)
@@ -235,26 +233,26 @@ func TestAPageWrittenTwiceMayBeAsInBetween(t *testing.T) {
 	}
 }
 
-// TestACutThatIsNotSynced: what was cut off may be there again.
-func TestACutThatIsNotSynced(t *testing.T) {
-	tp := newTape(t)
-	tp.durable("a", "12345")
+// Truncated bytes may reappear.
+func TestUnsyncedTruncateMayBeUndone(t *testing.T) {
+	tp := newCallBuilder(t)
+	tp.createDurable("a", "12345")
 	tp.open(3, "a", "O_WRONLY")
 	truncate(tp, 3, 2)
 	tp.follow()
-	left := tp.left(tp.tick)
+	left := tp.listingsAfterLoss(tp.tick)
 	if left["a=12345"] == 0 || left["a=12"] == 0 {
 		t.Errorf("left: %v", left)
 	}
 	tp.open(3, "a", "O_WRONLY")
 	tp.sync(3)
 	tp.follow()
-	are(t, tp.left(tp.tick), "a=12")
+	expectExactly(t, tp.listingsAfterLoss(tp.tick), "a=12")
 }
 
-// TestTheSameChanceLosesTheSame: a failure can be looked at again.
-func TestTheSameChanceLosesTheSame(t *testing.T) {
-	tp := newTape(t)
+// A failure must be reproducible.
+func TestSameSeedLosesTheSame(t *testing.T) {
+	tp := newCallBuilder(t)
 	for n := range 8 {
 		name := fmt.Sprintf("f%d", n)
 		tp.create(3, name)
@@ -264,8 +262,8 @@ func TestTheSameChanceLosesTheSame(t *testing.T) {
 	tp.follow()
 	different := map[string]bool{}
 	for seed := range uint64(40) {
-		first := tp.after(tp.tick, seed)
-		if again := tp.after(tp.tick, seed); again != first {
+		first := tp.listingAfterLoss(tp.tick, seed)
+		if again := tp.listingAfterLoss(tp.tick, seed); again != first {
 			t.Fatalf("loss %d leaves one time %d bytes and another time %d", seed, len(first), len(again))
 		}
 		different[first] = true
@@ -275,17 +273,17 @@ func TestTheSameChanceLosesTheSame(t *testing.T) {
 	}
 }
 
-// TestLossesAreCounted: what is told of a loss is what it was.
-func TestLossesAreCounted(t *testing.T) {
-	tp := newTape(t)
-	tp.durable("a", "")
+// The image's counters must match its losses.
+func TestImageCountsLosses(t *testing.T) {
+	tp := newCallBuilder(t)
+	tp.createDurable("a", "")
 	tp.open(3, "a", "O_WRONLY")
 	tp.write(3, "12345")
 	tp.create(4, "b")
 	tp.follow()
 	for seed := range uint64(200) {
-		m := tp.disk.Lose(tp.tick, rand.New(rand.NewPCG(seed, 0)))
-		folder := tp.after(tp.tick, seed)
+		m := tp.disk.LosePower(tp.tick, rand.New(rand.NewPCG(seed, 0)))
+		folder := tp.listingAfterLoss(tp.tick, seed)
 		if lost := !strings.Contains(folder, "b="); lost != (m.LostNames == 1) {
 			t.Errorf("%q: %d names are said to be lost", folder, m.LostNames)
 		}
@@ -298,16 +296,16 @@ func TestLossesAreCounted(t *testing.T) {
 	}
 }
 
-// TestWhatIsLoadedIsDurable: a life that begins with what was left begins on a disk.
-func TestWhatIsLoadedIsDurable(t *testing.T) {
-	tp := newTape(t)
+// A lifetime that starts on a loaded folder starts on durable files.
+func TestLoadedFolderIsDurable(t *testing.T) {
+	tp := newCallBuilder(t)
 	tp.mkdir("d")
 	tp.create(3, "d/a")
 	tp.write(3, "x")
 	tp.create(4, "b")
 	tp.follow()
 	dir := t.TempDir()
-	image := tp.disk.Lose(tp.tick, rand.New(rand.NewPCG(3, 0)))
+	image := tp.disk.LosePower(tp.tick, rand.New(rand.NewPCG(3, 0)))
 	if err := image.Write(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +313,7 @@ func TestWhatIsLoadedIsDurable(t *testing.T) {
 	if want != image.listing() {
 		t.Errorf("written is %q, and left was %q", want, image.listing())
 	}
-	again := &tape{t: t, dir: dir, tick: 10}
+	again := &callBuilder{t: t, dir: dir, tick: 10}
 	var err error
 	if again.disk, err = Load(dir); err != nil {
 		t.Fatal(err)
@@ -323,12 +321,11 @@ func TestWhatIsLoadedIsDurable(t *testing.T) {
 	if err := again.disk.Compare(); err != nil {
 		t.Error(err)
 	}
-	are(t, again.left(10), want)
+	expectExactly(t, again.listingsAfterLoss(10), want)
 }
 
-// TestMomentsAreWhereSomethingHappens.
-func TestMomentsAreWhereSomethingHappens(t *testing.T) {
-	tp := newTape(t)
+func TestActiveTicks(t *testing.T) {
+	tp := newCallBuilder(t)
 	tp.create(3, "often")
 	for range 60 {
 		tp.write(3, "x")
@@ -338,11 +335,11 @@ func TestMomentsAreWhereSomethingHappens(t *testing.T) {
 	tp.create(4, "seldom") // at begin and begin+1
 	tp.write(4, "x")
 	tp.follow()
-	all, rare := tp.disk.Moments(0)
+	all, rare := tp.disk.ActiveTicks(0)
 	if len(all) < 300 || len(rare) > 20 {
 		t.Errorf("%d moments, of them %d rare", len(all), len(rare))
 	}
-	late, _ := tp.disk.Moments(begin)
+	late, _ := tp.disk.ActiveTicks(begin)
 	for _, tick := range late {
 		if tick <= begin || tick > tp.tick {
 			t.Errorf("tick %d is none of those behind %d", tick, begin)
@@ -350,11 +347,10 @@ func TestMomentsAreWhereSomethingHappens(t *testing.T) {
 	}
 }
 
-// TestADiskThatIsSparedLosesNothing: not even what was never synced, whatever is under
-// way.
-func TestADiskThatIsSparedLosesNothing(t *testing.T) {
-	tp := newTape(t)
-	tp.durable("a", "old")
+// Intact keeps unsynced changes and calls in progress.
+func TestIntactLosesNothing(t *testing.T) {
+	tp := newCallBuilder(t)
+	tp.createDurable("a", "old")
 	tp.create(3, "new")
 	tp.write(3, "new")
 	tp.rename("new", "a")

@@ -22,29 +22,29 @@ import (
 	"pingpost/fuzz/powerloss/strace"
 )
 
-// patience bounds every wait for what comes by itself. Nothing is measured by it.
+// patience limits every wait. It measures no speed.
 const patience = 60 * time.Second
 
-// process is one life of the exchange, recorded or not.
+// process is one lifetime of the exchange, recorded or not.
 type process struct {
 	command *exec.Cmd
-	gone    chan struct{}
-	err     error // of its end; to be read after gone
+	ended   chan struct{}
+	err     error // of its end; valid after ended is closed
 
 	mu            sync.Mutex
-	said          []string
+	lines         []string
 	public, admin string
-	serving       chan struct{} // closed when it serves
+	serving       chan struct{} // closed when the exchange serves
 }
 
-// begin starts the program on a folder with a configuration in it. Where record is
-// not empty, that is the file it is recorded into.
-func begin(ctx context.Context, program, folder, record string) (*process, error) {
+// startProcess starts the program on a folder that contains a configuration. It records the
+// calls into the file record, unless that is empty.
+func startProcess(ctx context.Context, program, folder, record string) (*process, error) {
 	args := []string{
 		"serve", "--config", filepath.Join(folder, "exchange.json"), "--log-format", "json",
-		"--backup-to", storeIn(folder), "--backup-key-file", recipientIn(folder),
+		"--backup-to", backupDir(folder), "--backup-key-file", recipientFile(folder),
 	}
-	p := &process{gone: make(chan struct{}), serving: make(chan struct{})}
+	p := &process{ended: make(chan struct{}), serving: make(chan struct{})}
 	if record == "" {
 		p.command = exec.CommandContext(ctx, program, args...)
 	} else {
@@ -62,16 +62,16 @@ func begin(ctx context.Context, program, folder, record string) (*process, error
 		return nil, fmt.Errorf("cannot start the exchange: %w", err)
 	}
 	go func() {
-		p.listen(read)
+		p.readOutput(read)
 		read.Close()
 		p.err = p.command.Wait()
-		close(p.gone)
+		close(p.ended)
 	}()
 	return p, nil
 }
 
-// listen reads what the exchange says of itself.
-func (p *process) listen(from io.Reader) {
+// readOutput collects the exchange's log lines.
+func (p *process) readOutput(from io.Reader) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -82,7 +82,7 @@ func (p *process) listen(from io.Reader) {
 		}
 		known := json.Unmarshal(lines.Bytes(), &line) == nil
 		p.mu.Lock()
-		p.said = append(p.said, lines.Text())
+		p.lines = append(p.lines, lines.Text())
 		if known && line.Msg == "serving" {
 			p.public, p.admin = "http://"+line.Listen, "http://"+line.Admin
 			close(p.serving)
@@ -91,29 +91,29 @@ func (p *process) listen(from io.Reader) {
 	}
 }
 
-func (p *process) words() string {
+func (p *process) output() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return strings.Join(p.said, "\n")
+	return strings.Join(p.lines, "\n")
 }
 
-// ready waits until it serves.
-func (p *process) ready() error {
+// awaitServing waits until the exchange serves.
+func (p *process) awaitServing() error {
 	select {
 	case <-p.serving:
 		return nil
-	case <-p.gone:
-		return fmt.Errorf("the exchange ended before it served: %w\n%s", p.err, p.words())
+	case <-p.ended:
+		return fmt.Errorf("the exchange ended before it served: %w\n%s", p.err, p.output())
 	case <-time.After(patience):
-		return errors.Join(errors.New("the exchange never served"), p.end(syscall.SIGKILL))
+		return errors.Join(errors.New("the exchange did not serve in time"), p.stop(syscall.SIGKILL))
 	}
 }
 
-// end signals the exchange and waits until it is gone, and its record whole.
-func (p *process) end(signal syscall.Signal) error {
+// stop sends the signal and waits until the process has ended and its record is complete.
+func (p *process) stop(signal syscall.Signal) error {
 	server := p.command.Process
 	if filepath.Base(p.command.Path) == "strace" {
-		traced, err := strace.Traced(p.command)
+		traced, err := strace.TracedProcess(p.command)
 		if err != nil {
 			return errors.Join(err, p.command.Process.Kill())
 		}
@@ -123,23 +123,23 @@ func (p *process) end(signal syscall.Signal) error {
 		return err
 	}
 	select {
-	case <-p.gone:
+	case <-p.ended:
 	case <-time.After(patience):
-		return errors.Join(errors.New("the exchange does not end"), server.Kill())
+		return errors.Join(errors.New("the exchange did not end in time"), server.Kill())
 	}
 	if signal == syscall.SIGTERM && p.err != nil {
-		return fmt.Errorf("an orderly stop ended with %w\n%s", p.err, p.words())
+		return fmt.Errorf("SIGTERM ended the exchange with %w\n%s", p.err, p.output())
 	}
 	return nil
 }
 
-// apply puts a configuration into force.
-func (p *process) apply(ctx context.Context, document []byte) error {
-	return p.operate(ctx, http.MethodPut, "/admin/v1/config", document)
+// applyConfig activates a configuration.
+func (p *process) applyConfig(ctx context.Context, document []byte) error {
+	return p.adminRequest(ctx, http.MethodPut, "/admin/v1/config", document)
 }
 
-// operate asks the admin address for something that has to come.
-func (p *process) operate(ctx context.Context, method, path string, body []byte) error {
+// adminRequest sends an admin request that must succeed.
+func (p *process) adminRequest(ctx context.Context, method, path string, body []byte) error {
 	request, err := http.NewRequestWithContext(ctx, method, p.admin+path, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -156,13 +156,13 @@ func (p *process) operate(ctx context.Context, method, path string, body []byte)
 	return nil
 }
 
-// watch asks for the metrics again and again, one after the other, until it is told to
-// stop: in them the exchange says what is backed up. See shippedUpTo.
-func (p *process) watch(ctx context.Context) (stop func()) {
+// pollMetrics requests the metrics repeatedly until stop is called. They report the backup's
+// progress: see backedUpTick.
+func (p *process) pollMetrics(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		for p.operate(ctx, http.MethodGet, "/metrics", nil) == nil { // an exchange that dies answers no more
+		for p.adminRequest(ctx, http.MethodGet, "/metrics", nil) == nil { // ends with the exchange
 			select {
 			case <-time.After(30 * time.Millisecond):
 			case <-ctx.Done():
@@ -172,12 +172,12 @@ func (p *process) watch(ctx context.Context) (stop func()) {
 	return func() { cancel(); watching.Wait() }
 }
 
-// token is a client's, good for all lives.
-func (p *process) token(ctx context.Context, client string, scopes ...string) (string, error) {
+// fetchToken returns a client's OAuth token. It stays valid over restarts.
+func (p *process) fetchToken(ctx context.Context, client string, scopes ...string) (string, error) {
 	config := clientcredentials.Config{ClientID: client, ClientSecret: clientSecret, Scopes: scopes, TokenURL: p.public + "/oauth/token"}
 	granted, err := config.Token(ctx)
 	if err != nil {
-		return "", fmt.Errorf("no token for %s: %w", client, err)
+		return "", fmt.Errorf("cannot get a token for %s: %w", client, err)
 	}
 	return granted.AccessToken, nil
 }
