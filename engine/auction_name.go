@@ -7,36 +7,35 @@ import (
 	"pingpost/engine/market"
 )
 
-// naming says by whose identifier an auction is found again. The letters are
-// hashed into names that the log has.
+// nameKind says which identifier an auction's name is made from. Its letters are part of the
+// hashed names in the log.
 //
-// Auctions over test leads have names of their own: so neither can a lead be sold
-// at the bid of a test, nor a test lead at another, and an id that was tried out
-// is not used up.
-type naming byte
+// Auctions for test leads have separate names. So a production lead cannot use a test bid, nor
+// a test lead a production bid, and a test does not use up a seller's id.
+type nameKind byte
 
 const (
-	bySellersID naming = 'a' // the seller's own, of POST /v1/ping
-	byPingID    naming = 'p' // ours, that POST /api/v1/ping told: the 16 bytes
+	bySellerID nameKind = 'a' // the seller's own id, from POST /v1/ping
+	byPingID   nameKind = 'p' // the exchange's 16 bytes, from the answer to POST /api/v1/ping
 
-	bySellersTestID naming = 'A'
-	byTestPingID    naming = 'P'
+	byTestSellerID nameKind = 'A'
+	byTestPingID   nameKind = 'P'
 )
 
-// in is the naming among test leads, or among the others.
-func (by naming) in(test bool) naming {
+// forTest returns the kind for test leads if test is set.
+func (by nameKind) forTest(test bool) nameKind {
 	switch {
 	case !test:
 		return by
-	case by == bySellersID:
-		return bySellersTestID
+	case by == bySellerID:
+		return byTestSellerID
 	}
 	return byTestPingID
 }
 
-// auctionName hashes an auction's identifier with its supplier: what a stranger
-// sends is bounded in memory, and no supplier can name another's auction.
-func (e *Engine) auctionName(by naming, supplier *market.Supplier, id []byte) (name [16]byte) {
+// auctionName hashes an auction's identifier with its supplier. So names have a fixed size,
+// and no supplier can name another one's auction.
+func (e *Engine) auctionName(by nameKind, supplier *market.Supplier, id []byte) (name [16]byte) {
 	buf := append(make([]byte, 0, 128), e.opt.Secret[:]...)
 	buf = append(buf, byte(by))
 	buf = binary.BigEndian.AppendUint32(buf, uint32(supplier.Ref))
@@ -45,8 +44,8 @@ func (e *Engine) auctionName(by naming, supplier *market.Supplier, id []byte) (n
 	return name
 }
 
-// SellersAuction is the name of the auction to which a seller gave an identifier
-// of its own, in earnest or over a test lead, whether there is one or not.
-func (e *Engine) SellersAuction(supplier market.Ref, theirs string, test bool) (name [16]byte) {
-	return e.auctionName(bySellersID.in(test), &market.Supplier{Ref: supplier}, []byte(theirs))
+// SellerAuctionName returns the name of an auction with the seller's own id. The auction need
+// not exist.
+func (e *Engine) SellerAuctionName(supplier market.Ref, sellerID string, test bool) (name [16]byte) {
+	return e.auctionName(bySellerID.forTest(test), &market.Supplier{Ref: supplier}, []byte(sellerID))
 }

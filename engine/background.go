@@ -58,7 +58,7 @@ func (c *courier) finish() error {
 //
 // Who was erased is erased again before anything else.
 func (e *Engine) Recover() error {
-	if err := e.dropKeys(); err != nil {
+	if err := e.eraseKeys(); err != nil {
 		return err
 	}
 	var open []*state.OpenPost

@@ -33,7 +33,7 @@ func (in *ingest) findChosenBid(ping, buyer *market.Member) error {
 		in.addChoiceFault(memberPing)
 		return nil
 	}
-	row, ok := e.state.Auction(e.auctionName(byPingID.in(in.test), in.req.Supplier, id[:]), in.now)
+	row, ok := e.state.Auction(e.auctionName(byPingID.forTest(in.test), in.req.Supplier, id[:]), in.now)
 	if !ok {
 		in.addChoiceFault(memberPing)
 		return nil

@@ -9,64 +9,64 @@ import (
 	"pingpost/engine/state"
 )
 
-// Configuration is a catalog to be put into force, with what a configuration
-// file may only give the first value of.
+// Configuration is a new catalog, with the values that a configuration file can set only
+// once.
 type Configuration struct {
-	Catalog  *market.Catalog // without numbers; the engine gives them and keeps it
-	Document string          // hex SHA-256 of its canonical document, which is kept beside the log
-	Overlay  string          // hex SHA-256 of what of it was made entry by entry, kept there too; empty: nothing was
-	By       string          // the operator who wants it; empty: it comes from the file
+	Catalog  *market.Catalog // without numbers; the engine assigns them and keeps the catalog
+	Document string          // hex SHA-256 of its canonical document, which is stored next to the log
+	Overlay  string          // hex SHA-256 of the document of entries from the API, stored there too; empty: none
+	By       string          // the operator; empty: the configuration file
 	From     event.Origin
-	Firsts   Firsts
+	Initial  InitialValues
 	Tables   map[market.ListID]*fingerprint.Table // contents of suppression lists
 	Lists    map[market.ListID]state.ListFile
 }
 
-// Firsts are first values of state. What has a value already keeps it.
-type Firsts struct {
-	Credentials []Credential
-	Secrets     []FirstSecret
-	Balances    []FirstBalance
-	Campaigns   []market.CampaignID // to be paused at first
-	Buyers      []market.BuyerID    // to be paused at first
+// InitialValues are first values of the state. A value that exists is kept.
+type InitialValues struct {
+	Credentials     []Credential
+	Secrets         []InitialSecret
+	Balances        []OpeningBalance
+	PausedCampaigns []market.CampaignID
+	PausedBuyers    []market.BuyerID
 }
 
-// FirstSecret is the first value of a secret that the exchange presents.
-type FirstSecret struct {
-	Name    string
-	Sealed  []byte
-	Follows bool // it is the configuration's, and takes the place of the one in force
+// InitialSecret is the first value of a secret that the exchange sends to others.
+type InitialSecret struct {
+	Name      string
+	Encrypted []byte
+	Overwrite bool // the configuration owns this secret and replaces the present value
 }
 
-// FirstBalance is a buyer's opening balance.
-type FirstBalance struct {
+// OpeningBalance is a buyer's opening balance.
+type OpeningBalance struct {
 	Buyer  market.BuyerID
 	Amount market.Money
 }
 
-// Configure puts a configuration into force: what is new in it is logged, then
-// requests see it. Those in flight end under the one they began with. Where
-// nothing changed nothing is logged.
+// Configure activates a configuration: it commits the changes, and then new requests use it.
+// Requests in progress finish with the one they began with. An equal configuration commits
+// nothing.
 //
-// First values are durable before the configuration is: one that an operator made
-// entry by entry has its secrets nowhere else, so a crash in between must not leave
-// it without them. Without the configuration they do no harm.
+// Initial values become durable before the catalog. The secrets of an entry from the API are
+// stored nowhere else, so a crash in between must not leave the entry without them. Without
+// the catalog, the values have no effect.
 func (e *Engine) Configure(c Configuration) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
-	for i := range c.Firsts.Credentials {
-		if err := e.foreign(&c.Firsts.Credentials[i]); err != nil {
+	for i := range c.Initial.Credentials {
+		if err := e.checkOwner(&c.Initial.Credentials[i]); err != nil {
 			return err
 		}
 	}
-	if err := e.logNames(&c); err != nil {
-		return fmt.Errorf("cannot number what the configuration names: %w", err)
+	if err := e.commitNames(&c); err != nil {
+		return fmt.Errorf("cannot assign numbers to the configuration's names: %w", err)
 	}
-	if err := e.logFirsts(&c); err != nil {
-		return fmt.Errorf("cannot keep the configuration's first values: %w", err)
+	if err := e.commitInitialValues(&c); err != nil {
+		return fmt.Errorf("cannot store the configuration's initial values: %w", err)
 	}
-	if err := e.logCatalog(&c); err != nil {
-		return fmt.Errorf("cannot put the configuration into force: %w", err)
+	if err := e.commitCatalog(&c); err != nil {
+		return fmt.Errorf("cannot activate the configuration: %w", err)
 	}
 	tables := make(map[market.Ref]*fingerprint.Table, len(c.Tables))
 	for id, table := range c.Tables {
@@ -78,20 +78,20 @@ func (e *Engine) Configure(c Configuration) error {
 	return nil
 }
 
-// logNames numbers what the catalog names.
-func (e *Engine) logNames(c *Configuration) error {
+// commitNames assigns numbers to the catalog's new names.
+func (e *Engine) commitNames(c *Configuration) error {
 	n := newNumbering(e.state)
-	n.number(c.Catalog)
-	for _, fact := range n.facts {
-		if err := e.commit(fact, nil); err != nil {
+	n.assign(c.Catalog)
+	for _, record := range n.records {
+		if err := e.commit(record, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// logCatalog logs the catalog where it differs from the one in force.
-func (e *Engine) logCatalog(c *Configuration) error {
+// commitCatalog commits the catalog if it differs from the active one.
+func (e *Engine) commitCatalog(c *Configuration) error {
 	in := e.state.Catalog()
 	c.Catalog.Version = in.Version
 	if in.Document == c.Document && in.Overlay == c.Overlay {
@@ -103,49 +103,51 @@ func (e *Engine) logCatalog(c *Configuration) error {
 	}, nil)
 }
 
-func (e *Engine) logFirsts(c *Configuration) error {
-	var facts []event.Event
+func (e *Engine) commitInitialValues(c *Configuration) error {
+	var records []event.Event
 	now := e.opt.Clock.Now()
 	s := e.state
-	for i := range c.Firsts.Credentials {
-		if fact := e.By(c.By).adding(&c.Firsts.Credentials[i]); !s.HadCredential(fact) {
-			facts = append(facts, fact)
+	for i := range c.Initial.Credentials {
+		if record := e.By(c.By).newCredential(&c.Initial.Credentials[i]); !s.HadCredential(record) {
+			records = append(records, record)
 		}
 	}
-	for _, first := range c.Firsts.Secrets {
-		if _, ok := s.Secret(first.Name); !ok || first.Follows {
-			facts = append(facts, &event.SecretSet{Name: first.Name, Sealed: first.Sealed, At: now, By: c.By})
+	for _, first := range c.Initial.Secrets {
+		if _, ok := s.Secret(first.Name); !ok || first.Overwrite {
+			records = append(records, &event.SecretSet{Name: first.Name, Sealed: first.Encrypted, At: now, By: c.By})
 		}
 	}
-	for _, first := range c.Firsts.Balances {
+	for _, first := range c.Initial.Balances {
 		if ref := s.RefOf(event.NameBuyer, string(first.Buyer)); !s.HasOpeningBalance(ref) {
-			facts = append(facts, &event.FundsMoved{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: c.By})
+			records = append(records, &event.FundsMoved{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: c.By})
 		}
 	}
-	for _, id := range c.Firsts.Campaigns {
-		facts = e.By(c.By).firstPause(facts, event.NameCampaign, string(id), now)
+	for _, id := range c.Initial.PausedCampaigns {
+		records = e.By(c.By).appendInitialPause(records, event.NameCampaign, string(id), now)
 	}
-	for _, id := range c.Firsts.Buyers {
-		facts = e.By(c.By).firstPause(facts, event.NameBuyer, string(id), now)
+	for _, id := range c.Initial.PausedBuyers {
+		records = e.By(c.By).appendInitialPause(records, event.NameBuyer, string(id), now)
 	}
 	for id, file := range c.Lists {
 		ref := s.RefOf(event.NameList, string(id))
 		if _, ok := s.List(ref); !ok {
-			facts = append(facts, &event.ListLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: c.By})
+			records = append(records, &event.ListLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: c.By})
 		}
 	}
-	for _, fact := range facts {
-		if err := e.commit(fact, nil); err != nil {
+	for _, record := range records {
+		if err := e.commit(record, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e Operator) firstPause(facts []event.Event, door event.NameKind, id string, now int64) []event.Event {
-	ref := e.state.RefOf(door, id)
-	if _, seen := e.state.Paused(door, ref); seen {
-		return facts
+// appendInitialPause appends the pause of a campaign or buyer that was never paused or
+// resumed before.
+func (e Operator) appendInitialPause(records []event.Event, kind event.NameKind, id string, now int64) []event.Event {
+	ref := e.state.RefOf(kind, id)
+	if _, wasSet := e.state.Paused(kind, ref); wasSet {
+		return records
 	}
-	return append(facts, &event.PauseSet{Target: door, Ref: ref, Paused: true, At: now, By: e.by})
+	return append(records, &event.PauseSet{Target: kind, Ref: ref, Paused: true, At: now, By: e.by})
 }

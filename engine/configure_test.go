@@ -150,23 +150,23 @@ func TestNamesKeepTheirNumbers(t *testing.T) {
 
 // What a configuration gives the first value of, it never gives again.
 func TestFirstsAreOnlyFirst(t *testing.T) {
-	keyed := func(key, secret byte) engine.Firsts {
-		return engine.Firsts{
-			Credentials: []engine.Credential{*keyOf("acme", key)},
-			Secrets:     []engine.FirstSecret{{Name: "blue/auth", Sealed: []byte{secret}}},
-			Balances:    []engine.FirstBalance{{Buyer: "blue", Amount: market.Money(secret)}},
-			Campaigns:   []market.CampaignID{"auto"},
-			Buyers:      []market.BuyerID{"gold"},
+	keyed := func(key, secret byte) engine.InitialValues {
+		return engine.InitialValues{
+			Credentials:     []engine.Credential{*keyOf("acme", key)},
+			Secrets:         []engine.InitialSecret{{Name: "blue/auth", Encrypted: []byte{secret}}},
+			Balances:        []engine.OpeningBalance{{Buyer: "blue", Amount: market.Money(secret)}},
+			PausedCampaigns: []market.CampaignID{"auto"},
+			PausedBuyers:    []market.BuyerID{"gold"},
 		}
 	}
 	bubble(t, "all of them", func(t *testing.T) {
 		r := three(market.Waterfall)
 		r.lists = []list{{id: "dnc", field: market.ListPhone, hash: market.HashPlain}}
 		x := begin(t, r)
-		put := func(firsts engine.Firsts, file string) {
+		put := func(firsts engine.InitialValues, file string) {
 			t.Helper()
 			c := x.configuration(r)
-			c.Firsts = firsts
+			c.Initial = firsts
 			c.Lists = map[market.ListID]state.ListFile{"dnc": {File: file, Source: "lines", Entries: 1}}
 			if err := x.engine.Configure(c); err != nil {
 				t.Fatal(err)
@@ -229,7 +229,7 @@ func TestKeysAreRotatedWithoutAGap(t *testing.T) {
 			key := keyOf("acme", byte(i))
 			if i >= 2 {
 				var full *engine.RotationError
-				if err := x.engine.By("").AddCredential(key); !errors.As(err, &full) || len(full.Live) != 2 {
+				if err := x.engine.By("").AddCredential(key); !errors.As(err, &full) || len(full.Active) != 2 {
 					t.Fatal(err)
 				}
 				key.Replaces = fmt.Sprint(i - 2)

@@ -112,7 +112,7 @@ func TestFirstCredentials(t *testing.T) {
 		give := func(firsts ...engine.Credential) {
 			t.Helper()
 			c := x.configuration(r)
-			c.Firsts.Credentials = firsts
+			c.Initial.Credentials = firsts
 			if err := x.engine.Configure(c); err != nil {
 				t.Fatal(err)
 			}
@@ -156,13 +156,13 @@ func TestACredentialDoesNotChangeHands(t *testing.T) {
 				t.Errorf("given to %s: %v", thief.ID, err)
 			}
 			c := x.configuration(x.rig)
-			c.Firsts.Credentials = []engine.Credential{*thief}
+			c.Initial.Credentials = []engine.Credential{*thief}
 			if err := x.engine.Configure(c); !errors.Is(err, engine.ErrConflict) {
 				t.Errorf("configured for %s: %v", thief.ID, err)
 			}
 		}
 		newcomer := x.configuration(rig{buyers: []buyer{{id: "red"}}, suppliers: []string{"zeta", "late"}})
-		newcomer.Firsts.Credentials = []engine.Credential{*secretOf(event.NameSupplier, "late", "late", 1)}
+		newcomer.Initial.Credentials = []engine.Credential{*secretOf(event.NameSupplier, "late", "late", 1)}
 		if err := x.engine.Configure(newcomer); !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("configured for one who is new: %v", err)
 		}

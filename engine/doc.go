@@ -1,13 +1,11 @@
-// Package engine holds the exchange's verbs, one a file: what is done with a
-// lead from its arrival to its buyer, and what an operator may change.
+// Package engine is the exchange's core: the actions of suppliers, buyers and operators,
+// about one per file.
 //
-// A verb decides in memory, side by side with others, holding reservations; it
-// hands the fact it decided to the log; the log's committer makes it durable,
-// applies it and wakes the verb, which only then answers. Nothing is told to
-// anyone before it is durable, and nothing is sent to a buyer before the intent
-// to send it is.
+// An action decides in memory, concurrently with others, and holds reservations. It gives its
+// event to the log. The log's committer makes the event durable, applies it, and wakes the
+// action, which then answers. So every answer is durable, and every post to a buyer follows a
+// durable intent.
 //
-// The package reads no clock, draws no random number and opens no socket or
-// file: all that comes through the ports, so that days of an exchange run in
-// milliseconds in a test.
+// The package reads no clock, draws no random numbers and opens no socket or file. It uses the
+// ports in ports.go, so a test can run days of an exchange in milliseconds.
 package engine

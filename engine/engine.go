@@ -68,8 +68,8 @@ type Engine struct {
 	recent         recentAuctions
 	log            logReader
 
-	changing  exclusive[market.LeadID] // leads with a status change in progress
-	returning exclusive[month]         // months with a return in progress
+	changing  keyedMutex[market.LeadID] // leads with a status change in progress
+	returning keyedMutex[month]         // months with a return in progress
 
 	configuring sync.Mutex // one change of configuration at a time
 	staffing    sync.Mutex // one change of operators' accounts at a time

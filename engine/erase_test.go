@@ -13,9 +13,9 @@ import (
 )
 
 // sealedOf is a lead as its fact names it.
-func (x *exchange) sealedOf(lead market.LeadID) engine.Sealed {
+func (x *exchange) sealedOf(lead market.LeadID) engine.EncryptedLead {
 	x.t.Helper()
-	return engine.Sealed{Lead: lead, Slot: x.factOf(lead).Slot}
+	return engine.EncryptedLead{Lead: lead, Slot: x.factOf(lead).Slot}
 }
 
 func (x *exchange) factOf(lead market.LeadID) *event.LeadDecided {
@@ -54,7 +54,7 @@ func (x *exchange) triedLead() market.LeadID {
 	return id
 }
 
-func (x *exchange) erases(leads ...engine.Sealed) (underWay int) {
+func (x *exchange) erases(leads ...engine.EncryptedLead) (underWay int) {
 	x.t.Helper()
 	left, err := x.engine.By("").Erase(leads)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestEraseFailsBetween(t *testing.T) {
 			x := begin(t, three(market.Waterfall))
 			one := x.sealedOf(must[engine.Answer](t)(x.send(person(1))).Lead)
 			x.safe.FailErase(broken)
-			if _, err := x.engine.By("").Erase([]engine.Sealed{one}); !errors.Is(err, broken) {
+			if _, err := x.engine.By("").Erase([]engine.EncryptedLead{one}); !errors.Is(err, broken) {
 				t.Errorf("%v", err)
 			}
 			if !x.state.SlotErased(one.Slot) || x.safe.IsErased(one.Slot) {
@@ -140,11 +140,11 @@ func TestEraseWhileUnderWay(t *testing.T) {
 			if n := x.erases(one); n != 1 {
 				t.Error("it was erased while it was being tried")
 			}
-			if !x.engine.Undelivered(lead, time.Now().Add(time.Second).UnixNano()) {
+			if x.engine.WaitForDelivery(lead, time.Now().Add(time.Second).UnixNano()) {
 				t.Error("nobody is at work for it")
 			}
 			under.wait()
-			if x.engine.Undelivered(lead, time.Now().Add(time.Hour).UnixNano()) {
+			if !x.engine.WaitForDelivery(lead, time.Now().Add(time.Hour).UnixNano()) {
 				t.Error("somebody is at work for it for ever")
 			}
 			if got := x.triedPosts(); len(got) != 6 || string(got[5].body) != string(got[0].body) {

@@ -178,7 +178,7 @@ func (x *exchange) configuration(r rig) engine.Configuration {
 	c.Tables = r.tables(x.t, c.Catalog)
 	for _, b := range r.buyers {
 		if b.funds != "" {
-			c.Firsts.Balances = append(c.Firsts.Balances, engine.FirstBalance{Buyer: market.BuyerID(b.id), Amount: money(x.t, b.funds)})
+			c.Initial.Balances = append(c.Initial.Balances, engine.OpeningBalance{Buyer: market.BuyerID(b.id), Amount: money(x.t, b.funds)})
 		}
 	}
 	return c

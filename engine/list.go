@@ -10,8 +10,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// List is a suppression list of the configuration in force. ErrNotFound: it has none
-// of this name.
+// List returns a suppression list of the active configuration. ErrNotFound: no list has this
+// name.
 func (e *Engine) List(id market.ListID) (*market.SuppressionList, error) {
 	if plan := e.plan.Load(); plan != nil && plan.catalog.Lists[id] != nil {
 		return plan.catalog.Lists[id], nil
@@ -19,9 +19,8 @@ func (e *Engine) List(id market.ListID) (*market.SuppressionList, error) {
 	return nil, fmt.Errorf("%w: no suppression list %q is configured", ErrNotFound, id)
 }
 
-// LoadList gives a suppression list new contents: the next lead is held against
-// them. The file that they are in is durable already. ErrNotFound: the configuration
-// has no such list.
+// LoadList replaces the contents of a suppression list, from the next lead on. The file with
+// the contents is durable already. ErrNotFound: no list has this name.
 func (e *Engine) LoadList(id market.ListID, table *fingerprint.Table, file state.ListFile) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()

@@ -9,53 +9,53 @@ import (
 	"pingpost/engine/state"
 )
 
-// namesAtOnce bounds the names in one fact, so that it fits a frame.
-const namesAtOnce = 2000
+// maxNamesPerRecord limits the names in one event, so that it fits a frame of the log.
+const maxNamesPerRecord = 2000
 
-// numbering gives a catalog's names and caps their permanent numbers: those
-// they have, or the next ones, which it enters into facts. It goes through the
-// catalog in the order of names, so that equal catalogs are numbered alike.
+// numbering assigns permanent numbers to a catalog's names and caps: their present numbers, or
+// the next ones, which it writes into events. It goes through the catalog in the order of
+// names, so that equal catalogs get equal numbers.
 type numbering struct {
-	state *state.State
-	facts []*event.NamesGiven
-	next  map[event.NameKind]market.Ref
-	caps  map[market.CapKey]market.Ref
+	state   *state.State
+	records []*event.NamesGiven
+	next    map[event.NameKind]market.Ref
+	caps    map[market.CapKey]market.Ref
 }
 
 func newNumbering(s *state.State) *numbering {
 	return &numbering{state: s, next: make(map[event.NameKind]market.Ref), caps: s.CapRefs()}
 }
 
-func (n *numbering) number(c *market.Catalog) {
+func (n *numbering) assign(c *market.Catalog) {
 	for _, id := range slices.Sorted(maps.Keys(c.Suppliers)) {
-		c.Suppliers[id].Ref = n.name(event.NameSupplier, string(id))
+		c.Suppliers[id].Ref = n.assignName(event.NameSupplier, string(id))
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Lists)) {
-		c.Lists[id].Ref = n.name(event.NameList, string(id))
+		c.Lists[id].Ref = n.assignName(event.NameList, string(id))
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Buyers)) {
 		buyer := c.Buyers[id]
-		buyer.Ref = n.name(event.NameBuyer, string(id))
+		buyer.Ref = n.assignName(event.NameBuyer, string(id))
 		for _, limit := range buyer.Caps {
-			n.cap(limit, 0, buyer.Ref)
+			n.assignCap(limit, 0, buyer.Ref)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Campaigns)) {
 		campaign := c.Campaigns[id]
-		campaign.Ref = n.name(event.NameCampaign, string(id))
+		campaign.Ref = n.assignName(event.NameCampaign, string(id))
 		for _, limit := range campaign.Caps {
-			n.cap(limit, campaign.Ref, 0)
+			n.assignCap(limit, campaign.Ref, 0)
 		}
 		for i := range campaign.FilterSets {
-			seat := &campaign.FilterSets[i]
-			for _, limit := range seat.Caps {
-				n.cap(limit, campaign.Ref, seat.Buyer.Ref)
+			set := &campaign.FilterSets[i]
+			for _, limit := range set.Caps {
+				n.assignCap(limit, campaign.Ref, set.Buyer.Ref)
 			}
 		}
 	}
 }
 
-func (n *numbering) name(kind event.NameKind, id string) market.Ref {
+func (n *numbering) assignName(kind event.NameKind, id string) market.Ref {
 	if ref := n.state.RefOf(kind, id); ref != 0 {
 		return ref
 	}
@@ -63,12 +63,12 @@ func (n *numbering) name(kind event.NameKind, id string) market.Ref {
 		n.next[kind] = market.Ref(n.state.NameCount(kind))
 	}
 	n.next[kind]++
-	fact := n.fact()
-	fact.Names = append(fact.Names, event.Name{Kind: kind, Ref: n.next[kind], ID: id})
+	record := n.record()
+	record.Names = append(record.Names, event.Name{Kind: kind, Ref: n.next[kind], ID: id})
 	return n.next[kind]
 }
 
-func (n *numbering) cap(limit *market.Cap, campaign, buyer market.Ref) {
+func (n *numbering) assignCap(limit *market.Cap, campaign, buyer market.Ref) {
 	key := market.CapKey{
 		Scope: limit.Scope, Campaign: campaign, Buyer: buyer,
 		Unit: limit.Unit, Period: limit.Period, Zone: limit.Zone.String(),
@@ -77,18 +77,18 @@ func (n *numbering) cap(limit *market.Cap, campaign, buyer market.Ref) {
 	if !ok {
 		ref = market.Ref(len(n.caps) + 1)
 		n.caps[key] = ref
-		fact := n.fact()
-		fact.Caps = append(fact.Caps, event.CapName{Ref: ref, Key: key})
+		record := n.record()
+		record.Caps = append(record.Caps, event.CapName{Ref: ref, Key: key})
 	}
 	limit.Ref = ref
 }
 
-// fact is the one that has room for another name.
-func (n *numbering) fact() *event.NamesGiven {
-	if last := len(n.facts) - 1; last >= 0 && len(n.facts[last].Names)+len(n.facts[last].Caps) < namesAtOnce {
-		return n.facts[last]
+// record returns an event that can take another name.
+func (n *numbering) record() *event.NamesGiven {
+	if last := len(n.records) - 1; last >= 0 && len(n.records[last].Names)+len(n.records[last].Caps) < maxNamesPerRecord {
+		return n.records[last]
 	}
-	fact := new(event.NamesGiven)
-	n.facts = append(n.facts, fact)
-	return fact
+	record := new(event.NamesGiven)
+	n.records = append(n.records, record)
+	return record
 }

@@ -8,66 +8,66 @@ import (
 	"pingpost/engine/market"
 )
 
-// What an operator asks for and cannot have.
+// Errors of operators' actions.
 var (
-	ErrNotFound = errors.New("there is no such thing")
-	ErrConflict = errors.New("that cannot be done as things stand")
+	ErrNotFound = errors.New("not found")
+	ErrConflict = errors.New("conflict with the present state")
 
-	// ErrNoAccount is returned for a buyer whose money is not limited.
+	// ErrNoAccount is returned for a buyer without configured funds.
 	ErrNoAccount = errors.New("the buyer has no account")
 )
 
-// Operator is someone who steers the exchange: each of these verbs says in its fact
-// who that was.
+// Operator performs administrative actions. Their events name the operator.
 type Operator struct {
 	*Engine
 	by string
 }
 
-// By is the engine in the hands of an operator of this name; empty: nobody's.
+// By returns the actions of an operator with this name. The name is empty for the exchange's
+// own actions.
 func (e *Engine) By(name string) Operator { return Operator{e, name} }
 
-// Pause shuts a campaign or a buyer, or opens it again.
-func (e Operator) Pause(door event.NameKind, id string, paused bool) error {
-	ref := e.state.RefOf(door, id)
+// Pause pauses or resumes a campaign or a buyer.
+func (e Operator) Pause(kind event.NameKind, id string, paused bool) error {
+	ref := e.state.RefOf(kind, id)
 	if ref == 0 {
 		return fmt.Errorf("%w: no campaign or buyer %q was ever configured", ErrNotFound, id)
 	}
-	if now, _ := e.state.Paused(door, ref); now == paused {
+	if now, _ := e.state.Paused(kind, ref); now == paused {
 		return nil
 	}
-	return e.commit(&event.PauseSet{Target: door, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.PauseSet{Target: kind, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// SetSecret replaces a secret that the exchange presents.
+// SetSecret replaces a secret that the exchange sends to others.
 func (e Operator) SetSecret(name string, sealed []byte) error {
 	return e.commit(&event.SecretSet{Name: name, Sealed: sealed, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// DropSecret forgets a secret that the exchange presents. ErrNotFound: there is
-// none of this name.
-func (e Operator) DropSecret(name string) error {
+// RemoveSecret removes a secret that the exchange sends to others. ErrNotFound: no secret has
+// this name.
+func (e Operator) RemoveSecret(name string) error {
 	if _, ok := e.state.Secret(name); !ok {
-		return fmt.Errorf("%w: no secret %q is kept", ErrNotFound, name)
+		return fmt.Errorf("%w: no secret %q is stored", ErrNotFound, name)
 	}
 	return e.commit(&event.SecretSet{Name: name, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// TopUp adds to a buyer's money.
+// TopUp adds money to a buyer's account. Errors: ErrNotFound, ErrNoAccount.
 func (e Operator) TopUp(buyer market.BuyerID, amount market.Money, note string) error {
 	ref := e.state.RefOf(event.NameBuyer, string(buyer))
 	if ref == 0 {
 		return fmt.Errorf("%w: no buyer %q was ever configured", ErrNotFound, buyer)
 	}
 	if !e.state.HasOpeningBalance(ref) {
-		return fmt.Errorf("%w: buyer %q has no funds in the configuration, so its money is not limited; give it funds first", ErrNoAccount, buyer)
+		return fmt.Errorf("%w: buyer %q has no funds in the configuration, so its spending is not limited; configure funds first", ErrNoAccount, buyer)
 	}
 	return e.commit(&event.FundsMoved{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// Resolve is an operator's word on a delivery whose fate is unknown: the buyer
-// has the lead (SettledConfirmed), has it not (SettledReleased), or it is to be
-// sent again (SettledResent).
+// Resolve ends an unconfirmed delivery by an operator's decision: the buyer has the lead
+// (SettledConfirmed), does not have it (SettledReleased), or gets the post again
+// (SettledResent). Errors: ErrNotFound, ErrConflict.
 func (e Operator) Resolve(lead market.LeadID, how event.Settlement) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
@@ -76,7 +76,7 @@ func (e Operator) Resolve(lead market.LeadID, how event.Settlement) error {
 		return fmt.Errorf("%w: lead %s has no open delivery", ErrNotFound, lead)
 	}
 	if !post.Exhausted {
-		return fmt.Errorf("%w: the delivery of lead %s is still being tried", ErrConflict, lead)
+		return fmt.Errorf("%w: the delivery of lead %s is still in progress", ErrConflict, lead)
 	}
 	c, err := e.couriers.open(e.Engine, lead)
 	if err != nil {
@@ -85,15 +85,15 @@ func (e Operator) Resolve(lead market.LeadID, how event.Settlement) error {
 	if c.take(post); c.lost && how == event.SettledResent {
 		close(c.answered)
 		e.couriers.close(c)
-		return fmt.Errorf("%w: of lead %s there is nothing left to send: its person was erased, or its key cannot be read; confirm or release it", ErrConflict, lead)
+		return fmt.Errorf("%w: lead %s cannot be resent, because its contact data was erased or its key cannot be read; confirm or release it", ErrConflict, lead)
 	}
-	fact := c.settlement(how)
-	fact.By = e.by
+	outcome := c.settlement(how)
+	outcome.By = e.by
 	if how == event.SettledReleased {
-		fact.Reason = market.ReasonPostRejected
+		outcome.Reason = market.ReasonPostRejected
 	}
-	c.selectWebhook(fact)
-	err = e.commit(fact, nil)
+	c.selectWebhook(outcome)
+	err = e.commit(outcome, nil)
 	close(c.answered)
 	if err != nil || how != event.SettledResent {
 		e.couriers.close(c)
@@ -105,17 +105,17 @@ func (e Operator) Resolve(lead market.LeadID, how event.Settlement) error {
 	return nil
 }
 
-// Found begins an empty log: it names the exchange's epoch and checks the key
-// that its hashes are made with. On a log that has been begun it only checks.
+// Found initializes an empty log: it commits a new epoch and a check value of the exchange's
+// key. On an initialized log it compares the check value.
 func (e *Engine) Found(keyCheck [16]byte) error {
 	founded := e.state.Founded()
 	if founded.Epoch == [16]byte{} {
-		fact := event.Founded{KeyCheck: keyCheck, At: e.opt.Clock.Now()}
-		e.opt.Entropy(fact.Epoch[:])
-		return e.commit(&fact, nil)
+		record := event.Founded{KeyCheck: keyCheck, At: e.opt.Clock.Now()}
+		e.opt.Entropy(record.Epoch[:])
+		return e.commit(&record, nil)
 	}
 	if founded.KeyCheck != keyCheck {
-		return errors.New("the exchange's key file is not the one that this log was begun with; put the right one back")
+		return errors.New("the exchange's key file does not belong to this log; restore the key file that was in use when the log began")
 	}
 	return nil
 }

@@ -28,12 +28,12 @@ func TestFactsSayWhoAsked(t *testing.T) {
 		for what, do := range map[string]func() error{
 			"pause":          func() error { return anna.Pause(event.NameCampaign, "auto", true) },
 			"secret":         func() error { return anna.SetSecret("x", []byte{1}) },
-			"a secret's end": func() error { _ = x.engine.By("bob").SetSecret("y", []byte{1}); return anna.DropSecret("y") },
+			"a secret's end": func() error { _ = x.engine.By("bob").SetSecret("y", []byte{1}); return anna.RemoveSecret("y") },
 			"funds":          func() error { return anna.TopUp("blue", 5, "") },
 			"credential":     func() error { return anna.AddCredential(key) },
 			"return":         func() error { return anna.DecideReturn(returned.Lead, false, "") },
 			"hooks":          func() error { return anna.SwitchWebhooks("acme", true) },
-			"person":         func() error { _, err := anna.Erase([]engine.Sealed{x.sealedOf(returned.Lead)}); return err },
+			"person":         func() error { _, err := anna.Erase([]engine.EncryptedLead{x.sealedOf(returned.Lead)}); return err },
 			"configuration": func() error {
 				c := x.configuration(x.rig)
 				c.Document, c.By = "another", "anna"

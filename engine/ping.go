@@ -205,10 +205,10 @@ func (p *ping) claimName() error {
 	e := p.engine
 	p.record.Auction = market.AuctionID(e.newID(p.now, &p.auction.random))
 	if p.endpoint == endpointAvailability {
-		p.record.Name = e.auctionName(byPingID.in(p.test), p.req.Supplier, p.record.Auction[:])
+		p.record.Name = e.auctionName(byPingID.forTest(p.test), p.req.Supplier, p.record.Auction[:])
 		return nil
 	}
-	p.record.Name = e.auctionName(bySellersID.in(p.test), p.req.Supplier, p.sellerAuction)
+	p.record.Name = e.auctionName(bySellerID.forTest(p.test), p.req.Supplier, p.sellerAuction)
 	for {
 		found, wait := e.state.ClaimAuctionName(&p.reserved, p.record.Name, p.now)
 		switch {

@@ -7,19 +7,18 @@ import (
 	"pingpost/engine/market"
 )
 
-// Refusal is an answer other than what was asked for.
+// Refusal is the error for a request that the engine does not fulfil.
 //
-// Most are no decision: the request cannot be taken as it is, uses up no
-// idempotency key and is in no log. One that has a Request rests on a logged
-// fact, and comes back under its key as it was.
+// Most refusals log nothing and do not use the idempotency key. A refusal with a Request is
+// based on a committed event, and a repeat with the same key gets the same refusal.
 type Refusal struct {
 	Code     RefusalCode
 	Fields   []market.FieldError // of an invalid payload
-	Reason   market.Reason       // of post_rejected: what ended the matter
-	Request  market.RequestID    // of the call that was answered first; zero: there is no fact
+	Reason   market.Reason       // of post_rejected
+	Request  market.RequestID    // of the first call with this key; zero: no event
 	Replayed bool
 
-	Objection market.ReportRejection // of invalid_transition: what is in the way
+	Objection market.ReportRejection // of invalid_transition
 
 	// Of rate_limited: the seller's limit on open auctions, and the time in Unix
 	// nanoseconds at which all auctions that are open now have ended.
@@ -27,7 +26,7 @@ type Refusal struct {
 	Reset int64
 }
 
-// RefusalCode is the error's code on the wire.
+// RefusalCode is the error's code in the API.
 type RefusalCode string
 
 const (
@@ -37,20 +36,19 @@ const (
 
 	AuctionExists    RefusalCode = errcode.AuctionExists    // the seller has used this auction id
 	RateLimited      RefusalCode = errcode.RateLimited      // too many auctions at once
-	InvalidBidToken  RefusalCode = errcode.InvalidBidToken  // not one of this auction and this seller
-	AlreadySold      RefusalCode = errcode.AlreadySold      // the auction's bid has been taken up
-	BidExpired       RefusalCode = errcode.BidExpired       // nobody stands by the bid any more
-	PostRejected     RefusalCode = errcode.PostRejected     // the lead is one that the buyer does not get, or does not take
-	BuyerUnavailable RefusalCode = errcode.BuyerUnavailable // not delivered yet; the tries go on
-	BuyerTimeout     RefusalCode = errcode.BuyerTimeout     // not answered yet; the tries go on
+	InvalidBidToken  RefusalCode = errcode.InvalidBidToken  // not a token of this auction
+	AlreadySold      RefusalCode = errcode.AlreadySold      // the auction has sold its lead
+	BidExpired       RefusalCode = errcode.BidExpired       // the bid is no longer available
+	PostRejected     RefusalCode = errcode.PostRejected     // campaign or buyer refuses the lead
+	BuyerUnavailable RefusalCode = errcode.BuyerUnavailable // not delivered yet; attempts continue
+	BuyerTimeout     RefusalCode = errcode.BuyerTimeout     // no answer yet; attempts continue
 
-	NotFound          RefusalCode = errcode.NotFound          // there is no such lead, or none of the caller's
-	InvalidTransition RefusalCode = errcode.InvalidTransition // from where the lead stands one does not come there
+	NotFound          RefusalCode = errcode.NotFound          // no lead with this id belongs to the caller
+	InvalidTransition RefusalCode = errcode.InvalidTransition // the lead's status does not allow the change
 )
 
 func (r *Refusal) Error() string { return string(r.Code) }
 
-// ErrUnavailable is returned while the exchange takes no requests: it starts,
-// stops, is out of room, or its log has failed. Sending the request again later
-// is safe.
-var ErrUnavailable = errors.New("the exchange takes no requests right now")
+// ErrUnavailable is returned while the exchange accepts no requests: it is starting or
+// stopping, at a limit, or its log has failed. The caller can safely send the request again.
+var ErrUnavailable = errors.New("the exchange accepts no requests right now")

@@ -9,43 +9,43 @@ import (
 	"pingpost/engine/state"
 )
 
-// WaitingReturn is a return that waits for the operator's word.
-type WaitingReturn struct {
-	Lead     market.LeadID
-	Buyer    string
-	Supplier string
-	Campaign string
-	Status   market.Status // where the lead stands meanwhile
-	Reason   string        // the buyer's
-	Asked    int64         // when it was asked for, Unix nanoseconds
-	Credit   market.Money  // that the buyer gets back
-	Reverse  market.Money  // that the supplier gives back
-	Currency market.Currency
-	Test     bool
+// PendingReturn is a return that awaits the operator's approval.
+type PendingReturn struct {
+	Lead      market.LeadID
+	Buyer     string
+	Supplier  string
+	Campaign  string
+	Status    market.Status // the lead's present status
+	Reason    string        // from the buyer
+	Requested int64         // Unix nanoseconds
+	Credit    market.Money  // to the buyer
+	Reverse   market.Money  // from the supplier
+	Currency  market.Currency
+	Test      bool
 }
 
-// DecideReturn is an operator's word on a return that waits for it. An approved
-// one gives back what the rules said when it was asked for. ErrNotFound: there is
-// no such lead; ErrConflict: no return of it waits.
+// DecideReturn approves or refuses a pending return. An approved return follows the rules at
+// the time of its request. ErrNotFound: the lead does not exist. ErrConflict: it has no
+// pending return.
 func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) error {
 	until := e.opt.Clock.Now() + int64(e.opt.Ceiling)
 	p := e.plan.Load()
 	if p == nil {
 		return ErrUnavailable
 	}
-	taken, err := e.takeLead(id, until)
+	locked, err := e.lockLead(id, until)
 	if err != nil {
 		return err
 	}
-	defer e.changing.drop(&taken)
-	waiting, waits := e.state.PendingReturn(id)
-	if !waits {
+	defer e.changing.unlockAll(&locked)
+	pending, ok := e.state.PendingReturn(id)
+	if !ok {
 		if _, known := e.state.Lead(id); !known {
-			return fmt.Errorf("%w: no lead %s is known", ErrNotFound, id)
+			return fmt.Errorf("%w: lead %s does not exist", ErrNotFound, id)
 		}
-		return fmt.Errorf("%w: no return of lead %s waits", ErrConflict, id)
+		return fmt.Errorf("%w: lead %s has no pending return", ErrConflict, id)
 	}
-	buyer, change, err := e.asked(p, id, waiting, until)
+	buyer, change, err := e.requestedReturn(p, id, pending, until)
 	if err != nil {
 		return err
 	}
@@ -62,9 +62,9 @@ func (e Operator) DecideReturn(id market.LeadID, approve bool, note string) erro
 	}, nil)
 }
 
-// takeLead takes one lead, as a report does.
-func (e *Engine) takeLead(id market.LeadID, until int64) (taken []market.LeadID, err error) {
-	for wait := e.changing.take(id); wait != nil; wait = e.changing.take(id) {
+// lockLead locks one lead, like a status report.
+func (e *Engine) lockLead(id market.LeadID, until int64) (locked []market.LeadID, err error) {
+	for wait := e.changing.tryLock(id); wait != nil; wait = e.changing.tryLock(id) {
 		if e.waitUntil(wait, until) != nil {
 			return nil, ErrUnavailable
 		}
@@ -72,25 +72,25 @@ func (e *Engine) takeLead(id market.LeadID, until int64) (taken []market.LeadID,
 	return []market.LeadID{id}, nil
 }
 
-// asked is the change that a buyer asked for when a return began to wait. The lead
-// may have left memory since. Where history no longer holds the report, it is put
-// together from the lead and the rules of today.
-func (e *Engine) asked(p *plan, id market.LeadID, waiting state.PendingReturn, until int64) (buyer market.Ref, change event.Change, err error) {
-	fact, err := e.log.ReadIfKept(waiting.Seq, until)
+// requestedReturn returns the change that the buyer requested. The state may have forgotten
+// the lead since. If the log's history no longer has the request, requestedReturn computes
+// it from the lead and the present rules.
+func (e *Engine) requestedReturn(p *plan, id market.LeadID, pending state.PendingReturn, until int64) (buyer market.Ref, change event.Change, err error) {
+	record, err := e.log.ReadIfKept(pending.Seq, until)
 	if err != nil {
 		return 0, change, err
 	}
-	if changed, ok := fact.(*event.StatusChanged); ok {
+	if changed, ok := record.(*event.StatusChanged); ok {
 		for i := range changed.Changes {
 			if c := &changed.Changes[i]; c.Lead == id && c.Result == event.ChangePending {
 				return changed.Buyer, *c, nil
 			}
 		}
-		panic(fmt.Sprintf("BUG: fact %d does not ask for the return of lead %s", waiting.Seq, id))
+		panic(fmt.Sprintf("BUG: log record %d does not request the return of lead %s", pending.Seq, id))
 	}
 	lead, ok := e.state.Lead(id)
 	if !ok {
-		return 0, change, fmt.Errorf("%w: lead %s has left memory, and its report the log's history", ErrNotFound, id)
+		return 0, change, fmt.Errorf("%w: lead %s is too old: memory and the log's history no longer have it", ErrNotFound, id)
 	}
 	rule := p.returns(e, lead.Campaign)
 	change = event.Change{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
@@ -98,10 +98,10 @@ func (e *Engine) asked(p *plan, id market.LeadID, waiting state.PendingReturn, u
 	return lead.Buyer, change, err
 }
 
-// WaitingReturns lists the returns that wait, the oldest leads first: at most so
-// many, after a lead (the zero one: from the beginning), and how many there are in
-// all. Of one that is past memory and history nothing is told but its lead.
-func (e *Engine) WaitingReturns(after market.LeadID, most int) (page []WaitingReturn, total int, err error) {
+// PendingReturns lists the pending returns, oldest leads first: at most limit of them after a
+// lead (zero: from the start), and their total number. If memory and history no longer have
+// a return, only its lead is set.
+func (e *Engine) PendingReturns(after market.LeadID, limit int) (page []PendingReturn, total int, err error) {
 	until := e.opt.Clock.Now() + int64(e.opt.Ceiling)
 	p := e.plan.Load()
 	if p == nil {
@@ -109,24 +109,24 @@ func (e *Engine) WaitingReturns(after market.LeadID, most int) (page []WaitingRe
 	}
 	all := e.state.PendingReturnLeads()
 	for _, id := range all {
-		if len(page) == most {
+		if len(page) == limit {
 			break
 		}
-		waiting, waits := e.state.PendingReturn(id)
-		if compareLeads(id, after) <= 0 || !waits {
+		pending, ok := e.state.PendingReturn(id)
+		if compareLeads(id, after) <= 0 || !ok {
 			continue
 		}
-		buyer, change, err := e.asked(p, id, waiting, until)
+		buyer, change, err := e.requestedReturn(p, id, pending, until)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, 0, err
 		}
 		back := &change.Return
 		lead, known := e.state.Lead(id)
-		if known { // a test's return gives nothing back, and so names no campaign
+		if known { // the return of a test lead is empty and names no campaign
 			back.Campaign = lead.Campaign
 		}
-		page = append(page, WaitingReturn{
-			Lead: id, Status: change.From, Reason: change.Reason, Asked: waiting.At, Test: known && lead.IsTest(),
+		page = append(page, PendingReturn{
+			Lead: id, Status: change.From, Reason: change.Reason, Requested: pending.At, Test: known && lead.IsTest(),
 			Buyer:    e.state.NameOf(event.NameBuyer, buyer),
 			Supplier: e.state.NameOf(event.NameSupplier, change.Supplier),
 			Campaign: e.state.NameOf(event.NameCampaign, back.Campaign),

@@ -187,10 +187,10 @@ func TestWaitingReturns(t *testing.T) {
 			t.Error(err)
 		}
 		list := func(after market.LeadID, most int) string {
-			page, total, err := x.engine.WaitingReturns(after, most)
+			page, total, err := x.engine.PendingReturns(after, most)
 			text := fmt.Sprint(total, " ", err, ":")
 			for _, w := range page {
-				if w.Buyer != "blue" || w.Supplier != "acme" || w.Campaign != "auto" || w.Credit.String() != "10" || w.Reverse.String() != "8" || w.Currency.String() != "USD" || w.Asked != began.Add(5*time.Second).UnixNano() {
+				if w.Buyer != "blue" || w.Supplier != "acme" || w.Campaign != "auto" || w.Credit.String() != "10" || w.Reverse.String() != "8" || w.Currency.String() != "USD" || w.Requested != began.Add(5*time.Second).UnixNano() {
 					t.Errorf("%+v", w)
 				}
 				text += " " + w.Reason + " (" + w.Status.String() + ")"
@@ -221,7 +221,7 @@ func TestWaitingReturnOfATest(t *testing.T) {
 			t.Fatal(err)
 		}
 		x.reported(saying(a, "returned"))
-		page, total, err := x.engine.WaitingReturns(market.LeadID{}, 10)
+		page, total, err := x.engine.PendingReturns(market.LeadID{}, 10)
 		if err != nil || total != 1 || len(page) != 1 {
 			t.Fatalf("%+v %d %v", page, total, err)
 		}
@@ -242,7 +242,7 @@ func TestDecidedPastHistory(t *testing.T) {
 		x := begin(t, bought(byHand(nil)), func(o *engine.Options) { o.History = nothing{} })
 		a := x.sold(1)
 		x.reported(saying(a, "returned"))
-		page, total, err := x.engine.WaitingReturns(market.LeadID{}, 10)
+		page, total, err := x.engine.PendingReturns(market.LeadID{}, 10)
 		if err != nil || total != 1 || len(page) != 1 || page[0].Credit.String() != "10" || page[0].Reason != "" {
 			t.Errorf("%+v %d %v", page, total, err)
 		}

@@ -133,8 +133,8 @@ func (e *Engine) beginReport(req *StatusRequest, endpoint byte) (*reporting, err
 }
 
 func (r *reporting) end() {
-	r.engine.changing.drop(&r.leads)
-	r.engine.returning.drop(&r.months)
+	r.engine.changing.unlockAll(&r.leads)
+	r.engine.returning.unlockAll(&r.months)
 	if !r.committed {
 		r.engine.state.Release(&r.reserved)
 	}
@@ -207,12 +207,12 @@ func (r *reporting) decideAll() error {
 
 // lockAll locks the keys in their order, each once. After an error, keys has only those that
 // are locked.
-func lockAll[K comparable](r *reporting, from *exclusive[K], keys *[]K, order func(a, b K) int) error {
+func lockAll[K comparable](r *reporting, locks *keyedMutex[K], keys *[]K, order func(a, b K) int) error {
 	slices.SortFunc(*keys, order)
-	wanted := slices.Compact(*keys)
-	*keys = wanted[:0]
-	for _, key := range wanted {
-		for wait := from.take(key); wait != nil; wait = from.take(key) {
+	all := slices.Compact(*keys)
+	*keys = all[:0]
+	for _, key := range all {
+		for wait := locks.tryLock(key); wait != nil; wait = locks.tryLock(key) {
 			if err := r.waitForResult(wait); err != nil {
 				return err
 			}

@@ -8,25 +8,24 @@ import (
 	"pingpost/engine/state"
 )
 
-// Bounds of what operators have.
+// Limits of operators' accounts.
 const (
 	MaxUsers     = 1000
-	MaxAPITokens = 100 // of one user, that are good
+	MaxAPITokens = 100 // active ones of one user
 )
 
-// User is an operator's account as it is to be. The engine is given the password's
-// hash and never itself.
+// User is a new or changed operator's account.
 type User struct {
 	Name     string
 	Role     market.Role
-	Password string // empty: as it was
+	Password string // a hash; empty: unchanged
 }
 
-// SetUser makes an account or changes one, and with that ends the tokens that it had.
-// Where nothing changes nothing is logged. ErrConflict: it would be one too many, or
-// keeper is set and no admin would be left; keeper is so where accounts are the only
-// way in. ErrNotFound: there is none, and no password for a new one.
-func (e Operator) SetUser(u User, keeper bool) (made bool, err error) {
+// SetUser creates or changes an account, and ends the account's sessions and tokens. An equal
+// account commits nothing. keepAdmin protects the last admin; callers set it if accounts are
+// the only way to sign in. ErrConflict: too many accounts, or the last admin would lose the
+// role. ErrNotFound: a new account without a password.
+func (e Operator) SetUser(u User, keepAdmin bool) (created bool, err error) {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
 	before, known := e.state.User(u.Name)
@@ -34,104 +33,104 @@ func (e Operator) SetUser(u User, keeper bool) (made bool, err error) {
 	case !known && u.Password == "":
 		return false, fmt.Errorf("%w: there is no user %q; a new one needs a password", ErrNotFound, u.Name)
 	case !known && len(e.state.Users()) >= MaxUsers:
-		return false, fmt.Errorf("%w: there are %d users, which is the most", ErrConflict, MaxUsers)
+		return false, fmt.Errorf("%w: there are %d users already, which is the limit; remove one first", ErrConflict, MaxUsers)
 	case known && u.Password == "":
 		if u.Password = before.Password; u.Role == before.Role {
 			return false, nil
 		}
 	}
 	if known && u.Role != market.RoleAdmin {
-		if err := e.anotherAdmin(u.Name, keeper); err != nil {
+		if err := e.checkLastAdmin(u.Name, keepAdmin); err != nil {
 			return false, err
 		}
 	}
 	return !known, e.commit(&event.UserSet{Name: u.Name, Role: u.Role, Password: u.Password, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// SetPassword gives a user another password, where it is still the one that it was
-// judged to be. ErrConflict: it is another by now. ErrNotFound: it is gone.
-func (e Operator) SetPassword(judged *state.User, password string) error {
+// SetPassword sets a user's password, if the account is unchanged since the caller checked
+// it. ErrConflict: the account has changed. ErrNotFound: the account was removed.
+func (e Operator) SetPassword(checked *state.User, password string) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
-	switch is, ok := e.state.User(judged.Name); {
+	switch is, ok := e.state.User(checked.Name); {
 	case !ok:
-		return fmt.Errorf("%w: there is no user %q", ErrNotFound, judged.Name)
-	case is != *judged:
-		return fmt.Errorf("%w: user %q was changed by someone else just now", ErrConflict, judged.Name)
+		return fmt.Errorf("%w: there is no user %q", ErrNotFound, checked.Name)
+	case is != *checked:
+		return fmt.Errorf("%w: user %q was changed at the same time; read it again", ErrConflict, checked.Name)
 	}
-	return e.commit(&event.UserSet{Name: judged.Name, Role: judged.Role, Password: password, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.UserSet{Name: checked.Name, Role: checked.Role, Password: password, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// RemoveUser ends an account and the tokens that it has. For keeper see SetUser.
-func (e Operator) RemoveUser(name string, keeper bool) error {
+// RemoveUser removes an account with its sessions and tokens. SetUser documents keepAdmin.
+func (e Operator) RemoveUser(name string, keepAdmin bool) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
 	if _, ok := e.state.User(name); !ok {
 		return fmt.Errorf("%w: there is no user %q", ErrNotFound, name)
 	}
-	if err := e.anotherAdmin(name, keeper); err != nil {
+	if err := e.checkLastAdmin(name, keepAdmin); err != nil {
 		return err
 	}
 	return e.commit(&event.UserSet{Name: name, Removed: true, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// anotherAdmin refuses to do without a user who is the last admin.
-func (e *Engine) anotherAdmin(without string, keeper bool) error {
-	was := false
+// checkLastAdmin returns ErrConflict if the user is the last admin and keepAdmin is set.
+func (e *Engine) checkLastAdmin(name string, keepAdmin bool) error {
+	isAdmin := false
 	for _, user := range e.state.Users() {
 		if user.Role != market.RoleAdmin {
 			continue
 		}
-		if user.Name != without {
+		if user.Name != name {
 			return nil
 		}
-		was = true
+		isAdmin = true
 	}
-	if !was || !keeper {
+	if !isAdmin || !keepAdmin {
 		return nil
 	}
-	return fmt.Errorf("%w: %q is the last admin, and no admin_password is configured; make another admin first", ErrConflict, without)
+	return fmt.Errorf("%w: %q is the last admin, and no admin_password is configured; create another admin first", ErrConflict, name)
 }
 
-// AddAPIToken makes a personal token good. Those of the same user that are past their
-// end go. Of is the user as it was when it was let in. ErrNotFound: there is no such user.
-// ErrConflict: it is another by now, it would be one too many, or it may do more than its
-// user may.
-func (e Operator) AddAPIToken(of state.User, token *state.APIToken) error {
+// AddAPIToken activates a personal token and removes the user's expired ones. owner is the
+// account at the time of authentication. ErrNotFound: the account does not exist.
+// ErrConflict: the account has changed, it has too many tokens, or the token's role exceeds
+// the user's.
+func (e Operator) AddAPIToken(owner state.User, token *state.APIToken) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
 	user, ok := e.state.User(token.User)
 	switch {
 	case !ok:
 		return fmt.Errorf("%w: there is no user %q", ErrNotFound, token.User)
-	case user != of:
-		return fmt.Errorf("%w: user %q was changed meanwhile; log in again", ErrConflict, user.Name)
+	case user != owner:
+		return fmt.Errorf("%w: user %q was changed meanwhile; sign in again", ErrConflict, user.Name)
 	case token.Role > user.Role:
-		return fmt.Errorf("%w: user %q is %s, and so may its tokens be", ErrConflict, user.Name, user.Role)
+		return fmt.Errorf("%w: user %q has the role %s, and a token cannot have a higher one", ErrConflict, user.Name, user.Role)
 	}
-	now, good := e.opt.Clock.Now(), 0
+	now, active := e.opt.Clock.Now(), 0
 	for _, old := range e.state.APITokens(token.User) {
 		if !old.IsExpired(now) {
-			good++
+			active++
 			continue
 		}
-		if err := e.endAPIToken(&old, now); err != nil {
+		if err := e.revokeAPIToken(&old, now); err != nil {
 			return err
 		}
 	}
-	if good >= MaxAPITokens {
-		return fmt.Errorf("%w: user %q has %d tokens, which is the most; revoke some", ErrConflict, user.Name, MaxAPITokens)
+	if active >= MaxAPITokens {
+		return fmt.Errorf("%w: user %q has %d active tokens, which is the limit; revoke one first", ErrConflict, user.Name, MaxAPITokens)
 	}
 	return e.commit(&event.APITokenSet{
 		User: token.User, Name: token.Name, Role: token.Role, Hash: token.Hash, Hint: token.Hint, Expires: token.Expires, At: now, By: e.by,
 	}, nil)
 }
 
-// RevokeAPIToken ends a personal token at once. One that is revoked already stays so.
+// RevokeAPIToken revokes a personal token at once. To revoke it again has no effect.
 func (e Operator) RevokeAPIToken(token *state.APIToken) error {
-	return e.endAPIToken(token, e.opt.Clock.Now())
+	return e.revokeAPIToken(token, e.opt.Clock.Now())
 }
 
-func (e Operator) endAPIToken(token *state.APIToken, now int64) error {
+func (e Operator) revokeAPIToken(token *state.APIToken, now int64) error {
 	return e.commit(&event.APITokenSet{User: token.User, Hash: token.Hash, Hint: token.Hint, Revoked: true, At: now, By: e.by}, nil)
 }

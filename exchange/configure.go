@@ -71,20 +71,20 @@ func (x *Exchange) documentPath(hash string) string {
 
 func (x *Exchange) setInitialValues(c *engine.Configuration, firsts *config.InitialValues) {
 	for i := range firsts.Credentials {
-		c.Firsts.Credentials = append(c.Firsts.Credentials, x.initialCredential(&firsts.Credentials[i]))
+		c.Initial.Credentials = append(c.Initial.Credentials, x.initialCredential(&firsts.Credentials[i]))
 	}
 	for i := range firsts.Secrets {
 		first := &firsts.Secrets[i]
 		if _, ok := x.state.Secret(first.Name); !ok || first.Follows && x.secretDiffers(first) {
-			c.Firsts.Secrets = append(c.Firsts.Secrets, engine.FirstSecret{
-				Name: first.Name, Sealed: x.vault.Seal(first.Name, first.Value.Reveal()), Follows: first.Follows,
+			c.Initial.Secrets = append(c.Initial.Secrets, engine.InitialSecret{
+				Name: first.Name, Encrypted: x.vault.Seal(first.Name, first.Value.Reveal()), Overwrite: first.Follows,
 			})
 		}
 	}
 	for _, first := range firsts.Balances {
-		c.Firsts.Balances = append(c.Firsts.Balances, engine.FirstBalance{Buyer: first.Buyer, Amount: first.Money})
+		c.Initial.Balances = append(c.Initial.Balances, engine.OpeningBalance{Buyer: first.Buyer, Amount: first.Money})
 	}
-	c.Firsts.Campaigns, c.Firsts.Buyers = firsts.Paused.Campaigns, firsts.Paused.Buyers
+	c.Initial.PausedCampaigns, c.Initial.PausedBuyers = firsts.Paused.Campaigns, firsts.Paused.Buyers
 }
 
 // credential is a first value as the engine keeps it.

@@ -28,8 +28,8 @@ type eraser struct {
 	x          *Exchange
 	engine     engine.Operator
 	decoder    *event.Decoder
-	found      []engine.Sealed // not erased yet
-	inDelivery []engine.Sealed // that are being delivered
+	found      []engine.EncryptedLead // not erased yet
+	inDelivery []engine.EncryptedLead // that are being delivered
 	result     admin.Erased
 }
 
@@ -122,7 +122,7 @@ func (r *eraser) add(lead *event.LeadDecided) error {
 		r.result.AddLeft(lead.Lead, admin.LeftUnsealed)
 		return nil
 	}
-	r.found = append(r.found, engine.Sealed{Lead: lead.Lead, Slot: lead.Slot})
+	r.found = append(r.found, engine.EncryptedLead{Lead: lead.Lead, Slot: lead.Slot})
 	if len(r.found) < maxErasePerEvent {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (r *eraser) flush() error {
 func (r *eraser) eraseAfterDelivery() error {
 	until := r.x.clock.Now() + int64(r.x.eraseTimeout)
 	for _, lead := range r.inDelivery {
-		r.engine.Undelivered(lead.Lead, until)
+		r.engine.WaitForDelivery(lead.Lead, until)
 	}
 	r.found, r.inDelivery = r.inDelivery, nil
 	if err := r.flush(); err != nil {

@@ -11,7 +11,7 @@ func (x *Exchange) explainer() (*explain.Explainer, error) {
 	}
 	engine := x.engine.Load()
 	return explain.New(explain.Options{
-		Log: x.log, State: x.state, AuctionName: engine.SellersAuction, Contact: engine.Contact,
+		Log: x.log, State: x.state, AuctionName: engine.SellerAuctionName, Contact: engine.Contact,
 		DataDir: x.settings.DataDir,
 	}), nil
 }

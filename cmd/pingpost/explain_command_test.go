@@ -62,8 +62,8 @@ func TestExplainCommand(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"explain", "lead_01jd0000000000000000000000", "--admin", admin}, "there is no such thing"},
-		{[]string{"explain", "auc_01jd0000000000000000000000", "--admin", admin}, "there is no such thing"},
+		{[]string{"explain", "lead_01jd0000000000000000000000", "--admin", admin}, "not found"},
+		{[]string{"explain", "auc_01jd0000000000000000000000", "--admin", admin}, "not found"},
 		{[]string{"explain", "no id/at all?", "--admin", admin}, "to which a seller gave this id"},
 		{[]string{"explain", "lead_cut", "--admin", admin}, "no lead, auction, ping or request with this id"},
 		{[]string{"explain", "a-1", "--supplier", "sup_nobody", "--admin", admin}, `no supplier "sup_nobody"`},

@@ -49,13 +49,13 @@ func (t *terms) configuration(tb testing.TB) engine.Configuration {
 	for id, l := range t.buyers {
 		c.Buyers[market.BuyerID(id)] = buyerOf(tb, c, id, l)
 		if l.has("funds") {
-			conf.Firsts.Balances = append(conf.Firsts.Balances, engine.FirstBalance{Buyer: market.BuyerID(id), Amount: market.Money(l.money("funds"))})
+			conf.Initial.Balances = append(conf.Initial.Balances, engine.OpeningBalance{Buyer: market.BuyerID(id), Amount: market.Money(l.money("funds"))})
 		}
 	}
 	for id, l := range t.campaigns {
 		c.Campaigns[market.CampaignID(id)] = t.campaignOf(tb, c, id, l)
 	}
-	slices.SortFunc(conf.Firsts.Balances, func(a, b engine.FirstBalance) int { return cmp.Compare(a.Buyer, b.Buyer) })
+	slices.SortFunc(conf.Initial.Balances, func(a, b engine.OpeningBalance) int { return cmp.Compare(a.Buyer, b.Buyer) })
 	for _, lines := range []map[string]line{t.suppliers, t.buyers, t.campaigns, t.lists} {
 		for _, id := range slices.Sorted(maps.Keys(lines)) {
 			document.WriteString(line{verb: lines[id].verb, about: lines[id].about, said: lines[id].said}.String() + "\n")

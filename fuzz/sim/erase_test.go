@@ -27,7 +27,7 @@ func (x *exchange) erase(l line) string {
 	}
 	end := time.Now().Add(erasing).UnixNano()
 	for _, one := range open {
-		x.engine.Undelivered(one.Lead, end)
+		x.engine.WaitForDelivery(one.Lead, end)
 	}
 	left, err := x.engine.By("").Erase(open)
 	if err != nil {
@@ -37,7 +37,7 @@ func (x *exchange) erase(l line) string {
 }
 
 // find looks through the log, and opens every lead for it.
-func (x *exchange) find(l line) (found []engine.Sealed, err error) {
+func (x *exchange) find(l line) (found []engine.EncryptedLead, err error) {
 	phone, email := []byte("+1"+phoneOf(l.said["phone"])), []byte(emailOf(l.said["email"]))
 	var decoder event.Decoder
 	for _, e := range x.disk.all() {
@@ -60,7 +60,7 @@ func (x *exchange) find(l line) (found []engine.Sealed, err error) {
 			}
 		}
 		if is {
-			found = append(found, engine.Sealed{Lead: decided.Lead, Slot: decided.Slot})
+			found = append(found, engine.EncryptedLead{Lead: decided.Lead, Slot: decided.Slot})
 		}
 	}
 	if l.has("lead") && len(found) == 0 {
@@ -155,13 +155,13 @@ func (p *play) auditLooks() string {
 		}
 		until := time.Now().Add(time.Second).UnixNano()
 		for name := range p.m.terms.suppliers {
-			shown, err := e.LookAsSupplier(p.x.ids[l.label], e.Catalog().Suppliers[market.SupplierID(name)].Ref, until)
+			shown, err := e.ViewForSupplier(p.x.ids[l.label], e.Catalog().Suppliers[market.SupplierID(name)].Ref, until)
 			if fault := l.shown(&shown, err, name == l.supplier, l.payout); fault != "" {
 				return fmt.Sprintf("to %s lead %s is shown %s", name, l.label, fault)
 			}
 		}
 		for name := range p.m.terms.buyers {
-			shown, err := e.LookAsBuyer(p.x.ids[l.label], e.Catalog().Buyers[market.BuyerID(name)].Ref, until)
+			shown, err := e.ViewForBuyer(p.x.ids[l.label], e.Catalog().Buyers[market.BuyerID(name)].Ref, until)
 			if fault := l.shown(&shown, err, name == l.buyer, l.price); fault != "" {
 				return fmt.Sprintf("to %s lead %s is shown %s", name, l.label, fault)
 			}
@@ -171,7 +171,7 @@ func (p *play) auditLooks() string {
 }
 
 // shown is what is wrong with a look; empty: nothing.
-func (l *lead) shown(look *engine.Look, err error, may bool, price int64) string {
+func (l *lead) shown(look *engine.LeadView, err error, may bool, price int64) string {
 	if !may {
 		if !errors.Is(err, engine.ErrNotFound) {
 			return "though it is another's"

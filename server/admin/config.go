@@ -33,7 +33,7 @@ func (a *Admin) failWith(ctx *fasthttp.RequestCtx, err error) {
 	var rotation *engine.RotationError
 	switch {
 	case errors.As(err, &rotation):
-		a.failUnconfirmed(ctx, appendSecrets(nil, rotation.Live))
+		a.failUnconfirmed(ctx, appendSecrets(nil, rotation.Active))
 	case errors.Is(err, engine.ErrNotFound):
 		a.fail(ctx, httperror.New(404, errcode.NotFound, err.Error()))
 	case errors.Is(err, engine.ErrConflict):

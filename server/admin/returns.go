@@ -35,7 +35,7 @@ func (a *Admin) listReturns(ctx *fasthttp.RequestCtx) {
 		a.fail(ctx, httperror.InvalidPayload, faults...)
 		return
 	}
-	page, total, err := e.WaitingReturns(after, limit)
+	page, total, err := e.PendingReturns(after, limit)
 	if err != nil {
 		a.failWith(ctx, err)
 		return
@@ -74,14 +74,14 @@ func pageOf(query *fasthttp.Args) (limit int, after market.LeadID, faults []mark
 	return limit, after, faults
 }
 
-func appendWaiting(body []byte, w *engine.WaitingReturn) []byte {
+func appendWaiting(body []byte, w *engine.PendingReturn) []byte {
 	body = w.Lead.AppendTo(append(body, `{"lead_id":"`...))
 	body = append(append(body, `","status":"`...), w.Status.String()...)
 	body = wire.AppendText(append(body, `","buyer_id":`...), w.Buyer)
 	body = wire.AppendText(append(body, `,"supplier_id":`...), w.Supplier)
 	body = wire.AppendText(append(body, `,"campaign_id":`...), w.Campaign)
 	body = wire.AppendText(append(body, `,"reason":`...), w.Reason)
-	body = time.Unix(0, w.Asked).UTC().AppendFormat(append(body, `,"asked_at":"`...), time.RFC3339Nano)
+	body = time.Unix(0, w.Requested).UTC().AppendFormat(append(body, `,"asked_at":"`...), time.RFC3339Nano)
 	body = w.Credit.AppendJSON(append(body, `","credit":`...))
 	body = w.Reverse.AppendJSON(append(body, `,"reverse":`...))
 	body = wire.AppendText(append(body, `,"currency":`...), w.Currency.String())

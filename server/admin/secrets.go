@@ -149,5 +149,5 @@ func (a *Admin) rotateSecret(ctx *fasthttp.RequestCtx, o *owner) {
 func (a *Admin) endPreviousSecret(ctx *fasthttp.RequestCtx, o *owner) {
 	a.rotating.Lock()
 	defer a.rotating.Unlock()
-	a.sendNoContent(ctx, o.engine.By(actorOf(ctx)).DropSecret(config.PreviousSecretName(o.id)))
+	a.sendNoContent(ctx, o.engine.By(actorOf(ctx)).RemoveSecret(config.PreviousSecretName(o.id)))
 }

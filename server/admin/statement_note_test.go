@@ -55,7 +55,7 @@ func TestNotesAreNoFormulas(t *testing.T) {
 func TestTopUpFaults(t *testing.T) {
 	d := servertest.OpenEngine(t)
 	funded := engine.Configuration{Catalog: d.Engine.Catalog(), Document: "funded"}
-	funded.Firsts.Balances = []engine.FirstBalance{{Buyer: "buy_blue", Amount: 1}}
+	funded.Initial.Balances = []engine.OpeningBalance{{Buyer: "buy_blue", Amount: 1}}
 	if err := d.Engine.Configure(funded); err != nil {
 		t.Fatal(err)
 	}

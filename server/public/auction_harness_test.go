@@ -112,7 +112,7 @@ func keeping(t *testing.T, document string, log *servertest.MemoryLog, tune ...f
 	e := engine.New(opt)
 	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
 	for _, first := range built.Initial.Credentials {
-		wanted.Firsts.Credentials = append(wanted.Firsts.Credentials, credentialOf(mint, &first))
+		wanted.Initial.Credentials = append(wanted.Initial.Credentials, credentialOf(mint, &first))
 	}
 	if err := e.Configure(wanted); err != nil {
 		t.Fatal(err)

@@ -134,7 +134,7 @@ func (x *fuzzed) start(t testing.TB) {
 	})
 	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
 	for i := range built.Initial.Credentials {
-		wanted.Firsts.Credentials = append(wanted.Firsts.Credentials, credentialOf(mint, &built.Initial.Credentials[i]))
+		wanted.Initial.Credentials = append(wanted.Initial.Credentials, credentialOf(mint, &built.Initial.Credentials[i]))
 	}
 	if err := e.Configure(wanted); err != nil {
 		t.Fatal(err)

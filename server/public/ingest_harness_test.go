@@ -64,7 +64,7 @@ func newServer(t testing.TB) *Server {
 		Entropy: func(p []byte) { _, _ = rand.Read(p) },
 	})
 	wanted := engine.Configuration{Catalog: built.Catalog, Document: "document"}
-	wanted.Firsts.Credentials = []engine.Credential{{
+	wanted.Initial.Credentials = []engine.Credential{{
 		Kind: event.CredentialAPIKey, Owner: event.NameSupplier, ID: "sup", Hash: sha256.Sum256([]byte(key)),
 	}}
 	if err := e.Configure(wanted); err != nil {

@@ -38,8 +38,8 @@ func (s *Server) showLeadByToken(ctx *fasthttp.RequestCtx, id market.RequestID, 
 		httperror.Write(ctx, id, httperror.RateLimited.After(wait))
 		return
 	}
-	if look, ok := lookUp(ctx, id, r, func(lead market.LeadID) (engine.Look, error) {
-		return s.engine.LookAsBuyer(lead, who.buyer.Ref, now+int64(lookTimeout))
+	if look, ok := lookUp(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
+		return s.engine.ViewForBuyer(lead, who.buyer.Ref, now+int64(lookTimeout))
 	}); ok {
 		answerWith(ctx, fasthttp.StatusOK, id, false, appendLead(nil, &look, false))
 	}
@@ -61,27 +61,27 @@ func (s *Server) showLeadByKey(ctx *fasthttp.RequestCtx, id market.RequestID, r 
 
 // lookAsSupplier returns a lead as its supplier sees it. If it returns false, it has
 // written the answer.
-func (s *Server) lookAsSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (engine.Look, bool) {
+func (s *Server) lookAsSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (engine.LeadView, bool) {
 	if wait := s.leadLimits.suppliers.take(ctx, supplier, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.After(wait))
-		return engine.Look{}, false
+		return engine.LeadView{}, false
 	}
-	return lookUp(ctx, id, r, func(lead market.LeadID) (engine.Look, error) {
-		return s.engine.LookAsSupplier(lead, supplier.Ref, now+int64(lookTimeout))
+	return lookUp(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
+		return s.engine.ViewForSupplier(lead, supplier.Ref, now+int64(lookTimeout))
 	})
 }
 
 // lookUp reads the lead in the path. A malformed id, an unknown lead and a lead of another
 // owner get the same answer.
-func lookUp(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as func(market.LeadID) (engine.Look, error)) (engine.Look, bool) {
+func lookUp(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as func(market.LeadID) (engine.LeadView, error)) (engine.LeadView, bool) {
 	if faults := request.QueryErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
-		return engine.Look{}, false
+		return engine.LeadView{}, false
 	}
 	lead, ok := market.ParseLeadID(string(r.pathParam))
 	if !ok {
 		httperror.Write(ctx, id, httperror.UnknownLead)
-		return engine.Look{}, false
+		return engine.LeadView{}, false
 	}
 	look, err := as(lead)
 	switch {
@@ -95,12 +95,12 @@ func lookUp(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, as func(m
 
 // appendLead appends a lead as the supplier or the buyer sees it. Only a supplier has its
 // own id for a lead.
-func appendLead(body []byte, l *engine.Look, seller bool) []byte {
+func appendLead(body []byte, l *engine.LeadView, seller bool) []byte {
 	body = l.Lead.AppendTo(append(body, `{"id":"`...))
 	body = append(append(body, `","status":"`...), l.Status.String()...)
 	body = escape.AppendJSONString(append(body, `","campaign_id":`...), []byte(l.Campaign))
 	if seller {
-		body = wire.AppendText(append(body, `,"lead_uuid":`...), l.Own)
+		body = wire.AppendText(append(body, `,"lead_uuid":`...), l.SellerID)
 	}
 	body = wire.AppendText(append(body, `,"auction_id":`...), l.Auction)
 	body = wire.AppendText(append(body, `,"buyer_id":`...), l.Buyer)

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Of those who want one thing, each has it alone; and nothing is left behind.
-func TestExclusive(t *testing.T) {
+// Of several goroutines that lock the same keys, one at a time proceeds, and no entry remains.
+func TestKeyedMutex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var x exclusive[string]
+		var x keyedMutex[string]
 		inside := 0
 		for range 10 {
 			go func() {
 				keys := []string{"a", "b"}
 				for _, key := range keys {
-					for wait := x.take(key); wait != nil; wait = x.take(key) {
+					for wait := x.tryLock(key); wait != nil; wait = x.tryLock(key) {
 						<-wait
 					}
 				}
@@ -24,7 +24,7 @@ func TestExclusive(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 				inside--
-				x.drop(&keys)
+				x.unlockAll(&keys)
 				if len(keys) != 0 {
 					t.Errorf("%v are left in the list", keys)
 				}
@@ -32,20 +32,20 @@ func TestExclusive(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		x.mu.Lock()
-		if len(x.taken) != 0 {
-			t.Errorf("%d are taken when nobody is there", len(x.taken))
+		if len(x.locked) != 0 {
+			t.Errorf("%d keys are locked after all goroutines have ended", len(x.locked))
 		}
 		x.mu.Unlock()
-		if x.take("c") != nil {
-			t.Error("what nobody has is not to be had")
+		if x.tryLock("c") != nil {
+			t.Error("a free key cannot be locked")
 		}
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Error("what nobody has was let go")
+					t.Error("unlocking a free key did not panic")
 				}
 			}()
-			x.drop(&[]string{"d"})
+			x.unlockAll(&[]string{"d"})
 		}()
 	})
 }

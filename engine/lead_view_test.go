@@ -13,21 +13,21 @@ import (
 // looks is a lead as its supplier and a buyer see it.
 func (x *exchange) looks(lead market.LeadID, buyer string) string {
 	until := time.Now().Add(time.Second).UnixNano()
-	said := func(l engine.Look, err error) string {
+	said := func(l engine.LeadView, err error) string {
 		if err != nil {
 			return err.Error()
 		}
 		return fmt.Sprintf("%s/%s/%s %s %s %s%s", l.Status, l.Delivery, l.Return, l.Reason, l.Buyer, l.Price, l.Currency)
 	}
 	catalog := x.engine.Catalog()
-	return said(x.engine.LookAsSupplier(lead, catalog.Suppliers["acme"].Ref, until)) + ", " +
-		said(x.engine.LookAsBuyer(lead, catalog.Buyers[market.BuyerID(buyer)].Ref, until))
+	return said(x.engine.ViewForSupplier(lead, catalog.Suppliers["acme"].Ref, until)) + ", " +
+		said(x.engine.ViewForBuyer(lead, catalog.Buyers[market.BuyerID(buyer)].Ref, until))
 }
 
 // A lead is shown as it stands, to each side with its own money, from the time at
 // which it is on its way.
 func TestLooksOnTheWay(t *testing.T) {
-	const nobody = "there is no such thing"
+	const nobody = "not found"
 	tests := []struct {
 		what   string
 		script []reply

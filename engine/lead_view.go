@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/state"
+)
+
+// LeadView is a lead as its supplier or its buyer may see it, with that party's amount. It has
+// no contact data.
+type LeadView struct {
+	Lead     market.LeadID
+	Status   market.Status
+	Delivery market.Delivery
+	Reason   market.Reason // if it was not sold
+	Return   market.ReturnState
+	Campaign string
+	Buyer    string          // empty: it was not sold
+	SellerID string          // the seller's own id, for the seller alone; may be empty
+	Auction  string          // the viewer's id of the auction; empty: no auction
+	Price    market.Money    // the seller's payout, or the buyer's price
+	Currency market.Currency // zero: not sold
+	Created  int64           // Unix nanoseconds
+	Test     bool
+}
+
+// ViewForSupplier returns a lead for the supplier that sent it, and ErrNotFound for others.
+// until is the deadline, in Unix nanoseconds.
+func (e *Engine) ViewForSupplier(id market.LeadID, supplier market.Ref, until int64) (LeadView, error) {
+	lead, ok := e.state.Lead(id)
+	if !ok || lead.Supplier != supplier {
+		return LeadView{}, ErrNotFound
+	}
+	view := e.view(&lead)
+	view.setPrice(&lead, lead.Payout)
+	decided, err := e.log.ReadDecision(&lead, until)
+	if decided == nil {
+		return view, err
+	}
+	view.SellerID, view.Auction = decided.SellerLeadID(), decided.SellerAuction
+	if view.Auction == "" {
+		view.Auction = decided.AuctionID()
+	}
+	return view, nil
+}
+
+// ViewForBuyer returns a lead for the buyer that bought it or whose post is in progress, and
+// ErrNotFound for others.
+func (e *Engine) ViewForBuyer(id market.LeadID, buyer market.Ref, until int64) (LeadView, error) {
+	lead, ok := e.state.Lead(id)
+	if !ok || lead.Buyer == 0 || lead.Buyer != buyer {
+		return LeadView{}, ErrNotFound
+	}
+	view := e.view(&lead)
+	view.setPrice(&lead, lead.Price)
+	decided, err := e.log.ReadDecision(&lead, until)
+	if decided != nil {
+		view.Auction = decided.AuctionID()
+	}
+	return view, err
+}
+
+func (e *Engine) view(lead *state.Lead) LeadView {
+	view := LeadView{
+		Lead: lead.ID, Status: lead.Status, Delivery: lead.Delivery, Reason: lead.Reason, Return: lead.Return(),
+		Campaign: e.state.NameOf(event.NameCampaign, lead.Campaign), Created: lead.Decided, Test: lead.IsTest(),
+	}
+	if lead.Buyer != 0 && lead.Status != market.StatusUnmatched {
+		view.Buyer = e.state.NameOf(event.NameBuyer, lead.Buyer)
+	}
+	return view
+}
+
+// setPrice sets the amount of a sold lead.
+func (v *LeadView) setPrice(lead *state.Lead, amount market.Money) {
+	if lead.Status != market.StatusUnmatched && lead.Status != market.StatusOpen {
+		v.Price, v.Currency = amount, lead.Currency
+	}
+}
