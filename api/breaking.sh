@@ -1,27 +1,27 @@
 #!/bin/sh
-# Refuses documents that break those who use the last release's: $1 is oasdiff.
+# Fails if a document breaks clients of the last release. $1 is oasdiff.
 #
-# The last release's documents lie in api/released/, put there by `make contract-release`
-# when a release is made. (Rejected: to take them from a tag. A source archive and a
-# shallow clone have none, and the check would pass by having nothing to look at.)
+# `make contract-release` copies the documents of a release to api/released/. (Rejected: to
+# read them from a tag. A source archive and a shallow clone have no tags, so the check
+# would pass without a comparison.)
 set -eu
 oasdiff=$1
 cd "$(dirname "$0")"
 
-# What is to be found is made first, of the released document itself.
+# First tests oasdiff itself: it must reject breaking changes of the released document.
 broken=$(mktemp)
 trap 'rm -f "$broken"' EXIT
 refused=0
-refuse() { # of which document, what oasdiff calls it, and how the document comes to it
+refuse() { # refuse DOCUMENT OASDIFF-ID SED-SCRIPT
 	sed "$3" "released/$1" >"$broken"
 	if said=$("$oasdiff" breaking --fail-on ERR --format singleline "released/$1" "$broken"); then
-		echo "breaking: $1: $2 was not refused" >&2
+		echo "breaking: $1: oasdiff did not reject $2" >&2
 		exit 1
 	fi
 	case $said in
 	*"[$2]"*) ;;
 	*)
-		echo "breaking: $1: $2 was not seen in: $said" >&2
+		echo "breaking: $1: oasdiff did not report $2 but: $said" >&2
 		exit 1
 		;;
 	esac
@@ -39,10 +39,10 @@ refuse admin.yaml api-path-removed-without-deprecation 's/^  \/admin\/v1\/users:
 refuse admin.yaml response-property-became-optional 's/required: \[api_key, hint\]/required: [api_key]/'
 refuse admin.yaml request-property-enum-value-removed '/^    Role:$/,/enum/s/enum: \[viewer, operator, admin\]/enum: [viewer, operator]/'
 
-# severities.txt: docs/versioning.md announces new values in lists of words, so they break
-# no client. accepted.txt: breaks that were decided on. A buyer without funds has no
-# balance, so the member is absent.
+# severities.txt: docs/versioning.md allows new enum values, so they break no client.
+# accepted.txt: intended breaking changes. A buyer without funds has no balance, so the member
+# is absent.
 for document in openapi.yaml admin.yaml; do
 	"$oasdiff" breaking --fail-on ERR --severity-levels severities.txt --err-ignore accepted.txt "released/$document" "$document"
 done
-echo "breaking: nothing is broken of the last release, and each of $refused breaches was refused"
+echo "breaking: compatible with the last release; oasdiff rejected all $refused test changes"

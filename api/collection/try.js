@@ -44,10 +44,10 @@ async function bySupplier(sandbox, all) {
   const mine = ['base_url', 'client_id', 'client_secret', 'api_key'];
   const { sent, wrong } = await play(environmentOf(Object.fromEntries(mine.map((name) => [name, sandbox.values[name]]))));
   if (wrong.length > 0) note('as a supplier alone', tell(wrong));
-  for (const name of ['Post', 'Send a lead', 'Make up leads', 'already_sold']) {
+  for (const name of ['Post', 'Send a lead', 'Generate leads', 'already_sold']) {
     if (!sent.includes(name)) note('as a supplier alone', `  ${name} was not sent`);
   }
-  for (const name of ['Give the lead back', 'lead.posted', 'Be asked for a bid', 'rate_limited']) {
+  for (const name of ['Return the lead', 'lead.posted', 'Receive a ping', 'rate_limited']) {
     if (sent.includes(name)) note('as a supplier alone', `  ${name} was sent`);
   }
   console.log(`collection: as a supplier alone, ${sent.length} of ${all.length} requests`);
@@ -57,13 +57,13 @@ async function bySupplier(sandbox, all) {
 async function afterAnother(sandbox) {
   const token = { access_token: 'of another exchange', access_token_until: '2999-01-01T00:00:00Z' };
   const old = { kept_under: '7', ...token, bid_token: 'bid_0', lead_id: 'lead_0' };
-  const { sent, wrong } = await play(environmentOf(sandbox.values), ['Post', 'Look at the lead'], old);
+  const { sent, wrong } = await play(environmentOf(sandbox.values), ['Post', 'Get the lead'], old);
   if (wrong.length > 0 || sent.length !== 2) note('after another exchange', tell(wrong));
 }
 
 /** On a slow machine a bid is over before its post arrives. Another is asked for, by the post and by what needs one. */
 async function late(sandbox) {
-  for (const name of ['Post', 'Look at the lead']) {
+  for (const name of ['Post', 'Get the lead']) {
     const faulty = await openFaulty(sandbox.exchange, lateOnce());
     const { wrong } = await play(environmentOf({ ...sandbox.values, base_url: faulty.url }), name);
     await faulty.close();

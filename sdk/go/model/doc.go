@@ -1,5 +1,5 @@
 // Code generated from api/openapi.yaml by sdk/generate. DO NOT EDIT.
 
-// Package model is what goes over the wire: requests, answers and events, as
-// api/openapi.yaml has them.
+// Package model contains the wire types of api/openapi.yaml: requests, answers and
+// events.
 package model
