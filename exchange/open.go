@@ -50,8 +50,8 @@ func (x *Exchange) open(built *config.Compiled) error {
 	x.disk.start(dir, x.logger, x.ended)
 	x.lastUses.load(x)
 	x.buyers = buyer.New(buyer.Options{
-		Secrets: x.openSecret, Trusted: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
-		TokenFailed: x.logTokenFailure, Caught: x.logExtraAnswers,
+		Secrets: x.openSecret, TrustedNetworks: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
+		OnTokenFailure: x.logTokenFailure, OnExtraAnswer: x.logExtraAnswers,
 	})
 	e := engine.New(engine.Options{
 		State: x.state, Log: logPort{x.log}, History: logPort{x.log}, Buyers: buyerPort{x.buyers, x.clock}, Clock: x.clock, Entropy: entropy,

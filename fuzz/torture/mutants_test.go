@@ -183,7 +183,7 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a webhook that broke off is taken for told", File: "outbound/webhook/client.go",
-			Old: "\tif done.Status >= 200 && done.Status <= 299 {\n", New: "\tif done.Status >= 200 && done.Status <= 299 || done.Fault == market.FaultBroken {\n",
+			Old: "\tif result.Status >= 200 && result.Status <= 299 {\n", New: "\tif result.Status >= 200 && result.Status <= 299 || result.Fault == market.FaultBroken {\n",
 		}, "killed", 30 * time.Second, []string{"was never delivered"},
 	},
 	{

@@ -114,7 +114,6 @@ var prefixExceptions = map[string]int{
 	"cmd/pingpost/send_":      7,
 	"engine/sale_":            5,
 	"engine/status_":          4,
-	"outbound/buyer/reading_": 6,
 }
 
 // filesInCircles is the number of TypeScript files that may import each other in circles.

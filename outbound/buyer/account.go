@@ -9,31 +9,30 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// maxAccounts bounds how many are remembered. A catalog names far fewer; this
-// many are met only by years of changes to it.
+// maxAccounts limits the remembered accounts. A catalog has far fewer; only years of
+// catalog changes would reach the limit.
 const maxAccounts = 1 << 14
 
-// longestRest is how long a 429 keeps pings away at most, so that a slip in a
-// header does not cost a buyer its day. Then one ping asks again.
-const longestRest = time.Hour
+// maxPingPause limits how long a 429 pauses pings, so that a wrong header does not cost a
+// buyer its day. After it one ping asks again.
+const maxPingPause = time.Hour
 
-// account is the exchange at one endpoint of one buyer: where that is, who it is
-// there, and whether it has been told to wait. Two buyers may share an address and
-// a credential. They are two accounts with connections of their own, and a limit of
-// one is none of the other's.
+// account is the exchange's identity at one endpoint of one buyer: target, credential, and
+// the pause after a 429. Two buyers may share an address and a credential. They still are
+// two accounts, with separate connections, limits and pauses.
 type account struct {
 	*dial.Target
-	auth           authorizer
-	header, scheme string
-	dialect        *dialect // nil: the contract
-	address, head  []byte   // what requests begin with: see writeHead
+	auth                      authorizer
+	header, scheme            string
+	dialect                   *dialect // nil: the contract
+	requestLine, fixedHeaders []byte   // the beginning of each request: see encodeFixed
 
-	// rest is until when a 429 keeps pings away, in Unix nanoseconds by the
-	// client's clock. It only grows: of several answers the longest wait holds.
-	rest atomic.Int64
+	// pausedUntil ends the pause of pings after a 429, in Unix nanoseconds by the client's
+	// clock. It only grows: of several answers the longest wait applies.
+	pausedUntil atomic.Int64
 }
 
-// accountKey is an endpoint in a form that compares by what it says.
+// accountKey is an endpoint in a comparable form.
 type accountKey struct {
 	owner                           dial.Owner
 	url, credential, header, scheme string
@@ -41,32 +40,32 @@ type accountKey struct {
 	dialect                         market.Dialect
 }
 
-// plainKey is all that there is to an endpoint that speaks the contract and has
-// a fixed credential, as most have. It is looked for with each ping, and to hash
-// what they lack took longer than all the rest of it.
-type plainKey struct {
+// simpleKey identifies an endpoint without dialect and OAuth, as most are. Each ping looks
+// up its account, and hashing the larger accountKey took longer than the rest of the
+// lookup.
+type simpleKey struct {
 	owner                           dial.Owner
 	url, credential, header, scheme string
 }
 
-// accounts remembers them by what their endpoints say. The same endpoint out of
-// the catalog and out of an old intent is one account.
+// accounts remembers accounts by their endpoints' content. An endpoint from the catalog
+// and the same one from an old intent share an account.
 type accounts struct {
-	open func(dial.Owner, *market.Endpoint) (*account, market.Fault)
+	newAccount func(dial.Owner, *market.Endpoint) (*account, market.Fault)
 
-	mu    sync.RWMutex // guards what follows
-	byKey map[accountKey]*account
-	plain map[plainKey]*account // of those in byKey, the ones that this describes
+	mu     sync.RWMutex // guards the following fields
+	byKey  map[accountKey]*account
+	simple map[simpleKey]*account // the accounts in byKey that a simpleKey describes
 }
 
-// find gives the account of a buyer at an endpoint. Forgotten ones, when there are too
-// many, lose nothing but a rest.
+// find returns the account of a buyer at an endpoint. If there are too many accounts it
+// forgets all of them, which loses only their pauses.
 func (as *accounts) find(owner dial.Owner, e *market.Endpoint) (*account, market.Fault) {
-	plain := plainKey{owner, e.URL, e.Credential, e.Header, e.Scheme}
-	isPlain := e.OAuth == nil && e.Dialect == nil
-	if isPlain {
+	simple := simpleKey{owner, e.URL, e.Credential, e.Header, e.Scheme}
+	isSimple := e.OAuth == nil && e.Dialect == nil
+	if isSimple {
 		as.mu.RLock()
-		a := as.plain[plain]
+		a := as.simple[simple]
 		as.mu.RUnlock()
 		if a != nil {
 			return a, market.FaultNone
@@ -85,8 +84,8 @@ func (as *accounts) find(owner dial.Owner, e *market.Endpoint) (*account, market
 	if a != nil {
 		return a, market.FaultNone
 	}
-	own := *e // the caller's stays where it is
-	a, fault := as.open(owner, &own)
+	endpoint := *e // a copy, because the caller reuses its endpoint
+	a, fault := as.newAccount(owner, &endpoint)
 	if fault != market.FaultNone {
 		return nil, fault
 	}
@@ -96,19 +95,18 @@ func (as *accounts) find(owner dial.Owner, e *market.Endpoint) (*account, market
 		return known, market.FaultNone
 	}
 	if as.byKey == nil || len(as.byKey) >= maxAccounts {
-		as.byKey, as.plain = map[accountKey]*account{}, map[plainKey]*account{}
+		as.byKey, as.simple = map[accountKey]*account{}, map[simpleKey]*account{}
 	}
 	as.byKey[key] = a
-	if isPlain {
-		as.plain[plain] = a
+	if isSimple {
+		as.simple[simple] = a
 	}
 	return a, market.FaultNone
 }
 
-// openAccount makes an account. Its fault is FaultEndpoint: the endpoint was
-// checked when it was configured, but a logged intent may be older than the
-// check.
-func (c *Client) openAccount(owner dial.Owner, e *market.Endpoint) (*account, market.Fault) {
+// newAccount returns a new account, or FaultEndpoint if the endpoint is invalid. The
+// configuration was checked, but a logged intent can be older than the check.
+func (c *Client) newAccount(owner dial.Owner, e *market.Endpoint) (*account, market.Fault) {
 	if fault := checkHeader(e); fault != market.FaultNone {
 		return nil, fault
 	}
@@ -118,33 +116,33 @@ func (c *Client) openAccount(owner dial.Owner, e *market.Endpoint) (*account, ma
 	}
 	a := &account{Target: at, header: e.Header, scheme: e.Scheme}
 	if e.Dialect != nil {
-		if a.dialect, fault = openDialect(e); fault != market.FaultNone {
+		if a.dialect, fault = newDialect(e); fault != market.FaultNone {
 			return nil, fault
 		}
 	}
-	a.writeHead()
+	a.encodeFixed()
 	switch {
 	case e.Credential == "":
 		a.auth = anonymous{}
 	case e.OAuth == nil:
-		a.auth = static{secrets: c.options.Secrets, name: e.Credential}
+		a.auth = staticSecret{secrets: c.options.Secrets, name: e.Credential}
 	default:
-		a.auth = c.grants.of(grantKey{*e.OAuth, e.Credential})
+		a.auth = c.tokenSources.source(tokenKey{*e.OAuth, e.Credential})
 	}
 	return a, market.FaultNone
 }
 
-// resting is for how long pings are to stay away; zero: they are welcome.
-func (a *account) resting(now time.Time) time.Duration {
-	return max(0, time.Duration(a.rest.Load()-now.UnixNano()))
+// pingPause returns how long pings are still paused; zero if they are not.
+func (a *account) pingPause(now time.Time) time.Duration {
+	return max(0, time.Duration(a.pausedUntil.Load()-now.UnixNano()))
 }
 
-// restFor keeps pings away for a while.
-func (a *account) restFor(wait time.Duration, now time.Time) {
-	until := now.Add(min(wait, longestRest)).UnixNano()
+// pausePings pauses pings for a time.
+func (a *account) pausePings(wait time.Duration, now time.Time) {
+	until := now.Add(min(wait, maxPingPause)).UnixNano()
 	for {
-		known := a.rest.Load()
-		if known >= until || a.rest.CompareAndSwap(known, until) {
+		known := a.pausedUntil.Load()
+		if known >= until || a.pausedUntil.CompareAndSwap(known, until) {
 			return
 		}
 	}

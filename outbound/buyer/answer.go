@@ -12,38 +12,36 @@ import (
 )
 
 const (
-	maxLeadID = 128 // bytes of a buyer's id of a lead
-	maxCode   = 64  // bytes of an error code
+	maxLeadID = 128 // limit of a buyer's lead id, in bytes
+	maxCode   = 64  // limit of an error code, in bytes
 
 	statusTooEarly = 425 // RFC 8470
 )
 
-// answerPool holds what answers are parsed into. Whoever took one has it alone, and releases it
-// before the response that it points into.
+// answerPool reuses parsed answers. A caller owns the answer that it got, and releases it
+// before the response to which the answer points.
 var answerPool = sync.Pool{New: func() any { return new(answer) }}
 
-// answer is the body of a buyer's answer. Names are taken exactly; and, where it
-// is to a post, values of whatever kind they come in: a buyer that adds to the
-// contract, or gives an id as a number, is still understood. A bid is held to
-// the contract.
+// answer is the parsed body of a buyer's answer. Member names must match exactly. In an
+// answer to a post, values may have other types than the contract's, so that a buyer with
+// additional members or numeric ids is still understood. A bid must follow the contract.
 type answer struct {
-	whole strictjson.Object
-	data  strictjson.Object
+	body   strictjson.Object
+	nested strictjson.Object
 }
 
 func (a *answer) release() {
-	a.whole.Release()
-	a.data.Release()
+	a.body.Release()
+	a.nested.Release()
 	answerPool.Put(a)
 }
 
-// judge says what one trip came to. The status alone decides, except for 200
-// and 201: only a whole JSON object in them is an acceptance, since only that
-// was made by a program that speaks the contract and not by something in front
-// of it.
+// judgePost interprets the result of a post. The status alone decides, except for 200 and
+// 201: these are an acceptance only with a complete JSON object. Such a body proves that a
+// program of the contract answered, and not a proxy in front of it.
 //
-// In a dialect any 2xx is read, by the dialect's own rules.
-func (c *Client) judge(a *account, t dial.Result, response *fasthttp.Response) market.PostResult {
+// In a dialect, the dialect's own rules apply to every 2xx.
+func (c *Client) judgePost(a *account, t dial.Result, response *fasthttp.Response) market.PostResult {
 	r := market.PostResult{Status: t.Status, Fault: t.Fault}
 	if t.Status == 0 {
 		r.Verdict = market.VerdictUnknown
@@ -53,48 +51,47 @@ func (c *Client) judge(a *account, t dial.Result, response *fasthttp.Response) m
 		return r
 	}
 	if a != nil && a.dialect != nil {
-		return c.judgeDialect(&a.dialect.reading, r, response)
+		return c.judgeDialectPost(a.dialect, r, response)
 	}
-	body, _ := answerPool.Get().(*answer)
-	defer body.release()
-	readable := t.Fault == market.FaultNone && body.whole.Parse(response.Body()) == nil
+	parsed, _ := answerPool.Get().(*answer)
+	defer parsed.release()
+	readable := t.Fault == market.FaultNone && parsed.body.Parse(response.Body()) == nil
 	if t.Status == fasthttp.StatusOK || t.Status == fasthttp.StatusCreated {
-		return judgeTaken(r, body, readable)
+		return judgePostBody(r, parsed, readable)
 	}
-	_, r.Code = body.refusal()
-	return c.judgeStatus(r, response)
+	_, r.Code = parsed.rejection()
+	return c.judgePostStatus(r, response)
 }
 
-// judgeDialect is judge for an endpoint that does not speak the contract.
-func (c *Client) judgeDialect(rules *reading, r market.PostResult, response *fasthttp.Response) market.PostResult {
+// judgeDialectPost interprets the result of a post in a dialect.
+func (c *Client) judgeDialectPost(d *dialect, r market.PostResult, response *fasthttp.Response) market.PostResult {
 	whole := r.Fault == market.FaultNone
 	if r.Status >= 200 && r.Status <= 299 {
-		return rules.judgeTaken(r, response.Body(), whole)
+		return d.judgePost(r, response.Body(), whole)
 	}
 	if whole {
-		r.Code = rules.codeOf(response.Body())
+		r.Code = d.codeOf(response.Body())
 	}
-	return c.judgeStatus(r, response)
+	return c.judgePostStatus(r, response)
 }
 
-// judgeStatus judges an answer by its status, where that is not one that its
-// body decides.
-func (c *Client) judgeStatus(r market.PostResult, response *fasthttp.Response) market.PostResult {
+// judgePostStatus interprets a status whose body does not matter.
+func (c *Client) judgePostStatus(r market.PostResult, response *fasthttp.Response) market.PostResult {
 	switch status := r.Status; {
 	case status == fasthttp.StatusTooManyRequests:
 		r.Verdict, r.RetryAfter = market.VerdictBusy, retryAfter(response.Header.Peek("Retry-After"), c.options.Now())
 	case status >= 300 && status <= 499 && status != fasthttp.StatusRequestTimeout:
 		r.Verdict = market.VerdictRefused
-		// A code that did not arrive may be the one that settles nothing.
-		r.Final = finalStatus(status) && r.Fault == market.FaultNone && r.Code != reusedKey
+		// A missing code could be codeReusedKey, after which the refusal is not final.
+		r.Final = isFinalStatus(status) && r.Fault == market.FaultNone && r.Code != codeReusedKey
 	default:
 		r.Verdict = market.VerdictUnknown
 	}
 	return r
 }
 
-// judgeTaken reads a 200 or 201.
-func judgeTaken(r market.PostResult, body *answer, readable bool) market.PostResult {
+// judgePostBody interprets a 200 or 201.
+func judgePostBody(r market.PostResult, parsed *answer, readable bool) market.PostResult {
 	if !readable {
 		r.Verdict = market.VerdictUnknown
 		if r.Fault == market.FaultNone {
@@ -102,21 +99,21 @@ func judgeTaken(r market.PostResult, body *answer, readable bool) market.PostRes
 		}
 		return r
 	}
-	if refused, code := body.refusal(); refused {
-		r.Verdict, r.Code, r.Final = market.VerdictRefused, code, code != reusedKey
+	if refused, code := parsed.rejection(); refused {
+		r.Verdict, r.Code, r.Final = market.VerdictRefused, code, code != codeReusedKey
 		return r
 	}
-	r.Verdict, r.BuyerLeadID = market.VerdictAccepted, body.leadID()
+	r.Verdict, r.BuyerLeadID = market.VerdictAccepted, parsed.leadID()
 	return r
 }
 
-// reusedKey is a buyer's word that it has met the key with another body.
-const reusedKey = errcode.IdempotencyKeyReused
+// codeReusedKey reports that the buyer knows the idempotency key with another body.
+const codeReusedKey = errcode.IdempotencyKeyReused
 
-// finalStatus tells whether a refusal by this status still counts where an
-// earlier sending may have arrived. Those that do not speak of the credential,
-// of the key, or of a lead that was taken before.
-func finalStatus(status int) bool {
+// isFinalStatus reports whether a rejection by this status is final even if an earlier
+// send may have arrived. Statuses about the credential, the key or an already accepted
+// lead are not final.
+func isFinalStatus(status int) bool {
 	switch status {
 	case fasthttp.StatusUnauthorized, fasthttp.StatusForbidden, fasthttp.StatusConflict,
 		fasthttp.StatusGone, statusTooEarly:
@@ -125,24 +122,24 @@ func finalStatus(status int) bool {
 	return status >= 400
 }
 
-// refusal tells whether the answer carries an error or a reason to reject, and
-// its code where that is text. Members that are null, false or "" are there for
-// form's sake: many programs write them into every answer.
-func (a *answer) refusal() (refused bool, code string) {
+// rejection reports whether the answer contains an error or a reject reason, and returns
+// its code. Members that are null, false or "" do not count, because many programs write
+// them into every answer.
+func (a *answer) rejection() (rejected bool, code string) {
 	for _, name := range [...]string{"error", "reject_reason"} {
-		m, ok := a.whole.Lookup(name)
-		if !ok || forForm(m) {
+		m, ok := a.body.Lookup(name)
+		if !ok || isEmptyMember(m) {
 			continue
 		}
-		refused = true
+		rejected = true
 		if code == "" {
-			code = codeIn(scalar(m))
+			code = codeOrEmpty(scalarText(m))
 		}
 	}
-	return refused, code
+	return rejected, code
 }
 
-func forForm(m market.Member) bool {
+func isEmptyMember(m market.Member) bool {
 	switch m.Kind {
 	case market.JSONNull:
 		return true
@@ -154,38 +151,38 @@ func forForm(m market.Member) bool {
 	return false
 }
 
-// leadID is the buyer's id of the lead: the first one that is usable.
+// leadID returns the buyer's id of the lead: the first valid one of several members.
 func (a *answer) leadID() string {
 	for _, name := range [...]string{"lead_id", "id", "buyer_lead_id"} {
-		if id := usableID(&a.whole, name); id != "" {
+		if id := idOrEmpty(&a.body, name); id != "" {
 			return id
 		}
 	}
-	if m, ok := a.whole.Lookup("data"); ok && a.whole.Sub(m, &a.data) {
-		return usableID(&a.data, "id")
+	if m, ok := a.body.Lookup("data"); ok && a.body.Sub(m, &a.nested) {
+		return idOrEmpty(&a.nested, "id")
 	}
 	return ""
 }
 
-func usableID(object *strictjson.Object, name string) string {
+func idOrEmpty(object *strictjson.Object, name string) string {
 	m, _ := object.Lookup(name)
-	if id := scalar(m); len(id) <= maxLeadID && isID(id) {
+	if id := scalarText(m); len(id) <= maxLeadID && isID(id) {
 		return id
 	}
 	return ""
 }
 
-// scalar is the text of a string, or a number as it is written; else empty.
-func scalar(m market.Member) string {
+// scalarText returns the text of a string or a number, or "" for other types.
+func scalarText(m market.Member) string {
 	if m.Kind != market.JSONString && m.Kind != market.JSONNumber {
 		return ""
 	}
 	return string(m.Text)
 }
 
-// codeIn is the text where it is a code that a program made. What a person may
-// have written, and may have written of a person, is dropped: codes are logged.
-func codeIn(text string) string {
+// codeOrEmpty returns the text if it has the form of an error code, else "". Codes are
+// logged, so it drops text that a person may have written, or that may be about a person.
+func codeOrEmpty(text string) string {
 	if len(text) > maxCode || text == "" || text[0] < 'a' || text[0] > 'z' {
 		return ""
 	}
@@ -199,8 +196,8 @@ func codeIn(text string) string {
 	return text
 }
 
-// isID tells whether the text may be an id and is no address: visible ASCII
-// without an @.
+// isID reports whether the text consists of visible ASCII without an @, so that it can be
+// an id and not an e-mail address.
 func isID(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c <= ' ' || c > '~' || c == '@' {

@@ -26,7 +26,7 @@ var answerSeeds = []string{
 
 // objectOf reads a body that is a JSON object by the contract, whose strictness is
 // strictjson's to show.
-func objectOf(body []byte) (object map[string]any, ok bool) {
+func decodeObject(body []byte) (object map[string]any, ok bool) {
 	if new(strictjson.Object).Parse(body) != nil {
 		return nil, false
 	}
@@ -53,7 +53,7 @@ func textOf(value any) string {
 }
 
 // plainRefusal tells whether an answer says no, and the first code that it gives.
-func plainRefusal(object map[string]any) (refused bool, code string) {
+func wantRejection(object map[string]any) (refused bool, code string) {
 	for _, name := range []string{"error", "reject_reason"} {
 		if value := object[name]; value != nil && value != false && value != "" {
 			refused = true
@@ -66,10 +66,10 @@ func plainRefusal(object map[string]any) (refused bool, code string) {
 }
 
 // plainPost is what the contract makes of an answer to a post.
-func plainPost(status int, body []byte) (r market.PostResult) {
+func wantPost(status int, body []byte) (r market.PostResult) {
 	r.Status = status
-	object, ok := objectOf(body)
-	refused, code := plainRefusal(object)
+	object, ok := decodeObject(body)
+	refused, code := wantRejection(object)
 	switch {
 	case (status == 200 || status == 201) && !ok:
 		r.Verdict, r.Fault = market.VerdictUnknown, market.FaultUnreadable
@@ -99,9 +99,9 @@ func plainPost(status int, body []byte) (r market.PostResult) {
 }
 
 // plainPing is what the contract makes of a 200 to a ping.
-func plainPing(body []byte) (r market.PingResult) {
+func wantPing(body []byte) (r market.PingResult) {
 	r.Status = 200
-	object, ok := objectOf(body)
+	object, ok := decodeObject(body)
 	if !ok {
 		r.Outcome, r.Fault = market.OutcomeInvalid, market.FaultUnreadable
 		return r
@@ -117,7 +117,7 @@ func plainPing(body []byte) (r market.PingResult) {
 		return malformed("auction_id")
 	case said && object["bid"] == nil:
 		r.Outcome = market.OutcomeNoBid
-		_, r.Reason = plainRefusal(object)
+		_, r.Reason = wantRejection(object)
 		return r
 	case !isBid:
 		return malformed("bid")
@@ -161,11 +161,11 @@ func FuzzAnswer(f *testing.F) {
 		answered := dial.Result{Status: int(status%900) + 1, Sent: true}
 		var response fasthttp.Response
 		response.SetBodyRaw(body)
-		if got, want := client.judge(nil, answered, &response), plainPost(answered.Status, body); got != want {
+		if got, want := client.judgePost(nil, answered, &response), wantPost(answered.Status, body); got != want {
 			t.Fatalf("post: %d %q: %+v\nwant %+v", answered.Status, body, got, want)
 		}
 		answered.Status = 200
-		if got, want := client.hear(&market.PingRequest{Auction: []byte("auc_1")}, new(account), answered, &response), plainPing(body); got != want {
+		if got, want := client.judgePing(&market.PingRequest{Auction: []byte("auc_1")}, new(account), answered, &response), wantPing(body); got != want {
 			t.Fatalf("ping: %q: %+v\nwant %+v", body, got, want)
 		}
 	})

@@ -33,7 +33,7 @@ var (
 )
 
 // Acceptance needs a 200 or 201 and a whole JSON object.
-var accepting = []answerRow{
+var acceptedAnswers = []answerRow{
 	{"201 with lead_id", answers("201 Created", `{"lead_id":"b1","id":"b2"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b1"}},
 	{"200 is as good", answers("200 OK", `{"lead_id":"b1"}`), market.PostResult{Verdict: accepted, Status: 200, BuyerLeadID: "b1"}},
 	{"id", answers("201 Created", `{"id":"b2","buyer_lead_id":"b3"}`), market.PostResult{Verdict: accepted, Status: 201, BuyerLeadID: "b2"}},
@@ -56,7 +56,7 @@ var accepting = []answerRow{
 }
 
 // A refusal may stand in a 200 or 201, too.
-var declining = []answerRow{
+var declinedAnswers = []answerRow{
 	{"error in a 201", answers("201 Created", `{"lead_id":"b1","error":"duplicate"}`), market.PostResult{Verdict: refused, Status: 201, Code: "duplicate", Final: true}},
 	{"reject_reason in a 200", answers("200 OK", `{"reject_reason":"capped"}`), market.PostResult{Verdict: refused, Status: 200, Code: "capped", Final: true}},
 	{"an error that is an object", answers("200 OK", `{"error":{"code":1},"reject_reason":"capped"}`), market.PostResult{Verdict: refused, Status: 200, Code: "capped", Final: true}},
@@ -75,7 +75,7 @@ var declining = []answerRow{
 }
 
 // What is neither leaves open whether the lead was taken.
-var puzzling = []answerRow{
+var unclearAnswers = []answerRow{
 	{"202", answers("202 Accepted", `{"lead_id":"b1"}`), market.PostResult{Verdict: unknown, Status: 202}},
 	{"204", dialtest.WriteAndClose("HTTP/1.1 204 No Content\r\n\r\n"), market.PostResult{Verdict: unknown, Status: 204}},
 	{"garbage in a 200", answers("200 OK", `OK thanks`), market.PostResult{Verdict: unknown, Status: 200, Fault: market.FaultUnreadable}},
@@ -89,7 +89,7 @@ var puzzling = []answerRow{
 }
 
 // 3xx and 4xx are refusals by their status, and final or not.
-var refusing = []answerRow{
+var rejectedAnswers = []answerRow{
 	{"301", answers("301 Moved Permanently", ``, "Location: /elsewhere"), market.PostResult{Verdict: refused, Status: 301}},
 	{"307", answers("307 Temporary Redirect", `{}`, "Location: https://example.com/"), market.PostResult{Verdict: refused, Status: 307}},
 	{"400", answers("400 Bad Request", `{"error":"bad_request"}`), market.PostResult{Verdict: refused, Status: 400, Code: "bad_request", Final: true}},
@@ -107,7 +107,7 @@ var refusing = []answerRow{
 }
 
 // 408 and whatever is no 2xx, 3xx or 4xx leave it open.
-var failing = []answerRow{
+var failedAnswers = []answerRow{
 	{"408", answers("408 Request Timeout", ``), market.PostResult{Verdict: unknown, Status: 408}},
 	{"500", answers("500 Internal Server Error", `{"error":"internal"}`), market.PostResult{Verdict: unknown, Status: 500, Code: "internal"}},
 	{"503", answers("503 Service Unavailable", ``), market.PostResult{Verdict: unknown, Status: 503}},
@@ -115,7 +115,7 @@ var failing = []answerRow{
 }
 
 // 429 took nothing and says when to come again.
-var waiting = []answerRow{
+var busyAnswers = []answerRow{
 	{"429 in seconds", answers("429 Too Many Requests", `{"error":"rate_limited"}`, "Retry-After: 3"), market.PostResult{Verdict: market.VerdictBusy, Status: 429, Code: "rate_limited", RetryAfter: 3 * time.Second}},
 	{"429 with a date", answers("429 Too Many Requests", ``, "Retry-After: Mon, 02 Mar 2026 12:00:07 GMT"), market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: 7 * time.Second}},
 	{"429 without a word", answers("429 Too Many Requests", ``), market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: time.Second}},
@@ -124,11 +124,11 @@ var waiting = []answerRow{
 // TestAnswers is the contract's "What a buyer's answer means", to a post, row by
 // row over real sockets.
 func TestAnswers(t *testing.T) {
-	for _, row := range slices.Concat(accepting, declining, puzzling, refusing, failing, waiting) {
+	for _, row := range slices.Concat(acceptedAnswers, declinedAnswers, unclearAnswers, rejectedAnswers, failedAnswers, busyAnswers) {
 		t.Run(row.name, func(t *testing.T) {
 			buyer := listen(t, row.reply)
 			client := newClient(t, func(o *Options) { o.Now = func() time.Time { return noon } })
-			got := client.Post(leadTo(buyer.post(), ample))
+			got := client.Post(postTo(buyer.post(), longTimeout))
 			if got != row.want {
 				t.Errorf("\n got %+v\nwant %+v", got, row.want)
 			}
@@ -150,33 +150,33 @@ func TestBrokenAnswers(t *testing.T) {
 		fault  market.Fault
 		within time.Duration
 	}{
-		{"closed before the answer", dialtest.WriteAndClose(""), 0, market.FaultBroken, ample},
-		{"reset before the answer", dialtest.WriteAndReset(""), 0, market.FaultBroken, ample},
-		{"reset inside the head", dialtest.WriteAndReset(whole[:30]), 0, market.FaultBroken, ample},
-		{"reset after half an answer", dialtest.WriteAndReset(whole[:len(whole)-8]), 201, market.FaultBroken, ample},
-		{"truncated body", dialtest.WriteAndClose(whole[:len(whole)-1]), 201, market.FaultBroken, ample},
-		{"truncated chunk", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"), 201, market.FaultBroken, ample},
-		{"truncated without a length", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\n\r\n{\"lead_id\":"), 201, market.FaultUnreadable, ample},
-		{"not HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), 0, market.FaultUnreadable, ample},
-		{"a length beside chunks", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, ample},
-		{"chunks beside a length", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\ncontent-LENGTH : 12\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, ample},
-		{"both, behind an interim answer", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nHTTP/1.1 201 Created\nTransfer-Encoding: chunked\nContent-Length: 2\n\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, ample},
-		{"both, byte by byte", dialtest.WriteSlowly("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n"), 201, market.FaultUnreadable, ample},
-		{"no HTTP, and more to come", dialtest.WriteAndHang("220 mail.example ESMTP\r\n"), 0, market.FaultUnreadable, ample},
-		{"a body over the limit", answers("201 Created", big), 201, market.FaultTooLarge, ample},
-		{"a chunk over the limit", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n"), 201, market.FaultTooLarge, ample},
-		{"a head over the limit", answers("201 Created", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), 0, market.FaultTooLarge, ample},
-		{"interim answers without end", dialtest.WriteAndClose(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 50)), 0, market.FaultUnreadable, ample},
-		{"hangs", dialtest.WriteAndHang(""), 0, market.FaultTimeout, soon},
-		{"hangs in the head", dialtest.WriteAndHang(whole[:30]), 0, market.FaultTimeout, soon},
-		{"hangs in the body", dialtest.WriteAndHang(whole[:len(whole)-1]), 201, market.FaultTimeout, soon},
-		{"trickles past the deadline", dialtest.WriteSlowly("HTTP/1.1 201 Created\r\nX-Slow: " + strings.Repeat("x", 9999)), 0, market.FaultTimeout, soon},
+		{"closed before the answer", dialtest.WriteAndClose(""), 0, market.FaultBroken, longTimeout},
+		{"reset before the answer", dialtest.WriteAndReset(""), 0, market.FaultBroken, longTimeout},
+		{"reset inside the head", dialtest.WriteAndReset(whole[:30]), 0, market.FaultBroken, longTimeout},
+		{"reset after half an answer", dialtest.WriteAndReset(whole[:len(whole)-8]), 201, market.FaultBroken, longTimeout},
+		{"truncated body", dialtest.WriteAndClose(whole[:len(whole)-1]), 201, market.FaultBroken, longTimeout},
+		{"truncated chunk", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"), 201, market.FaultBroken, longTimeout},
+		{"truncated without a length", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\n\r\n{\"lead_id\":"), 201, market.FaultUnreadable, longTimeout},
+		{"not HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), 0, market.FaultUnreadable, longTimeout},
+		{"a length beside chunks", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, longTimeout},
+		{"chunks beside a length", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\ncontent-LENGTH : 12\r\n\r\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, longTimeout},
+		{"both, behind an interim answer", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nHTTP/1.1 201 Created\nTransfer-Encoding: chunked\nContent-Length: 2\n\n2\r\n{}\r\n0\r\n\r\n"), 201, market.FaultUnreadable, longTimeout},
+		{"both, byte by byte", dialtest.WriteSlowly("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n"), 201, market.FaultUnreadable, longTimeout},
+		{"no HTTP, and more to come", dialtest.WriteAndHang("220 mail.example ESMTP\r\n"), 0, market.FaultUnreadable, longTimeout},
+		{"a body over the limit", answers("201 Created", big), 201, market.FaultTooLarge, longTimeout},
+		{"a chunk over the limit", dialtest.WriteAndClose("HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n"), 201, market.FaultTooLarge, longTimeout},
+		{"a head over the limit", answers("201 Created", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), 0, market.FaultTooLarge, longTimeout},
+		{"interim answers without end", dialtest.WriteAndClose(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 50)), 0, market.FaultUnreadable, longTimeout},
+		{"hangs", dialtest.WriteAndHang(""), 0, market.FaultTimeout, shortTimeout},
+		{"hangs in the head", dialtest.WriteAndHang(whole[:30]), 0, market.FaultTimeout, shortTimeout},
+		{"hangs in the body", dialtest.WriteAndHang(whole[:len(whole)-1]), 201, market.FaultTimeout, shortTimeout},
+		{"trickles past the deadline", dialtest.WriteSlowly("HTTP/1.1 201 Created\r\nX-Slow: " + strings.Repeat("x", 9999)), 0, market.FaultTimeout, shortTimeout},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			buyer := listen(t, row.reply)
-			got := withoutElapsed(newClient(t, nil).Post(leadTo(buyer.post(), row.within)))
+			got := withoutElapsed(newClient(t, nil).Post(postTo(buyer.post(), row.within)))
 			want := market.PostResult{Verdict: unknown, Status: row.status, Fault: row.fault}
 			if got != want {
 				t.Errorf("\n got %+v\nwant %+v", got, want)
@@ -195,16 +195,16 @@ func TestRetryAfter(t *testing.T) {
 	}{
 		{"0", 0},
 		{"120", 2 * time.Minute},
-		{"99999999999", longestRetry},
-		{"18446744073709551616", unsaidRetry},
-		{"-1", unsaidRetry},
-		{"1.5", unsaidRetry},
-		{"soon", unsaidRetry},
-		{"", unsaidRetry},
+		{"99999999999", maxRetry},
+		{"18446744073709551616", defaultRetry},
+		{"-1", defaultRetry},
+		{"1.5", defaultRetry},
+		{"soon", defaultRetry},
+		{"", defaultRetry},
 		{"Mon, 02 Mar 2026 12:01:00 GMT", time.Minute},
 		{"Monday, 02-Mar-26 12:01:00 GMT", time.Minute},
 		{"Mon, 02 Mar 2026 11:00:00 GMT", 0},
-		{"Tue, 02 Mar 2027 12:00:00 GMT", longestRetry},
+		{"Tue, 02 Mar 2027 12:00:00 GMT", maxRetry},
 	}
 	for _, row := range rows {
 		if got := retryAfter([]byte(row.header), noon); got != row.want {

@@ -7,24 +7,24 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// attempt sends a lead once and returns the verdict.
-func (c *Client) attempt(p *market.PostRequest) market.PostResult {
-	out, fault := c.prepare(dial.Owner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
+// sendPost sends a lead once and returns the verdict.
+func (c *Client) sendPost(p *market.PostRequest) market.PostResult {
+	out, fault := c.resolve(dial.Owner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
 	if fault != market.FaultNone {
-		return c.judge(nil, dial.Result{Fault: fault}, nil)
+		return c.judgePost(nil, dial.Result{Fault: fault}, nil)
 	}
 	a := out.account
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
-	s := sending{
+	s := request{
 		account: a, key: p.IdempotencyKey, requestID: p.RequestID, body: out.body, deadline: p.Deadline, test: p.Test,
 		traceparent: p.Traceparent,
 	}
 	done := s.send(response)
-	result := c.judge(a, done, response)
+	result := c.judgePost(a, done, response)
 	out.credential = s.credential
-	result.Code, result.BuyerLeadID = out.withhold(result.Code), out.withhold(result.BuyerLeadID)
-	result.CredentialRenewed = !p.CredentialRenewed && s.renewed(done)
+	result.Code, result.BuyerLeadID = out.redact(result.Code), out.redact(result.BuyerLeadID)
+	result.CredentialRenewed = !p.CredentialRenewed && s.hasNewCredential(done)
 	return result
 }

@@ -21,7 +21,7 @@ func TestRequest(t *testing.T) {
 	client := newClient(t, func(o *Options) {
 		o.Secrets = func(name string) (string, bool) { return "s3cret", name == "blue" }
 	})
-	p := leadTo("http://"+buyer.Address+"/a//b/../post?x=%20", ample)
+	p := postTo("http://"+buyer.Address+"/a//b/../post?x=%20", longTimeout)
 	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue", "Authorization", "Bearer "
 	if got := client.Post(p); got.Verdict != accepted {
 		t.Fatalf("got %+v", got)
@@ -66,7 +66,7 @@ func TestRequest(t *testing.T) {
 // TestAPostIsSentOnce: whatever becomes of a post over a kept connection, the client
 // does not repeat it once a byte has left. The first reply of each row is to an
 // earlier lead, so that there is a kept connection.
-func TestAPostIsSentOnce(t *testing.T) {
+func TestPostIsSentOnce(t *testing.T) {
 	taken := answers("201 Created", `{"lead_id":"b1"}`)
 	for name, first := range map[string]reply{
 		"closed without a byte": dialtest.WriteAndClose(""), // reads the request, and closes
@@ -77,10 +77,10 @@ func TestAPostIsSentOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			buyer := listen(t, taken, first, taken)
 			client := newClient(t, nil)
-			if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+			if got := client.Post(postTo(buyer.post(), longTimeout)); got.Verdict != accepted {
 				t.Fatalf("an earlier lead: %+v", got)
 			}
-			got := client.Post(leadTo(buyer.post(), ample))
+			got := client.Post(postTo(buyer.post(), longTimeout))
 			if got.Verdict != unknown || got.Fault != market.FaultBroken {
 				t.Errorf("got %+v", got)
 			}
@@ -105,11 +105,11 @@ func deliver(client *Client, p *market.PostRequest) market.PostResult {
 
 // TestStale is the everyday case: the buyer ends an idle connection, and the exchange
 // sees that before a byte of the next post has left.
-func TestStale(t *testing.T) {
+func TestClosedIdleConn(t *testing.T) {
 	buyer := listen(t, answers("201 Created", `{"lead_id":"b1"}`))
 	client := newClient(t, nil)
 	for i := range 3 {
-		if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+		if got := client.Post(postTo(buyer.post(), longTimeout)); got.Verdict != accepted {
 			t.Fatalf("post %d: %+v", i, got)
 		}
 		buyer.CloseConns()
@@ -118,18 +118,18 @@ func TestStale(t *testing.T) {
 
 // TestStaleTogether: idle connections age together, so the second sending goes
 // over a new one. A timeout says nothing of the others.
-func TestStaleTogether(t *testing.T) {
+func TestClosedIdleConns(t *testing.T) {
 	client := newClient(t, nil)
 	buyer := listen(t, append(dialtest.AnswerTogether(3), answers("201 Created", `{}`))...)
-	warm(t, client, buyer, 3)
+	openIdleConns(t, client, buyer, 3)
 	buyer.CloseConns()
-	if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+	if got := client.Post(postTo(buyer.post(), longTimeout)); got.Verdict != accepted {
 		t.Errorf("got %+v", got)
 	}
 
 	slow := listen(t, append(dialtest.AnswerTogether(3), dialtest.WriteAndHang(""))...)
-	warm(t, client, slow, 3)
-	if got := client.Post(leadTo(slow.post(), soon)); got.Verdict != unknown || got.Fault != market.FaultTimeout {
+	openIdleConns(t, client, slow, 3)
+	if got := client.Post(postTo(slow.post(), shortTimeout)); got.Verdict != unknown || got.Fault != market.FaultTimeout {
 		t.Errorf("got %+v", got)
 	}
 	if idle := slow.idleOf(client); idle != 2 {
@@ -142,7 +142,7 @@ func TestStaleTogether(t *testing.T) {
 func TestConnectionClose(t *testing.T) {
 	client := newClient(t, nil)
 	buyer := listen(t, answers("201 Created", `{}`, "Connection: close"))
-	if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+	if got := client.Post(postTo(buyer.post(), longTimeout)); got.Verdict != accepted {
 		t.Errorf("got %+v", got)
 	}
 	if idle := buyer.idleOf(client); idle != 0 {
@@ -152,7 +152,7 @@ func TestConnectionClose(t *testing.T) {
 
 // TestUnasked: bytes after an answer belong to nobody, and must not become the
 // answer to the next lead.
-func TestUnasked(t *testing.T) {
+func TestExtraBytesAfterAnswer(t *testing.T) {
 	extra := dialtest.Response("201 Created", `{"lead_id":"b1"}`) + dialtest.Response("201 Created", `{"lead_id":"not yours"}`)
 	buyer := listen(t, func(c net.Conn) bool {
 		_, err := c.Write([]byte(extra))
@@ -160,7 +160,7 @@ func TestUnasked(t *testing.T) {
 	})
 	client := newClient(t, nil)
 	for i := range 3 {
-		if got := client.Post(leadTo(buyer.post(), ample)); got.BuyerLeadID != "b1" {
+		if got := client.Post(postTo(buyer.post(), longTimeout)); got.BuyerLeadID != "b1" {
 			t.Errorf("post %d: got %+v", i, got)
 		}
 	}
@@ -196,7 +196,7 @@ func TestRotation(t *testing.T) {
 					return row.secrets[min(reads, len(row.secrets))-1], true
 				}
 			})
-			p := leadTo(buyer.post(), ample)
+			p := postTo(buyer.post(), longTimeout)
 			p.Endpoint.Credential, p.Endpoint.Header = "blue", "x-api-key"
 			if got := deliver(client, p); got.Verdict != row.verdict || got.CredentialRenewed {
 				t.Errorf("got %+v, want %v", got, row.verdict)
@@ -219,7 +219,7 @@ func TestHangingEndpoint(t *testing.T) {
 	buyer := listen(t, dialtest.WriteAndHang(""))
 	client := newClient(t, func(o *Options) {
 		o.MaxConnsPerBuyer = conns
-		o.ConnWait = soon / 4
+		o.ConnWait = shortTimeout / 4
 	})
 	before := runtime.NumGoroutine()
 	counts := map[market.Verdict]int{}
@@ -227,7 +227,7 @@ func TestHangingEndpoint(t *testing.T) {
 	var posting sync.WaitGroup
 	for i := range callers {
 		posting.Go(func() {
-			p := leadTo(buyer.post(), soon)
+			p := postTo(buyer.post(), shortTimeout)
 			p.IdempotencyKey = strconv.Itoa(i)
 			got := client.Post(p)
 			mu.Lock()
@@ -244,7 +244,7 @@ func TestHangingEndpoint(t *testing.T) {
 		t.Errorf("%d connections allowed, and %d requests of %d got one", conns, counts[unknown], callers)
 	}
 	// What remains for a moment: fasthttp's cleaner, the endpoint's own goroutines.
-	for end := time.Now().Add(ample); runtime.NumGoroutine() > before+conns; {
+	for end := time.Now().Add(longTimeout); runtime.NumGoroutine() > before+conns; {
 		if time.Now().After(end) {
 			t.Fatalf("%d goroutines before, %d after", before, runtime.NumGoroutine())
 		}
@@ -258,12 +258,12 @@ func TestWaitForConnection(t *testing.T) {
 	buyer := listen(t, answers("201 Created", `{}`))
 	client := newClient(t, func(o *Options) {
 		o.MaxConnsPerBuyer = 2
-		o.ConnWait = ample
+		o.ConnWait = longTimeout
 	})
 	var posting sync.WaitGroup
 	for range 50 {
 		posting.Go(func() {
-			if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+			if got := client.Post(postTo(buyer.post(), longTimeout)); got.Verdict != accepted {
 				t.Errorf("got %+v", got)
 			}
 		})
@@ -285,9 +285,9 @@ func TestClose(t *testing.T) {
 		return whole(c)
 	})
 	client := newClient(t, nil)
-	client.Post(leadTo(buyer.post(), ample))
+	client.Post(postTo(buyer.post(), longTimeout))
 	late := make(chan market.PostResult)
-	go func() { late <- client.Post(leadTo(buyer.post(), ample)) }()
+	go func() { late <- client.Post(postTo(buyer.post(), longTimeout)) }()
 	for len(buyer.Requests()) < 2 {
 		time.Sleep(time.Millisecond)
 	}
@@ -305,17 +305,17 @@ func TestClose(t *testing.T) {
 // TestNobodyWaitsForAFreeConnection: whoever asks for a connection in the instant
 // in which the last one is given back gets it, and does not wait for another to
 // be given back, which may never be.
-func TestNobodyWaitsForAFreeConnection(t *testing.T) {
+func TestFreedConnIsNotMissed(t *testing.T) {
 	buyer := listen(t, answers("201 Created", `{}`))
 	client := newClient(t, func(o *Options) {
 		o.MaxConnsPerBuyer = 1
-		o.ConnWait = ample
+		o.ConnWait = longTimeout
 	})
 	for range 4000 {
 		var posting sync.WaitGroup
 		for range 2 {
 			posting.Go(func() {
-				if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != accepted {
+				if got := client.Post(postTo(buyer.post(), longTimeout)); got.Verdict != accepted {
 					t.Errorf("got %+v", got)
 				}
 			})

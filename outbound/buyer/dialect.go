@@ -6,23 +6,23 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/engine/market"
+	"pingpost/outbound/buyer/reading"
 )
 
-// dialect is how an endpoint is spoken to that does not speak the contract:
-// market.Dialect, judged and taken apart. An account that speaks the contract
-// has none.
+// dialect is the validated form of market.Dialect, for an endpoint that does not follow
+// the contract. An account that follows the contract has no dialect.
 type dialect struct {
 	method, contentType, accept string
 	headers                     []header
 	keyHeader                   string
-	reading                     reading
+	rules                       reading.Rules
 }
 
 type header struct{ name, value string }
 
-// openDialect takes a dialect apart. It was judged when it was configured, but a
-// logged intent may be older than the check; the fault is FaultEndpoint.
-func openDialect(e *market.Endpoint) (*dialect, market.Fault) {
+// newDialect returns the validated dialect of an endpoint, or FaultEndpoint. The
+// configuration was checked, but a logged intent can be older than the check.
+func newDialect(e *market.Endpoint) (*dialect, market.Fault) {
 	from := e.Dialect
 	d := &dialect{
 		method: from.Method, contentType: from.ContentType,
@@ -38,36 +38,36 @@ func openDialect(e *market.Endpoint) (*dialect, market.Fault) {
 	}
 	for line := range strings.Lines(from.Headers) {
 		name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-		if !ok || !fixable(name, e) || !isPrintable(value) {
+		if !ok || !isSettable(name, e) || !isPrintable(value) {
 			return nil, market.FaultEndpoint
 		}
 		d.headers = append(d.headers, header{name, value})
 	}
-	if k := from.KeyHeader; k != "" && !strings.EqualFold(k, "Idempotency-Key") && !fixable(k, e) {
+	if k := from.KeyHeader; k != "" && !strings.EqualFold(k, "Idempotency-Key") && !isSettable(k, e) {
 		return nil, market.FaultEndpoint
 	}
 	var ok bool
-	if d.reading, ok = openReading(&from.Answer); !ok {
+	if d.rules, ok = reading.New(&from.Answer); !ok {
 		return nil, market.FaultEndpoint
 	}
-	d.accept = accepts[from.Answer.Format]
+	d.accept = acceptHeaders[from.Answer.Format]
 	return d, market.FaultNone
 }
 
-var accepts = map[string]string{
+var acceptHeaders = map[string]string{
 	market.FormatJSON: "application/json",
 	market.FormatForm: "application/x-www-form-urlencoded, text/plain",
 	market.FormatXML:  "application/xml, text/xml",
 }
 
-// fixable tells whether a dialect may set the header: it means nothing to HTTP
-// itself, and is not the one that shows who the exchange is.
-func fixable(name string, e *market.Endpoint) bool {
-	_, own := ownHeaders[strings.ToLower(name)]
+// isSettable reports whether a dialect may set the header. HTTP's own headers and the
+// header of the credential are excluded.
+func isSettable(name string, e *market.Endpoint) bool {
+	_, own := reservedHeaders[strings.ToLower(name)]
 	return !own && isToken(name) && !(e.Credential != "" && strings.EqualFold(name, e.Header))
 }
 
-// appendQuery appends a form to an address's own query.
+// appendQuery appends a form to the query of an address.
 func appendQuery(dst []byte, path string, form []byte) []byte {
 	joint := byte('?')
 	if strings.Contains(path, "?") {

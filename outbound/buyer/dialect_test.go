@@ -9,7 +9,7 @@ import (
 )
 
 // foreign is a dialect that speaks and hears JSON of another shape.
-func foreign(change func(*market.Dialect)) *market.Dialect {
+func newDialectConfig(change func(*market.Dialect)) *market.Dialect {
 	d := &market.Dialect{
 		Method: "POST", ContentType: "application/json",
 		Answer: market.AnswerPaths{
@@ -24,13 +24,13 @@ func foreign(change func(*market.Dialect)) *market.Dialect {
 }
 
 func pingIn(d *market.Dialect, url string) *market.PingRequest {
-	p := pingOf(url, ample)
+	p := pingTo(url, longTimeout)
 	p.Endpoint.Dialect = d
 	return p
 }
 
 func postIn(d *market.Dialect, url string) *market.PostRequest {
-	p := leadTo(url, ample)
+	p := postTo(url, longTimeout)
 	p.Endpoint.Dialect = d
 	return p
 }
@@ -56,7 +56,7 @@ func TestRequestsInADialect(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			buyer := listen(t, answers("204 No Content", ""))
 			client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s3cret", true } })
-			p := pingIn(foreign(row.change), buyer.ping()+"?a=1")
+			p := pingIn(newDialectConfig(row.change), buyer.ping()+"?a=1")
 			p.Body = []byte("x=1&y=2")
 			p.Endpoint.Credential, p.Endpoint.Header = "blue", "X-Key"
 			if got := verdict(client.Ping(p)); got != "no_bid" {
@@ -84,7 +84,7 @@ func TestRequestsInADialect(t *testing.T) {
 
 // TestDialectsThatAreNotSpoken: a logged intent may be older than a rule, and
 // nothing that it says may change what a request means.
-func TestDialectsThatAreNotSpoken(t *testing.T) {
+func TestInvalidDialects(t *testing.T) {
 	rows := map[string]func(*market.Dialect){
 		"no method":                   func(d *market.Dialect) { d.Method = "" },
 		"another method":              func(d *market.Dialect) { d.Method = "DELETE" },
@@ -108,7 +108,7 @@ func TestDialectsThatAreNotSpoken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			buyer := listen(t, answers("200 OK", `{}`))
 			client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s3cret", true } })
-			p := postIn(foreign(change), buyer.post())
+			p := postIn(newDialectConfig(change), buyer.post())
 			p.Endpoint.Credential, p.Endpoint.Header = "blue", "X-Key"
 			got := withoutElapsed(client.Post(p))
 			if want := (market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultEndpoint}); got != want || len(buyer.Requests()) != 0 {
@@ -119,18 +119,18 @@ func TestDialectsThatAreNotSpoken(t *testing.T) {
 }
 
 // TestADialectIsItsOwnAccount: the same address in two dialects is not mixed up.
-func TestADialectIsItsOwnAccount(t *testing.T) {
+func TestDialectHasItsOwnAccount(t *testing.T) {
 	buyer := listen(t, answers("200 OK", `{"data":{"status":"1"},"status":"2"}`))
 	client := newClient(t, nil)
 	for _, row := range []struct {
 		dialect *market.Dialect
 		want    market.Verdict
 	}{
-		{foreign(nil), accepted},
-		{foreign(func(d *market.Dialect) { d.Answer.Accepted = "status" }), unknown},
-		{foreign(func(d *market.Dialect) { d.Answer.Accepted, d.Answer.No = "status", "" }), refused},
+		{newDialectConfig(nil), accepted},
+		{newDialectConfig(func(d *market.Dialect) { d.Answer.Accepted = "status" }), unknown},
+		{newDialectConfig(func(d *market.Dialect) { d.Answer.Accepted, d.Answer.No = "status", "" }), refused},
 		{nil, accepted},
-		{foreign(nil), accepted},
+		{newDialectConfig(nil), accepted},
 	} {
 		if got := client.Post(postIn(row.dialect, buyer.post())); got.Verdict != row.want {
 			t.Errorf("%+v, want %s", got, row.want)
@@ -140,14 +140,14 @@ func TestADialectIsItsOwnAccount(t *testing.T) {
 
 // TestWhatIsSentTwice: a ping goes out again where the kept connection broke, a post
 // never.
-func TestWhatIsSentTwice(t *testing.T) {
-	idempotent := foreign(func(d *market.Dialect) { d.Idempotent = true })
+func TestResendInADialect(t *testing.T) {
+	idempotent := newDialectConfig(func(d *market.Dialect) { d.Idempotent = true })
 	bid := `{"data":{"status":"taken","price":1,"token":"t"}}`
 	type call func(c *Client, e *endpoint) string
 	post := func(d *market.Dialect) call {
 		return func(c *Client, e *endpoint) string { return c.Post(postIn(d, e.post())).Verdict.String() }
 	}
-	ping := func(c *Client, e *endpoint) string { return verdict(c.Ping(pingIn(foreign(nil), e.ping()))) }
+	ping := func(c *Client, e *endpoint) string { return verdict(c.Ping(pingIn(newDialectConfig(nil), e.ping()))) }
 	rows := []struct {
 		name         string
 		before, call call // the one before leaves the connection
@@ -155,7 +155,7 @@ func TestWhatIsSentTwice(t *testing.T) {
 		want         string
 	}{
 		{"a post to a buyer that knows a lead again", post(idempotent), post(idempotent), 1, "unknown"},
-		{"a post to one that does not", post(idempotent), post(foreign(nil)), 1, "unknown"},
+		{"a post to one that does not", post(idempotent), post(newDialectConfig(nil)), 1, "unknown"},
 		{"a ping", ping, ping, 2, "bid 1 t"},
 	}
 	for _, row := range rows {

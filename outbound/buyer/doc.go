@@ -1,22 +1,20 @@
-// Package buyer speaks HTTP to buyers' endpoints.
+// Package buyer sends pings and posts to buyers' endpoints over HTTP.
 //
-// What it owes its caller is one honest word about each attempt: whether the
-// buyer has the lead, certainly has not, or may have (see market.Verdict). What
-// is certain of a request comes from package dial, which sends it; here it is
-// held against what an answer means:
+// For each post attempt it reports whether the buyer has the lead, certainly does not have
+// it, or may have it (see market.Verdict). Package dial sends the request and reports what
+// is certain; this package interprets the answer:
 //
-//   - A request of which not a byte was sent is VerdictNotSent.
-//   - One that was sent and not answered is VerdictUnknown.
-//   - An attempt is one send. The engine makes every repeat as an attempt of its
-//     own, so it alone weighs an answer against earlier sends.
+//   - VerdictNotSent: no byte of the request was sent.
+//   - VerdictUnknown: the request was sent, and no complete answer arrived.
+//   - An attempt is one send. The engine makes each repeat as a separate attempt, so it
+//     alone compares an answer with earlier attempts.
 //
-// A ping buys nothing, so there the question is only whether a bid came in time
-// and can be believed: see Client.Ping. It travels by the same means.
+// A ping buys no lead. There the only question is whether a valid bid arrived in time: see
+// Client.Ping.
 //
-// # Who the exchange is there
+// # Credentials
 //
-// An account is the exchange at one endpoint. Its authorizer proves who it is:
-// by nothing, by a secret that is sent as it is, or by a token that an OAuth
-// client's secret was changed for, which all accounts of that client share (see
-// grant).
+// An account is the exchange's identity at one endpoint. Its authorizer provides the
+// credential: none, a configured secret, or a token from an OAuth token endpoint. All
+// accounts of one OAuth client share its token (see tokenSource).
 package buyer

@@ -16,8 +16,8 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 // soon is a deadline for rows that are meant to run into it; ample is one for
 // all the others.
 const (
-	soon  = 600 * time.Millisecond
-	ample = 20 * time.Second
+	shortTimeout = 600 * time.Millisecond
+	longTimeout  = 20 * time.Second
 )
 
 // endpoint is a buyer made of sockets.
@@ -38,8 +38,8 @@ func answers(status, body string, headers ...string) reply {
 func newClient(t *testing.T, change func(*Options)) *Client {
 	t.Helper()
 	options := Options{
-		Secrets: func(string) (string, bool) { return "", false },
-		Trusted: loopback,
+		Secrets:         func(string) (string, bool) { return "", false },
+		TrustedNetworks: loopback,
 	}
 	if change != nil {
 		change(&options)
@@ -50,7 +50,7 @@ func newClient(t *testing.T, change func(*Options)) *Client {
 }
 
 // leadTo is a post of a lead to an address.
-func leadTo(url string, within time.Duration) *market.PostRequest {
+func postTo(url string, within time.Duration) *market.PostRequest {
 	return &market.PostRequest{
 		Endpoint:       market.Endpoint{URL: url},
 		IdempotencyKey: "key-1",
@@ -70,12 +70,12 @@ func withoutElapsed(r market.PostResult) market.PostResult {
 
 // warm opens n connections to a buyer and leaves them idle. The buyer's first n
 // replies have to be by dialtest.Together(n).
-func warm(t *testing.T, client *Client, buyer *endpoint, n int) {
+func openIdleConns(t *testing.T, client *Client, buyer *endpoint, n int) {
 	t.Helper()
 	var posting sync.WaitGroup
 	for range n {
 		posting.Go(func() {
-			if got := client.Post(leadTo(buyer.post(), ample)); got.Verdict != market.VerdictAccepted {
+			if got := client.Post(postTo(buyer.post(), longTimeout)); got.Verdict != market.VerdictAccepted {
 				t.Errorf("got %+v", got)
 			}
 		})

@@ -14,7 +14,7 @@ import (
 
 // thrifty is a buyer that answers without allocating anything itself, so that
 // all that is counted is the client's.
-func thrifty(t testing.TB, body string) (address string) {
+func startFixedEndpoint(t testing.TB, body string) (address string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -58,10 +58,10 @@ func TestPingAllocations(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s3cret", true } })
-			p := pingOf("http://"+thrifty(t, row.body)+"/v1/ping", ample)
+			p := pingTo("http://"+startFixedEndpoint(t, row.body)+"/v1/ping", longTimeout)
 			p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue", "Authorization", "Bearer "
 			got := testing.AllocsPerRun(2000, func() {
-				p.Deadline = time.Now().Add(ample)
+				p.Deadline = time.Now().Add(longTimeout)
 				if r := client.Ping(p); r.Fault != market.FaultNone {
 					t.Fatalf("%+v", r)
 				}
@@ -74,13 +74,13 @@ func TestPingAllocations(t *testing.T) {
 }
 
 func BenchmarkPing(b *testing.B) {
-	client := New(Options{Secrets: func(string) (string, bool) { return "s3cret", true }, Trusted: loopback})
+	client := New(Options{Secrets: func(string) (string, bool) { return "s3cret", true }, TrustedNetworks: loopback})
 	b.Cleanup(client.Close)
-	p := pingOf("http://"+thrifty(b, bidWith(`"amount":12.5,"currency":"USD","bid_token":"tok"`))+"/v1/ping", ample)
+	p := pingTo("http://"+startFixedEndpoint(b, bidWith(`"amount":12.5,"currency":"USD","bid_token":"tok"`))+"/v1/ping", longTimeout)
 	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue", "Authorization", "Bearer "
 	b.ReportAllocs()
 	for b.Loop() {
-		p.Deadline = time.Now().Add(ample)
+		p.Deadline = time.Now().Add(longTimeout)
 		if r := client.Ping(p); r.Outcome != market.OutcomeNone {
 			b.Fatalf("%+v", r)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // pingOf asks an address about the auction auc_1.
-func pingOf(url string, within time.Duration) *market.PingRequest {
+func pingTo(url string, within time.Duration) *market.PingRequest {
 	return &market.PingRequest{
 		Endpoint:       market.Endpoint{URL: url},
 		IdempotencyKey: "ping-1",
@@ -28,7 +28,7 @@ func pingOf(url string, within time.Duration) *market.PingRequest {
 
 func (e *endpoint) ping() string { return "http://" + e.Address + "/v1/ping" }
 
-func heardNothing(r market.PingResult) market.PingResult {
+func withoutTimes(r market.PingResult) market.PingResult {
 	r.Elapsed = 0
 	return r
 }
@@ -141,11 +141,11 @@ var malformedBids = []answered{
 }
 
 // TestBids is what may stand in a 200, row by row over real sockets.
-func TestBids(t *testing.T) {
+func TestPingAnswers(t *testing.T) {
 	for _, row := range slices.Concat(bids, noBids, malformedBids) {
 		t.Run(row.name, func(t *testing.T) {
 			buyer := listen(t, answers("200 OK", row.body))
-			got := newClient(t, nil).Ping(pingOf(buyer.ping(), ample))
+			got := newClient(t, nil).Ping(pingTo(buyer.ping(), longTimeout))
 			if verdict(got) != row.want || got.Status != 200 {
 				t.Errorf("%d %s, want %s", got.Status, verdict(got), row.want)
 			}
@@ -178,7 +178,7 @@ func TestOtherStatuses(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.status, func(t *testing.T) {
 			buyer := listen(t, answers(row.status, row.body))
-			got := newClient(t, nil).Ping(pingOf(buyer.ping(), ample))
+			got := newClient(t, nil).Ping(pingTo(buyer.ping(), longTimeout))
 			if verdict(got) != row.want || fmt.Sprint(got.Status) != row.status[:3] {
 				t.Errorf("%d %s, want %s", got.Status, verdict(got), row.want)
 			}
@@ -191,9 +191,9 @@ func TestOtherStatuses(t *testing.T) {
 
 // TestUnheard is whatever may happen to a ping on its way, there or back. Each
 // has its own pair of outcome and fault.
-func TestUnheard(t *testing.T) {
+func TestFailedPings(t *testing.T) {
 	whole := dialtest.Response("200 OK", bidWith(`"amount":12,"bid_token":"t"`))
-	mute := silent(t)
+	mute := startSilentEndpoint(t)
 	rows := []struct {
 		name   string
 		reply  reply
@@ -201,23 +201,23 @@ func TestUnheard(t *testing.T) {
 		within time.Duration
 		want   string
 	}{
-		{"slow", dialtest.WriteAndHang(""), "", soon, "timeout timeout"},
-		{"slow in the head", dialtest.WriteAndHang(whole[:30]), "", soon, "timeout timeout"},
-		{"slow in the body", dialtest.WriteAndHang(whole[:len(whole)-1]), "", soon, "timeout timeout"},
-		{"trickling", dialtest.WriteSlowly("HTTP/1.1 200 OK\r\nX-Slow: " + strings.Repeat("x", 9999)), "", soon, "timeout timeout"},
+		{"slow", dialtest.WriteAndHang(""), "", shortTimeout, "timeout timeout"},
+		{"slow in the head", dialtest.WriteAndHang(whole[:30]), "", shortTimeout, "timeout timeout"},
+		{"slow in the body", dialtest.WriteAndHang(whole[:len(whole)-1]), "", shortTimeout, "timeout timeout"},
+		{"trickling", dialtest.WriteSlowly("HTTP/1.1 200 OK\r\nX-Slow: " + strings.Repeat("x", 9999)), "", shortTimeout, "timeout timeout"},
 		{"too late to ask", nil, "http://" + mute, -time.Second, "timeout timeout"},
-		{"TLS that never answers", nil, "https://" + mute, soon, "timeout tls"},
-		{"truncated", dialtest.WriteAndClose(whole[:len(whole)-1]), "", ample, "error broken"},
-		{"closed before the answer", dialtest.WriteAndClose(""), "", ample, "error broken"},
-		{"reset in the answer", dialtest.WriteAndReset(whole[:len(whole)-9]), "", ample, "error broken"},
-		{"over the limit", answers("200 OK", big), "", ample, "invalid too_large"},
-		{"a head over the limit", answers("200 OK", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), "", ample, "invalid too_large"},
-		{"not HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), "", ample, "invalid unreadable"},
-		{"nobody there", nil, "http://" + freeAddress(t), ample, "error connect"},
-		{"no such name", nil, "http://nobody.invalid", ample, "error resolve"},
-		{"plain http to a public address", nil, "http://198.41.0.4", ample, "error forbidden"},
-		{"a private address", nil, "https://10.0.0.1", ample, "error forbidden"},
-		{"no address", nil, "nonsense", ample, "error endpoint"},
+		{"TLS that never answers", nil, "https://" + mute, shortTimeout, "timeout tls"},
+		{"truncated", dialtest.WriteAndClose(whole[:len(whole)-1]), "", longTimeout, "error broken"},
+		{"closed before the answer", dialtest.WriteAndClose(""), "", longTimeout, "error broken"},
+		{"reset in the answer", dialtest.WriteAndReset(whole[:len(whole)-9]), "", longTimeout, "error broken"},
+		{"over the limit", answers("200 OK", big), "", longTimeout, "invalid too_large"},
+		{"a head over the limit", answers("200 OK", `{}`, "X-Pad: "+strings.Repeat("x", dial.HeadLimit)), "", longTimeout, "invalid too_large"},
+		{"not HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), "", longTimeout, "invalid unreadable"},
+		{"nobody there", nil, "http://" + freeAddress(t), longTimeout, "error connect"},
+		{"no such name", nil, "http://nobody.invalid", longTimeout, "error resolve"},
+		{"plain http to a public address", nil, "http://198.41.0.4", longTimeout, "error forbidden"},
+		{"a private address", nil, "https://10.0.0.1", longTimeout, "error forbidden"},
+		{"no address", nil, "nonsense", longTimeout, "error endpoint"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestUnheard(t *testing.T) {
 			if row.at == "" {
 				row.at = listen(t, row.reply).ping()
 			}
-			if got := newClient(t, nil).Ping(pingOf(row.at, row.within)); verdict(got) != row.want {
+			if got := newClient(t, nil).Ping(pingTo(row.at, row.within)); verdict(got) != row.want {
 				t.Errorf("%s, want %s", verdict(got), row.want)
 			}
 		})
@@ -238,10 +238,10 @@ func TestPingRequest(t *testing.T) {
 	client := newClient(t, func(o *Options) {
 		o.Secrets = func(string) (string, bool) { return strings.Repeat("s3cret", 200), true }
 	})
-	p := pingOf(buyer.ping(), ample)
+	p := pingTo(buyer.ping(), longTimeout)
 	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue", "Authorization", "Bearer "
 	client.Ping(p)
-	p = pingOf(buyer.ping(), ample)
+	p = pingTo(buyer.ping(), longTimeout)
 	p.Hops, p.IdempotencyKey = 0, ""
 	client.Ping(p)
 
@@ -285,8 +285,8 @@ func TestPingsAreSentOnce(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			buyer := listen(t, append([]reply{offer}, row.replies...)...)
 			client := newClient(t, nil)
-			client.Ping(pingOf(buyer.ping(), ample))
-			p := pingOf(buyer.ping(), ample)
+			client.Ping(pingTo(buyer.ping(), longTimeout))
+			p := pingTo(buyer.ping(), longTimeout)
 			p.IdempotencyKey = row.key
 			if got := verdict(client.Ping(p)); got != row.want {
 				t.Errorf("%s, want %s", got, row.want)
@@ -308,32 +308,32 @@ func TestConnectionLimitIsTheBuyers(t *testing.T) {
 		<-release
 		return bids(c)
 	}, bids)
-	client := newClient(t, func(o *Options) { o.ConnWait = ample })
+	client := newClient(t, func(o *Options) { o.ConnWait = longTimeout })
 	limit := func(conns int) {
 		client.SetLimits(map[market.BuyerID]*market.Buyer{"buy_a": {MaxConnections: conns}, "buy_b": {MaxConnections: 1}})
 	}
 	limit(1)
 	ping := func(buyer market.BuyerID, test bool, within time.Duration) string {
-		p := pingOf(shared.ping(), within)
+		p := pingTo(shared.ping(), within)
 		p.Buyer, p.Test = buyer, test
 		return verdict(client.Ping(p))
 	}
 	first := make(chan string)
-	go func() { first <- ping("buy_a", false, ample) }()
+	go func() { first <- ping("buy_a", false, longTimeout) }()
 	for len(shared.Requests()) == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	if got := ping("buy_a", false, soon); got != "rate_limited crowded" {
+	if got := ping("buy_a", false, shortTimeout); got != "rate_limited crowded" {
 		t.Errorf("at its limit: %s", got)
 	}
-	if got := ping("buy_b", false, ample); got != "bid 1 t" {
+	if got := ping("buy_b", false, longTimeout); got != "bid 1 t" {
 		t.Errorf("another buyer: %s", got)
 	}
-	if got := ping("buy_a", true, ample); got != "bid 1 t" {
+	if got := ping("buy_a", true, longTimeout); got != "bid 1 t" {
 		t.Errorf("its test endpoint: %s", got)
 	}
 	limit(2)
-	if got := ping("buy_a", false, ample); got != "bid 1 t" {
+	if got := ping("buy_a", false, longTimeout); got != "bid 1 t" {
 		t.Errorf("a new limit: %s", got)
 	}
 	close(release)

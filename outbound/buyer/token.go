@@ -13,55 +13,54 @@ import (
 )
 
 const (
-	tokenTimeout = 10 * time.Second // for one request for a token
-	maxToken     = 8 << 10          // bytes
+	tokenTimeout = 10 * time.Second // for one token request
+	maxToken     = 8 << 10          // in bytes
 
-	unsaidLife  = 5 * time.Minute // where the answer does not say how long a token lives
-	longestLife = 24 * time.Hour  // what is believed at most
+	defaultLifetime = 5 * time.Minute // if the answer has no valid lifetime
+	maxLifetime     = 24 * time.Hour  // a longer one is shortened
 )
 
-// fetchToken asks a token endpoint for a token, by the rules that hold for every
-// endpoint: where it may live, how long its answer may be, and that redirects
-// are not followed. The fault is always FaultCredential; what lies behind it
-// goes to Options.TokenFailed.
-func (c *Client) fetchToken(key grantKey) (granted, market.Fault) {
-	got, status, fault := c.askForToken(key)
+// fetchToken requests a token from a token endpoint. The rules for buyers' endpoints
+// apply: allowed addresses, size of the answer, no redirects. The fault is always
+// FaultCredential; Options.OnTokenFailure receives the reason.
+func (c *Client) fetchToken(key tokenKey) (fetchedToken, market.Fault) {
+	got, status, fault := c.requestToken(key)
 	if fault == market.FaultNone {
 		return got, market.FaultNone
 	}
-	if c.options.TokenFailed != nil {
-		c.options.TokenFailed(key.secret, fault, status)
+	if c.options.OnTokenFailure != nil {
+		c.options.OnTokenFailure(key.secret, fault, status)
 	}
-	return granted{}, market.FaultCredential
+	return fetchedToken{}, market.FaultCredential
 }
 
-func (c *Client) askForToken(key grantKey) (got granted, status int, fault market.Fault) {
-	out, fault := c.prepare(dial.Owner{}, &market.Endpoint{URL: key.client.TokenURL}, nil)
+func (c *Client) requestToken(key tokenKey) (got fetchedToken, status int, fault market.Fault) {
+	out, fault := c.resolve(dial.Owner{}, &market.Endpoint{URL: key.client.TokenURL}, nil)
 	if fault != market.FaultNone {
-		return granted{}, 0, fault
+		return fetchedToken{}, 0, fault
 	}
 	deadline := time.Now().Add(tokenTimeout)
-	secret, fault := static{secrets: c.options.Secrets, name: key.secret}.present(deadline)
+	secret, fault := staticSecret{secrets: c.options.Secrets, name: key.secret}.credential(deadline)
 	if fault != market.FaultNone {
-		return granted{}, 0, fault
+		return fetchedToken{}, 0, fault
 	}
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
-	s := sending{account: out.account, body: tokenRequest(&key.client, secret), deadline: deadline, repeatable: true}
+	s := request{account: out.account, body: tokenRequest(&key.client, secret), deadline: deadline, repeatable: true}
 	done := s.send(response)
 	switch {
 	case done.Fault != market.FaultNone:
-		return granted{}, done.Status, done.Fault
+		return fetchedToken{}, done.Status, done.Fault
 	case done.Status != fasthttp.StatusOK:
-		return granted{}, done.Status, market.FaultCredential
+		return fetchedToken{}, done.Status, market.FaultCredential
 	}
 	got, fault = readToken(response.Body())
 	return got, done.Status, fault
 }
 
-// tokenRequest is the body of a request by client credentials. A scope that is
-// not configured is not sent.
+// tokenRequest returns the body of a client-credentials request. It contains a scope only
+// if one is configured.
 func tokenRequest(client *market.OAuthClient, secret string) []byte {
 	body := []byte(`{"grant_type":"client_credentials","client_id":`)
 	body = escape.AppendJSONString(body, []byte(client.ClientID))
@@ -74,30 +73,30 @@ func tokenRequest(client *market.OAuthClient, secret string) []byte {
 	return append(body, '}')
 }
 
-// readToken reads an answer of RFC 6749, 5.1. One that names no type of token
-// gave a bearer token, as nearly all do; any other type cannot be presented.
-func readToken(text []byte) (granted, market.Fault) {
-	body, _ := answerPool.Get().(*answer)
-	defer body.release()
-	if body.whole.Parse(text) != nil {
-		return granted{}, market.FaultUnreadable
+// readToken parses an answer of RFC 6749, 5.1. Without a token type it is a bearer token,
+// as nearly all are. It rejects other types, because the exchange cannot send them.
+func readToken(text []byte) (fetchedToken, market.Fault) {
+	parsed, _ := answerPool.Get().(*answer)
+	defer parsed.release()
+	if parsed.body.Parse(text) != nil {
+		return fetchedToken{}, market.FaultUnreadable
 	}
-	kind, _ := body.whole.Lookup("token_type")
+	kind, _ := parsed.body.Lookup("token_type")
 	bearer := kind.Kind == 0 || kind.Kind == market.JSONNull || kind.Kind == market.JSONString && strings.EqualFold(string(kind.Text), "bearer")
-	token, _ := body.whole.Lookup("access_token")
+	token, _ := parsed.body.Lookup("access_token")
 	if !bearer || token.Kind != market.JSONString || len(token.Text) == 0 || len(token.Text) > maxToken || !isVisible(token.Text) {
-		return granted{}, market.FaultMalformed
+		return fetchedToken{}, market.FaultMalformed
 	}
-	return granted{token: string(token.Text), life: body.life()}, market.FaultNone
+	return fetchedToken{token: string(token.Text), lifetime: parsed.lifetime()}, market.FaultNone
 }
 
-// life reads expires_in: seconds, as a number or in a string. What says nothing,
-// or nothing that can be meant, is as if it were absent.
-func (a *answer) life() time.Duration {
-	m, _ := a.whole.Lookup("expires_in")
-	seconds, err := strconv.ParseFloat(scalar(m), 64)
+// lifetime returns expires_in: seconds, as a number or a string. A missing or invalid
+// value gives defaultLifetime.
+func (a *answer) lifetime() time.Duration {
+	m, _ := a.body.Lookup("expires_in")
+	seconds, err := strconv.ParseFloat(scalarText(m), 64)
 	if err != nil || !(seconds >= 1) {
-		return unsaidLife
+		return defaultLifetime
 	}
-	return time.Duration(min(seconds, longestLife.Seconds()) * float64(time.Second))
+	return time.Duration(min(seconds, maxLifetime.Seconds()) * float64(time.Second))
 }

@@ -12,7 +12,7 @@ import (
 
 // oauthTo makes a ping of an OAuth client.
 func oauthTo(buyer *endpoint, tokens string) *market.PingRequest {
-	p := pingOf(buyer.ping(), ample)
+	p := pingTo(buyer.ping(), longTimeout)
 	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue/oauth", "Authorization", "Bearer "
 	p.Endpoint.OAuth = &market.OAuthClient{TokenURL: tokens, ClientID: `x"1`, Scope: "ping post"}
 	return p
@@ -22,10 +22,10 @@ func tokenURL(e *endpoint) string { return "http://" + e.Address + "/oauth/token
 
 // knowing is a client with the secret of an OAuth client, and a list that gets
 // what it is told of tokens that were not to be had.
-func knowing(t *testing.T, failures *[]string) *Client {
+func newTokenClient(t *testing.T, failures *[]string) *Client {
 	return newClient(t, func(o *Options) {
 		o.Secrets = func(name string) (string, bool) { return `s3"cret`, name == "blue/oauth" }
-		o.TokenFailed = func(secret string, fault market.Fault, status int) {
+		o.OnTokenFailure = func(secret string, fault market.Fault, status int) {
 			*failures = append(*failures, fmt.Sprint(secret, " ", fault, " ", status))
 		}
 	})
@@ -33,17 +33,17 @@ func knowing(t *testing.T, failures *[]string) *Client {
 
 var noBid = answers("200 OK", `{"auction_id":"auc_1","bid":null}`)
 
-func TestATokenIsGotAndPresented(t *testing.T) {
+func TestTokenIsFetchedAndSent(t *testing.T) {
 	var failures []string
 	buyer := listen(t, noBid, noBid, answers("201 Created", `{}`))
 	tokens := listen(t, answers("200 OK", `{"access_token":"t1","token_type":"bearer","expires_in":3600,"scope":"ping post"}`))
-	client := knowing(t, &failures)
+	client := newTokenClient(t, &failures)
 	for range 2 {
 		if got := client.Ping(oauthTo(buyer, tokenURL(tokens))); got.Outcome != market.OutcomeNoBid {
 			t.Fatalf("%+v", got)
 		}
 	}
-	post := leadTo(buyer.post(), ample)
+	post := postTo(buyer.post(), longTimeout)
 	post.Endpoint = oauthTo(buyer, tokenURL(tokens)).Endpoint
 	post.Endpoint.URL = buyer.post()
 	if got := client.Post(post); got.Verdict != accepted {
@@ -101,7 +101,7 @@ func TestTokenAnswers(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var failures []string
 			buyer, tokens := listen(t, noBid), listen(t, row.reply)
-			client := knowing(t, &failures)
+			client := newTokenClient(t, &failures)
 			got := client.Ping(oauthTo(buyer, tokenURL(tokens)))
 			var presented, failure string
 			if requests := buyer.Requests(); len(requests) > 0 {
@@ -116,7 +116,7 @@ func TestTokenAnswers(t *testing.T) {
 			if row.present == "" && verdict(got) != "error credential" {
 				t.Errorf("%s", verdict(got))
 			}
-			post := leadTo(buyer.post(), ample)
+			post := postTo(buyer.post(), longTimeout)
 			post.Endpoint = oauthTo(buyer, tokenURL(tokens)).Endpoint
 			want := market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultCredential}
 			if got := withoutElapsed(client.Post(post)); row.present == "" && got != want {
@@ -128,7 +128,7 @@ func TestTokenAnswers(t *testing.T) {
 
 // TestTokenEndpointsLiveWhereBuyersMay: the rules for addresses are no others,
 // and nothing is ever asked by way of another address.
-func TestTokenEndpointsLiveWhereBuyersMay(t *testing.T) {
+func TestTokenEndpointAddresses(t *testing.T) {
 	rows := []struct{ url, failure string }{
 		{"http://198.41.0.4/token", "blue/oauth forbidden 0"},
 		{"https://10.0.0.1/token", "blue/oauth forbidden 0"},
@@ -139,7 +139,7 @@ func TestTokenEndpointsLiveWhereBuyersMay(t *testing.T) {
 	for _, row := range rows {
 		var failures []string
 		buyer := listen(t, noBid)
-		client := knowing(t, &failures)
+		client := newTokenClient(t, &failures)
 		p := oauthTo(buyer, row.url)
 		if got := client.Ping(p); verdict(got) != "error credential" || len(buyer.Requests()) != 0 {
 			t.Errorf("%s: %s, %d requests", row.url, verdict(got), len(buyer.Requests()))
@@ -152,17 +152,17 @@ func TestTokenEndpointsLiveWhereBuyersMay(t *testing.T) {
 	tokens := listen(t, noBid)
 	p := oauthTo(tokens, tokenURL(tokens))
 	p.Endpoint.Credential = "lost"
-	if got := knowing(t, &failures).Ping(p); verdict(got) != "error credential" || len(tokens.Requests()) != 0 {
+	if got := newTokenClient(t, &failures).Ping(p); verdict(got) != "error credential" || len(tokens.Requests()) != 0 {
 		t.Errorf("an unknown secret: %s", verdict(got))
 	}
 }
 
 // TestA401RenewsTheToken: once, for a ping as for a post.
-func TestA401RenewsTheToken(t *testing.T) {
+func Test401RenewsTheToken(t *testing.T) {
 	no := answers("401 Unauthorized", `{"error":"unauthorized"}`)
 	ask := func(c *Client, p *market.PingRequest) string { return verdict(c.Ping(p)) }
 	sell := func(c *Client, p *market.PingRequest) string {
-		post := leadTo(p.Endpoint.URL, ample)
+		post := postTo(p.Endpoint.URL, longTimeout)
 		post.Endpoint = p.Endpoint
 		return deliver(c, post).Verdict.String()
 	}
@@ -184,7 +184,7 @@ func TestA401RenewsTheToken(t *testing.T) {
 			var failures []string
 			buyer := listen(t, row.replies...)
 			tokens := listen(t, answers("200 OK", `{"access_token":"t1"}`), answers("200 OK", `{"access_token":"t2"}`))
-			if got := row.call(knowing(t, &failures), oauthTo(buyer, tokenURL(tokens))); got != row.want {
+			if got := row.call(newTokenClient(t, &failures), oauthTo(buyer, tokenURL(tokens))); got != row.want {
 				t.Errorf("%s, want %s", got, row.want)
 			}
 			var sent []string
@@ -199,17 +199,17 @@ func TestA401RenewsTheToken(t *testing.T) {
 }
 
 // TestASlowTokenEndpoint costs a call its deadline, and no request is sent.
-func TestASlowTokenEndpoint(t *testing.T) {
+func TestSlowTokenEndpoint(t *testing.T) {
 	buyer, tokens := listen(t, noBid), listen(t, dialtest.WriteAndHang(""))
 	p := oauthTo(buyer, tokenURL(tokens))
-	p.Deadline = time.Now().Add(soon)
+	p.Deadline = time.Now().Add(shortTimeout)
 	client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s", true } })
 	if got := client.Ping(p); verdict(got) != "timeout credential" || len(buyer.Requests()) != 0 {
 		t.Errorf("%s, %d requests", verdict(got), len(buyer.Requests()))
 	}
 }
 
-func TestLivesOfTokens(t *testing.T) {
+func TestTokenLifetimes(t *testing.T) {
 	rows := map[string]time.Duration{
 		`{}`:                       5 * time.Minute,
 		`{"expires_in":null}`:      5 * time.Minute,
@@ -227,10 +227,10 @@ func TestLivesOfTokens(t *testing.T) {
 	}
 	for text, want := range rows {
 		var a answer
-		if err := a.whole.Parse([]byte(text)); err != nil {
+		if err := a.body.Parse([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		if got := a.life(); got != want {
+		if got := a.lifetime(); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}

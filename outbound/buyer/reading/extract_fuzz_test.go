@@ -1,7 +1,8 @@
-package buyer
+package reading
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"net/url"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"pingpost/engine/market"
+	"pingpost/internal/strictjson"
 )
 
 // jsonAt walks decoded JSON to a place: names and numbers with dots between.
@@ -63,7 +65,7 @@ func (n *node) xmlAt(steps []string) (texts []string) {
 
 // FuzzPlace holds what is found at a place in an answer of another dialect against
 // what the standard library's decoders have there.
-func FuzzPlace(f *testing.F) {
+func FuzzExtract(f *testing.F) {
 	for _, seed := range []struct{ format, place, body string }{
 		{"json", "a.b", `{"a":{"b":"1"}}`},
 		{"json", "a.0.1", `{"a":[[1,"x\"]",{"b":null}]]}`},
@@ -94,23 +96,23 @@ func FuzzPlace(f *testing.F) {
 		f.Add(seed.format, seed.place, []byte(seed.body))
 	}
 	f.Fuzz(func(t *testing.T, format, place string, body []byte) {
-		r, ok := openReading(&market.AnswerPaths{Format: format, Price: place})
+		r, ok := New(&market.AnswerPaths{Format: format, Price: place})
 		if !ok || place == "" || len(body) > 8192 {
 			return
 		}
-		found, err := r.read(body)
-		if want, readable := plainAt(format, place, body); (err == nil) != readable || found[findPrice] != strings.TrimSpace(want) {
-			t.Fatalf("%s at %q of %q: %q, %v; want %q, %v", format, place, body, found[findPrice], err, want, readable)
+		found, err := r.Extract(body)
+		if want, readable := wantTextAt(format, place, body); (err == nil) != readable || found[Price] != strings.TrimSpace(want) {
+			t.Fatalf("%s at %q of %q: %q, %v; want %q, %v", format, place, body, found[Price], err, want, readable)
 		}
 	})
 }
 
 // plainAt is the text at a place, and whether the answer can be read and says the
 // thing once.
-func plainAt(format, place string, body []byte) (text string, readable bool) {
+func wantTextAt(format, place string, body []byte) (text string, readable bool) {
 	switch format {
 	case market.FormatJSON:
-		object, ok := objectOf(body)
+		object, ok := decodeObject(body)
 		return jsonAt(any(object), strings.Split(place, ".")), ok
 	case market.FormatForm:
 		values, err := url.ParseQuery(strings.TrimSpace(string(body)))
@@ -119,7 +121,7 @@ func plainAt(format, place string, body []byte) (text string, readable bool) {
 		}
 		return values.Get(place), true
 	}
-	root, ok := plainXML(bytes.TrimPrefix(body, []byte("\ufeff")))
+	root, ok := decodeXML(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if !ok {
 		return "", false
 	}
@@ -137,10 +139,10 @@ func plainAt(format, place string, body []byte) (text string, readable bool) {
 
 // plainXML decodes the one element that a document is; of nothing more than 32 deep,
 // without a document type, and with no text around it.
-func plainXML(body []byte) (root node, ok bool) {
+func decodeXML(body []byte) (root node, ok bool) {
 	depth, roots := 0, 0
 	decoder := xml.NewDecoder(bytes.NewReader(body))
-	decoder.CharsetReader = latin
+	decoder.CharsetReader = charsetReader
 	for {
 		token, err := decoder.Token()
 		if token == nil {
@@ -168,6 +170,27 @@ func plainXML(body []byte) (root node, ok bool) {
 		}
 	}
 	decoder = xml.NewDecoder(bytes.NewReader(body))
-	decoder.CharsetReader = latin
+	decoder.CharsetReader = charsetReader
 	return root, decoder.Decode(&root) == nil
+}
+
+// decodeObject decodes a JSON object with the standard library, if strictjson accepts it.
+func decodeObject(body []byte) (object map[string]any, ok bool) {
+	if new(strictjson.Object).Parse(body) != nil {
+		return nil, false
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	return object, decoder.Decode(&object) == nil
+}
+
+// textOf is what a string or a number says.
+func textOf(value any) string {
+	switch value := value.(type) {
+	case string:
+		return value
+	case json.Number:
+		return value.String()
+	}
+	return ""
 }

@@ -10,8 +10,8 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// sending is one request to a buyer, whatever it asks for.
-type sending struct {
+// request is one ping, post or token request.
+type request struct {
 	account   *account
 	key       string // Idempotency-Key
 	requestID market.RequestID
@@ -19,51 +19,51 @@ type sending struct {
 	body      []byte
 	deadline  time.Time
 	test      bool
-	ping      bool // asks for a bid: what comes after the deadline is not heard
+	ping      bool // the caller ignores answers after the deadline
 
 	repeatable bool // see dial.Request
 
-	traceparent string // of a request that is traced
+	traceparent string // set if the request is traced
 
-	credential string // that the last send presented
+	credential string // the credential of the last send
 }
 
-// send sends the request once. A kept connection that was closed does not count:
-// see dial.Target.Send.
-func (s *sending) send(response *fasthttp.Response) dial.Result {
-	credential, fault := s.account.auth.present(s.deadline)
+// send sends the request once. A send over a reused connection that was closed does not
+// count: see dial.Target.Send.
+func (s *request) send(response *fasthttp.Response) dial.Result {
+	credential, fault := s.account.auth.credential(s.deadline)
 	if fault != market.FaultNone {
 		return dial.Result{Fault: fault}
 	}
-	request, _ := letters.Get().(*letter)
-	defer request.giveBack()
+	buffer, _ := requestBuffers.Get().(*requestBuffer)
+	defer buffer.release()
 	s.credential = credential
-	request.text = s.compose(request.text[:0], credential)
-	return s.account.Send(&dial.Request{Raw: request.text, Deadline: s.deadline, Repeatable: s.repeatable, Ping: s.ping, LooseDeadline: s.ping}, response)
+	buffer.text = s.encode(buffer.text[:0], credential)
+	return s.account.Send(&dial.Request{Raw: buffer.text, Deadline: s.deadline, Repeatable: s.repeatable, Ping: s.ping, LooseDeadline: s.ping}, response)
 }
 
-// renewed reports whether the answer was a 401 and there is another credential now,
-// so that a second send is of use.
-func (s *sending) renewed(done dial.Result) bool {
-	return done.Status == fasthttp.StatusUnauthorized && s.account.auth.renew(s.credential, s.deadline)
+// hasNewCredential reports whether the answer was a 401 and another credential is
+// available now, so that a second send makes sense.
+func (s *request) hasNewCredential(result dial.Result) bool {
+	return result.Status == fasthttp.StatusUnauthorized && s.account.auth.renew(s.credential, s.deadline)
 }
 
-// compose appends the whole request, with all that changes from one to the next
-// behind what the account has ready.
+// encode appends the whole request: the account's fixed parts, and then the parts that
+// differ.
 //
-// Rejected: fasthttp's Request. It is filled member by member, each looked for
-// among those before, only to be read out again.
-func (s *sending) compose(dst []byte, credential string) []byte {
+// Rejected: fasthttp's Request. It stores each header with a search among the earlier
+// ones, only to read all of them out again.
+func (s *request) encode(dst []byte, credential string) []byte {
 	a := s.account
 	keyHeader, query := "Idempotency-Key", false
 	if a.dialect != nil {
 		keyHeader, query = a.dialect.keyHeader, a.dialect.method == fasthttp.MethodGet
 	}
-	dst = append(dst, a.address...)
+	dst = append(dst, a.requestLine...)
 	if query {
 		dst = appendQuery(dst, a.Path, s.body)
 	}
-	dst = append(dst, a.head...)
+	dst = append(dst, a.fixedHeaders...)
 	if !query {
 		dst = append(strconv.AppendInt(append(dst, "Content-Length: "...), int64(len(s.body)), 10), "\r\n"...)
 	}

@@ -12,7 +12,7 @@ import (
 
 // mint is a token endpoint in virtual time: its tokens are t1, t2, … in the
 // order in which they were asked for.
-type mint struct {
+type fakeTokenEndpoint struct {
 	life  time.Duration
 	takes time.Duration // for one answer
 	down  bool
@@ -21,94 +21,94 @@ type mint struct {
 	asked []time.Time
 }
 
-func (m *mint) fetch(grantKey) (granted, market.Fault) {
+func (m *fakeTokenEndpoint) fetch(tokenKey) (fetchedToken, market.Fault) {
 	m.mu.Lock()
 	m.asked = append(m.asked, time.Now())
 	token, down := fmt.Sprintf("t%d", len(m.asked)), m.down
 	m.mu.Unlock()
 	time.Sleep(m.takes)
 	if down {
-		return granted{}, market.FaultCredential
+		return fetchedToken{}, market.FaultCredential
 	}
-	return granted{token, m.life}, market.FaultNone
+	return fetchedToken{token, m.life}, market.FaultNone
 }
 
-func (m *mint) times() int {
+func (m *fakeTokenEndpoint) times() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.asked)
 }
 
 // within runs a test in virtual time on a grant of this mint.
-func within(t *testing.T, m *mint, f func(t *testing.T, g *grant)) {
+func withSource(t *testing.T, m *fakeTokenEndpoint, f func(t *testing.T, g *tokenSource)) {
 	synctest.Test(t, func(t *testing.T) {
-		f(t, &grant{fetch: m.fetch, now: time.Now})
+		f(t, &tokenSource{fetch: m.fetch, now: time.Now})
 		time.Sleep(time.Minute) // for what is under way to end
 	})
 }
 
-func present(t *testing.T, g *grant, want string) {
+func wantCredential(t *testing.T, g *tokenSource, want string) {
 	t.Helper()
-	token, fault := g.present(time.Now().Add(2 * time.Second))
+	token, fault := g.credential(time.Now().Add(2 * time.Second))
 	if token != want || (fault == market.FaultNone) != (want != "") {
 		t.Errorf("got %q, %v; want %q", token, fault, want)
 	}
 }
 
-func TestATokenIsFetchedOnceAndAheadOfItsEnd(t *testing.T) {
-	m := &mint{life: 1000 * time.Second, takes: time.Second}
-	within(t, m, func(t *testing.T, g *grant) {
+func TestTokenIsFetchedOnceAndEarly(t *testing.T) {
+	m := &fakeTokenEndpoint{life: 1000 * time.Second, takes: time.Second}
+	withSource(t, m, func(t *testing.T, g *tokenSource) {
 		begun := time.Now()
 		var calling sync.WaitGroup
 		for range 20 {
-			calling.Go(func() { present(t, g, "t1") })
+			calling.Go(func() { wantCredential(t, g, "t1") })
 		}
 		calling.Wait()
 		if m.times() != 1 || time.Since(begun) != time.Second {
 			t.Errorf("20 calls asked for %d tokens and waited for %v", m.times(), time.Since(begun))
 		}
 		time.Sleep(749*time.Second - time.Second)
-		present(t, g, "t1")
+		wantCredential(t, g, "t1")
 		synctest.Wait()
 		if m.times() != 1 {
 			t.Error("it is fetched before three quarters of its life")
 		}
 		time.Sleep(101 * time.Second) // 850 s after it was asked for: whatever was drawn
 		for range 5 {
-			present(t, g, "t1") // at once, with the old one
+			wantCredential(t, g, "t1") // at once, with the old one
 		}
 		if since := time.Since(begun); since != 850*time.Second {
 			t.Errorf("a call waited for the next token: %v", since)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait() // the answer comes in this very instant
-		present(t, g, "t2")
+		wantCredential(t, g, "t2")
 		if m.times() != 2 {
 			t.Errorf("%d tokens were asked for", m.times())
 		}
 	})
 }
 
-func TestATokenPastItsEndIsNotPresented(t *testing.T) {
-	m := &mint{life: 100 * time.Second, takes: time.Second}
-	within(t, m, func(t *testing.T, g *grant) {
-		present(t, g, "t1")
+func TestExpiredTokenIsNotSent(t *testing.T) {
+	m := &fakeTokenEndpoint{life: 100 * time.Second, takes: time.Second}
+	withSource(t, m, func(t *testing.T, g *tokenSource) {
+		wantCredential(t, g, "t1")
 		time.Sleep(99*time.Second - time.Nanosecond) // its life began a second earlier, when it was asked for
 		m.down = true
-		present(t, g, "t1")
+		wantCredential(t, g, "t1")
 		time.Sleep(time.Nanosecond)
-		present(t, g, "")
+		wantCredential(t, g, "")
 	})
 }
 
-func TestTheMomentOfRenewalIsDrawn(t *testing.T) {
-	m := &mint{life: time.Hour}
-	within(t, m, func(t *testing.T, _ *grant) {
+func TestRenewalTimeIsRandom(t *testing.T) {
+	m := &fakeTokenEndpoint{life: time.Hour}
+	withSource(t, m, func(t *testing.T, _ *tokenSource) {
 		moments := map[time.Duration]bool{}
 		for range 20 {
-			g := &grant{fetch: m.fetch, now: time.Now}
-			g.present(time.Now().Add(time.Second))
-			ahead := g.ahead.Sub(g.since)
+			g := &tokenSource{fetch: m.fetch, now: time.Now}
+			g.credential(time.Now().Add(time.Second))
+			ahead := g.renewAt.Sub(g.requestedAt)
 			if ahead < 45*time.Minute || ahead >= 51*time.Minute {
 				t.Errorf("%v into an hour", ahead)
 			}
@@ -120,9 +120,9 @@ func TestTheMomentOfRenewalIsDrawn(t *testing.T) {
 	})
 }
 
-func TestEachCallWaitsUntilItsOwnDeadline(t *testing.T) {
-	m := &mint{life: time.Hour, takes: 3 * time.Second}
-	within(t, m, func(t *testing.T, g *grant) {
+func TestEachCallHasItsOwnDeadline(t *testing.T) {
+	m := &fakeTokenEndpoint{life: time.Hour, takes: 3 * time.Second}
+	withSource(t, m, func(t *testing.T, g *tokenSource) {
 		begun := time.Now()
 		var calling sync.WaitGroup
 		for _, row := range []struct {
@@ -131,7 +131,7 @@ func TestEachCallWaitsUntilItsOwnDeadline(t *testing.T) {
 			at   time.Duration
 		}{{time.Second, "", time.Second}, {2 * time.Second, "", 2 * time.Second}, {4 * time.Second, "t1", 3 * time.Second}, {-1, "", 0}} {
 			calling.Go(func() {
-				token, fault := g.present(begun.Add(row.wait))
+				token, fault := g.credential(begun.Add(row.wait))
 				if token != row.want || (fault == market.FaultNone) != (token != "") || time.Since(begun) != row.at {
 					t.Errorf("with %v to wait: %q, %v after %v", row.wait, token, fault, time.Since(begun))
 				}
@@ -146,12 +146,12 @@ func TestEachCallWaitsUntilItsOwnDeadline(t *testing.T) {
 
 // A token endpoint that is down is asked after 1, 2, 4, 8, 16, 30, 30 … seconds
 // however many calls there are; and at once again when it has been well.
-func TestAFailingTokenEndpointIsNotHammered(t *testing.T) {
-	m := &mint{life: 100 * time.Second, down: true}
-	within(t, m, func(t *testing.T, g *grant) {
+func TestFailingTokenEndpointBacksOff(t *testing.T) {
+	m := &fakeTokenEndpoint{life: 100 * time.Second, down: true}
+	withSource(t, m, func(t *testing.T, g *tokenSource) {
 		begun := time.Now()
 		for time.Since(begun) < 2*time.Minute {
-			present(t, g, "")
+			wantCredential(t, g, "")
 			time.Sleep(100 * time.Millisecond)
 		}
 		var gaps []int
@@ -163,23 +163,23 @@ func TestAFailingTokenEndpointIsNotHammered(t *testing.T) {
 		}
 		m.down = false
 		time.Sleep(30 * time.Second)
-		present(t, g, "t9")
+		wantCredential(t, g, "t9")
 		m.down = true
 		time.Sleep(100 * time.Second)
 		before := m.times()
-		present(t, g, "")
+		wantCredential(t, g, "")
 		time.Sleep(time.Second)
-		present(t, g, "")
+		wantCredential(t, g, "")
 		if m.times() != before+2 {
 			t.Errorf("after a good one it begins anew: %d more", m.times()-before)
 		}
 	})
 }
 
-func TestARefusedTokenIsRenewedOnceForAll(t *testing.T) {
-	m := &mint{life: time.Hour, takes: time.Second}
-	within(t, m, func(t *testing.T, g *grant) {
-		present(t, g, "t1")
+func TestRejectedTokenIsRenewedOnce(t *testing.T) {
+	m := &fakeTokenEndpoint{life: time.Hour, takes: time.Second}
+	withSource(t, m, func(t *testing.T, g *tokenSource) {
+		wantCredential(t, g, "t1")
 		time.Sleep(10 * time.Minute)
 		var calling sync.WaitGroup
 		for range 20 {
@@ -193,7 +193,7 @@ func TestARefusedTokenIsRenewedOnceForAll(t *testing.T) {
 		if m.times() != 2 {
 			t.Errorf("%d tokens were asked for", m.times())
 		}
-		present(t, g, "t2")
+		wantCredential(t, g, "t2")
 		begun := time.Now()
 		if !g.renew("t1", begun) || m.times() != 2 || time.Since(begun) != 0 {
 			t.Error("the answer to a token that was replaced meanwhile asks for another")
@@ -201,16 +201,16 @@ func TestARefusedTokenIsRenewedOnceForAll(t *testing.T) {
 	})
 }
 
-func TestARefusedTokenStaysUntilThereIsAnother(t *testing.T) {
-	m := &mint{life: time.Hour}
-	within(t, m, func(t *testing.T, g *grant) {
-		present(t, g, "t1")
+func TestRejectedTokenIsUsedUntilReplaced(t *testing.T) {
+	m := &fakeTokenEndpoint{life: time.Hour}
+	withSource(t, m, func(t *testing.T, g *tokenSource) {
+		wantCredential(t, g, "t1")
 		time.Sleep(10 * time.Minute)
 		m.down = true
 		if g.renew("t1", time.Now().Add(time.Second)) {
 			t.Error("renewed by a failure")
 		}
-		present(t, g, "t1")
+		wantCredential(t, g, "t1")
 		m.takes = 5 * time.Second
 		time.Sleep(time.Minute)
 		if begun := time.Now(); g.renew("t1", begun.Add(time.Second)) || time.Since(begun) != time.Second {
@@ -221,13 +221,13 @@ func TestARefusedTokenStaysUntilThereIsAnother(t *testing.T) {
 
 // A buyer that refuses every token costs its token endpoint no more than one
 // that is down.
-func TestFreshTokensThatAreRefusedAreNotFetchedWithoutEnd(t *testing.T) {
-	m := &mint{life: time.Hour}
-	within(t, m, func(t *testing.T, g *grant) {
-		present(t, g, "t1")
+func TestRejectedNewTokensBackOff(t *testing.T) {
+	m := &fakeTokenEndpoint{life: time.Hour}
+	withSource(t, m, func(t *testing.T, g *tokenSource) {
+		wantCredential(t, g, "t1")
 		begun := time.Now()
 		for time.Since(begun) < 2*time.Minute {
-			token, _ := g.present(time.Now().Add(time.Second))
+			token, _ := g.credential(time.Now().Add(time.Second))
 			g.renew(token, time.Now().Add(time.Second))
 			time.Sleep(100 * time.Millisecond)
 		}
@@ -240,7 +240,7 @@ func TestFreshTokensThatAreRefusedAreNotFetchedWithoutEnd(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		before := m.times()
-		token, _ := g.present(time.Now())
+		token, _ := g.credential(time.Now())
 		if !g.renew(token, time.Now().Add(time.Second)) || m.times() != before+1 {
 			t.Error("one that has served for minutes is renewed at once")
 		}

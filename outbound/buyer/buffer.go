@@ -8,16 +8,15 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// writeHead makes ready what every request of the account begins with: the
-// request line, up to the query that a GET carries its form in, and the headers
-// that never change. Host and path go out as configured.
-func (a *account) writeHead() {
+// encodeFixed encodes the parts that all requests of the account share: the request line
+// up to a GET's query, and the constant headers. Host and path are sent as configured.
+func (a *account) encodeFixed() {
 	method, accept, contentType := fasthttp.MethodPost, "application/json", "application/json"
 	var fixed []header
 	if d := a.dialect; d != nil {
 		method, accept, contentType, fixed = d.method, d.accept, d.contentType, d.headers
 	}
-	a.address = append(append(append(a.address[:0], method...), ' '), a.Path...)
+	a.requestLine = append(append(append(a.requestLine[:0], method...), ' '), a.Path...)
 	head := dial.AppendHeader([]byte(" HTTP/1.1\r\n"), "User-Agent", "", "pingpost")
 	head = dial.AppendHeader(head, "Host", "", a.Authority)
 	if method != fasthttp.MethodGet {
@@ -27,20 +26,20 @@ func (a *account) writeHead() {
 	for i := range fixed {
 		head = dial.AppendHeader(head, fixed[i].name, "", fixed[i].value)
 	}
-	a.head = head
+	a.fixedHeaders = head
 }
 
-// letter is the memory that a request is composed in.
-type letter struct{ text []byte }
+// requestBuffer is reusable memory for an encoded request.
+type requestBuffer struct{ text []byte }
 
-var letters = sync.Pool{New: func() any { return new(letter) }}
+var requestBuffers = sync.Pool{New: func() any { return new(requestBuffer) }}
 
-// keptLetter is how large a letter may be to be kept.
-const keptLetter = 64 << 10
+// maxKeptBuffer is the size above which a buffer is not reused.
+const maxKeptBuffer = 64 << 10
 
-func (l *letter) giveBack() {
-	if cap(l.text) > keptLetter {
+func (l *requestBuffer) release() {
+	if cap(l.text) > maxKeptBuffer {
 		l.text = nil
 	}
-	letters.Put(l)
+	requestBuffers.Put(l)
 }

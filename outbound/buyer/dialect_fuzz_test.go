@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"pingpost/engine/market"
+	"pingpost/outbound/buyer/reading"
 )
 
 // FuzzReading: whatever an endpoint answers and wherever the rules look, nothing
 // panics; a bid is one that the contract could have carried, and what is logged
 // of an answer is a code or an id.
-func FuzzReading(f *testing.F) {
+func FuzzDialectAnswer(f *testing.F) {
 	for _, seed := range []struct{ format, place, body string }{
 		{"json", "a.b", `{"a":{"b":"1"}}`},
 		{"json", "a.0.1", `{"a":[[1,"x\"]",{"b":null}]]}`},
@@ -25,21 +26,22 @@ func FuzzReading(f *testing.F) {
 			{Format: format, Price: place, Token: place, Accepted: place, Yes: "1\n"},
 			{Format: format, Accepted: place, Yes: "1\n", No: "0\n", ID: place, Reason: place},
 		} {
-			r, ok := openReading(&rules)
+			extracted, ok := reading.New(&rules)
 			if !ok {
 				return
 			}
+			d := &dialect{rules: extracted}
 			result := market.PingResult{Status: 200}
-			r.hear(&result, []byte(body), []byte("auc_1"))
+			d.judgePing(&result, []byte(body), []byte("auc_1"))
 			if bid := result.Bid; result.Outcome == market.OutcomeNone && (bid.Amount < 0 || bid.Amount > market.MaxMoney || bid.Token == "" || len(bid.Token) > market.MaxBidToken || !isVisible([]byte(bid.Token))) {
 				t.Fatalf("%+v", bid)
 			}
-			if result.Outcome != market.OutcomeNone && result.Bid != (market.Bid{}) || result.Outcome == market.OutcomeNoBid && codeIn(result.Reason) != result.Reason {
+			if result.Outcome != market.OutcomeNone && result.Bid != (market.Bid{}) || result.Outcome == market.OutcomeNoBid && codeOrEmpty(result.Reason) != result.Reason {
 				t.Fatalf("%+v", result)
 			}
-			taken := r.judgeTaken(market.PostResult{Status: 200}, []byte(body), true)
-			if taken.Verdict == 0 || codeIn(taken.Code) != taken.Code || !isID(taken.BuyerLeadID) || len(taken.BuyerLeadID) > maxLeadID {
-				t.Fatalf("%+v", taken)
+			post := d.judgePost(market.PostResult{Status: 200}, []byte(body), true)
+			if post.Verdict == 0 || codeOrEmpty(post.Code) != post.Code || !isID(post.BuyerLeadID) || len(post.BuyerLeadID) > maxLeadID {
+				t.Fatalf("%+v", post)
 			}
 		}
 	})

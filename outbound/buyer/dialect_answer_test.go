@@ -119,7 +119,7 @@ func TestBidsInADialect(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			buyer := listen(t, answers("200 OK", row.body))
-			if got := newClient(t, nil).Ping(pingIn(foreign(row.change), buyer.ping())); verdict(got) != row.want || got.Status != 200 {
+			if got := newClient(t, nil).Ping(pingIn(newDialectConfig(row.change), buyer.ping())); verdict(got) != row.want || got.Status != 200 {
 				t.Errorf("%d %s, want %s", got.Status, verdict(got), row.want)
 			}
 		})
@@ -153,10 +153,10 @@ func TestStatusesInADialect(t *testing.T) {
 		t.Run(row.status, func(t *testing.T) {
 			buyer := listen(t, answers(row.status, row.body))
 			client := newClient(t, nil)
-			if got := verdict(client.Ping(pingIn(foreign(nil), buyer.ping()))); got != row.ping {
+			if got := verdict(client.Ping(pingIn(newDialectConfig(nil), buyer.ping()))); got != row.ping {
 				t.Errorf("a ping: %s, want %s", got, row.ping)
 			}
-			got := withoutElapsed(client.Post(postIn(foreign(nil), buyer.post())))
+			got := withoutElapsed(client.Post(postIn(newDialectConfig(nil), buyer.post())))
 			if got.Status = 0; got != row.post {
 				t.Errorf("a post: %+v, want %+v", got, row.post)
 			}
@@ -190,7 +190,7 @@ func TestPostsInADialect(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			buyer := listen(t, answers("201 Created", row.body))
-			got := withoutElapsed(newClient(t, nil).Post(postIn(foreign(row.change), buyer.post())))
+			got := withoutElapsed(newClient(t, nil).Post(postIn(newDialectConfig(row.change), buyer.post())))
 			row.want.Status = 201
 			if got != row.want {
 				t.Errorf("%+v, want %+v", got, row.want)

@@ -13,7 +13,7 @@ const keyName = "buyer/old/secret/key"
 // oldPost is a post of a dialect, with a secret in its address, its headers and its body.
 func oldPost(e *endpoint) *market.PostRequest {
 	mark := func(how escape.Kind) string { return string(escape.AppendPlaceholder(nil, how, keyName)) }
-	p := postIn(foreign(func(d *market.Dialect) { d.Headers = "X-Old: k=" + mark(escape.None) + "\n" }),
+	p := postIn(newDialectConfig(func(d *market.Dialect) { d.Headers = "X-Old: k=" + mark(escape.None) + "\n" }),
 		e.post()+"/"+mark(escape.URL)+"?key="+mark(escape.URL))
 	p.Body = []byte(`{"key":"` + mark(escape.JSON) + `","first_name":"{{secret \"key\"}}","last_name":"\u001aj` + keyName + `\u001a"}`)
 	return p
@@ -49,7 +49,7 @@ func TestSecretsAreSentInTheirPlaces(t *testing.T) {
 
 // TestWithoutASecretNothingIsSent covers secrets that are missing, and those that cannot
 // stand in their place.
-func TestWithoutASecretNothingIsSent(t *testing.T) {
+func TestMissingSecretSendsNothing(t *testing.T) {
 	for name, secret := range map[string]string{"missing": "", "two lines": "a\r\nX-Admin: 1", "too long": strings.Repeat("x", maxSecret+1)} {
 		t.Run(name, func(t *testing.T) {
 			buyer := listen(t, noBid)
@@ -69,12 +69,12 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 }
 
 // TestABodyOfTheContractHasNoPlaceholders: its bytes are the lead's and the engine's.
-func TestABodyOfTheContractHasNoPlaceholders(t *testing.T) {
+func TestContractBodyHasNoPlaceholders(t *testing.T) {
 	buyer := listen(t, answers("201 Created", `{}`))
 	client := newClient(t, func(o *Options) {
 		o.Secrets = func(name string) (string, bool) { t.Errorf("asked for %s", name); return "s", true }
 	})
-	p := leadTo(buyer.post(), ample)
+	p := postTo(buyer.post(), longTimeout)
 	p.Body = []byte("{\"a\":\"\x1aj" + keyName + "\x1a\"}")
 	client.Post(p)
 	if got := buyer.Requests(); len(got) != 1 || got[0].Body != string(p.Body) {
@@ -84,7 +84,7 @@ func TestABodyOfTheContractHasNoPlaceholders(t *testing.T) {
 
 // TestAnEchoOfTheCredentialIsWithheld: no text of an answer repeats the credential that
 // was sent, a fixed one or a token.
-func TestAnEchoOfTheCredentialIsWithheld(t *testing.T) {
+func TestEchoedCredentialIsRedacted(t *testing.T) {
 	const credential = "Canary-credential"
 	tokens := listen(t, answers("200 OK", `{"access_token":"`+credential+`"}`))
 	for name, oauth := range map[string]*market.OAuthClient{"fixed": nil, "a token": {TokenURL: tokenURL(tokens), ClientID: "c"}} {
@@ -99,14 +99,14 @@ func TestAnEchoOfTheCredentialIsWithheld(t *testing.T) {
 				e.Credential, e.Header, e.Scheme, e.OAuth = "blue", "Authorization", "Bearer ", oauth
 			}
 			for range 2 {
-				p := leadTo(buyer.post(), ample)
+				p := postTo(buyer.post(), longTimeout)
 				with(&p.Endpoint)
 				if got := client.Post(p); got.Status == 0 || got.Code != "" || got.BuyerLeadID != "" {
 					t.Errorf("%+v", got)
 				}
 			}
 			for _, want := range []string{"no_bid", "no_bid full"} {
-				p := pingOf(buyer.ping(), ample)
+				p := pingTo(buyer.ping(), longTimeout)
 				with(&p.Endpoint)
 				if got := verdict(client.Ping(p)); got != want {
 					t.Errorf("%s, want %s", got, want)

@@ -11,7 +11,7 @@ import (
 )
 
 // TestRest: after a 429 a buyer is left alone until the time it named.
-func TestRest(t *testing.T) {
+func TestPingsPauseAfter429(t *testing.T) {
 	tooMany, no := "429 Too Many Requests", answers("200 OK", `{"auction_id":"auc_1","bid":null}`)
 	rows := []struct {
 		name   string
@@ -29,19 +29,19 @@ func TestRest(t *testing.T) {
 			buyer := listen(t, answers(tooMany, `{"error":"rate_limited"}`, row.header), no)
 			now := noon
 			client := newClient(t, func(o *Options) { o.Now = func() time.Time { return now } })
-			limited := client.Ping(pingOf(buyer.ping(), ample))
+			limited := client.Ping(pingTo(buyer.ping(), longTimeout))
 			if limited.Outcome != market.OutcomeRateLimited || limited.Status != 429 {
 				t.Errorf("%+v", limited)
 			}
 			if row.rests > 0 {
 				now = noon.Add(row.rests - time.Millisecond)
 				want := market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: time.Millisecond}
-				if got := heardNothing(client.Ping(pingOf(buyer.ping(), ample))); got != want || len(buyer.Requests()) != 1 {
+				if got := withoutTimes(client.Ping(pingTo(buyer.ping(), longTimeout))); got != want || len(buyer.Requests()) != 1 {
 					t.Errorf("a millisecond before the end: %+v, %d requests", got, len(buyer.Requests()))
 				}
 			}
 			now = noon.Add(row.rests)
-			if got := client.Ping(pingOf(buyer.ping(), ample)); got.Outcome != market.OutcomeNoBid {
+			if got := client.Ping(pingTo(buyer.ping(), longTimeout)); got.Outcome != market.OutcomeNoBid {
 				t.Errorf("at the end: %+v", got)
 			}
 		})
@@ -49,18 +49,18 @@ func TestRest(t *testing.T) {
 }
 
 // TestRestIsOnesOwn: who shares the address, and posts, go on.
-func TestRestIsOnesOwn(t *testing.T) {
+func TestPingPauseIsPerBuyer(t *testing.T) {
 	buyer := listen(t, answers("429 Too Many Requests", ``, "Retry-After: 60"), answers("200 OK", `{"auction_id":"auc_1","bid":null}`))
 	client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return "s", true } })
 	as := func(credential string) market.Outcome {
-		p := pingOf(buyer.ping(), ample)
+		p := pingTo(buyer.ping(), longTimeout)
 		p.Endpoint.Credential, p.Endpoint.Header = credential, "x-api-key"
 		return client.Ping(p).Outcome
 	}
 	if first, again, other := as("blue"), as("blue"), as("red"); first != market.OutcomeRateLimited || again != first || other != market.OutcomeNoBid {
 		t.Errorf("%v, %v, another buyer: %v", first, again, other)
 	}
-	p := leadTo(buyer.ping(), ample)
+	p := postTo(buyer.ping(), longTimeout)
 	p.Endpoint.Credential, p.Endpoint.Header = "blue", "x-api-key"
 	if got := client.Post(p); got.Status != 200 {
 		t.Errorf("a post: %+v", got)
@@ -69,13 +69,13 @@ func TestRestIsOnesOwn(t *testing.T) {
 
 // TestTestsRestNobody: a test's 429 keeps no ping in earnest away, and tests go on
 // while others rest; the endpoint is one and the same.
-func TestTestsRestNobody(t *testing.T) {
+func TestTestPingsDoNotPause(t *testing.T) {
 	no := answers("200 OK", `{"auction_id":"auc_1","bid":null}`)
 	limited := answers("429 Too Many Requests", ``, "Retry-After: 60")
 	buyer := listen(t, limited, no, limited, no)
 	client := newClient(t, nil)
 	ask := func(test bool) market.Outcome {
-		p := pingOf(buyer.ping(), ample)
+		p := pingTo(buyer.ping(), longTimeout)
 		p.Test = test
 		return client.Ping(p).Outcome
 	}
@@ -94,7 +94,7 @@ func TestTestsRestNobody(t *testing.T) {
 }
 
 // TestRestOnlyGrows: answers to pings side by side come in any order.
-func TestRestOnlyGrows(t *testing.T) {
+func TestPingPauseOnlyGrows(t *testing.T) {
 	var a account
 	for _, row := range []struct{ wait, rests time.Duration }{
 		{5 * time.Second, 5 * time.Second},
@@ -102,12 +102,12 @@ func TestRestOnlyGrows(t *testing.T) {
 		{9 * time.Second, 9 * time.Second},
 		{1 * time.Second, 9 * time.Second},
 	} {
-		a.restFor(row.wait, noon)
-		if got := a.resting(noon); got != row.rests {
+		a.pausePings(row.wait, noon)
+		if got := a.pingPause(noon); got != row.rests {
 			t.Errorf("after %v: rests for %v, want %v", row.wait, got, row.rests)
 		}
 	}
-	if got := a.resting(noon.Add(time.Minute)); got != 0 {
+	if got := a.pingPause(noon.Add(time.Minute)); got != 0 {
 		t.Errorf("after the end: %v", got)
 	}
 }
@@ -167,13 +167,13 @@ func TestAccounts(t *testing.T) {
 	}
 	for i := range 2 * maxAccounts {
 		client.accounts.find(dial.Owner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
-		if n, p := len(client.accounts.byKey), len(client.accounts.plain); n > maxAccounts || p > n {
+		if n, p := len(client.accounts.byKey), len(client.accounts.simple); n > maxAccounts || p > n {
 			t.Fatalf("%d accounts are remembered, %d of them plain", n, p)
 		}
 	}
 	for i := range 2 * maxAccounts {
 		client.accounts.find(dial.Owner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OAuthClient{ClientID: "x"}})
-		if n, g := len(client.accounts.byKey), len(client.grants.byKey); n > maxAccounts || g > maxGrants {
+		if n, g := len(client.accounts.byKey), len(client.tokenSources.byKey); n > maxAccounts || g > maxTokenSources {
 			t.Fatalf("%d accounts and %d grants are remembered", n, g)
 		}
 	}

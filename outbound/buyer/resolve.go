@@ -8,22 +8,22 @@ import (
 	"pingpost/outbound/dial"
 )
 
-// outgoing is a request with its secrets in their places.
-type outgoing struct {
+// resolvedRequest is a request with its placeholders replaced by secrets.
+type resolvedRequest struct {
 	account *account
 	body    []byte
-	secrets []string // those that the address, the headers and the body hold
+	secrets []string // the secrets in the address, the headers and the body
 
 	credential string // the last one that was sent
 }
 
-// prepare finds the account and puts secrets in the place of placeholders. It reads
-// them at every attempt, so a rotated secret applies to the next one. The fault is
-// FaultCredential where a secret has no value or cannot stand in its place.
+// resolve replaces placeholders by secrets and finds the account. It reads the secrets at
+// every attempt, so a rotated secret applies to the next one. It returns FaultCredential
+// if a secret has no value or is not valid at its place.
 //
-// The account is the one of the resolved address: an account with an old secret is
-// never used again.
-func (c *Client) prepare(owner dial.Owner, e *market.Endpoint, body []byte) (out outgoing, fault market.Fault) {
+// The account belongs to the resolved address, so an account with an old secret is never
+// used again.
+func (c *Client) resolve(owner dial.Owner, e *market.Endpoint, body []byte) (out resolvedRequest, fault market.Fault) {
 	ok := true
 	read := func(name string) (string, bool) {
 		secret, known := c.options.Secrets(name)
@@ -61,27 +61,28 @@ func (c *Client) prepare(owner dial.Owner, e *market.Endpoint, body []byte) (out
 	return out, fault
 }
 
-// maxSecret bounds a secret, in bytes. A body grows by at most so much for each
+// maxSecret limits a secret, in bytes. A body grows by at most that much for each
 // placeholder.
 const maxSecret = 4096
 
-// shortSecret is the length below which a text of an answer holds a secret by chance.
-const shortSecret = 4
+// minRedactedSecret is the length from which a secret is redacted. An answer can contain a
+// shorter one by chance.
+const minRedactedSecret = 4
 
-// withhold returns a text of the buyer's answer, or nothing where it repeats a secret
-// that was sent: the text is logged and shown.
-func (o *outgoing) withhold(text string) string {
-	if repeats(text, o.credential) {
+// redact returns a text of the buyer's answer, or "" if the text contains a secret that
+// was sent. The text is logged and displayed.
+func (o *resolvedRequest) redact(text string) string {
+	if containsSecret(text, o.credential) {
 		return ""
 	}
 	for _, secret := range o.secrets {
-		if repeats(text, secret) {
+		if containsSecret(text, secret) {
 			return ""
 		}
 	}
 	return text
 }
 
-func repeats(text, secret string) bool {
-	return len(secret) >= shortSecret && len(text) >= len(secret) && strings.Contains(strings.ToLower(text), strings.ToLower(secret))
+func containsSecret(text, secret string) bool {
+	return len(secret) >= minRedactedSecret && len(text) >= len(secret) && strings.Contains(strings.ToLower(text), strings.ToLower(secret))
 }

@@ -17,14 +17,14 @@ import (
 
 // TestUnreached is whatever ends an attempt before a byte of it is sent: the
 // buyer certainly does not have the lead.
-func TestUnreached(t *testing.T) {
+func TestNotSent(t *testing.T) {
 	gone := listen(t, answers("201 Created", `{}`))
 	closed := freeAddress(t)
 	selfSigned := httptest.NewUnstartedServer(http.NotFoundHandler())
 	selfSigned.Config.ErrorLog = log.New(io.Discard, "", 0)
 	selfSigned.StartTLS()
 	t.Cleanup(selfSigned.Close)
-	mute := silent(t)
+	mute := startSilentEndpoint(t)
 	rows := []struct {
 		name    string
 		trusted []netip.Prefix
@@ -32,26 +32,26 @@ func TestUnreached(t *testing.T) {
 		within  time.Duration
 		fault   market.Fault
 	}{
-		{"connection refused", loopback, market.Endpoint{URL: "http://" + closed + "/v1/post"}, ample, market.FaultConnect},
-		{"no such name", loopback, market.Endpoint{URL: "https://nobody.invalid/v1/post"}, ample, market.FaultResolve},
-		{"self-signed certificate", loopback, market.Endpoint{URL: selfSigned.URL}, ample, market.FaultTLS},
-		{"TLS to a plain port", loopback, market.Endpoint{URL: "https://" + gone.Address + "/"}, ample, market.FaultTLS},
-		{"TLS that never answers", loopback, market.Endpoint{URL: "https://" + mute + "/"}, soon, market.FaultTLS},
-		{"private address", nil, market.Endpoint{URL: "https://" + gone.Address + "/"}, ample, market.FaultForbidden},
-		{"private address by name", nil, market.Endpoint{URL: "https://localhost:" + port(gone.Address) + "/"}, ample, market.FaultForbidden},
-		{"private address in IPv6 clothes", nil, market.Endpoint{URL: "https://[::ffff:127.0.0.1]:" + port(gone.Address) + "/"}, ample, market.FaultForbidden},
-		{"plain http outside the trusted networks", nil, market.Endpoint{URL: gone.post()}, ample, market.FaultForbidden},
-		{"plain http to a public address", loopback, market.Endpoint{URL: "http://198.41.0.4/"}, ample, market.FaultForbidden},
+		{"connection refused", loopback, market.Endpoint{URL: "http://" + closed + "/v1/post"}, longTimeout, market.FaultConnect},
+		{"no such name", loopback, market.Endpoint{URL: "https://nobody.invalid/v1/post"}, longTimeout, market.FaultResolve},
+		{"self-signed certificate", loopback, market.Endpoint{URL: selfSigned.URL}, longTimeout, market.FaultTLS},
+		{"TLS to a plain port", loopback, market.Endpoint{URL: "https://" + gone.Address + "/"}, longTimeout, market.FaultTLS},
+		{"TLS that never answers", loopback, market.Endpoint{URL: "https://" + mute + "/"}, shortTimeout, market.FaultTLS},
+		{"private address", nil, market.Endpoint{URL: "https://" + gone.Address + "/"}, longTimeout, market.FaultForbidden},
+		{"private address by name", nil, market.Endpoint{URL: "https://localhost:" + port(gone.Address) + "/"}, longTimeout, market.FaultForbidden},
+		{"private address in IPv6 clothes", nil, market.Endpoint{URL: "https://[::ffff:127.0.0.1]:" + port(gone.Address) + "/"}, longTimeout, market.FaultForbidden},
+		{"plain http outside the trusted networks", nil, market.Endpoint{URL: gone.post()}, longTimeout, market.FaultForbidden},
+		{"plain http to a public address", loopback, market.Endpoint{URL: "http://198.41.0.4/"}, longTimeout, market.FaultForbidden},
 		{"deadline has passed", loopback, market.Endpoint{URL: gone.post()}, -time.Second, market.FaultTimeout},
-		{"no address", loopback, market.Endpoint{URL: "/v1/post"}, ample, market.FaultEndpoint},
-		{"unknown secret", loopback, market.Endpoint{URL: gone.post(), Credential: "lost", Header: "Authorization"}, ample, market.FaultCredential},
-		{"credential for a header of ours", loopback, market.Endpoint{URL: gone.post(), Credential: "lost", Header: "Content-length"}, ample, market.FaultEndpoint},
-		{"credential for no header", loopback, market.Endpoint{URL: gone.post(), Credential: "lost"}, ample, market.FaultEndpoint},
+		{"no address", loopback, market.Endpoint{URL: "/v1/post"}, longTimeout, market.FaultEndpoint},
+		{"unknown secret", loopback, market.Endpoint{URL: gone.post(), Credential: "lost", Header: "Authorization"}, longTimeout, market.FaultCredential},
+		{"credential for a header of ours", loopback, market.Endpoint{URL: gone.post(), Credential: "lost", Header: "Content-length"}, longTimeout, market.FaultEndpoint},
+		{"credential for no header", loopback, market.Endpoint{URL: gone.post(), Credential: "lost"}, longTimeout, market.FaultEndpoint},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			client := newClient(t, func(o *Options) { o.Trusted = row.trusted })
-			p := leadTo("", row.within)
+			client := newClient(t, func(o *Options) { o.TrustedNetworks = row.trusted })
+			p := postTo("", row.within)
 			p.Endpoint = row.at
 			got := withoutElapsed(client.Post(p))
 			want := market.PostResult{Verdict: market.VerdictNotSent, Fault: row.fault}
@@ -80,16 +80,16 @@ func TestTLS(t *testing.T) {
 	t.Cleanup(server.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
-	client := newClient(t, func(o *Options) { o.Roots = roots })
+	client := newClient(t, func(o *Options) { o.RootCAs = roots })
 
 	for range 2 {
-		if got := client.Post(leadTo(server.URL+"/v1/post", ample)); got.Verdict != accepted || got.BuyerLeadID != "b1" {
+		if got := client.Post(postTo(server.URL+"/v1/post", longTimeout)); got.Verdict != accepted || got.BuyerLeadID != "b1" {
 			t.Fatalf("got %+v, want accepted", got)
 		}
 	}
 
 	_, other, _ := net.SplitHostPort(server.Listener.Addr().String())
-	wrongName := client.Post(leadTo("https://localhost:"+other+"/", ample))
+	wrongName := client.Post(postTo("https://localhost:"+other+"/", longTimeout))
 	if wrongName.Verdict != market.VerdictNotSent || wrongName.Fault != market.FaultTLS {
 		t.Errorf("a certificate for another name: got %+v, want unreached", wrongName)
 	}
@@ -97,16 +97,16 @@ func TestTLS(t *testing.T) {
 
 // TestStaleTLS: a server that ends an idle TLS connection says so, and that is
 // no answer.
-func TestStaleTLS(t *testing.T) {
+func TestClosedIdleTLSConn(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"lead_id":"b1"}`))
 	}))
 	t.Cleanup(server.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
-	client := newClient(t, func(o *Options) { o.Roots = roots })
+	client := newClient(t, func(o *Options) { o.RootCAs = roots })
 	for i := range 3 {
-		if got := client.Post(leadTo(server.URL, ample)); got.Verdict != accepted {
+		if got := client.Post(postTo(server.URL, longTimeout)); got.Verdict != accepted {
 			t.Fatalf("post %d: got %+v, want accepted", i, got)
 		}
 		server.CloseClientConnections()
@@ -126,7 +126,7 @@ func freeAddress(t *testing.T) string {
 
 // silent is an address where connections are taken and nothing is ever said:
 // the kernel takes them, nobody accepts.
-func silent(t *testing.T) string {
+func startSilentEndpoint(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

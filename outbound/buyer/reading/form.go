@@ -1,4 +1,4 @@
-package buyer
+package reading
 
 import (
 	"errors"
@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// readForm finds what parameters hold.
-func (f *found) readForm(body []byte, places *[findings]string) error {
+// readForm extracts the values of parameters.
+func (f *Fields) readForm(body []byte, paths *[fieldCount]string) error {
 	values, err := url.ParseQuery(strings.TrimSpace(string(body)))
 	if err != nil {
 		return err
 	}
-	for i, place := range places {
+	for i, place := range paths {
 		switch given := values[place]; {
 		case place == "" || len(given) == 0:
 		case len(given) > 1:
 			return errAmbiguous
 		case !utf8.ValidString(given[0]):
-			return errors.New("a parameter is not UTF-8")
+			return errors.New("the answer has a parameter that is not UTF-8")
 		default:
 			f[i] = given[0]
 		}

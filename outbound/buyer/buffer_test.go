@@ -9,10 +9,10 @@ import (
 )
 
 // TestCompose: the very bytes of a request.
-func TestCompose(t *testing.T) {
+func TestEncode(t *testing.T) {
 	speaking := func(d market.Dialect) *dialect {
 		d.Answer = market.AnswerPaths{Format: market.FormatForm, Price: "price"}
-		opened, fault := openDialect(&market.Endpoint{Dialect: &d})
+		opened, fault := newDialect(&market.Endpoint{Dialect: &d})
 		if fault != market.FaultNone {
 			t.Fatal(fault)
 		}
@@ -25,59 +25,59 @@ func TestCompose(t *testing.T) {
 		name    string
 		dialect *market.Dialect
 		path    string
-		sending sending
+		sending request
 		secret  string
 		want    string
 	}{
 		{
 			"the contract", nil, "/v1/ping?a=b",
-			sending{key: "k1", hops: 2, body: []byte(`{"a":1}`)},
+			request{key: "k1", hops: 2, body: []byte(`{"a":1}`)},
 			"s3cret",
 			"POST /v1/ping?a=b HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 7\r\n" +
 				"Idempotency-Key: k1\r\nX-Pingpost-Hops: 2\r\nAuthorization: Bearer s3cret\r\n\r\n" + `{"a":1}`,
 		},
 		{
 			"a test", nil, "/v1/post",
-			sending{key: "k1", test: true, body: []byte(`{}`)},
+			request{key: "k1", test: true, body: []byte(`{}`)},
 			"",
 			"POST /v1/post HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 2\r\n" +
 				"Idempotency-Key: k1\r\nX-Pingpost-Test: 1\r\n\r\n{}",
 		},
 		{
 			"a test in a dialect", get, "/in",
-			sending{key: "k1", test: true, body: []byte("a=1")},
+			request{key: "k1", test: true, body: []byte("a=1")},
 			"",
 			"GET /in?a=1 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\nX-Pingpost-Test: 1\r\n\r\n",
 		},
 		{
 			"as little as there can be", nil, "/",
-			sending{},
+			request{},
 			"",
 			"POST / HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 0\r\n\r\n",
 		},
 		{
 			"no line ends early", nil, "/",
-			sending{key: "k\r\nX-Evil: 1"},
+			request{key: "k\r\nX-Evil: 1"},
 			"s\nX-Evil: 2",
 			"POST / HTTP/1.1\r\n" + own + "Content-Type: application/json\r\nAccept: application/json\r\nContent-Length: 0\r\n" +
 				"Idempotency-Key: k  X-Evil: 1\r\nAuthorization: Bearer s X-Evil: 2\r\n\r\n",
 		},
 		{
 			"a dialect", post, "/in",
-			sending{key: "k1", hops: 2, body: []byte("<a/>")},
+			request{key: "k1", hops: 2, body: []byte("<a/>")},
 			"",
 			"PUT /in HTTP/1.1\r\n" + own + "Content-Type: text/xml\r\nAccept: application/x-www-form-urlencoded, text/plain\r\n" +
 				"X-Fixed: a b\r\nX-Too: c\r\nContent-Length: 4\r\nX-Key: k1\r\n\r\n<a/>",
 		},
 		{
 			"a form in the query", get, "/in",
-			sending{key: "k1", body: []byte("a=1&b=2")},
+			request{key: "k1", body: []byte("a=1&b=2")},
 			"s3cret",
 			"GET /in?a=1&b=2 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\nAuthorization: Bearer s3cret\r\n\r\n",
 		},
 		{
 			"a form behind a query", get, "/in?x=y",
-			sending{body: []byte("a=1")},
+			request{body: []byte("a=1")},
 			"",
 			"GET /in?x=y&a=1 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\n\r\n",
 		},
@@ -88,10 +88,10 @@ func TestCompose(t *testing.T) {
 			if row.dialect != nil {
 				a.dialect = speaking(*row.dialect)
 			}
-			a.writeHead()
+			a.encodeFixed()
 			s := row.sending
 			s.account = a
-			if got := string(s.compose([]byte("as it is|"), row.secret)); got != "as it is|"+row.want {
+			if got := string(s.encode([]byte("as it is|"), row.secret)); got != "as it is|"+row.want {
 				t.Errorf("\n got %q\nwant %q", got, "as it is|"+row.want)
 			}
 		})
@@ -99,10 +99,10 @@ func TestCompose(t *testing.T) {
 }
 
 // TestALetterTooLargeIsNotKept: one large body holds no memory after it.
-func TestALetterTooLargeIsNotKept(t *testing.T) {
-	for size, kept := range map[int]bool{keptLetter: true, keptLetter + 1: false} {
-		l := &letter{text: make([]byte, size)}
-		l.giveBack()
+func TestLargeBufferIsNotKept(t *testing.T) {
+	for size, kept := range map[int]bool{maxKeptBuffer: true, maxKeptBuffer + 1: false} {
+		l := &requestBuffer{text: make([]byte, size)}
+		l.release()
 		if (l.text != nil) != kept {
 			t.Errorf("%d bytes: kept %v", size, !kept)
 		}
@@ -110,10 +110,10 @@ func TestALetterTooLargeIsNotKept(t *testing.T) {
 }
 
 // TestALongRequest: what a socket does not take at once goes after.
-func TestALongRequest(t *testing.T) {
+func TestLongRequest(t *testing.T) {
 	buyer := listen(t, answers("201 Created", `{"lead_id":"b1"}`))
 	client := newClient(t, nil)
-	p := leadTo(buyer.post(), ample)
+	p := postTo(buyer.post(), longTimeout)
 	p.Body = []byte(`{"note":"` + strings.Repeat("long ", 4<<20) + `"}`)
 	for range 2 { // over a new connection, and over a kept one
 		if got := client.Post(p); got.BuyerLeadID != "b1" {

@@ -1,0 +1,105 @@
+package reading
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"pingpost/engine/market"
+	"pingpost/internal/strictjson"
+)
+
+// jsonPool reuses the memory of parsed answers.
+var jsonPool = sync.Pool{New: func() any { return new(jsonAnswer) }}
+
+// jsonAnswer is a parsed answer, and the nested value on the path that is being followed.
+type jsonAnswer struct {
+	body   strictjson.Object
+	nested strictjson.Object
+}
+
+func (a *jsonAnswer) release() {
+	a.body.Release()
+	a.nested.Release()
+	jsonPool.Put(a)
+}
+
+// readJSON extracts the values at paths such as data.offers.0.price.
+func (f *Fields) readJSON(body []byte, paths *[fieldCount]string) error {
+	a, _ := jsonPool.Get().(*jsonAnswer)
+	defer a.release()
+	if err := a.body.Parse(body); err != nil {
+		return err
+	}
+	for i, place := range paths {
+		if place != "" {
+			f[i] = a.textAt(place)
+		}
+	}
+	return nil
+}
+
+// textAt returns the text at a path, or "".
+func (a *jsonAnswer) textAt(place string) string {
+	step, rest, more := strings.Cut(place, ".")
+	m, ok := a.body.Lookup(step)
+	for ok && more {
+		step, rest, more = strings.Cut(rest, ".")
+		switch m.Kind {
+		case market.JSONObject:
+			ok = a.nested.Parse(m.Text) == nil
+		case market.JSONArray:
+			ok = a.nested.Parse(wrapItem(arrayItem(m.Text, step))) == nil
+			step = "item"
+		default:
+			ok = false
+		}
+		if ok {
+			m, ok = a.nested.Lookup(step)
+		}
+	}
+	if !ok || m.Kind == market.JSONNull || m.Kind == market.JSONObject || m.Kind == market.JSONArray {
+		return ""
+	}
+	return string(m.Text)
+}
+
+// wrapItem returns an object that contains the value, because strictjson parses only
+// objects.
+func wrapItem(value []byte) []byte {
+	return append(append([]byte(`{"item":`), value...), '}')
+}
+
+// arrayItem returns the text of an array's item by its index, or nil. The array must be
+// valid JSON.
+func arrayItem(array []byte, number string) []byte {
+	n, err := strconv.ParseUint(number, 10, 16)
+	if err != nil {
+		return nil
+	}
+	depth, start, quoted := 0, 0, false
+	for i := 0; i < len(array); i++ {
+		switch c := array[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if depth++; depth == 1 {
+				start = i + 1
+			}
+		case c == ',' && depth == 1, (c == ']' || c == '}') && depth == 1:
+			if n == 0 {
+				return array[start:i]
+			}
+			n, start = n-1, i+1
+			if c != ',' {
+				return nil
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return nil
+}

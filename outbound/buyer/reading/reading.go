@@ -1,0 +1,94 @@
+// Package reading extracts fields from buyers' answers that do not follow the contract:
+// JSON, forms and XML, by the paths that a dialect configures.
+package reading
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"pingpost/engine/market"
+)
+
+// The fields that a dialect can extract from an answer. Price, Currency and Token belong
+// to pings, LeadID to posts.
+const (
+	Accepted = iota
+	Price
+	Currency
+	Token
+	LeadID
+	Reason
+	fieldCount
+)
+
+// Fields contains the extracted texts, trimmed: of strings, numbers, booleans, elements,
+// attributes and parameters. A field is empty if it is missing, null, or not a plain text.
+type Fields [fieldCount]string
+
+// Rules is the validated form of market.AnswerPaths: the paths of the fields, and the words
+// for yes and no.
+type Rules struct {
+	format  string
+	Paths   [fieldCount]string
+	yes, no []string // in lower case
+}
+
+// New validates the rules of a dialect. ok is false if they are invalid.
+func New(from *market.AnswerPaths) (r Rules, ok bool) {
+	r = Rules{
+		format: from.Format,
+		Paths:  [fieldCount]string{from.Accepted, from.Price, from.Currency, from.Token, from.ID, from.Reason},
+		yes:    strings.Split(strings.ToLower(strings.TrimSuffix(from.Yes, "\n")), "\n"),
+	}
+	if from.No != "" {
+		r.no = strings.Split(strings.ToLower(strings.TrimSuffix(from.No, "\n")), "\n")
+	}
+	known := from.Format == market.FormatJSON || from.Format == market.FormatForm || from.Format == market.FormatXML
+	return r, known && (from.Accepted == "" || from.Yes != "")
+}
+
+var errAmbiguous = errors.New("the answer contains a field twice")
+
+// Extract returns the fields of an answer. It returns an error if the answer is not in the
+// configured format, or contains a field twice, so that its value is ambiguous.
+func (r *Rules) Extract(body []byte) (f Fields, err error) {
+	switch r.format {
+	case market.FormatJSON:
+		err = f.readJSON(body, &r.Paths)
+	case market.FormatForm:
+		err = f.readForm(body, &r.Paths)
+	default:
+		err = f.readXML(body, &r.Paths)
+	}
+	if err != nil {
+		return Fields{}, err
+	}
+	for i := range f {
+		f[i] = strings.TrimSpace(f[i])
+	}
+	return f, nil
+}
+
+// Decision is the buyer's answer to the question whether it accepts.
+type Decision uint8
+
+const (
+	Undecided Decision = iota // missing, or an unknown word
+	Yes
+	No
+)
+
+// Decide returns the decision that the fields contain.
+func (r *Rules) Decide(fields *Fields) Decision {
+	word := strings.ToLower(fields[Accepted])
+	switch {
+	case word == "":
+		return Undecided
+	case slices.Contains(r.yes, word):
+		return Yes
+	case r.no == nil || slices.Contains(r.no, word):
+		return No
+	}
+	return Undecided
+}

@@ -1,0 +1,141 @@
+package reading
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxXMLDepth limits nested elements, like strictjson.MaxDepth for JSON.
+const maxXMLDepth = 32
+
+var (
+	errDirective = errors.New("the answer declares a document type")
+	errDeep      = errors.New("the answer nests elements too deeply")
+	errRoot      = errors.New("the answer has no single root element")
+)
+
+// readXML extracts the texts at paths such as Response/Bid/@price. It ignores namespaces.
+// It rejects document types, so there are no external references and only XML's own five
+// entities. It reads the answer to its end, because a truncated answer is invalid.
+func (f *Fields) readXML(body []byte, paths *[fieldCount]string) error {
+	body = bytes.TrimPrefix(body, []byte("\ufeff")) // the byte order mark of UTF-8
+	decoder := xml.NewDecoder(bytes.NewReader(body))
+	decoder.CharsetReader = charsetReader
+	walk := xmlWalker{fields: f, paths: paths}
+	for {
+		token, err := decoder.Token()
+		switch {
+		case errors.Is(err, io.EOF) && walk.roots == 1:
+			return nil
+		case errors.Is(err, io.EOF):
+			return errRoot
+		case err != nil:
+			return err
+		}
+		if err := walk.visit(token); err != nil {
+			return err
+		}
+	}
+}
+
+// xmlWalker is the state of reading one answer.
+type xmlWalker struct {
+	fields *Fields
+	paths  *[fieldCount]string
+	seen   [fieldCount]bool
+	path   []string // names of the open elements, from the root
+	roots  int
+}
+
+func (w *xmlWalker) visit(token xml.Token) error {
+	switch token := token.(type) {
+	case xml.StartElement:
+		if len(w.path) == 0 {
+			w.roots++
+		}
+		if len(w.path) == maxXMLDepth {
+			return errDeep
+		}
+		w.path = append(w.path, token.Name.Local)
+		return w.visitElement(token.Attr)
+	case xml.EndElement:
+		w.path = w.path[:len(w.path)-1]
+	case xml.CharData:
+		if len(w.path) == 0 && len(bytes.TrimLeft(token, " \t\r\n")) > 0 {
+			return errRoot
+		}
+		for i, place := range w.paths {
+			if place != "" && w.isAt(place) {
+				w.fields[i] += string(token)
+			}
+		}
+	case xml.Directive:
+		return errDirective
+	}
+	return nil
+}
+
+// visitElement records that an element at a path was found, and the values of its
+// attributes.
+func (w *xmlWalker) visitElement(attributes []xml.Attr) error {
+	for i, place := range w.paths {
+		outer, name, isAttribute := strings.Cut(place, "/@")
+		if place == "" || !w.isAt(outer) {
+			continue
+		}
+		if w.seen[i] {
+			return errAmbiguous
+		}
+		w.seen[i] = true
+		if !isAttribute {
+			continue
+		}
+		found := false
+		for _, a := range attributes {
+			if a.Name.Local != name {
+				continue
+			}
+			if found {
+				return errAmbiguous
+			}
+			w.fields[i], found = a.Value, true
+		}
+	}
+	return nil
+}
+
+// isAt reports whether the open elements are those of the path.
+func (w *xmlWalker) isAt(place string) bool {
+	rest, more := place, true
+	for _, name := range w.path {
+		if !more {
+			return false
+		}
+		var step string
+		if step, rest, more = strings.Cut(rest, "/"); step != name {
+			return false
+		}
+	}
+	return !more
+}
+
+// charsetReader decodes the two character sets besides UTF-8 that old endpoints declare.
+func charsetReader(name string, in io.Reader) (io.Reader, error) {
+	switch strings.ToLower(name) {
+	case "iso-8859-1", "us-ascii":
+		text, err := io.ReadAll(in)
+		if err != nil {
+			return nil, err
+		}
+		var out strings.Builder
+		for _, b := range text {
+			out.WriteRune(rune(b))
+		}
+		return strings.NewReader(out.String()), nil
+	}
+	return nil, fmt.Errorf("the answer declares the unsupported character set %q", name)
+}

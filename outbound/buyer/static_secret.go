@@ -1,0 +1,28 @@
+package buyer
+
+import (
+	"time"
+
+	"pingpost/engine/market"
+)
+
+// staticSecret sends a configured secret: a bearer token, or the API key of a legacy
+// endpoint. It reads the secret at every use, so a rotation applies at once. A 401
+// justifies a second try only if the secret was rotated in between.
+type staticSecret struct {
+	secrets func(name string) (string, bool)
+	name    string
+}
+
+func (s staticSecret) credential(time.Time) (string, market.Fault) {
+	secret, ok := s.secrets(s.name)
+	if !ok || secret == "" || !isPrintable(secret) {
+		return "", market.FaultCredential
+	}
+	return secret, market.FaultNone
+}
+
+func (s staticSecret) renew(rejected string, _ time.Time) bool {
+	secret, ok := s.secrets(s.name)
+	return ok && secret != rejected
+}

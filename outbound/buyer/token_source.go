@@ -1,0 +1,198 @@
+package buyer
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/internal/timer"
+)
+
+const (
+	maxTokenSources = 4096 // remembered OAuth clients; see maxAccounts
+
+	// After a failed fetch, or a new token that was rejected at once, the next fetch
+	// waits. The wait begins with firstBackoff and doubles up to maxBackoff.
+	firstBackoff = time.Second
+	maxBackoff   = 30 * time.Second
+
+	// earlyAge is the age below which a token's rejection counts against the next token,
+	// because age was not the reason.
+	earlyAge = time.Minute
+)
+
+// tokenKey is one OAuth client at one token endpoint.
+type tokenKey struct {
+	client market.OAuthClient
+	secret string // name of the client's secret
+}
+
+// tokenSources remembers the token sources, so that pings and posts of one client share a
+// token.
+type tokenSources struct {
+	fetch func(tokenKey) (fetchedToken, market.Fault)
+	now   func() time.Time
+
+	mu    sync.Mutex // guards byKey
+	byKey map[tokenKey]*tokenSource
+}
+
+func (ss *tokenSources) source(key tokenKey) *tokenSource {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if s := ss.byKey[key]; s != nil {
+		return s
+	}
+	if ss.byKey == nil || len(ss.byKey) >= maxTokenSources {
+		ss.byKey = map[tokenKey]*tokenSource{}
+	}
+	s := &tokenSource{key: key, fetch: ss.fetch, now: ss.now}
+	ss.byKey[key] = s
+	return s
+}
+
+// fetchedToken is a token as its endpoint returned it.
+type fetchedToken struct {
+	token    string // empty: none fetched yet
+	lifetime time.Duration
+}
+
+// tokenSource provides the token of one OAuth client to all calls that send it.
+//
+// At most one fetch is under way. It runs in its own goroutine with its own time limit.
+// Calls that need its result wait for it, each until its own deadline. A call that gives
+// up does not affect the others.
+//
+// A token is renewed before it expires. The first call after about four fifths of its
+// lifetime starts the fetch, and calls use the old token until the new one arrives. The
+// exact time is random, so that clients that started together do not fetch together. There
+// is no timer, so a buyer without calls causes no fetch.
+//
+// A 401 counts against the token that was sent. Unless another token has arrived since, it
+// starts a fetch. Calls continue to send the rejected token meanwhile, because one failing
+// machine among many may have caused the 401. If a new token is rejected, another new one
+// will hardly help. Fetches then back off, as after a failed fetch. So neither a failing
+// token endpoint nor a buyer that rejects every token gets a flood of requests.
+type tokenSource struct {
+	key   tokenKey
+	fetch func(tokenKey) (fetchedToken, market.Fault)
+	now   func() time.Time
+
+	mu              sync.Mutex // guards the following fields
+	token           string     // empty before the first fetch
+	requestedAt     time.Time  // when its fetch began
+	renewAt         time.Time  // from then on the next one is fetched
+	expiresAt       time.Time
+	rejected        bool          // a 401 followed this token
+	earlyRejections int           // consecutive tokens that were rejected early
+	failures        int           // consecutive failed fetches
+	nextFetch       time.Time     // no fetch before
+	fetching        chan struct{} // closed when the current fetch ends; nil: no fetch
+}
+
+func (s *tokenSource) credential(deadline time.Time) (string, market.Fault) {
+	s.mu.Lock()
+	now := s.now()
+	if s.isValidLocked(now) {
+		if !now.Before(s.renewAt) {
+			s.startFetchLocked(now)
+		}
+		token := s.token
+		s.mu.Unlock()
+		return token, market.FaultNone
+	}
+	done := s.startFetchLocked(now)
+	s.mu.Unlock()
+	if done == nil || !waitUntil(done, deadline) {
+		return "", market.FaultCredential
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.isValidLocked(s.now()) {
+		return "", market.FaultCredential
+	}
+	return s.token, market.FaultNone
+}
+
+func (s *tokenSource) isValidLocked(now time.Time) bool {
+	return s.token != "" && now.Before(s.expiresAt)
+}
+
+func (s *tokenSource) renew(rejected string, deadline time.Time) bool {
+	s.mu.Lock()
+	if s.token != rejected {
+		s.mu.Unlock()
+		return true
+	}
+	now := s.now()
+	if !s.rejected {
+		s.rejected = true
+		if now.Sub(s.requestedAt) >= earlyAge {
+			s.earlyRejections = 0
+		}
+		s.nextFetch = latest(s.nextFetch, s.requestedAt.Add(backoff(s.earlyRejections)))
+		s.earlyRejections++
+	}
+	done := s.startFetchLocked(now)
+	s.mu.Unlock()
+	if done == nil || !waitUntil(done, deadline) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.token != rejected
+}
+
+// startFetchLocked starts a fetch unless one is under way, and returns its channel. It
+// returns nil if the backoff has not ended.
+func (s *tokenSource) startFetchLocked(now time.Time) (done chan struct{}) {
+	if s.fetching == nil && !now.Before(s.nextFetch) {
+		s.fetching = make(chan struct{})
+		go s.runFetch(now)
+	}
+	return s.fetching
+}
+
+// runFetch fetches a token. The token's lifetime counts from the beginning of the fetch,
+// which is earlier than its real beginning.
+func (s *tokenSource) runFetch(asked time.Time) {
+	got, fault := s.fetch(s.key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if fault != market.FaultNone {
+		s.failures++
+		s.nextFetch = latest(s.nextFetch, s.now().Add(backoff(s.failures)))
+	} else {
+		s.token, s.requestedAt, s.expiresAt = got.token, asked, asked.Add(got.lifetime)
+		s.renewAt = asked.Add(got.lifetime/4*3 + rand.N(got.lifetime/10))
+		s.rejected, s.failures = false, 0
+	}
+	close(s.fetching)
+	s.fetching = nil
+}
+
+// backoff returns the wait after a number of consecutive failures.
+func backoff(bad int) time.Duration {
+	if bad == 0 {
+		return 0
+	}
+	return min(firstBackoff<<min(bad-1, 10), maxBackoff)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// waitUntil waits for the end of a fetch. It returns false if the deadline passes first.
+func waitUntil(done <-chan struct{}, deadline time.Time) bool {
+	select {
+	case <-done:
+		return true
+	case <-timer.After(time.Until(deadline)):
+		return false
+	}
+}
