@@ -108,12 +108,12 @@ var filesExceptions = map[string]int{
 // prefixExceptions are shared prefixes above maxPrefix, with their number of files as the
 // limit. The limits only go down.
 var prefixExceptions = map[string]int{
-	"cmd/pingpost/explain_":   6,
-	"cmd/pingpost/loadtest_":  6,
-	"cmd/pingpost/ping_":      5,
-	"cmd/pingpost/send_":      7,
-	"engine/sale_":            5,
-	"engine/status_":          4,
+	"cmd/pingpost/explain_":  6,
+	"cmd/pingpost/loadtest_": 6,
+	"cmd/pingpost/ping_":     5,
+	"cmd/pingpost/send_":     7,
+	"engine/sale_":           5,
+	"engine/status_":         4,
 }
 
 // filesInCircles is the number of TypeScript files that may import each other in circles.
